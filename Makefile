@@ -1,0 +1,81 @@
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+
+GO       ?= go
+TOOL      = $(GO) tool -modfile=tools/go.mod
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+FUZZTIME ?= 30s
+BENCH    ?= .
+# Packages whose tests define an -update flag for their golden files.
+GOLDEN   ?= ./cmd/toolguard ./internal/report
+
+.PHONY: all build test lint fmt fuzz fuzz-seeds cover bench golden docs new-rule clean help
+
+all: build test lint ## build, test and lint
+
+build: ## build bin/toolguard
+	$(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ ./cmd/toolguard
+
+test: ## run all tests with the race detector
+	$(GO) test -race ./...
+
+lint: ## check formatting, go vet, golangci-lint
+	files=$$($(TOOL) gofumpt -l .); [ -z "$$files" ] || { printf 'not formatted (make fmt):\n%s\n' "$$files"; exit 1; }
+	$(GO) vet ./...
+	$(TOOL) golangci-lint run
+
+fmt: ## format all Go files
+	$(TOOL) gofumpt -w .
+
+# Lists "package target" for every fuzz target of the module.
+FUZZ_TARGETS = $(GO) test -list '^Fuzz' ./... | awk '/^Fuzz/ { t[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print $$2, t[i]; n = 0 }'
+
+fuzz: ## run every fuzz target for FUZZTIME (30s)
+	$(FUZZ_TARGETS) | while read -r pkg target; do \
+		echo "$$pkg $$target"; \
+		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$pkg" </dev/null || exit 1; \
+	done
+
+fuzz-seeds: ## run the seeds of every fuzz target once
+	pkgs=$$($(FUZZ_TARGETS) | cut -d' ' -f1 | sort -u); [ -z "$$pkgs" ] || $(GO) test -run '^Fuzz' $$pkgs
+
+cover: ## write cover.out and print the total
+	$(GO) test -coverpkg=./... -coverprofile=cover.out ./...
+	$(GO) tool cover -func=cover.out | tail -1
+
+bench: ## run the benchmarks that match BENCH (all)
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+golden: ## rewrite the golden files from what the code does now
+	$(GO) test $(GOLDEN) -update
+
+docs: ## write docs/rules/*.md from the rules
+	$(GO) test ./internal/rules -run TestDocs -update
+
+# $(VAR) is missingToolResult for the rule missing-tool-result.
+define RULE
+package rules
+
+// Fill in the other fields as the rules beside it do.
+var $(VAR) = &Rule{
+	Name:    "$(NAME)",
+	Summary: "",
+	Doc:     ``,
+}
+endef
+export RULE
+
+new-rule: VAR = $(shell awk -F- '{ r = $$1; for (i = 2; i <= NF; i++) r = r toupper(substr($$i, 1, 1)) substr($$i, 2); print r }' <<<'$(NAME)')
+new-rule: FILE = internal/rules/$(subst -,_,$(NAME)).go
+new-rule: ## start a rule: make new-rule NAME=missing-tool-result
+	@[[ '$(NAME)' =~ ^[a-z0-9]+(-[a-z0-9]+)*$$ ]] || { echo 'usage: make new-rule NAME=missing-tool-result'; exit 2; }
+	@[ ! -e $(FILE) ] || { echo '$(FILE) exists'; exit 1; }
+	@printf '%s\n' "$$RULE" >$(FILE)
+	@echo 'wrote $(FILE); now fill it in, add it to All in internal/rules/rules.go, and run make docs'
+
+clean: ## remove what the other targets made
+	rm -rf bin dist cover.out
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -1,0 +1,308 @@
+package detect
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// A class is what a value of a file is to a transcript.
+type class uint8
+
+const (
+	classOther        class = iota
+	classLog                // a record of a log
+	classMessage            // an element of a conversation
+	classConversation       // it holds conversations
+)
+
+// claimOf returns the dialect that claims v most surely.
+func claimOf(v transcript.Value) (best *dialect.Dialect, claim dialect.Claim, key string) {
+	for _, d := range dialect.All() {
+		if d.Log != nil {
+			continue
+		}
+		if c, k := d.Driver.Claim(v); c > claim {
+			best, claim, key = d, c, k
+			if c == dialect.ClaimDecisive {
+				break
+			}
+		}
+	}
+	return best, claim, key
+}
+
+// logOf returns the log dialect whose record v is. The record is decisive when
+// it wraps a message and has a member that only this log writes.
+func logOf(v transcript.Value) (*dialect.Dialect, dialect.Claim, string) {
+	if v.Kind() != transcript.Object {
+		return nil, dialect.ClaimNone, ""
+	}
+	for _, d := range dialect.All() {
+		if d.Log == nil {
+			continue
+		}
+		if c, key := claimLog(d.Log, v); c != dialect.ClaimNone {
+			return d, c, key
+		}
+	}
+	return nil, dialect.ClaimNone, ""
+}
+
+func claimLog(l *dialect.Log, v transcript.Value) (dialect.Claim, string) {
+	var typ, payload transcript.Value
+	evidence := ""
+	for k, val := range v.Members() {
+		switch {
+		case k.Is(l.Type):
+			typ = val
+		case k.Is(l.Payload):
+			payload = val
+		case evidence == "" && slices.ContainsFunc(l.Evidence, k.Is):
+			evidence = k.Str()
+		}
+	}
+	if typ.Kind() != transcript.String {
+		return dialect.ClaimNone, ""
+	}
+	speaks := slices.ContainsFunc(l.Speaks, typ.Is) && payload.Get("role").Kind() == transcript.String && payload.Get("content").Exists()
+	switch {
+	case speaks && evidence != "":
+		return dialect.ClaimDecisive, l.Type + ", " + l.Payload + " and " + evidence
+	case speaks:
+		return dialect.ClaimPlain, l.Type + " and " + l.Payload
+	case evidence != "" && !payload.Exists():
+		return dialect.ClaimPlain, l.Type + " and " + evidence
+	}
+	return dialect.ClaimNone, ""
+}
+
+// knownRole reports whether a plain message has a role that agents use.
+func knownRole(v transcript.Value) bool {
+	switch v.Get("role").Str() {
+	case "system", "developer", "user", "human", "assistant", "agent", "model", "tool", "function":
+		return true
+	}
+	return strings.HasPrefix(v.Get("role").Str(), "_")
+}
+
+// A tally counts what the records of a file's head are.
+type tally struct {
+	n             int // records looked at
+	byClass       [4]int
+	logDialect    *dialect.Dialect
+	linked        bool
+	speaks        int // log records that wrap a message
+	candidates    []Candidate
+	pointer       string
+	conversations int
+	sure          bool
+	emptyArray    bool
+	forced        *dialect.Dialect
+	docLog        *dialect.Dialect
+	keys          []string // of the first object, for a reason
+}
+
+func newTally(opts Options) *tally { return &tally{forced: opts.Dialect} }
+
+func (t *tally) candidate(d *dialect.Dialect, claim dialect.Claim, key string, at int64) {
+	i := slices.IndexFunc(t.candidates, func(c Candidate) bool { return c.Dialect == d.Name })
+	if i < 0 {
+		t.candidates = append(t.candidates, Candidate{Dialect: d.Name})
+		i = len(t.candidates) - 1
+	}
+	c := &t.candidates[i]
+	if claim == dialect.ClaimDecisive {
+		if c.Decisive == 0 {
+			c.Key = fmt.Sprintf("%s at byte %d", key, at)
+		}
+		c.Decisive++
+	} else {
+		if c.Key == "" {
+			c.Key = fmt.Sprintf("%s at byte %d", key, at)
+		}
+		c.Plain++
+	}
+}
+
+// element counts one element of a conversation for every dialect that could
+// have written it.
+func (t *tally) element(v transcript.Value) (claimed bool) {
+	for _, d := range dialect.All() {
+		if d.Log != nil {
+			continue
+		}
+		c, key := d.Driver.Claim(v)
+		if c == dialect.ClaimNone || c == dialect.ClaimPlain && !knownRole(v) {
+			continue
+		}
+		claimed = true
+		t.candidate(d, c, key, v.Span().Start)
+	}
+	return claimed
+}
+
+func (t *tally) add(v transcript.Value, document bool) {
+	t.n++
+	if v.Kind() == transcript.Object && t.keys == nil {
+		for k := range v.Members() {
+			if t.keys = append(t.keys, k.Str()); len(t.keys) == 6 {
+				break
+			}
+		}
+	}
+	if d, c, key := logOf(v); c != dialect.ClaimNone {
+		t.byClass[classLog]++
+		t.logDialect = d
+		if c == dialect.ClaimDecisive {
+			t.sure = true
+		}
+		if slices.ContainsFunc(d.Log.Speaks, v.Get(d.Log.Type).Is) {
+			t.speaks++
+			t.candidate(d, c, key, v.Span().Start)
+			if msg := v.Get(d.Log.Payload); msg.Exists() {
+				if b, bc, bkey := claimOf(msg); bc == dialect.ClaimDecisive {
+					t.candidate(b, dialect.ClaimPlain, bkey, msg.Span().Start)
+				}
+			}
+		}
+		if v.Get(d.Log.ID).Exists() || v.Get(d.Log.Parent).Exists() {
+			t.linked = true
+		}
+		return
+	}
+	if t.element(v) {
+		t.byClass[classMessage]++
+		t.sure = true
+		return
+	}
+	found := find(v)
+	if len(found) == 0 {
+		if v.Kind() == transcript.Array && !v.First().Exists() {
+			t.emptyArray = true
+		}
+		t.byClass[classOther]++
+		return
+	}
+	t.byClass[classConversation]++
+	t.sure = true
+	if t.conversations == 0 {
+		t.pointer = found[0].pointer
+	}
+	t.conversations += len(found)
+	// A document is looked at in full anyway; of a row of a dataset the first
+	// elements tell enough.
+	for _, p := range found {
+		if p.class == classLog {
+			t.docLog = p.log
+			t.candidate(p.log, dialect.ClaimDecisive, p.log.Log.Payload, p.parts[0].Span().Start)
+			continue
+		}
+		for _, part := range p.parts {
+			if part.Kind() != transcript.Array {
+				t.element(part)
+			}
+			for i, e := range part.Elements() {
+				if !document && i >= 64 {
+					break
+				}
+				t.element(e)
+			}
+		}
+	}
+}
+
+// decide turns the counts into a shape.
+func (t *tally) decide(s *shape) {
+	best := classOther
+	for _, c := range []class{classLog, classMessage, classConversation} {
+		if t.byClass[c] > t.byClass[best] || best == classOther && t.byClass[c] > 0 {
+			best = c
+		}
+	}
+	// Values that are nothing to a transcript may stand between, but not make
+	// up the bulk.
+	if best != classOther && best != classLog && t.byClass[classOther] > 4*t.byClass[best]+4 {
+		best = classOther
+	}
+	if best == classLog && t.speaks == 0 && !t.linked {
+		best = classOther
+	}
+	s.class = best
+	s.Sure = t.sure
+	slices.SortStableFunc(t.candidates, func(a, b Candidate) int {
+		if a.Decisive != b.Decisive {
+			return b.Decisive - a.Decisive
+		}
+		return b.Plain - a.Plain
+	})
+	switch best {
+	case classOther:
+		return
+	case classLog:
+		s.log = t.logDialect
+		s.Dialect = t.logDialect.Name
+		s.Container = ContainerEventLog
+		if t.linked {
+			s.Container = ContainerLinkedLog
+		}
+		s.Pointer = "/" + t.logDialect.Log.Payload
+		s.Sure = t.sure || t.speaks > 0 && t.linked
+	case classMessage:
+		s.Container = ContainerLines
+		if s.Framing == transcript.FramingDocument {
+			s.Container = ContainerDocument
+		}
+	case classConversation:
+		s.Pointer = t.pointer
+		switch {
+		case s.Framing != transcript.FramingDocument:
+			s.Container = ContainerConversations
+		case t.docLog != nil:
+			s.Container = ContainerLog
+		case t.conversations > 1:
+			s.Container = ContainerDocuments
+		default:
+			s.Container = ContainerDocument
+		}
+	}
+	for i, c := range t.candidates {
+		if best == classLog && c.Dialect != s.Dialect {
+			s.RunnersUp = append(s.RunnersUp, c)
+			continue
+		}
+		if i == 0 || best == classLog {
+			s.Dialect, s.Key = c.Dialect, c.Key
+			continue
+		}
+		s.RunnersUp = append(s.RunnersUp, c)
+	}
+	if t.forced != nil {
+		s.Dialect, s.Key = t.forced.Name, "--dialect"
+		if t.forced.Log != nil && best == classLog {
+			s.log = t.forced
+		}
+	}
+}
+
+// reason says what a file is that is no transcript.
+func (t *tally) reason(framing transcript.Framing, first transcript.Kind) string {
+	switch {
+	case first == transcript.Object && len(t.keys) > 0:
+		return fmt.Sprintf("%s with the members %s; no messages in it", framing, strings.Join(quoteAll(t.keys), ", "))
+	case first == transcript.Array:
+		return fmt.Sprintf("%s array without messages in it", framing)
+	}
+	return fmt.Sprintf("%s without messages in it", framing)
+}
+
+func quoteAll(keys []string) []string {
+	out := make([]string, len(keys))
+	for i, k := range keys {
+		out[i] = fmt.Sprintf("%q", k)
+	}
+	return out
+}

@@ -1,0 +1,437 @@
+// Package detect knows where messages stand in a file: how the file is framed,
+// which dialect it speaks, at which places of a document a conversation lies,
+// and how the records of a log hang together. It does not know what is right
+// or wrong.
+package detect
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// Options steer how a file is read.
+type Options struct {
+	// Dialect skips the choice of a dialect; nil means that the file decides.
+	Dialect *dialect.Dialect
+}
+
+// A Candidate is a dialect that a file could speak.
+type Candidate struct {
+	Dialect  string
+	Decisive int    // elements that only this dialect writes
+	Plain    int    // elements that it could have written too
+	Key      string // the first discriminating key, with where it stands
+}
+
+// A Decision says what a file was found to be, and why.
+type Decision struct {
+	Framing   transcript.Framing
+	Container string
+	Dialect   string
+	// Pointer is where the first conversation stands: a JSON pointer, "" for
+	// the root, and for a log the member that holds the message.
+	Pointer string
+	// Key is what decided the dialect: `tool_calls[0].function at byte 120`.
+	Key string
+	// Sure is false for a file that is JSON but shows no sign of a transcript
+	// that only a transcript would show.
+	Sure      bool
+	RunnersUp []Candidate
+}
+
+// A RecordFault is a fault in the bytes of one record.
+type RecordFault struct {
+	transcript.Fault
+	Record int32
+	Whole  transcript.Span // the record
+}
+
+// A File is what was read of one file. Its conversations were handed out while
+// it was read.
+type File struct {
+	Decision
+	Records       int // framed records, unreadable ones included
+	Skipped       int // records that hold nothing that speaks
+	Conversations int
+	Faults        []RecordFault
+	Keys          []transcript.KeyFault
+	Links         []transcript.LinkFault
+}
+
+// ErrNotTranscript is the error of a file that can be read, but in which no
+// transcript is to be found.
+type ErrNotTranscript struct {
+	// Reason says what it is instead.
+	Reason string
+}
+
+// Error implements error.
+func (e *ErrNotTranscript) Error() string { return "not a transcript: " + e.Reason }
+
+// Containers, as reports name them.
+const (
+	ContainerDocument      = "json-messages"       // a JSON document with one list of messages
+	ContainerDocuments     = "json-conversations"  // a JSON document with several
+	ContainerLog           = "json-log"            // a JSON document with a list of log records
+	ContainerLines         = "jsonl-messages"      // a message a line
+	ContainerConversations = "jsonl-conversations" // a conversation a line
+	ContainerLinkedLog     = "linked-log"          // a log whose records name their parents
+	ContainerEventLog      = "event-log"           // a log without links
+	ContainerEmpty         = "empty"
+)
+
+// Read reads a source and hands out each conversation as soon as it is whole.
+// It returns an *ErrNotTranscript when there is none to be found.
+func Read(src *transcript.Source, opts Options, yield func(*transcript.Conversation) error) (*File, error) {
+	f := &File{}
+	shape, err := survey(src, opts)
+	if err != nil {
+		return f, err
+	}
+	f.Decision = shape.Decision
+	if shape.reason != "" {
+		return f, &ErrNotTranscript{shape.reason}
+	}
+	r := &reader{file: f, opts: opts, shape: shape, yield: yield}
+	if err := r.read(src); err != nil {
+		return f, err
+	}
+	return f, nil
+}
+
+// headRecords and headBytes bound what a survey looks at.
+const (
+	headRecords = 256
+	headBytes   = 4 << 20
+)
+
+// A shape is what a survey found.
+type shape struct {
+	Decision
+	class  class
+	reason string // why it is no transcript
+	log    *dialect.Dialect
+}
+
+// survey looks at the head of a source and decides what it is.
+func survey(src *transcript.Source, opts Options) (*shape, error) {
+	rd := transcript.NewReader(src)
+	framing, err := rd.Framing()
+	if err != nil {
+		return nil, err
+	}
+	s := &shape{Decision: Decision{Framing: framing}}
+	switch framing {
+	case transcript.FramingNone:
+		s.reason = rd.Reason()
+		return s, nil
+	case transcript.FramingEmpty:
+		s.Container = ContainerEmpty
+		s.Sure = true
+		return s, nil
+	}
+	t := newTally(opts)
+	bad := 0
+	var first transcript.Kind
+	start := int64(-1)
+	for n := 0; n < headRecords; n++ {
+		rec, err := rd.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if start < 0 {
+			start = rec.Span.Start
+		}
+		if !rec.Readable() {
+			bad++
+		} else {
+			if first == transcript.None {
+				first = rec.Value.Kind()
+			}
+			t.add(rec.Value, framing == transcript.FramingDocument)
+		}
+		if rec.Span.End-start > headBytes {
+			break
+		}
+	}
+	t.decide(s)
+	if s.class == classOther {
+		switch {
+		case t.n == 0 && bad > 0:
+			// Nothing could be read, so nothing can be told about it but its
+			// faults.
+			s.Container = framing.String()
+			s.Dialect = "unknown"
+		case framing == transcript.FramingDocument && t.emptyArray:
+			s.Container = ContainerDocument
+			s.Sure = true
+		default:
+			s.reason = t.reason(framing, first)
+		}
+	}
+	return s, nil
+}
+
+type reader struct {
+	file  *File
+	opts  Options
+	shape *shape
+	yield func(*transcript.Conversation) error
+	// unreadable counts the records of the file that could not be read.
+	unreadable int
+	err        error
+}
+
+func (r *reader) read(src *transcript.Source) error {
+	if r.shape.Framing == transcript.FramingEmpty {
+		return nil
+	}
+	rd := transcript.NewReader(src)
+	sink := r.sink()
+	for {
+		rec, err := rd.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		r.file.Records++
+		for _, f := range rec.Faults {
+			r.file.Faults = append(r.file.Faults, RecordFault{f, int32(rec.Index), rec.Span})
+		}
+		if !rec.Readable() {
+			r.unreadable++
+			sink.torn(int32(rec.Index))
+			continue
+		}
+		sink.record(int32(rec.Index), rec.Value)
+		if r.err != nil {
+			return r.err
+		}
+	}
+	sink.end()
+	return r.err
+}
+
+// A sink takes the records of a file and makes conversations of them.
+type sink interface {
+	record(index int32, v transcript.Value)
+	torn(index int32) // a record could not be read
+	end()
+}
+
+func (r *reader) sink() sink {
+	switch r.shape.class {
+	case classLog:
+		return newLogSink(r, r.shape.log)
+	case classMessage:
+		return &lineSink{r: r, seq: r.newSequence("")}
+	case classConversation:
+		return &conversationSink{r: r}
+	}
+	return nothingSink{}
+}
+
+// nothingSink serves a file of which nothing could be made out.
+type nothingSink struct{}
+
+func (nothingSink) record(int32, transcript.Value) {}
+func (nothingSink) torn(int32)                     {}
+func (nothingSink) end()                           {}
+
+// hand passes a finished conversation on.
+func (r *reader) hand(c *transcript.Conversation) {
+	if r.err != nil {
+		return
+	}
+	c.Index = r.file.Conversations
+	r.file.Conversations++
+	c.Idless = idless(c)
+	r.err = r.yield(c)
+}
+
+func idless(c *transcript.Conversation) bool {
+	n := 0
+	for i := range c.Calls {
+		if call := &c.Calls[i]; !call.Server && !call.NoIDs {
+			n++
+			if call.ID.Present() {
+				return false
+			}
+		}
+	}
+	for i := range c.Results {
+		if res := &c.Results[i]; !res.Server && !res.NoIDs {
+			n++
+			if res.ID.Present() {
+				return false
+			}
+		}
+	}
+	return n > 0
+}
+
+func (r *reader) onKey(k transcript.KeyFault) { r.file.Keys = append(r.file.Keys, k) }
+
+// lineSink reads a message a line into one conversation.
+type lineSink struct {
+	r   *reader
+	seq *sequence
+}
+
+func (s *lineSink) record(index int32, v transcript.Value) {
+	if s.r.shape.Framing == transcript.FramingDocument && v.Get("stop_reason").Exists() {
+		s.seq.b.Conv.Use = transcript.UseTrace // one recorded answer
+	}
+	if !s.seq.add(index, v) {
+		s.r.file.Skipped++
+	}
+}
+
+func (s *lineSink) torn(int32) { s.seq.b.Conv.Incomplete = true }
+
+func (s *lineSink) end() {
+	s.r.finish(s.seq)
+	s.r.hand(s.seq.b.Conv)
+}
+
+// conversationSink finds the conversations in each record.
+type conversationSink struct{ r *reader }
+
+func (s *conversationSink) record(index int32, v transcript.Value) {
+	found := find(v)
+	if len(found) == 0 {
+		s.r.file.Skipped++
+		return
+	}
+	lines := s.r.shape.Framing != transcript.FramingDocument
+	for _, p := range found {
+		if p.class == classLog {
+			ls := newLogSink(s.r, p.log)
+			for _, e := range p.parts[0].Elements() {
+				ls.record(index, e)
+			}
+			ls.end()
+			continue
+		}
+		q := s.r.newSequence("")
+		c := q.b.Conv
+		c.Use, c.ElsewhereState, c.Slice = p.use(lines), p.elsewhere, p.traced
+		if lines {
+			c.Name = fmt.Sprintf("record %d", index)
+		}
+		if len(found) > 1 && p.pointer != "" {
+			if c.Name != "" {
+				c.Name += " "
+			}
+			c.Name += p.pointer
+		}
+		q.choose(p.parts)
+		for _, part := range p.parts {
+			if part.Kind() != transcript.Array {
+				q.add(index, part)
+				continue
+			}
+			for _, e := range part.Elements() {
+				q.add(index, e)
+			}
+		}
+		s.r.finish(q)
+		s.r.hand(c)
+	}
+}
+
+func (s *conversationSink) torn(int32) {}
+func (s *conversationSink) end()       {}
+
+// A sequence reads the elements of one conversation that may speak more than
+// one dialect.
+type sequence struct {
+	r       *reader
+	b       *transcript.Builder
+	primary *dialect.Dialect
+	readers map[*dialect.Dialect]dialect.Reader
+}
+
+func (r *reader) newSequence(name string) *sequence {
+	c := &transcript.Conversation{Name: name}
+	b := transcript.NewBuilder(c)
+	b.OnKeyFault = r.onKey
+	q := &sequence{r: r, b: b, readers: map[*dialect.Dialect]dialect.Reader{}}
+	if d := r.opts.Dialect; d != nil {
+		q.primary = d
+	} else if r.shape.class == classMessage {
+		q.primary = dialect.ByName(r.shape.Dialect)
+	}
+	return q
+}
+
+// choose settles the dialect of elements that are all at hand.
+func (q *sequence) choose(parts []transcript.Value) {
+	if q.primary != nil {
+		return
+	}
+	for _, part := range parts {
+		for _, e := range part.Elements() {
+			if d, claim, _ := claimOf(e); claim == dialect.ClaimDecisive {
+				q.primary = d
+				return
+			}
+		}
+	}
+	q.primary = dialect.ByName(q.r.shape.Dialect)
+}
+
+// add reads one element. It returns false for one that no dialect claims.
+func (q *sequence) add(record int32, v transcript.Value) bool {
+	d := q.primary
+	if d == nil {
+		d = dialect.OpenAIChat
+	}
+	claim, _ := d.Driver.Claim(v)
+	foreign := false
+	if claim != dialect.ClaimDecisive && q.r.opts.Dialect == nil {
+		other, otherClaim, _ := claimOf(v)
+		switch {
+		case otherClaim == dialect.ClaimDecisive && q.primary == nil:
+			q.primary, d, claim = other, other, otherClaim
+		case otherClaim == dialect.ClaimDecisive:
+			foreign = other != d
+			d, claim = other, otherClaim
+		case claim == dialect.ClaimNone:
+			d, claim = other, otherClaim
+		}
+	}
+	if claim == dialect.ClaimNone || d == nil {
+		return false
+	}
+	rd := q.readers[d]
+	if rd == nil {
+		rd = d.Driver.Reader(q.b)
+		q.readers[d] = rd
+	}
+	q.b.Record = record
+	rd.Read(v)
+	if n := len(q.b.Conv.Messages); foreign && n > 0 {
+		q.b.Conv.Messages[n-1].Flags |= transcript.MessageForeign
+	}
+	return true
+}
+
+// finish settles what is known only when all elements have been read.
+func (r *reader) finish(q *sequence) {
+	d := q.primary
+	if d == nil {
+		d = dialect.OpenAIChat
+	}
+	q.b.Conv.Dialect = d.Name
+	q.b.Conv.Window = d.Window
+}

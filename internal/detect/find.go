@@ -1,0 +1,258 @@
+package detect
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// maxFindDepth is how deep in a document conversations are looked for.
+const maxFindDepth = 8
+
+// A place is where in a value a conversation stands.
+type place struct {
+	pointer string
+	class   class
+	log     *dialect.Dialect
+	// parts are the lists, or single messages, that make up the conversation.
+	parts []transcript.Value
+
+	body      bool // an object with a model and the options of a request holds it
+	model     bool // an object with a model holds it
+	listed    bool // it is one of a list of conversations
+	traced    bool // it is an output, a choice or a span
+	elsewhere bool // its object names state on the provider's side
+}
+
+func (p *place) use(lines bool) transcript.Use {
+	switch {
+	case p.traced:
+		return transcript.UseTrace
+	case p.body, p.model && !lines && !p.listed:
+		return transcript.UseBody
+	case lines, p.listed:
+		return transcript.UseDataset
+	}
+	return transcript.UseLog
+}
+
+// composites are lists that make up one conversation together, as paths from
+// the object that holds them: a request and what was answered to it.
+var composites = [][][]string{
+	{{"responses_create_params", "input"}, {"response", "output"}},
+	{{"messages"}, {"response", "choices", "0", "message"}},
+	{{"input"}, {"output"}},
+}
+
+// copies are members that repeat messages of the members named with them.
+var copies = map[string][]string{
+	"trajectory":           {"history", "messages"},
+	"raw_messages":         {"messages"},
+	"events":               {"messages", "Messages", "samples", "history"},
+	"model_input_messages": {""},
+	"spans":                {"messages"},
+}
+
+// requestKeys are members that only a request body has beside its messages.
+var requestKeys = []string{
+	"max_tokens", "max_completion_tokens", "max_output_tokens", "temperature", "top_p", "stream", "tool_choice",
+	"parallel_tool_calls", "response_format", "stop", "reasoning", "thinking", "anthropic_version", "system",
+}
+
+// traceKeys are members that hold what a model or a step put out.
+var traceKeys = []string{"output", "outputs", "choices", "spans", "response"}
+
+// find returns the places in v where conversations stand, in order.
+func find(v transcript.Value) []place {
+	f := &finder{}
+	f.value(v, nil, place{}, 0)
+	return f.found
+}
+
+type finder struct{ found []place }
+
+func (f *finder) value(v transcript.Value, path []string, ctx place, depth int) {
+	if depth > maxFindDepth {
+		return
+	}
+	switch v.Kind() {
+	case transcript.Array:
+		f.array(v, path, ctx, depth)
+	case transcript.Object:
+		f.object(v, path, ctx, depth)
+	}
+}
+
+func (f *finder) array(v transcript.Value, path []string, ctx place, depth int) {
+	if class, log := listClass(v); class != classOther {
+		f.emit(ctx, path, class, log, v)
+		return
+	}
+	many := false
+	for i := range v.Elements() {
+		if many = i > 0; many {
+			break
+		}
+	}
+	for i, e := range v.Elements() {
+		if k := e.Kind(); k != transcript.Array && k != transcript.Object {
+			continue
+		}
+		sub := ctx
+		sub.listed = sub.listed || many
+		f.value(e, append(path, strconv.Itoa(i)), sub, depth+1)
+	}
+}
+
+func (f *finder) object(v transcript.Value, path []string, ctx place, depth int) {
+	// An object that speaks is somebody's message, not a holder of messages.
+	if v.Get("role").Kind() == transcript.String {
+		return
+	}
+	type member struct {
+		key string
+		val transcript.Value
+	}
+	var members []member
+	model, request, elsewhere := false, false, false
+	for k, val := range v.Members() {
+		key := k.Str()
+		members = append(members, member{key, val})
+		model = model || key == "model" && val.Kind() == transcript.String || key == "anthropic_version"
+		request = request || slices.Contains(requestKeys, key)
+		elsewhere = elsewhere || (key == "previous_response_id" || key == "conversation") && stateID(val)
+	}
+	ctx.model, ctx.body = model, model && request
+	ctx.elsewhere = ctx.elsewhere || elsewhere
+	has := func(key string) bool {
+		return key == "" || slices.ContainsFunc(members, func(m member) bool { return m.key == key })
+	}
+	used := map[string]bool{}
+	for _, comp := range composites {
+		parts := composite(v, comp)
+		if parts == nil {
+			continue
+		}
+		sub := ctx
+		params := v.Get(comp[0][0])
+		if params.Kind() == transcript.Object {
+			sub.elsewhere = sub.elsewhere || stateID(params.Get("previous_response_id"))
+		}
+		sub.body, sub.model = false, false
+		f.emit(sub, append(path, comp[0]...), classMessage, nil, parts...)
+		used[comp[0][0]], used[comp[1][0]] = true, true
+		break
+	}
+	for _, m := range members {
+		if k := m.val.Kind(); used[m.key] || k != transcript.Array && k != transcript.Object {
+			continue
+		}
+		if of, is := copies[m.key]; is && slices.ContainsFunc(of, has) {
+			continue
+		}
+		sub := ctx
+		sub.traced = sub.traced || slices.Contains(traceKeys, m.key)
+		f.value(m.val, append(path, m.key), sub, depth+1)
+	}
+}
+
+// composite returns the parts of a conversation that stands in two places of
+// v, or nil unless the second is there and speaks.
+func composite(v transcript.Value, paths [][]string) []transcript.Value {
+	var parts []transcript.Value
+	for i, path := range paths {
+		p := v
+		for _, key := range path {
+			if n, err := strconv.Atoi(key); err == nil {
+				next := transcript.Value{}
+				for j, e := range p.Elements() {
+					if j == n {
+						next = e
+						break
+					}
+				}
+				p = next
+				continue
+			}
+			p = p.Get(key)
+		}
+		switch {
+		case p.Kind() == transcript.Array:
+			class, _ := listClass(p)
+			empty := !p.First().Exists()
+			if class != classMessage && !empty || i == 1 && empty {
+				return nil
+			}
+			parts = append(parts, p)
+		case i == 1 && p.Kind() == transcript.Object:
+			if _, claim, _ := claimOf(p); claim == dialect.ClaimNone {
+				return nil
+			}
+			parts = append(parts, p)
+		case i == 0 && p.Kind() == transcript.String && len(path) > 1:
+			// A prompt that is only text.
+		default:
+			return nil
+		}
+	}
+	return parts
+}
+
+func stateID(v transcript.Value) bool {
+	return v.Kind() == transcript.String && len(v.Raw()) > 2 || v.Kind() == transcript.Object
+}
+
+func (f *finder) emit(ctx place, path []string, class class, log *dialect.Dialect, parts ...transcript.Value) {
+	ctx.pointer = pointer(path)
+	ctx.class = class
+	ctx.log = log
+	ctx.parts = parts
+	f.found = append(f.found, ctx)
+}
+
+func pointer(path []string) string {
+	var b strings.Builder
+	for _, p := range path {
+		b.WriteByte('/')
+		b.WriteString(strings.NewReplacer("~", "~0", "/", "~1").Replace(p))
+	}
+	return b.String()
+}
+
+// listHead is how many elements of a list are looked at to tell what it is.
+const listHead = 16
+
+// listClass says what the elements of a list are: at least half of the first
+// ones must be of a class.
+func listClass(v transcript.Value) (class, *dialect.Dialect) {
+	n, messages, logs := 0, 0, 0
+	var log *dialect.Dialect
+	for _, e := range v.Elements() {
+		if n++; n > listHead {
+			n--
+			break
+		}
+		if e.Kind() != transcript.Object {
+			continue
+		}
+		if d, c, _ := logOf(e); c != dialect.ClaimNone {
+			logs++
+			log = d
+			continue
+		}
+		_, claim, _ := claimOf(e)
+		if claim == dialect.ClaimDecisive || claim == dialect.ClaimPlain && knownRole(e) {
+			messages++
+		}
+	}
+	switch {
+	case logs > 0 && 2*logs >= n:
+		return classLog, log
+	case messages > 0 && 2*messages >= n:
+		return classMessage, nil
+	}
+	return classOther, nil
+}

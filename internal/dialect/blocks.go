@@ -1,0 +1,197 @@
+package dialect
+
+import (
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// Blocks is the driver for messages whose content is a list of tagged blocks,
+// calls and results among them.
+type Blocks struct {
+	Role, Content string
+	Tag           string // of a block
+	Text          string // tag and member of a text block
+	Call          string // tag of a call
+	ID, Name      string // of a call
+	Args          string
+	Result        string   // tag of a result
+	ResultID      []string // of a result, the first that is there
+	Payload       []string // of a result, the first that is there
+	Error         string   // of a result: true when the tool failed
+	ServerCalls   []string // tags of calls that the provider runs itself
+	ServerResult  string   // suffix of the tags of their results
+	Reasoning     []string // tags
+	Signature     []string // of reasoning, any that is there
+	Media         []string // tags
+	Want          transcript.ArgsConvention
+}
+
+// Claim implements Driver.
+func (d *Blocks) Claim(v transcript.Value) (Claim, string) {
+	if v.Kind() != transcript.Object {
+		return ClaimNone, ""
+	}
+	var role, content transcript.Value
+	for k, val := range v.Members() {
+		switch {
+		case k.Is(d.Role):
+			role = val
+		case k.Is(d.Content):
+			content = val
+		}
+	}
+	if role.Kind() != transcript.String || !content.Exists() {
+		return ClaimNone, ""
+	}
+	for _, block := range content.Elements() {
+		if block.Kind() != transcript.Object {
+			return ClaimNone, ""
+		}
+		tag := block.Get(d.Tag)
+		switch {
+		case tag.Is(d.Call), tag.Is(d.Result), d.serverCall(tag), d.serverResult(tag), contains(d.Reasoning, tag):
+			return ClaimDecisive, "block " + d.Tag + ` "` + tag.Str() + `"`
+		}
+	}
+	return ClaimPlain, d.Role + " and " + d.Content
+}
+
+func (d *Blocks) serverCall(tag transcript.Value) bool {
+	for _, t := range d.ServerCalls {
+		if tag.Is(t) {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *Blocks) serverResult(tag transcript.Value) bool {
+	return d.ServerResult != "" && !tag.Is(d.Result) && strings.HasSuffix(tag.Str(), d.ServerResult)
+}
+
+// Reader implements Driver.
+func (d *Blocks) Reader(b *transcript.Builder) Reader { return &blocksReader{Blocks: d, b: b} }
+
+type blocksReader struct {
+	*Blocks
+	b *transcript.Builder
+	// Turn is what the message shares with others of its turn; a log sets it.
+	turn string
+}
+
+// A TurnReader reads elements of which several can make up one turn.
+type TurnReader interface {
+	Reader
+	// ReadPart reads an element as a part of the turn of that name.
+	ReadPart(v transcript.Value, turn string)
+}
+
+func (r *blocksReader) ReadPart(v transcript.Value, turn string) {
+	r.turn = turn
+	r.Read(v)
+	r.turn = ""
+}
+
+func (r *blocksReader) Read(v transcript.Value) {
+	var f [2]transcript.Value
+	r.b.Fields(v, []string{r.Role, r.Content}, f[:])
+	role := roleOf(f[0])
+	content := f[1]
+	m := r.b.Begin(v, f[0], role, r.turn)
+	switch content.Kind() {
+	case transcript.String:
+		r.b.Block(transcript.BlockText, content, textFlags(content))
+	case transcript.Array:
+		for _, block := range content.Elements() {
+			r.block(block, role)
+		}
+	}
+	if hollow(content) {
+		markHollow(m, content)
+	}
+}
+
+func (r *blocksReader) block(v transcript.Value, role transcript.Role) {
+	if v.Kind() != transcript.Object {
+		r.b.Block(transcript.BlockOther, v, 0)
+		return
+	}
+	tag := v.Get(r.Tag)
+	switch {
+	case tag.Is(r.Text):
+		var f [1]transcript.Value
+		r.b.Fields(v, []string{r.Text}, f[:])
+		r.b.Block(transcript.BlockText, v, textFlags(f[0]))
+	case tag.Is(r.Call), r.serverCall(tag):
+		var f [3]transcript.Value
+		r.b.Fields(v, []string{r.ID, r.Name, r.Args}, f[:])
+		call := transcript.Call{
+			ID: transcript.TokenOf(f[0], v.Span()), Name: transcript.TokenOf(f[1], v.Span()),
+			WrongRole: role == transcript.RoleUser || role == transcript.RoleSystem || role == transcript.RoleTool,
+		}
+		if !tag.Is(r.Call) {
+			call.Server = true
+			call.Kind = transcript.KindServer
+			if strings.HasPrefix(tag.Str(), "mcp") {
+				call.Kind = transcript.KindMCP
+			}
+		}
+		setArgs(r.b, &call, f[2], r.Want)
+		r.b.Call(v, call, 0)
+	case tag.Is(r.Result), r.serverResult(tag):
+		r.result(v, tag, role)
+	case contains(r.Reasoning, tag):
+		flags := transcript.BlockUnsigned
+		for _, key := range r.Signature {
+			if s := v.Get(key); s.Kind() == transcript.String && len(s.Raw()) > 2 {
+				flags = transcript.BlockSigned
+			}
+		}
+		r.b.Block(transcript.BlockReasoning, v, flags)
+	case contains(r.Media, tag):
+		r.b.Block(transcript.BlockMedia, v, 0)
+	default:
+		r.b.Block(transcript.BlockOther, v, 0)
+	}
+}
+
+func (r *blocksReader) result(v, tag transcript.Value, role transcript.Role) {
+	keys := append(append([]string{r.Error}, r.ResultID...), r.Payload...)
+	f := make([]transcript.Value, len(keys))
+	r.b.Fields(v, keys, f)
+	res := transcript.Result{
+		ID: transcript.TokenOf(first(f[1:1+len(r.ResultID)]), v.Span()), Name: transcript.Token{Span: v.Span()},
+		Error: f[0].True(), WrongRole: role == transcript.RoleAssistant,
+	}
+	if p := first(f[1+len(r.ResultID):]); p.Exists() {
+		res.Payload = p.Span()
+	}
+	if !tag.Is(r.Result) {
+		res.Server = true
+		res.WrongRole = role == transcript.RoleUser
+		res.Kind = transcript.KindServer
+		if strings.HasPrefix(tag.Str(), "mcp") {
+			res.Kind = transcript.KindMCP
+		}
+	}
+	r.b.Result(v, res)
+}
+
+func first(vals []transcript.Value) transcript.Value {
+	for _, v := range vals {
+		if v.Exists() {
+			return v
+		}
+	}
+	return transcript.Value{}
+}
+
+func contains(tags []string, tag transcript.Value) bool {
+	for _, t := range tags {
+		if tag.Is(t) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,28 @@
+package dialect
+
+import "github.com/toolguard/toolguard/internal/transcript"
+
+// ClaudeCode is the session log of Claude Code: one record a line, each with
+// one block of an Anthropic message, linked by uuid and parentUuid.
+var ClaudeCode = &Dialect{
+	Name:    "claude-code",
+	Title:   "Claude Code session log",
+	Summary: "A log of linked records, each of which wraps a part of an Anthropic message.",
+	Where:   "~/.claude/projects/<directory>/<session>.jsonl",
+	Example: `{"type":"assistant","uuid":"a1","parentUuid":null,"sessionId":"s","message":{"id":"msg_1","role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"ls","input":{}}]}}
+{"type":"user","uuid":"u1","parentUuid":"a1","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"a.txt"}]}}`,
+	Provider: "anthropic",
+	Window:   transcript.WindowLog,
+	Driver:   anthropicBlocks,
+	Log: &Log{
+		Type: "type", Speaks: []string{"user", "assistant"}, Payload: "message",
+		ID: "uuid", Parent: "parentUuid", Time: "timestamp",
+		Turn: "id", TurnAlt: "requestId",
+		Side: "isSidechain", Agent: "agentId",
+		Meta: "isMeta", Summary: "isCompactSummary", Hidden: "isVisibleInTranscriptOnly",
+		Interrupt: "[Request interrupted by user",
+		Preserved: []string{"compactMetadata", "preservedMessages"},
+		Subtype:   "subtype", Boundary: "compact_boundary",
+		Evidence: []string{"uuid", "parentUuid", "sessionId", "leafUuid", "messageId"},
+	},
+}

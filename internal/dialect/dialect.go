@@ -1,0 +1,147 @@
+// Package dialect knows how one kind of message writes calls and results. A
+// dialect is a row of data for one of four drivers: tagged blocks inside a
+// message, a side list of calls, flat items, or combined records.
+//
+// It knows no files, no lines and no other dialect than the one at hand: where
+// messages stand in a file is the business of package detect.
+package dialect
+
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// A Claim says how surely a value is an element of a dialect.
+type Claim uint8
+
+// The claims.
+const (
+	ClaimNone     Claim = iota
+	ClaimPlain          // a message that any dialect of its family could hold
+	ClaimDecisive       // it writes a call, a result or the like as only this dialect does
+)
+
+// A Driver reads the messages of one shape.
+type Driver interface {
+	// Claim says whether v is an element of the driver's row, and by which key
+	// that was decided.
+	Claim(v transcript.Value) (Claim, string)
+	// Reader returns a reader of one conversation. It adds each element to b.
+	Reader(b *transcript.Builder) Reader
+}
+
+// A Reader reads the elements of one conversation, in order.
+type Reader interface {
+	Read(v transcript.Value)
+}
+
+// A Dialect is one way to write a transcript.
+type Dialect struct {
+	Name    string // as --dialect takes it
+	Title   string
+	Summary string // one sentence
+	Where   string // where such files lie
+	// Example is a call and its result, one JSON value a line.
+	Example string
+	// Provider names the profile that the dialect's own provider has.
+	Provider string
+	Window   transcript.Window
+	Driver   Driver
+	// Log describes the envelope of a session log; nil where messages stand
+	// bare.
+	Log *Log
+}
+
+// A Log describes the records of a session log that wraps one message each.
+// Keys name members of a record.
+type Log struct {
+	Type    string   // what kind of record it is
+	Speaks  []string // the kinds that hold a message
+	Payload string   // the message
+	ID      string   // the record's id
+	Parent  string   // the id of the record before it
+	Time    string
+	Turn    string // of the payload: what the lines of one message share
+	TurnAlt string // of the record: the same, where the payload has none
+	Side    string // true on records of a sub-agent
+	Agent   string // the sub-agent's id
+	Meta    string // true on messages that no human typed
+	Summary string // true on the summary after a compaction
+	Hidden  string // true on messages that are never sent
+	// Interrupt is how the text begins that the agent writes where a human
+	// broke off a turn.
+	Interrupt string
+	// Preserved leads to the ids that a compaction keeps in the context.
+	Preserved []string
+	Subtype   string
+	Boundary  string   // the subtype of the record that marks a compaction
+	Evidence  []string // members of which one at least is in every record
+}
+
+// All lists the dialects, in the order in which detection tries them.
+func All() []*Dialect {
+	return []*Dialect{
+		ClaudeCode,
+		OpenAIChat,
+		Anthropic,
+		OpenAIResponses,
+	}
+}
+
+// ByName returns the dialect of that name, or nil.
+func ByName(name string) *Dialect {
+	for _, d := range All() {
+		if d.Name == name {
+			return d
+		}
+	}
+	return nil
+}
+
+// roleOf maps the spellings of roles that are in use.
+func roleOf(v transcript.Value) transcript.Role {
+	if !v.Exists() || v.Kind() == transcript.Null {
+		return transcript.RoleNone
+	}
+	switch v.Str() {
+	case "system", "developer":
+		return transcript.RoleSystem
+	case "user", "human":
+		return transcript.RoleUser
+	case "assistant", "agent", "model", "ai", "gpt":
+		return transcript.RoleAssistant
+	case "tool", "function":
+		return transcript.RoleTool
+	}
+	return transcript.RoleOther
+}
+
+// blockFlags returns BlockBlank for blank text.
+func textFlags(v transcript.Value) transcript.BlockFlags {
+	if v.Blank() {
+		return transcript.BlockBlank
+	}
+	return 0
+}
+
+// hollow reports whether content holds nothing: null, "" or [].
+func hollow(content transcript.Value) bool {
+	switch content.Kind() {
+	case transcript.None, transcript.Null:
+		return true
+	case transcript.String:
+		return len(content.Raw()) == 2
+	case transcript.Array:
+		return !content.First().Exists()
+	}
+	return false
+}
+
+// markHollow flags a message whose content holds nothing.
+func markHollow(m *transcript.Message, content transcript.Value) {
+	switch {
+	case content.Kind() == transcript.None || content.Kind() == transcript.Null:
+		m.Flags |= transcript.MessageNull
+	case hollow(content):
+		m.Flags |= transcript.MessageEmpty
+	}
+}

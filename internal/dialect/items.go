@@ -1,0 +1,251 @@
+package dialect
+
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// Items is the driver for flat lists of items: messages, reasoning, calls and
+// outputs side by side.
+type Items struct {
+	Type string // of an item
+	Role string // of a message item
+	Text string // content of a message item
+	// Messages are the types of a message item; an item without a type is one
+	// too if it has a role.
+	Messages []string
+	// ID are the members that pair a call with its output, the first that is
+	// there.
+	ID    []string
+	Item  string // an item's own id
+	Name  string
+	Pairs []ItemPair
+	// Hosted are calls that the provider runs: they carry their own result.
+	Hosted []string
+	// Reasoning is the type of a reasoning item, Sealed its opaque content.
+	Reasoning, Sealed string
+	// Execution is a member that says "server" on a call that is hosted.
+	Execution string
+	// Reference are types that stand for items on the provider's side.
+	Reference []string
+	// TextTypes are content types that only this dialect writes.
+	TextTypes []string
+}
+
+// An ItemPair is a type of call and the types of its output.
+type ItemPair struct {
+	Call    string
+	Outputs []string
+	Kind    transcript.CallKind
+	// Args is the member with the arguments; "" where the call has none to
+	// check.
+	Args string
+	// Free marks arguments that are free text.
+	Free bool
+	// CallID and OutputID are the members that pair, where the driver's own do
+	// not apply.
+	CallID, OutputID string
+	Payload          string
+}
+
+// Claim implements Driver.
+func (d *Items) Claim(v transcript.Value) (Claim, string) {
+	if v.Kind() != transcript.Object {
+		return ClaimNone, ""
+	}
+	var typ, role, content transcript.Value
+	members := 0
+	for k, val := range v.Members() {
+		members++
+		switch {
+		case k.Is(d.Type):
+			typ = val
+		case k.Is(d.Role):
+			role = val
+		case k.Is(d.Text):
+			content = val
+		}
+	}
+	if typ.Kind() == transcript.String && !contains(d.Messages, typ) {
+		switch {
+		case members < 2:
+			return ClaimNone, ""
+		case contains(d.Hosted, typ), contains(d.Reference, typ):
+			return ClaimDecisive, `type "` + typ.Str() + `"`
+		case typ.Is(d.Reasoning) && role.Kind() != transcript.String && (v.Get("summary").Exists() || v.Get(d.Sealed).Exists()):
+			return ClaimDecisive, `type "` + typ.Str() + `"`
+		}
+		if p, call := d.pair(typ); p != nil && role.Kind() != transcript.String {
+			if call || v.Get(p.payload()).Exists() || d.id(v, p, call).Exists() {
+				return ClaimDecisive, `type "` + typ.Str() + `"`
+			}
+		}
+		return ClaimNone, ""
+	}
+	if role.Kind() != transcript.String || !content.Exists() {
+		return ClaimNone, ""
+	}
+	if tag := content.First().Get("type"); contains(d.TextTypes, tag) {
+		return ClaimDecisive, `content type "` + tag.Str() + `"`
+	}
+	return ClaimPlain, d.Role + " and " + d.Text
+}
+
+func (p *ItemPair) payload() string {
+	if p.Payload != "" {
+		return p.Payload
+	}
+	return "output"
+}
+
+func (d *Items) pair(typ transcript.Value) (p *ItemPair, call bool) {
+	for i := range d.Pairs {
+		p := &d.Pairs[i]
+		if typ.Is(p.Call) {
+			return p, true
+		}
+		if contains(p.Outputs, typ) {
+			return p, false
+		}
+	}
+	return nil, false
+}
+
+func (d *Items) id(v transcript.Value, p *ItemPair, call bool) transcript.Value {
+	for _, key := range d.ID {
+		if id := v.Get(key); id.Exists() {
+			return id
+		}
+	}
+	key := p.OutputID
+	if call {
+		key = p.CallID
+	}
+	if key != "" {
+		return v.Get(key)
+	}
+	return transcript.Value{}
+}
+
+// Reader implements Driver.
+func (d *Items) Reader(b *transcript.Builder) Reader {
+	return &itemsReader{Items: d, b: b, itemIDs: map[string]string{}}
+}
+
+type itemsReader struct {
+	*Items
+	b *transcript.Builder
+	// itemIDs maps a call's own id to its pairing id, for outputs that name
+	// the former.
+	itemIDs map[string]string
+	model   bool // the item before was the model's
+}
+
+func (r *itemsReader) Read(v transcript.Value) {
+	b := r.b
+	var f [4]transcript.Value
+	b.Fields(v, []string{r.Type, r.Role, r.Text, r.Item}, f[:])
+	typ, roleVal, content, item := f[0], f[1], f[2], f[3]
+	var flags transcript.BlockFlags
+	if item.Kind() == transcript.String {
+		flags |= transcript.BlockHasID
+	}
+	begin := func(role transcript.Role) *transcript.Message {
+		m := b.Begin(v, roleVal, role, "")
+		if role == transcript.RoleAssistant && r.model {
+			b.SameTurn()
+		}
+		r.model = role == transcript.RoleAssistant
+		return m
+	}
+	p, isCall := r.pair(typ)
+	switch {
+	case p != nil && isCall:
+		begin(transcript.RoleAssistant).Flags |= transcript.MessageItem
+		id := r.id(v, p, true)
+		call := transcript.Call{ID: transcript.TokenOf(id, v.Span()), Kind: p.Kind, Name: transcript.TokenOf(v.Get(r.Name), v.Span())}
+		if p.Args != "" {
+			args := v.Get(p.Args)
+			if p.Free {
+				call.Form = transcript.ArgsText
+				if args.Exists() {
+					call.Args = args.Span()
+				}
+			} else {
+				setArgs(r.b, &call, args, transcript.ArgsWantString)
+			}
+		} else {
+			call.Form = transcript.ArgsText
+		}
+		if v.Get(r.Execution).Is("server") {
+			call.Server, call.Hosted = true, true
+		}
+		if item.Exists() && id.Exists() {
+			r.itemIDs[string(item.Raw())] = string(id.Raw())
+		}
+		b.Call(v, call, flags)
+	case p != nil:
+		if v.Get(r.Execution).Is("server") {
+			begin(transcript.RoleAssistant).Flags |= transcript.MessageItem
+			b.Block(transcript.BlockOther, v, flags)
+			return
+		}
+		begin(transcript.RoleTool).Flags |= transcript.MessageItem
+		id := r.id(v, p, false)
+		res := transcript.Result{ID: transcript.TokenOf(id, v.Span()), Kind: p.Kind, Name: transcript.Token{Span: v.Span()}}
+		if p.OutputID == r.Item && p.OutputID != "" && !r.keyed(v) {
+			if call, known := r.itemIDs[res.ID.Raw]; known {
+				res.ID.Raw = call
+			}
+		}
+		if payload := v.Get(p.payload()); payload.Exists() {
+			res.Payload = payload.Span()
+		}
+		b.Result(v, res)
+	case contains(r.Hosted, typ):
+		begin(transcript.RoleAssistant).Flags |= transcript.MessageItem
+		b.Call(v, transcript.Call{
+			ID: transcript.TokenOf(item, v.Span()), Name: transcript.TokenOf(v.Get(r.Name), v.Span()),
+			Server: true, Hosted: true, Form: transcript.ArgsText,
+		}, flags)
+	case typ.Is(r.Reasoning):
+		begin(transcript.RoleAssistant).Flags |= transcript.MessageItem
+		if s := v.Get(r.Sealed); s.Kind() == transcript.String && len(s.Raw()) > 2 {
+			flags |= transcript.BlockSigned
+		}
+		b.Block(transcript.BlockReasoning, v, flags)
+	case contains(r.Reference, typ):
+		b.Conv.ElsewhereState = true
+		begin(transcript.RoleOther).Flags |= transcript.MessageItem
+		b.Block(transcript.BlockOther, v, flags)
+	case roleVal.Kind() == transcript.String:
+		m := begin(roleOf(roleVal))
+		switch content.Kind() {
+		case transcript.String:
+			b.Block(transcript.BlockText, content, flags|textFlags(content))
+		case transcript.Array:
+			for _, part := range content.Elements() {
+				if text := part.Get("text"); text.Kind() == transcript.String {
+					b.Block(transcript.BlockText, part, flags|textFlags(text))
+				} else {
+					b.Block(transcript.BlockMedia, part, flags)
+				}
+			}
+		}
+		if hollow(content) {
+			markHollow(m, content)
+		}
+	default:
+		begin(transcript.RoleOther).Flags |= transcript.MessageItem
+		b.Block(transcript.BlockOther, v, flags)
+	}
+}
+
+// keyed reports whether v has one of the members that always pair.
+func (r *itemsReader) keyed(v transcript.Value) bool {
+	for _, key := range r.ID {
+		if v.Get(key).Exists() {
+			return true
+		}
+	}
+	return false
+}

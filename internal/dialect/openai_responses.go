@@ -1,0 +1,38 @@
+package dialect
+
+import "github.com/toolguard/toolguard/internal/transcript"
+
+// OpenAIResponses is the dialect of the OpenAI Responses API, in the spellings
+// of the API and of the Agents SDK.
+var OpenAIResponses = &Dialect{
+	Name:    "openai-responses",
+	Title:   "OpenAI Responses items",
+	Summary: "Flat items: function_call and its kind, answered by an output item with the same call_id.",
+	Where:   "request bodies, Agents SDK sessions, batch files, rollouts",
+	Example: `{"type":"function_call","call_id":"call_1","name":"ls","arguments":"{}"}
+{"type":"function_call_output","call_id":"call_1","output":"a.txt"}`,
+	Provider: "openai-responses",
+	Window:   transcript.WindowNext,
+	Driver: &Items{
+		Type: "type", Role: "role", Text: "content", Messages: []string{"message"},
+		ID: []string{"call_id", "callId"}, Item: "id", Name: "name",
+		Reasoning: "reasoning", Sealed: "encrypted_content", Execution: "execution",
+		Reference: []string{"item_reference"},
+		TextTypes: []string{"input_text", "output_text", "input_image", "input_file"},
+		Hosted: []string{
+			"web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call",
+			"mcp_call", "mcp_list_tools", "hosted_tool_call",
+		},
+		Pairs: []ItemPair{
+			{Call: "function_call", Outputs: []string{"function_call_output", "function_call_result"}, Kind: transcript.KindFunction, Args: "arguments"},
+			{Call: "custom_tool_call", Outputs: []string{"custom_tool_call_output"}, Kind: transcript.KindCustom, Args: "input", Free: true},
+			{Call: "computer_call", Outputs: []string{"computer_call_output", "computer_call_result"}, Kind: transcript.KindComputer},
+			{Call: "local_shell_call", Outputs: []string{"local_shell_call_output"}, Kind: transcript.KindLocalShell, CallID: "id", OutputID: "id"},
+			{Call: "shell_call", Outputs: []string{"shell_call_output"}, Kind: transcript.KindShell},
+			{Call: "apply_patch_call", Outputs: []string{"apply_patch_call_output"}, Kind: transcript.KindApplyPatch},
+			{Call: "tool_search_call", Outputs: []string{"tool_search_output"}, Kind: transcript.KindToolSearch, Payload: "tools"},
+			{Call: "program", Outputs: []string{"program_output"}, Kind: transcript.KindProgram},
+			{Call: "mcp_approval_request", Outputs: []string{"mcp_approval_response"}, Kind: transcript.KindApproval, CallID: "id", OutputID: "approval_request_id", Payload: "approve"},
+		},
+	},
+}

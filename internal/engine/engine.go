@@ -1,0 +1,318 @@
+// Package engine runs the loops: read, detect, pair, check. It knows no flags
+// and no output format.
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/toolguard/toolguard/internal/detect"
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// Options are what a check is to look at, and how severely.
+type Options struct {
+	// Dialect skips detection; nil lets the file decide.
+	Dialect *dialect.Dialect
+	// Target checks as that provider would; nil means the dialect's own.
+	Target *profile.Profile
+	// Send says that the history is about to be sent.
+	Send bool
+	// Rules are the rules to run; nil means all.
+	Rules []*rules.Rule
+	// Severity sets the severity of a rule's findings by name.
+	Severity map[string]rules.Severity
+}
+
+// A Finding is a rule's finding, with everything about its place settled.
+type Finding struct {
+	rules.Finding
+	Path        string
+	Dialect     string
+	Pointer     string
+	Start, End  transcript.Position
+	RelatedAt   []transcript.Position // start and end of each related place, in pairs
+	Excerpt     Excerpt
+	Fingerprint string
+}
+
+// An Excerpt is what stands around a finding on its line.
+type Excerpt struct {
+	Text      []byte
+	Mark      [2]int // the underlined part of Text
+	CutBefore bool   // the line goes on before Text
+	CutAfter  bool
+}
+
+// A Report is what was found in one file.
+type Report struct {
+	Path     string
+	File     *detect.File
+	Calls    int // client calls; those that the provider runs are not counted
+	Results  int
+	Findings []Finding
+	// Skipped says why the file is no transcript; then the rest is empty.
+	Skipped string
+}
+
+// Check reads a source and reports what is wrong with it.
+func Check(ctx context.Context, src *transcript.Source, opts Options) (*Report, error) {
+	c := &checker{src: src, opts: opts, report: &Report{Path: src.Name()}}
+	if c.opts.Rules == nil {
+		c.opts.Rules = rules.All()
+	}
+	file, err := detect.Read(src, detect.Options{Dialect: opts.Dialect}, func(conv *transcript.Conversation) error {
+		c.conversation(conv)
+		return cmp.Or(ctx.Err(), c.err)
+	})
+	c.report.File = file
+	var not *detect.ErrNotTranscript
+	if errors.As(err, &not) {
+		c.report.Skipped = not.Reason
+		return c.report, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.file(file)
+	if c.err != nil {
+		return nil, c.err
+	}
+	if err := c.settle(); err != nil {
+		return nil, err
+	}
+	return c.report, nil
+}
+
+type checker struct {
+	src    *transcript.Source
+	opts   Options
+	report *Report
+	err    error
+	dials  []string // by conversation: its dialect
+}
+
+// text reads a span. A source that fails ends the check.
+func (c *checker) text(s transcript.Span) string {
+	b, err := c.src.Bytes(s)
+	if err != nil && c.err == nil {
+		c.err = err
+	}
+	return string(b)
+}
+
+func (c *checker) conversation(conv *transcript.Conversation) {
+	c.dials = append(c.dials, conv.Dialect)
+	for i := range conv.Calls {
+		if call := &conv.Calls[i]; !call.Server && call.Kind != transcript.KindApproval {
+			c.report.Calls++
+		}
+	}
+	for i := range conv.Results {
+		if res := &conv.Results[i]; !res.Server && res.Kind != transcript.KindApproval {
+			c.report.Results++
+		}
+	}
+	prof := c.opts.Target
+	if prof == nil {
+		prof = profile.ByName(dialect.ByName(conv.Dialect).Provider)
+	}
+	rc := &rules.Context{
+		Conversation: conv, Profile: prof,
+		Options: rules.Options{Send: c.opts.Send, Target: c.opts.Target != nil},
+		Pairing: pairing.Pair(conv, func(a, b int) bool { return c.sameCall(conv, a, b) }),
+		Text:    c.text,
+		Emit:    c.emit,
+	}
+	for _, r := range c.opts.Rules {
+		rc.Run(r)
+	}
+}
+
+// sameCall reports whether two calls of one id are copies of each other.
+func (c *checker) sameCall(conv *transcript.Conversation, a, b int) bool {
+	x, y := &conv.Calls[a], &conv.Calls[b]
+	return x.Name.Raw == y.Name.Raw && x.Args.Len() == y.Args.Len() && c.text(x.Args) == c.text(y.Args)
+}
+
+func (c *checker) file(file *detect.File) {
+	fc := &rules.FileContext{
+		Keys: file.Keys, Links: file.Links, Lines: file.Framing == transcript.FramingLines,
+		Text: c.text, Emit: c.emit,
+	}
+	for _, f := range file.Faults {
+		fc.Faults = append(fc.Faults, rules.FileFault{Fault: f.Fault, Record: f.Record, Whole: f.Whole})
+	}
+	for _, r := range c.opts.Rules {
+		fc.Run(r)
+	}
+}
+
+func (c *checker) emit(f rules.Finding) {
+	if s, set := c.opts.Severity[f.Rule.Name]; set {
+		f.Severity = s
+	}
+	if f.Severity == rules.Off {
+		return
+	}
+	out := Finding{Finding: f, Path: c.src.Name()}
+	if f.Conversation >= 0 {
+		out.Dialect = c.dials[f.Conversation]
+	}
+	c.report.Findings = append(c.report.Findings, out)
+}
+
+// settle puts the findings in order and finds out where exactly they stand:
+// one pass over the source for lines and columns, one over each record that
+// has findings.
+func (c *checker) settle() error {
+	fs := c.report.Findings
+	slices.SortStableFunc(fs, func(a, b Finding) int {
+		return cmp.Or(
+			cmp.Compare(a.Span.Start, b.Span.Start), cmp.Compare(a.Span.End, b.Span.End),
+			cmp.Compare(a.Rule.Name, b.Rule.Name), cmp.Compare(a.Message, b.Message),
+		)
+	})
+	if len(fs) == 0 {
+		return nil
+	}
+	var offsets []int64
+	ops := 0
+	for i := range fs {
+		f := &fs[i]
+		if f.Dialect == "" {
+			f.Dialect = c.report.File.Dialect
+		}
+		if f.Fix != nil && f.Fix.ID == "" {
+			ops++
+			f.Fix.ID = "op" + strconv.Itoa(ops)
+		}
+		offsets = append(offsets, f.Span.Start, f.Span.End)
+		for _, r := range f.Related {
+			offsets = append(offsets, r.Span.Start, r.Span.End)
+		}
+	}
+	at, err := transcript.Positions(c.src, offsets)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for i := range fs {
+		f := &fs[i]
+		f.Start, f.End = at[n], at[n+1]
+		n += 2
+		f.RelatedAt = at[n : n+2*len(f.Related) : n+2*len(f.Related)]
+		n += 2 * len(f.Related)
+		if f.Excerpt, err = c.excerpt(f); err != nil {
+			return err
+		}
+	}
+	if err := c.pointers(); err != nil {
+		return err
+	}
+	c.fingerprints()
+	return nil
+}
+
+// pointers reads each record with findings once more, and finds the JSON
+// pointers of them all in one walk.
+func (c *checker) pointers() error {
+	fs := c.report.Findings
+	byRecord := map[int32][]int{}
+	for i := range fs {
+		byRecord[fs[i].Record] = append(byRecord[fs[i].Record], i)
+	}
+	rd := transcript.NewReader(c.src)
+	for left := len(byRecord); left > 0; {
+		rec, err := rd.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		list, wanted := byRecord[int32(rec.Index)]
+		if !wanted {
+			continue
+		}
+		left--
+		if !rec.Readable() {
+			continue
+		}
+		spans := make([]transcript.Span, len(list))
+		for k, i := range list {
+			spans[k] = fs[i].Span
+		}
+		for k, p := range transcript.Pointers(rec.Value, spans) {
+			fs[list[k]].Pointer = p
+		}
+	}
+	return nil
+}
+
+// excerptBefore and excerptAfter are how many bytes of a line are read around
+// a finding; a report shows fewer.
+const (
+	excerptBefore = 120
+	excerptAfter  = 240
+)
+
+func (c *checker) excerpt(f *Finding) (Excerpt, error) {
+	lineStart := f.Span.Start - int64(f.Start.Column-1)
+	lo := max(lineStart, f.Span.Start-excerptBefore)
+	hi := min(c.src.Size(), f.Span.Start+excerptAfter)
+	text, err := c.src.Bytes(transcript.Span{Start: lo, End: hi})
+	if err != nil {
+		return Excerpt{}, err
+	}
+	e := Excerpt{CutBefore: lo > lineStart, CutAfter: hi < c.src.Size()}
+	mark := int(f.Span.Start - lo)
+	for i := mark; i < len(text); i++ {
+		if text[i] == '\n' {
+			text = text[:i]
+			e.CutAfter = false
+			break
+		}
+	}
+	if n := len(text); n > 0 && text[n-1] == '\r' && !e.CutAfter {
+		text = text[:n-1]
+	}
+	// Do not begin or end inside a character.
+	skip := 0
+	for e.CutBefore && skip < min(3, mark) && text[skip]&0xC0 == 0x80 {
+		skip++
+	}
+	text = text[skip:]
+	mark = min(mark-skip, len(text))
+	e.Text = text
+	e.Mark = [2]int{mark, min(len(text), mark+int(min(f.Span.Len(), excerptAfter)))}
+	return e, nil
+}
+
+// fingerprints give each finding a name that stays when lines move: rule, path
+// and the call's id, or the record's bytes; and a number among equals.
+func (c *checker) fingerprints() {
+	seen := map[string]int{}
+	for i := range c.report.Findings {
+		f := &c.report.Findings[i]
+		what := f.CallID
+		if what == "" {
+			what = string(f.Excerpt.Text)
+		}
+		key := f.Rule.Name + "\x00" + f.Path + "\x00" + what
+		seen[key]++
+		h := fnv.New64a()
+		fmt.Fprintf(h, "%s\x00%d", key, seen[key])
+		f.Fingerprint = fmt.Sprintf("%016x", h.Sum64())
+	}
+}

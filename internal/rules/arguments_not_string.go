@@ -1,0 +1,53 @@
+package rules
+
+import (
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+var argumentsNotString = &Rule{
+	Name: "arguments-not-string", Category: Payload,
+	Severity: "error in a request body, with --send or --target; else info",
+	Summary:  "Arguments are written as a value where a string of JSON is due",
+	Doc: `OpenAI's APIs want the arguments of a call as a string that holds JSON. Datasets
+and Ollama write an object on purpose, so that this matters only for what is about
+to be sent there.
+
+**Repair.** The value is encoded into a string (safe).`,
+	Bad: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":{"a":1}}}]},
+ {"role":"tool","tool_call_id":"c1","content":"ok"}]`,
+	Good: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}]},
+ {"role":"tool","tool_call_id":"c1","content":"ok"}]`,
+	Check: func(c *Context) {
+		severity := severityOf(c.Profile.ArgsNotString)
+		if severity == Off {
+			return
+		}
+		if c.Use != transcript.UseBody && !c.Send && !c.Target {
+			severity = Info
+		}
+		for i := range c.Calls {
+			call := &c.Calls[i]
+			if call.Want != transcript.ArgsWantString || c.Pairing.Calls[i].State == pairing.Exempt {
+				continue
+			}
+			switch call.Form {
+			case transcript.ArgsObject, transcript.ArgsArray, transcript.ArgsScalar, transcript.ArgsNull:
+			default:
+				continue
+			}
+			turn := c.turn(call.Message)
+			class := operation.Safe
+			if c.signed(turn) {
+				class = operation.Unsafe
+			}
+			op := c.op(operation.SetValue, turn, class, "encode the arguments into a string")
+			op.Calls, op.Span = []int32{int32(i)}, call.Args
+			c.aboutCall(i, Finding{
+				Severity: severity, Span: call.Args, ProviderError: c.Profile.ArgsNotString.Text, Fix: op,
+				Message: "the arguments of " + callName(call) + " are no string",
+			})
+		}
+	},
+}

@@ -1,0 +1,65 @@
+package rules
+
+import (
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/pairing"
+)
+
+var duplicateCallID = &Rule{
+	Name: "duplicate-call-id", Category: Pairing, Severity: "error",
+	Summary: "One id stands twice in one turn",
+	Doc: `Two calls of one turn have the same id, so that a result cannot say which it
+answers. Streaming clients that append a snapshot again, and servers that number
+calls badly, write such turns.
+
+**Repair.** An identical copy of a call is dropped (safe). Two different calls with
+as many results are paired by order, and the second pair gets an id of its own
+(safe). Else nothing is done.`,
+	Bad: `[{"role":"user","content":"go"},
+ {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}},{"type":"tool_use","id":"a","name":"f","input":{}}]},
+ {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
+	Good: `[{"role":"user","content":"go"},
+ {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}},{"type":"tool_use","id":"b","name":"f","input":{}}]},
+ {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"},{"type":"tool_result","tool_use_id":"b","content":"2"}]}]`,
+	Check: func(c *Context) {
+		type key struct {
+			turn int32
+			id   string
+		}
+		first := map[key]int32{}
+		for i := range c.Calls {
+			call := &c.Calls[i]
+			id := pairing.Key(call.ID)
+			if id == "" || call.Server || c.Pairing.Calls[i].State == pairing.Exempt {
+				continue
+			}
+			k := key{c.turn(call.Message), id}
+			at, seen := first[k]
+			if !seen {
+				first[k] = int32(i)
+				continue
+			}
+			f := Finding{
+				Severity: Error, Message: callName(call) + " has the id of another call of its turn",
+				ProviderError: c.Profile.DuplicateID.Text,
+				Related:       []Related{{"the first is here", c.Calls[at].ID.Span}},
+			}
+			class := operation.Safe
+			if c.signed(k.turn) {
+				class = operation.Unsafe
+			}
+			x := &c.Pairing.Calls[i]
+			switch {
+			case x.State == pairing.Copy:
+				f.Fix = c.op(operation.DropCall, k.turn, class, "drop the identical copy")
+			case x.State == pairing.Answered && c.Pairing.Calls[at].State == pairing.Answered:
+				f.Fix = c.op(operation.RenameID, k.turn, class, "give it and its result an id of their own")
+				f.Fix.Results = []int32{x.Result}
+			}
+			if f.Fix != nil {
+				f.Fix.Calls = []int32{int32(i)}
+			}
+			c.aboutCall(i, f)
+		}
+	},
+}

@@ -1,0 +1,114 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+var duplicateToolResult = &Rule{
+	Name: "duplicate-tool-result", Category: Pairing, Severity: "error",
+	Summary: "A second result answers one call",
+	Doc: `A retry, or a repair that put a placeholder beside a real result that came late.
+Providers refuse the second one.
+
+**Repair.** An identical copy is dropped (safe). A real result wins over a known
+placeholder, whichever comes first (safe). Of two results that differ
+` + "`fix --unsafe`" + ` keeps the first and names what it drops.`,
+	Bad: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
+ {"role":"tool","tool_call_id":"c1","content":"a.txt"},
+ {"role":"tool","tool_call_id":"c1","content":"a.txt"},
+ {"role":"user","content":"n"}]`,
+	Good: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
+ {"role":"tool","tool_call_id":"c1","content":"a.txt"},
+ {"role":"user","content":"n"}]`,
+	Check: func(c *Context) {
+		for i := range c.Pairing.Results {
+			l := &c.Pairing.Results[i]
+			res := &c.Results[i]
+			if l.Fate != pairing.Duplicate || res.Server {
+				continue
+			}
+			turn := c.turn(c.Calls[l.Call].Message)
+			f := Finding{
+				Severity:      Error,
+				Message:       resultName(res) + " is the second one for its call",
+				ProviderError: c.Profile.Duplicate.Text,
+			}
+			first := c.Pairing.Calls[l.Call].Result
+			if first >= 0 {
+				f.Related = []Related{{"the first is here", c.Results[first].ID.Span}}
+			}
+			drop := int32(i)
+			switch {
+			case first < 0:
+				f.Fix = c.op(operation.DropResult, turn, operation.Unsafe, "drop the result")
+			case c.samePayload(&c.Results[first], res):
+				f.Fix = c.op(operation.DropResult, turn, operation.Safe, "drop the identical copy")
+			case c.placeholder(res):
+				f.Fix = c.op(operation.DropResult, turn, operation.Safe, "drop the placeholder; the real result is there")
+			case c.placeholder(&c.Results[first]):
+				drop = first
+				f.Fix = c.op(operation.DropResult, turn, operation.Safe, "put it in the place of the placeholder before it")
+				f.Fix.Calls = []int32{l.Call}
+			default:
+				f.Fix = c.op(operation.DropResult, turn, operation.Unsafe, "keep the first and drop this one")
+			}
+			f.Fix.Results = []int32{drop}
+			c.aboutResult(i, f)
+		}
+	},
+}
+
+// samePayload reports whether two results say the same, byte for byte.
+func (c *Context) samePayload(a, b *transcript.Result) bool {
+	return a.Error == b.Error && a.Payload.Len() == b.Payload.Len() && c.Text(a.Payload) == c.Text(b.Payload)
+}
+
+// placeholder reports whether a result is the text that toolguard or another
+// tool puts in the place of one that was never recorded.
+func (c *Context) placeholder(res *transcript.Result) bool {
+	const most = 512
+	if res.Payload.IsZero() || res.Payload.Len() > most {
+		return false
+	}
+	text := c.Text(res.Payload)
+	if strings.HasPrefix(text, "[") || strings.HasPrefix(text, "{") {
+		// A list of one text block says the same as the text.
+		v := transcript.NewValue([]byte(text), 0)
+		if v.Kind() == transcript.Array {
+			v = v.First()
+		}
+		text = string(v.Get("text").Raw())
+	}
+	text = strings.TrimSuffix(strings.TrimPrefix(text, `"`), `"`)
+	for _, known := range placeholders {
+		if text == known || strings.HasSuffix(known, "…") && strings.HasPrefix(text, strings.TrimSuffix(known, "…")) {
+			return true
+		}
+	}
+	return text == "aborted" && c.Window == transcript.WindowNext
+}
+
+// placeholders are the texts, as JSON writes them, that tools are known to
+// insert for a result that was never recorded. One that ends in … goes on with
+// the tool's name.
+var placeholders = []string{
+	"[toolguard] …",
+	"No result provided",
+	"[Tool call was interrupted and did not return a result.]",
+	"Tool execution was interrupted before completion.",
+	"Context condensation triggered. Tool execution deferred.",
+	"The tool call was interrupted before a result was produced.",
+	"[System: Tool execution skipped/interrupted by user. No result provided for tool '…",
+	"[openclaw] missing tool result in session history; inserted synthetic error result for transcript repair.",
+	"Tool was interrupted.",
+	"[Tool execution was interrupted]",
+	"[Tool execution was interrupted or lost]",
+	"Tool canceled by user",
+	"The tool execution result was lost due to context management truncation.",
+	"[Tool result missing due to internal error]",
+	"[Request interrupted by user for tool use]",
+}

@@ -1,0 +1,48 @@
+package rules
+
+import (
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+var emptyMessage = &Rule{
+	Name: "empty-message", Category: Payload, Severity: "profile",
+	Summary: "A message has neither content nor calls",
+	Doc: `Anthropic refuses empty content everywhere but in a last message of the assistant;
+OpenAI refuses content that is null where there are no calls. Clients write such
+messages when a stream breaks off before its first token.
+
+**Repair.** The message is dropped (safe: it says nothing), and the history is
+looked at again.`,
+	Bad:  `[{"role":"user","content":"go"},{"role":"assistant","content":null},{"role":"user","content":"n"}]`,
+	Good: `[{"role":"user","content":"go"},{"role":"assistant","content":"a"},{"role":"user","content":"n"}]`,
+	Check: func(c *Context) {
+		for i := range c.Messages {
+			m := &c.Messages[i]
+			var cell *profile.Cell
+			switch {
+			case m.Has(transcript.MessageReplay):
+				continue
+			case m.Has(transcript.MessageEmpty):
+				cell = &c.Profile.EmptyMessage
+			case m.Has(transcript.MessageNull):
+				cell = &c.Profile.NullMessage
+			default:
+				continue
+			}
+			if c.Profile.EmptyLastAssistant && i == len(c.Messages)-1 && m.Role == transcript.RoleAssistant {
+				continue
+			}
+			severity := severityOf(*cell)
+			f := Finding{Severity: severity, Span: m.RoleSpan(), Message: "the message has neither content nor calls", ProviderError: cell.Text}
+			if c.arrays() {
+				f.Fix = c.op(operation.DropMessage, m.Turn, operation.Safe, "drop the message")
+				f.Fix.Messages = []int32{int32(i)}
+			} else {
+				f.Severity = min(severity, Info) // its agent does not send it
+			}
+			c.report(int32(i), f)
+		}
+	},
+}

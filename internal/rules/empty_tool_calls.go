@@ -1,0 +1,32 @@
+package rules
+
+import (
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+var emptyToolCalls = &Rule{
+	Name: "empty-tool-calls", Category: Payload, Severity: "error (OpenAI family)",
+	Summary: "A list of calls is there, and empty",
+	Doc: `OpenAI and compatible servers refuse ` + "`\"tool_calls\": []`" + `; a message without calls
+has no such member.
+
+**Repair.** The member is removed (safe).`,
+	Bad:  `[{"role":"user","content":"go"},{"role":"assistant","content":"hi","tool_calls":[]},{"role":"user","content":"n"}]`,
+	Good: `[{"role":"user","content":"go"},{"role":"assistant","content":"hi"},{"role":"user","content":"n"}]`,
+	Check: func(c *Context) {
+		severity := severityOf(c.Profile.EmptyCalls)
+		for i := range c.Blocks {
+			b := &c.Blocks[i]
+			if b.Kind != transcript.BlockEmptyCalls {
+				continue
+			}
+			op := c.op(operation.RemoveMember, c.turn(b.Message), operation.Safe, "remove the member")
+			op.Span, op.Messages = b.Span, []int32{b.Message}
+			c.report(b.Message, Finding{
+				Severity: severity, Span: b.Span, Message: "the list of calls is empty",
+				ProviderError: c.Profile.EmptyCalls.Text, Fix: op,
+			})
+		}
+	},
+}

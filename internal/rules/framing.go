@@ -1,0 +1,35 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// eachFault emits a finding for every fault of a kind.
+func eachFault(c *FileContext, kind transcript.FaultKind, finding func(f *FileFault) Finding) {
+	for i := range c.Faults {
+		if f := &c.Faults[i]; f.Kind == kind {
+			out := finding(f)
+			if out.Span.IsZero() {
+				out.Span = f.Span
+			}
+			out.Record = f.Record
+			c.report(out)
+		}
+	}
+}
+
+// times says how often a fault occurs, when that is more than once.
+func times(f *FileFault) string {
+	if f.Count > 1 {
+		return fmt.Sprintf(", the first of %d in this record", f.Count)
+	}
+	return ""
+}
+
+// byteOp returns an operation on the bytes of a record.
+func byteOp(kind operation.Kind, class operation.Class, f *FileFault, span transcript.Span, title string) *operation.Operation {
+	return &operation.Operation{Kind: kind, Class: class, Title: title, Conversation: -1, Turn: -1, Record: f.Record, Span: span}
+}

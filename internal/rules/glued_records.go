@@ -1,0 +1,28 @@
+package rules
+
+import (
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+var gluedRecords = &Rule{
+	Name: "glued-records", Category: Framing, Severity: "error",
+	Summary: "A torn record and a whole one stand on one line",
+	Doc: `The agent crashed while it wrote a record, and the next run appended to the
+torn line (gh:github/copilot-cli#4098). Readers fail on the line and lose the
+whole record behind the torn one too.
+
+**Repair.** ` + "`fix --unsafe`" + ` drops the torn prefix and keeps the whole record.`,
+	Bad: `{"role":"user","content":"q"}
+{"role":"assistant","con{"role":"user","content":"n"}`,
+	Good: `{"role":"user","content":"q"}
+{"role":"user","content":"n"}`,
+	CheckFile: func(c *FileContext) {
+		eachFault(c, transcript.FaultGlued, func(f *FileFault) Finding {
+			return Finding{
+				Severity: Error, Message: "a torn record stands before a whole one on this line",
+				Fix: byteOp(operation.DropBytes, operation.Unsafe, f, f.Span, "drop the torn prefix"),
+			}
+		})
+	},
+}

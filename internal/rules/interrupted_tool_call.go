@@ -1,0 +1,29 @@
+package rules
+
+import (
+	"github.com/toolguard/toolguard/internal/pairing"
+)
+
+var interruptedToolCall = &Rule{
+	Name: "interrupted-tool-call", Category: Pairing, Severity: "info",
+	Summary: "A call has no result, and the agent marked its turn as broken off",
+	Doc: `The writer itself says that the turn was aborted or failed. Agents that write
+such a mark drop or complete the turn when they load the session, so nothing needs
+to be done.
+
+**Repair.** None unless asked for by strategy.`,
+	Bad: `{"type":"user","uuid":"u0","parentUuid":null,"message":{"role":"user","content":"go"}}
+{"type":"assistant","uuid":"a1","parentUuid":"u0","message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"ls","input":{}}]}}
+{"type":"user","uuid":"u2","parentUuid":"a1","message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user for tool use]"}]}}
+{"type":"user","uuid":"u3","parentUuid":"u2","message":{"role":"user","content":"again"}}`,
+	Good: `{"type":"user","uuid":"u0","parentUuid":null,"message":{"role":"user","content":"go"}}
+{"type":"assistant","uuid":"a1","parentUuid":"u0","message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"ls","input":{}}]}}
+{"type":"user","uuid":"u2","parentUuid":"a1","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]}}`,
+	Check: func(c *Context) {
+		for i := range c.Pairing.Calls {
+			if call := &c.Calls[i]; c.Pairing.Calls[i].State == pairing.Interrupted && !call.Server {
+				c.aboutCall(i, Finding{Severity: Info, Message: callName(call) + " has no result: its turn was broken off"})
+			}
+		}
+	},
+}

@@ -1,0 +1,98 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+var invalidCallID = &Rule{
+	Name: "invalid-call-id", Category: IDs, Severity: "error for what nobody takes; else profile",
+	Summary: "An id that is no proper id, or that the provider refuses",
+	Doc: `An id that is a number instead of a string, has white space at an end, or holds
+control characters is refused by everyone. Beyond that providers differ in the
+characters and the length they take: an id minted by one provider
+(` + "`functions.Bash:0`" + `) is a 400 at the next.
+
+There is one finding for each distinct id, whichever sides carry it.
+
+**Repair.** The id is rewritten on both sides and in every copy, so that different
+ids stay different (safe).`,
+	Bad: `[{"role":"user","content":"go"},
+ {"role":"assistant","content":[{"type":"tool_use","id":"functions.Bash:0","name":"Bash","input":{}}]},
+ {"role":"user","content":[{"type":"tool_result","tool_use_id":"functions.Bash:0","content":"ok"}]}]`,
+	Good: `[{"role":"user","content":"go"},
+ {"role":"assistant","content":[{"type":"tool_use","id":"functions_Bash_0","name":"Bash","input":{}}]},
+ {"role":"user","content":[{"type":"tool_result","tool_use_id":"functions_Bash_0","content":"ok"}]}]`,
+	Check: func(c *Context) {
+		seen := map[string]bool{}
+		look := func(t transcript.Token) (Severity, string, string) {
+			if pairing.Key(t) == "" || seen[t.Raw] {
+				return Off, "", ""
+			}
+			seen[t.Raw] = true
+			return judgeID(t, c.Profile)
+		}
+		fix := func(call int32) *operation.Operation {
+			if call < 0 {
+				return nil
+			}
+			turn := c.turn(c.Calls[call].Message)
+			class := operation.Safe
+			if c.signed(turn) {
+				class = operation.Unsafe
+			}
+			op := c.op(operation.RenameID, turn, class, "rewrite the id on both sides")
+			op.Calls = []int32{call}
+			if res := c.Pairing.Calls[call].Result; res >= 0 {
+				op.Results = []int32{res}
+			}
+			return op
+		}
+		for i := range c.Calls {
+			call := &c.Calls[i]
+			if call.Server || c.Pairing.Calls[i].State == pairing.Exempt {
+				continue
+			}
+			if sev, what, text := look(call.ID); sev != Off {
+				c.aboutCall(i, Finding{Severity: sev, Message: "the id " + quote(call.ID) + " " + what, ProviderError: text, Fix: fix(int32(i))})
+			}
+		}
+		for i := range c.Results {
+			res := &c.Results[i]
+			if res.Server || c.Pairing.Results[i].Fate == pairing.Ignored {
+				continue
+			}
+			if sev, what, text := look(res.ID); sev != Off {
+				c.aboutResult(i, Finding{Severity: sev, Message: "the id " + quote(res.ID) + " " + what, ProviderError: text, Fix: fix(c.Pairing.Results[i].Call)})
+			}
+		}
+	},
+}
+
+// judgeID says what is wrong with an id.
+func judgeID(t transcript.Token, p *profile.Profile) (sev Severity, what, text string) {
+	if !t.IsString() {
+		return Error, "is no string", p.BadID.Text
+	}
+	id := t.Text()
+	switch n := utf8.RuneCountInString(id); {
+	case id != strings.TrimFunc(id, unicode.IsSpace):
+		return Error, "has white space at an end", p.BadID.Text
+	case strings.IndexFunc(id, unicode.IsControl) >= 0:
+		return Error, "holds a control character", p.BadID.Text
+	case !p.IDChars.Allows(id):
+		return severityOf(p.BadID), "holds characters that " + p.Title + " refuses: only " + p.IDChars.String() + " are taken", p.BadID.Text
+	case p.IDMax > 0 && n > p.IDMax:
+		return severityOf(p.BadID), fmt.Sprintf("has %d characters; %s takes %d", n, p.Title, p.IDMax), p.BadID.Text
+	case p.IDSoftMax > 0 && n > p.IDSoftMax:
+		return severityOf(p.LongID), fmt.Sprintf("has %d characters; %s may take only %d", n, p.Title, p.IDSoftMax), p.LongID.Text
+	}
+	return Off, "", ""
+}

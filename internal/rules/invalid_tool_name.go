@@ -1,0 +1,66 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+var invalidToolName = &Rule{
+	Name: "invalid-tool-name", Category: IDs, Severity: "error",
+	Summary: "A call names no tool, or one that the provider refuses",
+	Doc: `The name is absent, empty, too long, or holds characters that the provider does
+not take. Models make such names up, and proxies cut them.
+
+**Repair.** White space at the ends is trimmed (safe). ` + "`fix --unsafe`" + ` replaces
+characters that are refused, and removes a call without a name together with its
+result.`,
+	Bad: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"","arguments":"{}"}}]},
+ {"role":"tool","tool_call_id":"c1","content":"ok"}]`,
+	Good: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},
+ {"role":"tool","tool_call_id":"c1","content":"ok"}]`,
+	Check: func(c *Context) {
+		for i := range c.Calls {
+			call := &c.Calls[i]
+			switch call.Kind {
+			case transcript.KindFunction, transcript.KindCustom, transcript.KindLegacyFunction:
+			default:
+				continue
+			}
+			if call.Server || c.Pairing.Calls[i].State == pairing.Exempt {
+				continue
+			}
+			turn := c.turn(call.Message)
+			name := call.Name.Text()
+			f := Finding{Severity: severityOf(c.Profile.BadName), Span: call.Name.Span, ProviderError: c.Profile.BadName.Text}
+			p := c.Profile
+			switch {
+			case !call.Name.IsString() || strings.TrimSpace(name) == "":
+				f.Message = "the call names no tool"
+				if id := pairing.Key(call.ID); id != "" {
+					f.Message = "call " + quote(call.ID) + " names no tool"
+				}
+				f.Fix = c.op(operation.DropCall, turn, operation.Unsafe, "remove the call with its result")
+			case strings.TrimSpace(name) != name:
+				f.Message = "the tool name " + quote(call.Name) + " has white space at an end"
+				f.Fix = c.op(operation.SetValue, turn, operation.Safe, "trim the white space")
+			case !p.NameChars.Allows(name):
+				f.Severity = severityOf(p.BadNamePattern)
+				f.Message = "the tool name " + quote(call.Name) + " holds characters that " + p.Title + " refuses: only " + p.NameChars.String() + " are taken"
+				f.Fix = c.op(operation.SetValue, turn, operation.Unsafe, "replace the characters")
+			case p.NameMax > 0 && utf8.RuneCountInString(name) > p.NameMax:
+				f.Message = fmt.Sprintf("the tool name has %d characters; %s takes %d", utf8.RuneCountInString(name), p.Title, p.NameMax)
+				f.Fix = c.op(operation.SetValue, turn, operation.Unsafe, "shorten the name")
+			default:
+				continue
+			}
+			f.Fix.Calls = []int32{int32(i)}
+			f.Fix.Span = call.Name.Span
+			c.aboutCall(i, f)
+		}
+	},
+}

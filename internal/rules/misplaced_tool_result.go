@@ -1,0 +1,60 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/pairing"
+)
+
+var misplacedToolResult = &Rule{
+	Name: "misplaced-tool-result", Category: Pairing, Severity: "error",
+	Summary: "The right result stands too late, outside the window of its call",
+	Doc: `The result is there, but other messages stand between it and its call: a user
+who spoke while the tool ran, a hook's message, an assistant turn that did not
+wait. The API looks only into the messages right after the call and answers as if
+there were no result. Tools that look for missing ids alone call this history
+sound; others replace the real result by a placeholder.
+
+**Repair.** The result is moved to its call (safe). Across an assistant turn that
+was made without it, or when more than one open call could be meant, the move
+changes what a turn seems to have seen, and is unsafe.`,
+	Bad: `[{"role":"user","content":"go"},
+ {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
+ {"role":"user","content":"wait"},
+ {"role":"tool","tool_call_id":"c1","content":"a.txt"}]`,
+	Good: `[{"role":"user","content":"go"},
+ {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
+ {"role":"tool","tool_call_id":"c1","content":"a.txt"},
+ {"role":"user","content":"wait"}]`,
+	Check: func(c *Context) {
+		if !c.arrays() {
+			return
+		}
+		for i := range c.Pairing.Calls {
+			x := &c.Pairing.Calls[i]
+			if x.State != pairing.Answered || x.Place != pairing.Later || c.Results[x.Result].WrongRole {
+				continue
+			}
+			call := &c.Calls[i]
+			f := Finding{
+				Severity:      Error,
+				Message:       resultName(&c.Results[x.Result]) + " stands too late to answer its call",
+				ProviderError: c.Profile.Missing.Text, Confidence: x.Confidence.String(),
+				Related: []Related{{"the call is here", call.ID.Span}},
+			}
+			class := operation.Safe
+			if x.Candidates > 1 {
+				class = operation.Unsafe
+				f.Message += fmt.Sprintf("; it is taken for the nearest of %d open calls with that id", x.Candidates)
+			}
+			if pairing.Crosses(c.Conversation, int32(i), x.Result) {
+				class = operation.Unsafe
+			}
+			f.Fix = c.op(operation.MoveResult, c.turn(call.Message), class, "move the result to its call")
+			f.Fix.Results = []int32{x.Result}
+			f.Fix.Calls = []int32{int32(i)}
+			c.aboutResult(int(x.Result), f)
+		}
+	},
+}

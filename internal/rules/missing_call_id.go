@@ -1,0 +1,69 @@
+package rules
+
+import (
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+var missingCallID = &Rule{
+	Name: "missing-call-id", Category: IDs, Severity: "error; info in datasets that write no ids",
+	Summary: "A call or a result has no id",
+	Doc: `The id is absent, null, empty, or the text ` + "`null`" + ` that some servers write. Empty
+ids match each other, so that a set of ids calls such a history balanced. APIs
+refuse it.
+
+**Repair.** Where calls and results pair by name or position without doubt, both
+sides get one new id, derived from the conversation and the position (safe).`,
+	Bad: `[{"role":"assistant","content":null,"tool_calls":[{"id":"","type":"function","function":{"name":"f","arguments":"{}"}}]},
+ {"role":"tool","tool_call_id":"","content":"ok"}]`,
+	Good: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},
+ {"role":"tool","tool_call_id":"c1","content":"ok"}]`,
+	Check: func(c *Context) {
+		severity := severityOf(c.Profile.MissingID)
+		if c.Idless && !c.Send && !c.Target && (c.Use == transcript.UseDataset || c.Use == transcript.UseTrace) {
+			severity = Info
+		}
+		mint := func(call, res int32) *operation.Operation {
+			if call < 0 || c.Pairing.Calls[call].State == pairing.Unclear {
+				return nil
+			}
+			turn := c.turn(c.Calls[call].Message)
+			class := operation.Safe
+			if pairing.Key(c.Calls[call].ID) == "" && c.signed(turn) {
+				class = operation.Unsafe
+			}
+			op := c.turnOp(operation.MintID, turn, class, "give call and result an id")
+			op.Calls = append(op.Calls, call)
+			if res >= 0 {
+				op.Results = append(op.Results, res)
+			}
+			return op
+		}
+		for i := range c.Calls {
+			call := &c.Calls[i]
+			if call.Server || call.NoIDs || pairing.Key(call.ID) != "" || c.Pairing.Calls[i].State == pairing.Exempt {
+				continue
+			}
+			c.aboutCall(i, Finding{
+				Severity: severity, Message: callName(call) + " has no id", ProviderError: c.Profile.MissingID.Text,
+				Fix: mint(int32(i), c.Pairing.Calls[i].Result),
+			})
+		}
+		for i := range c.Results {
+			res := &c.Results[i]
+			l := c.Pairing.Results[i]
+			if res.Server || res.NoIDs || pairing.Key(res.ID) != "" || l.Fate == pairing.Ignored {
+				continue
+			}
+			if l.Call >= 0 && c.Calls[l.Call].NoIDs {
+				continue // result-kind-mismatch says what is wrong with it
+			}
+			f := Finding{Severity: severity, Message: resultName(res) + " does not say which call it answers", ProviderError: c.Profile.MissingID.Text}
+			if l.Fate == pairing.Answers {
+				f.Fix = mint(l.Call, int32(i))
+			}
+			c.aboutResult(i, f)
+		}
+	},
+}

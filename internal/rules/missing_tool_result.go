@@ -1,0 +1,90 @@
+package rules
+
+import (
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+var missingToolResult = &Rule{
+	Name: "missing-tool-result", Category: Pairing, Severity: "error",
+	Summary: "A call has no result, and none is to be found",
+	Doc: `The model called a tool, the conversation went on, and no result answers the
+call: not in the window where the API looks for it, and nowhere else. Interrupts,
+crashes and history compression leave such calls behind. Every provider answers
+the next request with a 400.
+
+**Repair.** A placeholder result is inserted at its place in call order
+(additive). It says that no result was recorded, and does not claim that the tool
+ran or failed. Where a record of the conversation cannot be read, nothing is
+inserted: the result may be in it.`,
+	Bad: `[{"role":"user","content":"go"},
+ {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
+ {"role":"user","content":"and?"}]`,
+	Good: `[{"role":"user","content":"go"},
+ {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
+ {"role":"tool","tool_call_id":"c1","content":"a.txt"},
+ {"role":"user","content":"and?"}]`,
+	Check: func(c *Context) {
+		for i := range c.Pairing.Calls {
+			call := &c.Calls[i]
+			if c.Pairing.Calls[i].State != pairing.Missing || call.Server || call.Kind == transcript.KindApproval {
+				continue
+			}
+			f := Finding{
+				Severity: Error, Message: callName(call) + " has no result",
+				ProviderError: c.Profile.Missing.Text,
+				Fix:           c.insertion(i),
+			}
+			if c.ElsewhereState || c.Use == transcript.UseTrace {
+				f.Severity = Warning
+			}
+			c.aboutCall(i, f)
+		}
+	},
+}
+
+// insertion returns the operation that inserts placeholders for the calls of a
+// turn, call i among them.
+func (c *Context) insertion(i int) *operation.Operation {
+	call := &c.Calls[i]
+	switch call.Kind {
+	case transcript.KindFunction, transcript.KindCustom, transcript.KindLegacyFunction:
+	default:
+		return nil // an output of such a call cannot be made up
+	}
+	turn := c.turn(call.Message)
+	op := c.turnOp(operation.InsertResult, turn, operation.Additive, "insert a placeholder result after message "+number(c.lastOf(turn, call.Message)))
+	op.Calls = append(op.Calls, int32(i))
+	if len(op.Calls) == 2 {
+		op.Title = "insert placeholder results after message " + number(c.lastOf(turn, call.Message))
+	}
+	return op
+}
+
+// lastOf returns the last of the messages that make up a turn and its results,
+// from a message of it on.
+func (c *Context) lastOf(turn, from int32) int32 {
+	last := from
+	for m := from; int(m) < len(c.Messages); m++ {
+		msg := &c.Messages[m]
+		if msg.Turn == turn {
+			last = m
+			continue
+		}
+		if !c.answersTurn(msg, turn) {
+			break
+		}
+		last = m
+	}
+	return last
+}
+
+// answersTurn reports whether a message begins with a result of the turn.
+func (c *Context) answersTurn(m *transcript.Message, turn int32) bool {
+	if m.BlockLo == m.BlockHi || c.Blocks[m.BlockLo].Kind != transcript.BlockResult {
+		return false
+	}
+	call := c.Pairing.Results[c.Blocks[m.BlockLo].Ref].Call
+	return call >= 0 && c.turn(c.Calls[call].Message) == turn
+}

@@ -1,0 +1,65 @@
+package rules
+
+import (
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+var mixedToolResultMessage = &Rule{
+	Name: "mixed-tool-result-message", Category: Pairing, Severity: "profile; error beside an open server tool",
+	Summary: "Results share a message with other content where that is refused",
+	Doc: `Most providers take text behind the results of a turn. Some do not, and Anthropic
+does not while a tool that it runs itself is still open in the assistant turn: the
+answering message may then hold results only.
+
+**Repair.** What is no result is put into a message of its own (safe).`,
+	Bad: `[{"role":"user","content":"go"},
+ {"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}},{"type":"tool_use","id":"a","name":"f","input":{}}]},
+ {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"},{"type":"text","text":"and?"}]}]`,
+	Good: `[{"role":"user","content":"go"},
+ {"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}},{"type":"tool_use","id":"a","name":"f","input":{}}]},
+ {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
+	Check: func(c *Context) {
+		if c.Window != transcript.WindowUser {
+			return
+		}
+		open := map[int32]bool{} // turns with an open server tool
+		for i := range c.Pairing.Calls {
+			if c.Calls[i].Server && c.Pairing.Calls[i].Result < 0 && c.Pairing.Calls[i].State != pairing.Exempt {
+				open[c.turn(c.Calls[i].Message)] = true
+			}
+		}
+		severity := severityOf(c.Profile.Mixed)
+		if len(open) == 0 && severity == Off {
+			return
+		}
+		done := map[int32]bool{}
+		for i := range c.Pairing.Results {
+			l := &c.Pairing.Results[i]
+			res := &c.Results[i]
+			if l.Fate != pairing.Answers || res.Server || res.WrongRole || done[res.Message] {
+				continue
+			}
+			turn := c.turn(c.Calls[l.Call].Message)
+			sev := severity
+			if open[turn] {
+				sev = Error
+			}
+			m := &c.Messages[res.Message]
+			for b := m.BlockLo; b < m.BlockHi; b++ {
+				if c.Blocks[b].Kind == transcript.BlockResult {
+					continue
+				}
+				done[res.Message] = true
+				c.report(res.Message, Finding{
+					Severity: sev, Span: c.Blocks[b].Span, ProviderError: c.Profile.Mixed.Text,
+					Message: "other content shares a message with results",
+					Related: []Related{{"a result is here", res.ID.Span}},
+					Fix:     c.op(operation.SplitMessage, turn, operation.Safe, "put it into a message of its own"),
+				})
+				break
+			}
+		}
+	},
+}

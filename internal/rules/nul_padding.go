@@ -1,0 +1,28 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+var nulPadding = &Rule{
+	Name: "nul-padding", Category: Framing, Severity: "error",
+	Summary: "A run of NUL bytes stands between or after the records",
+	Doc: `Some file systems leave a file padded with NUL bytes when the machine stops
+while it is written. NUL is no JSON, so that readers stop there.
+
+**Repair.** The NUL bytes are stripped (safe: they hold nothing).`,
+	Bad: "{\"role\":\"user\",\"content\":\"q\"}\n\x00\x00\x00\x00",
+	Good: `{"role":"user","content":"q"}
+`,
+	CheckFile: func(c *FileContext) {
+		eachFault(c, transcript.FaultNUL, func(f *FileFault) Finding {
+			return Finding{
+				Severity: Error, Message: fmt.Sprintf("%s between records", plural(int(f.Span.Len()), "NUL byte", "NUL bytes")),
+				Fix: byteOp(operation.DropBytes, operation.Safe, f, f.Span, "strip the NUL bytes"),
+			}
+		})
+	},
+}

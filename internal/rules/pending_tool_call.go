@@ -1,0 +1,43 @@
+package rules
+
+import (
+	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+var pendingToolCall = &Rule{
+	Name: "pending-tool-call", Category: Pairing,
+	Severity: "warning; info in datasets and traces; error with --send and in a request body",
+	Summary:  "A call in the last turn has no result yet",
+	Doc: `Nothing but results of its own turn follows the call: the tool is still running,
+waits for approval, or was interrupted. Saved like this the history is fine; sent
+like this it is refused, so that with ` + "`--send`" + ` and in a request body it is an
+error. In training data the last call is often what is to be learnt.
+
+**Repair.** None by default; with ` + "`--send`" + ` a placeholder result is inserted
+(additive).`,
+	Bad: `[{"role":"user","content":"go"},
+ {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]}]`,
+	Good: `[{"role":"user","content":"go"},
+ {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
+ {"role":"tool","tool_call_id":"c1","content":"a.txt"}]`,
+	Check: func(c *Context) {
+		for i := range c.Pairing.Calls {
+			call := &c.Calls[i]
+			if c.Pairing.Calls[i].State != pairing.Pending || call.Server || call.Kind == transcript.KindApproval {
+				continue
+			}
+			f := Finding{Severity: Warning, Message: callName(call) + " has no result yet", ProviderError: c.Profile.Missing.Text}
+			switch {
+			case c.Send, c.Use == transcript.UseBody:
+				f.Severity = Error
+			case c.Use == transcript.UseDataset, c.Use == transcript.UseTrace:
+				f.Severity = Info
+			}
+			if c.Send {
+				f.Fix = c.insertion(i)
+			}
+			c.aboutCall(i, f)
+		}
+	},
+}

@@ -1,0 +1,48 @@
+package rules
+
+import (
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/pairing"
+)
+
+var resultOrderMismatch = &Rule{
+	Name: "result-order-mismatch", Category: Pairing, Severity: "info; warning for targets that pair by position",
+	Summary: "The results of a turn are not in the order of its calls",
+	Doc: `Legal where results name their call. Chat templates and providers that pair by
+position give each call another's result, without a word.
+
+**Repair.** None unless asked for by ` + "`--strategy result-order-mismatch=reorder`" + ` (safe).`,
+	Bad: `[{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"b","type":"function","function":{"name":"f","arguments":"{}"}}]},
+ {"role":"tool","tool_call_id":"b","content":"2"},
+ {"role":"tool","tool_call_id":"a","content":"1"}]`,
+	Good: `[{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"b","type":"function","function":{"name":"f","arguments":"{}"}}]},
+ {"role":"tool","tool_call_id":"a","content":"1"},
+ {"role":"tool","tool_call_id":"b","content":"2"}]`,
+	Check: func(c *Context) {
+		if !c.arrays() {
+			return
+		}
+		last := int32(-1) // block of the result of the call before
+		turn := int32(-1)
+		told := int32(-1)
+		for i := range c.Pairing.Calls {
+			x := &c.Pairing.Calls[i]
+			if x.State != pairing.Answered || x.Place != pairing.InWindow || c.Calls[i].Server {
+				continue
+			}
+			if t := c.turn(c.Calls[i].Message); t != turn {
+				turn, last = t, -1
+			}
+			res := &c.Results[x.Result]
+			if res.Block < last && told != turn {
+				told = turn
+				op := c.op(operation.ReorderBlocks, turn, operation.Safe, "put the results in call order")
+				op.ByStrategy = true
+				c.aboutResult(int(x.Result), Finding{
+					Severity: severityOf(c.Profile.Order), Message: resultName(res) + " stands before the result of an earlier call", Fix: op,
+				})
+			}
+			last = max(last, res.Block)
+		}
+	},
+}

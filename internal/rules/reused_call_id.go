@@ -1,0 +1,69 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/pairing"
+)
+
+var reusedCallID = &Rule{
+	Name: "reused-call-id", Category: Pairing, Severity: "info; warning where the provider may refuse",
+	Summary: "One id is used in several turns",
+	Doc: `Legal, and common: some models number their calls anew in every turn, and
+Anthropic's API has answered such histories. But tools that pair by a set of ids
+take a call without a result for answered, and move results to the wrong turn.
+
+**Repair.** None unless asked for by ` + "`--strategy reused-call-id=rename`" + `, which gives
+the later pairs ids of their own (safe).`,
+	Bad: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c0","type":"function","function":{"name":"f","arguments":"{}"}}]},
+ {"role":"tool","tool_call_id":"c0","content":"1"},
+ {"role":"assistant","content":null,"tool_calls":[{"id":"c0","type":"function","function":{"name":"f","arguments":"{}"}}]},
+ {"role":"tool","tool_call_id":"c0","content":"2"}]`,
+	Good: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c0","type":"function","function":{"name":"f","arguments":"{}"}}]},
+ {"role":"tool","tool_call_id":"c0","content":"1"},
+ {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},
+ {"role":"tool","tool_call_id":"c1","content":"2"}]`,
+	Check: func(c *Context) {
+		type use struct {
+			first, again int32 // calls
+			lastTurn     int32
+			turns        int
+		}
+		uses := map[string]*use{}
+		var order []string
+		for i := range c.Calls {
+			call := &c.Calls[i]
+			id := pairing.Key(call.ID)
+			if id == "" || call.Server || c.Pairing.Calls[i].State == pairing.Exempt {
+				continue
+			}
+			turn := c.turn(call.Message)
+			u := uses[id]
+			switch {
+			case u == nil:
+				uses[id] = &use{first: int32(i), lastTurn: turn, turns: 1}
+				order = append(order, id)
+			case u.lastTurn != turn:
+				if u.turns == 1 {
+					u.again = int32(i)
+				}
+				u.lastTurn = turn
+				u.turns++
+			}
+		}
+		for _, id := range order {
+			u := uses[id]
+			if u.turns < 2 {
+				continue
+			}
+			op := c.op(operation.RenameID, c.turn(c.Calls[u.again].Message), operation.Safe, "give the later pairs ids of their own")
+			op.ByStrategy = true
+			c.aboutCall(int(u.again), Finding{
+				Severity: severityOf(c.Profile.ReusedID), ProviderError: c.Profile.ReusedID.Text, Fix: op,
+				Message: fmt.Sprintf("the id %s is used in %d turns", quote(c.Calls[u.first].ID), u.turns),
+				Related: []Related{{"the first use is here", c.Calls[u.first].ID.Span}},
+			})
+		}
+	},
+}

@@ -1,0 +1,377 @@
+// Package rules holds one file for each rule. A rule looks at exchanges and a
+// profile, reports findings, and names the operation that would repair each.
+// It knows no bytes and no output format.
+package rules
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// A Severity says how much a finding matters.
+type Severity uint8
+
+// The severities.
+const (
+	Off Severity = iota
+	Info
+	Warning
+	Error
+)
+
+// String returns the severity's name.
+func (s Severity) String() string { return [...]string{"off", "info", "warning", "error"}[s] }
+
+// ParseSeverity returns the severity of that name.
+func ParseSeverity(name string) (Severity, bool) {
+	for s := Off; s <= Error; s++ {
+		if s.String() == name {
+			return s, true
+		}
+	}
+	return Off, false
+}
+
+// severityOf maps a cell of a profile.
+func severityOf(c profile.Cell) Severity { return Severity(c.Effective()) }
+
+// A Rule is one check.
+type Rule struct {
+	Name     string
+	Category string
+	// Severity is how its findings are reported unless the check says
+	// otherwise, in words for the list of rules.
+	Severity string
+	Summary  string // one sentence, without a full stop
+	// Doc says what is found, why it breaks, and how it is repaired and at
+	// what cost, in Markdown.
+	Doc string
+	// Bad and Good are transcripts that the rule does and does not object to.
+	Bad, Good string
+	// Check looks at one conversation.
+	Check func(*Context)
+	// CheckFile looks at what is known of the file as a whole.
+	CheckFile func(*FileContext)
+}
+
+// URL returns where the rule is documented.
+func (r *Rule) URL() string {
+	return "https://github.com/toolguard/toolguard/blob/main/docs/rules/" + r.Name + ".md"
+}
+
+// The categories, in the order of the catalogue.
+const (
+	Framing   = "framing"
+	Links     = "links"
+	Pairing   = "pairing"
+	IDs       = "ids"
+	Payload   = "payload"
+	Roles     = "roles"
+	Reasoning = "reasoning"
+)
+
+// All lists the rules, in the order of the catalogue.
+func All() []*Rule {
+	return []*Rule{
+		invalidJSON,
+		truncatedRecord,
+		nulPadding,
+		gluedRecords,
+		rawNewlineInString,
+		tooDeep,
+		duplicateKey,
+		invalidUTF8,
+		loneSurrogate,
+		duplicateRecord,
+		brokenLink,
+		missingToolResult,
+		pendingToolCall,
+		interruptedToolCall,
+		orphanToolResult,
+		misplacedToolResult,
+		resultBeforeCall,
+		splitToolResults,
+		toolResultNotFirst,
+		mixedToolResultMessage,
+		duplicateToolResult,
+		duplicateCallID,
+		reusedCallID,
+		resultOrderMismatch,
+		resultKindMismatch,
+		ambiguousPairing,
+		mixedDialect,
+		missingCallID,
+		invalidCallID,
+		invalidToolName,
+		argumentsNotString,
+		argumentsInvalidJSON,
+		toolInputNotObject,
+		emptyToolCalls,
+		emptyMessage,
+		blockInWrongRole,
+		consecutiveRoles,
+		toolUseNotLast,
+		reasoningUnreplayable,
+		serverToolUnpaired,
+	}
+}
+
+// ByName returns the rule of that name, or nil.
+func ByName(name string) *Rule {
+	for _, r := range All() {
+		if r.Name == name {
+			return r
+		}
+	}
+	return nil
+}
+
+// Categories lists the categories in order.
+func Categories() []string {
+	return []string{Framing, Links, Pairing, IDs, Payload, Roles, Reasoning}
+}
+
+// A Related is another place that a finding speaks of.
+type Related struct {
+	Message string
+	Span    transcript.Span
+}
+
+// A Finding is one objection of a rule.
+type Finding struct {
+	Rule     *Rule
+	Severity Severity
+	Message  string
+	// Span is what is underlined.
+	Span transcript.Span
+	// Conversation is the index in the file, -1 for a finding about the file.
+	Conversation int
+	Turn         int   // -1 for none
+	Record       int32 // from 1
+	CallID, Tool string
+	// ProviderError is what the provider would answer, "" where not known.
+	ProviderError string
+	Confidence    string // of the pairing behind it, "" where none is
+	Related       []Related
+	Fix           *operation.Operation
+}
+
+// Options are what a user asked for.
+type Options struct {
+	Send bool
+	// Target is set when the profile was asked for by name.
+	Target bool
+}
+
+// A Context is what a rule sees of one conversation.
+type Context struct {
+	*transcript.Conversation
+	Pairing pairing.Pairing
+	Profile *profile.Profile
+	Options
+	// Text returns the bytes of a span.
+	Text func(transcript.Span) string
+	// Emit takes a finding.
+	Emit func(Finding)
+
+	rule        *Rule
+	ops         map[opKey]*operation.Operation
+	signedTurns map[int32]bool
+}
+
+type opKey struct {
+	kind operation.Kind
+	turn int32
+}
+
+// Run checks a conversation against one rule.
+func (c *Context) Run(r *Rule) {
+	if r.Check == nil {
+		return
+	}
+	c.rule = r
+	c.ops = nil
+	r.Check(c)
+}
+
+// A FileContext is what a rule sees of a file.
+type FileContext struct {
+	Faults []FileFault
+	Keys   []transcript.KeyFault
+	Links  []transcript.LinkFault
+	Lines  bool // the file is framed by lines
+	Text   func(transcript.Span) string
+	Emit   func(Finding)
+
+	rule *Rule
+}
+
+// A FileFault is a fault in the bytes of one record.
+type FileFault struct {
+	transcript.Fault
+	Record int32
+	Whole  transcript.Span
+}
+
+// Run checks a file against one rule.
+func (c *FileContext) Run(r *Rule) {
+	if r.CheckFile == nil {
+		return
+	}
+	c.rule = r
+	r.CheckFile(c)
+}
+
+// report emits a finding about the file.
+func (c *FileContext) report(f Finding) {
+	f.Rule = c.rule
+	f.Conversation, f.Turn = -1, -1
+	c.Emit(f)
+}
+
+// report emits a finding about a message of the conversation. What no provider
+// will see is worth an info at most, and is not repaired.
+func (c *Context) report(message int32, f Finding) {
+	if f.Severity == Off {
+		return
+	}
+	m := &c.Messages[message]
+	if m.Has(transcript.MessageSuperseded) && f.Severity > Info {
+		f.Severity = Info
+		f.Fix = nil
+	}
+	if f.Fix != nil && c.Incomplete && f.Fix.Class == operation.Additive {
+		f.Fix = nil // what seems to be missing may be in the record that cannot be read
+	}
+	if f.Fix != nil && f.Fix.Class != operation.Safe && (c.Use == transcript.UseDataset || c.Use == transcript.UseTrace) {
+		f.Fix.ByStrategy = true
+	}
+	f.Rule = c.rule
+	f.Conversation = c.Index
+	f.Turn = int(m.Turn)
+	f.Record = m.Record
+	c.Emit(f)
+}
+
+// aboutCall emits a finding about a call.
+func (c *Context) aboutCall(i int, f Finding) {
+	call := &c.Calls[i]
+	if f.Span.IsZero() {
+		f.Span = call.ID.Span
+	}
+	f.CallID, f.Tool = call.ID.Text(), call.Name.Text()
+	c.report(call.Message, f)
+}
+
+// aboutResult emits a finding about a result.
+func (c *Context) aboutResult(i int, f Finding) {
+	res := &c.Results[i]
+	if f.Span.IsZero() {
+		f.Span = res.ID.Span
+	}
+	f.CallID, f.Tool = res.ID.Text(), res.Name.Text()
+	if call := c.Pairing.Results[i].Call; f.Tool == "" && call >= 0 {
+		f.Tool = c.Calls[call].Name.Text()
+	}
+	c.report(res.Message, f)
+}
+
+// turnOp returns the operation of a kind on a turn, which the findings of the
+// rule share.
+func (c *Context) turnOp(kind operation.Kind, turn int32, class operation.Class, title string) *operation.Operation {
+	k := opKey{kind, turn}
+	if op := c.ops[k]; op != nil {
+		op.Class = max(op.Class, class)
+		return op
+	}
+	op := &operation.Operation{Kind: kind, Class: class, Title: title, Conversation: c.Index, Turn: turn}
+	if c.ops == nil {
+		c.ops = map[opKey]*operation.Operation{}
+	}
+	c.ops[k] = op
+	return op
+}
+
+// op returns an operation of its own on a turn.
+func (c *Context) op(kind operation.Kind, turn int32, class operation.Class, title string) *operation.Operation {
+	return &operation.Operation{Kind: kind, Class: class, Title: title, Conversation: c.Index, Turn: turn}
+}
+
+// turn returns the turn of a message.
+func (c *Context) turn(message int32) int32 { return c.Messages[message].Turn }
+
+// arrays reports whether the conversation is one whose messages are sent as
+// they stand, so that their positions matter.
+func (c *Context) arrays() bool { return c.Window != transcript.WindowLog }
+
+// signed reports whether the turn holds reasoning that must not be touched.
+func (c *Context) signed(turn int32) bool {
+	if c.signedTurns == nil {
+		c.signedTurns = map[int32]bool{}
+		for i := range c.Blocks {
+			if b := &c.Blocks[i]; b.Kind == transcript.BlockReasoning && b.Has(transcript.BlockSigned) {
+				c.signedTurns[c.turn(b.Message)] = true
+			}
+		}
+	}
+	return c.signedTurns[turn]
+}
+
+// callName describes a call in a message: `call "c1" to "ls"`.
+func callName(call *transcript.Call) string {
+	s := "call"
+	if pairing.Key(call.ID) != "" {
+		s += " " + quote(call.ID)
+	}
+	if call.Name.Present() {
+		s += " to " + quote(call.Name)
+	}
+	return s
+}
+
+// resultName describes a result in a message: `result for "c1"`.
+func resultName(res *transcript.Result) string {
+	if pairing.Key(res.ID) == "" {
+		if res.Name.Present() {
+			return "result of " + quote(res.Name)
+		}
+		return "result"
+	}
+	return "result for " + quote(res.ID)
+}
+
+// quote renders an id or a name so that it cannot be mistaken for the text
+// around it, and cut where it is long.
+func quote(t transcript.Token) string {
+	if !t.IsString() {
+		return clip(t.Raw)
+	}
+	return strconv.Quote(clip(t.Text()))
+}
+
+func clip(s string) string {
+	const most = 80
+	if len(s) <= most {
+		return s
+	}
+	cut := most
+	for cut > 0 && s[cut]&0xC0 == 0x80 {
+		cut--
+	}
+	return s[:cut] + "…"
+}
+
+// number returns a message's number for a reader, from 1.
+func number(message int32) string { return strconv.Itoa(int(message) + 1) }
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return fmt.Sprintf("%d %s", n, one)
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

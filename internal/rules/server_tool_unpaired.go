@@ -1,0 +1,66 @@
+package rules
+
+import (
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+var serverToolUnpaired = &Rule{
+	Name: "server-tool-unpaired", Category: Reasoning, Severity: "error (Anthropic blocks only)",
+	Summary: "A server tool and its result do not stand in one assistant message",
+	Doc: `Tools that Anthropic runs itself (` + "`server_tool_use`" + `, ` + "`mcp_tool_use`" + `) and their
+results belong into one assistant message, the result behind its call. Alone, either
+is refused. A call that waits for its result in the last message, or beside a call
+to one of the client's tools, is legal: the turn was paused.
+
+**Repair.** ` + "`fix --unsafe`" + ` drops the half that is there. A result is never made up.`,
+	Bad: `[{"role":"user","content":"go"},
+ {"role":"assistant","content":[{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]},{"type":"text","text":"x"}]},
+ {"role":"user","content":"n"}]`,
+	Good: `[{"role":"user","content":"go"},
+ {"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}},{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]},{"type":"text","text":"x"}]},
+ {"role":"user","content":"n"}]`,
+	Check: func(c *Context) {
+		severity := severityOf(c.Profile.ServerUnpaired)
+		last := int32(-1) // the last assistant turn
+		client := map[int32]bool{}
+		for i := range c.Messages {
+			if c.Messages[i].Role == transcript.RoleAssistant {
+				last = c.Messages[i].Turn
+			}
+		}
+		for i := range c.Calls {
+			if !c.Calls[i].Server {
+				client[c.turn(c.Calls[i].Message)] = true
+			}
+		}
+		closed := len(c.Messages) > 0 && c.Messages[len(c.Messages)-1].Turn != last
+		for i := range c.Calls {
+			call := &c.Calls[i]
+			x := &c.Pairing.Calls[i]
+			turn := c.turn(call.Message)
+			if !call.Server || x.Result >= 0 || x.State == pairing.Exempt || client[turn] || turn == last && !closed {
+				continue
+			}
+			op := c.op(operation.DropBlock, turn, operation.Unsafe, "drop the server tool's call")
+			op.Blocks = []int32{call.Block}
+			c.aboutCall(i, Finding{
+				Severity: severity, ProviderError: c.Profile.ServerUnpaired.Text, Fix: op,
+				Message: "server tool " + callName(call) + " has no result in its message",
+			})
+		}
+		for i := range c.Results {
+			res := &c.Results[i]
+			if !res.Server || c.Pairing.Results[i].Fate != pairing.Orphan {
+				continue
+			}
+			op := c.op(operation.DropBlock, c.turn(res.Message), operation.Unsafe, "drop the server tool's result")
+			op.Blocks = []int32{res.Block}
+			c.aboutResult(i, Finding{
+				Severity: severity, ProviderError: c.Profile.ServerUnpaired.Text, Fix: op,
+				Message: "server tool " + resultName(res) + " has no call before it in its message",
+			})
+		}
+	},
+}

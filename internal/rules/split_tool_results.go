@@ -1,0 +1,53 @@
+package rules
+
+import (
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+var splitToolResults = &Rule{
+	Name: "split-tool-results", Category: Pairing, Severity: "profile: warning (Anthropic), error (strict providers)",
+	Summary: "The results of one turn are spread over several messages",
+	Doc: `Where results travel in one message, all results of a turn belong into the message
+right after it. Anthropic's own API merges neighbouring user messages, compatible
+endpoints and Bedrock do not, and the documentation says that results sent apart
+teach the model to stop calling tools in parallel.
+
+**Repair.** The results are merged into the first of the messages (safe).`,
+	Bad: `[{"role":"user","content":"go"},
+ {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}},{"type":"tool_use","id":"b","name":"f","input":{}}]},
+ {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]},
+ {"role":"user","content":[{"type":"tool_result","tool_use_id":"b","content":"2"}]}]`,
+	Good: `[{"role":"user","content":"go"},
+ {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}},{"type":"tool_use","id":"b","name":"f","input":{}}]},
+ {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"},{"type":"tool_result","tool_use_id":"b","content":"2"}]}]`,
+	Check: func(c *Context) {
+		if c.Window != transcript.WindowUser {
+			return
+		}
+		first := map[int32]int32{} // by turn: the message of its first result
+		for i := range c.Pairing.Results {
+			l := &c.Pairing.Results[i]
+			if l.Fate != pairing.Answers || c.Results[i].Server || c.Results[i].WrongRole || c.Pairing.Calls[l.Call].Place != pairing.InWindow {
+				continue
+			}
+			turn := c.turn(c.Calls[l.Call].Message)
+			at, seen := first[turn]
+			if !seen {
+				first[turn] = c.Results[i].Message
+				continue
+			}
+			if at == c.Results[i].Message || c.Messages[at].Role != transcript.RoleUser || c.Messages[c.Results[i].Message].Role != transcript.RoleUser {
+				continue
+			}
+			op := c.turnOp(operation.MergeResults, turn, operation.Safe, "merge the results into message "+number(at))
+			op.Results = append(op.Results, int32(i))
+			c.aboutResult(i, Finding{
+				Severity: severityOf(c.Profile.Split), ProviderError: c.Profile.Split.Text, Fix: op,
+				Message: resultName(&c.Results[i]) + " stands in another message than the first result of its turn",
+				Related: []Related{{"the first result is in this message", c.Messages[at].RoleSpan()}},
+			})
+		}
+	},
+}

@@ -1,0 +1,35 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+var tooDeep = &Rule{
+	Name: "too-deep", Category: Framing, Severity: "error",
+	Summary: "A record is nested deeper than any reader goes",
+	Doc: fmt.Sprintf(`Arrays and objects are nested deeper than %d levels. Parsers that recurse run
+out of stack on such a record; the record is not read.
+
+**Repair.** None.`, transcript.MaxDepth),
+	Bad:  deep(transcript.MaxDepth + 1),
+	Good: deep(10),
+	CheckFile: func(c *FileContext) {
+		eachFault(c, transcript.FaultTooDeep, func(*FileFault) Finding {
+			return Finding{Severity: Error, Message: fmt.Sprintf("nested deeper than %d levels", transcript.MaxDepth)}
+		})
+	},
+}
+
+// deep returns a message with content nested n levels deep.
+func deep(n int) string {
+	b := []byte(`{"role":"user","content":`)
+	for range n {
+		b = append(b, '[')
+	}
+	for range n {
+		b = append(b, ']')
+	}
+	return string(append(b, '}'))
+}

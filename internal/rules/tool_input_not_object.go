@@ -1,0 +1,62 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+var toolInputNotObject = &Rule{
+	Name: "tool-input-not-object", Category: Payload, Severity: "error",
+	Summary: "The input of a call is no object",
+	Doc: `Anthropic's API wants the input of a call as an object. A string of JSON comes from
+a history that was translated badly, an empty list from a language in which an
+empty map is one.
+
+**Repair.** A string that holds an object is parsed; null, an empty list and an
+empty string become ` + "`{}`" + ` (safe). Anything else is wrapped (unsafe).`,
+	Bad: `[{"role":"user","content":"go"},
+ {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":[]}]},
+ {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
+	Good: `[{"role":"user","content":"go"},
+ {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},
+ {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
+	Check: func(c *Context) {
+		severity := severityOf(c.Profile.ArgsNotObject)
+		for i := range c.Calls {
+			call := &c.Calls[i]
+			if call.Want != transcript.ArgsWantObject || c.Pairing.Calls[i].State == pairing.Exempt {
+				continue
+			}
+			turn := c.turn(call.Message)
+			class, title, text := operation.Safe, "", ""
+			switch call.Form {
+			case transcript.ArgsString:
+				title = "parse the string"
+			case transcript.ArgsNull, transcript.ArgsStringEmpty:
+				title, text = "write {}", "{}"
+			case transcript.ArgsArray:
+				if strings.Trim(c.Text(call.Args), "[] \t\r\n") == "" {
+					title, text = "write {}", "{}"
+					break
+				}
+				class, title = operation.Unsafe, "wrap it in an object"
+			case transcript.ArgsStringOther, transcript.ArgsStringBad, transcript.ArgsScalar:
+				class, title = operation.Unsafe, "wrap it in an object"
+			default:
+				continue
+			}
+			if c.signed(turn) {
+				class = operation.Unsafe
+			}
+			op := c.op(operation.SetValue, turn, class, title)
+			op.Calls, op.Span, op.Text = []int32{int32(i)}, call.Args, text
+			c.aboutCall(i, Finding{
+				Severity: severity, Span: call.Args, ProviderError: c.Profile.ArgsNotObject.Text, Fix: op,
+				Message: "the input of " + callName(call) + " is no object",
+			})
+		}
+	},
+}

@@ -1,0 +1,76 @@
+package rules
+
+import (
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+var toolResultNotFirst = &Rule{
+	Name: "tool-result-not-first", Category: Pairing, Severity: "error",
+	Summary: "Other blocks stand before a result",
+	Doc: `A user message that answers calls must begin with the results; text and images
+come after them. Neighbouring user messages count as one: a message wedged between
+a call and its result is text before the result. The API answers as if the result
+were missing.
+
+**Repair.** The results are put first (safe).`,
+	Bad: `[{"role":"user","content":"go"},
+ {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},
+ {"role":"user","content":[{"type":"text","text":"here:"},{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
+	Good: `[{"role":"user","content":"go"},
+ {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},
+ {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"},{"type":"text","text":"here"}]}]`,
+	Check: func(c *Context) {
+		if c.Window != transcript.WindowUser {
+			return
+		}
+		for i := range c.Pairing.Results {
+			l := &c.Pairing.Results[i]
+			res := &c.Results[i]
+			if l.Fate != pairing.Answers || res.Server || res.WrongRole || c.Pairing.Calls[l.Call].Place != pairing.InWindow {
+				continue
+			}
+			call := &c.Calls[l.Call]
+			other, before := c.before(res)
+			if !before {
+				continue
+			}
+			op := c.turnOp(operation.ReorderBlocks, c.turn(call.Message), operation.Safe, "put the results first")
+			op.Results = append(op.Results, int32(i))
+			c.aboutResult(i, Finding{
+				Severity: severityOf(c.Profile.NotFirst), ProviderError: c.Profile.NotFirst.Text, Fix: op,
+				Message: resultName(res) + " stands behind other content",
+				Related: []Related{{"this stands before it", other}},
+			})
+		}
+	},
+}
+
+// before returns what stands between a call's turn and its result, other than
+// results: in the same message, or in a user message before it that carries
+// none.
+func (c *Context) before(res *transcript.Result) (transcript.Span, bool) {
+	m := &c.Messages[res.Message]
+	for b := m.BlockLo; b < res.Block; b++ {
+		if c.Blocks[b].Kind != transcript.BlockResult {
+			return c.Blocks[b].Span, true
+		}
+	}
+	for k := res.Message - 1; k >= 0; k-- {
+		prev := &c.Messages[k]
+		if prev.Role != transcript.RoleUser {
+			break
+		}
+		if prev.BlockLo == prev.BlockHi {
+			continue
+		}
+		for b := prev.BlockLo; b < prev.BlockHi; b++ {
+			if c.Blocks[b].Kind == transcript.BlockResult {
+				return transcript.Span{}, false
+			}
+		}
+		return prev.RoleSpan(), true
+	}
+	return transcript.Span{}, false
+}

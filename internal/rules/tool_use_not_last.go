@@ -1,0 +1,71 @@
+package rules
+
+import (
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+var toolUseNotLast = &Rule{
+	Name: "tool-use-not-last", Category: Roles, Severity: "warning; error beside signed reasoning or server tools",
+	Summary: "Other blocks follow a call in its message",
+	Doc: `In an assistant message of blocks the calls come last. Histories whose turns were
+merged have text between calls; with thinking, or with tools that the provider runs
+itself, such a message is refused.
+
+**Repair.** The calls are put last, in their order (safe; never where the message
+carries signed reasoning).`,
+	Bad: `[{"role":"user","content":"go"},
+ {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}},{"type":"text","text":"B"}]},
+ {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
+	Good: `[{"role":"user","content":"go"},
+ {"role":"assistant","content":[{"type":"text","text":"B"},{"type":"tool_use","id":"a","name":"f","input":{}}]},
+ {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
+	Check: func(c *Context) {
+		if c.Window != transcript.WindowUser {
+			return
+		}
+		for i := range c.Messages {
+			m := &c.Messages[i]
+			if m.Role != transcript.RoleAssistant {
+				continue
+			}
+			call, after := int32(-1), int32(-1)
+			hard := false
+			for b := m.BlockLo; b < m.BlockHi; b++ {
+				switch c.Blocks[b].Kind {
+				case transcript.BlockCall:
+					if call < 0 {
+						call = b
+					}
+				case transcript.BlockServerCall, transcript.BlockServerResult, transcript.BlockReasoning:
+					hard = true
+					if call >= 0 && after < 0 && c.Blocks[b].Kind != transcript.BlockServerResult {
+						after = b
+					}
+				case transcript.BlockResult:
+				default:
+					if call >= 0 && after < 0 {
+						after = b
+					}
+				}
+			}
+			if after < 0 {
+				continue
+			}
+			f := Finding{
+				Severity: severityOf(c.Profile.CallsNotLast), Span: c.Blocks[after].Span, ProviderError: c.Profile.CallsNotLast.Text,
+				Message: "a block follows a call in its message",
+				Related: []Related{{"the call is here", c.Calls[c.Blocks[call].Ref].ID.Span}},
+			}
+			if hard {
+				f.Severity = severityOf(c.Profile.CallsNotLastHard)
+				f.ProviderError = c.Profile.CallsNotLastHard.Text
+			}
+			if !c.signed(m.Turn) {
+				f.Fix = c.op(operation.ReorderBlocks, m.Turn, operation.Safe, "put the calls last")
+				f.Fix.Messages = []int32{int32(i)}
+			}
+			c.report(int32(i), f)
+		}
+	},
+}

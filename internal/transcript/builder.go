@@ -1,0 +1,159 @@
+package transcript
+
+import "bytes"
+
+// A Builder makes a Conversation out of elements read one after another. A
+// dialect says what an element holds; the builder keeps the books.
+type Builder struct {
+	Conv *Conversation
+	// Record is the index of the record that is being read, from 1.
+	Record int32
+	// OnKeyFault is told of keys that stand twice in a structural object.
+	OnKeyFault func(KeyFault)
+
+	turnOf  map[string]int32
+	scanner Scanner
+}
+
+// NewBuilder returns a builder of c.
+func NewBuilder(c *Conversation) *Builder { return &Builder{Conv: c} }
+
+// Begin starts a message. turn is what the elements of one turn share, such as
+// a message id; an empty one starts a turn of its own.
+func (b *Builder) Begin(v, role Value, r Role, turn string) *Message {
+	c := b.Conv
+	m := Message{Span: v.Span(), Record: b.Record, Role: r, BlockLo: int32(len(c.Blocks)), BlockHi: int32(len(c.Blocks))}
+	if role.Exists() && role.Span().Start >= m.Span.Start && role.Span().Len() < 256 {
+		m.RoleAt = uint32(role.Span().Start - m.Span.Start)
+		m.RoleLen = uint8(role.Span().Len())
+	}
+	m.Turn = int32(c.Turns)
+	if turn == "" {
+		c.Turns++
+	} else if t, seen := b.turnOf[turn]; seen {
+		m.Turn = t
+	} else {
+		if b.turnOf == nil {
+			b.turnOf = map[string]int32{}
+		}
+		b.turnOf[turn] = m.Turn
+		c.Turns++
+	}
+	c.Messages = append(c.Messages, m)
+	return &c.Messages[len(c.Messages)-1]
+}
+
+// SameTurn makes the message that was begun last part of the turn before it.
+func (b *Builder) SameTurn() {
+	c := b.Conv
+	n := len(c.Messages)
+	if n < 2 || c.Messages[n-1].Turn != int32(c.Turns)-1 || c.Messages[n-2].Turn == c.Messages[n-1].Turn {
+		return
+	}
+	c.Messages[n-1].Turn = c.Messages[n-2].Turn
+	c.Turns--
+}
+
+// Message returns the message that was begun last.
+func (b *Builder) Message() *Message { return &b.Conv.Messages[len(b.Conv.Messages)-1] }
+
+// Block adds a block to the message.
+func (b *Builder) Block(kind BlockKind, v Value, flags BlockFlags) {
+	b.block(kind, v, 0, flags)
+}
+
+func (b *Builder) block(kind BlockKind, v Value, ref int, flags BlockFlags) {
+	c := b.Conv
+	c.Blocks = append(c.Blocks, Block{
+		Span: v.Span(), Message: int32(len(c.Messages) - 1), Ref: int32(ref), Kind: kind, Flags: flags,
+	})
+	b.Message().BlockHi = int32(len(c.Blocks))
+}
+
+// Call adds a call, and the block that v is.
+func (b *Builder) Call(v Value, call Call, flags BlockFlags) {
+	c := b.Conv
+	call.Message = int32(len(c.Messages) - 1)
+	call.Block = int32(len(c.Blocks))
+	kind := BlockCall
+	if call.Server {
+		kind = BlockServerCall
+	}
+	b.block(kind, v, len(c.Calls), flags)
+	c.Calls = append(c.Calls, call)
+}
+
+// Result adds a result, and the block that v is.
+func (b *Builder) Result(v Value, res Result) {
+	c := b.Conv
+	res.Message = int32(len(c.Messages) - 1)
+	res.Block = int32(len(c.Blocks))
+	kind := BlockResult
+	if res.Server {
+		kind = BlockServerResult
+	}
+	b.block(kind, v, len(c.Results), 0)
+	c.Results = append(c.Results, res)
+}
+
+// Fields fills out with the values of the named members of a structural
+// object, None for those it has not, the first where a key stands twice. It
+// reports doubled keys.
+func (b *Builder) Fields(v Value, keys []string, out []Value) {
+	for i := range out {
+		out[i] = Value{}
+	}
+	var few [32]Value
+	seen := few[:0]
+	var many map[string]Value
+	for k, val := range v.Members() {
+		for i, key := range keys {
+			if !out[i].Exists() && k.Is(key) {
+				out[i] = val
+				break
+			}
+		}
+		if b.OnKeyFault == nil {
+			continue
+		}
+		if first, again := findKey(seen, many, k); again {
+			b.OnKeyFault(KeyFault{First: first.Span(), Again: k.Span(), Key: k.Str(), Record: b.Record})
+			continue
+		}
+		if len(seen) < cap(seen) {
+			seen = append(seen, k)
+			continue
+		}
+		if many == nil {
+			many = map[string]Value{}
+		}
+		many[k.Str()] = k
+	}
+}
+
+func findKey(seen []Value, many map[string]Value, k Value) (Value, bool) {
+	raw := k.Raw()
+	for _, s := range seen {
+		if len(s.Raw()) == len(raw) && bytes.Equal(s.Raw(), raw) {
+			return s, true
+		}
+	}
+	if many != nil {
+		first, again := many[k.Str()]
+		return first, again
+	}
+	return Value{}, false
+}
+
+// Valid reports whether text is one JSON value, and where it stops being one.
+func (b *Builder) Valid(text []byte) (at int, ok bool) {
+	if b.scanner == nil {
+		b.scanner = NewScanner()
+	}
+	s := b.scanner.Scan(text, 0, Strict)
+	if s.Kind != FaultNone {
+		return s.At, false
+	}
+	end := skipBlank(text, s.End)
+	return end, end == len(text)
+}

@@ -1,0 +1,1078 @@
+package transcript
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	// longLine is from where on the end of a line is looked for before room is
+	// made for it, so that the buffer becomes no larger than the line.
+	longLine = 1 << 20
+	// A record that was spread over lines is put together from at most
+	// joinLines lines and joinBytes bytes.
+	joinLines = 64
+	joinBytes = 16 << 20
+	// What a file is gets decided by at most sampleRecords records that start
+	// within sampleBytes.
+	sampleRecords = 64
+	sampleBytes   = 64 << 20
+)
+
+// What has to stand behind a whole value.
+const (
+	wantLineEnd = "the end of the line"
+	wantEnd     = "the end of the file"
+	wantNext    = "white space or another value"
+)
+
+// A Reader cuts a source into records. It holds one record at a time.
+type Reader struct {
+	src  *Source
+	scan Scanner
+	win  window
+	long int64 // longLine, but in tests
+	pos  int64 // where the next record is looked for
+	n    int   // records returned
+
+	decided bool
+	framing Framing
+	reason  string
+	doc     *document // for FramingDocument, until it is returned
+	err     error     // what Next returns from now on
+
+	// The line at pos, kept for the case that it holds several values.
+	line line
+	// Up to where lines are known to consist of whole values only.
+	values int64
+	// The last answer of cutAtNUL: there is no NUL to cut at between from and
+	// to, and one at to if cut is set.
+	clean struct {
+		from, to int64
+		cut      bool
+	}
+	// Bytes looked at in vain by joining lines.
+	wasted int64
+
+	scratch []byte
+}
+
+// A line is the bytes [start, end) and where the next one starts.
+type line struct {
+	start, end, next int64
+}
+
+// A document is what deciding the framing already learned about the one record
+// of the source.
+type document struct {
+	start int64
+	nul   Span
+	scan  Scan
+	// like says that it starts the way documents do, bracket that its first
+	// line is an opening bracket and nothing else.
+	like, bracket bool
+}
+
+// NewReader returns a reader of the records of src.
+func NewReader(src *Source) *Reader {
+	return newReader(src, chunkSize, longLine)
+}
+
+func newReader(src *Source, chunk, long int64) *Reader {
+	return &Reader{src: src, scan: NewScanner(), win: window{src: src, chunk: chunk}, long: long}
+}
+
+// Records yields the records of src, and at last the error that ended them
+// early, if one did. A record is good until the next one.
+func Records(src *Source) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		r := NewReader(src)
+		for {
+			rec, err := r.Next()
+			if err == io.EOF {
+				return
+			}
+			if !yield(rec, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Framing says how the source is framed. It decides from the bytes, and reads
+// no more of them than that takes: of lines, mostly the first.
+func (r *Reader) Framing() (Framing, error) {
+	if !r.decided {
+		r.decided = true
+		r.err = r.decide()
+	}
+	if r.err == io.EOF {
+		return r.framing, nil
+	}
+	return r.framing, r.err
+}
+
+// Reason says why the framing is FramingNone, in words that follow the name of
+// the file: `is not JSON: unexpected character 'P' at byte 1`.
+func (r *Reader) Reason() string { return r.reason }
+
+// Next returns the next record, or io.EOF behind the last. The record's Value
+// is good until the next call.
+func (r *Reader) Next() (Record, error) {
+	if _, err := r.Framing(); err != nil {
+		return Record{}, err
+	}
+	if r.err != nil {
+		return Record{}, r.err
+	}
+	var rec Record
+	switch r.framing {
+	case FramingDocument:
+		rec, r.err = r.nextDocument()
+	case FramingLines:
+		rec, r.err = r.nextLine()
+	case FramingValues:
+		rec, r.err = r.nextValue()
+	default:
+		r.err = io.EOF
+	}
+	if r.err != nil {
+		return Record{}, r.err
+	}
+	r.n++
+	rec.Index = r.n
+	return rec, nil
+}
+
+// decide finds the framing, and leaves pos where the first record is looked
+// for.
+func (r *Reader) decide() error {
+	head, err := r.win.from(0)
+	if err != nil {
+		return err
+	}
+	switch {
+	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
+		r.pos = 3
+	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
+		return r.none("starts with a UTF-16 byte order mark")
+	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
+		return r.none("is compressed with gzip")
+	}
+	nul, start, c, err := r.skip(r.pos, true)
+	if err != nil {
+		return err
+	}
+	if start == r.src.size {
+		if nul.End > 0 {
+			r.framing = FramingLines
+		}
+		return nil
+	}
+	if !startsValue(c) {
+		return r.sample(document{start: start, scan: Scan{Kind: FaultInvalidJSON}}, false)
+	}
+
+	text, err := r.win.from(start)
+	if err != nil {
+		return err
+	}
+	if bytes.IndexByte(text, '\n') < 0 && r.win.end() < r.src.size {
+		// Do not load a line of a gigabyte that is no JSON from the start.
+		s := r.scan.Scan(text, 0, Strict)
+		if s.Kind == FaultInvalidJSON && !documentLike(text) {
+			return r.sample(document{start: start, scan: s}, false)
+		}
+	}
+	first, err := r.readLine(start, start, r.src.size)
+	if err != nil {
+		return err
+	}
+	text = r.win.bytes(start, first.end)
+	s := r.scan.Scan(text, 0, Strict)
+	doc := document{
+		start:   start,
+		nul:     nul,
+		scan:    s,
+		like:    documentLike(text),
+		bracket: first.next < r.src.size && (c == '[' || c == '{') && skipBlank(text, 1) == len(text),
+	}
+	if s.Kind == FaultNone {
+		n, whole := 1, false
+		at, good := s.End, r.follows(start, text, s.End)
+		for good {
+			at = skipBlank(text, at)
+			if whole = at == len(text) || text[at] == 0; whole {
+				break
+			}
+			v := r.scan.Scan(text, at, Strict)
+			good = v.Kind == FaultNone && r.follows(start, text, v.End)
+			at = v.End
+			n++
+		}
+		switch {
+		case whole:
+			return r.decideByLine(doc, n, start+int64(at))
+		case n > 1:
+			// The first value is whole, the line is not.
+			if err := r.sample(doc, false); err != nil || r.framing == FramingLines {
+				return err
+			}
+			r.framing, r.reason = FramingValues, ""
+			return nil
+		}
+		doc.scan.fail(FaultInvalidJSON, skipBlank(text, s.End), wantEnd)
+		return r.sample(doc, false)
+	}
+	if s.Kind == FaultTruncated && first.next < r.src.size {
+		return r.decideByDocument(doc)
+	}
+	return r.decideBroken(doc)
+}
+
+// decideByLine decides by a first line that consists of n whole values; at is
+// behind them.
+func (r *Reader) decideByLine(doc document, n int, at int64) error {
+	_, rest, _, err := r.skip(at, true)
+	if err != nil {
+		return err
+	}
+	c := r.win.bytes(doc.start, doc.start+1)[0]
+	switch {
+	case rest == r.src.size && n == 1:
+		r.framing, r.doc = FramingDocument, &doc
+	case rest == r.src.size:
+		r.framing = FramingValues
+	case c == '{' || c == '[':
+		r.framing = FramingLines
+	default:
+		return r.sample(doc, true)
+	}
+	return nil
+}
+
+// decideByDocument decides a source whose first line ends inside a value.
+func (r *Reader) decideByDocument(doc document) error {
+	s, err := r.scanFrom(doc.start, AllowNewlines, r.src.size)
+	if err != nil {
+		return err
+	}
+	doc.scan = s
+	if s.Kind != FaultNone {
+		return r.decideBroken(doc)
+	}
+	_, at, c, err := r.skip(doc.start+int64(s.End), true)
+	switch {
+	case err != nil:
+		return err
+	case at == r.src.size:
+		r.framing, r.doc = FramingDocument, &doc
+		return nil
+	case !startsValue(c):
+		doc.scan.fail(FaultInvalidJSON, int(at-doc.start), wantEnd)
+		return r.sample(doc, false)
+	case s.RawNewline.Count > 0:
+		// More likely a line torn apart than a document.
+		if err := r.sample(doc, false); err != nil || r.framing == FramingLines {
+			return err
+		}
+	}
+	r.framing, r.reason, r.doc = FramingValues, "", nil
+	return nil
+}
+
+// decideBroken decides a source that does not start with a whole value.
+func (r *Reader) decideBroken(doc document) error {
+	text := r.win.bytes(doc.start, r.win.end())
+	s := doc.scan
+	if s.Kind == FaultInvalidJSON && s.At < len(text) && text[s.At] == 0 {
+		// A crash can leave NULs where the rest should be.
+		_, at, _, err := r.skip(doc.start+int64(s.At), true)
+		if err != nil {
+			return err
+		}
+		if at == r.src.size {
+			doc.scan = r.scan.Scan(text[:s.At], 0, AllowNewlines)
+		}
+	}
+	if doc.scan.Kind == FaultTruncated {
+		// Lines would have broken off the value long before the end.
+		if text[0] == '[' {
+			r.framing, r.doc = FramingDocument, &doc
+			return nil
+		}
+	}
+	return r.sample(doc, false)
+}
+
+// sample decides a source that is no whole document by reading its start as
+// lines. If it is not that either, it may be the broken document doc. scalars
+// says that lines of scalars will do, if all are good.
+func (r *Reader) sample(doc document, scalars bool) error {
+	if doc.bracket {
+		// Lines of a log do not consist of a bracket.
+		r.framing, r.doc = FramingDocument, &doc
+		return nil
+	}
+	at := doc.start + int64(doc.scan.At)
+	r.win = window{src: r.src, chunk: r.win.chunk} // it may be large, and lines need another
+
+	lines := newReader(r.src, r.win.chunk, r.long)
+	lines.decided, lines.framing, lines.pos = true, FramingLines, r.pos
+	var good, bad, scalar int
+	for range sampleRecords {
+		rec, err := lines.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		switch rec.Value.Kind() {
+		case Object, Array:
+			good++
+		case None:
+			if rec.unreadable() {
+				bad++
+			}
+		default:
+			scalar++
+		}
+		if lines.pos > doc.start+sampleBytes {
+			break
+		}
+	}
+	switch {
+	case good > 0 && bad <= good, scalars && bad == 0:
+		r.framing = FramingLines
+		r.win = lines.win
+		return nil
+	case doc.like:
+		r.framing, r.doc = FramingDocument, &doc
+		return nil
+	}
+	if n := good + scalar; n > 0 {
+		verb := "are"
+		if n == 1 {
+			verb = "is"
+		}
+		return r.none(fmt.Sprintf("is not JSON: of its first %d lines only %d %s", n+bad, n, verb))
+	}
+	head := make([]byte, min(utf8.UTFMax, r.src.size-at))
+	if err := r.src.readFull(head, at); err != nil {
+		return err
+	}
+	if len(head) == 0 {
+		return r.none(fmt.Sprintf("is not JSON: it ends where there should be %s", doc.scan.Want))
+	}
+	what := fmt.Sprintf("byte 0x%02x", head[0])
+	if c, n := utf8.DecodeRune(head); unicode.IsPrint(c) && (c != utf8.RuneError || n > 1) {
+		what = fmt.Sprintf("character %q", c)
+	} else if c == '\n' || c == '\r' {
+		what = "line end"
+	}
+	return r.none(fmt.Sprintf("is not JSON: unexpected %s at byte %d", what, at+1))
+}
+
+func (r *Reader) none(reason string) error {
+	r.framing, r.reason = FramingNone, reason
+	return nil
+}
+
+// unreadable reports whether one of the record's faults keeps it from being
+// read. A record of nothing but NULs has none such, and no value either.
+func (r Record) unreadable() bool {
+	return slices.ContainsFunc(r.Faults, Fault.Unreadable)
+}
+
+// documentLike reports whether text starts the way JSON documents do and texts
+// with brackets do not: `[INFO]` and `{{ name }}` are none.
+func documentLike(text []byte) bool {
+	i := skipBlank(text, 1)
+	end := i >= len(text)
+	if text[0] == '{' {
+		return end || bytes.IndexByte([]byte(`"}'`), text[i]) >= 0 || unicode.IsLetter(rune(text[i]))
+	}
+	if text[0] != '[' {
+		return false
+	}
+	if end || bytes.IndexByte([]byte(`{["]`), text[i]) >= 0 {
+		return true
+	}
+	s := new(portable).Scan(text, i, Strict)
+	if s.Kind != FaultNone {
+		return false
+	}
+	i = skipBlank(text, s.End)
+	return i < len(text) && text[i] == ','
+}
+
+// startsValue reports whether a JSON value can start with c.
+func startsValue(c byte) bool {
+	switch c {
+	case '{', '[', '"', '-', 't', 'f', 'n':
+		return true
+	}
+	return c-'0' < 10
+}
+
+// nextDocument returns the one record of the source.
+func (r *Reader) nextDocument() (Record, error) {
+	if r.doc == nil {
+		return Record{}, io.EOF
+	}
+	doc := r.doc
+	r.doc = nil
+	r.pos = r.src.size
+	if doc.scan.Kind == FaultNone {
+		end := doc.start + int64(doc.scan.End)
+		if err := r.win.load(doc.start, end); err != nil {
+			return Record{}, err
+		}
+		rec := r.good(doc.start, doc.scan)
+		return r.finish(rec, doc.nul, end, true)
+	}
+	end, err := r.lastByte(doc.start)
+	if err != nil {
+		return Record{}, err
+	}
+	return r.finish(bad(Span{doc.start, end}, doc.start, doc.scan), doc.nul, end, true)
+}
+
+// nextLine returns the next record of a source of lines.
+func (r *Reader) nextLine() (Record, error) {
+	nul, start, c, err := r.skip(r.pos, false)
+	for err == nil && c == '\n' && nul.End == 0 {
+		nul, start, c, err = r.skip(start+1, false)
+	}
+	if err != nil {
+		return Record{}, err
+	}
+	if start == r.src.size || c == '\n' {
+		r.pos = start
+		return alone(nul)
+	}
+
+	if r.line.start > start || start >= r.line.end {
+		if r.line, err = r.readLine(start, start, r.src.size); err != nil {
+			return Record{}, err
+		}
+	}
+	end, next := r.line.end, r.line.next
+	text := r.win.bytes(start, end)
+	s := r.scan.Scan(text, 0, Strict)
+	if s.Kind == FaultNone {
+		if r.follows(start, text, s.End) {
+			r.pos = start + int64(s.End)
+			return r.finish(r.good(start, s), nul, r.pos, false)
+		}
+		s.fail(FaultInvalidJSON, skipBlank(text, s.End), wantLineEnd)
+	}
+
+	cut := -1
+	if s.Kind != FaultTruncated {
+		if cut, err = r.cutAtNUL(start, text, s.At); err != nil {
+			return Record{}, err
+		}
+	}
+	if cut >= 0 {
+		text = text[:cut]
+		end = start + int64(cut)
+		next = end
+		if s.At == cut {
+			s = r.scan.Scan(text, 0, Strict)
+		}
+	}
+	if s.Kind == FaultInvalidJSON {
+		if at, g := r.glued(start, text, s.At); at > 0 {
+			r.pos = start + int64(g.End)
+			rec := r.good(start, g)
+			rec.Faults = append([]Fault{{Kind: FaultGlued, Span: Span{start, start + int64(at)}}}, rec.Faults...)
+			return r.finish(rec, nul, r.pos, false)
+		}
+	}
+	if s.Kind == FaultTruncated {
+		_, rest, _, err := r.skip(end, true)
+		if err != nil {
+			return Record{}, err
+		}
+		if rest < r.src.size {
+			if cut < 0 {
+				joined, err := r.join(start, next)
+				if err != nil {
+					return Record{}, err
+				}
+				if joined.Kind == FaultNone {
+					r.pos = start + int64(joined.End)
+					return r.finish(r.good(start, joined), nul, r.pos, false)
+				}
+				text = r.win.bytes(start, end) // the window may have moved
+			}
+			s.Kind = FaultInvalidJSON
+		}
+	}
+	r.pos = next
+	span := Span{start, start + int64(len(bytes.TrimRight(text, " \t\r")))}
+	return r.finish(bad(span, start, s), nul, end, false)
+}
+
+// follows reports whether what stands behind text[at], the end of a value, can
+// stand there on the same line: nothing, NULs, or another value.
+func (r *Reader) follows(start int64, text []byte, at int) bool {
+	i := skipBlank(text, at)
+	if i == len(text) {
+		return true
+	}
+	switch text[i] {
+	case 0, '{', '[':
+		return true
+	}
+	// Scalars start like prose, so with them all of the line has to be values.
+	end := start + int64(len(text))
+	for r.values < end {
+		if !apart(text, at, i) {
+			return false
+		}
+		s := r.scan.Scan(text, i, Strict)
+		if s.Kind != FaultNone {
+			return false
+		}
+		at = s.End
+		if i = skipBlank(text, at); i == len(text) || text[i] == 0 {
+			r.values = end
+			break
+		}
+	}
+	return true
+}
+
+// apart reports whether the value that ends at text[at] and the one that
+// starts at text[i] are two: `0` and `1` in `01` are not.
+func apart(text []byte, at, i int) bool {
+	return at < i || !isWord(text[at-1]) || !isWord(text[i])
+}
+
+func isWord(c byte) bool {
+	return c-'0' < 10 || c|0x20-'a' < 26 || c == '-' || c == '+' || c == '.'
+}
+
+// cutAtNUL returns the offset of the first NUL in text[from:] that a crash put
+// there, or -1: behind the run of NULs the line ends or a record starts.
+func (r *Reader) cutAtNUL(start int64, text []byte, from int) (int, error) {
+	known := &r.clean
+	if off := start + int64(from); known.to == 0 || off < known.from || off > known.to {
+		known.from, known.to, known.cut = off, start+int64(len(text)), false
+		for !known.cut {
+			i := bytes.IndexByte(text[from:], 0)
+			if i < 0 {
+				break
+			}
+			nul := start + int64(from+i)
+			crash, end, err := r.crash(nul)
+			if err != nil {
+				return -1, err
+			}
+			if crash {
+				known.to, known.cut = nul, true
+			}
+			from = min(int(end-start), len(text))
+		}
+	}
+	if known.cut {
+		return int(known.to - start), nil
+	}
+	return -1, nil
+}
+
+// crash reports whether the NULs at off look like what a crash leaves in place
+// of the end of a line, and where they end.
+func (r *Reader) crash(off int64) (bool, int64, error) {
+	_, end, c, err := r.skip(off, false)
+	return end == r.src.size || c == '\n' || c == '{' || c == '[', end, err
+}
+
+// glued looks for the whole value that text ends with if its start is the torn
+// start of another one, and returns its offset, or 0. The record that was torn
+// is good JSON as far as it goes. So what makes it a syntax error is the first
+// brace of the record behind it or, if it was torn inside a string, the byte
+// behind the first quote of that record, which ends the string.
+func (r *Reader) glued(start int64, text []byte, fault int) (int, Scan) {
+	for last := 0; ; {
+		at := fault
+		if at > 0 && text[at-1] == '"' {
+			for at -= 2; at > 0 && (text[at] == ' ' || text[at] == '\t'); at-- {
+			}
+		}
+		if at <= last || at >= len(text) || text[at] != '{' && text[at] != '[' {
+			return 0, Scan{}
+		}
+		s := r.scan.Scan(text, at, Strict)
+		if s.Kind == FaultNone && r.follows(start, text, s.End) {
+			return at, s
+		}
+		if s.Kind != FaultInvalidJSON {
+			return 0, Scan{}
+		}
+		last, fault = at, s.At
+	}
+}
+
+// join puts together a record that starts at start and goes on in the lines
+// from next on, because of a raw line end in a string or because it was
+// printed that way. Its Kind is FaultNone only if it found one that ends where
+// a line ends.
+func (r *Reader) join(start, next int64) (Scan, error) {
+	broken := Scan{Kind: FaultInvalidJSON}
+	if r.wasted > joinBytes+start {
+		// A file of nothing but torn lines must not take more than a few
+		// looks at each.
+		return broken, nil
+	}
+	var s Scan
+	for lines := 1; lines < joinLines && next < r.src.size; {
+		// Twice as many lines each time, because a string that goes on is
+		// read anew.
+		for range lines {
+			if next == r.src.size {
+				break
+			}
+			l, err := r.readLine(start, next, start+joinBytes)
+			if err != nil {
+				return s, err
+			}
+			if l.next == 0 {
+				r.wasted += next - start
+				return broken, nil
+			}
+			next = l.next
+			lines++
+		}
+		text := r.win.bytes(start, next)
+		if s.Kind == FaultNone {
+			s = r.scan.Scan(text, 0, AllowNewlines)
+		} else {
+			s = r.scan.Resume(text, s)
+		}
+		if s.Kind == FaultNone {
+			i := s.End
+			for i < len(text) && (text[i] == ' ' || text[i] == '\t' || text[i] == '\r') {
+				i++
+			}
+			if i == len(text) || text[i] == '\n' {
+				return s, nil
+			}
+		}
+		if s.Kind != FaultTruncated {
+			break
+		}
+	}
+	r.wasted += int64(s.End)
+	return broken, nil
+}
+
+// nextValue returns the next of several values that follow one another.
+func (r *Reader) nextValue() (Record, error) {
+	nul, start, _, err := r.skip(r.pos, true)
+	if err != nil {
+		return Record{}, err
+	}
+	if start == r.src.size {
+		r.pos = start
+		return alone(nul)
+	}
+	s, err := r.scanFrom(start, Strict, r.src.size)
+	if err != nil {
+		return Record{}, err
+	}
+	if s.Kind == FaultInvalidJSON && s.Want == wantControl && r.wasted <= joinBytes+start {
+		t, err := r.scanFrom(start, AllowNewlines, start+joinBytes)
+		if err != nil {
+			return Record{}, err
+		}
+		if t.Kind == FaultNone {
+			s = t
+		} else {
+			r.wasted += int64(t.End)
+		}
+	}
+	text := r.win.bytes(start, r.win.end())
+	if s.Kind == FaultNone {
+		if s.End == len(text) || apart(text, s.End, s.End) {
+			r.pos = start + int64(s.End)
+			return r.finish(r.good(start, s), nul, r.pos, true)
+		}
+		s.fail(FaultInvalidJSON, s.End, wantNext)
+	}
+	if s.Kind == FaultInvalidJSON && s.At < len(text) && text[s.At] == 0 {
+		fault := start + int64(s.At)
+		_, at, c, err := r.skip(fault, true)
+		if err != nil {
+			return Record{}, err
+		}
+		if at == r.src.size || c == '{' || c == '[' {
+			s = r.scan.Scan(text[:s.At], 0, AllowNewlines)
+			if at < r.src.size {
+				s.Kind = FaultInvalidJSON
+			}
+			r.pos = at
+			n := len(bytes.TrimRight(text[:s.At], " \t\r\n"))
+			return r.finish(bad(Span{start, start + int64(n)}, start, s), nul, fault, true)
+		}
+	}
+	if s.Kind == FaultTruncated {
+		end, err := r.lastByte(start)
+		if err != nil {
+			return Record{}, err
+		}
+		r.pos = r.src.size
+		return r.finish(bad(Span{start, end}, start, s), nul, end, true)
+	}
+	n := len(bytes.TrimRight(text[:s.At], " \t\r\n"))
+	end, err := r.resync(start + int64(max(n, 1)))
+	if err != nil {
+		return Record{}, err
+	}
+	return r.finish(bad(Span{start, end}, start, s), nul, r.pos, true)
+}
+
+// resync moves pos to the next line behind off that starts with a bracket and
+// returns the end of the bytes before that line that are not blank.
+func (r *Reader) resync(off int64) (int64, error) {
+	last := off
+	newline := false
+	for {
+		text, err := r.peek(off)
+		if err != nil {
+			return 0, err
+		}
+		if len(text) == 0 {
+			r.pos = r.src.size
+			return last, nil
+		}
+		for i, c := range text {
+			switch c {
+			case '\n':
+				newline = true
+				continue
+			case '{', '[':
+				if newline {
+					r.pos = off + int64(i)
+					return last, nil
+				}
+			}
+			newline = false
+			if c != ' ' && c != '\t' && c != '\r' {
+				last = off + int64(i) + 1
+			}
+		}
+		off += int64(len(text))
+	}
+}
+
+// good returns the record of a scan without a fatal fault that started at
+// start, whose bytes are in the window.
+func (r *Reader) good(start int64, s Scan) Record {
+	from, to := start+int64(s.Start), start+int64(s.End)
+	rec := Record{
+		Span:  Span{from, to},
+		Value: Value{text: r.win.bytes(from, to), base: from, to: s.End - s.Start},
+	}
+	if s.RawNewline.Count|s.InvalidUTF8.Count|s.LoneSurrogate.Count != 0 {
+		rec.Faults = s.flaws(start)
+	}
+	return rec
+}
+
+// flaws returns the faults of a value that can be read, in order.
+func (s *Scan) flaws(start int64) []Fault {
+	var faults []Fault
+	for _, f := range []struct {
+		kind FaultKind
+		flaw Flaw
+	}{
+		{FaultRawNewline, s.RawNewline},
+		{FaultInvalidUTF8, s.InvalidUTF8},
+		{FaultLoneSurrogate, s.LoneSurrogate},
+	} {
+		if f.flaw.Count > 0 {
+			faults = append(faults, Fault{
+				Kind:  f.kind,
+				Span:  Span{start + int64(f.flaw.Start), start + int64(f.flaw.End)},
+				Count: f.flaw.Count,
+			})
+		}
+	}
+	slices.SortStableFunc(faults, func(a, b Fault) int { return cmp.Compare(a.Span.Start, b.Span.Start) })
+	return faults
+}
+
+// bad returns the record of the bytes of span, which cannot be read because of
+// what the scan that started at start found.
+func bad(span Span, start int64, s Scan) Record {
+	fault := Fault{Kind: s.Kind, Want: s.Want}
+	at := start + int64(s.At)
+	switch {
+	case s.Kind == FaultTruncated:
+		fault.Span = span
+	case at < span.End:
+		fault.Span = Span{at, at + 1}
+	default: // something is missing at the end
+		fault.Span = Span{at, at}
+	}
+	return Record{Span: span, Faults: []Fault{fault}}
+}
+
+// alone returns the record of a run of NULs that stands next to no other, or
+// io.EOF if there is none.
+func alone(nul Span) (Record, error) {
+	if nul.End == 0 {
+		return Record{}, io.EOF
+	}
+	return Record{Span: nul, Faults: []Fault{{Kind: FaultNUL, Span: nul}}}, nil
+}
+
+// finish adds the run of NULs before a record and the one behind it, which
+// starts at off, and moves on behind that.
+func (r *Reader) finish(rec Record, before Span, off int64, lines bool) (Record, error) {
+	if before.End > 0 {
+		rec.Faults = append([]Fault{{Kind: FaultNUL, Span: before}}, rec.Faults...)
+	}
+	nul, at, _, err := r.skip(off, lines)
+	if err != nil {
+		return Record{}, err
+	}
+	if nul.End > 0 {
+		rec.Faults = append(rec.Faults, Fault{Kind: FaultNUL, Span: nul})
+		r.pos = max(r.pos, at)
+	}
+	return rec, nil
+}
+
+// skip returns the run of NULs, with blanks in it, that starts at off or
+// behind blanks there, and the offset and value of the first byte that is
+// neither: a line end counts as blank only if lines is set. At the end of the
+// source the byte is 0. The window stays where it is.
+func (r *Reader) skip(off int64, lines bool) (nul Span, at int64, c byte, err error) {
+	for {
+		text, err := r.peek(off)
+		if err != nil || len(text) == 0 {
+			return nul, off, 0, err
+		}
+		for i, c := range text {
+			switch c {
+			case ' ', '\t', '\r':
+				continue
+			case '\n':
+				if lines {
+					continue
+				}
+			case 0:
+				if nul.End == 0 {
+					nul.Start = off + int64(i)
+				}
+				nul.End = off + int64(i) + 1
+				continue
+			}
+			return nul, off + int64(i), c, nil
+		}
+		off += int64(len(text))
+	}
+}
+
+// peek returns bytes of the source from off on without moving the window, none
+// at the end of the source. They are good until the next peek.
+func (r *Reader) peek(off int64) ([]byte, error) {
+	if off >= r.src.size {
+		return nil, nil
+	}
+	if r.win.base <= off && off < r.win.end() {
+		return r.win.bytes(off, r.win.end()), nil
+	}
+	n := min(r.win.chunk, r.src.size-off)
+	if int64(len(r.scratch)) < n {
+		r.scratch = make([]byte, n)
+	}
+	err := r.src.readFull(r.scratch[:n], off)
+	return r.scratch[:n], err
+}
+
+// lastByte returns the end of the bytes from start on that are not followed by
+// blanks and NULs only.
+func (r *Reader) lastByte(start int64) (int64, error) {
+	buf := make([]byte, 4<<10)
+	for end := r.src.size; end > start; {
+		text := buf[:min(int64(len(buf)), end-start)]
+		end -= int64(len(text))
+		if err := r.src.readFull(text, end); err != nil {
+			return 0, err
+		}
+		if n := len(bytes.TrimRight(text, " \t\r\n\x00")); n > 0 {
+			return end + int64(n), nil
+		}
+	}
+	return start, nil
+}
+
+// readLine returns the line that goes on at from. Its bytes are in the window,
+// and so are those from keep on. A line that is too long to end before limit is
+// the zero line, and a line longer than longLine may end at a NUL.
+func (r *Reader) readLine(keep, from, limit int64) (line, error) {
+	l := line{start: from}
+	for off := from; l.next == 0; {
+		if err := r.win.load(keep, off+1); err != nil {
+			return line{}, err
+		}
+		if i := bytes.IndexByte(r.win.bytes(off, r.win.end()), '\n'); i >= 0 {
+			l.end = off + int64(i)
+			l.next = l.end + 1
+			break
+		}
+		off = r.win.end()
+		switch {
+		case off == r.src.size:
+			l.end, l.next = off, off
+		case off >= limit:
+			return line{}, nil
+		case off-from >= r.long:
+			end, c, err := r.findEnd(off)
+			if err != nil {
+				return line{}, err
+			}
+			l.end, l.next = end, end
+			if c == '\n' {
+				l.next++
+			}
+			if l.next > limit {
+				return line{}, nil
+			}
+			if err := r.win.load(keep, l.next); err != nil {
+				return line{}, err
+			}
+		}
+	}
+	if l.end > l.start && r.win.bytes(l.end-1, l.end)[0] == '\r' {
+		l.end--
+	}
+	return l, nil
+}
+
+// findEnd returns the offset and value of the first line end from off on, or of
+// the first NUL that a crash put in its place.
+func (r *Reader) findEnd(off int64) (int64, byte, error) {
+	for {
+		text, err := r.peek(off)
+		if err != nil || len(text) == 0 {
+			return off, 0, err
+		}
+		if i := bytes.IndexByte(text, '\n'); i >= 0 {
+			text = text[:i+1]
+		}
+		if i := bytes.IndexByte(text, 0); i >= 0 {
+			off += int64(i)
+			crash, end, err := r.crash(off)
+			if crash || err != nil {
+				return off, 0, err
+			}
+			off = end
+			continue
+		}
+		off += int64(len(text))
+		if text[len(text)-1] == '\n' {
+			return off - 1, '\n', nil
+		}
+	}
+}
+
+// scanFrom scans the value that starts at start, reading on until it ends, or
+// the limit.
+func (r *Reader) scanFrom(start int64, mode ScanMode, limit int64) (Scan, error) {
+	text, err := r.win.from(start)
+	if err != nil {
+		return Scan{}, err
+	}
+	text = r.win.bytes(start, r.win.end())
+	s := r.scan.Scan(text, 0, mode)
+	for r.win.end() < min(r.src.size, limit) {
+		number := s.Kind == FaultNone && s.End == len(text) && isWord(text[len(text)-1])
+		if s.Kind != FaultTruncated && !number {
+			break
+		}
+		if err := r.win.load(start, start+2*int64(len(text))); err != nil {
+			return Scan{}, err
+		}
+		text = r.win.bytes(start, r.win.end())
+		if number { // it may go on
+			s = r.scan.Scan(text, 0, mode)
+		} else {
+			s = r.scan.Resume(text, s)
+		}
+	}
+	return s, nil
+}
+
+// A window is the part of a source that is in memory.
+type window struct {
+	src   *Source
+	chunk int64
+	base  int64
+	buf   []byte // the bytes from base on
+}
+
+// end returns the offset behind the last byte in memory.
+func (w *window) end() int64 { return w.base + int64(len(w.buf)) }
+
+// bytes returns the bytes [start, end), which must be in memory. They are good
+// until the next load.
+func (w *window) bytes(start, end int64) []byte {
+	return w.buf[start-w.base : end-w.base : end-w.base]
+}
+
+// from returns what is in memory from off on, at least one byte unless the
+// source ends there.
+func (w *window) from(off int64) ([]byte, error) {
+	if err := w.load(off, off+1); err != nil {
+		return nil, err
+	}
+	return w.bytes(off, w.end()), nil
+}
+
+// load brings the bytes [keep, to) into memory, as far as the source has them,
+// and may drop those before keep.
+func (w *window) load(keep, to int64) error {
+	size := w.src.size
+	if keep < w.base || keep > w.end() {
+		w.base, w.buf = keep, w.buf[:0]
+	}
+	to = min(to, size)
+	if to <= w.end() {
+		return nil
+	}
+	to = min(max(to, w.end()+w.chunk), size)
+	if need := int(to - w.base); need > cap(w.buf) {
+		kept := w.bytes(keep, w.end())
+		if need = int(to - keep); need > cap(w.buf) {
+			if rest := int(size - keep); rest < need+need/2 {
+				need = rest
+			} else if need < 2*longLine {
+				need = max(need, min(2*max(cap(w.buf), int(w.chunk)), rest))
+			}
+			w.buf = append(make([]byte, 0, need), kept...)
+		} else {
+			w.buf = w.buf[:copy(w.buf[:cap(w.buf)], kept)]
+		}
+		w.base = keep
+	}
+	n := len(w.buf)
+	w.buf = w.buf[:to-w.base]
+	if err := w.src.readFull(w.buf[n:], w.base+int64(n)); err != nil {
+		w.buf = w.buf[:n]
+		return err
+	}
+	return nil
+}

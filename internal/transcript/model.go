@@ -1,0 +1,352 @@
+package transcript
+
+import "github.com/tidwall/gjson"
+
+// A Role is who speaks a message.
+type Role uint8
+
+// The roles. RoleOther is a role that no dialect knows, RoleNone an absent one.
+const (
+	RoleNone Role = iota
+	RoleSystem
+	RoleUser
+	RoleAssistant
+	RoleTool
+	RoleOther
+)
+
+// String returns the role's common name.
+func (r Role) String() string {
+	switch r {
+	case RoleSystem:
+		return "system"
+	case RoleUser:
+		return "user"
+	case RoleAssistant:
+		return "assistant"
+	case RoleTool:
+		return "tool"
+	case RoleOther:
+		return "other"
+	}
+	return "none"
+}
+
+// A Use is what a transcript is for. It decides how severe an unfinished
+// conversation is, and what a repair may do by default.
+type Use uint8
+
+// The uses.
+const (
+	UseLog     Use = iota // a session or a saved history
+	UseBody               // a request body, about to be sent
+	UseDataset            // training or evaluation data
+	UseTrace              // a recorded slice: an output, a span, one API response
+)
+
+// String returns the use's name as reports print it.
+func (u Use) String() string {
+	return [...]string{"log", "request body", "dataset", "trace"}[u]
+}
+
+// A Window says where a call-bearing turn's results are looked for.
+type Window uint8
+
+// The windows.
+const (
+	// WindowTool is the unbroken run of tool messages after the turn.
+	WindowTool Window = iota
+	// WindowUser is the next user messages before another role; they travel as
+	// one message, so that any of them closes the turn.
+	WindowUser
+	// WindowNext is everything before the next call with that id.
+	WindowNext
+	// WindowLog is WindowNext in a session log, whose agent rebuilds the
+	// messages: rules about position do not apply, and a turn is closed only
+	// by a new assistant message or one typed by a human.
+	WindowLog
+)
+
+// A Conversation is one history as a model would be sent it: a main thread, a
+// sub-agent, a branch, a row of a dataset. All indices into it are positions
+// in its own slices.
+type Conversation struct {
+	// Index counts the conversations of a file from 0.
+	Index int
+	// Name tells it from the file's other conversations: a JSON pointer, a
+	// scope such as "agent a1b2". Empty for a file's only one.
+	Name    string
+	Dialect string
+	Use     Use
+	Window  Window
+	// ElsewhereState is set when the partner of a call or result may lie on
+	// the provider's side (previous_response_id and its kind).
+	ElsewhereState bool
+	// Slice is set when the messages are a fragment of a conversation by the
+	// nature of the format.
+	Slice bool
+	// Incomplete is set when a record of the conversation could not be read:
+	// what seems to be missing may be in it.
+	Incomplete bool
+	// Linked is set when the records point at each other.
+	Linked bool
+	// Idless is set when the dialect at hand writes no ids at all: no call and
+	// no result of the conversation has a member for one.
+	Idless bool
+
+	Turns    int // how many turns the messages make up
+	Messages []Message
+	Blocks   []Block
+	Calls    []Call
+	Results  []Result
+}
+
+// MessageFlags are facts about a message.
+type MessageFlags uint16
+
+// The message flags.
+const (
+	// MessageSuperseded marks a message that no provider will see again: it
+	// lies before a compaction, on a dead branch, or is hidden.
+	MessageSuperseded MessageFlags = 1 << iota
+	// MessageTyped marks a message typed by a human. It closes a turn in a log.
+	MessageTyped
+	// MessageAborted marks a message whose writer says that it was aborted or
+	// failed.
+	MessageAborted
+	// MessageReplay marks a copy of a record that was read before. Pairing
+	// ignores it.
+	MessageReplay
+	// MessageForeign marks a message written in another dialect than the rest.
+	MessageForeign
+	// MessageEmpty marks a message whose content is empty, and that has no calls.
+	MessageEmpty
+	// MessageNull marks a message whose content is null or absent, and that has
+	// no calls.
+	MessageNull
+	// MessageItem marks an element that is one item of a flat list and not a
+	// message with a role of its own (a Responses call or output).
+	MessageItem
+)
+
+// A Message is one element of the transcript that speaks: an element of a
+// messages array, an item, a line of a log.
+type Message struct {
+	Span   Span
+	Record int32 // the record it stands in, from 1
+	// Turn is the turn it belongs to. Elements that share a message id are one
+	// turn; turns count from 0 in order of their first element.
+	Turn    int32
+	BlockLo int32 // its blocks are Blocks[BlockLo:BlockHi]
+	BlockHi int32
+	Segment int32 // counts compactions before it
+	// RoleAt and RoleLen are the role's value, from Span.Start; RoleLen is 0
+	// where no role is written.
+	RoleAt  uint32
+	RoleLen uint8
+	Role    Role
+	Flags   MessageFlags
+}
+
+// RoleSpan returns where the role is written, the message where it is not.
+func (m Message) RoleSpan() Span {
+	if m.RoleLen == 0 {
+		return m.Span
+	}
+	at := m.Span.Start + int64(m.RoleAt)
+	return Span{at, at + int64(m.RoleLen)}
+}
+
+// Has reports whether all the given flags are set.
+func (m Message) Has(f MessageFlags) bool { return m.Flags&f == f }
+
+// A BlockKind is what a block of a message is.
+type BlockKind uint8
+
+// The kinds of block.
+const (
+	BlockText BlockKind = iota
+	BlockCall
+	BlockResult
+	BlockReasoning
+	BlockServerCall
+	BlockServerResult
+	BlockMedia
+	BlockEmptyCalls // a member that lists calls, and lists none
+	BlockOther
+)
+
+// BlockFlags are facts about a block.
+type BlockFlags uint8
+
+// The block flags.
+const (
+	// BlockSigned marks reasoning that carries a signature or encrypted
+	// content: its message must not be edited.
+	BlockSigned BlockFlags = 1 << iota
+	// BlockBlank marks text without anything but white space.
+	BlockBlank
+	// BlockHasID marks an item with an id of its own, which ties it to the
+	// reasoning item before it.
+	BlockHasID
+	// BlockUnsigned marks reasoning that lacks the signature it needs.
+	BlockUnsigned
+)
+
+// A Block is one part of a message.
+type Block struct {
+	Span    Span
+	Message int32 // the message it stands in
+	Ref     int32 // index into Calls or Results for those kinds
+	Kind    BlockKind
+	Flags   BlockFlags
+}
+
+// Has reports whether all the given flags are set.
+func (b Block) Has(f BlockFlags) bool { return b.Flags&f == f }
+
+// A Token is a scalar member as it was written: an id or a name.
+type Token struct {
+	// Raw is the JSON text, quotes included; "" when the member is absent.
+	Raw string
+	// Span is where it stands; when absent, the element that should hold it.
+	Span Span
+}
+
+// TokenOf returns the token that v is, or an absent one that points at owner.
+func TokenOf(v Value, owner Span) Token {
+	if !v.Exists() {
+		return Token{Span: owner}
+	}
+	return Token{Raw: string(v.Raw()), Span: v.Span()}
+}
+
+// Present reports whether the member exists at all, whatever it holds.
+func (t Token) Present() bool { return t.Raw != "" }
+
+// IsString reports whether the token is a JSON string.
+func (t Token) IsString() bool { return len(t.Raw) >= 2 && t.Raw[0] == '"' }
+
+// Text returns the decoded text of a string token and the raw text of any
+// other.
+func (t Token) Text() string {
+	if !t.IsString() {
+		return t.Raw
+	}
+	for i := 1; i < len(t.Raw)-1; i++ {
+		if t.Raw[i] == '\\' {
+			return gjson.Parse(t.Raw).Str
+		}
+	}
+	return t.Raw[1 : len(t.Raw)-1]
+}
+
+// A CallKind is the protocol kind of a call and of the result that fits it.
+// Two kinds that differ do not answer each other.
+type CallKind uint8
+
+// The kinds of call.
+const (
+	KindFunction CallKind = iota
+	KindCustom
+	KindLegacyFunction
+	KindComputer
+	KindLocalShell
+	KindShell
+	KindApplyPatch
+	KindToolSearch
+	KindApproval
+	KindServer // a provider-executed tool of the Anthropic Messages API
+	KindMCP
+	KindProgram
+)
+
+// An ArgsForm says in what form a call's arguments are written.
+type ArgsForm uint8
+
+// The forms of arguments.
+const (
+	ArgsMissing     ArgsForm = iota // no member at all
+	ArgsObject                      // a JSON object
+	ArgsString                      // a string that holds a JSON object
+	ArgsStringOther                 // a string that holds other JSON
+	ArgsStringBad                   // a string that holds no JSON
+	ArgsStringEmpty                 // a string with nothing in it
+	ArgsNull
+	ArgsArray
+	ArgsScalar
+	ArgsText // free text by design (custom tools): nothing to check
+)
+
+// ArgsConvention says in which form the dialect wants arguments.
+type ArgsConvention uint8
+
+// The conventions.
+const (
+	ArgsWantAny ArgsConvention = iota
+	ArgsWantString
+	ArgsWantObject
+)
+
+// A Call is a model's request to run a tool.
+type Call struct {
+	ID      Token
+	Name    Token
+	Args    Span // the arguments' value; zero when missing
+	BadAt   Span // the byte of the fault, for ArgsStringBad
+	Message int32
+	Block   int32
+	Kind    CallKind
+	Form    ArgsForm
+	Want    ArgsConvention
+	// Server marks a call that the provider runs itself.
+	Server bool
+	// Hosted marks a call that carries its own result or needs none.
+	Hosted bool
+	// NoIDs marks a call in a form that has no id by design.
+	NoIDs bool
+	// WrongRole marks a call in a message whose role cannot make one.
+	WrongRole bool
+}
+
+// A Result is what a call was answered with.
+type Result struct {
+	ID      Token
+	Name    Token
+	Payload Span // the content's value; zero when missing
+	Message int32
+	Block   int32
+	Kind    CallKind
+	Server  bool
+	NoIDs   bool
+	// WrongRole marks a result in a message whose role cannot carry one.
+	WrongRole bool
+	// Error marks a result that its writer flagged as failed.
+	Error bool
+}
+
+// A KeyFault is a member whose key stands twice in one structural object.
+type KeyFault struct {
+	First, Again Span // the two keys
+	Key          string
+	Record       int32
+}
+
+// A LinkFault is a defect in how the records of a log point at each other.
+type LinkFault struct {
+	// Duplicate is set for two records with one id, else the parent named at
+	// Span does not exist.
+	Duplicate bool
+	// Identical is set for a duplicate that equals the first but for its
+	// timestamp.
+	Identical bool
+	// Live is set when the branch in use is cut off by it.
+	Live bool
+	// Relink is set when there is a record before it in its scope.
+	Relink bool
+	Span   Span // the id or the parent reference
+	First  Span // for a duplicate, the first record's id
+	Record int32
+	ID     string
+	Whole  Span // the record
+}

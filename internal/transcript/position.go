@@ -1,0 +1,196 @@
+package transcript
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Position is a place in a source the way people look it up.
+type Position struct {
+	// Offset counts bytes from 0, a byte order mark included.
+	Offset int64
+	// Line and Column count from 1. Columns are bytes from the start of the
+	// line.
+	Line, Column int
+}
+
+// Positions returns the positions of offsets, which may be in any order, in
+// one pass over the source up to the largest of them.
+func Positions(src *Source, offsets []int64) ([]Position, error) {
+	order := make([]int, len(offsets))
+	for i, off := range offsets {
+		if off < 0 || off > src.size {
+			return nil, fmt.Errorf("%s: offset %d is outside the source", src.name, off)
+		}
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(offsets[a], offsets[b]) })
+
+	positions := make([]Position, len(offsets))
+	buf := make([]byte, min(chunkSize, src.size))
+	var (
+		base    int64 // offset of text
+		text    []byte
+		pos     int64 // up to where lines are counted
+		newline int64 // offset of the current line's start
+		lines   = 1
+	)
+	for _, i := range order {
+		for off := offsets[i]; ; {
+			n := min(off, base+int64(len(text)))
+			part := text[pos-base : n-base]
+			if last := bytes.LastIndexByte(part, '\n'); last >= 0 {
+				lines += bytes.Count(part, []byte{'\n'})
+				newline = pos + int64(last) + 1
+			}
+			pos = n
+			if pos == off {
+				break
+			}
+			base, text = pos, buf[:min(int64(len(buf)), src.size-pos)]
+			if err := src.readFull(text, base); err != nil {
+				return nil, err
+			}
+		}
+		positions[i] = Position{Offset: pos, Line: lines, Column: int(pos-newline) + 1}
+	}
+	return positions, nil
+}
+
+// Pointers returns for each span the JSON pointer (RFC 6901) from v to the
+// innermost value that contains it, or to the member whose key it touches. The
+// pointer of what lies outside of v is that of v itself, the empty one.
+func Pointers(v Value, spans []Span) []string {
+	p := pointers{text: v.text, base: v.base, spans: spans, found: make([]string, len(spans))}
+	for i, s := range spans {
+		if v.Span().Contains(s) {
+			p.rest = append(p.rest, i)
+		}
+	}
+	// A span that contains another one is behind it: values are left from the
+	// inside to the outside.
+	slices.SortStableFunc(p.rest, func(a, b int) int { return cmp.Compare(spans[a].Start, spans[b].Start) })
+	if v.Exists() && len(p.rest) > 0 {
+		p.walk(v.from, v.to)
+	}
+	return p.found
+}
+
+// pointers looks for spans in one pass over a value's tokens. Depth costs it a
+// level of its path, not of the stack.
+type pointers struct {
+	text  []byte
+	base  int64
+	spans []Span
+	found []string
+	rest  []int   // spans still ahead, by their start
+	open  []int   // spans that started and are in no value that has ended
+	path  []level // the containers around the current token
+}
+
+// A level is a container and the member or element it is at.
+type level struct {
+	start int // where the container stands, or its key if it has one
+	key   Value
+	index int
+	array bool
+}
+
+func (p *pointers) walk(i, end int) {
+	for i < end && len(p.rest)+len(p.open) > 0 {
+		var top *level
+		if len(p.path) > 0 {
+			top = &p.path[len(p.path)-1]
+		}
+		switch c := p.text[i]; c {
+		case ' ', '\t', '\n', '\r', ':':
+			i++
+		case ',':
+			i++
+			if top != nil {
+				top.index++
+				top.key = Value{}
+			}
+		case '{', '[':
+			p.path = append(p.path, level{start: p.memberStart(i), array: c == '['})
+			i++
+		case '}', ']':
+			i++
+			if top == nil {
+				return
+			}
+			p.path = p.path[:len(p.path)-1]
+			p.leave(top.start, i)
+		default:
+			to := max(min(skipValue(p.text, i), end), i+1)
+			if c == '"' && top != nil && !top.array && !top.key.Exists() {
+				top.key = Value{text: p.text, base: p.base, from: i, to: to}
+				i = to
+				continue
+			}
+			p.leave(p.memberStart(i), to)
+			i = to
+		}
+	}
+	p.leave(0, end)
+}
+
+// memberStart returns where the member whose value starts at i starts: at its
+// key, if it has one.
+func (p *pointers) memberStart(i int) int {
+	if len(p.path) > 0 {
+		if key := p.path[len(p.path)-1].key; key.Exists() {
+			return key.from
+		}
+	}
+	return i
+}
+
+// leave gives the spans inside the value [start, end) its pointer: those that
+// values within it contain have theirs already.
+func (p *pointers) leave(start, end int) {
+	from, to := p.base+int64(start), p.base+int64(end)
+	for len(p.rest) > 0 {
+		i := p.rest[0]
+		if p.spans[i].Start >= to && p.spans[i].End > to {
+			break
+		}
+		p.open = append(p.open, i)
+		p.rest = p.rest[1:]
+	}
+	pointer, made := "", false
+	for k := len(p.open) - 1; k >= 0; k-- {
+		s := p.spans[p.open[k]]
+		if s.Start < from {
+			break
+		}
+		if s.End > to {
+			continue
+		}
+		if !made {
+			pointer, made = p.pointer(), true
+		}
+		p.found[p.open[k]] = pointer
+		p.open = slices.Delete(p.open, k, k+1)
+	}
+}
+
+// pointer returns the pointer of the value that was just left.
+func (p *pointers) pointer() string {
+	var b strings.Builder
+	for _, l := range p.path {
+		b.WriteByte('/')
+		if l.array {
+			b.WriteString(strconv.Itoa(l.index))
+		} else {
+			b.WriteString(pointerEscaper.Replace(l.key.Str()))
+		}
+	}
+	return b.String()
+}
+
+var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")

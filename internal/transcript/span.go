@@ -1,0 +1,15 @@
+package transcript
+
+// A Span is a half-open byte range [Start, End) in a source.
+type Span struct {
+	Start, End int64
+}
+
+// Len returns the number of bytes in the span.
+func (s Span) Len() int64 { return s.End - s.Start }
+
+// Contains reports whether t lies wholly inside s.
+func (s Span) Contains(t Span) bool { return s.Start <= t.Start && t.End <= s.End }
+
+// IsZero reports whether the span was never set.
+func (s Span) IsZero() bool { return s == Span{} }

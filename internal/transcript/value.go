@@ -1,0 +1,273 @@
+package transcript
+
+import (
+	"bytes"
+	"iter"
+
+	"github.com/tidwall/gjson"
+)
+
+// A Kind is the type of a JSON value.
+type Kind uint8
+
+// The kinds of value. None is the zero value: no value is there.
+const (
+	None Kind = iota
+	Null
+	Bool
+	Number
+	String
+	Array
+	Object
+)
+
+// A Value is a JSON value where it stands in a source. It is a window on the
+// record's bytes: navigating it copies and decodes nothing. The bytes must
+// have passed a Scanner; on other bytes the walk may end early but stays
+// inside them.
+type Value struct {
+	text []byte // the record
+	base int64  // offset of text[0] in the source
+	from int    // the value is text[from:to]
+	to   int
+}
+
+// NewValue returns the JSON value that text holds, white space around it
+// ignored. base is the offset of text[0] in its source.
+func NewValue(text []byte, base int64) Value {
+	from := skipBlank(text, 0)
+	if from == len(text) {
+		return Value{}
+	}
+	return Value{text: text, base: base, from: from, to: skipValue(text, from)}
+}
+
+// Kind returns the value's type, None for the zero Value.
+func (v Value) Kind() Kind {
+	if v.from >= v.to {
+		return None
+	}
+	switch v.text[v.from] {
+	case '{':
+		return Object
+	case '[':
+		return Array
+	case '"':
+		return String
+	case 't', 'f':
+		return Bool
+	case 'n':
+		return Null
+	}
+	return Number
+}
+
+// Exists reports whether there is a value.
+func (v Value) Exists() bool { return v.from < v.to }
+
+// Raw returns the value's bytes as they stand. They alias the record.
+func (v Value) Raw() []byte { return v.text[v.from:v.to] }
+
+// Span returns where the value stands in its source.
+func (v Value) Span() Span {
+	return Span{v.base + int64(v.from), v.base + int64(v.to)}
+}
+
+// Str returns the decoded text of a string value, "" for any other kind.
+func (v Value) Str() string {
+	if v.Kind() != String {
+		return ""
+	}
+	inner := v.text[v.from+1 : max(v.from+1, v.to-1)]
+	if bytes.IndexByte(inner, '\\') < 0 {
+		return string(inner)
+	}
+	return gjson.ParseBytes(v.Raw()).Str
+}
+
+// Is reports whether the value is the string s. s must not need escapes.
+func (v Value) Is(s string) bool {
+	if v.to-v.from == len(s)+2 && v.text[v.from] == '"' && string(v.text[v.from+1:v.to-1]) == s {
+		return true
+	}
+	return v.Kind() == String && bytes.IndexByte(v.Raw(), '\\') >= 0 && v.Str() == s
+}
+
+// True reports whether the value is the literal true.
+func (v Value) True() bool { return v.Kind() == Bool && v.text[v.from] == 't' }
+
+// Blank reports whether the value is a string of nothing but white space.
+func (v Value) Blank() bool {
+	if v.Kind() != String {
+		return false
+	}
+	inner := v.text[v.from+1 : v.to-1]
+	// A payload is decided by its first bytes; only a short or escaped start
+	// needs a look at all of it.
+	for i := 0; i < len(inner); i++ {
+		switch inner[i] {
+		case ' ', '\t', '\n', '\r':
+		case '\\':
+			if i+1 < len(inner) && (inner[i+1] == 'n' || inner[i+1] == 't' || inner[i+1] == 'r') {
+				i++
+				continue
+			}
+			return false
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// Members yields the key and the value of each member of an object, in order,
+// nothing for any other kind.
+func (v Value) Members() iter.Seq2[Value, Value] {
+	return func(yield func(key, val Value) bool) {
+		if v.Kind() != Object {
+			return
+		}
+		for i := v.from + 1; ; {
+			i = skipBlank(v.text, i)
+			if i >= v.to || v.text[i] != '"' {
+				return
+			}
+			key := v.at(i)
+			i = skipBlank(v.text, key.to)
+			if i >= v.to || v.text[i] != ':' {
+				return
+			}
+			i = skipBlank(v.text, i+1)
+			if i >= v.to {
+				return
+			}
+			val := v.at(i)
+			if !yield(key, val) {
+				return
+			}
+			i = skipBlank(v.text, val.to)
+			if i >= v.to || v.text[i] != ',' {
+				return
+			}
+			i++
+		}
+	}
+}
+
+// Elements yields the index and the value of each element of an array, in
+// order, nothing for any other kind.
+func (v Value) Elements() iter.Seq2[int, Value] {
+	return func(yield func(i int, elem Value) bool) {
+		if v.Kind() != Array {
+			return
+		}
+		n := 0
+		for i := v.from + 1; ; n++ {
+			i = skipBlank(v.text, i)
+			if i >= v.to-1 {
+				return
+			}
+			elem := v.at(i)
+			if !yield(n, elem) {
+				return
+			}
+			i = skipBlank(v.text, elem.to)
+			if i >= v.to || v.text[i] != ',' {
+				return
+			}
+			i++
+		}
+	}
+}
+
+// Get returns the first member of an object with the given key, or None. The
+// key must not need escapes.
+func (v Value) Get(key string) Value {
+	for k, val := range v.Members() {
+		if k.Is(key) {
+			return val
+		}
+	}
+	return Value{}
+}
+
+// Path follows keys down through objects and returns what is there, or None.
+func (v Value) Path(keys ...string) Value {
+	for _, k := range keys {
+		v = v.Get(k)
+	}
+	return v
+}
+
+// First returns the first element of an array, or None.
+func (v Value) First() Value {
+	for _, e := range v.Elements() {
+		return e
+	}
+	return Value{}
+}
+
+func (v Value) at(i int) Value {
+	return Value{text: v.text, base: v.base, from: i, to: min(skipValue(v.text, i), v.to)}
+}
+
+func skipBlank(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\r' || b[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+// skipValue returns the offset behind the value that starts at b[i].
+func skipValue(b []byte, i int) int {
+	switch b[i] {
+	case '"':
+		return skipString(b, i)
+	case '{', '[':
+		depth := 0
+		for i < len(b) {
+			switch b[i] {
+			case '"':
+				i = skipString(b, i)
+				continue
+			case '{', '[':
+				depth++
+			case '}', ']':
+				depth--
+				if depth == 0 {
+					return i + 1
+				}
+			}
+			i++
+		}
+		return len(b)
+	}
+	for i < len(b) {
+		switch b[i] {
+		case ',', '}', ']', ':', ' ', '\n', '\r', '\t':
+			return i
+		}
+		i++
+	}
+	return i
+}
+
+// skipString returns the offset behind the string that starts at b[i].
+func skipString(b []byte, i int) int {
+	i++
+	for {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			return len(b)
+		}
+		end := i + n
+		esc := end
+		for esc > i && b[esc-1] == '\\' {
+			esc--
+		}
+		i = end + 1
+		if (end-esc)&1 == 0 {
+			return i
+		}
+	}
+}
