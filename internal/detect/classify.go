@@ -101,6 +101,7 @@ type tally struct {
 	conversations int
 	sure          bool
 	emptyArray    bool
+	alien         int // messages of a dialect that is not known
 	forced        *dialect.Dialect
 	docLog        *dialect.Dialect
 	keys          []string // of the first object, for a reason
@@ -165,6 +166,7 @@ func (t *tally) add(v transcript.Value, document bool) {
 			t.candidate(d, c, key, v.Span().Start)
 			if msg := v.Get(d.Log.Payload); msg.Exists() {
 				if b, bc, bkey := claimOf(msg); bc == dialect.ClaimDecisive {
+					t.sure = true
 					t.candidate(b, dialect.ClaimPlain, bkey, msg.Span().Start)
 				}
 			}
@@ -177,6 +179,11 @@ func (t *tally) add(v transcript.Value, document bool) {
 	if t.element(v) {
 		t.byClass[classMessage]++
 		t.sure = true
+		return
+	}
+	if v.Kind() == transcript.Object && knownRole(v) {
+		t.alien++
+		t.byClass[classOther]++
 		return
 	}
 	found := find(v)
@@ -205,12 +212,26 @@ func (t *tally) add(v transcript.Value, document bool) {
 			if part.Kind() != transcript.Array {
 				t.element(part)
 			}
+			if p.hint != nil && part.Kind() == transcript.Array {
+				t.hint(p.hint, part.Span().Start)
+			}
 			for i, e := range part.Elements() {
 				if !document && i >= 64 {
 					break
 				}
 				t.element(e)
 			}
+		}
+	}
+}
+
+// hint counts what the object around messages tells of their dialect: less
+// than any message that tells itself, more than one that does not.
+func (t *tally) hint(d *dialect.Dialect, at int64) {
+	t.candidate(d, dialect.ClaimPlain, "the request around the messages", at)
+	for i := range t.candidates {
+		if t.candidates[i].Dialect == d.Name {
+			t.candidates[i].Hints++
 		}
 	}
 }
@@ -231,11 +252,19 @@ func (t *tally) decide(s *shape) {
 	if best == classLog && t.speaks == 0 && !t.linked {
 		best = classOther
 	}
+	// Messages that write their calls in another way are in the majority of
+	// what matters, when nothing decides for a dialect that is known.
+	if best == classMessage && t.alien > 0 && !slices.ContainsFunc(t.candidates, func(c Candidate) bool { return c.Decisive > 0 }) {
+		best = classOther
+	}
 	s.class = best
 	s.Sure = t.sure
 	slices.SortStableFunc(t.candidates, func(a, b Candidate) int {
 		if a.Decisive != b.Decisive {
 			return b.Decisive - a.Decisive
+		}
+		if a.Hints != b.Hints {
+			return b.Hints - a.Hints
 		}
 		return b.Plain - a.Plain
 	})
@@ -291,6 +320,8 @@ func (t *tally) decide(s *shape) {
 // reason says what a file is that is no transcript.
 func (t *tally) reason(framing transcript.Framing, first transcript.Kind) string {
 	switch {
+	case t.alien > 0:
+		return fmt.Sprintf("%s with messages that write their calls in a way that is not known", framing)
 	case first == transcript.Object && len(t.keys) > 0:
 		return fmt.Sprintf("%s with the members %s; no messages in it", framing, strings.Join(quoteAll(t.keys), ", "))
 	case first == transcript.Array:

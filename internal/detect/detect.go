@@ -24,6 +24,7 @@ type Candidate struct {
 	Dialect  string
 	Decisive int    // elements that only this dialect writes
 	Plain    int    // elements that it could have written too
+	Hints    int    // requests around messages that are for its API
 	Key      string // the first discriminating key, with where it stands
 }
 
@@ -334,7 +335,7 @@ func (s *conversationSink) record(index int32, v transcript.Value) {
 			}
 			c.Name += p.pointer
 		}
-		q.choose(p.parts)
+		q.choose(p)
 		for _, part := range p.parts {
 			if part.Kind() != transcript.Array {
 				q.add(index, part)
@@ -375,11 +376,11 @@ func (r *reader) newSequence(name string) *sequence {
 }
 
 // choose settles the dialect of elements that are all at hand.
-func (q *sequence) choose(parts []transcript.Value) {
+func (q *sequence) choose(p place) {
 	if q.primary != nil {
 		return
 	}
-	for _, part := range parts {
+	for _, part := range p.parts {
 		for _, e := range part.Elements() {
 			if d, claim, _ := claimOf(e); claim == dialect.ClaimDecisive {
 				q.primary = d
@@ -387,7 +388,9 @@ func (q *sequence) choose(parts []transcript.Value) {
 			}
 		}
 	}
-	q.primary = dialect.ByName(q.r.shape.Dialect)
+	if q.primary = p.hint; q.primary == nil {
+		q.primary = dialect.ByName(q.r.shape.Dialect)
+	}
 }
 
 // add reads one element. It returns false for one that no dialect claims.

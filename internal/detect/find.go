@@ -20,10 +20,13 @@ type place struct {
 	// parts are the lists, or single messages, that make up the conversation.
 	parts []transcript.Value
 
-	body      bool // an object with a model and the options of a request holds it
-	model     bool // an object with a model holds it
-	listed    bool // it is one of a list of conversations
-	traced    bool // it is an output, a choice or a span
+	body   bool // an object with a model and the options of a request holds it
+	model  bool // an object with a model holds it
+	listed bool // it is one of a list of conversations
+	traced bool // it is an output, a choice or a span
+	// hint is the dialect that its object speaks of, for messages that do not
+	// tell.
+	hint      *dialect.Dialect
 	elsewhere bool // its object names state on the provider's side
 }
 
@@ -127,6 +130,7 @@ func (f *finder) object(v transcript.Value, path []string, ctx place, depth int)
 	}
 	ctx.model, ctx.body = model, model && request
 	ctx.elsewhere = ctx.elsewhere || elsewhere
+	ctx.hint = hintOf(v, ctx.hint)
 	has := func(key string) bool {
 		return key == "" || slices.ContainsFunc(members, func(m member) bool { return m.key == key })
 	}
@@ -157,6 +161,26 @@ func (f *finder) object(v transcript.Value, path []string, ctx place, depth int)
 		sub.traced = sub.traced || slices.Contains(traceKeys, m.key)
 		f.value(m.val, append(path, m.key), sub, depth+1)
 	}
+}
+
+// hintOf reads off the rest of a request which API it is for.
+func hintOf(v transcript.Value, outer *dialect.Dialect) *dialect.Dialect {
+	switch tool := v.Get("tools").First(); {
+	case isMessages(v.Get("input")) && !v.Get("messages").Exists():
+		return dialect.OpenAIResponses
+	case v.Get("anthropic_version").Exists(), tool.Get("input_schema").Exists():
+		return dialect.Anthropic
+	case tool.Get("function").Exists():
+		return dialect.OpenAIChat
+	case tool.Get("name").Exists() && v.Get("messages").Exists():
+		return dialect.Anthropic
+	}
+	return outer
+}
+
+func isMessages(v transcript.Value) bool {
+	class, _ := listClass(v)
+	return class == classMessage
 }
 
 // composite returns the parts of a conversation that stands in two places of
@@ -228,7 +252,7 @@ const listHead = 16
 // listClass says what the elements of a list are: at least half of the first
 // ones must be of a class.
 func listClass(v transcript.Value) (class, *dialect.Dialect) {
-	n, messages, logs := 0, 0, 0
+	n, messages, logs, speaks := 0, 0, 0, 0
 	var log *dialect.Dialect
 	for _, e := range v.Elements() {
 		if n++; n > listHead {
@@ -241,15 +265,21 @@ func listClass(v transcript.Value) (class, *dialect.Dialect) {
 		if d, c, _ := logOf(e); c != dialect.ClaimNone {
 			logs++
 			log = d
+			if e.Get(d.Log.Payload).Kind() == transcript.Object {
+				speaks++
+			}
 			continue
 		}
 		_, claim, _ := claimOf(e)
-		if claim == dialect.ClaimDecisive || claim == dialect.ClaimPlain && knownRole(e) {
+		switch {
+		case claim == dialect.ClaimDecisive || claim == dialect.ClaimPlain && knownRole(e):
 			messages++
+		case claim == dialect.ClaimNone && knownRole(e):
+			return classOther, nil // it speaks, but no dialect that is known
 		}
 	}
 	switch {
-	case logs > 0 && 2*logs >= n:
+	case speaks > 0 && 2*logs >= n:
 		return classLog, log
 	case messages > 0 && 2*messages >= n:
 		return classMessage, nil

@@ -33,12 +33,15 @@ func (d *Blocks) Claim(v transcript.Value) (Claim, string) {
 		return ClaimNone, ""
 	}
 	var role, content transcript.Value
+	alien := false
 	for k, val := range v.Members() {
 		switch {
 		case k.Is(d.Role):
 			role = val
 		case k.Is(d.Content):
 			content = val
+		default:
+			alien = alien || alienMember(k, val)
 		}
 	}
 	if role.Kind() != transcript.String || !content.Exists() {
@@ -53,6 +56,9 @@ func (d *Blocks) Claim(v transcript.Value) (Claim, string) {
 		case tag.Is(d.Call), tag.Is(d.Result), d.serverCall(tag), d.serverResult(tag), contains(d.Reasoning, tag):
 			return ClaimDecisive, "block " + d.Tag + ` "` + tag.Str() + `"`
 		}
+	}
+	if alien || alienContent(content) || roleOf(role) == transcript.RoleTool {
+		return ClaimNone, ""
 	}
 	return ClaimPlain, d.Role + " and " + d.Content
 }

@@ -7,6 +7,8 @@
 package dialect
 
 import (
+	"strings"
+
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -144,4 +146,36 @@ func markHollow(m *transcript.Message, content transcript.Value) {
 	case hollow(content):
 		m.Flags |= transcript.MessageEmpty
 	}
+}
+
+// alienKeys are members by which other stacks write calls and results: a
+// message that has one is not plain.
+var alienKeys = []string{
+	"toolCalls", "toolCallId", "toolInvocations", "toolCallStates", "toolUse", "toolResult", "toolName", "tool_use",
+	"parts", "contents", "tool_results", "toolRequests", "items",
+}
+
+// alienMember reports whether a member of a message speaks of tools in
+// another notation than the dialects that read plain messages.
+func alienMember(key, val transcript.Value) bool {
+	return contains(alienKeys, key) && val.Kind() != transcript.Null ||
+		key.Is("tool_calls") && val.First().Exists()
+}
+
+// alienContent reports whether a block of a message's content does.
+func alienContent(content transcript.Value) bool {
+	for _, block := range content.Elements() {
+		for k, val := range block.Members() {
+			switch {
+			case k.Is("type"):
+				if tag := val.Str(); strings.Contains(tag, "tool") || strings.Contains(tag, "function") {
+					return true
+				}
+			case k.Is("toolUse"), k.Is("toolResult"), k.Is("functionCall"), k.Is("functionResponse"), k.Is("toolCallId"),
+				k.Is("tool_call"), k.Is("tool_call_result"), k.Is("function_call"):
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -54,6 +54,7 @@ func (d *Items) Claim(v transcript.Value) (Claim, string) {
 	}
 	var typ, role, content transcript.Value
 	members := 0
+	alien := false
 	for k, val := range v.Members() {
 		members++
 		switch {
@@ -63,6 +64,8 @@ func (d *Items) Claim(v transcript.Value) (Claim, string) {
 			role = val
 		case k.Is(d.Text):
 			content = val
+		default:
+			alien = alien || alienMember(k, val)
 		}
 	}
 	if typ.Kind() == transcript.String && !contains(d.Messages, typ) {
@@ -86,6 +89,9 @@ func (d *Items) Claim(v transcript.Value) (Claim, string) {
 	}
 	if tag := content.First().Get("type"); contains(d.TextTypes, tag) {
 		return ClaimDecisive, `content type "` + tag.Str() + `"`
+	}
+	if alien || alienContent(content) || roleOf(role) == transcript.RoleTool {
+		return ClaimNone, ""
 	}
 	return ClaimPlain, d.Role + " and " + d.Text
 }
@@ -138,6 +144,7 @@ type itemsReader struct {
 	// the former.
 	itemIDs map[string]string
 	model   bool // the item before was the model's
+	called  bool // the model's turn has made a call
 }
 
 func (r *itemsReader) Read(v transcript.Value) {
@@ -151,8 +158,14 @@ func (r *itemsReader) Read(v transcript.Value) {
 	}
 	begin := func(role transcript.Role) *transcript.Message {
 		m := b.Begin(v, roleVal, role, "")
-		if role == transcript.RoleAssistant && r.model {
+		// What the model puts out in a row is one turn, until it speaks again
+		// behind a call.
+		speaks := !typ.Exists() || contains(r.Messages, typ)
+		if role == transcript.RoleAssistant && r.model && !(speaks && r.called) {
 			b.SameTurn()
+			m = b.Message()
+		} else {
+			r.called = false
 		}
 		r.model = role == transcript.RoleAssistant
 		return m
@@ -161,6 +174,7 @@ func (r *itemsReader) Read(v transcript.Value) {
 	switch {
 	case p != nil && isCall:
 		begin(transcript.RoleAssistant).Flags |= transcript.MessageItem
+		r.called = true
 		id := r.id(v, p, true)
 		call := transcript.Call{ID: transcript.TokenOf(id, v.Span()), Kind: p.Kind, Name: transcript.TokenOf(v.Get(r.Name), v.Span())}
 		if p.Args != "" {

@@ -34,6 +34,7 @@ func (d *SideList) Claim(v transcript.Value) (Claim, string) {
 		return ClaimNone, ""
 	}
 	var role, content, calls, id, ids, legacy transcript.Value
+	alien := false
 	for k, val := range v.Members() {
 		switch {
 		case k.Is(d.Role):
@@ -48,13 +49,15 @@ func (d *SideList) Claim(v transcript.Value) (Claim, string) {
 			ids = val
 		case k.Is(d.LegacyCall):
 			legacy = val
+		default:
+			alien = alien || alienMember(k, val)
 		}
 	}
 	if role.Kind() != transcript.String {
 		return ClaimNone, ""
 	}
 	if first := calls.First(); first.Kind() == transcript.Object {
-		if first.Get(d.Function).Kind() == transcript.Object || first.Get(d.Custom).Kind() == transcript.Object {
+		if f := first.Get(d.Function).Kind(); f == transcript.Object || f == transcript.String || first.Get(d.Custom).Kind() == transcript.Object {
 			return ClaimDecisive, d.Calls + "[0]." + d.Function
 		}
 		return ClaimNone, ""
@@ -74,6 +77,9 @@ func (d *SideList) Claim(v transcript.Value) (Claim, string) {
 	}
 	if legacy.Get(d.Name).Kind() == transcript.String {
 		return ClaimDecisive, d.LegacyCall
+	}
+	if alien || alienContent(content) {
+		return ClaimNone, ""
 	}
 	if content.Exists() || calls.Kind() == transcript.Array || d.Control != "" && strings.HasPrefix(role.Str(), d.Control) {
 		return ClaimPlain, d.Role + " and " + d.Content
@@ -165,6 +171,11 @@ func (r *sideListReader) call(v transcript.Value, wrong bool) {
 		if g[1].Exists() {
 			call.Args = g[1].Span()
 		}
+	} else if f[1].Kind() == transcript.String {
+		// The function is only its name, with the arguments beside it.
+		r.b.Fields(v, []string{r.Args}, g[:1])
+		call.Name = transcript.TokenOf(f[1], v.Span())
+		setArgs(r.b, &call, g[0], transcript.ArgsWantAny)
 	} else {
 		owner := f[1]
 		if owner.Kind() != transcript.Object {

@@ -57,7 +57,9 @@ carries signed reasoning).`,
 				Message: "a block follows a call in its message",
 				Related: []Related{{"the call is here", c.Calls[c.Blocks[call].Ref].ID.Span}},
 			}
-			if hard {
+			if c.Use == transcript.UseTrace {
+				f.Severity = Info // the provider itself wrote it so
+			} else if hard {
 				f.Severity = severityOf(c.Profile.CallsNotLastHard)
 				f.ProviderError = c.Profile.CallsNotLastHard.Text
 			}

@@ -153,10 +153,10 @@ func (r *Reader) Next() (Record, error) {
 // decide finds the framing, and leaves pos where the first record is looked
 // for.
 func (r *Reader) decide() error {
-	head, err := r.win.from(0)
-	if err != nil {
+	if err := r.win.load(0, 3); err != nil {
 		return err
 	}
+	head := r.win.bytes(0, r.win.end())
 	switch {
 	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
 		r.pos = 3

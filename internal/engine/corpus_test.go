@@ -1,0 +1,184 @@
+package engine
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// corpusDir returns the directory of real transcripts beside the checkout, and
+// skips the test where there is none.
+func corpusDir(t testing.TB) string {
+	t.Helper()
+	dir := filepath.Join("..", "..", "..", "shared", "corpus")
+	if _, err := os.Stat(filepath.Join(dir, "MANIFEST.tsv")); err != nil {
+		t.Skip("no corpus beside the checkout")
+	}
+	return dir
+}
+
+// A corpusFile is a row of the corpus's manifest: what an independent program
+// counted.
+type corpusFile struct {
+	path, format   string
+	calls, results int
+	oracle         defects
+}
+
+// defects counts pairing defects as the independent program names them.
+type defects struct {
+	mid, trailing, orphan, duplicate, emptyID int
+}
+
+func corpus(t testing.TB) []corpusFile {
+	t.Helper()
+	f, err := os.Open(filepath.Join(corpusDir(t), "MANIFEST.tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	var out []corpusFile
+	sc := bufio.NewScanner(f)
+	sc.Buffer(nil, 1<<20)
+	sc.Scan()
+	head := strings.Split(sc.Text(), "\t")
+	for sc.Scan() {
+		row := strings.Split(sc.Text(), "\t")
+		col := func(name string) string { return row[slices.Index(head, name)] }
+		c := corpusFile{path: col("path"), format: col("format")}
+		c.calls, _ = strconv.Atoi(col("tool_calls"))
+		c.results, _ = strconv.Atoi(col("tool_results"))
+		summary := map[string]int{}
+		_ = json.Unmarshal([]byte(col("oracle_summary")), &summary)
+		for class, n := range summary {
+			switch name, sub, _ := strings.Cut(class, ":"); name {
+			case "missing_result":
+				if sub == "trailing" {
+					c.oracle.trailing += n
+				} else {
+					c.oracle.mid += n
+				}
+			case "orphan_result":
+				c.oracle.orphan += n
+			case "duplicate_result":
+				c.oracle.duplicate += n
+			case "empty_id":
+				c.oracle.emptyID += n
+			}
+		}
+		out = append(out, c)
+	}
+	if len(out) < 300 {
+		t.Fatalf("only %d rows in the manifest", len(out))
+	}
+	return out
+}
+
+// ownDialect maps the manifest's formats to the dialect that their files are
+// read in.
+var ownDialect = map[string]string{
+	"openai-chat": "openai-chat", "openai-finetune": "openai-chat", "tau-bench": "openai-chat", "swe-agent": "openai-chat",
+	"anthropic-messages": "anthropic", "openai-responses": "openai-responses",
+	"claude-code": "claude-code", "claude-like-lines": "claude-code",
+}
+
+// refused are files without a list of messages: toolguard says so.
+var refused = map[string]bool{
+	// Rows of inputs and outputs with single messages, no conversation.
+	"openai-chat/microsoft__promptflow__src_promptflow_tests_test_configs_datas_chat_history_with_tools.json": true,
+	// An app's own envelope around records of a session.
+	"claude-code/slopus__happy__packages_happy-app_sources_sync___testdata___trace_0.json": true,
+}
+
+// explained are the files in which toolguard and the independent count differ,
+// with what toolguard finds.
+var explained = map[string]defects{
+	// The three calls of the last turn stand on three lines with one message
+	// id: all are pending. The count takes each line for a message.
+	"full-session-three.jsonl": {trailing: 3},
+	// One record written twice with one uuid: one duplicate-record, and not a
+	// duplicate result as well.
+	"VibeCodingTracker__tests_fixtures_sessions_claude_code.jsonl": {},
+	// A call and a result that both lack their id, one beside the other: they
+	// pair by position, and what is wrong are the ids.
+	"stage0_agents_claude_large.jsonl": {emptyID: 2},
+	// One call without an id and two results without one: ambiguous-pairing.
+	// Records share the uuid "[trimmed for fixture]", so that the call of line
+	// 55 is a replay.
+	"stage0_agents_claude_small.jsonl": {emptyID: 3},
+}
+
+// TestCorpus compares what is read of every real transcript of the dialects
+// with an independent count of its calls, results and pairing defects.
+func TestCorpus(t *testing.T) {
+	dir := corpusDir(t)
+	var files, calls, results, others int
+	for _, c := range corpus(t) {
+		src, err := transcript.Open(filepath.Join(dir, c.path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rep, err := Check(context.Background(), src, Options{})
+		_ = src.Close()
+		if err != nil {
+			t.Errorf("%s: %v", c.path, err)
+			continue
+		}
+		dialect, own := ownDialect[c.format]
+		if !own {
+			others++ // to be read without a crash, or refused
+			continue
+		}
+		if refused[c.path] {
+			if rep.Skipped == "" {
+				t.Errorf("%s: was read as %s", c.path, rep.File.Dialect)
+			}
+			continue
+		}
+		files++
+		calls += rep.Calls
+		results += rep.Results
+		if rep.File.Dialect != dialect || rep.Skipped != "" {
+			t.Errorf("%s: read as %q (%s), want %q", c.path, rep.File.Dialect, rep.Skipped, dialect)
+		}
+		if rep.Calls != c.calls || rep.Results != c.results {
+			t.Errorf("%s: %d calls and %d results, the manifest has %d and %d", c.path, rep.Calls, rep.Results, c.calls, c.results)
+		}
+		var got defects
+		for _, f := range rep.Findings {
+			switch f.Rule.Name {
+			case "missing-tool-result":
+				got.mid++
+			case "pending-tool-call":
+				got.trailing++
+			case "orphan-tool-result":
+				got.orphan++
+			case "duplicate-tool-result":
+				got.duplicate++
+			case "missing-call-id":
+				got.emptyID++
+			}
+		}
+		want := c.oracle
+		for suffix, d := range explained {
+			if strings.HasSuffix(c.path, suffix) {
+				want = d
+			}
+		}
+		if got != want {
+			t.Errorf("%s: defects %+v, want %+v", c.path, got, want)
+		}
+	}
+	t.Logf("%d files of the dialects: %d calls, %d results; %d files of other formats", files, calls, results, others)
+	if files < 100 {
+		t.Errorf("only %d files compared", files)
+	}
+}
