@@ -20,19 +20,19 @@ const (
 )
 
 // claimOf returns the dialect that claims v most surely.
-func claimOf(v transcript.Value) (best *dialect.Dialect, claim dialect.Claim, key string) {
+func claimOf(v transcript.Value) (best *dialect.Dialect, claim dialect.Claim, sign dialect.Sign) {
 	for _, d := range dialect.All() {
 		if d.Log != nil {
 			continue
 		}
 		if c, k := d.Driver.Claim(v); c > claim {
-			best, claim, key = d, c, k
+			best, claim, sign = d, c, k
 			if c == dialect.ClaimDecisive {
 				break
 			}
 		}
 	}
-	return best, claim, key
+	return best, claim, sign
 }
 
 // logOf returns the log dialect whose record v is. The record is decisive when
@@ -141,7 +141,7 @@ func (t *tally) element(v transcript.Value) (claimed bool) {
 			continue
 		}
 		claimed = true
-		t.candidate(d, c, key, v.Span().Start)
+		t.candidate(d, c, key.String(), v.Span().Start)
 	}
 	return claimed
 }
@@ -167,7 +167,7 @@ func (t *tally) add(v transcript.Value, document bool) {
 			if msg := v.Get(d.Log.Payload); msg.Exists() {
 				if b, bc, bkey := claimOf(msg); bc == dialect.ClaimDecisive {
 					t.sure = true
-					t.candidate(b, dialect.ClaimPlain, bkey, msg.Span().Start)
+					t.candidate(b, dialect.ClaimPlain, bkey.String(), msg.Span().Start)
 				}
 			}
 		}
@@ -200,8 +200,7 @@ func (t *tally) add(v transcript.Value, document bool) {
 		t.pointer = found[0].pointer
 	}
 	t.conversations += len(found)
-	// A document is looked at in full anyway; of a row of a dataset the first
-	// elements tell enough.
+	// The first elements tell enough, unless nothing in them decides.
 	for _, p := range found {
 		if p.class == classLog {
 			t.docLog = p.log
@@ -216,7 +215,7 @@ func (t *tally) add(v transcript.Value, document bool) {
 				t.hint(p.hint, part.Span().Start)
 			}
 			for i, e := range part.Elements() {
-				if !document && i >= 64 {
+				if i >= headElements && (!document || t.decided()) {
 					break
 				}
 				t.element(e)
@@ -234,6 +233,15 @@ func (t *tally) hint(d *dialect.Dialect, at int64) {
 			t.candidates[i].Hints++
 		}
 	}
+}
+
+// headElements is how many elements of a list are counted at least.
+const headElements = 64
+
+// decided reports whether an element has been seen that only one dialect
+// writes.
+func (t *tally) decided() bool {
+	return slices.ContainsFunc(t.candidates, func(c Candidate) bool { return c.Decisive > 0 })
 }
 
 // decide turns the counts into a shape.
@@ -254,7 +262,7 @@ func (t *tally) decide(s *shape) {
 	}
 	// Messages that write their calls in another way are in the majority of
 	// what matters, when nothing decides for a dialect that is known.
-	if best == classMessage && t.alien > 0 && !slices.ContainsFunc(t.candidates, func(c Candidate) bool { return c.Decisive > 0 }) {
+	if best == classMessage && t.alien > 0 && !t.decided() {
 		best = classOther
 	}
 	s.class = best

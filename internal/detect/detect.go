@@ -61,6 +61,9 @@ type File struct {
 	Faults        []RecordFault
 	Keys          []transcript.KeyFault
 	Links         []transcript.LinkFault
+	// Document is the one record of a JSON document, so that nobody needs to
+	// read it again.
+	Document transcript.Record
 }
 
 // ErrNotTranscript is the error of a file that can be read, but in which no
@@ -94,6 +97,7 @@ func Read(src *transcript.Source, opts Options, yield func(*transcript.Conversat
 		return f, err
 	}
 	f.Decision = shape.Decision
+	f.Document = shape.document
 	if shape.reason != "" {
 		return f, &ErrNotTranscript{shape.reason}
 	}
@@ -113,9 +117,10 @@ const (
 // A shape is what a survey found.
 type shape struct {
 	Decision
-	class  class
-	reason string // why it is no transcript
-	log    *dialect.Dialect
+	class    class
+	reason   string // why it is no transcript
+	log      *dialect.Dialect
+	document transcript.Record // of a file that is one
 }
 
 // survey looks at the head of a source and decides what it is.
@@ -149,6 +154,9 @@ func survey(src *transcript.Source, opts Options) (*shape, error) {
 		}
 		if start < 0 {
 			start = rec.Span.Start
+		}
+		if framing == transcript.FramingDocument {
+			s.document = rec // nothing comes behind it that could overwrite it
 		}
 		if !rec.Readable() {
 			bad++
@@ -185,41 +193,41 @@ type reader struct {
 	opts  Options
 	shape *shape
 	yield func(*transcript.Conversation) error
-	// unreadable counts the records of the file that could not be read.
-	unreadable int
-	err        error
+	err   error
 }
 
 func (r *reader) read(src *transcript.Source) error {
 	if r.shape.Framing == transcript.FramingEmpty {
 		return nil
 	}
-	rd := transcript.NewReader(src)
 	sink := r.sink()
-	for {
-		rec, err := rd.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		r.file.Records++
-		for _, f := range rec.Faults {
-			r.file.Faults = append(r.file.Faults, RecordFault{f, int32(rec.Index), rec.Span})
-		}
-		if !rec.Readable() {
-			r.unreadable++
-			sink.torn(int32(rec.Index))
-			continue
-		}
-		sink.record(int32(rec.Index), rec.Value)
-		if r.err != nil {
-			return r.err
+	if doc := r.shape.document; doc.Index > 0 {
+		r.record(sink, doc)
+	} else {
+		for rec, err := range transcript.Records(src) {
+			if err != nil {
+				return err
+			}
+			if r.record(sink, rec); r.err != nil {
+				return r.err
+			}
 		}
 	}
 	sink.end()
 	return r.err
+}
+
+// record passes one record on to the sink.
+func (r *reader) record(sink sink, rec transcript.Record) {
+	r.file.Records++
+	for _, f := range rec.Faults {
+		r.file.Faults = append(r.file.Faults, RecordFault{f, int32(rec.Index), rec.Span})
+	}
+	if !rec.Readable() {
+		sink.torn(int32(rec.Index))
+		return
+	}
+	sink.record(int32(rec.Index), rec.Value)
 }
 
 // A sink takes the records of a file and makes conversations of them.
@@ -308,6 +316,8 @@ func (s *lineSink) end() {
 type conversationSink struct{ r *reader }
 
 func (s *conversationSink) record(index int32, v transcript.Value) {
+	root := transcript.Builder{Record: index, OnKeyFault: s.r.onKey}
+	root.Fields(v, nil, nil)
 	found := find(v)
 	if len(found) == 0 {
 		s.r.file.Skipped++
@@ -401,7 +411,7 @@ func (q *sequence) add(record int32, v transcript.Value) bool {
 	}
 	claim, _ := d.Driver.Claim(v)
 	foreign := false
-	if claim != dialect.ClaimDecisive && q.r.opts.Dialect == nil {
+	if claim != dialect.ClaimDecisive && q.r.opts.Dialect == nil && !(claim == dialect.ClaimPlain && onlyText(v)) {
 		other, otherClaim, _ := claimOf(v)
 		switch {
 		case otherClaim == dialect.ClaimDecisive && q.primary == nil:
@@ -427,6 +437,21 @@ func (q *sequence) add(record int32, v transcript.Value) bool {
 		q.b.Conv.Messages[n-1].Flags |= transcript.MessageForeign
 	}
 	return true
+}
+
+// onlyText reports whether a plain message is text and nothing else, so that no
+// dialect can claim it more surely.
+func onlyText(v transcript.Value) bool {
+	text := false
+	for k, val := range v.Members() {
+		switch {
+		case k.Is("content"):
+			text = val.Kind() == transcript.String
+		case k.Is("type"), k.Is("tool_calls"), k.Is("tool_call_id"), k.Is("function_call"):
+			return false
+		}
+	}
+	return text
 }
 
 // finish settles what is known only when all elements have been read.

@@ -159,6 +159,13 @@ func (f *finder) object(v transcript.Value, path []string, ctx place, depth int)
 		}
 		sub := ctx
 		sub.traced = sub.traced || slices.Contains(traceKeys, m.key)
+		if m.key == "message" && (sub.traced || slices.Contains(path, "result")) {
+			if d, claim, _ := claimOf(m.val); claim == dialect.ClaimDecisive || claim == dialect.ClaimPlain && knownRole(m.val) {
+				sub.traced, sub.hint = true, d
+				f.emit(sub, append(path, m.key), classMessage, nil, m.val)
+				continue
+			}
+		}
 		f.value(m.val, append(path, m.key), sub, depth+1)
 	}
 }

@@ -16,7 +16,7 @@ var Anthropic = &Dialect{
 }
 
 var anthropicBlocks = &Blocks{
-	Role: "role", Content: "content", Tag: "type", Text: "text",
+	Role: "role", Content: "content", MessageID: "id", Tag: "type", Text: "text",
 	Call: "tool_use", ID: "id", Name: "name", Args: "input",
 	Result: "tool_result", ResultID: []string{"tool_use_id", "toolUseID"}, Payload: []string{"content", "run"},
 	Error:       "is_error",

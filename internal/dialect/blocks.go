@@ -10,6 +10,7 @@ import (
 // calls and results among them.
 type Blocks struct {
 	Role, Content string
+	MessageID     string // of a message, the same on all elements of a turn
 	Tag           string // of a block
 	Text          string // tag and member of a text block
 	Call          string // tag of a call
@@ -28,9 +29,9 @@ type Blocks struct {
 }
 
 // Claim implements Driver.
-func (d *Blocks) Claim(v transcript.Value) (Claim, string) {
+func (d *Blocks) Claim(v transcript.Value) (Claim, Sign) {
 	if v.Kind() != transcript.Object {
-		return ClaimNone, ""
+		return ClaimNone, Sign{}
 	}
 	var role, content transcript.Value
 	alien := false
@@ -45,22 +46,22 @@ func (d *Blocks) Claim(v transcript.Value) (Claim, string) {
 		}
 	}
 	if role.Kind() != transcript.String || !content.Exists() {
-		return ClaimNone, ""
+		return ClaimNone, Sign{}
 	}
 	for _, block := range content.Elements() {
 		if block.Kind() != transcript.Object {
-			return ClaimNone, ""
+			return ClaimNone, Sign{}
 		}
 		tag := block.Get(d.Tag)
 		switch {
 		case tag.Is(d.Call), tag.Is(d.Result), d.serverCall(tag), d.serverResult(tag), contains(d.Reasoning, tag):
-			return ClaimDecisive, "block " + d.Tag + ` "` + tag.Str() + `"`
+			return ClaimDecisive, Sign{d.Tag, tag}
 		}
 	}
 	if alien || alienContent(content) || roleOf(role) == transcript.RoleTool {
-		return ClaimNone, ""
+		return ClaimNone, Sign{}
 	}
-	return ClaimPlain, d.Role + " and " + d.Content
+	return ClaimPlain, Sign{d.Role, role}
 }
 
 func (d *Blocks) serverCall(tag transcript.Value) bool {
@@ -82,8 +83,9 @@ func (d *Blocks) Reader(b *transcript.Builder) Reader { return &blocksReader{Blo
 type blocksReader struct {
 	*Blocks
 	b *transcript.Builder
-	// Turn is what the message shares with others of its turn; a log sets it.
-	turn string
+	// turn is what the message shares with others of its turn; a log sets it.
+	turn  string
+	split splitTurn
 }
 
 // A TurnReader reads elements of which several can make up one turn.
@@ -100,11 +102,15 @@ func (r *blocksReader) ReadPart(v transcript.Value, turn string) {
 }
 
 func (r *blocksReader) Read(v transcript.Value) {
-	var f [2]transcript.Value
-	r.b.Fields(v, []string{r.Role, r.Content}, f[:])
+	var f [3]transcript.Value
+	r.b.Fields(v, []string{r.Role, r.Content, r.MessageID}, f[:])
 	role := roleOf(f[0])
 	content := f[1]
-	m := r.b.Begin(v, f[0], role, r.turn)
+	turn := r.turn
+	if turn == "" {
+		turn = r.split.turn(role, f[2])
+	}
+	m := r.b.Begin(v, f[0], role, turn)
 	switch content.Kind() {
 	case transcript.String:
 		r.b.Block(transcript.BlockText, content, textFlags(content))
@@ -148,6 +154,7 @@ func (r *blocksReader) block(v transcript.Value, role transcript.Role) {
 	case tag.Is(r.Result), r.serverResult(tag):
 		r.result(v, tag, role)
 	case contains(r.Reasoning, tag):
+		r.b.Fields(v, nil, nil)
 		flags := transcript.BlockUnsigned
 		for _, key := range r.Signature {
 			if s := v.Get(key); s.Kind() == transcript.String && len(s.Raw()) > 2 {
@@ -156,8 +163,10 @@ func (r *blocksReader) block(v transcript.Value, role transcript.Role) {
 		}
 		r.b.Block(transcript.BlockReasoning, v, flags)
 	case contains(r.Media, tag):
+		r.b.Fields(v, nil, nil)
 		r.b.Block(transcript.BlockMedia, v, 0)
 	default:
+		r.b.Fields(v, nil, nil)
 		r.b.Block(transcript.BlockOther, v, 0)
 	}
 }

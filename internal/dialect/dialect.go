@@ -7,6 +7,7 @@
 package dialect
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -22,11 +23,25 @@ const (
 	ClaimDecisive       // it writes a call, a result or the like as only this dialect does
 )
 
+// A Sign is what decided a claim: a member, and its value where that says more.
+type Sign struct {
+	Member string
+	Value  transcript.Value
+}
+
+// String describes the sign: `tool_calls`, `type "tool_use"`.
+func (s Sign) String() string {
+	if s.Value.Kind() != transcript.String {
+		return s.Member
+	}
+	return s.Member + " " + string(s.Value.Raw())
+}
+
 // A Driver reads the messages of one shape.
 type Driver interface {
-	// Claim says whether v is an element of the driver's row, and by which key
-	// that was decided.
-	Claim(v transcript.Value) (Claim, string)
+	// Claim says whether v is an element of the driver's row, and by which
+	// sign that was decided.
+	Claim(v transcript.Value) (Claim, Sign)
 	// Reader returns a reader of one conversation. It adds each element to b.
 	Reader(b *transcript.Builder) Reader
 }
@@ -146,6 +161,30 @@ func markHollow(m *transcript.Message, content transcript.Value) {
 	case hollow(content):
 		m.Flags |= transcript.MessageEmpty
 	}
+}
+
+// splitTurn tells which messages of an array are parts of one: the
+// assistant's with one id, with none of another id between them.
+type splitTurn struct {
+	last string
+	n    int // tells turns apart that use an id again
+}
+
+// turn returns the name of the turn that a message is part of, "" for a turn
+// of its own.
+func (s *splitTurn) turn(role transcript.Role, id transcript.Value) string {
+	if role != transcript.RoleAssistant {
+		return ""
+	}
+	if id.Kind() != transcript.String || len(id.Raw()) <= 2 {
+		s.last = ""
+		return ""
+	}
+	if raw := string(id.Raw()); raw != s.last {
+		s.last = raw
+		s.n++
+	}
+	return s.last + strconv.Itoa(s.n)
 }
 
 // alienKeys are members by which other stacks write calls and results: a

@@ -48,9 +48,9 @@ type ItemPair struct {
 }
 
 // Claim implements Driver.
-func (d *Items) Claim(v transcript.Value) (Claim, string) {
+func (d *Items) Claim(v transcript.Value) (Claim, Sign) {
 	if v.Kind() != transcript.Object {
-		return ClaimNone, ""
+		return ClaimNone, Sign{}
 	}
 	var typ, role, content transcript.Value
 	members := 0
@@ -71,29 +71,29 @@ func (d *Items) Claim(v transcript.Value) (Claim, string) {
 	if typ.Kind() == transcript.String && !contains(d.Messages, typ) {
 		switch {
 		case members < 2:
-			return ClaimNone, ""
+			return ClaimNone, Sign{}
 		case contains(d.Hosted, typ), contains(d.Reference, typ):
-			return ClaimDecisive, `type "` + typ.Str() + `"`
+			return ClaimDecisive, Sign{d.Type, typ}
 		case typ.Is(d.Reasoning) && role.Kind() != transcript.String && (v.Get("summary").Exists() || v.Get(d.Sealed).Exists()):
-			return ClaimDecisive, `type "` + typ.Str() + `"`
+			return ClaimDecisive, Sign{d.Type, typ}
 		}
 		if p, call := d.pair(typ); p != nil && role.Kind() != transcript.String {
 			if call || v.Get(p.payload()).Exists() || d.id(v, p, call).Exists() {
-				return ClaimDecisive, `type "` + typ.Str() + `"`
+				return ClaimDecisive, Sign{d.Type, typ}
 			}
 		}
-		return ClaimNone, ""
+		return ClaimNone, Sign{}
 	}
 	if role.Kind() != transcript.String || !content.Exists() {
-		return ClaimNone, ""
+		return ClaimNone, Sign{}
 	}
 	if tag := content.First().Get("type"); contains(d.TextTypes, tag) {
-		return ClaimDecisive, `content type "` + tag.Str() + `"`
+		return ClaimDecisive, Sign{d.Type, tag}
 	}
 	if alien || alienContent(content) || roleOf(role) == transcript.RoleTool {
-		return ClaimNone, ""
+		return ClaimNone, Sign{}
 	}
-	return ClaimPlain, d.Role + " and " + d.Text
+	return ClaimPlain, Sign{d.Role, role}
 }
 
 func (p *ItemPair) payload() string {

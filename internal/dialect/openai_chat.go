@@ -14,7 +14,7 @@ var OpenAIChat = &Dialect{
 	Provider: "openai",
 	Window:   transcript.WindowTool,
 	Driver: &SideList{
-		Role: "role", Content: "content",
+		Role: "role", Content: "content", MessageID: "id",
 		Calls: "tool_calls", ID: "id", Function: "function", Custom: "custom",
 		Name: "name", Args: "arguments", Input: "input",
 		ResultID: "tool_call_id", ResultIDs: "tool_call_ids", ResultName: "name",

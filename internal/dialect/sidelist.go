@@ -10,6 +10,7 @@ import (
 // content, and whose results are messages of their own.
 type SideList struct {
 	Role, Content string
+	MessageID     string // of a message, the same on all elements of a turn
 	Calls         string // the list of calls
 	ID            string // of a call
 	Function      string // of a call: the object that holds name and arguments
@@ -29,9 +30,9 @@ type SideList struct {
 }
 
 // Claim implements Driver.
-func (d *SideList) Claim(v transcript.Value) (Claim, string) {
+func (d *SideList) Claim(v transcript.Value) (Claim, Sign) {
 	if v.Kind() != transcript.Object {
-		return ClaimNone, ""
+		return ClaimNone, Sign{}
 	}
 	var role, content, calls, id, ids, legacy transcript.Value
 	alien := false
@@ -54,37 +55,37 @@ func (d *SideList) Claim(v transcript.Value) (Claim, string) {
 		}
 	}
 	if role.Kind() != transcript.String {
-		return ClaimNone, ""
+		return ClaimNone, Sign{}
 	}
 	if first := calls.First(); first.Kind() == transcript.Object {
 		if f := first.Get(d.Function).Kind(); f == transcript.Object || f == transcript.String || first.Get(d.Custom).Kind() == transcript.Object {
-			return ClaimDecisive, d.Calls + "[0]." + d.Function
+			return ClaimDecisive, Sign{Member: d.Calls}
 		}
-		return ClaimNone, ""
+		return ClaimNone, Sign{}
 	}
 	if roleOf(role) == transcript.RoleTool {
 		switch {
 		case id.Exists() && id.Kind() != transcript.Null:
-			return ClaimDecisive, d.ResultID
+			return ClaimDecisive, Sign{Member: d.ResultID}
 		case ids.Kind() == transcript.Array:
-			return ClaimDecisive, d.ResultIDs
+			return ClaimDecisive, Sign{Member: d.ResultIDs}
 		case role.Is(d.LegacyRole) && content.Exists():
-			return ClaimDecisive, `role "` + d.LegacyRole + `"`
+			return ClaimDecisive, Sign{d.Role, role}
 		case content.Exists() && !taggedResults(content):
-			return ClaimDecisive, `role "tool"`
+			return ClaimDecisive, Sign{d.Role, role}
 		}
-		return ClaimNone, ""
+		return ClaimNone, Sign{}
 	}
 	if legacy.Get(d.Name).Kind() == transcript.String {
-		return ClaimDecisive, d.LegacyCall
+		return ClaimDecisive, Sign{Member: d.LegacyCall}
 	}
 	if alien || alienContent(content) {
-		return ClaimNone, ""
+		return ClaimNone, Sign{}
 	}
 	if content.Exists() || calls.Kind() == transcript.Array || d.Control != "" && strings.HasPrefix(role.Str(), d.Control) {
-		return ClaimPlain, d.Role + " and " + d.Content
+		return ClaimPlain, Sign{d.Role, role}
 	}
-	return ClaimNone, ""
+	return ClaimNone, Sign{}
 }
 
 // taggedResults reports whether content is a list whose first block has a tag
@@ -98,15 +99,16 @@ func taggedResults(content transcript.Value) bool {
 // Reader implements Driver.
 func (d *SideList) Reader(b *transcript.Builder) Reader {
 	return &sideListReader{SideList: d, b: b, keys: append([]string{
-		d.Role, d.Content, d.Calls, d.LegacyCall, d.ResultID, d.ResultIDs, d.ResultName, d.Reasoning,
-	}, d.Other...), vals: make([]transcript.Value, 8+len(d.Other))}
+		d.Role, d.Content, d.Calls, d.LegacyCall, d.ResultID, d.ResultIDs, d.ResultName, d.Reasoning, d.MessageID,
+	}, d.Other...), vals: make([]transcript.Value, 9+len(d.Other))}
 }
 
 type sideListReader struct {
 	*SideList
-	b    *transcript.Builder
-	keys []string
-	vals []transcript.Value
+	b     *transcript.Builder
+	keys  []string
+	vals  []transcript.Value
+	split splitTurn
 }
 
 func (r *sideListReader) Read(v transcript.Value) {
@@ -124,7 +126,7 @@ func (r *sideListReader) Read(v transcript.Value) {
 	if makes && role == transcript.RoleOther {
 		role = transcript.RoleAssistant
 	}
-	m := b.Begin(v, roleVal, role, "")
+	m := b.Begin(v, roleVal, role, r.split.turn(role, r.vals[8]))
 	if reasoning.Exists() && !hollow(reasoning) {
 		b.Block(transcript.BlockReasoning, reasoning, 0)
 	}
@@ -134,7 +136,7 @@ func (r *sideListReader) Read(v transcript.Value) {
 		r.text(content)
 	}
 	full := !hollow(content) || makes || role == transcript.RoleTool
-	for _, other := range r.vals[8:] {
+	for _, other := range r.vals[9:] {
 		full = full || !hollow(other)
 	}
 	if !full {

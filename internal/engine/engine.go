@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"io"
 	"slices"
 	"strconv"
 
@@ -84,6 +83,7 @@ func Check(ctx context.Context, src *transcript.Source, opts Options) (*Report, 
 	if err != nil {
 		return nil, err
 	}
+	defer func() { file.Document = transcript.Record{} }() // it holds the file's bytes
 	c.file(file)
 	if c.err != nil {
 		return nil, c.err
@@ -232,22 +232,10 @@ func (c *checker) pointers() error {
 	for i := range fs {
 		byRecord[fs[i].Record] = append(byRecord[fs[i].Record], i)
 	}
-	rd := transcript.NewReader(c.src)
-	for left := len(byRecord); left > 0; {
-		rec, err := rd.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		list, wanted := byRecord[int32(rec.Index)]
-		if !wanted {
-			continue
-		}
-		left--
-		if !rec.Readable() {
-			continue
+	point := func(rec transcript.Record) {
+		list := byRecord[int32(rec.Index)]
+		if len(list) == 0 || !rec.Readable() {
+			return
 		}
 		spans := make([]transcript.Span, len(list))
 		for k, i := range list {
@@ -255,6 +243,22 @@ func (c *checker) pointers() error {
 		}
 		for k, p := range transcript.Pointers(rec.Value, spans) {
 			fs[list[k]].Pointer = p
+		}
+	}
+	if doc := c.report.File.Document; doc.Index > 0 {
+		point(doc)
+		return nil
+	}
+	left := len(byRecord)
+	for rec, err := range transcript.Records(c.src) {
+		if err != nil {
+			return err
+		}
+		if _, wanted := byRecord[int32(rec.Index)]; wanted {
+			point(rec)
+			if left--; left == 0 {
+				break
+			}
 		}
 	}
 	return nil

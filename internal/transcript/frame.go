@@ -15,6 +15,8 @@ const (
 	// longLine is from where on the end of a line is looked for before room is
 	// made for it, so that the buffer becomes no larger than the line.
 	longLine = 1 << 20
+	// peekSize is how much is read to see what stands behind the window.
+	peekSize = 4 << 10
 	// A record that was spread over lines is put together from at most
 	// joinLines lines and joinBytes bytes.
 	joinLines = 64
@@ -60,7 +62,9 @@ type Reader struct {
 	// Bytes looked at in vain by joining lines.
 	wasted int64
 
-	scratch []byte
+	// What peek read last, and where.
+	peeked   []byte
+	peekedAt int64
 }
 
 // A line is the bytes [start, end) and where the next one starts.
@@ -447,6 +451,9 @@ func (r *Reader) nextDocument() (Record, error) {
 
 // nextLine returns the next record of a source of lines.
 func (r *Reader) nextLine() (Record, error) {
+	if _, err := r.win.from(r.pos); err != nil {
+		return Record{}, err
+	}
 	nul, start, c, err := r.skip(r.pos, false)
 	for err == nil && c == '\n' && nul.End == 0 {
 		nul, start, c, err = r.skip(start+1, false)
@@ -664,7 +671,7 @@ func (r *Reader) join(start, next int64) (Scan, error) {
 			for i < len(text) && (text[i] == ' ' || text[i] == '\t' || text[i] == '\r') {
 				i++
 			}
-			if i == len(text) || text[i] == '\n' {
+			if i == len(text) || text[i] == '\n' || text[i] == 0 {
 				return s, nil
 			}
 		}
@@ -678,6 +685,9 @@ func (r *Reader) join(start, next int64) (Scan, error) {
 
 // nextValue returns the next of several values that follow one another.
 func (r *Reader) nextValue() (Record, error) {
+	if _, err := r.win.from(r.pos); err != nil {
+		return Record{}, err
+	}
 	nul, start, _, err := r.skip(r.pos, true)
 	if err != nil {
 		return Record{}, err
@@ -894,12 +904,25 @@ func (r *Reader) peek(off int64) ([]byte, error) {
 	if r.win.base <= off && off < r.win.end() {
 		return r.win.bytes(off, r.win.end()), nil
 	}
-	n := min(r.win.chunk, r.src.size-off)
-	if int64(len(r.scratch)) < n {
-		r.scratch = make([]byte, n)
+	end := r.peekedAt + int64(len(r.peeked))
+	if r.peekedAt <= off && off < end {
+		return r.peeked[off-r.peekedAt:], nil
 	}
-	err := r.src.readFull(r.scratch[:n], off)
-	return r.scratch[:n], err
+	// One look ahead mostly settles the matter, the second will go on.
+	n := min(peekSize, r.win.chunk)
+	if off == end {
+		n = r.win.chunk
+	}
+	n = min(n, r.src.size-off)
+	if int64(cap(r.peeked)) < n {
+		r.peeked = make([]byte, n)
+	}
+	r.peeked, r.peekedAt = r.peeked[:n], off
+	if err := r.src.readFull(r.peeked, off); err != nil {
+		r.peeked = r.peeked[:0]
+		return nil, err
+	}
+	return r.peeked, nil
 }
 
 // lastByte returns the end of the bytes from start on that are not followed by
@@ -970,21 +993,27 @@ func (r *Reader) findEnd(off int64) (int64, byte, error) {
 		if err != nil || len(text) == 0 {
 			return off, 0, err
 		}
-		if i := bytes.IndexByte(text, '\n'); i >= 0 {
-			text = text[:i+1]
+		lf := bytes.IndexByte(text, '\n')
+		if lf >= 0 {
+			text = text[:lf]
 		}
-		if i := bytes.IndexByte(text, 0); i >= 0 {
-			off += int64(i)
-			crash, end, err := r.crash(off)
-			if crash || err != nil {
-				return off, 0, err
+		end := off + int64(len(text))
+		for off < end {
+			i := bytes.IndexByte(text, 0)
+			if i < 0 {
+				off = end
+				break
 			}
-			off = end
-			continue
+			nul := off + int64(i)
+			crash, behind, err := r.crash(nul)
+			if crash || err != nil {
+				return nul, 0, err
+			}
+			text = text[min(behind-off, int64(len(text))):]
+			off = behind
 		}
-		off += int64(len(text))
-		if text[len(text)-1] == '\n' {
-			return off - 1, '\n', nil
+		if lf >= 0 && off == end {
+			return end, '\n', nil
 		}
 	}
 }

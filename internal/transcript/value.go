@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"encoding/json"
 	"iter"
 
 	"github.com/tidwall/gjson"
@@ -82,6 +83,13 @@ func (v Value) Str() string {
 	if bytes.IndexByte(inner, '\\') < 0 {
 		return string(inner)
 	}
+	if bytes.Contains(inner, []byte(`\ud`)) || bytes.Contains(inner, []byte(`\uD`)) {
+		// gjson takes a lone half and the pair behind it for three halves.
+		var s string
+		if json.Unmarshal(v.Raw(), &s) == nil {
+			return s
+		}
+	}
 	return gjson.ParseBytes(v.Raw()).Str
 }
 
@@ -101,7 +109,7 @@ func (v Value) Blank() bool {
 	if v.Kind() != String {
 		return false
 	}
-	inner := v.text[v.from+1 : v.to-1]
+	inner := v.text[v.from+1 : max(v.from+1, v.to-1)]
 	// A payload is decided by its first bytes; only a short or escaped start
 	// needs a look at all of it.
 	for i := 0; i < len(inner); i++ {

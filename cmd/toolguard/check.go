@@ -1,0 +1,391 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/report"
+	"github.com/toolguard/toolguard/internal/rules"
+)
+
+// checkFlags are the flags of check.
+type checkFlags struct {
+	selected, ignored []string
+	severities        []string
+	failOn            string
+	target, dialect   string
+	send              bool
+	stdinName         string
+	formats           []string
+	color             string
+	noExcerpt         bool
+	statistics        bool
+	quiet, verbose    bool
+	exitZero          bool
+	skipUnrecognized  bool
+	jobs              int
+}
+
+func newCheckCmd(a *app) *cobra.Command {
+	f := &checkFlags{}
+	cmd := &cobra.Command{
+		Use:   "check [flags] [path...|-]",
+		Short: "Report what is wrong in transcripts",
+		Long: `check reads transcripts and reports what is wrong with them. It changes nothing.
+
+A file that is named is read whatever its name is. A directory is searched for
+transcripts: *.jsonl, *.ndjson and *.json, without hidden directories and
+node_modules. Without a path that is the current directory; - is standard input.
+
+Problems are errors and warnings. Infos are shown with --verbose or --fail-on
+info, or when --select names their rule; the JSON report always has them.
+
+Exit codes: 0 when there is nothing at or above --fail-on, 1 when there is, 2
+when a file could not be checked or the command line is wrong.`,
+		Example: `  toolguard check session.jsonl
+  toolguard check --select pairing --output-format json=report.json runs/
+  my-agent --dump-history | toolguard check --send --target anthropic -`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := newCheck(a, f)
+			if err != nil {
+				return err
+			}
+			return c.run(cmd.Context(), args)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringSliceVar(&f.selected, "select", nil, "run only these `rules` or categories")
+	flags.StringSliceVar(&f.ignored, "ignore", nil, "do not run these `rules` or categories")
+	flags.StringSliceVar(&f.severities, "severity", nil, "set the severity of a rule: `rule=off|info|warning|error`")
+	flags.StringVar(&f.failOn, "fail-on", "error", "the least `severity` that makes the exit code 1: error, warning or info")
+	flags.StringVar(&f.target, "target", "", "check as this provider would: a `profile` (default: the dialect's own)")
+	flags.BoolVar(&f.send, "send", false, "the history is about to be sent: a call that still waits for its result is an error")
+	flags.StringVar(&f.dialect, "dialect", "", "read files as this dialect, without detection (`name` as in toolguard formats)")
+	flags.StringVar(&f.stdinName, "stdin-filename", stdinName, "the `name` of standard input in reports")
+	flags.StringArrayVarP(&f.formats, "output-format", "o", nil, "write `format[=file]`: "+strings.Join(formatNames(), ", ")+"; repeatable (default text, or "+formatEnv+")")
+	flags.StringVar(&f.color, "color", "auto", "colour the report: auto, always or never (`when`)")
+	flags.BoolVar(&f.noExcerpt, "no-excerpt", false, "show no text of a transcript but ids, names, types and roles")
+	flags.BoolVar(&f.statistics, "statistics", false, "count findings by rule instead of showing them")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print findings only")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show infos, and on standard error what each file is and why")
+	flags.BoolVar(&f.exitZero, "exit-zero", false, "exit with 0 although there are findings")
+	flags.BoolVar(&f.skipUnrecognized, "skip-unrecognized", false, "skip named files that are no transcripts")
+	flags.IntVarP(&f.jobs, "jobs", "j", 0, "check `n` files at a time (default: one for each processor)")
+	cmd.MarkFlagsMutuallyExclusive("quiet", "verbose")
+
+	selectable := cobra.FixedCompletions(append(rules.Categories(), ruleNames()...), cobra.ShellCompDirectiveNoFileComp)
+	complete(cmd, "select", selectable)
+	complete(cmd, "ignore", selectable)
+	complete(cmd, "fail-on", cobra.FixedCompletions([]string{"error", "warning", "info"}, cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "target", cobra.FixedCompletions(profileNames(), cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "dialect", cobra.FixedCompletions(dialectNames(), cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "output-format", cobra.FixedCompletions(formatNames(), cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "color", cobra.FixedCompletions([]string{"auto", "always", "never"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// complete says how the values of a flag are completed.
+func complete(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, f); err != nil {
+		panic(err) // the flag does not exist
+	}
+}
+
+// A check is one run of the command.
+type check struct {
+	*app
+	flags   *checkFlags
+	opts    engine.Options
+	failOn  rules.Severity
+	outputs []*output
+	stdout  *bufio.Writer
+
+	summary report.Summary
+	found   []bool // by walked directory: there was a transcript in it
+}
+
+// newCheck settles what the flags ask for.
+func newCheck(a *app, f *checkFlags) (*check, error) {
+	c := &check{app: a, flags: f, stdout: bufio.NewWriter(a.stdout)}
+	var err error
+	if c.opts.Rules, err = selectRules(f.selected, f.ignored); err != nil {
+		return nil, err
+	}
+	if c.opts.Severity, err = severities(f.severities); err != nil {
+		return nil, err
+	}
+	var ok bool
+	if c.failOn, ok = rules.ParseSeverity(f.failOn); !ok || c.failOn == rules.Off {
+		return nil, fmt.Errorf("--fail-on: want error, warning or info, not %q", f.failOn)
+	}
+	if c.opts.Target, err = findTarget(f.target); err != nil {
+		return nil, err
+	}
+	if c.opts.Dialect, err = findDialect(f.dialect); err != nil {
+		return nil, err
+	}
+	c.opts.Send = f.send
+	if f.jobs < 0 {
+		return nil, fmt.Errorf("--jobs: want a number of files, not %d", f.jobs)
+	}
+	if f.jobs == 0 {
+		f.jobs = runtime.GOMAXPROCS(0)
+	}
+	formats, from := f.formats, "--output-format"
+	if len(formats) == 0 {
+		formats, from = []string{"text"}, formatEnv
+		if v := a.env(formatEnv); v != "" {
+			formats = strings.Split(v, ",")
+		}
+	}
+	if c.outputs, err = parseOutputs(formats); err != nil {
+		return nil, fmt.Errorf("%s: %w", from, err)
+	}
+	// Asked even when nothing of it goes to standard output, so that a wrong
+	// value never passes.
+	if _, err := useColor(f.color, a.env, a.stdout); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// selectRules returns the rules that are selected and not ignored, each by its
+// name or its category.
+func selectRules(selected, ignored []string) ([]*rules.Rule, error) {
+	known := append(ruleNames(), rules.Categories()...)
+	for _, list := range []struct {
+		flag  string
+		names []string
+	}{{"--select", selected}, {"--ignore", ignored}} {
+		for _, name := range list.names {
+			if !slices.Contains(known, name) {
+				return nil, fmt.Errorf("%s: %w", list.flag, unknown("rule or category", name, known, "toolguard rules lists them"))
+			}
+		}
+	}
+	named := func(r *rules.Rule, names []string) bool {
+		return slices.Contains(names, r.Name) || slices.Contains(names, r.Category)
+	}
+	all := []*rules.Rule{} // nil would stand for all rules
+	for _, r := range rules.All() {
+		if (len(selected) == 0 || named(r, selected)) && !named(r, ignored) {
+			all = append(all, r)
+		}
+	}
+	return all, nil
+}
+
+// severities reads values of --severity: rule=severity.
+func severities(values []string) (map[string]rules.Severity, error) {
+	set := map[string]rules.Severity{}
+	for _, value := range values {
+		name, level, ok := strings.Cut(value, "=")
+		if !ok {
+			return nil, fmt.Errorf("--severity: want rule=severity, not %q", value)
+		}
+		if _, err := findRule(name); err != nil {
+			return nil, fmt.Errorf("--severity: %w", err)
+		}
+		severity, ok := rules.ParseSeverity(level)
+		if !ok {
+			return nil, fmt.Errorf("--severity: want off, info, warning or error for %s, not %q", name, level)
+		}
+		set[name] = severity
+	}
+	return set, nil
+}
+
+// reporter returns the reporter of an output that writes to w.
+func (c *check) reporter(o *output, w io.Writer) (report.Reporter, error) {
+	opts := report.Options{NoExcerpt: c.flags.noExcerpt, Version: programVersion(), ShowInfo: c.showInfo}
+	var err error
+	switch {
+	case o.path == "":
+		opts.Color, err = useColor(c.flags.color, c.env, c.app.stdout)
+	default:
+		opts.Color = c.flags.color == "always" // the environment speaks of terminals
+	}
+	if c.flags.statistics && o.format.Human {
+		return report.NewStatistics(w, opts), err
+	}
+	return o.format.New(w, opts), err
+}
+
+// showInfo says whether people see the infos of a rule.
+func (c *check) showInfo(r *rules.Rule) bool {
+	return c.flags.verbose || c.failOn == rules.Info || slices.Contains(c.flags.selected, r.Name)
+}
+
+// A checked file is what came of a target.
+type checked struct {
+	report *engine.Report
+	err    error
+}
+
+func (c *check) run(ctx context.Context, paths []string) error {
+	if err := openOutputs(c.outputs, c.stdout, c.reporter); err != nil {
+		return err
+	}
+	defer discardOutputs(c.outputs)
+	ts := findTargets(paths, c.flags.stdinName)
+	c.found = make([]bool, len(ts.roots))
+	for _, err := range ts.errs {
+		c.fail(err)
+	}
+	err := inOrder(ctx, ts.files, c.flags.jobs, func(t *target) int64 { return t.size }, c.check, c.take)
+	if err == nil {
+		err = c.finish(ts)
+	}
+	switch {
+	case isBrokenPipe(err):
+		// Whoever reads has seen enough.
+	case err != nil:
+		return err
+	case c.summary.Failed > 0:
+		return errReported
+	}
+	if c.summary.AtLeast(c.failOn) > 0 && !c.flags.exitZero {
+		return errFindings
+	}
+	return nil
+}
+
+// check reads and checks one file.
+func (c *check) check(ctx context.Context, t *target) checked {
+	src, err := c.open(t)
+	if err != nil {
+		return checked{err: err}
+	}
+	defer src.Close()
+	r, err := engine.Check(ctx, src, c.opts)
+	return checked{r, err}
+}
+
+// take reports what came of a file. Its error ends the run.
+func (c *check) take(t *target, got checked) error {
+	if got.err != nil {
+		c.fail(got.err)
+		return nil
+	}
+	r := got.report
+	skip := ""
+	switch {
+	case r.Skipped != "" && t.named && !c.flags.skipUnrecognized:
+		c.fail(notTranscript(r))
+		return nil
+	case r.Skipped != "":
+		skip = "not a transcript: " + r.Skipped
+	case !t.named && !r.File.Sure:
+		skip = "nothing in it is found in transcripts alone"
+	}
+	if skip != "" {
+		c.summary.Skipped++
+		c.explain("%s: skipped: %s", r.Path, skip)
+		return nil
+	}
+	for _, root := range t.roots {
+		c.found[root] = true
+	}
+	c.explain("%s: %s", r.Path, because(r.File))
+	c.summary.Add(r)
+	for _, o := range c.outputs {
+		if err := o.rep.File(r); err != nil {
+			return c.writeError(o, err)
+		}
+	}
+	return c.flush()
+}
+
+// finish writes what stands at the end.
+func (c *check) finish(ts *targets) error {
+	for _, o := range c.outputs {
+		err := o.rep.Close(&c.summary)
+		if err == nil && o.file != nil {
+			err = o.file.commit()
+		}
+		if err != nil {
+			return c.writeError(o, err)
+		}
+	}
+	if err := c.flush(); err != nil {
+		return err
+	}
+	if c.flags.quiet {
+		return nil
+	}
+	for i, root := range ts.roots {
+		if !c.found[i] {
+			fmt.Fprintf(c.stderr, "toolguard: warning: no transcripts found in %s\n", report.Printable(root))
+		}
+	}
+	if c.summarises() {
+		fmt.Fprintln(c.stderr, c.summary.String())
+	}
+	return nil
+}
+
+// summarises reports whether the run ends with a summary: not where standard
+// output belongs to a program.
+func (c *check) summarises() bool {
+	for _, o := range c.outputs {
+		if o.path == "" {
+			return o.format.Human
+		}
+	}
+	return true
+}
+
+// fail prints what keeps a file from being checked. The others still are.
+func (c *check) fail(err error) {
+	c.summary.Failed++
+	// What was found so far comes first; if it cannot be written, the next
+	// write tells.
+	_ = c.stdout.Flush()
+	c.complain(err)
+}
+
+// explain prints what was decided about a file, if that is asked for.
+func (c *check) explain(format string, args ...any) {
+	if c.flags.verbose {
+		_ = c.stdout.Flush()
+		fmt.Fprintln(c.stderr, report.Printable(fmt.Sprintf(format, args...)))
+	}
+}
+
+func (c *check) flush() error {
+	if err := c.stdout.Flush(); err != nil {
+		return c.writeError(nil, err)
+	}
+	return nil
+}
+
+// writeError says where it was that writing failed.
+func (c *check) writeError(o *output, err error) error {
+	if o != nil && o.file != nil {
+		return err
+	}
+	return stdoutError(err)
+}
+
+// stdoutError names standard output in an error, and not its device.
+func stdoutError(err error) error {
+	if isBrokenPipe(err) {
+		return err
+	}
+	return pathError("standard output", err)
+}
+
+// notTranscript is the error of a named file that is no transcript.
+func notTranscript(r *engine.Report) error {
+	return errors.New(r.Path + ": not a transcript: " + r.Skipped)
+}

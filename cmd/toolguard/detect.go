@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolguard/toolguard/internal/detect"
+	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/report"
+	"github.com/toolguard/toolguard/internal/rules"
+)
+
+func newDetectCmd(a *app) *cobra.Command {
+	d := &detection{app: a}
+	cmd := &cobra.Command{
+		Use:   "detect [flags] [path...|-]",
+		Short: "Say what each file is, and why",
+		Long: `detect says what each file is: its dialect, its container, and what is in it.
+Files are looked for as check does it. With --verbose it says how that was
+decided, and what else came near.`,
+		Example: `  toolguard detect session.jsonl
+  toolguard detect --verbose ~/.claude/projects`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return d.run(cmd.Context(), args)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.BoolVarP(&d.verbose, "verbose", "v", false, "say how it was decided")
+	flags.StringVar(&d.dialect, "dialect", "", "read files as this dialect, without detection (`name` as in toolguard formats)")
+	flags.StringVar(&d.stdinName, "stdin-filename", stdinName, "the `name` of standard input")
+	complete(cmd, "dialect", cobra.FixedCompletions(dialectNames(), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// A detection is one run of the command.
+type detection struct {
+	*app
+	verbose            bool
+	dialect, stdinName string
+
+	opts  engine.Options
+	out   *bufio.Writer
+	found []bool // by walked directory: there was a transcript in it
+	bad   bool
+}
+
+func (d *detection) run(ctx context.Context, paths []string) error {
+	var err error
+	if d.opts.Dialect, err = findDialect(d.dialect); err != nil {
+		return err
+	}
+	d.opts.Rules = []*rules.Rule{} // nil would stand for all rules
+	d.out = bufio.NewWriter(d.stdout)
+	ts := findTargets(paths, d.stdinName)
+	d.found = make([]bool, len(ts.roots))
+	for _, err := range ts.errs {
+		d.fail(err)
+	}
+	err = inOrder(ctx, ts.files, runtime.GOMAXPROCS(0), func(t *target) int64 { return t.size }, d.read, d.take)
+	if err != nil {
+		return err
+	}
+	for i, root := range ts.roots {
+		if !d.found[i] {
+			fmt.Fprintf(d.stderr, "toolguard: warning: no transcripts found in %s\n", report.Printable(root))
+		}
+	}
+	if d.bad {
+		return errReported
+	}
+	return nil
+}
+
+func (d *detection) read(ctx context.Context, t *target) checked {
+	src, err := d.open(t)
+	if err != nil {
+		return checked{err: err}
+	}
+	defer src.Close()
+	r, err := engine.Check(ctx, src, d.opts)
+	return checked{r, err}
+}
+
+func (d *detection) fail(err error) {
+	d.bad = true
+	d.complain(err)
+}
+
+// take prints what a file is.
+func (d *detection) take(t *target, got checked) error {
+	if got.err != nil {
+		d.fail(got.err)
+		return nil
+	}
+	r := got.report
+	switch {
+	case r.Skipped != "":
+		if !t.named && !d.verbose {
+			return nil
+		}
+		d.bad = d.bad || t.named
+		d.print("%s: not a transcript: %s", r.Path, r.Skipped)
+	case !t.named && !r.File.Sure:
+		if d.verbose {
+			d.print("%s: not surely a transcript: nothing in it is found in transcripts alone", r.Path)
+		}
+	default:
+		for _, root := range t.roots {
+			d.found[root] = true
+		}
+		d.print("%s: %s", r.Path, what(r))
+		if d.verbose {
+			d.reasons(r.File)
+		}
+	}
+	if err := d.out.Flush(); err != nil {
+		return stdoutError(err)
+	}
+	return nil
+}
+
+func (d *detection) print(format string, args ...any) {
+	fmt.Fprintln(d.out, report.Printable(fmt.Sprintf(format, args...)))
+}
+
+// what says what is in a file.
+func what(r *engine.Report) string {
+	name := r.File.Dialect
+	switch {
+	case r.File.Container == detect.ContainerEmpty:
+		return "empty"
+	case name == "":
+		name = "no messages"
+	}
+	return fmt.Sprintf("%s (%s), %s, %s, %s", name, r.File.Container,
+		count(r.File.Conversations, "conversation"), count(r.Calls, "call"), count(r.Results, "result"))
+}
+
+// because says what a file was found to be, and by what.
+func because(f *detect.File) string {
+	switch {
+	case f.Container == detect.ContainerEmpty:
+		return "empty"
+	case f.Dialect == "":
+		return "no messages (" + f.Container + ")"
+	case f.Key == "":
+		return fmt.Sprintf("%s (%s)", f.Dialect, f.Container)
+	}
+	return fmt.Sprintf("%s (%s), decided by %s", f.Dialect, f.Container, f.Key)
+}
+
+// reasons prints how it was decided what a file is.
+func (d *detection) reasons(f *detect.File) {
+	line := func(name, value string) {
+		if value != "" {
+			d.print("    %-12s %s", name+":", value)
+		}
+	}
+	line("framing", fmt.Sprintf("%s, %s", f.Framing, count(f.Records, "record")))
+	line("container", f.Container)
+	if f.Conversations > 0 {
+		pointer := f.Pointer
+		if pointer == "" {
+			pointer = "the root"
+		}
+		line("messages at", pointer)
+	}
+	line("dialect", f.Dialect)
+	line("decided by", f.Key)
+	var others []string
+	for _, c := range f.RunnersUp {
+		others = append(others, fmt.Sprintf("%s (%d decisive, %d plain)", c.Dialect, c.Decisive, c.Plain))
+	}
+	line("runners-up", strings.Join(others, ", "))
+	sure := "yes"
+	if !f.Sure {
+		sure = "no, nothing in it is found in transcripts alone"
+	}
+	line("sure", sure)
+}
+
+// count returns a number with its noun: 1 file, 2 files.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolguard/toolguard/internal/detect"
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/rules"
+)
+
+func newRulesCmd(a *app) *cobra.Command {
+	return newListCmd(a, &cobra.Command{
+		Use:   "rules",
+		Short: "List the rules",
+		Long:  "rules lists what check looks for. toolguard explain tells more about each.",
+	}, ruleTable, ruleList)
+}
+
+func newFormatsCmd(a *app) *cobra.Command {
+	return newListCmd(a, &cobra.Command{
+		Use:   "formats",
+		Short: "List the dialects and containers of transcripts, with lines that show each",
+		Long: `formats lists the dialects in which transcripts are written, and the containers
+in which they lie. Any dialect can lie in any container that holds messages as
+its own does.`,
+	}, formatTable, formatList)
+}
+
+// newListCmd makes a command of cmd that prints a table, or the same as JSON.
+func newListCmd(a *app, cmd *cobra.Command, table func() []byte, list func() any) *cobra.Command {
+	format := "text"
+	cmd.Args = cobra.NoArgs
+	cmd.Flags().StringVarP(&format, "output-format", "o", format, "write `format`: text or json")
+	complete(cmd, "output-format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	cmd.RunE = func(*cobra.Command, []string) error {
+		out := table
+		switch format {
+		case "text":
+		case "json":
+			out = func() []byte { return indentedJSON(list()) }
+		default:
+			return fmt.Errorf("--output-format: want text or json, not %q", format)
+		}
+		_, err := a.stdout.Write(out())
+		return err
+	}
+	return cmd
+}
+
+// indentedJSON returns v as JSON for people and programs.
+func indentedJSON(v any) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		panic(err) // strings and lists can be encoded
+	}
+	return b.Bytes()
+}
+
+// ruleTable lists the rules by category.
+func ruleTable() []byte {
+	var b bytes.Buffer
+	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for i, category := range rules.Categories() {
+		if i > 0 {
+			fmt.Fprintln(tw, "\t\t")
+		}
+		fmt.Fprintf(tw, "%s\t\t\n", category)
+		for _, r := range rules.All() {
+			if r.Category == category {
+				fmt.Fprintf(tw, "  %s\t%s\t%s\n", r.Name, r.Severity, r.Summary)
+			}
+		}
+	}
+	tw.Flush()
+	return trimLines(b.Bytes())
+}
+
+// trimLines removes the spaces with which a table fills its last column.
+func trimLines(b []byte) []byte {
+	var out bytes.Buffer
+	for line := range bytes.Lines(b) {
+		out.Write(bytes.TrimRight(line, " \n"))
+		out.WriteByte('\n')
+	}
+	return out.Bytes()
+}
+
+func ruleList() any {
+	type rule struct {
+		Name     string `json:"name"`
+		Category string `json:"category"`
+		Severity string `json:"severity"`
+		Summary  string `json:"summary"`
+		URL      string `json:"url"`
+	}
+	list := []rule{}
+	for _, r := range rules.All() {
+		list = append(list, rule{r.Name, r.Category, r.Severity, r.Summary, r.URL()})
+	}
+	return list
+}
+
+// A container is one way to put messages into a file.
+type container struct {
+	Name    string `json:"name"`
+	Summary string `json:"summary"`
+	Example string `json:"example"`
+}
+
+// containers lists the containers, with … for messages.
+func containers() []container {
+	return []container{
+		{detect.ContainerDocument, "a JSON document with one list of messages", `{"model":"m","messages":[…]}`},
+		{detect.ContainerDocuments, "a JSON document with several conversations", `[{"messages":[…]},{"messages":[…]}]`},
+		{detect.ContainerLines, "JSON Lines, a message a line", `{"role":"user","content":"hi"}`},
+		{detect.ContainerConversations, "JSON Lines, a conversation a line", `{"messages":[…]}`},
+		{detect.ContainerLinkedLog, "a session log whose records name their parents", `{"type":"user","uuid":"u1","parentUuid":null,"message":{…}}`},
+		{detect.ContainerEventLog, "a session log without links", `{"type":"user","message":{…}}`},
+		{detect.ContainerLog, "a JSON document with a list of log records", `[{"type":"user","message":{…}}]`},
+	}
+}
+
+// containersOf lists the containers in which a dialect is found.
+func containersOf(d *dialect.Dialect) []string {
+	if d.Log != nil {
+		return []string{detect.ContainerLinkedLog, detect.ContainerEventLog, detect.ContainerLog}
+	}
+	return []string{detect.ContainerDocument, detect.ContainerDocuments, detect.ContainerLines, detect.ContainerConversations}
+}
+
+func formatTable() []byte {
+	var b bytes.Buffer
+	b.WriteString("Dialects\n")
+	for _, d := range dialect.All() {
+		fmt.Fprintf(&b, "\n%s: %s\n", d.Name, d.Title)
+		fmt.Fprintf(&b, "  %s\n  where: %s\n  containers: %s\n\n", d.Summary, d.Where, strings.Join(containersOf(d), ", "))
+		fmt.Fprintf(&b, "%s\n", indented(d.Example))
+	}
+	b.WriteString("\nContainers\n\n")
+	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, c := range containers() {
+		fmt.Fprintf(tw, "  %s\t%s\t%s\n", c.Name, c.Summary, c.Example)
+	}
+	tw.Flush()
+	return b.Bytes()
+}
+
+func formatList() any {
+	type format struct {
+		Name       string   `json:"name"`
+		Title      string   `json:"title"`
+		Summary    string   `json:"summary"`
+		Where      string   `json:"where"`
+		Provider   string   `json:"provider"`
+		Containers []string `json:"containers"`
+		Example    string   `json:"example"`
+	}
+	var list struct {
+		Dialects   []format    `json:"dialects"`
+		Containers []container `json:"containers"`
+	}
+	for _, d := range dialect.All() {
+		list.Dialects = append(list.Dialects, format{d.Name, d.Title, d.Summary, d.Where, d.Provider, containersOf(d), d.Example})
+	}
+	list.Containers = containers()
+	return list
+}

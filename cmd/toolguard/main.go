@@ -1,0 +1,102 @@
+// Command toolguard checks transcripts of AI agents: that every tool call has
+// its result, that every result has its call, and that a provider would take
+// the conversation as it stands.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"syscall"
+
+	"github.com/mattn/go-colorable"
+
+	"github.com/toolguard/toolguard/internal/report"
+)
+
+// version is set by the linker in releases.
+var version = "dev"
+
+// The exit codes.
+const (
+	exitOK          = 0
+	exitFindings    = 1
+	exitTrouble     = 2
+	exitInterrupted = 130
+)
+
+// errFindings ends a run that found something. It has no message of its own.
+var errFindings = errors.New("findings")
+
+// errReported ends a run whose troubles were printed when they came up.
+var errReported = errors.New("reported")
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	// A second interrupt ends the process at once.
+	context.AfterFunc(ctx, stop)
+	// Older consoles of Windows take escape sequences only when told to.
+	colorable.EnableColorsStdout(nil)
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
+}
+
+// run carries out a command line and returns the exit code.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, env: env}
+	cmd := newRootCmd(a)
+	cmd.SetArgs(args)
+	err := cmd.ExecuteContext(ctx)
+	switch {
+	case err == nil, isBrokenPipe(err):
+		return exitOK
+	case ctx.Err() != nil:
+		return exitInterrupted
+	case errors.Is(err, errFindings):
+		return exitFindings
+	case !errors.Is(err, errReported):
+		a.complain(err)
+	}
+	return exitTrouble
+}
+
+// An app is the world around a command.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	env            func(string) string
+}
+
+// complain prints an error. Paths in it may come from anywhere.
+func (a *app) complain(err error) {
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		if line != "" {
+			fmt.Fprintf(a.stderr, "toolguard: %s\n", report.Printable(line))
+		}
+	}
+}
+
+// isBrokenPipe reports whether an error is that nobody reads the output any
+// more. Windows has a number of its own for it.
+func isBrokenPipe(err error) bool {
+	const errorNoData = 232
+	return errors.Is(err, syscall.EPIPE) ||
+		runtime.GOOS == "windows" && errors.Is(err, syscall.Errno(errorNoData))
+}
+
+// programVersion returns the version that the linker set, or the one that the
+// go command recorded.
+func programVersion() string {
+	if version != "dev" {
+		return strings.TrimPrefix(version, "v")
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return strings.TrimPrefix(info.Main.Version, "v")
+	}
+	return version
+}

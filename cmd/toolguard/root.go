@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func newRootCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "toolguard",
+		Short: "Find tool calls without results, and whatever else is wrong in transcripts of AI agents",
+		Long: `toolguard checks transcripts of AI agents: session logs, request bodies, saved
+histories, datasets. It finds tool calls without results, results without
+calls, and whatever else a provider would refuse.`,
+		Example: `  toolguard check session.jsonl
+  toolguard check ~/.claude/projects
+  toolguard explain missing-tool-result`,
+		Version:           programVersion(),
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	cmd.SetIn(a.stdin)
+	cmd.SetOut(a.stdout)
+	cmd.SetErr(a.stderr)
+	cmd.SetVersionTemplate("toolguard {{.Version}}\n")
+	// Defined here, or it would take the shorthand -v as well.
+	cmd.Flags().Bool("version", false, "print the version")
+	cmd.AddCommand(
+		newCheckCmd(a),
+		newExplainCmd(a),
+		newRulesCmd(a),
+		newFormatsCmd(a),
+		newDetectCmd(a),
+		newCompletionCmd(a),
+		newVersionCmd(a),
+	)
+	return cmd
+}
+
+func newVersionCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintf(a.stdout, "toolguard %s\n", programVersion())
+			return err
+		},
+	}
+}
+
+func newCompletionCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "completion bash|zsh|fish|powershell",
+		Short: "Print a completion script for a shell",
+		Long: `completion prints a script that lets a shell complete the commands, flags and
+rules of toolguard. To load it in the running shell:
+
+  bash        source <(toolguard completion bash)
+  zsh         source <(toolguard completion zsh)
+  fish        toolguard completion fish | source
+  powershell  toolguard completion powershell | Out-String | Invoke-Expression`,
+		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root := cmd.Root()
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(a.stdout, true)
+			case "zsh":
+				return root.GenZshCompletion(a.stdout)
+			case "fish":
+				return root.GenFishCompletion(a.stdout, true)
+			}
+			return root.GenPowerShellCompletionWithDesc(a.stdout)
+		},
+	}
+}

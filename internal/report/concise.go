@@ -1,0 +1,34 @@
+package report
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/toolguard/toolguard/internal/engine"
+)
+
+// concise writes a line for each finding, as editors read them.
+type concise struct {
+	w     io.Writer
+	opts  Options
+	style *style
+}
+
+func newConcise(w io.Writer, opts Options) Reporter {
+	return &concise{w: w, opts: opts, style: newStyle(opts.Color)}
+}
+
+// File implements Reporter.
+func (c *concise) File(r *engine.Report) error {
+	var b bytes.Buffer
+	for i := range r.Findings {
+		if f := &r.Findings[i]; c.opts.shows(f) {
+			headline(&b, c.style, f)
+		}
+	}
+	_, err := c.w.Write(b.Bytes())
+	return err
+}
+
+// Close implements Reporter.
+func (c *concise) Close(*Summary) error { return nil }

@@ -1,0 +1,205 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// jsonVersion is the version of the JSON document. It changes when a member
+// goes away or changes its meaning, not when one is added.
+const jsonVersion = 1
+
+// The parts of the JSON document. All members are always there; one that does
+// not apply is null.
+type (
+	jsonTool struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+	}
+	jsonSummary struct {
+		Files         int `json:"files"`
+		Skipped       int `json:"skipped"`
+		Conversations int `json:"conversations"`
+		Calls         int `json:"calls"`
+		Results       int `json:"results"`
+		Findings      int `json:"findings"`
+		Errors        int `json:"errors"`
+		Warnings      int `json:"warnings"`
+		Infos         int `json:"infos"`
+		Fixable       int `json:"fixable"`
+		FixableUnsafe int `json:"fixable_unsafe"`
+	}
+	jsonFile struct {
+		Path          string  `json:"path"`
+		Dialect       *string `json:"dialect"`
+		Container     string  `json:"container"`
+		Conversations int     `json:"conversations"`
+		Calls         int     `json:"calls"`
+		Results       int     `json:"results"`
+	}
+	jsonFinding struct {
+		Rule          string        `json:"rule"`
+		Category      string        `json:"category"`
+		Severity      string        `json:"severity"`
+		Message       string        `json:"message"`
+		URL           string        `json:"url"`
+		Path          string        `json:"path"`
+		Dialect       *string       `json:"dialect"`
+		Conversation  *int          `json:"conversation"`
+		Turn          *int          `json:"turn"`
+		Record        int32         `json:"record"`
+		Pointer       string        `json:"pointer"`
+		CallID        *string       `json:"call_id"`
+		Tool          *string       `json:"tool"`
+		Start         jsonPosition  `json:"start"`
+		End           jsonPosition  `json:"end"`
+		ProviderError *string       `json:"provider_error"`
+		Confidence    *string       `json:"confidence"`
+		Related       []jsonRelated `json:"related"`
+		Fingerprint   string        `json:"fingerprint"`
+		Fix           *jsonFix      `json:"fix"`
+	}
+	jsonRelated struct {
+		Message string       `json:"message"`
+		Start   jsonPosition `json:"start"`
+		End     jsonPosition `json:"end"`
+	}
+	jsonPosition struct {
+		Offset int64 `json:"offset"`
+		Line   int   `json:"line"`
+		Column int   `json:"column"`
+	}
+	jsonFix struct {
+		Title      string `json:"title"`
+		Class      string `json:"class"`
+		Operation  string `json:"operation"`
+		ByStrategy bool   `json:"by_strategy"`
+	}
+)
+
+// jsonReporter writes one JSON document, a line for each file and finding.
+type jsonReporter struct {
+	w               io.Writer
+	opts            Options
+	files, findings bytes.Buffer // kept encoded, because the summary comes first
+}
+
+func newJSON(w io.Writer, opts Options) Reporter { return &jsonReporter{w: w, opts: opts} }
+
+// File implements Reporter.
+func (j *jsonReporter) File(r *engine.Report) error {
+	err := element(&j.files, jsonFile{
+		Path: r.Path, Dialect: known(r.File.Dialect), Container: r.File.Container,
+		Conversations: r.File.Conversations, Calls: r.Calls, Results: r.Results,
+	})
+	for i := range r.Findings {
+		if err == nil {
+			err = element(&j.findings, finding(&r.Findings[i]))
+		}
+	}
+	return err
+}
+
+// Close implements Reporter.
+func (j *jsonReporter) Close(s *Summary) error {
+	tool, err := encode(jsonTool{"toolguard", j.opts.Version})
+	if err != nil {
+		return err
+	}
+	summary, err := encode(jsonSummary{
+		Files: s.Files, Skipped: s.Skipped, Conversations: s.Conversations, Calls: s.Calls, Results: s.Results,
+		Findings: s.Findings(), Errors: s.Errors, Warnings: s.Warnings, Infos: s.Infos,
+		Fixable: s.Fixable, FixableUnsafe: s.FixableUnsafe,
+	})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(j.w, "{\"version\":%d,\n \"tool\":%s,\n \"summary\":%s,\n \"files\":[%s],\n \"findings\":[%s]}\n",
+		jsonVersion, tool, summary, j.files.Bytes(), j.findings.Bytes())
+	return err
+}
+
+func finding(f *engine.Finding) jsonFinding {
+	out := jsonFinding{
+		Rule: f.Rule.Name, Category: f.Rule.Category, Severity: f.Severity.String(),
+		Message: f.Message, URL: f.Rule.URL(),
+		Path: f.Path, Dialect: known(f.Dialect),
+		Conversation: index(f.Conversation), Turn: index(f.Turn), Record: f.Record, Pointer: f.Pointer,
+		CallID: known(f.CallID), Tool: known(f.Tool),
+		Start: position(f.Start), End: position(f.End),
+		ProviderError: known(f.ProviderError), Confidence: known(f.Confidence),
+		Related: []jsonRelated{}, Fingerprint: f.Fingerprint,
+	}
+	for i, r := range f.Related {
+		out.Related = append(out.Related, jsonRelated{r.Message, position(f.RelatedAt[2*i]), position(f.RelatedAt[2*i+1])})
+	}
+	if f.Fix != nil {
+		out.Fix = &jsonFix{f.Fix.Title, f.Fix.Class.String(), f.Fix.ID, f.Fix.ByStrategy}
+	}
+	return out
+}
+
+func position(p transcript.Position) jsonPosition { return jsonPosition{p.Offset, p.Line, p.Column} }
+
+// known returns nil for what is not known.
+func known(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// index returns nil for an index that is none.
+func index(n int) *int {
+	if n < 0 {
+		return nil
+	}
+	return &n
+}
+
+// element adds a line with a value to the elements of a list.
+func element(list *bytes.Buffer, v any) error {
+	b, err := encode(v)
+	if err != nil {
+		return err
+	}
+	if list.Len() > 0 {
+		list.WriteByte(',')
+	}
+	list.WriteString("\n  ")
+	list.Write(b)
+	return nil
+}
+
+// encode returns v as JSON that can be shown on a terminal: what text must not
+// put there raw is escaped. Bytes that are not UTF-8 are replaced.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	in := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	out := make([]byte, 0, len(in))
+	for len(in) > 0 {
+		r, n := utf8.DecodeRune(in)
+		switch {
+		case !unprintable(r, n):
+			out = append(out, in[:n]...)
+		case r > 0xffff:
+			r -= 0x10000
+			out = fmt.Appendf(out, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+		in = in[n:]
+	}
+	return out, nil
+}

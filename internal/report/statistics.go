@@ -1,0 +1,70 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/toolguard/toolguard/internal/engine"
+)
+
+// statistics counts findings by rule, and writes a table of them at the end.
+type statistics struct {
+	w      io.Writer
+	opts   Options
+	counts map[string]*ruleCount
+}
+
+// A ruleCount is a line of the table.
+type ruleCount struct {
+	rule                  string
+	all, fixable, unsafes int
+}
+
+// NewStatistics returns a reporter that writes a table instead of findings: how
+// often each rule reported, and how much of that can be repaired.
+func NewStatistics(w io.Writer, opts Options) Reporter {
+	return &statistics{w: w, opts: opts, counts: map[string]*ruleCount{}}
+}
+
+// File implements Reporter.
+func (s *statistics) File(r *engine.Report) error {
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if !s.opts.shows(f) {
+			continue
+		}
+		c := s.counts[f.Rule.Name]
+		if c == nil {
+			c = &ruleCount{rule: f.Rule.Name}
+			s.counts[f.Rule.Name] = c
+		}
+		c.all++
+		switch repairable(f) {
+		case byFix:
+			c.fixable++
+		case byUnsafeFix:
+			c.unsafes++
+		}
+	}
+	return nil
+}
+
+// Close implements Reporter.
+func (s *statistics) Close(*Summary) error {
+	if len(s.counts) == 0 {
+		return nil
+	}
+	rows := slices.SortedFunc(maps.Values(s.counts), func(a, b *ruleCount) int {
+		return cmp.Or(cmp.Compare(b.all, a.all), cmp.Compare(a.rule, b.rule))
+	})
+	tw := tabwriter.NewWriter(s.w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(tw, "findings\tfixable\tunsafe\t  rule")
+	for _, c := range rows {
+		fmt.Fprintf(tw, "%d\t%d\t%d\t  %s\n", c.all, c.fixable, c.unsafes, c.rule)
+	}
+	return tw.Flush()
+}

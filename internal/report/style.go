@@ -1,0 +1,41 @@
+package report
+
+import (
+	"github.com/fatih/color"
+
+	"github.com/toolguard/toolguard/internal/rules"
+)
+
+// A style colours parts of a text, or leaves them as they are.
+type style struct {
+	path, gutter, fix, related *color.Color
+	severities                 [rules.Error + 1]*color.Color
+}
+
+func newStyle(enabled bool) *style {
+	// Each colour is told apart from the package's own guess, which looks at
+	// the process and not at the writer at hand.
+	paint := func(attributes ...color.Attribute) *color.Color {
+		c := color.New(attributes...)
+		if enabled {
+			c.EnableColor()
+		} else {
+			c.DisableColor()
+		}
+		return c
+	}
+	s := &style{
+		path:    paint(color.Bold),
+		gutter:  paint(color.Faint),
+		fix:     paint(color.FgGreen),
+		related: paint(color.FgBlue),
+	}
+	s.severities[rules.Off] = paint()
+	s.severities[rules.Info] = paint(color.FgCyan, color.Bold)
+	s.severities[rules.Warning] = paint(color.FgYellow, color.Bold)
+	s.severities[rules.Error] = paint(color.FgRed, color.Bold)
+	return s
+}
+
+// severity returns the colour of a severity.
+func (s *style) severity(v rules.Severity) *color.Color { return s.severities[v] }

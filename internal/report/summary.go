@@ -1,0 +1,158 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/rules"
+)
+
+// A Summary counts what a run found.
+type Summary struct {
+	Files         int // files that were checked
+	Skipped       int // files that are no transcripts
+	Failed        int // files that could not be checked
+	Conversations int
+	Calls         int
+	Results       int
+
+	Errors, Warnings, Infos int
+
+	// Fixable counts the findings that a fix repairs by default, FixableUnsafe
+	// those that it repairs only when asked to use unsafe operations.
+	Fixable, FixableUnsafe int
+
+	// The same, of errors and warnings alone, and the files these are in.
+	problemFixable, problemUnsafe, problemFiles int
+}
+
+// Add counts a file that was checked.
+func (s *Summary) Add(r *engine.Report) {
+	s.Files++
+	s.Conversations += r.File.Conversations
+	s.Calls += r.Calls
+	s.Results += r.Results
+	before := s.Problems()
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		switch f.Severity {
+		case rules.Error:
+			s.Errors++
+		case rules.Warning:
+			s.Warnings++
+		default:
+			s.Infos++
+		}
+		problem := f.Severity > rules.Info
+		switch repairable(f) {
+		case byFix:
+			s.Fixable++
+			if problem {
+				s.problemFixable++
+			}
+		case byUnsafeFix:
+			s.FixableUnsafe++
+			if problem {
+				s.problemUnsafe++
+			}
+		}
+	}
+	if s.Problems() > before {
+		s.problemFiles++
+	}
+}
+
+// Problems returns the number of errors and warnings.
+func (s *Summary) Problems() int { return s.Errors + s.Warnings }
+
+// Findings returns the number of all findings.
+func (s *Summary) Findings() int { return s.Errors + s.Warnings + s.Infos }
+
+// AtLeast returns the number of findings of a severity or a higher one.
+func (s *Summary) AtLeast(v rules.Severity) int {
+	switch v {
+	case rules.Error:
+		return s.Errors
+	case rules.Warning:
+		return s.Problems()
+	}
+	return s.Findings()
+}
+
+// String returns the sentences that a run ends with.
+func (s *Summary) String() string {
+	var b strings.Builder
+	if s.Files > 0 {
+		b.WriteString(s.found())
+		b.WriteByte(' ')
+	}
+	switch s.Files {
+	case 0:
+		b.WriteString("No files checked")
+	default:
+		b.WriteString(count(s.Files, "file") + " checked")
+	}
+	if s.Skipped > 0 {
+		fmt.Fprintf(&b, ", %d skipped (%s)", s.Skipped, pick(s.Skipped, "not a transcript", "not transcripts"))
+	}
+	if s.Failed > 0 {
+		fmt.Fprintf(&b, ", %d failed", s.Failed)
+	}
+	b.WriteByte('.')
+	return b.String()
+}
+
+// found says what was found.
+func (s *Summary) found() string {
+	if s.Problems() == 0 {
+		if s.Infos > 0 {
+			return fmt.Sprintf("No problems found, but %s.", count(s.Infos, "info"))
+		}
+		return "No problems found."
+	}
+	out := fmt.Sprintf("Found %s in %s", count(s.Problems(), "problem"), count(s.problemFiles, "file"))
+	switch fix, unsafes := s.problemFixable, s.problemUnsafe; {
+	case fix > 0 && unsafes > 0:
+		out += fmt.Sprintf(" (%d fixable with toolguard fix --write, %d more with --unsafe)", fix, unsafes)
+	case fix > 0:
+		out += fmt.Sprintf(" (%d fixable with toolguard fix --write)", fix)
+	case unsafes > 0:
+		out += fmt.Sprintf(" (%d fixable with toolguard fix --write --unsafe)", unsafes)
+	}
+	if s.Infos > 0 {
+		out += " and " + count(s.Infos, "info")
+	}
+	return out + "."
+}
+
+// A repair says how a finding can be repaired.
+type repair uint8
+
+const (
+	byHand repair = iota
+	byFix
+	byUnsafeFix
+)
+
+// repairable says how a finding can be repaired without choosing a strategy.
+func repairable(f *engine.Finding) repair {
+	switch {
+	case f.Fix == nil || f.Fix.ByStrategy:
+		return byHand
+	case f.Fix.Class == operation.Unsafe:
+		return byUnsafeFix
+	}
+	return byFix
+}
+
+// count returns a number with its noun: 1 file, 2 files.
+func count(n int, noun string) string { return fmt.Sprintf("%d %s", n, pick(n, noun, noun+"s")) }
+
+func pick(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}

@@ -1,0 +1,169 @@
+package transcript
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestPositions(t *testing.T) {
+	in := "\xef\xbb\xbfab\r\n\n é\nx"
+	src := FromBytes("s", []byte(in))
+	offsets := []int64{14, 0, 3, 13, 6, 7, 8, 10, 11, 5, 0, 12, 14}
+	want := []Position{
+		{14, 4, 3}, {0, 1, 1}, {3, 1, 4}, {13, 4, 2}, {6, 1, 7}, {7, 2, 1}, {8, 3, 1}, {10, 3, 3}, {11, 3, 4}, {5, 1, 6}, {0, 1, 1}, {12, 4, 1}, {14, 4, 3},
+	}
+	offsets = slices.DeleteFunc(offsets, func(off int64) bool { return off > int64(len(in)) })
+	want = slices.DeleteFunc(want, func(p Position) bool { return p.Offset > int64(len(in)) })
+	got, err := Positions(src, offsets)
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf(" got %v, %v\nwant %v", got, err, want)
+	}
+	for _, off := range []int64{-1, int64(len(in)) + 1} {
+		if _, err := Positions(src, []int64{0, off}); err == nil {
+			t.Errorf("offset %d has a position", off)
+		}
+	}
+	if got, err := Positions(src, nil); len(got) != 0 || err != nil {
+		t.Errorf("no offsets: %v, %v", got, err)
+	}
+	if got, err := Positions(FromBytes("s", nil), []int64{0}); err != nil || got[0] != (Position{0, 1, 1}) {
+		t.Errorf("empty source: %v, %v", got, err)
+	}
+}
+
+func TestPositionsAgainstPlain(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	in := make([]byte, 3*chunkSize+17)
+	for i := range in {
+		in[i] = "abcdefgh\n"[rng.IntN(9)]
+	}
+	want := make([]Position, len(in)+1)
+	line, start := 1, 0
+	for i := range want {
+		want[i] = Position{int64(i), line, i - start + 1}
+		if i < len(in) && in[i] == '\n' {
+			line, start = line+1, i+1
+		}
+	}
+	offsets := []int64{0, int64(len(in)), chunkSize - 1, chunkSize, chunkSize + 1}
+	for range 5000 {
+		offsets = append(offsets, int64(rng.IntN(len(in)+1)))
+	}
+	got, err := Positions(FromBytes("s", in), offsets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range got {
+		if p != want[offsets[i]] {
+			t.Errorf("offset %d is at %v, want %v", offsets[i], p, want[offsets[i]])
+		}
+	}
+}
+
+func TestPositionsOnePass(t *testing.T) {
+	in := bytes.Repeat([]byte("0123456789abcde\n"), 1<<20)
+	c := &counter{r: bytes.NewReader(in)}
+	offsets := make([]int64, 10000)
+	for i := range offsets {
+		offsets[i] = int64((i * 7919) % (len(in) / 2))
+	}
+	if _, err := Positions(NewSource("s", c, int64(len(in))), offsets); err != nil {
+		t.Fatal(err)
+	}
+	if limit := int64(len(in)/2 + chunkSize); c.n > limit {
+		t.Errorf("read %d bytes, more than %d", c.n, limit)
+	}
+}
+
+func TestPointers(t *testing.T) {
+	in := ` {"a" : [1, {"b/c~d": "x"}, []], "e":{"\u00e9":null} ,"":{"":""}} `
+	at := func(sub string) Span {
+		i := strings.Index(in, sub)
+		if i < 0 {
+			t.Fatalf("no %s", sub)
+		}
+		return Span{100 + int64(i), 100 + int64(i+len(sub))}
+	}
+	empty := func(sub string) Span {
+		s := at(sub)
+		return Span{s.Start, s.Start}
+	}
+	tests := []struct {
+		span Span
+		want string
+	}{
+		{at(`"x"`), "/a/1/b~1c~0d"},
+		{at(`x`), "/a/1/b~1c~0d"},
+		{at(`"b/c~d"`), "/a/1/b~1c~0d"},
+		{at(`"b/c~d": "x"`), "/a/1/b~1c~0d"},
+		{at(`{"b/c~d": "x"}`), "/a/1"},
+		{at(`1`), "/a/0"},
+		{at(`1, {`), "/a"},
+		{at(`[]`), "/a/2"},
+		{at(`"a"`), "/a"},
+		{at(` : [`), "/a"},
+		{at(`"a" : [1, {"b/c~d": "x"}, []]`), "/a"},
+		{at(`, "e"`), ""},
+		{at(`{"a"`), ""},
+		{at(`null`), "/e/é"},
+		{empty(`null`), "/e/é"},
+		{at(`"":{`), "/"},
+		{at(`""}`), "/"},
+		{at(`:""`), "//"},
+		{Span{100, 101}, ""},
+		{Span{101, 100 + int64(len(in)) - 1}, ""},
+		{Span{0, 5}, ""},
+		{Span{200, 205}, ""},
+	}
+	v := NewValue([]byte(in), 100)
+	spans := make([]Span, len(tests))
+	for i, tt := range tests {
+		spans[i] = tt.span
+		if got := Pointers(v, spans[i:i+1]); got[0] != tt.want {
+			t.Errorf("%v: %q, want %q", tt.span, got[0], tt.want)
+		}
+	}
+	for i, got := range Pointers(v, spans) {
+		if got != tests[i].want {
+			t.Errorf("%v among others: %q, want %q", spans[i], got, tests[i].want)
+		}
+	}
+	if got := Pointers(NewValue([]byte(`"x"`), 0), []Span{{0, 3}, {1, 2}}); got[0] != "" || got[1] != "" {
+		t.Errorf("a string: %q", got)
+	}
+	if got := Pointers(Value{}, []Span{{0, 3}}); got[0] != "" {
+		t.Errorf("no value: %q", got)
+	}
+}
+
+func TestPointersLinear(t *testing.T) {
+	var b strings.Builder
+	var spans []Span
+	var want []string
+	b.WriteString(strings.Repeat(`[`, MaxDepth-1) + "[")
+	deep := strings.Repeat("/0", MaxDepth-1)
+	for i := range 20000 {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		spans = append(spans, Span{int64(b.Len()), int64(b.Len()) + 3})
+		want = append(want, fmt.Sprintf("%s/%d", deep, i))
+		b.WriteString(`"x"`)
+	}
+	b.WriteString(strings.Repeat("]", MaxDepth))
+	slices.Reverse(spans)
+	slices.Reverse(want)
+	began := time.Now()
+	got := Pointers(NewValue([]byte(b.String()), 0), spans)
+	if !slices.Equal(got, want) {
+		t.Errorf("wrong pointers, such as %.20q…", got[0])
+	}
+	if d := time.Since(began); d > 5*time.Second {
+		t.Errorf("took %v", d)
+	}
+}

@@ -1,0 +1,222 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+func TestValue(t *testing.T) {
+	in := ` {"a": [1, "x\ny", {"b":null}], "\u0061b":true,"e":{},"f":[ ],"a":2 , "s":" \n","t":"","u":"\u0020","n":-1.5e3} `
+	v := NewValue([]byte(in), 10)
+	if v.Kind() != Object || v.Span() != (Span{11, 10 + int64(len(in)) - 1}) {
+		t.Errorf("%v at %v", v.Kind(), v.Span())
+	}
+	kinds := map[string]Kind{
+		"a": Array, "ab": Bool, "e": Object, "f": Array, "s": String, "n": Number, "none": None, "A": None, "": None,
+	}
+	for key, want := range kinds {
+		if got := v.Get(key).Kind(); got != want {
+			t.Errorf("%q is of kind %d, want %d", key, got, want)
+		}
+	}
+	a := v.Get("a")
+	var elems []string
+	for i, e := range a.Elements() {
+		if i != len(elems) {
+			t.Errorf("element %d has index %d", len(elems), i)
+		}
+		elems = append(elems, string(e.Raw()))
+		if s := e.Span(); in[s.Start-10:s.End-10] != string(e.Raw()) {
+			t.Errorf("%q is at %v", e.Raw(), s)
+		}
+	}
+	if want := []string{`1`, `"x\ny"`, `{"b":null}`}; !slices.Equal(elems, want) {
+		t.Errorf("elements %q, want %q", elems, want)
+	}
+	if got := string(a.First().Raw()); got != "1" {
+		t.Errorf("first is %s", got)
+	}
+	if v.Get("f").First().Exists() || v.First().Exists() || v.Path("a", "b").Exists() {
+		t.Error("found what is not there")
+	}
+	if !v.Get("ab").True() || v.Get("a").True() {
+		t.Error("true is not true")
+	}
+	for key, want := range map[string]bool{"s": true, "t": true, "u": false, "n": false, "none": false} {
+		if got := v.Get(key).Blank(); got != want {
+			t.Errorf("%q is blank: %t", key, got)
+		}
+	}
+	x := NewValue([]byte(`"caf\u00e9"`), 0)
+	if x.Str() != "café" || !x.Is("café") || x.Is("caf") {
+		t.Errorf("%s is %q", x.Raw(), x.Str())
+	}
+	if NewValue([]byte(" \n"), 0).Exists() {
+		t.Error("blanks are a value")
+	}
+}
+
+// TestValueOnBrokenText looks into what no scanner would let pass: it must not
+// leave the text nor fail to end.
+func TestValueOnBrokenText(t *testing.T) {
+	for _, seed := range seeds {
+		in := []byte(seed)
+		for i := range in {
+			walkAll(NewValue(in[:i], 0), 0)
+			walkAll(NewValue(in[i:], 0), 0)
+			old := in[i]
+			for _, c := range []byte("\"\\{}[],: 1") {
+				in[i] = c
+				walkAll(NewValue(in, 0), 0)
+			}
+			in[i] = old
+		}
+	}
+}
+
+// walkAll calls everything a value has, and returns how many values it holds.
+func walkAll(v Value, depth int) int {
+	v.Raw()
+	v.Str()
+	v.Blank()
+	v.True()
+	v.Is("x")
+	v.Get("a")
+	v.First()
+	n := 1
+	if depth > 30 {
+		return n
+	}
+	for k, m := range v.Members() {
+		n += walkAll(k, depth+1) + walkAll(m, depth+1)
+	}
+	for _, e := range v.Elements() {
+		n += walkAll(e, depth+1)
+	}
+	Pointers(v, []Span{v.Span(), {v.Span().Start, v.Span().Start}})
+	return n
+}
+
+// checkValue walks a valid text along with the standard library.
+func checkValue(t *testing.T, in []byte) {
+	t.Helper()
+	var want any
+	dec := json.NewDecoder(bytes.NewReader(in))
+	dec.UseNumber()
+	if err := dec.Decode(&want); err != nil {
+		t.Fatalf("%q: %v", in, err)
+	}
+	got := decode(NewValue(in, 0))
+	if fmt.Sprintf("%#v", got) != fmt.Sprintf("%#v", want) {
+		t.Fatalf("%q:\n got %#v\nwant %#v", in, got, want)
+	}
+
+	// The pointer of each scalar leads back to it.
+	var leaves []Value
+	collect(NewValue(in, 0), &leaves)
+	spans := make([]Span, len(leaves))
+	for i, l := range leaves {
+		spans[i] = l.Span()
+	}
+	for i, p := range Pointers(NewValue(in, 0), spans) {
+		if got := Pointers(NewValue(in, 0), spans[i:i+1])[0]; got != p {
+			t.Fatalf("%q: %v is at %q, and at %q", in, spans[i], p, got)
+		}
+	}
+}
+
+func collect(v Value, leaves *[]Value) {
+	n := len(*leaves)
+	for _, m := range v.Members() {
+		collect(m, leaves)
+	}
+	for _, e := range v.Elements() {
+		collect(e, leaves)
+	}
+	if n == len(*leaves) {
+		*leaves = append(*leaves, v)
+	}
+}
+
+// decode makes of a value what the standard library makes of it.
+func decode(v Value) any {
+	switch v.Kind() {
+	case Object:
+		m := map[string]any{}
+		for k, val := range v.Members() {
+			m[toValid(k.Str())] = decode(val)
+		}
+		return m
+	case Array:
+		a := []any{}
+		for _, e := range v.Elements() {
+			a = append(a, decode(e))
+		}
+		return a
+	case String:
+		return toValid(v.Str())
+	case Number:
+		return json.Number(v.Raw())
+	case Bool:
+		return v.True()
+	}
+	return nil
+}
+
+// toValid replaces each byte that is not UTF-8, as the standard library does.
+func toValid(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return string([]rune(s))
+}
+
+func TestValueAgreesWithStandardLibrary(t *testing.T) {
+	for _, seed := range seeds {
+		if json.Valid([]byte(seed)) {
+			checkValue(t, []byte(seed))
+			checkValue(t, []byte(" ["+seed+" ,"+seed+"]\n"))
+			checkValue(t, []byte(`{"k":`+seed+`, "l" : {"m":`+seed+"}}"))
+		}
+	}
+}
+
+func TestValueLinear(t *testing.T) {
+	in := []byte("[" + strings.Repeat(`{"a":[1,"x"]},`, 10<<20/14) + "0]")
+	began := time.Now()
+	n := 0
+	for _, e := range NewValue(in, 0).Elements() {
+		if e.Get("a").Exists() {
+			n++
+		}
+	}
+	if n != 10<<20/14 {
+		t.Errorf("%d elements", n)
+	}
+	if d := time.Since(began); d > 5*time.Second {
+		t.Errorf("10 MiB took %v", d)
+	}
+}
+
+// surrogates reports whether a string in the text, valid UTF-8 without any
+// U+FFFD, holds half of a pair, by what the standard library makes of it.
+func surrogates(in []byte) bool {
+	dec := json.NewDecoder(bytes.NewReader(in))
+	dec.UseNumber()
+	for {
+		tok, err := dec.Token()
+		if err == io.EOF {
+			return false
+		}
+		if s, ok := tok.(string); ok && strings.ContainsRune(s, utf8.RuneError) {
+			return true
+		}
+	}
+}
