@@ -8,7 +8,7 @@ VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev
 FUZZTIME ?= 30s
 BENCH    ?= .
 # Packages whose tests define an -update flag for their golden files.
-GOLDEN   ?= ./cmd/toolguard ./internal/report
+GOLDEN  ?= ./cmd/toolguard ./internal/engine ./internal/report ./internal/rules
 
 .PHONY: all build test lint fmt fuzz fuzz-seeds cover bench golden docs new-rule clean help
 

@@ -66,14 +66,14 @@ when a file could not be checked or the command line is wrong.`,
 	flags.SortFlags = false
 	flags.StringSliceVar(&f.selected, "select", nil, "run only these `rules` or categories")
 	flags.StringSliceVar(&f.ignored, "ignore", nil, "do not run these `rules` or categories")
-	flags.StringSliceVar(&f.severities, "severity", nil, "set the severity of a rule: `rule=off|info|warning|error`")
+	flags.StringSliceVar(&f.severities, "severity", nil, "set how much a rule matters: `rule=severity`, where off silences it")
 	flags.StringVar(&f.failOn, "fail-on", "error", "the least `severity` that makes the exit code 1: error, warning or info")
-	flags.StringVar(&f.target, "target", "", "check as this provider would: a `profile` (default: the dialect's own)")
+	flags.StringVar(&f.target, "target", "", "check as the provider of this `profile` would: "+strings.Join(profileNames(), ", ")+" (default: the dialect's own)")
 	flags.BoolVar(&f.send, "send", false, "the history is about to be sent: a call that still waits for its result is an error")
-	flags.StringVar(&f.dialect, "dialect", "", "read files as this dialect, without detection (`name` as in toolguard formats)")
+	flags.StringVar(&f.dialect, "dialect", "", "read files as the dialect of this `name`, without detection")
 	flags.StringVar(&f.stdinName, "stdin-filename", stdinName, "the `name` of standard input in reports")
 	flags.StringArrayVarP(&f.formats, "output-format", "o", nil, "write `format[=file]`: "+strings.Join(formatNames(), ", ")+"; repeatable (default text, or "+formatEnv+")")
-	flags.StringVar(&f.color, "color", "auto", "colour the report: auto, always or never (`when`)")
+	flags.StringVar(&f.color, "color", "auto", "`when` to colour the report: auto, always or never")
 	flags.BoolVar(&f.noExcerpt, "no-excerpt", false, "show no text of a transcript but ids, names, types and roles")
 	flags.BoolVar(&f.statistics, "statistics", false, "count findings by rule instead of showing them")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print findings only")
@@ -108,7 +108,7 @@ type check struct {
 	opts    engine.Options
 	failOn  rules.Severity
 	outputs []*output
-	stdout  *bufio.Writer
+	out     *bufio.Writer // standard output
 
 	summary report.Summary
 	found   []bool // by walked directory: there was a transcript in it
@@ -116,7 +116,7 @@ type check struct {
 
 // newCheck settles what the flags ask for.
 func newCheck(a *app, f *checkFlags) (*check, error) {
-	c := &check{app: a, flags: f, stdout: bufio.NewWriter(a.stdout)}
+	c := &check{app: a, flags: f, out: bufio.NewWriter(a.stdout)}
 	var err error
 	if c.opts.Rules, err = selectRules(f.selected, f.ignored); err != nil {
 		return nil, err
@@ -151,9 +151,12 @@ func newCheck(a *app, f *checkFlags) (*check, error) {
 	if c.outputs, err = parseOutputs(formats); err != nil {
 		return nil, fmt.Errorf("%s: %w", from, err)
 	}
+	if slices.ContainsFunc(c.outputs, func(o *output) bool { return o.path != "" }) {
+		c.out.Reset(&sidePipe{Writer: a.stdout})
+	}
 	// Asked even when nothing of it goes to standard output, so that a wrong
 	// value never passes.
-	if _, err := useColor(f.color, a.env, a.stdout); err != nil {
+	if _, err := useColor(f.color, a.env, false); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -209,10 +212,9 @@ func severities(values []string) (map[string]rules.Severity, error) {
 func (c *check) reporter(o *output, w io.Writer) (report.Reporter, error) {
 	opts := report.Options{NoExcerpt: c.flags.noExcerpt, Version: programVersion(), ShowInfo: c.showInfo}
 	var err error
-	switch {
-	case o.path == "":
-		opts.Color, err = useColor(c.flags.color, c.env, c.app.stdout)
-	default:
+	if o.path == "" {
+		opts.Color, err = useColor(c.flags.color, c.env, c.terminal)
+	} else {
 		opts.Color = c.flags.color == "always" // the environment speaks of terminals
 	}
 	if c.flags.statistics && o.format.Human {
@@ -233,7 +235,7 @@ type checked struct {
 }
 
 func (c *check) run(ctx context.Context, paths []string) error {
-	if err := openOutputs(c.outputs, c.stdout, c.reporter); err != nil {
+	if err := openOutputs(c.outputs, c.out, c.reporter); err != nil {
 		return err
 	}
 	defer discardOutputs(c.outputs)
@@ -247,9 +249,7 @@ func (c *check) run(ctx context.Context, paths []string) error {
 		err = c.finish(ts)
 	}
 	switch {
-	case isBrokenPipe(err):
-		// Whoever reads has seen enough.
-	case err != nil:
+	case err != nil && !isBrokenPipe(err): // who no longer reads has seen enough
 		return err
 	case c.summary.Failed > 0:
 		return errReported
@@ -300,10 +300,10 @@ func (c *check) take(t *target, got checked) error {
 	c.summary.Add(r)
 	for _, o := range c.outputs {
 		if err := o.rep.File(r); err != nil {
-			return c.writeError(o, err)
+			return err
 		}
 	}
-	return c.flush()
+	return c.out.Flush()
 }
 
 // finish writes what stands at the end.
@@ -314,10 +314,10 @@ func (c *check) finish(ts *targets) error {
 			err = o.file.commit()
 		}
 		if err != nil {
-			return c.writeError(o, err)
+			return err
 		}
 	}
-	if err := c.flush(); err != nil {
+	if err := c.out.Flush(); err != nil {
 		return err
 	}
 	if c.flags.quiet {
@@ -325,7 +325,7 @@ func (c *check) finish(ts *targets) error {
 	}
 	for i, root := range ts.roots {
 		if !c.found[i] {
-			fmt.Fprintf(c.stderr, "toolguard: warning: no transcripts found in %s\n", report.Printable(root))
+			c.complain("warning: no transcripts found in " + root)
 		}
 	}
 	if c.summarises() {
@@ -350,39 +350,16 @@ func (c *check) fail(err error) {
 	c.summary.Failed++
 	// What was found so far comes first; if it cannot be written, the next
 	// write tells.
-	_ = c.stdout.Flush()
-	c.complain(err)
+	_ = c.out.Flush()
+	c.complain(err.Error())
 }
 
 // explain prints what was decided about a file, if that is asked for.
 func (c *check) explain(format string, args ...any) {
 	if c.flags.verbose {
-		_ = c.stdout.Flush()
+		_ = c.out.Flush()
 		fmt.Fprintln(c.stderr, report.Printable(fmt.Sprintf(format, args...)))
 	}
-}
-
-func (c *check) flush() error {
-	if err := c.stdout.Flush(); err != nil {
-		return c.writeError(nil, err)
-	}
-	return nil
-}
-
-// writeError says where it was that writing failed.
-func (c *check) writeError(o *output, err error) error {
-	if o != nil && o.file != nil {
-		return err
-	}
-	return stdoutError(err)
-}
-
-// stdoutError names standard output in an error, and not its device.
-func stdoutError(err error) error {
-	if isBrokenPipe(err) {
-		return err
-	}
-	return pathError("standard output", err)
 }
 
 // notTranscript is the error of a named file that is no transcript.

@@ -8,9 +8,9 @@ import (
 	"github.com/mattn/go-isatty"
 )
 
-// useColor decides whether what goes to w is coloured. An explicit choice wins
-// over the environment, and a reason against colour over one for it.
-func useColor(choice string, env func(string) string, w io.Writer) (bool, error) {
+// useColor decides whether a report is coloured. An explicit choice wins over
+// the environment, and a reason against colour over one for it.
+func useColor(choice string, env func(string) string, terminal bool) (bool, error) {
 	switch choice {
 	case "always":
 		return true, nil
@@ -29,7 +29,7 @@ func useColor(choice string, env func(string) string, w io.Writer) (bool, error)
 	case env("TERM") == "dumb":
 		return false, nil
 	}
-	return isTerminal(w), nil
+	return terminal, nil
 }
 
 // isTerminal reports whether w is a terminal.

@@ -33,7 +33,7 @@ decided, and what else came near.`,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.BoolVarP(&d.verbose, "verbose", "v", false, "say how it was decided")
-	flags.StringVar(&d.dialect, "dialect", "", "read files as this dialect, without detection (`name` as in toolguard formats)")
+	flags.StringVar(&d.dialect, "dialect", "", "read files as the dialect of this `name`, without detection")
 	flags.StringVar(&d.stdinName, "stdin-filename", stdinName, "the `name` of standard input")
 	complete(cmd, "dialect", cobra.FixedCompletions(dialectNames(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -69,7 +69,7 @@ func (d *detection) run(ctx context.Context, paths []string) error {
 	}
 	for i, root := range ts.roots {
 		if !d.found[i] {
-			fmt.Fprintf(d.stderr, "toolguard: warning: no transcripts found in %s\n", report.Printable(root))
+			d.complain("warning: no transcripts found in " + root)
 		}
 	}
 	if d.bad {
@@ -90,7 +90,7 @@ func (d *detection) read(ctx context.Context, t *target) checked {
 
 func (d *detection) fail(err error) {
 	d.bad = true
-	d.complain(err)
+	d.complain(err.Error())
 }
 
 // take prints what a file is.
@@ -120,10 +120,7 @@ func (d *detection) take(t *target, got checked) error {
 			d.reasons(r.File)
 		}
 	}
-	if err := d.out.Flush(); err != nil {
-		return stdoutError(err)
-	}
-	return nil
+	return d.out.Flush()
 }
 
 func (d *detection) print(format string, args ...any) {
@@ -132,28 +129,33 @@ func (d *detection) print(format string, args ...any) {
 
 // what says what is in a file.
 func what(r *engine.Report) string {
-	name := r.File.Dialect
-	switch {
-	case r.File.Container == detect.ContainerEmpty:
-		return "empty"
-	case name == "":
-		name = "no messages"
+	if name := nothingIn(r.File); name != "" {
+		return name
 	}
-	return fmt.Sprintf("%s (%s), %s, %s, %s", name, r.File.Container,
+	return fmt.Sprintf("%s (%s), %s, %s, %s", r.File.Dialect, r.File.Container,
 		count(r.File.Conversations, "conversation"), count(r.Calls, "call"), count(r.Results, "result"))
 }
 
 // because says what a file was found to be, and by what.
 func because(f *detect.File) string {
+	if name := nothingIn(f); name != "" {
+		return name
+	}
+	if f.Key == "" {
+		return fmt.Sprintf("%s (%s)", f.Dialect, f.Container)
+	}
+	return fmt.Sprintf("%s (%s), decided by %s", f.Dialect, f.Container, f.Key)
+}
+
+// nothingIn names a file in which nothing speaks, and returns "" for others.
+func nothingIn(f *detect.File) string {
 	switch {
 	case f.Container == detect.ContainerEmpty:
 		return "empty"
 	case f.Dialect == "":
 		return "no messages (" + f.Container + ")"
-	case f.Key == "":
-		return fmt.Sprintf("%s (%s)", f.Dialect, f.Container)
 	}
-	return fmt.Sprintf("%s (%s), decided by %s", f.Dialect, f.Container, f.Key)
+	return ""
 }
 
 // reasons prints how it was decided what a file is.

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -115,13 +116,19 @@ func walked(name string) bool {
 	return false
 }
 
-// pathError puts the path first and leaves out the system call.
+// pathError puts the path first and leaves out the system call. What goes wrong
+// most has the same text on all systems.
 func pathError(path string, err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pe.Err
 	}
-	return errors.New(path + ": " + err.Error())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return errors.New(path + ": no such file or directory")
+	case errors.Is(err, fs.ErrPermission):
+		return errors.New(path + ": permission denied")
+	}
+	return fmt.Errorf("%s: %w", path, err)
 }
 
 // open opens a target as a source. The caller closes it.

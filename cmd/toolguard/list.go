@@ -65,7 +65,8 @@ func indentedJSON(v any) []byte {
 	return b.Bytes()
 }
 
-// ruleTable lists the rules by category.
+// ruleTable lists the rules by category. Of severities that depend on something
+// it has the usual one.
 func ruleTable() []byte {
 	var b bytes.Buffer
 	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -76,11 +77,16 @@ func ruleTable() []byte {
 		fmt.Fprintf(tw, "%s\t\t\n", category)
 		for _, r := range rules.All() {
 			if r.Category == category {
-				fmt.Fprintf(tw, "  %s\t%s\t%s\n", r.Name, r.Severity, r.Summary)
+				severity := r.Severity
+				if i := strings.IndexAny(severity, " ;:"); i >= 0 {
+					severity = severity[:i] + "*"
+				}
+				fmt.Fprintf(tw, "  %s\t%s\t%s\n", r.Name, severity, r.Summary)
 			}
 		}
 	}
 	tw.Flush()
+	b.WriteString("\nprofile: as severe as the provider makes it. *: not always; toolguard explain RULE says when.\n")
 	return trimLines(b.Bytes())
 }
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"runtime"
@@ -41,6 +42,9 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	// A second interrupt ends the process at once.
 	context.AfterFunc(ctx, stop)
+	// A pipe that nobody reads is an error like others: it must not end the
+	// process before files are tidied up.
+	signal.Ignore(syscall.SIGPIPE)
 	// Older consoles of Windows take escape sequences only when told to.
 	colorable.EnableColorsStdout(nil)
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
@@ -48,7 +52,7 @@ func main() {
 
 // run carries out a command line and returns the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, env: env}
+	a := &app{stdin: stdin, stdout: standardOutput{stdout}, stderr: stderr, env: env, terminal: isTerminal(stdout)}
 	cmd := newRootCmd(a)
 	cmd.SetArgs(args)
 	err := cmd.ExecuteContext(ctx)
@@ -60,7 +64,12 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case errors.Is(err, errFindings):
 		return exitFindings
 	case !errors.Is(err, errReported):
-		a.complain(err)
+		// Some errors of the command line are several lines long.
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			if line != "" {
+				a.complain(line)
+			}
+		}
 	}
 	return exitTrouble
 }
@@ -70,15 +79,27 @@ type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	env            func(string) string
+	terminal       bool // standard output is one
 }
 
-// complain prints an error. Paths in it may come from anywhere.
-func (a *app) complain(err error) {
-	for line := range strings.SplitSeq(err.Error(), "\n") {
-		if line != "" {
-			fmt.Fprintf(a.stderr, "toolguard: %s\n", report.Printable(line))
-		}
+// standardOutput names itself in errors, and not the device behind it.
+type standardOutput struct{ io.Writer }
+
+// Write implements io.Writer.
+func (w standardOutput) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		err = pe.Err
 	}
+	if err != nil {
+		err = fmt.Errorf("standard output: %w", err)
+	}
+	return n, err
+}
+
+// complain prints a line about what went wrong. Paths in it may hold anything.
+func (a *app) complain(message string) {
+	fmt.Fprintf(a.stderr, "toolguard: %s\n", report.Printable(message))
 }
 
 // isBrokenPipe reports whether an error is that nobody reads the output any

@@ -27,7 +27,11 @@ func nearest(name string, known []string) string {
 	for _, k := range known {
 		d := distance(name, k)
 		// A part of a name is meant more often than another short one.
-		if len(name) > 3 && strings.Contains(k, name) {
+		switch {
+		case len(name) < 4:
+		case strings.HasPrefix(k, name):
+			d = 0
+		case strings.Contains(k, name):
 			d = 1
 		}
 		if d < least {

@@ -71,6 +71,26 @@ func formatNames() []string {
 	return names
 }
 
+// A sidePipe is standard output beside files: when nobody reads it any more,
+// the files are still written.
+type sidePipe struct {
+	io.Writer
+	broken bool
+}
+
+// Write implements io.Writer.
+func (p *sidePipe) Write(b []byte) (int, error) {
+	if p.broken {
+		return len(b), nil
+	}
+	n, err := p.Writer.Write(b)
+	if isBrokenPipe(err) {
+		p.broken = true
+		return len(b), nil
+	}
+	return n, err
+}
+
 // An outputFile is a file that gets its name only when it is complete.
 type outputFile struct {
 	*bufio.Writer
@@ -84,8 +104,8 @@ type outputFile struct {
 func createOutput(path string) (*outputFile, error) {
 	mode := os.FileMode(0o666)
 	name := path
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
 	}
 	if info, err := os.Stat(path); err == nil {
 		switch {
@@ -119,8 +139,7 @@ func (o *outputFile) commit() error {
 	}
 	if err != nil {
 		o.discard()
-		var le *os.LinkError
-		if errors.As(err, &le) {
+		if le, ok := errors.AsType[*os.LinkError](err); ok {
 			err = le.Err
 		}
 		return pathError(o.path, err)

@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -119,6 +120,7 @@ func (t *tally) candidate(d *dialect.Dialect, claim dialect.Claim, key string, a
 	if claim == dialect.ClaimDecisive {
 		if c.Decisive == 0 {
 			c.Key = fmt.Sprintf("%s at byte %d", key, at)
+			c.at = at
 		}
 		c.Decisive++
 	} else {
@@ -181,7 +183,7 @@ func (t *tally) add(v transcript.Value, document bool) {
 		t.sure = true
 		return
 	}
-	if v.Kind() == transcript.Object && knownRole(v) {
+	if dialect.Alien(v) {
 		t.alien++
 		t.byClass[classOther]++
 		return
@@ -274,6 +276,9 @@ func (t *tally) decide(s *shape) {
 		if a.Hints != b.Hints {
 			return b.Hints - a.Hints
 		}
+		if a.Decisive > 0 && a.at != b.at {
+			return cmp.Compare(a.at, b.at) // the first decisive element wins
+		}
 		return b.Plain - a.Plain
 	})
 	switch best {
@@ -326,16 +331,20 @@ func (t *tally) decide(s *shape) {
 }
 
 // reason says what a file is that is no transcript.
-func (t *tally) reason(framing transcript.Framing, first transcript.Kind) string {
+func (t *tally) reason(first transcript.Kind) string {
 	switch {
 	case t.alien > 0:
-		return fmt.Sprintf("%s with messages that write their calls in a way that is not known", framing)
+		return "its messages write their calls in a way that is not known"
 	case first == transcript.Object && len(t.keys) > 0:
-		return fmt.Sprintf("%s with the members %s; no messages in it", framing, strings.Join(quoteAll(t.keys), ", "))
+		members := "the members "
+		if len(t.keys) == 1 {
+			members = "the member "
+		}
+		return "no messages in it, but " + members + strings.Join(quoteAll(t.keys), ", ")
 	case first == transcript.Array:
-		return fmt.Sprintf("%s array without messages in it", framing)
+		return "no messages in its list"
 	}
-	return fmt.Sprintf("%s without messages in it", framing)
+	return "no messages in it"
 }
 
 func quoteAll(keys []string) []string {

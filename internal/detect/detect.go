@@ -5,9 +5,12 @@
 package detect
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -26,6 +29,8 @@ type Candidate struct {
 	Plain    int    // elements that it could have written too
 	Hints    int    // requests around messages that are for its API
 	Key      string // the first discriminating key, with where it stands
+
+	at int64 // where the first decisive element stands
 }
 
 // A Decision says what a file was found to be, and why.
@@ -61,6 +66,8 @@ type File struct {
 	Faults        []RecordFault
 	Keys          []transcript.KeyFault
 	Links         []transcript.LinkFault
+	// Starts are the offsets at which the records begin, by index from 0.
+	Starts []int64
 	// Document is the one record of a JSON document, so that nobody needs to
 	// read it again.
 	Document transcript.Record
@@ -175,17 +182,50 @@ func survey(src *transcript.Source, opts Options) (*shape, error) {
 		switch {
 		case t.n == 0 && bad > 0:
 			// Nothing could be read, so nothing can be told about it but its
-			// faults.
+			// faults, if it looks like a transcript at all.
 			s.Container = framing.String()
 			s.Dialect = "unknown"
+			if framing == transcript.FramingDocument {
+				if s.reason, err = brokenReason(src, s.document); err != nil {
+					return nil, err
+				}
+			}
 		case framing == transcript.FramingDocument && t.emptyArray:
 			s.Container = ContainerDocument
 			s.Sure = true
 		default:
-			s.reason = t.reason(framing, first)
+			s.reason = t.reason(first)
 		}
 	}
 	return s, nil
+}
+
+// signs are members that a transcript has and other JSON hardly ever.
+var signs = []string{`"role"`, `"tool_calls"`, `"tool_call_id"`, `"tool_use"`, `"tool_use_id"`, `"function_call"`, `"call_id"`, `"parentUuid"`}
+
+// brokenReason says why a document that cannot be read is no transcript, ""
+// when its beginning looks like one.
+func brokenReason(src *transcript.Source, doc transcript.Record) (string, error) {
+	head, err := src.Bytes(transcript.Span{Start: doc.Span.Start, End: min(doc.Span.End, doc.Span.Start+headBytes)})
+	if err != nil {
+		return "", err
+	}
+	for _, s := range signs {
+		if bytes.Contains(head, []byte(s)) {
+			return "", nil
+		}
+	}
+	for _, f := range doc.Faults {
+		switch {
+		case f.Kind == transcript.FaultTooDeep:
+			return fmt.Sprintf("nested deeper than %d levels at byte %d", transcript.MaxDepth, f.Span.Start), nil
+		case f.Kind == transcript.FaultTruncated:
+			return fmt.Sprintf("not JSON: ends where %s was expected", f.Want), nil
+		case f.Unreadable():
+			return fmt.Sprintf("not JSON: expected %s at byte %d", f.Want, f.Span.Start), nil
+		}
+	}
+	return "", nil
 }
 
 type reader struct {
@@ -220,11 +260,14 @@ func (r *reader) read(src *transcript.Source) error {
 // record passes one record on to the sink.
 func (r *reader) record(sink sink, rec transcript.Record) {
 	r.file.Records++
+	r.file.Starts = append(r.file.Starts, rec.Span.Start)
 	for _, f := range rec.Faults {
 		r.file.Faults = append(r.file.Faults, RecordFault{f, int32(rec.Index), rec.Span})
 	}
 	if !rec.Readable() {
-		sink.torn(int32(rec.Index))
+		if slices.ContainsFunc(rec.Faults, transcript.Fault.Unreadable) {
+			sink.torn(int32(rec.Index))
+		}
 		return
 	}
 	sink.record(int32(rec.Index), rec.Value)
@@ -308,6 +351,7 @@ func (s *lineSink) record(index int32, v transcript.Value) {
 func (s *lineSink) torn(int32) { s.seq.b.Conv.Incomplete = true }
 
 func (s *lineSink) end() {
+	s.seq.b.Conv.Lines = s.r.shape.Framing != transcript.FramingDocument
 	s.r.finish(s.seq)
 	s.r.hand(s.seq.b.Conv)
 }
@@ -351,6 +395,7 @@ func (s *conversationSink) record(index int32, v transcript.Value) {
 				q.add(index, part)
 				continue
 			}
+			c.Lists = append(c.Lists, part.Span())
 			for _, e := range part.Elements() {
 				q.add(index, e)
 			}
@@ -403,8 +448,12 @@ func (q *sequence) choose(p place) {
 	}
 }
 
-// add reads one element. It returns false for one that no dialect claims.
+// add reads one element. It returns false for one that no dialect claims, and
+// for book-keeping.
 func (q *sequence) add(record int32, v transcript.Value) bool {
+	if strings.HasPrefix(v.Get("role").Str(), "_") {
+		return false
+	}
 	d := q.primary
 	if d == nil {
 		d = dialect.OpenAIChat
@@ -424,7 +473,13 @@ func (q *sequence) add(record int32, v transcript.Value) bool {
 		}
 	}
 	if claim == dialect.ClaimNone || d == nil {
-		return false
+		// Among messages, one that has a role and nothing else is one too.
+		if !knownRole(v) || dialect.Alien(v) {
+			return false
+		}
+		if d = q.primary; d == nil {
+			d = dialect.OpenAIChat
+		}
 	}
 	rd := q.readers[d]
 	if rd == nil {

@@ -20,10 +20,11 @@ type place struct {
 	// parts are the lists, or single messages, that make up the conversation.
 	parts []transcript.Value
 
-	body   bool // an object with a model and the options of a request holds it
-	model  bool // an object with a model holds it
-	listed bool // it is one of a list of conversations
-	traced bool // it is an output, a choice or a span
+	body     bool // an object with a model and the options of a request holds it
+	model    bool // an object with a model holds it
+	listed   bool // it is one of a list of conversations
+	traced   bool // it is an output, a choice or a span
+	answered bool // it ends with what the model put out
 	// hint is the dialect that its object speaks of, for messages that do not
 	// tell.
 	hint      *dialect.Dialect
@@ -32,7 +33,7 @@ type place struct {
 
 func (p *place) use(lines bool) transcript.Use {
 	switch {
-	case p.traced:
+	case p.traced, p.answered && !lines:
 		return transcript.UseTrace
 	case p.body, p.model && !lines && !p.listed:
 		return transcript.UseBody
@@ -128,6 +129,10 @@ func (f *finder) object(v transcript.Value, path []string, ctx place, depth int)
 		request = request || slices.Contains(requestKeys, key)
 		elsewhere = elsewhere || (key == "previous_response_id" || key == "conversation") && stateID(val)
 	}
+	// A member of that name holds a request, whatever else is in it.
+	if n := len(path); n > 0 && (path[n-1] == "body" || path[n-1] == "params") {
+		request = true
+	}
 	ctx.model, ctx.body = model, model && request
 	ctx.elsewhere = ctx.elsewhere || elsewhere
 	ctx.hint = hintOf(v, ctx.hint)
@@ -145,7 +150,7 @@ func (f *finder) object(v transcript.Value, path []string, ctx place, depth int)
 		if params.Kind() == transcript.Object {
 			sub.elsewhere = sub.elsewhere || stateID(params.Get("previous_response_id"))
 		}
-		sub.body, sub.model = false, false
+		sub.body, sub.model, sub.answered = false, false, true
 		f.emit(sub, append(path, comp[0]...), classMessage, nil, parts...)
 		used[comp[0][0]], used[comp[1][0]] = true, true
 		break
@@ -281,7 +286,7 @@ func listClass(v transcript.Value) (class, *dialect.Dialect) {
 		switch {
 		case claim == dialect.ClaimDecisive || claim == dialect.ClaimPlain && knownRole(e):
 			messages++
-		case claim == dialect.ClaimNone && knownRole(e):
+		case claim == dialect.ClaimNone && dialect.Alien(e):
 			return classOther, nil // it speaks, but no dialect that is known
 		}
 	}

@@ -34,7 +34,9 @@ type scope struct {
 	segment int32
 	// lastTurn is the turn of the last assistant message, -1 before one.
 	lastTurn int32
-	keep     map[uint64]bool // ids that a compaction preserved
+	// spoken are the messages of that turn, as far as they are new to it.
+	spoken []int32
+	keep   map[uint64]bool // ids that a compaction preserved
 }
 
 // A link is a record's place in the chain of records.
@@ -94,9 +96,7 @@ func (s *logSink) record(index int32, v transcript.Value) {
 	c := sc.q.b.Conv
 	switch {
 	case speaks:
-		before := len(c.Messages)
-		s.message(sc, index, payload, turnAlt)
-		if len(c.Messages) == before {
+		if !s.message(sc, index, payload, turnAlt) {
 			s.r.file.Skipped++
 			break
 		}
@@ -128,38 +128,33 @@ func (s *logSink) record(index int32, v transcript.Value) {
 	s.links = append(s.links, ln)
 }
 
-// message reads the message that a record wraps.
-func (s *logSink) message(sc *scope, index int32, payload, turnAlt transcript.Value) {
-	turn := ""
-	if t := payload.Get(s.log.Turn); t.Kind() == transcript.String && len(t.Raw()) > 2 {
-		turn = t.Str()
-	} else if turnAlt.Kind() == transcript.String {
-		turn = turnAlt.Str()
-	}
+// message reads the message that a record wraps. It returns false for one that
+// no dialect claims.
+func (s *logSink) message(sc *scope, index int32, payload, turnAlt transcript.Value) bool {
 	q := sc.q
-	d := s.d
-	if claim, _ := d.Driver.Claim(payload); claim != dialect.ClaimDecisive {
-		// A message in another dialect, in the envelope of this one.
-		if other, otherClaim, _ := claimOf(payload); otherClaim == dialect.ClaimDecisive && other.Driver != d.Driver {
-			if q.add(index, payload) {
-				q.b.Message().Segment = sc.segment
-				q.b.Message().Flags |= transcript.MessageForeign
-			}
-			return
-		}
-	}
-	rd := q.readers[d]
+	rd := q.readers[s.d]
 	if rd == nil {
-		rd = d.Driver.Reader(q.b)
-		q.readers[d] = rd
+		rd = s.d.Driver.Reader(q.b)
+		q.readers[s.d] = rd
 	}
 	q.b.Record = index
-	if tr, ok := rd.(dialect.TurnReader); ok && payload.Get("role").Is("assistant") {
-		tr.ReadPart(payload, turn)
+	if tr, ok := rd.(dialect.TurnReader); ok {
+		alt := ""
+		if turnAlt.Kind() == transcript.String {
+			alt = string(turnAlt.Raw())
+		}
+		if !tr.ReadPart(payload, alt) {
+			// A message in another dialect, in the envelope of this one.
+			if !q.add(index, payload) {
+				return false
+			}
+			q.b.Message().Flags |= transcript.MessageForeign
+		}
 	} else {
 		rd.Read(payload)
 	}
 	q.b.Message().Segment = sc.segment
+	return true
 }
 
 // mark sets what the envelope tells of a message.
@@ -169,7 +164,10 @@ func (s *logSink) mark(sc *scope, m *transcript.Message, payload transcript.Valu
 	}
 	c := sc.q.b.Conv
 	if m.Role == transcript.RoleAssistant {
-		sc.lastTurn = m.Turn
+		if m.Turn != sc.lastTurn {
+			sc.lastTurn, sc.spoken = m.Turn, sc.spoken[:0]
+		}
+		sc.spoken = append(sc.spoken, int32(len(c.Messages)-1))
 		return
 	}
 	if m.Role != transcript.RoleUser || meta || summary {
@@ -185,11 +183,10 @@ func (s *logSink) mark(sc *scope, m *transcript.Message, payload transcript.Valu
 	case !any:
 	case s.log.Interrupt != "" && strings.HasPrefix(text, s.log.Interrupt):
 		// The agent says itself that the turn before was broken off.
-		for i := range c.Messages {
-			if sc.lastTurn >= 0 && c.Messages[i].Turn == sc.lastTurn {
-				c.Messages[i].Flags |= transcript.MessageAborted
-			}
+		for _, i := range sc.spoken {
+			c.Messages[i].Flags |= transcript.MessageAborted
 		}
+		sc.spoken = sc.spoken[:0]
 	case strings.HasPrefix(text, "<") && strings.IndexByte(text, '>') > 1:
 		// What the agent writes itself comes in tags.
 	default:
@@ -332,6 +329,7 @@ func (s *logSink) end() {
 			continue
 		}
 		c.Window = transcript.WindowLog
+		c.Lines = s.r.shape.class == classLog && s.r.shape.Framing != transcript.FramingDocument
 		if s.unreadable {
 			c.Incomplete = true
 		}

@@ -82,33 +82,47 @@ func (d *Blocks) Reader(b *transcript.Builder) Reader { return &blocksReader{Blo
 
 type blocksReader struct {
 	*Blocks
-	b *transcript.Builder
-	// turn is what the message shares with others of its turn; a log sets it.
-	turn  string
+	b     *transcript.Builder
+	part  bool   // a record of a log is read
+	turn  string // names the turn of a part without an id
 	split splitTurn
 }
 
-// A TurnReader reads elements of which several can make up one turn.
+// A TurnReader reads the messages of a log, in which records that are no
+// neighbours can be parts of one turn.
 type TurnReader interface {
 	Reader
-	// ReadPart reads an element as a part of the turn of that name.
-	ReadPart(v transcript.Value, turn string)
+	// ReadPart reads a message that belongs to the turn of its message id, and
+	// without one to the turn of that name. It returns false, and reads
+	// nothing, when the message is plainly another dialect's.
+	ReadPart(v transcript.Value, turn string) bool
 }
 
-func (r *blocksReader) ReadPart(v transcript.Value, turn string) {
-	r.turn = turn
-	r.Read(v)
-	r.turn = ""
+func (r *blocksReader) ReadPart(v transcript.Value, turn string) bool {
+	r.part, r.turn = true, turn
+	ok := r.read(v)
+	r.part, r.turn = false, ""
+	return ok
 }
 
-func (r *blocksReader) Read(v transcript.Value) {
+func (r *blocksReader) Read(v transcript.Value) { r.read(v) }
+
+func (r *blocksReader) read(v transcript.Value) bool {
 	var f [3]transcript.Value
 	r.b.Fields(v, []string{r.Role, r.Content, r.MessageID}, f[:])
 	role := roleOf(f[0])
 	content := f[1]
-	turn := r.turn
-	if turn == "" {
+	if r.part && content.Kind() != transcript.Array && (role == transcript.RoleTool || v.Get("tool_calls").First().Exists()) {
+		return false
+	}
+	var turn string
+	switch {
+	case !r.part:
 		turn = r.split.turn(role, f[2])
+	case role == transcript.RoleAssistant:
+		if turn = r.turn; f[2].Kind() == transcript.String && len(f[2].Raw()) > 2 {
+			turn = string(f[2].Raw())
+		}
 	}
 	m := r.b.Begin(v, f[0], role, turn)
 	switch content.Kind() {
@@ -122,6 +136,7 @@ func (r *blocksReader) Read(v transcript.Value) {
 	if hollow(content) {
 		markHollow(m, content)
 	}
+	return true
 }
 
 func (r *blocksReader) block(v transcript.Value, role transcript.Role) {

@@ -17,8 +17,8 @@ var ClaudeCode = &Dialect{
 	Log: &Log{
 		Type: "type", Speaks: []string{"user", "assistant"}, Payload: "message",
 		ID: "uuid", Parent: "parentUuid", Time: "timestamp",
-		Turn: "id", TurnAlt: "requestId",
-		Side: "isSidechain", Agent: "agentId",
+		TurnAlt: "requestId",
+		Side:    "isSidechain", Agent: "agentId",
 		Meta: "isMeta", Summary: "isCompactSummary", Hidden: "isVisibleInTranscriptOnly",
 		Interrupt: "[Request interrupted by user",
 		Preserved: []string{"compactMetadata", "preservedMessages"},

@@ -194,6 +194,23 @@ var alienKeys = []string{
 	"parts", "contents", "tool_results", "toolRequests", "items",
 }
 
+// Alien reports whether v is a message that writes calls or results as none of
+// the dialects does that read plain messages.
+func Alien(v transcript.Value) bool {
+	role, alien := false, false
+	for k, val := range v.Members() {
+		switch {
+		case k.Is("role"):
+			role = val.Kind() == transcript.String
+		case k.Is("content"):
+			alien = alien || alienContent(val)
+		default:
+			alien = alien || alienMember(k, val)
+		}
+	}
+	return role && alien
+}
+
 // alienMember reports whether a member of a message speaks of tools in
 // another notation than the dialects that read plain messages.
 func alienMember(key, val transcript.Value) bool {

@@ -117,9 +117,6 @@ func (r *sideListReader) Read(v transcript.Value) {
 	roleVal, content, calls, legacy := r.vals[0], r.vals[1], r.vals[2], r.vals[3]
 	resultID, resultIDs, resultName, reasoning := r.vals[4], r.vals[5], r.vals[6], r.vals[7]
 	role := roleOf(roleVal)
-	if r.Control != "" && strings.HasPrefix(roleVal.Str(), r.Control) {
-		return
-	}
 	// Some stacks have a role of their own for the model: what makes calls
 	// speaks as the assistant.
 	makes := calls.First().Exists() || legacy.Kind() == transcript.Object

@@ -100,6 +100,8 @@ type checker struct {
 	report *Report
 	err    error
 	dials  []string // by conversation: its dialect
+	// unreadable are the records that no pointer leads into.
+	unreadable map[int32]bool
 }
 
 // text reads a span. A source that fails ends the check.
@@ -150,7 +152,11 @@ func (c *checker) file(file *detect.File) {
 		Keys: file.Keys, Links: file.Links, Lines: file.Framing == transcript.FramingLines,
 		Text: c.text, Emit: c.emit,
 	}
+	c.unreadable = map[int32]bool{}
 	for _, f := range file.Faults {
+		if f.Unreadable() {
+			c.unreadable[f.Record] = true
+		}
 		fc.Faults = append(fc.Faults, rules.FileFault{Fault: f.Fault, Record: f.Record, Whole: f.Whole})
 	}
 	for _, r := range c.opts.Rules {
@@ -232,32 +238,30 @@ func (c *checker) pointers() error {
 	for i := range fs {
 		byRecord[fs[i].Record] = append(byRecord[fs[i].Record], i)
 	}
-	point := func(rec transcript.Record) {
-		list := byRecord[int32(rec.Index)]
-		if len(list) == 0 || !rec.Readable() {
-			return
+	starts := c.report.File.Starts
+	for index, list := range byRecord {
+		record := c.report.File.Document.Value
+		if c.report.File.Document.Index == 0 {
+			if index < 1 || int(index) > len(starts) {
+				continue
+			}
+			whole := transcript.Span{Start: starts[index-1], End: c.src.Size()}
+			if int(index) < len(starts) {
+				whole.End = starts[index]
+			}
+			text, err := c.src.Bytes(whole)
+			if err != nil {
+				return err
+			}
+			record = transcript.NewValue(text, whole.Start)
 		}
 		spans := make([]transcript.Span, len(list))
 		for k, i := range list {
 			spans[k] = fs[i].Span
 		}
-		for k, p := range transcript.Pointers(rec.Value, spans) {
-			fs[list[k]].Pointer = p
-		}
-	}
-	if doc := c.report.File.Document; doc.Index > 0 {
-		point(doc)
-		return nil
-	}
-	left := len(byRecord)
-	for rec, err := range transcript.Records(c.src) {
-		if err != nil {
-			return err
-		}
-		if _, wanted := byRecord[int32(rec.Index)]; wanted {
-			point(rec)
-			if left--; left == 0 {
-				break
+		for k, p := range transcript.Pointers(record, spans) {
+			if !c.unreadable[index] {
+				fs[list[k]].Pointer = p
 			}
 		}
 	}
@@ -303,15 +307,20 @@ func (c *checker) excerpt(f *Finding) (Excerpt, error) {
 	return e, nil
 }
 
+// fingerprintBytes is how much of what a finding underlines goes into its
+// fingerprint.
+const fingerprintBytes = 4 << 10
+
 // fingerprints give each finding a name that stays when lines move: rule, path
-// and the call's id, or the record's bytes; and a number among equals.
+// and the call's id, or the bytes that are underlined; and a number among
+// equals.
 func (c *checker) fingerprints() {
 	seen := map[string]int{}
 	for i := range c.report.Findings {
 		f := &c.report.Findings[i]
 		what := f.CallID
 		if what == "" {
-			what = string(f.Excerpt.Text)
+			what = c.text(transcript.Span{Start: f.Span.Start, End: min(f.Span.End, f.Span.Start+fingerprintBytes)})
 		}
 		key := f.Rule.Name + "\x00" + f.Path + "\x00" + what
 		seen[key]++

@@ -31,6 +31,8 @@ const (
 	MoveResult    Kind = "move-result"    // each of Results to its call
 	DropResult    Kind = "drop-result"    // each of Results
 	DropCall      Kind = "drop-call"      // each of Calls, with what answered it
+	DropTurn      Kind = "drop-turn"      // the turn with all its results
+	TextResult    Kind = "text-result"    // each of Results becomes text
 	MergeResults  Kind = "merge-results"  // the turn's results into one message
 	ReorderBlocks Kind = "reorder-blocks" // results first, or calls last, in their message
 	SplitMessage  Kind = "split-message"  // results apart from other content
@@ -60,6 +62,9 @@ type Operation struct {
 	Class Class
 	// Title says what is done, as a verb phrase.
 	Title string
+	// All is set on a rename that concerns every use of the id, and not one
+	// pair.
+	All bool
 	// ByStrategy is set when the operation is carried out only if the user
 	// asked for it by --strategy.
 	ByStrategy bool

@@ -66,6 +66,15 @@ type Exchange struct {
 	CopyOf int32
 	// Candidates counts the open calls that could have been meant.
 	Candidates int32
+	// Crosses is set for an answer behind the window when moving it back to
+	// its call would carry it across an assistant turn that was made without
+	// it. Assistant messages that follow the call at once do not count: they
+	// are the same model turn, split up.
+	Crosses bool
+	// Surplus is set for as many Unclear calls of a turn as there are fewer
+	// results than calls. That many have no result, though it is not to be
+	// told which.
+	Surplus bool
 }
 
 // A Fate says what became of a result.
@@ -103,11 +112,13 @@ func Pair(c *transcript.Conversation, sameCall func(a, b int) bool) Pairing {
 		p.same = func(int, int) bool { return false }
 	}
 	p.start()
-	p.byID(func(t transcript.Token) string { return Key(t) }, Exact)
-	p.byID(func(t transcript.Token) string { return strings.TrimFunc(Key(t), unicode.IsSpace) }, Trimmed)
+	p.place()
+	p.byID(Key, Exact)
+	p.byID(func(t transcript.Token) string { return strings.TrimSpace(Key(t)) }, Trimmed)
 	p.withoutIDs()
 	p.server()
 	p.finish()
+	p.crossings()
 	return p.out
 }
 
@@ -115,22 +126,26 @@ func Pair(c *transcript.Conversation, sameCall func(a, b int) bool) Pairing {
 // counts as absent: no member, null, an empty string, or the text "null". Ids
 // are compared as the text they spell; a number is no string.
 func Key(t transcript.Token) string {
-	switch t.Raw {
-	case "", "null", `""`, `"null"`:
+	if !t.IsString() {
+		if t.Raw == "" || t.Raw == "null" {
+			return ""
+		}
+		return "\x00" + t.Raw
+	}
+	s := t.Raw[1 : len(t.Raw)-1]
+	if strings.IndexByte(s, '\\') >= 0 {
+		s = t.Text()
+		// Halves of surrogate pairs decode to the same replacement character:
+		// such ids are told apart by how they are written. So is a text that
+		// could be taken for a key of this kind.
+		if strings.ContainsRune(s, unicode.ReplacementChar) || strings.HasPrefix(s, "\x00") {
+			return "\x00" + t.Raw
+		}
+	}
+	if s == "null" {
 		return ""
 	}
-	if t.IsString() {
-		if strings.IndexByte(t.Raw, '\\') < 0 {
-			return t.Raw[1 : len(t.Raw)-1]
-		}
-		// Halves of surrogate pairs decode to the same replacement character:
-		// such ids are told apart by how they are written.
-		if s := t.Text(); !strings.ContainsRune(s, unicode.ReplacementChar) {
-			return s
-		}
-		return t.Raw
-	}
-	return "\x00" + t.Raw
+	return s
 }
 
 const none = int32(-1)
@@ -140,8 +155,10 @@ type pairer struct {
 	same func(a, b int) bool
 	out  Pairing
 
-	turnLo, turnHi []int32 // first and last message of each turn
-	winEnd         []int32 // by turn, cached: one past the last message of its window
+	// By message. A turn that a compaction cuts in two is two turns here, since
+	// nothing pairs across a compaction.
+	turn   []int32 // its turn
+	window []int32 // the turn whose results it may carry, by where it stands; none
 }
 
 func (p *pairer) start() {
@@ -160,198 +177,319 @@ func (p *pairer) start() {
 			p.out.Results[i].Fate = Ignored
 		}
 	}
-	p.turnLo = make([]int32, c.Turns)
-	p.turnHi = make([]int32, c.Turns)
-	p.winEnd = make([]int32, c.Turns)
-	for i := range p.turnLo {
-		p.turnLo[i] = none
-	}
+}
+
+// place finds out where each message stands: its turn, and the turn whose
+// window it lies in.
+func (p *pairer) place() {
+	c := p.conv
+	p.turn = make([]int32, len(c.Messages))
+	p.window = make([]int32, len(c.Messages))
+	type part struct{ segment, turn int32 }
+	segmentOf := make([]int32, c.Turns) // by turn: the segment it begins in, from 1
+	parts := map[part]int32{}           // the parts of turns in further segments
+	open := map[int32]int32{}           // by segment: the turn whose window is open
 	for i := range c.Messages {
 		m := &c.Messages[i]
+		p.turn[i], p.window[i] = m.Turn, none
 		if m.Has(transcript.MessageReplay) {
 			continue
 		}
-		if p.turnLo[m.Turn] == none {
-			p.turnLo[m.Turn] = int32(i)
+		switch segmentOf[m.Turn] {
+		case 0:
+			segmentOf[m.Turn] = m.Segment + 1
+		case m.Segment + 1:
+		default:
+			k := part{m.Segment, m.Turn}
+			if _, seen := parts[k]; !seen {
+				parts[k] = int32(c.Turns + len(parts))
+			}
+			p.turn[i] = parts[k]
 		}
-		p.turnHi[m.Turn] = int32(i)
+		now, isOpen := open[m.Segment]
+		if isOpen && p.carries(m) {
+			p.window[i] = now
+		} else {
+			delete(open, m.Segment)
+		}
+		if p.speaks(m) {
+			open[m.Segment] = p.turn[i]
+		}
 	}
 }
 
-// An occurrence is a call or a result of one id, in the order of the blocks.
-type occurrence struct {
-	block  int32
-	index  int32 // into Calls or Results
-	result bool
+// speaks reports whether a message is the model's own.
+func (p *pairer) speaks(m *transcript.Message) bool {
+	if m.Role == transcript.RoleAssistant {
+		return true
+	}
+	for b := m.BlockLo; b < m.BlockHi; b++ {
+		if k := p.conv.Blocks[b].Kind; k == transcript.BlockCall || k == transcript.BlockServerCall {
+			return true
+		}
+	}
+	return false
 }
 
-type groupKey struct {
-	segment int32
-	id      string
+// carries reports whether a message is of the kind that carries results, so
+// that it does not end a window.
+func (p *pairer) carries(m *transcript.Message) bool {
+	switch p.conv.Window {
+	case transcript.WindowNext, transcript.WindowLog:
+		return m.Role != transcript.RoleAssistant && !m.Has(transcript.MessageTyped)
+	case transcript.WindowUser:
+		return m.Role == transcript.RoleTool || m.Role == transcript.RoleUser
+	}
+	// In a chat dialect a user message carries results only when it is written
+	// in another dialect.
+	return m.Role == transcript.RoleTool || m.Role == transcript.RoleUser && m.Has(transcript.MessageForeign) &&
+		m.BlockLo < m.BlockHi && p.conv.Blocks[m.BlockLo].Kind == transcript.BlockResult
+}
+
+// An occurrence is a call or a result of one id.
+type occurrence struct {
+	index  int32 // into Calls or Results
+	result bool
 }
 
 // byID pairs, id by id, what is still open. The second time round it sees only
 // leftovers, under a laxer key.
 func (p *pairer) byID(key func(transcript.Token) string, conf Confidence) {
+	g := group{pairer: p, conf: conf}
+	all, ends := p.occurrences(key)
+	lo := int32(0)
+	for _, hi := range ends {
+		g.pair(all[lo:hi])
+		lo = hi
+	}
+}
+
+// occurrences returns the open calls and results group by group, a group being
+// those of one id in one segment in the order of the blocks, and where each
+// group ends.
+func (p *pairer) occurrences(key func(transcript.Token) string) (all []occurrence, ends []int32) {
 	c := p.conv
-	groups := make(map[groupKey][]occurrence, len(c.Calls))
-	var order []groupKey
+	type groupKey struct {
+		segment int32
+		id      string
+	}
+	numbers := map[groupKey]int32{}
+	var flat []occurrence
+	var group []int32 // by position in flat
 	add := func(t transcript.Token, msg int32, o occurrence) {
-		k := groupKey{c.Messages[msg].Segment, key(t)}
-		if k.id == "" {
+		id := key(t)
+		if id == "" {
 			return
 		}
-		if _, seen := groups[k]; !seen {
-			order = append(order, k)
+		k := groupKey{c.Messages[msg].Segment, id}
+		n, seen := numbers[k]
+		if !seen {
+			n = int32(len(ends))
+			numbers[k] = n
+			ends = append(ends, 0)
 		}
-		groups[k] = append(groups[k], o)
+		ends[n]++
+		flat, group = append(flat, o), append(group, n)
 	}
 	// Calls and results each stand in block order: merge them.
 	i, j := 0, 0
 	for i < len(c.Calls) || j < len(c.Results) {
 		if j == len(c.Results) || i < len(c.Calls) && c.Calls[i].Block < c.Results[j].Block {
 			if call := &c.Calls[i]; p.out.Calls[i].State == Missing && !call.Server {
-				add(call.ID, call.Message, occurrence{call.Block, int32(i), false})
+				add(call.ID, call.Message, occurrence{int32(i), false})
 			}
 			i++
 			continue
 		}
 		if res := &c.Results[j]; p.out.Results[j].Fate == Orphan && !res.Server {
-			add(res.ID, res.Message, occurrence{res.Block, int32(j), true})
+			add(res.ID, res.Message, occurrence{int32(j), true})
 		}
 		j++
 	}
-	for _, k := range order {
-		if g := groups[k]; conf == Exact || twoSided(g) {
-			p.group(g, conf)
-		}
+	at := int32(0)
+	for n, size := range ends {
+		ends[n] = at
+		at += size
 	}
+	all = make([]occurrence, len(flat))
+	for n, o := range flat {
+		all[ends[group[n]]] = o
+		ends[group[n]]++
+	}
+	return all, ends
 }
 
-// twoSided reports whether a group holds both calls and results: of leftovers,
-// only such a group can still pair.
-func twoSided(g []occurrence) bool {
-	calls, results := false, false
-	for _, o := range g {
-		if o.result {
-			results = true
-		} else {
-			calls = true
-		}
-	}
-	return calls && results
+// A use is one turn's calls of an id.
+type use struct {
+	turn           int32
+	lo, hi         int32 // its occurrences, up to the next use
+	call, callsEnd int32 // its calls, in the group's; those before call are closed
 }
 
-// group pairs the occurrences of one id.
-func (p *pairer) group(g []occurrence, conf Confidence) {
-	c := p.conv
-	// The calls of the id, by turn: g[lo:hi] from a turn's first call to the
-	// next turn's.
-	type use struct{ turn, at, next int }
-	var uses []use
-	for n, o := range g {
-		if o.result {
-			continue
-		}
-		turn := int(c.Messages[c.Calls[o.index].Message].Turn)
-		if len(uses) > 0 && uses[len(uses)-1].turn == turn {
-			continue
-		}
-		if len(uses) > 0 {
-			uses[len(uses)-1].next = n
-		}
-		uses = append(uses, use{turn, n, len(g)})
-	}
-	if len(uses) == 0 {
+// A group pairs the occurrences of one id.
+type group struct {
+	*pairer
+	conf  Confidence
+	all   []occurrence
+	uses  []use
+	calls []int32
+}
+
+func (g *group) pair(all []occurrence) {
+	g.all = all
+	g.split()
+	if len(g.uses) == 0 {
 		return // orphans
 	}
-	callsOf := func(u use) []int32 {
-		var calls []int32
-		for _, o := range g[u.at:u.next] {
-			if !o.result {
-				calls = append(calls, o.index)
-			}
-		}
-		return calls
+	for i := range g.uses {
+		g.inOrder(&g.uses[i])
 	}
-	// In its window, results answer the calls in order.
-	for _, u := range uses {
-		calls := callsOf(u)
-		n := 0
-		for _, o := range g[u.at:u.next] {
-			if n == len(calls) {
-				break
+	g.backward()
+	g.forward()
+}
+
+// split finds the uses of the id.
+func (g *group) split() {
+	g.uses, g.calls = g.uses[:0], g.calls[:0]
+	for n, o := range g.all {
+		last := len(g.uses) - 1
+		if !o.result {
+			turn := g.turn[g.conv.Calls[o.index].Message]
+			if last < 0 || g.uses[last].turn != turn {
+				g.uses = append(g.uses, use{turn: turn, lo: int32(n), call: int32(len(g.calls))})
+				last++
 			}
-			if o.result && p.inWindow(u.turn, o.index) {
-				p.answer(calls[n], o.index, InWindow, conf, 1)
-				n++
-			}
+			g.calls = append(g.calls, o.index)
+			g.uses[last].callsEnd = int32(len(g.calls))
 		}
-		for k, call := range calls {
-			if p.out.Calls[call].State != Missing {
-				continue
-			}
-			for _, first := range calls[:k] {
-				if p.out.Calls[first].State != Copy && p.same(int(first), int(call)) {
-					p.out.Calls[call].State = Copy
-					p.out.Calls[call].CopyOf = first
-					break
-				}
-			}
-		}
-	}
-	// Leftovers look back to the nearest use of the id, then forward.
-	open := 0 // open calls in the uses passed so far
-	u := -1
-	for n, o := range g {
-		if u+1 < len(uses) && uses[u+1].at == n {
-			u++
-			for _, call := range callsOf(uses[u]) {
-				if p.out.Calls[call].State == Missing {
-					open++
-				}
-			}
-		}
-		if !o.result || p.out.Results[o.index].Fate != Orphan {
-			continue
-		}
-		if u >= 0 {
-			if call := p.openCall(callsOf(uses[u])); call != none {
-				cf := conf
-				if open > 1 {
-					cf = Nearest
-				}
-				p.answer(call, o.index, Later, cf, int32(open))
-				open--
-				continue
-			}
-		}
-		forward := n+1 < len(g) && !g[n+1].result && (u < 0 || !p.inWindow(uses[u].turn, o.index))
-		if forward {
-			if call := p.openCall(callsOf(uses[u+1])); call != none {
-				p.answer(call, o.index, Before, conf, 1)
-				continue
-			}
-		}
-		of := uses[max(u, 0)]
-		calls := callsOf(of)
-		p.out.Results[o.index] = Leftover{Fate: Duplicate, Call: calls[len(calls)-1]}
-		for _, call := range calls {
-			if p.out.Calls[call].State == Answered {
-				p.out.Results[o.index].Call = call
-				break
-			}
+		if last >= 0 {
+			g.uses[last].hi = int32(n) + 1
 		}
 	}
 }
 
-func (p *pairer) openCall(calls []int32) int32 {
+// inOrder lets the results in a use's window answer its calls, the first the
+// first.
+func (g *group) inOrder(u *use) {
+	first := u.call
+	for _, o := range g.all[u.lo:u.hi] {
+		if u.call == u.callsEnd {
+			return
+		}
+		if o.result && g.inWindow(u, o.index) {
+			g.answer(g.calls[u.call], o.index, InWindow, g.conf, 1)
+			u.call++
+		}
+	}
+	if g.conf == Exact {
+		g.copies(g.calls[first:u.callsEnd])
+	}
+}
+
+// inWindow reports whether a result lies in a use's window. Only results
+// between the use and the next are asked about.
+func (g *group) inWindow(u *use, result int32) bool {
+	switch g.conv.Window {
+	case transcript.WindowNext, transcript.WindowLog:
+		return true
+	}
+	return g.window[g.conv.Results[result].Message] == u.turn
+}
+
+// mostDistinct bounds the calls of one id in one turn that a further one is
+// compared with: a real turn repeats a call or two.
+const mostDistinct = 32
+
+// copies marks the calls of a use without an answer that repeat another.
+func (g *group) copies(calls []int32) {
+	var distinct []int32
 	for _, call := range calls {
-		if p.out.Calls[call].State == Missing {
+		x := &g.out.Calls[call]
+		for _, first := range distinct {
+			if x.State == Missing && g.same(int(first), int(call)) {
+				x.State, x.CopyOf = Copy, first
+			}
+		}
+		if x.State != Copy && len(distinct) < mostDistinct {
+			distinct = append(distinct, call)
+		}
+	}
+}
+
+// open returns the first open call of a use, none where all are closed.
+func (g *group) open(u *use) int32 {
+	for ; u.call < u.callsEnd; u.call++ {
+		if call := g.calls[u.call]; g.out.Calls[call].State == Missing {
 			return call
 		}
 	}
 	return none
+}
+
+// backward lets leftovers answer an open call of the nearest use before them.
+func (g *group) backward() {
+	open := int32(0) // open calls in the uses up to this one
+	for i := range g.uses {
+		u := &g.uses[i]
+		for _, call := range g.calls[u.call:u.callsEnd] {
+			if g.out.Calls[call].State == Missing {
+				open++
+			}
+		}
+		for _, o := range g.all[u.lo:u.hi] {
+			if !o.result || g.out.Results[o.index].Fate != Orphan {
+				continue
+			}
+			call := g.open(u)
+			if call == none {
+				break
+			}
+			conf, place := g.conf, Later
+			if open > 1 {
+				conf = Nearest
+			}
+			if g.conv.Results[o.index].Block < g.conv.Calls[call].Block {
+				place = Before
+			}
+			g.answer(call, o.index, place, conf, open)
+			open--
+		}
+	}
+}
+
+// forward lets what is still left over answer an open call further on, if it
+// stands directly before it and in no window. All others are duplicates.
+func (g *group) forward() {
+	g.forwardIn(nil, g.all[:g.uses[0].lo], &g.uses[0])
+	for i := range g.uses {
+		u := &g.uses[i]
+		var next *use
+		if i+1 < len(g.uses) {
+			next = &g.uses[i+1]
+		}
+		g.forwardIn(u, g.all[u.lo:u.hi], next)
+	}
+}
+
+// forwardIn does so between two uses, of which one can be absent.
+func (g *group) forwardIn(u *use, between []occurrence, next *use) {
+	for n, o := range between {
+		if !o.result || g.out.Results[o.index].Fate != Orphan {
+			continue
+		}
+		if n == len(between)-1 && next != nil && (u == nil || !g.inWindow(u, o.index)) {
+			if call := g.open(next); call != none {
+				g.answer(call, o.index, Before, g.conf, 1)
+				continue
+			}
+		}
+		of := u
+		if of == nil {
+			of = next
+		}
+		// A use begins with a call, and is answered from that on.
+		g.out.Results[o.index] = Leftover{Fate: Duplicate, Call: g.all[of.lo].index}
+	}
 }
 
 func (p *pairer) answer(call, result int32, place Place, conf Confidence, candidates int32) {
@@ -359,200 +497,109 @@ func (p *pairer) answer(call, result int32, place Place, conf Confidence, candid
 	p.out.Results[result] = Leftover{Fate: Answers, Call: call}
 }
 
-// inWindow reports whether a result lies in a turn's window. Only results
-// between the turn's use of an id and the next are asked about.
-func (p *pairer) inWindow(turn int, result int32) bool {
-	c := p.conv
-	switch c.Window {
-	case transcript.WindowNext, transcript.WindowLog:
-		return true
-	}
-	msg := c.Results[result].Message
-	return p.turnLo[turn] < msg && msg < p.windowEnd(turn)
-}
-
-// windowEnd returns one past the last message of a turn's window in an array
-// of messages.
-func (p *pairer) windowEnd(turn int) int32 {
-	if p.winEnd[turn] != 0 {
-		return p.winEnd[turn]
-	}
-	c := p.conv
-	end := p.turnHi[turn] + 1
-	for ; int(end) < len(c.Messages); end++ {
-		m := &c.Messages[end]
-		if m.Has(transcript.MessageReplay) {
-			continue
-		}
-		if m.Segment != c.Messages[p.turnLo[turn]].Segment || !p.carries(m) {
-			break
-		}
-	}
-	p.winEnd[turn] = end
-	return end
-}
-
-// carries reports whether a message is of the kind that carries results, so
-// that it does not end a window.
-func (p *pairer) carries(m *transcript.Message) bool {
-	switch {
-	case m.Role == transcript.RoleTool:
-		return true
-	case m.Role != transcript.RoleUser:
-		return false
-	case p.conv.Window == transcript.WindowUser:
-		return true
-	}
-	// In a chat dialect a user message carries results only when it is written
-	// in another dialect.
-	return m.Has(transcript.MessageForeign) && m.BlockLo < m.BlockHi && p.conv.Blocks[m.BlockLo].Kind == transcript.BlockResult
-}
-
 // withoutIDs pairs by name, then by position, within the window, what lacks an
 // id on one side at least. Counts must be equal: nothing is guessed.
 func (p *pairer) withoutIDs() {
 	c := p.conv
-	lo := 0
-	for lo < len(c.Calls) {
-		turn := c.Messages[c.Calls[lo].Message].Turn
-		hi := lo
-		for hi < len(c.Calls) && c.Messages[c.Calls[hi].Message].Turn == turn {
-			hi++
-		}
-		p.turnWithoutIDs(int(turn), lo, hi)
-		lo = hi
-	}
-}
-
-func (p *pairer) turnWithoutIDs(turn, lo, hi int) {
-	c := p.conv
-	var calls, results []int32
-	idless := false // a call of the turn lacks its id
-	for i := lo; i < hi; i++ {
-		if call := &c.Calls[i]; p.out.Calls[i].State == Missing && !call.Server {
-			calls = append(calls, int32(i))
-			idless = idless || Key(call.ID) == ""
-		}
-	}
-	if len(calls) == 0 {
-		return
-	}
-	for _, r := range p.resultsNear(turn) {
-		res := &c.Results[r]
-		if p.out.Results[r].Fate == Orphan && !res.Server && (idless || Key(res.ID) == "") {
-			results = append(results, r)
+	calls, results := map[int32][]int32{}, map[int32][]int32{} // by turn
+	var turns []int32
+	for i := range c.Results {
+		turn := p.window[c.Results[i].Message]
+		if turn != none && p.out.Results[i].Fate == Orphan && !c.Results[i].Server {
+			results[turn] = append(results[turn], int32(i))
 		}
 	}
 	if len(results) == 0 {
 		return
 	}
-	// A call and a result that both have an id were compared already.
-	mayPair := func(call, res int32) bool {
-		return Key(c.Calls[call].ID) == "" || Key(c.Results[res].ID) == ""
-	}
-	names := map[string]*[2][]int32{}
-	var order []string
-	side := func(name string, k int, i int32) {
-		if name == "" {
-			return
-		}
-		n := names[name]
-		if n == nil {
-			n = &[2][]int32{}
-			names[name] = n
-			order = append(order, name)
-		}
-		n[k] = append(n[k], i)
-	}
-	for _, call := range calls {
-		side(c.Calls[call].Name.Text(), 0, call)
-	}
-	for _, res := range results {
-		side(c.Results[res].Name.Text(), 1, res)
-	}
-	// Of a group that does not come out even, only what lacks an id or could
-	// have been answered by such a result is unclear.
-	unclear := func(calls, results []int32) {
-		for _, call := range calls {
-			if slices.ContainsFunc(results, func(res int32) bool { return mayPair(call, res) }) {
-				p.out.Calls[call].State = Unclear
-				p.out.Calls[call].Confidence = Ambiguous
-			}
-		}
-		for _, res := range results {
-			if slices.ContainsFunc(calls, func(call int32) bool { return mayPair(call, res) }) {
-				p.out.Results[res] = Leftover{Fate: Undecided, Call: none}
-			}
-		}
-	}
-	for _, name := range order {
-		n := names[name]
-		switch {
-		case len(n[0]) == 0 || len(n[1]) == 0:
-		case len(n[0]) == len(n[1]):
-			p.inOrder(n[0], n[1], mayPair)
-		default:
-			unclear(n[0], n[1])
-		}
-	}
-	rest := func(in []int32, open func(int32) bool) (out []int32) {
-		for _, i := range in {
-			if open(i) {
-				out = append(out, i)
-			}
-		}
-		return out
-	}
-	calls = rest(calls, func(i int32) bool { return p.out.Calls[i].State == Missing })
-	results = rest(results, func(i int32) bool { return p.out.Results[i].Fate == Orphan })
-	switch {
-	case len(calls) == 0 || len(results) == 0:
-	case len(calls) == len(results):
-		p.inOrder(calls, results, mayPair)
-	default:
-		unclear(calls, results)
-	}
-}
-
-func (p *pairer) inOrder(calls, results []int32, mayPair func(call, res int32) bool) {
-	for i := range calls {
-		if mayPair(calls[i], results[i]) {
-			p.answer(calls[i], results[i], InWindow, Positional, 1)
-		}
-	}
-}
-
-// resultsNear returns the results that stand near enough to a turn to be its
-// own without an id saying so: those of its window, which ends at the latest
-// where the model speaks again.
-func (p *pairer) resultsNear(turn int) []int32 {
-	c := p.conv
-	lo, hi := p.turnLo[turn], p.turnHi[turn]
-	var out []int32
-	for m := lo; int(m) < len(c.Messages); m++ {
-		msg := &c.Messages[m]
-		if msg.Has(transcript.MessageReplay) {
+	for i := range c.Calls {
+		turn := p.turn[c.Calls[i].Message]
+		if p.out.Calls[i].State != Missing || c.Calls[i].Server || results[turn] == nil {
 			continue
 		}
-		if m > hi {
-			if msg.Segment != c.Messages[lo].Segment {
-				break
-			}
-			switch c.Window {
-			case transcript.WindowNext, transcript.WindowLog:
-				if msg.Role == transcript.RoleAssistant || msg.Has(transcript.MessageTyped) {
-					return out
-				}
-			default:
-				if m >= p.windowEnd(turn) {
-					return out
-				}
+		if calls[turn] == nil {
+			turns = append(turns, turn)
+		}
+		calls[turn] = append(calls[turn], int32(i))
+	}
+	for _, turn := range turns {
+		p.turnWithoutIDs(calls[turn], results[turn])
+	}
+}
+
+// turnWithoutIDs pairs the open calls and results of one turn.
+func (p *pairer) turnWithoutIDs(calls, results []int32) {
+	c := p.conv
+	callLacks := func(i int32) bool { return Key(c.Calls[i].ID) == "" }
+	resultLacks := func(i int32) bool { return Key(c.Results[i].ID) == "" }
+	// A call and a result that both have an id were compared already.
+	if !slices.ContainsFunc(results, resultLacks) {
+		calls = keep(calls, callLacks)
+	} else if !slices.ContainsFunc(calls, callLacks) {
+		results = keep(results, resultLacks)
+	}
+	type side struct{ calls, results []int32 }
+	names := map[string]*side{}
+	var order []*side
+	named := func(t transcript.Token) *side {
+		name := Key(t)
+		s := names[name]
+		if s == nil {
+			s = &side{}
+			names[name] = s
+			if name != "" {
+				order = append(order, s)
 			}
 		}
-		for b := msg.BlockLo; b < msg.BlockHi; b++ {
-			if c.Blocks[b].Kind == transcript.BlockResult {
-				out = append(out, c.Blocks[b].Ref)
-			}
+		return s
+	}
+	for _, i := range calls {
+		s := named(c.Calls[i].Name)
+		s.calls = append(s.calls, i)
+	}
+	for _, i := range results {
+		s := named(c.Results[i].Name)
+		s.results = append(s.results, i)
+	}
+	for _, s := range order {
+		if len(s.calls) == len(s.results) {
+			p.byPosition(s.calls, s.results)
+		}
+	}
+	calls = keep(calls, func(i int32) bool { return p.out.Calls[i].State == Missing })
+	results = keep(results, func(i int32) bool { return p.out.Results[i].Fate == Orphan })
+	switch {
+	case len(calls) == len(results):
+		p.byPosition(calls, results)
+	case len(calls) > 0 && len(results) > 0:
+		p.unclear(calls, results)
+	}
+}
+
+func (p *pairer) byPosition(calls, results []int32) {
+	for i, call := range calls {
+		if Key(p.conv.Calls[call].ID) == "" || Key(p.conv.Results[results[i]].ID) == "" {
+			p.answer(call, results[i], InWindow, Positional, 1)
+		}
+	}
+}
+
+// unclear marks calls and results that do not come out even.
+func (p *pairer) unclear(calls, results []int32) {
+	for n, call := range calls {
+		x := &p.out.Calls[call]
+		x.State, x.Confidence, x.Surplus = Unclear, Ambiguous, n >= len(results)
+	}
+	for _, res := range results {
+		p.out.Results[res].Fate = Undecided
+	}
+}
+
+// keep returns those of a list that fit.
+func keep(list []int32, fits func(int32) bool) (out []int32) {
+	for _, i := range list {
+		if fits(i) {
+			out = append(out, i)
 		}
 	}
 	return out
@@ -568,21 +615,20 @@ func (p *pairer) server() {
 	open := map[key][]int32{}
 	for i := range c.Blocks {
 		b := &c.Blocks[i]
-		turn := c.Messages[b.Message].Turn
+		turn := p.turn[b.Message]
 		switch b.Kind {
 		case transcript.BlockServerCall:
-			if call := b.Ref; p.out.Calls[call].State == Missing {
-				k := key{turn, Key(c.Calls[call].ID)}
-				open[k] = append(open[k], call)
+			if p.out.Calls[b.Ref].State == Missing {
+				k := key{turn, Key(c.Calls[b.Ref].ID)}
+				open[k] = append(open[k], b.Ref)
 			}
 		case transcript.BlockServerResult:
-			res := b.Ref
-			if p.out.Results[res].Fate == Ignored {
+			if p.out.Results[b.Ref].Fate == Ignored {
 				continue
 			}
-			k := key{turn, Key(c.Results[res].ID)}
+			k := key{turn, Key(c.Results[b.Ref].ID)}
 			if q := open[k]; len(q) > 0 {
-				p.answer(q[0], res, InWindow, Exact, 1)
+				p.answer(q[0], b.Ref, InWindow, Exact, 1)
 				open[k] = q[1:]
 			}
 		}
@@ -592,17 +638,22 @@ func (p *pairer) server() {
 // finish tells pending and interrupted calls from missing ones.
 func (p *pairer) finish() {
 	c := p.conv
+	aborted := map[int32]bool{} // turns
+	for i := range c.Messages {
+		if m := &c.Messages[i]; m.Has(transcript.MessageAborted) && !m.Has(transcript.MessageReplay) {
+			aborted[p.turn[i]] = true
+		}
+	}
 	pending := p.lastTurns()
 	for i := range p.out.Calls {
 		x := &p.out.Calls[i]
 		if x.State != Missing {
 			continue
 		}
-		m := &c.Messages[c.Calls[i].Message]
-		switch {
-		case m.Has(transcript.MessageAborted):
+		switch turn := p.turn[c.Calls[i].Message]; {
+		case aborted[turn]:
 			x.State = Interrupted
-		case pending[m.Turn]:
+		case pending[turn]:
 			x.State = Pending
 		}
 	}
@@ -613,68 +664,95 @@ func (p *pairer) finish() {
 func (p *pairer) lastTurns() map[int32]bool {
 	c := p.conv
 	last := map[int32]bool{}
-	decided := map[int32]bool{}       // segments
-	own := map[int32]map[int32]bool{} // segment: turns whose results were passed
-	pass := func(seg, turn int32) {
-		if own[seg] == nil {
-			own[seg] = map[int32]bool{}
-		}
-		own[seg][turn] = true
-	}
-	log := c.Window == transcript.WindowLog
+	decided := map[int32]bool{} // segments
+	of := map[int32]int32{}     // by segment: the turn whose results were passed
 	for i := len(c.Messages) - 1; i >= 0; i-- {
 		m := &c.Messages[i]
-		seg := m.Segment
-		if decided[seg] || m.Has(transcript.MessageReplay) {
+		if decided[m.Segment] || m.Has(transcript.MessageReplay) {
 			continue
 		}
-		switch {
-		case m.Role == transcript.RoleAssistant || p.calls(m):
-			decided[seg] = true
-			foreign := false
-			for t := range own[seg] {
-				foreign = foreign || t != m.Turn
-			}
-			if log || !foreign {
-				last[m.Turn] = true
-			}
-		case log:
-			if m.Has(transcript.MessageTyped) {
-				decided[seg] = true
-			}
-		case c.Window == transcript.WindowUser:
-			decided[seg] = true
+		if p.speaks(m) {
+			turn, passed := of[m.Segment]
+			last[p.turn[i]] = !passed || turn == p.turn[i]
+			decided[m.Segment] = true
+			continue
+		}
+		switch c.Window {
+		case transcript.WindowLog:
+			decided[m.Segment] = m.Has(transcript.MessageTyped)
+		case transcript.WindowUser:
+			decided[m.Segment] = true
 		default:
-			results := m.BlockLo < m.BlockHi
-			for b := m.BlockLo; b < m.BlockHi; b++ {
-				if c.Blocks[b].Kind != transcript.BlockResult {
-					results = false
-					break
-				}
-				call := p.out.Results[c.Blocks[b].Ref].Call
-				switch p.out.Results[c.Blocks[b].Ref].Fate {
-				case Answers, Duplicate:
-					pass(seg, c.Messages[c.Calls[call].Message].Turn)
-				case Undecided:
-				default:
-					results = false
-				}
+			turn := p.resultsOf(int32(i))
+			if before, passed := of[m.Segment]; turn == none || passed && before != turn {
+				decided[m.Segment] = true
 			}
-			if !results {
-				decided[seg] = true
-			}
+			of[m.Segment] = turn
 		}
 	}
 	return last
 }
 
-func (p *pairer) calls(m *transcript.Message) bool {
+// resultsOf returns the turn whose results a message holds and nothing else.
+func (p *pairer) resultsOf(msg int32) int32 {
+	c := p.conv
+	m := &c.Messages[msg]
+	turn := none
 	for b := m.BlockLo; b < m.BlockHi; b++ {
-		if p.conv.Blocks[b].Kind == transcript.BlockCall {
-			return true
+		if c.Blocks[b].Kind != transcript.BlockResult {
+			return none
+		}
+		now := p.window[msg] // of a result without an id
+		switch l := p.out.Results[c.Blocks[b].Ref]; l.Fate {
+		case Answers, Duplicate:
+			now = p.turn[c.Calls[l.Call].Message]
+		case Undecided:
+		default:
+			return none
+		}
+		if b > m.BlockLo && now != turn {
+			return none
+		}
+		turn = now
+	}
+	return turn
+}
+
+// crossings finds the late answers between whose call and place a turn was
+// made without them.
+func (p *pairer) crossings() {
+	c := p.conv
+	var model, other []int32 // by message: the next of the model, the next that is not
+	for i := range p.out.Calls {
+		x := &p.out.Calls[i]
+		if x.State != Answered || x.Place != Later {
+			continue
+		}
+		if model == nil {
+			model, other = p.speakers()
+		}
+		wedge := other[c.Calls[i].Message+1]
+		x.Crosses = model[wedge] < c.Results[x.Result].Message
+	}
+}
+
+// speakers returns for each message, and for the end, the first message from
+// there on that is the assistant's, and the first that is not.
+func (p *pairer) speakers() (model, other []int32) {
+	n := len(p.conv.Messages)
+	model, other = make([]int32, n+1), make([]int32, n+1)
+	model[n], other[n] = int32(n), int32(n)
+	for i := n - 1; i >= 0; i-- {
+		model[i], other[i] = model[i+1], other[i+1]
+		switch m := &p.conv.Messages[i]; {
+		case m.Has(transcript.MessageReplay):
+		case m.Role == transcript.RoleAssistant:
+			model[i] = int32(i)
+		default:
+			other[i] = int32(i)
 		}
 	}
-	return false
+	return model, other
 }
 
 // Crosses reports whether moving a result back to its call would carry it

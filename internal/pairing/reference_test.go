@@ -2,47 +2,55 @@ package pairing
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// reference pairs a conversation step by step as the rules say it, with a scan
-// of everything wherever one is asked for. It shares nothing with Pair but the
-// types of its result.
+// reference pairs a conversation step by step as the rules say it, and scans
+// everything again wherever something is to be known. It shares nothing with
+// Pair but the types of the result.
+//
+// Calls and results are told by their blocks, which are in order. A use is a
+// turn's calls of an id with no other turn's between them; it is told by the
+// block of its first call.
 type reference struct {
 	c    *transcript.Conversation
 	same func(a, b int) bool
 	out  Pairing
-	// msgs are the messages of the segment in hand, replays left out.
-	msgs []int32
-	// key is what two ids must share in the step in hand.
-	key func(transcript.Token) string
+	msgs []int32 // the messages of the segment in hand, replays left out
+
+	// In the step in hand: what two ids must share, by block the key of a call
+	// or a result that takes part, and by block whether it is open still.
+	keys []string
+	open []bool
 }
+
+const noBlock = -1
 
 // refPair is the reference for Pair.
 func refPair(c *transcript.Conversation, same func(a, b int) bool) Pairing {
-	r := &reference{c: c, same: same}
-	for range c.Calls {
-		r.out.Calls = append(r.out.Calls, Exchange{State: Missing, Result: -1, CopyOf: -1})
-	}
-	for range c.Results {
-		r.out.Results = append(r.out.Results, Leftover{Fate: Orphan, Call: -1})
-	}
-	for i := range c.Calls {
-		if c.Calls[i].Hosted || r.replayed(c.Calls[i].Message) {
-			r.out.Calls[i].State = Exempt
-		}
-	}
-	for i := range c.Results {
-		if r.replayed(c.Results[i].Message) {
-			r.out.Results[i].Fate = Ignored
-		}
-	}
+	r := &reference{c: c, same: same, keys: make([]string, len(c.Blocks)), open: make([]bool, len(c.Blocks))}
 	last := int32(-1)
 	for i := range c.Messages {
 		last = max(last, c.Messages[i].Segment)
 	}
+	for i := range c.Calls {
+		x := Exchange{State: Missing, Result: -1, CopyOf: -1}
+		if c.Calls[i].Hosted || r.replayed(c.Calls[i].Message) {
+			x.State = Exempt
+		}
+		r.out.Calls = append(r.out.Calls, x)
+	}
+	for i := range c.Results {
+		l := Leftover{Fate: Orphan, Call: -1}
+		if r.replayed(c.Results[i].Message) {
+			l.Fate = Ignored
+		}
+		r.out.Results = append(r.out.Results, l)
+	}
+	// Nothing pairs across a compaction.
 	for s := int32(0); s <= last; s++ {
 		r.msgs = r.msgs[:0]
 		for i := range c.Messages {
@@ -50,33 +58,30 @@ func refPair(c *transcript.Conversation, same func(a, b int) bool) Pairing {
 				r.msgs = append(r.msgs, int32(i))
 			}
 		}
-		r.segment()
+		r.begin(refKey)
+		r.inOrder(Exact)
+		r.copies()
+		r.leftovers(Exact)
+		// What is left over under the exact ids may be equal without white space.
+		r.begin(func(t transcript.Token) string { return strings.TrimSpace(refKey(t)) })
+		r.inOrder(Trimmed)
+		r.leftovers(Trimmed)
+		r.withoutIDs()
+		r.server()
+		r.states()
 	}
 	return r.out
 }
 
-func (r *reference) replayed(m int32) bool {
-	return r.c.Messages[m].Flags&transcript.MessageReplay != 0
-}
-
-func (r *reference) segment() {
-	r.key = refKey
-	r.byID(Exact)
-	r.key = func(t transcript.Token) string { return strings.TrimSpace(refKey(t)) }
-	r.byID(Trimmed)
-	r.withoutIDs()
-	r.states()
-}
-
-// refKey is the id as it is spelt; a number is told from a string.
+// refKey is the id as it is spelt, and "" where it counts as absent.
 func refKey(t transcript.Token) string {
 	if t.Raw == "" || t.Raw == "null" {
 		return ""
 	}
-	var s string
 	if t.Raw[0] != '"' {
-		return "\x00" + t.Raw
+		return "a number: " + t.Raw
 	}
+	var s string
 	if json.Unmarshal([]byte(t.Raw), &s) != nil {
 		panic("a token that is no JSON: " + t.Raw)
 	}
@@ -86,184 +91,346 @@ func refKey(t transcript.Token) string {
 	return s
 }
 
-// byID are the steps that pair by id, with the key in hand.
-func (r *reference) byID(c Confidence) {
-	// Step 3: in its window results answer the calls of their id in order.
-	for _, turn := range r.turns() {
-		for call := range r.c.Calls {
-			if r.turn(r.c.Calls[call].Message) != turn || !r.open(call) {
-				continue
-			}
-			for res := range r.c.Results {
-				if r.loose(res) && r.matches(call, res) && r.inWindow(turn, r.key(r.c.Calls[call].ID), res) {
-					r.answer(call, res, c, 1)
-					break
-				}
-			}
-		}
-	}
-	// Step 4: a leftover result answers an open call of that id in the nearest
-	// earlier turn; where that turn has none open, it is a duplicate.
-	for res := range r.c.Results {
-		call := r.nearest(res)
-		if !r.loose(res) || call < 0 {
-			continue
-		}
-		turn := r.turn(r.c.Calls[call].Message)
-		first, candidates := -1, 0
-		for other := range r.c.Calls {
-			if !r.open(other) || !r.matches(other, res) || !r.callBefore(other, res) {
-				continue
-			}
-			candidates++
-			if first < 0 && r.turn(r.c.Calls[other].Message) == turn {
-				first = other
-			}
-		}
-		switch {
-		case first >= 0:
-			found := c
-			if candidates > 1 {
-				found = Nearest
-			}
-			r.answer(first, res, found, candidates)
-		case r.inWindow(turn, r.key(r.c.Results[res].ID), res):
-			r.out.Results[res] = Leftover{Fate: Duplicate, Call: int32(call)}
-		}
-	}
-	// Step 5: still leftover, an open call further on, if no other occurrence
-	// of the id lies between.
-	for res := range r.c.Results {
-		if !r.loose(res) {
-			continue
-		}
-		if next := r.next(res); next >= 0 && r.open(next) {
-			r.answer(next, res, c, 1)
-			continue
-		}
-		call := r.nearest(res)
-		for other := range r.c.Calls {
-			if call < 0 && r.here(other) && r.matches(other, res) {
-				call = other
-			}
-		}
-		if call >= 0 {
-			r.out.Results[res] = Leftover{Fate: Duplicate, Call: int32(call)}
+func (r *reference) replayed(m int32) bool { return r.c.Messages[m].Has(transcript.MessageReplay) }
+func (r *reference) turn(b int) int32      { return r.c.Messages[r.c.Blocks[b].Message].Turn }
+func (r *reference) here(b int) bool       { return slices.Contains(r.msgs, r.c.Blocks[b].Message) }
+func (r *reference) ref(b int) int32       { return r.c.Blocks[b].Ref }
+func (r *reference) isCall(b int) bool     { return r.c.Blocks[b].Kind == transcript.BlockCall }
+func (r *reference) isResult(b int) bool   { return r.c.Blocks[b].Kind == transcript.BlockResult }
+
+// loose reports whether nothing has been said of a call or result so far.
+func (r *reference) loose(b int) bool {
+	return r.here(b) && (r.isCall(b) && r.out.Calls[r.ref(b)].State == Missing ||
+		r.isResult(b) && r.out.Results[r.ref(b)].Fate == Orphan)
+}
+
+// begin begins a step among the calls and results that are loose. Those that
+// the provider runs are not concerned.
+func (r *reference) begin(key func(transcript.Token) string) {
+	for b := range r.c.Blocks {
+		r.keys[b], r.open[b] = "", r.loose(b)
+		if r.open[b] && r.isCall(b) {
+			r.keys[b] = key(r.c.Calls[r.ref(b)].ID)
+		} else if r.open[b] {
+			r.keys[b] = key(r.c.Results[r.ref(b)].ID)
 		}
 	}
 }
 
-// nearest returns the last call of a result's id that stands before it.
-func (r *reference) nearest(res int) int {
-	found := -1
-	for call := range r.c.Calls {
-		if r.here(call) && r.matches(call, res) && r.callBefore(call, res) {
-			found = call
+func (r *reference) calls(key string) (list []int) {
+	for b := range r.c.Blocks {
+		if key != "" && r.keys[b] == key && r.isCall(b) {
+			list = append(list, b)
 		}
 	}
-	return found
+	return list
 }
 
-// next returns the first call of a result's id behind it, -1 where another
-// result of the id lies between.
-func (r *reference) next(res int) int {
-	for b := int(r.c.Results[res].Block) + 1; b < len(r.c.Blocks); b++ {
-		block := r.c.Blocks[b]
-		ref := int(block.Ref)
-		switch {
-		case !r.inSegment(block.Message):
-		case block.Kind == transcript.BlockCall || block.Kind == transcript.BlockServerCall:
-			if r.here(ref) && r.matches(ref, res) {
-				return ref
+// use returns the use that a call belongs to.
+func (r *reference) use(call int) int {
+	first := call
+	for _, b := range slices.Backward(r.calls(r.keys[call])) {
+		if b < call {
+			if r.turn(b) != r.turn(call) {
+				break
 			}
-		case block.Kind == transcript.BlockResult || block.Kind == transcript.BlockServerResult:
-			if r.key(r.c.Results[ref].ID) == r.key(r.c.Results[res].ID) {
-				return -1
+			first = b
+		}
+	}
+	return first
+}
+
+// useBefore returns the use of a result's id that is the nearest before it.
+func (r *reference) useBefore(res int) int {
+	for _, b := range slices.Backward(r.calls(r.keys[res])) {
+		if b < res {
+			return r.use(b)
+		}
+	}
+	return noBlock
+}
+
+// useNext returns the use of a result's id that begins behind it, with no other
+// occurrence of the id between.
+func (r *reference) useNext(res int) int {
+	for b := res + 1; b < len(r.keys); b++ {
+		if r.keys[b] == r.keys[res] {
+			if r.isCall(b) && r.use(b) == b {
+				return b
 			}
+			break
+		}
+	}
+	return noBlock
+}
+
+// firstOpen returns the first open call of a use.
+func (r *reference) firstOpen(use int) int {
+	for _, b := range r.calls(r.keys[use]) {
+		if r.use(b) == use && r.open[b] {
+			return b
+		}
+	}
+	return noBlock
+}
+
+// near returns the turn that a result belongs to by its place alone: no message
+// but such as carry results lies between, and none of the model's.
+func (r *reference) near(res int) int32 {
+	at := r.c.Blocks[res].Message
+	if !r.carries(at) {
+		return -1
+	}
+	for _, m := range slices.Backward(r.msgs) {
+		if m >= at {
+			continue
+		}
+		if r.speaks(m) {
+			return r.c.Messages[m].Turn
+		}
+		if !r.carries(m) {
+			break
 		}
 	}
 	return -1
 }
 
-// withoutIDs is step 7: name, then position, within the window.
-func (r *reference) withoutIDs() {
-	for _, turn := range r.turns() {
-		names := []string{}
-		var calls, results []int
-		for call := range r.c.Calls {
-			if r.open(call) && r.turn(r.c.Calls[call].Message) == turn && refKey(r.c.Calls[call].ID) == "" {
-				calls = append(calls, call)
-				names = append(names, refKey(r.c.Calls[call].Name))
-			}
-		}
-		for res := range r.c.Results {
-			if r.loose(res) && refKey(r.c.Results[res].ID) == "" && r.inWindow(turn, "", res) {
-				results = append(results, res)
-			}
-		}
-		for _, name := range names {
-			var of, with []int
-			for _, call := range calls {
-				if r.open(call) && name != "" && refKey(r.c.Calls[call].Name) == name {
-					of = append(of, call)
-				}
-			}
-			for _, res := range results {
-				if r.loose(res) && refKey(r.c.Results[res].Name) == name {
-					with = append(with, res)
-				}
-			}
-			r.zip(of, with)
-		}
-		var of, with []int
-		for _, call := range calls {
-			if r.open(call) {
-				of = append(of, call)
-			}
-		}
-		for _, res := range results {
-			if r.loose(res) {
-				with = append(with, res)
-			}
-		}
-		if !r.zip(of, with) {
-			for i, res := range with {
-				r.out.Results[res].Fate = Undecided
-				if i < len(of) {
-					r.out.Calls[of[i]].State = Unclear
-				}
-			}
+// speaks reports whether a message is the model's.
+func (r *reference) speaks(m int32) bool {
+	for _, call := range r.c.Calls {
+		if call.Message == m {
+			return true
 		}
 	}
+	return r.c.Messages[m].Role == transcript.RoleAssistant
 }
 
-// zip pairs calls and results by position if there are as many of them.
-func (r *reference) zip(calls, results []int) bool {
-	if len(calls) != len(results) {
-		return false
+// carries reports whether a message does not end the window before it.
+func (r *reference) carries(m int32) bool {
+	msg := r.c.Messages[m]
+	tool, user := msg.Role == transcript.RoleTool, msg.Role == transcript.RoleUser
+	switch r.c.Window {
+	case transcript.WindowTool:
+		foreign := msg.Has(transcript.MessageForeign) && msg.BlockLo < msg.BlockHi && r.isResult(int(msg.BlockLo))
+		return tool || user && foreign
+	case transcript.WindowUser:
+		return tool || user
 	}
-	for i := range calls {
-		r.answer(calls[i], results[i], Positional, 1)
-	}
-	return true
+	return msg.Role != transcript.RoleAssistant && !msg.Has(transcript.MessageTyped)
 }
 
-// states are steps 8 and 10: what became of the calls without an answer.
-func (r *reference) states() {
-	for call := range r.c.Calls {
-		x := &r.out.Calls[call]
-		if !r.here(call) || x.State != Missing {
+// inWindow is step 2.
+func (r *reference) inWindow(use, res int) bool {
+	if use == noBlock || r.useBefore(res) != use {
+		return false // before the call, or behind the next call with the id
+	}
+	if r.c.Window == transcript.WindowNext || r.c.Window == transcript.WindowLog {
+		return true
+	}
+	return r.near(res) == r.turn(use)
+}
+
+// inOrder is step 3: in its window results answer the calls of their id in
+// order.
+func (r *reference) inOrder(c Confidence) {
+	for call := range r.c.Blocks {
+		if !r.isCall(call) || r.keys[call] == "" {
 			continue
 		}
-		turn := r.turn(r.c.Calls[call].Message)
-		for other := range call {
-			if x.CopyOf < 0 && r.here(other) && r.turn(r.c.Calls[other].Message) == turn && refKey(r.c.Calls[call].ID) != "" &&
-				refKey(r.c.Calls[call].ID) == refKey(r.c.Calls[other].ID) && r.same != nil && r.same(other, call) {
-				x.State, x.CopyOf = Copy, int32(other)
+		for res := range r.c.Blocks {
+			if r.isResult(res) && r.open[res] && r.keys[res] == r.keys[call] && r.inWindow(r.use(call), res) {
+				r.answer(call, res, InWindow, c, 1)
+				break
 			}
 		}
+	}
+}
+
+// copies is step 10, for what pairing by order left without an answer.
+func (r *reference) copies() {
+	for call := range r.c.Blocks {
+		if !r.isCall(call) || !r.open[call] || r.same == nil {
+			continue
+		}
+		for _, first := range r.calls(r.keys[call]) {
+			if first < call && r.use(first) == r.use(call) && r.out.Calls[r.ref(first)].State != Copy &&
+				r.same(int(r.ref(first)), int(r.ref(call))) {
+				r.open[call] = false
+				r.out.Calls[r.ref(call)].State, r.out.Calls[r.ref(call)].CopyOf = Copy, r.ref(first)
+				break
+			}
+		}
+	}
+}
+
+// leftovers are the steps 4 and 5.
+func (r *reference) leftovers(c Confidence) {
+	for res := range r.c.Blocks {
+		if !r.isResult(res) || !r.open[res] || r.keys[res] == "" {
+			continue
+		}
+		// The nearest earlier turn with the id; it shadows those before it.
+		use := r.useBefore(res)
+		if use == noBlock || r.firstOpen(use) == noBlock {
+			continue
+		}
+		call, place, conf, candidates := r.firstOpen(use), Later, c, int32(0)
+		for _, b := range r.calls(r.keys[res]) {
+			if r.open[b] && r.use(b) <= use {
+				candidates++
+			}
+		}
+		if candidates > 1 {
+			conf = Nearest
+		}
+		if res < call {
+			place = Before
+		}
+		r.answer(call, res, place, conf, candidates)
+	}
+	for res := range r.c.Blocks {
+		if !r.isResult(res) || !r.open[res] || r.keys[res] == "" || len(r.calls(r.keys[res])) == 0 {
+			continue
+		}
+		use := r.useBefore(res)
+		if next := r.useNext(res); next != noBlock && !r.inWindow(use, res) && r.firstOpen(next) != noBlock {
+			r.answer(r.firstOpen(next), res, Before, c, 1)
+			continue
+		}
+		if use == noBlock {
+			use = r.calls(r.keys[res])[0]
+		}
+		r.open[res] = false
+		r.out.Results[r.ref(res)] = Leftover{Fate: Duplicate, Call: r.ref(use)}
+	}
+}
+
+func (r *reference) answer(call, res int, place Place, c Confidence, candidates int32) {
+	r.open[call], r.open[res] = false, false
+	r.out.Calls[r.ref(call)] = Exchange{
+		State: Answered, Place: place, Result: r.ref(res), Confidence: c, Candidates: candidates, CopyOf: -1,
+		Crosses: place == Later && r.crosses(call, res),
+	}
+	r.out.Results[r.ref(res)] = Leftover{Fate: Answers, Call: r.ref(call)}
+}
+
+// crosses reports whether an assistant message lies between a call and a
+// result, other than directly behind the call.
+func (r *reference) crosses(call, res int) bool {
+	split := true
+	for m := r.c.Blocks[call].Message + 1; m < r.c.Blocks[res].Message; m++ {
+		model := r.c.Messages[m].Role == transcript.RoleAssistant
 		switch {
-		case x.State == Copy:
+		case r.replayed(m):
+		case model && !split:
+			return true
+		default:
+			split = split && model
+		}
+	}
+	return false
+}
+
+// withoutIDs is step 7: name, then position, within the window.
+func (r *reference) withoutIDs() {
+	var done []int32
+	for first := range r.c.Blocks {
+		if !r.loose(first) || !r.isCall(first) || slices.Contains(done, r.turn(first)) {
+			continue
+		}
+		done = append(done, r.turn(first))
+		var calls, results []int
+		callLacks, resultLacks := false, false
+		for b := range r.c.Blocks {
+			switch {
+			case !r.loose(b):
+			case r.isCall(b) && r.turn(b) == r.turn(first):
+				callLacks = callLacks || refKey(r.c.Calls[r.ref(b)].ID) == ""
+				calls = append(calls, b)
+			case r.isResult(b) && r.near(b) == r.turn(first):
+				resultLacks = resultLacks || refKey(r.c.Results[r.ref(b)].ID) == ""
+				results = append(results, b)
+			}
+		}
+		// An id must be absent on one side at least.
+		calls = slices.DeleteFunc(calls, func(b int) bool { return refKey(r.c.Calls[r.ref(b)].ID) != "" && !resultLacks })
+		results = slices.DeleteFunc(results, func(b int) bool { return refKey(r.c.Results[r.ref(b)].ID) != "" && !callLacks })
+		r.byName(calls, results)
+	}
+}
+
+func (r *reference) byName(calls, results []int) {
+	named := func(list []int, name string) (out []int) {
+		for _, b := range list {
+			is := ""
+			if r.isCall(b) {
+				is = refKey(r.c.Calls[r.ref(b)].Name)
+			} else {
+				is = refKey(r.c.Results[r.ref(b)].Name)
+			}
+			if is == name {
+				out = append(out, b)
+			}
+		}
+		return out
+	}
+	for _, call := range calls {
+		name := refKey(r.c.Calls[r.ref(call)].Name)
+		if of, with := named(calls, name), named(results, name); name != "" && of[0] == call && len(of) == len(with) {
+			r.byPosition(of, with)
+		}
+	}
+	gone := func(b int) bool { return !r.loose(b) }
+	calls, results = slices.DeleteFunc(calls, gone), slices.DeleteFunc(results, gone)
+	if len(calls) == len(results) {
+		r.byPosition(calls, results)
+		return
+	}
+	if len(calls) == 0 || len(results) == 0 {
+		return
+	}
+	for i, b := range calls {
+		x := &r.out.Calls[r.ref(b)]
+		x.State, x.Confidence, x.Surplus = Unclear, Ambiguous, i >= len(results)
+	}
+	for _, b := range results {
+		r.out.Results[r.ref(b)].Fate = Undecided
+	}
+}
+
+func (r *reference) byPosition(calls, results []int) {
+	for i, call := range calls {
+		if refKey(r.c.Calls[r.ref(call)].ID) == "" || refKey(r.c.Results[r.ref(results[i])].ID) == "" {
+			r.answer(call, results[i], InWindow, Positional, 1)
+		}
+	}
+}
+
+// server pairs the calls that the provider runs with results behind them in
+// their own turn.
+func (r *reference) server() {
+	for res := range r.c.Blocks {
+		if r.c.Blocks[res].Kind != transcript.BlockServerResult || !r.here(res) {
+			continue
+		}
+		for call := range res {
+			if r.c.Blocks[call].Kind == transcript.BlockServerCall && r.here(call) && r.turn(call) == r.turn(res) &&
+				r.out.Calls[r.ref(call)].State == Missing &&
+				refKey(r.c.Calls[r.ref(call)].ID) == refKey(r.c.Results[r.ref(res)].ID) {
+				r.answer(call, res, InWindow, Exact, 1)
+				break
+			}
+		}
+	}
+}
+
+// states is step 8: what became of the calls without an answer.
+func (r *reference) states() {
+	for i := range r.c.Calls {
+		x := &r.out.Calls[i]
+		turn := r.c.Messages[r.c.Calls[i].Message].Turn
+		switch {
+		case x.State != Missing || !slices.Contains(r.msgs, r.c.Calls[i].Message):
 		case r.aborted(turn):
 			x.State = Interrupted
 		case r.pending(turn):
@@ -273,23 +440,18 @@ func (r *reference) states() {
 }
 
 func (r *reference) aborted(turn int32) bool {
-	for _, m := range r.msgs {
-		if r.turn(m) == turn && r.c.Messages[m].Has(transcript.MessageAborted) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.msgs, func(m int32) bool {
+		return r.c.Messages[m].Turn == turn && r.c.Messages[m].Has(transcript.MessageAborted)
+	})
 }
 
-// pending reports whether nothing but results of its own follows the turn.
+// pending reports whether nothing but results of its own follows a turn.
 func (r *reference) pending(turn int32) bool {
-	begun := false
-	for _, m := range r.msgs {
-		if r.turn(m) == turn {
-			begun = true
-			continue
+	for _, m := range slices.Backward(r.msgs) {
+		if r.c.Messages[m].Turn == turn && r.speaks(m) {
+			break
 		}
-		if begun && r.closes(turn, m) {
+		if r.closes(turn, m) {
 			return false
 		}
 	}
@@ -299,121 +461,26 @@ func (r *reference) pending(turn int32) bool {
 // closes reports whether a message behind a turn ends it.
 func (r *reference) closes(turn, m int32) bool {
 	msg := r.c.Messages[m]
-	switch r.c.Window {
-	case transcript.WindowUser:
+	switch {
+	case r.speaks(m), r.c.Window == transcript.WindowUser:
 		return true
-	case transcript.WindowLog:
-		return msg.Role == transcript.RoleAssistant || msg.Has(transcript.MessageTyped)
+	case r.c.Window == transcript.WindowLog:
+		return msg.Has(transcript.MessageTyped)
 	}
-	for b := msg.BlockLo; b < msg.BlockHi; b++ {
-		block := r.c.Blocks[b]
-		if block.Kind != transcript.BlockResult && block.Kind != transcript.BlockServerResult {
+	for b := int(msg.BlockLo); b < int(msg.BlockHi); b++ {
+		if !r.isResult(b) {
 			return true
 		}
-		call := r.out.Results[block.Ref].Call
-		if call < 0 || r.turn(r.c.Calls[call].Message) != turn {
+		of := int32(-1)
+		switch l := r.out.Results[r.ref(b)]; l.Fate {
+		case Answers, Duplicate:
+			of = r.c.Messages[r.c.Calls[l.Call].Message].Turn
+		case Undecided:
+			of = r.near(b)
+		}
+		if of != turn {
 			return true
 		}
 	}
 	return msg.BlockLo == msg.BlockHi
-}
-
-// inWindow is step 2: whether a result stands in the window of a turn, for
-// calls of a key.
-func (r *reference) inWindow(turn int32, key string, res int) bool {
-	at := r.c.Results[res].Message
-	if !r.inSegment(at) {
-		return false
-	}
-	switch r.c.Window {
-	case transcript.WindowTool, transcript.WindowUser:
-		want := transcript.RoleTool
-		if r.c.Window == transcript.WindowUser {
-			want = transcript.RoleUser
-		}
-		in := false
-		for _, m := range r.msgs {
-			switch {
-			case r.turn(m) == turn:
-				in = true
-			case r.c.Messages[m].Role != want:
-				in = false
-			case m == at:
-				return in
-			}
-		}
-		return false
-	}
-	// The last turn with a call of the key before the result.
-	last := int32(-1)
-	for call := range r.c.Calls {
-		if r.here(call) && r.key(r.c.Calls[call].ID) == key && r.callBefore(call, res) {
-			last = r.turn(r.c.Calls[call].Message)
-		}
-	}
-	return last == turn
-}
-
-func (r *reference) answer(call, res int, c Confidence, candidates int) {
-	turn := r.turn(r.c.Calls[call].Message)
-	x := &r.out.Calls[call]
-	x.State, x.Result, x.Confidence, x.Candidates = Answered, int32(res), c, int32(candidates)
-	switch {
-	case r.inWindow(turn, r.key(r.c.Calls[call].ID), res):
-		x.Place = InWindow
-	case r.callBefore(call, res):
-		x.Place = Later
-	default:
-		x.Place = Before
-	}
-	r.out.Results[res] = Leftover{Fate: Answers, Call: int32(call)}
-}
-
-// turns returns the segment's turns in order of their first message.
-func (r *reference) turns() []int32 {
-	var list []int32
-	for _, m := range r.msgs {
-		known := false
-		for _, t := range list {
-			known = known || t == r.turn(m)
-		}
-		if !known {
-			list = append(list, r.turn(m))
-		}
-	}
-	return list
-}
-
-func (r *reference) turn(m int32) int32 { return r.c.Messages[m].Turn }
-
-func (r *reference) inSegment(m int32) bool {
-	for _, n := range r.msgs {
-		if n == m {
-			return true
-		}
-	}
-	return false
-}
-
-// here reports whether a call takes part in the segment's pairing.
-func (r *reference) here(call int) bool {
-	return r.inSegment(r.c.Calls[call].Message) && !r.c.Calls[call].Hosted
-}
-
-func (r *reference) open(call int) bool {
-	return r.here(call) && r.out.Calls[call].State == Missing
-}
-
-// loose reports whether nothing has been said of a result yet.
-func (r *reference) loose(res int) bool {
-	return r.inSegment(r.c.Results[res].Message) && r.out.Results[res].Fate == Orphan
-}
-
-func (r *reference) matches(call, res int) bool {
-	k := r.key(r.c.Calls[call].ID)
-	return k != "" && k == r.key(r.c.Results[res].ID)
-}
-
-func (r *reference) callBefore(call, res int) bool {
-	return r.c.Calls[call].Block < r.c.Results[res].Block
 }

@@ -21,8 +21,8 @@ result, but which is not to be told. toolguard does not guess.
  {"role":"user","content":"n"}]`,
 	Check: func(c *Context) {
 		for i := range c.Pairing.Calls {
-			if c.Pairing.Calls[i].State != pairing.Unclear {
-				continue
+			if c.Pairing.Calls[i].State != pairing.Unclear || c.Pairing.Calls[i].Surplus {
+				continue // a surplus call has no result, whichever it is
 			}
 			c.aboutCall(i, Finding{
 				Severity: Warning, Confidence: pairing.Ambiguous.String(),

@@ -28,6 +28,9 @@ reasoning), when the provider wants it.`,
 			if m.Role != prev.Role || m.Role != transcript.RoleUser && m.Role != transcript.RoleAssistant {
 				continue
 			}
+			if c.Incomplete && c.Lines && m.Record-prev.Record > 1 {
+				continue // what stood between them cannot be read
+			}
 			class := operation.Safe
 			if c.signed(m.Turn) || c.signed(prev.Turn) {
 				class = operation.Unsafe

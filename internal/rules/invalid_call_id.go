@@ -49,6 +49,7 @@ ids stay different (safe).`,
 				class = operation.Unsafe
 			}
 			op := c.op(operation.RenameID, turn, class, "rewrite the id on both sides")
+			op.All = true
 			op.Calls = []int32{call}
 			if res := c.Pairing.Calls[call].Result; res >= 0 {
 				op.Results = []int32{res}
@@ -88,11 +89,11 @@ func judgeID(t transcript.Token, p *profile.Profile) (sev Severity, what, text s
 	case strings.IndexFunc(id, unicode.IsControl) >= 0:
 		return Error, "holds a control character", p.BadID.Text
 	case !p.IDChars.Allows(id):
-		return severityOf(p.BadID), "holds characters that " + p.Title + " refuses: only " + p.IDChars.String() + " are taken", p.BadID.Text
+		return severityOf(p.BadID), "holds characters that the " + p.Title + " refuses: only " + p.IDChars.String() + " are taken", p.BadID.Text
 	case p.IDMax > 0 && n > p.IDMax:
-		return severityOf(p.BadID), fmt.Sprintf("has %d characters; %s takes %d", n, p.Title, p.IDMax), p.BadID.Text
+		return severityOf(p.BadID), fmt.Sprintf("has %d characters; the %s takes %d", n, p.Title, p.IDMax), p.BadID.Text
 	case p.IDSoftMax > 0 && n > p.IDSoftMax:
-		return severityOf(p.LongID), fmt.Sprintf("has %d characters; %s may take only %d", n, p.Title, p.IDSoftMax), p.LongID.Text
+		return severityOf(p.LongID), fmt.Sprintf("has %d characters; the %s may take only %d", n, p.Title, p.IDSoftMax), p.LongID.Text
 	}
 	return Off, "", ""
 }

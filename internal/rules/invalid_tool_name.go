@@ -7,6 +7,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -48,13 +49,16 @@ result.`,
 			case strings.TrimSpace(name) != name:
 				f.Message = "the tool name " + quote(call.Name) + " has white space at an end"
 				f.Fix = c.op(operation.SetValue, turn, operation.Safe, "trim the white space")
+				f.Fix.Text = jsonString(strings.TrimSpace(name))
 			case !p.NameChars.Allows(name):
-				f.Severity = severityOf(p.BadNamePattern)
-				f.Message = "the tool name " + quote(call.Name) + " holds characters that " + p.Title + " refuses: only " + p.NameChars.String() + " are taken"
+				f.Severity, f.ProviderError = severityOf(p.BadNamePattern), p.BadNamePattern.Text
+				f.Message = "the tool name " + quote(call.Name) + " holds characters that the " + p.Title + " refuses: only " + p.NameChars.String() + " are taken"
 				f.Fix = c.op(operation.SetValue, turn, operation.Unsafe, "replace the characters")
+				f.Fix.Text = jsonString(sanitise(name, p.NameChars))
 			case p.NameMax > 0 && utf8.RuneCountInString(name) > p.NameMax:
-				f.Message = fmt.Sprintf("the tool name has %d characters; %s takes %d", utf8.RuneCountInString(name), p.Title, p.NameMax)
+				f.Message = fmt.Sprintf("the tool name has %d characters; the %s takes %d", utf8.RuneCountInString(name), p.Title, p.NameMax)
 				f.Fix = c.op(operation.SetValue, turn, operation.Unsafe, "shorten the name")
+				f.Fix.Text = jsonString(string([]rune(name)[:p.NameMax]))
 			default:
 				continue
 			}
@@ -63,4 +67,15 @@ result.`,
 			c.aboutCall(i, f)
 		}
 	},
+}
+
+// sanitise puts an underscore in the place of every character that is not in
+// the set.
+func sanitise(s string, set profile.Charset) string {
+	return strings.Map(func(r rune) rune {
+		if set.Allows(string(r)) {
+			return r
+		}
+		return '_'
+	}, s)
 }

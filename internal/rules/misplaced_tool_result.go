@@ -48,7 +48,7 @@ changes what a turn seems to have seen, and is unsafe.`,
 				class = operation.Unsafe
 				f.Message += fmt.Sprintf("; it is taken for the nearest of %d open calls with that id", x.Candidates)
 			}
-			if pairing.Crosses(c.Conversation, int32(i), x.Result) {
+			if x.Crosses {
 				class = operation.Unsafe
 			}
 			f.Fix = c.op(operation.MoveResult, c.turn(call.Message), class, "move the result to its call")

@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"strings"
+
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -28,15 +30,20 @@ inserted: the result may be in it.`,
 	Check: func(c *Context) {
 		for i := range c.Pairing.Calls {
 			call := &c.Calls[i]
-			if c.Pairing.Calls[i].State != pairing.Missing || call.Server || call.Kind == transcript.KindApproval {
+			x := &c.Pairing.Calls[i]
+			if x.State != pairing.Missing && !x.Surplus || call.Server || call.Kind == transcript.KindApproval {
 				continue
 			}
 			f := Finding{
 				Severity: Error, Message: callName(call) + " has no result",
 				ProviderError: c.Profile.Missing.Text,
-				Fix:           c.insertion(i),
 			}
-			if c.ElsewhereState || c.Use == transcript.UseTrace {
+			if x.Surplus {
+				f.Message = callName(call) + " has no result: there are fewer results than calls without ids"
+			} else {
+				f.Fix = c.insertion(i)
+			}
+			if c.ElsewhereState || c.Slice {
 				f.Severity = Warning
 			}
 			c.aboutCall(i, f)
@@ -54,12 +61,31 @@ func (c *Context) insertion(i int) *operation.Operation {
 		return nil // an output of such a call cannot be made up
 	}
 	turn := c.turn(call.Message)
-	op := c.turnOp(operation.InsertResult, turn, operation.Additive, "insert a placeholder result after message "+number(c.lastOf(turn, call.Message)))
-	op.Calls = append(op.Calls, int32(i))
-	if len(op.Calls) == 2 {
-		op.Title = "insert placeholder results after message " + number(c.lastOf(turn, call.Message))
+	op := c.ops[opKey{operation.InsertResult, turn}]
+	if op == nil {
+		op = c.turnOp(operation.InsertResult, turn, operation.Additive, "insert a placeholder result "+c.placeOf(turn, call.Message))
+	} else if len(op.Calls) == 1 {
+		op.Title = "insert placeholder results" + strings.TrimPrefix(op.Title, "insert a placeholder result")
 	}
+	op.Calls = append(op.Calls, int32(i))
 	return op
+}
+
+// placeOf says where results of a turn go that are to be inserted.
+func (c *Context) placeOf(turn, from int32) string {
+	last := c.lastOf(turn, from)
+	if c.Window == transcript.WindowUser {
+		for m := from + 1; int(m) < len(c.Messages); m++ {
+			if c.Messages[m].Turn == turn {
+				continue
+			}
+			if c.Messages[m].Role == transcript.RoleUser {
+				return "into message " + number(m)
+			}
+			break
+		}
+	}
+	return "after message " + number(last)
 }
 
 // lastOf returns the last of the messages that make up a turn and its results,

@@ -3,7 +3,6 @@ package rules
 import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
-	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 var orphanToolResult = &Rule{
@@ -39,9 +38,6 @@ Where the conversation names state on the provider's side
 			} else {
 				f.Fix = c.op(operation.DropResult, c.turn(res.Message), operation.Unsafe, "drop the result")
 				f.Fix.Results = []int32{int32(i)}
-			}
-			if c.Use == transcript.UseTrace && f.Severity == Error {
-				f.Severity = Warning
 			}
 			c.aboutResult(i, f)
 		}

@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"sync"
+
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -24,6 +26,7 @@ made up.`,
 		if severity == Off {
 			return
 		}
+		dangles := sync.OnceValue(c.dangling)
 		for i := range c.Blocks {
 			b := &c.Blocks[i]
 			if b.Kind != transcript.BlockReasoning {
@@ -32,7 +35,7 @@ made up.`,
 			m := &c.Messages[b.Message]
 			switch {
 			case m.Has(transcript.MessageItem):
-				if b.Has(transcript.BlockHasID) && c.dangles(b.Message) {
+				if b.Has(transcript.BlockHasID) && dangles()[b.Message] {
 					f := Finding{
 						Severity: severity, Span: b.Span, ProviderError: c.Profile.Unreplayable.Text,
 						Message: "reasoning without the item it led to",
@@ -58,16 +61,20 @@ made up.`,
 	},
 }
 
-// dangles reports whether no item of the model follows a reasoning item.
-func (c *Context) dangles(message int32) bool {
-	for k := message + 1; int(k) < len(c.Messages); k++ {
-		m := &c.Messages[k]
-		if m.Role != transcript.RoleAssistant {
-			return true
-		}
-		if m.BlockLo < m.BlockHi && c.Blocks[m.BlockLo].Kind != transcript.BlockReasoning || m.BlockLo == m.BlockHi {
-			return false
+// dangling returns, by message, whether no item of the model follows it but
+// reasoning: what a reasoning item there led to is not there.
+func (c *Context) dangling() []bool {
+	out := make([]bool, len(c.Messages))
+	open := true
+	for i := len(c.Messages) - 1; i >= 0; i-- {
+		out[i] = open
+		m := &c.Messages[i]
+		switch {
+		case m.Role != transcript.RoleAssistant:
+			open = true
+		case m.BlockLo == m.BlockHi || c.Blocks[m.BlockLo].Kind != transcript.BlockReasoning:
+			open = false
 		}
 	}
-	return true
+	return out
 }

@@ -35,6 +35,7 @@ empty string become ` + "`{}`" + ` (safe). Anything else is wrapped (unsafe).`,
 			switch call.Form {
 			case transcript.ArgsString:
 				title = "parse the string"
+				text = transcript.NewValue([]byte(c.Text(call.Args)), 0).Str()
 			case transcript.ArgsNull, transcript.ArgsStringEmpty:
 				title, text = "write {}", "{}"
 			case transcript.ArgsArray:
@@ -42,9 +43,9 @@ empty string become ` + "`{}`" + ` (safe). Anything else is wrapped (unsafe).`,
 					title, text = "write {}", "{}"
 					break
 				}
-				class, title = operation.Unsafe, "wrap it in an object"
+				class, title, text = operation.Unsafe, "wrap it in an object", wrapped(c.Text(call.Args))
 			case transcript.ArgsStringOther, transcript.ArgsStringBad, transcript.ArgsScalar:
-				class, title = operation.Unsafe, "wrap it in an object"
+				class, title, text = operation.Unsafe, "wrap it in an object", wrapped(c.Text(call.Args))
 			default:
 				continue
 			}
@@ -60,3 +61,6 @@ empty string become ` + "`{}`" + ` (safe). Anything else is wrapped (unsafe).`,
 		}
 	},
 }
+
+// wrapped returns an object with a value in it.
+func wrapped(raw string) string { return `{"value":` + raw + `}` }

@@ -25,6 +25,8 @@ were missing.
 		if c.Window != transcript.WindowUser {
 			return
 		}
+		fore := c.foreBlocks()
+		message, wedge, wedged := int32(-1), transcript.Span{}, false
 		for i := range c.Pairing.Results {
 			l := &c.Pairing.Results[i]
 			res := &c.Results[i]
@@ -32,7 +34,14 @@ were missing.
 				continue
 			}
 			call := &c.Calls[l.Call]
-			other, before := c.before(res)
+			if res.Message != message {
+				message = res.Message
+				wedge, wedged = c.wedge(call, res)
+			}
+			other, before := wedge, wedged
+			if b := fore[res.Message]; b >= 0 && b < res.Block {
+				other, before = c.Blocks[b].Span, true
+			}
 			if !before {
 				continue
 			}
@@ -47,17 +56,26 @@ were missing.
 	},
 }
 
-// before returns what stands between a call's turn and its result, other than
-// results: in the same message, or in a user message before it that carries
-// none.
-func (c *Context) before(res *transcript.Result) (transcript.Span, bool) {
-	m := &c.Messages[res.Message]
-	for b := m.BlockLo; b < res.Block; b++ {
-		if c.Blocks[b].Kind != transcript.BlockResult {
-			return c.Blocks[b].Span, true
+// foreBlocks returns, by message, the first block that is no result; -1 where
+// there is none.
+func (c *Context) foreBlocks() []int32 {
+	out := make([]int32, len(c.Messages))
+	for i := range c.Messages {
+		out[i] = -1
+		for b := c.Messages[i].BlockLo; b < c.Messages[i].BlockHi; b++ {
+			if c.Blocks[b].Kind != transcript.BlockResult {
+				out[i] = b
+				break
+			}
 		}
 	}
-	for k := res.Message - 1; k >= 0; k-- {
+	return out
+}
+
+// wedge returns the user message without results that stands between a call's
+// turn and the message of its result, if one does.
+func (c *Context) wedge(call *transcript.Call, res *transcript.Result) (transcript.Span, bool) {
+	for k := res.Message - 1; k > call.Message; k-- {
 		prev := &c.Messages[k]
 		if prev.Role != transcript.RoleUser {
 			break
@@ -65,10 +83,8 @@ func (c *Context) before(res *transcript.Result) (transcript.Span, bool) {
 		if prev.BlockLo == prev.BlockHi {
 			continue
 		}
-		for b := prev.BlockLo; b < prev.BlockHi; b++ {
-			if c.Blocks[b].Kind == transcript.BlockResult {
-				return transcript.Span{}, false
-			}
+		if c.Blocks[prev.BlockLo].Kind == transcript.BlockResult || c.Blocks[prev.BlockHi-1].Kind == transcript.BlockResult {
+			return transcript.Span{}, false
 		}
 		return prev.RoleSpan(), true
 	}

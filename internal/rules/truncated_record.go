@@ -20,7 +20,7 @@ and no placeholder is inserted, because the result may be in it.`,
 {"role":"assistant","content":"a"}`,
 	CheckFile: func(c *FileContext) {
 		eachFault(c, transcript.FaultTruncated, func(f *FileFault) Finding {
-			out := Finding{Severity: Error, Message: "the input ends inside this record"}
+			out := Finding{Severity: Error, Message: "the input ends inside this record", Span: transcript.Span{Start: f.Span.End - 1, End: f.Span.End}}
 			if f.Want != "" {
 				out.Message += ": expected " + f.Want
 			}

@@ -190,7 +190,7 @@ func (r *Reader) decide() error {
 	if bytes.IndexByte(text, '\n') < 0 && r.win.end() < r.src.size {
 		// Do not load a line of a gigabyte that is no JSON from the start.
 		s := r.scan.Scan(text, 0, Strict)
-		if s.Kind == FaultInvalidJSON && !documentLike(text) {
+		if s.Kind == FaultInvalidJSON && text[s.At] != 0 && !documentLike(text) {
 			return r.sample(document{start: start, scan: s}, false)
 		}
 	}
@@ -205,7 +205,7 @@ func (r *Reader) decide() error {
 		nul:     nul,
 		scan:    s,
 		like:    documentLike(text),
-		bracket: first.next < r.src.size && (c == '[' || c == '{') && skipBlank(text, 1) == len(text),
+		bracket: first.next > first.end && (c == '[' || c == '{') && skipBlank(text, 1) == len(text),
 	}
 	if s.Kind == FaultNone {
 		n, whole := 1, false
@@ -396,10 +396,10 @@ func (r Record) unreadable() bool {
 }
 
 // documentLike reports whether text starts the way JSON documents do and texts
-// with brackets do not: `[INFO]` and `{{ name }}` are none.
+// with brackets do not: `[INFO]` and `{{ name }}` are none. A NUL is an end too.
 func documentLike(text []byte) bool {
 	i := skipBlank(text, 1)
-	end := i >= len(text)
+	end := i >= len(text) || text[i] == 0
 	if text[0] == '{' {
 		return end || bytes.IndexByte([]byte(`"}'`), text[i]) >= 0 || unicode.IsLetter(rune(text[i]))
 	}

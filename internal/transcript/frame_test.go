@@ -298,6 +298,8 @@ func frameSeeds() []string {
 		"[\n  {\"role\": \"user\"},\n  {\"role\": \"assistant\"}\n]\n",
 		"\xef\xbb\xbf{\"a\":1} {\"b\":2} 3 \"4\"\n5\n",
 		"[INFO] start\n{\"a\":1}\n{\"b\":2}\n",
+		"[0\x00\t",
+		"{ \r\r\r\r\x00",
 	}
 	for _, s := range seeds {
 		files = append(files, s, "{\"z\":0}\n"+s+"\n{\"z\":1}\n", "{\n}\n"+s+"\n{}")

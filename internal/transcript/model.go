@@ -94,6 +94,11 @@ type Conversation struct {
 	// no result of the conversation has a member for one.
 	Idless bool
 
+	// Lists are the arrays whose elements the messages are; Lines is set where
+	// they are the records of a file. Neither is where a message stands alone.
+	Lists []Span
+	Lines bool
+
 	Turns    int // how many turns the messages make up
 	Messages []Message
 	Blocks   []Block

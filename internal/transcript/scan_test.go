@@ -347,7 +347,7 @@ func BenchmarkScan(b *testing.B) {
 		{"japanese", repeat(`"`, `日本語`, 1<<20, `"`)},
 		{"arrays", repeat("[[]", ",[]", 2<<20, "]")},
 		{"keys", repeat(`{"a":1`, `,"key1":1`, 1<<20, "}")},
-		{"indented", repeat("[1", ",\n                    1", 1<<18, "]")},
+		{"indented", repeat("[1", ",\r                    1", 1<<18, "]")},
 	} {
 		sc := NewScanner()
 		for _, m := range []struct {

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite what the scripts compare with")
+
+func TestMain(m *testing.M) {
+	version = "0.0.0-test" // the reports of the scripts hold it
+	testscript.Main(m, map[string]func(){"toolguard": main})
+}
+
+func TestScripts(t *testing.T) {
+	transcripts, err := filepath.Abs("../../testdata/transcripts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "../../testdata/scripts",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("TRANSCRIPTS", transcripts)
+			// With the race detector each command would sleep for a second.
+			env.Setenv("GORACE", "atexit_sleep_ms=0")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":      exits,
+			"unquote-go": unquoteGo,
+		},
+		Condition: func(cond string) (bool, error) {
+			if cond == "root" {
+				return os.Geteuid() == 0, nil
+			}
+			return false, errors.New("unknown condition " + cond)
+		},
+	})
+}
+
+// exits runs a command that must end with exactly the given exit code:
+//
+//	exits 2 toolguard check no-such-file
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits code command [args...]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		exit, ok := errors.AsType[*exec.ExitError](err)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// unquoteGo replaces each line of files, a Go string literal, by what it
+// stands for. That is how a script holds bytes that are no text.
+func unquoteGo(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: unquote-go file...")
+	}
+	for _, name := range args {
+		var out []byte
+		for line := range strings.Lines(ts.ReadFile(name)) {
+			s, err := strconv.Unquote(strings.TrimSpace(line))
+			if err != nil {
+				ts.Fatalf("%s: %s: %v", name, line, err)
+			}
+			out = append(out, s...)
+		}
+		ts.Check(os.WriteFile(ts.MkAbs(name), out, 0o666))
+	}
+}

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const cut = `{"role":"user","content":"q"}
+{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"ls","input":{}}]}
+{"role":"user","content":"well?"}
+`
+
+func noEnv(string) string { return "" }
+
+// brokenWriter fails as a pipe does that nobody reads any more, or a full disk.
+type brokenWriter struct{ err error }
+
+func (w brokenWriter) Write([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "write", Path: "/dev/stdout", Err: w.err}
+}
+
+func TestBrokenPipeIsQuiet(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"check", "-"}, {"check", "-o", "json", "-"}, {"detect", "-"}, {"rules"}, {"explain", "broken-link"}, {"version"}} {
+		var stderr bytes.Buffer
+		code := run(t.Context(), args, strings.NewReader(cut), brokenWriter{syscall.EPIPE}, &stderr, noEnv)
+		if code == exitTrouble || stderr.Len() > 0 {
+			t.Errorf("%v: exit code %d, stderr %q", args, code, stderr.String())
+		}
+	}
+}
+
+func TestBrokenPipeBesideFile(t *testing.T) {
+	t.Parallel()
+	out := filepath.Join(t.TempDir(), "report.json")
+	var stderr bytes.Buffer
+	args := []string{"check", "-q", "-o", "text", "-o", "json=" + out, "-"}
+	code := run(t.Context(), args, strings.NewReader(cut), brokenWriter{syscall.EPIPE}, &stderr, noEnv)
+	if code != exitFindings || stderr.Len() > 0 {
+		t.Errorf("exit code %d, stderr %q", code, stderr.String())
+	}
+	if b, err := os.ReadFile(out); err != nil || !bytes.Contains(b, []byte("missing-tool-result")) {
+		t.Errorf("the file holds %q, %v", b, err)
+	}
+}
+
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"check", "-"}, {"check", "-o", "json", "-"}, {"detect", "-"}, {"rules"}, {"version"}} {
+		var stderr bytes.Buffer
+		code := run(t.Context(), args, strings.NewReader(cut), brokenWriter{syscall.ENOSPC}, &stderr, noEnv)
+		want := "toolguard: standard output: no space left on device\n"
+		if code != exitTrouble || stderr.String() != want {
+			t.Errorf("%v: exit code %d, stderr %q, want %q", args, code, stderr.String(), want)
+		}
+	}
+}
+
+func TestInterrupt(t *testing.T) {
+	t.Parallel()
+	out := filepath.Join(t.TempDir(), "report.json")
+	for _, args := range [][]string{{"check", "-o", "json=" + out, "-"}, {"detect", "-"}} {
+		ctx, cancel := context.WithCancel(t.Context())
+		// Standard input that never ends must not keep the process alive.
+		stdin, w := io.Pipe()
+		defer w.Close()
+		time.AfterFunc(10*time.Millisecond, cancel)
+		var stderr bytes.Buffer
+		code := run(ctx, args, stdin, io.Discard, &stderr, noEnv)
+		if code != exitInterrupted || stderr.Len() > 0 {
+			t.Errorf("%v: exit code %d, stderr %q", args, code, stderr.String())
+		}
+	}
+	entries, err := os.ReadDir(filepath.Dir(out))
+	if err != nil || len(entries) > 0 {
+		t.Errorf("an interrupted run left %v, %v", entries, err)
+	}
+}
+
+func TestOutputFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "report.txt")
+	if err := os.WriteFile(path, []byte("old"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	f, err := createOutput(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString("new"); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := os.ReadFile(path); string(got) != "old" {
+		t.Errorf("before the commit the file holds %q", got)
+	}
+	if err := f.commit(); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := os.ReadFile(path); string(got) != "new" {
+		t.Errorf("after the commit the file holds %q", got)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 && os.PathSeparator == '/' {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	f.discard()
+	if _, err := os.Stat(path); err != nil {
+		t.Errorf("discard removed a file that was committed: %v", err)
+	}
+	if _, err := createOutput(dir); err == nil || err.Error() != dir+": is a directory" {
+		t.Errorf("a directory as output: %v", err)
+	}
+}
+
+func TestExplainEveryRule(t *testing.T) {
+	t.Parallel()
+	for _, name := range ruleNames() {
+		var stdout, stderr bytes.Buffer
+		code := run(t.Context(), []string{"explain", name}, strings.NewReader(""), &stdout, &stderr, noEnv)
+		if code != exitOK || !strings.Contains(stdout.String(), "is reported by toolguard check") || !strings.Contains(stdout.String(), "["+name+"]\n") {
+			t.Errorf("%s: exit code %d, stderr %q, stdout:\n%s", name, code, stderr.String(), stdout.String())
+		}
+	}
+}
+
+func TestUseColor(t *testing.T) {
+	t.Parallel()
+	type env map[string]string
+	tests := []struct {
+		choice   string
+		env      env
+		terminal bool
+		want     bool
+	}{
+		{"auto", nil, true, true},
+		{"auto", nil, false, false},
+		{"auto", env{"TERM": "dumb"}, true, false},
+		{"auto", env{"NO_COLOR": "1"}, true, false},
+		{"auto", env{"FORCE_COLOR": "1"}, false, true},
+		{"auto", env{"FORCE_COLOR": "0"}, false, false},
+		{"auto", env{"CLICOLOR_FORCE": "1", "TERM": "dumb"}, false, true},
+		{"auto", env{"NO_COLOR": "1", "FORCE_COLOR": "1"}, true, false},
+		{"always", env{"NO_COLOR": "1", "TERM": "dumb"}, false, true},
+		{"never", env{"FORCE_COLOR": "1"}, true, false},
+	}
+	for _, tt := range tests {
+		got, err := useColor(tt.choice, func(key string) string { return tt.env[key] }, tt.terminal)
+		if err != nil || got != tt.want {
+			t.Errorf("%s, %v, terminal %v: %v, %v", tt.choice, tt.env, tt.terminal, got, err)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"missing-tool-resutl":  "missing-tool-result",
+		"Missing-Tool-Result":  "missing-tool-result",
+		"missing_tool_result":  "missing-tool-result",
+		"orphan":               "orphan-tool-result",
+		"surrogate":            "lone-surrogate",
+		"x":                    "",
+		"":                     "",
+		"quite another matter": "",
+	} {
+		if got := nearest(name, ruleNames()); got != want {
+			t.Errorf("nearest(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestInOrder(t *testing.T) {
+	t.Parallel()
+	var items []int
+	for i := range 500 {
+		items = append(items, i)
+	}
+	weight := func(i int) int64 { return int64(i%7) << 27 }
+	work := func(_ context.Context, i int) int {
+		if i%100 == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		return i * i
+	}
+	for _, jobs := range []int{1, 2, 16} {
+		next := 0
+		err := inOrder(t.Context(), items, jobs, weight, work, func(item, result int) error {
+			if item != next || result != item*item {
+				t.Errorf("got %d, %d, want %d", item, result, next)
+			}
+			next++
+			return nil
+		})
+		if err != nil || next != len(items) {
+			t.Errorf("%d jobs: %d items, %v", jobs, next, err)
+		}
+	}
+
+	stop := errors.New("stop")
+	err := inOrder(t.Context(), items, 4, weight, work, func(item, _ int) error {
+		if item == 3 {
+			return stop
+		}
+		return nil
+	})
+	if !errors.Is(err, stop) {
+		t.Errorf("got %v, want the error of done", err)
+	}
+}

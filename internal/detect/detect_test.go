@@ -1,0 +1,464 @@
+package detect_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/toolguard/toolguard/internal/detect"
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+const (
+	user       = `{"role":"user","content":"q"}`
+	answer     = `{"role":"assistant","content":"a"}`
+	chatCall   = `{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}`
+	chatResult = `{"role":"tool","tool_call_id":"c","content":"ok"}`
+	legacyCall = `{"role":"assistant","content":null,"function_call":{"name":"f","arguments":"{}"}}`
+	use        = `{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]}`
+	useResult  = `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"ok"}]}`
+	item       = `{"type":"function_call","call_id":"k","name":"f","arguments":"{}"}`
+	itemResult = `{"type":"function_call_output","call_id":"k","output":"ok"}`
+	record     = `{"type":"user","uuid":"u","parentUuid":null,"message":{"role":"user","content":"q"}}`
+	recordUse  = `{"type":"assistant","uuid":"v","parentUuid":"u","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]}}`
+	bareRecord = `{"type":"user","message":{"role":"user","content":"q"}}`
+)
+
+func list(elements ...string) string { return "[" + strings.Join(elements, ",") + "]" }
+
+func lines(records ...string) string { return strings.Join(records, "\n") + "\n" }
+
+// A seen is what is known of a conversation that was handed out.
+type seen struct {
+	name, dialect     string
+	use               transcript.Use
+	messages          int
+	calls, results    int
+	elsewhere, linked bool
+}
+
+func (s seen) String() string {
+	out := fmt.Sprintf("%s %s, a %s: %d messages, %d calls, %d results", s.name, s.dialect, s.use, s.messages, s.calls, s.results)
+	if s.elsewhere {
+		out += ", elsewhere"
+	}
+	if s.linked {
+		out += ", linked"
+	}
+	return strings.TrimSpace(out)
+}
+
+func read(t testing.TB, text string, opts detect.Options) (f *detect.File, convs []string, reason string) {
+	t.Helper()
+	f, err := detect.Read(transcript.FromBytes("t", []byte(text)), opts, func(c *transcript.Conversation) error {
+		if c.Index != len(convs) {
+			t.Errorf("conversation %d has the index %d", len(convs), c.Index)
+		}
+		convs = append(convs, seen{c.Name, c.Dialect, c.Use, len(c.Messages), len(c.Calls), len(c.Results), c.ElsewhereState, c.Linked}.String())
+		return nil
+	})
+	var not *detect.ErrNotTranscript
+	if errors.As(err, &not) {
+		return f, convs, not.Reason
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f, convs, ""
+}
+
+func TestDecision(t *testing.T) {
+	const (
+		doc    = transcript.FramingDocument
+		jsonl  = transcript.FramingLines
+		values = transcript.FramingValues
+	)
+	for _, c := range []struct {
+		name, text string
+		framing    transcript.Framing
+		container  string
+		dialect    string
+		pointer    string
+		key        string // the beginning
+		unsure     bool
+		runners    string
+		convs      []string
+	}{
+		{
+			name: "array", text: list(user, chatCall, chatResult),
+			framing: doc, container: "json-messages", dialect: "openai-chat", key: "tool_calls", runners: "anthropic openai-responses",
+			convs: []string{"openai-chat, a log: 3 messages, 1 calls, 1 results"},
+		},
+		{
+			name: "array of blocks", text: "\ufeff" + list(user, use, useResult),
+			framing: doc, container: "json-messages", dialect: "anthropic", key: `type "tool_use"`, runners: "openai-chat openai-responses",
+			convs: []string{"anthropic, a log: 3 messages, 1 calls, 1 results"},
+		},
+		{
+			name: "array of items", text: list(item, itemResult),
+			framing: doc, container: "json-messages", dialect: "openai-responses", key: `type "function_call" at byte 1`,
+			convs: []string{"openai-responses, a log: 2 messages, 1 calls, 1 results"},
+		},
+		{
+			name: "plain", text: list(user, answer),
+			framing: doc, container: "json-messages", dialect: "openai-chat", key: "role", runners: "anthropic openai-responses",
+			convs: []string{"openai-chat, a log: 2 messages, 0 calls, 0 results"},
+		},
+		{
+			name: "legacy call", text: list(user, legacyCall),
+			framing: doc, container: "json-messages", dialect: "openai-chat", key: "function_call", runners: "anthropic openai-responses",
+			convs: []string{"openai-chat, a log: 2 messages, 1 calls, 0 results"},
+		},
+		{
+			name: "messages", text: `{"messages":` + list(user, chatCall) + `}`,
+			framing: doc, container: "json-messages", dialect: "openai-chat", pointer: "/messages", key: "tool_calls", runners: "anthropic openai-responses",
+			convs: []string{"openai-chat, a log: 2 messages, 1 calls, 0 results"},
+		},
+		{
+			name: "request", text: `{"model":"m","messages":` + list(user, use, useResult) + `,"max_tokens":9}`,
+			framing: doc, container: "json-messages", dialect: "anthropic", pointer: "/messages", key: `type "tool_use"`, runners: "openai-chat openai-responses",
+			convs: []string{"anthropic, a request body: 3 messages, 1 calls, 1 results"},
+		},
+		{
+			name: "plain request with a tool of Anthropic's", text: `{"model":"m","tools":[{"name":"f","input_schema":{}}],"messages":` + list(user, answer) + `}`,
+			framing: doc, container: "json-messages", dialect: "anthropic", pointer: "/messages", key: "the request", runners: "openai-chat openai-responses",
+			convs: []string{"anthropic, a request body: 2 messages, 0 calls, 0 results"},
+		},
+		{
+			name: "plain input", text: `{"model":"m","input":` + list(user) + `}`,
+			framing: doc, container: "json-messages", dialect: "openai-responses", pointer: "/input", key: "the request", runners: "openai-chat anthropic",
+			convs: []string{"openai-responses, a request body: 1 messages, 0 calls, 0 results"},
+		},
+		{
+			name: "state elsewhere", text: `{"model":"m","previous_response_id":"resp_1","input":` + list(itemResult) + `}`,
+			framing: doc, container: "json-messages", dialect: "openai-responses", pointer: "/input", key: `type "function_call_output"`,
+			convs: []string{"openai-responses, a request body: 1 messages, 0 calls, 1 results, elsewhere"},
+		},
+		{
+			name: "no state elsewhere", text: `{"model":"m","previous_response_id":null,"input":` + list(itemResult) + `}`,
+			framing: doc, container: "json-messages", dialect: "openai-responses", pointer: "/input", key: `type "function_call_output"`,
+			convs: []string{"openai-responses, a request body: 1 messages, 0 calls, 1 results"},
+		},
+		{
+			name: "output", text: `{"id":"r","output":` + list(item) + `}`,
+			framing: doc, container: "json-messages", dialect: "openai-responses", pointer: "/output", key: `type "function_call"`,
+			convs: []string{"openai-responses, a trace: 1 messages, 1 calls, 0 results"},
+		},
+		{
+			name: "one answer", text: `{"id":"m","role":"assistant","stop_reason":"tool_use","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]}`,
+			framing: doc, container: "json-messages", dialect: "anthropic", key: `type "tool_use"`,
+			convs: []string{"anthropic, a trace: 1 messages, 1 calls, 0 results"},
+		},
+		{
+			name: "several lists", text: `{"a/b":` + list(user, chatCall, chatResult) + `,"c~d":` + list(user, answer) + `}`,
+			framing: doc, container: "json-conversations", dialect: "openai-chat", pointer: "/a~1b", key: "tool_calls", runners: "anthropic openai-responses",
+			convs: []string{"/a~1b openai-chat, a log: 3 messages, 1 calls, 1 results", "/c~0d openai-chat, a log: 2 messages, 0 calls, 0 results"},
+		},
+		{
+			name: "a list of conversations", text: list(`{"traj":`+list(user, chatCall)+`}`, `{"traj":`+list(user)+`}`),
+			framing: doc, container: "json-conversations", dialect: "openai-chat", pointer: "/0/traj", key: "tool_calls", runners: "anthropic openai-responses",
+			convs: []string{"/0/traj openai-chat, a dataset: 2 messages, 1 calls, 0 results", "/1/traj openai-chat, a dataset: 1 messages, 0 calls, 0 results"},
+		},
+		{
+			name: "a copy beside the messages", text: `{"messages":` + list(user, chatCall) + `,"events":` + list(user, chatCall) + `}`,
+			framing: doc, container: "json-messages", dialect: "openai-chat", pointer: "/messages", key: "tool_calls", runners: "anthropic openai-responses",
+			convs: []string{"openai-chat, a log: 2 messages, 1 calls, 0 results"},
+		},
+		{
+			name: "records in a document", text: `{"loglines":` + list(record, recordUse) + `}`,
+			framing: doc, container: "json-log", dialect: "claude-code", pointer: "/loglines", key: "message",
+			convs: []string{"claude-code, a log: 2 messages, 1 calls, 0 results, linked"},
+		},
+		{
+			name: "message lines", text: lines(user, chatCall, chatResult),
+			framing: jsonl, container: "jsonl-messages", dialect: "openai-chat", key: "tool_calls", runners: "anthropic openai-responses",
+			convs: []string{"openai-chat, a log: 3 messages, 1 calls, 1 results"},
+		},
+		{
+			name: "item lines", text: lines(user, item, itemResult),
+			framing: jsonl, container: "jsonl-messages", dialect: "openai-responses", key: `type "function_call"`, runners: "openai-chat anthropic",
+			convs: []string{"openai-responses, a log: 3 messages, 1 calls, 1 results"},
+		},
+		{
+			name: "conversation lines", text: lines(`{"messages":`+list(user, chatCall)+`}`, `{"messages":`+list(user, answer)+`}`),
+			framing: jsonl, container: "jsonl-conversations", dialect: "openai-chat", pointer: "/messages", key: "tool_calls", runners: "anthropic openai-responses",
+			convs: []string{"record 1 openai-chat, a dataset: 2 messages, 1 calls, 0 results", "record 2 openai-chat, a dataset: 2 messages, 0 calls, 0 results"},
+		},
+		{
+			name: "array lines", text: lines(list(user, chatCall), list(user)),
+			framing: jsonl, container: "jsonl-conversations", dialect: "openai-chat", key: "tool_calls", runners: "anthropic openai-responses",
+			convs: []string{"record 1 openai-chat, a dataset: 2 messages, 1 calls, 0 results", "record 2 openai-chat, a dataset: 1 messages, 0 calls, 0 results"},
+		},
+		{
+			name: "pretty values", text: "{\n\"role\": \"user\",\n\"content\": \"q\"\n}\n{\n\"role\": \"assistant\",\n\"content\": \"a\"\n}\n",
+			framing: values, container: "jsonl-messages", dialect: "openai-chat", key: "role", runners: "anthropic openai-responses",
+			convs: []string{"openai-chat, a log: 2 messages, 0 calls, 0 results"},
+		},
+		{
+			name: "a session", text: lines(record, recordUse),
+			framing: jsonl, container: "linked-log", dialect: "claude-code", pointer: "/message", key: "type, message and uuid", runners: "anthropic",
+			convs: []string{"claude-code, a log: 2 messages, 1 calls, 0 results, linked"},
+		},
+		{
+			name: "a session of one record", text: record,
+			framing: doc, container: "linked-log", dialect: "claude-code", pointer: "/message", key: "type, message and uuid",
+			convs: []string{"claude-code, a log: 1 messages, 0 calls, 0 results, linked"},
+		},
+		{
+			name: "records without links", text: lines(bareRecord, bareRecord),
+			framing: jsonl, container: "event-log", dialect: "claude-code", pointer: "/message", key: "type and message", unsure: true,
+			convs: []string{"claude-code, a log: 2 messages, 0 calls, 0 results"},
+		},
+		{
+			name: "two scopes", text: lines(record, strings.Replace(record, `"uuid":"u"`, `"uuid":"w","agentId":"g"`, 1)),
+			framing: jsonl, container: "linked-log", dialect: "claude-code", pointer: "/message", key: "type, message and uuid",
+			convs: []string{"claude-code, a log: 1 messages, 0 calls, 0 results, linked", "agent g claude-code, a log: 1 messages, 0 calls, 0 results, linked"},
+		},
+		{
+			name: "request and answer", text: lines(`{"messages":`+list(user)+`,"response":{"choices":[{"message":`+chatCall+`}]}}`, `{"messages":`+list(user)+`,"response":{"choices":[{"message":`+answer+`}]}}`),
+			framing: jsonl, container: "jsonl-conversations", dialect: "openai-chat", pointer: "/messages", key: "tool_calls", runners: "anthropic openai-responses",
+			convs: []string{"record 1 openai-chat, a dataset: 2 messages, 1 calls, 0 results", "record 2 openai-chat, a dataset: 2 messages, 0 calls, 0 results"},
+		},
+		{
+			name: "rollout", text: lines(`{"responses_create_params":{"input":`+list(user)+`},"response":{"output":`+list(item, itemResult)+`}}`, `{"responses_create_params":{"input":"q"},"response":{"output":`+list(item)+`}}`),
+			framing: jsonl, container: "jsonl-conversations", dialect: "openai-responses", pointer: "/responses_create_params/input", key: `type "function_call"`, runners: "openai-chat anthropic",
+			convs: []string{"record 1 openai-responses, a dataset: 3 messages, 1 calls, 1 results", "record 2 openai-responses, a dataset: 1 messages, 1 calls, 0 results"},
+		},
+		{
+			name: "the first that decides wins a tie", text: list(user, use, chatResult),
+			framing: doc, container: "json-messages", dialect: "anthropic", key: `type "tool_use"`, runners: "openai-chat openai-responses",
+			convs: []string{"anthropic, a log: 3 messages, 1 calls, 1 results"},
+		},
+		{
+			name: "a message without content", text: list(user, chatCall, user, `{"role":"assistant"}`),
+			framing: doc, container: "json-messages", dialect: "openai-chat", key: "tool_calls", runners: "anthropic openai-responses",
+			convs: []string{"openai-chat, a log: 4 messages, 1 calls, 0 results"},
+		},
+		{name: "empty", text: "", framing: transcript.FramingEmpty, container: "empty"},
+		{name: "empty array", text: "[]", framing: doc, container: "json-messages"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f, convs, reason := read(t, c.text, detect.Options{})
+			if reason != "" {
+				t.Fatalf("no transcript: %s", reason)
+			}
+			if f.Framing != c.framing || f.Container != c.container || f.Dialect != c.dialect || f.Pointer != c.pointer || f.Sure == c.unsure {
+				t.Errorf("decision %+v", f.Decision)
+			}
+			if !strings.HasPrefix(f.Key, c.key) {
+				t.Errorf("key %q, want %q", f.Key, c.key)
+			}
+			var runners []string
+			for _, r := range f.RunnersUp {
+				runners = append(runners, r.Dialect)
+			}
+			if got := strings.Join(runners, " "); got != c.runners {
+				t.Errorf("runners-up %q, want %q", got, c.runners)
+			}
+			if !slices.Equal(convs, c.convs) || f.Conversations != len(c.convs) {
+				t.Errorf("%d conversations:\n%s\nwant\n%s", f.Conversations, strings.Join(convs, "\n"), strings.Join(c.convs, "\n"))
+			}
+		})
+	}
+}
+
+// TestKey: the key names the byte at which the dialect was decided.
+func TestKey(t *testing.T) {
+	for _, c := range []struct{ text, element string }{
+		{list(user, answer, chatCall), chatCall},
+		{list(user, use, useResult), use},
+		{"\ufeff\r\n" + lines(user, item), item},
+	} {
+		f, _, _ := read(t, c.text, detect.Options{})
+		if want := fmt.Sprintf(" at byte %d", strings.Index(c.text, c.element)); !strings.HasSuffix(f.Key, want) {
+			t.Errorf("key %q, want %q", f.Key, want)
+		}
+	}
+}
+
+// TestForced: a dialect that is asked for is taken.
+func TestForced(t *testing.T) {
+	f, convs, reason := read(t, list(user, answer), detect.Options{Dialect: dialect.Anthropic})
+	if f.Dialect != "anthropic" || f.Key != "--dialect" || len(convs) != 1 || reason != "" {
+		t.Errorf("%+v, %v, %s", f.Decision, convs, reason)
+	}
+	if want := "anthropic, a log: 2 messages, 0 calls, 0 results"; convs[0] != want {
+		t.Errorf("%s, want %s", convs[0], want)
+	}
+}
+
+func TestNotTranscripts(t *testing.T) {
+	for _, c := range []struct{ name, text, reason string }{ // reason: a part of it, | between what will do
+		{"object", `{"name":"x","version":"1"}`, `"name", "version"`},
+		{"scalar", `42`, "without messages|no messages"},
+		{"array", `[1,2]`, "without messages|no messages"},
+		{"log", lines(`{"level":"info","msg":"x"}`, `{"level":"info","msg":"y"}`), `"level", "msg"`},
+		{"prose", "hello\nworld\n", "is not JSON: unexpected character 'h' at byte 1"},
+		{"unknown role", lines(`{"role":"admin","content":"x"}`, `{"role":"editor","content":"y"}`), `"role", "content"`},
+		{"another way of calling", list(user, `{"role":"assistant","content":[{"toolUse":{"toolUseId":"t","name":"f","input":{}}}]}`), "messages"},
+		{"parts", list(`{"role":"user","parts":[{"text":"q"}]}`, `{"role":"model","parts":[{"functionCall":{"name":"f"}}]}`), "messages"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f, convs, reason := read(t, c.text, detect.Options{})
+			if reason == "" || len(convs) > 0 || f.Conversations > 0 {
+				t.Fatalf("read as %+v: %v", f.Decision, convs)
+			}
+			found := false
+			for part := range strings.SplitSeq(c.reason, "|") {
+				found = found || strings.Contains(reason, part)
+			}
+			if !found {
+				t.Errorf("reason %q, want %q", reason, c.reason)
+			}
+		})
+	}
+}
+
+// TestCounts: records, and those in which nothing speaks.
+func TestCounts(t *testing.T) {
+	for _, c := range []struct {
+		name, text                             string
+		records, skipped, faults, keys, broken int
+	}{
+		{"messages", lines(user, chatCall, chatResult), 3, 0, 0, 0, 0},
+		{"a line between", lines(user, `{"event":"x"}`, chatCall), 3, 1, 0, 0, 0},
+		{"an unreadable line", lines(user, `{"role":`, chatCall), 3, 0, 1, 0, 0},
+		{"a doubled key", lines(user, `{"role":"user","role":"user","content":"x"}`), 2, 0, 0, 1, 0},
+		{"a doubled key in a payload", lines(record, strings.Replace(recordUse, `"input":{}`, `"input":{"a":1,"a":2}`, 1)), 2, 0, 0, 0, 0},
+		{"links", lines(record, strings.Replace(recordUse, `"parentUuid":"u"`, `"parentUuid":"x"`, 1), record), 3, 0, 0, 0, 2},
+		{"book-keeping", lines(record, `{"type":"summary","summary":"s","leafUuid":"v"}`), 2, 1, 0, 0, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f, _, _ := read(t, c.text, detect.Options{})
+			if f.Records != c.records || f.Skipped != c.skipped || len(f.Faults) != c.faults || len(f.Keys) != c.keys || len(f.Links) != c.broken {
+				t.Errorf("%d records, %d skipped, faults %v, keys %v, links %v", f.Records, f.Skipped, f.Faults, f.Keys, f.Links)
+			}
+		})
+	}
+}
+
+// TestControlLines: a line of book-keeping is nobody's message, and leaves no
+// mark on the message before it.
+func TestControlLines(t *testing.T) {
+	for _, c := range []struct{ control, call, result, dialect string }{
+		{`{"role":"_meta","content":"x"}`, chatCall, chatResult, "openai-chat"},
+		{`{"role":"_meta","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}`, use, useResult, "anthropic"},
+	} {
+		text := lines(user, c.call, c.control, c.result, user)
+		f, err := detect.Read(transcript.FromBytes("t", []byte(text)), detect.Options{}, func(conv *transcript.Conversation) error {
+			if len(conv.Messages) != 4 || len(conv.Calls) != 1 || conv.Dialect != c.dialect {
+				t.Errorf("%s: %s with %d messages and %d calls", c.control, conv.Dialect, len(conv.Messages), len(conv.Calls))
+			}
+			for i := range conv.Messages {
+				if conv.Messages[i].Has(transcript.MessageForeign) {
+					t.Errorf("%s: message %d counts as one of another dialect", c.control, i+1)
+				}
+			}
+			return nil
+		})
+		if err != nil || f.Skipped != 1 {
+			t.Errorf("%s: %d records skipped, %v", c.control, f.Skipped, err)
+		}
+	}
+}
+
+// TestYieldError: an error of the receiver ends the reading and is returned.
+func TestYieldError(t *testing.T) {
+	stop := errors.New("stop")
+	for _, text := range []string{list(user), lines(user, answer), lines(list(user), list(user), list(user)), lines(record, recordUse)} {
+		n := 0
+		_, err := detect.Read(transcript.FromBytes("t", []byte(text)), detect.Options{}, func(*transcript.Conversation) error {
+			n++
+			return stop
+		})
+		if !errors.Is(err, stop) || n != 1 {
+			t.Errorf("%s: %v after %d conversations", text, err, n)
+		}
+	}
+}
+
+// sound says what is wrong with a conversation, whatever was read: "" for
+// nothing.
+func sound(c *transcript.Conversation, size int64) string {
+	in := func(outer, inner transcript.Span) bool { return outer.Start <= inner.Start && inner.End <= outer.End }
+	whole := transcript.Span{Start: 0, End: size}
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		if !in(whole, m.Span) || !in(m.Span, m.RoleSpan()) || m.Record < 1 || int(m.Turn) >= c.Turns || int(m.BlockHi) > len(c.Blocks) {
+			return fmt.Sprintf("message %d: %+v", i, *m)
+		}
+		for k := m.BlockLo; k < m.BlockHi; k++ {
+			b := c.Blocks[k]
+			if int(b.Message) != i || !in(m.Span, b.Span) {
+				return fmt.Sprintf("block %d of message %d: %+v", k, i, b)
+			}
+			switch b.Kind {
+			case transcript.BlockCall, transcript.BlockServerCall:
+				call := c.Calls[b.Ref]
+				if call.Block != k || !in(b.Span, call.ID.Span) || !in(b.Span, call.Name.Span) || !call.Args.IsZero() && !in(b.Span, call.Args) || !call.BadAt.IsZero() && !in(call.Args, call.BadAt) {
+					return fmt.Sprintf("call %d: %+v", b.Ref, call)
+				}
+			case transcript.BlockResult, transcript.BlockServerResult:
+				if res := c.Results[b.Ref]; res.Block != k || !in(b.Span, res.ID.Span) || !res.Payload.IsZero() && !in(b.Span, res.Payload) {
+					return fmt.Sprintf("result %d: %+v", b.Ref, res)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func FuzzRead(f *testing.F) {
+	for _, d := range dialect.All() {
+		f.Add([]byte(d.Example))
+	}
+	for _, text := range []string{
+		list(user, chatCall, chatResult), list(user, use, useResult), list(item, itemResult), list(legacyCall), lines(record, recordUse, record), lines(bareRecord),
+		`{"messages":` + list(user, chatCall) + `,"response":{"choices":[{"message":` + chatCall + `}]}}`, `{"loglines":` + list(record, recordUse) + `}`,
+		`{"model":"m","previous_response_id":"r","input":` + list(itemResult) + `}`, lines(`{"messages":`+list(user)+`}`, list(user)), list(list(user), list(use)),
+		`{"input":` + list(user) + `,"output":` + list(item) + `}`, lines(user, `{"role":`, "\x00\x00", `{"role":"us`+user), list(user, use, chatResult, item),
+		`[{"role":"assistant","content":null,"tool_calls":[{"id":"c","function":{"name":"f","arguments":"{\u0022\ud83d\ude00\":"}}]}]`,
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		n := 0
+		file, err := detect.Read(transcript.FromBytes("fuzz", text), detect.Options{}, func(c *transcript.Conversation) error {
+			if s := sound(c, int64(len(text))); s != "" {
+				t.Error(s)
+			}
+			n++
+			return nil
+		})
+		var not *detect.ErrNotTranscript
+		switch {
+		case errors.As(err, &not):
+			if not.Reason == "" || n > 0 {
+				t.Errorf("no transcript because %q, with %d conversations", not.Reason, n)
+			}
+		case err != nil:
+			t.Error(err)
+		case n != file.Conversations:
+			t.Errorf("%d conversations, handed out %d", file.Conversations, n)
+		}
+		for _, fault := range file.Faults {
+			if fault.Span.Start < 0 || fault.Span.End > int64(len(text)) || int(fault.Record) > file.Records {
+				t.Errorf("fault %+v", fault)
+			}
+		}
+		for _, d := range dialect.All() {
+			_, err := detect.Read(transcript.FromBytes("fuzz", text), detect.Options{Dialect: d}, func(c *transcript.Conversation) error {
+				if s := sound(c, int64(len(text))); s != "" {
+					t.Errorf("as %s: %s", d.Name, s)
+				}
+				return nil
+			})
+			if err != nil && !errors.As(err, &not) {
+				t.Errorf("as %s: %v", d.Name, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,315 @@
+package pairing
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// script makes a conversation of a few words, a message between semicolons:
+//
+//	u            a user speaks; U is one who types
+//	a            the assistant speaks
+//	a c1 c2:f=2  the assistant calls: an id, a name, arguments that differ
+//	a/m c1       the same, as a part of turn m
+//	t c1 c2      results in a message of role tool; r in one of role user
+//	r . c1       a text stands before the result
+//	x c1         a result in an assistant message
+//	s c1 >c1     a server tool's call and result
+//	compact      what comes is behind a compaction
+//
+// An id of - is absent. A ! behind the kind of message marks it as aborted, a ~
+// as a replay.
+func script(w transcript.Window, text string) *transcript.Conversation {
+	m := newMaker(&chooser{}, w)
+	for line := range strings.SplitSeq(text, ";") {
+		words := strings.Fields(line)
+		kind, turn, _ := strings.Cut(words[0], "/")
+		if kind == "compact" {
+			m.segment++
+			continue
+		}
+		role := map[byte]transcript.Role{
+			'u': transcript.RoleUser, 'U': transcript.RoleUser, 'r': transcript.RoleUser, 't': transcript.RoleTool,
+			'a': transcript.RoleAssistant, 'x': transcript.RoleAssistant, 's': transcript.RoleAssistant,
+		}[kind[0]]
+		m.message(role, turn, map[string]transcript.MessageFlags{
+			"!": transcript.MessageAborted, "~": transcript.MessageReplay,
+		}[kind[1:]])
+		if kind == "U" {
+			m.Message().Flags |= transcript.MessageTyped
+		}
+		if len(words) == 1 {
+			m.text()
+		}
+		for _, word := range words[1:] {
+			m.word(kind[0], word)
+		}
+	}
+	return m.Conv
+}
+
+// word adds a block of a script.
+func (m *maker) word(kind byte, word string) {
+	if word == "." {
+		m.text()
+		return
+	}
+	word, args, _ := strings.Cut(word, "=")
+	id, name, _ := strings.Cut(word, ":")
+	quote := func(s string) string {
+		if s == "" || s == "-" {
+			return ""
+		}
+		return `"` + strings.ReplaceAll(s, "_", " ") + `"`
+	}
+	switch {
+	case kind == 's':
+		m.server(quote(strings.TrimPrefix(id, ">")), id[0] != '>')
+	case kind == 'a':
+		m.call(quote(id), quote(name), int64(len(args)))
+	default:
+		m.result(quote(id), quote(name))
+	}
+}
+
+// outcome says in words what became of every call, and of every result that
+// answers none.
+func outcome(p Pairing) string {
+	states := []string{"", "missing", "pending", "interrupted", "copy", "unclear", "exempt"}
+	places := []string{"", " late", " early"}
+	var out []string
+	for _, x := range p.Calls {
+		switch {
+		case x.State == Answered:
+			s := fmt.Sprint(x.Result, places[x.Place])
+			if x.Confidence != Exact {
+				s += " " + x.Confidence.String()
+			}
+			if x.Crosses {
+				s += " across"
+			}
+			out = append(out, s)
+		case x.Surplus:
+			out = append(out, "unclear surplus")
+		default:
+			out = append(out, states[x.State])
+		}
+	}
+	fates := []string{"", "duplicate", "orphan", "undecided", "ignored"}
+	for i, l := range p.Results {
+		if l.Fate != Answers {
+			out = append(out, fmt.Sprintf("%s %d", fates[l.Fate], i))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func TestTable(t *testing.T) {
+	const (
+		tool = transcript.WindowTool
+		user = transcript.WindowUser
+		next = transcript.WindowNext
+		log  = transcript.WindowLog
+	)
+	for _, c := range []struct {
+		name   string
+		window transcript.Window
+		script string
+		want   string
+	}{
+		// Sound.
+		{"one pair", tool, "u; a c1; t c1", "0"},
+		{"two calls, one message", user, "u; a a b; r a b", "0, 1"},
+		{"not in call order", user, "u; a a b; r b a", "1, 0"},
+		{"behind an assistant message that made no call", tool, "u; a; a A; t A", "0"},
+		{"a text before the result", user, "u; a t1; r . t1", "0"},
+		{"split over two messages", user, "u; a a b; r a; r b", "0, 1"},
+		{"another user message behind the result", user, "u; a s1; r s1; u", "0"},
+		{"lines of one message", log, "u; a/m a; a/m b; r a; r b", "0, 1"},
+		{"a result between the lines", log, "u; a/m a; r a; a/m b; r b", "0, 1"},
+		{"one id in two turns", tool, "u; a c; t c; a c; t c", "0, 1"},
+		{"items with others between", next, "a c1; u; t c1", "0"},
+		{"a log goes on before the result", log, "U; a c1; U; a; r c1", "0"},
+		{"a server tool", user, "u; s c1 >c1; u", "0"},
+
+		// No result.
+		{"at the end", tool, "a c2", "pending"},
+		{"at the end, another answered", tool, "a c1 c2; t c1", "0, pending"},
+		{"an id again, at the end", tool, "a c0; t c0; u; a c0", "0, pending"},
+		{"an id again, and a user", tool, "a c0; t c0; u; a c0; u", "0, missing"},
+		{"a user spoke", user, "u; a a b; u", "missing, missing"},
+		{"the message with results closes the turn", user, "u; a t1 t2; r t1", "0, missing"},
+		{"the middle one of three turns", user, "u; a a; r a; a b; u; a c; r c", "0, missing, 1"},
+		{"the assistant went on", user, "u; a a; a; u", "missing"},
+		{"in the middle", tool, "u; a A; t A; a; u; a B C; t B; u; a D; t D; a", "0, 1, missing, 2"},
+		{"aborted", log, "U; a! c1; U", "interrupted"},
+		{"aborted in another line of the turn", log, "U; a/m c1; a!/m; U", "interrupted"},
+		{"aborted, and answered all the same", tool, "u; a! c1; t c1; u", "0"},
+		{"a log is closed by one who types", log, "a c1; U", "missing"},
+		{"a log is not closed by what an agent writes", log, "a c1; u", "pending"},
+		{"a log is closed by the next turn", log, "a c1; u; a", "missing"},
+		{"a result of another turn follows", tool, "a c1; t c1; a c2; t c1", "0, missing, duplicate 1"},
+		{"two turns, one at the end", tool, "a c1; a c2", "missing, pending"},
+
+		// No call.
+		{"an orphan", tool, "t missing", "orphan 0"},
+		{"an orphan and a call", tool, "t ghost; u; a c1; u", "missing, orphan 0"},
+		{"other ids", user, "u; a r1 r2; r w1 w2", "missing, missing, orphan 0, orphan 1"},
+		{"one right and one wrong", user, "u; a i1 i2; r i1 nope", "0, missing, orphan 1"},
+		{"wrong first", user, "u; a a b; r x a", "1, missing, orphan 0"},
+		{"across a compaction", log, "a c1; compact; r c1", "pending, orphan 0"},
+		{"of a server tool", user, "u; s >c9 .; u", "orphan 0"},
+		{"before a server tool's call", user, "u; s >c9 c9; u", "missing, orphan 0"},
+
+		// Somewhere else.
+		{"before its call", tool, "t c4; a c4", "0 early"},
+		{"before its call, a user between", tool, "t c1; u; a c1; u", "0 early"},
+		{"behind a user", tool, "u; a c1; u; t c1; a", "0 late"},
+		{"one of two behind a user", tool, "a c1 c2; t c1; u; t c2", "0, 1 late"},
+		{"one moved and one missing", tool, "a call_1 call_2; u; t call_2", "missing, 0 late"},
+		{"behind the next turn", tool, "a c1; u; a c2; t c1; t c2", "0 late across, 1"},
+		{"among the results of the next turn", user, "u; a a; u; a b; r a b", "0 late across, 1"},
+		{"behind a turn split up", tool, "a c1; a c2; t c1; t c2", "0 late, 1"},
+		{"one of two open calls", tool, "a c0; u; a c0; u; a c9; t c9; t c0", "missing, 1 late nearest across, 0"},
+		{"a later call shadows the earlier", tool, "a dup; a dup; t dup", "missing, 0"},
+		{"two results, the earlier call is shadowed", tool, "a c0; u; a c0; t c0; t c0", "missing, 0, duplicate 1"},
+		{"items: the call before the next one", next, "a c; t c; t c; a c", "0, pending, duplicate 1"},
+		{"late before early", tool, "t x; a x; u; t x", "1 late, duplicate 0"},
+		{"between two turns, for the second", tool, "a x; t x; u; t x; a x; u", "0, 1 early"},
+		{"between two turns, and one behind the second", tool, "a x; t x; u; t x; a x; u; t x", "0, 2 late, duplicate 1"},
+		{"early, but another stands between", tool, "t x; t x; a x", "1 early, duplicate 0"},
+
+		// Twice.
+		{"a second result", tool, "a c3; t c3; t c3", "0, duplicate 1"},
+		{"a second result for both", tool, "u; a A B; t A; t B; t A; t B; a", "0, 1, duplicate 2, duplicate 3"},
+		{"a second result far away", tool, "a c1; t c1; a; t c1", "0, duplicate 1"},
+		{"a placeholder and the real one", tool, "a c1; t c1; u; t c1", "0, duplicate 1"},
+		{"an orphan among two results", next, "a c1; t orphan; t c1; t c1", "1, orphan 0, duplicate 2"},
+		{"an identical call", tool, "a c1 c1; t c1", "0, copy"},
+		{"an identical call, nothing answered", tool, "a c1 c1; u", "missing, copy"},
+		{"an identical call, both answered", tool, "a c1 c1; t c1; t c1", "0, 1"},
+		{"two calls of one id", tool, "a c1 c1=2; t c1; t c1; u", "0, 1"},
+		{"two calls of one id, one answered", user, "u; a t1 t1:g; r t1", "0, missing"},
+		{"a replay", log, "a c1; a~ c1; r~ c1; r c1", "1, exempt, ignored 0"},
+		{"results between calls of one id in one message", user, "a x; x x; u", "0 late"},
+
+		// Ids.
+		{"white space", tool, "a _c1_; t c1", "0 trimmed"},
+		{"white space, but exact first", tool, "a c1 _c1; t _c1; t c1", "1, 0"},
+		{"white space, exact far away", tool, "a c1; t _c1; u; t c1", "1 late, orphan 0"},
+		{"no ids", tool, "u; a -:search; t -; a", "0 positional"},
+		{"no ids, two turns", tool, "a -:bash; a -:bash; t -:bash", "missing, 0 positional"},
+		{"no ids, the name tells", tool, "a -:search -:write; t -:write; u", "missing, 0 positional"},
+		{"no ids, in order", tool, "a -:bash -:bash; t -:bash; t -:bash", "0 positional, 1 positional"},
+		{"no ids, one too few", user, "u; a -:get -:get=2; r -:get", "unclear, unclear surplus, undecided 0"},
+		{"no ids, one too many", user, "u; a -:get; r -:get -:get", "unclear, undecided 0, undecided 1"},
+		{"no ids, as many, one name wrong", user, "u; a -:f -:g; r -:f -:f", "0 positional, 1 positional"},
+		{"no id on one side", tool, "a c1; t -; u", "0 positional"},
+		{"no id on the other", tool, "a -; t c1; u", "0 positional"},
+		{"an id that is there cannot answer another", tool, "a c1 -; t c9; u", "missing, 0 positional"},
+		{"no ids, far away", tool, "a -; u; t -", "missing, orphan 0"},
+		{"no ids in a log, the model went on", log, "a -; a; r -", "missing, orphan 0"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := check(t, script(c.window, c.script))
+			if got := outcome(p); got != c.want {
+				t.Errorf("%s\n got %s\nwant %s", c.script, got, c.want)
+			}
+		})
+	}
+}
+
+// TestResultsInTheMessageOfTheirCalls is about an assistant message that holds
+// a result between two calls of its id, while both are answered elsewhere.
+func TestResultsInTheMessageOfTheirCalls(t *testing.T) {
+	m := newMaker(&chooser{}, transcript.WindowUser)
+	m.message(transcript.RoleAssistant, "", 0)
+	m.call(`"x"`, "", 0)
+	m.result(`"x"`, "")
+	m.call(`"x"`, "", 1)
+	m.message(transcript.RoleUser, "", 0)
+	m.result(`"x"`, "")
+	m.result(`"x"`, "")
+	if got, want := outcome(check(t, m.Conv)), "1, 2, duplicate 0"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestCopiesAreBounded(t *testing.T) {
+	asked := 0
+	c := oneID(0, "", false)(10_000)
+	Pair(c, func(int, int) bool { asked++; return false })
+	if asked > mostDistinct*len(c.Calls) {
+		t.Errorf("asked %d times for %d calls", asked, len(c.Calls))
+	}
+	for _, x := range Pair(c, nil).Calls {
+		if x.State != Pending {
+			t.Fatalf("without a comparison there is a call of state %d", x.State)
+		}
+	}
+}
+
+func TestKey(t *testing.T) {
+	same := [][]string{
+		{"", "null", `""`, `"null"`, `"\u006eull"`},
+		{`"a"`, `"\u0061"`},
+		{`" a"`, `"\u0020a"`},
+		{"1"},
+		{"1.0"},
+		{`"1"`, `"\u0031"`},
+		{`"\u00001"`},
+		{`"\ud800"`},
+		{`"\ud801"`},
+		{`"😀"`, `"\ud83d\ude00"`},
+		{`"Null"`},
+		{`" "`},
+		{"true"},
+	}
+	of := map[string]int{}
+	for i, group := range same {
+		for _, raw := range group {
+			key := Key(transcript.Token{Raw: raw})
+			if (key == "") != (i == 0) {
+				t.Errorf("%s: key %q", raw, key)
+			}
+			if j, seen := of[key]; seen && i != j {
+				t.Errorf("%s has the key of %s", raw, same[j][0])
+			}
+			if first := Key(transcript.Token{Raw: group[0]}); key != first {
+				t.Errorf("%s: key %q, not %q like %s", raw, key, first, group[0])
+			}
+			of[key] = i
+		}
+	}
+}
+
+// TestCrosses holds the two ways to ask against each other, where no turn goes
+// on behind another's message.
+func TestCrosses(t *testing.T) {
+	late := 0
+	for seed := range howMany() / 8 {
+		c := wild(&chooser{state: seed}).Conv
+		whole := true
+		for i := 1; i < len(c.Messages); i++ {
+			whole = whole && c.Messages[i].Turn >= c.Messages[i-1].Turn
+		}
+		if !whole {
+			continue
+		}
+		for i, x := range Pair(c, nil).Calls {
+			if x.State != Answered || x.Place != Later {
+				continue
+			}
+			late++
+			if got := Crosses(c, int32(i), x.Result); got != x.Crosses {
+				t.Fatalf("call %d: %v, not %v\n%s", i, got, x.Crosses, sketch(c))
+			}
+		}
+	}
+	if late == 0 {
+		t.Error("no conversation has a late answer")
+	}
+}

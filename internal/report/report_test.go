@@ -1,0 +1,344 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mattn/go-runewidth"
+
+	"github.com/toolguard/toolguard/internal/detect"
+	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// reports are two files with findings that use everything a finding has.
+func reports() []*engine.Report {
+	at := func(offset int64, line, column int) transcript.Position {
+		return transcript.Position{Offset: offset, Line: line, Column: column}
+	}
+	insert := &operation.Operation{ID: "op1", Class: operation.Additive, Title: "insert a placeholder result after message 3"}
+	drop := &operation.Operation{ID: "op1", Class: operation.Unsafe, Title: "drop the result"}
+	rename := &operation.Operation{ID: "op2", Class: operation.Safe, Title: "rename the id", ByStrategy: true}
+	line := `{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"ls","input":{}}]}`
+	id := strings.Index(line, `"c1"`)
+	return []*engine.Report{
+		{
+			Path:  "a.jsonl",
+			File:  &detect.File{Decision: detect.Decision{Dialect: "anthropic", Container: detect.ContainerLines}, Conversations: 1},
+			Calls: 12, Results: 11,
+			Findings: []engine.Finding{{
+				Finding: rules.Finding{
+					Rule: rules.ByName("missing-tool-result"), Severity: rules.Error,
+					Message: `call "c1" to "ls" has no result`, Span: transcript.Span{Start: 195, End: 199},
+					Turn: 1, Record: 2, CallID: "c1", Tool: "ls",
+					ProviderError: "`tool_use` ids were found without `tool_result` blocks", Fix: insert,
+				},
+				Path: "a.jsonl", Dialect: "anthropic", Pointer: "/content/0/id",
+				Start: at(195, 2, 56), End: at(199, 2, 60), Fingerprint: "0011223344556677",
+				Excerpt: engine.Excerpt{Text: []byte(line), Mark: [2]int{id, id + 4}},
+			}},
+		},
+		{
+			Path:  "b\x1b[31m\n.json",
+			File:  &detect.File{Decision: detect.Decision{Dialect: "openai-chat", Container: detect.ContainerDocument}, Conversations: 2},
+			Calls: 3, Results: 4,
+			Findings: []engine.Finding{
+				{
+					Finding: rules.Finding{
+						Rule: rules.ByName("orphan-tool-result"), Severity: rules.Error,
+						Message: "result for \"\u202e\xff\r\n\u009b\" answers no call", Span: transcript.Span{Start: 10, End: 14},
+						Conversation: 1, Turn: 0, Record: 1, CallID: "\u202e\xff\U000e0041", Fix: drop,
+					},
+					Path: "b\x1b[31m\n.json", Dialect: "openai-chat", Pointer: "/0/tool_call_id",
+					Start: at(10, 1, 11), End: at(14, 1, 15), Fingerprint: "8899aabbccddeeff",
+				},
+				{
+					Finding: rules.Finding{
+						Rule: rules.ByName("reused-call-id"), Severity: rules.Info, Message: "the id is used again",
+						Conversation: 1, Turn: 2, Record: 1, Confidence: "exact", Fix: rename,
+						Related: []rules.Related{{Message: "the first use is here"}},
+					},
+					Path: "b\x1b[31m\n.json", Dialect: "openai-chat",
+					Start: at(30, 2, 1), End: at(31, 2, 2), RelatedAt: []transcript.Position{at(1, 1, 2), at(3, 1, 4)},
+				},
+				{
+					Finding: rules.Finding{
+						Rule: rules.ByName("truncated-record"), Severity: rules.Warning, Message: "the input ends here",
+						Conversation: -1, Turn: -1, Record: 1,
+					},
+					Path: "b\x1b[31m\n.json", Dialect: "openai-chat", Start: at(99, 12345678, 1), End: at(99, 12345678, 1),
+					Excerpt: engine.Excerpt{Text: []byte("{\"a"), Mark: [2]int{3, 3}},
+				},
+			},
+		},
+	}
+}
+
+// write returns what a format makes of the reports.
+func write(t *testing.T, newReporter func(*bytes.Buffer) Reporter) string {
+	t.Helper()
+	var b bytes.Buffer
+	r := newReporter(&b)
+	s := &Summary{Skipped: 1}
+	for _, f := range reports() {
+		s.Add(f)
+		if err := r.File(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.Close(s); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}
+
+func TestFormats(t *testing.T) {
+	t.Parallel()
+	for _, f := range Formats() {
+		for _, variant := range []struct {
+			name string
+			opts Options
+		}{
+			{"", Options{}},
+			{"-color", Options{Color: true}},
+			{"-no-excerpt", Options{NoExcerpt: true, ShowInfo: func(*rules.Rule) bool { return false }}},
+		} {
+			variant.opts.Version = "1.2.3"
+			got := write(t, func(b *bytes.Buffer) Reporter { return f.New(b, variant.opts) })
+			golden(t, f.Name+variant.name+".golden", got)
+			// Nothing of a transcript may move the cursor.
+			for i, r := range got {
+				if colour := r == '\x1b' && variant.opts.Color && f.Human; r != '\n' && !colour && unprintable(r, utf8.RuneLen(r)) {
+					t.Errorf("%s%s: %q at byte %d", f.Name, variant.name, r, i)
+				}
+			}
+		}
+	}
+	golden(t, "statistics.golden", write(t, func(b *bytes.Buffer) Reporter { return NewStatistics(b, Options{}) }))
+}
+
+func TestJSONIsWhatWasFound(t *testing.T) {
+	t.Parallel()
+	got := write(t, func(b *bytes.Buffer) Reporter { return newJSON(b, Options{}) })
+	var doc struct {
+		Findings []jsonFinding
+	}
+	dec := json.NewDecoder(strings.NewReader(got))
+	if err := dec.Decode(&doc); err != nil {
+		t.Fatal(err)
+	}
+	if dec.More() {
+		t.Error("there is more than one document")
+	}
+	var want []jsonFinding
+	for _, r := range reports() {
+		for i := range r.Findings {
+			f := finding(&r.Findings[i])
+			f.Message = strings.ToValidUTF8(f.Message, "\ufffd")
+			if f.CallID != nil {
+				*f.CallID = strings.ToValidUTF8(*f.CallID, "\ufffd")
+			}
+			want = append(want, f)
+		}
+	}
+	if diff := cmp.Diff(want, doc.Findings); diff != "" {
+		t.Errorf("read back (-want +got):\n%s", diff)
+	}
+}
+
+func TestJSONOfNothing(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	if err := newJSON(&b, Options{Version: "1.2.3"}).Close(&Summary{}); err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Files, Findings []any
+	}
+	if err := json.Unmarshal(b.Bytes(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if doc.Files == nil || doc.Findings == nil {
+		t.Errorf("lists are null: %s", b.String())
+	}
+}
+
+func TestPrintable(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"":                        "",
+		"plain text ~":            "plain text ~",
+		"日本語 é 🙂":                 "日本語 é 🙂",
+		"👩\u200d💻":                "👩\u200d💻",
+		"a\x1b[2Jb":               "a<1b>[2Jb",
+		"a\tb\r\nc\x00\x7f":       "a<09>b<0d><0a>c<00><7f>",
+		"\u202egpj.exe\u2066":     "<e2><80><ae>gpj.exe<e2><81><a6>",
+		"\u009b31m":               "<c2><9b>31m",
+		"\xff\xc3(":               "<ff><c3>(",
+		"\xed\xa0\x80":            "<ed><a0><80>",
+		"\ufeff\u2028\U000e0041":  "<ef><bb><bf><e2><80><a8><f3><a0><81><81>",
+		"replacement \ufffd char": "replacement \ufffd char",
+	} {
+		if got := Printable(in); got != want {
+			t.Errorf("Printable(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestLayout(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("0123456789", 30)
+	tests := []struct {
+		name                string
+		before, mark, after string
+		cutBefore, cutAfter bool
+		line, marked        string
+	}{
+		{"short", `{"id":`, `"c1"`, `}`, false, false, `{"id":"c1"}`, `"c1"`},
+		{"a third before", long, "mark", long, false, false, "…" + long[268:] + "mark" + long[:64] + "…", "mark"},
+		{"more where nothing follows", long, "mark", "", false, false, "…" + long[204:] + "mark", "mark"},
+		{"more where nothing stands before", "", "mark", long, false, false, "mark" + long[:96] + "…", "mark"},
+		{"cut already", "a", "b", "c", true, true, "…abc…", "b"},
+		{"a long mark", "ab", long, "cd", false, false, "ab" + long[:60] + "…", long[:60]},
+		{"wide", "日本", "語", "は", false, false, "日本語は", "語"},
+		{"accents", "e\u0301", "a\u0308", "", false, false, "e\u0301a\u0308", "a\u0308"},
+		{"joined", "👩\u200d💻", "x", "", false, false, "👩\u200d💻x", "x"},
+		{"tabs", "\t\t", "x", "\t", false, false, "  x ", "x"},
+		{"bytes", "\x1b[0m", "\xff", "\u202e", false, false, "<1b>[0m<ff><e2><80><ae>", "<ff>"},
+		{"nothing", "ab", "", "", false, false, "ab", ""},
+	}
+	cond := runewidth.Condition{StrictEmojiNeutral: true}
+	for _, tt := range tests {
+		e := engine.Excerpt{
+			Text:      []byte(tt.before + tt.mark + tt.after),
+			Mark:      [2]int{len(tt.before), len(tt.before) + len(tt.mark)},
+			CutBefore: tt.cutBefore, CutAfter: tt.cutAfter,
+		}
+		line, at, width := layout(e)
+		if line != tt.line {
+			t.Errorf("%s: line\n%q, want\n%q", tt.name, line, tt.line)
+			continue
+		}
+		i := strings.Index(line, tt.marked)
+		if tt.marked == "" {
+			i = len(line)
+		}
+		if want := cond.StringWidth(line[:i]); at != want || width != cond.StringWidth(tt.marked) {
+			t.Errorf("%s: marker at %d, %d wide, want at %d, %d wide", tt.name, at, width, want, cond.StringWidth(tt.marked))
+		}
+		if w := cond.StringWidth(line); w > excerptColumns+2 {
+			t.Errorf("%s: %d columns", tt.name, w)
+		}
+	}
+}
+
+func TestRedacted(t *testing.T) {
+	t.Parallel()
+	const line = `{"id":"c1","input":{"password":"hunter2"}}`
+	tests := []struct {
+		pointer, mark string
+		shown         bool
+	}{
+		{"/content/1/id", `"c1"`, true},
+		{"/content/1/input/password", `"hunter2"`, false},
+		{"/content/1", line, false},
+		{"", `"c1"`, false},
+		{"/id", `hunter2`, false},
+		{"/id", `"`, false},
+	}
+	for _, tt := range tests {
+		i := strings.Index(line, tt.mark)
+		f := &engine.Finding{Pointer: tt.pointer, Excerpt: engine.Excerpt{Text: []byte(line), Mark: [2]int{i, i + len(tt.mark)}}}
+		f.Span = transcript.Span{Start: 100, End: 100 + int64(len(tt.mark))}
+		e, shown := redacted(f)
+		if shown != tt.shown || shown && string(e.Text) != tt.mark {
+			t.Errorf("%s %s: %q, %v", tt.pointer, tt.mark, e.Text, shown)
+		}
+	}
+	// Of a value that was cut nothing is known to be an id.
+	f := &engine.Finding{Pointer: "/id", Excerpt: engine.Excerpt{Text: []byte(`"a"`), Mark: [2]int{0, 3}}}
+	f.Span = transcript.Span{End: 1000}
+	if _, shown := redacted(f); shown {
+		t.Error("a cut value is shown")
+	}
+}
+
+func TestSummary(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		s    Summary
+		want string
+	}{
+		{Summary{}, "No files checked."},
+		{Summary{Failed: 1}, "No files checked, 1 failed."},
+		{Summary{Skipped: 1}, "No files checked, 1 skipped (not a transcript)."},
+		{Summary{Files: 1}, "No problems found. 1 file checked."},
+		{Summary{Files: 3, Skipped: 2, Failed: 1}, "No problems found. 3 files checked, 2 skipped (not transcripts), 1 failed."},
+		{Summary{Files: 1, Infos: 1}, "No problems found, but 1 info. 1 file checked."},
+		{Summary{Files: 2, Infos: 4, Fixable: 4}, "No problems found, but 4 infos. 2 files checked."},
+		{Summary{Files: 1, Errors: 1, problemFiles: 1}, "Found 1 problem in 1 file. 1 file checked."},
+		{
+			Summary{Files: 12, Skipped: 4, Errors: 2, Warnings: 1, problemFiles: 2, problemFixable: 1, problemUnsafe: 1},
+			"Found 3 problems in 2 files (1 fixable with toolguard fix --write, 1 more with --unsafe). 12 files checked, 4 skipped (not transcripts).",
+		},
+		{
+			Summary{Files: 2, Errors: 2, Infos: 4, problemFiles: 2, problemFixable: 2},
+			"Found 2 problems in 2 files (2 fixable with toolguard fix --write) and 4 infos. 2 files checked.",
+		},
+		{
+			Summary{Files: 1, Warnings: 1, Infos: 1, problemFiles: 1, problemUnsafe: 1},
+			"Found 1 problem in 1 file (1 fixable with toolguard fix --write --unsafe) and 1 info. 1 file checked.",
+		},
+	}
+	for _, tt := range tests {
+		if got := tt.s.String(); got != tt.want {
+			t.Errorf("got  %s\nwant %s", got, tt.want)
+		}
+	}
+
+	var s Summary
+	for _, r := range reports() {
+		s.Add(r)
+	}
+	want := Summary{
+		Files: 2, Conversations: 3, Calls: 15, Results: 15,
+		Errors: 2, Warnings: 1, Infos: 1, Fixable: 1, FixableUnsafe: 1,
+		problemFixable: 1, problemUnsafe: 1, problemFiles: 2,
+	}
+	if diff := cmp.Diff(want, s, cmp.AllowUnexported(Summary{})); diff != "" {
+		t.Errorf("counted (-want +got):\n%s", diff)
+	}
+	for severity, want := range map[rules.Severity]int{rules.Info: 4, rules.Warning: 3, rules.Error: 2} {
+		if got := s.AtLeast(severity); got != want {
+			t.Errorf("AtLeast(%v) = %d, want %d", severity, got, want)
+		}
+	}
+}

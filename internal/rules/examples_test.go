@@ -1,0 +1,229 @@
+package rules_test
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+var update = flag.Bool("update", false, "write docs/rules")
+
+var docs = filepath.Join("..", "..", "docs", "rules")
+
+func findings(t *testing.T, what, text string) []engine.Finding {
+	t.Helper()
+	rep, err := engine.Check(context.Background(), transcript.FromBytes(what, []byte(text)), engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rep.Skipped != "" {
+		t.Fatalf("%s is no transcript: %s", what, rep.Skipped)
+	}
+	return rep.Findings
+}
+
+// unavoidable are the errors and warnings of good examples that belong to
+// them: the example shows what its rule does not object to, and not a history
+// without any fault.
+var unavoidable = map[string][]string{
+	"ambiguous-pairing": {"missing-call-id"}, // only calls without ids can be ambiguous
+}
+
+var kebab = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+// TestRules: every rule is documented, and its examples are what it says.
+func TestRules(t *testing.T) {
+	seen := map[string]bool{}
+	for _, r := range rules.All() {
+		t.Run(r.Name, func(t *testing.T) {
+			if seen[r.Name] {
+				t.Errorf("two rules have this name")
+			}
+			seen[r.Name] = true
+			if !kebab.MatchString(r.Name) {
+				t.Errorf("the name is not in kebab case")
+			}
+			file := strings.ReplaceAll(r.Name, "-", "_") + ".go"
+			src, err := os.ReadFile(file)
+			if err != nil {
+				t.Errorf("the rule has no file of its name: %v", err)
+			} else if !strings.Contains(string(src), `Name: "`+r.Name+`"`) {
+				t.Errorf("%s does not hold the rule", file)
+			}
+			if !slices.Contains(rules.Categories(), r.Category) {
+				t.Errorf("category %q", r.Category)
+			}
+			if r.Summary == "" || strings.HasSuffix(r.Summary, ".") {
+				t.Errorf("summary %q", r.Summary)
+			}
+			if r.Severity == "" || !strings.Contains(r.Doc, "**Repair.**") || r.Bad == "" || r.Good == "" {
+				t.Errorf("severity, doc with a repair, bad or good example is missing")
+			}
+			if (r.Check == nil) == (r.CheckFile == nil) {
+				t.Errorf("one of Check and CheckFile must be set")
+			}
+			if rules.ByName(r.Name) != r {
+				t.Errorf("ByName returns another rule")
+			}
+			if !strings.HasSuffix(r.URL(), "/"+r.Name+".md") {
+				t.Errorf("URL %s", r.URL())
+			}
+			reported := false
+			for _, f := range findings(t, "the bad example", r.Bad) {
+				reported = reported || f.Rule == r
+			}
+			if !reported {
+				t.Errorf("the bad example is not reported")
+			}
+			for _, f := range findings(t, "the good example", r.Good) {
+				if f.Rule == r {
+					t.Errorf("the good example is reported: %d:%d: %s", f.Start.Line, f.Start.Column, f.Message)
+				} else if f.Severity > rules.Info && !slices.Contains(unavoidable[r.Name], f.Rule.Name) {
+					t.Errorf("the good example has an %s: %s: %s", f.Severity, f.Rule.Name, f.Message)
+				}
+			}
+		})
+	}
+	for _, file := range must(filepath.Glob("*.go")) {
+		src := string(must(os.ReadFile(file)))
+		if name := strings.TrimSuffix(strings.ReplaceAll(file, "_", "-"), ".go"); !strings.HasSuffix(file, "_test.go") && strings.Contains(src, "= &Rule{") && !seen[name] {
+			t.Errorf("%s holds a rule that is not listed", file)
+		}
+	}
+	if rules.ByName("no-such-rule") != nil {
+		t.Error("ByName made a rule up")
+	}
+	for _, c := range rules.Categories() {
+		if !slices.ContainsFunc(rules.All(), func(r *rules.Rule) bool { return r.Category == c }) {
+			t.Errorf("no rule in category %s", c)
+		}
+	}
+}
+
+func TestSeverities(t *testing.T) {
+	for _, s := range []rules.Severity{rules.Off, rules.Info, rules.Warning, rules.Error} {
+		if got, ok := rules.ParseSeverity(s.String()); !ok || got != s {
+			t.Errorf("%s is read as %s, %v", s, got, ok)
+		}
+	}
+	for _, s := range []string{"", "Error", "fatal"} {
+		if got, ok := rules.ParseSeverity(s); ok {
+			t.Errorf("%q is read as %s", s, got)
+		}
+	}
+}
+
+// TestDocs: docs/rules holds a page for each rule, with what is really found in
+// its examples, and a list of them. With -update it is written.
+func TestDocs(t *testing.T) {
+	want := map[string]string{"README.md": index()}
+	for _, r := range rules.All() {
+		want[r.Name+".md"] = page(t, r)
+	}
+	if *update {
+		if err := os.MkdirAll(docs, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range want {
+			if err := os.WriteFile(filepath.Join(docs, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		got, err := os.ReadFile(filepath.Join(docs, name))
+		if err != nil {
+			t.Errorf("%v (-update writes it)", err)
+		} else if diff := cmp.Diff(string(got), want[name]); diff != "" {
+			t.Errorf("docs/rules/%s (-there +rendered, -update writes it):\n%s", name, diff)
+		}
+	}
+	for _, path := range must(filepath.Glob(filepath.Join(docs, "*"))) {
+		if _, ok := want[filepath.Base(path)]; !ok {
+			t.Errorf("%s belongs to no rule", path)
+		}
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func page(t *testing.T, r *rules.Rule) string {
+	t.Helper()
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n%s.\n\n", r.Name, r.Summary)
+	fmt.Fprintf(&b, "Severity: %s  \nCategory: [%s](README.md#%s)\n\n%s\n", r.Severity, r.Category, r.Category, r.Doc)
+	fmt.Fprintf(&b, "\n## Example\n\n%s\ntoolguard reports:\n\n```text\n", block(r.Bad))
+	for _, f := range findings(t, "the bad example", r.Bad) {
+		fmt.Fprintf(&b, "%d:%d: %s: %s [%s]\n", f.Start.Line, f.Start.Column, f.Severity, f.Message, f.Rule.Name)
+	}
+	fmt.Fprintf(&b, "```\n\n## In order\n\n%s", block(r.Good))
+	return b.String()
+}
+
+// block renders an example. Bytes that are no text are written as \x00, long
+// lines are cut in their middle.
+func block(text string) string {
+	lang, note := "json", ""
+	for line := range strings.Lines(text) {
+		if !json.Valid([]byte(line)) {
+			lang = "text"
+		}
+	}
+	if json.Valid([]byte(text)) {
+		lang = "json"
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if len(line) > 1000 {
+			note = "\nThe middle of a long line is left out.\n"
+			line = line[:40] + "…" + line[len(line)-40:]
+		}
+		for i := 0; i < len(line); {
+			c, n := utf8.DecodeRuneInString(line[i:])
+			if c == utf8.RuneError && n == 1 || c < ' ' {
+				lang, note = "text", "\nBytes that are no text are shown as `\\x`.\n"
+				fmt.Fprintf(&b, `\x%02x`, line[i])
+			} else {
+				b.WriteString(line[i : i+n])
+			}
+			i += n
+		}
+		b.WriteByte('\n')
+	}
+	return "```" + lang + "\n" + b.String() + "```\n" + note
+}
+
+func index() string {
+	var b strings.Builder
+	b.WriteString("# Rules\n\n`toolguard explain <rule>` tells the same on the command line.\n")
+	for _, c := range rules.Categories() {
+		fmt.Fprintf(&b, "\n## %s\n\n| Rule | Severity | Finding |\n|---|---|---|\n", c)
+		for _, r := range rules.All() {
+			if r.Category == c {
+				fmt.Fprintf(&b, "| [%s](%s.md) | %s | %s |\n", r.Name, r.Name, r.Severity, r.Summary)
+			}
+		}
+	}
+	return b.String()
+}
