@@ -151,7 +151,7 @@ func survey(src *transcript.Source, opts Options) (*shape, error) {
 	bad := 0
 	var first transcript.Kind
 	start := int64(-1)
-	for n := 0; n < headRecords; n++ {
+	for range headRecords {
 		rec, err := rd.Next()
 		if errors.Is(err, io.EOF) {
 			break

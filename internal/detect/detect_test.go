@@ -60,8 +60,7 @@ func read(t testing.TB, text string, opts detect.Options) (f *detect.File, convs
 		convs = append(convs, seen{c.Name, c.Dialect, c.Use, len(c.Messages), len(c.Calls), len(c.Results), c.ElsewhereState, c.Linked}.String())
 		return nil
 	})
-	var not *detect.ErrNotTranscript
-	if errors.As(err, &not) {
+	if not, ok := errors.AsType[*detect.ErrNotTranscript](err); ok {
 		return f, convs, not.Reason
 	}
 	if err != nil {

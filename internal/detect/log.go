@@ -3,6 +3,7 @@ package detect
 import (
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/dialect"
@@ -178,9 +179,9 @@ func (s *logSink) mark(sc *scope, m *transcript.Message, payload transcript.Valu
 			return
 		}
 	}
-	text, any := typedText(payload.Get("content"))
+	text, typed := typedText(payload.Get("content"))
 	switch {
-	case !any:
+	case !typed:
 	case s.log.Interrupt != "" && strings.HasPrefix(text, s.log.Interrupt):
 		// The agent says itself that the turn before was broken off.
 		for _, i := range sc.spoken {
@@ -402,8 +403,7 @@ func (s *logSink) judge() {
 			}
 			at = p
 		}
-		for k := len(path) - 1; k >= 0; k-- {
-			n := path[k]
+		for _, n := range slices.Backward(path) {
 			l := &s.links[n]
 			p := parent(n)
 			switch {

@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"bytes"
+
 	"github.com/tidwall/gjson"
 
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -57,14 +59,7 @@ func trimSpace(b []byte) []byte {
 // unescape decodes the inside of a JSON string, and returns a function that
 // maps a decoded offset to the offset in the escaped text.
 func unescape(in []byte) (text []byte, offset func(int) int) {
-	plain := true
-	for _, c := range in {
-		if c == '\\' {
-			plain = false
-			break
-		}
-	}
-	if plain {
+	if bytes.IndexByte(in, '\\') < 0 {
 		return in, func(i int) int { return i }
 	}
 	quoted := make([]byte, 0, len(in)+2)

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -65,12 +66,7 @@ func (d *Blocks) Claim(v transcript.Value) (Claim, Sign) {
 }
 
 func (d *Blocks) serverCall(tag transcript.Value) bool {
-	for _, t := range d.ServerCalls {
-		if tag.Is(t) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.ServerCalls, tag.Is)
 }
 
 func (d *Blocks) serverResult(tag transcript.Value) bool {
@@ -218,10 +214,5 @@ func first(vals []transcript.Value) transcript.Value {
 }
 
 func contains(tags []string, tag transcript.Value) bool {
-	for _, t := range tags {
-		if tag.Is(t) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(tags, tag.Is)
 }

@@ -163,19 +163,20 @@ func (r *sideListReader) call(v transcript.Value, wrong bool) {
 	r.b.Fields(v, []string{r.ID, r.Function, r.Custom}, f[:])
 	call := transcript.Call{ID: transcript.TokenOf(f[0], v.Span()), WrongRole: wrong}
 	var g [3]transcript.Value
-	if f[2].Kind() == transcript.Object && f[1].Kind() != transcript.Object {
+	switch {
+	case f[2].Kind() == transcript.Object && f[1].Kind() != transcript.Object:
 		r.b.Fields(f[2], []string{r.Name, r.Input}, g[:2])
 		call.Name = transcript.TokenOf(g[0], f[2].Span())
 		call.Form = transcript.ArgsText
 		if g[1].Exists() {
 			call.Args = g[1].Span()
 		}
-	} else if f[1].Kind() == transcript.String {
+	case f[1].Kind() == transcript.String:
 		// The function is only its name, with the arguments beside it.
 		r.b.Fields(v, []string{r.Args}, g[:1])
 		call.Name = transcript.TokenOf(f[1], v.Span())
 		setArgs(r.b, &call, g[0], transcript.ArgsWantAny)
-	} else {
+	default:
 		owner := f[1]
 		if owner.Kind() != transcript.Object {
 			owner = v

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -96,13 +97,13 @@ func BenchmarkCheck(b *testing.B) {
 			text := kind.bytes
 			if !kind.lines {
 				if !valid(text) {
-					return fmt.Errorf("not valid")
+					return errors.New("not valid")
 				}
 				return nil
 			}
 			for line := range bytes.Lines(text) {
 				if !valid(line) {
-					return fmt.Errorf("not valid")
+					return errors.New("not valid")
 				}
 			}
 			return nil

@@ -261,9 +261,7 @@ func (m *mutator) mutate(v any, n int) any {
 // it is read in order, once, and the same again.
 func TestMutations(t *testing.T) {
 	m := &mutator{Rand: rand.New(rand.NewPCG(1, 2))}
-	for _, v := range []any{nil, true, false, "", "null", " ", "x", 0, 1.5, []any{}, map[string]any{}, "<", "tool", "assistant", "user", "tool_use", "tool_result", "web_search_tool_result"} {
-		m.values = append(m.values, v)
-	}
+	m.values = []any{nil, true, false, "", "null", " ", "x", 0, 1.5, []any{}, map[string]any{}, "<", "tool", "assistant", "user", "tool_use", "tool_result", "web_search_tool_result"}
 	type file struct {
 		name  string
 		lines []any

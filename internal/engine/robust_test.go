@@ -325,7 +325,7 @@ func resolve(raw []byte, off int64, pointer string) []jsonPlace {
 	if pointer == "" {
 		return at
 	}
-	for _, part := range strings.Split(pointer[1:], "/") {
+	for part := range strings.SplitSeq(pointer[1:], "/") {
 		part = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
 		var next []jsonPlace
 		for _, p := range at {

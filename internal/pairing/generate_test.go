@@ -393,8 +393,7 @@ func renamed(raw string) string {
 	if core == "" {
 		return raw
 	}
-	lead := s[:strings.Index(s, core)]
-	tail := s[len(lead)+len(core):]
+	lead, tail, _ := strings.Cut(s, core)
 	out, err := json.Marshal(lead + fmt.Sprintf("renamed_%x", core) + tail)
 	if err != nil {
 		panic(err)

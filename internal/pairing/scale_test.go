@@ -2,6 +2,7 @@ package pairing
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -125,7 +126,7 @@ var shapes = []struct {
 		m := newMaker(&chooser{}, transcript.WindowLog)
 		for k := range 2 {
 			for i := range n / 2 {
-				m.message(transcript.RoleAssistant, fmt.Sprint(i), 0)
+				m.message(transcript.RoleAssistant, strconv.Itoa(i), 0)
 				m.call("", "", int64(k))
 				m.answer(transcript.RoleUser, id(i), "")
 			}

@@ -65,10 +65,10 @@ func (m *maker) word(kind byte, word string) {
 		}
 		return `"` + strings.ReplaceAll(s, "_", " ") + `"`
 	}
-	switch {
-	case kind == 's':
+	switch kind {
+	case 's':
 		m.server(quote(strings.TrimPrefix(id, ">")), id[0] != '>')
-	case kind == 'a':
+	case 'a':
 		m.call(quote(id), quote(name), int64(len(args)))
 	default:
 		m.result(quote(id), quote(name))

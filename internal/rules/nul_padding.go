@@ -1,8 +1,6 @@
 package rules
 
 import (
-	"fmt"
-
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -20,7 +18,7 @@ while it is written. NUL is no JSON, so that readers stop there.
 	CheckFile: func(c *FileContext) {
 		eachFault(c, transcript.FaultNUL, func(f *FileFault) Finding {
 			return Finding{
-				Severity: Error, Message: fmt.Sprintf("%s between records", plural(int(f.Span.Len()), "NUL byte", "NUL bytes")),
+				Severity: Error, Message: plural(int(f.Span.Len()), "NUL byte", "NUL bytes") + " between records",
 				Fix: byteOp(operation.DropBytes, operation.Safe, f, f.Span, "strip the NUL bytes"),
 			}
 		})

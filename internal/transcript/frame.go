@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -99,7 +100,7 @@ func Records(src *Source) iter.Seq2[Record, error] {
 		r := NewReader(src)
 		for {
 			rec, err := r.Next()
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				return
 			}
 			if !yield(rec, err) || err != nil {
@@ -116,7 +117,7 @@ func (r *Reader) Framing() (Framing, error) {
 		r.decided = true
 		r.err = r.decide()
 	}
-	if r.err == io.EOF {
+	if errors.Is(r.err, io.EOF) {
 		return r.framing, nil
 	}
 	return r.framing, r.err
@@ -332,7 +333,7 @@ func (r *Reader) sample(doc document, scalars bool) error {
 	var good, bad, scalar int
 	for range sampleRecords {
 		rec, err := lines.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
@@ -373,7 +374,7 @@ func (r *Reader) sample(doc document, scalars bool) error {
 		return err
 	}
 	if len(head) == 0 {
-		return r.none(fmt.Sprintf("is not JSON: it ends where there should be %s", doc.scan.Want))
+		return r.none("is not JSON: it ends where there should be " + doc.scan.Want)
 	}
 	what := fmt.Sprintf("byte 0x%02x", head[0])
 	if c, n := utf8.DecodeRune(head); unicode.IsPrint(c) && (c != utf8.RuneError || n > 1) {
@@ -1025,7 +1026,6 @@ func (r *Reader) scanFrom(start int64, mode ScanMode, limit int64) (Scan, error)
 	if err != nil {
 		return Scan{}, err
 	}
-	text = r.win.bytes(start, r.win.end())
 	s := r.scan.Scan(text, 0, mode)
 	for r.win.end() < min(r.src.size, limit) {
 		number := s.Kind == FaultNone && s.End == len(text) && isWord(text[len(text)-1])

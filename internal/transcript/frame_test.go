@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -28,7 +29,7 @@ func render(r *Reader) string {
 	}
 	for n := 1; ; n++ {
 		rec, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return b.String()
 		}
 		b.WriteByte('\n')
@@ -222,7 +223,7 @@ func checkFrame(t *testing.T, in []byte) {
 	}
 	for n := 1; ; n++ {
 		rec, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
@@ -359,14 +360,19 @@ func transcripts(tb testing.TB) map[string][]byte {
 	for err == nil && dir != filepath.Dir(dir) {
 		root := filepath.Join(dir, "testdata", "transcripts")
 		if _, err := os.Stat(root); err == nil {
-			filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
-				if err == nil && d.Type().IsRegular() {
-					if b, err := os.ReadFile(path); err == nil && len(b) < 1<<20 {
-						files[path] = b
-					}
+			err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+				if err != nil || !d.Type().IsRegular() {
+					return err
 				}
-				return nil
+				b, err := os.ReadFile(path)
+				if err == nil && len(b) < 1<<20 {
+					files[path] = b
+				}
+				return err
 			})
+			if err != nil {
+				tb.Fatal(err)
+			}
 			break
 		}
 		dir = filepath.Dir(dir)
@@ -399,7 +405,7 @@ func countRecords(t *testing.T, r *Reader) (good, bad int) {
 	t.Helper()
 	for {
 		rec, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return good, bad
 		}
 		if err != nil {
@@ -504,7 +510,6 @@ func TestLongLine(t *testing.T) {
 	}
 	defer f.Close()
 	n := int64(len(in))
-	in = nil
 	runtime.GC()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -163,8 +163,8 @@ func (p *pointers) leave(start, end int) {
 		p.rest = p.rest[1:]
 	}
 	pointer, made := "", false
-	for k := len(p.open) - 1; k >= 0; k-- {
-		s := p.spans[p.open[k]]
+	for k, n := range slices.Backward(p.open) {
+		s := p.spans[n]
 		if s.Start < from {
 			break
 		}
@@ -174,7 +174,7 @@ func (p *pointers) leave(start, end int) {
 		if !made {
 			pointer, made = p.pointer(), true
 		}
-		p.found[p.open[k]] = pointer
+		p.found[n] = pointer
 		p.open = slices.Delete(p.open, k, k+1)
 	}
 }

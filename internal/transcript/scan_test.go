@@ -383,7 +383,7 @@ func BenchmarkNext(b *testing.B) {
 			r := NewReader(FromBytes("s", text))
 			for {
 				_, err := r.Next()
-				if err == io.EOF {
+				if errors.Is(err, io.EOF) {
 					return
 				}
 				if err != nil {

@@ -33,13 +33,13 @@ func TestOpen(t *testing.T) {
 		}
 	}
 	b := make([]byte, 10)
-	if n, err := src.ReadAt(b, 0); n != 8 || err != io.EOF {
+	if n, err := src.ReadAt(b, 0); n != 8 || !errors.Is(err, io.EOF) {
 		t.Errorf("read %d bytes, %v", n, err)
 	}
-	if n, err := src.ReadAt(b, 8); n != 0 || err != io.EOF {
+	if n, err := src.ReadAt(b, 8); n != 0 || !errors.Is(err, io.EOF) {
 		t.Errorf("read %d bytes at the end, %v", n, err)
 	}
-	if n, err := src.ReadAt(b, -1); n != 0 || err == nil || err == io.EOF {
+	if n, err := src.ReadAt(b, -1); n != 0 || err == nil || errors.Is(err, io.EOF) {
 		t.Errorf("read %d bytes before the start, %v", n, err)
 	}
 	if err := src.Close(); err != nil {
@@ -100,7 +100,7 @@ func TestShrinkingFile(t *testing.T) {
 		if err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
 		}
-		if _, again := r.Next(); again != err {
+		if _, again := r.Next(); !errors.Is(again, err) {
 			t.Errorf("then %v", again)
 		}
 		break
@@ -128,7 +128,7 @@ func TestFailingReads(t *testing.T) {
 			for err == nil {
 				_, err = r.Next()
 			}
-			if err == io.EOF && f.after >= 0 {
+			if errors.Is(err, io.EOF) && f.after >= 0 {
 				break
 			}
 			if !errors.Is(err, broken) || err.Error() != "s: disk on fire" {
