@@ -23,6 +23,7 @@ var ClaudeCode = &Dialect{
 		Interrupt: "[Request interrupted by user",
 		Preserved: []string{"compactMetadata", "preservedMessages"},
 		Subtype:   "subtype", Boundary: "compact_boundary",
+		ResultCopy: "toolUseResult", ResultSource: "sourceToolAssistantUUID", CallOnly: []string{"requestId", "isApiErrorMessage"},
 		Evidence: []string{"uuid", "parentUuid", "sessionId", "leafUuid", "messageId"},
 	},
 }

@@ -89,9 +89,15 @@ type Log struct {
 	Interrupt string
 	// Preserved leads to the ids that a compaction keeps in the context.
 	Preserved []string
-	Subtype   string
-	Boundary  string   // the subtype of the record that marks a compaction
-	Evidence  []string // members of which one at least is in every record
+	// ResultCopy repeats a result's content beside the message, ResultSource
+	// names the record of its call; CallOnly are members that records of
+	// results do not have.
+	ResultCopy, ResultSource string
+	CallOnly                 []string
+
+	Subtype  string
+	Boundary string   // the subtype of the record that marks a compaction
+	Evidence []string // members of which one at least is in every record
 }
 
 // All lists the dialects, in the order in which detection tries them.

@@ -25,6 +25,10 @@ type workedCase struct {
 	Findings []string
 	Infos    []string
 	Args     []string
+	// Fixed is what the transcript becomes, or "unchanged"; FixedSays is what
+	// holds of the result where there is more than one good form.
+	Fixed     json.RawMessage
+	FixedSays string `json:"fixed_says"`
 }
 
 // text returns the case's input as the file it stands for.

@@ -36,6 +36,7 @@ const (
 	MergeResults  Kind = "merge-results"  // the turn's results into one message
 	ReorderBlocks Kind = "reorder-blocks" // results first, or calls last, in their message
 	SplitMessage  Kind = "split-message"  // results apart from other content
+	RelinkResult  Kind = "relink-result"  // each of Results answers the call beside it in Calls
 	RenameID      Kind = "rename-id"      // on both sides and in every copy
 	MintID        Kind = "mint-id"        // where there is none
 	Retag         Kind = "retag"          // the type of a result

@@ -10,7 +10,8 @@ import (
 
 var duplicateToolResult = &Rule{
 	Name: "duplicate-tool-result", Category: Pairing, Severity: "error",
-	Summary: "A second result answers one call",
+	Summary:    "A second result answers one call",
+	Strategies: []string{"first", "last", "leave"},
 	Doc: `A retry, or a repair that put a placeholder beside a real result that came late.
 Providers refuse the second one.
 
@@ -25,6 +26,7 @@ placeholder, whichever comes first (safe). Of two results that differ
  {"role":"tool","tool_call_id":"c1","content":"a.txt"},
  {"role":"user","content":"n"}]`,
 	Check: func(c *Context) {
+		before := map[int32]int32{} // by call: the result before this one
 		for i := range c.Pairing.Results {
 			l := &c.Pairing.Results[i]
 			res := &c.Results[i]
@@ -41,6 +43,9 @@ placeholder, whichever comes first (safe). Of two results that differ
 			if first >= 0 {
 				f.Related = []Related{{"the first is here", c.Results[first].ID.Span}}
 			}
+			if _, seen := before[l.Call]; !seen {
+				before[l.Call] = first
+			}
 			drop := int32(i)
 			switch {
 			case first < 0:
@@ -53,10 +58,17 @@ placeholder, whichever comes first (safe). Of two results that differ
 				drop = first
 				f.Fix = c.op(operation.DropResult, turn, operation.Safe, "put it in the place of the placeholder before it")
 				f.Fix.Calls = []int32{l.Call}
+			case c.strategy() == "leave":
+			case c.strategy() == "last":
+				f.Fix = c.op(operation.DropResult, turn, operation.Unsafe, "keep the last and drop the one before it")
+				drop = before[l.Call]
 			default:
 				f.Fix = c.op(operation.DropResult, turn, operation.Unsafe, "keep the first and drop this one")
 			}
-			f.Fix.Results = []int32{drop}
+			before[l.Call] = int32(i)
+			if f.Fix != nil {
+				f.Fix.Results = []int32{drop}
+			}
 			c.aboutResult(i, f)
 		}
 	},
@@ -70,11 +82,17 @@ func (c *Context) samePayload(a, b *transcript.Result) bool {
 // placeholder reports whether a result is the text that toolguard or another
 // tool puts in the place of one that was never recorded.
 func (c *Context) placeholder(res *transcript.Result) bool {
+	return IsPlaceholder(c.Conversation, res, c.Text)
+}
+
+// IsPlaceholder reports whether a result of a conversation is a placeholder:
+// such a text is not recorded content.
+func IsPlaceholder(c *transcript.Conversation, res *transcript.Result, read func(transcript.Span) string) bool {
 	const most = 512
 	if res.Payload.IsZero() || res.Payload.Len() > most {
 		return false
 	}
-	text := c.Text(res.Payload)
+	text := read(res.Payload)
 	if strings.HasPrefix(text, "[") || strings.HasPrefix(text, "{") {
 		// A list of one text block says the same as the text.
 		v := transcript.NewValue([]byte(text), 0)

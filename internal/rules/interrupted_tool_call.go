@@ -6,7 +6,8 @@ import (
 
 var interruptedToolCall = &Rule{
 	Name: "interrupted-tool-call", Category: Pairing, Severity: "info",
-	Summary: "A call has no result, and the agent marked its turn as broken off",
+	Summary:    "A call has no result, and the agent marked its turn as broken off",
+	Strategies: []string{"leave", "insert", "strip"},
 	Doc: `The writer itself says that the turn was aborted or failed. Agents that write
 such a mark drop or complete the turn when they load the session, so nothing needs
 to be done.
@@ -22,7 +23,7 @@ to be done.
 	Check: func(c *Context) {
 		for i := range c.Pairing.Calls {
 			if call := &c.Calls[i]; c.Pairing.Calls[i].State == pairing.Interrupted && !call.Server {
-				c.aboutCall(i, Finding{Severity: Info, Message: callName(call) + " has no result: its turn was broken off"})
+				c.aboutCall(i, Finding{Severity: Info, Message: callName(call) + " has no result: its turn was broken off", Fix: c.answer(i, "leave")})
 			}
 		}
 	},

@@ -9,7 +9,8 @@ import (
 
 var misplacedToolResult = &Rule{
 	Name: "misplaced-tool-result", Category: Pairing, Severity: "error",
-	Summary: "The right result stands too late, outside the window of its call",
+	Summary:    "The right result stands too late, outside the window of its call",
+	Strategies: []string{"move", "leave"},
 	Doc: `The result is there, but other messages stand between it and its call: a user
 who spoke while the tool ran, a hook's message, an assistant turn that did not
 wait. The API looks only into the messages right after the call and answers as if
@@ -51,9 +52,11 @@ changes what a turn seems to have seen, and is unsafe.`,
 			if x.Crosses {
 				class = operation.Unsafe
 			}
-			f.Fix = c.op(operation.MoveResult, c.turn(call.Message), class, "move the result to its call")
-			f.Fix.Results = []int32{x.Result}
-			f.Fix.Calls = []int32{int32(i)}
+			if c.strategy() != "leave" {
+				f.Fix = c.op(operation.MoveResult, c.turn(call.Message), class, "move the result to its call")
+				f.Fix.Results = []int32{x.Result}
+				f.Fix.Calls = []int32{int32(i)}
+			}
 			c.aboutResult(int(x.Result), f)
 		}
 	},

@@ -10,7 +10,8 @@ import (
 
 var missingToolResult = &Rule{
 	Name: "missing-tool-result", Category: Pairing, Severity: "error",
-	Summary: "A call has no result, and none is to be found",
+	Summary:    "A call has no result, and none is to be found",
+	Strategies: []string{"insert", "strip", "strip-turn", "leave"},
 	Doc: `The model called a tool, the conversation went on, and no result answers the
 call: not in the window where the API looks for it, and nowhere else. Interrupts,
 crashes and history compression leave such calls behind. Every provider answers
@@ -19,7 +20,11 @@ the next request with a 400.
 **Repair.** A placeholder result is inserted at its place in call order
 (additive). It says that no result was recorded, and does not claim that the tool
 ran or failed. Where a record of the conversation cannot be read, nothing is
-inserted: the result may be in it.`,
+inserted: the result may be in it.
+
+` + "`--strategy missing-tool-result=strip`" + ` removes the call instead, and what becomes empty
+with it; ` + "`strip-turn`" + ` the whole turn with its other results (both unsafe). A call is
+not stripped from a message with signed reasoning.`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
  {"role":"user","content":"and?"}]`,
@@ -41,7 +46,7 @@ inserted: the result may be in it.`,
 			if x.Surplus {
 				f.Message = callName(call) + " has no result: there are fewer results than calls without ids"
 			} else {
-				f.Fix = c.insertion(i)
+				f.Fix = c.answer(i, "insert")
 			}
 			if c.ElsewhereState || c.Slice {
 				f.Severity = Warning
@@ -49,6 +54,30 @@ inserted: the result may be in it.`,
 			c.aboutCall(i, f)
 		}
 	},
+}
+
+// answer returns the operation that deals with call i, which has no result, by
+// the chosen strategy or else by the given one.
+func (c *Context) answer(i int, strategy string) *operation.Operation {
+	if s := c.strategy(); s != "" {
+		strategy = s
+	}
+	call := &c.Calls[i]
+	turn := c.turn(call.Message)
+	switch strategy {
+	case "insert":
+		return c.insertion(i)
+	case "strip":
+		if c.signed(turn) {
+			return nil // an edit of the message would make its signature void
+		}
+		op := c.op(operation.DropCall, turn, operation.Unsafe, "remove the call")
+		op.Calls = []int32{int32(i)}
+		return op
+	case "strip-turn":
+		return c.turnOp(operation.DropTurn, turn, operation.Unsafe, "remove the turn with its results")
+	}
+	return nil
 }
 
 // insertion returns the operation that inserts placeholders for the calls of a

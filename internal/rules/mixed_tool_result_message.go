@@ -52,11 +52,13 @@ answering message may then hold results only.
 					continue
 				}
 				done[res.Message] = true
+				op := c.op(operation.SplitMessage, turn, operation.Safe, "put it into a message of its own")
+				op.Messages = []int32{res.Message}
 				c.report(res.Message, Finding{
 					Severity: sev, Span: c.Blocks[b].Span, ProviderError: c.Profile.Mixed.Text,
 					Message: "other content shares a message with results",
 					Related: []Related{{"a result is here", res.ID.Span}},
-					Fix:     c.op(operation.SplitMessage, turn, operation.Safe, "put it into a message of its own"),
+					Fix:     op,
 				})
 				break
 			}

@@ -3,11 +3,13 @@ package rules
 import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 var orphanToolResult = &Rule{
 	Name: "orphan-tool-result", Category: Pairing, Severity: "error",
-	Summary: "A result answers a call that is nowhere in the conversation",
+	Summary:    "A result answers a call that is nowhere in the conversation",
+	Strategies: []string{"drop", "text", "relink", "leave"},
 	Doc: `The call was cut away, or the id was changed on one side only: the typical trace
 of history compression and of a history cut to its last messages. Every strict
 provider refuses it.
@@ -15,7 +17,11 @@ provider refuses it.
 Where the conversation names state on the provider's side
 (` + "`previous_response_id`" + `) the call may lie there, and the finding is an info.
 
-**Repair.** ` + "`fix --unsafe`" + ` drops the result. A call is never made up for it.`,
+**Repair.** ` + "`fix --unsafe`" + ` drops the result. A call is never made up for it.
+
+` + "`--strategy orphan-tool-result=text`" + ` keeps its content as text; ` + "`relink`" + ` lets the
+leftover results of a turn's window answer its leftover calls in order, where there
+are as many of the one as of the other (both unsafe).`,
 	Bad: `[{"role":"user","content":"q"},
  {"role":"tool","tool_call_id":"gone","content":"x"},
  {"role":"assistant","content":"a"}]`,
@@ -24,6 +30,10 @@ Where the conversation names state on the provider's side
  {"role":"tool","tool_call_id":"c1","content":"x"},
  {"role":"assistant","content":"a"}]`,
 	Check: func(c *Context) {
+		var relinks map[int32]int32
+		if c.strategy() == "relink" {
+			relinks = c.relinks()
+		}
 		for i := range c.Pairing.Results {
 			res := &c.Results[i]
 			if c.Pairing.Results[i].Fate != pairing.Orphan || res.Server {
@@ -36,10 +46,75 @@ Where the conversation names state on the provider's side
 			if c.ElsewhereState || c.Slice {
 				f.Severity = Info
 			} else {
-				f.Fix = c.op(operation.DropResult, c.turn(res.Message), operation.Unsafe, "drop the result")
-				f.Fix.Results = []int32{int32(i)}
+				f.Fix = c.orphanFix(i, relinks)
 			}
 			c.aboutResult(i, f)
 		}
 	},
+}
+
+// orphanFix returns the operation that the chosen strategy has for a result.
+func (c *Context) orphanFix(i int, relinks map[int32]int32) *operation.Operation {
+	turn := c.turn(c.Results[i].Message)
+	var op *operation.Operation
+	switch c.strategy() {
+	case "", "drop":
+		op = c.op(operation.DropResult, turn, operation.Unsafe, "drop the result")
+	case "text":
+		op = c.op(operation.TextResult, turn, operation.Unsafe, "keep it as text")
+	case "relink":
+		call, ok := relinks[int32(i)]
+		if !ok {
+			return nil
+		}
+		op = c.op(operation.RelinkResult, turn, operation.Unsafe, "let it answer call "+quote(c.Calls[call].ID))
+		op.Calls = []int32{call}
+	default:
+		return nil
+	}
+	op.Results = []int32{int32(i)}
+	return op
+}
+
+// relinks pairs the leftover results that stand right behind a turn with its
+// leftover calls, by order, where there are as many of both.
+func (c *Context) relinks() map[int32]int32 {
+	out := map[int32]int32{}
+	var calls, results []int32 // of the turn that is looked at
+	turn := int32(-1)
+	settle := func() {
+		if len(calls) == len(results) {
+			for k := range calls {
+				out[results[k]] = calls[k]
+			}
+		}
+		calls, results = nil, nil
+	}
+	for b := range c.Blocks {
+		blk := &c.Blocks[b]
+		m := &c.Messages[blk.Message]
+		switch blk.Kind {
+		case transcript.BlockCall:
+			if m.Turn != turn {
+				settle()
+				turn = m.Turn
+			}
+			if s := c.Pairing.Calls[blk.Ref].State; s == pairing.Missing || s == pairing.Pending {
+				calls = append(calls, blk.Ref)
+			}
+		case transcript.BlockResult:
+			if c.Pairing.Results[blk.Ref].Fate == pairing.Orphan && turn >= 0 {
+				results = append(results, blk.Ref)
+			}
+		default:
+			// Any other speaker ends the window of the turn; text beside
+			// results does not.
+			if m.Role == transcript.RoleAssistant && m.Turn != turn || m.Role == transcript.RoleUser && c.Window == transcript.WindowTool {
+				settle()
+				turn = -1
+			}
+		}
+	}
+	settle()
+	return out
 }

@@ -7,8 +7,9 @@ import (
 
 var pendingToolCall = &Rule{
 	Name: "pending-tool-call", Category: Pairing,
-	Severity: "warning; info in datasets and traces; error with --send and in a request body",
-	Summary:  "A call in the last turn has no result yet",
+	Severity:   "warning; info in datasets and traces; error with --send and in a request body",
+	Summary:    "A call in the last turn has no result yet",
+	Strategies: []string{"leave", "insert", "strip"},
 	Doc: `Nothing but results of its own turn follows the call: the tool is still running,
 waits for approval, or was interrupted. Saved like this the history is fine; sent
 like this it is refused, so that with ` + "`--send`" + ` and in a request body it is an
@@ -35,7 +36,9 @@ error. In training data the last call is often what is to be learnt.
 				f.Severity = Info
 			}
 			if c.Send {
-				f.Fix = c.insertion(i)
+				f.Fix = c.answer(i, "insert")
+			} else {
+				f.Fix = c.answer(i, "leave")
 			}
 			c.aboutCall(i, f)
 		}

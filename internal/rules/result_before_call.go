@@ -7,7 +7,8 @@ import (
 
 var resultBeforeCall = &Rule{
 	Name: "result-before-call", Category: Pairing, Severity: "error",
-	Summary: "A result stands before its only call",
+	Summary:    "A result stands before its only call",
+	Strategies: []string{"move", "leave"},
 	Doc: `Writers that append from several threads, and histories that were sorted, leave a
 result ahead of its call. A set of ids is balanced, the API is not content.
 
@@ -30,7 +31,7 @@ result ahead of its call. A set of ids is balanced, the API is not content.
 				ProviderError: c.Profile.Orphan.Text, Confidence: x.Confidence.String(),
 				Related: []Related{{"the call is here", call.ID.Span}},
 			}
-			if c.arrays() {
+			if c.arrays() && c.strategy() != "leave" {
 				f.Fix = c.op(operation.MoveResult, c.turn(call.Message), operation.Safe, "move the result behind its call")
 				f.Fix.Results = []int32{x.Result}
 				f.Fix.Calls = []int32{int32(i)}

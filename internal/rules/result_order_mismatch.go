@@ -7,7 +7,8 @@ import (
 
 var resultOrderMismatch = &Rule{
 	Name: "result-order-mismatch", Category: Pairing, Severity: "info; warning for targets that pair by position",
-	Summary: "The results of a turn are not in the order of its calls",
+	Summary:    "The results of a turn are not in the order of its calls",
+	Strategies: []string{"leave", "reorder"},
 	Doc: `Legal where results name their call. Chat templates and providers that pair by
 position give each call another's result, without a word.
 
@@ -37,7 +38,7 @@ position give each call another's result, without a word.
 			if res.Block < last && told != turn {
 				told = turn
 				op := c.op(operation.ReorderBlocks, turn, operation.Safe, "put the results in call order")
-				op.ByStrategy = true
+				op.ByStrategy = c.strategy() != "reorder"
 				c.aboutResult(int(x.Result), Finding{
 					Severity: severityOf(c.Profile.Order), Message: resultName(res) + " stands before the result of an earlier call", Fix: op,
 				})

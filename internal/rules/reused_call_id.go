@@ -9,7 +9,8 @@ import (
 
 var reusedCallID = &Rule{
 	Name: "reused-call-id", Category: Pairing, Severity: "info; warning where the provider may refuse",
-	Summary: "One id is used in several turns",
+	Summary:    "One id is used in several turns",
+	Strategies: []string{"leave", "rename"},
 	Doc: `Legal, and common: some models number their calls anew in every turn, and
 Anthropic's API has answered such histories. But tools that pair by a set of ids
 take a call without a result for answered, and move results to the wrong turn.
@@ -27,7 +28,9 @@ the later pairs ids of their own (safe).`,
 	Check: func(c *Context) {
 		type use struct {
 			first, again int32 // calls
+			firstTurn    int32
 			lastTurn     int32
+			later        []int32 // calls of the turns after the first
 			turns        int
 		}
 		uses := map[string]*use{}
@@ -42,7 +45,7 @@ the later pairs ids of their own (safe).`,
 			u := uses[id]
 			switch {
 			case u == nil:
-				uses[id] = &use{first: int32(i), lastTurn: turn, turns: 1}
+				uses[id] = &use{first: int32(i), firstTurn: turn, lastTurn: turn, turns: 1}
 				order = append(order, id)
 			case u.lastTurn != turn:
 				if u.turns == 1 {
@@ -51,6 +54,9 @@ the later pairs ids of their own (safe).`,
 				u.lastTurn = turn
 				u.turns++
 			}
+			if u := uses[id]; turn != u.firstTurn {
+				u.later = append(u.later, int32(i))
+			}
 		}
 		for _, id := range order {
 			u := uses[id]
@@ -58,7 +64,11 @@ the later pairs ids of their own (safe).`,
 				continue
 			}
 			op := c.op(operation.RenameID, c.turn(c.Calls[u.again].Message), operation.Safe, "give the later pairs ids of their own")
-			op.ByStrategy = true
+			op.ByStrategy = c.strategy() != "rename"
+			for _, call := range u.later {
+				op.Calls = append(op.Calls, call)
+				op.Results = append(op.Results, c.Pairing.Calls[call].Result)
+			}
 			c.aboutCall(int(u.again), Finding{
 				Severity: severityOf(c.Profile.ReusedID), ProviderError: c.Profile.ReusedID.Text, Fix: op,
 				Message: fmt.Sprintf("the id %s is used in %d turns", quote(c.Calls[u.first].ID), u.turns),

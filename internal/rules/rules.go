@@ -54,6 +54,9 @@ type Rule struct {
 	// Doc says what is found, why it breaks, and how it is repaired and at
 	// what cost, in Markdown.
 	Doc string
+	// Strategies are the repairs that can be chosen, the default first; nil
+	// where there is no choice.
+	Strategies []string
 	// Bad and Good are transcripts that the rule does and does not object to.
 	Bad, Good string
 	// Check looks at one conversation.
@@ -169,6 +172,8 @@ type Options struct {
 	Send bool
 	// Target is set when the profile was asked for by name.
 	Target bool
+	// Strategy chooses among the repairs of a rule by name.
+	Strategy map[string]string
 }
 
 // A Context is what a rule sees of one conversation.
@@ -252,7 +257,7 @@ func (c *Context) report(message int32, f Finding) {
 		f.Fix = nil // what seems to be missing may be in the record that cannot be read
 	}
 	if f.Fix != nil && f.Fix.Class != operation.Safe && (c.Use == transcript.UseDataset || c.Use == transcript.UseTrace) {
-		f.Fix.ByStrategy = true
+		f.Fix.ByStrategy = c.Strategy[c.rule.Name] == ""
 	}
 	f.Rule = c.rule
 	f.Conversation = c.Index
@@ -304,6 +309,10 @@ func (c *Context) turnOp(kind operation.Kind, turn int32, class operation.Class,
 func (c *Context) op(kind operation.Kind, turn int32, class operation.Class, title string) *operation.Operation {
 	return &operation.Operation{Kind: kind, Class: class, Title: title, Conversation: c.Index, Turn: turn}
 }
+
+// strategy returns the repair that was chosen for the rule, "" for its
+// default.
+func (c *Context) strategy() string { return c.Strategy[c.rule.Name] }
 
 // turn returns the turn of a message.
 func (c *Context) turn(message int32) int32 { return c.Messages[message].Turn }

@@ -1,0 +1,359 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"slices"
+
+	"github.com/toolguard/toolguard/internal/detect"
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/repair"
+	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// maxRounds is how often a source is repaired and looked at again before it
+// counts as one that does not settle.
+const maxRounds = 10
+
+// FixOptions are what a user lets a repair do.
+type FixOptions struct {
+	Options
+	SafeOnly bool
+	Unsafe   bool
+	// Placeholder is the text of inserted results; "" means the usual one.
+	Placeholder string
+	// Explicit are the rules that were selected by name: their infos are
+	// repaired too.
+	Explicit map[string]bool
+}
+
+// allows reports whether an operation may be carried out for a finding.
+func (o *FixOptions) allows(f *rules.Finding) bool {
+	op := f.Fix
+	if op == nil || op.ByStrategy {
+		return false
+	}
+	if f.Severity < rules.Warning && !o.Explicit[f.Rule.Name] && o.Strategy[f.Rule.Name] == "" {
+		return false
+	}
+	switch op.Class {
+	case operation.Safe:
+		return true
+	case operation.Additive:
+		return !o.SafeOnly
+	}
+	return o.Unsafe
+}
+
+// A Repair is one operation that was carried out.
+type Repair struct {
+	Rule  string
+	Kind  operation.Kind
+	Class operation.Class
+	Title string
+	// Results is how many results it concerned.
+	Results int
+	// Dropped are the payloads that it dropped, where they stood in the
+	// original.
+	Dropped []transcript.Span
+}
+
+// Fixed is a source as it was and as it is to be.
+type Fixed struct {
+	Before, After *Report
+	// Pieces is the repaired source; nil when there was nothing to repair.
+	Pieces  *transcript.Pieces
+	Repairs []Repair
+	Rounds  int
+}
+
+// Changed reports whether anything was repaired.
+func (f *Fixed) Changed() bool { return f.Pieces != nil }
+
+// A ProofError says that a repair did not stand up to its proof, so that
+// nothing may be written.
+type ProofError struct{ Reason string }
+
+// Error implements error.
+func (e *ProofError) Error() string { return "not repaired: " + e.Reason }
+
+// Fix repairs a source: it applies the operations that are allowed, looks
+// again until nothing is left to do, and proves that nothing was lost. It does
+// not write.
+func Fix(ctx context.Context, src *transcript.Source, opts FixOptions) (*Fixed, error) {
+	out := &Fixed{}
+	pieces := transcript.NewPieces(src)
+	now := src
+	kept := map[uint64]bool{} // payloads that an unsafe operation may drop
+	for round := 0; ; round++ {
+		c := newChecker(now, opts.Options)
+		c.fix = &fixer{opts: opts}
+		rep, err := c.run(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if round == 0 {
+			out.Before = rep
+		}
+		out.After = rep
+		if rep.Skipped != "" || len(c.fix.edits) == 0 {
+			break
+		}
+		if round == maxRounds {
+			return nil, &ProofError{fmt.Sprintf("it did not settle in %d rounds; the last repair was to %s", maxRounds, c.fix.repairs[len(c.fix.repairs)-1].Title)}
+		}
+		for _, s := range c.fix.dropped {
+			kept[payloadHash(now, s)] = true
+		}
+		for _, r := range c.fix.repairs {
+			for i, s := range r.Dropped {
+				r.Dropped[i], _ = pieces.Original(s)
+			}
+			out.Repairs = append(out.Repairs, r)
+		}
+		pieces = pieces.Apply(c.fix.edits)
+		now = pieces.Source()
+		out.Rounds = round + 1
+	}
+	if out.Rounds == 0 {
+		return out, nil
+	}
+	out.Pieces = pieces
+	if err := prove(ctx, src, now, out, opts, kept); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// seed makes hashes of payloads comparable within one run.
+var seed = maphash.MakeSeed()
+
+func payloadHash(src *transcript.Source, s transcript.Span) uint64 {
+	b, err := src.Bytes(s)
+	if err != nil {
+		return 0
+	}
+	return maphash.Bytes(seed, b)
+}
+
+// prove holds the repaired source against the original.
+func prove(ctx context.Context, before, after *transcript.Source, f *Fixed, opts FixOptions, dropped map[uint64]bool) error {
+	if f.After.Skipped != "" {
+		return &ProofError{"the result is no transcript any more: " + f.After.Skipped}
+	}
+	if n, m := lost(f.Before.File), lost(f.After.File); m > n {
+		return &ProofError{fmt.Sprintf("%d records could not be read before, %d after", n, m)}
+	}
+	was, is := counts(f.Before), counts(f.After)
+	for _, r := range rules.All() {
+		if is[r.Name] > was[r.Name] {
+			return &ProofError{fmt.Sprintf("%s was found %d times before and %d times after", r.Name, was[r.Name], is[r.Name])}
+		}
+	}
+	had, err := payloads(ctx, before, opts)
+	if err != nil {
+		return err
+	}
+	has, err := payloads(ctx, after, opts)
+	if err != nil {
+		return err
+	}
+	for h, at := range had {
+		if _, still := has[h]; !still && !dropped[h] {
+			return &ProofError{fmt.Sprintf("the result payload at byte %d would be lost", at)}
+		}
+	}
+	return nil
+}
+
+// lost counts the records that cannot be read.
+func lost(f *detect.File) int {
+	n := 0
+	for _, fault := range f.Faults {
+		if fault.Unreadable() {
+			n++
+		}
+	}
+	return n
+}
+
+// counts counts errors and warnings by rule.
+func counts(r *Report) map[string]int {
+	out := map[string]int{}
+	for i := range r.Findings {
+		if r.Findings[i].Severity >= rules.Warning {
+			out[r.Findings[i].Rule.Name]++
+		}
+	}
+	return out
+}
+
+// payloads returns the recorded result payloads of a source, by hash, with
+// where each stands. Placeholders are not recorded content.
+func payloads(ctx context.Context, src *transcript.Source, opts FixOptions) (map[uint64]int64, error) {
+	out := map[uint64]int64{}
+	_, err := detect.Read(src, detect.Options{Dialect: opts.Dialect}, func(c *transcript.Conversation) error {
+		for i := range c.Results {
+			r := &c.Results[i]
+			if r.Payload.IsZero() || rules.IsPlaceholder(c, r, func(s transcript.Span) string { b, _ := src.Bytes(s); return string(b) }) {
+				continue
+			}
+			out[payloadHash(src, r.Payload)] = r.Payload.Start
+		}
+		return ctx.Err()
+	})
+	var not *detect.ErrNotTranscript
+	if errors.As(err, &not) {
+		err = nil
+	}
+	return out, err
+}
+
+// A fixer collects the edits of one round.
+type fixer struct {
+	opts    FixOptions
+	log     *repair.Log
+	edits   []transcript.Edit
+	repairs []Repair
+	dropped []transcript.Span // payloads that unsafe operations drop
+	// logRepairs are those of the log, whose edits are made at the end.
+	started bool
+	err     error
+}
+
+// conversation compiles what the findings of a conversation ask for.
+func (x *fixer) conversation(c *checker, conv *transcript.Conversation, pairs pairing.Pairing, prof *profile.Profile, found []Finding) error {
+	ops, rule := x.allowed(found)
+	if len(ops) == 0 {
+		return nil
+	}
+	plan := &repair.Plan{Source: c.src, Conv: conv, Pairing: pairs, Profile: prof, Placeholder: x.opts.Placeholder}
+	if d := dialect.ByName(conv.Dialect); d.Log != nil {
+		if !conv.Lines {
+			return nil // a log inside of a document is not repaired
+		}
+		plan.Log = x.logOf(c, d)
+	}
+	edits, done, err := plan.Compile(ops)
+	if err != nil {
+		return err
+	}
+	x.edits = append(x.edits, edits...)
+	for _, op := range done {
+		x.note(conv, pairs, op, rule[op])
+	}
+	return nil
+}
+
+func (x *fixer) logOf(c *checker, d *dialect.Dialect) *repair.Log {
+	if x.log == nil {
+		x.log = repair.NewLog(c.src, d.Log, nil)
+	}
+	return x.log
+}
+
+// allowed returns the operations that may be carried out, each once, and the
+// rule that asked for it.
+func (x *fixer) allowed(found []Finding) ([]*operation.Operation, map[*operation.Operation]string) {
+	var ops []*operation.Operation
+	rule := map[*operation.Operation]string{}
+	for i := range found {
+		f := &found[i].Finding
+		if !x.opts.allows(f) {
+			continue
+		}
+		if _, seen := rule[f.Fix]; !seen {
+			ops = append(ops, f.Fix)
+			rule[f.Fix] = f.Rule.Name
+		}
+	}
+	return ops, rule
+}
+
+// note records an operation that was carried out.
+func (x *fixer) note(conv *transcript.Conversation, pairs pairing.Pairing, op *operation.Operation, rule string) {
+	r := Repair{Rule: rule, Kind: op.Kind, Class: op.Class, Title: op.Title, Results: max(len(op.Results), 1)}
+	var gone []int32
+	switch op.Kind {
+	case operation.InsertResult:
+		r.Results = len(op.Calls)
+	case operation.DropResult, operation.TextResult:
+		gone = op.Results
+	case operation.DropCall:
+		gone = op.Results
+	case operation.DropBlock:
+		for _, b := range op.Blocks {
+			if k := conv.Blocks[b].Kind; k == transcript.BlockResult || k == transcript.BlockServerResult {
+				gone = append(gone, conv.Blocks[b].Ref)
+			}
+		}
+	case operation.DropTurn:
+		for i := range pairs.Calls {
+			if conv.Messages[conv.Calls[i].Message].Turn == op.Turn && pairs.Calls[i].Result >= 0 {
+				gone = append(gone, pairs.Calls[i].Result)
+			}
+		}
+	}
+	for _, g := range gone {
+		if s := conv.Results[g].Payload; !s.IsZero() {
+			r.Dropped = append(r.Dropped, s)
+			if op.Class == operation.Unsafe {
+				x.dropped = append(x.dropped, s)
+			}
+		}
+	}
+	x.repairs = append(x.repairs, r)
+}
+
+// file compiles what the findings about the file ask for. The bytes of records
+// come first: while they change, conversations are left alone.
+func (x *fixer) file(c *checker, found []Finding) error {
+	ops, rule := x.allowed(found)
+	var onBytes, onRecords []*operation.Operation
+	d := dialect.ByName(c.report.File.Dialect)
+	for _, op := range ops {
+		switch {
+		case rule[op] == "duplicate-record" || rule[op] == "broken-link":
+			onRecords = append(onRecords, op)
+		default:
+			onBytes = append(onBytes, op)
+		}
+	}
+	if len(onBytes) > 0 {
+		edits, err := repair.Bytes(c.src, onBytes)
+		if err != nil {
+			return err
+		}
+		x.edits, x.repairs, x.dropped, x.log = edits, nil, nil, nil
+		for _, op := range onBytes {
+			x.repairs = append(x.repairs, Repair{Rule: rule[op], Kind: op.Kind, Class: op.Class, Title: op.Title, Results: 1})
+		}
+		return nil
+	}
+	if len(onRecords) > 0 && d != nil && d.Log != nil && c.report.File.Framing != transcript.FramingDocument {
+		// Links come before what hangs on them.
+		x.edits, x.repairs, x.dropped = nil, nil, nil
+		x.log = repair.NewLog(c.src, d.Log, nil)
+		for _, op := range onRecords {
+			if x.log.Record(op) {
+				x.repairs = append(x.repairs, Repair{Rule: rule[op], Kind: op.Kind, Class: op.Class, Title: op.Title, Results: 1})
+			}
+		}
+	}
+	if x.log != nil {
+		edits, err := x.log.Compile()
+		if err != nil {
+			return err
+		}
+		x.edits = append(x.edits, edits...)
+	}
+	slices.SortStableFunc(x.edits, func(a, b transcript.Edit) int { return cmp.Compare(a.Span.Start, b.Span.Start) })
+	return nil
+}

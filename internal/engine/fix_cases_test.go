@@ -1,0 +1,144 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// fixOptions reads the flags of a case.
+func (c *workedCase) fixOptions(t *testing.T) FixOptions {
+	t.Helper()
+	opts := FixOptions{Options: c.options(t), Unsafe: slices.Contains(c.Args, "--unsafe")}
+	for i, a := range c.Args {
+		if a == "--strategy" {
+			rule, strategy, _ := strings.Cut(c.Args[i+1], "=")
+			if opts.Strategy == nil {
+				opts.Strategy = map[string]string{}
+			}
+			opts.Strategy[rule] = strategy
+		}
+	}
+	return opts
+}
+
+// fixText repairs a text and returns the whole of the result.
+func fixText(t testing.TB, name string, text []byte, opts FixOptions) ([]byte, *Fixed) {
+	t.Helper()
+	f, err := Fix(context.Background(), transcript.FromBytes(name, text), opts)
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", name, err, text)
+	}
+	if !f.Changed() {
+		return text, f
+	}
+	out, err := io.ReadAll(io.NewSectionReader(f.Pieces, 0, f.Pieces.Size()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out, f
+}
+
+// asJSON returns the value that a text of a case's dialect holds.
+func (c *workedCase) asJSON(t *testing.T, text []byte) any {
+	t.Helper()
+	switch c.Dialect {
+	case "claude-code", "jsonl-raw":
+		var out []any
+		for _, line := range bytes.Split(bytes.TrimRight(text, "\n"), []byte("\n")) {
+			var v any
+			if err := json.Unmarshal(line, &v); err != nil {
+				t.Fatalf("%v: %s", err, line)
+			}
+			out = append(out, v)
+		}
+		return out
+	}
+	var v any
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return v
+}
+
+func readCases(t *testing.T) []workedCase {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/cases.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []workedCase
+	if err := json.Unmarshal(raw, &cases); err != nil {
+		t.Fatal(err)
+	}
+	return cases
+}
+
+// TestFixCases: each worked case is repaired to exactly what it says, and once
+// repaired it stays.
+func TestFixCases(t *testing.T) {
+	exact := 0
+	golden := map[string]string{} // the cases of which only words tell the result
+	goldenPath := filepath.Join("testdata", "fixed.golden.json")
+	if raw, err := os.ReadFile(goldenPath); err == nil {
+		if err := json.Unmarshal(raw, &golden); err != nil {
+			t.Fatal(err)
+		}
+	}
+	said := map[string]string{}
+	for _, c := range readCases(t) {
+		if !supported[c.Dialect] {
+			continue
+		}
+		t.Run(c.Name, func(t *testing.T) {
+			text := c.text(t)
+			got, _ := fixText(t, c.Name, text, c.fixOptions(t))
+			if again, f := fixText(t, c.Name, got, c.fixOptions(t)); !bytes.Equal(again, got) || f.Changed() {
+				t.Errorf("not settled: %s\nthen %s", got, again)
+			}
+			switch {
+			case c.Fixed == nil:
+				said[c.Name] = string(got)
+				if want, known := golden[c.Name]; !*update && (!known || want != string(got)) {
+					t.Errorf("%s\n(-want +got):\n%s", c.FixedSays, cmp.Diff(want, string(got)))
+				}
+			case string(c.Fixed) == `"unchanged"`:
+				exact++
+				if !bytes.Equal(got, text) {
+					t.Errorf("changed:\n%s", cmp.Diff(string(text), string(got)))
+				}
+			default:
+				exact++
+				var want any
+				if err := json.Unmarshal(c.Fixed, &want); err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(want, c.asJSON(t, got)); diff != "" {
+					t.Errorf("(-want +got):\n%s\n%s", diff, got)
+				}
+			}
+		})
+	}
+	if *update {
+		raw, err := json.MarshalIndent(said, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(goldenPath, append(raw, '\n'), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if exact < 50 {
+		t.Errorf("only %d cases say exactly what becomes of them", exact)
+	}
+}

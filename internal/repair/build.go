@@ -1,0 +1,179 @@
+// Package repair turns operations into bytes: it lays out each touched turn
+// once, compiles that to edits, and writes files atomically. It does not know
+// why an operation was asked for.
+package repair
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// build returns a compact object with the given members. It is one of the two
+// places where sjson is let at bytes: it gets one object, literal keys and
+// values that are JSON, and what it returns is looked at.
+func build(fields []dialect.Field) ([]byte, error) {
+	out := []byte("{}")
+	for _, f := range fields {
+		var err error
+		if out, err = set(out, f.Key, f.Raw); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// set sets a member of an object, in its place or at the end.
+func set(object []byte, key, raw string) ([]byte, error) {
+	if err := whole(object); err != nil {
+		return nil, err
+	}
+	if err := whole([]byte(raw)); err != nil {
+		return nil, fmt.Errorf("member %q: %w", key, err)
+	}
+	out, err := sjson.SetRawBytes(object, escapeKey(key), []byte(raw))
+	if err != nil {
+		return nil, fmt.Errorf("member %q: %w", key, err)
+	}
+	if err := whole(out); err != nil {
+		return nil, err
+	}
+	if got := transcript.NewValue(out, 0).Get(key); string(got.Raw()) != raw {
+		return nil, fmt.Errorf("member %q was not set", key)
+	}
+	return out, nil
+}
+
+// unset removes a member of an object, if it is there.
+func unset(object []byte, key string) ([]byte, error) {
+	if !transcript.NewValue(object, 0).Get(key).Exists() {
+		return object, nil
+	}
+	out, err := sjson.DeleteBytes(object, escapeKey(key))
+	if err != nil {
+		return nil, fmt.Errorf("member %q: %w", key, err)
+	}
+	return out, whole(out)
+}
+
+func escapeKey(key string) string {
+	if strings.HasPrefix(key, ":") {
+		return `\` + key
+	}
+	return gjson.Escape(key)
+}
+
+// whole reports an error unless b is one JSON value.
+func whole(b []byte) error {
+	s := transcript.NewScanner().Scan(b, 0, transcript.Strict)
+	if s.Kind != transcript.FaultNone || len(bytes.TrimSpace(b[s.End:])) > 0 {
+		return fmt.Errorf("not JSON: %.40q", b)
+	}
+	return nil
+}
+
+// A style is how the neighbours of a new element are laid out.
+type style struct {
+	multi  bool   // members stand on lines of their own
+	nested bool   // those of lists inside too
+	nl     string // the line end
+	indent string // of the element
+	unit   string // one step of indentation
+	colon  string // between a key's quote and its value
+	comma  string // behind a comma on one line
+}
+
+// styleOf reads the style off an element that stands in the same list.
+func styleOf(v transcript.Value) style {
+	st := style{nl: "\n", colon: ":", nested: true}
+	raw := v.Raw()
+	if i := bytes.IndexByte(raw, '\n'); i > 0 && raw[i-1] == '\r' {
+		st.nl = "\r\n"
+	}
+	n, last := 0, int64(1) // members, and the offset behind the last of them
+	for k, val := range v.Members() {
+		key, at := k.Span(), val.Span()
+		before := string(raw[last : key.Start-v.Span().Start])
+		switch j := strings.LastIndexByte(before, '\n'); {
+		case n == 0:
+			st.colon = string(raw[key.End-v.Span().Start : at.Start-v.Span().Start])
+			if st.multi = j >= 0; st.multi {
+				st.unit = before[j+1:]
+			}
+		case n == 1 && !st.multi:
+			st.comma = strings.TrimLeft(before, ",")
+		}
+		last = at.End - v.Span().Start
+		n++
+		if k := val.Kind(); st.multi && (k == transcript.Array || k == transcript.Object) && len(val.Raw()) > 2 {
+			st.nested = bytes.IndexByte(val.Raw(), '\n') >= 0
+		}
+	}
+	if st.multi {
+		tail := raw[last:]
+		if j := bytes.LastIndexByte(tail, '\n'); j >= 0 {
+			st.indent = strings.TrimRight(string(tail[j+1:]), "}]")
+		}
+		st.unit = strings.TrimPrefix(st.unit, st.indent)
+	}
+	return st
+}
+
+// render lays compact JSON out in a style. depth is how many steps deeper than
+// the element it begins.
+func render(compact []byte, st style, depth int) []byte {
+	var out bytes.Buffer
+	var walk func(v transcript.Value, depth int, multi bool)
+	walk = func(v transcript.Value, depth int, multi bool) {
+		kind := v.Kind()
+		if kind != transcript.Object && kind != transcript.Array || len(v.Raw()) == 2 {
+			out.Write(v.Raw())
+			return
+		}
+		open, end := byte('{'), byte('}')
+		if kind == transcript.Array {
+			open, end = '[', ']'
+		}
+		line := func(d int) {
+			out.WriteString(st.nl + st.indent + strings.Repeat(st.unit, d))
+		}
+		out.WriteByte(open)
+		n := 0
+		sep := func() {
+			if n > 0 {
+				out.WriteByte(',')
+			}
+			if multi {
+				line(depth + 1)
+			} else if n > 0 {
+				out.WriteString(st.comma)
+			}
+			n++
+		}
+		if kind == transcript.Object {
+			for k, val := range v.Members() {
+				sep()
+				out.Write(k.Raw())
+				out.WriteString(st.colon)
+				walk(val, depth+1, multi && st.nested)
+			}
+		} else {
+			for _, e := range v.Elements() {
+				sep()
+				walk(e, depth+1, multi && st.nested)
+			}
+		}
+		if multi {
+			line(depth)
+		}
+		out.WriteByte(end)
+	}
+	walk(transcript.NewValue(compact, 0), depth, st.multi)
+	return out.Bytes()
+}

@@ -1,0 +1,153 @@
+package repair
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// Bytes compiles operations on the bytes of records, in a source framed by
+// lines or not.
+func Bytes(src *transcript.Source, ops []*operation.Operation) ([]transcript.Edit, error) {
+	w := &window{src: src}
+	lines := &list{src: w, lines: true}
+	var edits []transcript.Edit
+	dropped := map[transcript.Span]bool{}
+	for _, op := range ops {
+		switch op.Kind {
+		case operation.DropRecord:
+			if !dropped[op.Span] {
+				dropped[op.Span] = true
+				lines.remove(op.Span)
+			}
+		case operation.DropBytes:
+			edits = append(edits, transcript.Edit{Span: stripped(w, op.Span)})
+		case operation.EscapeNewline, operation.ReplaceBytes:
+			text, err := src.Bytes(op.Span)
+			if err != nil {
+				return nil, err
+			}
+			base := op.Span.Start
+			if op.Kind == operation.EscapeNewline {
+				edits = append(edits, escapeNewlines(text, base)...)
+			} else {
+				edits = append(edits, replaceBytes(text, base)...)
+			}
+		}
+	}
+	edits = append(edits, lines.compile()...)
+	return disjoint(edits), w.err
+}
+
+// stripped widens a run of bytes that fills a line by its line end, so that no
+// blank line stays behind.
+func stripped(w *window, s transcript.Span) transcript.Span {
+	before, any := w.at(s.Start - 1)
+	if any && before != '\n' {
+		return s
+	}
+	if c, ok := w.at(s.End); ok && c == '\r' {
+		if n, ok := w.at(s.End + 1); ok && n == '\n' {
+			s.End += 2
+		}
+	} else if ok && c == '\n' {
+		s.End++
+	}
+	return s
+}
+
+// eachString calls f with each string of a JSON text, quotes left out.
+func eachString(text []byte, f func(from, to int)) {
+	for i := 0; i < len(text); i++ {
+		if text[i] != '"' {
+			continue
+		}
+		from := i + 1
+		for i++; i < len(text) && text[i] != '"'; i++ {
+			if text[i] == '\\' {
+				i++
+			}
+		}
+		f(from, min(i, len(text)))
+	}
+}
+
+// escapeNewlines escapes the line ends inside strings.
+func escapeNewlines(text []byte, base int64) (edits []transcript.Edit) {
+	eachString(text, func(from, to int) {
+		for i := from; i < to; i++ {
+			esc := ""
+			switch text[i] {
+			case '\n':
+				esc = `\n`
+			case '\r':
+				esc = `\r`
+			default:
+				continue
+			}
+			edits = append(edits, transcript.Edit{Span: transcript.Span{Start: base + int64(i), End: base + int64(i) + 1}, Text: []byte(esc)})
+		}
+	})
+	return edits
+}
+
+// replaceBytes puts the replacement character in the place of bytes that are
+// no UTF-8, and of halves of surrogate pairs.
+func replaceBytes(text []byte, base int64) (edits []transcript.Edit) {
+	put := func(from, to int, with string) {
+		edits = append(edits, transcript.Edit{Span: transcript.Span{Start: base + int64(from), End: base + int64(to)}, Text: []byte(with)})
+	}
+	eachString(text, func(from, to int) {
+		for i := from; i < to; {
+			if text[i] == '\\' {
+				n := 2
+				if i+1 < to && text[i+1] == 'u' {
+					n = 6
+					switch half := unit(text, i, to); {
+					case half >= 0xD800 && half < 0xDC00:
+						if next := unit(text, i+6, to); next >= 0xDC00 && next < 0xE000 {
+							n = 12
+						} else {
+							put(i, i+6, `\ufffd`)
+						}
+					case half >= 0xDC00 && half < 0xE000:
+						put(i, i+6, `\ufffd`)
+					}
+				}
+				i += n
+				continue
+			}
+			if text[i] < utf8.RuneSelf {
+				i++
+				continue
+			}
+			r, n := utf8.DecodeRune(text[i:to])
+			if r == utf8.RuneError && n == 1 {
+				put(i, i+1, "\uFFFD")
+			}
+			i += n
+		}
+	})
+	return edits
+}
+
+// unit returns the code unit of the \u escape at an offset, -1 for none.
+func unit(text []byte, i, to int) int {
+	if i+6 > to || !bytes.HasPrefix(text[i:], []byte(`\u`)) {
+		return -1
+	}
+	n := 0
+	for _, c := range text[i+2 : i+6] {
+		switch {
+		case c >= '0' && c <= '9':
+			n = n<<4 | int(c-'0')
+		case c|0x20 >= 'a' && c|0x20 <= 'f':
+			n = n<<4 | int(c|0x20-'a'+10)
+		default:
+			return -1
+		}
+	}
+	return n
+}

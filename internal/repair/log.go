@@ -1,0 +1,323 @@
+package repair
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// A Log compiles what operations do to the records of a session log. Nothing
+// is moved in a log: records are inserted, emptied or removed, and the links
+// between them are kept. One Log serves all conversations of a file.
+type Log struct {
+	Source *transcript.Source
+	Format *dialect.Log
+	// Starts are the offsets at which the records begin, by index from 0.
+	Starts []int64
+
+	lines   *list
+	removed map[int32]bool         // records
+	insert  map[int32][]insertion  // by the record that they go behind
+	rename  map[string]string      // ids of calls, as written
+	relink  []*operation.Operation // parents that no record is
+}
+
+// An insertion is a record to be made for a call.
+type insertion struct {
+	call  int32 // the record that holds it
+	block []byte
+	id    string // of the call, as written
+}
+
+// NewLog returns a Log without any changes.
+func NewLog(src *transcript.Source, format *dialect.Log, starts []int64) *Log {
+	return &Log{
+		Source: src, Format: format, Starts: starts,
+		removed: map[int32]bool{}, insert: map[int32][]insertion{}, rename: map[string]string{},
+	}
+}
+
+// Empty reports whether nothing is to be changed.
+func (l *Log) Empty() bool {
+	return len(l.removed) == 0 && len(l.insert) == 0 && len(l.rename) == 0 && len(l.relink) == 0
+}
+
+// Record carries out an operation on a record as such.
+func (l *Log) Record(op *operation.Operation) bool {
+	switch op.Kind {
+	case operation.DropRecord:
+		l.removed[op.Record] = true
+	case operation.Relink:
+		l.relink = append(l.relink, op)
+	default:
+		return false
+	}
+	return true
+}
+
+// lay inserts a record for each call of a turn that is to get a result.
+func (l *Log) lay(p *Plan, lo *layout) {
+	last := int32(0)
+	for m := range p.Conv.Messages {
+		if msg := &p.Conv.Messages[m]; msg.Turn == lo.turn && !msg.Has(transcript.MessageReplay) {
+			last = max(last, msg.Record)
+		}
+	}
+	for _, e := range lo.news() {
+		if e.msg >= 0 {
+			continue // nothing is moved in a log
+		}
+		call := &p.Conv.Calls[e.call]
+		l.insert[last] = append(l.insert[last], insertion{
+			call: p.Conv.Messages[call.Message].Record, block: e.text, id: call.ID.Raw,
+		})
+	}
+}
+
+// A node is what a record says of its place in the chain.
+type node struct {
+	record         int32
+	span           transcript.Span
+	id             string // as written, "" for none
+	parent         transcript.Token
+	turn, scope    string
+	carriesResults bool
+}
+
+// Compile returns the edits for all that was asked for.
+func (l *Log) Compile() ([]transcript.Edit, error) {
+	if l.Empty() {
+		return nil, nil
+	}
+	w := &window{src: l.Source}
+	l.lines = &list{src: w, lines: true}
+	var edits []transcript.Edit
+	set := func(s transcript.Span, raw string) {
+		edits = append(edits, transcript.Edit{Span: s, Text: []byte(raw)})
+	}
+	nodes, style, err := l.nodes(set)
+	if err != nil {
+		return nil, err
+	}
+	byID := map[string]int{}
+	for i := range nodes {
+		if nodes[i].id != "" {
+			byID[nodes[i].id] = i
+		}
+	}
+	// The parent that the children of a removed record get: the nearest one
+	// that stays.
+	heir := func(id string) string {
+		for range len(nodes) {
+			i, known := byID[id]
+			if !known || !l.removed[nodes[i].record] {
+				return id
+			}
+			if id = nodes[i].parent.Raw; id == "" {
+				return "null"
+			}
+		}
+		return "null"
+	}
+	parents := map[int]string{} // what a node's parent becomes
+	for i := range nodes {
+		n := &nodes[i]
+		if l.removed[n.record] {
+			l.lines.remove(n.span)
+			continue
+		}
+		if n.parent.IsString() {
+			if to := heir(n.parent.Raw); to != n.parent.Raw {
+				parents[i] = to
+			}
+		}
+	}
+	for i := range nodes {
+		for _, ins := range l.insert[nodes[i].record] {
+			if err := l.insertBehind(nodes, byID, i, ins, style, parents); err != nil {
+				return nil, err
+			}
+		}
+	}
+	l.relinkAll(nodes, parents)
+	for i, to := range parents {
+		set(nodes[i].parent.Span, to)
+	}
+	edits = append(edits, l.lines.compile()...)
+	if w.err != nil {
+		return nil, w.err
+	}
+	return disjoint(edits), nil
+}
+
+// recordStyle says what records of results hold besides the message.
+type recordStyle struct{ copy, source bool }
+
+// nodes reads the places of all records in the chain, and renames the copies
+// of ids beside messages on the way.
+func (l *Log) nodes(set func(transcript.Span, string)) ([]node, recordStyle, error) {
+	var nodes []node
+	var style recordStyle
+	f := l.Format
+	for rec, err := range transcript.Records(l.Source) {
+		if err != nil {
+			return nil, style, err
+		}
+		n := node{record: int32(rec.Index), span: rec.Span}
+		var side, agent string
+		for k, v := range rec.Value.Members() {
+			switch {
+			case k.Is(f.ID) && v.Kind() == transcript.String:
+				n.id = string(v.Raw())
+			case k.Is(f.Parent):
+				n.parent = transcript.TokenOf(v, rec.Span)
+			case k.Is(f.Side):
+				side = string(v.Raw())
+			case k.Is(f.Agent):
+				agent = string(v.Raw())
+			case k.Is(f.Payload):
+				n.turn = string(v.Get("id").Raw())
+				n.carriesResults = v.Get("content").First().Get("type").Is("tool_result")
+			case k.Is(f.ResultCopy):
+				style.copy = true
+			case k.Is(f.ResultSource):
+				style.source = true
+			}
+			if v.Kind() == transcript.String && (k.Is("toolUseID") || k.Is("parentToolUseID") || k.Is("sourceToolUseID")) {
+				if to, renamed := l.rename[string(v.Raw())]; renamed {
+					set(v.Span(), to)
+				}
+			}
+		}
+		n.scope = side + agent
+		nodes = append(nodes, n)
+	}
+	return nodes, style, nil
+}
+
+// insertBehind makes a record with a result, and hangs what followed the call
+// on to it.
+func (l *Log) insertBehind(nodes []node, byID map[string]int, at int, ins insertion, style recordStyle, parents map[int]string) error {
+	call := -1
+	for i := at; i >= 0; i-- {
+		if nodes[i].record == ins.call {
+			call = i
+			break
+		}
+	}
+	if call < 0 {
+		return fmt.Errorf("record %d is not there any more", ins.call)
+	}
+	text, err := l.Source.Bytes(nodes[call].span)
+	if err != nil {
+		return err
+	}
+	f := l.Format
+	st := styleOf(transcript.NewValue(text, 0))
+	id := ""
+	for salt := 0; ; salt++ {
+		id = derivedUUID(nodes[call].id, ins.id, salt)
+		if _, taken := byID[id]; !taken {
+			break
+		}
+	}
+	payload := `{"role":"user","content":[` + string(ins.block) + `]}`
+	rec := string(text)
+	type change struct{ key, raw string }
+	changes := []change{{f.Type, `"user"`}, {f.Payload, payload}}
+	if nodes[call].id != "" {
+		byID[id] = -1
+		changes = append(changes, change{f.ID, id}, change{f.Parent, nodes[call].id})
+	}
+	content := transcript.NewValue(ins.block, 0).Get("content")
+	if style.copy && content.Exists() {
+		changes = append(changes, change{f.ResultCopy, string(content.Raw())})
+	}
+	if style.source && nodes[call].id != "" {
+		changes = append(changes, change{f.ResultSource, nodes[call].id})
+	}
+	out, err := compact([]byte(rec))
+	if err != nil {
+		return err
+	}
+	for _, key := range f.CallOnly {
+		if out, err = unset(out, key); err != nil {
+			return err
+		}
+	}
+	for _, c := range changes {
+		if out, err = set(out, c.key, c.raw); err != nil {
+			return err
+		}
+	}
+	l.lines.after(nodes[at].span, render(out, st, 0))
+	if nodes[call].id == "" {
+		return nil
+	}
+	for i := range nodes {
+		n := &nodes[i]
+		if n.parent.Raw != nodes[call].id || n.carriesResults || n.turn != "" && n.turn == nodes[call].turn || l.removed[n.record] {
+			continue
+		}
+		if _, done := parents[i]; !done {
+			parents[i] = id
+		}
+	}
+	return nil
+}
+
+// relinkAll names the record before, of the same scope, as the parent of
+// records whose parent does not exist.
+func (l *Log) relinkAll(nodes []node, parents map[int]string) {
+	if len(l.relink) == 0 {
+		return
+	}
+	want := map[int64]bool{}
+	for _, op := range l.relink {
+		want[op.Span.Start] = true
+	}
+	last := map[string]string{}
+	for i := range nodes {
+		n := &nodes[i]
+		if want[n.parent.Span.Start] && n.parent.IsString() && last[n.scope] != "" {
+			parents[i] = last[n.scope]
+		}
+		if n.id != "" {
+			last[n.scope] = n.id
+		}
+	}
+}
+
+// derivedUUID returns a JSON string with an id in the form of a version 4 UUID
+// that depends on nothing but the record and the call.
+func derivedUUID(record, call string, salt int) string {
+	h := sha256.Sum256([]byte(fmt.Sprintf("%s\x00%s\x00%d", record, call, salt)))
+	h[6] = h[6]&0x0f | 0x40
+	h[8] = h[8]&0x3f | 0x80
+	return fmt.Sprintf(`"%x-%x-%x-%x-%x"`, h[0:4], h[4:6], h[6:8], h[8:10], h[10:16])
+}
+
+// compact removes the white space between the tokens of a value.
+func compact(b []byte) ([]byte, error) {
+	var out strings.Builder
+	inString := false
+	for i := 0; i < len(b); i++ {
+		c := b[i]
+		switch {
+		case inString && c == '\\' && i+1 < len(b):
+			out.WriteByte(c)
+			i++
+			c = b[i]
+		case c == '"':
+			inString = !inString
+		case !inString && blank(c):
+			continue
+		}
+		out.WriteByte(c)
+	}
+	return []byte(out.String()), whole([]byte(out.String()))
+}

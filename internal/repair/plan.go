@@ -1,0 +1,808 @@
+package repair
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"sort"
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// Placeholder is the text of a result that is inserted for a call without one.
+const Placeholder = "[toolguard] No result was recorded for this tool call; it may or may not have run."
+
+// A Plan compiles the operations on one conversation to edits. It reads the
+// source it was made for, and changes nothing.
+type Plan struct {
+	Source      *transcript.Source
+	Conv        *transcript.Conversation
+	Pairing     pairing.Pairing
+	Profile     *profile.Profile
+	Placeholder string // may hold {tool} and {id}
+	// Log takes what concerns the records of a session log; nil elsewhere.
+	Log *Log
+
+	driver dialect.Writer
+	src    *window
+	lists  map[int64]*list
+	sets   []transcript.Edit
+	given  []string       // ids that this plan gave out
+	gone   map[int32]bool // messages that are removed
+	values map[int32]transcript.Value
+	blocks map[int32]map[int32]bool // blocks that are taken out, by message
+	err    error
+}
+
+// Phases are carried out one after another, each on what the one before left:
+// an edit of the one must not pull the ground from under the next.
+const (
+	phaseCopies = iota
+	phaseIDs
+	phaseLayout
+	phasePayload
+	phaseRest
+	phases
+)
+
+func phaseOf(op *operation.Operation) int {
+	switch op.Kind {
+	case operation.RenameID, operation.MintID, operation.RelinkResult:
+		return phaseIDs
+	case operation.DropCall, operation.DropResult, operation.Retag:
+		if op.Class == operation.Safe {
+			return phaseCopies
+		}
+		return phaseLayout
+	case operation.InsertResult, operation.MoveResult, operation.MergeResults, operation.ReorderBlocks, operation.SplitMessage, operation.MoveBlock, operation.DropTurn, operation.TextResult:
+		return phaseLayout
+	case operation.SetValue, operation.RemoveMember:
+		return phasePayload
+	}
+	return phaseRest
+}
+
+// Compile returns the edits for the first phase that the operations have
+// anything for, and the operations that they carry out. An operation that
+// cannot be carried out as things stand is left.
+func (p *Plan) Compile(ops []*operation.Operation) (edits []transcript.Edit, done []*operation.Operation, err error) {
+	d := dialect.ByName(p.Conv.Dialect)
+	w, ok := d.Driver.(dialect.Writer)
+	if !ok {
+		return nil, nil, nil
+	}
+	p.driver = w
+	for phase := range phases {
+		p.reset()
+		done = done[:0]
+		var batch []*operation.Operation
+		for _, op := range ops {
+			if phaseOf(op) == phase {
+				batch = append(batch, op)
+			}
+		}
+		if len(batch) == 0 {
+			continue
+		}
+		done = p.batch(batch)
+		edits = p.edits()
+		if p.err == nil {
+			p.err = p.src.err
+		}
+		if p.err != nil {
+			return nil, nil, p.err
+		}
+		if len(edits) > 0 || p.Log != nil && !p.Log.Empty() {
+			return edits, done, nil
+		}
+	}
+	return nil, nil, nil
+}
+
+func (p *Plan) reset() {
+	p.src = &window{src: p.Source}
+	p.lists = map[int64]*list{}
+	p.sets = nil
+
+	p.gone = map[int32]bool{}
+	p.blocks = map[int32]map[int32]bool{}
+	p.values = map[int32]transcript.Value{}
+}
+
+// batch carries out the operations of one phase, those on one turn together.
+func (p *Plan) batch(ops []*operation.Operation) (done []*operation.Operation) {
+	turns := map[int32]*layout{}
+	var order []int32
+	at := func(turn int32) *layout {
+		if turns[turn] == nil {
+			turns[turn] = &layout{plan: p, turn: turn}
+			order = append(order, turn)
+		}
+		return turns[turn]
+	}
+	for _, op := range ops {
+		ok := true
+		switch op.Kind {
+		case operation.InsertResult:
+			l := at(op.Turn)
+			l.insert = append(l.insert, op.Calls...)
+		case operation.MoveResult, operation.MergeResults:
+			l := at(op.Turn)
+			l.move = append(l.move, op.Results...)
+		case operation.MoveBlock:
+			ok = p.moveBlock(op, at)
+		case operation.ReorderBlocks:
+			switch {
+			case len(op.Messages) > 0:
+				for _, m := range op.Messages {
+					p.callsLast(m)
+				}
+			default:
+				at(op.Turn).first = true
+				at(op.Turn).inOrder = at(op.Turn).inOrder || op.ByStrategy || len(op.Results) == 0
+			}
+		case operation.SplitMessage:
+			ok = p.splitMessage(op)
+		case operation.DropResult:
+			for _, r := range op.Results {
+				ok = p.dropBlock(p.Conv.Results[r].Block) && ok
+			}
+		case operation.TextResult:
+			for _, r := range op.Results {
+				ok = p.textResult(r) && ok
+			}
+		case operation.DropCall:
+			for _, c := range op.Calls {
+				ok = p.dropCall(c) && ok
+			}
+			for _, r := range op.Results {
+				ok = p.dropBlock(p.Conv.Results[r].Block) && ok
+			}
+		case operation.DropTurn:
+			ok = p.dropTurn(op.Turn)
+		case operation.DropBlock:
+			for _, b := range op.Blocks {
+				ok = p.dropBlock(b) && ok
+			}
+		case operation.DropMessage:
+			for _, m := range op.Messages {
+				ok = p.dropMessage(m) && ok
+			}
+		case operation.RenameID:
+			ok = p.rename(op)
+		case operation.MintID:
+			ok = p.mint(op)
+		case operation.RelinkResult:
+			for i, r := range op.Results {
+				p.set(p.Conv.Results[r].ID.Span, p.Conv.Calls[op.Calls[i]].ID.Raw)
+			}
+		case operation.SetValue:
+			if ok = op.Text != "" && whole([]byte(op.Text)) == nil; ok {
+				p.set(op.Span, op.Text)
+			}
+		case operation.RemoveMember:
+			for _, m := range op.Messages {
+				p.removeMember(p.value(m), op.Span)
+			}
+		case operation.Retag:
+			ok = p.retag(op)
+		default:
+			ok = false
+		}
+		if ok {
+			done = append(done, op)
+		}
+	}
+	sort.Slice(order, func(i, j int) bool { return order[i] < order[j] })
+	for _, t := range order {
+		turns[t].lay()
+	}
+	p.prune()
+	return done
+}
+
+// edits compiles the changes of all lists, and drops edits inside of what is
+// removed or moved as a whole.
+func (p *Plan) edits() []transcript.Edit {
+	var out []transcript.Edit
+	keys := make([]int64, 0, len(p.lists))
+	for k := range p.lists {
+		keys = append(keys, k)
+	}
+	sort.Slice(keys, func(i, j int) bool { return keys[i] < keys[j] })
+	for _, k := range keys {
+		out = append(out, p.lists[k].compile()...)
+	}
+	out = append(out, p.sets...)
+	return disjoint(out)
+}
+
+// disjoint puts edits in order and leaves out those that lie inside another.
+func disjoint(edits []transcript.Edit) []transcript.Edit {
+	sort.SliceStable(edits, func(i, j int) bool {
+		a, b := edits[i].Span, edits[j].Span
+		if a.Start != b.Start {
+			return a.Start < b.Start
+		}
+		return a.Len() == 0 && b.Len() > 0 || a.Len() > b.Len() && b.Len() > 0
+	})
+	out := edits[:0]
+	end := int64(-1)
+	for _, e := range edits {
+		if e.Span.Start < end {
+			continue
+		}
+		out = append(out, e)
+		end = e.Span.End
+	}
+	return out
+}
+
+func (p *Plan) set(s transcript.Span, text string) {
+	p.sets = append(p.sets, transcript.Edit{Span: s, Text: []byte(text)})
+}
+
+// value returns the element that a message is.
+func (p *Plan) value(m int32) transcript.Value {
+	if v, ok := p.values[m]; ok {
+		return v
+	}
+	v := p.at(p.Conv.Messages[m].Span)
+	p.values[m] = v
+	return v
+}
+
+// at returns the value at a span.
+func (p *Plan) at(s transcript.Span) transcript.Value {
+	b, err := p.Source.Bytes(s)
+	if err != nil && p.err == nil {
+		p.err = err
+	}
+	return transcript.NewValue(b, s.Start)
+}
+
+func (p *Plan) text(s transcript.Span) []byte { return p.at(s).Raw() }
+
+// holder returns the list that a message stands in, nil for none.
+func (p *Plan) holder(m int32) *list {
+	if p.Log != nil {
+		return nil
+	}
+	if p.Conv.Lines {
+		return p.list(-1, transcript.Span{})
+	}
+	for _, s := range p.Conv.Lists {
+		if s.Contains(p.Conv.Messages[m].Span) {
+			return p.list(s.Start, s)
+		}
+	}
+	return nil
+}
+
+func (p *Plan) list(key int64, array transcript.Span) *list {
+	l := p.lists[key]
+	if l == nil {
+		l = &list{src: p.src, array: array, lines: key < 0}
+		p.lists[key] = l
+	}
+	return l
+}
+
+// contents returns the list of blocks of a message, nil where its content is
+// no list.
+func (p *Plan) contents(m int32) *list {
+	v := p.value(m).Get(p.driver.Keys().Content)
+	if v.Kind() != transcript.Array {
+		return nil
+	}
+	return p.list(v.Span().Start, v.Span())
+}
+
+// blockwise reports whether results are blocks of a message.
+func (p *Plan) blockwise() bool { return p.driver.WriteMessage("[]") != nil }
+
+// takeBlock takes a block out of its message, which is removed when nothing is
+// left of it.
+func (p *Plan) takeBlock(b int32) bool {
+	blk := &p.Conv.Blocks[b]
+	m := blk.Message
+	if p.gone[m] {
+		return true
+	}
+	l := p.contents(m)
+	if l == nil {
+		return false
+	}
+	if p.blocks[m] == nil {
+		p.blocks[m] = map[int32]bool{}
+	}
+	if !p.blocks[m][b] {
+		p.blocks[m][b] = true
+		l.remove(blk.Span)
+	}
+	return true
+}
+
+// prune removes the messages of which every block was taken out.
+func (p *Plan) prune() {
+	for m, taken := range p.blocks {
+		msg := &p.Conv.Messages[m]
+		left := false
+		for b := msg.BlockLo; b < msg.BlockHi; b++ {
+			left = left || !taken[b] && p.Conv.Blocks[b].Kind != transcript.BlockReasoning
+		}
+		l := p.contents(m)
+		if left || l == nil || len(l.inserts) > 0 {
+			continue
+		}
+		if !p.gone[m] && p.dropMessage(m) {
+			delete(p.lists, l.array.Start)
+		}
+	}
+}
+
+func (p *Plan) dropMessage(m int32) bool {
+	if p.Log != nil {
+		p.gone[m] = true
+		p.Log.removed[p.Conv.Messages[m].Record] = true
+		return true
+	}
+	h := p.holder(m)
+	if h == nil {
+		return false
+	}
+	if !p.gone[m] {
+		p.gone[m] = true
+		h.remove(p.Conv.Messages[m].Span)
+	}
+	return true
+}
+
+// dropBlock removes a block, or the message or item that it is.
+func (p *Plan) dropBlock(b int32) bool {
+	blk := &p.Conv.Blocks[b]
+	if blk.Span == p.Conv.Messages[blk.Message].Span {
+		return p.alone(blk.Message) && p.dropMessage(blk.Message)
+	}
+	return p.takeBlock(b)
+}
+
+// alone reports whether a message holds one result at most: where it answers
+// several calls at once it is not taken apart.
+func (p *Plan) alone(m int32) bool {
+	n := 0
+	msg := &p.Conv.Messages[m]
+	for b := msg.BlockLo; b < msg.BlockHi; b++ {
+		if p.Conv.Blocks[b].Kind == transcript.BlockResult {
+			n++
+		}
+	}
+	return n <= 1
+}
+
+// dropCall removes a call from its message, the list that becomes empty with
+// it, and the message of which nothing is left.
+func (p *Plan) dropCall(c int32) bool {
+	call := &p.Conv.Calls[c]
+	keys := p.driver.Keys()
+	blk := p.Conv.Blocks[call.Block]
+	msg := &p.Conv.Messages[call.Message]
+	switch {
+	case blk.Span == msg.Span: // an item
+		ok := p.dropMessage(call.Message)
+		// Reasoning that led to nothing else goes with it.
+		for k := call.Message - 1; ok && k >= 0; k-- {
+			m := &p.Conv.Messages[k]
+			if m.BlockLo == m.BlockHi || p.Conv.Blocks[m.BlockLo].Kind != transcript.BlockReasoning || p.followed(call.Message) {
+				break
+			}
+			p.dropMessage(k)
+		}
+		return ok
+	case keys.Calls == "":
+		return p.takeBlock(call.Block)
+	}
+	v := p.value(call.Message)
+	calls := v.Get(keys.Calls)
+	if calls.Kind() != transcript.Array || !calls.Span().Contains(blk.Span) {
+		// A single call outside of a list: the member goes.
+		if p.hollow(call.Message, map[int32]bool{call.Block: true}) {
+			return p.dropMessage(call.Message)
+		}
+		p.removeMember(v, blk.Span)
+		return true
+	}
+	if p.blocks[call.Message] == nil {
+		p.blocks[call.Message] = map[int32]bool{}
+	}
+	taken := p.blocks[call.Message]
+	taken[call.Block] = true
+	left := 0
+	for b := msg.BlockLo; b < msg.BlockHi; b++ {
+		if p.Conv.Blocks[b].Kind == transcript.BlockCall && !taken[b] {
+			left++
+		}
+	}
+	if left > 0 {
+		p.list(calls.Span().Start, calls.Span()).remove(blk.Span)
+		return true
+	}
+	delete(p.lists, calls.Span().Start)
+	if p.hollow(call.Message, taken) {
+		return p.dropMessage(call.Message)
+	}
+	p.removeMember(v, calls.Span())
+	return true
+}
+
+// followed reports whether an item of the model comes right behind an item.
+func (p *Plan) followed(m int32) bool {
+	n := m + 1
+	return int(n) < len(p.Conv.Messages) && p.Conv.Messages[n].Role == transcript.RoleAssistant && !p.gone[n]
+}
+
+// hollow reports whether nothing is left of a message once blocks are taken.
+func (p *Plan) hollow(m int32, taken map[int32]bool) bool {
+	msg := &p.Conv.Messages[m]
+	for b := msg.BlockLo; b < msg.BlockHi; b++ {
+		blk := &p.Conv.Blocks[b]
+		if !taken[b] && blk.Kind != transcript.BlockReasoning && (blk.Kind != transcript.BlockText || len(p.text(blk.Span)) > 2) {
+			return false
+		}
+	}
+	return true
+}
+
+// dropTurn removes a turn with all its results.
+func (p *Plan) dropTurn(turn int32) bool {
+	ok := true
+	for m := range p.Conv.Messages {
+		if p.Conv.Messages[m].Turn == turn {
+			ok = p.dropMessage(int32(m)) && ok
+		}
+	}
+	for i, x := range p.Pairing.Calls {
+		if p.Conv.Messages[p.Conv.Calls[i].Message].Turn == turn && x.Result >= 0 {
+			ok = p.dropBlock(p.Conv.Results[x.Result].Block) && ok
+		}
+	}
+	return ok
+}
+
+// textResult keeps the payload of a result as text.
+func (p *Plan) textResult(r int32) bool {
+	res := &p.Conv.Results[r]
+	keys := p.driver.Keys()
+	raw := `""`
+	if !res.Payload.IsZero() {
+		raw = string(p.text(res.Payload))
+	}
+	if !strings.HasPrefix(raw, `"`) {
+		raw = quote(raw)
+	}
+	blk := p.Conv.Blocks[res.Block]
+	fields := []dialect.Field{{Key: "role", Raw: `"user"`}, {Key: keys.Content, Raw: raw}}
+	if p.blockwise() {
+		fields = []dialect.Field{{Key: keys.Type, Raw: `"text"`}, {Key: keys.Text, Raw: raw}}
+	} else if !p.alone(res.Message) {
+		return false
+	}
+	text, err := build(fields)
+	if err != nil {
+		p.err = err
+		return false
+	}
+	p.set(blk.Span, string(render(text, styleOf(p.at(blk.Span)), 0)))
+	return true
+}
+
+// removeMember cuts the member whose value stands at a span, and one comma.
+func (p *Plan) removeMember(v transcript.Value, val transcript.Span) {
+	prev := int64(-1)
+	found := false
+	var cut transcript.Span
+	for k, member := range v.Members() {
+		if found {
+			if prev < 0 {
+				cut.End = k.Span().Start
+			}
+			break
+		}
+		if member.Span() == val {
+			found = true
+			cut = transcript.Span{Start: k.Span().Start, End: val.End}
+			if prev >= 0 {
+				cut.Start = prev
+			}
+			continue
+		}
+		prev = member.Span().End
+	}
+	if found {
+		p.sets = append(p.sets, transcript.Edit{Span: cut})
+	}
+}
+
+// callsLast puts the calls of a message behind its other blocks.
+func (p *Plan) callsLast(m int32) {
+	msg := &p.Conv.Messages[m]
+	l := p.contents(m)
+	last := int32(-1) // the last block that is no call
+	for b := msg.BlockLo; b < msg.BlockHi; b++ {
+		if p.Conv.Blocks[b].Kind != transcript.BlockCall {
+			last = b
+		}
+	}
+	if l == nil || last < 0 {
+		return
+	}
+	for b := msg.BlockLo; b < last; b++ {
+		if blk := &p.Conv.Blocks[b]; blk.Kind == transcript.BlockCall {
+			l.remove(blk.Span)
+			l.after(p.Conv.Blocks[last].Span, p.text(blk.Span))
+		}
+	}
+}
+
+// splitMessage puts what is no result into a message of its own.
+func (p *Plan) splitMessage(op *operation.Operation) bool {
+	if len(op.Messages) == 0 {
+		return false
+	}
+	m := op.Messages[0]
+	msg := &p.Conv.Messages[m]
+	h := p.holder(m)
+	if h == nil || p.contents(m) == nil {
+		return false
+	}
+	var rest []string
+	for b := msg.BlockLo; b < msg.BlockHi; b++ {
+		if blk := &p.Conv.Blocks[b]; blk.Kind != transcript.BlockResult {
+			rest = append(rest, string(p.text(blk.Span)))
+			p.takeBlock(b)
+		}
+	}
+	p.newMessage(h, m, "["+strings.Join(rest, ",")+"]")
+	return true
+}
+
+// newMessage inserts a message with a list of blocks behind another.
+func (p *Plan) newMessage(h *list, behind int32, content string) {
+	text, err := build(p.driver.WriteMessage(content))
+	if err != nil {
+		p.err = err
+		return
+	}
+	h.after(p.Conv.Messages[behind].Span, render(text, p.styleNear(behind), 0))
+}
+
+// styleNear returns the layout of the messages around one.
+func (p *Plan) styleNear(m int32) style { return styleOf(p.value(m)) }
+
+// moveBlock moves a result to where results of its call belong, or gives a
+// message of nothing but calls the role that makes calls.
+func (p *Plan) moveBlock(op *operation.Operation, at func(int32) *layout) bool {
+	for _, b := range op.Blocks {
+		blk := &p.Conv.Blocks[b]
+		msg := &p.Conv.Messages[blk.Message]
+		switch blk.Kind {
+		case transcript.BlockResult:
+			call := p.Pairing.Results[blk.Ref].Call
+			if p.Pairing.Results[blk.Ref].Fate != pairing.Answers {
+				return false
+			}
+			at(p.Conv.Messages[p.Conv.Calls[call].Message].Turn).move = append(at(p.Conv.Messages[p.Conv.Calls[call].Message].Turn).move, blk.Ref)
+		case transcript.BlockCall:
+			for k := msg.BlockLo; k < msg.BlockHi; k++ {
+				if p.Conv.Blocks[k].Kind != transcript.BlockCall {
+					return false
+				}
+			}
+			if msg.RoleLen == 0 {
+				return false
+			}
+			p.set(msg.RoleSpan(), `"assistant"`)
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// retag gives a result the type that fits its call.
+func (p *Plan) retag(op *operation.Operation) bool {
+	for i, r := range op.Results {
+		typ := p.driver.Retagged(p.Conv.Calls[op.Calls[i]].Kind)
+		v := p.at(p.Conv.Blocks[p.Conv.Results[r].Block].Span).Get(p.driver.Keys().Type)
+		if typ == "" || !v.Exists() {
+			return false
+		}
+		p.set(v.Span(), quote(typ))
+	}
+	return true
+}
+
+// rename gives calls and results another id.
+func (p *Plan) rename(op *operation.Operation) bool {
+	if len(op.Calls) == 0 && len(op.Results) == 0 {
+		return false
+	}
+	var old transcript.Token
+	if len(op.Calls) > 0 {
+		old = p.Conv.Calls[op.Calls[0]].ID
+	} else {
+		old = p.Conv.Results[op.Results[0]].ID
+	}
+	if !op.All {
+		for i, c := range op.Calls {
+			id := p.fresh(p.Conv.Calls[c].ID.Text(), -1)
+			p.set(p.Conv.Calls[c].ID.Span, quote(id))
+			if i < len(op.Results) && op.Results[i] >= 0 {
+				p.set(p.Conv.Results[op.Results[i]].ID.Span, quote(id))
+			}
+		}
+		return true
+	}
+	// Every use of the id, as written, becomes one new id. A partner whose id
+	// is what this one becomes is no obstacle.
+	partner := int32(-1)
+	if len(op.Calls) > 0 {
+		partner = p.Pairing.Calls[op.Calls[0]].Result
+	}
+	id := p.fresh(p.proper(old), partner)
+	if pairing.Key(old) != "" && p.proper(old) == old.Text() && old.IsString() {
+		return false
+	}
+	if p.Log != nil {
+		p.Log.rename[old.Raw] = quote(id)
+	}
+	for i := range p.Conv.Calls {
+		if c := &p.Conv.Calls[i]; !c.Server && c.ID.Raw == old.Raw {
+			p.set(c.ID.Span, quote(id))
+			if r := p.Pairing.Calls[i].Result; r >= 0 && p.Conv.Results[r].ID.Raw != old.Raw && pairing.Key(p.Conv.Results[r].ID) != id {
+				p.set(p.Conv.Results[r].ID.Span, quote(id))
+			}
+		}
+	}
+	for i := range p.Conv.Results {
+		if r := &p.Conv.Results[i]; !r.Server && r.ID.Raw == old.Raw {
+			p.set(r.ID.Span, quote(id))
+		}
+	}
+	return true
+}
+
+// proper returns the id as the profile takes it.
+func (p *Plan) proper(t transcript.Token) string {
+	id := strings.TrimSpace(t.Text())
+	id = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || !p.Profile.IDChars.Allows(string(r)) {
+			return '_'
+		}
+		return r
+	}, id)
+	if limit := p.Profile.IDMax; limit > 0 && len([]rune(id)) > limit {
+		id = string([]rune(id)[:limit-9]) + "_" + hash8(t.Raw)
+	}
+	return id
+}
+
+func hash8(s string) string {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(s))
+	return fmt.Sprintf("%08x", h.Sum32())
+}
+
+// fresh returns an id that no call or result of the conversation has, but for
+// one result.
+func (p *Plan) fresh(id string, partner int32) string {
+	used := p.used(partner)
+	out := id
+	for n := 2; used[out]; n++ {
+		out = fmt.Sprintf("%s-%d", id, n)
+		if !p.Profile.IDChars.Allows("-") {
+			out = fmt.Sprintf("%s%d", id, n)
+		}
+		if limit := p.Profile.IDMax; limit > 0 && len(out) > limit {
+			out = id[:limit-9] + "_" + hash8(out)
+		}
+	}
+	p.minted(out)
+	return out
+}
+
+// mint gives calls and their results an id where there is none.
+func (p *Plan) mint(op *operation.Operation) bool {
+	done := map[int32]bool{}
+	keys := p.driver.Keys()
+	for _, c := range op.Calls {
+		if done[c] {
+			continue
+		}
+		done[c] = true
+		call := &p.Conv.Calls[c]
+		res := p.Pairing.Calls[c].Result
+		id := pairing.Key(call.ID)
+		if id == "" && res >= 0 {
+			id = pairing.Key(p.Conv.Results[res].ID)
+		}
+		if id == "" {
+			h := fnv.New64a()
+			fmt.Fprintf(h, "%d/%d/%s", p.Conv.Index, c, call.Name.Text())
+			id = p.fresh(fmt.Sprintf("call_%012x", h.Sum64()&(1<<48-1)), -1)
+		}
+		if pairing.Key(call.ID) == "" {
+			p.setToken(call.ID, p.Conv.Blocks[call.Block].Span, keys.ID, quote(id))
+		}
+		if res >= 0 && pairing.Key(p.Conv.Results[res].ID) == "" {
+			r := &p.Conv.Results[res]
+			p.setToken(r.ID, p.Conv.Blocks[r.Block].Span, keys.ResultID, quote(id))
+		}
+	}
+	return true
+}
+
+// setToken writes a member of an element: in its place, or as the first one.
+func (p *Plan) setToken(t transcript.Token, element transcript.Span, key, raw string) {
+	if t.Present() {
+		p.set(t.Span, raw)
+		return
+	}
+	v := p.at(element)
+	st := styleOf(v)
+	var first, second, end int64
+	n := 0
+	for k, val := range v.Members() {
+		if n == 0 {
+			first, end = k.Span().Start, val.Span().End
+		} else if n == 1 {
+			second = k.Span().Start
+			break
+		}
+		n++
+	}
+	if n == 0 && first == 0 {
+		return
+	}
+	sep := "," + st.comma
+	if second > 0 {
+		sep = p.src.text(end, second)
+	}
+	p.sets = append(p.sets, transcript.Edit{
+		Span: transcript.Span{Start: first, End: first}, Text: []byte(quote(key) + st.colon + raw + sep),
+	})
+}
+
+// used returns the ids of the conversation, and those given out in this plan.
+func (p *Plan) used(partner int32) map[string]bool {
+	out := map[string]bool{}
+	for i := range p.Conv.Calls {
+		out[pairing.Key(p.Conv.Calls[i].ID)] = true
+	}
+	for i := range p.Conv.Results {
+		if int32(i) != partner {
+			out[pairing.Key(p.Conv.Results[i].ID)] = true
+		}
+	}
+	for _, id := range p.given {
+		out[id] = true
+	}
+	return out
+}
+
+func (p *Plan) minted(id string) { p.given = append(p.given, id) }
+
+func quote(s string) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(s); err != nil {
+		return `""`
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

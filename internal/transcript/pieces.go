@@ -1,0 +1,165 @@
+package transcript
+
+import (
+	"io"
+	"sort"
+)
+
+// An Edit replaces the bytes of Span by Text. An empty span inserts, an empty
+// text removes.
+type Edit struct {
+	Span Span
+	Text []byte
+}
+
+// Pieces is a source that was edited: spans of the original and new bytes, in
+// order. It can be read like a file, and edited again, without the original
+// ever being copied.
+type Pieces struct {
+	src   *Source
+	parts []piece
+	size  int64
+}
+
+// A piece is a part of the original, or new text.
+type piece struct {
+	at   int64 // where it begins in the whole
+	span Span  // of the original, if text is nil
+	text []byte
+}
+
+func (p *piece) len() int64 {
+	if p.text != nil {
+		return int64(len(p.text))
+	}
+	return p.span.Len()
+}
+
+// NewPieces returns the source as one piece.
+func NewPieces(src *Source) *Pieces {
+	p := &Pieces{src: src}
+	p.add(piece{span: Span{0, src.Size()}})
+	return p
+}
+
+func (p *Pieces) add(part piece) {
+	if part.len() == 0 {
+		return
+	}
+	part.at = p.size
+	p.size += part.len()
+	p.parts = append(p.parts, part)
+}
+
+// Size returns the number of bytes of the whole.
+func (p *Pieces) Size() int64 { return p.size }
+
+// find returns the index of the piece that holds an offset.
+func (p *Pieces) find(off int64) int {
+	return sort.Search(len(p.parts), func(i int) bool { return p.parts[i].at > off }) - 1
+}
+
+// ReadAt implements io.ReaderAt.
+func (p *Pieces) ReadAt(b []byte, off int64) (int, error) {
+	n := 0
+	for i := max(0, p.find(off)); i < len(p.parts) && n < len(b); i++ {
+		part := &p.parts[i]
+		from := off + int64(n) - part.at
+		if from >= part.len() {
+			break
+		}
+		want := min(int64(len(b)-n), part.len()-from)
+		if part.text != nil {
+			copy(b[n:], part.text[from:from+want])
+		} else {
+			got, err := p.src.ReadAt(b[n:n+int(want)], part.span.Start+from)
+			if int64(got) < want {
+				return n + got, err
+			}
+		}
+		n += int(want)
+	}
+	if n < len(b) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// Source returns the whole as a source of that name.
+func (p *Pieces) Source() *Source { return NewSource(p.src.Name(), p, p.size) }
+
+// Apply returns the whole with edits made. The edits are in order and do not
+// overlap.
+func (p *Pieces) Apply(edits []Edit) *Pieces {
+	out := &Pieces{src: p.src}
+	i, at := 0, int64(0) // the piece and the offset reached
+	copyTo := func(end int64) {
+		for at < end {
+			part := p.parts[i]
+			from, to := at-part.at, min(end-part.at, part.len())
+			if part.text != nil {
+				out.add(piece{text: part.text[from:to]})
+			} else {
+				out.add(piece{span: Span{part.span.Start + from, part.span.Start + to}})
+			}
+			at = part.at + to
+			if to == part.len() {
+				i++
+			}
+		}
+	}
+	for _, e := range edits {
+		copyTo(e.Span.Start)
+		if len(e.Text) > 0 {
+			out.add(piece{text: e.Text})
+		}
+		for i < len(p.parts) && p.parts[i].at+p.parts[i].len() <= e.Span.End {
+			i++
+		}
+		at = e.Span.End
+	}
+	copyTo(p.size)
+	return out
+}
+
+// Edits returns what was changed as edits of the original, in order.
+func (p *Pieces) Edits() []Edit {
+	var out []Edit
+	at := int64(0)
+	var text []byte
+	flush := func(to int64) {
+		if to > at || len(text) > 0 {
+			out = append(out, Edit{Span{at, to}, text})
+			text = nil
+		}
+		at = to
+	}
+	for i := range p.parts {
+		part := &p.parts[i]
+		if part.text != nil {
+			text = append(text, part.text...)
+			continue
+		}
+		flush(part.span.Start)
+		at = part.span.End
+	}
+	flush(p.src.Size())
+	return out
+}
+
+// Original returns where a span of the whole stood in the original, as far as
+// its first piece goes, and whether it stood there at all.
+func (p *Pieces) Original(s Span) (Span, bool) {
+	i := p.find(s.Start)
+	if i < 0 || i >= len(p.parts) || p.parts[i].text != nil {
+		return Span{}, false
+	}
+	part := &p.parts[i]
+	from := part.span.Start + s.Start - part.at
+	return Span{from, min(from+s.Len(), part.span.End)}, true
+}
+
+// WriteTo implements io.WriterTo.
+func (p *Pieces) WriteTo(w io.Writer) (int64, error) {
+	return io.Copy(w, io.NewSectionReader(p, 0, p.size))
+}
