@@ -31,6 +31,8 @@ type Options struct {
 	Rules []*rules.Rule
 	// Severity sets the severity of a rule's findings by name.
 	Severity map[string]rules.Severity
+	// Strategy chooses among the repairs of a rule by name.
+	Strategy map[string]string
 }
 
 // A Finding is a rule's finding, with everything about its place settled.
@@ -66,16 +68,36 @@ type Report struct {
 
 // Check reads a source and reports what is wrong with it.
 func Check(ctx context.Context, src *transcript.Source, opts Options) (*Report, error) {
-	c := &checker{src: src, opts: opts, report: &Report{Path: src.Name()}}
-	if c.opts.Rules == nil {
-		c.opts.Rules = rules.All()
+	return newChecker(src, opts).run(ctx)
+}
+
+type checker struct {
+	src    *transcript.Source
+	opts   Options
+	report *Report
+	err    error
+	dials  []string // by conversation: its dialect
+	// unreadable are the records that no pointer leads into.
+	unreadable map[int32]bool
+	// fix collects repairs; nil where they are not asked for.
+	fix *fixer
+}
+
+func newChecker(src *transcript.Source, opts Options) *checker {
+	if opts.Rules == nil {
+		opts.Rules = rules.All()
 	}
-	file, err := detect.Read(src, detect.Options{Dialect: opts.Dialect}, func(conv *transcript.Conversation) error {
+	return &checker{src: src, opts: opts, report: &Report{Path: src.Name()}}
+}
+
+func (c *checker) run(ctx context.Context) (*Report, error) {
+	file, err := detect.Read(c.src, detect.Options{Dialect: c.opts.Dialect}, func(conv *transcript.Conversation) error {
 		c.conversation(conv)
 		return cmp.Or(ctx.Err(), c.err)
 	})
 	c.report.File = file
-	if not, ok := errors.AsType[*detect.ErrNotTranscript](err); ok {
+	var not *detect.ErrNotTranscript
+	if errors.As(err, &not) {
 		c.report.Skipped = not.Reason
 		return c.report, nil
 	}
@@ -91,16 +113,6 @@ func Check(ctx context.Context, src *transcript.Source, opts Options) (*Report, 
 		return nil, err
 	}
 	return c.report, nil
-}
-
-type checker struct {
-	src    *transcript.Source
-	opts   Options
-	report *Report
-	err    error
-	dials  []string // by conversation: its dialect
-	// unreadable are the records that no pointer leads into.
-	unreadable map[int32]bool
 }
 
 // text reads a span. A source that fails ends the check.
@@ -130,13 +142,17 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	}
 	rc := &rules.Context{
 		Conversation: conv, Profile: prof,
-		Options: rules.Options{Send: c.opts.Send, Target: c.opts.Target != nil},
+		Options: rules.Options{Send: c.opts.Send, Target: c.opts.Target != nil, Strategy: c.opts.Strategy},
 		Pairing: pairing.Pair(conv, func(a, b int) bool { return c.sameCall(conv, a, b) }),
 		Text:    c.text,
 		Emit:    c.emit,
 	}
+	before := len(c.report.Findings)
 	for _, r := range c.opts.Rules {
 		rc.Run(r)
+	}
+	if c.fix != nil && c.err == nil {
+		c.err = c.fix.conversation(c, conv, rc.Pairing, prof, c.report.Findings[before:])
 	}
 }
 
@@ -158,8 +174,12 @@ func (c *checker) file(file *detect.File) {
 		}
 		fc.Faults = append(fc.Faults, rules.FileFault{Fault: f.Fault, Record: f.Record, Whole: f.Whole})
 	}
+	before := len(c.report.Findings)
 	for _, r := range c.opts.Rules {
 		fc.Run(r)
+	}
+	if c.fix != nil && c.err == nil {
+		c.err = c.fix.file(c, c.report.Findings[before:])
 	}
 }
 
