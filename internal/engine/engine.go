@@ -96,8 +96,7 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 		return cmp.Or(ctx.Err(), c.err)
 	})
 	c.report.File = file
-	var not *detect.ErrNotTranscript
-	if errors.As(err, &not) {
+	if not, ok := errors.AsType[*detect.ErrNotTranscript](err); ok {
 		c.report.Skipped = not.Reason
 		return c.report, nil
 	}
