@@ -92,9 +92,13 @@ func Fix(ctx context.Context, src *transcript.Source, opts FixOptions) (*Fixed, 
 	pieces := transcript.NewPieces(src)
 	now := src
 	kept := map[uint64]bool{} // payloads that an unsafe operation may drop
+	var has map[uint64]int64  // payloads that are there at last
 	for round := 0; ; round++ {
 		c := newChecker(now, opts.Options)
 		c.fix = &fixer{opts: opts}
+		if round > 0 {
+			c.fix.payloads = map[uint64]int64{}
+		}
 		rep, err := c.run(ctx)
 		if err != nil {
 			return nil, err
@@ -103,6 +107,7 @@ func Fix(ctx context.Context, src *transcript.Source, opts FixOptions) (*Fixed, 
 			out.Before = rep
 		}
 		out.After = rep
+		has = c.fix.payloads
 		if rep.Skipped != "" || len(c.fix.edits) == 0 {
 			break
 		}
@@ -126,7 +131,7 @@ func Fix(ctx context.Context, src *transcript.Source, opts FixOptions) (*Fixed, 
 		return out, nil
 	}
 	out.Pieces = pieces
-	if err := prove(ctx, src, now, out, opts, kept); err != nil {
+	if err := prove(ctx, src, out, opts, has, kept); err != nil {
 		return nil, err
 	}
 	return out, nil
@@ -144,7 +149,7 @@ func payloadHash(src *transcript.Source, s transcript.Span) uint64 {
 }
 
 // prove holds the repaired source against the original.
-func prove(ctx context.Context, before, after *transcript.Source, f *Fixed, opts FixOptions, dropped map[uint64]bool) error {
+func prove(ctx context.Context, before *transcript.Source, f *Fixed, opts FixOptions, has map[uint64]int64, dropped map[uint64]bool) error {
 	if f.After.Skipped != "" {
 		return &ProofError{"the result is no transcript any more: " + f.After.Skipped}
 	}
@@ -158,10 +163,6 @@ func prove(ctx context.Context, before, after *transcript.Source, f *Fixed, opts
 		}
 	}
 	had, err := payloads(ctx, before, opts)
-	if err != nil {
-		return err
-	}
-	has, err := payloads(ctx, after, opts)
 	if err != nil {
 		return err
 	}
@@ -200,13 +201,7 @@ func counts(r *Report) map[string]int {
 func payloads(ctx context.Context, src *transcript.Source, opts FixOptions) (map[uint64]int64, error) {
 	out := map[uint64]int64{}
 	_, err := detect.Read(src, detect.Options{Dialect: opts.Dialect}, func(c *transcript.Conversation) error {
-		for i := range c.Results {
-			r := &c.Results[i]
-			if r.Payload.IsZero() || rules.IsPlaceholder(c, r, func(s transcript.Span) string { b, _ := src.Bytes(s); return string(b) }) {
-				continue
-			}
-			out[payloadHash(src, r.Payload)] = r.Payload.Start
-		}
+		addPayloads(out, src, c)
 		return ctx.Err()
 	})
 	var not *detect.ErrNotTranscript
@@ -216,6 +211,19 @@ func payloads(ctx context.Context, src *transcript.Source, opts FixOptions) (map
 	return out, err
 }
 
+// addPayloads adds the payloads of a conversation.
+func addPayloads(to map[uint64]int64, src *transcript.Source, c *transcript.Conversation) {
+	text := func(s transcript.Span) string {
+		b, _ := src.Bytes(s)
+		return string(b)
+	}
+	for i := range c.Results {
+		if r := &c.Results[i]; !r.Payload.IsZero() && !rules.IsPlaceholder(c, r, text) {
+			to[payloadHash(src, r.Payload)] = r.Payload.Start
+		}
+	}
+}
+
 // A fixer collects the edits of one round.
 type fixer struct {
 	opts    FixOptions
@@ -223,13 +231,15 @@ type fixer struct {
 	edits   []transcript.Edit
 	repairs []Repair
 	dropped []transcript.Span // payloads that unsafe operations drop
-	// logRepairs are those of the log, whose edits are made at the end.
-	started bool
-	err     error
+	// payloads are the recorded results, by hash; nil where they do not matter.
+	payloads map[uint64]int64
 }
 
 // conversation compiles what the findings of a conversation ask for.
 func (x *fixer) conversation(c *checker, conv *transcript.Conversation, pairs pairing.Pairing, prof *profile.Profile, found []Finding) error {
+	if x.payloads != nil {
+		addPayloads(x.payloads, c.src, conv)
+	}
 	ops, rule := x.allowed(found)
 	if len(ops) == 0 {
 		return nil

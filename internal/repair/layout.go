@@ -43,11 +43,7 @@ func (l *layout) lay() {
 // it that carry results.
 func (l *layout) bounds() (last int32, run []int32) {
 	c := l.plan.Conv
-	for m := range c.Messages {
-		if c.Messages[m].Turn == l.turn && !c.Messages[m].Has(transcript.MessageReplay) {
-			last = int32(m)
-		}
-	}
+	last = l.plan.ends[l.turn]
 	want := transcript.RoleTool
 	if l.plan.blockwise() {
 		want = transcript.RoleUser
@@ -124,7 +120,7 @@ func (p *Plan) placeholder(c int32) []byte {
 	}
 	text = strings.NewReplacer("{tool}", call.Name.Text(), "{id}", call.ID.Text()).Replace(text)
 	r := dialect.NewResult{
-		Kind: call.Kind, Text: quote(text), Element: p.at(p.Conv.Blocks[call.Block].Span), Named: p.named(),
+		Kind: call.Kind, Text: quote(text), Element: p.at(p.Conv.Blocks[call.Block].Span), Named: p.names,
 	}
 	if pairing.Key(call.ID) != "" {
 		r.ID = call.ID.Raw
@@ -141,16 +137,6 @@ func (p *Plan) placeholder(c int32) []byte {
 		p.err = err
 	}
 	return out
-}
-
-// named reports whether the results of the conversation repeat the tool's name.
-func (p *Plan) named() bool {
-	for i := range p.Conv.Results {
-		if p.Conv.Results[i].Name.Present() {
-			return true
-		}
-	}
-	return false
 }
 
 // layElements lays out a turn whose results are messages of their own.

@@ -61,12 +61,7 @@ func (l *Log) Record(op *operation.Operation) bool {
 
 // lay inserts a record for each call of a turn that is to get a result.
 func (l *Log) lay(p *Plan, lo *layout) {
-	last := int32(0)
-	for m := range p.Conv.Messages {
-		if msg := &p.Conv.Messages[m]; msg.Turn == lo.turn && !msg.Has(transcript.MessageReplay) {
-			last = max(last, msg.Record)
-		}
-	}
+	last := p.Conv.Messages[p.ends[lo.turn]].Record
 	for _, e := range lo.news() {
 		if e.msg >= 0 {
 			continue // nothing is moved in a log
@@ -104,9 +99,13 @@ func (l *Log) Compile() ([]transcript.Edit, error) {
 		return nil, err
 	}
 	byID := map[string]int{}
+	children := map[string][]int{}
 	for i := range nodes {
 		if nodes[i].id != "" {
 			byID[nodes[i].id] = i
+		}
+		if nodes[i].parent.IsString() {
+			children[nodes[i].parent.Raw] = append(children[nodes[i].parent.Raw], i)
 		}
 	}
 	// The parent that the children of a removed record get: the nearest one
@@ -138,7 +137,7 @@ func (l *Log) Compile() ([]transcript.Edit, error) {
 	}
 	for i := range nodes {
 		for _, ins := range l.insert[nodes[i].record] {
-			if err := l.insertBehind(nodes, byID, i, ins, style, parents); err != nil {
+			if err := l.insertBehind(nodes, byID, children, i, ins, style, parents); err != nil {
 				return nil, err
 			}
 		}
@@ -201,7 +200,7 @@ func (l *Log) nodes(set func(transcript.Span, string)) ([]node, recordStyle, err
 
 // insertBehind makes a record with a result, and hangs what followed the call
 // on to it.
-func (l *Log) insertBehind(nodes []node, byID map[string]int, at int, ins insertion, style recordStyle, parents map[int]string) error {
+func (l *Log) insertBehind(nodes []node, byID map[string]int, children map[string][]int, at int, ins insertion, style recordStyle, parents map[int]string) error {
 	call := -1
 	for i := at; i >= 0; i-- {
 		if nodes[i].record == ins.call {
@@ -258,9 +257,9 @@ func (l *Log) insertBehind(nodes []node, byID map[string]int, at int, ins insert
 	if nodes[call].id == "" {
 		return nil
 	}
-	for i := range nodes {
+	for _, i := range children[nodes[call].id] {
 		n := &nodes[i]
-		if n.parent.Raw != nodes[call].id || n.carriesResults || n.turn != "" && n.turn == nodes[call].turn || l.removed[n.record] {
+		if n.carriesResults || n.turn != "" && n.turn == nodes[call].turn || l.removed[n.record] {
 			continue
 		}
 		if _, done := parents[i]; !done {

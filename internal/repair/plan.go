@@ -32,7 +32,9 @@ type Plan struct {
 	src    *window
 	lists  map[int64]*list
 	sets   []transcript.Edit
-	given  []string       // ids that this plan gave out
+	taken  map[string]int // how many calls and results have an id
+	ends   []int32        // by turn: its last message
+	names  bool           // results repeat the tool's name
 	gone   map[int32]bool // messages that are removed
 	values map[int32]transcript.Value
 	blocks map[int32]map[int32]bool // blocks that are taken out, by message
@@ -77,6 +79,7 @@ func (p *Plan) Compile(ops []*operation.Operation) (edits []transcript.Edit, don
 		return nil, nil, nil
 	}
 	p.driver = w
+	p.index()
 	for phase := range phases {
 		p.reset()
 		done = done[:0]
@@ -701,9 +704,19 @@ func hash8(s string) string {
 // fresh returns an id that no call or result of the conversation has, but for
 // one result.
 func (p *Plan) fresh(id string, partner int32) string {
-	used := p.used(partner)
+	own := ""
+	if partner >= 0 {
+		own = pairing.Key(p.Conv.Results[partner].ID)
+	}
+	used := func(id string) bool {
+		n := p.taken[id]
+		if id == own {
+			n--
+		}
+		return n > 0
+	}
 	out := id
-	for n := 2; used[out]; n++ {
+	for n := 2; used(out); n++ {
 		out = fmt.Sprintf("%s-%d", id, n)
 		if !p.Profile.IDChars.Allows("-") {
 			out = fmt.Sprintf("%s%d", id, n)
@@ -712,7 +725,7 @@ func (p *Plan) fresh(id string, partner int32) string {
 			out = id[:limit-9] + "_" + hash8(out)
 		}
 	}
-	p.minted(out)
+	p.taken[out]++
 	return out
 }
 
@@ -778,24 +791,24 @@ func (p *Plan) setToken(t transcript.Token, element transcript.Span, key, raw st
 	})
 }
 
-// used returns the ids of the conversation, and those given out in this plan.
-func (p *Plan) used(partner int32) map[string]bool {
-	out := map[string]bool{}
-	for i := range p.Conv.Calls {
-		out[pairing.Key(p.Conv.Calls[i].ID)] = true
+// index looks once at what operations ask for again and again.
+func (p *Plan) index() {
+	c := p.Conv
+	p.taken = map[string]int{}
+	for i := range c.Calls {
+		p.taken[pairing.Key(c.Calls[i].ID)]++
 	}
-	for i := range p.Conv.Results {
-		if int32(i) != partner {
-			out[pairing.Key(p.Conv.Results[i].ID)] = true
+	for i := range c.Results {
+		p.taken[pairing.Key(c.Results[i].ID)]++
+		p.names = p.names || c.Results[i].Name.Present()
+	}
+	p.ends = make([]int32, c.Turns)
+	for m := range c.Messages {
+		if msg := &c.Messages[m]; !msg.Has(transcript.MessageReplay) {
+			p.ends[msg.Turn] = int32(m)
 		}
 	}
-	for _, id := range p.given {
-		out[id] = true
-	}
-	return out
 }
-
-func (p *Plan) minted(id string) { p.given = append(p.given, id) }
 
 func quote(s string) string {
 	var b strings.Builder
