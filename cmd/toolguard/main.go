@@ -66,7 +66,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case !errors.Is(err, errReported):
 		// Some errors of the command line are several lines long.
 		for line := range strings.SplitSeq(err.Error(), "\n") {
-			if line != "" {
+			if line = strings.TrimSpace(line); line != "" {
 				a.complain(line)
 			}
 		}

@@ -102,7 +102,8 @@ type tally struct {
 	conversations int
 	sure          bool
 	emptyArray    bool
-	alien         int // messages of a dialect that is not known
+	unspoken      bool // an object that holds a conversation before its first message
+	alien         int  // messages of a dialect that is not known
 	forced        *dialect.Dialect
 	docLog        *dialect.Dialect
 	keys          []string // of the first object, for a reason
@@ -193,6 +194,7 @@ func (t *tally) add(v transcript.Value, document bool) {
 		if v.Kind() == transcript.Array && !v.First().Exists() {
 			t.emptyArray = true
 		}
+		t.unspoken = t.unspoken || unspoken(v)
 		t.byClass[classOther]++
 		return
 	}
@@ -224,6 +226,23 @@ func (t *tally) add(v transcript.Value, document bool) {
 			}
 		}
 	}
+}
+
+// unspoken reports whether v holds a list of messages without any, and nothing
+// else or the model to which it is to be sent. Files of other programs have
+// empty lists of that name as well.
+func unspoken(v transcript.Value) bool {
+	list, model, members := false, false, 0
+	for k, val := range v.Members() {
+		members++
+		switch {
+		case k.Is("messages"), k.Is("input"):
+			list = val.Kind() == transcript.Array && !val.First().Exists()
+		case k.Is("model"):
+			model = val.Kind() == transcript.String
+		}
+	}
+	return list && (model || members == 1)
 }
 
 // hint counts what the object around messages tells of their dialect: less

@@ -193,6 +193,8 @@ func survey(src *transcript.Source, opts Options) (*shape, error) {
 		case framing == transcript.FramingDocument && t.emptyArray:
 			s.Container = ContainerDocument
 			s.Sure = true
+		case framing == transcript.FramingDocument && t.unspoken:
+			s.Container = ContainerDocument
 		default:
 			s.reason = t.reason(first)
 		}

@@ -238,6 +238,7 @@ func TestDecision(t *testing.T) {
 		},
 		{name: "empty", text: "", framing: transcript.FramingEmpty, container: "empty"},
 		{name: "empty array", text: "[]", framing: doc, container: "json-messages"},
+		{name: "no messages yet", text: `{"model":"m","messages":[]}`, framing: doc, container: "json-messages", unsure: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f, convs, reason := read(t, c.text, detect.Options{})

@@ -30,6 +30,7 @@ type logSink struct {
 // A scope is one thread of a log: the main one, or a sub-agent's.
 type scope struct {
 	q    *sequence
+	n    int32 // its index
 	side bool
 	// segment counts the compactions so far.
 	segment int32
@@ -252,24 +253,15 @@ func (s *logSink) scopeOf(side bool, agent transcript.Value, parent uint64) (*sc
 		name = fmt.Sprintf("sidechain %d", len(s.scopes))
 	}
 	if sc := s.byName[name]; sc != nil {
-		return sc, s.index(sc)
+		return sc, sc.n
 	}
-	sc := &scope{q: s.r.newSequence(name), side: side, lastTurn: -1}
+	sc := &scope{q: s.r.newSequence(name), n: int32(len(s.scopes)), side: side, lastTurn: -1}
 	c := sc.q.b.Conv
 	c.Dialect = s.d.Name
 	sc.q.primary = nil
 	s.byName[name] = sc
 	s.scopes = append(s.scopes, sc)
-	return sc, int32(len(s.scopes) - 1)
-}
-
-func (s *logSink) index(sc *scope) int32 {
-	for i, other := range s.scopes {
-		if other == sc {
-			return int32(i)
-		}
-	}
-	return 0
+	return sc, sc.n
 }
 
 func preservedIDs(v transcript.Value) (ids []transcript.Value) {
@@ -290,9 +282,8 @@ func (s *logSink) preserve(sc *scope) {
 		return
 	}
 	c := sc.q.b.Conv
-	n := s.index(sc)
 	for id := range sc.keep {
-		if at, known := s.byID[id]; known && s.links[at].scope == n && s.links[at].msg >= 0 {
+		if at, known := s.byID[id]; known && s.links[at].scope == sc.n && s.links[at].msg >= 0 {
 			c.Messages[s.links[at].msg].Segment = sc.segment
 		}
 	}

@@ -212,6 +212,9 @@ func TestStrangeInputs(t *testing.T) {
 		{"blank", " \t\r\n\n ", "", ""},
 		{"a byte order mark", "\ufeff", "", ""},
 		{"an empty array", "[]", "", ""},
+		{"an empty list of messages", `{"model":"m","messages":[]}`, "", ""},
+		{"an empty list of items", `{"input":[]}`, "", ""},
+		{"an empty list beside other things", `{"version":1,"messages":[]}`, "no messages", ""},
 		{"an empty object", "{}", "no messages", ""},
 		{"null", "null", "no messages", ""},
 		{"a number", "42", "no messages", ""},
@@ -576,6 +579,20 @@ var loads = []load{
 			return []byte(loadUser + "\n" + loadUser + "\n" + each(n, `{"role":"user","content":"%d}`+"\n"+loadUser))
 		},
 		want: func(n int) map[string]int { return map[string]int{"invalid-json": n, "consecutive-roles": 1} },
+		more: func(int) (int, int) { return 0, 0 },
+	},
+	{
+		name: "sub-agents", n: 20_000,
+		text: func(n int) []byte {
+			const record = `{"type":"user","uuid":"%s%d","parentUuid":null,"sessionId":"s","isSidechain":true,"agentId":"%[2]d","message":{"role":"user","content":"q"}}` + "\n"
+			var b bytes.Buffer
+			for _, round := range []string{"a", "b"} {
+				for i := range n {
+					fmt.Fprintf(&b, record, round, i)
+				}
+			}
+			return b.Bytes()
+		},
 		more: func(int) (int, int) { return 0, 0 },
 	},
 	{
