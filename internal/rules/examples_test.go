@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -111,6 +112,25 @@ func TestRules(t *testing.T) {
 	for _, c := range rules.Categories() {
 		if !slices.ContainsFunc(rules.All(), func(r *rules.Rule) bool { return r.Category == c }) {
 			t.Errorf("no rule in category %s", c)
+		}
+	}
+}
+
+// TestErrorsForEveryone: a history whose calls and results do not match is
+// broken whatever one provider tolerates.
+func TestErrorsForEveryone(t *testing.T) {
+	for _, r := range rules.All() {
+		if r.Category != rules.Pairing || r.Severity != "error" {
+			continue
+		}
+		for _, p := range profile.All() {
+			rep, err := engine.Check(t.Context(), transcript.FromBytes(r.Name, []byte(r.Bad)), engine.Options{Rules: []*rules.Rule{r}, Target: p})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(rep.Findings) == 0 || rep.Findings[0].Severity != rules.Error {
+				t.Errorf("%s is no error with the target %s", r.Name, p.Name)
+			}
 		}
 	}
 }

@@ -48,7 +48,7 @@ were missing.
 			op := c.turnOp(operation.ReorderBlocks, c.turn(call.Message), operation.Safe, "put the results first")
 			op.Results = append(op.Results, int32(i))
 			c.aboutResult(i, Finding{
-				Severity: severityOf(c.Profile.NotFirst), ProviderError: c.Profile.NotFirst.Text, Fix: op,
+				Severity: Error, ProviderError: c.Profile.NotFirst.Text, Fix: op,
 				Message: resultName(res) + " stands behind other content",
 				Related: []Related{{"this stands before it", other}},
 			})
