@@ -754,23 +754,3 @@ func (p *pairer) speakers() (model, other []int32) {
 	}
 	return model, other
 }
-
-// Crosses reports whether moving a result back to its call would carry it
-// across an assistant turn that was made without it. Assistant messages that
-// follow the call's turn at once are the same model turn, split up.
-func Crosses(c *transcript.Conversation, call, result int32) bool {
-	turn := c.Messages[c.Calls[call].Message].Turn
-	split := true
-	for m := c.Calls[call].Message + 1; m < c.Results[result].Message; m++ {
-		msg := &c.Messages[m]
-		if msg.Has(transcript.MessageReplay) || msg.Turn == turn {
-			continue
-		}
-		if msg.Role != transcript.RoleAssistant {
-			split = false
-		} else if !split {
-			return true
-		}
-	}
-	return false
-}

@@ -304,7 +304,7 @@ func TestCrosses(t *testing.T) {
 				continue
 			}
 			late++
-			if got := Crosses(c, int32(i), x.Result); got != x.Crosses {
+			if got := crosses(c, int32(i), x.Result); got != x.Crosses {
 				t.Fatalf("call %d: %v, not %v\n%s", i, got, x.Crosses, sketch(c))
 			}
 		}
@@ -312,4 +312,25 @@ func TestCrosses(t *testing.T) {
 	if late == 0 {
 		t.Error("no conversation has a late answer")
 	}
+}
+
+// crosses looks at every message to tell whether moving a result back to its
+// call would carry it across an assistant turn that was made without it.
+// Assistant messages that follow the call's turn at once are the same model
+// turn, split up.
+func crosses(c *transcript.Conversation, call, result int32) bool {
+	turn := c.Messages[c.Calls[call].Message].Turn
+	split := true
+	for m := c.Calls[call].Message + 1; m < c.Results[result].Message; m++ {
+		msg := &c.Messages[m]
+		if msg.Has(transcript.MessageReplay) || msg.Turn == turn {
+			continue
+		}
+		if msg.Role != transcript.RoleAssistant {
+			split = false
+		} else if !split {
+			return true
+		}
+	}
+	return false
 }
