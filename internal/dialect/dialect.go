@@ -138,7 +138,7 @@ func roleOf(v transcript.Value) transcript.Role {
 	return transcript.RoleOther
 }
 
-// blockFlags returns BlockBlank for blank text.
+// textFlags returns BlockBlank for blank text.
 func textFlags(v transcript.Value) transcript.BlockFlags {
 	if v.Blank() {
 		return transcript.BlockBlank

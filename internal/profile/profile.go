@@ -55,10 +55,10 @@ type Cells struct {
 	Mixed            Cell // results beside other content
 	Order            Cell // results out of call order
 	MissingID        Cell
-	BadID            Cell // an id that does not match IDPattern, or is longer than IDMax
+	BadID            Cell // an id with characters outside IDChars, or longer than IDMax
 	LongID           Cell // an id longer than IDSoftMax
 	BadName          Cell
-	BadNamePattern   Cell // characters that NamePattern refuses
+	BadNamePattern   Cell // characters outside NameChars
 	EmptyCalls       Cell
 	ArgsNotString    Cell
 	ArgsBadJSON      Cell
