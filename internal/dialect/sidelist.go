@@ -132,7 +132,8 @@ func (r *sideListReader) Read(v transcript.Value) {
 	} else {
 		r.text(content)
 	}
-	full := !hollow(content) || makes || role == transcript.RoleTool
+	// A list of calls that is none is something all the same.
+	full := !hollow(content) || !hollow(calls) || !hollow(legacy) || role == transcript.RoleTool
 	for _, other := range r.vals[9:] {
 		full = full || !hollow(other)
 	}

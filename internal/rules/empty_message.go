@@ -13,8 +13,8 @@ var emptyMessage = &Rule{
 OpenAI refuses content that is null where there are no calls. Clients write such
 messages when a stream breaks off before its first token.
 
-**Repair.** The message is dropped (safe: it says nothing), and the history is
-looked at again.`,
+**Repair.** The message is dropped (safe: it says nothing; unsafe where it holds
+reasoning), and the history is looked at again.`,
 	Bad:  `[{"role":"user","content":"go"},{"role":"assistant","content":null},{"role":"user","content":"n"}]`,
 	Good: `[{"role":"user","content":"go"},{"role":"assistant","content":"a"},{"role":"user","content":"n"}]`,
 	Check: func(c *Context) {
@@ -37,7 +37,13 @@ looked at again.`,
 			severity := severityOf(*cell)
 			f := Finding{Severity: severity, Span: m.RoleSpan(), Message: "the message has neither content nor calls", ProviderError: cell.Text}
 			if c.arrays() {
-				f.Fix = c.op(operation.DropMessage, m.Turn, operation.Safe, "drop the message")
+				class := operation.Safe
+				for b := m.BlockLo; b < m.BlockHi; b++ {
+					if c.Blocks[b].Kind == transcript.BlockReasoning {
+						class = operation.Unsafe
+					}
+				}
+				f.Fix = c.op(operation.DropMessage, m.Turn, class, "drop the message")
 				f.Fix.Messages = []int32{int32(i)}
 			} else {
 				f.Severity = min(severity, Info) // its agent does not send it

@@ -116,6 +116,31 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// TestEmptyMessageIsEmpty: dropping a message is safe only where nothing was
+// recorded in it.
+func TestEmptyMessageIsEmpty(t *testing.T) {
+	for _, c := range []struct{ message, want string }{
+		{`{"role":"assistant","content":null}`, "safe"},
+		{`{"role":"assistant","content":"","tool_calls":null}`, ""}, // the API takes an empty text
+		{`{"role":"assistant","content":null,"tool_calls":[]}`, "safe"},
+		{`{"role":"assistant","content":null,"reasoning_content":""}`, "safe"},
+		{`{"role":"assistant","content":null,"reasoning_content":"hm"}`, "unsafe"},
+		{`{"role":"assistant","content":null,"refusal":"no"}`, ""},
+		{`{"role":"assistant","content":null,"tool_calls":{"0":{"id":"c"}}}`, ""},
+		{`{"role":"assistant","content":null,"function_call":"f"}`, ""},
+	} {
+		got := ""
+		for _, f := range findings(t, "an empty message", `[{"role":"user","content":"q"},`+c.message+`,{"role":"user","content":"n"}]`) {
+			if f.Rule.Name == "empty-message" {
+				got = f.Fix.Class.String()
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: dropping it is %q, want %q", c.message, got, c.want)
+		}
+	}
+}
+
 // TestErrorsForEveryone: a history whose calls and results do not match is
 // broken whatever one provider tolerates.
 func TestErrorsForEveryone(t *testing.T) {
