@@ -155,9 +155,16 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	}
 }
 
-// sameCall reports whether two calls of one id are copies of each other.
+// sameCall reports whether two calls of one id are copies of each other. Where
+// a call keeps what it asks for in no member of its own, all of it counts.
 func (c *checker) sameCall(conv *transcript.Conversation, a, b int) bool {
 	x, y := &conv.Calls[a], &conv.Calls[b]
+	if x.Kind != y.Kind {
+		return false
+	}
+	if x.Args.IsZero() && y.Args.IsZero() {
+		return c.text(conv.Blocks[x.Block].Span) == c.text(conv.Blocks[y.Block].Span)
+	}
 	return x.Name.Raw == y.Name.Raw && x.Args.Len() == y.Args.Len() && c.text(x.Args) == c.text(y.Args)
 }
 

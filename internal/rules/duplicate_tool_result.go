@@ -94,10 +94,19 @@ func IsPlaceholder(c *transcript.Conversation, res *transcript.Result, read func
 	}
 	text := read(res.Payload)
 	if strings.HasPrefix(text, "[") || strings.HasPrefix(text, "{") {
-		// A list of one text block says the same as the text.
+		// A list of one text block says the same as the text; with anything
+		// beside the text it says more.
 		v := transcript.NewValue([]byte(text), 0)
-		if v.Kind() == transcript.Array {
-			v = v.First()
+		for i, e := range v.Elements() {
+			if i > 0 {
+				return false
+			}
+			v = e
+		}
+		for k := range v.Members() {
+			if !k.Is("type") && !k.Is("text") {
+				return false
+			}
 		}
 		text = string(v.Get("text").Raw())
 	}

@@ -141,6 +141,38 @@ func TestEmptyMessageIsEmpty(t *testing.T) {
 	}
 }
 
+// TestDropsAreSafe: what a safe operation drops says nothing that is not said
+// elsewhere.
+func TestDropsAreSafe(t *testing.T) {
+	results := func(first string) string {
+		return `[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[` +
+			`{"type":"tool_result","tool_use_id":"a","content":` + first + `},{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`
+	}
+	calls := func(second string) string {
+		return `[{"type":"shell_call","call_id":"a","action":{"commands":["ls"]}},` + second + `,{"type":"shell_call_output","call_id":"a","output":[]}]`
+	}
+	for _, c := range []struct{ text, want string }{
+		{results(`"No result provided"`), "safe"},
+		{results(`[{"type":"text","text":"No result provided"}]`), "safe"},
+		{results(`[{"type":"text","text":"No result provided"},{"type":"text","text":"2"}]`), "unsafe"},
+		{results(`[{"type":"text","text":"No result provided","citations":[1]}]`), "unsafe"},
+		{results(`[]`), "unsafe"},
+		{calls(`{"type":"shell_call","call_id":"a","action":{"commands":["ls"]}}`), "safe"},
+		{calls(`{"type":"shell_call","call_id":"a","action":{"commands":["rm"]}}`), ""},
+		{calls(`{"type":"function_call","call_id":"a","name":"ls"}`), ""},
+	} {
+		got := ""
+		for _, f := range findings(t, "a copy", c.text) {
+			if f.Fix != nil && (f.Rule.Name == "duplicate-tool-result" || f.Rule.Name == "duplicate-call-id") {
+				got = f.Fix.Class.String()
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
 // TestErrorsForEveryone: a history whose calls and results do not match is
 // broken whatever one provider tolerates.
 func TestErrorsForEveryone(t *testing.T) {
