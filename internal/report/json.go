@@ -88,6 +88,7 @@ type jsonReporter struct {
 	w               io.Writer
 	opts            Options
 	files, findings bytes.Buffer // kept encoded, because the summary comes first
+	applied         bytes.Buffer
 }
 
 func newJSON(w io.Writer, opts Options) Reporter { return &jsonReporter{w: w, opts: opts} }
@@ -120,8 +121,12 @@ func (j *jsonReporter) Close(s *Summary) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(j.w, "{\"version\":%d,\n \"tool\":%s,\n \"summary\":%s,\n \"files\":[%s],\n \"findings\":[%s]}\n",
-		jsonVersion, tool, summary, j.files.Bytes(), j.findings.Bytes())
+	applied := ""
+	if j.opts.Fix {
+		applied = fmt.Sprintf(" \"applied\":[%s],\n", j.applied.Bytes())
+	}
+	_, err = fmt.Fprintf(j.w, "{\"version\":%d,\n \"tool\":%s,\n \"summary\":%s,\n \"files\":[%s],\n%s \"findings\":[%s]}\n",
+		jsonVersion, tool, summary, j.files.Bytes(), applied, j.findings.Bytes())
 	return err
 }
 

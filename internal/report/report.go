@@ -29,6 +29,8 @@ type Options struct {
 	// ShowInfo says whether the infos of a rule are shown to people; nil means
 	// all of them. Machines get them all.
 	ShowInfo func(*rules.Rule) bool
+	// Fix is set when the findings are what a repair left.
+	Fix bool
 	// Version is the version of the program, as machine formats name it.
 	Version string
 }

@@ -83,11 +83,15 @@ func (s *Summary) AtLeast(v rules.Severity) int {
 
 // String returns the sentences that a run ends with.
 func (s *Summary) String() string {
-	var b strings.Builder
 	if s.Files > 0 {
-		b.WriteString(s.found())
-		b.WriteByte(' ')
+		return s.found() + " " + s.checked()
 	}
+	return s.checked()
+}
+
+// checked says how many files there were.
+func (s *Summary) checked() string {
+	var b strings.Builder
 	switch s.Files {
 	case 0:
 		b.WriteString("No files checked")

@@ -1,0 +1,466 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+const (
+	// contextLines is how many lines around a change a diff shows.
+	contextLines = 3
+	// diffBlock is how much of a file is read at a time. Blocks stand at
+	// multiples of it, so that looking back reads nothing anew.
+	diffBlock = 64 << 10
+	// trimBytes is up to which size changed lines are compared, to leave out
+	// those that are the same.
+	trimBytes = 1 << 20
+)
+
+// A Diff is the unified diff of a file and its repaired text. It is made from
+// the edits alone: nothing of the file is read but for counting its lines, and
+// the lines around the edits, and lines of any length pass through piece by
+// piece.
+type Diff struct {
+	path     string
+	old, new *blocks
+	hunks    []hunk
+	longest  int64
+}
+
+// A hunk is a part of a diff: changes with the lines around them.
+type hunk struct {
+	before, after transcript.Span // context, in the original
+	linesBefore   int
+	linesAfter    int
+	changes       []change
+}
+
+// A change is a run of lines of the original, and the lines that take their
+// place.
+type change struct {
+	old, new           transcript.Span
+	line               int // of the first old line, from 1
+	shift              int // by how much lines before it moved
+	oldLines, newLines int
+}
+
+// NewDiff returns the diff of a source and its repaired text.
+func NewDiff(path string, src *transcript.Source, pieces *transcript.Pieces) (*Diff, error) {
+	d := &Diff{path: path, old: newBlocks(src, src.Size()), new: newBlocks(pieces, pieces.Size())}
+	changes, err := d.changes(src, pieces.Edits())
+	if err != nil {
+		return nil, err
+	}
+	return d, d.group(changes)
+}
+
+// Empty reports whether there is no difference.
+func (d *Diff) Empty() bool { return len(d.hunks) == 0 }
+
+// LongestLine returns the number of bytes of the longest line of the diff.
+func (d *Diff) LongestLine() int64 { return d.longest }
+
+// changes finds the lines that edits touch.
+func (d *Diff) changes(src *transcript.Source, edits []transcript.Edit) ([]change, error) {
+	offsets := make([]int64, 0, 2*len(edits))
+	for _, e := range edits {
+		offsets = append(offsets, e.Span.Start, e.Span.End)
+	}
+	at, err := transcript.Positions(src, offsets)
+	if err != nil {
+		return nil, err
+	}
+	lineStart := func(p transcript.Position) int64 { return p.Offset - int64(p.Column-1) }
+	var out []change
+	moved := int64(0) // by how much bytes behind the last edit moved
+	shift := 0
+	for i := 0; i < len(edits); {
+		c := change{line: at[2*i].Line, shift: shift}
+		c.old.Start = lineStart(at[2*i])
+		c.new.Start = c.old.Start + moved
+		for joined := true; joined; {
+			end := at[2*i+1]
+			moved += int64(len(edits[i].Text)) - edits[i].Span.Len()
+			i++
+			// Where whole lines are put in or taken out, the next line stays as
+			// it is; else the rest of the line belongs to the change.
+			whole := end.Column == 1
+			if now := end.Offset + moved; whole && now > c.new.Start {
+				b, err := d.new.from(now - 1)
+				if err != nil {
+					return nil, err
+				}
+				whole = b[0] == '\n'
+			}
+			c.old.End = end.Offset
+			if !whole {
+				if i < len(edits) && at[2*i].Line == end.Line {
+					continue
+				}
+				if c.old.End, err = d.old.lineEnd(end.Offset); err != nil {
+					return nil, err
+				}
+			}
+			joined = i < len(edits) && lineStart(at[2*i]) <= c.old.End
+		}
+		c.new.End = c.old.End + moved
+		same, err := d.trim(&c)
+		if err != nil {
+			return nil, err
+		}
+		if same {
+			continue
+		}
+		if c.oldLines, err = d.count(d.old, c.old); err != nil {
+			return nil, err
+		}
+		if c.newLines, err = d.count(d.new, c.new); err != nil {
+			return nil, err
+		}
+		shift += c.newLines - c.oldLines
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// trim takes lines off both ends of a change that are the same before and
+// after, and reports whether they all are.
+func (d *Diff) trim(c *change) (same bool, err error) {
+	if c.old.Len() == 0 || c.new.Len() == 0 || c.old.Len()+c.new.Len() > trimBytes {
+		return c.old.Len() == 0 && c.new.Len() == 0, nil
+	}
+	was, err := d.old.bytes(c.old)
+	if err != nil {
+		return false, err
+	}
+	is, err := d.new.bytes(c.new)
+	if err != nil {
+		return false, err
+	}
+	if bytes.Equal(was, is) {
+		return true, nil
+	}
+	n := 0
+	for n < len(was) && n < len(is) && was[n] == is[n] {
+		n++
+	}
+	n = bytes.LastIndexByte(was[:n], '\n') + 1
+	c.line += bytes.Count(was[:n], []byte("\n"))
+	c.old.Start += int64(n)
+	c.new.Start += int64(n)
+	was, is = was[n:], is[n:]
+	m := 0 // lines at the end that are the same begin m bytes before it
+	for k := 1; k <= len(was) && k <= len(is) && was[len(was)-k] == is[len(is)-k]; k++ {
+		starts := func(b []byte) bool { return k == len(b) || b[len(b)-k-1] == '\n' }
+		if starts(was) && starts(is) {
+			m = k
+		}
+	}
+	c.old.End -= int64(m)
+	c.new.End -= int64(m)
+	return false, nil
+}
+
+// count counts the lines of a span, and looks out for the longest one.
+func (d *Diff) count(b *blocks, s transcript.Span) (int, error) {
+	n, start := 0, s.Start
+	for at := s.Start; at < s.End; {
+		text, err := b.from(at)
+		if err != nil {
+			return 0, err
+		}
+		text = text[:min(int64(len(text)), s.End-at)]
+		for {
+			i := bytes.IndexByte(text, '\n')
+			if i < 0 {
+				break
+			}
+			n++
+			text = text[i+1:]
+			at += int64(i) + 1
+			d.longest = max(d.longest, at-start)
+			start = at
+		}
+		at += int64(len(text))
+	}
+	if start < s.End {
+		n++
+		d.longest = max(d.longest, s.End-start)
+	}
+	return n, nil
+}
+
+// group makes hunks of changes: those that stand so near each other that the
+// lines around them would meet are one.
+func (d *Diff) group(changes []change) error {
+	done := int64(0) // what the hunk before shows ends here
+	for i := 0; i < len(changes); {
+		first := changes[i]
+		var h hunk
+		start, err := d.old.back(first.old.Start, contextLines, done)
+		if err != nil {
+			return err
+		}
+		h.before = transcript.Span{Start: start, End: first.old.Start}
+		if h.linesBefore, err = d.count(d.old, h.before); err != nil {
+			return err
+		}
+		k := i + 1
+		for k < len(changes) && changes[k].line-(changes[k-1].line+changes[k-1].oldLines) <= 2*contextLines {
+			between := transcript.Span{Start: changes[k-1].old.End, End: changes[k].old.Start}
+			if _, err := d.count(d.old, between); err != nil { // for the longest line
+				return err
+			}
+			k++
+		}
+		h.changes = changes[i:k]
+		i = k
+		h.after.Start = h.changes[len(h.changes)-1].old.End
+		if h.after.End, err = d.old.ahead(h.after.Start, contextLines); err != nil {
+			return err
+		}
+		if h.linesAfter, err = d.count(d.old, h.after); err != nil {
+			return err
+		}
+		done = h.after.End
+		d.hunks = append(d.hunks, h)
+	}
+	return nil
+}
+
+// WriteTo writes the diff, in a form that git apply takes.
+func (d *Diff) WriteTo(w io.Writer) (int64, error) {
+	counter := &countingWriter{w: w}
+	out := bufio.NewWriterSize(counter, diffBlock)
+	err := d.write(out)
+	if err == nil {
+		err = out.Flush()
+	}
+	return counter.n, err
+}
+
+type countingWriter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *countingWriter) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += int64(n)
+	return n, err
+}
+
+func (d *Diff) write(w *bufio.Writer) error {
+	if d.Empty() {
+		return nil
+	}
+	name := filepath.ToSlash(d.path)
+	if filepath.IsAbs(d.path) {
+		name = strings.TrimPrefix(name[len(filepath.VolumeName(d.path)):], "/")
+	}
+	fmt.Fprintf(w, "--- %s\n+++ %s\n", diffName("a/"+name), diffName("b/"+name))
+	for i := range d.hunks {
+		h := &d.hunks[i]
+		first, last := &h.changes[0], &h.changes[len(h.changes)-1]
+		oldStart := first.line - h.linesBefore
+		newStart := oldStart + first.shift
+		end := last.line + last.oldLines + h.linesAfter
+		oldCount := end - oldStart
+		newCount := oldCount + last.shift - first.shift + last.newLines - last.oldLines
+		fmt.Fprintf(w, "@@ -%s +%s @@\n", lineRange(oldStart, oldCount), lineRange(newStart, newCount))
+		at := h.before.Start
+		for k := range h.changes {
+			c := &h.changes[k]
+			if err := d.old.lines(w, ' ', transcript.Span{Start: at, End: c.old.Start}); err != nil {
+				return err
+			}
+			if err := d.old.lines(w, '-', c.old); err != nil {
+				return err
+			}
+			if err := d.new.lines(w, '+', c.new); err != nil {
+				return err
+			}
+			at = c.old.End
+		}
+		if err := d.old.lines(w, ' ', h.after); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lineRange writes where lines stand. No lines stand behind the one before
+// them.
+func lineRange(start, n int) string {
+	switch n {
+	case 0:
+		return fmt.Sprintf("%d,0", start-1)
+	case 1:
+		return fmt.Sprint(start)
+	}
+	return fmt.Sprintf("%d,%d", start, n)
+}
+
+// diffName writes a name as git does: quoted if a byte in it could be taken for
+// something else, and with a tab behind it if there are blanks in it.
+func diffName(name string) string {
+	quoted := false
+	var b strings.Builder
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c == '"' || c == '\\':
+			quoted = true
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c < ' ' || c >= 0x7f:
+			quoted = true
+			fmt.Fprintf(&b, `\%03o`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	switch {
+	case quoted:
+		return `"` + b.String() + `"`
+	case strings.Contains(name, " "):
+		return name + "\t"
+	}
+	return name
+}
+
+// blocks reads a file block by block, and keeps the last block read.
+type blocks struct {
+	r    io.ReaderAt
+	size int64
+	at   int64
+	buf  []byte
+}
+
+func newBlocks(r io.ReaderAt, size int64) *blocks {
+	return &blocks{r: r, size: size}
+}
+
+// block returns the block that holds an offset, and where it starts.
+func (b *blocks) block(off int64) ([]byte, int64, error) {
+	at := off - off%diffBlock
+	if len(b.buf) == 0 || b.at != at {
+		n := min(diffBlock, b.size-at)
+		if int64(cap(b.buf)) < n {
+			b.buf = make([]byte, n)
+		}
+		b.buf, b.at = b.buf[:n], at
+		if n, err := b.r.ReadAt(b.buf, at); n < len(b.buf) {
+			b.buf = b.buf[:0]
+			return nil, 0, err
+		}
+	}
+	return b.buf, b.at, nil
+}
+
+// from returns bytes from an offset on: at least one.
+func (b *blocks) from(off int64) ([]byte, error) {
+	text, at, err := b.block(off)
+	if err != nil {
+		return nil, err
+	}
+	return text[off-at:], nil
+}
+
+// bytes returns a copy of the bytes of a span.
+func (b *blocks) bytes(s transcript.Span) ([]byte, error) {
+	out := make([]byte, 0, s.Len())
+	for at := s.Start; at < s.End; at = s.Start + int64(len(out)) {
+		text, err := b.from(at)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, text[:min(int64(len(text)), s.End-at)]...)
+	}
+	return out, nil
+}
+
+// lineEnd returns where the line behind the one at off starts, or the end.
+func (b *blocks) lineEnd(off int64) (int64, error) { return b.ahead(off, 1) }
+
+// ahead returns where the n lines from off on end.
+func (b *blocks) ahead(off int64, n int) (int64, error) {
+	for off < b.size {
+		text, err := b.from(off)
+		if err != nil {
+			return 0, err
+		}
+		i := bytes.IndexByte(text, '\n')
+		if i < 0 {
+			off += int64(len(text))
+			continue
+		}
+		off += int64(i) + 1
+		if n--; n == 0 {
+			break
+		}
+	}
+	return off, nil
+}
+
+// back returns where the n lines that end at off start, but nothing before
+// first. Both are starts of lines.
+func (b *blocks) back(off int64, n int, first int64) (int64, error) {
+	for n++; off > first; {
+		text, at, err := b.block(off - 1)
+		if err != nil {
+			return 0, err
+		}
+		text = text[max(0, first-at) : off-at]
+		i := bytes.LastIndexByte(text, '\n')
+		if i < 0 {
+			off -= int64(len(text))
+			continue
+		}
+		off -= int64(len(text) - i - 1)
+		if n--; n == 0 {
+			return off, nil
+		}
+		off--
+	}
+	return first, nil
+}
+
+// lines writes the lines of a span, each with a mark in front of it.
+func (b *blocks) lines(w *bufio.Writer, mark byte, s transcript.Span) error {
+	if s.Len() == 0 {
+		return nil
+	}
+	fresh := true
+	for at := s.Start; at < s.End; {
+		text, err := b.from(at)
+		if err != nil {
+			return err
+		}
+		text = text[:min(int64(len(text)), s.End-at)]
+		at += int64(len(text))
+		for len(text) > 0 {
+			if fresh {
+				_ = w.WriteByte(mark) // its error is that of Flush
+			}
+			line := text
+			if i := bytes.IndexByte(text, '\n'); i >= 0 {
+				line = text[:i+1]
+			}
+			fresh = line[len(line)-1] == '\n'
+			if _, err := w.Write(line); err != nil {
+				return err
+			}
+			text = text[len(line):]
+		}
+	}
+	if !fresh {
+		_, _ = w.WriteString("\n\\ No newline at end of file\n")
+	}
+	return nil
+}

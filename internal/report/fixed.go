@@ -1,0 +1,250 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/rules"
+)
+
+// A FixReporter is a Reporter that also says what was repaired.
+type FixReporter interface {
+	Reporter
+	// Fixed takes a file that was repaired, and whether that was written. It
+	// comes before File, which takes what is left.
+	Fixed(f *engine.Fixed, written bool) error
+}
+
+// A FixSummary counts what a run repaired, and what it left.
+type FixSummary struct {
+	Summary // of what is left
+	// Written is set when repairs were made, and not only shown.
+	Written bool
+	// SafeOnly and Unsafe are what the run was allowed.
+	SafeOnly, Unsafe bool
+
+	Repaired      int // problems that are gone
+	RepairedFiles int
+
+	did      map[string]int // by verb
+	additive int            // problems left that a run without SafeOnly repairs
+	unsafes  int            // that one with Unsafe does
+	choice   int            // that a strategy must be chosen for
+}
+
+// AddFixed counts a file.
+func (s *FixSummary) AddFixed(f *engine.Fixed) {
+	s.Add(f.After)
+	for i := range f.After.Findings {
+		x := &f.After.Findings[i]
+		switch {
+		case x.Severity <= rules.Info || x.Fix == nil:
+		case x.Fix.ByStrategy:
+			s.choice++
+		case x.Fix.Class == operation.Unsafe && !s.Unsafe:
+			s.unsafes++
+		case x.Fix.Class == operation.Additive && s.SafeOnly:
+			s.additive++
+		}
+	}
+	if !f.Changed() {
+		return
+	}
+	s.RepairedFiles++
+	s.Repaired += gone(f)
+	if s.did == nil {
+		s.did = map[string]int{}
+	}
+	for i := range f.Repairs {
+		s.did[done(f.Repairs[i].Kind)] += f.Repairs[i].Results
+	}
+}
+
+// gone counts the problems of a file that its repair did away with. Infos count
+// where their rule was repaired.
+func gone(f *engine.Fixed) int {
+	type key struct {
+		rule string
+		info bool
+	}
+	repaired := map[string]bool{}
+	for i := range f.Repairs {
+		repaired[f.Repairs[i].Rule] = true
+	}
+	n := map[key]int{}
+	for i := range f.Before.Findings {
+		x := &f.Before.Findings[i]
+		n[key{x.Rule.Name, x.Severity <= rules.Info}]++
+	}
+	for i := range f.After.Findings {
+		x := &f.After.Findings[i]
+		n[key{x.Rule.Name, x.Severity <= rules.Info}]--
+	}
+	sum := 0
+	for k, left := range n {
+		if left > 0 && (!k.info || repaired[k.rule]) {
+			sum += left
+		}
+	}
+	return sum
+}
+
+// verbs say what was done, in the order in which they are told.
+var verbs = []string{"moved", "inserted", "renamed", "relinked", "rearranged", "rewritten", "kept as text", "dropped"}
+
+// done returns what an operation did, in one word.
+func done(k operation.Kind) string {
+	switch k {
+	case operation.InsertResult:
+		return "inserted"
+	case operation.MoveResult:
+		return "moved"
+	case operation.RenameID, operation.MintID:
+		return "renamed"
+	case operation.RelinkResult, operation.Relink:
+		return "relinked"
+	case operation.MergeResults, operation.ReorderBlocks, operation.SplitMessage, operation.MoveBlock, operation.Merge:
+		return "rearranged"
+	case operation.TextResult:
+		return "kept as text"
+	case operation.DropResult, operation.DropCall, operation.DropTurn, operation.DropBlock,
+		operation.DropMessage, operation.DropRecord, operation.DropBytes, operation.RemoveMember:
+		return "dropped"
+	}
+	return "rewritten"
+}
+
+// String returns the sentences that the run ends with.
+func (s *FixSummary) String() string {
+	var b strings.Builder
+	if s.RepairedFiles == 0 {
+		b.WriteString("Nothing to repair.")
+	} else {
+		what := count(s.Repaired, "problem") + " in "
+		if s.Repaired == 0 { // what was repaired was no problem to begin with
+			what = ""
+		}
+		verb, then := "Would repair", "; run with --write to do it."
+		if s.Written {
+			verb, then = "Repaired", "."
+		}
+		fmt.Fprintf(&b, "%s %s%s (%s)%s", verb, what, count(s.RepairedFiles, "file"), s.deeds(), then)
+	}
+	if s.Files > 0 {
+		b.WriteByte(' ')
+		b.WriteString(s.left())
+	}
+	if s.Files != s.RepairedFiles || s.Skipped > 0 || s.Failed > 0 {
+		b.WriteByte(' ')
+		b.WriteString(s.checked())
+	}
+	return b.String()
+}
+
+// deeds says what was done: 1 moved, 2 inserted.
+func (s *FixSummary) deeds() string {
+	var parts []string
+	for _, verb := range verbs {
+		if n := s.did[verb]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, verb))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// left says what is left, and how the rest of it is repaired.
+func (s *FixSummary) left() string {
+	if s.Problems() == 0 {
+		return "No problems left."
+	}
+	var parts []string
+	for _, p := range []struct {
+		n   int
+		how string
+	}{{s.additive, "without --safe-only"}, {s.unsafes, "with --unsafe"}, {s.choice, "with --strategy"}} {
+		switch {
+		case p.n == 0:
+		case len(parts) == 0:
+			parts = append(parts, fmt.Sprintf("%d fixable %s", p.n, p.how))
+		default:
+			parts = append(parts, fmt.Sprintf("%d more %s", p.n, p.how))
+		}
+	}
+	out := count(s.Problems(), "problem") + " left"
+	if len(parts) > 0 {
+		out += " (" + strings.Join(parts, ", ") + ")"
+	}
+	return out + "."
+}
+
+// jsonApplied says what was repaired in a file.
+type (
+	jsonApplied struct {
+		Path       string         `json:"path"`
+		Written    bool           `json:"written"`
+		Rounds     int            `json:"rounds"`
+		Operations jsonOperations `json:"operations"`
+		Results    jsonResults    `json:"results"`
+		Dropped    []jsonDropped  `json:"dropped"`
+		Repairs    []jsonRepair   `json:"repairs"`
+	}
+	jsonOperations struct {
+		Safe     int `json:"safe"`
+		Additive int `json:"additive"`
+		Unsafe   int `json:"unsafe"`
+	}
+	jsonResults struct {
+		Moved    int `json:"moved"`
+		Inserted int `json:"inserted"`
+		Renamed  int `json:"renamed"`
+		Dropped  int `json:"dropped"`
+	}
+	// jsonDropped is where a result's payload stood in the original.
+	jsonDropped struct {
+		Rule  string `json:"rule"`
+		Start int64  `json:"start"`
+		End   int64  `json:"end"`
+	}
+	jsonRepair struct {
+		Rule      string `json:"rule"`
+		Operation string `json:"operation"`
+		Class     string `json:"class"`
+		Title     string `json:"title"`
+		Results   int    `json:"results"`
+	}
+)
+
+// Fixed implements FixReporter.
+func (j *jsonReporter) Fixed(f *engine.Fixed, written bool) error {
+	out := jsonApplied{Path: f.Before.Path, Written: written, Rounds: f.Rounds, Dropped: []jsonDropped{}, Repairs: []jsonRepair{}}
+	for i := range f.Repairs {
+		r := &f.Repairs[i]
+		switch r.Class {
+		case operation.Safe:
+			out.Operations.Safe++
+		case operation.Additive:
+			out.Operations.Additive++
+		default:
+			out.Operations.Unsafe++
+		}
+		switch r.Kind {
+		case operation.InsertResult:
+			out.Results.Inserted += r.Results
+		case operation.MoveResult:
+			out.Results.Moved += r.Results
+		case operation.RenameID, operation.MintID:
+			out.Results.Renamed += r.Results
+		}
+		out.Results.Dropped += len(r.Dropped)
+		for _, s := range r.Dropped {
+			out.Dropped = append(out.Dropped, jsonDropped{r.Rule, s.Start, s.End})
+		}
+		out.Repairs = append(out.Repairs, jsonRepair{r.Rule, string(r.Kind), r.Class.String(), r.Title, r.Results})
+	}
+	slices.SortStableFunc(out.Dropped, func(a, b jsonDropped) int { return cmp.Compare(a.Start, b.Start) })
+	return element(&j.applied, out)
+}
