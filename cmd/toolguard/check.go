@@ -17,7 +17,7 @@ import (
 	"github.com/toolguard/toolguard/internal/rules"
 )
 
-// checkFlags are the flags of check.
+// checkFlags are the flags of check, which fix has as well.
 type checkFlags struct {
 	selected, ignored []string
 	severities        []string
@@ -62,6 +62,12 @@ when a file could not be checked or the command line is wrong.`,
 			return c.run(cmd.Context(), args)
 		},
 	}
+	f.define(cmd)
+	return cmd
+}
+
+// define adds the flags to a command.
+func (f *checkFlags) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringSliceVar(&f.selected, "select", nil, "run only these `rules` or categories")
@@ -91,7 +97,6 @@ when a file could not be checked or the command line is wrong.`,
 	complete(cmd, "dialect", cobra.FixedCompletions(dialectNames(), cobra.ShellCompDirectiveNoFileComp))
 	complete(cmd, "output-format", cobra.FixedCompletions(formatNames(), cobra.ShellCompDirectiveNoFileComp))
 	complete(cmd, "color", cobra.FixedCompletions([]string{"auto", "always", "never"}, cobra.ShellCompDirectiveNoFileComp))
-	return cmd
 }
 
 // complete says how the values of a flag are completed.
@@ -110,13 +115,15 @@ type check struct {
 	outputs []*output
 	out     *bufio.Writer // standard output
 
-	summary report.Summary
+	fixes   bool // this is a run of fix
+	pending bool // something at or above failOn could be repaired
+	summary *report.Summary
 	found   []bool // by walked directory: there was a transcript in it
 }
 
 // newCheck settles what the flags ask for.
 func newCheck(a *app, f *checkFlags) (*check, error) {
-	c := &check{app: a, flags: f, out: bufio.NewWriter(a.stdout)}
+	c := &check{app: a, flags: f, out: bufio.NewWriter(a.stdout), summary: &report.Summary{}}
 	var err error
 	if c.opts.Rules, err = selectRules(f.selected, f.ignored); err != nil {
 		return nil, err
@@ -210,7 +217,7 @@ func severities(values []string) (map[string]rules.Severity, error) {
 
 // reporter returns the reporter of an output that writes to w.
 func (c *check) reporter(o *output, w io.Writer) (report.Reporter, error) {
-	opts := report.Options{NoExcerpt: c.flags.noExcerpt, Version: programVersion(), ShowInfo: c.showInfo}
+	opts := report.Options{NoExcerpt: c.flags.noExcerpt, Version: programVersion(), ShowInfo: c.showInfo, Fix: c.fixes}
 	var err error
 	if o.path == "" {
 		opts.Color, err = useColor(c.flags.color, c.env, c.terminal)
@@ -235,6 +242,12 @@ type checked struct {
 }
 
 func (c *check) run(ctx context.Context, paths []string) error {
+	return runOver(ctx, c, paths, c.check, c.take, c.summary)
+}
+
+// runOver works on the files that paths stand for, hands what came of each to
+// take, in order, and ends with the closing words.
+func runOver[R any](ctx context.Context, c *check, paths []string, work func(context.Context, *target) R, take func(*target, R) error, closing fmt.Stringer) error {
 	if err := openOutputs(c.outputs, c.out, c.reporter); err != nil {
 		return err
 	}
@@ -244,9 +257,9 @@ func (c *check) run(ctx context.Context, paths []string) error {
 	for _, err := range ts.errs {
 		c.fail(err)
 	}
-	err := inOrder(ctx, ts.files, c.flags.jobs, func(t *target) int64 { return t.size }, c.check, c.take)
+	err := inOrder(ctx, ts.files, c.flags.jobs, func(t *target) int64 { return t.size }, work, take)
 	if err == nil {
-		err = c.finish(ts)
+		err = c.finish(ts, closing)
 	}
 	switch {
 	case err != nil && !isBrokenPipe(err): // who no longer reads has seen enough
@@ -254,7 +267,7 @@ func (c *check) run(ctx context.Context, paths []string) error {
 	case c.summary.Failed > 0:
 		return errReported
 	}
-	if c.summary.AtLeast(c.failOn) > 0 && !c.flags.exitZero {
+	if (c.pending || c.summary.AtLeast(c.failOn) > 0) && !c.flags.exitZero {
 		return errFindings
 	}
 	return nil
@@ -277,12 +290,20 @@ func (c *check) take(t *target, got checked) error {
 		c.fail(got.err)
 		return nil
 	}
-	r := got.report
+	if !c.admits(t, got.report) {
+		return nil
+	}
+	c.summary.Add(got.report)
+	return c.tell(got.report)
+}
+
+// admits reports whether a file counts, and says so.
+func (c *check) admits(t *target, r *engine.Report) bool {
 	skip := ""
 	switch {
 	case r.Skipped != "" && t.named && !c.flags.skipUnrecognized:
 		c.fail(notTranscript(r))
-		return nil
+		return false
 	case r.Skipped != "":
 		skip = "not a transcript: " + r.Skipped
 	case !t.named && !r.File.Sure:
@@ -291,13 +312,17 @@ func (c *check) take(t *target, got checked) error {
 	if skip != "" {
 		c.summary.Skipped++
 		c.explain("%s: skipped: %s", r.Path, skip)
-		return nil
+		return false
 	}
 	for _, root := range t.roots {
 		c.found[root] = true
 	}
 	c.explain("%s: %s", r.Path, because(r.File))
-	c.summary.Add(r)
+	return true
+}
+
+// tell reports the findings of a file.
+func (c *check) tell(r *engine.Report) error {
 	for _, o := range c.outputs {
 		if err := o.rep.File(r); err != nil {
 			return err
@@ -307,9 +332,9 @@ func (c *check) take(t *target, got checked) error {
 }
 
 // finish writes what stands at the end.
-func (c *check) finish(ts *targets) error {
+func (c *check) finish(ts *targets, closing fmt.Stringer) error {
 	for _, o := range c.outputs {
-		err := o.rep.Close(&c.summary)
+		err := o.rep.Close(c.summary)
 		if err == nil && o.file != nil {
 			err = o.file.commit()
 		}
@@ -329,7 +354,7 @@ func (c *check) finish(ts *targets) error {
 		}
 	}
 	if c.summarises() {
-		fmt.Fprintln(c.stderr, c.summary.String())
+		fmt.Fprintln(c.stderr, closing)
 	}
 	return nil
 }

@@ -9,11 +9,12 @@ import (
 func newRootCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "toolguard",
-		Short: "Find tool calls without results, and whatever else is wrong in transcripts of AI agents",
+		Short: "Find and repair tool calls without results, and whatever else is wrong in transcripts of AI agents",
 		Long: `toolguard checks transcripts of AI agents: session logs, request bodies, saved
 histories, datasets. It finds tool calls without results, results without
-calls, and whatever else a provider would refuse.`,
+calls, and whatever else a provider would refuse, and repairs it.`,
 		Example: `  toolguard check session.jsonl
+  toolguard fix --write session.jsonl
   toolguard check ~/.claude/projects
   toolguard explain missing-tool-result`,
 		Version:           programVersion(),
@@ -29,6 +30,7 @@ calls, and whatever else a provider would refuse.`,
 	cmd.Flags().Bool("version", false, "print the version")
 	cmd.AddCommand(
 		newCheckCmd(a),
+		newFixCmd(a),
 		newExplainCmd(a),
 		newRulesCmd(a),
 		newFormatsCmd(a),
