@@ -274,8 +274,8 @@ func (t *tally) decide(s *shape) {
 		}
 	}
 	// Values that are nothing to a transcript may stand between, but not make
-	// up the bulk.
-	if best != classOther && best != classLog && t.byClass[classOther] > 4*t.byClass[best]+4 {
+	// up the bulk: among lines of messages not even half.
+	if bulk := t.byClass[classOther]; best == classMessage && bulk > t.byClass[best] || best == classConversation && bulk > 4*t.byClass[best]+4 {
 		best = classOther
 	}
 	if best == classLog && t.speaks == 0 && !t.linked {

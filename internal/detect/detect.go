@@ -236,6 +236,8 @@ type reader struct {
 	shape *shape
 	yield func(*transcript.Conversation) error
 	err   error
+	// seen and taken count the elements that were looked at and understood.
+	seen, taken int
 }
 
 func (r *reader) read(src *transcript.Source) error {
@@ -256,6 +258,9 @@ func (r *reader) read(src *transcript.Source) error {
 		}
 	}
 	sink.end()
+	if r.err == nil && r.opts.Dialect != nil && r.seen > 0 && r.taken == 0 {
+		return &ErrNotTranscript{"nothing in it is written in " + r.opts.Dialect.Name}
+	}
 	return r.err
 }
 
@@ -456,15 +461,19 @@ func (q *sequence) add(record int32, v transcript.Value) bool {
 	if strings.HasPrefix(v.Get("role").Str(), "_") {
 		return false
 	}
+	q.r.seen++
 	d := q.primary
 	if d == nil {
 		d = dialect.OpenAIChat
 	}
 	claim, _ := d.Driver.Claim(v)
 	foreign := false
-	if claim != dialect.ClaimDecisive && q.r.opts.Dialect == nil && !(claim == dialect.ClaimPlain && onlyText(v)) {
+	if claim != dialect.ClaimDecisive && (claim != dialect.ClaimPlain || !onlyText(v)) {
 		other, otherClaim, _ := claimOf(v)
 		switch {
+		case q.r.opts.Dialect != nil:
+			// The user has the say, but is told.
+			foreign = otherClaim == dialect.ClaimDecisive && other != d
 		case otherClaim == dialect.ClaimDecisive && q.primary == nil:
 			q.primary, d, claim = other, other, otherClaim
 		case otherClaim == dialect.ClaimDecisive:
@@ -489,6 +498,7 @@ func (q *sequence) add(record int32, v transcript.Value) bool {
 		q.readers[d] = rd
 	}
 	q.b.Record = record
+	q.r.taken++
 	rd.Read(v)
 	if n := len(q.b.Conv.Messages); foreign && n > 0 {
 		q.b.Conv.Messages[n-1].Flags |= transcript.MessageForeign

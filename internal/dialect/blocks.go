@@ -55,7 +55,7 @@ func (d *Blocks) Claim(v transcript.Value) (Claim, Sign) {
 		}
 		tag := block.Get(d.Tag)
 		switch {
-		case tag.Is(d.Call), tag.Is(d.Result), d.serverCall(tag), d.serverResult(tag), contains(d.Reasoning, tag):
+		case (tag.Is(d.Call) || tag.Is(d.Result) || d.serverCall(tag) || d.serverResult(tag)) && d.speaks(block, tag), contains(d.Reasoning, tag):
 			return ClaimDecisive, Sign{d.Tag, tag}
 		}
 	}
@@ -63,6 +63,21 @@ func (d *Blocks) Claim(v transcript.Value) (Claim, Sign) {
 		return ClaimNone, Sign{}
 	}
 	return ClaimPlain, Sign{d.Role, role}
+}
+
+// speaks reports whether a block that is tagged as a call or a result has any
+// of the members of one.
+func (d *Blocks) speaks(block, tag transcript.Value) bool {
+	members := []string{d.ID, d.Name, d.Args}
+	if tag.Is(d.Result) || d.serverResult(tag) {
+		members = append(append([]string{}, d.ResultID...), d.Payload...)
+	}
+	for k := range block.Members() {
+		if contains(members, k) {
+			return true
+		}
+	}
+	return false
 }
 
 func (d *Blocks) serverCall(tag transcript.Value) bool {
@@ -146,7 +161,7 @@ func (r *blocksReader) block(v transcript.Value, role transcript.Role) {
 		var f [1]transcript.Value
 		r.b.Fields(v, []string{r.Text}, f[:])
 		r.b.Block(transcript.BlockText, v, textFlags(f[0]))
-	case tag.Is(r.Call), r.serverCall(tag):
+	case (tag.Is(r.Call) || r.serverCall(tag)) && r.speaks(v, tag):
 		var f [3]transcript.Value
 		r.b.Fields(v, []string{r.ID, r.Name, r.Args}, f[:])
 		call := transcript.Call{
@@ -162,7 +177,7 @@ func (r *blocksReader) block(v transcript.Value, role transcript.Role) {
 		}
 		setArgs(r.b, &call, f[2], r.Want)
 		r.b.Call(v, call, 0)
-	case tag.Is(r.Result), r.serverResult(tag):
+	case (tag.Is(r.Result) || r.serverResult(tag)) && r.speaks(v, tag):
 		r.result(v, tag, role)
 	case contains(r.Reasoning, tag):
 		r.b.Fields(v, nil, nil)

@@ -78,7 +78,7 @@ func (d *Items) Claim(v transcript.Value) (Claim, Sign) {
 			return ClaimDecisive, Sign{d.Type, typ}
 		}
 		if p, call := d.pair(typ); p != nil && role.Kind() != transcript.String {
-			if call || v.Get(p.payload()).Exists() || d.id(v, p, call).Exists() {
+			if d.id(v, p, call).Exists() || call && v.Get(d.Name).Exists() || !call && v.Get(p.payload()).Exists() {
 				return ClaimDecisive, Sign{d.Type, typ}
 			}
 		}

@@ -57,7 +57,7 @@ func (d *SideList) Claim(v transcript.Value) (Claim, Sign) {
 	if role.Kind() != transcript.String {
 		return ClaimNone, Sign{}
 	}
-	if first := calls.First(); first.Kind() == transcript.Object {
+	if first := firstCall(calls); first.Kind() == transcript.Object {
 		if f := first.Get(d.Function).Kind(); f == transcript.Object || f == transcript.String || first.Get(d.Custom).Kind() == transcript.Object {
 			return ClaimDecisive, Sign{Member: d.Calls}
 		}
@@ -119,7 +119,7 @@ func (r *sideListReader) Read(v transcript.Value) {
 	role := roleOf(roleVal)
 	// Some stacks have a role of their own for the model: what makes calls
 	// speaks as the assistant.
-	makes := calls.First().Exists() || legacy.Kind() == transcript.Object
+	makes := firstCall(calls).Exists() || legacy.Kind() == transcript.Object
 	if makes && role == transcript.RoleOther {
 		role = transcript.RoleAssistant
 	}
@@ -145,6 +145,9 @@ func (r *sideListReader) Read(v transcript.Value) {
 	}
 	wrong := role == transcript.RoleUser || role == transcript.RoleSystem || role == transcript.RoleTool
 	for _, c := range calls.Elements() {
+		r.call(c, wrong)
+	}
+	for _, c := range calls.Members() { // some stacks write a map, by index
 		r.call(c, wrong)
 	}
 	if legacy.Kind() == transcript.Object {
@@ -222,4 +225,12 @@ func (r *sideListReader) text(content transcript.Value) {
 			}
 		}
 	}
+}
+
+// firstCall returns the first of a list or a map of calls.
+func firstCall(calls transcript.Value) transcript.Value {
+	for _, c := range calls.Members() {
+		return c
+	}
+	return calls.First()
 }

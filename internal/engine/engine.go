@@ -13,8 +13,10 @@ import (
 
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/repair"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -33,6 +35,9 @@ type Options struct {
 	Severity map[string]rules.Severity
 	// Strategy chooses among the repairs of a rule by name.
 	Strategy map[string]string
+	// Edits asks for the edits that the repair of each finding would make
+	// alone.
+	Edits bool
 }
 
 // A Finding is a rule's finding, with everything about its place settled.
@@ -45,6 +50,9 @@ type Finding struct {
 	RelatedAt   []transcript.Position // start and end of each related place, in pairs
 	Excerpt     Excerpt
 	Fingerprint string
+	// Edits are what the repair would change, done alone; nil where that was
+	// not asked for or cannot be told of one finding.
+	Edits []transcript.Edit
 }
 
 // An Excerpt is what stands around a finding on its line.
@@ -150,9 +158,39 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	for _, r := range c.opts.Rules {
 		rc.Run(r)
 	}
-	if c.fix != nil && c.err == nil {
-		c.err = c.fix.conversation(c, conv, rc.Pairing, prof, c.report.Findings[before:])
+	if c.err == nil {
+		switch found := c.report.Findings[before:]; {
+		case c.fix != nil:
+			c.err = c.fix.conversation(c, conv, rc.Pairing, prof, found)
+		case c.opts.Edits:
+			c.err = c.edits(conv, rc.Pairing, prof, found)
+		}
 	}
+}
+
+// edits compiles the repair of each finding alone. What a repair does to the
+// records of a log concerns more than one finding, and is left out.
+func (c *checker) edits(conv *transcript.Conversation, pairs pairing.Pairing, prof *profile.Profile, found []Finding) error {
+	if dialect.ByName(conv.Dialect).Log != nil {
+		return nil
+	}
+	plan := &repair.Plan{Source: c.src, Conv: conv, Pairing: pairs, Profile: prof}
+	done := map[*operation.Operation][]transcript.Edit{}
+	for i := range found {
+		op := found[i].Fix
+		if op == nil {
+			continue
+		}
+		if _, seen := done[op]; !seen {
+			edits, _, err := plan.Compile([]*operation.Operation{op})
+			if err != nil {
+				return err
+			}
+			done[op] = edits
+		}
+		found[i].Edits = done[op]
+	}
+	return nil
 }
 
 // sameCall reports whether two calls of one id are copies of each other. Where

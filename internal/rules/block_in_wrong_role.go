@@ -18,7 +18,6 @@ where that is unique (safe).`,
 	Good: `[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
 	Check: func(c *Context) {
-		severity := severityOf(c.Profile.WrongRole)
 		for i := range c.Calls {
 			call := &c.Calls[i]
 			if !call.WrongRole || c.Pairing.Calls[i].State == pairing.Exempt {
@@ -27,7 +26,7 @@ where that is unique (safe).`,
 			op := c.op(operation.MoveBlock, c.turn(call.Message), operation.Safe, "move it to the assistant's message")
 			op.Blocks = []int32{call.Block}
 			c.aboutCall(i, Finding{
-				Severity: severity, ProviderError: c.Profile.WrongRole.Text, Fix: op,
+				Severity: Error, ProviderError: c.Profile.WrongRole.Text, Fix: op,
 				Message: callName(call) + " stands in a message of role " + c.Messages[call.Message].Role.String(),
 			})
 		}
@@ -39,7 +38,7 @@ where that is unique (safe).`,
 			op := c.op(operation.MoveBlock, c.turn(res.Message), operation.Safe, "move it to the message that answers")
 			op.Blocks = []int32{res.Block}
 			c.aboutResult(i, Finding{
-				Severity: severity, ProviderError: c.Profile.WrongRole.Text, Fix: op,
+				Severity: Error, ProviderError: c.Profile.WrongRole.Text, Fix: op,
 				Message: resultName(res) + " stands in a message of role " + c.Messages[res.Message].Role.String(),
 			})
 		}

@@ -123,7 +123,7 @@ func IsPlaceholder(c *transcript.Conversation, res *transcript.Result, read func
 // insert for a result that was never recorded. One that ends in … goes on with
 // the tool's name.
 var placeholders = []string{
-	"[toolguard] …",
+	"[toolguard] No result was recorded for this tool call; it may or may not have run.",
 	"No result provided",
 	"[Tool call was interrupted and did not return a result.]",
 	"Tool execution was interrupted before completion.",
