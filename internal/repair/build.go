@@ -6,6 +6,7 @@ package repair
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -125,13 +126,54 @@ func styleOf(v transcript.Value) style {
 	return st
 }
 
+// A content is a list of blocks that is made, some of them taken over from
+// elsewhere as they are written.
+type content struct {
+	text []byte // without the closing bracket
+	kept []transcript.Span
+}
+
+// add puts a block at the end.
+func (c *content) add(block []byte, keep bool) {
+	sep := byte(',')
+	if len(c.text) == 0 {
+		sep = '['
+	}
+	c.text = append(c.text, sep)
+	if keep {
+		at := int64(len(c.text))
+		c.kept = append(c.kept, transcript.Span{Start: at, End: at + int64(len(block))})
+	}
+	c.text = append(c.text, block...)
+}
+
+func (c *content) empty() bool { return len(c.text) == 0 }
+
+// json returns the list.
+func (c *content) json() string { return string(c.text) + "]" }
+
+// within returns the kept blocks when the list stands at an offset of a text.
+func (c *content) within(at int64) []transcript.Span {
+	out := slices.Clone(c.kept)
+	for i := range out {
+		out[i].Start += at
+		out[i].End += at
+	}
+	return out
+}
+
 // render lays compact JSON out in a style. depth is how many steps deeper than
-// the element it begins.
-func render(compact []byte, st style, depth int) []byte {
+// the element it begins. Values at the spans in kept stay as they are.
+func render(compact []byte, st style, depth int, kept ...transcript.Span) []byte {
 	var out bytes.Buffer
 	var walk func(v transcript.Value, depth int, multi bool)
 	walk = func(v transcript.Value, depth int, multi bool) {
 		kind := v.Kind()
+		if len(kept) > 0 && v.Span() == kept[0] {
+			kept = kept[1:]
+			out.Write(v.Raw())
+			return
+		}
 		if kind != transcript.Object && kind != transcript.Array || len(v.Raw()) == 2 {
 			out.Write(v.Raw())
 			return

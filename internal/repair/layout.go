@@ -98,9 +98,6 @@ func (l *layout) news() []entry {
 		if p.gone[res.Message] {
 			continue
 		}
-		if !p.blockwise() && !p.alone(res.Message) {
-			continue
-		}
 		add(entry{call: call, text: p.text(span), msg: res.Message, span: span})
 	}
 	for _, c := range l.insert {
@@ -223,15 +220,15 @@ func (l *layout) layBlocks() {
 		if h == nil {
 			return
 		}
-		var blocks []string
+		var blocks content
 		for _, e := range fresh {
 			if e.msg >= 0 && !p.takeBlock(p.Conv.Results[l.resultOf(e)].Block) {
 				continue
 			}
-			blocks = append(blocks, string(e.text))
+			blocks.add(e.text, e.msg >= 0)
 		}
-		if len(blocks) > 0 {
-			p.newMessage(h, last, "["+strings.Join(blocks, ",")+"]")
+		if !blocks.empty() {
+			p.newMessage(h, last, &blocks)
 		}
 		return
 	}
@@ -278,7 +275,7 @@ func (l *layout) layBlocks() {
 			if !p.takeBlock(p.Conv.Results[l.resultOf(e)].Block) {
 				continue
 			}
-		} else if e.msg == target && e.span.Start >= 0 && l.comes(p.Pairing.Calls[e.call].Result) && !l.first {
+		} else if e.msg == target && e.call >= 0 && e.span.Start >= 0 && l.comes(p.Pairing.Calls[e.call].Result) && !l.first {
 			// It is in the right message already.
 			continue
 		}
@@ -355,13 +352,13 @@ func (l *layout) listContent(m int32, entries []entry) {
 	p := l.plan
 	keys := p.driver.Keys()
 	v := p.value(m)
-	var blocks []string
+	var blocks content
 	for _, e := range entries {
 		if e.text != nil {
-			blocks = append(blocks, string(e.text))
+			blocks.add(e.text, e.msg >= 0)
 		}
 	}
-	if len(blocks) == 0 {
+	if blocks.empty() {
 		return
 	}
 	content := v.Get(keys.Content)
@@ -371,12 +368,11 @@ func (l *layout) listContent(m int32, entries []entry) {
 			p.err = err
 			return
 		}
-		blocks = append(blocks, string(text))
+		blocks.add(text, false)
 	}
-	compact := "[" + strings.Join(blocks, ",") + "]"
 	st := p.styleNear(m)
 	st.nested = true
-	text := string(render([]byte(compact), st, 1))
+	text := string(render([]byte(blocks.json()), st, 1, blocks.kept...))
 	if content.Exists() {
 		p.set(content.Span(), text)
 		return

@@ -20,6 +20,7 @@ type Log struct {
 	Starts []int64
 
 	lines   *list
+	kept    []*list                // lists of the ids that a compaction keeps
 	removed map[int32]bool         // records
 	insert  map[int32][]insertion  // by the record that they go behind
 	rename  map[string]string      // ids of calls, as written
@@ -81,7 +82,17 @@ type node struct {
 	parent         transcript.Token
 	turn, scope    string
 	carriesResults bool
+	refs           []transcript.Token // other members that name a record
 }
+
+// A keep is where a compaction names a record that it keeps.
+type keep struct {
+	in *list
+	at transcript.Span
+}
+
+// refKeys are the members by which a record names others than its parent.
+var refKeys = []string{"leafUuid", "logicalParentUuid"}
 
 // Compile returns the edits for all that was asked for.
 func (l *Log) Compile() ([]transcript.Edit, error) {
@@ -98,14 +109,15 @@ func (l *Log) Compile() ([]transcript.Edit, error) {
 	if err != nil {
 		return nil, err
 	}
-	byID := map[string]int{}
+	byID := map[string]int{} // where two records have one id, one that stays
 	children := map[string][]int{}
 	for i := range nodes {
-		if nodes[i].id != "" {
-			byID[nodes[i].id] = i
+		n := &nodes[i]
+		if at, again := byID[n.id]; n.id != "" && (!again || !l.removed[n.record] || l.removed[nodes[at].record]) {
+			byID[n.id] = i
 		}
-		if nodes[i].parent.IsString() {
-			children[nodes[i].parent.Raw] = append(children[nodes[i].parent.Raw], i)
+		if n.parent.IsString() {
+			children[n.parent.Raw] = append(children[n.parent.Raw], i)
 		}
 	}
 	// The parent that the children of a removed record get: the nearest one
@@ -134,6 +146,11 @@ func (l *Log) Compile() ([]transcript.Edit, error) {
 				parents[i] = to
 			}
 		}
+		for _, ref := range n.refs {
+			if to := heir(ref.Raw); to != ref.Raw {
+				set(ref.Span, to)
+			}
+		}
 	}
 	for i := range nodes {
 		for _, ins := range l.insert[nodes[i].record] {
@@ -146,6 +163,9 @@ func (l *Log) Compile() ([]transcript.Edit, error) {
 	for i, to := range parents {
 		set(nodes[i].parent.Span, to)
 	}
+	for _, k := range l.kept {
+		edits = append(edits, k.compile()...)
+	}
 	edits = append(edits, l.lines.compile()...)
 	if w.err != nil {
 		return nil, w.err
@@ -153,14 +173,18 @@ func (l *Log) Compile() ([]transcript.Edit, error) {
 	return disjoint(edits), nil
 }
 
-// recordStyle says what records of results hold besides the message.
-type recordStyle struct{ copy, source bool }
+// recordStyle says what records of results hold besides the message, and which
+// records compactions keep.
+type recordStyle struct {
+	copy, source bool
+	kept         map[string][]keep
+}
 
 // nodes reads the places of all records in the chain, and renames the copies
 // of ids beside messages on the way.
 func (l *Log) nodes(set func(transcript.Span, string)) ([]node, recordStyle, error) {
 	var nodes []node
-	var style recordStyle
+	style := recordStyle{kept: map[string][]keep{}}
 	f := l.Format
 	for rec, err := range transcript.Records(l.Source) {
 		if err != nil {
@@ -185,6 +209,11 @@ func (l *Log) nodes(set func(transcript.Span, string)) ([]node, recordStyle, err
 				style.copy = true
 			case k.Is(f.ResultSource):
 				style.source = true
+				n.ref(l, v)
+			case k.Is(refKeys[0]), k.Is(refKeys[1]):
+				n.ref(l, v)
+			case k.Is(f.Preserved[0]) && len(l.insert) > 0:
+				l.preserved(v.Path(f.Preserved[1:]...), style.kept)
 			}
 			if v.Kind() == transcript.String && (k.Is("toolUseID") || k.Is("parentToolUseID") || k.Is("sourceToolUseID")) {
 				if to, renamed := l.rename[string(v.Raw())]; renamed {
@@ -196,6 +225,30 @@ func (l *Log) nodes(set func(transcript.Span, string)) ([]node, recordStyle, err
 		nodes = append(nodes, n)
 	}
 	return nodes, style, nil
+}
+
+// ref notes a member that may name a record that is removed.
+func (n *node) ref(l *Log, v transcript.Value) {
+	if len(l.removed) > 0 && v.Kind() == transcript.String {
+		n.refs = append(n.refs, transcript.TokenOf(v, n.span))
+	}
+}
+
+// preserved notes which records a compaction keeps.
+func (l *Log) preserved(v transcript.Value, kept map[string][]keep) {
+	if v.Kind() == transcript.Object {
+		v = v.Get("uuids")
+	}
+	if v.Kind() != transcript.Array {
+		return
+	}
+	ids := &list{src: l.lines.src, array: v.Span()}
+	l.kept = append(l.kept, ids)
+	for _, e := range v.Elements() {
+		if e.Kind() == transcript.String {
+			kept[string(e.Raw())] = append(kept[string(e.Raw())], keep{ids, e.Span()})
+		}
+	}
 }
 
 // insertBehind makes a record with a result, and hangs what followed the call
@@ -256,6 +309,9 @@ func (l *Log) insertBehind(nodes []node, byID map[string]int, children map[strin
 	l.lines.after(nodes[at].span, render(out, st, 0))
 	if nodes[call].id == "" {
 		return nil
+	}
+	for _, k := range style.kept[nodes[call].id] {
+		k.in.after(k.at, []byte(id))
 	}
 	for _, i := range children[nodes[call].id] {
 		n := &nodes[i]

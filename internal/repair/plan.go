@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"sort"
 	"strings"
 
@@ -35,10 +36,14 @@ type Plan struct {
 	taken  map[string]int // how many calls and results have an id
 	ends   []int32        // by turn: its last message
 	names  bool           // results repeat the tool's name
-	gone   map[int32]bool // messages that are removed
-	values map[int32]transcript.Value
-	blocks map[int32]map[int32]bool // blocks that are taken out, by message
-	err    error
+	// answers are the results by the call that they answer.
+	answers map[int32][]int32
+	gone    map[int32]bool // messages that are removed
+	values  map[int32]transcript.Value
+	blocks  map[int32]map[int32]bool // blocks that are taken out, by message
+	strip   bool                     // reasoning goes with the call that it led to
+	hulls   map[int32]bool           // messages whose reasoning goes when nothing else is left
+	err     error
 }
 
 // Phases are carried out one after another, each on what the one before left:
@@ -79,7 +84,9 @@ func (p *Plan) Compile(ops []*operation.Operation) (edits []transcript.Edit, don
 		return nil, nil, nil
 	}
 	p.driver = w
-	p.index()
+	if p.ends == nil {
+		p.index()
+	}
 	for phase := range phases {
 		p.reset()
 		done = done[:0]
@@ -114,6 +121,7 @@ func (p *Plan) reset() {
 
 	p.gone = map[int32]bool{}
 	p.blocks = map[int32]map[int32]bool{}
+	p.hulls = map[int32]bool{}
 	p.values = map[int32]transcript.Value{}
 }
 
@@ -132,11 +140,27 @@ func (p *Plan) batch(ops []*operation.Operation) (done []*operation.Operation) {
 		ok := true
 		switch op.Kind {
 		case operation.InsertResult:
-			l := at(op.Turn)
-			l.insert = append(l.insert, op.Calls...)
+			var calls []int32
+			for _, c := range op.Calls {
+				if !p.foreign(p.Conv.Calls[c].Message) {
+					calls = append(calls, c)
+				}
+			}
+			if ok = len(calls) > 0; ok {
+				l := at(op.Turn)
+				l.insert = append(l.insert, calls...)
+			}
 		case operation.MoveResult, operation.MergeResults:
-			l := at(op.Turn)
-			l.move = append(l.move, op.Results...)
+			var results []int32
+			for _, r := range op.Results {
+				if p.movable(r) {
+					results = append(results, r)
+				}
+			}
+			if ok = len(results) > 0; ok {
+				l := at(op.Turn)
+				l.move = append(l.move, results...)
+			}
 		case operation.MoveBlock:
 			ok = p.moveBlock(op, at)
 		case operation.ReorderBlocks:
@@ -160,10 +184,12 @@ func (p *Plan) batch(ops []*operation.Operation) (done []*operation.Operation) {
 				ok = p.textResult(r) && ok
 			}
 		case operation.DropCall:
+			p.strip = op.Class == operation.Unsafe
 			for _, c := range op.Calls {
 				ok = p.dropCall(c) && ok
 			}
-			for _, r := range op.Results {
+			p.strip = false
+			for _, r := range p.Answers(op) {
 				ok = p.dropBlock(p.Conv.Results[r].Block) && ok
 			}
 		case operation.DropTurn:
@@ -306,6 +332,19 @@ func (p *Plan) contents(m int32) *list {
 	return p.list(v.Span().Start, v.Span())
 }
 
+// foreign reports whether a message is written in another dialect than the
+// conversation: nothing is put into it or made of it.
+func (p *Plan) foreign(m int32) bool { return p.Conv.Messages[m].Has(transcript.MessageForeign) }
+
+// movable reports whether a result can be moved to its call.
+func (p *Plan) movable(r int32) bool {
+	res, call := &p.Conv.Results[r], p.Pairing.Results[r].Call
+	if call < 0 || p.foreign(res.Message) || p.foreign(p.Conv.Calls[call].Message) {
+		return false
+	}
+	return p.blockwise() || p.alone(res.Message)
+}
+
 // blockwise reports whether results are blocks of a message.
 func (p *Plan) blockwise() bool { return p.driver.WriteMessage("[]") != nil }
 
@@ -326,6 +365,7 @@ func (p *Plan) takeBlock(b int32) bool {
 	}
 	if !p.blocks[m][b] {
 		p.blocks[m][b] = true
+		p.hulls[m] = p.hulls[m] || p.strip
 		l.remove(blk.Span)
 	}
 	return true
@@ -337,7 +377,7 @@ func (p *Plan) prune() {
 		msg := &p.Conv.Messages[m]
 		left := false
 		for b := msg.BlockLo; b < msg.BlockHi; b++ {
-			left = left || !taken[b] && p.Conv.Blocks[b].Kind != transcript.BlockReasoning
+			left = left || !taken[b] && !(p.hulls[m] && p.Conv.Blocks[b].Kind == transcript.BlockReasoning)
 		}
 		l := p.contents(m)
 		if left || l == nil || len(l.inserts) > 0 {
@@ -392,6 +432,9 @@ func (p *Plan) alone(m int32) bool {
 // it, and the message of which nothing is left.
 func (p *Plan) dropCall(c int32) bool {
 	call := &p.Conv.Calls[c]
+	if p.foreign(call.Message) {
+		return false
+	}
 	keys := p.driver.Keys()
 	blk := p.Conv.Blocks[call.Block]
 	msg := &p.Conv.Messages[call.Message]
@@ -399,7 +442,7 @@ func (p *Plan) dropCall(c int32) bool {
 	case blk.Span == msg.Span: // an item
 		ok := p.dropMessage(call.Message)
 		// Reasoning that led to nothing else goes with it.
-		for k := call.Message - 1; ok && k >= 0; k-- {
+		for k := call.Message - 1; ok && p.strip && k >= 0; k-- {
 			m := &p.Conv.Messages[k]
 			if m.BlockLo == m.BlockHi || p.Conv.Blocks[m.BlockLo].Kind != transcript.BlockReasoning || p.followed(call.Message) {
 				break
@@ -412,6 +455,9 @@ func (p *Plan) dropCall(c int32) bool {
 	}
 	v := p.value(call.Message)
 	calls := v.Get(keys.Calls)
+	if calls.Kind() == transcript.Object && calls.Span().Contains(blk.Span) {
+		return false // a map of calls is left alone
+	}
 	if calls.Kind() != transcript.Array || !calls.Span().Contains(blk.Span) {
 		// A single call outside of a list: the member goes.
 		if p.hollow(call.Message, map[int32]bool{call.Block: true}) {
@@ -443,6 +489,44 @@ func (p *Plan) dropCall(c int32) bool {
 	return true
 }
 
+// Answers returns the results that go with the calls of an operation: those it
+// names, and those that answer the calls.
+func (p *Plan) Answers(op *operation.Operation) []int32 {
+	out := slices.Clone(op.Results)
+	for _, c := range op.Calls {
+		for _, r := range p.answersOf(c) {
+			if !slices.Contains(op.Results, r) {
+				out = append(out, r)
+			}
+		}
+	}
+	return out
+}
+
+// answersOf returns the results of a call: what answers it, and repeats of that.
+func (p *Plan) answersOf(c int32) []int32 {
+	if p.answers == nil {
+		p.answers = map[int32][]int32{}
+		for r, x := range p.Pairing.Results {
+			if x.Call >= 0 {
+				p.answers[x.Call] = append(p.answers[x.Call], int32(r))
+			}
+		}
+	}
+	return p.answers[c]
+}
+
+// behind reports whether the results of a call stand behind it, so that order
+// tells which they are.
+func (p *Plan) behind(c int32) bool {
+	for _, r := range p.answersOf(c) {
+		if p.Conv.Results[r].Block < p.Conv.Calls[c].Block {
+			return false
+		}
+	}
+	return true
+}
+
 // followed reports whether an item of the model comes right behind an item.
 func (p *Plan) followed(m int32) bool {
 	n := m + 1
@@ -454,7 +538,7 @@ func (p *Plan) hollow(m int32, taken map[int32]bool) bool {
 	msg := &p.Conv.Messages[m]
 	for b := msg.BlockLo; b < msg.BlockHi; b++ {
 		blk := &p.Conv.Blocks[b]
-		if !taken[b] && blk.Kind != transcript.BlockReasoning && (blk.Kind != transcript.BlockText || len(p.text(blk.Span)) > 2) {
+		if !taken[b] && !(p.strip && blk.Kind == transcript.BlockReasoning) && (blk.Kind != transcript.BlockText || len(p.text(blk.Span)) > 2) {
 			return false
 		}
 	}
@@ -480,6 +564,9 @@ func (p *Plan) dropTurn(turn int32) bool {
 // textResult keeps the payload of a result as text.
 func (p *Plan) textResult(r int32) bool {
 	res := &p.Conv.Results[r]
+	if p.foreign(res.Message) {
+		return false
+	}
 	keys := p.driver.Keys()
 	raw := `""`
 	if !res.Payload.IsZero() {
@@ -563,25 +650,29 @@ func (p *Plan) splitMessage(op *operation.Operation) bool {
 	if h == nil || p.contents(m) == nil {
 		return false
 	}
-	var rest []string
+	var rest content
 	for b := msg.BlockLo; b < msg.BlockHi; b++ {
 		if blk := &p.Conv.Blocks[b]; blk.Kind != transcript.BlockResult {
-			rest = append(rest, string(p.text(blk.Span)))
+			rest.add(p.text(blk.Span), true)
 			p.takeBlock(b)
 		}
 	}
-	p.newMessage(h, m, "["+strings.Join(rest, ",")+"]")
+	if rest.empty() {
+		return false
+	}
+	p.newMessage(h, m, &rest)
 	return true
 }
 
 // newMessage inserts a message with a list of blocks behind another.
-func (p *Plan) newMessage(h *list, behind int32, content string) {
-	text, err := build(p.driver.WriteMessage(content))
+func (p *Plan) newMessage(h *list, behind int32, blocks *content) {
+	text, err := build(p.driver.WriteMessage(blocks.json()))
 	if err != nil {
 		p.err = err
 		return
 	}
-	h.after(p.Conv.Messages[behind].Span, render(text, p.styleNear(behind), 0))
+	at := transcript.NewValue(text, 0).Get(p.driver.Keys().Content).Span().Start
+	h.after(p.Conv.Messages[behind].Span, render(text, p.styleNear(behind), 0, blocks.within(at)...))
 }
 
 // styleNear returns the layout of the messages around one.
@@ -596,7 +687,7 @@ func (p *Plan) moveBlock(op *operation.Operation, at func(int32) *layout) bool {
 		switch blk.Kind {
 		case transcript.BlockResult:
 			call := p.Pairing.Results[blk.Ref].Call
-			if p.Pairing.Results[blk.Ref].Fate != pairing.Answers {
+			if p.Pairing.Results[blk.Ref].Fate != pairing.Answers || !p.movable(blk.Ref) {
 				return false
 			}
 			at(p.Conv.Messages[p.Conv.Calls[call].Message].Turn).move = append(at(p.Conv.Messages[p.Conv.Calls[call].Message].Turn).move, blk.Ref)
@@ -635,6 +726,9 @@ func (p *Plan) rename(op *operation.Operation) bool {
 	if len(op.Calls) == 0 && len(op.Results) == 0 {
 		return false
 	}
+	if op.All && p.halved(op) {
+		return false // the side without an id gets one first
+	}
 	var old transcript.Token
 	if len(op.Calls) > 0 {
 		old = p.Conv.Calls[op.Calls[0]].ID
@@ -642,14 +736,19 @@ func (p *Plan) rename(op *operation.Operation) bool {
 		old = p.Conv.Results[op.Results[0]].ID
 	}
 	if !op.All {
-		for i, c := range op.Calls {
-			id := p.fresh(p.Conv.Calls[c].ID.Text(), -1)
-			p.set(p.Conv.Calls[c].ID.Span, quote(id))
-			if i < len(op.Results) && op.Results[i] >= 0 {
-				p.set(p.Conv.Results[op.Results[i]].ID.Span, quote(id))
+		done := false
+		for _, c := range op.Calls {
+			if !p.behind(c) {
+				continue
+			}
+			done = true
+			id := quote(p.fresh(p.Conv.Calls[c].ID.Text(), -1))
+			p.set(p.Conv.Calls[c].ID.Span, id)
+			for _, r := range p.answersOf(c) {
+				p.set(p.Conv.Results[r].ID.Span, id)
 			}
 		}
-		return true
+		return done
 	}
 	// Every use of the id, as written, becomes one new id. A partner whose id
 	// is what this one becomes is no obstacle.
@@ -678,6 +777,21 @@ func (p *Plan) rename(op *operation.Operation) bool {
 		}
 	}
 	return true
+}
+
+// halved reports whether a call or a result that is to be renamed has no id.
+func (p *Plan) halved(op *operation.Operation) bool {
+	for _, c := range op.Calls {
+		if pairing.Key(p.Conv.Calls[c].ID) == "" {
+			return true
+		}
+	}
+	for _, r := range op.Results {
+		if pairing.Key(p.Conv.Results[r].ID) == "" {
+			return true
+		}
+	}
+	return false
 }
 
 // proper returns the id as the profile takes it.
@@ -734,30 +848,33 @@ func (p *Plan) mint(op *operation.Operation) bool {
 	done := map[int32]bool{}
 	keys := p.driver.Keys()
 	for _, c := range op.Calls {
-		if done[c] {
+		if done[c] || !p.behind(c) {
 			continue
 		}
 		done[c] = true
 		call := &p.Conv.Calls[c]
 		res := p.Pairing.Calls[c].Result
-		id := pairing.Key(call.ID)
-		if id == "" && res >= 0 {
-			id = pairing.Key(p.Conv.Results[res].ID)
-		}
-		if id == "" {
+		// One side may have an id already: the other gets it as it is written.
+		raw := ""
+		switch {
+		case pairing.Key(call.ID) != "":
+			raw = call.ID.Raw
+		case res >= 0 && pairing.Key(p.Conv.Results[res].ID) != "":
+			raw = p.Conv.Results[res].ID.Raw
+		default:
 			h := fnv.New64a()
 			fmt.Fprintf(h, "%d/%d/%s", p.Conv.Index, c, call.Name.Text())
-			id = p.fresh(fmt.Sprintf("call_%012x", h.Sum64()&(1<<48-1)), -1)
+			raw = quote(p.fresh(fmt.Sprintf("call_%012x", h.Sum64()&(1<<48-1)), -1))
 		}
 		if pairing.Key(call.ID) == "" {
-			p.setToken(call.ID, p.Conv.Blocks[call.Block].Span, keys.ID, quote(id))
+			p.setToken(call.ID, p.Conv.Blocks[call.Block].Span, keys.ID, raw)
 		}
 		if res >= 0 && pairing.Key(p.Conv.Results[res].ID) == "" {
 			r := &p.Conv.Results[res]
-			p.setToken(r.ID, p.Conv.Blocks[r.Block].Span, keys.ResultID, quote(id))
+			p.setToken(r.ID, p.Conv.Blocks[r.Block].Span, keys.ResultID, raw)
 		}
 	}
-	return true
+	return len(done) > 0
 }
 
 // setToken writes a member of an element: in its place, or as the first one.
@@ -804,7 +921,10 @@ func (p *Plan) index() {
 	}
 	p.ends = make([]int32, c.Turns)
 	for m := range c.Messages {
-		if msg := &c.Messages[m]; !msg.Has(transcript.MessageReplay) {
+		msg := &c.Messages[m]
+		// An item of reasoning belongs to what follows it.
+		reasons := msg.Has(transcript.MessageItem) && msg.BlockLo < msg.BlockHi && c.Blocks[msg.BlockLo].Kind == transcript.BlockReasoning
+		if !reasons && !msg.Has(transcript.MessageReplay) {
 			p.ends[msg.Turn] = int32(m)
 		}
 	}

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"io"
 	"sort"
 )
@@ -122,17 +123,17 @@ func (p *Pieces) Apply(edits []Edit) *Pieces {
 	return out
 }
 
-// Edits returns what was changed as edits of the original, in order.
+// Edits returns what was changed as edits of the original, in order. What was
+// changed back is left out.
 func (p *Pieces) Edits() []Edit {
 	var out []Edit
 	at := int64(0)
 	var text []byte
 	flush := func(to int64) {
-		if to > at || len(text) > 0 {
+		if (to > at || len(text) > 0) && !p.same(Span{at, to}, text) {
 			out = append(out, Edit{Span{at, to}, text})
-			text = nil
 		}
-		at = to
+		at, text = to, nil
 	}
 	for i := range p.parts {
 		part := &p.parts[i]
@@ -145,6 +146,15 @@ func (p *Pieces) Edits() []Edit {
 	}
 	flush(p.src.Size())
 	return out
+}
+
+// same reports whether a span of the original holds a text.
+func (p *Pieces) same(s Span, text []byte) bool {
+	if s.Len() != int64(len(text)) {
+		return false
+	}
+	b, err := p.src.Bytes(s)
+	return err == nil && bytes.Equal(b, text)
 }
 
 // Original returns where a span of the whole stood in the original, as far as

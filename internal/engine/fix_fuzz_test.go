@@ -1,0 +1,295 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A dissected text is a list of elements that messages are, and what stands
+// around and between them.
+type dissected struct {
+	head, sep, tail string
+	list            []string
+}
+
+func (d *dissected) text() []byte { return []byte(d.head + strings.Join(d.list, d.sep) + d.tail) }
+
+// dissect finds the longest list of messages in a text.
+func dissect(text []byte) (dissected, bool) {
+	bom := []byte("\ufeff")
+	if !json.Valid(bytes.TrimPrefix(text, bom)) {
+		d := dissected{sep: "\n", tail: "\n"}
+		for line := range strings.Lines(string(text)) {
+			if line = strings.TrimSpace(line); line != "" {
+				d.list = append(d.list, line)
+			}
+		}
+		good, bad := validLines(text)
+		return d, len(d.list) > 1 && good > bad
+	}
+	var best dissected
+	var walk func(from, to int64)
+	walk = func(from, to int64) {
+		raw := text[from:to]
+		_, places := children(raw, from)
+		n := 0
+		for _, p := range places {
+			var m map[string]json.RawMessage
+			if json.Unmarshal(text[p.start:p.end], &m) == nil && (m["role"] != nil || m["type"] != nil) {
+				n++
+			}
+		}
+		if raw[0] == '[' && n > len(best.list) {
+			best = dissected{head: string(text[:places[0].start]), sep: ", ", tail: string(text[places[len(places)-1].end:])}
+			if len(places) > 1 {
+				best.sep = string(text[places[0].end:places[1].start])
+			}
+			for _, p := range places {
+				best.list = append(best.list, string(text[p.start:p.end]))
+			}
+		}
+		if n > 0 && raw[0] == '[' {
+			return
+		}
+		for _, p := range places {
+			walk(p.start, p.end)
+		}
+	}
+	at := int64(len(text) - len(bytes.TrimLeft(bytes.TrimPrefix(text, bom), " \t\r\n")))
+	end := int64(len(bytes.TrimRight(text, " \t\r\n")))
+	walk(at, end)
+	return best, len(best.list) > 0
+}
+
+// idMember finds the ids of calls and results.
+var idMember = regexp.MustCompile(`"(id|tool_call_id|tool_use_id|call_id)"\s*:\s*("[^"]*"|null)`)
+
+// A mangler breaks transcripts the way agents, crashes and compressions do.
+type mangler struct{ *rand.Rand }
+
+func (m mangler) at(list []string) int { return m.IntN(len(list)) }
+
+// id returns where an id of an element stands, and false for none.
+func (m mangler) id(e string) (lo, hi int, ok bool) {
+	all := idMember.FindAllStringSubmatchIndex(e, -1)
+	if len(all) == 0 {
+		return 0, 0, false
+	}
+	at := all[m.IntN(len(all))]
+	return at[4], at[5], true
+}
+
+// inner returns where the elements of the list in an element stand: the blocks
+// of its content, its calls.
+func inner(e string) (places []jsonPlace, ok bool) {
+	names, at := children([]byte(e), 0)
+	for i, name := range names {
+		if name == "message" {
+			sub, ok := inner(e[at[i].start:at[i].end])
+			for k := range sub {
+				sub[k].start += at[i].start
+				sub[k].end += at[i].start
+			}
+			return sub, ok
+		}
+		if (name == "content" || name == "tool_calls") && e[at[i].start] == '[' {
+			if _, places = children([]byte(e[at[i].start:at[i].end]), at[i].start); len(places) > 0 {
+				return places, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// mangle breaks the list in one way.
+func (m mangler) mangle(list []string) []string {
+	if len(list) == 0 {
+		return list
+	}
+	i := m.at(list)
+	switch m.IntN(16) {
+	case 0: // drop
+		return slices.Delete(list, i, i+1)
+	case 1: // duplicate, beside it or elsewhere
+		return slices.Insert(list, []int{i + 1, m.IntN(len(list) + 1)}[m.IntN(2)], list[i])
+	case 2, 3: // move
+		e := list[i]
+		list = slices.Delete(list, i, i+1)
+		return slices.Insert(list, m.IntN(len(list)+1), e)
+	case 4, 5: // another id on one side
+		if lo, hi, ok := m.id(list[i]); ok {
+			id := []string{`"other"`, `""`, `null`, `"null"`, `" x "`, `7`, `"call 1"`, `"` + strings.Repeat("l", 70) + `"`}[m.IntN(8)]
+			list[i] = list[i][:lo] + id + list[i][hi:]
+		}
+	case 6: // the id of another
+		lo, hi, ok := m.id(list[i])
+		k := m.at(list)
+		lo2, hi2, ok2 := m.id(list[k])
+		if ok && ok2 {
+			list[i] = list[i][:lo] + list[k][lo2:hi2] + list[i][hi:]
+		}
+	case 7: // one id for all
+		for k := range list {
+			list[k] = idMember.ReplaceAllString(list[k], `"$1":"same"`)
+		}
+	case 8: // wedge
+		e := []string{`{"role":"user","content":"wedged"}`, `{"role":"assistant","content":"wedged"}`, `{"role":"user","content":[{"type":"text","text":"wedged"}]}`}[m.IntN(3)]
+		return slices.Insert(list, m.IntN(len(list)+1), e)
+	case 9: // cut the head
+		return list[i:]
+	case 10: // cut the tail
+		return list[:i+1]
+	case 11: // split a message in two
+		if p, ok := inner(list[i]); ok && len(p) > 1 {
+			e, k := list[i], 1+m.IntN(len(p)-1)
+			list[i] = e[:p[k-1].end] + e[p[len(p)-1].end:]
+			return slices.Insert(list, i+1, e[:p[0].start]+e[p[k].start:])
+		}
+	case 12, 13: // move or copy a block into another message
+		k := m.at(list)
+		from, ok := inner(list[i])
+		to, ok2 := inner(list[k])
+		if ok && ok2 {
+			b, n := from[m.IntN(len(from))], m.IntN(len(to))
+			list[k] = list[k][:to[n].start] + list[i][b.start:b.end] + "," + list[k][to[n].start:]
+		}
+	case 14: // take a block out
+		if p, ok := inner(list[i]); ok && len(p) > 1 {
+			k := m.IntN(len(p) - 1)
+			list[i] = list[i][:p[k].start] + list[i][p[k+1].start:]
+		}
+	case 15: // swap
+		k := m.at(list)
+		list[i], list[k] = list[k], list[i]
+	}
+	return list
+}
+
+// A talk is a conversation that is written in one dialect.
+type talk struct {
+	name  string
+	lines bool
+	list  []string
+}
+
+// talks writes a random conversation in each dialect.
+func (m mangler) talks() []talk {
+	chat, blocks, items, log := []string{}, []string{}, []string{}, []string{}
+	say := func(role, text string) {
+		chat = append(chat, fmt.Sprintf(`{"role":%q,"content":%q}`, role, text))
+		blocks = append(blocks, fmt.Sprintf(`{"role":%q,"content":%q}`, role, text))
+		items = append(items, fmt.Sprintf(`{"type":"message","role":%q,"content":%q}`, role, text))
+	}
+	last, n := "null", 0
+	record := func(typ, parent, more, message string) string {
+		n++
+		id := fmt.Sprintf(`"00000000-0000-4000-8000-%012d"`, n)
+		log = append(log, fmt.Sprintf(`{"parentUuid":%s,"isSidechain":false,"userType":"external","cwd":"/w","sessionId":"s","version":"2","gitBranch":"g","type":%q,%s"message":%s,"uuid":%s,"timestamp":"2026-02-08T17:%02d:%02d.000Z"}`, parent, typ, more, message, id, n/60%60, n%60))
+		return id
+	}
+	for turn := range 1 + m.IntN(4) {
+		text := fmt.Sprintf("question %d", turn)
+		say("user", text)
+		last = record("user", last, "", fmt.Sprintf(`{"role":"user","content":%q}`, text))
+		calls := m.IntN(4)
+		var cc, cb, rb []string
+		for k := range calls {
+			id := fmt.Sprintf("c%d_%d", turn, k)
+			if m.IntN(6) == 0 {
+				id = fmt.Sprintf("c%d", k)
+			}
+			cc = append(cc, fmt.Sprintf(`{"id":%q,"type":"function","function":{"name":"f","arguments":"{}"}}`, id))
+			cb = append(cb, fmt.Sprintf(`{"type":"tool_use","id":%q,"name":"f","input":{}}`, id))
+			rb = append(rb, fmt.Sprintf(`{"type":"tool_result","tool_use_id":%q,"content":"result %d %d"}`, id, turn, k))
+			items = append(items, fmt.Sprintf(`{"type":"function_call","call_id":%q,"name":"f","arguments":"{}"}`, id))
+		}
+		if calls == 0 {
+			say("assistant", "answer")
+			last = record("assistant", last, "", fmt.Sprintf(`{"id":"m%d","role":"assistant","content":[{"type":"text","text":"answer"}]}`, turn))
+			continue
+		}
+		chat = append(chat, `{"role":"assistant","content":null,"tool_calls":[`+strings.Join(cc, ",")+`]}`)
+		blocks = append(blocks, `{"role":"assistant","content":[`+strings.Join(cb, ",")+`]}`, `{"role":"user","content":[`+strings.Join(rb, ",")+`]}`)
+		var of []string
+		for k := range calls {
+			last = record("assistant", last, `"requestId":"r",`, fmt.Sprintf(`{"id":"m%d","role":"assistant","content":[%s]}`, turn, cb[k]))
+			of = append(of, last)
+		}
+		for k := range calls {
+			id := strings.TrimSuffix(strings.SplitN(rb[k], `"tool_use_id":`, 2)[1], "}")
+			id, _, _ = strings.Cut(id, ",")
+			chat = append(chat, fmt.Sprintf(`{"role":"tool","tool_call_id":%s,"content":"result %d %d"}`, id, turn, k))
+			items = append(items, fmt.Sprintf(`{"type":"function_call_output","call_id":%s,"output":"result %d %d"}`, id, turn, k))
+			last = record("user", of[k], `"toolUseResult":{"out":"x"},"sourceToolAssistantUUID":`+of[k]+`,`, `{"role":"user","content":[`+rb[k]+`]}`)
+		}
+	}
+	say("user", "and?")
+	record("user", last, "", `{"role":"user","content":"and?"}`)
+	return []talk{{"chat", false, chat}, {"blocks", false, blocks}, {"items", false, items}, {"log", true, log}}
+}
+
+// TestFixMutants breaks fixtures, worked cases and conversations that are made
+// up, and repairs what comes of it.
+func TestFixMutants(t *testing.T) {
+	m := mangler{rand.New(rand.NewPCG(7, 11))}
+	var sources []fixture
+	for _, in := range append(fixtures(t), caseInputs(t)...) {
+		if _, ok := dissect(in.text); ok && len(in.text) < 20_000 {
+			sources = append(sources, in)
+		}
+	}
+	want := 6_000
+	if testing.Short() || raceEnabled() {
+		want = 400
+	}
+	basic, all := basicSets(), allSets()
+	n, repaired := 0, 0
+	kinds := map[string]int{}
+	try := func(name string, d dissected) {
+		for range 1 + m.IntN(3) {
+			d.list = m.mangle(slices.Clone(d.list))
+		}
+		text := d.text()
+		sets := []fixSet{basic[n%len(basic)], all[m.IntN(len(all))]}
+		n++
+		for _, set := range sets {
+			s, out, f := misfixed(name, text, set.opts)
+			if s != "" {
+				t.Errorf("%s, %s: %s\n%s\n%s", name, set.name, s, compactly(text), compactly(out))
+			}
+			if f == nil {
+				continue
+			}
+			if f.Changed() {
+				repaired++
+			}
+			for _, r := range f.Repairs {
+				kinds[string(r.Kind)]++
+			}
+		}
+	}
+	for n < want {
+		for _, in := range sources {
+			d, _ := dissect(in.text)
+			try(in.name, d)
+		}
+		for range 20 {
+			for _, k := range m.talks() {
+				d := dissected{head: "[", sep: ",", tail: "]", list: k.list}
+				if k.lines || m.IntN(3) == 0 {
+					d = dissected{sep: "\n", tail: "\n", list: k.list}
+				} else if m.IntN(2) == 0 {
+					d = dissected{head: "{\n  \"messages\": [\n    ", sep: ",\n    ", tail: "\n  ]\n}\n", list: k.list}
+				}
+				try(k.name, d)
+			}
+		}
+	}
+	t.Logf("%d mutants, %d repaired; %v", n, repaired, kinds)
+}

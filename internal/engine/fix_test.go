@@ -1,0 +1,771 @@
+package engine
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// A fixSet is one way to ask for repairs.
+type fixSet struct {
+	name string
+	opts FixOptions
+}
+
+// The sets that every input goes through.
+func basicSets() []fixSet {
+	return []fixSet{
+		{"default", FixOptions{}},
+		{"safe only", FixOptions{SafeOnly: true}},
+		{"unsafe", FixOptions{Unsafe: true}},
+		{"unsafe and send", FixOptions{Options: Options{Send: true}, Unsafe: true}},
+	}
+}
+
+// targetSets are those with each provider as the target.
+func targetSets() (out []fixSet) {
+	for _, p := range profile.All() {
+		out = append(out,
+			fixSet{"target " + p.Name, FixOptions{Options: Options{Target: p}}},
+			fixSet{"unsafe and send, target " + p.Name, FixOptions{Options: Options{Target: p, Send: true}, Unsafe: true}})
+	}
+	return out
+}
+
+// strategySets are those with each strategy of each rule.
+func strategySets() (out []fixSet) {
+	for _, r := range rules.All() {
+		for _, s := range r.Strategies {
+			strategy := map[string]string{r.Name: s}
+			out = append(out,
+				fixSet{r.Name + "=" + s, FixOptions{Options: Options{Strategy: strategy}}},
+				fixSet{"unsafe, " + r.Name + "=" + s, FixOptions{Options: Options{Strategy: strategy}, Unsafe: true}})
+		}
+	}
+	return out
+}
+
+func allSets() []fixSet { return slices.Concat(basicSets(), targetSets(), strategySets()) }
+
+// caseInputs returns the inputs of the worked cases whose dialect is read.
+func caseInputs(t *testing.T) (out []fixture) {
+	t.Helper()
+	for _, c := range readCases(t) {
+		if supported[c.Dialect] {
+			out = append(out, fixture{"case " + c.Name, c.text(t)})
+		}
+	}
+	return out
+}
+
+// tryFix repairs a text; whatever goes wrong is told as an error.
+func tryFix(name string, text []byte, opts FixOptions) (out []byte, f *Fixed, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
+		}
+	}()
+	f, err = Fix(context.Background(), transcript.FromBytes(name, text), opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !f.Changed() {
+		return text, f, nil
+	}
+	out, err = io.ReadAll(io.NewSectionReader(f.Pieces, 0, f.Pieces.Size()))
+	return out, f, err
+}
+
+// misfixed repairs a text and says what is wrong with the result, whatever the
+// text is: "" for nothing.
+func misfixed(name string, text []byte, opts FixOptions) (fault string, out []byte, f *Fixed) {
+	out, f, err := tryFix(name, text, opts)
+	var proof *ProofError
+	if opts.Unsafe && errors.As(err, &proof) && strings.Contains(proof.Reason, "no transcript any more: no messages in it") {
+		return "", nil, nil // nothing would be left
+	}
+	if err != nil {
+		return err.Error(), out, nil
+	}
+	if f.Before.Skipped != "" {
+		if f.Changed() {
+			return "a file that is no transcript was repaired", out, f
+		}
+		return "", out, f
+	}
+	for _, look := range []func() string{
+		func() string { return faultyEdits(text, out, f) },
+		func() string { return faultyRepairs(f, opts) },
+		func() string { return faultyFraming(text, out, f) },
+		func() string { return unlikeCheck(name, out, f, opts) },
+		func() string { return notSettled(name, out, opts) },
+		func() string { return unexplained(text, out, f) },
+		func() string { return lostContent(text, out, f) },
+		func() string { return faultyLinks(text, out, f) },
+	} {
+		if s := look(); s != "" {
+			return s, out, f
+		}
+	}
+	return "", out, f
+}
+
+// compactly shortens a text for a report of what is wrong with its repair.
+func compactly(text []byte) string {
+	var b bytes.Buffer
+	if json.Compact(&b, text) == nil {
+		text = b.Bytes()
+	}
+	return fmt.Sprintf("%.5000s", text)
+}
+
+// faultyEdits looks at the edits: in order, apart from each other, each one a
+// change, and together what makes the result of the original.
+func faultyEdits(text, out []byte, f *Fixed) string {
+	if !f.Changed() {
+		if len(f.Repairs) > 0 || f.Rounds > 0 {
+			return fmt.Sprintf("%d repairs in %d rounds, and yet unchanged", len(f.Repairs), f.Rounds)
+		}
+		return ""
+	}
+	if len(f.Repairs) == 0 {
+		return "changed without a repair"
+	}
+	if bytes.Equal(text, out) {
+		return fmt.Sprintf("%d repairs that change nothing: %+v", len(f.Repairs), f.Repairs)
+	}
+	var naive []byte
+	at := int64(0)
+	for i, e := range f.Pieces.Edits() {
+		if e.Span.Start < at || i > 0 && e.Span.Start == at || e.Span.End < e.Span.Start || e.Span.End > int64(len(text)) {
+			return fmt.Sprintf("edit %d at %v begins before %d", i, e.Span, at)
+		}
+		if bytes.Equal(text[e.Span.Start:e.Span.End], e.Text) {
+			return fmt.Sprintf("edit %d at %v puts %q in its own place", i, e.Span, e.Text)
+		}
+		naive = append(append(naive, text[at:e.Span.Start]...), e.Text...)
+		at = e.Span.End
+	}
+	if naive = append(naive, text[at:]...); !bytes.Equal(naive, out) {
+		return "the edits do not make the result"
+	}
+	return ""
+}
+
+// faultyRepairs looks at whether the repairs are such as were allowed.
+func faultyRepairs(f *Fixed, opts FixOptions) string {
+	for _, r := range f.Repairs {
+		if r.Class == operation.Unsafe && !opts.Unsafe || r.Class == operation.Additive && opts.SafeOnly {
+			return fmt.Sprintf("%s was not allowed: %+v", r.Class, r)
+		}
+		if r.Title == "" || r.Kind == "" || rules.ByName(r.Rule) == nil || r.Results < 1 {
+			return fmt.Sprintf("repair %+v", r)
+		}
+	}
+	return ""
+}
+
+func validLines(text []byte) (valid, invalid int) {
+	for line := range bytes.Lines(text) {
+		switch {
+		case len(bytes.TrimSpace(line)) == 0:
+		case json.Valid(line):
+			valid++
+		default:
+			invalid++
+		}
+	}
+	return valid, invalid
+}
+
+// faultyFraming looks at whether the result is framed like the text, and no
+// less valid.
+func faultyFraming(text, out []byte, f *Fixed) string {
+	b, a := f.Before.File, f.After.File
+	if f.After.Skipped != "" {
+		return "the result is no transcript: " + f.After.Skipped
+	}
+	bom := []byte("\ufeff")
+	if bytes.HasPrefix(text, bom) != bytes.HasPrefix(out, bom) {
+		return "the byte order mark"
+	}
+	text, out = bytes.TrimPrefix(text, bom), bytes.TrimPrefix(out, bom)
+	if lines, _ := validLines(out); a.Framing != b.Framing && lines > 1 && !byteRepairs(f) {
+		return fmt.Sprintf("framing was %v and is %v", b.Framing, a.Framing)
+	}
+	if json.Valid(text) && !json.Valid(out) && len(bytes.TrimSpace(out)) > 0 {
+		return "the document is not valid any more"
+	}
+	if _, bad := validLines(text); !json.Valid(text) {
+		if _, worse := validLines(out); worse > bad {
+			return fmt.Sprintf("%d lines were invalid, and %d are", bad, worse)
+		}
+	}
+	if cr := bytes.Count(text, []byte("\r\n")); cr == 0 && bytes.Contains(out, []byte("\r")) != bytes.Contains(text, []byte("\r")) {
+		return "carriage returns"
+	} else if lf := bytes.Count(text, []byte("\n")); cr > 0 && cr == lf && bytes.Count(out, []byte("\r\n")) != bytes.Count(out, []byte("\n")) {
+		return "line feeds among carriage returns"
+	}
+	if bytes.HasSuffix(text, []byte("\n")) != bytes.HasSuffix(out, []byte("\n")) && len(out) > 0 && !byteRepairs(f) {
+		return "the final newline"
+	}
+	return ""
+}
+
+func byteRepairs(f *Fixed) bool {
+	return slices.ContainsFunc(f.Repairs, func(r Repair) bool {
+		return r.Kind == operation.DropRecord || r.Kind == operation.DropBytes || r.Kind == operation.EscapeNewline || r.Kind == operation.ReplaceBytes
+	})
+}
+
+// unlikeCheck compares the findings after the repairs with those of a check of
+// the result, and with those before.
+func unlikeCheck(name string, out []byte, f *Fixed, opts FixOptions) string {
+	rep, err := Check(context.Background(), transcript.FromBytes(name, out), opts.Options)
+	if err != nil {
+		return err.Error()
+	}
+	if a, b := render(rep), render(f.After); a != b {
+		return fmt.Sprintf("found after the repair:\n%sfound in the result:\n%s", b, a)
+	}
+	if s := unsound(out, rep); s != "" {
+		return s
+	}
+	// A call without a result may be missing one or wait for one; a result that
+	// stands in a wrong place may be an orphan, late, early, or one too many.
+	same := map[string]string{
+		"pending-tool-call":  "missing-tool-result",
+		"orphan-tool-result": "misplaced-tool-result", "result-before-call": "misplaced-tool-result", "duplicate-tool-result": "misplaced-tool-result",
+	}
+	was, is := map[string]int{}, map[string]int{}
+	count := func(to map[string]int, fs []Finding) {
+		for i := range fs {
+			if name := fs[i].Rule.Name; fs[i].Severity >= rules.Warning {
+				to[cmp.Or(same[name], name)]++
+			}
+		}
+	}
+	count(was, f.Before.Findings)
+	count(is, rep.Findings)
+	for rule, n := range is {
+		if n > was[rule] {
+			return fmt.Sprintf("%s: %d before, %d after", rule, was[rule], n)
+		}
+	}
+	return ""
+}
+
+// notSettled repairs the result once more.
+func notSettled(name string, out []byte, opts FixOptions) string {
+	again, f, err := tryFix(name, out, opts)
+	if err != nil {
+		return "the second time: " + err.Error()
+	}
+	if f.Changed() || !bytes.Equal(again, out) {
+		return fmt.Sprintf("changed again: %+v\n%s", f.Repairs, again)
+	}
+	return ""
+}
+
+// idKeys are the members that a new id may change.
+var idKeys = []string{"id", "tool_call_id", "tool_call_ids", "tool_use_id", "toolUseID", "call_id", "callId", "parentToolUseID", "sourceToolUseID"}
+
+// linkKeys are the members that an insertion or a removal may change.
+var linkKeys = []string{"parentUuid", "leafUuid", "logicalParentUuid", "sourceToolAssistantUUID", "preservedMessages"}
+
+// without returns a unit as compact JSON without some members.
+func without(raw string, keys []string) string {
+	dec := json.NewDecoder(strings.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if len(keys) == 0 || dec.Decode(&v) != nil {
+		return raw
+	}
+	var strip func(v any)
+	strip = func(v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, e := range v {
+				strip(e)
+			}
+		case map[string]any:
+			for k, e := range v {
+				if slices.Contains(keys, k) {
+					delete(v, k)
+				} else {
+					strip(e)
+				}
+			}
+		}
+	}
+	strip(v)
+	b, err := json.Marshal(v)
+	if err != nil {
+		return raw
+	}
+	return string(b)
+}
+
+// units cuts a text into the elements that messages are, in order, and what
+// stands between them without white space and commas.
+func units(text []byte) (list []string, rest string) {
+	var between strings.Builder
+	gap := func(b []byte) {
+		for _, c := range b {
+			if c != ' ' && c != '\t' && c != '\r' && c != '\n' && c != ',' {
+				between.WriteByte(c)
+			}
+		}
+	}
+	message := func(raw []byte) bool {
+		var m map[string]json.RawMessage
+		if json.Unmarshal(raw, &m) != nil {
+			return false
+		}
+		return m["role"] != nil || len(m["type"]) > 0 && m["type"][0] == '"' || m["uuid"] != nil
+	}
+	var walk func(raw []byte)
+	walk = func(raw []byte) {
+		if message(raw) {
+			list = append(list, string(raw))
+			return
+		}
+		_, places := children(raw, 0)
+		at := int64(0)
+		any := false
+		for _, p := range places {
+			any = any || raw[0] == '[' && message(raw[p.start:p.end])
+		}
+		for _, p := range places {
+			gap(raw[at:p.start])
+			if any {
+				list = append(list, string(raw[p.start:p.end]))
+			} else {
+				walk(raw[p.start:p.end])
+			}
+			at = p.end
+		}
+		gap(raw[at:])
+	}
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	if json.Valid(text) {
+		walk(bytes.TrimSpace(text))
+		return list, between.String()
+	}
+	if good, bad := validLines(text); bad > good {
+		return nil, "" // values that are spread over lines
+	}
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimSpace(line)
+		switch {
+		case len(line) == 0:
+		case json.Valid(line):
+			walk(line)
+		default:
+			list = append(list, string(line))
+		}
+	}
+	return list, between.String()
+}
+
+// common returns the length of the longest common subsequence.
+func common(a, b []string) int {
+	n := 0
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b, n = a[1:], b[1:], n+1
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b, n = a[:len(a)-1], b[:len(b)-1], n+1
+	}
+	row := make([]int, len(b)+1)
+	for i := range a {
+		diag := 0
+		for k := range b {
+			up := row[k+1]
+			switch {
+			case a[i] == b[k]:
+				row[k+1] = diag + 1
+			case row[k] > up:
+				row[k+1] = row[k]
+			}
+			diag = up
+		}
+	}
+	return n + row[len(b)]
+}
+
+// unexplained holds the elements before and after the repairs against each
+// other: what is not there any more, or not in its order, must be explained by
+// the repairs that were made.
+func unexplained(text, out []byte, f *Fixed) string {
+	before, rest := units(text)
+	after, restNow := units(out)
+	var mask []string
+	changed, moved, inserted := 0, 0, 0
+	log := f.Before.File.Dialect == "claude-code"
+	for _, r := range f.Repairs {
+		n := r.Results
+		switch r.Kind {
+		case operation.RenameID, operation.MintID, operation.RelinkResult:
+			mask = append(mask, idKeys...)
+		case operation.InsertResult:
+			if !log {
+				changed++
+			}
+			inserted += n
+		case operation.MoveResult, operation.MergeResults:
+			changed += n + 1
+			moved += n
+			inserted++
+		case operation.ReorderBlocks, operation.MoveBlock:
+			changed += n + 2
+			moved += n + 2
+			inserted++
+		case operation.SplitMessage:
+			changed++
+			inserted++
+		case operation.DropCall:
+			changed += n + 3
+		case operation.DropTurn:
+			changed += len(before)
+		case operation.DropBlock:
+			changed += 2
+		case operation.Relink:
+			mask = append(mask, linkKeys...)
+		default:
+			changed += n
+		}
+	}
+	if log && (inserted > 0 || changed > 0) {
+		mask = append(mask, linkKeys...)
+	}
+	if !byteRepairs(f) && rest != restNow {
+		return fmt.Sprintf("between the messages there was %q, and there is %q", rest, restNow)
+	}
+	for i := range before {
+		before[i] = without(before[i], mask)
+	}
+	for i := range after {
+		after[i] = without(after[i], mask)
+	}
+	count := map[string]int{}
+	for _, u := range after {
+		count[u]++
+	}
+	stayed := 0
+	var gone []string
+	for _, u := range before {
+		if count[u] > 0 {
+			count[u]--
+			stayed++
+		} else if !byteRepairs(f) || json.Valid([]byte(u)) {
+			gone = append(gone, u)
+		}
+	}
+	if len(gone) > changed {
+		return fmt.Sprintf("%d elements changed or went, %d are explained by %+v:\n%s", len(gone), changed, f.Repairs, strings.Join(gone, "\n"))
+	}
+	if fresh := len(after) - stayed; fresh > changed+inserted && !byteRepairs(f) {
+		return fmt.Sprintf("%d elements are new, %d are explained by %+v", fresh, changed+inserted, f.Repairs)
+	}
+	if n := stayed - common(before, after); n > moved {
+		return fmt.Sprintf("%d elements are out of order, %d are explained by %+v", n, moved, f.Repairs)
+	}
+	return ""
+}
+
+// content collects the texts of a document: every string but ids, names and
+// the like, and the inputs of calls, which have rules of their own.
+func content(text []byte) map[string]int {
+	out := map[string]int{}
+	var walk func(key string, v any)
+	walk = func(key string, v any) {
+		switch v := v.(type) {
+		case string:
+			if !slices.Contains(idKeys, key) && !slices.Contains(linkKeys, key) {
+				out[v]++
+			}
+		case []any:
+			for _, e := range v {
+				walk(key, e)
+			}
+		case map[string]any:
+			for k, e := range v {
+				switch k {
+				case "arguments", "input", "name", "type", "role", "timestamp", "uuid":
+				default:
+					walk(k, e)
+				}
+			}
+		}
+	}
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	var v any
+	if json.Unmarshal(text, &v) == nil {
+		walk("", v)
+		return out
+	}
+	for line := range bytes.Lines(text) {
+		var v any
+		if json.Unmarshal(line, &v) == nil {
+			walk("", v)
+		}
+	}
+	return out
+}
+
+// knownPlaceholder reports whether a text is one of those that tools put in
+// the place of a result.
+func knownPlaceholder(s string) bool {
+	for _, known := range []string{
+		"[toolguard] ", "No result provided", "aborted", "[Tool call was interrupted", "Tool execution was interrupted", "Context condensation triggered",
+		"The tool call was interrupted", "[System: Tool execution skipped", "[openclaw] missing tool result", "Tool was interrupted.",
+		"[Tool execution was interrupted", "Tool canceled by user", "The tool execution result was lost", "[Tool result missing", "[Request interrupted by user",
+	} {
+		if strings.HasPrefix(s, known) {
+			return true
+		}
+	}
+	return false
+}
+
+// lostContent looks for texts that repairs without --unsafe have lost. A copy
+// may go where an identical one stays.
+func lostContent(text, out []byte, f *Fixed) string {
+	drops := false
+	for _, r := range f.Repairs {
+		if r.Class == operation.Unsafe {
+			return ""
+		}
+		switch r.Kind {
+		case operation.DropResult, operation.DropCall, operation.DropRecord, operation.DropMessage, operation.DropBytes:
+			drops = true
+		}
+	}
+	was, is := content(text), content(out)
+	for s, n := range was {
+		switch {
+		case knownPlaceholder(s):
+		case is[s] == 0 && s != "", !drops && is[s] < n && s != "":
+			return fmt.Sprintf("the text %.200q stood there %d times, and now %d; %+v", s, n, is[s], f.Repairs)
+		}
+	}
+	return ""
+}
+
+// A logRecord is what the links of a log are made of.
+type logRecord struct {
+	UUID, ParentUUID, SessionID, CWD, Version, GitBranch, UserType, AgentID, Timestamp, Type string
+	LeafUUID, LogicalParentUUID, SourceToolAssistantUUID                                     string
+	RequestID                                                                                *string
+	IsSidechain                                                                              bool
+	Message                                                                                  struct {
+		ID      string
+		Content json.RawMessage
+	}
+	raw string
+}
+
+func logRecords(text []byte) (out []logRecord) {
+	for line := range bytes.Lines(bytes.TrimPrefix(text, []byte("\ufeff"))) {
+		var r logRecord
+		if err := json.Unmarshal(line, &r); err != nil {
+			var wrong *json.UnmarshalTypeError
+			if !errors.As(err, &wrong) {
+				continue
+			}
+		}
+		r.raw = string(bytes.TrimSpace(line))
+		out = append(out, r)
+	}
+	return out
+}
+
+// chains returns, by uuid, how many records lie between a record and the root,
+// or -1 where the chain is broken or endless.
+func chains(records []logRecord) map[string]int {
+	parent := map[string]string{}
+	for _, r := range records {
+		if r.UUID != "" {
+			parent[r.UUID] = r.ParentUUID
+		}
+	}
+	out := map[string]int{}
+	for id := range parent {
+		n, at := 0, id
+		for n <= len(parent) && at != "" {
+			next, known := parent[at]
+			if !known {
+				n = -1
+				break
+			}
+			at = next
+			n++
+		}
+		if n > len(parent) {
+			n = -1
+		}
+		out[id] = n
+	}
+	return out
+}
+
+// faultyLinks looks at how the records of a log point at each other before and
+// after.
+func faultyLinks(text, out []byte, f *Fixed) string {
+	if f.Before.File.Dialect != "claude-code" || json.Valid(text) || !f.Changed() {
+		return ""
+	}
+	before, after := logRecords(text), logRecords(out)
+	had, has := chains(before), chains(after)
+	inserted, removed := 0, 0
+	known := map[string]logRecord{}
+	for _, r := range before {
+		if _, still := has[r.UUID]; !still && r.UUID != "" {
+			removed++
+		}
+		known[r.UUID] = r
+	}
+	ids := map[string]int{}
+	for _, r := range after {
+		if r.UUID == "" {
+			continue
+		}
+		ids[r.UUID]++
+		if _, was := had[r.UUID]; !was {
+			inserted++
+		}
+	}
+	wasTwice := map[string]int{}
+	for _, r := range before {
+		wasTwice[r.UUID]++
+	}
+	for id, n := range ids {
+		if n > max(1, wasTwice[id]) {
+			return fmt.Sprintf("%d records have the uuid %q", n, id)
+		}
+	}
+	for id, n := range has {
+		was, there := had[id]
+		switch {
+		case !there:
+			continue
+		case n < 0 && was >= 0:
+			return fmt.Sprintf("the chain of %q was whole, and is broken", id)
+		case n >= 0 && was >= 0 && (n > was+inserted || n < was-removed):
+			return fmt.Sprintf("the chain of %q was %d long, and is %d; %d records are new and %d gone", id, was, n, inserted, removed)
+		}
+	}
+	dangling := func(recs []logRecord) map[string]bool {
+		there := map[string]bool{"": true}
+		for _, r := range recs {
+			there[r.UUID] = true
+		}
+		out := map[string]bool{}
+		for _, r := range recs {
+			for _, ref := range []string{r.ParentUUID, r.LeafUUID, r.LogicalParentUUID, r.SourceToolAssistantUUID} {
+				if !there[ref] {
+					out[ref] = true
+				}
+			}
+		}
+		return out
+	}
+	dangled := dangling(before)
+	for ref := range dangling(after) {
+		if !dangled[ref] && !byteRepairs(f) {
+			return fmt.Sprintf("nothing has the uuid %q any more, but records name it", ref)
+		}
+	}
+	return ""
+}
+
+// leftOver counts the errors that are left by rule, and those of them that
+// come with an operation that was allowed.
+func leftOver(f *Fixed, opts FixOptions) (left, undone map[string]int) {
+	left, undone = map[string]int{}, map[string]int{}
+	for i := range f.After.Findings {
+		fd := &f.After.Findings[i]
+		if fd.Severity < rules.Error {
+			continue
+		}
+		left[fd.Rule.Name]++
+		if opts.allows(&fd.Finding) {
+			undone[fd.Rule.Name]++
+		}
+	}
+	return left, undone
+}
+
+// TestFixProperties repairs every fixture and every worked case in every way.
+func TestFixProperties(t *testing.T) {
+	inputs := append(fixtures(t), caseInputs(t)...)
+	ran := 0
+	for _, in := range inputs {
+		for _, set := range allSets() {
+			ran++
+			if s, out, _ := misfixed(in.name, in.text, set.opts); s != "" {
+				t.Errorf("%s, %s: %s\n%s\n%s", in.name, set.name, s, compactly(in.text), compactly(out))
+			}
+		}
+	}
+	t.Logf("%d inputs, %d repairs", len(inputs), ran)
+}
+
+// corpusInputs returns the real transcripts of the dialects.
+func corpusInputs(t *testing.T) (out []fixture) {
+	t.Helper()
+	dir := corpusDir(t)
+	for _, c := range corpus(t) {
+		if _, own := ownDialect[c.format]; !own {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, c.path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, fixture{c.path, text})
+	}
+	return out
+}
+
+// TestFixCorpus repairs every real transcript.
+func TestFixCorpus(t *testing.T) {
+	changed := 0
+	repairs := map[string]int{}
+	for _, in := range corpusInputs(t) {
+		sets := basicSets()
+		if len(in.text) > 1<<20 || testing.Short() || raceEnabled() {
+			sets = sets[3:]
+		}
+		for _, set := range sets {
+			s, _, f := misfixed(in.name, in.text, set.opts)
+			if s != "" {
+				t.Errorf("%s, %s: %.3000s", in.name, set.name, s)
+				continue
+			}
+			if f.Changed() {
+				changed++
+			}
+			for _, r := range f.Repairs {
+				repairs[r.Rule]++
+			}
+		}
+	}
+	t.Logf("%d repaired: %v", changed, repairs)
+}
