@@ -92,24 +92,40 @@ func (r *refusal) Error() string { return "not written: " + r.reason }
 
 func refuse(format string, args ...any) error { return &refusal{fmt.Sprintf(format, args...)} }
 
+// unsynced is the error of a file that was written, as far as anybody can see.
+type unsynced struct{ err error }
+
+func (u *unsynced) Error() string {
+	return "repaired, but that may not outlast a power failure: " + u.err.Error()
+}
+
 // writeError puts the path first and leaves out the system call and the name of
 // the temporary file.
 func writeError(path string, err error) error {
-	var pathErr *fs.PathError
-	var linkErr *os.LinkError
+	if u, ok := errors.AsType[*unsynced](err); ok {
+		return fmt.Errorf("%s: %w", path, &unsynced{reason(u.err)})
+	}
+	if _, ok := errors.AsType[*refusal](err); ok {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return fmt.Errorf("%s: not written: %w", path, reason(err))
+}
+
+// reason returns the cause of an error of the system. What goes wrong most has
+// the same text on all systems.
+func reason(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		err = e.Err
+	} else if e, ok := errors.AsType[*os.LinkError](err); ok {
+		err = e.Err
+	}
 	switch {
-	case errors.As(err, &pathErr):
-		err = pathErr.Err
-	case errors.As(err, &linkErr):
-		err = linkErr.Err
+	case errors.Is(err, fs.ErrPermission):
+		return errors.New("permission denied")
+	case errors.Is(err, fs.ErrNotExist):
+		return errors.New("no such file or directory")
 	}
-	if errors.Is(err, fs.ErrPermission) {
-		err = errors.New("permission denied")
-	}
-	if _, ok := errors.AsType[*refusal](err); !ok {
-		err = fmt.Errorf("not written: %w", err)
-	}
-	return fmt.Errorf("%s: %w", path, err)
+	return err
 }
 
 // A writer is one write under way.
@@ -163,7 +179,7 @@ func (w *writer) write(ctx context.Context) (*Written, error) {
 	}
 	w.made = nil
 	if err := w.sys.SyncDir(filepath.Dir(w.target)); err != nil {
-		return nil, fmt.Errorf("it was repaired, but may not outlast a power failure: %w", err)
+		return nil, &unsynced{err}
 	}
 	return out, nil
 }
