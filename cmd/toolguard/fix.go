@@ -185,7 +185,7 @@ func newFix(a *app, f *fixFlags, paths []string, changed func(string) bool) (*fi
 	}
 	c.fixes = true
 	c.summary = &x.summary.Summary
-	x.summary.SafeOnly, x.summary.Unsafe = f.safeOnly, f.unsafe
+	x.summary.SafeOnly, x.summary.Unsafe, x.summary.Strategy = f.safeOnly, f.unsafe, c.opts.Strategy
 	return x, x.settle(paths)
 }
 

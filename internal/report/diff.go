@@ -107,7 +107,7 @@ func (d *Diff) changes(src *transcript.Source, edits []transcript.Edit) ([]chang
 					return nil, err
 				}
 			}
-			joined = i < len(edits) && lineStart(at[2*i]) <= c.old.End
+			joined = i < len(edits) && lineStart(at[2*i]) < c.old.End
 		}
 		c.new.End = c.old.End + moved
 		same, err := d.trim(&c)
@@ -124,6 +124,13 @@ func (d *Diff) changes(src *transcript.Source, edits []transcript.Edit) ([]chang
 			return nil, err
 		}
 		shift += c.newLines - c.oldLines
+		if n := len(out) - 1; n >= 0 && out[n].old.End == c.old.Start {
+			// What follows directly is the same change: old lines come first.
+			out[n].old.End, out[n].new.End = c.old.End, c.new.End
+			out[n].oldLines += c.oldLines
+			out[n].newLines += c.newLines
+			continue
+		}
 		out = append(out, c)
 	}
 	return out, nil

@@ -156,6 +156,7 @@ func TestDiff(t *testing.T) {
 		{"all of it put in", "", []edit{{0, 0, "a\n"}}, "@@ -0,0 +1 @@\n+a\n"},
 		{"CRLF", "a\r\nb\r\n", []edit{{3, 3, "c\r\n"}}, "@@ -1,2 +1,3 @@\n a\r\n+c\r\n b\r\n"},
 		{"neighbours", ten, []edit{{2, 3, "two"}, {4, 5, "three"}}, "@@ -1,6 +1,6 @@\n 1\n-2\n-3\n+two\n+three\n 4\n 5\n 6\n"},
+		{"a line moved up", ten, []edit{{3, 3, "\n4"}, {5, 7, ""}}, "@@ -1,7 +1,7 @@\n 1\n 2\n+4\n 3\n-4\n 5\n 6\n 7\n"},
 		{"near enough to be one hunk", ten, []edit{{0, 1, "one"}, {14, 15, "eight"}}, "@@ -1,10 +1,10 @@\n-1\n+one\n 2\n 3\n 4\n 5\n 6\n 7\n-8\n+eight\n 9\n 10\n"},
 		{"too far from each other for it", ten, []edit{{0, 0, "0\n"}, {16, 17, "nine"}}, "@@ -1,3 +1,4 @@\n+0\n 1\n 2\n 3\n@@ -6,5 +7,5 @@\n 6\n 7\n 8\n-9\n+nine\n 10\n"},
 	}

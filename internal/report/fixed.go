@@ -24,16 +24,19 @@ type FixSummary struct {
 	Summary // of what is left
 	// Written is set when repairs were made, and not only shown.
 	Written bool
-	// SafeOnly and Unsafe are what the run was allowed.
+	// SafeOnly and Unsafe are what the run was allowed, Strategy what it was
+	// told to choose.
 	SafeOnly, Unsafe bool
+	Strategy         map[string]string
 
 	Repaired      int // problems that are gone
 	RepairedFiles int
 
-	did      map[string]int // by verb
-	additive int            // problems left that a run without SafeOnly repairs
-	unsafes  int            // that one with Unsafe does
-	choice   int            // that a strategy must be chosen for
+	did      map[string]int  // by verb
+	additive int             // problems left that a run without SafeOnly repairs
+	unsafes  int             // that one with Unsafe does
+	choice   int             // that a strategy must be chosen for
+	choices  map[string]bool // the strategies, as --strategy takes them
 }
 
 // AddFixed counts a file.
@@ -42,9 +45,14 @@ func (s *FixSummary) AddFixed(f *engine.Fixed) {
 	for i := range f.After.Findings {
 		x := &f.After.Findings[i]
 		switch {
-		case x.Severity <= rules.Info || x.Fix == nil:
+		case x.Severity <= rules.Info:
+		case x.Fix == nil:
+			// There are rules that leave things alone unless told otherwise.
+			if len(x.Rule.Strategies) > 0 && x.Rule.Strategies[0] == "leave" && s.Strategy[x.Rule.Name] == "" {
+				s.choose(x)
+			}
 		case x.Fix.ByStrategy:
-			s.choice++
+			s.choose(x)
 		case x.Fix.Class == operation.Unsafe && !s.Unsafe:
 			s.unsafes++
 		case x.Fix.Class == operation.Additive && s.SafeOnly:
@@ -62,6 +70,23 @@ func (s *FixSummary) AddFixed(f *engine.Fixed) {
 	for i := range f.Repairs {
 		s.did[done(f.Repairs[i].Kind)] += f.Repairs[i].Results
 	}
+}
+
+// choose counts a problem that is repaired when a strategy is chosen.
+func (s *FixSummary) choose(f *engine.Finding) {
+	i := slices.IndexFunc(f.Rule.Strategies, func(name string) bool { return name != "leave" })
+	if i < 0 {
+		return
+	}
+	value := f.Rule.Name + "=" + f.Rule.Strategies[i]
+	if f.Fix != nil && f.Fix.Class == operation.Unsafe && !s.Unsafe {
+		value += " --unsafe"
+	}
+	if s.choices == nil {
+		s.choices = map[string]bool{}
+	}
+	s.choice++
+	s.choices[value] = true
 }
 
 // gone counts the problems of a file that its repair did away with. Infos count
@@ -120,6 +145,9 @@ func done(k operation.Kind) string {
 
 // String returns the sentences that the run ends with.
 func (s *FixSummary) String() string {
+	if s.Files == 0 {
+		return s.checked()
+	}
 	var b strings.Builder
 	if s.RepairedFiles == 0 {
 		b.WriteString("Nothing to repair.")
@@ -134,10 +162,8 @@ func (s *FixSummary) String() string {
 		}
 		fmt.Fprintf(&b, "%s %s%s (%s)%s", verb, what, count(s.RepairedFiles, "file"), s.deeds(), then)
 	}
-	if s.Files > 0 {
-		b.WriteByte(' ')
-		b.WriteString(s.left())
-	}
+	b.WriteByte(' ')
+	b.WriteString(s.left())
 	if s.Files != s.RepairedFiles || s.Skipped > 0 || s.Failed > 0 {
 		b.WriteByte(' ')
 		b.WriteString(s.checked())
@@ -161,11 +187,17 @@ func (s *FixSummary) left() string {
 	if s.Problems() == 0 {
 		return "No problems left."
 	}
+	strategy := "with --strategy"
+	if len(s.choices) == 1 {
+		for value := range s.choices {
+			strategy += " " + value
+		}
+	}
 	var parts []string
 	for _, p := range []struct {
 		n   int
 		how string
-	}{{s.additive, "without --safe-only"}, {s.unsafes, "with --unsafe"}, {s.choice, "with --strategy"}} {
+	}{{s.additive, "without --safe-only"}, {s.unsafes, "with --unsafe"}, {s.choice, strategy}} {
 		switch {
 		case p.n == 0:
 		case len(parts) == 0:
