@@ -221,7 +221,7 @@ func Alien(v transcript.Value) bool {
 // another notation than the dialects that read plain messages.
 func alienMember(key, val transcript.Value) bool {
 	return contains(alienKeys, key) && val.Kind() != transcript.Null ||
-		key.Is("tool_calls") && val.First().Exists()
+		key.Is("tool_calls") && firstCall(val).Exists()
 }
 
 // alienContent reports whether a block of a message's content does.
