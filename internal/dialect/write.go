@@ -31,11 +31,12 @@ type Writer interface {
 	// WriteMessage returns the members of a message that carries blocks of
 	// results; content is their list as JSON.
 	WriteMessage(content string) []Field
-	// Retagged returns the type that a result for that kind of call has, ""
-	// where types do not tell kinds apart.
+	// Retagged returns what the member that tells a result's kind says for that
+	// kind of call, "" where kinds are not told apart.
 	Retagged(kind transcript.CallKind) string
 	// Keys returns the names of the members that hold a message's content, its
-	// list of calls, a call's id and a result's id.
+	// list of calls, a call's id, a result's id, what tells a result's kind, and
+	// the text of a block of text.
 	Keys() WriterKeys
 }
 
@@ -65,12 +66,17 @@ func (d *SideList) WriteResult(r NewResult) []Field {
 // WriteMessage implements Writer: results are messages of their own.
 func (d *SideList) WriteMessage(string) []Field { return nil }
 
-// Retagged implements Writer.
-func (d *SideList) Retagged(transcript.CallKind) string { return "" }
+// Retagged implements Writer: it is the role that tells kinds apart.
+func (d *SideList) Retagged(kind transcript.CallKind) string {
+	if kind == transcript.KindLegacyFunction {
+		return d.LegacyRole
+	}
+	return "tool"
+}
 
 // Keys implements Writer.
 func (d *SideList) Keys() WriterKeys {
-	return WriterKeys{Content: d.Content, Calls: d.Calls, ID: d.ID, ResultID: d.ResultID, Type: "type", Text: "text"}
+	return WriterKeys{Content: d.Content, Calls: d.Calls, ID: d.ID, ResultID: d.ResultID, Type: d.Role, Text: "text"}
 }
 
 // WriteResult implements Writer.

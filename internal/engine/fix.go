@@ -190,15 +190,17 @@ func lost(f *detect.File) int {
 }
 
 // family returns what a rule's findings count as in the proof. A call without a
-// result is one problem whichever rule reports it, and so is a result that
-// does not stand where it answers: a repair beside it may turn one into the
-// other.
+// result is one problem whichever rule reports it, and so are a result that
+// does not stand where it answers and a record that is torn: a repair beside it
+// may turn one into the other.
 func family(rule string) string {
 	switch rule {
 	case "pending-tool-call":
 		return "missing-tool-result"
 	case "orphan-tool-result", "result-before-call", "duplicate-tool-result":
 		return "misplaced-tool-result"
+	case "truncated-record":
+		return "invalid-json"
 	}
 	return rule
 }
@@ -327,6 +329,11 @@ func (x *fixer) note(plan *repair.Plan, op *operation.Operation, rule string) {
 		for i := range pairs.Calls {
 			if conv.Messages[conv.Calls[i].Message].Turn == op.Turn && pairs.Calls[i].Result >= 0 {
 				gone = append(gone, pairs.Calls[i].Result)
+			}
+		}
+		for i := range conv.Results { // those that stand in the turn itself
+			if conv.Messages[conv.Results[i].Message].Turn == op.Turn && !slices.Contains(gone, int32(i)) {
+				gone = append(gone, int32(i))
 			}
 		}
 	}

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -22,8 +24,8 @@ func (d *dissected) text() []byte { return []byte(d.head + strings.Join(d.list, 
 
 // dissect finds the longest list of messages in a text.
 func dissect(text []byte) (dissected, bool) {
-	bom := []byte("\ufeff")
-	if !json.Valid(bytes.TrimPrefix(text, bom)) {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	if !json.Valid(text) {
 		d := dissected{sep: "\n", tail: "\n"}
 		for line := range strings.Lines(string(text)) {
 			if line = strings.TrimSpace(line); line != "" {
@@ -61,7 +63,7 @@ func dissect(text []byte) (dissected, bool) {
 			walk(p.start, p.end)
 		}
 	}
-	at := int64(len(text) - len(bytes.TrimLeft(bytes.TrimPrefix(text, bom), " \t\r\n")))
+	at := int64(len(text) - len(bytes.TrimLeft(text, " \t\r\n")))
 	end := int64(len(bytes.TrimRight(text, " \t\r\n")))
 	walk(at, end)
 	return best, len(best.list) > 0
@@ -237,7 +239,11 @@ func (m mangler) talks() []talk {
 // TestFixMutants breaks fixtures, worked cases and conversations that are made
 // up, and repairs what comes of it.
 func TestFixMutants(t *testing.T) {
-	m := mangler{rand.New(rand.NewPCG(7, 11))}
+	seed := uint64(7)
+	if s, err := strconv.ParseUint(os.Getenv("TOOLGUARD_SEED"), 10, 64); err == nil {
+		seed = s
+	}
+	m := mangler{rand.New(rand.NewPCG(seed, 11))}
 	var sources []fixture
 	for _, in := range append(fixtures(t), caseInputs(t)...) {
 		if _, ok := dissect(in.text); ok && len(in.text) < 20_000 {
@@ -249,7 +255,7 @@ func TestFixMutants(t *testing.T) {
 		want = 400
 	}
 	basic, all := basicSets(), allSets()
-	n, repaired := 0, 0
+	n, repaired, refusals := 0, 0, 0
 	kinds := map[string]int{}
 	try := func(name string, d dissected) {
 		for range 1 + m.IntN(3) {
@@ -260,7 +266,12 @@ func TestFixMutants(t *testing.T) {
 		n++
 		for _, set := range sets {
 			s, out, f := misfixed(name, text, set.opts)
-			if s != "" {
+			if strings.HasPrefix(s, refusal+"not repaired: ") && strings.Contains(s, "found") {
+				// Several defects of one id can be so entangled that a repair of
+				// one makes another worse: then nothing is written.
+				refusals++
+				t.Logf("%s, %s: %s\n%s", name, set.name, s, compactly(text))
+			} else if s != "" {
 				t.Errorf("%s, %s: %s\n%s\n%s", name, set.name, s, compactly(text), compactly(out))
 			}
 			if f == nil {
@@ -291,5 +302,8 @@ func TestFixMutants(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d mutants, %d repaired; %v", n, repaired, kinds)
+	t.Logf("%d mutants, %d repaired, %d refused; %v", n, repaired, refusals, kinds)
+	if refusals > n/200 {
+		t.Errorf("%d of %d refused", refusals, n)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -91,6 +92,9 @@ func tryFix(name string, text []byte, opts FixOptions) (out []byte, f *Fixed, er
 	return out, f, err
 }
 
+// refusal begins a fault that is an error of the repair, and not a wrong result.
+const refusal = "refused: "
+
 // misfixed repairs a text and says what is wrong with the result, whatever the
 // text is: "" for nothing.
 func misfixed(name string, text []byte, opts FixOptions) (fault string, out []byte, f *Fixed) {
@@ -100,7 +104,7 @@ func misfixed(name string, text []byte, opts FixOptions) (fault string, out []by
 		return "", nil, nil // nothing would be left
 	}
 	if err != nil {
-		return err.Error(), out, nil
+		return refusal + err.Error(), out, nil
 	}
 	if f.Before.Skipped != "" {
 		if f.Changed() {
@@ -250,6 +254,7 @@ func unlikeCheck(name string, out []byte, f *Fixed, opts FixOptions) string {
 	// stands in a wrong place may be an orphan, late, early, or one too many.
 	same := map[string]string{
 		"pending-tool-call":  "missing-tool-result",
+		"truncated-record":   "invalid-json",
 		"orphan-tool-result": "misplaced-tool-result", "result-before-call": "misplaced-tool-result", "duplicate-tool-result": "misplaced-tool-result",
 	}
 	was, is := map[string]int{}, map[string]int{}
@@ -483,7 +488,7 @@ func unexplained(text, out []byte, f *Fixed) string {
 	if fresh := len(after) - stayed; fresh > changed+inserted && !byteRepairs(f) {
 		return fmt.Sprintf("%d elements are new, %d are explained by %+v", fresh, changed+inserted, f.Repairs)
 	}
-	if n := stayed - common(before, after); n > moved {
+	if n := stayed - common(before, after); n > moved+changed {
 		return fmt.Sprintf("%d elements are out of order, %d are explained by %+v", n, moved, f.Repairs)
 	}
 	return ""
@@ -768,4 +773,55 @@ func TestFixCorpus(t *testing.T) {
 		}
 	}
 	t.Logf("%d repaired: %v", changed, repairs)
+}
+
+// TestFixRuleOrder: what becomes of a text does not depend on the order in
+// which the rules are asked.
+func TestFixRuleOrder(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, in := range append(fixtures(t), caseInputs(t)...) {
+		for _, set := range basicSets() {
+			want, _, err := tryFix(in.name, in.text, set.opts)
+			if err != nil {
+				t.Errorf("%s, %s: %v", in.name, set.name, err)
+				continue
+			}
+			for i := range 3 {
+				opts := set.opts
+				opts.Rules = slices.Clone(rules.All())
+				slices.Reverse(opts.Rules)
+				if i > 0 {
+					r.Shuffle(len(opts.Rules), func(a, b int) { opts.Rules[a], opts.Rules[b] = opts.Rules[b], opts.Rules[a] })
+				}
+				if got, _, err := tryFix(in.name, in.text, opts); err != nil || !bytes.Equal(got, want) {
+					t.Errorf("%s, %s, rules in another order: %v\n%s\n%s", in.name, set.name, err, compactly(want), compactly(got))
+					break
+				}
+			}
+		}
+	}
+}
+
+// TestFixLeaves: what is left after everything was allowed has no repair.
+func TestFixLeaves(t *testing.T) {
+	all := map[string]int{}
+	for _, in := range append(fixtures(t), caseInputs(t)...) {
+		for _, set := range append(targetSets(), basicSets()[3]) {
+			_, f, err := tryFix(in.name, in.text, set.opts)
+			if err != nil || !set.opts.Unsafe || !set.opts.Send {
+				continue
+			}
+			left, undone := leftOver(f, set.opts)
+			if f.After.File.Dialect == "claude-code" {
+				delete(undone, "block-in-wrong-role") // nothing is moved in a log
+			}
+			for rule, n := range left {
+				all[rule] += n
+			}
+			if len(undone) > 0 {
+				t.Errorf("%s, %s: not done: %v\n%s\n%s", in.name, set.name, undone, render(f.After), compactly(in.text))
+			}
+		}
+	}
+	t.Logf("left: %v", all)
 }

@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/dialect"
@@ -158,6 +159,9 @@ func (l *layout) layElements() {
 		}
 		entries = append(entries, e)
 	}
+	if l.inOrder {
+		l.gather(run)
+	}
 	fresh := l.news()
 	if l.inOrder {
 		kept := entries[:0]
@@ -203,6 +207,25 @@ func (l *layout) layElements() {
 			continue
 		}
 		h.after(anchor, e.text)
+	}
+}
+
+// gather has the results of the turn that do not stand in a run of messages come
+// there too.
+func (l *layout) gather(run []int32) {
+	p := l.plan
+	msg := &p.Conv.Messages[p.ends[l.turn]]
+	for m := p.ends[l.turn]; m >= 0 && p.Conv.Messages[m].Turn == l.turn; m-- {
+		msg = &p.Conv.Messages[m]
+		for b := msg.BlockLo; b < msg.BlockHi; b++ {
+			blk := &p.Conv.Blocks[b]
+			if blk.Kind != transcript.BlockCall {
+				continue
+			}
+			if r := p.Pairing.Calls[blk.Ref].Result; r >= 0 && !slices.Contains(run, p.Conv.Results[r].Message) && !l.comes(r) && p.movable(r) {
+				l.move = append(l.move, r)
+			}
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -62,16 +63,33 @@ func (l *Log) Record(op *operation.Operation) bool {
 
 // lay inserts a record for each call of a turn that is to get a result.
 func (l *Log) lay(p *Plan, lo *layout) {
-	last := p.Conv.Messages[p.ends[lo.turn]].Record
 	for _, e := range lo.news() {
 		if e.msg >= 0 {
 			continue // nothing is moved in a log
 		}
 		call := &p.Conv.Calls[e.call]
+		last := p.Conv.Messages[p.lastBeforeReuse(e.call)].Record
 		l.insert[last] = append(l.insert[last], insertion{
 			call: p.Conv.Messages[call.Message].Record, block: e.text, id: call.ID.Raw,
 		})
 	}
+}
+
+// lastBeforeReuse returns the message that a call's result goes behind: the last
+// one of its turn or, where the lines of another turn that uses the id stand
+// between, its own.
+func (p *Plan) lastBeforeReuse(c int32) int32 {
+	call := &p.Conv.Calls[c]
+	turn := p.Conv.Messages[call.Message].Turn
+	for _, other := range p.Conv.Calls[c+1:] {
+		if other.Message > p.ends[turn] {
+			break
+		}
+		if p.Conv.Messages[other.Message].Turn != turn && pairing.Key(other.ID) == pairing.Key(call.ID) {
+			return call.Message
+		}
+	}
+	return p.ends[turn]
 }
 
 // A node is what a record says of its place in the chain.

@@ -248,7 +248,11 @@ func (p *Plan) edits() []transcript.Edit {
 		out = append(out, p.lists[k].compile()...)
 	}
 	out = append(out, p.sets...)
-	return disjoint(out)
+	out = disjoint(out)
+	// What is put back where it stood is no edit.
+	return slices.DeleteFunc(out, func(e transcript.Edit) bool {
+		return e.Span.Len() == int64(len(e.Text)) && p.src.text(e.Span.Start, e.Span.End) == string(e.Text)
+	})
 }
 
 // disjoint puts edits in order and leaves out those that lie inside another.
@@ -339,7 +343,7 @@ func (p *Plan) foreign(m int32) bool { return p.Conv.Messages[m].Has(transcript.
 // movable reports whether a result can be moved to its call.
 func (p *Plan) movable(r int32) bool {
 	res, call := &p.Conv.Results[r], p.Pairing.Results[r].Call
-	if call < 0 || p.foreign(res.Message) || p.foreign(p.Conv.Calls[call].Message) {
+	if call < 0 || p.Log != nil || p.foreign(res.Message) || p.foreign(p.Conv.Calls[call].Message) {
 		return false
 	}
 	return p.blockwise() || p.alone(res.Message)
@@ -711,12 +715,17 @@ func (p *Plan) moveBlock(op *operation.Operation, at func(int32) *layout) bool {
 // retag gives a result the type that fits its call.
 func (p *Plan) retag(op *operation.Operation) bool {
 	for i, r := range op.Results {
-		typ := p.driver.Retagged(p.Conv.Calls[op.Calls[i]].Kind)
-		v := p.at(p.Conv.Blocks[p.Conv.Results[r].Block].Span).Get(p.driver.Keys().Type)
-		if typ == "" || !v.Exists() {
+		call, res := &p.Conv.Calls[op.Calls[i]], &p.Conv.Results[r]
+		keys, element := p.driver.Keys(), p.Conv.Blocks[res.Block].Span
+		typ := p.driver.Retagged(call.Kind)
+		v := p.at(element).Get(keys.Type)
+		if typ == "" || !v.Exists() || v.Is(typ) || p.foreign(res.Message) || p.foreign(call.Message) {
 			return false
 		}
 		p.set(v.Span(), quote(typ))
+		if !res.ID.Present() && pairing.Key(call.ID) != "" {
+			p.setToken(res.ID, element, keys.ResultID, call.ID.Raw)
+		}
 	}
 	return true
 }
