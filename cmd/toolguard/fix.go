@@ -127,7 +127,11 @@ func strategies(values []string) (map[string]string, error) {
 		case len(r.Strategies) == 0:
 			return nil, fmt.Errorf("--strategy: there is nothing to choose from for %s", name)
 		case !slices.Contains(r.Strategies, strategy):
-			return nil, fmt.Errorf("--strategy: %w (known for %s: %s)", unknown("strategy", strategy, r.Strategies, "choose another one"), name, known)
+			what := fmt.Sprintf("unknown strategy %q", strategy)
+			if near := nearest(strategy, r.Strategies); near != "" {
+				what += fmt.Sprintf("; did you mean %q?", near)
+			}
+			return nil, fmt.Errorf("--strategy: %s (known for %s: %s)", what, name, known)
 		}
 		if before, set := set[name]; set && before != strategy {
 			return nil, fmt.Errorf("--strategy: %s cannot be both %s and %s", name, before, strategy)

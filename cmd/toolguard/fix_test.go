@@ -1,0 +1,363 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// fixture copies a file to a directory and lets it look old.
+func fixture(t testing.TB, dir, name string, text []byte) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-time.Hour).Truncate(time.Second)
+	if err := os.Chtimes(path, old, old); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// toolguard runs a command line.
+func toolguard(t testing.TB, stdin io.Reader, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = run(t.Context(), args, stdin, &out, &errs, noEnv)
+	return code, out.String(), errs.String()
+}
+
+// brokenFixtures are the broken transcripts of the project, by name.
+func brokenFixtures(t testing.TB) map[string][]byte {
+	t.Helper()
+	root := filepath.Join("..", "..", "testdata", "transcripts")
+	paths, err := filepath.Glob(filepath.Join(root, "*", "broken", "*"))
+	if err != nil || len(paths) < 50 {
+		t.Fatalf("%d fixtures, %v", len(paths), err)
+	}
+	out := map[string][]byte{}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[filepath.ToSlash(rel)] = text
+	}
+	return out
+}
+
+// TestFixDiffApplies: what git makes of the diff is what --write writes, and
+// what fix - prints.
+func TestFixDiffApplies(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	fixtures := brokenFixtures(t)
+	t.Chdir(t.TempDir())
+	for _, flags := range [][]string{nil, {"--safe-only"}, {"--unsafe"}, {"--send", "--unsafe", "--strategy", "missing-tool-result=strip"}} {
+		changed := 0
+		for name, text := range fixtures {
+			label := fmt.Sprintf("%s %v", name, flags)
+			patched := fixture(t, ".", name, text)
+			written := fixture(t, "written", name, text)
+			args := append([]string{"fix", "--backup="}, flags...)
+			before, diff, errs := toolguard(t, nil, append(args, name)...)
+			if before == exitTrouble {
+				t.Errorf("%s: %s", label, errs)
+				continue
+			}
+			code, _, errs := toolguard(t, nil, append(args, "--write", written)...)
+			if code == exitTrouble {
+				t.Errorf("%s: %s", label, errs)
+			}
+			if diff != "" {
+				changed++
+				git(t, diff)
+			}
+			want, err := os.ReadFile(written)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := os.ReadFile(patched); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s: %v, (-written +patched):\n%s", label, err, cmp.Diff(string(want), string(got)))
+			}
+			if (diff == "") != bytes.Equal(want, text) {
+				t.Errorf("%s: the diff is %q, and yet", label, diff)
+			}
+			piped, out, errs := toolguard(t, bytes.NewReader(text), append(args, "--stdin-filename", name, "-")...)
+			if piped != code || out != string(want) {
+				t.Errorf("%s: on standard output, exit code %d, %s (-written +printed):\n%s", label, piped, errs, cmp.Diff(string(want), out))
+			}
+			// Once repaired, it stays.
+			again, diff, errs := toolguard(t, nil, append(args, written)...)
+			if again != code || diff != "" || !strings.HasPrefix(errs, "Nothing to repair.") {
+				t.Errorf("%s: repaired again: exit code %d after %d, %s%s", label, again, code, errs, diff)
+			}
+		}
+		if changed < 20 {
+			t.Errorf("%v: only %d files were repaired", flags, changed)
+		}
+	}
+}
+
+// git lets git carry out a diff in the current directory.
+func git(t testing.TB, diff string) {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("git", "apply", "--whitespace=nowarn", "-")
+	cmd.Stdin = strings.NewReader(diff)
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull, "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("git apply: %v\n%s\n%s", err, out, diff)
+	}
+}
+
+// TestFixAll repairs all fixtures in one run, and applies all diffs in one go.
+func TestFixAll(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	fixtures := brokenFixtures(t)
+	t.Chdir(t.TempDir())
+	for name, text := range fixtures {
+		fixture(t, "a", name, text)
+		fixture(t, "b", name, text)
+	}
+	code, diff, errs := toolguard(t, nil, "fix", "--unsafe", "a")
+	if code != exitFindings || diff == "" {
+		t.Fatalf("exit code %d, %s", code, errs)
+	}
+	git(t, diff)
+	if code, _, errs := toolguard(t, nil, "fix", "--unsafe", "--write", "--backup=.orig", "b"); code != exitFindings {
+		t.Fatalf("exit code %d, %s", code, errs)
+	}
+	for name, text := range fixtures {
+		a, err := os.ReadFile(filepath.Join("a", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(filepath.Join("b", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(a, b) {
+			t.Errorf("%s: (-patched +written):\n%s", name, cmp.Diff(string(a), string(b)))
+		}
+		kept, err := os.ReadFile(filepath.Join("b", name) + ".orig")
+		if bytes.Equal(b, text) != os.IsNotExist(err) || err == nil && !bytes.Equal(kept, text) {
+			t.Errorf("%s: the original is %d bytes, %v", name, len(kept), err)
+		}
+	}
+}
+
+// TestFixLeavesWholeFilesAlone: where there is nothing to repair nothing is
+// written, not even the same again.
+func TestFixLeavesWholeFilesAlone(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join("..", "..", "testdata", "transcripts")
+	paths, err := filepath.Glob(filepath.Join(root, "*", "ok", "*"))
+	if err != nil || len(paths) < 20 {
+		t.Fatalf("%d fixtures, %v", len(paths), err)
+	}
+	dir := t.TempDir()
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		copied := fixture(t, dir, rel, text)
+		before, err := os.Stat(copied)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code, out, errs := toolguard(t, nil, "fix", "--write", "--unsafe", "--backup", copied)
+		after, err := os.Stat(copied)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if code != exitOK || out != "" || !strings.HasPrefix(errs, "Nothing to repair. ") {
+			t.Errorf("%s: exit code %d, %s%s", rel, code, out, errs)
+		}
+		if !os.SameFile(before, after) || !before.ModTime().Equal(after.ModTime()) {
+			t.Errorf("%s was written: %v, %v", rel, before, after)
+		}
+		if _, err := os.Stat(copied + ".bak"); err == nil {
+			t.Errorf("%s has a backup", rel)
+		}
+	}
+}
+
+// TestFixKeepsUnrepaired: so it is when something is left that is not repaired.
+func TestFixKeepsUnrepaired(t *testing.T) {
+	t.Parallel()
+	path := fixture(t, t.TempDir(), "s.jsonl", []byte(`{"role":"user","content":"q"}
+{"role":"tool","tool_call_id":"c9","content":"x"}
+{"role":"assistant","content":"a"}
+`))
+	before, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, _, errs := toolguard(t, nil, "fix", "--write", path)
+	if code != exitFindings || errs != "Nothing to repair. 1 problem left (1 fixable with --unsafe). 1 file checked.\n" {
+		t.Errorf("exit code %d, %s", code, errs)
+	}
+	after, err := os.Stat(path)
+	if err != nil || !os.SameFile(before, after) || !before.ModTime().Equal(after.ModTime()) {
+		t.Errorf("it was written: %v, %v, %v", before, after, err)
+	}
+}
+
+func TestFixBrokenPipe(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	paths := []string{fixture(t, dir, "a.jsonl", []byte(cut)), fixture(t, dir, "b.jsonl", []byte(cut))}
+	var stderr bytes.Buffer
+	for _, args := range [][]string{{"fix", "-"}, {"fix", "--diff", "-"}, {"fix", paths[0]}, {"fix", "--color", "always", paths[0]}, {"fix", "-o", "json", paths[0]}} {
+		stderr.Reset()
+		code := run(t.Context(), args, strings.NewReader(cut), brokenWriter{syscall.EPIPE}, &stderr, noEnv)
+		if code == exitTrouble {
+			t.Errorf("%v: exit code %d, stderr %q", args, code, stderr.String())
+		}
+	}
+	// Nobody reads what is left, and yet all files are repaired.
+	stderr.Reset()
+	code := run(t.Context(), []string{"fix", "--write", "--safe-only", "-o", "text", paths[0], paths[1]}, nil, brokenWriter{syscall.EPIPE}, &stderr, noEnv)
+	if code != exitFindings {
+		t.Errorf("exit code %d, stderr %q", code, stderr.String())
+	}
+	code = run(t.Context(), []string{"fix", "--write", "-o", "json", paths[0], paths[1]}, nil, brokenWriter{syscall.EPIPE}, &stderr, noEnv)
+	for _, path := range paths {
+		if text, err := os.ReadFile(path); err != nil || !bytes.Contains(text, []byte("[toolguard] No result")) {
+			t.Errorf("exit code %d, %s: %s, %v", code, path, text, err)
+		}
+	}
+}
+
+func TestFixFullDisk(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"fix", "-"}, {"fix", "--diff", "-"}, {"fix", "--diff", "--color", "always", "-"}} {
+		var stderr bytes.Buffer
+		code := run(t.Context(), args, strings.NewReader(cut), brokenWriter{syscall.ENOSPC}, &stderr, noEnv)
+		if code != exitTrouble || !strings.HasSuffix(stderr.String(), "toolguard: standard output: no space left on device\n") {
+			t.Errorf("%v: exit code %d, stderr %q", args, code, stderr.String())
+		}
+	}
+}
+
+func TestFixInterrupted(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := fixture(t, dir, "s.jsonl", []byte(cut))
+	for _, args := range [][]string{{"fix", "--write", path}, {"fix", "-"}} {
+		ctx, cancel := context.WithCancel(t.Context())
+		stdin, w := io.Pipe()
+		defer w.Close()
+		if len(args) == 3 {
+			cancel()
+		} else {
+			time.AfterFunc(10*time.Millisecond, cancel)
+		}
+		var stderr bytes.Buffer
+		if code := run(ctx, args, stdin, io.Discard, &stderr, noEnv); code != exitInterrupted || stderr.Len() > 0 {
+			t.Errorf("%v: exit code %d, stderr %q", args, code, stderr.String())
+		}
+		cancel()
+	}
+	if text, err := os.ReadFile(path); err != nil || string(text) != cut {
+		t.Errorf("%s, %v", text, err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}
+
+func TestFixLongLine(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(cut, `"q"`, `"`+strings.Repeat("q", longestShown)+`"`, 1)
+	path := fixture(t, t.TempDir(), "s.jsonl", []byte(text))
+	code, out, errs := toolguard(t, nil, "fix", path)
+	want := fmt.Sprintf("toolguard: warning: %s: no diff is shown, because a line in it has %d bytes; --diff shows it\n", path, longestShown+29)
+	if code != exitFindings || out != "" || !strings.HasPrefix(errs, want) {
+		t.Errorf("exit code %d, %d bytes, %s, want %s", code, len(out), errs, want)
+	}
+	code, out, errs = toolguard(t, nil, "fix", "--diff", path)
+	if code != exitFindings || len(out) < longestShown || strings.Contains(errs, "warning") {
+		t.Errorf("with --diff: exit code %d, %d bytes, %s", code, len(out), errs)
+	}
+}
+
+// TestFixSecondName: a file that is met under two names is repaired once.
+func TestFixSecondName(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := fixture(t, dir, "s.jsonl", []byte(cut))
+	link := filepath.Join(dir, "link.jsonl")
+	if err := os.Symlink("s.jsonl", link); err != nil {
+		t.Skip(err)
+	}
+	code, _, errs := toolguard(t, nil, "fix", "--write", path, link)
+	if code != exitOK || !strings.HasPrefix(errs, "Repaired 1 problem in 1 file (1 inserted). No problems left.") {
+		t.Errorf("exit code %d, %s", code, errs)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is %v, %v", info, err)
+	}
+}
+
+func TestFixReadOnlyDirectory(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() == 0 || runtime.GOOS == "windows" {
+		t.Skip("nothing is read-only here")
+	}
+	dir := t.TempDir()
+	path := fixture(t, dir, "s.jsonl", []byte(cut))
+	if err := os.Chmod(dir, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Chmod(dir, 0o755) })
+	code, _, errs := toolguard(t, nil, "fix", "--write", path)
+	if want := "toolguard: " + path + ": not written: no file can be created in its directory\n"; code != exitTrouble || !strings.HasPrefix(errs, want) {
+		t.Errorf("exit code %d, %s, want %s", code, errs, want)
+	}
+}
+
+// failingReader fails as standard input does that is a directory.
+type failingReader struct{}
+
+func (failingReader) Read([]byte) (int, error) { return 0, errors.New("is a directory") }
+
+func TestFixUnreadableStdin(t *testing.T) {
+	t.Parallel()
+	code, out, errs := toolguard(t, failingReader{}, "fix", "-")
+	if code != exitTrouble || out != "" || !strings.HasPrefix(errs, "toolguard: <stdin>: is a directory\n") {
+		t.Errorf("exit code %d, %q, %q", code, out, errs)
+	}
+}
