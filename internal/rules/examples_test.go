@@ -126,7 +126,7 @@ func TestEmptyMessageIsEmpty(t *testing.T) {
 		{`{"role":"assistant","content":null,"reasoning_content":""}`, "safe"},
 		{`{"role":"assistant","content":null,"reasoning_content":"hm"}`, "unsafe"},
 		{`{"role":"assistant","content":null,"refusal":"no"}`, ""},
-		{`{"role":"assistant","content":null,"tool_calls":{"0":{"id":"c"}}}`, ""},
+		{`{"role":"assistant","content":null,"tool_calls":{"0":{"id":"c","function":{"name":"f","arguments":"{}"}}}}`, ""},
 		{`{"role":"assistant","content":null,"function_call":"f"}`, ""},
 	} {
 		got := ""
