@@ -60,7 +60,21 @@ func unset(object []byte, key string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("member %q: %w", key, err)
 	}
-	return out, whole(out)
+	if err := whole(out); err != nil {
+		return nil, err
+	}
+	if left := transcript.NewValue(out, 0); left.Get(key).Exists() || members(left) != members(transcript.NewValue(object, 0))-1 {
+		return nil, fmt.Errorf("member %q was not removed", key)
+	}
+	return out, nil
+}
+
+func members(v transcript.Value) int {
+	n := 0
+	for range v.Members() {
+		n++
+	}
+	return n
 }
 
 func escapeKey(key string) string {

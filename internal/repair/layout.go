@@ -323,27 +323,7 @@ func (l *layout) layBlocks() {
 		}
 		list.after(anchor, text)
 	}
-	l.separator(list, target)
-}
-
-// separator fixes what stands between blocks, while all of them are at hand.
-func (l *layout) separator(ls *list, m int32) {
-	content := l.plan.value(m).Get(l.plan.driver.Keys().Content)
-	raw, base := content.Raw(), content.Span().Start
-	end := int64(-1)
-	for _, e := range content.Elements() {
-		if end >= 0 {
-			ls.sep = string(raw[end-base : e.Span().Start-base])
-			return
-		}
-		end = e.Span().End
-		lead := string(raw[1 : e.Span().Start-base])
-		if strings.Contains(lead, "\n") {
-			ls.sep = "," + lead
-		} else {
-			ls.sep = "," + styleOf(e).comma
-		}
-	}
+	list.sep = list.usual() // while all of the blocks are at hand
 }
 
 // comes reports whether a result is moved by an operation.

@@ -189,11 +189,6 @@ func (l *list) separator(g *gap) string {
 	case g.hasPrev && !g.anchor.IsZero():
 		if before, ok := l.prev(g.anchor.Start); ok {
 			between = l.src.text(before, g.anchor.Start)
-		} else if !l.lines {
-			// An only element: the white space before it tells the layout.
-			if lead := l.src.text(l.array.Start+1, g.anchor.Start); strings.ContainsAny(lead, "\n") {
-				between = "," + lead
-			}
 		}
 	}
 	if l.lines {
@@ -208,12 +203,30 @@ func (l *list) separator(g *gap) string {
 		return "\n"
 	}
 	if between == "" {
-		between = ","
-		if !g.anchor.IsZero() {
-			between += styleOf(transcript.NewValue([]byte(l.src.text(g.anchor.Start, g.anchor.End)), 0)).comma
-		}
+		return l.usual()
 	}
 	return between
+}
+
+// usual returns what stands between the first two elements of an array, or is
+// to be expected there.
+func (l *list) usual() string {
+	raw := l.src.text(l.array.Start, l.array.End)
+	end := int64(-1)
+	sep := ","
+	for _, e := range transcript.NewValue([]byte(raw), 0).Elements() {
+		if end >= 0 {
+			return raw[end:e.Span().Start]
+		}
+		end = e.Span().End
+		// The white space before an only element tells the layout.
+		if lead := raw[1:e.Span().Start]; strings.Contains(lead, "\n") {
+			sep += lead
+		} else {
+			sep += styleOf(e).comma
+		}
+	}
+	return sep
 }
 
 // A window reads single bytes and small stretches of a source.

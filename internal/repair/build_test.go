@@ -1,0 +1,165 @@
+package repair
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// TestRenderLikeItself: a value that is laid out alike throughout comes out of
+// its compact form as it was.
+func TestRenderLikeItself(t *testing.T) {
+	const sample = `{"role":"tool","tool_call_id":"c \"1\"","content":[{"type":"text","text":"a, {b}: [c]\n"},{"type":"text","text":"é\u00e9"}],"n":1.0,"o":{},"l":[],"x":null}`
+	var laid []string
+	for _, indent := range []string{"  ", "    ", "\t"} {
+		for _, prefix := range []string{"", "  ", "\t\t"} {
+			var b bytes.Buffer
+			if err := json.Indent(&b, []byte(sample), prefix, indent); err != nil {
+				t.Fatal(err)
+			}
+			laid = append(laid, b.String(), strings.ReplaceAll(b.String(), "\n", "\r\n"))
+		}
+	}
+	laid = append(laid, sample,
+		`{"role": "tool", "tool_call_id": "c1", "content": [{"type": "text", "text": "a"}, {"type": "text"}]}`,
+		`{"role" : "tool", "content" : "x"}`,
+		"{\n  \"role\": \"tool\",\n  \"content\": [{\"type\": \"text\",\"text\": \"a\"}]\n}",
+	)
+	for _, text := range laid {
+		small, err := compact([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		st := styleOf(transcript.NewValue([]byte(text), 0))
+		if got := string(render(small, st, 0)); got != text {
+			t.Errorf("%q came out as\n%q\nin the style %+v", text, got, st)
+		}
+	}
+}
+
+// TestRenderKeeps: what is taken over stays as it is written.
+func TestRenderKeeps(t *testing.T) {
+	var c content
+	odd := "{ \"a\" :1,\n\n \"b\":[ 1.0 ]}"
+	c.add([]byte(`{"n":1}`), false)
+	c.add([]byte(odd), true)
+	c.add([]byte(`{"n":2}`), false)
+	text, err := build([]dialect.Field{{Key: "role", Raw: `"user"`}, {Key: "content", Raw: c.json()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := transcript.NewValue(text, 0).Get("content").Span().Start
+	st := style{multi: true, nested: true, nl: "\n", unit: "  ", colon: ": "}
+	want := "{\n  \"role\": \"user\",\n  \"content\": [\n    {\n      \"n\": 1\n    },\n    " + odd + ",\n    {\n      \"n\": 2\n    }\n  ]\n}"
+	if got := string(render(text, st, 0, c.within(at)...)); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+func TestCompact(t *testing.T) {
+	for text, want := range map[string]string{
+		"{ \"a b\" : [ 1 , \"\\\" x\" ] }\r\n": `{"a b":[1,"\" x"]}`,
+		`"\\"`:                               `"\\"`,
+		" null ":                             "null",
+	} {
+		if got, err := compact([]byte(text)); err != nil || string(got) != want {
+			t.Errorf("%q: %q, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "{", `{"a"`, `"`, `"\`, "{} {}"} {
+		if got, err := compact([]byte(text)); err == nil {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
+// TestSetHostile: keys that mean something to sjson are keys like any other,
+// and objects that are none are refused.
+func TestSetHostile(t *testing.T) {
+	for _, key := range []string{
+		"a", "a.b", "a*", "?", "#", "#.x", "-1", "0", ":0", ":", "::", "@this", "!", "~", "a|b", `a\b`, `\`, `"`, "é", "\u2028", "a b", "{", "[0]", "..", "%", "=",
+	} {
+		quoted, err := json.Marshal(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, object := range []string{`{}`, `{"x":{"y":1}}`, `{"a":{"b":1},"0":[1]}`, `{` + string(quoted) + `:1,"z":2}`} {
+			got, err := set([]byte(object), key, `{"v":[1.0]}`)
+			if err != nil {
+				t.Logf("%s: set %q: %v", object, key, err) // refused, which is safe
+				continue
+			}
+			var was, is map[string]any
+			if json.Unmarshal([]byte(object), &was) != nil || json.Unmarshal(got, &is) != nil {
+				t.Fatalf("%s became %s", object, got)
+			}
+			_, had := was[key]
+			if want := len(was) + map[bool]int{true: 0, false: 1}[had]; len(is) != want || !bytes.Contains(got, []byte(`{"v":[1.0]}`)) {
+				t.Errorf("%s: set %q: %s", object, key, got)
+			}
+			back, err := unset(got, key)
+			if err != nil {
+				t.Logf("%s: unset %q: %v", got, key, err) // refused, which is safe
+				continue
+			}
+			is = nil
+			if json.Unmarshal(back, &is) != nil || len(is) != len(was)-map[bool]int{true: 1, false: 0}[had] {
+				t.Errorf("%s: unset %q: %s", got, key, back)
+			}
+		}
+	}
+	for _, bad := range []string{"", "{", `{"a":1`, `{"a":1}}`, `{"a":1} {}`, `{"a" 1}`, `{a:1}`, "\x00"} {
+		if got, err := set([]byte(bad), "k", `1`); err == nil {
+			t.Errorf("set a member of %q: %s", bad, got)
+		}
+		if got, err := set([]byte(`{}`), "k", bad); err == nil {
+			t.Errorf("set a member to %q: %s", bad, got)
+		}
+	}
+	// Of two members of one name one is set; that it is not the one that is
+	// read is an error.
+	if got, err := set([]byte(`{"k":1,"k":2}`), "k", `3`); err == nil && transcript.NewValue(got, 0).Get("k").Is("3") {
+		t.Errorf("duplicate keys: %s", got)
+	}
+}
+
+// TestBytes: what is done to the bytes of records.
+func TestBytes(t *testing.T) {
+	at := func(text, part string) transcript.Span {
+		i := int64(strings.Index(text, part))
+		return transcript.Span{Start: i, End: i + int64(len(part))}
+	}
+	for _, c := range []struct {
+		name, text, part string
+		kind             operation.Kind
+		want             string
+	}{
+		{"a line", "{1}\n{2}\n{3}\n", "{2}", operation.DropRecord, "{1}\n{3}\n"},
+		{"the last line", "{1}\n{2", "{2", operation.DropRecord, "{1}"},
+		{"the last line, ended", "{1}\n{2\n", "{2", operation.DropRecord, "{1}\n"},
+		{"the first line", "\ufeff{1}\r\n{2}\r\n", "{1}", operation.DropRecord, "\ufeff{2}\r\n"},
+		{"the only line", "{1", "{1", operation.DropRecord, ""},
+		{"a prefix", "{1\n{\"a{2}\n", "{\"a", operation.DropBytes, "{1\n{2}\n"},
+		{"NULs on a line", "{1}\n\x00\x00\n{2}\n", "\x00\x00", operation.DropBytes, "{1}\n{2}\n"},
+		{"NULs on a CRLF line", "{1}\r\n\x00\x00\r\n{2}\r\n", "\x00\x00", operation.DropBytes, "{1}\r\n{2}\r\n"},
+		{"NULs at the end", "{1}\n\x00\x00", "\x00\x00", operation.DropBytes, "{1}\n"},
+		{"a raw line feed", "{\"a\":\"x\ny\r\nz\",\n\"b\":1}", "{\"a\":\"x\ny\r\nz\",\n\"b\":1}", operation.EscapeNewline, "{\"a\":\"x\\ny\\r\\nz\",\n\"b\":1}"},
+		{"bytes that are no text", "{\"a\xff\":\"\xc3(é\xed\xa0\x80\"}", "{\"a\xff\":\"\xc3(é\xed\xa0\x80\"}", operation.ReplaceBytes, "{\"a\uFFFD\":\"\uFFFD(é\uFFFD\uFFFD\uFFFD\"}"},
+		{"halves", `{"a":"\ud83d\ude00\ud83d \ude00\\ud800\ud83d\ud83d\ude00"}`, `{"a":"\ud83d\ude00\ud83d \ude00\\ud800\ud83d\ud83d\ude00"}`, operation.ReplaceBytes, `{"a":"\ud83d\ude00\ufffd \ufffd\\ud800\ufffd\ud83d\ude00"}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			edits, err := Bytes(transcript.FromBytes("t", []byte(c.text)), []*operation.Operation{{Kind: c.kind, Span: at(c.text, c.part)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := apply(c.text, edits); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,138 @@
+package transcript
+
+import (
+	"bytes"
+	"io"
+	"math/rand/v2"
+	"testing"
+)
+
+// naively makes edits of a text.
+func naively(text []byte, edits []Edit) []byte {
+	var out []byte
+	at := int64(0)
+	for _, e := range edits {
+		out = append(append(out, text[at:e.Span.Start]...), e.Text...)
+		at = e.Span.End
+	}
+	return append(out, text[at:]...)
+}
+
+// someEdits returns edits of a text of that length, in order and apart.
+func someEdits(r *rand.Rand, size int) []Edit {
+	var out []Edit
+	at := 0
+	for range r.IntN(6) {
+		from := at + r.IntN(size-at+1)
+		to := from + r.IntN(min(4, size-from)+1)
+		text := make([]byte, r.IntN(4))
+		for i := range text {
+			text[i] = "ABC"[r.IntN(3)]
+		}
+		out = append(out, Edit{Span{int64(from), int64(to)}, text})
+		at = to
+	}
+	return out
+}
+
+// piecesFault holds edited pieces against plain bytes through some rounds: ""
+// for no difference.
+func piecesFault(r *rand.Rand, text []byte, rounds int) string {
+	p, want := NewPieces(FromBytes("p", text)), text
+	// origin tells for each byte where it stood in the original, -1 for new.
+	origin := make([]int64, len(text))
+	for i := range origin {
+		origin[i] = int64(i)
+	}
+	for range rounds {
+		edits := someEdits(r, len(want))
+		var moved []int64
+		at := int64(0)
+		for _, e := range edits {
+			moved = append(moved, origin[at:e.Span.Start]...)
+			for range e.Text {
+				moved = append(moved, -1)
+			}
+			at = e.Span.End
+		}
+		origin = append(moved, origin[at:]...)
+		want = naively(want, edits)
+		p = p.Apply(edits)
+		if p.Size() != int64(len(want)) {
+			return "the size"
+		}
+		var out bytes.Buffer
+		if n, err := p.WriteTo(&out); err != nil || n != p.Size() || !bytes.Equal(out.Bytes(), want) {
+			return "WriteTo"
+		}
+		for range 4 {
+			off, n := r.IntN(len(want)+2), r.IntN(len(want)+2)
+			b := make([]byte, n)
+			got, err := p.ReadAt(b, int64(off))
+			expect := min(n, max(0, len(want)-off))
+			if got != expect || !bytes.Equal(b[:got], want[min(off, len(want)):min(off, len(want))+expect]) || (err == io.EOF) != (expect < n) {
+				return "ReadAt"
+			}
+		}
+		src := p.Source()
+		if all, err := src.Bytes(Span{0, src.Size()}); err != nil || !bytes.Equal(all, want) || src.Name() != "p" {
+			return "Source"
+		}
+		if !bytes.Equal(naively(text, p.Edits()), want) {
+			return "Edits"
+		}
+		last := int64(-1)
+		for _, e := range p.Edits() {
+			if e.Span.Start <= last || e.Span.End < e.Span.Start {
+				return "Edits overlap or touch"
+			}
+			if bytes.Equal(text[e.Span.Start:e.Span.End], e.Text) {
+				return "an edit that changes nothing"
+			}
+			last = e.Span.End
+		}
+		for i, from := range origin {
+			s, there := p.Original(Span{int64(i), int64(i) + 1})
+			if there != (from >= 0) || there && (s != Span{from, from + 1}) {
+				return "Original"
+			}
+		}
+	}
+	return ""
+}
+
+func TestPieces(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 3_000 {
+		text := make([]byte, r.IntN(40))
+		for i := range text {
+			text[i] = "abcABC"[r.IntN(6)]
+		}
+		if s := piecesFault(r, text, 1+r.IntN(4)); s != "" {
+			t.Fatalf("%s of %q", s, text)
+		}
+	}
+}
+
+// TestPiecesUndone: what is removed and put back is no edit.
+func TestPiecesUndone(t *testing.T) {
+	p := NewPieces(FromBytes("p", []byte("abcdef")))
+	p = p.Apply([]Edit{{Span: Span{1, 3}}, {Span: Span{5, 5}, Text: []byte("X")}})
+	p = p.Apply([]Edit{{Span: Span{1, 1}, Text: []byte("bc")}})
+	if e := p.Edits(); len(e) != 1 || e[0].Span != (Span{5, 5}) || string(e[0].Text) != "X" {
+		t.Errorf("edits %v", e)
+	}
+}
+
+func FuzzPieces(f *testing.F) {
+	f.Add([]byte("abcdef"), uint64(1), uint8(3))
+	f.Add([]byte(""), uint64(2), uint8(2))
+	f.Fuzz(func(t *testing.T, text []byte, seed uint64, rounds uint8) {
+		if len(text) > 1<<10 {
+			return
+		}
+		if s := piecesFault(rand.New(rand.NewPCG(seed, 1)), text, int(rounds%6)); s != "" {
+			t.Fatal(s)
+		}
+	})
+}
