@@ -158,6 +158,8 @@ func newCheck(a *app, f *checkFlags) (*check, error) {
 	if c.outputs, err = parseOutputs(formats); err != nil {
 		return nil, fmt.Errorf("%s: %w", from, err)
 	}
+	// Edits hold text of the transcript.
+	c.opts.Edits = !f.noExcerpt && slices.ContainsFunc(c.outputs, func(o *output) bool { return !o.format.Human })
 	if slices.ContainsFunc(c.outputs, func(o *output) bool { return o.path != "" }) {
 		c.out.Reset(&sidePipe{Writer: a.stdout})
 	}

@@ -222,8 +222,17 @@ func (c *checker) file(file *detect.File) {
 	for _, r := range c.opts.Rules {
 		fc.Run(r)
 	}
-	if c.fix != nil && c.err == nil {
-		c.err = c.fix.file(c, c.report.Findings[before:])
+	if c.err == nil {
+		switch found := c.report.Findings[before:]; {
+		case c.fix != nil:
+			c.err = c.fix.file(c, found)
+		case c.opts.Edits:
+			for i := range found {
+				if op := found[i].Fix; op != nil && op.Kind != operation.Relink && c.err == nil {
+					found[i].Edits, c.err = repair.Bytes(c.src, []*operation.Operation{op})
+				}
+			}
+		}
 	}
 }
 

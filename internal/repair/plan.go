@@ -198,6 +198,10 @@ func (p *Plan) batch(ops []*operation.Operation) (done []*operation.Operation) {
 			for _, b := range op.Blocks {
 				ok = p.dropBlock(b) && ok
 			}
+		case operation.Merge:
+			for _, m := range op.Messages {
+				ok = p.merge(m) && ok
+			}
 		case operation.DropMessage:
 			for _, m := range op.Messages {
 				ok = p.dropMessage(m) && ok

@@ -80,6 +80,13 @@ type (
 		Class      string `json:"class"`
 		Operation  string `json:"operation"`
 		ByStrategy bool   `json:"by_strategy"`
+		// Edits are what the repair does on its own, as offsets in the file.
+		Edits []jsonEdit `json:"edits,omitempty"`
+	}
+	jsonEdit struct {
+		Start int64  `json:"start"`
+		End   int64  `json:"end"`
+		Text  string `json:"text"`
 	}
 )
 
@@ -145,7 +152,10 @@ func finding(f *engine.Finding) jsonFinding {
 		out.Related = append(out.Related, jsonRelated{r.Message, position(f.RelatedAt[2*i]), position(f.RelatedAt[2*i+1])})
 	}
 	if f.Fix != nil {
-		out.Fix = &jsonFix{f.Fix.Title, f.Fix.Class.String(), f.Fix.ID, f.Fix.ByStrategy}
+		out.Fix = &jsonFix{f.Fix.Title, f.Fix.Class.String(), f.Fix.ID, f.Fix.ByStrategy, nil}
+		for _, e := range f.Edits {
+			out.Fix.Edits = append(out.Fix.Edits, jsonEdit{e.Span.Start, e.Span.End, string(e.Text)})
+		}
 	}
 	return out
 }

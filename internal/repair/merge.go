@@ -1,0 +1,71 @@
+package repair
+
+import (
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// merge joins a message with the one before it. That is done only where both
+// are text, or lists of blocks, and nothing else: what a message holds besides
+// would be lost.
+func (p *Plan) merge(m int32) bool {
+	if m == 0 || p.Log != nil || p.gone[m] || p.gone[m-1] || p.holder(m) == nil || p.holder(m) != p.holder(m-1) {
+		return false
+	}
+	key := p.driver.Keys().Content
+	a, b := p.value(m-1).Get(key), p.value(m).Get(key)
+	members := 0
+	for range p.value(m).Members() {
+		members++
+	}
+	if members != 2 || !b.Exists() {
+		return false
+	}
+	text := func(v transcript.Value) bool { return v.Kind() == transcript.String }
+	list := func(v transcript.Value) bool { return v.Kind() == transcript.Array && v.First().Exists() }
+	switch {
+	case text(a) && text(b):
+		joined := string(a.Raw()[:len(a.Raw())-1]) + `\n\n` + string(b.Raw()[1:])
+		p.set(a.Span(), joined)
+	case list(a) && (list(b) || text(b) && p.blockwise()):
+		var last transcript.Span
+		for _, e := range a.Elements() {
+			last = e.Span()
+		}
+		into := p.contents(m - 1)
+		if list(b) {
+			for _, e := range b.Elements() {
+				into.after(last, e.Raw())
+			}
+			break
+		}
+		into.after(last, p.textBlock(b, p.blockStyle(m-1), 0))
+	case text(a) && list(b) && p.blockwise():
+		blocks := []string{string(p.textBlock(a, style{colon: ":"}, 0))}
+		for _, e := range b.Elements() {
+			blocks = append(blocks, string(e.Raw()))
+		}
+		st := p.styleNear(m - 1)
+		st.nested = true
+		compacted, err := compact([]byte("[" + strings.Join(blocks, ",") + "]"))
+		if err != nil {
+			return false
+		}
+		p.set(a.Span(), string(render(compacted, st, 1)))
+	default:
+		return false
+	}
+	return p.dropMessage(m)
+}
+
+// textBlock returns a text as a block.
+func (p *Plan) textBlock(text transcript.Value, st style, depth int) []byte {
+	keys := p.driver.Keys()
+	out, err := build([]dialect.Field{{Key: keys.Type, Raw: `"text"`}, {Key: keys.Text, Raw: string(text.Raw())}})
+	if err != nil && p.err == nil {
+		p.err = err
+	}
+	return render(out, st, depth)
+}
