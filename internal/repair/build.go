@@ -101,12 +101,12 @@ type style struct {
 	indent string // of the element
 	unit   string // one step of indentation
 	colon  string // between a key's quote and its value
-	comma  string // behind a comma on one line
+	comma  string // between two members on one line
 }
 
 // styleOf reads the style off an element that stands in the same list.
 func styleOf(v transcript.Value) style {
-	st := style{nl: "\n", colon: ":", nested: true}
+	st := style{nl: "\n", colon: ":", comma: ",", nested: true}
 	raw := v.Raw()
 	if i := bytes.IndexByte(raw, '\n'); i > 0 && raw[i-1] == '\r' {
 		st.nl = "\r\n"
@@ -122,7 +122,7 @@ func styleOf(v transcript.Value) style {
 				st.unit = before[j+1:]
 			}
 		case n == 1 && !st.multi:
-			st.comma = strings.TrimLeft(before, ",")
+			st.comma = before
 		}
 		last = at.End - v.Span().Start
 		n++
@@ -202,13 +202,14 @@ func render(compact []byte, st style, depth int, kept ...transcript.Span) []byte
 		out.WriteByte(open)
 		n := 0
 		sep := func() {
-			if n > 0 {
+			switch {
+			case n > 0 && !multi:
+				out.WriteString(st.comma)
+			case n > 0:
 				out.WriteByte(',')
 			}
 			if multi {
 				line(depth + 1)
-			} else if n > 0 {
-				out.WriteString(st.comma)
 			}
 			n++
 		}

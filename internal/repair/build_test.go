@@ -27,7 +27,7 @@ func TestRenderLikeItself(t *testing.T) {
 	}
 	laid = append(laid, sample,
 		`{"role": "tool", "tool_call_id": "c1", "content": [{"type": "text", "text": "a"}, {"type": "text"}]}`,
-		`{"role" : "tool", "content" : "x"}`,
+		`{"role" : "tool" , "content" : ["x" , {"a" : 1}]}`,
 		"{\n  \"role\": \"tool\",\n  \"content\": [{\"type\": \"text\",\"text\": \"a\"}]\n}",
 	)
 	for _, text := range laid {

@@ -221,9 +221,9 @@ func (l *list) usual() string {
 		end = e.Span().End
 		// The white space before an only element tells the layout.
 		if lead := raw[1:e.Span().Start]; strings.Contains(lead, "\n") {
-			sep += lead
+			sep = "," + lead
 		} else {
-			sep += styleOf(e).comma
+			sep = styleOf(e).comma
 		}
 	}
 	return sep

@@ -912,7 +912,7 @@ func (p *Plan) setToken(t transcript.Token, element transcript.Span, key, raw st
 	if n == 0 && first == 0 {
 		return
 	}
-	sep := "," + st.comma
+	sep := st.comma
 	if second > 0 {
 		sep = p.src.text(end, second)
 	}
