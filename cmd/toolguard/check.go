@@ -259,7 +259,13 @@ func runOver[R any](ctx context.Context, c *check, paths []string, work func(con
 	for _, err := range ts.errs {
 		c.fail(err)
 	}
-	err := inOrder(ctx, ts.files, c.flags.jobs, func(t *target) int64 { return t.size }, work, take)
+	weight := func(t *target) int64 {
+		if c.fixes {
+			return max(t.size, weightPerJob/4) // it stays open until its turn comes
+		}
+		return t.size
+	}
+	err := inOrder(ctx, ts.files, c.flags.jobs, weight, work, take)
 	if err == nil {
 		err = c.finish(ts, closing)
 	}

@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -226,13 +227,10 @@ func (w *writer) allowed() (note string, err error) {
 	return note, nil
 }
 
-// compressed reports whether a file that begins like this is compressed.
+// compressed reports whether a file that begins like this is compressed, with
+// gzip or zstd.
 func compressed(head []byte) bool {
-	switch string(head[:min(4, len(head))]) {
-	case "\x28\xb5\x2f\xfd": // zstd
-		return true
-	}
-	return len(head) >= 2 && head[0] == 0x1f && head[1] == 0x8b // gzip
+	return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) || bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd})
 }
 
 // unchanged returns an error if the file is no longer what was read.

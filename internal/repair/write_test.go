@@ -169,16 +169,16 @@ func TestWriteBackup(t *testing.T) {
 func TestWriteFollowsLinks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	real, links := filepath.Join(dir, "real"), filepath.Join(dir, "links")
-	for _, d := range []string{real, links} {
+	files, links := filepath.Join(dir, "files"), filepath.Join(dir, "links")
+	for _, d := range []string{files, links} {
 		if err := os.Mkdir(d, 0o777); err != nil {
 			t.Fatal(err)
 		}
 	}
-	path := filepath.Join(real, "s.jsonl")
+	path := filepath.Join(files, "s.jsonl")
 	makeFile(t, path, body(100), 0o600)
 	link := filepath.Join(links, "link")
-	if err := os.Symlink(filepath.Join("..", "real", "s.jsonl"), link); err != nil {
+	if err := os.Symlink(filepath.Join("..", "files", "s.jsonl"), link); err != nil {
 		t.Skip(err)
 	}
 	sys := &recorder{}
@@ -234,47 +234,47 @@ func TestWriteRefuses(t *testing.T) {
 	now := time.Now()
 	tests := []struct {
 		name string
-		// change is made to the file after it was read.
-		change func(t *testing.T, path string, opts *WriteOptions)
+		// change is made to the file after it was read. Not every system lets an
+		// open file be replaced or removed.
+		change func(path string) error
+		log    bool // it is a session log
 		want   string
 		text   string // of the file; "" if it is the one that was read
 	}{
 		{
-			"appended", func(t *testing.T, path string, _ *WriteOptions) { appendTo(t, path, "more") },
-			"not written: it changed after it was read", string(body(100)) + "more",
+			name:   "appended",
+			change: func(path string) error { return appendTo(path, "more") },
+			want:   "not written: it changed after it was read", text: string(body(100)) + "more",
 		},
 		{
-			"touched", func(t *testing.T, path string, _ *WriteOptions) {
-				if err := os.Chtimes(path, now, now); err != nil {
-					t.Fatal(err)
-				}
-			}, "not written: it changed after it was read", "",
+			name:   "touched",
+			change: func(path string) error { return os.Chtimes(path, now, now) },
+			want:   "not written: it changed after it was read",
 		},
 		{
-			"replaced", func(t *testing.T, path string, _ *WriteOptions) {
+			name: "replaced",
+			change: func(path string) error {
 				info, err := os.Stat(path)
 				if err != nil {
-					t.Fatal(err)
+					return err
 				}
-				makeFile(t, path+".new", body(100), 0o600)
-				if err := os.Chtimes(path+".new", info.ModTime(), info.ModTime()); err != nil {
-					t.Fatal(err)
+				if err := os.WriteFile(path+".new", body(100), 0o600); err != nil {
+					return err
 				}
-				if err := os.Rename(path+".new", path); err != nil {
-					t.Skip(err) // Windows replaces no file that is open
-				}
-			}, "not written: it changed after it was read", "",
+				return errors.Join(os.Chtimes(path+".new", info.ModTime(), info.ModTime()), os.Rename(path+".new", path))
+			},
+			want: "not written: it changed after it was read",
 		},
 		{
-			"gone", func(t *testing.T, path string, _ *WriteOptions) {
-				if err := os.Remove(path); err != nil {
-					t.Skip(err)
-				}
-			}, "not written: no such file or directory", "",
+			name:   "gone",
+			change: os.Remove,
+			want:   "not written: no such file or directory",
 		},
 		{
-			"a log in use", func(_ *testing.T, _ string, o *WriteOptions) { o.SessionLog = true },
-			"not written: an agent seems to be writing it: it changed within the last 10 seconds (--force writes it)", "",
+			name:   "a log in use",
+			change: func(string) error { return nil },
+			log:    true,
+			want:   "not written: an agent seems to be writing it: it changed within the last 10 seconds (--force writes it)",
 		},
 	}
 	for _, tt := range tests {
@@ -283,9 +283,11 @@ func TestWriteRefuses(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "s.jsonl")
 			makeFile(t, path, body(100), 0o600)
-			opts := WriteOptions{Backup: ".bak", now: func() time.Time { return now.Add(-time.Hour) }}
+			opts := WriteOptions{Backup: ".bak", SessionLog: tt.log, now: func() time.Time { return now.Add(-time.Hour) }}
 			f := opened(t, path)
-			tt.change(t, path, &opts)
+			if err := tt.change(path); err != nil {
+				t.Skip(err)
+			}
 			_, err := Write(t.Context(), f, opts)
 			if err == nil || err.Error() != path+": "+tt.want {
 				t.Errorf("got %v, want %s", err, tt.want)
@@ -305,16 +307,13 @@ func TestWriteRefuses(t *testing.T) {
 	}
 }
 
-func appendTo(t testing.TB, path, text string) {
-	t.Helper()
+func appendTo(path, text string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
-	defer f.Close()
-	if _, err := f.WriteString(text); err != nil {
-		t.Fatal(err)
-	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
 }
 
 // TestWriteRefusesFile: some files are not replaced, whatever they hold.
@@ -418,7 +417,7 @@ func TestWriteLongName(t *testing.T) {
 // original or the repaired text, and nothing else.
 func TestWriteInterrupted(t *testing.T) {
 	t.Parallel()
-	atEachStep(t, func(t *testing.T, path string, sys *recorder, step int) {
+	atEachStep(t, func(path string, sys *recorder, step int) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		sys.before = func(n int, _ string) error {
@@ -448,7 +447,7 @@ func TestWriteInterrupted(t *testing.T) {
 // left beside it.
 func TestWriteFails(t *testing.T) {
 	t.Parallel()
-	atEachStep(t, func(t *testing.T, path string, sys *recorder, step int) {
+	atEachStep(t, func(path string, sys *recorder, step int) {
 		failed := ""
 		sys.before = func(n int, what string) error {
 			if n == step {
@@ -504,13 +503,13 @@ func TestWriteFails(t *testing.T) {
 }
 
 // atEachStep runs a test for each step of a write with a backup.
-func atEachStep(t *testing.T, test func(t *testing.T, path string, sys *recorder, step int)) {
+func atEachStep(t *testing.T, test func(path string, sys *recorder, step int)) {
 	t.Helper()
 	for step := 0; ; step++ {
 		path := filepath.Join(t.TempDir(), "s.jsonl")
 		makeFile(t, path, body(copySize+100), 0o640)
 		sys := &recorder{}
-		test(t, path, sys, step)
+		test(path, sys, step)
 		if t.Failed() {
 			return
 		}
@@ -531,7 +530,7 @@ func TestWriteChangedMeanwhile(t *testing.T) {
 	sys := &recorder{}
 	sys.before = func(_ int, what string) error {
 		if strings.HasPrefix(what, "sync ") {
-			appendTo(t, path, "more\n")
+			return appendTo(path, "more\n")
 		}
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -309,7 +310,7 @@ func lineRange(start, n int) string {
 	case 0:
 		return fmt.Sprintf("%d,0", start-1)
 	case 1:
-		return fmt.Sprint(start)
+		return strconv.Itoa(start)
 	}
 	return fmt.Sprintf("%d,%d", start, n)
 }

@@ -199,12 +199,12 @@ func randomEdits(r *rand.Rand, size int) []edit {
 		if end > size || len(out) > 8 {
 			return out
 		}
-		text := ""
+		var text strings.Builder
 		for range r.IntN(4) {
-			text += []string{"x", "a", "\n", "ab\n", "\r\n", "{}"}[r.IntN(6)]
+			text.WriteString([]string{"x", "a", "\n", "ab\n", "\r\n", "{}"}[r.IntN(6)])
 		}
-		if end > at || text != "" {
-			out = append(out, edit{int64(at), int64(end), text})
+		if end > at || text.Len() > 0 {
+			out = append(out, edit{int64(at), int64(end), text.String()})
 		}
 		at = end
 	}

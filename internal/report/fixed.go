@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -189,9 +190,7 @@ func (s *FixSummary) left() string {
 	}
 	strategy := "with --strategy"
 	if len(s.choices) == 1 {
-		for value := range s.choices {
-			strategy += " " + value
-		}
+		strategy += " " + slices.Collect(maps.Keys(s.choices))[0]
 	}
 	var parts []string
 	for _, p := range []struct {
@@ -273,6 +272,9 @@ func (j *jsonReporter) Fixed(f *engine.Fixed, written bool) error {
 		}
 		out.Results.Dropped += len(r.Dropped)
 		for _, s := range r.Dropped {
+			if s.IsZero() {
+				continue // an earlier round had moved it: it stands in new text
+			}
 			out.Dropped = append(out.Dropped, jsonDropped{r.Rule, s.Start, s.End})
 		}
 		out.Repairs = append(out.Repairs, jsonRepair{r.Rule, string(r.Kind), r.Class.String(), r.Title, r.Results})

@@ -1,0 +1,132 @@
+package report
+
+import (
+	"testing"
+
+	"github.com/toolguard/toolguard/internal/detect"
+	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// found returns a report with a finding of a rule, and what would repair it.
+func found(rule string, severity rules.Severity, fix *operation.Operation) engine.Finding {
+	return engine.Finding{Finding: rules.Finding{Rule: rules.ByName(rule), Severity: severity, Fix: fix}}
+}
+
+func TestFixSummary(t *testing.T) {
+	t.Parallel()
+	insert := &operation.Operation{Class: operation.Additive}
+	drop := &operation.Operation{Class: operation.Unsafe}
+	onDataset := &operation.Operation{Class: operation.Unsafe, ByStrategy: true}
+	pieces := transcript.NewPieces(transcript.FromBytes("s", nil))
+	missing, orphan := found("missing-tool-result", rules.Error, insert), found("orphan-tool-result", rules.Error, drop)
+	pending := found("pending-tool-call", rules.Warning, nil)
+	reused := found("reused-call-id", rules.Info, nil)
+	report := func(fs ...engine.Finding) *engine.Report {
+		return &engine.Report{File: &detect.File{}, Findings: fs}
+	}
+	inserted := engine.Repair{Rule: "missing-tool-result", Kind: operation.InsertResult, Results: 2}
+	tests := []struct {
+		name    string
+		summary FixSummary
+		files   []*engine.Fixed
+		want    string
+	}{
+		{"no file", FixSummary{Summary: Summary{Failed: 1}}, nil, "No files checked, 1 failed."},
+		{
+			"nothing",
+			FixSummary{},
+			[]*engine.Fixed{{Before: report(), After: report()}},
+			"Nothing to repair. No problems left. 1 file checked.",
+		},
+		{
+			"shown",
+			FixSummary{},
+			[]*engine.Fixed{{
+				Before: report(missing, missing, orphan), After: report(orphan),
+				Pieces: pieces, Repairs: []engine.Repair{inserted},
+			}},
+			"Would repair 2 problems in 1 file (2 inserted); run with --write to do it. 1 problem left (1 fixable with --unsafe).",
+		},
+		{
+			"written",
+			FixSummary{Written: true, Unsafe: true},
+			[]*engine.Fixed{
+				{
+					Before: report(missing, missing, orphan), After: report(pending),
+					Pieces: pieces, Repairs: []engine.Repair{inserted, {Rule: "orphan-tool-result", Kind: operation.DropResult, Results: 1}},
+				},
+				{Before: report(pending), After: report(pending)},
+			},
+			"Repaired 3 problems in 1 file (2 inserted, 1 dropped). 2 problems left (2 fixable with --strategy pending-tool-call=insert). 2 files checked.",
+		},
+		{
+			"all that is left",
+			FixSummary{SafeOnly: true, Summary: Summary{Skipped: 2}},
+			[]*engine.Fixed{{
+				Before: report(), After: report(missing, missing, orphan, pending, found("orphan-tool-result", rules.Error, onDataset), found("invalid-json", rules.Error, nil)),
+			}},
+			"Nothing to repair. 6 problems left (2 fixable without --safe-only, 1 more with --unsafe, 2 more with --strategy). 1 file checked, 2 skipped (not transcripts).",
+		},
+		{
+			"left by choice",
+			FixSummary{Strategy: map[string]string{"pending-tool-call": "leave"}},
+			[]*engine.Fixed{{Before: report(pending), After: report(pending)}},
+			"Nothing to repair. 1 problem left. 1 file checked.",
+		},
+		{
+			"of a dataset",
+			FixSummary{},
+			[]*engine.Fixed{{Before: report(), After: report(found("orphan-tool-result", rules.Error, onDataset))}},
+			"Nothing to repair. 1 problem left (1 fixable with --strategy orphan-tool-result=drop --unsafe). 1 file checked.",
+		},
+		{
+			"infos",
+			FixSummary{Written: true},
+			[]*engine.Fixed{{
+				Before: report(reused, reused), After: report(),
+				Pieces: pieces, Repairs: []engine.Repair{{Rule: "reused-call-id", Kind: operation.RenameID, Results: 2}},
+			}},
+			"Repaired 2 problems in 1 file (2 renamed). No problems left.",
+		},
+		{
+			"no problem to begin with",
+			FixSummary{Written: true},
+			[]*engine.Fixed{{
+				Before: report(), After: report(),
+				Pieces: pieces, Repairs: []engine.Repair{{Rule: "reused-call-id", Kind: operation.RenameID, Results: 2}},
+			}},
+			"Repaired 1 file (2 renamed). No problems left.",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			for _, f := range tt.files {
+				tt.summary.AddFixed(f)
+			}
+			if got := tt.summary.String(); got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestDone: each kind of operation has a word, and it is one that is told.
+func TestDone(t *testing.T) {
+	t.Parallel()
+	for _, k := range []operation.Kind{
+		operation.InsertResult, operation.MoveResult, operation.DropResult, operation.DropCall, operation.DropTurn,
+		operation.TextResult, operation.MergeResults, operation.ReorderBlocks, operation.SplitMessage, operation.RelinkResult,
+		operation.RenameID, operation.MintID, operation.Retag, operation.SetValue, operation.RemoveMember, operation.DropBlock,
+		operation.DropMessage, operation.MoveBlock, operation.Merge, operation.DropRecord, operation.DropBytes,
+		operation.EscapeNewline, operation.ReplaceBytes, operation.Relink,
+	} {
+		s := FixSummary{did: map[string]int{done(k): 1}}
+		if s.deeds() == "" {
+			t.Errorf("%s is not told: %q", k, done(k))
+		}
+	}
+}
