@@ -39,7 +39,7 @@ var errFindings = errors.New("findings")
 var errReported = errors.New("reported")
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// A second interrupt ends the process at once.
 	context.AfterFunc(ctx, stop)
 	// A pipe that nobody reads is an error like others: it must not end the

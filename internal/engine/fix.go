@@ -37,7 +37,7 @@ type FixOptions struct {
 // allows reports whether an operation may be carried out for a finding.
 func (o *FixOptions) allows(f *rules.Finding) bool {
 	op := f.Fix
-	if op == nil || op.ByStrategy {
+	if op == nil || op.ByStrategy && !(len(f.Rule.Strategies) == 0 && o.Explicit[f.Rule.Name]) {
 		return false
 	}
 	if f.Severity < rules.Warning && !o.Explicit[f.Rule.Name] && o.Strategy[f.Rule.Name] == "" {
@@ -149,7 +149,7 @@ func payloadHash(src *transcript.Source, s transcript.Span) uint64 {
 	if err != nil {
 		return 0
 	}
-	return maphash.Bytes(seed, b)
+	return maphash.Bytes(seed, repair.Canonical(b))
 }
 
 // prove holds the repaired source against the original.

@@ -151,3 +151,27 @@ func unit(text []byte, i, to int) int {
 	}
 	return n
 }
+
+// Canonical returns a text with what repairs of bytes would change in it
+// changed: two texts that differ only by such repairs become the same.
+func Canonical(text []byte) []byte {
+	if bytes.IndexByte(text, '\n') < 0 && bytes.IndexByte(text, '\r') < 0 && !bytes.Contains(text, []byte(`\u`)) && utf8.Valid(text) {
+		return text
+	}
+	text = splice(text, escapeNewlines(text, 0))
+	return splice(text, replaceBytes(text, 0))
+}
+
+// splice makes edits in a text.
+func splice(text []byte, edits []transcript.Edit) []byte {
+	if len(edits) == 0 {
+		return text
+	}
+	var out []byte
+	at := int64(0)
+	for _, e := range edits {
+		out = append(append(out, text[at:e.Span.Start]...), e.Text...)
+		at = e.Span.End
+	}
+	return append(out, text[at:]...)
+}

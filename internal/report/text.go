@@ -84,7 +84,11 @@ func (t *text) fix(b *bytes.Buffer, f *engine.Finding) {
 	}
 	cost := f.Fix.Class.String()
 	if f.Fix.ByStrategy {
-		cost += ", only with --strategy"
+		if len(f.Rule.Strategies) > 0 {
+			cost += ", only with --strategy"
+		} else {
+			cost += ", only with --select " + f.Rule.Name
+		}
 	}
 	fmt.Fprintf(b, "%s%s %s (%s)\n", indent, t.style.fix.Sprint("fix:"), Printable(f.Fix.Title), cost)
 }

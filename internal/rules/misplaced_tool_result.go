@@ -32,6 +32,7 @@ changes what a turn seems to have seen, and is unsafe.`,
 		if !c.arrays() {
 			return
 		}
+		guessed := c.placeheld()
 		for i := range c.Pairing.Calls {
 			x := &c.Pairing.Calls[i]
 			if x.State != pairing.Answered || x.Place != pairing.Later || c.Results[x.Result].WrongRole {
@@ -45,6 +46,11 @@ changes what a turn seems to have seen, and is unsafe.`,
 				Related: []Related{{"the call is here", call.ID.Span}},
 			}
 			class := operation.Safe
+			if guessed[pairing.Key(c.Results[x.Result].ID)] {
+				// Another call of the id got a placeholder: that it was not
+				// the one that was meant is still a guess.
+				class = operation.Unsafe
+			}
 			if x.Candidates > 1 {
 				class = operation.Unsafe
 				f.Message += fmt.Sprintf("; it is taken for the nearest of %d open calls with that id", x.Candidates)
@@ -60,4 +66,26 @@ changes what a turn seems to have seen, and is unsafe.`,
 			c.aboutResult(int(x.Result), f)
 		}
 	},
+}
+
+// placeheld returns the ids of late results of which another call is answered
+// by a placeholder.
+func (c *Context) placeheld() map[string]bool {
+	late := map[string]bool{}
+	for i := range c.Pairing.Calls {
+		if x := &c.Pairing.Calls[i]; x.State == pairing.Answered && x.Place == pairing.Later {
+			late[pairing.Key(c.Results[x.Result].ID)] = true
+		}
+	}
+	out := map[string]bool{}
+	if len(late) == 0 {
+		return out
+	}
+	for i := range c.Pairing.Calls {
+		x := &c.Pairing.Calls[i]
+		if id := pairing.Key(c.Calls[i].ID); late[id] && x.State == pairing.Answered && x.Place == pairing.InWindow && c.placeholder(&c.Results[x.Result]) {
+			out[id] = true
+		}
+	}
+	return out
 }
