@@ -32,7 +32,7 @@ type workedCase struct {
 }
 
 // text returns the case's input as the file it stands for.
-func (c *workedCase) text(t *testing.T) []byte {
+func (c *workedCase) text(t testing.TB) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	switch c.Dialect {

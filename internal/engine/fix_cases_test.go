@@ -55,7 +55,7 @@ func (c *workedCase) asJSON(t *testing.T, text []byte) any {
 	switch c.Dialect {
 	case "claude-code", "jsonl-raw":
 		var out []any
-		for _, line := range bytes.Split(bytes.TrimRight(text, "\n"), []byte("\n")) {
+		for line := range bytes.SplitSeq(bytes.TrimRight(text, "\n"), []byte("\n")) {
 			var v any
 			if err := json.Unmarshal(line, &v); err != nil {
 				t.Fatalf("%v: %s", err, line)
@@ -71,7 +71,7 @@ func (c *workedCase) asJSON(t *testing.T, text []byte) any {
 	return v
 }
 
-func readCases(t *testing.T) []workedCase {
+func readCases(t testing.TB) []workedCase {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/cases.json")
 	if err != nil {

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/toolguard/toolguard/internal/profile"
 )
 
 // A dissected text is a list of elements that messages are, and what stands
@@ -305,5 +307,106 @@ func TestFixMutants(t *testing.T) {
 	t.Logf("%d mutants, %d repaired, %d refused; %v", n, repaired, refusals, kinds)
 	if refusals > n/200 {
 		t.Errorf("%d of %d refused", refusals, n)
+	}
+}
+
+// fuzzSet reads options off a number.
+func fuzzSet(bits uint16) FixOptions {
+	o := FixOptions{SafeOnly: bits&3 == 1, Unsafe: bits&3 >= 2, Options: Options{Send: bits&4 != 0}}
+	if p := profile.All(); bits>>3&3 > 0 {
+		o.Target = p[int(bits>>3&3-1)%len(p)]
+	}
+	if strategies := strategySets(); bits>>5 > 0 {
+		o.Strategy = strategies[int(bits>>5-1)%len(strategies)].opts.Strategy
+	}
+	return o
+}
+
+func FuzzFix(f *testing.F) {
+	bits := uint16(0)
+	add := func(text []byte) {
+		f.Add(text, bits&7)
+		f.Add(text, bits)
+		bits = bits*31 + 7
+	}
+	for _, fx := range fixtures(f) {
+		add(fx.text)
+	}
+	for _, in := range caseInputs(f) {
+		add(in.text)
+	}
+	for i, b := range brokens { // TestFixLayouts writes each in every way
+		add([]byte(writings[i%len(writings)].write(b)))
+	}
+	for _, text := range traps() {
+		if len(text) < 10_000 {
+			add([]byte(text))
+		}
+	}
+	f.Fuzz(func(t *testing.T, text []byte, bits uint16) {
+		if len(text) > 50_000 {
+			return
+		}
+		fault, out, _ := misfixed("fuzz", text, fuzzSet(bits))
+		if strings.HasPrefix(fault, refusal+"not repaired: ") {
+			return // nothing would be written
+		}
+		if fault != "" {
+			t.Fatalf("%s\n%s\n%s", fault, text, out)
+		}
+	})
+}
+
+// manyMissing returns a transcript with n calls without results: a log, or an
+// array.
+func manyMissing(n int, log bool) []byte {
+	var b bytes.Buffer
+	if !log {
+		b.WriteByte('[')
+	}
+	for i := range n {
+		if log {
+			parent := "null"
+			if i > 0 {
+				parent = fmt.Sprintf("u%d", i-1)
+			}
+			b.WriteString(useLine(fmt.Sprintf("a%d", i), parent, fmt.Sprintf("m%d", i), 1, fmt.Sprintf("t%d", i)))
+			b.WriteString(userLine(fmt.Sprintf("u%d", i), fmt.Sprintf("a%d", i), "and?", 2))
+			continue
+		}
+		if i > 0 {
+			b.WriteString(",\n")
+		}
+		fmt.Fprintf(&b, `{"role":"assistant","content":null,"tool_calls":[`+loadCall+`]},`+"\n"+loadUser, i)
+	}
+	if !log {
+		b.WriteByte(']')
+	}
+	return b.Bytes()
+}
+
+// BenchmarkFixMany shows that repairs cost the same each, however many there
+// are: ns/edit at 60,000 over that at 6,000.
+func BenchmarkFixMany(b *testing.B) {
+	for _, log := range []bool{false, true} {
+		name := map[bool]string{false: "array", true: "log"}[log]
+		cost := map[int]float64{}
+		for _, n := range []int{6_000, 60_000} {
+			text := manyMissing(n, log)
+			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
+				b.SetBytes(int64(len(text)))
+				for b.Loop() {
+					_, f := fixText(b, name, text, FixOptions{})
+					if len(f.After.Findings) > n || !f.Changed() || len(f.Repairs) != n {
+						b.Fatalf("%d repairs, %d findings left", len(f.Repairs), len(f.After.Findings))
+					}
+				}
+				cost[n] = float64(b.Elapsed().Nanoseconds()) / float64(b.N) / float64(n)
+				b.ReportMetric(cost[n], "ns/edit")
+				if n == 60_000 && cost[6_000] > 0 {
+					b.ReportMetric(cost[n]/cost[6_000], "ratio")
+				}
+			})
+		}
 	}
 }

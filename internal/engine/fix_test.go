@@ -64,7 +64,7 @@ func strategySets() (out []fixSet) {
 func allSets() []fixSet { return slices.Concat(basicSets(), targetSets(), strategySets()) }
 
 // caseInputs returns the inputs of the worked cases whose dialect is read.
-func caseInputs(t *testing.T) (out []fixture) {
+func caseInputs(t testing.TB) (out []fixture) {
 	t.Helper()
 	for _, c := range readCases(t) {
 		if supported[c.Dialect] {
@@ -352,13 +352,13 @@ func units(text []byte) (list []string, rest string) {
 		}
 		_, places := children(raw, 0)
 		at := int64(0)
-		any := false
+		speaks := false
 		for _, p := range places {
-			any = any || raw[0] == '[' && message(raw[p.start:p.end])
+			speaks = speaks || raw[0] == '[' && message(raw[p.start:p.end])
 		}
 		for _, p := range places {
 			gap(raw[at:p.start])
-			if any {
+			if speaks {
 				list = append(list, string(raw[p.start:p.end]))
 			} else {
 				walk(raw[p.start:p.end])
@@ -446,7 +446,7 @@ func unexplained(text, out []byte, f *Fixed) string {
 			inserted++
 		case operation.DropCall:
 			changed += n + 3
-		case operation.DropTurn:
+		case operation.DropTurn, operation.ReplaceBytes, operation.EscapeNewline:
 			changed += len(before)
 		case operation.DropBlock:
 			changed += 2
@@ -494,27 +494,36 @@ func unexplained(text, out []byte, f *Fixed) string {
 	return ""
 }
 
-// content collects the texts of a document: every string but ids, names and
-// the like, and the inputs of calls, which have rules of their own.
+// contentKeys are the members below which recorded content stands.
+var contentKeys = []string{"content", "text", "thinking", "signature", "output", "run", "summary", "reasoning_content", "encrypted_content", "refusal", "toolUseResult"}
+
+// content collects the texts of a document: every string below the members
+// that hold content but ids, names and the like, and the inputs of calls,
+// which have rules of their own.
 func content(text []byte) map[string]int {
 	out := map[string]int{}
-	var walk func(key string, v any)
-	walk = func(key string, v any) {
+	var walk func(key string, v any, in bool)
+	walk = func(key string, v any, in bool) {
 		switch v := v.(type) {
 		case string:
-			if !slices.Contains(idKeys, key) && !slices.Contains(linkKeys, key) {
+			if in && !slices.Contains(idKeys, key) && !slices.Contains(linkKeys, key) {
 				out[v]++
 			}
 		case []any:
 			for _, e := range v {
-				walk(key, e)
+				walk(key, e, in)
 			}
 		case map[string]any:
+			if _, block := v["type"]; block {
+				in = false // its content stands under names of its own
+			}
 			for k, e := range v {
 				switch k {
-				case "arguments", "input", "name", "type", "role", "timestamp", "uuid":
+				case "arguments", "name", "type", "role", "timestamp", "uuid":
+				case "input":
+					walk(k, e, false) // of a call, or the list of items
 				default:
-					walk(k, e)
+					walk(k, e, in || slices.Contains(contentKeys, k))
 				}
 			}
 		}
@@ -522,13 +531,13 @@ func content(text []byte) map[string]int {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	var v any
 	if json.Unmarshal(text, &v) == nil {
-		walk("", v)
+		walk("", v, false)
 		return out
 	}
 	for line := range bytes.Lines(text) {
 		var v any
 		if json.Unmarshal(line, &v) == nil {
-			walk("", v)
+			walk("", v, false)
 		}
 	}
 	return out
@@ -720,9 +729,13 @@ func leftOver(f *Fixed, opts FixOptions) (left, undone map[string]int) {
 // TestFixProperties repairs every fixture and every worked case in every way.
 func TestFixProperties(t *testing.T) {
 	inputs := append(fixtures(t), caseInputs(t)...)
+	sets := allSets()
+	if testing.Short() || raceEnabled() {
+		sets = basicSets()
+	}
 	ran := 0
 	for _, in := range inputs {
-		for _, set := range allSets() {
+		for _, set := range sets {
 			ran++
 			if s, out, _ := misfixed(in.name, in.text, set.opts); s != "" {
 				t.Errorf("%s, %s: %s\n%s\n%s", in.name, set.name, s, compactly(in.text), compactly(out))
@@ -824,4 +837,173 @@ func TestFixLeaves(t *testing.T) {
 		}
 	}
 	t.Logf("left: %v", all)
+}
+
+// logLine writes a record of a log.
+func logLine(uuid, parent, typ, more, message string, second int) string {
+	if parent != "null" {
+		parent = `"` + parent + `"`
+	}
+	return fmt.Sprintf(`{"parentUuid":%s,"isSidechain":false,"userType":"external","cwd":"/w","sessionId":"s","version":"2.1","gitBranch":"main",%s"type":%q,"message":%s,"uuid":%q,"timestamp":"2026-02-08T17:00:%02d.000Z"}`,
+		parent, more, typ, message, uuid, second) + "\n"
+}
+
+func useLine(uuid, parent, message string, second int, ids ...string) string {
+	var blocks []string
+	for _, id := range ids {
+		blocks = append(blocks, fmt.Sprintf(`{"type":"tool_use","id":%q,"name":"ls","input":{}}`, id))
+	}
+	return logLine(uuid, parent, "assistant", `"requestId":"r","isApiErrorMessage":false,`, fmt.Sprintf(`{"id":%q,"role":"assistant","content":[%s]}`, message, strings.Join(blocks, ",")), second)
+}
+
+func resultLine(uuid, parent, id string, second int) string {
+	return logLine(uuid, parent, "user", `"toolUseResult":"x","sourceToolAssistantUUID":"`+parent+`",`, fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,"content":"x"}]}`, id), second)
+}
+
+func userLine(uuid, parent, text string, second int) string {
+	return logLine(uuid, parent, "user", "", fmt.Sprintf(`{"role":"user","content":%q}`, text), second)
+}
+
+// TestFixLog looks at what becomes of the links of a log.
+func TestFixLog(t *testing.T) {
+	insert := FixOptions{}
+	unsafe := FixOptions{Unsafe: true}
+	agent := func(s string) string {
+		return strings.ReplaceAll(s, `"isSidechain":false,`, `"isSidechain":true,"agentId":"ag1",`)
+	}
+	for _, c := range []struct {
+		name, text string
+		opts       FixOptions
+		// want are the records afterwards: uuid and parent, + for one that is new.
+		want string
+	}{
+		{
+			"one call", userLine("u1", "null", "go", 1) + useLine("a1", "u1", "m1", 2, "t1") + userLine("u2", "a1", "and?", 3), insert,
+			"u1< a1<u1 +<a1 u2<+",
+		},
+		{
+			"results of others hang on their calls", userLine("u1", "null", "go", 1) + useLine("a1", "u1", "m1", 2, "t1") + useLine("a2", "a1", "m1", 3, "t2") + useLine("a3", "a2", "m1", 4, "t3") +
+				resultLine("r1", "a1", "t1", 5) + resultLine("r3", "a3", "t3", 6) + userLine("u2", "r3", "and?", 7), insert,
+			"u1< a1<u1 a2<a1 a3<a2 +<a2 r1<a1 r3<a3 u2<r3",
+		},
+		{
+			"two calls on a line", userLine("u1", "null", "go", 1) + useLine("a1", "u1", "m1", 2, "t1", "t2") + userLine("u2", "a1", "and?", 3), insert,
+			"u1< a1<u1 +<a1 +<a1 u2<+",
+		},
+		{
+			"interleaved results", userLine("u1", "null", "go", 1) + useLine("a1", "u1", "m1", 2, "t1") + resultLine("r1", "a1", "t1", 3) + useLine("a2", "r1", "m1", 4, "t2") + userLine("u2", "a2", "and?", 5), insert,
+			"u1< a1<u1 r1<a1 a2<r1 +<a2 u2<+",
+		},
+		{
+			"a sub-agent", userLine("u1", "null", "go", 1) + agent(userLine("s1", "null", "sub", 2)) + agent(useLine("s2", "s1", "m9", 3, "t1")) + userLine("u2", "u1", "meanwhile", 4) + agent(userLine("s3", "s2", "and?", 5)), insert,
+			"u1< s1< s2<s1 +<s2 u2<u1 s3<+",
+		},
+		{
+			"an orphan goes", userLine("u1", "null", "go", 1) + resultLine("r9", "u1", "t9", 2) + userLine("u2", "r9", "and?", 3), unsafe,
+			"u1< u2<u1",
+		},
+		{
+			"a chain of orphans goes", userLine("u1", "null", "go", 1) + resultLine("r7", "u1", "t7", 2) + resultLine("r8", "r7", "t8", 3) + resultLine("r9", "r8", "t9", 4) + userLine("u2", "r9", "and?", 5) + userLine("u3", "r7", "or?", 6), unsafe,
+			"u1< u2<u1 u3<u1",
+		},
+		{
+			"an orphan at the root goes", resultLine("r9", "null", "t9", 1) + userLine("u1", "r9", "go", 2), unsafe,
+			"u1<",
+		},
+		{
+			"an orphan beside text stays", userLine("u1", "null", "go", 1) + logLine("u2", "u1", "user", "", `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t9","content":"x"},{"type":"text","text":"hey"}]}`, 2) + userLine("u3", "u2", "and?", 3), unsafe,
+			"u1< u2<u1 u3<u2",
+		},
+		{
+			"references lead to what stays", `{"type":"summary","summary":"s","leafUuid":"r9"}` + "\n" + userLine("u1", "null", "go", 1) + resultLine("r9", "u1", "t9", 2) + strings.Replace(userLine("u2", "r9", "and?", 3), `"type"`, `"logicalParentUuid":"r9","type"`, 1), unsafe,
+			"leaf:u1 u1< u2<u1(u1)",
+		},
+		{
+			"a copy goes, its children stay", userLine("u1", "null", "go", 1) + useLine("a1", "u1", "m1", 2, "t1") + useLine("a1", "u1", "m1", 2, "t1") + resultLine("r1", "a1", "t1", 3) + userLine("u2", "r1", "and?", 4), insert,
+			"u1< a1<u1 r1<a1 u2<r1",
+		},
+		{
+			"a broken link", userLine("u1", "null", "go", 1) + userLine("u2", "gone", "and?", 2), unsafe,
+			"u1< u2<u1",
+		},
+		{
+			"a stripped call", userLine("u1", "null", "go", 1) + useLine("a1", "u1", "m1", 2, "t1") + userLine("u2", "a1", "and?", 3),
+			FixOptions{Unsafe: true, Options: Options{Strategy: map[string]string{"missing-tool-result": "strip"}}},
+			"u1< u2<u1",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			text := []byte(c.text)
+			fault, out, _ := misfixed(c.name, text, c.opts)
+			if fault != "" {
+				t.Fatalf("%s\n%s", fault, out)
+			}
+			if again, _ := fixText(t, c.name, text, c.opts); !bytes.Equal(again, out) {
+				t.Errorf("not the same twice:\n%s\n%s", out, again)
+			}
+			had := map[string]logRecord{}
+			lines := map[string]bool{}
+			for _, r := range logRecords(text) {
+				had[r.UUID] = r
+				lines[r.raw] = true
+			}
+			records := logRecords(out)
+			fresh := map[string]bool{}
+			for _, r := range records {
+				_, old := had[r.UUID]
+				fresh[r.UUID] = !old && r.UUID != ""
+			}
+			name := func(id string) string {
+				if fresh[id] {
+					return "+"
+				}
+				return id
+			}
+			var got []string
+			seen := map[string]bool{}
+			for _, r := range records {
+				if r.LeafUUID != "" {
+					got = append(got, "leaf:"+r.LeafUUID)
+					continue
+				}
+				s := name(r.UUID) + "<" + name(r.ParentUUID)
+				if r.LogicalParentUUID != "" {
+					s += "(" + r.LogicalParentUUID + ")"
+				}
+				got = append(got, s)
+				if seen[r.UUID] {
+					t.Errorf("the uuid %s twice", r.UUID)
+				}
+				seen[r.UUID] = true
+				if !fresh[r.UUID] {
+					continue
+				}
+				call := had[r.ParentUUID]
+				if len(r.UUID) != 36 || r.UUID[14] != '4' || r.Type != "user" || r.RequestID != nil || strings.Contains(r.raw, "isApiErrorMessage") {
+					t.Errorf("record %s", r.raw)
+				}
+				if r.SessionID != call.SessionID || r.CWD != call.CWD || r.Version != call.Version || r.GitBranch != call.GitBranch || r.UserType != call.UserType || r.AgentID != call.AgentID || r.IsSidechain != call.IsSidechain {
+					t.Errorf("record %s\nbeside %s", r.raw, call.raw)
+				}
+				if r.Timestamp < call.Timestamp {
+					t.Errorf("%s before %s", r.Timestamp, call.Timestamp)
+				}
+				if strings.Contains(c.text, "sourceToolAssistantUUID") && r.SourceToolAssistantUUID != r.ParentUUID {
+					t.Errorf("the source is %q in %s", r.SourceToolAssistantUUID, r.raw)
+				}
+				if strings.Contains(c.text, "toolUseResult") != strings.Contains(r.raw, "toolUseResult") {
+					t.Errorf("toolUseResult in %s", r.raw)
+				}
+			}
+			if s := strings.Join(got, " "); s != c.want {
+				t.Errorf("%s, want %s\n%s", s, c.want, out)
+			}
+			// A line whose parent is the same is the same line.
+			for _, r := range records {
+				if was, old := had[r.UUID]; old && r.UUID != "" && was.ParentUUID == r.ParentUUID && was.LogicalParentUUID == r.LogicalParentUUID && !lines[r.raw] && !strings.Contains(c.name, "beside text") {
+					t.Errorf("changed: %s", r.raw)
+				}
+			}
+		})
+	}
 }

@@ -64,8 +64,8 @@ func TestRenderKeeps(t *testing.T) {
 func TestCompact(t *testing.T) {
 	for text, want := range map[string]string{
 		"{ \"a b\" : [ 1 , \"\\\" x\" ] }\r\n": `{"a b":[1,"\" x"]}`,
-		`"\\"`:                               `"\\"`,
-		" null ":                             "null",
+		`"\\"`:                                 `"\\"`,
+		" null ":                               "null",
 	} {
 		if got, err := compact([]byte(text)); err != nil || string(got) != want {
 			t.Errorf("%q: %q, %v", text, got, err)

@@ -162,8 +162,12 @@ func TestArrayChanges(t *testing.T) {
 func TestLineChanges(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for _, lay := range []struct{ name, head, sep, tail string }{
-		{"LF", "", "\n", "\n"}, {"no final line end", "", "\n", ""}, {"CRLF", "", "\r\n", "\r\n"}, {"CRLF without the last", "", "\r\n", ""},
-		{"BOM", "\ufeff", "\n", "\n"}, {"blank lines between", "", "\n\n", "\n"},
+		{"LF", "", "\n", "\n"},
+		{"no final line end", "", "\n", ""},
+		{"CRLF", "", "\r\n", "\r\n"},
+		{"CRLF without the last", "", "\r\n", ""},
+		{"BOM", "\ufeff", "\n", "\n"},
+		{"blank lines between", "", "\n\n", "\n"},
 	} {
 		t.Run(lay.name, func(t *testing.T) {
 			for range 500 {

@@ -204,7 +204,7 @@ func (p *Plan) batch(ops []*operation.Operation) (done []*operation.Operation) {
 			}
 		case operation.DropMessage:
 			for _, m := range op.Messages {
-				ok = p.dropMessage(m) && ok
+				ok = (op.Class != operation.Safe || !p.says(m)) && p.dropMessage(m) && ok
 			}
 		case operation.RenameID:
 			ok = p.rename(op)
@@ -231,7 +231,7 @@ func (p *Plan) batch(ops []*operation.Operation) (done []*operation.Operation) {
 			done = append(done, op)
 		}
 	}
-	sort.Slice(order, func(i, j int) bool { return order[i] < order[j] })
+	slices.Sort(order)
 	for _, t := range order {
 		turns[t].lay()
 	}
@@ -247,7 +247,7 @@ func (p *Plan) edits() []transcript.Edit {
 	for k := range p.lists {
 		keys = append(keys, k)
 	}
-	sort.Slice(keys, func(i, j int) bool { return keys[i] < keys[j] })
+	slices.Sort(keys)
 	for _, k := range keys {
 		out = append(out, p.lists[k].compile()...)
 	}
@@ -412,6 +412,27 @@ func (p *Plan) dropMessage(m int32) bool {
 		h.remove(p.Conv.Messages[m].Span)
 	}
 	return true
+}
+
+// says reports whether a message holds anything besides its content and calls
+// that could be worth keeping: a text, a list or an object under a name that is
+// not mere book-keeping.
+func (p *Plan) says(m int32) bool {
+	keys := p.driver.Keys()
+	for k, v := range p.value(m).Members() {
+		switch k.Str() {
+		case "role", keys.Content, "tool_calls", "id", "type", "name", "model", "status", "usage", "finish_reason", "stop_reason", "stop_sequence",
+			"timestamp", "created", "created_at", "ts":
+			continue
+		}
+		if v.Kind() == transcript.String && len(v.Raw()) > 2 || v.First().Exists() {
+			return true
+		}
+		for range v.Members() {
+			return true
+		}
+	}
+	return false
 }
 
 // dropBlock removes a block, or the message or item that it is.
