@@ -224,8 +224,7 @@ func payloads(ctx context.Context, src *transcript.Source, opts FixOptions) (map
 		addPayloads(out, src, c)
 		return ctx.Err()
 	})
-	var not *detect.ErrNotTranscript
-	if errors.As(err, &not) {
+	if _, not := errors.AsType[*detect.ErrNotTranscript](err); not {
 		err = nil
 	}
 	return out, err
@@ -355,8 +354,8 @@ func (x *fixer) file(c *checker, found []Finding) error {
 	var onBytes, onRecords []*operation.Operation
 	d := dialect.ByName(c.report.File.Dialect)
 	for _, op := range ops {
-		switch {
-		case rule[op] == "duplicate-record" || rule[op] == "broken-link":
+		switch rule[op] {
+		case "duplicate-record", "broken-link":
 			onRecords = append(onRecords, op)
 		default:
 			onBytes = append(onBytes, op)

@@ -215,9 +215,9 @@ func TestInsertedThenDropped(t *testing.T) {
 				t.Fatalf("%s: unchanged", b.name)
 			}
 			// The id of the placeholder is changed, so that it answers nothing.
-			n := bytes.Index(with, []byte("[toolguard]"))
-			id := bytes.LastIndex(with[:n], []byte(`"c`))
-			if i := bytes.LastIndex(with[:n], []byte(`"t`)); strings.HasPrefix(b.name, "anthropic") {
+			before, _, _ := bytes.Cut(with, []byte("[toolguard]"))
+			id := bytes.LastIndex(before, []byte(`"c`))
+			if i := bytes.LastIndex(before, []byte(`"t`)); strings.HasPrefix(b.name, "anthropic") {
 				id = i
 				for !bytes.HasPrefix(with[id:], []byte(`"t1"`)) && !bytes.HasPrefix(with[id:], []byte(`"t2"`)) {
 					id = bytes.LastIndex(with[:id], []byte(`"t`))

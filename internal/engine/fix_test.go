@@ -495,7 +495,7 @@ func unexplained(text, out []byte, f *Fixed) string {
 }
 
 // contentKeys are the members below which recorded content stands.
-var contentKeys = []string{"content", "text", "thinking", "signature", "output", "run", "summary", "reasoning_content", "encrypted_content", "refusal", "toolUseResult"}
+var contentKeys = []string{"content", "text", "thinking", "signature", "output", "run", "summary", "reasoning_content", "encrypted_content", "refusal"}
 
 // content collects the texts of a document: every string below the members
 // that hold content but ids, names and the like, and the inputs of calls,
@@ -599,8 +599,7 @@ func logRecords(text []byte) (out []logRecord) {
 	for line := range bytes.Lines(bytes.TrimPrefix(text, []byte("\ufeff"))) {
 		var r logRecord
 		if err := json.Unmarshal(line, &r); err != nil {
-			var wrong *json.UnmarshalTypeError
-			if !errors.As(err, &wrong) {
+			if _, wrong := errors.AsType[*json.UnmarshalTypeError](err); !wrong {
 				continue
 			}
 		}

@@ -44,8 +44,8 @@ func Bytes(src *transcript.Source, ops []*operation.Operation) ([]transcript.Edi
 // stripped widens a run of bytes that fills a line by its line end, so that no
 // blank line stays behind.
 func stripped(w *window, s transcript.Span) transcript.Span {
-	before, any := w.at(s.Start - 1)
-	if any && before != '\n' {
+	before, found := w.at(s.Start - 1)
+	if found && before != '\n' {
 		return s
 	}
 	if c, ok := w.at(s.End); ok && c == '\r' {

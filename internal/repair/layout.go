@@ -214,9 +214,8 @@ func (l *layout) layElements() {
 // there too.
 func (l *layout) gather(run []int32) {
 	p := l.plan
-	msg := &p.Conv.Messages[p.ends[l.turn]]
 	for m := p.ends[l.turn]; m >= 0 && p.Conv.Messages[m].Turn == l.turn; m-- {
-		msg = &p.Conv.Messages[m]
+		msg := &p.Conv.Messages[m]
 		for b := msg.BlockLo; b < msg.BlockHi; b++ {
 			blk := &p.Conv.Blocks[b]
 			if blk.Kind != transcript.BlockCall {
@@ -327,14 +326,7 @@ func (l *layout) layBlocks() {
 }
 
 // comes reports whether a result is moved by an operation.
-func (l *layout) comes(res int32) bool {
-	for _, r := range l.move {
-		if r == res {
-			return true
-		}
-	}
-	return false
-}
+func (l *layout) comes(res int32) bool { return slices.Contains(l.move, res) }
 
 // resultOf returns the result that an entry that is moved is.
 func (l *layout) resultOf(e entry) int32 { return l.plan.Pairing.Calls[e.call].Result }

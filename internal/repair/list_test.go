@@ -45,12 +45,7 @@ func layOut(head, lead, sep, trail, tail string, elems []string) laid {
 }
 
 func apply(text string, edits []transcript.Edit) string {
-	out, at := "", int64(0)
-	for _, e := range edits {
-		out += text[at:e.Span.Start] + string(e.Text)
-		at = e.Span.End
-	}
-	return out + text[at:]
+	return string(splice([]byte(text), edits))
 }
 
 // A change is what becomes of a list: which elements go, and what is put

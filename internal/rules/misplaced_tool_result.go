@@ -32,7 +32,7 @@ changes what a turn seems to have seen, and is unsafe.`,
 		if !c.arrays() {
 			return
 		}
-		guessed := c.placeheld()
+		guessed := c.standIns()
 		for i := range c.Pairing.Calls {
 			x := &c.Pairing.Calls[i]
 			if x.State != pairing.Answered || x.Place != pairing.Later || c.Results[x.Result].WrongRole {
@@ -68,9 +68,9 @@ changes what a turn seems to have seen, and is unsafe.`,
 	},
 }
 
-// placeheld returns the ids of late results of which another call is answered
+// standIns returns the ids of late results of which another call is answered
 // by a placeholder.
-func (c *Context) placeheld() map[string]bool {
+func (c *Context) standIns() map[string]bool {
 	late := map[string]bool{}
 	for i := range c.Pairing.Calls {
 		if x := &c.Pairing.Calls[i]; x.State == pairing.Answered && x.Place == pairing.Later {

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"testing"
@@ -70,7 +71,7 @@ func piecesFault(r *rand.Rand, text []byte, rounds int) string {
 			b := make([]byte, n)
 			got, err := p.ReadAt(b, int64(off))
 			expect := min(n, max(0, len(want)-off))
-			if got != expect || !bytes.Equal(b[:got], want[min(off, len(want)):min(off, len(want))+expect]) || (err == io.EOF) != (expect < n) {
+			if got != expect || !bytes.Equal(b[:got], want[min(off, len(want)):min(off, len(want))+expect]) || errors.Is(err, io.EOF) != (expect < n) {
 				return "ReadAt"
 			}
 		}
