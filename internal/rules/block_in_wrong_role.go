@@ -3,6 +3,7 @@ package rules
 import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 var blockInWrongRole = &Rule{
@@ -11,8 +12,8 @@ var blockInWrongRole = &Rule{
 	Doc: `Calls are the assistant's, results the user's (or role ` + "`tool`" + `). A block under the
 wrong role is refused.
 
-**Repair.** The block is moved to the message beside it that has the right role,
-where that is unique (safe).`,
+**Repair.** A message of nothing but calls gets the role of the assistant, a result
+moves to the message that answers its call (safe). In logs nothing is moved.`,
 	Bad: `[{"role":"user","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
 	Good: `[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},
@@ -23,8 +24,11 @@ where that is unique (safe).`,
 			if !call.WrongRole || c.Pairing.Calls[i].State == pairing.Exempt {
 				continue
 			}
-			op := c.op(operation.MoveBlock, c.turn(call.Message), operation.Safe, "move it to the assistant's message")
-			op.Blocks = []int32{call.Block}
+			var op *operation.Operation
+			if c.arrays() && c.onlyCalls(call.Message) {
+				op = c.op(operation.MoveBlock, c.turn(call.Message), operation.Safe, "give the message the role of the assistant")
+				op.Blocks = []int32{call.Block}
+			}
 			c.aboutCall(i, Finding{
 				Severity: Error, ProviderError: c.Profile.WrongRole.Text, Fix: op,
 				Message: callName(call) + " stands in a message of role " + c.Messages[call.Message].Role.String(),
@@ -35,12 +39,26 @@ where that is unique (safe).`,
 			if !res.WrongRole || c.Pairing.Results[i].Fate == pairing.Ignored {
 				continue
 			}
-			op := c.op(operation.MoveBlock, c.turn(res.Message), operation.Safe, "move it to the message that answers")
-			op.Blocks = []int32{res.Block}
+			var op *operation.Operation
+			if c.arrays() && c.Pairing.Results[i].Fate == pairing.Answers {
+				op = c.op(operation.MoveBlock, c.turn(res.Message), operation.Safe, "move it to the message that answers")
+				op.Blocks = []int32{res.Block}
+			}
 			c.aboutResult(i, Finding{
 				Severity: Error, ProviderError: c.Profile.WrongRole.Text, Fix: op,
 				Message: resultName(res) + " stands in a message of role " + c.Messages[res.Message].Role.String(),
 			})
 		}
 	},
+}
+
+// onlyCalls reports whether a message holds calls and nothing else.
+func (c *Context) onlyCalls(message int32) bool {
+	m := &c.Messages[message]
+	for b := m.BlockLo; b < m.BlockHi; b++ {
+		if c.Blocks[b].Kind != transcript.BlockCall {
+			return false
+		}
+	}
+	return true
 }

@@ -253,6 +253,9 @@ func (c *Context) report(message int32, f Finding) {
 		f.Severity = Info
 		f.Fix = nil
 	}
+	if f.Fix != nil && !c.repairable(f.Fix.Kind) {
+		f.Fix = nil
+	}
 	if f.Fix != nil && c.Incomplete && f.Fix.Class == operation.Additive {
 		f.Fix = nil // what seems to be missing may be in the record that cannot be read
 	}
@@ -264,6 +267,23 @@ func (c *Context) report(message int32, f Finding) {
 	f.Turn = int(m.Turn)
 	f.Record = m.Record
 	c.Emit(f)
+}
+
+// repairable reports whether an operation can be carried out where the
+// conversation stands. A log inside of a document is left alone; around a
+// message that stands by itself nothing can be put, and it cannot be removed.
+func (c *Context) repairable(kind operation.Kind) bool {
+	switch {
+	case c.Window == transcript.WindowLog:
+		return c.Lines
+	case c.Lines || len(c.Lists) > 0:
+		return true
+	}
+	switch kind {
+	case operation.RenameID, operation.MintID, operation.Retag, operation.SetValue, operation.RemoveMember, operation.ReorderBlocks:
+		return true
+	}
+	return false
 }
 
 // aboutCall emits a finding about a call.
