@@ -1,0 +1,301 @@
+package repair
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// takeBlock takes a block out of its message, which is removed when nothing is
+// left of it.
+func (p *Plan) takeBlock(b int32) bool {
+	blk := &p.Conv.Blocks[b]
+	m := blk.Message
+	if p.gone[m] {
+		return true
+	}
+	l := p.contents(m)
+	if l == nil {
+		return false
+	}
+	if p.blocks[m] == nil {
+		p.blocks[m] = map[int32]bool{}
+	}
+	if !p.blocks[m][b] {
+		p.blocks[m][b] = true
+		p.hulls[m] = p.hulls[m] || p.strip
+		l.remove(blk.Span)
+	}
+	return true
+}
+
+// prune removes the messages of which every block was taken out.
+func (p *Plan) prune() {
+	for m, taken := range p.blocks {
+		msg := &p.Conv.Messages[m]
+		left := false
+		for b := msg.BlockLo; b < msg.BlockHi; b++ {
+			left = left || !taken[b] && !(p.hulls[m] && p.Conv.Blocks[b].Kind == transcript.BlockReasoning)
+		}
+		l := p.contents(m)
+		if left || l == nil || len(l.inserts) > 0 {
+			continue
+		}
+		if !p.gone[m] && p.dropMessage(m) {
+			delete(p.lists, l.array.Start)
+		}
+	}
+}
+
+func (p *Plan) dropMessage(m int32) bool {
+	if p.Log != nil {
+		p.gone[m] = true
+		p.Log.removed[p.Conv.Messages[m].Record] = true
+		return true
+	}
+	h := p.holder(m)
+	if h == nil {
+		return false
+	}
+	if !p.gone[m] {
+		p.gone[m] = true
+		h.remove(p.Conv.Messages[m].Span)
+	}
+	return true
+}
+
+// says reports whether a message holds anything besides its content and calls
+// that could be worth keeping: a text, a list or an object under a name that is
+// not mere book-keeping.
+func (p *Plan) says(m int32) bool {
+	keys := p.driver.Keys()
+	for k, v := range p.value(m).Members() {
+		switch k.Str() {
+		case "role", keys.Content, "tool_calls", "id", "type", "name", "model", "status", "usage", "finish_reason", "stop_reason", "stop_sequence",
+			"timestamp", "created", "created_at", "ts":
+			continue
+		}
+		if v.Kind() == transcript.String && len(v.Raw()) > 2 || v.First().Exists() {
+			return true
+		}
+		for range v.Members() {
+			return true
+		}
+	}
+	return false
+}
+
+// dropBlock removes a block, or the message or item that it is.
+func (p *Plan) dropBlock(b int32) bool {
+	blk := &p.Conv.Blocks[b]
+	if blk.Span == p.Conv.Messages[blk.Message].Span {
+		return p.alone(blk.Message) && p.dropMessage(blk.Message)
+	}
+	return p.takeBlock(b)
+}
+
+// alone reports whether a message holds one result at most: where it answers
+// several calls at once it is not taken apart.
+func (p *Plan) alone(m int32) bool {
+	n := 0
+	msg := &p.Conv.Messages[m]
+	for b := msg.BlockLo; b < msg.BlockHi; b++ {
+		if p.Conv.Blocks[b].Kind == transcript.BlockResult {
+			n++
+		}
+	}
+	return n <= 1
+}
+
+// dropCall removes a call from its message, the list that becomes empty with
+// it, and the message of which nothing is left.
+func (p *Plan) dropCall(c int32) bool {
+	call := &p.Conv.Calls[c]
+	if p.foreign(call.Message) {
+		return false
+	}
+	keys := p.driver.Keys()
+	blk := p.Conv.Blocks[call.Block]
+	msg := &p.Conv.Messages[call.Message]
+	switch {
+	case blk.Span == msg.Span: // an item
+		ok := p.dropMessage(call.Message)
+		// Reasoning that led to nothing else goes with it.
+		for k := call.Message - 1; ok && p.strip && k >= 0; k-- {
+			m := &p.Conv.Messages[k]
+			if m.BlockLo == m.BlockHi || p.Conv.Blocks[m.BlockLo].Kind != transcript.BlockReasoning || p.followed(call.Message) {
+				break
+			}
+			p.dropMessage(k)
+		}
+		return ok
+	case keys.Calls == "":
+		return p.takeBlock(call.Block)
+	}
+	v := p.value(call.Message)
+	calls := v.Get(keys.Calls)
+	if calls.Kind() == transcript.Object && calls.Span().Contains(blk.Span) {
+		return false // a map of calls is left alone
+	}
+	if calls.Kind() != transcript.Array || !calls.Span().Contains(blk.Span) {
+		// A single call outside of a list: the member goes.
+		if p.hollow(call.Message, map[int32]bool{call.Block: true}) {
+			return p.dropMessage(call.Message)
+		}
+		p.removeMember(v, blk.Span)
+		return true
+	}
+	if p.blocks[call.Message] == nil {
+		p.blocks[call.Message] = map[int32]bool{}
+	}
+	taken := p.blocks[call.Message]
+	taken[call.Block] = true
+	left := 0
+	for b := msg.BlockLo; b < msg.BlockHi; b++ {
+		if p.Conv.Blocks[b].Kind == transcript.BlockCall && !taken[b] {
+			left++
+		}
+	}
+	if left > 0 {
+		p.list(calls.Span().Start, calls.Span()).remove(blk.Span)
+		return true
+	}
+	delete(p.lists, calls.Span().Start)
+	if p.hollow(call.Message, taken) {
+		return p.dropMessage(call.Message)
+	}
+	p.removeMember(v, calls.Span())
+	return true
+}
+
+// Answers returns the results that go with the calls of an operation: those it
+// names, and those that answer the calls.
+func (p *Plan) Answers(op *operation.Operation) []int32 {
+	out := slices.Clone(op.Results)
+	for _, c := range op.Calls {
+		for _, r := range p.answersOf(c) {
+			if !slices.Contains(op.Results, r) {
+				out = append(out, r)
+			}
+		}
+	}
+	return out
+}
+
+// answersOf returns the results of a call: what answers it, and repeats of that.
+func (p *Plan) answersOf(c int32) []int32 {
+	if p.answers == nil {
+		p.answers = map[int32][]int32{}
+		for r, x := range p.Pairing.Results {
+			if x.Call >= 0 {
+				p.answers[x.Call] = append(p.answers[x.Call], int32(r))
+			}
+		}
+	}
+	return p.answers[c]
+}
+
+// behind reports whether the results of a call stand behind it, so that order
+// tells which they are.
+func (p *Plan) behind(c int32) bool {
+	for _, r := range p.answersOf(c) {
+		if p.Conv.Results[r].Block < p.Conv.Calls[c].Block {
+			return false
+		}
+	}
+	return true
+}
+
+// followed reports whether an item of the model comes right behind an item.
+func (p *Plan) followed(m int32) bool {
+	n := m + 1
+	return int(n) < len(p.Conv.Messages) && p.Conv.Messages[n].Role == transcript.RoleAssistant && !p.gone[n]
+}
+
+// hollow reports whether nothing is left of a message once blocks are taken.
+func (p *Plan) hollow(m int32, taken map[int32]bool) bool {
+	msg := &p.Conv.Messages[m]
+	for b := msg.BlockLo; b < msg.BlockHi; b++ {
+		blk := &p.Conv.Blocks[b]
+		if !taken[b] && !(p.strip && blk.Kind == transcript.BlockReasoning) && (blk.Kind != transcript.BlockText || len(p.text(blk.Span)) > 2) {
+			return false
+		}
+	}
+	return true
+}
+
+// dropTurn removes a turn with all its results.
+func (p *Plan) dropTurn(turn int32) bool {
+	ok := true
+	for m := range p.Conv.Messages {
+		if p.Conv.Messages[m].Turn == turn {
+			ok = p.dropMessage(int32(m)) && ok
+		}
+	}
+	for i, x := range p.Pairing.Calls {
+		if p.Conv.Messages[p.Conv.Calls[i].Message].Turn == turn && x.Result >= 0 {
+			ok = p.dropBlock(p.Conv.Results[x.Result].Block) && ok
+		}
+	}
+	return ok
+}
+
+// textResult keeps the payload of a result as text.
+func (p *Plan) textResult(r int32) bool {
+	res := &p.Conv.Results[r]
+	if p.foreign(res.Message) {
+		return false
+	}
+	keys := p.driver.Keys()
+	raw := `""`
+	if !res.Payload.IsZero() {
+		raw = string(p.text(res.Payload))
+	}
+	if !strings.HasPrefix(raw, `"`) {
+		raw = quote(raw)
+	}
+	blk := p.Conv.Blocks[res.Block]
+	fields := []dialect.Field{{Key: "role", Raw: `"user"`}, {Key: keys.Content, Raw: raw}}
+	if p.blockwise() {
+		fields = []dialect.Field{{Key: keys.Type, Raw: `"text"`}, {Key: keys.Text, Raw: raw}}
+	} else if !p.alone(res.Message) {
+		return false
+	}
+	text, err := build(fields)
+	if err != nil {
+		p.err = err
+		return false
+	}
+	p.set(blk.Span, string(render(text, styleOf(p.at(blk.Span)), 0)))
+	return true
+}
+
+// removeMember cuts the member whose value stands at a span, and one comma.
+func (p *Plan) removeMember(v transcript.Value, val transcript.Span) {
+	prev := int64(-1)
+	found := false
+	var cut transcript.Span
+	for k, member := range v.Members() {
+		if found {
+			if prev < 0 {
+				cut.End = k.Span().Start
+			}
+			break
+		}
+		if member.Span() == val {
+			found = true
+			cut = transcript.Span{Start: k.Span().Start, End: val.End}
+			if prev >= 0 {
+				cut.Start = prev
+			}
+			continue
+		}
+		prev = member.Span().End
+	}
+	if found {
+		p.sets = append(p.sets, transcript.Edit{Span: cut})
+	}
+}

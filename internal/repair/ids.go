@@ -1,0 +1,198 @@
+package repair
+
+import (
+	"fmt"
+	"hash/fnv"
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// rename gives calls and results another id.
+func (p *Plan) rename(op *operation.Operation) bool {
+	if len(op.Calls) == 0 && len(op.Results) == 0 {
+		return false
+	}
+	if op.All && p.halved(op) {
+		return false // the side without an id gets one first
+	}
+	var old transcript.Token
+	if len(op.Calls) > 0 {
+		old = p.Conv.Calls[op.Calls[0]].ID
+	} else {
+		old = p.Conv.Results[op.Results[0]].ID
+	}
+	if !op.All {
+		done := false
+		for _, c := range op.Calls {
+			if !p.behind(c) {
+				continue
+			}
+			done = true
+			id := quote(p.fresh(p.Conv.Calls[c].ID.Text(), -1))
+			p.set(p.Conv.Calls[c].ID.Span, id)
+			for _, r := range p.answersOf(c) {
+				p.set(p.Conv.Results[r].ID.Span, id)
+			}
+		}
+		return done
+	}
+	// Every use of the id, as written, becomes one new id. A partner whose id
+	// is what this one becomes is no obstacle.
+	partner := int32(-1)
+	if len(op.Calls) > 0 {
+		partner = p.Pairing.Calls[op.Calls[0]].Result
+	}
+	id := p.fresh(p.proper(old), partner)
+	if pairing.Key(old) != "" && p.proper(old) == old.Text() && old.IsString() {
+		return false
+	}
+	if p.Log != nil {
+		p.Log.rename[old.Raw] = quote(id)
+	}
+	for i := range p.Conv.Calls {
+		if c := &p.Conv.Calls[i]; !c.Server && c.ID.Raw == old.Raw {
+			p.set(c.ID.Span, quote(id))
+			if r := p.Pairing.Calls[i].Result; r >= 0 && p.Conv.Results[r].ID.Raw != old.Raw && pairing.Key(p.Conv.Results[r].ID) != id {
+				p.set(p.Conv.Results[r].ID.Span, quote(id))
+			}
+		}
+	}
+	for i := range p.Conv.Results {
+		if r := &p.Conv.Results[i]; !r.Server && r.ID.Raw == old.Raw {
+			p.set(r.ID.Span, quote(id))
+		}
+	}
+	return true
+}
+
+// halved reports whether a call or a result that is to be renamed has no id.
+func (p *Plan) halved(op *operation.Operation) bool {
+	for _, c := range op.Calls {
+		if pairing.Key(p.Conv.Calls[c].ID) == "" {
+			return true
+		}
+	}
+	for _, r := range op.Results {
+		if pairing.Key(p.Conv.Results[r].ID) == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// proper returns the id as the profile takes it.
+func (p *Plan) proper(t transcript.Token) string {
+	id := strings.TrimSpace(t.Text())
+	id = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || !p.Profile.IDChars.Allows(string(r)) {
+			return '_'
+		}
+		return r
+	}, id)
+	if limit := p.Profile.IDMax; limit > 0 && len([]rune(id)) > limit {
+		id = string([]rune(id)[:limit-9]) + "_" + hash8(t.Raw)
+	}
+	return id
+}
+
+func hash8(s string) string {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(s))
+	return fmt.Sprintf("%08x", h.Sum32())
+}
+
+// fresh returns an id that no call or result of the conversation has, but for
+// one result.
+func (p *Plan) fresh(id string, partner int32) string {
+	own := ""
+	if partner >= 0 {
+		own = pairing.Key(p.Conv.Results[partner].ID)
+	}
+	used := func(id string) bool {
+		n := p.taken[id]
+		if id == own {
+			n--
+		}
+		return n > 0
+	}
+	out := id
+	for n := 2; used(out); n++ {
+		out = fmt.Sprintf("%s-%d", id, n)
+		if !p.Profile.IDChars.Allows("-") {
+			out = fmt.Sprintf("%s%d", id, n)
+		}
+		if limit := p.Profile.IDMax; limit > 0 && len(out) > limit {
+			out = id[:limit-9] + "_" + hash8(out)
+		}
+	}
+	p.taken[out]++
+	return out
+}
+
+// mint gives calls and their results an id where there is none.
+func (p *Plan) mint(op *operation.Operation) bool {
+	done := map[int32]bool{}
+	keys := p.driver.Keys()
+	for _, c := range op.Calls {
+		if done[c] || !p.behind(c) {
+			continue
+		}
+		done[c] = true
+		call := &p.Conv.Calls[c]
+		res := p.Pairing.Calls[c].Result
+		// One side may have an id already: the other gets it as it is written.
+		raw := ""
+		switch {
+		case pairing.Key(call.ID) != "":
+			raw = call.ID.Raw
+		case res >= 0 && pairing.Key(p.Conv.Results[res].ID) != "":
+			raw = p.Conv.Results[res].ID.Raw
+		default:
+			h := fnv.New64a()
+			fmt.Fprintf(h, "%d/%d/%s", p.Conv.Index, c, call.Name.Text())
+			raw = quote(p.fresh(fmt.Sprintf("call_%012x", h.Sum64()&(1<<48-1)), -1))
+		}
+		if pairing.Key(call.ID) == "" {
+			p.setToken(call.ID, p.Conv.Blocks[call.Block].Span, keys.ID, raw)
+		}
+		if res >= 0 && pairing.Key(p.Conv.Results[res].ID) == "" {
+			r := &p.Conv.Results[res]
+			p.setToken(r.ID, p.Conv.Blocks[r.Block].Span, keys.ResultID, raw)
+		}
+	}
+	return len(done) > 0
+}
+
+// setToken writes a member of an element: in its place, or as the first one.
+func (p *Plan) setToken(t transcript.Token, element transcript.Span, key, raw string) {
+	if t.Present() {
+		p.set(t.Span, raw)
+		return
+	}
+	v := p.at(element)
+	st := styleOf(v)
+	var first, second, end int64
+	n := 0
+	for k, val := range v.Members() {
+		if n == 0 {
+			first, end = k.Span().Start, val.Span().End
+		} else if n == 1 {
+			second = k.Span().Start
+			break
+		}
+		n++
+	}
+	if n == 0 && first == 0 {
+		return
+	}
+	sep := st.comma
+	if second > 0 {
+		sep = p.src.text(end, second)
+	}
+	p.sets = append(p.sets, transcript.Edit{
+		Span: transcript.Span{Start: first, End: first}, Text: []byte(quote(key) + st.colon + raw + sep),
+	})
+}
