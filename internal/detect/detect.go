@@ -119,6 +119,8 @@ func Read(src *transcript.Source, opts Options, yield func(*transcript.Conversat
 const (
 	headRecords = 256
 	headBytes   = 4 << 20
+	// maxExpected bounds for how many records room is set aside at once.
+	maxExpected = 2 << 20
 )
 
 // A shape is what a survey found.
@@ -128,6 +130,10 @@ type shape struct {
 	reason   string // why it is no transcript
 	log      *dialect.Dialect
 	document transcript.Record // of a file that is one
+	// records is how many records there are, as the head makes one expect: room
+	// for as many messages is set aside, so that the model of a file of many
+	// tiny ones is not copied again and again while it grows.
+	records int
 }
 
 // survey looks at the head of a source and decides what it is.
@@ -172,6 +178,9 @@ func survey(src *transcript.Source, opts Options) (*shape, error) {
 				first = rec.Value.Kind()
 			}
 			t.add(rec.Value, framing == transcript.FramingDocument)
+		}
+		if read := rec.Span.End - start; read > 0 {
+			s.records = int(min(src.Size()/max(1, read/int64(t.n+bad)), maxExpected))
 		}
 		if rec.Span.End-start > headBytes {
 			break
@@ -292,7 +301,13 @@ func (r *reader) sink() sink {
 	case classLog:
 		return newLogSink(r, r.shape.log)
 	case classMessage:
-		return &lineSink{r: r, seq: r.newSequence("")}
+		s := &lineSink{r: r, seq: r.newSequence("")}
+		if c := s.seq.b.Conv; r.shape.Framing != transcript.FramingDocument {
+			c.Messages = make([]transcript.Message, 0, r.shape.records+r.shape.records/16)
+			c.Blocks = make([]transcript.Block, 0, cap(c.Messages))
+			r.file.Starts = make([]int64, 0, cap(c.Messages))
+		}
+		return s
 	case classConversation:
 		return &conversationSink{r: r}
 	}
