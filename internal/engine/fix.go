@@ -115,7 +115,11 @@ func Fix(ctx context.Context, src *transcript.Source, opts FixOptions) (*Fixed, 
 			return nil, &ProofError{fmt.Sprintf("it did not settle in %d rounds; the last repair was to %s", maxRounds, c.fix.repairs[len(c.fix.repairs)-1].Title)}
 		}
 		for _, s := range c.fix.dropped {
-			kept[payloadHash(now, s)] = true
+			h, err := payloadHash(now, s)
+			if err != nil {
+				return nil, err
+			}
+			kept[h] = true
 		}
 		for _, r := range c.fix.repairs {
 			for i, s := range r.Dropped {
@@ -144,12 +148,12 @@ func Fix(ctx context.Context, src *transcript.Source, opts FixOptions) (*Fixed, 
 // seed makes hashes of payloads comparable within one run.
 var seed = maphash.MakeSeed()
 
-func payloadHash(src *transcript.Source, s transcript.Span) uint64 {
+func payloadHash(src *transcript.Source, s transcript.Span) (uint64, error) {
 	b, err := src.Bytes(s)
 	if err != nil {
-		return 0
+		return 0, err
 	}
-	return maphash.Bytes(seed, repair.Canonical(b))
+	return maphash.Bytes(seed, repair.Canonical(b)), nil
 }
 
 // prove holds the repaired source against the original.
@@ -221,8 +225,7 @@ func counts(r *Report) map[string]int {
 func payloads(ctx context.Context, src *transcript.Source, opts FixOptions) (map[uint64]int64, error) {
 	out := map[uint64]int64{}
 	_, err := detect.Read(src, detect.Options{Dialect: opts.Dialect}, func(c *transcript.Conversation) error {
-		addPayloads(out, src, c)
-		return ctx.Err()
+		return cmp.Or(addPayloads(out, src, c), ctx.Err())
 	})
 	if _, not := errors.AsType[*detect.ErrNotTranscript](err); not {
 		err = nil
@@ -231,16 +234,23 @@ func payloads(ctx context.Context, src *transcript.Source, opts FixOptions) (map
 }
 
 // addPayloads adds the payloads of a conversation.
-func addPayloads(to map[uint64]int64, src *transcript.Source, c *transcript.Conversation) {
+func addPayloads(to map[uint64]int64, src *transcript.Source, c *transcript.Conversation) error {
+	var failed error
 	text := func(s transcript.Span) string {
-		b, _ := src.Bytes(s)
+		b, err := src.Bytes(s)
+		failed = cmp.Or(failed, err)
 		return string(b)
 	}
 	for i := range c.Results {
 		if r := &c.Results[i]; !r.Payload.IsZero() && !rules.IsPlaceholder(c, r, text) {
-			to[payloadHash(src, r.Payload)] = r.Payload.Start
+			h, err := payloadHash(src, r.Payload)
+			if err != nil {
+				return err
+			}
+			to[h] = r.Payload.Start
 		}
 	}
+	return failed
 }
 
 // A fixer collects the edits of one round.
@@ -257,7 +267,9 @@ type fixer struct {
 // conversation compiles what the findings of a conversation ask for.
 func (x *fixer) conversation(c *checker, conv *transcript.Conversation, pairs pairing.Pairing, prof *profile.Profile, found []Finding) error {
 	if x.payloads != nil {
-		addPayloads(x.payloads, c.src, conv)
+		if err := addPayloads(x.payloads, c.src, conv); err != nil {
+			return err
+		}
 	}
 	ops, rule := x.allowed(found)
 	if len(ops) == 0 {

@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+const (
+	proofCall   = `{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]}`
+	proofResult = `{"role":"tool","tool_call_id":"c1","content":"recorded"}`
+	proofUser   = `{"role":"user","content":"q"}`
+)
+
+// TestProve: each proof refuses a repair that breaks what it is there for, and
+// lets pass what does not.
+func TestProve(t *testing.T) {
+	sound := proofUser + "\n" + proofCall + "\n" + proofResult + "\n"
+	for _, c := range []struct {
+		name, before, after string
+		dropped             bool // an unsafe operation named the payload
+		want                string
+	}{
+		{"nothing changed", sound, sound, false, ""},
+		{"a payload is gone", sound, proofUser + "\n", false, "the result payload at byte"},
+		{"a payload is cut", sound, strings.Replace(sound, "recorded", "record", 1), false, "the result payload at byte"},
+		{"a payload is gone that was named", sound, proofUser + "\n", true, ""},
+		{
+			"a placeholder is gone", strings.Replace(sound, "recorded", "No result provided", 1), proofUser + "\n",
+			false, "",
+		},
+		{
+			"a payload is only escaped", strings.Replace(sound, "recorded", "a\nb", 1), strings.Replace(sound, "recorded", `a\nb`, 1),
+			false, "",
+		},
+		{"a record is torn", sound, sound + `{"role":"user","con`, false, "0 records could not be read before, 1 after"},
+		{
+			"a rule finds more", sound, sound + strings.ReplaceAll(proofCall, "c1", "c2") + "\n" + proofUser + "\n",
+			false, "missing-tool-result was found 0 times before and 1 times after",
+		},
+		{"it is no transcript any more", sound, `{"a":1}`, false, "no transcript any more"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ctx := context.Background()
+			before, after := transcript.FromBytes("before", []byte(c.before)), transcript.FromBytes("after", []byte(c.after))
+			var f Fixed
+			var err error
+			if f.Before, err = Check(ctx, before, Options{}); err != nil {
+				t.Fatal(err)
+			}
+			if f.After, err = Check(ctx, after, Options{}); err != nil {
+				t.Fatal(err)
+			}
+			has, err := payloads(ctx, after, FixOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			named := map[uint64]bool{}
+			if c.dropped {
+				had, err := payloads(ctx, before, FixOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for h := range had {
+					named[h] = true
+				}
+			}
+			err = prove(ctx, before, &f, FixOptions{}, has, named)
+			if c.want == "" {
+				if err != nil {
+					t.Errorf("refused: %v", err)
+				}
+				return
+			}
+			if proof, ok := errors.AsType[*ProofError](err); !ok || !strings.Contains(proof.Reason, c.want) {
+				t.Errorf("got %v, want a proof that says %q", err, c.want)
+			}
+		})
+	}
+}
