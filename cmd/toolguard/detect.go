@@ -141,10 +141,14 @@ func because(f *detect.File) string {
 	if name := nothingIn(f); name != "" {
 		return name
 	}
-	if f.Key == "" {
-		return fmt.Sprintf("%s (%s)", f.Dialect, f.Container)
+	out := fmt.Sprintf("%s (%s)", f.Dialect, f.Container)
+	if f.Key != "" {
+		out += ", decided by " + f.Key
 	}
-	return fmt.Sprintf("%s (%s), decided by %s", f.Dialect, f.Container, f.Key)
+	if f.CheckOnly != "" {
+		out += ", only checked: " + f.CheckOnly
+	}
+	return out
 }
 
 // nothingIn names a file in which nothing speaks, and returns "" for others.
@@ -181,6 +185,9 @@ func (d *detection) reasons(f *detect.File) {
 		others = append(others, fmt.Sprintf("%s (%d decisive, %d plain)", c.Dialect, c.Decisive, c.Plain))
 	}
 	line("runners-up", strings.Join(others, ", "))
+	if f.CheckOnly != "" {
+		line("repairs", "none: "+f.CheckOnly)
+	}
 	sure := "yes"
 	if !f.Sure {
 		sure = "no, nothing in it is found in transcripts alone"

@@ -268,8 +268,9 @@ func (x *fix) fix(ctx context.Context, t *target) fixed {
 		return got
 	}
 	got.Fixed, got.err = engine.Fix(ctx, src, x.opts)
-	if proof, ok := errors.AsType[*engine.ProofError](got.err); ok {
-		got.err = fmt.Errorf("%s: %w", t.path, proof)
+	_, unproved := errors.AsType[*engine.ProofError](got.err)
+	if _, refused := errors.AsType[*engine.CheckOnlyError](got.err); unproved || refused {
+		got.err = fmt.Errorf("%s: %w", t.path, got.err)
 	}
 	if got.err == nil && (got.Changed() || x.show == showText) {
 		got.src = src

@@ -148,8 +148,11 @@ func formatTable() []byte {
 	b.WriteString("Dialects\n")
 	for _, d := range dialect.All() {
 		fmt.Fprintf(&b, "\n%s: %s\n", d.Name, d.Title)
-		fmt.Fprintf(&b, "  %s\n  where: %s\n  containers: %s\n\n", d.Summary, d.Where, strings.Join(containersOf(d), ", "))
-		fmt.Fprintf(&b, "%s\n", indented(d.Example))
+		fmt.Fprintf(&b, "  %s\n  where: %s\n  containers: %s\n", d.Summary, d.Where, strings.Join(containersOf(d), ", "))
+		if d.CheckOnly != "" {
+			fmt.Fprintf(&b, "  only checked: %s\n", d.CheckOnly)
+		}
+		fmt.Fprintf(&b, "\n%s\n", indented(d.Example))
 	}
 	b.WriteString("\nContainers\n\n")
 	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -168,6 +171,7 @@ func formatList() any {
 		Where      string   `json:"where"`
 		Provider   string   `json:"provider"`
 		Containers []string `json:"containers"`
+		CheckOnly  *string  `json:"check_only"` // why it is not repaired
 		Example    string   `json:"example"`
 	}
 	var list struct {
@@ -175,7 +179,11 @@ func formatList() any {
 		Containers []container `json:"containers"`
 	}
 	for _, d := range dialect.All() {
-		list.Dialects = append(list.Dialects, format{d.Name, d.Title, d.Summary, d.Where, d.Provider, containersOf(d), d.Example})
+		f := format{d.Name, d.Title, d.Summary, d.Where, d.Provider, containersOf(d), nil, d.Example}
+		if d.CheckOnly != "" {
+			f.CheckOnly = &d.CheckOnly
+		}
+		list.Dialects = append(list.Dialects, f)
 	}
 	list.Containers = containers()
 	return list

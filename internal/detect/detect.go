@@ -60,6 +60,8 @@ type RecordFault struct {
 // it was read.
 type File struct {
 	Decision
+	// CheckOnly says why the file is not to be repaired; "" where it may be.
+	CheckOnly     string
 	Records       int // framed records, unreadable ones included
 	Skipped       int // records that hold nothing that speaks
 	Conversations int
@@ -111,6 +113,9 @@ func Read(src *transcript.Source, opts Options, yield func(*transcript.Conversat
 	r := &reader{file: f, opts: opts, shape: shape, yield: yield}
 	if err := r.read(src); err != nil {
 		return f, err
+	}
+	if d := dialect.ByName(f.Dialect); d != nil && f.CheckOnly == "" {
+		f.CheckOnly = d.CheckOnly
 	}
 	return f, nil
 }

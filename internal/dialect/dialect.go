@@ -63,6 +63,9 @@ type Dialect struct {
 	Provider string
 	Window   transcript.Window
 	Driver   Driver
+	// CheckOnly says why no such transcript is repaired; "" where they are. It
+	// is a clause without a full stop.
+	CheckOnly string
 	// Log describes the envelope of a session log; nil where messages stand
 	// bare.
 	Log *Log

@@ -158,6 +158,9 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	for _, r := range c.opts.Rules {
 		rc.Run(r)
 	}
+	if dialect.ByName(conv.Dialect).CheckOnly != "" {
+		c.withhold(c.report.Findings[before:])
+	}
 	if c.err == nil {
 		switch found := c.report.Findings[before:]; {
 		case c.fix != nil:
@@ -165,6 +168,17 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 		case c.opts.Edits:
 			c.err = c.edits(conv, rc.Pairing, prof, found)
 		}
+	}
+}
+
+// withhold takes the repairs off findings that are only to be reported.
+func (c *checker) withhold(found []Finding) {
+	for i := range found {
+		f := &found[i]
+		if c.fix != nil && c.fix.opts.allows(&f.Finding) {
+			c.fix.withheld = true
+		}
+		f.Fix, f.Edits = nil, nil
 	}
 }
 
@@ -221,6 +235,12 @@ func (c *checker) file(file *detect.File) {
 	before := len(c.report.Findings)
 	for _, r := range c.opts.Rules {
 		fc.Run(r)
+	}
+	if file.CheckOnly != "" {
+		c.withhold(c.report.Findings)
+		if c.fix != nil {
+			c.fix.edits, c.fix.repairs, c.fix.dropped, c.fix.log = nil, nil, nil, nil
+		}
 	}
 	if c.err == nil {
 		switch found := c.report.Findings[before:]; {

@@ -84,6 +84,13 @@ type ProofError struct{ Reason string }
 // Error implements error.
 func (e *ProofError) Error() string { return "not repaired: " + e.Reason }
 
+// A CheckOnlyError says that there is something to repair in a file of a kind
+// that is not repaired.
+type CheckOnlyError struct{ Reason string }
+
+// Error implements error.
+func (e *CheckOnlyError) Error() string { return "is only checked: " + e.Reason }
+
 // Fix repairs a source: it applies the operations that are allowed, looks
 // again until nothing is left to do, and proves that nothing was lost. It does
 // not write.
@@ -107,6 +114,9 @@ func Fix(ctx context.Context, src *transcript.Source, opts FixOptions) (*Fixed, 
 			out.Before = rep
 		}
 		out.After = rep
+		if rep.File.CheckOnly != "" && c.fix.withheld {
+			return nil, &CheckOnlyError{rep.File.CheckOnly}
+		}
 		has = c.fix.payloads
 		if rep.Skipped != "" || len(c.fix.edits) == 0 {
 			break
@@ -260,6 +270,9 @@ type fixer struct {
 	edits   []transcript.Edit
 	repairs []Repair
 	dropped []transcript.Span // payloads that unsafe operations drop
+	// withheld is set when a repair that is allowed was asked for where
+	// nothing is repaired.
+	withheld bool
 	// payloads are the recorded results, by hash; nil where they do not matter.
 	payloads map[uint64]int64
 }

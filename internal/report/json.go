@@ -42,6 +42,7 @@ type (
 		Conversations int     `json:"conversations"`
 		Calls         int     `json:"calls"`
 		Results       int     `json:"results"`
+		CheckOnly     *string `json:"check_only"` // why it is not repaired
 	}
 	jsonFinding struct {
 		Rule          string        `json:"rule"`
@@ -105,6 +106,7 @@ func (j *jsonReporter) File(r *engine.Report) error {
 	err := element(&j.files, jsonFile{
 		Path: r.Path, Dialect: known(r.File.Dialect), Container: r.File.Container,
 		Conversations: r.File.Conversations, Calls: r.Calls, Results: r.Results,
+		CheckOnly: known(r.File.CheckOnly),
 	})
 	for i := range r.Findings {
 		if err == nil {

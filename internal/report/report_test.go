@@ -317,6 +317,10 @@ func TestSummary(t *testing.T) {
 			Summary{Files: 1, Warnings: 1, Infos: 1, problemFiles: 1, problemUnsafe: 1},
 			"Found 1 problem in 1 file (1 fixable with toolguard fix --write --unsafe) and 1 info. 1 file checked.",
 		},
+		{
+			Summary{Files: 2, Errors: 3, problemFiles: 2, problemFixable: 1, problemCheckOnly: 2},
+			"Found 3 problems in 2 files (1 fixable with toolguard fix --write, 2 where toolguard only checks). 2 files checked.",
+		},
 	}
 	for _, tt := range tests {
 		if got := tt.s.String(); got != tt.want {

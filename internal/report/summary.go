@@ -26,6 +26,9 @@ type Summary struct {
 
 	// The same, of errors and warnings alone, and the files these are in.
 	problemFixable, problemUnsafe, problemFiles int
+	// problemCheckOnly counts the errors and warnings in files that are never
+	// repaired.
+	problemCheckOnly int
 }
 
 // Add counts a file that was checked.
@@ -61,6 +64,9 @@ func (s *Summary) Add(r *engine.Report) {
 	}
 	if s.Problems() > before {
 		s.problemFiles++
+		if r.File.CheckOnly != "" {
+			s.problemCheckOnly += s.Problems() - before
+		}
 	}
 }
 
@@ -117,13 +123,20 @@ func (s *Summary) found() string {
 		return "No problems found."
 	}
 	out := fmt.Sprintf("Found %s in %s", count(s.Problems(), "problem"), count(s.problemFiles, "file"))
+	var remarks []string
 	switch fix, unsafes := s.problemFixable, s.problemUnsafe; {
 	case fix > 0 && unsafes > 0:
-		out += fmt.Sprintf(" (%d fixable with toolguard fix --write, %d more with --unsafe)", fix, unsafes)
+		remarks = append(remarks, fmt.Sprintf("%d fixable with toolguard fix --write, %d more with --unsafe", fix, unsafes))
 	case fix > 0:
-		out += fmt.Sprintf(" (%d fixable with toolguard fix --write)", fix)
+		remarks = append(remarks, fmt.Sprintf("%d fixable with toolguard fix --write", fix))
 	case unsafes > 0:
-		out += fmt.Sprintf(" (%d fixable with toolguard fix --write --unsafe)", unsafes)
+		remarks = append(remarks, fmt.Sprintf("%d fixable with toolguard fix --write --unsafe", unsafes))
+	}
+	if n := s.problemCheckOnly; n > 0 {
+		remarks = append(remarks, fmt.Sprintf("%d where toolguard only checks", n))
+	}
+	if len(remarks) > 0 {
+		out += " (" + strings.Join(remarks, ", ") + ")"
 	}
 	if s.Infos > 0 {
 		out += " and " + count(s.Infos, "info")
