@@ -1,0 +1,95 @@
+package dialect
+
+import (
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// A Path names a member of an element: keys joined by ".", and alternatives by
+// "|", of which the first that is there counts. A number is a place in a list,
+// from the end where it is negative: "id.-1" is the last element of the list id.
+// The empty path is the element itself.
+type Path string
+
+// In returns what the path leads to in v, None for nothing.
+func (p Path) In(v transcript.Value) transcript.Value {
+	for alt := range p.Alternatives() {
+		if got := alt.follow(v); got.Exists() {
+			return got
+		}
+	}
+	return transcript.Value{}
+}
+
+// Alternatives yields the alternatives of the path, each a path of its own.
+func (p Path) Alternatives() iter.Seq[Path] {
+	return func(yield func(Path) bool) {
+		for rest, more := string(p), true; more; {
+			var alt string
+			if alt, rest, more = strings.Cut(rest, "|"); !yield(Path(alt)) {
+				return
+			}
+		}
+	}
+}
+
+// Nth returns the alternative of that number, the last where there are fewer.
+func (p Path) Nth(n int) Path {
+	var last Path
+	for alt := range p.Alternatives() {
+		if last = alt; n == 0 {
+			break
+		}
+		n--
+	}
+	return last
+}
+
+// Key returns the last segment of the first alternative: the name of the member
+// in the object that holds it.
+func (p Path) Key() string {
+	first := string(p.Nth(0))
+	return first[strings.LastIndexByte(first, '.')+1:]
+}
+
+// follow returns what a path without alternatives leads to.
+func (p Path) follow(v transcript.Value) transcript.Value {
+	for rest, more := string(p), p != ""; more && v.Exists(); {
+		var key string
+		key, rest, more = strings.Cut(rest, ".")
+		if v.Kind() == transcript.Array {
+			v = element(v, key)
+		} else {
+			v = v.Get(key)
+		}
+	}
+	return v
+}
+
+// element returns the element of a list at a place that is written as a number.
+func element(list transcript.Value, place string) transcript.Value {
+	n, err := strconv.Atoi(place)
+	if err != nil {
+		return transcript.Value{}
+	}
+	if n < 0 {
+		for range list.Elements() {
+			n++
+		}
+	}
+	for i, e := range list.Elements() {
+		if i == n {
+			return e
+		}
+	}
+	return transcript.Value{}
+}
+
+// A RoleName is how a dialect writes a role.
+type RoleName struct {
+	Written string
+	Role    transcript.Role
+}

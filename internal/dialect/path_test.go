@@ -1,0 +1,49 @@
+package dialect
+
+import (
+	"testing"
+
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+func TestPath(t *testing.T) {
+	v := transcript.NewValue([]byte(`{"a":{"b":1,"c":null},"d":[2,3,{"e":4}],"f":"5"}`), 0)
+	for _, c := range []struct {
+		path Path
+		want string
+	}{
+		{"f", `"5"`},
+		{"a.b", "1"},
+		{"a.c", "null"},
+		{"x|a.b", "1"},
+		{"a.c|a.b", "null"},
+		{"a.x|x", ""},
+		{"f.x", ""},
+		{"d.0", "2"},
+		{"d.-1.e", "4"},
+		{"d.3", ""},
+		{"d.-4", ""},
+		{"d.e", ""},
+		{"a", `{"b":1,"c":null}`},
+	} {
+		if got := string(c.path.In(v).Raw()); got != c.want {
+			t.Errorf("%s: %s, want %s", c.path, got, c.want)
+		}
+	}
+	if got := Path("").In(v); got.Span() != v.Span() {
+		t.Errorf("the empty path leads to %s", got.Raw())
+	}
+	if n := testing.AllocsPerRun(100, func() { Path("x|d.-1.e").In(v) }); n > 0 {
+		t.Errorf("a look-up allocates %v times", n)
+	}
+}
+
+func TestPathAlternatives(t *testing.T) {
+	p := Path("tool_calls|data.calls")
+	if p.Nth(0) != "tool_calls" || p.Nth(1) != "data.calls" || p.Nth(2) != "data.calls" {
+		t.Errorf("%s, %s, %s", p.Nth(0), p.Nth(1), p.Nth(2))
+	}
+	if p.Nth(1).Key() != "calls" || p.Key() != "tool_calls" {
+		t.Errorf("%s, %s", p.Nth(1).Key(), p.Key())
+	}
+}
