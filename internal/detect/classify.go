@@ -106,6 +106,8 @@ type tally struct {
 	alien         int  // messages of a dialect that is not known
 	forced        *dialect.Dialect
 	docLog        *dialect.Dialect
+	wraps         wrapTally
+	wrap          string   // of the first place found
 	keys          []string // of the first object, for a reason
 }
 
@@ -195,6 +197,7 @@ func (t *tally) add(v transcript.Value, document bool) {
 			t.emptyArray = true
 		}
 		t.unspoken = t.unspoken || unspoken(v)
+		t.wraps.add(v)
 		t.byClass[classOther]++
 		return
 	}
@@ -202,6 +205,7 @@ func (t *tally) add(v transcript.Value, document bool) {
 	t.sure = true
 	if t.conversations == 0 {
 		t.pointer = found[0].pointer
+		t.wrap = strings.Join(found[0].wrap, ".")
 	}
 	t.conversations += len(found)
 	// The first elements tell enough, unless nothing in them decides.
@@ -222,7 +226,7 @@ func (t *tally) add(v transcript.Value, document bool) {
 				if i >= headElements && (!document || t.decided()) {
 					break
 				}
-				t.element(e)
+				t.element(e.Path(p.wrap...))
 			}
 		}
 	}
@@ -286,8 +290,13 @@ func (t *tally) decide(s *shape) {
 	if best == classMessage && t.alien > 0 && !t.decided() {
 		best = classOther
 	}
+	if w := t.wraps.best(); best == classOther && w != nil && 2*(w.messages+w.logs) >= t.n {
+		t.unwrap(s, w)
+		return
+	}
 	s.class = best
 	s.Sure = t.sure
+	s.Wrap = t.wrap
 	slices.SortStableFunc(t.candidates, func(a, b Candidate) int {
 		if a.Decisive != b.Decisive {
 			return b.Decisive - a.Decisive
@@ -346,6 +355,28 @@ func (t *tally) decide(s *shape) {
 		if t.forced.Log != nil && best == classLog {
 			s.log = t.forced
 		}
+	}
+}
+
+// unwrap makes a shape of records that all keep what speaks at one path.
+func (t *tally) unwrap(s *shape, w *wrapped) {
+	s.class, s.wrap, s.Wrap = w.class(), w.path, w.String()
+	s.Sure = w.sure > 0
+	s.Dialect, s.Key = w.dialect, w.key
+	if t.forced != nil {
+		s.Dialect, s.Key = t.forced.Name, "--dialect"
+	}
+	switch {
+	case s.class == classLog:
+		s.log, s.Dialect = w.log, w.log.Name
+		s.Container = ContainerEventLog
+		if w.linked {
+			s.Container = ContainerLinkedLog
+		}
+	case s.Framing == transcript.FramingDocument:
+		s.Container = ContainerDocument
+	default:
+		s.Container = ContainerLines
 	}
 }
 

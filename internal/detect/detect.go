@@ -41,6 +41,9 @@ type Decision struct {
 	// Pointer is where the first conversation stands: a JSON pointer, "" for
 	// the root, and for a log the member that holds the message.
 	Pointer string
+	// Wrap leads from an element of the list, or from a record, to the message
+	// or the log's record that it holds: "message". Empty where none does.
+	Wrap string
 	// Key is what decided the dialect: `tool_calls[0].function at byte 120`.
 	Key string
 	// Sure is false for a file that is JSON but shows no sign of a transcript
@@ -132,7 +135,8 @@ const (
 type shape struct {
 	Decision
 	class    class
-	reason   string // why it is no transcript
+	reason   string   // why it is no transcript
+	wrap     []string // leads from a record to what speaks in it
 	log      *dialect.Dialect
 	document transcript.Record // of a file that is one
 	// records is how many records there are, as the head makes one expect: room
@@ -291,7 +295,7 @@ func (r *reader) record(sink sink, rec transcript.Record) {
 		}
 		return
 	}
-	sink.record(int32(rec.Index), rec.Value)
+	sink.record(int32(rec.Index), rec.Value.Path(r.shape.wrap...))
 }
 
 // A sink takes the records of a file and makes conversations of them.
@@ -378,7 +382,7 @@ func (s *lineSink) record(index int32, v transcript.Value) {
 func (s *lineSink) torn(int32) { s.seq.b.Conv.Incomplete = true }
 
 func (s *lineSink) end() {
-	s.seq.b.Conv.Lines = s.r.shape.Framing != transcript.FramingDocument
+	s.seq.b.Conv.Lines = s.r.shape.Framing != transcript.FramingDocument && s.r.shape.wrap == nil
 	s.r.finish(s.seq)
 	s.r.hand(s.seq.b.Conv)
 }
@@ -398,7 +402,7 @@ func (s *conversationSink) record(index int32, v transcript.Value) {
 	for _, p := range found {
 		if p.class == classLog {
 			ls := newLogSink(s.r, p.log)
-			for _, e := range p.parts[0].Elements() {
+			for _, e := range chained(p) {
 				ls.record(index, e)
 			}
 			ls.end()
@@ -422,9 +426,11 @@ func (s *conversationSink) record(index int32, v transcript.Value) {
 				q.add(index, part)
 				continue
 			}
-			c.Lists = append(c.Lists, part.Span())
+			if p.wrap == nil {
+				c.Lists = append(c.Lists, part.Span())
+			}
 			for _, e := range part.Elements() {
-				q.add(index, e)
+				q.add(index, e.Path(p.wrap...))
 			}
 		}
 		s.r.finish(q)
@@ -464,7 +470,7 @@ func (q *sequence) choose(p place) {
 	}
 	for _, part := range p.parts {
 		for _, e := range part.Elements() {
-			if d, claim, _ := claimOf(e); claim == dialect.ClaimDecisive {
+			if d, claim, _ := claimOf(e.Path(p.wrap...)); claim == dialect.ClaimDecisive {
 				q.primary = d
 				return
 			}

@@ -132,6 +132,31 @@ func TestDecision(t *testing.T) {
 			convs: []string{"openai-responses, a request body: 1 messages, 0 calls, 0 results"},
 		},
 		{
+			name: "messages in elements of a list", text: list(`{"at":1,"message":`+chatCall+`}`, `{"at":2,"message":`+chatResult+`}`, `{"note":"n"}`),
+			framing: doc, container: "json-messages", dialect: "openai-chat", key: "tool_calls at byte 19",
+			convs: []string{"openai-chat, a log: 2 messages, 1 calls, 1 results"},
+		},
+		{
+			name: "messages in records", text: lines(`{"at":1,"message":`+user+`}`, `{"at":2,"message":`+use+`}`, `{"at":3,"message":`+useResult+`}`),
+			framing: jsonl, container: "jsonl-messages", dialect: "anthropic", key: `type "tool_use"`,
+			convs: []string{"anthropic, a log: 3 messages, 1 calls, 1 results"},
+		},
+		{
+			name: "records of a log in elements of a list, out of order", text: list(`{"seq":1,"content":{"role":"agent","content":{"data":`+recordUse+`}}}`, `{"seq":2,"content":{"role":"agent","content":{"data":`+record+`}}}`),
+			framing: doc, container: "json-log", dialect: "claude-code", key: "message at byte 0",
+			convs: []string{"claude-code, a log: 2 messages, 1 calls, 0 results, linked"},
+		},
+		{
+			name: "answers to one question", text: `{"choices":` + list(`{"index":0,"message":`+chatCall+`}`, `{"index":1,"message":`+chatCall+`}`) + `}`,
+			framing: doc, container: "json-conversations", dialect: "openai-chat", pointer: "/choices/0/message", key: "tool_calls",
+			convs: []string{"/choices/0/message openai-chat, a trace: 1 messages, 1 calls, 0 results", "/choices/1/message openai-chat, a trace: 1 messages, 1 calls, 0 results"},
+		},
+		{
+			name: "a message among the outputs", text: `{"outputs":{"text":"t","llm_output":` + chatCall + `}}`,
+			framing: doc, container: "json-messages", dialect: "openai-chat", pointer: "/outputs/llm_output", key: "tool_calls",
+			convs: []string{"openai-chat, a trace: 1 messages, 1 calls, 0 results"},
+		},
+		{
 			name: "state elsewhere", text: `{"model":"m","previous_response_id":"resp_1","input":` + list(itemResult) + `}`,
 			framing: doc, container: "json-messages", dialect: "openai-responses", pointer: "/input", key: `type "function_call_output"`,
 			convs: []string{"openai-responses, a request body: 1 messages, 0 calls, 1 results, elsewhere"},

@@ -19,6 +19,8 @@ type place struct {
 	log     *dialect.Dialect
 	// parts are the lists, or single messages, that make up the conversation.
 	parts []transcript.Value
+	// wrap leads from an element of a list to what speaks in it.
+	wrap []string
 
 	body     bool // an object with a model and the options of a request holds it
 	model    bool // an object with a model holds it
@@ -69,6 +71,10 @@ var requestKeys = []string{
 // traceKeys are members that hold what a model or a step put out.
 var traceKeys = []string{"output", "outputs", "choices", "spans", "response"}
 
+// alternatives are members whose elements wrap one message each, but make up no
+// conversation.
+var alternatives = []string{"choices", "candidates", "generations", "results", "responses"}
+
 // find returns the places in v where conversations stand, in order.
 func find(v transcript.Value) []place {
 	f := &finder{}
@@ -94,6 +100,13 @@ func (f *finder) array(v transcript.Value, path []string, ctx place, depth int) 
 	if class, log := listClass(v); class != classOther {
 		f.emit(ctx, path, class, log, v)
 		return
+	}
+	if n := len(path); n == 0 || !slices.Contains(alternatives, path[n-1]) {
+		if w := wrapOf(v); w != nil {
+			ctx.wrap = w.path
+			f.emit(ctx, path, w.class(), w.log, v)
+			return
+		}
 	}
 	many := false
 	for i := range v.Elements() {
@@ -164,7 +177,7 @@ func (f *finder) object(v transcript.Value, path []string, ctx place, depth int)
 		}
 		sub := ctx
 		sub.traced = sub.traced || slices.Contains(traceKeys, m.key)
-		if m.key == "message" && (sub.traced || slices.Contains(path, "result")) {
+		if f.alone(m.key, path, sub.traced) {
 			if d, claim, _ := claimOf(m.val); claim == dialect.ClaimDecisive || claim == dialect.ClaimPlain && knownRole(m.val) {
 				sub.traced, sub.hint = true, d
 				f.emit(sub, append(path, m.key), classMessage, nil, m.val)
@@ -173,6 +186,16 @@ func (f *finder) object(v transcript.Value, path []string, ctx place, depth int)
 		}
 		f.value(m.val, append(path, m.key), sub, depth+1)
 	}
+}
+
+// alone reports whether a member may hold a message that stands alone: a choice,
+// a batch's result, or one of the outputs of a step. What was answered to a
+// recorded request is left out: it stands in the next request again.
+func (f *finder) alone(key string, path []string, traced bool) bool {
+	if key == "message" {
+		return traced || slices.Contains(path, "result")
+	}
+	return traced && key != "response" && !slices.Contains(path, "response")
 }
 
 // hintOf reads off the rest of a request which API it is for.

@@ -90,12 +90,13 @@ var ownDialect = map[string]string{
 	"claude-code": "claude-code", "claude-like-lines": "claude-code",
 }
 
-// refused are files without a list of messages: toolguard says so.
-var refused = map[string]bool{
-	// Rows of inputs and outputs with single messages, no conversation.
-	"openai-chat/microsoft__promptflow__src_promptflow_tests_test_configs_datas_chat_history_with_tools.json": true,
-	// An app's own envelope around records of a session.
-	"claude-code/slopus__happy__packages_happy-app_sources_sync___testdata___trace_0.json": true,
+// unread are files whose shape the independent count cannot read, with the
+// calls and results that were counted in them by hand.
+var unread = map[string][2]int{
+	// Rows of inputs and outputs with single messages.
+	"promptflow_tests_test_configs_datas_chat_history_with_tools.json": {5, 0},
+	// An app's own envelope around records of a session, out of order.
+	"happy-app_sources_sync___testdata___trace_0.json": {32, 32},
 }
 
 // explained are the files in which toolguard and the independent count differ,
@@ -111,6 +112,9 @@ var explained = map[string]defects{
 	// pair by position, and what is wrong are the ids.
 	"stage0_agents_claude_large.jsonl": {emptyID: 2},
 	// One call without an id and two results without one: ambiguous-pairing.
+	// Rows of inputs and outputs, in which the outputs are single messages: the
+	// count does not read them.
+	"datas_chat_history_with_tools.json": {trailing: 5},
 	// Records share the uuid "[trimmed for fixture]", so that the call of line
 	// 55 is a replay.
 	"stage0_agents_claude_small.jsonl": {emptyID: 3},
@@ -137,11 +141,10 @@ func TestCorpus(t *testing.T) {
 			others++ // to be read without a crash, or refused
 			continue
 		}
-		if refused[c.path] {
-			if rep.Skipped == "" {
-				t.Errorf("%s: was read as %s", c.path, rep.File.Dialect)
+		for suffix, n := range unread {
+			if strings.HasSuffix(c.path, suffix) {
+				c.calls, c.results = n[0], n[1]
 			}
-			continue
 		}
 		files++
 		calls += rep.Calls

@@ -1,0 +1,165 @@
+package detect
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// wrappers are members in which programs keep a message, or a record of
+// another program's log, beside what they note about it themselves.
+var wrappers = []string{"message", "msg", "content", "data", "payload", "event", "record", "item", "entry", "raw"}
+
+// maxWrap is how many wrappers may stand around a message.
+const maxWrap = 3
+
+// A wrapTally counts at which paths of elements messages stand.
+type wrapTally struct {
+	n     int // elements looked at
+	paths []wrapped
+}
+
+// A wrapped is a path from an element to what speaks in it.
+type wrapped struct {
+	path           []string
+	sure, messages int
+	logs           int
+	log            *dialect.Dialect
+	linked         bool
+	dialect        string // of the first element that decides, or of the first
+	key            string // by which it was decided
+}
+
+// add counts what speaks in an element.
+func (t *wrapTally) add(v transcript.Value) {
+	t.n++
+	t.walk(v, nil)
+}
+
+func (t *wrapTally) walk(v transcript.Value, path []string) {
+	for k, val := range v.Members() {
+		if val.Kind() != transcript.Object || !slices.ContainsFunc(wrappers, k.Is) {
+			continue
+		}
+		inner := append(path[:len(path):len(path)], k.Str())
+		if d, c, sign := logOf(val); c != dialect.ClaimNone {
+			w := t.at(inner)
+			w.logs++
+			w.log = d
+			w.linked = w.linked || val.Get(d.Log.ID).Exists() || val.Get(d.Log.Parent).Exists()
+			w.decide(d, sign, c, val)
+			continue
+		}
+		d, claim, sign := claimOf(val)
+		if claim == dialect.ClaimDecisive || claim == dialect.ClaimPlain && knownRole(val) {
+			w := t.at(inner)
+			w.messages++
+			w.decide(d, sign.String(), claim, val)
+		}
+		if claim == dialect.ClaimDecisive {
+			continue
+		}
+		if len(inner) < maxWrap {
+			t.walk(val, inner)
+		}
+	}
+}
+
+// decide notes by what an element told its dialect.
+func (w *wrapped) decide(d *dialect.Dialect, sign string, claim dialect.Claim, v transcript.Value) {
+	if sure := claim == dialect.ClaimDecisive; w.dialect == "" || sure && w.sure == 0 {
+		w.dialect, w.key = d.Name, fmt.Sprintf("%s at byte %d", sign, v.Span().Start)
+	}
+	if claim == dialect.ClaimDecisive {
+		w.sure++
+	}
+}
+
+func (t *wrapTally) at(path []string) *wrapped {
+	for i := range t.paths {
+		if slices.Equal(t.paths[i].path, path) {
+			return &t.paths[i]
+		}
+	}
+	t.paths = append(t.paths, wrapped{path: path})
+	return &t.paths[len(t.paths)-1]
+}
+
+// best returns the path at which most elements speak, nil unless at least half
+// of them do and one does so as only a transcript would.
+func (t *wrapTally) best() *wrapped {
+	var best *wrapped
+	for i := range t.paths {
+		if w := &t.paths[i]; best == nil || w.sure > best.sure || w.sure == best.sure && w.messages+w.logs > best.messages+best.logs {
+			best = w
+		}
+	}
+	if best == nil || 2*(best.messages+best.logs) < t.n {
+		return nil
+	}
+	return best
+}
+
+// class returns what the wrapped values are.
+func (w *wrapped) class() class {
+	if w.logs > w.messages {
+		return classLog
+	}
+	return classMessage
+}
+
+// wrapOf says where in the elements of a list messages stand.
+func wrapOf(v transcript.Value) *wrapped {
+	t := &wrapTally{}
+	for i, e := range v.Elements() {
+		if i == listHead {
+			break
+		}
+		if e.Kind() == transcript.Object && e.Get("role").Kind() != transcript.String {
+			t.add(e)
+		} else {
+			t.n++
+		}
+	}
+	return t.best()
+}
+
+// chained returns the records of a log that stands in a list, each behind the
+// one that it names as its parent: an export may have them in another order.
+func chained(p place) []transcript.Value {
+	var records []transcript.Value
+	at := map[string]int{}
+	log := p.log.Log
+	for _, e := range p.parts[0].Elements() {
+		e = e.Path(p.wrap...)
+		if id := e.Get(log.ID); id.Kind() == transcript.String {
+			if _, again := at[string(id.Raw())]; !again {
+				at[string(id.Raw())] = len(records)
+			}
+		}
+		records = append(records, e)
+	}
+	out := make([]transcript.Value, 0, len(records))
+	placed := make([]bool, len(records))
+	parent := func(i int) (int, bool) {
+		n, known := at[string(records[i].Get(log.Parent).Raw())]
+		return n, known
+	}
+	var path []int
+	for i := range records {
+		path = path[:0]
+		for n, known := i, true; known && !placed[n]; n, known = parent(n) {
+			placed[n] = true
+			path = append(path, n)
+		}
+		for _, n := range slices.Backward(path) {
+			out = append(out, records[n])
+		}
+	}
+	return out
+}
+
+func (w *wrapped) String() string { return strings.Join(w.path, ".") }
