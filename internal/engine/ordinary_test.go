@@ -1,0 +1,38 @@
+package engine
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// TestOrdinaryJSON reads files of other programs: none of them may pass for a
+// transcript.
+func TestOrdinaryJSON(t *testing.T) {
+	dir := filepath.Join("..", "..", "testdata", "ordinary")
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries) < 10 {
+		t.Fatalf("only %d files", len(entries))
+	}
+	for _, e := range entries {
+		src, err := transcript.Open(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rep, err := Check(context.Background(), src, Options{})
+		_ = src.Close()
+		if err != nil {
+			t.Errorf("%s: %v", e.Name(), err)
+			continue
+		}
+		if rep.Skipped == "" {
+			t.Errorf("%s: read as %s, by %s", e.Name(), rep.File.Dialect, rep.File.Key)
+		}
+	}
+}
