@@ -8,7 +8,9 @@ import (
 	"io"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -159,7 +161,7 @@ func newCheck(a *app, f *checkFlags) (*check, error) {
 		return nil, fmt.Errorf("%s: %w", from, err)
 	}
 	// Edits hold text of the transcript.
-	c.opts.Edits = !f.noExcerpt && slices.ContainsFunc(c.outputs, func(o *output) bool { return !o.format.Human })
+	c.opts.Edits = !f.noExcerpt && slices.ContainsFunc(c.outputs, func(o *output) bool { return o.format.Edits })
 	if slices.ContainsFunc(c.outputs, func(o *output) bool { return o.path != "" }) {
 		c.out.Reset(&sidePipe{Writer: a.stdout})
 	}
@@ -219,7 +221,10 @@ func severities(values []string) (map[string]rules.Severity, error) {
 
 // reporter returns the reporter of an output that writes to w.
 func (c *check) reporter(o *output, w io.Writer) (report.Reporter, error) {
-	opts := report.Options{NoExcerpt: c.flags.noExcerpt, Version: programVersion(), ShowInfo: c.showInfo, Fix: c.fixes}
+	opts := report.Options{
+		NoExcerpt: c.flags.noExcerpt, Version: programVersion(), ShowInfo: c.showInfo, Fix: c.fixes,
+		FailOn: c.failOn, Started: started(c.env),
+	}
 	var err error
 	if o.path == "" {
 		opts.Color, err = useColor(c.flags.color, c.env, c.terminal)
@@ -230,6 +235,15 @@ func (c *check) reporter(o *output, w io.Writer) (report.Reporter, error) {
 		return report.NewStatistics(w, opts), err
 	}
 	return o.format.New(w, opts), err
+}
+
+// started returns the time to put into reports. As elsewhere, SOURCE_DATE_EPOCH
+// makes them reproducible.
+func started(env func(string) string) time.Time {
+	if seconds, err := strconv.ParseInt(env("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
+		return time.Unix(seconds, 0)
+	}
+	return time.Now()
 }
 
 // showInfo says whether people see the infos of a rule.

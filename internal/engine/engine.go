@@ -53,6 +53,8 @@ type Finding struct {
 	// Edits are what the repair would change, done alone; nil where that was
 	// not asked for or cannot be told of one finding.
 	Edits []transcript.Edit
+	// EditAt is where a lone edit starts and ends.
+	EditAt [2]transcript.Position
 }
 
 // An Excerpt is what stands around a finding on its line.
@@ -299,6 +301,9 @@ func (c *checker) settle() error {
 		for _, r := range f.Related {
 			offsets = append(offsets, r.Span.Start, r.Span.End)
 		}
+		if len(f.Edits) == 1 {
+			offsets = append(offsets, f.Edits[0].Span.Start, f.Edits[0].Span.End)
+		}
 	}
 	at, err := transcript.Positions(c.src, offsets)
 	if err != nil {
@@ -311,6 +316,10 @@ func (c *checker) settle() error {
 		n += 2
 		f.RelatedAt = at[n : n+2*len(f.Related) : n+2*len(f.Related)]
 		n += 2 * len(f.Related)
+		if len(f.Edits) == 1 {
+			f.EditAt = [2]transcript.Position{at[n], at[n+1]}
+			n += 2
+		}
 		if f.Excerpt, err = c.excerpt(f); err != nil {
 			return err
 		}

@@ -53,7 +53,12 @@ func unsound(text []byte, rep *Report) string {
 		if !exact {
 			n--
 		}
-		want := transcript.Position{Offset: off, Line: n + 1, Column: int(off) - starts[n] + 1}
+		want := transcript.Position{Offset: off, Line: n + 1, Column: int(off) - starts[n] + 1, Char: 1}
+		for _, b := range text[starts[n]:off] {
+			if b&0xC0 != 0x80 {
+				want.Char++
+			}
+		}
 		if p != want {
 			return fmt.Sprintf("position %+v, want %+v", p, want)
 		}

@@ -65,16 +65,18 @@ func cells(text []byte) []cell {
 	cond := runewidth.Condition{StrictEmojiNeutral: true}
 	var out []cell
 	joins := false // the next character belongs to the last cell
-	for len(text) > 0 {
-		r, n := utf8.DecodeRune(text)
-		s := string(text[:n])
-		text = text[n:]
+	whole := string(text)
+	for i := 0; i < len(whole); {
+		r, n := utf8.DecodeRuneInString(whole[i:])
+		s := whole[i : i+n]
+		order := orders(whole, i)
+		i += n
 		switch {
 		case r == '\t':
 			out = append(out, cell{" ", 1})
 			joins = false
 			continue
-		case unprintable(r, n):
+		case unprintable(r, n), order:
 			s = spelled(s)
 			out = append(out, cell{s, len(s)})
 			joins = false

@@ -251,6 +251,10 @@ type (
 
 // Fixed implements FixReporter.
 func (j *jsonReporter) Fixed(f *engine.Fixed, written bool) error {
+	return element(&j.applied, applied(f, written))
+}
+
+func applied(f *engine.Fixed, written bool) jsonApplied {
 	out := jsonApplied{Path: f.Before.Path, Written: written, Rounds: f.Rounds, Dropped: []jsonDropped{}, Repairs: []jsonRepair{}}
 	for i := range f.Repairs {
 		r := &f.Repairs[i]
@@ -280,5 +284,5 @@ func (j *jsonReporter) Fixed(f *engine.Fixed, written bool) error {
 		out.Repairs = append(out.Repairs, jsonRepair{r.Rule, string(r.Kind), r.Class.String(), r.Title, r.Results})
 	}
 	slices.SortStableFunc(out.Dropped, func(a, b jsonDropped) int { return cmp.Compare(a.Start, b.Start) })
-	return element(&j.applied, out)
+	return out
 }

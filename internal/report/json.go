@@ -103,11 +103,7 @@ func newJSON(w io.Writer, opts Options) Reporter { return &jsonReporter{w: w, op
 
 // File implements Reporter.
 func (j *jsonReporter) File(r *engine.Report) error {
-	err := element(&j.files, jsonFile{
-		Path: r.Path, Dialect: known(r.File.Dialect), Container: r.File.Container,
-		Conversations: r.File.Conversations, Calls: r.Calls, Results: r.Results,
-		CheckOnly: known(r.File.CheckOnly),
-	})
+	err := element(&j.files, file(r))
 	for i := range r.Findings {
 		if err == nil {
 			err = element(&j.findings, finding(&r.Findings[i]))
@@ -122,11 +118,7 @@ func (j *jsonReporter) Close(s *Summary) error {
 	if err != nil {
 		return err
 	}
-	summary, err := encode(jsonSummary{
-		Files: s.Files, Skipped: s.Skipped, Conversations: s.Conversations, Calls: s.Calls, Results: s.Results,
-		Findings: s.Findings(), Errors: s.Errors, Warnings: s.Warnings, Infos: s.Infos,
-		Fixable: s.Fixable, FixableUnsafe: s.FixableUnsafe,
-	})
+	counts, err := encode(summary(s))
 	if err != nil {
 		return err
 	}
@@ -135,8 +127,24 @@ func (j *jsonReporter) Close(s *Summary) error {
 		applied = fmt.Sprintf(" \"applied\":[%s],\n", j.applied.Bytes())
 	}
 	_, err = fmt.Fprintf(j.w, "{\"version\":%d,\n \"tool\":%s,\n \"summary\":%s,\n \"files\":[%s],\n%s \"findings\":[%s]}\n",
-		jsonVersion, tool, summary, j.files.Bytes(), applied, j.findings.Bytes())
+		jsonVersion, tool, counts, j.files.Bytes(), applied, j.findings.Bytes())
 	return err
+}
+
+func file(r *engine.Report) jsonFile {
+	return jsonFile{
+		Path: r.Path, Dialect: known(r.File.Dialect), Container: r.File.Container,
+		Conversations: r.File.Conversations, Calls: r.Calls, Results: r.Results,
+		CheckOnly: known(r.File.CheckOnly),
+	}
+}
+
+func summary(s *Summary) jsonSummary {
+	return jsonSummary{
+		Files: s.Files, Skipped: s.Skipped, Conversations: s.Conversations, Calls: s.Calls, Results: s.Results,
+		Findings: s.Findings(), Errors: s.Errors, Warnings: s.Warnings, Infos: s.Infos,
+		Fixable: s.Fixable, FixableUnsafe: s.FixableUnsafe,
+	}
 }
 
 func finding(f *engine.Finding) jsonFinding {
@@ -203,7 +211,11 @@ func encode(v any) ([]byte, error) {
 	if err := enc.Encode(v); err != nil {
 		return nil, err
 	}
-	in := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return escaped(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
+}
+
+// escaped returns JSON with what a terminal must not get written as escapes.
+func escaped(in []byte) []byte {
 	out := make([]byte, 0, len(in))
 	for len(in) > 0 {
 		r, n := utf8.DecodeRune(in)
@@ -218,5 +230,5 @@ func encode(v any) ([]byte, error) {
 		}
 		in = in[n:]
 	}
-	return out, nil
+	return out
 }

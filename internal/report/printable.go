@@ -9,27 +9,40 @@ import (
 
 // Printable returns s with everything that could drive a terminal or hide text
 // in it spelled out as bytes: control characters, C1, overrides of the writing
-// direction, invisible characters and bytes that are not UTF-8. What it returns
-// is one line.
+// direction, invisible characters and bytes that are not UTF-8; and what would
+// give an order to the CI whose log it goes to. What it returns is one line.
 func Printable(s string) string {
 	i := 0
-	for i < len(s) && s[i] >= ' ' && s[i] < utf8.RuneSelf-1 {
+	for i < len(s) && s[i] >= ' ' && s[i] < utf8.RuneSelf-1 && s[i] != '[' && s[i] != ':' {
 		i++
 	}
 	if i == len(s) {
 		return s
 	}
 	var b strings.Builder
-	for len(s) > 0 {
-		r, n := utf8.DecodeRuneInString(s)
-		if unprintable(r, n) {
-			b.WriteString(spelled(s[:n]))
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if unprintable(r, n) || orders(s, i) {
+			b.WriteString(spelled(s[i : i+n]))
 		} else {
-			b.WriteString(s[:n])
+			b.WriteString(s[i : i+n])
 		}
-		s = s[n:]
+		i += n
 	}
 	return b.String()
+}
+
+// orders reports whether the character at i completes what a CI takes for an
+// order: ##[…] or ##vso[…] anywhere in a line, and ::…:: at its start.
+func orders(s string, i int) bool {
+	switch s[i] {
+	case '[':
+		word := strings.TrimRightFunc(s[:i], unicode.IsLetter)
+		return strings.HasSuffix(word, "##")
+	case ':':
+		return strings.HasPrefix(s[i:], "::") && strings.TrimSpace(s[:i]) == ""
+	}
+	return false
 }
 
 // unprintable reports whether a character, decoded from n bytes, must not reach

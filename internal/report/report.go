@@ -1,9 +1,10 @@
 // Package report writes findings, one file an output format. It does not know
-// how findings came about, nor which of them make a run fail.
+// how findings came about.
 package report
 
 import (
 	"io"
+	"time"
 
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/rules"
@@ -33,6 +34,11 @@ type Options struct {
 	Fix bool
 	// Version is the version of the program, as machine formats name it.
 	Version string
+	// FailOn is the least severity with which a file counts as one that
+	// failed, and Started is when the run began; both are for formats that
+	// tell of tests.
+	FailOn  rules.Severity
+	Started time.Time
 }
 
 // shows reports whether a finding is shown to people.
@@ -47,14 +53,22 @@ type Format struct {
 	// Human is set for formats that people read: they leave out infos, and a
 	// run that writes one ends with a summary.
 	Human bool
+	// Edits is set for formats that write the edits of repairs.
+	Edits bool
 	New   func(io.Writer, Options) Reporter
 }
 
 // Formats lists the output formats.
 func Formats() []Format {
 	return []Format{
-		{"text", "each finding with its place in the file", true, newText},
-		{"concise", "a line for each finding", true, newConcise},
-		{"json", "everything, for programs", false, newJSON},
+		{Name: "text", Summary: "each finding with its place in the file", Human: true, New: newText},
+		{Name: "concise", Summary: "a line for each finding", Human: true, New: newConcise},
+		{Name: "json", Summary: "everything, for programs", Edits: true, New: newJSON},
+		{Name: "jsonl", Summary: "the same, a line for each file and finding", Edits: true, New: newJSONL},
+		{Name: "sarif", Summary: "SARIF 2.1.0, for code scanning", Edits: true, New: newSARIF},
+		{Name: "github", Summary: "annotations of GitHub Actions", New: newGitHub},
+		{Name: "gitlab", Summary: "a code quality report of GitLab", New: newGitLab},
+		{Name: "junit", Summary: "JUnit XML, a test case for each file", New: newJUnit},
+		{Name: "rdjson", Summary: "the Reviewdog Diagnostic Format", Edits: true, New: newRDJSON},
 	}
 }

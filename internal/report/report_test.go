@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -22,10 +23,11 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// reports are two files with findings that use everything a finding has.
+// reports are files with findings that use everything a finding has, and with
+// text that tries to be something else in a report.
 func reports() []*engine.Report {
 	at := func(offset int64, line, column int) transcript.Position {
-		return transcript.Position{Offset: offset, Line: line, Column: column}
+		return transcript.Position{Offset: offset, Line: line, Column: column, Char: max(1, column-1)}
 	}
 	insert := &operation.Operation{ID: "op1", Class: operation.Additive, Title: "insert a placeholder result after message 3"}
 	drop := &operation.Operation{ID: "op1", Class: operation.Unsafe, Title: "drop the result"}
@@ -71,6 +73,7 @@ func reports() []*engine.Report {
 					},
 					Path: "b\x1b[31m\n.json", Dialect: "openai-chat",
 					Start: at(30, 2, 1), End: at(31, 2, 2), RelatedAt: []transcript.Position{at(1, 1, 2), at(3, 1, 4)},
+					Fingerprint: "1111111111111111",
 				},
 				{
 					Finding: rules.Finding{
@@ -78,12 +81,41 @@ func reports() []*engine.Report {
 						Conversation: -1, Turn: -1, Record: 1,
 					},
 					Path: "b\x1b[31m\n.json", Dialect: "openai-chat", Start: at(99, 12345678, 1), End: at(99, 12345678, 1),
-					Excerpt: engine.Excerpt{Text: []byte("{\"a"), Mark: [2]int{3, 3}},
+					Fingerprint: "2222222222222222",
+					Excerpt:     engine.Excerpt{Text: []byte("{\"a"), Mark: [2]int{3, 3}},
 				},
 			},
 		},
+		{
+			Path:  hostilePath,
+			File:  &detect.File{Decision: detect.Decision{Dialect: "anthropic", Container: detect.ContainerLines}, Conversations: 1},
+			Calls: 1,
+			Findings: []engine.Finding{{
+				Finding: rules.Finding{
+					Rule: rules.ByName("missing-tool-result"), Severity: rules.Error, Message: "call \"" + hostile + "\" has no result",
+					Span: transcript.Span{Start: 5, End: 30}, Record: 1, CallID: hostile, Fix: rename,
+					Related: []rules.Related{{Message: hostile}},
+				},
+				Path: hostilePath, Dialect: "anthropic", Pointer: "/content/0/id",
+				Start: at(5, 1, 6), End: at(30, 2, 3), RelatedAt: []transcript.Position{at(1, 1, 2), at(3, 1, 4)},
+				Fingerprint: "0123456789abcdef",
+				Excerpt:     engine.Excerpt{Text: []byte(hostile), Mark: [2]int{0, 5}},
+				Edits:       []transcript.Edit{{Span: transcript.Span{Start: 5, End: 30}, Text: []byte(hostile)}},
+				EditAt:      [2]transcript.Position{at(5, 1, 6), at(30, 2, 3)},
+			}},
+		},
+		{
+			Path: "clean dir/ok.jsonl",
+			File: &detect.File{Decision: detect.Decision{Dialect: "anthropic", Container: detect.ContainerLines}, Conversations: 1},
+		},
 	}
 }
+
+const (
+	hostilePath = "::error file=x::dir with spaces/100%25 #1,a:b/日本?.jsonl"
+	hostile     = "\n::error file=x,line=1::injected%0A::warning::x\r##[error]x ##vso[task.x] \x1b[2J\u202e [click](https://example.com) " +
+		`</failure></testcase><testcase name="x"/> ]]> &amp; "`
+)
 
 // write returns what a format makes of the reports.
 func write(t *testing.T, newReporter func(*bytes.Buffer) Reporter) string {
@@ -131,7 +163,8 @@ func TestFormats(t *testing.T) {
 			{"-color", Options{Color: true}},
 			{"-no-excerpt", Options{NoExcerpt: true, ShowInfo: func(*rules.Rule) bool { return false }}},
 		} {
-			variant.opts.Version = "1.2.3"
+			variant.opts.Version, variant.opts.FailOn = "1.2.3", rules.Error
+			variant.opts.Started = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 			got := write(t, func(b *bytes.Buffer) Reporter { return f.New(b, variant.opts) })
 			golden(t, f.Name+variant.name+".golden", got)
 			// Nothing of a transcript may move the cursor.
@@ -206,6 +239,10 @@ func TestPrintable(t *testing.T) {
 		"\xed\xa0\x80":            "<ed><a0><80>",
 		"\ufeff\u2028\U000e0041":  "<ef><bb><bf><e2><80><a8><f3><a0><81><81>",
 		"replacement \ufffd char": "replacement \ufffd char",
+		"::error::x":              "<3a>:error::x",
+		" ::error::x::y":          " <3a>:error::x::y",
+		"std::map ##[x]":          "std::map ##<5b>x]",
+		"##vso[x] # #[y] a[i]":    "##vso<5b>x] # #[y] a[i]",
 	} {
 		if got := Printable(in); got != want {
 			t.Errorf("Printable(%q) = %q, want %q", in, got, want)
@@ -333,14 +370,14 @@ func TestSummary(t *testing.T) {
 		s.Add(r)
 	}
 	want := Summary{
-		Files: 2, Conversations: 3, Calls: 15, Results: 15,
-		Errors: 2, Warnings: 1, Infos: 1, Fixable: 1, FixableUnsafe: 1,
-		problemFixable: 1, problemUnsafe: 1, problemFiles: 2,
+		Files: 4, Conversations: 5, Calls: 16, Results: 15,
+		Errors: 3, Warnings: 1, Infos: 1, Fixable: 1, FixableUnsafe: 1,
+		problemFixable: 1, problemUnsafe: 1, problemFiles: 3,
 	}
 	if diff := cmp.Diff(want, s, cmp.AllowUnexported(Summary{})); diff != "" {
 		t.Errorf("counted (-want +got):\n%s", diff)
 	}
-	for severity, want := range map[rules.Severity]int{rules.Info: 4, rules.Warning: 3, rules.Error: 2} {
+	for severity, want := range map[rules.Severity]int{rules.Info: 5, rules.Warning: 4, rules.Error: 3} {
 		if got := s.AtLeast(severity); got != want {
 			t.Errorf("AtLeast(%v) = %d, want %d", severity, got, want)
 		}

@@ -79,16 +79,19 @@ func (t *text) related(b *bytes.Buffer, f *engine.Finding) {
 
 // fix writes what would repair a finding, and at what cost.
 func (t *text) fix(b *bytes.Buffer, f *engine.Finding) {
-	if f.Fix == nil {
-		return
+	if f.Fix != nil {
+		fmt.Fprintf(b, "%s%s %s (%s)\n", indent, t.style.fix.Sprint("fix:"), Printable(f.Fix.Title), cost(f))
 	}
-	cost := f.Fix.Class.String()
-	if f.Fix.ByStrategy {
-		if len(f.Rule.Strategies) > 0 {
-			cost += ", only with --strategy"
-		} else {
-			cost += ", only with --select " + f.Rule.Name
-		}
+}
+
+// cost says what a repair costs, and what it takes to have it made.
+func cost(f *engine.Finding) string {
+	switch class := f.Fix.Class.String(); {
+	case !f.Fix.ByStrategy:
+		return class
+	case len(f.Rule.Strategies) > 0:
+		return class + ", only with --strategy"
+	default:
+		return class + ", only with --select " + f.Rule.Name
 	}
-	fmt.Fprintf(b, "%s%s %s (%s)\n", indent, t.style.fix.Sprint("fix:"), Printable(f.Fix.Title), cost)
 }

@@ -16,6 +16,8 @@ type Position struct {
 	// Line and Column count from 1. Columns are bytes from the start of the
 	// line.
 	Line, Column int
+	// Char is the column in characters (code points) instead of bytes.
+	Char int
 }
 
 // Positions returns the positions of offsets, which may be in any order, in
@@ -38,6 +40,7 @@ func Positions(src *Source, offsets []int64) ([]Position, error) {
 		pos     int64 // up to where lines are counted
 		newline int64 // offset of the current line's start
 		lines   = 1
+		chars   int // of the current line, up to pos
 	)
 	for _, i := range order {
 		for off := offsets[i]; ; {
@@ -46,7 +49,9 @@ func Positions(src *Source, offsets []int64) ([]Position, error) {
 			if last := bytes.LastIndexByte(part, '\n'); last >= 0 {
 				lines += bytes.Count(part, []byte{'\n'})
 				newline = pos + int64(last) + 1
+				part, chars = part[last+1:], 0
 			}
+			chars += characters(part)
 			pos = n
 			if pos == off {
 				break
@@ -56,9 +61,20 @@ func Positions(src *Source, offsets []int64) ([]Position, error) {
 				return nil, err
 			}
 		}
-		positions[i] = Position{Offset: pos, Line: lines, Column: int(pos-newline) + 1}
+		positions[i] = Position{Offset: pos, Line: lines, Column: int(pos-newline) + 1, Char: chars + 1}
 	}
 	return positions, nil
+}
+
+// characters counts the characters that begin in part of a text.
+func characters(part []byte) int {
+	n := 0
+	for _, b := range part {
+		if b&0xC0 != 0x80 { // no continuation of one
+			n++
+		}
+	}
+	return n
 }
 
 // Pointers returns for each span the JSON pointer (RFC 6901) from v to the

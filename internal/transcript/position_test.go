@@ -13,9 +13,9 @@ import (
 func TestPositions(t *testing.T) {
 	in := "\xef\xbb\xbfab\r\n\n é\nx"
 	src := FromBytes("s", []byte(in))
-	offsets := []int64{0, 3, 13, 6, 7, 8, 10, 11, 5, 0, 12, 13}
+	offsets := []int64{0, 3, 13, 6, 7, 8, 9, 11, 5, 0, 12, 13}
 	want := []Position{
-		{0, 1, 1}, {3, 1, 4}, {13, 4, 2}, {6, 1, 7}, {7, 2, 1}, {8, 3, 1}, {10, 3, 3}, {11, 3, 4}, {5, 1, 6}, {0, 1, 1}, {12, 4, 1}, {13, 4, 2},
+		{0, 1, 1, 1}, {3, 1, 4, 2}, {13, 4, 2, 2}, {6, 1, 7, 5}, {7, 2, 1, 1}, {8, 3, 1, 1}, {9, 3, 2, 2}, {11, 3, 4, 3}, {5, 1, 6, 4}, {0, 1, 1, 1}, {12, 4, 1, 1}, {13, 4, 2, 2},
 	}
 	got, err := Positions(src, offsets)
 	if err != nil || !slices.Equal(got, want) {
@@ -29,7 +29,7 @@ func TestPositions(t *testing.T) {
 	if got, err := Positions(src, nil); len(got) != 0 || err != nil {
 		t.Errorf("no offsets: %v, %v", got, err)
 	}
-	if got, err := Positions(FromBytes("s", nil), []int64{0}); err != nil || got[0] != (Position{0, 1, 1}) {
+	if got, err := Positions(FromBytes("s", nil), []int64{0}); err != nil || got[0] != (Position{0, 1, 1, 1}) {
 		t.Errorf("empty source: %v, %v", got, err)
 	}
 }
@@ -43,7 +43,7 @@ func TestPositionsAgainstPlain(t *testing.T) {
 	want := make([]Position, len(in)+1)
 	line, start := 1, 0
 	for i := range want {
-		want[i] = Position{int64(i), line, i - start + 1}
+		want[i] = Position{int64(i), line, i - start + 1, i - start + 1}
 		if i < len(in) && in[i] == '\n' {
 			line, start = line+1, i+1
 		}

@@ -1,0 +1,38 @@
+package report
+
+import (
+	"fmt"
+	"io"
+)
+
+// An array writes a JSON document with one list, an element a line, as soon as
+// each is there.
+type array struct {
+	w     io.Writer
+	open  string // what stands before the elements
+	close string
+	n     int
+}
+
+func (a *array) add(v any) error {
+	b, err := encode(v)
+	if err != nil {
+		return err
+	}
+	before := ",\n "
+	if a.n == 0 {
+		before = a.open + "\n "
+	}
+	a.n++
+	_, err = fmt.Fprintf(a.w, "%s%s", before, b)
+	return err
+}
+
+func (a *array) end() error {
+	before := "\n"
+	if a.n == 0 {
+		before = a.open
+	}
+	_, err := io.WriteString(a.w, before+a.close+"\n")
+	return err
+}

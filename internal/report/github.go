@@ -1,0 +1,65 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/rules"
+)
+
+// github writes workflow commands of GitHub Actions, which become annotations.
+// Only about ten of each severity are shown for a step, so the worst come
+// first.
+type github struct {
+	w        io.Writer
+	opts     Options
+	commands [rules.Error + 1]bytes.Buffer // by severity
+}
+
+func newGitHub(w io.Writer, opts Options) Reporter { return &github{w: w, opts: opts} }
+
+// File implements Reporter.
+func (g *github) File(r *engine.Report) error {
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if !g.opts.shows(f) {
+			continue
+		}
+		command := [...]string{rules.Off: "notice", rules.Info: "notice", rules.Warning: "warning", rules.Error: "error"}
+		b := &g.commands[f.Severity]
+		fmt.Fprintf(b, "::%s file=%s,line=%d,", command[f.Severity], property(filepath.ToSlash(f.Path)), f.Start.Line)
+		if f.End.Line > f.Start.Line {
+			fmt.Fprintf(b, "endLine=%d,", f.End.Line) // columns are for places within a line
+		} else {
+			fmt.Fprintf(b, "col=%d,endColumn=%d,", f.Start.Char, f.End.Char)
+		}
+		fmt.Fprintf(b, "title=%s::%s", property(f.Rule.Name), data(f.Message))
+		if f.Fix != nil {
+			fmt.Fprintf(b, "%%0Afix: %s (%s)", data(f.Fix.Title), cost(f))
+		}
+		b.WriteByte('\n')
+	}
+	return nil
+}
+
+// Close implements Reporter.
+func (g *github) Close(*Summary) error {
+	for severity := rules.Error; severity >= rules.Info; severity-- {
+		if _, err := g.w.Write(g.commands[severity].Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// data returns text as a line of a command's message.
+func data(s string) string { return strings.ReplaceAll(Printable(s), "%", "%25") }
+
+// property returns text as the value of a command's property.
+func property(s string) string {
+	return strings.NewReplacer("%", "%25", ":", "%3A", ",", "%2C").Replace(Printable(s))
+}

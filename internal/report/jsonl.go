@@ -1,0 +1,67 @@
+package report
+
+import (
+	"io"
+
+	"github.com/toolguard/toolguard/internal/engine"
+)
+
+// jsonl writes the members of the JSON report line by line, each with a type,
+// and the summary last. Nothing is kept, however much is found.
+type jsonl struct {
+	w    io.Writer
+	opts Options
+}
+
+// The lines of the report.
+type (
+	jsonlFile struct {
+		Type string `json:"type"`
+		jsonFile
+	}
+	jsonlFinding struct {
+		Type string `json:"type"`
+		jsonFinding
+	}
+	jsonlApplied struct {
+		Type string `json:"type"`
+		jsonApplied
+	}
+	jsonlSummary struct {
+		Type    string   `json:"type"`
+		Version int      `json:"version"`
+		Tool    jsonTool `json:"tool"`
+		jsonSummary
+	}
+)
+
+func newJSONL(w io.Writer, opts Options) Reporter { return &jsonl{w: w, opts: opts} }
+
+func (j *jsonl) line(v any) error {
+	b, err := encode(v)
+	if err == nil {
+		_, err = j.w.Write(append(b, '\n'))
+	}
+	return err
+}
+
+// Fixed implements FixReporter.
+func (j *jsonl) Fixed(f *engine.Fixed, written bool) error {
+	return j.line(jsonlApplied{"applied", applied(f, written)})
+}
+
+// File implements Reporter.
+func (j *jsonl) File(r *engine.Report) error {
+	err := j.line(jsonlFile{"file", file(r)})
+	for i := range r.Findings {
+		if err == nil {
+			err = j.line(jsonlFinding{"finding", finding(&r.Findings[i])})
+		}
+	}
+	return err
+}
+
+// Close implements Reporter.
+func (j *jsonl) Close(s *Summary) error {
+	return j.line(jsonlSummary{"summary", jsonVersion, jsonTool{"toolguard", j.opts.Version}, summary(s)})
+}

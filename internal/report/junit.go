@@ -1,0 +1,80 @@
+package report
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/toolguard/toolguard/internal/engine"
+)
+
+// junit writes JUnit XML: a test case for each file, which fails by findings
+// that make the run fail.
+type junit struct {
+	w     io.Writer
+	opts  Options
+	cases bytes.Buffer // kept encoded, because their number comes first
+	notes bytes.Buffer // what was found and lets nothing fail
+	tests int
+	fails int
+}
+
+func newJUnit(w io.Writer, opts Options) Reporter { return &junit{w: w, opts: opts} }
+
+// File implements Reporter.
+func (j *junit) File(r *engine.Report) error {
+	j.tests++
+	var failed *engine.Finding
+	n := 0
+	var lines bytes.Buffer
+	plain := newStyle(false)
+	for i := range r.Findings {
+		switch f := &r.Findings[i]; {
+		case f.Severity >= j.opts.FailOn:
+			if failed == nil {
+				failed = f
+			}
+			n++
+			headline(&lines, plain, f)
+		case j.opts.shows(f):
+			headline(&j.notes, plain, f)
+		}
+	}
+	fmt.Fprintf(&j.cases, `    <testcase name="%s" classname="toolguard" time="0"`, inXML(Printable(r.Path)))
+	if failed == nil {
+		j.cases.WriteString("/>\n")
+		return nil
+	}
+	j.fails++
+	message := Printable(failed.Message)
+	if n > 1 {
+		message = fmt.Sprintf("%s, the first: %s", count(n, "finding"), message)
+	}
+	fmt.Fprintf(&j.cases, ">\n      <failure type=\"%s\" message=\"%s\">%s</failure>\n    </testcase>\n",
+		inXML(failed.Rule.Name), inXML(message), inXML(lines.String()))
+	return nil
+}
+
+// Close implements Reporter.
+func (j *junit) Close(*Summary) error {
+	_, err := fmt.Fprintf(j.w, `<?xml version="1.0" encoding="UTF-8"?>
+<testsuites>
+  <testsuite name="toolguard" package="toolguard" id="0" timestamp="%s" hostname="localhost" tests="%d" failures="%d" errors="0" time="0">
+    <properties/>
+%s    <system-out>%s</system-out>
+    <system-err/>
+  </testsuite>
+</testsuites>
+`, j.opts.Started.UTC().Format(time.DateOnly+"T"+time.TimeOnly), j.tests, j.fails, j.cases.Bytes(), inXML(j.notes.String()))
+	return err
+}
+
+// inXML returns text for an element or an attribute. Characters that XML
+// cannot hold become U+FFFD; line feeds stay.
+func inXML(s string) string {
+	var b bytes.Buffer
+	xml.EscapeText(&b, []byte(s)) // a buffer takes everything
+	return string(bytes.ReplaceAll(b.Bytes(), []byte("&#xA;"), []byte("\n")))
+}

@@ -1,0 +1,96 @@
+package report
+
+import (
+	"io"
+	"path/filepath"
+
+	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// homepage is where the program is at home.
+const homepage = "https://github.com/toolguard/toolguard"
+
+// rdjson writes the Reviewdog Diagnostic Format.
+type rdjson struct {
+	opts Options
+	list array
+}
+
+// The parts of the report. Columns are bytes, as they are elsewhere.
+type (
+	rdDiagnostic struct {
+		Message     string         `json:"message"`
+		Location    rdLocation     `json:"location"`
+		Severity    string         `json:"severity"`
+		Code        rdCode         `json:"code"`
+		Suggestions []rdSuggestion `json:"suggestions,omitempty"`
+		Related     []rdRelated    `json:"related_locations,omitempty"`
+	}
+	rdCode struct {
+		Value string `json:"value"`
+		URL   string `json:"url"`
+	}
+	rdLocation struct {
+		Path  string  `json:"path"`
+		Range rdRange `json:"range"`
+	}
+	rdRange struct {
+		Start rdPosition `json:"start"`
+		End   rdPosition `json:"end"`
+	}
+	rdPosition struct {
+		Line   int `json:"line"`
+		Column int `json:"column"`
+	}
+	rdSuggestion struct {
+		Range rdRange `json:"range"`
+		Text  string  `json:"text"`
+	}
+	rdRelated struct {
+		Message  string     `json:"message"`
+		Location rdLocation `json:"location"`
+	}
+)
+
+func newRDJSON(w io.Writer, opts Options) Reporter {
+	return &rdjson{opts, array{
+		w: w, close: "]}",
+		open: `{"source":{"name":"toolguard","url":"` + homepage + `"},"diagnostics":[`,
+	}}
+}
+
+// File implements Reporter.
+func (d *rdjson) File(r *engine.Report) error {
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if !d.opts.shows(f) {
+			continue
+		}
+		severity := [...]string{rules.Off: "INFO", rules.Info: "INFO", rules.Warning: "WARNING", rules.Error: "ERROR"}
+		path := filepath.ToSlash(f.Path)
+		out := rdDiagnostic{
+			Message: f.Message, Severity: severity[f.Severity], Code: rdCode{f.Rule.Name, f.Rule.URL()},
+			Location: rdLocation{path, between(f.Start, f.End)},
+		}
+		// Suggestions are taken one by one, and a part of a repair is none.
+		if len(f.Edits) == 1 {
+			out.Suggestions = []rdSuggestion{{between(f.EditAt[0], f.EditAt[1]), string(f.Edits[0].Text)}}
+		}
+		for k, rel := range f.Related {
+			out.Related = append(out.Related, rdRelated{rel.Message, rdLocation{path, between(f.RelatedAt[2*k], f.RelatedAt[2*k+1])}})
+		}
+		if err := d.list.add(out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close implements Reporter.
+func (d *rdjson) Close(*Summary) error { return d.list.end() }
+
+func between(start, end transcript.Position) rdRange {
+	return rdRange{rdPosition{start.Line, start.Column}, rdPosition{end.Line, end.Column}}
+}
