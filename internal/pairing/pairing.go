@@ -112,6 +112,7 @@ func Pair(c *transcript.Conversation, sameCall func(a, b int) bool) Pairing {
 		p.same = func(int, int) bool { return false }
 	}
 	p.start()
+	p.cut()
 	p.place()
 	p.byID(Key, Exact)
 	p.byID(func(t transcript.Token) string { return strings.TrimSpace(Key(t)) }, Trimmed)
@@ -155,11 +156,16 @@ type pairer struct {
 	same func(a, b int) bool
 	out  Pairing
 
-	// By message. A turn that a compaction cuts in two is two turns here, since
-	// nothing pairs across a compaction.
-	turn   []int32 // its turn
-	window []int32 // the turn whose results it may carry, by where it stands; none
+	// A turn that a compaction cuts in two is two turns here, since nothing pairs
+	// across a compaction: parts has numbers for all but the first.
+	parts map[part]int32
+	// window has, by result, the turn whose results its message may carry, by
+	// where it stands; none.
+	window []int32
 }
+
+// A part is what a turn has in one segment.
+type part struct{ segment, turn int32 }
 
 func (p *pairer) start() {
 	c := p.conv
@@ -179,41 +185,59 @@ func (p *pairer) start() {
 	}
 }
 
-// place finds out where each message stands: its turn, and the turn whose
-// window it lies in.
-func (p *pairer) place() {
+// cut numbers the parts of the turns that compactions cut.
+func (p *pairer) cut() {
 	c := p.conv
-	p.turn = make([]int32, len(c.Messages))
-	p.window = make([]int32, len(c.Messages))
-	type part struct{ segment, turn int32 }
+	if !slices.ContainsFunc(c.Messages, func(m transcript.Message) bool { return m.Segment != 0 }) {
+		return
+	}
+	p.parts = map[part]int32{}
 	segmentOf := make([]int32, c.Turns) // by turn: the segment it begins in, from 1
-	parts := map[part]int32{}           // the parts of turns in further segments
-	open := map[int32]int32{}           // by segment: the turn whose window is open
 	for i := range c.Messages {
 		m := &c.Messages[i]
-		p.turn[i], p.window[i] = m.Turn, none
-		if m.Has(transcript.MessageReplay) {
-			continue
-		}
-		switch segmentOf[m.Turn] {
-		case 0:
+		switch {
+		case m.Has(transcript.MessageReplay), segmentOf[m.Turn] == m.Segment+1:
+		case segmentOf[m.Turn] == 0:
 			segmentOf[m.Turn] = m.Segment + 1
-		case m.Segment + 1:
 		default:
 			k := part{m.Segment, m.Turn}
-			if _, seen := parts[k]; !seen {
-				parts[k] = int32(c.Turns + len(parts))
+			if _, seen := p.parts[k]; !seen {
+				p.parts[k] = int32(c.Turns + len(p.parts))
 			}
-			p.turn[i] = parts[k]
 		}
-		now, isOpen := open[m.Segment]
-		if isOpen && p.carries(m) {
-			p.window[i] = now
-		} else {
-			delete(open, m.Segment)
+	}
+}
+
+// turn returns the turn of a message.
+func (p *pairer) turn(message int32) int32 {
+	m := &p.conv.Messages[message]
+	if n, cut := p.parts[part{m.Segment, m.Turn}]; cut && !m.Has(transcript.MessageReplay) {
+		return n
+	}
+	return m.Turn
+}
+
+// place finds out in the window of which turn each result stands.
+func (p *pairer) place() {
+	c := p.conv
+	p.window = make([]int32, len(c.Results))
+	open := map[int32]int32{} // by segment: the turn whose window is open
+	res := 0
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		window := none
+		if !m.Has(transcript.MessageReplay) {
+			if now, isOpen := open[m.Segment]; isOpen && p.carries(m) {
+				window = now
+			} else {
+				delete(open, m.Segment)
+			}
+			if p.speaks(m) {
+				open[m.Segment] = p.turn(int32(i))
+			}
 		}
-		if p.speaks(m) {
-			open[m.Segment] = p.turn[i]
+		for ; res < len(c.Results) && int(c.Results[res].Message) == i; res++ {
+			p.window[res] = window
 		}
 	}
 }
@@ -354,7 +378,7 @@ func (g *group) split() {
 	for n, o := range g.all {
 		last := len(g.uses) - 1
 		if !o.result {
-			turn := g.turn[g.conv.Calls[o.index].Message]
+			turn := g.turn(g.conv.Calls[o.index].Message)
 			if last < 0 || g.uses[last].turn != turn {
 				g.uses = append(g.uses, use{turn: turn, lo: int32(n), call: int32(len(g.calls))})
 				last++
@@ -393,7 +417,7 @@ func (g *group) inWindow(u *use, result int32) bool {
 	case transcript.WindowNext, transcript.WindowLog:
 		return true
 	}
-	return g.window[g.conv.Results[result].Message] == u.turn
+	return g.window[result] == u.turn
 }
 
 // mostDistinct bounds the calls of one id in one turn that a further one is
@@ -504,7 +528,7 @@ func (p *pairer) withoutIDs() {
 	calls, results := map[int32][]int32{}, map[int32][]int32{} // by turn
 	var turns []int32
 	for i := range c.Results {
-		turn := p.window[c.Results[i].Message]
+		turn := p.window[i]
 		if turn != none && p.out.Results[i].Fate == Orphan && !c.Results[i].Server {
 			results[turn] = append(results[turn], int32(i))
 		}
@@ -513,7 +537,7 @@ func (p *pairer) withoutIDs() {
 		return
 	}
 	for i := range c.Calls {
-		turn := p.turn[c.Calls[i].Message]
+		turn := p.turn(c.Calls[i].Message)
 		if p.out.Calls[i].State != Missing || c.Calls[i].Server || results[turn] == nil {
 			continue
 		}
@@ -615,7 +639,7 @@ func (p *pairer) server() {
 	open := map[key][]int32{}
 	for i := range c.Blocks {
 		b := &c.Blocks[i]
-		turn := p.turn[b.Message]
+		turn := p.turn(b.Message)
 		switch b.Kind {
 		case transcript.BlockServerCall:
 			if p.out.Calls[b.Ref].State == Missing {
@@ -641,7 +665,7 @@ func (p *pairer) finish() {
 	aborted := map[int32]bool{} // turns
 	for i := range c.Messages {
 		if m := &c.Messages[i]; m.Has(transcript.MessageAborted) && !m.Has(transcript.MessageReplay) {
-			aborted[p.turn[i]] = true
+			aborted[p.turn(int32(i))] = true
 		}
 	}
 	pending := p.lastTurns()
@@ -650,7 +674,7 @@ func (p *pairer) finish() {
 		if x.State != Missing {
 			continue
 		}
-		switch turn := p.turn[c.Calls[i].Message]; {
+		switch turn := p.turn(c.Calls[i].Message); {
 		case aborted[turn]:
 			x.State = Interrupted
 		case pending[turn]:
@@ -673,7 +697,8 @@ func (p *pairer) lastTurns() map[int32]bool {
 		}
 		if p.speaks(m) {
 			turn, passed := of[m.Segment]
-			last[p.turn[i]] = !passed || turn == p.turn[i]
+			now := p.turn(int32(i))
+			last[now] = !passed || turn == now
 			decided[m.Segment] = true
 			continue
 		}
@@ -702,10 +727,10 @@ func (p *pairer) resultsOf(msg int32) int32 {
 		if c.Blocks[b].Kind != transcript.BlockResult {
 			return none
 		}
-		now := p.window[msg] // of a result without an id
+		now := p.window[c.Blocks[b].Ref] // of a result without an id
 		switch l := p.out.Results[c.Blocks[b].Ref]; l.Fate {
 		case Answers, Duplicate:
-			now = p.turn[c.Calls[l.Call].Message]
+			now = p.turn(c.Calls[l.Call].Message)
 		case Undecided:
 		default:
 			return none
@@ -722,35 +747,25 @@ func (p *pairer) resultsOf(msg int32) int32 {
 // made without them.
 func (p *pairer) crossings() {
 	c := p.conv
-	var model, other []int32 // by message: the next of the model, the next that is not
-	for i := range p.out.Calls {
+	// Calls stand in the order of their messages, so that one walk back does
+	// for all: at is where it has come.
+	at := int32(len(c.Messages))
+	model := at  // the first message of the model from there on
+	wedged := at // the same, behind one that is not the model's
+	for i := range slices.Backward(p.out.Calls) {
 		x := &p.out.Calls[i]
 		if x.State != Answered || x.Place != Later {
 			continue
 		}
-		if model == nil {
-			model, other = p.speakers()
+		for ; at > c.Calls[i].Message+1; at-- {
+			switch m := &c.Messages[at-1]; {
+			case m.Has(transcript.MessageReplay):
+			case m.Role == transcript.RoleAssistant:
+				model = at - 1
+			default:
+				wedged = model
+			}
 		}
-		wedge := other[c.Calls[i].Message+1]
-		x.Crosses = model[wedge] < c.Results[x.Result].Message
+		x.Crosses = wedged < c.Results[x.Result].Message
 	}
-}
-
-// speakers returns for each message, and for the end, the first message from
-// there on that is the assistant's, and the first that is not.
-func (p *pairer) speakers() (model, other []int32) {
-	n := len(p.conv.Messages)
-	model, other = make([]int32, n+1), make([]int32, n+1)
-	model[n], other[n] = int32(n), int32(n)
-	for i := n - 1; i >= 0; i-- {
-		model[i], other[i] = model[i+1], other[i+1]
-		switch m := &p.conv.Messages[i]; {
-		case m.Has(transcript.MessageReplay):
-		case m.Role == transcript.RoleAssistant:
-			model[i] = int32(i)
-		default:
-			other[i] = int32(i)
-		}
-	}
-	return model, other
 }
