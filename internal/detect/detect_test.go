@@ -412,12 +412,12 @@ func sound(c *transcript.Conversation, size int64) string {
 	whole := transcript.Span{Start: 0, End: size}
 	for i := range c.Messages {
 		m := &c.Messages[i]
-		if !in(whole, m.Span) || !in(m.Span, m.RoleSpan()) || m.Record < 1 || int(m.Turn) >= c.Turns || int(m.BlockHi) > len(c.Blocks) {
+		if !in(whole, m.Span()) || !in(m.Span(), m.RoleSpan()) || m.Record < 1 || int(m.Turn) >= c.Turns || int(m.BlockHi) > len(c.Blocks) {
 			return fmt.Sprintf("message %d: %+v", i, *m)
 		}
 		for k := m.BlockLo; k < m.BlockHi; k++ {
 			b := c.Blocks[k]
-			if int(b.Message) != i || !in(m.Span, b.Span) {
+			if int(b.Message) != i || !in(m.Span(), b.Span) {
 				return fmt.Sprintf("block %d of message %d: %+v", k, i, b)
 			}
 			switch b.Kind {

@@ -62,7 +62,7 @@ func (p *Plan) dropMessage(m int32) bool {
 	}
 	if !p.gone[m] {
 		p.gone[m] = true
-		h.remove(p.Conv.Messages[m].Span)
+		h.remove(p.Conv.Messages[m].Span())
 	}
 	return true
 }
@@ -91,7 +91,7 @@ func (p *Plan) says(m int32) bool {
 // dropBlock removes a block, or the message or item that it is.
 func (p *Plan) dropBlock(b int32) bool {
 	blk := &p.Conv.Blocks[b]
-	if blk.Span == p.Conv.Messages[blk.Message].Span {
+	if blk.Span == p.Conv.Messages[blk.Message].Span() {
 		return p.alone(blk.Message) && p.dropMessage(blk.Message)
 	}
 	return p.takeBlock(b)
@@ -121,7 +121,7 @@ func (p *Plan) dropCall(c int32) bool {
 	blk := p.Conv.Blocks[call.Block]
 	msg := &p.Conv.Messages[call.Message]
 	switch {
-	case blk.Span == msg.Span: // an item
+	case blk.Span == msg.Span(): // an item
 		ok := p.dropMessage(call.Message)
 		// Reasoning that led to nothing else goes with it.
 		for k := call.Message - 1; ok && p.strip && k >= 0; k-- {

@@ -151,7 +151,7 @@ func (l *layout) layElements() {
 		if p.gone[m] {
 			continue
 		}
-		e := entry{call: -1, span: msg.Span, msg: m}
+		e := entry{call: -1, span: msg.Span(), msg: m}
 		for b := msg.BlockLo; b < msg.BlockHi; b++ {
 			if p.Conv.Blocks[b].Kind == transcript.BlockResult {
 				e.call = max(e.call, l.ours(p.Conv.Blocks[b].Ref))
@@ -200,7 +200,7 @@ func (l *layout) layElements() {
 		e.span = transcript.Span{}
 		entries = place(entries, e)
 	}
-	anchor := p.Conv.Messages[last].Span
+	anchor := p.Conv.Messages[last].Span()
 	for _, e := range entries {
 		if !e.span.IsZero() {
 			anchor = e.span

@@ -287,7 +287,7 @@ func (p *Plan) value(m int32) transcript.Value {
 	if v, ok := p.values[m]; ok {
 		return v
 	}
-	v := p.at(p.Conv.Messages[m].Span)
+	v := p.at(p.Conv.Messages[m].Span())
 	p.values[m] = v
 	return v
 }
@@ -312,7 +312,7 @@ func (p *Plan) holder(m int32) *list {
 		return p.list(-1, transcript.Span{})
 	}
 	for _, s := range p.Conv.Lists {
-		if s.Contains(p.Conv.Messages[m].Span) {
+		if s.Contains(p.Conv.Messages[m].Span()) {
 			return p.list(s.Start, s)
 		}
 	}
@@ -408,7 +408,7 @@ func (p *Plan) newMessage(h *list, behind int32, blocks *content) {
 		return
 	}
 	at := transcript.NewValue(text, 0).Get(p.driver.Keys().Content).Span().Start
-	h.after(p.Conv.Messages[behind].Span, render(text, p.styleNear(behind), 0, blocks.within(at)...))
+	h.after(p.Conv.Messages[behind].Span(), render(text, p.styleNear(behind), 0, blocks.within(at)...))
 }
 
 // styleNear returns the layout of the messages around one.

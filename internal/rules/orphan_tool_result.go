@@ -90,28 +90,35 @@ func (c *Context) relinks() map[int32]int32 {
 		}
 		calls, results = nil, nil
 	}
-	for b := range c.Blocks {
-		blk := &c.Blocks[b]
-		m := &c.Messages[blk.Message]
-		switch blk.Kind {
-		case transcript.BlockCall:
-			if m.Turn != turn {
-				settle()
-				turn = m.Turn
-			}
-			if s := c.Pairing.Calls[blk.Ref].State; s == pairing.Missing || s == pairing.Pending {
-				calls = append(calls, blk.Ref)
-			}
-		case transcript.BlockResult:
-			if c.Pairing.Results[blk.Ref].Fate == pairing.Orphan && turn >= 0 {
-				results = append(results, blk.Ref)
-			}
-		default:
-			// Any other speaker ends the window of the turn; text beside
-			// results does not.
-			if m.Role == transcript.RoleAssistant && m.Turn != turn || m.Role == transcript.RoleUser && c.Window == transcript.WindowTool {
-				settle()
-				turn = -1
+	// Any other speaker ends the window of the turn; text beside results does
+	// not.
+	other := func(m *transcript.Message) {
+		if m.Role == transcript.RoleAssistant && m.Turn != turn || m.Role == transcript.RoleUser && c.Window == transcript.WindowTool {
+			settle()
+			turn = -1
+		}
+	}
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		if m.Has(transcript.MessageText) {
+			other(m)
+		}
+		for b := m.BlockLo; b < m.BlockHi; b++ {
+			switch blk := &c.Blocks[b]; blk.Kind {
+			case transcript.BlockCall:
+				if m.Turn != turn {
+					settle()
+					turn = m.Turn
+				}
+				if s := c.Pairing.Calls[blk.Ref].State; s == pairing.Missing || s == pairing.Pending {
+					calls = append(calls, blk.Ref)
+				}
+			case transcript.BlockResult:
+				if c.Pairing.Results[blk.Ref].Fate == pairing.Orphan && turn >= 0 {
+					results = append(results, blk.Ref)
+				}
+			default:
+				other(m)
 			}
 		}
 	}

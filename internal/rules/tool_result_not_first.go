@@ -25,8 +25,7 @@ were missing.
 		if c.Window != transcript.WindowUser {
 			return
 		}
-		fore := c.foreBlocks()
-		message, wedge, wedged := int32(-1), transcript.Span{}, false
+		message, wedge, wedged, fore := int32(-1), transcript.Span{}, false, int32(-1)
 		for i := range c.Pairing.Results {
 			l := &c.Pairing.Results[i]
 			res := &c.Results[i]
@@ -37,10 +36,11 @@ were missing.
 			if res.Message != message {
 				message = res.Message
 				wedge, wedged = c.wedge(call, res)
+				fore = c.foreBlock(message)
 			}
 			other, before := wedge, wedged
-			if b := fore[res.Message]; b >= 0 && b < res.Block {
-				other, before = c.Blocks[b].Span, true
+			if fore >= 0 && fore < res.Block {
+				other, before = c.Blocks[fore].Span, true
 			}
 			if !before {
 				continue
@@ -56,20 +56,16 @@ were missing.
 	},
 }
 
-// foreBlocks returns, by message, the first block that is no result; -1 where
+// foreBlock returns the first block of a message that is no result, -1 where
 // there is none.
-func (c *Context) foreBlocks() []int32 {
-	out := make([]int32, len(c.Messages))
-	for i := range c.Messages {
-		out[i] = -1
-		for b := c.Messages[i].BlockLo; b < c.Messages[i].BlockHi; b++ {
-			if c.Blocks[b].Kind != transcript.BlockResult {
-				out[i] = b
-				break
-			}
+func (c *Context) foreBlock(message int32) int32 {
+	m := &c.Messages[message]
+	for b := m.BlockLo; b < m.BlockHi; b++ {
+		if c.Blocks[b].Kind != transcript.BlockResult {
+			return b
 		}
 	}
-	return out
+	return -1
 }
 
 // wedge returns the user message without results that stands between a call's
@@ -80,10 +76,12 @@ func (c *Context) wedge(call *transcript.Call, res *transcript.Result) (transcri
 		if prev.Role != transcript.RoleUser {
 			break
 		}
-		if prev.BlockLo == prev.BlockHi {
+		switch {
+		case prev.Void():
 			continue
-		}
-		if c.Blocks[prev.BlockLo].Kind == transcript.BlockResult || c.Blocks[prev.BlockHi-1].Kind == transcript.BlockResult {
+		case prev.Has(transcript.MessageText):
+			return prev.RoleSpan(), true
+		case c.Blocks[prev.BlockLo].Kind == transcript.BlockResult, c.Blocks[prev.BlockHi-1].Kind == transcript.BlockResult:
 			return transcript.Span{}, false
 		}
 		return prev.RoleSpan(), true

@@ -13,6 +13,8 @@ type Builder struct {
 
 	turnOf  map[string]int32
 	scanner Scanner
+	// texts are the blocks of a message that is only text so far.
+	texts []Block
 }
 
 // NewBuilder returns a builder of c.
@@ -22,9 +24,13 @@ func NewBuilder(c *Conversation) *Builder { return &Builder{Conv: c} }
 // a message id; an empty one starts a turn of its own.
 func (b *Builder) Begin(v, role Value, r Role, turn string) *Message {
 	c := b.Conv
-	m := Message{Span: v.Span(), Record: b.Record, Role: r, BlockLo: int32(len(c.Blocks)), BlockHi: int32(len(c.Blocks))}
-	if role.Exists() && role.Span().Start >= m.Span.Start && role.Span().Len() < 256 {
-		m.RoleAt = uint32(role.Span().Start - m.Span.Start)
+	m := Message{
+		start: v.Span().Start, length: uint32(v.Span().Len()),
+		Record: b.Record, Role: r, BlockLo: int32(len(c.Blocks)), BlockHi: int32(len(c.Blocks)),
+	}
+	b.texts = b.texts[:0]
+	if role.Exists() && role.Span().Start >= m.start && role.Span().Len() < 256 {
+		m.RoleAt = uint32(role.Span().Start - m.start)
 		m.RoleLen = uint8(role.Span().Len())
 	}
 	m.Turn = int32(c.Turns)
@@ -63,36 +69,52 @@ func (b *Builder) Block(kind BlockKind, v Value, flags BlockFlags) {
 }
 
 func (b *Builder) block(kind BlockKind, v Value, ref int, flags BlockFlags) {
-	c := b.Conv
-	c.Blocks = append(c.Blocks, Block{
-		Span: v.Span(), Message: int32(len(c.Messages) - 1), Ref: int32(ref), Kind: kind, Flags: flags,
-	})
-	b.Message().BlockHi = int32(len(c.Blocks))
+	c, m := b.Conv, b.Message()
+	blk := Block{Span: v.Span(), Message: int32(len(c.Messages) - 1), Ref: int32(ref), Kind: kind, Flags: flags}
+	if kind == BlockText && flags == 0 && m.BlockLo == m.BlockHi {
+		b.texts = append(b.texts, blk)
+		m.Flags |= MessageText
+		return
+	}
+	b.settleText(m)
+	c.Blocks = append(c.Blocks, blk)
+	m.BlockHi = int32(len(c.Blocks))
+}
+
+// settleText gives a message that turns out to be more than text the blocks
+// that it went without.
+func (b *Builder) settleText(m *Message) {
+	if !m.Has(MessageText) {
+		return
+	}
+	m.Flags &^= MessageText
+	b.Conv.Blocks = append(b.Conv.Blocks, b.texts...)
+	m.BlockHi = int32(len(b.Conv.Blocks))
 }
 
 // Call adds a call, and the block that v is.
 func (b *Builder) Call(v Value, call Call, flags BlockFlags) {
 	c := b.Conv
-	call.Message = int32(len(c.Messages) - 1)
-	call.Block = int32(len(c.Blocks))
 	kind := BlockCall
 	if call.Server {
 		kind = BlockServerCall
 	}
 	b.block(kind, v, len(c.Calls), flags)
+	call.Message = int32(len(c.Messages) - 1)
+	call.Block = int32(len(c.Blocks) - 1)
 	c.Calls = append(c.Calls, call)
 }
 
 // Result adds a result, and the block that v is.
 func (b *Builder) Result(v Value, res Result) {
 	c := b.Conv
-	res.Message = int32(len(c.Messages) - 1)
-	res.Block = int32(len(c.Blocks))
 	kind := BlockResult
 	if res.Server {
 		kind = BlockServerResult
 	}
 	b.block(kind, v, len(c.Results), 0)
+	res.Message = int32(len(c.Messages) - 1)
+	res.Block = int32(len(c.Blocks) - 1)
 	c.Results = append(c.Results, res)
 }
 

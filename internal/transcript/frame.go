@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
+	"math"
 	"slices"
 )
 
@@ -13,6 +15,9 @@ const (
 	// longLine is from where on the end of a line is looked for before room is
 	// made for it, so that the buffer becomes no larger than the line.
 	longLine = 1 << 20
+	// maxRecord is how long a record may be: the model counts the bytes of a
+	// message in 32 bits.
+	maxRecord = math.MaxUint32
 	// peekSize is how much is read to see what stands behind the window.
 	peekSize = 4 << 10
 	// A record that was spread over lines is put together from at most
@@ -87,7 +92,7 @@ func NewReader(src *Source) *Reader {
 }
 
 func newReader(src *Source, chunk, long int64) *Reader {
-	return &Reader{src: src, scan: NewScanner(), win: window{src: src, chunk: chunk}, long: long}
+	return &Reader{src: src, scan: NewScanner(), win: window{src: src, chunk: chunk, most: maxRecord}, long: long}
 }
 
 // Records yields the records of src, and at last the error that ended them
@@ -774,6 +779,7 @@ func (r *Reader) scanFrom(start int64, mode ScanMode, limit int64) (Scan, error)
 type window struct {
 	src   *Source
 	chunk int64
+	most  int64 // maxRecord, but in tests
 	base  int64
 	buf   []byte // the bytes from base on
 }
@@ -806,6 +812,9 @@ func (w *window) load(keep, to int64) error {
 	to = min(to, size)
 	if to <= w.end() {
 		return nil
+	}
+	if to-keep > w.most {
+		return fmt.Errorf("%s: a record of at most %d bytes was expected at byte %d, this one is longer", w.src.name, w.most, keep)
 	}
 	to = min(max(to, w.end()+w.chunk), size)
 	if need := int(to - w.base); need > cap(w.buf) {

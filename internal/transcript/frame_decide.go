@@ -181,7 +181,7 @@ func (r *Reader) sample(doc document, scalars bool) error {
 		return nil
 	}
 	at := doc.start + int64(doc.scan.At)
-	r.win = window{src: r.src, chunk: r.win.chunk} // it may be large, and lines need another
+	r.win.base, r.win.buf = 0, nil // it may be large, and lines need another
 
 	lines := newReader(r.src, r.win.chunk, r.long)
 	lines.decided, lines.framing, lines.pos = true, FramingLines, r.pos

@@ -546,3 +546,29 @@ func TestLargeDocument(t *testing.T) {
 		t.Errorf("allocated %d bytes for a document of %d", got, len(in))
 	}
 }
+
+// A record that the model cannot count the bytes of ends the reading before
+// room is made for it.
+func TestRecordTooLong(t *testing.T) {
+	long := `{"a":"` + strings.Repeat("x", 100) + `"}`
+	for _, tt := range []struct {
+		name, in string
+		at       int
+	}{
+		{"first line", long + "\n{}\n", 0},
+		{"line", "{}\n{}\n" + long + "\n", 6},
+		{"document", " {\n" + long[1:], 1},
+		{"values", "{\n}\n{\n" + long[1:], 4},
+	} {
+		r := newReader(FromBytes("s", []byte(tt.in)), 8, 16)
+		r.win.most = 64
+		var err error
+		for err == nil {
+			_, err = r.Next()
+		}
+		want := fmt.Sprintf("s: a record of at most 64 bytes was expected at byte %d, this one is longer", tt.at)
+		if err.Error() != want {
+			t.Errorf("%s: got %v, want %s", tt.name, err, want)
+		}
+	}
+}

@@ -132,20 +132,25 @@ const (
 	// MessageItem marks an element that is one item of a flat list and not a
 	// message with a role of its own (a Responses call or output).
 	MessageItem
+	// MessageText marks a message of text and nothing else. Most messages are,
+	// and nothing ever asks where their text stands: they have no blocks.
+	MessageText
 )
 
 // A Message is one element of the transcript that speaks: an element of a
-// messages array, an item, a line of a log.
+// messages array, an item, a line of a log. A file can hold a million of them:
+// what is a message costs memory, whatever its text.
 type Message struct {
-	Span   Span
-	Record int32 // the record it stands in, from 1
+	start  int64
+	length uint32 // no record is longer
+	Record int32  // the record it stands in, from 1
 	// Turn is the turn it belongs to. Elements that share a message id are one
 	// turn; turns count from 0 in order of their first element.
 	Turn    int32
 	BlockLo int32 // its blocks are Blocks[BlockLo:BlockHi]
 	BlockHi int32
 	Segment int32 // counts compactions before it
-	// RoleAt and RoleLen are the role's value, from Span.Start; RoleLen is 0
+	// RoleAt and RoleLen are the role's value, from the start; RoleLen is 0
 	// where no role is written.
 	RoleAt  uint32
 	RoleLen uint8
@@ -153,17 +158,23 @@ type Message struct {
 	Flags   MessageFlags
 }
 
+// Span returns where the message stands.
+func (m Message) Span() Span { return Span{m.start, m.start + int64(m.length)} }
+
 // RoleSpan returns where the role is written, the message where it is not.
 func (m Message) RoleSpan() Span {
 	if m.RoleLen == 0 {
-		return m.Span
+		return m.Span()
 	}
-	at := m.Span.Start + int64(m.RoleAt)
+	at := m.start + int64(m.RoleAt)
 	return Span{at, at + int64(m.RoleLen)}
 }
 
 // Has reports whether all the given flags are set.
 func (m Message) Has(f MessageFlags) bool { return m.Flags&f == f }
+
+// Void reports whether the message has no block, and no text either.
+func (m Message) Void() bool { return m.BlockLo == m.BlockHi && !m.Has(MessageText) }
 
 // A BlockKind is what a block of a message is.
 type BlockKind uint8
