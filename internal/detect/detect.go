@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -72,7 +71,7 @@ type File struct {
 	Keys          []transcript.KeyFault
 	Links         []transcript.LinkFault
 	// Starts are the offsets at which the records begin, by index from 0.
-	Starts []int64
+	Starts transcript.Offsets
 	// Document is the one record of a JSON document, so that nobody needs to
 	// read it again.
 	Document transcript.Record
@@ -285,7 +284,7 @@ func (r *reader) read(src *transcript.Source) error {
 // record passes one record on to the sink.
 func (r *reader) record(sink sink, rec transcript.Record) {
 	r.file.Records++
-	r.file.Starts = append(r.file.Starts, rec.Span.Start)
+	r.file.Starts.Append(rec.Span.Start)
 	for _, f := range rec.Faults {
 		r.file.Faults = append(r.file.Faults, RecordFault{f, int32(rec.Index), rec.Span})
 	}
@@ -313,8 +312,6 @@ func (r *reader) sink() sink {
 		s := &lineSink{r: r, seq: r.newSequence("")}
 		if c := s.seq.b.Conv; r.shape.Framing != transcript.FramingDocument {
 			c.Messages = make([]transcript.Message, 0, r.shape.records+r.shape.records/16)
-			c.Blocks = make([]transcript.Block, 0, cap(c.Messages))
-			r.file.Starts = make([]int64, 0, cap(c.Messages))
 		}
 		return s
 	case classConversation:
@@ -484,7 +481,7 @@ func (q *sequence) choose(p place) {
 // add reads one element. It returns false for one that no dialect claims, and
 // for book-keeping.
 func (q *sequence) add(record int32, v transcript.Value) bool {
-	if strings.HasPrefix(v.Get("role").Str(), "_") {
+	if bytes.HasPrefix(v.Get("role").Text(), []byte("_")) {
 		return false
 	}
 	q.r.seen++

@@ -128,7 +128,7 @@ func roleOf(v transcript.Value) transcript.Role {
 	if !v.Exists() || v.Kind() == transcript.Null {
 		return transcript.RoleNone
 	}
-	switch v.Str() {
+	switch string(v.Text()) {
 	case "system", "developer":
 		return transcript.RoleSystem
 	case "user", "human":

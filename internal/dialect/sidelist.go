@@ -82,7 +82,7 @@ func (d *SideList) Claim(v transcript.Value) (Claim, Sign) {
 	if alien || alienContent(content) {
 		return ClaimNone, Sign{}
 	}
-	if content.Exists() || calls.Kind() == transcript.Array || d.Control != "" && strings.HasPrefix(role.Str(), d.Control) {
+	if content.Exists() || calls.Kind() == transcript.Array || d.Control != "" && strings.HasPrefix(string(role.Text()), d.Control) {
 		return ClaimPlain, Sign{d.Role, role}
 	}
 	return ClaimNone, Sign{}

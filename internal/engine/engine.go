@@ -339,16 +339,16 @@ func (c *checker) pointers() error {
 	for i := range fs {
 		byRecord[fs[i].Record] = append(byRecord[fs[i].Record], i)
 	}
-	starts := c.report.File.Starts
+	starts := &c.report.File.Starts
 	for index, list := range byRecord {
 		record := c.report.File.Document.Value
 		if c.report.File.Document.Index == 0 {
-			if index < 1 || int(index) > len(starts) {
+			if index < 1 || int(index) > starts.Len() {
 				continue
 			}
-			whole := transcript.Span{Start: starts[index-1], End: c.src.Size()}
-			if int(index) < len(starts) {
-				whole.End = starts[index]
+			whole := transcript.Span{Start: starts.At(int(index) - 1), End: c.src.Size()}
+			if int(index) < starts.Len() {
+				whole.End = starts.At(int(index))
 			}
 			text, err := c.src.Bytes(whole)
 			if err != nil {

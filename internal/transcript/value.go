@@ -75,22 +75,26 @@ func (v Value) Span() Span {
 }
 
 // Str returns the decoded text of a string value, "" for any other kind.
-func (v Value) Str() string {
+func (v Value) Str() string { return string(v.Text()) }
+
+// Text returns the same as bytes, which are the record's own where the text is
+// written without escapes.
+func (v Value) Text() []byte {
 	if v.Kind() != String {
-		return ""
+		return nil
 	}
 	inner := v.text[v.from+1 : max(v.from+1, v.to-1)]
 	if bytes.IndexByte(inner, '\\') < 0 {
-		return string(inner)
+		return inner
 	}
 	if bytes.Contains(inner, []byte(`\ud`)) || bytes.Contains(inner, []byte(`\uD`)) {
 		// gjson takes a lone half and the pair behind it for three halves.
 		var s string
 		if json.Unmarshal(v.Raw(), &s) == nil {
-			return s
+			return []byte(s)
 		}
 	}
-	return gjson.ParseBytes(v.Raw()).Str
+	return []byte(gjson.ParseBytes(v.Raw()).Str)
 }
 
 // Is reports whether the value is the string s. s must not need escapes.
