@@ -50,8 +50,9 @@ bench: ## run the benchmarks that match BENCH (all)
 golden: ## rewrite the golden files from what the code does now
 	$(GO) test $(GOLDEN) -update
 
-docs: ## write docs/rules/*.md from the rules
+docs: ## write docs/formats.md and docs/rules/*.md from the rows and the rules
 	$(GO) test ./internal/rules -run TestDocs -update
+	$(GO) test ./cmd/toolguard -run TestFormatsPage -update
 
 # $(VAR) is missingToolResult for the rule missing-tool-result.
 define RULE

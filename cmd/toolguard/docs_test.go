@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/toolguard/toolguard/internal/dialect"
+)
+
+// TestFormatsPage: docs/formats.md is made from the rows of the dialects.
+func TestFormatsPage(t *testing.T) {
+	path := filepath.Join("..", "..", "docs", "formats.md")
+	want := formatsPage()
+	got, err := os.ReadFile(path)
+	if err == nil && string(got) == want {
+		return
+	}
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	t.Error("docs/formats.md is not what the rows say; go test ./cmd/toolguard -update writes it")
+}
+
+func formatsPage() string {
+	var b strings.Builder
+	b.WriteString("# Formats\n\nWhat toolguard reads. The framing (JSON, JSON Lines, values one after another) is decided from the bytes, never from the name of the file; the dialect from the members that only it writes. `toolguard detect -v FILE` tells how a decision was made, `--dialect NAME` skips it.\n\n")
+	b.WriteString("| dialect | what it is | check | fix |\n|---|---|---|---|\n")
+	for _, d := range dialect.All() {
+		fix := "yes"
+		if d.CheckOnly != "" {
+			fix = "no"
+		}
+		fmt.Fprintf(&b, "| [`%[1]s`](#%[1]s) | %s | yes | %s |\n", d.Name, d.Title, fix)
+	}
+	b.WriteString("\n## Containers\n\n| container | what it is | example |\n|---|---|---|\n")
+	for _, c := range containers() {
+		fmt.Fprintf(&b, "| `%s` | %s | `%s` |\n", c.Name, c.Summary, c.Example)
+	}
+	for _, d := range dialect.All() {
+		fmt.Fprintf(&b, "\n## %s\n\n%s. %s\n\nFound in: %s. Containers: %s. Checked as `%s` wants it, unless `--target` says otherwise.\n", d.Name, d.Title, d.Summary, escapeAngles(d.Where), strings.Join(containersOf(d), ", "), d.Provider)
+		if d.CheckOnly != "" {
+			fmt.Fprintf(&b, "\nOnly checked: %s.\n", strings.TrimSuffix(d.CheckOnly, "."))
+		}
+		fmt.Fprintf(&b, "\n```json\n%s\n```\n", d.Example)
+	}
+	return b.String()
+}
+
+func escapeAngles(s string) string {
+	return strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(s)
+}
