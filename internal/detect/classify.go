@@ -23,7 +23,7 @@ const (
 // claimOf returns the dialect that claims v most surely.
 func claimOf(v transcript.Value) (best *dialect.Dialect, claim dialect.Claim, sign dialect.Sign) {
 	for _, d := range dialect.All() {
-		if d.Log != nil {
+		if !d.Bare() {
 			continue
 		}
 		if c, k := d.Driver.Claim(v); c > claim {
@@ -34,51 +34,6 @@ func claimOf(v transcript.Value) (best *dialect.Dialect, claim dialect.Claim, si
 		}
 	}
 	return best, claim, sign
-}
-
-// logOf returns the log dialect whose record v is. The record is decisive when
-// it wraps a message and has a member that only this log writes.
-func logOf(v transcript.Value) (*dialect.Dialect, dialect.Claim, string) {
-	if v.Kind() != transcript.Object {
-		return nil, dialect.ClaimNone, ""
-	}
-	for _, d := range dialect.All() {
-		if d.Log == nil {
-			continue
-		}
-		if c, key := claimLog(d.Log, v); c != dialect.ClaimNone {
-			return d, c, key
-		}
-	}
-	return nil, dialect.ClaimNone, ""
-}
-
-func claimLog(l *dialect.Log, v transcript.Value) (dialect.Claim, string) {
-	var typ, payload transcript.Value
-	evidence := ""
-	for k, val := range v.Members() {
-		switch {
-		case k.Is(l.Type):
-			typ = val
-		case k.Is(l.Payload):
-			payload = val
-		case evidence == "" && slices.ContainsFunc(l.Evidence, k.Is):
-			evidence = k.Str()
-		}
-	}
-	if typ.Kind() != transcript.String {
-		return dialect.ClaimNone, ""
-	}
-	speaks := slices.ContainsFunc(l.Speaks, typ.Is) && payload.Get("role").Kind() == transcript.String && payload.Get("content").Exists()
-	switch {
-	case speaks && evidence != "":
-		return dialect.ClaimDecisive, l.Type + ", " + l.Payload + " and " + evidence
-	case speaks:
-		return dialect.ClaimPlain, l.Type + " and " + l.Payload
-	case evidence != "" && !payload.Exists():
-		return dialect.ClaimPlain, l.Type + " and " + evidence
-	}
-	return dialect.ClaimNone, ""
 }
 
 // knownRole reports whether a plain message has a role that agents use.
@@ -94,9 +49,7 @@ func knownRole(v transcript.Value) bool {
 type tally struct {
 	n             int // records looked at
 	byClass       [4]int
-	logDialect    *dialect.Dialect
-	linked        bool
-	speaks        int // log records that wrap a message
+	logs          votes
 	candidates    []Candidate
 	pointer       string
 	conversations int
@@ -138,7 +91,7 @@ func (t *tally) candidate(d *dialect.Dialect, claim dialect.Claim, key string, a
 // have written it.
 func (t *tally) element(v transcript.Value) (claimed bool) {
 	for _, d := range dialect.All() {
-		if d.Log != nil {
+		if !d.Bare() {
 			continue
 		}
 		c, key := d.Driver.Claim(v)
@@ -160,24 +113,17 @@ func (t *tally) add(v transcript.Value, document bool) {
 			}
 		}
 	}
-	if d, c, key := logOf(v); c != dialect.ClaimNone {
+	if c := t.logs.add(v); c.Claim != dialect.ClaimNone {
 		t.byClass[classLog]++
-		t.logDialect = d
-		if c == dialect.ClaimDecisive {
-			t.sure = true
+		t.sure = t.sure || c.Claim == dialect.ClaimDecisive
+		if c.Claim == dialect.ClaimPlain {
+			t.wraps.add(v)
 		}
-		if slices.ContainsFunc(d.Log.Speaks, v.Get(d.Log.Type).Is) {
-			t.speaks++
-			t.candidate(d, c, key, v.Span().Start)
-			if msg := v.Get(d.Log.Payload); msg.Exists() {
-				if b, bc, bkey := claimOf(msg); bc == dialect.ClaimDecisive {
-					t.sure = true
-					t.candidate(b, dialect.ClaimPlain, bkey.String(), msg.Span().Start)
-				}
+		if l := t.logs.best().dialect.Log; c.speaks && l.Payload != "" {
+			msg := l.Payload.In(v)
+			if b, bc, sign := claimOf(msg); bc == dialect.ClaimDecisive {
+				t.candidate(b, dialect.ClaimPlain, sign.String(), msg.Span().Start)
 			}
-		}
-		if v.Get(d.Log.ID).Exists() || v.Get(d.Log.Parent).Exists() {
-			t.linked = true
 		}
 		return
 	}
@@ -212,7 +158,7 @@ func (t *tally) add(v transcript.Value, document bool) {
 	for _, p := range found {
 		if p.class == classLog {
 			t.docLog = p.log
-			t.candidate(p.log, dialect.ClaimDecisive, p.log.Log.Payload, p.parts[0].Span().Start)
+			t.candidate(p.log, dialect.ClaimDecisive, cmp.Or(string(p.log.Log.Payload), string(p.log.Log.Type)), p.parts[0].Span().Start)
 			continue
 		}
 		for _, part := range p.parts {
@@ -277,18 +223,29 @@ func (t *tally) decide(s *shape) {
 			best = c
 		}
 	}
+	// Where there are records of a log, messages that could be bare are its too.
+	log := t.logs.best()
+	if log != nil && best == classMessage && log.headers+log.decisive > 0 && t.byClass[classLog]+log.like >= t.byClass[best]-log.like {
+		best = classLog
+	}
 	// Values that are nothing to a transcript may stand between, but not make
 	// up the bulk: among lines of messages not even half.
 	if bulk := t.byClass[classOther]; best == classMessage && bulk > t.byClass[best] || best == classConversation && bulk > 4*t.byClass[best]+4 {
 		best = classOther
 	}
-	if best == classLog && t.speaks == 0 && !t.linked {
+	if best == classLog && log.headers+log.speaks == 0 && !log.linked {
 		best = classOther
 	}
 	// Messages that write their calls in another way are in the majority of
 	// what matters, when nothing decides for a dialect that is known.
 	if best == classMessage && t.alien > 0 && !t.decided() {
 		best = classOther
+	}
+	if best == classLog && log.headers+log.decisive == 0 {
+		// What other messages tell for certain counts for more.
+		if w := t.wraps.best(); w != nil && w.sure > 0 {
+			best = classOther
+		}
 	}
 	if w := t.wraps.best(); best == classOther && w != nil && 2*(w.messages+w.logs) >= t.n {
 		t.unwrap(s, w)
@@ -313,14 +270,14 @@ func (t *tally) decide(s *shape) {
 	case classOther:
 		return
 	case classLog:
-		s.log = t.logDialect
-		s.Dialect = t.logDialect.Name
+		s.log = log.dialect
+		s.Dialect, s.Key = log.dialect.Name, fmt.Sprintf("%s at byte %d", log.sign, log.at)
 		s.Container = ContainerEventLog
-		if t.linked {
+		if log.linked {
 			s.Container = ContainerLinkedLog
 		}
-		s.Pointer = "/" + t.logDialect.Log.Payload
-		s.Sure = t.sure || t.speaks > 0 && t.linked
+		s.Pointer = pointer(strings.FieldsFunc(string(log.dialect.Log.Payload.Nth(0)), func(r rune) bool { return r == '.' }))
+		s.Sure = log.headers+log.decisive > 0 || log.speaks > 0 && log.linked
 	case classMessage:
 		s.Container = ContainerLines
 		if s.Framing == transcript.FramingDocument {

@@ -287,8 +287,8 @@ const listHead = 16
 // listClass says what the elements of a list are: at least half of the first
 // ones must be of a class.
 func listClass(v transcript.Value) (class, *dialect.Dialect) {
-	n, messages, logs, speaks := 0, 0, 0, 0
-	var log *dialect.Dialect
+	n, messages, records := 0, 0, 0
+	var logs votes
 	for _, e := range v.Elements() {
 		if n++; n > listHead {
 			n--
@@ -297,12 +297,8 @@ func listClass(v transcript.Value) (class, *dialect.Dialect) {
 		if e.Kind() != transcript.Object {
 			continue
 		}
-		if d, c, _ := logOf(e); c != dialect.ClaimNone {
-			logs++
-			log = d
-			if e.Get(d.Log.Payload).Kind() == transcript.Object {
-				speaks++
-			}
+		if c := logs.add(e); c.Claim != dialect.ClaimNone {
+			records++
 			continue
 		}
 		_, claim, _ := claimOf(e)
@@ -314,8 +310,8 @@ func listClass(v transcript.Value) (class, *dialect.Dialect) {
 		}
 	}
 	switch {
-	case speaks > 0 && 2*logs >= n:
-		return classLog, log
+	case records > 0 && 2*records >= n && logs.best().speaks > 0:
+		return classLog, logs.best().dialect
 	case messages > 0 && 2*messages >= n:
 		return classMessage, nil
 	}

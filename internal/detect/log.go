@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/dialect"
@@ -23,8 +24,78 @@ type logSink struct {
 	links      []link
 	byID       map[uint64]int32
 	unreadable bool
-	keys       []string
-	vals       []transcript.Value
+	rec        envelope
+}
+
+// An envelope holds the members of one record after another that the row of the
+// log names. They are read in one pass; only what lies deeper is looked up.
+type envelope struct {
+	keys []string
+	vals []transcript.Value
+
+	typ, subtype, payload, id, parent, time, side, agent, meta, summary, hidden, turnAlt field
+	success, preserved, keptFrom, keptIndex, history, turns                              field
+	numbered                                                                             []field
+}
+
+// A field is where a value stands in a record: alternatives, of which the first
+// that is there counts.
+type field []fieldPath
+
+type fieldPath struct {
+	top  int // in keys
+	rest dialect.Path
+}
+
+func newEnvelope(l *dialect.Log) envelope {
+	e := envelope{}
+	for _, at := range []struct {
+		field *field
+		path  dialect.Path
+	}{
+		{&e.typ, l.Type}, {&e.subtype, l.Subtype}, {&e.payload, l.Payload}, {&e.id, dialect.Path(l.ID)}, {&e.parent, dialect.Path(l.Parent)},
+		{&e.time, dialect.Path(l.Time)}, {&e.side, l.Side}, {&e.agent, l.Agent}, {&e.meta, l.Meta}, {&e.summary, l.Summary}, {&e.hidden, l.Hidden},
+		{&e.turnAlt, l.TurnAlt}, {&e.success, l.Success}, {&e.preserved, l.Preserved}, {&e.keptFrom, l.KeptFrom}, {&e.keptIndex, l.KeptIndex},
+		{&e.history, l.History}, {&e.turns, l.Turns},
+	} {
+		*at.field = e.field(at.path)
+	}
+	for _, key := range l.Numbered {
+		e.numbered = append(e.numbered, e.field(dialect.Path(key)))
+	}
+	e.vals = make([]transcript.Value, len(e.keys))
+	return e
+}
+
+func (e *envelope) field(p dialect.Path) field {
+	if p == "" {
+		return nil
+	}
+	var f field
+	for alt := range p.Alternatives() {
+		key, rest, _ := strings.Cut(string(alt), ".")
+		top := slices.Index(e.keys, key)
+		if top < 0 {
+			top = len(e.keys)
+			e.keys = append(e.keys, key)
+		}
+		f = append(f, fieldPath{top, dialect.Path(rest)})
+	}
+	return f
+}
+
+// get returns what stands there in the record that was read last.
+func (e *envelope) get(f field) transcript.Value {
+	for _, p := range f {
+		v := e.vals[p.top]
+		if p.rest != "" {
+			v = p.rest.In(v)
+		}
+		if v.Exists() {
+			return v
+		}
+	}
+	return transcript.Value{}
 }
 
 // A scope is one thread of a log: the main one, or a sub-agent's.
@@ -36,9 +107,10 @@ type scope struct {
 	segment int32
 	// lastTurn is the turn of the last assistant message, -1 before one.
 	lastTurn int32
-	// spoken are the messages of that turn, as far as they are new to it.
-	spoken []int32
-	keep   map[uint64]bool // ids that a compaction preserved
+	// spoken are the messages of that turn, as far as they are new to it, typed
+	// the messages by a human.
+	spoken, typed []int32
+	keep          map[uint64]bool // ids that a compaction preserved
 }
 
 // A link is a record's place in the chain of records.
@@ -56,12 +128,9 @@ type link struct {
 }
 
 func newLogSink(r *reader, d *dialect.Dialect) *logSink {
-	l := d.Log
 	return &logSink{
-		r: r, d: d, log: l, seed: maphash.MakeSeed(),
-		byName: map[string]*scope{}, byID: map[uint64]int32{},
-		keys: []string{l.Type, l.Payload, l.ID, l.Parent, l.Side, l.Agent, l.Meta, l.Summary, l.Hidden, l.Subtype, l.TurnAlt, l.Time, l.Preserved[0]},
-		vals: make([]transcript.Value, 13),
+		r: r, d: d, log: d.Log, seed: maphash.MakeSeed(),
+		byName: map[string]*scope{}, byID: map[uint64]int32{}, rec: newEnvelope(d.Log),
 	}
 }
 
@@ -72,11 +141,15 @@ func (s *logSink) record(index int32, v transcript.Value) {
 		s.r.file.Skipped++
 		return
 	}
+	e := &s.rec
 	kf := transcript.Builder{Record: index, OnKeyFault: s.r.onKey}
-	kf.Fields(v, s.keys, s.vals)
-	typ, payload, id, parent := s.vals[0], s.vals[1], s.vals[2], s.vals[3]
-	side, agent, meta, summary, hidden := s.vals[4].True(), s.vals[5], s.vals[6].True(), s.vals[7].True(), s.vals[8].True()
-	subtype, turnAlt, time, preserved := s.vals[9], s.vals[10], s.vals[11], s.vals[12]
+	kf.Fields(v, e.keys, e.vals)
+	typ, id, parent, time := e.get(e.typ), e.get(e.id), e.get(e.parent), e.get(e.time)
+	payload := v
+	if s.log.Payload != "" {
+		payload = e.get(e.payload)
+	}
+	s.numbered()
 
 	ln := link{msg: -1, record: index, start: v.Span().Start, end: v.Span().End, result: true}
 	if id.Kind() == transcript.String {
@@ -85,42 +158,28 @@ func (s *logSink) record(index int32, v transcript.Value) {
 	if parent.Kind() == transcript.String {
 		ln.parent, ln.pat, ln.parentLen = s.hash(parent.Raw()), parent.Span().Start, int32(parent.Span().Len())
 	}
-	sc, n := s.scopeOf(side, agent, ln.parent)
+	sc, n := s.scopeOf(e.get(e.side).True(), e.get(e.agent), ln.parent)
 	ln.scope = n
 
-	speaks := payload.Kind() == transcript.Object
-	if speaks {
-		speaks = false
-		for _, t := range s.log.Speaks {
-			speaks = speaks || typ.Is(t)
-		}
-	}
 	c := sc.q.b.Conv
 	switch {
-	case speaks:
-		if !s.message(sc, index, payload, turnAlt) {
+	case payload.Kind() == transcript.Object && slices.ContainsFunc(s.log.Speaks, typ.Is):
+		if !s.message(sc, index, payload, e.get(e.turnAlt)) {
 			s.r.file.Skipped++
 			break
 		}
-		m := &c.Messages[len(c.Messages)-1]
 		ln.msg = int32(len(c.Messages) - 1)
-		s.mark(sc, m, payload, meta, summary, hidden)
+		s.mark(sc, payload)
+		m := &c.Messages[ln.msg]
 		ln.result = m.Role != transcript.RoleAssistant && !m.Has(transcript.MessageTyped)
-	case subtype.Is(s.log.Boundary):
-		sc.segment++
-		sc.keep = map[uint64]bool{}
-		for _, e := range preservedIDs(preserved.Path(s.log.Preserved[1:]...)) {
-			sc.keep[s.hash(e.Raw())] = true
-		}
-		s.preserve(sc)
-		s.r.file.Skipped++
 	default:
+		s.event(sc, index, typ)
 		s.r.file.Skipped++
 	}
 	if ln.id == 0 {
 		return
 	}
-	c.Linked = true
+	c.Linked = c.Linked || s.log.Parent != ""
 	ln.content = s.hashBut(v, time)
 	if first, again := s.byID[ln.id]; again {
 		s.duplicate(first, ln, id)
@@ -128,6 +187,99 @@ func (s *logSink) record(index int32, v transcript.Value) {
 	}
 	s.byID[ln.id] = int32(len(s.links))
 	s.links = append(s.links, ln)
+}
+
+// numbered looks for a member that counts records.
+func (s *logSink) numbered() {
+	if s.r.file.CheckOnly != "" {
+		return
+	}
+	for i, f := range s.rec.numbered {
+		if s.rec.get(f).Exists() {
+			s.r.file.CheckOnly = fmt.Sprintf("its records are counted (%s), so that none can be put in or taken out", s.log.Numbered[i])
+		}
+	}
+}
+
+// event reads a record that does not speak.
+func (s *logSink) event(sc *scope, index int32, typ transcript.Value) {
+	e := &s.rec
+	if len(s.log.Boundary)+len(s.log.Rollback)+len(s.log.Aborts) == 0 {
+		return
+	}
+	subtype := e.get(e.subtype)
+	is := func(kinds []string) bool {
+		return slices.ContainsFunc(kinds, typ.Is) || slices.ContainsFunc(kinds, subtype.Is)
+	}
+	switch {
+	case is(s.log.Boundary):
+		if done := e.get(e.success); done.Exists() && !done.True() {
+			return
+		}
+		s.boundary(sc, index)
+	case is(s.log.Rollback):
+		n := 1
+		if turns, err := strconv.Atoi(string(e.get(e.turns).Raw())); err == nil {
+			n = turns
+		}
+		s.rollBack(sc, n)
+	case is(s.log.Aborts):
+		abort(sc)
+	}
+}
+
+// boundary begins a new segment: only what the compaction keeps comes along.
+func (s *logSink) boundary(sc *scope, index int32) {
+	e := &s.rec
+	c := sc.q.b.Conv
+	sc.segment++
+	sc.keep = map[uint64]bool{}
+	for _, id := range preservedIDs(e.get(e.preserved)) {
+		sc.keep[s.hash(id.Raw())] = true
+	}
+	s.preserve(sc)
+	from := index
+	if id := e.get(e.keptFrom); id.Kind() == transcript.String {
+		if at, known := s.byID[s.hash(id.Raw())]; known {
+			from = s.links[at].record
+		}
+	} else if n, err := strconv.Atoi(string(e.get(e.keptIndex).Raw())); err == nil {
+		from = int32(n) + 1
+	}
+	for i := len(c.Messages) - 1; i >= 0 && c.Messages[i].Record >= from; i-- {
+		c.Messages[i].Segment = sc.segment
+	}
+	for _, m := range e.get(e.history).Elements() {
+		if m.Kind() == transcript.Object && s.message(sc, index, m, transcript.Value{}) {
+			s.mark(sc, m)
+		}
+	}
+}
+
+// rollBack takes back the last turns, each from what a human typed on.
+func (s *logSink) rollBack(sc *scope, turns int) {
+	from := int32(0)
+	switch keep := len(sc.typed) - turns; {
+	case turns <= 0:
+		return
+	case keep >= 0:
+		from = sc.typed[keep]
+		sc.typed = sc.typed[:keep]
+	default:
+		sc.typed = nil
+	}
+	c := sc.q.b.Conv
+	for i := int(from); i < len(c.Messages); i++ {
+		c.Messages[i].Flags |= transcript.MessageSuperseded
+	}
+}
+
+// abort marks the model's last turn as broken off.
+func abort(sc *scope) {
+	for _, i := range sc.spoken {
+		sc.q.b.Conv.Messages[i].Flags |= transcript.MessageAborted
+	}
+	sc.spoken = sc.spoken[:0]
 }
 
 // message reads the message that a record wraps. It returns false for one that
@@ -140,31 +292,41 @@ func (s *logSink) message(sc *scope, index int32, payload, turnAlt transcript.Va
 		q.readers[s.d] = rd
 	}
 	q.b.Record = index
-	if tr, ok := rd.(dialect.TurnReader); ok {
-		alt := ""
-		if turnAlt.Kind() == transcript.String {
-			alt = string(turnAlt.Raw())
+	if !readInto(rd, s.d, payload, turnAlt) {
+		// A message in another dialect, in the envelope of this one.
+		if !q.add(index, payload) {
+			return false
 		}
-		if !tr.ReadPart(payload, alt) {
-			// A message in another dialect, in the envelope of this one.
-			if !q.add(index, payload) {
-				return false
-			}
-			q.b.Message().Flags |= transcript.MessageForeign
-		}
-	} else {
-		rd.Read(payload)
+		q.b.Message().Flags |= transcript.MessageForeign
 	}
 	q.b.Message().Segment = sc.segment
 	return true
 }
 
-// mark sets what the envelope tells of a message.
-func (s *logSink) mark(sc *scope, m *transcript.Message, payload transcript.Value, meta, summary, hidden bool) {
-	if hidden {
+// readInto reads a message that the driver of a log's dialect claims.
+func readInto(rd dialect.Reader, d *dialect.Dialect, payload, turnAlt transcript.Value) bool {
+	if tr, ok := rd.(dialect.TurnReader); ok {
+		alt := ""
+		if turnAlt.Kind() == transcript.String {
+			alt = string(turnAlt.Raw())
+		}
+		return tr.ReadPart(payload, alt)
+	}
+	if claim, _ := d.Driver.Claim(payload); claim == dialect.ClaimNone {
+		return false
+	}
+	rd.Read(payload)
+	return true
+}
+
+// mark sets what the envelope tells of the message that was read last.
+func (s *logSink) mark(sc *scope, payload transcript.Value) {
+	e := &s.rec
+	c := sc.q.b.Conv
+	m := &c.Messages[len(c.Messages)-1]
+	if e.get(e.hidden).True() {
 		m.Flags |= transcript.MessageSuperseded
 	}
-	c := sc.q.b.Conv
 	if m.Role == transcript.RoleAssistant {
 		if m.Turn != sc.lastTurn {
 			sc.lastTurn, sc.spoken = m.Turn, sc.spoken[:0]
@@ -172,7 +334,7 @@ func (s *logSink) mark(sc *scope, m *transcript.Message, payload transcript.Valu
 		sc.spoken = append(sc.spoken, int32(len(c.Messages)-1))
 		return
 	}
-	if m.Role != transcript.RoleUser || meta || summary {
+	if m.Role != transcript.RoleUser || e.get(e.meta).True() || e.get(e.summary).True() {
 		return
 	}
 	for b := m.BlockLo; b < m.BlockHi; b++ {
@@ -180,33 +342,34 @@ func (s *logSink) mark(sc *scope, m *transcript.Message, payload transcript.Valu
 			return
 		}
 	}
-	text, typed := typedText(payload.Get("content"))
+	text, typed := typedText(sc.q.b, payload)
 	switch {
 	case !typed:
 	case s.log.Interrupt != "" && strings.HasPrefix(text, s.log.Interrupt):
-		// The agent says itself that the turn before was broken off.
-		for _, i := range sc.spoken {
-			c.Messages[i].Flags |= transcript.MessageAborted
-		}
-		sc.spoken = sc.spoken[:0]
+		abort(sc) // the agent says itself that the turn before was broken off
 	case strings.HasPrefix(text, "<") && strings.IndexByte(text, '>') > 1:
 		// What the agent writes itself comes in tags.
 	default:
 		m.Flags |= transcript.MessageTyped
+		sc.typed = append(sc.typed, int32(len(c.Messages)-1))
 	}
 }
 
-// typedText returns the first text of a message's content.
-func typedText(content transcript.Value) (string, bool) {
-	if content.Kind() == transcript.String {
-		return clip(content), true
+// typedText returns the first text of the message that was read last.
+func typedText(b *transcript.Builder, payload transcript.Value) (string, bool) {
+	at, has := b.Text()
+	if !has || !payload.Span().Contains(at) {
+		return "", false
 	}
-	for _, part := range content.Elements() {
-		if text := part.Get("text"); text.Kind() == transcript.String {
-			return clip(text), true
-		}
+	from := at.Start - payload.Span().Start
+	text := transcript.NewValue(payload.Raw()[from:from+at.Len()], at.Start)
+	if text.Kind() == transcript.Object {
+		text = text.Get("text")
 	}
-	return "", false
+	if text.Kind() != transcript.String {
+		return "", false
+	}
+	return clip(text), true
 }
 
 // clip returns the beginning of a text, enough to see how it begins.
@@ -320,7 +483,8 @@ func (s *logSink) end() {
 		if len(c.Messages) == 0 {
 			continue
 		}
-		c.Window = transcript.WindowLog
+		c.Window = s.d.Window
+		c.Enveloped = true
 		c.Lines = s.r.shape.class == classLog && s.r.shape.Framing != transcript.FramingDocument
 		if s.unreadable {
 			c.Incomplete = true

@@ -45,12 +45,12 @@ func (t *wrapTally) walk(v transcript.Value, path []string) {
 			continue
 		}
 		inner := append(path[:len(path):len(path)], k.Str())
-		if d, c, sign := logOf(val); c != dialect.ClaimNone {
+		if d, c := logOf(val); c.Claim != dialect.ClaimNone {
 			w := t.at(inner)
 			w.logs++
 			w.log = d
 			w.linked = w.linked || val.Get(d.Log.ID).Exists() || val.Get(d.Log.Parent).Exists()
-			w.decide(d, sign, c, val)
+			w.decide(d, c.sign, c.Claim, val)
 			continue
 		}
 		d, claim, sign := claimOf(val)

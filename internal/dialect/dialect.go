@@ -71,37 +71,8 @@ type Dialect struct {
 	Log *Log
 }
 
-// A Log describes the records of a session log that wraps one message each.
-// Keys name members of a record.
-type Log struct {
-	Type    string   // what kind of record it is
-	Speaks  []string // the kinds that hold a message
-	Payload string   // the message
-	ID      string   // the record's id
-	Parent  string   // the id of the record before it
-	Time    string
-	Turn    string // of the payload: what the lines of one message share
-	TurnAlt string // of the record: the same, where the payload has none
-	Side    string // true on records of a sub-agent
-	Agent   string // the sub-agent's id
-	Meta    string // true on messages that no human typed
-	Summary string // true on the summary after a compaction
-	Hidden  string // true on messages that are never sent
-	// Interrupt is how the text begins that the agent writes where a human
-	// broke off a turn.
-	Interrupt string
-	// Preserved leads to the ids that a compaction keeps in the context.
-	Preserved []string
-	// ResultCopy repeats a result's content beside the message, ResultSource
-	// names the record of its call; CallOnly are members that records of
-	// results do not have.
-	ResultCopy, ResultSource string
-	CallOnly                 []string
-
-	Subtype  string
-	Boundary string   // the subtype of the record that marks a compaction
-	Evidence []string // members of which one at least is in every record
-}
+// Bare reports whether messages of the dialect stand without an envelope.
+func (d *Dialect) Bare() bool { return d.Log == nil || d.Log.Bare }
 
 // All lists the dialects, in the order in which detection tries them.
 func All() []*Dialect {

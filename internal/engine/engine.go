@@ -187,7 +187,7 @@ func (c *checker) withhold(found []Finding) {
 // edits compiles the repair of each finding alone. What a repair does to the
 // records of a log concerns more than one finding, and is left out.
 func (c *checker) edits(conv *transcript.Conversation, pairs pairing.Pairing, prof *profile.Profile, found []Finding) error {
-	if dialect.ByName(conv.Dialect).Log != nil {
+	if conv.Enveloped {
 		return nil
 	}
 	plan := &repair.Plan{Source: c.src, Conv: conv, Pairing: pairs, Profile: prof}

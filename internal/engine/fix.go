@@ -289,7 +289,7 @@ func (x *fixer) conversation(c *checker, conv *transcript.Conversation, pairs pa
 		return nil
 	}
 	plan := &repair.Plan{Source: c.src, Conv: conv, Pairing: pairs, Profile: prof, Placeholder: x.opts.Placeholder}
-	if d := dialect.ByName(conv.Dialect); d.Log != nil {
+	if d := dialect.ByName(conv.Dialect); conv.Enveloped {
 		if !conv.Lines {
 			return nil // a log inside of a document is not repaired
 		}

@@ -1,8 +1,11 @@
 package repair
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/dialect"
@@ -26,20 +29,30 @@ type Log struct {
 	insert  map[int32][]insertion  // by the record that they go behind
 	rename  map[string]string      // ids of calls, as written
 	relink  []*operation.Operation // parents that no record is
+	// says tells what the conversations that are repaired say of their records.
+	says map[int32]said
 }
 
 // An insertion is a record to be made for a call.
 type insertion struct {
-	call  int32 // the record that holds it
-	block []byte
-	id    string // of the call, as written
+	call    int32  // the record that holds it
+	message []byte // with the result
+	content string // of the result
+	id      string // of the call, as written
+}
+
+// A said is what a conversation says of a record.
+type said struct {
+	conversation int
+	turn         int32
+	results      bool // it carries some
 }
 
 // NewLog returns a Log without any changes.
 func NewLog(src *transcript.Source, format *dialect.Log, starts []int64) *Log {
 	return &Log{
 		Source: src, Format: format, Starts: starts,
-		removed: map[int32]bool{}, insert: map[int32][]insertion{}, rename: map[string]string{},
+		removed: map[int32]bool{}, insert: map[int32][]insertion{}, rename: map[string]string{}, says: map[int32]said{},
 	}
 }
 
@@ -63,16 +76,58 @@ func (l *Log) Record(op *operation.Operation) bool {
 
 // lay inserts a record for each call of a turn that is to get a result.
 func (l *Log) lay(p *Plan, lo *layout) {
+	l.listen(p.Conv)
 	for _, e := range lo.news() {
 		if e.msg >= 0 {
 			continue // nothing is moved in a log
 		}
 		call := &p.Conv.Calls[e.call]
-		last := p.Conv.Messages[p.lastBeforeReuse(e.call)].Record
-		l.insert[last] = append(l.insert[last], insertion{
-			call: p.Conv.Messages[call.Message].Record, block: e.text, id: call.ID.Raw,
-		})
+		ins := insertion{
+			call: p.Conv.Messages[call.Message].Record, message: e.text, id: call.ID.Raw,
+			content: string(transcript.NewValue(e.text, 0).Get(p.driver.Keys().Content).Raw()),
+		}
+		if fields := p.driver.WriteMessage("[" + string(e.text) + "]"); fields != nil {
+			if ins.message, p.err = build(fields); p.err != nil {
+				return
+			}
+		}
+		behind := p.Conv.Messages[p.lastBeforeReuse(e.call)].Record
+		if l.Format.Chain {
+			behind = max(behind, p.lastAnswered(e.call))
+		}
+		l.insert[behind] = append(l.insert[behind], ins)
 	}
+}
+
+// listen notes what a conversation says of its records.
+func (l *Log) listen(c *transcript.Conversation) {
+	if len(c.Messages) == 0 {
+		return
+	}
+	if s, known := l.says[c.Messages[0].Record]; known && s.conversation == c.Index {
+		return
+	}
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		s := said{conversation: c.Index, turn: m.Turn}
+		for b := m.BlockLo; b < m.BlockHi; b++ {
+			s.results = s.results || c.Blocks[b].Kind == transcript.BlockResult
+		}
+		l.says[m.Record] = s
+	}
+}
+
+// lastAnswered returns the record of the last result of the calls before one in
+// its turn, 0 for none.
+func (p *Plan) lastAnswered(c int32) int32 {
+	last := int32(0)
+	turn := p.Conv.Messages[p.Conv.Calls[c].Message].Turn
+	for k := c - 1; k >= 0 && p.Conv.Messages[p.Conv.Calls[k].Message].Turn == turn; k-- {
+		if r := p.Pairing.Calls[k].Result; r >= 0 {
+			last = max(last, p.Conv.Messages[p.Conv.Results[r].Message].Record)
+		}
+	}
+	return last
 }
 
 // lastBeforeReuse returns the message that a call's result goes behind: the last
@@ -94,13 +149,14 @@ func (p *Plan) lastBeforeReuse(c int32) int32 {
 
 // A node is what a record says of its place in the chain.
 type node struct {
-	record         int32
-	span           transcript.Span
-	id             string // as written, "" for none
-	parent         transcript.Token
-	turn, scope    string
-	carriesResults bool
-	refs           []transcript.Token // other members that name a record
+	record int32
+	span   transcript.Span
+	id     string // as written, "" for none
+	parent transcript.Token
+	scope  string
+	refs   []transcript.Token // other members that name a record
+	kept   transcript.Token   // the number of the first record that a compaction keeps
+	follow bool               // it may stand between a call and its result
 }
 
 // A keep is where a compaction names a record that it keeps.
@@ -108,9 +164,6 @@ type keep struct {
 	in *list
 	at transcript.Span
 }
-
-// refKeys are the members by which a record names others than its parent.
-var refKeys = []string{"leafUuid", "logicalParentUuid"}
 
 // Compile returns the edits for all that was asked for.
 func (l *Log) Compile() ([]transcript.Edit, error) {
@@ -170,13 +223,15 @@ func (l *Log) Compile() ([]transcript.Edit, error) {
 			}
 		}
 	}
+	weave := &weaver{Log: l, nodes: nodes, byID: byID, children: children, style: style, parents: parents}
 	for i := range nodes {
 		for _, ins := range l.insert[nodes[i].record] {
-			if err := l.insertBehind(nodes, byID, children, i, ins, style, parents); err != nil {
+			if err := weave.insert(i, ins); err != nil {
 				return nil, err
 			}
 		}
 	}
+	l.renumber(nodes, set)
 	l.relinkAll(nodes, parents)
 	for i, to := range parents {
 		set(nodes[i].parent.Span, to)
@@ -209,37 +264,40 @@ func (l *Log) nodes(set func(transcript.Span, string)) ([]node, recordStyle, err
 			return nil, style, err
 		}
 		n := node{record: int32(rec.Index), span: rec.Span}
-		var side, agent string
 		for k, v := range rec.Value.Members() {
 			switch {
-			case k.Is(f.ID) && v.Kind() == transcript.String:
+			case f.ID != "" && k.Is(f.ID) && v.Kind() == transcript.String:
 				n.id = string(v.Raw())
-			case k.Is(f.Parent):
+			case f.Parent != "" && k.Is(f.Parent):
 				n.parent = transcript.TokenOf(v, rec.Span)
-			case k.Is(f.Side):
-				side = string(v.Raw())
-			case k.Is(f.Agent):
-				agent = string(v.Raw())
-			case k.Is(f.Payload):
-				n.turn = string(v.Get("id").Raw())
-				n.carriesResults = v.Get("content").First().Get("type").Is("tool_result")
-			case k.Is(f.ResultCopy):
+			case f.ResultCopy != "" && k.Is(f.ResultCopy):
 				style.copy = true
-			case k.Is(f.ResultSource):
+			case f.ResultSource != "" && k.Is(f.ResultSource):
 				style.source = true
 				n.ref(l, v)
-			case k.Is(refKeys[0]), k.Is(refKeys[1]):
+			case slices.ContainsFunc(f.Refs, k.Is):
 				n.ref(l, v)
-			case k.Is(f.Preserved[0]) && len(l.insert) > 0:
-				l.preserved(v.Path(f.Preserved[1:]...), style.kept)
 			}
-			if v.Kind() == transcript.String && (k.Is("toolUseID") || k.Is("parentToolUseID") || k.Is("sourceToolUseID")) {
+			if len(l.rename) > 0 && v.Kind() == transcript.String && slices.ContainsFunc(f.CallRefs, k.Is) {
 				if to, renamed := l.rename[string(v.Raw())]; renamed {
 					set(v.Span(), to)
 				}
 			}
 		}
-		n.scope = side + agent
+		in := func(p dialect.Path) transcript.Value {
+			if p == "" {
+				return transcript.Value{}
+			}
+			return p.In(rec.Value)
+		}
+		n.scope = string(in(f.Side).Raw()) + string(in(f.Agent).Raw())
+		if len(l.insert) > 0 {
+			l.preserved(in(f.Preserved), style.kept)
+			n.follow = len(f.Follows) > 0 && slices.ContainsFunc(f.Follows, in(f.Type).Is)
+		}
+		if kept := in(f.KeptIndex); kept.Exists() {
+			n.kept = transcript.TokenOf(kept, rec.Span)
+		}
 		nodes = append(nodes, n)
 	}
 	return nodes, style, nil
@@ -269,12 +327,46 @@ func (l *Log) preserved(v transcript.Value, kept map[string][]keep) {
 	}
 }
 
-// insertBehind makes a record with a result, and hangs what followed the call
-// on to it.
-func (l *Log) insertBehind(nodes []node, byID map[string]int, children map[string][]int, at int, ins insertion, style recordStyle, parents map[int]string) error {
+// renumber keeps the numbers true by which compactions name the first record
+// that they keep.
+func (l *Log) renumber(nodes []node, set func(transcript.Span, string)) {
+	for i := range nodes {
+		first, err := strconv.Atoi(nodes[i].kept.Raw)
+		if err != nil {
+			continue
+		}
+		by := 0
+		for k := range nodes {
+			if int(nodes[k].record) > first {
+				break
+			}
+			by += len(l.insert[nodes[k].record])
+			if l.removed[nodes[k].record] {
+				by--
+			}
+		}
+		if by != 0 {
+			set(nodes[i].kept.Span, strconv.Itoa(first+by))
+		}
+	}
+}
+
+// A weaver puts new records into the chain.
+type weaver struct {
+	*Log
+	nodes    []node
+	byID     map[string]int
+	children map[string][]int
+	style    recordStyle
+	parents  map[int]string // what a node's parent becomes
+	tails    map[int]string // the id of the last new record behind a node
+}
+
+// insert makes a record with a result, and hangs what follows on to it.
+func (w *weaver) insert(at int, ins insertion) error {
 	call := -1
 	for i := at; i >= 0; i-- {
-		if nodes[i].record == ins.call {
+		if w.nodes[i].record == ins.call {
 			call = i
 			break
 		}
@@ -282,35 +374,74 @@ func (l *Log) insertBehind(nodes []node, byID map[string]int, children map[strin
 	if call < 0 {
 		return fmt.Errorf("record %d is not there any more", ins.call)
 	}
-	text, err := l.Source.Bytes(nodes[call].span)
+	caller := &w.nodes[call]
+	if !w.Format.Chain {
+		id := w.fresh(caller.id, ins.id)
+		if err := w.write(w.nodes[at].span, caller, ins, id, caller.id); err != nil || caller.id == "" {
+			return err
+		}
+		for _, k := range w.style.kept[caller.id] {
+			k.in.after(k.at, []byte(id))
+		}
+		for _, i := range w.children[caller.id] {
+			n := &w.nodes[i]
+			if s, known := w.says[n.record]; known && (s.results || s.turn == w.says[ins.call].turn && s.conversation == w.says[ins.call].conversation) || w.removed[n.record] {
+				continue
+			}
+			if _, done := w.parents[i]; !done {
+				w.parents[i] = id
+			}
+		}
+		return nil
+	}
+	// It comes behind what belongs to the call, and between that record and the
+	// ones that hang on it.
+	for at+1 < len(w.nodes) && w.nodes[at+1].follow && w.nodes[at+1].scope == caller.scope && w.nodes[at+1].parent.Raw == w.nodes[at].id {
+		at++
+	}
+	anchor := &w.nodes[at]
+	parent := anchor.id
+	if tail, more := w.tails[at]; more {
+		parent = tail
+	}
+	id := w.fresh(caller.id, ins.id)
+	if err := w.write(anchor.span, caller, ins, id, parent); err != nil || anchor.id == "" {
+		return err
+	}
+	if w.tails == nil {
+		w.tails = map[int]string{}
+	}
+	w.tails[at] = id
+	for _, i := range w.children[anchor.id] {
+		w.parents[i] = id
+	}
+	return nil
+}
+
+// fresh returns an id for a new record, which no other has.
+func (w *weaver) fresh(record, call string) string {
+	if record == "" {
+		return ""
+	}
+	for salt := 0; ; salt++ {
+		id := derivedID(record, call, salt, w.Format.ShortIDs)
+		if _, taken := w.byID[id]; !taken {
+			w.byID[id] = -1
+			return id
+		}
+	}
+}
+
+// write writes a record like that of a call, with its result.
+func (w *weaver) write(behind transcript.Span, caller *node, ins insertion, id, parent string) error {
+	text, err := w.Source.Bytes(caller.span)
 	if err != nil {
 		return err
 	}
-	f := l.Format
-	st := styleOf(transcript.NewValue(text, 0))
-	id := ""
-	for salt := 0; ; salt++ {
-		id = derivedUUID(nodes[call].id, ins.id, salt)
-		if _, taken := byID[id]; !taken {
-			break
-		}
-	}
-	payload := `{"role":"user","content":[` + string(ins.block) + `]}`
-	rec := string(text)
-	type change struct{ key, raw string }
-	changes := []change{{f.Type, `"user"`}, {f.Payload, payload}}
-	if nodes[call].id != "" {
-		byID[id] = -1
-		changes = append(changes, change{f.ID, id}, change{f.Parent, nodes[call].id})
-	}
-	content := transcript.NewValue(ins.block, 0).Get("content")
-	if style.copy && content.Exists() {
-		changes = append(changes, change{f.ResultCopy, string(content.Raw())})
-	}
-	if style.source && nodes[call].id != "" {
-		changes = append(changes, change{f.ResultSource, nodes[call].id})
-	}
-	out, err := compact([]byte(rec))
+	f := w.Format
+	record := transcript.NewValue(text, 0)
+	st := styleOf(record)
+	out, err := compact(text)
 	if err != nil {
 		return err
 	}
@@ -319,27 +450,43 @@ func (l *Log) insertBehind(nodes []node, byID map[string]int, children map[strin
 			return err
 		}
 	}
-	for _, c := range changes {
-		if out, err = set(out, c.key, c.raw); err != nil {
+	message := ins.message
+	for _, key := range f.Copied {
+		if v := f.Payload.In(record).Get(key); v.Exists() {
+			if message, err = set(message, key, string(v.Raw())); err != nil {
+				return err
+			}
+		}
+	}
+	var fields []dialect.Field
+	if f.ResultType != "" {
+		fields = append(fields, dialect.Field{Key: f.Type.Key(), Raw: quote(f.ResultType)})
+	}
+	if f.Payload == "" {
+		for k, v := range transcript.NewValue(message, 0).Members() {
+			fields = append(fields, dialect.Field{Key: k.Str(), Raw: string(v.Raw())})
+		}
+	} else {
+		fields = append(fields, dialect.Field{Key: f.Payload.Key(), Raw: string(message)})
+	}
+	if id != "" {
+		fields = append(fields, dialect.Field{Key: f.ID, Raw: id})
+		if f.Parent != "" {
+			fields = append(fields, dialect.Field{Key: f.Parent, Raw: cmp.Or(parent, "null")})
+		}
+	}
+	if w.style.copy && ins.content != "" {
+		fields = append(fields, dialect.Field{Key: f.ResultCopy, Raw: ins.content})
+	}
+	if w.style.source && caller.id != "" {
+		fields = append(fields, dialect.Field{Key: f.ResultSource, Raw: caller.id})
+	}
+	for _, field := range fields {
+		if out, err = set(out, field.Key, field.Raw); err != nil {
 			return err
 		}
 	}
-	l.lines.after(nodes[at].span, render(out, st, 0))
-	if nodes[call].id == "" {
-		return nil
-	}
-	for _, k := range style.kept[nodes[call].id] {
-		k.in.after(k.at, []byte(id))
-	}
-	for _, i := range children[nodes[call].id] {
-		n := &nodes[i]
-		if n.carriesResults || n.turn != "" && n.turn == nodes[call].turn || l.removed[n.record] {
-			continue
-		}
-		if _, done := parents[i]; !done {
-			parents[i] = id
-		}
-	}
+	w.lines.after(behind, render(out, st, 0))
 	return nil
 }
 
@@ -365,10 +512,15 @@ func (l *Log) relinkAll(nodes []node, parents map[int]string) {
 	}
 }
 
-// derivedUUID returns a JSON string with an id in the form of a version 4 UUID
-// that depends on nothing but the record and the call.
-func derivedUUID(record, call string, salt int) string {
+// derivedID returns a JSON string with an id that depends on nothing but the
+// record and the call: in the form of a version 4 UUID, or of eight hex digits
+// unless the record's id is a UUID too.
+func derivedID(record, call string, salt int, short bool) string {
 	h := sha256.Sum256([]byte(fmt.Sprintf("%s\x00%s\x00%d", record, call, salt)))
+	const uuid = len(`"01234567-89ab-cdef-0123-456789abcdef"`)
+	if short && len(record) != uuid {
+		return fmt.Sprintf(`"%x"`, h[:4])
+	}
 	h[6] = h[6]&0x0f | 0x40
 	h[8] = h[8]&0x3f | 0x80
 	return fmt.Sprintf(`"%x-%x-%x-%x-%x"`, h[0:4], h[4:6], h[6:8], h[8:10], h[10:16])

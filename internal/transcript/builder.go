@@ -63,6 +63,21 @@ func (b *Builder) SameTurn() {
 // Message returns the message that was begun last.
 func (b *Builder) Message() *Message { return &b.Conv.Messages[len(b.Conv.Messages)-1] }
 
+// Text returns where the first block of text of the message stands that was
+// begun last.
+func (b *Builder) Text() (Span, bool) {
+	m := b.Message()
+	if m.Has(MessageText) {
+		return b.texts[0].Span, true
+	}
+	for _, blk := range b.Conv.Blocks[m.BlockLo:m.BlockHi] {
+		if blk.Kind == BlockText {
+			return blk.Span, true
+		}
+	}
+	return Span{}, false
+}
+
 // Block adds a block to the message.
 func (b *Builder) Block(kind BlockKind, v Value, flags BlockFlags) {
 	b.block(kind, v, 0, flags)

@@ -88,8 +88,9 @@ type Conversation struct {
 	// Incomplete is set when a record of the conversation could not be read:
 	// what seems to be missing may be in it.
 	Incomplete bool
-	// Linked is set when the records point at each other.
-	Linked bool
+	// Enveloped is set when the messages stand in the records of a session log,
+	// Linked when those point at each other.
+	Enveloped, Linked bool
 	// Idless is set when the dialect at hand writes no ids at all: no call and
 	// no result of the conversation has a member for one.
 	Idless bool

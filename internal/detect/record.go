@@ -1,0 +1,236 @@
+package detect
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// A head is the members of a record, read once for all the logs that it could
+// be of.
+type head struct {
+	n         int
+	keys, val [24]transcript.Value
+}
+
+func (h *head) read(v transcript.Value) {
+	for k, val := range v.Members() {
+		h.keys[h.n], h.val[h.n] = k, val
+		if h.n++; h.n == len(h.keys) {
+			break
+		}
+	}
+}
+
+// get returns the member of that name.
+func (h *head) get(key string) transcript.Value {
+	for i := range h.n {
+		if h.keys[i].Is(key) {
+			return h.val[i]
+		}
+	}
+	return transcript.Value{}
+}
+
+// in follows a path.
+func (h *head) in(p dialect.Path) transcript.Value {
+	for alt := range p.Alternatives() {
+		key, rest, deeper := strings.Cut(string(alt), ".")
+		v := h.get(key)
+		if deeper {
+			v = dialect.Path(rest).In(v)
+		}
+		if v.Exists() {
+			return v
+		}
+	}
+	return transcript.Value{}
+}
+
+// any returns the first of the members that is there.
+func (h *head) any(keys []string) string {
+	for _, key := range keys {
+		if h.get(key).Exists() {
+			return key
+		}
+	}
+	return ""
+}
+
+// A recordClaim says how a value is a record of a log.
+type recordClaim struct {
+	dialect.Claim
+	sign   string // by what
+	header bool   // it begins the log
+	speaks bool   // it wraps a message
+	// like is set for what could as well be a message without any envelope, and
+	// is a record only among others.
+	like bool
+}
+
+// claimRecord says whether a value is a record of a dialect's log. It is one
+// decisively when it begins such a log, when it wraps a message that only this
+// dialect writes, or wraps one and has a member that only this log has.
+func claimRecord(d *dialect.Dialect, h *head, v transcript.Value) recordClaim {
+	l := d.Log
+	typ := h.in(l.Type)
+	if typ.Kind() != transcript.String || h.any(l.Unlike) != "" {
+		return recordClaim{}
+	}
+	evidence := h.any(l.Evidence)
+	name := l.Type.Key()
+	if slices.ContainsFunc(l.Speaks, typ.Is) {
+		payload := v
+		if l.Payload != "" {
+			payload = h.in(l.Payload)
+		}
+		claim, sign := dialect.ClaimNone, dialect.Sign{}
+		if payload.Kind() == transcript.Object {
+			claim, sign = d.Driver.Claim(payload)
+		}
+		where := name
+		if l.Payload != "" {
+			where += " and " + string(l.Payload)
+		}
+		c := recordClaim{Claim: claim, sign: where, speaks: true}
+		switch {
+		case claim == dialect.ClaimDecisive && l.Payload == "":
+			c.sign = sign.String()
+		case evidence != "" && claim != dialect.ClaimNone:
+			c.Claim = dialect.ClaimDecisive
+			c.sign = strings.Replace(where, " and ", ", ", 1) + " and " + evidence
+		case claim == dialect.ClaimDecisive:
+			c.sign += " with " + sign.String()
+		case claim == dialect.ClaimPlain && l.Payload == "":
+			c.Claim, c.like = dialect.ClaimNone, true
+		case claim == dialect.ClaimNone && evidence != "":
+			// A message in another dialect, in the envelope of this one.
+			if _, other, _ := claimOf(payload); other != dialect.ClaimNone {
+				c.Claim = dialect.ClaimPlain
+				c.sign += " and " + evidence
+			}
+		}
+		return c
+	}
+	switch {
+	case l.Header != "" && typ.Is(l.Header) && h.any(l.HeaderHas) != "":
+		return recordClaim{Claim: dialect.ClaimDecisive, sign: name + " " + string(typ.Raw()), header: true}
+	case l.Knows(typ):
+		return recordClaim{Claim: dialect.ClaimPlain, sign: name + " " + string(typ.Raw())}
+	case l.Kinds == nil && evidence != "" && !h.in(l.Payload).Exists():
+		return recordClaim{Claim: dialect.ClaimPlain, sign: name + " and " + evidence}
+	}
+	return recordClaim{}
+}
+
+// logOf returns the log dialect whose record v most surely is.
+func logOf(v transcript.Value) (best *dialect.Dialect, claim recordClaim) {
+	if v.Kind() != transcript.Object {
+		return nil, claim
+	}
+	var h head
+	h.read(v)
+	for _, d := range dialect.All() {
+		if d.Log == nil {
+			continue
+		}
+		if c := claimRecord(d, &h, v); c.Claim > claim.Claim {
+			best, claim = d, c
+		}
+	}
+	return best, claim
+}
+
+// votes count the records that could be of each log.
+type votes []vote
+
+// A vote is what speaks for one log.
+type vote struct {
+	dialect                          *dialect.Dialect
+	headers, decisive, plain, speaks int
+	like                             int
+	linked                           bool
+	sign                             string // the first that decides, or the first
+	at                               int64
+	decided                          bool
+}
+
+// add counts a value, and reports the most that any log claims of it.
+func (t *votes) add(v transcript.Value) recordClaim {
+	var most recordClaim
+	if v.Kind() != transcript.Object {
+		return most
+	}
+	var h head
+	h.read(v)
+	for _, d := range dialect.All() {
+		if d.Log == nil {
+			continue
+		}
+		c := claimRecord(d, &h, v)
+		if c.Claim == dialect.ClaimNone && !c.like {
+			continue
+		}
+		if c.Claim > most.Claim {
+			most = c
+		}
+		t.of(d).count(c, v, &h)
+	}
+	return most
+}
+
+func (t *votes) of(d *dialect.Dialect) *vote {
+	for i := range *t {
+		if (*t)[i].dialect == d {
+			return &(*t)[i]
+		}
+	}
+	*t = append(*t, vote{dialect: d})
+	return &(*t)[len(*t)-1]
+}
+
+func (n *vote) count(c recordClaim, v transcript.Value, h *head) {
+	if c.like {
+		n.like++
+		return
+	}
+	sure := c.Claim == dialect.ClaimDecisive
+	if n.sign == "" || sure && !n.decided {
+		n.sign, n.at, n.decided = c.sign, v.Span().Start, sure
+	}
+	switch {
+	case c.header:
+		n.headers++
+	case sure:
+		n.decisive++
+	default:
+		n.plain++
+	}
+	if c.speaks {
+		n.speaks++
+	}
+	if l := n.dialect.Log; !c.header {
+		n.linked = n.linked || h.get(l.ID).Exists() || h.get(l.Parent).Exists()
+	}
+}
+
+// total is how many records could be of the log.
+func (n *vote) total() int { return n.headers + n.decisive + n.plain }
+
+// best returns the log for which most speaks, nil for none.
+func (t votes) best() *vote {
+	var best *vote
+	for i := range t {
+		n := &t[i]
+		switch {
+		case best == nil, n.headers > 0 && best.headers == 0:
+			best = n
+		case best.headers > 0 && n.headers == 0:
+		case n.decisive > best.decisive, n.decisive == best.decisive && n.total() > best.total():
+			best = n
+		}
+	}
+	return best
+}
