@@ -145,12 +145,10 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 			c.report.Results++
 		}
 	}
-	prof := c.opts.Target
-	if prof == nil {
-		prof = profile.ByName(dialect.ByName(conv.Dialect).Provider)
-	}
+	native := profile.ByName(dialect.ByName(conv.Dialect).Provider)
+	prof := cmp.Or(c.opts.Target, native)
 	rc := &rules.Context{
-		Conversation: conv, Profile: prof,
+		Conversation: conv, Profile: prof, Native: native,
 		Options: rules.Options{Send: c.opts.Send, Target: c.opts.Target != nil, Strategy: c.opts.Strategy},
 		Pairing: pairing.Pair(conv, func(a, b int) bool { return c.sameCall(conv, a, b) }),
 		Text:    c.text,

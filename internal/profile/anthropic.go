@@ -1,32 +1,81 @@
 package profile
 
-const anthropicDocs = "https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls"
+const (
+	anthropicDocs  = "https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls"
+	anthropicNoRes = "messages.6: `tool_use` ids were found without `tool_result` blocks immediately after: {id}. Each `tool_use` block must have a corresponding `tool_result` block in the next message."
+	anthropicOlder = "messages.48: Did not find 1 `tool_result` block(s) at the beginning of this message. Messages following `tool_use` blocks must begin with a matching number of `tool_result` blocks."
+	anthropicEmpty = "messages.0: all messages must have non-empty content except for the optional final assistant message"
+)
+
+var anthropicRoles = []string{"user", "assistant", "user", "system"}
+
+// anthropicCells hold whatever the thinking parameter is.
+var anthropicCells = Cells{
+	Missing:     {Error, High, anthropicNoRes, "gh:anthropics/claude-code#5060", []string{anthropicOlder}},
+	Orphan:      {Error, High, "messages.12.content.0: unexpected `tool_use_id` found in `tool_result` blocks: {id}. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", "gh:anthropics/claude-code#13460", nil},
+	Misplaced:   {Error, High, anthropicNoRes, "gh:anthropics/claude-code#5060", []string{anthropicOlder}},
+	Before:      {Error, High, "messages.12.content.0: unexpected `tool_use_id` found in `tool_result` blocks: {id}. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", "gh:anthropics/claude-code#31328", nil},
+	Duplicate:   {Error, High, "messages.2.content.1: each tool_use must have a single result. Found multiple `tool_result` blocks with id: {id}", "gh:sipeed/picoclaw#1793", nil},
+	DuplicateID: {Error, High, "messages.1.content.1: `tool_use` ids must be unique", "gh:anthropics/claude-code#20901", nil},
+	ReusedID:    {Info, Low, "", "gh:NVIDIA-NeMo/Switchyard#502 (asserted; the API has answered such histories)", nil},
+	Split:       {Warning, Medium, anthropicNoRes, "gh:MoonshotAI/kosong#45", nil},
+	NotFirst:    {Error, High, anthropicNoRes, anthropicDocs, []string{anthropicOlder}},
+	Mixed:       {Accepted, High, "", anthropicDocs, nil},
+	Order:       {Info, Medium, "", "", nil},
+	MissingID:   {Error, High, "messages.1.content.1.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'", "gh:anomalyco/opencode#1279", nil},
+	BadID: {
+		Error, High, "messages.1.content.1.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'", "gh:anomalyco/opencode#1279",
+		[]string{"messages.2.content.0.tool_result.tool_use_id: String should match pattern '^[a-zA-Z0-9_-]+$'"},
+	},
+	ServerID:         {Error, High, "messages.1.content.2.server_tool_use.id: String should match pattern '^srvtoolu_[a-zA-Z0-9_]+$'", "gh:tingly-dev/tingly-box#1401", nil},
+	BadName:          {Error, High, "messages.1.content.2.tool_use.name: String should have at most 200 characters", "gh:anthropics/claude-code#23681", nil},
+	BadNamePattern:   {Warning, Low, "", "gh:anthropics/claude-code#2673", nil},
+	NoResultName:     {Accepted, High, "", anthropicDocs, nil},
+	ArgsNotObject:    {Error, High, "messages.3.content.1.tool_use.input: Input should be a valid dictionary", "gh:anthropics/anthropic-sdk-typescript#648", nil},
+	NoArgs:           {Error, Medium, "", "gh:anthropics/claude-code#6696", nil},
+	ResultContent:    {Error, Medium, "all content must be type \"text\" if \"is_error\" is true", "the API reference: a string or a list of blocks", nil},
+	EmptyText:        {Error, High, "messages: text content blocks must be non-empty", "gh:anthropics/claude-code#59812", []string{"messages: text content blocks must contain non-whitespace text", "messages.29.content.0.text: cache_control cannot be set for empty text blocks"}},
+	EmptyMessage:     {Error, High, anthropicEmpty, "gh:anthropics/claude-code#6774", nil},
+	NullMessage:      {Error, High, anthropicEmpty, "gh:anthropics/claude-code#6774", nil},
+	TrailingSpace:    {Error, High, "messages: final assistant content cannot end with trailing whitespace", "gh:tailcallhq/forgecode#1872", nil},
+	BadRole:          {Error, Medium, "", "the API reference: user or assistant", nil},
+	WrongRole:        {Error, Medium, "messages.1: `tool_result` blocks can only be in `user` messages", "a re-implementation that copies the API's strings", []string{"messages.1: `tool_use` blocks can only be in `assistant` messages"}},
+	FirstRole:        {Warning, Medium, "messages: first message must use the \"user\" role", "gh:lobehub/lobehub#1601 (2024)", nil},
+	ConsecutiveRoles: {Info, High, "messages: roles must alternate between \"user\" and \"assistant\", but found multiple \"user\" roles in a row", "gh:etkecc/baibot#13 (2024; such messages are merged today)", nil},
+	UserAfterTool:    {Accepted, High, "", anthropicDocs, nil},
+	LastRole:         {Warning, High, "This model does not support assistant message prefill. The conversation must end with a user message.", "gh:ericc-ch/copilot-api#261 (models from Claude 4.6 on)", nil},
+	CallsNotLast:     {Warning, Medium, anthropicNoRes, "gh:vercel/ai#13013", nil},
+	CallsNotLastHard: {Error, Medium, "This model does not support assistant message prefill. The conversation must end with a user message.", "gh:stacklok/mecatl#1481", nil},
+	Unreplayable:     {Warning, Medium, "messages.3.content.0: Invalid `signature` in `thinking` block", "gh:NousResearch/hermes-agent#6086", []string{"messages.3.content.11: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response."}},
+	ServerUnpaired:   {Error, High, "messages.33: `{name}` tool use with id `{id}` was found without a corresponding `…_tool_result` block", "gh:AnswerDotAI/lisette#108", []string{"messages.7.content.0: unexpected `tool_use_id` found in `…_tool_result` blocks: {id}. Each `…_tool_result` block must have a corresponding `server_tool_use` block before it."}},
+	CacheLimit:       {Error, High, "A maximum of 4 blocks with cache_control may be provided. Found 5.", "gh:tghamm/Anthropic.SDK#50", nil},
+}
 
 var anthropic = Profile{
-	Name: "anthropic", Title: "Anthropic Messages API",
-	IDChars: WordDash, NameChars: WordDash, NameMax: 200,
-	EmptyLastAssistant: true,
-	Cells: Cells{
-		Missing:          Cell{Error, High, "`tool_use` ids were found without `tool_result` blocks immediately after: …. Each `tool_use` block must have a corresponding `tool_result` block in the next message.", "gh:anthropics/claude-code#5060"},
-		Orphan:           Cell{Error, High, "unexpected `tool_use_id` found in `tool_result` blocks: …. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", "gh:anthropics/claude-code#13460"},
-		Duplicate:        Cell{Error, High, "each tool_use must have a single result. Found multiple `tool_result` blocks with id: …", "gh:sipeed/picoclaw#1793"},
-		DuplicateID:      Cell{Error, High, "`tool_use` ids must be unique", "gh:anthropics/claude-code#20901"},
-		ReusedID:         Cell{Info, Low, "`tool_use` ids must be unique", "gh:NVIDIA-NeMo/Switchyard#502"},
-		Split:            Cell{Warning, Medium, "`tool_use` ids were found without `tool_result` blocks immediately after: …", "gh:MoonshotAI/kosong#45"},
-		NotFirst:         Cell{Error, High, "`tool_use` ids were found without `tool_result` blocks immediately after: …", anthropicDocs},
-		Order:            Cell{Info, Medium, "", ""},
-		MissingID:        Cell{Error, High, "messages.1.content.1.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'", "gh:anomalyco/opencode#1279"},
-		BadID:            Cell{Error, High, "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'", "gh:anomalyco/opencode#1279"},
-		BadName:          Cell{Error, High, "tool_use.name: String should have at most 200 characters", "gh:anthropics/claude-code#23681"},
-		BadNamePattern:   Cell{Warning, Low, "", "gh:anthropics/claude-code#2673"},
-		ArgsNotObject:    Cell{Error, High, "tool_use.input: Input should be a valid dictionary", "gh:anthropics/anthropic-sdk-typescript#648"},
-		WrongRole:        Cell{Error, Medium, "`tool_result` blocks can only be in `user` messages", "a re-implementation that copies the API's strings"},
-		EmptyMessage:     Cell{Error, High, "all messages must have non-empty content except for the optional final assistant message", "gh:anthropics/claude-code#6774"},
-		NullMessage:      Cell{Error, High, "all messages must have non-empty content except for the optional final assistant message", "gh:anthropics/claude-code#6774"},
-		ConsecutiveRoles: Cell{Info, High, "messages: roles must alternate between \"user\" and \"assistant\", but found multiple \"user\" roles in a row", "gh:etkecc/baibot#13 (2024; such messages are merged today)"},
-		CallsNotLast:     Cell{Warning, Medium, "`tool_use` ids were found without `tool_result` blocks immediately after: …", "gh:vercel/ai#13013"},
-		CallsNotLastHard: Cell{Error, Medium, "This model does not support assistant message prefill. The conversation must end with a user message.", "gh:stacklok/mecatl#1481"},
-		Unreplayable:     Cell{Warning, Medium, "Invalid `signature` in `thinking` block", "gh:NousResearch/hermes-agent#6086"},
-		ServerUnpaired:   Cell{Error, High, "`web_search` tool use with id … was found without a corresponding `web_search_tool_result` block", "gh:AnswerDotAI/lisette#108"},
-	},
+	Name: "anthropic", Title: "Anthropic Messages API", Wire: Messages,
+	IDChars: WordDash, ServerID: "srvtoolu_", NameChars: WordDash, NameMax: 200,
+	Roles: anthropicRoles, ResultForms: FormString | FormList | FormAbsent,
+	EmptyLastAssistant: true, CacheMax: 4, Replay: ReplaySigned,
+	Cells: anthropicCells,
+}
+
+var anthropicThinking = Profile{
+	Name: "anthropic-thinking", Title: "Anthropic Messages API with thinking on", Wire: Messages, Like: &anthropic,
+	IDChars: WordDash, ServerID: "srvtoolu_", NameChars: WordDash, NameMax: 200,
+	Roles: anthropicRoles, ResultForms: FormString | FormList | FormAbsent,
+	EmptyLastAssistant: true, CacheMax: 4, Replay: ReplayFirst,
+	Cells: anthropicCells.with(Cells{
+		Unreplayable: {Error, High, "messages.3.content.0: Invalid `signature` in `thinking` block", "gh:NousResearch/hermes-agent#17890", nil},
+		NoReasoning:  {Error, High, "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks).", "gh:anomalyco/opencode#3077", nil},
+	}),
+}
+
+var anthropicNoThinking = Profile{
+	Name: "anthropic-no-thinking", Title: "Anthropic Messages API with thinking off", Wire: Messages, Like: &anthropic,
+	IDChars: WordDash, ServerID: "srvtoolu_", NameChars: WordDash, NameMax: 200,
+	Roles: anthropicRoles, ResultForms: FormString | FormList | FormAbsent,
+	EmptyLastAssistant: true, CacheMax: 4, Replay: ReplayNever,
+	Cells: anthropicCells.with(Cells{
+		Unreplayable: {Error, High, "messages.1.content.0: When thinking is disabled, an `assistant` message in the final position cannot contain `thinking`.", "gh:tailcallhq/forgecode#1853", nil},
+	}),
 }

@@ -3,7 +3,10 @@ package repair
 import (
 	"fmt"
 	"hash/fnv"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
@@ -31,7 +34,7 @@ func (p *Plan) rename(op *operation.Operation) bool {
 				continue
 			}
 			done = true
-			id := quote(p.fresh(p.Conv.Calls[c].ID.Text(), -1))
+			id := quote(p.fresh(p.proper(p.Conv.Calls[c].ID), -1))
 			p.set(p.Conv.Calls[c].ID.Span, id)
 			for _, r := range p.answersOf(c) {
 				p.set(p.Conv.Results[r].ID.Span, id)
@@ -84,24 +87,38 @@ func (p *Plan) halved(op *operation.Operation) bool {
 }
 
 // proper returns the id as the profile takes it.
-func (p *Plan) proper(t transcript.Token) string {
-	id := strings.TrimSpace(t.Text())
-	id = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || !p.Profile.IDChars.Allows(string(r)) {
+func (p *Plan) proper(t transcript.Token) string { return p.fit(strings.TrimSpace(t.Text()), t.Raw) }
+
+// fit makes an id that the profile takes out of a text. Where not all of it
+// has room, a hash of what it stands for tells it from others.
+func (p *Plan) fit(id, of string) string {
+	least, most := p.Profile.IDMin, p.Profile.IDMax
+	out := strings.Map(func(r rune) rune {
+		switch {
+		case !unicode.IsControl(r) && p.Profile.IDChars.Allows(string(r)):
+			return r
+		case p.Profile.IDChars.Allows("_"):
 			return '_'
 		}
-		return r
+		return -1
 	}, id)
-	if limit := p.Profile.IDMax; limit > 0 && len([]rune(id)) > limit {
-		id = string([]rune(id)[:limit-9]) + "_" + hash8(t.Raw)
+	n := utf8.RuneCountInString(out)
+	switch {
+	case n > 0 && n >= least && (most == 0 || n <= most):
+		return out
+	case n > most && most > 9 && p.Profile.IDChars.Allows("_"):
+		return string([]rune(out)[:most-9]) + "_" + digits(of, 8)
 	}
-	return id
+	return digits(of, max(1, min(12, max(most, least))))
 }
 
-func hash8(s string) string {
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(s))
-	return fmt.Sprintf("%08x", h.Sum32())
+// digits returns a hash of a text as letters and digits.
+func digits(of string, n int) string {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(of))
+	text := strconv.FormatUint(h.Sum64(), 36)
+	text = strings.Repeat("0", max(0, n-len(text))) + text
+	return text[len(text)-n:]
 }
 
 // fresh returns an id that no call or result of the conversation has, but for
@@ -120,13 +137,11 @@ func (p *Plan) fresh(id string, partner int32) string {
 	}
 	out := id
 	for n := 2; used(out); n++ {
-		out = fmt.Sprintf("%s-%d", id, n)
-		if !p.Profile.IDChars.Allows("-") {
-			out = fmt.Sprintf("%s%d", id, n)
+		sep := "-"
+		if !p.Profile.IDChars.Allows(sep) {
+			sep = ""
 		}
-		if limit := p.Profile.IDMax; limit > 0 && len(out) > limit {
-			out = id[:limit-9] + "_" + hash8(out)
-		}
+		out = p.fit(fmt.Sprint(id, sep, n), fmt.Sprint(id, sep, n))
 	}
 	p.taken[out]++
 	return out
@@ -153,7 +168,8 @@ func (p *Plan) mint(op *operation.Operation) bool {
 		default:
 			h := fnv.New64a()
 			fmt.Fprintf(h, "%d/%d/%s", p.Conv.Index, c, call.Name.Text())
-			raw = quote(p.fresh(fmt.Sprintf("call_%012x", h.Sum64()&(1<<48-1)), -1))
+			minted := fmt.Sprintf("call_%012x", h.Sum64()&(1<<48-1))
+			raw = quote(p.fresh(p.fit(minted, minted), -1))
 		}
 		if pairing.Key(call.ID) == "" {
 			p.setToken(call.ID, p.Conv.Blocks[call.Block].Span, keys.ID, raw)

@@ -16,11 +16,11 @@ func (p *Plan) merge(m int32) bool {
 	}
 	key := p.driver.Keys().Content
 	a, b := p.value(m-1).Get(key), p.value(m).Get(key)
-	members := 0
-	for range p.value(m).Members() {
-		members++
-	}
-	if members != 2 || !b.Exists() {
+	switch {
+	case members(p.value(m)) == 2 && b.Exists():
+	case members(p.value(m-1)) == 2 && a.Exists():
+		return p.mergeInto(m, a, b)
+	default:
 		return false
 	}
 	text := func(v transcript.Value) bool { return v.Kind() == transcript.String }
@@ -58,6 +58,29 @@ func (p *Plan) merge(m int32) bool {
 		return false
 	}
 	return p.dropMessage(m)
+}
+
+// mergeInto puts the text a of the message before m in front of what m says, b,
+// and leaves the rest of m as it is.
+func (p *Plan) mergeInto(m int32, a, b transcript.Value) bool {
+	if a.Kind() != transcript.String {
+		return false
+	}
+	switch b.Kind() {
+	case transcript.String:
+		text := string(a.Raw())
+		if len(b.Raw()) > 2 {
+			text = string(a.Raw()[:len(a.Raw())-1]) + `\n\n` + string(b.Raw()[1:])
+		}
+		p.set(b.Span(), text)
+	case transcript.Null:
+		p.set(b.Span(), string(a.Raw()))
+	case transcript.None:
+		p.setToken(transcript.Token{Span: p.value(m).Span()}, p.value(m).Span(), p.driver.Keys().Content, string(a.Raw()))
+	default:
+		return false
+	}
+	return p.dropMessage(m - 1)
 }
 
 // textBlock returns a text as a block.

@@ -3,6 +3,7 @@ package rules
 import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -20,7 +21,7 @@ inside the string where it stops being JSON.
 	Good: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"city\": \"Quito\"}"}}]},
  {"role":"tool","tool_call_id":"c1","content":"ok"}]`,
 	Check: func(c *Context) {
-		severity := severityOf(c.Profile.ArgsBadJSON)
+		severity := severityOf(c.cell(profile.ArgsBadJSON))
 		if severity == Off {
 			return
 		}
@@ -30,7 +31,7 @@ inside the string where it stops being JSON.
 				continue
 			}
 			turn := c.turn(call.Message)
-			f := Finding{Severity: severity, ProviderError: c.Profile.ArgsBadJSON.Text}
+			f := Finding{Severity: severity, ProviderError: c.cell(profile.ArgsBadJSON).Text}
 			switch call.Form {
 			case transcript.ArgsStringBad:
 				f.Span = call.BadAt

@@ -3,6 +3,7 @@ package rules
 import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -20,7 +21,7 @@ to be sent there.
 	Good: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}]},
  {"role":"tool","tool_call_id":"c1","content":"ok"}]`,
 	Check: func(c *Context) {
-		severity := severityOf(c.Profile.ArgsNotString)
+		severity := severityOf(c.cell(profile.ArgsNotString))
 		if severity == Off {
 			return
 		}
@@ -45,7 +46,7 @@ to be sent there.
 			op := c.op(operation.SetValue, turn, class, "encode the arguments into a string")
 			op.Calls, op.Span, op.Text = []int32{int32(i)}, call.Args, jsonString(c.Text(call.Args))
 			c.aboutCall(i, Finding{
-				Severity: severity, Span: call.Args, ProviderError: c.Profile.ArgsNotString.Text, Fix: op,
+				Severity: severity, Span: call.Args, ProviderError: c.cell(profile.ArgsNotString).Text, Fix: op,
 				Message: "the arguments of " + callName(call) + " are no string",
 			})
 		}

@@ -3,6 +3,7 @@ package rules
 import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -30,7 +31,7 @@ moves to the message that answers its call (safe). In logs nothing is moved.`,
 				op.Blocks = []int32{call.Block}
 			}
 			c.aboutCall(i, Finding{
-				Severity: Error, ProviderError: c.Profile.WrongRole.Text, Fix: op,
+				Severity: Error, ProviderError: c.cell(profile.WrongRole).Text, Fix: op,
 				Message: callName(call) + " stands in a message of role " + c.Messages[call.Message].Role.String(),
 			})
 		}
@@ -45,7 +46,7 @@ moves to the message that answers its call (safe). In logs nothing is moved.`,
 				op.Blocks = []int32{res.Block}
 			}
 			c.aboutResult(i, Finding{
-				Severity: Error, ProviderError: c.Profile.WrongRole.Text, Fix: op,
+				Severity: Error, ProviderError: c.cell(profile.WrongRole).Text, Fix: op,
 				Message: resultName(res) + " stands in a message of role " + c.Messages[res.Message].Role.String(),
 			})
 		}

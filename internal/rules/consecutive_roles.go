@@ -2,6 +2,7 @@ package rules
 
 import (
 	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -21,7 +22,7 @@ reasoning), when the provider wants it.`,
 		}
 		severity := Info
 		if c.Send || c.Target {
-			severity = severityOf(c.Profile.ConsecutiveRoles)
+			severity = severityOf(c.cell(profile.ConsecutiveRoles))
 		}
 		for i := 1; i < len(c.Messages); i++ {
 			m, prev := &c.Messages[i], &c.Messages[i-1]
@@ -35,12 +36,53 @@ reasoning), when the provider wants it.`,
 			if c.signed(m.Turn) || c.signed(prev.Turn) {
 				class = operation.Unsafe
 			}
-			op := c.op(operation.Merge, m.Turn, class, "merge it with the message before")
-			op.Messages = []int32{int32(i)}
+			if (c.Send || c.Target) && c.Profile.UsersInRow && m.Role == transcript.RoleUser {
+				continue
+			}
+			var op *operation.Operation
+			if (c.Window != transcript.WindowTool || c.listed(int32(i)) == c.listed(int32(i)-1)) &&
+				(c.plain(int32(i)) || c.plain(int32(i)-1) && c.Window == transcript.WindowTool) &&
+				(severityOf(c.cell(profile.Mixed)) < Warning || c.carries(int32(i)) == c.carries(int32(i)-1)) {
+				op = c.op(operation.Merge, m.Turn, class, "merge it with the message before")
+				op.Messages = []int32{int32(i)}
+			}
 			c.report(int32(i), Finding{
-				Severity: severity, Span: m.RoleSpan(), ProviderError: c.Profile.ConsecutiveRoles.Text, Fix: op,
+				Severity: severity, Span: m.RoleSpan(), ProviderError: c.cell(profile.ConsecutiveRoles).Text, Fix: op,
 				Message: "a second message of role " + m.Role.String() + " in a row",
 			})
 		}
 	},
+}
+
+// plain reports whether a message makes no calls in a list beside its content.
+func (c *Context) plain(message int32) bool {
+	m := &c.Messages[message]
+	for b := m.BlockLo; b < m.BlockHi; b++ {
+		if k := c.Blocks[b].Kind; k != transcript.BlockText && (k == transcript.BlockReasoning || c.Window == transcript.WindowTool) {
+			return false
+		}
+	}
+	return true
+}
+
+// carries reports whether a message carries results.
+func (c *Context) carries(message int32) bool {
+	m := &c.Messages[message]
+	for b := m.BlockLo; b < m.BlockHi; b++ {
+		if c.Blocks[b].Kind == transcript.BlockResult {
+			return true
+		}
+	}
+	return false
+}
+
+// listed reports whether the text of a message stands in a list of parts.
+func (c *Context) listed(message int32) bool {
+	m := &c.Messages[message]
+	for b := m.BlockLo; b < m.BlockHi; b++ {
+		if blk := &c.Blocks[b]; blk.Kind == transcript.BlockText || blk.Kind == transcript.BlockMedia {
+			return c.form(blk.Span) != profile.FormString
+		}
+	}
+	return false
 }

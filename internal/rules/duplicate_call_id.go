@@ -3,6 +3,7 @@ package rules
 import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/profile"
 )
 
 var duplicateCallID = &Rule{
@@ -41,7 +42,7 @@ as many results are paired by order, and the second pair gets an id of its own
 			}
 			f := Finding{
 				Severity: Error, Message: callName(call) + " has the id of another call of its turn",
-				ProviderError: c.Profile.DuplicateID.Text,
+				ProviderError: c.cell(profile.DuplicateID).Text,
 				Related:       []Related{{"the first is here", c.Calls[at].ID.Span}},
 			}
 			class := operation.Safe

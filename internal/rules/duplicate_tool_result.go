@@ -5,6 +5,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -37,7 +38,7 @@ placeholder, whichever comes first (safe). Of two results that differ
 			f := Finding{
 				Severity:      Error,
 				Message:       resultName(res) + " is the second one for its call",
-				ProviderError: c.Profile.Duplicate.Text,
+				ProviderError: c.cell(profile.Duplicate).Text,
 			}
 			first := c.Pairing.Calls[l.Call].Result
 			if first >= 0 {

@@ -20,21 +20,21 @@ reasoning), and the history is looked at again.`,
 	Check: func(c *Context) {
 		for i := range c.Messages {
 			m := &c.Messages[i]
-			var cell *profile.Cell
+			var cell profile.Cell
 			switch {
 			case m.Has(transcript.MessageReplay):
 				continue
 			case m.Has(transcript.MessageEmpty):
-				cell = &c.Profile.EmptyMessage
+				cell = c.cell(profile.EmptyMessage)
 			case m.Has(transcript.MessageNull):
-				cell = &c.Profile.NullMessage
+				cell = c.cell(profile.NullMessage)
 			default:
 				continue
 			}
 			if c.Profile.EmptyLastAssistant && i == len(c.Messages)-1 && m.Role == transcript.RoleAssistant {
 				continue
 			}
-			severity := severityOf(*cell)
+			severity := severityOf(cell)
 			f := Finding{Severity: severity, Span: m.RoleSpan(), Message: "the message has neither content nor calls", ProviderError: cell.Text}
 			if c.arrays() {
 				class := operation.Safe

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -15,7 +16,7 @@ has no such member.
 	Bad:  `[{"role":"user","content":"go"},{"role":"assistant","content":"hi","tool_calls":[]},{"role":"user","content":"n"}]`,
 	Good: `[{"role":"user","content":"go"},{"role":"assistant","content":"hi"},{"role":"user","content":"n"}]`,
 	Check: func(c *Context) {
-		severity := severityOf(c.Profile.EmptyCalls)
+		severity := severityOf(c.cell(profile.EmptyCalls))
 		for i := range c.Blocks {
 			b := &c.Blocks[i]
 			if b.Kind != transcript.BlockEmptyCalls {
@@ -25,7 +26,7 @@ has no such member.
 			op.Span, op.Messages = b.Span, []int32{b.Message}
 			c.report(b.Message, Finding{
 				Severity: severity, Span: b.Span, Message: "the list of calls is empty",
-				ProviderError: c.Profile.EmptyCalls.Text, Fix: op,
+				ProviderError: c.cell(profile.EmptyCalls).Text, Fix: op,
 			})
 		}
 	},

@@ -58,7 +58,7 @@ ids stay different (safe).`,
 		}
 		for i := range c.Calls {
 			call := &c.Calls[i]
-			if call.Server || c.Pairing.Calls[i].State == pairing.Exempt {
+			if call.Server || call.Kind == transcript.KindApproval || c.Pairing.Calls[i].State == pairing.Exempt {
 				continue
 			}
 			if sev, what, text := look(call.ID); sev != Off {
@@ -67,7 +67,7 @@ ids stay different (safe).`,
 		}
 		for i := range c.Results {
 			res := &c.Results[i]
-			if res.Server || c.Pairing.Results[i].Fate == pairing.Ignored {
+			if res.Server || res.Kind == transcript.KindApproval || c.Pairing.Results[i].Fate == pairing.Ignored {
 				continue
 			}
 			if sev, what, text := look(res.ID); sev != Off {
@@ -80,20 +80,22 @@ ids stay different (safe).`,
 // judgeID says what is wrong with an id.
 func judgeID(t transcript.Token, p *profile.Profile) (sev Severity, what, text string) {
 	if !t.IsString() {
-		return Error, "is no string", p.BadID.Text
+		return Error, "is no string", p.Cell(profile.BadID).Text
 	}
 	id := t.Text()
 	switch n := utf8.RuneCountInString(id); {
 	case id != strings.TrimFunc(id, unicode.IsSpace):
-		return Error, "has white space at an end", p.BadID.Text
+		return Error, "has white space at an end", p.Cell(profile.BadID).Text
 	case strings.IndexFunc(id, unicode.IsControl) >= 0:
-		return Error, "holds a control character", p.BadID.Text
+		return Error, "holds a control character", p.Cell(profile.BadID).Text
 	case !p.IDChars.Allows(id):
-		return severityOf(p.BadID), "holds characters that the " + p.Title + " refuses: only " + p.IDChars.String() + " are taken", p.BadID.Text
+		return severityOf(p.Cell(profile.BadID)), "holds characters that the " + p.Title + " refuses: only " + p.IDChars.String() + " are taken", p.Cell(profile.BadID).Text
+	case n < p.IDMin:
+		return severityOf(p.Cell(profile.BadID)), fmt.Sprintf("has %d characters; the %s takes %d", n, p.Title, p.IDMin), p.Cell(profile.BadID).Text
 	case p.IDMax > 0 && n > p.IDMax:
-		return severityOf(p.BadID), fmt.Sprintf("has %d characters; the %s takes %d", n, p.Title, p.IDMax), p.BadID.Text
+		return severityOf(p.Cell(profile.BadID)), fmt.Sprintf("has %d characters; the %s takes %d", n, p.Title, p.IDMax), p.Cell(profile.BadID).Text
 	case p.IDSoftMax > 0 && n > p.IDSoftMax:
-		return severityOf(p.LongID), fmt.Sprintf("has %d characters; the %s may take only %d", n, p.Title, p.IDSoftMax), p.LongID.Text
+		return severityOf(p.Cell(profile.LongID)), fmt.Sprintf("has %d characters; the %s may take only %d", n, p.Title, p.IDSoftMax), p.Cell(profile.LongID).Text
 	}
 	return Off, "", ""
 }

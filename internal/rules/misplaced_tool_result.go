@@ -5,6 +5,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/profile"
 )
 
 var misplacedToolResult = &Rule{
@@ -42,7 +43,7 @@ changes what a turn seems to have seen, and is unsafe.`,
 			f := Finding{
 				Severity:      Error,
 				Message:       resultName(&c.Results[x.Result]) + " stands too late to answer its call",
-				ProviderError: c.Profile.Missing.Text, Confidence: x.Confidence.String(),
+				ProviderError: c.cell(profile.Misplaced).Text, Confidence: x.Confidence.String(),
 				Related: []Related{{"the call is here", call.ID.Span}},
 			}
 			class := operation.Safe

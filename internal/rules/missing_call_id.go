@@ -3,6 +3,7 @@ package rules
 import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -20,7 +21,7 @@ sides get one new id, derived from the conversation and the position (safe).`,
 	Good: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"c1","content":"ok"}]`,
 	Check: func(c *Context) {
-		severity := severityOf(c.Profile.MissingID)
+		severity := severityOf(c.cell(profile.MissingID))
 		if c.Idless && !c.Send && !c.Target && (c.Use == transcript.UseDataset || c.Use == transcript.UseTrace) {
 			severity = Info
 		}
@@ -46,7 +47,7 @@ sides get one new id, derived from the conversation and the position (safe).`,
 				continue
 			}
 			c.aboutCall(i, Finding{
-				Severity: severity, Message: callName(call) + " has no id", ProviderError: c.Profile.MissingID.Text,
+				Severity: severity, Message: callName(call) + " has no id", ProviderError: c.cell(profile.MissingID).Text,
 				Fix: mint(int32(i), c.Pairing.Calls[i].Result),
 			})
 		}
@@ -59,7 +60,7 @@ sides get one new id, derived from the conversation and the position (safe).`,
 			if l.Call >= 0 && c.Calls[l.Call].NoIDs {
 				continue // result-kind-mismatch says what is wrong with it
 			}
-			f := Finding{Severity: severity, Message: resultName(res) + " does not say which call it answers", ProviderError: c.Profile.MissingID.Text}
+			f := Finding{Severity: severity, Message: resultName(res) + " does not say which call it answers", ProviderError: c.cell(profile.MissingID).Text}
 			if l.Fate == pairing.Answers {
 				f.Fix = mint(l.Call, int32(i))
 			}

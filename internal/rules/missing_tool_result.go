@@ -5,6 +5,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -41,7 +42,7 @@ not stripped from a message with signed reasoning.`,
 			}
 			f := Finding{
 				Severity: Error, Message: callName(call) + " has no result",
-				ProviderError: c.Profile.Missing.Text,
+				ProviderError: c.cell(profile.Missing).Text,
 			}
 			if x.Surplus {
 				f.Message = callName(call) + " has no result: there are fewer results than calls without ids"

@@ -3,6 +3,7 @@ package rules
 import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -13,7 +14,8 @@ var mixedToolResultMessage = &Rule{
 does not while a tool that it runs itself is still open in the assistant turn: the
 answering message may then hold results only.
 
-**Repair.** What is no result is put into a message of its own (safe).`,
+**Repair.** What is no result is put into a message of its own (safe), unless the
+provider takes no two messages of the user in a row either.`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}},{"type":"tool_use","id":"a","name":"f","input":{}}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"},{"type":"text","text":"and?"}]}]`,
@@ -30,7 +32,7 @@ answering message may then hold results only.
 				open[c.turn(c.Calls[i].Message)] = true
 			}
 		}
-		severity := severityOf(c.Profile.Mixed)
+		severity := severityOf(c.cell(profile.Mixed))
 		if len(open) == 0 && severity == Off {
 			return
 		}
@@ -52,10 +54,13 @@ answering message may then hold results only.
 					continue
 				}
 				done[res.Message] = true
-				op := c.op(operation.SplitMessage, turn, operation.Safe, "put it into a message of its own")
-				op.Messages = []int32{res.Message}
+				var op *operation.Operation
+				if c.Profile.UsersInRow || severityOf(c.cell(profile.ConsecutiveRoles)) < Warning {
+					op = c.op(operation.SplitMessage, turn, operation.Safe, "put it into a message of its own")
+					op.Messages = []int32{res.Message}
+				}
 				c.report(res.Message, Finding{
-					Severity: sev, Span: c.Blocks[b].Span, ProviderError: c.Profile.Mixed.Text,
+					Severity: sev, Span: c.Blocks[b].Span, ProviderError: c.cell(profile.Mixed).Text,
 					Message: "other content shares a message with results",
 					Related: []Related{{"a result is here", res.ID.Span}},
 					Fix:     op,

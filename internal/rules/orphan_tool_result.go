@@ -3,6 +3,7 @@ package rules
 import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -41,7 +42,7 @@ are as many of the one as of the other (both unsafe).`,
 			}
 			f := Finding{
 				Severity: Error, Message: resultName(res) + " answers no call of this conversation",
-				ProviderError: c.Profile.Orphan.Text,
+				ProviderError: c.cell(profile.Orphan).Text,
 			}
 			if c.ElsewhereState || c.Slice {
 				f.Severity = Info

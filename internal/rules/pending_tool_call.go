@@ -2,6 +2,7 @@ package rules
 
 import (
 	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -28,7 +29,7 @@ error. In training data the last call is often what is to be learnt.
 			if c.Pairing.Calls[i].State != pairing.Pending || call.Server || call.Kind == transcript.KindApproval {
 				continue
 			}
-			f := Finding{Severity: Warning, Message: callName(call) + " has no result yet", ProviderError: c.Profile.Missing.Text}
+			f := Finding{Severity: Warning, Message: callName(call) + " has no result yet", ProviderError: c.cell(profile.Missing).Text}
 			switch {
 			case c.Send, c.Use == transcript.UseBody:
 				f.Severity = Error

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -22,7 +23,7 @@ made up.`,
  {"type":"reasoning","id":"rs_9","encrypted_content":"e","summary":[]},
  {"type":"message","role":"assistant","id":"msg_1","content":[{"type":"output_text","text":"a"}]}]`,
 	Check: func(c *Context) {
-		severity := severityOf(c.Profile.Unreplayable)
+		severity := severityOf(c.cell(profile.Unreplayable))
 		if severity == Off {
 			return
 		}
@@ -37,7 +38,7 @@ made up.`,
 			case m.Has(transcript.MessageItem):
 				if b.Has(transcript.BlockHasID) && dangles()[b.Message] {
 					f := Finding{
-						Severity: severity, Span: b.Span, ProviderError: c.Profile.Unreplayable.Text,
+						Severity: severity, Span: b.Span, ProviderError: c.cell(profile.Unreplayable).Text,
 						Message: "reasoning without the item it led to",
 					}
 					if c.Use == transcript.UseDataset || c.Use == transcript.UseTrace {
@@ -49,7 +50,7 @@ made up.`,
 				}
 			case b.Has(transcript.BlockUnsigned):
 				f := Finding{
-					Severity: severity, Span: b.Span, ProviderError: c.Profile.Unreplayable.Text,
+					Severity: severity, Span: b.Span, ProviderError: c.cell(profile.Unreplayable).Text,
 					Message: "thinking without a signature",
 				}
 				if c.Use != transcript.UseBody && !c.Send && !c.Target {

@@ -3,6 +3,7 @@ package rules
 import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/profile"
 )
 
 var resultBeforeCall = &Rule{
@@ -28,7 +29,7 @@ result ahead of its call. A set of ids is balanced, the API is not content.
 			call := &c.Calls[i]
 			f := Finding{
 				Severity: Error, Message: resultName(&c.Results[x.Result]) + " stands before its call",
-				ProviderError: c.Profile.Orphan.Text, Confidence: x.Confidence.String(),
+				ProviderError: c.cell(profile.Before).Text, Confidence: x.Confidence.String(),
 				Related: []Related{{"the call is here", call.ID.Span}},
 			}
 			if c.arrays() && c.strategy() != "leave" {

@@ -3,6 +3,7 @@ package rules
 import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/profile"
 )
 
 var resultOrderMismatch = &Rule{
@@ -40,7 +41,7 @@ position give each call another's result, without a word.
 				op := c.op(operation.ReorderBlocks, turn, operation.Safe, "put the results in call order")
 				op.ByStrategy = c.strategy() != "reorder"
 				c.aboutResult(int(x.Result), Finding{
-					Severity: severityOf(c.Profile.Order), Message: resultName(res) + " stands before the result of an earlier call", Fix: op,
+					Severity: severityOf(c.cell(profile.Order)), Message: resultName(res) + " stands before the result of an earlier call", Fix: op,
 				})
 			}
 			last = max(last, res.Block)

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -41,7 +42,17 @@ func ParseSeverity(name string) (Severity, bool) {
 }
 
 // severityOf maps a cell of a profile.
-func severityOf(c profile.Cell) Severity { return Severity(c.Effective()) }
+func severityOf(c profile.Cell) Severity {
+	switch c.Effective() {
+	case profile.Info:
+		return Info
+	case profile.Warning:
+		return Warning
+	case profile.Error:
+		return Error
+	}
+	return Off
+}
 
 // A Rule is one check.
 type Rule struct {
@@ -54,6 +65,9 @@ type Rule struct {
 	// Doc says what is found, why it breaks, and how it is repaired and at
 	// what cost, in Markdown.
 	Doc string
+	// Points are what the profiles say of it, the main one first; nil where
+	// providers do not differ.
+	Points []profile.Point
 	// Strategies are the repairs that can be chosen, the default first; nil
 	// where there is no choice.
 	Strategies []string
@@ -160,6 +174,7 @@ type Finding struct {
 	Turn         int   // -1 for none
 	Record       int32 // from 1
 	CallID, Tool string
+	Kind         string // of the call, as errors of providers name it
 	// ProviderError is what the provider would answer, "" where not known.
 	ProviderError string
 	Confidence    string // of the pairing behind it, "" where none is
@@ -181,6 +196,8 @@ type Context struct {
 	*transcript.Conversation
 	Pairing pairing.Pairing
 	Profile *profile.Profile
+	// Native is the profile of the provider whose dialect is spoken.
+	Native *profile.Profile
 	Options
 	// Text returns the bytes of a span.
 	Text func(transcript.Span) string
@@ -262,11 +279,27 @@ func (c *Context) report(message int32, f Finding) {
 	if f.Fix != nil && f.Fix.Class != operation.Safe && (c.Use == transcript.UseDataset || c.Use == transcript.UseTrace) {
 		f.Fix.ByStrategy = c.Strategy[c.rule.Name] == ""
 	}
+	f.ProviderError = filled(f.ProviderError, &f)
 	f.Rule = c.rule
 	f.Conversation = c.Index
 	f.Turn = int(m.Turn)
 	f.Record = m.Record
 	c.Emit(f)
+}
+
+// place finds where an error says that it was: the request decides that.
+var place = regexp.MustCompile(`((?:messages|message|input|content|contents|parts|tool_calls)(?:\.|\[|\.\[| index ))\d+`)
+
+// filled puts what a finding is about into a provider's error.
+func filled(text string, f *Finding) string {
+	or := func(s string) string {
+		if s == "" {
+			return "…"
+		}
+		return s
+	}
+	text = place.ReplaceAllString(text, "${1}…")
+	return strings.NewReplacer("{id}", or(f.CallID), "{name}", or(f.Tool), "{kind}", or(f.Kind)).Replace(text)
 }
 
 // repairable reports whether an operation can be carried out where the
@@ -329,6 +362,35 @@ func (c *Context) turnOp(kind operation.Kind, turn int32, class operation.Class,
 func (c *Context) op(kind operation.Kind, turn int32, class operation.Class, title string) *operation.Operation {
 	return &operation.Operation{Kind: kind, Class: class, Title: title, Conversation: c.Index, Turn: turn}
 }
+
+// cell returns what the profile says of a point.
+func (c *Context) cell(at profile.Point) profile.Cell { return c.Profile.Cell(at) }
+
+// shaped reports whether the conversation is written in the shape that the
+// profile's provider takes, so that what it wants of shapes can be held
+// against it.
+func (c *Context) shaped() bool { return c.Native.Wire == c.Profile.Wire }
+
+// form returns the form of the JSON value at a span.
+func (c *Context) form(s transcript.Span) profile.Form {
+	if s.IsZero() {
+		return profile.FormAbsent
+	}
+	switch c.Text(transcript.Span{Start: s.Start, End: s.Start + 1}) {
+	case `"`:
+		return profile.FormString
+	case "[":
+		return profile.FormList
+	case "{":
+		return profile.FormObject
+	case "n":
+		return profile.FormNull
+	}
+	return profile.FormScalar
+}
+
+// sent reports whether the history is on its way to a provider.
+func (c *Context) sent() bool { return c.Send || c.Target || c.Use == transcript.UseBody }
 
 // strategy returns the repair that was chosen for the rule, "" for its
 // default.

@@ -3,6 +3,7 @@ package rules
 import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -22,7 +23,7 @@ to one of the client's tools, is legal: the turn was paused.
  {"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}},{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]},{"type":"text","text":"x"}]},
  {"role":"user","content":"n"}]`,
 	Check: func(c *Context) {
-		severity := severityOf(c.Profile.ServerUnpaired)
+		severity := severityOf(c.cell(profile.ServerUnpaired))
 		last := int32(-1) // the last assistant turn
 		client := map[int32]bool{}
 		for i := range c.Messages {
@@ -46,7 +47,7 @@ to one of the client's tools, is legal: the turn was paused.
 			op := c.op(operation.DropBlock, turn, operation.Unsafe, "drop the server tool's call")
 			op.Blocks = []int32{call.Block}
 			c.aboutCall(i, Finding{
-				Severity: severity, ProviderError: c.Profile.ServerUnpaired.Text, Fix: op,
+				Severity: severity, ProviderError: c.cell(profile.ServerUnpaired).Text, Fix: op,
 				Message: "server tool " + callName(call) + " has no result in its message",
 			})
 		}
@@ -58,7 +59,7 @@ to one of the client's tools, is legal: the turn was paused.
 			op := c.op(operation.DropBlock, c.turn(res.Message), operation.Unsafe, "drop the server tool's result")
 			op.Blocks = []int32{res.Block}
 			c.aboutResult(i, Finding{
-				Severity: severity, ProviderError: c.Profile.ServerUnpaired.Text, Fix: op,
+				Severity: severity, ProviderError: c.cell(profile.ServerUnpaired).Text, Fix: op,
 				Message: "server tool " + resultName(res) + " has no call before it in its message",
 			})
 		}

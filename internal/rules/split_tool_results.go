@@ -3,6 +3,7 @@ package rules
 import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -44,7 +45,7 @@ teach the model to stop calling tools in parallel.
 			op := c.turnOp(operation.MergeResults, turn, operation.Safe, "merge the results into message "+number(at))
 			op.Results = append(op.Results, int32(i))
 			c.aboutResult(i, Finding{
-				Severity: severityOf(c.Profile.Split), ProviderError: c.Profile.Split.Text, Fix: op,
+				Severity: severityOf(c.cell(profile.Split)), ProviderError: c.cell(profile.Split).Text, Fix: op,
 				Message: resultName(&c.Results[i]) + " stands in another message than the first result of its turn",
 				Related: []Related{{"the first result is in this message", c.Messages[at].RoleSpan()}},
 			})

@@ -5,6 +5,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -24,7 +25,7 @@ empty string become ` + "`{}`" + ` (safe). Anything else is wrapped (unsafe).`,
  {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
 	Check: func(c *Context) {
-		severity := severityOf(c.Profile.ArgsNotObject)
+		severity := severityOf(c.cell(profile.ArgsNotObject))
 		for i := range c.Calls {
 			call := &c.Calls[i]
 			if call.Want != transcript.ArgsWantObject || c.Pairing.Calls[i].State == pairing.Exempt {
@@ -55,7 +56,7 @@ empty string become ` + "`{}`" + ` (safe). Anything else is wrapped (unsafe).`,
 			op := c.op(operation.SetValue, turn, class, title)
 			op.Calls, op.Span, op.Text = []int32{int32(i)}, call.Args, text
 			c.aboutCall(i, Finding{
-				Severity: severity, Span: call.Args, ProviderError: c.Profile.ArgsNotObject.Text, Fix: op,
+				Severity: severity, Span: call.Args, ProviderError: c.cell(profile.ArgsNotObject).Text, Fix: op,
 				Message: "the input of " + callName(call) + " is no object",
 			})
 		}

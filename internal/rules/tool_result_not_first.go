@@ -3,6 +3,7 @@ package rules
 import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -48,7 +49,7 @@ were missing.
 			op := c.turnOp(operation.ReorderBlocks, c.turn(call.Message), operation.Safe, "put the results first")
 			op.Results = append(op.Results, int32(i))
 			c.aboutResult(i, Finding{
-				Severity: Error, ProviderError: c.Profile.NotFirst.Text, Fix: op,
+				Severity: Error, ProviderError: c.cell(profile.NotFirst).Text, Fix: op,
 				Message: resultName(res) + " stands behind other content",
 				Related: []Related{{"this stands before it", other}},
 			})

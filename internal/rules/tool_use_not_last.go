@@ -2,6 +2,7 @@ package rules
 
 import (
 	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -53,15 +54,15 @@ carries signed reasoning).`,
 				continue
 			}
 			f := Finding{
-				Severity: severityOf(c.Profile.CallsNotLast), Span: c.Blocks[after].Span, ProviderError: c.Profile.CallsNotLast.Text,
+				Severity: severityOf(c.cell(profile.CallsNotLast)), Span: c.Blocks[after].Span, ProviderError: c.cell(profile.CallsNotLast).Text,
 				Message: "a block follows a call in its message",
 				Related: []Related{{"the call is here", c.Calls[c.Blocks[call].Ref].ID.Span}},
 			}
 			if c.Use == transcript.UseTrace {
 				f.Severity = Info // the provider itself wrote it so
 			} else if hard {
-				f.Severity = severityOf(c.Profile.CallsNotLastHard)
-				f.ProviderError = c.Profile.CallsNotLastHard.Text
+				f.Severity = severityOf(c.cell(profile.CallsNotLastHard))
+				f.ProviderError = c.cell(profile.CallsNotLastHard).Text
 			}
 			if !c.signed(m.Turn) {
 				f.Fix = c.op(operation.ReorderBlocks, m.Turn, operation.Safe, "put the calls last")

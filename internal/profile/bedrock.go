@@ -1,0 +1,63 @@
+package profile
+
+const (
+	bedrockDocs  = "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolUseBlock.html"
+	bedrockNoRes = "Expected toolResult blocks at messages.2.content for the following Ids: {id}"
+	bedrockExtra = "The number of toolResult blocks at messages.2.content exceeds the number of toolUse blocks of previous turn."
+)
+
+var bedrockCells = Cells{
+	Missing:          {Error, High, bedrockNoRes, "gh:anomalyco/opencode#41445", nil},
+	Orphan:           {Error, High, bedrockExtra, "gh:strands-agents/harness-sdk#1435", nil},
+	Misplaced:        {Error, High, bedrockNoRes, "gh:genkit-ai/aws-bedrock-js-plugin#664", nil},
+	Before:           {Error, High, bedrockExtra, "gh:pydantic/pydantic-ai#2327", nil},
+	Duplicate:        {Error, High, "The toolResult blocks at messages.2.content contain duplicate Ids: {id}", "gh:BerriAI/litellm#20048", nil},
+	DuplicateID:      {Error, High, "The toolUse blocks at messages.10.content contain duplicate Ids: {id}", "gh:BerriAI/litellm#20047", nil},
+	ReusedID:         {Info, Low, "", "", nil},
+	Split:            {Error, High, bedrockNoRes, "gh:agentjido/req_llm#250", nil},
+	NotFirst:         {Error, Medium, bedrockNoRes, "gh:agno-agi/agno#6694", nil},
+	Mixed:            {Accepted, High, "", "gh:langchain-ai/langchain-aws#141 (Claude takes it)", nil},
+	Order:            {Info, Medium, "", "", nil},
+	MissingID:        {Error, High, "", bedrockDocs, nil},
+	BadID:            {Error, High, "", bedrockDocs, nil},
+	BadName:          {Error, High, "", bedrockDocs, nil},
+	BadNamePattern:   {Error, High, "", bedrockDocs, nil},
+	NoResultName:     {Accepted, High, "", bedrockDocs, nil},
+	ArgsNotObject:    {Error, Medium, "", bedrockDocs, nil},
+	NoArgs:           {Error, Medium, "", bedrockDocs, nil},
+	ResultContent:    {Error, High, "", "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolResultBlock.html", nil},
+	EmptyText:        {Error, High, "The text field in the ContentBlock object at messages.0.content.0 is blank. Add text to the text field, and try again.", "gh:archestra-ai/archestra#4220", nil},
+	EmptyMessage:     {Error, High, "The content field in the Message object at messages.1 is empty.", "gh:archestra-ai/archestra#4220", nil},
+	NullMessage:      {Error, High, "The content field in the Message object at messages.1 is empty.", "gh:archestra-ai/archestra#4220", nil},
+	TrailingSpace:    {Error, Medium, "messages: final assistant content cannot end with trailing whitespace", "gh:crewAIInc/crewAI#4430", nil},
+	BadRole:          {Error, High, "", "the API reference: user or assistant", nil},
+	WrongRole:        {Error, Medium, "", "", nil},
+	FirstRole:        {Error, High, "A conversation must start with a user message. …", "gh:elastic/kibana#246393", nil},
+	ConsecutiveRoles: {Error, High, "A conversation must alternate between user and assistant roles. …", "gh:Portkey-AI/gateway#748", nil},
+	UserAfterTool:    {Accepted, High, "", "", nil},
+	LastRole:         {Warning, Medium, "This model does not support assistant message prefill. The conversation must end with a user message.", "gh:ericc-ch/copilot-api#261", nil},
+	CallsNotLast:     {Warning, Low, "", "", nil},
+	CallsNotLastHard: {Error, Low, "", "", nil},
+	Unreplayable:     {Warning, Medium, "messages.3.content.0: Invalid `signature` in `thinking` block", "gh:NousResearch/hermes-agent#6086", nil},
+	NoToolConfig:     {Error, High, "The toolConfig field must be defined when using toolUse and toolResult content blocks.", "gh:langgenius/dify#17545", nil},
+}
+
+var bedrock = Profile{
+	Name: "bedrock", Title: "Amazon Bedrock Converse API, Claude models", Wire: Converse,
+	IDChars: WordDash, IDMax: 64, NameChars: WordDash, NameMax: 64,
+	Roles: []string{"user", "assistant", "user"}, ResultForms: FormList,
+	Replay: ReplaySigned,
+	Cells:  bedrockCells,
+}
+
+var bedrockOther = Profile{
+	Name: "bedrock-other", Title: "Amazon Bedrock Converse API, other models", Wire: Converse, Like: &bedrock,
+	IDChars: WordDash, IDMax: 64, NameChars: WordDash, NameMax: 64,
+	Roles: []string{"user", "assistant", "user"}, ResultForms: FormList,
+	Cells: bedrockCells.with(Cells{
+		Mixed:         {Error, High, "messages.2.content: Conversation blocks and tool result blocks cannot be provided in the same turn.", "gh:langchain-ai/langchain-aws#141", []string{"messages.2.content: Conversation blocks and tool use blocks cannot be provided in the same turn."}},
+		ArgsNotObject: {Warning, Low, "", bedrockDocs, nil},
+		LastRole:      {Accepted, Low, "", "", nil},
+		TrailingSpace: {Accepted, Low, "", "", nil},
+	}),
+}
