@@ -81,6 +81,7 @@ func All() []*Dialect {
 		OpenAIChat,
 		Anthropic,
 		OpenAIResponses,
+		AISDKUI,
 	}
 }
 

@@ -358,7 +358,7 @@ func (x *fixer) note(plan *repair.Plan, op *operation.Operation, rule string) {
 	r := Repair{Rule: rule, Kind: op.Kind, Class: op.Class, Title: op.Title, Results: max(len(op.Results), 1)}
 	var gone []int32
 	switch op.Kind {
-	case operation.InsertResult:
+	case operation.InsertResult, operation.SetState:
 		r.Results = len(op.Calls)
 	case operation.DropResult, operation.TextResult:
 		gone = op.Results

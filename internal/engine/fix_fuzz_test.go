@@ -72,7 +72,7 @@ func dissect(text []byte) (dissected, bool) {
 }
 
 // idMember finds the ids of calls and results.
-var idMember = regexp.MustCompile(`"(id|tool_call_id|tool_use_id|call_id)"\s*:\s*("[^"]*"|null)`)
+var idMember = regexp.MustCompile(`"(id|tool_call_id|tool_use_id|call_id|toolCallId)"\s*:\s*("[^"]*"|null)`)
 
 // A mangler breaks transcripts the way agents, crashes and compressions do.
 type mangler struct{ *rand.Rand }
@@ -102,7 +102,7 @@ func inner(e string) (places []jsonPlace, ok bool) {
 			}
 			return sub, ok
 		}
-		if (name == "content" || name == "tool_calls") && e[at[i].start] == '[' {
+		if (name == "content" || name == "tool_calls" || name == "parts") && e[at[i].start] == '[' {
 			if _, places = children([]byte(e[at[i].start:at[i].end]), at[i].start); len(places) > 0 {
 				return places, true
 			}

@@ -28,6 +28,7 @@ type Kind string
 // The kinds of operation.
 const (
 	InsertResult  Kind = "insert-result"  // a placeholder result for each of Calls
+	SetState      Kind = "set-state"      // the record of each of Calls says that it was answered by a placeholder
 	MoveResult    Kind = "move-result"    // each of Results to its call
 	DropResult    Kind = "drop-result"    // each of Results
 	DropCall      Kind = "drop-call"      // each of Calls, with what answered it

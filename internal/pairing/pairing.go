@@ -114,6 +114,7 @@ func Pair(c *transcript.Conversation, sameCall func(a, b int) bool) Pairing {
 	p.start()
 	p.cut()
 	p.place()
+	p.combined()
 	p.byID(Key, Exact)
 	p.byID(func(t transcript.Token) string { return strings.TrimSpace(Key(t)) }, Trimmed)
 	p.withoutIDs()
@@ -226,7 +227,11 @@ func (p *pairer) place() {
 	for i := range c.Messages {
 		m := &c.Messages[i]
 		window := none
-		if !m.Has(transcript.MessageReplay) {
+		switch {
+		case m.Has(transcript.MessageReplay):
+		case c.Window == transcript.WindowOwn:
+			window = p.turn(int32(i))
+		default:
 			if now, isOpen := open[m.Segment]; isOpen && p.carries(m) {
 				window = now
 			} else {
@@ -238,6 +243,18 @@ func (p *pairer) place() {
 		}
 		for ; res < len(c.Results) && int(c.Results[res].Message) == i; res++ {
 			p.window[res] = window
+		}
+	}
+}
+
+// combined ties the results that are states of their calls' records.
+func (p *pairer) combined() {
+	for i := range p.out.Results {
+		if p.out.Results[i].Fate != Orphan {
+			continue
+		}
+		if call := p.conv.Combined(int32(i)); call != none && p.out.Calls[call].State == Missing {
+			p.answer(call, int32(i), InWindow, Exact, 1)
 		}
 	}
 }
@@ -675,8 +692,9 @@ func (p *pairer) finish() {
 			continue
 		}
 		switch turn := p.turn(c.Calls[i].Message); {
-		case aborted[turn]:
+		case aborted[turn], c.Calls[i].State == transcript.CallInterrupted:
 			x.State = Interrupted
+		case c.Calls[i].State == transcript.CallPassed:
 		case pending[turn]:
 			x.State = Pending
 		}

@@ -279,6 +279,7 @@ func All() []*Profile {
 		&aiSDK,
 		&langGraph,
 		&pydanticAI,
+		&neutral,
 	}
 }
 

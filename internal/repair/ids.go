@@ -174,7 +174,7 @@ func (p *Plan) mint(op *operation.Operation) bool {
 		if pairing.Key(call.ID) == "" {
 			p.setToken(call.ID, p.Conv.Blocks[call.Block].Span, keys.ID, raw)
 		}
-		if res >= 0 && pairing.Key(p.Conv.Results[res].ID) == "" {
+		if res >= 0 && pairing.Key(p.Conv.Results[res].ID) == "" && p.Conv.Combined(res) < 0 {
 			r := &p.Conv.Results[res]
 			p.setToken(r.ID, p.Conv.Blocks[r.Block].Span, keys.ResultID, raw)
 		}

@@ -109,16 +109,20 @@ func (l *layout) news() []entry {
 	return out
 }
 
-// placeholder returns a result for a call, compact.
-func (p *Plan) placeholder(c int32) []byte {
-	call := &p.Conv.Calls[c]
+// placeholderText returns the text of a placeholder for a call.
+func (p *Plan) placeholderText(call *transcript.Call) string {
 	text := p.Placeholder
 	if text == "" {
 		text = Placeholder
 	}
-	text = strings.NewReplacer("{tool}", call.Name.Text(), "{id}", call.ID.Text()).Replace(text)
+	return strings.NewReplacer("{tool}", call.Name.Text(), "{id}", call.ID.Text()).Replace(text)
+}
+
+// placeholder returns a result for a call, compact.
+func (p *Plan) placeholder(c int32) []byte {
+	call := &p.Conv.Calls[c]
 	r := dialect.NewResult{
-		Kind: call.Kind, Text: quote(text), Element: p.at(p.Conv.Blocks[call.Block].Span), Named: p.names,
+		Kind: call.Kind, Text: quote(p.placeholderText(call)), Element: p.at(p.Conv.Blocks[call.Block].Span), Named: p.names,
 	}
 	if pairing.Key(call.ID) != "" {
 		r.ID = call.ID.Raw

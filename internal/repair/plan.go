@@ -31,6 +31,7 @@ type Plan struct {
 	src    *window
 	lists  map[int64]*list
 	sets   []transcript.Edit
+	tail   []byte         // what is appended to the file
 	taken  map[string]int // how many calls and results have an id
 	ends   []int32        // by turn: its last message
 	names  bool           // results repeat the tool's name
@@ -64,7 +65,7 @@ func phaseOf(op *operation.Operation) int {
 			return phaseCopies
 		}
 		return phaseLayout
-	case operation.InsertResult, operation.MoveResult, operation.MergeResults, operation.ReorderBlocks, operation.SplitMessage, operation.MoveBlock, operation.DropTurn, operation.TextResult:
+	case operation.InsertResult, operation.SetState, operation.MoveResult, operation.MergeResults, operation.ReorderBlocks, operation.SplitMessage, operation.MoveBlock, operation.DropTurn, operation.TextResult:
 		return phaseLayout
 	case operation.SetValue, operation.RemoveMember:
 		return phasePayload
@@ -115,7 +116,7 @@ func (p *Plan) Compile(ops []*operation.Operation) (edits []transcript.Edit, don
 func (p *Plan) reset() {
 	p.src = &window{src: p.Source}
 	p.lists = map[int64]*list{}
-	p.sets = nil
+	p.sets, p.tail = nil, nil
 
 	p.gone = map[int32]bool{}
 	p.blocks = map[int32]map[int32]bool{}
@@ -148,6 +149,8 @@ func (p *Plan) batch(ops []*operation.Operation) (done []*operation.Operation) {
 				l := at(op.Turn)
 				l.insert = append(l.insert, calls...)
 			}
+		case operation.SetState:
+			ok = p.setState(op)
 		case operation.MoveResult, operation.MergeResults:
 			var results []int32
 			for _, r := range op.Results {
@@ -210,7 +213,10 @@ func (p *Plan) batch(ops []*operation.Operation) (done []*operation.Operation) {
 			ok = p.mint(op)
 		case operation.RelinkResult:
 			for i, r := range op.Results {
-				p.set(p.Conv.Results[r].ID.Span, p.Conv.Calls[op.Calls[i]].ID.Raw)
+				res, call := &p.Conv.Results[r], &p.Conv.Calls[op.Calls[i]]
+				if ok = ok && pairing.Key(call.ID) != ""; ok { // without an id it gets one first
+					p.setToken(res.ID, p.Conv.Blocks[res.Block].Span, p.driver.Keys().ResultID, call.ID.Raw)
+				}
 			}
 		case operation.SetValue:
 			if ok = op.Text != "" && whole([]byte(op.Text)) == nil; ok {
@@ -250,6 +256,10 @@ func (p *Plan) edits() []transcript.Edit {
 		out = append(out, p.lists[k].compile()...)
 	}
 	out = append(out, p.sets...)
+	if len(p.tail) > 0 {
+		end := p.Source.Size()
+		out = append(out, transcript.Edit{Span: transcript.Span{Start: end, End: end}, Text: p.tail})
+	}
 	out = disjoint(out)
 	// What is put back where it stood is no edit.
 	return slices.DeleteFunc(out, func(e transcript.Edit) bool {

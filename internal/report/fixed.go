@@ -125,7 +125,7 @@ var verbs = []string{"moved", "inserted", "renamed", "relinked", "rearranged", "
 // done returns what an operation did, in one word.
 func done(k operation.Kind) string {
 	switch k {
-	case operation.InsertResult:
+	case operation.InsertResult, operation.SetState:
 		return "inserted"
 	case operation.MoveResult:
 		return "moved"
@@ -267,7 +267,7 @@ func applied(f *engine.Fixed, written bool) jsonApplied {
 			out.Operations.Unsafe++
 		}
 		switch r.Kind {
-		case operation.InsertResult:
+		case operation.InsertResult, operation.SetState:
 			out.Results.Inserted += r.Results
 		case operation.MoveResult:
 			out.Results.Moved += r.Results

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 var interruptedToolCall = &Rule{
@@ -23,7 +24,11 @@ to be done.
 	Check: func(c *Context) {
 		for i := range c.Pairing.Calls {
 			if call := &c.Calls[i]; c.Pairing.Calls[i].State == pairing.Interrupted && !call.Server {
-				c.aboutCall(i, Finding{Severity: Info, Message: callName(call) + " has no result: its turn was broken off", Fix: c.answer(i, "leave")})
+				what := "its turn was broken off"
+				if call.State == transcript.CallInterrupted {
+					what = "it was broken off"
+				}
+				c.aboutCall(i, Finding{Severity: Info, Message: callName(call) + " has no result: " + what, Fix: c.answer(i, "leave")})
 			}
 		}
 	},

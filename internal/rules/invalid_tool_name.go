@@ -64,6 +64,9 @@ result.`,
 			}
 			f.Fix.Calls = []int32{int32(i)}
 			f.Fix.Span = call.Name.Span
+			if call.NameInTag && f.Fix.Kind == operation.SetValue {
+				f.Fix = nil
+			}
 			c.aboutCall(i, f)
 		}
 	},

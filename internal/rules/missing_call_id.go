@@ -57,6 +57,9 @@ sides get one new id, derived from the conversation and the position (safe).`,
 			if res.Server || res.NoIDs || pairing.Key(res.ID) != "" || l.Fate == pairing.Ignored {
 				continue
 			}
+			if c.Combined(int32(i)) >= 0 {
+				continue // it is its call's record that has none
+			}
 			if l.Call >= 0 && c.Calls[l.Call].NoIDs {
 				continue // result-kind-mismatch says what is wrong with it
 			}

@@ -20,7 +20,8 @@ the next request with a 400.
 
 **Repair.** A placeholder result is inserted at its place in call order
 (additive). It says that no result was recorded, and does not claim that the tool
-ran or failed. Where a record of the conversation cannot be read, nothing is
+ran or failed. Where call and result are states of one record, that record is set to
+say so. Where a record of the conversation cannot be read, nothing is
 inserted: the result may be in it.
 
 ` + "`--strategy missing-tool-result=strip`" + ` removes the call instead, and what becomes empty
@@ -91,6 +92,13 @@ func (c *Context) insertion(i int) *operation.Operation {
 		return nil // an output of such a call cannot be made up
 	}
 	turn := c.turn(call.Message)
+	if call.Combined {
+		op := c.turnOp(operation.SetState, turn, operation.Additive, "record a placeholder as the result of the call")
+		if op.Calls = append(op.Calls, int32(i)); len(op.Calls) > 1 {
+			op.Title = "record placeholders as the results of the calls"
+		}
+		return op
+	}
 	op := c.ops[opKey{operation.InsertResult, turn}]
 	if op == nil {
 		op = c.turnOp(operation.InsertResult, turn, operation.Additive, "insert a placeholder result "+c.placeOf(turn, call.Message))

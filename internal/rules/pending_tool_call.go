@@ -8,7 +8,7 @@ import (
 
 var pendingToolCall = &Rule{
 	Name: "pending-tool-call", Category: Pairing,
-	Severity:   "warning; info in datasets and traces; error with --send and in a request body",
+	Severity:   "warning; info in datasets, traces and for a call that waits for approval; error with --send and in a request body",
 	Summary:    "A call in the last turn has no result yet",
 	Strategies: []string{"leave", "insert", "strip"},
 	Doc: `Nothing but results of its own turn follows the call: the tool is still running,
@@ -30,10 +30,13 @@ error. In training data the last call is often what is to be learnt.
 				continue
 			}
 			f := Finding{Severity: Warning, Message: callName(call) + " has no result yet", ProviderError: c.cell(profile.Missing).Text}
+			if call.State == transcript.CallWaiting {
+				f.Message = callName(call) + " waits for approval"
+			}
 			switch {
 			case c.Send, c.Use == transcript.UseBody:
 				f.Severity = Error
-			case c.Use == transcript.UseDataset, c.Use == transcript.UseTrace:
+			case call.State == transcript.CallWaiting, c.Use == transcript.UseDataset, c.Use == transcript.UseTrace:
 				f.Severity = Info
 			}
 			if c.Send {

@@ -307,6 +307,10 @@ func filled(text string, f *Finding) string {
 // message that stands by itself nothing can be put, and it cannot be removed.
 func (c *Context) repairable(kind operation.Kind) bool {
 	switch {
+	case kind == operation.SetState:
+		return true
+	case c.Folded:
+		return false
 	case c.Window == transcript.WindowLog:
 		return c.Lines
 	case c.Lines || len(c.Lists) > 0:

@@ -133,6 +133,19 @@ func (b *Builder) Result(v Value, res Result) {
 	c.Results = append(c.Results, res)
 }
 
+// Combined adds a call whose record v holds its result too, once it has one.
+func (b *Builder) Combined(v Value, call Call, res *Result) {
+	call.Combined = true
+	b.Call(v, call, 0)
+	if res == nil || call.Server {
+		return
+	}
+	c := b.Conv
+	made := &c.Calls[len(c.Calls)-1]
+	res.Message, res.Block = made.Message, made.Block
+	c.Results = append(c.Results, *res)
+}
+
 // Fields fills out with the values of the named members of a structural
 // object, None for those it has not, the first where a key stands twice. It
 // reports doubled keys.

@@ -65,6 +65,8 @@ const (
 	// messages: rules about position do not apply, and a turn is closed only
 	// by a new assistant message or one typed by a human.
 	WindowLog
+	// WindowOwn is the turn itself: results stand in the message that calls.
+	WindowOwn
 )
 
 // A Conversation is one history as a model would be sent it: a main thread, a
@@ -94,6 +96,10 @@ type Conversation struct {
 	// Idless is set when the dialect at hand writes no ids at all: no call and
 	// no result of the conversation has a member for one.
 	Idless bool
+
+	// Folded is set when a later record with the same id takes the place of an
+	// earlier one: a message is changed by appending it again.
+	Folded bool
 
 	// Lists are the arrays whose elements the messages are; Lines is set where
 	// they are the records of a file. Neither is where a message stands alone.
@@ -305,6 +311,19 @@ const (
 	ArgsWantObject
 )
 
+// A CallState is what a combined record says of its call.
+type CallState uint8
+
+// The states of a call.
+const (
+	CallOpen        CallState = iota // nothing was recorded
+	CallDone                         // it was answered
+	CallFailed                       // it was answered with an error
+	CallWaiting                      // it waits for a human's approval
+	CallInterrupted                  // its writer broke it off
+	CallPassed                       // the model went on in the same message without an answer
+)
+
 // A Call is a model's request to run a tool.
 type Call struct {
 	ID      Token
@@ -316,6 +335,14 @@ type Call struct {
 	Kind    CallKind
 	Form    ArgsForm
 	Want    ArgsConvention
+	// State is what a combined record says of it.
+	State CallState
+	// Combined marks a call whose result is a state of its own record. A
+	// Result of the same block is there once it has one.
+	Combined bool
+	// NameInTag marks a name that is part of another member and has none of
+	// its own.
+	NameInTag bool
 	// Server marks a call that the provider runs itself.
 	Server bool
 	// Hosted marks a call that carries its own result or needs none.
@@ -340,6 +367,15 @@ type Result struct {
 	WrongRole bool
 	// Error marks a result that its writer flagged as failed.
 	Error bool
+}
+
+// Combined returns the call whose record a result is a state of, -1 for none.
+func (c *Conversation) Combined(result int32) int32 {
+	b := &c.Blocks[c.Results[result].Block]
+	if b.Kind == BlockCall && c.Calls[b.Ref].Combined {
+		return b.Ref
+	}
+	return -1
 }
 
 // A KeyFault is a member whose key stands twice in one structural object.

@@ -1,0 +1,484 @@
+package dialect
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// Combined is the driver for messages in which a call and its result are states
+// of one record.
+type Combined struct {
+	// Members are the members of a message of which each has one at least:
+	// without any, nothing else is looked at.
+	Members []string
+	// Marks lead to what only this dialect's messages have, all of it.
+	Marks []Path
+	// Plain lead to what a message without calls has, all of it.
+	Plain []Path
+	// Role is who speaks; without it the model does. Roles are spellings of its
+	// own; a role that is written otherwise is book-keeping where Roles are all.
+	Role     Path
+	Roles    []RoleName
+	AllRoles bool
+	Turn     Path // what the messages of one turn share
+	Text     Path // a text, or a list of parts with one
+	// Records are where the calls stand. A call that an earlier one of them has
+	// as well is a copy.
+	Records []Records
+	// Results are where results stand by themselves, beside the calls.
+	Results Answers
+	// Aborted leads to true, or to anything but false, on a message whose calls
+	// were broken off.
+	Aborted Path
+	// Needless are tools that are never answered.
+	Needless []string
+}
+
+// Records are a list of records of calls, or one record.
+type Records struct {
+	In  Path
+	Tag Path // says what an element of the list is; "" where all are calls
+	// Calls are the tags of calls. One that ends in "*" is the beginning of a
+	// tag, which goes on with the tool's name.
+	Calls []string
+	// Text, Reasoning and Step are tags of other elements; at a Step the model
+	// goes on.
+	Text, Reasoning, Step string
+	// Record leads from the element to the record.
+	Record         Path
+	ID, Name, Args Path
+	Want           transcript.ArgsConvention
+	// State says what became of the call, in the words of States.
+	State  Path
+	States []StateName
+	// Result is what it was answered with, Failure the same after an error.
+	Result, Failure Path
+	// Answered is set where only a call with a Result was answered, whatever its
+	// State says.
+	Answered bool
+	Server   Path // true on a call that the provider runs
+	// Answer is what to set so that a call was answered, Refusal the same where
+	// Approval is not true of a call that waits for approval.
+	Answer, Refusal []Setting
+	Approval        Path
+}
+
+// Answers are a list of results that name their calls. Where nothing is called,
+// one that names no call is no result.
+type Answers struct {
+	In          Path
+	ID, Payload Path
+}
+
+// A StateName is how a dialect writes a state.
+type StateName struct {
+	Written string
+	State   transcript.CallState
+	// Answer is what to set in this state, where that differs.
+	Answer []Setting
+}
+
+// A Setting is a member of a record that is set when its call gets a result.
+type Setting struct {
+	To Path
+	// Raw is its value as JSON. "$text" stands in it for the text of the result
+	// as a JSON string, "$id" and "$name" for the call's.
+	Raw string
+	// From leads to the value instead, in the record or else in the message; a
+	// member that finds none is left out.
+	From Path
+	// Keep leaves a value that is there already.
+	Keep bool
+}
+
+// Claim implements Driver.
+func (d *Combined) Claim(v transcript.Value) (Claim, Sign) {
+	if v.Kind() != transcript.Object || !hasMember(v, d.Members) {
+		return ClaimNone, Sign{}
+	}
+	role := member(d.Role, v)
+	if d.Role != "" && role.Kind() != transcript.String && len(d.Marks) == 0 {
+		return ClaimNone, Sign{}
+	}
+	for i := range d.Records {
+		rs := &d.Records[i]
+		for e := range rs.elements(v) {
+			if rec, tag, ok := rs.record(e); ok && rs.decisive(rec) {
+				if tag.Exists() {
+					return ClaimDecisive, Sign{rs.Tag.Key(), tag}
+				}
+				return ClaimDecisive, Sign{Member: rs.In.Key()}
+			}
+		}
+	}
+	if len(d.Marks) > 0 && leadsTo(v, d.Marks) {
+		return ClaimDecisive, Sign{Member: d.Marks[0].Key()}
+	}
+	if len(d.Plain) > 0 && leadsTo(v, d.Plain) && d.roleOf(role) != transcript.RoleOther {
+		return ClaimPlain, Sign{d.Role.Key(), role}
+	}
+	return ClaimNone, Sign{}
+}
+
+// member returns what a path leads to, None for a path that a row leaves empty.
+func member(p Path, v transcript.Value) transcript.Value {
+	if p == "" {
+		return transcript.Value{}
+	}
+	return p.In(v)
+}
+
+// hasMember reports whether v has a member of one of the names.
+func hasMember(v transcript.Value, names []string) bool {
+	for k := range v.Members() {
+		if contains(names, k) {
+			return true
+		}
+	}
+	return false
+}
+
+// leadsTo reports whether all paths lead to something in v.
+func leadsTo(v transcript.Value, paths []Path) bool {
+	return !slices.ContainsFunc(paths, func(p Path) bool { return !p.In(v).Exists() })
+}
+
+func (d *Combined) roleOf(v transcript.Value) transcript.Role {
+	if !v.Exists() {
+		return transcript.RoleAssistant
+	}
+	for i := range d.Roles {
+		if v.Is(d.Roles[i].Written) {
+			return d.Roles[i].Role
+		}
+	}
+	if d.AllRoles {
+		return transcript.RoleOther
+	}
+	return roleOf(v)
+}
+
+// elements yields what may be a call, or stands beside calls.
+func (rs *Records) elements(v transcript.Value) func(yield func(transcript.Value) bool) {
+	return func(yield func(transcript.Value) bool) {
+		list := v
+		if rs.In != "" {
+			list = rs.In.In(v)
+		}
+		if list.Kind() == transcript.Object {
+			yield(list)
+			return
+		}
+		for _, e := range list.Elements() {
+			if !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// record returns the record of an element that is a call, and its tag.
+func (rs *Records) record(e transcript.Value) (rec, tag transcript.Value, ok bool) {
+	if e.Kind() != transcript.Object {
+		return rec, tag, false
+	}
+	if rs.Tag != "" {
+		tag = rs.Tag.In(e)
+		if _, ok := rs.nameIn(tag); !ok {
+			return rec, tag, false
+		}
+	}
+	rec = e
+	if rs.Record != "" {
+		rec = rs.Record.In(e)
+	}
+	return rec, tag, rec.Kind() == transcript.Object
+}
+
+// nameIn reports whether a tag is a call's, and returns the name in it.
+func (rs *Records) nameIn(tag transcript.Value) (name string, ok bool) {
+	for _, t := range rs.Calls {
+		prefix, open := strings.CutSuffix(t, "*")
+		switch {
+		case !open && tag.Is(t):
+			return "", true
+		case open && tag.Kind() == transcript.String && strings.HasPrefix(string(tag.Raw()[1:]), prefix):
+			return string(tag.Raw()[1+len(prefix) : len(tag.Raw())-1]), true
+		}
+	}
+	return "", false
+}
+
+// decisive reports whether a record has what only a call has: its id, and where
+// no tag tells its kind its name and arguments too.
+func (rs *Records) decisive(rec transcript.Value) bool {
+	if rs.Tag != "" {
+		return rs.ID.In(rec).Exists()
+	}
+	return rs.ID.In(rec).Exists() && rs.Name.In(rec).Exists() && rs.Args.In(rec).Exists()
+}
+
+// state returns what a record says of its call, nil where it says nothing in
+// words that are known.
+func (rs *Records) state(rec transcript.Value) *StateName {
+	v := member(rs.State, rec)
+	for i := range rs.States {
+		if v.Is(rs.States[i].Written) {
+			return &rs.States[i]
+		}
+	}
+	return nil
+}
+
+// Reader implements Driver.
+func (d *Combined) Reader(b *transcript.Builder) Reader { return &combinedReader{Combined: d, b: b} }
+
+type combinedReader struct {
+	*Combined
+	b    *transcript.Builder
+	seen []string // ids of the message's calls, as written
+}
+
+func (r *combinedReader) Read(v transcript.Value) {
+	b := r.b
+	b.Fields(v, nil, nil)
+	roleVal := member(r.Role, v)
+	role := r.roleOf(roleVal)
+	m := b.Begin(v, roleVal, role, string(member(r.Turn, v).Raw()))
+	if role == transcript.RoleUser {
+		m.Flags |= transcript.MessageTyped
+	}
+	if a := member(r.Aborted, v); a.Exists() && (a.Kind() != transcript.Bool || a.True()) {
+		m.Flags |= transcript.MessageAborted
+	}
+	r.seen = r.seen[:0]
+	at := len(b.Conv.Calls)
+	r.text(member(r.Text, v))
+	for i := range r.Records {
+		r.records(v, &r.Records[i], role)
+	}
+	for _, e := range member(r.Results.In, v).Elements() {
+		r.result(e, len(b.Conv.Calls) > at)
+	}
+	if b.Message().Void() && len(r.Plain) > 0 && leadsTo(v, r.Plain) {
+		b.Message().Flags |= transcript.MessageEmpty
+	}
+}
+
+func (r *combinedReader) text(v transcript.Value) {
+	switch v.Kind() {
+	case transcript.String:
+		if len(v.Raw()) > 2 {
+			r.b.Block(transcript.BlockText, v, textFlags(v))
+		}
+	case transcript.Array:
+		for _, part := range v.Elements() {
+			if text := part.Get("text"); text.Kind() == transcript.String {
+				r.b.Block(transcript.BlockText, part, textFlags(text))
+			} else {
+				r.b.Block(transcript.BlockOther, part, 0)
+			}
+		}
+	}
+}
+
+// records reads a list of records, and what stands between them.
+func (r *combinedReader) records(v transcript.Value, rs *Records, role transcript.Role) {
+	first := len(r.b.Conv.Calls)
+	for e := range rs.elements(v) {
+		rec, tag, ok := rs.record(e)
+		if ok {
+			r.call(e, rec, tag, rs, role)
+			continue
+		}
+		switch {
+		case rs.Step != "" && tag.Is(rs.Step):
+			for i := first; i < len(r.b.Conv.Calls); i++ {
+				if s := &r.b.Conv.Calls[i].State; *s == transcript.CallOpen || *s == transcript.CallWaiting {
+					*s = transcript.CallPassed
+				}
+			}
+		case rs.Text != "" && tag.Is(rs.Text):
+			r.b.Fields(e, nil, nil)
+			r.b.Block(transcript.BlockText, e, textFlags(e.Get("text")))
+			continue
+		case rs.Reasoning != "" && tag.Is(rs.Reasoning):
+			r.b.Block(transcript.BlockReasoning, e, 0)
+			continue
+		}
+		r.b.Block(transcript.BlockOther, e, 0)
+	}
+}
+
+func (r *combinedReader) call(e, rec, tag transcript.Value, rs *Records, role transcript.Role) {
+	b := r.b
+	b.Fields(rec, nil, nil)
+	id := rs.ID.In(rec)
+	if id.Kind() == transcript.String && len(id.Raw()) > 2 {
+		if slices.Contains(r.seen, string(id.Raw())) && rs != &r.Records[0] {
+			return // a copy
+		}
+		r.seen = append(r.seen, string(id.Raw()))
+	}
+	call := transcript.Call{
+		ID: transcript.TokenOf(id, e.Span()), Name: transcript.TokenOf(rs.Name.In(rec), e.Span()),
+		WrongRole: role == transcript.RoleUser || role == transcript.RoleSystem,
+		Server:    member(rs.Server, rec).True(),
+	}
+	if name, ok := rs.nameIn(tag); ok && name != "" && !call.Name.Present() {
+		call.Name = transcript.Token{Raw: `"` + name + `"`, Span: tag.Span()}
+		call.NameInTag = true
+	}
+	call.Hosted = call.Server || slices.Contains(r.Needless, call.Name.Text())
+	setArgs(b, &call, rs.Args.In(rec), rs.Want)
+	state := transcript.CallOpen
+	said := rs.state(rec)
+	if said != nil {
+		state = said.State
+	}
+	payload := rs.payload(rec, state)
+	answered := payload.Exists() && payload.Kind() != transcript.Null
+	switch {
+	case said == nil && answered:
+		state = transcript.CallDone
+	case rs.Answered && answered && state != transcript.CallFailed:
+		state = transcript.CallDone
+	case rs.Answered && !answered && (state == transcript.CallDone || state == transcript.CallFailed):
+		state = transcript.CallOpen
+	}
+	call.State = state
+	var res *transcript.Result
+	if state == transcript.CallDone || state == transcript.CallFailed {
+		res = &transcript.Result{ID: call.ID, Name: call.Name, Error: state == transcript.CallFailed}
+		if payload.Exists() {
+			res.Payload = payload.Span()
+		}
+	}
+	b.Combined(e, call, res)
+}
+
+// result reads a result that stands by itself.
+func (r *combinedReader) result(e transcript.Value, called bool) {
+	id := r.Results.ID.In(e)
+	if !called && pairsNothing(id) {
+		r.b.Block(transcript.BlockOther, e, 0)
+		return
+	}
+	res := transcript.Result{ID: transcript.TokenOf(id, e.Span()), Name: transcript.Token{Span: e.Span()}}
+	if p := r.Results.Payload.In(e); p.Exists() {
+		res.Payload = p.Span()
+	}
+	r.b.Result(e, res)
+}
+
+// pairsNothing reports whether an id is none.
+func pairsNothing(id transcript.Value) bool {
+	return id.Kind() == transcript.None || id.Kind() == transcript.Null || id.Kind() == transcript.String && len(id.Raw()) <= 2
+}
+
+// payload returns what a record says that its call was answered with.
+func (rs *Records) payload(rec transcript.Value, state transcript.CallState) transcript.Value {
+	result, failure := rs.Result, rs.Failure
+	if state == transcript.CallFailed {
+		result, failure = failure, result
+	}
+	if v := member(result, rec); v.Exists() {
+		return v
+	}
+	return member(failure, rec)
+}
+
+// A Member is a member of an object that is to be set.
+type Member struct {
+	Object transcript.Value
+	Path   []string // from the object
+	Raw    string   // the value as JSON
+}
+
+// A StateWriter is a driver that answers a call by what its record says.
+type StateWriter interface {
+	Writer
+	// WriteState returns what to set in the record of a call, which stands at a
+	// span of its message, and in the copies of it, so that it was answered by a
+	// text. The text is JSON.
+	WriteState(message transcript.Value, at transcript.Span, text string) []Member
+}
+
+// WriteState implements StateWriter.
+func (d *Combined) WriteState(message transcript.Value, at transcript.Span, text string) []Member {
+	var out []Member
+	id := ""
+	for i := range d.Records {
+		rs := &d.Records[i]
+		for e := range rs.elements(message) {
+			rec, tag, ok := rs.record(e)
+			if !ok {
+				continue
+			}
+			own := string(rs.ID.In(rec).Raw())
+			if e.Span() != at && (id == "" || own != id || i == 0) {
+				continue
+			}
+			id = own
+			sets := rs.Answer
+			if state := rs.state(rec); state != nil {
+				if state.Answer != nil {
+					sets = state.Answer
+				}
+				if state.State == transcript.CallWaiting && rs.Approval != "" && !rs.Approval.In(rec).True() {
+					sets = rs.Refusal
+				}
+			}
+			name := string(rs.Name.In(rec).Raw())
+			if inTag, ok := rs.nameIn(tag); ok && name == "" {
+				name = `"` + inTag + `"`
+			}
+			fill := strings.NewReplacer("$text", text, "$id", own, "$name", name)
+			for _, s := range sets {
+				if m, ok := s.member(message, rec, fill); ok {
+					out = append(out, m)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// member returns the member that a setting sets.
+func (s *Setting) member(message, rec transcript.Value, fill *strings.Replacer) (Member, bool) {
+	m := Member{Object: rec, Path: strings.Split(string(s.To), "."), Raw: fill.Replace(s.Raw)}
+	if s.Keep && s.To.In(rec).Exists() {
+		return m, false
+	}
+	if s.From != "" {
+		from := s.From.In(rec)
+		if !from.Exists() {
+			from = s.From.In(message)
+		}
+		if m.Raw = string(from.Raw()); m.Raw == "" {
+			return m, false
+		}
+	}
+	return m, true
+}
+
+// WriteResult implements Writer: results are states of their calls.
+func (d *Combined) WriteResult(NewResult) []Field { return nil }
+
+// WriteMessage implements Writer.
+func (d *Combined) WriteMessage(string) []Field { return nil }
+
+// Retagged implements Writer.
+func (d *Combined) Retagged(transcript.CallKind) string { return "" }
+
+// Keys implements Writer.
+func (d *Combined) Keys() WriterKeys {
+	rs := &d.Records[0]
+	k := WriterKeys{Content: rs.In.Key(), ID: rs.ID.Key(), ResultID: rs.ID.Key(), Type: rs.Tag.Key(), Text: "text"}
+	if rs.Tag == "" {
+		k.Content, k.Calls = d.Text.Key(), rs.In.Key()
+	}
+	return k
+}

@@ -1,0 +1,20 @@
+package profile
+
+// neutral is for what no provider is sent as it stands: an agent or a library
+// makes requests of it for whichever provider is in use.
+var neutral = Profile{
+	Name: "neutral", Title: "agent's own provider", Wire: Framework,
+	Cells: Cells{
+		Missing:     {Error, High, "", "", nil},
+		Orphan:      {Error, High, "", "", nil},
+		Before:      {Error, High, "", "", nil},
+		Duplicate:   {Error, High, "", "", nil},
+		DuplicateID: {Error, High, "", "", nil},
+		ReusedID:    {Info, High, "", "", nil},
+		MissingID:   {Error, High, "", "", nil},
+		BadID:       {Error, High, "", "", nil},
+		BadName:     {Error, High, "", "", nil},
+		ArgsBadJSON: {Warning, High, "", "", nil},
+		WrongRole:   {Error, High, "", "", nil},
+	},
+}

@@ -1,0 +1,127 @@
+package repair
+
+import (
+	"slices"
+
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// setState sets the records of calls so that a placeholder answered them.
+func (p *Plan) setState(op *operation.Operation) bool {
+	w, ok := p.driver.(dialect.StateWriter)
+	if !ok {
+		return false
+	}
+	var order []int32 // messages
+	members := map[int32][]dialect.Member{}
+	for _, c := range op.Calls {
+		call := &p.Conv.Calls[c]
+		if !call.Combined || p.foreign(call.Message) {
+			continue
+		}
+		set := w.WriteState(p.value(call.Message), p.Conv.Blocks[call.Block].Span, quote(p.placeholderText(call)))
+		if len(set) > 0 && !slices.Contains(order, call.Message) {
+			order = append(order, call.Message)
+		}
+		members[call.Message] = append(members[call.Message], set...)
+	}
+	for _, m := range order {
+		edits := p.patch(members[m])
+		if !p.Conv.Folded {
+			p.sets = append(p.sets, edits...)
+			continue
+		}
+		p.append(m, edits)
+	}
+	return len(order) > 0
+}
+
+// append writes a message once more, at the end of its log, with edits.
+func (p *Plan) append(m int32, edits []transcript.Edit) {
+	v := p.value(m)
+	text := slices.Clone(v.Raw())
+	for _, e := range slices.Backward(disjoint(edits)) {
+		lo, hi := e.Span.Start-v.Span().Start, e.Span.End-v.Span().Start
+		text = slices.Concat(text[:lo], e.Text, text[hi:])
+	}
+	nl := "\n"
+	if p.src.crlf() {
+		nl = "\r\n"
+	}
+	size := p.Source.Size()
+	if last, _ := p.src.at(size - 1); last == '\n' {
+		text = append(text, nl...)
+	} else {
+		text = append([]byte(nl), text...)
+	}
+	p.tail = append(p.tail, text...)
+}
+
+// patch returns the edits that set members of objects, in place or behind the
+// last one.
+func (p *Plan) patch(members []dialect.Member) []transcript.Edit {
+	var edits []transcript.Edit
+	for len(members) > 0 {
+		// All members that the first one's object gets come in one edit.
+		object := members[0].Object
+		var own, rest []dialect.Member
+		for _, m := range members {
+			child := object.Get(m.Path[0])
+			switch {
+			case m.Object.Span() != object.Span():
+				rest = append(rest, m)
+			case len(m.Path) == 1 && child.Exists():
+				edits = append(edits, transcript.Edit{Span: child.Span(), Text: []byte(m.Raw)})
+			case child.Kind() == transcript.Object:
+				rest = append(rest, dialect.Member{Object: child, Path: m.Path[1:], Raw: m.Raw})
+			case child.Exists():
+				// What should be an object is none, and stays.
+			default:
+				own = append(own, m)
+			}
+		}
+		if len(own) > 0 {
+			edits = append(edits, p.addMembers(object, own))
+		}
+		members = rest
+	}
+	return edits
+}
+
+// addMembers puts members behind the last one of an object.
+func (p *Plan) addMembers(object transcript.Value, members []dialect.Member) transcript.Edit {
+	var fields []dialect.Field
+	for _, m := range members {
+		raw := m.Raw
+		for _, key := range slices.Backward(m.Path[1:]) {
+			raw = "{" + quote(key) + ":" + raw + "}"
+		}
+		at := slices.IndexFunc(fields, func(f dialect.Field) bool { return f.Key == m.Path[0] })
+		if at < 0 {
+			fields = append(fields, dialect.Field{Key: m.Path[0], Raw: raw})
+		} else if joined, err := set([]byte(fields[at].Raw), m.Path[1], string(transcript.NewValue([]byte(raw), 0).Get(m.Path[1]).Raw())); err == nil {
+			fields[at].Raw = string(joined)
+		}
+	}
+	st := styleOf(object)
+	sep := st.comma
+	if st.multi {
+		sep = "," + st.nl + st.indent + st.unit
+	}
+	end := object.Span().Start + 1
+	empty := true
+	for _, val := range object.Members() {
+		end, empty = val.Span().End, false
+	}
+	var text []byte
+	for i, f := range fields {
+		if i > 0 || !empty {
+			text = append(text, sep...)
+		}
+		text = append(append(text, quote(f.Key)...), st.colon...)
+		text = append(text, render([]byte(f.Raw), st, 1)...)
+	}
+	return transcript.Edit{Span: transcript.Span{Start: end, End: end}, Text: text}
+}
