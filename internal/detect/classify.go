@@ -95,7 +95,7 @@ func (t *tally) element(v transcript.Value) (claimed bool) {
 			continue
 		}
 		c, key := d.Driver.Claim(v)
-		if c == dialect.ClaimNone || c == dialect.ClaimPlain && !knownRole(v) {
+		if c <= dialect.ClaimFaint || c == dialect.ClaimPlain && !knownRole(v) {
 			continue
 		}
 		claimed = true
@@ -166,7 +166,7 @@ func (t *tally) add(v transcript.Value, document bool) {
 				t.element(part)
 			}
 			if p.hint != nil && part.Kind() == transcript.Array {
-				t.hint(p.hint, part.Span().Start)
+				t.hint(p.hint, p.held, part.Span().Start)
 			}
 			for i, e := range part.Elements() {
 				if i >= headElements && (!document || t.decided()) {
@@ -197,11 +197,17 @@ func unspoken(v transcript.Value) bool {
 
 // hint counts what the object around messages tells of their dialect: less
 // than any message that tells itself, more than one that does not.
-func (t *tally) hint(d *dialect.Dialect, at int64) {
-	t.candidate(d, dialect.ClaimPlain, "the request around the messages", at)
+func (t *tally) hint(d *dialect.Dialect, held bool, at int64) {
+	key := "the request around the messages"
+	if held {
+		key = strings.Join(d.Holder.Members, ", ") + " around the messages"
+	}
+	t.candidate(d, dialect.ClaimPlain, key, at)
 	for i := range t.candidates {
 		if t.candidates[i].Dialect == d.Name {
-			t.candidates[i].Hints++
+			if t.candidates[i].Hints++; held {
+				t.candidates[i].Held++
+			}
 		}
 	}
 }
@@ -255,6 +261,9 @@ func (t *tally) decide(s *shape) {
 	s.Sure = t.sure
 	s.Wrap = t.wrap
 	slices.SortStableFunc(t.candidates, func(a, b Candidate) int {
+		if a.Held != b.Held {
+			return b.Held - a.Held
+		}
 		if a.Decisive != b.Decisive {
 			return b.Decisive - a.Decisive
 		}

@@ -27,6 +27,7 @@ type Candidate struct {
 	Decisive int    // elements that only this dialect writes
 	Plain    int    // elements that it could have written too
 	Hints    int    // requests around messages that are for its API
+	Held     int    // objects around messages that only its files have
 	Key      string // the first discriminating key, with where it stands
 
 	at int64 // where the first decisive element stands
@@ -462,6 +463,9 @@ func (r *reader) newSequence(name string) *sequence {
 
 // choose settles the dialect of elements that are all at hand.
 func (q *sequence) choose(p place) {
+	if q.primary == nil && p.held {
+		q.primary = p.hint
+	}
 	if q.primary != nil {
 		return
 	}
@@ -491,7 +495,7 @@ func (q *sequence) add(record int32, v transcript.Value) bool {
 	}
 	claim, _ := d.Driver.Claim(v)
 	foreign := false
-	if claim != dialect.ClaimDecisive && (claim != dialect.ClaimPlain || !onlyText(v)) {
+	if claim != dialect.ClaimDecisive && (claim == dialect.ClaimNone || !onlyText(v)) {
 		other, otherClaim, _ := claimOf(v)
 		switch {
 		case q.r.opts.Dialect != nil:

@@ -28,8 +28,9 @@ type place struct {
 	traced   bool // it is an output, a choice or a span
 	answered bool // it ends with what the model put out
 	// hint is the dialect that its object speaks of, for messages that do not
-	// tell.
+	// tell; held is set where no other dialect has such an object.
 	hint      *dialect.Dialect
+	held      bool
 	elsewhere bool // its object names state on the provider's side
 }
 
@@ -153,9 +154,15 @@ func (f *finder) object(v transcript.Value, path []string, ctx place, depth int)
 		return key == "" || slices.ContainsFunc(members, func(m member) bool { return m.key == key })
 	}
 	used := map[string]bool{}
+	if d := holderOf(has); d != nil {
+		ctx.hint, ctx.held = d, true
+		for _, m := range members {
+			used[m.key] = len(d.Holder.Only) > 0 && !slices.Contains(d.Holder.Only, m.key)
+		}
+	}
 	for _, comp := range composites {
 		parts := composite(v, comp)
-		if parts == nil {
+		if parts == nil || ctx.held {
 			continue
 		}
 		sub := ctx
@@ -176,7 +183,7 @@ func (f *finder) object(v transcript.Value, path []string, ctx place, depth int)
 			continue
 		}
 		sub := ctx
-		sub.traced = sub.traced || slices.Contains(traceKeys, m.key)
+		sub.traced = sub.traced || slices.Contains(traceKeys, m.key) || m.key == "inputs" && (has("outputs") || has("run_type"))
 		if f.alone(m.key, path, sub.traced) {
 			if d, claim, _ := claimOf(m.val); claim == dialect.ClaimDecisive || claim == dialect.ClaimPlain && knownRole(m.val) {
 				sub.traced, sub.hint = true, d
@@ -186,6 +193,17 @@ func (f *finder) object(v transcript.Value, path []string, ctx place, depth int)
 		}
 		f.value(m.val, append(path, m.key), sub, depth+1)
 	}
+}
+
+// holderOf returns the dialect that alone keeps messages in an object with such
+// members, nil where that does not tell.
+func holderOf(has func(key string) bool) *dialect.Dialect {
+	for _, d := range dialect.All() {
+		if h := d.Holder; h != nil && !slices.ContainsFunc(h.Members, func(key string) bool { return !has(key) }) {
+			return d
+		}
+	}
+	return nil
 }
 
 // alone reports whether a member may hold a message that stands alone: a choice,

@@ -231,3 +231,31 @@ func first(vals []transcript.Value) transcript.Value {
 func contains(tags []string, tag transcript.Value) bool {
 	return slices.ContainsFunc(tags, tag.Is)
 }
+
+// WriteResult implements Writer.
+func (d *Blocks) WriteResult(r NewResult) []Field {
+	if r.ID == "" {
+		return nil
+	}
+	return []Field{
+		{d.Tag, `"` + d.Result + `"`}, {d.ResultID[0], r.ID}, {d.Payload[0], r.Text}, {d.Error, "true"},
+	}
+}
+
+// WriteMessage implements Writer.
+func (d *Blocks) WriteMessage(content string) []Field {
+	return []Field{{d.Role, `"user"`}, {d.Content, content}}
+}
+
+// WriteText implements Writer.
+func (d *Blocks) WriteText(_ transcript.Value, text string) []Field {
+	return []Field{{d.Tag, `"` + d.Text + `"`}, {d.Text, text}}
+}
+
+// Retagged implements Writer.
+func (d *Blocks) Retagged(transcript.CallKind) string { return "" }
+
+// Keys implements Writer.
+func (d *Blocks) Keys(v transcript.Value) WriterKeys {
+	return WriterKeys{Body: v, Content: d.Content, ID: d.ID, ResultID: d.ResultID[0], Type: d.Tag, Text: d.Text, Assistant: "assistant"}
+}

@@ -470,15 +470,18 @@ func (d *Combined) WriteResult(NewResult) []Field { return nil }
 // WriteMessage implements Writer.
 func (d *Combined) WriteMessage(string) []Field { return nil }
 
+// WriteText implements Writer.
+func (d *Combined) WriteText(transcript.Value, string) []Field { return nil }
+
 // Retagged implements Writer.
 func (d *Combined) Retagged(transcript.CallKind) string { return "" }
 
 // Keys implements Writer.
-func (d *Combined) Keys() WriterKeys {
+func (d *Combined) Keys(v transcript.Value) WriterKeys {
 	rs := &d.Records[0]
-	k := WriterKeys{Content: rs.In.Key(), ID: rs.ID.Key(), ResultID: rs.ID.Key(), Type: rs.Tag.Key(), Text: "text"}
+	k := WriterKeys{Body: v, Content: rs.In.Key(), ID: rs.ID.Key(), ResultID: rs.ID.Key(), Type: rs.Tag.Key(), Text: "text"}
 	if rs.Tag == "" {
-		k.Content, k.Calls = d.Text.Key(), rs.In.Key()
+		k.Content, k.Calls = d.Text.Key(), []string{rs.In.Key()}
 	}
 	return k
 }

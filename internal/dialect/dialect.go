@@ -19,6 +19,7 @@ type Claim uint8
 // The claims.
 const (
 	ClaimNone     Claim = iota
+	ClaimFaint          // a message that it reads as well, written as others write theirs
 	ClaimPlain          // a message that any dialect of its family could hold
 	ClaimDecisive       // it writes a call, a result or the like as only this dialect does
 )
@@ -69,6 +70,15 @@ type Dialect struct {
 	// Log describes the envelope of a session log; nil where messages stand
 	// bare.
 	Log *Log
+	// Holder describes the object that holds the messages, where that tells the
+	// dialect; nil elsewhere.
+	Holder *Holder
+}
+
+// A Holder is an object in which only one dialect keeps messages.
+type Holder struct {
+	Members []string // by which it is known: it has all of them
+	Only    []string // of them, those that are read; all of them where it is empty
 }
 
 // Bare reports whether messages of the dialect stand without an envelope.
@@ -82,6 +92,8 @@ func All() []*Dialect {
 		Anthropic,
 		OpenAIResponses,
 		AISDKUI,
+		LangChain,
+		Inspect,
 	}
 }
 

@@ -263,3 +263,51 @@ func (r *itemsReader) keyed(v transcript.Value) bool {
 	}
 	return false
 }
+
+// WriteResult implements Writer.
+func (d *Items) WriteResult(r NewResult) []Field {
+	if r.ID == "" {
+		return nil
+	}
+	for i := range d.Pairs {
+		p := &d.Pairs[i]
+		if p.Kind != r.Kind || p.Args == "" {
+			continue
+		}
+		// The SDK spells the same things in another way.
+		if len(d.ID) > 1 && r.Element.Get(d.ID[1]).Exists() && len(p.Outputs) > 1 {
+			return []Field{
+				{d.Type, `"` + p.Outputs[1] + `"`},
+				{d.Name, r.Name},
+				{d.ID[1], r.ID},
+				{"status", `"completed"`},
+				{p.payload(), `{"type":"text","text":` + r.Text + `}`},
+			}
+		}
+		return []Field{{d.Type, `"` + p.Outputs[0] + `"`}, {d.ID[0], r.ID}, {p.payload(), r.Text}}
+	}
+	return nil
+}
+
+// WriteMessage implements Writer: results are items of their own.
+func (d *Items) WriteMessage(string) []Field { return nil }
+
+// WriteText implements Writer.
+func (d *Items) WriteText(_ transcript.Value, text string) []Field {
+	return []Field{{d.Role, `"user"`}, {d.Text, text}}
+}
+
+// Retagged implements Writer.
+func (d *Items) Retagged(kind transcript.CallKind) string {
+	for i := range d.Pairs {
+		if p := &d.Pairs[i]; p.Kind == kind {
+			return p.Outputs[0]
+		}
+	}
+	return ""
+}
+
+// Keys implements Writer.
+func (d *Items) Keys(v transcript.Value) WriterKeys {
+	return WriterKeys{Body: v, Content: d.Text, ID: d.ID[0], ResultID: d.ID[0], Type: d.Type, Text: "text", Assistant: "assistant"}
+}

@@ -1,91 +1,232 @@
 package dialect
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// A SideList is the driver for messages that list their calls beside the
-// content, and whose results are messages of their own.
+// A SideList is the row of a dialect whose messages list their calls beside the
+// content, and whose results are messages of their own. Paths lead from a
+// message's body, those of a call from the call.
 type SideList struct {
-	Role, Content string
-	MessageID     string // of a message, the same on all elements of a turn
-	Calls         string // the list of calls
-	ID            string // of a call
-	Function      string // of a call: the object that holds name and arguments
-	Custom        string // of a call: the same for custom tools, with free text
-	Name, Args    string // of the function
-	Input         string // of a custom tool
-	ResultID      string // of a result message
-	ResultIDs     string // the same as a list
-	ResultName    string // of a result message
-	LegacyCall    string // one call, without an id
-	LegacyRole    string // the role of its result
-	Reasoning     string
-	Other         []string // members that are content too
-	Want          transcript.ArgsConvention
-	// Control is a prefix of roles that mark lines of book-keeping.
-	Control string
+	// Body holds the members of a message where the message itself does not: a
+	// dialect with a wrapper of its own has an alternative for each.
+	Body Path
+	// Role leads, from the message, to who speaks; of several alternatives the
+	// first counts whose value is a role.
+	Role Path
+	// Roles are the ways to write a role, where the dialect has its own; then
+	// nothing else is a message.
+	Roles []RoleName
+	// User, Assistant and Tool are how a role is written anew: an alternative
+	// for each of Role.
+	User, Assistant, Tool Path
+	// Faint is set for a dialect that writes plain messages as another does.
+	Faint bool
+	// Own are roles that only this dialect writes, Never members that its
+	// messages do not have.
+	Own, Never []string
+	// Control is a prefix of roles that mark lines of book-keeping, Controls are
+	// such roles.
+	Control  string
+	Controls []string
+
+	Content   Path
+	MessageID Path // the same on all elements of a turn
+	Calls     Path // the list of calls, by an alternative for each spelling
+	Invalid   Path // a list of calls whose arguments could not be parsed
+	// Lists is set where every message has a list of calls, be it empty.
+	Lists     bool
+	ID        Path // of a call
+	Function  Path // of a call: the object that holds name and arguments
+	Custom    Path // of a call: the same for custom tools, with free text
+	Name      Path // of the function
+	Args      Path
+	Input     Path // of a custom tool
+	Want      transcript.ArgsConvention
+	ResultID  Path // of a result, by the alternatives of Calls
+	ResultIDs Path // the same as a list
+	// ResultName repeats the tool's name in a result; Named is set where every
+	// result does.
+	ResultName Path
+	Named      bool
+	// Error marks a result of a tool that failed: by the value Failed or, where
+	// that is empty, by being there.
+	Error  Path
+	Failed string
+	// Mark are members of a result that only this dialect writes.
+	Mark []string
+	// Extra are members that a new result gets where the message of its call has
+	// them.
+	Extra []Extra
+
+	LegacyCall Path   // one call, without an id
+	LegacyRole string // the role of its result
+	Reasoning  Path
+	// Thoughts are tags of parts that are reasoning; Signature are members of
+	// such a part that sign it.
+	Thoughts, Signature []string
+	Other               []Path // members that are content too
+	// Copies are the places where a message repeats its calls.
+	Copies []CopyList
+}
+
+// An Extra is a member of a new result. Raw is its value as JSON, "" for a new
+// id.
+type Extra struct {
+	Key, Raw string
+}
+
+// A CopyList is a list in which a message repeats its calls.
+type CopyList struct {
+	List Path
+	Tags []string // of the type of an element; any where there are none
+	ID   Path     // of an element
+	Name Path
+}
+
+// Slots of the members that are read of every message.
+const (
+	slotContent = iota
+	slotMessageID
+	slotCalls
+	slotInvalid
+	slotResultID
+	slotResultIDs
+	slotResultName
+	slotError
+	slotLegacy
+	slotReasoning
+	slots
+)
+
+// NewSideList returns the driver for a row.
+func NewSideList(row SideList) Driver {
+	d := &sideList{SideList: row}
+	d.fields = newFieldSet(append([]Path{
+		row.Content, row.MessageID, row.Calls, row.Invalid, row.ResultID, row.ResultIDs, row.ResultName, row.Error,
+		row.LegacyCall, row.Reasoning,
+	}, row.Other...)...)
+	d.call = newFieldSet(row.ID, row.Function, row.Custom, row.Name, row.Args)
+	d.called = newFieldSet(row.Name, row.Args, row.Input)
+	return d
+}
+
+type sideList struct {
+	SideList
+	fields *fieldSet // of a message
+	call   *fieldSet // id, function, custom function, name and arguments of a call
+	called *fieldSet // name, arguments and input of a function
+}
+
+// role returns who speaks in v, and how that is written; nothing where v is no
+// message.
+func (d *sideList) role(v transcript.Value) (transcript.Value, transcript.Role) {
+	for alt := range d.Role.Alternatives() {
+		val := alt.follow(v)
+		if val.Kind() != transcript.String {
+			continue
+		}
+		if len(d.Roles) == 0 {
+			return val, roleOf(val)
+		}
+		for i := range d.Roles {
+			if val.Is(d.Roles[i].Written) {
+				return val, d.Roles[i].Role
+			}
+		}
+	}
+	return transcript.Value{}, transcript.RoleNone
+}
+
+// body returns what holds the members of a message.
+func (d *sideList) body(v transcript.Value) transcript.Value {
+	if d.Body != "" {
+		if body := d.Body.In(v); body.Kind() == transcript.Object {
+			return body
+		}
+	}
+	return v
 }
 
 // Claim implements Driver.
-func (d *SideList) Claim(v transcript.Value) (Claim, Sign) {
+func (d *sideList) Claim(v transcript.Value) (Claim, Sign) {
 	if v.Kind() != transcript.Object {
 		return ClaimNone, Sign{}
 	}
-	var role, content, calls, id, ids, legacy transcript.Value
+	roleVal, role := d.role(v)
+	if !roleVal.Exists() {
+		return ClaimNone, Sign{}
+	}
+	body := d.body(v)
+	var buf [16]transcript.Value
+	f := buf[:]
+	if n := d.fields.n; n <= len(f) {
+		f = f[:n]
+	} else {
+		f = make([]transcript.Value, n)
+	}
 	alien := false
-	for k, val := range v.Members() {
-		switch {
-		case k.Is(d.Role):
-			role = val
-		case k.Is(d.Content):
-			content = val
-		case k.Is(d.Calls):
-			calls = val
-		case k.Is(d.ResultID):
-			id = val
-		case k.Is(d.ResultIDs):
-			ids = val
-		case k.Is(d.LegacyCall):
-			legacy = val
-		default:
+	for k, val := range body.Members() {
+		if slices.ContainsFunc(d.Never, k.Is) && body.Span() == v.Span() {
+			return ClaimNone, Sign{}
+		}
+		if !d.fields.put(f, k, val) {
 			alien = alien || alienMember(k, val)
 		}
 	}
-	if role.Kind() != transcript.String {
-		return ClaimNone, Sign{}
-	}
+	content, calls, legacy := f[slotContent], f[slotCalls], f[slotLegacy]
+	sign := Sign{string(d.Role.Nth(0)), roleVal}
 	if first := firstCall(calls); first.Kind() == transcript.Object {
-		if f := first.Get(d.Function).Kind(); f == transcript.Object || f == transcript.String || first.Get(d.Custom).Kind() == transcript.Object {
-			return ClaimDecisive, Sign{Member: d.Calls}
+		if d.isCall(first) {
+			return ClaimDecisive, Sign{Member: d.Calls.Key()}
 		}
 		return ClaimNone, Sign{}
 	}
-	if roleOf(role) == transcript.RoleTool {
-		switch {
+	if firstCall(f[slotInvalid]).Kind() == transcript.Object {
+		return ClaimDecisive, Sign{Member: d.Invalid.Key()}
+	}
+	if role == transcript.RoleTool {
+		switch id := f[slotResultID]; {
+		case len(d.Mark) > 0 && !slices.ContainsFunc(d.Mark, func(key string) bool { return body.Get(key).Exists() }):
+			return ClaimNone, Sign{}
 		case id.Exists() && id.Kind() != transcript.Null:
-			return ClaimDecisive, Sign{Member: d.ResultID}
-		case ids.Kind() == transcript.Array:
-			return ClaimDecisive, Sign{Member: d.ResultIDs}
-		case role.Is(d.LegacyRole) && content.Exists():
-			return ClaimDecisive, Sign{d.Role, role}
+			return ClaimDecisive, Sign{Member: d.ResultID.Key()}
+		case f[slotResultIDs].Kind() == transcript.Array:
+			return ClaimDecisive, Sign{Member: d.ResultIDs.Key()}
+		case roleVal.Is(d.LegacyRole) && content.Exists():
+			return ClaimDecisive, sign
 		case content.Exists() && !taggedResults(content):
-			return ClaimDecisive, Sign{d.Role, role}
+			return ClaimDecisive, sign
 		}
 		return ClaimNone, Sign{}
 	}
-	if legacy.Get(d.Name).Kind() == transcript.String {
-		return ClaimDecisive, Sign{Member: d.LegacyCall}
+	if d.LegacyCall != "" && d.Name.In(legacy).Kind() == transcript.String {
+		return ClaimDecisive, Sign{Member: d.LegacyCall.Key()}
+	}
+	if content.Exists() && (body.Span() != v.Span() || contains(d.Own, roleVal)) {
+		return ClaimDecisive, sign
 	}
 	if alien || alienContent(content) {
 		return ClaimNone, Sign{}
 	}
-	if content.Exists() || calls.Kind() == transcript.Array || d.Control != "" && strings.HasPrefix(string(role.Text()), d.Control) {
-		return ClaimPlain, Sign{d.Role, role}
+	if content.Exists() || calls.Kind() == transcript.Array || d.Control != "" && strings.HasPrefix(string(roleVal.Text()), d.Control) {
+		if d.Faint {
+			return ClaimFaint, sign
+		}
+		return ClaimPlain, sign
 	}
 	return ClaimNone, Sign{}
+}
+
+// isCall reports whether an element of a list of calls is one of this dialect.
+func (d *sideList) isCall(v transcript.Value) bool {
+	if d.Function == "" {
+		return d.Name.In(v).Kind() == transcript.String && d.Args.In(v).Exists()
+	}
+	return d.Function.In(v).Kind() == transcript.Object || d.Custom != "" && d.Custom.In(v).Kind() == transcript.Object
 }
 
 // taggedResults reports whether content is a list whose first block has a tag
@@ -97,62 +238,75 @@ func taggedResults(content transcript.Value) bool {
 }
 
 // Reader implements Driver.
-func (d *SideList) Reader(b *transcript.Builder) Reader {
-	return &sideListReader{SideList: d, b: b, keys: append([]string{
-		d.Role, d.Content, d.Calls, d.LegacyCall, d.ResultID, d.ResultIDs, d.ResultName, d.Reasoning, d.MessageID,
-	}, d.Other...), vals: make([]transcript.Value, 9+len(d.Other))}
+func (d *sideList) Reader(b *transcript.Builder) Reader {
+	return &sideListReader{sideList: d, b: b, vals: make([]transcript.Value, d.fields.n)}
 }
 
 type sideListReader struct {
-	*SideList
+	*sideList
 	b     *transcript.Builder
-	keys  []string
 	vals  []transcript.Value
 	split splitTurn
 }
 
 func (r *sideListReader) Read(v transcript.Value) {
 	b := r.b
-	b.Fields(v, r.keys, r.vals)
-	roleVal, content, calls, legacy := r.vals[0], r.vals[1], r.vals[2], r.vals[3]
-	resultID, resultIDs, resultName, reasoning := r.vals[4], r.vals[5], r.vals[6], r.vals[7]
-	role := roleOf(roleVal)
+	roleVal, role := r.role(v)
+	if contains(r.Controls, roleVal) {
+		return
+	}
+	body := r.body(v)
+	if body.Span() != v.Span() {
+		b.Fields(v, nil, nil)
+	}
+	r.fields.read(b, body, r.vals)
+	content, calls, invalid, legacy := r.vals[slotContent], r.vals[slotCalls], r.vals[slotInvalid], r.vals[slotLegacy]
+	if !roleVal.Exists() {
+		roleVal, role = r.Role.In(v), transcript.RoleOther
+		if !roleVal.Exists() || roleVal.Kind() == transcript.Null {
+			role = transcript.RoleNone
+		}
+	}
 	// Some stacks have a role of their own for the model: what makes calls
 	// speaks as the assistant.
 	makes := firstCall(calls).Exists() || legacy.Kind() == transcript.Object
 	if makes && role == transcript.RoleOther {
 		role = transcript.RoleAssistant
 	}
-	m := b.Begin(v, roleVal, role, r.split.turn(role, r.vals[8]))
-	if reasoning.Exists() && !hollow(reasoning) {
+	m := b.Begin(v, roleVal, role, r.split.turn(role, r.vals[slotMessageID]))
+	if reasoning := r.vals[slotReasoning]; reasoning.Exists() && !hollow(reasoning) {
 		b.Block(transcript.BlockReasoning, reasoning, 0)
 	}
 	if role == transcript.RoleTool {
-		r.results(v, roleVal, content, resultID, resultIDs, resultName)
+		r.results(v, body, roleVal)
 	} else {
 		r.text(content)
 	}
 	// A list of calls that is none is something all the same.
-	full := !hollow(content) || !hollow(calls) || !hollow(legacy) || role == transcript.RoleTool
-	for _, other := range r.vals[9:] {
+	full := !hollow(content) || !hollow(calls) || !hollow(invalid) || !hollow(legacy) || role == transcript.RoleTool
+	for _, other := range r.vals[slots:] {
 		full = full || !hollow(other)
 	}
 	if !full {
 		markHollow(m, content)
 	}
-	if calls.Kind() == transcript.Array && !makes {
+	if calls.Kind() == transcript.Array && !makes && !r.Lists {
 		b.Block(transcript.BlockEmptyCalls, calls, 0)
 	}
 	wrong := role == transcript.RoleUser || role == transcript.RoleSystem || role == transcript.RoleTool
+	lo := len(b.Conv.Calls)
 	for _, c := range calls.Elements() {
-		r.call(c, wrong)
+		r.readCall(c, r.Want, wrong)
 	}
 	for _, c := range calls.Members() { // some stacks write a map, by index
-		r.call(c, wrong)
+		r.readCall(c, r.Want, wrong)
+	}
+	for _, c := range invalid.Elements() {
+		r.readCall(c, transcript.ArgsWantString, wrong)
 	}
 	if legacy.Kind() == transcript.Object {
-		var f [2]transcript.Value
-		b.Fields(legacy, []string{r.Name, r.Args}, f[:])
+		var f [3]transcript.Value
+		r.called.read(b, legacy, f[:])
 		call := transcript.Call{
 			ID: transcript.Token{Span: legacy.Span()}, Name: transcript.TokenOf(f[0], legacy.Span()),
 			Kind: transcript.KindLegacyFunction, NoIDs: true, WrongRole: wrong,
@@ -160,42 +314,77 @@ func (r *sideListReader) Read(v transcript.Value) {
 		setArgs(r.b, &call, f[1], r.Want)
 		b.Call(legacy, call, 0)
 	}
+	if n := len(b.Conv.Calls); n > lo {
+		for i := range r.Copies {
+			r.copies(&r.Copies[i], body, lo, n)
+		}
+	}
 }
 
-func (r *sideListReader) call(v transcript.Value, wrong bool) {
-	var f [3]transcript.Value
-	r.b.Fields(v, []string{r.ID, r.Function, r.Custom}, f[:])
-	call := transcript.Call{ID: transcript.TokenOf(f[0], v.Span()), WrongRole: wrong}
+func (r *sideListReader) readCall(v transcript.Value, want transcript.ArgsConvention, wrong bool) {
+	var f [5]transcript.Value
+	r.call.read(r.b, v, f[:])
+	id, function, custom, name, args := f[0], f[1], f[2], f[3], f[4]
+	call := transcript.Call{ID: transcript.TokenOf(id, v.Span()), WrongRole: wrong}
+	owner := v
 	var g [3]transcript.Value
 	switch {
-	case f[2].Kind() == transcript.Object && f[1].Kind() != transcript.Object:
-		r.b.Fields(f[2], []string{r.Name, r.Input}, g[:2])
-		call.Name = transcript.TokenOf(g[0], f[2].Span())
+	case function.Kind() == transcript.Object:
+		r.called.read(r.b, function, g[:])
+		owner, name, args = function, g[0], g[1]
+	case custom.Kind() == transcript.Object:
+		r.called.read(r.b, custom, g[:])
+		call.Name = transcript.TokenOf(g[0], custom.Span())
 		call.Form = transcript.ArgsText
-		if g[1].Exists() {
-			call.Args = g[1].Span()
+		if g[2].Exists() {
+			call.Args = g[2].Span()
 		}
-	case f[1].Kind() == transcript.String:
-		// The function is only its name, with the arguments beside it.
-		r.b.Fields(v, []string{r.Args}, g[:1])
-		call.Name = transcript.TokenOf(f[1], v.Span())
-		setArgs(r.b, &call, g[0], transcript.ArgsWantAny)
-	default:
-		owner := f[1]
-		if owner.Kind() != transcript.Object {
-			owner = v
-		}
-		r.b.Fields(owner, []string{r.Name, r.Args}, g[:2])
-		call.Name = transcript.TokenOf(g[0], owner.Span())
-		setArgs(r.b, &call, g[1], r.Want)
+		r.b.Call(v, call, 0)
+		return
 	}
+	call.Name = transcript.TokenOf(name, owner.Span())
+	setArgs(r.b, &call, args, want)
 	r.b.Call(v, call, 0)
 }
 
-func (r *sideListReader) results(v, role, content, id, ids, name transcript.Value) {
-	res := transcript.Result{Name: transcript.TokenOf(name, v.Span())}
-	if content.Exists() {
+// copies notes where a list repeats the calls lo to hi of a message: by id, in
+// order, and by place where there are none.
+func (r *sideListReader) copies(l *CopyList, body transcript.Value, lo, hi int) {
+	c := r.b.Conv
+	list := l.List.In(body)
+	var taken uint64 // calls that have their copy in this list
+	n := 0
+	for _, e := range list.Elements() {
+		if e.Kind() != transcript.Object || len(l.Tags) > 0 && !contains(l.Tags, e.Get("type")) {
+			continue
+		}
+		id := transcript.TokenOf(l.ID.In(e), e.Span())
+		at := -1
+		for i := lo; i < min(hi, lo+64) && at < 0; i++ {
+			if call := &c.Calls[i]; taken>>(i-lo)&1 == 0 && (call.ID.Raw == id.Raw && id.IsString() || i-lo == n && !id.IsString() && !call.ID.IsString()) {
+				at = i
+			}
+		}
+		n++
+		if at < 0 {
+			continue
+		}
+		taken |= 1 << (at - lo)
+		name := l.Name.In(e)
+		c.Copies = append(c.Copies, transcript.Copy{
+			Call: int32(at), List: list.Span(), Block: e.Span(), ID: id, IDKey: l.ID.Key(), Name: transcript.TokenOf(name, e.Span()),
+		})
+	}
+}
+
+func (r *sideListReader) results(v, body, role transcript.Value) {
+	id, ids := r.vals[slotResultID], r.vals[slotResultIDs]
+	res := transcript.Result{Name: transcript.TokenOf(r.vals[slotResultName], body.Span())}
+	if content := r.vals[slotContent]; content.Exists() {
 		res.Payload = content.Span()
+	}
+	if failed := r.vals[slotError]; failed.Exists() && failed.Kind() != transcript.Null {
+		res.Error = r.Failed == "" || failed.Is(r.Failed)
 	}
 	if role.Is(r.LegacyRole) {
 		res.Kind = transcript.KindLegacyFunction
@@ -208,7 +397,7 @@ func (r *sideListReader) results(v, role, content, id, ids, name transcript.Valu
 		}
 		return
 	}
-	res.ID = transcript.TokenOf(id, v.Span())
+	res.ID = transcript.TokenOf(id, body.Span())
 	r.b.Result(v, res)
 }
 
@@ -218,13 +407,33 @@ func (r *sideListReader) text(content transcript.Value) {
 		r.b.Block(transcript.BlockText, content, textFlags(content))
 	case transcript.Array:
 		for _, part := range content.Elements() {
-			if text := part.Get("text"); text.Kind() == transcript.String {
-				r.b.Block(transcript.BlockText, part, textFlags(text))
-			} else {
-				r.b.Block(transcript.BlockMedia, part, 0)
-			}
+			r.part(part)
 		}
 	}
+}
+
+func (r *sideListReader) part(v transcript.Value) {
+	if text := v.Get("text"); text.Kind() == transcript.String {
+		r.b.Block(transcript.BlockText, v, textFlags(text))
+		return
+	}
+	tag := v.Get("type")
+	if contains(r.Thoughts, tag) {
+		var flags transcript.BlockFlags
+		for _, key := range r.Signature {
+			if s := v.Get(key); s.Kind() == transcript.String && len(s.Raw()) > 2 {
+				flags = transcript.BlockSigned
+			}
+		}
+		r.b.Block(transcript.BlockReasoning, v, flags)
+		return
+	}
+	for i := range r.Copies {
+		if contains(r.Copies[i].Tags, tag) {
+			return // a call, which is counted where it is listed
+		}
+	}
+	r.b.Block(transcript.BlockMedia, v, 0)
 }
 
 // firstCall returns the first of a list or a map of calls.
@@ -233,4 +442,135 @@ func firstCall(calls transcript.Value) transcript.Value {
 		return c
 	}
 	return calls.First()
+}
+
+// spelling returns the number of the alternative of a path that is to be found
+// in v, 0 for none.
+func spelling(p Path, v transcript.Value) int {
+	n := 0
+	for alt := range p.Alternatives() {
+		if alt.follow(v).Exists() {
+			return n
+		}
+		n++
+	}
+	return 0
+}
+
+// WriteResult implements Writer.
+func (d *sideList) WriteResult(r NewResult) []Field {
+	body := d.body(r.Message)
+	name := string(d.ResultName.Nth(0))
+	if r.Kind == transcript.KindLegacyFunction {
+		return d.message(r.Message, Path(d.LegacyRole), []Field{{name, r.Name}, {d.Content.Key(), r.Text}})
+	}
+	var out []Field
+	if r.ID != "" {
+		out = append(out, Field{string(d.ResultID.Nth(spelling(d.Calls, body))), r.ID})
+	}
+	if (r.ID == "" || r.Named || d.Named) && r.Name != "" {
+		out = append(out, Field{name, r.Name})
+	}
+	if d.Failed != "" {
+		out = append(out, Field{d.Error.Key(), `"` + d.Failed + `"`})
+	}
+	for _, e := range d.Extra {
+		if !body.Get(e.Key).Exists() {
+			continue
+		}
+		raw := e.Raw
+		if raw == "" {
+			raw = r.Fresh
+		}
+		out = append(out, Field{e.Key, raw})
+	}
+	return d.message(r.Message, d.Tool, append(out, Field{d.Content.Key(), r.Text}))
+}
+
+// roleSpelling returns the number of the alternative by which the role of v is
+// written.
+func (d *sideList) roleSpelling(v transcript.Value) int {
+	want, _ := d.role(v)
+	n := 0
+	for alt := range d.Role.Alternatives() {
+		if want.Exists() && alt.follow(v).Span() == want.Span() {
+			return n
+		}
+		n++
+	}
+	return 0
+}
+
+// message returns the members of a message with one of the given roles and the
+// given members, in the spelling of the message near.
+func (d *sideList) message(near transcript.Value, roles Path, members []Field) []Field {
+	role := `"` + string(roles.Nth(d.roleSpelling(near))) + `"`
+	body, key := d.body(near), string(d.Role.Nth(0))
+	if body.Span() == near.Span() {
+		return append([]Field{{key, role}}, members...)
+	}
+	// The wrapper is that of the neighbour, but for the role and the body.
+	inner := members
+	if body.Get(key).Exists() {
+		inner = append([]Field{{key, `"` + string(roles.Nth(0)) + `"`}}, members...)
+	}
+	at, _ := d.role(near)
+	var out []Field
+	for k, val := range near.Members() {
+		raw := string(val.Raw())
+		switch {
+		case val.Span() == body.Span():
+			raw = object(inner)
+		case val.Span().Contains(at.Span()):
+			from, to := at.Span().Start-val.Span().Start, at.Span().End-val.Span().Start
+			raw = raw[:from] + role + raw[to:]
+		}
+		out = append(out, Field{k.Str(), raw})
+	}
+	return out
+}
+
+// object returns the object with the given members.
+func object(members []Field) string {
+	var b strings.Builder
+	for i, m := range members {
+		sep := ','
+		if i == 0 {
+			sep = '{'
+		}
+		b.WriteRune(sep)
+		b.WriteString(`"` + m.Key + `":` + m.Raw)
+	}
+	return b.String() + "}"
+}
+
+// WriteText implements Writer.
+func (d *sideList) WriteText(near transcript.Value, text string) []Field {
+	return d.message(near, d.User, []Field{{d.Content.Key(), text}})
+}
+
+// WriteMessage implements Writer: results are messages of their own.
+func (d *sideList) WriteMessage(string) []Field { return nil }
+
+// Retagged implements Writer: it is the role that tells kinds apart.
+func (d *sideList) Retagged(kind transcript.CallKind) string {
+	if kind == transcript.KindLegacyFunction {
+		return d.LegacyRole
+	}
+	return string(d.Tool.Nth(0))
+}
+
+// Keys implements Writer.
+func (d *sideList) Keys(v transcript.Value) WriterKeys {
+	body := d.body(v)
+	k := WriterKeys{
+		Body: body, Content: d.Content.Key(), ID: d.ID.Key(), Type: string(d.Role.Nth(0)), Text: "text",
+		ResultID:  string(d.ResultID.Nth(spelling(d.ResultID, body))),
+		Calls:     []string{string(d.Calls.Nth(spelling(d.Calls, body)))},
+		Assistant: string(d.Assistant.Nth(d.roleSpelling(v))), KeepCalls: d.Lists,
+	}
+	if d.Invalid != "" {
+		k.Calls = append(k.Calls, string(d.Invalid))
+	}
+	return k
 }

@@ -74,6 +74,7 @@ func (c *workedCase) options(t *testing.T) Options {
 // supported are the dialects of the cases that can be read.
 var supported = map[string]bool{
 	"openai-chat": true, "anthropic": true, "claude-code": true, "openai-responses": true, "jsonl-raw": true, "ai-sdk-ui": true,
+	"langchain": true,
 }
 
 func TestCases(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -71,10 +70,13 @@ func (p *Plan) dropMessage(m int32) bool {
 // that could be worth keeping: a text, a list or an object under a name that is
 // not mere book-keeping.
 func (p *Plan) says(m int32) bool {
-	keys := p.driver.Keys()
-	for k, v := range p.value(m).Members() {
+	keys := p.keys(m)
+	for k, v := range keys.Body.Members() {
+		if slices.ContainsFunc(keys.Calls, k.Is) {
+			continue
+		}
 		switch k.Str() {
-		case "role", keys.Content, "tool_calls", "id", "type", "name", "model", "status", "usage", "finish_reason", "stop_reason", "stop_sequence",
+		case "role", keys.Content, "id", "type", "name", "model", "status", "usage", "finish_reason", "stop_reason", "stop_sequence",
 			"timestamp", "created", "created_at", "ts":
 			continue
 		}
@@ -117,7 +119,7 @@ func (p *Plan) dropCall(c int32) bool {
 	if p.foreign(call.Message) {
 		return false
 	}
-	keys := p.driver.Keys()
+	keys := p.keys(call.Message)
 	blk := p.Conv.Blocks[call.Block]
 	msg := &p.Conv.Messages[call.Message]
 	switch {
@@ -132,11 +134,17 @@ func (p *Plan) dropCall(c int32) bool {
 			p.dropMessage(k)
 		}
 		return ok
-	case keys.Calls == "":
+	case len(keys.Calls) == 0:
 		return p.takeBlock(call.Block)
 	}
-	v := p.value(call.Message)
-	calls := v.Get(keys.Calls)
+	v := keys.Body
+	var calls transcript.Value
+	for _, key := range keys.Calls {
+		if calls = v.Get(key); calls.Span().Contains(blk.Span) {
+			break
+		}
+	}
+	p.dropCopies(c)
 	if calls.Kind() == transcript.Object && calls.Span().Contains(blk.Span) {
 		return false // a map of calls is left alone
 	}
@@ -159,16 +167,41 @@ func (p *Plan) dropCall(c int32) bool {
 			left++
 		}
 	}
-	if left > 0 {
-		p.list(calls.Span().Start, calls.Span()).remove(blk.Span)
-		return true
-	}
-	delete(p.lists, calls.Span().Start)
-	if p.hollow(call.Message, taken) {
+	if left == 0 && p.hollow(call.Message, taken) {
+		delete(p.lists, calls.Span().Start)
 		return p.dropMessage(call.Message)
 	}
-	p.removeMember(v, calls.Span())
+	p.dropElement(v, calls, blk.Span, keys.KeepCalls)
 	return true
+}
+
+// dropElement takes an element out of a list, and the list out of its object
+// when nothing is left in it, unless it is to be kept.
+func (p *Plan) dropElement(object, list transcript.Value, element transcript.Span, keep bool) {
+	l := p.list(list.Span().Start, list.Span())
+	l.remove(element)
+	n := 0
+	for range list.Elements() {
+		n++
+	}
+	if !keep && n == len(l.removed) {
+		delete(p.lists, list.Span().Start)
+		p.removeMember(object, list.Span())
+	}
+}
+
+// dropCopies removes what repeats a call in its message.
+func (p *Plan) dropCopies(c int32) {
+	keys := p.keys(p.Conv.Calls[c].Message)
+	for _, cp := range p.copiesOf(c) {
+		owner := keys.Body
+		for _, v := range keys.Body.Members() { // the list may stand one level down
+			if v.Kind() == transcript.Object && v.Span().Contains(cp.List) {
+				owner = v
+			}
+		}
+		p.dropElement(owner, p.at(cp.List), cp.Block, keys.Body.Get(keys.Content).Span() == cp.List)
+	}
 }
 
 // Answers returns the results that go with the calls of an operation: those it
@@ -249,7 +282,6 @@ func (p *Plan) textResult(r int32) bool {
 	if p.foreign(res.Message) {
 		return false
 	}
-	keys := p.driver.Keys()
 	raw := `""`
 	if !res.Payload.IsZero() {
 		raw = string(p.text(res.Payload))
@@ -258,10 +290,11 @@ func (p *Plan) textResult(r int32) bool {
 		raw = quote(raw)
 	}
 	blk := p.Conv.Blocks[res.Block]
-	fields := []dialect.Field{{Key: "role", Raw: `"user"`}, {Key: keys.Content, Raw: raw}}
-	if p.blockwise() {
-		fields = []dialect.Field{{Key: keys.Type, Raw: `"text"`}, {Key: keys.Text, Raw: raw}}
-	} else if !p.alone(res.Message) {
+	if !p.blockwise() && !p.alone(res.Message) {
+		return false
+	}
+	fields := p.driver.WriteText(p.at(blk.Span), raw)
+	if fields == nil {
 		return false
 	}
 	text, err := build(fields)

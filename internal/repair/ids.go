@@ -1,8 +1,10 @@
 package repair
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -35,7 +37,7 @@ func (p *Plan) rename(op *operation.Operation) bool {
 			}
 			done = true
 			id := quote(p.fresh(p.proper(p.Conv.Calls[c].ID), -1))
-			p.set(p.Conv.Calls[c].ID.Span, id)
+			p.setCallID(c, id)
 			for _, r := range p.answersOf(c) {
 				p.set(p.Conv.Results[r].ID.Span, id)
 			}
@@ -57,7 +59,7 @@ func (p *Plan) rename(op *operation.Operation) bool {
 	}
 	for i := range p.Conv.Calls {
 		if c := &p.Conv.Calls[i]; !c.Server && c.ID.Raw == old.Raw {
-			p.set(c.ID.Span, quote(id))
+			p.setCallID(int32(i), quote(id))
 			if r := p.Pairing.Calls[i].Result; r >= 0 && p.Conv.Results[r].ID.Raw != old.Raw && pairing.Key(p.Conv.Results[r].ID) != id {
 				p.set(p.Conv.Results[r].ID.Span, quote(id))
 			}
@@ -150,7 +152,6 @@ func (p *Plan) fresh(id string, partner int32) string {
 // mint gives calls and their results an id where there is none.
 func (p *Plan) mint(op *operation.Operation) bool {
 	done := map[int32]bool{}
-	keys := p.driver.Keys()
 	for _, c := range op.Calls {
 		if done[c] || !p.behind(c) {
 			continue
@@ -172,23 +173,59 @@ func (p *Plan) mint(op *operation.Operation) bool {
 			raw = quote(p.fresh(p.fit(minted, minted), -1))
 		}
 		if pairing.Key(call.ID) == "" {
-			p.setToken(call.ID, p.Conv.Blocks[call.Block].Span, keys.ID, raw)
+			p.setCallID(c, raw)
 		}
 		if res >= 0 && pairing.Key(p.Conv.Results[res].ID) == "" && p.Conv.Combined(res) < 0 {
 			r := &p.Conv.Results[res]
-			p.setToken(r.ID, p.Conv.Blocks[r.Block].Span, keys.ResultID, raw)
+			p.setToken(r.ID, p.keys(r.Message).ResultID, raw)
 		}
 	}
 	return len(done) > 0
 }
 
-// setToken writes a member of an element: in its place, or as the first one.
-func (p *Plan) setToken(t transcript.Token, element transcript.Span, key, raw string) {
+// setCallID gives a call, and every copy of it, an id.
+func (p *Plan) setCallID(c int32, raw string) {
+	call := &p.Conv.Calls[c]
+	p.setToken(call.ID, p.keys(call.Message).ID, raw)
+	for _, cp := range p.copiesOf(c) {
+		p.setToken(cp.ID, cp.IDKey, raw)
+	}
+}
+
+// setCopies writes the name that an operation gives a call into its copies.
+func (p *Plan) setCopies(op *operation.Operation) {
+	for _, c := range op.Calls {
+		for _, cp := range p.copiesOf(c) {
+			if name := p.Conv.Calls[c].Name; op.Span == name.Span && cp.Name.Raw == name.Raw {
+				p.set(cp.Name.Span, op.Text)
+			}
+		}
+	}
+}
+
+// copiesOf returns the copies of a call: those of one message stand together,
+// in the order of the messages.
+func (p *Plan) copiesOf(c int32) []transcript.Copy {
+	all := p.Conv.Copies
+	m := p.Conv.Calls[c].Message
+	at, _ := slices.BinarySearchFunc(all, m, func(cp transcript.Copy, m int32) int { return cmp.Compare(p.Conv.Calls[cp.Call].Message, m) })
+	var out []transcript.Copy
+	for ; at < len(all) && p.Conv.Calls[all[at].Call].Message == m; at++ {
+		if all[at].Call == c {
+			out = append(out, all[at])
+		}
+	}
+	return out
+}
+
+// setToken writes a member: in its place, or as the first one of the element
+// that should have it.
+func (p *Plan) setToken(t transcript.Token, key, raw string) {
 	if t.Present() {
 		p.set(t.Span, raw)
 		return
 	}
-	v := p.at(element)
+	v := p.at(t.Span)
 	st := styleOf(v)
 	var first, second, end int64
 	n := 0

@@ -122,7 +122,9 @@ func (p *Plan) placeholderText(call *transcript.Call) string {
 func (p *Plan) placeholder(c int32) []byte {
 	call := &p.Conv.Calls[c]
 	r := dialect.NewResult{
-		Kind: call.Kind, Text: quote(p.placeholderText(call)), Element: p.at(p.Conv.Blocks[call.Block].Span), Named: p.names,
+		Kind: call.Kind, Text: quote(p.placeholderText(call)), Named: p.names,
+		Element: p.at(p.Conv.Blocks[call.Block].Span), Message: p.value(call.Message),
+		Fresh: derivedID(p.Conv.Name, call.ID.Raw, int(c), false),
 	}
 	if pairing.Key(call.ID) != "" {
 		r.ID = call.ID.Raw
@@ -260,7 +262,7 @@ func (l *layout) layBlocks() {
 	}
 	msg := &p.Conv.Messages[target]
 	list := p.contents(target)
-	if !p.value(target).Get(p.driver.Keys().Content).First().Exists() {
+	if keys := p.keys(target); !keys.Body.Get(keys.Content).First().Exists() {
 		list = nil // an empty list tells no layout
 	}
 	var entries []entry
@@ -338,7 +340,8 @@ func (l *layout) resultOf(e entry) int32 { return l.plan.Pairing.Calls[e.call].R
 // blockStyle returns the layout of the blocks of a message.
 func (p *Plan) blockStyle(m int32) style {
 	v := p.value(m)
-	if first := v.Get(p.driver.Keys().Content).First(); first.Kind() == transcript.Object {
+	keys := p.keys(m)
+	if first := keys.Body.Get(keys.Content).First(); first.Kind() == transcript.Object {
 		return styleOf(first)
 	}
 	st := styleOf(v)
@@ -349,8 +352,8 @@ func (p *Plan) blockStyle(m int32) style {
 // with results before the text.
 func (l *layout) listContent(m int32, entries []entry) {
 	p := l.plan
-	keys := p.driver.Keys()
-	v := p.value(m)
+	keys := p.keys(m)
+	v := keys.Body
 	var blocks content
 	for _, e := range entries {
 		if e.text != nil {
@@ -376,5 +379,5 @@ func (l *layout) listContent(m int32, entries []entry) {
 		p.set(content.Span(), text)
 		return
 	}
-	p.setToken(transcript.Token{Span: v.Span()}, v.Span(), keys.Content, text)
+	p.setToken(transcript.Token{Span: v.Span()}, keys.Content, text)
 }

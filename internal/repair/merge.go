@@ -14,8 +14,11 @@ func (p *Plan) merge(m int32) bool {
 	if m == 0 || p.Log != nil || p.gone[m] || p.gone[m-1] || p.holder(m) == nil || p.holder(m) != p.holder(m-1) {
 		return false
 	}
-	key := p.driver.Keys().Content
-	a, b := p.value(m-1).Get(key), p.value(m).Get(key)
+	prev, keys := p.keys(m-1), p.keys(m)
+	if prev.Body.Span() != p.value(m-1).Span() || keys.Body.Span() != p.value(m).Span() {
+		return false // what wraps it may say more
+	}
+	a, b := prev.Body.Get(prev.Content), keys.Body.Get(keys.Content)
 	switch {
 	case members(p.value(m)) == 2 && b.Exists():
 	case members(p.value(m-1)) == 2 && a.Exists():
@@ -41,9 +44,9 @@ func (p *Plan) merge(m int32) bool {
 			}
 			break
 		}
-		into.after(last, p.textBlock(b, p.blockStyle(m-1), 0))
+		into.after(last, p.textBlock(m, b, p.blockStyle(m-1), 0))
 	case text(a) && list(b) && p.blockwise():
-		blocks := []string{string(p.textBlock(a, style{colon: ":"}, 0))}
+		blocks := []string{string(p.textBlock(m-1, a, style{colon: ":"}, 0))}
 		for _, e := range b.Elements() {
 			blocks = append(blocks, string(e.Raw()))
 		}
@@ -76,16 +79,16 @@ func (p *Plan) mergeInto(m int32, a, b transcript.Value) bool {
 	case transcript.Null:
 		p.set(b.Span(), string(a.Raw()))
 	case transcript.None:
-		p.setToken(transcript.Token{Span: p.value(m).Span()}, p.value(m).Span(), p.driver.Keys().Content, string(a.Raw()))
+		p.setToken(transcript.Token{Span: p.value(m).Span()}, p.keys(m).Content, string(a.Raw()))
 	default:
 		return false
 	}
 	return p.dropMessage(m - 1)
 }
 
-// textBlock returns a text as a block.
-func (p *Plan) textBlock(text transcript.Value, st style, depth int) []byte {
-	keys := p.driver.Keys()
+// textBlock returns a text of a message as a block.
+func (p *Plan) textBlock(m int32, text transcript.Value, st style, depth int) []byte {
+	keys := p.keys(m)
 	out, err := build([]dialect.Field{{Key: keys.Type, Raw: `"text"`}, {Key: keys.Text, Raw: string(text.Raw())}})
 	if err != nil && p.err == nil {
 		p.err = err

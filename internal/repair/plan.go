@@ -215,12 +215,13 @@ func (p *Plan) batch(ops []*operation.Operation) (done []*operation.Operation) {
 			for i, r := range op.Results {
 				res, call := &p.Conv.Results[r], &p.Conv.Calls[op.Calls[i]]
 				if ok = ok && pairing.Key(call.ID) != ""; ok { // without an id it gets one first
-					p.setToken(res.ID, p.Conv.Blocks[res.Block].Span, p.driver.Keys().ResultID, call.ID.Raw)
+					p.setToken(res.ID, p.keys(res.Message).ResultID, call.ID.Raw)
 				}
 			}
 		case operation.SetValue:
 			if ok = op.Text != "" && whole([]byte(op.Text)) == nil; ok {
 				p.set(op.Span, op.Text)
+				p.setCopies(op)
 			}
 		case operation.RemoveMember:
 			for _, m := range op.Messages {
@@ -302,6 +303,9 @@ func (p *Plan) value(m int32) transcript.Value {
 	return v
 }
 
+// keys returns what is needed to change a message.
+func (p *Plan) keys(m int32) dialect.WriterKeys { return p.driver.Keys(p.value(m)) }
+
 // at returns the value at a span.
 func (p *Plan) at(s transcript.Span) transcript.Value {
 	b, err := p.Source.Bytes(s)
@@ -341,7 +345,8 @@ func (p *Plan) list(key int64, array transcript.Span) *list {
 // contents returns the list of blocks of a message, nil where its content is
 // no list.
 func (p *Plan) contents(m int32) *list {
-	v := p.value(m).Get(p.driver.Keys().Content)
+	keys := p.keys(m)
+	v := keys.Body.Get(keys.Content)
 	if v.Kind() != transcript.Array {
 		return nil
 	}
@@ -417,7 +422,7 @@ func (p *Plan) newMessage(h *list, behind int32, blocks *content) {
 		p.err = err
 		return
 	}
-	at := transcript.NewValue(text, 0).Get(p.driver.Keys().Content).Span().Start
+	at := transcript.NewValue(text, 0).Get(p.keys(behind).Content).Span().Start
 	h.after(p.Conv.Messages[behind].Span(), render(text, p.styleNear(behind), 0, blocks.within(at)...))
 }
 
@@ -446,7 +451,7 @@ func (p *Plan) moveBlock(op *operation.Operation, at func(int32) *layout) bool {
 			if msg.RoleLen == 0 {
 				return false
 			}
-			p.set(msg.RoleSpan(), `"assistant"`)
+			p.set(msg.RoleSpan(), quote(p.keys(blk.Message).Assistant))
 		default:
 			return false
 		}
@@ -458,7 +463,7 @@ func (p *Plan) moveBlock(op *operation.Operation, at func(int32) *layout) bool {
 func (p *Plan) retag(op *operation.Operation) bool {
 	for i, r := range op.Results {
 		call, res := &p.Conv.Calls[op.Calls[i]], &p.Conv.Results[r]
-		keys, element := p.driver.Keys(), p.Conv.Blocks[res.Block].Span
+		keys, element := p.keys(res.Message), p.Conv.Blocks[res.Block].Span
 		typ := p.driver.Retagged(call.Kind)
 		v := p.at(element).Get(keys.Type)
 		if typ == "" || !v.Exists() || v.Is(typ) || p.foreign(res.Message) || p.foreign(call.Message) {
@@ -466,7 +471,7 @@ func (p *Plan) retag(op *operation.Operation) bool {
 		}
 		p.set(v.Span(), quote(typ))
 		if !res.ID.Present() && pairing.Key(call.ID) != "" {
-			p.setToken(res.ID, element, keys.ResultID, call.ID.Raw)
+			p.setToken(res.ID, keys.ResultID, call.ID.Raw)
 		}
 	}
 	return true

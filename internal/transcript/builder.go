@@ -150,19 +150,24 @@ func (b *Builder) Combined(v Value, call Call, res *Result) {
 // object, None for those it has not, the first where a key stands twice. It
 // reports doubled keys.
 func (b *Builder) Fields(v Value, keys []string, out []Value) {
-	for i := range out {
-		out[i] = Value{}
-	}
-	var few [32]Value
-	seen := few[:0]
-	var many map[string]Value
-	for k, val := range v.Members() {
+	clear(out)
+	b.Members(v, func(k, val Value) {
 		for i, key := range keys {
 			if !out[i].Exists() && k.Is(key) {
 				out[i] = val
 				break
 			}
 		}
+	})
+}
+
+// Members tells of each member of a structural object. It reports doubled keys.
+func (b *Builder) Members(v Value, member func(key, val Value)) {
+	var few [32]Value
+	seen := few[:0]
+	var many map[string]Value
+	for k, val := range v.Members() {
+		member(k, val)
 		if b.OnKeyFault == nil {
 			continue
 		}

@@ -111,6 +111,7 @@ type Conversation struct {
 	Blocks   []Block
 	Calls    []Call
 	Results  []Result
+	Copies   []Copy
 }
 
 // MessageFlags are facts about a message.
@@ -376,6 +377,17 @@ func (c *Conversation) Combined(result int32) int32 {
 		return b.Ref
 	}
 	return -1
+}
+
+// A Copy is a call as its message repeats it, in another place than where it
+// counts. It is neither counted nor paired, but changed along with its call.
+type Copy struct {
+	Call  int32
+	List  Span // the list that it is an element of
+	Block Span
+	ID    Token
+	IDKey string // the name of the member ID
+	Name  Token
 }
 
 // A KeyFault is a member whose key stands twice in one structural object.
