@@ -8,7 +8,7 @@ VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev
 FUZZTIME ?= 30s
 BENCH    ?= .
 # Packages whose tests define an -update flag for their golden files.
-GOLDEN  ?= ./cmd/toolguard ./internal/engine ./internal/report ./internal/rules
+GOLDEN  ?= ./cmd/toolguard ./internal/config ./internal/engine ./internal/report ./internal/rules
 
 .PHONY: all build test lint fmt fuzz fuzz-seeds cover bench golden docs new-rule clean help
 
@@ -50,9 +50,10 @@ bench: ## run the benchmarks that match BENCH (all)
 golden: ## rewrite the golden files from what the code does now
 	$(GO) test $(GOLDEN) -update
 
-docs: ## write docs/formats.md and docs/rules/*.md from the rows and the rules
+docs: ## write the pages and the schema in docs that are made from the program
 	$(GO) test ./internal/rules -run TestDocs -update
 	$(GO) test ./cmd/toolguard -run TestFormatsPage -update
+	$(GO) test ./internal/config -run TestSchema -update
 
 # $(VAR) is missingToolResult for the rule missing-tool-result.
 define RULE

@@ -16,25 +16,21 @@ import (
 
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/report"
-	"github.com/toolguard/toolguard/internal/rules"
 )
 
 // checkFlags are the flags of check, which fix has as well.
 type checkFlags struct {
-	selected, ignored []string
-	severities        []string
-	failOn            string
-	target, dialect   string
-	send              bool
-	stdinName         string
-	formats           []string
-	color             string
-	noExcerpt         bool
-	statistics        bool
-	quiet, verbose    bool
-	exitZero          bool
-	skipUnrecognized  bool
-	jobs              int
+	ruleFlags
+	fileFlags
+	formats          []string
+	color            string
+	noExcerpt        bool
+	statistics       bool
+	quiet, verbose   bool
+	exitZero         bool
+	skipUnrecognized bool
+	baseline         string
+	jobs             int
 }
 
 func newCheckCmd(a *app) *cobra.Command {
@@ -47,6 +43,7 @@ func newCheckCmd(a *app) *cobra.Command {
 A file that is named is read whatever its name is. A directory is searched for
 transcripts: *.jsonl, *.ndjson and *.json, without hidden directories and
 node_modules. Without a path that is the current directory; - is standard input.
+The nearest toolguard.toml upward from a file has its settings; flags come first.
 
 Problems are errors and warnings. Infos are shown with --verbose or --fail-on
 info, or when --select names their rule; the JSON report always has them.
@@ -72,14 +69,7 @@ when a file could not be checked or the command line is wrong.`,
 func (f *checkFlags) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringSliceVar(&f.selected, "select", nil, "run only these `rules` or categories")
-	flags.StringSliceVar(&f.ignored, "ignore", nil, "do not run these `rules` or categories")
-	flags.StringSliceVar(&f.severities, "severity", nil, "set how much a rule matters: `rule=severity`, where off silences it")
-	flags.StringVar(&f.failOn, "fail-on", "error", "the least `severity` that makes the exit code 1: error, warning or info")
-	flags.StringVar(&f.target, "target", "", "check as the provider of this `profile` would: "+strings.Join(profileNames(), ", ")+" (default: the dialect's own)")
-	flags.BoolVar(&f.send, "send", false, "the history is about to be sent: a call that still waits for its result is an error")
-	flags.StringVar(&f.dialect, "dialect", "", "read files as the dialect of this `name`, without detection")
-	flags.StringVar(&f.stdinName, "stdin-filename", stdinName, "the `name` of standard input in reports")
+	f.ruleFlags.define(cmd)
 	flags.StringArrayVarP(&f.formats, "output-format", "o", nil, "write `format[=file]`: "+strings.Join(formatNames(), ", ")+"; repeatable (default text, or "+formatEnv+")")
 	flags.StringVar(&f.color, "color", "auto", "`when` to colour the report: auto, always or never")
 	flags.BoolVar(&f.noExcerpt, "no-excerpt", false, "show no text of a transcript but ids, names, types and roles")
@@ -88,15 +78,11 @@ func (f *checkFlags) define(cmd *cobra.Command) {
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show infos, and on standard error what each file is and why")
 	flags.BoolVar(&f.exitZero, "exit-zero", false, "exit with 0 although there are findings")
 	flags.BoolVar(&f.skipUnrecognized, "skip-unrecognized", false, "skip named files that are no transcripts")
+	f.fileFlags.define(cmd)
+	flags.StringVar(&f.baseline, "baseline", "", "leave out the findings that this `file` holds; toolguard baseline writes it")
 	flags.IntVarP(&f.jobs, "jobs", "j", 0, "check `n` files at a time (default: one for each processor)")
 	cmd.MarkFlagsMutuallyExclusive("quiet", "verbose")
 
-	selectable := cobra.FixedCompletions(append(rules.Categories(), ruleNames()...), cobra.ShellCompDirectiveNoFileComp)
-	complete(cmd, "select", selectable)
-	complete(cmd, "ignore", selectable)
-	complete(cmd, "fail-on", cobra.FixedCompletions([]string{"error", "warning", "info"}, cobra.ShellCompDirectiveNoFileComp))
-	complete(cmd, "target", cobra.FixedCompletions(profileNames(), cobra.ShellCompDirectiveNoFileComp))
-	complete(cmd, "dialect", cobra.FixedCompletions(dialectNames(), cobra.ShellCompDirectiveNoFileComp))
 	complete(cmd, "output-format", cobra.FixedCompletions(formatNames(), cobra.ShellCompDirectiveNoFileComp))
 	complete(cmd, "color", cobra.FixedCompletions([]string{"auto", "always", "never"}, cobra.ShellCompDirectiveNoFileComp))
 }
@@ -111,14 +97,17 @@ func complete(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
 // A check is one run of the command.
 type check struct {
 	*app
-	flags   *checkFlags
-	opts    engine.Options
-	failOn  rules.Severity
-	outputs []*output
-	out     *bufio.Writer // standard output
+	*resolver
+	flags     *checkFlags
+	search    *search
+	baselines baselines
+	edits     bool // a report has the edits of repairs
+	outputs   []*output
+	out       *bufio.Writer // standard output
 
-	fixes   bool // this is a run of fix
-	pending bool // something at or above failOn could be repaired
+	fixes   bool      // this is a run of fix
+	now     *settings // of the file that is being reported
+	failing bool      // something makes the run fail
 	summary *report.Summary
 	found   []bool // by walked directory: there was a transcript in it
 }
@@ -126,24 +115,11 @@ type check struct {
 // newCheck settles what the flags ask for.
 func newCheck(a *app, f *checkFlags) (*check, error) {
 	c := &check{app: a, flags: f, out: bufio.NewWriter(a.stdout), summary: &report.Summary{}}
+	c.baselines.given = f.baseline
 	var err error
-	if c.opts.Rules, err = selectRules(f.selected, f.ignored); err != nil {
+	if c.resolver, err = newResolver(&f.ruleFlags); err != nil {
 		return nil, err
 	}
-	if c.opts.Severity, err = severities(f.severities); err != nil {
-		return nil, err
-	}
-	var ok bool
-	if c.failOn, ok = rules.ParseSeverity(f.failOn); !ok || c.failOn == rules.Off {
-		return nil, fmt.Errorf("--fail-on: want error, warning or info, not %q", f.failOn)
-	}
-	if c.opts.Target, err = findTarget(f.target); err != nil {
-		return nil, err
-	}
-	if c.opts.Dialect, err = findDialect(f.dialect); err != nil {
-		return nil, err
-	}
-	c.opts.Send = f.send
 	if f.jobs < 0 {
 		return nil, fmt.Errorf("--jobs: want a number of files, not %d", f.jobs)
 	}
@@ -161,7 +137,7 @@ func newCheck(a *app, f *checkFlags) (*check, error) {
 		return nil, fmt.Errorf("%s: %w", from, err)
 	}
 	// Edits hold text of the transcript.
-	c.opts.Edits = !f.noExcerpt && slices.ContainsFunc(c.outputs, func(o *output) bool { return o.format.Edits })
+	c.edits = !f.noExcerpt && slices.ContainsFunc(c.outputs, func(o *output) bool { return o.format.Edits })
 	if slices.ContainsFunc(c.outputs, func(o *output) bool { return o.path != "" }) {
 		c.out.Reset(&sidePipe{Writer: a.stdout})
 	}
@@ -170,60 +146,16 @@ func newCheck(a *app, f *checkFlags) (*check, error) {
 	if _, err := useColor(f.color, a.env, false); err != nil {
 		return nil, err
 	}
-	return c, nil
-}
-
-// selectRules returns the rules that are selected and not ignored, each by its
-// name or its category.
-func selectRules(selected, ignored []string) ([]*rules.Rule, error) {
-	known := append(ruleNames(), rules.Categories()...)
-	for _, list := range []struct {
-		flag  string
-		names []string
-	}{{"--select", selected}, {"--ignore", ignored}} {
-		for _, name := range list.names {
-			if !slices.Contains(known, name) {
-				return nil, fmt.Errorf("%s: %w", list.flag, unknown("rule or category", name, known, "toolguard rules lists them"))
-			}
-		}
-	}
-	named := func(r *rules.Rule, names []string) bool {
-		return slices.Contains(names, r.Name) || slices.Contains(names, r.Category)
-	}
-	all := []*rules.Rule{} // nil would stand for all rules
-	for _, r := range rules.All() {
-		if (len(selected) == 0 || named(r, selected)) && !named(r, ignored) {
-			all = append(all, r)
-		}
-	}
-	return all, nil
-}
-
-// severities reads values of --severity: rule=severity.
-func severities(values []string) (map[string]rules.Severity, error) {
-	set := map[string]rules.Severity{}
-	for _, value := range values {
-		name, level, ok := strings.Cut(value, "=")
-		if !ok {
-			return nil, fmt.Errorf("--severity: want rule=severity, not %q", value)
-		}
-		if _, err := findRule(name); err != nil {
-			return nil, fmt.Errorf("--severity: %w", err)
-		}
-		severity, ok := rules.ParseSeverity(level)
-		if !ok {
-			return nil, fmt.Errorf("--severity: want off, info, warning or error for %s, not %q", name, level)
-		}
-		set[name] = severity
-	}
-	return set, nil
+	c.search, err = newSearch(&f.fileFlags)
+	return c, err
 }
 
 // reporter returns the reporter of an output that writes to w.
 func (c *check) reporter(o *output, w io.Writer) (report.Reporter, error) {
 	opts := report.Options{
-		NoExcerpt: c.flags.noExcerpt, Version: programVersion(), ShowInfo: c.showInfo, Fix: c.fixes,
-		FailOn: c.failOn, Started: started(c.env),
+		NoExcerpt: c.flags.noExcerpt, Version: programVersion(), Fix: c.fixes, Started: started(c.env),
+		ShowInfo: func(f *engine.Finding) bool { return c.flags.verbose || c.now.shows(f) },
+		Fails:    func(f *engine.Finding) bool { return f.Severity >= c.now.failOn },
 	}
 	var err error
 	if o.path == "" {
@@ -246,11 +178,6 @@ func started(env func(string) string) time.Time {
 	return time.Now()
 }
 
-// showInfo says whether people see the infos of a rule.
-func (c *check) showInfo(r *rules.Rule) bool {
-	return c.flags.verbose || c.failOn == rules.Info || slices.Contains(c.flags.selected, r.Name)
-}
-
 // A checked file is what came of a target.
 type checked struct {
 	report *engine.Report
@@ -264,22 +191,33 @@ func (c *check) run(ctx context.Context, paths []string) error {
 // runOver works on the files that paths stand for, hands what came of each to
 // take, in order, and ends with the closing words.
 func runOver[R any](ctx context.Context, c *check, paths []string, work func(context.Context, *target) R, take func(*target, R) error, closing fmt.Stringer) error {
+	ts, err := c.targets(paths)
+	if err != nil {
+		return err
+	}
+	if err := c.baselines.read(c, ts.files); err != nil {
+		return err
+	}
 	if err := openOutputs(c.outputs, c.out, c.reporter); err != nil {
 		return err
 	}
 	defer discardOutputs(c.outputs)
-	ts := findTargets(paths, c.flags.stdinName)
-	c.found = make([]bool, len(ts.roots))
-	for _, err := range ts.errs {
-		c.fail(err)
-	}
 	weight := func(t *target) int64 {
 		if c.fixes {
 			return max(t.size, weightPerJob/4) // it stays open until its turn comes
 		}
 		return t.size
 	}
-	err := inOrder(ctx, ts.files, c.flags.jobs, weight, work, take)
+	if c.stderrTerminal && !c.flags.quiet && c.env("TERM") != "dumb" {
+		c.bar = newProgress(c.rawStderr, len(ts.files), progressAfter)
+		defer c.bar.end()
+	}
+	err = inOrder(ctx, ts.files, c.flags.jobs, weight, work, func(t *target, r R) error {
+		defer c.bar.step()
+		c.now = c.settings(t.config)
+		return take(t, r)
+	})
+	c.bar.end()
 	if err == nil {
 		err = c.finish(ts, closing)
 	}
@@ -289,10 +227,29 @@ func runOver[R any](ctx context.Context, c *check, paths []string, work func(con
 	case c.summary.Failed > 0:
 		return errReported
 	}
-	if (c.pending || c.summary.AtLeast(c.failOn) > 0) && !c.flags.exitZero {
+	if c.failing && !c.flags.exitZero {
 		return errFindings
 	}
 	return nil
+}
+
+// targets looks up what paths stand for, and settles what holds for each file.
+func (c *check) targets(paths []string) (*targets, error) {
+	ts, err := c.search.find(paths)
+	if err != nil {
+		return nil, err
+	}
+	c.found = make([]bool, len(ts.roots))
+	for _, err := range ts.errs {
+		c.fail(err)
+	}
+	for _, path := range ts.excluded {
+		c.explain("%s: excluded", path)
+	}
+	for _, t := range ts.files {
+		c.settings(t.config) // from now on they are only read
+	}
+	return ts, nil
 }
 
 // check reads and checks one file.
@@ -302,7 +259,9 @@ func (c *check) check(ctx context.Context, t *target) checked {
 		return checked{err: err}
 	}
 	defer src.Close()
-	r, err := engine.Check(ctx, src, c.opts)
+	opts := c.settings(t.config).options(t)
+	opts.Edits = c.edits
+	r, err := engine.Check(ctx, src, opts)
 	return checked{r, err}
 }
 
@@ -315,8 +274,15 @@ func (c *check) take(t *target, got checked) error {
 	if !c.admits(t, got.report) {
 		return nil
 	}
+	c.summary.Known += c.baselines.leaveOut(c.now, t, got.report)
 	c.summary.Add(got.report)
+	c.failing = c.failing || c.fails(got.report)
 	return c.tell(got.report)
+}
+
+// fails reports whether what was found in a file makes the run fail.
+func (c *check) fails(r *engine.Report) bool {
+	return slices.ContainsFunc(r.Findings, func(f engine.Finding) bool { return f.Severity >= c.now.failOn })
 }
 
 // admits reports whether a file counts, and says so.

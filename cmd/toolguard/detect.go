@@ -34,7 +34,7 @@ decided, and what else came near.`,
 	flags.SortFlags = false
 	flags.BoolVarP(&d.verbose, "verbose", "v", false, "say how it was decided")
 	flags.StringVar(&d.dialect, "dialect", "", "read files as the dialect of this `name`, without detection")
-	flags.StringVar(&d.stdinName, "stdin-filename", stdinName, "the `name` of standard input")
+	d.files.define(cmd)
 	complete(cmd, "dialect", cobra.FixedCompletions(dialectNames(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -42,8 +42,9 @@ decided, and what else came near.`,
 // A detection is one run of the command.
 type detection struct {
 	*app
-	verbose            bool
-	dialect, stdinName string
+	verbose bool
+	dialect string
+	files   fileFlags
 
 	opts  engine.Options
 	out   *bufio.Writer
@@ -58,7 +59,14 @@ func (d *detection) run(ctx context.Context, paths []string) error {
 	}
 	d.opts.Rules = []*rules.Rule{} // nil would stand for all rules
 	d.out = bufio.NewWriter(d.stdout)
-	ts := findTargets(paths, d.stdinName)
+	look, err := newSearch(&d.files)
+	if err != nil {
+		return err
+	}
+	ts, err := look.find(paths)
+	if err != nil {
+		return err
+	}
 	d.found = make([]bool, len(ts.roots))
 	for _, err := range ts.errs {
 		d.fail(err)

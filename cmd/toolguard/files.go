@@ -10,6 +10,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmatcuk/doublestar/v4"
+	"github.com/spf13/cobra"
+
+	"github.com/toolguard/toolguard/internal/config"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -22,21 +26,86 @@ type target struct {
 	stdin bool
 	// named is set for a file that was named itself. Others were met in a walk,
 	// and are read only if they are transcripts.
-	named bool
-	size  int64
-	roots []int // the directories in whose walk it was met
+	named  bool
+	size   int64
+	roots  []int        // the directories in whose walk it was met
+	config *config.File // nil for none
 }
 
 // targets are the files of a run, in the order of their paths.
 type targets struct {
-	files []*target
-	roots []string // the directories that were walked
-	errs  []error
+	files    []*target
+	roots    []string // the directories that were walked
+	excluded []string // what was met and left out
+	errs     []error
 }
 
-// findTargets looks up what paths stand for. A path that cannot be looked at is
-// a target nevertheless: reading it says why.
-func findTargets(paths []string, stdin string) *targets {
+// fileFlags say which files are looked at, and by which config file.
+type fileFlags struct {
+	stdinName    string
+	config       string
+	isolated     bool
+	exclude      []string
+	forceExclude bool
+}
+
+// define adds the flags to a command.
+func (f *fileFlags) define(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.stdinName, "stdin-filename", stdinName, "the `name` of standard input in reports")
+	flags.StringVar(&f.config, "config", "", "use this config `file` for all files (default: the nearest toolguard.toml upward from each)")
+	flags.BoolVar(&f.isolated, "isolated", false, "use no config file")
+	flags.StringArrayVar(&f.exclude, "exclude", nil, "leave out paths that match this `glob`; repeatable")
+	flags.BoolVar(&f.forceExclude, "force-exclude", false, "leave out files that match although they are named")
+	cmd.MarkFlagsMutuallyExclusive("config", "isolated")
+	complete(cmd, "config", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return []string{"toml"}, cobra.ShellCompDirectiveFilterFileExt
+	})
+}
+
+// A search looks up what paths stand for.
+type search struct {
+	fileFlags
+	finder config.Finder
+	given  *config.File // by --config
+	dir    string       // where the globs of --exclude start from
+}
+
+// newSearch settles what the flags ask for.
+func newSearch(f *fileFlags) (*search, error) {
+	for _, glob := range f.exclude {
+		if !doublestar.ValidatePattern(glob) {
+			return nil, fmt.Errorf("--exclude: %q is no glob", glob)
+		}
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	s := &search{fileFlags: *f, dir: dir}
+	if f.config != "" {
+		// What it says is about files here, wherever it lies itself.
+		s.given, err = config.Read(f.config, dir)
+	}
+	return s, err
+}
+
+// configOf returns the config file that holds for the files of a directory.
+func (s *search) configOf(dir string) (*config.File, error) {
+	if s.isolated || s.given != nil {
+		return s.given, nil
+	}
+	return s.finder.Find(dir)
+}
+
+// excludes reports whether a path is left out.
+func (s *search) excludes(file *config.File, path string) bool {
+	return file != nil && file.Excludes(path) || len(s.exclude) > 0 && config.Match(s.exclude, s.dir, path)
+}
+
+// find looks up what paths stand for. A path that cannot be looked at is a
+// target nevertheless: reading it says why.
+func (s *search) find(paths []string) (*targets, error) {
 	if len(paths) == 0 {
 		paths = []string{"."}
 	}
@@ -53,38 +122,55 @@ func findTargets(paths []string, stdin string) *targets {
 	}
 	hasStdin := false
 	for _, path := range paths {
-		if path == "-" {
-			if !hasStdin {
-				hasStdin = true
-				add(&target{path: stdin, stdin: true, named: true})
-			}
-			continue
-		}
-		if path != "" {
-			path = filepath.Clean(path)
-		}
-		info, err := os.Stat(path)
-		if err == nil && info.IsDir() {
-			root := len(ts.roots)
-			ts.roots = append(ts.roots, path)
-			ts.walk(path, func(path string, size int64) {
-				add(&target{path: path, size: size, roots: []int{root}})
-			})
-			continue
-		}
 		t := &target{path: path, named: true}
-		if err == nil {
-			t.size = info.Size()
+		if path == "-" {
+			if hasStdin {
+				continue
+			}
+			hasStdin, t.path, t.stdin = true, s.stdinName, true
+		} else if path != "" {
+			t.path = filepath.Clean(path)
+		}
+		var err error
+		if t.config, err = s.configOf(filepath.Dir(t.path)); err != nil {
+			return nil, err
+		}
+		if s.forceExclude && s.excludes(t.config, t.path) {
+			ts.excluded = append(ts.excluded, t.path)
+			continue
+		}
+		if !t.stdin {
+			info, err := os.Stat(t.path)
+			if err == nil && info.IsDir() {
+				root := len(ts.roots)
+				ts.roots = append(ts.roots, t.path)
+				err := s.walk(ts, t.path, func(t *target) {
+					t.roots = []int{root}
+					add(t)
+				})
+				if err != nil {
+					return nil, err
+				}
+				continue
+			}
+			if err == nil {
+				t.size = info.Size()
+			}
 		}
 		add(t)
 	}
 	slices.SortStableFunc(ts.files, func(a, b *target) int { return cmp.Compare(a.path, b.path) })
-	return ts
+	return ts, nil
 }
 
 // walk looks for files in a directory whose names are those of transcripts. It
-// follows no links, and leaves out directories that hold other things.
-func (ts *targets) walk(dir string, found func(path string, size int64)) {
+// follows no links, and leaves out directories that hold other things. Its
+// error is that of a config file.
+func (s *search) walk(ts *targets, dir string, found func(*target)) error {
+	file, err := s.configOf(dir)
+	if err != nil {
+		return err
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		ts.errs = append(ts.errs, pathError(dir, err))
@@ -94,22 +180,38 @@ func (ts *targets) walk(dir string, found func(path string, size int64)) {
 		switch {
 		case e.IsDir():
 			// .git, .hg and .svn are hidden as well.
-			if !strings.HasPrefix(e.Name(), ".") && e.Name() != "node_modules" {
-				ts.walk(path, found)
+			if strings.HasPrefix(e.Name(), ".") || e.Name() == "node_modules" {
+				continue
+			}
+			if s.excludes(file, path) {
+				ts.excluded = append(ts.excluded, path)
+				continue
+			}
+			if err := s.walk(ts, path, found); err != nil {
+				return err
 			}
 		case e.Type().IsRegular() && walked(e.Name()):
-			size := int64(0)
-			if info, err := e.Info(); err == nil {
-				size = info.Size()
+			if s.excludes(file, path) {
+				ts.excluded = append(ts.excluded, path)
+				continue
 			}
-			found(path, size)
+			t := &target{path: path, config: file}
+			if info, err := e.Info(); err == nil {
+				t.size = info.Size()
+			}
+			found(t)
 		}
 	}
+	return nil
 }
 
 // walked reports whether a file of that name is looked at in a walk.
 func walked(name string) bool {
-	switch strings.ToLower(filepath.Ext(name)) {
+	name = strings.ToLower(name)
+	for _, packed := range []string{".gz", ".zst"} {
+		name = strings.TrimSuffix(name, packed)
+	}
+	switch filepath.Ext(name) {
 	case ".jsonl", ".ndjson", ".json":
 		return true
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/toolguard/toolguard/internal/repair"
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/suggest"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -128,7 +129,7 @@ func strategies(values []string) (map[string]string, error) {
 			return nil, fmt.Errorf("--strategy: there is nothing to choose from for %s", name)
 		case !slices.Contains(r.Strategies, strategy):
 			what := fmt.Sprintf("unknown strategy %q", strategy)
-			if near := nearest(strategy, r.Strategies); near != "" {
+			if near := suggest.Nearest(strategy, r.Strategies); near != "" {
 				what += fmt.Sprintf("; did you mean %q?", near)
 			}
 			return nil, fmt.Errorf("--strategy: %s (known for %s: %s)", what, name, known)
@@ -155,7 +156,6 @@ const (
 type fix struct {
 	*check
 	flags   *fixFlags
-	opts    engine.FixOptions
 	backup  string // "" for none, or as keeps says
 	chosen  bool   // the user said whether there is to be a backup
 	show    show
@@ -171,7 +171,7 @@ func newFix(a *app, f *fixFlags, paths []string, changed func(string) bool) (*fi
 		return nil, err
 	}
 	x := &fix{check: c, flags: f, backup: f.backup, chosen: changed("backup"), done: map[string]bool{}}
-	if c.opts.Strategy, err = strategies(f.strategies); err != nil {
+	if c.strategy, err = strategies(f.strategies); err != nil {
 		return nil, err
 	}
 	if changed("placeholder") && strings.TrimSpace(f.placeholder) == "" {
@@ -180,16 +180,9 @@ func newFix(a *app, f *fixFlags, paths []string, changed func(string) bool) (*fi
 	if strings.ContainsAny(f.backup, `/\`) || strings.ContainsRune(f.backup, 0) {
 		return nil, fmt.Errorf("--backup: want a suffix, not %q", f.backup)
 	}
-	x.opts = engine.FixOptions{
-		Options: c.opts, SafeOnly: f.safeOnly, Unsafe: f.unsafe,
-		Placeholder: f.placeholder, Explicit: map[string]bool{},
-	}
-	for _, name := range f.selected {
-		x.opts.Explicit[name] = true // names of categories do no harm
-	}
 	c.fixes = true
 	c.summary = &x.summary.Summary
-	x.summary.SafeOnly, x.summary.Unsafe, x.summary.Strategy = f.safeOnly, f.unsafe, c.opts.Strategy
+	x.summary.SafeOnly, x.summary.Unsafe = f.safeOnly, f.unsafe
 	return x, x.settle(paths)
 }
 
@@ -206,7 +199,7 @@ func (x *fix) settle(paths []string) error {
 		x.summary.Written = true
 		// The report is for people or programs that read standard error.
 		world := *x.app
-		world.terminal = isTerminal(x.stderr)
+		world.terminal = x.stderrTerminal
 		x.app = &world
 		x.out = bufio.NewWriter(x.stderr)
 	case f.write:
@@ -244,6 +237,23 @@ func (x *fix) run(ctx context.Context, paths []string) error {
 	return err
 }
 
+// options returns what the engine is to do with a file.
+func (x *fix) options(t *target) engine.FixOptions {
+	s := x.settings(t.config)
+	opts := engine.FixOptions{
+		Options: s.options(t), SafeOnly: x.flags.safeOnly, Unsafe: x.flags.unsafe,
+		Placeholder: x.flags.placeholder, Explicit: map[string]bool{},
+	}
+	if opts.Placeholder == "" {
+		opts.Placeholder = s.placeholder
+	}
+	for _, name := range s.selected {
+		opts.Explicit[name] = true // names of categories do no harm
+	}
+	opts.Edits = x.edits
+	return opts
+}
+
 // A fixed file is what came of a target.
 type fixed struct {
 	*engine.Fixed
@@ -267,7 +277,7 @@ func (x *fix) fix(ctx context.Context, t *target) fixed {
 		got.err = err
 		return got
 	}
-	got.Fixed, got.err = engine.Fix(ctx, src, x.opts)
+	got.Fixed, got.err = engine.Fix(ctx, src, x.options(t))
 	_, unproved := errors.AsType[*engine.ProofError](got.err)
 	if _, refused := errors.AsType[*engine.CheckOnlyError](got.err); unproved || refused {
 		got.err = fmt.Errorf("%s: %w", t.path, got.err)
@@ -314,13 +324,14 @@ func (x *fix) take(ctx context.Context, t *target, got fixed) error {
 		return err
 	}
 	x.prove(t, got.Fixed)
+	x.baselines.leaveOut(x.now, t, got.Before)
+	if got.After != got.Before {
+		x.summary.Known += x.baselines.leaveOut(x.now, t, got.After)
+	}
+	x.summary.Strategy = x.now.Strategy
 	x.summary.AddFixed(got.Fixed)
+	x.failing = x.failing || x.fails(got.After) || got.Changed() && !x.summary.Written && x.fails(got.Before)
 	if got.Changed() {
-		if !x.summary.Written {
-			var pending report.Summary
-			pending.Add(got.Before)
-			x.pending = x.pending || pending.AtLeast(x.failOn) > 0
-		}
 		for _, o := range x.outputs {
 			if rep, ok := o.rep.(report.FixReporter); ok {
 				if err := rep.Fixed(got.Fixed, written); err != nil {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/mattn/go-colorable"
 
+	"github.com/toolguard/toolguard/internal/config"
 	"github.com/toolguard/toolguard/internal/report"
 )
 
@@ -52,10 +53,12 @@ func main() {
 
 // run carries out a command line and returns the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
-	a := &app{stdin: stdin, stdout: standardOutput{stdout}, stderr: stderr, env: env, terminal: isTerminal(stdout)}
+	a := &app{stdin: stdin, env: env, terminal: isTerminal(stdout), stderrTerminal: isTerminal(stderr), rawStderr: stderr}
+	a.stdout, a.stderr = overBar{standardOutput{stdout}, a}, overBar{stderr, a}
 	cmd := newRootCmd(a)
 	cmd.SetArgs(args)
 	err := cmd.ExecuteContext(ctx)
+	var invalid *config.Error
 	switch {
 	case err == nil, isBrokenPipe(err):
 		return exitOK
@@ -63,6 +66,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return exitInterrupted
 	case errors.Is(err, errFindings):
 		return exitFindings
+	case errors.As(err, &invalid):
+		a.complainOf(invalid)
 	case !errors.Is(err, errReported):
 		// Some errors of the command line are several lines long.
 		for line := range strings.SplitSeq(err.Error(), "\n") {
@@ -80,6 +85,9 @@ type app struct {
 	stdout, stderr io.Writer
 	env            func(string) string
 	terminal       bool // standard output is one
+	stderrTerminal bool
+	rawStderr      io.Writer // for what is drawn over
+	bar            *progress // where one is shown
 }
 
 // standardOutput names itself in errors, and not the device behind it.
@@ -100,6 +108,16 @@ func (w standardOutput) Write(p []byte) (int, error) {
 // complain prints a line about what went wrong. Paths in it may hold anything.
 func (a *app) complain(message string) {
 	fmt.Fprintf(a.stderr, "toolguard: %s\n", report.Printable(message))
+}
+
+// complainOf prints what is wrong with a config file, and where.
+func (a *app) complainOf(err *config.Error) {
+	for i, line := range strings.Split(err.Error(), "\n") {
+		a.complain(line)
+		if p := err.Problems[i]; p.Line > 0 {
+			fmt.Fprint(a.stderr, report.Underlined(p.Line, p.Text, p.Column-1, p.Width))
+		}
+	}
 }
 
 // isBrokenPipe reports whether an error is that nobody reads the output any

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/report"
+	"github.com/toolguard/toolguard/internal/suggest"
 )
 
 // formatEnv names the environment variable with the default output format.
@@ -44,7 +45,7 @@ func parseOutputs(values []string) ([]*output, error) {
 			}
 		}
 		if o.format.New == nil {
-			return nil, unknown("output format", name, formatNames(), "known are "+strings.Join(formatNames(), ", "))
+			return nil, suggest.Unknown("output format", name, formatNames(), "known are "+strings.Join(formatNames(), ", "))
 		}
 		key := o.path
 		if key != "" {

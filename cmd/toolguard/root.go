@@ -35,6 +35,8 @@ calls, and whatever else a provider would refuse, and repairs it.`,
 		newRulesCmd(a),
 		newFormatsCmd(a),
 		newDetectCmd(a),
+		newBaselineCmd(a),
+		newConfigCmd(a),
 		newCompletionCmd(a),
 		newVersionCmd(a),
 	)

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/toolguard/toolguard/internal/suggest"
 )
 
 const cut = `{"role":"user","content":"q"}
@@ -172,8 +174,8 @@ func TestNearest(t *testing.T) {
 		"":                     "",
 		"quite another matter": "",
 	} {
-		if got := nearest(name, ruleNames()); got != want {
-			t.Errorf("nearest(%q) = %q, want %q", name, got, want)
+		if got := suggest.Nearest(name, ruleNames()); got != want {
+			t.Errorf("suggest.Nearest(%q) = %q, want %q", name, got, want)
 		}
 	}
 }

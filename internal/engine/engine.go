@@ -3,8 +3,11 @@
 package engine
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -38,6 +41,9 @@ type Options struct {
 	// Edits asks for the edits that the repair of each finding would make
 	// alone.
 	Edits bool
+	// Ignore says which findings are neither reported nor repaired; nil means
+	// none.
+	Ignore func(*rules.Finding) bool
 }
 
 // A Finding is a rule's finding, with everything about its place settled.
@@ -53,6 +59,9 @@ type Finding struct {
 	// Edits are what the repair would change, done alone; nil where that was
 	// not asked for or cannot be told of one finding.
 	Edits []transcript.Edit
+	// RecordHash names the record of a finding about no call, whatever line
+	// it stands in.
+	RecordHash string
 	// EditAt is where a lone edit starts and ends.
 	EditAt [2]transcript.Position
 }
@@ -74,6 +83,10 @@ type Report struct {
 	Findings []Finding
 	// Skipped says why the file is no transcript; then the rest is empty.
 	Skipped string
+
+	// ignored counts findings by rule that were ignored. A repair elsewhere
+	// can make one of them into another one that is not.
+	ignored map[string]int
 }
 
 // Check reads a source and reports what is wrong with it.
@@ -263,6 +276,13 @@ func (c *checker) emit(f rules.Finding) {
 	if f.Severity == rules.Off {
 		return
 	}
+	if c.opts.Ignore != nil && c.opts.Ignore(&f) {
+		if c.report.ignored == nil {
+			c.report.ignored = map[string]int{}
+		}
+		c.report.ignored[f.Rule.Name]++
+		return
+	}
 	out := Finding{Finding: f, Path: c.src.Name()}
 	if f.Conversation >= 0 {
 		out.Dialect = c.dials[f.Conversation]
@@ -340,6 +360,7 @@ func (c *checker) pointers() error {
 	starts := &c.report.File.Starts
 	for index, list := range byRecord {
 		record := c.report.File.Document.Value
+		var line []byte
 		if c.report.File.Document.Index == 0 {
 			if index < 1 || int(index) > starts.Len() {
 				continue
@@ -353,10 +374,14 @@ func (c *checker) pointers() error {
 				return err
 			}
 			record = transcript.NewValue(text, whole.Start)
+			line = bytes.TrimSpace(text)
 		}
 		spans := make([]transcript.Span, len(list))
 		for k, i := range list {
 			spans[k] = fs[i].Span
+			if fs[i].CallID == "" {
+				fs[i].RecordHash = c.recordHash(line, fs[i].Span)
+			}
 		}
 		for k, p := range transcript.Pointers(record, spans) {
 			if !c.unreadable[index] {
@@ -365,6 +390,17 @@ func (c *checker) pointers() error {
 		}
 	}
 	return nil
+}
+
+// recordHash names the line that a finding is in. A document is one record,
+// and changes with everything in it: there what is underlined counts.
+func (c *checker) recordHash(line []byte, underlined transcript.Span) string {
+	if line == nil {
+		underlined.End = min(underlined.End, underlined.Start+fingerprintBytes)
+		line = []byte(c.text(underlined))
+	}
+	sum := sha256.Sum256(line)
+	return hex.EncodeToString(sum[:8])
 }
 
 // excerptBefore and excerptAfter are how many bytes of a line are read around

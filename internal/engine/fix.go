@@ -248,6 +248,9 @@ func counts(r *Report) map[string]int {
 			out[family(r.Findings[i].Rule.Name)]++
 		}
 	}
+	for name, n := range r.ignored {
+		out[family(name)] += n
+	}
 	return out
 }
 

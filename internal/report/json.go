@@ -32,6 +32,7 @@ type (
 		Errors        int `json:"errors"`
 		Warnings      int `json:"warnings"`
 		Infos         int `json:"infos"`
+		Known         int `json:"known"`
 		Fixable       int `json:"fixable"`
 		FixableUnsafe int `json:"fixable_unsafe"`
 	}
@@ -142,7 +143,7 @@ func file(r *engine.Report) jsonFile {
 func summary(s *Summary) jsonSummary {
 	return jsonSummary{
 		Files: s.Files, Skipped: s.Skipped, Conversations: s.Conversations, Calls: s.Calls, Results: s.Results,
-		Findings: s.Findings(), Errors: s.Errors, Warnings: s.Warnings, Infos: s.Infos,
+		Findings: s.Findings(), Errors: s.Errors, Warnings: s.Warnings, Infos: s.Infos, Known: s.Known,
 		Fixable: s.Fixable, FixableUnsafe: s.FixableUnsafe,
 	}
 }

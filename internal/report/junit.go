@@ -32,7 +32,7 @@ func (j *junit) File(r *engine.Report) error {
 	plain := newStyle(false)
 	for i := range r.Findings {
 		switch f := &r.Findings[i]; {
-		case f.Severity >= j.opts.FailOn:
+		case j.opts.fails(f):
 			if failed == nil {
 				failed = f
 			}

@@ -27,23 +27,31 @@ type Options struct {
 	// NoExcerpt keeps what a transcript says out of the report: of a line only
 	// ids, names, types and roles are shown.
 	NoExcerpt bool
-	// ShowInfo says whether the infos of a rule are shown to people; nil means
-	// all of them. Machines get them all.
-	ShowInfo func(*rules.Rule) bool
+	// ShowInfo says whether an info is shown to people; nil means all of them.
+	// Machines get them all.
+	ShowInfo func(*engine.Finding) bool
 	// Fix is set when the findings are what a repair left.
 	Fix bool
 	// Version is the version of the program, as machine formats name it.
 	Version string
-	// FailOn is the least severity with which a file counts as one that
-	// failed, and Started is when the run began; both are for formats that
-	// tell of tests.
-	FailOn  rules.Severity
+	// Fails says whether a finding makes the run fail; nil means that errors
+	// do. It and the time when the run began are for formats that tell of
+	// tests.
+	Fails   func(*engine.Finding) bool
 	Started time.Time
 }
 
 // shows reports whether a finding is shown to people.
 func (o *Options) shows(f *engine.Finding) bool {
-	return f.Severity > rules.Info || o.ShowInfo == nil || o.ShowInfo(f.Rule)
+	return f.Severity > rules.Info || o.ShowInfo == nil || o.ShowInfo(f)
+}
+
+// fails reports whether a finding makes the run fail.
+func (o *Options) fails(f *engine.Finding) bool {
+	if o.Fails == nil {
+		return f.Severity == rules.Error
+	}
+	return o.Fails(f)
 }
 
 // A Format is one output format.

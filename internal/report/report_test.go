@@ -161,9 +161,9 @@ func TestFormats(t *testing.T) {
 		}{
 			{"", Options{}},
 			{"-color", Options{Color: true}},
-			{"-no-excerpt", Options{NoExcerpt: true, ShowInfo: func(*rules.Rule) bool { return false }}},
+			{"-no-excerpt", Options{NoExcerpt: true, ShowInfo: func(*engine.Finding) bool { return false }}},
 		} {
-			variant.opts.Version, variant.opts.FailOn = "1.2.3", rules.Error
+			variant.opts.Version = "1.2.3"
 			variant.opts.Started = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 			got := write(t, func(b *bytes.Buffer) Reporter { return f.New(b, variant.opts) })
 			golden(t, f.Name+variant.name+".golden", got)

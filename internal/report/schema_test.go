@@ -39,7 +39,7 @@ func schemaFile(t *testing.T, name string) []byte {
 // of nothing.
 func outputs(t *testing.T, newReporter func(io.Writer, Options) Reporter) map[string]string {
 	t.Helper()
-	opts := Options{Version: "1.2.3", FailOn: rules.Error, Started: time.Unix(0, 0)}
+	opts := Options{Version: "1.2.3", Started: time.Unix(0, 0)}
 	var none bytes.Buffer
 	if err := newReporter(&none, opts).Close(&Summary{}); err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ type Summary struct {
 	Files         int // files that were checked
 	Skipped       int // files that are no transcripts
 	Failed        int // files that could not be checked
+	Known         int // findings left out because a baseline holds them
 	Conversations int
 	Calls         int
 	Results       int
@@ -109,6 +110,9 @@ func (s *Summary) checked() string {
 	}
 	if s.Failed > 0 {
 		fmt.Fprintf(&b, ", %d failed", s.Failed)
+	}
+	if s.Known > 0 {
+		fmt.Fprintf(&b, ", %s left out", count(s.Known, "known finding"))
 	}
 	b.WriteByte('.')
 	return b.String()

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/rules"
 )
 
 // text writes each finding with its place in the file, for people.
@@ -58,15 +59,29 @@ func (t *text) excerpt(b *bytes.Buffer, f *engine.Finding) {
 			return
 		}
 	}
-	line, at, width := layout(e)
-	if line == "" {
+	underline(b, t.style, f.Severity, f.Start.Line, e)
+}
+
+// underline writes a part of a line, and below it what is meant.
+func underline(b *bytes.Buffer, s *style, severity rules.Severity, line int, e engine.Excerpt) {
+	shown, at, width := layout(e)
+	if shown == "" {
 		return
 	}
-	number := fmt.Sprintf("%5s", strconv.Itoa(f.Start.Line))
-	fmt.Fprintf(b, "%s %s\n", t.style.gutter.Sprint(number+" |"), line)
+	number := fmt.Sprintf("%5s", strconv.Itoa(line))
+	fmt.Fprintf(b, "%s %s\n", s.gutter.Sprint(number+" |"), shown)
 	marker := "^" + strings.Repeat("~", max(width, 1)-1)
-	fmt.Fprintf(b, "%s %s%s\n", t.style.gutter.Sprint(strings.Repeat(" ", len(number))+" |"),
-		strings.Repeat(" ", at), t.style.severity(f.Severity).Sprint(marker))
+	fmt.Fprintf(b, "%s %s%s\n", s.gutter.Sprint(strings.Repeat(" ", len(number))+" |"),
+		strings.Repeat(" ", at), s.severity(severity).Sprint(marker))
+}
+
+// Underlined returns a line of a file with what is meant underlined, as the
+// text report shows it: width bytes from the one at start.
+func Underlined(line int, text string, start, width int) string {
+	var b bytes.Buffer
+	e := engine.Excerpt{Text: []byte(text), Mark: [2]int{start, start + width}}
+	underline(&b, newStyle(false), rules.Error, line, e)
+	return b.String()
 }
 
 // related writes the other places that a finding speaks of.

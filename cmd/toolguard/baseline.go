@@ -1,0 +1,284 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolguard/toolguard/internal/baseline"
+	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/report"
+	"github.com/toolguard/toolguard/internal/rules"
+)
+
+// baselineName is the file that a baseline is written to unless the user or
+// the config says otherwise.
+const baselineName = ".toolguard-baseline"
+
+// baselines are the baselines of a run, by where they are.
+type baselines struct {
+	given string // by --baseline, for all files
+	files map[string]baseline.Baseline
+}
+
+// path returns where the baseline of a file is, "" if it has none.
+func (b *baselines) path(s *settings) string {
+	if b.given != "" {
+		return b.given
+	}
+	return s.baseline
+}
+
+// read reads the baselines of files.
+func (b *baselines) read(c *check, files []*target) error {
+	b.files = map[string]baseline.Baseline{}
+	for _, t := range files {
+		path := b.path(c.settings(t.config))
+		if _, known := b.files[path]; known || path == "" {
+			continue
+		}
+		var err error
+		if b.files[path], err = readBaseline(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readBaseline(path string) (baseline.Baseline, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, pathError(path, err)
+	}
+	known, err := baseline.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return known, nil
+}
+
+// leaveOut takes the findings out of a report that the file's baseline holds,
+// and returns how many there were.
+func (b *baselines) leaveOut(s *settings, t *target, r *engine.Report) int {
+	path := b.path(s)
+	if path == "" || len(r.Findings) == 0 {
+		return 0
+	}
+	keys := make([]baseline.Key, len(r.Findings))
+	for i := range r.Findings {
+		keys[i] = baselineKey(path, t, &r.Findings[i])
+	}
+	kept := r.Findings[:0]
+	for i, known := range b.files[path].Known(keys) {
+		if !known {
+			kept = append(kept, r.Findings[i])
+		}
+	}
+	n := len(r.Findings) - len(kept)
+	r.Findings = kept
+	return n
+}
+
+// baselineKey names a finding in the baseline at path.
+func baselineKey(path string, t *target, f *engine.Finding) baseline.Key {
+	k := baseline.Key{Path: f.Path, Rule: f.Rule.Name, CallID: strings.ToValidUTF8(f.CallID, "\ufffd")}
+	if k.CallID == "" {
+		k.Record = f.RecordHash
+	}
+	if !t.stdin {
+		k.Path = baselinePath(path, f.Path)
+	}
+	return k
+}
+
+// baselinePath returns a path as the baseline at base has it: as seen from the
+// baseline's directory.
+func baselinePath(base, path string) string {
+	dir, err := filepath.Abs(filepath.Dir(base))
+	if err == nil {
+		var abs, rel string
+		if abs, err = filepath.Abs(path); err == nil {
+			if rel, err = filepath.Rel(dir, abs); err == nil {
+				path = rel
+			}
+		}
+	}
+	return strings.ToValidUTF8(filepath.ToSlash(path), "\ufffd")
+}
+
+// A recording is one run of the baseline command.
+type recording struct {
+	*check
+	path  string
+	prune bool
+	now   baseline.Baseline // what was found
+	files map[string]bool   // that were looked at, as the baseline has them
+}
+
+func newBaselineCmd(a *app) *cobra.Command {
+	f := &checkFlags{}
+	prune := false
+	cmd := &cobra.Command{
+		Use:   "baseline [flags] [path...]",
+		Short: "Record the findings there are, so that check reports new ones only",
+		Long: `baseline records what check reports today. With --baseline FILE, or baseline =
+"FILE" in toolguard.toml, check leaves out what is recorded, and CI fails by new
+findings only. fix repairs what is recorded too.
+
+A finding is known by its rule, its file and the id of its call, or, where it is
+about no call, by what its record says: not by its line. The file has a finding
+a line, sorted, so that it can be merged.
+
+What is recorded of other files than those that are looked at stays. With
+--prune nothing is added: what is no longer found, or in a file that is no
+longer there, is removed.`,
+		Example: `  toolguard baseline testdata/
+  toolguard check --baseline .toolguard-baseline testdata/
+  toolguard baseline --prune testdata/`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.formats = []string{"text"}
+			f.color = "never"
+			c, err := newCheck(a, f)
+			if err != nil {
+				return err
+			}
+			r := &recording{check: c, path: f.baseline, prune: prune, now: baseline.Baseline{}, files: map[string]bool{}}
+			return r.run(cmd.Context(), args)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.BoolVar(&prune, "prune", false, "only remove what is no longer found")
+	flags.StringVar(&f.baseline, "baseline", "", "write to this `file` (default: the one that the config names, or "+baselineName+")")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing but errors")
+	flags.BoolVar(&f.skipUnrecognized, "skip-unrecognized", false, "skip named files that are no transcripts")
+	f.ruleFlags.define(cmd)
+	f.fileFlags.define(cmd)
+	flags.IntVarP(&f.jobs, "jobs", "j", 0, "check `n` files at a time (default: one for each processor)")
+	return cmd
+}
+
+// run records what is found in the files that paths stand for.
+func (r *recording) run(ctx context.Context, paths []string) error {
+	if r.path == "" {
+		file, err := r.search.configOf(".")
+		if err != nil {
+			return err
+		}
+		if r.path = r.settings(file).baseline; r.path == "" {
+			r.path = baselineName
+		}
+	}
+	ts, err := r.targets(paths)
+	if err != nil {
+		return err
+	}
+	weight := func(t *target) int64 { return t.size }
+	if err := inOrder(ctx, ts.files, r.check.flags.jobs, weight, r.check.check, r.take); err != nil {
+		return err
+	}
+	if r.summary.Failed > 0 {
+		r.complain(r.path + ": not written, because not everything could be checked")
+		return errReported
+	}
+	return r.write()
+}
+
+// take records what was found in a file.
+func (r *recording) take(t *target, got checked) error {
+	r.check.now = r.settings(t.config)
+	if got.err != nil {
+		r.fail(got.err)
+		return nil
+	}
+	if !r.admits(t, got.report) {
+		return nil
+	}
+	r.summary.Files++
+	r.files[baselinePath(r.path, t.path)] = true
+	for i := range got.report.Findings {
+		f := &got.report.Findings[i]
+		if f.Severity > rules.Info || r.check.now.shows(f) {
+			r.now[baselineKey(r.path, t, f)]++
+		}
+	}
+	return nil
+}
+
+// write merges what was found into the baseline.
+func (r *recording) write() error {
+	old, err := readBaseline(r.path)
+	if _, statErr := os.Stat(r.path); errors.Is(statErr, fs.ErrNotExist) {
+		old, err = baseline.Baseline{}, nil
+	}
+	if err != nil {
+		return err
+	}
+	merged := baseline.Baseline{}
+	for key, n := range old {
+		switch {
+		case r.files[key.Path]:
+			n = min(n, r.now[key])
+		default:
+			path := filepath.Join(filepath.Dir(r.path), filepath.FromSlash(key.Path))
+			if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && r.prune {
+				n = 0
+			}
+		}
+		if n > 0 {
+			merged[key] = n
+		}
+	}
+	if !r.prune {
+		for key, n := range r.now {
+			merged[key] = n
+		}
+	}
+	text, err := merged.Format()
+	if err != nil {
+		return err
+	}
+	if before, err := os.ReadFile(r.path); err != nil || !bytes.Equal(before, text) {
+		if err := writeFile(r.path, text); err != nil {
+			return err
+		}
+	}
+	if !r.check.flags.quiet {
+		was, is := total(old), total(merged)
+		change := ""
+		if len(old) > 0 {
+			change = fmt.Sprintf(" (%+d)", is-was)
+		}
+		_, err = fmt.Fprintln(r.stderr, report.Printable(fmt.Sprintf("%s: %s%s.", r.path, count(is, "known finding"), change)))
+	}
+	return err
+}
+
+// total returns how many findings a baseline holds.
+func total(b baseline.Baseline) int {
+	n := 0
+	for _, k := range b {
+		n += k
+	}
+	return n
+}
+
+// writeFile writes a file whole or not at all.
+func writeFile(path string, text []byte) error {
+	f, err := createOutput(path)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(text); err != nil {
+		f.discard()
+		return pathError(path, err)
+	}
+	return f.commit()
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolguard/toolguard/internal/config"
+	"github.com/toolguard/toolguard/internal/report"
+)
+
+func newConfigCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Write, show and describe the config file",
+		Long: `The config file is toolguard.toml or .toolguard.toml, the nearest one upward from
+each file that is checked. Flags come before it.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newConfigInitCmd(a), newConfigShowCmd(a), newConfigSchemaCmd(a))
+	return cmd
+}
+
+func newConfigInitCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "init",
+		Short: "Write a config file to start from",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			for _, name := range config.Names() {
+				if _, err := os.Lstat(name); err == nil {
+					return fmt.Errorf("%s: is there already", name)
+				}
+			}
+			name := config.Names()[0]
+			if err := writeFile(name, []byte(config.Starter)); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintf(a.stdout, "%s: written. Every setting in it is commented out.\n", name)
+			return err
+		},
+	}
+}
+
+func newConfigShowCmd(a *app) *cobra.Command {
+	f := &checkFlags{}
+	cmd := &cobra.Command{
+		Use:   "show [flags] [path]",
+		Short: "Show the settings that hold for a file or a directory",
+		Long: `show prints the settings that hold for a file or a directory, the current one if
+none is named: those of its config file and the defaults, and the flags of check
+if they are given.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			r, err := newResolver(&f.ruleFlags)
+			if err != nil {
+				return err
+			}
+			look, err := newSearch(&f.fileFlags)
+			if err != nil {
+				return err
+			}
+			dir := "."
+			if len(args) > 0 {
+				dir = args[0]
+				if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+					dir = filepath.Dir(dir)
+				}
+			}
+			file, err := look.configOf(dir)
+			if err != nil {
+				return err
+			}
+			shown := shownSettings(r.settings(file), file, look.exclude)
+			text, err := shown.Format()
+			if err != nil {
+				return err
+			}
+			from := "no config file"
+			if file != nil {
+				from = file.Path
+			}
+			_, err = fmt.Fprintf(a.stdout, "# from %s\n%s", report.Printable(from), text)
+			return err
+		},
+	}
+	cmd.Flags().SortFlags = false
+	f.ruleFlags.define(cmd)
+	f.fileFlags.define(cmd)
+	return cmd
+}
+
+// shownSettings returns settings in the terms of a config file.
+func shownSettings(s *settings, file *config.File, exclude []string) *config.File {
+	out := &config.File{FailOn: s.failOn.String(), Placeholder: s.placeholder, Strategy: s.Strategy, Rules: map[string]string{}}
+	if file != nil {
+		out.Exclude, out.Baseline, out.PerFile = file.Exclude, file.Baseline, file.PerFile
+	}
+	out.Exclude = append(out.Exclude, exclude...)
+	if s.Target != nil {
+		out.Target = s.Target.Name
+	}
+	out.Select, out.Ignore = s.selected, s.ignored
+	for name, severity := range s.Severity {
+		out.Rules[name] = severity.String()
+	}
+	return out
+}
+
+func newConfigSchemaCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON schema of the config file, for editors",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			schema, err := config.Schema()
+			if err == nil {
+				_, err = a.stdout.Write(schema)
+			}
+			return err
+		},
+	}
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A safeBuffer is a buffer that a timer may write to.
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *safeBuffer) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(b)
+}
+
+func (s *safeBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+func TestProgress(t *testing.T) {
+	t.Parallel()
+	// A short run shows nothing.
+	var quick safeBuffer
+	p := newProgress(&quick, 2, time.Hour)
+	p.step()
+	p.hide()
+	p.step()
+	p.end()
+	if got := quick.String(); got != "" {
+		t.Errorf("a short run shows %q", got)
+	}
+
+	// A long one does, takes it away for what is written, and leaves nothing.
+	var slow safeBuffer
+	p = newProgress(&slow, 40, time.Millisecond)
+	for range 2000 {
+		if strings.Contains(slow.String(), "(0/40)") {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if got := slow.String(); !strings.Contains(got, "checking") || !strings.Contains(got, "(0/40)") {
+		t.Fatalf("a long run shows %q", got)
+	}
+	p.drawn = time.Time{}
+	p.step()
+	if got := slow.String(); !strings.Contains(got, "(1/40)") {
+		t.Errorf("after a file it shows %q", got)
+	}
+	a := &app{bar: p}
+	if _, err := (overBar{&slow, a}).Write([]byte("a finding\n")); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(slow.String(), "\r")
+	if last := lines[len(lines)-1]; last != "a finding\n" || strings.TrimSpace(lines[len(lines)-2]) != "" {
+		t.Errorf("a report stands beside the bar: %q", lines)
+	}
+	p.drawn = time.Time{}
+	p.step()
+	p.end()
+	if got := slow.String(); !strings.HasSuffix(got, " \r") {
+		t.Errorf("at the end there is left %q", got)
+	}
+
+	// Without a terminal there is none.
+	var none *progress
+	none.step()
+	none.hide()
+	none.end()
+}

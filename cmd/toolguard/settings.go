@@ -1,0 +1,209 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolguard/toolguard/internal/config"
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/suggest"
+)
+
+// ruleFlags say what is looked for in a file, and how severely.
+type ruleFlags struct {
+	selected, ignored []string
+	severities        []string
+	failOn            string
+	target, dialect   string
+	send              bool
+}
+
+// define adds the flags to a command.
+func (f *ruleFlags) define(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringSliceVar(&f.selected, "select", nil, "run only these `rules` or categories")
+	flags.StringSliceVar(&f.ignored, "ignore", nil, "do not run these `rules` or categories")
+	flags.StringSliceVar(&f.severities, "severity", nil, "set how much a rule matters: `rule=severity`, where off silences it")
+	flags.StringVar(&f.failOn, "fail-on", "", "the least `severity` that makes the exit code 1: error, warning or info (default error)")
+	flags.StringVar(&f.target, "target", "", "check as the provider of this `profile` would: "+strings.Join(profileNames(), ", ")+" (default: the dialect's own)")
+	flags.BoolVar(&f.send, "send", false, "the history is about to be sent: a call that still waits for its result is an error")
+	flags.StringVar(&f.dialect, "dialect", "", "read files as the dialect of this `name`, without detection")
+
+	selectable := cobra.FixedCompletions(append(rules.Categories(), ruleNames()...), cobra.ShellCompDirectiveNoFileComp)
+	complete(cmd, "select", selectable)
+	complete(cmd, "ignore", selectable)
+	complete(cmd, "severity", cobra.FixedCompletions(allSeverities(), cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "fail-on", cobra.FixedCompletions([]string{"error", "warning", "info"}, cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "target", cobra.FixedCompletions(profileNames(), cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "dialect", cobra.FixedCompletions(dialectNames(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+// allSeverities lists what --severity takes.
+func allSeverities() []string {
+	var out []string
+	for _, r := range rules.All() {
+		for s := rules.Off; s <= rules.Error; s++ {
+			out = append(out, r.Name+"="+s.String())
+		}
+	}
+	return out
+}
+
+// A resolver makes settings of the flags and the config file that holds for a
+// file.
+type resolver struct {
+	flags    *ruleFlags
+	severity map[string]rules.Severity
+	strategy map[string]string
+	failOn   rules.Severity // rules.Off where the flag is not given
+	target   *profile.Profile
+	dialect  *dialect.Dialect
+	known    map[*config.File]*settings
+}
+
+// settings are what holds for a file.
+type settings struct {
+	engine.Options
+	failOn      rules.Severity
+	selected    []string // rules and categories that were asked for
+	ignored     []string // those that were not
+	placeholder string
+	baseline    string // where it is, "" for none
+}
+
+// newResolver settles what the flags ask for.
+func newResolver(f *ruleFlags) (*resolver, error) {
+	r := &resolver{flags: f, known: map[*config.File]*settings{}}
+	for _, list := range []struct {
+		flag  string
+		names []string
+	}{{"--select", f.selected}, {"--ignore", f.ignored}} {
+		known := append(ruleNames(), rules.Categories()...)
+		for _, name := range list.names {
+			if !slices.Contains(known, name) {
+				return nil, fmt.Errorf("%s: %w", list.flag, suggest.Unknown("rule or category", name, known, "toolguard rules lists them"))
+			}
+		}
+	}
+	var err error
+	if r.severity, err = severities(f.severities); err != nil {
+		return nil, err
+	}
+	if f.failOn != "" {
+		var ok bool
+		if r.failOn, ok = rules.ParseSeverity(f.failOn); !ok || r.failOn == rules.Off {
+			return nil, fmt.Errorf("--fail-on: want error, warning or info, not %q", f.failOn)
+		}
+	}
+	if r.target, err = findTarget(f.target); err != nil {
+		return nil, err
+	}
+	r.dialect, err = findDialect(f.dialect)
+	return r, err
+}
+
+// settings returns what a config file and the flags say together; file is nil
+// where there is none. Flags come first: a list replaces that of the file, a
+// table is taken entry by entry.
+func (r *resolver) settings(file *config.File) *settings {
+	if s := r.known[file]; s != nil {
+		return s
+	}
+	said := file
+	if said == nil {
+		said = &config.File{}
+	}
+	s := &settings{placeholder: said.Placeholder, baseline: said.BaselinePath()}
+	s.Dialect, s.Send = r.dialect, r.flags.send
+	s.selected, s.Strategy = r.flags.selected, map[string]string{}
+	ignored := r.flags.ignored
+	if len(s.selected) == 0 {
+		s.selected = said.Select
+		if len(ignored) == 0 {
+			ignored = said.Ignore
+		}
+	}
+	s.ignored = ignored
+	s.Rules = selectRules(s.selected, ignored)
+
+	s.Severity = map[string]rules.Severity{}
+	for name, level := range said.Rules {
+		s.Severity[name], _ = rules.ParseSeverity(level)
+		if s.Severity[name] == rules.Off && slices.Contains(r.flags.selected, name) {
+			delete(s.Severity, name)
+		}
+	}
+	maps.Copy(s.Severity, r.severity)
+	maps.Copy(s.Strategy, said.Strategy)
+	maps.Copy(s.Strategy, r.strategy)
+
+	if s.failOn = r.failOn; s.failOn == rules.Off {
+		s.failOn = rules.Error
+		if v, ok := rules.ParseSeverity(said.FailOn); ok {
+			s.failOn = v
+		}
+	}
+	if s.Target = r.target; s.Target == nil {
+		s.Target = profile.ByName(said.Target)
+	}
+	r.known[file] = s
+	return s
+}
+
+// options returns what the engine is to do with a file.
+func (s *settings) options(t *target) engine.Options {
+	opts := s.Options
+	if t.config != nil {
+		if ignored := t.config.For(t.path); len(ignored) > 0 {
+			opts.Ignore = func(f *rules.Finding) bool { return ignored.Has(f.Rule.Name, f.Rule.Category, f.CallID) }
+		}
+	}
+	return opts
+}
+
+// shows reports whether people see an info.
+func (s *settings) shows(f *engine.Finding) bool {
+	return s.failOn == rules.Info || slices.Contains(s.selected, f.Rule.Name)
+}
+
+// selectRules returns the rules that are selected and not ignored, each by its
+// name or its category.
+func selectRules(selected, ignored []string) []*rules.Rule {
+	named := func(r *rules.Rule, names []string) bool {
+		return slices.Contains(names, r.Name) || slices.Contains(names, r.Category)
+	}
+	all := []*rules.Rule{} // nil would stand for all rules
+	for _, r := range rules.All() {
+		if (len(selected) == 0 || named(r, selected)) && !named(r, ignored) {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// severities reads values of --severity: rule=severity.
+func severities(values []string) (map[string]rules.Severity, error) {
+	set := map[string]rules.Severity{}
+	for _, value := range values {
+		name, level, ok := strings.Cut(value, "=")
+		if !ok {
+			return nil, fmt.Errorf("--severity: want rule=severity, not %q", value)
+		}
+		if _, err := findRule(name); err != nil {
+			return nil, fmt.Errorf("--severity: %w", err)
+		}
+		severity, ok := rules.ParseSeverity(level)
+		if !ok {
+			return nil, fmt.Errorf("--severity: want off, info, warning or error for %s, not %q", name, level)
+		}
+		set[name] = severity
+	}
+	return set, nil
+}

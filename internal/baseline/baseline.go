@@ -1,0 +1,90 @@
+// Package baseline knows the file that holds known findings, so that a run
+// tells of new ones only. It does not know how findings come about.
+package baseline
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// A Key names findings in a way that stays when lines move: by rule, path and
+// the id of the call, or, for findings about no call, a hash of the record.
+type Key struct {
+	Path   string `json:"path"`
+	Rule   string `json:"rule"`
+	CallID string `json:"call_id,omitempty"`
+	Record string `json:"record,omitempty"`
+}
+
+// entry is a line of the file.
+type entry struct {
+	Key
+	// Count is how many findings have the key; 0 stands for one.
+	Count int `json:"count,omitempty"`
+}
+
+// A Baseline counts known findings by their key.
+type Baseline map[Key]int
+
+// Parse reads a baseline: JSON Lines, an entry a line. Errors name the line.
+func Parse(text []byte) (Baseline, error) {
+	b := Baseline{}
+	n := 0
+	for line := range bytes.Lines(text) {
+		n++
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		var e entry
+		dec := json.NewDecoder(bytes.NewReader(line))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(&e); err != nil || dec.More() || e.Path == "" || e.Rule == "" || e.Count < 0 {
+			return nil, fmt.Errorf("line %d: want an entry of a baseline: an object with path and rule", n)
+		}
+		// After a merge a line may be there twice.
+		b[e.Key] = max(b[e.Key], e.Count, 1)
+	}
+	return b, nil
+}
+
+// Format writes a baseline, an entry a line, sorted, so that versions of it can
+// be merged line by line.
+func (b Baseline) Format() ([]byte, error) {
+	entries := make([]entry, 0, len(b))
+	for key, n := range b {
+		e := entry{Key: key}
+		if n > 1 {
+			e.Count = n
+		}
+		entries = append(entries, e)
+	}
+	slices.SortFunc(entries, func(a, b entry) int {
+		return cmp.Or(
+			cmp.Compare(a.Path, b.Path), cmp.Compare(a.Rule, b.Rule),
+			cmp.Compare(a.CallID, b.CallID), cmp.Compare(a.Record, b.Record),
+		)
+	})
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	for _, e := range entries {
+		if err := enc.Encode(e); err != nil {
+			return nil, err
+		}
+	}
+	return out.Bytes(), nil
+}
+
+// Known says which findings of a file the baseline holds, by their keys.
+func (b Baseline) Known(keys []Key) []bool {
+	seen := Baseline{}
+	known := make([]bool, len(keys))
+	for i, k := range keys {
+		seen[k]++
+		known[i] = seen[k] <= b[k]
+	}
+	return known
+}

@@ -1,0 +1,53 @@
+package baseline
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestFormat(t *testing.T) {
+	t.Parallel()
+	b := Baseline{
+		{Path: "b.jsonl", Rule: "orphan-tool-result", CallID: "c1"}:      1,
+		{Path: "a b\n<.jsonl", Rule: "missing-tool-result", CallID: "“"}: 2,
+		{Path: "b.jsonl", Rule: "invalid-json", Record: "0123"}:          1,
+	}
+	const want = `{"path":"a b\n<.jsonl","rule":"missing-tool-result","call_id":"“","count":2}
+{"path":"b.jsonl","rule":"invalid-json","record":"0123"}
+{"path":"b.jsonl","rule":"orphan-tool-result","call_id":"c1"}
+`
+	got, err := b.Format()
+	if err != nil || string(got) != want {
+		t.Errorf("%v\n%s", err, cmp.Diff(want, string(got)))
+	}
+	again, err := Parse(got)
+	if err != nil || !cmp.Equal(b, again) {
+		t.Errorf("%v\n%s", err, cmp.Diff(b, again))
+	}
+}
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	// A merge may leave lines out of order, twice, and blank.
+	got, err := Parse([]byte("{\"path\":\"b\",\"rule\":\"r\"}\r\n\n{\"path\":\"a\",\"rule\":\"r\",\"count\":3}\n{\"path\":\"b\",\"rule\":\"r\"}"))
+	want := Baseline{{Path: "a", Rule: "r"}: 3, {Path: "b", Rule: "r"}: 1}
+	if err != nil || !cmp.Equal(want, got) {
+		t.Errorf("%v\n%s", err, cmp.Diff(want, got))
+	}
+	for _, text := range []string{"x", "[]", "{}", `{"path":"a"}`, `{"rule":"a"}`, `{"path":"a","rule":"r"} {}`, `{"path":"a","rule":"r","line":1}`, `{"path":"a","rule":"r","count":-1}`, "<<<<<<< HEAD"} {
+		if _, err := Parse([]byte("\n" + text)); err == nil || err.Error() != "line 2: want an entry of a baseline: an object with path and rule" {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+func TestKnown(t *testing.T) {
+	t.Parallel()
+	a, b := Key{Path: "p", Rule: "a"}, Key{Path: "p", Rule: "b"}
+	got := Baseline{a: 2}.Known([]Key{a, b, a, a})
+	if want := []bool{true, false, true, false}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}

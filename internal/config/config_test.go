@@ -1,0 +1,301 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/pelletier/go-toml/v2"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+var update = flag.Bool("update", false, "rewrite the schema")
+
+const example = `fail-on = "warning"
+select = ["pairing", "invalid-json"]
+ignore = ["reused-call-id"]
+exclude = ["testdata/broken/**", "*.tmp.json"]
+target = "anthropic"
+placeholder = "gone: {tool}"
+baseline = ".toolguard-baseline"
+
+[rules]
+reused-call-id = "warning"
+broken-link = "off"
+
+[strategy]
+orphan-tool-result = "text"
+
+[[per-file]]
+paths = ["fixtures/legacy/*.jsonl"]
+ignore = ["orphan-tool-result"]
+ids = ["call_abc"]
+
+[[per-file]]
+paths = ["a.json"]
+ids = ["c1", "c2"]
+`
+
+// read reads a config file with that text.
+func read(t *testing.T, text string) (*File, error) {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "toolguard.toml")
+	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return Read(name, "")
+}
+
+func TestRead(t *testing.T) {
+	t.Parallel()
+	got, err := read(t, example)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &File{
+		FailOn: "warning", Select: []string{"pairing", "invalid-json"}, Ignore: []string{"reused-call-id"},
+		Exclude: []string{"testdata/broken/**", "*.tmp.json"}, Target: "anthropic", Placeholder: "gone: {tool}",
+		Baseline: ".toolguard-baseline",
+		Rules:    map[string]string{"reused-call-id": "warning", "broken-link": "off"},
+		Strategy: map[string]string{"orphan-tool-result": "text"},
+		PerFile: []PerFile{
+			{Paths: []string{"fixtures/legacy/*.jsonl"}, Ignore: []string{"orphan-tool-result"}, IDs: []string{"call_abc"}},
+			{Paths: []string{"a.json"}, IDs: []string{"c1", "c2"}},
+		},
+	}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(File{}), cmpopts.IgnoreFields(File{}, "Path")); diff != "" {
+		t.Errorf("read (-want +got):\n%s", diff)
+	}
+	text, err := got.Format()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := read(t, string(text))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if diff := cmp.Diff(got, again, cmpopts.IgnoreUnexported(File{}), cmpopts.IgnoreFields(File{}, "Path")); diff != "" {
+		t.Errorf("written and read again (-want +got):\n%s", diff)
+	}
+}
+
+func TestStarterIsValid(t *testing.T) {
+	t.Parallel()
+	if _, err := read(t, Starter); err != nil {
+		t.Error(err)
+	}
+	// And so is what stands in its comments.
+	var lines []string
+	for line := range strings.Lines(Starter) {
+		if text, ok := strings.CutPrefix(line, "# "); ok && (strings.Contains(text, " = ") || strings.HasPrefix(text, "[")) {
+			line = text
+		}
+		lines = append(lines, line)
+	}
+	f, err := read(t, strings.Join(lines, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.PerFile) != 1 || f.FailOn == "" || len(f.Rules) == 0 || len(f.Strategy) == 0 {
+		t.Errorf("got %+v", f)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ text, want string }{
+		{"\n\tfail-on = 1", "2:12: want a string for fail-on"},
+		{"rules = 'all'", "1:9: want a table for rules"},
+		{"per-file = 3", "1:12: want a list of tables for per-file"},
+		{"[[per-file]]\npaths = [1]", "2:10: want a list of strings for per-file.paths"},
+		{"[rules]\nbroken-link = 1", "2:15: want a string for rules.broken-link"},
+		{"per-file = [{paths = ['a']}]", "1:1: an entry of per-file needs ignore or ids"},
+		{"per-file = [{paths = ['a'], ids = ['b'], ignore = ['c']}]", `1:52: unknown rule or category "c"; toolguard rules lists them`},
+		{"rules = {broken-link = 'of'}", `1:24: unknown severity "of"; known are off, info, warning, error`},
+		{"rules.broken-links = 'off'", `1:7: unknown rule "broken-links"; did you mean "broken-link"?`},
+		{"placeholder = '  '", "1:15: want a text"},
+		{"fail-on = 'error'\nfail-on = 'error'", "2:1: key fail-on is already defined"},
+		{"é = 1", `1:1: invalid character at start of key: U+00C3 'Ã'`},
+		{"a = 1\r\nb = 2\r\n", "1:1: unknown key \"a\"; known are fail-on, select, ignore, exclude, target, placeholder, baseline, rules, strategy, per-file"},
+		{"= 1", ""},
+		{"[", ""},
+		{"[[per-file", ""},
+		{"x = [\n\n", ""},
+		{"\xff", ""},
+		{"exclude = \"\"\"\n", ""},
+	} {
+		_, err := read(t, tt.text)
+		invalid, ok := errors.AsType[*Error](err)
+		if !ok || len(invalid.Problems) == 0 {
+			t.Errorf("%q: %v", tt.text, err)
+			continue
+		}
+		_, got, _ := strings.Cut(strings.Split(err.Error(), "\n")[0], "toolguard.toml:")
+		if tt.want != "" && got != tt.want {
+			t.Errorf("%q: %s, want %s", tt.text, got, tt.want)
+		}
+		for _, p := range invalid.Problems {
+			if p.Line < 1 || p.Column < 1 || p.Column-1+p.Width > len(p.Text) {
+				t.Errorf("%q: problem %+v", tt.text, p)
+			}
+		}
+	}
+}
+
+func TestMatch(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, tt := range []struct {
+		glob, path string
+		want       bool
+	}{
+		{"a.json", "a.json", true},
+		{"a.json", "x/y/a.json", true},
+		{"./a.json", "a.json", true},
+		{"x/a.json", "x/a.json", true},
+		{"x/a.json", "y/x/a.json", false},
+		{"**/x/a.json", "y/x/a.json", true},
+		{"x", "x/y/a.json", true},
+		{"x/", "x/y/a.json", true},
+		{"x/**", "x/y/a.json", true},
+		{"x/*", "x/y/a.json", true},
+		{"x/*.json", "x/y/a.json", false},
+		{"*.{json,jsonl}", "x/a.jsonl", true},
+		{"A.json", "a.json", false},
+		{"**", "a.json", true},
+		{"a.json", "../a.json", false},
+		{"*", "../a.json", false},
+	} {
+		if got := Match([]string{tt.glob}, dir, filepath.Join(dir, filepath.FromSlash(tt.path))); got != tt.want {
+			t.Errorf("%s matches %s: %t", tt.glob, tt.path, got)
+		}
+	}
+}
+
+func TestFinder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"toolguard.toml":         "target = 'openai'",
+		".toolguard.toml":        "target = 'nobody'", // never read: the other one wins
+		"a/b/.toolguard.toml":    "target = 'anthropic'",
+		"a/c/toolguard.toml/dir": "",
+		"wrong/toolguard.toml":   "x = 1",
+	} {
+		name = filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var f Finder
+	for in, want := range map[string]string{
+		".": "openai", "a": "openai", "a/b": "anthropic", "a/b/c/d": "anthropic", "a/c": "openai", "nowhere/at/all": "openai",
+	} {
+		file, err := f.Find(filepath.Join(dir, filepath.FromSlash(in)))
+		if err != nil || file == nil || file.Target != want {
+			t.Errorf("%s: %+v, %v", in, file, err)
+		}
+	}
+	if _, err := f.Find(filepath.Join(dir, "wrong", "x")); err == nil {
+		t.Error("a config file that is wrong is taken")
+	}
+}
+
+// TestSchema holds the schema to the struct, and to what Read takes.
+func TestSchema(t *testing.T) {
+	t.Parallel()
+	got, err := Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join("..", "..", "docs", "toolguard.schema.json")
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	committed, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(committed), string(got)); diff != "" {
+		t.Errorf("%s is not what config schema prints; go test ./internal/config -update writes it (-want +got):\n%s", path, diff)
+	}
+
+	var doc any
+	if err := json.Unmarshal(got, &doc); err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("schema.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile("schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, valid := range map[string]bool{
+		example:                                    true,
+		Starter:                                    true,
+		"fail-on = 'errors'":                       false,
+		"fail_on = 'error'":                        false,
+		"exclude = 'a'":                            false,
+		"select = ['orphan']":                      false,
+		"target = 'anthropc'":                      false,
+		"[rules]\nx = 'off'":                       false,
+		"[rules]\nbroken-link = 'loud'":            false,
+		"[strategy]\nbroken-link = 'leave'":        false,
+		"[strategy]\norphan-tool-result = 'leave'": true,
+		"[[per-file]]\nignore = ['ids']":           false,
+	} {
+		var v map[string]any
+		if err := toml.Unmarshal([]byte(text), &v); err != nil {
+			t.Fatal(err)
+		}
+		raw, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(raw, &v); err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(any(v)); (err == nil) != valid {
+			t.Errorf("the schema says of\n%s\n%v", text, err)
+		}
+		if _, err := read(t, text); (err == nil) != valid {
+			t.Errorf("read says of\n%s\n%v", text, err)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(example)
+	f.Add(Starter)
+	f.Add("fail-on = \"error")
+	f.Add("per-file = [{paths = ['a'], ids = 'b'}]")
+	name := filepath.Join(f.TempDir(), "toolguard.toml")
+	f.Fuzz(func(t *testing.T, text string) {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		file, err := Read(name, "")
+		if invalid, ok := errors.AsType[*Error](err); ok {
+			for _, p := range invalid.Problems {
+				if p.Line > 0 && (p.Column < 1 || p.Width < 0 || p.Column-1+p.Width > len(p.Text)) {
+					t.Errorf("problem %+v", p)
+				}
+			}
+		} else if err != nil || file == nil {
+			t.Errorf("%v, %v", file, err)
+		}
+	})
+}

@@ -1,0 +1,106 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+
+	"github.com/toolguard/toolguard/internal/rules"
+)
+
+// object is a JSON object whose members keep their order.
+type object []member
+
+type member struct {
+	name  string
+	value any
+}
+
+// MarshalJSON implements json.Marshaler.
+func (o object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, m := range o {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		name, err := json.Marshal(m.name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(m.value)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(name)
+		b.WriteByte(':')
+		b.Write(value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// Schema returns the JSON schema of the config file, for editors.
+func Schema() ([]byte, error) {
+	root := object{
+		{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+		{"title", "toolguard.toml"},
+		{"description", "The config file of toolguard"},
+	}
+	root = append(root, table(reflect.TypeFor[File](), "")...)
+	b, err := json.MarshalIndent(root, "", "  ")
+	return append(b, '\n'), err
+}
+
+// table describes a struct.
+func table(t reflect.Type, path string) object {
+	var properties object
+	var required []string
+	for _, f := range reflect.VisibleFields(t) {
+		name := keyName(f)
+		if name == "" {
+			continue
+		}
+		if path+name == "per-file/paths" {
+			required = append(required, name)
+		}
+		value := append(object{{"description", f.Tag.Get("doc")}}, values(f.Type, path+name)...)
+		properties = append(properties, member{name, value})
+	}
+	out := object{{"type", "object"}, {"additionalProperties", false}}
+	if len(required) > 0 {
+		out = append(out, member{"required", required})
+	}
+	return append(out, member{"properties", properties})
+}
+
+// values describes what a key may be set to.
+func values(t reflect.Type, path string) object {
+	switch t.Kind() {
+	case reflect.Slice:
+		return object{{"type", "array"}, {"items", values(t.Elem(), path)}}
+	case reflect.Struct:
+		return table(t, path+"/")
+	case reflect.Map:
+		var properties object
+		for _, r := range rules.All() {
+			known := []string{"off", "info", "warning", "error"}
+			if path == "strategy" {
+				known = r.Strategies
+			}
+			if len(known) > 0 {
+				properties = append(properties, member{r.Name, object{{"enum", known}}})
+			}
+		}
+		return object{{"type", "object"}, {"additionalProperties", false}, {"properties", properties}}
+	}
+	switch path {
+	case "fail-on":
+		return object{{"enum", []string{"error", "warning", "info"}}}
+	case "target":
+		return object{{"enum", profileNames()}}
+	case "select", "ignore", "per-file/ignore":
+		return object{{"enum", append(rules.Categories(), ruleNames()...)}}
+	}
+	return object{{"type", "string"}}
+}

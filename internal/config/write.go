@@ -1,0 +1,42 @@
+package config
+
+import "github.com/pelletier/go-toml/v2"
+
+// Starter is a config file to start from: every setting, commented out.
+const Starter = `# Settings of toolguard. toolguard config schema describes them all, and
+# toolguard config show prints those that hold.
+
+# The least severity that makes the exit code 1.
+# fail-on = "error"
+
+# Check as this provider would; without it, as the provider of each dialect.
+# target = "anthropic"
+
+# Rules or categories to run, and not to run. toolguard rules lists them.
+# select = ["pairing"]
+# ignore = ["consecutive-roles"]
+
+# Globs of files and directories to leave out, as seen from here.
+# exclude = ["testdata/broken/**"]
+
+# Known findings, which are not reported. toolguard baseline writes the file.
+# baseline = ".toolguard-baseline"
+
+# How much a rule matters: off, info, warning or error.
+[rules]
+# reused-call-id = "warning"
+
+# How what a rule finds is repaired. toolguard explain names the choices.
+[strategy]
+# orphan-tool-result = "text"
+
+# Findings that are meant to be there: of these files, these rules and these
+# calls.
+# [[per-file]]
+# paths = ["fixtures/legacy/*.jsonl"]
+# ignore = ["orphan-tool-result"]
+# ids = ["call_abc"]
+`
+
+// Format returns a file as TOML, without what is not set.
+func (f *File) Format() ([]byte, error) { return toml.Marshal(f) }

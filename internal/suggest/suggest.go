@@ -1,0 +1,61 @@
+// Package suggest words the error for a name that is not known, with the one
+// that was probably meant. It knows no names itself.
+package suggest
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Unknown returns the error for a name that is none of those known. list says
+// where they are listed, for when nothing comes near.
+func Unknown(what, name string, known []string, list string) error {
+	msg := fmt.Sprintf("unknown %s %q", what, name)
+	if near := Nearest(name, known); near != "" {
+		return fmt.Errorf("%s; did you mean %q?", msg, near)
+	}
+	return fmt.Errorf("%s; %s", msg, list)
+}
+
+// Nearest returns the name that takes the fewest edits to reach, or "" when
+// that would be another name altogether.
+func Nearest(name string, known []string) string {
+	name = strings.ToLower(name)
+	best, least := "", len(name)/2+1
+	for _, k := range known {
+		d := distance(name, k)
+		// A part of a name is meant more often than another short one.
+		switch {
+		case len(name) < 4:
+		case strings.HasPrefix(k, name):
+			d = 0
+		case strings.Contains(k, name):
+			d = 1
+		}
+		if d < least {
+			best, least = k, d
+		}
+	}
+	return best
+}
+
+// distance is the Levenshtein distance.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			d := diagonal
+			if a[i] != b[j] {
+				d++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(d, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
