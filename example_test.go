@@ -1,0 +1,82 @@
+package toolguard_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/toolguard/toolguard"
+)
+
+// A request whose first call was never answered.
+const request = `{"model":"claude","max_tokens":100,"messages":[
+ {"role":"user","content":"what is in /srv?"},
+ {"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"ls","input":{"path":"/srv"}}]},
+ {"role":"user","content":"still there?"}
+]}
+`
+
+func ExampleCheck() {
+	report, err := toolguard.Check(context.Background(), strings.NewReader(request))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, f := range report.Findings {
+		fmt.Printf("%d:%d: %s: %s [%s]\n", f.Start.Line, f.Start.Column, f.Severity, f.Message, f.Rule)
+		fmt.Printf("fix: %s (%s)\n", f.Repair.Title, f.Repair.Class)
+	}
+	fmt.Println("refused:", report.Worst() == toolguard.Error)
+	// Output:
+	// 3:57: error: call "c1" to "ls" has no result [missing-tool-result]
+	// fix: insert a placeholder result into message 3 (additive)
+	// refused: true
+}
+
+func ExampleFix() {
+	fixed, err := toolguard.Fix(context.Background(), os.Stdout, strings.NewReader(request), toolguard.Send())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, r := range fixed.Repairs {
+		fmt.Printf("%s (%s)\n", r.Title, r.Class)
+	}
+	fmt.Println("findings left:", len(fixed.After.Findings))
+	// Output:
+	// {"model":"claude","max_tokens":100,"messages":[
+	//  {"role":"user","content":"what is in /srv?"},
+	//  {"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"ls","input":{"path":"/srv"}}]},
+	//  {"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"[toolguard] No result was recorded for this tool call; it may or may not have run.","is_error":true},{"type":"text","text":"still there?"}]}
+	// ]}
+	// insert a placeholder result into message 3 (additive)
+	// findings left: 0
+}
+
+// A history that was recorded with one provider, before it is sent to another.
+func ExampleTarget() {
+	history := `[{"role":"user","content":"q"},
+{"role":"assistant","content":null,"tool_calls":[{"id":"call.1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
+{"role":"tool","tool_call_id":"call.1","content":"a.txt"}]`
+	for _, target := range []string{"openai", "anthropic"} {
+		report, err := toolguard.Check(context.Background(), strings.NewReader(history), toolguard.Target(target), toolguard.Only("ids"))
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%s: %v\n", target, report.Worst())
+	}
+	// Output:
+	// openai: off
+	// anthropic: error
+}
+
+func ExampleNotTranscriptError() {
+	_, err := toolguard.Check(context.Background(), strings.NewReader(`{"name":"left-pad","version":"1.3.0"}`))
+	var not *toolguard.NotTranscriptError
+	fmt.Println(errors.As(err, &not), err)
+	// Output:
+	// true not a transcript: no messages in it, but the members "name", "version"
+}
