@@ -290,7 +290,7 @@ func (d *Items) WriteResult(r NewResult) []Field {
 }
 
 // WriteMessage implements Writer: results are items of their own.
-func (d *Items) WriteMessage(string) []Field { return nil }
+func (d *Items) WriteMessage(string, transcript.Value) []Field { return nil }
 
 // WriteText implements Writer.
 func (d *Items) WriteText(_ transcript.Value, text string) []Field {
@@ -298,16 +298,24 @@ func (d *Items) WriteText(_ transcript.Value, text string) []Field {
 }
 
 // Retagged implements Writer.
-func (d *Items) Retagged(kind transcript.CallKind) string {
+func (d *Items) Retagged(result, call transcript.CallKind) string {
+	var from, to *ItemPair
 	for i := range d.Pairs {
-		if p := &d.Pairs[i]; p.Kind == kind {
-			return p.Outputs[0]
+		p := &d.Pairs[i]
+		if p.Kind == result {
+			from = p
+		}
+		if p.Kind == call {
+			to = p
 		}
 	}
-	return ""
+	if from == nil || to == nil || from.payload() != to.payload() {
+		return ""
+	}
+	return to.Outputs[0]
 }
 
 // Keys implements Writer.
 func (d *Items) Keys(v transcript.Value) WriterKeys {
-	return WriterKeys{Body: v, Content: d.Text, ID: d.ID[0], ResultID: d.ID[0], Type: d.Type, Text: "text", Assistant: "assistant"}
+	return WriterKeys{Body: v, Content: d.Text, ID: d.ID[0], ResultID: d.ID[0], Type: d.Type, Assistant: "assistant"}
 }

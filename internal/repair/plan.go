@@ -367,7 +367,7 @@ func (p *Plan) movable(r int32) bool {
 }
 
 // blockwise reports whether results are blocks of a message.
-func (p *Plan) blockwise() bool { return p.driver.WriteMessage("[]") != nil }
+func (p *Plan) blockwise() bool { return p.driver.WriteMessage("[]", transcript.Value{}) != nil }
 
 // callsLast puts the calls of a message behind its other blocks.
 func (p *Plan) callsLast(m int32) {
@@ -417,7 +417,7 @@ func (p *Plan) splitMessage(op *operation.Operation) bool {
 
 // newMessage inserts a message with a list of blocks behind another.
 func (p *Plan) newMessage(h *list, behind int32, blocks *content) {
-	text, err := build(p.driver.WriteMessage(blocks.json()))
+	text, err := build(p.driver.WriteMessage(blocks.json(), p.value(behind)))
 	if err != nil {
 		p.err = err
 		return
@@ -464,7 +464,7 @@ func (p *Plan) retag(op *operation.Operation) bool {
 	for i, r := range op.Results {
 		call, res := &p.Conv.Calls[op.Calls[i]], &p.Conv.Results[r]
 		keys, element := p.keys(res.Message), p.Conv.Blocks[res.Block].Span
-		typ := p.driver.Retagged(call.Kind)
+		typ := p.driver.Retagged(res.Kind, call.Kind)
 		v := p.at(element).Get(keys.Type)
 		if typ == "" || !v.Exists() || v.Is(typ) || p.foreign(res.Message) || p.foreign(call.Message) {
 			return false
