@@ -203,7 +203,9 @@ func (d *Blocks) Claim(v transcript.Value) (Claim, Sign) {
 	}
 	var role, content transcript.Value
 	alien := false
+	members := 0
 	for k, val := range v.Members() {
+		members++
 		switch {
 		case k.Is(string(d.Role)):
 			role = val
@@ -248,7 +250,7 @@ func (d *Blocks) Claim(v transcript.Value) (Claim, Sign) {
 	}
 	r := d.roleOf(role)
 	switch {
-	case alien, r == transcript.RoleTool, r == transcript.RoleOther && (d.Role != "role" || d.Roles != nil):
+	case alien, r == transcript.RoleTool, !role.Exists() && (members > 1 || !content.First().Exists()), r == transcript.RoleOther && (d.Role != "role" || d.Roles != nil):
 		return ClaimNone, Sign{}
 	case shared:
 		return ClaimShared, Sign{d.Role.Key(), role}

@@ -85,7 +85,7 @@ func (c *workedCase) known() bool {
 var supported = map[string]bool{
 	"openai-chat": true, "anthropic": true, "claude-code": true, "openai-responses": true, "jsonl-raw": true, "ai-sdk-ui": true,
 	"langchain": true,
-	"gemini": true, "bedrock": true, "ai-sdk": true, "pi": true,
+	"gemini":    true, "bedrock": true, "ai-sdk": true, "pi": true,
 }
 
 func TestCases(t *testing.T) {
