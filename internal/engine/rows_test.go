@@ -46,7 +46,7 @@ func TestRows(t *testing.T) {
 				return
 			}
 			// A dataset is repaired only where a strategy is given.
-			opts := FixOptions{Options: Options{Strategy: map[string]string{"missing-tool-result": "insert"}}, Unsafe: true}
+			opts := FixOptions{Options: Options{Send: true, Strategy: map[string]string{"missing-tool-result": "insert"}}, Unsafe: true}
 			fixed, _ := fixText(t, f.name, f.text, opts)
 			after := check(t, f.name, fixed, Options{})
 			for i := range after.Findings {
@@ -71,6 +71,9 @@ func TestRowExamples(t *testing.T) {
 		t.Run(d.Name, func(t *testing.T) {
 			lines := strings.Split(d.Example, "\n")
 			rep := check(t, "example", []byte(strings.Join(lines, "\n")+"\n"), Options{})
+			if d.Window == transcript.WindowOwn {
+				return // call and result are states of one record
+			}
 			if rep.File.Dialect != d.Name || rep.Calls != 1 || rep.Results != 1 || len(rep.Findings) > 0 {
 				t.Errorf("the example:\n%s", render(rep))
 			}
