@@ -22,10 +22,7 @@ const (
 
 // claimOf returns the dialect that claims v most surely.
 func claimOf(v transcript.Value) (best *dialect.Dialect, claim dialect.Claim, sign dialect.Sign) {
-	for _, d := range dialect.All() {
-		if !d.Bare() {
-			continue
-		}
+	for d := range dialect.Asked(v) {
 		if c, k := d.Driver.Claim(v); c > claim {
 			best, claim, sign = d, c, k
 			if c == dialect.ClaimDecisive {
@@ -36,13 +33,20 @@ func claimOf(v transcript.Value) (best *dialect.Dialect, claim dialect.Claim, si
 	return best, claim, sign
 }
 
-// knownRole reports whether a plain message has a role that agents use.
+// says reports whether a claim makes a message of v.
+func says(claim dialect.Claim, v transcript.Value) bool {
+	return claim > dialect.ClaimPlain || claim == dialect.ClaimPlain && knownRole(v)
+}
+
+// knownRole reports whether a plain message has a role that agents use. A
+// dialect that names roles elsewhere knows its own.
 func knownRole(v transcript.Value) bool {
-	switch v.Get("role").Str() {
+	role := v.Get("role")
+	switch role.Str() {
 	case "system", "developer", "user", "human", "assistant", "agent", "model", "tool", "function":
 		return true
 	}
-	return strings.HasPrefix(v.Get("role").Str(), "_")
+	return !role.Exists() || strings.HasPrefix(role.Str(), "_")
 }
 
 // A tally counts what the records of a file's head are.
@@ -73,6 +77,9 @@ func (t *tally) candidate(d *dialect.Dialect, claim dialect.Claim, key string, a
 		i = len(t.candidates) - 1
 	}
 	c := &t.candidates[i]
+	if claim == dialect.ClaimShared {
+		c.Shared++
+	}
 	if claim == dialect.ClaimDecisive {
 		if c.Decisive == 0 {
 			c.Key = fmt.Sprintf("%s at byte %d", key, at)
@@ -88,17 +95,18 @@ func (t *tally) candidate(d *dialect.Dialect, claim dialect.Claim, key string, a
 }
 
 // element counts one element of a conversation for every dialect that could
-// have written it.
+// have written it. It decides for one at most: the first that is sure of it.
 func (t *tally) element(v transcript.Value) (claimed bool) {
-	for _, d := range dialect.All() {
-		if !d.Bare() {
-			continue
-		}
+	sure := false
+	for d := range dialect.Asked(v) {
 		c, key := d.Driver.Claim(v)
-		if c <= dialect.ClaimFaint || c == dialect.ClaimPlain && !knownRole(v) {
+		if !says(c, v) {
 			continue
 		}
-		claimed = true
+		if sure {
+			c = dialect.ClaimPlain
+		}
+		claimed, sure = true, sure || c == dialect.ClaimDecisive
 		t.candidate(d, c, key.String(), v.Span().Start)
 	}
 	return claimed
@@ -267,8 +275,8 @@ func (t *tally) decide(s *shape) {
 		if a.Decisive != b.Decisive {
 			return b.Decisive - a.Decisive
 		}
-		if a.Hints != b.Hints {
-			return b.Hints - a.Hints
+		if a.Hints+a.Shared != b.Hints+b.Shared {
+			return b.Hints + b.Shared - a.Hints - a.Shared
 		}
 		if a.Decisive > 0 && a.at != b.at {
 			return cmp.Compare(a.at, b.at) // the first decisive element wins

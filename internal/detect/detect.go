@@ -25,6 +25,7 @@ type Options struct {
 type Candidate struct {
 	Dialect  string
 	Decisive int    // elements that only this dialect writes
+	Shared   int    // elements that only few dialects write
 	Plain    int    // elements that it could have written too
 	Hints    int    // requests around messages that are for its API
 	Held     int    // objects around messages that only its files have
@@ -495,7 +496,7 @@ func (q *sequence) add(record int32, v transcript.Value) bool {
 	}
 	claim, _ := d.Driver.Claim(v)
 	foreign := false
-	if claim != dialect.ClaimDecisive && (claim == dialect.ClaimNone || !onlyText(v)) {
+	if claim < dialect.ClaimShared && (claim == dialect.ClaimNone || !onlyText(v)) {
 		other, otherClaim, _ := claimOf(v)
 		switch {
 		case q.r.opts.Dialect != nil:
@@ -512,7 +513,7 @@ func (q *sequence) add(record int32, v transcript.Value) bool {
 	}
 	if claim == dialect.ClaimNone || d == nil {
 		// Among messages, one that has a role and nothing else is one too.
-		if !knownRole(v) || dialect.Alien(v) {
+		if !v.Get("role").Exists() || !knownRole(v) || dialect.Alien(v) {
 			return false
 		}
 		if d = q.primary; d == nil {

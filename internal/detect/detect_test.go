@@ -323,8 +323,8 @@ func TestNotTranscripts(t *testing.T) {
 		{"log", lines(`{"level":"info","msg":"x"}`, `{"level":"info","msg":"y"}`), `"level", "msg"`},
 		{"prose", "hello\nworld\n", "is not JSON: unexpected character 'h' at byte 1"},
 		{"unknown role", lines(`{"role":"admin","content":"x"}`, `{"role":"editor","content":"y"}`), `"role", "content"`},
-		{"another way of calling", list(user, `{"role":"assistant","content":[{"toolUse":{"toolUseId":"t","name":"f","input":{}}}]}`), "messages"},
-		{"parts", list(`{"role":"user","parts":[{"text":"q"}]}`, `{"role":"model","parts":[{"functionCall":{"name":"f"}}]}`), "messages"},
+		{"another way of calling", list(user, `{"role":"assistant","content":[{"type":"tool_invocation","n":"f"}]}`), "messages"},
+		{"other parts", list(`{"role":"user","parts":[{"words":"q"}]}`, `{"role":"model","parts":[{"act":"f"}]}`), "messages"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f, convs, reason := read(t, c.text, detect.Options{})

@@ -12,6 +12,7 @@ var AISDKUI = &Dialect{
 {"id":"m1","role":"assistant","parts":[{"type":"tool-ls","toolCallId":"c1","state":"output-available","input":{},"output":"a.txt"}]}`,
 	Provider: "neutral",
 	Window:   transcript.WindowOwn,
+	Marks:    []string{"parts", "toolInvocations"},
 	Driver: &Combined{
 		Members: []string{"parts", "toolInvocations"},
 		Plain:   []Path{"role", "parts.0.type"},

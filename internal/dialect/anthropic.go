@@ -16,12 +16,29 @@ var Anthropic = &Dialect{
 }
 
 var anthropicBlocks = &Blocks{
-	Role: "role", Content: "content", MessageID: "id", Tag: "type", Text: "text",
-	Call: "tool_use", ID: "id", Name: "name", Args: "input",
-	Result: "tool_result", ResultID: []string{"tool_use_id", "toolUseID"}, Payload: []string{"content", "run"},
-	Error:       "is_error",
-	ServerCalls: []string{"server_tool_use", "mcp_tool_use"}, ServerResult: "_tool_result",
-	Reasoning: []string{"thinking", "redacted_thinking"}, Signature: []string{"signature", "data"},
-	Media: []string{"image", "document", "search_result"},
-	Want:  transcript.ArgsWantObject,
+	Role: "role", Content: "content", MessageID: "id", Tag: "type",
+	Parts: []Part{
+		{Is: PartText, Tag: "text", Text: "text"},
+		{
+			Is: PartCall, Tag: "tool_use", ID: "id", Name: "name", Args: "input", Want: transcript.ArgsWantObject,
+			Answer: `{"type":"tool_result","tool_use_id":"$id","content":"$text","is_error":true}`,
+		},
+		{
+			Is: PartResult, Tag: "tool_result", ID: "tool_use_id|toolUseID", Payload: "content|run",
+			Error: []Cond{{At: "is_error", Is: []string{"true"}}},
+		},
+		{Is: PartServerCall, Tag: "server_tool_use", ID: "id", Name: "name", Args: "input", Want: transcript.ArgsWantObject},
+		{Is: PartServerCall, Tag: "mcp_tool_use", ID: "id", Name: "name", Args: "input", Want: transcript.ArgsWantObject},
+		{
+			Is: PartServerResult, Tag: "*_tool_result", ID: "tool_use_id", Payload: "content",
+			Error: []Cond{{At: "is_error", Is: []string{"true"}}},
+		},
+		{Is: PartReasoning, Tag: "thinking", Signature: "signature", Signs: true},
+		{Is: PartReasoning, Tag: "redacted_thinking", Signature: "data", Signs: true},
+		{Is: PartMedia, Tag: "image"},
+		{Is: PartMedia, Tag: "document"},
+		{Is: PartMedia, Tag: "search_result"},
+	},
+	Message:   []Form{{JSON: `{"role":"user","content":"$blocks"}`}},
+	TextBlock: `{"type":"text","text":"$text"}`,
 }

@@ -1,32 +1,199 @@
 package dialect
 
 import (
-	"slices"
+	"bytes"
+	"cmp"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// Blocks is the driver for messages whose content is a list of tagged blocks,
-// calls and results among them.
+// Blocks is the driver for messages whose content is a list of blocks, calls
+// and results among them. What a block is tells the value of a member, or that
+// a member is there.
 type Blocks struct {
-	Role, Content string
-	MessageID     string // of a message, the same on all elements of a turn
-	Tag           string // of a block
-	Text          string // tag and member of a text block
-	Call          string // tag of a call
-	ID, Name      string // of a call
-	Args          string
-	Result        string   // tag of a result
-	ResultID      []string // of a result, the first that is there
-	Payload       []string // of a result, the first that is there
-	Error         string   // of a result: true when the tool failed
-	ServerCalls   []string // tags of calls that the provider runs itself
-	ServerResult  string   // suffix of the tags of their results
-	Reasoning     []string // tags
-	Signature     []string // of reasoning, any that is there
-	Media         []string // tags
-	Want          transcript.ArgsConvention
+	Role    Path
+	Roles   []RoleName // roles that only this dialect writes so
+	NoRole  string     // the role of a message that names none; "" where it is no message
+	Content Path       // the list of blocks, or a text
+	// MessageID is of a message, the same on all elements of a turn.
+	MessageID Path
+	// Mark is a member that every message has, for a dialect that writes its
+	// calls as another does; "" for none.
+	Mark Path
+	// Tag is the member that says what a block is; "" where the members of a
+	// block tell. Untagged is set where blocks without Tag are told by their
+	// members; a tagged block is then another dialect's.
+	Tag   string
+	Parts []Part
+	// Own is a result that is a message, and not a block of one; OwnRole is
+	// the role of such a message.
+	Own     *Part
+	OwnRole string
+	// Positional is set where calls may go without an id, and are answered by
+	// name and position.
+	Positional bool
+	// Inline is set where a result in the message of its call says that the
+	// provider has run the tool.
+	Inline bool
+	// Aborted and Hidden hold of messages whose writer gave them up, and of
+	// those that are not sent: any of them.
+	Aborted, Hidden []Cond
+	// Message is how a message that carries results is written, the first
+	// whose If the message of the call has. None where each result is
+	// written as a message.
+	Message []Form
+	// TextBlock is how a block of text is written.
+	TextBlock string
+	Assistant string // the role of a message that makes calls, where it is not "assistant"
+}
+
+// A PartKind is what a block is to a transcript.
+type PartKind string
+
+// The kinds of part.
+const (
+	PartText         PartKind = "text"
+	PartCall         PartKind = "call"
+	PartResult       PartKind = "result"
+	PartServerCall   PartKind = "server-call"
+	PartServerResult PartKind = "server-result"
+	PartReasoning    PartKind = "reasoning"
+	PartMedia        PartKind = "media"
+	PartOther        PartKind = "other" // known, and nothing to check
+)
+
+// A Part is one kind of block. Paths lead from the block.
+type Part struct {
+	Is PartKind
+	// Tag is what the driver's tag says, "*" before the end of it. Key is a
+	// member that is there instead.
+	Tag, Key string
+	With     []Cond // what must hold besides: all of them
+	// Decides is set on a part of other kinds than calls and results that no
+	// other dialect writes.
+	Decides bool
+
+	ID, Name Path
+	Args     Path
+	Want     transcript.ArgsConvention
+	// Failed holds where the writer could not make out what was called: the
+	// call has no name and no arguments.
+	Failed  []Cond
+	Payload Path
+	Error   []Cond // of a result: any of them
+	Server  []Cond // of a call or result: any of them says that the provider ran it
+	Text    Path
+	// Signature is an opaque text that must not be parted from what it signs.
+	// Signs is set where a part of the kind needs one.
+	Signature Path
+	Signs     bool
+	// Answer is how a result of a call of this kind is written.
+	Answer string
+}
+
+// A Form is a piece of JSON in which the texts "$id", "$name", "$text" and
+// "$blocks" stand for values. A member whose value is not there is left out.
+type Form struct {
+	If   Path // a member of the message of the call; "" for always
+	JSON string
+	Copy []string // members that are taken over from that message
+}
+
+// A Cond is a condition on a member: that it says one of Is, or that it is
+// there and not null; with Not, that it is not so.
+type Cond struct {
+	At  Path
+	Is  []string
+	Not bool
+}
+
+// holds reports whether the condition holds of v.
+func (c *Cond) holds(v transcript.Value) bool {
+	got := c.At.In(v)
+	if len(c.Is) == 0 {
+		return (got.Exists() && got.Kind() != transcript.Null) != c.Not
+	}
+	for _, is := range c.Is {
+		if got.Is(is) || got.Kind() != transcript.String && string(got.Raw()) == is {
+			return !c.Not
+		}
+	}
+	return c.Not
+}
+
+// anyHolds reports whether one of the conditions holds of v.
+func anyHolds(conds []Cond, v transcript.Value) bool {
+	for i := range conds {
+		if conds[i].holds(v) {
+			return true
+		}
+	}
+	return false
+}
+
+// fits reports whether a block with the given tag is of the kind.
+func (p *Part) fits(block, tag transcript.Value) bool {
+	switch {
+	case p.Key != "":
+		if val := block.Get(p.Key); !val.Exists() || val.Kind() == transcript.Null {
+			return false
+		}
+	case strings.HasPrefix(p.Tag, "*"):
+		if raw := tag.Raw(); tag.Kind() != transcript.String || !bytes.HasSuffix(raw[:len(raw)-1], []byte(p.Tag[1:])) {
+			return false
+		}
+	case !tag.Is(p.Tag):
+		return false
+	}
+	for i := range p.With {
+		if !p.With[i].holds(block) {
+			return false
+		}
+	}
+	return p.speaks(block)
+}
+
+// speaks reports whether a block that is tagged as a call or a result has any
+// of the members of one.
+func (p *Part) speaks(block transcript.Value) bool {
+	switch p.Is {
+	case PartCall, PartServerCall:
+		return p.ID.leads(block) || p.Name.leads(block) || p.Args.leads(block) || anyHolds(p.Failed, block)
+	case PartResult, PartServerResult:
+		return p.ID.leads(block) || p.Payload.leads(block)
+	}
+	return true
+}
+
+// leads reports whether the path is one, and leads to something.
+func (p Path) leads(v transcript.Value) bool { return p != "" && p.In(v).Exists() }
+
+// kindOf returns what kind of block v is, nil for none that is known.
+func (d *Blocks) kindOf(block transcript.Value) *Part {
+	var tag transcript.Value
+	if d.Tag != "" {
+		tag = block.Get(d.Tag)
+	}
+	for i := range d.Parts {
+		if p := &d.Parts[i]; p.fits(block, tag) {
+			return p
+		}
+	}
+	return nil
+}
+
+// roleOf returns the role that a message of the dialect names.
+func (d *Blocks) roleOf(v transcript.Value) transcript.Role {
+	for _, r := range d.Roles {
+		if v.Is(r.Written) {
+			return r.Role
+		}
+	}
+	if !v.Exists() && d.NoRole != "" {
+		return roleNamed([]byte(d.NoRole))
+	}
+	return roleOf(v)
 }
 
 // Claim implements Driver.
@@ -36,56 +203,59 @@ func (d *Blocks) Claim(v transcript.Value) (Claim, Sign) {
 	}
 	var role, content transcript.Value
 	alien := false
+	members := 0
 	for k, val := range v.Members() {
+		members++
 		switch {
-		case k.Is(d.Role):
+		case k.Is(string(d.Role)):
 			role = val
-		case k.Is(d.Content):
+		case k.Is(string(d.Content)):
 			content = val
 		default:
 			alien = alien || alienMember(k, val)
 		}
 	}
-	if role.Kind() != transcript.String || !content.Exists() {
+	if !role.Exists() {
+		role = d.Role.In(v)
+	}
+	if !content.Exists() {
+		content = d.Content.In(v)
+	}
+	if d.Mark != "" && !d.Mark.leads(v) {
 		return ClaimNone, Sign{}
 	}
+	if d.Own != nil && role.Is(d.OwnRole) && d.Own.ID.leads(v) {
+		return ClaimDecisive, Sign{d.Role.Key(), role}
+	}
+	if role.Kind() != transcript.String && (role.Exists() || d.NoRole == "") || !content.Exists() {
+		return ClaimNone, Sign{}
+	}
+	shared := false
 	for _, block := range content.Elements() {
 		if block.Kind() != transcript.Object {
 			return ClaimNone, Sign{}
 		}
-		tag := block.Get(d.Tag)
+		p := d.kindOf(block)
 		switch {
-		case (tag.Is(d.Call) || tag.Is(d.Result) || d.serverCall(tag) || d.serverResult(tag)) && d.speaks(block, tag), contains(d.Reasoning, tag):
-			return ClaimDecisive, Sign{d.Tag, tag}
+		case p == nil:
+			alien = alien || d.Tag == "" || alienBlock(block)
+		case p.Is == PartCall || p.Is == PartResult || p.Is == PartServerCall || p.Is == PartServerResult || p.Decides:
+			if p.Key != "" {
+				return ClaimDecisive, Sign{Member: p.Key}
+			}
+			return ClaimDecisive, Sign{d.Tag, block.Get(d.Tag)}
+		case p.Is == PartReasoning:
+			shared = true
 		}
 	}
-	if alien || alienContent(content) || roleOf(role) == transcript.RoleTool {
+	r := d.roleOf(role)
+	switch {
+	case alien, r == transcript.RoleTool, !role.Exists() && (members > 1 || !content.First().Exists()), r == transcript.RoleOther && (d.Role != "role" || d.Roles != nil):
 		return ClaimNone, Sign{}
+	case shared:
+		return ClaimShared, Sign{d.Role.Key(), role}
 	}
-	return ClaimPlain, Sign{d.Role, role}
-}
-
-// speaks reports whether a block that is tagged as a call or a result has any
-// of the members of one.
-func (d *Blocks) speaks(block, tag transcript.Value) bool {
-	members := []string{d.ID, d.Name, d.Args}
-	if tag.Is(d.Result) || d.serverResult(tag) {
-		members = append(append([]string{}, d.ResultID...), d.Payload...)
-	}
-	for k := range block.Members() {
-		if contains(members, k) {
-			return true
-		}
-	}
-	return false
-}
-
-func (d *Blocks) serverCall(tag transcript.Value) bool {
-	return slices.ContainsFunc(d.ServerCalls, tag.Is)
-}
-
-func (d *Blocks) serverResult(tag transcript.Value) bool {
-	return d.ServerResult != "" && !tag.Is(d.Result) && strings.HasSuffix(tag.Str(), d.ServerResult)
+	return ClaimPlain, Sign{d.Role.Key(), role}
 }
 
 // Reader implements Driver.
@@ -120,10 +290,14 @@ func (r *blocksReader) Read(v transcript.Value) { r.read(v) }
 
 func (r *blocksReader) read(v transcript.Value) bool {
 	var f [3]transcript.Value
-	r.b.Fields(v, []string{r.Role, r.Content, r.MessageID}, f[:])
-	role := roleOf(f[0])
+	fields(r.b, v, []Path{r.Role, r.Content, r.MessageID}, f[:])
+	own := r.Own != nil && f[0].Is(r.OwnRole)
+	role := r.roleOf(f[0])
+	if own {
+		role = transcript.RoleTool
+	}
 	content := f[1]
-	if r.part && content.Kind() != transcript.Array && (role == transcript.RoleTool || v.Get("tool_calls").First().Exists()) {
+	if r.part && !own && content.Kind() != transcript.Array && (role == transcript.RoleTool || v.Get("tool_calls").First().Exists()) {
 		return false
 	}
 	var turn string
@@ -136,6 +310,16 @@ func (r *blocksReader) read(v transcript.Value) bool {
 		}
 	}
 	m := r.b.Begin(v, f[0], role, turn)
+	if anyHolds(r.Aborted, v) {
+		m.Flags |= transcript.MessageAborted
+	}
+	if anyHolds(r.Hidden, v) {
+		m.Flags |= transcript.MessageSuperseded
+	}
+	if own {
+		r.result(v, r.Own, role)
+		return true
+	}
 	switch content.Kind() {
 	case transcript.String:
 		r.b.Block(transcript.BlockText, content, textFlags(content))
@@ -155,101 +339,202 @@ func (r *blocksReader) block(v transcript.Value, role transcript.Role) {
 		r.b.Block(transcript.BlockOther, v, 0)
 		return
 	}
-	tag := v.Get(r.Tag)
-	switch {
-	case tag.Is(r.Text):
-		var f [1]transcript.Value
-		r.b.Fields(v, []string{r.Text}, f[:])
-		r.b.Block(transcript.BlockText, v, textFlags(f[0]))
-	case (tag.Is(r.Call) || r.serverCall(tag)) && r.speaks(v, tag):
-		var f [3]transcript.Value
-		r.b.Fields(v, []string{r.ID, r.Name, r.Args}, f[:])
-		call := transcript.Call{
-			ID: transcript.TokenOf(f[0], v.Span()), Name: transcript.TokenOf(f[1], v.Span()),
-			WrongRole: role == transcript.RoleUser || role == transcript.RoleSystem || role == transcript.RoleTool,
-		}
-		if !tag.Is(r.Call) {
-			call.Server = true
-			call.Kind = transcript.KindServer
-			if strings.HasPrefix(tag.Str(), "mcp") {
-				call.Kind = transcript.KindMCP
-			}
-		}
-		setArgs(r.b, &call, f[2], r.Want)
-		r.b.Call(v, call, 0)
-	case (tag.Is(r.Result) || r.serverResult(tag)) && r.speaks(v, tag):
-		r.result(v, tag, role)
-	case contains(r.Reasoning, tag):
-		r.b.Fields(v, nil, nil)
-		flags := transcript.BlockUnsigned
-		for _, key := range r.Signature {
-			if s := v.Get(key); s.Kind() == transcript.String && len(s.Raw()) > 2 {
-				flags = transcript.BlockSigned
-			}
-		}
-		r.b.Block(transcript.BlockReasoning, v, flags)
-	case contains(r.Media, tag):
-		r.b.Fields(v, nil, nil)
-		r.b.Block(transcript.BlockMedia, v, 0)
-	default:
+	p := r.kindOf(v)
+	if p == nil {
 		r.b.Fields(v, nil, nil)
 		r.b.Block(transcript.BlockOther, v, 0)
+		return
+	}
+	if p.Key != "" {
+		r.b.Fields(v.Get(p.Key), nil, nil)
+	}
+	switch p.Is {
+	case PartCall, PartServerCall:
+		r.call(v, p, role)
+	case PartResult, PartServerResult:
+		r.result(v, p, role)
+	case PartText:
+		var f [1]transcript.Value
+		fields(r.b, v, []Path{p.Text}, f[:])
+		r.b.Block(transcript.BlockText, v, textFlags(f[0])|p.signed(v))
+	case PartReasoning:
+		r.b.Fields(v, nil, nil)
+		r.b.Block(transcript.BlockReasoning, v, p.signed(v))
+	case PartMedia:
+		r.b.Fields(v, nil, nil)
+		r.b.Block(transcript.BlockMedia, v, p.signed(v))
+	default:
+		r.b.Fields(v, nil, nil)
+		r.b.Block(transcript.BlockOther, v, p.signed(v))
 	}
 }
 
-func (r *blocksReader) result(v, tag transcript.Value, role transcript.Role) {
-	keys := append(append([]string{r.Error}, r.ResultID...), r.Payload...)
-	f := make([]transcript.Value, len(keys))
-	r.b.Fields(v, keys, f)
+// signed returns the flags that the signature of a block makes.
+func (p *Part) signed(v transcript.Value) transcript.BlockFlags {
+	if p.Signature != "" {
+		for alt := range p.Signature.Alternatives() {
+			if s := alt.In(v); s.Kind() == transcript.String && len(s.Raw()) > 2 {
+				return transcript.BlockSigned
+			}
+		}
+	}
+	if p.Signs {
+		return transcript.BlockUnsigned
+	}
+	return 0
+}
+
+func (r *blocksReader) call(v transcript.Value, p *Part, role transcript.Role) {
+	var f [3]transcript.Value
+	fields(r.b, v, []Path{p.ID, p.Name, p.Args}, f[:])
+	call := transcript.Call{
+		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[1]),
+		WrongRole: role == transcript.RoleUser || role == transcript.RoleSystem || role == transcript.RoleTool,
+	}
+	call.Server, call.Kind = p.server(v)
+	call.NoIDs = r.Positional && absent(f[0])
+	if call.Unread = anyHolds(p.Failed, v); call.Unread {
+		call.Form = transcript.ArgsText
+	} else {
+		setArgs(r.b, &call, f[2], p.Want)
+	}
+	r.b.Call(v, call, p.signed(v))
+}
+
+// token returns what a path leads to in v. An absent one points at the object
+// that should hold it.
+func token(v transcript.Value, p Path, val transcript.Value) transcript.Token {
+	at := v
+	if !val.Exists() {
+		if in, _ := owner(v, p.Nth(0)); in.Kind() == transcript.Object {
+			at = in
+		}
+	}
+	return transcript.TokenOf(val, at.Span())
+}
+
+// server reports whether the provider ran what a block is about, and of which
+// kind it is.
+func (p *Part) server(v transcript.Value) (bool, transcript.CallKind) {
+	if p.Is == PartCall || p.Is == PartResult {
+		return anyHolds(p.Server, v), transcript.KindFunction
+	}
+	if strings.HasPrefix(p.Tag, "mcp") {
+		return true, transcript.KindMCP
+	}
+	return true, transcript.KindServer
+}
+
+func (r *blocksReader) result(v transcript.Value, p *Part, role transcript.Role) {
+	var f [3]transcript.Value
+	fields(r.b, v, []Path{p.ID, p.Payload, p.Name}, f[:])
 	res := transcript.Result{
-		ID: transcript.TokenOf(first(f[1:1+len(r.ResultID)]), v.Span()), Name: transcript.Token{Span: v.Span()},
-		Error: f[0].True(), WrongRole: role == transcript.RoleAssistant,
+		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[2]),
+		Error: anyHolds(p.Error, v), WrongRole: role == transcript.RoleAssistant,
 	}
-	if p := first(f[1+len(r.ResultID):]); p.Exists() {
-		res.Payload = p.Span()
+	res.NoIDs = r.Positional && absent(f[0])
+	if f[1].Exists() {
+		res.Payload = f[1].Span()
 	}
-	if !tag.Is(r.Result) {
-		res.Server = true
+	if res.Server, res.Kind = p.server(v); res.Server {
 		res.WrongRole = role == transcript.RoleUser
-		res.Kind = transcript.KindServer
-		if strings.HasPrefix(tag.Str(), "mcp") {
+		if p.Is == PartServerResult && strings.HasPrefix(r.tagOf(v), "mcp") {
 			res.Kind = transcript.KindMCP
 		}
+	} else if r.Inline && role == transcript.RoleAssistant && r.inline(res) {
+		res.Server, res.WrongRole = true, false
 	}
 	r.b.Result(v, res)
 }
 
-func first(vals []transcript.Value) transcript.Value {
-	for _, v := range vals {
-		if v.Exists() {
-			return v
+func (d *Blocks) tagOf(block transcript.Value) string { return block.Get(d.Tag).Str() }
+
+// inline finds the call that a result in a message of the model answers, and
+// marks it as one that the provider ran: a call of the same message, or one
+// that is known to be the provider's.
+func (r *blocksReader) inline(res transcript.Result) bool {
+	c := r.b.Conv
+	absent := func(t transcript.Token) bool { return absentRaw(t.Raw) }
+	here := int32(len(c.Messages) - 1)
+	match := int32(-1)
+	for i := len(c.Calls) - 1; i >= 0; i-- {
+		call := &c.Calls[i]
+		switch {
+		case call.Message != here && (!call.Server || absent(res.ID)):
+		case !absent(res.ID) && call.ID.Raw == res.ID.Raw,
+			absent(res.ID) && absent(call.ID) && !call.Server && call.Name.Raw == res.Name.Raw:
+			match = int32(i)
 		}
 	}
-	return transcript.Value{}
+	if match < 0 {
+		return false
+	}
+	c.Calls[match].Server = true
+	c.Blocks[c.Calls[match].Block].Kind = transcript.BlockServerCall
+	return true
 }
 
-func contains(tags []string, tag transcript.Value) bool {
-	return slices.ContainsFunc(tags, tag.Is)
+// absent reports whether an id counts as none.
+func absent(id transcript.Value) bool { return absentRaw(string(id.Raw())) }
+
+func absentRaw(raw string) bool {
+	return raw == "" || raw == "null" || raw == `""` || raw == `"null"`
+}
+
+// fields fills out with what the paths lead to in v, None for empty ones, and
+// reports doubled keys of v.
+func fields(b *transcript.Builder, v transcript.Value, paths []Path, out []transcript.Value) {
+	var few [8]string
+	keys := few[:len(paths)]
+	for i, p := range paths {
+		if keys[i] = string(p); strings.IndexByte(keys[i], '.') >= 0 || strings.IndexByte(keys[i], '|') >= 0 {
+			keys[i] = ""
+		}
+	}
+	b.Fields(v, keys, out)
+	for i, p := range paths {
+		switch {
+		case p == "":
+			out[i] = transcript.Value{}
+		case keys[i] == "":
+			out[i] = p.In(v)
+		}
+	}
 }
 
 // WriteResult implements Writer.
 func (d *Blocks) WriteResult(r NewResult) []Field {
-	if r.ID == "" {
+	p := d.kindOf(r.Element)
+	if p == nil || p.Answer == "" || r.ID == "" && !d.Positional {
 		return nil
 	}
-	return []Field{
-		{d.Tag, `"` + d.Result + `"`}, {d.ResultID[0], r.ID}, {d.Payload[0], r.Text}, {d.Error, "true"},
-	}
+	return fill(p.Answer, map[string]string{"$id": r.ID, "$name": r.Name, "$text": r.Text})
 }
 
 // WriteMessage implements Writer.
-func (d *Blocks) WriteMessage(content string) []Field {
-	return []Field{{d.Role, `"user"`}, {d.Content, content}}
+func (d *Blocks) WriteMessage(content string, near transcript.Value) []Field {
+	for i := range d.Message {
+		f := &d.Message[i]
+		if f.If != "" && i < len(d.Message)-1 && !f.If.leads(near) {
+			continue
+		}
+		out := fill(f.JSON, map[string]string{"$blocks": content})
+		for _, key := range f.Copy {
+			if val := near.Get(key); val.Exists() {
+				out = append(out, Field{key, string(val.Raw())})
+			}
+		}
+		return out
+	}
+	return nil
 }
 
 // WriteText implements Writer.
 func (d *Blocks) WriteText(_ transcript.Value, text string) []Field {
-	return []Field{{d.Tag, `"` + d.Text + `"`}, {d.Text, text}}
+	if d.Message == nil {
+		return []Field{{d.Role.Key(), `"user"`}, {d.Content.Key(), text}}
+	}
+	return fill(d.TextBlock, map[string]string{"$text": text})
 }
 
 // Retagged implements Writer.
@@ -257,5 +542,35 @@ func (d *Blocks) Retagged(_, _ transcript.CallKind) string { return "" }
 
 // Keys implements Writer.
 func (d *Blocks) Keys(v transcript.Value) WriterKeys {
-	return WriterKeys{Body: v, Content: d.Content, ID: d.ID, ResultID: d.ResultID[0], Type: d.Tag, Text: d.Text, Assistant: "assistant"}
+	out := WriterKeys{Type: d.Tag, TextBlock: d.TextBlock, Assistant: cmp.Or(d.Assistant, "assistant")}
+	content := d.Content.Nth(0)
+	for alt := range d.Content.Alternatives() {
+		if alt.In(v).Exists() {
+			content = alt
+			break
+		}
+	}
+	out.Body, out.Content = owner(v, content)
+	for i := range d.Parts {
+		switch p := &d.Parts[i]; {
+		case p.Is == PartCall && out.ID == "":
+			out.ID = p.ID.Key()
+		case p.Is == PartResult && out.ResultID == "":
+			out.ResultID = p.ID.Key()
+		}
+	}
+	if d.Own != nil {
+		out.ResultID = d.Own.ID.Key()
+	}
+	return out
+}
+
+// owner returns the object that holds, or should hold, the member that a path
+// without alternatives leads to, and the member's name.
+func owner(v transcript.Value, p Path) (transcript.Value, string) {
+	i := strings.LastIndexByte(string(p), '.')
+	if i < 0 {
+		return v, string(p)
+	}
+	return p[:i].In(v), string(p[i+1:])
 }

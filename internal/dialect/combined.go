@@ -468,7 +468,7 @@ func (s *Setting) member(message, rec transcript.Value, fill *strings.Replacer) 
 func (d *Combined) WriteResult(NewResult) []Field { return nil }
 
 // WriteMessage implements Writer.
-func (d *Combined) WriteMessage(string) []Field { return nil }
+func (d *Combined) WriteMessage(string, transcript.Value) []Field { return nil }
 
 // WriteText implements Writer.
 func (d *Combined) WriteText(transcript.Value, string) []Field { return nil }
@@ -479,7 +479,7 @@ func (d *Combined) Retagged(_, _ transcript.CallKind) string { return "" }
 // Keys implements Writer.
 func (d *Combined) Keys(v transcript.Value) WriterKeys {
 	rs := &d.Records[0]
-	k := WriterKeys{Body: v, Content: rs.In.Key(), ID: rs.ID.Key(), ResultID: rs.ID.Key(), Type: rs.Tag.Key(), Text: "text"}
+	k := WriterKeys{Body: v, Content: rs.In.Key(), ID: rs.ID.Key(), ResultID: rs.ID.Key(), Type: rs.Tag.Key(), TextBlock: `{"type":"text","text":"$text"}`}
 	if rs.Tag == "" {
 		k.Content, k.Calls = d.Text.Key(), []string{rs.In.Key()}
 	}

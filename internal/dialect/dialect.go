@@ -7,6 +7,7 @@
 package dialect
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,6 +22,7 @@ const (
 	ClaimNone     Claim = iota
 	ClaimFaint          // a message that it reads as well, written as others write theirs
 	ClaimPlain          // a message that any dialect of its family could hold
+	ClaimShared         // it writes what only a few dialects do
 	ClaimDecisive       // it writes a call, a result or the like as only this dialect does
 )
 
@@ -63,7 +65,11 @@ type Dialect struct {
 	// Provider names the profile that the dialect's own provider has.
 	Provider string
 	Window   transcript.Window
-	Driver   Driver
+	// Marks are names of members, and what a tag or a role says, of which one
+	// is in every element that the dialect claims, or in a block of it. A
+	// dialect without marks is asked about each element.
+	Marks  []string
+	Driver Driver
 	// CheckOnly says why no such transcript is repaired; "" where they are. It
 	// is a clause without a full stop.
 	CheckOnly string
@@ -84,16 +90,21 @@ type Holder struct {
 // Bare reports whether messages of the dialect stand without an envelope.
 func (d *Dialect) Bare() bool { return d.Log == nil || d.Log.Bare }
 
-// All lists the dialects, in the order in which detection tries them.
+// All lists the dialects, in the order in which detection tries them: of two
+// that claim an element equally, the first has it.
 func All() []*Dialect {
 	return []*Dialect{
 		ClaudeCode,
+		Gemini,
+		Bedrock,
+		AISDK,
+		Pi,
+		Inspect,
 		OpenAIChat,
 		Anthropic,
 		OpenAIResponses,
 		AISDKUI,
 		LangChain,
-		Inspect,
 	}
 }
 
@@ -112,7 +123,12 @@ func roleOf(v transcript.Value) transcript.Role {
 	if !v.Exists() || v.Kind() == transcript.Null {
 		return transcript.RoleNone
 	}
-	switch string(v.Text()) {
+	return roleNamed(v.Text())
+}
+
+// roleNamed maps the spellings of roles that are in use.
+func roleNamed(name []byte) transcript.Role {
+	switch string(name) {
 	case "system", "developer":
 		return transcript.RoleSystem
 	case "user", "human":
@@ -214,17 +230,28 @@ func alienMember(key, val transcript.Value) bool {
 // alienContent reports whether a block of a message's content does.
 func alienContent(content transcript.Value) bool {
 	for _, block := range content.Elements() {
-		for k, val := range block.Members() {
-			switch {
-			case k.Is("type"):
-				if tag := val.Str(); strings.Contains(tag, "tool") || strings.Contains(tag, "function") {
-					return true
-				}
-			case k.Is("toolUse"), k.Is("toolResult"), k.Is("functionCall"), k.Is("functionResponse"), k.Is("toolCallId"),
-				k.Is("tool_call"), k.Is("tool_call_result"), k.Is("function_call"):
-				return true
-			}
+		if alienBlock(block) {
+			return true
 		}
 	}
 	return false
 }
+
+// alienBlock reports whether a block speaks of tools.
+func alienBlock(block transcript.Value) bool {
+	for k, val := range block.Members() {
+		switch {
+		case k.Is("type"):
+			if tag := val.Str(); strings.Contains(tag, "tool") || strings.Contains(tag, "function") {
+				return true
+			}
+		case k.Is("toolUse"), k.Is("toolResult"), k.Is("functionCall"), k.Is("functionResponse"), k.Is("toolCallId"),
+			k.Is("tool_call"), k.Is("tool_call_result"), k.Is("function_call"):
+			return true
+		}
+	}
+	return false
+}
+
+// contains reports whether a text is one of a list.
+func contains(texts []string, v transcript.Value) bool { return slices.ContainsFunc(texts, v.Is) }

@@ -290,7 +290,7 @@ func (d *Items) WriteResult(r NewResult) []Field {
 }
 
 // WriteMessage implements Writer: results are items of their own.
-func (d *Items) WriteMessage(string) []Field { return nil }
+func (d *Items) WriteMessage(string, transcript.Value) []Field { return nil }
 
 // WriteText implements Writer.
 func (d *Items) WriteText(_ transcript.Value, text string) []Field {
@@ -317,5 +317,5 @@ func (d *Items) ofKind(kind transcript.CallKind) *ItemPair {
 
 // Keys implements Writer.
 func (d *Items) Keys(v transcript.Value) WriterKeys {
-	return WriterKeys{Body: v, Content: d.Text, ID: d.ID[0], ResultID: d.ID[0], Type: d.Type, Text: "text", Assistant: "assistant"}
+	return WriterKeys{Body: v, Content: d.Text, ID: d.ID[0], ResultID: d.ID[0], Type: d.Type, Assistant: "assistant"}
 }

@@ -16,6 +16,9 @@ type Path string
 
 // In returns what the path leads to in v, None for nothing.
 func (p Path) In(v transcript.Value) transcript.Value {
+	if p != "" && v.Kind() == transcript.Object && strings.IndexByte(string(p), '.') < 0 && strings.IndexByte(string(p), '|') < 0 {
+		return v.Get(string(p))
+	}
 	for alt := range p.Alternatives() {
 		if got := alt.follow(v); got.Exists() {
 			return got

@@ -550,7 +550,7 @@ func (d *sideList) WriteText(near transcript.Value, text string) []Field {
 }
 
 // WriteMessage implements Writer: results are messages of their own.
-func (d *sideList) WriteMessage(string) []Field { return nil }
+func (d *sideList) WriteMessage(string, transcript.Value) []Field { return nil }
 
 // Retagged implements Writer: it is the role that tells kinds apart.
 func (d *sideList) Retagged(_, kind transcript.CallKind) string {
@@ -564,7 +564,7 @@ func (d *sideList) Retagged(_, kind transcript.CallKind) string {
 func (d *sideList) Keys(v transcript.Value) WriterKeys {
 	body := d.body(v)
 	k := WriterKeys{
-		Body: body, Content: d.Content.Key(), ID: d.ID.Key(), Type: string(d.Role.Nth(0)), Text: "text",
+		Body: body, Content: d.Content.Key(), ID: d.ID.Key(), Type: string(d.Role.Nth(0)), TextBlock: `{"type":"text","text":"$text"}`,
 		ResultID:  string(d.ResultID.Nth(spelling(d.ResultID, body))),
 		Calls:     []string{string(d.Calls.Nth(spelling(d.Calls, body)))},
 		Assistant: string(d.Assistant.Nth(d.roleSpelling(v))), KeepCalls: d.Lists,

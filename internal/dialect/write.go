@@ -1,6 +1,10 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // A Field is a member of an object that is to be written. Raw is its value as
 // JSON.
@@ -32,8 +36,9 @@ type Writer interface {
 	// kind of call whose result cannot be made up.
 	WriteResult(r NewResult) []Field
 	// WriteMessage returns the members of a message that carries blocks of
-	// results; content is their list as JSON.
-	WriteMessage(content string) []Field
+	// results; content is their list as JSON, near a message of the
+	// conversation.
+	WriteMessage(content string, near transcript.Value) []Field
 	// WriteText returns the members of what can stand in the place of the result
 	// near and says the text, a JSON string.
 	WriteText(near transcript.Value, text string) []Field
@@ -56,6 +61,49 @@ type WriterKeys struct {
 	ID        string // of a call
 	ResultID  string
 	Type      string // tells the kind of a result
-	Text      string // of a block of text
+	// TextBlock is how a block of text is written, with "$text" for the text.
+	TextBlock string
 	Assistant string // the role of a message that makes calls
+}
+
+// TextFields returns the members of a block of text; raw is a JSON string.
+func (k *WriterKeys) TextFields(raw string) []Field {
+	return fill(k.TextBlock, map[string]string{"$text": raw})
+}
+
+// fill returns the members of a piece of JSON in which some texts stand for
+// values. A member whose value is "" is left out.
+func fill(form string, values map[string]string) []Field {
+	var out []Field
+	for k, v := range transcript.NewValue([]byte(form), 0).Members() {
+		if raw := filled(v, values); raw != "" {
+			out = append(out, Field{k.Str(), raw})
+		}
+	}
+	return out
+}
+
+func filled(v transcript.Value, values map[string]string) string {
+	var parts []string
+	switch v.Kind() {
+	case transcript.String:
+		if raw, is := values[v.Str()]; is {
+			return raw
+		}
+	case transcript.Object:
+		for k, val := range v.Members() {
+			if raw := filled(val, values); raw != "" {
+				parts = append(parts, string(k.Raw())+":"+raw)
+			}
+		}
+		return "{" + strings.Join(parts, ",") + "}"
+	case transcript.Array:
+		for _, e := range v.Elements() {
+			if raw := filled(e, values); raw != "" {
+				parts = append(parts, raw)
+			}
+		}
+		return "[" + strings.Join(parts, ",") + "]"
+	}
+	return string(v.Raw())
 }

@@ -78,7 +78,7 @@ type Excerpt struct {
 type Report struct {
 	Path     string
 	File     *detect.File
-	Calls    int // client calls; those that the provider runs are not counted
+	Calls    int // those that are written as a client's
 	Results  int
 	Findings []Finding
 	// Skipped says why the file is no transcript; then the rest is empty.
@@ -149,12 +149,12 @@ func (c *checker) text(s transcript.Span) string {
 func (c *checker) conversation(conv *transcript.Conversation) {
 	c.dials = append(c.dials, conv.Dialect)
 	for i := range conv.Calls {
-		if call := &conv.Calls[i]; !call.Server && call.Kind != transcript.KindApproval {
+		if conv.Calls[i].Counts() {
 			c.report.Calls++
 		}
 	}
 	for i := range conv.Results {
-		if res := &conv.Results[i]; !res.Server && res.Kind != transcript.KindApproval {
+		if conv.Results[i].Counts() {
 			c.report.Results++
 		}
 	}

@@ -78,7 +78,7 @@ func conserved(name string, text []byte, rep *Report) string {
 				fail("the call at %v is read twice", p)
 			}
 			calls[p] = true
-			if !call.Server && call.Kind != transcript.KindApproval {
+			if call.Counts() {
 				nCalls++
 			}
 		}
@@ -89,7 +89,7 @@ func conserved(name string, text []byte, rep *Report) string {
 				fail("the result at %v is read twice", p)
 			}
 			results[p] = true
-			if !res.Server && res.Kind != transcript.KindApproval {
+			if res.Counts() {
 				nResults++
 			}
 		}

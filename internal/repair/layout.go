@@ -45,14 +45,16 @@ func (l *layout) lay() {
 func (l *layout) bounds() (last int32, run []int32) {
 	c := l.plan.Conv
 	last = l.plan.ends[l.turn]
-	want := transcript.RoleTool
-	if l.plan.blockwise() {
-		want = transcript.RoleUser
-	}
-	for m := last + 1; int(m) < len(c.Messages) && c.Messages[m].Role == want; m++ {
+	for m := last + 1; int(m) < len(c.Messages) && l.plan.carries(&c.Messages[m]); m++ {
 		run = append(run, m)
 	}
 	return last, run
+}
+
+// carries reports whether a message is of the kind that carries results.
+func (p *Plan) carries(m *transcript.Message) bool {
+	return m.Role == transcript.RoleTool && (!p.blockwise() || !m.Has(transcript.MessageForeign)) ||
+		m.Role == transcript.RoleUser && p.blockwise() && p.Conv.Window != transcript.WindowTool
 }
 
 // ours returns the call of the turn that a result answers, -1 for another's.
@@ -365,7 +367,7 @@ func (l *layout) listContent(m int32, entries []entry) {
 	}
 	content := v.Get(keys.Content)
 	if content.Kind() == transcript.String && len(content.Raw()) > 2 {
-		text, err := build([]dialect.Field{{Key: keys.Type, Raw: `"text"`}, {Key: keys.Text, Raw: string(content.Raw())}})
+		text, err := build(keys.TextFields(string(content.Raw())))
 		if err != nil {
 			p.err = err
 			return

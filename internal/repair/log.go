@@ -89,7 +89,7 @@ func (l *Log) lay(p *Plan, lo *layout) {
 			call: p.Conv.Messages[call.Message].Record, message: e.text, id: call.ID.Raw,
 			content: string(transcript.NewValue(e.text, 0).Get(p.keys(call.Message).Content).Raw()),
 		}
-		if fields := p.driver.WriteMessage("[" + string(e.text) + "]"); fields != nil {
+		if fields := p.driver.WriteMessage("["+string(e.text)+"]", p.value(call.Message)); fields != nil {
 			if ins.message, p.err = build(fields); p.err != nil {
 				return
 			}

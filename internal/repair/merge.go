@@ -3,7 +3,6 @@ package repair
 import (
 	"strings"
 
-	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -89,7 +88,7 @@ func (p *Plan) mergeInto(m int32, a, b transcript.Value) bool {
 // textBlock returns a text of a message as a block.
 func (p *Plan) textBlock(m int32, text transcript.Value, st style, depth int) []byte {
 	keys := p.keys(m)
-	out, err := build([]dialect.Field{{Key: keys.Type, Raw: `"text"`}, {Key: keys.Text, Raw: string(text.Raw())}})
+	out, err := build(keys.TextFields(string(text.Raw())))
 	if err != nil && p.err == nil {
 		p.err = err
 	}

@@ -400,7 +400,7 @@ func (p *Plan) leaves(b int32) bool {
 }
 
 // blockwise reports whether results are blocks of a message.
-func (p *Plan) blockwise() bool { return p.driver.WriteMessage("[]") != nil }
+func (p *Plan) blockwise() bool { return p.driver.WriteMessage("[]", transcript.Value{}) != nil }
 
 // callsLast puts the calls of a message behind its other blocks.
 func (p *Plan) callsLast(m int32) {
@@ -450,7 +450,7 @@ func (p *Plan) splitMessage(op *operation.Operation) bool {
 
 // newMessage inserts a message with a list of blocks behind another.
 func (p *Plan) newMessage(h *list, behind int32, blocks *content) {
-	text, err := build(p.driver.WriteMessage(blocks.json()))
+	text, err := build(p.driver.WriteMessage(blocks.json(), p.value(behind)))
 	if err != nil {
 		p.err = err
 		return

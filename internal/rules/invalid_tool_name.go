@@ -32,7 +32,7 @@ result.`,
 			default:
 				continue
 			}
-			if call.Server || c.Pairing.Calls[i].State == pairing.Exempt {
+			if call.Server || call.Unread || c.Pairing.Calls[i].State == pairing.Exempt {
 				continue
 			}
 			turn := c.turn(call.Message)

@@ -409,12 +409,13 @@ func (c *Context) turn(message int32) int32 { return c.Messages[message].Turn }
 // they stand, so that their positions matter.
 func (c *Context) arrays() bool { return c.Window != transcript.WindowLog }
 
-// signed reports whether the turn holds reasoning that must not be touched.
+// signed reports whether the turn holds something signed, so that it must not
+// be touched.
 func (c *Context) signed(turn int32) bool {
 	if c.signedTurns == nil {
 		c.signedTurns = map[int32]bool{}
 		for i := range c.Blocks {
-			if b := &c.Blocks[i]; b.Kind == transcript.BlockReasoning && b.Has(transcript.BlockSigned) {
+			if b := &c.Blocks[i]; b.Has(transcript.BlockSigned) {
 				c.signedTurns[c.turn(b.Message)] = true
 			}
 		}

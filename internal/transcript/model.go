@@ -205,8 +205,8 @@ type BlockFlags uint8
 
 // The block flags.
 const (
-	// BlockSigned marks reasoning that carries a signature or encrypted
-	// content: its message must not be edited.
+	// BlockSigned marks reasoning, or another block, that carries a signature or
+	// encrypted content: its message must not be edited.
 	BlockSigned BlockFlags = 1 << iota
 	// BlockBlank marks text without anything but white space.
 	BlockBlank
@@ -350,8 +350,16 @@ type Call struct {
 	Hosted bool
 	// NoIDs marks a call in a form that has no id by design.
 	NoIDs bool
+	// Unread marks a call whose writer could not make out what was called: it
+	// names no tool.
+	Unread bool
 	// WrongRole marks a call in a message whose role cannot make one.
 	WrongRole bool
+}
+
+// Counts reports whether the call is written as those are that a client runs.
+func (c *Call) Counts() bool {
+	return (!c.Server || c.Kind == KindFunction && !c.Hosted) && c.Kind != KindApproval
 }
 
 // A Result is what a call was answered with.
@@ -388,6 +396,11 @@ type Copy struct {
 	ID    Token
 	IDKey string // the name of the member ID
 	Name  Token
+}
+
+// Counts reports whether the result is written as those are that a client sends.
+func (r *Result) Counts() bool {
+	return (!r.Server || r.Kind == KindFunction) && r.Kind != KindApproval
 }
 
 // A KeyFault is a member whose key stands twice in one structural object.

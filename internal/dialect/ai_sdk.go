@@ -1,0 +1,50 @@
+package dialect
+
+import "github.com/toolguard/toolguard/internal/transcript"
+
+// AISDK is the dialect of the model messages of the Vercel AI SDK, of version 5
+// and of those before it.
+var AISDK = &Dialect{
+	Name:    "ai-sdk",
+	Title:   "Vercel AI SDK model messages",
+	Summary: "Messages of content parts: tool-call, answered by tool-result in messages of role tool.",
+	Where:   "histories that apps save, telemetry, recorded fixtures",
+	Example: `{"role":"assistant","content":[{"type":"tool-call","toolCallId":"c1","toolName":"ls","input":{}}]}
+{"role":"tool","content":[{"type":"tool-result","toolCallId":"c1","toolName":"ls","output":{"type":"text","value":"a.txt"}}]}`,
+	Provider: "ai-sdk",
+	Window:   transcript.WindowTool,
+	Marks:    []string{"tool-call", "tool-result"},
+	Driver: &Blocks{
+		Role: "role", Content: "content", MessageID: "id", Tag: "type", Inline: true,
+		Parts: []Part{
+			{Is: PartText, Tag: "text", Text: "text"},
+			{
+				// Before version 5.
+				Is: PartCall, Tag: "tool-call", With: []Cond{{At: "args"}}, ID: "toolCallId", Name: "toolName", Args: "args",
+				Server: []Cond{{At: "providerExecuted", Is: []string{"true"}}},
+				Answer: `{"type":"tool-result","toolCallId":"$id","toolName":"$name","result":"$text","isError":true}`,
+			},
+			{
+				Is: PartCall, Tag: "tool-call", ID: "toolCallId", Name: "toolName", Args: "input",
+				Server: []Cond{{At: "providerExecuted", Is: []string{"true"}}},
+				Answer: `{"type":"tool-result","toolCallId":"$id","toolName":"$name","output":{"type":"error-text","value":"$text"}}`,
+			},
+			{
+				Is: PartResult, Tag: "tool-result", ID: "toolCallId", Name: "toolName", Payload: "output|result",
+				Server: []Cond{{At: "providerExecuted", Is: []string{"true"}}},
+				Error: []Cond{
+					{At: "isError", Is: []string{"true"}},
+					{At: "output.type", Is: []string{"error-text", "error-json", "execution-denied"}},
+				},
+			},
+			{Is: PartReasoning, Tag: "reasoning", Signature: "signature|providerOptions.anthropic.signature"},
+			{Is: PartReasoning, Tag: "redacted-reasoning", Signature: "data"},
+			{Is: PartMedia, Tag: "image"},
+			{Is: PartMedia, Tag: "file"},
+			{Is: PartOther, Tag: "tool-approval-request"},
+			{Is: PartOther, Tag: "tool-approval-response"},
+		},
+		Message:   []Form{{JSON: `{"role":"tool","content":"$blocks"}`}},
+		TextBlock: `{"type":"text","text":"$text"}`,
+	},
+}

@@ -1,0 +1,43 @@
+package dialect
+
+import "github.com/toolguard/toolguard/internal/transcript"
+
+// Bedrock is the dialect of the Converse API of Amazon Bedrock.
+var Bedrock = &Dialect{
+	Name:    "bedrock",
+	Title:   "Bedrock Converse",
+	Summary: "Messages of content blocks: toolUse, answered by toolResult in the next user message.",
+	Where:   "request bodies, Strands Agents sessions, recorded fixtures",
+	Example: `{"role":"assistant","content":[{"toolUse":{"toolUseId":"tooluse_1","name":"ls","input":{}}}]}
+{"role":"user","content":[{"toolResult":{"toolUseId":"tooluse_1","content":[{"text":"a.txt"}],"status":"success"}}]}`,
+	Provider: "bedrock",
+	Window:   transcript.WindowUser,
+	Marks:    []string{"toolUse", "toolResult", "reasoningContent"},
+	Driver: &Blocks{
+		Role: "role", Content: "content", Inline: true,
+		Parts: []Part{
+			{Is: PartText, Key: "text", With: []Cond{{At: "type", Not: true}}, Text: "text"},
+			{
+				Is: PartCall, Key: "toolUse", ID: "toolUse.toolUseId", Name: "toolUse.name", Args: "toolUse.input",
+				Want: transcript.ArgsWantObject, Server: []Cond{{At: "toolUse.type", Is: []string{"server_tool_use"}}},
+				Answer: `{"toolResult":{"toolUseId":"$id","content":[{"text":"$text"}],"status":"error"}}`,
+			},
+			{
+				Is: PartResult, Key: "toolResult", ID: "toolResult.toolUseId", Payload: "toolResult.content",
+				Error: []Cond{{At: "toolResult.status", Is: []string{"error"}}},
+			},
+			{
+				Is: PartReasoning, Key: "reasoningContent", Decides: true,
+				Signature: "reasoningContent.reasoningText.signature|reasoningContent.redactedContent",
+			},
+			{Is: PartMedia, Key: "image"},
+			{Is: PartMedia, Key: "document"},
+			{Is: PartMedia, Key: "video"},
+			{Is: PartOther, Key: "cachePoint"},
+			{Is: PartOther, Key: "guardContent"},
+			{Is: PartOther, Key: "citationsContent"},
+		},
+		Message:   []Form{{JSON: `{"role":"user","content":"$blocks"}`}},
+		TextBlock: `{"text":"$text"}`,
+	},
+}

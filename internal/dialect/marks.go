@@ -1,0 +1,95 @@
+package dialect
+
+import (
+	"iter"
+	"math/bits"
+	"sync"
+
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// Asked yields the dialects that could claim v as an element of theirs, in the
+// order of All. One look at v settles which are worth asking. Logs that hold no bare messages are
+// not among them.
+func Asked(v transcript.Value) iter.Seq[*Dialect] {
+	return func(yield func(*Dialect) bool) {
+		t := marked()
+		for set := t.look(v); set != 0; set &= set - 1 {
+			if !yield(t.rows[bits.TrailingZeros64(set)]) {
+				return
+			}
+		}
+	}
+}
+
+// A markTable says which dialects a mark speaks for.
+type markTable struct {
+	rows   []*Dialect
+	always uint64 // those without marks
+	of     map[string]uint64
+	// heads are the first bytes of marks by their length, so that few other
+	// names are looked up.
+	heads [maxMark + 1][4]uint64
+}
+
+// maxMark bounds the length of a mark.
+const maxMark = 40
+
+var marked = sync.OnceValue(func() *markTable {
+	t := &markTable{of: map[string]uint64{}}
+	for _, d := range All() {
+		if !d.Bare() {
+			continue
+		}
+		bit := uint64(1) << len(t.rows)
+		t.rows = append(t.rows, d)
+		if len(d.Marks) == 0 {
+			t.always |= bit
+		}
+		for _, m := range d.Marks {
+			t.of[m] |= bit
+			t.heads[len(m)][m[0]>>6] |= 1 << (m[0] & 63)
+		}
+	}
+	return t
+})
+
+// look returns the set of the dialects that could claim v.
+func (t *markTable) look(v transcript.Value) uint64 {
+	set := t.always
+	for k, val := range v.Members() {
+		set |= t.mark(k)
+		switch val.Kind() {
+		case transcript.String:
+			set |= t.mark(val)
+		case transcript.Array:
+			for _, e := range val.Elements() {
+				set |= t.members(e)
+			}
+		case transcript.Object:
+			set |= t.members(val)
+		}
+	}
+	return set
+}
+
+func (t *markTable) members(v transcript.Value) uint64 {
+	set := uint64(0)
+	for k, val := range v.Members() {
+		set |= t.mark(k)
+		if val.Kind() == transcript.String {
+			set |= t.mark(val)
+		}
+	}
+	return set
+}
+
+// mark returns the dialects for which a name or a text speaks. Nobody writes
+// marks with escapes.
+func (t *markTable) mark(s transcript.Value) uint64 {
+	raw := s.Raw()
+	if len(raw) < 3 || len(raw) > maxMark+2 || t.heads[len(raw)-2][raw[1]>>6]&(1<<(raw[1]&63)) == 0 {
+		return 0
+	}
+	return t.of[string(raw[1:len(raw)-1])]
+}

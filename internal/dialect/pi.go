@@ -1,0 +1,43 @@
+package dialect
+
+import "github.com/toolguard/toolguard/internal/transcript"
+
+// piBlocks reads the messages of pi and of OpenClaw, which wrote some members
+// under other names.
+var piBlocks = &Blocks{
+	Role: "role", Content: "content", Tag: "type",
+	Parts: []Part{
+		{Is: PartText, Tag: "text", Text: "text"},
+		piCall("toolCall"), piCall("toolUse"), piCall("functionCall"),
+		{Is: PartReasoning, Tag: "thinking", Signature: "thinkingSignature"},
+		{Is: PartMedia, Tag: "image"},
+	},
+	OwnRole: "toolResult",
+	Own: &Part{
+		Is: PartResult, ID: "toolCallId|toolUseId", Name: "toolName", Payload: "content",
+		Error: []Cond{{At: "isError", Is: []string{"true"}}},
+	},
+	Aborted:   []Cond{{At: "stopReason", Is: []string{"aborted", "error"}}},
+	TextBlock: `{"type":"text","text":"$text"}`,
+}
+
+func piCall(tag string) Part {
+	return Part{
+		Is: PartCall, Tag: tag, ID: "id|toolCallId", Name: "name", Args: "arguments|input", Want: transcript.ArgsWantObject,
+		Answer: `{"role":"toolResult","toolCallId":"$id","toolName":"$name","content":[{"type":"text","text":"$text"}],"isError":true}`,
+	}
+}
+
+// Pi is the dialect of the messages of pi and OpenClaw.
+var Pi = &Dialect{
+	Name:    "pi",
+	Title:   "pi messages",
+	Summary: "Messages of content blocks: toolCall, answered by messages of role toolResult.",
+	Where:   "~/.pi/agent/sessions, ~/.openclaw/agents, contexts that programs save",
+	Example: `{"role":"assistant","content":[{"type":"toolCall","id":"call_1","name":"ls","arguments":{}}],"stopReason":"toolUse"}
+{"role":"toolResult","toolCallId":"call_1","toolName":"ls","content":[{"type":"text","text":"a.txt"}],"isError":false}`,
+	Provider: "neutral",
+	Window:   transcript.WindowTool,
+	Marks:    []string{"toolCall", "toolResult", "toolUse", "functionCall"},
+	Driver:   piBlocks,
+}

@@ -1,0 +1,137 @@
+package engine
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// TestRows: of each dialect, what is in order is read as that dialect and as no
+// other, and what is broken is in order once it is repaired, unless the dialect
+// says that it is not repaired.
+func TestRows(t *testing.T) {
+	count := map[string]int{}
+	for _, f := range fixtures(t) {
+		folder, state := f.kind()
+		if state == "" || applicable[folder] != nil {
+			continue // of those TestFixtures asks for more
+		}
+		count[folder+"/"+state]++
+		t.Run(f.name, func(t *testing.T) {
+			d := dialect.ByName(folder)
+			if d == nil {
+				t.Fatalf("no dialect %s", folder)
+			}
+			rep := check(t, f.name, f.text, Options{})
+			if rep.File.Dialect != d.Name {
+				t.Errorf("read as %s (%s)", rep.File.Dialect, rep.File.Key)
+			}
+			for _, other := range rep.File.RunnersUp {
+				if other.Decisive > 0 {
+					t.Errorf("could be %s too: %s", other.Dialect, other.Key)
+				}
+			}
+			if state == "ok" {
+				return
+			}
+			if d.CheckOnly != "" {
+				if _, err := Fix(t.Context(), transcript.FromBytes(f.name, f.text), FixOptions{Options: Options{}}); err == nil || !strings.Contains(err.Error(), d.CheckOnly) {
+					t.Errorf("not refused: %v", err)
+				}
+				return
+			}
+			// A dataset is repaired only where a strategy is given.
+			opts := FixOptions{Options: Options{Send: true, Strategy: map[string]string{"missing-tool-result": "insert"}}, Unsafe: true}
+			fixed, _ := fixText(t, f.name, f.text, opts)
+			after := check(t, f.name, fixed, Options{})
+			for i := range after.Findings {
+				if after.Findings[i].Severity > rules.Info {
+					t.Errorf("repaired:\n%s\n%s", fixed, render(after))
+					break
+				}
+			}
+		})
+	}
+	for _, d := range dialect.All() {
+		if applicable[d.Name] == nil && (count[d.Name+"/ok"] == 0 || count[d.Name+"/broken"] == 0) {
+			t.Errorf("%s: no fixtures", d.Name)
+		}
+	}
+}
+
+// TestRowExamples: the call and the result of each dialect's example are read as
+// such, and a result that is made up for the call answers it.
+func TestRowExamples(t *testing.T) {
+	for _, d := range dialect.All() {
+		t.Run(d.Name, func(t *testing.T) {
+			lines := strings.Split(d.Example, "\n")
+			rep := check(t, "example", []byte(strings.Join(lines, "\n")+"\n"), Options{})
+			if d.Window == transcript.WindowOwn {
+				return // call and result are states of one record
+			}
+			if rep.File.Dialect != d.Name || rep.Calls != 1 || rep.Results != 1 || len(rep.Findings) > 0 {
+				t.Errorf("the example:\n%s", render(rep))
+			}
+			w, ok := d.Driver.(dialect.Writer)
+			if !ok || d.CheckOnly != "" || d.Log != nil || len(lines) != 2 {
+				return
+			}
+			var conv *transcript.Conversation
+			b := transcript.NewBuilder(&transcript.Conversation{})
+			d.Driver.Reader(b).Read(transcript.NewValue([]byte(lines[0]), 0))
+			conv = b.Conv
+			if len(conv.Calls) != 1 {
+				t.Fatalf("%d calls in %s", len(conv.Calls), lines[0])
+			}
+			call := &conv.Calls[0]
+			el := conv.Blocks[call.Block].Span
+			r := dialect.NewResult{
+				Kind: call.Kind, ID: call.ID.Raw, Name: call.Name.Raw, Text: `"made up"`, Named: true,
+				Element: transcript.NewValue([]byte(lines[0])[el.Start:el.End], 0),
+			}
+			text := object(t, w.WriteResult(r))
+			if msg := w.WriteMessage("["+text+"]", transcript.NewValue([]byte(lines[0]), 0)); msg != nil {
+				text = object(t, msg)
+			}
+			again := check(t, "written", []byte(lines[0]+"\n"+text+"\n"), Options{})
+			if again.Calls != 1 || again.Results != 1 || len(again.Findings) > 0 {
+				t.Errorf("with a result that was written:\n%s\n%s", text, render(again))
+			}
+		})
+	}
+}
+
+// object writes members as a JSON object.
+func object(t *testing.T, members []dialect.Field) string {
+	t.Helper()
+	parts := make([]string, len(members))
+	for i, m := range members {
+		parts[i] = `"` + m.Key + `":` + m.Raw
+	}
+	text := "{" + strings.Join(parts, ",") + "}"
+	if !json.Valid([]byte(text)) {
+		t.Errorf("no JSON: %s", text)
+	}
+	return text
+}
+
+// TestMarks: a dialect claims nothing about which it would not be asked.
+func TestMarks(t *testing.T) {
+	for _, d := range dialect.All() {
+		if d.Log != nil {
+			continue
+		}
+		for line := range strings.SplitSeq(d.Example, "\n") {
+			v := transcript.NewValue([]byte(line), 0)
+			claim, _ := d.Driver.Claim(v)
+			if asked := slices.Contains(slices.Collect(dialect.Asked(v)), d); claim != dialect.ClaimDecisive || !asked {
+				t.Errorf("%s: claim %d, asked %v: %s", d.Name, claim, asked, line)
+			}
+		}
+	}
+}
