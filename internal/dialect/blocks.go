@@ -253,7 +253,7 @@ func (d *Blocks) WriteText(_ transcript.Value, text string) []Field {
 }
 
 // Retagged implements Writer.
-func (d *Blocks) Retagged(transcript.CallKind) string { return "" }
+func (d *Blocks) Retagged(_, _ transcript.CallKind) string { return "" }
 
 // Keys implements Writer.
 func (d *Blocks) Keys(v transcript.Value) WriterKeys {

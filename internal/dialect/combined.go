@@ -474,7 +474,7 @@ func (d *Combined) WriteMessage(string) []Field { return nil }
 func (d *Combined) WriteText(transcript.Value, string) []Field { return nil }
 
 // Retagged implements Writer.
-func (d *Combined) Retagged(transcript.CallKind) string { return "" }
+func (d *Combined) Retagged(_, _ transcript.CallKind) string { return "" }
 
 // Keys implements Writer.
 func (d *Combined) Keys(v transcript.Value) WriterKeys {

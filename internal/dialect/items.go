@@ -298,13 +298,21 @@ func (d *Items) WriteText(_ transcript.Value, text string) []Field {
 }
 
 // Retagged implements Writer.
-func (d *Items) Retagged(kind transcript.CallKind) string {
+func (d *Items) Retagged(from, to transcript.CallKind) string {
+	a, b := d.ofKind(from), d.ofKind(to)
+	if a == nil || b == nil || a.payload() != b.payload() || a.OutputID != b.OutputID {
+		return ""
+	}
+	return b.Outputs[0]
+}
+
+func (d *Items) ofKind(kind transcript.CallKind) *ItemPair {
 	for i := range d.Pairs {
-		if p := &d.Pairs[i]; p.Kind == kind {
-			return p.Outputs[0]
+		if d.Pairs[i].Kind == kind {
+			return &d.Pairs[i]
 		}
 	}
-	return ""
+	return nil
 }
 
 // Keys implements Writer.

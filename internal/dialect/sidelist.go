@@ -553,7 +553,7 @@ func (d *sideList) WriteText(near transcript.Value, text string) []Field {
 func (d *sideList) WriteMessage(string) []Field { return nil }
 
 // Retagged implements Writer: it is the role that tells kinds apart.
-func (d *sideList) Retagged(kind transcript.CallKind) string {
+func (d *sideList) Retagged(_, kind transcript.CallKind) string {
 	if kind == transcript.KindLegacyFunction {
 		return d.LegacyRole
 	}

@@ -37,9 +37,10 @@ type Writer interface {
 	// WriteText returns the members of what can stand in the place of the result
 	// near and says the text, a JSON string.
 	WriteText(near transcript.Value, text string) []Field
-	// Retagged returns what the member that tells a result's kind says for that
-	// kind of call, "" where kinds are not told apart.
-	Retagged(kind transcript.CallKind) string
+	// Retagged returns what the member that tells a result's kind is to say so
+	// that a result of the one kind becomes one of the other; "" where kinds are
+	// not told apart, or differ in more than that.
+	Retagged(from, to transcript.CallKind) string
 	// Keys returns what a repair needs to know to change a message, as that
 	// message spells it.
 	Keys(message transcript.Value) WriterKeys

@@ -283,6 +283,11 @@ func (c *checker) emit(f rules.Finding) {
 		c.report.ignored[f.Rule.Name]++
 		return
 	}
+	if f.Fix != nil && c.fix != nil {
+		if why := c.fix.why(&f); why != "" {
+			f.Fix, f.Unfixed = nil, "withheld, for with it "+why
+		}
+	}
 	out := Finding{Finding: f, Path: c.src.Name()}
 	if f.Conversation >= 0 {
 		out.Dialect = c.dials[f.Conversation]

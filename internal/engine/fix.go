@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"maps"
 	"slices"
 
 	"github.com/toolguard/toolguard/internal/detect"
@@ -79,7 +80,11 @@ func (f *Fixed) Changed() bool { return f.Pieces != nil }
 
 // A ProofError says that a repair did not stand up to its proof, so that
 // nothing may be written.
-type ProofError struct{ Reason string }
+type ProofError struct {
+	Reason string
+	// at are the conversations in which it failed; nil means any.
+	at map[int]bool
+}
 
 // Error implements error.
 func (e *ProofError) Error() string { return "not repaired: " + e.Reason }
@@ -92,19 +97,135 @@ type CheckOnlyError struct{ Reason string }
 func (e *CheckOnlyError) Error() string { return "is only checked: " + e.Reason }
 
 // Fix repairs a source: it applies the operations that are allowed, looks
-// again until nothing is left to do, and proves that nothing was lost. It does
-// not write.
+// again until nothing is left to do, and proves that nothing was lost. Where
+// that cannot be proved, what breaks the proof is withheld. It does not write.
 func Fix(ctx context.Context, src *transcript.Source, opts FixOptions) (*Fixed, error) {
+	return fix(ctx, src, opts, maxRounds)
+}
+
+// fix repairs a source. What was withheld may be possible in the result, which
+// is looked at again, so often at most.
+func fix(ctx context.Context, src *transcript.Source, opts FixOptions, often int) (*Fixed, error) {
+	a := &attempt{opts: opts}
+	f, err := a.run(ctx, src)
+	if _, unproved := errors.AsType[*ProofError](err); !unproved {
+		return f, err
+	}
+	if often == 0 {
+		return nil, err
+	}
+	if f, err = a.withhold(ctx, src, err); err != nil || !f.Changed() {
+		return f, err
+	}
+	more, err := fix(ctx, f.Pieces.Source(), opts, often-1)
+	if err != nil {
+		return nil, err
+	}
+	f.join(more)
+	return f, nil
+}
+
+// join adds the repair of the result.
+func (f *Fixed) join(more *Fixed) {
+	f.After = more.After
+	if !more.Changed() {
+		return
+	}
+	for _, r := range more.Repairs {
+		for i, s := range r.Dropped {
+			r.Dropped[i], _ = f.Pieces.Original(s)
+		}
+		f.Repairs = append(f.Repairs, r)
+	}
+	f.Rounds += more.Rounds
+	if f.Pieces = f.Pieces.Apply(more.Pieces.Edits()); len(f.Pieces.Edits()) == 0 {
+		f.Pieces, f.Repairs, f.Rounds = nil, nil, 0
+	}
+}
+
+// anyConversation stands for each of them where they cannot be told apart.
+const anyConversation = -2
+
+// A deed is what a rule had done to a conversation, -1 for the file.
+type deed struct {
+	conversation int
+	rule         string
+}
+
+// An attempt is one way through the rounds.
+type attempt struct {
+	opts FixOptions
+	held map[deed]string // what is withheld, and why
+	did  map[deed]bool
+}
+
+// why says why the repair of a finding is withheld, "" where it is not.
+func (a *attempt) why(f *rules.Finding) string {
+	return cmp.Or(a.held[deed{f.Conversation, f.Rule.Name}], a.held[deed{anyConversation, f.Rule.Name}])
+}
+
+// withhold looks for what can be proved when all together cannot: it leaves out
+// what was done where the proof failed, and lets one rule after another have
+// its way again as long as the proof stands.
+func (a *attempt) withhold(ctx context.Context, src *transcript.Source, unproved error) (*Fixed, error) {
+	var f *Fixed
+	held := map[deed]string{}
+	for err := unproved; err != nil; {
+		proof, ok := errors.AsType[*ProofError](err)
+		if !ok {
+			return nil, err
+		}
+		if n := len(held); proof.at != nil {
+			for d := range a.did {
+				if proof.at[d.conversation] {
+					held[d] = proof.Reason
+				}
+			}
+			if len(held) == n {
+				proof.at = nil // something was done elsewhere
+			}
+		}
+		if n := len(held); proof.at == nil {
+			for d := range a.did {
+				held[deed{anyConversation, d.rule}] = proof.Reason
+			}
+			if len(held) == n {
+				return nil, unproved
+			}
+		}
+		a = &attempt{opts: a.opts, held: held}
+		f, err = a.run(ctx, src)
+	}
+	for _, r := range rules.All() {
+		fewer := maps.Clone(held)
+		maps.DeleteFunc(fewer, func(d deed, _ string) bool { return d.rule == r.Name })
+		if len(fewer) == len(held) {
+			continue
+		}
+		more := &attempt{opts: a.opts, held: fewer}
+		switch g, err := more.run(ctx, src); {
+		case err == nil:
+			f, held = g, fewer
+		case ctx.Err() != nil:
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+func (a *attempt) run(ctx context.Context, src *transcript.Source) (*Fixed, error) {
+	opts := a.opts
+	a.did = map[deed]bool{}
 	out := &Fixed{}
 	pieces := transcript.NewPieces(src)
 	now := src
-	kept := map[uint64]bool{} // payloads that an unsafe operation may drop
-	var has map[uint64]int64  // payloads that are there at last
+	kept := map[uint64]bool{}   // payloads that an unsafe operation may drop
+	var has map[uint64]recorded // payloads that are there at last
 	for round := 0; ; round++ {
 		c := newChecker(now, opts.Options)
-		c.fix = &fixer{opts: opts}
+		c.fix = &fixer{attempt: a}
 		if round > 0 {
-			c.fix.payloads = map[uint64]int64{}
+			c.fix.payloads = map[uint64]recorded{}
 		}
 		rep, err := c.run(ctx)
 		if err != nil {
@@ -122,7 +243,10 @@ func Fix(ctx context.Context, src *transcript.Source, opts FixOptions) (*Fixed, 
 			break
 		}
 		if round == maxRounds {
-			return nil, &ProofError{fmt.Sprintf("it did not settle in %d rounds; the last repair was to %s", maxRounds, c.fix.repairs[len(c.fix.repairs)-1].Title)}
+			return nil, &ProofError{
+				fmt.Sprintf("it did not settle in %d rounds; the last repair was to %s", maxRounds, c.fix.repairs[len(c.fix.repairs)-1].Title),
+				c.fix.touched,
+			}
 		}
 		for _, s := range c.fix.dropped {
 			h, err := payloadHash(now, s)
@@ -167,12 +291,12 @@ func payloadHash(src *transcript.Source, s transcript.Span) (uint64, error) {
 }
 
 // prove holds the repaired source against the original.
-func prove(ctx context.Context, before *transcript.Source, f *Fixed, opts FixOptions, has map[uint64]int64, dropped map[uint64]bool) error {
+func prove(ctx context.Context, before *transcript.Source, f *Fixed, opts FixOptions, has map[uint64]recorded, dropped map[uint64]bool) error {
 	if f.After.Skipped != "" {
-		return &ProofError{"the result is no transcript any more: " + f.After.Skipped}
+		return &ProofError{"the result is no transcript any more: " + f.After.Skipped, nil}
 	}
 	if n, m := lost(f.Before.File), lost(f.After.File); m > n {
-		return &ProofError{fmt.Sprintf("%d records could not be read before, %d after", n, m)}
+		return &ProofError{fmt.Sprintf("%d records could not be read before, %d after", n, m), nil}
 	}
 	was, is := counts(f.Before), counts(f.After)
 	for _, r := range rules.All() {
@@ -181,19 +305,55 @@ func prove(ctx context.Context, before *transcript.Source, f *Fixed, opts FixOpt
 			continue
 		}
 		if is[name] > was[name] {
-			return &ProofError{fmt.Sprintf("%s was found %d times before and %d times after", name, was[name], is[name])}
+			return &ProofError{
+				fmt.Sprintf("%s was found %d times before and %d times after", name, was[name], is[name]),
+				worse(f, name),
+			}
 		}
 	}
 	had, err := payloads(ctx, before, opts)
 	if err != nil {
 		return err
 	}
-	for h, at := range had {
+	gone := map[int]bool{} // conversations
+	first := int64(-1)
+	for h, p := range had {
 		if _, still := has[h]; !still && !dropped[h] {
-			return &ProofError{fmt.Sprintf("the result payload at byte %d would be lost", at)}
+			gone[p.conversation] = true
+			if first < 0 || p.at < first {
+				first = p.at
+			}
 		}
 	}
+	if first >= 0 {
+		return &ProofError{fmt.Sprintf("the result payload at byte %d would be lost", first), gone}
+	}
 	return nil
+}
+
+// worse returns the conversations in which more of a family is found than
+// before, nil where that is not to be told.
+func worse(f *Fixed, name string) map[int]bool {
+	if f.Before.File.Conversations != f.After.File.Conversations {
+		return nil
+	}
+	more := map[int]int{}
+	count := func(r *Report, by int) {
+		for i := range r.Findings {
+			if fd := &r.Findings[i]; fd.Severity >= rules.Warning && family(fd.Rule.Name) == name {
+				more[fd.Conversation] += by
+			}
+		}
+	}
+	count(f.Before, -1)
+	count(f.After, 1)
+	out := map[int]bool{}
+	for c, n := range more {
+		if n > 0 {
+			out[c] = true
+		}
+	}
+	return out
 }
 
 // lost counts the records that cannot be read.
@@ -254,10 +414,16 @@ func counts(r *Report) map[string]int {
 	return out
 }
 
+// A recorded is where the content of a recorded result stands.
+type recorded struct {
+	at           int64
+	conversation int
+}
+
 // payloads returns the recorded result payloads of a source, by hash, with
 // where each stands. Placeholders are not recorded content.
-func payloads(ctx context.Context, src *transcript.Source, opts FixOptions) (map[uint64]int64, error) {
-	out := map[uint64]int64{}
+func payloads(ctx context.Context, src *transcript.Source, opts FixOptions) (map[uint64]recorded, error) {
+	out := map[uint64]recorded{}
 	_, err := detect.Read(src, detect.Options{Dialect: opts.Dialect}, func(c *transcript.Conversation) error {
 		return cmp.Or(addPayloads(out, src, c), ctx.Err())
 	})
@@ -268,7 +434,7 @@ func payloads(ctx context.Context, src *transcript.Source, opts FixOptions) (map
 }
 
 // addPayloads adds the payloads of a conversation.
-func addPayloads(to map[uint64]int64, src *transcript.Source, c *transcript.Conversation) error {
+func addPayloads(to map[uint64]recorded, src *transcript.Source, c *transcript.Conversation) error {
 	var failed error
 	text := func(s transcript.Span) string {
 		b, err := src.Bytes(s)
@@ -281,7 +447,7 @@ func addPayloads(to map[uint64]int64, src *transcript.Source, c *transcript.Conv
 			if err != nil {
 				return err
 			}
-			to[h] = r.Payload.Start
+			to[h] = recorded{r.Payload.Start, c.Index}
 		}
 	}
 	return failed
@@ -289,7 +455,8 @@ func addPayloads(to map[uint64]int64, src *transcript.Source, c *transcript.Conv
 
 // A fixer collects the edits of one round.
 type fixer struct {
-	opts    FixOptions
+	*attempt
+	touched map[int]bool // conversations with edits in this round
 	log     *repair.Log
 	edits   []transcript.Edit
 	repairs []Repair
@@ -298,7 +465,17 @@ type fixer struct {
 	// nothing is repaired.
 	withheld bool
 	// payloads are the recorded results, by hash; nil where they do not matter.
-	payloads map[uint64]int64
+	payloads map[uint64]recorded
+}
+
+// done notes a repair.
+func (x *fixer) done(conversation int, r Repair) {
+	x.repairs = append(x.repairs, r)
+	x.did[deed{conversation, r.Rule}] = true
+	if x.touched == nil {
+		x.touched = map[int]bool{}
+	}
+	x.touched[conversation] = true
 }
 
 // conversation compiles what the findings of a conversation ask for.
@@ -324,8 +501,8 @@ func (x *fixer) conversation(c *checker, conv *transcript.Conversation, pairs pa
 		return err
 	}
 	x.edits = append(x.edits, edits...)
-	for _, op := range done {
-		x.note(plan, op, rule[op])
+	for _, d := range done {
+		x.note(plan, d, rule[d.Operation])
 	}
 	return nil
 }
@@ -356,17 +533,15 @@ func (x *fixer) allowed(found []Finding) ([]*operation.Operation, map[*operation
 }
 
 // note records an operation that was carried out.
-func (x *fixer) note(plan *repair.Plan, op *operation.Operation, rule string) {
+func (x *fixer) note(plan *repair.Plan, op repair.Done, rule string) {
 	conv, pairs := plan.Conv, plan.Pairing
-	r := Repair{Rule: rule, Kind: op.Kind, Class: op.Class, Title: op.Title, Results: max(len(op.Results), 1)}
+	r := Repair{Rule: rule, Kind: op.Kind, Class: op.Class, Title: op.Title, Results: op.N}
 	var gone []int32
 	switch op.Kind {
-	case operation.InsertResult, operation.SetState:
-		r.Results = len(op.Calls)
 	case operation.DropResult, operation.TextResult:
 		gone = op.Results
 	case operation.DropCall:
-		gone = plan.Answers(op)
+		gone = plan.Answers(op.Operation)
 	case operation.DropBlock:
 		for _, b := range op.Blocks {
 			if k := conv.Blocks[b].Kind; k == transcript.BlockResult || k == transcript.BlockServerResult {
@@ -393,7 +568,7 @@ func (x *fixer) note(plan *repair.Plan, op *operation.Operation, rule string) {
 			}
 		}
 	}
-	x.repairs = append(x.repairs, r)
+	x.done(conv.Index, r)
 }
 
 // file compiles what the findings about the file ask for. The bytes of records
@@ -417,7 +592,7 @@ func (x *fixer) file(c *checker, found []Finding) error {
 		}
 		x.edits, x.repairs, x.dropped, x.log = edits, nil, nil, nil
 		for _, op := range onBytes {
-			x.repairs = append(x.repairs, Repair{Rule: rule[op], Kind: op.Kind, Class: op.Class, Title: op.Title, Results: 1})
+			x.done(-1, Repair{Rule: rule[op], Kind: op.Kind, Class: op.Class, Title: op.Title, Results: 1})
 		}
 		return nil
 	}
@@ -427,7 +602,7 @@ func (x *fixer) file(c *checker, found []Finding) error {
 		x.log = repair.NewLog(c.src, d.Log, nil)
 		for _, op := range onRecords {
 			if x.log.Record(op) {
-				x.repairs = append(x.repairs, Repair{Rule: rule[op], Kind: op.Kind, Class: op.Class, Title: op.Title, Results: 1})
+				x.done(-1, Repair{Rule: rule[op], Kind: op.Kind, Class: op.Class, Title: op.Title, Results: 1})
 			}
 		}
 	}

@@ -311,18 +311,19 @@ func (p *pairer) byID(key func(transcript.Token) string, conf Confidence) {
 func (p *pairer) occurrences(key func(transcript.Token) string) (all []occurrence, ends []int32) {
 	c := p.conv
 	type groupKey struct {
-		segment int32
-		id      string
+		segment  int32
+		approval bool // approvals have ids of their own
+		id       string
 	}
 	numbers := map[groupKey]int32{}
 	var flat []occurrence
 	var group []int32 // by position in flat
-	add := func(t transcript.Token, msg int32, o occurrence) {
+	add := func(t transcript.Token, kind transcript.CallKind, msg int32, o occurrence) {
 		id := key(t)
 		if id == "" {
 			return
 		}
-		k := groupKey{c.Messages[msg].Segment, id}
+		k := groupKey{c.Messages[msg].Segment, kind == transcript.KindApproval, id}
 		n, seen := numbers[k]
 		if !seen {
 			n = int32(len(ends))
@@ -337,13 +338,13 @@ func (p *pairer) occurrences(key func(transcript.Token) string) (all []occurrenc
 	for i < len(c.Calls) || j < len(c.Results) {
 		if j == len(c.Results) || i < len(c.Calls) && c.Calls[i].Block < c.Results[j].Block {
 			if call := &c.Calls[i]; p.out.Calls[i].State == Missing && !call.Server {
-				add(call.ID, call.Message, occurrence{int32(i), false})
+				add(call.ID, call.Kind, call.Message, occurrence{int32(i), false})
 			}
 			i++
 			continue
 		}
 		if res := &c.Results[j]; p.out.Results[j].Fate == Orphan && !res.Server {
-			add(res.ID, res.Message, occurrence{int32(j), true})
+			add(res.ID, res.Kind, res.Message, occurrence{int32(j), true})
 		}
 		j++
 	}
@@ -546,7 +547,7 @@ func (p *pairer) withoutIDs() {
 	var turns []int32
 	for i := range c.Results {
 		turn := p.window[i]
-		if turn != none && p.out.Results[i].Fate == Orphan && !c.Results[i].Server {
+		if turn != none && p.out.Results[i].Fate == Orphan && !c.Results[i].Server && c.Results[i].Kind != transcript.KindApproval {
 			results[turn] = append(results[turn], int32(i))
 		}
 	}
@@ -555,7 +556,7 @@ func (p *pairer) withoutIDs() {
 	}
 	for i := range c.Calls {
 		turn := p.turn(c.Calls[i].Message)
-		if p.out.Calls[i].State != Missing || c.Calls[i].Server || results[turn] == nil {
+		if p.out.Calls[i].State != Missing || c.Calls[i].Server || c.Calls[i].Kind == transcript.KindApproval || results[turn] == nil {
 			continue
 		}
 		if calls[turn] == nil {

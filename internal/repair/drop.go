@@ -52,7 +52,8 @@ func (p *Plan) prune() {
 func (p *Plan) dropMessage(m int32) bool {
 	if p.Log != nil {
 		p.gone[m] = true
-		p.Log.removed[p.Conv.Messages[m].Record] = true
+		keys := p.keys(m)
+		p.Log.dropped[p.Conv.Messages[m].Record] = keys.Body.Get(keys.Content).Span()
 		return true
 	}
 	h := p.holder(m)
@@ -114,47 +115,38 @@ func (p *Plan) alone(m int32) bool {
 
 // dropCall removes a call from its message, the list that becomes empty with
 // it, and the message of which nothing is left.
-func (p *Plan) dropCall(c int32) bool {
+func (p *Plan) dropCall(c int32) {
 	call := &p.Conv.Calls[c]
-	if p.foreign(call.Message) {
-		return false
-	}
 	keys := p.keys(call.Message)
 	blk := p.Conv.Blocks[call.Block]
 	msg := &p.Conv.Messages[call.Message]
 	switch {
 	case blk.Span == msg.Span(): // an item
-		ok := p.dropMessage(call.Message)
+		p.dropMessage(call.Message)
 		// Reasoning that led to nothing else goes with it.
-		for k := call.Message - 1; ok && p.strip && k >= 0; k-- {
+		for k := call.Message - 1; p.strip && k >= 0; k-- {
 			m := &p.Conv.Messages[k]
 			if m.BlockLo == m.BlockHi || p.Conv.Blocks[m.BlockLo].Kind != transcript.BlockReasoning || p.followed(call.Message) {
 				break
 			}
 			p.dropMessage(k)
 		}
-		return ok
+		return
 	case len(keys.Calls) == 0:
-		return p.takeBlock(call.Block)
+		p.takeBlock(call.Block)
+		return
 	}
 	v := keys.Body
-	var calls transcript.Value
-	for _, key := range keys.Calls {
-		if calls = v.Get(key); calls.Span().Contains(blk.Span) {
-			break
-		}
-	}
+	calls := p.callList(call.Message, blk.Span)
 	p.dropCopies(c)
-	if calls.Kind() == transcript.Object && calls.Span().Contains(blk.Span) {
-		return false // a map of calls is left alone
-	}
 	if calls.Kind() != transcript.Array || !calls.Span().Contains(blk.Span) {
 		// A single call outside of a list: the member goes.
 		if p.hollow(call.Message, map[int32]bool{call.Block: true}) {
-			return p.dropMessage(call.Message)
+			p.dropMessage(call.Message)
+			return
 		}
 		p.removeMember(v, blk.Span)
-		return true
+		return
 	}
 	if p.blocks[call.Message] == nil {
 		p.blocks[call.Message] = map[int32]bool{}
@@ -169,10 +161,22 @@ func (p *Plan) dropCall(c int32) bool {
 	}
 	if left == 0 && p.hollow(call.Message, taken) {
 		delete(p.lists, calls.Span().Start)
-		return p.dropMessage(call.Message)
+		p.dropMessage(call.Message)
+		return
 	}
 	p.dropElement(v, calls, blk.Span, keys.KeepCalls)
-	return true
+}
+
+// callList returns the list of calls of a message in which a block stands.
+func (p *Plan) callList(m int32, block transcript.Span) transcript.Value {
+	keys := p.keys(m)
+	var calls transcript.Value
+	for _, key := range keys.Calls {
+		if calls = keys.Body.Get(key); calls.Span().Contains(block) {
+			break
+		}
+	}
+	return calls
 }
 
 // dropElement takes an element out of a list, and the list out of its object
@@ -203,6 +207,70 @@ func (p *Plan) dropCopies(c int32) {
 		p.dropElement(owner, p.at(cp.List), cp.Block, keys.Body.Get(keys.Content).Span() == cp.List)
 	}
 }
+
+// dropCalls removes the calls of an operation with their results, all or none.
+func (p *Plan) dropCalls(op *operation.Operation) bool {
+	for _, c := range op.Calls {
+		if !p.callRemovable(c) {
+			return false
+		}
+	}
+	answers := p.Answers(op)
+	if !p.removable(answers) {
+		return false
+	}
+	p.strip = op.Class == operation.Unsafe
+	for _, c := range op.Calls {
+		p.dropCall(c)
+	}
+	p.strip = false
+	return p.dropResults(answers)
+}
+
+// dropResults removes results, all or none.
+func (p *Plan) dropResults(results []int32) bool {
+	if !p.removable(results) {
+		return false
+	}
+	for _, r := range results {
+		p.dropBlock(p.Conv.Results[r].Block)
+	}
+	return true
+}
+
+// removable reports whether results can be removed.
+func (p *Plan) removable(results []int32) bool {
+	for _, r := range results {
+		blk := &p.Conv.Blocks[p.Conv.Results[r].Block]
+		if blk.Span == p.Conv.Messages[blk.Message].Span() {
+			if !p.alone(blk.Message) || !p.held(blk.Message) {
+				return false
+			}
+		} else if p.contents(blk.Message) == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// callRemovable reports whether a call can be removed.
+func (p *Plan) callRemovable(c int32) bool {
+	call := &p.Conv.Calls[c]
+	blk := &p.Conv.Blocks[call.Block]
+	switch {
+	case p.foreign(call.Message):
+		return false
+	case blk.Span == p.Conv.Messages[call.Message].Span():
+		return p.held(call.Message)
+	case len(p.keys(call.Message).Calls) == 0:
+		return p.contents(call.Message) != nil
+	}
+	calls := p.callList(call.Message, blk.Span)
+	return calls.Kind() != transcript.Object || !calls.Span().Contains(blk.Span) // a map of calls is left alone
+}
+
+// held reports whether a message can be removed from what it stands in.
+func (p *Plan) held(m int32) bool { return p.Log != nil || p.holder(m) != nil }
 
 // Answers returns the results that go with the calls of an operation: those it
 // names, and those that answer the calls.
@@ -262,18 +330,27 @@ func (p *Plan) hollow(m int32, taken map[int32]bool) bool {
 
 // dropTurn removes a turn with all its results.
 func (p *Plan) dropTurn(turn int32) bool {
-	ok := true
+	var messages, results []int32
 	for m := range p.Conv.Messages {
 		if p.Conv.Messages[m].Turn == turn {
-			ok = p.dropMessage(int32(m)) && ok
+			messages = append(messages, int32(m))
+			if !p.held(int32(m)) {
+				return false
+			}
 		}
 	}
 	for i, x := range p.Pairing.Calls {
 		if p.Conv.Messages[p.Conv.Calls[i].Message].Turn == turn && x.Result >= 0 {
-			ok = p.dropBlock(p.Conv.Results[x.Result].Block) && ok
+			results = append(results, x.Result)
 		}
 	}
-	return ok
+	if !p.removable(results) {
+		return false
+	}
+	for _, m := range messages {
+		p.dropMessage(m)
+	}
+	return p.dropResults(results)
 }
 
 // textResult keeps the payload of a result as text.

@@ -20,8 +20,10 @@ func (p *Plan) rename(op *operation.Operation) bool {
 	if len(op.Calls) == 0 && len(op.Results) == 0 {
 		return false
 	}
-	if op.All && p.halved(op) {
-		return false // the side without an id gets one first
+	for _, c := range op.Calls {
+		if p.minted[c] {
+			return false // it gets an id first
+		}
 	}
 	var old transcript.Token
 	if len(op.Calls) > 0 {
@@ -60,8 +62,10 @@ func (p *Plan) rename(op *operation.Operation) bool {
 	for i := range p.Conv.Calls {
 		if c := &p.Conv.Calls[i]; !c.Server && c.ID.Raw == old.Raw {
 			p.setCallID(int32(i), quote(id))
-			if r := p.Pairing.Calls[i].Result; r >= 0 && p.Conv.Results[r].ID.Raw != old.Raw && pairing.Key(p.Conv.Results[r].ID) != id {
-				p.set(p.Conv.Results[r].ID.Span, quote(id))
+			if r := p.Pairing.Calls[i].Result; r >= 0 && p.Conv.Results[r].ID.Raw != old.Raw {
+				if key := pairing.Key(p.Conv.Results[r].ID); key != id && key != "" {
+					p.set(p.Conv.Results[r].ID.Span, quote(id))
+				}
 			}
 		}
 	}
@@ -71,21 +75,6 @@ func (p *Plan) rename(op *operation.Operation) bool {
 		}
 	}
 	return true
-}
-
-// halved reports whether a call or a result that is to be renamed has no id.
-func (p *Plan) halved(op *operation.Operation) bool {
-	for _, c := range op.Calls {
-		if pairing.Key(p.Conv.Calls[c].ID) == "" {
-			return true
-		}
-	}
-	for _, r := range op.Results {
-		if pairing.Key(p.Conv.Results[r].ID) == "" {
-			return true
-		}
-	}
-	return false
 }
 
 // proper returns the id as the profile takes it.
@@ -151,36 +140,40 @@ func (p *Plan) fresh(id string, partner int32) string {
 
 // mint gives calls and their results an id where there is none.
 func (p *Plan) mint(op *operation.Operation) bool {
-	done := map[int32]bool{}
+	did := false
 	for _, c := range op.Calls {
-		if done[c] || !p.behind(c) {
+		if p.minted[c] || !p.behind(c) {
 			continue
 		}
-		done[c] = true
+		did, p.minted[c] = true, true
 		call := &p.Conv.Calls[c]
 		res := p.Pairing.Calls[c].Result
-		// One side may have an id already: the other gets it as it is written.
-		raw := ""
-		switch {
-		case pairing.Key(call.ID) != "":
-			raw = call.ID.Raw
-		case res >= 0 && pairing.Key(p.Conv.Results[res].ID) != "":
-			raw = p.Conv.Results[res].ID.Raw
-		default:
+		// One side may have an id already: the other gets it as it is written,
+		// unless others of the conversation have it too.
+		id := call.ID
+		if res >= 0 && pairing.Key(id) == "" {
+			id = p.Conv.Results[res].ID
+		}
+		raw := id.Raw
+		switch n := p.taken[pairing.Key(id)]; {
+		case pairing.Key(id) == "":
 			h := fnv.New64a()
 			fmt.Fprintf(h, "%d/%d/%s", p.Conv.Index, c, call.Name.Text())
 			minted := fmt.Sprintf("call_%012x", h.Sum64()&(1<<48-1))
 			raw = quote(p.fresh(p.fit(minted, minted), -1))
+		case n > 1:
+			raw = quote(p.fresh(id.Text(), -1))
 		}
-		if pairing.Key(call.ID) == "" {
+		if call.ID.Raw != raw {
 			p.setCallID(c, raw)
 		}
-		if res >= 0 && pairing.Key(p.Conv.Results[res].ID) == "" && p.Conv.Combined(res) < 0 {
-			r := &p.Conv.Results[res]
-			p.setToken(r.ID, p.keys(r.Message).ResultID, raw)
+		for _, r := range p.answersOf(c) {
+			if res := &p.Conv.Results[r]; res.ID.Raw != raw && p.Conv.Combined(r) < 0 {
+				p.setToken(res.ID, p.keys(res.Message).ResultID, raw)
+			}
 		}
 	}
-	return len(done) > 0
+	return did
 }
 
 // setCallID gives a call, and every copy of it, an id.

@@ -24,8 +24,11 @@ type Log struct {
 	Starts []int64
 
 	lines   *list
-	kept    []*list                // lists of the ids that a compaction keeps
-	removed map[int32]bool         // records
+	kept    []*list        // lists of the ids that a compaction keeps
+	removed map[int32]bool // records
+	// dropped are the records of which nothing is left, with where each has its
+	// content.
+	dropped map[int32]transcript.Span
 	insert  map[int32][]insertion  // by the record that they go behind
 	rename  map[string]string      // ids of calls, as written
 	relink  []*operation.Operation // parents that no record is
@@ -52,13 +55,13 @@ type said struct {
 func NewLog(src *transcript.Source, format *dialect.Log, starts []int64) *Log {
 	return &Log{
 		Source: src, Format: format, Starts: starts,
-		removed: map[int32]bool{}, insert: map[int32][]insertion{}, rename: map[string]string{}, says: map[int32]said{},
+		removed: map[int32]bool{}, dropped: map[int32]transcript.Span{}, insert: map[int32][]insertion{}, rename: map[string]string{}, says: map[int32]said{},
 	}
 }
 
 // Empty reports whether nothing is to be changed.
 func (l *Log) Empty() bool {
-	return len(l.removed) == 0 && len(l.insert) == 0 && len(l.rename) == 0 && len(l.relink) == 0
+	return len(l.removed) == 0 && len(l.dropped) == 0 && len(l.insert) == 0 && len(l.rename) == 0 && len(l.relink) == 0
 }
 
 // Record carries out an operation on a record as such.
@@ -180,6 +183,7 @@ func (l *Log) Compile() ([]transcript.Edit, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.settle(nodes, set)
 	byID := map[string]int{} // where two records have one id, one that stays
 	children := map[string][]int{}
 	for i := range nodes {
@@ -246,6 +250,28 @@ func (l *Log) Compile() ([]transcript.Edit, error) {
 	return disjoint(edits), nil
 }
 
+// settle decides what becomes of the records of which nothing is left. Where
+// another record has the same id, removing the one would bring the other to
+// light: it is emptied.
+func (l *Log) settle(nodes []node, set func(transcript.Span, string)) {
+	stay := map[string]int{}
+	for i := range nodes {
+		if _, dropped := l.dropped[nodes[i].record]; !dropped && !l.removed[nodes[i].record] {
+			stay[nodes[i].id]++
+		}
+	}
+	for i := range nodes {
+		n := &nodes[i]
+		switch content, dropped := l.dropped[n.record]; {
+		case !dropped:
+		case n.id != "" && stay[n.id] > 0 && !content.IsZero():
+			set(content, "[]")
+		default:
+			l.removed[n.record] = true
+		}
+	}
+}
+
 // recordStyle says what records of results hold besides the message, and which
 // records compactions keep.
 type recordStyle struct {
@@ -305,7 +331,7 @@ func (l *Log) nodes(set func(transcript.Span, string)) ([]node, recordStyle, err
 
 // ref notes a member that may name a record that is removed.
 func (n *node) ref(l *Log, v transcript.Value) {
-	if len(l.removed) > 0 && v.Kind() == transcript.String {
+	if len(l.removed)+len(l.dropped) > 0 && v.Kind() == transcript.String {
 		n.refs = append(n.refs, transcript.TokenOf(v, n.span))
 	}
 }

@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"sort"
@@ -38,6 +39,7 @@ type Plan struct {
 	// answers are the results by the call that they answer.
 	answers map[int32][]int32
 	gone    map[int32]bool // messages that are removed
+	minted  map[int32]bool // calls that get an id
 	values  map[int32]transcript.Value
 	blocks  map[int32]map[int32]bool // blocks that are taken out, by message
 	strip   bool                     // reasoning goes with the call that it led to
@@ -73,10 +75,28 @@ func phaseOf(op *operation.Operation) int {
 	return phaseRest
 }
 
+// rankOf puts the operations of one phase in order: what is removed is neither
+// answered nor moved, and an id that is made up is not changed at once.
+func rankOf(op *operation.Operation) int {
+	switch op.Kind {
+	case operation.DropCall, operation.DropResult, operation.DropTurn, operation.DropBlock, operation.DropMessage:
+		return 0
+	case operation.MintID:
+		return 1
+	}
+	return 2
+}
+
+// A Done is an operation that was carried out.
+type Done struct {
+	*operation.Operation
+	N int // how many calls or results it concerned
+}
+
 // Compile returns the edits for the first phase that the operations have
 // anything for, and the operations that they carry out. An operation that
 // cannot be carried out as things stand is left.
-func (p *Plan) Compile(ops []*operation.Operation) (edits []transcript.Edit, done []*operation.Operation, err error) {
+func (p *Plan) Compile(ops []*operation.Operation) (edits []transcript.Edit, done []Done, err error) {
 	d := dialect.ByName(p.Conv.Dialect)
 	w, ok := d.Driver.(dialect.Writer)
 	if !ok {
@@ -98,7 +118,13 @@ func (p *Plan) Compile(ops []*operation.Operation) (edits []transcript.Edit, don
 		if len(batch) == 0 {
 			continue
 		}
+		asked := map[*operation.Operation]int{}
+		for i, op := range batch {
+			asked[op] = i
+		}
+		slices.SortStableFunc(batch, func(a, b *operation.Operation) int { return cmp.Compare(rankOf(a), rankOf(b)) })
 		done = p.batch(batch)
+		slices.SortFunc(done, func(a, b Done) int { return cmp.Compare(asked[a.Operation], asked[b.Operation]) })
 		edits = p.edits()
 		if p.err == nil {
 			p.err = p.src.err
@@ -121,11 +147,12 @@ func (p *Plan) reset() {
 	p.gone = map[int32]bool{}
 	p.blocks = map[int32]map[int32]bool{}
 	p.hulls = map[int32]bool{}
+	p.minted = map[int32]bool{}
 	p.values = map[int32]transcript.Value{}
 }
 
 // batch carries out the operations of one phase, those on one turn together.
-func (p *Plan) batch(ops []*operation.Operation) (done []*operation.Operation) {
+func (p *Plan) batch(ops []*operation.Operation) (done []Done) {
 	turns := map[int32]*layout{}
 	var order []int32
 	at := func(turn int32) *layout {
@@ -136,20 +163,22 @@ func (p *Plan) batch(ops []*operation.Operation) (done []*operation.Operation) {
 		return turns[turn]
 	}
 	for _, op := range ops {
-		ok := true
+		ok, n := true, max(len(op.Results), 1)
 		switch op.Kind {
 		case operation.InsertResult:
 			var calls []int32
 			for _, c := range op.Calls {
-				if !p.foreign(p.Conv.Calls[c].Message) {
+				if p.answerable(c) {
 					calls = append(calls, c)
 				}
 			}
-			if ok = len(calls) > 0; ok {
+			n = len(calls)
+			if ok = n > 0; ok {
 				l := at(op.Turn)
 				l.insert = append(l.insert, calls...)
 			}
 		case operation.SetState:
+			n = len(op.Calls)
 			ok = p.setState(op)
 		case operation.MoveResult, operation.MergeResults:
 			var results []int32
@@ -158,7 +187,8 @@ func (p *Plan) batch(ops []*operation.Operation) (done []*operation.Operation) {
 					results = append(results, r)
 				}
 			}
-			if ok = len(results) > 0; ok {
+			n = len(results)
+			if ok = n > 0; ok {
 				l := at(op.Turn)
 				l.move = append(l.move, results...)
 			}
@@ -177,22 +207,13 @@ func (p *Plan) batch(ops []*operation.Operation) (done []*operation.Operation) {
 		case operation.SplitMessage:
 			ok = p.splitMessage(op)
 		case operation.DropResult:
-			for _, r := range op.Results {
-				ok = p.dropBlock(p.Conv.Results[r].Block) && ok
-			}
+			ok = p.dropResults(op.Results)
 		case operation.TextResult:
 			for _, r := range op.Results {
 				ok = p.textResult(r) && ok
 			}
 		case operation.DropCall:
-			p.strip = op.Class == operation.Unsafe
-			for _, c := range op.Calls {
-				ok = p.dropCall(c) && ok
-			}
-			p.strip = false
-			for _, r := range p.Answers(op) {
-				ok = p.dropBlock(p.Conv.Results[r].Block) && ok
-			}
+			ok = p.dropCalls(op)
 		case operation.DropTurn:
 			ok = p.dropTurn(op.Turn)
 		case operation.DropBlock:
@@ -233,7 +254,7 @@ func (p *Plan) batch(ops []*operation.Operation) (done []*operation.Operation) {
 			ok = false
 		}
 		if ok {
-			done = append(done, op)
+			done = append(done, Done{op, n})
 		}
 	}
 	slices.Sort(order)
@@ -360,10 +381,22 @@ func (p *Plan) foreign(m int32) bool { return p.Conv.Messages[m].Has(transcript.
 // movable reports whether a result can be moved to its call.
 func (p *Plan) movable(r int32) bool {
 	res, call := &p.Conv.Results[r], p.Pairing.Results[r].Call
-	if call < 0 || p.Log != nil || p.foreign(res.Message) || p.foreign(p.Conv.Calls[call].Message) {
+	if call < 0 || p.Log != nil || p.foreign(res.Message) || p.foreign(p.Conv.Calls[call].Message) || p.leaves(res.Block) || p.leaves(p.Conv.Calls[call].Block) {
 		return false
 	}
 	return p.blockwise() || p.alone(res.Message)
+}
+
+// answerable reports whether a placeholder can be put in for a call.
+func (p *Plan) answerable(c int32) bool {
+	call := &p.Conv.Calls[c]
+	return !p.foreign(call.Message) && !p.leaves(call.Block)
+}
+
+// leaves reports whether a block is removed by another operation.
+func (p *Plan) leaves(b int32) bool {
+	m := p.Conv.Blocks[b].Message
+	return p.gone[m] || p.blocks[m][b]
 }
 
 // blockwise reports whether results are blocks of a message.
@@ -464,7 +497,7 @@ func (p *Plan) retag(op *operation.Operation) bool {
 	for i, r := range op.Results {
 		call, res := &p.Conv.Calls[op.Calls[i]], &p.Conv.Results[r]
 		keys, element := p.keys(res.Message), p.Conv.Blocks[res.Block].Span
-		typ := p.driver.Retagged(call.Kind)
+		typ := p.driver.Retagged(res.Kind, call.Kind)
 		v := p.at(element).Get(keys.Type)
 		if typ == "" || !v.Exists() || v.Is(typ) || p.foreign(res.Message) || p.foreign(call.Message) {
 			return false

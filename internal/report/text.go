@@ -94,8 +94,11 @@ func (t *text) related(b *bytes.Buffer, f *engine.Finding) {
 
 // fix writes what would repair a finding, and at what cost.
 func (t *text) fix(b *bytes.Buffer, f *engine.Finding) {
-	if f.Fix != nil {
+	switch {
+	case f.Fix != nil:
 		fmt.Fprintf(b, "%s%s %s (%s)\n", indent, t.style.fix.Sprint("fix:"), Printable(f.Fix.Title), cost(f))
+	case f.Unfixed != "":
+		fmt.Fprintf(b, "%s%s %s\n", indent, t.style.fix.Sprint("no fix:"), Printable(f.Unfixed))
 	}
 }
 

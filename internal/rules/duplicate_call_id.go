@@ -4,6 +4,7 @@ import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 var duplicateCallID = &Rule{
@@ -14,8 +15,8 @@ answers. Streaming clients that append a snapshot again, and servers that number
 calls badly, write such turns.
 
 **Repair.** An identical copy of a call is dropped (safe). Two different calls with
-as many results are paired by order, and the second pair gets an id of its own
-(safe). Else nothing is done.`,
+as many results behind them are paired by order, and the second pair gets an id of
+its own (safe). Else nothing is done.`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}},{"type":"tool_use","id":"a","name":"f","input":{}}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
@@ -28,10 +29,17 @@ as many results are paired by order, and the second pair gets an id of its own
 			id   string
 		}
 		first := map[key]int32{}
+		early := map[key]bool{} // a result stands before its call: order tells nothing
+		for i := range c.Calls {
+			call := &c.Calls[i]
+			if x := &c.Pairing.Calls[i]; x.State == pairing.Answered && c.Results[x.Result].Block < call.Block {
+				early[key{c.turn(call.Message), pairing.Key(call.ID)}] = true
+			}
+		}
 		for i := range c.Calls {
 			call := &c.Calls[i]
 			id := pairing.Key(call.ID)
-			if id == "" || call.Server || c.Pairing.Calls[i].State == pairing.Exempt {
+			if id == "" || call.Server || call.Kind == transcript.KindApproval || c.Pairing.Calls[i].State == pairing.Exempt {
 				continue
 			}
 			k := key{c.turn(call.Message), id}
@@ -53,7 +61,7 @@ as many results are paired by order, and the second pair gets an id of its own
 			switch {
 			case x.State == pairing.Copy:
 				f.Fix = c.op(operation.DropCall, k.turn, class, "drop the identical copy")
-			case x.State == pairing.Answered && c.Pairing.Calls[at].State == pairing.Answered:
+			case x.State == pairing.Answered && c.Pairing.Calls[at].State == pairing.Answered && !early[k]:
 				f.Fix = c.op(operation.RenameID, k.turn, class, "give it and its result an id of their own")
 				f.Fix.Results = []int32{x.Result}
 			}

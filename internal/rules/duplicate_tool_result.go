@@ -17,7 +17,8 @@ var duplicateToolResult = &Rule{
 Providers refuse the second one.
 
 **Repair.** An identical copy is dropped (safe). A real result wins over a known
-placeholder, whichever comes first (safe). Of two results that differ
+placeholder, whichever comes first (safe), unless it stands before its call and
+cannot be moved. Of two results that differ
 ` + "`fix --unsafe`" + ` keeps the first and names what it drops.`,
 	Bad: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"c1","content":"a.txt"},
@@ -52,9 +53,15 @@ placeholder, whichever comes first (safe). Of two results that differ
 			case first < 0:
 				f.Fix = c.op(operation.DropResult, turn, operation.Unsafe, "drop the result")
 			case c.samePayload(&c.Results[first], res):
+				if c.standing(&c.Results[first]) > c.standing(res) {
+					drop = first
+				}
 				f.Fix = c.op(operation.DropResult, turn, operation.Safe, "drop the identical copy")
 			case c.placeholder(res):
 				f.Fix = c.op(operation.DropResult, turn, operation.Safe, "drop the placeholder; the real result is there")
+			case c.placeholder(&c.Results[first]) && res.Block < c.Calls[l.Call].Block && !c.movesBack():
+				// It cannot come to its place, and nothing recorded goes for a
+				// placeholder.
 			case c.placeholder(&c.Results[first]):
 				drop = first
 				f.Fix = c.op(operation.DropResult, turn, operation.Safe, "put it in the place of the placeholder before it")
@@ -73,6 +80,24 @@ placeholder, whichever comes first (safe). Of two results that differ
 			c.aboutResult(i, f)
 		}
 	},
+}
+
+// standing says how badly a result stands: of two copies the one stays that is
+// sent, and that stands where a result belongs.
+func (c *Context) standing(res *transcript.Result) int {
+	n := 0
+	if res.WrongRole {
+		n++
+	}
+	if c.Messages[res.Message].Has(transcript.MessageSuperseded) {
+		n += 2
+	}
+	return n
+}
+
+// movesBack reports whether a result before its call is moved behind it.
+func (c *Context) movesBack() bool {
+	return c.arrays() && c.Strategy[resultBeforeCall.Name] != "leave"
 }
 
 // samePayload reports whether two results say the same, byte for byte.

@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"sync"
+
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/profile"
@@ -25,19 +27,25 @@ sides get one new id, derived from the conversation and the position (safe).`,
 		if c.Idless && !c.Send && !c.Target && (c.Use == transcript.UseDataset || c.Use == transcript.UseTrace) {
 			severity = Info
 		}
+		shared := sync.OnceValue(c.sharedIDs)
+		ops := map[int32]*operation.Operation{} // by call
 		mint := func(call, res int32) *operation.Operation {
 			if call < 0 || c.Pairing.Calls[call].State == pairing.Unclear {
 				return nil
 			}
-			turn := c.turn(c.Calls[call].Message)
-			class := operation.Safe
-			if pairing.Key(c.Calls[call].ID) == "" && c.signed(turn) {
-				class = operation.Unsafe
-			}
-			op := c.turnOp(operation.MintID, turn, class, "give call and result an id")
-			op.Calls = append(op.Calls, call)
-			if res >= 0 {
-				op.Results = append(op.Results, res)
+			op := ops[call]
+			if op == nil {
+				turn := c.turn(c.Calls[call].Message)
+				class := operation.Safe
+				if id := pairing.Key(c.Calls[call].ID); c.signed(turn) && (id == "" || shared()[id]) {
+					class = operation.Unsafe
+				}
+				op = c.op(operation.MintID, turn, class, "give call and result an id")
+				op.Calls = []int32{call}
+				if res >= 0 {
+					op.Results = []int32{res}
+				}
+				ops[call] = op
 			}
 			return op
 		}
@@ -70,4 +78,21 @@ sides get one new id, derived from the conversation and the position (safe).`,
 			c.aboutResult(i, f)
 		}
 	},
+}
+
+// sharedIDs returns the ids that more than one call or result has.
+func (c *Context) sharedIDs() map[string]bool {
+	out := map[string]bool{}
+	note := func(t transcript.Token) {
+		id := pairing.Key(t)
+		_, seen := out[id]
+		out[id] = seen
+	}
+	for i := range c.Calls {
+		note(c.Calls[i].ID)
+	}
+	for i := range c.Results {
+		note(c.Results[i].ID)
+	}
+	return out
 }

@@ -82,15 +82,23 @@ func (c *Context) answer(i int, strategy string) *operation.Operation {
 	return nil
 }
 
+// answerable reports whether an output of a call can be made up.
+func (c *Context) answerable(i int) bool {
+	call := &c.Calls[i]
+	if call.Server || c.Messages[call.Message].Has(transcript.MessageForeign) {
+		return false
+	}
+	switch call.Kind {
+	case transcript.KindFunction, transcript.KindCustom, transcript.KindLegacyFunction:
+		return true
+	}
+	return false
+}
+
 // insertion returns the operation that inserts placeholders for the calls of a
 // turn, call i among them.
 func (c *Context) insertion(i int) *operation.Operation {
 	call := &c.Calls[i]
-	switch call.Kind {
-	case transcript.KindFunction, transcript.KindCustom, transcript.KindLegacyFunction:
-	default:
-		return nil // an output of such a call cannot be made up
-	}
 	turn := c.turn(call.Message)
 	if call.Combined {
 		op := c.turnOp(operation.SetState, turn, operation.Additive, "record a placeholder as the result of the call")
@@ -98,6 +106,15 @@ func (c *Context) insertion(i int) *operation.Operation {
 			op.Title = "record placeholders as the results of the calls"
 		}
 		return op
+	}
+	if !c.answerable(i) {
+		return nil
+	}
+	// A placeholder would answer the first open call of its id.
+	for k := i - 1; k >= 0 && c.turn(c.Calls[k].Message) == turn; k-- {
+		if c.Pairing.Calls[k].State == c.Pairing.Calls[i].State && pairing.Key(c.Calls[k].ID) == pairing.Key(call.ID) && !c.answerable(k) {
+			return nil
+		}
 	}
 	op := c.ops[opKey{operation.InsertResult, turn}]
 	if op == nil {

@@ -111,11 +111,11 @@ func (c *Context) relinks() map[int32]int32 {
 					settle()
 					turn = m.Turn
 				}
-				if s := c.Pairing.Calls[blk.Ref].State; s == pairing.Missing || s == pairing.Pending {
+				if s := c.Pairing.Calls[blk.Ref].State; (s == pairing.Missing || s == pairing.Pending) && c.Calls[blk.Ref].Kind != transcript.KindApproval {
 					calls = append(calls, blk.Ref)
 				}
 			case transcript.BlockResult:
-				if c.Pairing.Results[blk.Ref].Fate == pairing.Orphan && turn >= 0 {
+				if c.Pairing.Results[blk.Ref].Fate == pairing.Orphan && turn >= 0 && c.Results[blk.Ref].Kind != transcript.KindApproval {
 					results = append(results, blk.Ref)
 				}
 			default:

@@ -6,6 +6,7 @@ import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 var reusedCallID = &Rule{
@@ -39,7 +40,7 @@ the later pairs ids of their own (safe).`,
 		for i := range c.Calls {
 			call := &c.Calls[i]
 			id := pairing.Key(call.ID)
-			if id == "" || call.Server || c.Pairing.Calls[i].State == pairing.Exempt {
+			if id == "" || call.Server || call.Kind == transcript.KindApproval || c.Pairing.Calls[i].State == pairing.Exempt {
 				continue
 			}
 			turn := c.turn(call.Message)

@@ -180,6 +180,8 @@ type Finding struct {
 	Confidence    string // of the pairing behind it, "" where none is
 	Related       []Related
 	Fix           *operation.Operation
+	// Unfixed says why there is no Fix, where that is not what the rule says.
+	Unfixed string
 }
 
 // Options are what a user asked for.
