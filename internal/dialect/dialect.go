@@ -88,6 +88,14 @@ func (d *Dialect) Bare() bool { return d.Log == nil || d.Log.Bare }
 func All() []*Dialect {
 	return []*Dialect{
 		ClaudeCode,
+		ClaudeStreamJSON,
+		Codex,
+		CopilotCLI,
+		FactoryDroid,
+		KimiWire,
+		ACP,
+		GeminiStreamJSON,
+		DroidStreamJSON,
 		OpenAIChat,
 		Anthropic,
 		OpenAIResponses,

@@ -77,7 +77,8 @@ type Log struct {
 	Follows []string
 	// Refs are members by which a record names others than its parent, CallRefs
 	// those by which it names a call.
-	Refs, CallRefs []string
+	Refs     []string
+	CallRefs []Path
 }
 
 // Knows reports whether records of a type are the log's, though they do not

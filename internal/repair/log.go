@@ -304,17 +304,19 @@ func (l *Log) nodes(set func(transcript.Span, string)) ([]node, recordStyle, err
 			case slices.ContainsFunc(f.Refs, k.Is):
 				n.ref(l, v)
 			}
-			if len(l.rename) > 0 && v.Kind() == transcript.String && slices.ContainsFunc(f.CallRefs, k.Is) {
-				if to, renamed := l.rename[string(v.Raw())]; renamed {
-					set(v.Span(), to)
-				}
-			}
 		}
 		in := func(p dialect.Path) transcript.Value {
 			if p == "" {
 				return transcript.Value{}
 			}
 			return p.In(rec.Value)
+		}
+		for _, p := range f.CallRefs {
+			if v := in(p); v.Kind() == transcript.String {
+				if to, renamed := l.rename[string(v.Raw())]; renamed {
+					set(v.Span(), to)
+				}
+			}
 		}
 		n.scope = string(in(f.Side).Raw()) + string(in(f.Agent).Raw())
 		if len(l.insert) > 0 {
