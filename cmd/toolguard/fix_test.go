@@ -17,7 +17,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 // fixture copies a file to a directory and lets it look old.
@@ -60,14 +61,18 @@ func brokenFixtures(t testing.TB) map[string][]byte {
 		if err != nil {
 			t.Fatal(err)
 		}
+		rep, err := engine.Check(t.Context(), transcript.FromBytes(path, text), engine.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rep.File.CheckOnly != "" {
+			continue // check-only.txtar
+		}
 		rel, err := filepath.Rel(root, path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		folder, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
-		if d := dialect.ByName(folder); d == nil || d.CheckOnly == "" {
-			out[filepath.ToSlash(rel)] = text
-		}
+		out[filepath.ToSlash(rel)] = text
 	}
 	return out
 }

@@ -292,12 +292,18 @@ func (s *logSink) message(sc *scope, index int32, payload, turnAlt transcript.Va
 		q.readers[s.d] = rd
 	}
 	q.b.Record = index
+	before := len(q.b.Conv.Messages)
 	if !readInto(rd, s.d, payload, turnAlt) {
 		// A message in another dialect, in the envelope of this one.
 		if !q.add(index, payload) {
 			return false
 		}
 		q.b.Message().Flags |= transcript.MessageForeign
+	}
+	s.r.seen++
+	s.r.taken++
+	if len(q.b.Conv.Messages) == before {
+		return false // it only tells of what was said
 	}
 	q.b.Message().Segment = sc.segment
 	return true

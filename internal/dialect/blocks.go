@@ -100,38 +100,6 @@ type Form struct {
 	Copy []string // members that are taken over from that message
 }
 
-// A Cond is a condition on a member: that it says one of Is, or that it is
-// there and not null; with Not, that it is not so.
-type Cond struct {
-	At  Path
-	Is  []string
-	Not bool
-}
-
-// holds reports whether the condition holds of v.
-func (c *Cond) holds(v transcript.Value) bool {
-	got := c.At.In(v)
-	if len(c.Is) == 0 {
-		return (got.Exists() && got.Kind() != transcript.Null) != c.Not
-	}
-	for _, is := range c.Is {
-		if got.Is(is) || got.Kind() != transcript.String && string(got.Raw()) == is {
-			return !c.Not
-		}
-	}
-	return c.Not
-}
-
-// anyHolds reports whether one of the conditions holds of v.
-func anyHolds(conds []Cond, v transcript.Value) bool {
-	for i := range conds {
-		if conds[i].holds(v) {
-			return true
-		}
-	}
-	return false
-}
-
 // fits reports whether a block with the given tag is of the kind.
 func (p *Part) fits(block, tag transcript.Value) bool {
 	switch {

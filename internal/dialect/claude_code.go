@@ -16,8 +16,8 @@ var ClaudeCode = &Dialect{
 	Driver:   anthropicBlocks,
 	Log: &Log{
 		Type: "type", Subtype: "subtype", Speaks: []string{"user", "assistant"}, Payload: "message",
-		Evidence: []string{"uuid", "parentUuid", "sessionId", "leafUuid", "messageId"},
-		ID:       "uuid", Parent: "parentUuid", Time: "timestamp",
+		Evidence: []string{"uuid", "parentUuid", "sessionId", "leafUuid", "messageId"}, Unlike: []string{"parent_tool_use_id"},
+		ID: "uuid", Parent: "parentUuid", Time: "timestamp",
 		TurnAlt: "requestId",
 		Side:    "isSidechain", Agent: "agentId",
 		Meta: "isMeta", Summary: "isCompactSummary", Hidden: "isVisibleInTranscriptOnly",
@@ -27,6 +27,6 @@ var ClaudeCode = &Dialect{
 		ResultType: "user", ResultCopy: "toolUseResult", ResultSource: "sourceToolAssistantUUID",
 		CallOnly: []string{"requestId", "isApiErrorMessage"},
 		Refs:     []string{"leafUuid", "logicalParentUuid"},
-		CallRefs: []string{"toolUseID", "parentToolUseID", "sourceToolUseID"},
+		CallRefs: []Path{"toolUseID", "parentToolUseID", "sourceToolUseID"},
 	},
 }

@@ -44,7 +44,9 @@ type ItemPair struct {
 	// CallID and OutputID are the members that pair, where the driver's own do
 	// not apply.
 	CallID, OutputID string
-	Payload          string
+	// Shared is set where calls of another type have the same output.
+	Shared  bool
+	Payload string
 }
 
 // Claim implements Driver.
@@ -87,11 +89,11 @@ func (d *Items) Claim(v transcript.Value) (Claim, Sign) {
 	if role.Kind() != transcript.String || !content.Exists() {
 		return ClaimNone, Sign{}
 	}
-	if tag := content.First().Get("type"); contains(d.TextTypes, tag) {
-		return ClaimDecisive, Sign{d.Type, tag}
-	}
 	if alien || alienContent(content) || roleOf(role) == transcript.RoleTool {
 		return ClaimNone, Sign{}
+	}
+	if tag := content.First().Get("type"); contains(d.TextTypes, tag) {
+		return ClaimDecisive, Sign{d.Type, tag}
 	}
 	return ClaimPlain, Sign{d.Role, role}
 }
@@ -134,7 +136,7 @@ func (d *Items) id(v transcript.Value, p *ItemPair, call bool) transcript.Value 
 
 // Reader implements Driver.
 func (d *Items) Reader(b *transcript.Builder) Reader {
-	return &itemsReader{Items: d, b: b, itemIDs: map[string]string{}}
+	return &itemsReader{Items: d, b: b, itemIDs: map[string]string{}, kinds: map[string]transcript.CallKind{}}
 }
 
 type itemsReader struct {
@@ -143,8 +145,10 @@ type itemsReader struct {
 	// itemIDs maps a call's own id to its pairing id, for outputs that name
 	// the former.
 	itemIDs map[string]string
-	model   bool // the item before was the model's
-	called  bool // the model's turn has made a call
+	// kinds are those of calls whose output does not tell.
+	kinds  map[string]transcript.CallKind
+	model  bool // the item before was the model's
+	called bool // the model's turn has made a call
 }
 
 func (r *itemsReader) Read(v transcript.Value) {
@@ -193,6 +197,9 @@ func (r *itemsReader) Read(v transcript.Value) {
 		if v.Get(r.Execution).Is("server") {
 			call.Server, call.Hosted = true, true
 		}
+		if p.Shared {
+			r.kinds[call.ID.Raw] = p.Kind
+		}
 		if item.Exists() && id.Exists() {
 			r.itemIDs[string(item.Raw())] = string(id.Raw())
 		}
@@ -210,6 +217,9 @@ func (r *itemsReader) Read(v transcript.Value) {
 			if call, known := r.itemIDs[res.ID.Raw]; known {
 				res.ID.Raw = call
 			}
+		}
+		if kind, known := r.kinds[res.ID.Raw]; known && p.Shared {
+			res.Kind = kind
 		}
 		if payload := v.Get(p.payload()); payload.Exists() {
 			res.Payload = payload.Span()

@@ -68,16 +68,18 @@ type Log struct {
 	ResultType string
 	// ResultCopy repeats a result's content beside the message, ResultSource
 	// names the record of its call; CallOnly are members that records of
-	// results do not have, Copied members of the call's message that a result
-	// has too.
+	// results do not have, Copied what lies deeper in the call's record and is
+	// the same in a result's.
 	ResultCopy, ResultSource string
-	CallOnly, Copied         []string
+	CallOnly                 []string
+	Copied                   []Path
 	// Follows are the types of records that may stand between a call and its
 	// result.
 	Follows []string
 	// Refs are members by which a record names others than its parent, CallRefs
 	// those by which it names a call.
-	Refs, CallRefs []string
+	Refs     []string
+	CallRefs []Path
 }
 
 // Knows reports whether records of a type are the log's, though they do not

@@ -1,10 +1,6 @@
 package dialect
 
-import (
-	"strings"
-
-	"github.com/toolguard/toolguard/internal/transcript"
-)
+import "github.com/toolguard/toolguard/internal/transcript"
 
 // A Field is a member of an object that is to be written. Raw is its value as
 // JSON.
@@ -69,41 +65,4 @@ type WriterKeys struct {
 // TextFields returns the members of a block of text; raw is a JSON string.
 func (k *WriterKeys) TextFields(raw string) []Field {
 	return fill(k.TextBlock, map[string]string{"$text": raw})
-}
-
-// fill returns the members of a piece of JSON in which some texts stand for
-// values. A member whose value is "" is left out.
-func fill(form string, values map[string]string) []Field {
-	var out []Field
-	for k, v := range transcript.NewValue([]byte(form), 0).Members() {
-		if raw := filled(v, values); raw != "" {
-			out = append(out, Field{k.Str(), raw})
-		}
-	}
-	return out
-}
-
-func filled(v transcript.Value, values map[string]string) string {
-	var parts []string
-	switch v.Kind() {
-	case transcript.String:
-		if raw, is := values[v.Str()]; is {
-			return raw
-		}
-	case transcript.Object:
-		for k, val := range v.Members() {
-			if raw := filled(val, values); raw != "" {
-				parts = append(parts, string(k.Raw())+":"+raw)
-			}
-		}
-		return "{" + strings.Join(parts, ",") + "}"
-	case transcript.Array:
-		for _, e := range v.Elements() {
-			if raw := filled(e, values); raw != "" {
-				parts = append(parts, raw)
-			}
-		}
-		return "[" + strings.Join(parts, ",") + "]"
-	}
-	return string(v.Raw())
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -614,5 +615,9 @@ func (x *fixer) file(c *checker, found []Finding) error {
 		x.edits = append(x.edits, edits...)
 	}
 	slices.SortStableFunc(x.edits, func(a, b transcript.Edit) int { return cmp.Compare(a.Span.Start, b.Span.Start) })
+	// An id may be changed by the conversation that it is of, and by the log.
+	x.edits = slices.CompactFunc(x.edits, func(a, b transcript.Edit) bool {
+		return a.Span == b.Span && a.Span.Len() > 0 && bytes.Equal(a.Text, b.Text)
+	})
 	return nil
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -33,8 +34,8 @@ func TestRows(t *testing.T) {
 			if state == "ok" {
 				return
 			}
-			if d.CheckOnly != "" {
-				if _, err := Fix(t.Context(), transcript.FromBytes(f.name, f.text), FixOptions{Options: Options{}}); err == nil || !strings.Contains(err.Error(), d.CheckOnly) {
+			if only := cmp.Or(d.CheckOnly, rep.File.CheckOnly); only != "" {
+				if _, err := Fix(t.Context(), transcript.FromBytes(f.name, f.text), FixOptions{Options: Options{}}); err == nil || !strings.Contains(err.Error(), only) {
 					t.Errorf("not refused: %v", err)
 				}
 				return

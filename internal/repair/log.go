@@ -304,17 +304,19 @@ func (l *Log) nodes(set func(transcript.Span, string)) ([]node, recordStyle, err
 			case slices.ContainsFunc(f.Refs, k.Is):
 				n.ref(l, v)
 			}
-			if len(l.rename) > 0 && v.Kind() == transcript.String && slices.ContainsFunc(f.CallRefs, k.Is) {
-				if to, renamed := l.rename[string(v.Raw())]; renamed {
-					set(v.Span(), to)
-				}
-			}
 		}
 		in := func(p dialect.Path) transcript.Value {
 			if p == "" {
 				return transcript.Value{}
 			}
 			return p.In(rec.Value)
+		}
+		for _, p := range f.CallRefs {
+			if v := in(p); v.Kind() == transcript.String {
+				if to, renamed := l.rename[string(v.Raw())]; renamed {
+					set(v.Span(), to)
+				}
+			}
 		}
 		n.scope = string(in(f.Side).Raw()) + string(in(f.Agent).Raw())
 		if len(l.insert) > 0 {
@@ -476,24 +478,27 @@ func (w *weaver) write(behind transcript.Span, caller *node, ins insertion, id, 
 			return err
 		}
 	}
-	message := ins.message
-	for _, key := range f.Copied {
-		if v := f.Payload.In(record).Get(key); v.Exists() {
-			if message, err = set(message, key, string(v.Raw())); err != nil {
-				return err
-			}
-		}
-	}
 	var fields []dialect.Field
 	if f.ResultType != "" {
 		fields = append(fields, dialect.Field{Key: f.Type.Key(), Raw: quote(f.ResultType)})
 	}
 	if f.Payload == "" {
-		for k, v := range transcript.NewValue(message, 0).Members() {
+		for k, v := range transcript.NewValue(ins.message, 0).Members() {
 			fields = append(fields, dialect.Field{Key: k.Str(), Raw: string(v.Raw())})
 		}
 	} else {
-		fields = append(fields, dialect.Field{Key: f.Payload.Key(), Raw: string(message)})
+		fields = append(fields, dialect.Field{Key: f.Payload.Key(), Raw: string(ins.message)})
+	}
+	for _, p := range f.Copied {
+		into, key, _ := strings.Cut(string(p), ".")
+		i := slices.IndexFunc(fields, func(field dialect.Field) bool { return field.Key == into })
+		if v := p.In(record); v.Exists() && i >= 0 {
+			whole, err := set([]byte(fields[i].Raw), key, string(v.Raw()))
+			if err != nil {
+				return err
+			}
+			fields[i].Raw = string(whole)
+		}
 	}
 	if id != "" {
 		fields = append(fields, dialect.Field{Key: f.ID, Raw: id})

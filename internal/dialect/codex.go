@@ -1,0 +1,43 @@
+package dialect
+
+import "github.com/toolguard/toolguard/internal/transcript"
+
+// Codex is the session log of OpenAI Codex: records that wrap items of the
+// Responses API, among events that repeat them.
+var Codex = &Dialect{
+	Name:    "codex",
+	Title:   "Codex rollout",
+	Summary: "A log whose response_item records each wrap a Responses item; other records only tell of them.",
+	Where:   "~/.codex/sessions/<year>/<month>/<day>/rollout-<time>-<session>.jsonl, ~/.codex/archived_sessions",
+	Example: `{"timestamp":"2026-01-02T03:04:05Z","type":"response_item","payload":{"type":"function_call","call_id":"call_1","name":"ls","arguments":"{}"}}
+{"timestamp":"2026-01-02T03:04:06Z","type":"response_item","payload":{"type":"function_call_output","call_id":"call_1","output":"a.txt"}}`,
+	Provider: "openai-responses",
+	Window:   transcript.WindowLog,
+	Driver:   codexItems,
+	Log: &Log{
+		Type: "type", Subtype: "payload.type", Speaks: []string{"response_item"}, Payload: "payload",
+		Kinds:  []string{"event_msg", "turn_context", "compacted", "world_state", "session_meta", "inter_agent_communication*"},
+		Header: "session_meta", HeaderHas: []string{"payload"},
+		Evidence: []string{"timestamp", "ordinal"},
+		Time:     "timestamp", Chain: true, Numbered: []string{"ordinal"},
+		Boundary: []string{"compacted"}, History: "payload.replacement_history",
+		Rollback: []string{"thread_rolled_back"}, Turns: "payload.num_turns",
+		Aborts: []string{"turn_aborted"},
+	},
+}
+
+// codexItems are the Responses items as Codex records them: one type of output
+// answers functions and local shells alike, and a call always has a call_id.
+var codexItems = &Items{
+	Type: "type", Role: "role", Text: "content", Messages: []string{"message"},
+	ID: []string{"call_id"}, Item: "id", Name: "name",
+	Reasoning: "reasoning", Sealed: "encrypted_content", Execution: "execution",
+	TextTypes: []string{"input_text", "output_text", "input_image", "input_file"},
+	Hosted:    []string{"web_search_call", "image_generation_call"},
+	Pairs: []ItemPair{
+		{Call: "function_call", Outputs: []string{"function_call_output"}, Kind: transcript.KindFunction, Args: "arguments", Shared: true},
+		{Call: "local_shell_call", Outputs: []string{"function_call_output"}, Kind: transcript.KindLocalShell, Shared: true},
+		{Call: "custom_tool_call", Outputs: []string{"custom_tool_call_output"}, Kind: transcript.KindCustom, Args: "input", Free: true},
+		{Call: "tool_search_call", Outputs: []string{"tool_search_output"}, Kind: transcript.KindToolSearch, Payload: "tools"},
+	},
+}

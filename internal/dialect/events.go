@@ -1,0 +1,287 @@
+package dialect
+
+import (
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// Events is the driver for logs in which a call and its result are events, each
+// a record of its own. Paths lead from the event.
+type Events struct {
+	Type    Path // what kind of event it is
+	Says    []Saying
+	Calls   []CallEvent
+	Results []ResultEvent
+}
+
+// A Saying is a kind of event that is a message.
+type Saying struct {
+	Type string
+	// Role is who speaks, where RoleAt does not lead to it.
+	Role   transcript.Role
+	RoleAt Path
+	Text   Path
+	// Turn is what the events of one message share.
+	Turn Path
+	// Calls leads to the list of the message's calls, each as Call says.
+	Calls Path
+	Call  *CallEvent
+}
+
+// A CallEvent is a kind of event that calls a tool, or an element of a list of
+// calls.
+type CallEvent struct {
+	Type     string
+	ID, Name Path
+	// Args are the arguments, "" where they are not to be checked.
+	Args Path
+	Want transcript.ArgsConvention
+	// Done holds where the event carries the result too: any of them.
+	Done    []Cond
+	Payload Path
+	// Again is set where the event may tell of a call that another one made.
+	Again bool
+	// Answer is how a result is written, "" where it cannot be made up.
+	Answer string
+}
+
+// A ResultEvent is a kind of event that answers a call.
+type ResultEvent struct {
+	Type    string
+	ID      Path
+	Payload Path
+	// Done holds where the call has come to its end, any of them; none for
+	// always. Other events of the kind tell of its progress.
+	Done  []Cond
+	Error []Cond // any of them
+}
+
+// Claim implements Driver.
+func (d *Events) Claim(v transcript.Value) (Claim, Sign) {
+	if v.Kind() != transcript.Object {
+		return ClaimNone, Sign{}
+	}
+	typ := d.Type.In(v)
+	if typ.Kind() != transcript.String {
+		return ClaimNone, Sign{}
+	}
+	sign := Sign{d.Type.Key(), typ}
+	if c := d.call(typ); c != nil && (c.ID.In(v).Exists() || c.Name.In(v).Exists()) {
+		return ClaimDecisive, sign
+	}
+	if r := d.result(typ); r != nil && r.ID.In(v).Exists() {
+		return ClaimDecisive, sign
+	}
+	if s := d.saying(typ); s != nil {
+		switch {
+		case s.Calls != "" && s.Calls.In(v).Kind() == transcript.Array:
+			return ClaimDecisive, Sign{s.Calls.Key(), transcript.Value{}}
+		case s.Text.In(v).Exists() && (s.RoleAt == "" || s.RoleAt.In(v).Kind() == transcript.String):
+			return ClaimPlain, sign
+		}
+	}
+	return ClaimNone, Sign{}
+}
+
+func (d *Events) call(typ transcript.Value) *CallEvent {
+	for i := range d.Calls {
+		if typ.Is(d.Calls[i].Type) {
+			return &d.Calls[i]
+		}
+	}
+	return nil
+}
+
+func (d *Events) result(typ transcript.Value) *ResultEvent {
+	for i := range d.Results {
+		if typ.Is(d.Results[i].Type) {
+			return &d.Results[i]
+		}
+	}
+	return nil
+}
+
+func (d *Events) saying(typ transcript.Value) *Saying {
+	for i := range d.Says {
+		if typ.Is(d.Says[i].Type) {
+			return &d.Says[i]
+		}
+	}
+	return nil
+}
+
+// Reader implements Driver.
+func (d *Events) Reader(b *transcript.Builder) Reader {
+	return &eventsReader{Events: d, b: b, made: map[string]bool{}, told: map[string]bool{}, done: map[string]bool{}}
+}
+
+type eventsReader struct {
+	*Events
+	b      *transcript.Builder
+	model  bool // the event before was the model's
+	called bool // the model's turn has made a call
+	// made, told and done are calls by id: those that were made, those of which
+	// only an event has told that may do so again, and those that have come to
+	// their end.
+	made, told, done map[string]bool
+}
+
+// Read implements Reader.
+func (r *eventsReader) Read(v transcript.Value) {
+	r.b.Fields(v, nil, nil)
+	typ := r.Type.In(v)
+	if c := r.call(typ); c != nil {
+		if c.Again && r.made[string(c.ID.In(v).Raw())] {
+			return // nobody speaks
+		}
+		r.begin(v, transcript.Value{}, transcript.RoleAssistant, "", false).Flags |= transcript.MessageItem
+		r.read(v, c)
+		return
+	}
+	if res := r.result(typ); res != nil {
+		id := res.ID.In(v)
+		if len(res.Done) > 0 && (r.done[string(id.Raw())] || !anyHolds(res.Done, v)) {
+			return // it tells of the progress of a call
+		}
+		r.done[string(id.Raw())] = true
+		r.begin(v, transcript.Value{}, transcript.RoleTool, "", false).Flags |= transcript.MessageItem
+		r.answer(v, id, res.Payload, anyHolds(res.Error, v))
+		return
+	}
+	s := r.saying(typ)
+	if s == nil {
+		return
+	}
+	role, at := s.Role, transcript.Value{}
+	if s.RoleAt != "" {
+		at = s.RoleAt.In(v)
+		role = roleOf(at)
+	}
+	turn := ""
+	if s.Turn != "" && role == transcript.RoleAssistant {
+		turn = string(s.Turn.In(v).Raw())
+	}
+	m := r.begin(v, at, role, turn, true)
+	text := s.Text.In(v)
+	r.text(text)
+	calls := transcript.Value{}
+	if s.Calls != "" {
+		calls = s.Calls.In(v)
+	}
+	for _, e := range calls.Elements() {
+		r.read(e, s.Call)
+	}
+	if hollow(text) && !calls.First().Exists() {
+		markHollow(m, text)
+	}
+}
+
+// text adds the text of a message, or the parts that it is made of.
+func (r *eventsReader) text(v transcript.Value) {
+	switch v.Kind() {
+	case transcript.String:
+		r.b.Block(transcript.BlockText, v, textFlags(v))
+	case transcript.Array:
+		for _, part := range v.Elements() {
+			r.text(part)
+		}
+	case transcript.Object:
+		if t := v.Get("text"); t.Kind() == transcript.String {
+			r.b.Block(transcript.BlockText, v, textFlags(t))
+		} else {
+			r.b.Block(transcript.BlockOther, v, 0)
+		}
+	}
+}
+
+// begin starts a message. What the model puts out in a row is one turn, until
+// it speaks again behind a call.
+func (r *eventsReader) begin(v, roleAt transcript.Value, role transcript.Role, turn string, speaks bool) *transcript.Message {
+	m := r.b.Begin(v, roleAt, role, turn)
+	if role == transcript.RoleAssistant && turn == "" && r.model && !(speaks && r.called) {
+		r.b.SameTurn()
+		m = r.b.Message()
+	} else {
+		r.called = false
+	}
+	r.model = role == transcript.RoleAssistant
+	return m
+}
+
+// read adds a call, and the result that its event carries.
+func (r *eventsReader) read(v transcript.Value, c *CallEvent) {
+	r.called = true
+	id := c.ID.In(v)
+	key := string(id.Raw())
+	if r.told[key] {
+		r.told[key] = false
+		r.b.Block(transcript.BlockOther, v, 0)
+		return
+	}
+	r.made[key], r.told[key] = true, c.Again
+	call := transcript.Call{ID: transcript.TokenOf(id, v.Span()), Name: transcript.TokenOf(c.Name.In(v), v.Span()), Form: transcript.ArgsText}
+	if c.Args != "" {
+		setArgs(r.b, &call, c.Args.In(v), c.Want)
+	}
+	r.b.Call(v, call, 0)
+	if len(c.Done) > 0 && anyHolds(c.Done, v) {
+		r.done[key] = true
+		r.answer(v, id, c.Payload, false)
+	}
+}
+
+func (r *eventsReader) answer(v, id transcript.Value, payload Path, failed bool) {
+	res := transcript.Result{ID: transcript.TokenOf(id, v.Span()), Name: transcript.Token{Span: v.Span()}, Error: failed}
+	if p := payload.In(v); payload != "" && p.Exists() {
+		res.Payload = p.Span()
+	}
+	r.b.Result(v, res)
+}
+
+// WriteResult implements Writer.
+func (d *Events) WriteResult(r NewResult) []Field {
+	c := d.call(d.Type.In(r.Element))
+	for i := range d.Says {
+		if c == nil {
+			c = d.Says[i].Call
+		}
+	}
+	if c == nil || c.Answer == "" || r.ID == "" {
+		return nil
+	}
+	return fill(c.Answer, map[string]string{"$id": r.ID, "$name": r.Name, "$text": r.Text})
+}
+
+// WriteMessage implements Writer: results are events of their own.
+func (d *Events) WriteMessage(string, transcript.Value) []Field { return nil }
+
+// WriteText implements Writer: an event says what happened, and no text can
+// stand in its place.
+func (d *Events) WriteText(transcript.Value, string) []Field { return nil }
+
+// Retagged implements Writer: there is one kind of result.
+func (d *Events) Retagged(_, _ transcript.CallKind) string { return "" }
+
+// Keys implements Writer.
+func (d *Events) Keys(v transcript.Value) WriterKeys {
+	keys := WriterKeys{Body: v, Type: d.Type.Key(), Assistant: "assistant"}
+	typ := d.Type.In(v)
+	if c := d.call(typ); c != nil {
+		keys.ID = c.ID.Key()
+	}
+	if r := d.result(typ); r != nil {
+		keys.ResultID = r.ID.Key()
+	}
+	if s := d.saying(typ); s != nil {
+		keys.Content = s.Text.Key()
+		if s.Calls != "" {
+			keys.Calls, keys.KeepCalls, keys.ID = []string{s.Calls.Key()}, true, s.Call.ID.Key()
+		}
+		// Text and calls stand side by side.
+		if at := strings.LastIndexByte(string(s.Text.Nth(0)), '.'); at > 0 {
+			keys.Body = s.Text.Nth(0)[:at].In(v)
+		}
+	}
+	return keys
+}

@@ -1,0 +1,52 @@
+package dialect
+
+import "github.com/toolguard/toolguard/internal/transcript"
+
+// FactoryDroid is the session log of Factory's droid: records that wrap
+// Anthropic messages.
+var FactoryDroid = &Dialect{
+	Name:    "factory-droid",
+	Title:   "Factory droid session log",
+	Summary: "A log whose message records each wrap an Anthropic message.",
+	Where:   "~/.factory/sessions/<directory>/<session>.jsonl",
+	Example: `{"type":"message","id":"m1","parentId":null,"timestamp":"2026-01-02T03:04:05Z","message":{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"ls","input":{}}]}}
+{"type":"message","id":"m2","parentId":"m1","timestamp":"2026-01-02T03:04:06Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"a.txt"}]}}`,
+	Provider: "anthropic",
+	Window:   transcript.WindowLog,
+	Driver:   anthropicBlocks,
+	Log: &Log{
+		Type: "type", Speaks: []string{"message"}, Payload: "message",
+		Kinds:  []string{"session_start", "session_end", "todo_state", "compaction_state"},
+		Header: "session_start", HeaderHas: []string{"id", "title", "cwd"},
+		ID: "id", Parent: "parentId", Time: "timestamp", Chain: true, Numbered: []string{"messageIndex"},
+		Interrupt: "[Request interrupted by user",
+	},
+}
+
+// DroidStreamJSON is what Factory's droid prints while it runs.
+var DroidStreamJSON = &Dialect{
+	Name:    "droid-stream-json",
+	Title:   "Factory droid stream-json",
+	Summary: "A log of printed events: tool_call, answered by a tool_result with the same id.",
+	Where:   "output of droid exec --output-format stream-json",
+	Example: `{"type":"tool_call","session_id":"s","toolCallId":"call_1","toolName":"ls","parameters":{}}
+{"type":"tool_result","session_id":"s","toolCallId":"call_1","value":"a.txt"}`,
+	Provider:  "anthropic",
+	Window:    transcript.WindowLog,
+	CheckOnly: "it is a copy of what was printed, and nothing is ever resumed from it",
+	Driver: &Events{
+		Type: "type",
+		Says: []Saying{{Type: "message", RoleAt: "role", Text: "text"}},
+		Calls: []CallEvent{
+			{Type: "tool_call", ID: "toolCallId|id", Name: "toolName", Args: "parameters", Want: transcript.ArgsWantObject},
+		},
+		Results: []ResultEvent{
+			{Type: "tool_result", ID: "toolCallId|id", Payload: "value|error", Error: []Cond{{At: "isError", Is: []string{"true"}}}},
+		},
+	},
+	Log: &Log{
+		Type: "type", Speaks: []string{"message", "tool_call", "tool_result"},
+		Kinds: []string{"completion"}, Unlike: []string{"message"},
+		Time: "timestamp",
+	},
+}

@@ -1,0 +1,76 @@
+package dialect
+
+import (
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// A Cond is a condition on a member: that it says one of Is, or that it is
+// there and not null; with Not, that it is not so.
+type Cond struct {
+	At  Path
+	Is  []string
+	Not bool
+}
+
+// holds reports whether the condition holds of v.
+func (c *Cond) holds(v transcript.Value) bool {
+	got := c.At.In(v)
+	if len(c.Is) == 0 {
+		return (got.Exists() && got.Kind() != transcript.Null) != c.Not
+	}
+	for _, is := range c.Is {
+		if got.Is(is) || got.Kind() != transcript.String && string(got.Raw()) == is {
+			return !c.Not
+		}
+	}
+	return c.Not
+}
+
+// anyHolds reports whether one of the conditions holds of v.
+func anyHolds(conds []Cond, v transcript.Value) bool {
+	for i := range conds {
+		if conds[i].holds(v) {
+			return true
+		}
+	}
+	return false
+}
+
+// fill returns the members of a piece of JSON in which some texts stand for
+// values. A member whose value is "" is left out.
+func fill(form string, values map[string]string) []Field {
+	var out []Field
+	for k, v := range transcript.NewValue([]byte(form), 0).Members() {
+		if raw := filled(v, values); raw != "" {
+			out = append(out, Field{k.Str(), raw})
+		}
+	}
+	return out
+}
+
+func filled(v transcript.Value, values map[string]string) string {
+	var parts []string
+	switch v.Kind() {
+	case transcript.String:
+		if raw, is := values[v.Str()]; is {
+			return raw
+		}
+	case transcript.Object:
+		for k, val := range v.Members() {
+			if raw := filled(val, values); raw != "" {
+				parts = append(parts, string(k.Raw())+":"+raw)
+			}
+		}
+		return "{" + strings.Join(parts, ",") + "}"
+	case transcript.Array:
+		for _, e := range v.Elements() {
+			if raw := filled(e, values); raw != "" {
+				parts = append(parts, raw)
+			}
+		}
+		return "[" + strings.Join(parts, ",") + "]"
+	}
+	return string(v.Raw())
+}

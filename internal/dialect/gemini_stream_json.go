@@ -1,0 +1,32 @@
+package dialect
+
+import "github.com/toolguard/toolguard/internal/transcript"
+
+// GeminiStreamJSON is what Gemini CLI prints with the output format
+// stream-json.
+var GeminiStreamJSON = &Dialect{
+	Name:    "gemini-stream-json",
+	Title:   "Gemini CLI stream-json",
+	Summary: "A log of printed events: tool_use, answered by a tool_result with the same tool_id.",
+	Where:   "output of gemini --output-format stream-json",
+	Example: `{"type":"tool_use","timestamp":"2026-01-02T03:04:05Z","tool_name":"ls","tool_id":"ls-1","parameters":{}}
+{"type":"tool_result","timestamp":"2026-01-02T03:04:06Z","tool_id":"ls-1","status":"success","output":"a.txt"}`,
+	Provider:  "gemini",
+	Window:    transcript.WindowLog,
+	CheckOnly: "it is a copy of what was printed, and nothing is ever resumed from it",
+	Driver: &Events{
+		Type: "type",
+		Says: []Saying{{Type: "message", RoleAt: "role", Text: "content"}},
+		Calls: []CallEvent{
+			{Type: "tool_use", ID: "tool_id", Name: "tool_name", Args: "parameters", Want: transcript.ArgsWantObject},
+		},
+		Results: []ResultEvent{
+			{Type: "tool_result", ID: "tool_id", Payload: "output|error", Error: []Cond{{At: "status", Is: []string{"error"}}}},
+		},
+	},
+	Log: &Log{
+		Type: "type", Speaks: []string{"message", "tool_use", "tool_result"},
+		Kinds: []string{"init", "result", "error"}, Unlike: []string{"message", "part"},
+		Time: "timestamp",
+	},
+}

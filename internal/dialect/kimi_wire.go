@@ -1,0 +1,49 @@
+package dialect
+
+import "github.com/toolguard/toolguard/internal/transcript"
+
+// KimiWire is the event log of Kimi Code, and of Kimi CLI in its older spelling.
+var KimiWire = &Dialect{
+	Name:    "kimi-wire",
+	Title:   "Kimi Code wire log",
+	Summary: "A log of loop events: tool.call, answered by a tool.result with the same toolCallId.",
+	Where:   "~/.kimi/sessions/**/wire.jsonl",
+	Example: `{"type":"context.append_loop_event","event":{"type":"tool.call","toolCallId":"call_1","name":"ls","args":{}}}
+{"type":"context.append_loop_event","event":{"type":"tool.result","toolCallId":"call_1","result":{"output":"a.txt","isError":false}}}`,
+	Provider:  "neutral",
+	Window:    transcript.WindowLog,
+	CheckOnly: "Kimi closes open calls itself when it loads a session",
+	Driver: &Events{
+		Type: "type|role",
+		Says: []Saying{
+			{Type: "user", RoleAt: "role", Text: "content"},
+			{Type: "assistant", RoleAt: "role", Text: "content"},
+			{Type: "system", RoleAt: "role", Text: "content"},
+			{Type: "TurnBegin", Role: transcript.RoleUser, Text: "payload.user_input"},
+			{Type: "ContentPart", Role: transcript.RoleAssistant, Text: "payload"},
+		},
+		Calls: []CallEvent{
+			{Type: "tool.call", ID: "toolCallId", Name: "name"},
+			{Type: "ToolCall", ID: "payload.id", Name: "payload.function.name"}, // its arguments may come in parts
+		},
+		Results: []ResultEvent{
+			{Type: "tool.result", ID: "toolCallId", Payload: "result", Error: []Cond{{At: "result.isError", Is: []string{"true"}}}},
+			{
+				Type: "ToolResult", ID: "payload.tool_call_id", Payload: "payload.return_value",
+				Error: []Cond{{At: "payload.return_value.is_error", Is: []string{"true"}}},
+			},
+		},
+	},
+	Log: &Log{
+		Type:    "type|message.type",
+		Payload: "event|message",
+		Speaks:  []string{"context.append_loop_event", "context.append_message", "ToolCall", "ToolResult", "TurnBegin", "ContentPart"},
+		Kinds:   []string{"context.*", "turn.*", "metadata", "StepBegin", "StatusUpdate", "ToolCallPart", "SubagentEvent", "ApprovalRequest", "ApprovalResponse", "TurnEnd", "StepInterrupted"},
+		Header:  "metadata", HeaderHas: []string{"protocol_version"},
+		Evidence: []string{"event"},
+		Time:     "timestamp",
+		Boundary: []string{"context.clear", "context.apply_compaction"},
+		Rollback: []string{"context.undo"}, Turns: "count",
+		Aborts: []string{"StepInterrupted", "turn.cancelled"},
+	},
+}
