@@ -18,6 +18,7 @@ const (
 	classLog                // a record of a log
 	classMessage            // an element of a conversation
 	classConversation       // it holds conversations
+	classFold               // a record of a log that later ones replace
 )
 
 // claimOf returns the dialect that claims v most surely.
@@ -147,6 +148,9 @@ func (t *tally) add(v transcript.Value, document bool) {
 	}
 	found := find(v)
 	if len(found) == 0 {
+		if controls(v) {
+			return // it says nothing about the rest
+		}
 		if v.Kind() == transcript.Array && !v.First().Exists() {
 			t.emptyArray = true
 		}
@@ -184,6 +188,11 @@ func (t *tally) add(v transcript.Value, document bool) {
 			}
 		}
 	}
+}
+
+// controls reports whether v is book-keeping of a folding log.
+func controls(v transcript.Value) bool {
+	return slices.ContainsFunc(dialect.All(), func(d *dialect.Dialect) bool { return d.Fold != nil && d.Fold.Controls(v) })
 }
 
 // unspoken reports whether v holds a list of messages without any, and nothing
@@ -232,22 +241,22 @@ func (t *tally) decided() bool {
 // decide turns the counts into a shape.
 func (t *tally) decide(s *shape) {
 	best := classOther
+	log := t.logs.best()
 	for _, c := range []class{classLog, classMessage, classConversation} {
+		if c == classLog && (log == nil || log.headers+log.speaks == 0 && !log.linked) {
+			continue // it only looks like one
+		}
 		if t.byClass[c] > t.byClass[best] || best == classOther && t.byClass[c] > 0 {
 			best = c
 		}
 	}
 	// Where there are records of a log, messages that could be bare are its too.
-	log := t.logs.best()
 	if log != nil && best == classMessage && log.headers+log.decisive > 0 && t.byClass[classLog]+log.like >= t.byClass[best]-log.like {
 		best = classLog
 	}
 	// Values that are nothing to a transcript may stand between, but not make
 	// up the bulk: among lines of messages not even half.
 	if bulk := t.byClass[classOther]; best == classMessage && bulk > t.byClass[best] || best == classConversation && bulk > 4*t.byClass[best]+4 {
-		best = classOther
-	}
-	if best == classLog && log.headers+log.speaks == 0 && !log.linked {
 		best = classOther
 	}
 	// Messages that write their calls in another way are in the majority of
@@ -329,6 +338,9 @@ func (t *tally) decide(s *shape) {
 		if t.forced.Log != nil && best == classLog {
 			s.log = t.forced
 		}
+	}
+	if d := dialect.ByName(s.Dialect); best == classMessage && d != nil && d.Fold != nil && s.Framing != transcript.FramingDocument {
+		s.class, s.Container = classFold, ContainerFoldingLog
 	}
 }
 
