@@ -12,6 +12,7 @@ var Anthropic = &Dialect{
 {"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"a.txt"}]}`,
 	Provider: "anthropic",
 	Window:   transcript.WindowUser,
+	Members:  anthropicMembers,
 	Driver:   anthropicBlocks,
 }
 
@@ -24,4 +25,8 @@ var anthropicBlocks = &Blocks{
 	Reasoning: []string{"thinking", "redacted_thinking"}, Signature: []string{"signature", "data"},
 	Media: []string{"image", "document", "search_result"},
 	Want:  transcript.ArgsWantObject,
+}
+
+var anthropicMembers = map[transcript.Member]Path{
+	transcript.MemberArguments: "input", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberCacheMark: "cache_control",
 }

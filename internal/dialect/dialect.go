@@ -64,6 +64,9 @@ type Dialect struct {
 	Provider string
 	Window   transcript.Window
 	Driver   Driver
+	// Members name what a few rules ask for and repairs add, from the element of
+	// the call or the result, from the block or the message.
+	Members map[transcript.Member]Path
 	// CheckOnly says why no such transcript is repaired; "" where they are. It
 	// is a clause without a full stop.
 	CheckOnly string
