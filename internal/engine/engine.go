@@ -175,7 +175,7 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 		Emit:    c.emit,
 	}
 	m := members{c, dialect.ByName(conv.Dialect).Members}
-	rc.Look, rc.Marked = m.look, m.marked
+	rc.Look, rc.Knows, rc.Marked = m.look, m.knows, m.marked
 	if t := c.tools(conv); t != nil {
 		rc.Tools = t
 	}

@@ -287,7 +287,7 @@ func payloadHash(src *transcript.Source, s transcript.Span) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return maphash.Bytes(seed, repair.Canonical(b)), nil
+	return maphash.Bytes(seed, repair.Payload(b)), nil
 }
 
 // prove holds the repaired source against the original.
@@ -379,6 +379,8 @@ func family(rule string) string {
 		return "misplaced-tool-result"
 	case "truncated-record":
 		return "invalid-json"
+	case "missing-arguments":
+		return "schema-violation"
 	case "consecutive-roles", "first-role", "last-role", "user-after-tool", "mixed-tool-result-message", "result-order-mismatch":
 		return order
 	}

@@ -272,7 +272,7 @@ func unlikeCheck(name string, out []byte, f *Fixed, opts FixOptions) string {
 		"pending-tool-call":  "missing-tool-result",
 		"truncated-record":   "invalid-json",
 		"orphan-tool-result": "misplaced-tool-result", "result-before-call": "misplaced-tool-result", "duplicate-tool-result": "misplaced-tool-result",
-		"consecutive-roles": order, "first-role": order, "last-role": order, "user-after-tool": order,
+		"missing-arguments": "schema-violation", "consecutive-roles": order, "first-role": order, "last-role": order, "user-after-tool": order,
 		"mixed-tool-result-message": order, "result-order-mismatch": order,
 	}
 	was, is := map[string]int{}, map[string]int{}

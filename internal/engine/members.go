@@ -23,6 +23,9 @@ func (m members) look(what transcript.Member, at transcript.Span) transcript.Tok
 	return transcript.TokenOf(path.In(m.value(at)), at)
 }
 
+// knows reports whether the dialect has a member of that kind.
+func (m members) knows(what transcript.Member) bool { return m.paths[what] != "" }
+
 // marked returns the blocks of the message at a span that have a mark for the
 // prompt cache.
 func (m members) marked(at transcript.Span) []transcript.Span {

@@ -24,7 +24,7 @@ the calls of other models leave it out, and so do datasets.
 	Check: func(c *Context) {
 		cell := c.cell(profile.NoCallType)
 		severity := severityOf(cell)
-		if severity == Off || !c.shaped() {
+		if severity == Off || !c.shaped() || !c.Knows(transcript.MemberCallType) {
 			return
 		}
 		if !c.sent() {

@@ -242,6 +242,8 @@ type Context struct {
 	Text func(transcript.Span) string
 	// Look returns a member of the element at a span.
 	Look func(transcript.Member, transcript.Span) transcript.Token
+	// Knows reports whether the dialect has a member of that kind.
+	Knows func(transcript.Member) bool
 	// Marked returns the blocks of the message at a span that have a mark for
 	// the prompt cache.
 	Marked func(transcript.Span) []transcript.Span
@@ -317,7 +319,7 @@ func (c *Context) report(message int32, f Finding) {
 		f.Severity = Info
 		f.Fix = nil
 	}
-	if f.Fix != nil && !c.repairable(f.Fix.Kind) {
+	if f.Fix != nil && (!c.repairable(f.Fix.Kind) || f.Fix.Kind == operation.AddMember && !c.Knows(f.Fix.Member)) {
 		f.Fix = nil
 	}
 	if f.Fix != nil && c.Incomplete && f.Fix.Class == operation.Additive {
@@ -364,7 +366,7 @@ func (c *Context) repairable(kind operation.Kind) bool {
 		return true
 	}
 	switch kind {
-	case operation.RenameID, operation.MintID, operation.Retag, operation.SetValue, operation.RemoveMember, operation.ReorderBlocks:
+	case operation.RenameID, operation.MintID, operation.Retag, operation.SetValue, operation.AddMember, operation.TrimText, operation.RemoveMember, operation.ReorderBlocks:
 		return true
 	}
 	return false
