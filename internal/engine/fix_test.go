@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/profile"
@@ -528,7 +529,7 @@ func content(text []byte) map[string]int {
 		switch v := v.(type) {
 		case string:
 			if in && !slices.Contains(idKeys, key) && !slices.Contains(linkKeys, key) {
-				out[v]++
+				out[strings.TrimRightFunc(v, unicode.IsSpace)]++ // white space at an end says nothing
 			}
 		case []any:
 			for _, e := range v {
