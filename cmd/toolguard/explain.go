@@ -3,12 +3,15 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -16,17 +19,23 @@ import (
 
 func newExplainCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:               "explain <rule>",
-		Short:             "Explain a rule: what it means, why it matters, how it is repaired",
-		Example:           "  toolguard explain missing-tool-result",
+		Use:   "explain <rule>|<error>",
+		Short: "Explain a rule: what it means, why it matters, how it is repaired",
+		Long: `explain tells what a rule is about. Given the error that a provider answered, it
+tells which rule that speaks of.`,
+		Example: `  toolguard explain missing-tool-result
+  toolguard explain "messages.6: tool_use ids were found without tool_result blocks immediately after"`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: cobra.FixedCompletions(ruleNames(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			var page []byte
 			r, err := findRule(args[0])
-			if err != nil {
-				return err
+			switch {
+			case err == nil:
+				page, err = explain(cmd.Context(), r)
+			case strings.ContainsAny(args[0], " \t\n"):
+				page, err = explainError(cmd.Context(), args[0])
 			}
-			page, err := explain(cmd.Context(), r)
 			if err != nil {
 				return err
 			}
@@ -38,47 +47,80 @@ func newExplainCmd(a *app) *cobra.Command {
 
 // explain returns what there is to know about a rule.
 func explain(ctx context.Context, r *rules.Rule) ([]byte, error) {
-	found, send, err := example(ctx, r)
+	found, err := example(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s (%s, %s)\n\n%s.\n\n%s\n", r.Name, r.Category, r.Severity, r.Summary, strings.TrimSpace(r.Doc))
+	if answers := r.Answers(); len(answers) > 0 {
+		b.WriteString("\nProviders answer:\n")
+		for _, a := range answers {
+			b.WriteString("\n" + answered(a))
+		}
+	}
 	fmt.Fprintf(&b, "\nFor example:\n\n%s\n", indented(r.Bad))
 	if found != "" {
-		verb := "check"
-		if send {
-			verb = "check --send"
-		}
-		fmt.Fprintf(&b, "\nis reported by toolguard %s as:\n\n%s\n", verb, indented(found))
+		fmt.Fprintf(&b, "\nis reported by toolguard %s as:\n\n%s\n", strings.TrimSpace("check "+r.Args), indented(found))
 	}
 	fmt.Fprintf(&b, "\nThis is right:\n\n%s\n\n%s\n", indented(r.Good), r.URL())
 	return b.Bytes(), nil
 }
 
-// example checks the rule's bad example and returns the report, and whether it
-// was found only in a history that is about to be sent.
-func example(ctx context.Context, r *rules.Rule) (found string, send bool, err error) {
+// answered returns what providers answer, and where that was seen.
+func answered(a rules.Answer) string {
+	var names []string
+	for _, p := range a.Profiles {
+		names = append(names, p.Name)
+	}
+	text := strings.NewReplacer("{id}", "…", "{name}", "…", "{kind}", "…").Replace(a.Text)
+	return indented(strings.Join(names, ", ")+": "+text+"\n  ("+a.Source+", confidence "+a.Confidence.String()+")") + "\n"
+}
+
+// explainError returns what there is to know about the rule that a provider's
+// error speaks of.
+func explainError(ctx context.Context, text string) ([]byte, error) {
+	found := rules.MatchError(text)
+	if len(found) == 0 {
+		return nil, errors.New("no rule is known for this error; toolguard rules lists them")
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "This error speaks of %s:\n\n%s", found[0].Rule.Name, answered(found[0].Answer))
+	for i, m := range found[1:] {
+		if i == 0 {
+			b.WriteString("\nIt is also the answer to:\n\n")
+		}
+		fmt.Fprintf(&b, "    %s: %s\n", m.Rule.Name, m.Rule.Summary)
+	}
+	page, err := explain(ctx, found[0].Rule)
+	if err != nil {
+		return nil, err
+	}
+	b.WriteString("\n")
+	b.Write(page)
+	return b.Bytes(), nil
+}
+
+// example checks the rule's bad example and returns the report.
+func example(ctx context.Context, r *rules.Rule) (string, error) {
 	name := "bad.jsonl"
-	if strings.HasPrefix(r.Bad, "[") {
+	if strings.HasPrefix(r.Bad, "[") || json.Valid([]byte(r.Bad)) {
 		name = "bad.json"
 	}
-	for _, send = range []bool{false, true} {
-		rep, err := engine.Check(ctx, transcript.FromBytes(name, []byte(r.Bad)), engine.Options{Rules: []*rules.Rule{r}, Send: send})
-		if err != nil {
-			return "", false, err
-		}
-		if len(rep.Findings) == 0 {
-			continue
-		}
-		var b strings.Builder
-		text := report.Formats()[0].New(&b, report.Options{})
-		if err := text.File(rep); err != nil {
-			return "", false, err
-		}
-		return b.String(), send, nil
+	opts := engine.Options{Rules: []*rules.Rule{r}, Send: r.Args == "--send"}
+	if target, ok := strings.CutPrefix(r.Args, "--target "); ok {
+		opts.Target = profile.ByName(target)
 	}
-	return "", false, nil
+	rep, err := engine.Check(ctx, transcript.FromBytes(name, []byte(r.Bad)), opts)
+	if err != nil || len(rep.Findings) == 0 {
+		return "", err
+	}
+	var b strings.Builder
+	text := report.Formats()[0].New(&b, report.Options{})
+	if err := text.File(rep); err != nil {
+		return "", err
+	}
+	return b.String(), nil
 }
 
 // indented returns text as a block that stands apart. Examples may hold bytes

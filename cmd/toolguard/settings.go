@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/schema"
 	"github.com/toolguard/toolguard/internal/suggest"
 )
 
@@ -23,6 +25,7 @@ type ruleFlags struct {
 	failOn            string
 	target, dialect   string
 	send              bool
+	tools             string
 }
 
 // define adds the flags to a command.
@@ -34,6 +37,7 @@ func (f *ruleFlags) define(cmd *cobra.Command) {
 	flags.StringVar(&f.failOn, "fail-on", "", "the least `severity` that makes the exit code 1: error, warning or info (default error)")
 	flags.StringVar(&f.target, "target", "", "check as the provider of this `profile` would: "+strings.Join(profileNames(), ", ")+" (default: the dialect's own)")
 	flags.BoolVar(&f.send, "send", false, "the history is about to be sent: a call that still waits for its result is an error")
+	flags.StringVar(&f.tools, "tools", "", "hold calls against the tools that this `file` declares: a list as OpenAI, Anthropic, Gemini or MCP write it (default: a request's own)")
 	flags.StringVar(&f.dialect, "dialect", "", "read files as the dialect of this `name`, without detection")
 
 	selectable := cobra.FixedCompletions(append(rules.Categories(), ruleNames()...), cobra.ShellCompDirectiveNoFileComp)
@@ -65,6 +69,7 @@ type resolver struct {
 	failOn   rules.Severity // rules.Off where the flag is not given
 	target   *profile.Profile
 	dialect  *dialect.Dialect
+	tools    *schema.Tools
 	known    map[*config.File]*settings
 }
 
@@ -105,6 +110,11 @@ func newResolver(f *ruleFlags) (*resolver, error) {
 	if r.target, err = findTarget(f.target); err != nil {
 		return nil, err
 	}
+	if f.tools != "" {
+		if r.tools, err = readTools(f.tools); err != nil {
+			return nil, err
+		}
+	}
 	r.dialect, err = findDialect(f.dialect)
 	return r, err
 }
@@ -121,7 +131,7 @@ func (r *resolver) settings(file *config.File) *settings {
 		said = &config.File{}
 	}
 	s := &settings{placeholder: said.Placeholder, baseline: said.BaselinePath()}
-	s.Dialect, s.Send = r.dialect, r.flags.send
+	s.Dialect, s.Send, s.Tools = r.dialect, r.flags.send, r.tools
 	s.selected, s.Strategy = r.flags.selected, map[string]string{}
 	ignored := r.flags.ignored
 	if len(s.selected) == 0 {
@@ -186,6 +196,19 @@ func selectRules(selected, ignored []string) []*rules.Rule {
 		}
 	}
 	return all
+}
+
+// readTools reads a file that declares tools.
+func readTools(path string) (*schema.Tools, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("--tools: %w", err)
+	}
+	t, err := schema.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("--tools: %s: %w", path, err)
+	}
+	return t, nil
 }
 
 // severities reads values of --severity: rule=severity.

@@ -413,7 +413,7 @@ func (s *conversationSink) record(index int32, v transcript.Value) {
 		}
 		q := s.r.newSequence("")
 		c := q.b.Conv
-		c.Use, c.ElsewhereState, c.Slice = p.use(lines), p.elsewhere, p.traced
+		c.Use, c.ElsewhereState, c.Slice, c.Holder = p.use(lines), p.elsewhere, p.traced, p.holder
 		if lines {
 			c.Name = fmt.Sprintf("record %d", index)
 		}

@@ -22,11 +22,12 @@ type place struct {
 	// wrap leads from an element of a list to what speaks in it.
 	wrap []string
 
-	body     bool // an object with a model and the options of a request holds it
-	model    bool // an object with a model holds it
-	listed   bool // it is one of a list of conversations
-	traced   bool // it is an output, a choice or a span
-	answered bool // it ends with what the model put out
+	holder   transcript.Span // the object that holds it
+	body     bool            // an object with a model and the options of a request holds it
+	model    bool            // an object with a model holds it
+	listed   bool            // it is one of a list of conversations
+	traced   bool            // it is an output, a choice or a span
+	answered bool            // it ends with what the model put out
 	// hint is the dialect that its object speaks of, for messages that do not
 	// tell; held is set where no other dialect has such an object.
 	hint      *dialect.Dialect
@@ -148,6 +149,7 @@ func (f *finder) object(v transcript.Value, path []string, ctx place, depth int)
 		request = true
 	}
 	ctx.model, ctx.body = model, model && request
+	ctx.holder = v.Span()
 	ctx.elsewhere = ctx.elsewhere || elsewhere
 	ctx.hint = hintOf(v, ctx.hint)
 	has := func(key string) bool {

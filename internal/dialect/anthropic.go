@@ -12,6 +12,7 @@ var Anthropic = &Dialect{
 {"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"a.txt"}]}`,
 	Provider: "anthropic",
 	Window:   transcript.WindowUser,
+	Members:  anthropicMembers,
 	Driver:   anthropicBlocks,
 }
 
@@ -41,4 +42,8 @@ var anthropicBlocks = &Blocks{
 	},
 	Message:   []Form{{JSON: `{"role":"user","content":"$blocks"}`}},
 	TextBlock: `{"type":"text","text":"$text"}`,
+}
+
+var anthropicMembers = map[transcript.Member]Path{
+	transcript.MemberArguments: "input", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberCacheMark: "cache_control",
 }

@@ -13,6 +13,7 @@ var ClaudeCode = &Dialect{
 {"type":"user","uuid":"u1","parentUuid":"a1","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"a.txt"}]}}`,
 	Provider: "anthropic",
 	Window:   transcript.WindowLog,
+	Members:  anthropicMembers,
 	Driver:   anthropicBlocks,
 	Log: &Log{
 		Type: "type", Subtype: "subtype", Speaks: []string{"user", "assistant"}, Payload: "message",

@@ -70,6 +70,9 @@ type Dialect struct {
 	// dialect without marks is asked about each element.
 	Marks  []string
 	Driver Driver
+	// Members name what a few rules ask for and repairs add, from the element of
+	// the call or the result, from the block or the message.
+	Members map[transcript.Member]Path
 	// CheckOnly says why no such transcript is repaired; "" where they are. It
 	// is a clause without a full stop.
 	CheckOnly string

@@ -11,7 +11,7 @@ var GeminiStreamJSON = &Dialect{
 	Where:   "output of gemini --output-format stream-json",
 	Example: `{"type":"tool_use","timestamp":"2026-01-02T03:04:05Z","tool_name":"ls","tool_id":"ls-1","parameters":{}}
 {"type":"tool_result","timestamp":"2026-01-02T03:04:06Z","tool_id":"ls-1","status":"success","output":"a.txt"}`,
-	Provider:  "gemini",
+	Provider:  "neutral",
 	Window:    transcript.WindowLog,
 	CheckOnly: "it is a copy of what was printed, and nothing is ever resumed from it",
 	Driver: &Events{

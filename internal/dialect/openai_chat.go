@@ -13,6 +13,10 @@ var OpenAIChat = &Dialect{
 {"role":"tool","tool_call_id":"call_1","content":"a.txt"}`,
 	Provider: "openai",
 	Window:   transcript.WindowTool,
+	Members: map[transcript.Member]Path{
+		transcript.MemberCallType: "type", transcript.MemberArguments: "function.arguments", transcript.MemberResultName: "name",
+		transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberReasoning: "reasoning_content",
+	},
 	Driver: NewSideList(SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool", Control: "_",
 		Content: "content", MessageID: "id",

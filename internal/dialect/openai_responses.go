@@ -13,6 +13,9 @@ var OpenAIResponses = &Dialect{
 {"type":"function_call_output","call_id":"call_1","output":"a.txt"}`,
 	Provider: "openai-responses",
 	Window:   transcript.WindowNext,
+	Members: map[transcript.Member]Path{
+		transcript.MemberArguments: "arguments", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberItemID: "id",
+	},
 	Driver: &Items{
 		Type: "type", Role: "role", Text: "content", Messages: []string{"message"},
 		ID: []string{"call_id", "callId"}, Item: "id", Name: "name",

@@ -21,6 +21,11 @@ var piBlocks = &Blocks{
 	TextBlock: `{"type":"text","text":"$text"}`,
 }
 
+var piMembers = map[transcript.Member]Path{
+	transcript.MemberArguments: "arguments", transcript.MemberResultName: "toolName", transcript.MemberContent: "content",
+	transcript.MemberLastText: "content.-1.text|content",
+}
+
 func piCall(tag string) Part {
 	return Part{
 		Is: PartCall, Tag: tag, ID: "id|toolCallId", Name: "name", Args: "arguments|input", Want: transcript.ArgsWantObject,
@@ -39,5 +44,6 @@ var Pi = &Dialect{
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
 	Marks:    []string{"toolCall", "toolResult", "toolUse", "functionCall"},
+	Members:  piMembers,
 	Driver:   piBlocks,
 }

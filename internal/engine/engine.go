@@ -21,6 +21,7 @@ import (
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/repair"
 	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/schema"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -32,6 +33,9 @@ type Options struct {
 	Target *profile.Profile
 	// Send says that the history is about to be sent.
 	Send bool
+	// Tools are the tools that were declared for all conversations; nil leaves
+	// each to what its own request declares.
+	Tools *schema.Tools
 	// Rules are the rules to run; nil means all.
 	Rules []*rules.Rule
 	// Severity sets the severity of a rule's findings by name.
@@ -102,6 +106,9 @@ type checker struct {
 	dials  []string // by conversation: its dialect
 	// unreadable are the records that no pointer leads into.
 	unreadable map[int32]bool
+	// declared are the tools of the object at holder.
+	holder   transcript.Span
+	declared *schema.Tools
 	// fix collects repairs; nil where they are not asked for.
 	fix *fixer
 }
@@ -167,6 +174,11 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 		Text:    c.text,
 		Emit:    c.emit,
 	}
+	m := members{c, dialect.ByName(conv.Dialect).Members}
+	rc.Look, rc.Knows, rc.Marked = m.look, m.knows, m.marked
+	if t := c.tools(conv); t != nil {
+		rc.Tools = t
+	}
 	before := len(c.report.Findings)
 	for _, r := range c.opts.Rules {
 		rc.Run(r)
@@ -193,6 +205,18 @@ func (c *checker) withhold(found []Finding) {
 		}
 		f.Fix, f.Edits = nil, nil
 	}
+}
+
+// tools returns the tools that are declared for a conversation, nil for none.
+func (c *checker) tools(conv *transcript.Conversation) *schema.Tools {
+	if c.opts.Tools != nil || conv.Holder.IsZero() || len(conv.Calls) == 0 && len(conv.Results) == 0 {
+		return c.opts.Tools
+	}
+	if c.holder != conv.Holder { // several conversations can stand in one object
+		c.holder = conv.Holder
+		c.declared = schema.Declared(members{c: c}.value(conv.Holder))
+	}
+	return c.declared
 }
 
 // edits compiles the repair of each finding alone. What a repair does to the

@@ -236,7 +236,8 @@ func (a *attempt) run(ctx context.Context, src *transcript.Source) (*Fixed, erro
 			out.Before = rep
 		}
 		out.After = rep
-		if rep.File.CheckOnly != "" && c.fix.withheld {
+		wrong := slices.ContainsFunc(rep.Findings, func(f Finding) bool { return f.Severity == rules.Error })
+		if rep.File.CheckOnly != "" && (wrong || c.fix.withheld) {
 			return nil, &CheckOnlyError{rep.File.CheckOnly}
 		}
 		has = c.fix.payloads
@@ -288,7 +289,7 @@ func payloadHash(src *transcript.Source, s transcript.Span) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return maphash.Bytes(seed, repair.Canonical(b)), nil
+	return maphash.Bytes(seed, repair.Payload(b)), nil
 }
 
 // prove holds the repaired source against the original.
@@ -380,6 +381,8 @@ func family(rule string) string {
 		return "misplaced-tool-result"
 	case "truncated-record":
 		return "invalid-json"
+	case "missing-arguments":
+		return "schema-violation"
 	case "consecutive-roles", "first-role", "last-role", "user-after-tool", "mixed-tool-result-message", "result-order-mismatch":
 		return order
 	}

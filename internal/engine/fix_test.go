@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/operation"
@@ -277,7 +278,7 @@ func unlikeCheck(name string, out []byte, f *Fixed, opts FixOptions) string {
 		"pending-tool-call":  "missing-tool-result",
 		"truncated-record":   "invalid-json",
 		"orphan-tool-result": "misplaced-tool-result", "result-before-call": "misplaced-tool-result", "duplicate-tool-result": "misplaced-tool-result",
-		"consecutive-roles": order, "first-role": order, "last-role": order, "user-after-tool": order,
+		"missing-arguments": "schema-violation", "consecutive-roles": order, "first-role": order, "last-role": order, "user-after-tool": order,
 		"mixed-tool-result-message": order, "result-order-mismatch": order,
 	}
 	was, is := map[string]int{}, map[string]int{}
@@ -533,7 +534,7 @@ func content(text []byte) map[string]int {
 		switch v := v.(type) {
 		case string:
 			if in && !slices.Contains(idKeys, key) && !slices.Contains(linkKeys, key) {
-				out[v]++
+				out[strings.TrimRightFunc(v, unicode.IsSpace)]++ // white space at an end says nothing
 			}
 		case []any:
 			for _, e := range v {

@@ -41,6 +41,8 @@ const (
 	RenameID      Kind = "rename-id"      // on both sides and in every copy
 	MintID        Kind = "mint-id"        // where there is none
 	Retag         Kind = "retag"          // the type of a result
+	AddMember     Kind = "add-member"     // Member of the element at Span becomes Text
+	TrimText      Kind = "trim-text"      // white space at the end of each of Messages
 	SetValue      Kind = "set-value"      // Span becomes Text
 	RemoveMember  Kind = "remove-member"  // the member whose value is at Span
 	DropBlock     Kind = "drop-block"     // each of Blocks
@@ -80,4 +82,5 @@ type Operation struct {
 	Record       int32
 	Span         transcript.Span
 	Text         string
+	Member       transcript.Member
 }

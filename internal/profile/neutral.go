@@ -15,6 +15,7 @@ var neutral = Profile{
 		BadID:       {Error, High, "", "", nil},
 		BadName:     {Error, High, "", "", nil},
 		ArgsBadJSON: {Warning, High, "", "", nil},
+		NoArgs:      {Error, High, "", "", nil},
 		WrongRole:   {Error, High, "", "", nil},
 	},
 }

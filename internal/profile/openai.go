@@ -52,19 +52,13 @@ var openAIResponses = Profile{
 	Name: "openai-responses", Title: "OpenAI Responses API", Wire: Items,
 	IDMax: 64, NameChars: WordDash, NameMax: 64,
 	Roles: []string{"user", "assistant", "", "system", "developer"}, ResultForms: FormString | FormList | FormObject | FormScalar,
-	Replay: ReplayItems,
+	Replay: ReplayItems, ItemPrefixes: ItemPrefixes{Message: "msg", Reasoning: "rs", Function: "fc", Custom: "ctc"},
 	Cells: Cells{
 		Missing: {
-			Error, High, "No tool output found for function call {id}.", "gh:openai/openai-agents-python#1855",
-			[]string{
-				"No tool output found for custom tool call {id}.", "No tool output found for local shell call {id}.",
-				"No tool output found for apply patch call {id}.", "No tool output found for tool search call {id}.",
-				"No tool output found for shell call {id}.", "No tool output found for computer call {id}.",
-			},
+			Error, High, "No tool output found for {kind} {id}.", "gh:openai/openai-agents-python#1855", nil,
 		},
 		Orphan: {
-			Error, High, "No tool call found for function call output with call_id {id}.", "gh:microsoft/vscode#320060",
-			[]string{"No tool call found for custom tool call output with call_id {id}.", "No tool call found for shell call output with call_id {id}."},
+			Error, High, "No tool call found for {kind} output with call_id {id}.", "gh:microsoft/vscode#320060", nil,
 		},
 		Misplaced:       {Accepted, Medium, "", "gh:deepseek-ai/DeepSeek-V3#1588", nil},
 		Before:          {Error, Low, "", "", nil},
@@ -73,7 +67,7 @@ var openAIResponses = Profile{
 		ReusedID:        {Info, Low, "", "", nil},
 		Split:           {Accepted, High, "", "the API reference: an item a result", nil},
 		Order:           {Info, Medium, "", "", nil},
-		WrongKind:       {Error, Medium, "No tool output found for function call {id}.", "gh:microsoft/agent-framework#8663", nil},
+		WrongKind:       {Error, Medium, "No tool output found for {kind} {id}.", "gh:microsoft/agent-framework#8663", nil},
 		MissingID:       {Error, High, "Invalid 'input[4].call_id': empty string. …", "gh:openai/codex#14355", nil},
 		BadID:           {Error, High, "Invalid 'input[95].call_id': string too long. Expected a string with maximum length 64, but got a string with length 116 instead.", "gh:AnswerDotAI/fastllm#45", nil},
 		ItemID:          {Error, High, "Invalid 'input[1].id': '{id}'. Expected an ID that begins with '…'.", "gh:Wei-Shaw/sub2api#3785", []string{"Expected an ID that contains letters, numbers, underscores, or dashes"}},

@@ -2,7 +2,11 @@
 // row a provider. It holds no code that judges; rules read the cells.
 package profile
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // A Level is how a provider takes what a cell describes.
 type Level uint8
@@ -174,6 +178,17 @@ const (
 	FormAbsent
 )
 
+// String lists the forms.
+func (f Form) String() string {
+	var out []string
+	for i, name := range []string{"text", "list", "object", "null", "number", "nothing"} {
+		if f&(1<<i) != 0 {
+			out = append(out, name)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
 // A Replay says which reasoning a provider wants to see again.
 type Replay uint8
 
@@ -187,6 +202,20 @@ const (
 	ReplayText             // calls must come with the text of the reasoning
 	ReplaySignature        // calls must carry a signature of their own
 )
+
+// String says what is to be sent again.
+func (r Replay) String() string {
+	return [...]string{
+		"", "thinking with its signature", "thinking before calls", "no thinking at the end", "reasoning items before what they led to",
+		"the text of the reasoning with calls", "the signature of calls",
+	}[r]
+}
+
+// ItemPrefixes are how the ids of items begin, by type; "" where that is not
+// known.
+type ItemPrefixes struct {
+	Message, Reasoning, Function, Custom string
+}
 
 // A Profile is what one provider accepts.
 type Profile struct {
@@ -204,6 +233,8 @@ type Profile struct {
 	// IDChars, IDMin, IDMax and IDSoftMax bound call ids; 0 is no bound known.
 	IDChars                 Charset
 	IDMin, IDMax, IDSoftMax int
+	// ItemPrefixes are how the ids of items begin.
+	ItemPrefixes ItemPrefixes
 	// ServerID is how the ids of calls begin that the provider runs itself.
 	ServerID string
 	// NameChars and NameMax bound tool names in a history.
@@ -248,6 +279,29 @@ func (p *Profile) Role(common string) string {
 		return ""
 	}
 	return p.Roles[i]
+}
+
+// IDs describes the call ids that the profile takes.
+func (p *Profile) IDs() string {
+	switch {
+	case p.NoIDs:
+		return "none"
+	case p.IDMin > 0 && p.IDMin == p.IDMax:
+		return fmt.Sprintf("%s, %d", p.IDChars, p.IDMax)
+	case p.IDSoftMax > 0:
+		return fmt.Sprintf("%s, up to %d (%d for some)", p.IDChars, p.IDMax, p.IDSoftMax)
+	case p.IDMax > 0:
+		return fmt.Sprintf("%s, up to %d", p.IDChars, p.IDMax)
+	}
+	return p.IDChars.String()
+}
+
+// Names describes the tool names that the profile takes.
+func (p *Profile) Names() string {
+	if p.NameMax > 0 {
+		return fmt.Sprintf("%s, up to %d", p.NameChars, p.NameMax)
+	}
+	return p.NameChars.String()
 }
 
 // All lists the profiles.

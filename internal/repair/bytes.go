@@ -162,6 +162,22 @@ func Canonical(text []byte) []byte {
 	return splice(text, replaceBytes(text, 0))
 }
 
+// Payload returns the content of a result, such that it stays the same through
+// all repairs of its form: written as text, or wrapped in an object.
+func Payload(text []byte) []byte {
+	v := transcript.NewValue(Canonical(text), 0)
+	if inner := v.Get("result"); inner.Exists() && members(v) == 1 {
+		v = inner
+	}
+	switch v.Kind() {
+	case transcript.Null:
+		return []byte(`""`)
+	case transcript.Object, transcript.Number, transcript.Bool:
+		return []byte(quote(string(v.Raw())))
+	}
+	return v.Raw()
+}
+
 // splice makes edits in a text.
 func splice(text []byte, edits []transcript.Edit) []byte {
 	if len(edits) == 0 {

@@ -38,7 +38,7 @@ func (p *Plan) rename(op *operation.Operation) bool {
 				continue
 			}
 			done = true
-			id := quote(p.fresh(p.proper(p.Conv.Calls[c].ID), -1))
+			id := quote(p.fresh(p.proper(p.Conv.Calls[c].ID, false), -1))
 			p.setCallID(c, id)
 			for _, r := range p.answersOf(c) {
 				p.set(p.Conv.Results[r].ID.Span, id)
@@ -52,15 +52,17 @@ func (p *Plan) rename(op *operation.Operation) bool {
 	if len(op.Calls) > 0 {
 		partner = p.Pairing.Calls[op.Calls[0]].Result
 	}
-	id := p.fresh(p.proper(old), partner)
-	if pairing.Key(old) != "" && p.proper(old) == old.Text() && old.IsString() {
+	server := len(op.Calls) > 0 && p.Conv.Calls[op.Calls[0]].Server
+	fits := p.proper(old, server)
+	if pairing.Key(old) != "" && fits == old.Text() && old.IsString() {
 		return false
 	}
+	id := p.fresh(fits, partner)
 	if p.Log != nil {
 		p.Log.rename[old.Raw] = quote(id)
 	}
 	for i := range p.Conv.Calls {
-		if c := &p.Conv.Calls[i]; !c.Server && c.ID.Raw == old.Raw {
+		if c := &p.Conv.Calls[i]; c.Server == server && c.ID.Raw == old.Raw {
 			p.setCallID(int32(i), quote(id))
 			if r := p.Pairing.Calls[i].Result; r >= 0 && p.Conv.Results[r].ID.Raw != old.Raw {
 				if key := pairing.Key(p.Conv.Results[r].ID); key != id && key != "" {
@@ -70,15 +72,25 @@ func (p *Plan) rename(op *operation.Operation) bool {
 		}
 	}
 	for i := range p.Conv.Results {
-		if r := &p.Conv.Results[i]; !r.Server && r.ID.Raw == old.Raw {
+		if r := &p.Conv.Results[i]; r.Server == server && r.ID.Raw == old.Raw {
 			p.set(r.ID.Span, quote(id))
 		}
 	}
 	return true
 }
 
-// proper returns the id as the profile takes it.
-func (p *Plan) proper(t transcript.Token) string { return p.fit(strings.TrimSpace(t.Text()), t.Raw) }
+// proper returns the id as the profile takes it of who runs the tool.
+func (p *Plan) proper(t transcript.Token, server bool) string {
+	id, prefix := strings.TrimSpace(t.Text()), p.Profile.ServerID
+	switch rest, has := strings.CutPrefix(id, prefix); {
+	case prefix == "":
+	case server:
+		id = prefix + strings.ReplaceAll(rest, "-", "_")
+	case has:
+		id = "toolu_" + rest
+	}
+	return p.fit(id, t.Raw)
+}
 
 // fit makes an id that the profile takes out of a text. Where not all of it
 // has room, a hash of what it stands for tells it from others.

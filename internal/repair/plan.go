@@ -69,7 +69,7 @@ func phaseOf(op *operation.Operation) int {
 		return phaseLayout
 	case operation.InsertResult, operation.SetState, operation.MoveResult, operation.MergeResults, operation.ReorderBlocks, operation.SplitMessage, operation.MoveBlock, operation.DropTurn, operation.TextResult:
 		return phaseLayout
-	case operation.SetValue, operation.RemoveMember:
+	case operation.SetValue, operation.RemoveMember, operation.AddMember, operation.TrimText:
 		return phasePayload
 	}
 	return phaseRest
@@ -246,7 +246,13 @@ func (p *Plan) batch(ops []*operation.Operation) (done []Done) {
 			}
 		case operation.RemoveMember:
 			for _, m := range op.Messages {
-				p.removeMember(p.value(m), op.Span)
+				p.removeMember(holding(p.value(m), op.Span), op.Span)
+			}
+		case operation.AddMember:
+			ok = p.addMember(op)
+		case operation.TrimText:
+			for _, m := range op.Messages {
+				ok = p.trimText(m) && ok
 			}
 		case operation.Retag:
 			ok = p.retag(op)

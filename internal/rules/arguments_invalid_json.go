@@ -10,6 +10,7 @@ import (
 var argumentsInvalidJSON = &Rule{
 	Name: "arguments-invalid-json", Category: Payload, Severity: "warning; error where the provider parses them",
 	Summary: "A string of arguments does not hold JSON",
+	Points:  []profile.Point{profile.ArgsBadJSON},
 	Doc: `The string of a call's arguments cannot be parsed: the stream was cut, or the
 model wrote something else. OpenAI takes it, other providers and chat templates,
 and every translation to another API, do not. The finding stands at the byte

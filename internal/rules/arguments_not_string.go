@@ -11,6 +11,7 @@ var argumentsNotString = &Rule{
 	Name: "arguments-not-string", Category: Payload,
 	Severity: "error in a request body, with --send or --target; else info",
 	Summary:  "Arguments are written as a value where a string of JSON is due",
+	Points:   []profile.Point{profile.ArgsNotString},
 	Doc: `OpenAI's APIs want the arguments of a call as a string that holds JSON. Datasets
 and Ollama write an object on purpose, so that this matters only for what is about
 to be sent there.

@@ -10,6 +10,7 @@ import (
 var blockInWrongRole = &Rule{
 	Name: "block-in-wrong-role", Category: Roles, Severity: "error",
 	Summary: "A call stands outside an assistant message, or a result inside one",
+	Points:  []profile.Point{profile.WrongRole},
 	Doc: `Calls are the assistant's, results the user's (or role ` + "`tool`" + `). A block under the
 wrong role is refused.
 

@@ -9,6 +9,7 @@ import (
 var consecutiveRoles = &Rule{
 	Name: "consecutive-roles", Category: Roles, Severity: "info; the profile's severity with --send or --target",
 	Summary: "Two messages of one role follow each other",
+	Points:  []profile.Point{profile.ConsecutiveRoles},
 	Doc: `Some providers want user and assistant to alternate. Most merge neighbours, or do
 not care.
 
@@ -76,13 +77,7 @@ func (c *Context) carries(message int32) bool {
 	return false
 }
 
-// listed reports whether the text of a message stands in a list of parts.
+// listed reports whether the content of a message is a list of blocks.
 func (c *Context) listed(message int32) bool {
-	m := &c.Messages[message]
-	for b := m.BlockLo; b < m.BlockHi; b++ {
-		if blk := &c.Blocks[b]; blk.Kind == transcript.BlockText || blk.Kind == transcript.BlockMedia {
-			return c.form(blk.Span) != profile.FormString
-		}
-	}
-	return false
+	return c.form(c.Look(transcript.MemberContent, c.Messages[message].Span()).Span) == profile.FormList
 }

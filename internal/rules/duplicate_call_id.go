@@ -10,6 +10,7 @@ import (
 var duplicateCallID = &Rule{
 	Name: "duplicate-call-id", Category: Pairing, Severity: "error",
 	Summary: "One id stands twice in one turn",
+	Points:  []profile.Point{profile.DuplicateID},
 	Doc: `Two calls of one turn have the same id, so that a result cannot say which it
 answers. Streaming clients that append a snapshot again, and servers that number
 calls badly, write such turns.

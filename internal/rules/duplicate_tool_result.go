@@ -12,6 +12,7 @@ import (
 var duplicateToolResult = &Rule{
 	Name: "duplicate-tool-result", Category: Pairing, Severity: "error",
 	Summary:    "A second result answers one call",
+	Points:     []profile.Point{profile.Duplicate},
 	Strategies: []string{"first", "last", "leave"},
 	Doc: `A retry, or a repair that put a placeholder beside a real result that came late.
 Providers refuse the second one.

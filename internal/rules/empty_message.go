@@ -9,6 +9,7 @@ import (
 var emptyMessage = &Rule{
 	Name: "empty-message", Category: Payload, Severity: "profile",
 	Summary: "A message has neither content nor calls",
+	Points:  []profile.Point{profile.EmptyMessage, profile.NullMessage},
 	Doc: `Anthropic refuses empty content everywhere but in a last message of the assistant;
 OpenAI refuses content that is null where there are no calls. Clients write such
 messages when a stream breaks off before its first token.

@@ -9,6 +9,7 @@ import (
 var emptyToolCalls = &Rule{
 	Name: "empty-tool-calls", Category: Payload, Severity: "error (OpenAI family)",
 	Summary: "A list of calls is there, and empty",
+	Points:  []profile.Point{profile.EmptyCalls},
 	Doc: `OpenAI and compatible servers refuse ` + "`\"tool_calls\": []`" + `; a message without calls
 has no such member.
 

@@ -28,7 +28,22 @@ var docs = filepath.Join("..", "..", "docs", "rules")
 
 func findings(t *testing.T, what, text string) []engine.Finding {
 	t.Helper()
-	rep, err := engine.Check(context.Background(), transcript.FromBytes(what, []byte(text)), engine.Options{})
+	return findingsWith(t, what, text, "")
+}
+
+// findingsWith checks a text with the flags of a rule's examples.
+func findingsWith(t *testing.T, what, text, args string) []engine.Finding {
+	t.Helper()
+	opts := engine.Options{}
+	switch name, target := strings.CutPrefix(args, "--target "); {
+	case target:
+		opts.Target = profile.ByName(name)
+	case args == "--send":
+		opts.Send = true
+	case args != "":
+		t.Fatalf("flags %q", args)
+	}
+	rep, err := engine.Check(context.Background(), transcript.FromBytes(what, []byte(text)), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,13 +100,13 @@ func TestRules(t *testing.T) {
 				t.Errorf("URL %s", r.URL())
 			}
 			reported := false
-			for _, f := range findings(t, "the bad example", r.Bad) {
+			for _, f := range findingsWith(t, "the bad example", r.Bad, r.Args) {
 				reported = reported || f.Rule == r
 			}
 			if !reported {
 				t.Errorf("the bad example is not reported")
 			}
-			for _, f := range findings(t, "the good example", r.Good) {
+			for _, f := range findingsWith(t, "the good example", r.Good, r.Args) {
 				if f.Rule == r {
 					t.Errorf("the good example is reported: %d:%d: %s", f.Start.Line, f.Start.Column, f.Message)
 				} else if f.Severity > rules.Info && !slices.Contains(unavoidable[r.Name], f.Rule.Name) {
@@ -249,13 +264,43 @@ func page(t *testing.T, r *rules.Rule) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n%s.\n\n", r.Name, r.Summary)
 	fmt.Fprintf(&b, "Severity: %s  \nCategory: [%s](README.md#%s)\n\n%s\n", r.Severity, r.Category, r.Category, r.Doc)
-	fmt.Fprintf(&b, "\n## Example\n\n%s\ntoolguard reports:\n\n```text\n", block(r.Bad))
-	for _, f := range findings(t, "the bad example", r.Bad) {
+	if answers := r.Answers(); len(answers) > 0 {
+		b.WriteString("\n## What providers answer\n\n| | confidence | error | source |\n|---|---|---|---|\n")
+		for _, a := range answers {
+			var names []string
+			for _, p := range a.Profiles {
+				names = append(names, p.Name)
+			}
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", strings.Join(names, ", "), a.Confidence, cell(code(varying(a.Text))), cell(a.Source))
+		}
+	}
+	with := ""
+	if r.Args != "" {
+		with = " with `" + r.Args + "`"
+	}
+	fmt.Fprintf(&b, "\n## Example\n\n%s\ntoolguard reports%s:\n\n```text\n", block(r.Bad), with)
+	for _, f := range findingsWith(t, "the bad example", r.Bad, r.Args) {
 		fmt.Fprintf(&b, "%d:%d: %s: %s [%s]\n", f.Start.Line, f.Start.Column, f.Severity, f.Message, f.Rule.Name)
 	}
 	fmt.Fprintf(&b, "```\n\n## In order\n\n%s", block(r.Good))
 	return b.String()
 }
+
+// varying writes a provider's error with … for what varies.
+func varying(text string) string {
+	return strings.NewReplacer("{id}", "…", "{name}", "…", "{kind}", "…").Replace(text)
+}
+
+// code writes a text as code, whatever quotes it holds.
+func code(text string) string {
+	if strings.Contains(text, "`") {
+		return "`` " + text + " ``"
+	}
+	return "`" + text + "`"
+}
+
+// cell writes a text for a cell of a table.
+func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
 // block renders an example. Bytes that are no text are written as \x00, long
 // lines are cut in their middle.

@@ -15,6 +15,7 @@ import (
 var invalidCallID = &Rule{
 	Name: "invalid-call-id", Category: IDs, Severity: "error for what nobody takes; else profile",
 	Summary: "An id that is no proper id, or that the provider refuses",
+	Points:  []profile.Point{profile.BadID, profile.LongID},
 	Doc: `An id that is a number instead of a string, has white space at an end, or holds
 control characters is refused by everyone. Beyond that providers differ in the
 characters and the length they take: an id minted by one provider

@@ -14,6 +14,7 @@ import (
 var invalidToolName = &Rule{
 	Name: "invalid-tool-name", Category: IDs, Severity: "error",
 	Summary: "A call names no tool, or one that the provider refuses",
+	Points:  []profile.Point{profile.BadName, profile.BadNamePattern},
 	Doc: `The name is absent, empty, too long, or holds characters that the provider does
 not take. Models make such names up, and proxies cut them.
 

@@ -11,6 +11,7 @@ import (
 var misplacedToolResult = &Rule{
 	Name: "misplaced-tool-result", Category: Pairing, Severity: "error",
 	Summary:    "The right result stands too late, outside the window of its call",
+	Points:     []profile.Point{profile.Misplaced},
 	Strategies: []string{"move", "leave"},
 	Doc: `The result is there, but other messages stand between it and its call: a user
 who spoke while the tool ran, a hook's message, an assistant turn that did not

@@ -12,6 +12,7 @@ import (
 var missingCallID = &Rule{
 	Name: "missing-call-id", Category: IDs, Severity: "error; info in datasets that write no ids",
 	Summary: "A call or a result has no id",
+	Points:  []profile.Point{profile.MissingID},
 	Doc: `The id is absent, null, empty, or the text ` + "`null`" + ` that some servers write. Empty
 ids match each other, so that a set of ids calls such a history balanced. APIs
 refuse it.

@@ -12,6 +12,7 @@ import (
 var missingToolResult = &Rule{
 	Name: "missing-tool-result", Category: Pairing, Severity: "error",
 	Summary:    "A call has no result, and none is to be found",
+	Points:     []profile.Point{profile.Missing},
 	Strategies: []string{"insert", "strip", "strip-turn", "leave"},
 	Doc: `The model called a tool, the conversation went on, and no result answers the
 call: not in the window where the API looks for it, and nowhere else. Interrupts,

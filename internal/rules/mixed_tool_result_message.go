@@ -10,6 +10,7 @@ import (
 var mixedToolResultMessage = &Rule{
 	Name: "mixed-tool-result-message", Category: Pairing, Severity: "profile; error beside an open server tool",
 	Summary: "Results share a message with other content where that is refused",
+	Points:  []profile.Point{profile.Mixed},
 	Doc: `Most providers take text behind the results of a turn. Some do not, and Anthropic
 does not while a tool that it runs itself is still open in the assistant turn: the
 answering message may then hold results only.

@@ -10,6 +10,7 @@ import (
 var orphanToolResult = &Rule{
 	Name: "orphan-tool-result", Category: Pairing, Severity: "error",
 	Summary:    "A result answers a call that is nowhere in the conversation",
+	Points:     []profile.Point{profile.Orphan},
 	Strategies: []string{"drop", "text", "relink", "leave"},
 	Doc: `The call was cut away, or the id was changed on one side only: the typical trace
 of history compression and of a history cut to its last messages. Every strict

@@ -10,6 +10,7 @@ var pendingToolCall = &Rule{
 	Name: "pending-tool-call", Category: Pairing,
 	Severity:   "warning; info in datasets, traces and for a call that waits for approval; error with --send and in a request body",
 	Summary:    "A call in the last turn has no result yet",
+	Points:     []profile.Point{profile.Missing},
 	Strategies: []string{"leave", "insert", "strip"},
 	Doc: `Nothing but results of its own turn follows the call: the tool is still running,
 waits for approval, or was interrupted. Saved like this the history is fine; sent

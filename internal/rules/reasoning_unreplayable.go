@@ -11,6 +11,7 @@ import (
 var reasoningUnreplayable = &Rule{
 	Name: "reasoning-unreplayable", Category: Reasoning, Severity: "profile",
 	Summary: "Reasoning that cannot be sent again as it stands",
+	Points:  []profile.Point{profile.Unreplayable, profile.NoReasoning},
 	Doc: `A reasoning item of the Responses API belongs directly before the item it led to:
 alone, or before a user's message, it is refused. Anthropic's thinking blocks must
 carry their signature.

@@ -9,6 +9,7 @@ import (
 var resultBeforeCall = &Rule{
 	Name: "result-before-call", Category: Pairing, Severity: "error",
 	Summary:    "A result stands before its only call",
+	Points:     []profile.Point{profile.Before},
 	Strategies: []string{"move", "leave"},
 	Doc: `Writers that append from several threads, and histories that were sorted, leave a
 result ahead of its call. A set of ids is balanced, the API is not content.

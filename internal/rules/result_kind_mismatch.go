@@ -9,6 +9,7 @@ import (
 var resultKindMismatch = &Rule{
 	Name: "result-kind-mismatch", Category: Pairing, Severity: "error",
 	Summary: "The type of a result does not fit its call",
+	Points:  []profile.Point{profile.WrongKind},
 	Doc: `The ids match, the kinds do not: a custom tool answered like a function, a legacy
 function call answered by role ` + "`tool`" + `. The API pairs by id and kind, and reports
 the call as unanswered and the result as an orphan.

@@ -9,6 +9,7 @@ import (
 var resultOrderMismatch = &Rule{
 	Name: "result-order-mismatch", Category: Pairing, Severity: "info; warning for targets that pair by position",
 	Summary:    "The results of a turn are not in the order of its calls",
+	Points:     []profile.Point{profile.Order},
 	Strategies: []string{"leave", "reorder"},
 	Doc: `Legal where results name their call. Chat templates and providers that pair by
 position give each call another's result, without a word.

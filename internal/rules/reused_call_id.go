@@ -12,6 +12,7 @@ import (
 var reusedCallID = &Rule{
 	Name: "reused-call-id", Category: Pairing, Severity: "info; warning where the provider may refuse",
 	Summary:    "One id is used in several turns",
+	Points:     []profile.Point{profile.ReusedID},
 	Strategies: []string{"leave", "rename"},
 	Doc: `Legal, and common: some models number their calls anew in every turn, and
 Anthropic's API has answered such histories. But tools that pair by a set of ids

@@ -71,6 +71,8 @@ type Rule struct {
 	// Strategies are the repairs that can be chosen, the default first; nil
 	// where there is no choice.
 	Strategies []string
+	// Args are flags with which the examples are checked: --send, --target NAME.
+	Args string
 	// Bad and Good are transcripts that the rule does and does not object to.
 	Bad, Good string
 	// Check looks at one conversation.
@@ -93,6 +95,7 @@ const (
 	Payload   = "payload"
 	Roles     = "roles"
 	Reasoning = "reasoning"
+	Declared  = "tools"
 )
 
 // All lists the rules, in the order of the catalogue.
@@ -127,17 +130,35 @@ func All() []*Rule {
 		mixedDialect,
 		missingCallID,
 		invalidCallID,
+		invalidServerToolID,
+		invalidItemID,
+		duplicateItemID,
 		invalidToolName,
+		missingResultName,
+		resultNameMismatch,
 		argumentsNotString,
 		argumentsInvalidJSON,
 		toolInputNotObject,
+		missingArguments,
+		resultContentType,
 		emptyToolCalls,
+		missingCallType,
+		emptyText,
 		emptyMessage,
+		trailingWhitespace,
+		invalidRole,
 		blockInWrongRole,
+		firstRole,
 		consecutiveRoles,
+		userAfterTool,
+		lastRole,
 		toolUseNotLast,
 		reasoningUnreplayable,
 		serverToolUnpaired,
+		cacheControlLimit,
+		missingToolConfig,
+		unknownTool,
+		schemaViolation,
 	}
 }
 
@@ -153,7 +174,7 @@ func ByName(name string) *Rule {
 
 // Categories lists the categories in order.
 func Categories() []string {
-	return []string{Framing, Links, Pairing, IDs, Payload, Roles, Reasoning}
+	return []string{Framing, Links, Pairing, IDs, Payload, Roles, Reasoning, Declared}
 }
 
 // A Related is another place that a finding speaks of.
@@ -193,6 +214,22 @@ type Options struct {
 	Strategy map[string]string
 }
 
+// Tools are declared tools.
+type Tools interface {
+	// Names lists them.
+	Names() []string
+	// Violations holds arguments, as JSON, against the schema of a tool, and
+	// returns where they break it: none for a tool without a schema.
+	Violations(tool string, arguments []byte) []Violation
+}
+
+// A Violation is one way in which arguments break a schema.
+type Violation struct {
+	Pointer string          // from the arguments' root
+	Span    transcript.Span // in the arguments
+	Message string
+}
+
 // A Context is what a rule sees of one conversation.
 type Context struct {
 	*transcript.Conversation
@@ -203,6 +240,16 @@ type Context struct {
 	Options
 	// Text returns the bytes of a span.
 	Text func(transcript.Span) string
+	// Look returns a member of the element at a span.
+	Look func(transcript.Member, transcript.Span) transcript.Token
+	// Knows reports whether the dialect has a member of that kind.
+	Knows func(transcript.Member) bool
+	// Marked returns the blocks of the message at a span that have a mark for
+	// the prompt cache.
+	Marked func(transcript.Span) []transcript.Span
+	// Tools are those that are declared for the conversation, nil where none
+	// are known.
+	Tools Tools
 	// Emit takes a finding.
 	Emit func(Finding)
 
@@ -272,7 +319,7 @@ func (c *Context) report(message int32, f Finding) {
 		f.Severity = Info
 		f.Fix = nil
 	}
-	if f.Fix != nil && !c.repairable(f.Fix.Kind) {
+	if f.Fix != nil && (!c.repairable(f.Fix.Kind) || f.Fix.Kind == operation.AddMember && !c.Knows(f.Fix.Member)) {
 		f.Fix = nil
 	}
 	if f.Fix != nil && c.Incomplete && f.Fix.Class == operation.Additive {
@@ -319,7 +366,7 @@ func (c *Context) repairable(kind operation.Kind) bool {
 		return true
 	}
 	switch kind {
-	case operation.RenameID, operation.MintID, operation.Retag, operation.SetValue, operation.RemoveMember, operation.ReorderBlocks:
+	case operation.RenameID, operation.MintID, operation.Retag, operation.SetValue, operation.AddMember, operation.TrimText, operation.RemoveMember, operation.ReorderBlocks:
 		return true
 	}
 	return false
@@ -331,7 +378,7 @@ func (c *Context) aboutCall(i int, f Finding) {
 	if f.Span.IsZero() {
 		f.Span = call.ID.Span
 	}
-	f.CallID, f.Tool = call.ID.Text(), call.Name.Text()
+	f.CallID, f.Tool, f.Kind = call.ID.Text(), call.Name.Text(), kindNames[call.Kind]
 	c.report(call.Message, f)
 }
 
@@ -341,11 +388,18 @@ func (c *Context) aboutResult(i int, f Finding) {
 	if f.Span.IsZero() {
 		f.Span = res.ID.Span
 	}
-	f.CallID, f.Tool = res.ID.Text(), res.Name.Text()
+	f.CallID, f.Tool, f.Kind = res.ID.Text(), res.Name.Text(), kindNames[res.Kind]
 	if call := c.Pairing.Results[i].Call; f.Tool == "" && call >= 0 {
 		f.Tool = c.Calls[call].Name.Text()
 	}
 	c.report(res.Message, f)
+}
+
+// kindNames are what errors of providers call the kinds of call.
+var kindNames = map[transcript.CallKind]string{
+	transcript.KindFunction: "function call", transcript.KindCustom: "custom tool call", transcript.KindComputer: "computer call",
+	transcript.KindLocalShell: "local shell call", transcript.KindShell: "shell call", transcript.KindApplyPatch: "apply patch call",
+	transcript.KindToolSearch: "tool search call", transcript.KindMCP: "MCP tool call",
 }
 
 // turnOp returns the operation of a kind on a turn, which the findings of the

@@ -10,6 +10,7 @@ import (
 var serverToolUnpaired = &Rule{
 	Name: "server-tool-unpaired", Category: Reasoning, Severity: "error (Anthropic blocks only)",
 	Summary: "A server tool and its result do not stand in one assistant message",
+	Points:  []profile.Point{profile.ServerUnpaired},
 	Doc: `Tools that Anthropic runs itself (` + "`server_tool_use`" + `, ` + "`mcp_tool_use`" + `) and their
 results belong into one assistant message, the result behind its call. Alone, either
 is refused. A call that waits for its result in the last message, or beside a call

@@ -10,6 +10,7 @@ import (
 var splitToolResults = &Rule{
 	Name: "split-tool-results", Category: Pairing, Severity: "profile: warning (Anthropic), error (strict providers)",
 	Summary: "The results of one turn are spread over several messages",
+	Points:  []profile.Point{profile.Split},
 	Doc: `Where results travel in one message, all results of a turn belong into the message
 right after it. Anthropic's own API merges neighbouring user messages, compatible
 endpoints and Bedrock do not, and the documentation says that results sent apart

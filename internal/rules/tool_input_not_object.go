@@ -12,6 +12,7 @@ import (
 var toolInputNotObject = &Rule{
 	Name: "tool-input-not-object", Category: Payload, Severity: "error",
 	Summary: "The input of a call is no object",
+	Points:  []profile.Point{profile.ArgsNotObject},
 	Doc: `Anthropic's API wants the input of a call as an object. A string of JSON comes from
 a history that was translated badly, an empty list from a language in which an
 empty map is one.

@@ -10,6 +10,7 @@ import (
 var toolResultNotFirst = &Rule{
 	Name: "tool-result-not-first", Category: Pairing, Severity: "error",
 	Summary: "Other blocks stand before a result",
+	Points:  []profile.Point{profile.NotFirst},
 	Doc: `A user message that answers calls must begin with the results; text and images
 come after them. Neighbouring user messages count as one: a message wedged between
 a call and its result is text before the result. The API answers as if the result

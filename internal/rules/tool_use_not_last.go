@@ -9,6 +9,7 @@ import (
 var toolUseNotLast = &Rule{
 	Name: "tool-use-not-last", Category: Roles, Severity: "warning; error beside signed reasoning or server tools",
 	Summary: "Other blocks follow a call in its message",
+	Points:  []profile.Point{profile.CallsNotLast, profile.CallsNotLastHard},
 	Doc: `In an assistant message of blocks the calls come last. Histories whose turns were
 merged have text between calls; with thinking, or with tools that the provider runs
 itself, such a message is refused.

@@ -101,6 +101,10 @@ type Conversation struct {
 	// earlier one: a message is changed by appending it again.
 	Folded bool
 
+	// Holder is the object that holds the messages, where one does: a request
+	// body with what else is sent, a line of a dataset.
+	Holder Span
+
 	// Lists are the arrays whose elements the messages are; Lines is set where
 	// they are the records of a file. Neither is where a message stands alone.
 	Lists []Span

@@ -1,0 +1,56 @@
+package engine
+
+import (
+	"bytes"
+
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// members finds members of elements by the names that a dialect has for them.
+type members struct {
+	c     *checker
+	paths map[transcript.Member]dialect.Path
+}
+
+// look returns a member of the element at a span, an absent token where there is
+// none.
+func (m members) look(what transcript.Member, at transcript.Span) transcript.Token {
+	path := m.paths[what]
+	if path == "" {
+		return transcript.Token{Span: at}
+	}
+	return transcript.TokenOf(path.In(m.value(at)), at)
+}
+
+// knows reports whether the dialect has a member of that kind.
+func (m members) knows(what transcript.Member) bool { return m.paths[what] != "" }
+
+// marked returns the blocks of the message at a span that have a mark for the
+// prompt cache.
+func (m members) marked(at transcript.Span) []transcript.Span {
+	key := m.paths[transcript.MemberCacheMark].Key()
+	if key == "" {
+		return nil
+	}
+	message := m.value(at)
+	if !bytes.Contains(message.Raw(), []byte(key)) {
+		return nil
+	}
+	var out []transcript.Span
+	for _, block := range m.paths[transcript.MemberContent].In(message).Elements() {
+		if block.Get(key).Exists() {
+			out = append(out, block.Span())
+		}
+	}
+	return out
+}
+
+// value returns the value at a span.
+func (m members) value(at transcript.Span) transcript.Value {
+	b, err := m.c.src.Bytes(at)
+	if err != nil && m.c.err == nil {
+		m.c.err = err
+	}
+	return transcript.NewValue(b, at.Start)
+}

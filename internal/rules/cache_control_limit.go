@@ -1,0 +1,71 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+var cacheControlLimit = &Rule{
+	Name: "cache-control-limit", Category: Reasoning, Severity: "error (Anthropic)",
+	Summary: "More blocks are marked for the prompt cache than the provider takes",
+	Points:  []profile.Point{profile.CacheLimit},
+	Doc: `Anthropic takes four blocks with ` + "`cache_control`" + `, in the system prompt, the tools and
+the messages together. Clients that mark the newest message in every turn, and never
+unmark an older one, come to more.
+
+**Repair.** The marks that stand first in the messages are removed (safe: they are no
+content; unsafe where the message carries signed reasoning).`,
+	Bad:  `[{"role":"user","content":[{"type":"text","text":"1","cache_control":{"type":"ephemeral"}},{"type":"text","text":"2","cache_control":{"type":"ephemeral"}},{"type":"text","text":"3","cache_control":{"type":"ephemeral"}},{"type":"text","text":"4","cache_control":{"type":"ephemeral"}},{"type":"text","text":"5","cache_control":{"type":"ephemeral"}}]},{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"hi"}]}]`,
+	Good: `[{"role":"user","content":[{"type":"text","text":"1","cache_control":{"type":"ephemeral"}},{"type":"text","text":"2"}]},{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"hi"}]}]`,
+	Check: func(c *Context) {
+		most := c.Profile.CacheMax
+		if most == 0 || !c.shaped() || !c.arrays() {
+			return
+		}
+		cell := c.cell(profile.CacheLimit)
+		var marks []transcript.Token
+		var at []int32
+		for i := range c.Messages {
+			for _, part := range c.Marked(c.Messages[i].Span()) {
+				if t := c.Look(transcript.MemberCacheMark, part); t.Present() && t.Raw != "null" {
+					marks, at = append(marks, t), append(at, int32(i))
+				}
+			}
+		}
+		total := len(marks) + c.marksAround()
+		if len(marks) == 0 || total <= most {
+			return
+		}
+		over := min(total-most, len(marks))
+		for i := range over {
+			m := &c.Messages[at[i]]
+			class := operation.Safe
+			if c.signed(m.Turn) {
+				class = operation.Unsafe
+			}
+			op := c.op(operation.RemoveMember, m.Turn, class, "remove the mark")
+			op.Messages, op.Span = []int32{at[i]}, marks[i].Span
+			c.report(at[i], Finding{
+				Severity: severityOf(cell), Span: marks[i].Span, Fix: op,
+				ProviderError: strings.Replace(cell.Text, "Found 5.", fmt.Sprintf("Found %d.", total), 1),
+				Message:       fmt.Sprintf("%d blocks are marked for the cache; the %s takes %d", total, c.Profile.Title, most),
+			})
+		}
+	},
+}
+
+// marksAround counts the marks for the cache that stand around the messages, in
+// the system prompt and the tools.
+func (c *Context) marksAround() int {
+	if c.Holder.IsZero() || len(c.Lists) == 0 || !c.Holder.Contains(c.Lists[0]) {
+		return 0
+	}
+	before := c.Text(transcript.Span{Start: c.Holder.Start, End: c.Lists[0].Start})
+	last := c.Lists[len(c.Lists)-1]
+	behind := c.Text(transcript.Span{Start: min(last.End, c.Holder.End), End: c.Holder.End})
+	return strings.Count(before, `"cache_control"`) + strings.Count(behind, `"cache_control"`)
+}

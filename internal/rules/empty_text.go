@@ -1,0 +1,67 @@
+package rules
+
+import (
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+var emptyText = &Rule{
+	Name: "empty-text", Category: Payload, Severity: "profile; info in logs",
+	Summary: "A block of text holds nothing but white space",
+	Points:  []profile.Point{profile.EmptyText},
+	Doc: `Anthropic, Bedrock and Gemini refuse blank text, although their own answers have
+held such blocks. Inside of a result it is taken.
+
+**Repair.** The block is dropped, or the message where it is all there is (safe; unsafe
+where the message carries signed reasoning), and the history is looked at again.`,
+	Bad:  `[{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"text","text":""},{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
+	Good: `[{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":""}]}]`,
+	Check: func(c *Context) {
+		cell := c.cell(profile.EmptyText)
+		severity := severityOf(cell)
+		if severity == Off {
+			return
+		}
+		if !c.arrays() || !c.shaped() && !c.sent() {
+			severity = Info
+		}
+		for i := range c.Blocks {
+			b := &c.Blocks[i]
+			if b.Kind != transcript.BlockText || !b.Has(transcript.BlockBlank) {
+				continue
+			}
+			m := &c.Messages[b.Message]
+			if m.Role == transcript.RoleSystem || m.Has(transcript.MessageReplay) || m.Has(transcript.MessageEmpty) ||
+				m.BlockHi-m.BlockLo == 1 && c.Profile.EmptyLastAssistant && int(b.Message) == len(c.Messages)-1 && m.Role == transcript.RoleAssistant {
+				continue // empty-message says it, or a last message that may be empty
+			}
+			if !c.shaped() && (m.Role == transcript.RoleTool || c.calls(m)) {
+				continue // what is translated leaves a text out that is none
+			}
+			f := Finding{Severity: severity, Span: b.Span, ProviderError: cell.Text, Message: "the text is empty"}
+			class := operation.Safe
+			if c.signed(m.Turn) {
+				class = operation.Unsafe
+			}
+			if m.BlockHi-m.BlockLo > 1 && c.form(b.Span) == profile.FormObject {
+				f.Fix = c.op(operation.DropBlock, m.Turn, class, "drop the block")
+				f.Fix.Blocks = []int32{int32(i)}
+			} else if m.BlockHi-m.BlockLo == 1 {
+				f.Fix = c.op(operation.DropMessage, m.Turn, class, "drop the message")
+				f.Fix.Messages = []int32{b.Message}
+			}
+			c.report(b.Message, f)
+		}
+	},
+}
+
+// calls reports whether a message makes calls.
+func (c *Context) calls(m *transcript.Message) bool {
+	for b := m.BlockLo; b < m.BlockHi; b++ {
+		if k := c.Blocks[b].Kind; k == transcript.BlockCall || k == transcript.BlockServerCall {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,49 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+var invalidRole = &Rule{
+	Name: "invalid-role", Category: Roles, Severity: "error in a request body, with --send or --target; else info",
+	Summary: "A role that the provider does not know",
+	Points:  []profile.Point{profile.BadRole},
+	Doc: `Each API has its own words for who speaks: ` + "`model`" + ` is Gemini's for what others call
+` + "`assistant`" + `, ` + "`function`" + ` what ` + "`tool`" + ` was before. Agents and datasets use words of their
+own, which does not matter until the history is sent.
+
+**Repair.** A word for a role that the provider has another word for is replaced by
+that (safe). What is not known is left.`,
+	Bad:  `{"model":"m","max_tokens":9,"messages":[{"role":"human","content":"go"},{"role":"assistant","content":"hi"}]}`,
+	Good: `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"go"},{"role":"assistant","content":"hi"}]}`,
+	Check: func(c *Context) {
+		cell := c.cell(profile.BadRole)
+		severity := severityOf(cell)
+		if severity == Off || c.Profile.Roles == nil || !c.shaped() || !c.arrays() {
+			return
+		}
+		if !c.sent() {
+			severity = Info
+		}
+		for i := range c.Messages {
+			m := &c.Messages[i]
+			if m.RoleLen == 0 || m.Has(transcript.MessageItem) || m.Has(transcript.MessageForeign) {
+				continue
+			}
+			role := transcript.Token{Raw: c.Text(m.RoleSpan()), Span: m.RoleSpan()}
+			if role.IsString() && slices.Contains(c.Profile.Roles, role.Text()) {
+				continue
+			}
+			f := Finding{Severity: severity, Span: role.Span, ProviderError: cell.Text, Message: "the role " + quote(role) + " is none that the " + c.Profile.Title + " takes"}
+			if word := c.Profile.Role(m.Role.String()); word != "" {
+				f.Fix = c.op(operation.SetValue, m.Turn, operation.Safe, "call it "+word)
+				f.Fix.Messages, f.Fix.Span, f.Fix.Text = []int32{int32(i)}, role.Span, jsonString(word)
+			}
+			c.report(int32(i), f)
+		}
+	},
+}

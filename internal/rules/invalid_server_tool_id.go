@@ -1,0 +1,65 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+var invalidServerToolID = &Rule{
+	Name: "invalid-server-tool-id", Category: IDs, Severity: "error (Anthropic blocks only)",
+	Summary: "The id of a call does not fit who runs the tool",
+	Points:  []profile.Point{profile.ServerID},
+	Doc: `The ids of tools that Anthropic runs itself begin with ` + "`srvtoolu_`" + `, and only theirs
+do. Proxies that answer for another model write other ids there, and clients that
+flatten a history write such a call as one of the client's own: then the API
+waits for a result that nobody can give.
+
+**Repair.** The id of a server tool is rewritten on both sides (safe). That of a
+client's call is rewritten by ` + "`fix --unsafe`" + `: it may be that the call itself is of the
+wrong type.`,
+	Bad: `[{"role":"user","content":"go"},
+ {"role":"assistant","content":[{"type":"server_tool_use","id":"ws_1","name":"web_search","input":{}},{"type":"web_search_tool_result","tool_use_id":"ws_1","content":[]},{"type":"text","text":"x"}]}]`,
+	Good: `[{"role":"user","content":"go"},
+ {"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}},{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]},{"type":"text","text":"x"}]}]`,
+	Check: func(c *Context) {
+		prefix := c.Profile.ServerID
+		if prefix == "" || !c.shaped() {
+			return
+		}
+		cell := c.cell(profile.ServerID)
+		for i := range c.Calls {
+			call := &c.Calls[i]
+			id := pairing.Key(call.ID)
+			if id == "" || call.Kind != transcript.KindServer && call.Kind != transcript.KindFunction || c.Pairing.Calls[i].State == pairing.Exempt {
+				continue
+			}
+			begins := strings.HasPrefix(id, prefix)
+			proper := begins && profile.WordDash.Allows(id) && !strings.Contains(id, "-")
+			f := Finding{Severity: severityOf(cell), ProviderError: cell.Text}
+			class := operation.Safe
+			switch {
+			case call.Server && !proper:
+				f.Message = "the id of a server tool's call is " + quote(call.ID) + " and not " + prefix + "…"
+			case !call.Server && begins:
+				class = operation.Unsafe
+				f.Message = "the id " + quote(call.ID) + " is that of a server tool, but the client is to run the call"
+			default:
+				continue
+			}
+			turn := c.turn(call.Message)
+			if c.signed(turn) {
+				class = operation.Unsafe
+			}
+			if call.Server || c.Pairing.Calls[i].Result >= 0 {
+				f.Fix = c.op(operation.RenameID, turn, class, "rewrite the id on both sides")
+				f.Fix.All = true
+				f.Fix.Calls = []int32{int32(i)}
+			}
+			c.aboutCall(i, f)
+		}
+	},
+}

@@ -1,0 +1,52 @@
+package rules
+
+import (
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+var missingArguments = &Rule{
+	Name: "missing-arguments", Category: Payload, Severity: "error",
+	Summary: "A call has no arguments, not even empty ones",
+	Points:  []profile.Point{profile.NoArgs},
+	Doc: `The member with the arguments is not there: the stream was cut before it began, or
+a serializer left an empty object out. Providers want it.
+
+**Repair.** Empty arguments are added (additive): what the model had meant is not
+known.`,
+	Bad: `[{"role":"user","content":"go"},
+ {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f"}]},
+ {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
+	Good: `[{"role":"user","content":"go"},
+ {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},
+ {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
+	Check: func(c *Context) {
+		severity := severityOf(c.cell(profile.NoArgs))
+		if !c.shaped() {
+			severity = min(severity, Warning)
+		}
+		for i := range c.Calls {
+			call := &c.Calls[i]
+			if call.Form != transcript.ArgsMissing || call.Hosted || c.Pairing.Calls[i].State == pairing.Exempt || c.Pairing.Calls[i].State == pairing.Interrupted {
+				continue
+			}
+			turn := c.turn(call.Message)
+			class, text := operation.Additive, `{}`
+			if call.Want == transcript.ArgsWantString {
+				text = `"{}"`
+			}
+			if c.signed(turn) {
+				class = operation.Unsafe
+			}
+			op := c.op(operation.AddMember, turn, class, "add empty arguments")
+			op.Calls, op.Span = []int32{int32(i)}, c.Blocks[call.Block].Span
+			op.Member, op.Text = transcript.MemberArguments, text
+			c.aboutCall(i, Finding{
+				Severity: severity, Span: call.Name.Span, ProviderError: c.cell(profile.NoArgs).Text, Fix: op,
+				Message: callName(call) + " has no arguments",
+			})
+		}
+	},
+}

@@ -1,0 +1,51 @@
+package rules
+
+import (
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+var missingCallType = &Rule{
+	Name: "missing-call-type", Category: Payload, Severity: "error in a request body, with --send or --target; else info",
+	Summary: "A call does not say that it is one of a function",
+	Points:  []profile.Point{profile.NoCallType},
+	Doc: `OpenAI wants ` + "`\"type\": \"function\"`" + ` in every element of ` + "`tool_calls`" + `. Servers that stream
+the calls of other models leave it out, and so do datasets.
+
+**Repair.** The member is added (safe).`,
+	Bad: `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"q"},
+ {"role":"assistant","content":null,"tool_calls":[{"id":"c1","function":{"name":"f","arguments":"{}"}}]},
+ {"role":"tool","tool_call_id":"c1","content":"1"}]}`,
+	Good: `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"q"},
+ {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},
+ {"role":"tool","tool_call_id":"c1","content":"1"}]}`,
+	Check: func(c *Context) {
+		cell := c.cell(profile.NoCallType)
+		severity := severityOf(cell)
+		if severity == Off || !c.shaped() || !c.Knows(transcript.MemberCallType) {
+			return
+		}
+		if !c.sent() {
+			severity = Info
+		}
+		for i := range c.Calls {
+			call := &c.Calls[i]
+			if call.Kind != transcript.KindFunction || call.Server || c.Pairing.Calls[i].State == pairing.Exempt || c.Messages[call.Message].Has(transcript.MessageForeign) {
+				continue
+			}
+			span := c.Blocks[call.Block].Span
+			if t := c.Look(transcript.MemberCallType, span); t.Present() && t.Raw != "null" {
+				continue
+			}
+			class := operation.Safe
+			if c.signed(c.turn(call.Message)) {
+				class = operation.Unsafe
+			}
+			op := c.op(operation.AddMember, c.turn(call.Message), class, "say that it is a function")
+			op.Calls, op.Span, op.Member, op.Text = []int32{int32(i)}, span, transcript.MemberCallType, `"function"`
+			c.aboutCall(i, Finding{Severity: severity, ProviderError: cell.Text, Fix: op, Message: callName(call) + " does not say what type it is of"})
+		}
+	},
+}

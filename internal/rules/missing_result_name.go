@@ -1,0 +1,61 @@
+package rules
+
+import (
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+var missingResultName = &Rule{
+	Name: "missing-result-name", Category: IDs, Severity: "profile; error for legacy functions",
+	Summary: "A result does not say which tool it is of",
+	Points:  []profile.Point{profile.NoResultName},
+	Doc: `Where results belong to calls by name (Gemini, Ollama, OpenAI's functions before
+there were tools), a result must repeat the name. Translations from APIs that pair
+by id lose it.
+
+**Repair.** The name is copied from the call (safe).`,
+	Bad: `[{"role":"user","content":"q"},
+ {"role":"assistant","content":null,"function_call":{"name":"f","arguments":"{}"}},
+ {"role":"function","content":"1"}]`,
+	Good: `[{"role":"user","content":"q"},
+ {"role":"assistant","content":null,"function_call":{"name":"f","arguments":"{}"}},
+ {"role":"function","name":"f","content":"1"}]`,
+	Check: func(c *Context) {
+		cell := c.cell(profile.NoResultName)
+		for i := range c.Results {
+			res := &c.Results[i]
+			l := c.Pairing.Results[i]
+			severity, text := severityOf(cell), cell.Text
+			switch legacy := res.Kind == transcript.KindLegacyFunction; {
+			case legacy:
+				severity, text = Error, "Missing parameter 'name': messages with role 'function' must have a 'name'."
+			case !c.shaped():
+				continue
+			}
+			if severity == Off || res.Server || l.Fate == pairing.Ignored || res.Name.IsString() && res.Name.Text() != "" {
+				continue
+			}
+			f := Finding{Severity: severity, ProviderError: text, Message: resultName(res) + " does not say which tool it is of", Span: res.Name.Span}
+			f.Fix = c.nameFix(i)
+			c.aboutResult(i, f)
+		}
+	},
+}
+
+// nameFix returns the operation that gives a result the name of its call.
+func (c *Context) nameFix(i int) *operation.Operation {
+	res := &c.Results[i]
+	l := c.Pairing.Results[i]
+	if l.Call < 0 || !c.Calls[l.Call].Name.IsString() || c.Calls[l.Call].Name.Text() == "" {
+		return nil
+	}
+	op := c.op(operation.AddMember, c.turn(c.Calls[l.Call].Message), operation.Safe, "copy the name from the call")
+	op.Results, op.Span = []int32{int32(i)}, c.Blocks[res.Block].Span
+	op.Member, op.Text = transcript.MemberResultName, c.Calls[l.Call].Name.Raw
+	if res.Name.Present() {
+		op.Kind, op.Span = operation.SetValue, res.Name.Span
+	}
+	return op
+}

@@ -1,0 +1,186 @@
+package rules_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/rules"
+)
+
+// TestProfilesPage: docs/profiles.md holds the table of the profiles. With
+// -update it is written.
+func TestProfilesPage(t *testing.T) {
+	path := filepath.Join("..", "..", "docs", "profiles.md")
+	want := profilesPage()
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(got), want); diff != "" {
+		t.Errorf("%s (-there +rendered, -update writes it):\n%s", path, diff)
+	}
+}
+
+func profilesPage() string {
+	var b strings.Builder
+	b.WriteString(`# Profiles
+
+What each provider accepts. A dialect has the profile of its own provider; ` + "`--target`" + ` chooses another.
+` + "`toolguard profiles -o json`" + ` prints the same with every error text and source.
+
+Confidence: H is an exact error text in a raw response, with the documentation or a second report beside it;
+M one raw report; L inference. What is known with confidence L makes a warning and never an error. A profile that
+copies another API takes from that, with confidence L, what is not known of itself.
+
+## Fields
+
+| profile | provider | shape | like | ids | names | roles | results | replays |
+|---|---|---|---|---|---|---|---|---|
+`)
+	for _, p := range profile.All() {
+		like := ""
+		if p.Like != nil {
+			like = p.Like.Name
+		}
+		shape := string(p.Wire)
+		if p.Contiguous {
+			shape += ", results at once"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", p.Name, p.Title, shape, like, p.IDs(), p.Names(), cell(strings.Join(slices.DeleteFunc(slices.Clone(p.Roles), func(s string) bool { return s == "" }), ", ")), p.ResultForms, p.Replay)
+	}
+	b.WriteString("\n## Rules\n\nE is refused (error), W harmful or doubtful (warning), i worth knowing (info), – accepted. The pairing rules that\nare errors for everyone are shown as the provider takes them.\n\n| rule |")
+	for _, p := range profile.All() {
+		fmt.Fprintf(&b, " %s |", p.Name)
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(profile.All())) + "\n")
+	for _, r := range rules.All() {
+		if len(r.Points) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "| [%s](rules/%s.md) |", r.Name, r.Name)
+		for _, p := range profile.All() {
+			fmt.Fprintf(&b, " %s |", mark(p.Cell(r.Points[0])))
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("\n## Sources\n")
+	for _, p := range profile.All() {
+		fmt.Fprintf(&b, "\n### %s\n\n", p.Name)
+		for _, r := range rules.All() {
+			for _, at := range r.Points {
+				if c := p.Cells[at]; c.Source != "" {
+					fmt.Fprintf(&b, "- %s: %s, %s: %s\n", r.Name, c.Level, c.Confidence, link(c.Source))
+				}
+			}
+		}
+	}
+	return b.String()
+}
+
+// mark is how the matrix shows a cell.
+func mark(c profile.Cell) string {
+	switch c.Effective() {
+	case profile.Unknown:
+		return "?"
+	case profile.Accepted:
+		return "–"
+	}
+	return map[profile.Level]string{profile.Error: "E", profile.Warning: "W", profile.Info: "i"}[c.Effective()] + " " + c.Confidence.String()
+}
+
+// link writes a source with the address it stands for.
+func link(source string) string {
+	ref, rest, _ := strings.Cut(source, " ")
+	repo, issue, ok := strings.Cut(strings.TrimPrefix(ref, "gh:"), "#")
+	if !strings.HasPrefix(ref, "gh:") || !ok {
+		return source
+	}
+	return strings.TrimSpace(fmt.Sprintf("[%s#%s](https://github.com/%s/issues/%s) %s", repo, issue, repo, issue, rest))
+}
+
+// TestProfiles: each row is whole, and each cell says where it is known from.
+func TestProfiles(t *testing.T) {
+	pointed := map[profile.Point]bool{}
+	for _, r := range rules.All() {
+		for _, at := range r.Points {
+			pointed[at] = true
+		}
+	}
+	seen := map[string]bool{}
+	for _, p := range profile.All() {
+		if seen[p.Name] || !kebab.MatchString(p.Name) || profile.ByName(p.Name) != p || p.Title == "" || p.Wire == "" {
+			t.Errorf("profile %q", p.Name)
+		}
+		seen[p.Name] = true
+		for at := range p.Cells {
+			c := p.Cells[at]
+			switch {
+			case !pointed[profile.Point(at)]:
+				t.Errorf("no rule asks for point %d", at)
+			case c.Confidence == profile.High && c.Level == profile.Error && c.Source == "" && p.Name != "neutral":
+				t.Errorf("%s, point %d: no source", p.Name, at)
+			case c.Level == profile.Unknown && (c.Text != "" || c.Source != ""):
+				t.Errorf("%s, point %d: no level", p.Name, at)
+			case c.Confidence == profile.Low && c.Effective() == profile.Error:
+				t.Errorf("%s, point %d: an error of low confidence", p.Name, at)
+			}
+		}
+	}
+	if profile.ByName("no-such-profile") != nil {
+		t.Error("ByName made a profile up")
+	}
+}
+
+// TestMatchError: whoever pastes what a provider answered gets the rule.
+func TestMatchError(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"messages.12: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_01, toolu_02. Each `tool_use` block must have a corresponding `tool_result` block in the next message.", "missing-tool-result"},
+		{`{"type":"error","error":{"type":"invalid_request_error","message":"messages.2.content.0: unexpected ` + "`tool_use_id`" + ` found in ` + "`tool_result`" + ` blocks: toolu_9. Each ` + "`tool_result`" + ` block must have a corresponding ` + "`tool_use`" + ` block in the previous message."}}`, "orphan-tool-result"},
+		{"An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: call_abc", "missing-tool-result"},
+		{"openai.BadRequestError: Error code: 400 - Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.", "orphan-tool-result"},
+		{"Invalid 'messages[3].tool_calls': empty array. Expected an array with minimum length 1, but got an empty array instead.", "empty-tool-calls"},
+		{"No tool output found for function call call_x1y2.", "missing-tool-result"},
+		{"No tool call found for custom tool call output with call_id call_7.", "orphan-tool-result"},
+		{"Duplicate item found with id rs_77. Remove duplicate items from your input and try again.", "duplicate-item-id"},
+		{"Item 'rs_1' of type 'reasoning' was provided without its required following item.", "reasoning-unreplayable"},
+		{"Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.", "missing-tool-result"},
+		{"Expected toolResult blocks at messages.4.content for the following Ids: tooluse_a, tooluse_b", "missing-tool-result"},
+		{"Tool call id was call_9 but must be a-z, A-Z, 0-9, with a length of 9.", "invalid-call-id"},
+		{"messages.1.content.1.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'", "missing-call-id"},
+		{"A maximum of 4 blocks with cache_control may be provided. Found 7.", "cache-control-limit"},
+		{"messages: text content blocks must contain non-whitespace text", "empty-text"},
+		{"Unexpected role 'user' after role 'tool'", "user-after-tool"},
+		{"the printer is on fire", ""},
+		{"", ""},
+	} {
+		got := ""
+		if m := rules.MatchError(c.text); len(m) > 0 {
+			got = m[0].Rule.Name
+		}
+		if got != c.want {
+			t.Errorf("%s\nis matched to %q, want %q", c.text, got, c.want)
+		}
+	}
+	for _, r := range rules.All() {
+		for _, a := range r.Answers() {
+			for _, text := range append([]string{a.Text}, a.Also...) {
+				found := rules.MatchError(strings.NewReplacer("{id}", "call_1", "{name}", "ls", "{kind}", "function call", "…", "x y").Replace(text))
+				if !slices.ContainsFunc(found, func(m rules.Match) bool { return m.Rule == r }) {
+					t.Errorf("%s: its own text is not matched: %s", r.Name, text)
+				}
+			}
+		}
+	}
+}

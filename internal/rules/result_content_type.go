@@ -1,0 +1,88 @@
+package rules
+
+import (
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/profile"
+)
+
+var resultContentType = &Rule{
+	Name: "result-content-type", Category: Payload, Severity: "error in a request body, with --send or --target; else warning",
+	Summary: "The content of a result has a shape that the provider refuses",
+	Points:  []profile.Point{profile.ResultContent},
+	Doc: `OpenAI and Anthropic want a text or a list of parts, Gemini an object. Null, a
+number or a bare object comes from a tool's return value that nobody turned into
+text.
+
+**Repair.** Null and nothing become an empty text, any other value its JSON as text;
+for Gemini it is wrapped in an object (all safe: the bytes of the value stay).`,
+	Bad: `[{"role":"user","content":"q"},
+ {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},
+ {"role":"tool","tool_call_id":"c1","content":null}]`,
+	Good: `[{"role":"user","content":"q"},
+ {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},
+ {"role":"tool","tool_call_id":"c1","content":""}]`,
+	Check: func(c *Context) {
+		cell := c.cell(profile.ResultContent)
+		severity := severityOf(cell)
+		if c.Profile.ResultForms == 0 || !c.shaped() || !c.arrays() {
+			return
+		}
+		if !c.sent() {
+			severity = min(severity, Warning)
+		}
+		for i := range c.Results {
+			res := &c.Results[i]
+			form := c.form(res.Payload)
+			if res.Server || c.Pairing.Results[i].Fate == pairing.Ignored || c.Profile.ResultForms&form != 0 || severity == Off {
+				continue
+			}
+			f := Finding{Severity: severity, Span: res.Payload, ProviderError: cell.Text, Message: "the content of the " + resultName(res) + " is " + formName(form)}
+			if form == profile.FormAbsent {
+				f.Span = res.ID.Span
+			}
+			f.Fix = c.contentFix(i, form)
+			c.aboutResult(i, f)
+		}
+	},
+}
+
+// formName describes a form.
+func formName(f profile.Form) string {
+	switch f {
+	case profile.FormString:
+		return "a text"
+	case profile.FormList:
+		return "a list"
+	case profile.FormObject:
+		return "an object"
+	case profile.FormNull:
+		return "null"
+	case profile.FormAbsent:
+		return "not there"
+	}
+	return "a number or a truth value"
+}
+
+// contentFix returns the operation that puts a result's content into a form
+// that the profile takes.
+func (c *Context) contentFix(i int, form profile.Form) *operation.Operation {
+	res := &c.Results[i]
+	if form == profile.FormAbsent {
+		return nil
+	}
+	op := c.op(operation.SetValue, c.turn(res.Message), operation.Safe, "write it as text")
+	op.Results, op.Span = []int32{int32(i)}, res.Payload
+	raw := c.Text(res.Payload)
+	switch {
+	case c.Profile.ResultForms == profile.FormObject:
+		op.Title, op.Text = "wrap it in an object", `{"result":`+raw+`}`
+	case c.Profile.ResultForms&profile.FormString == 0:
+		return nil
+	case form == profile.FormNull:
+		op.Title, op.Text = `write ""`, `""`
+	default:
+		op.Text = jsonString(raw)
+	}
+	return op
+}

@@ -1,0 +1,40 @@
+package rules
+
+import (
+	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+var resultNameMismatch = &Rule{
+	Name: "result-name-mismatch", Category: IDs, Severity: "warning",
+	Summary: "A result names another tool than its call",
+	Doc: `Result and call belong together, but the names differ. Providers that count do not
+notice; whoever pairs by name, and the model itself, takes the result for another
+tool's.
+
+**Repair.** The name is copied from the call (safe).`,
+	Bad: `[{"role":"user","content":"q"},
+ {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},
+ {"role":"tool","tool_call_id":"c1","name":"g","content":"1"}]`,
+	Good: `[{"role":"user","content":"q"},
+ {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},
+ {"role":"tool","tool_call_id":"c1","name":"f","content":"1"}]`,
+	Check: func(c *Context) {
+		for i := range c.Results {
+			res := &c.Results[i]
+			l := c.Pairing.Results[i]
+			if l.Fate != pairing.Answers || res.Server || !res.Name.IsString() || res.Name.Text() == "" {
+				continue
+			}
+			call := &c.Calls[l.Call]
+			if call.Kind != transcript.KindFunction && call.Kind != transcript.KindLegacyFunction || !call.Name.IsString() || call.Name.Text() == "" || call.Name.Text() == res.Name.Text() {
+				continue
+			}
+			c.aboutResult(i, Finding{
+				Severity: Warning, Span: res.Name.Span, Fix: c.nameFix(i),
+				Message: resultName(res) + " is of " + quote(res.Name) + ", but its call is to " + quote(call.Name),
+				Related: []Related{{"the call is here", call.Name.Span}},
+			})
+		}
+	},
+}

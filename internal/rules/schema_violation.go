@@ -1,0 +1,55 @@
+package rules
+
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+var schemaViolation = &Rule{
+	Name: "schema-violation", Category: Declared, Severity: "warning",
+	Summary: "The arguments of a call do not fit the schema of its tool",
+	Doc: `The schema is that of ` + "`--tools`" + `, or of the request body's own tools. The finding stands
+at the value that breaks it, also where the arguments are written as a string.
+
+**Repair.** None.`,
+	Bad: `{"model":"m","max_tokens":9,"tools":[{"type":"function","function":{"name":"ls","parameters":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}}}],"messages":[{"role":"user","content":"q"},
+ {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{\"path\": 7}"}}]},
+ {"role":"tool","tool_call_id":"c1","content":"1"}]}`,
+	Good: `{"model":"m","max_tokens":9,"tools":[{"type":"function","function":{"name":"ls","parameters":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}}}],"messages":[{"role":"user","content":"q"},
+ {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{\"path\": \"/srv\"}"}}]},
+ {"role":"tool","tool_call_id":"c1","content":"1"}]}`,
+	Check: func(c *Context) {
+		if c.Tools == nil {
+			return
+		}
+		for i := range c.Calls {
+			call := &c.Calls[i]
+			if !c.declarable(i) {
+				continue
+			}
+			var text []byte
+			at := func(s transcript.Span) transcript.Span {
+				return transcript.Span{Start: call.Args.Start + s.Start, End: call.Args.Start + s.End}
+			}
+			switch call.Form {
+			case transcript.ArgsObject:
+				text = []byte(c.Text(call.Args))
+			case transcript.ArgsString:
+				inner := transcript.Span{Start: call.Args.Start + 1, End: call.Args.End - 1}
+				decoded, offset := transcript.Unescape([]byte(c.Text(inner)))
+				text = decoded
+				at = func(s transcript.Span) transcript.Span {
+					return transcript.Span{Start: inner.Start + int64(offset(int(s.Start))), End: inner.Start + int64(offset(int(s.End)))}
+				}
+			default:
+				continue
+			}
+			for _, v := range c.Tools.Violations(call.Name.Text(), text) {
+				where := v.Pointer
+				if where == "" {
+					where = "the arguments"
+				}
+				c.aboutCall(i, Finding{Severity: Warning, Span: at(v.Span), Message: where + " of " + callName(call) + " break the schema: " + v.Message})
+			}
+		}
+	},
+}

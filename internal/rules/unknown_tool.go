@@ -1,0 +1,48 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+var unknownTool = &Rule{
+	Name: "unknown-tool", Category: Declared, Severity: "warning",
+	Summary: "A call names a tool that is not declared",
+	Doc: `The tools are those of ` + "`--tools`" + `, or the request body's own. A name that is not among
+them was made up by the model, or the tool is gone since. Providers take such a
+history; in training data it teaches the model to make names up.
+
+**Repair.** None.`,
+	Bad: `{"model":"m","max_tokens":9,"tools":[{"type":"function","function":{"name":"ls","parameters":{"type":"object"}}}],"messages":[{"role":"user","content":"q"},
+ {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"dir","arguments":"{}"}}]},
+ {"role":"tool","tool_call_id":"c1","content":"1"}]}`,
+	Good: `{"model":"m","max_tokens":9,"tools":[{"type":"function","function":{"name":"ls","parameters":{"type":"object"}}}],"messages":[{"role":"user","content":"q"},
+ {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
+ {"role":"tool","tool_call_id":"c1","content":"1"}]}`,
+	Check: func(c *Context) {
+		if c.Tools == nil {
+			return
+		}
+		names := c.Tools.Names()
+		for i := range c.Calls {
+			call := &c.Calls[i]
+			if !c.declarable(i) || slices.Contains(names, call.Name.Text()) {
+				continue
+			}
+			c.aboutCall(i, Finding{Severity: Warning, Span: call.Name.Span, Message: "no tool " + quote(call.Name) + " is declared"})
+		}
+	},
+}
+
+// declarable reports whether a call is to a tool that a client declares.
+func (c *Context) declarable(i int) bool {
+	call := &c.Calls[i]
+	switch call.Kind {
+	case transcript.KindFunction, transcript.KindCustom, transcript.KindLegacyFunction:
+	default:
+		return false
+	}
+	return !call.Server && !call.Hosted && c.Pairing.Calls[i].State != pairing.Exempt && call.Name.IsString() && call.Name.Text() != ""
+}
