@@ -18,6 +18,7 @@ const (
 	classLog                // a record of a log
 	classMessage            // an element of a conversation
 	classConversation       // it holds conversations
+	classFold               // a record of a log that later ones replace
 )
 
 // claimOf returns the dialect that claims v most surely.
@@ -38,12 +39,17 @@ func claimOf(v transcript.Value) (best *dialect.Dialect, claim dialect.Claim, si
 
 // knownRole reports whether a plain message has a role that agents use.
 func knownRole(v transcript.Value) bool {
-	switch v.Get("role").Str() {
+	role := v.Get("role")
+	switch role.Str() {
 	case "system", "developer", "user", "human", "assistant", "agent", "model", "tool", "function":
 		return true
 	}
-	return strings.HasPrefix(v.Get("role").Str(), "_")
+	return strings.HasPrefix(role.Str(), "_")
 }
+
+// plainRole reports whether a plain message has a role that agents use, or says
+// by another member who speaks.
+func plainRole(v transcript.Value) bool { return !v.Get("role").Exists() || knownRole(v) }
 
 // A tally counts what the records of a file's head are.
 type tally struct {
@@ -95,7 +101,7 @@ func (t *tally) element(v transcript.Value) (claimed bool) {
 			continue
 		}
 		c, key := d.Driver.Claim(v)
-		if c <= dialect.ClaimFaint || c == dialect.ClaimPlain && !knownRole(v) {
+		if c <= dialect.ClaimFaint || c == dialect.ClaimPlain && !plainRole(v) {
 			continue
 		}
 		claimed = true
@@ -139,6 +145,9 @@ func (t *tally) add(v transcript.Value, document bool) {
 	}
 	found := find(v)
 	if len(found) == 0 {
+		if controls(v) {
+			return // it says nothing about the rest
+		}
 		if v.Kind() == transcript.Array && !v.First().Exists() {
 			t.emptyArray = true
 		}
@@ -176,6 +185,11 @@ func (t *tally) add(v transcript.Value, document bool) {
 			}
 		}
 	}
+}
+
+// controls reports whether v is book-keeping of a folding log.
+func controls(v transcript.Value) bool {
+	return slices.ContainsFunc(dialect.All(), func(d *dialect.Dialect) bool { return d.Fold != nil && d.Fold.Controls(v) })
 }
 
 // unspoken reports whether v holds a list of messages without any, and nothing
@@ -321,6 +335,9 @@ func (t *tally) decide(s *shape) {
 		if t.forced.Log != nil && best == classLog {
 			s.log = t.forced
 		}
+	}
+	if d := dialect.ByName(s.Dialect); best == classMessage && d != nil && d.Fold != nil && s.Framing != transcript.FramingDocument {
+		s.class, s.Container = classFold, ContainerFoldingLog
 	}
 }
 

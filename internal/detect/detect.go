@@ -97,6 +97,7 @@ const (
 	ContainerConversations = "jsonl-conversations" // a conversation a line
 	ContainerLinkedLog     = "linked-log"          // a log whose records name their parents
 	ContainerEventLog      = "event-log"           // a log without links
+	ContainerFoldingLog    = "folding-log"         // a log in which a record takes the place of an earlier one
 	ContainerEmpty         = "empty"
 )
 
@@ -113,7 +114,7 @@ func Read(src *transcript.Source, opts Options, yield func(*transcript.Conversat
 	if shape.reason != "" {
 		return f, &ErrNotTranscript{shape.reason}
 	}
-	r := &reader{file: f, opts: opts, shape: shape, yield: yield}
+	r := &reader{file: f, src: src, opts: opts, shape: shape, yield: yield}
 	if err := r.read(src); err != nil {
 		return f, err
 	}
@@ -250,6 +251,7 @@ func brokenReason(src *transcript.Source, doc transcript.Record) (string, error)
 
 type reader struct {
 	file  *File
+	src   *transcript.Source
 	opts  Options
 	shape *shape
 	yield func(*transcript.Conversation) error
@@ -309,6 +311,8 @@ func (r *reader) sink() sink {
 	switch r.shape.class {
 	case classLog:
 		return newLogSink(r, r.shape.log)
+	case classFold:
+		return &foldSink{r: r, folder: newFolder(dialect.ByName(r.shape.Dialect).Fold, false)}
 	case classMessage:
 		s := &lineSink{r: r, seq: r.newSequence("")}
 		if c := s.seq.b.Conv; r.shape.Framing != transcript.FramingDocument {
@@ -426,6 +430,12 @@ func (s *conversationSink) record(index int32, v transcript.Value) {
 			}
 			if p.wrap == nil {
 				c.Lists = append(c.Lists, part.Span())
+			}
+			if q.primary != nil && q.primary.Fold != nil {
+				for _, e := range foldList(part, p.wrap, q.primary.Fold) {
+					q.add(index, e)
+				}
+				continue
 			}
 			for _, e := range part.Elements() {
 				q.add(index, e.Path(p.wrap...))

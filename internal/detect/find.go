@@ -187,7 +187,7 @@ func (f *finder) object(v transcript.Value, path []string, ctx place, depth int)
 		sub := ctx
 		sub.traced = sub.traced || slices.Contains(traceKeys, m.key) || m.key == "inputs" && (has("outputs") || has("run_type"))
 		if f.alone(m.key, path, sub.traced) {
-			if d, claim, _ := claimOf(m.val); claim == dialect.ClaimDecisive || claim == dialect.ClaimPlain && knownRole(m.val) {
+			if d, claim, _ := claimOf(m.val); claim == dialect.ClaimDecisive || claim == dialect.ClaimPlain && plainRole(m.val) {
 				sub.traced, sub.hint = true, d
 				f.emit(sub, append(path, m.key), classMessage, nil, m.val)
 				continue
@@ -323,7 +323,7 @@ func listClass(v transcript.Value) (class, *dialect.Dialect) {
 		}
 		_, claim, _ := claimOf(e)
 		switch {
-		case claim == dialect.ClaimDecisive || claim == dialect.ClaimPlain && knownRole(e):
+		case claim == dialect.ClaimDecisive || claim == dialect.ClaimPlain && plainRole(e):
 			messages++
 		case claim == dialect.ClaimNone && dialect.Alien(e):
 			return classOther, nil // it speaks, but no dialect that is known

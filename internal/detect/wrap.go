@@ -54,7 +54,7 @@ func (t *wrapTally) walk(v transcript.Value, path []string) {
 			continue
 		}
 		d, claim, sign := claimOf(val)
-		if claim == dialect.ClaimDecisive || claim == dialect.ClaimPlain && knownRole(val) {
+		if claim == dialect.ClaimDecisive || claim == dialect.ClaimPlain && plainRole(val) {
 			w := t.at(inner)
 			w.messages++
 			w.decide(d, sign.String(), claim, val)

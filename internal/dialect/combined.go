@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -13,17 +14,23 @@ type Combined struct {
 	// Members are the members of a message of which each has one at least:
 	// without any, nothing else is looked at.
 	Members []string
-	// Marks lead to what only this dialect's messages have, all of it.
-	Marks []Path
+	// Kind says what an element is; where it is given, one that is none of Kinds
+	// is not the dialect's. One that ends in "*" is the beginning of a kind.
+	Kind  Path
+	Kinds []string
+	// Marks lead to what only this dialect's messages have, one set of them
+	// complete.
+	Marks [][]Path
+	// Own is how the role is written that only this dialect has.
+	Own string
 	// Plain lead to what a message without calls has, all of it.
 	Plain []Path
 	// Role is who speaks; without it the model does. Roles are spellings of its
-	// own; a role that is written otherwise is book-keeping where Roles are all.
-	Role     Path
-	Roles    []RoleName
-	AllRoles bool
-	Turn     Path // what the messages of one turn share
-	Text     Path // a text, or a list of parts with one
+	// own. What is said in another role than the four is for nobody.
+	Role  Path
+	Roles []RoleName
+	Turn  Path // what the messages of one turn share
+	Text  Path // a text, or a list of parts with one
 	// Records are where the calls stand. A call that an earlier one of them has
 	// as well is a copy.
 	Records []Records
@@ -50,11 +57,14 @@ type Records struct {
 	Record         Path
 	ID, Name, Args Path
 	Want           transcript.ArgsConvention
+	Free           bool // arguments are free text
 	// State says what became of the call, in the words of States.
 	State  Path
 	States []StateName
 	// Result is what it was answered with, Failure the same after an error.
 	Result, Failure Path
+	// Apart is set where results stand in elements of their own.
+	Apart bool
 	// Answered is set where only a call with a Result was answered, whatever its
 	// State says.
 	Answered bool
@@ -65,11 +75,20 @@ type Records struct {
 	Approval        Path
 }
 
-// Answers are a list of results that name their calls. Where nothing is called,
-// one that names no call is no result.
+// Answers are results that stand by themselves and name their calls.
 type Answers struct {
-	In          Path
-	ID, Payload Path
+	In Path // a list of results, or one
+	// Has leads to what a result has, and Tag to one of Tags.
+	Has  Path
+	Tag  Path
+	Tags []string
+	// Record leads from the element to the result, ID, Name and Payload from
+	// there. Error is there on a result that is an error.
+	Record            Path
+	ID, Name, Payload Path
+	Error             Path
+	// Unnamed is set where a result need not say which call it answers.
+	Unnamed bool
 }
 
 // A StateName is how a dialect writes a state.
@@ -98,10 +117,10 @@ func (d *Combined) Claim(v transcript.Value) (Claim, Sign) {
 	if v.Kind() != transcript.Object || !hasMember(v, d.Members) {
 		return ClaimNone, Sign{}
 	}
-	role := member(d.Role, v)
-	if d.Role != "" && role.Kind() != transcript.String && len(d.Marks) == 0 {
+	if d.Kind != "" && !tagged(d.Kinds, d.Kind.In(v)) {
 		return ClaimNone, Sign{}
 	}
+	role := member(d.Role, v)
 	for i := range d.Records {
 		rs := &d.Records[i]
 		for e := range rs.elements(v) {
@@ -113,11 +132,23 @@ func (d *Combined) Claim(v transcript.Value) (Claim, Sign) {
 			}
 		}
 	}
-	if len(d.Marks) > 0 && leadsTo(v, d.Marks) {
-		return ClaimDecisive, Sign{Member: d.Marks[0].Key()}
+	for e := range d.Results.elements(v) {
+		if res, ok := d.Results.result(e); ok && d.Results.Has != "" && d.Results.ID.In(res).Exists() {
+			return ClaimDecisive, Sign{Member: d.Results.Has.Key()}
+		}
 	}
-	if len(d.Plain) > 0 && leadsTo(v, d.Plain) && d.roleOf(role) != transcript.RoleOther {
-		return ClaimPlain, Sign{d.Role.Key(), role}
+	for _, marks := range d.Marks {
+		if leadsTo(v, marks) {
+			return ClaimDecisive, Sign{Member: marks[0].Key()}
+		}
+	}
+	if len(d.Plain) > 0 && leadsTo(v, d.Plain) {
+		switch {
+		case d.Own != "" && role.Is(d.Own):
+			return ClaimDecisive, Sign{d.Role.Key(), role}
+		case d.roleOf(role) != transcript.RoleOther || d.Own != "":
+			return ClaimPlain, Sign{d.Role.Key(), role}
+		}
 	}
 	return ClaimNone, Sign{}
 }
@@ -154,19 +185,25 @@ func (d *Combined) roleOf(v transcript.Value) transcript.Role {
 			return d.Roles[i].Role
 		}
 	}
-	if d.AllRoles {
-		return transcript.RoleOther
-	}
 	return roleOf(v)
 }
 
 // elements yields what may be a call, or stands beside calls.
-func (rs *Records) elements(v transcript.Value) func(yield func(transcript.Value) bool) {
+func (rs *Records) elements(v transcript.Value) iter.Seq[transcript.Value] {
+	return listed(rs.In.In(v))
+}
+
+// elements yields what may be a result.
+func (a *Answers) elements(v transcript.Value) iter.Seq[transcript.Value] {
+	if a.ID == "" {
+		return func(func(transcript.Value) bool) {}
+	}
+	return listed(a.In.In(v))
+}
+
+// listed yields the elements of a list, or the one object that is there instead.
+func listed(list transcript.Value) iter.Seq[transcript.Value] {
 	return func(yield func(transcript.Value) bool) {
-		list := v
-		if rs.In != "" {
-			list = rs.In.In(v)
-		}
 		if list.Kind() == transcript.Object {
 			yield(list)
 			return
@@ -190,11 +227,29 @@ func (rs *Records) record(e transcript.Value) (rec, tag transcript.Value, ok boo
 			return rec, tag, false
 		}
 	}
-	rec = e
-	if rs.Record != "" {
-		rec = rs.Record.In(e)
+	rec = rs.Record.In(e)
+	if rs.In == "" && rs.Tag == "" && !rs.decisive(rec) {
+		return rec, tag, false // the message itself, and no call
 	}
 	return rec, tag, rec.Kind() == transcript.Object
+}
+
+// result returns the result that an element holds.
+func (a *Answers) result(e transcript.Value) (transcript.Value, bool) {
+	if e.Kind() != transcript.Object || a.Has != "" && !a.Has.In(e).Exists() || a.Tag != "" && !tagged(a.Tags, a.Tag.In(e)) {
+		return transcript.Value{}, false
+	}
+	res := a.Record.In(e)
+	return res, res.Kind() == transcript.Object
+}
+
+// tagged reports whether a tag is one of a list, or begins like one of it that
+// ends in "*".
+func tagged(tags []string, tag transcript.Value) bool {
+	return slices.ContainsFunc(tags, func(t string) bool {
+		prefix, open := strings.CutSuffix(t, "*")
+		return !open && tag.Is(t) || open && strings.HasPrefix(tag.Str(), prefix)
+	})
 }
 
 // nameIn reports whether a tag is a call's, and returns the name in it.
@@ -233,12 +288,17 @@ func (rs *Records) state(rec transcript.Value) *StateName {
 }
 
 // Reader implements Driver.
-func (d *Combined) Reader(b *transcript.Builder) Reader { return &combinedReader{Combined: d, b: b} }
+func (d *Combined) Reader(b *transcript.Builder) Reader {
+	return &combinedReader{Combined: d, b: b, answered: map[string]bool{}}
+}
 
 type combinedReader struct {
 	*Combined
 	b    *transcript.Builder
 	seen []string // ids of the message's calls, as written
+	// answered are the ids, as written, of calls whose record has a result;
+	// what else has one for them is a copy.
+	answered map[string]bool
 }
 
 func (r *combinedReader) Read(v transcript.Value) {
@@ -246,6 +306,9 @@ func (r *combinedReader) Read(v transcript.Value) {
 	b.Fields(v, nil, nil)
 	roleVal := member(r.Role, v)
 	role := r.roleOf(roleVal)
+	if role == transcript.RoleOther {
+		return
+	}
 	m := b.Begin(v, roleVal, role, string(member(r.Turn, v).Raw()))
 	if role == transcript.RoleUser {
 		m.Flags |= transcript.MessageTyped
@@ -259,8 +322,15 @@ func (r *combinedReader) Read(v transcript.Value) {
 	for i := range r.Records {
 		r.records(v, &r.Records[i], role)
 	}
-	for _, e := range member(r.Results.In, v).Elements() {
-		r.result(e, len(b.Conv.Calls) > at)
+	results := len(b.Conv.Results)
+	calls := len(b.Conv.Calls)
+	for e := range r.Results.elements(v) {
+		r.result(e, calls > at)
+	}
+	if len(b.Conv.Results) > results && calls == at {
+		m := b.Message()
+		m.Role = transcript.RoleTool
+		m.Flags &^= transcript.MessageTyped
 	}
 	if b.Message().Void() && len(r.Plain) > 0 && leadsTo(v, r.Plain) {
 		b.Message().Flags |= transcript.MessageEmpty
@@ -308,19 +378,25 @@ func (r *combinedReader) records(v transcript.Value, rs *Records, role transcrip
 			r.b.Block(transcript.BlockReasoning, e, 0)
 			continue
 		}
-		r.b.Block(transcript.BlockOther, e, 0)
+		if rs.Tag != "" && e.Span() != v.Span() {
+			r.b.Block(transcript.BlockOther, e, 0)
+		}
 	}
 }
 
 func (r *combinedReader) call(e, rec, tag transcript.Value, rs *Records, role transcript.Role) {
 	b := r.b
-	b.Fields(rec, nil, nil)
+	if rs.In != "" {
+		b.Fields(rec, nil, nil)
+	}
 	id := rs.ID.In(rec)
 	if id.Kind() == transcript.String && len(id.Raw()) > 2 {
 		if slices.Contains(r.seen, string(id.Raw())) && rs != &r.Records[0] {
 			return // a copy
 		}
 		r.seen = append(r.seen, string(id.Raw()))
+	} else if rs != &r.Records[0] && len(r.seen) > 0 {
+		return // a copy that does not tell of which
 	}
 	call := transcript.Call{
 		ID: transcript.TokenOf(id, e.Span()), Name: transcript.TokenOf(rs.Name.In(rec), e.Span()),
@@ -332,7 +408,15 @@ func (r *combinedReader) call(e, rec, tag transcript.Value, rs *Records, role tr
 		call.NameInTag = true
 	}
 	call.Hosted = call.Server || slices.Contains(r.Needless, call.Name.Text())
-	setArgs(b, &call, rs.Args.In(rec), rs.Want)
+	if args := rs.Args.In(rec); !rs.Free {
+		setArgs(b, &call, args, rs.Want)
+	} else if call.Form = transcript.ArgsText; args.Exists() {
+		call.Args = args.Span()
+	}
+	if rs.Apart {
+		b.Call(e, call, 0)
+		return
+	}
 	state := transcript.CallOpen
 	said := rs.state(rec)
 	if said != nil {
@@ -355,19 +439,29 @@ func (r *combinedReader) call(e, rec, tag transcript.Value, rs *Records, role tr
 		if payload.Exists() {
 			res.Payload = payload.Span()
 		}
+		r.answered[call.ID.Raw] = true
 	}
 	b.Combined(e, call, res)
 }
 
 // result reads a result that stands by itself.
 func (r *combinedReader) result(e transcript.Value, called bool) {
-	id := r.Results.ID.In(e)
-	if !called && pairsNothing(id) {
+	v, ok := r.Results.result(e)
+	if !ok {
+		return
+	}
+	id := r.Results.ID.In(v)
+	switch none := pairsNothing(id); {
+	case none && (r.Results.Unnamed && !called || len(r.answered) > 0), r.answered[string(id.Raw())]:
+		// It answers nothing, or repeats what the record of its call says.
 		r.b.Block(transcript.BlockOther, e, 0)
 		return
 	}
-	res := transcript.Result{ID: transcript.TokenOf(id, e.Span()), Name: transcript.Token{Span: e.Span()}}
-	if p := r.Results.Payload.In(e); p.Exists() {
+	res := transcript.Result{
+		ID: transcript.TokenOf(id, e.Span()), Name: transcript.TokenOf(member(r.Results.Name, v), e.Span()),
+		NoIDs: r.Results.Unnamed && pairsNothing(id), Error: member(r.Results.Error, v).Exists(),
+	}
+	if p := r.Results.Payload.In(v); p.Exists() {
 		res.Payload = p.Span()
 	}
 	r.b.Result(e, res)

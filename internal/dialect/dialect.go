@@ -73,9 +73,32 @@ type Dialect struct {
 	// Log describes the envelope of a session log; nil where messages stand
 	// bare.
 	Log *Log
+	// Fold describes a log in which records take the place of earlier ones.
+	Fold *Fold
 	// Holder describes the object that holds the messages, where that tells the
 	// dialect; nil elsewhere.
 	Holder *Holder
+}
+
+// A Fold says how the records of a log take the place of earlier ones.
+type Fold struct {
+	// ID is what two records share of which the later one counts.
+	ID Path
+	// Rewind names the record that is taken back with all behind it, Reset leads
+	// to a list of messages that takes the place of all.
+	Rewind, Reset Path
+	// Control are members, and Kinds kinds as Kind says them, of records that
+	// do not speak.
+	Control []string
+	Kind    Path
+	Kinds   []string
+	// Append is set where a message is changed by writing it again.
+	Append bool
+}
+
+// Controls reports whether a record is one of book-keeping.
+func (f *Fold) Controls(v transcript.Value) bool {
+	return v.Kind() == transcript.Object && (hasMember(v, f.Control) || f.Kind != "" && tagged(f.Kinds, f.Kind.In(v)))
 }
 
 // A Holder is an object in which only one dialect keeps messages.
@@ -97,6 +120,12 @@ func All() []*Dialect {
 		AISDKUI,
 		LangChain,
 		Inspect,
+		OpenCode,
+		GeminiCLI,
+		Continue,
+		ATIF,
+		CodexExec,
+		OpenHands,
 	}
 }
 

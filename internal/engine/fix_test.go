@@ -364,7 +364,7 @@ func units(text []byte) (list []string, rest string) {
 		if json.Unmarshal(raw, &m) != nil {
 			return false
 		}
-		return m["role"] != nil || len(m["type"]) > 0 && m["type"][0] == '"' || m["uuid"] != nil
+		return m["role"] != nil || m["contextItems"] != nil || m["info"] != nil && m["parts"] != nil || len(m["type"]) > 0 && m["type"][0] == '"' || m["uuid"] != nil
 	}
 	var walk func(raw []byte)
 	walk = func(raw []byte) {

@@ -1,0 +1,132 @@
+package detect
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// A folded record is one that counts, as far as the log has been read.
+type folded struct {
+	id     string // as written, "" for a record that is not replaced
+	record int32
+	span   transcript.Span
+	val    transcript.Value // of a document, whose text stays
+}
+
+// A folder keeps which records of a log count: of those with one id the last,
+// in the place of the first.
+type folder struct {
+	log  *dialect.Fold
+	live []folded
+	at   map[string]int // by id, the place in live
+	keep bool           // the values stay good
+}
+
+func newFolder(log *dialect.Fold, keep bool) *folder {
+	return &folder{log: log, at: map[string]int{}, keep: keep}
+}
+
+// add reads a record. It returns false for one that does not speak.
+func (f *folder) add(record int32, v transcript.Value) bool {
+	if v.Kind() != transcript.Object {
+		return false
+	}
+	if f.log.Rewind != "" {
+		if to := f.log.Rewind.In(v); to.Kind() == transcript.String {
+			f.rewind(string(to.Raw()))
+			return false
+		}
+	}
+	if f.log.Reset != "" {
+		if list := f.log.Reset.In(v); list.First().Exists() {
+			f.rewind("")
+			for _, e := range list.Elements() {
+				f.put(record, e)
+			}
+			return true
+		}
+	}
+	if f.log.Controls(v) {
+		return false
+	}
+	f.put(record, v)
+	return true
+}
+
+func (f *folder) put(record int32, v transcript.Value) {
+	e := folded{record: record, span: v.Span()}
+	if f.keep {
+		e.val = v
+	}
+	if id := f.log.ID.In(v); id.Kind() == transcript.String {
+		e.id = string(id.Raw())
+		if i, again := f.at[e.id]; again {
+			f.live[i] = e
+			return
+		}
+		f.at[e.id] = len(f.live)
+	}
+	f.live = append(f.live, e)
+}
+
+// rewind takes back the record of an id with all behind it, and everything
+// where there is none.
+func (f *folder) rewind(id string) {
+	to := max(0, slices.IndexFunc(f.live, func(e folded) bool { return id != "" && e.id == id }))
+	for _, e := range f.live[to:] {
+		delete(f.at, e.id)
+	}
+	f.live = f.live[:to]
+}
+
+// foldSink reads a log of lines in which later records replace earlier ones.
+type foldSink struct {
+	r      *reader
+	folder *folder
+	torns  bool
+}
+
+func (s *foldSink) record(index int32, v transcript.Value) {
+	if !s.folder.add(index, v) {
+		s.r.file.Skipped++
+	}
+}
+
+func (s *foldSink) torn(int32) { s.torns = true }
+
+func (s *foldSink) end() {
+	q := s.r.newSequence("")
+	q.primary = dialect.ByName(s.r.shape.Dialect)
+	for _, e := range s.folder.live {
+		text, err := s.r.src.Bytes(e.span)
+		if err != nil {
+			s.r.err = err
+			return
+		}
+		if !q.add(e.record, transcript.NewValue(text, e.span.Start)) {
+			s.r.file.Skipped++
+		}
+	}
+	c := q.b.Conv
+	c.Lines, c.Folded, c.Incomplete = true, s.folder.log.Append, s.torns
+	s.r.finish(q)
+	s.r.hand(c)
+}
+
+// foldList yields the elements of a list that count.
+func foldList(list transcript.Value, wrap []string, log *dialect.Fold) iter.Seq2[int, transcript.Value] {
+	f := newFolder(log, true)
+	for _, e := range list.Elements() {
+		f.add(0, e.Path(wrap...))
+	}
+	return func(yield func(int, transcript.Value) bool) {
+		for i := range f.live {
+			if !yield(i, f.live[i].val) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,27 @@
+package dialect
+
+import "github.com/toolguard/toolguard/internal/transcript"
+
+// ATIF is the dialect of the Agent Trajectory Interchange Format.
+var ATIF = &Dialect{
+	Name:    "atif",
+	Title:   "ATIF trajectories",
+	Summary: "Steps with tool_calls and an observation, whose results name them.",
+	Where:   "trajectory.json of Harbor, terminal-bench and NeMo runs",
+	Example: `{"step_id":1,"source":"agent","message":"","tool_calls":[{"tool_call_id":"c1","function_name":"ls","arguments":{}}]}
+{"step_id":1,"source":"agent","message":"","tool_calls":[{"tool_call_id":"c1","function_name":"ls","arguments":{}}],"observation":{"results":[{"source_call_id":"c1","content":"a.txt"}]}}`,
+	Provider:  "neutral",
+	Window:    transcript.WindowOwn,
+	CheckOnly: "a trajectory is the record of a run, from which its score was taken",
+	Driver: &Combined{
+		Members: []string{"step_id"},
+		Marks:   [][]Path{{"step_id", "source", "message"}, {"step_id", "source", "tool_calls"}, {"step_id", "source", "observation"}},
+		Role:    "source",
+		Text:    "message",
+		Records: []Records{{
+			In: "tool_calls", ID: "tool_call_id", Name: "function_name", Args: "arguments", Want: transcript.ArgsWantObject, Apart: true,
+		}},
+		Results:  Answers{In: "observation.results", ID: "source_call_id", Payload: "content", Unnamed: true},
+		Needless: []string{"finish", "submit"},
+	},
+}

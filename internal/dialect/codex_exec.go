@@ -1,0 +1,34 @@
+package dialect
+
+import "github.com/toolguard/toolguard/internal/transcript"
+
+// CodexExec is the dialect of what codex exec --json prints.
+var CodexExec = &Dialect{
+	Name:    "codex-exec",
+	Title:   "codex exec --json output",
+	Summary: "Events about items; an item of work holds its status and output, and its last event counts.",
+	Where:   "the standard output of codex exec --json",
+	Example: `{"type":"item.started","item":{"id":"item_1","type":"command_execution","command":"ls","aggregated_output":"","status":"in_progress"}}
+{"type":"item.completed","item":{"id":"item_1","type":"command_execution","command":"ls","aggregated_output":"a.txt","exit_code":0,"status":"completed"}}`,
+	Provider:  "neutral",
+	Window:    transcript.WindowLog,
+	CheckOnly: "it is the output of a program, which nothing reads back",
+	Fold:      &Fold{ID: "item.id", Kind: "type", Kinds: []string{"thread.*", "turn.*"}},
+	Driver: &Combined{
+		Members: []string{"item"},
+		Kind:    "type", Kinds: []string{"item.*"},
+		Marks: [][]Path{{"item.id", "item.type"}},
+		Records: []Records{{
+			In: "item", Tag: "type", Calls: []string{"command_execution", "mcp_tool_call", "file_change"},
+			Text: "agent_message", Reasoning: "reasoning",
+			ID: "id", Name: "tool|type", Args: "arguments|command|changes", Free: true,
+			State: "status", States: []StateName{
+				{Written: "in_progress", State: transcript.CallOpen},
+				{Written: "completed", State: transcript.CallDone},
+				{Written: "failed", State: transcript.CallFailed},
+				{Written: "declined", State: transcript.CallFailed},
+			},
+			Result: "aggregated_output|result|changes", Failure: "error|aggregated_output",
+		}},
+	},
+}

@@ -1,0 +1,42 @@
+package dialect
+
+import "github.com/toolguard/toolguard/internal/transcript"
+
+// Continue is the dialect of Continue's sessions.
+var Continue = &Dialect{
+	Name:    "continue",
+	Title:   "Continue sessions",
+	Summary: "History items with a message and toolCallStates, each with its status and output.",
+	Where:   "~/.continue/sessions/*.json",
+	Example: `{"message":{"role":"assistant","content":"","toolCalls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},"contextItems":[],"toolCallStates":[{"toolCallId":"c1","toolCall":{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}},"status":"calling"}]}
+{"message":{"role":"assistant","content":"","toolCalls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},"contextItems":[],"toolCallStates":[{"toolCallId":"c1","toolCall":{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}},"status":"done","output":[{"name":"Tool Result","description":"Tool execution result","content":"a.txt"}]}]}`,
+	Provider: "neutral",
+	Window:   transcript.WindowLog,
+	Driver: &Combined{
+		Members: []string{"contextItems", "toolCallStates"},
+		Marks:   [][]Path{{"contextItems", "message.role"}, {"toolCallStates", "message.role"}},
+		Role:    "message.role",
+		Roles:   []RoleName{{"thinking", transcript.RoleAssistant}},
+		Text:    "message.content",
+		Records: []Records{
+			{
+				In: "toolCallStates", ID: "toolCallId|toolCall.id", Name: "toolCall.function.name", Args: "toolCall.function.arguments",
+				State: "status", States: []StateName{
+					{Written: "generating", State: transcript.CallInterrupted},
+					{Written: "generated", State: transcript.CallWaiting},
+					{Written: "calling", State: transcript.CallOpen},
+					{Written: "done", State: transcript.CallDone},
+					{Written: "errored", State: transcript.CallFailed},
+					{Written: "canceled", State: transcript.CallInterrupted},
+				},
+				Result: "output",
+				Answer: []Setting{
+					{To: "status", Raw: `"errored"`},
+					{To: "output", Raw: `[{"name":"Tool Result","description":"Tool execution result","content":$text}]`},
+				},
+			},
+			{In: "message.toolCalls", ID: "id", Name: "function.name", Args: "function.arguments", Apart: true},
+		},
+		Results: Answers{In: "message", Has: "toolCallId", ID: "toolCallId", Payload: "content"},
+	},
+}

@@ -1,0 +1,48 @@
+package dialect
+
+import "github.com/toolguard/toolguard/internal/transcript"
+
+// GeminiCLI is the dialect of Gemini CLI's own sessions.
+var GeminiCLI = &Dialect{
+	Name:    "gemini-cli",
+	Title:   "Gemini CLI sessions",
+	Summary: "Messages with toolCalls, each with its status and result; in logs the last record with an id counts.",
+	Where:   "~/.gemini/tmp/<project>/chats/session-*.jsonl and .json",
+	Example: `{"id":"m1","timestamp":"2026-01-01T00:00:00Z","type":"gemini","content":"","toolCalls":[{"id":"ls-1","name":"ls","args":{},"status":"executing"}]}
+{"id":"m1","timestamp":"2026-01-01T00:00:00Z","type":"gemini","content":"","toolCalls":[{"id":"ls-1","name":"ls","args":{},"status":"success","result":[{"functionResponse":{"id":"ls-1","name":"ls","response":{"output":"a.txt"}}}]}]}`,
+	Provider: "neutral",
+	Window:   transcript.WindowLog,
+	Fold:     &Fold{ID: "id", Rewind: "$rewindTo", Reset: "$set.messages", Control: []string{"$set", "$rewindTo", "projectHash"}, Append: true},
+	Driver: &Combined{
+		Members: []string{"toolCalls", "type"},
+		Kind:    "type", Kinds: []string{"gemini", "user", "info", "error", "warning"},
+		Plain: []Path{"id", "timestamp", "content"},
+		Own:   "gemini",
+		Role:  "type",
+		Roles: []RoleName{
+			{"gemini", transcript.RoleAssistant}, {"info", transcript.RoleOther}, {"error", transcript.RoleOther}, {"warning", transcript.RoleOther},
+		},
+		Text: "content",
+		Records: []Records{
+			{
+				In: "toolCalls", ID: "id", Name: "name", Args: "args", Want: transcript.ArgsWantObject,
+				State: "status", States: []StateName{
+					{Written: "validating", State: transcript.CallOpen},
+					{Written: "scheduled", State: transcript.CallOpen},
+					{Written: "executing", State: transcript.CallOpen},
+					{Written: "awaiting_approval", State: transcript.CallWaiting},
+					{Written: "success", State: transcript.CallDone},
+					{Written: "error", State: transcript.CallFailed},
+					{Written: "cancelled", State: transcript.CallInterrupted},
+				},
+				Result: "result", Answered: true,
+				Answer: []Setting{
+					{To: "status", Raw: `"error"`},
+					{To: "result", Raw: `[{"functionResponse":{"id":$id,"name":$name,"response":{"error":$text}}}]`},
+				},
+			},
+			{In: "content", Record: "functionCall", ID: "id", Name: "name", Args: "args", Want: transcript.ArgsWantObject, Apart: true},
+		},
+		Results: Answers{In: "content", Has: "functionResponse", Record: "functionResponse", ID: "id", Name: "name", Payload: "response"},
+	},
+}

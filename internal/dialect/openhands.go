@@ -1,0 +1,48 @@
+package dialect
+
+import "github.com/toolguard/toolguard/internal/transcript"
+
+// OpenHands is the dialect of OpenHands' events, of both of its versions.
+var OpenHands = &Dialect{
+	Name:    "openhands",
+	Title:   "OpenHands events",
+	Summary: "Actions and observations that name the tool call they belong to.",
+	Where:   "trajectories, output.jsonl of evaluations, events of the agent SDK",
+	Example: `{"id":1,"source":"agent","action":"run","args":{"command":"ls"},"tool_call_metadata":{"function_name":"bash","tool_call_id":"c1"}}
+{"id":2,"source":"agent","observation":"run","cause":1,"content":"a.txt","tool_call_metadata":{"function_name":"bash","tool_call_id":"c1"}}`,
+	Provider:  "neutral",
+	Window:    transcript.WindowLog,
+	CheckOnly: "events are numbered, and name each other by their numbers",
+	Driver: &Combined{
+		Members: []string{"tool_call_metadata", "tool_call_id", "kind", "observation", "action"},
+		Marks: [][]Path{
+			{"action", "args", "source", "id"}, {"observation", "cause", "source", "id"}, {"observation", "extras", "source", "id"},
+			{"kind", "source", "llm_message"}, {"kind", "source", "system_prompt"},
+		},
+		Role:  "source",
+		Roles: []RoleName{{"environment", transcript.RoleTool}},
+		Records: []Records{
+			{
+				In: "", ID: "tool_call_metadata.tool_call_id", Name: "tool_call_metadata.function_name", Args: "args", Apart: true,
+			},
+			{
+				In: "", Tag: "kind", Calls: []string{"ActionEvent"},
+				ID: "tool_call_id", Name: "tool_name", Args: "tool_call.arguments|tool_call.function.arguments|action", Apart: true,
+			},
+			{
+				In: "", Tag: "kind", Calls: []string{"ACPToolCallEvent"},
+				ID: "tool_call_id", Name: "title", Args: "raw_input",
+				State: "status", States: []StateName{
+					{Written: "pending", State: transcript.CallOpen}, {Written: "in_progress", State: transcript.CallOpen},
+					{Written: "completed", State: transcript.CallDone}, {Written: "failed", State: transcript.CallFailed},
+				},
+				Result: "raw_output|content",
+			},
+		},
+		Results: Answers{
+			Has: "observation|rejection_reason|error", ID: "tool_call_metadata.tool_call_id|tool_call_id", Name: "tool_call_metadata.function_name|tool_name",
+			Payload: "content|observation|rejection_reason|error", Unnamed: true,
+		},
+		Needless: []string{"finish"},
+	},
+}
