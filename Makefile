@@ -10,7 +10,7 @@ BENCH    ?= .
 # Packages whose tests define an -update flag for their golden files.
 GOLDEN  ?= ./cmd/toolguard ./internal/config ./internal/engine ./internal/report ./internal/rules
 
-.PHONY: all build test lint fmt fuzz fuzz-seeds cover bench golden docs new-rule clean help
+.PHONY: all build test lint fmt fuzz fuzz-seeds cover bench golden docs picture new-rule snapshot clean help
 
 all: build test lint ## build, test and lint
 
@@ -53,6 +53,7 @@ golden: ## rewrite the golden files from what the code does now
 docs: ## write the pages and the schema in docs that are made from the program
 	$(GO) test ./internal/rules -run TestDocs -update
 	$(GO) test ./cmd/toolguard -run TestFormatsPage -update
+	$(GO) test ./cmd/toolguard -run TestMan -update
 	$(GO) test ./internal/config -run TestSchema -update
 
 # $(VAR) is missingToolResult for the rule missing-tool-result.
@@ -76,8 +77,16 @@ new-rule: ## start a rule: make new-rule NAME=missing-tool-result
 	@printf '%s\n' "$$RULE" >$(FILE)
 	@echo 'wrote $(FILE); now fill it in, add it to All in internal/rules/rules.go, and run make docs'
 
+# GoReleaser has a module of its own: it is large, and only releases need it.
+# What this machine has no tools for is left out.
+snapshot: RELEASER = $(GO) tool -modfile=tools/release/go.mod goreleaser
+snapshot: SKIP = $(shell command -v syft >/dev/null || echo ,sbom)$(shell docker info >/dev/null 2>&1 || echo ,docker)
+snapshot: ## check .goreleaser.yaml and build a release in dist, without publishing it
+	$(RELEASER) check
+	$(RELEASER) release --snapshot --clean --skip=publish$(subst $() ,,$(SKIP))
+
 clean: ## remove what the other targets made
-	rm -rf bin dist cover.out
+	rm -rf bin dist completions cover.out
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

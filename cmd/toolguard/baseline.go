@@ -158,7 +158,7 @@ longer there, is removed.`,
 	flags.BoolVar(&prune, "prune", false, "only remove what is no longer found")
 	flags.StringVar(&f.baseline, "baseline", "", "write to this `file` (default: the one that the config names, or "+baselineName+")")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing but errors")
-	flags.BoolVar(&f.skipUnrecognized, "skip-unrecognized", false, "skip named files that are no transcripts")
+	flags.BoolVar(&f.skipUnrecognized, "skip-unrecognized", false, "skip named files that are not surely transcripts")
 	f.ruleFlags.define(cmd)
 	f.fileFlags.define(cmd)
 	flags.IntVarP(&f.jobs, "jobs", "j", 0, "check `n` files at a time (default: one for each processor)")

@@ -77,7 +77,7 @@ func (f *checkFlags) define(cmd *cobra.Command) {
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print findings only")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show infos, and on standard error what each file is and why")
 	flags.BoolVar(&f.exitZero, "exit-zero", false, "exit with 0 although there are findings")
-	flags.BoolVar(&f.skipUnrecognized, "skip-unrecognized", false, "skip named files that are no transcripts")
+	flags.BoolVar(&f.skipUnrecognized, "skip-unrecognized", false, "skip named files that are not surely transcripts")
 	f.fileFlags.define(cmd)
 	flags.StringVar(&f.baseline, "baseline", "", "leave out the findings that this `file` holds; toolguard baseline writes it")
 	flags.IntVarP(&f.jobs, "jobs", "j", 0, "check `n` files at a time (default: one for each processor)")
@@ -294,7 +294,7 @@ func (c *check) admits(t *target, r *engine.Report) bool {
 		return false
 	case r.Skipped != "":
 		skip = "not a transcript: " + r.Skipped
-	case !t.named && !r.File.Sure:
+	case (!t.named || c.flags.skipUnrecognized) && !r.File.Sure:
 		skip = "nothing in it is found in transcripts alone"
 	}
 	if skip != "" {

@@ -32,12 +32,14 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("TRANSCRIPTS", transcripts)
+			env.Setenv("PROJECT", filepath.Dir(filepath.Dir(transcripts)))
 			// With the race detector each command would sleep for a second.
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":      exits,
+			"hook":       hook,
 			"unquote-go": unquoteGo,
 		},
 		Condition: func(cond string) (bool, error) {
