@@ -10,7 +10,7 @@ BENCH    ?= .
 # Packages whose tests define an -update flag for their golden files.
 GOLDEN  ?= ./cmd/toolguard ./internal/config ./internal/engine ./internal/report ./internal/rules
 
-.PHONY: all build test lint fmt fuzz fuzz-seeds cover bench golden docs picture new-rule snapshot clean help
+.PHONY: all build test lint fmt fuzz fuzz-seeds cover bench golden docs new-rule snapshot clean help
 
 all: build test lint ## build, test and lint
 
@@ -53,7 +53,8 @@ golden: ## rewrite the golden files from what the code does now
 docs: ## write the pages and the schema in docs that are made from the program
 	$(GO) test ./internal/rules -run TestDocs -update
 	$(GO) test ./cmd/toolguard -run TestFormatsPage -update
-	$(GO) test ./cmd/toolguard -run TestMan -update
+	$(GO) test ./cmd/toolguard -run 'TestMan|TestPages|TestReadme' -update
+	$(GO) run ./scripts/picture >docs/toolguard.svg.new && mv docs/toolguard.svg.new docs/toolguard.svg
 	$(GO) test ./internal/config -run TestSchema -update
 
 # $(VAR) is missingToolResult for the rule missing-tool-result.

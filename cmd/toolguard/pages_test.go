@@ -170,3 +170,55 @@ func provider(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "{\"messages\":%d,\"text\":\"hello\"}\n", len(request.Messages))
 	}
 }
+
+// TestReadmeCommands runs the commands that the README lists without output.
+// None may fail but by findings.
+func TestReadmeCommands(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the README is written for a shell")
+	}
+	t.Parallel()
+	raw, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const history = `[{"role":"user","content":"q"},
+{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
+{"role":"user","content":"well?"}]`
+	ran, fenced, listed := 0, false, false
+	for line := range strings.Lines(string(raw)) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "```") {
+			listed = line == "```" && !fenced
+			fenced = !fenced
+		}
+		if !listed || !strings.HasPrefix(line, "toolguard ") && !strings.HasPrefix(line, "my-agent ") {
+			continue
+		}
+		dir := t.TempDir()
+		for name, text := range map[string]string{
+			"session.jsonl": cut, "history.json": history, "request.json": history, "fixtures/a.json": history,
+			".claude/projects/p/s.jsonl": cut,
+			"bin/my-agent":               "#!/bin/sh\ncat history.json\n", "bin/my-client": "#!/bin/sh\ngrep -q c1\n",
+		} {
+			name = filepath.Join(dir, filepath.FromSlash(name))
+			if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(name, []byte(text), 0o777); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cmd := exec.Command("sh", "-c", line)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "HOME="+dir, "PATH="+filepath.Join(dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+		out, _ := cmd.CombinedOutput()
+		if code := cmd.ProcessState.ExitCode(); code != exitOK && code != exitFindings || bytes.Contains(out, []byte("toolguard: ")) {
+			t.Errorf("%s: exit code %d\n%s", line, code, out)
+		}
+		ran++
+	}
+	if ran < 8 {
+		t.Errorf("README.md lists %d commands", ran)
+	}
+}
