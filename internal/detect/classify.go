@@ -36,7 +36,7 @@ func claimOf(v transcript.Value) (best *dialect.Dialect, claim dialect.Claim, si
 
 // says reports whether a claim makes a message of v.
 func says(claim dialect.Claim, v transcript.Value) bool {
-	return claim > dialect.ClaimPlain || claim == dialect.ClaimPlain && knownRole(v)
+	return claim > dialect.ClaimPlain || claim == dialect.ClaimPlain && plainRole(v)
 }
 
 // knownRole reports whether a plain message has a role that agents use. A
@@ -47,8 +47,12 @@ func knownRole(v transcript.Value) bool {
 	case "system", "developer", "user", "human", "assistant", "agent", "model", "tool", "function":
 		return true
 	}
-	return !role.Exists() || strings.HasPrefix(role.Str(), "_")
+	return strings.HasPrefix(role.Str(), "_")
 }
+
+// plainRole reports whether a plain message has a role that agents use, or says
+// by another member who speaks.
+func plainRole(v transcript.Value) bool { return !v.Get("role").Exists() || knownRole(v) }
 
 // A tally counts what the records of a file's head are.
 type tally struct {

@@ -35,7 +35,7 @@ var CopilotCLI = &Dialect{
 	},
 	Log: &Log{
 		Type: "type", Speaks: []string{"assistant.message", "user.message", "system.message", "tool.execution_start", "tool.execution_complete"},
-		Kinds:  []string{"session.*", "assistant.*", "user.*", "system.*", "tool.*", "subagent.*", "hook.*", "abort"},
+		Kinds:  []string{"session.*", "assistant.*", "user.message", "system.*", "tool.execution_*", "tool.user_requested", "subagent.*", "hook.*", "abort"},
 		Header: "session.start", HeaderHas: []string{"data"},
 		Evidence: []string{"parentId"},
 		ID:       "id", Parent: "parentId", Time: "timestamp", Chain: true,

@@ -91,6 +91,8 @@ var ownDialect = map[string]string{
 	"codex-rollout": "codex", "codex-rollout-old": "openai-responses", // bare items, before there was an envelope
 	"copilot-cli": "copilot-cli", "acp-grok": "acp", "droid": "factory-droid",
 	"langchain": "langchain", "inspect": "inspect",
+	"opencode": "opencode", "gemini-cli-session": "gemini-cli", "continue-cli": "continue", "atif": "atif",
+	"codex-exec-json": "codex-exec", "openhands": "openhands",
 }
 
 // spelled are files of one format that write their messages in the dialect of
@@ -121,6 +123,9 @@ var unread = map[string][2]int{
 	// Nothing but events, each with what a model was sent and put out.
 	"timeline_fixtures_events_utility_bridge_wrapped.json": {1, 0},
 	"timeline_fixtures_events_utility_subagent_loop.json":  {1, 0},
+	// A list of messages and a list of events, which the count does not find.
+	"stage0_agents_gemini_large.json":                              {2, 2},
+	"tests_strands_evals_extractors_fixtures_codex_exec_json.json": {1, 1},
 	// Rows of inputs and outputs with single messages.
 	"promptflow_tests_test_configs_datas_chat_history_with_tools.json": {5, 0},
 	// An app's own envelope around records of a session, out of order.
@@ -139,6 +144,8 @@ var explained = map[string]defects{
 	"tests_fixtures_replay_write_read_file.ultra.json":     {trailing: 2},
 	"timeline_fixtures_events_utility_bridge_wrapped.json": {trailing: 1},
 	"timeline_fixtures_events_utility_subagent_loop.json":  {trailing: 1},
+	// The call that ends a run is never answered.
+	"atif_fixtures_harbor_openhands.json": {},
 	// The three calls of the last turn stand on three lines with one message
 	// id: all are pending. The count takes each line for a message.
 	"full-session-three.jsonl": {trailing: 3},

@@ -167,6 +167,9 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	}
 	native := profile.ByName(dialect.ByName(conv.Dialect).Provider)
 	prof := cmp.Or(c.opts.Target, native)
+	if prof.Contiguous && conv.Window == transcript.WindowNext {
+		conv.Window = transcript.WindowTool
+	}
 	rc := &rules.Context{
 		Conversation: conv, Profile: prof, Native: native,
 		Options: rules.Options{Send: c.opts.Send, Target: c.opts.Target != nil, Strategy: c.opts.Strategy},

@@ -86,9 +86,9 @@ func TestRowExamples(t *testing.T) {
 				Kind: call.Kind, ID: call.ID.Raw, Name: call.Name.Raw, Text: `"made up"`, Named: true,
 				Element: transcript.NewValue([]byte(lines[0])[el.Start:el.End], 0),
 			}
-			text := object(t, w.WriteResult(r))
+			text := written(t, w.WriteResult(r))
 			if msg := w.WriteMessage("["+text+"]", transcript.NewValue([]byte(lines[0]), 0)); msg != nil {
-				text = object(t, msg)
+				text = written(t, msg)
 			}
 			again := check(t, "written", []byte(lines[0]+"\n"+text+"\n"), Options{})
 			if again.Calls != 1 || again.Results != 1 || faulty(again) {
@@ -103,8 +103,8 @@ func faulty(rep *Report) bool {
 	return slices.ContainsFunc(rep.Findings, func(f Finding) bool { return f.Severity > rules.Info })
 }
 
-// object writes members as a JSON object.
-func object(t *testing.T, members []dialect.Field) string {
+// written writes members as a JSON object.
+func written(t *testing.T, members []dialect.Field) string {
 	t.Helper()
 	parts := make([]string, len(members))
 	for i, m := range members {

@@ -34,7 +34,7 @@ var mistral = Profile{
 var deepSeek = Profile{
 	Name: "deepseek", Title: "DeepSeek chat API, thinking models", Wire: Chat, Like: &openAI,
 	NameChars: WordDash, NameMax: 64,
-	Roles: chatRoles, ResultForms: FormString | FormList, Replay: ReplayText,
+	Roles: chatRoles, ResultForms: FormString | FormList, Replay: ReplayText, BlankReasoning: true,
 	Cells: Cells{
 		Missing:          {Error, High, openAINoResponse + " (insufficient tool messages following tool_calls message)", "gh:FoundationAgents/OpenManus#23", []string{"insufficient tool messages following tool_calls message"}},
 		Orphan:           {Error, High, "Messages with role 'tool' must be a response to a preceding message with 'tool_calls'", "gh:agno-agi/agno#3105", nil},

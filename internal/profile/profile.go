@@ -254,6 +254,8 @@ type Profile struct {
 	// CacheMax bounds the marks for the prompt cache; 0 is no bound.
 	CacheMax int
 	Replay   Replay
+	// BlankReasoning is set where an empty text of the reasoning will do.
+	BlankReasoning bool
 	// Sentinel is what the provider documents for a signature that was lost.
 	Sentinel string
 	Cells    Cells

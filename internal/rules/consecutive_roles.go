@@ -18,7 +18,7 @@ reasoning), when the provider wants it.`,
 	Bad:  `[{"role":"user","content":"a"},{"role":"user","content":"b"},{"role":"assistant","content":"c"}]`,
 	Good: `[{"role":"user","content":"a"},{"role":"assistant","content":"c"}]`,
 	Check: func(c *Context) {
-		if !c.arrays() || c.Window == transcript.WindowNext || c.Window == transcript.WindowOwn {
+		if !c.arrays() || c.Native.Wire == profile.Items || c.Window == transcript.WindowNext || c.Window == transcript.WindowOwn {
 			return
 		}
 		severity := Info

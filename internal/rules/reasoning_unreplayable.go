@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -16,14 +17,21 @@ var reasoningUnreplayable = &Rule{
 alone, or before a user's message, it is refused. Anthropic's thinking blocks must
 carry their signature.
 
+With ` + "`--target`" + ` and ` + "`--send`" + ` it is also looked for reasoning that is not there:
+DeepSeek and Kimi want its text with every call, Gemini 3 the signature of the calls
+of the current turn, and Anthropic, while thinking is on, thinking before the last
+calls.
+
 **Repair.** ` + "`fix --unsafe`" + ` drops a dangling reasoning item. A signature cannot be
-made up.`,
+made up; where a provider documents what to write in its place, that is added
+(additive), and so is the empty text where one will do.`,
 	Bad: `[{"type":"message","role":"user","content":"q"},
  {"type":"reasoning","id":"rs_9","encrypted_content":"e","summary":[]}]`,
 	Good: `[{"type":"message","role":"user","content":"q"},
  {"type":"reasoning","id":"rs_9","encrypted_content":"e","summary":[]},
  {"type":"message","role":"assistant","id":"msg_1","content":[{"type":"output_text","text":"a"}]}]`,
 	Check: func(c *Context) {
+		c.unreasoned()
 		severity := severityOf(c.cell(profile.Unreplayable))
 		if severity == Off {
 			return
@@ -79,4 +87,67 @@ func (c *Context) dangling() []bool {
 		}
 	}
 	return out
+}
+
+// unreasoned reports calls that lack the reasoning that the profile wants to
+// see again.
+func (c *Context) unreasoned() {
+	cell := c.cell(profile.NoReasoning)
+	severity := severityOf(cell)
+	if severity == Off || !c.shaped() || !c.arrays() || !c.sent() {
+		return
+	}
+	current := c.current()
+	turn := int32(-1)
+	for i := range c.Calls {
+		call := &c.Calls[i]
+		m := &c.Messages[call.Message]
+		if call.Server || m.Turn == turn || c.Pairing.Calls[i].State == pairing.Exempt {
+			continue
+		}
+		turn = m.Turn // the first call of a turn stands for it
+		f := Finding{Severity: severity, ProviderError: cell.Text}
+		switch c.Profile.Replay {
+		case profile.ReplayText:
+			if c.Look(transcript.MemberReasoning, m.Span()).IsString() {
+				continue
+			}
+			f.Message = callName(call) + " comes without the text of the reasoning"
+			if c.Profile.BlankReasoning {
+				f.Fix = c.op(operation.AddMember, turn, operation.Additive, "add an empty text")
+				f.Fix.Span, f.Fix.Member, f.Fix.Text = m.Span(), transcript.MemberReasoning, `""`
+			}
+		case profile.ReplaySignature:
+			span := c.Blocks[call.Block].Span
+			if call.Message < current || !c.Knows(transcript.MemberSignature) || c.Look(transcript.MemberSignature, span).IsString() {
+				continue
+			}
+			f.Message = callName(call) + " comes without its signature"
+			f.Fix = c.op(operation.AddMember, turn, operation.Additive, "add what the provider documents for a lost signature")
+			f.Fix.Span, f.Fix.Member, f.Fix.Text = span, transcript.MemberSignature, jsonString(c.Profile.Sentinel)
+		case profile.ReplayFirst:
+			if call.Message < current || c.Blocks[m.BlockLo].Kind == transcript.BlockReasoning {
+				continue
+			}
+			f.Message = callName(call) + " comes without the thinking before it"
+		default:
+			continue
+		}
+		if f.Fix != nil {
+			f.Fix.Calls = []int32{int32(i)}
+		}
+		c.aboutCall(i, f)
+	}
+}
+
+// current returns the message from which on the current turn of the model goes:
+// behind the last one of the user that is more than results.
+func (c *Context) current() int32 {
+	for i := len(c.Messages) - 1; i >= 0; i-- {
+		m := &c.Messages[i]
+		if m.Role == transcript.RoleUser && !c.carries(int32(i)) {
+			return int32(i)
+		}
+	}
+	return 0
 }
