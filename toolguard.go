@@ -229,7 +229,7 @@ func Allow(most Class) Option {
 		if !slices.Contains([]Class{Safe, Additive, Unsafe}, most) {
 			return fmt.Errorf("no class of repairs: %q", most)
 		}
-		o.SafeOnly, o.FixOptions.Unsafe = most == Safe, most == Unsafe
+		o.SafeOnly, o.Unsafe = most == Safe, most == Unsafe
 		return nil
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -116,10 +117,10 @@ func baselinePath(base, path string) string {
 // A recording is one run of the baseline command.
 type recording struct {
 	*check
-	path  string
-	prune bool
-	now   baseline.Baseline // what was found
-	files map[string]bool   // that were looked at, as the baseline has them
+	path     string
+	prune    bool
+	recorded baseline.Baseline // what was found
+	files    map[string]bool   // that were looked at, as the baseline has them
 }
 
 func newBaselineCmd(a *app) *cobra.Command {
@@ -149,7 +150,7 @@ longer there, is removed.`,
 			if err != nil {
 				return err
 			}
-			r := &recording{check: c, path: f.baseline, prune: prune, now: baseline.Baseline{}, files: map[string]bool{}}
+			r := &recording{check: c, path: f.baseline, prune: prune, recorded: baseline.Baseline{}, files: map[string]bool{}}
 			return r.run(cmd.Context(), args)
 		},
 	}
@@ -181,7 +182,7 @@ func (r *recording) run(ctx context.Context, paths []string) error {
 		return err
 	}
 	weight := func(t *target) int64 { return t.size }
-	if err := inOrder(ctx, ts.files, r.check.flags.jobs, weight, r.check.check, r.take); err != nil {
+	if err := inOrder(ctx, ts.files, r.flags.jobs, weight, r.check.check, r.take); err != nil {
 		return err
 	}
 	if r.summary.Failed > 0 {
@@ -193,7 +194,7 @@ func (r *recording) run(ctx context.Context, paths []string) error {
 
 // take records what was found in a file.
 func (r *recording) take(t *target, got checked) error {
-	r.check.now = r.settings(t.config)
+	r.now = r.settings(t.config)
 	if got.err != nil {
 		r.fail(got.err)
 		return nil
@@ -205,8 +206,8 @@ func (r *recording) take(t *target, got checked) error {
 	r.files[baselinePath(r.path, t.path)] = true
 	for i := range got.report.Findings {
 		f := &got.report.Findings[i]
-		if f.Severity > rules.Info || r.check.now.shows(f) {
-			r.now[baselineKey(r.path, t, f)]++
+		if f.Severity > rules.Info || r.now.shows(f) {
+			r.recorded[baselineKey(r.path, t, f)]++
 		}
 	}
 	return nil
@@ -225,7 +226,7 @@ func (r *recording) write() error {
 	for key, n := range old {
 		switch {
 		case r.files[key.Path]:
-			n = min(n, r.now[key])
+			n = min(n, r.recorded[key])
 		default:
 			path := filepath.Join(filepath.Dir(r.path), filepath.FromSlash(key.Path))
 			if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && r.prune {
@@ -237,9 +238,7 @@ func (r *recording) write() error {
 		}
 	}
 	if !r.prune {
-		for key, n := range r.now {
-			merged[key] = n
-		}
+		maps.Copy(merged, r.recorded)
 	}
 	text, err := merged.Format()
 	if err != nil {
@@ -250,7 +249,7 @@ func (r *recording) write() error {
 			return err
 		}
 	}
-	if !r.check.flags.quiet {
+	if !r.flags.quiet {
 		was, is := total(old), total(merged)
 		change := ""
 		if len(old) > 0 {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -199,7 +200,7 @@ func TestAction(t *testing.T) {
 			cmd.Env = append(cmd.Env, key+"="+v)
 		}
 		out, err := cmd.CombinedOutput()
-		if _, failed := err.(*exec.ExitError); err != nil && !failed {
+		if _, failed := errors.AsType[*exec.ExitError](err); err != nil && !failed {
 			t.Fatal(err)
 		}
 		return string(out), cmd.ProcessState.ExitCode()

@@ -27,6 +27,7 @@ func TestPages(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the pages are written for a shell")
 	}
+	t.Parallel()
 	for _, name := range []string{"ci.md", "config.md", "recipes.md"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -90,10 +91,11 @@ func page(t *testing.T, text string) string {
 	var out strings.Builder
 	lines := strings.SplitAfter(text, "\n")
 	block := func(i int) (body string, end int) {
-		for end = i; end < len(lines) && lines[end] != "```\n"; end++ {
-			body += lines[end]
+		end = i
+		for end < len(lines) && lines[end] != "```\n" {
+			end++
 		}
-		return body, end
+		return strings.Join(lines[i:end], ""), end
 	}
 	for i := 0; i < len(lines); i++ {
 		line := strings.TrimSuffix(lines[i], "\n")

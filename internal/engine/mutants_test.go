@@ -32,10 +32,7 @@ type wire struct {
 
 type object = map[string]any
 
-var (
-	nameOK = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-	longOK = regexp.MustCompile(`^[A-Za-z0-9_-]{1,200}$`)
-)
+var nameOK = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // idOK reports whether an id is a text that anybody takes.
 func idOK(v any) (string, bool) {

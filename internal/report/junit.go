@@ -75,6 +75,6 @@ func (j *junit) Close(*Summary) error {
 // cannot hold become U+FFFD; line feeds stay.
 func inXML(s string) string {
 	var b bytes.Buffer
-	xml.EscapeText(&b, []byte(s)) // a buffer takes everything
+	_ = xml.EscapeText(&b, []byte(s)) // a buffer takes everything
 	return string(bytes.ReplaceAll(b.Bytes(), []byte("&#xA;"), []byte("\n")))
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -107,7 +108,7 @@ func TestGitLab(t *testing.T) {
 				t.Errorf("%s: fingerprint %v twice", name, issue["fingerprint"])
 			}
 			seen[issue["fingerprint"]] = true
-			if s, _ := issue["severity"].(string); !strings.Contains("info minor major critical blocker", s) {
+			if s, _ := issue["severity"].(string); !slices.Contains([]string{"info", "minor", "major", "critical", "blocker"}, s) {
 				t.Errorf("%s: severity %q", name, s)
 			}
 			location, _ := issue["location"].(map[string]any)

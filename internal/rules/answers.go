@@ -91,35 +91,58 @@ var (
 	varies = regexp.MustCompile(`…|\{(?:id|name|kind)\}|\d+`)
 )
 
-// shortest is how much of an error must be the same for it to be told.
-const shortest = 12
+// shortest is how much of an error must be the same for it to be told, and
+// part how much of a sentence of it that stands alone.
+const (
+	shortest = 12
+	part     = 30
+)
 
 // matches returns how much of a known error a text says, 0 where it is another.
+// Clients cut errors off: a sentence can stand for the whole.
 func matches(text, known string) int {
 	known = where.ReplaceAllString(known, "")
-	var pattern strings.Builder
+	if n := says(text, known); n >= shortest {
+		return n
+	}
+	total := 0
+	for sentence := range strings.SplitSeq(known, ". ") {
+		if n := says(text, sentence); n >= part {
+			total += n
+		}
+	}
+	return total
+}
+
+// says returns how much of a known error is the same in each, 0 where a text
+// does not say it.
+func says(text, known string) int {
+	var expr strings.Builder
 	n, from := 0, 0
+	there := true
 	add := func(s string) {
-		pattern.WriteString(regexp.QuoteMeta(s))
+		there = there && strings.Contains(text, s)
+		expr.WriteString(regexp.QuoteMeta(s))
 		n += len(s)
 	}
+	known = strings.TrimSuffix(known, ".")
 	for _, m := range varies.FindAllStringIndex(known, -1) {
 		add(known[from:m[0]])
 		switch known[m[0]:m[1]] {
 		case "…":
-			pattern.WriteString(`.*?`)
+			expr.WriteString(`.*?`)
 		case "{id}", "{name}", "{kind}":
-			pattern.WriteString(`.{0,400}?`)
+			expr.WriteString(`.{0,400}?`)
 		default:
-			pattern.WriteString(`\d+`)
+			expr.WriteString(`\d+`)
 		}
 		from = m[1]
 	}
-	add(strings.TrimSuffix(known[from:], "."))
-	if n < shortest {
+	add(known[from:])
+	if !there { // most are told apart without an expression
 		return 0
 	}
-	if re, err := regexp.Compile(pattern.String()); err != nil || !re.MatchString(text) {
+	if re, err := regexp.Compile(expr.String()); err != nil || !re.MatchString(text) {
 		return 0
 	}
 	return n

@@ -53,8 +53,7 @@ item is nothing without it unless its content came along encrypted, and stays.`,
 // where that is not known.
 func (c *Context) item(m *transcript.Message) (id transcript.Token, prefix string) {
 	p := &c.Profile.ItemPrefixes
-	switch blocks := c.Blocks[m.BlockLo:m.BlockHi]; {
-	case len(blocks) > 0 && blocks[0].Has(transcript.BlockHasID):
+	if blocks := c.Blocks[m.BlockLo:m.BlockHi]; len(blocks) > 0 && blocks[0].Has(transcript.BlockHasID) {
 		switch blocks[0].Kind {
 		case transcript.BlockReasoning:
 			prefix = p.Reasoning
