@@ -24,10 +24,10 @@ import (
 // with a name in its first line is a file, and so is a comment that names one
 // of the repository; a console block is a list of commands with their output.
 func TestPages(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("the pages are written for a shell")
 	}
-	t.Parallel()
 	for _, name := range []string{"ci.md", "config.md", "recipes.md"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
