@@ -9,7 +9,7 @@ import (
 )
 
 var invalidItemID = &Rule{
-	Name: "invalid-item-id", Category: IDs, Severity: "error",
+	Name: "invalid-item-id", Category: IDs, Severity: "error in a request body, with --send or --target; else info",
 	Summary: "The id of an item does not begin as those of its type do",
 	Points:  []profile.Point{profile.ItemID},
 	Doc: `Items of the Responses API can carry an id beside the one that pairs them:
@@ -29,6 +29,9 @@ item is nothing without it unless its content came along encrypted, and stays.`,
 		severity := severityOf(cell)
 		if severity == Off || !c.shaped() {
 			return
+		}
+		if !c.sent() {
+			severity = Info // an agent's own record of it
 		}
 		for i := range c.Messages {
 			m := &c.Messages[i]
