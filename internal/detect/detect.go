@@ -122,6 +122,9 @@ func Read(src *transcript.Source, opts Options, yield func(*transcript.Conversat
 	if d := dialect.ByName(f.Dialect); d != nil && f.CheckOnly == "" {
 		f.CheckOnly = d.CheckOnly
 	}
+	if p := src.Packed(); p != "" {
+		f.CheckOnly = "it is compressed with " + p + ": unpack it first"
+	}
 	return f, nil
 }
 
@@ -149,6 +152,9 @@ type shape struct {
 
 // survey looks at the head of a source and decides what it is.
 func survey(src *transcript.Source, opts Options) (*shape, error) {
+	if reason, err := store(src); err != nil || reason != "" {
+		return &shape{reason: reason}, err
+	}
 	rd := transcript.NewReader(src)
 	framing, err := rd.Framing()
 	if err != nil {
@@ -165,6 +171,7 @@ func survey(src *transcript.Source, opts Options) (*shape, error) {
 		return s, nil
 	}
 	t := newTally(opts)
+	var known recognition
 	bad := 0
 	var first transcript.Kind
 	start := int64(-1)
@@ -189,6 +196,7 @@ func survey(src *transcript.Source, opts Options) (*shape, error) {
 				first = rec.Value.Kind()
 			}
 			t.add(rec.Value, framing == transcript.FramingDocument)
+			known.add(rec.Value)
 		}
 		if read := rec.Span.End - start; read > 0 {
 			s.records = int(min(src.Size()/max(1, read/int64(t.n+bad)), maxExpected))
@@ -198,6 +206,10 @@ func survey(src *transcript.Source, opts Options) (*shape, error) {
 		}
 	}
 	t.decide(s)
+	if reason := known.reason(); reason != "" && opts.Dialect == nil {
+		s.class, s.reason = classOther, reason
+		return s, nil
+	}
 	if s.class == classOther {
 		switch {
 		case t.n == 0 && bad > 0:

@@ -16,8 +16,11 @@ var OpenHands = &Dialect{
 	Driver: &Combined{
 		Members: []string{"tool_call_metadata", "tool_call_id", "kind", "observation", "action"},
 		Marks: [][]Path{
-			{"action", "args", "source", "id"}, {"observation", "cause", "source", "id"}, {"observation", "extras", "source", "id"},
-			{"kind", "source", "llm_message"}, {"kind", "source", "system_prompt"},
+			{"action", "args", "source", "id"},
+			{"observation", "cause", "source", "id"},
+			{"observation", "extras", "source", "id"},
+			{"kind", "source", "llm_message"},
+			{"kind", "source", "system_prompt"},
 		},
 		Role:  "source",
 		Roles: []RoleName{{"environment", transcript.RoleTool}},
@@ -33,8 +36,10 @@ var OpenHands = &Dialect{
 				In: "", Tag: "kind", Calls: []string{"ACPToolCallEvent"},
 				ID: "tool_call_id", Name: "title", Args: "raw_input",
 				State: "status", States: []StateName{
-					{Written: "pending", State: transcript.CallOpen}, {Written: "in_progress", State: transcript.CallOpen},
-					{Written: "completed", State: transcript.CallDone}, {Written: "failed", State: transcript.CallFailed},
+					{Written: "pending", State: transcript.CallOpen},
+					{Written: "in_progress", State: transcript.CallOpen},
+					{Written: "completed", State: transcript.CallDone},
+					{Written: "failed", State: transcript.CallFailed},
 				},
 				Result: "raw_output|content",
 			},

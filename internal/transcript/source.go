@@ -25,6 +25,8 @@ type Source struct {
 	r     io.ReaderAt
 	size  int64
 	close func() error
+	// packed is how it was compressed.
+	packed string
 }
 
 // NewSource returns a source of size bytes that are read from r.
@@ -38,7 +40,8 @@ func FromBytes(name string, b []byte) *Source {
 	return NewSource(name, bytes.NewReader(b), int64(len(b)))
 }
 
-// Open opens the regular file path as a source. The caller closes it.
+// Open opens the regular file path as a source, unpacked if it is compressed.
+// The caller closes it.
 func Open(path string) (*Source, error) {
 	// Asked before it is opened, because opening a named pipe waits for its
 	// writer; and after, because the name may stand for another file by then.
@@ -63,7 +66,7 @@ func Open(path string) (*Source, error) {
 	}
 	src := NewSource(path, f, info.Size())
 	src.close = f.Close
-	return src, nil
+	return unpack(src)
 }
 
 func regular(path string, info fs.FileInfo) error {
@@ -78,8 +81,16 @@ func regular(path string, info fs.FileInfo) error {
 
 // Spool reads r to its end and returns what it held as a source: in memory if
 // it is small, else in a temporary file that is gone when the source is closed
-// or the process ends.
+// or the process ends. What is compressed is unpacked.
 func Spool(name string, r io.Reader) (*Source, error) {
+	src, err := spool(name, r)
+	if err != nil {
+		return nil, err
+	}
+	return unpack(src)
+}
+
+func spool(name string, r io.Reader) (*Source, error) {
 	var head bytes.Buffer
 	n, err := io.Copy(&head, io.LimitReader(r, spoolSize+1))
 	if err != nil {

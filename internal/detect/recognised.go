@@ -1,0 +1,134 @@
+package detect
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// A recognised format is one of which there is nothing to pair: it names no
+// calls, or nothing that answers them.
+type recognised struct {
+	// reason says what it is, why there is nothing to pair, and what to check
+	// instead.
+	reason string
+	is     func(v transcript.Value) bool
+	// against is what it never has: one record with it, and it is another.
+	against func(v transcript.Value) bool
+}
+
+// formats lists what is recognised by its records. All records of a format that
+// say anything must look like it; a document is one record.
+var formats = []recognised{
+	{
+		reason: "a Cursor transcript, which writes calls without ids and no results, so that there is nothing to pair; " +
+			"check what the agent sends, as its API logs it",
+		is: func(v transcript.Value) bool {
+			return has(v, "role", "message.content") && !v.Get("type").Exists() && slices.ContainsFunc(blocks(v), func(b transcript.Value) bool {
+				return b.Get("type").Is("tool_use") && !b.Get("id").Exists()
+			})
+		},
+		against: func(v transcript.Value) bool {
+			return slices.ContainsFunc(blocks(v), func(b transcript.Value) bool { return b.Get("type").Is("tool_use") && b.Get("id").Exists() })
+		},
+	},
+	{
+		reason: "an Antigravity or Windsurf step log, whose steps have no call ids, so that there is nothing to pair; " +
+			"check the history that the model was sent, if the agent exports it",
+		is: func(v transcript.Value) bool { return has(v, "step_index", "source", "type", "status") },
+	},
+	{
+		reason: "a ChatGPT export, a tree of messages without call ids, so that there is nothing to pair; " +
+			"export the conversation from the API to check its calls",
+		is: func(v transcript.Value) bool {
+			return has(first(v), "mapping", "current_node") && first(v).Get("mapping").Kind() == transcript.Object
+		},
+	},
+	{
+		reason: "a claude.ai export, which keeps calls and results of a turn in one message, mostly without ids, so that there is nothing to pair; " +
+			"check the history of the API instead",
+		is: func(v transcript.Value) bool { return has(first(v), "uuid", "chat_messages") },
+	},
+}
+
+// stores are recognised by the bytes that a file begins with.
+var stores = []struct{ magic, reason string }{
+	{"SQLite format 3\x00", "an SQLite database, as opencode, Goose, Crush, Zed and Cursor keep their sessions in; " +
+		"export a session to check it, as with opencode export or goose session export --format json"},
+	{"PK\x03\x04", "a zip archive, as Inspect keeps its .eval logs in; convert it to JSON to check it, with inspect log convert --to json"},
+}
+
+// store says what a source is by its first bytes, "" for what may be a
+// transcript.
+func store(src *transcript.Source) (string, error) {
+	var head [16]byte
+	n, err := src.ReadAt(head[:], 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", err
+	}
+	for _, s := range stores {
+		if strings.HasPrefix(string(head[:n]), s.magic) {
+			return s.reason, nil
+		}
+	}
+	return "", nil
+}
+
+// recognition counts the records that look like a recognised format.
+type recognition struct {
+	seen    int
+	by, not [8]int
+}
+
+func (r *recognition) add(v transcript.Value) {
+	if v.Kind() != transcript.Object && v.Kind() != transcript.Array {
+		return
+	}
+	r.seen++
+	for i := range formats {
+		if formats[i].is(v) {
+			r.by[i]++
+		}
+		if formats[i].against != nil && formats[i].against(v) {
+			r.not[i]++
+		}
+	}
+}
+
+// reason says what the records are, "" where they are nothing that is
+// recognised.
+func (r *recognition) reason() string {
+	for i := range formats {
+		// Of a transcript only the records with calls tell; the others must at
+		// least not be another's.
+		if r.by[i] > 0 && r.not[i] == 0 && (formats[i].against != nil || r.by[i] == r.seen) {
+			return formats[i].reason
+		}
+	}
+	return ""
+}
+
+func has(v transcript.Value, paths ...dialect.Path) bool {
+	return v.Kind() == transcript.Object && !slices.ContainsFunc(paths, func(p dialect.Path) bool { return !p.In(v).Exists() })
+}
+
+// first returns the first of a list, or the value itself.
+func first(v transcript.Value) transcript.Value {
+	if v.Kind() == transcript.Array {
+		return v.First()
+	}
+	return v
+}
+
+// blocks returns the blocks of the message in a record.
+func blocks(v transcript.Value) []transcript.Value {
+	var out []transcript.Value
+	for _, b := range dialect.Path("message.content").In(v).Elements() {
+		out = append(out, b)
+	}
+	return out
+}
