@@ -60,6 +60,12 @@ type RecordFault struct {
 	Whole  transcript.Span // the record
 }
 
+// A LogList is a list whose elements are the records of a log, in their order.
+type LogList struct {
+	Dialect string
+	Array   transcript.Span
+}
+
 // A File is what was read of one file. Its conversations were handed out while
 // it was read.
 type File struct {
@@ -72,6 +78,7 @@ type File struct {
 	Faults        []RecordFault
 	Keys          []transcript.KeyFault
 	Links         []transcript.LinkFault
+	Logs          []LogList
 	// Starts are the offsets at which the records begin, by index from 0.
 	Starts transcript.Offsets
 	// Document is the one record of a JSON document, so that nobody needs to
@@ -417,7 +424,12 @@ func (s *conversationSink) record(index int32, v transcript.Value) {
 	for _, p := range found {
 		if p.class == classLog {
 			ls := newLogSink(s.r, p.log)
-			for _, e := range chained(p) {
+			records, inOrder := chained(p)
+			if inOrder {
+				ls.array = p.parts[0].Span()
+				s.r.file.Logs = append(s.r.file.Logs, LogList{p.log.Name, ls.array})
+			}
+			for _, e := range records {
 				ls.record(index, e)
 			}
 			ls.end()

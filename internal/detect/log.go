@@ -25,6 +25,7 @@ type logSink struct {
 	byID       map[uint64]int32
 	unreadable bool
 	rec        envelope
+	array      transcript.Span // the list whose elements the records are, zero for lines
 }
 
 // An envelope holds the members of one record after another that the row of the
@@ -492,6 +493,9 @@ func (s *logSink) end() {
 		c.Window = s.d.Window
 		c.Enveloped = true
 		c.Lines = s.r.shape.class == classLog && s.r.shape.Framing != transcript.FramingDocument
+		if !s.array.IsZero() {
+			c.Lists = []transcript.Span{s.array}
+		}
 		if s.unreadable {
 			c.Incomplete = true
 		}

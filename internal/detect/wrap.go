@@ -128,8 +128,9 @@ func wrapOf(v transcript.Value) *wrapped {
 }
 
 // chained returns the records of a log that stands in a list, each behind the
-// one that it names as its parent: an export may have them in another order.
-func chained(p place) []transcript.Value {
+// one that it names as its parent: an export may have them in another order, or
+// wrap them. inOrder is set where they are the elements of the list as it stands.
+func chained(p place) (out []transcript.Value, inOrder bool) {
 	var records []transcript.Value
 	at := map[string]int{}
 	log := p.log.Log
@@ -142,7 +143,8 @@ func chained(p place) []transcript.Value {
 		}
 		records = append(records, e)
 	}
-	out := make([]transcript.Value, 0, len(records))
+	out = make([]transcript.Value, 0, len(records))
+	inOrder = len(p.wrap) == 0 && len(p.parts) == 1 && p.parts[0].Kind() == transcript.Array
 	placed := make([]bool, len(records))
 	parent := func(i int) (int, bool) {
 		n, known := at[string(records[i].Get(log.Parent).Raw())]
@@ -156,10 +158,11 @@ func chained(p place) []transcript.Value {
 			path = append(path, n)
 		}
 		for _, n := range slices.Backward(path) {
+			inOrder = inOrder && n == len(out)
 			out = append(out, records[n])
 		}
 	}
-	return out
+	return out, inOrder
 }
 
 func (w *wrapped) String() string { return strings.Join(w.path, ".") }

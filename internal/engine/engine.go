@@ -189,13 +189,12 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	if dialect.ByName(conv.Dialect).CheckOnly != "" {
 		c.withhold(c.report.Findings[before:])
 	}
+	found := c.report.Findings[before:]
 	if c.err == nil {
-		switch found := c.report.Findings[before:]; {
-		case c.fix != nil:
-			c.err = c.fix.conversation(c, conv, rc.Pairing, prof, found)
-		case c.opts.Edits:
-			c.err = c.edits(conv, rc.Pairing, prof, found)
-		}
+		c.err = c.probe(&repair.Plan{Source: c.src, Conv: conv, Pairing: rc.Pairing, Profile: prof}, found)
+	}
+	if c.err == nil && c.fix != nil {
+		c.err = c.fix.conversation(c, conv, rc.Pairing, prof, found)
 	}
 }
 
@@ -222,27 +221,59 @@ func (c *checker) tools(conv *transcript.Conversation) *schema.Tools {
 	return c.declared
 }
 
-// edits compiles the repair of each finding alone. What a repair does to the
-// records of a log concerns more than one finding, and is left out.
-func (c *checker) edits(conv *transcript.Conversation, pairs pairing.Pairing, prof *profile.Profile, found []Finding) error {
-	if conv.Enveloped {
-		return nil
+// probe compiles the repair of each finding alone: one that cannot be carried
+// out as things stand is not offered. What a repair does to the records of a
+// log concerns more than one finding, and is not told as edits.
+func (c *checker) probe(plan *repair.Plan, found []Finding) error {
+	type answer struct {
+		edits []transcript.Edit
+		able  bool
 	}
-	plan := &repair.Plan{Source: c.src, Conv: conv, Pairing: pairs, Profile: prof}
-	done := map[*operation.Operation][]transcript.Edit{}
+	answers := map[*operation.Operation]answer{}
 	for i := range found {
-		op := found[i].Fix
+		f := &found[i]
+		op := f.Fix
 		if op == nil {
 			continue
 		}
-		if _, seen := done[op]; !seen {
-			edits, _, err := plan.Compile([]*operation.Operation{op})
-			if err != nil {
+		a, known := answers[op]
+		if !known {
+			var err error
+			if a.edits, a.able, err = c.alone(plan, op); err != nil {
 				return err
 			}
-			done[op] = edits
+			answers[op] = a
 		}
-		found[i].Edits = done[op]
+		if f.Edits = a.edits; !a.able {
+			f.Fix = nil
+		}
+	}
+	return nil
+}
+
+// alone compiles one operation. The edits are told where they are asked for.
+func (c *checker) alone(plan *repair.Plan, op *operation.Operation) (edits []transcript.Edit, able bool, err error) {
+	if plan.Conv.Enveloped {
+		if plan.Log = newLog(c.src, plan.Conv); plan.Log == nil {
+			return nil, false, nil
+		}
+	}
+	edits, done, err := plan.Compile([]*operation.Operation{op})
+	if !c.opts.Edits || plan.Conv.Enveloped || c.fix != nil {
+		edits = nil
+	}
+	return edits, len(done) > 0, err
+}
+
+// newLog returns the log whose records hold the messages of a conversation, nil
+// where they stand in a way that is not repaired.
+func newLog(src *transcript.Source, conv *transcript.Conversation) *repair.Log {
+	d := dialect.ByName(conv.Dialect)
+	switch {
+	case conv.Lines:
+		return repair.NewLog(src, d.Log, transcript.Span{})
+	case len(conv.Lists) == 1:
+		return repair.NewLog(src, d.Log, conv.Lists[0])
 	}
 	return nil
 }
@@ -279,11 +310,17 @@ func (c *checker) file(file *detect.File) {
 	if file.CheckOnly != "" {
 		c.withhold(c.report.Findings)
 		if c.fix != nil {
-			c.fix.edits, c.fix.repairs, c.fix.dropped, c.fix.log = nil, nil, nil, nil
+			c.fix.edits, c.fix.repairs, c.fix.dropped, c.fix.logs = nil, nil, nil, nil
+		}
+	}
+	found := c.report.Findings[before:]
+	for i := range found {
+		if op := found[i].Fix; op != nil && onRecord(&found[i].Finding) && logAt(file, op.Span) == nil {
+			found[i].Fix = nil
 		}
 	}
 	if c.err == nil {
-		switch found := c.report.Findings[before:]; {
+		switch {
 		case c.fix != nil:
 			c.err = c.fix.file(c, found)
 		case c.opts.Edits:

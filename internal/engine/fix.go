@@ -460,8 +460,8 @@ func addPayloads(to map[uint64]recorded, src *transcript.Source, c *transcript.C
 // A fixer collects the edits of one round.
 type fixer struct {
 	*attempt
-	touched map[int]bool // conversations with edits in this round
-	log     *repair.Log
+	touched map[int]bool                    // conversations with edits in this round
+	logs    map[transcript.Span]*repair.Log // by the list of records, which is zero for lines
 	edits   []transcript.Edit
 	repairs []Repair
 	dropped []transcript.Span // payloads that unsafe operations drop
@@ -494,11 +494,8 @@ func (x *fixer) conversation(c *checker, conv *transcript.Conversation, pairs pa
 		return nil
 	}
 	plan := &repair.Plan{Source: c.src, Conv: conv, Pairing: pairs, Profile: prof, Placeholder: x.opts.Placeholder}
-	if d := dialect.ByName(conv.Dialect); conv.Enveloped {
-		if !conv.Lines {
-			return nil // a log inside of a document is not repaired
-		}
-		plan.Log = x.logOf(c, d)
+	if conv.Enveloped {
+		plan.Log = x.log(newLog(c.src, conv))
 	}
 	edits, done, err := plan.Compile(ops)
 	if err != nil {
@@ -511,11 +508,33 @@ func (x *fixer) conversation(c *checker, conv *transcript.Conversation, pairs pa
 	return nil
 }
 
-func (x *fixer) logOf(c *checker, d *dialect.Dialect) *repair.Log {
-	if x.log == nil {
-		x.log = repair.NewLog(c.src, d.Log, nil)
+// log returns the log of that list of records that is at work already, or else
+// the given one.
+func (x *fixer) log(fresh *repair.Log) *repair.Log {
+	if x.logs == nil {
+		x.logs = map[transcript.Span]*repair.Log{}
 	}
-	return x.log
+	if x.logs[fresh.Array] == nil {
+		x.logs[fresh.Array] = fresh
+	}
+	return x.logs[fresh.Array]
+}
+
+// onRecord reports whether the repair of a finding concerns a record as such,
+// and not its bytes.
+func onRecord(f *rules.Finding) bool { return f.Rule.Category == rules.Links }
+
+// logAt returns the log in which a record stands, nil where it is not repaired.
+func logAt(f *detect.File, record transcript.Span) *detect.LogList {
+	for i := range f.Logs {
+		if f.Logs[i].Array.Contains(record) {
+			return &f.Logs[i]
+		}
+	}
+	if f.Container == detect.ContainerLinkedLog || f.Container == detect.ContainerEventLog {
+		return &detect.LogList{Dialect: f.Dialect}
+	}
+	return nil
 }
 
 // allowed returns the operations that may be carried out, each once, and the
@@ -576,42 +595,40 @@ func (x *fixer) note(plan *repair.Plan, op repair.Done, rule string) {
 }
 
 // file compiles what the findings about the file ask for. The bytes of records
-// come first: while they change, conversations are left alone.
+// come first: while they change, conversations are left alone. Links come before
+// what hangs on them.
 func (x *fixer) file(c *checker, found []Finding) error {
 	ops, rule := x.allowed(found)
 	var onBytes, onRecords []*operation.Operation
-	d := dialect.ByName(c.report.File.Dialect)
 	for _, op := range ops {
-		switch rule[op] {
-		case "duplicate-record", "broken-link":
+		if rules.ByName(rule[op]).Category == rules.Links {
 			onRecords = append(onRecords, op)
-		default:
+		} else {
 			onBytes = append(onBytes, op)
 		}
+	}
+	if len(ops) > 0 {
+		x.edits, x.repairs, x.dropped, x.logs = nil, nil, nil, nil
 	}
 	if len(onBytes) > 0 {
 		edits, err := repair.Bytes(c.src, onBytes)
 		if err != nil {
 			return err
 		}
-		x.edits, x.repairs, x.dropped, x.log = edits, nil, nil, nil
+		x.edits = edits
 		for _, op := range onBytes {
 			x.done(-1, Repair{Rule: rule[op], Kind: op.Kind, Class: op.Class, Title: op.Title, Results: 1})
 		}
 		return nil
 	}
-	if len(onRecords) > 0 && d != nil && d.Log != nil && c.report.File.Framing != transcript.FramingDocument {
-		// Links come before what hangs on them.
-		x.edits, x.repairs, x.dropped = nil, nil, nil
-		x.log = repair.NewLog(c.src, d.Log, nil)
-		for _, op := range onRecords {
-			if x.log.Record(op) {
-				x.done(-1, Repair{Rule: rule[op], Kind: op.Kind, Class: op.Class, Title: op.Title, Results: 1})
-			}
+	for _, op := range onRecords {
+		at := logAt(c.report.File, op.Span)
+		if x.log(repair.NewLog(c.src, dialect.ByName(at.Dialect).Log, at.Array)).Record(op) {
+			x.done(-1, Repair{Rule: rule[op], Kind: op.Kind, Class: op.Class, Title: op.Title, Results: 1})
 		}
 	}
-	if x.log != nil {
-		edits, err := x.log.Compile()
+	for _, log := range x.logs {
+		edits, err := log.Compile()
 		if err != nil {
 			return err
 		}

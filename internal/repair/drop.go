@@ -53,7 +53,7 @@ func (p *Plan) dropMessage(m int32) bool {
 	if p.Log != nil {
 		p.gone[m] = true
 		keys := p.keys(m)
-		p.Log.dropped[p.Conv.Messages[m].Record] = keys.Body.Get(keys.Content).Span()
+		p.Log.dropped[p.standing(m)] = keys.Body.Get(keys.Content).Span()
 		return true
 	}
 	h := p.holder(m)

@@ -96,6 +96,9 @@ func (p *Plan) proper(t transcript.Token, server bool) string {
 // has room, a hash of what it stands for tells it from others.
 func (p *Plan) fit(id, of string) string {
 	least, most := p.Profile.IDMin, p.Profile.IDMax
+	if soft := p.Profile.IDSoftMax; soft > 0 && (most == 0 || soft < most) {
+		most = soft
+	}
 	out := strings.Map(func(r rune) rune {
 		switch {
 		case !unicode.IsControl(r) && p.Profile.IDChars.Allows(string(r)):

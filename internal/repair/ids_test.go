@@ -21,7 +21,7 @@ func TestProperIDs(t *testing.T) {
 		{"anthropic", " c1 ", "c1"},
 		{"anthropic", "srvtoolu_9", "toolu_9"},
 		{"openai", "functions.Bash:0", "functions.Bash:0"},
-		{"openai", long, strings.Repeat("x", 55) + "_"},
+		{"openai", long, strings.Repeat("x", 31) + "_"},
 		{"bedrock", "a|b", "a_b"},
 		{"mistral", "abcdefghi", "abcdefghi"},
 		{"mistral", "abcdefgh-i", "abcdefghi"},

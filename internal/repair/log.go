@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"fmt"
+	"iter"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -20,25 +22,25 @@ import (
 type Log struct {
 	Source *transcript.Source
 	Format *dialect.Log
-	// Starts are the offsets at which the records begin, by index from 0.
-	Starts []int64
+	// Array is the list whose elements the records are; zero where they are the
+	// lines of the file.
+	Array transcript.Span
 
-	lines   *list
-	kept    []*list        // lists of the ids that a compaction keeps
-	removed map[int32]bool // records
-	// dropped are the records of which nothing is left, with where each has its
-	// content.
-	dropped map[int32]transcript.Span
-	insert  map[int32][]insertion  // by the record that they go behind
-	rename  map[string]string      // ids of calls, as written
-	relink  []*operation.Operation // parents that no record is
-	// says tells what the conversations that are repaired say of their records.
-	says map[int32]said
+	lines *list
+	kept  []*list // lists of the ids that a compaction keeps
+	// What is to become of records goes by where something of each stands.
+	removed  map[int64]bool
+	dropped  map[int64]transcript.Span // nothing is left of them, with where each has its content
+	insert   map[int64][]insertion     // by the record that they go behind
+	inserted int
+	says     map[int64]said         // what the conversations that are repaired say of their records
+	rename   map[string]string      // ids of calls, as written
+	relink   []*operation.Operation // parents that no record is
 }
 
 // An insertion is a record to be made for a call.
 type insertion struct {
-	call    int32  // the record that holds it
+	call    int64  // where the record stands that holds it
 	message []byte // with the result
 	content string // of the result
 	id      string // of the call, as written
@@ -51,24 +53,28 @@ type said struct {
 	results      bool // it carries some
 }
 
-// NewLog returns a Log without any changes.
-func NewLog(src *transcript.Source, format *dialect.Log, starts []int64) *Log {
+// NewLog returns a Log without any changes, of the records that are the elements
+// of an array or, without one, the lines of the file.
+func NewLog(src *transcript.Source, format *dialect.Log, array transcript.Span) *Log {
 	return &Log{
-		Source: src, Format: format, Starts: starts,
-		removed: map[int32]bool{}, dropped: map[int32]transcript.Span{}, insert: map[int32][]insertion{}, rename: map[string]string{}, says: map[int32]said{},
+		Source: src, Format: format, Array: array,
+		removed: map[int64]bool{}, dropped: map[int64]transcript.Span{}, insert: map[int64][]insertion{}, rename: map[string]string{}, says: map[int64]said{},
 	}
 }
 
-// Empty reports whether nothing is to be changed.
-func (l *Log) Empty() bool {
-	return len(l.removed) == 0 && len(l.dropped) == 0 && len(l.insert) == 0 && len(l.rename) == 0 && len(l.relink) == 0
+// changes counts what is to be changed; nothing is where there is no log.
+func (l *Log) changes() int {
+	if l == nil {
+		return 0
+	}
+	return len(l.removed) + len(l.dropped) + l.inserted + len(l.rename) + len(l.relink)
 }
 
 // Record carries out an operation on a record as such.
 func (l *Log) Record(op *operation.Operation) bool {
 	switch op.Kind {
 	case operation.DropRecord:
-		l.removed[op.Record] = true
+		l.removed[op.Span.Start] = true
 	case operation.Relink:
 		l.relink = append(l.relink, op)
 	default:
@@ -86,7 +92,7 @@ func (l *Log) lay(p *Plan, lo *layout) {
 		}
 		call := &p.Conv.Calls[e.call]
 		ins := insertion{
-			call: p.Conv.Messages[call.Message].Record, message: e.text, id: call.ID.Raw,
+			call: p.standing(call.Message), message: e.text, id: call.ID.Raw,
 			content: string(transcript.NewValue(e.text, 0).Get(p.keys(call.Message).Content).Raw()),
 		}
 		if fields := p.driver.WriteMessage("["+string(e.text)+"]", p.value(call.Message)); fields != nil {
@@ -94,11 +100,12 @@ func (l *Log) lay(p *Plan, lo *layout) {
 				return
 			}
 		}
-		behind := p.Conv.Messages[p.lastBeforeReuse(e.call)].Record
+		behind := p.standing(p.lastBeforeReuse(e.call))
 		if l.Format.Chain {
 			behind = max(behind, p.lastAnswered(e.call))
 		}
 		l.insert[behind] = append(l.insert[behind], ins)
+		l.inserted++
 	}
 }
 
@@ -107,7 +114,7 @@ func (l *Log) listen(c *transcript.Conversation) {
 	if len(c.Messages) == 0 {
 		return
 	}
-	if s, known := l.says[c.Messages[0].Record]; known && s.conversation == c.Index {
+	if s, known := l.says[c.Messages[0].Span().Start]; known && s.conversation == c.Index {
 		return
 	}
 	for i := range c.Messages {
@@ -116,18 +123,21 @@ func (l *Log) listen(c *transcript.Conversation) {
 		for b := m.BlockLo; b < m.BlockHi; b++ {
 			s.results = s.results || c.Blocks[b].Kind == transcript.BlockResult
 		}
-		l.says[m.Record] = s
+		l.says[m.Span().Start] = s
 	}
 }
 
-// lastAnswered returns the record of the last result of the calls before one in
-// its turn, 0 for none.
-func (p *Plan) lastAnswered(c int32) int32 {
-	last := int32(0)
+// standing returns where a message stands.
+func (p *Plan) standing(m int32) int64 { return p.Conv.Messages[m].Span().Start }
+
+// lastAnswered returns where the last result of the calls before one in its turn
+// stands, 0 for none.
+func (p *Plan) lastAnswered(c int32) int64 {
+	last := int64(0)
 	turn := p.Conv.Messages[p.Conv.Calls[c].Message].Turn
 	for k := c - 1; k >= 0 && p.Conv.Messages[p.Conv.Calls[k].Message].Turn == turn; k-- {
 		if r := p.Pairing.Calls[k].Result; r >= 0 {
-			last = max(last, p.Conv.Messages[p.Conv.Results[r].Message].Record)
+			last = max(last, p.standing(p.Conv.Results[r].Message))
 		}
 	}
 	return last
@@ -152,7 +162,7 @@ func (p *Plan) lastBeforeReuse(c int32) int32 {
 
 // A node is what a record says of its place in the chain.
 type node struct {
-	record int32
+	record int // its number, from 1
 	span   transcript.Span
 	id     string // as written, "" for none
 	parent transcript.Token
@@ -170,11 +180,11 @@ type keep struct {
 
 // Compile returns the edits for all that was asked for.
 func (l *Log) Compile() ([]transcript.Edit, error) {
-	if l.Empty() {
+	if l.changes() == 0 {
 		return nil, nil
 	}
 	w := &window{src: l.Source}
-	l.lines = &list{src: w, lines: true}
+	l.lines = &list{src: w, array: l.Array, lines: l.Array.IsZero()}
 	var edits []transcript.Edit
 	set := func(s transcript.Span, raw string) {
 		edits = append(edits, transcript.Edit{Span: s, Text: []byte(raw)})
@@ -183,61 +193,36 @@ func (l *Log) Compile() ([]transcript.Edit, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.settle(nodes, set)
-	byID := map[string]int{} // where two records have one id, one that stays
-	children := map[string][]int{}
+	weave := l.weaver(nodes, style)
+	weave.settle(set)
+	weave.index()
 	for i := range nodes {
 		n := &nodes[i]
-		if at, again := byID[n.id]; n.id != "" && (!again || !l.removed[n.record] || l.removed[nodes[at].record]) {
-			byID[n.id] = i
-		}
-		if n.parent.IsString() {
-			children[n.parent.Raw] = append(children[n.parent.Raw], i)
-		}
-	}
-	// The parent that the children of a removed record get: the nearest one
-	// that stays.
-	heir := func(id string) string {
-		for range len(nodes) {
-			i, known := byID[id]
-			if !known || !l.removed[nodes[i].record] {
-				return id
-			}
-			if id = nodes[i].parent.Raw; id == "" {
-				return "null"
-			}
-		}
-		return "null"
-	}
-	parents := map[int]string{} // what a node's parent becomes
-	for i := range nodes {
-		n := &nodes[i]
-		if l.removed[n.record] {
+		if weave.gone[i] {
 			l.lines.remove(n.span)
 			continue
 		}
 		if n.parent.IsString() {
-			if to := heir(n.parent.Raw); to != n.parent.Raw {
-				parents[i] = to
+			if to := weave.heir(n.parent.Raw); to != n.parent.Raw {
+				weave.parents[i] = to
 			}
 		}
 		for _, ref := range n.refs {
-			if to := heir(ref.Raw); to != ref.Raw {
+			if to := weave.heir(ref.Raw); to != ref.Raw {
 				set(ref.Span, to)
 			}
 		}
 	}
-	weave := &weaver{Log: l, nodes: nodes, byID: byID, children: children, style: style, parents: parents}
 	for i := range nodes {
-		for _, ins := range l.insert[nodes[i].record] {
+		for _, ins := range weave.inserts[i] {
 			if err := weave.insert(i, ins); err != nil {
 				return nil, err
 			}
 		}
 	}
-	l.renumber(nodes, set)
-	l.relinkAll(nodes, parents)
-	for i, to := range parents {
+	weave.renumber(set)
+	l.relinkAll(nodes, weave.parents)
+	for i, to := range weave.parents {
 		set(nodes[i].parent.Span, to)
 	}
 	for _, k := range l.kept {
@@ -248,28 +233,6 @@ func (l *Log) Compile() ([]transcript.Edit, error) {
 		return nil, w.err
 	}
 	return disjoint(edits), nil
-}
-
-// settle decides what becomes of the records of which nothing is left. Where
-// another record has the same id, removing the one would bring the other to
-// light: it is emptied.
-func (l *Log) settle(nodes []node, set func(transcript.Span, string)) {
-	stay := map[string]int{}
-	for i := range nodes {
-		if _, dropped := l.dropped[nodes[i].record]; !dropped && !l.removed[nodes[i].record] {
-			stay[nodes[i].id]++
-		}
-	}
-	for i := range nodes {
-		n := &nodes[i]
-		switch content, dropped := l.dropped[n.record]; {
-		case !dropped:
-		case n.id != "" && stay[n.id] > 0 && !content.IsZero():
-			set(content, "[]")
-		default:
-			l.removed[n.record] = true
-		}
-	}
 }
 
 // recordStyle says what records of results hold besides the message, and which
@@ -285,11 +248,11 @@ func (l *Log) nodes(set func(transcript.Span, string)) ([]node, recordStyle, err
 	var nodes []node
 	style := recordStyle{kept: map[string][]keep{}}
 	f := l.Format
-	for rec, err := range transcript.Records(l.Source) {
+	for rec, err := range l.records() {
 		if err != nil {
 			return nil, style, err
 		}
-		n := node{record: int32(rec.Index), span: rec.Span}
+		n := node{record: rec.Index, span: rec.Span}
 		for k, v := range rec.Value.Members() {
 			switch {
 			case f.ID != "" && k.Is(f.ID) && v.Kind() == transcript.String:
@@ -331,6 +294,27 @@ func (l *Log) nodes(set func(transcript.Span, string)) ([]node, recordStyle, err
 	return nodes, style, nil
 }
 
+// records returns the records of the log.
+func (l *Log) records() iter.Seq2[transcript.Record, error] {
+	if l.Array.IsZero() {
+		return transcript.Records(l.Source)
+	}
+	return func(yield func(transcript.Record, error) bool) {
+		text, err := l.Source.Bytes(l.Array)
+		if err != nil {
+			yield(transcript.Record{}, err)
+			return
+		}
+		n := 0
+		for _, e := range transcript.NewValue(text, l.Array.Start).Elements() {
+			n++
+			if !yield(transcript.Record{Index: n, Span: e.Span(), Value: e}, nil) {
+				return
+			}
+		}
+	}
+}
+
 // ref notes a member that may name a record that is removed.
 func (n *node) ref(l *Log, v transcript.Value) {
 	if len(l.removed)+len(l.dropped) > 0 && v.Kind() == transcript.String {
@@ -355,53 +339,121 @@ func (l *Log) preserved(v transcript.Value, kept map[string][]keep) {
 	}
 }
 
-// renumber keeps the numbers true by which compactions name the first record
-// that they keep.
-func (l *Log) renumber(nodes []node, set func(transcript.Span, string)) {
-	for i := range nodes {
-		first, err := strconv.Atoi(nodes[i].kept.Raw)
-		if err != nil {
-			continue
-		}
-		by := 0
-		for k := range nodes {
-			if int(nodes[k].record) > first {
-				break
-			}
-			by += len(l.insert[nodes[k].record])
-			if l.removed[nodes[k].record] {
-				by--
-			}
-		}
-		if by != 0 {
-			set(nodes[i].kept.Span, strconv.Itoa(first+by))
-		}
-	}
-}
-
-// A weaver puts new records into the chain.
+// A weaver puts new records into the chain, and takes others out.
 type weaver struct {
 	*Log
 	nodes    []node
-	byID     map[string]int
-	children map[string][]int
 	style    recordStyle
+	gone     map[int]bool
+	emptied  map[int]transcript.Span // with where each has its content
+	inserts  map[int][]insertion
+	saying   map[int]said
+	byID     map[string]int // where two records have one id, one that stays
+	children map[string][]int
 	parents  map[int]string // what a node's parent becomes
 	tails    map[int]string // the id of the last new record behind a node
 }
 
-// insert makes a record with a result, and hangs what follows on to it.
-func (w *weaver) insert(at int, ins insertion) error {
-	call := -1
-	for i := at; i >= 0; i-- {
-		if w.nodes[i].record == ins.call {
-			call = i
-			break
+// weaver finds the nodes that something is to become of.
+func (l *Log) weaver(nodes []node, style recordStyle) *weaver {
+	w := &weaver{
+		Log: l, nodes: nodes, style: style, gone: map[int]bool{}, emptied: map[int]transcript.Span{}, inserts: map[int][]insertion{},
+		saying: map[int]said{}, byID: map[string]int{}, children: map[string][]int{}, parents: map[int]string{},
+	}
+	for at := range l.removed {
+		w.gone[w.at(at)] = true
+	}
+	for at, content := range l.dropped {
+		w.emptied[w.at(at)] = content
+	}
+	for at, ins := range l.insert {
+		w.inserts[w.at(at)] = ins
+	}
+	for at, s := range l.says {
+		w.saying[w.at(at)] = s
+	}
+	return w
+}
+
+// at returns the node in which an offset lies.
+func (w *weaver) at(off int64) int {
+	return sort.Search(len(w.nodes), func(i int) bool { return w.nodes[i].span.End > off })
+}
+
+// settle decides what becomes of the records of which nothing is left. Where
+// another record has the same id, removing the one would bring the other to
+// light: it is emptied.
+func (w *weaver) settle(set func(transcript.Span, string)) {
+	stay := map[string]int{}
+	for i := range w.nodes {
+		if _, emptied := w.emptied[i]; !emptied && !w.gone[i] {
+			stay[w.nodes[i].id]++
 		}
 	}
-	if call < 0 {
-		return fmt.Errorf("record %d is not there any more", ins.call)
+	for i, content := range w.emptied {
+		if id := w.nodes[i].id; id != "" && stay[id] > 0 && !content.IsZero() {
+			set(content, "[]")
+		} else {
+			w.gone[i] = true
+		}
 	}
+}
+
+// index looks up the nodes by their ids.
+func (w *weaver) index() {
+	for i := range w.nodes {
+		n := &w.nodes[i]
+		if at, again := w.byID[n.id]; n.id != "" && (!again || !w.gone[i] || w.gone[at]) {
+			w.byID[n.id] = i
+		}
+		if n.parent.IsString() {
+			w.children[n.parent.Raw] = append(w.children[n.parent.Raw], i)
+		}
+	}
+}
+
+// heir returns the parent that the children of a record get: the nearest one
+// that stays.
+func (w *weaver) heir(id string) string {
+	for range len(w.nodes) {
+		i, known := w.byID[id]
+		if !known || !w.gone[i] {
+			return id
+		}
+		if id = w.nodes[i].parent.Raw; id == "" {
+			return "null"
+		}
+	}
+	return "null"
+}
+
+// renumber keeps the numbers true by which compactions name the first record
+// that they keep.
+func (w *weaver) renumber(set func(transcript.Span, string)) {
+	for i := range w.nodes {
+		first, err := strconv.Atoi(w.nodes[i].kept.Raw)
+		if err != nil {
+			continue
+		}
+		by := 0
+		for k := range w.nodes {
+			if w.nodes[k].record > first {
+				break
+			}
+			by += len(w.inserts[k])
+			if w.gone[k] {
+				by--
+			}
+		}
+		if by != 0 {
+			set(w.nodes[i].kept.Span, strconv.Itoa(first+by))
+		}
+	}
+}
+
+// insert makes a record with a result, and hangs what follows on to it.
+func (w *weaver) insert(at int, ins insertion) error {
+	call := w.at(ins.call)
 	caller := &w.nodes[call]
 	if !w.Format.Chain {
 		id := w.fresh(caller.id, ins.id)
@@ -412,8 +464,7 @@ func (w *weaver) insert(at int, ins insertion) error {
 			k.in.after(k.at, []byte(id))
 		}
 		for _, i := range w.children[caller.id] {
-			n := &w.nodes[i]
-			if s, known := w.says[n.record]; known && (s.results || s.turn == w.says[ins.call].turn && s.conversation == w.says[ins.call].conversation) || w.removed[n.record] {
+			if s, known := w.saying[i]; known && (s.results || s.turn == w.saying[call].turn && s.conversation == w.saying[call].conversation) || w.gone[i] {
 				continue
 			}
 			if _, done := w.parents[i]; !done {

@@ -107,8 +107,6 @@ func (p *Plan) Compile(ops []*operation.Operation) (edits []transcript.Edit, don
 		p.index()
 	}
 	for phase := range phases {
-		p.reset()
-		done = done[:0]
 		var batch []*operation.Operation
 		for _, op := range ops {
 			if phaseOf(op) == phase {
@@ -118,6 +116,8 @@ func (p *Plan) Compile(ops []*operation.Operation) (edits []transcript.Edit, don
 		if len(batch) == 0 {
 			continue
 		}
+		p.reset()
+		changes := p.Log.changes()
 		asked := map[*operation.Operation]int{}
 		for i, op := range batch {
 			asked[op] = i
@@ -132,7 +132,7 @@ func (p *Plan) Compile(ops []*operation.Operation) (edits []transcript.Edit, don
 		if p.err != nil {
 			return nil, nil, p.err
 		}
-		if len(edits) > 0 || p.Log != nil && !p.Log.Empty() {
+		if len(edits) > 0 || p.Log.changes() > changes {
 			return edits, done, nil
 		}
 	}
@@ -140,7 +140,9 @@ func (p *Plan) Compile(ops []*operation.Operation) (edits []transcript.Edit, don
 }
 
 func (p *Plan) reset() {
-	p.src = &window{src: p.Source}
+	if p.src == nil {
+		p.src = &window{src: p.Source}
+	}
 	p.lists = map[int64]*list{}
 	p.sets, p.tail = nil, nil
 

@@ -40,10 +40,12 @@ reasoning), when the provider wants it.`,
 			if (c.Send || c.Target) && c.Profile.UsersInRow && m.Role == transcript.RoleUser {
 				continue
 			}
+			// What a user's message calls is answered in one of its own.
+			astray := m.Role == transcript.RoleUser && (c.holds(int32(i), transcript.BlockCall) || c.holds(int32(i)-1, transcript.BlockCall))
 			var op *operation.Operation
-			if (c.Window != transcript.WindowTool || c.listed(int32(i)) == c.listed(int32(i)-1)) &&
+			if !astray && (c.Window != transcript.WindowTool || c.listed(int32(i)) == c.listed(int32(i)-1)) &&
 				(c.plain(int32(i)) || c.plain(int32(i)-1) && c.Window == transcript.WindowTool) &&
-				(severityOf(c.cell(profile.Mixed)) < Warning || c.carries(int32(i)) == c.carries(int32(i)-1)) {
+				(severityOf(c.cell(profile.Mixed)) < Warning || c.holds(int32(i), transcript.BlockResult) == c.holds(int32(i)-1, transcript.BlockResult)) {
 				op = c.op(operation.Merge, m.Turn, class, "merge it with the message before")
 				op.Messages = []int32{int32(i)}
 			}
@@ -66,11 +68,11 @@ func (c *Context) plain(message int32) bool {
 	return true
 }
 
-// carries reports whether a message carries results.
-func (c *Context) carries(message int32) bool {
+// holds reports whether a message has a block of a kind.
+func (c *Context) holds(message int32, kind transcript.BlockKind) bool {
 	m := &c.Messages[message]
 	for b := m.BlockLo; b < m.BlockHi; b++ {
-		if c.Blocks[b].Kind == transcript.BlockResult {
+		if c.Blocks[b].Kind == kind {
 			return true
 		}
 	}

@@ -145,7 +145,7 @@ func (c *Context) unreasoned() {
 func (c *Context) current() int32 {
 	for i := len(c.Messages) - 1; i >= 0; i-- {
 		m := &c.Messages[i]
-		if m.Role == transcript.RoleUser && !c.carries(int32(i)) {
+		if m.Role == transcript.RoleUser && !c.holds(int32(i), transcript.BlockResult) {
 			return int32(i)
 		}
 	}

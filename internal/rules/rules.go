@@ -352,16 +352,14 @@ func filled(text string, f *Finding) string {
 }
 
 // repairable reports whether an operation can be carried out where the
-// conversation stands. A log inside of a document is left alone; around a
-// message that stands by itself nothing can be put, and it cannot be removed.
+// conversation stands: around a message that stands by itself nothing can be
+// put, and it cannot be removed.
 func (c *Context) repairable(kind operation.Kind) bool {
 	switch {
 	case kind == operation.SetState:
 		return true
 	case c.Folded:
 		return false
-	case c.Window == transcript.WindowLog:
-		return c.Lines
 	case c.Lines || len(c.Lists) > 0:
 		return true
 	}
