@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -239,4 +240,26 @@ func (a *app) open(t *target) (*transcript.Source, error) {
 		return transcript.Spool(t.path, a.stdin)
 	}
 	return transcript.Open(t.path)
+}
+
+// sidecar is how the file is called in which an agent counts the lines of a
+// transcript.
+const sidecar = ".meta.json"
+
+// counted says why a transcript is not to be repaired beside which its agent
+// counts its messages; "" where there is no such file.
+func counted(t *target) string {
+	stem, lines := strings.CutSuffix(t.path, ".jsonl")
+	if t.stdin || !lines {
+		return ""
+	}
+	text, err := os.ReadFile(stem + sidecar)
+	if err != nil || !json.Valid(text) {
+		return ""
+	}
+	v := transcript.NewValue(text, 0)
+	if v.Get("skip").Kind() != transcript.Number && v.Get("count").Kind() != transcript.Number {
+		return ""
+	}
+	return fmt.Sprintf("%s counts its messages", filepath.Base(stem)+sidecar)
 }

@@ -170,6 +170,7 @@ func (r *resolver) settings(file *config.File) *settings {
 // options returns what the engine is to do with a file.
 func (s *settings) options(t *target) engine.Options {
 	opts := s.Options
+	opts.CheckOnly = counted(t)
 	if t.config != nil {
 		if ignored := t.config.For(t.path); len(ignored) > 0 {
 			opts.Ignore = func(f *rules.Finding) bool { return ignored.Has(f.Rule.Name, f.Rule.Category, f.CallID) }

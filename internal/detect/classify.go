@@ -54,6 +54,16 @@ func knownRole(v transcript.Value) bool {
 // by another member who speaks.
 func plainRole(v transcript.Value) bool { return !v.Get("role").Exists() || knownRole(v) }
 
+// skipped reports whether v is mere book-keeping of a dialect.
+func skipped(v transcript.Value) bool {
+	for _, d := range dialect.All() {
+		if s, ok := d.Driver.(dialect.Skipper); ok && s.Skips(v) {
+			return true
+		}
+	}
+	return false
+}
+
 // A tally counts what the records of a file's head are.
 type tally struct {
 	n             int // records looked at
@@ -144,6 +154,9 @@ func (t *tally) add(v transcript.Value, document bool) {
 		t.byClass[classMessage]++
 		t.sure = true
 		return
+	}
+	if _, claim, _ := claimOf(v); claim == dialect.ClaimFaint || skipped(v) {
+		return // it stands among messages, and is no sign of any
 	}
 	if dialect.Alien(v) {
 		t.alien++

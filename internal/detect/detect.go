@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -388,8 +389,9 @@ func (r *reader) onKey(k transcript.KeyFault) { r.file.Keys = append(r.file.Keys
 
 // lineSink reads a message a line into one conversation.
 type lineSink struct {
-	r   *reader
-	seq *sequence
+	r    *reader
+	seq  *sequence
+	past int // how many messages are not sent any more
 }
 
 func (s *lineSink) record(index int32, v transcript.Value) {
@@ -398,6 +400,10 @@ func (s *lineSink) record(index int32, v transcript.Value) {
 	}
 	if !s.seq.add(index, v) {
 		s.r.file.Skipped++
+		if d := s.seq.primary; d != nil && d.Head != nil && v.Get(d.Head.Tag).Is(d.Head.Value) {
+			// What is no number counts nothing.
+			s.past, _ = strconv.Atoi(string(v.Get(d.Head.Past).Raw()))
+		}
 	}
 }
 
@@ -406,6 +412,9 @@ func (s *lineSink) torn(int32) { s.seq.b.Conv.Incomplete = true }
 func (s *lineSink) end() {
 	s.seq.b.Conv.Lines = s.r.shape.Framing != transcript.FramingDocument && s.r.shape.wrap == nil
 	s.r.finish(s.seq)
+	for i := range min(max(0, s.past), len(s.seq.b.Conv.Messages)) {
+		s.seq.b.Conv.Messages[i].Flags |= transcript.MessageSuperseded
+	}
 	s.r.hand(s.seq.b.Conv)
 }
 
@@ -523,11 +532,14 @@ func (q *sequence) add(record int32, v transcript.Value) bool {
 	if bytes.HasPrefix(v.Get("role").Text(), []byte("_")) {
 		return false
 	}
-	q.r.seen++
 	d := q.primary
 	if d == nil {
 		d = dialect.OpenAIChat
 	}
+	if s, ok := d.Driver.(dialect.Skipper); ok && s.Skips(v) {
+		return false
+	}
+	q.r.seen++
 	claim, _ := d.Driver.Claim(v)
 	foreign := false
 	if claim < dialect.ClaimShared && (claim == dialect.ClaimNone || !onlyText(v)) {
@@ -591,4 +603,7 @@ func (r *reader) finish(q *sequence) {
 	}
 	q.b.Conv.Dialect = d.Name
 	q.b.Conv.Window = d.Window
+	if d.Dataset && q.b.Conv.Use == transcript.UseLog {
+		q.b.Conv.Use = transcript.UseDataset
+	}
 }

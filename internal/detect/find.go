@@ -325,6 +325,8 @@ func listClass(v transcript.Value) (class, *dialect.Dialect) {
 		switch {
 		case says(claim, e):
 			messages++
+		case claim == dialect.ClaimFaint || skipped(e):
+			n-- // it tells nothing
 		case claim == dialect.ClaimNone && dialect.Alien(e):
 			return classOther, nil // it speaks, but no dialect that is known
 		}

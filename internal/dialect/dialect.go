@@ -49,6 +49,14 @@ type Driver interface {
 	Reader(b *transcript.Builder) Reader
 }
 
+// A Skipper is a driver that knows elements which stand among messages and are
+// none.
+type Skipper interface {
+	Driver
+	// Skips reports whether v is mere book-keeping.
+	Skips(v transcript.Value) bool
+}
+
 // A Reader reads the elements of one conversation, in order.
 type Reader interface {
 	Read(v transcript.Value)
@@ -73,6 +81,8 @@ type Dialect struct {
 	// Members name what a few rules ask for and repairs add, from the element of
 	// the call or the result, from the block or the message.
 	Members map[transcript.Member]Path
+	// Dataset is set where such files are there to train or to evaluate models.
+	Dataset bool
 	// CheckOnly says why no such transcript is repaired; "" where they are. It
 	// is a clause without a full stop.
 	CheckOnly string
@@ -81,6 +91,9 @@ type Dialect struct {
 	Log *Log
 	// Fold describes a log in which records take the place of earlier ones.
 	Fold *Fold
+	// Head describes the record before the messages of a file; nil where there
+	// is none, or where it does not matter.
+	Head *Head
 	// Holder describes the object that holds the messages, where that tells the
 	// dialect; nil elsewhere.
 	Holder *Holder
@@ -105,6 +118,13 @@ type Fold struct {
 // Controls reports whether a record is one of book-keeping.
 func (f *Fold) Controls(v transcript.Value) bool {
 	return v.Kind() == transcript.Object && (hasMember(v, f.Control) || f.Kind != "" && tagged(f.Kinds, f.Kind.In(v)))
+}
+
+// A Head is a record before the messages of a file, one a line, that counts
+// those which are not sent any more.
+type Head struct {
+	Tag, Value string // the member that tells the record, and what it says
+	Past       string // how many messages behind it are past
 }
 
 // A Holder is an object in which only one dialect keeps messages.
@@ -145,6 +165,9 @@ func All() []*Dialect {
 		ATIF,
 		CodexExec,
 		OpenHands,
+		ShareGPT,
+		GrokChat,
+		MistralEntries,
 	}
 }
 

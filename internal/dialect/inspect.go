@@ -15,6 +15,7 @@ var Inspect = &Dialect{
 	Window:    transcript.WindowTool,
 	CheckOnly: "an evaluation log repeats its messages among its events",
 	Holder:    &Holder{Members: []string{"epoch", "input", "target", "messages"}, Only: []string{"messages"}},
+	Marks:     []string{"function"},
 	Driver: NewSideList(SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool", Faint: true,
 		Content: "content", MessageID: "id",

@@ -7,9 +7,11 @@ import (
 // Items is the driver for flat lists of items: messages, reasoning, calls and
 // outputs side by side.
 type Items struct {
-	Type string // of an item
-	Role string // of a message item
-	Text string // content of a message item
+	// Faint is set for a dialect that writes plain messages as another does.
+	Faint bool
+	Type  string // of an item
+	Role  string // of a message item
+	Text  string // content of a message item
 	// Messages are the types of a message item; an item without a type is one
 	// too if it has a role.
 	Messages []string
@@ -94,6 +96,9 @@ func (d *Items) Claim(v transcript.Value) (Claim, Sign) {
 	}
 	if tag := content.First().Get("type"); contains(d.TextTypes, tag) {
 		return ClaimDecisive, Sign{d.Type, tag}
+	}
+	if d.Faint {
+		return ClaimFaint, Sign{d.Role, role}
 	}
 	return ClaimPlain, Sign{d.Role, role}
 }

@@ -13,6 +13,10 @@ var LangChain = &Dialect{
 {"type":"tool","content":"a.txt","name":"ls","tool_call_id":"call_1","status":"success"}`,
 	Provider: "langgraph",
 	Window:   transcript.WindowTool,
+	Marks: []string{
+		"human", "ai", "tool", "system", "developer", "function", "chat", "remove", "constructor",
+		"HumanMessageChunk", "AIMessageChunk", "ToolMessageChunk", "SystemMessageChunk",
+	},
 	Driver: NewSideList(SideList{
 		Body: "data|kwargs", Role: "type|id.-1",
 		Roles: []RoleName{
@@ -42,6 +46,7 @@ var LangChain = &Dialect{
 			"HumanMessageChunk", "AIMessageChunk", "ToolMessageChunk", "SystemMessageChunk",
 		},
 		Never:    []string{"role"},
+		Faint:    true, // a system message tells nothing
 		Controls: []string{"remove", "RemoveMessage"},
 		Content:  "content",
 		Calls:    "tool_calls", Invalid: "invalid_tool_calls", Lists: true,

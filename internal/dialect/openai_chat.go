@@ -17,6 +17,7 @@ var OpenAIChat = &Dialect{
 		transcript.MemberCallType: "type", transcript.MemberArguments: "function.arguments", transcript.MemberResultName: "name",
 		transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberReasoning: "reasoning_content",
 	},
+	Head: &Head{Tag: "_type", Value: "metadata", Past: "last_consolidated"},
 	Driver: NewSideList(SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool", Control: "_",
 		Content: "content", MessageID: "id",

@@ -28,8 +28,7 @@ type SideList struct {
 	// Own are roles that only this dialect writes, Never members that its
 	// messages do not have.
 	Own, Never []string
-	// Control is a prefix of roles that mark lines of book-keeping, Controls are
-	// such roles.
+	// Control is a prefix of roles that mark book-keeping, Controls are such roles.
 	Control  string
 	Controls []string
 
@@ -62,6 +61,9 @@ type SideList struct {
 	// them.
 	Extra []Extra
 
+	// Spoken are roles whose content is one call, or a list of calls, as JSON
+	// text without an id; then results have none either.
+	Spoken     []string
 	LegacyCall Path   // one call, without an id
 	LegacyRole string // the role of its result
 	Reasoning  Path
@@ -141,6 +143,19 @@ func (d *sideList) role(v transcript.Value) (transcript.Value, transcript.Role) 
 	return transcript.Value{}, transcript.RoleNone
 }
 
+// Skips implements Skipper.
+func (d *sideList) Skips(v transcript.Value) bool {
+	if len(d.Controls) == 0 {
+		return false
+	}
+	for alt := range d.Role.Alternatives() {
+		if contains(d.Controls, alt.follow(v)) {
+			return true
+		}
+	}
+	return false
+}
+
 // body returns what holds the members of a message.
 func (d *sideList) body(v transcript.Value) transcript.Value {
 	if d.Body != "" {
@@ -181,7 +196,7 @@ func (d *sideList) Claim(v transcript.Value) (Claim, Sign) {
 	sign := Sign{string(d.Role.Nth(0)), roleVal}
 	if first := firstCall(calls); first.Kind() == transcript.Object {
 		if d.isCall(first) {
-			return ClaimDecisive, Sign{Member: d.Calls.Key()}
+			return ClaimDecisive, Sign{Member: string(d.Calls.Nth(spelling(d.Calls, body)))}
 		}
 		return ClaimNone, Sign{}
 	}
@@ -193,7 +208,7 @@ func (d *sideList) Claim(v transcript.Value) (Claim, Sign) {
 		case len(d.Mark) > 0 && !slices.ContainsFunc(d.Mark, func(key string) bool { return body.Get(key).Exists() }):
 			return ClaimNone, Sign{}
 		case id.Exists() && id.Kind() != transcript.Null:
-			return ClaimDecisive, Sign{Member: d.ResultID.Key()}
+			return ClaimDecisive, Sign{Member: string(d.ResultID.Nth(spelling(d.ResultID, body)))}
 		case f[slotResultIDs].Kind() == transcript.Array:
 			return ClaimDecisive, Sign{Member: d.ResultIDs.Key()}
 		case roleVal.Is(d.LegacyRole) && content.Exists():
@@ -252,9 +267,6 @@ type sideListReader struct {
 func (r *sideListReader) Read(v transcript.Value) {
 	b := r.b
 	roleVal, role := r.role(v)
-	if contains(r.Controls, roleVal) {
-		return
-	}
 	body := r.body(v)
 	if body.Span() != v.Span() {
 		b.Fields(v, nil, nil)
@@ -277,9 +289,12 @@ func (r *sideListReader) Read(v transcript.Value) {
 	if reasoning := r.vals[slotReasoning]; reasoning.Exists() && !hollow(reasoning) {
 		b.Block(transcript.BlockReasoning, reasoning, 0)
 	}
-	if role == transcript.RoleTool {
+	switch {
+	case contains(r.Spoken, roleVal):
+		r.spoken(content)
+	case role == transcript.RoleTool:
 		r.results(v, body, roleVal)
-	} else {
+	default:
 		r.text(content)
 	}
 	// A list of calls that is none is something all the same.
@@ -318,6 +333,41 @@ func (r *sideListReader) Read(v transcript.Value) {
 		for i := range r.Copies {
 			r.copies(&r.Copies[i], body, lo, n)
 		}
+	}
+}
+
+// spoken reads the calls that a text holds.
+func (r *sideListReader) spoken(text transcript.Value) {
+	if text.Kind() != transcript.String {
+		return
+	}
+	form, bad := embedded(r.b, text)
+	decoded, offset := transcript.Unescape(text.Raw()[1 : len(text.Raw())-1])
+	inner := transcript.NewValue(decoded, 0)
+	read := func(c transcript.Value) {
+		block := text
+		if c.Span() != inner.Span() {
+			at := text.Span().Start + 1
+			block = text.Part(transcript.Span{Start: at + int64(offset(int(c.Span().Start))), End: at + int64(offset(int(c.Span().End)))})
+		}
+		call := transcript.Call{
+			ID: transcript.Token{Span: block.Span()}, Name: transcript.Token{Span: block.Span()},
+			Args: block.Span(), Form: transcript.ArgsString, Want: transcript.ArgsWantString, NoIDs: true,
+		}
+		if name := r.Name.In(c); name.Exists() {
+			call.Name.Raw = string(name.Raw())
+		}
+		if form == transcript.ArgsStringBad {
+			call.Form, call.BadAt = form, bad
+		}
+		r.b.Call(block, call, 0)
+	}
+	if form != transcript.ArgsStringOther || inner.Kind() != transcript.Array {
+		read(inner)
+		return
+	}
+	for _, c := range inner.Elements() {
+		read(c)
 	}
 }
 
@@ -388,8 +438,8 @@ func (r *sideListReader) results(v, body, role transcript.Value) {
 	}
 	if role.Is(r.LegacyRole) {
 		res.Kind = transcript.KindLegacyFunction
-		res.NoIDs = true
 	}
+	res.NoIDs = role.Is(r.LegacyRole) || len(r.Spoken) > 0
 	if !id.Exists() && ids.First().Exists() {
 		for _, one := range ids.Elements() {
 			res.ID = transcript.TokenOf(one, v.Span())
@@ -460,7 +510,7 @@ func spelling(p Path, v transcript.Value) int {
 // WriteResult implements Writer.
 func (d *sideList) WriteResult(r NewResult) []Field {
 	body := d.body(r.Message)
-	name := string(d.ResultName.Nth(0))
+	name := string(d.ResultName.Nth(spelling(d.ResultName, d.body(r.Named))))
 	if r.Kind == transcript.KindLegacyFunction {
 		return d.message(r.Message, Path(d.LegacyRole), []Field{{name, r.Name}, {d.Content.Key(), r.Text}})
 	}
@@ -468,7 +518,7 @@ func (d *sideList) WriteResult(r NewResult) []Field {
 	if r.ID != "" {
 		out = append(out, Field{string(d.ResultID.Nth(spelling(d.Calls, body))), r.ID})
 	}
-	if (r.ID == "" || r.Named || d.Named) && r.Name != "" {
+	if (r.ID == "" || r.Named.Exists() || d.Named) && r.Name != "" {
 		out = append(out, Field{name, r.Name})
 	}
 	if d.Failed != "" {

@@ -20,8 +20,9 @@ type NewResult struct {
 	Element, Message transcript.Value
 	// Fresh is an id for the message, as a JSON string.
 	Fresh string
-	// Named is set where results of the conversation repeat the tool's name.
-	Named bool
+	// Named is a result of the conversation that repeats the tool's name, None
+	// where none does.
+	Named transcript.Value
 }
 
 // A Writer is a driver that can also write.

@@ -93,11 +93,15 @@ var ownDialect = map[string]string{
 	"langchain": "langchain", "inspect": "inspect",
 	"opencode": "opencode", "gemini-cli-session": "gemini-cli", "continue-cli": "continue", "atif": "atif",
 	"codex-exec-json": "codex-exec", "openhands": "openhands",
+	"sharegpt": "sharegpt", "grok-chat": "grok-chat", "hermes-session": "openai-chat", "vibe": "openai-chat",
+	"codewhale": "anthropic",
 }
 
 // spelled are files of one format that write their messages in the dialect of
 // another.
 var spelled = map[string]string{
+	// An older form of the history, and the contexts of Kimi's command line.
+	"019f6000-0000-7000-8000-000000000002_chat_history.jsonl":     "openai-chat",
 	"evalscope_web_src_test_fixtures_predictions-tool-trace.json": "inspect",
 	"droid_stream_json_large.jsonl":                               "droid-stream-json",
 	"droid_stream_json_small.jsonl":                               "droid-stream-json",

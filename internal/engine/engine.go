@@ -42,6 +42,9 @@ type Options struct {
 	Severity map[string]rules.Severity
 	// Strategy chooses among the repairs of a rule by name.
 	Strategy map[string]string
+	// CheckOnly says why the file is not to be repaired, where that does not
+	// stand in it; "" where it may be.
+	CheckOnly string
 	// Edits asks for the edits that the repair of each finding would make
 	// alone.
 	Edits bool
@@ -307,6 +310,7 @@ func (c *checker) file(file *detect.File) {
 	for _, r := range c.opts.Rules {
 		fc.Run(r)
 	}
+	file.CheckOnly = cmp.Or(file.CheckOnly, c.opts.CheckOnly)
 	if file.CheckOnly != "" {
 		c.withhold(c.report.Findings)
 		if c.fix != nil {

@@ -83,7 +83,8 @@ func TestRowExamples(t *testing.T) {
 			call := &conv.Calls[0]
 			el := conv.Blocks[call.Block].Span
 			r := dialect.NewResult{
-				Kind: call.Kind, ID: call.ID.Raw, Name: call.Name.Raw, Text: `"made up"`, Named: true,
+				Kind: call.Kind, ID: call.ID.Raw, Name: call.Name.Raw, Text: `"made up"`,
+				Message: transcript.NewValue([]byte(lines[0]), 0), Named: transcript.NewValue([]byte(lines[1]), 0),
 				Element: transcript.NewValue([]byte(lines[0])[el.Start:el.End], 0),
 			}
 			text := written(t, w.WriteResult(r))

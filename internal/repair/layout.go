@@ -124,9 +124,12 @@ func (p *Plan) placeholderText(call *transcript.Call) string {
 func (p *Plan) placeholder(c int32) []byte {
 	call := &p.Conv.Calls[c]
 	r := dialect.NewResult{
-		Kind: call.Kind, Text: quote(p.placeholderText(call)), Named: p.names,
+		Kind: call.Kind, Text: quote(p.placeholderText(call)),
 		Element: p.at(p.Conv.Blocks[call.Block].Span), Message: p.value(call.Message),
 		Fresh: derivedID(p.Conv.Name, call.ID.Raw, int(c), false),
+	}
+	if p.named >= 0 {
+		r.Named = p.value(p.Conv.Results[p.named].Message)
 	}
 	if pairing.Key(call.ID) != "" {
 		r.ID = call.ID.Raw

@@ -35,7 +35,7 @@ type Plan struct {
 	tail   []byte         // what is appended to the file
 	taken  map[string]int // how many calls and results have an id
 	ends   []int32        // by turn: its last message
-	names  bool           // results repeat the tool's name
+	named  int32          // a result that repeats the tool's name, -1 for none
 	// answers are the results by the call that they answer.
 	answers map[int32][]int32
 	gone    map[int32]bool // messages that are removed
@@ -521,13 +521,16 @@ func (p *Plan) retag(op *operation.Operation) bool {
 // index looks once at what operations ask for again and again.
 func (p *Plan) index() {
 	c := p.Conv
+	p.named = -1
 	p.taken = map[string]int{}
 	for i := range c.Calls {
 		p.taken[pairing.Key(c.Calls[i].ID)]++
 	}
 	for i := range c.Results {
 		p.taken[pairing.Key(c.Results[i].ID)]++
-		p.names = p.names || c.Results[i].Name.Present()
+		if p.named < 0 && c.Results[i].Name.Present() {
+			p.named = int32(i)
+		}
 	}
 	p.ends = make([]int32, c.Turns)
 	for m := range c.Messages {

@@ -315,8 +315,8 @@ func (c *Context) report(message int32, f Finding) {
 		return
 	}
 	m := &c.Messages[message]
-	if m.Has(transcript.MessageSuperseded) && f.Severity > Info {
-		f.Severity = Info
+	if m.Has(transcript.MessageSuperseded) {
+		f.Severity = min(f.Severity, Info)
 		f.Fix = nil
 	}
 	if f.Fix != nil && (!c.repairable(f.Fix.Kind) || f.Fix.Kind == operation.AddMember && !c.Knows(f.Fix.Member)) {

@@ -43,6 +43,12 @@ func NewValue(text []byte, base int64) Value {
 	return Value{text: text, base: base, from: from, to: skipValue(text, from)}
 }
 
+// Part returns the bytes of a span inside the value's record as a value.
+func (v Value) Part(s Span) Value {
+	v.from, v.to = int(s.Start-v.base), int(s.End-v.base)
+	return v
+}
+
 // Kind returns the value's type, None for the zero Value.
 func (v Value) Kind() Kind {
 	if v.from >= v.to {

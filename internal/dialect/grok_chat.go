@@ -1,0 +1,31 @@
+package dialect
+
+import "github.com/toolguard/toolguard/internal/transcript"
+
+// GrokChat is the chat history of Grok's command line.
+var GrokChat = &Dialect{
+	Name:    "grok-chat",
+	Title:   "Grok chat history",
+	Summary: "Lines of type assistant with tool_calls, answered by lines of type tool_result.",
+	Where:   "chat_history.jsonl of a session",
+	Example: `{"type":"assistant","content":"","tool_calls":[{"id":"call_1","name":"ls","arguments":"{}"}]}
+{"type":"tool_result","tool_call_id":"call_1","content":"a.txt"}`,
+	Provider: "neutral",
+	Window:   transcript.WindowTool,
+	Marks:    []string{"system", "user", "assistant", "tool_result"},
+	Driver: NewSideList(SideList{
+		Role: "type", User: "user", Assistant: "assistant", Tool: "tool_result",
+		Roles: []RoleName{
+			{"system", transcript.RoleSystem},
+			{"user", transcript.RoleUser},
+			{"assistant", transcript.RoleAssistant},
+			{"tool_result", transcript.RoleTool},
+		},
+		Never:    []string{"role", "message"},
+		Controls: []string{"reasoning", "backend_tool_call"},
+		Faint:    true,
+		Content:  "content",
+		Calls:    "tool_calls", ID: "id", Name: "name", Args: "arguments", Want: transcript.ArgsWantString,
+		ResultID: "tool_call_id", Mark: []string{"tool_call_id"},
+	}),
+}

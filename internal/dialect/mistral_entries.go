@@ -1,0 +1,25 @@
+package dialect
+
+import "github.com/toolguard/toolguard/internal/transcript"
+
+// MistralEntries is the dialect of Mistral's Conversations API.
+var MistralEntries = &Dialect{
+	Name:    "mistral-entries",
+	Title:   "Mistral conversation entries",
+	Summary: "Flat entries: function.call, answered by function.result with the same tool_call_id.",
+	Where:   "histories and outputs of the Conversations API",
+	Example: `{"type":"function.call","tool_call_id":"a1b2c3d4e","name":"ls","arguments":"{}"}
+{"type":"function.result","tool_call_id":"a1b2c3d4e","result":"a.txt"}`,
+	Provider: "neutral",
+	Window:   transcript.WindowNext,
+	Marks:    []string{"function.call", "function.result", "tool.execution", "agent.handoff", "message.input", "message.output"},
+	Driver: &Items{
+		Faint: true,
+		Type:  "type", Role: "role", Text: "content", Messages: []string{"message.input", "message.output"},
+		ID: []string{"tool_call_id"}, Item: "id", Name: "name",
+		Hosted: []string{"tool.execution", "agent.handoff"},
+		Pairs: []ItemPair{
+			{Call: "function.call", Outputs: []string{"function.result"}, Kind: transcript.KindFunction, Args: "arguments", Payload: "result"},
+		},
+	},
+}

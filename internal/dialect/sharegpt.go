@@ -1,0 +1,42 @@
+package dialect
+
+import "github.com/toolguard/toolguard/internal/transcript"
+
+// ShareGPT is the dialect of fine-tuning rows in the manner of ShareGPT, with
+// the calls that LLaMA-Factory adds to it.
+var ShareGPT = &Dialect{
+	Name:    "sharegpt",
+	Title:   "ShareGPT rows",
+	Summary: "Turns of from and value: a function_call is JSON as text, answered by the observation behind it.",
+	Where:   "fine-tuning data",
+	Example: `{"from":"function_call","value":"{\"name\":\"ls\",\"arguments\":{}}"}
+{"from":"observation","value":"a.txt"}`,
+	Provider:  "neutral",
+	Window:    transcript.WindowTool,
+	Dataset:   true,
+	CheckOnly: "what a model is trained on is not made up, and a value is text",
+	Marks:     []string{"from"},
+	Driver: NewSideList(SideList{
+		Role: "from", User: "human", Assistant: "gpt", Tool: "observation",
+		Roles: []RoleName{
+			{"human", transcript.RoleUser},
+			{"user", transcript.RoleUser},
+			{"gpt", transcript.RoleAssistant},
+			{"assistant", transcript.RoleAssistant},
+			{"model", transcript.RoleAssistant},
+			{"chatgpt", transcript.RoleAssistant},
+			{"bing", transcript.RoleAssistant},
+			{"bard", transcript.RoleAssistant},
+			{"system", transcript.RoleSystem},
+			{"function_call", transcript.RoleAssistant},
+			{"tool_call", transcript.RoleAssistant},
+			{"observation", transcript.RoleTool},
+			{"tool", transcript.RoleTool},
+			{"tool_response", transcript.RoleTool},
+			{"function_response", transcript.RoleTool},
+		},
+		Own:     []string{"human", "user", "gpt", "assistant", "model", "chatgpt", "bing", "bard", "system", "function_call", "tool_call"},
+		Never:   []string{"role", "content"},
+		Content: "value", Spoken: []string{"function_call", "tool_call"}, Name: "name", Args: "arguments",
+	}),
+}
