@@ -317,7 +317,7 @@ func notSettled(name string, out []byte, opts FixOptions) string {
 }
 
 // idKeys are the members that a new id may change.
-var idKeys = []string{"id", "tool_call_id", "tool_call_ids", "tool_use_id", "toolUseID", "call_id", "callId", "toolCallId", "callID", "parentToolUseID", "sourceToolUseID", "parentToolCallId"}
+var idKeys = []string{"id", "tool_call_id", "tool_call_ids", "tool_use_id", "toolUseID", "toolUseId", "call_id", "callId", "toolCallId", "callID", "parentToolUseID", "sourceToolUseID", "parentToolCallId"}
 
 // linkKeys are the members that an insertion or a removal may change.
 var linkKeys = []string{"parentId", "firstKeptEntryId", "firstKeptEntryIndex", "targetId", "parentUuid", "leafUuid", "logicalParentUuid", "sourceToolAssistantUUID", "preservedMessages"}

@@ -13,6 +13,9 @@ func (p *Plan) merge(m int32) bool {
 	if m == 0 || p.Log != nil || p.gone[m] || p.gone[m-1] || p.holder(m) == nil || p.holder(m) != p.holder(m-1) {
 		return false
 	}
+	if p.holds(m-1, transcript.BlockCall) && p.holds(m, transcript.BlockResult) {
+		return false // a result beside its call answers nothing
+	}
 	prev, keys := p.keys(m-1), p.keys(m)
 	if prev.Body.Span() != p.value(m-1).Span() || keys.Body.Span() != p.value(m).Span() {
 		return false // what wraps it may say more
@@ -60,6 +63,17 @@ func (p *Plan) merge(m int32) bool {
 		return false
 	}
 	return p.dropMessage(m)
+}
+
+// holds reports whether a message has a block of a kind.
+func (p *Plan) holds(m int32, kind transcript.BlockKind) bool {
+	msg := &p.Conv.Messages[m]
+	for b := msg.BlockLo; b < msg.BlockHi; b++ {
+		if p.Conv.Blocks[b].Kind == kind {
+			return true
+		}
+	}
+	return false
 }
 
 // mergeInto puts the text a of the message before m in front of what m says, b,
