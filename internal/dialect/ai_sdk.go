@@ -14,6 +14,10 @@ var AISDK = &Dialect{
 	Provider: "ai-sdk",
 	Window:   transcript.WindowTool,
 	Marks:    []string{"tool-call", "tool-result"},
+	Members: map[transcript.Member]Path{
+		transcript.MemberArguments: "input", transcript.MemberResultName: "toolName",
+		transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content",
+	},
 	Driver: &Blocks{
 		Role: "role", Content: "content", MessageID: "id", Tag: "type", Inline: true,
 		Parts: []Part{

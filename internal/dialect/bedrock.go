@@ -13,6 +13,9 @@ var Bedrock = &Dialect{
 	Provider: "bedrock",
 	Window:   transcript.WindowUser,
 	Marks:    []string{"toolUse", "toolResult", "reasoningContent"},
+	Members: map[transcript.Member]Path{
+		transcript.MemberArguments: "toolUse.input", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text",
+	},
 	Driver: &Blocks{
 		Role: "role", Content: "content", Inline: true,
 		Parts: []Part{

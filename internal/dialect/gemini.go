@@ -14,6 +14,12 @@ var Gemini = &Dialect{
 	Provider: "gemini",
 	Window:   transcript.WindowUser,
 	Marks:    []string{"parts"},
+	Members: map[transcript.Member]Path{
+		transcript.MemberArguments:  "functionCall.args|function_call.args",
+		transcript.MemberSignature:  "thoughtSignature|thought_signature",
+		transcript.MemberResultName: "functionResponse.name|function_response.name",
+		transcript.MemberContent:    "parts", transcript.MemberLastText: "parts.-1.text",
+	},
 	Driver: &Blocks{
 		Role: "role", NoRole: "user", Content: "parts", Positional: true, Inline: true,
 		Parts: []Part{

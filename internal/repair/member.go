@@ -12,19 +12,20 @@ import (
 // addMember writes a member of an element where it is not there, or holds
 // nothing.
 func (p *Plan) addMember(op *operation.Operation) bool {
-	path := dialect.ByName(p.Conv.Dialect).Members[op.Member].Nth(0)
-	if path == "" || whole([]byte(op.Text)) != nil {
+	if whole([]byte(op.Text)) != nil {
 		return false
 	}
-	owner := p.at(op.Span)
-	if i := strings.LastIndexByte(string(path), '.'); i >= 0 {
-		owner = path[:i].In(owner)
+	for path := range dialect.ByName(p.Conv.Dialect).Members[op.Member].Alternatives() {
+		owner := p.at(op.Span)
+		if i := strings.LastIndexByte(string(path), '.'); i >= 0 {
+			owner = path[:i].In(owner)
+		}
+		if path != "" && owner.Kind() == transcript.Object && members(owner) > 0 {
+			p.setToken(transcript.TokenOf(owner.Get(path.Key()), owner.Span()), path.Key(), op.Text)
+			return true
+		}
 	}
-	if owner.Kind() != transcript.Object || members(owner) == 0 {
-		return false
-	}
-	p.setToken(transcript.TokenOf(owner.Get(path.Key()), owner.Span()), path.Key(), op.Text)
-	return true
+	return false
 }
 
 // trimText cuts the white space at the end of a message's text.
