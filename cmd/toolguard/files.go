@@ -261,5 +261,5 @@ func counted(t *target) string {
 	if v.Get("skip").Kind() != transcript.Number && v.Get("count").Kind() != transcript.Number {
 		return ""
 	}
-	return fmt.Sprintf("%s counts its messages", filepath.Base(stem)+sidecar)
+	return filepath.Base(stem) + sidecar + " counts its messages"
 }

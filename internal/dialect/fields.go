@@ -53,7 +53,11 @@ func (s *fieldSet) put(out []transcript.Value, key, val transcript.Value) bool {
 		entries, known = s.at[key.Str()]
 	}
 	for _, e := range entries {
-		if a := &s.all[e]; !out[a.path].Exists() {
+		a := &s.all[e]
+		if out[a.path].Exists() {
+			continue
+		}
+		if out[a.path] = val; a.rest != "" {
 			out[a.path] = a.rest.In(val)
 		}
 	}

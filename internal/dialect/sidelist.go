@@ -101,15 +101,20 @@ const (
 	slotError
 	slotLegacy
 	slotReasoning
+	slotRole // only where who speaks stands beside the rest
 	slots
 )
 
 // NewSideList returns the driver for a row.
 func NewSideList(row SideList) Driver {
 	d := &sideList{SideList: row}
+	var role Path
+	if d.flat = row.Body == "" && !strings.ContainsAny(string(row.Role), "|."); d.flat {
+		role = row.Role
+	}
 	d.fields = newFieldSet(append([]Path{
 		row.Content, row.MessageID, row.Calls, row.Invalid, row.ResultID, row.ResultIDs, row.ResultName, row.Error,
-		row.LegacyCall, row.Reasoning,
+		row.LegacyCall, row.Reasoning, role,
 	}, row.Other...)...)
 	d.call = newFieldSet(row.ID, row.Function, row.Custom, row.Name, row.Args)
 	d.called = newFieldSet(row.Name, row.Args, row.Input)
@@ -118,6 +123,7 @@ func NewSideList(row SideList) Driver {
 
 type sideList struct {
 	SideList
+	flat   bool      // who speaks is one of the fields
 	fields *fieldSet // of a message
 	call   *fieldSet // id, function, custom function, name and arguments of a call
 	called *fieldSet // name, arguments and input of a function
@@ -127,20 +133,29 @@ type sideList struct {
 // message.
 func (d *sideList) role(v transcript.Value) (transcript.Value, transcript.Role) {
 	for alt := range d.Role.Alternatives() {
-		val := alt.follow(v)
-		if val.Kind() != transcript.String {
-			continue
-		}
-		if len(d.Roles) == 0 {
-			return val, roleOf(val)
-		}
-		for i := range d.Roles {
-			if val.Is(d.Roles[i].Written) {
-				return val, d.Roles[i].Role
+		if val := alt.follow(v); val.Kind() == transcript.String {
+			if role, known := d.named(val); known {
+				return val, role
 			}
 		}
 	}
 	return transcript.Value{}, transcript.RoleNone
+}
+
+// named returns the role that a string writes, and whether it is one.
+func (d *sideList) named(val transcript.Value) (role transcript.Role, known bool) {
+	if val.Kind() != transcript.String {
+		return transcript.RoleNone, false
+	}
+	if len(d.Roles) == 0 {
+		return roleOf(val), true
+	}
+	for i := range d.Roles {
+		if val.Is(d.Roles[i].Written) {
+			return d.Roles[i].Role, true
+		}
+	}
+	return transcript.RoleNone, false
 }
 
 // Skips implements Skipper.
@@ -171,9 +186,12 @@ func (d *sideList) Claim(v transcript.Value) (Claim, Sign) {
 	if v.Kind() != transcript.Object {
 		return ClaimNone, Sign{}
 	}
-	roleVal, role := d.role(v)
-	if !roleVal.Exists() {
-		return ClaimNone, Sign{}
+	var roleVal transcript.Value
+	var role transcript.Role
+	if !d.flat {
+		if roleVal, role = d.role(v); !roleVal.Exists() {
+			return ClaimNone, Sign{}
+		}
 	}
 	body := d.body(v)
 	var buf [16]transcript.Value
@@ -184,19 +202,34 @@ func (d *sideList) Claim(v transcript.Value) (Claim, Sign) {
 		f = make([]transcript.Value, n)
 	}
 	alien := false
+	var callsKey, idKey transcript.Value
 	for k, val := range body.Members() {
-		if slices.ContainsFunc(d.Never, k.Is) && body.Span() == v.Span() {
+		if len(d.Never) > 0 && slices.ContainsFunc(d.Never, k.Is) && body.Span() == v.Span() {
 			return ClaimNone, Sign{}
 		}
+		hadCalls, hadID := f[slotCalls].Exists(), f[slotResultID].Exists()
 		if !d.fields.put(f, k, val) {
 			alien = alien || alienMember(k, val)
+		}
+		if !hadCalls && f[slotCalls].Exists() {
+			callsKey = k
+		}
+		if !hadID && f[slotResultID].Exists() {
+			idKey = k
+		}
+	}
+	if d.flat {
+		var known bool
+		roleVal = f[slotRole]
+		if role, known = d.named(roleVal); !known {
+			return ClaimNone, Sign{}
 		}
 	}
 	content, calls, legacy := f[slotContent], f[slotCalls], f[slotLegacy]
 	sign := Sign{string(d.Role.Nth(0)), roleVal}
 	if first := firstCall(calls); first.Kind() == transcript.Object {
 		if d.isCall(first) {
-			return ClaimDecisive, Sign{Member: string(d.Calls.Nth(spelling(d.Calls, body)))}
+			return ClaimDecisive, Sign{Member: written(d.Calls, callsKey)}
 		}
 		return ClaimNone, Sign{}
 	}
@@ -208,7 +241,7 @@ func (d *sideList) Claim(v transcript.Value) (Claim, Sign) {
 		case len(d.Mark) > 0 && !slices.ContainsFunc(d.Mark, func(key string) bool { return body.Get(key).Exists() }):
 			return ClaimNone, Sign{}
 		case id.Exists() && id.Kind() != transcript.Null:
-			return ClaimDecisive, Sign{Member: string(d.ResultID.Nth(spelling(d.ResultID, body)))}
+			return ClaimDecisive, Sign{Member: written(d.ResultID, idKey)}
 		case f[slotResultIDs].Kind() == transcript.Array:
 			return ClaimDecisive, Sign{Member: d.ResultIDs.Key()}
 		case roleVal.Is(d.LegacyRole) && content.Exists():
@@ -266,12 +299,18 @@ type sideListReader struct {
 
 func (r *sideListReader) Read(v transcript.Value) {
 	b := r.b
-	roleVal, role := r.role(v)
 	body := r.body(v)
 	if body.Span() != v.Span() {
 		b.Fields(v, nil, nil)
 	}
 	r.fields.read(b, body, r.vals)
+	var roleVal transcript.Value
+	var role transcript.Role
+	if !r.flat {
+		roleVal, role = r.role(v)
+	} else if named, known := r.named(r.vals[slotRole]); known {
+		roleVal, role = r.vals[slotRole], named
+	}
 	content, calls, invalid, legacy := r.vals[slotContent], r.vals[slotCalls], r.vals[slotInvalid], r.vals[slotLegacy]
 	if !roleVal.Exists() {
 		roleVal, role = r.Role.In(v), transcript.RoleOther
@@ -492,6 +531,16 @@ func firstCall(calls transcript.Value) transcript.Value {
 		return c
 	}
 	return calls.First()
+}
+
+// written returns the alternative of a path that a key is.
+func written(p Path, key transcript.Value) string {
+	for alt := range p.Alternatives() {
+		if key.Is(string(alt)) {
+			return string(alt)
+		}
+	}
+	return p.Key()
 }
 
 // spelling returns the number of the alternative of a path that is to be found
