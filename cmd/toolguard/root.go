@@ -1,9 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func newRootCmd(a *app) *cobra.Command {
@@ -25,6 +28,7 @@ calls, and whatever else a provider would refuse, and repairs it.`,
 	cmd.SetIn(a.stdin)
 	cmd.SetOut(a.stdout)
 	cmd.SetErr(a.stderr)
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	cmd.SetVersionTemplate("toolguard {{.Version}}\n")
 	// Defined here, or it would take the shorthand -v as well.
 	cmd.Flags().Bool("version", false, "print the version")
@@ -42,6 +46,27 @@ calls, and whatever else a provider would refuse, and repairs it.`,
 		newVersionCmd(a),
 	)
 	return cmd
+}
+
+// flagError says in a user's words what is wrong with the value of a flag.
+func flagError(err error) error {
+	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return err
+	}
+	want := ""
+	switch flag := invalid.GetFlag(); flag.Value.Type() {
+	case "int":
+		want = "a number"
+		if errors.Is(err, strconv.ErrRange) {
+			want = "a smaller number"
+		}
+	case "bool":
+		want = "true or false"
+	default:
+		return err
+	}
+	return fmt.Errorf("--%s: want %s, not %q", invalid.GetFlag().Name, want, invalid.GetValue())
 }
 
 func newVersionCmd(a *app) *cobra.Command {

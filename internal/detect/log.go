@@ -36,6 +36,7 @@ type envelope struct {
 
 	typ, subtype, payload, id, parent, time, side, agent, meta, summary, hidden, turnAlt field
 	success, preserved, keptFrom, keptIndex, history, turns                              field
+	beside                                                                               field
 	numbered                                                                             []field
 }
 
@@ -57,7 +58,7 @@ func newEnvelope(l *dialect.Log) envelope {
 		{&e.typ, l.Type}, {&e.subtype, l.Subtype}, {&e.payload, l.Payload}, {&e.id, dialect.Path(l.ID)}, {&e.parent, dialect.Path(l.Parent)},
 		{&e.time, dialect.Path(l.Time)}, {&e.side, l.Side}, {&e.agent, l.Agent}, {&e.meta, l.Meta}, {&e.summary, l.Summary}, {&e.hidden, l.Hidden},
 		{&e.turnAlt, l.TurnAlt}, {&e.success, l.Success}, {&e.preserved, l.Preserved}, {&e.keptFrom, l.KeptFrom}, {&e.keptIndex, l.KeptIndex},
-		{&e.history, l.History}, {&e.turns, l.Turns},
+		{&e.history, l.History}, {&e.turns, l.Turns}, {&e.beside, dialect.Path(l.ResultCopy)},
 	} {
 		*at.field = e.field(at.path)
 	}
@@ -346,6 +347,9 @@ func (s *logSink) mark(sc *scope, payload transcript.Value) {
 	}
 	for b := m.BlockLo; b < m.BlockHi; b++ {
 		if c.Blocks[b].Kind == transcript.BlockResult {
+			if v := s.rec.get(s.rec.beside); v.Exists() {
+				c.Results[c.Blocks[b].Ref].Beside = s.hash(v.Raw())
+			}
 			return
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"hash/fnv"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/dialect"
@@ -107,6 +108,9 @@ type checker struct {
 	report *Report
 	err    error
 	dials  []string // by conversation: its dialect
+	// merging are the records with ids that would become the same ones as others
+	// if halves of surrogate pairs were replaced.
+	merging map[int32]bool
 	// unreadable are the records that no pointer leads into.
 	unreadable map[int32]bool
 	// declared are the tools of the object at holder.
@@ -168,6 +172,7 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 			c.report.Results++
 		}
 	}
+	c.merges(conv)
 	native := profile.ByName(dialect.ByName(conv.Dialect).Provider)
 	prof := cmp.Or(c.opts.Target, native)
 	if prof.Contiguous && conv.Window == transcript.WindowNext {
@@ -198,6 +203,38 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	}
 	if c.err == nil && c.fix != nil {
 		c.err = c.fix.conversation(c, conv, rc.Pairing, prof, found)
+	}
+}
+
+// merges notes where ids differ only in what a repair of bytes would replace.
+func (c *checker) merges(conv *transcript.Conversation) {
+	type place struct {
+		raw    string
+		record int32
+	}
+	ids := map[string][]place{}
+	note := func(t transcript.Token, message int32) {
+		if strings.Contains(t.Raw, `\u`) {
+			canonical := string(repair.Canonical([]byte(t.Raw)))
+			ids[canonical] = append(ids[canonical], place{t.Raw, conv.Messages[message].Record})
+		}
+	}
+	for i := range conv.Calls {
+		note(conv.Calls[i].ID, conv.Calls[i].Message)
+	}
+	for i := range conv.Results {
+		note(conv.Results[i].ID, conv.Results[i].Message)
+	}
+	for _, places := range ids {
+		if !slices.ContainsFunc(places, func(p place) bool { return p.raw != places[0].raw }) {
+			continue
+		}
+		if c.merging == nil {
+			c.merging = map[int32]bool{}
+		}
+		for _, p := range places {
+			c.merging[p.record] = true
+		}
 	}
 }
 
@@ -319,6 +356,9 @@ func (c *checker) file(file *detect.File) {
 	}
 	found := c.report.Findings[before:]
 	for i := range found {
+		if f := &found[i]; f.Fix != nil && f.Fix.Kind == operation.ReplaceBytes && c.merging[f.Record] {
+			f.Fix, f.Unfixed = nil, "two ids that differ in such bytes only would become one"
+		}
 		if op := found[i].Fix; op != nil && onRecord(&found[i].Finding) && logAt(file, op.Span) == nil {
 			found[i].Fix = nil
 		}

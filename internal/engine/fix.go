@@ -222,6 +222,7 @@ func (a *attempt) run(ctx context.Context, src *transcript.Source) (*Fixed, erro
 	now := src
 	kept := map[uint64]bool{}   // payloads that an unsafe operation may drop
 	var has map[uint64]recorded // payloads that are there at last
+	moved := map[*transcript.Span]uint64{}
 	for round := 0; ; round++ {
 		c := newChecker(now, opts.Options)
 		c.fix = &fixer{attempt: a}
@@ -259,7 +260,15 @@ func (a *attempt) run(ctx context.Context, src *transcript.Source) (*Fixed, erro
 		}
 		for _, r := range c.fix.repairs {
 			for i, s := range r.Dropped {
-				r.Dropped[i], _ = pieces.Original(s)
+				var there bool
+				if r.Dropped[i], there = pieces.Original(s); there {
+					continue
+				}
+				h, err := payloadHash(now, s) // an earlier round has moved it
+				if err != nil {
+					return nil, err
+				}
+				moved[&r.Dropped[i]] = h
 			}
 			out.Repairs = append(out.Repairs, r)
 		}
@@ -275,8 +284,15 @@ func (a *attempt) run(ctx context.Context, src *transcript.Source) (*Fixed, erro
 		return out, nil
 	}
 	out.Pieces = pieces
-	if err := prove(ctx, src, out, opts, has, kept); err != nil {
+	had, err := payloads(ctx, src, opts)
+	if err != nil {
 		return nil, err
+	}
+	if err := prove(out, had, has, kept); err != nil {
+		return nil, err
+	}
+	for at, h := range moved {
+		*at = had[h].at
 	}
 	return out, nil
 }
@@ -293,7 +309,7 @@ func payloadHash(src *transcript.Source, s transcript.Span) (uint64, error) {
 }
 
 // prove holds the repaired source against the original.
-func prove(ctx context.Context, before *transcript.Source, f *Fixed, opts FixOptions, has map[uint64]recorded, dropped map[uint64]bool) error {
+func prove(f *Fixed, had, has map[uint64]recorded, dropped map[uint64]bool) error {
 	if f.After.Skipped != "" {
 		return &ProofError{"the result is no transcript any more: " + f.After.Skipped, nil}
 	}
@@ -313,17 +329,13 @@ func prove(ctx context.Context, before *transcript.Source, f *Fixed, opts FixOpt
 			}
 		}
 	}
-	had, err := payloads(ctx, before, opts)
-	if err != nil {
-		return err
-	}
 	gone := map[int]bool{} // conversations
 	first := int64(-1)
 	for h, p := range had {
 		if _, still := has[h]; !still && !dropped[h] {
 			gone[p.conversation] = true
-			if first < 0 || p.at < first {
-				first = p.at
+			if first < 0 || p.at.Start < first {
+				first = p.at.Start
 			}
 		}
 	}
@@ -383,14 +395,16 @@ func family(rule string) string {
 		return "invalid-json"
 	case "missing-arguments":
 		return "schema-violation"
-	case "consecutive-roles", "first-role", "last-role", "user-after-tool", "mixed-tool-result-message", "result-order-mismatch":
+	case "consecutive-roles", "first-role", "last-role", "user-after-tool", "mixed-tool-result-message", "result-order-mismatch",
+		"reasoning-unreplayable":
 		return order
 	}
 	return rule
 }
 
-// order is the family of what providers want of the order of messages. It can
-// come to light where a result is put in its place.
+// order is the family of what providers want of the order of messages, and of the
+// reasoning in the last turns. It can come to light where a result is put in its
+// place.
 const order = "the order of messages"
 
 // settled counts the faults of other kinds that are there no more.
@@ -420,7 +434,7 @@ func counts(r *Report) map[string]int {
 
 // A recorded is where the content of a recorded result stands.
 type recorded struct {
-	at           int64
+	at           transcript.Span
 	conversation int
 }
 
@@ -451,7 +465,7 @@ func addPayloads(to map[uint64]recorded, src *transcript.Source, c *transcript.C
 			if err != nil {
 				return err
 			}
-			to[h] = recorded{r.Payload.Start, c.Index}
+			to[h] = recorded{r.Payload, c.Index}
 		}
 	}
 	return failed

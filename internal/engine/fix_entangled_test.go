@@ -50,11 +50,7 @@ func TestFixEntangled(t *testing.T) {
 	sixCalls := chat(call("same", "f"), call("same", "g"), call("same", "h"))
 	six = append(append([]string{user}, six...), sixCalls)
 	use := func(id string) string { return `{"type":"tool_use","id":"` + id + `","name":"f","input":{}}` }
-	for _, c := range []struct {
-		name, text string
-		opts       FixOptions
-		want, left string
-	}{
+	for _, c := range []fixing{
 		{
 			"results before calls of one id are left", list(append(six[:8:8], answer)...), strategy(false, "result-before-call", "leave"),
 			list(append(six[:8:8], tool("same", placeholder), tool("same", placeholder), answer)...),
@@ -139,20 +135,89 @@ func TestFixEntangled(t *testing.T) {
 			"missing-tool-result, orphan-tool-result (withheld, for with it result-kind-mismatch was found 0 times before and 1 times after)",
 		},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			if c.want == "" {
-				c.want = c.text
-			}
-			fault, out, f := misfixed(c.name, []byte(c.text), c.opts)
-			if fault != "" {
-				t.Fatalf("%s\n%s", fault, out)
-			}
-			if string(out) != c.want {
-				t.Errorf("got\n%s\nwant\n%s", out, c.want)
-			}
-			if s := left(f); s != c.left {
-				t.Errorf("left: %s\nwant: %s", s, c.left)
-			}
-		})
+		t.Run(c.name, c.run)
+	}
+}
+
+// A fixing is a text, what becomes of it, "" for nothing, and which errors are
+// left.
+type fixing struct {
+	name, text string
+	opts       FixOptions
+	want, left string
+}
+
+func (c fixing) run(t *testing.T) {
+	if c.want == "" {
+		c.want = c.text
+	}
+	fault, out, f := misfixed(c.name, []byte(c.text), c.opts)
+	if fault != "" {
+		t.Fatalf("%s\n%s", fault, out)
+	}
+	if string(out) != c.want {
+		t.Errorf("got\n%s\nwant\n%s", out, c.want)
+	}
+	if s := left(f); s != c.left {
+		t.Errorf("left: %s\nwant: %s", s, c.left)
+	}
+}
+
+// TestFixDetails: what else stands in and around a result.
+func TestFixDetails(t *testing.T) {
+	const call = `{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]}`
+	const user = `{"role":"user","content":"go"}`
+	result := func(more string) string { return `{"role":"tool","tool_call_id":"c1","content":"1"` + more + `}` }
+	inserted := strings.Replace(result(""), `"1"`, `"[toolguard] No result was recorded for this tool call; it may or may not have run."`, 1)
+	unsafe := FixOptions{Unsafe: true}
+	text := FixOptions{Unsafe: true, Options: Options{Strategy: map[string]string{"orphan-tool-result": "text"}}}
+	log := userLine("u1", "null", "go", 1) + useLine("a1", "u1", "m1", 2, "t1") + resultLine("r1", "a1", "t1", 3)
+	again := strings.Replace(resultLine("r2", "r1", "t1", 4), `"toolUseResult":"x"`, `"toolUseResult":{"stdout":"x"}`, 1)
+	after := userLine("u2", "r2", "and?", 5)
+	orphan := resultLine("r1", "u1", "t9", 2)
+	ids := func(a, b string) string {
+		return `[` + user + `,
+{"role":"assistant","content":null,"tool_calls":[{"id":"` + a + `","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"` + b + `","type":"function","function":{"name":"g","arguments":"{}"}}]},
+{"role":"tool","tool_call_id":"` + b + `","content":"2"},
+{"role":"tool","tool_call_id":"` + a + `","content":"1"}]`
+	}
+	for _, c := range []fixing{
+		{
+			"an identical copy", user + "\n" + call + "\n" + result("") + "\n" + result("") + "\n" + user + "\n",
+			FixOptions{},
+			user + "\n" + call + "\n" + result("") + "\n" + user + "\n", "",
+		},
+		{
+			"a copy that has another member", user + "\n" + call + "\n" + result("") + "\n" + result(`,"name":"f"`) + "\n" + user + "\n",
+			FixOptions{},
+			"", "duplicate-tool-result",
+		},
+		{
+			"a copy of which another member differs", user + "\n" + call + "\n" + result(`,"name":"g"`) + "\n" + result(`,"name":"f"`) + "\n" + user + "\n", unsafe,
+			user + "\n" + call + "\n" + result(`,"name":"f"`) + "\n" + user + "\n", "",
+		},
+		{"a copy beside which a record says something else", log + again + after, FixOptions{}, "", "duplicate-tool-result"},
+		{
+			"the same, when something may be dropped", log + again + after, unsafe,
+			log + strings.Replace(after, `"parentUuid":"r2"`, `"parentUuid":"r1"`, 1), "",
+		},
+		{
+			"text is no result", userLine("u1", "null", "go", 1) + orphan, text,
+			userLine("u1", "null", "go", 1) + logLine("r1", "u1", "user", "", `{"role":"user","content":[{"type":"text","text":"x"}]}`, 2), "",
+		},
+		{"ids that differ in halves of pairs", ids(`\ud800`, `\ud801`), unsafe, "", "lone-surrogate (two ids that differ in such bytes only would become one)"},
+		{"one id with half of a pair", ids(`\ud800`, `b`), unsafe, ids(`\ufffd`, `b`), ""},
+		{
+			"blank lines between records", user + "\n\n" + call + "\n\n" + user + "\n",
+			FixOptions{},
+			user + "\n\n" + call + "\n\n" + inserted + "\n\n" + user + "\n", "",
+		},
+		{
+			"one blank line", user + "\n" + call + "\n\n" + user + "\n",
+			FixOptions{},
+			user + "\n" + call + "\n\n" + inserted + "\n" + user + "\n", "",
+		},
+	} {
+		t.Run(c.name, c.run)
 	}
 }

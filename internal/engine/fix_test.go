@@ -131,7 +131,7 @@ func misfixed(name string, text []byte, opts FixOptions) (fault string, out []by
 	}
 	for _, look := range []func() string{
 		func() string { return faultyEdits(text, out, f) },
-		func() string { return faultyRepairs(f, opts) },
+		func() string { return faultyRepairs(text, f, opts) },
 		func() string { return undone(f, opts) },
 		func() string { return faultyFraming(text, out, f) },
 		func() string { return unlikeCheck(name, out, f, opts) },
@@ -190,8 +190,13 @@ func faultyEdits(text, out []byte, f *Fixed) string {
 }
 
 // faultyRepairs looks at whether the repairs are such as were allowed.
-func faultyRepairs(f *Fixed, opts FixOptions) string {
+func faultyRepairs(text []byte, f *Fixed, opts FixOptions) string {
 	for _, r := range f.Repairs {
+		for _, s := range r.Dropped {
+			if !s.IsZero() && (s.End > int64(len(text)) || !json.Valid(text[s.Start:s.End])) && json.Valid(text) {
+				return fmt.Sprintf("%+v dropped no value", r)
+			}
+		}
 		if r.Class == operation.Unsafe && !opts.Unsafe || r.Class == operation.Additive && opts.SafeOnly {
 			return fmt.Sprintf("%s was not allowed: %+v", r.Class, r)
 		}
@@ -281,7 +286,7 @@ func unlikeCheck(name string, out []byte, f *Fixed, opts FixOptions) string {
 		"truncated-record":   "invalid-json",
 		"orphan-tool-result": "misplaced-tool-result", "result-before-call": "misplaced-tool-result", "duplicate-tool-result": "misplaced-tool-result",
 		"missing-arguments": "schema-violation", "consecutive-roles": order, "first-role": order, "last-role": order, "user-after-tool": order,
-		"mixed-tool-result-message": order, "result-order-mismatch": order,
+		"mixed-tool-result-message": order, "result-order-mismatch": order, "reasoning-unreplayable": order,
 	}
 	was, is := map[string]int{}, map[string]int{}
 	count := func(to map[string]int, fs []Finding) {

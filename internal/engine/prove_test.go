@@ -58,17 +58,15 @@ func TestProve(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			named := map[uint64]bool{}
-			if c.dropped {
-				had, err := payloads(ctx, before, FixOptions{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				for h := range had {
-					named[h] = true
-				}
+			had, err := payloads(ctx, before, FixOptions{})
+			if err != nil {
+				t.Fatal(err)
 			}
-			err = prove(ctx, before, &f, FixOptions{}, has, named)
+			named := map[uint64]bool{}
+			for h := range had {
+				named[h] = c.dropped
+			}
+			err = prove(&f, had, has, named)
 			if c.want == "" {
 				if err != nil {
 					t.Errorf("refused: %v", err)

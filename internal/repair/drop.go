@@ -102,15 +102,17 @@ func (p *Plan) dropBlock(b int32) bool {
 
 // alone reports whether a message holds one result at most: where it answers
 // several calls at once it is not taken apart.
-func (p *Plan) alone(m int32) bool {
-	n := 0
+func (p *Plan) alone(m int32) bool { return p.results(m) <= 1 }
+
+// results counts the results in a message.
+func (p *Plan) results(m int32) (n int) {
 	msg := &p.Conv.Messages[m]
 	for b := msg.BlockLo; b < msg.BlockHi; b++ {
 		if p.Conv.Blocks[b].Kind == transcript.BlockResult {
 			n++
 		}
 	}
-	return n <= 1
+	return n
 }
 
 // dropCall removes a call from its message, the list that becomes empty with
@@ -380,7 +382,35 @@ func (p *Plan) textResult(r int32) bool {
 		return false
 	}
 	p.set(blk.Span, string(render(text, styleOf(p.at(blk.Span)), 0)))
+	if p.texts[res.Message]++; p.Log != nil && p.texts[res.Message] == p.results(res.Message) {
+		p.Log.texted = append(p.Log.texted, p.standing(res.Message))
+	}
 	return true
+}
+
+// cutMembers cuts the members with these keys out of an object.
+func cutMembers(v transcript.Value, keys ...string) (edits []transcript.Edit) {
+	end := int64(-1) // of the member before, if one stays before
+	open := int64(-1)
+	for k, member := range v.Members() {
+		if open >= 0 { // the first members go, up to this one
+			edits = append(edits, transcript.Edit{Span: transcript.Span{Start: open, End: k.Span().Start}})
+			open = -1
+		}
+		switch {
+		case !slices.ContainsFunc(keys, func(key string) bool { return key != "" && k.Is(key) }):
+			end = member.Span().End
+		case end >= 0:
+			edits = append(edits, transcript.Edit{Span: transcript.Span{Start: end, End: member.Span().End}})
+			end = member.Span().End
+		default:
+			open = k.Span().Start
+		}
+	}
+	if open >= 0 {
+		edits = append(edits, transcript.Edit{Span: transcript.Span{Start: open, End: v.Span().End - 1}})
+	}
+	return edits
 }
 
 // removeMember cuts the member whose value stands at a span, and one comma.

@@ -192,20 +192,31 @@ func (l *list) separator(g *gap) string {
 		}
 	}
 	if l.lines {
+		end := "\n"
 		switch {
-		case strings.Contains(between, "\r\n"):
-			return "\r\n"
-		case between == "" && l.src.crlf():
-			return "\r\n"
+		case strings.Contains(between, "\r\n"), between == "" && l.src.crlf():
+			end = "\r\n"
 		case between != "" && !strings.Contains(between, "\n"):
 			return between
 		}
-		return "\n"
+		return strings.Repeat(end, l.spacing(g, between))
 	}
 	if between == "" {
 		return l.usual()
 	}
 	return between
+}
+
+// spacing returns how many line ends stand between records around a gap: more
+// than one where blank lines keep them apart on both sides.
+func (l *list) spacing(g *gap, between string) int {
+	n := strings.Count(between, "\n")
+	if !g.anchor.IsZero() && g.hasNext {
+		if before, ok := l.prev(g.anchor.Start); ok {
+			n = min(n, strings.Count(l.src.text(before, g.anchor.Start), "\n"))
+		}
+	}
+	return max(n, 1)
 }
 
 // usual returns what stands between the first two elements of an array, or is

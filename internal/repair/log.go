@@ -33,6 +33,7 @@ type Log struct {
 	dropped  map[int64]transcript.Span // nothing is left of them, with where each has its content
 	insert   map[int64][]insertion     // by the record that they go behind
 	inserted int
+	texted   []int64                // their results became text
 	says     map[int64]said         // what the conversations that are repaired say of their records
 	rename   map[string]string      // ids of calls, as written
 	relink   []*operation.Operation // parents that no record is
@@ -67,7 +68,7 @@ func (l *Log) changes() int {
 	if l == nil {
 		return 0
 	}
-	return len(l.removed) + len(l.dropped) + l.inserted + len(l.rename) + len(l.relink)
+	return len(l.removed) + len(l.dropped) + l.inserted + len(l.texted) + len(l.rename) + len(l.relink)
 }
 
 // Record carries out an operation on a record as such.
@@ -189,6 +190,7 @@ func (l *Log) Compile() ([]transcript.Edit, error) {
 	set := func(s transcript.Span, raw string) {
 		edits = append(edits, transcript.Edit{Span: s, Text: []byte(raw)})
 	}
+	slices.Sort(l.texted)
 	nodes, style, err := l.nodes(set)
 	if err != nil {
 		return nil, err
@@ -288,6 +290,12 @@ func (l *Log) nodes(set func(transcript.Span, string)) ([]node, recordStyle, err
 		}
 		if kept := in(f.KeptIndex); kept.Exists() {
 			n.kept = transcript.TokenOf(kept, rec.Span)
+		}
+		if at, _ := slices.BinarySearch(l.texted, rec.Span.Start); at < len(l.texted) && l.texted[at] < rec.Span.End {
+			// There is no result any more that these could be about.
+			for _, e := range cutMembers(rec.Value, f.ResultCopy, f.ResultSource) {
+				set(e.Span, "")
+			}
 		}
 		nodes = append(nodes, n)
 	}
@@ -484,7 +492,7 @@ func (w *weaver) insert(at int, ins insertion) error {
 		parent = tail
 	}
 	id := w.fresh(caller.id, ins.id)
-	if err := w.write(anchor.span, caller, ins, id, parent); err != nil || anchor.id == "" {
+	if err := w.write(anchor.span, caller, ins, id, parent); err != nil || id == "" || anchor.id == "" {
 		return err
 	}
 	if w.tails == nil {
@@ -573,7 +581,8 @@ func (w *weaver) write(behind transcript.Span, caller *node, ins insertion, id, 
 }
 
 // relinkAll names the record before, of the same scope, as the parent of
-// records whose parent does not exist.
+// records whose parent does not exist. An id that stands twice may lead in a
+// circle: it is passed over.
 func (l *Log) relinkAll(nodes []node, parents map[int]string) {
 	if len(l.relink) == 0 {
 		return
@@ -582,13 +591,17 @@ func (l *Log) relinkAll(nodes []node, parents map[int]string) {
 	for _, op := range l.relink {
 		want[op.Span.Start] = true
 	}
+	times := map[string]int{}
+	for i := range nodes {
+		times[nodes[i].id]++
+	}
 	last := map[string]string{}
 	for i := range nodes {
 		n := &nodes[i]
 		if want[n.parent.Span.Start] && n.parent.IsString() && last[n.scope] != "" {
 			parents[i] = last[n.scope]
 		}
-		if n.id != "" {
+		if n.id != "" && times[n.id] == 1 {
 			last[n.scope] = n.id
 		}
 	}

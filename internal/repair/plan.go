@@ -40,6 +40,7 @@ type Plan struct {
 	answers map[int32][]int32
 	gone    map[int32]bool // messages that are removed
 	minted  map[int32]bool // calls that get an id
+	texts   map[int32]int  // by message: how many results become text
 	values  map[int32]transcript.Value
 	blocks  map[int32]map[int32]bool // blocks that are taken out, by message
 	strip   bool                     // reasoning goes with the call that it led to
@@ -150,6 +151,7 @@ func (p *Plan) reset() {
 	p.blocks = map[int32]map[int32]bool{}
 	p.hulls = map[int32]bool{}
 	p.minted = map[int32]bool{}
+	p.texts = map[int32]int{}
 	p.values = map[int32]transcript.Value{}
 }
 

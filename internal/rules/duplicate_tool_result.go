@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/operation"
@@ -17,7 +18,8 @@ var duplicateToolResult = &Rule{
 	Doc: `A retry, or a repair that put a placeholder beside a real result that came late.
 Providers refuse the second one.
 
-**Repair.** An identical copy is dropped (safe). A real result wins over a known
+**Repair.** An identical copy, nothing in it or beside it apart from its id being
+different, is dropped (safe). A real result wins over a known
 placeholder, whichever comes first (safe), unless it stands before its call and
 cannot be moved. Of two results that differ
 ` + "`fix --unsafe`" + ` keeps the first and names what it drops.`,
@@ -53,7 +55,7 @@ cannot be moved. Of two results that differ
 			switch {
 			case first < 0:
 				f.Fix = c.op(operation.DropResult, turn, operation.Unsafe, "drop the result")
-			case c.samePayload(&c.Results[first], res):
+			case c.identical(&c.Results[first], res):
 				if c.standing(&c.Results[first]) > c.standing(res) {
 					drop = first
 				}
@@ -101,13 +103,38 @@ func (c *Context) movesBack() bool {
 	return c.arrays() && c.Strategy[resultBeforeCall.Name] != "leave"
 }
 
-// samePayload reports whether two results say the same, byte for byte.
-func (c *Context) samePayload(a, b *transcript.Result) bool {
-	if a.Payload.IsZero() && b.Payload.IsZero() {
-		// Without content, what else is in them is all they say.
-		return c.Text(c.Blocks[a.Block].Span) == c.Text(c.Blocks[b.Block].Span)
+// identical reports whether two results say the same, byte for byte, whatever
+// each says it in.
+func (c *Context) identical(a, b *transcript.Result) bool {
+	if a.Error != b.Error || a.Beside != b.Beside {
+		return false
 	}
-	return a.Error == b.Error && a.Payload.Len() == b.Payload.Len() && c.Text(a.Payload) == c.Text(b.Payload)
+	x, y := c.Text(c.Blocks[a.Block].Span), c.Text(c.Blocks[b.Block].Span)
+	if x == y {
+		return true
+	}
+	if a.Payload.IsZero() || b.Payload.IsZero() || a.Payload.Len() != b.Payload.Len() || c.Text(a.Payload) != c.Text(b.Payload) {
+		return false
+	}
+	was, n := c.besides(a, x), 0
+	for _, m := range c.besides(b, y) {
+		if !slices.Contains(was, m) {
+			return false
+		}
+		n++
+	}
+	return n == len(was)
+}
+
+// besides returns the members of a result but its id and its content, as they
+// are written.
+func (c *Context) besides(res *transcript.Result, text string) (out []string) {
+	for k, v := range transcript.NewValue([]byte(text), c.Blocks[res.Block].Span.Start).Members() {
+		if v.Span() != res.ID.Span && v.Span() != res.Payload {
+			out = append(out, string(k.Raw())+":"+string(v.Raw()))
+		}
+	}
+	return out
 }
 
 // placeholder reports whether a result is the text that toolguard or another

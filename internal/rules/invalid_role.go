@@ -17,7 +17,8 @@ var invalidRole = &Rule{
 own, which does not matter until the history is sent.
 
 **Repair.** A word for a role that the provider has another word for is replaced by
-that (safe). What is not known is left.`,
+that (safe). What is not known is left, and so is the result of a legacy function
+call, whose role says what it answers.`,
 	Bad:  `{"model":"m","max_tokens":9,"messages":[{"role":"human","content":"go"},{"role":"assistant","content":"hi"}]}`,
 	Good: `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"go"},{"role":"assistant","content":"hi"}]}`,
 	Check: func(c *Context) {
@@ -39,11 +40,17 @@ that (safe). What is not known is left.`,
 				continue
 			}
 			f := Finding{Severity: severity, Span: role.Span, ProviderError: cell.Text, Message: "the role " + quote(role) + " is none that the " + c.Profile.Title + " takes"}
-			if word := c.Profile.Role(m.Role.String()); word != "" {
+			if word := c.Profile.Role(m.Role.String()); word != "" && !c.legacy(m) {
 				f.Fix = c.op(operation.SetValue, m.Turn, operation.Safe, "call it "+word)
 				f.Fix.Messages, f.Fix.Span, f.Fix.Text = []int32{int32(i)}, role.Span, jsonString(word)
 			}
 			c.report(int32(i), f)
 		}
 	},
+}
+
+// legacy reports whether a message is the result of a legacy function call.
+func (c *Context) legacy(m *transcript.Message) bool {
+	return m.BlockLo < m.BlockHi && c.Blocks[m.BlockLo].Kind == transcript.BlockResult &&
+		c.Results[c.Blocks[m.BlockLo].Ref].Kind == transcript.KindLegacyFunction
 }

@@ -166,12 +166,14 @@ func (b *Builder) Members(v Value, member func(key, val Value)) {
 	var few [32]Value
 	seen := few[:0]
 	var many map[string]Value
+	escapes := false
 	for k, val := range v.Members() {
 		member(k, val)
 		if b.OnKeyFault == nil {
 			continue
 		}
-		if first, again := findKey(seen, many, k); again {
+		escapes = escapes || bytes.IndexByte(k.Raw(), '\\') >= 0
+		if first, again := findKey(seen, many, k, escapes); again {
 			b.OnKeyFault(KeyFault{First: first.Span(), Again: k.Span(), Key: k.Str(), Record: b.Record})
 			continue
 		}
@@ -186,10 +188,12 @@ func (b *Builder) Members(v Value, member func(key, val Value)) {
 	}
 }
 
-func findKey(seen []Value, many map[string]Value, k Value) (Value, bool) {
+// findKey looks for a key among those before it. escapes is set where one of
+// them or it is spelled with escapes, so that the bytes do not tell.
+func findKey(seen []Value, many map[string]Value, k Value, escapes bool) (Value, bool) {
 	raw := k.Raw()
 	for _, s := range seen {
-		if len(s.Raw()) == len(raw) && bytes.Equal(s.Raw(), raw) {
+		if len(s.Raw()) == len(raw) && bytes.Equal(s.Raw(), raw) || escapes && s.Str() == k.Str() {
 			return s, true
 		}
 	}
