@@ -13,6 +13,7 @@ var Codex = &Dialect{
 {"timestamp":"2026-01-02T03:04:06Z","type":"response_item","payload":{"type":"function_call_output","call_id":"call_1","output":"a.txt"}}`,
 	Provider: "openai-responses",
 	Window:   transcript.WindowLog,
+	Members:  responsesMembers,
 	Driver:   codexItems,
 	Log: &Log{
 		Type: "type", Subtype: "payload.type", Speaks: []string{"response_item"}, Payload: "payload",

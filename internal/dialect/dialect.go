@@ -147,6 +147,7 @@ func All() []*Dialect {
 		Pi,
 		Inspect,
 		ClaudeStreamJSON,
+		QwenCode,
 		Codex,
 		CopilotCLI,
 		FactoryDroid,

@@ -13,6 +13,7 @@ var FactoryDroid = &Dialect{
 {"type":"message","id":"m2","parentId":"m1","timestamp":"2026-01-02T03:04:06Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"a.txt"}]}}`,
 	Provider: "anthropic",
 	Window:   transcript.WindowLog,
+	Members:  anthropicMembers,
 	Driver:   anthropicBlocks,
 	Log: &Log{
 		Type: "type", Speaks: []string{"message"}, Payload: "message",

@@ -14,48 +14,52 @@ var Gemini = &Dialect{
 	Provider: "gemini",
 	Window:   transcript.WindowUser,
 	Marks:    []string{"parts"},
-	Members: map[transcript.Member]Path{
-		transcript.MemberArguments:  "functionCall.args|function_call.args",
-		transcript.MemberSignature:  "thoughtSignature|thought_signature",
-		transcript.MemberResultName: "functionResponse.name|function_response.name",
-		transcript.MemberContent:    "parts", transcript.MemberLastText: "parts.-1.text",
-	},
-	Driver: &Blocks{
-		Role: "role", NoRole: "user", Content: "parts", Positional: true, Inline: true,
-		Parts: []Part{
-			{
-				Is: PartCall, Key: "functionCall", ID: "functionCall.id", Name: "functionCall.name", Args: "functionCall.args",
-				Want: transcript.ArgsWantObject, Signature: "thoughtSignature",
-				Answer: `{"functionResponse":{"id":"$id","name":"$name","response":{"error":"$text"}}}`,
-			},
-			{
-				Is: PartCall, Key: "function_call", ID: "function_call.id", Name: "function_call.name", Args: "function_call.args",
-				Want: transcript.ArgsWantObject, Signature: "thought_signature",
-				Answer: `{"function_response":{"id":"$id","name":"$name","response":{"error":"$text"}}}`,
-			},
-			{
-				Is: PartResult, Key: "functionResponse", ID: "functionResponse.id", Name: "functionResponse.name",
-				Payload: "functionResponse.response", Error: []Cond{{At: "functionResponse.response.error"}},
-			},
-			{
-				Is: PartResult, Key: "function_response", ID: "function_response.id", Name: "function_response.name",
-				Payload: "function_response.response", Error: []Cond{{At: "function_response.response.error"}},
-			},
-			{Is: PartServerCall, Key: "toolCall", ID: "toolCall.id", Name: "toolCall.toolType", Args: "toolCall.args", Signature: "thoughtSignature"},
-			{Is: PartServerResult, Key: "toolResponse", ID: "toolResponse.id", Payload: "toolResponse.response"},
-			{Is: PartReasoning, Key: "thought", With: []Cond{{At: "thought", Is: []string{"true"}}}, Signature: "thoughtSignature|thought_signature"},
-			// A part of another dialect has a type.
-			{Is: PartText, Key: "text", With: []Cond{{At: "type", Not: true}}, Text: "text", Signature: "thoughtSignature|thought_signature"},
-			{Is: PartMedia, Key: "inlineData"},
-			{Is: PartMedia, Key: "inline_data"},
-			{Is: PartMedia, Key: "fileData"},
-			{Is: PartMedia, Key: "file_data"},
-			{Is: PartOther, Key: "executableCode"},
-			{Is: PartOther, Key: "executable_code"},
-			{Is: PartOther, Key: "codeExecutionResult"},
-			{Is: PartOther, Key: "code_execution_result"},
+	Members:  geminiMembers,
+	Driver:   geminiBlocks,
+}
+
+var geminiMembers = map[transcript.Member]Path{
+	transcript.MemberArguments:  "functionCall.args|function_call.args",
+	transcript.MemberSignature:  "thoughtSignature|thought_signature",
+	transcript.MemberResultName: "functionResponse.name|function_response.name",
+	transcript.MemberContent:    "parts", transcript.MemberLastText: "parts.-1.text",
+}
+
+var geminiBlocks = &Blocks{
+	Role: "role", NoRole: "user", Content: "parts", Positional: true, Inline: true,
+	Parts: []Part{
+		{
+			Is: PartCall, Key: "functionCall", ID: "functionCall.id", Name: "functionCall.name", Args: "functionCall.args",
+			Want: transcript.ArgsWantObject, Signature: "thoughtSignature",
+			Answer: `{"functionResponse":{"id":"$id","name":"$name","response":{"error":"$text"}}}`,
 		},
-		Message:   []Form{{JSON: `{"role":"user","parts":"$blocks"}`}},
-		TextBlock: `{"text":"$text"}`,
+		{
+			Is: PartCall, Key: "function_call", ID: "function_call.id", Name: "function_call.name", Args: "function_call.args",
+			Want: transcript.ArgsWantObject, Signature: "thought_signature",
+			Answer: `{"function_response":{"id":"$id","name":"$name","response":{"error":"$text"}}}`,
+		},
+		{
+			Is: PartResult, Key: "functionResponse", ID: "functionResponse.id", Name: "functionResponse.name",
+			Payload: "functionResponse.response", Error: []Cond{{At: "functionResponse.response.error"}},
+		},
+		{
+			Is: PartResult, Key: "function_response", ID: "function_response.id", Name: "function_response.name",
+			Payload: "function_response.response", Error: []Cond{{At: "function_response.response.error"}},
+		},
+		{Is: PartServerCall, Key: "toolCall", ID: "toolCall.id", Name: "toolCall.toolType", Args: "toolCall.args", Signature: "thoughtSignature"},
+		{Is: PartServerResult, Key: "toolResponse", ID: "toolResponse.id", Payload: "toolResponse.response"},
+		{Is: PartReasoning, Key: "thought", With: []Cond{{At: "thought", Is: []string{"true"}}}, Signature: "thoughtSignature|thought_signature"},
+		// A part of another dialect has a type.
+		{Is: PartText, Key: "text", With: []Cond{{At: "type", Not: true}}, Text: "text", Signature: "thoughtSignature|thought_signature"},
+		{Is: PartMedia, Key: "inlineData"},
+		{Is: PartMedia, Key: "inline_data"},
+		{Is: PartMedia, Key: "fileData"},
+		{Is: PartMedia, Key: "file_data"},
+		{Is: PartOther, Key: "executableCode"},
+		{Is: PartOther, Key: "executable_code"},
+		{Is: PartOther, Key: "codeExecutionResult"},
+		{Is: PartOther, Key: "code_execution_result"},
 	},
+	Message:   []Form{{JSON: `{"role":"user","parts":"$blocks"}`}},
+	TextBlock: `{"text":"$text"}`,
 }

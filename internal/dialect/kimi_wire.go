@@ -38,7 +38,7 @@ var KimiWire = &Dialect{
 		Type:    "type|message.type",
 		Payload: "event|message",
 		Speaks:  []string{"context.append_loop_event", "context.append_message", "ToolCall", "ToolResult", "TurnBegin", "ContentPart"},
-		Kinds:   []string{"context.*", "turn.*", "metadata", "StepBegin", "StatusUpdate", "ToolCallPart", "SubagentEvent", "ApprovalRequest", "ApprovalResponse", "TurnEnd", "StepInterrupted"},
+		Kinds:   []string{"context.*", "metadata", "StepBegin", "StatusUpdate", "ToolCallPart", "SubagentEvent", "ApprovalRequest", "ApprovalResponse", "TurnEnd", "StepInterrupted"},
 		Header:  "metadata", HeaderHas: []string{"protocol_version"},
 		Evidence: []string{"event"},
 		Time:     "timestamp",

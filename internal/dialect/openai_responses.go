@@ -13,9 +13,7 @@ var OpenAIResponses = &Dialect{
 {"type":"function_call_output","call_id":"call_1","output":"a.txt"}`,
 	Provider: "openai-responses",
 	Window:   transcript.WindowNext,
-	Members: map[transcript.Member]Path{
-		transcript.MemberArguments: "arguments", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberItemID: "id",
-	},
+	Members:  responsesMembers,
 	Driver: &Items{
 		Type: "type", Role: "role", Text: "content", Messages: []string{"message"},
 		ID: []string{"call_id", "callId"}, Item: "id", Name: "name",
@@ -38,4 +36,8 @@ var OpenAIResponses = &Dialect{
 			{Call: "mcp_approval_request", Outputs: []string{"mcp_approval_response"}, Kind: transcript.KindApproval, CallID: "id", OutputID: "approval_request_id", Payload: "approve"},
 		},
 	},
+}
+
+var responsesMembers = map[transcript.Member]Path{
+	transcript.MemberArguments: "arguments", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberItemID: "id",
 }

@@ -33,11 +33,12 @@ func piCall(tag string) Part {
 	}
 }
 
-// Pi is the dialect of the messages of pi and OpenClaw.
+// Pi is the dialect of the messages of pi and OpenClaw, and of their session
+// logs: first without ids, later a tree of records.
 var Pi = &Dialect{
 	Name:    "pi",
-	Title:   "pi messages",
-	Summary: "Messages of content blocks: toolCall, answered by messages of role toolResult.",
+	Title:   "pi and OpenClaw",
+	Summary: "Messages of content blocks, alone or in the records of a session log: toolCall, answered by messages of role toolResult.",
 	Where:   "~/.pi/agent/sessions, ~/.openclaw/agents, contexts that programs save",
 	Example: `{"role":"assistant","content":[{"type":"toolCall","id":"call_1","name":"ls","arguments":{}}],"stopReason":"toolUse"}
 {"role":"toolResult","toolCallId":"call_1","toolName":"ls","content":[{"type":"text","text":"a.txt"}],"isError":false}`,
@@ -46,4 +47,17 @@ var Pi = &Dialect{
 	Marks:    []string{"toolCall", "toolResult", "toolUse", "functionCall"},
 	Members:  piMembers,
 	Driver:   piBlocks,
+	Log: &Log{
+		Type: "type", Speaks: []string{"message"}, Payload: "message",
+		Kinds: []string{
+			"session", "model_change", "thinking_level_change", "compaction", "branch_summary", "custom", "custom_message",
+			"label", "session_info",
+		},
+		Header: "session", HeaderHas: []string{"cwd", "version", "timestamp"},
+		Bare: true,
+		ID:   "id", Parent: "parentId", Time: "timestamp", ShortIDs: true, Chain: true,
+		Boundary: []string{"compaction"}, KeptFrom: "firstKeptEntryId", KeptIndex: "firstKeptEntryIndex",
+		Copied: []Path{"message.timestamp"},
+		Refs:   []string{"firstKeptEntryId", "targetId", "fromId"},
+	},
 }

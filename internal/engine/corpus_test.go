@@ -89,7 +89,7 @@ var ownDialect = map[string]string{
 	"anthropic-messages": "anthropic", "openai-responses": "openai-responses",
 	"claude-code": "claude-code", "claude-like-lines": "claude-code", "claude-stream-json": "claude-stream-json",
 	"codex-rollout": "codex", "codex-rollout-old": "openai-responses", // bare items, before there was an envelope
-	"copilot-cli": "copilot-cli", "acp-grok": "acp", "droid": "factory-droid",
+	"copilot-cli": "copilot-cli", "pi-session": "pi", "qwen-code": "qwen-code", "acp-grok": "acp", "droid": "factory-droid",
 	"langchain": "langchain", "inspect": "inspect",
 	"opencode": "opencode", "gemini-cli-session": "gemini-cli", "continue-cli": "continue", "atif": "atif",
 	"codex-exec-json": "codex-exec", "openhands": "openhands",
@@ -138,6 +138,8 @@ var unread = map[string][2]int{
 	"stage0_agents_codex_small.jsonl": {6, 6},
 	// A call's start is told before the message that requests it: one call.
 	"copilot_schema_drift.jsonl": {1, 2},
+	// A block that is tagged as another API's is none of pi's.
+	"openclaw-parity_.openclaw_agents_myagent_sessions_test-sess-1.jsonl": {2, 0},
 	// Calls without a toolCallId, told by their id.
 	"droid_stream_json_schema_drift.jsonl": {1, 1},
 }
@@ -171,6 +173,13 @@ var explained = map[string]defects{
 	"stage0_agents_codex_small.jsonl": {},
 	// The turn of the last call was broken off, as its writer says.
 	"codex_with_escalation.jsonl": {mid: 1},
+	// All but one of the calls stand in turns that were aborted or failed, as
+	// their writer says.
+	"coding-agent_test_fixtures_before-compaction.jsonl": {mid: 1},
+	"coding-agent_test_fixtures_large-session.jsonl":     {},
+	// A result without an id, right behind the only call: they pair by position.
+	"pi_agent_2025-12-01T10-00-00_pi-uuid-001.jsonl":                      {emptyID: 1},
+	"openclaw-parity_.openclaw_agents_myagent_sessions_test-sess-1.jsonl": {mid: 2, emptyID: 2},
 	// The start of a call and the request are one call.
 	"copilot_schema_drift.jsonl": {orphan: 1},
 	// Records share the id "[trimmed for fixture]": the second result is a

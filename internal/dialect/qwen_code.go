@@ -1,0 +1,26 @@
+package dialect
+
+import "github.com/toolguard/toolguard/internal/transcript"
+
+// QwenCode is the session log of Qwen Code: the envelope of Claude Code around
+// Gemini contents.
+var QwenCode = &Dialect{
+	Name:    "qwen-code",
+	Title:   "Qwen Code session log",
+	Summary: "A log of linked records, each of which wraps a Gemini content.",
+	Where:   "~/.qwen/projects/<directory>/chats/<session>.jsonl",
+	Example: `{"uuid":"a1","parentUuid":null,"sessionId":"s","type":"assistant","message":{"role":"model","parts":[{"functionCall":{"id":"call_1","name":"ls","args":{}}}]}}
+{"uuid":"t1","parentUuid":"a1","sessionId":"s","type":"tool_result","message":{"role":"user","parts":[{"functionResponse":{"id":"call_1","name":"ls","response":{"output":"a.txt"}}}]}}`,
+	Provider: "neutral",
+	Window:   transcript.WindowLog,
+	Members:  geminiMembers,
+	Driver:   geminiBlocks,
+	Log: &Log{
+		Type: "type", Subtype: "subtype", Speaks: []string{"user", "assistant", "tool_result"}, Payload: "message",
+		Evidence: []string{"uuid", "parentUuid", "sessionId"},
+		ID:       "uuid", Parent: "parentUuid", Time: "timestamp", Chain: true,
+		Side: "isSidechain", Agent: "agentId",
+		Boundary: []string{"chat_compression"}, History: "systemPayload.compressedHistory",
+		ResultType: "tool_result", CallOnly: []string{"model", "usageMetadata", "contextWindowSize", "provenance"},
+	},
+}
