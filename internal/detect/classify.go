@@ -142,7 +142,8 @@ func (t *tally) add(v transcript.Value, document bool) {
 		if c.Claim == dialect.ClaimPlain {
 			t.wraps.add(v)
 		}
-		if l := t.logs.best().dialect.Log; c.speaks && l.Payload != "" {
+		// The first messages tell enough of what else it could be.
+		if l := t.logs.best().dialect.Log; c.speaks && l.Payload != "" && t.n <= headElements/4 {
 			msg := l.Payload.In(v)
 			if b, bc, sign := claimOf(msg); bc == dialect.ClaimDecisive {
 				t.candidate(b, dialect.ClaimPlain, sign.String(), msg.Span().Start)
