@@ -23,6 +23,7 @@ type logSink struct {
 	byName     map[string]*scope
 	links      []link
 	byID       map[uint64]int32
+	twice      map[uint64]bool // ids that several records have
 	unreadable bool
 	rec        envelope
 	array      transcript.Span // the list whose elements the records are, zero for lines
@@ -55,10 +56,25 @@ func newEnvelope(l *dialect.Log) envelope {
 		field *field
 		path  dialect.Path
 	}{
-		{&e.typ, l.Type}, {&e.subtype, l.Subtype}, {&e.payload, l.Payload}, {&e.id, dialect.Path(l.ID)}, {&e.parent, dialect.Path(l.Parent)},
-		{&e.time, dialect.Path(l.Time)}, {&e.side, l.Side}, {&e.agent, l.Agent}, {&e.meta, l.Meta}, {&e.summary, l.Summary}, {&e.hidden, l.Hidden},
-		{&e.turnAlt, l.TurnAlt}, {&e.success, l.Success}, {&e.preserved, l.Preserved}, {&e.keptFrom, l.KeptFrom}, {&e.keptIndex, l.KeptIndex},
-		{&e.history, l.History}, {&e.turns, l.Turns}, {&e.beside, dialect.Path(l.ResultCopy)},
+		{&e.typ, l.Type},
+		{&e.subtype, l.Subtype},
+		{&e.payload, l.Payload},
+		{&e.id, dialect.Path(l.ID)},
+		{&e.parent, dialect.Path(l.Parent)},
+		{&e.time, dialect.Path(l.Time)},
+		{&e.side, l.Side},
+		{&e.agent, l.Agent},
+		{&e.meta, l.Meta},
+		{&e.summary, l.Summary},
+		{&e.hidden, l.Hidden},
+		{&e.turnAlt, l.TurnAlt},
+		{&e.success, l.Success},
+		{&e.preserved, l.Preserved},
+		{&e.keptFrom, l.KeptFrom},
+		{&e.keptIndex, l.KeptIndex},
+		{&e.history, l.History},
+		{&e.turns, l.Turns},
+		{&e.beside, dialect.Path(l.ResultCopy)},
 	} {
 		*at.field = e.field(at.path)
 	}
@@ -466,6 +482,10 @@ func (s *logSink) preserve(sc *scope) {
 // duplicate notes a record whose id an earlier one has. Pairing sees one of
 // the two: the first of equals, else the last.
 func (s *logSink) duplicate(first int32, again link, id transcript.Value) {
+	if s.twice == nil {
+		s.twice = map[uint64]bool{}
+	}
+	s.twice[again.id] = true
 	f := &s.links[first]
 	same := f.content == again.content
 	s.r.file.Links = append(s.r.file.Links, transcript.LinkFault{
@@ -520,13 +540,17 @@ func (s *logSink) judge() {
 	live := make([]bool, len(s.links))
 	leaf := make([]int32, len(s.scopes))
 	firstOf := make([]int32, len(s.scopes)) // the first link of the scope
+	sole := make([]int32, len(s.scopes))    // the first one whose id no other record has
 	for i := range leaf {
-		leaf[i], firstOf[i] = -1, -1
+		leaf[i], firstOf[i], sole[i] = -1, -1, -1
 	}
 	for i := range s.links {
 		l := &s.links[i]
 		if firstOf[l.scope] < 0 {
 			firstOf[l.scope] = int32(i)
+		}
+		if sole[l.scope] < 0 && !s.twice[l.id] {
+			sole[l.scope] = int32(i)
 		}
 		if l.msg >= 0 {
 			leaf[l.scope] = int32(i)
@@ -603,7 +627,7 @@ func (s *logSink) judge() {
 			continue
 		}
 		s.r.file.Links = append(s.r.file.Links, transcript.LinkFault{
-			Live: live[i] && firstOf[l.scope] != int32(i), Relink: firstOf[l.scope] != int32(i), Record: l.record,
+			Live: live[i] && firstOf[l.scope] != int32(i), Relink: sole[l.scope] >= 0 && sole[l.scope] < int32(i), Record: l.record,
 			Span:  transcript.Span{Start: l.pat, End: l.pat + int64(l.parentLen)},
 			Whole: transcript.Span{Start: l.start, End: l.end},
 		})

@@ -235,6 +235,8 @@ func (a *attempt) run(ctx context.Context, src *transcript.Source) (*Fixed, erro
 		}
 		if round == 0 {
 			out.Before = rep
+		} else {
+			out.Before.forget()
 		}
 		out.After = rep
 		wrong := slices.ContainsFunc(rep.Findings, func(f Finding) bool { return f.Severity == rules.Error })
@@ -295,6 +297,14 @@ func (a *attempt) run(ctx context.Context, src *transcript.Source) (*Fixed, erro
 		*at = had[h].at
 	}
 	return out, nil
+}
+
+// forget lets go of the texts around what was found, which are many when there
+// is much to repair.
+func (r *Report) forget() {
+	for i := range r.Findings {
+		r.Findings[i].Excerpt = Excerpt{}
+	}
 }
 
 // seed makes hashes of payloads comparable within one run.

@@ -112,6 +112,11 @@ func TestFixEntangled(t *testing.T) {
 			"", "missing-tool-result, duplicate-call-id, missing-tool-result",
 		},
 		{
+			"a record is not hung on an id that comes again",
+			lines(userLine("u1", "null", "go", 1), userLine("u2", "u1", "on", 2), userLine("u3", "gone", "on", 3), userLine("u2", "u3", "or", 4)), FixOptions{Unsafe: true},
+			lines(userLine("u1", "null", "go", 1), userLine("u2", "u1", "on", 2), userLine("u3", "u1", "on", 3), userLine("u2", "u3", "or", 4)), "",
+		},
+		{
 			"all that is there is not dropped", `{"custom_id":"1","body":{"model":"m","input":[{"type":"function_call_output","call_id":"a","output":"1"}]}}`,
 			FixOptions{Unsafe: true},
 			"",

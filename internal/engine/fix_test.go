@@ -749,7 +749,7 @@ func faultyLinks(text, out []byte, f *Fixed) string {
 			continue
 		case n < 0 && was >= 0:
 			return fmt.Sprintf("the chain of %q was whole, and is broken", id)
-		case n >= 0 && was >= 0 && (n > was+inserted || n < was-removed):
+		case n >= 0 && was >= 0 && !byteRepairs(f) && (n > was+inserted || n < was-removed):
 			return fmt.Sprintf("the chain of %q was %d long, and is %d; %d records are new and %d gone", id, was, n, inserted, removed)
 		}
 	}

@@ -102,8 +102,8 @@ func (l *Log) lay(p *Plan, lo *layout) {
 			}
 		}
 		behind := p.standing(p.lastBeforeReuse(e.call))
-		if l.Format.Chain {
-			behind = max(behind, p.lastAnswered(e.call))
+		if last := p.lastAnswered(e.call); l.Format.Chain && !p.usedAgain(e.call, last) {
+			behind = max(behind, last)
 		}
 		l.insert[behind] = append(l.insert[behind], ins)
 		l.inserted++
@@ -144,21 +144,29 @@ func (p *Plan) lastAnswered(c int32) int64 {
 	return last
 }
 
+// usedAgain reports whether another turn uses the id of a call up to an offset.
+func (p *Plan) usedAgain(c int32, off int64) bool {
+	call := &p.Conv.Calls[c]
+	for _, other := range p.Conv.Calls[c+1:] {
+		if p.standing(other.Message) > off {
+			return false
+		}
+		if p.Conv.Messages[other.Message].Turn != p.Conv.Messages[call.Message].Turn && pairing.Key(other.ID) == pairing.Key(call.ID) {
+			return true
+		}
+	}
+	return false
+}
+
 // lastBeforeReuse returns the message that a call's result goes behind: the last
 // one of its turn or, where the lines of another turn that uses the id stand
 // between, its own.
 func (p *Plan) lastBeforeReuse(c int32) int32 {
-	call := &p.Conv.Calls[c]
-	turn := p.Conv.Messages[call.Message].Turn
-	for _, other := range p.Conv.Calls[c+1:] {
-		if other.Message > p.ends[turn] {
-			break
-		}
-		if p.Conv.Messages[other.Message].Turn != turn && pairing.Key(other.ID) == pairing.Key(call.ID) {
-			return call.Message
-		}
+	own := p.Conv.Calls[c].Message
+	if last := p.ends[p.Conv.Messages[own].Turn]; !p.usedAgain(c, p.standing(last)) {
+		return last
 	}
-	return p.ends[turn]
+	return own
 }
 
 // A node is what a record says of its place in the chain.
