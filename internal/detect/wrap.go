@@ -44,7 +44,7 @@ func (t *wrapTally) walk(v transcript.Value, path []string) {
 		if val.Kind() != transcript.Object || !slices.ContainsFunc(wrappers, k.Is) {
 			continue
 		}
-		inner := append(path[:len(path):len(path)], k.Str())
+		inner := slices.Concat(path, []string{k.Str()})
 		if d, c := logOf(val); c.Claim != dialect.ClaimNone {
 			w := t.at(inner)
 			w.logs++

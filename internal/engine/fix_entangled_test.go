@@ -113,7 +113,8 @@ func TestFixEntangled(t *testing.T) {
 		},
 		{
 			"a record is not hung on an id that comes again",
-			lines(userLine("u1", "null", "go", 1), userLine("u2", "u1", "on", 2), userLine("u3", "gone", "on", 3), userLine("u2", "u3", "or", 4)), FixOptions{Unsafe: true},
+			lines(userLine("u1", "null", "go", 1), userLine("u2", "u1", "on", 2), userLine("u3", "gone", "on", 3), userLine("u2", "u3", "or", 4)),
+			FixOptions{Unsafe: true},
 			lines(userLine("u1", "null", "go", 1), userLine("u2", "u1", "on", 2), userLine("u3", "u1", "on", 3), userLine("u2", "u3", "or", 4)), "",
 		},
 		{

@@ -977,6 +977,7 @@ func TestFixLog(t *testing.T) {
 		},
 	} {
 		look := func(t *testing.T, text []byte) {
+			t.Helper()
 			fault, out, _ := misfixed(c.name, text, c.opts)
 			if fault != "" {
 				t.Fatalf("%s\n%s", fault, out)

@@ -23,7 +23,9 @@ Where the conversation names state on the provider's side
 
 ` + "`--strategy orphan-tool-result=text`" + ` keeps its content as text; ` + "`relink`" + ` lets the
 leftover results of a turn's window answer its leftover calls in order, where there
-are as many of the one as of the other (both unsafe).`,
+are as many of the one as of the other (both unsafe). In a session log what the
+record says of the result beside the message goes when it becomes text
+(` + "`toolUseResult`" + `, ` + "`sourceToolAssistantUUID`" + `): there is no result any more.`,
 	Bad: `[{"role":"user","content":"q"},
  {"role":"tool","tool_call_id":"gone","content":"x"},
  {"role":"assistant","content":"a"}]`,
