@@ -560,6 +560,9 @@ func spelling(p Path, v transcript.Value) int {
 func (d *sideList) WriteResult(r NewResult) []Field {
 	body := d.body(r.Message)
 	name := string(d.ResultName.Nth(spelling(d.ResultName, d.body(r.Named))))
+	if name == "" && (r.ID == "" || r.Kind == transcript.KindLegacyFunction) {
+		return nil // it could not say which call it answers
+	}
 	if r.Kind == transcript.KindLegacyFunction {
 		return d.message(r.Message, Path(d.LegacyRole), []Field{{name, r.Name}, {d.Content.Key(), r.Text}})
 	}
@@ -567,7 +570,7 @@ func (d *sideList) WriteResult(r NewResult) []Field {
 	if r.ID != "" {
 		out = append(out, Field{string(d.ResultID.Nth(spelling(d.Calls, body))), r.ID})
 	}
-	if (r.ID == "" || r.Named.Exists() || d.Named) && r.Name != "" {
+	if (r.ID == "" || r.Named.Exists() || d.Named) && r.Name != "" && name != "" {
 		out = append(out, Field{name, r.Name})
 	}
 	if d.Failed != "" {

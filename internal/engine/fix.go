@@ -263,10 +263,10 @@ func (a *attempt) run(ctx context.Context, src *transcript.Source) (*Fixed, erro
 		for _, r := range c.fix.repairs {
 			for i, s := range r.Dropped {
 				var there bool
-				if r.Dropped[i], there = pieces.Original(s); there {
+				if r.Dropped[i], there = pieces.Original(s); there && r.Dropped[i].Len() == s.Len() {
 					continue
 				}
-				h, err := payloadHash(now, s) // an earlier round has moved it
+				h, err := payloadHash(now, s) // an earlier round has moved or changed it
 				if err != nil {
 					return nil, err
 				}
@@ -294,7 +294,9 @@ func (a *attempt) run(ctx context.Context, src *transcript.Source) (*Fixed, erro
 		return nil, err
 	}
 	for at, h := range moved {
-		*at = had[h].at
+		if p, there := had[h]; there {
+			*at = p.at
+		}
 	}
 	return out, nil
 }
