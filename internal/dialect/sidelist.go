@@ -560,7 +560,7 @@ func spelling(p Path, v transcript.Value) int {
 func (d *sideList) WriteResult(r NewResult) []Field {
 	body := d.body(r.Message)
 	name := string(d.ResultName.Nth(spelling(d.ResultName, d.body(r.Named))))
-	if name == "" && (r.ID == "" || r.Kind == transcript.KindLegacyFunction) {
+	if name == "" && r.ID == "" || (name == "" || r.Name == "") && r.Kind == transcript.KindLegacyFunction {
 		return nil // it could not say which call it answers
 	}
 	if r.Kind == transcript.KindLegacyFunction {

@@ -104,7 +104,8 @@ func (p *Plan) Compile(ops []*operation.Operation) (edits []transcript.Edit, don
 		return nil, nil, nil
 	}
 	p.driver = w
-	if p.ends == nil {
+	if p.src == nil {
+		p.src = &window{src: p.Source}
 		p.index()
 	}
 	for phase := range phases {
@@ -127,11 +128,12 @@ func (p *Plan) Compile(ops []*operation.Operation) (edits []transcript.Edit, don
 		done = p.batch(batch)
 		slices.SortFunc(done, func(a, b Done) int { return cmp.Compare(asked[a.Operation], asked[b.Operation]) })
 		edits = p.edits()
-		if p.err == nil {
-			p.err = p.src.err
+		if p.src.err != nil {
+			return nil, nil, p.src.err
 		}
-		if p.err != nil {
-			return nil, nil, p.err
+		if p.err != nil { // what would have to be written is no JSON
+			p.err = nil
+			return nil, nil, nil
 		}
 		if len(edits) > 0 || p.Log.changes() > changes {
 			return edits, done, nil
@@ -141,9 +143,6 @@ func (p *Plan) Compile(ops []*operation.Operation) (edits []transcript.Edit, don
 }
 
 func (p *Plan) reset() {
-	if p.src == nil {
-		p.src = &window{src: p.Source}
-	}
 	p.lists = map[int64]*list{}
 	p.sets, p.tail = nil, nil
 
@@ -340,8 +339,8 @@ func (p *Plan) keys(m int32) dialect.WriterKeys { return p.driver.Keys(p.value(m
 // at returns the value at a span.
 func (p *Plan) at(s transcript.Span) transcript.Value {
 	b, err := p.Source.Bytes(s)
-	if err != nil && p.err == nil {
-		p.err = err
+	if err != nil && p.src.err == nil {
+		p.src.err = err
 	}
 	return transcript.NewValue(b, s.Start)
 }

@@ -101,10 +101,15 @@ func (p *Plan) addMembers(object transcript.Value, members []dialect.Member) tra
 			raw = "{" + quote(key) + ":" + raw + "}"
 		}
 		at := slices.IndexFunc(fields, func(f dialect.Field) bool { return f.Key == m.Path[0] })
-		if at < 0 {
+		switch {
+		case at < 0:
 			fields = append(fields, dialect.Field{Key: m.Path[0], Raw: raw})
-		} else if joined, err := set([]byte(fields[at].Raw), m.Path[1], string(transcript.NewValue([]byte(raw), 0).Get(m.Path[1]).Raw())); err == nil {
-			fields[at].Raw = string(joined)
+		case len(m.Path) == 1:
+			// The same member for two calls of one record: the first stays.
+		default:
+			if joined, err := set([]byte(fields[at].Raw), m.Path[1], string(transcript.NewValue([]byte(raw), 0).Get(m.Path[1]).Raw())); err == nil {
+				fields[at].Raw = string(joined)
+			}
 		}
 	}
 	st := styleOf(object)
