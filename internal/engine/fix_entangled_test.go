@@ -214,7 +214,8 @@ func TestFixDetails(t *testing.T) {
 		{"ids that differ in halves of pairs", ids(`\ud800`, `\ud801`), unsafe, "", "lone-surrogate (two ids that differ in such bytes only would become one)"},
 		{"one id with half of a pair", ids(`\ud800`, `b`), unsafe, ids(`\ufffd`, `b`), ""},
 		{
-			"a legacy call without a name", "[" + user + `,{"role":"assistant","content":null,"function_call":{"arguments":"{}"}},` + user + "]", FixOptions{},
+			"a legacy call without a name", "[" + user + `,{"role":"assistant","content":null,"function_call":{"arguments":"{}"}},` + user + "]",
+			FixOptions{},
 			"", "invalid-tool-name, missing-tool-result",
 		},
 		{
