@@ -42,14 +42,18 @@ var AISDKUI = &Dialect{
 // toolPartStates are the states of a tool part, and of a tool invocation as
 // version 4 writes it, which knows no errors.
 var toolPartStates = []StateName{
-	{Written: "input-streaming", State: transcript.CallInterrupted},
+	{Written: "input-streaming", State: transcript.CallInterrupted, Answer: []Setting{
+		{To: "state", Raw: `"output-error"`}, {To: "input", Raw: "{}", Keep: true}, {To: "errorText", Raw: "$text"},
+	}},
 	{Written: "input-available", State: transcript.CallOpen},
 	{Written: "approval-requested", State: transcript.CallWaiting},
 	{Written: "approval-responded", State: transcript.CallWaiting},
 	{Written: "output-available", State: transcript.CallDone},
 	{Written: "output-error", State: transcript.CallFailed},
 	{Written: "output-denied", State: transcript.CallFailed},
-	{Written: "partial-call", State: transcript.CallInterrupted, Answer: toolInvocationAnswer},
+	{Written: "partial-call", State: transcript.CallInterrupted, Answer: []Setting{
+		{To: "state", Raw: `"result"`}, {To: "args", Raw: "{}", Keep: true}, {To: "result", Raw: "$text"},
+	}},
 	{Written: "call", State: transcript.CallOpen, Answer: toolInvocationAnswer},
 	{Written: "result", State: transcript.CallDone},
 }
