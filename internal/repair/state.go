@@ -2,6 +2,7 @@ package repair
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/operation"
@@ -92,26 +93,38 @@ func (p *Plan) patch(members []dialect.Member) []transcript.Edit {
 	return edits
 }
 
-// addMembers puts members behind the last one of an object.
-func (p *Plan) addMembers(object transcript.Value, members []dialect.Member) transcript.Edit {
+// nested returns the members that an object gets, those of the same key in one
+// object. What is set twice is set as it was first.
+func nested(members []dialect.Member) []dialect.Field {
 	var fields []dialect.Field
+	within := map[string][]dialect.Member{}
 	for _, m := range members {
-		raw := m.Raw
-		for _, key := range slices.Backward(m.Path[1:]) {
-			raw = "{" + quote(key) + ":" + raw + "}"
-		}
-		at := slices.IndexFunc(fields, func(f dialect.Field) bool { return f.Key == m.Path[0] })
-		switch {
-		case at < 0:
-			fields = append(fields, dialect.Field{Key: m.Path[0], Raw: raw})
-		case len(m.Path) == 1:
-			// The same member for two calls of one record: the first stays.
-		default:
-			if joined, err := set([]byte(fields[at].Raw), m.Path[1], string(transcript.NewValue([]byte(raw), 0).Get(m.Path[1]).Raw())); err == nil {
-				fields[at].Raw = string(joined)
+		key := m.Path[0]
+		if !slices.ContainsFunc(fields, func(f dialect.Field) bool { return f.Key == key }) {
+			fields = append(fields, dialect.Field{Key: key})
+			if len(m.Path) == 1 {
+				fields[len(fields)-1].Raw = m.Raw
 			}
 		}
+		if len(m.Path) > 1 {
+			within[key] = append(within[key], dialect.Member{Path: m.Path[1:], Raw: m.Raw})
+		}
 	}
+	for i := range fields {
+		if f := &fields[i]; f.Raw == "" {
+			var inner []string
+			for _, sub := range nested(within[f.Key]) {
+				inner = append(inner, quote(sub.Key)+":"+sub.Raw)
+			}
+			f.Raw = "{" + strings.Join(inner, ",") + "}"
+		}
+	}
+	return fields
+}
+
+// addMembers puts members behind the last one of an object.
+func (p *Plan) addMembers(object transcript.Value, members []dialect.Member) transcript.Edit {
+	fields := nested(members)
 	st := styleOf(object)
 	sep := st.comma
 	if st.multi {

@@ -1,7 +1,6 @@
 package repair
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -192,6 +191,9 @@ func (w *writer) allowed() (note string, err error) {
 	if !info.Mode().IsRegular() {
 		return "", refuse("it is no regular file")
 	}
+	if p := w.file.Source.Packed(); p != "" {
+		return "", refuse("it is compressed with %s", p)
+	}
 	if err := w.unchanged(); err != nil {
 		return "", err
 	}
@@ -209,15 +211,7 @@ func (w *writer) allowed() (note string, err error) {
 	if err != nil {
 		return "", err
 	}
-	head := make([]byte, 4)
-	n, err := io.ReadFull(f, head)
 	f.Close()
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
-		return "", err
-	}
-	if compressed(head[:n]) {
-		return "", refuse("it is compressed")
-	}
 	if n := links(info); n > 1 {
 		if !w.opts.Force {
 			return "", refuse("it has %d names (hard links), and the others would keep the old text (--force writes it)", n)
@@ -225,12 +219,6 @@ func (w *writer) allowed() (note string, err error) {
 		note = fmt.Sprintf("had %d names (hard links); the others keep the old text", n)
 	}
 	return note, nil
-}
-
-// compressed reports whether a file that begins like this is compressed, with
-// gzip or zstd.
-func compressed(head []byte) bool {
-	return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) || bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd})
 }
 
 // unchanged returns an error if the file is no longer what was read.
