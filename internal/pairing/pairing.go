@@ -305,6 +305,21 @@ func (p *pairer) byID(key func(transcript.Token) string, conf Confidence) {
 	}
 }
 
+// left counts the calls and results that are open.
+func (p *pairer) left() (calls, results int) {
+	for i := range p.out.Calls {
+		if p.out.Calls[i].State == Missing && !p.conv.Calls[i].Server {
+			calls++
+		}
+	}
+	for i := range p.out.Results {
+		if p.out.Results[i].Fate == Orphan && !p.conv.Results[i].Server {
+			results++
+		}
+	}
+	return calls, results
+}
+
 // occurrences returns the open calls and results group by group, a group being
 // those of one id in one segment in the order of the blocks, and where each
 // group ends.
@@ -315,9 +330,10 @@ func (p *pairer) occurrences(key func(transcript.Token) string) (all []occurrenc
 		approval bool // approvals have ids of their own
 		id       string
 	}
-	numbers := map[groupKey]int32{}
-	var flat []occurrence
-	var group []int32 // by position in flat
+	calls, results := p.left()
+	numbers := make(map[groupKey]int32, max(calls, results))
+	flat := make([]occurrence, 0, calls+results)
+	group := make([]int32, 0, calls+results) // by position in flat
 	add := func(t transcript.Token, kind transcript.CallKind, msg int32, o occurrence) {
 		id := key(t)
 		if id == "" {
