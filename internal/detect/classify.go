@@ -85,7 +85,7 @@ type tally struct {
 
 func newTally(opts Options) *tally { return &tally{forced: opts.Dialect} }
 
-func (t *tally) candidate(d *dialect.Dialect, claim dialect.Claim, key string, at int64) {
+func (t *tally) candidate(d *dialect.Dialect, claim dialect.Claim, key dialect.Sign, at int64) {
 	i := slices.IndexFunc(t.candidates, func(c Candidate) bool { return c.Dialect == d.Name })
 	if i < 0 {
 		t.candidates = append(t.candidates, Candidate{Dialect: d.Name})
@@ -122,7 +122,7 @@ func (t *tally) element(v transcript.Value) (claimed bool) {
 			c = dialect.ClaimPlain
 		}
 		claimed, sure = true, sure || c == dialect.ClaimDecisive
-		t.candidate(d, c, key.String(), v.Span().Start)
+		t.candidate(d, c, key, v.Span().Start)
 	}
 	return claimed
 }
@@ -146,7 +146,7 @@ func (t *tally) add(v transcript.Value, document bool) {
 		if l := t.logs.best().dialect.Log; c.speaks && l.Payload != "" && t.n <= headElements/4 {
 			msg := l.Payload.In(v)
 			if b, bc, sign := claimOf(msg); bc == dialect.ClaimDecisive {
-				t.candidate(b, dialect.ClaimPlain, sign.String(), msg.Span().Start)
+				t.candidate(b, dialect.ClaimPlain, sign, msg.Span().Start)
 			}
 		}
 		return
@@ -188,7 +188,7 @@ func (t *tally) add(v transcript.Value, document bool) {
 	for _, p := range found {
 		if p.class == classLog {
 			t.docLog = p.log
-			t.candidate(p.log, dialect.ClaimDecisive, cmp.Or(string(p.log.Log.Payload), string(p.log.Log.Type)), p.parts[0].Span().Start)
+			t.candidate(p.log, dialect.ClaimDecisive, dialect.Sign{Member: cmp.Or(string(p.log.Log.Payload), string(p.log.Log.Type))}, p.parts[0].Span().Start)
 			continue
 		}
 		for _, part := range p.parts {
@@ -237,7 +237,7 @@ func (t *tally) hint(d *dialect.Dialect, held bool, at int64) {
 	if held {
 		key = strings.Join(d.Holder.Members, ", ") + " around the messages"
 	}
-	t.candidate(d, dialect.ClaimPlain, key, at)
+	t.candidate(d, dialect.ClaimPlain, dialect.Sign{Member: key}, at)
 	for i := range t.candidates {
 		if t.candidates[i].Dialect == d.Name {
 			if t.candidates[i].Hints++; held {

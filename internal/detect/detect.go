@@ -123,7 +123,7 @@ func Read(src *transcript.Source, opts Options, yield func(*transcript.Conversat
 	if shape.reason != "" {
 		return f, &ErrNotTranscript{shape.reason}
 	}
-	r := &reader{file: f, src: src, opts: opts, shape: shape, yield: yield}
+	r := &reader{file: f, src: src, opts: opts, shape: shape, yield: yield, end: src.Size()}
 	if err := r.read(src); err != nil {
 		return f, err
 	}
@@ -140,8 +140,6 @@ func Read(src *transcript.Source, opts Options, yield func(*transcript.Conversat
 const (
 	headRecords = 256
 	headBytes   = 4 << 20
-	// maxExpected bounds for how many records room is set aside at once.
-	maxExpected = 2 << 20
 )
 
 // A shape is what a survey found.
@@ -152,10 +150,6 @@ type shape struct {
 	wrap     []string // leads from a record to what speaks in it
 	log      *dialect.Dialect
 	document transcript.Record // of a file that is one
-	// records is how many records there are, as the head makes one expect: room
-	// for as many messages is set aside, so that the model of a file of many
-	// tiny ones is not copied again and again while it grows.
-	records int
 }
 
 // survey looks at the head of a source and decides what it is.
@@ -205,9 +199,6 @@ func survey(src *transcript.Source, opts Options) (*shape, error) {
 			}
 			t.add(rec.Value, framing == transcript.FramingDocument)
 			known.add(rec.Value)
-		}
-		if read := rec.Span.End - start; read > 0 {
-			s.records = int(min(src.Size()/max(1, read/int64(t.n+bad)), maxExpected))
 		}
 		if rec.Span.End-start > headBytes {
 			break
@@ -277,6 +268,7 @@ type reader struct {
 	shape *shape
 	yield func(*transcript.Conversation) error
 	err   error
+	end   int64 // where what is read ends
 	// seen and taken count the elements that were looked at and understood.
 	seen, taken int
 }
@@ -335,11 +327,7 @@ func (r *reader) sink() sink {
 	case classFold:
 		return &foldSink{r: r, folder: newFolder(dialect.ByName(r.shape.Dialect).Fold, false)}
 	case classMessage:
-		s := &lineSink{r: r, seq: r.newSequence("")}
-		if c := s.seq.b.Conv; r.shape.Framing != transcript.FramingDocument {
-			c.Messages = make([]transcript.Message, 0, r.shape.records+r.shape.records/16)
-		}
-		return s
+		return &lineSink{r: r, seq: r.newSequence("")}
 	case classConversation:
 		return &conversationSink{r: r}
 	}
@@ -385,6 +373,15 @@ func idless(c *transcript.Conversation) bool {
 	return n > 0
 }
 
+// value reads a value of the source again. A source that fails ends the reading.
+func (r *reader) value(at transcript.Span) transcript.Value {
+	text, err := r.src.Bytes(at)
+	if r.err == nil {
+		r.err = err
+	}
+	return transcript.NewValue(text, at.Start)
+}
+
 func (r *reader) onKey(k transcript.KeyFault) { r.file.Keys = append(r.file.Keys, k) }
 
 // lineSink reads a message a line into one conversation.
@@ -424,6 +421,7 @@ type conversationSink struct{ r *reader }
 func (s *conversationSink) record(index int32, v transcript.Value) {
 	root := transcript.Builder{Record: index, OnKeyFault: s.r.onKey}
 	root.Fields(v, nil, nil)
+	s.r.end = v.Span().End
 	found := find(v)
 	if len(found) == 0 {
 		s.r.file.Skipped++
@@ -465,6 +463,7 @@ func (s *conversationSink) record(index int32, v transcript.Value) {
 			if p.wrap == nil {
 				c.Lists = append(c.Lists, part.Span())
 			}
+			q.b.End = part.Span().End
 			if q.primary != nil && q.primary.Fold != nil {
 				for _, e := range foldList(part, p.wrap, q.primary.Fold) {
 					q.add(index, e)
@@ -495,7 +494,7 @@ type sequence struct {
 func (r *reader) newSequence(name string) *sequence {
 	c := &transcript.Conversation{Name: name}
 	b := transcript.NewBuilder(c)
-	b.OnKeyFault = r.onKey
+	b.OnKeyFault, b.End = r.onKey, r.end
 	q := &sequence{r: r, b: b, readers: map[*dialect.Dialect]dialect.Reader{}}
 	if d := r.opts.Dialect; d != nil {
 		q.primary = d

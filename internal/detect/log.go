@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"bytes"
 	"fmt"
 	"hash/maphash"
 	"slices"
@@ -19,11 +20,10 @@ type logSink struct {
 	log  *dialect.Log
 	seed maphash.Seed
 
-	scopes     []*scope
-	byName     map[string]*scope
-	links      []link
-	byID       map[uint64]int32
-	twice      map[uint64]bool // ids that several records have
+	scopes []*scope
+	byName map[string]*scope
+	chain
+	twice      map[int32]bool // the links whose ids further records have
 	unreadable bool
 	rec        envelope
 	array      transcript.Span // the list whose elements the records are, zero for lines
@@ -35,10 +35,10 @@ type envelope struct {
 	keys []string
 	vals []transcript.Value
 
-	typ, subtype, payload, id, parent, time, side, agent, meta, summary, hidden, turnAlt field
-	success, preserved, keptFrom, keptIndex, history, turns                              field
-	beside                                                                               field
-	numbered                                                                             []field
+	typ, subtype, payload, id, parent, side, agent, meta, summary, hidden, turnAlt field
+	success, preserved, keptFrom, keptIndex, history, turns                        field
+	beside                                                                         field
+	numbered                                                                       []field
 }
 
 // A field is where a value stands in a record: alternatives, of which the first
@@ -61,7 +61,6 @@ func newEnvelope(l *dialect.Log) envelope {
 		{&e.payload, l.Payload},
 		{&e.id, dialect.Path(l.ID)},
 		{&e.parent, dialect.Path(l.Parent)},
-		{&e.time, dialect.Path(l.Time)},
 		{&e.side, l.Side},
 		{&e.agent, l.Agent},
 		{&e.meta, l.Meta},
@@ -131,24 +130,10 @@ type scope struct {
 	keep          map[uint64]bool // ids that a compaction preserved
 }
 
-// A link is a record's place in the chain of records.
-type link struct {
-	id, parent uint64 // hashes of the ids, 0 for none
-	content    uint64 // hash of the record but for its timestamp
-	at, pat    int64  // where the id and the parent are written
-	start, end int64  // the record
-	idLen      int32
-	parentLen  int32
-	scope      int32
-	msg        int32 // its message in the scope's conversation, -1 for none
-	record     int32
-	result     bool // a message of results, or nothing that speaks: it hangs on to its parent
-}
-
 func newLogSink(r *reader, d *dialect.Dialect) *logSink {
 	return &logSink{
 		r: r, d: d, log: d.Log, seed: maphash.MakeSeed(),
-		byName: map[string]*scope{}, byID: map[uint64]int32{}, rec: newEnvelope(d.Log),
+		byName: map[string]*scope{}, rec: newEnvelope(d.Log),
 	}
 }
 
@@ -162,19 +147,20 @@ func (s *logSink) record(index int32, v transcript.Value) {
 	e := &s.rec
 	kf := transcript.Builder{Record: index, OnKeyFault: s.r.onKey}
 	kf.Fields(v, e.keys, e.vals)
-	typ, id, parent, time := e.get(e.typ), e.get(e.id), e.get(e.parent), e.get(e.time)
+	typ, id, parent := e.get(e.typ), e.get(e.id), e.get(e.parent)
 	payload := v
 	if s.log.Payload != "" {
 		payload = e.get(e.payload)
 	}
 	s.numbered()
 
-	ln := link{msg: -1, record: index, start: v.Span().Start, end: v.Span().End, result: true}
+	ln := link{msg: -1, record: index, start: v.Span().Start, length: uint32(v.Span().Len())}
+	var own uint64 // the hash of its id, 0 for none
 	if id.Kind() == transcript.String {
-		ln.id, ln.at, ln.idLen = s.hash(id.Raw()), id.Span().Start, int32(id.Span().Len())
+		own = s.hash(id.Raw())
 	}
 	if parent.Kind() == transcript.String {
-		ln.parent, ln.pat, ln.parentLen = s.hash(parent.Raw()), parent.Span().Start, int32(parent.Span().Len())
+		ln.parent = s.hash(parent.Raw())
 	}
 	sc, n := s.scopeOf(e.get(e.side).True(), e.get(e.agent), ln.parent)
 	ln.scope = n
@@ -182,29 +168,25 @@ func (s *logSink) record(index int32, v transcript.Value) {
 	c := sc.q.b.Conv
 	switch {
 	case payload.Kind() == transcript.Object && slices.ContainsFunc(s.log.Speaks, typ.Is):
-		if !s.message(sc, index, payload, e.get(e.turnAlt)) {
+		if !s.read(sc, index, payload, e.get(e.turnAlt)) {
 			s.r.file.Skipped++
 			break
 		}
 		ln.msg = int32(len(c.Messages) - 1)
 		s.mark(sc, payload)
-		m := &c.Messages[ln.msg]
-		ln.result = m.Role != transcript.RoleAssistant && !m.Has(transcript.MessageTyped)
 	default:
 		s.event(sc, index, typ)
 		s.r.file.Skipped++
 	}
-	if ln.id == 0 {
+	if own == 0 {
 		return
 	}
 	c.Linked = c.Linked || s.log.Parent != ""
-	ln.content = s.hashBut(v, time)
-	if first, again := s.byID[ln.id]; again {
-		s.duplicate(first, ln, id)
+	if first, again := s.find(own); again {
+		s.duplicate(first, ln, v)
 		return
 	}
-	s.byID[ln.id] = int32(len(s.links))
-	s.links = append(s.links, ln)
+	s.add(own, ln, s.r.end)
 }
 
 // numbered looks for a member that counts records.
@@ -258,7 +240,7 @@ func (s *logSink) boundary(sc *scope, index int32) {
 	s.preserve(sc)
 	from := index
 	if id := e.get(e.keptFrom); id.Kind() == transcript.String {
-		if at, known := s.byID[s.hash(id.Raw())]; known {
+		if at, known := s.find(s.hash(id.Raw())); known {
 			from = s.links[at].record
 		}
 	} else if n, err := strconv.Atoi(string(e.get(e.keptIndex).Raw())); err == nil {
@@ -268,7 +250,7 @@ func (s *logSink) boundary(sc *scope, index int32) {
 		c.Messages[i].Segment = sc.segment
 	}
 	for _, m := range e.get(e.history).Elements() {
-		if m.Kind() == transcript.Object && s.message(sc, index, m, transcript.Value{}) {
+		if m.Kind() == transcript.Object && s.read(sc, index, m, transcript.Value{}) {
 			s.mark(sc, m)
 		}
 	}
@@ -300,9 +282,9 @@ func abort(sc *scope) {
 	sc.spoken = sc.spoken[:0]
 }
 
-// message reads the message that a record wraps. It returns false for one that
+// read reads the message that a record wraps. It returns false for one that
 // no dialect claims.
-func (s *logSink) message(sc *scope, index int32, payload, turnAlt transcript.Value) bool {
+func (s *logSink) read(sc *scope, index int32, payload, turnAlt transcript.Value) bool {
 	q := sc.q
 	rd := q.readers[s.d]
 	if rd == nil {
@@ -330,11 +312,7 @@ func (s *logSink) message(sc *scope, index int32, payload, turnAlt transcript.Va
 // readInto reads a message that the driver of a log's dialect claims.
 func readInto(rd dialect.Reader, d *dialect.Dialect, payload, turnAlt transcript.Value) bool {
 	if tr, ok := rd.(dialect.TurnReader); ok {
-		alt := ""
-		if turnAlt.Kind() == transcript.String {
-			alt = string(turnAlt.Raw())
-		}
-		return tr.ReadPart(payload, alt)
+		return tr.ReadPart(payload, turnAlt)
 	}
 	if claim, _ := d.Driver.Claim(payload); claim == dialect.ClaimNone {
 		return false
@@ -372,21 +350,23 @@ func (s *logSink) mark(sc *scope, payload transcript.Value) {
 	text, typed := typedText(sc.q.b, payload)
 	switch {
 	case !typed:
-	case s.log.Interrupt != "" && strings.HasPrefix(text, s.log.Interrupt):
+	case s.log.Interrupt != "" && bytes.HasPrefix(text, []byte(s.log.Interrupt)):
 		abort(sc) // the agent says itself that the turn before was broken off
-	case strings.HasPrefix(text, "<") && strings.IndexByte(text, '>') > 1:
+	case len(text) > 0 && text[0] == '<' && bytes.IndexByte(text, '>') > 1:
 		// What the agent writes itself comes in tags.
 	default:
 		m.Flags |= transcript.MessageTyped
-		sc.typed = append(sc.typed, int32(len(c.Messages)-1))
+		if len(s.log.Rollback) > 0 {
+			sc.typed = append(sc.typed, int32(len(c.Messages)-1))
+		}
 	}
 }
 
 // typedText returns the first text of the message that was read last.
-func typedText(b *transcript.Builder, payload transcript.Value) (string, bool) {
+func typedText(b *transcript.Builder, payload transcript.Value) ([]byte, bool) {
 	at, has := b.Text()
 	if !has || !payload.Span().Contains(at) {
-		return "", false
+		return nil, false
 	}
 	from := at.Start - payload.Span().Start
 	text := transcript.NewValue(payload.Raw()[from:from+at.Len()], at.Start)
@@ -394,16 +374,16 @@ func typedText(b *transcript.Builder, payload transcript.Value) (string, bool) {
 		text = text.Get("text")
 	}
 	if text.Kind() != transcript.String {
-		return "", false
+		return nil, false
 	}
 	return clip(text), true
 }
 
 // clip returns the beginning of a text, enough to see how it begins.
-func clip(v transcript.Value) string {
+func clip(v transcript.Value) []byte {
 	raw := v.Raw()
 	raw = raw[1 : len(raw)-1]
-	return string(raw[:min(len(raw), 256)])
+	return raw[:min(len(raw), 256)]
 }
 
 func (s *logSink) hash(b []byte) uint64 {
@@ -413,19 +393,21 @@ func (s *logSink) hash(b []byte) uint64 {
 	return 1
 }
 
-// hashBut hashes a record without the value of one member.
-func (s *logSink) hashBut(v, but transcript.Value) uint64 {
-	var h maphash.Hash
-	h.SetSeed(s.seed)
-	raw := v.Raw()
-	if but.Exists() {
-		lo := but.Span().Start - v.Span().Start
-		_, _ = h.Write(raw[:lo])
-		_, _ = h.Write(raw[lo+but.Span().Len():])
-	} else {
-		_, _ = h.Write(raw)
+// identical reports whether two records are equal but for their timestamps.
+func (s *logSink) identical(a, b transcript.Value) bool {
+	headA, tailA := split(a, dialect.Path(s.log.Time).In(a))
+	headB, tailB := split(b, dialect.Path(s.log.Time).In(b))
+	return bytes.Equal(headA, headB) && bytes.Equal(tailA, tailB)
+}
+
+// split returns the text of a record before and behind a value in it.
+func split(record, at transcript.Value) (head, tail []byte) {
+	raw := record.Raw()
+	if !at.Exists() {
+		return raw, nil
 	}
-	return h.Sum64()
+	lo := at.Span().Start - record.Span().Start
+	return raw[:lo], raw[lo+at.Span().Len():]
 }
 
 // scopeOf returns the scope of a record. A sub-agent without an id of its own
@@ -436,7 +418,7 @@ func (s *logSink) scopeOf(side bool, agent transcript.Value, parent uint64) (*sc
 	case agent.Kind() == transcript.String:
 		name = "agent " + agent.Str()
 	case side:
-		if at, known := s.byID[parent]; known && s.scopes[s.links[at].scope].side {
+		if at, known := s.find(parent); known && s.scopes[s.links[at].scope].side {
 			n := s.links[at].scope
 			return s.scopes[n], n
 		}
@@ -473,7 +455,7 @@ func (s *logSink) preserve(sc *scope) {
 	}
 	c := sc.q.b.Conv
 	for id := range sc.keep {
-		if at, known := s.byID[id]; known && s.links[at].scope == sc.n && s.links[at].msg >= 0 {
+		if at, known := s.find(id); known && s.links[at].scope == sc.n && s.links[at].msg >= 0 {
 			c.Messages[s.links[at].msg].Segment = sc.segment
 		}
 	}
@@ -481,22 +463,22 @@ func (s *logSink) preserve(sc *scope) {
 
 // duplicate notes a record whose id an earlier one has. Pairing sees one of
 // the two: the first of equals, else the last.
-func (s *logSink) duplicate(first int32, again link, id transcript.Value) {
+func (s *logSink) duplicate(first int32, again link, v transcript.Value) {
 	if s.twice == nil {
-		s.twice = map[uint64]bool{}
+		s.twice = map[int32]bool{}
 	}
-	s.twice[again.id] = true
+	s.twice[first] = true
 	f := &s.links[first]
-	same := f.content == again.content
+	before := s.r.value(f.span())
+	same := s.identical(before, v)
+	id := dialect.Path(s.log.ID).In(v)
 	s.r.file.Links = append(s.r.file.Links, transcript.LinkFault{
 		Duplicate: true, Identical: same, Record: again.record, ID: id.Str(),
-		Span:  transcript.Span{Start: again.at, End: again.at + int64(again.idLen)},
-		First: transcript.Span{Start: f.at, End: f.at + int64(f.idLen)},
-		Whole: transcript.Span{Start: again.start, End: again.end},
+		Span: id.Span(), First: dialect.Path(s.log.ID).In(before).Span(), Whole: v.Span(),
 	})
 	replay := func(l *link) {
 		if l.msg >= 0 {
-			s.scopes[l.scope].q.b.Conv.Messages[l.msg].Flags |= transcript.MessageReplay
+			s.message(l).Flags |= transcript.MessageReplay
 		}
 	}
 	if same {
@@ -549,7 +531,7 @@ func (s *logSink) judge() {
 		if firstOf[l.scope] < 0 {
 			firstOf[l.scope] = int32(i)
 		}
-		if sole[l.scope] < 0 && !s.twice[l.id] {
+		if sole[l.scope] < 0 && !s.twice[int32(i)] {
 			sole[l.scope] = int32(i)
 		}
 		if l.msg >= 0 {
@@ -558,7 +540,7 @@ func (s *logSink) judge() {
 	}
 	parent := func(i int32) int32 {
 		if p := s.links[i].parent; p != 0 {
-			if at, known := s.byID[p]; known && at != i {
+			if at, known := s.find(p); known && at != i {
 				return at
 			}
 		}
@@ -569,15 +551,18 @@ func (s *logSink) judge() {
 			live[i] = true
 		}
 	}
-	liveTurn := map[[2]int32]bool{}
-	turnOf := func(l *link) [2]int32 {
-		return [2]int32{l.scope, s.scopes[l.scope].q.b.Conv.Messages[l.msg].Turn}
+	liveTurns := make([][]bool, len(s.scopes))
+	for i, sc := range s.scopes {
+		liveTurns[i] = make([]bool, sc.q.b.Conv.Turns)
 	}
 	for i := range s.links {
 		if l := &s.links[i]; live[i] && l.msg >= 0 {
-			liveTurn[turnOf(l)] = true
+			liveTurns[l.scope][s.message(l).Turn] = true
 		}
 	}
+	// inLiveTurn reports whether a record belongs to a turn of the live branch,
+	// though it need not lie on the path itself.
+	inLiveTurn := func(l *link) bool { return l.msg >= 0 && liveTurns[l.scope][s.message(l).Turn] }
 	// A record off the live branch is dead when the record by which its branch
 	// leaves it is a new message of the model or of the human; results and
 	// book-keeping only hang on.
@@ -602,13 +587,13 @@ func (s *logSink) judge() {
 			switch {
 			case live[n]:
 				state[n] = alive
-			case l.msg >= 0 && liveTurn[turnOf(l)]:
+			case inLiveTurn(l):
 				state[n] = alive
 			case p < 0 || s.links[p].scope != l.scope:
 				state[n] = alive // a root of its own: nothing is known against it
 			case state[p] == dead:
 				state[n] = dead
-			case (live[p] || hangsOnLive(s, p, liveTurn, turnOf)) && !l.result:
+			case (live[p] || inLiveTurn(&s.links[p])) && s.speaks(l):
 				state[n] = dead
 			default:
 				state[n] = state[p]
@@ -618,25 +603,28 @@ func (s *logSink) judge() {
 	for i := range s.links {
 		l := &s.links[i]
 		if state[i] == dead && l.msg >= 0 {
-			s.scopes[l.scope].q.b.Conv.Messages[l.msg].Flags |= transcript.MessageSuperseded
+			s.message(l).Flags |= transcript.MessageSuperseded
 		}
 		if l.parent == 0 {
 			continue
 		}
-		if _, known := s.byID[l.parent]; known {
+		if _, known := s.find(l.parent); known {
 			continue
 		}
 		s.r.file.Links = append(s.r.file.Links, transcript.LinkFault{
 			Live: live[i] && firstOf[l.scope] != int32(i), Relink: sole[l.scope] >= 0 && sole[l.scope] < int32(i), Record: l.record,
-			Span:  transcript.Span{Start: l.pat, End: l.pat + int64(l.parentLen)},
-			Whole: transcript.Span{Start: l.start, End: l.end},
+			Span: dialect.Path(s.log.Parent).In(s.r.value(l.span())).Span(), Whole: l.span(),
 		})
 	}
 }
 
-// hangsOnLive reports whether a record belongs to a turn of the live branch
-// without lying on the path itself.
-func hangsOnLive(s *logSink, i int32, liveTurn map[[2]int32]bool, turnOf func(*link) [2]int32) bool {
-	l := &s.links[i]
-	return l.msg >= 0 && liveTurn[turnOf(l)]
+// message returns the message of a link that has one.
+func (s *logSink) message(l *link) *transcript.Message {
+	return &s.scopes[l.scope].q.b.Conv.Messages[l.msg]
+}
+
+// speaks reports whether a record holds a message that the model or a human
+// made: results, and what does not speak, hang on to their parent.
+func (s *logSink) speaks(l *link) bool {
+	return l.msg >= 0 && (s.message(l).Role == transcript.RoleAssistant || s.message(l).Has(transcript.MessageTyped))
 }

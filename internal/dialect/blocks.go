@@ -232,8 +232,8 @@ func (d *Blocks) Reader(b *transcript.Builder) Reader { return &blocksReader{Blo
 type blocksReader struct {
 	*Blocks
 	b     *transcript.Builder
-	part  bool   // a record of a log is read
-	turn  string // names the turn of a part without an id
+	part  bool             // a record of a log is read
+	turn  transcript.Value // names the turn of a part without an id
 	split splitTurn
 }
 
@@ -244,13 +244,13 @@ type TurnReader interface {
 	// ReadPart reads a message that belongs to the turn of its message id, and
 	// without one to the turn of that name. It returns false, and reads
 	// nothing, when the message is plainly another dialect's.
-	ReadPart(v transcript.Value, turn string) bool
+	ReadPart(v, turn transcript.Value) bool
 }
 
-func (r *blocksReader) ReadPart(v transcript.Value, turn string) bool {
+func (r *blocksReader) ReadPart(v, turn transcript.Value) bool {
 	r.part, r.turn = true, turn
 	ok := r.read(v)
-	r.part, r.turn = false, ""
+	r.part, r.turn = false, transcript.Value{}
 	return ok
 }
 
@@ -273,8 +273,12 @@ func (r *blocksReader) read(v transcript.Value) bool {
 	case !r.part:
 		turn = r.split.turn(role, f[2])
 	case role == transcript.RoleAssistant:
-		if turn = r.turn; f[2].Kind() == transcript.String && len(f[2].Raw()) > 2 {
-			turn = string(f[2].Raw())
+		name := r.turn
+		if f[2].Kind() == transcript.String && len(f[2].Raw()) > 2 {
+			name = f[2]
+		}
+		if name.Kind() == transcript.String {
+			turn = string(name.Raw())
 		}
 	}
 	m := r.b.Begin(v, f[0], role, turn)

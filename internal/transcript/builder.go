@@ -1,6 +1,9 @@
 package transcript
 
-import "bytes"
+import (
+	"bytes"
+	"hash/maphash"
+)
 
 // A Builder makes a Conversation out of elements read one after another. A
 // dialect says what an element holds; the builder keeps the books.
@@ -8,10 +11,18 @@ type Builder struct {
 	Conv *Conversation
 	// Record is the index of the record that is being read, from 1.
 	Record int32
+	// End is where the elements end that are being read; 0 where that is not
+	// known. By it the lists grow to what they will be.
+	End int64
 	// OnKeyFault is told of keys that stand twice in a structural object.
 	OnKeyFault func(KeyFault)
 
-	turnOf  map[string]int32
+	// names are the names of turns, and named, by the number of a name, the
+	// turns.
+	names Index
+	named []int32
+	seed  maphash.Seed
+
 	scanner Scanner
 	// texts are the blocks of a message that is only text so far.
 	texts []Block
@@ -34,19 +45,66 @@ func (b *Builder) Begin(v, role Value, r Role, turn string) *Message {
 		m.RoleLen = uint8(role.Span().Len())
 	}
 	m.Turn = int32(c.Turns)
-	if turn == "" {
-		c.Turns++
-	} else if t, seen := b.turnOf[turn]; seen {
+	if t, seen := b.turn(turn); seen {
 		m.Turn = t
 	} else {
-		if b.turnOf == nil {
-			b.turnOf = map[string]int32{}
-		}
-		b.turnOf[turn] = m.Turn
 		c.Turns++
 	}
-	c.Messages = append(c.Messages, m)
+	c.Messages = append(room(b, c.Messages), m)
 	return &c.Messages[len(c.Messages)-1]
+}
+
+// turn returns the turn of that name, and whether it has begun before.
+func (b *Builder) turn(name string) (int32, bool) {
+	if name == "" {
+		return 0, false
+	}
+	if len(b.named) == 0 {
+		b.seed = maphash.MakeSeed()
+	}
+	h := maphash.String(b.seed, name)
+	if n, seen := b.names.Find(h); seen {
+		return b.named[n], true
+	}
+	b.named = append(room(b, b.named), int32(b.Conv.Turns))
+	b.names.Reserve(cap(b.named))
+	b.names.Add(h)
+	return 0, false
+}
+
+// room makes room for one more in a list of the conversation, and in a long
+// list for as many as there will be.
+func room[T any](b *Builder, list []T) []T {
+	if len(list) < cap(list) || len(b.Conv.Messages) == 0 {
+		return list
+	}
+	first, last := b.Conv.Messages[0], b.Message()
+	return Room(list, last.Span().End-first.start, b.End-first.start)
+}
+
+const (
+	// longList is from where on a list grows to what it will be.
+	longList = 1 << 10
+	// mostGrowth bounds how many times as long it becomes at once: its beginning
+	// may be unlike the rest.
+	mostGrowth = 64
+)
+
+// Room makes room for one more in a list that was filled from the first read of
+// all the bytes of a source. A long list gets room for as many as all of them
+// will hold, if they go on like that: so it is hardly ever copied, and has
+// little room left over at the end.
+func Room[T any](list []T, read, all int64) []T {
+	if len(list) < cap(list) || len(list) < longList || read <= 0 || all <= read {
+		return list
+	}
+	n := float64(len(list))
+	expected := n * float64(all) / float64(read) * 1.02
+	if expected > n*mostGrowth {
+		// A step on the way, small beside the last.
+		expected = min(2*expected/mostGrowth, n*mostGrowth)
+	}
+	return append(make([]T, 0, int(max(expected, n*9/8))), list...)
 }
 
 // SameTurn makes the message that was begun last part of the turn before it.
@@ -92,7 +150,7 @@ func (b *Builder) block(kind BlockKind, v Value, ref int, flags BlockFlags) {
 		return
 	}
 	b.settleText(m)
-	c.Blocks = append(c.Blocks, blk)
+	c.Blocks = append(room(b, c.Blocks), blk)
 	m.BlockHi = int32(len(c.Blocks))
 }
 
@@ -117,7 +175,7 @@ func (b *Builder) Call(v Value, call Call, flags BlockFlags) {
 	b.block(kind, v, len(c.Calls), flags)
 	call.Message = int32(len(c.Messages) - 1)
 	call.Block = int32(len(c.Blocks) - 1)
-	c.Calls = append(c.Calls, call)
+	c.Calls = append(room(b, c.Calls), call)
 }
 
 // Result adds a result, and the block that v is.
@@ -130,7 +188,7 @@ func (b *Builder) Result(v Value, res Result) {
 	b.block(kind, v, len(c.Results), 0)
 	res.Message = int32(len(c.Messages) - 1)
 	res.Block = int32(len(c.Blocks) - 1)
-	c.Results = append(c.Results, res)
+	c.Results = append(room(b, c.Results), res)
 }
 
 // Combined adds a call whose record v holds its result too, once it has one.
@@ -143,7 +201,7 @@ func (b *Builder) Combined(v Value, call Call, res *Result) {
 	c := b.Conv
 	made := &c.Calls[len(c.Calls)-1]
 	res.Message, res.Block = made.Message, made.Block
-	c.Results = append(c.Results, *res)
+	c.Results = append(room(b, c.Results), *res)
 }
 
 // Fields fills out with the values of the named members of a structural

@@ -2,29 +2,37 @@ package transcript
 
 import "encoding/binary"
 
-// offsetStep is how many offsets lie between two that are kept whole.
-const offsetStep = 64
+const (
+	// offsetStep is how many offsets lie between two that are kept whole.
+	offsetStep = 128
+	// The gaps between offsets are kept in pieces, each twice as large as the
+	// one before, up to maxGaps.
+	minGaps = offsetStep * binary.MaxVarintLen64
+	maxGaps = 64 << 10
+)
 
 // Offsets is a list of ascending places in a source. It keeps the distances
 // between them, which takes a byte or two each where records are small.
 type Offsets struct {
-	gaps  []byte // from each offset to the next, as varints
 	marks []mark // every offsetStep-th
+	gaps  []byte // the piece that is being filled, with room for those of a mark
 	last  int64
 	n     int
 }
 
-// A mark is an offset that is kept whole, and where in gaps those behind it
-// start.
+// A mark is an offset that is kept whole, and the gaps behind it as varints.
 type mark struct {
 	offset int64
-	gaps   int
+	gaps   []byte
 }
 
 // Append adds an offset, which must not lie before the last.
 func (o *Offsets) Append(offset int64) {
 	if o.n%offsetStep == 0 {
-		o.marks = append(o.marks, mark{offset, len(o.gaps)})
+		if cap(o.gaps)-len(o.gaps) < minGaps {
+			o.gaps = make([]byte, 0, min(max(2*cap(o.gaps), minGaps), maxGaps))
+		}
+		o.marks = append(o.marks, mark{offset, o.gaps[len(o.gaps):cap(o.gaps)]})
 	} else {
 		o.gaps = binary.AppendUvarint(o.gaps, uint64(offset-o.last))
 	}
@@ -39,9 +47,9 @@ func (o *Offsets) Len() int { return o.n }
 func (o *Offsets) At(i int) int64 {
 	m := o.marks[i/offsetStep]
 	for range i % offsetStep {
-		gap, n := binary.Uvarint(o.gaps[m.gaps:])
+		gap, n := binary.Uvarint(m.gaps)
 		m.offset += int64(gap)
-		m.gaps += n
+		m.gaps = m.gaps[n:]
 	}
 	return m.offset
 }

@@ -1,0 +1,40 @@
+package detect
+
+import "github.com/toolguard/toolguard/internal/transcript"
+
+// A link is a record's place in the chain of records. A log has one for each,
+// so it holds no more than what is asked of every record: for a fault the
+// record is read again.
+type link struct {
+	parent uint64 // the hash of the parent's id, 0 for none
+	start  int64  // the record
+	length uint32
+	scope  int32
+	msg    int32 // its message in the scope's conversation, -1 for none
+	record int32
+}
+
+// span returns where the record stands.
+func (l *link) span() transcript.Span {
+	return transcript.Span{Start: l.start, End: l.start + int64(l.length)}
+}
+
+// A chain is the links of a log, and where in it the records' ids are.
+type chain struct {
+	links []link
+	ids   transcript.Index
+}
+
+// find returns the place of the link with an id.
+func (c *chain) find(id uint64) (at int32, known bool) { return c.ids.Find(id) }
+
+// add adds the link of an id that is new. end is where the records end.
+func (c *chain) add(id uint64, l link, end int64) {
+	if len(c.links) > 0 {
+		first := c.links[0].start
+		c.links = transcript.Room(c.links, l.span().End-first, end-first)
+	}
+	c.links = append(c.links, l)
+	c.ids.Reserve(cap(c.links))
+	c.ids.Add(id)
+}
