@@ -123,18 +123,15 @@ func (d *Combined) Claim(v transcript.Value) (Claim, Sign) {
 	role := member(d.Role, v)
 	for i := range d.Records {
 		rs := &d.Records[i]
-		for e := range rs.elements(v) {
-			if rec, tag, ok := rs.record(e); ok && rs.decisive(rec) {
-				if tag.Exists() {
-					return ClaimDecisive, Sign{rs.Tag.Key(), tag}
-				}
-				return ClaimDecisive, Sign{Member: rs.In.Key()}
+		if list := rs.In.In(v); listable(list) {
+			if sign, ok := rs.claims(list); ok {
+				return ClaimDecisive, sign
 			}
 		}
 	}
-	for e := range d.Results.elements(v) {
-		if res, ok := d.Results.result(e); ok && d.Results.Has != "" && d.Results.ID.In(res).Exists() {
-			return ClaimDecisive, Sign{Member: d.Results.Has.Key()}
+	if res := &d.Results; res.ID != "" && res.Has != "" {
+		if list := res.In.In(v); listable(list) && res.claims(list) {
+			return ClaimDecisive, Sign{Member: res.Has.Key()}
 		}
 	}
 	for _, marks := range d.Marks {
@@ -173,7 +170,12 @@ func hasMember(v transcript.Value, names []string) bool {
 
 // leadsTo reports whether all paths lead to something in v.
 func leadsTo(v transcript.Value, paths []Path) bool {
-	return !slices.ContainsFunc(paths, func(p Path) bool { return !p.In(v).Exists() })
+	for _, p := range paths {
+		if !p.In(v).Exists() {
+			return false
+		}
+	}
+	return true
 }
 
 func (d *Combined) roleOf(v transcript.Value) transcript.Role {
@@ -188,6 +190,30 @@ func (d *Combined) roleOf(v transcript.Value) transcript.Role {
 	return roleOf(v)
 }
 
+// claims returns the sign of the first call in a list that no other dialect
+// writes.
+func (rs *Records) claims(list transcript.Value) (Sign, bool) {
+	for e := range listed(list) {
+		if rec, tag, ok := rs.record(e); ok && rs.decisive(rec) {
+			if tag.Exists() {
+				return Sign{rs.Tag.Key(), tag}, true
+			}
+			return Sign{Member: rs.In.Key()}, true
+		}
+	}
+	return Sign{}, false
+}
+
+// claims reports whether there is a result in a list.
+func (a *Answers) claims(list transcript.Value) bool {
+	for e := range listed(list) {
+		if res, ok := a.result(e); ok && a.ID.In(res).Exists() {
+			return true
+		}
+	}
+	return false
+}
+
 // elements yields what may be a call, or stands beside calls.
 func (rs *Records) elements(v transcript.Value) iter.Seq[transcript.Value] {
 	return listed(rs.In.In(v))
@@ -199,6 +225,11 @@ func (a *Answers) elements(v transcript.Value) iter.Seq[transcript.Value] {
 		return func(func(transcript.Value) bool) {}
 	}
 	return listed(a.In.In(v))
+}
+
+// listable reports whether listed yields anything of a value.
+func listable(v transcript.Value) bool {
+	return v.Kind() == transcript.Array || v.Kind() == transcript.Object
 }
 
 // listed yields the elements of a list, or the one object that is there instead.
@@ -330,7 +361,7 @@ func (r *combinedReader) Read(v transcript.Value) {
 	if len(b.Conv.Results) > results && calls == at {
 		m := b.Message()
 		m.Role = transcript.RoleTool
-		m.Flags &^= transcript.MessageTyped
+		m.Flags &^= transcript.MessageTyped | transcript.MessagePlainRole
 	}
 	if b.Message().Void() && len(r.Plain) > 0 && leadsTo(v, r.Plain) {
 		b.Message().Flags |= transcript.MessageEmpty

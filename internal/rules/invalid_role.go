@@ -35,6 +35,9 @@ call, whose role says what it answers.`,
 			if m.RoleLen == 0 || m.Has(transcript.MessageItem) || m.Has(transcript.MessageForeign) {
 				continue
 			}
+			if m.Has(transcript.MessagePlainRole) && slices.Contains(c.Profile.Roles, m.Role.String()) {
+				continue
+			}
 			role := transcript.Token{Raw: c.Text(m.RoleSpan()), Span: m.RoleSpan()}
 			if role.IsString() && slices.Contains(c.Profile.Roles, role.Text()) {
 				continue

@@ -44,6 +44,9 @@ func (b *Builder) Begin(v, role Value, r Role, turn string) *Message {
 		m.RoleAt = uint32(role.Span().Start - m.start)
 		m.RoleLen = uint8(role.Span().Len())
 	}
+	if role.Is(r.String()) {
+		m.Flags |= MessagePlainRole
+	}
 	m.Turn = int32(c.Turns)
 	if t, seen := b.turn(turn); seen {
 		m.Turn = t

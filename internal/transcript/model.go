@@ -144,6 +144,9 @@ const (
 	// MessageItem marks an element that is one item of a flat list and not a
 	// message with a role of its own (a Responses call or output).
 	MessageItem
+	// MessagePlainRole marks a message whose role is written in the word by which
+	// the model knows it.
+	MessagePlainRole
 	// MessageText marks a message of text and nothing else. Most messages are,
 	// and nothing ever asks where their text stands: they have no blocks.
 	MessageText
