@@ -26,7 +26,7 @@ var geminiMembers = map[transcript.Member]Path{
 }
 
 var geminiBlocks = &Blocks{
-	Role: "role", NoRole: "user", Content: "parts", Positional: true, Inline: true,
+	Role: "role", NoRole: "user", Content: "parts", Positional: true, Inline: true, Joined: true,
 	Parts: []Part{
 		{
 			Is: PartCall, Key: "functionCall", ID: "functionCall.id", Name: "functionCall.name", Args: "functionCall.args",
@@ -61,5 +61,5 @@ var geminiBlocks = &Blocks{
 		{Is: PartOther, Key: "code_execution_result"},
 	},
 	Message:   []Form{{JSON: `{"role":"user","parts":"$blocks"}`}},
-	TextBlock: `{"text":"$text"}`,
+	TextBlock: []Form{{JSON: `{"text":"$text"}`}},
 }
