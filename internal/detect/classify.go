@@ -52,7 +52,9 @@ func knownRole(v transcript.Value) bool {
 
 // plainRole reports whether a plain message has a role that agents use, or says
 // by another member who speaks.
-func plainRole(v transcript.Value) bool { return !v.Get("role").Exists() || knownRole(v) }
+func plainRole(v transcript.Value) bool {
+	return v.Get("role").Kind() != transcript.String || knownRole(v)
+}
 
 // skipped reports whether v is mere book-keeping of a dialect.
 func skipped(v transcript.Value) bool {

@@ -392,8 +392,9 @@ type lineSink struct {
 }
 
 func (s *lineSink) record(index int32, v transcript.Value) {
-	if s.r.shape.Framing == transcript.FramingDocument && v.Get("stop_reason").Exists() {
-		s.seq.b.Conv.Use = transcript.UseTrace // one recorded answer
+	if s.r.shape.Framing == transcript.FramingDocument && (v.Get("stop_reason").Exists() || s.r.shape.wrap != nil) {
+		s.seq.b.Conv.Use = transcript.UseTrace // one recorded answer, or one of the files that make up a history
+		s.seq.b.Conv.Slice = s.r.shape.wrap != nil
 	}
 	if !s.seq.add(index, v) {
 		s.r.file.Skipped++
@@ -602,6 +603,9 @@ func (r *reader) finish(q *sequence) {
 	}
 	q.b.Conv.Dialect = d.Name
 	q.b.Conv.Window = d.Window
+	if d.Slice {
+		q.b.Conv.Slice, q.b.Conv.Use = true, transcript.UseTrace
+	}
 	if d.Dataset && q.b.Conv.Use == transcript.UseLog {
 		q.b.Conv.Use = transcript.UseDataset
 	}

@@ -49,6 +49,6 @@ var AISDK = &Dialect{
 			{Is: PartOther, Tag: "tool-approval-response"},
 		},
 		Message:   []Form{{JSON: `{"role":"tool","content":"$blocks"}`}},
-		TextBlock: `{"type":"text","text":"$text"}`,
+		TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
 	},
 }

@@ -25,7 +25,7 @@ var anthropicBlocks = &Blocks{
 			Answer: `{"type":"tool_result","tool_use_id":"$id","content":"$text","is_error":true}`,
 		},
 		{
-			Is: PartResult, Tag: "tool_result", ID: "tool_use_id|toolUseID", Payload: "content|run",
+			Is: PartResult, Tag: "tool_result", ID: "tool_use_id", Payload: "content",
 			Error: []Cond{{At: "is_error", Is: []string{"true"}}},
 		},
 		{Is: PartServerCall, Tag: "server_tool_use", ID: "id", Name: "name", Args: "input", Want: transcript.ArgsWantObject},
@@ -40,8 +40,10 @@ var anthropicBlocks = &Blocks{
 		{Is: PartMedia, Tag: "document"},
 		{Is: PartMedia, Tag: "search_result"},
 	},
+	// Roo and Cline keep what they have summed up or cut off.
+	Hidden:    []Cond{{At: "condenseParent"}, {At: "truncationParent"}},
 	Message:   []Form{{JSON: `{"role":"user","content":"$blocks"}`}},
-	TextBlock: `{"type":"text","text":"$text"}`,
+	TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
 }
 
 var anthropicMembers = map[transcript.Member]Path{

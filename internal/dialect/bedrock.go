@@ -41,6 +41,6 @@ var Bedrock = &Dialect{
 			{Is: PartOther, Key: "citationsContent"},
 		},
 		Message:   []Form{{JSON: `{"role":"user","content":"$blocks"}`}},
-		TextBlock: `{"text":"$text"}`,
+		TextBlock: []Form{{JSON: `{"text":"$text"}`}},
 	},
 }

@@ -22,10 +22,13 @@ type Blocks struct {
 	// calls as another does; "" for none.
 	Mark Path
 	// Tag is the member that says what a block is; "" where the members of a
-	// block tell. Untagged is set where blocks without Tag are told by their
-	// members; a tagged block is then another dialect's.
-	Tag   string
+	// block tell.
+	Tag   Path
 	Parts []Part
+	// Aside is a list of calls beside the blocks, of which Listed says what they
+	// are made of. It is read where no block is a call; else it repeats them.
+	Aside  Path
+	Listed *Part
 	// Own is a result that is a message, and not a block of one; OwnRole is
 	// the role of such a message.
 	Own     *Part
@@ -43,8 +46,11 @@ type Blocks struct {
 	// whose If the message of the call has. None where each result is
 	// written as a message.
 	Message []Form
-	// TextBlock is how a block of text is written.
-	TextBlock string
+	// Alone is set where a message carries one result at most.
+	Alone bool
+	// TextBlock is how a block of text is written, the first whose If the
+	// message has, or the block that it takes the place of.
+	TextBlock []Form
 	Assistant string // the role of a message that makes calls, where it is not "assistant"
 }
 
@@ -92,10 +98,10 @@ type Part struct {
 	Answer string
 }
 
-// A Form is a piece of JSON in which the texts "$id", "$name", "$text" and
-// "$blocks" stand for values. A member whose value is not there is left out.
+// A Form is a piece of JSON in which the texts "$id", "$name", "$args", "$text"
+// and "$blocks" stand for values. A member whose value is not there is left out.
 type Form struct {
-	If   Path // a member of the message of the call; "" for always
+	If   Path // a member of what it is written for; "" for always
 	JSON string
 	Copy []string // members that are taken over from that message
 }
@@ -134,6 +140,16 @@ func (p *Part) speaks(block transcript.Value) bool {
 	return true
 }
 
+// begins reports whether an alternative of the path begins with a key.
+func (p Path) begins(key transcript.Value) bool {
+	for alt := range p.Alternatives() {
+		if head, _, _ := strings.Cut(string(alt), "."); key.Is(head) {
+			return true
+		}
+	}
+	return false
+}
+
 // leads reports whether the path is one, and leads to something.
 func (p Path) leads(v transcript.Value) bool { return p != "" && p.In(v).Exists() }
 
@@ -141,7 +157,7 @@ func (p Path) leads(v transcript.Value) bool { return p != "" && p.In(v).Exists(
 func (d *Blocks) kindOf(block transcript.Value) *Part {
 	var tag transcript.Value
 	if d.Tag != "" {
-		tag = block.Get(d.Tag)
+		tag = d.Tag.In(block)
 	}
 	for i := range d.Parts {
 		if p := &d.Parts[i]; p.fits(block, tag) {
@@ -180,7 +196,7 @@ func (d *Blocks) Claim(v transcript.Value) (Claim, Sign) {
 		case k.Is(string(d.Content)):
 			content = val
 		default:
-			alien = alien || alienMember(k, val)
+			alien = alien || alienMember(k, val) && !d.Content.begins(k)
 		}
 	}
 	if !role.Exists() {
@@ -195,6 +211,9 @@ func (d *Blocks) Claim(v transcript.Value) (Claim, Sign) {
 	if d.Own != nil && role.Is(d.OwnRole) && d.Own.ID.leads(v) {
 		return ClaimDecisive, Sign{d.Role.Key(), role}
 	}
+	if d.Aside != "" && content.Exists() && d.Aside.In(v).First().Kind() == transcript.Object {
+		return ClaimDecisive, Sign{Member: d.Aside.Key()}
+	}
 	if role.Kind() != transcript.String && (role.Exists() || d.NoRole == "") || !content.Exists() {
 		return ClaimNone, Sign{}
 	}
@@ -206,12 +225,12 @@ func (d *Blocks) Claim(v transcript.Value) (Claim, Sign) {
 		p := d.kindOf(block)
 		switch {
 		case p == nil:
-			alien = alien || d.Tag == "" || alienBlock(block)
+			alien = alien || d.Tag == "" || !d.Tag.In(block).Exists() || alienBlock(block)
 		case p.Is == PartCall || p.Is == PartResult || p.Is == PartServerCall || p.Is == PartServerResult || p.Decides:
 			if p.Key != "" {
 				return ClaimDecisive, Sign{Member: p.Key}
 			}
-			return ClaimDecisive, Sign{d.Tag, block.Get(d.Tag)}
+			return ClaimDecisive, Sign{d.Tag.Key(), d.Tag.In(block)}
 		case p.Is == PartReasoning:
 			shared = true
 		}
@@ -257,8 +276,15 @@ func (r *blocksReader) ReadPart(v, turn transcript.Value) bool {
 func (r *blocksReader) Read(v transcript.Value) { r.read(v) }
 
 func (r *blocksReader) read(v transcript.Value) bool {
-	var f [3]transcript.Value
-	fields(r.b, v, []Path{r.Role, r.Content, r.MessageID}, f[:])
+	var f [maxFields]transcript.Value
+	paths := append(make([]Path, 0, maxFields), r.Role, r.Content, r.MessageID)
+	for _, c := range r.Aborted {
+		paths = append(paths, c.At)
+	}
+	for _, c := range r.Hidden {
+		paths = append(paths, c.At)
+	}
+	fields(r.b, v, paths, f[:len(paths)])
 	own := r.Own != nil && f[0].Is(r.OwnRole)
 	role := r.roleOf(f[0])
 	if own {
@@ -282,11 +308,15 @@ func (r *blocksReader) read(v transcript.Value) bool {
 		}
 	}
 	m := r.b.Begin(v, f[0], role, turn)
-	if anyHolds(r.Aborted, v) {
-		m.Flags |= transcript.MessageAborted
+	for i := range r.Aborted {
+		if r.Aborted[i].says(f[3+i]) {
+			m.Flags |= transcript.MessageAborted
+		}
 	}
-	if anyHolds(r.Hidden, v) {
-		m.Flags |= transcript.MessageSuperseded
+	for i := range r.Hidden {
+		if r.Hidden[i].says(f[3+len(r.Aborted)+i]) {
+			m.Flags |= transcript.MessageSuperseded
+		}
 	}
 	if own {
 		r.result(v, r.Own, role)
@@ -300,10 +330,28 @@ func (r *blocksReader) read(v transcript.Value) bool {
 			r.block(block, role)
 		}
 	}
+	if r.Aside != "" && r.aside(v, role) {
+		return true
+	}
 	if hollow(content) {
 		markHollow(m, content)
 	}
 	return true
+}
+
+// aside reads the calls beside the blocks, unless a block is a call.
+func (r *blocksReader) aside(v transcript.Value, role transcript.Role) (called bool) {
+	m := r.b.Message()
+	for b := m.BlockLo; b < m.BlockHi; b++ {
+		if r.b.Conv.Blocks[b].Kind == transcript.BlockCall {
+			return true
+		}
+	}
+	for _, call := range r.Aside.In(v).Elements() {
+		r.call(call, r.Listed, role)
+		called = true
+	}
+	return called
 }
 
 func (r *blocksReader) block(v transcript.Value, role transcript.Role) {
@@ -419,7 +467,7 @@ func (r *blocksReader) result(v transcript.Value, p *Part, role transcript.Role)
 	r.b.Result(v, res)
 }
 
-func (d *Blocks) tagOf(block transcript.Value) string { return block.Get(d.Tag).Str() }
+func (d *Blocks) tagOf(block transcript.Value) string { return d.Tag.In(block).Str() }
 
 // inline finds the call that a result in a message of the model answers, and
 // marks it as one that the provider ran: a call of the same message, or one
@@ -453,10 +501,13 @@ func absentRaw(raw string) bool {
 	return raw == "" || raw == "null" || raw == `""` || raw == `"null"`
 }
 
+// maxFields bounds how many members a row looks for at once.
+const maxFields = 8
+
 // fields fills out with what the paths lead to in v, None for empty ones, and
 // reports doubled keys of v.
 func fields(b *transcript.Builder, v transcript.Value, paths []Path, out []transcript.Value) {
-	var few [8]string
+	var few [maxFields]string
 	keys := few[:len(paths)]
 	for i, p := range paths {
 		if keys[i] = string(p); strings.IndexByte(keys[i], '.') >= 0 || strings.IndexByte(keys[i], '|') >= 0 {
@@ -480,33 +531,68 @@ func (d *Blocks) WriteResult(r NewResult) []Field {
 	if p == nil || p.Answer == "" || r.ID == "" && !d.Positional {
 		return nil
 	}
-	return fill(p.Answer, map[string]string{"$id": r.ID, "$name": r.Name, "$text": r.Text})
+	args := ""
+	if p.Args != "" {
+		args = string(p.Args.In(r.Element).Raw())
+	}
+	values := map[string]string{"$id": r.ID, "$name": r.Name, "$args": args, "$text": r.Text}
+	if d.Alone {
+		return d.message("["+filled(transcript.NewValue([]byte(p.Answer), 0), values)+"]", r.Message)
+	}
+	return fill(p.Answer, values)
 }
 
 // WriteMessage implements Writer.
 func (d *Blocks) WriteMessage(content string, near transcript.Value) []Field {
-	for i := range d.Message {
-		f := &d.Message[i]
-		if f.If != "" && i < len(d.Message)-1 && !f.If.leads(near) {
-			continue
-		}
-		out := fill(f.JSON, map[string]string{"$blocks": content})
-		for _, key := range f.Copy {
-			if val := near.Get(key); val.Exists() {
-				out = append(out, Field{key, string(val.Raw())})
-			}
-		}
-		return out
+	if d.Alone {
+		return nil // results are messages of their own
 	}
-	return nil
+	return d.message(content, near)
+}
+
+// message returns the members of a message with the given blocks.
+func (d *Blocks) message(content string, near transcript.Value) []Field {
+	f := formFor(d.Message, near)
+	if f == nil {
+		return nil
+	}
+	out := fill(f.JSON, map[string]string{"$blocks": content})
+	for _, key := range f.Copy {
+		if val := near.Get(key); val.Exists() {
+			out = append(out, Field{key, string(val.Raw())})
+		}
+	}
+	return out
 }
 
 // WriteText implements Writer.
-func (d *Blocks) WriteText(_ transcript.Value, text string) []Field {
-	if d.Message == nil {
+func (d *Blocks) WriteText(near transcript.Value, text string) []Field {
+	if d.Alone {
+		return nil // its message has no place for text
+	}
+	if d.Own != nil {
 		return []Field{{d.Role.Key(), `"user"`}, {d.Content.Key(), text}}
 	}
-	return fill(d.TextBlock, map[string]string{"$text": text})
+	return fill(d.textBlock(near), map[string]string{"$text": text})
+}
+
+// textBlock returns how a block of text is written for v.
+func (d *Blocks) textBlock(v transcript.Value) string {
+	if f := formFor(d.TextBlock, v); f != nil {
+		return f.JSON
+	}
+	return ""
+}
+
+// formFor returns the first form whose condition holds of v, the last where
+// none does, and nil where there is none.
+func formFor(forms []Form, v transcript.Value) *Form {
+	for i := range forms {
+		if f := &forms[i]; f.If == "" || i == len(forms)-1 || f.If.leads(v) {
+			return f
+		}
+	}
+	return nil
 }
 
 // Retagged implements Writer.
@@ -514,7 +600,7 @@ func (d *Blocks) Retagged(_, _ transcript.CallKind) string { return "" }
 
 // Keys implements Writer.
 func (d *Blocks) Keys(v transcript.Value) WriterKeys {
-	out := WriterKeys{Type: d.Tag, TextBlock: d.TextBlock, Assistant: cmp.Or(d.Assistant, "assistant")}
+	out := WriterKeys{Type: d.Tag.Key(), TextBlock: d.textBlock(v), Assistant: cmp.Or(d.Assistant, "assistant")}
 	content := d.Content.Nth(0)
 	for alt := range d.Content.Alternatives() {
 		if alt.In(v).Exists() {

@@ -83,6 +83,9 @@ type Dialect struct {
 	Members map[transcript.Member]Path
 	// Dataset is set where such files are there to train or to evaluate models.
 	Dataset bool
+	// Slice is set where messages are fragments of a conversation by the nature
+	// of the format: what seems to be missing can be in another one.
+	Slice bool
 	// CheckOnly says why no such transcript is repaired; "" where they are. It
 	// is a clause without a full stop.
 	CheckOnly string
@@ -145,6 +148,17 @@ func All() []*Dialect {
 		Bedrock,
 		AISDK,
 		Pi,
+		Amp,
+		Goose,
+		PydanticAI,
+		OTel,
+		AgentFramework,
+		SemanticKernel,
+		MEAI,
+		AutoGen,
+		Haystack,
+		LlamaIndex,
+		Kiro,
 		Inspect,
 		ClaudeStreamJSON,
 		QwenCode,

@@ -15,8 +15,10 @@ type Cond struct {
 }
 
 // holds reports whether the condition holds of v.
-func (c *Cond) holds(v transcript.Value) bool {
-	got := c.At.In(v)
+func (c *Cond) holds(v transcript.Value) bool { return c.says(c.At.In(v)) }
+
+// says reports whether the condition holds of the member itself.
+func (c *Cond) says(got transcript.Value) bool {
 	if len(c.Is) == 0 {
 		return (got.Exists() && got.Kind() != transcript.Null) != c.Not
 	}

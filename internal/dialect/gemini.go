@@ -61,5 +61,5 @@ var geminiBlocks = &Blocks{
 		{Is: PartOther, Key: "code_execution_result"},
 	},
 	Message:   []Form{{JSON: `{"role":"user","parts":"$blocks"}`}},
-	TextBlock: `{"text":"$text"}`,
+	TextBlock: []Form{{JSON: `{"text":"$text"}`}},
 }

@@ -18,7 +18,7 @@ var piBlocks = &Blocks{
 		Error: []Cond{{At: "isError", Is: []string{"true"}}},
 	},
 	Aborted:   []Cond{{At: "stopReason", Is: []string{"aborted", "error"}}},
-	TextBlock: `{"type":"text","text":"$text"}`,
+	TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
 }
 
 var piMembers = map[transcript.Member]Path{

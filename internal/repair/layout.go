@@ -98,6 +98,9 @@ func (l *layout) news() []entry {
 		res := &p.Conv.Results[r]
 		call := p.Pairing.Results[r].Call
 		span := p.Conv.Blocks[res.Block].Span
+		if !p.blockwise() {
+			span = p.Conv.Messages[res.Message].Span()
+		}
 		if p.gone[res.Message] {
 			continue
 		}

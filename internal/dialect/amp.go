@@ -1,0 +1,35 @@
+package dialect
+
+import "github.com/toolguard/toolguard/internal/transcript"
+
+// Amp is the dialect of the threads of Amp: Anthropic's blocks, and results that
+// hold how a run went.
+var Amp = &Dialect{
+	Name:    "amp",
+	Title:   "Amp thread",
+	Summary: "Messages with numbers, of content blocks: tool_use, answered by tool_result with a run.",
+	Where:   "~/.local/share/amp/threads/T-<id>.json",
+	Example: `{"role":"assistant","messageId":1,"content":[{"type":"tool_use","complete":true,"id":"toolu_1","name":"Read","input":{}}]}
+{"role":"user","messageId":2,"content":[{"type":"tool_result","toolUseID":"toolu_1","run":{"status":"done","result":"a.txt"}}]}`,
+	Provider:  "neutral",
+	Window:    transcript.WindowUser,
+	CheckOnly: "threads are kept in step with a server",
+	Marks:     []string{"messageId"},
+	Driver: &Blocks{
+		Role: "role", Content: "content", Tag: "type", Mark: "messageId",
+		Parts: []Part{
+			{Is: PartText, Tag: "text", Text: "text"},
+			{Is: PartCall, Tag: "tool_use", ID: "id", Name: "name", Args: "input|text"},
+			{
+				Is: PartResult, Tag: "tool_result", With: []Cond{{At: "run.status", Is: []string{"in-progress"}, Not: true}},
+				ID: "toolUseID|tool_use_id", Payload: "run|content",
+				Error: []Cond{{At: "run.status", Is: []string{"error", "cancelled", "rejected-by-user"}}},
+			},
+			{Is: PartOther, Tag: "tool_result"},
+			{Is: PartReasoning, Tag: "thinking", Signature: "signature"},
+			{Is: PartReasoning, Tag: "redacted_thinking", Signature: "data"},
+			{Is: PartMedia, Tag: "image"},
+		},
+		Aborted: []Cond{{At: "state.type", Is: []string{"cancelled"}}},
+	},
+}

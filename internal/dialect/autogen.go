@@ -1,0 +1,42 @@
+package dialect
+
+import "github.com/toolguard/toolguard/internal/transcript"
+
+// AutoGen is the dialect of the model contexts of AutoGen, and of the events of
+// its teams.
+var AutoGen = &Dialect{
+	Name:    "autogen",
+	Title:   "AutoGen messages",
+	Summary: "Messages told by their type: an AssistantMessage with a list of calls, answered by a FunctionExecutionResultMessage.",
+	Where:   "states that agents and teams save, event logs of teams",
+	Example: `{"content":[{"id":"c1","arguments":"{}","name":"ls"}],"source":"agent","type":"AssistantMessage"}
+{"content":[{"content":"a.txt","name":"ls","call_id":"c1","is_error":false}],"type":"FunctionExecutionResultMessage"}`,
+	Provider: "neutral",
+	Window:   transcript.WindowTool,
+	Marks: []string{
+		"UserMessage", "SystemMessage", "AssistantMessage", "FunctionExecutionResultMessage", "TextMessage", "ToolCallRequestEvent", "ToolCallExecutionEvent",
+	},
+	Members: map[transcript.Member]Path{transcript.MemberArguments: "arguments", transcript.MemberResultName: "name", transcript.MemberContent: "content"},
+	Driver: &Blocks{
+		Role: "type", Content: "content", Assistant: "AssistantMessage",
+		Roles: []RoleName{
+			{"UserMessage", transcript.RoleUser},
+			{"SystemMessage", transcript.RoleSystem},
+			{"AssistantMessage", transcript.RoleAssistant},
+			{"FunctionExecutionResultMessage", transcript.RoleTool},
+			{"TextMessage", transcript.RoleUser},
+			{"MultiModalMessage", transcript.RoleUser},
+			{"ToolCallSummaryMessage", transcript.RoleAssistant},
+			{"ToolCallRequestEvent", transcript.RoleAssistant},
+			{"ToolCallExecutionEvent", transcript.RoleTool},
+		},
+		Parts: []Part{
+			{Is: PartResult, Key: "call_id", ID: "call_id", Name: "name", Payload: "content", Error: []Cond{{At: "is_error", Is: []string{"true"}}}},
+			{
+				Is: PartCall, Key: "arguments", With: []Cond{{At: "name"}}, ID: "id", Name: "name", Args: "arguments",
+				Answer: `{"content":"$text","name":"$name","call_id":"$id","is_error":true}`,
+			},
+		},
+		Message: []Form{{JSON: `{"content":"$blocks","type":"FunctionExecutionResultMessage"}`}},
+	},
+}

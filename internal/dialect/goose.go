@@ -1,0 +1,47 @@
+package dialect
+
+import "github.com/toolguard/toolguard/internal/transcript"
+
+// Goose is the dialect of the messages of Goose.
+var Goose = &Dialect{
+	Name:    "goose",
+	Title:   "Goose messages",
+	Summary: "Messages of content blocks: toolRequest, answered by toolResponse in the next user message.",
+	Where:   "goose session export, ~/.local/share/goose/sessions/*.jsonl of old versions",
+	Example: `{"role":"assistant","created":1,"content":[{"type":"toolRequest","id":"r1","toolCall":{"status":"success","value":{"name":"ls","arguments":{}}}}]}
+{"role":"user","created":2,"content":[{"type":"toolResponse","id":"r1","toolResult":{"status":"success","value":{"content":[{"type":"text","text":"a.txt"}],"isError":false}}}]}`,
+	Provider: "neutral",
+	Window:   transcript.WindowUser,
+	Marks:    []string{"toolRequest", "toolResponse", "frontendToolRequest"},
+	Members: map[transcript.Member]Path{
+		transcript.MemberArguments: "toolCall.value.arguments|toolCall.arguments",
+		transcript.MemberContent:   "content", transcript.MemberLastText: "content.-1.text",
+	},
+	Driver: &Blocks{
+		Role: "role", Content: "content", MessageID: "id", Tag: "type",
+		Parts: []Part{
+			{Is: PartText, Tag: "text", Text: "text"},
+			gooseCall("toolRequest"), gooseCall("frontendToolRequest"),
+			{
+				Is: PartResult, Tag: "toolResponse", ID: "id", Payload: "toolResult.value|toolResult.error|toolResult|content",
+				Error: []Cond{{At: "toolResult.status", Is: []string{"error"}}, {At: "toolResult.value.isError", Is: []string{"true"}}},
+			},
+			{Is: PartReasoning, Tag: "thinking", Signature: "signature"},
+			{Is: PartReasoning, Tag: "redactedThinking", Signature: "data"},
+			{Is: PartMedia, Tag: "image"},
+			{Is: PartOther, Tag: "toolConfirmationRequest"},
+			{Is: PartOther, Tag: "actionRequired"},
+		},
+		Hidden:    []Cond{{At: "metadata.agentVisible", Is: []string{"false"}}},
+		Message:   []Form{{JSON: `{"role":"user","content":"$blocks"}`, Copy: []string{"created", "metadata"}}},
+		TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
+	},
+}
+
+func gooseCall(tag string) Part {
+	return Part{
+		Is: PartCall, Tag: tag, ID: "id", Name: "toolCall.value.name|toolCall.name", Args: "toolCall.value.arguments|toolCall.arguments",
+		Want: transcript.ArgsWantObject, Failed: []Cond{{At: "toolCall.status", Is: []string{"error"}}},
+		Answer: `{"type":"toolResponse","id":"$id","toolResult":{"status":"success","value":{"content":[{"type":"text","text":"$text"}],"isError":true}}}`,
+	}
+}

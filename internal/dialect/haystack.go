@@ -1,0 +1,40 @@
+package dialect
+
+import "github.com/toolguard/toolguard/internal/transcript"
+
+// Haystack is the dialect of the chat messages of Haystack.
+var Haystack = &Dialect{
+	Name:    "haystack",
+	Title:   "Haystack chat messages",
+	Summary: "Messages of content told by a member: tool_call, answered by a message with a tool_call_result.",
+	Where:   "chat messages and pipelines that apps serialize",
+	Example: `{"role":"assistant","meta":{},"name":null,"content":[{"tool_call":{"tool_name":"ls","arguments":{},"id":"c1"}}]}
+{"role":"tool","meta":{},"name":null,"content":[{"tool_call_result":{"result":"a.txt","origin":{"tool_name":"ls","arguments":{},"id":"c1"},"error":false}}]}`,
+	Provider: "neutral",
+	Window:   transcript.WindowTool,
+	Marks:    []string{"tool_call", "tool_call_result", "_content"},
+	Members: map[transcript.Member]Path{
+		transcript.MemberContent: "content|_content", transcript.MemberLastText: "content.-1.text|_content.-1.text",
+	},
+	Driver: &Blocks{
+		Role: "role|_role", Content: "content|_content", Positional: true, Alone: true,
+		Parts: []Part{
+			{Is: PartText, Key: "text", With: []Cond{{At: "type", Not: true}}, Text: "text"},
+			{
+				Is: PartCall, Key: "tool_call", ID: "tool_call.id", Name: "tool_call.tool_name", Args: "tool_call.arguments",
+				Answer: `{"tool_call_result":{"result":"$text","origin":{"tool_name":"$name","arguments":"$args","id":"$id"},"error":true}}`,
+			},
+			{
+				Is: PartResult, Key: "tool_call_result", ID: "tool_call_result.origin.id", Name: "tool_call_result.origin.tool_name",
+				Payload: "tool_call_result.result", Error: []Cond{{At: "tool_call_result.error", Is: []string{"true"}}},
+			},
+			{Is: PartReasoning, Key: "reasoning"},
+			{Is: PartMedia, Key: "image"},
+		},
+		Message: []Form{
+			{If: "_role", JSON: `{"_role":"tool","_content":"$blocks"}`, Copy: []string{"_name", "_meta"}},
+			{JSON: `{"role":"tool","content":"$blocks"}`, Copy: []string{"name", "meta"}},
+		},
+		TextBlock: []Form{{JSON: `{"text":"$text"}`}},
+	},
+}

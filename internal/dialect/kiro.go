@@ -1,0 +1,32 @@
+package dialect
+
+import "github.com/toolguard/toolguard/internal/transcript"
+
+// Kiro is the dialect of the session records of Kiro CLI.
+var Kiro = &Dialect{
+	Name:    "kiro",
+	Title:   "Kiro CLI session",
+	Summary: "Records told by their kind: an AssistantMessage with toolUse, answered by ToolResults.",
+	Where:   "~/.kiro/sessions/cli/<id>.jsonl",
+	Example: `{"version":"v1","kind":"AssistantMessage","data":{"message_id":"m1","content":[{"kind":"toolUse","data":{"toolUseId":"t1","name":"ls","input":{}}}]}}
+{"version":"v1","kind":"ToolResults","data":{"message_id":"m2","content":[{"kind":"toolResult","data":{"toolUseId":"t1","content":[{"kind":"text","data":"a.txt"}],"status":"success"}}]}}`,
+	Provider:  "neutral",
+	Window:    transcript.WindowUser,
+	CheckOnly: "its records have ids of which only the program knows what they are for",
+	Marks:     []string{"AssistantMessage", "ToolResults", "Prompt"},
+	Driver: &Blocks{
+		Role: "kind", Content: "data.content", Tag: "kind",
+		Roles: []RoleName{
+			{"Prompt", transcript.RoleUser}, {"AssistantMessage", transcript.RoleAssistant}, {"ToolResults", transcript.RoleUser},
+		},
+		Parts: []Part{
+			{Is: PartText, Tag: "text", Text: "data"},
+			{Is: PartCall, Tag: "toolUse", ID: "data.toolUseId", Name: "data.name", Args: "data.input", Want: transcript.ArgsWantObject},
+			{
+				Is: PartResult, Tag: "toolResult", ID: "data.toolUseId", Payload: "data.content",
+				Error: []Cond{{At: "data.status", Is: []string{"error"}}},
+			},
+			{Is: PartMedia, Tag: "image"},
+		},
+	},
+}

@@ -1,0 +1,40 @@
+package dialect
+
+import "github.com/toolguard/toolguard/internal/transcript"
+
+// MEAI is the dialect of the messages of Microsoft.Extensions.AI.
+var MEAI = &Dialect{
+	Name:    "meai",
+	Title:   "Microsoft.Extensions.AI messages",
+	Summary: "Messages of contents with a $type: functionCall, answered by functionResult in messages of role tool.",
+	Where:   "chat histories that .NET apps serialize, Microsoft Agent Framework for .NET",
+	Example: `{"role":"assistant","contents":[{"$type":"functionCall","callId":"c1","name":"ls","arguments":{}}]}
+{"role":"tool","contents":[{"$type":"functionResult","callId":"c1","result":"a.txt"}]}`,
+	Provider: "neutral",
+	Window:   transcript.WindowTool,
+	Marks:    []string{"contents"},
+	Members: map[transcript.Member]Path{
+		transcript.MemberContent: "contents", transcript.MemberLastText: "contents.-1.text",
+	},
+	Driver: &Blocks{
+		Role: "role", Content: "contents", MessageID: "messageId", Tag: "$type",
+		Parts: []Part{
+			{Is: PartText, Tag: "text", Text: "text"},
+			{
+				Is: PartCall, Tag: "functionCall", ID: "callId", Name: "name", Args: "arguments",
+				Answer: `{"$type":"functionResult","result":"$text","callId":"$id"}`,
+			},
+			{Is: PartResult, Tag: "functionResult", ID: "callId", Payload: "result", Error: []Cond{{At: "exception"}}},
+			{Is: PartReasoning, Tag: "reasoning", Signature: "protectedData"},
+			{Is: PartMedia, Tag: "data"},
+			{Is: PartMedia, Tag: "uri"},
+			{Is: PartMedia, Tag: "hostedFile"},
+			{Is: PartOther, Tag: "toolApprovalRequest"},
+			{Is: PartOther, Tag: "toolApprovalResponse"},
+			{Is: PartOther, Tag: "functionApprovalRequest"},
+			{Is: PartOther, Tag: "functionApprovalResponse"},
+		},
+		Message:   []Form{{JSON: `{"role":"tool","contents":"$blocks"}`}},
+		TextBlock: []Form{{JSON: `{"$type":"text","text":"$text"}`}},
+	},
+}

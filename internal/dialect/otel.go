@@ -1,0 +1,33 @@
+package dialect
+
+import "github.com/toolguard/toolguard/internal/transcript"
+
+// OTel is the dialect of the messages that the semantic conventions of
+// OpenTelemetry have for generative models.
+var OTel = &Dialect{
+	Name:    "otel",
+	Title:   "OpenTelemetry messages",
+	Summary: "Messages of parts on spans: tool_call, answered by tool_call_response.",
+	Where:   "gen_ai.input.messages and gen_ai.output.messages of spans, exports of tracing tools",
+	Example: `{"role":"assistant","parts":[{"type":"tool_call","id":"c1","name":"ls","arguments":{}}]}
+{"role":"tool","parts":[{"type":"tool_call_response","id":"c1","response":"a.txt"}]}`,
+	Provider:  "neutral",
+	Window:    transcript.WindowNext,
+	CheckOnly: "spans are records of what was sent",
+	Slice:     true,
+	Marks:     []string{"parts"},
+	Driver: &Blocks{
+		Role: "role", Content: "parts", Tag: "type",
+		Parts: []Part{
+			{Is: PartText, Tag: "text", With: []Cond{{At: "content"}}, Text: "content"},
+			// Some write the ids that a call has gone by, the last one counts.
+			{Is: PartCall, Tag: "tool_call", ID: "id.-1|id", Name: "name", Args: "arguments"},
+			{Is: PartResult, Tag: "tool_call_response", ID: "id.-1|id", Name: "name", Payload: "response|result"},
+			{Is: PartReasoning, Tag: "reasoning"},
+			{Is: PartReasoning, Tag: "thinking"},
+			{Is: PartMedia, Tag: "blob"},
+			{Is: PartMedia, Tag: "uri"},
+			{Is: PartMedia, Tag: "file"},
+		},
+	},
+}

@@ -1,0 +1,49 @@
+package dialect
+
+import "github.com/toolguard/toolguard/internal/transcript"
+
+// PydanticAI is the dialect of the message history of Pydantic AI.
+var PydanticAI = &Dialect{
+	Name:    "pydantic-ai",
+	Title:   "Pydantic AI messages",
+	Summary: "Requests and responses of parts: tool-call, answered by tool-return or retry-prompt in the next request.",
+	Where:   "all_messages_json() of a run, histories that apps save",
+	Example: `{"kind":"response","parts":[{"part_kind":"tool-call","tool_name":"ls","args":"{}","tool_call_id":"c1"}]}
+{"kind":"request","parts":[{"part_kind":"tool-return","tool_name":"ls","content":"a.txt","tool_call_id":"c1"}]}`,
+	Provider: "pydantic-ai",
+	Window:   transcript.WindowUser,
+	Marks:    []string{"part_kind"},
+	Members: map[transcript.Member]Path{
+		transcript.MemberArguments: "args", transcript.MemberResultName: "tool_name",
+		transcript.MemberContent: "parts", transcript.MemberLastText: "parts.-1.content",
+	},
+	Driver: &Blocks{
+		Role: "kind", Roles: []RoleName{{"request", transcript.RoleUser}, {"response", transcript.RoleAssistant}},
+		Content: "parts", Tag: "part_kind", Assistant: "response",
+		Parts: []Part{
+			{
+				Is: PartCall, Tag: "tool-call", ID: "tool_call_id", Name: "tool_name", Args: "args",
+				Answer: `{"tool_name":"$name","content":"$text","tool_call_id":"$id","part_kind":"tool-return"}`,
+			},
+			{
+				Is: PartResult, Tag: "tool-return", ID: "tool_call_id", Name: "tool_name", Payload: "content",
+				Error: []Cond{{At: "outcome", Is: []string{"failed", "denied", "interrupted"}}},
+			},
+			// Without a tool it is a prompt about the answer as a whole.
+			{
+				Is: PartResult, Tag: "retry-prompt", With: []Cond{{At: "tool_name"}}, ID: "tool_call_id", Name: "tool_name", Payload: "content",
+				Error: []Cond{{At: "part_kind"}},
+			},
+			{Is: PartServerCall, Tag: "builtin-tool-call", ID: "tool_call_id", Name: "tool_name", Args: "args"},
+			{Is: PartServerResult, Tag: "builtin-tool-return", ID: "tool_call_id", Name: "tool_name", Payload: "content"},
+			{Is: PartText, Tag: "text", Text: "content"},
+			{Is: PartText, Tag: "user-prompt", Text: "content"},
+			{Is: PartText, Tag: "system-prompt", Text: "content"},
+			{Is: PartText, Tag: "retry-prompt", Text: "content"},
+			{Is: PartReasoning, Tag: "thinking", Signature: "signature"},
+			{Is: PartMedia, Tag: "file"},
+		},
+		Message:   []Form{{JSON: `{"parts":"$blocks","kind":"request"}`}},
+		TextBlock: []Form{{JSON: `{"content":"$text","part_kind":"user-prompt"}`}},
+	},
+}

@@ -1,0 +1,47 @@
+package dialect
+
+import "github.com/toolguard/toolguard/internal/transcript"
+
+// SemanticKernel is the dialect of the chat histories of Semantic Kernel, as its
+// libraries for .NET and for Python write them.
+var SemanticKernel = &Dialect{
+	Name:    "semantic-kernel",
+	Title:   "Semantic Kernel chat history",
+	Summary: "Messages of items: a function call, answered by a function result in messages of role tool.",
+	Where:   "chat histories that apps serialize",
+	Example: `{"role":"assistant","items":[{"content_type":"function_call","id":"c1","function_name":"ls","arguments":"{}"}]}
+{"role":"tool","items":[{"content_type":"function_result","id":"c1","function_name":"ls","result":"a.txt"}]}`,
+	Provider: "neutral",
+	Window:   transcript.WindowTool,
+	Marks:    []string{"items", "Items"},
+	Members: map[transcript.Member]Path{
+		transcript.MemberContent: "items|Items", transcript.MemberLastText: "items.-1.text|Items.-1.Text",
+	},
+	Driver: &Blocks{
+		Role: "role.Label|role|Role.Label|Role", Content: "items|Items", Tag: "content_type|$type",
+		Parts: []Part{
+			{Is: PartText, Tag: "text", Text: "text"},
+			{Is: PartText, Tag: "TextContent", Text: "Text"},
+			{
+				Is: PartCall, Tag: "function_call", ID: "id", Name: "function_name|name", Args: "arguments",
+				Answer: `{"content_type":"function_result","id":"$id","function_name":"$name","result":"$text"}`,
+			},
+			{
+				Is: PartCall, Tag: "FunctionCallContent", ID: "Id", Name: "FunctionName", Args: "Arguments",
+				Answer: `{"$type":"FunctionResultContent","CallId":"$id","FunctionName":"$name","Result":"$text"}`,
+			},
+			{Is: PartResult, Tag: "function_result", ID: "id", Name: "function_name|name", Payload: "result"},
+			{Is: PartResult, Tag: "FunctionResultContent", ID: "CallId", Name: "FunctionName", Payload: "Result"},
+			{Is: PartMedia, Tag: "image"},
+			{Is: PartMedia, Tag: "ImageContent"},
+		},
+		Message: []Form{
+			{If: "Items", JSON: `{"Role":{"Label":"tool"},"Items":"$blocks"}`},
+			{JSON: `{"role":"tool","items":"$blocks"}`},
+		},
+		TextBlock: []Form{
+			{If: "Items|$type", JSON: `{"$type":"TextContent","Text":"$text"}`},
+			{JSON: `{"content_type":"text","text":"$text"}`},
+		},
+	},
+}
