@@ -210,8 +210,12 @@ func holderOf(has func(key string) bool) *dialect.Dialect {
 
 // alone reports whether a member may hold a message that stands alone: a choice,
 // a batch's result, or one of the outputs of a step. What was answered to a
-// recorded request is left out: it stands in the next request again.
+// recorded request is left out, as it stands in the next request again; but not
+// the candidates, each of which may be gone on with.
 func (f *finder) alone(key string, path []string, traced bool) bool {
+	if n := len(path); key == "content" && n > 1 && path[n-2] == "candidates" {
+		return true
+	}
 	if key == "message" {
 		return traced || slices.Contains(path, "result")
 	}

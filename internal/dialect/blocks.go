@@ -39,6 +39,8 @@ type Blocks struct {
 	// Inline is set where a result in the message of its call says that the
 	// provider has run the tool.
 	Inline bool
+	// Joined is set where messages of the model in a row are one turn.
+	Joined bool
 	// Aborted and Hidden hold of messages whose writer gave them up, and of
 	// those that are not sent: any of them.
 	Aborted, Hidden []Cond
@@ -254,6 +256,7 @@ type blocksReader struct {
 	part  bool             // a record of a log is read
 	turn  transcript.Value // names the turn of a part without an id
 	split splitTurn
+	model bool // the message before was the model's
 }
 
 // A TurnReader reads the messages of a log, in which records that are no
@@ -308,6 +311,10 @@ func (r *blocksReader) read(v transcript.Value) bool {
 		}
 	}
 	m := r.b.Begin(v, f[0], role, turn)
+	if r.Joined && role == transcript.RoleAssistant && r.model {
+		r.b.SameTurn()
+	}
+	r.model = role == transcript.RoleAssistant
 	for i := range r.Aborted {
 		if r.Aborted[i].says(f[3+i]) {
 			m.Flags |= transcript.MessageAborted

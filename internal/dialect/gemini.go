@@ -26,7 +26,7 @@ var geminiMembers = map[transcript.Member]Path{
 }
 
 var geminiBlocks = &Blocks{
-	Role: "role", NoRole: "user", Content: "parts", Positional: true, Inline: true,
+	Role: "role", NoRole: "user", Content: "parts", Positional: true, Inline: true, Joined: true,
 	Parts: []Part{
 		{
 			Is: PartCall, Key: "functionCall", ID: "functionCall.id", Name: "functionCall.name", Args: "functionCall.args",

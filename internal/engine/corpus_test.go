@@ -94,7 +94,11 @@ var ownDialect = map[string]string{
 	"opencode": "opencode", "gemini-cli-session": "gemini-cli", "continue-cli": "continue", "atif": "atif",
 	"codex-exec-json": "codex-exec", "openhands": "openhands",
 	"sharegpt": "sharegpt", "grok-chat": "grok-chat", "hermes-session": "openai-chat", "vibe": "openai-chat",
-	"codewhale": "anthropic",
+	"codewhale":       "anthropic",
+	"gemini-contents": "gemini", "gemini-adk": "gemini", "bedrock-converse": "bedrock", "aisdk": "ai-sdk", "goose": "goose",
+	"pydantic-ai": "pydantic-ai", "meai": "meai", "semantic-kernel": "semantic-kernel", "amp-thread": "amp", "otel": "otel",
+	"cline-roo":      "openai-chat", // text alone, as any dialect has it
+	"bedrock-stream": "", "pydantic-ai-events": "",
 }
 
 // spelled are files of one format that write their messages in the dialect of
@@ -106,6 +110,14 @@ var spelled = map[string]string{
 	"droid_stream_json_large.jsonl":                               "droid-stream-json",
 	"droid_stream_json_small.jsonl":                               "droid-stream-json",
 	"droid_stream_json_schema_drift.jsonl":                        "droid-stream-json",
+	// Traces of programs that speak to their models in these dialects.
+	"ai-sdk-v4.log-payloads.json":                    "openai-chat",
+	"vercel-aisdk-2025-11-17.chatml.json":            "openai-chat",
+	"framework-traces_agno-2025-06-11.json":          "openai-chat",
+	"framework-traces_beeai-2025-08-01.json":         "openai-responses",
+	"framework-traces_google-adk-2025-08-28.json":    "gemini",
+	"framework-traces_koog-2025-08-26.json":          "openai-chat",
+	"framework-traces_openai-agents-2025-09-30.json": "openai-responses",
 }
 
 // unread are files whose shape the independent count cannot read, with the
@@ -140,6 +152,12 @@ var unread = map[string][2]int{
 	"copilot_schema_drift.jsonl": {1, 2},
 	// A block that is tagged as another API's is none of pi's.
 	"openclaw-parity_.openclaw_agents_myagent_sessions_test-sess-1.jsonl": {2, 0},
+	// Calls without function and arguments of their own, as the tracing tool
+	// rewrites them.
+	"vercel-aisdk-2025-11-17.chatml.json": {0, 0},
+	// What a span put out is read too.
+	"framework-traces_agno-2025-06-11.json":       {4, 2},
+	"framework-traces_google-adk-2025-08-28.json": {4, 3},
 	// Calls without a toolCallId, told by their id.
 	"droid_stream_json_schema_drift.jsonl": {1, 1},
 }
@@ -181,15 +199,39 @@ var explained = map[string]defects{
 	"pi_agent_2025-12-01T10-00-00_pi-uuid-001.jsonl":                      {emptyID: 1},
 	"openclaw-parity_.openclaw_agents_myagent_sessions_test-sess-1.jsonl": {mid: 2, emptyID: 2},
 	// The start of a call and the request are one call.
-	"copilot_schema_drift.jsonl": {orphan: 1},
+	"copilot_schema_drift.jsonl":                  {orphan: 1},
+	"vercel-aisdk-2025-11-17.chatml.json":         {},
+	"framework-traces_agno-2025-06-11.json":       {trailing: 2},
+	"framework-traces_google-adk-2025-08-28.json": {trailing: 1},
+	// Results with neither an id nor a call: orphans that also lack an id.
+	"framework-traces_koog-2025-08-26.json": {orphan: 4, emptyID: 4},
 	// Records share the id "[trimmed for fixture]": the second result is a
 	// replay.
 	"stage0_agents_copilot_small.jsonl": {trailing: 1},
 }
 
-// strange are files of a format in which nothing is that any agent writes.
+// strange are files of a format in which nothing is that any agent writes, or
+// in which messages stand only in strings, or in none but single events.
 var strange = map[string]bool{
-	"codex-rollout/jazzyalex__agent-sessions__Resources_Fixtures_stage0_agents_codex_schema_drift.jsonl": true,
+	"codex-rollout/jazzyalex__agent-sessions__Resources_Fixtures_stage0_agents_codex_schema_drift.jsonl":                                true,
+	"gemini-adk/google__adk-python__tests_integration_fixture_ecommerce_customer_service_agent_order_query.test.json":                   true,
+	"bedrock-stream/aws__amazon-q-developer-cli__crates_agent_tests_mock_responses_builtin_tools.jsonl":                                 true,
+	"bedrock-stream/aws__amazon-q-developer-cli__crates_agent_tests_mock_responses_context_window_overflow.jsonl":                       true,
+	"bedrock-stream/aws__amazon-q-developer-cli__crates_agent_tests_mock_responses_context_window_overflow.jsonl.v2":                    true,
+	"aisdk/langfuse__langfuse__worker_src___tests___chatml_framework-traces_vercel-aisdk-2025-11-17.trace.json":                         true,
+	"aisdk/Arize-ai__openinference__js_packages_openinference-vercel_test___fixtures___v6-spans_all-spans.json":                         true,
+	"otel/langfuse__langfuse__worker_src___tests___chatml_framework-traces_claude-agent-2025-12-22.trace.json":                          true,
+	"otel/langfuse__langfuse__worker_src___tests___chatml_framework-traces_crewai-2025-07-11.trace.json":                                true,
+	"otel/langfuse__langfuse__worker_src___tests___chatml_framework-traces_csharp-agent-with-gemini-2026-03-09.trace.json":              true,
+	"otel/langfuse__langfuse__worker_src___tests___chatml_framework-traces_microsoft-agent-2025-12-17.trace.json":                       true,
+	"otel/strands-agents__evals__tests_strands_evals_mappers_fixtures_autogen_live_spans.json":                                          true,
+	"otel/strands-agents__evals__tests_strands_evals_mappers_fixtures_claude_live_spans.json":                                           true,
+	"otel/strands-agents__evals__tests_strands_evals_mappers_fixtures_openai_agents_genai_live_spans.json":                              true,
+	"otel/strands-agents__evals__tests_strands_evals_mappers_fixtures_openai_agents_openinference_live_spans.json":                      true,
+	"otel/strands-agents__evals__tests_strands_evals_mappers_fixtures_openinference_live_spans.json":                                    true,
+	"otel/strands-agents__evals__tests_strands_evals_mappers_fixtures_pydantic_ai_live_spans.json":                                      true,
+	"otel/strands-agents__evals__tests_strands_evals_mappers_fixtures_smolagents_live_spans.json":                                       true,
+	"pydantic-ai-events/vstorm-co__pydantic-deepagents__apps_deepresearch_workspaces_47506bec-2ee8-4538-9225-e69769817d67_events.jsonl": true,
 }
 
 // TestCorpus compares what is read of every real transcript of the dialects
