@@ -453,11 +453,17 @@ func (p *Part) server(v transcript.Value) (bool, transcript.CallKind) {
 }
 
 func (r *blocksReader) result(v transcript.Value, p *Part, role transcript.Role) {
-	var f [3]transcript.Value
-	fields(r.b, v, []Path{p.ID, p.Payload, p.Name}, f[:])
+	var f [maxFields]transcript.Value
+	paths := append(make([]Path, 0, maxFields), p.ID, p.Payload, p.Name)
+	for _, c := range p.Error {
+		paths = append(paths, c.At)
+	}
+	fields(r.b, v, paths, f[:len(paths)])
 	res := transcript.Result{
-		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[2]),
-		Error: anyHolds(p.Error, v), WrongRole: role == transcript.RoleAssistant,
+		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[2]), WrongRole: role == transcript.RoleAssistant,
+	}
+	for i := range p.Error {
+		res.Error = res.Error || p.Error[i].says(f[3+i])
 	}
 	res.NoIDs = r.Positional && absent(f[0])
 	if f[1].Exists() {
