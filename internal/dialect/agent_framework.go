@@ -18,7 +18,7 @@ var AgentFramework = &Dialect{
 		transcript.MemberArguments: "arguments", transcript.MemberContent: "contents", transcript.MemberLastText: "contents.-1.text",
 	},
 	Driver: &Blocks{
-		Role: "role.value|role", Content: "contents", MessageID: "message_id", Tag: "type",
+		Role: "role.value|role", Content: "contents", MessageID: "message_id", Tag: "type", Only: true,
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
 			{

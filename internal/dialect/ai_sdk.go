@@ -19,7 +19,7 @@ var AISDK = &Dialect{
 		transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content",
 	},
 	Driver: &Blocks{
-		Role: "role", Content: "content", MessageID: "id", Tag: "type", Inline: true,
+		Role: "role", Content: "content", MessageID: "id", Tag: "type", Inline: true, Only: true,
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
 			{

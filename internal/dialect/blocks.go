@@ -48,8 +48,9 @@ type Blocks struct {
 	// whose If the message of the call has. None where each result is
 	// written as a message.
 	Message []Form
-	// Alone is set where a message carries one result at most.
-	Alone bool
+	// Only is set where a message that carries results has no place for text,
+	// Alone where it has none for a second result either.
+	Only, Alone bool
 	// TextBlock is how a block of text is written, the first whose If the
 	// message has, or the block that it takes the place of.
 	TextBlock []Form
@@ -580,8 +581,8 @@ func (d *Blocks) message(content string, near transcript.Value) []Field {
 
 // WriteText implements Writer.
 func (d *Blocks) WriteText(near transcript.Value, text string) []Field {
-	if d.Alone {
-		return nil // its message has no place for text
+	if d.Only || d.Alone {
+		return nil
 	}
 	if d.Own != nil {
 		return []Field{{d.Role.Key(), `"user"`}, {d.Content.Key(), text}}

@@ -17,7 +17,7 @@ var MEAI = &Dialect{
 		transcript.MemberContent: "contents", transcript.MemberLastText: "contents.-1.text",
 	},
 	Driver: &Blocks{
-		Role: "role", Content: "contents", Tag: "$type", Joined: true,
+		Role: "role", Content: "contents", Tag: "$type", Joined: true, Only: true,
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
 			{

@@ -18,7 +18,7 @@ var SemanticKernel = &Dialect{
 		transcript.MemberContent: "items|Items", transcript.MemberLastText: "items.-1.text|Items.-1.Text",
 	},
 	Driver: &Blocks{
-		Role: "role.Label|role|Role.Label|Role", Content: "items|Items", Tag: "content_type|$type",
+		Role: "role.Label|role|Role.Label|Role", Content: "items|Items", Tag: "content_type|$type", Only: true,
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
 			{Is: PartText, Tag: "TextContent", Text: "Text"},

@@ -277,12 +277,12 @@ func (d *sideList) isCall(v transcript.Value) bool {
 	return d.Function.In(v).Kind() == transcript.Object || d.Custom != "" && d.Custom.In(v).Kind() == transcript.Object
 }
 
-// taggedResults reports whether content is a list whose first block has a tag
-// that speaks of tools: such a message is another dialect's.
+// taggedResults reports whether content is a list whose first block has no tag,
+// or one that speaks of tools: such a message is another dialect's.
 func taggedResults(content transcript.Value) bool {
 	first := content.First()
-	return first.Kind() == transcript.Object && strings.Contains(first.Get("type").Str(), "tool") ||
-		first.Get("toolResult").Exists() || first.Get("functionResponse").Exists()
+	tag := first.Get("type")
+	return first.Kind() == transcript.Object && (!tag.Exists() || strings.Contains(tag.Str(), "tool"))
 }
 
 // Reader implements Driver.

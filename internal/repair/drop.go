@@ -97,7 +97,25 @@ func (p *Plan) dropBlock(b int32) bool {
 	if blk.Span == p.Conv.Messages[blk.Message].Span() {
 		return p.alone(blk.Message) && p.dropMessage(blk.Message)
 	}
+	if blk.Kind == transcript.BlockResult && p.mixed(blk.Message) {
+		return false // what is left would pass for a result
+	}
 	return p.takeBlock(b)
+}
+
+// mixed reports whether a message of the tool's role holds something besides
+// results.
+func (p *Plan) mixed(m int32) bool {
+	msg := &p.Conv.Messages[m]
+	if msg.Role != transcript.RoleTool {
+		return false
+	}
+	for b := msg.BlockLo; b < msg.BlockHi; b++ {
+		if p.Conv.Blocks[b].Kind != transcript.BlockResult {
+			return true
+		}
+	}
+	return false
 }
 
 // alone reports whether a message holds one result at most: where it answers
