@@ -51,7 +51,7 @@ func TestProgress(t *testing.T) {
 	if got := slow.String(); !strings.Contains(got, "checking") || !strings.Contains(got, "(0/40)") {
 		t.Fatalf("a long run shows %q", got)
 	}
-	p.drawn = time.Time{}
+	p.forget()
 	p.step()
 	if got := slow.String(); !strings.Contains(got, "(1/40)") {
 		t.Errorf("after a file it shows %q", got)
@@ -64,7 +64,7 @@ func TestProgress(t *testing.T) {
 	if last := lines[len(lines)-1]; last != "a finding\n" || strings.TrimSpace(lines[len(lines)-2]) != "" {
 		t.Errorf("a report stands beside the bar: %q", lines)
 	}
-	p.drawn = time.Time{}
+	p.forget()
 	p.step()
 	p.end()
 	if got := slow.String(); !strings.HasSuffix(got, " \r") {
@@ -76,4 +76,11 @@ func TestProgress(t *testing.T) {
 	none.step()
 	none.hide()
 	none.end()
+}
+
+// forget has the bar be drawn again at once.
+func (p *progress) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.drawn = time.Time{}
 }
