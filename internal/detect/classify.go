@@ -21,9 +21,9 @@ const (
 	classFold               // a record of a log that later ones replace
 )
 
-// claimOf returns the dialect that claims v most surely.
-func claimOf(v transcript.Value) (best *dialect.Dialect, claim dialect.Claim, sign dialect.Sign) {
-	for d := range dialect.Asked(v) {
+// claimOf returns the dialect of a set that claims v most surely.
+func claimOf(set *dialect.Set, v transcript.Value) (best *dialect.Dialect, claim dialect.Claim, sign dialect.Sign) {
+	for d := range set.Asked(v) {
 		if c, k := d.Driver.Claim(v); c > claim {
 			best, claim, sign = d, c, k
 			if c == dialect.ClaimDecisive {
@@ -57,8 +57,8 @@ func plainRole(v transcript.Value) bool {
 }
 
 // skipped reports whether v is mere book-keeping of a dialect.
-func skipped(v transcript.Value) bool {
-	for _, d := range dialect.All() {
+func skipped(set *dialect.Set, v transcript.Value) bool {
+	for _, d := range set.All() {
 		if s, ok := d.Driver.(dialect.Skipper); ok && s.Skips(v) {
 			return true
 		}
@@ -68,6 +68,7 @@ func skipped(v transcript.Value) bool {
 
 // A tally counts what the records of a file's head are.
 type tally struct {
+	set           *dialect.Set
 	n             int // records looked at
 	byClass       [4]int
 	logs          votes
@@ -85,7 +86,9 @@ type tally struct {
 	keys          []string // of the first object, for a reason
 }
 
-func newTally(opts Options) *tally { return &tally{forced: opts.Dialect} }
+func newTally(opts Options) *tally {
+	return &tally{set: opts.Dialects, forced: opts.Dialect, wraps: wrapTally{set: opts.Dialects}}
+}
 
 func (t *tally) candidate(d *dialect.Dialect, claim dialect.Claim, key dialect.Sign, at int64) {
 	i := slices.IndexFunc(t.candidates, func(c Candidate) bool { return c.Dialect == d.Name })
@@ -115,7 +118,7 @@ func (t *tally) candidate(d *dialect.Dialect, claim dialect.Claim, key dialect.S
 // have written it. It decides for one at most: the first that is sure of it.
 func (t *tally) element(v transcript.Value) (claimed bool) {
 	sure := false
-	for d := range dialect.Asked(v) {
+	for d := range t.set.Asked(v) {
 		c, key := d.Driver.Claim(v)
 		if !says(c, v) {
 			continue
@@ -138,7 +141,7 @@ func (t *tally) add(v transcript.Value, document bool) {
 			}
 		}
 	}
-	if c := t.logs.add(v); c.Claim != dialect.ClaimNone {
+	if c := t.logs.add(t.set, v); c.Claim != dialect.ClaimNone {
 		t.byClass[classLog]++
 		t.sure = t.sure || c.Claim == dialect.ClaimDecisive
 		if c.Claim == dialect.ClaimPlain {
@@ -147,7 +150,7 @@ func (t *tally) add(v transcript.Value, document bool) {
 		// The first messages tell enough of what else it could be.
 		if l := t.logs.best().dialect.Log; c.speaks && l.Payload != "" && t.n <= headElements/4 {
 			msg := l.Payload.In(v)
-			if b, bc, sign := claimOf(msg); bc == dialect.ClaimDecisive {
+			if b, bc, sign := claimOf(t.set, msg); bc == dialect.ClaimDecisive {
 				t.candidate(b, dialect.ClaimPlain, sign, msg.Span().Start)
 			}
 		}
@@ -158,7 +161,7 @@ func (t *tally) add(v transcript.Value, document bool) {
 		t.sure = true
 		return
 	}
-	if _, claim, _ := claimOf(v); claim == dialect.ClaimFaint || skipped(v) {
+	if _, claim, _ := claimOf(t.set, v); claim == dialect.ClaimFaint || skipped(t.set, v) {
 		return // it stands among messages, and is no sign of any
 	}
 	if dialect.Alien(v) {
@@ -166,9 +169,9 @@ func (t *tally) add(v transcript.Value, document bool) {
 		t.byClass[classOther]++
 		return
 	}
-	found := find(v)
+	found := find(t.set, v)
 	if len(found) == 0 {
-		if controls(v) {
+		if controls(t.set, v) {
 			return // it says nothing about the rest
 		}
 		if v.Kind() == transcript.Array && !v.First().Exists() {
@@ -211,8 +214,8 @@ func (t *tally) add(v transcript.Value, document bool) {
 }
 
 // controls reports whether v is book-keeping of a folding log.
-func controls(v transcript.Value) bool {
-	return slices.ContainsFunc(dialect.All(), func(d *dialect.Dialect) bool { return d.Fold != nil && d.Fold.Controls(v) })
+func controls(set *dialect.Set, v transcript.Value) bool {
+	return slices.ContainsFunc(set.All(), func(d *dialect.Dialect) bool { return d.Fold != nil && d.Fold.Controls(v) })
 }
 
 // unspoken reports whether v holds a list of messages without any, and nothing
@@ -359,7 +362,7 @@ func (t *tally) decide(s *shape) {
 			s.log = t.forced
 		}
 	}
-	if d := dialect.ByName(s.Dialect); best == classMessage && d != nil && d.Fold != nil && s.Framing != transcript.FramingDocument {
+	if d := t.set.ByName(s.Dialect); best == classMessage && d != nil && d.Fold != nil && s.Framing != transcript.FramingDocument {
 		s.class, s.Container = classFold, ContainerFoldingLog
 	}
 }

@@ -18,6 +18,9 @@ import (
 
 // Options steer how a file is read.
 type Options struct {
+	// Dialects are those that a file may be written in; nil means the built-in
+	// ones.
+	Dialects *dialect.Set
 	// Dialect skips the choice of a dialect; nil means that the file decides.
 	Dialect *dialect.Dialect
 }
@@ -127,7 +130,7 @@ func Read(src *transcript.Source, opts Options, yield func(*transcript.Conversat
 	if err := r.read(src); err != nil {
 		return f, err
 	}
-	if d := dialect.ByName(f.Dialect); d != nil && f.CheckOnly == "" {
+	if d := opts.Dialects.ByName(f.Dialect); d != nil && f.CheckOnly == "" {
 		f.CheckOnly = d.CheckOnly
 	}
 	if p := src.Packed(); p != "" {
@@ -325,7 +328,7 @@ func (r *reader) sink() sink {
 	case classLog:
 		return newLogSink(r, r.shape.log)
 	case classFold:
-		return &foldSink{r: r, folder: newFolder(dialect.ByName(r.shape.Dialect).Fold, false)}
+		return &foldSink{r: r, folder: newFolder(r.opts.Dialects.ByName(r.shape.Dialect).Fold, false)}
 	case classMessage:
 		return &lineSink{r: r, seq: r.newSequence("")}
 	case classConversation:
@@ -423,7 +426,7 @@ func (s *conversationSink) record(index int32, v transcript.Value) {
 	root := transcript.Builder{Record: index, OnKeyFault: s.r.onKey}
 	root.Fields(v, nil, nil)
 	s.r.end = v.Span().End
-	found := find(v)
+	found := find(s.r.opts.Dialects, v)
 	if len(found) == 0 {
 		s.r.file.Skipped++
 		return
@@ -500,7 +503,7 @@ func (r *reader) newSequence(name string) *sequence {
 	if d := r.opts.Dialect; d != nil {
 		q.primary = d
 	} else if r.shape.class == classMessage {
-		q.primary = dialect.ByName(r.shape.Dialect)
+		q.primary = r.opts.Dialects.ByName(r.shape.Dialect)
 	}
 	return q
 }
@@ -515,14 +518,14 @@ func (q *sequence) choose(p place) {
 	}
 	for _, part := range p.parts {
 		for _, e := range part.Elements() {
-			if d, claim, _ := claimOf(e.Path(p.wrap...)); claim == dialect.ClaimDecisive {
+			if d, claim, _ := claimOf(q.r.opts.Dialects, e.Path(p.wrap...)); claim == dialect.ClaimDecisive {
 				q.primary = d
 				return
 			}
 		}
 	}
 	if q.primary = p.hint; q.primary == nil {
-		q.primary = dialect.ByName(q.r.shape.Dialect)
+		q.primary = q.r.opts.Dialects.ByName(q.r.shape.Dialect)
 	}
 }
 
@@ -543,7 +546,7 @@ func (q *sequence) add(record int32, v transcript.Value) bool {
 	claim, _ := d.Driver.Claim(v)
 	foreign := false
 	if claim < dialect.ClaimShared && (claim == dialect.ClaimNone || !onlyText(v)) {
-		other, otherClaim, _ := claimOf(v)
+		other, otherClaim, _ := claimOf(q.r.opts.Dialects, v)
 		switch {
 		case q.r.opts.Dialect != nil:
 			// The user has the say, but is told.

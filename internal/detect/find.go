@@ -78,13 +78,16 @@ var traceKeys = []string{"output", "outputs", "choices", "spans", "response"}
 var alternatives = []string{"choices", "candidates", "generations", "results", "responses"}
 
 // find returns the places in v where conversations stand, in order.
-func find(v transcript.Value) []place {
-	f := &finder{}
+func find(set *dialect.Set, v transcript.Value) []place {
+	f := &finder{set: set}
 	f.value(v, nil, place{}, 0)
 	return f.found
 }
 
-type finder struct{ found []place }
+type finder struct {
+	set   *dialect.Set
+	found []place
+}
 
 func (f *finder) value(v transcript.Value, path []string, ctx place, depth int) {
 	if depth > maxFindDepth {
@@ -99,12 +102,12 @@ func (f *finder) value(v transcript.Value, path []string, ctx place, depth int) 
 }
 
 func (f *finder) array(v transcript.Value, path []string, ctx place, depth int) {
-	if class, log := listClass(v); class != classOther {
+	if class, log := listClass(f.set, v); class != classOther {
 		f.emit(ctx, path, class, log, v)
 		return
 	}
 	if n := len(path); n == 0 || !slices.Contains(alternatives, path[n-1]) {
-		if w := wrapOf(v); w != nil {
+		if w := wrapOf(f.set, v); w != nil {
 			ctx.wrap = w.path
 			f.emit(ctx, path, w.class(), w.log, v)
 			return
@@ -151,19 +154,19 @@ func (f *finder) object(v transcript.Value, path []string, ctx place, depth int)
 	ctx.model, ctx.body = model, model && request
 	ctx.holder = v.Span()
 	ctx.elsewhere = ctx.elsewhere || elsewhere
-	ctx.hint = hintOf(v, ctx.hint)
+	ctx.hint = f.hintOf(v, ctx.hint)
 	has := func(key string) bool {
 		return key == "" || slices.ContainsFunc(members, func(m member) bool { return m.key == key })
 	}
 	used := map[string]bool{}
-	if d := holderOf(has); d != nil {
+	if d := f.holderOf(has); d != nil {
 		ctx.hint, ctx.held = d, true
 		for _, m := range members {
 			used[m.key] = len(d.Holder.Only) > 0 && !slices.Contains(d.Holder.Only, m.key)
 		}
 	}
 	for _, comp := range composites {
-		parts := composite(v, comp)
+		parts := f.composite(v, comp)
 		if parts == nil || ctx.held {
 			continue
 		}
@@ -187,7 +190,7 @@ func (f *finder) object(v transcript.Value, path []string, ctx place, depth int)
 		sub := ctx
 		sub.traced = sub.traced || slices.Contains(traceKeys, m.key) || m.key == "inputs" && (has("outputs") || has("run_type"))
 		if f.alone(m.key, path, sub.traced) {
-			if d, claim, _ := claimOf(m.val); says(claim, m.val) {
+			if d, claim, _ := claimOf(f.set, m.val); says(claim, m.val) {
 				sub.traced, sub.hint = true, d
 				f.emit(sub, append(path, m.key), classMessage, nil, m.val)
 				continue
@@ -199,8 +202,8 @@ func (f *finder) object(v transcript.Value, path []string, ctx place, depth int)
 
 // holderOf returns the dialect that alone keeps messages in an object with such
 // members, nil where that does not tell.
-func holderOf(has func(key string) bool) *dialect.Dialect {
-	for _, d := range dialect.All() {
+func (f *finder) holderOf(has func(key string) bool) *dialect.Dialect {
+	for _, d := range f.set.All() {
 		if h := d.Holder; h != nil && !slices.ContainsFunc(h.Members, func(key string) bool { return !has(key) }) {
 			return d
 		}
@@ -223,9 +226,9 @@ func (f *finder) alone(key string, path []string, traced bool) bool {
 }
 
 // hintOf reads off the rest of a request which API it is for.
-func hintOf(v transcript.Value, outer *dialect.Dialect) *dialect.Dialect {
+func (f *finder) hintOf(v transcript.Value, outer *dialect.Dialect) *dialect.Dialect {
 	switch tool := v.Get("tools").First(); {
-	case isMessages(v.Get("input")) && !v.Get("messages").Exists():
+	case f.isMessages(v.Get("input")) && !v.Get("messages").Exists():
 		return dialect.OpenAIResponses
 	case v.Get("anthropic_version").Exists(), tool.Get("input_schema").Exists():
 		return dialect.Anthropic
@@ -237,14 +240,14 @@ func hintOf(v transcript.Value, outer *dialect.Dialect) *dialect.Dialect {
 	return outer
 }
 
-func isMessages(v transcript.Value) bool {
-	class, _ := listClass(v)
+func (f *finder) isMessages(v transcript.Value) bool {
+	class, _ := listClass(f.set, v)
 	return class == classMessage
 }
 
 // composite returns the parts of a conversation that stands in two places of
 // v, or nil unless the second is there and speaks.
-func composite(v transcript.Value, paths [][]string) []transcript.Value {
+func (f *finder) composite(v transcript.Value, paths [][]string) []transcript.Value {
 	var parts []transcript.Value
 	for i, path := range paths {
 		p := v
@@ -264,14 +267,14 @@ func composite(v transcript.Value, paths [][]string) []transcript.Value {
 		}
 		switch {
 		case p.Kind() == transcript.Array:
-			class, _ := listClass(p)
+			class, _ := listClass(f.set, p)
 			empty := !p.First().Exists()
 			if class != classMessage && !empty || i == 1 && empty {
 				return nil
 			}
 			parts = append(parts, p)
 		case i == 1 && p.Kind() == transcript.Object:
-			if _, claim, _ := claimOf(p); claim == dialect.ClaimNone {
+			if _, claim, _ := claimOf(f.set, p); claim == dialect.ClaimNone {
 				return nil
 			}
 			parts = append(parts, p)
@@ -310,7 +313,7 @@ const listHead = 16
 
 // listClass says what the elements of a list are: at least half of the first
 // ones must be of a class.
-func listClass(v transcript.Value) (class, *dialect.Dialect) {
+func listClass(set *dialect.Set, v transcript.Value) (class, *dialect.Dialect) {
 	n, messages, records := 0, 0, 0
 	var logs votes
 	for _, e := range v.Elements() {
@@ -321,15 +324,15 @@ func listClass(v transcript.Value) (class, *dialect.Dialect) {
 		if e.Kind() != transcript.Object {
 			continue
 		}
-		if c := logs.add(e); c.Claim != dialect.ClaimNone {
+		if c := logs.add(set, e); c.Claim != dialect.ClaimNone {
 			records++
 			continue
 		}
-		_, claim, _ := claimOf(e)
+		_, claim, _ := claimOf(set, e)
 		switch {
 		case says(claim, e):
 			messages++
-		case claim == dialect.ClaimFaint || skipped(e):
+		case claim == dialect.ClaimFaint || skipped(set, e):
 			n-- // it tells nothing
 		case claim == dialect.ClaimNone && dialect.Alien(e):
 			return classOther, nil // it speaks, but no dialect that is known

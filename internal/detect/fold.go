@@ -99,7 +99,7 @@ func (s *foldSink) torn(int32) { s.torns = true }
 
 func (s *foldSink) end() {
 	q := s.r.newSequence("")
-	q.primary = dialect.ByName(s.r.shape.Dialect)
+	q.primary = s.r.opts.Dialects.ByName(s.r.shape.Dialect)
 	for _, e := range s.folder.live {
 		text, err := s.r.src.Bytes(e.span)
 		if err != nil {

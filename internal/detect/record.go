@@ -73,7 +73,7 @@ type recordClaim struct {
 // claimRecord says whether a value is a record of a dialect's log. It is one
 // decisively when it begins such a log, when it wraps a message that only this
 // dialect writes, or wraps one and has a member that only this log has.
-func claimRecord(d *dialect.Dialect, h *head, v transcript.Value) recordClaim {
+func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v transcript.Value) recordClaim {
 	l := d.Log
 	typ := h.in(l.Type)
 	if typ.Kind() != transcript.String || h.any(l.Unlike) != "" {
@@ -107,7 +107,7 @@ func claimRecord(d *dialect.Dialect, h *head, v transcript.Value) recordClaim {
 			c.Claim, c.like = dialect.ClaimNone, true
 		case claim == dialect.ClaimNone && evidence != "":
 			// A message in another dialect, in the envelope of this one.
-			if _, other, _ := claimOf(payload); other != dialect.ClaimNone {
+			if _, other, _ := claimOf(set, payload); other != dialect.ClaimNone {
 				c.Claim = dialect.ClaimPlain
 				c.sign += " and " + evidence
 			}
@@ -126,17 +126,17 @@ func claimRecord(d *dialect.Dialect, h *head, v transcript.Value) recordClaim {
 }
 
 // logOf returns the log dialect whose record v most surely is.
-func logOf(v transcript.Value) (best *dialect.Dialect, claim recordClaim) {
+func logOf(set *dialect.Set, v transcript.Value) (best *dialect.Dialect, claim recordClaim) {
 	if v.Kind() != transcript.Object {
 		return nil, claim
 	}
 	var h head
 	h.read(v)
-	for _, d := range dialect.All() {
+	for _, d := range set.All() {
 		if d.Log == nil {
 			continue
 		}
-		if c := claimRecord(d, &h, v); c.Claim > claim.Claim {
+		if c := claimRecord(set, d, &h, v); c.Claim > claim.Claim {
 			best, claim = d, c
 		}
 	}
@@ -158,18 +158,18 @@ type vote struct {
 }
 
 // add counts a value, and reports the most that any log claims of it.
-func (t *votes) add(v transcript.Value) recordClaim {
+func (t *votes) add(set *dialect.Set, v transcript.Value) recordClaim {
 	var most recordClaim
 	if v.Kind() != transcript.Object {
 		return most
 	}
 	var h head
 	h.read(v)
-	for _, d := range dialect.All() {
+	for _, d := range set.All() {
 		if d.Log == nil {
 			continue
 		}
-		c := claimRecord(d, &h, v)
+		c := claimRecord(set, d, &h, v)
 		if c.Claim == dialect.ClaimNone && !c.like {
 			continue
 		}

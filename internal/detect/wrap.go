@@ -18,6 +18,7 @@ const maxWrap = 3
 
 // A wrapTally counts at which paths of elements messages stand.
 type wrapTally struct {
+	set   *dialect.Set
 	n     int // elements looked at
 	paths []wrapped
 }
@@ -45,7 +46,7 @@ func (t *wrapTally) walk(v transcript.Value, path []string) {
 			continue
 		}
 		inner := slices.Concat(path, []string{k.Str()})
-		if d, c := logOf(val); c.Claim != dialect.ClaimNone {
+		if d, c := logOf(t.set, val); c.Claim != dialect.ClaimNone {
 			w := t.at(inner)
 			w.logs++
 			w.log = d
@@ -53,7 +54,7 @@ func (t *wrapTally) walk(v transcript.Value, path []string) {
 			w.decide(d, c.sign, c.Claim, val)
 			continue
 		}
-		d, claim, sign := claimOf(val)
+		d, claim, sign := claimOf(t.set, val)
 		if says(claim, val) {
 			w := t.at(inner)
 			w.messages++
@@ -112,8 +113,8 @@ func (w *wrapped) class() class {
 }
 
 // wrapOf says where in the elements of a list messages stand.
-func wrapOf(v transcript.Value) *wrapped {
-	t := &wrapTally{}
+func wrapOf(set *dialect.Set, v transcript.Value) *wrapped {
+	t := &wrapTally{set: set}
 	for i, e := range v.Elements() {
 		if i == listHead {
 			break

@@ -139,7 +139,7 @@ type Holder struct {
 // Bare reports whether messages of the dialect stand without an envelope.
 func (d *Dialect) Bare() bool { return d.Log == nil || d.Log.Bare }
 
-// All lists the dialects, in the order in which detection tries them: of two
+// All lists the built-in dialects, in the order in which detection tries them: of two
 // that claim an element equally, the first has it.
 func All() []*Dialect {
 	return []*Dialect{
@@ -186,15 +186,8 @@ func All() []*Dialect {
 	}
 }
 
-// ByName returns the dialect of that name, or nil.
-func ByName(name string) *Dialect {
-	for _, d := range All() {
-		if d.Name == name {
-			return d
-		}
-	}
-	return nil
-}
+// ByName returns the built-in dialect of that name, or nil.
+func ByName(name string) *Dialect { return builtin().ByName(name) }
 
 // roleOf maps the spellings of roles that are in use.
 func roleOf(v transcript.Value) transcript.Role {

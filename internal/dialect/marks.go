@@ -3,24 +3,40 @@ package dialect
 import (
 	"iter"
 	"math/bits"
-	"sync"
 
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 // Asked yields the dialects that could claim v as an element of theirs, in the
-// order of All. One look at v settles which are worth asking. Logs that hold no bare messages are
-// not among them.
-func Asked(v transcript.Value) iter.Seq[*Dialect] {
+// order of All. One look at v settles which are worth asking. Logs that hold no
+// bare messages are not among them.
+func (s *Set) Asked(v transcript.Value) iter.Seq[*Dialect] {
 	return func(yield func(*Dialect) bool) {
-		t := marked()
+		t := s.table()
 		for set := t.look(v); set != 0; set &= set - 1 {
-			if !yield(t.rows[bits.TrailingZeros64(set)]) {
+			n := bits.TrailingZeros64(set)
+			if n == lastBit {
+				t.rest(yield)
+				return
+			}
+			if !yield(t.rows[n]) {
 				return
 			}
 		}
 	}
 }
+
+// rest yields the rows that have no bit of their own.
+func (t *markTable) rest(yield func(*Dialect) bool) {
+	for _, d := range t.rows[lastBit:] {
+		if !yield(d) {
+			return
+		}
+	}
+}
+
+// lastBit stands for all the rows that have no bit of their own.
+const lastBit = 63
 
 // A markTable says which dialects a mark speaks for.
 type markTable struct {
@@ -35,13 +51,13 @@ type markTable struct {
 // maxMark bounds the length of a mark.
 const maxMark = 40
 
-var marked = sync.OnceValue(func() *markTable {
+func newMarkTable(all []*Dialect) *markTable {
 	t := &markTable{of: map[string]uint64{}}
-	for _, d := range All() {
+	for _, d := range all {
 		if !d.Bare() {
 			continue
 		}
-		bit := uint64(1) << len(t.rows)
+		bit := uint64(1) << min(len(t.rows), lastBit)
 		t.rows = append(t.rows, d)
 		if len(d.Marks) == 0 {
 			t.always |= bit
@@ -52,7 +68,7 @@ var marked = sync.OnceValue(func() *markTable {
 		}
 	}
 	return t
-})
+}
 
 // look returns the set of the dialects that could claim v.
 func (t *markTable) look(v transcript.Value) uint64 {

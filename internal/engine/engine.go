@@ -28,6 +28,9 @@ import (
 
 // Options are what a check is to look at, and how severely.
 type Options struct {
+	// Dialects are those that a file may be written in; nil means the built-in
+	// ones.
+	Dialects *dialect.Set
 	// Dialect skips detection; nil lets the file decide.
 	Dialect *dialect.Dialect
 	// Target checks as that provider would; nil means the dialect's own.
@@ -128,7 +131,7 @@ func newChecker(src *transcript.Source, opts Options) *checker {
 }
 
 func (c *checker) run(ctx context.Context) (*Report, error) {
-	file, err := detect.Read(c.src, detect.Options{Dialect: c.opts.Dialect}, func(conv *transcript.Conversation) error {
+	file, err := detect.Read(c.src, detect.Options{Dialects: c.opts.Dialects, Dialect: c.opts.Dialect}, func(conv *transcript.Conversation) error {
 		c.conversation(conv)
 		return cmp.Or(ctx.Err(), c.err)
 	})
@@ -173,7 +176,8 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 		}
 	}
 	c.merges(conv)
-	native := profile.ByName(dialect.ByName(conv.Dialect).Provider)
+	d := c.opts.Dialects.ByName(conv.Dialect)
+	native := profile.ByName(d.Provider)
 	prof := cmp.Or(c.opts.Target, native)
 	if prof.Contiguous && conv.Window == transcript.WindowNext {
 		conv.Window = transcript.WindowTool
@@ -185,7 +189,7 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 		Text:    c.text,
 		Emit:    c.emit,
 	}
-	m := members{c, dialect.ByName(conv.Dialect).Members}
+	m := members{c, d.Members}
 	rc.Look, rc.Knows, rc.Marked = m.look, m.knows, m.marked
 	if t := c.tools(conv); t != nil {
 		rc.Tools = t
@@ -194,12 +198,12 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	for _, r := range c.opts.Rules {
 		rc.Run(r)
 	}
-	if dialect.ByName(conv.Dialect).CheckOnly != "" {
+	if d.CheckOnly != "" {
 		c.withhold(c.report.Findings[before:])
 	}
 	found := c.report.Findings[before:]
 	if c.err == nil {
-		c.err = c.probe(&repair.Plan{Source: c.src, Conv: conv, Pairing: rc.Pairing, Profile: prof}, found)
+		c.err = c.probe(&repair.Plan{Source: c.src, Conv: conv, Dialect: d, Pairing: rc.Pairing, Profile: prof}, found)
 	}
 	if c.err == nil && c.fix != nil {
 		c.err = c.fix.conversation(c, conv, rc.Pairing, prof, found)
@@ -294,7 +298,7 @@ func (c *checker) probe(plan *repair.Plan, found []Finding) error {
 // alone compiles one operation. The edits are told where they are asked for.
 func (c *checker) alone(plan *repair.Plan, op *operation.Operation) (edits []transcript.Edit, able bool, err error) {
 	if plan.Conv.Enveloped {
-		if plan.Log = newLog(c.src, plan.Conv); plan.Log == nil {
+		if plan.Log = newLog(c.src, plan.Dialect, plan.Conv); plan.Log == nil {
 			return nil, false, nil
 		}
 	}
@@ -307,8 +311,7 @@ func (c *checker) alone(plan *repair.Plan, op *operation.Operation) (edits []tra
 
 // newLog returns the log whose records hold the messages of a conversation, nil
 // where they stand in a way that is not repaired.
-func newLog(src *transcript.Source, conv *transcript.Conversation) *repair.Log {
-	d := dialect.ByName(conv.Dialect)
+func newLog(src *transcript.Source, d *dialect.Dialect, conv *transcript.Conversation) *repair.Log {
 	switch {
 	case conv.Lines:
 		return repair.NewLog(src, d.Log, transcript.Span{})

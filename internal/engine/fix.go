@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"github.com/toolguard/toolguard/internal/detect"
-	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/profile"
@@ -454,7 +453,7 @@ type recorded struct {
 // where each stands. Placeholders are not recorded content.
 func payloads(ctx context.Context, src *transcript.Source, opts FixOptions) (map[uint64]recorded, error) {
 	out := map[uint64]recorded{}
-	_, err := detect.Read(src, detect.Options{Dialect: opts.Dialect}, func(c *transcript.Conversation) error {
+	_, err := detect.Read(src, detect.Options{Dialects: opts.Dialects, Dialect: opts.Dialect}, func(c *transcript.Conversation) error {
 		return cmp.Or(addPayloads(out, src, c), ctx.Err())
 	})
 	if _, not := errors.AsType[*detect.ErrNotTranscript](err); not {
@@ -519,9 +518,9 @@ func (x *fixer) conversation(c *checker, conv *transcript.Conversation, pairs pa
 	if len(ops) == 0 {
 		return nil
 	}
-	plan := &repair.Plan{Source: c.src, Conv: conv, Pairing: pairs, Profile: prof, Placeholder: x.opts.Placeholder}
+	plan := &repair.Plan{Source: c.src, Conv: conv, Dialect: c.opts.Dialects.ByName(conv.Dialect), Pairing: pairs, Profile: prof, Placeholder: x.opts.Placeholder}
 	if conv.Enveloped {
-		plan.Log = x.log(newLog(c.src, conv))
+		plan.Log = x.log(newLog(c.src, plan.Dialect, conv))
 	}
 	edits, done, err := plan.Compile(ops)
 	if err != nil {
@@ -649,7 +648,7 @@ func (x *fixer) file(c *checker, found []Finding) error {
 	}
 	for _, op := range onRecords {
 		at := logAt(c.report.File, op.Span)
-		if x.log(repair.NewLog(c.src, dialect.ByName(at.Dialect).Log, at.Array)).Record(op) {
+		if x.log(repair.NewLog(c.src, c.opts.Dialects.ByName(at.Dialect).Log, at.Array)).Record(op) {
 			x.done(-1, Repair{Rule: rule[op], Kind: op.Kind, Class: op.Class, Title: op.Title, Results: 1})
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -15,7 +14,7 @@ func (p *Plan) addMember(op *operation.Operation) bool {
 	if whole([]byte(op.Text)) != nil {
 		return false
 	}
-	for path := range dialect.ByName(p.Conv.Dialect).Members[op.Member].Alternatives() {
+	for path := range p.Dialect.Members[op.Member].Alternatives() {
 		owner := p.at(op.Span)
 		if i := strings.LastIndexByte(string(path), '.'); i >= 0 {
 			owner = path[:i].In(owner)
@@ -30,7 +29,7 @@ func (p *Plan) addMember(op *operation.Operation) bool {
 
 // trimText cuts the white space at the end of a message's text.
 func (p *Plan) trimText(m int32) bool {
-	text := dialect.ByName(p.Conv.Dialect).Members[transcript.MemberLastText].In(p.value(m))
+	text := p.Dialect.Members[transcript.MemberLastText].In(p.value(m))
 	if text.Kind() != transcript.String {
 		return false
 	}

@@ -22,6 +22,7 @@ const Placeholder = "[toolguard] No result was recorded for this tool call; it m
 type Plan struct {
 	Source      *transcript.Source
 	Conv        *transcript.Conversation
+	Dialect     *dialect.Dialect // of the conversation
 	Pairing     pairing.Pairing
 	Profile     *profile.Profile
 	Placeholder string // may hold {tool} and {id}
@@ -98,8 +99,7 @@ type Done struct {
 // anything for, and the operations that they carry out. An operation that
 // cannot be carried out as things stand is left.
 func (p *Plan) Compile(ops []*operation.Operation) (edits []transcript.Edit, done []Done, err error) {
-	d := dialect.ByName(p.Conv.Dialect)
-	w, ok := d.Driver.(dialect.Writer)
+	w, ok := p.Dialect.Driver.(dialect.Writer)
 	if !ok {
 		return nil, nil, nil
 	}

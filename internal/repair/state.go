@@ -31,7 +31,7 @@ func (p *Plan) setState(op *operation.Operation) bool {
 	for _, m := range order {
 		edits := p.patch(members[m])
 		// Only a record with an id can be replaced by another.
-		fold := dialect.ByName(p.Conv.Dialect).Fold
+		fold := p.Dialect.Fold
 		if !p.Conv.Folded || fold.ID.In(p.value(m)).Kind() != transcript.String {
 			p.sets = append(p.sets, edits...)
 			continue
