@@ -97,8 +97,9 @@ var ownDialect = map[string]string{
 	"codewhale":       "anthropic",
 	"gemini-contents": "gemini", "gemini-adk": "gemini", "bedrock-converse": "bedrock", "aisdk": "ai-sdk", "goose": "goose",
 	"pydantic-ai": "pydantic-ai", "meai": "meai", "semantic-kernel": "semantic-kernel", "amp-thread": "amp", "otel": "otel",
-	"cline-roo":      "openai-chat", // text alone, as any dialect has it
-	"bedrock-stream": "", "pydantic-ai-events": "",
+	"vscode-copilot-chat": "vscode-chat",
+	"cline-roo":           "openai-chat", // text alone, as any dialect has it
+	"bedrock-stream":      "", "pydantic-ai-events": "",
 }
 
 // spelled are files of one format that write their messages in the dialect of
@@ -158,6 +159,8 @@ var unread = map[string][2]int{
 	// What a span put out is read too.
 	"framework-traces_agno-2025-06-11.json":       {4, 2},
 	"framework-traces_google-adk-2025-08-28.json": {4, 3},
+	// The count takes what the chat shows, where a tool has called another one.
+	"copilot_session_multiline.jsonl": {2, 2},
 	// Calls without a toolCallId, told by their id.
 	"droid_stream_json_schema_drift.jsonl": {1, 1},
 }
