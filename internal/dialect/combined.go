@@ -15,6 +15,8 @@ type Combined struct {
 	// Members are the members of a message of which each has one at least:
 	// without any, nothing else is looked at.
 	Members []string
+	// Never are members that no message has.
+	Never []string
 	// Kind says what an element is; where it is given, one that is none of Kinds
 	// is not the dialect's. One that ends in "*" is the beginning of a kind.
 	Kind  Path
@@ -22,8 +24,8 @@ type Combined struct {
 	// Marks lead to what only this dialect's messages have, one set of them
 	// complete.
 	Marks [][]Path
-	// Own is how the role is written that only this dialect has.
-	Own string
+	// Own are the ways to write a role that only this dialect has.
+	Own []string
 	// Plain lead to what a message without calls has, all of it.
 	Plain []Path
 	// Role is who speaks; without it the model does. Roles are spellings of its
@@ -100,7 +102,7 @@ type Answers struct {
 	Tag  Path
 	Tags []string
 	// Record leads from the element to the result, ID, Name and Payload from
-	// there. Error is there on a result that is an error.
+	// there; without an ID results have none by design. Error is there on a result that is an error.
 	Record            Path
 	ID, Name, Payload Path
 	Error             Path
@@ -131,7 +133,7 @@ type Setting struct {
 
 // Claim implements Driver.
 func (d *Combined) Claim(v transcript.Value) (Claim, Sign) {
-	if v.Kind() != transcript.Object || !hasMember(v, d.Members) {
+	if v.Kind() != transcript.Object || !hasMember(v, d.Members) || len(d.Never) > 0 && hasMember(v, d.Never) {
 		return ClaimNone, Sign{}
 	}
 	if d.Kind != "" && !tagged(d.Kinds, d.Kind.In(v)) {
@@ -146,7 +148,7 @@ func (d *Combined) Claim(v transcript.Value) (Claim, Sign) {
 			}
 		}
 	}
-	if res := &d.Results; res.ID != "" && res.Has != "" {
+	if res := &d.Results; res.Has != "" {
 		if list := res.In.In(v); listable(list) && res.claims(list) {
 			return ClaimDecisive, Sign{Member: res.Has.Key()}
 		}
@@ -158,9 +160,9 @@ func (d *Combined) Claim(v transcript.Value) (Claim, Sign) {
 	}
 	if len(d.Plain) > 0 && leadsTo(v, d.Plain) {
 		switch {
-		case d.Own != "" && role.Is(d.Own):
+		case contains(d.Own, role):
 			return ClaimDecisive, Sign{d.Role.Key(), role}
-		case d.roleOf(role) != transcript.RoleOther || d.Own != "":
+		case d.roleOf(role) != transcript.RoleOther || d.Own != nil:
 			return ClaimPlain, Sign{d.Role.Key(), role}
 		}
 	}
@@ -238,7 +240,7 @@ func (rs *Records) elements(v transcript.Value) iter.Seq[transcript.Value] {
 
 // elements yields what may be a result.
 func (a *Answers) elements(v transcript.Value) iter.Seq[transcript.Value] {
-	if a.ID == "" {
+	if a.ID == "" && a.Name == "" {
 		return func(func(transcript.Value) bool) {}
 	}
 	return listed(a.In.In(v))
@@ -489,7 +491,7 @@ func (r *combinedReader) call(v, e, rec, tag transcript.Value, rs *Records, role
 	if rs.In != "" {
 		b.Fields(rec, nil, nil)
 	}
-	id := rs.ID.In(rec)
+	id := member(rs.ID, rec)
 	if id.Kind() == transcript.String && len(id.Raw()) > 2 {
 		if slices.Contains(r.seen, string(id.Raw())) && !main {
 			return // a copy
@@ -502,6 +504,7 @@ func (r *combinedReader) call(v, e, rec, tag transcript.Value, rs *Records, role
 		ID: transcript.TokenOf(id, e.Span()), Name: transcript.TokenOf(rs.Name.In(rec), e.Span()),
 		WrongRole: role == transcript.RoleUser || role == transcript.RoleSystem,
 		Server:    member(rs.Server, rec).True(),
+		NoIDs:     rs.ID == "",
 	}
 	if name, ok := rs.nameIn(tag); ok && name != "" && !call.Name.Present() {
 		call.Name = transcript.Token{Raw: `"` + name + `"`, Span: tag.Span()}
@@ -563,7 +566,7 @@ func (r *combinedReader) result(e transcript.Value, called bool) {
 	if !ok {
 		return
 	}
-	id := r.Results.ID.In(v)
+	id := member(r.Results.ID, v)
 	switch none := pairsNothing(id); {
 	case none && (r.Results.Unnamed && !called || len(r.answered) > 0), r.answered[string(id.Raw())]:
 		// It answers nothing, or repeats what the record of its call says.
@@ -572,7 +575,7 @@ func (r *combinedReader) result(e transcript.Value, called bool) {
 	}
 	res := transcript.Result{
 		ID: transcript.TokenOf(id, e.Span()), Name: transcript.TokenOf(member(r.Results.Name, v), e.Span()),
-		NoIDs: r.Results.Unnamed && pairsNothing(id), Error: member(r.Results.Error, v).Exists(),
+		NoIDs: (r.Results.Unnamed || r.Results.ID == "") && pairsNothing(id), Error: member(r.Results.Error, v).Exists(),
 	}
 	if p := r.Results.Payload.In(v); p.Exists() {
 		res.Payload = p.Span()
