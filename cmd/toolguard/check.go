@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/toolguard/toolguard/internal/config"
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/report"
 )
@@ -41,8 +42,8 @@ func newCheckCmd(a *app) *cobra.Command {
 		Long: `check reads transcripts and reports what is wrong with them. It changes nothing.
 
 A file that is named is read whatever its name is. A directory is searched for
-transcripts: *.jsonl, *.ndjson and *.json, packed as .gz or .zst too, without
-hidden directories and node_modules. Without a path that is the current directory; - is standard input.
+transcripts: *.jsonl, *.ndjson and *.json, without hidden directories and
+node_modules. Without a path that is the current directory; - is standard input.
 The nearest toolguard.toml upward from a file has its settings; flags come first.
 
 Problems are errors and warnings. Infos are shown with --verbose or --fail-on
@@ -246,8 +247,12 @@ func (c *check) targets(paths []string) (*targets, error) {
 	for _, path := range ts.excluded {
 		c.explain("%s: excluded", path)
 	}
-	for _, t := range ts.files {
-		c.settings(t.config) // from now on they are only read
+	err = eachConfig(c.search, ts, func(file *config.File) error {
+		c.settings(file) // from now on they are only read
+		return c.knows(file)
+	})
+	if err != nil {
+		return nil, err
 	}
 	return ts, nil
 }

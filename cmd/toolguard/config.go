@@ -74,6 +74,9 @@ if they are given.`,
 			if err != nil {
 				return err
 			}
+			if err := r.knows(file); err != nil {
+				return err
+			}
 			shown := shownSettings(r.settings(file), file, look.exclude)
 			text, err := shown.Format()
 			if err != nil {
@@ -97,7 +100,7 @@ if they are given.`,
 func shownSettings(s *settings, file *config.File, exclude []string) *config.File {
 	out := &config.File{FailOn: s.failOn.String(), Placeholder: s.placeholder, Strategy: s.Strategy, Rules: map[string]string{}}
 	if file != nil {
-		out.Exclude, out.Baseline, out.PerFile = file.Exclude, file.Baseline, file.PerFile
+		out.Exclude, out.Baseline, out.PerFile, out.Dialect = file.Exclude, file.Baseline, file.PerFile, file.Dialect
 	}
 	out.Exclude = append(out.Exclude, exclude...)
 	if s.Target != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/toolguard/toolguard/internal/config"
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/report"
@@ -35,7 +36,7 @@ decided, and what else came near.`,
 	flags.BoolVarP(&d.verbose, "verbose", "v", false, "say how it was decided")
 	flags.StringVar(&d.dialect, "dialect", "", "read files as the dialect of this `name`, without detection")
 	d.files.define(cmd)
-	complete(cmd, "dialect", cobra.FixedCompletions(dialectNames(), cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "dialect", completeDialects)
 	return cmd
 }
 
@@ -46,24 +47,25 @@ type detection struct {
 	dialect string
 	files   fileFlags
 
-	opts  engine.Options
 	out   *bufio.Writer
 	found []bool // by walked directory: there was a transcript in it
 	bad   bool
 }
 
 func (d *detection) run(ctx context.Context, paths []string) error {
-	var err error
-	if d.opts.Dialect, err = findDialect(d.dialect); err != nil {
-		return err
-	}
-	d.opts.Rules = []*rules.Rule{} // nil would stand for all rules
 	d.out = bufio.NewWriter(d.stdout)
 	look, err := newSearch(&d.files)
 	if err != nil {
 		return err
 	}
 	ts, err := look.find(paths)
+	if err != nil {
+		return err
+	}
+	err = eachConfig(look, ts, func(file *config.File) error {
+		_, err := findDialect(file.Dialects(), d.dialect)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -92,7 +94,11 @@ func (d *detection) read(ctx context.Context, t *target) checked {
 		return checked{err: err}
 	}
 	defer src.Close()
-	r, err := engine.Check(ctx, src, d.opts)
+	set := t.config.Dialects()
+	r, err := engine.Check(ctx, src, engine.Options{
+		Dialects: set, Dialect: set.ByName(d.dialect),
+		Rules: []*rules.Rule{}, // nil would stand for all rules
+	})
 	return checked{r, err}
 }
 

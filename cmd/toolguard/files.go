@@ -43,9 +43,9 @@ type targets struct {
 
 // fileFlags say which files are looked at, and by which config file.
 type fileFlags struct {
+	configFlags
+
 	stdinName    string
-	config       string
-	isolated     bool
 	exclude      []string
 	forceExclude bool
 }
@@ -54,14 +54,47 @@ type fileFlags struct {
 func (f *fileFlags) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.stdinName, "stdin-filename", stdinName, "the `name` of standard input in reports")
-	flags.StringVar(&f.config, "config", "", "use this config `file` for all files (default: the nearest toolguard.toml upward from each)")
-	flags.BoolVar(&f.isolated, "isolated", false, "use no config file")
+	f.configFlags.define(cmd)
 	flags.StringArrayVar(&f.exclude, "exclude", nil, "leave out paths that match this `glob`; repeatable")
 	flags.BoolVar(&f.forceExclude, "force-exclude", false, "leave out files that match although they are named")
+}
+
+// configFlags say which config file holds.
+type configFlags struct {
+	config   string
+	isolated bool
+}
+
+// define adds the flags to a command.
+func (f *configFlags) define(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.config, "config", "", "use this config `file` for all files (default: the nearest toolguard.toml upward from each)")
+	flags.BoolVar(&f.isolated, "isolated", false, "use no config file")
 	cmd.MarkFlagsMutuallyExclusive("config", "isolated")
 	complete(cmd, "config", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return []string{"toml"}, cobra.ShellCompDirectiveFilterFileExt
 	})
+}
+
+// file returns the config file that holds for the current directory, nil for
+// none.
+func (f *configFlags) file() (*config.File, error) {
+	switch {
+	case f.isolated:
+		return nil, nil
+	case f.config != "":
+		return config.Read(f.config, "")
+	}
+	return new(config.Finder).Find(".")
+}
+
+// completeDialects completes the name of a dialect.
+func completeDialects(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	f := configFlags{}
+	f.config, _ = cmd.Flags().GetString("config")
+	f.isolated, _ = cmd.Flags().GetBool("isolated")
+	file, _ := f.file() // what is wrong with it is told when it is used
+	return dialectNames(file.Dialects()), cobra.ShellCompDirectiveNoFileComp
 }
 
 // A search looks up what paths stand for.
@@ -97,6 +130,21 @@ func (s *search) configOf(dir string) (*config.File, error) {
 		return s.given, nil
 	}
 	return s.finder.Find(dir)
+}
+
+// eachConfig calls f with the config file of each target, nil for none; where
+// there are no targets, with that of the current directory.
+func eachConfig(s *search, ts *targets, f func(*config.File) error) error {
+	if len(ts.files) == 0 {
+		file, err := s.configOf(".")
+		return cmp.Or(err, f(file))
+	}
+	for _, t := range ts.files {
+		if err := f(t.config); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // excludes reports whether a path is left out.

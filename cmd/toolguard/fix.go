@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/repair"
@@ -367,7 +366,7 @@ func (x *fix) write(ctx context.Context, t *target, got fixed) error {
 	if !x.chosen && slices.ContainsFunc(got.Repairs, unsafe) {
 		backup = backupSuffix
 	}
-	d := dialect.ByName(got.Before.File.Dialect)
+	d := x.settings(t.config).Dialects.ByName(got.Before.File.Dialect)
 	done, err := repair.Write(ctx,
 		repair.File{Path: t.path, Info: got.info, Source: got.src, Pieces: got.Pieces},
 		repair.WriteOptions{Backup: backup, Force: x.flags.force, SessionLog: d != nil && d.Log != nil})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/toolguard/toolguard/internal/config"
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/rules"
@@ -23,13 +24,21 @@ func newRulesCmd(a *app) *cobra.Command {
 }
 
 func newFormatsCmd(a *app) *cobra.Command {
-	return newListCmd(a, &cobra.Command{
+	f := &configFlags{}
+	var file *config.File
+	cmd := newListCmd(a, &cobra.Command{
 		Use:   "formats",
 		Short: "List the dialects and containers of transcripts, with lines that show each",
 		Long: `formats lists the dialects in which transcripts are written, and the containers
 in which they lie. Any dialect can lie in any container that holds messages as
-its own does.`,
-	}, formatTable, formatList)
+its own does. Those that toolguard.toml describes are listed first.`,
+		PreRunE: func(*cobra.Command, []string) (err error) {
+			file, err = f.file()
+			return err
+		},
+	}, func() []byte { return formatTable(file) }, func() any { return formatList(file) })
+	f.define(cmd)
+	return cmd
 }
 
 // newListCmd makes a command of cmd that prints a table, or the same as JSON.
@@ -132,7 +141,6 @@ func containers() []container {
 		{detect.ContainerLinkedLog, "a session log whose records name their parents", `{"type":"user","uuid":"u1","parentUuid":null,"message":{…}}`},
 		{detect.ContainerEventLog, "a session log without links", `{"type":"user","message":{…}}`},
 		{detect.ContainerLog, "a JSON document with a list of log records", `[{"type":"user","message":{…}}]`},
-		{detect.ContainerFoldingLog, "a log in which a record takes the place of an earlier one, or changes it", `{"$set":{"lastUpdated":"…"}}`},
 	}
 }
 
@@ -141,27 +149,37 @@ func containersOf(d *dialect.Dialect) []string {
 	if d.Log != nil {
 		return []string{detect.ContainerLinkedLog, detect.ContainerEventLog, detect.ContainerLog}
 	}
-	all := []string{detect.ContainerDocument, detect.ContainerDocuments, detect.ContainerLines, detect.ContainerConversations}
-	switch {
-	case d.Fold != nil:
-		all[2] = detect.ContainerFoldingLog // a line is never just the next message
-	case d.Patch != nil:
-		all = append(all, detect.ContainerFoldingLog)
-	}
-	return all
+	return []string{detect.ContainerDocument, detect.ContainerDocuments, detect.ContainerLines, detect.ContainerConversations}
 }
 
-func formatTable() []byte {
+func formatTable(file *config.File) []byte {
 	var b bytes.Buffer
-	b.WriteString("Dialects\n")
-	for _, d := range dialect.All() {
-		fmt.Fprintf(&b, "\n%s: %s\n", d.Name, d.Title)
-		fmt.Fprintf(&b, "  %s\n  where: %s\n  containers: %s\n", d.Summary, d.Where, strings.Join(containersOf(d), ", "))
-		if d.CheckOnly != "" {
-			fmt.Fprintf(&b, "  only checked: %s\n", d.CheckOnly)
+	list := func(dialects []*dialect.Dialect) {
+		for _, d := range dialects {
+			fmt.Fprintf(&b, "\n%s: %s\n", d.Name, d.Title)
+			for _, line := range []struct{ name, value string }{
+				{"", d.Summary},
+				{"where: ", d.Where},
+				{"marks: ", strings.Join(marks(d), ", ")},
+				{"containers: ", strings.Join(containersOf(d), ", ")},
+				{"only checked: ", d.CheckOnly},
+			} {
+				if line.value != "" {
+					fmt.Fprintf(&b, "  %s%s\n", line.name, line.value)
+				}
+			}
+			if d.Example != "" {
+				fmt.Fprintf(&b, "\n%s\n", indented(strings.TrimSpace(d.Example)))
+			}
 		}
-		fmt.Fprintf(&b, "\n%s\n", indented(d.Example))
 	}
+	if own := file.Dialects().Own(); len(own) > 0 {
+		fmt.Fprintf(&b, "Dialects of %s\n", file.Path)
+		list(own)
+		b.WriteByte('\n')
+	}
+	b.WriteString("Dialects\n")
+	list(dialect.All())
 	b.WriteString("\nContainers\n\n")
 	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, c := range containers() {
@@ -171,7 +189,16 @@ func formatTable() []byte {
 	return b.Bytes()
 }
 
-func formatList() any {
+// marks lists the marks of a dialect that somebody has described.
+func marks(d *dialect.Dialect) []string {
+	var out []string
+	for _, c := range d.Tells {
+		out = append(out, c.String())
+	}
+	return out
+}
+
+func formatList(file *config.File) any {
 	type format struct {
 		Name       string   `json:"name"`
 		Title      string   `json:"title"`
@@ -180,14 +207,15 @@ func formatList() any {
 		Provider   string   `json:"provider"`
 		Containers []string `json:"containers"`
 		CheckOnly  *string  `json:"check_only"` // why it is not repaired
+		Marks      []string `json:"marks"`      // of one's own; null for a built-in one
 		Example    string   `json:"example"`
 	}
 	var list struct {
 		Dialects   []format    `json:"dialects"`
 		Containers []container `json:"containers"`
 	}
-	for _, d := range dialect.All() {
-		f := format{d.Name, d.Title, d.Summary, d.Where, d.Provider, containersOf(d), nil, d.Example}
+	for _, d := range file.Dialects().All() {
+		f := format{d.Name, d.Title, d.Summary, d.Where, d.Provider, containersOf(d), nil, marks(d), d.Example}
 		if d.CheckOnly != "" {
 			f.CheckOnly = &d.CheckOnly
 		}

@@ -18,9 +18,9 @@ func ruleNames() []string {
 	return names
 }
 
-func dialectNames() []string {
+func dialectNames(set *dialect.Set) []string {
 	var names []string
-	for _, d := range dialect.All() {
+	for _, d := range set.All() {
 		names = append(names, d.Name)
 	}
 	return names
@@ -42,15 +42,15 @@ func findRule(name string) (*rules.Rule, error) {
 	return nil, suggest.Unknown("rule", name, ruleNames(), "toolguard rules lists them")
 }
 
-// findDialect returns the dialect of a name, nil for no name.
-func findDialect(name string) (*dialect.Dialect, error) {
+// findDialect returns the dialect of a set that has a name, nil for no name.
+func findDialect(set *dialect.Set, name string) (*dialect.Dialect, error) {
 	if name == "" {
 		return nil, nil
 	}
-	if d := dialect.ByName(name); d != nil {
+	if d := set.ByName(name); d != nil {
 		return d, nil
 	}
-	return nil, fmt.Errorf("--dialect: %w", suggest.Unknown("dialect", name, dialectNames(), "toolguard formats lists them"))
+	return nil, fmt.Errorf("--dialect: %w", suggest.Unknown("dialect", name, dialectNames(set), "toolguard formats lists them"))
 }
 
 // findTarget returns the profile of a name, nil for no name.

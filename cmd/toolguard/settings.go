@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolguard/toolguard/internal/config"
-	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/rules"
@@ -46,7 +45,7 @@ func (f *ruleFlags) define(cmd *cobra.Command) {
 	complete(cmd, "severity", cobra.FixedCompletions(allSeverities(), cobra.ShellCompDirectiveNoFileComp))
 	complete(cmd, "fail-on", cobra.FixedCompletions([]string{"error", "warning", "info"}, cobra.ShellCompDirectiveNoFileComp))
 	complete(cmd, "target", cobra.FixedCompletions(profileNames(), cobra.ShellCompDirectiveNoFileComp))
-	complete(cmd, "dialect", cobra.FixedCompletions(dialectNames(), cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "dialect", completeDialects)
 }
 
 // allSeverities lists what --severity takes.
@@ -68,7 +67,6 @@ type resolver struct {
 	strategy map[string]string
 	failOn   rules.Severity // rules.Off where the flag is not given
 	target   *profile.Profile
-	dialect  *dialect.Dialect
 	tools    *schema.Tools
 	known    map[*config.File]*settings
 }
@@ -115,8 +113,13 @@ func newResolver(f *ruleFlags) (*resolver, error) {
 			return nil, err
 		}
 	}
-	r.dialect, err = findDialect(f.dialect)
-	return r, err
+	return r, nil
+}
+
+// knows returns an error where a config file leaves unknown what the flags name.
+func (r *resolver) knows(file *config.File) error {
+	_, err := findDialect(file.Dialects(), r.flags.dialect)
+	return err
 }
 
 // settings returns what a config file and the flags say together; file is nil
@@ -131,7 +134,9 @@ func (r *resolver) settings(file *config.File) *settings {
 		said = &config.File{}
 	}
 	s := &settings{placeholder: said.Placeholder, baseline: said.BaselinePath()}
-	s.Dialect, s.Send, s.Tools = r.dialect, r.flags.send, r.tools
+	s.Dialects = file.Dialects()
+	s.Dialect = s.Dialects.ByName(r.flags.dialect)
+	s.Send, s.Tools = r.flags.send, r.tools
 	s.selected, s.Strategy = r.flags.selected, map[string]string{}
 	ignored := r.flags.ignored
 	if len(s.selected) == 0 {

@@ -175,8 +175,8 @@ func invalid(text []byte) []Problem {
 				table = append(table, string(it.Node().Data))
 				v.at = it.Node().Raw
 			}
-			if e.Kind == unstable.ArrayTable {
-				v.endEntry()
+			v.endEntry()
+			if e.Kind == unstable.ArrayTable && table[0] == "per-file" {
 				v.entry = v.at
 			}
 		case unstable.KeyValue:

@@ -5,6 +5,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -15,6 +16,8 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/pelletier/go-toml/v2"
+
+	"github.com/toolguard/toolguard/internal/dialect"
 )
 
 // Names returns the names a config file may have. In one directory the first
@@ -34,11 +37,23 @@ type File struct {
 	Rules       map[string]string `toml:"rules,omitempty" doc:"how much a rule matters"`
 	Strategy    map[string]string `toml:"strategy,omitempty" doc:"how what a rule finds is repaired"`
 	PerFile     []PerFile         `toml:"per-file,omitempty" doc:"findings that are not reported in some files"`
+	Dialect     []map[string]any  `toml:"dialect,omitempty" doc:"formats of your own, in the terms of the built-in ones"`
 
 	// Path is where the file was read.
 	Path string `toml:"-"`
 	// dir is the directory that its globs and paths start from.
 	dir string
+	// dialects are those of the file, and behind them the built-in ones.
+	dialects *dialect.Set
+}
+
+// Dialects returns those that files may be written in: the built-in ones, and
+// before them those that the config file describes. The file may be nil.
+func (f *File) Dialects() *dialect.Set {
+	if f == nil {
+		return dialect.Builtin()
+	}
+	return f.dialects
 }
 
 // PerFile takes findings out of the report of some files: those of the rules
@@ -74,9 +89,12 @@ func Read(name, dir string) (*File, error) {
 	if problems := problems(text, dec.Decode(f)); len(problems) > 0 {
 		return nil, &Error{Path: name, Problems: problems}
 	}
-	if problems := invalid(text); len(problems) > 0 {
+	own, wrong := rows(text)
+	if problems := append(invalid(text), wrong...); len(problems) > 0 {
+		slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) })
 		return nil, &Error{Path: name, Problems: problems}
 	}
+	f.dialects = dialect.Builtin().With(own...)
 	return f, nil
 }
 

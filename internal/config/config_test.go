@@ -42,6 +42,23 @@ paths = ["a.json"]
 ids = ["c1", "c2"]
 `
 
+const ownDialect = `[[dialect]]
+name = "my-stack"
+driver = "side-list"
+marks = ["speaker"]
+[dialect.side-list]
+role = "speaker"
+user = "user"
+assistant = "assistant"
+tool = "tool"
+content = "says"
+calls = "actions"
+id = "id"
+name = "tool"
+args = "input"
+result-id = "answers"
+`
+
 // read reads a config file with that text.
 func read(t *testing.T, text string) (*File, error) {
 	t.Helper()
@@ -102,7 +119,7 @@ func TestStarterIsValid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(f.PerFile) != 1 || f.FailOn == "" || len(f.Rules) == 0 || len(f.Strategy) == 0 {
+	if len(f.PerFile) != 1 || f.FailOn == "" || len(f.Rules) == 0 || len(f.Strategy) == 0 || len(f.Dialects().Own()) != 1 {
 		t.Errorf("got %+v", f)
 	}
 }
@@ -122,7 +139,7 @@ func TestErrors(t *testing.T) {
 		{"placeholder = '  '", "1:15: want a text"},
 		{"fail-on = 'error'\nfail-on = 'error'", "2:1: key fail-on is already defined"},
 		{"é = 1", `1:1: invalid character at start of key: U+00C3 'Ã'`},
-		{"a = 1\r\nb = 2\r\n", "1:1: unknown key \"a\"; known are fail-on, select, ignore, exclude, target, placeholder, baseline, rules, strategy, per-file"},
+		{"a = 1\r\nb = 2\r\n", "1:1: unknown key \"a\"; known are fail-on, select, ignore, exclude, target, placeholder, baseline, rules, strategy, per-file, dialect"},
 		{"= 1", ""},
 		{"[", ""},
 		{"[[per-file", ""},
@@ -256,6 +273,14 @@ func TestSchema(t *testing.T) {
 		"[strategy]\nbroken-link = 'leave'":        false,
 		"[strategy]\norphan-tool-result = 'leave'": true,
 		"[[per-file]]\nignore = ['ids']":           false,
+		ownDialect:                                 true,
+		ownDialect + "extra = 1":                   false,
+		ownDialect + "want = 'strings'":            false,
+		ownDialect + "roles = { x = 'robot' }":     false,
+		ownDialect + "roles = { x = 'user' }":      true,
+		ownDialect + "lists = 'yes'":               false,
+		"[[dialect]]\nname = 'a'":                  false,
+		"dialect = 1":                              false,
 	} {
 		var v map[string]any
 		if err := toml.Unmarshal([]byte(text), &v); err != nil {
@@ -280,6 +305,8 @@ func TestSchema(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add(example)
 	f.Add(Starter)
+	f.Add(ownDialect)
+	f.Add("dialect = [{name = 'a', driver = 'items', items = {pairs = [{}, 1]}}]\ndialect.x = 1")
 	f.Add("fail-on = \"error")
 	f.Add("per-file = [{paths = ['a'], ids = 'b'}]")
 	name := filepath.Join(f.TempDir(), "toolguard.toml")

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"slices"
 
+	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 // object is a JSON object whose members keep their order.
@@ -64,7 +67,11 @@ func table(t reflect.Type, path string) object {
 		if path+name == "per-file/paths" {
 			required = append(required, name)
 		}
-		value := append(object{{"description", f.Tag.Get("doc")}}, values(f.Type, path+name)...)
+		about := values(f.Type, path+name)
+		if name == "dialect" {
+			about = object{{"type", "array"}, {"items", rowTable(reflect.TypeFor[dialect.Dialect]())}}
+		}
+		value := append(object{{"description", f.Tag.Get("doc")}}, about...)
 		properties = append(properties, member{name, value})
 	}
 	out := object{{"type", "object"}, {"additionalProperties", false}}
@@ -72,6 +79,50 @@ func table(t reflect.Type, path string) object {
 		out = append(out, member{"required", required})
 	}
 	return append(out, member{"properties", properties})
+}
+
+// rowTable describes a table of a row.
+func rowTable(t reflect.Type) object {
+	var properties object
+	for _, k := range rowKeys(t) {
+		about := rowValue(k.typ)
+		switch {
+		case t != reflect.TypeFor[dialect.Dialect]():
+		case k.name == "driver":
+			about = object{{"enum", driverNames()}}
+		case k.name == "provider":
+			about = object{{"enum", profileNames()}}
+		}
+		properties = append(properties, member{k.name, about})
+	}
+	out := object{{"type", "object"}, {"additionalProperties", false}}
+	if t == reflect.TypeFor[dialect.Dialect]() {
+		out = append(out, member{"required", []string{"name", "driver", "marks"}})
+	}
+	return append(out, member{"properties", properties})
+}
+
+// rowValue describes what a key of a row may be set to.
+func rowValue(t reflect.Type) object {
+	if known := words(t); known != nil {
+		return object{{"enum", slices.DeleteFunc(known, func(s string) bool { return s == "" })}}
+	}
+	switch {
+	case t == reflect.TypeFor[dialect.Cond]():
+	case t == reflect.TypeFor[[]dialect.RoleName]():
+		return object{{"type", "object"}, {"additionalProperties", rowValue(reflect.TypeFor[transcript.Role]())}}
+	case t.Kind() == reflect.Bool:
+		return object{{"type", "boolean"}}
+	case t.Kind() == reflect.Pointer:
+		return rowValue(t.Elem())
+	case t.Kind() == reflect.Slice:
+		return object{{"type", "array"}, {"items", rowValue(t.Elem())}}
+	case t.Kind() == reflect.Map:
+		return object{{"type", "object"}, {"propertyNames", rowValue(t.Key())}, {"additionalProperties", rowValue(t.Elem())}}
+	case t.Kind() == reflect.Struct:
+		return rowTable(t)
+	}
+	return object{{"type", "string"}}
 }
 
 // values describes what a key may be set to.

@@ -36,6 +36,24 @@ const Starter = `# Settings of toolguard. toolguard config schema describes them
 # paths = ["fixtures/legacy/*.jsonl"]
 # ignore = ["orphan-tool-result"]
 # ids = ["call_abc"]
+
+# A format of your own, in the terms of the built-in ones: docs/dialects.md has
+# an example of each kind.
+# [[dialect]]
+# name = "my-stack"
+# driver = "side-list"
+# marks = ["speaker", "says"]
+# [dialect.side-list]
+# role = "speaker"
+# user = "user"
+# assistant = "assistant"
+# tool = "tool"
+# content = "says"
+# calls = "actions"
+# id = "id"
+# name = "tool"
+# args = "input"
+# result-id = "answers"
 `
 
 // Format returns a file as TOML, without what is not set.

@@ -18,14 +18,13 @@ const (
 	classLog                // a record of a log
 	classMessage            // an element of a conversation
 	classConversation       // it holds conversations
-	classPatch              // a record of a log of changes to a document
 	classFold               // a record of a log that later ones replace
 )
 
 // claimOf returns the dialect of a set that claims v most surely.
 func claimOf(set *dialect.Set, v transcript.Value) (best *dialect.Dialect, claim dialect.Claim, sign dialect.Sign) {
 	for d := range set.Asked(v) {
-		if c, k := d.Driver.Claim(v); c > claim {
+		if c, k := d.Claim(v); c > claim {
 			best, claim, sign = d, c, k
 			if c == dialect.ClaimDecisive {
 				break
@@ -71,18 +70,18 @@ func skipped(set *dialect.Set, v transcript.Value) bool {
 type tally struct {
 	set           *dialect.Set
 	n             int // records looked at
-	byClass       [5]int
+	byClass       [4]int
 	logs          votes
 	candidates    []Candidate
 	pointer       string
 	conversations int
 	sure          bool
+	told          bool // a record has the marks of a dialect that somebody has described
 	emptyArray    bool
 	unspoken      bool // an object that holds a conversation before its first message
 	alien         int  // messages of a dialect that is not known
 	forced        *dialect.Dialect
 	docLog        *dialect.Dialect
-	patch         *dialect.Dialect // of the document that a log begins with
 	wraps         wrapTally
 	wrap          string   // of the first place found
 	keys          []string // of the first object, for a reason
@@ -107,6 +106,9 @@ func (t *tally) candidate(d *dialect.Dialect, claim dialect.Claim, key dialect.S
 			c.Key = fmt.Sprintf("%s at byte %d", key, at)
 			c.at = at
 		}
+		if d.Own() {
+			c.own++
+		}
 		c.Decisive++
 	} else {
 		if c.Key == "" {
@@ -121,7 +123,7 @@ func (t *tally) candidate(d *dialect.Dialect, claim dialect.Claim, key dialect.S
 func (t *tally) element(v transcript.Value) (claimed bool) {
 	sure := false
 	for d := range t.set.Asked(v) {
-		c, key := d.Driver.Claim(v)
+		c, key := d.Claim(v)
 		if !says(c, v) {
 			continue
 		}
@@ -143,6 +145,7 @@ func (t *tally) add(v transcript.Value, document bool) {
 			}
 		}
 	}
+	t.told = t.told || t.set.Told(v) != nil
 	if c := t.logs.add(t.set, v); c.Claim != dialect.ClaimNone {
 		t.byClass[classLog]++
 		t.sure = t.sure || c.Claim == dialect.ClaimDecisive
@@ -169,14 +172,6 @@ func (t *tally) add(v transcript.Value, document bool) {
 	if dialect.Alien(v) {
 		t.alien++
 		t.byClass[classOther]++
-		return
-	}
-	if d, begins := patchOf(t.set, v); d != nil {
-		t.byClass[classPatch]++
-		if begins && t.patch == nil {
-			t.patch = d
-			t.candidate(d, dialect.ClaimDecisive, dialect.Sign{Member: string(d.Patch.Value) + "." + d.Patch.List}, v.Span().Start)
-		}
 		return
 	}
 	found := find(t.set, v)
@@ -275,10 +270,7 @@ func (t *tally) decided() bool {
 func (t *tally) decide(s *shape) {
 	best := classOther
 	log := t.logs.best()
-	for _, c := range []class{classLog, classMessage, classConversation, classPatch} {
-		if c == classPatch && t.patch == nil {
-			continue // nothing is known of what is changed
-		}
+	for _, c := range []class{classLog, classMessage, classConversation} {
 		if c == classLog && (log == nil || log.headers+log.speaks == 0 && !log.linked) {
 			continue // it only looks like one
 		}
@@ -314,6 +306,9 @@ func (t *tally) decide(s *shape) {
 	s.Sure = t.sure
 	s.Wrap = t.wrap
 	slices.SortStableFunc(t.candidates, func(a, b Candidate) int {
+		if a.own != b.own {
+			return cmp.Compare(b.own, a.own)
+		}
 		if a.Held != b.Held {
 			return b.Held - a.Held
 		}
@@ -345,9 +340,6 @@ func (t *tally) decide(s *shape) {
 		if s.Framing == transcript.FramingDocument {
 			s.Container = ContainerDocument
 		}
-	case classPatch:
-		s.Container, s.Sure = ContainerFoldingLog, true
-		s.Pointer = pointer([]string{string(t.patch.Patch.Value), t.patch.Patch.List})
 	case classConversation:
 		s.Pointer = t.pointer
 		switch {

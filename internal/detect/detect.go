@@ -35,7 +35,8 @@ type Candidate struct {
 	Held     int    // objects around messages that only its files have
 	Key      string // the first discriminating key, with where it stands
 
-	at int64 // where the first decisive element stands
+	at  int64 // where the first decisive element stands
+	own int   // elements that have the marks of a dialect that somebody has described
 }
 
 // A Decision says what a file was found to be, and why.
@@ -109,7 +110,7 @@ const (
 	ContainerConversations = "jsonl-conversations" // a conversation a line
 	ContainerLinkedLog     = "linked-log"          // a log whose records name their parents
 	ContainerEventLog      = "event-log"           // a log without links
-	ContainerFoldingLog    = "folding-log"         // a log in which a record takes the place of an earlier one, or changes it
+	ContainerFoldingLog    = "folding-log"         // a log in which a record takes the place of an earlier one
 	ContainerEmpty         = "empty"
 )
 
@@ -117,6 +118,7 @@ const (
 // It returns an *ErrNotTranscript when there is none to be found.
 func Read(src *transcript.Source, opts Options, yield func(*transcript.Conversation) error) (*File, error) {
 	f := &File{}
+	opts.Dialects, opts.Dialect = opts.Dialects.Given(opts.Dialect)
 	shape, err := survey(src, opts)
 	if err != nil {
 		return f, err
@@ -208,7 +210,7 @@ func survey(src *transcript.Source, opts Options) (*shape, error) {
 		}
 	}
 	t.decide(s)
-	if reason := known.reason(); reason != "" && opts.Dialect == nil {
+	if reason := known.reason(); reason != "" && opts.Dialect == nil && !t.told {
 		s.class, s.reason = classOther, reason
 		return s, nil
 	}
@@ -329,8 +331,6 @@ func (r *reader) sink() sink {
 		return newLogSink(r, r.shape.log)
 	case classFold:
 		return &foldSink{r: r, folder: newFolder(r.opts.Dialects.ByName(r.shape.Dialect).Fold, false)}
-	case classPatch:
-		return &patchSink{r: r, d: r.opts.Dialects.ByName(r.shape.Dialect)}
 	case classMessage:
 		return &lineSink{r: r, seq: r.newSequence("")}
 	case classConversation:
@@ -512,7 +512,7 @@ func (r *reader) newSequence(name string) *sequence {
 
 // choose settles the dialect of elements that are all at hand.
 func (q *sequence) choose(p place) {
-	if q.primary == nil && p.held {
+	if q.primary == nil && p.held && !p.told(q.r.opts.Dialects) {
 		q.primary = p.hint
 	}
 	if q.primary != nil {
@@ -531,6 +531,22 @@ func (q *sequence) choose(p place) {
 	}
 }
 
+// told reports whether an element has the marks of a dialect that somebody has
+// described.
+func (p *place) told(set *dialect.Set) bool {
+	if len(set.Own()) == 0 {
+		return false
+	}
+	for _, part := range p.parts {
+		for _, e := range part.Elements() {
+			if set.Told(e.Path(p.wrap...)) != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // add reads one element. It returns false for one that no dialect claims, and
 // for book-keeping.
 func (q *sequence) add(record int32, v transcript.Value) bool {
@@ -545,7 +561,7 @@ func (q *sequence) add(record int32, v transcript.Value) bool {
 		return false
 	}
 	q.r.seen++
-	claim, _ := d.Driver.Claim(v)
+	claim := d.Reads(v)
 	foreign := false
 	if claim < dialect.ClaimShared && (claim == dialect.ClaimNone || !onlyText(v)) {
 		other, otherClaim, _ := claimOf(q.r.opts.Dialects, v)

@@ -314,7 +314,7 @@ func readInto(rd dialect.Reader, d *dialect.Dialect, payload, turnAlt transcript
 	if tr, ok := rd.(dialect.TurnReader); ok {
 		return tr.ReadPart(payload, turnAlt)
 	}
-	if claim, _ := d.Driver.Claim(payload); claim == dialect.ClaimNone {
+	if d.Reads(payload) == dialect.ClaimNone {
 		return false
 	}
 	rd.Read(payload)

@@ -79,9 +79,18 @@ func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v transcript.Val
 	if typ.Kind() != transcript.String || h.any(l.Unlike) != "" {
 		return recordClaim{}
 	}
+	speaks := slices.ContainsFunc(l.Speaks, typ.Is)
+	switch {
+	case d.Told(v) && speaks:
+		return recordClaim{Claim: dialect.ClaimDecisive, sign: d.Mark().String(), speaks: true}
+	case d.Told(v):
+		return recordClaim{Claim: dialect.ClaimPlain, sign: d.Mark().String()}
+	case d.MarksOnly() && speaks:
+		return recordClaim{}
+	}
 	evidence := h.any(l.Evidence)
 	name := l.Type.Key()
-	if slices.ContainsFunc(l.Speaks, typ.Is) {
+	if speaks {
 		payload := v
 		if l.Payload != "" {
 			payload = h.in(l.Payload)
@@ -132,8 +141,9 @@ func logOf(set *dialect.Set, v transcript.Value) (best *dialect.Dialect, claim r
 	}
 	var h head
 	h.read(v)
+	told := set.Told(v)
 	for _, d := range set.All() {
-		if d.Log == nil {
+		if d.Log == nil || told != nil && d != told {
 			continue
 		}
 		if c := claimRecord(set, d, &h, v); c.Claim > claim.Claim {
@@ -165,8 +175,9 @@ func (t *votes) add(set *dialect.Set, v transcript.Value) recordClaim {
 	}
 	var h head
 	h.read(v)
+	told := set.Told(v)
 	for _, d := range set.All() {
-		if d.Log == nil {
+		if d.Log == nil || told != nil && d != told {
 			continue
 		}
 		c := claimRecord(set, d, &h, v)
@@ -216,6 +227,10 @@ func (n *vote) count(c recordClaim, v transcript.Value, h *head) {
 	}
 }
 
+// own reports whether records have the marks of a log that somebody has
+// described.
+func (n *vote) own() bool { return n.dialect.Own() && n.decisive > 0 }
+
 // total is how many records could be of the log.
 func (n *vote) total() int { return n.headers + n.decisive + n.plain }
 
@@ -225,6 +240,10 @@ func (t votes) best() *vote {
 	for i := range t {
 		n := &t[i]
 		switch {
+		case best != nil && n.own() != best.own():
+			if n.own() {
+				best = n
+			}
 		case best == nil, n.headers > 0 && best.headers == 0:
 			best = n
 		case best.headers > 0 && n.headers == 0:

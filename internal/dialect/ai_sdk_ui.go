@@ -25,9 +25,9 @@ var AISDKUI = &Dialect{
 				State: "state", States: toolPartStates,
 				Result: "output|result", Failure: "errorText|approval.reason",
 				Server: "providerExecuted",
-				Answer: []Setting{{To: "state", Raw: `"output-error"`}, {To: "errorText", Raw: "$text"}},
+				Answer: []Setting{{To: "state", Raw: `"output-error"`}, {To: "errorText", Raw: `"$text"`}},
 				Refusal: []Setting{
-					{To: "state", Raw: `"output-denied"`}, {To: "approval.approved", Raw: "false"}, {To: "approval.reason", Raw: "$text", Keep: true},
+					{To: "state", Raw: `"output-denied"`}, {To: "approval.approved", Raw: "false"}, {To: "approval.reason", Raw: `"$text"`, Keep: true},
 				},
 				Approval: "approval.approved",
 			},
@@ -43,7 +43,7 @@ var AISDKUI = &Dialect{
 // version 4 writes it, which knows no errors.
 var toolPartStates = []StateName{
 	{Written: "input-streaming", State: transcript.CallInterrupted, Answer: []Setting{
-		{To: "state", Raw: `"output-error"`}, {To: "input", Raw: "{}", Keep: true}, {To: "errorText", Raw: "$text"},
+		{To: "state", Raw: `"output-error"`}, {To: "input", Raw: "{}", Keep: true}, {To: "errorText", Raw: `"$text"`},
 	}},
 	{Written: "input-available", State: transcript.CallOpen},
 	{Written: "approval-requested", State: transcript.CallWaiting},
@@ -52,10 +52,10 @@ var toolPartStates = []StateName{
 	{Written: "output-error", State: transcript.CallFailed},
 	{Written: "output-denied", State: transcript.CallFailed},
 	{Written: "partial-call", State: transcript.CallInterrupted, Answer: []Setting{
-		{To: "state", Raw: `"result"`}, {To: "args", Raw: "{}", Keep: true}, {To: "result", Raw: "$text"},
+		{To: "state", Raw: `"result"`}, {To: "args", Raw: "{}", Keep: true}, {To: "result", Raw: `"$text"`},
 	}},
 	{Written: "call", State: transcript.CallOpen, Answer: toolInvocationAnswer},
 	{Written: "result", State: transcript.CallDone},
 }
 
-var toolInvocationAnswer = []Setting{{To: "state", Raw: `"result"`}, {To: "result", Raw: "$text"}}
+var toolInvocationAnswer = []Setting{{To: "state", Raw: `"result"`}, {To: "result", Raw: `"$text"`}}

@@ -18,7 +18,7 @@ var AutoGen = &Dialect{
 	},
 	Members: map[transcript.Member]Path{transcript.MemberArguments: "arguments", transcript.MemberResultName: "name", transcript.MemberContent: "content"},
 	Driver: &Blocks{
-		Role: "type", Content: "content", Assistant: "AssistantMessage", Only: true,
+		Role: "type", Content: "content", Only: true,
 		Roles: []RoleName{
 			{"UserMessage", transcript.RoleUser},
 			{"SystemMessage", transcript.RoleSystem},

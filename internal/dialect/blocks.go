@@ -2,7 +2,6 @@ package dialect
 
 import (
 	"bytes"
-	"cmp"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -54,7 +53,6 @@ type Blocks struct {
 	// TextBlock is how a block of text is written, the first whose If the
 	// message has, or the block that it takes the place of.
 	TextBlock []Form
-	Assistant string // the role of a message that makes calls, where it is not "assistant"
 }
 
 // A PartKind is what a block is to a transcript.
@@ -98,14 +96,13 @@ type Part struct {
 	Signature Path
 	Signs     bool
 	// Answer is how a result of a call of this kind is written.
-	Answer string
+	Answer Template
 }
 
-// A Form is a piece of JSON in which the texts "$id", "$name", "$args", "$text"
-// and "$blocks" stand for values. A member whose value is not there is left out.
+// A Form is a template for what is written near a message.
 type Form struct {
 	If   Path // a member of what it is written for; "" for always
-	JSON string
+	JSON Template
 	Copy []string // members that are taken over from that message
 }
 
@@ -172,15 +169,10 @@ func (d *Blocks) kindOf(block transcript.Value) *Part {
 
 // roleOf returns the role that a message of the dialect names.
 func (d *Blocks) roleOf(v transcript.Value) transcript.Role {
-	for _, r := range d.Roles {
-		if v.Is(r.Written) {
-			return r.Role
-		}
-	}
 	if !v.Exists() && d.NoRole != "" {
 		return roleNamed([]byte(d.NoRole))
 	}
-	return roleOf(v)
+	return roleIn(d.Roles, v)
 }
 
 // Claim implements Driver.
@@ -280,13 +272,17 @@ func (r *blocksReader) ReadPart(v, turn transcript.Value) bool {
 func (r *blocksReader) Read(v transcript.Value) { r.read(v) }
 
 func (r *blocksReader) read(v transcript.Value) bool {
-	var f [maxFields]transcript.Value
+	var got [maxFields]transcript.Value
 	paths := append(make([]Path, 0, maxFields), r.Role, r.Content, r.MessageID)
 	for _, c := range r.Aborted {
 		paths = append(paths, c.At)
 	}
 	for _, c := range r.Hidden {
 		paths = append(paths, c.At)
+	}
+	f := got[:]
+	if len(paths) > len(f) {
+		f = make([]transcript.Value, len(paths))
 	}
 	fields(r.b, v, paths, f[:len(paths)])
 	own := r.Own != nil && f[0].Is(r.OwnRole)
@@ -454,10 +450,14 @@ func (p *Part) server(v transcript.Value) (bool, transcript.CallKind) {
 }
 
 func (r *blocksReader) result(v transcript.Value, p *Part, role transcript.Role) {
-	var f [maxFields]transcript.Value
+	var got [maxFields]transcript.Value
 	paths := append(make([]Path, 0, maxFields), p.ID, p.Payload, p.Name)
 	for _, c := range p.Error {
 		paths = append(paths, c.At)
+	}
+	f := got[:]
+	if len(paths) > len(f) {
+		f = make([]transcript.Value, len(paths))
 	}
 	fields(r.b, v, paths, f[:len(paths)])
 	res := transcript.Result{
@@ -515,14 +515,18 @@ func absentRaw(raw string) bool {
 	return raw == "" || raw == "null" || raw == `""` || raw == `"null"`
 }
 
-// maxFields bounds how many members a row looks for at once.
+// maxFields is how many members a row looks for at once, as a rule.
 const maxFields = 8
 
 // fields fills out with what the paths lead to in v, None for empty ones, and
 // reports doubled keys of v.
 func fields(b *transcript.Builder, v transcript.Value, paths []Path, out []transcript.Value) {
 	var few [maxFields]string
-	keys := few[:len(paths)]
+	keys := few[:]
+	if len(paths) > len(few) {
+		keys = make([]string, len(paths))
+	}
+	keys = keys[:len(paths)]
 	for i, p := range paths {
 		if keys[i] = string(p); strings.IndexByte(keys[i], '.') >= 0 || strings.IndexByte(keys[i], '|') >= 0 {
 			keys[i] = ""
@@ -585,13 +589,13 @@ func (d *Blocks) WriteText(near transcript.Value, text string) []Field {
 		return nil
 	}
 	if d.Own != nil {
-		return []Field{{d.Role.Key(), `"user"`}, {d.Content.Key(), text}}
+		return []Field{{d.Role.Key(), `"` + writtenRole(d.Roles, transcript.RoleUser) + `"`}, {d.Content.Key(), text}}
 	}
 	return fill(d.textBlock(near), map[string]string{"$text": text})
 }
 
 // textBlock returns how a block of text is written for v.
-func (d *Blocks) textBlock(v transcript.Value) string {
+func (d *Blocks) textBlock(v transcript.Value) Template {
 	if f := formFor(d.TextBlock, v); f != nil {
 		return f.JSON
 	}
@@ -614,7 +618,7 @@ func (d *Blocks) Retagged(_, _ transcript.CallKind) string { return "" }
 
 // Keys implements Writer.
 func (d *Blocks) Keys(v transcript.Value) WriterKeys {
-	out := WriterKeys{Type: d.Tag.Key(), TextBlock: d.textBlock(v), Assistant: cmp.Or(d.Assistant, "assistant")}
+	out := WriterKeys{Type: d.Tag.Key(), TextBlock: d.textBlock(v), Assistant: writtenRole(d.Roles, transcript.RoleAssistant)}
 	content := d.Content.Nth(0)
 	for alt := range d.Content.Alternatives() {
 		if alt.In(v).Exists() {

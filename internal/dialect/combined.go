@@ -1,7 +1,6 @@
 package dialect
 
 import (
-	"bytes"
 	"iter"
 	"slices"
 	"strings"
@@ -15,8 +14,6 @@ type Combined struct {
 	// Members are the members of a message of which each has one at least:
 	// without any, nothing else is looked at.
 	Members []string
-	// Never are members that no message has.
-	Never []string
 	// Kind says what an element is; where it is given, one that is none of Kinds
 	// is not the dialect's. One that ends in "*" is the beginning of a kind.
 	Kind  Path
@@ -24,8 +21,8 @@ type Combined struct {
 	// Marks lead to what only this dialect's messages have, one set of them
 	// complete.
 	Marks [][]Path
-	// Own are the ways to write a role that only this dialect has.
-	Own []string
+	// Own is how the role is written that only this dialect has.
+	Own string
 	// Plain lead to what a message without calls has, all of it.
 	Plain []Path
 	// Role is who speaks; without it the model does. Roles are spellings of its
@@ -34,29 +31,16 @@ type Combined struct {
 	Roles []RoleName
 	Turn  Path // what the messages of one turn share
 	Text  Path // a text, or a list of parts with one
-	// Prompt is what a human typed, where an element holds that and what the
-	// model did with it.
-	Prompt Path
-	// Rounds are what the model did with it, one turn each, in an element that
-	// has a list of them. Then the rest of it only repeats them.
-	Rounds Rounds
 	// Records are where the calls stand. A call that an earlier one of them has
 	// as well is a copy.
 	Records []Records
 	// Results are where results stand by themselves, beside the calls.
 	Results Answers
-	// Aborted holds where the calls of a message were broken off, Hidden where it
-	// is not sent: any of them.
-	Aborted, Hidden []Cond
+	// Aborted leads to true, or to anything but false, on a message whose calls
+	// were broken off.
+	Aborted Path
 	// Needless are tools that are never answered.
 	Needless []string
-}
-
-// Rounds are turns of the model in one element. Paths lead from the round.
-type Rounds struct {
-	In              Path // from the element: the list
-	Text, Reasoning Path
-	Records         Records
 }
 
 // Records are a list of records of calls, or one record.
@@ -79,9 +63,6 @@ type Records struct {
 	States []StateName
 	// Result is what it was answered with, Failure the same after an error.
 	Result, Failure Path
-	// ByID leads from the message to an object whose members are results, each
-	// under the id of its call.
-	ByID Path
 	// Apart is set where results stand in elements of their own.
 	Apart bool
 	// Answered is set where only a call with a Result was answered, whatever its
@@ -102,7 +83,7 @@ type Answers struct {
 	Tag  Path
 	Tags []string
 	// Record leads from the element to the result, ID, Name and Payload from
-	// there; without an ID results have none by design. Error is there on a result that is an error.
+	// there. Error is there on a result that is an error.
 	Record            Path
 	ID, Name, Payload Path
 	Error             Path
@@ -121,9 +102,9 @@ type StateName struct {
 // A Setting is a member of a record that is set when its call gets a result.
 type Setting struct {
 	To Path
-	// Raw is its value as JSON. "$text" stands in it for the text of the result
-	// as a JSON string, "$id" and "$name" for the call's.
-	Raw string
+	// Raw is its value, where "$text" stands for the text of the result, "$id"
+	// and "$name" for the call's.
+	Raw Template
 	// From leads to the value instead, in the record or else in the message; a
 	// member that finds none is left out.
 	From Path
@@ -133,7 +114,7 @@ type Setting struct {
 
 // Claim implements Driver.
 func (d *Combined) Claim(v transcript.Value) (Claim, Sign) {
-	if v.Kind() != transcript.Object || !hasMember(v, d.Members) || len(d.Never) > 0 && hasMember(v, d.Never) {
+	if v.Kind() != transcript.Object || !hasMember(v, d.Members) {
 		return ClaimNone, Sign{}
 	}
 	if d.Kind != "" && !tagged(d.Kinds, d.Kind.In(v)) {
@@ -148,7 +129,7 @@ func (d *Combined) Claim(v transcript.Value) (Claim, Sign) {
 			}
 		}
 	}
-	if res := &d.Results; res.Has != "" {
+	if res := &d.Results; res.ID != "" && res.Has != "" {
 		if list := res.In.In(v); listable(list) && res.claims(list) {
 			return ClaimDecisive, Sign{Member: res.Has.Key()}
 		}
@@ -160,9 +141,9 @@ func (d *Combined) Claim(v transcript.Value) (Claim, Sign) {
 	}
 	if len(d.Plain) > 0 && leadsTo(v, d.Plain) {
 		switch {
-		case contains(d.Own, role):
+		case d.Own != "" && role.Is(d.Own):
 			return ClaimDecisive, Sign{d.Role.Key(), role}
-		case d.roleOf(role) != transcript.RoleOther || d.Own != nil:
+		case d.roleOf(role) != transcript.RoleOther || d.Own != "":
 			return ClaimPlain, Sign{d.Role.Key(), role}
 		}
 	}
@@ -201,12 +182,7 @@ func (d *Combined) roleOf(v transcript.Value) transcript.Role {
 	if !v.Exists() {
 		return transcript.RoleAssistant
 	}
-	for i := range d.Roles {
-		if v.Is(d.Roles[i].Written) {
-			return d.Roles[i].Role
-		}
-	}
-	return roleOf(v)
+	return roleIn(d.Roles, v)
 }
 
 // claims returns the sign of the first call in a list that no other dialect
@@ -240,7 +216,7 @@ func (rs *Records) elements(v transcript.Value) iter.Seq[transcript.Value] {
 
 // elements yields what may be a result.
 func (a *Answers) elements(v transcript.Value) iter.Seq[transcript.Value] {
-	if a.ID == "" && a.Name == "" {
+	if a.ID == "" {
 		return func(func(transcript.Value) bool) {}
 	}
 	return listed(a.In.In(v))
@@ -330,7 +306,7 @@ func (rs *Records) decisive(rec transcript.Value) bool {
 func (rs *Records) state(rec transcript.Value) *StateName {
 	v := member(rs.State, rec)
 	for i := range rs.States {
-		if writes(v, rs.States[i].Written) {
+		if v.Is(rs.States[i].Written) {
 			return &rs.States[i]
 		}
 	}
@@ -352,61 +328,8 @@ type combinedReader struct {
 }
 
 func (r *combinedReader) Read(v transcript.Value) {
-	r.b.Fields(v, nil, nil)
-	from := len(r.b.Conv.Messages)
-	if prompt := member(r.Prompt, v); prompt.Exists() {
-		r.b.Begin(prompt, transcript.Value{}, transcript.RoleUser, "").Flags |= transcript.MessageTyped
-		r.text(prompt)
-	}
-	if rounds := member(r.Rounds.In, v); rounds.First().Exists() {
-		r.rounds(v, rounds)
-	} else if r.Prompt == "" || !hollow(r.Records[0].In.In(v)) {
-		r.message(v)
-	}
-	flags := transcript.MessageFlags(0)
-	if anyHolds(r.Aborted, v) {
-		flags |= transcript.MessageAborted
-	}
-	if anyHolds(r.Hidden, v) {
-		flags |= transcript.MessageSuperseded
-	}
-	for i := from; flags != 0 && i < len(r.b.Conv.Messages); i++ {
-		r.b.Conv.Messages[i].Flags |= flags
-	}
-}
-
-// rounds reads the turns of the model, and the results that no call of theirs
-// has asked for.
-func (r *combinedReader) rounds(v, rounds transcript.Value) {
-	b, rs := r.b, &r.Rounds.Records
-	r.seen = r.seen[:0]
-	for _, round := range rounds.Elements() {
-		b.Begin(round, transcript.Value{}, transcript.RoleAssistant, "")
-		if thought := member(r.Rounds.Reasoning, round); !hollow(thought) {
-			b.Block(transcript.BlockReasoning, thought, 0)
-		}
-		r.text(member(r.Rounds.Text, round))
-		for e := range rs.elements(round) {
-			if rec, tag, ok := rs.record(e); ok {
-				r.call(v, e, rec, tag, rs, transcript.RoleAssistant)
-			}
-		}
-	}
-	for id, result := range member(rs.ByID, v).Members() {
-		if slices.Contains(r.seen, string(id.Raw())) {
-			continue
-		}
-		b.Begin(result, transcript.Value{}, transcript.RoleTool, "")
-		b.Result(result, transcript.Result{
-			ID: transcript.TokenOf(id, id.Span()), Name: transcript.Token{Span: result.Span()}, Payload: result.Span(),
-		})
-	}
-}
-
-// message reads an element that is one message, or what the model made of a
-// prompt.
-func (r *combinedReader) message(v transcript.Value) {
 	b := r.b
+	b.Fields(v, nil, nil)
 	roleVal := member(r.Role, v)
 	role := r.roleOf(roleVal)
 	if role == transcript.RoleOther {
@@ -415,6 +338,9 @@ func (r *combinedReader) message(v transcript.Value) {
 	m := b.Begin(v, roleVal, role, string(member(r.Turn, v).Raw()))
 	if role == transcript.RoleUser {
 		m.Flags |= transcript.MessageTyped
+	}
+	if a := member(r.Aborted, v); a.Exists() && (a.Kind() != transcript.Bool || a.True()) {
+		m.Flags |= transcript.MessageAborted
 	}
 	r.seen = r.seen[:0]
 	at := len(b.Conv.Calls)
@@ -460,7 +386,7 @@ func (r *combinedReader) records(v transcript.Value, rs *Records, role transcrip
 	for e := range rs.elements(v) {
 		rec, tag, ok := rs.record(e)
 		if ok {
-			r.call(v, e, rec, tag, rs, role)
+			r.call(e, rec, tag, rs, role)
 			continue
 		}
 		switch {
@@ -484,34 +410,31 @@ func (r *combinedReader) records(v transcript.Value, rs *Records, role transcrip
 	}
 }
 
-// call reads the call of a message v that the record of an element holds.
-func (r *combinedReader) call(v, e, rec, tag transcript.Value, rs *Records, role transcript.Role) {
+func (r *combinedReader) call(e, rec, tag transcript.Value, rs *Records, role transcript.Role) {
 	b := r.b
-	main := rs == &r.Rounds.Records || rs == &r.Records[0]
 	if rs.In != "" {
 		b.Fields(rec, nil, nil)
 	}
-	id := member(rs.ID, rec)
+	id := rs.ID.In(rec)
 	if id.Kind() == transcript.String && len(id.Raw()) > 2 {
-		if slices.Contains(r.seen, string(id.Raw())) && !main {
+		if slices.Contains(r.seen, string(id.Raw())) && rs != &r.Records[0] {
 			return // a copy
 		}
 		r.seen = append(r.seen, string(id.Raw()))
-	} else if !main && len(r.seen) > 0 {
+	} else if rs != &r.Records[0] && len(r.seen) > 0 {
 		return // a copy that does not tell of which
 	}
 	call := transcript.Call{
 		ID: transcript.TokenOf(id, e.Span()), Name: transcript.TokenOf(rs.Name.In(rec), e.Span()),
 		WrongRole: role == transcript.RoleUser || role == transcript.RoleSystem,
 		Server:    member(rs.Server, rec).True(),
-		NoIDs:     rs.ID == "",
 	}
 	if name, ok := rs.nameIn(tag); ok && name != "" && !call.Name.Present() {
 		call.Name = transcript.Token{Raw: `"` + name + `"`, Span: tag.Span()}
 		call.NameInTag = true
 	}
 	call.Hosted = call.Server || slices.Contains(r.Needless, call.Name.Text())
-	if args := member(rs.Args, rec); !rs.Free {
+	if args := rs.Args.In(rec); !rs.Free {
 		setArgs(b, &call, args, rs.Want)
 	} else if call.Form = transcript.ArgsText; args.Exists() {
 		call.Args = args.Span()
@@ -526,9 +449,6 @@ func (r *combinedReader) call(v, e, rec, tag transcript.Value, rs *Records, role
 		state = said.State
 	}
 	payload := rs.payload(rec, state)
-	if rs.ByID != "" {
-		payload = keyed(rs.ByID.In(v), id)
-	}
 	answered := payload.Exists() && payload.Kind() != transcript.Null
 	switch {
 	case said == nil && answered:
@@ -550,23 +470,13 @@ func (r *combinedReader) call(v, e, rec, tag transcript.Value, rs *Records, role
 	b.Combined(e, call, res)
 }
 
-// keyed returns the member of an object whose name is written as an id is.
-func keyed(v, id transcript.Value) transcript.Value {
-	for k, val := range v.Members() {
-		if bytes.Equal(k.Raw(), id.Raw()) {
-			return val
-		}
-	}
-	return transcript.Value{}
-}
-
 // result reads a result that stands by itself.
 func (r *combinedReader) result(e transcript.Value, called bool) {
 	v, ok := r.Results.result(e)
 	if !ok {
 		return
 	}
-	id := member(r.Results.ID, v)
+	id := r.Results.ID.In(v)
 	switch none := pairsNothing(id); {
 	case none && (r.Results.Unnamed && !called || len(r.answered) > 0), r.answered[string(id.Raw())]:
 		// It answers nothing, or repeats what the record of its call says.
@@ -575,7 +485,7 @@ func (r *combinedReader) result(e transcript.Value, called bool) {
 	}
 	res := transcript.Result{
 		ID: transcript.TokenOf(id, e.Span()), Name: transcript.TokenOf(member(r.Results.Name, v), e.Span()),
-		NoIDs: (r.Results.Unnamed || r.Results.ID == "") && pairsNothing(id), Error: member(r.Results.Error, v).Exists(),
+		NoIDs: r.Results.Unnamed && pairsNothing(id), Error: member(r.Results.Error, v).Exists(),
 	}
 	if p := r.Results.Payload.In(v); p.Exists() {
 		res.Payload = p.Span()
@@ -645,9 +555,9 @@ func (d *Combined) WriteState(message transcript.Value, at transcript.Span, text
 			if inTag, ok := rs.nameIn(tag); ok && name == "" {
 				name = `"` + inTag + `"`
 			}
-			fill := strings.NewReplacer("$text", text, "$id", own, "$name", name)
+			values := map[string]string{"$text": text, "$id": own, "$name": name}
 			for _, s := range sets {
-				if m, ok := s.member(message, rec, fill); ok {
+				if m, ok := s.member(message, rec, values); ok {
 					out = append(out, m)
 				}
 			}
@@ -657,21 +567,21 @@ func (d *Combined) WriteState(message transcript.Value, at transcript.Span, text
 }
 
 // member returns the member that a setting sets.
-func (s *Setting) member(message, rec transcript.Value, fill *strings.Replacer) (Member, bool) {
-	m := Member{Object: rec, Path: strings.Split(string(s.To), "."), Raw: fill.Replace(s.Raw)}
+func (s *Setting) member(message, rec transcript.Value, values map[string]string) (Member, bool) {
+	m := Member{Object: rec, Path: strings.Split(string(s.To), ".")}
 	if s.Keep && s.To.In(rec).Exists() {
 		return m, false
 	}
-	if s.From != "" {
-		from := s.From.In(rec)
-		if !from.Exists() {
-			from = s.From.In(message)
-		}
-		if m.Raw = string(from.Raw()); m.Raw == "" {
-			return m, false
-		}
+	if s.From == "" {
+		m.Raw = filled(transcript.NewValue([]byte(s.Raw), 0), values)
+		return m, m.Raw != ""
 	}
-	return m, true
+	from := s.From.In(rec)
+	if !from.Exists() {
+		from = s.From.In(message)
+	}
+	m.Raw = string(from.Raw())
+	return m, m.Raw != ""
 }
 
 // WriteResult implements Writer: results are states of their calls.

@@ -32,7 +32,7 @@ var Continue = &Dialect{
 				Result: "output",
 				Answer: []Setting{
 					{To: "status", Raw: `"errored"`},
-					{To: "output", Raw: `[{"name":"Tool Result","description":"Tool execution result","content":$text}]`},
+					{To: "output", Raw: `[{"name":"Tool Result","description":"Tool execution result","content":"$text"}]`},
 				},
 			},
 			{In: "message.toolCalls", ID: "id", Name: "function.name", Args: "function.arguments", Apart: true},

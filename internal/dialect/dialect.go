@@ -73,11 +73,16 @@ type Dialect struct {
 	// Provider names the profile that the dialect's own provider has.
 	Provider string
 	Window   transcript.Window
+	// Tells are conditions by which an element, or a record of the dialect's log,
+	// is known where somebody describes a dialect of their own: one of which all
+	// hold is the dialect's, and no other is. Built-in dialects have none, and
+	// leave it to the driver.
+	Tells []Cond `toml:"marks"`
 	// Marks are names of members, and what a tag or a role says, of which one
 	// is in every element that the dialect claims, or in a block of it. A
 	// dialect without marks is asked about each element.
-	Marks  []string
-	Driver Driver
+	Marks  []string `toml:"-"`
+	Driver Driver   `toml:"-"`
 	// Members name what a few rules ask for and repairs add, from the element of
 	// the call or the result, from the block or the message.
 	Members map[transcript.Member]Path
@@ -94,15 +99,77 @@ type Dialect struct {
 	Log *Log
 	// Fold describes a log in which records take the place of earlier ones.
 	Fold *Fold
-	// Patch describes a log of changes to a document, where the dialect's
-	// messages stand in such logs too.
-	Patch *Patch
 	// Head describes the record before the messages of a file; nil where there
 	// is none, or where it does not matter.
 	Head *Head
 	// Holder describes the object that holds the messages, where that tells the
 	// dialect; nil elsewhere.
 	Holder *Holder
+
+	given bool
+}
+
+// Own reports whether somebody has described the dialect.
+func (d *Dialect) Own() bool { return len(d.Tells) > 0 }
+
+// Given returns the dialect for a file that is said to be written in it: it
+// claims what the driver does, whether its marks are there or not.
+func (d *Dialect) Given() *Dialect {
+	if !d.Own() {
+		return d
+	}
+	given := *d
+	given.given = true
+	return &given
+}
+
+// MarksOnly reports whether an element without the marks is not the dialect's,
+// whatever the driver makes of it.
+func (d *Dialect) MarksOnly() bool { return d.Own() && !d.given }
+
+// Told reports whether the marks of a dialect that somebody has described hold
+// of an element, or of a record of its log.
+func (d *Dialect) Told(v transcript.Value) bool {
+	if !d.Own() || v.Kind() != transcript.Object {
+		return false
+	}
+	for i := range d.Tells {
+		if !d.Tells[i].holds(v) {
+			return false
+		}
+	}
+	return true
+}
+
+// Mark is the sign of an element that the marks tell.
+func (d *Dialect) Mark() Sign {
+	marks := make([]string, len(d.Tells))
+	for i, c := range d.Tells {
+		marks[i] = c.String()
+	}
+	return Sign{Member: strings.Join(marks, ", ")}
+}
+
+// Claim says whether v is an element of the dialect, and by which sign that was
+// decided.
+func (d *Dialect) Claim(v transcript.Value) (Claim, Sign) {
+	switch {
+	case d.Told(v):
+		return ClaimDecisive, d.Mark()
+	case d.MarksOnly():
+		return ClaimNone, Sign{}
+	}
+	return d.Driver.Claim(v)
+}
+
+// Reads is Claim for an element of a file that is known to be written in the
+// dialect: not all of its elements need have the marks.
+func (d *Dialect) Reads(v transcript.Value) Claim {
+	if d.Told(v) {
+		return ClaimDecisive
+	}
+	claim, _ := d.Driver.Claim(v)
+	return claim
 }
 
 // A Fold says how the records of a log take the place of earlier ones.
@@ -124,37 +191,6 @@ type Fold struct {
 // Controls reports whether a record is one of book-keeping.
 func (f *Fold) Controls(v transcript.Value) bool {
 	return v.Kind() == transcript.Object && (hasMember(v, f.Control) || f.Kind != "" && tagged(f.Kinds, f.Kind.In(v)))
-}
-
-// A Patch says how the records of a log change a document, in which messages
-// are the elements of a list.
-type Patch struct {
-	// Kind says what a record does: it begins with a document, or it sets,
-	// extends or deletes what it leads to.
-	Kind                     Path
-	Start, Set, Push, Delete string
-	// At is the way there, a list of names and places in lists; Value what is set,
-	// or the list of what is put at the end; Length how much of the list is kept
-	// before, all of it where that is not said.
-	At, Value, Length Path
-	// List leads to the list of messages, a member of the document. Has leads to
-	// what a document has: all of it.
-	List string
-	Has  []Path
-}
-
-// Begins reports whether a record begins with a document of messages.
-func (p *Patch) Begins(v transcript.Value) bool {
-	return writes(p.Kind.In(v), p.Start) && leadsTo(p.Value.In(v), p.Has) && p.Value.In(v).Get(p.List).Kind() == transcript.Array
-}
-
-// Changes reports whether a record changes a document.
-func (p *Patch) Changes(v transcript.Value) bool {
-	if p.At.In(v).Kind() != transcript.Array {
-		return false
-	}
-	kind := p.Kind.In(v)
-	return writes(kind, p.Set) || writes(kind, p.Push) || writes(kind, p.Delete)
 }
 
 // A Head is a record before the messages of a file, one a line, that counts
@@ -203,10 +239,6 @@ func All() []*Dialect {
 		ACP,
 		GeminiStreamJSON,
 		DroidStreamJSON,
-		GooseStreamJSON,
-		MuseCode,
-		DeepSeekHarness,
-		LLaMAFactory,
 		OpenAIChat,
 		Anthropic,
 		OpenAIResponses,
@@ -218,9 +250,6 @@ func All() []*Dialect {
 		ATIF,
 		CodexExec,
 		OpenHands,
-		VSCodeChat,
-		Trae,
-		CohereV1,
 		ShareGPT,
 		GrokChat,
 		MistralEntries,

@@ -11,6 +11,7 @@ import (
 type Events struct {
 	Type    Path // what kind of event it is
 	Says    []Saying
+	Roles   []RoleName // roles that only this dialect writes so
 	Calls   []CallEvent
 	Results []ResultEvent
 }
@@ -43,15 +44,12 @@ type CallEvent struct {
 	// Again is set where the event may tell of a call that another one made.
 	Again bool
 	// Answer is how a result is written, "" where it cannot be made up.
-	Answer string
+	Answer Template
 }
 
 // A ResultEvent is a kind of event that answers a call.
 type ResultEvent struct {
-	Type string
-	// In leads to a list of results, from which the rest leads; "" where the event
-	// is one result.
-	In      Path
+	Type    string
 	ID      Path
 	Payload Path
 	// Done holds where the call has come to its end, any of them; none for
@@ -73,7 +71,7 @@ func (d *Events) Claim(v transcript.Value) (Claim, Sign) {
 	if c := d.call(typ); c != nil && (c.ID.In(v).Exists() || c.Name.In(v).Exists()) {
 		return ClaimDecisive, sign
 	}
-	if r := d.result(typ); r != nil && (r.ID.In(v).Exists() || r.In != "" && r.ID.In(r.In.In(v).First()).Exists()) {
+	if r := d.result(typ); r != nil && r.ID.In(v).Exists() {
 		return ClaimDecisive, sign
 	}
 	if s := d.saying(typ); s != nil {
@@ -142,13 +140,7 @@ func (r *eventsReader) Read(v transcript.Value) {
 		r.read(v, c)
 		return
 	}
-	if res := r.result(typ); res != nil && res.In != "" {
-		r.begin(v, transcript.Value{}, transcript.RoleTool, "", false)
-		for _, e := range res.In.In(v).Elements() {
-			r.answer(e, res.ID.In(e), res.Payload, anyHolds(res.Error, e))
-		}
-		return
-	} else if res != nil {
+	if res := r.result(typ); res != nil {
 		id := res.ID.In(v)
 		if len(res.Done) > 0 && (r.done[string(id.Raw())] || !anyHolds(res.Done, v)) {
 			return // it tells of the progress of a call
@@ -165,7 +157,7 @@ func (r *eventsReader) Read(v transcript.Value) {
 	role, at := s.Role, transcript.Value{}
 	if s.RoleAt != "" {
 		at = s.RoleAt.In(v)
-		role = roleOf(at)
+		role = roleIn(r.Roles, at)
 	}
 	turn := ""
 	if s.Turn != "" && role == transcript.RoleAssistant {
@@ -274,7 +266,7 @@ func (d *Events) Retagged(_, _ transcript.CallKind) string { return "" }
 
 // Keys implements Writer.
 func (d *Events) Keys(v transcript.Value) WriterKeys {
-	keys := WriterKeys{Body: v, Type: d.Type.Key(), Assistant: "assistant"}
+	keys := WriterKeys{Body: v, Type: d.Type.Key(), Assistant: writtenRole(d.Roles, transcript.RoleAssistant)}
 	typ := d.Type.In(v)
 	if c := d.call(typ); c != nil {
 		keys.ID = c.ID.Key()

@@ -6,12 +6,48 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
+// A Template is a piece of JSON in which the texts "$id", "$name", "$args",
+// "$text" and "$blocks" stand for values. A member whose value is not there is
+// left out.
+type Template string
+
 // A Cond is a condition on a member: that it says one of Is, or that it is
 // there and not null; with Not, that it is not so.
 type Cond struct {
 	At  Path
 	Is  []string
 	Not bool
+}
+
+// UnmarshalText reads a condition as people write it: "path" for a member that is
+// there, "path=this|that" for what it says, and with a "!" before the path or the
+// "=" that it is not so.
+func (c *Cond) UnmarshalText(text []byte) error {
+	at, is, says := strings.Cut(string(text), "=")
+	*c = Cond{}
+	if rest, not := strings.CutSuffix(at, "!"); says && not {
+		at, c.Not = rest, true
+	}
+	if rest, not := strings.CutPrefix(at, "!"); not {
+		at, c.Not = rest, !c.Not
+	}
+	if says {
+		c.Is = strings.Split(is, "|")
+	}
+	c.At = Path(at)
+	return c.At.Valid()
+}
+
+// String writes a condition as people do.
+func (c Cond) String() string {
+	not := ""
+	if c.Not {
+		not = "!"
+	}
+	if len(c.Is) == 0 {
+		return not + string(c.At)
+	}
+	return string(c.At) + not + "=" + strings.Join(c.Is, "|")
 }
 
 // holds reports whether the condition holds of v.
@@ -23,17 +59,11 @@ func (c *Cond) says(got transcript.Value) bool {
 		return (got.Exists() && got.Kind() != transcript.Null) != c.Not
 	}
 	for _, is := range c.Is {
-		if writes(got, is) {
+		if got.Is(is) || got.Kind() != transcript.String && string(got.Raw()) == is {
 			return !c.Not
 		}
 	}
 	return c.Not
-}
-
-// writes reports whether a value is a string that says s, or another scalar
-// that is written so.
-func writes(v transcript.Value, s string) bool {
-	return v.Is(s) || v.Kind() != transcript.String && string(v.Raw()) == s
 }
 
 // anyHolds reports whether one of the conditions holds of v.
@@ -46,9 +76,8 @@ func anyHolds(conds []Cond, v transcript.Value) bool {
 	return false
 }
 
-// fill returns the members of a piece of JSON in which some texts stand for
-// values. A member whose value is "" is left out.
-func fill(form string, values map[string]string) []Field {
+// fill returns the members of an object that a template makes.
+func fill(form Template, values map[string]string) []Field {
 	var out []Field
 	for k, v := range transcript.NewValue([]byte(form), 0).Members() {
 		if raw := filled(v, values); raw != "" {

@@ -17,7 +17,7 @@ var GeminiCLI = &Dialect{
 		Members: []string{"toolCalls", "type"},
 		Kind:    "type", Kinds: []string{"gemini", "user", "info", "error", "warning"},
 		Plain: []Path{"id", "timestamp", "content"},
-		Own:   []string{"gemini"},
+		Own:   "gemini",
 		Role:  "type",
 		Roles: []RoleName{
 			{"gemini", transcript.RoleAssistant}, {"info", transcript.RoleOther}, {"error", transcript.RoleOther}, {"warning", transcript.RoleOther},
@@ -38,7 +38,7 @@ var GeminiCLI = &Dialect{
 				Result: "result", Answered: true,
 				Answer: []Setting{
 					{To: "status", Raw: `"error"`},
-					{To: "result", Raw: `[{"functionResponse":{"id":$id,"name":$name,"response":{"error":$text}}}]`},
+					{To: "result", Raw: `[{"functionResponse":{"id":"$id","name":"$name","response":{"error":"$text"}}}]`},
 				},
 			},
 			{In: "content", Record: "functionCall", ID: "id", Name: "name", Args: "args", Want: transcript.ArgsWantObject, Apart: true},

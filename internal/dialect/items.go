@@ -9,9 +9,10 @@ import (
 type Items struct {
 	// Faint is set for a dialect that writes plain messages as another does.
 	Faint bool
-	Type  string // of an item
-	Role  string // of a message item
-	Text  string // content of a message item
+	Type  string     // of an item
+	Role  string     // of a message item
+	Roles []RoleName // roles that only this dialect writes so
+	Text  string     // content of a message item
 	// Messages are the types of a message item; an item without a type is one
 	// too if it has a role.
 	Messages []string
@@ -91,7 +92,7 @@ func (d *Items) Claim(v transcript.Value) (Claim, Sign) {
 	if role.Kind() != transcript.String || !content.Exists() {
 		return ClaimNone, Sign{}
 	}
-	if alien || alienContent(content) || roleOf(role) == transcript.RoleTool {
+	if alien || alienContent(content) || roleIn(d.Roles, role) == transcript.RoleTool {
 		return ClaimNone, Sign{}
 	}
 	if tag := content.First().Get("type"); contains(d.TextTypes, tag) {
@@ -247,7 +248,7 @@ func (r *itemsReader) Read(v transcript.Value) {
 		begin(transcript.RoleOther).Flags |= transcript.MessageItem
 		b.Block(transcript.BlockOther, v, flags)
 	case roleVal.Kind() == transcript.String:
-		m := begin(roleOf(roleVal))
+		m := begin(roleIn(r.Roles, roleVal))
 		switch content.Kind() {
 		case transcript.String:
 			b.Block(transcript.BlockText, content, flags|textFlags(content))
@@ -309,7 +310,7 @@ func (d *Items) WriteMessage(string, transcript.Value) []Field { return nil }
 
 // WriteText implements Writer.
 func (d *Items) WriteText(_ transcript.Value, text string) []Field {
-	return []Field{{d.Role, `"user"`}, {d.Text, text}}
+	return []Field{{d.Role, `"` + writtenRole(d.Roles, transcript.RoleUser) + `"`}, {d.Text, text}}
 }
 
 // Retagged implements Writer.
@@ -332,5 +333,5 @@ func (d *Items) ofKind(kind transcript.CallKind) *ItemPair {
 
 // Keys implements Writer.
 func (d *Items) Keys(v transcript.Value) WriterKeys {
-	return WriterKeys{Body: v, Content: d.Text, ID: d.ID[0], ResultID: d.ID[0], Type: d.Type, Assistant: "assistant"}
+	return WriterKeys{Body: v, Content: d.Text, ID: d.ID[0], ResultID: d.ID[0], Type: d.Type, Assistant: writtenRole(d.Roles, transcript.RoleAssistant)}
 }

@@ -18,7 +18,7 @@ var OpenCode = &Dialect{
 		Marks:   [][]Path{{"info.role", "parts"}, {"part.sessionID", "part.type"}, {"sessionID", "messageID", "type"}},
 		Role:    "info.role|role",
 		Turn:    "part.messageID",
-		Aborted: []Cond{{At: "info.error.name"}},
+		Aborted: "info.error.name",
 		Records: []Records{{
 			In: "parts|part|", Tag: "type", Calls: []string{"tool"}, Text: "text", Reasoning: "reasoning", Step: "step-start",
 			ID: "callID", Name: "tool", Args: "state.input",
@@ -31,7 +31,7 @@ var OpenCode = &Dialect{
 			Result: "state.output", Failure: "state.error",
 			Answer: []Setting{
 				{To: "state.status", Raw: `"error"`},
-				{To: "state.error", Raw: "$text"},
+				{To: "state.error", Raw: `"$text"`},
 				{To: "state.time.start", From: "info.time.created|timestamp", Keep: true},
 				{To: "state.time.end", From: "state.time.start|info.time.completed|info.time.created|timestamp"},
 			},

@@ -1,7 +1,10 @@
 package dialect
 
 import (
+	"errors"
+	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,6 +16,22 @@ import (
 // from the end where it is negative: "id.-1" is the last element of the list id.
 // The empty path is the element itself.
 type Path string
+
+// Valid says what is wrong with a path that somebody wrote.
+func (p Path) Valid() error {
+	if p == "" {
+		return errors.New("want a path: the names of members, joined by dots")
+	}
+	for alt := range p.Alternatives() {
+		switch s := string(alt); {
+		case strings.HasPrefix(s, "/"):
+			return fmt.Errorf("%q is no path: want the names of members, joined by dots", p)
+		case s != "" && slices.Contains(strings.Split(s, "."), ""):
+			return fmt.Errorf("%q is no path: there is no name between two dots", p)
+		}
+	}
+	return nil
+}
 
 // In returns what the path leads to in v, None for nothing.
 func (p Path) In(v transcript.Value) transcript.Value {
@@ -89,6 +108,27 @@ func element(list transcript.Value, place string) transcript.Value {
 		}
 	}
 	return transcript.Value{}
+}
+
+// roleIn returns the role that a dialect with names of its own writes so.
+func roleIn(names []RoleName, v transcript.Value) transcript.Role {
+	for i := range names {
+		if v.Is(names[i].Written) {
+			return names[i].Role
+		}
+	}
+	return roleOf(v)
+}
+
+// writtenRole returns how a dialect writes a role: the first of its own names, or
+// the usual one.
+func writtenRole(names []RoleName, role transcript.Role) string {
+	for i := range names {
+		if names[i].Role == role {
+			return names[i].Written
+		}
+	}
+	return role.String()
 }
 
 // A RoleName is how a dialect writes a role.

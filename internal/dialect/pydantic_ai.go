@@ -19,7 +19,7 @@ var PydanticAI = &Dialect{
 	},
 	Driver: &Blocks{
 		Role: "kind", Roles: []RoleName{{"request", transcript.RoleUser}, {"response", transcript.RoleAssistant}},
-		Content: "parts", Tag: "part_kind", Assistant: "response",
+		Content: "parts", Tag: "part_kind",
 		Parts: []Part{
 			{
 				Is: PartCall, Tag: "tool-call", ID: "tool_call_id", Name: "tool_name", Args: "args",

@@ -59,7 +59,7 @@ type WriterKeys struct {
 	ResultID  string
 	Type      string // tells the kind of a result
 	// TextBlock is how a block of text is written, with "$text" for the text.
-	TextBlock string
+	TextBlock Template
 	Assistant string // the role of a message that makes calls
 }
 

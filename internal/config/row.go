@@ -1,0 +1,596 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/pelletier/go-toml/v2/unstable"
+
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/suggest"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// A node is a value of a config file with where it stands.
+type node struct {
+	key, at unstable.Range // at is the key's where the value has no place of its own
+	kind    nodeKind
+	text    string
+	list    []*node
+	names   []string // of the members of a table, in order
+	members map[string]*node
+}
+
+type nodeKind uint8
+
+const (
+	isTable nodeKind = iota
+	isList
+	isString
+	isBool
+	isOther // a number or a date
+)
+
+func newTable(at unstable.Range) *node {
+	return &node{key: at, at: at, members: map[string]*node{}}
+}
+
+// get returns a member of a table, nil where there is none.
+func (n *node) get(name string) *node { return n.members[name] }
+
+func (n *node) put(name string, val *node) {
+	n.names = append(n.names, name)
+	n.members[name] = val
+}
+
+// down returns the table of that name in n, which is made where it is not there;
+// of a list of tables the last.
+func (n *node) down(name string, at unstable.Range) *node {
+	next := n.get(name)
+	if next == nil {
+		next = newTable(at)
+		n.put(name, next)
+	}
+	if next.kind == isList && len(next.list) > 0 {
+		return next.list[len(next.list)-1]
+	}
+	return next
+}
+
+// tree returns the tables of a config file that can be decoded.
+func tree(text []byte) *node {
+	var p unstable.Parser
+	p.Reset(text)
+	root := newTable(unstable.Range{})
+	here := root
+	for p.NextExpression() {
+		switch e := p.Expression(); e.Kind {
+		case unstable.Table, unstable.ArrayTable:
+			here = root
+			for it := e.Key(); it.Next(); {
+				k := it.Node()
+				if name := string(k.Data); e.Kind == unstable.ArrayTable && it.IsLast() {
+					list := here.get(name)
+					if list == nil {
+						list = &node{key: k.Raw, at: k.Raw, kind: isList}
+						here.put(name, list)
+					}
+					list.list = append(list.list, newTable(k.Raw))
+				}
+				here = here.down(string(k.Data), k.Raw)
+				here.key, here.at = k.Raw, k.Raw
+			}
+		case unstable.KeyValue:
+			here.set(e)
+		}
+	}
+	return root
+}
+
+// set adds a member as it is written, with a dotted key.
+func (n *node) set(e *unstable.Node) {
+	for it := e.Key(); it.Next(); {
+		k := it.Node()
+		if it.IsLast() {
+			n.put(string(k.Data), valueOf(e.Value(), k.Raw))
+			return
+		}
+		n = n.down(string(k.Data), k.Raw)
+	}
+}
+
+func valueOf(e *unstable.Node, key unstable.Range) *node {
+	n := &node{key: key, at: e.Raw, text: string(e.Data)}
+	switch e.Kind {
+	case unstable.InlineTable:
+		n = newTable(key)
+		for it := e.Children(); it.Next(); {
+			n.set(it.Node())
+		}
+	case unstable.Array:
+		n.kind, n.at = isList, key
+		for it := e.Children(); it.Next(); {
+			if it.Node().Kind == unstable.Comment {
+				continue
+			}
+			val := valueOf(it.Node(), key)
+			if len(val.names) > 0 { // of many tables with one key
+				val.key = val.get(val.names[0]).key
+				val.at = val.key
+			}
+			n.list = append(n.list, val)
+		}
+	case unstable.String:
+		n.kind = isString
+	case unstable.Bool:
+		n.kind = isBool
+	default:
+		n.kind = isOther
+	}
+	if n.at.Length == 0 {
+		n.at = key
+	}
+	return n
+}
+
+// A rowReader makes the rows of dialects of the tables that describe them.
+type rowReader struct {
+	text     []byte
+	problems []Problem
+}
+
+func (r *rowReader) complain(at unstable.Range, message string) {
+	r.problems = append(r.problems, problemAt(r.text, int(at.Offset), int(at.Length), message))
+}
+
+// rows returns the dialects that a config file describes.
+func rows(text []byte) ([]*dialect.Dialect, []Problem) {
+	r := &rowReader{text: text}
+	list := tree(text).get("dialect")
+	switch {
+	case list == nil:
+		return nil, nil
+	case list.kind != isList:
+		r.complain(list.key, "want a list of tables for dialect: [[dialect]]")
+		return nil, r.problems
+	}
+	var out []*dialect.Dialect
+	named := map[string]bool{}
+	for _, n := range list.list {
+		d := r.dialect(n)
+		if name := n.get("name"); name != nil && d.Name != "" {
+			switch {
+			case dialect.ByName(d.Name) != nil:
+				r.complain(name.at, fmt.Sprintf("there is a built-in dialect %q: want another name", d.Name))
+			case named[d.Name]:
+				r.complain(name.at, fmt.Sprintf("there is another dialect %q in this file", d.Name))
+			}
+			named[d.Name] = true
+		}
+		out = append(out, d)
+	}
+	return out, r.problems
+}
+
+// A driver is a driver as a config file names it.
+type driver struct {
+	name   string
+	row    reflect.Type
+	window transcript.Window
+	make   func(row any) dialect.Driver
+}
+
+// drivers lists the drivers that a row may be for.
+func drivers() []driver {
+	return []driver{
+		{"blocks", reflect.TypeFor[dialect.Blocks](), transcript.WindowNext, func(row any) dialect.Driver { return row.(*dialect.Blocks) }},
+		{"side-list", reflect.TypeFor[dialect.SideList](), transcript.WindowTool, func(row any) dialect.Driver { return dialect.NewSideList(*row.(*dialect.SideList)) }},
+		{"items", reflect.TypeFor[dialect.Items](), transcript.WindowNext, func(row any) dialect.Driver { return row.(*dialect.Items) }},
+		{"events", reflect.TypeFor[dialect.Events](), transcript.WindowLog, func(row any) dialect.Driver { return row.(*dialect.Events) }},
+		{"combined", reflect.TypeFor[dialect.Combined](), transcript.WindowOwn, func(row any) dialect.Driver { return row.(*dialect.Combined) }},
+	}
+}
+
+func driverNames() []string {
+	var names []string
+	for _, d := range drivers() {
+		names = append(names, d.name)
+	}
+	return names
+}
+
+// dialect makes one dialect of its table.
+func (r *rowReader) dialect(n *node) *dialect.Dialect {
+	d := &dialect.Dialect{Provider: "neutral"}
+	var drv *driver
+	all, known := drivers(), strings.Join(driverNames(), ", ")
+	switch name := n.get("driver"); {
+	case name == nil:
+		r.complain(n.key, "a dialect needs a driver: "+known)
+	case name.kind != isString:
+		r.complain(name.at, "want a string for dialect.driver")
+	default:
+		i := slices.IndexFunc(all, func(d driver) bool { return d.name == name.text })
+		if i < 0 {
+			r.complain(name.at, suggest.Unknown("driver", name.text, driverNames(), "known are "+known).Error())
+			break
+		}
+		drv = &all[i]
+		d.Window = drv.window
+	}
+	if n.get("log") != nil {
+		d.Window = transcript.WindowLog
+	}
+	r.value(n, reflect.ValueOf(d).Elem(), "dialect")
+	for _, name := range driverNames() {
+		table := n.get(name)
+		switch {
+		case drv == nil:
+		case name == drv.name && table == nil:
+			r.complain(n.key, fmt.Sprintf("a dialect of the driver %s needs a table %s", name, name))
+		case name == drv.name && table.kind != isTable:
+			r.complain(table.at, fmt.Sprintf("want a table for %s", name))
+		case name == drv.name:
+			row := reflect.New(drv.row)
+			r.value(table, row.Elem(), name)
+			d.Driver = drv.make(row.Interface())
+		case table != nil:
+			r.complain(table.key, fmt.Sprintf("the driver of this dialect is %s: want a table of that name", drv.name))
+		}
+	}
+	if d.Title == "" {
+		d.Title = d.Name
+	}
+	return d
+}
+
+// value sets a value to what a node says. Where names it in errors.
+func (r *rowReader) value(n *node, v reflect.Value, where string) {
+	if want, ok := r.set(n, v, where); !ok {
+		r.complain(n.at, fmt.Sprintf("want %s for %s", want, where))
+	}
+}
+
+// set sets a value. It returns what was wanted where that is something else.
+func (r *rowReader) set(n *node, v reflect.Value, where string) (want string, ok bool) {
+	t := v.Type()
+	if cond, is := v.Addr().Interface().(*dialect.Cond); is {
+		return r.parsed(n, cond.UnmarshalText)
+	}
+	if known := words(t); known != nil {
+		if n.kind != isString {
+			return "a string", false
+		}
+		i := slices.Index(known, n.text)
+		if i < 0 {
+			r.complain(n.at, oneOf(last(where), n.text, slices.DeleteFunc(slices.Clone(known), func(s string) bool { return s == "" })).Error())
+			return "", true
+		}
+		if t.Kind() == reflect.String {
+			v.SetString(n.text)
+		} else {
+			v.SetUint(uint64(i))
+		}
+		return "", true
+	}
+	switch t.Kind() {
+	case reflect.String:
+		if n.kind != isString {
+			return "a string", false
+		}
+		v.SetString(n.text)
+		if err := check(v); err != nil {
+			r.complain(n.at, err.Error())
+		}
+	case reflect.Bool:
+		if n.kind != isBool {
+			return "true or false", false
+		}
+		v.SetBool(n.text == "true")
+	case reflect.Pointer:
+		v.Set(reflect.New(t.Elem()))
+		return r.set(n, v.Elem(), where)
+	case reflect.Slice:
+		return r.slice(n, v, where)
+	case reflect.Map:
+		if n.kind != isTable {
+			return "a table", false
+		}
+		v.Set(reflect.MakeMap(t))
+		for _, name := range n.names {
+			key, val := reflect.New(t.Key()).Elem(), reflect.New(t.Elem()).Elem()
+			member := n.get(name)
+			r.value(&node{key: member.key, at: member.key, kind: isString, text: name}, key, where)
+			r.value(member, val, where+"."+name)
+			v.SetMapIndex(key, val)
+		}
+	case reflect.Struct:
+		if n.kind != isTable {
+			return "a table", false
+		}
+		r.structure(n, v, where)
+	}
+	return "", true
+}
+
+func (r *rowReader) slice(n *node, v reflect.Value, where string) (want string, ok bool) {
+	t := v.Type()
+	if t.Elem() == reflect.TypeFor[dialect.RoleName]() {
+		if n.kind != isTable {
+			return "a table", false
+		}
+		for _, name := range n.names {
+			role := dialect.RoleName{Written: name}
+			r.value(n.get(name), reflect.ValueOf(&role.Role).Elem(), where+"."+name)
+			v.Set(reflect.Append(v, reflect.ValueOf(role)))
+		}
+		return "", true
+	}
+	if n.kind != isList {
+		switch t.Elem().Kind() {
+		case reflect.Struct:
+			if t.Elem() != reflect.TypeFor[dialect.Cond]() {
+				return "a list of tables", false
+			}
+		case reflect.Slice:
+			return "a list of lists", false
+		}
+		return "a list of strings", false
+	}
+	for _, e := range n.list {
+		val := reflect.New(t.Elem()).Elem()
+		r.value(e, val, where)
+		v.Set(reflect.Append(v, val))
+	}
+	return "", true
+}
+
+// parsed sets a value from a text.
+func (r *rowReader) parsed(n *node, parse func([]byte) error) (want string, ok bool) {
+	if n.kind != isString {
+		return "a string", false
+	}
+	if err := parse([]byte(n.text)); err != nil {
+		r.complain(n.at, err.Error())
+	}
+	return "", true
+}
+
+// structure fills in a table of a row.
+func (r *rowReader) structure(n *node, v reflect.Value, where string) {
+	known := rowKeys(v.Type())
+	for _, name := range n.names {
+		member := n.get(name)
+		i := slices.IndexFunc(known, func(k rowKey) bool { return k.name == name })
+		switch {
+		case i >= 0 && known[i].field != nil:
+			r.value(member, v.FieldByIndex(known[i].field), where+"."+name)
+		case i < 0:
+			var names []string
+			for _, k := range known {
+				names = append(names, k.name)
+			}
+			err := suggest.Unknown("key", name, names, "known are "+strings.Join(names, ", "))
+			r.complain(member.key, fmt.Sprintf("%s: %s", where, err))
+		}
+	}
+	r.whole(n, v.Addr().Interface(), where)
+}
+
+// A rowKey is a key of a table of a row.
+type rowKey struct {
+	name  string
+	field []int // nil for what is read apart
+	typ   reflect.Type
+}
+
+// rowKeys lists the keys of a table that stands for a struct.
+func rowKeys(t reflect.Type) []rowKey {
+	var out []rowKey
+	for _, f := range reflect.VisibleFields(t) {
+		name := f.Tag.Get("toml")
+		if name == "" {
+			name = kebab(f.Name)
+		}
+		if name != "-" && f.IsExported() {
+			out = append(out, rowKey{name, f.Index, f.Type})
+		}
+	}
+	if t == reflect.TypeFor[dialect.Dialect]() {
+		out = slices.Insert(out, 1, rowKey{name: "driver", typ: reflect.TypeFor[string]()})
+		for _, d := range drivers() {
+			out = append(out, rowKey{name: d.name, typ: d.row})
+		}
+	}
+	return out
+}
+
+// kebab writes the name of a field as config files do: no-role for NoRole.
+func kebab(name string) string {
+	name = strings.NewReplacer("IDs", "Ids", "ID", "Id", "JSON", "Json").Replace(name)
+	var b strings.Builder
+	for i, c := range name {
+		if unicode.IsUpper(c) && i > 0 {
+			b.WriteByte('-')
+		}
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return b.String()
+}
+
+func last(where string) string { return where[strings.LastIndexByte(where, '.')+1:] }
+
+// words lists the names of a type's values, by value; nil for a type whose values
+// have no names.
+func words(t reflect.Type) []string {
+	switch t {
+	case reflect.TypeFor[transcript.Role]():
+		return []string{"", "system", "user", "assistant", "tool", "other"}
+	case reflect.TypeFor[transcript.Window]():
+		return []string{"tool", "user", "next", "log", "own"}
+	case reflect.TypeFor[transcript.ArgsConvention]():
+		return []string{"any", "string", "object"}
+	case reflect.TypeFor[transcript.CallKind]():
+		return []string{
+			"function", "custom", "legacy-function", "computer", "local-shell", "shell", "apply-patch", "tool-search", "approval",
+			"server", "mcp", "program",
+		}
+	case reflect.TypeFor[transcript.CallState]():
+		return []string{"open", "done", "failed", "waiting", "interrupted", "passed"}
+	case reflect.TypeFor[transcript.Member]():
+		return []string{
+			"call-type", "arguments", "signature", "result-name", "content", "last-text", "cache-mark", "reasoning", "item-id",
+		}
+	case reflect.TypeFor[dialect.PartKind]():
+		return []string{
+			string(dialect.PartText), string(dialect.PartCall), string(dialect.PartResult), string(dialect.PartServerCall),
+			string(dialect.PartServerResult), string(dialect.PartReasoning), string(dialect.PartMedia), string(dialect.PartOther),
+		}
+	}
+	return nil
+}
+
+// check says what is wrong with a text of a row.
+func check(v reflect.Value) error {
+	switch text := v.Interface().(type) {
+	case dialect.Path:
+		if text != "" {
+			return text.Valid()
+		}
+	case dialect.Template:
+		if !json.Valid([]byte(text)) {
+			return errors.New(`want JSON, with "$text" and the like for what is filled in`)
+		}
+	}
+	return nil
+}
+
+// whole looks at a table of a row as a whole: what it needs is there, and what
+// names something names what exists.
+func (r *rowReader) whole(n *node, row any, where string) {
+	needs := func(keys ...string) {
+		for _, key := range keys {
+			if v := n.get(key); v == nil || v.kind == isString && v.text == "" || v.kind == isList && len(v.list) == 0 {
+				r.complain(n.key, where+" needs "+key)
+			}
+		}
+	}
+	one := func(has bool, of string) {
+		if !has {
+			r.complain(n.key, where+" needs "+of)
+		}
+	}
+	if where == "dialect" {
+		where = "a dialect"
+	}
+	object := func(key string, t dialect.Template) {
+		if v := n.get(key); v != nil && json.Valid([]byte(t)) && !strings.HasPrefix(strings.TrimSpace(string(t)), "{") {
+			r.complain(v.at, "want a JSON object for "+where+"."+key)
+		}
+	}
+	switch row := row.(type) {
+	case *dialect.Dialect:
+		one(row.Name != "", "a name")
+		one(len(row.Tells) > 0, `marks: what each of its messages has, such as "version" or "app=acme"`)
+		if name := n.get("name"); row.Name != "" && strings.ContainsFunc(row.Name, notInName) {
+			r.complain(name.at, "want small letters, digits and dashes for dialect.name")
+		}
+		if profile.ByName(row.Provider) == nil {
+			r.complain(n.get("provider").at, suggest.Unknown("profile", row.Provider, profileNames(), "toolguard profiles lists them").Error())
+		}
+	case *dialect.Blocks:
+		needs("role", "content", "parts")
+		is := func(kind dialect.PartKind) bool {
+			return slices.ContainsFunc(row.Parts, func(p dialect.Part) bool { return p.Is == kind })
+		}
+		if len(row.Parts) > 0 {
+			one(is(dialect.PartCall), `a part that is "call"`)
+			one(is(dialect.PartResult) || row.Own != nil, `a part that is "result", or own`)
+		}
+		if row.Own != nil {
+			needs("own-role")
+		}
+		if row.Aside != "" {
+			needs("listed")
+		}
+	case *dialect.Part:
+		// Own and listed are what they are by where they stand.
+		if last(where) == "parts" {
+			needs("is")
+			one(row.Tag != "" || row.Key != "", "tag or key")
+		}
+		if row.Is == dialect.PartCall || last(where) == "listed" {
+			needs("name")
+		}
+		object("answer", row.Answer)
+	case *dialect.Form:
+		needs("json")
+		object("json", row.JSON)
+	case *dialect.SideList:
+		needs("role", "user", "assistant", "tool", "content", "calls", "name", "args")
+		one(row.ResultID != "" || row.ResultName != "", "result-id or result-name")
+		if row.ResultID != "" {
+			needs("id")
+		}
+	case *dialect.CopyList:
+		needs("list", "id")
+	case *dialect.Extra:
+		needs("key")
+	case *dialect.Items:
+		needs("type", "role", "text", "messages", "id", "name", "pairs")
+	case *dialect.ItemPair:
+		needs("call", "outputs")
+	case *dialect.Events:
+		needs("type", "results")
+		calls := len(row.Calls) > 0 || slices.ContainsFunc(row.Says, func(s dialect.Saying) bool { return s.Calls != "" })
+		one(calls, "calls, or one of says that has calls")
+	case *dialect.Saying:
+		needs("type", "text")
+		one(row.Role != transcript.RoleNone || row.RoleAt != "", "role or role-at")
+		if row.Calls != "" {
+			needs("call")
+		}
+	case *dialect.CallEvent:
+		needs("id", "name")
+		if last(where) == "calls" {
+			needs("type")
+		}
+		object("answer", row.Answer)
+	case *dialect.ResultEvent:
+		needs("type", "id")
+	case *dialect.Combined:
+		needs("members", "records")
+	case *dialect.Records:
+		needs("id", "name", "args")
+		if row.Tag != "" {
+			needs("calls")
+		}
+		if row.State != "" {
+			needs("states")
+		}
+	case *dialect.StateName:
+		needs("written", "state")
+	case *dialect.Setting:
+		needs("to")
+		one(row.Raw != "" || row.From != "", "raw or from")
+	case *dialect.Log:
+		needs("type", "speaks")
+	case *dialect.Fold:
+		needs("id")
+	case *dialect.Head:
+		needs("tag", "value", "past")
+	case *dialect.Holder:
+		needs("members")
+	}
+}
+
+// notInName reports whether a character does not belong in the name of a dialect.
+func notInName(c rune) bool {
+	return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-'
+}

@@ -1,0 +1,188 @@
+package config
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// TestRow: what a table says is what the row says, in the same terms.
+func TestRow(t *testing.T) {
+	t.Parallel()
+	f, err := read(t, `
+[[dialect]]
+name = "acme"
+driver = "blocks"
+marks = ["meta.app=acme|acme2", "who", "!hidden", "version!=1"]
+provider = "anthropic"
+check-only = "it is a copy"
+dataset = true
+members = { arguments = "with", last-text = "body.-1.words|body" }
+
+[dialect.blocks]
+role = "who"
+roles = { visitor = "user", "the bot" = "assistant" }
+content = "body"
+tag = "kind"
+aborted = ["stopped"]
+message = [{ if = "v", json = '{"who":"visitor","body":"$blocks"}', copy = ["v"] }]
+
+[[dialect.blocks.parts]]
+is = "call"
+tag = "do" # a comment
+name = "what"
+args = "with"
+want = "object"
+[[dialect.blocks.parts]] # another
+is = "result"
+key = "done"
+error = [
+  # one a line
+  "state=failed",
+]
+[dialect.blocks.listed]
+name = "n"
+[dialect.log]
+type = "t"
+speaks = ["m"]
+id = "n"
+
+[[dialect]]
+name = "acme-2"
+driver = "combined"
+marks = ["x"]
+title = "Acme's other one"
+combined.members = ["x"]
+combined.records = [{ in = "runs", id = "id", name = "n", args = "a", answer = [{ to = "s", raw = '"$text"', keep = true }] }]
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []*dialect.Dialect{
+		{
+			Name: "acme", Title: "acme", Provider: "anthropic", Window: transcript.WindowLog, Dataset: true, CheckOnly: "it is a copy",
+			Tells: []dialect.Cond{
+				{At: "meta.app", Is: []string{"acme", "acme2"}}, {At: "who"}, {At: "hidden", Not: true}, {At: "version", Is: []string{"1"}, Not: true},
+			},
+			Members: map[transcript.Member]dialect.Path{
+				transcript.MemberArguments: "with", transcript.MemberLastText: "body.-1.words|body",
+			},
+			Driver: &dialect.Blocks{
+				Role: "who", Content: "body", Tag: "kind",
+				Roles: []dialect.RoleName{
+					{Written: "visitor", Role: transcript.RoleUser}, {Written: "the bot", Role: transcript.RoleAssistant},
+				},
+				Aborted: []dialect.Cond{{At: "stopped"}},
+				Message: []dialect.Form{{If: "v", JSON: `{"who":"visitor","body":"$blocks"}`, Copy: []string{"v"}}},
+				Parts: []dialect.Part{
+					{Is: dialect.PartCall, Tag: "do", Name: "what", Args: "with", Want: transcript.ArgsWantObject},
+					{Is: dialect.PartResult, Key: "done", Error: []dialect.Cond{{At: "state", Is: []string{"failed"}}}},
+				},
+				Listed: &dialect.Part{Name: "n"},
+			},
+			Log: &dialect.Log{Type: "t", Speaks: []string{"m"}, ID: "n"},
+		},
+		{
+			Name: "acme-2", Title: "Acme's other one", Provider: "neutral", Window: transcript.WindowOwn,
+			Tells: []dialect.Cond{{At: "x"}},
+			Driver: &dialect.Combined{
+				Members: []string{"x"},
+				Records: []dialect.Records{{
+					In: "runs", ID: "id", Name: "n", Args: "a",
+					Answer: []dialect.Setting{{To: "s", Raw: `"$text"`, Keep: true}},
+				}},
+			},
+		},
+	}
+	got := f.Dialects().Own()
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(dialect.Dialect{})); diff != "" {
+		t.Errorf("rows (-want +got):\n%s", diff)
+	}
+	if all := f.Dialects().All(); all[0] != got[0] || len(all) != len(dialect.All())+2 {
+		t.Errorf("%d dialects, the first %s", len(all), all[0].Name)
+	}
+	for _, c := range want[0].Tells {
+		var again dialect.Cond
+		if err := again.UnmarshalText([]byte(c.String())); err != nil || !cmp.Equal(again, c) {
+			t.Errorf("%s: %+v, %v", c, again, err)
+		}
+	}
+	// What is shown of it can be read again.
+	text, err := f.Format()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := read(t, string(text))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	sorted := cmpopts.SortSlices(func(a, b dialect.RoleName) bool { return a.Written < b.Written })
+	if diff := cmp.Diff(want, again.Dialects().Own(), cmpopts.IgnoreUnexported(dialect.Dialect{}), sorted); diff != "" {
+		t.Errorf("written and read again (-want +got):\n%s", diff)
+	}
+}
+
+// TestRowErrors: what is wrong with a table is told where it stands.
+func TestRowErrors(t *testing.T) {
+	t.Parallel()
+	const head = "[[dialect]]\nname = 'a'\nmarks = ['x']\n"
+	const events = head + "driver = 'events'\n[dialect.events]\ntype = 'k'\ncalls = [{ type = 'c', id = 'i', name = 'n' }]\n"
+	const blocks = head + "driver = 'blocks'\n[dialect.blocks]\nrole = 'r'\ncontent = 'c'\n"
+	for _, tt := range []struct{ text, want string }{
+		{"dialect = 'x'", "1:11: want a list of tables for dialect"},
+		{"[dialect]\nname = 'a'", "1:2: want a list of tables for dialect: [[dialect]]"},
+		{"[[dialect]]\nmarks = ['x']\ndriver = 'items'\nitems.type = 't'", "1:3: a dialect needs a name"},
+		{"[[dialect]]\nname = 'a'\ndriver = 'items'", `1:3: a dialect needs marks: what each of its messages has, such as "version" or "app=acme"`},
+		{head, "1:3: a dialect needs a driver: blocks, side-list, items, events, combined"},
+		{head + "driver = 'block'", `4:10: unknown driver "block"; did you mean "blocks"?`},
+		{head + "driver = 7", "4:10: want a string for dialect.driver"},
+		{head + "driver = 'items'", "1:3: a dialect of the driver items needs a table items"},
+		{head + "driver = 'items'\nitems = 3", "5:9: want a table for items"},
+		{events + "results = [{ type = 'r', id = 'i' }]\n[dialect.blocks]\nrole = 'r'", "9:10: the driver of this dialect is events: want a table of that name"},
+		{"[[dialect]]\nname = 'My Stack'\nmarks = ['x']", "2:8: want small letters, digits and dashes for dialect.name"},
+		{"[[dialect]]\nname = 'anthropic'\nmarks = ['x']", `2:8: there is a built-in dialect "anthropic": want another name`},
+		{head + head, `5:8: there is another dialect "a" in this file`},
+		{head + "provider = 'anthropc'", `4:12: unknown profile "anthropc"; did you mean "anthropic"?`},
+		{head + "window = 'all'", `4:10: unknown window "all"; known are tool, user, next, log, own`},
+		{head + "dataset = 'yes'", "4:11: want true or false for dialect.dataset"},
+		{head + "titel = 'x'", `4:1: dialect: unknown key "titel"; did you mean "title"?`},
+		{head + "members = { argument = 'x' }", `4:13: unknown members "argument"; known are call-type, arguments, signature, result-name, content, last-text, cache-mark, reasoning, item-id`},
+		{"[[dialect]]\nname = 'a'\nmarks = 'x'", "3:9: want a list of strings for dialect.marks"},
+		{"[[dialect]]\nname = 'a'\nmarks = ['x', '/y']", `3:15: "/y" is no path: want the names of members, joined by dots`},
+		{"[[dialect]]\nname = 'a'\nmarks = ['a..b=c']", `3:10: "a..b" is no path: there is no name between two dots`},
+		{"[[dialect]]\nname = 'a'\nmarks = ['=c']", "3:10: want a path: the names of members, joined by dots"},
+		{events, "5:10: events needs results"},
+		{events + "results = [{ type = 'r' }]", "8:14: events.results needs id"},
+		{events + "results = [{ type = 'r', id = 'i', payloads = 'p' }]", `8:36: events.results: unknown key "payloads"; did you mean "payload"?`},
+		{events + "results = ['r']", "8:12: want a table for events.results"},
+		{events + "results = { type = 'r', id = 'i' }", "8:1: want a list of tables for events.results"},
+		{events + "results = [{ type = 'r', id = 'i' }]\nsays = [{ type = 's', text = 't', role = 'robot' }]", `9:42: unknown role "robot"; known are system, user, assistant, tool, other`},
+		{events + "results = [{ type = 'r', id = 'i' }]\nsays = [{ type = 's', text = 't', role = 'user', calls = 'c' }]", "9:11: events.says needs call"},
+		{events + "results = [{ type = 'r', id = 'i' }]\nroles = ['user']", "9:1: want a table for events.roles"},
+		{blocks, "5:10: blocks needs parts"},
+		{blocks + "parts = [{ is = 'text', tag = 't' }]", `5:10: blocks needs a part that is "call"`},
+		{blocks + "[[dialect.blocks.parts]]\nis = 'call'", "8:18: blocks.parts needs tag or key"},
+		{blocks + "[[dialect.blocks.parts]]\nis = 'call'\ntag = 't'\nname = 'n'\nanswer = '{\"id\":$id}'", `12:10: want JSON, with "$text" and the like for what is filled in`},
+		{blocks + "[[dialect.blocks.parts]]\nis = 'call'\ntag = 't'\nname = 'n'\nanswer = '\"$text\"'", "12:10: want a JSON object for blocks.parts.answer"},
+	} {
+		_, err := read(t, tt.text)
+		if err == nil {
+			t.Errorf("%s: no error, want %s", tt.text, tt.want)
+			continue
+		}
+		var got []string
+		for _, line := range strings.Split(err.Error(), "\n") {
+			_, message, _ := strings.Cut(line, "toolguard.toml:")
+			got = append(got, message)
+		}
+		if !slices.Contains(got, tt.want) {
+			t.Errorf("%s\n%s\nwant %s", tt.text, strings.Join(got, "\n"), tt.want)
+		}
+	}
+}
