@@ -461,6 +461,7 @@ func (s *conversationSink) record(index int32, v transcript.Value) {
 			c.Name += p.pointer
 		}
 		q.choose(p)
+		q.listed = true
 		for _, part := range p.parts {
 			if part.Kind() != transcript.Array {
 				q.add(index, part)
@@ -494,6 +495,8 @@ type sequence struct {
 	r       *reader
 	b       *transcript.Builder
 	primary *dialect.Dialect
+	// listed is set where the elements are those of a list of messages.
+	listed  bool
 	readers map[*dialect.Dialect]dialect.Reader
 }
 
@@ -579,8 +582,9 @@ func (q *sequence) add(record int32, v transcript.Value) bool {
 		}
 	}
 	if claim == dialect.ClaimNone || d == nil {
-		// Among messages, one that has a role and nothing else is one too.
-		if !v.Get("role").Exists() || !knownRole(v) || dialect.Alien(v) {
+		// Among messages, one that has a role and nothing else is one too, and one
+		// that lacks nothing but its role.
+		if !(v.Get("role").Exists() && knownRole(v)) && !q.roleless(v) || dialect.Alien(v) {
 			return false
 		}
 		if d = q.primary; d == nil {
@@ -599,6 +603,16 @@ func (q *sequence) add(record int32, v transcript.Value) bool {
 		q.b.Conv.Messages[n-1].Flags |= transcript.MessageForeign
 	}
 	return true
+}
+
+// roleless reports whether an element of a list of messages is one of its
+// dialect but for the role, which it does not name.
+func (q *sequence) roleless(v transcript.Value) bool {
+	if q.primary == nil || !q.listed {
+		return false
+	}
+	d, ok := q.primary.Driver.(dialect.RoleReader)
+	return ok && d.Roleless(v)
 }
 
 // onlyText reports whether a plain message is text and nothing else, so that no

@@ -47,5 +47,5 @@ var anthropicBlocks = &Blocks{
 }
 
 var anthropicMembers = map[transcript.Member]Path{
-	transcript.MemberArguments: "input", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberCacheMark: "cache_control",
+	transcript.MemberRole: "role", transcript.MemberArguments: "input", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberCacheMark: "cache_control",
 }

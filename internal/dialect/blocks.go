@@ -106,11 +106,13 @@ type Form struct {
 	Copy []string // members that are taken over from that message
 }
 
-// fits reports whether a block with the given tag is of the kind.
+// fits reports whether a block with the given tag is of the kind. A member that
+// tells is an object where it holds the rest.
 func (p *Part) fits(block, tag transcript.Value) bool {
 	switch {
 	case p.Key != "":
-		if val := block.Get(p.Key); !val.Exists() || val.Kind() == transcript.Null {
+		val := block.Get(p.Key)
+		if !val.Exists() || val.Kind() == transcript.Null || val.Kind() != transcript.Object && strings.HasPrefix(string(p.ID), p.Key+".") {
 			return false
 		}
 	case strings.HasPrefix(p.Tag, "*"):
@@ -125,7 +127,7 @@ func (p *Part) fits(block, tag transcript.Value) bool {
 			return false
 		}
 	}
-	return p.speaks(block)
+	return true
 }
 
 // speaks reports whether a block that is tagged as a call or a result has any
@@ -148,6 +150,12 @@ func (p Path) begins(key transcript.Value) bool {
 		}
 	}
 	return false
+}
+
+// hollow reports whether a block is nothing, where its members would tell what
+// it is: what serializers make of an empty text.
+func (d *Blocks) hollow(block transcript.Value) bool {
+	return d.Tag == "" && bare(block)
 }
 
 // leads reports whether the path is one, and leads to something.
@@ -173,6 +181,41 @@ func (d *Blocks) roleOf(v transcript.Value) transcript.Role {
 		return roleNamed([]byte(d.NoRole))
 	}
 	return roleIn(d.Roles, v)
+}
+
+// Roleless implements RoleReader.
+func (d *Blocks) Roleless(v transcript.Value) bool {
+	if d.NoRole != "" || bare(v) {
+		return bare(v)
+	}
+	content := d.Content.In(v)
+	if !content.Exists() || !absentRole(d.Role.In(v)) || d.Tag != "" && d.Tag.leads(v) {
+		return false
+	}
+	for _, block := range content.Elements() {
+		if d.kindOf(block) == nil && !d.hollow(block) {
+			return false
+		}
+	}
+	return true
+}
+
+// speaker returns who speaks a message that names no role, by what it holds:
+// calls are the model's, results are sent to it.
+func (d *Blocks) speaker(content transcript.Value) transcript.Role {
+	for _, block := range content.Elements() {
+		p := d.kindOf(block)
+		switch {
+		case p == nil:
+		case p.Is == PartCall || p.Is == PartServerCall || p.Is == PartReasoning:
+			return transcript.RoleAssistant
+		case p.Is == PartResult && d.Only:
+			return transcript.RoleTool
+		case p.Is == PartResult:
+			return transcript.RoleUser
+		}
+	}
+	return transcript.RoleNone
 }
 
 // Claim implements Driver.
@@ -219,8 +262,11 @@ func (d *Blocks) Claim(v transcript.Value) (Claim, Sign) {
 		}
 		p := d.kindOf(block)
 		switch {
+		case d.hollow(block):
 		case p == nil:
 			alien = alien || d.Tag == "" || !d.Tag.In(block).Exists() || alienBlock(block)
+		case !p.speaks(block):
+			alien = alien || alienBlock(block)
 		case p.Is == PartCall || p.Is == PartResult || p.Is == PartServerCall || p.Is == PartServerResult || p.Decides:
 			if p.Key != "" {
 				return ClaimDecisive, Sign{Member: p.Key}
@@ -291,6 +337,9 @@ func (r *blocksReader) read(v transcript.Value) bool {
 		role = transcript.RoleTool
 	}
 	content := f[1]
+	if role == transcript.RoleNone {
+		role = r.speaker(content)
+	}
 	if r.part && !own && content.Kind() != transcript.Array && (role == transcript.RoleTool || v.Get("tool_calls").First().Exists()) {
 		return false
 	}
@@ -366,6 +415,10 @@ func (r *blocksReader) block(v transcript.Value, role transcript.Role) {
 	p := r.kindOf(v)
 	if p == nil {
 		r.b.Fields(v, nil, nil)
+		if d := r.Blocks; d.hollow(v) {
+			r.b.Block(transcript.BlockText, v, transcript.BlockBlank|transcript.BlockHollow)
+			return
+		}
 		r.b.Block(transcript.BlockOther, v, 0)
 		return
 	}

@@ -57,6 +57,13 @@ type Skipper interface {
 	Skips(v transcript.Value) bool
 }
 
+// A RoleReader is a driver that knows a message which names no role.
+type RoleReader interface {
+	Driver
+	// Roleless reports whether v is a message but for its role.
+	Roleless(v transcript.Value) bool
+}
+
 // A Reader reads the elements of one conversation, in order.
 type Reader interface {
 	Read(v transcript.Value)

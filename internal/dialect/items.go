@@ -140,6 +140,12 @@ func (d *Items) id(v transcript.Value, p *ItemPair, call bool) transcript.Value 
 	return transcript.Value{}
 }
 
+// Roleless implements RoleReader.
+func (d *Items) Roleless(v transcript.Value) bool {
+	typ := v.Get(d.Type)
+	return v.Kind() == transcript.Object && absentRole(v.Get(d.Role)) && (!typ.Exists() || contains(d.Messages, typ))
+}
+
 // Reader implements Driver.
 func (d *Items) Reader(b *transcript.Builder) Reader {
 	return &itemsReader{Items: d, b: b, itemIDs: map[string]string{}, kinds: map[string]transcript.CallKind{}}
@@ -247,7 +253,7 @@ func (r *itemsReader) Read(v transcript.Value) {
 		b.Conv.ElsewhereState = true
 		begin(transcript.RoleOther).Flags |= transcript.MessageItem
 		b.Block(transcript.BlockOther, v, flags)
-	case roleVal.Kind() == transcript.String:
+	case roleVal.Kind() == transcript.String, r.Roleless(v):
 		m := begin(roleIn(r.Roles, roleVal))
 		switch content.Kind() {
 		case transcript.String:

@@ -39,5 +39,5 @@ var OpenAIResponses = &Dialect{
 }
 
 var responsesMembers = map[transcript.Member]Path{
-	transcript.MemberArguments: "arguments", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberItemID: "id",
+	transcript.MemberRole: "role", transcript.MemberArguments: "arguments", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberItemID: "id",
 }

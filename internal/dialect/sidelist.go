@@ -171,6 +171,28 @@ func (d *sideList) Skips(v transcript.Value) bool {
 	return false
 }
 
+// Roleless implements RoleReader. What has a type is something of its own.
+func (d *sideList) Roleless(v transcript.Value) bool {
+	if !d.flat || v.Kind() != transcript.Object || !absentRole(d.Role.In(v)) || v.Get("type").Exists() {
+		return false
+	}
+	return bare(v) || d.Content.In(v).Exists() ||
+		d.callsIn(d.Calls.In(v)) || d.ResultID.In(v).Kind() == transcript.String
+}
+
+// bare reports whether v is an object without members.
+func bare(v transcript.Value) bool {
+	for range v.Members() {
+		return false
+	}
+	return v.Kind() == transcript.Object
+}
+
+// absentRole reports whether a role is not there, or null.
+func absentRole(role transcript.Value) bool {
+	return !role.Exists() || role.Kind() == transcript.Null
+}
+
 // body returns what holds the members of a message.
 func (d *sideList) body(v transcript.Value) transcript.Value {
 	if d.Body != "" {
@@ -227,8 +249,8 @@ func (d *sideList) Claim(v transcript.Value) (Claim, Sign) {
 	}
 	content, calls, legacy := f[slotContent], f[slotCalls], f[slotLegacy]
 	sign := Sign{string(d.Role.Nth(0)), roleVal}
-	if first := firstCall(calls); first.Kind() == transcript.Object {
-		if d.isCall(first) {
+	if firstCall(calls).Kind() == transcript.Object {
+		if d.callsIn(calls) || contains(d.Own, roleVal) && firstCall(calls).Get(d.ID.Key()).Kind() == transcript.String {
 			return ClaimDecisive, Sign{Member: written(d.Calls, callsKey)}
 		}
 		return ClaimNone, Sign{}
@@ -269,12 +291,29 @@ func (d *sideList) Claim(v transcript.Value) (Claim, Sign) {
 	return ClaimNone, Sign{}
 }
 
-// isCall reports whether an element of a list of calls is one of this dialect.
+// callsIn reports whether an element of a list or a map of calls is one of this
+// dialect: others of the list may be damaged.
+func (d *sideList) callsIn(calls transcript.Value) bool {
+	for _, c := range calls.Elements() {
+		if d.isCall(c) {
+			return true
+		}
+	}
+	for _, c := range calls.Members() {
+		if d.isCall(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// isCall reports whether v is written as a call of this dialect.
 func (d *sideList) isCall(v transcript.Value) bool {
 	if d.Function == "" {
 		return d.Name.In(v).Kind() == transcript.String && d.Args.In(v).Exists()
 	}
-	return d.Function.In(v).Kind() == transcript.Object || d.Custom != "" && d.Custom.In(v).Kind() == transcript.Object
+	return d.Function.In(v).Kind() == transcript.Object || d.Custom != "" && d.Custom.In(v).Kind() == transcript.Object ||
+		v.Get("type").Is(d.Function.Key()) && d.ID.In(v).Exists() && !v.Get(d.Name.Key()).Exists()
 }
 
 // taggedResults reports whether content is a list whose first block has no tag,
@@ -318,11 +357,14 @@ func (r *sideListReader) Read(v transcript.Value) {
 			role = transcript.RoleNone
 		}
 	}
-	// Some stacks have a role of their own for the model: what makes calls
-	// speaks as the assistant.
+	// Some stacks have a role of their own for the model, and some messages name
+	// none: what makes calls speaks as the assistant.
 	makes := firstCall(calls).Exists() || legacy.Kind() == transcript.Object
-	if makes && role == transcript.RoleOther {
+	switch {
+	case makes && (role == transcript.RoleOther || role == transcript.RoleNone):
 		role = transcript.RoleAssistant
+	case role == transcript.RoleNone && r.flat && r.vals[slotResultID].Kind() == transcript.String:
+		role = transcript.RoleTool
 	}
 	m := b.Begin(v, roleVal, role, r.split.turn(role, r.vals[slotMessageID]))
 	if reasoning := r.vals[slotReasoning]; reasoning.Exists() && !hollow(reasoning) {

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/rules"
 )
@@ -45,6 +44,8 @@ var minimal = []struct{ dialect, target, rule, text string }{
 	{"gemini", "gemini", "first-role", `{"contents":[{"role":"model","parts":[{"functionCall":{"name":"f","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"o":1}}}]}]}`},
 	{"gemini", "gemini", "missing-result-name", `{"contents":[{"role":"user","parts":[{"text":"q"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"","response":"1"}}]}]}`},
 	{"gemini", "gemini", "result-content-type", `{"contents":[{"role":"user","parts":[{"text":"q"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"","response":"1"}}]}]}`},
+	{"gemini", "gemini", "empty-text", `[{"role":"user","parts":[{}]}]`},
+	{"gemini", "gemini", "", `[{"role":"user","parts":[{"text":""}]}]`},
 	{"bedrock", "bedrock-other", "mixed-tool-result-message", `[{"role":"user","content":[{"text":"q"}]},{"role":"assistant","content":[{"toolUse":{"toolUseId":"a","name":"f","input":{}}}]},{"role":"user","content":[{"toolResult":{"toolUseId":"a","content":[{"text":"1"}]}},{"text":"and?"}]}]`},
 	{"openai-chat", "mistral", "user-after-tool", chatOf(nine, `{"role":"tool","tool_call_id":"abcdefghi","name":"f","content":"1"}`, `{"role":"user","content":"next"}`)},
 	{"openai-chat", "openai", "arguments-not-string", chatOf(`{"id":"c1","type":"function","function":{"name":"f","arguments":{}}}`, `{"role":"tool","tool_call_id":"c1","content":"1"}`)},
@@ -67,10 +68,10 @@ var minimal = []struct{ dialect, target, rule, text string }{
 // not reported.
 func TestMinimal(t *testing.T) {
 	for _, c := range minimal {
-		if dialect.ByName(c.dialect) == nil {
-			continue
-		}
 		rep := check(t, c.target+" "+c.rule, []byte(c.text), Options{Target: profile.ByName(c.target)})
+		if rep.Skipped == "" && rep.File.Dialect != c.dialect {
+			t.Errorf("read as %s, want %s\n%s", rep.File.Dialect, c.dialect, c.text)
+		}
 		var got []string
 		for i := range rep.Findings {
 			if f := &rep.Findings[i]; f.Severity >= rules.Warning {

@@ -12,237 +12,184 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"unicode"
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/rules"
 )
 
-// A wire is an API by what it takes: accepts is written from the API's rules
-// alone, and shares nothing with what it is held against.
+// A wire is an API: what it takes, and how histories are written for it.
 type wire struct {
 	dialect, target string
-	accepts         func(list []object) string // "" for a history that is taken, else why not
+	takes           func(history []object) string // "" for a history that is taken, else why not
+	id              func(turn, k int) string      // nil where calls have none
+	says            func(role, text string) object
 	call            func(id string) object
 	answer          func(id string, text any) object
-	calls           func(calls []object) object
+	calls           func(calls []object) []object // the messages that make them
 	answers         func(answers []object) []object
+	// lists are the members of a message that hold its parts, kinds what a part,
+	// or an item, can be: the value of its type, or its only member.
+	lists, kinds []string
 }
 
-type object = map[string]any
+func spoken(role, text string) object { return object{"role": role, "content": text} }
 
-var nameOK = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-
-// idOK reports whether an id is a text that anybody takes.
-func idOK(v any) (string, bool) {
-	s, ok := v.(string)
-	return s, ok && s != "" && s != "null" && strings.TrimSpace(s) == s && strings.IndexFunc(s, unicode.IsControl) < 0
+func blocksOf(role, key string) func([]object) []object {
+	return func(b []object) []object { return []object{{"role": role, key: anys(b)}} }
 }
 
-func hasText(v any) bool {
-	switch v := v.(type) {
-	case string:
-		return strings.TrimSpace(v) != ""
-	case []any:
-		return len(v) > 0
+func itself(m []object) []object { return m }
+
+func chatCall(id string) object {
+	out := object{"type": "function", "function": object{"name": "f", "arguments": "{}"}}
+	if id != "" {
+		out["id"] = id
 	}
-	return false
+	return out
 }
 
-// chatTakes says why OpenAI's chat API would refuse a history.
-func chatTakes(list []object) string {
-	for i := 0; i < len(list); i++ {
-		m := list[i]
-		calls, listed := m["tool_calls"].([]any)
-		switch m["role"] {
-		case "system", "developer", "user":
-			if listed && len(calls) > 0 {
-				return "calls of the user"
-			}
-			if m["content"] == nil && !listed {
-				return "no content"
-			}
-			if listed {
-				return "a list of calls"
-			}
-			continue
-		case "assistant":
-		default:
-			return fmt.Sprint("role ", m["role"])
-		}
-		if listed && len(calls) == 0 {
-			return "an empty list of calls"
-		}
-		if len(calls) == 0 {
-			if m["content"] == nil {
-				return "no content"
-			}
-			continue
-		}
-		open := map[string]bool{}
-		for _, c := range calls {
-			call, _ := c.(object)
-			f, _ := call["function"].(object)
-			id, ok := idOK(call["id"])
-			name, _ := f["name"].(string)
-			args, text := f["arguments"].(string)
-			switch {
-			case !ok || len(id) > 64:
-				return "the id of a call"
-			case open[id]:
-				return "an id twice"
-			case call["type"] == nil:
-				return "no type"
-			case !nameOK.MatchString(name):
-				return "the name of a call"
-			case !text:
-				return "arguments"
-			}
-			_ = args
-			open[id] = true
-		}
-		for i+1 < len(list) && list[i+1]["role"] == "tool" {
-			i++
-			id, ok := idOK(list[i]["tool_call_id"])
-			switch {
-			case !ok:
-				return "a result without an id"
-			case !open[id]:
-				return "a result of no call, or the second one"
-			}
-			if inner, has := list[i]["tool_calls"]; has && inner != nil {
-				return "calls of a tool"
-			}
-			switch list[i]["content"].(type) {
-			case string, []any:
-			default:
-				return "the content of a result"
-			}
-			open[id] = false
-		}
-		for _, missing := range open {
-			if missing {
-				return "a call without a result"
-			}
-		}
-	}
-	return ""
+func chatCalls(c []object) []object {
+	return []object{{"role": "assistant", "content": nil, "tool_calls": anys(c)}}
 }
 
-// messagesTake says why Anthropic's API would refuse a history.
-func messagesTake(list []object) string {
-	var open map[string]bool // the ids that the user's next messages answer
-	begun := false           // they have said something else
-	for i, m := range list {
-		content := m["content"]
-		blocks, _ := content.([]any)
-		user := m["role"] == "user"
-		if !user && m["role"] != "assistant" {
-			return fmt.Sprint("role ", m["role"])
-		}
-		if !user {
-			for _, missing := range open {
-				if missing {
-					return "a call without a result"
-				}
-			}
-			open, begun = map[string]bool{}, false
-		}
-		if text, ok := content.(string); ok && strings.TrimSpace(text) == "" || content == nil || len(blocks) == 0 && !ok {
-			if user || i < len(list)-1 {
-				return "empty content"
-			}
-			continue
-		}
-		if len(blocks) == 0 {
-			begun = true
-		}
-		for _, b := range blocks {
-			block, _ := b.(object)
-			switch block["type"] {
-			case "text":
-				begun = begun || user
-				if !hasText(block["text"]) && !(len(blocks) == 1 && i == len(list)-1 && !user) {
-					return "blank text"
-				}
-			case "tool_use":
-				id, ok := idOK(block["id"])
-				name, _ := block["name"].(string)
-				_, args := block["input"].(object)
-				switch {
-				case user:
-					return "a call of the user"
-				case !ok || !profile.WordDash.Allows(id) || strings.HasPrefix(id, "srvtoolu_"):
-					return "the id of a call"
-				case open[id]:
-					return "an id twice"
-				case strings.TrimSpace(name) == "" || len(name) > 200 || strings.TrimSpace(name) != name:
-					return "the name of a call"
-				case !args:
-					return "input"
-				}
-				open[id] = true
-			case "tool_result":
-				id, ok := idOK(block["tool_use_id"])
-				switch {
-				case !user:
-					return "a result of the assistant"
-				case !ok || !profile.WordDash.Allows(id):
-					return "the id of a result"
-				case !open[id]:
-					return "a result of no call, or the second one"
-				case begun:
-					return "something stands before a result"
-				}
-				if c, has := block["content"]; has {
-					switch c.(type) {
-					case string, []any:
-					default:
-						return "the content of a result"
-					}
-				}
-				open[id] = false
-			}
-		}
-	}
-	for _, missing := range open {
-		if missing {
-			return "a call without a result"
-		}
-	}
-	if n := len(list); n > 0 && list[n-1]["role"] == "assistant" {
-		last := list[n-1]["content"]
-		if blocks, ok := last.([]any); ok && len(blocks) > 0 {
-			if b, _ := blocks[len(blocks)-1].(object); b["type"] == "text" {
-				last = b["text"]
-			}
-		}
-		if s, ok := last.(string); ok && strings.TrimSpace(s) != "" && strings.TrimRightFunc(s, unicode.IsSpace) != s {
-			return "white space at the end"
-		}
-	}
-	return ""
+func chatAnswer(id string, text any) object {
+	return object{"role": "tool", "tool_call_id": id, "content": text}
 }
+
+func messagesCall(id string) object {
+	return object{"type": "tool_use", "id": id, "name": "f", "input": object{}}
+}
+
+func messagesAnswer(id string, text any) object {
+	return object{"type": "tool_result", "tool_use_id": id, "content": text}
+}
+
+func converseText(role, text string) object {
+	return object{"role": role, "content": []any{object{"text": text}}}
+}
+
+func converseCall(id string) object {
+	return object{"toolUse": object{"toolUseId": id, "name": "f", "input": object{}}}
+}
+
+func converseAnswer(id string, text any) object {
+	return object{"toolResult": object{"toolUseId": id, "content": []any{object{"text": text}}}}
+}
+
+func contentsText(role, text string) object {
+	if role == "assistant" {
+		role = "model"
+	}
+	return object{"role": role, "parts": []any{object{"text": text}}}
+}
+
+func contentsCall(id string) object {
+	call := object{"name": "f", "args": object{}}
+	if id != "" {
+		call["id"] = id
+	}
+	return object{"functionCall": call}
+}
+
+func contentsAnswer(id string, text any) object {
+	response := object{"name": "f", "response": object{"output": text}}
+	if id != "" {
+		response["id"] = id
+	}
+	return object{"functionResponse": response}
+}
+
+// numbered makes an id of a form that most take, plain one that nobody refuses.
+func numbered(turn, k int) string { return fmt.Sprintf("c%d_%d", turn, k) }
+func plain(turn, k int) string    { return fmt.Sprintf("call%03d%02d", turn, k) }
 
 var wires = []wire{
 	{
-		dialect: "openai-chat", target: "openai", accepts: chatTakes,
-		call: func(id string) object {
-			return object{"id": id, "type": "function", "function": object{"name": "f", "arguments": "{}"}}
-		},
-		answer:  func(id string, text any) object { return object{"role": "tool", "tool_call_id": id, "content": text} },
-		calls:   func(c []object) object { return object{"role": "assistant", "content": nil, "tool_calls": anys(c)} },
-		answers: func(a []object) []object { return a },
+		dialect: "openai-chat", target: "openai", takes: openAIChat.takes, id: numbered,
+		says: spoken, call: chatCall, answer: chatAnswer, calls: chatCalls, answers: itself,
+		lists: []string{"tool_calls", "content"},
 	},
 	{
-		dialect: "anthropic", target: "anthropic", accepts: messagesTake,
-		call: func(id string) object { return object{"type": "tool_use", "id": id, "name": "f", "input": object{}} },
-		answer: func(id string, text any) object {
-			return object{"type": "tool_result", "tool_use_id": id, "content": text}
+		dialect: "openai-chat", target: "mistral", takes: mistralChat.takes, id: plain,
+		says: spoken, call: chatCall, answer: chatAnswer, calls: chatCalls, answers: itself,
+		lists: []string{"tool_calls", "content"},
+	},
+	{
+		dialect: "openai-chat", target: "cohere", takes: cohereChat.takes, id: numbered,
+		says: spoken, call: chatCall, answer: chatAnswer, calls: chatCalls, answers: itself,
+		lists: []string{"tool_calls", "content"},
+	},
+	{
+		dialect: "openai-chat", target: "ollama", takes: ollamaChat.takes,
+		says:   spoken,
+		call:   func(string) object { return object{"function": object{"name": "f", "arguments": object{}}} },
+		answer: func(_ string, text any) object { return object{"role": "tool", "tool_name": "f", "content": text} },
+		calls: func(c []object) []object {
+			return []object{{"role": "assistant", "content": "", "tool_calls": anys(c)}}
 		},
-		calls:   func(c []object) object { return object{"role": "assistant", "content": anys(c)} },
-		answers: func(a []object) []object { return []object{{"role": "user", "content": anys(a)}} },
+		answers: itself, lists: []string{"tool_calls", "content"},
+	},
+	{
+		dialect: "anthropic", target: "anthropic", takes: messagesTake, id: numbered,
+		says: spoken, call: messagesCall, answer: messagesAnswer, calls: blocksOf("assistant", "content"), answers: blocksOf("user", "content"),
+		lists: []string{"content"}, kinds: []string{"text", "tool_use", "tool_result"},
+	},
+	{
+		dialect: "openai-responses", target: "openai-responses", takes: itemsTake, id: numbered,
+		says: spoken,
+		call: func(id string) object {
+			return object{"type": "function_call", "call_id": id, "name": "f", "arguments": "{}"}
+		},
+		answer: func(id string, text any) object {
+			return object{"type": "function_call_output", "call_id": id, "output": text}
+		},
+		calls: itself, answers: itself,
+		lists: []string{"content"}, kinds: []string{"message", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output"},
+	},
+	{
+		dialect: "gemini", target: "gemini", takes: contentsTake, id: numbered,
+		says: contentsText, call: contentsCall, answer: contentsAnswer, calls: blocksOf("model", "parts"), answers: blocksOf("user", "parts"),
+		lists: []string{"parts"}, kinds: []string{"text", "functionCall", "functionResponse"},
+	},
+	{
+		dialect: "gemini", target: "gemini", takes: contentsTake, // without ids
+		says: contentsText, call: contentsCall, answer: contentsAnswer, calls: blocksOf("model", "parts"), answers: blocksOf("user", "parts"),
+		lists: []string{"parts"}, kinds: []string{"text", "functionCall", "functionResponse"},
+	},
+	{
+		dialect: "bedrock", target: "bedrock", takes: converse{claude: true}.takes, id: numbered,
+		says: converseText, call: converseCall, answer: converseAnswer, calls: blocksOf("assistant", "content"), answers: blocksOf("user", "content"),
+		lists: []string{"content"}, kinds: []string{"text", "toolUse", "toolResult"},
+	},
+	{
+		dialect: "bedrock", target: "bedrock-other", takes: converse{}.takes, id: numbered,
+		says: converseText, call: converseCall, answer: converseAnswer, calls: blocksOf("assistant", "content"), answers: blocksOf("user", "content"),
+		lists: []string{"content"}, kinds: []string{"text", "toolUse", "toolResult"},
+	},
+	{
+		dialect: "ai-sdk", target: "ai-sdk", takes: partsTake, id: numbered,
+		says: spoken,
+		call: func(id string) object {
+			return object{"type": "tool-call", "toolCallId": id, "toolName": "f", "input": object{}}
+		},
+		answer: func(id string, text any) object {
+			return object{"type": "tool-result", "toolCallId": id, "toolName": "f", "output": object{"type": "text", "value": text}}
+		},
+		calls: blocksOf("assistant", "content"), answers: blocksOf("tool", "content"),
+		lists: []string{"content"}, kinds: []string{"text", "tool-call", "tool-result"},
+	},
+	{
+		dialect: "langchain", target: "langgraph", takes: langChainChat.takes, id: numbered,
+		says: func(role, text string) object {
+			return object{"type": map[string]string{"user": "human", "assistant": "ai"}[role], "content": text}
+		},
+		call: func(id string) object { return object{"type": "tool_call", "id": id, "name": "f", "args": object{}} },
+		answer: func(id string, text any) object {
+			return object{"type": "tool", "tool_call_id": id, "name": "f", "content": text}
+		},
+		calls:   func(c []object) []object { return []object{{"type": "ai", "content": "", "tool_calls": anys(c)}} },
+		answers: itself, lists: []string{"tool_calls", "content"},
 	},
 }
 
@@ -262,46 +209,52 @@ type breaker struct {
 
 // talk makes a history up that is in order.
 func (b breaker) talk() []object {
+	w := b.wire
 	var out []object
 	for turn := range 1 + b.IntN(4) {
-		out = append(out, object{"role": "user", "content": fmt.Sprint("question ", turn)})
+		out = append(out, w.says("user", fmt.Sprint("question ", turn)))
 		n := b.IntN(4)
 		if n == 0 {
-			out = append(out, object{"role": "assistant", "content": fmt.Sprint("answer ", turn)})
+			out = append(out, w.says("assistant", fmt.Sprint("answer ", turn)))
 			continue
 		}
 		var calls, answers []object
 		for k := range n {
-			id := fmt.Sprintf("c%d_%d", turn, k)
-			if b.IntN(5) == 0 {
-				id = fmt.Sprintf("c%d", k) // used again in other turns
+			id := ""
+			if w.id != nil {
+				id = w.id(turn, k)
+				if b.IntN(5) == 0 {
+					id = w.id(9, k) // used again in other turns
+				}
 			}
-			calls = append(calls, b.wire.call(id))
-			answers = append(answers, b.wire.answer(id, fmt.Sprintf("result %d %d", turn, k)))
+			calls = append(calls, w.call(id))
+			answers = append(answers, w.answer(id, fmt.Sprintf("result %d %d", turn, k)))
 		}
 		if b.IntN(3) == 0 {
 			b.Shuffle(n, func(i, j int) { answers[i], answers[j] = answers[j], answers[i] })
 		}
-		out = append(append(out, b.wire.calls(calls)), b.wire.answers(answers)...)
-		if b.IntN(2) == 0 {
-			out = append(out, object{"role": "assistant", "content": fmt.Sprint("so ", turn)})
+		out = append(append(out, w.calls(calls)...), w.answers(answers)...)
+		if b.IntN(4) > 0 || strings.HasPrefix(w.target, "bedrock") {
+			out = append(out, w.says("assistant", fmt.Sprint("so ", turn)))
 		}
 	}
-	return append(out, object{"role": "user", "content": "and?"})
+	return append(out, w.says("user", "and?"))
 }
 
-// parts returns the calls, results and blocks in a history.
-func parts(list []object) []object {
-	var out []object
-	for _, m := range list {
-		if m["role"] == "tool" {
-			out = append(out, m)
-		}
-		for _, key := range []string{"tool_calls", "content"} {
-			inner, _ := m[key].([]any)
-			for _, e := range inner {
-				if o, ok := e.(object); ok {
-					out = append(out, o)
+// parts returns the objects in a message: itself, its parts, and what these
+// are made of.
+func (w *wire) parts(m object) []object {
+	out := []object{m}
+	for _, key := range w.lists {
+		for _, e := range list(m[key]) {
+			part, ok := e.(object)
+			if !ok {
+				continue
+			}
+			out = append(out, part)
+			for _, key := range []string{"function", "toolUse", "toolResult", "functionCall", "functionResponse"} {
+				if inner, ok := part[key].(object); ok {
+					out = append(out, inner)
 				}
 			}
 		}
@@ -309,96 +262,122 @@ func parts(list []object) []object {
 	return out
 }
 
-var partKeys = []string{"id", "tool_use_id", "tool_call_id"}
+// The members that mutations change. Which ids pair is another matter than what
+// an item is called.
+var (
+	pairKeys = []string{"id", "tool_use_id", "tool_call_id", "call_id", "toolUseId", "toolCallId"}
+	bareKeys = []string{
+		"role", "type", "content", "parts", "text", "id", "tool_use_id", "tool_call_id", "call_id", "toolUseId", "toolCallId", "name", "toolName",
+		"tool_calls", "function", "arguments", "input", "args", "output", "response", "toolUse", "toolResult", "functionCall", "functionResponse",
+	}
+)
+
+// has returns which of the keys an object has.
+func has(o object, keys []string) (out []string) {
+	for _, key := range keys {
+		if _, there := o[key]; there {
+			out = append(out, key)
+		}
+	}
+	return out
+}
+
+// pick returns one of a list.
+func pick[T any](b breaker, of ...T) T { return of[b.IntN(len(of))] }
 
 // breakOnce breaks a history in one way.
-func (b breaker) breakOnce(list []object) []object {
-	if len(list) < 2 {
-		return list
+func (b breaker) breakOnce(history []object) []object {
+	if len(history) < 2 {
+		return history
 	}
-	i, j := b.IntN(len(list)), b.IntN(len(list))
-	ps := parts(list)
-	var part object
-	if len(ps) > 0 {
-		part = ps[b.IntN(len(ps))]
-	}
+	i, j := b.IntN(len(history)), b.IntN(len(history))
+	m := history[i]
+	parts := b.wire.parts(m)
+	part := pick(b, parts...)
 	setID := func(to any) {
-		for _, key := range partKeys {
-			if _, has := part[key]; has {
-				part[key] = to
+		var with []object
+		for _, p := range parts {
+			if len(has(p, pairKeys)) > 0 {
+				with = append(with, p)
 			}
+		}
+		if len(with) > 0 {
+			p := pick(b, with...)
+			p[pick(b, has(p, pairKeys)...)] = to
 		}
 	}
 	switch b.IntN(14) {
 	case 0: // drop
-		return slices.Delete(list, i, i+1)
+		return slices.Delete(history, i, i+1)
 	case 1: // duplicate
-		return slices.Insert(list, j, copied(list[i]))
+		return slices.Insert(history, j, copied(m))
 	case 2: // move
-		m := list[i]
-		list = slices.Delete(list, i, i+1)
-		return slices.Insert(list, min(j, len(list)), m)
+		history = slices.Delete(history, i, i+1)
+		return slices.Insert(history, min(j, len(history)), m)
 	case 3: // reorder
-		list[i], list[j] = list[j], list[i]
+		if _, inner := b.inner(m); len(inner) > 1 && b.IntN(2) == 0 {
+			b.Shuffle(len(inner), func(x, y int) { inner[x], inner[y] = inner[y], inner[x] })
+			break
+		}
+		history[i], history[j] = history[j], history[i]
 	case 4: // rename on one side
 		setID(fmt.Sprint("x", b.IntN(3)))
 	case 5: // cut the head
-		return list[i/2:]
+		return history[i/2:]
 	case 6: // cut the tail
-		return list[:len(list)-j/2]
+		return history[:len(history)-j/2]
 	case 7: // wedge
-		return slices.Insert(list, i, object{"role": []string{"user", "assistant"}[b.IntN(2)], "content": "wedge"})
+		return slices.Insert(history, i, b.wire.says(pick(b, "user", "assistant"), pick(b, "wedge", "wedge ")))
 	case 8: // split
-		for _, key := range []string{"tool_calls", "content"} {
-			if inner, ok := list[i][key].([]any); ok && len(inner) > 1 {
-				other := copied(list[i])
-				at := 1 + b.IntN(len(inner)-1)
-				list[i][key] = inner[:at:at]
-				other[key] = copiedAny(inner[at:])
-				return slices.Insert(list, i+1, other)
-			}
+		if key, inner := b.inner(m); len(inner) > 1 {
+			other := copied(m)
+			at := 1 + b.IntN(len(inner)-1)
+			m[key] = inner[:at:at]
+			other[key] = copiedAny(inner[at:])
+			return slices.Insert(history, i+1, other)
 		}
 	case 9: // merge
-		for _, key := range []string{"tool_calls", "content"} {
-			if i+1 < len(list) {
-				a, x := list[i][key].([]any)
-				c, y := list[i+1][key].([]any)
-				if x && y && list[i]["role"] == list[i+1]["role"] {
-					list[i][key] = append(slices.Clone(a), c...)
-					return slices.Delete(list, i+1, i+2)
-				}
+		if i+1 == len(history) || m["role"] != history[i+1]["role"] {
+			break
+		}
+		if key, inner := b.inner(m); inner != nil {
+			if more := list(history[i+1][key]); more != nil {
+				m[key] = append(slices.Clone(inner), more...)
+				return slices.Delete(history, i+1, i+2)
 			}
 		}
 	case 10: // empty an id
-		setID([]any{"", nil, " c0 "}[b.IntN(3)])
+		setID(pick[any](b, "", nil, " c0 "))
 	case 11: // another id
-		setID([]any{7.0, strings.Repeat("y", 70), "a b"}[b.IntN(3)])
+		setID(pick[any](b, 7.0, strings.Repeat("y", 70), "a b"))
 	case 12: // strip a key
-		if part != nil {
-			target := part
-			if f, ok := part["function"].(object); ok && b.IntN(2) == 0 {
-				target = f
-			}
-			for _, key := range []string{"arguments", "input", "name", "id", "tool_use_id", "tool_call_id"} {
-				if _, has := target[key]; has && b.IntN(2) == 0 {
-					delete(target, key)
-					break
-				}
-			}
+		if keys := has(part, bareKeys); len(keys) > 0 {
+			delete(part, pick(b, keys...))
 		}
 	case 13: // another type
-		if part != nil {
-			for _, key := range []string{"content", "input", "text"} {
-				if _, has := part[key]; has {
-					if part[key] = []any{nil, 5.0, "", []any{}}[b.IntN(4)]; key == "text" {
-						part[key] = []string{"", " \n"}[b.IntN(2)] // what is no text at all no rule speaks of
-					}
-					break
-				}
-			}
+		if kinds := has(part, b.wire.kinds); len(kinds) > 0 && b.IntN(2) == 0 {
+			v := part[kinds[0]]
+			delete(part, kinds[0])
+			part[pick(b, b.wire.kinds...)] = v
+		} else if typ, tagged := part["type"].(string); tagged && slices.Contains(b.wire.kinds, typ) && b.IntN(2) == 0 {
+			part["type"] = pick(b, b.wire.kinds...)
+		} else if keys := has(part, []string{"content", "input", "args", "arguments", "response", "name"}); len(keys) > 0 {
+			part[pick(b, keys...)] = pick[any](b, nil, 5.0, "", []any{}, object{}, "{}")
+		} else if _, is := part["text"]; is {
+			part["text"] = pick(b, "", " \n")
 		}
 	}
-	return list
+	return history
+}
+
+// inner returns the first list in a message, and what it is called.
+func (b breaker) inner(m object) (string, []any) {
+	for _, key := range b.wire.lists {
+		if inner := list(m[key]); inner != nil {
+			return key, inner
+		}
+	}
+	return "", nil
 }
 
 func copiedAny(v any) any {
@@ -423,18 +402,8 @@ func copied(o object) object {
 	return out
 }
 
-// results counts what was recorded in the results of a history.
-func results(list []object) map[string]bool {
-	out := map[string]bool{}
-	for _, p := range parts(list) {
-		if p["role"] == "tool" || p["type"] == "tool_result" {
-			if s, ok := p["content"].(string); ok && strings.HasPrefix(s, "result ") {
-				out[s] = true
-			}
-		}
-	}
-	return out
-}
+// recordedResult are what the results of a made up history hold.
+var recordedResult = regexp.MustCompile(`result \d \d`)
 
 // TestMutants breaks histories in one to five ways. The check must find an error
 // exactly where the API would refuse the history; what fix makes of it with all
@@ -444,108 +413,128 @@ func TestMutants(t *testing.T) {
 	if s, err := strconv.ParseUint(os.Getenv("TOOLGUARD_SEED"), 10, 64); err == nil {
 		seed = s
 	}
-	total := 20_000
+	total := 20_400
 	if testing.Short() || raceEnabled() {
-		total = 1_000
+		total = 1_200
+	}
+	if n, err := strconv.Atoi(os.Getenv("TOOLGUARD_MUTANTS")); err == nil {
+		total = n
 	}
 	for w := range wires {
 		wire := &wires[w]
-		t.Run(wire.dialect, func(t *testing.T) {
-			b := breaker{rand.New(rand.NewPCG(seed, uint64(w))), wire}
-			opts := Options{Dialect: dialect.ByName(wire.dialect), Target: profile.ByName(wire.target), Send: true}
-			sources := wire.sources(t)
-			refused, fixed, left, wrong := 0, 0, 0, 0
-			for n := range total / len(wires) {
-				list := b.talk()
-				if len(sources) > 0 && b.IntN(3) == 0 {
-					list = nil
-					for _, m := range sources[b.IntN(len(sources))] {
-						list = append(list, copied(m))
-					}
-				}
-				for range 1 + b.IntN(5) {
-					list = b.breakOnce(list)
-				}
-				if len(list) == 0 {
-					continue
-				}
-				text := must(json.Marshal(list))
-				list = parsed(text)
-				why := wire.accepts(list)
-				rep := check(t, "mutant", text, opts)
-				if rep.Skipped != "" {
-					continue
-				}
-				if found := errorsOf(rep); (why != "") != (len(found) > 0) {
-					if wrong++; wrong <= 10 {
-						t.Errorf("the API says %q, the check %v\n%s", why, found, text)
-					}
-					continue
-				}
-				if why != "" {
-					refused++
-				}
-				if n%4 != 0 {
-					continue
-				}
-				out, f := fixText(t, "mutant", text, FixOptions{Options: opts, Unsafe: true})
-				if why := wire.accepts(parsed(out)); why != "" && len(errorsOf(f.After)) == 0 {
-					t.Errorf("repaired, and the API says %q\n%s\n%s", why, text, out)
-				} else if why != "" {
-					left++
-				} else {
-					fixed++
-				}
-				out, _ = fixText(t, "mutant", text, FixOptions{Options: opts})
-				still := results(parsed(out))
-				for r := range results(list) {
-					if !still[r] {
-						t.Errorf("%s is lost\n%s\n%s", r, text, out)
-					}
-				}
-				if again, _ := fixText(t, "mutant", out, FixOptions{Options: opts}); !bytes.Equal(again, out) {
-					t.Errorf("not settled\n%s\n%s", out, again)
-				}
-			}
-			t.Logf("%d sources, %d mutants, %d refused; of a quarter %d are taken once repaired, %d have something left", len(sources), total/len(wires), refused, fixed, left)
-			if wrong > 0 {
-				t.Errorf("%d judged wrong", wrong)
-			}
+		t.Run(wire.dialect+"/"+wire.target, func(t *testing.T) {
+			wire.mutants(t, breaker{rand.New(rand.NewPCG(seed, uint64(w))), wire}, total/len(wires))
 		})
 	}
 }
 
-// sources returns the histories among the fixtures that are in order, and that
-// the API takes as they are.
+// mutants breaks n histories.
+func (w *wire) mutants(t *testing.T, b breaker, n int) {
+	t.Helper()
+	opts := Options{Dialect: dialect.ByName(w.dialect), Target: profile.ByName(w.target), Send: true}
+	sources := w.sources(t)
+	refused, fixed, left, wrong := 0, 0, 0, 0
+	fail := func(format string, args ...any) {
+		if wrong++; wrong <= 10 {
+			t.Errorf(format, args...)
+		}
+	}
+	for i := range n {
+		history := b.talk()
+		if len(sources) > 0 && b.IntN(3) == 0 {
+			history = nil
+			for _, m := range sources[b.IntN(len(sources))] {
+				history = append(history, copied(m))
+			}
+		}
+		for range 1 + b.IntN(5) {
+			history = b.breakOnce(history)
+		}
+		if len(history) == 0 {
+			continue
+		}
+		text := must(json.Marshal(history))
+		why := w.takes(parsed(text))
+		rep := check(t, "mutant", text, opts)
+		if rep.Skipped != "" {
+			continue
+		}
+		if found := errorsOf(rep); (why != "") != (len(found) > 0) {
+			fail("the API says %q, the check %v\n%s", why, found, text)
+			continue
+		}
+		if why != "" {
+			refused++
+		}
+		if i%4 != 0 {
+			continue
+		}
+		out, f := fixText(t, "mutant", text, FixOptions{Options: opts, Unsafe: true})
+		if why := w.takes(parsed(out)); why != "" && len(errorsOf(f.After)) == 0 {
+			fail("repaired, and the API says %q\n%s\n%s", why, text, out)
+		} else if why != "" {
+			left++
+		} else {
+			fixed++
+		}
+		out, _ = fixText(t, "mutant", text, FixOptions{Options: opts})
+		for _, r := range recordedResult.FindAll(text, -1) {
+			if !bytes.Contains(out, r) {
+				fail("%s is lost\n%s\n%s", r, text, out)
+			}
+		}
+		if again, _ := fixText(t, "mutant", out, FixOptions{Options: opts}); !bytes.Equal(again, out) {
+			fail("not settled\n%s\n%s", out, again)
+		}
+	}
+	t.Logf("%d sources, %d mutants, %d refused; of a quarter %d are taken once repaired, %d have something left", len(sources), n, refused, fixed, left)
+	if wrong > 0 {
+		t.Errorf("%d judged wrong", wrong)
+	}
+}
+
+// sources returns the histories among the fixtures of the dialect that are in
+// order, and that the API takes as they are.
 func (w *wire) sources(t *testing.T) (out [][]object) {
 	t.Helper()
+	opts := Options{Dialect: dialect.ByName(w.dialect), Target: profile.ByName(w.target), Send: true}
+	var look func(v any)
+	look = func(v any) {
+		switch v := v.(type) {
+		case object:
+			for _, key := range slices.Sorted(maps.Keys(v)) {
+				look(v[key])
+			}
+		case []any:
+			text := must(json.Marshal(v))
+			if history := parsed(text); len(history) > 1 && w.takes(history) == "" {
+				if w.id == nil && strings.Contains(string(text), `_id":`) || w.target == "gemini" && strings.Contains(string(text), "function_") {
+					return // of an API that has ids, or in the spelling of a library
+				}
+				if rep := check(t, "source", text, opts); rep.Skipped == "" && rep.Calls > 0 && len(errorsOf(rep)) == 0 {
+					out = append(out, history)
+					return
+				}
+			}
+			for _, e := range v {
+				look(e)
+			}
+		}
+	}
 	for _, f := range fixtures(t) {
 		if folder, state := f.kind(); folder != w.dialect || state != "ok" {
 			continue
 		}
-		var v any
-		if json.Unmarshal(f.text, &v) != nil {
-			continue
-		}
-		if o, ok := v.(object); ok {
-			v = o["messages"]
-		}
-		list := parsed(must(json.Marshal(v)))
-		plain := len(list) > 1
-		for _, p := range append(parts(list), list...) {
-			switch p["type"] {
-			case nil, "text", "tool_use", "tool_result", "function":
-			default:
-				plain = false
+		var all []any
+		dec := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(f.text, []byte("\ufeff"))))
+		for {
+			var v any
+			if dec.Decode(&v) != nil {
+				break
 			}
-			if p["function_call"] != nil || p["role"] == "function" || p["id"] != nil && p["role"] != nil {
-				plain = false
-			}
+			all = append(all, v)
 		}
-		rep := check(t, f.name, must(json.Marshal(v)), Options{Dialect: dialect.ByName(w.dialect), Target: profile.ByName(w.target), Send: true})
-		if plain && rep.Skipped == "" && len(errorsOf(rep)) == 0 && w.accepts(list) == "" {
-			out = append(out, list)
-		}
+		look(all)
 	}
 	return out
 }

@@ -94,6 +94,9 @@ type Leftover struct {
 	Fate Fate
 	// Call is the call it answers, or repeats the answer of; -1 for none.
 	Call int32
+	// Surplus is set for as many Undecided results of a turn as there are more
+	// results than calls.
+	Surplus bool
 }
 
 // A Pairing holds one Exchange for each call and one Leftover for each result,
@@ -648,8 +651,9 @@ func (p *pairer) unclear(calls, results []int32) {
 		x := &p.out.Calls[call]
 		x.State, x.Confidence, x.Surplus = Unclear, Ambiguous, n >= len(results)
 	}
-	for _, res := range results {
-		p.out.Results[res].Fate = Undecided
+	for n, res := range results {
+		l := &p.out.Results[res]
+		l.Fate, l.Surplus = Undecided, n >= len(calls)
 	}
 }
 

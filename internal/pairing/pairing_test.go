@@ -56,7 +56,7 @@ func consistent(c *transcript.Conversation, p Pairing) error {
 		switch {
 		case (x.State == Answered) != (x.Result >= 0):
 			return fmt.Errorf("call %d: state %d with result %d", i, x.State, x.Result)
-		case x.Result >= 0 && p.Results[x.Result] != (Leftover{Answers, int32(i)}):
+		case x.Result >= 0 && p.Results[x.Result] != (Leftover{Fate: Answers, Call: int32(i)}):
 			return fmt.Errorf("call %d has result %d, which is %+v", i, x.Result, p.Results[x.Result])
 		case (x.State == Copy) != (x.CopyOf >= 0):
 			return fmt.Errorf("call %d: state %d, copy of %d", i, x.State, x.CopyOf)

@@ -393,8 +393,9 @@ func (r *reference) byName(calls, results []int) {
 		x := &r.out.Calls[r.ref(b)]
 		x.State, x.Confidence, x.Surplus = Unclear, Ambiguous, i >= len(results)
 	}
-	for _, b := range results {
-		r.out.Results[r.ref(b)].Fate = Undecided
+	for i, b := range results {
+		l := &r.out.Results[r.ref(b)]
+		l.Fate, l.Surplus = Undecided, i >= len(calls)
 	}
 }
 

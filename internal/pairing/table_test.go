@@ -100,7 +100,9 @@ func outcome(p Pairing) string {
 	}
 	fates := []string{"", "duplicate", "orphan", "undecided", "ignored"}
 	for i, l := range p.Results {
-		if l.Fate != Answers {
+		if l.Surplus {
+			out = append(out, fmt.Sprintf("surplus %d", i))
+		} else if l.Fate != Answers {
 			out = append(out, fmt.Sprintf("%s %d", fates[l.Fate], i))
 		}
 	}
@@ -205,7 +207,7 @@ func TestTable(t *testing.T) {
 		{"no ids, the name tells", tool, "a -:search -:write; t -:write; u", "missing, 0 positional"},
 		{"no ids, in order", tool, "a -:bash -:bash; t -:bash; t -:bash", "0 positional, 1 positional"},
 		{"no ids, one too few", user, "u; a -:get -:get=2; r -:get", "unclear, unclear surplus, undecided 0"},
-		{"no ids, one too many", user, "u; a -:get; r -:get -:get", "unclear, undecided 0, undecided 1"},
+		{"no ids, one too many", user, "u; a -:get; r -:get -:get", "unclear, undecided 0, surplus 1"},
 		{"no ids, as many, one name wrong", user, "u; a -:f -:g; r -:f -:f", "0 positional, 1 positional"},
 		{"no id on one side", tool, "a c1; t -; u", "0 positional"},
 		{"no id on the other", tool, "a -; t c1; u", "0 positional"},

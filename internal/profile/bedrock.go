@@ -27,6 +27,7 @@ var bedrockCells = Cells{
 	NoArgs:           {Error, Medium, "", bedrockDocs, nil},
 	ResultContent:    {Error, High, "", "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolResultBlock.html", nil},
 	EmptyText:        {Error, High, "The text field in the ContentBlock object at messages.0.content.0 is blank. Add text to the text field, and try again.", "gh:archestra-ai/archestra#4220", nil},
+	EmptyBlock:       {Error, Medium, "", "the API reference: a block has one member", nil},
 	EmptyMessage:     {Error, High, "The content field in the Message object at messages.1 is empty.", "gh:archestra-ai/archestra#4220", nil},
 	NullMessage:      {Error, High, "The content field in the Message object at messages.1 is empty.", "gh:archestra-ai/archestra#4220", nil},
 	TrailingSpace:    {Error, Medium, "messages: final assistant content cannot end with trailing whitespace", "gh:crewAIInc/crewAI#4430", nil},

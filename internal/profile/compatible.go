@@ -24,6 +24,7 @@ var mistral = Profile{
 		EmptyCalls:       {Accepted, Medium, "", mistralSource, nil},
 		NoCallType:       {Accepted, Medium, "", mistralSource, nil},
 		NullMessage:      {Error, High, "Assistant message must have either content or tool_calls, but not both.", mistralSource, nil},
+		BadRole:          {Error, High, "", mistralSource, nil},
 		ConsecutiveRoles: {Info, Medium, "", mistralSource, nil},
 		FirstRole:        {Warning, Medium, "", mistralSource, nil},
 		UserAfterTool:    {Error, High, "Unexpected role 'user' after role 'tool'", "gh:datapizza-labs/datapizza-ai#98", []string{"Unexpected role RoleEnum.tool"}},
@@ -159,7 +160,9 @@ var cohere = Profile{
 	NameChars: WordDash, NameMax: 64,
 	Roles: []string{"user", "assistant", "tool", "system"}, ResultForms: FormString | FormList,
 	Cells: Cells{
-		Missing: {Error, Low, "", "gh:ethz-spylab/agentdojo#200", nil},
+		Missing:   {Error, Low, "", "gh:ethz-spylab/agentdojo#200", nil},
+		MissingID: {Error, Medium, "", "the API reference: id and tool_call_id are required", nil},
+		BadRole:   {Error, Medium, "", "the API reference", nil},
 	},
 }
 
@@ -179,6 +182,7 @@ var ollama = Profile{
 		ArgsNotString: {Accepted, High, "", "gh:ollama/ollama#10604", nil},
 		ArgsNotObject: {Error, High, "", "gh:ollama/ollama#10604", nil},
 		NullMessage:   {Accepted, Low, "", "", nil},
+		BadRole:       {Error, Medium, "", "the API reference", nil},
 	},
 }
 

@@ -9,6 +9,7 @@ const (
 
 var aiSDK = Profile{
 	Name: "ai-sdk", Title: "Vercel AI SDK", Wire: Framework,
+	Roles: []string{"user", "assistant", "tool", "system"},
 	Cells: Cells{
 		Missing:      {Error, High, aiSDKMissing, aiSDKDocs, []string{"Tool results are missing for tool calls: {id}"}},
 		Orphan:       {Accepted, High, "", "the check looks for missing results only", nil},
@@ -21,6 +22,7 @@ var aiSDK = Profile{
 		NoResultName: {Warning, Medium, "", "the library's types: toolName is a string", nil},
 		ArgsBadJSON:  {Warning, Low, "", "", nil},
 		NoArgs:       {Warning, Low, "", "", nil},
+		BadRole:      {Error, Medium, "", "the library's types", nil},
 		WrongRole:    {Error, Medium, "", "the library's types", nil},
 	},
 }

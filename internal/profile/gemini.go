@@ -25,7 +25,8 @@ var geminiCells = Cells{
 	ArgsNotObject:    {Error, High, "", "gh:router-for-me/CLIProxyAPI#2103", nil},
 	NoArgs:           {Accepted, Medium, "", "the API reference: args is optional", nil},
 	ResultContent:    {Error, High, "Invalid value at 'contents[2].parts[0].function_response.response' (type.googleapis.com/google.protobuf.Struct), …", "gh:router-for-me/CLIProxyAPI#2103", nil},
-	EmptyText:        {Error, High, "GenerateContentRequest.contents[1].parts[0].data: required oneof field 'data' must have one initialized field", "gh:router-for-me/CLIProxyAPI#1292", nil},
+	EmptyText:        {Info, Medium, "", "recorded requests that were answered", nil},
+	EmptyBlock:       {Error, High, "GenerateContentRequest.contents[1].parts[0].data: required oneof field 'data' must have one initialized field", "gh:router-for-me/CLIProxyAPI#1292", nil},
 	EmptyMessage:     {Error, High, "GenerateContentRequest.contents[0].parts: contents.parts must not be empty.", "gh:genkit-ai/genkit#3690", []string{"Unable to submit request because it must include at least one parts field, which describes the prompt input."}},
 	NullMessage:      {Error, High, "GenerateContentRequest.contents[0].parts: contents.parts must not be empty.", "gh:langgenius/dify#30566", nil},
 	TrailingSpace:    {Accepted, Medium, "", "", nil},
@@ -41,14 +42,14 @@ var geminiCells = Cells{
 
 var gemini = Profile{
 	Name: "gemini", Title: "Google Gemini API", Wire: Contents,
-	NameChars: WordDashDot, NameMax: 64, UsersInRow: true,
+	NameChars: WordDashDot, NameMax: 64, UsersInRow: true, RoleOptional: true, TextFirst: true,
 	Roles: []string{"user", "model", "user", "function", "tool"}, ResultForms: FormObject,
 	Cells: geminiCells,
 }
 
 var gemini3 = Profile{
 	Name: "gemini-3", Title: "Google Gemini API, models from 3 on", Wire: Contents, Like: &gemini,
-	NameChars: WordDashDot, NameMax: 64, UsersInRow: true,
+	NameChars: WordDashDot, NameMax: 64, UsersInRow: true, RoleOptional: true, TextFirst: true,
 	Roles: []string{"user", "model", "user", "function", "tool"}, ResultForms: FormObject,
 	Replay: ReplaySignature, Sentinel: "skip_thought_signature_validator",
 	Cells: geminiCells.with(Cells{

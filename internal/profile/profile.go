@@ -95,6 +95,7 @@ const (
 	NoArgs                        // no arguments
 	ResultContent                 // content of a result in a form outside of ResultForms
 	EmptyText                     // a blank block of text
+	EmptyBlock                    // a block that holds nothing, not even a text
 	EmptyMessage                  // content "" or []
 	NullMessage                   // content null or absent
 	TrailingSpace                 // white space at the end of a last message of the assistant
@@ -243,8 +244,13 @@ type Profile struct {
 	// Roles are the roles as they are spelled, the user's, the assistant's and
 	// the tool's first; nil where that is not known.
 	Roles []string
+	// RoleOptional is set where a message that names no role is the user's.
+	RoleOptional bool
 	// ResultForms are the forms that the content of a result may have.
 	ResultForms Form
+	// TextFirst is set where the assistant may begin the history, if it does not
+	// begin with a call.
+	TextFirst bool
 	// UsersInRow is set where messages of the user may follow each other, though
 	// those of the assistant may not.
 	UsersInRow bool

@@ -31,7 +31,7 @@ to be sent there.
 		}
 		for i := range c.Calls {
 			call := &c.Calls[i]
-			if call.Want != transcript.ArgsWantString || c.Pairing.Calls[i].State == pairing.Exempt {
+			if c.want(call) != transcript.ArgsWantString || c.Pairing.Calls[i].State == pairing.Exempt {
 				continue
 			}
 			switch call.Form {

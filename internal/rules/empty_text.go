@@ -8,28 +8,33 @@ import (
 
 var emptyText = &Rule{
 	Name: "empty-text", Category: Payload, Severity: "profile; info in logs",
-	Summary: "A block of text holds nothing but white space",
-	Points:  []profile.Point{profile.EmptyText},
-	Doc: `Anthropic, Bedrock and Gemini refuse blank text, although their own answers have
-held such blocks. Inside of a result it is taken.
+	Summary: "A block of text holds nothing but white space, or a block nothing at all",
+	Points:  []profile.Point{profile.EmptyText, profile.EmptyBlock},
+	Doc: `Anthropic and Bedrock refuse blank text, although their own answers have held such
+blocks. Inside of a result it is taken. Gemini takes it, but not a part that holds
+nothing at all, which is what some serializers make of an empty text.
 
 **Repair.** The block is dropped, or the message where it is all there is (safe; unsafe
 where the message carries signed reasoning), and the history is looked at again.`,
 	Bad:  `[{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"text","text":""},{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
 	Good: `[{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":""}]}]`,
 	Check: func(c *Context) {
-		cell := c.cell(profile.EmptyText)
-		severity := severityOf(cell)
-		if severity == Off {
+		text, hollow := c.cell(profile.EmptyText), c.cell(profile.EmptyBlock)
+		if severityOf(text) == Off && severityOf(hollow) == Off {
 			return
-		}
-		if !c.arrays() || !c.shaped() && !c.sent() {
-			severity = Info
 		}
 		for i := range c.Blocks {
 			b := &c.Blocks[i]
 			if b.Kind != transcript.BlockText || !b.Has(transcript.BlockBlank) {
 				continue
+			}
+			cell, message := text, "the text is empty"
+			if b.Has(transcript.BlockHollow) {
+				cell, message = hollow, "the block holds nothing"
+			}
+			severity := severityOf(cell)
+			if !c.arrays() || !c.shaped() && !c.sent() {
+				severity = min(severity, Info)
 			}
 			m := &c.Messages[b.Message]
 			if m.Role == transcript.RoleSystem || m.Has(transcript.MessageReplay) || m.Has(transcript.MessageEmpty) ||
@@ -39,7 +44,7 @@ where the message carries signed reasoning), and the history is looked at again.
 			if !c.shaped() && (m.Role == transcript.RoleTool || c.calls(m)) {
 				continue // what is translated leaves a text out that is none
 			}
-			f := Finding{Severity: severity, Span: b.Span, ProviderError: cell.Text, Message: "the text is empty"}
+			f := Finding{Severity: severity, Span: b.Span, ProviderError: cell.Text, Message: message}
 			class := operation.Safe
 			if c.signed(m.Turn) {
 				class = operation.Unsafe

@@ -10,7 +10,8 @@ var firstRole = &Rule{
 	Summary: "The history does not begin with the user",
 	Points:  []profile.Point{profile.FirstRole},
 	Doc: `Behind the system prompt some providers want a message of the user first. A history
-that was cut at its head begins with what the assistant said.
+that was cut at its head begins with what the assistant said. Gemini minds only where
+that is a call.
 
 **Repair.** None: a message of the user is not made up.`,
 	Bad: `[{"role":"assistant","content":[{"type":"text","text":"As I said."},{"type":"tool_use","id":"a","name":"f","input":{}}]},
@@ -32,7 +33,7 @@ that was cut at its head begins with what the assistant said.
 			if m.Role == transcript.RoleSystem || m.Has(transcript.MessageReplay) {
 				continue
 			}
-			if m.Role == transcript.RoleAssistant {
+			if m.Role == transcript.RoleAssistant && (!c.Profile.TextFirst || c.calls(m)) {
 				c.report(int32(i), Finding{Severity: severity, Span: m.RoleSpan(), ProviderError: cell.Text, Message: "the history begins with the assistant"})
 			}
 			return

@@ -10,14 +10,15 @@ import (
 
 var invalidRole = &Rule{
 	Name: "invalid-role", Category: Roles, Severity: "error in a request body, with --send or --target; else info",
-	Summary: "A role that the provider does not know",
+	Summary: "A role that the provider does not know, or none",
 	Points:  []profile.Point{profile.BadRole},
 	Doc: `Each API has its own words for who speaks: ` + "`model`" + ` is Gemini's for what others call
 ` + "`assistant`" + `, ` + "`function`" + ` what ` + "`tool`" + ` was before. Agents and datasets use words of their
 own, which does not matter until the history is sent.
 
 **Repair.** A word for a role that the provider has another word for is replaced by
-that (safe). What is not known is left, and so is the result of a legacy function
+that, and a message that makes calls or answers them gets the role that it has left
+out (both safe). What is not known is left, and so is the result of a legacy function
 call, whose role says what it answers.`,
 	Bad:  `{"model":"m","max_tokens":9,"messages":[{"role":"human","content":"go"},{"role":"assistant","content":"hi"}]}`,
 	Good: `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"go"},{"role":"assistant","content":"hi"}]}`,
@@ -32,7 +33,18 @@ call, whose role says what it answers.`,
 		}
 		for i := range c.Messages {
 			m := &c.Messages[i]
-			if m.RoleLen == 0 || m.Has(transcript.MessageItem) || m.Has(transcript.MessageForeign) {
+			if m.Has(transcript.MessageItem) || m.Has(transcript.MessageForeign) || m.RoleLen == 0 && c.Profile.RoleOptional {
+				continue
+			}
+			word := c.Profile.Role(m.Role.String())
+			if m.RoleLen == 0 {
+				f := Finding{Severity: severity, Span: m.Span(), ProviderError: cell.Text, Message: "the message does not say who speaks"}
+				if word != "" {
+					f.Fix = c.op(operation.AddMember, m.Turn, operation.Safe, "say that it is the "+word+"'s")
+					f.Fix.Messages, f.Fix.Span = []int32{int32(i)}, m.Span()
+					f.Fix.Member, f.Fix.Text = transcript.MemberRole, jsonString(word)
+				}
+				c.report(int32(i), f)
 				continue
 			}
 			if m.Has(transcript.MessagePlainRole) && slices.Contains(c.Profile.Roles, m.Role.String()) {
@@ -43,7 +55,7 @@ call, whose role says what it answers.`,
 				continue
 			}
 			f := Finding{Severity: severity, Span: role.Span, ProviderError: cell.Text, Message: "the role " + quote(role) + " is none that the " + c.Profile.Title + " takes"}
-			if word := c.Profile.Role(m.Role.String()); word != "" && !c.legacy(m) {
+			if word != "" && !c.legacy(m) {
 				f.Fix = c.op(operation.SetValue, m.Turn, operation.Safe, "call it "+word)
 				f.Fix.Messages, f.Fix.Span, f.Fix.Text = []int32{int32(i)}, role.Span, jsonString(word)
 			}

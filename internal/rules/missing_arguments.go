@@ -34,7 +34,7 @@ known.`,
 			}
 			turn := c.turn(call.Message)
 			class, text := operation.Additive, `{}`
-			if call.Want == transcript.ArgsWantString {
+			if c.want(call) == transcript.ArgsWantString {
 				text = `"{}"`
 			}
 			if c.signed(turn) {

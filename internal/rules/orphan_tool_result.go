@@ -16,6 +16,9 @@ var orphanToolResult = &Rule{
 of history compression and of a history cut to its last messages. Every strict
 provider refuses it.
 
+Where results have no ids, as many are orphans as there are more results than calls:
+which they are is not told, and they are left.
+
 Where the conversation names state on the provider's side
 (` + "`previous_response_id`" + `) the call may lie there, and the finding is an info.
 
@@ -40,16 +43,20 @@ record says of the result beside the message goes when it becomes text
 		}
 		for i := range c.Pairing.Results {
 			res := &c.Results[i]
-			if c.Pairing.Results[i].Fate != pairing.Orphan || res.Server {
+			l := &c.Pairing.Results[i]
+			if l.Fate != pairing.Orphan && !(l.Surplus && c.arrays()) || res.Server {
 				continue
 			}
 			f := Finding{
 				Severity: Error, Message: resultName(res) + " answers no call of this conversation",
 				ProviderError: c.cell(profile.Orphan).Text,
 			}
-			if c.ElsewhereState || c.Slice {
+			switch {
+			case c.ElsewhereState || c.Slice:
 				f.Severity = Info
-			} else {
+			case l.Surplus:
+				f.Message = resultName(res) + " answers no call: there are more results than calls without ids"
+			default:
 				f.Fix = c.orphanFix(i, relinks)
 			}
 			c.aboutResult(i, f)

@@ -426,8 +426,10 @@ func (c *Context) cell(at profile.Point) profile.Cell { return c.Profile.Cell(at
 
 // shaped reports whether the conversation is written in the shape that the
 // profile's provider takes, so that what it wants of shapes can be held
-// against it.
-func (c *Context) shaped() bool { return c.Native.Wire == c.Profile.Wire }
+// against it. Each library has a shape of its own.
+func (c *Context) shaped() bool {
+	return c.Native.Wire == c.Profile.Wire && (c.Profile.Wire != profile.Framework || c.Native == c.Profile)
+}
 
 // form returns the form of the JSON value at a span.
 func (c *Context) form(s transcript.Span) profile.Form {
@@ -449,6 +451,16 @@ func (c *Context) form(s transcript.Span) profile.Form {
 
 // sent reports whether the history is on its way to a provider.
 func (c *Context) sent() bool { return c.Send || c.Target || c.Use == transcript.UseBody }
+
+// want returns how the arguments of a call are to be written. A provider that
+// copies an API can want them in another form.
+func (c *Context) want(call *transcript.Call) transcript.ArgsConvention {
+	if c.Target && c.shaped() && call.Want == transcript.ArgsWantString && severityOf(c.cell(profile.ArgsNotString)) == Off &&
+		severityOf(c.cell(profile.ArgsNotObject)) != Off {
+		return transcript.ArgsWantObject
+	}
+	return call.Want
+}
 
 // strategy returns the repair that was chosen for the rule, "" for its
 // default.

@@ -29,7 +29,7 @@ empty string become ` + "`{}`" + ` (safe). Anything else is wrapped (unsafe).`,
 		severity := severityOf(c.cell(profile.ArgsNotObject))
 		for i := range c.Calls {
 			call := &c.Calls[i]
-			if call.Want != transcript.ArgsWantObject || c.Pairing.Calls[i].State == pairing.Exempt {
+			if c.want(call) != transcript.ArgsWantObject || c.Pairing.Calls[i].State == pairing.Exempt {
 				continue
 			}
 			turn := c.turn(call.Message)

@@ -15,4 +15,5 @@ const (
 	MemberCacheMark                // of a block: a mark for the prompt cache
 	MemberReasoning                // of a message: the text of the reasoning
 	MemberItemID                   // of an item of a flat list: its own id
+	MemberRole                     // of a message: who speaks
 )

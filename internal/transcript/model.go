@@ -220,6 +220,8 @@ const (
 	// BlockHasID marks an item with an id of its own, which ties it to the
 	// reasoning item before it.
 	BlockHasID
+	// BlockHollow marks a block without any member, that would say what it is.
+	BlockHollow
 	// BlockUnsigned marks reasoning that lacks the signature it needs.
 	BlockUnsigned
 )
