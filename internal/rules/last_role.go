@@ -24,9 +24,19 @@ that as the beginning of its answer and others refuse it.
 		}
 		last := int32(len(c.Messages) - 1)
 		m := &c.Messages[last]
-		if m.Role != transcript.RoleAssistant || c.calls(m) {
+		if m.Role != transcript.RoleAssistant || c.waits(m) {
 			return // pending-tool-call says what a last call waits for
 		}
 		c.report(last, Finding{Severity: severity, Span: m.RoleSpan(), ProviderError: cell.Text, Message: "the history ends with the assistant"})
 	},
+}
+
+// waits reports whether a message makes a call that is not answered yet.
+func (c *Context) waits(m *transcript.Message) bool {
+	for b := m.BlockLo; b < m.BlockHi; b++ {
+		if k := c.Blocks[b].Kind; (k == transcript.BlockCall || k == transcript.BlockServerCall) && c.Pairing.Calls[c.Blocks[b].Ref].Result < 0 {
+			return true
+		}
+	}
+	return false
 }
