@@ -42,8 +42,8 @@ func newCheckCmd(a *app) *cobra.Command {
 		Long: `check reads transcripts and reports what is wrong with them. It changes nothing.
 
 A file that is named is read whatever its name is. A directory is searched for
-transcripts: *.jsonl, *.ndjson and *.json, without hidden directories and
-node_modules. Without a path that is the current directory; - is standard input.
+transcripts: *.jsonl, *.ndjson and *.json, packed as .gz or .zst too, without
+hidden directories and node_modules. Without a path that is the current directory; - is standard input.
 The nearest toolguard.toml upward from a file has its settings; flags come first.
 
 Problems are errors and warnings. Infos are shown with --verbose or --fail-on

@@ -141,6 +141,7 @@ func containers() []container {
 		{detect.ContainerLinkedLog, "a session log whose records name their parents", `{"type":"user","uuid":"u1","parentUuid":null,"message":{…}}`},
 		{detect.ContainerEventLog, "a session log without links", `{"type":"user","message":{…}}`},
 		{detect.ContainerLog, "a JSON document with a list of log records", `[{"type":"user","message":{…}}]`},
+		{detect.ContainerFoldingLog, "a log in which a record takes the place of an earlier one, or changes it", `{"$set":{"lastUpdated":"…"}}`},
 	}
 }
 
@@ -149,7 +150,14 @@ func containersOf(d *dialect.Dialect) []string {
 	if d.Log != nil {
 		return []string{detect.ContainerLinkedLog, detect.ContainerEventLog, detect.ContainerLog}
 	}
-	return []string{detect.ContainerDocument, detect.ContainerDocuments, detect.ContainerLines, detect.ContainerConversations}
+	all := []string{detect.ContainerDocument, detect.ContainerDocuments, detect.ContainerLines, detect.ContainerConversations}
+	switch {
+	case d.Fold != nil:
+		all[2] = detect.ContainerFoldingLog // a line is never just the next message
+	case d.Patch != nil:
+		all = append(all, detect.ContainerFoldingLog)
+	}
+	return all
 }
 
 func formatTable(file *config.File) []byte {

@@ -18,6 +18,7 @@ const (
 	classLog                // a record of a log
 	classMessage            // an element of a conversation
 	classConversation       // it holds conversations
+	classPatch              // a record of a log of changes to a document
 	classFold               // a record of a log that later ones replace
 )
 
@@ -70,7 +71,7 @@ func skipped(set *dialect.Set, v transcript.Value) bool {
 type tally struct {
 	set           *dialect.Set
 	n             int // records looked at
-	byClass       [4]int
+	byClass       [5]int
 	logs          votes
 	candidates    []Candidate
 	pointer       string
@@ -82,6 +83,7 @@ type tally struct {
 	alien         int  // messages of a dialect that is not known
 	forced        *dialect.Dialect
 	docLog        *dialect.Dialect
+	patch         *dialect.Dialect // of the document that a log begins with
 	wraps         wrapTally
 	wrap          string   // of the first place found
 	keys          []string // of the first object, for a reason
@@ -172,6 +174,14 @@ func (t *tally) add(v transcript.Value, document bool) {
 	if dialect.Alien(v) {
 		t.alien++
 		t.byClass[classOther]++
+		return
+	}
+	if d, begins := patchOf(t.set, v); d != nil {
+		t.byClass[classPatch]++
+		if begins && t.patch == nil {
+			t.patch = d
+			t.candidate(d, dialect.ClaimDecisive, dialect.Sign{Member: string(d.Patch.Value) + "." + d.Patch.List}, v.Span().Start)
+		}
 		return
 	}
 	found := find(t.set, v)
@@ -270,7 +280,10 @@ func (t *tally) decided() bool {
 func (t *tally) decide(s *shape) {
 	best := classOther
 	log := t.logs.best()
-	for _, c := range []class{classLog, classMessage, classConversation} {
+	for _, c := range []class{classLog, classMessage, classConversation, classPatch} {
+		if c == classPatch && t.patch == nil {
+			continue // nothing is known of what is changed
+		}
 		if c == classLog && (log == nil || log.headers+log.speaks == 0 && !log.linked) {
 			continue // it only looks like one
 		}
@@ -340,6 +353,9 @@ func (t *tally) decide(s *shape) {
 		if s.Framing == transcript.FramingDocument {
 			s.Container = ContainerDocument
 		}
+	case classPatch:
+		s.Container, s.Sure = ContainerFoldingLog, true
+		s.Pointer = pointer([]string{string(t.patch.Patch.Value), t.patch.Patch.List})
 	case classConversation:
 		s.Pointer = t.pointer
 		switch {

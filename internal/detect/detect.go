@@ -110,7 +110,7 @@ const (
 	ContainerConversations = "jsonl-conversations" // a conversation a line
 	ContainerLinkedLog     = "linked-log"          // a log whose records name their parents
 	ContainerEventLog      = "event-log"           // a log without links
-	ContainerFoldingLog    = "folding-log"         // a log in which a record takes the place of an earlier one
+	ContainerFoldingLog    = "folding-log"         // a log in which a record takes the place of an earlier one, or changes it
 	ContainerEmpty         = "empty"
 )
 
@@ -331,6 +331,8 @@ func (r *reader) sink() sink {
 		return newLogSink(r, r.shape.log)
 	case classFold:
 		return &foldSink{r: r, folder: newFolder(r.opts.Dialects.ByName(r.shape.Dialect).Fold, false)}
+	case classPatch:
+		return &patchSink{r: r, d: r.opts.Dialects.ByName(r.shape.Dialect)}
 	case classMessage:
 		return &lineSink{r: r, seq: r.newSequence("")}
 	case classConversation:

@@ -47,12 +47,19 @@ func (p *place) use(lines bool) transcript.Use {
 	return transcript.UseLog
 }
 
-// composites are lists that make up one conversation together, as paths from
-// the object that holds them: a request and what was answered to it.
-var composites = [][][]string{
-	{{"responses_create_params", "input"}, {"response", "output"}},
-	{{"messages"}, {"response", "choices", "0", "message"}},
-	{{"input"}, {"output"}},
+// A composite is two lists that make up one conversation together, as paths from
+// the object that holds them.
+type composite struct {
+	first, second []string
+	// asked is set where both are sent; else the second is what was answered.
+	asked bool
+}
+
+var composites = []composite{
+	{first: []string{"responses_create_params", "input"}, second: []string{"response", "output"}},
+	{first: []string{"messages"}, second: []string{"response", "choices", "0", "message"}},
+	{first: []string{"input"}, second: []string{"output"}},
+	{first: []string{"chat_history"}, second: []string{"tool_results"}, asked: true},
 }
 
 // copies are members that repeat messages of the members named with them.
@@ -61,6 +68,7 @@ var copies = map[string][]string{
 	"raw_messages":         {"messages"},
 	"events":               {"messages", "Messages", "samples", "history"},
 	"model_input_messages": {""},
+	"tool_results":         {"message"}, // each of which repeats its call
 	"spans":                {"messages"},
 }
 
@@ -165,19 +173,22 @@ func (f *finder) object(v transcript.Value, path []string, ctx place, depth int)
 			used[m.key] = len(d.Holder.Only) > 0 && !slices.Contains(d.Holder.Only, m.key)
 		}
 	}
-	for _, comp := range composites {
+	for i := range composites {
+		comp := &composites[i]
 		parts := f.composite(v, comp)
 		if parts == nil || ctx.held {
 			continue
 		}
 		sub := ctx
-		params := v.Get(comp[0][0])
+		params := v.Get(comp.first[0])
 		if params.Kind() == transcript.Object {
 			sub.elsewhere = sub.elsewhere || stateID(params.Get("previous_response_id"))
 		}
-		sub.body, sub.model, sub.answered = false, false, true
-		f.emit(sub, append(path, comp[0]...), classMessage, nil, parts...)
-		used[comp[0][0]], used[comp[1][0]] = true, true
+		if !comp.asked {
+			sub.body, sub.model, sub.answered = false, false, true
+		}
+		f.emit(sub, append(path, comp.first...), classMessage, nil, parts...)
+		used[comp.first[0]], used[comp.second[0]] = true, true
 		break
 	}
 	for _, m := range members {
@@ -247,9 +258,9 @@ func (f *finder) isMessages(v transcript.Value) bool {
 
 // composite returns the parts of a conversation that stands in two places of
 // v, or nil unless the second is there and speaks.
-func (f *finder) composite(v transcript.Value, paths [][]string) []transcript.Value {
+func (f *finder) composite(v transcript.Value, c *composite) []transcript.Value {
 	var parts []transcript.Value
-	for i, path := range paths {
+	for i, path := range [][]string{c.first, c.second} {
 		p := v
 		for _, key := range path {
 			if n, err := strconv.Atoi(key); err == nil {

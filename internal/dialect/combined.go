@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"bytes"
 	"iter"
 	"slices"
 	"strings"
@@ -14,6 +15,8 @@ type Combined struct {
 	// Members are the members of a message of which each has one at least:
 	// without any, nothing else is looked at.
 	Members []string
+	// Never are members that no message has.
+	Never []string
 	// Kind says what an element is; where it is given, one that is none of Kinds
 	// is not the dialect's. One that ends in "*" is the beginning of a kind.
 	Kind  Path
@@ -21,8 +24,8 @@ type Combined struct {
 	// Marks lead to what only this dialect's messages have, one set of them
 	// complete.
 	Marks [][]Path
-	// Own is how the role is written that only this dialect has.
-	Own string
+	// Own are the ways to write a role that only this dialect has.
+	Own []string
 	// Plain lead to what a message without calls has, all of it.
 	Plain []Path
 	// Role is who speaks; without it the model does. Roles are spellings of its
@@ -31,16 +34,29 @@ type Combined struct {
 	Roles []RoleName
 	Turn  Path // what the messages of one turn share
 	Text  Path // a text, or a list of parts with one
+	// Prompt is what a human typed, where an element holds that and what the
+	// model did with it.
+	Prompt Path
+	// Rounds are what the model did with it, one turn each, in an element that
+	// has a list of them. Then the rest of it only repeats them.
+	Rounds Rounds
 	// Records are where the calls stand. A call that an earlier one of them has
 	// as well is a copy.
 	Records []Records
 	// Results are where results stand by themselves, beside the calls.
 	Results Answers
-	// Aborted leads to true, or to anything but false, on a message whose calls
-	// were broken off.
-	Aborted Path
+	// Aborted holds where the calls of a message were broken off, Hidden where it
+	// is not sent: any of them.
+	Aborted, Hidden []Cond
 	// Needless are tools that are never answered.
 	Needless []string
+}
+
+// Rounds are turns of the model in one element. Paths lead from the round.
+type Rounds struct {
+	In              Path // from the element: the list
+	Text, Reasoning Path
+	Records         Records
 }
 
 // Records are a list of records of calls, or one record.
@@ -63,6 +79,9 @@ type Records struct {
 	States []StateName
 	// Result is what it was answered with, Failure the same after an error.
 	Result, Failure Path
+	// ByID leads from the message to an object whose members are results, each
+	// under the id of its call.
+	ByID Path
 	// Apart is set where results stand in elements of their own.
 	Apart bool
 	// Answered is set where only a call with a Result was answered, whatever its
@@ -83,7 +102,7 @@ type Answers struct {
 	Tag  Path
 	Tags []string
 	// Record leads from the element to the result, ID, Name and Payload from
-	// there. Error is there on a result that is an error.
+	// there; without an ID results have none by design. Error is there on a result that is an error.
 	Record            Path
 	ID, Name, Payload Path
 	Error             Path
@@ -114,7 +133,7 @@ type Setting struct {
 
 // Claim implements Driver.
 func (d *Combined) Claim(v transcript.Value) (Claim, Sign) {
-	if v.Kind() != transcript.Object || !hasMember(v, d.Members) {
+	if v.Kind() != transcript.Object || !hasMember(v, d.Members) || len(d.Never) > 0 && hasMember(v, d.Never) {
 		return ClaimNone, Sign{}
 	}
 	if d.Kind != "" && !tagged(d.Kinds, d.Kind.In(v)) {
@@ -129,7 +148,7 @@ func (d *Combined) Claim(v transcript.Value) (Claim, Sign) {
 			}
 		}
 	}
-	if res := &d.Results; res.ID != "" && res.Has != "" {
+	if res := &d.Results; res.Has != "" {
 		if list := res.In.In(v); listable(list) && res.claims(list) {
 			return ClaimDecisive, Sign{Member: res.Has.Key()}
 		}
@@ -141,9 +160,9 @@ func (d *Combined) Claim(v transcript.Value) (Claim, Sign) {
 	}
 	if len(d.Plain) > 0 && leadsTo(v, d.Plain) {
 		switch {
-		case d.Own != "" && role.Is(d.Own):
+		case contains(d.Own, role):
 			return ClaimDecisive, Sign{d.Role.Key(), role}
-		case d.roleOf(role) != transcript.RoleOther || d.Own != "":
+		case d.roleOf(role) != transcript.RoleOther || d.Own != nil:
 			return ClaimPlain, Sign{d.Role.Key(), role}
 		}
 	}
@@ -216,7 +235,7 @@ func (rs *Records) elements(v transcript.Value) iter.Seq[transcript.Value] {
 
 // elements yields what may be a result.
 func (a *Answers) elements(v transcript.Value) iter.Seq[transcript.Value] {
-	if a.ID == "" {
+	if a.ID == "" && a.Name == "" {
 		return func(func(transcript.Value) bool) {}
 	}
 	return listed(a.In.In(v))
@@ -306,7 +325,7 @@ func (rs *Records) decisive(rec transcript.Value) bool {
 func (rs *Records) state(rec transcript.Value) *StateName {
 	v := member(rs.State, rec)
 	for i := range rs.States {
-		if v.Is(rs.States[i].Written) {
+		if writes(v, rs.States[i].Written) {
 			return &rs.States[i]
 		}
 	}
@@ -328,8 +347,61 @@ type combinedReader struct {
 }
 
 func (r *combinedReader) Read(v transcript.Value) {
+	r.b.Fields(v, nil, nil)
+	from := len(r.b.Conv.Messages)
+	if prompt := member(r.Prompt, v); prompt.Exists() {
+		r.b.Begin(prompt, transcript.Value{}, transcript.RoleUser, "").Flags |= transcript.MessageTyped
+		r.text(prompt)
+	}
+	if rounds := member(r.Rounds.In, v); rounds.First().Exists() {
+		r.rounds(v, rounds)
+	} else if r.Prompt == "" || !hollow(r.Records[0].In.In(v)) {
+		r.message(v)
+	}
+	flags := transcript.MessageFlags(0)
+	if anyHolds(r.Aborted, v) {
+		flags |= transcript.MessageAborted
+	}
+	if anyHolds(r.Hidden, v) {
+		flags |= transcript.MessageSuperseded
+	}
+	for i := from; flags != 0 && i < len(r.b.Conv.Messages); i++ {
+		r.b.Conv.Messages[i].Flags |= flags
+	}
+}
+
+// rounds reads the turns of the model, and the results that no call of theirs
+// has asked for.
+func (r *combinedReader) rounds(v, rounds transcript.Value) {
+	b, rs := r.b, &r.Rounds.Records
+	r.seen = r.seen[:0]
+	for _, round := range rounds.Elements() {
+		b.Begin(round, transcript.Value{}, transcript.RoleAssistant, "")
+		if thought := member(r.Rounds.Reasoning, round); !hollow(thought) {
+			b.Block(transcript.BlockReasoning, thought, 0)
+		}
+		r.text(member(r.Rounds.Text, round))
+		for e := range rs.elements(round) {
+			if rec, tag, ok := rs.record(e); ok {
+				r.call(v, e, rec, tag, rs, transcript.RoleAssistant)
+			}
+		}
+	}
+	for id, result := range member(rs.ByID, v).Members() {
+		if slices.Contains(r.seen, string(id.Raw())) {
+			continue
+		}
+		b.Begin(result, transcript.Value{}, transcript.RoleTool, "")
+		b.Result(result, transcript.Result{
+			ID: transcript.TokenOf(id, id.Span()), Name: transcript.Token{Span: result.Span()}, Payload: result.Span(),
+		})
+	}
+}
+
+// message reads an element that is one message, or what the model made of a
+// prompt.
+func (r *combinedReader) message(v transcript.Value) {
 	b := r.b
-	b.Fields(v, nil, nil)
 	roleVal := member(r.Role, v)
 	role := r.roleOf(roleVal)
 	if role == transcript.RoleOther {
@@ -338,9 +410,6 @@ func (r *combinedReader) Read(v transcript.Value) {
 	m := b.Begin(v, roleVal, role, string(member(r.Turn, v).Raw()))
 	if role == transcript.RoleUser {
 		m.Flags |= transcript.MessageTyped
-	}
-	if a := member(r.Aborted, v); a.Exists() && (a.Kind() != transcript.Bool || a.True()) {
-		m.Flags |= transcript.MessageAborted
 	}
 	r.seen = r.seen[:0]
 	at := len(b.Conv.Calls)
@@ -386,7 +455,7 @@ func (r *combinedReader) records(v transcript.Value, rs *Records, role transcrip
 	for e := range rs.elements(v) {
 		rec, tag, ok := rs.record(e)
 		if ok {
-			r.call(e, rec, tag, rs, role)
+			r.call(v, e, rec, tag, rs, role)
 			continue
 		}
 		switch {
@@ -410,31 +479,34 @@ func (r *combinedReader) records(v transcript.Value, rs *Records, role transcrip
 	}
 }
 
-func (r *combinedReader) call(e, rec, tag transcript.Value, rs *Records, role transcript.Role) {
+// call reads the call of a message v that the record of an element holds.
+func (r *combinedReader) call(v, e, rec, tag transcript.Value, rs *Records, role transcript.Role) {
 	b := r.b
+	main := rs == &r.Rounds.Records || rs == &r.Records[0]
 	if rs.In != "" {
 		b.Fields(rec, nil, nil)
 	}
-	id := rs.ID.In(rec)
+	id := member(rs.ID, rec)
 	if id.Kind() == transcript.String && len(id.Raw()) > 2 {
-		if slices.Contains(r.seen, string(id.Raw())) && rs != &r.Records[0] {
+		if slices.Contains(r.seen, string(id.Raw())) && !main {
 			return // a copy
 		}
 		r.seen = append(r.seen, string(id.Raw()))
-	} else if rs != &r.Records[0] && len(r.seen) > 0 {
+	} else if !main && len(r.seen) > 0 {
 		return // a copy that does not tell of which
 	}
 	call := transcript.Call{
 		ID: transcript.TokenOf(id, e.Span()), Name: transcript.TokenOf(rs.Name.In(rec), e.Span()),
 		WrongRole: role == transcript.RoleUser || role == transcript.RoleSystem,
 		Server:    member(rs.Server, rec).True(),
+		NoIDs:     rs.ID == "",
 	}
 	if name, ok := rs.nameIn(tag); ok && name != "" && !call.Name.Present() {
 		call.Name = transcript.Token{Raw: `"` + name + `"`, Span: tag.Span()}
 		call.NameInTag = true
 	}
 	call.Hosted = call.Server || slices.Contains(r.Needless, call.Name.Text())
-	if args := rs.Args.In(rec); !rs.Free {
+	if args := member(rs.Args, rec); !rs.Free {
 		setArgs(b, &call, args, rs.Want)
 	} else if call.Form = transcript.ArgsText; args.Exists() {
 		call.Args = args.Span()
@@ -449,6 +521,9 @@ func (r *combinedReader) call(e, rec, tag transcript.Value, rs *Records, role tr
 		state = said.State
 	}
 	payload := rs.payload(rec, state)
+	if rs.ByID != "" {
+		payload = keyed(rs.ByID.In(v), id)
+	}
 	answered := payload.Exists() && payload.Kind() != transcript.Null
 	switch {
 	case said == nil && answered:
@@ -470,13 +545,23 @@ func (r *combinedReader) call(e, rec, tag transcript.Value, rs *Records, role tr
 	b.Combined(e, call, res)
 }
 
+// keyed returns the member of an object whose name is written as an id is.
+func keyed(v, id transcript.Value) transcript.Value {
+	for k, val := range v.Members() {
+		if bytes.Equal(k.Raw(), id.Raw()) {
+			return val
+		}
+	}
+	return transcript.Value{}
+}
+
 // result reads a result that stands by itself.
 func (r *combinedReader) result(e transcript.Value, called bool) {
 	v, ok := r.Results.result(e)
 	if !ok {
 		return
 	}
-	id := r.Results.ID.In(v)
+	id := member(r.Results.ID, v)
 	switch none := pairsNothing(id); {
 	case none && (r.Results.Unnamed && !called || len(r.answered) > 0), r.answered[string(id.Raw())]:
 		// It answers nothing, or repeats what the record of its call says.
@@ -485,7 +570,7 @@ func (r *combinedReader) result(e transcript.Value, called bool) {
 	}
 	res := transcript.Result{
 		ID: transcript.TokenOf(id, e.Span()), Name: transcript.TokenOf(member(r.Results.Name, v), e.Span()),
-		NoIDs: r.Results.Unnamed && pairsNothing(id), Error: member(r.Results.Error, v).Exists(),
+		NoIDs: (r.Results.Unnamed || r.Results.ID == "") && pairsNothing(id), Error: member(r.Results.Error, v).Exists(),
 	}
 	if p := r.Results.Payload.In(v); p.Exists() {
 		res.Payload = p.Span()

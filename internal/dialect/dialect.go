@@ -106,6 +106,9 @@ type Dialect struct {
 	Log *Log
 	// Fold describes a log in which records take the place of earlier ones.
 	Fold *Fold
+	// Patch describes a log of changes to a document, where the dialect's
+	// messages stand in such logs too.
+	Patch *Patch
 	// Head describes the record before the messages of a file; nil where there
 	// is none, or where it does not matter.
 	Head *Head
@@ -200,6 +203,37 @@ func (f *Fold) Controls(v transcript.Value) bool {
 	return v.Kind() == transcript.Object && (hasMember(v, f.Control) || f.Kind != "" && tagged(f.Kinds, f.Kind.In(v)))
 }
 
+// A Patch says how the records of a log change a document, in which messages
+// are the elements of a list.
+type Patch struct {
+	// Kind says what a record does: it begins with a document, or it sets,
+	// extends or deletes what it leads to.
+	Kind                     Path
+	Start, Set, Push, Delete string
+	// At is the way there, a list of names and places in lists; Value what is set,
+	// or the list of what is put at the end; Length how much of the list is kept
+	// before, all of it where that is not said.
+	At, Value, Length Path
+	// List leads to the list of messages, a member of the document. Has leads to
+	// what a document has: all of it.
+	List string
+	Has  []Path
+}
+
+// Begins reports whether a record begins with a document of messages.
+func (p *Patch) Begins(v transcript.Value) bool {
+	return writes(p.Kind.In(v), p.Start) && leadsTo(p.Value.In(v), p.Has) && p.Value.In(v).Get(p.List).Kind() == transcript.Array
+}
+
+// Changes reports whether a record changes a document.
+func (p *Patch) Changes(v transcript.Value) bool {
+	if p.At.In(v).Kind() != transcript.Array {
+		return false
+	}
+	kind := p.Kind.In(v)
+	return writes(kind, p.Set) || writes(kind, p.Push) || writes(kind, p.Delete)
+}
+
 // A Head is a record before the messages of a file, one a line, that counts
 // those which are not sent any more.
 type Head struct {
@@ -246,6 +280,10 @@ func All() []*Dialect {
 		ACP,
 		GeminiStreamJSON,
 		DroidStreamJSON,
+		GooseStreamJSON,
+		MuseCode,
+		DeepSeekHarness,
+		LLaMAFactory,
 		OpenAIChat,
 		Anthropic,
 		OpenAIResponses,
@@ -257,6 +295,9 @@ func All() []*Dialect {
 		ATIF,
 		CodexExec,
 		OpenHands,
+		VSCodeChat,
+		Trae,
+		CohereV1,
 		ShareGPT,
 		GrokChat,
 		MistralEntries,

@@ -49,7 +49,10 @@ type CallEvent struct {
 
 // A ResultEvent is a kind of event that answers a call.
 type ResultEvent struct {
-	Type    string
+	Type string
+	// In leads to a list of results, from which the rest leads; "" where the event
+	// is one result.
+	In      Path
 	ID      Path
 	Payload Path
 	// Done holds where the call has come to its end, any of them; none for
@@ -71,7 +74,7 @@ func (d *Events) Claim(v transcript.Value) (Claim, Sign) {
 	if c := d.call(typ); c != nil && (c.ID.In(v).Exists() || c.Name.In(v).Exists()) {
 		return ClaimDecisive, sign
 	}
-	if r := d.result(typ); r != nil && r.ID.In(v).Exists() {
+	if r := d.result(typ); r != nil && (r.ID.In(v).Exists() || r.In != "" && r.ID.In(r.In.In(v).First()).Exists()) {
 		return ClaimDecisive, sign
 	}
 	if s := d.saying(typ); s != nil {
@@ -140,7 +143,13 @@ func (r *eventsReader) Read(v transcript.Value) {
 		r.read(v, c)
 		return
 	}
-	if res := r.result(typ); res != nil {
+	if res := r.result(typ); res != nil && res.In != "" {
+		r.begin(v, transcript.Value{}, transcript.RoleTool, "", false)
+		for _, e := range res.In.In(v).Elements() {
+			r.answer(e, res.ID.In(e), res.Payload, anyHolds(res.Error, e))
+		}
+		return
+	} else if res != nil {
 		id := res.ID.In(v)
 		if len(res.Done) > 0 && (r.done[string(id.Raw())] || !anyHolds(res.Done, v)) {
 			return // it tells of the progress of a call

@@ -59,11 +59,17 @@ func (c *Cond) says(got transcript.Value) bool {
 		return (got.Exists() && got.Kind() != transcript.Null) != c.Not
 	}
 	for _, is := range c.Is {
-		if got.Is(is) || got.Kind() != transcript.String && string(got.Raw()) == is {
+		if writes(got, is) {
 			return !c.Not
 		}
 	}
 	return c.Not
+}
+
+// writes reports whether a value is a string that says s, or another scalar
+// that is written so.
+func writes(v transcript.Value, s string) bool {
+	return v.Is(s) || v.Kind() != transcript.String && string(v.Raw()) == s
 }
 
 // anyHolds reports whether one of the conditions holds of v.

@@ -17,7 +17,7 @@ var GeminiCLI = &Dialect{
 		Members: []string{"toolCalls", "type"},
 		Kind:    "type", Kinds: []string{"gemini", "user", "info", "error", "warning"},
 		Plain: []Path{"id", "timestamp", "content"},
-		Own:   "gemini",
+		Own:   []string{"gemini"},
 		Role:  "type",
 		Roles: []RoleName{
 			{"gemini", transcript.RoleAssistant}, {"info", transcript.RoleOther}, {"error", transcript.RoleOther}, {"warning", transcript.RoleOther},

@@ -2,6 +2,27 @@ package dialect
 
 import "github.com/toolguard/toolguard/internal/transcript"
 
+// gooseBlocks reads the messages of Goose.
+var gooseBlocks = &Blocks{
+	Role: "role", Content: "content", MessageID: "id", Tag: "type",
+	Parts: []Part{
+		{Is: PartText, Tag: "text", Text: "text"},
+		gooseCall("toolRequest"), gooseCall("frontendToolRequest"),
+		{
+			Is: PartResult, Tag: "toolResponse", ID: "id", Payload: "toolResult.value|toolResult.error|toolResult|content",
+			Error: []Cond{{At: "toolResult.status", Is: []string{"error"}}, {At: "toolResult.value.isError", Is: []string{"true"}}},
+		},
+		{Is: PartReasoning, Tag: "thinking", Signature: "signature"},
+		{Is: PartReasoning, Tag: "redactedThinking", Signature: "data"},
+		{Is: PartMedia, Tag: "image"},
+		{Is: PartOther, Tag: "toolConfirmationRequest"},
+		{Is: PartOther, Tag: "actionRequired"},
+	},
+	Hidden:    []Cond{{At: "metadata.agentVisible", Is: []string{"false"}}},
+	Message:   []Form{{JSON: `{"role":"user","content":"$blocks"}`, Copy: []string{"created", "metadata"}}},
+	TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
+}
+
 // Goose is the dialect of the messages of Goose.
 var Goose = &Dialect{
 	Name:    "goose",
@@ -17,25 +38,7 @@ var Goose = &Dialect{
 		transcript.MemberArguments: "toolCall.value.arguments|toolCall.arguments",
 		transcript.MemberContent:   "content", transcript.MemberLastText: "content.-1.text",
 	},
-	Driver: &Blocks{
-		Role: "role", Content: "content", MessageID: "id", Tag: "type",
-		Parts: []Part{
-			{Is: PartText, Tag: "text", Text: "text"},
-			gooseCall("toolRequest"), gooseCall("frontendToolRequest"),
-			{
-				Is: PartResult, Tag: "toolResponse", ID: "id", Payload: "toolResult.value|toolResult.error|toolResult|content",
-				Error: []Cond{{At: "toolResult.status", Is: []string{"error"}}, {At: "toolResult.value.isError", Is: []string{"true"}}},
-			},
-			{Is: PartReasoning, Tag: "thinking", Signature: "signature"},
-			{Is: PartReasoning, Tag: "redactedThinking", Signature: "data"},
-			{Is: PartMedia, Tag: "image"},
-			{Is: PartOther, Tag: "toolConfirmationRequest"},
-			{Is: PartOther, Tag: "actionRequired"},
-		},
-		Hidden:    []Cond{{At: "metadata.agentVisible", Is: []string{"false"}}},
-		Message:   []Form{{JSON: `{"role":"user","content":"$blocks"}`, Copy: []string{"created", "metadata"}}},
-		TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
-	},
+	Driver: gooseBlocks,
 }
 
 func gooseCall(tag string) Part {
@@ -44,4 +47,23 @@ func gooseCall(tag string) Part {
 		Want: transcript.ArgsWantObject, Failed: []Cond{{At: "toolCall.status", Is: []string{"error"}}},
 		Answer: `{"type":"toolResponse","id":"$id","toolResult":{"status":"success","value":{"content":[{"type":"text","text":"$text"}],"isError":true}}}`,
 	}
+}
+
+// GooseStreamJSON is what Goose prints while it runs.
+var GooseStreamJSON = &Dialect{
+	Name:    "goose-stream-json",
+	Title:   "Goose stream-json",
+	Summary: "A log of printed events, of which some each wrap a Goose message.",
+	Where:   "output of goose run --output-format stream-json",
+	Example: `{"type":"message","message":{"role":"assistant","created":1,"content":[{"type":"toolRequest","id":"r1","toolCall":{"status":"success","value":{"name":"ls","arguments":{}}}}]}}
+{"type":"message","message":{"role":"user","created":2,"content":[{"type":"toolResponse","id":"r1","toolResult":{"status":"success","value":{"content":[{"type":"text","text":"a.txt"}],"isError":false}}}]}}`,
+	Provider:  "neutral",
+	Window:    transcript.WindowLog,
+	CheckOnly: "it is a copy of what was printed, and nothing is ever resumed from it",
+	Driver:    gooseBlocks,
+	Log: &Log{
+		Type: "type", Speaks: []string{"message"}, Payload: "message",
+		Kinds: []string{"notification", "complete"}, Unlike: []string{"id", "timestamp", "parentId"},
+		Time: "timestamp",
+	},
 }

@@ -26,6 +26,6 @@ var GrokChat = &Dialect{
 		Faint:    true,
 		Content:  "content",
 		Calls:    "tool_calls", ID: "id", Name: "name", Args: "arguments", Want: transcript.ArgsWantString,
-		ResultID: "tool_call_id", Mark: []string{"tool_call_id"},
+		ResultID: "tool_call_id", Mark: []Path{"tool_call_id"},
 	}),
 }

@@ -18,7 +18,7 @@ var OpenCode = &Dialect{
 		Marks:   [][]Path{{"info.role", "parts"}, {"part.sessionID", "part.type"}, {"sessionID", "messageID", "type"}},
 		Role:    "info.role|role",
 		Turn:    "part.messageID",
-		Aborted: "info.error.name",
+		Aborted: []Cond{{At: "info.error.name"}},
 		Records: []Records{{
 			In: "parts|part|", Tag: "type", Calls: []string{"tool"}, Text: "text", Reasoning: "reasoning", Step: "step-start",
 			ID: "callID", Name: "tool", Args: "state.input",

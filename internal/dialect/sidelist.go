@@ -55,18 +55,22 @@ type SideList struct {
 	// that is empty, by being there.
 	Error  Path
 	Failed string
-	// Mark are members of a result that only this dialect writes.
-	Mark []string
+	// Mark are members of a result that only this dialect writes, one at least.
+	Mark []Path
 	// Extra are members that a new result gets where the message of its call has
 	// them.
 	Extra []Extra
 
 	// Spoken are roles whose content is one call, or a list of calls, as JSON
 	// text without an id; then results have none either.
-	Spoken     []string
-	LegacyCall Path   // one call, without an id
-	LegacyRole string // the role of its result
-	Reasoning  Path
+	Spoken []string
+	// SpokenParts are tags of parts of the content of which the same is true: the
+	// text is at PartText.
+	SpokenParts []string
+	PartText    string
+	LegacyCall  Path   // one call, without an id
+	LegacyRole  string // the role of its result
+	Reasoning   Path
 	// Thoughts are tags of parts that are reasoning; Signature are members of
 	// such a part that sign it.
 	Thoughts, Signature []string
@@ -260,7 +264,7 @@ func (d *sideList) Claim(v transcript.Value) (Claim, Sign) {
 	}
 	if role == transcript.RoleTool {
 		switch id := f[slotResultID]; {
-		case len(d.Mark) > 0 && !slices.ContainsFunc(d.Mark, func(key string) bool { return body.Get(key).Exists() }):
+		case len(d.Mark) > 0 && !slices.ContainsFunc(d.Mark, func(p Path) bool { return p.leads(body) }):
 			return ClaimNone, Sign{}
 		case id.Exists() && id.Kind() != transcript.Null:
 			return ClaimDecisive, Sign{Member: written(d.ResultID, idKey)}
@@ -278,6 +282,13 @@ func (d *sideList) Claim(v transcript.Value) (Claim, Sign) {
 	}
 	if content.Exists() && (body.Span() != v.Span() || contains(d.Own, roleVal)) {
 		return ClaimDecisive, sign
+	}
+	if len(d.SpokenParts) > 0 {
+		for _, part := range content.Elements() {
+			if tag := part.Get("type"); contains(d.SpokenParts, tag) && part.Get(d.PartText).Kind() == transcript.String {
+				return ClaimDecisive, Sign{"type", tag}
+			}
+		}
 	}
 	if alien || alienContent(content) {
 		return ClaimNone, Sign{}
@@ -520,7 +531,7 @@ func (r *sideListReader) results(v, body, role transcript.Value) {
 	if role.Is(r.LegacyRole) {
 		res.Kind = transcript.KindLegacyFunction
 	}
-	res.NoIDs = role.Is(r.LegacyRole) || len(r.Spoken) > 0
+	res.NoIDs = role.Is(r.LegacyRole) || len(r.Spoken)+len(r.SpokenParts) > 0
 	if !id.Exists() && ids.First().Exists() {
 		for _, one := range ids.Elements() {
 			res.ID = transcript.TokenOf(one, v.Span())
@@ -544,11 +555,19 @@ func (r *sideListReader) text(content transcript.Value) {
 }
 
 func (r *sideListReader) part(v transcript.Value) {
-	if text := v.Get("text"); text.Kind() == transcript.String {
+	text := v.Get("text")
+	tag := v.Get("type")
+	if r.PartText != "" && tag.Is("text") {
+		text = v.Get(r.PartText)
+	}
+	if text.Kind() == transcript.String {
 		r.b.Block(transcript.BlockText, v, textFlags(text))
 		return
 	}
-	tag := v.Get("type")
+	if contains(r.SpokenParts, tag) {
+		r.spoken(v.Get(r.PartText))
+		return
+	}
 	if contains(r.Thoughts, tag) {
 		var flags transcript.BlockFlags
 		for _, key := range r.Signature {

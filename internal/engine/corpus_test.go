@@ -97,6 +97,8 @@ var ownDialect = map[string]string{
 	"codewhale":       "anthropic",
 	"gemini-contents": "gemini", "gemini-adk": "gemini", "bedrock-converse": "bedrock", "aisdk": "ai-sdk", "goose": "goose",
 	"pydantic-ai": "pydantic-ai", "meai": "meai", "semantic-kernel": "semantic-kernel", "amp-thread": "amp", "otel": "otel",
+	"vscode-copilot-chat": "vscode-chat",
+	"musecode":            "muse-code", "trae": "trae", "deepseek-harness": "deepseek-harness", "kimi": "kimi-wire",
 	"cline-roo":      "openai-chat", // text alone, as any dialect has it
 	"bedrock-stream": "", "pydantic-ai-events": "",
 }
@@ -105,7 +107,8 @@ var ownDialect = map[string]string{
 // another.
 var spelled = map[string]string{
 	// An older form of the history, and the contexts of Kimi's command line.
-	"019f6000-0000-7000-8000-000000000002_chat_history.jsonl":     "openai-chat",
+	"019f6000-0000-7000-8000-000000000002_chat_history.jsonl": "openai-chat",
+	"_context.jsonl": "openai-chat",
 	"evalscope_web_src_test_fixtures_predictions-tool-trace.json": "inspect",
 	"droid_stream_json_large.jsonl":                               "droid-stream-json",
 	"droid_stream_json_small.jsonl":                               "droid-stream-json",
@@ -158,6 +161,11 @@ var unread = map[string][2]int{
 	// What a span put out is read too.
 	"framework-traces_agno-2025-06-11.json":       {4, 2},
 	"framework-traces_google-adk-2025-08-28.json": {4, 3},
+	// Logs of events that the count does not read.
+	"musecode_testdata_session-tools.jsonl": {5, 5},
+	"dsh_bash-tool-turn.jsonl":              {1, 1},
+	// The count takes what the chat shows, where a tool has called another one.
+	"copilot_session_multiline.jsonl": {2, 2},
 	// Calls without a toolCallId, told by their id.
 	"droid_stream_json_schema_drift.jsonl": {1, 1},
 }

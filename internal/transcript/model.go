@@ -118,6 +118,54 @@ type Conversation struct {
 	Copies   []Copy
 }
 
+// A Mark is how far the lists of a conversation have got.
+type Mark struct{ messages, blocks, calls, results, copies int }
+
+// Mark returns how far the conversation has got.
+func (c *Conversation) Mark() Mark {
+	return Mark{len(c.Messages), len(c.Blocks), len(c.Calls), len(c.Results), len(c.Copies)}
+}
+
+// Relocate moves what was added since a mark to where a function says that it
+// stands: for what was read from bytes that were put together from pieces of the
+// source.
+func (c *Conversation) Relocate(since Mark, where func(Span) (at Span, record int32)) {
+	move := func(spans ...*Span) {
+		for _, s := range spans {
+			if !s.IsZero() {
+				*s, _ = where(*s)
+			}
+		}
+	}
+	for i := since.messages; i < len(c.Messages); i++ {
+		m := &c.Messages[i]
+		role := m.RoleSpan()
+		var at Span
+		at, m.Record = where(m.Span())
+		m.start, m.length = at.Start, uint32(at.Len())
+		if role, _ = where(role); m.RoleLen > 0 && at.Contains(role) {
+			m.RoleAt, m.RoleLen = uint32(role.Start-at.Start), uint8(min(role.Len(), 255))
+		} else {
+			m.RoleLen = 0
+		}
+	}
+	for i := since.blocks; i < len(c.Blocks); i++ {
+		move(&c.Blocks[i].Span)
+	}
+	for i := since.calls; i < len(c.Calls); i++ {
+		call := &c.Calls[i]
+		move(&call.ID.Span, &call.Name.Span, &call.Args, &call.BadAt)
+	}
+	for i := since.results; i < len(c.Results); i++ {
+		res := &c.Results[i]
+		move(&res.ID.Span, &res.Name.Span, &res.Payload)
+	}
+	for i := since.copies; i < len(c.Copies); i++ {
+		cp := &c.Copies[i]
+		move(&cp.List, &cp.Block, &cp.ID.Span, &cp.Name.Span)
+	}
+}
+
 // MessageFlags are facts about a message.
 type MessageFlags uint16
 

@@ -1,0 +1,44 @@
+package dialect
+
+import "github.com/toolguard/toolguard/internal/transcript"
+
+// DeepSeekHarness is the session log of DeepSeek's harness.
+var DeepSeekHarness = &Dialect{
+	Name:    "deepseek-harness",
+	Title:   "DeepSeek Harness session log",
+	Summary: "A log of events, some of which wrap a message of blocks: tool-call, answered by tool-result.",
+	Where:   "session logs of dsh",
+	Example: `{"type":"assistant/message","seq":1,"time":1,"data":{"turn":1,"step":1,"message":{"role":"assistant","content":[{"type":"tool-call","id":"call_1","name":"ls","arguments":"{}"}],"id":"m1"}},"surfaceOp":"append"}
+{"type":"tool/result","seq":2,"time":2,"data":{"turn":1,"step":1,"message":{"role":"user","content":[{"type":"tool-result","toolCallId":"call_1","content":[{"type":"text","text":"a.txt"}],"isError":false}],"id":"m2"}},"surfaceOp":"append"}`,
+	Provider:  "deepseek",
+	Window:    transcript.WindowLog,
+	CheckOnly: "its events are numbered, and name each other by their numbers",
+	Members: map[transcript.Member]Path{
+		transcript.MemberArguments: "arguments", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text",
+	},
+	Driver: &Blocks{
+		Role: "role", Content: "content", MessageID: "id", Tag: "type",
+		Parts: []Part{
+			{Is: PartText, Tag: "text", Text: "text"},
+			{Is: PartCall, Tag: "tool-call", ID: "id", Name: "name", Args: "arguments", Want: transcript.ArgsWantString},
+			{
+				Is: PartResult, Tag: "tool-result", ID: "toolCallId", Payload: "content",
+				Error: []Cond{{At: "isError", Is: []string{"true"}}},
+			},
+			{Is: PartReasoning, Tag: "reasoning"},
+			{Is: PartMedia, Tag: "image"},
+		},
+	},
+	Log: &Log{
+		Type: "type", Subtype: "data.reason.kind", Payload: "data.message|data",
+		Speaks: []string{"user/message", "developer/message", "assistant/message", "tool/result"},
+		Kinds: []string{
+			"agent/*", "turn/*", "step/*", "session/*", "request/*", "assistant/*", "tool/*", "approval/*", "llm/*", "compaction/*",
+			"command/*", "reasoning-chunks", "text-chunks", "tool-call-chunks",
+		},
+		Header: "session", HeaderHas: []string{"delegationDepth", "createdAt"},
+		Evidence: []string{"surfaceOp"},
+		Time:     "time",
+		Aborts:   []string{"aborted", "cancelled", "stopped", "failed", "rejected"},
+	},
+}

@@ -1,0 +1,31 @@
+package dialect
+
+import "github.com/toolguard/toolguard/internal/transcript"
+
+// Trae is the dialect of the trajectories of Trae Agent.
+var Trae = &Dialect{
+	Name:    "trae",
+	Title:   "Trae Agent trajectories",
+	Summary: "Steps with tool_calls, and tool_results that name them.",
+	Where:   "trajectories/trajectory_*.json of Trae Agent",
+	Example: `{"step_number":1,"state":"completed","llm_response":{"content":""},"tool_calls":[{"call_id":"call_1","name":"bash","arguments":{"command":"ls"}}],"tool_results":null}
+{"step_number":1,"state":"completed","llm_response":{"content":""},"tool_calls":[{"call_id":"call_1","name":"bash","arguments":{"command":"ls"}}],"tool_results":[{"call_id":"call_1","success":true,"result":"a.txt","error":null}]}`,
+	Provider:  "neutral",
+	Window:    transcript.WindowOwn,
+	CheckOnly: "a trajectory is the record of a run, and has each of its messages twice",
+	Marks:     []string{"step_number"},
+	Holder:    &Holder{Members: []string{"task", "agent_steps", "llm_interactions"}, Only: []string{"agent_steps"}},
+	Driver: &Combined{
+		Members: []string{"step_number"},
+		Marks:   [][]Path{{"step_number", "state", "llm_response"}, {"step_number", "steps.llm_response"}},
+		Text:    "llm_response.content|steps.llm_response.content",
+		Records: []Records{{
+			In: "steps.tool_calls|tool_calls", ID: "call_id", Name: "name", Args: "arguments", Want: transcript.ArgsWantObject, Apart: true,
+		}},
+		Results: Answers{
+			In: "steps.tool_results|tool_results", ID: "call_id", Payload: "result|error", Error: "error",
+		},
+		Aborted:  []Cond{{At: "error"}, {At: "steps.error"}},
+		Needless: []string{"task_done"},
+	},
+}
