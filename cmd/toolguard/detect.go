@@ -162,6 +162,9 @@ func because(f *detect.File) string {
 	if f.CheckOnly != "" {
 		out += ", only checked: " + f.CheckOnly
 	}
+	if f.InText != "" {
+		out += ", but " + f.InText
+	}
 	return out
 }
 
@@ -202,6 +205,7 @@ func (d *detection) reasons(f *detect.File) {
 	if f.CheckOnly != "" {
 		line("repairs", "none: "+f.CheckOnly)
 	}
+	line("calls", f.InText)
 	sure := "yes"
 	if !f.Sure {
 		sure = "no, nothing in it is found in transcripts alone"

@@ -76,7 +76,10 @@ type LogList struct {
 type File struct {
 	Decision
 	// CheckOnly says why the file is not to be repaired; "" where it may be.
-	CheckOnly     string
+	CheckOnly string
+	// InText says how calls are written that are mere text, in a file that has no
+	// others; "" elsewhere.
+	InText        string
 	Records       int // framed records, unreadable ones included
 	Skipped       int // records that hold nothing that speaks
 	Conversations int
@@ -132,6 +135,7 @@ func Read(src *transcript.Source, opts Options, yield func(*transcript.Conversat
 	if err := r.read(src); err != nil {
 		return f, err
 	}
+	f.InText = r.inText.reason()
 	if d := opts.Dialects.ByName(f.Dialect); d != nil && f.CheckOnly == "" {
 		f.CheckOnly = d.CheckOnly
 	}
@@ -276,6 +280,7 @@ type reader struct {
 	end   int64 // where what is read ends
 	// seen and taken count the elements that were looked at and understood.
 	seen, taken int
+	inText      inText
 }
 
 func (r *reader) read(src *transcript.Source) error {
@@ -356,6 +361,7 @@ func (r *reader) hand(c *transcript.Conversation) {
 	c.Index = r.file.Conversations
 	r.file.Conversations++
 	c.Idless = idless(c)
+	r.inText.add(r.src, c)
 	r.err = r.yield(c)
 }
 

@@ -42,6 +42,12 @@ var formats = []recognised{
 		is: func(v transcript.Value) bool { return has(v, "step_index", "source", "type", "status") },
 	},
 	{
+		reason: "a stream of events from a Pydantic AI app, which shows calls piece by piece and no results that name them, so that there is " +
+			"nothing to pair; check the messages of the run, which all_messages_json() writes",
+		is:      func(v transcript.Value) bool { return has(v, "type", "tool_name", "args_delta") },
+		against: func(v transcript.Value) bool { return has(v, "message") || has(v, "part_kind") || has(v, "parts") },
+	},
+	{
 		reason: "a ChatGPT export, a tree of messages without call ids, so that there is nothing to pair; " +
 			"export the conversation from the API to check its calls",
 		is: func(v transcript.Value) bool {

@@ -17,6 +17,7 @@ func TestRecognised(t *testing.T) {
 		"step-log.jsonl":        "an Antigravity or Windsurf step log, ",
 		"chatgpt-export.json":   "a ChatGPT export, ",
 		"claude-ai-export.json": "a claude.ai export, ",
+		"run-events.jsonl":      "a stream of events from a Pydantic AI app, ",
 		"sessions.db":           "an SQLite database, ",
 		"log.eval":              "a zip archive, ",
 	} {
@@ -27,6 +28,26 @@ func TestRecognised(t *testing.T) {
 		_, err = Read(transcript.FromBytes(file, text), Options{}, func(*transcript.Conversation) error { return nil })
 		if not, ok := errors.AsType[*ErrNotTranscript](err); !ok || !strings.HasPrefix(not.Reason, want) {
 			t.Errorf("%s: %v, want %s", file, err, want)
+		}
+	}
+}
+
+// TestInText: calls that are text are told of, where a file has no others.
+func TestInText(t *testing.T) {
+	hermes := `{"role":"assistant","content":"<tool_call>\n{\"name\":\"ls\",\"arguments\":{}}\n</tool_call>"}`
+	for name, c := range map[string]struct{ text, want string }{
+		"hermes":      {`[{"role":"user","content":"ls?"},` + hermes + `,{"role":"user","content":"<tool_response>a</tool_response>"}]`, "<tool_call> tags"},
+		"escaped":     {`[{"role":"user","content":"ls?"},{"role":"assistant","content":"\u003ctool_call\u003e{}"}]`, "<tool_call> tags"},
+		"function":    {`[{"role":"user","content":"ls?"},{"role":"assistant","content":"<function=ls></function>"}]`, "<function=…> tags"},
+		"cline":       {`[{"role":"user","content":"ls?"},{"role":"assistant","content":[{"type":"text","text":"<read_file><path>a</path></read_file>"}]}]`, "XML tags"},
+		"sharegpt":    {`{"conversations":[{"from":"human","value":"ls?"},{"from":"gpt","value":"<tool_call>{}</tool_call>"}]}`, "<tool_call> tags"},
+		"instruction": {`[{"role":"system","content":"call with <tool_call>"},{"role":"user","content":"hi"},{"role":"assistant","content":"hello"}]`, ""},
+		"quoted": {`[{"role":"user","content":"how?"},` + hermes +
+			`,{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"ls","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":"a"}]`, ""},
+	} {
+		f, err := Read(transcript.FromBytes(name, []byte(c.text)), Options{}, func(*transcript.Conversation) error { return nil })
+		if err != nil || (c.want == "") != (f.InText == "") || !strings.Contains(f.InText, c.want) {
+			t.Errorf("%s: %q, %v, want %q", name, f.InText, err, c.want)
 		}
 	}
 }

@@ -31,6 +31,6 @@ var MuseCode = &Dialect{
 		Evidence: []string{"payload_type"},
 		Kinds:    []string{"model_*", "reasoning_*", "terminal", "user_prompt_display"},
 		Time:     "recorded_at",
-		Aborts: []string{"cancelled", "failed", "interrupted"},
+		Aborts:   []string{"cancelled", "failed", "interrupted"},
 	},
 }
