@@ -341,6 +341,7 @@ type combinedReader struct {
 	*Combined
 	b    *transcript.Builder
 	seen []string // ids of the message's calls, as written
+	made []int32  // by place in seen, the calls
 	// answered are the ids, as written, of calls whose record has a result;
 	// what else has one for them is a copy.
 	answered map[string]bool
@@ -374,7 +375,7 @@ func (r *combinedReader) Read(v transcript.Value) {
 // has asked for.
 func (r *combinedReader) rounds(v, rounds transcript.Value) {
 	b, rs := r.b, &r.Rounds.Records
-	r.seen = r.seen[:0]
+	r.seen, r.made = r.seen[:0], r.made[:0]
 	for _, round := range rounds.Elements() {
 		b.Begin(round, transcript.Value{}, transcript.RoleAssistant, "")
 		if thought := member(r.Rounds.Reasoning, round); !hollow(thought) {
@@ -411,7 +412,7 @@ func (r *combinedReader) message(v transcript.Value) {
 	if role == transcript.RoleUser {
 		m.Flags |= transcript.MessageTyped
 	}
-	r.seen = r.seen[:0]
+	r.seen, r.made = r.seen[:0], r.made[:0]
 	at := len(b.Conv.Calls)
 	r.text(member(r.Text, v))
 	for i := range r.Records {
@@ -488,10 +489,11 @@ func (r *combinedReader) call(v, e, rec, tag transcript.Value, rs *Records, role
 	}
 	id := member(rs.ID, rec)
 	if id.Kind() == transcript.String && len(id.Raw()) > 2 {
-		if slices.Contains(r.seen, string(id.Raw())) && !main {
-			return // a copy
+		if i := slices.Index(r.seen, string(id.Raw())); i >= 0 && !main {
+			r.copied(r.made[i], rs.In.In(v), e, rec, rs)
+			return
 		}
-		r.seen = append(r.seen, string(id.Raw()))
+		r.seen, r.made = append(r.seen, string(id.Raw())), append(r.made, int32(len(b.Conv.Calls)))
 	} else if !main && len(r.seen) > 0 {
 		return // a copy that does not tell of which
 	}
@@ -511,6 +513,7 @@ func (r *combinedReader) call(v, e, rec, tag transcript.Value, rs *Records, role
 	} else if call.Form = transcript.ArgsText; args.Exists() {
 		call.Args = args.Span()
 	}
+	defer r.again(int32(len(b.Conv.Calls)), e, rec, rs)
 	if rs.Apart {
 		b.Call(e, call, 0)
 		return
@@ -543,6 +546,32 @@ func (r *combinedReader) call(v, e, rec, tag transcript.Value, rs *Records, role
 		r.answered[call.ID.Raw] = true
 	}
 	b.Combined(e, call, res)
+}
+
+// copied notes the copy of a call that an element of a list is.
+func (r *combinedReader) copied(call int32, list, e, rec transcript.Value, rs *Records) {
+	c := r.b.Conv
+	cp := transcript.Copy{Call: call, List: list.Span(), Block: e.Span(), ID: transcript.TokenOf(rs.ID.In(rec), rec.Span()), IDKey: rs.ID.Key()}
+	if !c.Calls[call].NameInTag {
+		cp.Name = transcript.TokenOf(rs.Name.In(rec), rec.Span())
+	}
+	c.Copies = append(c.Copies, cp)
+}
+
+// again notes where the record of a call writes its id a second time.
+func (r *combinedReader) again(call int32, e, rec transcript.Value, rs *Records) {
+	if strings.IndexByte(string(rs.ID), '|') < 0 {
+		return
+	}
+	c := r.b.Conv
+	id := c.Calls[call].ID
+	for alt := range rs.ID.Alternatives() {
+		if other := alt.In(rec); other.Exists() && other.Span() != id.Span && string(other.Raw()) == id.Raw {
+			c.Copies = append(c.Copies, transcript.Copy{
+				Call: call, Block: e.Span(), ID: transcript.TokenOf(other, rec.Span()), IDKey: alt.Key(), Name: transcript.Token{Span: rec.Span()},
+			})
+		}
+	}
 }
 
 // keyed returns the member of an object whose name is written as an id is.

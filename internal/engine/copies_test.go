@@ -38,6 +38,16 @@ func TestCopies(t *testing.T) {
 {"lc":1,"type":"constructor","id":["langchain","schema","messages","ToolMessage"],"kwargs":{"content":"1","tool_call_id":"call_afaa685fb8d1"}}]`,
 		},
 		{
+			name: "of a state that stands in two places both are renamed",
+			in:   `[{"id":"m","role":"assistant","content":"","parts":[{"type":"tool-invocation","toolInvocation":{"state":"result","toolCallId":" a","toolName":"f ","args":{},"result":"1"}}],"toolInvocations":[{"state":"result","toolCallId":" a","toolName":"f ","args":{},"result":"1"}]}]`,
+			want: `[{"id":"m","role":"assistant","content":"","parts":[{"type":"tool-invocation","toolInvocation":{"state":"result","toolCallId":"a","toolName":"f","args":{},"result":"1"}}],"toolInvocations":[{"state":"result","toolCallId":"a","toolName":"f","args":{},"result":"1"}]}]`,
+		},
+		{
+			name: "an id that a state writes twice is renamed twice",
+			in:   `{"history":[{"message":{"role":"assistant","content":"","toolCalls":[{"id":" a","type":"function","function":{"name":"f","arguments":"{}"}}]},"contextItems":[],"toolCallStates":[{"toolCallId":" a","toolCall":{"id":" a","type":"function","function":{"name":"f","arguments":"{}"}},"status":"done","output":[]}]}]}`,
+			want: `{"history":[{"message":{"role":"assistant","content":"","toolCalls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},"contextItems":[],"toolCallStates":[{"toolCallId":"a","toolCall":{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}},"status":"done","output":[]}]}]}`,
+		},
+		{
 			name: "a name is trimmed in every copy",
 			in: `[{"type":"ai","content":"","tool_calls":[{"name":"f ","args":{},"id":"a"}],"additional_kwargs":{"tool_calls":[{"id":"a","function":{"name":"f ","arguments":"{}"}}]}},
 {"type":"tool","content":"1","tool_call_id":"a"}]`,

@@ -153,6 +153,7 @@ func (p *Plan) dropCall(c int32) {
 		}
 		return
 	case len(keys.Calls) == 0:
+		p.dropCopies(c)
 		p.takeBlock(call.Block)
 		return
 	}
@@ -218,6 +219,9 @@ func (p *Plan) dropElement(object, list transcript.Value, element transcript.Spa
 func (p *Plan) dropCopies(c int32) {
 	keys := p.keys(p.Conv.Calls[c].Message)
 	for _, cp := range p.copiesOf(c) {
+		if cp.List.IsZero() {
+			continue // it goes with the call
+		}
 		owner := keys.Body
 		for _, v := range keys.Body.Members() { // the list may stand one level down
 			if v.Kind() == transcript.Object && v.Span().Contains(cp.List) {

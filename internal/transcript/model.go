@@ -451,7 +451,7 @@ func (c *Conversation) Combined(result int32) int32 {
 // counts. It is neither counted nor paired, but changed along with its call.
 type Copy struct {
 	Call  int32
-	List  Span // the list that it is an element of
+	List  Span // the list that it is an element of; zero where the call itself writes its id again
 	Block Span
 	ID    Token
 	IDKey string // the name of the member ID
