@@ -84,13 +84,51 @@ type tally struct {
 	forced        *dialect.Dialect
 	docLog        *dialect.Dialect
 	patch         *dialect.Dialect // of the document that a log begins with
+	faint         []faintVote
 	wraps         wrapTally
 	wrap          string   // of the first place found
 	keys          []string // of the first object, for a reason
 }
 
 func newTally(opts Options) *tally {
-	return &tally{set: opts.Dialects, forced: opts.Dialect, wraps: wrapTally{set: opts.Dialects}}
+	t := &tally{set: opts.Dialects, forced: opts.Dialect, wraps: wrapTally{set: opts.Dialects}}
+	for _, d := range t.set.All() {
+		if s, ok := d.Driver.(dialect.Skipper); ok {
+			t.faint = append(t.faint, faintVote{dialect: d, driver: s})
+		}
+	}
+	return t
+}
+
+// A faintVote counts what could be of a dialect of which every record could be
+// another's as well: its messages and its book-keeping.
+type faintVote struct {
+	dialect         *dialect.Dialect
+	driver          dialect.Skipper
+	messages, skips int
+	at              int64 // of the first
+}
+
+func (n *faintVote) add(v transcript.Value) {
+	if n.messages+n.skips == 0 {
+		n.at = v.Span().Start
+	}
+	if n.driver.Skips(v) {
+		n.skips++
+	} else if c, _ := n.driver.Claim(v); c != dialect.ClaimNone {
+		n.messages++
+	}
+}
+
+// faintly returns the dialect in which messages and book-keeping stand one beside
+// the other, and nothing else does, nil for none.
+func (t *tally) faintly() *faintVote {
+	for i := range t.faint {
+		if n := &t.faint[i]; n.messages > 0 && n.skips > 0 && n.messages+n.skips == t.n {
+			return n
+		}
+	}
+	return nil
 }
 
 func (t *tally) candidate(d *dialect.Dialect, claim dialect.Claim, key dialect.Sign, at int64) {
@@ -140,6 +178,11 @@ func (t *tally) element(v transcript.Value) (claimed bool) {
 
 func (t *tally) add(v transcript.Value, document bool) {
 	t.n++
+	for i := range t.faint {
+		if !document {
+			t.faint[i].add(v)
+		}
+	}
 	if v.Kind() == transcript.Object && t.keys == nil {
 		for k := range v.Members() {
 			if t.keys = append(t.keys, k.Str()); len(t.keys) == 6 {
@@ -279,6 +322,10 @@ func (t *tally) decided() bool {
 // decide turns the counts into a shape.
 func (t *tally) decide(s *shape) {
 	best := classOther
+	if n := t.faintly(); n != nil && t.forced == nil {
+		t.candidates = []Candidate{{Dialect: n.dialect.Name, Decisive: n.skips, Plain: n.messages, Key: fmt.Sprintf("type at byte %d", n.at)}}
+		t.byClass = [5]int{classMessage: t.n}
+	}
 	log := t.logs.best()
 	for _, c := range []class{classLog, classMessage, classConversation, classPatch} {
 		if c == classPatch && t.patch == nil {

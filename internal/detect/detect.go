@@ -490,7 +490,19 @@ func (s *conversationSink) record(index int32, v transcript.Value) {
 			}
 		}
 		s.r.finish(q)
+		if p.held && p.hint.Holder.Waits {
+			wait(c)
+		}
 		s.r.hand(c)
+	}
+}
+
+// wait marks the calls of the last turn as such that wait for approval.
+func wait(c *transcript.Conversation) {
+	for i := range c.Calls {
+		if call := &c.Calls[i]; c.Messages[call.Message].Turn == int32(c.Turns)-1 {
+			call.State = transcript.CallWaiting
+		}
 	}
 }
 

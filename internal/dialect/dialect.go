@@ -245,6 +245,8 @@ type Head struct {
 type Holder struct {
 	Members []string // by which it is known: it has all of them
 	Only    []string // of them, those that are read; all of them where it is empty
+	// Waits is set where the calls at the end wait for a human's approval.
+	Waits bool
 }
 
 // Bare reports whether messages of the dialect stand without an envelope.

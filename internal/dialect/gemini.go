@@ -15,6 +15,7 @@ var Gemini = &Dialect{
 	Window:   transcript.WindowUser,
 	Marks:    []string{"parts"},
 	Members:  geminiMembers,
+	Holder:   &Holder{Members: []string{"clientHistory", "toolCall"}, Only: []string{"clientHistory"}, Waits: true},
 	Driver:   geminiBlocks,
 }
 
