@@ -602,9 +602,9 @@ func (q *sequence) add(record int32, v transcript.Value) bool {
 		}
 	}
 	if claim == dialect.ClaimNone || d == nil {
-		// Among messages, one that has a role and nothing else is one too, and one
-		// that lacks nothing but its role.
-		if !(v.Get("role").Exists() && knownRole(v)) && !q.roleless(v) || dialect.Alien(v) {
+		// Among messages, one that has a role and nothing else is one too, and so
+		// is a damaged one.
+		if !q.damaged(v) && (!v.Get("role").Exists() || !knownRole(v) || dialect.Alien(v)) {
 			return false
 		}
 		if d = q.primary; d == nil {
@@ -625,14 +625,14 @@ func (q *sequence) add(record int32, v transcript.Value) bool {
 	return true
 }
 
-// roleless reports whether an element of a list of messages is one of its
-// dialect but for the role, which it does not name.
-func (q *sequence) roleless(v transcript.Value) bool {
+// damaged reports whether an element of a list of messages is one of its
+// dialect, though it lacks what tells.
+func (q *sequence) damaged(v transcript.Value) bool {
 	if q.primary == nil || !q.listed {
 		return false
 	}
-	d, ok := q.primary.Driver.(dialect.RoleReader)
-	return ok && d.Roleless(v)
+	d, ok := q.primary.Driver.(dialect.Guesser)
+	return ok && d.Damaged(v)
 }
 
 // onlyText reports whether a plain message is text and nothing else, so that no

@@ -183,8 +183,8 @@ func (d *Blocks) roleOf(v transcript.Value) transcript.Role {
 	return roleIn(d.Roles, v)
 }
 
-// Roleless implements RoleReader.
-func (d *Blocks) Roleless(v transcript.Value) bool {
+// Damaged implements Guesser.
+func (d *Blocks) Damaged(v transcript.Value) bool {
 	if d.NoRole != "" || bare(v) {
 		return bare(v)
 	}
@@ -193,11 +193,24 @@ func (d *Blocks) Roleless(v transcript.Value) bool {
 		return false
 	}
 	for _, block := range content.Elements() {
-		if d.kindOf(block) == nil && !d.hollow(block) {
+		if d.kindOf(block) == nil && !d.hollow(block) && !d.keyed(block) {
 			return false
 		}
 	}
 	return true
+}
+
+// keyed reports whether a block has a member that says what it is, whatever it
+// holds.
+func (d *Blocks) keyed(block transcript.Value) bool {
+	for k := range block.Members() {
+		for i := range d.Parts {
+			if key := d.Parts[i].Key; key != "" && k.Is(key) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // speaker returns who speaks a message that names no role, by what it holds:

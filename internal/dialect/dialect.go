@@ -57,11 +57,13 @@ type Skipper interface {
 	Skips(v transcript.Value) bool
 }
 
-// A RoleReader is a driver that knows a message which names no role.
-type RoleReader interface {
+// A Guesser is a driver that knows elements of a list of messages which lack
+// what it would claim them by.
+type Guesser interface {
 	Driver
-	// Roleless reports whether v is a message but for its role.
-	Roleless(v transcript.Value) bool
+	// Damaged reports whether v is a message but for its role, or for all that an
+	// item of its type holds.
+	Damaged(v transcript.Value) bool
 }
 
 // A Reader reads the elements of one conversation, in order.

@@ -140,8 +140,14 @@ func (d *Items) id(v transcript.Value, p *ItemPair, call bool) transcript.Value 
 	return transcript.Value{}
 }
 
-// Roleless implements RoleReader.
-func (d *Items) Roleless(v transcript.Value) bool {
+// Damaged implements Guesser.
+func (d *Items) Damaged(v transcript.Value) bool {
+	p, _ := d.pair(v.Get(d.Type))
+	return p != nil || d.roleless(v)
+}
+
+// roleless reports whether v is a message that names no role.
+func (d *Items) roleless(v transcript.Value) bool {
 	typ := v.Get(d.Type)
 	return v.Kind() == transcript.Object && absentRole(v.Get(d.Role)) && (!typ.Exists() || contains(d.Messages, typ))
 }
@@ -253,7 +259,7 @@ func (r *itemsReader) Read(v transcript.Value) {
 		b.Conv.ElsewhereState = true
 		begin(transcript.RoleOther).Flags |= transcript.MessageItem
 		b.Block(transcript.BlockOther, v, flags)
-	case roleVal.Kind() == transcript.String, r.Roleless(v):
+	case roleVal.Kind() == transcript.String, r.roleless(v):
 		m := begin(roleIn(r.Roles, roleVal))
 		switch content.Kind() {
 		case transcript.String:

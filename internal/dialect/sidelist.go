@@ -175,13 +175,29 @@ func (d *sideList) Skips(v transcript.Value) bool {
 	return false
 }
 
-// Roleless implements RoleReader. What has a type is something of its own.
-func (d *sideList) Roleless(v transcript.Value) bool {
+// Damaged implements Guesser. What has a type is something of its own.
+func (d *sideList) Damaged(v transcript.Value) bool {
+	if d.flat && d.stripped(d.Calls.In(v)) {
+		_, known := d.named(d.Role.In(v))
+		return known
+	}
 	if !d.flat || v.Kind() != transcript.Object || !absentRole(d.Role.In(v)) || v.Get("type").Exists() {
 		return false
 	}
 	return bare(v) || d.Content.In(v).Exists() ||
-		d.callsIn(d.Calls.In(v)) || d.ResultID.In(v).Kind() == transcript.String
+		d.callsIn(d.Calls.In(v)) || d.ResultID.In(v).Kind() == transcript.String || d.ResultName.leads(v)
+}
+
+// stripped reports whether of the first of a list of calls nothing is left that
+// would tell in which dialect it was written.
+func (d *sideList) stripped(calls transcript.Value) bool {
+	first := firstCall(calls)
+	for k := range first.Members() {
+		if !k.Is(d.ID.Key()) && !k.Is("type") && !k.Is("index") {
+			return false
+		}
+	}
+	return first.Kind() == transcript.Object
 }
 
 // bare reports whether v is an object without members.

@@ -275,7 +275,8 @@ var (
 // has returns which of the keys an object has.
 func has(o object, keys []string) (out []string) {
 	for _, key := range keys {
-		if _, there := o[key]; there {
+		v, there := o[key]
+		if _, class := v.([]any); there && !(class && key == "id") { // LangChain's constructors have it for a name
 			out = append(out, key)
 		}
 	}
@@ -466,7 +467,7 @@ func (w *wire) mutants(t *testing.T, b breaker, n int) {
 		if why != "" {
 			refused++
 		}
-		if i%4 != 0 {
+		if i%5 != 0 {
 			continue
 		}
 		out, f := fixText(t, "mutant", text, FixOptions{Options: opts, Unsafe: true})
@@ -487,7 +488,7 @@ func (w *wire) mutants(t *testing.T, b breaker, n int) {
 			fail("not settled\n%s\n%s", out, again)
 		}
 	}
-	t.Logf("%d sources, %d mutants, %d refused; of a quarter %d are taken once repaired, %d have something left", len(sources), n, refused, fixed, left)
+	t.Logf("%d sources, %d mutants, %d refused; of a fifth %d are taken once repaired, %d have something left", len(sources), n, refused, fixed, left)
 	if wrong > 0 {
 		t.Errorf("%d judged wrong", wrong)
 	}

@@ -103,7 +103,7 @@ func (api *chatAPI) takes(history []object) string {
 	var messages []object
 	for _, m := range history {
 		// What neither names a role nor says anything is no message, as far as is known.
-		if m = unpacked(m); api.roles != nil || m[api.role] != nil && m[api.role] != "" && (m["content"] != nil || m["tool_calls"] != nil || m["tool_call_id"] != nil) {
+		if m = unpacked(m); api.roles != nil || m[api.role] != nil && m[api.role] != "" && len(has(m, []string{"content", "tool_calls", "tool_call_id"})) > 0 {
 			messages = append(messages, m)
 		}
 	}
@@ -256,7 +256,8 @@ func messagesTake(history []object) string {
 			}
 			continue
 		}
-		begun = begun || !listed
+		_, text := content.(string)
+		begun = begun || text
 		servers := map[string]int{} // what the server runs, by id
 		results, others, hard, behind := 0, 0, false, false
 		for _, b := range blocks {

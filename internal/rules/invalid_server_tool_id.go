@@ -34,7 +34,7 @@ wrong type.`,
 		for i := range c.Calls {
 			call := &c.Calls[i]
 			id := pairing.Key(call.ID)
-			if id == "" || call.Kind != transcript.KindServer && call.Kind != transcript.KindFunction || c.Pairing.Calls[i].State == pairing.Exempt {
+			if id == "" && call.Kind != transcript.KindServer || call.Kind != transcript.KindServer && call.Kind != transcript.KindFunction || c.Pairing.Calls[i].State == pairing.Exempt {
 				continue
 			}
 			begins := strings.HasPrefix(id, prefix)
@@ -42,6 +42,8 @@ wrong type.`,
 			f := Finding{Severity: severityOf(cell), ProviderError: cell.Text}
 			class := operation.Safe
 			switch {
+			case id == "":
+				f.Message = "the call of a server tool has no id"
 			case call.Server && !proper:
 				f.Message = "the id of a server tool's call is " + quote(call.ID) + " and not " + prefix + "…"
 			case !call.Server && begins:
@@ -54,7 +56,7 @@ wrong type.`,
 			if c.signed(turn) {
 				class = operation.Unsafe
 			}
-			if call.Server || c.Pairing.Calls[i].Result >= 0 {
+			if id != "" && (call.Server || c.Pairing.Calls[i].Result >= 0) {
 				f.Fix = c.op(operation.RenameID, turn, class, "rewrite the id on both sides")
 				f.Fix.All = true
 				f.Fix.Calls = []int32{int32(i)}
