@@ -1,6 +1,9 @@
 package config
 
 import (
+	"os"
+	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -185,4 +188,31 @@ func TestRowErrors(t *testing.T) {
 			t.Errorf("%s\n%s\nwant %s", tt.text, strings.Join(got, "\n"), tt.want)
 		}
 	}
+}
+
+// TestRowsPage: docs/dialects.md has every key of every table.
+func TestRowsPage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "dialects.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[reflect.Type]bool{}
+	var look func(rt reflect.Type)
+	look = func(rt reflect.Type) {
+		for rt.Kind() == reflect.Slice || rt.Kind() == reflect.Pointer {
+			rt = rt.Elem()
+		}
+		if rt.Kind() != reflect.Struct || seen[rt] || rt == reflect.TypeFor[dialect.Cond]() || rt == reflect.TypeFor[dialect.RoleName]() {
+			return
+		}
+		seen[rt] = true
+		for _, k := range rowKeys(rt) {
+			if !strings.Contains(string(page), "`"+k.name+"`") {
+				t.Errorf("docs/dialects.md does not say what %s of %s is", k.name, rt.Name())
+			}
+			look(k.typ)
+		}
+	}
+	look(reflect.TypeFor[dialect.Dialect]())
 }
