@@ -15,6 +15,7 @@ import (
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 func newDetectCmd(a *app) *cobra.Command {
@@ -182,26 +183,29 @@ func nothingIn(f *detect.File) string {
 // reasons prints how it was decided what a file is.
 func (d *detection) reasons(f *detect.File) {
 	line := func(name, value string) {
+		if name != "" {
+			name += ":"
+		}
 		if value != "" {
-			d.print("    %-12s %s", name+":", value)
+			d.print("    %-12s %s", name, value)
 		}
 	}
 	line("framing", fmt.Sprintf("%s, %s", f.Framing, count(f.Records, "record")))
 	line("container", f.Container)
 	if f.Conversations > 0 {
-		pointer := f.Pointer
-		if pointer == "" {
-			pointer = "the root"
-		}
-		line("messages at", pointer)
+		line("messages at", place(f))
 	}
 	line("dialect", f.Dialect)
 	line("decided by", f.Key)
-	var others []string
+	name := "runners-up"
 	for _, c := range f.RunnersUp {
-		others = append(others, fmt.Sprintf("%s (%d decisive, %d plain)", c.Dialect, c.Decisive, c.Plain))
+		key := ""
+		if c.Key != "" {
+			key = ", by " + c.Key
+		}
+		line(name, fmt.Sprintf("%s (%d decisive, %d plain%s)", c.Dialect, c.Decisive, c.Plain, key))
+		name = ""
 	}
-	line("runners-up", strings.Join(others, ", "))
 	if f.CheckOnly != "" {
 		line("repairs", "none: "+f.CheckOnly)
 	}
@@ -211,6 +215,29 @@ func (d *detection) reasons(f *detect.File) {
 		sure = "no, nothing in it is found in transcripts alone"
 	}
 	line("sure", sure)
+}
+
+// place says where the messages of a file stand.
+func place(f *detect.File) string {
+	at, wrap := f.Pointer, f.Wrap
+	if at == "" && wrap != "" && f.Framing != transcript.FramingDocument {
+		at, wrap = "/"+strings.ReplaceAll(wrap, ".", "/"), ""
+	}
+	switch {
+	case at == "" && f.Framing == transcript.FramingDocument:
+		at = "the root"
+	case at == "":
+		at = "each record"
+	case f.Framing != transcript.FramingDocument:
+		at += " of each record"
+	}
+	if wrap != "" {
+		at += ", in the " + wrap + " of each element"
+	}
+	if f.Container == detect.ContainerDocuments && f.Conversations > 1 {
+		at += fmt.Sprintf(", and %d more", f.Conversations-1)
+	}
+	return at
 }
 
 // count returns a number with its noun: 1 file, 2 files.

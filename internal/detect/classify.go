@@ -395,6 +395,7 @@ func (t *tally) decide(s *shape) {
 		}
 		s.Pointer = pointer(strings.FieldsFunc(string(log.dialect.Log.Payload.Nth(0)), func(r rune) bool { return r == '.' }))
 		s.Sure = log.headers+log.decisive > 0 || log.speaks > 0 && log.linked
+		s.RunnersUp = t.logs.others(log)
 	case classMessage:
 		s.Container = ContainerLines
 		if s.Framing == transcript.FramingDocument {
@@ -417,15 +418,12 @@ func (t *tally) decide(s *shape) {
 		}
 	}
 	for i, c := range t.candidates {
-		if best == classLog && c.Dialect != s.Dialect {
-			s.RunnersUp = append(s.RunnersUp, c)
-			continue
-		}
-		if i == 0 || best == classLog {
+		switch {
+		case best == classLog && c.Dialect == s.Dialect, best != classLog && i == 0:
 			s.Dialect, s.Key = c.Dialect, c.Key
-			continue
+		case !slices.ContainsFunc(s.RunnersUp, func(r Candidate) bool { return r.Dialect == c.Dialect }):
+			s.RunnersUp = append(s.RunnersUp, c)
 		}
-		s.RunnersUp = append(s.RunnersUp, c)
 	}
 	if t.forced != nil {
 		s.Dialect, s.Key = t.forced.Name, "--dialect"

@@ -1,6 +1,8 @@
 package detect
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -103,13 +105,14 @@ func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v transcript.Val
 		if l.Payload != "" {
 			where += " and " + string(l.Payload)
 		}
+		joined := func() string { return strings.Replace(where, " and ", ", ", 1) + " and " + evidence }
 		c := recordClaim{Claim: claim, sign: where, speaks: true}
 		switch {
 		case claim == dialect.ClaimDecisive && l.Payload == "":
 			c.sign = sign.String()
 		case evidence != "" && claim != dialect.ClaimNone:
 			c.Claim = dialect.ClaimDecisive
-			c.sign = strings.Replace(where, " and ", ", ", 1) + " and " + evidence
+			c.sign = joined()
 		case claim == dialect.ClaimDecisive:
 			c.sign += " with " + sign.String()
 		case claim == dialect.ClaimPlain && l.Payload == "":
@@ -117,8 +120,7 @@ func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v transcript.Val
 		case claim == dialect.ClaimNone && evidence != "":
 			// A message in another dialect, in the envelope of this one.
 			if _, other, _ := claimOf(set, payload); other != dialect.ClaimNone {
-				c.Claim = dialect.ClaimPlain
-				c.sign += " and " + evidence
+				c.Claim, c.sign = dialect.ClaimPlain, joined()
 			}
 		}
 		return c
@@ -233,6 +235,20 @@ func (n *vote) own() bool { return n.dialect.Own() && n.decisive > 0 }
 
 // total is how many records could be of the log.
 func (n *vote) total() int { return n.headers + n.decisive + n.plain }
+
+// others returns the logs that records could be of but for one, the one for
+// which most speaks first.
+func (t votes) others(but *vote) (out []Candidate) {
+	for i := range t {
+		if n := &t[i]; n != but && n.total() > 0 {
+			out = append(out, Candidate{
+				Dialect: n.dialect.Name, Decisive: n.headers + n.decisive, Plain: n.plain, Key: fmt.Sprintf("%s at byte %d", n.sign, n.at),
+			})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Candidate) int { return cmp.Or(b.Decisive-a.Decisive, b.Plain-a.Plain) })
+	return out
+}
 
 // best returns the log for which most speaks, nil for none.
 func (t votes) best() *vote {
