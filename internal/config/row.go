@@ -269,7 +269,7 @@ func (r *rowReader) set(n *node, v reflect.Value, where string) (want string, ok
 		}
 		i := slices.Index(known, n.text)
 		if i < 0 {
-			r.complain(n.at, oneOf(last(where), n.text, slices.DeleteFunc(slices.Clone(known), func(s string) bool { return s == "" })).Error())
+			r.complain(n.at, oneOf(called(t), n.text, slices.DeleteFunc(slices.Clone(known), func(s string) bool { return s == "" })).Error())
 			return "", true
 		}
 		if t.Kind() == reflect.String {
@@ -454,6 +454,25 @@ func words(t reflect.Type) []string {
 		}
 	}
 	return nil
+}
+
+// called says what the values of a type with names are.
+func called(t reflect.Type) string {
+	switch t {
+	case reflect.TypeFor[transcript.Role]():
+		return "role"
+	case reflect.TypeFor[transcript.Window]():
+		return "window"
+	case reflect.TypeFor[transcript.ArgsConvention]():
+		return "form of arguments"
+	case reflect.TypeFor[transcript.CallKind]():
+		return "kind of call"
+	case reflect.TypeFor[transcript.CallState]():
+		return "state of a call"
+	case reflect.TypeFor[transcript.Member]():
+		return "member"
+	}
+	return "kind of part"
 }
 
 // check says what is wrong with a text of a row.

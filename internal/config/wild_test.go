@@ -1,0 +1,217 @@
+package config
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+var shown = regexp.MustCompile("(?s)```toml (\\S+)/toolguard\\.toml\n(.*?)```\n\n```jsonl? \\S+/(\\S+)\n(.*?)```")
+
+// TestWildRows: whatever a row says that is taken, files are read and repaired by
+// it without a panic. The rows are the examples of docs/dialects.md, each with one
+// thing in it left out or replaced.
+func TestWildRows(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "dialects.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := shown.FindAllStringSubmatch(string(page), -1)
+	if len(examples) != 5 {
+		t.Fatalf("docs/dialects.md has %d examples", len(examples))
+	}
+	for _, e := range examples {
+		t.Run(e[1], func(t *testing.T) {
+			t.Parallel()
+			var doc map[string]any
+			if err := toml.Unmarshal([]byte(e[2]), &doc); err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join(t.TempDir(), "toolguard.toml")
+			taken := 0
+			try := func(what string) {
+				text, err := toml.Marshal(doc)
+				if err == nil {
+					err = os.WriteFile(file, text, 0o666)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				f, err := Read(file, "")
+				if err != nil {
+					return
+				}
+				taken++
+				defer func() {
+					if p := recover(); p != nil {
+						t.Errorf("%s: %v\n%s", what, p, text)
+					}
+				}()
+				repair(f, e[3], e[4])
+			}
+			try("as it is")
+			vary(doc, "", try)
+			if taken < 40 {
+				t.Errorf("only %d rows were taken", taken)
+			}
+		})
+	}
+}
+
+// repair repairs a transcript by the rows of a config file. Its errors are those
+// of rows that say something else.
+func repair(f *File, name, text string) {
+	opts := engine.FixOptions{Unsafe: true}
+	opts.Dialects = f.Dialects()
+	_, _ = engine.Fix(context.Background(), transcript.FromBytes(name, []byte(text)), opts)
+	for _, d := range opts.Dialects.Own() {
+		opts.Dialect = d
+		_, _ = engine.Fix(context.Background(), transcript.FromBytes(name, []byte(text)), opts)
+	}
+}
+
+// TestRandomRows is TestWildRows for rows of which any key may be set.
+func TestRandomRows(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "dialects.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "toolguard.toml")
+	word := regexp.MustCompile(`"([a-z.]+)"`)
+	for _, e := range shown.FindAllStringSubmatch(string(page), -1) {
+		var words []string
+		for _, w := range word.FindAllStringSubmatch(e[4], -1) {
+			words = append(words, w[1])
+		}
+		taken := 0
+		for seed := range uint64(60) {
+			g := &generator{rand.New(rand.NewPCG(seed, 1)), words} //nolint:gosec // to be the same each time
+			d := drivers()[seed%5]
+			row := map[string]any{
+				"name": "x", "driver": d.name, "marks": []string{g.word()}, d.name: g.table(d.row),
+			}
+			if seed%3 == 0 {
+				row["log"] = g.table(reflect.TypeFor[dialect.Log]())
+			}
+			text, err := toml.Marshal(map[string]any{"dialect": []any{row}})
+			if err == nil {
+				err = os.WriteFile(file, text, 0o666)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := Read(file, "")
+			if err != nil {
+				continue
+			}
+			taken++
+			func() {
+				defer func() {
+					if p := recover(); p != nil {
+						t.Errorf("%v\n%s", p, text)
+					}
+				}()
+				repair(f, e[3], e[4])
+			}()
+		}
+		if taken < 5 {
+			t.Errorf("only %d rows were taken", taken)
+		}
+	}
+}
+
+// A generator makes rows of the words of a transcript.
+type generator struct {
+	*rand.Rand
+	words []string
+}
+
+func (g *generator) word() string { return g.words[g.IntN(len(g.words))] }
+
+func (g *generator) table(t reflect.Type) map[string]any {
+	out := map[string]any{}
+	for _, k := range rowKeys(t) {
+		if g.IntN(12) > 0 {
+			if v := g.value(k.typ); v != nil {
+				out[k.name] = v
+			}
+		}
+	}
+	return out
+}
+
+func (g *generator) value(t reflect.Type) any {
+	if known := words(t); known != nil {
+		return known[len(known)-1-g.IntN(len(known)-1)]
+	}
+	switch {
+	case t == reflect.TypeFor[dialect.Template]():
+		return `{"` + g.word() + `":"$id","` + g.word() + `":"$text"}`
+	case t == reflect.TypeFor[[]dialect.RoleName]():
+		return map[string]any{g.word(): "user", g.word(): "assistant", g.word(): "tool"}
+	case t.Kind() == reflect.String, t == reflect.TypeFor[dialect.Cond]():
+		return g.word()
+	case t.Kind() == reflect.Bool:
+		return g.IntN(2) == 0
+	case t.Kind() == reflect.Pointer:
+		return g.value(t.Elem())
+	case t.Kind() == reflect.Slice:
+		list := []any{}
+		for range 2 + g.IntN(5) {
+			list = append(list, g.value(t.Elem()))
+		}
+		return list
+	case t.Kind() == reflect.Struct:
+		return g.table(t)
+	}
+	return nil
+}
+
+// vary changes one thing after another, and calls try each time.
+func vary(v any, path string, try func(what string)) {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, old := range v {
+			delete(v, k)
+			try(path + "." + k + " left out")
+			for _, other := range others(old) {
+				v[k] = other
+				try(path + "." + k + " replaced")
+			}
+			v[k] = old
+			vary(old, path+"."+k, try)
+		}
+	case []any:
+		for i, old := range v {
+			for _, other := range others(old) {
+				v[i] = other
+				try(path + "." + strconv.Itoa(i) + " replaced")
+			}
+			v[i] = old
+			vary(old, path+"."+strconv.Itoa(i), try)
+		}
+	}
+}
+
+func others(old any) []any {
+	switch old := old.(type) {
+	case string:
+		return []any{"", "|" + old, old + ".x", "0.-1", "-2|x.y", old + "=x", "{}", `{"x":["$blocks","$text","$id"]}`, "*"}
+	case []any:
+		return []any{[]any{}, append(old[:len(old):len(old)], old...)}
+	}
+	return nil
+}
