@@ -115,7 +115,7 @@ func (n *faintVote) add(v transcript.Value) {
 	}
 	if n.driver.Skips(v) {
 		n.skips++
-	} else if c, _ := n.driver.Claim(v); c != dialect.ClaimNone {
+	} else if c, _ := n.dialect.Claim(v); c != dialect.ClaimNone {
 		n.messages++
 	}
 }

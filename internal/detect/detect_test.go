@@ -223,22 +223,22 @@ func TestDecision(t *testing.T) {
 		},
 		{
 			name: "a session", text: lines(record, recordUse),
-			framing: jsonl, container: "linked-log", dialect: "claude-code", pointer: "/message", key: "type, message and uuid", runners: "anthropic",
+			framing: jsonl, container: "linked-log", dialect: "claude-code", pointer: "/message", key: "type, message and uuid", runners: "qwen-code anthropic",
 			convs: []string{"claude-code, a log: 2 messages, 1 calls, 0 results, linked"},
 		},
 		{
 			name: "a session of one record", text: record,
-			framing: doc, container: "linked-log", dialect: "claude-code", pointer: "/message", key: "type, message and uuid",
+			framing: doc, container: "linked-log", dialect: "claude-code", pointer: "/message", key: "type, message and uuid", runners: "qwen-code",
 			convs: []string{"claude-code, a log: 1 messages, 0 calls, 0 results, linked"},
 		},
 		{
 			name: "records without links", text: lines(bareRecord, bareRecord),
-			framing: jsonl, container: "event-log", dialect: "claude-code", pointer: "/message", key: "type and message", unsure: true,
+			framing: jsonl, container: "event-log", dialect: "claude-code", pointer: "/message", key: "type and message", unsure: true, runners: "claude-stream-json",
 			convs: []string{"claude-code, a log: 2 messages, 0 calls, 0 results"},
 		},
 		{
 			name: "two scopes", text: lines(record, strings.Replace(record, `"uuid":"u"`, `"uuid":"w","agentId":"g"`, 1)),
-			framing: jsonl, container: "linked-log", dialect: "claude-code", pointer: "/message", key: "type, message and uuid",
+			framing: jsonl, container: "linked-log", dialect: "claude-code", pointer: "/message", key: "type, message and uuid", runners: "qwen-code",
 			convs: []string{"claude-code, a log: 1 messages, 0 calls, 0 results, linked", "agent g claude-code, a log: 1 messages, 0 calls, 0 results, linked"},
 		},
 		{
