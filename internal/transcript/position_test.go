@@ -139,13 +139,13 @@ func TestPointers(t *testing.T) {
 	}
 }
 
-func TestPointersLinear(t *testing.T) {
+// manyPointers returns n places at the bottom of a deep value, last one first,
+// and their pointers.
+func manyPointers(n int) (v Value, spans []Span, want []string) {
 	var b strings.Builder
-	var spans []Span
-	var want []string
 	b.WriteString(strings.Repeat(`[`, MaxDepth-1) + "[")
 	deep := strings.Repeat("/0", MaxDepth-1)
-	for i := range 20000 {
+	for i := range n {
 		if i > 0 {
 			b.WriteByte(',')
 		}
@@ -156,12 +156,29 @@ func TestPointersLinear(t *testing.T) {
 	b.WriteString(strings.Repeat("]", MaxDepth))
 	slices.Reverse(spans)
 	slices.Reverse(want)
-	began := time.Now()
-	got := Pointers(NewValue([]byte(b.String()), 0), spans)
-	if !slices.Equal(got, want) {
+	return NewValue([]byte(b.String()), 0), spans, want
+}
+
+func TestManyPointers(t *testing.T) {
+	v, spans, want := manyPointers(20_000)
+	if got := Pointers(v, spans); !slices.Equal(got, want) {
 		t.Errorf("wrong pointers, such as %.20q…", got[0])
 	}
-	if d := time.Since(began); d > 5*time.Second {
-		t.Errorf("took %v", d)
+}
+
+// BenchmarkPointers reports how many times as long ten times the places take:
+// 10 where the work is linear, 100 where it is quadratic.
+func BenchmarkPointers(b *testing.B) {
+	small, few, _ := manyPointers(2_000)
+	large, many, _ := manyPointers(20_000)
+	var once, tenfold time.Duration
+	for b.Loop() {
+		start := time.Now()
+		Pointers(small, few)
+		middle := time.Now()
+		Pointers(large, many)
+		once += middle.Sub(start)
+		tenfold += time.Since(middle)
 	}
+	b.ReportMetric(float64(tenfold)/float64(once), "x/10x-places")
 }

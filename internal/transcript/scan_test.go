@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
@@ -180,13 +179,9 @@ func TestScanDepth(t *testing.T) {
 			t.Errorf("%d levels of %q: %+v, want a fault at %d", MaxDepth+1, open, s, at)
 		}
 	}
-	began := time.Now()
 	in := bytes.Repeat([]byte("["), 20<<20)
-	if s := NewScanner().Scan(in, 0, Strict); s.Kind != FaultTooDeep || s.At != MaxDepth {
+	if s := NewScanner().Scan(in, 0, Strict); s.Kind != FaultTooDeep || s.At != MaxDepth || s.End > MaxDepth+1 {
 		t.Errorf("20 MiB of brackets: %+v", s)
-	}
-	if d := time.Since(began); d > 2*time.Second {
-		t.Errorf("20 MiB of brackets took %v", d)
 	}
 }
 

@@ -188,21 +188,36 @@ func TestValueAgreesWithStandardLibrary(t *testing.T) {
 	}
 }
 
-func TestValueLinear(t *testing.T) {
-	in := []byte("[" + strings.Repeat(`{"a":[1,"x"]},`, 10<<20/14) + "0]")
-	began := time.Now()
-	n := 0
+// countElements counts the elements of an array that have a member a.
+func countElements(in []byte) (n int) {
 	for _, e := range NewValue(in, 0).Elements() {
 		if e.Get("a").Exists() {
 			n++
 		}
 	}
-	if n != 10<<20/14 {
-		t.Errorf("%d elements", n)
+	return n
+}
+
+// BenchmarkElements reports how many times as long ten times the elements
+// take: 10 where the work is linear, 100 where it is quadratic.
+func BenchmarkElements(b *testing.B) {
+	const n = 50_000
+	text := func(n int) []byte { return []byte("[" + strings.Repeat(`{"a":[1,"x"]},`, n) + "0]") }
+	small, large := text(n), text(10*n)
+	var once, tenfold time.Duration
+	for b.Loop() {
+		start := time.Now()
+		if got := countElements(small); got != n {
+			b.Fatalf("%d elements", got)
+		}
+		middle := time.Now()
+		if got := countElements(large); got != 10*n {
+			b.Fatalf("%d elements", got)
+		}
+		once += middle.Sub(start)
+		tenfold += time.Since(middle)
 	}
-	if d := time.Since(began); d > 5*time.Second {
-		t.Errorf("10 MiB took %v", d)
-	}
+	b.ReportMetric(float64(tenfold)/float64(once), "x/10x-elements")
 }
 
 // surrogates reports whether a string in the text, valid UTF-8 without any
