@@ -169,13 +169,7 @@ func Payload(text []byte) []byte {
 	if inner := v.Get("result"); inner.Exists() && members(v) == 1 {
 		v = inner
 	}
-	switch v.Kind() {
-	case transcript.Null:
-		return []byte(`""`)
-	case transcript.Object, transcript.Number, transcript.Bool:
-		return []byte(quote(string(v.Raw())))
-	}
-	return v.Raw()
+	return []byte(transcript.AsText(v))
 }
 
 // splice makes edits in a text.

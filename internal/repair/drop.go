@@ -388,7 +388,7 @@ func (p *Plan) textResult(r int32) bool {
 		raw = string(p.text(res.Payload))
 	}
 	if !strings.HasPrefix(raw, `"`) {
-		raw = quote(raw)
+		raw = transcript.Quote(raw)
 	}
 	blk := p.Conv.Blocks[res.Block]
 	if !p.blockwise() && !p.alone(res.Message) {

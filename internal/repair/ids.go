@@ -38,7 +38,7 @@ func (p *Plan) rename(op *operation.Operation) bool {
 				continue
 			}
 			done = true
-			id := quote(p.fresh(p.proper(p.Conv.Calls[c].ID, false), -1))
+			id := transcript.Quote(p.fresh(p.proper(p.Conv.Calls[c].ID, false), -1))
 			p.setCallID(c, id)
 			for _, r := range p.answersOf(c) {
 				p.set(p.Conv.Results[r].ID.Span, id)
@@ -59,21 +59,21 @@ func (p *Plan) rename(op *operation.Operation) bool {
 	}
 	id := p.fresh(fits, partner)
 	if p.Log != nil {
-		p.Log.rename[old.Raw] = quote(id)
+		p.Log.rename[old.Raw] = transcript.Quote(id)
 	}
 	for i := range p.Conv.Calls {
 		if c := &p.Conv.Calls[i]; c.Server == server && c.ID.Raw == old.Raw {
-			p.setCallID(int32(i), quote(id))
+			p.setCallID(int32(i), transcript.Quote(id))
 			if r := p.Pairing.Calls[i].Result; r >= 0 && p.Conv.Results[r].ID.Raw != old.Raw {
 				if key := pairing.Key(p.Conv.Results[r].ID); key != id && key != "" {
-					p.set(p.Conv.Results[r].ID.Span, quote(id))
+					p.set(p.Conv.Results[r].ID.Span, transcript.Quote(id))
 				}
 			}
 		}
 	}
 	for i := range p.Conv.Results {
 		if r := &p.Conv.Results[i]; r.Server == server && r.ID.Raw == old.Raw {
-			p.set(r.ID.Span, quote(id))
+			p.set(r.ID.Span, transcript.Quote(id))
 		}
 	}
 	return true
@@ -175,9 +175,9 @@ func (p *Plan) mint(op *operation.Operation) bool {
 			h := fnv.New64a()
 			fmt.Fprintf(h, "%d/%d/%s", p.Conv.Index, c, call.Name.Text())
 			minted := fmt.Sprintf("call_%012x", h.Sum64()&(1<<48-1))
-			raw = quote(p.fresh(p.fit(minted, minted), -1))
+			raw = transcript.Quote(p.fresh(p.fit(minted, minted), -1))
 		case n > 1:
-			raw = quote(p.fresh(id.Text(), -1))
+			raw = transcript.Quote(p.fresh(id.Text(), -1))
 		}
 		if call.ID.Raw != raw {
 			p.setCallID(c, raw)
@@ -254,6 +254,6 @@ func (p *Plan) setToken(t transcript.Token, key, raw string) {
 		sep = p.src.text(end, second)
 	}
 	p.sets = append(p.sets, transcript.Edit{
-		Span: transcript.Span{Start: first, End: first}, Text: []byte(quote(key) + st.colon + raw + sep),
+		Span: transcript.Span{Start: first, End: first}, Text: []byte(transcript.Quote(key) + st.colon + raw + sep),
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-func token(id string) transcript.Token { return transcript.Token{Raw: quote(id)} }
+func token(id string) transcript.Token { return transcript.Token{Raw: transcript.Quote(id)} }
 
 // TestProperIDs: what a profile takes stays, and what it does not take becomes
 // something that it takes.

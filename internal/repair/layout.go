@@ -127,7 +127,7 @@ func (p *Plan) placeholderText(call *transcript.Call) string {
 func (p *Plan) placeholder(c int32) []byte {
 	call := &p.Conv.Calls[c]
 	r := dialect.NewResult{
-		Kind: call.Kind, Text: quote(p.placeholderText(call)),
+		Kind: call.Kind, Text: transcript.Quote(p.placeholderText(call)),
 		Element: p.at(p.Conv.Blocks[call.Block].Span), Message: p.value(call.Message),
 		Fresh: derivedID(p.Conv.Name, call.ID.Raw, int(c), false),
 	}

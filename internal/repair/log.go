@@ -547,7 +547,7 @@ func (w *weaver) write(behind transcript.Span, caller *node, ins insertion, id, 
 	}
 	var fields []dialect.Field
 	if f.ResultType != "" {
-		fields = append(fields, dialect.Field{Key: f.Type.Key(), Raw: quote(f.ResultType)})
+		fields = append(fields, dialect.Field{Key: f.Type.Key(), Raw: transcript.Quote(f.ResultType)})
 	}
 	if f.Payload == "" {
 		for k, v := range transcript.NewValue(ins.message, 0).Members() {

@@ -33,7 +33,7 @@ func (p *Plan) trimText(m int32) bool {
 	if text.Kind() != transcript.String {
 		return false
 	}
-	p.set(text.Span(), quote(strings.TrimRightFunc(text.Str(), unicode.IsSpace)))
+	p.set(text.Span(), transcript.Quote(strings.TrimRightFunc(text.Str(), unicode.IsSpace)))
 	return true
 }
 

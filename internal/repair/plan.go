@@ -2,10 +2,8 @@ package repair
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"sort"
-	"strings"
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/operation"
@@ -493,7 +491,7 @@ func (p *Plan) moveBlock(op *operation.Operation, at func(int32) *layout) bool {
 			if msg.RoleLen == 0 {
 				return false
 			}
-			p.set(msg.RoleSpan(), quote(p.keys(blk.Message).Assistant))
+			p.set(msg.RoleSpan(), transcript.Quote(p.keys(blk.Message).Assistant))
 		default:
 			return false
 		}
@@ -511,7 +509,7 @@ func (p *Plan) retag(op *operation.Operation) bool {
 		if typ == "" || !v.Exists() || v.Is(typ) || p.foreign(res.Message) || p.foreign(call.Message) {
 			return false
 		}
-		p.set(v.Span(), quote(typ))
+		p.set(v.Span(), transcript.Quote(typ))
 		if !res.ID.Present() && pairing.Key(call.ID) != "" {
 			p.setToken(res.ID, keys.ResultID, call.ID.Raw)
 		}
@@ -542,14 +540,4 @@ func (p *Plan) index() {
 			p.ends[msg.Turn] = int32(m)
 		}
 	}
-}
-
-func quote(s string) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s); err != nil {
-		return `""`
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -22,7 +22,7 @@ func (p *Plan) setState(op *operation.Operation) bool {
 		if !call.Combined || p.foreign(call.Message) {
 			continue
 		}
-		set := w.WriteState(p.value(call.Message), p.Conv.Blocks[call.Block].Span, quote(p.placeholderText(call)))
+		set := w.WriteState(p.value(call.Message), p.Conv.Blocks[call.Block].Span, transcript.Quote(p.placeholderText(call)))
 		if len(set) > 0 && !slices.Contains(order, call.Message) {
 			order = append(order, call.Message)
 		}
@@ -114,7 +114,7 @@ func nested(members []dialect.Member) []dialect.Field {
 		if f := &fields[i]; f.Raw == "" {
 			var inner []string
 			for _, sub := range nested(within[f.Key]) {
-				inner = append(inner, quote(sub.Key)+":"+sub.Raw)
+				inner = append(inner, transcript.Quote(sub.Key)+":"+sub.Raw)
 			}
 			f.Raw = "{" + strings.Join(inner, ",") + "}"
 		}
@@ -140,7 +140,7 @@ func (p *Plan) addMembers(object transcript.Value, members []dialect.Member) tra
 		if i > 0 || !empty {
 			text = append(text, sep...)
 		}
-		text = append(append(text, quote(f.Key)...), st.colon...)
+		text = append(append(text, transcript.Quote(f.Key)...), st.colon...)
 		text = append(text, render([]byte(f.Raw), st, 1)...)
 	}
 	return transcript.Edit{Span: transcript.Span{Start: end, End: end}, Text: text}

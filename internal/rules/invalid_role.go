@@ -57,7 +57,7 @@ call, whose role says what it answers.`,
 			f := Finding{Severity: severity, Span: role.Span, ProviderError: cell.Text, Message: "the role " + quote(role) + " is none that the " + c.Profile.Title + " takes"}
 			if word != "" && !c.legacy(m) {
 				f.Fix = c.op(operation.SetValue, m.Turn, operation.Safe, "call it "+word)
-				f.Fix.Messages, f.Fix.Span, f.Fix.Text = []int32{int32(i)}, role.Span, jsonString(word)
+				f.Fix.Messages, f.Fix.Span, f.Fix.Text = []int32{int32(i)}, role.Span, transcript.Quote(word)
 			}
 			c.report(int32(i), f)
 		}

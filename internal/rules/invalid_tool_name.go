@@ -50,16 +50,16 @@ result.`,
 			case strings.TrimSpace(name) != name:
 				f.Message = "the tool name " + quote(call.Name) + " has white space at an end"
 				f.Fix = c.op(operation.SetValue, turn, operation.Safe, "trim the white space")
-				f.Fix.Text = jsonString(strings.TrimSpace(name))
+				f.Fix.Text = transcript.Quote(strings.TrimSpace(name))
 			case !p.NameChars.Allows(name):
 				f.Severity, f.ProviderError = severityOf(p.Cell(profile.BadNamePattern)), p.Cell(profile.BadNamePattern).Text
 				f.Message = "the tool name " + quote(call.Name) + " holds characters that the " + p.Title + " refuses: only " + p.NameChars.String() + " are taken"
 				f.Fix = c.op(operation.SetValue, turn, operation.Unsafe, "replace the characters")
-				f.Fix.Text = jsonString(sanitise(name, p.NameChars))
+				f.Fix.Text = transcript.Quote(sanitise(name, p.NameChars))
 			case p.NameMax > 0 && utf8.RuneCountInString(name) > p.NameMax:
 				f.Message = fmt.Sprintf("the tool name has %d characters; the %s takes %d", utf8.RuneCountInString(name), p.Title, p.NameMax)
 				f.Fix = c.op(operation.SetValue, turn, operation.Unsafe, "shorten the name")
-				f.Fix.Text = jsonString(string([]rune(name)[:p.NameMax]))
+				f.Fix.Text = transcript.Quote(string([]rune(name)[:p.NameMax]))
 			default:
 				continue
 			}

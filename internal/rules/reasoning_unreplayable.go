@@ -124,7 +124,7 @@ func (c *Context) unreasoned() {
 			}
 			f.Message = callName(call) + " comes without its signature"
 			f.Fix = c.op(operation.AddMember, turn, operation.Additive, "add what the provider documents for a lost signature")
-			f.Fix.Span, f.Fix.Member, f.Fix.Text = span, transcript.MemberSignature, jsonString(c.Profile.Sentinel)
+			f.Fix.Span, f.Fix.Member, f.Fix.Text = span, transcript.MemberSignature, transcript.Quote(c.Profile.Sentinel)
 		case profile.ReplayFirst:
 			if call.Message < current || c.Blocks[m.BlockLo].Kind == transcript.BlockReasoning {
 				continue

@@ -4,6 +4,7 @@ import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 var resultContentType = &Rule{
@@ -14,8 +15,9 @@ var resultContentType = &Rule{
 number or a bare object comes from a tool's return value that nobody turned into
 text.
 
-**Repair.** Null and nothing become an empty text, any other value its JSON as text;
-for Gemini it is wrapped in an object (all safe: the bytes of the value stay).`,
+**Repair.** Null becomes an empty text, a list of nothing but text its text, any other
+value its JSON as text; for Gemini it is wrapped in an object (all safe: the bytes of
+the value stay).`,
 	Bad: `[{"role":"user","content":"q"},
  {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"c1","content":null}]`,
@@ -79,10 +81,10 @@ func (c *Context) contentFix(i int, form profile.Form) *operation.Operation {
 		op.Title, op.Text = "wrap it in an object", `{"result":`+raw+`}`
 	case c.Profile.ResultForms&profile.FormString == 0:
 		return nil
-	case form == profile.FormNull:
-		op.Title, op.Text = `write ""`, `""`
 	default:
-		op.Text = jsonString(raw)
+		if op.Text = transcript.AsText(transcript.NewValue([]byte(raw), 0)); form == profile.FormNull {
+			op.Title = `write ""`
+		}
 	}
 	return op
 }

@@ -4,8 +4,6 @@
 package rules
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -517,17 +515,6 @@ func quote(t transcript.Token) string {
 		return clip(t.Raw)
 	}
 	return strconv.Quote(clip(t.Text()))
-}
-
-// jsonString encodes a text as JSON, without the escapes that only HTML needs.
-func jsonString(s string) string {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s); err != nil {
-		return `""`
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }
 
 func clip(s string) string {
