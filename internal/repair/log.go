@@ -132,12 +132,12 @@ func (l *Log) listen(c *transcript.Conversation) {
 func (p *Plan) standing(m int32) int64 { return p.Conv.Messages[m].Span().Start }
 
 // lastAnswered returns where the last result of the calls before one in its turn
-// stands, 0 for none.
+// stands, 0 for none. One that stands too late, and stays there, does not count.
 func (p *Plan) lastAnswered(c int32) int64 {
 	last := int64(0)
 	turn := p.Conv.Messages[p.Conv.Calls[c].Message].Turn
 	for k := c - 1; k >= 0 && p.Conv.Messages[p.Conv.Calls[k].Message].Turn == turn; k-- {
-		if r := p.Pairing.Calls[k].Result; r >= 0 {
+		if r := p.Pairing.Calls[k].Result; r >= 0 && p.Pairing.Calls[k].Place != pairing.Later {
 			last = max(last, p.standing(p.Conv.Results[r].Message))
 		}
 	}

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/operation"
@@ -90,8 +91,11 @@ func (c *Context) answerable(i int) bool {
 		return false
 	}
 	switch call.Kind {
-	case transcript.KindFunction, transcript.KindCustom, transcript.KindLegacyFunction:
+	case transcript.KindFunction, transcript.KindCustom:
 		return true
+	case transcript.KindLegacyFunction:
+		// Its result would be of a role of its own.
+		return c.Profile.Roles == nil || !c.sent() || slices.Contains(c.Profile.Roles, "function")
 	}
 	return false
 }

@@ -126,8 +126,8 @@ func (c *Context) unreasoned() {
 			f.Fix = c.op(operation.AddMember, turn, operation.Additive, "add what the provider documents for a lost signature")
 			f.Fix.Span, f.Fix.Member, f.Fix.Text = span, transcript.MemberSignature, transcript.Quote(c.Profile.Sentinel)
 		case profile.ReplayFirst:
-			if call.Message < current || c.Blocks[m.BlockLo].Kind == transcript.BlockReasoning {
-				continue
+			if call.Message < current || m.Turn != c.lastTurn() || c.Blocks[m.BlockLo].Kind == transcript.BlockReasoning {
+				continue // it is the last turn of the model that is looked at
 			}
 			f.Message = callName(call) + " comes without the thinking before it"
 		default:
@@ -138,6 +138,16 @@ func (c *Context) unreasoned() {
 		}
 		c.aboutCall(i, f)
 	}
+}
+
+// lastTurn returns the last turn of the model, -1 for none.
+func (c *Context) lastTurn() int32 {
+	for i := len(c.Messages) - 1; i >= 0; i-- {
+		if c.Messages[i].Role == transcript.RoleAssistant {
+			return c.Messages[i].Turn
+		}
+	}
+	return -1
 }
 
 // current returns the message from which on the current turn of the model goes:
