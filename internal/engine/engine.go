@@ -68,7 +68,7 @@ type Finding struct {
 	Excerpt     Excerpt
 	Fingerprint string
 	// Edits are what the repair would change, done alone; nil where that was
-	// not asked for or cannot be told of one finding.
+	// not asked for, or would take too long to find out.
 	Edits []transcript.Edit
 	// RecordHash names the record of a finding about no call, whatever line
 	// it stands in.
@@ -119,6 +119,8 @@ type checker struct {
 	// declared are the tools of the object at holder.
 	holder   transcript.Span
 	declared *schema.Tools
+	// looked counts the bytes of logs that were read anew to tell edits.
+	looked int64
 	// fix collects repairs; nil where they are not asked for.
 	fix *fixer
 }
@@ -266,8 +268,7 @@ func (c *checker) tools(conv *transcript.Conversation) *schema.Tools {
 }
 
 // probe compiles the repair of each finding alone: one that cannot be carried
-// out as things stand is not offered. What a repair does to the records of a
-// log concerns more than one finding, and is not told as edits.
+// out as things stand is not offered.
 func (c *checker) probe(plan *repair.Plan, found []Finding) error {
 	type answer struct {
 		edits []transcript.Edit
@@ -303,11 +304,29 @@ func (c *checker) alone(plan *repair.Plan, op *operation.Operation) (edits []tra
 		}
 	}
 	edits, done, err := plan.Compile([]*operation.Operation{op})
-	if !c.opts.Edits || plan.Conv.Enveloped || c.fix != nil {
-		edits = nil
+	if !c.opts.Edits || c.fix != nil || err != nil {
+		return nil, len(done) > 0, err
+	}
+	if plan.Conv.Enveloped {
+		edits, err = c.compile(plan.Log, edits)
 	}
 	return edits, len(done) > 0, err
 }
+
+// compile adds what becomes of the records of a log to edits inside of them.
+// That takes one look at the whole log, so it is not done for every one of very
+// many repairs: what is left is told without edits.
+func (c *checker) compile(log *repair.Log, edits []transcript.Edit) ([]transcript.Edit, error) {
+	if c.looked += c.src.Size(); c.looked > max(lookAgain, c.src.Size()) {
+		return nil, nil
+	}
+	more, err := log.Compile()
+	return inOrder(append(edits, more...)), err
+}
+
+// lookAgain is how many bytes of logs are read anew to tell the edits of their
+// repairs.
+const lookAgain = 256 << 20
 
 // newLog returns the log whose records hold the messages of a conversation, nil
 // where they stand in a way that is not repaired.
@@ -372,12 +391,22 @@ func (c *checker) file(file *detect.File) {
 			c.err = c.fix.file(c, found)
 		case c.opts.Edits:
 			for i := range found {
-				if op := found[i].Fix; op != nil && op.Kind != operation.Relink && c.err == nil {
-					found[i].Edits, c.err = repair.Bytes(c.src, []*operation.Operation{op})
+				if op := found[i].Fix; op != nil && c.err == nil {
+					found[i].Edits, c.err = c.onFile(&found[i].Finding)
 				}
 			}
 		}
 	}
+}
+
+// onFile compiles the repair of a finding about the file, alone.
+func (c *checker) onFile(f *rules.Finding) ([]transcript.Edit, error) {
+	if !onRecord(f) {
+		return repair.Bytes(c.src, []*operation.Operation{f.Fix})
+	}
+	log := c.logOf(f.Fix.Span)
+	log.Record(f.Fix)
+	return c.compile(log, nil)
 }
 
 func (c *checker) emit(f rules.Finding) {

@@ -562,6 +562,12 @@ func logAt(f *detect.File, record transcript.Span) *detect.LogList {
 	return nil
 }
 
+// logOf returns a log without any changes, of the records among which one stands.
+func (c *checker) logOf(record transcript.Span) *repair.Log {
+	at := logAt(c.report.File, record)
+	return repair.NewLog(c.src, c.opts.Dialects.ByName(at.Dialect).Log, at.Array)
+}
+
 // allowed returns the operations that may be carried out, each once, and the
 // rule that asked for it.
 func (x *fixer) allowed(found []Finding) ([]*operation.Operation, map[*operation.Operation]string) {
@@ -647,8 +653,7 @@ func (x *fixer) file(c *checker, found []Finding) error {
 		return nil
 	}
 	for _, op := range onRecords {
-		at := logAt(c.report.File, op.Span)
-		if x.log(repair.NewLog(c.src, c.opts.Dialects.ByName(at.Dialect).Log, at.Array)).Record(op) {
+		if x.log(c.logOf(op.Span)).Record(op) {
 			x.done(-1, Repair{Rule: rule[op], Kind: op.Kind, Class: op.Class, Title: op.Title, Results: 1})
 		}
 	}
@@ -659,10 +664,15 @@ func (x *fixer) file(c *checker, found []Finding) error {
 		}
 		x.edits = append(x.edits, edits...)
 	}
-	slices.SortStableFunc(x.edits, func(a, b transcript.Edit) int { return cmp.Compare(a.Span.Start, b.Span.Start) })
-	// An id may be changed by the conversation that it is of, and by the log.
-	x.edits = slices.CompactFunc(x.edits, func(a, b transcript.Edit) bool {
+	x.edits = inOrder(x.edits)
+	return nil
+}
+
+// inOrder puts edits of a conversation and of the log that it stands in in
+// order, each once: an id may be changed by both.
+func inOrder(edits []transcript.Edit) []transcript.Edit {
+	slices.SortStableFunc(edits, func(a, b transcript.Edit) int { return cmp.Compare(a.Span.Start, b.Span.Start) })
+	return slices.CompactFunc(edits, func(a, b transcript.Edit) bool {
 		return a.Span == b.Span && a.Span.Len() > 0 && bytes.Equal(a.Text, b.Text)
 	})
-	return nil
 }

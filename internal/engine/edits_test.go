@@ -1,0 +1,66 @@
+package engine
+
+import (
+	"bytes"
+	"io"
+	"testing"
+
+	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// foundBy counts what a rule found.
+func foundBy(r *Report, rule *rules.Rule) (n int) {
+	for i := range r.Findings {
+		if r.Findings[i].Rule == rule {
+			n++
+		}
+	}
+	return n
+}
+
+// TestEditsAlone: what a finding says that its repair would change is that
+// repair: made alone, it leaves one of its kind less and breaks no record.
+func TestEditsAlone(t *testing.T) {
+	told := 0
+	for _, in := range append(fixtures(t), caseInputs(t)...) {
+		before := check(t, in.name, in.text, Options{Edits: true})
+		for i := range before.Findings {
+			f := &before.Findings[i]
+			if f.Fix == nil {
+				if f.Edits != nil {
+					t.Errorf("%s: %s has edits, but no repair", in.name, f.Rule.Name)
+				}
+				continue
+			}
+			told++
+			if len(f.Edits) == 0 {
+				t.Errorf("%s, line %d: %s does not say what its repair changes", in.name, f.Start.Line, f.Rule.Name)
+				continue
+			}
+			end := int64(0)
+			for _, e := range f.Edits {
+				if e.Span.Start < end || e.Span.End < e.Span.Start || e.Span.End > int64(len(in.text)) {
+					t.Fatalf("%s, line %d: %s has edits out of order: %v", in.name, f.Start.Line, f.Rule.Name, f.Edits)
+				}
+				end = e.Span.End
+			}
+			pieces := transcript.NewPieces(transcript.FromBytes(in.name, in.text)).Apply(f.Edits)
+			out, err := io.ReadAll(io.NewSectionReader(pieces, 0, pieces.Size()))
+			if err != nil || bytes.Equal(out, in.text) {
+				t.Fatalf("%s, line %d: %s: %v", in.name, f.Start.Line, f.Rule.Name, err)
+			}
+			after := check(t, in.name, out, Options{})
+			if after.Skipped != "" && before.Skipped == "" || lost(after.File) > lost(before.File) {
+				t.Errorf("%s, line %d: the repair of %s alone breaks the file:\n%s", in.name, f.Start.Line, f.Rule.Name, out)
+			}
+			if n := foundBy(after, f.Rule); n >= foundBy(before, f.Rule) {
+				t.Errorf("%s, line %d: the repair of %s alone repairs nothing: there are %d", in.name, f.Start.Line, f.Rule.Name, n)
+			}
+		}
+	}
+	if told < 300 {
+		t.Errorf("only %d repairs", told)
+	}
+	t.Logf("%d repairs", told)
+}

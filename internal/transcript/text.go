@@ -1,0 +1,63 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// Quote encodes a text as a JSON string, without the escapes that only HTML
+// needs.
+func Quote(s string) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(s); err != nil {
+		return `""`
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// AsText returns what a result holds as one JSON string: a string as it is,
+// nothing as "", parts of nothing but text as their texts with line feeds
+// between them, and any other value as its JSON.
+func AsText(v Value) string {
+	switch v.Kind() {
+	case String:
+		return string(v.Raw())
+	case Null:
+		return `""`
+	case Array:
+		if s, ok := joinParts(v); ok {
+			return s
+		}
+	}
+	return Quote(string(v.Raw()))
+}
+
+// joinParts joins parts of text, false if there are none or others too. What
+// the strings hold stays as it is written.
+func joinParts(v Value) (string, bool) {
+	var b strings.Builder
+	n := 0
+	for i, part := range v.Elements() {
+		n++
+		text := part.Get("text")
+		if !part.Get("type").Is("text") || text.Kind() != String {
+			return "", false
+		}
+		members := 0
+		for range part.Members() {
+			members++
+		}
+		if members != 2 {
+			return "", false
+		}
+		if i > 0 {
+			b.WriteString(`\n`)
+		}
+		raw := text.Raw()
+		b.Write(raw[1 : len(raw)-1])
+	}
+	return `"` + b.String() + `"`, n > 0
+}
