@@ -61,9 +61,10 @@ func (p *Plan) rename(op *operation.Operation) bool {
 	if p.Log != nil {
 		p.Log.rename[old.Raw] = transcript.Quote(id)
 	}
-	for i := range p.Conv.Calls {
-		if c := &p.Conv.Calls[i]; c.Server == server && c.ID.Raw == old.Raw {
-			p.setCallID(int32(i), transcript.Quote(id))
+	all := p.usesOf(old.Raw)
+	for _, i := range all.calls {
+		if p.Conv.Calls[i].Server == server {
+			p.setCallID(i, transcript.Quote(id))
 			if r := p.Pairing.Calls[i].Result; r >= 0 && p.Conv.Results[r].ID.Raw != old.Raw {
 				if key := pairing.Key(p.Conv.Results[r].ID); key != id && key != "" {
 					p.set(p.Conv.Results[r].ID.Span, transcript.Quote(id))
@@ -71,8 +72,8 @@ func (p *Plan) rename(op *operation.Operation) bool {
 			}
 		}
 	}
-	for i := range p.Conv.Results {
-		if r := &p.Conv.Results[i]; r.Server == server && r.ID.Raw == old.Raw {
+	for _, i := range all.results {
+		if r := &p.Conv.Results[i]; r.Server == server {
 			p.set(r.ID.Span, transcript.Quote(id))
 		}
 	}
@@ -139,19 +140,60 @@ func (p *Plan) fresh(id string, partner int32) string {
 		if id == own {
 			n--
 		}
-		return n > 0
+		return n > 0 || p.fresher[id]
+	}
+	sep := "-"
+	if !p.Profile.IDChars.Allows(sep) {
+		sep = ""
 	}
 	out := id
-	for n := 2; used(out); n++ {
-		sep := "-"
-		if !p.Profile.IDChars.Allows(sep) {
-			sep = ""
+	if used(out) {
+		// Many may want the same one: it is not looked for from the start.
+		n := max(2, p.free[id], p.next[id])
+		for ; ; n++ {
+			numbered := id + sep + strconv.Itoa(n)
+			if out = p.fit(numbered, numbered); !used(out) {
+				break
+			}
 		}
-		out = p.fit(fmt.Sprint(id, sep, n), fmt.Sprint(id, sep, n))
+		if p.next == nil {
+			p.next = map[string]int{}
+		}
+		if p.free == nil {
+			p.free = map[string]int{}
+		}
+		if p.next[id] == 0 {
+			p.free[id] = n
+		}
+		p.next[id] = n
 	}
-	p.taken[out]++
+	if p.fresher == nil {
+		p.fresher = map[string]bool{}
+	}
+	p.fresher[out] = true
 	return out
 }
+
+// usesOf returns the calls and results that have an id, as it is written.
+func (p *Plan) usesOf(raw string) uses {
+	if p.uses == nil {
+		p.uses = map[string]uses{}
+		for i := range p.Conv.Calls {
+			u := p.uses[p.Conv.Calls[i].ID.Raw]
+			u.calls = append(u.calls, int32(i))
+			p.uses[p.Conv.Calls[i].ID.Raw] = u
+		}
+		for i := range p.Conv.Results {
+			u := p.uses[p.Conv.Results[i].ID.Raw]
+			u.results = append(u.results, int32(i))
+			p.uses[p.Conv.Results[i].ID.Raw] = u
+		}
+	}
+	return p.uses[raw]
+}
+
+// uses are the calls and results of one id.
+type uses struct{ calls, results []int32 }
 
 // mint gives calls and their results an id where there is none.
 func (p *Plan) mint(op *operation.Operation) bool {

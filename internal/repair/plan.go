@@ -33,8 +33,14 @@ type Plan struct {
 	sets   []transcript.Edit
 	tail   []byte         // what is appended to the file
 	taken  map[string]int // how many calls and results have an id
-	ends   []int32        // by turn: its last message
-	named  int32          // a result that repeats the tool's name, -1 for none
+	uses   map[string]uses
+	free   map[string]int // by id that is wanted: the first number that makes another of it
+	// Of the operations at hand: the ids that they make up, and by id that is
+	// wanted the number of the last one.
+	fresher map[string]bool
+	next    map[string]int
+	ends    []int32 // by turn: its last message
+	named   int32   // a result that repeats the tool's name, -1 for none
 	// answers are the results by the call that they answer.
 	answers map[int32][]int32
 	gone    map[int32]bool // messages that are removed
@@ -143,6 +149,7 @@ func (p *Plan) Compile(ops []*operation.Operation) (edits []transcript.Edit, don
 func (p *Plan) reset() {
 	p.lists = map[int64]*list{}
 	p.sets, p.tail = nil, nil
+	p.fresher, p.next = nil, nil
 
 	p.gone = map[int32]bool{}
 	p.blocks = map[int32]map[int32]bool{}
