@@ -119,8 +119,9 @@ type checker struct {
 	// declared are the tools of the object at holder.
 	holder   transcript.Span
 	declared *schema.Tools
-	// looked counts the bytes of logs that were read anew to tell edits.
-	looked int64
+	// looked counts the bytes of logs that were read anew to tell edits, and
+	// tried those of the messages that repairs were tried on.
+	looked, tried int64
 	// fix collects repairs; nil where they are not asked for.
 	fix *fixer
 }
@@ -268,7 +269,8 @@ func (c *checker) tools(conv *transcript.Conversation) *schema.Tools {
 }
 
 // probe compiles the repair of each finding alone: one that cannot be carried
-// out as things stand is not offered.
+// out as things stand is not offered. Of very many in large messages the last
+// ones are offered untried.
 func (c *checker) probe(plan *repair.Plan, found []Finding) error {
 	type answer struct {
 		edits []transcript.Edit
@@ -284,6 +286,10 @@ func (c *checker) probe(plan *repair.Plan, found []Finding) error {
 		a, known := answers[op]
 		if !known {
 			var err error
+			if c.tried += extent(plan.Conv, op); c.tried > lookAgain {
+				answers[op] = answer{able: true}
+				continue
+			}
 			if a.edits, a.able, err = c.alone(plan, op); err != nil {
 				return err
 			}
@@ -294,6 +300,18 @@ func (c *checker) probe(plan *repair.Plan, found []Finding) error {
 		}
 	}
 	return nil
+}
+
+// extent returns how many bytes have to be looked at to carry an operation out.
+func extent(conv *transcript.Conversation, op *operation.Operation) int64 {
+	n := int64(1)
+	if len(op.Calls) > 0 && op.Calls[0] >= 0 {
+		n += conv.Messages[conv.Calls[op.Calls[0]].Message].Span().Len()
+	}
+	if len(op.Results) > 0 && op.Results[0] >= 0 {
+		n += conv.Messages[conv.Results[op.Results[0]].Message].Span().Len()
+	}
+	return n
 }
 
 // alone compiles one operation. The edits are told where they are asked for.
@@ -324,8 +342,8 @@ func (c *checker) compile(log *repair.Log, edits []transcript.Edit) ([]transcrip
 	return inOrder(append(edits, more...)), err
 }
 
-// lookAgain is how many bytes of logs are read anew to tell the edits of their
-// repairs.
+// lookAgain is how many bytes are read anew to try repairs, and to tell the
+// edits of those in logs.
 const lookAgain = 256 << 20
 
 // newLog returns the log whose records hold the messages of a conversation, nil

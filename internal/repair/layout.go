@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -65,6 +66,48 @@ func (l *layout) ours(res int32) int32 {
 		return -1
 	}
 	return x.Call
+}
+
+// placeAll puts new entries among those that are there.
+func placeAll(entries, fresh []entry) []entry {
+	for i := range fresh {
+		if fresh[i].call < 0 || i > 0 && fresh[i].call <= fresh[i-1].call {
+			for _, e := range fresh {
+				entries = place(entries, e)
+			}
+			return entries
+		}
+	}
+	// In the order of their calls, each goes behind the one placed before it
+	// unless a result that is there belongs between.
+	there := make([]int, 0, len(entries)) // those of calls, in the order of these
+	for i := range entries {
+		if entries[i].call >= 0 {
+			there = append(there, i)
+		}
+	}
+	slices.SortStableFunc(there, func(a, b int) int { return cmp.Compare(entries[a].call, entries[b].call) })
+	behind := make([][]entry, len(entries)+1) // by the number of entries before them
+	next, before := 0, 0
+	for i, e := range fresh {
+		for next < len(there) && entries[there[next]].call < e.call {
+			next++
+		}
+		at, best := 0, int32(-1)
+		if next > 0 {
+			at, best = there[next-1]+1, entries[there[next-1]].call
+		}
+		if i > 0 && (fresh[i-1].call > best || fresh[i-1].call == best && before > at) {
+			at = before
+		}
+		before = at
+		behind[at] = append(behind[at], e)
+	}
+	out := append(make([]entry, 0, len(entries)+len(fresh)), behind[0]...)
+	for i, e := range entries {
+		out = append(append(out, e), behind[i+1]...)
+	}
+	return out
 }
 
 // place puts a new entry behind the result of the nearest call before its own.
@@ -189,15 +232,15 @@ func (l *layout) layElements() {
 		}
 		entries = kept
 	}
+	comes := map[int32]bool{}
+	for _, e := range fresh {
+		comes[e.msg] = true
+	}
+	// It may stand in the run already, behind the results of others.
+	entries = slices.DeleteFunc(entries, func(e entry) bool { return comes[e.msg] })
+	placed := fresh[:0]
 	for _, e := range fresh {
 		if e.msg >= 0 {
-			// It may stand in the run already, behind the results of others.
-			for i := range entries {
-				if entries[i].msg == e.msg {
-					entries = append(entries[:i], entries[i+1:]...)
-					break
-				}
-			}
 			src := p.holder(e.msg)
 			if src == nil {
 				continue
@@ -212,8 +255,9 @@ func (l *layout) layElements() {
 			e.text = render(e.text, p.styleNear(near), 0)
 		}
 		e.span = transcript.Span{}
-		entries = place(entries, e)
+		placed = append(placed, e)
 	}
+	entries = placeAll(entries, placed)
 	anchor := p.Conv.Messages[last].Span()
 	for _, e := range entries {
 		if !e.span.IsZero() {
@@ -306,6 +350,7 @@ func (l *layout) layBlocks() {
 			}
 		}
 	}
+	placed := fresh[:0]
 	for _, e := range fresh {
 		if e.msg >= 0 && e.msg != target {
 			if !p.takeBlock(p.Conv.Results[l.resultOf(e)].Block) {
@@ -316,8 +361,9 @@ func (l *layout) layBlocks() {
 			continue
 		}
 		e.span = transcript.Span{}
-		entries = place(entries, e)
+		placed = append(placed, e)
 	}
+	entries = placeAll(entries, placed)
 	if list == nil {
 		// The content is a text, or nothing: it becomes a list.
 		l.listContent(target, entries)

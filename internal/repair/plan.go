@@ -47,6 +47,7 @@ type Plan struct {
 	minted  map[int32]bool // calls that get an id
 	texts   map[int32]int  // by message: how many results become text
 	values  map[int32]transcript.Value
+	read    int64                    // bytes of them
 	blocks  map[int32]map[int32]bool // blocks that are taken out, by message
 	strip   bool                     // reasoning goes with the call that it led to
 	hulls   map[int32]bool           // messages whose reasoning goes when nothing else is left
@@ -156,8 +157,14 @@ func (p *Plan) reset() {
 	p.hulls = map[int32]bool{}
 	p.minted = map[int32]bool{}
 	p.texts = map[int32]int{}
-	p.values = map[int32]transcript.Value{}
+	if p.values == nil || p.read > maxRead {
+		p.values, p.read = map[int32]transcript.Value{}, 0
+	}
 }
+
+// maxRead is how many bytes of messages are kept from one compilation for the
+// next.
+const maxRead = 4 << 20
 
 // batch carries out the operations of one phase, those on one turn together.
 func (p *Plan) batch(ops []*operation.Operation) (done []Done) {
@@ -333,8 +340,9 @@ func (p *Plan) value(m int32) transcript.Value {
 	if v, ok := p.values[m]; ok {
 		return v
 	}
-	v := p.at(p.Conv.Messages[m].Span())
+	v := p.at(p.Conv.Messages[m].Span()).Indexed()
 	p.values[m] = v
+	p.read += v.Span().Len()
 	return v
 }
 

@@ -42,7 +42,7 @@ call, whose role says what it answers.`,
 				if word != "" {
 					f.Fix = c.op(operation.AddMember, m.Turn, operation.Safe, "say that it is the "+word+"'s")
 					f.Fix.Messages, f.Fix.Span = []int32{int32(i)}, m.Span()
-					f.Fix.Member, f.Fix.Text = transcript.MemberRole, jsonString(word)
+					f.Fix.Member, f.Fix.Text = transcript.MemberRole, transcript.Quote(word)
 				}
 				c.report(int32(i), f)
 				continue

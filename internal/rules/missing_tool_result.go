@@ -100,6 +100,19 @@ func (c *Context) answerable(i int) bool {
 	return false
 }
 
+// unanswerable returns the calls of which no output can be made up.
+func (c *Context) unanswerable() []int {
+	if c.unanswered == nil {
+		c.unanswered = []int{}
+		for i := range c.Calls {
+			if !c.answerable(i) {
+				c.unanswered = append(c.unanswered, i)
+			}
+		}
+	}
+	return c.unanswered
+}
+
 // insertion returns the operation that inserts placeholders for the calls of a
 // turn, call i among them.
 func (c *Context) insertion(i int) *operation.Operation {
@@ -116,8 +129,8 @@ func (c *Context) insertion(i int) *operation.Operation {
 		return nil
 	}
 	// A placeholder would answer the first open call of its id.
-	for k := i - 1; k >= 0 && c.turn(c.Calls[k].Message) == turn; k-- {
-		if c.Pairing.Calls[k].State == c.Pairing.Calls[i].State && pairing.Key(c.Calls[k].ID) == pairing.Key(call.ID) && !c.answerable(k) {
+	for _, k := range c.unanswerable() {
+		if k < i && c.turn(c.Calls[k].Message) == turn && c.Pairing.Calls[k].State == c.Pairing.Calls[i].State && pairing.Key(c.Calls[k].ID) == pairing.Key(call.ID) {
 			return nil
 		}
 	}

@@ -253,6 +253,7 @@ type Context struct {
 
 	rule        *Rule
 	ops         map[opKey]*operation.Operation
+	unanswered  []int // calls; nil before they are looked for
 	signedTurns map[int32]bool
 }
 

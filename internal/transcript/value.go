@@ -31,6 +31,29 @@ type Value struct {
 	base int64  // offset of text[0] in the source
 	from int    // the value is text[from:to]
 	to   int
+	// members are those of an object whose members were found before; nil where
+	// they are looked for each time.
+	members *[]member
+}
+
+// A member is one of an object.
+type member struct{ key, val Value }
+
+// Indexed returns the value with its members found, and those of the objects
+// directly in it, so that looking one up again does not take another walk over
+// all that they hold.
+func (v Value) Indexed() Value { return v.indexed(2) }
+
+func (v Value) indexed(levels int) Value {
+	if levels == 0 || v.Kind() != Object {
+		return v
+	}
+	var all []member
+	for k, val := range v.Members() {
+		all = append(all, member{k, val.indexed(levels - 1)})
+	}
+	v.members = &all
+	return v
 }
 
 // NewValue returns the JSON value that text holds, white space around it
@@ -45,8 +68,7 @@ func NewValue(text []byte, base int64) Value {
 
 // Part returns the bytes of a span inside the value's record as a value.
 func (v Value) Part(s Span) Value {
-	v.from, v.to = int(s.Start-v.base), int(s.End-v.base)
-	return v
+	return Value{text: v.text, base: v.base, from: int(s.Start - v.base), to: int(s.End - v.base)}
 }
 
 // Kind returns the value's type, None for the zero Value.
@@ -143,6 +165,14 @@ func (v Value) Blank() bool {
 func (v Value) Members() iter.Seq2[Value, Value] {
 	return func(yield func(key, val Value) bool) {
 		if v.Kind() != Object {
+			return
+		}
+		if v.members != nil {
+			for _, m := range *v.members {
+				if !yield(m.key, m.val) {
+					return
+				}
+			}
 			return
 		}
 		for i := v.from + 1; ; {
