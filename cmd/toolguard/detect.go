@@ -63,10 +63,7 @@ func (d *detection) run(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
-	err = eachConfig(look, ts, func(file *config.File) error {
-		_, err := findDialect(file.Dialects(), d.dialect)
-		return err
-	})
+	err = eachConfig(look, ts, func(file *config.File) error { return knowsDialect(file.Dialects(), d.dialect) })
 	if err != nil {
 		return err
 	}

@@ -42,15 +42,13 @@ func findRule(name string) (*rules.Rule, error) {
 	return nil, suggest.Unknown("rule", name, ruleNames(), "toolguard rules lists them")
 }
 
-// findDialect returns the dialect of a set that has a name, nil for no name.
-func findDialect(set *dialect.Set, name string) (*dialect.Dialect, error) {
-	if name == "" {
-		return nil, nil
+// knowsDialect returns an error for a name that none of a set's dialects has; no
+// name is none.
+func knowsDialect(set *dialect.Set, name string) error {
+	if name == "" || set.ByName(name) != nil {
+		return nil
 	}
-	if d := set.ByName(name); d != nil {
-		return d, nil
-	}
-	return nil, fmt.Errorf("--dialect: %w", suggest.Unknown("dialect", name, dialectNames(set), "toolguard formats lists them"))
+	return fmt.Errorf("--dialect: %w", suggest.Unknown("dialect", name, dialectNames(set), "toolguard formats lists them"))
 }
 
 // findTarget returns the profile of a name, nil for no name.

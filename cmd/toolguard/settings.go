@@ -118,8 +118,7 @@ func newResolver(f *ruleFlags) (*resolver, error) {
 
 // knows returns an error where a config file leaves unknown what the flags name.
 func (r *resolver) knows(file *config.File) error {
-	_, err := findDialect(file.Dialects(), r.flags.dialect)
-	return err
+	return knowsDialect(file.Dialects(), r.flags.dialect)
 }
 
 // settings returns what a config file and the flags say together; file is nil

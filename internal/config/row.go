@@ -235,7 +235,7 @@ func (r *rowReader) dialect(n *node) *dialect.Dialect {
 		case name == drv.name && table == nil:
 			r.complain(n.key, fmt.Sprintf("a dialect of the driver %s needs a table %s", name, name))
 		case name == drv.name && table.kind != isTable:
-			r.complain(table.at, fmt.Sprintf("want a table for %s", name))
+			r.complain(table.at, "want a table for "+name)
 		case name == drv.name:
 			row := reflect.New(drv.row)
 			r.value(table, row.Elem(), name)
@@ -260,7 +260,7 @@ func (r *rowReader) value(n *node, v reflect.Value, where string) {
 // set sets a value. It returns what was wanted where that is something else.
 func (r *rowReader) set(n *node, v reflect.Value, where string) (want string, ok bool) {
 	t := v.Type()
-	if cond, is := v.Addr().Interface().(*dialect.Cond); is {
+	if cond, is := reflect.TypeAssert[*dialect.Cond](v.Addr()); is {
 		return r.parsed(n, cond.UnmarshalText)
 	}
 	if known := words(t); known != nil {

@@ -182,7 +182,7 @@ func TestRowErrors(t *testing.T) {
 			continue
 		}
 		var got []string
-		for _, line := range strings.Split(err.Error(), "\n") {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
 			_, message, _ := strings.Cut(line, "toolguard.toml:")
 			got = append(got, message)
 		}

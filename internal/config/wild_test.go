@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -97,7 +98,7 @@ func TestRandomRows(t *testing.T) {
 			words = append(words, w[1])
 		}
 		taken := 0
-		for seed := range uint64(60) {
+		for seed := range uint64(40) {
 			g := &generator{rand.New(rand.NewPCG(seed, 1)), words} //nolint:gosec // to be the same each time
 			d := drivers()[seed%5]
 			row := map[string]any{
@@ -127,7 +128,7 @@ func TestRandomRows(t *testing.T) {
 				repair(f, e[3], e[4])
 			}()
 		}
-		if taken < 5 {
+		if taken < 3 {
 			t.Errorf("only %d rows were taken", taken)
 		}
 	}
@@ -211,7 +212,7 @@ func others(old any) []any {
 	case string:
 		return []any{"", "|" + old, old + ".x", "0.-1", "-2|x.y", old + "=x", "{}", `{"x":["$blocks","$text","$id"]}`, "*"}
 	case []any:
-		return []any{[]any{}, append(old[:len(old):len(old)], old...)}
+		return []any{[]any{}, append(slices.Clip(old), old...)}
 	}
 	return nil
 }
