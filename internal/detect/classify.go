@@ -81,6 +81,7 @@ type tally struct {
 	emptyArray    bool
 	unspoken      bool // an object that holds a conversation before its first message
 	alien         int  // messages of a dialect that is not known
+	spans         int  // records of spans that tell no messages
 	forced        *dialect.Dialect
 	docLog        *dialect.Dialect
 	patch         *dialect.Dialect // of the document that a log begins with
@@ -158,9 +159,17 @@ func (t *tally) candidate(d *dialect.Dialect, claim dialect.Claim, key dialect.S
 	}
 }
 
+// startOf returns where a value starts in the source.
+func startOf(v transcript.Value, in *transcript.Unfolded) int64 {
+	if in != nil {
+		return in.Origin(v.Span()).Start
+	}
+	return v.Span().Start
+}
+
 // element counts one element of a conversation for every dialect that could
 // have written it. It decides for one at most: the first that is sure of it.
-func (t *tally) element(v transcript.Value) (claimed bool) {
+func (t *tally) element(v transcript.Value, in *transcript.Unfolded) (claimed bool) {
 	sure := false
 	for d := range t.set.Asked(v) {
 		c, key := d.Claim(v)
@@ -171,7 +180,7 @@ func (t *tally) element(v transcript.Value) (claimed bool) {
 			c = dialect.ClaimPlain
 		}
 		claimed, sure = true, sure || c == dialect.ClaimDecisive
-		t.candidate(d, c, key, v.Span().Start)
+		t.candidate(d, c, key, startOf(v, in))
 	}
 	return claimed
 }
@@ -206,7 +215,7 @@ func (t *tally) add(v transcript.Value, document bool) {
 		}
 		return
 	}
-	if t.element(v) {
+	if t.element(v, nil) {
 		t.byClass[classMessage]++
 		t.sure = true
 		return
@@ -227,8 +236,13 @@ func (t *tally) add(v transcript.Value, document bool) {
 		}
 		return
 	}
-	found := find(t.set, v)
+	look := finderOf(t.set, v)
+	found := look.found
 	if len(found) == 0 {
+		if look.spans {
+			t.spans++
+			return // what other spans tell is not affected
+		}
 		if controls(t.set, v) {
 			return // it says nothing about the rest
 		}
@@ -256,16 +270,16 @@ func (t *tally) add(v transcript.Value, document bool) {
 		}
 		for _, part := range p.parts {
 			if part.Kind() != transcript.Array {
-				t.element(part)
+				t.element(part, p.unfolded)
 			}
 			if p.hint != nil && part.Kind() == transcript.Array {
-				t.hint(p.hint, p.held, part.Span().Start)
+				t.hint(p, startOf(part, p.unfolded))
 			}
 			for i, e := range part.Elements() {
 				if i >= headElements && (!document || t.decided()) {
 					break
 				}
-				t.element(e.Path(p.wrap...))
+				t.element(e.Path(p.wrap...), p.unfolded)
 			}
 		}
 	}
@@ -295,9 +309,13 @@ func unspoken(v transcript.Value) bool {
 
 // hint counts what the object around messages tells of their dialect: less
 // than any message that tells itself, more than one that does not.
-func (t *tally) hint(d *dialect.Dialect, held bool, at int64) {
+func (t *tally) hint(p place, at int64) {
+	d, held := p.hint, p.held
 	key := "the request around the messages"
-	if held {
+	switch {
+	case p.span:
+		key = "the attributes of a span"
+	case held:
 		key = strings.Join(d.Holder.Members, ", ") + " around the messages"
 	}
 	t.candidate(d, dialect.ClaimPlain, dialect.Sign{Member: key}, at)
@@ -461,6 +479,8 @@ func (t *tally) unwrap(s *shape, w *wrapped) {
 // reason says what a file is that is no transcript.
 func (t *tally) reason(first transcript.Kind) string {
 	switch {
+	case t.spans > 0:
+		return "the spans of a trace, in which no messages stand: have the tracer record what models are sent, and export it again"
 	case t.alien > 0:
 		return "its messages write their calls in a way that is not known"
 	case first == transcript.Object && len(t.keys) > 0:

@@ -458,7 +458,16 @@ func (s *conversationSink) record(index int32, v transcript.Value) {
 		}
 		q := s.r.newSequence("")
 		c := q.b.Conv
-		c.Use, c.ElsewhereState, c.Slice, c.Holder = p.use(lines), p.elsewhere, p.traced, p.holder
+		if c.Unfolded = p.unfolded; p.unfolded != nil {
+			q.b.OnKeyFault = func(k transcript.KeyFault) {
+				k.First, k.Again = p.unfolded.Origin(k.First), p.unfolded.Origin(k.Again)
+				s.r.onKey(k)
+			}
+		}
+		if p.span {
+			s.r.file.CheckOnly = spanCheckOnly
+		}
+		c.Use, c.ElsewhereState, c.Slice, c.Holder = p.use(lines), p.elsewhere, p.traced || p.span, p.holder
 		if lines {
 			c.Name = fmt.Sprintf("record %d", index)
 		}

@@ -33,6 +33,10 @@ type place struct {
 	hint      *dialect.Dialect
 	held      bool
 	elsewhere bool // its object names state on the provider's side
+	span      bool // a span of a trace tells it
+	// unfolded is what the parts were put together in; nil where they stand in
+	// the record.
+	unfolded *transcript.Unfolded
 }
 
 func (p *place) use(lines bool) transcript.Use {
@@ -70,6 +74,7 @@ var copies = map[string][]string{
 	"model_input_messages": {""},
 	"tool_results":         {"message"}, // each of which repeats its call
 	"spans":                {"messages"},
+	"trace":                {"observations"},
 }
 
 // requestKeys are members that only a request body has beside its messages.
@@ -87,18 +92,30 @@ var alternatives = []string{"choices", "candidates", "generations", "results", "
 
 // find returns the places in v where conversations stand, in order.
 func find(set *dialect.Set, v transcript.Value) []place {
+	return finderOf(set, v).found
+}
+
+func finderOf(set *dialect.Set, v transcript.Value) *finder {
 	f := &finder{set: set}
 	f.value(v, nil, place{}, 0)
-	return f.found
+	for i := 0; i < len(f.sums) && len(f.found) == 0; i++ {
+		f.sums[i]()
+	}
+	return f
 }
 
 type finder struct {
 	set   *dialect.Set
 	found []place
+	spans bool // there are spans of a trace
+	// sums look into what repeats the messages of other spans.
+	sums []func()
+	// taken are values whose messages are found already.
+	taken []transcript.Span
 }
 
 func (f *finder) value(v transcript.Value, path []string, ctx place, depth int) {
-	if depth > maxFindDepth {
+	if depth > maxFindDepth || ctx.unfolded == nil && len(f.taken) > 0 && slices.Contains(f.taken, v.Span()) {
 		return
 	}
 	switch v.Kind() {
@@ -165,6 +182,10 @@ func (f *finder) object(v transcript.Value, path []string, ctx place, depth int)
 	ctx.hint = f.hintOf(v, ctx.hint)
 	has := func(key string) bool {
 		return key == "" || slices.ContainsFunc(members, func(m member) bool { return m.key == key })
+	}
+	if ctx.unfolded == nil && isSpan(has) {
+		ctx.span = true
+		f.span(v, path, ctx)
 	}
 	used := map[string]bool{}
 	if d := f.holderOf(has); d != nil {

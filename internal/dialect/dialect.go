@@ -291,6 +291,7 @@ func All() []*Dialect {
 		OpenAIChat,
 		Anthropic,
 		OpenAIResponses,
+		OpenInference,
 		AISDKUI,
 		LangChain,
 		OpenCode,

@@ -122,6 +122,9 @@ type checker struct {
 	// looked counts the bytes of logs that were read anew to tell edits, and
 	// tried those of the messages that repairs were tried on.
 	looked, tried int64
+	// unfolded is what the spans of the conversation at hand are places in; nil
+	// where they are places in the source.
+	unfolded *transcript.Unfolded
 	// fix collects repairs; nil where they are not asked for.
 	fix *fixer
 }
@@ -158,16 +161,23 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 }
 
 // text reads a span. A source that fails ends the check.
-func (c *checker) text(s transcript.Span) string {
+func (c *checker) text(s transcript.Span) string { return string(c.bytes(s)) }
+
+func (c *checker) bytes(s transcript.Span) []byte {
+	if c.unfolded != nil {
+		return c.unfolded.Bytes(s)
+	}
 	b, err := c.src.Bytes(s)
 	if err != nil && c.err == nil {
 		c.err = err
 	}
-	return string(b)
+	return b
 }
 
 func (c *checker) conversation(conv *transcript.Conversation) {
 	c.dials = append(c.dials, conv.Dialect)
+	c.unfolded = conv.Unfolded
+	defer func() { c.unfolded = nil }()
 	for i := range conv.Calls {
 		if conv.Calls[i].Counts() {
 			c.report.Calls++
@@ -201,8 +211,11 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	for _, r := range c.opts.Rules {
 		rc.Run(r)
 	}
-	if d.CheckOnly != "" {
+	if d.CheckOnly != "" || conv.Unfolded != nil {
 		c.withhold(c.report.Findings[before:])
+	}
+	if conv.Unfolded != nil {
+		return // nothing of it is changed
 	}
 	found := c.report.Findings[before:]
 	if c.err == nil {
@@ -258,7 +271,7 @@ func (c *checker) withhold(found []Finding) {
 
 // tools returns the tools that are declared for a conversation, nil for none.
 func (c *checker) tools(conv *transcript.Conversation) *schema.Tools {
-	if c.opts.Tools != nil || conv.Holder.IsZero() || len(conv.Calls) == 0 && len(conv.Results) == 0 {
+	if c.opts.Tools != nil || conv.Holder.IsZero() || conv.Unfolded != nil || len(conv.Calls) == 0 && len(conv.Results) == 0 {
 		return c.opts.Tools
 	}
 	if c.holder != conv.Holder { // several conversations can stand in one object
@@ -444,6 +457,13 @@ func (c *checker) emit(f rules.Finding) {
 	if f.Fix != nil && c.fix != nil {
 		if why := c.fix.why(&f); why != "" {
 			f.Fix, f.Unfixed = nil, "withheld, for with it "+why
+		}
+	}
+	if c.unfolded != nil {
+		f.Span = c.unfolded.Origin(f.Span)
+		f.Related = slices.Clone(f.Related)
+		for i := range f.Related {
+			f.Related[i].Span = c.unfolded.Origin(f.Related[i].Span)
 		}
 	}
 	out := Finding{Finding: f, Path: c.src.Name()}

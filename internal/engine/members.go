@@ -48,9 +48,5 @@ func (m members) marked(at transcript.Span) []transcript.Span {
 
 // value returns the value at a span.
 func (m members) value(at transcript.Span) transcript.Value {
-	b, err := m.c.src.Bytes(at)
-	if err != nil && m.c.err == nil {
-		m.c.err = err
-	}
-	return transcript.NewValue(b, at.Start)
+	return transcript.NewValue(m.c.bytes(at), at.Start)
 }

@@ -101,6 +101,10 @@ type Conversation struct {
 	// earlier one: a message is changed by appending it again.
 	Folded bool
 
+	// Unfolded is what the messages were put together in, where they do not stand
+	// as they are in the source: then it is what spans are places in.
+	Unfolded *Unfolded
+
 	// Holder is the object that holds the messages, where one does: a request
 	// body with what else is sent, a line of a dataset.
 	Holder Span

@@ -2,50 +2,90 @@ package transcript
 
 import (
 	"bytes"
-
-	"github.com/tidwall/gjson"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // Unescape decodes the inside of a JSON string, and returns a function that
-// maps a decoded offset to the offset in the escaped text.
+// maps a decoded offset to the offset in the escaped text. Offsets that are
+// asked for in order cost one walk together.
 func Unescape(in []byte) (text []byte, offset func(int) int) {
 	if bytes.IndexByte(in, '\\') < 0 {
 		return in, func(i int) int { return i }
 	}
-	quoted := make([]byte, 0, len(in)+2)
-	quoted = append(append(append(quoted, '"'), in...), '"')
-	text = []byte(gjson.ParseBytes(quoted).Str)
-	return text, func(want int) int {
-		i, n := 0, 0
+	i, n := 0, 0
+	return appendUnescaped(make([]byte, 0, len(in)), in), func(want int) int {
+		if want < n {
+			i, n = 0, 0
+		}
 		for i < len(in) && n < want {
 			if in[i] != '\\' {
 				i++
 				n++
 				continue
 			}
-			if i+1 < len(in) && in[i+1] == 'u' {
-				step := min(6, len(in)-i)
-				if i+12 <= len(in) && surrogate(in[i+2:i+6], 'd', '8', 'b') && in[i+6] == '\\' && in[i+7] == 'u' && surrogate(in[i+8:i+12], 'd', 'c', 'f') {
-					step = 12
-				}
-				quoted = append(append(append(quoted[:0], '"'), in[i:i+step]...), '"')
-				n += len(gjson.ParseBytes(quoted).Str)
-				i += step
-				continue
-			}
-			i += 2
-			n++
+			r, size := escaped(in[i:])
+			i += size
+			n += utf8.RuneLen(r)
 		}
 		return min(i, len(in))
 	}
 }
 
-// surrogate reports whether four hex digits begin with d and a digit in
-// [lo, hi]: half of a surrogate pair.
-func surrogate(hex []byte, d, lo, hi byte) bool {
-	second := hex[1] | 0x20
-	if hex[1] < 'A' {
-		second = hex[1]
+// appendUnescaped appends what the inside of a JSON string says.
+func appendUnescaped(out, in []byte) []byte {
+	for {
+		i := bytes.IndexByte(in, '\\')
+		if i < 0 {
+			return append(out, in...)
+		}
+		r, size := escaped(in[i:])
+		out = utf8.AppendRune(append(out, in[:i]...), r)
+		in = in[i+size:]
 	}
-	return hex[0]|0x20 == d && second >= lo && second <= hi
+}
+
+// escaped returns the character that an escape stands for, and how long the
+// escape is. A half of a surrogate pair that is alone stands for none.
+func escaped(in []byte) (r rune, size int) {
+	if len(in) < 2 {
+		return utf8.RuneError, len(in)
+	}
+	switch in[1] {
+	case 'b':
+		return '\b', 2
+	case 'f':
+		return '\f', 2
+	case 'n':
+		return '\n', 2
+	case 'r':
+		return '\r', 2
+	case 't':
+		return '\t', 2
+	case 'u':
+		r = hexRune(in)
+		if !utf16.IsSurrogate(r) {
+			return r, min(6, len(in))
+		}
+		if len(in) >= 12 && in[6] == '\\' && in[7] == 'u' {
+			if pair := utf16.DecodeRune(r, hexRune(in[6:])); pair != utf8.RuneError {
+				return pair, 12
+			}
+		}
+		return utf8.RuneError, min(6, len(in))
+	}
+	return rune(in[1]), 2
+}
+
+// hexRune returns what the four digits of an escape say.
+func hexRune(in []byte) rune {
+	if len(in) < 6 {
+		return utf8.RuneError
+	}
+	n, err := strconv.ParseUint(string(in[2:6]), 16, 16)
+	if err != nil {
+		return utf8.RuneError
+	}
+	return rune(n)
 }

@@ -1,0 +1,574 @@
+package detect
+
+import (
+	"bytes"
+	"encoding/json"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// spanCheckOnly says why what spans tell is not repaired.
+const spanCheckOnly = "spans are records of what was sent"
+
+// A telling is how the attributes of a span tell what a model was sent and what
+// it put out. An attribute may hold the messages, or hold them as JSON text, or
+// be spread over attributes whose names begin with its own.
+type telling struct {
+	in, out string
+	// call leads to the calls that were put out, where they stand in no message.
+	call string
+	// drop are segments of the names of spread attributes that only wrap.
+	drop []string
+	// into says where in a message members belong that such names have in
+	// another place; "*" stands for a number.
+	into map[string]string
+	// dialect is the one that messages are in which do not tell; those of spread
+	// attributes are in no other.
+	dialect *dialect.Dialect
+	// sum is set for what repeats the messages of the spans below.
+	sum bool
+}
+
+// tellings lists the conventions. Of a span, the first counts by which it tells
+// anything: others repeat it.
+var tellings = []telling{
+	{in: "gen_ai.input.messages", out: "gen_ai.output.messages", dialect: dialect.OTel}, // the semantic conventions of OpenTelemetry
+	{
+		in: "llm.input_messages", out: "llm.output_messages", // OpenInference
+		drop: []string{"message"}, dialect: dialect.OpenInference,
+	},
+	{
+		in: "gen_ai.prompt", out: "gen_ai.completion", // OpenLLMetry
+		into: map[string]string{
+			"tool_calls.*.id": "tool_calls.*.tool_call.id", "tool_calls.*.name": "tool_calls.*.tool_call.function.name",
+			"tool_calls.*.arguments": "tool_calls.*.tool_call.function.arguments",
+		},
+		dialect: dialect.OpenInference,
+	},
+	{in: "ai.prompt.messages", out: "ai.response.messages", call: "ai.response.toolCalls", dialect: dialect.AISDK},
+	{in: "input.value", out: "output.value"},
+	{in: "input", out: "output"}, // observations of Langfuse
+	{in: "langfuse.observation.input", out: "langfuse.observation.output"},
+	{in: "mlflow.spanInputs", out: "mlflow.spanOutputs"},
+	{in: "traceloop.entity.input", out: "traceloop.entity.output"},
+	{in: "gcp.vertex.agent.llm_request", out: "gcp.vertex.agent.llm_response"}, // the Agent Development Kit
+	{in: "request_data", out: "response_data"},                                 // Logfire
+	{in: "events"}, // Pydantic AI, before it had the conventions
+	{in: "pydantic_ai.all_messages", sum: true},
+	{in: "all_messages_events", sum: true},
+}
+
+// spanIDs are members by which a span is known, beside what it tells.
+var spanIDs = []string{"traceId", "trace_id", "traceID", "spanId", "span_id", "spanID", "spanContext", "parentObservationId", "context"}
+
+// isSpan reports whether an object with such members is a span of a trace.
+func isSpan(has func(key string) bool) bool {
+	if !slices.ContainsFunc(spanIDs, has) {
+		return false
+	}
+	return has("attributes") || has("tags") || has("span_attributes") || (has("input") || has("output")) && (has("startTime") || has("start_time"))
+}
+
+// span looks for what a span tells in another form than as plain messages.
+func (f *finder) span(v transcript.Value, path []string, ctx place) {
+	f.spans = true
+	f.tell(v, path, ctx)
+	for _, key := range []string{"attributes", "span_attributes", "tags"} {
+		f.tell(v.Get(key), append(path, key), ctx)
+	}
+	for _, key := range []string{"events", "span_events", "logs"} {
+		list := v.Get(key)
+		if f.spoken(list, append(path, key), ctx) {
+			continue
+		}
+		for i, e := range list.Elements() {
+			for _, in := range []string{"attributes", "fields"} {
+				f.tell(e.Get(in), append(path, key, strconv.Itoa(i), in), ctx)
+			}
+		}
+	}
+}
+
+// tell looks for conversations in the attributes that an object, or a list of
+// keys and values, holds.
+func (f *finder) tell(holder transcript.Value, path []string, ctx place) {
+	if holder.Kind() != transcript.Object && holder.Kind() != transcript.Array {
+		return
+	}
+	for i := range tellings {
+		t := &tellings[i]
+		if t.sum {
+			at := slices.Clone(path)
+			f.sums = append(f.sums, func() { f.told(t, holder, at, ctx) })
+			continue
+		}
+		if f.told(t, holder, path, ctx) {
+			return
+		}
+	}
+}
+
+// told reports whether a convention tells anything.
+func (f *finder) told(t *telling, holder transcript.Value, path []string, ctx place) bool {
+	w := attributeWriter{u: &transcript.Unfolded{}, telling: t}
+	w.write(holder)
+	if !w.unfolded {
+		// It is found where it stands.
+		return slices.ContainsFunc(w.plain, func(v transcript.Value) bool { return len(find(f.set, v)) > 0 })
+	}
+	for _, v := range w.plain {
+		f.taken = append(f.taken, v.Span())
+	}
+	before := len(f.found)
+	ctx.unfolded, ctx.traced = w.u, true
+	if t.dialect != nil {
+		ctx.hint, ctx.held = t.dialect, w.spread
+	}
+	v := w.u.Value()
+	if parts := f.composite(v, &composite{first: []string{t.in}, second: []string{t.out}}); parts != nil {
+		ctx.answered = true
+		f.emit(ctx, append(path, t.in), classMessage, nil, parts...)
+	} else {
+		f.object(v, path, ctx, maxFindDepth/2)
+	}
+	return len(f.found) > before
+}
+
+// An attribute is what an attribute of a name holds: the rest of the name, ""
+// where it is the whole, and the value.
+type attribute struct {
+	rest []string
+	val  transcript.Value
+}
+
+// attributes returns the attributes of that name, and those whose names begin
+// with it. Names may be nested.
+func attributes(holder transcript.Value, name string) []attribute {
+	var out []attribute
+	for k, val := range members(holder) {
+		key := k.Text()
+		switch {
+		case string(key) == name:
+			out = append(out, attribute{nil, val})
+		case len(key) > len(name) && key[len(name)] == '.' && bytes.HasPrefix(key, []byte(name)):
+			out = append(out, attribute{strings.Split(string(key[len(name)+1:]), "."), val})
+		case val.Kind() == transcript.Object && len(name) > len(key) && name[len(key)] == '.' && strings.HasPrefix(name, string(key)):
+			out = append(out, attributes(val, name[len(key)+1:])...)
+		}
+	}
+	return out
+}
+
+// members yields the attributes that a holder has: an object, or a list of keys
+// and values.
+func members(holder transcript.Value) iter.Seq2[transcript.Value, transcript.Value] {
+	if holder.Kind() != transcript.Array {
+		return holder.Members()
+	}
+	return func(yield func(key, val transcript.Value) bool) {
+		for _, e := range holder.Elements() {
+			if key, val := e.Get("key"), e.Get("value"); key.Kind() == transcript.String && val.Exists() && !yield(key, val) {
+				return
+			}
+		}
+	}
+}
+
+// An attributeWriter puts together what the attributes of a telling hold.
+type attributeWriter struct {
+	*telling
+	u        *transcript.Unfolded
+	n        int                // members written
+	unfolded bool               // something of it stands in another form
+	spread   bool               // over several attributes
+	plain    []transcript.Value // what holds messages as they are
+}
+
+func (w *attributeWriter) write(holder transcript.Value) {
+	listed := holder.Kind() == transcript.Array
+	w.u.Make("{", holder, nil)
+	for _, name := range []string{w.in, w.out} {
+		if name == "" {
+			continue
+		}
+		attrs := attributes(holder, name)
+		if name == w.out && len(attrs) == 0 && w.call != "" {
+			attrs = attributes(holder, w.call)
+		}
+		whole := slices.IndexFunc(attrs, func(a attribute) bool { return a.rest == nil })
+		switch {
+		case len(attrs) == 0:
+		case whole < 0:
+			w.tree(name, attrs)
+		default:
+			w.whole(name, attrs[whole].val, listed)
+		}
+	}
+	w.u.Make("}", holder, nil)
+}
+
+// key begins a member.
+func (w *attributeWriter) key(name string, at transcript.Value) {
+	text := quoted(name) + ":"
+	if w.n++; w.n > 1 {
+		text = "," + text
+	}
+	w.u.Make(text, at, nil)
+}
+
+// whole writes what one attribute holds.
+func (w *attributeWriter) whole(name string, val transcript.Value, listed bool) {
+	one := &transcript.Unfolded{}
+	v, unfolded := val, true
+	switch {
+	case listed && val.Kind() == transcript.Object:
+		v = anyValue(one, val)
+	default:
+		unfolded = unfoldedValue(one, val)
+	}
+	if unfolded && one.Value().Exists() {
+		v = one.Value()
+	} else {
+		one, unfolded = nil, false
+	}
+	if k := v.Kind(); k != transcript.Array && k != transcript.Object {
+		return // it is only text
+	}
+	w.unfolded = w.unfolded || unfolded
+	if !unfolded {
+		w.plain = append(w.plain, val)
+	}
+	w.key(name, val)
+	writeMessages(w.u, v, one)
+}
+
+// anyValue unwraps a value as OpenTelemetry's protocol writes it, and returns
+// what is left of it where it needs no unfolding.
+func anyValue(u *transcript.Unfolded, val transcript.Value) transcript.Value {
+	for k, inner := range val.Members() {
+		switch k.Str() {
+		case "stringValue", "string_value":
+			if !u.Decode(inner, nil) {
+				return inner
+			}
+		case "arrayValue", "array_value", "kvlistValue", "kvlist_value":
+			writeAnyValue(u, val)
+		default:
+			return inner
+		}
+		break
+	}
+	return transcript.Value{}
+}
+
+func writeAnyValue(u *transcript.Unfolded, val transcript.Value) {
+	for k, inner := range val.Members() {
+		switch k.Str() {
+		case "arrayValue", "array_value":
+			u.Make("[", inner, nil)
+			for i, e := range inner.Get("values").Elements() {
+				if i > 0 {
+					u.Make(",", e, nil)
+				}
+				if s := dialect.Path("stringValue|string_value").In(e); !u.Decode(s, nil) {
+					writeAnyValue(u, e)
+				}
+			}
+			u.Make("]", inner, nil)
+		case "kvlistValue", "kvlist_value":
+			u.Make("{", inner, nil)
+			for i, e := range inner.Get("values").Elements() {
+				if i > 0 {
+					u.Make(",", e, nil)
+				}
+				u.Copy(e.Get("key"), nil)
+				u.Make(":", e, nil)
+				writeAnyValue(u, e.Get("value"))
+			}
+			u.Make("}", inner, nil)
+		default:
+			u.Copy(inner, nil)
+		}
+		return
+	}
+	u.Make("null", val, nil)
+}
+
+// unfoldedValue writes the list or the object that a string holds, or a list of
+// such strings. It returns false for anything else.
+func unfoldedValue(u *transcript.Unfolded, val transcript.Value) bool {
+	if val.Kind() != transcript.Array || val.First().Kind() != transcript.String {
+		return u.Decode(val, nil)
+	}
+	u.Make("[", val, nil)
+	decoded := false
+	for i, e := range val.Elements() {
+		if i > 0 {
+			u.Make(",", e, nil)
+		}
+		if u.Decode(e, nil) {
+			decoded = true
+		} else {
+			u.Copy(e, nil)
+		}
+	}
+	u.Make("]", val, nil)
+	return decoded
+}
+
+// writeMessages writes messages, or what holds some. Calls that stand in no
+// message, as the AI SDK writes what was put out, are put in one.
+func writeMessages(u *transcript.Unfolded, v transcript.Value, in *transcript.Unfolded) {
+	if name := v.First().Get("event.name"); speakers[name.Str()] != "" {
+		u.Make("[", v, in)
+		for i, e := range v.Elements() {
+			if i > 0 {
+				u.Make(",", e, in)
+			}
+			writeEvent(u, e.Get("event.name").Str(), e, in)
+		}
+		u.Make("]", v, in)
+		return
+	}
+	if e := v.First(); !e.Get("toolCallId").Exists() || !e.Get("toolName").Exists() || e.Get("type").Is("tool-result") {
+		u.Copy(v, in)
+		return
+	}
+	u.Make(`{"role":"assistant","content":[`, v, in)
+	for i, e := range v.Elements() {
+		if i > 0 {
+			u.Make(",", e, in)
+		}
+		u.Make(`{"type":"tool-call"`, e, in)
+		for k, val := range e.Members() {
+			if k.Is("type") {
+				continue
+			}
+			u.Make(",", k, in)
+			u.Copy(k, in)
+			u.Make(":", k, in)
+			u.Copy(val, in)
+		}
+		u.Make("}", e, in)
+	}
+	u.Make("]}", v, in)
+}
+
+// speakers are the names of the events that are messages, with who speaks.
+var speakers = map[string]string{
+	"gen_ai.system.message": "system", "gen_ai.user.message": "user", "gen_ai.assistant.message": "assistant",
+	"gen_ai.tool.message": "tool", "gen_ai.choice": "assistant",
+}
+
+// spoken finds the conversation that the events of a span are, each a message.
+// It returns false where they are none.
+func (f *finder) spoken(list transcript.Value, path []string, ctx place) bool {
+	u := &transcript.Unfolded{}
+	u.Make("[", list, nil)
+	n := 0
+	for _, e := range list.Elements() {
+		name := e.Get("name").Str()
+		if speakers[name] == "" {
+			continue
+		}
+		if n++; n > 1 {
+			u.Make(",", e, nil)
+		}
+		body, in := e.Get("attributes"), (*transcript.Unfolded)(nil)
+		if whole := attributes(body, "gen_ai.event.content"); len(whole) == 1 {
+			one := &transcript.Unfolded{}
+			if one.Decode(plainLeaf(whole[0].val), nil) {
+				body, in = one.Value(), one
+			}
+		}
+		writeEvent(u, name, body, in)
+	}
+	u.Make("]", list, nil)
+	if n == 0 {
+		return false
+	}
+	before := len(f.found)
+	ctx.unfolded, ctx.traced = u, true
+	f.value(u.Value(), path, ctx, maxFindDepth/2)
+	return len(f.found) > before
+}
+
+// writeEvent writes an event of that name as the message that it is.
+func writeEvent(u *transcript.Unfolded, name string, body transcript.Value, in *transcript.Unfolded) {
+	role := speakers[name]
+	u.Make("{", body, in)
+	member := func(key string, k, val transcript.Value) {
+		u.Make(quoted(key)+":", k, in)
+		defer u.Make(",", k, in)
+		one := &transcript.Unfolded{}
+		switch {
+		case one.Decode(val, in) && one.Value().Kind() == transcript.Array:
+			if one.Value().First().Get("toolResult").Exists() {
+				role = "user" // Bedrock has no other for results
+			}
+			u.Copy(one.Value(), one)
+		default:
+			u.Copy(val, in)
+		}
+	}
+	inner := func(k, val transcript.Value) {
+		switch key := k.Str(); {
+		case key == "id" && role == "tool":
+			member("tool_call_id", k, val)
+		case key == "content", key == "tool_calls", key == "tool_call_id", key == "name", key == "parts":
+			member(key, k, val)
+		}
+	}
+	for k, val := range members(body) {
+		val = plainLeaf(val)
+		if !k.Is("message") {
+			inner(k, val)
+			continue
+		}
+		one := &transcript.Unfolded{}
+		switch {
+		case val.Kind() == transcript.Object:
+			for k, val := range val.Members() {
+				inner(k, val)
+			}
+		case one.Decode(val, in) && one.Value().Kind() == transcript.Object:
+			for k, val := range one.Value().Members() {
+				if k.Is("content") || k.Is("tool_calls") {
+					u.Copy(k, one)
+					u.Make(":", k, one)
+					u.Copy(val, one)
+					u.Make(",", k, one)
+				}
+			}
+		default:
+			member("content", k, val)
+		}
+	}
+	u.Make(`"role":`+quoted(role)+"}", body, in)
+}
+
+// A branch is a part of a list that is spread over attributes.
+type branch struct {
+	key  string
+	val  transcript.Value // of a leaf
+	subs []*branch
+}
+
+func (n *branch) sub(key string) *branch {
+	for _, s := range n.subs {
+		if s.key == key {
+			return s
+		}
+	}
+	s := &branch{key: key}
+	n.subs = append(n.subs, s)
+	return s
+}
+
+// tree writes a list that is spread over attributes.
+func (w *attributeWriter) tree(name string, attrs []attribute) {
+	root := &branch{}
+	for _, a := range attrs {
+		n := root
+		for _, seg := range w.place(a.rest) {
+			n = n.sub(seg)
+		}
+		n.val = plainLeaf(a.val)
+	}
+	if _, list := root.order(); !list {
+		return
+	}
+	w.unfolded, w.spread = true, true
+	w.key(name, attrs[0].val)
+	w.branch(root)
+}
+
+// place returns where in the list a value belongs whose name ends so.
+func (w *attributeWriter) place(rest []string) []string {
+	rest = slices.Clone(rest)
+	if len(rest) > 1 && slices.Contains(w.drop, rest[1]) {
+		rest = slices.Delete(rest, 1, 2)
+	}
+	if len(rest) != 4 {
+		return rest
+	}
+	at := rest[2]
+	if into := w.into[rest[1]+".*."+rest[3]]; into != "" {
+		return append(rest[:1], strings.Split(strings.Replace(into, "*", at, 1), ".")...)
+	}
+	return rest
+}
+
+func quoted(s string) string {
+	b, _ := json.Marshal(s) // a string can always be written
+	return string(b)
+}
+
+// plainLeaf returns the value of an attribute, unwrapped.
+func plainLeaf(val transcript.Value) transcript.Value {
+	if s := dialect.Path("stringValue|string_value|boolValue|intValue|doubleValue").In(val); s.Exists() {
+		return s
+	}
+	return val
+}
+
+// order sorts the parts of a list by their numbers, and reports whether it is
+// one.
+func (n *branch) order() (subs []*branch, list bool) {
+	num := func(s *branch) int {
+		if i, err := strconv.Atoi(s.key); err == nil {
+			return i
+		}
+		return -1
+	}
+	list = len(n.subs) > 0 && !slices.ContainsFunc(n.subs, func(s *branch) bool { return num(s) < 0 })
+	if list {
+		slices.SortStableFunc(n.subs, func(a, b *branch) int { return num(a) - num(b) })
+	}
+	return n.subs, list
+}
+
+// first returns the first value of a branch.
+func (n *branch) first() transcript.Value {
+	for len(n.subs) > 0 {
+		n = n.subs[0]
+	}
+	return n.val
+}
+
+func (n *branch) last() transcript.Value {
+	for len(n.subs) > 0 {
+		n = n.subs[len(n.subs)-1]
+	}
+	return n.val
+}
+
+func (w *attributeWriter) branch(n *branch) {
+	if len(n.subs) == 0 {
+		w.u.Copy(n.val, nil)
+		return
+	}
+	subs, list := n.order()
+	begin, end := "{", "}"
+	if list {
+		begin, end = "[", "]"
+	}
+	w.u.Make(begin, n.first(), nil)
+	for i, s := range subs {
+		text := ""
+		if i > 0 {
+			text = ","
+		}
+		if !list {
+			text += quoted(s.key) + ":"
+		}
+		w.u.Make(text, s.first(), nil)
+		w.branch(s)
+	}
+	w.u.Make(end, n.last(), nil)
+}

@@ -1,0 +1,65 @@
+package transcript
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestUnfolded: whatever stands in an unfolded text is found where the source
+// has it.
+func TestUnfolded(t *testing.T) {
+	for _, tt := range []struct{ name, source, want string }{
+		{"plain", `{"a":"[{\"id\":\"c1\"}]"}`, `[{"id":"c1"}]`},
+		{"blank before it", `{"a":" \n[\"c1\"]"}`, " \n[\"c1\"]"},
+		{"escapes before it", `{"a":"[\"\\n\\u00e9\\\"\\ud83d\\ude00 é\",\"c1\"]"}`, `["\n\u00e9\"\ud83d\ude00 é","c1"]`},
+		{"escaped characters", `{"a":"[\"\u00e9\ud83d\ude00\",\u0022c1\u0022]"}`, `["é😀","c1"]`},
+		{"twice", `{"a":"\"[\\\"\\\\n\\\",\\\"c1\\\"]\""}`, `["\n","c1"]`},
+		{"text", `{"a":"c1 [1]"}`, ""},
+		{"cut off", `{"a":"[{\"id\":\"c1\"}"}`, ""},
+		{"a number", `{"a":"12345"}`, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			u := &Unfolded{}
+			v := NewValue([]byte(tt.source), 100)
+			if u.Decode(v.Get("a"), nil) != (tt.want != "") || string(u.Value().Raw()) != strings.TrimSpace(tt.want) {
+				t.Fatalf("unfolded to %q, want %q", u.Value().Raw(), tt.want)
+			}
+			at := int64(strings.Index(tt.want, "c1"))
+			if at < 0 {
+				return
+			}
+			got := u.Origin(Span{at, at + 2})
+			if want := int64(100 + strings.Index(tt.source, "c1")); got != (Span{want, want + 2}) {
+				t.Errorf("c1 stands at %v, want %d", got, want)
+			}
+		})
+	}
+}
+
+// TestUnfoldedPieces: a text of several values tells of each where it stands.
+func TestUnfoldedPieces(t *testing.T) {
+	source := `{"b":"2","a":"[\"x\"]"}`
+	v := NewValue([]byte(source), 0)
+	one, u := &Unfolded{}, &Unfolded{}
+	if !one.Decode(v.Get("a"), nil) {
+		t.Fatal("not unfolded")
+	}
+	u.Make(`{"list":`, v, nil)
+	u.Copy(one.Value(), one)
+	u.Make(`,"n":`, v, nil)
+	u.Copy(v.Get("b"), nil)
+	u.Make("}", v, nil)
+	text := string(u.Value().Raw())
+	if want := `{"list":["x"],"n":"2"}`; text != want {
+		t.Fatalf("got %s, want %s", text, want)
+	}
+	for part, want := range map[string]string{`x`: `x`, `"2"`: `"2"`, `"list"`: source, `["x"],"n":"2"`: `[\"x\"]`} {
+		at := int64(strings.Index(text, part))
+		if got := u.Origin(Span{at, at + int64(len(part))}); source[got.Start:got.End] != want {
+			t.Errorf("%s stands at %s, want %s", part, source[got.Start:got.End], want)
+		}
+	}
+	if got := string(u.Bytes(Span{1, 7})); got != `"list"` {
+		t.Errorf("bytes 1 to 7 are %s", got)
+	}
+}
