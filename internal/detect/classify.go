@@ -313,7 +313,7 @@ func (t *tally) hint(p place, at int64) {
 	d, held := p.hint, p.held
 	key := "the request around the messages"
 	switch {
-	case p.span:
+	case p.checkOnly == spanCheckOnly:
 		key = "the attributes of a span"
 	case held:
 		key = strings.Join(d.Holder.Members, ", ") + " around the messages"

@@ -464,10 +464,10 @@ func (s *conversationSink) record(index int32, v transcript.Value) {
 				s.r.onKey(k)
 			}
 		}
-		if p.span {
-			s.r.file.CheckOnly = spanCheckOnly
+		if p.checkOnly != "" {
+			s.r.file.CheckOnly = p.checkOnly
 		}
-		c.Use, c.ElsewhereState, c.Slice, c.Holder = p.use(lines), p.elsewhere, p.traced || p.span, p.holder
+		c.Use, c.ElsewhereState, c.Slice, c.Holder = p.use(lines), p.elsewhere, p.traced || p.checkOnly == spanCheckOnly, p.holder
 		if lines {
 			c.Name = fmt.Sprintf("record %d", index)
 		}
@@ -497,6 +497,9 @@ func (s *conversationSink) record(index int32, v transcript.Value) {
 			for _, e := range part.Elements() {
 				q.add(index, e.Path(p.wrap...))
 			}
+		}
+		for i := range c.Calls {
+			c.Calls[i].Hosted = c.Calls[i].Hosted || p.expected
 		}
 		s.r.finish(q)
 		if p.held && p.hint.Holder.Waits {

@@ -33,7 +33,9 @@ type place struct {
 	hint      *dialect.Dialect
 	held      bool
 	elsewhere bool // its object names state on the provider's side
-	span      bool // a span of a trace tells it
+	expected  bool // its calls are only expected, and nothing answers them
+	// checkOnly says why the file is not to be repaired in which it stands.
+	checkOnly string
 	// unfolded is what the parts were put together in; nil where they stand in
 	// the record.
 	unfolded *transcript.Unfolded
@@ -127,6 +129,9 @@ func (f *finder) value(v transcript.Value, path []string, ctx place, depth int) 
 }
 
 func (f *finder) array(v transcript.Value, path []string, ctx place, depth int) {
+	if ctx.unfolded == nil && f.invocations(v, path, ctx) {
+		return
+	}
 	if class, log := listClass(f.set, v); class != classOther {
 		f.emit(ctx, path, class, log, v)
 		return
@@ -184,7 +189,7 @@ func (f *finder) object(v transcript.Value, path []string, ctx place, depth int)
 		return key == "" || slices.ContainsFunc(members, func(m member) bool { return m.key == key })
 	}
 	if ctx.unfolded == nil && isSpan(has) {
-		ctx.span = true
+		ctx.checkOnly = spanCheckOnly
 		f.span(v, path, ctx)
 	}
 	used := map[string]bool{}

@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"slices"
@@ -19,6 +20,8 @@ type recognised struct {
 	is     func(v transcript.Value) bool
 	// against is what it never has: one record with it, and it is another.
 	against func(v transcript.Value) bool
+	// bulk is set where most records must look like it, and not all.
+	bulk bool
 }
 
 // formats lists what is recognised by its records. All records of a format that
@@ -59,6 +62,45 @@ var formats = []recognised{
 			"check the history of the API instead",
 		is: func(v transcript.Value) bool { return has(first(v), "uuid", "chat_messages") },
 	},
+	{
+		reason: streamReason, bulk: true,
+		is: func(v transcript.Value) bool { return streamed(first(v)) },
+		against: func(v transcript.Value) bool {
+			return !streamed(first(v)) && (has(v, "messages") || has(v, "contents") || has(v, "role", "content") || has(v, "message.content"))
+		},
+	},
+}
+
+const streamReason = "a recorded stream of events, in which an answer of a model comes piece by piece and no results stand, so that there is " +
+	"nothing to pair; check the history that the next request sends, or the message that an SDK makes of the stream"
+
+// streamEvents are the events of which an answer comes, as Bedrock and Anthropic
+// name them.
+var streamEvents = []string{
+	"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop",
+	"message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta", "message_stop", "ping",
+}
+
+// streamed reports whether a record is an event of a stream by which an API
+// sends an answer.
+func streamed(v transcript.Value) bool {
+	named := func(v transcript.Value) bool { return slices.ContainsFunc(streamEvents, v.Is) }
+	if v.Kind() != transcript.Object {
+		return false
+	}
+	if named(v.Get("type")) || named(dialect.Path("data.kind").In(v)) || v.Get("object").Is("chat.completion.chunk") {
+		return true
+	}
+	if bytes.HasPrefix(v.Get("type").Text(), []byte("response.")) && (has(v, "sequence_number") || has(v, "response") || has(v, "output_index")) {
+		return true
+	}
+	for k, val := range v.Members() {
+		if val.Kind() == transcript.Object && named(k) {
+			return true
+		}
+	}
+	// Bedrock says in the end what it took.
+	return has(v, "metadata.usage") || has(v, "metadata.metrics") || v.Get("data").Get("kind").Is("metadata")
 }
 
 // stores are recognised by the bytes that a file begins with.
@@ -66,6 +108,8 @@ var stores = []struct{ magic, reason string }{
 	{"SQLite format 3\x00", "an SQLite database, as opencode, Goose, Crush, Zed and Cursor keep their sessions in; " +
 		"export a session to check it, as with opencode export or goose session export --format json"},
 	{"PK\x03\x04", "a zip archive, as Inspect keeps its .eval logs in; convert it to JSON to check it, with inspect log convert --to json"},
+	{"event:", streamReason},
+	{"data:", streamReason},
 }
 
 // store says what a source is by its first bytes, "" for what may be a
@@ -87,7 +131,7 @@ func store(src *transcript.Source) (string, error) {
 // recognition counts the records that look like a recognised format.
 type recognition struct {
 	seen    int
-	by, not [8]int
+	by, not [16]int
 }
 
 func (r *recognition) add(v transcript.Value) {
@@ -111,7 +155,7 @@ func (r *recognition) reason() string {
 	for i := range formats {
 		// Of a transcript only the records with calls tell; the others must at
 		// least not be another's.
-		if r.by[i] > 0 && r.not[i] == 0 && (formats[i].against != nil || r.by[i] == r.seen) {
+		if f := &formats[i]; r.by[i] > 0 && r.not[i] == 0 && (r.by[i] == r.seen || f.against != nil && (!f.bulk || 2*r.by[i] > r.seen)) {
 			return formats[i].reason
 		}
 	}

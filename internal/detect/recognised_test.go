@@ -20,6 +20,13 @@ func TestRecognised(t *testing.T) {
 		"run-events.jsonl":      "a stream of events from a Pydantic AI app, ",
 		"sessions.db":           "an SQLite database, ",
 		"log.eval":              "a zip archive, ",
+
+		"converse-stream.jsonl":       "a recorded stream of events, ",
+		"converse-stream-kinds.jsonl": "a recorded stream of events, ",
+		"messages-stream.jsonl":       "a recorded stream of events, ",
+		"chat-stream.jsonl":           "a recorded stream of events, ",
+		"responses-stream.jsonl":      "a recorded stream of events, ",
+		"stream.sse":                  "a recorded stream of events, ",
 	} {
 		text, err := os.ReadFile(filepath.Join("..", "..", "testdata", "transcripts", "not-transcripts", file))
 		if err != nil {

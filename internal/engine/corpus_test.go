@@ -179,6 +179,8 @@ var unread = map[string][2]int{
 	"claude-agent-2025-12-22.trace.json":     {2, 0},
 	"fixtures_claude_live_spans.json":        {3, 0},
 	"fixtures_openinference_live_spans.json": {2, 0},
+	// Uses of tools that an evaluation set expects, which the count does not read.
+	"ecommerce_customer_service_agent_order_query.test.json": {7, 0},
 	// Calls without a toolCallId, told by their id.
 	"droid_stream_json_schema_drift.jsonl": {1, 1},
 }
@@ -243,7 +245,6 @@ var explained = map[string]defects{
 // in which messages stand only in strings, or in none but single events.
 var strange = map[string]bool{
 	"codex-rollout/jazzyalex__agent-sessions__Resources_Fixtures_stage0_agents_codex_schema_drift.jsonl":                                true,
-	"gemini-adk/google__adk-python__tests_integration_fixture_ecommerce_customer_service_agent_order_query.test.json":                   true,
 	"bedrock-stream/aws__amazon-q-developer-cli__crates_agent_tests_mock_responses_builtin_tools.jsonl":                                 true,
 	"bedrock-stream/aws__amazon-q-developer-cli__crates_agent_tests_mock_responses_context_window_overflow.jsonl":                       true,
 	"bedrock-stream/aws__amazon-q-developer-cli__crates_agent_tests_mock_responses_context_window_overflow.jsonl.v2":                    true,

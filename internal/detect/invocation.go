@@ -1,0 +1,115 @@
+package detect
+
+import (
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// invocationCheckOnly says why an evaluation set is not repaired.
+const invocationCheckOnly = "an evaluation set tells what is expected of an agent"
+
+// An invocation is an element of a list in which one turn of a conversation is
+// spread over members: what the user said, the calls and the results that came
+// of it, and what was answered in the end. Paths lead from the element.
+type invocation struct {
+	user, calls, results, final dialect.Path
+	// events lead to a list of what came of it instead, each a message at event.
+	events, event dialect.Path
+	// call and result begin the parts that hold one, model and tool the messages
+	// that hold those.
+	call, result, model, tool string
+}
+
+// evalCase is how the Agent Development Kit writes the conversations of its
+// evaluation sets.
+var evalCase = invocation{
+	user: "user_content|userContent", final: "final_response|finalResponse",
+	calls:   "intermediate_data.tool_uses|intermediateData.toolUses",
+	results: "intermediate_data.tool_responses|intermediateData.toolResponses",
+	events:  "intermediate_data.invocation_events|intermediateData.invocationEvents", event: "content",
+	call: `{"functionCall":`, result: `{"functionResponse":`,
+	model: `{"role":"model","parts":[`, tool: `{"role":"user","parts":[`,
+}
+
+// is reports whether v is such an element.
+func (n *invocation) is(v transcript.Value) bool {
+	return n.user.In(v).Kind() == transcript.Object && (n.calls.In(v).Exists() || n.events.In(v).Exists())
+}
+
+// invocations finds the conversation that a list of invocations makes up. Where
+// none of them has results, its calls are those that are expected, and nothing
+// answers them.
+func (f *finder) invocations(list transcript.Value, path []string, ctx place) bool {
+	n := &evalCase
+	if !n.is(list.First()) {
+		return false
+	}
+	expected := true
+	for _, e := range list.Elements() {
+		expected = expected && !n.results.In(e).First().Exists() && !n.events.In(e).First().Exists()
+	}
+	w := invocationWriter{u: &transcript.Unfolded{}}
+	w.u.Make("[", list, nil)
+	for _, e := range list.Elements() {
+		w.message(n.user.In(e))
+		for _, event := range n.events.In(e).Elements() {
+			w.message(n.event.In(event))
+		}
+		calls, final := n.calls.In(e), n.final.In(e)
+		if expected && calls.First().Exists() {
+			w.parts(n.model, n.call, calls, final.Get("parts")) // nothing stands between them
+			continue
+		}
+		w.parts(n.model, n.call, calls, transcript.Value{})
+		w.parts(n.tool, n.result, n.results.In(e), transcript.Value{})
+		w.message(final)
+	}
+	w.u.Make("]", list, nil)
+	ctx.listed = true // it is one of a set
+	ctx.unfolded, ctx.checkOnly, ctx.expected = w.u, invocationCheckOnly, expected
+	before := len(f.found)
+	f.array(w.u.Value(), path, ctx, maxFindDepth)
+	return len(f.found) > before
+}
+
+type invocationWriter struct {
+	u *transcript.Unfolded
+	n int
+}
+
+func (w *invocationWriter) begin(at transcript.Value) {
+	if w.n++; w.n > 1 {
+		w.u.Make(",", at, nil)
+	}
+}
+
+// message writes one message as it stands, if it is there.
+func (w *invocationWriter) message(v transcript.Value) {
+	if v.Kind() == transcript.Object {
+		w.begin(v)
+		w.u.Copy(v, nil)
+	}
+}
+
+// parts writes a message of parts, and of more that stand as they are, unless
+// there are none.
+func (w *invocationWriter) parts(message, part string, list, more transcript.Value) {
+	if list.First().Kind() != transcript.Object {
+		return
+	}
+	w.begin(list)
+	w.u.Make(message, list, nil)
+	for i, e := range list.Elements() {
+		if i > 0 {
+			w.u.Make(",", e, nil)
+		}
+		w.u.Make(part, e, nil)
+		w.u.Copy(e, nil)
+		w.u.Make("}", e, nil)
+	}
+	for _, e := range more.Elements() {
+		w.u.Make(",", e, nil)
+		w.u.Copy(e, nil)
+	}
+	w.u.Make("]}", list, nil)
+}
