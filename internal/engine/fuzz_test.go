@@ -67,13 +67,19 @@ func conserved(name string, text []byte, rep *Report) string {
 		}
 	}
 	_, err := detect.Read(transcript.FromBytes(name, text), detect.Options{}, func(c *transcript.Conversation) error {
+		at := func(block, id transcript.Span) place {
+			if c.Unfolded != nil {
+				return place{c.Unfolded.Origin(block), c.Unfolded.Origin(id)}
+			}
+			return place{block, id}
+		}
 		for i := range c.Calls {
 			call := &c.Calls[i]
 			b := c.Blocks[call.Block]
 			if int(b.Ref) != i || b.Message != call.Message || b.Kind != transcript.BlockCall && b.Kind != transcript.BlockServerCall {
 				fail("call %d is not what its block holds", i)
 			}
-			p := place{b.Span, call.ID.Span}
+			p := at(b.Span, call.ID.Span)
 			if calls[p] {
 				fail("the call at %v is read twice", p)
 			}
@@ -84,7 +90,7 @@ func conserved(name string, text []byte, rep *Report) string {
 		}
 		for i := range c.Results {
 			res := &c.Results[i]
-			p := place{c.Blocks[res.Block].Span, res.ID.Span}
+			p := at(c.Blocks[res.Block].Span, res.ID.Span)
 			if results[p] {
 				fail("the result at %v is read twice", p)
 			}
@@ -93,16 +99,16 @@ func conserved(name string, text []byte, rep *Report) string {
 				nResults++
 			}
 		}
-		at := int32(0)
+		next := int32(0)
 		for i := range c.Messages {
 			m := &c.Messages[i]
-			if m.BlockLo != at || m.BlockHi < m.BlockLo || m.Turn < 0 || int(m.Turn) >= c.Turns {
+			if m.BlockLo != next || m.BlockHi < m.BlockLo || m.Turn < 0 || int(m.Turn) >= c.Turns {
 				fail("message %d has blocks %d to %d and turn %d", i, m.BlockLo, m.BlockHi, m.Turn)
 			}
-			at = m.BlockHi
+			next = m.BlockHi
 		}
-		if int(at) != len(c.Blocks) {
-			fail("%d blocks, messages have %d", len(c.Blocks), at)
+		if int(next) != len(c.Blocks) {
+			fail("%d blocks, messages have %d", len(c.Blocks), next)
 		}
 		pairs := pairing.Pair(c, nil)
 		for i, x := range pairs.Calls {
