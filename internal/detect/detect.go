@@ -502,7 +502,7 @@ func (s *conversationSink) record(index int32, v transcript.Value) {
 			c.Calls[i].Hosted = c.Calls[i].Hosted || p.expected
 		}
 		s.r.finish(q)
-		if p.held && p.hint.Holder.Waits {
+		if h := p.hint; p.held && h.Holder != nil && h.Holder.Waits {
 			wait(c)
 		}
 		s.r.hand(c)
