@@ -20,10 +20,11 @@ var Gemini = &Dialect{
 }
 
 var geminiMembers = map[transcript.Member]Path{
-	transcript.MemberArguments:  "functionCall.args|function_call.args",
-	transcript.MemberSignature:  "thoughtSignature|thought_signature",
-	transcript.MemberResultName: "functionResponse.name|function_response.name",
-	transcript.MemberContent:    "parts", transcript.MemberLastText: "parts.-1.text",
+	transcript.MemberArguments:     "functionCall.args|function_call.args",
+	transcript.MemberSignature:     "thoughtSignature|thought_signature",
+	transcript.MemberResultName:    "functionResponse.name|function_response.name",
+	transcript.MemberResultContent: "functionResponse.response|function_response.response",
+	transcript.MemberContent:       "parts", transcript.MemberLastText: "parts.-1.text",
 }
 
 var geminiBlocks = &Blocks{

@@ -16,7 +16,6 @@ type object = map[string]any
 
 var (
 	wordDash  = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
-	wordDots  = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 	nameOK    = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 	nineOf    = regexp.MustCompile(`^[A-Za-z0-9]{9}$`)
 	anyText   = regexp.MustCompile(``)
@@ -82,10 +81,10 @@ func (o open) answer(id string) string {
 
 // A chatAPI is what tells a chat API from others.
 type chatAPI struct {
-	role, content string   // the members
-	roles         []string // nil where others are not known to be refused
-	user, model   string
-	id, name      *regexp.Regexp
+	role        string   // the member that says who speaks
+	roles       []string // nil where others are not known to be refused
+	user, model string
+	id, name    *regexp.Regexp
 	// strict is set for OpenAI's own, which looks at the type of a call, at
 	// arguments and contents.
 	strict bool
@@ -102,7 +101,6 @@ type chatAPI struct {
 func (api *chatAPI) takes(history []object) string {
 	var messages []object
 	for _, m := range history {
-		// What neither names a role nor says anything is no message, as far as is known.
 		if m = unpacked(m); api.roles != nil || m[api.role] != nil && m[api.role] != "" && len(has(m, []string{"content", "tool_calls", "tool_call_id"})) > 0 {
 			messages = append(messages, m)
 		}
@@ -340,8 +338,8 @@ func messagesTake(history []object) string {
 			return "something stands behind a call"
 		}
 		for _, n := range servers {
-			switch alone = alone || n > 0; {
-			case n > 0 && len(waits) == 0 && i < last:
+			alone = alone || n > 0
+			if n > 0 && len(waits) == 0 && i < last {
 				return "a server's call without a result"
 			}
 		}
@@ -465,6 +463,14 @@ func contentsTake(history []object) string {
 	var calls, answers []said
 	begun := false // the user has said something else
 	in := -1       // the content with the responses
+	ids := map[string]bool{}
+	for _, m := range history {
+		for _, p := range list(m["parts"]) {
+			if id, ok := member(member(p)["functionCall"])["id"].(string); ok && id != "" {
+				ids[id] = true
+			}
+		}
+	}
 	settle := func() string {
 		left := calls
 		var more []said
@@ -483,7 +489,7 @@ func contentsTake(history []object) string {
 		slices.SortStableFunc(left, func(a, b said) int { return strings.Compare(a.name, b.name) })
 		slices.SortStableFunc(more, func(a, b said) int { return strings.Compare(a.name, b.name) })
 		for i := range left {
-			if left[i].id != "" && more[i].id != "" {
+			if ids[more[i].id] || left[i].id != "" && more[i].id != "" {
 				return "a response to no call"
 			}
 		}
@@ -621,8 +627,9 @@ func itemsTake(history []object) string {
 			}
 			delete(waits, id)
 		}
+		_, text := m["content"].(string)
 		item, has := m["id"].(string)
-		if !has {
+		if !has || typ == "message" && !text && len(list(m["content"])) == 0 {
 			continue
 		}
 		if typ == "reasoning" {

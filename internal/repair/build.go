@@ -69,6 +69,14 @@ func unset(object []byte, key string) ([]byte, error) {
 	return out, nil
 }
 
+func elements(v transcript.Value) int {
+	n := 0
+	for range v.Elements() {
+		n++
+	}
+	return n
+}
+
 func members(v transcript.Value) int {
 	n := 0
 	for range v.Members() {

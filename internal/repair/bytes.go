@@ -163,11 +163,18 @@ func Canonical(text []byte) []byte {
 }
 
 // Payload returns the content of a result, such that it stays the same through
-// all repairs of its form: written as text, or wrapped in an object.
+// all repairs of its form: written as text, or wrapped in an object or a block.
 func Payload(text []byte) []byte {
 	v := transcript.NewValue(Canonical(text), 0)
-	if inner := v.Get("result"); inner.Exists() && members(v) == 1 {
-		v = inner
+	of, keys := v, []string{"result"}
+	if elements(v) == 1 {
+		of, keys = v.First(), []string{"text", "json"}
+	}
+	for _, key := range keys {
+		if inner := of.Get(key); inner.Exists() && members(of) == 1 {
+			v = inner
+			break
+		}
 	}
 	return []byte(transcript.AsText(v))
 }

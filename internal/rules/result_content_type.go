@@ -15,9 +15,9 @@ var resultContentType = &Rule{
 number or a bare object comes from a tool's return value that nobody turned into
 text.
 
-**Repair.** Null becomes an empty text, a list of nothing but text its text, any other
-value its JSON as text; for Gemini it is wrapped in an object (all safe: the bytes of
-the value stay).`,
+**Repair.** Null and nothing become an empty text, a list of nothing but text its text,
+any other value its JSON as text; for Gemini it is wrapped in an object, for Bedrock
+in a block (all safe: the bytes of the value stay).`,
 	Bad: `[{"role":"user","content":"q"},
  {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"c1","content":null}]`,
@@ -70,19 +70,27 @@ func formName(f profile.Form) string {
 // that the profile takes.
 func (c *Context) contentFix(i int, form profile.Form) *operation.Operation {
 	res := &c.Results[i]
-	if form == profile.FormAbsent {
-		return nil
-	}
 	op := c.op(operation.SetValue, c.turn(res.Message), operation.Safe, "write it as text")
 	op.Results, op.Span = []int32{int32(i)}, res.Payload
 	raw := c.Text(res.Payload)
-	switch {
-	case c.Profile.ResultForms == profile.FormObject:
+	if form == profile.FormAbsent {
+		op.Kind, op.Span, op.Member = operation.AddMember, c.Blocks[res.Block].Span, transcript.MemberResultContent
+		raw = "null"
+	}
+	none := form == profile.FormAbsent || form == profile.FormNull
+	switch forms := c.Profile.ResultForms; {
+	case forms == profile.FormObject && form == profile.FormAbsent:
+		op.Title, op.Text = "add an empty object", `{}`
+	case forms == profile.FormObject:
 		op.Title, op.Text = "wrap it in an object", `{"result":`+raw+`}`
-	case c.Profile.ResultForms&profile.FormString == 0:
-		return nil
+	case forms == profile.FormList && none:
+		op.Title, op.Text = "write an empty text", `[{"text":""}]`
+	case forms == profile.FormList && form == profile.FormObject:
+		op.Title, op.Text = "write it as a block", `[{"json":`+raw+`}]`
+	case forms == profile.FormList:
+		op.Title, op.Text = "write it as a block", `[{"text":`+transcript.AsText(transcript.NewValue([]byte(raw), 0))+`}]`
 	default:
-		if op.Text = transcript.AsText(transcript.NewValue([]byte(raw), 0)); form == profile.FormNull {
+		if op.Text = transcript.AsText(transcript.NewValue([]byte(raw), 0)); none {
 			op.Title = `write ""`
 		}
 	}
