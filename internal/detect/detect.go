@@ -206,8 +206,9 @@ func survey(src *transcript.Source, opts Options) (*shape, error) {
 			if first == transcript.None {
 				first = rec.Value.Kind()
 			}
-			t.add(rec.Value, framing == transcript.FramingDocument)
-			known.add(rec.Value)
+			v := rec.Value.Indexed() // every dialect has a look at it
+			t.add(v, framing == transcript.FramingDocument)
+			known.add(v)
 		}
 		if rec.Span.End-start > headBytes {
 			break

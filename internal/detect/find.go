@@ -361,6 +361,7 @@ func listClass(set *dialect.Set, v transcript.Value) (class, *dialect.Dialect) {
 		if e.Kind() != transcript.Object {
 			continue
 		}
+		e = e.Indexed()
 		if c := logs.add(set, e); c.Claim != dialect.ClaimNone {
 			records++
 			continue

@@ -267,7 +267,7 @@ func TestFixMutants(t *testing.T) {
 		text := d.text()
 		sets := []fixSet{basic[m.IntN(len(basic))], all[m.IntN(len(all))]}
 		n++
-		for _, set := range sets {
+		for k, set := range sets {
 			s, out, f := misfixed(name, text, set.opts)
 			if s != "" {
 				t.Errorf("%s, %s: %s\n%s\n%s", name, set.name, s, compactly(text), compactly(out))
@@ -278,6 +278,9 @@ func TestFixMutants(t *testing.T) {
 			if why := withheld(f); why != "" {
 				held++
 				t.Logf("%s, %s: %s\n%s", name, set.name, why, compactly(text))
+				if k == 0 { // for the provider that the history is written for, as is usual
+					t.Errorf("%s, %s: a repair was %s", name, set.name, why)
+				}
 			}
 			if f.Changed() {
 				repaired++
@@ -309,7 +312,7 @@ func TestFixMutants(t *testing.T) {
 		}
 	}
 	t.Logf("%d mutants, %d repaired, %d held back; %v", n, repaired, held, kinds)
-	if held > n/500 {
+	if held > n/1000 {
 		t.Errorf("%d of %d held back", held, n)
 	}
 }

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/toolguard/toolguard/internal/operation"
@@ -142,9 +143,9 @@ func (c *Context) unreasoned() {
 
 // lastTurn returns the last turn of the model, -1 for none.
 func (c *Context) lastTurn() int32 {
-	for i := len(c.Messages) - 1; i >= 0; i-- {
-		if c.Messages[i].Role == transcript.RoleAssistant {
-			return c.Messages[i].Turn
+	for _, m := range slices.Backward(c.Messages) {
+		if m.Role == transcript.RoleAssistant {
+			return m.Turn
 		}
 	}
 	return -1
