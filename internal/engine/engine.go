@@ -276,9 +276,23 @@ func (c *checker) tools(conv *transcript.Conversation) *schema.Tools {
 	}
 	if c.holder != conv.Holder { // several conversations can stand in one object
 		c.holder = conv.Holder
-		c.declared = schema.Declared(members{c: c}.value(conv.Holder))
+		c.declared = schema.Declared(c.around(conv))
 	}
 	return c.declared
+}
+
+// around returns the object that holds a conversation, with its messages left
+// out: they may be almost all of it.
+func (c *checker) around(conv *transcript.Conversation) transcript.Value {
+	var text []byte
+	at := conv.Holder.Start
+	for _, list := range conv.Lists {
+		if conv.Holder.Contains(list) && list.Start >= at {
+			text = append(append(text, c.text(transcript.Span{Start: at, End: list.Start})...), "[]"...)
+			at = list.End
+		}
+	}
+	return transcript.NewValue(append(text, c.text(transcript.Span{Start: at, End: conv.Holder.End})...), 0)
 }
 
 // probe compiles the repair of each finding alone: one that cannot be carried
