@@ -82,6 +82,7 @@ type tally struct {
 	unspoken      bool // an object that holds a conversation before its first message
 	alien         int  // messages of a dialect that is not known
 	spans         int  // records of spans that tell no messages
+	places        []place
 	forced        *dialect.Dialect
 	docLog        *dialect.Dialect
 	patch         *dialect.Dialect // of the document that a log begins with
@@ -256,6 +257,9 @@ func (t *tally) add(v transcript.Value, document bool) {
 	}
 	t.byClass[classConversation]++
 	t.sure = true
+	if document {
+		t.places = found
+	}
 	if t.conversations == 0 {
 		t.pointer = found[0].pointer
 		t.wrap = strings.Join(found[0].wrap, ".")
@@ -423,7 +427,7 @@ func (t *tally) decide(s *shape) {
 		s.Container, s.Sure = ContainerFoldingLog, true
 		s.Pointer = pointer([]string{string(t.patch.Patch.Value), t.patch.Patch.List})
 	case classConversation:
-		s.Pointer = t.pointer
+		s.Pointer, s.places = t.pointer, t.places
 		switch {
 		case s.Framing != transcript.FramingDocument:
 			s.Container = ContainerConversations

@@ -159,6 +159,7 @@ type shape struct {
 	wrap     []string // leads from a record to what speaks in it
 	log      *dialect.Dialect
 	document transcript.Record // of a file that is one
+	places   []place           // in the document
 }
 
 // survey looks at the head of a source and decides what it is.
@@ -437,7 +438,10 @@ func (s *conversationSink) record(index int32, v transcript.Value) {
 	root := transcript.Builder{Record: index, OnKeyFault: s.r.onKey}
 	root.Fields(v, nil, nil)
 	s.r.end = v.Span().End
-	found := find(s.r.opts.Dialects, v)
+	found := s.r.shape.places
+	if s.r.shape.places = nil; found == nil {
+		found = find(s.r.opts.Dialects, v)
+	}
 	if len(found) == 0 {
 		s.r.file.Skipped++
 		return

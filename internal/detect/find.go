@@ -159,14 +159,16 @@ func (f *finder) array(v transcript.Value, path []string, ctx place, depth int) 
 	}
 }
 
+// A member is a member of an object.
+type member struct {
+	key string
+	val transcript.Value
+}
+
 func (f *finder) object(v transcript.Value, path []string, ctx place, depth int) {
 	// An object that speaks is somebody's message, not a holder of messages.
 	if v.Get("role").Kind() == transcript.String {
 		return
-	}
-	type member struct {
-		key string
-		val transcript.Value
 	}
 	var members []member
 	model, request, elsewhere := false, false, false
@@ -190,7 +192,7 @@ func (f *finder) object(v transcript.Value, path []string, ctx place, depth int)
 	}
 	if ctx.unfolded == nil && isSpan(has) {
 		ctx.checkOnly = spanCheckOnly
-		f.span(v, path, ctx)
+		f.span(v, members, path, ctx)
 	}
 	used := map[string]bool{}
 	if d := f.holderOf(has); d != nil {

@@ -1,7 +1,6 @@
 package detect
 
 import (
-	"bytes"
 	"encoding/json"
 	"iter"
 	"slices"
@@ -75,54 +74,65 @@ func isSpan(has func(key string) bool) bool {
 }
 
 // span looks for what a span tells in another form than as plain messages.
-func (f *finder) span(v transcript.Value, path []string, ctx place) {
+func (f *finder) span(v transcript.Value, list []member, path []string, ctx place) {
 	f.spans = true
-	f.tell(v, path, ctx)
+	get := func(key string) transcript.Value {
+		for i := range list {
+			if list[i].key == key {
+				return list[i].val
+			}
+		}
+		return transcript.Value{}
+	}
+	f.tell(v, list, path, ctx)
 	for _, key := range []string{"attributes", "span_attributes", "tags"} {
-		f.tell(v.Get(key), append(path, key), ctx)
+		f.tell(get(key), nil, append(path, key), ctx)
 	}
 	for _, key := range []string{"events", "span_events", "logs"} {
-		list := v.Get(key)
+		list := get(key)
 		if f.spoken(list, append(path, key), ctx) {
 			continue
 		}
 		for i, e := range list.Elements() {
 			for _, in := range []string{"attributes", "fields"} {
-				f.tell(e.Get(in), append(path, key, strconv.Itoa(i), in), ctx)
+				f.tell(e.Get(in), nil, append(path, key, strconv.Itoa(i), in), ctx)
 			}
 		}
 	}
 }
 
 // tell looks for conversations in the attributes that an object, or a list of
-// keys and values, holds.
-func (f *finder) tell(holder transcript.Value, path []string, ctx place) {
+// keys and values, holds: those given, or nil where they are to be read.
+func (f *finder) tell(holder transcript.Value, list []member, path []string, ctx place) {
 	if holder.Kind() != transcript.Object && holder.Kind() != transcript.Array {
 		return
+	}
+	if list == nil {
+		list = membersOf(holder)
 	}
 	for i := range tellings {
 		t := &tellings[i]
 		if t.sum {
 			at := slices.Clone(path)
-			f.sums = append(f.sums, func() { f.told(t, holder, at, ctx) })
+			f.sums = append(f.sums, func() { f.told(t, holder, list, at, ctx) })
 			continue
 		}
-		if f.told(t, holder, path, ctx) {
+		if f.told(t, holder, list, path, ctx) {
 			return
 		}
 	}
 }
 
 // told reports whether a convention tells anything.
-func (f *finder) told(t *telling, holder transcript.Value, path []string, ctx place) bool {
+func (f *finder) told(t *telling, holder transcript.Value, list []member, path []string, ctx place) bool {
 	w := attributeWriter{u: &transcript.Unfolded{}, telling: t}
-	w.write(holder)
+	w.write(holder, list)
 	if !w.unfolded {
 		// It is found where it stands.
-		return slices.ContainsFunc(w.plain, func(v transcript.Value) bool { return len(find(f.set, v)) > 0 })
+		return slices.ContainsFunc(w.plain, func(p plainAttribute) bool { return len(find(f.set, p.val)) > 0 })
 	}
-	for _, v := range w.plain {
-		f.taken = append(f.taken, v.Span())
+	for _, p := range w.plain {
+		f.taken = append(f.taken, p.val.Span())
 	}
 	before := len(f.found)
 	ctx.unfolded, ctx.traced = w.u, true
@@ -148,20 +158,28 @@ type attribute struct {
 
 // attributes returns the attributes of that name, and those whose names begin
 // with it. Names may be nested.
-func attributes(holder transcript.Value, name string) []attribute {
+func attributes(list []member, name string) []attribute {
 	var out []attribute
-	for k, val := range members(holder) {
-		key := k.Text()
+	for _, m := range list {
 		switch {
-		case string(key) == name:
-			out = append(out, attribute{nil, val})
-		case len(key) > len(name) && key[len(name)] == '.' && bytes.HasPrefix(key, []byte(name)):
-			out = append(out, attribute{strings.Split(string(key[len(name)+1:]), "."), val})
-		case val.Kind() == transcript.Object && len(name) > len(key) && name[len(key)] == '.' && strings.HasPrefix(name, string(key)):
-			out = append(out, attributes(val, name[len(key)+1:])...)
+		case m.key == name:
+			out = append(out, attribute{nil, m.val})
+		case len(m.key) > len(name) && m.key[len(name)] == '.' && strings.HasPrefix(m.key, name):
+			out = append(out, attribute{strings.Split(m.key[len(name)+1:], "."), m.val})
+		case m.val.Kind() == transcript.Object && len(name) > len(m.key) && name[len(m.key)] == '.' && strings.HasPrefix(name, m.key):
+			out = append(out, attributes(membersOf(m.val), name[len(m.key)+1:])...)
 		}
 	}
 	return out
+}
+
+// membersOf returns what members yields.
+func membersOf(holder transcript.Value) []member {
+	list := []member{}
+	for k, val := range members(holder) {
+		list = append(list, member{k.Str(), val})
+	}
+	return list
 }
 
 // members yields the attributes that a holder has: an object, or a list of keys
@@ -183,22 +201,28 @@ func members(holder transcript.Value) iter.Seq2[transcript.Value, transcript.Val
 type attributeWriter struct {
 	*telling
 	u        *transcript.Unfolded
-	n        int                // members written
-	unfolded bool               // something of it stands in another form
-	spread   bool               // over several attributes
-	plain    []transcript.Value // what holds messages as they are
+	n        int  // members written
+	unfolded bool // something of it stands in another form
+	spread   bool // over several attributes
+	plain    []plainAttribute
 }
 
-func (w *attributeWriter) write(holder transcript.Value) {
+// A plainAttribute holds messages as they are.
+type plainAttribute struct {
+	name string
+	val  transcript.Value
+}
+
+func (w *attributeWriter) write(holder transcript.Value, list []member) {
 	listed := holder.Kind() == transcript.Array
 	w.u.Make("{", holder, nil)
 	for _, name := range []string{w.in, w.out} {
 		if name == "" {
 			continue
 		}
-		attrs := attributes(holder, name)
+		attrs := attributes(list, name)
 		if name == w.out && len(attrs) == 0 && w.call != "" {
-			attrs = attributes(holder, w.call)
+			attrs = attributes(list, w.call)
 		}
 		whole := slices.IndexFunc(attrs, func(a attribute) bool { return a.rest == nil })
 		switch {
@@ -208,6 +232,13 @@ func (w *attributeWriter) write(holder transcript.Value) {
 		default:
 			w.whole(name, attrs[whole].val, listed)
 		}
+	}
+	if !w.unfolded {
+		return
+	}
+	for _, p := range w.plain {
+		w.key(p.name, p.val)
+		w.u.Copy(p.val, nil)
 	}
 	w.u.Make("}", holder, nil)
 }
@@ -221,30 +252,44 @@ func (w *attributeWriter) key(name string, at transcript.Value) {
 	w.u.Make(text, at, nil)
 }
 
-// whole writes what one attribute holds.
+// whole writes what one attribute holds, unless that is only text, or messages
+// as they are.
 func (w *attributeWriter) whole(name string, val transcript.Value, listed bool) {
-	one := &transcript.Unfolded{}
-	v, unfolded := val, true
-	switch {
-	case listed && val.Kind() == transcript.Object:
-		v = anyValue(one, val)
-	default:
-		unfolded = unfoldedValue(one, val)
-	}
-	if unfolded && one.Value().Exists() {
-		v = one.Value()
-	} else {
-		one, unfolded = nil, false
-	}
-	if k := v.Kind(); k != transcript.Array && k != transcript.Object {
-		return // it is only text
-	}
-	w.unfolded = w.unfolded || unfolded
-	if !unfolded {
-		w.plain = append(w.plain, val)
-	}
+	before, n := w.u.Len(), w.n
 	w.key(name, val)
-	writeMessages(w.u, v, one)
+	at := w.u.Len()
+	v := unfold(w.u, val, listed)
+	if v.Exists() {
+		w.u.Cut(before)
+		w.n = n
+		if k := v.Kind(); k != transcript.Array && k != transcript.Object {
+			return
+		}
+		if !framed(v) {
+			w.plain = append(w.plain, plainAttribute{name, v})
+			return
+		}
+		w.key(name, val)
+		writeMessages(w.u, v, nil)
+	} else if framed(w.u.Since(at)) {
+		w.u.Cut(at)
+		one := &transcript.Unfolded{}
+		unfold(one, val, listed)
+		writeMessages(w.u, one.Value(), one)
+	}
+	w.unfolded = true
+}
+
+// unfold writes a value that stands in another form, and returns one that does
+// not, which it does not write.
+func unfold(u *transcript.Unfolded, val transcript.Value, listed bool) transcript.Value {
+	if listed && val.Kind() == transcript.Object {
+		return anyValue(u, val)
+	}
+	if unfoldedValue(u, val) {
+		return transcript.Value{}
+	}
+	return val
 }
 
 // anyValue unwraps a value as OpenTelemetry's protocol writes it, and returns
@@ -305,8 +350,8 @@ func unfoldedValue(u *transcript.Unfolded, val transcript.Value) bool {
 	if val.Kind() != transcript.Array || val.First().Kind() != transcript.String {
 		return u.Decode(val, nil)
 	}
+	before, decoded := u.Len(), false
 	u.Make("[", val, nil)
-	decoded := false
 	for i, e := range val.Elements() {
 		if i > 0 {
 			u.Make(",", e, nil)
@@ -318,25 +363,37 @@ func unfoldedValue(u *transcript.Unfolded, val transcript.Value) bool {
 		}
 	}
 	u.Make("]", val, nil)
+	if !decoded {
+		u.Cut(before)
+	}
 	return decoded
 }
 
-// writeMessages writes messages, or what holds some. Calls that stand in no
-// message, as the AI SDK writes what was put out, are put in one.
+// framed reports whether the elements of a list are no messages, but become some:
+// events, or calls that stand in no message, as the AI SDK writes what was put
+// out.
+func framed(v transcript.Value) bool {
+	e := v.First()
+	return speakers[e.Get("event.name").Str()] != "" ||
+		e.Get("toolCallId").Exists() && e.Get("toolName").Exists() && !e.Get("type").Is("tool-result")
+}
+
+// writeMessages writes such elements as messages.
 func writeMessages(u *transcript.Unfolded, v transcript.Value, in *transcript.Unfolded) {
-	if name := v.First().Get("event.name"); speakers[name.Str()] != "" {
+	if v.First().Get("event.name").Exists() {
 		u.Make("[", v, in)
-		for i, e := range v.Elements() {
-			if i > 0 {
+		n := 0
+		for _, e := range v.Elements() {
+			name := e.Get("event.name").Str()
+			if speakers[name] == "" {
+				continue
+			}
+			if n++; n > 1 {
 				u.Make(",", e, in)
 			}
-			writeEvent(u, e.Get("event.name").Str(), e, in)
+			writeEvent(u, name, e, in)
 		}
 		u.Make("]", v, in)
-		return
-	}
-	if e := v.First(); !e.Get("toolCallId").Exists() || !e.Get("toolName").Exists() || e.Get("type").Is("tool-result") {
-		u.Copy(v, in)
 		return
 	}
 	u.Make(`{"role":"assistant","content":[`, v, in)
@@ -380,7 +437,7 @@ func (f *finder) spoken(list transcript.Value, path []string, ctx place) bool {
 			u.Make(",", e, nil)
 		}
 		body, in := e.Get("attributes"), (*transcript.Unfolded)(nil)
-		if whole := attributes(body, "gen_ai.event.content"); len(whole) == 1 {
+		if whole := attributes(membersOf(body), "gen_ai.event.content"); len(whole) == 1 {
 			one := &transcript.Unfolded{}
 			if one.Decode(plainLeaf(whole[0].val), nil) {
 				body, in = one.Value(), one

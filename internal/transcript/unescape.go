@@ -2,24 +2,32 @@ package transcript
 
 import (
 	"bytes"
+	"sort"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
+// unescapeStep is how much of a decoded text lies between the places that are
+// kept of it.
+const unescapeStep = 4 << 10
+
 // Unescape decodes the inside of a JSON string, and returns a function that
-// maps a decoded offset to the offset in the escaped text. Offsets that are
-// asked for in order cost one walk together.
+// maps a decoded offset to the offset in the escaped text. The text is walked
+// once for all offsets, and then only from the last place that is kept.
 func Unescape(in []byte) (text []byte, offset func(int) int) {
 	if bytes.IndexByte(in, '\\') < 0 {
 		return in, func(i int) int { return i }
 	}
-	i, n := 0, 0
+	type place struct{ escaped, decoded int }
+	places := make([]place, 1) // each about a step behind the one before
 	return appendUnescaped(make([]byte, 0, len(in)), in), func(want int) int {
-		if want < n {
-			i, n = 0, 0
-		}
+		at := places[sort.Search(len(places), func(k int) bool { return places[k].decoded > max(0, want) })-1]
+		i, n := at.escaped, at.decoded
 		for i < len(in) && n < want {
+			if last := places[len(places)-1]; n-last.decoded >= unescapeStep {
+				places = append(places, place{i, n})
+			}
 			if in[i] != '\\' {
 				i++
 				n++

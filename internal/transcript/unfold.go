@@ -72,7 +72,7 @@ func (u *Unfolded) Decode(v Value, in *Unfolded) bool {
 	if at < len(text) && (text[at] == '[' || text[at] == '{') && u.valid(text) {
 		return true
 	}
-	u.text, u.pieces = u.text[:before], u.pieces[:len(u.pieces)-1]
+	u.Cut(before)
 	if at == len(text) || text[at] != '"' || !u.valid(text) {
 		return false
 	}
@@ -92,6 +92,25 @@ func (u *Unfolded) valid(text []byte) bool {
 func (u *Unfolded) add(kind unfoldedKind, text []byte, from Value, in *Unfolded) {
 	u.pieces = append(u.pieces, unfoldedPiece{at: len(u.text), kind: kind, from: from, in: in})
 	u.text = append(u.text, text...)
+}
+
+// Len returns how long the text is so far.
+func (u *Unfolded) Len() int { return len(u.text) }
+
+// Since returns the value that was appended from a length on.
+func (u *Unfolded) Since(n int) Value {
+	if n == len(u.text) {
+		return Value{}
+	}
+	return NewValue(u.text[n:], int64(n))
+}
+
+// Cut takes away what was appended from a length on.
+func (u *Unfolded) Cut(n int) {
+	u.text = u.text[:n]
+	for len(u.pieces) > 0 && u.pieces[len(u.pieces)-1].at >= n {
+		u.pieces = u.pieces[:len(u.pieces)-1]
+	}
 }
 
 // Origin returns where in the source that stands which a span of the text was
