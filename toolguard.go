@@ -21,8 +21,10 @@ import (
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/option"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/schema"
 	"github.com/toolguard/toolguard/internal/suggest"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -142,19 +144,22 @@ type ProofError struct {
 // Error implements error.
 func (e *ProofError) Error() string { return "not repaired: " + e.Reason }
 
-// An Option changes what is looked for, or what is repaired.
-type Option func(*options) error
-
-type options struct {
-	engine.FixOptions
-	name              string
-	selected, without []string
+// A CheckOnlyError is the error for something to repair in a transcript of a
+// kind that is not repaired. Then nothing is written.
+type CheckOnlyError struct {
+	Reason string
 }
+
+// Error implements error.
+func (e *CheckOnlyError) Error() string { return "is only checked: " + e.Reason }
+
+// An Option changes what is looked for, or what is repaired.
+type Option func(*option.Options) error
 
 // Target checks as the provider of this profile would; see Profiles. Without it
 // each dialect's own provider is meant.
 func Target(profileName string) Option {
-	return func(o *options) error {
+	return func(o *option.Options) error {
 		if o.Target = profile.ByName(profileName); o.Target == nil {
 			return suggest.Unknown("profile", profileName, Profiles(), "known are "+strings.Join(Profiles(), ", "))
 		}
@@ -164,10 +169,8 @@ func Target(profileName string) Option {
 
 // Dialect reads the input as this dialect, without detection; see Dialects.
 func Dialect(dialectName string) Option {
-	return func(o *options) error {
-		if o.Dialect = dialect.ByName(dialectName); o.Dialect == nil {
-			return suggest.Unknown("dialect", dialectName, Dialects(), "known are "+strings.Join(Dialects(), ", "))
-		}
+	return func(o *option.Options) error {
+		o.DialectName = dialectName
 		return nil
 	}
 }
@@ -175,31 +178,45 @@ func Dialect(dialectName string) Option {
 // Send says that the history is about to be sent: a call that still waits for
 // its result is then an error.
 func Send() Option {
-	return func(o *options) error {
+	return func(o *option.Options) error {
 		o.Send = true
+		return nil
+	}
+}
+
+// Tools holds calls against the tools that this JSON declares, a list as
+// OpenAI, Anthropic, Gemini or MCP write it. Without it they are held against
+// those that their own request declares.
+func Tools(declared []byte) Option {
+	tools, err := schema.Parse(declared)
+	return func(o *option.Options) error {
+		o.Tools = tools
+		if err != nil {
+			return fmt.Errorf("tools: %w", err)
+		}
 		return nil
 	}
 }
 
 // Only runs no other rules or categories than these.
 func Only(names ...string) Option {
-	return func(o *options) error {
-		o.selected = append(o.selected, names...)
+	return func(o *option.Options) error {
+		o.Selected = append(o.Selected, names...)
 		return known(names)
 	}
 }
 
 // Without does not run these rules or categories.
 func Without(names ...string) Option {
-	return func(o *options) error {
-		o.without = append(o.without, names...)
+	return func(o *option.Options) error {
+		o.Ignored = append(o.Ignored, names...)
 		return known(names)
 	}
 }
 
 // SetSeverity sets how much the findings of a rule matter; Off silences it.
 func SetSeverity(rule string, s Severity) Option {
-	return func(o *options) error {
+	return func(o *option.Options) error {
 		if s < Off || s > Error {
 			return fmt.Errorf("no severity: %d", s)
 		}
@@ -210,7 +227,7 @@ func SetSeverity(rule string, s Severity) Option {
 
 // Strategy chooses among the repairs of a rule.
 func Strategy(rule, name string) Option {
-	return func(o *options) error {
+	return func(o *option.Options) error {
 		if err := knownRule(rule); err != nil {
 			return err
 		}
@@ -225,7 +242,7 @@ func Strategy(rule, name string) Option {
 // Allow says which repairs Fix makes: Safe ones alone, Additive ones too, which
 // is what it does without this option, or Unsafe ones too.
 func Allow(most Class) Option {
-	return func(o *options) error {
+	return func(o *option.Options) error {
 		if !slices.Contains([]Class{Safe, Additive, Unsafe}, most) {
 			return fmt.Errorf("no class of repairs: %q", most)
 		}
@@ -237,7 +254,7 @@ func Allow(most Class) Option {
 // Placeholder sets the text of inserted results. In it {tool} and {id} are
 // filled in.
 func Placeholder(text string) Option {
-	return func(o *options) error {
+	return func(o *option.Options) error {
 		if strings.TrimSpace(text) == "" {
 			return errors.New("an empty placeholder")
 		}
@@ -248,8 +265,8 @@ func Placeholder(text string) Option {
 
 // Name is what the input is called in errors.
 func Name(name string) Option {
-	return func(o *options) error {
-		o.name = name
+	return func(o *option.Options) error {
+		o.Name = name
 		return nil
 	}
 }
@@ -263,9 +280,12 @@ func Check(ctx context.Context, r io.Reader, opts ...Option) (*Report, error) {
 		return nil, err
 	}
 	defer src.Close()
-	rep, err := engine.Check(ctx, src, o.Options)
+	rep, err := engine.Check(ctx, src.Source, o.Options)
 	if err != nil {
 		return nil, err
+	}
+	if o.Detail != nil {
+		o.Detail.Report = rep
 	}
 	return report(rep)
 }
@@ -273,20 +293,26 @@ func Check(ctx context.Context, r io.Reader, opts ...Option) (*Report, error) {
 // Fix reads a transcript from r to its end, and writes it to w repaired: every
 // byte outside of the repairs as it was, and all of it as it was if there is
 // nothing to repair. The result was read again and proved before. With an
-// error from reading, a *NotTranscriptError or a *ProofError, nothing is
-// written.
+// error from reading, a *NotTranscriptError, a *CheckOnlyError or a *ProofError,
+// nothing is written; nor is it to a nil w, for who only wants to know.
 func Fix(ctx context.Context, w io.Writer, r io.Reader, opts ...Option) (*Fixed, error) {
 	o, src, err := begin(r, opts)
 	if err != nil {
 		return nil, err
 	}
 	defer src.Close()
-	f, err := engine.Fix(ctx, src, o.FixOptions)
+	f, err := engine.Fix(ctx, src.Source, o.FixOptions)
 	if proof, ok := errors.AsType[*engine.ProofError](err); ok {
 		return nil, &ProofError{proof.Reason}
 	}
+	if only, ok := errors.AsType[*engine.CheckOnlyError](err); ok {
+		return nil, &CheckOnlyError{only.Reason}
+	}
 	if err != nil {
 		return nil, err
+	}
+	if o.Detail != nil {
+		o.Detail.Fixed = f
 	}
 	out := &Fixed{}
 	if out.Before, err = report(f.Before); err != nil {
@@ -298,11 +324,14 @@ func Fix(ctx context.Context, w io.Writer, r io.Reader, opts ...Option) (*Fixed,
 	for i := range f.Repairs {
 		out.Repairs = append(out.Repairs, Repair{Title: f.Repairs[i].Title, Class: Class(f.Repairs[i].Class.String())})
 	}
-	repaired := src
+	if w == nil {
+		return out, nil
+	}
+	repaired := src.Source
 	if f.Changed() {
 		repaired = f.Pieces.Source()
 	}
-	_, err = io.Copy(w, io.NewSectionReader(repaired, 0, repaired.Size()))
+	_, err = io.Copy(w, repaired.Stream())
 	return out, err
 }
 
@@ -325,37 +354,61 @@ func Profiles() []string {
 }
 
 // Dialects lists the names of the dialects that Dialect takes.
-func Dialects() []string {
+func Dialects() []string { return names(nil) }
+
+// names lists the names of a set's dialects; nil is the built-in one.
+func names(set *dialect.Set) []string {
 	var names []string
-	for _, d := range dialect.All() {
+	for _, d := range set.All() {
 		names = append(names, d.Name)
 	}
 	return names
 }
 
+// An input is a source, and how it is closed.
+type input struct {
+	*transcript.Source
+	close func() error
+}
+
+// Close releases what was opened here.
+func (i input) Close() error { return i.close() }
+
 // begin settles the options and reads the input.
-func begin(r io.Reader, opts []Option) (*options, *transcript.Source, error) {
-	o := &options{name: "<input>"}
+func begin(r io.Reader, opts []Option) (*option.Options, input, error) {
+	o := &option.Options{Name: "<input>"}
 	o.Severity, o.Strategy, o.Explicit = map[string]rules.Severity{}, map[string]string{}, map[string]bool{}
 	for _, opt := range opts {
 		if err := opt(o); err != nil {
-			return nil, nil, err
+			return nil, input{}, err
+		}
+	}
+	if o.DialectName != "" {
+		if o.Dialect = o.Dialects.ByName(o.DialectName); o.Dialect == nil {
+			known := names(o.Dialects)
+			return nil, input{}, suggest.Unknown("dialect", o.DialectName, known, "known are "+strings.Join(known, ", "))
 		}
 	}
 	named := func(r *rules.Rule, names []string) bool {
 		return slices.Contains(names, r.Name) || slices.Contains(names, r.Category)
 	}
-	o.Rules = []*rules.Rule{}
+	o.Rules = []*rules.Rule{} // nil would stand for all rules
 	for _, r := range rules.All() {
-		if (len(o.selected) == 0 || named(r, o.selected)) && !named(r, o.without) {
+		if (len(o.Selected) == 0 || named(r, o.Selected)) && !named(r, o.Ignored) {
 			o.Rules = append(o.Rules, r)
 		}
 	}
-	for _, name := range o.selected {
-		o.Explicit[name] = true
+	for _, name := range o.Selected {
+		o.Explicit[name] = true // names of categories do no harm
 	}
-	src, err := transcript.Spool(o.name, r)
-	return o, src, err
+	if open, ok := r.(*transcript.Stream); ok {
+		return o, input{open.Source(), func() error { return nil }}, nil
+	}
+	src, err := transcript.Spool(o.Name, r)
+	if err != nil {
+		return nil, input{}, err
+	}
+	return o, input{src, src.Close}, nil
 }
 
 // known returns an error for a name that is none of a rule or a category.

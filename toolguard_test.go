@@ -27,6 +27,7 @@ func TestOptions(t *testing.T) {
 		{toolguard.Strategy("orphan-tool-result", "texts"), `unknown strategy "texts"; did you mean "text"?`},
 		{toolguard.Allow("dangerous"), `no class of repairs: "dangerous"`},
 		{toolguard.Placeholder(" "), `an empty placeholder`},
+		{toolguard.Tools([]byte(`[{"name":]`)), `tools: not JSON at byte 9`},
 	} {
 		if _, err := toolguard.Check(t.Context(), strings.NewReader(request), tt.opt); err == nil || err.Error() != tt.want {
 			t.Errorf("got %v, want %s", err, tt.want)
@@ -44,6 +45,7 @@ func TestOptions(t *testing.T) {
 		{"another category", []toolguard.Option{toolguard.Only("ids")}, toolguard.Off},
 		{"without the rule", []toolguard.Option{toolguard.Without("missing-tool-result")}, toolguard.Off},
 		{"as a warning", []toolguard.Option{toolguard.SetSeverity("missing-tool-result", toolguard.Warning)}, toolguard.Warning},
+		{"declared tools", []toolguard.Option{toolguard.Tools([]byte(`[{"name":"cat","input_schema":{"type":"object"}}]`)), toolguard.Only("tools")}, toolguard.Warning},
 		{"silenced", []toolguard.Option{toolguard.SetSeverity("missing-tool-result", toolguard.Off)}, toolguard.Off},
 	} {
 		report, err := toolguard.Check(t.Context(), strings.NewReader(request), tt.opts...)
@@ -71,6 +73,14 @@ func TestAllow(t *testing.T) {
 	}
 }
 
+func TestFixWithoutWriter(t *testing.T) {
+	t.Parallel()
+	fixed, err := toolguard.Fix(t.Context(), nil, strings.NewReader(request))
+	if err != nil || len(fixed.Repairs) != 1 || fixed.Before.Worst() != toolguard.Error || fixed.After.Worst() != toolguard.Off {
+		t.Errorf("%+v, %v", fixed, err)
+	}
+}
+
 func TestNothingIsWrittenWithAnError(t *testing.T) {
 	t.Parallel()
 	stopped, cancel := context.WithCancel(t.Context())
@@ -90,7 +100,16 @@ func TestNothingIsWrittenWithAnError(t *testing.T) {
 			t.Errorf("%s: %v, %v, %q", tt.name, fixed, err, out.String())
 		}
 	}
-	_, err := toolguard.Check(t.Context(), errReader{fails}, toolguard.Name("body"))
+	// What was printed is never resumed from.
+	printed := `{"type":"assistant","message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"ls","input":{}}]},"parent_tool_use_id":null,"session_id":"s"}
+{"type":"assistant","message":{"id":"m2","role":"assistant","content":[{"type":"text","text":"on"}]},"parent_tool_use_id":null,"session_id":"s"}
+`
+	var out bytes.Buffer
+	_, err := toolguard.Fix(t.Context(), &out, strings.NewReader(printed))
+	if only, ok := errors.AsType[*toolguard.CheckOnlyError](err); !ok || out.Len() > 0 || only.Error() != "is only checked: it is a copy of what was printed, and nothing is ever resumed from it" {
+		t.Errorf("got %v, %q", err, out.String())
+	}
+	_, err = toolguard.Check(t.Context(), errReader{fails}, toolguard.Name("body"))
 	if !errors.Is(err, fails) || !strings.HasPrefix(err.Error(), "body: ") {
 		t.Errorf("got %v", err)
 	}

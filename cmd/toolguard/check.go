@@ -14,9 +14,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/toolguard/toolguard"
 	"github.com/toolguard/toolguard/internal/config"
 	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/option"
 	"github.com/toolguard/toolguard/internal/report"
+	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 // checkFlags are the flags of check, which fix has as well.
@@ -264,10 +267,27 @@ func (c *check) check(ctx context.Context, t *target) checked {
 		return checked{err: err}
 	}
 	defer src.Close()
-	opts := c.settings(t.config).options(t)
-	opts.Edits = c.edits
-	r, err := engine.Check(ctx, src, opts)
+	edits := func(o *option.Options) error {
+		o.Edits = c.edits
+		return nil
+	}
+	r, err := checkSource(ctx, src, append(c.settings(t.config).options(t), edits)...)
 	return checked{r, err}
+}
+
+// checkSource checks a source, and returns what report formats are written
+// from. No transcript is no error here: what is to be said of it depends on
+// whether it was named.
+func checkSource(ctx context.Context, src *transcript.Source, opts ...toolguard.Option) (*engine.Report, error) {
+	var detail option.Detail
+	_, err := toolguard.Check(ctx, src.Stream(), append(opts, func(o *option.Options) error {
+		o.Detail = &detail
+		return nil
+	})...)
+	if _, not := errors.AsType[*toolguard.NotTranscriptError](err); not {
+		err = nil
+	}
+	return detail.Report, err
 }
 
 // take reports what came of a file. Its error ends the run.

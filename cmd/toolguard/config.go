@@ -98,16 +98,16 @@ if they are given.`,
 
 // shownSettings returns settings in the terms of a config file.
 func shownSettings(s *settings, file *config.File, exclude []string) *config.File {
-	out := &config.File{FailOn: s.failOn.String(), Placeholder: s.placeholder, Strategy: s.Strategy, Rules: map[string]string{}}
+	out := &config.File{FailOn: s.failOn.String(), Placeholder: s.placeholder, Strategy: s.strategy, Rules: map[string]string{}}
 	if file != nil {
 		out.Exclude, out.Baseline, out.PerFile, out.Dialect = file.Exclude, file.Baseline, file.PerFile, file.Dialect
 	}
 	out.Exclude = append(out.Exclude, exclude...)
-	if s.Target != nil {
-		out.Target = s.Target.Name
+	if s.target != nil {
+		out.Target = s.target.Name
 	}
 	out.Select, out.Ignore = s.selected, s.ignored
-	for name, severity := range s.Severity {
+	for name, severity := range s.severity {
 		out.Rules[name] = severity.String()
 	}
 	return out

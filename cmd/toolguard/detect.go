@@ -10,9 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/toolguard/toolguard"
 	"github.com/toolguard/toolguard/internal/config"
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/option"
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -92,10 +94,9 @@ func (d *detection) read(ctx context.Context, t *target) checked {
 		return checked{err: err}
 	}
 	defer src.Close()
-	set := t.config.Dialects()
-	r, err := engine.Check(ctx, src, engine.Options{
-		Dialects: set, Dialect: set.ByName(d.dialect),
-		Rules: []*rules.Rule{}, // nil would stand for all rules
+	r, err := checkSource(ctx, src, toolguard.Dialect(d.dialect), toolguard.Without(rules.Categories()...), func(o *option.Options) error {
+		o.Dialects = t.config.Dialects()
+		return nil
 	})
 	return checked{r, err}
 }

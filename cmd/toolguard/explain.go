@@ -10,8 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/toolguard/toolguard/internal/engine"
-	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard"
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -107,11 +106,14 @@ func example(ctx context.Context, r *rules.Rule) (string, error) {
 	if strings.HasPrefix(r.Bad, "[") || json.Valid([]byte(r.Bad)) {
 		name = "bad.json"
 	}
-	opts := engine.Options{Rules: []*rules.Rule{r}, Send: r.Args == "--send"}
-	if target, ok := strings.CutPrefix(r.Args, "--target "); ok {
-		opts.Target = profile.ByName(target)
+	opts := []toolguard.Option{toolguard.Only(r.Name)}
+	if r.Args == "--send" {
+		opts = append(opts, toolguard.Send())
 	}
-	rep, err := engine.Check(ctx, transcript.FromBytes(name, []byte(r.Bad)), opts)
+	if target, ok := strings.CutPrefix(r.Args, "--target "); ok {
+		opts = append(opts, toolguard.Target(target))
+	}
+	rep, err := checkSource(ctx, transcript.FromBytes(name, []byte(r.Bad)), opts...)
 	if err != nil || len(rep.Findings) == 0 {
 		return "", err
 	}

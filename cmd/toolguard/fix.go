@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,8 +15,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/toolguard/toolguard"
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/option"
 	"github.com/toolguard/toolguard/internal/repair"
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/rules"
@@ -236,21 +239,28 @@ func (x *fix) run(ctx context.Context, paths []string) error {
 	return err
 }
 
-// options returns what the engine is to do with a file.
-func (x *fix) options(t *target) engine.FixOptions {
+// options returns how a file is to be repaired.
+func (x *fix) options(t *target, detail *option.Detail) []toolguard.Option {
 	s := x.settings(t.config)
-	opts := engine.FixOptions{
-		Options: s.options(t), SafeOnly: x.flags.safeOnly, Unsafe: x.flags.unsafe,
-		Placeholder: x.flags.placeholder, Explicit: map[string]bool{},
+	opts := append(s.options(t), toolguard.Allow(x.most()), func(o *option.Options) error {
+		o.Edits, o.Detail = x.edits, detail
+		return nil
+	})
+	if text := cmp.Or(x.flags.placeholder, s.placeholder); text != "" {
+		opts = append(opts, toolguard.Placeholder(text))
 	}
-	if opts.Placeholder == "" {
-		opts.Placeholder = s.placeholder
-	}
-	for _, name := range s.selected {
-		opts.Explicit[name] = true // names of categories do no harm
-	}
-	opts.Edits = x.edits
 	return opts
+}
+
+// most returns what repairs may cost.
+func (x *fix) most() toolguard.Class {
+	switch {
+	case x.flags.safeOnly:
+		return toolguard.Safe
+	case x.flags.unsafe:
+		return toolguard.Unsafe
+	}
+	return toolguard.Additive
 }
 
 // A fixed file is what came of a target.
@@ -276,10 +286,17 @@ func (x *fix) fix(ctx context.Context, t *target) fixed {
 		got.err = err
 		return got
 	}
-	got.Fixed, got.err = engine.Fix(ctx, src, x.options(t))
-	_, unproved := errors.AsType[*engine.ProofError](got.err)
-	if _, refused := errors.AsType[*engine.CheckOnlyError](got.err); unproved || refused {
-		got.err = fmt.Errorf("%s: %w", t.path, got.err)
+	var detail option.Detail
+	_, err = toolguard.Fix(ctx, nil, src.Stream(), x.options(t, &detail)...)
+	got.Fixed, got.err = detail.Fixed, err
+	_, unproved := errors.AsType[*toolguard.ProofError](err)
+	_, refused := errors.AsType[*toolguard.CheckOnlyError](err)
+	_, not := errors.AsType[*toolguard.NotTranscriptError](err)
+	switch {
+	case not:
+		got.err = nil // what is to be said of it depends on whether it was named
+	case unproved, refused:
+		got.err = fmt.Errorf("%s: %w", t.path, err)
 	}
 	if got.err == nil && (got.Changed() || x.show == showText) {
 		got.src = src
@@ -327,7 +344,7 @@ func (x *fix) take(ctx context.Context, t *target, got fixed) error {
 	if got.After != got.Before {
 		x.summary.Known += x.baselines.leaveOut(x.now, t, got.After)
 	}
-	x.summary.Strategy = x.now.Strategy
+	x.summary.Strategy = x.now.strategy
 	x.summary.AddFixed(got.Fixed)
 	x.failing = x.failing || x.fails(got.After) || got.Changed() && !x.summary.Written && x.fails(got.Before)
 	if got.Changed() {
@@ -366,7 +383,7 @@ func (x *fix) write(ctx context.Context, t *target, got fixed) error {
 	if !x.chosen && slices.ContainsFunc(got.Repairs, unsafe) {
 		backup = backupSuffix
 	}
-	d := x.settings(t.config).Dialects.ByName(got.Before.File.Dialect)
+	d := x.settings(t.config).dialects.ByName(got.Before.File.Dialect)
 	done, err := repair.Write(ctx,
 		repair.File{Path: t.path, Info: got.info, Source: got.src, Pieces: got.Pieces},
 		repair.WriteOptions{Backup: backup, Force: x.flags.force, SessionLog: d != nil && d.Log != nil})
@@ -415,7 +432,7 @@ func (x *fix) shown(t *target, got fixed) error {
 
 // copyOut writes a whole source to standard output.
 func (x *fix) copyOut(src *transcript.Source) error {
-	_, err := io.Copy(x.stdout, io.NewSectionReader(src, 0, src.Size()))
+	_, err := io.Copy(x.stdout, src.Stream())
 	return err
 }
 

@@ -38,8 +38,8 @@ func fixture(t testing.TB, dir, name string, text []byte) string {
 	return path
 }
 
-// toolguard runs a command line.
-func toolguard(t testing.TB, stdin io.Reader, args ...string) (code int, stdout, stderr string) {
+// runCommand runs a command line.
+func runCommand(t testing.TB, stdin io.Reader, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	code = run(t.Context(), args, stdin, &out, &errs, noEnv)
@@ -92,12 +92,12 @@ func TestFixDiffApplies(t *testing.T) {
 			patched := fixture(t, ".", name, text)
 			written := fixture(t, "written", name, text)
 			args := append([]string{"fix", "--backup="}, flags...)
-			before, diff, errs := toolguard(t, nil, append(args, name)...)
+			before, diff, errs := runCommand(t, nil, append(args, name)...)
 			if before == exitTrouble {
 				t.Errorf("%s: %s", label, errs)
 				continue
 			}
-			code, _, errs := toolguard(t, nil, append(args, "--write", written)...)
+			code, _, errs := runCommand(t, nil, append(args, "--write", written)...)
 			if code == exitTrouble {
 				t.Errorf("%s: %s", label, errs)
 			}
@@ -115,12 +115,12 @@ func TestFixDiffApplies(t *testing.T) {
 			if (diff == "") != bytes.Equal(want, text) {
 				t.Errorf("%s: the diff is %q, and yet", label, diff)
 			}
-			piped, out, errs := toolguard(t, bytes.NewReader(text), append(args, "--stdin-filename", name, "-")...)
+			piped, out, errs := runCommand(t, bytes.NewReader(text), append(args, "--stdin-filename", name, "-")...)
 			if piped != code || out != string(want) {
 				t.Errorf("%s: on standard output, exit code %d, %s (-written +printed):\n%s", label, piped, errs, cmp.Diff(string(want), out))
 			}
 			// Once repaired, it stays.
-			again, diff, errs := toolguard(t, nil, append(args, written)...)
+			again, diff, errs := runCommand(t, nil, append(args, written)...)
 			if again != code || diff != "" || !strings.HasPrefix(errs, "Nothing to repair.") {
 				t.Errorf("%s: repaired again: exit code %d after %d, %s%s", label, again, code, errs, diff)
 			}
@@ -157,12 +157,12 @@ func TestFixAll(t *testing.T) {
 		fixture(t, "a", name, text)
 		fixture(t, "b", name, text)
 	}
-	code, diff, errs := toolguard(t, nil, "fix", "--unsafe", "a")
+	code, diff, errs := runCommand(t, nil, "fix", "--unsafe", "a")
 	if code != exitFindings || diff == "" {
 		t.Fatalf("exit code %d, %s", code, errs)
 	}
 	git(t, diff)
-	if code, _, errs := toolguard(t, nil, "fix", "--unsafe", "--write", "--backup=.orig", "b"); code != exitFindings {
+	if code, _, errs := runCommand(t, nil, "fix", "--unsafe", "--write", "--backup=.orig", "b"); code != exitFindings {
 		t.Fatalf("exit code %d, %s", code, errs)
 	}
 	for name, text := range fixtures {
@@ -208,7 +208,7 @@ func TestFixLeavesWholeFilesAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		code, out, errs := toolguard(t, nil, "fix", "--write", "--unsafe", "--backup", copied)
+		code, out, errs := runCommand(t, nil, "fix", "--write", "--unsafe", "--backup", copied)
 		after, err := os.Stat(copied)
 		if err != nil {
 			t.Fatal(err)
@@ -236,7 +236,7 @@ func TestFixKeepsUnrepaired(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	code, _, errs := toolguard(t, nil, "fix", "--write", path)
+	code, _, errs := runCommand(t, nil, "fix", "--write", path)
 	if code != exitFindings || errs != "Nothing to repair. 1 problem left (1 fixable with --unsafe). 1 file checked.\n" {
 		t.Errorf("exit code %d, %s", code, errs)
 	}
@@ -314,12 +314,12 @@ func TestFixLongLine(t *testing.T) {
 	t.Parallel()
 	text := strings.Replace(cut, `"q"`, `"`+strings.Repeat("q", longestShown)+`"`, 1)
 	path := fixture(t, t.TempDir(), "s.jsonl", []byte(text))
-	code, out, errs := toolguard(t, nil, "fix", path)
+	code, out, errs := runCommand(t, nil, "fix", path)
 	want := fmt.Sprintf("toolguard: warning: %s: no diff is shown, because a line in it has %d bytes; --diff shows it\n", path, longestShown+29)
 	if code != exitFindings || out != "" || !strings.HasPrefix(errs, want) {
 		t.Errorf("exit code %d, %d bytes, %s, want %s", code, len(out), errs, want)
 	}
-	code, out, errs = toolguard(t, nil, "fix", "--diff", path)
+	code, out, errs = runCommand(t, nil, "fix", "--diff", path)
 	if code != exitFindings || len(out) < longestShown || strings.Contains(errs, "warning") {
 		t.Errorf("with --diff: exit code %d, %d bytes, %s", code, len(out), errs)
 	}
@@ -334,7 +334,7 @@ func TestFixSecondName(t *testing.T) {
 	if err := os.Symlink("s.jsonl", link); err != nil {
 		t.Skip(err)
 	}
-	code, _, errs := toolguard(t, nil, "fix", "--write", path, link)
+	code, _, errs := runCommand(t, nil, "fix", "--write", path, link)
 	if code != exitOK || !strings.HasPrefix(errs, "Repaired 1 problem in 1 file (1 inserted). No problems left.") {
 		t.Errorf("exit code %d, %s", code, errs)
 	}
@@ -354,7 +354,7 @@ func TestFixReadOnlyDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.Chmod(dir, 0o755) })
-	code, _, errs := toolguard(t, nil, "fix", "--write", path)
+	code, _, errs := runCommand(t, nil, "fix", "--write", path)
 	if want := "toolguard: " + path + ": not written: no file can be created in its directory\n"; code != exitTrouble || !strings.HasPrefix(errs, want) {
 		t.Errorf("exit code %d, %s, want %s", code, errs, want)
 	}
@@ -367,7 +367,7 @@ func (failingReader) Read([]byte) (int, error) { return 0, errors.New("is a dire
 
 func TestFixUnreadableStdin(t *testing.T) {
 	t.Parallel()
-	code, out, errs := toolguard(t, failingReader{}, "fix", "-")
+	code, out, errs := runCommand(t, failingReader{}, "fix", "-")
 	if code != exitTrouble || out != "" || !strings.HasPrefix(errs, "toolguard: <stdin>: is a directory\n") {
 		t.Errorf("exit code %d, %q, %q", code, out, errs)
 	}

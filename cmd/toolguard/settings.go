@@ -9,8 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/toolguard/toolguard"
 	"github.com/toolguard/toolguard/internal/config"
+	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/option"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/schema"
@@ -73,7 +76,13 @@ type resolver struct {
 
 // settings are what holds for a file.
 type settings struct {
-	engine.Options
+	dialects    *dialect.Set
+	dialect     string // "" lets the file decide
+	target      *profile.Profile
+	send        bool
+	tools       *schema.Tools
+	severity    map[string]rules.Severity
+	strategy    map[string]string
 	failOn      rules.Severity
 	selected    []string // rules and categories that were asked for
 	ignored     []string // those that were not
@@ -132,31 +141,27 @@ func (r *resolver) settings(file *config.File) *settings {
 	if said == nil {
 		said = &config.File{}
 	}
-	s := &settings{placeholder: said.Placeholder, baseline: said.BaselinePath()}
-	s.Dialects = file.Dialects()
-	s.Dialect = s.Dialects.ByName(r.flags.dialect)
-	s.Send, s.Tools = r.flags.send, r.tools
-	s.selected, s.Strategy = r.flags.selected, map[string]string{}
-	ignored := r.flags.ignored
+	s := &settings{
+		dialects: file.Dialects(), dialect: r.flags.dialect, target: r.target, send: r.flags.send, tools: r.tools,
+		severity: map[string]rules.Severity{}, strategy: map[string]string{},
+		selected: r.flags.selected, ignored: r.flags.ignored,
+		placeholder: said.Placeholder, baseline: said.BaselinePath(),
+	}
 	if len(s.selected) == 0 {
 		s.selected = said.Select
-		if len(ignored) == 0 {
-			ignored = said.Ignore
+		if len(s.ignored) == 0 {
+			s.ignored = said.Ignore
 		}
 	}
-	s.ignored = ignored
-	s.Rules = selectRules(s.selected, ignored)
-
-	s.Severity = map[string]rules.Severity{}
 	for name, level := range said.Rules {
-		s.Severity[name], _ = rules.ParseSeverity(level)
-		if s.Severity[name] == rules.Off && slices.Contains(r.flags.selected, name) {
-			delete(s.Severity, name)
+		s.severity[name], _ = rules.ParseSeverity(level)
+		if s.severity[name] == rules.Off && slices.Contains(r.flags.selected, name) {
+			delete(s.severity, name)
 		}
 	}
-	maps.Copy(s.Severity, r.severity)
-	maps.Copy(s.Strategy, said.Strategy)
-	maps.Copy(s.Strategy, r.strategy)
+	maps.Copy(s.severity, r.severity)
+	maps.Copy(s.strategy, said.Strategy)
+	maps.Copy(s.strategy, r.strategy)
 
 	if s.failOn = r.failOn; s.failOn == rules.Off {
 		s.failOn = rules.Error
@@ -164,21 +169,38 @@ func (r *resolver) settings(file *config.File) *settings {
 			s.failOn = v
 		}
 	}
-	if s.Target = r.target; s.Target == nil {
-		s.Target = profile.ByName(said.Target)
+	if s.target == nil {
+		s.target = profile.ByName(said.Target)
 	}
 	r.known[file] = s
 	return s
 }
 
-// options returns what the engine is to do with a file.
-func (s *settings) options(t *target) engine.Options {
-	opts := s.Options
-	opts.CheckOnly = counted(t)
-	if t.config != nil {
-		if ignored := t.config.For(t.path); len(ignored) > 0 {
-			opts.Ignore = func(f *rules.Finding) bool { return ignored.Has(f.Rule.Name, f.Rule.Category, f.CallID) }
-		}
+// options returns how a file is to be looked at.
+func (s *settings) options(t *target) []toolguard.Option {
+	opts := []toolguard.Option{
+		toolguard.Only(s.selected...), toolguard.Without(s.ignored...), toolguard.Dialect(s.dialect),
+		func(o *option.Options) error {
+			o.Dialects, o.Tools, o.CheckOnly = s.dialects, s.tools, counted(t)
+			if t.config != nil {
+				if ignored := t.config.For(t.path); len(ignored) > 0 {
+					o.Ignore = func(f *rules.Finding) bool { return ignored.Has(f.Rule.Name, f.Rule.Category, f.CallID) }
+				}
+			}
+			return nil
+		},
+	}
+	for name, severity := range s.severity {
+		opts = append(opts, toolguard.SetSeverity(name, toolguard.Severity(severity)))
+	}
+	for name, strategy := range s.strategy {
+		opts = append(opts, toolguard.Strategy(name, strategy))
+	}
+	if s.target != nil {
+		opts = append(opts, toolguard.Target(s.target.Name))
+	}
+	if s.send {
+		opts = append(opts, toolguard.Send())
 	}
 	return opts
 }
@@ -186,21 +208,6 @@ func (s *settings) options(t *target) engine.Options {
 // shows reports whether people see an info.
 func (s *settings) shows(f *engine.Finding) bool {
 	return s.failOn == rules.Info || slices.Contains(s.selected, f.Rule.Name)
-}
-
-// selectRules returns the rules that are selected and not ignored, each by its
-// name or its category.
-func selectRules(selected, ignored []string) []*rules.Rule {
-	named := func(r *rules.Rule, names []string) bool {
-		return slices.Contains(names, r.Name) || slices.Contains(names, r.Category)
-	}
-	all := []*rules.Rule{} // nil would stand for all rules
-	for _, r := range rules.All() {
-		if (len(selected) == 0 || named(r, selected)) && !named(r, ignored) {
-			all = append(all, r)
-		}
-	}
-	return all
 }
 
 // readTools reads a file that declares tools.

@@ -129,6 +129,18 @@ func (s *Source) Name() string { return s.name }
 // Size returns the number of bytes in the source.
 func (s *Source) Size() int64 { return s.size }
 
+// A Stream reads a source from its start to its end.
+type Stream struct {
+	*io.SectionReader
+	src *Source
+}
+
+// Stream returns a reader of the whole source.
+func (s *Source) Stream() *Stream { return &Stream{io.NewSectionReader(s, 0, s.size), s} }
+
+// Source returns the source that is read.
+func (r *Stream) Source() *Source { return r.src }
+
 // Close releases what the source holds open.
 func (s *Source) Close() error {
 	if s.close == nil {
