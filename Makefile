@@ -81,10 +81,12 @@ new-rule: ## start a rule: make new-rule NAME=missing-tool-result
 # GoReleaser has a module of its own: it is large, and only releases need it.
 # What this machine has no tools for is left out.
 snapshot: RELEASER = $(GO) tool -modfile=tools/release/go.mod goreleaser
-snapshot: SKIP = $(shell command -v syft >/dev/null || echo ,sbom)$(shell docker info >/dev/null 2>&1 || echo ,docker)
 snapshot: ## check .goreleaser.yaml and build a release in dist, without publishing it
 	$(RELEASER) check
-	$(RELEASER) release --snapshot --clean --skip=publish$(subst $() ,,$(SKIP))
+	skip=publish; \
+	command -v syft >/dev/null || { skip+=,sbom; echo 'no syft here: without SBOMs'; }; \
+	docker info >/dev/null 2>&1 || { skip+=,docker; echo 'no Docker daemon here: without images'; }; \
+	$(RELEASER) release --snapshot --clean --skip="$$skip"
 
 clean: ## remove what the other targets made
 	rm -rf bin dist completions cover.out

@@ -200,9 +200,7 @@ func (x *fix) settle(paths []string) error {
 		x.show = showText
 		x.summary.Written = true
 		// The report is for people or programs that read standard error.
-		world := *x.app
-		world.terminal = x.stderrTerminal
-		x.app = &world
+		x.terminal = x.stderrTerminal
 		x.out = bufio.NewWriter(x.stderr)
 	case f.write:
 		x.summary.Written = true

@@ -1,0 +1,82 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestInterruptedWhileWriting: Ctrl-C while a file is being written leaves each
+// file as it was or repaired, and nothing else.
+func TestInterruptedWhileWriting(t *testing.T) {
+	t.Parallel()
+	const files = 60
+	text := cut[:len(cut)-1] + strings.Repeat(`
+{"role":"assistant","content":"`+strings.Repeat("so ", 300)+`"}
+{"role":"user","content":"on"}`, 300) + "\n"
+	_, repaired, _ := runCommand(t, strings.NewReader(text), "fix", "-")
+	if repaired == "" || repaired == text {
+		t.Fatal("there is nothing to repair")
+	}
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		t.Run(signal.String(), func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for i := range files {
+				fixture(t, dir, fmt.Sprintf("%03d.jsonl", i), []byte(text))
+			}
+			var stderr safeBuffer
+			cmd := exec.Command("toolguard", "fix", "--write", "-j", "1", dir)
+			cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
+			cmd.Stderr = &stderr
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = cmd.Process.Kill() })
+			temporary := func() int {
+				names, err := filepath.Glob(filepath.Join(dir, ".*"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return len(names)
+			}
+			for began := time.Now(); temporary() == 0; {
+				if time.Since(began) > 20*time.Second {
+					t.Fatalf("nothing is written: %s", stderr.String())
+				}
+			}
+			if err := cmd.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait()
+			if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || stderr.String() != "" {
+				t.Errorf("exit code %d, %s", code, stderr.String())
+			}
+			entries, err := os.ReadDir(dir)
+			if err != nil || len(entries) != files {
+				t.Errorf("left behind: %v, %v", entries, err)
+			}
+			done := 0
+			for _, e := range entries {
+				switch got, err := os.ReadFile(filepath.Join(dir, e.Name())); {
+				case err != nil:
+					t.Error(err)
+				case string(got) == repaired:
+					done++
+				case string(got) != text:
+					t.Errorf("%s is neither as it was nor repaired", e.Name())
+				}
+			}
+			if done == files {
+				t.Error("it was not interrupted")
+			}
+		})
+	}
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A terminal is a pseudo-terminal, and what was drawn on it.
+type terminal struct {
+	program *os.File // the end that programs write to
+	drawn   safeBuffer
+	closed  chan error // gets what ends the reading
+}
+
+func openTerminal(t *testing.T) *terminal {
+	t.Helper()
+	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { user.Close() })
+	if err := unix.IoctlSetPointerInt(int(user.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(int(user.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetWinsize(int(user.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}); err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	x := &terminal{program: program, closed: make(chan error, 1)}
+	go func() {
+		_, err := io.Copy(&x.drawn, user)
+		x.closed <- err
+	}()
+	return x
+}
+
+// wait ends with a command that has the terminal, and returns its exit code.
+func (x *terminal) wait(t *testing.T, cmd *exec.Cmd) int {
+	t.Helper()
+	if err := cmd.Wait(); err != nil && cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	x.program.Close()
+	if err := <-x.closed; err != nil && !errors.Is(err, syscall.EIO) { // nobody has it open any more
+		t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode()
+}
+
+// screen returns what is to be seen after something was drawn.
+func screen(drawn string) string {
+	rows, column := []string{""}, 0
+	for _, c := range drawn {
+		row := &rows[len(rows)-1]
+		switch c {
+		case '\r':
+			column = 0
+		case '\n':
+			rows = append(rows, "")
+		default:
+			cells := append([]rune(*row), make([]rune, max(0, column+1-len([]rune(*row))))...)
+			cells[column] = c
+			*row = string(cells)
+			column++
+		}
+	}
+	for i := range rows {
+		rows[i] = strings.TrimRight(rows[i], " ")
+	}
+	return strings.Join(rows, "\n")
+}
+
+// slowly starts a command that gets a transcript on standard input only when
+// finish is called.
+func slowly(t *testing.T, stdout, stderr io.Writer, args ...string) (cmd *exec.Cmd, finish func()) {
+	t.Helper()
+	cmd = exec.Command("toolguard", args...)
+	cmd.Env = append(os.Environ(), "TERM=xterm", "NO_COLOR=1", "GORACE=atexit_sleep_ms=0")
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	return cmd, func() {
+		if _, err := io.WriteString(stdin, cut); err != nil {
+			t.Error(err)
+		}
+		stdin.Close()
+	}
+}
+
+// TestProgressOnTerminal: a run of more than a second shows how far it is, and
+// nothing of that is left among what it prints.
+func TestProgressOnTerminal(t *testing.T) {
+	t.Parallel()
+	repaired := strings.Replace(cut, `"content":"well?"`, `"content":[{"type":"tool_result","tool_use_id":"c1","content":"[toolguard] No result was recorded for this tool call; it may or may not have run.","is_error":true},{"type":"text","text":"well?"}]`, 1)
+	for _, tt := range []struct {
+		name   string
+		args   []string
+		code   int
+		stdout string // where it is not the terminal
+		want   string
+	}{
+		{"check", []string{"check", "-o", "concise", "-"}, exitFindings, "", `<stdin>:2:56: error: call "c1" to "ls" has no result [missing-tool-result]
+Found 1 problem in 1 file (1 fixable with toolguard fix --write). 1 file checked.
+`},
+		{"fix", []string{"fix", "-o", "concise", "-"}, exitOK, repaired, `Repaired 1 problem in 1 file (1 inserted). No problems left.
+`},
+		{"fix with something left", []string{"fix", "--safe-only", "-o", "concise", "-"}, exitFindings, cut, `<stdin>:2:56: error: call "c1" to "ls" has no result [missing-tool-result]
+Nothing to repair. 1 problem left (1 fixable without --safe-only). 1 file checked.
+`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			x := openTerminal(t)
+			var stdout safeBuffer
+			var out io.Writer = x.program
+			if tt.stdout != "" {
+				out = &stdout
+			}
+			cmd, finish := slowly(t, out, x.program, tt.args...)
+			began := time.Now()
+			for !strings.Contains(x.drawn.String(), "(0/1)") {
+				if time.Since(began) > 20*time.Second {
+					t.Fatalf("no progress is shown: %q", x.drawn.String())
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			if shown := time.Since(began); shown < progressAfter/2 {
+				t.Errorf("it is shown after %v", shown)
+			}
+			if got := screen(x.drawn.String()); !strings.HasPrefix(got, "checking   0% |") {
+				t.Errorf("it shows %q", got)
+			}
+			finish()
+			if code := x.wait(t, cmd); code != tt.code {
+				t.Errorf("exit code %d, want %d", code, tt.code)
+			}
+			if got := screen(x.drawn.String()); got != tt.want {
+				t.Errorf("at the end there is %q, want %q, drawn by %q", got, tt.want, x.drawn.String())
+			}
+			if got := stdout.String(); got != tt.stdout {
+				t.Errorf("standard output is %q, want %q", got, tt.stdout)
+			}
+		})
+	}
+}
+
+// TestNoProgress: in a pipe, with --quiet and on a terminal that cannot draw
+// there is none.
+func TestNoProgress(t *testing.T) {
+	t.Parallel()
+	const want = `Found 1 problem in 1 file (1 fixable with toolguard fix --write). 1 file checked.
+`
+	t.Run("pipe", func(t *testing.T) {
+		t.Parallel()
+		var stderr safeBuffer
+		cmd, finish := slowly(t, io.Discard, &stderr, "check", "-")
+		time.Sleep(progressAfter + 500*time.Millisecond)
+		finish()
+		_ = cmd.Wait() // with 1
+		if got := stderr.String(); got != want {
+			t.Errorf("got %q", got)
+		}
+	})
+	t.Run("quiet", func(t *testing.T) {
+		t.Parallel()
+		x := openTerminal(t)
+		cmd, finish := slowly(t, io.Discard, x.program, "check", "-q", "-")
+		time.Sleep(progressAfter + 500*time.Millisecond)
+		finish()
+		x.wait(t, cmd)
+		if got := x.drawn.String(); got != "" {
+			t.Errorf("got %q", got)
+		}
+	})
+}
