@@ -21,7 +21,7 @@ var anthropicCells = Cells{
 	Split:       {Warning, Medium, anthropicNoRes, "gh:MoonshotAI/kosong#45", nil},
 	NotFirst:    {Error, High, anthropicNoRes, anthropicDocs, []string{anthropicOlder}},
 	Mixed:       {Accepted, High, "", anthropicDocs, nil},
-	Order:       {Info, Medium, "", "", nil},
+	Order:       {Info, Low, "", "no refusal is reported", nil},
 	MissingID:   {Error, High, "messages.1.content.1.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'", "gh:anomalyco/opencode#1279", nil},
 	BadID: {
 		Error, High, "messages.1.content.1.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'", "gh:anomalyco/opencode#1279",

@@ -15,7 +15,7 @@ var aiSDK = Profile{
 		Orphan:       {Accepted, High, "", "the check looks for missing results only", nil},
 		Misplaced:    {Error, High, aiSDKMissing, aiSDKDocs, nil},
 		Before:       {Error, Medium, aiSDKMissing, aiSDKDocs, nil},
-		Order:        {Info, Medium, "", "", nil},
+		Order:        {Info, Low, "", "no refusal is reported", nil},
 		MissingID:    {Error, Medium, "", "the library's types: toolCallId is a string", nil},
 		BadName:      {Error, Low, "", "", nil},
 		ReusedID:     {Info, Low, "", "", nil},
@@ -35,13 +35,13 @@ var langGraph = Profile{
 		Missing:     {Error, High, langGraphMissing, "https://docs.langchain.com/oss/python/langgraph/errors/INVALID_CHAT_HISTORY", nil},
 		Orphan:      {Accepted, High, "", "the check looks for missing results only", nil},
 		Misplaced:   {Accepted, High, "", "the check looks for ids anywhere", nil},
-		Order:       {Info, Medium, "", "", nil},
+		Order:       {Info, Low, "", "no refusal is reported", nil},
 		MissingID:   {Error, Medium, "", "the library's types: tool_call_id is a string", nil},
 		BadName:     {Error, Low, "", "", nil},
 		ReusedID:    {Warning, Medium, "", "the check is by a set of ids, and takes such calls for answered", nil},
 		ArgsBadJSON: {Warning, Low, "", "", nil},
 		NoArgs:      {Warning, Low, "", "", nil},
-		WrongRole:   {Error, Medium, "", "", nil},
+		WrongRole:   {Error, Medium, "", "the types of the library: only an AIMessage has calls", nil},
 	},
 }
 
@@ -50,7 +50,7 @@ var pydanticAI = Profile{
 	Cells: Cells{
 		Missing:      {Error, Medium, "Cannot provide a new user prompt when the message history contains unprocessed tool calls.", "https://ai.pydantic.dev/message-history/", nil},
 		Orphan:       {Accepted, Medium, "", "the check looks at the last response only", nil},
-		Order:        {Info, Medium, "", "", nil},
+		Order:        {Info, Low, "", "no refusal is reported", nil},
 		MissingID:    {Warning, Low, "", "", nil},
 		BadName:      {Error, Low, "", "", nil},
 		ReusedID:     {Info, Low, "", "", nil},

@@ -17,7 +17,7 @@ var geminiCells = Cells{
 	Split:            {Error, High, geminiCount, "gh:quarkiverse/quarkus-langchain4j#1271", nil},
 	NotFirst:         {Error, Medium, geminiCount, "gh:anomalyco/opencode#43479", nil},
 	Mixed:            {Accepted, Low, "", "gh:anomalyco/opencode#43479 (older models take text beside responses)", nil},
-	Order:            {Info, Medium, "", "", nil},
+	Order:            {Info, Low, "", "no refusal is reported", nil},
 	MissingID:        {Accepted, High, "", "ids are optional", nil},
 	BadName:          {Error, High, "", "gh:router-for-me/CLIProxyAPI#2104", nil},
 	BadNamePattern:   {Warning, Low, "", "gh:google-gemini/gemini-cli#6704 (of declarations)", nil},

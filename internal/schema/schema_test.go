@@ -1,0 +1,130 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+const berths = `{"type":"object","properties":{"pier":{"type":"integer","minimum":1},"names":{"type":"array","items":{"type":"string"}}},"required":["pier"],"additionalProperties":false}`
+
+// shapes are the ways in which a tool named berths is declared.
+var shapes = map[string]string{
+	"openai chat":      `[{"type":"function","function":{"name":"berths","description":"d","parameters":` + berths + `}}]`,
+	"openai responses": `[{"type":"function","name":"berths","parameters":` + berths + `,"strict":true}]`,
+	"openai functions": `{"functions":[{"name":"berths","parameters":` + berths + `}]}`,
+	"anthropic":        `{"model":"m","messages":[],"tools":[{"name":"berths","input_schema":` + berths + `}]}`,
+	"gemini":           `{"tools":[{"functionDeclarations":[{"name":"berths","parameters":` + strings.ReplaceAll(strings.ReplaceAll(berths, `"object"`, `"OBJECT"`), `"integer"`, `"INTEGER"`) + `}]}]}`,
+	"gemini, as JSON":  `{"tools":[{"function_declarations":[{"name":"berths","parametersJsonSchema":` + berths + `}]}]}`,
+	"bedrock":          `{"toolConfig":{"tools":[{"toolSpec":{"name":"berths","inputSchema":{"json":` + berths + `}}}]}}`,
+	"mcp":              `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"berths","inputSchema":` + berths + `}]}}`,
+}
+
+// TestShapes: however a tool is declared, its arguments are held against the
+// same schema, and what is wrong is shown where it stands.
+func TestShapes(t *testing.T) {
+	for name, text := range shapes {
+		tools, err := Parse([]byte(text))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if !slices.Equal(tools.Names(), []string{"berths"}) {
+			t.Errorf("%s: %q", name, tools.Names())
+		}
+		for args, want := range map[string]string{
+			`{"pier":1}`:                        "",
+			`{"pier":1,"names":["a"]}`:          "",
+			`{ "pier": "1"}`:                    `/pier "1": got string, want integer`,
+			`{"pier":0}`:                        `/pier 0: minimum: got 0, want 1`,
+			`{}`:                                ` {}: missing property 'pier'`,
+			`{"pier":1,"x/y~":2}`:               ` {"pier":1,"x/y~":2}: additional properties 'x/y~' not allowed`,
+			`{"pier":1,"names":["a",2,"b"]}`:    `/names/1 2: got number, want string`,
+			`{"pier":1,"names":["a",2,null]}`:   `/names/1 2: got number, want string; /names/2 null: got null, want string`,
+			`{"pier":1e400}`:                    "",
+			`not JSON, which is another matter`: "",
+		} {
+			var got []string
+			for _, v := range tools.Violations("berths", []byte(args)) {
+				got = append(got, fmt.Sprintf("%s %s: %s", v.Pointer, args[v.Span.Start:v.Span.End], v.Message))
+			}
+			if s := strings.Join(got, "; "); s != want {
+				t.Errorf("%s, %s: %s, want %s", name, args, s, want)
+			}
+		}
+		if v := tools.Violations("another", []byte(`{}`)); v != nil {
+			t.Errorf("%s: a tool that is not there: %v", name, v)
+		}
+	}
+}
+
+// TestNullable: OpenAPI's way to allow null is understood.
+func TestNullable(t *testing.T) {
+	tools, err := Parse([]byte(`[{"name":"f","parameters":{"type":"OBJECT","properties":{"a":{"type":"STRING","nullable":true}}}}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := tools.Violations("f", []byte(`{"a":null}`)); v != nil {
+		t.Errorf("null: %v", v)
+	}
+	if v := tools.Violations("f", []byte(`{"a":1}`)); len(v) != 1 {
+		t.Errorf("a number: %v", v)
+	}
+}
+
+// TestNoSchema: a schema that is none, or that stands elsewhere, allows all and
+// fetches nothing.
+func TestNoSchema(t *testing.T) {
+	for _, s := range []string{
+		`{"$ref":"https://example.com/schema.json"}`, `{"$ref":"file:///etc/passwd"}`, `{"type":7}`, `{"properties":[]}`, `true`, `"object"`,
+	} {
+		tools, err := Parse([]byte(`[{"name":"f","parameters":` + s + `}]`))
+		if err != nil {
+			t.Errorf("%s: %v", s, err)
+			continue
+		}
+		if v := tools.Violations("f", []byte(`{"a":1}`)); v != nil {
+			t.Errorf("%s: %v", s, v)
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	for text, want := range map[string]string{
+		``:                         "not JSON at byte 0",
+		`{"tools":[`:               "not JSON at byte 10",
+		`{"tools":[]}`:             errNoTools.Error(),
+		`[{"description":"d"}]`:    errNoTools.Error(),
+		`{"name":"f"}`:             errNoTools.Error(),
+		`"f"`:                      errNoTools.Error(),
+		`[{"name":7},{"name":""}]`: errNoTools.Error(),
+	} {
+		if _, err := Parse([]byte(text)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+	// The first of two tools of one name counts, as it does for a provider that
+	// takes both.
+	tools, err := Parse([]byte(`[{"name":"f"},{"name":"g"},{"name":"f","parameters":{"type":"string"}}]`))
+	if err != nil || !slices.Equal(tools.Names(), []string{"f", "g"}) || tools.Violations("f", []byte(`{}`)) != nil {
+		t.Errorf("two of one name: %v, %v", tools, err)
+	}
+}
+
+func TestDeclared(t *testing.T) {
+	for text, want := range map[string]int{
+		`{"messages":[]}`: 0, `[]`: 0, `null`: 0, `{"tools":{}}`: 0,
+		`{"tools":[{"type":"web_search"}],"functions":[{"name":"f"}]}`: 1,
+	} {
+		n := 0
+		if tools := Declared(transcript.NewValue([]byte(text), 0)); tools != nil {
+			n = len(tools.Names())
+		}
+		if n != want {
+			t.Errorf("%s: %d tools, want %d", text, n, want)
+		}
+	}
+}
