@@ -343,28 +343,34 @@ func extent(conv *transcript.Conversation, op *operation.Operation) int64 {
 
 // alone compiles one operation. The edits are told where they are asked for.
 func (c *checker) alone(plan *repair.Plan, op *operation.Operation) (edits []transcript.Edit, able bool, err error) {
+	tell := c.opts.Edits && c.fix == nil
 	if plan.Conv.Enveloped {
 		if plan.Log = newLog(c.src, plan.Dialect, plan.Conv); plan.Log == nil {
 			return nil, false, nil
 		}
+		tell = tell && c.mayLook()
+		plan.Log.Trial = !tell
 	}
 	edits, done, err := plan.Compile([]*operation.Operation{op})
-	if !c.opts.Edits || c.fix != nil || err != nil {
+	if !tell || err != nil {
 		return nil, len(done) > 0, err
 	}
 	if plan.Conv.Enveloped {
-		edits, err = c.compile(plan.Log, edits)
+		edits, err = compile(plan.Log, edits)
 	}
 	return edits, len(done) > 0, err
 }
 
+// mayLook reports whether the whole log may be read once more, to tell the edits
+// of one repair. That is not done for every one of very many: what is left is
+// told without edits.
+func (c *checker) mayLook() bool {
+	c.looked += c.src.Size()
+	return c.looked <= max(lookAgain, c.src.Size())
+}
+
 // compile adds what becomes of the records of a log to edits inside of them.
-// That takes one look at the whole log, so it is not done for every one of very
-// many repairs: what is left is told without edits.
-func (c *checker) compile(log *repair.Log, edits []transcript.Edit) ([]transcript.Edit, error) {
-	if c.looked += c.src.Size(); c.looked > max(lookAgain, c.src.Size()) {
-		return nil, nil
-	}
+func compile(log *repair.Log, edits []transcript.Edit) ([]transcript.Edit, error) {
 	more, err := log.Compile()
 	return inOrder(append(edits, more...)), err
 }
@@ -449,9 +455,12 @@ func (c *checker) onFile(f *rules.Finding) ([]transcript.Edit, error) {
 	if !onRecord(f) {
 		return repair.Bytes(c.src, []*operation.Operation{f.Fix})
 	}
+	if !c.mayLook() {
+		return nil, nil
+	}
 	log := c.logOf(f.Fix.Span)
 	log.Record(f.Fix)
-	return c.compile(log, nil)
+	return compile(log, nil)
 }
 
 func (c *checker) emit(f rules.Finding) {

@@ -25,6 +25,9 @@ type Log struct {
 	// Array is the list whose elements the records are; zero where they are the
 	// lines of the file.
 	Array transcript.Span
+	// Trial is set where it is only asked what could be done: nothing will be
+	// compiled.
+	Trial bool
 
 	lines *list
 	kept  []*list // lists of the ids that a compaction keeps
@@ -86,7 +89,9 @@ func (l *Log) Record(op *operation.Operation) bool {
 
 // lay inserts a record for each call of a turn that is to get a result.
 func (l *Log) lay(p *Plan, lo *layout) {
-	l.listen(p.Conv)
+	if !l.Trial {
+		l.listen(p.Conv)
+	}
 	for _, e := range lo.news() {
 		if e.msg >= 0 {
 			continue // nothing is moved in a log
