@@ -350,7 +350,7 @@ func (t *tally) decide(s *shape) {
 	}
 	log := t.logs.best()
 	for _, c := range []class{classLog, classMessage, classConversation, classPatch} {
-		if c == classPatch && t.patch == nil {
+		if c == classPatch && (t.patch == nil || t.forced != nil && t.forced != t.patch) {
 			continue // nothing is known of what is changed
 		}
 		if c == classLog && (log == nil || log.headers+log.speaks == 0 && !log.linked) {
@@ -425,6 +425,7 @@ func (t *tally) decide(s *shape) {
 		}
 	case classPatch:
 		s.Container, s.Sure = ContainerFoldingLog, true
+		s.Dialect = t.patch.Name
 		s.Pointer = pointer([]string{string(t.patch.Patch.Value), t.patch.Patch.List})
 	case classConversation:
 		s.Pointer, s.places = t.pointer, t.places
@@ -441,7 +442,9 @@ func (t *tally) decide(s *shape) {
 	}
 	for i, c := range t.candidates {
 		switch {
-		case best == classLog && c.Dialect == s.Dialect, best != classLog && i == 0:
+		case best == classPatch && c.Dialect == s.Dialect:
+			s.Key = c.Key
+		case best == classLog && c.Dialect == s.Dialect, best != classLog && best != classPatch && i == 0:
 			s.Dialect, s.Key = c.Dialect, c.Key
 		case !slices.ContainsFunc(s.RunnersUp, func(r Candidate) bool { return r.Dialect == c.Dialect }):
 			s.RunnersUp = append(s.RunnersUp, c)
