@@ -452,7 +452,11 @@ func (f *finder) spoken(list transcript.Value, path []string, ctx place) bool {
 	before := len(f.found)
 	ctx.unfolded, ctx.traced = u, true
 	f.value(u.Value(), path, ctx, maxFindDepth/2)
-	return len(f.found) > before
+	if len(f.found) == before {
+		return false
+	}
+	f.taken = append(f.taken, list.Span())
+	return true
 }
 
 // writeEvent writes an event of that name as the message that it is.
