@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -266,7 +267,11 @@ func (m *mutator) mutate(v any, n int) any {
 // TestMutations changes the values of the fixtures at random: whatever comes of
 // it is read in order, once, and the same again.
 func TestMutations(t *testing.T) {
-	m := &mutator{Rand: rand.New(rand.NewPCG(1, 2))}
+	seed := uint64(1)
+	if s, err := strconv.ParseUint(os.Getenv("TOOLGUARD_SEED"), 10, 64); err == nil {
+		seed = s
+	}
+	m := &mutator{Rand: rand.New(rand.NewPCG(seed, 2))}
 	m.values = []any{nil, true, false, "", "null", " ", "x", 0, 1.5, []any{}, map[string]any{}, "<", "tool", "assistant", "user", "tool_use", "tool_result", "web_search_tool_result"}
 	type file struct {
 		name  string
@@ -291,7 +296,7 @@ func TestMutations(t *testing.T) {
 			m.collect(fl.lines)
 		}
 	}
-	rounds := 60
+	rounds := 30
 	if testing.Short() || raceEnabled() {
 		rounds = 5
 	}
