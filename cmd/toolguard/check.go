@@ -19,6 +19,7 @@ import (
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/option"
 	"github.com/toolguard/toolguard/internal/report"
+	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -158,7 +159,7 @@ func newCheck(a *app, f *checkFlags) (*check, error) {
 func (c *check) reporter(o *output, w io.Writer) (report.Reporter, error) {
 	opts := report.Options{
 		NoExcerpt: c.flags.noExcerpt, Version: programVersion(), Fix: c.fixes, Started: started(c.env),
-		ShowInfo: func(f *engine.Finding) bool { return c.flags.verbose || c.now.shows(f) },
+		ShowInfo: c.showsInfo,
 		Fails:    func(f *engine.Finding) bool { return f.Severity >= c.now.failOn },
 	}
 	var err error
@@ -172,6 +173,9 @@ func (c *check) reporter(o *output, w io.Writer) (report.Reporter, error) {
 	}
 	return o.format.New(w, opts), err
 }
+
+// showsInfo reports whether people see an info of the file that is reported.
+func (c *check) showsInfo(f *engine.Finding) bool { return c.flags.verbose || c.now.shows(f) }
 
 // started returns the time to put into reports. As elsewhere, SOURCE_DATE_EPOCH
 // makes them reproducible.
@@ -301,6 +305,11 @@ func (c *check) take(t *target, got checked) error {
 	}
 	c.summary.Known += c.baselines.leaveOut(c.now, t, got.report)
 	c.summary.Add(got.report)
+	for i := range got.report.Findings {
+		if f := &got.report.Findings[i]; f.Severity == rules.Info && !c.showsInfo(f) {
+			c.summary.Hidden++
+		}
+	}
 	c.failing = c.failing || c.fails(got.report)
 	return c.tell(got.report)
 }

@@ -213,6 +213,7 @@ func (x *fix) settle(paths []string) error {
 	case f.statistics:
 	default:
 		x.show = showDiff
+		x.summary.Unlisted = true
 		if toStdout >= 0 {
 			x.outputs = slices.Delete(x.outputs, toStdout, toStdout+1)
 		}

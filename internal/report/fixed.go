@@ -25,6 +25,8 @@ type FixSummary struct {
 	Summary // of what is left
 	// Written is set when repairs were made, and not only shown.
 	Written bool
+	// Unlisted is set when the run does not report what is left.
+	Unlisted bool
 	// SafeOnly and Unsafe are what the run was allowed, Strategy what it was
 	// told to choose.
 	SafeOnly, Unsafe bool
@@ -206,8 +208,11 @@ func (s *FixSummary) left() string {
 		}
 	}
 	out := count(s.Problems(), "problem") + " left"
-	if len(parts) > 0 {
+	switch {
+	case len(parts) > 0:
 		out += " (" + strings.Join(parts, ", ") + ")"
+	case s.Unlisted:
+		out += " (toolguard check shows " + pick(s.Problems(), "it", "them") + ")"
 	}
 	return out + "."
 }

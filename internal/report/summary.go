@@ -20,6 +20,8 @@ type Summary struct {
 	Results       int
 
 	Errors, Warnings, Infos int
+	// Hidden counts the infos that are not shown.
+	Hidden int
 
 	// Fixable counts the findings that a fix repairs by default, FixableUnsafe
 	// those that it repairs only when asked to use unsafe operations.
@@ -122,7 +124,7 @@ func (s *Summary) checked() string {
 func (s *Summary) found() string {
 	if s.Problems() == 0 {
 		if s.Infos > 0 {
-			return fmt.Sprintf("No problems found, but %s.", count(s.Infos, "info"))
+			return "No problems found, but " + s.infos() + "."
 		}
 		return "No problems found."
 	}
@@ -143,9 +145,18 @@ func (s *Summary) found() string {
 		out += " (" + strings.Join(remarks, ", ") + ")"
 	}
 	if s.Infos > 0 {
-		out += " and " + count(s.Infos, "info")
+		out += " and " + s.infos()
 	}
 	return out + "."
+}
+
+// infos counts the infos, and says how to see them.
+func (s *Summary) infos() string {
+	out := count(s.Infos, "info")
+	if s.Hidden > 0 {
+		out += " (--verbose shows " + pick(s.Hidden, "it", "them") + ")"
+	}
+	return out
 }
 
 // A repair says how a finding can be repaired.
