@@ -171,14 +171,15 @@ func (s *search) find(paths []string) (*targets, error) {
 	}
 	hasStdin := false
 	for _, path := range paths {
-		t := &target{path: path, named: true}
-		if path == "-" {
+		t := &target{path: filepath.Clean(path), named: true}
+		switch path {
+		case "":
+			return nil, errors.New(`want a path, not ""`)
+		case "-":
 			if hasStdin {
 				continue
 			}
 			hasStdin, t.path, t.stdin = true, s.stdinName, true
-		} else if path != "" {
-			t.path = filepath.Clean(path)
 		}
 		var err error
 		if t.config, err = s.configOf(filepath.Dir(t.path)); err != nil {

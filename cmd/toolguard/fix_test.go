@@ -66,7 +66,7 @@ func brokenFixtures(t testing.TB) map[string][]byte {
 			t.Fatal(err)
 		}
 		if rep.File.CheckOnly != "" {
-			continue // check-only.txtar
+			continue // only-checked.txtar
 		}
 		rel, err := filepath.Rel(root, path)
 		if err != nil {

@@ -214,7 +214,7 @@ func (s *settings) shows(f *engine.Finding) bool {
 func readTools(path string) (*schema.Tools, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("--tools: %w", err)
+		return nil, fmt.Errorf("--tools: %w", pathError(path, err))
 	}
 	t, err := schema.Parse(text)
 	if err != nil {

@@ -44,11 +44,11 @@ at the value that breaks it, also where the arguments are written as a string.
 				continue
 			}
 			for _, v := range c.Tools.Violations(call.Name.Text(), text) {
-				where := v.Pointer
-				if where == "" {
-					where = "the arguments"
+				what := "the arguments of " + callName(call) + " break"
+				if v.Pointer != "" {
+					what = v.Pointer + " in the arguments of " + callName(call) + " breaks"
 				}
-				c.aboutCall(i, Finding{Severity: Warning, Span: at(v.Span), Message: where + " of " + callName(call) + " break the schema: " + v.Message})
+				c.aboutCall(i, Finding{Severity: Warning, Span: at(v.Span), Message: what + " the schema: " + v.Message})
 			}
 		}
 	},
