@@ -442,7 +442,7 @@ func words(t reflect.Type) []string {
 			"server", "mcp", "program",
 		}
 	case reflect.TypeFor[transcript.CallState]():
-		return []string{"open", "done", "failed", "waiting", "interrupted", "passed"}
+		return []string{"open", "done", "failed", "waiting", "interrupted", "passed", "running"}
 	case reflect.TypeFor[transcript.Member]():
 		return []string{
 			"call-type", "arguments", "signature", "result-name", "content", "last-text", "cache-mark", "reasoning", "item-id",
@@ -450,7 +450,7 @@ func words(t reflect.Type) []string {
 	case reflect.TypeFor[dialect.PartKind]():
 		return []string{
 			string(dialect.PartText), string(dialect.PartCall), string(dialect.PartResult), string(dialect.PartServerCall),
-			string(dialect.PartServerResult), string(dialect.PartReasoning), string(dialect.PartMedia), string(dialect.PartOther),
+			string(dialect.PartServerResult), string(dialect.PartReasoning), string(dialect.PartMedia), string(dialect.PartState), string(dialect.PartOther),
 		}
 	}
 	return nil

@@ -201,7 +201,7 @@ func (t *tally) add(v transcript.Value, document bool) {
 		}
 	}
 	t.told = t.told || t.set.Told(v) != nil
-	if c := t.logs.add(t.set, v); c.Claim != dialect.ClaimNone {
+	if c := t.logs.add(t.set, v); c.Claim != dialect.ClaimNone && !(document && !c.header && !c.speaks && len(find(t.set, v)) > 0) {
 		t.byClass[classLog]++
 		t.sure = t.sure || c.Claim == dialect.ClaimDecisive
 		if c.Claim == dialect.ClaimPlain {

@@ -21,11 +21,15 @@ var Amp = &Dialect{
 			{Is: PartText, Tag: "text", Text: "text"},
 			{Is: PartCall, Tag: "tool_use", ID: "id", Name: "name", Args: "input|text"},
 			{
-				Is: PartResult, Tag: "tool_result", With: []Cond{{At: "run.status", Is: []string{"in-progress"}, Not: true}},
+				Is: PartResult, Tag: "tool_result", With: []Cond{{At: "run.status", Is: []string{"in-progress", "blocked-on-user"}, Not: true}},
 				ID: "toolUseID|tool_use_id", Payload: "run|content",
 				Error: []Cond{{At: "run.status", Is: []string{"error", "cancelled", "rejected-by-user"}}},
 			},
-			{Is: PartOther, Tag: "tool_result"},
+			{
+				Is: PartState, Tag: "tool_result", With: []Cond{{At: "run.status", Is: []string{"blocked-on-user"}}},
+				ID: "toolUseID|tool_use_id", State: transcript.CallWaiting,
+			},
+			{Is: PartState, Tag: "tool_result", ID: "toolUseID|tool_use_id", State: transcript.CallRunning},
 			{Is: PartReasoning, Tag: "thinking", Signature: "signature"},
 			{Is: PartReasoning, Tag: "redacted_thinking", Signature: "data"},
 			{Is: PartMedia, Tag: "image"},

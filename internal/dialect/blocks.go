@@ -67,6 +67,7 @@ const (
 	PartServerResult PartKind = "server-result"
 	PartReasoning    PartKind = "reasoning"
 	PartMedia        PartKind = "media"
+	PartState        PartKind = "state" // it says of a call that it goes on
 	PartOther        PartKind = "other" // known, and nothing to check
 )
 
@@ -90,7 +91,9 @@ type Part struct {
 	Payload Path
 	Error   []Cond // of a result: any of them
 	Server  []Cond // of a call or result: any of them says that the provider ran it
-	Text    Path
+	// State is what a state says of the call that has its id.
+	State transcript.CallState
+	Text  Path
 	// Signature is an opaque text that must not be parted from what it signs.
 	// Signs is set where a part of the kind needs one.
 	Signature Path
@@ -443,6 +446,8 @@ func (r *blocksReader) block(v transcript.Value, role transcript.Role) {
 		r.call(v, p, role)
 	case PartResult, PartServerResult:
 		r.result(v, p, role)
+	case PartState:
+		r.state(v, p)
 	case PartText:
 		var f [1]transcript.Value
 		fields(r.b, v, []Path{p.Text}, f[:])
@@ -457,6 +462,19 @@ func (r *blocksReader) block(v transcript.Value, role transcript.Role) {
 		r.b.Fields(v, nil, nil)
 		r.b.Block(transcript.BlockOther, v, p.signed(v))
 	}
+}
+
+// state notes what a block says of the last call of its id.
+func (r *blocksReader) state(v transcript.Value, p *Part) {
+	r.b.Fields(v, nil, nil)
+	id, c := p.ID.In(v), r.b.Conv
+	for i := len(c.Calls) - 1; i >= 0 && !absent(id); i-- {
+		if call := &c.Calls[i]; call.ID.Raw == string(id.Raw()) {
+			call.State = p.State
+			return
+		}
+	}
+	r.b.Block(transcript.BlockOther, v, 0)
 }
 
 // signed returns the flags that the signature of a block makes.

@@ -35,6 +35,8 @@ type Saying struct {
 type CallEvent struct {
 	Type     string
 	ID, Name Path
+	// Turn is what the events of one message share.
+	Turn Path
 	// Args are the arguments, "" where they are not to be checked.
 	Args Path
 	Want transcript.ArgsConvention
@@ -139,7 +141,11 @@ func (r *eventsReader) Read(v transcript.Value) {
 		if c.Again && r.made[string(c.ID.In(v).Raw())] {
 			return // nobody speaks
 		}
-		r.begin(v, transcript.Value{}, transcript.RoleAssistant, "", false).Flags |= transcript.MessageItem
+		turn := ""
+		if c.Turn != "" {
+			turn = string(c.Turn.In(v).Raw())
+		}
+		r.begin(v, transcript.Value{}, transcript.RoleAssistant, turn, false).Flags |= transcript.MessageItem
 		r.read(v, c)
 		return
 	}

@@ -15,7 +15,7 @@ var gooseBlocks = &Blocks{
 		{Is: PartReasoning, Tag: "thinking", Signature: "signature"},
 		{Is: PartReasoning, Tag: "redactedThinking", Signature: "data"},
 		{Is: PartMedia, Tag: "image"},
-		{Is: PartOther, Tag: "toolConfirmationRequest"},
+		{Is: PartState, Tag: "toolConfirmationRequest", ID: "id", State: transcript.CallWaiting},
 		{Is: PartOther, Tag: "actionRequired"},
 	},
 	Hidden:    []Cond{{At: "metadata.agentVisible", Is: []string{"false"}}},
@@ -33,7 +33,7 @@ var Goose = &Dialect{
 {"role":"user","created":2,"content":[{"type":"toolResponse","id":"r1","toolResult":{"status":"success","value":{"content":[{"type":"text","text":"a.txt"}],"isError":false}}}]}`,
 	Provider: "neutral",
 	Window:   transcript.WindowUser,
-	Marks:    []string{"toolRequest", "toolResponse", "frontendToolRequest"},
+	Marks:    []string{"toolRequest", "toolResponse", "frontendToolRequest", "toolConfirmationRequest", "actionRequired"},
 	Members: map[transcript.Member]Path{
 		transcript.MemberArguments: "toolCall.value.arguments|toolCall.arguments",
 		transcript.MemberContent:   "content", transcript.MemberLastText: "content.-1.text",

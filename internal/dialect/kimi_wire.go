@@ -19,11 +19,12 @@ var KimiWire = &Dialect{
 			{Type: "user", RoleAt: "role", Text: "content"},
 			{Type: "assistant", RoleAt: "role", Text: "content"},
 			{Type: "system", RoleAt: "role", Text: "content"},
+			{Type: "content.part", Role: transcript.RoleAssistant, Text: "part", Turn: "stepUuid"},
 			{Type: "TurnBegin", Role: transcript.RoleUser, Text: "payload.user_input"},
 			{Type: "ContentPart", Role: transcript.RoleAssistant, Text: "payload"},
 		},
 		Calls: []CallEvent{
-			{Type: "tool.call", ID: "toolCallId", Name: "name"},
+			{Type: "tool.call", ID: "toolCallId", Name: "name", Turn: "stepUuid"},
 			{Type: "ToolCall", ID: "payload.id", Name: "payload.function.name"}, // its arguments may come in parts
 		},
 		Results: []ResultEvent{

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -361,6 +362,33 @@ type sideListReader struct {
 	b     *transcript.Builder
 	vals  []transcript.Value
 	split splitTurn
+	said  transcript.Value // what the model said last, where it made no calls
+}
+
+// answersText reports whether the message of a tool that was read last answers
+// what the model called in the words of its text, as models are trained to that
+// have no other form for it. Nothing of that can be told from other text.
+func (r *sideListReader) answersText(content transcript.Value) bool {
+	if r.vals[slotResultID].Kind() == transcript.String || r.vals[slotResultIDs].First().Exists() {
+		return false
+	}
+	return opens(content, "<tool_response>") || opens(r.said, "<tool_call>")
+}
+
+// opens reports whether a text, or one of the parts that it is made of, has an
+// opening tag.
+func opens(text transcript.Value, tag string) bool {
+	switch text.Kind() {
+	case transcript.String:
+		return bytes.Contains(text.Text(), []byte(tag))
+	case transcript.Array:
+		for _, part := range text.Elements() {
+			if opens(part.Get("text"), tag) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (r *sideListReader) Read(v transcript.Value) {
@@ -400,10 +428,16 @@ func (r *sideListReader) Read(v transcript.Value) {
 	switch {
 	case contains(r.Spoken, roleVal):
 		r.spoken(content)
-	case role == transcript.RoleTool:
+	case role == transcript.RoleTool && !r.answersText(content):
 		r.results(v, body, roleVal)
 	default:
 		r.text(content)
+	}
+	switch {
+	case role == transcript.RoleAssistant && !makes && !contains(r.Spoken, roleVal):
+		r.said = content
+	case role != transcript.RoleTool:
+		r.said = transcript.Value{}
 	}
 	// A list of calls that is none is something all the same.
 	full := !hollow(content) || !hollow(calls) || !hollow(invalid) || !hollow(legacy) || role == transcript.RoleTool
@@ -547,7 +581,9 @@ func (r *sideListReader) results(v, body, role transcript.Value) {
 	if role.Is(r.LegacyRole) {
 		res.Kind = transcript.KindLegacyFunction
 	}
-	res.NoIDs = role.Is(r.LegacyRole) || len(r.Spoken)+len(r.SpokenParts) > 0
+	// Turns of text alternate strictly: one answers a list of calls.
+	res.Joint = len(r.Spoken) > 0
+	res.NoIDs = role.Is(r.LegacyRole) || res.Joint || len(r.SpokenParts) > 0
 	if !id.Exists() && ids.First().Exists() {
 		for _, one := range ids.Elements() {
 			res.ID = transcript.TokenOf(one, v.Span())

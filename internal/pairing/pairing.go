@@ -591,6 +591,12 @@ func (p *pairer) withoutIDs() {
 // turnWithoutIDs pairs the open calls and results of one turn.
 func (p *pairer) turnWithoutIDs(calls, results []int32) {
 	c := p.conv
+	if len(results) == 1 && c.Results[results[0]].Joint {
+		for _, call := range slices.Backward(calls) {
+			p.answer(call, results[0], InWindow, Positional, 1)
+		}
+		return
+	}
 	callLacks := func(i int32) bool { return Key(c.Calls[i].ID) == "" }
 	resultLacks := func(i int32) bool { return Key(c.Results[i].ID) == "" }
 	// A call and a result that both have an id were compared already.
@@ -716,10 +722,37 @@ func (p *pairer) finish() {
 		case aborted[turn], c.Calls[i].State == transcript.CallInterrupted:
 			x.State = Interrupted
 		case c.Calls[i].State == transcript.CallPassed:
-		case pending[turn]:
+		case pending[turn], p.goesOn(&c.Calls[i]) && p.spokenLast() == turn:
 			x.State = Pending
 		}
 	}
+}
+
+// goesOn reports whether it is recorded of a call, apart from it, that its result
+// is to come.
+func (p *pairer) goesOn(call *transcript.Call) bool {
+	return !call.Combined && (call.State == transcript.CallWaiting || call.State == transcript.CallRunning)
+}
+
+// spokenLast returns the turn after which nobody said anything, though messages
+// without results may follow it; none where somebody did.
+func (p *pairer) spokenLast() int32 {
+	c := p.conv
+	for i := len(c.Messages) - 1; i >= 0; i-- {
+		m := &c.Messages[i]
+		if m.Has(transcript.MessageReplay) {
+			continue
+		}
+		if p.speaks(m) {
+			return p.turn(int32(i))
+		}
+		for _, b := range c.Blocks[m.BlockLo:m.BlockHi] {
+			if b.Kind == transcript.BlockText || b.Kind == transcript.BlockMedia {
+				return none
+			}
+		}
+	}
+	return none
 }
 
 // lastTurns returns the turns after which nothing but results of their own

@@ -373,7 +373,8 @@ const (
 	ArgsWantObject
 )
 
-// A CallState is what a combined record says of its call.
+// A CallState is what a combined record says of its call, or a block of the call
+// of its id.
 type CallState uint8
 
 // The states of a call.
@@ -384,6 +385,7 @@ const (
 	CallWaiting                      // it waits for a human's approval
 	CallInterrupted                  // its writer broke it off
 	CallPassed                       // the model went on in the same message without an answer
+	CallRunning                      // its tool had not come to an end
 )
 
 // A Call is a model's request to run a tool.
@@ -397,7 +399,7 @@ type Call struct {
 	Kind    CallKind
 	Form    ArgsForm
 	Want    ArgsConvention
-	// State is what a combined record says of it.
+	// State is what its record says of it, or a block elsewhere.
 	State CallState
 	// Combined marks a call whose result is a state of its own record. A
 	// Result of the same block is there once it has one.
@@ -437,6 +439,9 @@ type Result struct {
 	WrongRole bool
 	// Error marks a result that its writer flagged as failed.
 	Error bool
+	// Joint marks a result of a form that has one for all the calls of a turn:
+	// where it is the only one, it answers them all.
+	Joint bool
 	// Beside tells what the record of a log keeps of the result beside its
 	// message: a hash, the same for the same, of the message's first result.
 	Beside uint64
