@@ -363,6 +363,19 @@ type sideListReader struct {
 	vals  []transcript.Value
 	split splitTurn
 	said  transcript.Value // what the model said last, where it made no calls
+	// list are the calls that a text held which the model spoke last, answers how
+	// many results have come since.
+	list    []transcript.Call
+	answers int
+}
+
+// jointly settles how a list of calls is answered: by the only result behind it,
+// as turns of text alternate strictly, or by one for each.
+func (r *sideListReader) jointly() {
+	r.answers++
+	for i := 1; i < len(r.list) && r.answers <= 2; i++ {
+		r.list[i].Hosted = r.answers == 1
+	}
 }
 
 // answersText reports whether the message of a tool that was read last answers
@@ -427,10 +440,14 @@ func (r *sideListReader) Read(v transcript.Value) {
 	}
 	switch {
 	case contains(r.Spoken, roleVal):
+		lo := len(b.Conv.Calls)
 		r.spoken(content)
+		r.list, r.answers = b.Conv.Calls[lo:], 0
 	case role == transcript.RoleTool && !r.answersText(content):
 		r.results(v, body, roleVal)
+		r.jointly()
 	default:
+		r.list = nil
 		r.text(content)
 	}
 	switch {
@@ -581,9 +598,7 @@ func (r *sideListReader) results(v, body, role transcript.Value) {
 	if role.Is(r.LegacyRole) {
 		res.Kind = transcript.KindLegacyFunction
 	}
-	// Turns of text alternate strictly: one answers a list of calls.
-	res.Joint = len(r.Spoken) > 0
-	res.NoIDs = role.Is(r.LegacyRole) || res.Joint || len(r.SpokenParts) > 0
+	res.NoIDs = role.Is(r.LegacyRole) || len(r.Spoken)+len(r.SpokenParts) > 0
 	if !id.Exists() && ids.First().Exists() {
 		for _, one := range ids.Elements() {
 			res.ID = transcript.TokenOf(one, v.Span())

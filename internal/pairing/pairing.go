@@ -591,12 +591,6 @@ func (p *pairer) withoutIDs() {
 // turnWithoutIDs pairs the open calls and results of one turn.
 func (p *pairer) turnWithoutIDs(calls, results []int32) {
 	c := p.conv
-	if len(results) == 1 && c.Results[results[0]].Joint {
-		for _, call := range slices.Backward(calls) {
-			p.answer(call, results[0], InWindow, Positional, 1)
-		}
-		return
-	}
 	callLacks := func(i int32) bool { return Key(c.Calls[i].ID) == "" }
 	resultLacks := func(i int32) bool { return Key(c.Results[i].ID) == "" }
 	// A call and a result that both have an id were compared already.

@@ -439,9 +439,6 @@ type Result struct {
 	WrongRole bool
 	// Error marks a result that its writer flagged as failed.
 	Error bool
-	// Joint marks a result of a form that has one for all the calls of a turn:
-	// where it is the only one, it answers them all.
-	Joint bool
 	// Beside tells what the record of a log keeps of the result beside its
 	// message: a hash, the same for the same, of the message's first result.
 	Beside uint64
