@@ -83,7 +83,7 @@ new-rule: ## start a rule: make new-rule NAME=missing-tool-result
 snapshot: RELEASER = $(GO) tool -modfile=tools/release/go.mod goreleaser
 snapshot: ## check .goreleaser.yaml and build a release in dist, without publishing it
 	$(RELEASER) check
-	skip=publish; \
+	@skip=publish; \
 	command -v syft >/dev/null || { skip+=,sbom; echo 'no syft here: without SBOMs'; }; \
 	docker info >/dev/null 2>&1 || { skip+=,docker; echo 'no Docker daemon here: without images'; }; \
 	$(RELEASER) release --snapshot --clean --skip="$$skip"
