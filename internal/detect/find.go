@@ -83,10 +83,11 @@ var copies = map[string][]string{
 var requestKeys = []string{
 	"max_tokens", "max_completion_tokens", "max_output_tokens", "temperature", "top_p", "stream", "tool_choice",
 	"parallel_tool_calls", "response_format", "stop", "reasoning", "thinking", "anthropic_version", "system",
+	"inferenceConfig", "toolConfig",
 }
 
 // traceKeys are members that hold what a model or a step put out.
-var traceKeys = []string{"output", "outputs", "choices", "spans", "response"}
+var traceKeys = []string{"output", "outputs", "choices", "spans", "response", "preferred_output", "non_preferred_output"}
 
 // alternatives are members whose elements wrap one message each, but make up no
 // conversation.
@@ -175,7 +176,7 @@ func (f *finder) object(v transcript.Value, path []string, ctx place, depth int)
 	for k, val := range v.Members() {
 		key := k.Str()
 		members = append(members, member{key, val})
-		model = model || key == "model" && val.Kind() == transcript.String || key == "anthropic_version"
+		model = model || (key == "model" || key == "modelId") && val.Kind() == transcript.String || key == "anthropic_version"
 		request = request || slices.Contains(requestKeys, key)
 		elsewhere = elsewhere || (key == "previous_response_id" || key == "conversation") && stateID(val)
 	}

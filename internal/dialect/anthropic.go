@@ -41,7 +41,9 @@ var anthropicBlocks = &Blocks{
 		{Is: PartMedia, Tag: "search_result"},
 	},
 	// Roo and Cline keep what they have summed up or cut off.
-	Hidden:    []Cond{{At: "condenseParent"}, {At: "truncationParent"}},
+	Hidden: []Cond{{At: "condenseParent"}, {At: "truncationParent"}},
+	// Roo keeps the reasoning of other providers beside the messages.
+	Skip:      []Cond{{At: "type", Is: []string{"reasoning"}}, {At: "ts"}, {At: "role", Not: true}},
 	Message:   []Form{{JSON: `{"role":"user","content":"$blocks"}`}},
 	TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
 }

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -43,6 +44,9 @@ type Blocks struct {
 	// Aborted and Hidden hold of messages whose writer gave them up, and of
 	// those that are not sent: any of them.
 	Aborted, Hidden []Cond
+	// Skip holds of elements that stand among the messages and are none: all of
+	// it; none for no such elements.
+	Skip []Cond
 	// Message is how a message that carries results is written, the first
 	// whose If the message of the call has. None where each result is
 	// written as a message.
@@ -186,6 +190,21 @@ func (d *Blocks) roleOf(v transcript.Value) transcript.Role {
 	return roleIn(d.Roles, v)
 }
 
+// Skips implements Skipper.
+func (d *Blocks) Skips(v transcript.Value) bool {
+	for i := range d.Skip {
+		if !d.Skip[i].holds(v) {
+			return false
+		}
+	}
+	return len(d.Skip) > 0
+}
+
+// knows reports whether the row has blocks of a tag, though of another form.
+func (d *Blocks) knows(tag transcript.Value) bool {
+	return slices.ContainsFunc(d.Parts, func(p Part) bool { return p.Key == "" && tag.Is(p.Tag) })
+}
+
 // Damaged implements Guesser.
 func (d *Blocks) Damaged(v transcript.Value) bool {
 	if d.NoRole != "" || bare(v) {
@@ -280,7 +299,7 @@ func (d *Blocks) Claim(v transcript.Value) (Claim, Sign) {
 		switch {
 		case d.hollow(block):
 		case p == nil:
-			alien = alien || d.Tag == "" || !d.Tag.In(block).Exists() || alienBlock(block)
+			alien = alien || d.Tag == "" || !d.Tag.In(block).Exists() || d.knows(d.Tag.In(block)) || alienBlock(block)
 		case !p.speaks(block):
 			alien = alien || alienBlock(block)
 		case p.Is == PartCall || p.Is == PartResult || p.Is == PartServerCall || p.Is == PartServerResult || p.Decides:

@@ -39,6 +39,7 @@ var Goose = &Dialect{
 		transcript.MemberContent:   "content", transcript.MemberLastText: "content.-1.text",
 	},
 	Driver: gooseBlocks,
+	Holder: &Holder{Members: []string{"working_dir", "conversation"}},
 }
 
 func gooseCall(tag string) Part {

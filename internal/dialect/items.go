@@ -80,7 +80,7 @@ func (d *Items) Claim(v transcript.Value) (Claim, Sign) {
 		case contains(d.Hosted, typ), contains(d.Reference, typ):
 			return ClaimDecisive, Sign{d.Type, typ}
 		case typ.Is(d.Reasoning) && role.Kind() != transcript.String && (v.Get("summary").Exists() || v.Get(d.Sealed).Exists()):
-			return ClaimDecisive, Sign{d.Type, typ}
+			return ClaimShared, Sign{d.Type, typ}
 		}
 		if p, call := d.pair(typ); p != nil && role.Kind() != transcript.String {
 			if d.id(v, p, call).Exists() || call && v.Get(d.Name).Exists() || !call && v.Get(p.payload()).Exists() {
