@@ -191,14 +191,7 @@ func (d *Blocks) roleOf(v transcript.Value) transcript.Role {
 }
 
 // Skips implements Skipper.
-func (d *Blocks) Skips(v transcript.Value) bool {
-	for i := range d.Skip {
-		if !d.Skip[i].holds(v) {
-			return false
-		}
-	}
-	return len(d.Skip) > 0
-}
+func (d *Blocks) Skips(v transcript.Value) bool { return allHold(d.Skip, v) }
 
 // knows reports whether the row has blocks of a tag, though of another form.
 func (d *Blocks) knows(tag transcript.Value) bool {

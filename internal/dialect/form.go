@@ -72,6 +72,16 @@ func writes(v transcript.Value, s string) bool {
 	return v.Is(s) || v.Kind() != transcript.String && string(v.Raw()) == s
 }
 
+// allHold reports whether there are conditions, and all of them hold of v.
+func allHold(conds []Cond, v transcript.Value) bool {
+	for i := range conds {
+		if !conds[i].holds(v) {
+			return false
+		}
+	}
+	return len(conds) > 0
+}
+
 // anyHolds reports whether one of the conditions holds of v.
 func anyHolds(conds []Cond, v transcript.Value) bool {
 	for i := range conds {

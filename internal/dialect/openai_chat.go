@@ -24,7 +24,11 @@ var OpenAIChat = &Dialect{
 		Calls: "tool_calls|toolCalls", ID: "id", Function: "function", Custom: "custom",
 		Name: "name", Args: "arguments", Input: "input", Want: transcript.ArgsWantString,
 		ResultID: "tool_call_id|toolCallId", ResultIDs: "tool_call_ids", ResultName: "name|tool_name",
-		LegacyCall: "function_call", LegacyRole: "function",
+		// Ollama numbers functions, and names them where others have ids.
+		Foreign:       "ollama",
+		ForeignCall:   []Cond{{At: "function.index"}},
+		ForeignResult: []Cond{{At: "tool_name"}, {At: "tool_call_id", Not: true}},
+		LegacyCall:    "function_call", LegacyRole: "function",
 		Reasoning: "reasoning_content",
 		Thoughts:  []string{"think", "thinking", "redacted_thinking"}, Signature: []string{"signature", "data", "encrypted"},
 		Other:  []Path{"refusal", "audio"},

@@ -62,6 +62,11 @@ type SideList struct {
 	// them.
 	Extra []Extra
 
+	// Foreign names the profile of another provider than the dialect's, where its
+	// calls are told by ForeignCall, or its results by ForeignResult: all of it.
+	Foreign                    string
+	ForeignCall, ForeignResult []Cond
+
 	// Spoken are roles whose content is one call, or a list of calls, as JSON
 	// text without an id; then results have none either.
 	Spoken []string
@@ -535,6 +540,7 @@ func (r *sideListReader) readCall(v transcript.Value, want transcript.ArgsConven
 	r.call.read(r.b, v, f[:])
 	id, function, custom, name, args := f[0], f[1], f[2], f[3], f[4]
 	call := transcript.Call{ID: transcript.TokenOf(id, v.Span()), WrongRole: wrong}
+	r.foreign(r.ForeignCall, v)
 	owner := v
 	var g [3]transcript.Value
 	switch {
@@ -607,7 +613,15 @@ func (r *sideListReader) results(v, body, role transcript.Value) {
 		return
 	}
 	res.ID = transcript.TokenOf(id, body.Span())
+	r.foreign(r.ForeignResult, body)
 	r.b.Result(v, res)
+}
+
+// foreign notes whose conversation it is where a call or a result tells.
+func (r *sideListReader) foreign(conds []Cond, v transcript.Value) {
+	if r.Foreign != "" && r.b.Conv.Provider == "" && allHold(conds, v) {
+		r.b.Conv.Provider = r.Foreign
+	}
 }
 
 func (r *sideListReader) text(content transcript.Value) {

@@ -190,7 +190,7 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	}
 	c.merges(conv)
 	d := c.opts.Dialects.ByName(conv.Dialect)
-	native := profile.ByName(d.Provider)
+	native := profile.ByName(cmp.Or(conv.Provider, d.Provider))
 	prof := cmp.Or(c.opts.Target, native)
 	if prof.Contiguous && conv.Window == transcript.WindowNext {
 		conv.Window = transcript.WindowTool

@@ -79,8 +79,11 @@ type Conversation struct {
 	// scope such as "agent a1b2". Empty for a file's only one.
 	Name    string
 	Dialect string
-	Use     Use
-	Window  Window
+	// Provider names the profile of a provider of which the messages have what no
+	// other's have; "" where the dialect's own stands.
+	Provider string
+	Use      Use
+	Window   Window
 	// ElsewhereState is set when the partner of a call or result may lie on
 	// the provider's side (previous_response_id and its kind).
 	ElsewhereState bool
