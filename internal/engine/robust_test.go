@@ -642,7 +642,11 @@ func (l *load) run(t testing.TB, n int, text []byte) {
 // TestLoads: everything in a large transcript is counted exactly.
 func TestLoads(t *testing.T) {
 	for _, l := range loads {
-		t.Run(l.name, func(t *testing.T) { l.run(t, l.n, l.text(l.n)) })
+		n := l.n
+		if raceEnabled() {
+			n /= 10
+		}
+		t.Run(l.name, func(t *testing.T) { l.run(t, n, l.text(n)) })
 	}
 }
 
