@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -362,6 +363,24 @@ func TestCounts(t *testing.T) {
 				t.Errorf("%d records, %d skipped, faults %v, keys %v, links %v", f.Records, f.Skipped, f.Faults, f.Keys, f.Links)
 			}
 		})
+	}
+}
+
+// TestSpansOnce has attributes that hold messages in two forms: each is read
+// once, the plain ones too.
+func TestSpansOnce(t *testing.T) {
+	span := func(members string) string {
+		return `{"traceId":"t","id":"o","startTime":"2026-01-01T00:00:00Z",` + members + `}`
+	}
+	want := []string{"openai-chat, a trace: 3 messages, 1 calls, 1 results"}
+	for _, c := range []struct{ name, text string }{
+		{"a message as output, the input as text", span(`"input":` + strconv.Quote(list(user, chatCall)) + `,"output":` + chatResult)},
+		{"lists, one as text", span(`"input":` + strconv.Quote(list(user, chatCall)) + `,"output":` + list(chatResult))},
+		{"a list of which one is text", span(`"input":[` + strconv.Quote(user) + `,` + chatCall + `,` + chatResult + `],"output":"ok"`)},
+	} {
+		if _, convs, reason := read(t, c.text, detect.Options{}); !slices.Equal(convs, want) {
+			t.Errorf("%s: %q, want %q%s", c.name, convs, want, reason)
+		}
 	}
 }
 

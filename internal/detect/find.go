@@ -99,7 +99,7 @@ func find(set *dialect.Set, v transcript.Value) []place {
 }
 
 func finderOf(set *dialect.Set, v transcript.Value) *finder {
-	f := &finder{set: set}
+	f := &finder{set: set, taken: map[transcript.Span]bool{}}
 	f.value(v, nil, place{}, 0)
 	for i := 0; i < len(f.sums) && len(f.found) == 0; i++ {
 		f.sums[i]()
@@ -114,11 +114,16 @@ type finder struct {
 	// sums look into what repeats the messages of other spans.
 	sums []func()
 	// taken are values whose messages are found already.
-	taken []transcript.Span
+	taken map[transcript.Span]bool
+}
+
+// isTaken reports whether the messages of a value are found already.
+func (f *finder) isTaken(v transcript.Value, ctx place) bool {
+	return ctx.unfolded == nil && len(f.taken) > 0 && f.taken[v.Span()]
 }
 
 func (f *finder) value(v transcript.Value, path []string, ctx place, depth int) {
-	if depth > maxFindDepth || ctx.unfolded == nil && len(f.taken) > 0 && slices.Contains(f.taken, v.Span()) {
+	if depth > maxFindDepth || f.isTaken(v, ctx) {
 		return
 	}
 	switch v.Kind() {
@@ -221,7 +226,7 @@ func (f *finder) object(v transcript.Value, path []string, ctx place, depth int)
 		break
 	}
 	for _, m := range members {
-		if k := m.val.Kind(); used[m.key] || k != transcript.Array && k != transcript.Object {
+		if k := m.val.Kind(); used[m.key] || k != transcript.Array && k != transcript.Object || f.isTaken(m.val, ctx) {
 			continue
 		}
 		if of, is := copies[m.key]; is && slices.ContainsFunc(of, has) {

@@ -131,9 +131,6 @@ func (f *finder) told(t *telling, holder transcript.Value, list []member, path [
 		// It is found where it stands.
 		return slices.ContainsFunc(w.plain, func(p plainAttribute) bool { return len(find(f.set, p.val)) > 0 })
 	}
-	for _, p := range w.plain {
-		f.taken = append(f.taken, p.val.Span())
-	}
 	before := len(f.found)
 	ctx.unfolded, ctx.traced = w.u, true
 	if t.dialect != nil {
@@ -146,7 +143,13 @@ func (f *finder) told(t *telling, holder transcript.Value, list []member, path [
 	} else {
 		f.object(v, path, ctx, maxFindDepth/2)
 	}
-	return len(f.found) > before
+	if len(f.found) == before {
+		return false
+	}
+	for _, at := range w.read {
+		f.taken[at] = true
+	}
+	return true
 }
 
 // An attribute is what an attribute of a name holds: the rest of the name, ""
@@ -205,6 +208,7 @@ type attributeWriter struct {
 	unfolded bool // something of it stands in another form
 	spread   bool // over several attributes
 	plain    []plainAttribute
+	read     []transcript.Span // the lists and objects that they are put together from
 }
 
 // A plainAttribute holds messages as they are.
@@ -223,6 +227,11 @@ func (w *attributeWriter) write(holder transcript.Value, list []member) {
 		attrs := attributes(list, name)
 		if name == w.out && len(attrs) == 0 && w.call != "" {
 			attrs = attributes(list, w.call)
+		}
+		for _, a := range attrs {
+			if k := a.val.Kind(); k == transcript.Array || k == transcript.Object {
+				w.read = append(w.read, a.val.Span())
+			}
 		}
 		whole := slices.IndexFunc(attrs, func(a attribute) bool { return a.rest == nil })
 		switch {
@@ -455,7 +464,7 @@ func (f *finder) spoken(list transcript.Value, path []string, ctx place) bool {
 	if len(f.found) == before {
 		return false
 	}
-	f.taken = append(f.taken, list.Span())
+	f.taken[list.Span()] = true
 	return true
 }
 
