@@ -667,6 +667,17 @@ func onlyText(v transcript.Value) bool {
 	return text
 }
 
+// typed marks what a human says in a list of messages of which their agent
+// rebuilds the history: what a user's message says that holds no result.
+func typed(c *transcript.Conversation) {
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		if m.Role == transcript.RoleUser && m.BlockLo < m.BlockHi && !slices.ContainsFunc(c.Blocks[m.BlockLo:m.BlockHi], func(b transcript.Block) bool { return b.Kind == transcript.BlockResult }) {
+			m.Flags |= transcript.MessageTyped
+		}
+	}
+}
+
 // finish settles what is known only when all elements have been read.
 func (r *reader) finish(q *sequence) {
 	d := q.primary
@@ -675,6 +686,9 @@ func (r *reader) finish(q *sequence) {
 	}
 	q.b.Conv.Dialect = d.Name
 	q.b.Conv.Window = d.Window
+	if d.Window == transcript.WindowLog {
+		typed(q.b.Conv)
+	}
 	if d.Slice {
 		q.b.Conv.Slice, q.b.Conv.Use = true, transcript.UseTrace
 	}

@@ -41,6 +41,9 @@ type Blocks struct {
 	Inline bool
 	// Joined is set where messages of the model in a row are one turn.
 	Joined bool
+	// GoesOn leads to the ids of those calls of a message whose tools go on when
+	// the turn is over.
+	GoesOn Path
 	// Aborted and Hidden hold of messages whose writer gave them up, and of
 	// those that are not sent: any of them.
 	Aborted, Hidden []Cond
@@ -403,6 +406,7 @@ func (r *blocksReader) read(v transcript.Value) bool {
 		r.result(v, r.Own, role)
 		return true
 	}
+	defer r.goOn(v)
 	switch content.Kind() {
 	case transcript.String:
 		r.b.Block(transcript.BlockText, content, textFlags(content))
@@ -418,6 +422,21 @@ func (r *blocksReader) read(v transcript.Value) bool {
 		markHollow(m, content)
 	}
 	return true
+}
+
+// goOn notes which calls of a message go on when the turn is over.
+func (r *blocksReader) goOn(v transcript.Value) {
+	if r.GoesOn == "" {
+		return
+	}
+	m := r.b.Message()
+	for _, id := range r.GoesOn.In(v).Elements() {
+		for _, block := range r.b.Conv.Blocks[m.BlockLo:m.BlockHi] {
+			if call := block.Ref; block.Kind == transcript.BlockCall && r.b.Conv.Calls[call].ID.Raw == string(id.Raw()) {
+				r.b.Conv.Calls[call].GoesOn = true
+			}
+		}
+	}
 }
 
 // aside reads the calls beside the blocks, unless a block is a call.

@@ -259,6 +259,7 @@ func (d *Dialect) Bare() bool { return d.Log == nil || d.Log.Bare }
 func All() []*Dialect {
 	return []*Dialect{
 		ClaudeCode,
+		ADK,
 		Gemini,
 		Bedrock,
 		AISDK,

@@ -8,7 +8,7 @@ var Gemini = &Dialect{
 	Name:    "gemini",
 	Title:   "Gemini contents",
 	Summary: "Contents of parts: functionCall, answered by functionResponse in the next user content.",
-	Where:   "request bodies, Gemini CLI checkpoints, sessions and evaluation sets of the Agent Development Kit, recorded fixtures",
+	Where:   "request bodies, Gemini CLI checkpoints, evaluation sets of the Agent Development Kit, recorded fixtures",
 	Example: `{"role":"model","parts":[{"functionCall":{"name":"ls","args":{}}}]}
 {"role":"user","parts":[{"functionResponse":{"name":"ls","response":{"output":"a.txt"}}}]}`,
 	Provider: "gemini",

@@ -95,7 +95,7 @@ var ownDialect = map[string]string{
 	"codex-exec-json": "codex-exec", "openhands": "openhands",
 	"sharegpt": "sharegpt", "grok-chat": "grok-chat", "hermes-session": "openai-chat", "vibe": "openai-chat",
 	"codewhale":       "anthropic",
-	"gemini-contents": "gemini", "gemini-adk": "gemini", "bedrock-converse": "bedrock", "aisdk": "ai-sdk", "goose": "goose",
+	"gemini-contents": "gemini", "gemini-adk": "adk", "bedrock-converse": "bedrock", "aisdk": "ai-sdk", "goose": "goose",
 	"pydantic-ai": "pydantic-ai", "meai": "meai", "semantic-kernel": "semantic-kernel", "amp-thread": "amp", "otel": "otel",
 	"vscode-copilot-chat": "vscode-chat",
 	"musecode":            "muse-code", "trae": "trae", "deepseek-harness": "deepseek-harness", "kimi": "kimi-wire",
@@ -113,6 +113,9 @@ var spelled = map[string]string{
 	"droid_stream_json_large.jsonl":                               "droid-stream-json",
 	"droid_stream_json_small.jsonl":                               "droid-stream-json",
 	"droid_stream_json_schema_drift.jsonl":                        "droid-stream-json",
+	// An evaluation set, and a session beside the requests that came of it.
+	"order_query.test.json":                            "gemini",
+	"context_update_test_successful_test.session.json": "gemini",
 	// Traces of programs that speak to their models in these dialects.
 	"ai-sdk-v4.log-payloads.json":                    "openai-chat",
 	"vercel-aisdk-2025-11-17.chatml.json":            "openai-chat",

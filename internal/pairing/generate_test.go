@@ -301,6 +301,9 @@ func (m *maker) wildTurn(turn string, ids []string, results bool) {
 	if m.one(16) && len(m.Conv.Calls) > 0 {
 		m.Conv.Calls[len(m.Conv.Calls)-1].Hosted = true
 	}
+	if m.one(16) && len(of) > 0 {
+		m.Conv.Calls[len(m.Conv.Calls)-1].GoesOn = true
+	}
 	for results && len(of) > 0 {
 		k := m.n(len(of) + 1)
 		if k == len(of) {

@@ -38,7 +38,7 @@ type State uint8
 const (
 	Answered    State = iota
 	Missing           // no result is to be found
-	Pending           // no result yet: nothing but results of its own turn follows
+	Pending           // no result yet: nothing but results of its own turn follows, or its tool goes on
 	Interrupted       // no result, and the writer marked the turn as aborted
 	Copy              // an identical copy of another call of its turn
 	Unclear           // without a usable id, and not to be paired uniquely
@@ -87,12 +87,13 @@ const (
 	Orphan         // its call is nowhere
 	Undecided      // without a usable id, and not to be paired uniquely
 	Ignored        // a replay
+	Update         // its call has been answered already, and its tool goes on
 )
 
 // A Leftover is what a result turned out to be, Answers included.
 type Leftover struct {
 	Fate Fate
-	// Call is the call it answers, or repeats the answer of; -1 for none.
+	// Call is the call it answers, or was answered before; -1 for none.
 	Call int32
 	// Surplus is set for as many Undecided results of a turn as there are more
 	// results than calls.
@@ -549,7 +550,11 @@ func (g *group) forwardIn(u *use, between []occurrence, next *use) {
 			of = next
 		}
 		// A use begins with a call, and is answered from that on.
-		g.out.Results[o.index] = Leftover{Fate: Duplicate, Call: g.all[of.lo].index}
+		fate, call := Duplicate, g.all[of.lo].index
+		if u != nil && g.conv.Calls[call].GoesOn {
+			fate = Update
+		}
+		g.out.Results[o.index] = Leftover{Fate: fate, Call: call}
 	}
 }
 
@@ -716,7 +721,7 @@ func (p *pairer) finish() {
 		case aborted[turn], c.Calls[i].State == transcript.CallInterrupted:
 			x.State = Interrupted
 		case c.Calls[i].State == transcript.CallPassed:
-		case pending[turn], p.goesOn(&c.Calls[i]) && p.spokenLast() == turn:
+		case pending[turn], c.Calls[i].GoesOn, p.goesOn(&c.Calls[i]) && p.spokenLast() == turn:
 			x.State = Pending
 		}
 	}
@@ -795,7 +800,7 @@ func (p *pairer) resultsOf(msg int32) int32 {
 		}
 		now := p.window[c.Blocks[b].Ref] // of a result without an id
 		switch l := p.out.Results[c.Blocks[b].Ref]; l.Fate {
-		case Answers, Duplicate:
+		case Answers, Duplicate, Update:
 			now = p.turn(c.Calls[l.Call].Message)
 		case Undecided:
 		default:

@@ -70,7 +70,7 @@ func consistent(c *transcript.Conversation, p Pairing) error {
 			if p.Calls[l.Call].Result != int32(i) {
 				return fmt.Errorf("result %d answers call %d, which has %d", i, l.Call, p.Calls[l.Call].Result)
 			}
-		case Duplicate:
+		case Duplicate, Update:
 			if p.Calls[l.Call].State != Answered {
 				return fmt.Errorf("result %d repeats the answer of call %d, which has none", i, l.Call)
 			}

@@ -297,11 +297,14 @@ func (r *reference) leftovers(c Confidence) {
 			r.answer(r.firstOpen(next), res, Before, c, 1)
 			continue
 		}
+		fate := Duplicate
 		if use == noBlock {
 			use = r.calls(r.keys[res])[0]
+		} else if r.c.Calls[r.ref(use)].GoesOn {
+			fate = Update
 		}
 		r.open[res] = false
-		r.out.Results[r.ref(res)] = Leftover{Fate: Duplicate, Call: r.ref(use)}
+		r.out.Results[r.ref(res)] = Leftover{Fate: fate, Call: r.ref(use)}
 	}
 }
 
@@ -434,7 +437,7 @@ func (r *reference) states() {
 		case x.State != Missing || !slices.Contains(r.msgs, r.c.Calls[i].Message):
 		case r.aborted(turn):
 			x.State = Interrupted
-		case r.pending(turn):
+		case r.pending(turn), r.c.Calls[i].GoesOn:
 			x.State = Pending
 		}
 	}
@@ -474,7 +477,7 @@ func (r *reference) closes(turn, m int32) bool {
 		}
 		of := int32(-1)
 		switch l := r.out.Results[r.ref(b)]; l.Fate {
-		case Answers, Duplicate:
+		case Answers, Duplicate, Update:
 			of = r.c.Messages[r.c.Calls[l.Call].Message].Turn
 		case Undecided:
 			of = r.near(b)

@@ -8,12 +8,13 @@ import (
 
 var pendingToolCall = &Rule{
 	Name: "pending-tool-call", Category: Pairing,
-	Severity:   "warning; info in datasets, traces and for a call that waits for approval; error with --send and in a request body",
+	Severity:   "warning; info in datasets, traces and for a call that waits for approval or whose tool goes on; error with --send and in a request body",
 	Summary:    "A call in the last turn has no result yet",
 	Points:     []profile.Point{profile.Missing},
 	Strategies: []string{"leave", "insert", "strip"},
 	Doc: `Nothing but results of its own turn follows the call: the tool is still running,
-waits for approval, or was interrupted. Saved like this the history is fine; sent
+waits for approval, or was interrupted. A tool that the Agent Development Kit lists
+as long-running may answer at any later time. Saved like this the history is fine; sent
 like this it is refused, so that with ` + "`--send`" + ` and in a request body it is an
 error. In training data the last call is often what is to be learnt.
 
@@ -37,7 +38,7 @@ error. In training data the last call is often what is to be learnt.
 			switch {
 			case c.Send, c.Use == transcript.UseBody:
 				f.Severity = Error
-			case call.State == transcript.CallWaiting, c.Use == transcript.UseDataset, c.Use == transcript.UseTrace:
+			case call.State == transcript.CallWaiting, call.GoesOn, c.Use == transcript.UseDataset, c.Use == transcript.UseTrace:
 				f.Severity = Info
 			}
 			if c.Send {

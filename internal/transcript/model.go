@@ -419,6 +419,9 @@ type Call struct {
 	// Unread marks a call whose writer could not make out what was called: it
 	// names no tool.
 	Unread bool
+	// GoesOn marks a call whose tool goes on when the turn is over: its result may
+	// come at any time, and more than once, of which the last counts.
+	GoesOn bool
 	// WrongRole marks a call in a message whose role cannot make one.
 	WrongRole bool
 }

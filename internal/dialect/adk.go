@@ -1,0 +1,37 @@
+package dialect
+
+import "github.com/toolguard/toolguard/internal/transcript"
+
+// ADK is the dialect of the events of the Agent Development Kit, each of which
+// holds a Gemini content. The kit brings what answers a call to it before it
+// sends them, whatever other agents did in between.
+var ADK = &Dialect{
+	Name:    "adk",
+	Title:   "Agent Development Kit events",
+	Summary: "Events that each hold a Gemini content; results answer calls of their id, wherever they stand.",
+	Where:   "sessions of the Agent Development Kit: adk run --save_session, exports of adk web, lists of events",
+	Example: `{"content":{"role":"model","parts":[{"functionCall":{"id":"adk-1","name":"ls","args":{}}}]},"invocationId":"e-1","author":"agent","id":"E1"}
+{"content":{"role":"user","parts":[{"functionResponse":{"id":"adk-1","name":"ls","response":{"result":"a.txt"}}}]},"invocationId":"e-1","author":"agent","id":"E2"}`,
+	Provider: "gemini",
+	Window:   transcript.WindowLog,
+	Marks:    []string{"invocationId", "invocation_id"},
+	Members: map[transcript.Member]Path{
+		transcript.MemberArguments:     geminiMembers[transcript.MemberArguments],
+		transcript.MemberSignature:     geminiMembers[transcript.MemberSignature],
+		transcript.MemberResultName:    geminiMembers[transcript.MemberResultName],
+		transcript.MemberResultContent: geminiMembers[transcript.MemberResultContent],
+		transcript.MemberContent:       "content.parts", transcript.MemberLastText: "content.parts.-1.text",
+	},
+	Driver: &Blocks{
+		Role: "content.role", NoRole: "user", Content: "content.parts", Mark: "invocationId|invocation_id",
+		Positional: true, Inline: true, Only: true,
+		Parts:  geminiBlocks.Parts,
+		GoesOn: "longRunningToolIds|long_running_tool_ids",
+		Skip:   []Cond{{At: "invocationId|invocation_id"}, {At: "content.parts", Not: true}},
+		Message: []Form{{
+			JSON: `{"content":{"role":"user","parts":"$blocks"}}`,
+			Copy: []string{"invocationId", "invocation_id", "author", "branch", "timestamp"},
+		}},
+		TextBlock: geminiBlocks.TextBlock,
+	},
+}
