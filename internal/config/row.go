@@ -450,7 +450,7 @@ func words(t reflect.Type) []string {
 	case reflect.TypeFor[dialect.PartKind]():
 		return []string{
 			string(dialect.PartText), string(dialect.PartCall), string(dialect.PartResult), string(dialect.PartServerCall),
-			string(dialect.PartServerResult), string(dialect.PartReasoning), string(dialect.PartMedia), string(dialect.PartState), string(dialect.PartOther),
+			string(dialect.PartServerResult), string(dialect.PartReasoning), string(dialect.PartMedia), string(dialect.PartState), string(dialect.PartAside), string(dialect.PartOther),
 		}
 	}
 	return nil

@@ -169,7 +169,7 @@ func TestRowErrors(t *testing.T) {
 		{events + "results = [{ type = 'r', id = 'i' }]\nsays = [{ type = 's', text = 't', role = 'user', calls = 'c' }]", "9:11: events.says needs call"},
 		{events + "results = [{ type = 'r', id = 'i' }]\nroles = ['user']", "9:1: want a table for events.roles"},
 		{blocks, "5:10: blocks needs parts"},
-		{blocks + "parts = [{ is = 'cal', tag = 't' }]", `8:17: unknown kind of part "cal"; known are text, call, result, server-call, server-result, reasoning, media, state, other`},
+		{blocks + "parts = [{ is = 'cal', tag = 't' }]", `8:17: unknown kind of part "cal"; known are text, call, result, server-call, server-result, reasoning, media, state, aside, other`},
 		{blocks + "parts = [{ is = 'call', tag = 't', want = 'strings' }]", `8:43: unknown form of arguments "strings"; known are any, string, object`},
 		{blocks + "parts = [{ is = 'text', tag = 't' }]", `5:10: blocks needs a part that is "call"`},
 		{blocks + "[[dialect.blocks.parts]]\nis = 'call'", "8:18: blocks.parts needs tag or key"},

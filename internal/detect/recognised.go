@@ -63,6 +63,63 @@ var formats = []recognised{
 		is: func(v transcript.Value) bool { return has(first(v), "uuid", "chat_messages") },
 	},
 	{
+		reason: "what Cline or Roo shows of a task, which has no calls and no results, so that there is nothing to pair; " +
+			"check api_conversation_history.json beside it",
+		is: func(v transcript.Value) bool {
+			v = first(v)
+			return has(v, "ts", "type") && (has(v, "say") || has(v, "ask"))
+		},
+	},
+	{
+		reason: "a log of JSON-RPC, as MCP clients and servers keep it, which has requests to tools and no messages of a model, so that there is nothing to pair; " +
+			"check the history of the agent that made them",
+		is: func(v transcript.Value) bool { return has(first(v), "jsonrpc") },
+		// Updates of a session tell of calls.
+		against: func(v transcript.Value) bool {
+			return bytes.HasPrefix(first(v).Get("method").Text(), []byte("session/"))
+		},
+		bulk: true,
+	},
+	{
+		reason: "the steps of a smolagents run, whose observations name no call, so that there is nothing to pair; " +
+			"check the messages that the model was sent, as write_memory_to_messages() gives them",
+		is: func(v transcript.Value) bool {
+			v = first(v)
+			if steps := v.Get("steps"); steps.Kind() == transcript.Array {
+				for _, e := range steps.Elements() {
+					if smolStep(e) {
+						return true
+					}
+				}
+			}
+			return smolStep(v)
+		},
+	},
+	{
+		reason: "a Zed thread, which keeps the results of a message beside its calls by their ids and sends them itself, so that there is nothing to pair; " +
+			"check what the agent sends, as its API logs it",
+		is: func(v transcript.Value) bool {
+			for _, e := range v.Get("messages").Elements() {
+				if has(e, "Agent.content") || has(e, "User.content") {
+					return true
+				}
+			}
+			return false
+		},
+	},
+	{
+		reason: "a recording of HTTP requests that holds their bodies as text, which is not read; " +
+			"save the body of a request as a file of its own, as jq -r does with its text, to check it",
+		is: func(v transcript.Value) bool {
+			for _, e := range append(elements(dialect.Path("log.entries").In(v)), elements(v.Get("interactions"))...) {
+				if has(e, "request.method") && has(e, "response") {
+					return true
+				}
+			}
+			return false
+		},
+	},
+	{
 		reason: streamReason, bulk: true,
 		is: func(v transcript.Value) bool { return streamed(first(v)) },
 		against: func(v transcript.Value) bool {
@@ -162,6 +219,20 @@ func (r *recognition) reason() string {
 	return ""
 }
 
+// smolStep reports whether v is a step of smolagents.
+func smolStep(v transcript.Value) bool {
+	return has(v, "step_number") && (has(v, "model_output") || has(v, "observations") || has(v, "action_output"))
+}
+
+// elements returns the elements of a list.
+func elements(v transcript.Value) []transcript.Value {
+	var out []transcript.Value
+	for _, e := range v.Elements() {
+		out = append(out, e)
+	}
+	return out
+}
+
 func has(v transcript.Value, paths ...dialect.Path) bool {
 	return v.Kind() == transcript.Object && !slices.ContainsFunc(paths, func(p dialect.Path) bool { return !p.In(v).Exists() })
 }
@@ -176,9 +247,5 @@ func first(v transcript.Value) transcript.Value {
 
 // blocks returns the blocks of the message in a record.
 func blocks(v transcript.Value) []transcript.Value {
-	var out []transcript.Value
-	for _, b := range dialect.Path("message.content").In(v).Elements() {
-		out = append(out, b)
-	}
-	return out
+	return elements(dialect.Path("message.content").In(v))
 }

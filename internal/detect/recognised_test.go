@@ -18,6 +18,13 @@ func TestRecognised(t *testing.T) {
 		"chatgpt-export.json":   "a ChatGPT export, ",
 		"claude-ai-export.json": "a claude.ai export, ",
 		"run-events.jsonl":      "a stream of events from a Pydantic AI app, ",
+		"ui_messages.json":      "what Cline or Roo shows of a task, ",
+		"mcp.jsonl":             "a log of JSON-RPC, ",
+		"smolagents-steps.json": "the steps of a smolagents run, ",
+		"smolagents-run.json":   "the steps of a smolagents run, ",
+		"zed-thread.json":       "a Zed thread, ",
+		"recorded.har":          "a recording of HTTP requests ",
+		"cassette.json":         "a recording of HTTP requests ",
 		"sessions.db":           "an SQLite database, ",
 		"log.eval":              "a zip archive, ",
 

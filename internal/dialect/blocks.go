@@ -75,6 +75,7 @@ const (
 	PartReasoning    PartKind = "reasoning"
 	PartMedia        PartKind = "media"
 	PartState        PartKind = "state" // it says of a call that it goes on
+	PartAside        PartKind = "aside" // it is for a human, and no model is sent it
 	PartOther        PartKind = "other" // known, and nothing to check
 )
 
@@ -391,6 +392,9 @@ func (r *blocksReader) read(v transcript.Value) bool {
 	if r.Joined && role == transcript.RoleAssistant && r.model {
 		r.b.SameTurn()
 	}
+	if r.model && role == transcript.RoleAssistant && r.asides(content) {
+		r.b.SameTurn() // nothing of it is sent, so that it does not come between
+	}
 	r.model = role == transcript.RoleAssistant
 	for i := range r.Aborted {
 		if r.Aborted[i].says(f[3+i]) {
@@ -422,6 +426,16 @@ func (r *blocksReader) read(v transcript.Value) bool {
 		markHollow(m, content)
 	}
 	return true
+}
+
+// asides reports whether content is nothing but what no model is sent.
+func (d *Blocks) asides(content transcript.Value) bool {
+	for _, block := range content.Elements() {
+		if p := d.kindOf(block); p == nil || p.Is != PartState && p.Is != PartAside {
+			return false
+		}
+	}
+	return content.First().Exists()
 }
 
 // goOn notes which calls of a message go on when the turn is over.
@@ -479,6 +493,8 @@ func (r *blocksReader) block(v transcript.Value, role transcript.Role) {
 		r.result(v, p, role)
 	case PartState:
 		r.state(v, p)
+	case PartAside:
+		r.b.Fields(v, nil, nil)
 	case PartText:
 		var f [1]transcript.Value
 		fields(r.b, v, []Path{p.Text}, f[:])

@@ -277,6 +277,7 @@ func All() []*Dialect {
 		Kiro,
 		Inspect,
 		ClaudeStreamJSON,
+		CursorStreamJSON,
 		QwenCode,
 		Codex,
 		CopilotCLI,

@@ -35,6 +35,9 @@ type Saying struct {
 type CallEvent struct {
 	Type     string
 	ID, Name Path
+	// Keyed leads to an object of which the first member that is one is named as
+	// the tool, where Name leads nowhere.
+	Keyed Path
 	// Turn is what the events of one message share.
 	Turn Path
 	// Args are the arguments, "" where they are not to be checked.
@@ -236,7 +239,8 @@ func (r *eventsReader) read(v transcript.Value, c *CallEvent) {
 		return
 	}
 	r.made[key], r.told[key] = true, c.Again
-	call := transcript.Call{ID: transcript.TokenOf(id, v.Span()), Name: transcript.TokenOf(c.Name.In(v), v.Span()), Form: transcript.ArgsText}
+	name, keyed := c.named(v)
+	call := transcript.Call{ID: transcript.TokenOf(id, v.Span()), Name: transcript.TokenOf(name, v.Span()), Form: transcript.ArgsText, NameInTag: keyed}
 	if c.Args != "" {
 		setArgs(r.b, &call, c.Args.In(v), c.Want)
 	}
@@ -245,6 +249,20 @@ func (r *eventsReader) read(v transcript.Value, c *CallEvent) {
 		r.done[key] = true
 		r.answer(v, id, c.Payload, false)
 	}
+}
+
+// named returns what a call names its tool by, and whether that is the name of a
+// member.
+func (c *CallEvent) named(v transcript.Value) (name transcript.Value, keyed bool) {
+	if name = c.Name.In(v); name.Exists() || c.Keyed == "" {
+		return name, false
+	}
+	for k, val := range c.Keyed.In(v).Members() {
+		if val.Kind() == transcript.Object {
+			return k, true
+		}
+	}
+	return name, false
 }
 
 func (r *eventsReader) answer(v, id transcript.Value, payload Path, failed bool) {

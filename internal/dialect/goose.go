@@ -16,7 +16,12 @@ var gooseBlocks = &Blocks{
 		{Is: PartReasoning, Tag: "redactedThinking", Signature: "data"},
 		{Is: PartMedia, Tag: "image"},
 		{Is: PartState, Tag: "toolConfirmationRequest", ID: "id", State: transcript.CallWaiting},
-		{Is: PartOther, Tag: "actionRequired"},
+		{
+			Is: PartState, Tag: "actionRequired", With: []Cond{{At: "data.actionType", Is: []string{"toolConfirmation"}}},
+			ID: "data.id", State: transcript.CallWaiting,
+		},
+		{Is: PartAside, Tag: "actionRequired"},
+		{Is: PartAside, Tag: "systemNotification"},
 	},
 	Hidden:    []Cond{{At: "metadata.agentVisible", Is: []string{"false"}}},
 	Message:   []Form{{JSON: `{"role":"user","content":"$blocks"}`, Copy: []string{"created", "metadata"}}},
@@ -33,7 +38,7 @@ var Goose = &Dialect{
 {"role":"user","created":2,"content":[{"type":"toolResponse","id":"r1","toolResult":{"status":"success","value":{"content":[{"type":"text","text":"a.txt"}],"isError":false}}}]}`,
 	Provider: "neutral",
 	Window:   transcript.WindowUser,
-	Marks:    []string{"toolRequest", "toolResponse", "frontendToolRequest", "toolConfirmationRequest", "actionRequired"},
+	Marks:    []string{"toolRequest", "toolResponse", "frontendToolRequest", "toolConfirmationRequest", "actionRequired", "systemNotification"},
 	Members: map[transcript.Member]Path{
 		transcript.MemberArguments: "toolCall.value.arguments|toolCall.arguments",
 		transcript.MemberContent:   "content", transcript.MemberLastText: "content.-1.text",

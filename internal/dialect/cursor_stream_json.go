@@ -1,0 +1,33 @@
+package dialect
+
+import "github.com/toolguard/toolguard/internal/transcript"
+
+// CursorStreamJSON is what Cursor's command line prints while it runs. What a
+// call is of is told by the member that holds it.
+var CursorStreamJSON = &Dialect{
+	Name:    "cursor-stream-json",
+	Title:   "Cursor stream-json",
+	Summary: "A log of printed events: a tool_call that has started, answered by one of its call_id that has completed.",
+	Where:   "output of cursor-agent -p --output-format stream-json",
+	Example: `{"type":"tool_call","subtype":"started","call_id":"call_1","tool_call":{"readToolCall":{"args":{"path":"a.txt"}}},"session_id":"s"}
+{"type":"tool_call","subtype":"completed","call_id":"call_1","tool_call":{"readToolCall":{"args":{"path":"a.txt"},"result":{"success":{"content":"a"}}}},"session_id":"s"}`,
+	Provider:  "neutral",
+	Window:    transcript.WindowLog,
+	CheckOnly: "it is a copy of what was printed, and nothing is ever resumed from it",
+	Driver: &Events{
+		Type: "subtype|type",
+		Says: []Saying{
+			{Type: "user", Role: transcript.RoleUser, Text: "message.content"},
+			{Type: "assistant", Role: transcript.RoleAssistant, Text: "message.content"},
+		},
+		Calls:   []CallEvent{{Type: "started", ID: "call_id", Name: "tool_call.function.name", Keyed: "tool_call"}},
+		Results: []ResultEvent{{Type: "completed", ID: "call_id", Payload: "tool_call"}},
+	},
+	Log: &Log{
+		Type: "type", Subtype: "subtype", Speaks: []string{"tool_call", "user", "assistant"},
+		Kinds: []string{"system", "result", "thinking"},
+		// Messages alone could be printed by Claude Code as well, whose turn is first.
+		Evidence: []string{"tool_call", "session_id"}, Unlike: []string{"uuid", "parent_tool_use_id", "toolCallId"},
+		Time: "timestamp_ms",
+	},
+}
