@@ -112,7 +112,8 @@ var formats = []recognised{
 			"save the body of a request as a file of its own, as jq -r does with its text, to check it",
 		is: func(v transcript.Value) bool {
 			for _, e := range append(elements(dialect.Path("log.entries").In(v)), elements(v.Get("interactions"))...) {
-				if has(e, "request.method") && has(e, "response") {
+				body := dialect.Path("request.postData.text|request.body.string|request.body").In(e)
+				if has(e, "request.method", "response") && body.Kind() == transcript.String {
 					return true
 				}
 			}
