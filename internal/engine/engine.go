@@ -154,6 +154,9 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
+	if c.fix.passes() {
+		return c.report, nil
+	}
 	if err := c.settle(); err != nil {
 		return nil, err
 	}
@@ -424,7 +427,7 @@ func (c *checker) file(file *detect.File) {
 	if file.CheckOnly != "" {
 		c.withhold(c.report.Findings)
 		if c.fix != nil {
-			c.fix.edits, c.fix.repairs, c.fix.dropped, c.fix.logs = nil, nil, nil, nil
+			c.fix.edits, c.fix.repairs, c.fix.logs = nil, nil, nil
 		}
 	}
 	found := c.report.Findings[before:]
@@ -544,8 +547,10 @@ func (c *checker) settle() error {
 			f.EditAt = [2]transcript.Position{at[n], at[n+1]}
 			n += 2
 		}
-		if f.Excerpt, err = c.excerpt(f); err != nil {
-			return err
+		if c.fix.shown() {
+			if f.Excerpt, err = c.excerpt(f); err != nil {
+				return err
+			}
 		}
 	}
 	if err := c.pointers(); err != nil {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"maps"
 	"slices"
 
@@ -219,30 +218,25 @@ func (a *attempt) run(ctx context.Context, src *transcript.Source) (*Fixed, erro
 	out := &Fixed{}
 	pieces := transcript.NewPieces(src)
 	now := src
-	kept := map[uint64]bool{}   // payloads that an unsafe operation may drop
-	var has map[uint64]recorded // payloads that are there at last
-	moved := map[*transcript.Span]uint64{}
+	var had, has payloads // those of the original, and those that are there at last
+	var named waiver
+	moved := map[*transcript.Span]uint64{} // what was dropped and did not stand in the original as it was
 	for round := 0; ; round++ {
 		c := newChecker(now, opts.Options)
-		c.fix = &fixer{attempt: a}
-		if round > 0 {
-			c.fix.payloads = map[uint64]recorded{}
-		}
+		c.fix = &fixer{attempt: a, first: round == 0, payloads: payloads{src: now}}
 		rep, err := c.run(ctx)
 		if err != nil {
 			return nil, err
 		}
+		has = c.fix.payloads
 		if round == 0 {
-			out.Before = rep
-		} else {
-			out.Before.forget()
+			out.Before, had = rep, has
 		}
 		out.After = rep
 		wrong := slices.ContainsFunc(rep.Findings, func(f Finding) bool { return f.Severity == rules.Error })
 		if rep.File.CheckOnly != "" && (wrong || c.fix.withheld) {
 			return nil, &CheckOnlyError{rep.File.CheckOnly}
 		}
-		has = c.fix.payloads
 		if rep.Skipped != "" || len(c.fix.edits) == 0 {
 			break
 		}
@@ -252,27 +246,22 @@ func (a *attempt) run(ctx context.Context, src *transcript.Source) (*Fixed, erro
 				c.fix.touched,
 			}
 		}
-		for _, s := range c.fix.dropped {
-			h, err := payloadHash(now, s)
-			if err != nil {
-				return nil, err
-			}
-			kept[h] = true
-		}
 		for _, r := range c.fix.repairs {
 			for i, s := range r.Dropped {
 				var there bool
-				if r.Dropped[i], there = pieces.Original(s); there && r.Dropped[i].Len() == s.Len() {
+				if r.Dropped[i], there = whole(pieces, s); there {
+					named.add(r.Class, r.Dropped[i])
 					continue
 				}
 				h, err := payloadHash(now, s) // an earlier round has moved or changed it
 				if err != nil {
 					return nil, err
 				}
+				named.addHash(r.Class, h)
 				moved[&r.Dropped[i]] = h
 			}
-			out.Repairs = append(out.Repairs, r)
 		}
+		out.Repairs = append(out.Repairs, c.fix.repairs...)
 		pieces = pieces.Apply(c.fix.edits)
 		now = pieces.Source()
 		out.Rounds = round + 1
@@ -280,221 +269,55 @@ func (a *attempt) run(ctx context.Context, src *transcript.Source) (*Fixed, erro
 	if out.Rounds == 0 {
 		return out, nil
 	}
-	if len(pieces.Edits()) == 0 { // what was done was undone
+	if !pieces.Changed() { // what was done was undone
 		out.Repairs, out.Rounds = nil, 0
 		return out, nil
 	}
 	out.Pieces = pieces
-	had, err := payloads(ctx, src, opts)
+	if err := prove(out, &had, &has, &named); err != nil {
+		return nil, err
+	}
+	if len(moved) == 0 {
+		return out, nil
+	}
+	were, err := had.hashes()
 	if err != nil {
 		return nil, err
 	}
-	if err := prove(out, had, has, kept); err != nil {
-		return nil, err
-	}
 	for at, h := range moved {
-		if p, there := had[h]; there {
-			*at = p.at
+		if r, there := were[h]; there {
+			*at = r.at
 		}
 	}
 	return out, nil
 }
 
-// forget lets go of the texts around what was found, which are many when there
-// is much to repair.
-func (r *Report) forget() {
-	for i := range r.Findings {
-		r.Findings[i].Excerpt = Excerpt{}
-	}
+// whole returns where a span stood in the original, if it stood there as it is.
+func whole(p *transcript.Pieces, s transcript.Span) (transcript.Span, bool) {
+	was, there := p.Original(s)
+	return was, there && was.Len() == s.Len()
 }
 
-// seed makes hashes of payloads comparable within one run.
-var seed = maphash.MakeSeed()
+// shown reports whether what is found in this round is reported with all that
+// there is to say of it: it is what is there at last.
+func (x *fixer) shown() bool { return x == nil || len(x.edits) == 0 }
 
-func payloadHash(src *transcript.Source, s transcript.Span) (uint64, error) {
-	b, err := src.Bytes(s)
-	if err != nil {
-		return 0, err
-	}
-	return maphash.Bytes(seed, repair.Payload(b)), nil
-}
-
-// prove holds the repaired source against the original.
-func prove(f *Fixed, had, has map[uint64]recorded, dropped map[uint64]bool) error {
-	if f.After.Skipped != "" {
-		return &ProofError{"the result is no transcript any more: " + f.After.Skipped, nil}
-	}
-	if n, m := lost(f.Before.File), lost(f.After.File); m > n {
-		return &ProofError{fmt.Sprintf("%d records could not be read before, %d after", n, m), nil}
-	}
-	was, is := counts(f.Before), counts(f.After)
-	for _, r := range rules.All() {
-		name := family(r.Name)
-		if name == order && is[order]-was[order] <= settled(was, is) {
-			continue
-		}
-		if is[name] > was[name] {
-			return &ProofError{
-				fmt.Sprintf("%s was found %d times before and %d times after", name, was[name], is[name]),
-				worse(f, name),
-			}
-		}
-	}
-	gone := map[int]bool{} // conversations
-	first := int64(-1)
-	for h, p := range had {
-		if _, still := has[h]; !still && !dropped[h] {
-			gone[p.conversation] = true
-			if first < 0 || p.at.Start < first {
-				first = p.at.Start
-			}
-		}
-	}
-	if first >= 0 {
-		return &ProofError{fmt.Sprintf("the result payload at byte %d would be lost", first), gone}
-	}
-	return nil
-}
-
-// worse returns the conversations in which more of a family is found than
-// before, nil where that is not to be told.
-func worse(f *Fixed, name string) map[int]bool {
-	if f.Before.File.Conversations != f.After.File.Conversations {
-		return nil
-	}
-	more := map[int]int{}
-	count := func(r *Report, by int) {
-		for i := range r.Findings {
-			if fd := &r.Findings[i]; fd.Severity >= rules.Warning && family(fd.Rule.Name) == name {
-				more[fd.Conversation] += by
-			}
-		}
-	}
-	count(f.Before, -1)
-	count(f.After, 1)
-	out := map[int]bool{}
-	for c, n := range more {
-		if n > 0 {
-			out[c] = true
-		}
-	}
-	return out
-}
-
-// lost counts the records that cannot be read.
-func lost(f *detect.File) int {
-	n := 0
-	for _, fault := range f.Faults {
-		if fault.Unreadable() {
-			n++
-		}
-	}
-	return n
-}
-
-// family returns what a rule's findings count as in the proof. A call without a
-// result is one problem whichever rule reports it, and so are a result that
-// does not stand where it answers and a record that is torn: a repair beside it
-// may turn one into the other.
-func family(rule string) string {
-	switch rule {
-	case "pending-tool-call":
-		return "missing-tool-result"
-	case "orphan-tool-result", "result-before-call", "duplicate-tool-result":
-		return "misplaced-tool-result"
-	case "truncated-record":
-		return "invalid-json"
-	case "missing-arguments":
-		return "schema-violation"
-	case "consecutive-roles", "first-role", "last-role", "user-after-tool", "mixed-tool-result-message", "result-order-mismatch",
-		"reasoning-unreplayable":
-		return order
-	}
-	return rule
-}
-
-// order is the family of what providers want of the order of messages, and of the
-// reasoning in the last turns. It can come to light where a result is put in its
-// place.
-const order = "the order of messages"
-
-// settled counts the faults of other kinds that are there no more.
-func settled(was, is map[string]int) int {
-	n := 0
-	for name := range was {
-		if name != order {
-			n += was[name] - is[name]
-		}
-	}
-	return n
-}
-
-// counts counts errors and warnings by rule.
-func counts(r *Report) map[string]int {
-	out := map[string]int{}
-	for i := range r.Findings {
-		if r.Findings[i].Severity >= rules.Warning {
-			out[family(r.Findings[i].Rule.Name)]++
-		}
-	}
-	for name, n := range r.ignored {
-		out[family(name)] += n
-	}
-	return out
-}
-
-// A recorded is where the content of a recorded result stands.
-type recorded struct {
-	at           transcript.Span
-	conversation int
-}
-
-// payloads returns the recorded result payloads of a source, by hash, with
-// where each stands. Placeholders are not recorded content.
-func payloads(ctx context.Context, src *transcript.Source, opts FixOptions) (map[uint64]recorded, error) {
-	out := map[uint64]recorded{}
-	_, err := detect.Read(src, detect.Options{Dialects: opts.Dialects, Dialect: opts.Dialect}, func(c *transcript.Conversation) error {
-		return cmp.Or(addPayloads(out, src, c), ctx.Err())
-	})
-	if _, not := errors.AsType[*detect.ErrNotTranscript](err); not {
-		err = nil
-	}
-	return out, err
-}
-
-// addPayloads adds the payloads of a conversation.
-func addPayloads(to map[uint64]recorded, src *transcript.Source, c *transcript.Conversation) error {
-	var failed error
-	text := func(s transcript.Span) string {
-		b, err := src.Bytes(s)
-		failed = cmp.Or(failed, err)
-		return string(b)
-	}
-	for i := range c.Results {
-		if r := &c.Results[i]; !r.Payload.IsZero() && !rules.IsPlaceholder(c, r, text) {
-			h, err := payloadHash(src, r.Payload)
-			if err != nil {
-				return err
-			}
-			to[h] = recorded{r.Payload, c.Index}
-		}
-	}
-	return failed
-}
+// passes reports whether what is found in this round is not reported at all: it
+// is neither what was there at first nor what is there at last.
+func (x *fixer) passes() bool { return !x.shown() && !x.first }
 
 // A fixer collects the edits of one round.
 type fixer struct {
 	*attempt
+	first   bool                            // of the rounds
 	touched map[int]bool                    // conversations with edits in this round
 	logs    map[transcript.Span]*repair.Log // by the list of records, which is zero for lines
 	edits   []transcript.Edit
 	repairs []Repair
-	dropped []transcript.Span // payloads that unsafe operations drop
 	// withheld is set when a repair that is allowed was asked for where
 	// nothing is repaired.
 	withheld bool
-	// payloads are the recorded results, by hash; nil where they do not matter.
-	payloads map[uint64]recorded
+	payloads payloads
 }
 
 // done notes a repair.
@@ -509,11 +332,7 @@ func (x *fixer) done(conversation int, r Repair) {
 
 // conversation compiles what the findings of a conversation ask for.
 func (x *fixer) conversation(c *checker, conv *transcript.Conversation, pairs pairing.Pairing, prof *profile.Profile, found []Finding) error {
-	if x.payloads != nil {
-		if err := addPayloads(x.payloads, c.src, conv); err != nil {
-			return err
-		}
-	}
+	x.payloads.add(conv)
 	ops, rule := x.allowed(found)
 	if len(ops) == 0 {
 		return nil
@@ -617,9 +436,6 @@ func (x *fixer) note(plan *repair.Plan, op repair.Done, rule string) {
 	for _, g := range gone {
 		if s := conv.Results[g].Payload; !s.IsZero() {
 			r.Dropped = append(r.Dropped, s)
-			if op.Class == operation.Unsafe {
-				x.dropped = append(x.dropped, s)
-			}
 		}
 	}
 	x.done(conv.Index, r)
@@ -639,7 +455,7 @@ func (x *fixer) file(c *checker, found []Finding) error {
 		}
 	}
 	if len(ops) > 0 {
-		x.edits, x.repairs, x.dropped, x.logs = nil, nil, nil, nil
+		x.edits, x.repairs, x.logs = nil, nil, nil
 	}
 	if len(onBytes) > 0 {
 		edits, err := repair.Bytes(c.src, onBytes)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/toolguard/toolguard/internal/detect"
+	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -45,8 +47,10 @@ func TestProve(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ctx := context.Background()
-			before, after := transcript.FromBytes("before", []byte(c.before)), transcript.FromBytes("after", []byte(c.after))
+			before := transcript.FromBytes("before", []byte(c.before))
 			var f Fixed
+			f.Pieces = transcript.NewPieces(before).Apply([]transcript.Edit{{Span: transcript.Span{End: before.Size()}, Text: []byte(c.after)}})
+			after := f.Pieces.Source()
 			var err error
 			if f.Before, err = Check(ctx, before, Options{}); err != nil {
 				t.Fatal(err)
@@ -54,19 +58,19 @@ func TestProve(t *testing.T) {
 			if f.After, err = Check(ctx, after, Options{}); err != nil {
 				t.Fatal(err)
 			}
-			has, err := payloads(ctx, after, FixOptions{})
-			if err != nil {
-				t.Fatal(err)
+			had, has := payloads{src: before}, payloads{src: after}
+			for _, p := range []*payloads{&had, &has} {
+				if _, err := detect.Read(p.src, detect.Options{}, func(c *transcript.Conversation) error { p.add(c); return nil }); err != nil && p == &had {
+					t.Fatal(err)
+				}
 			}
-			had, err := payloads(ctx, before, FixOptions{})
-			if err != nil {
-				t.Fatal(err)
+			var named waiver
+			for _, r := range had.list {
+				if c.dropped {
+					named.add(operation.Unsafe, r.at)
+				}
 			}
-			named := map[uint64]bool{}
-			for h := range had {
-				named[h] = c.dropped
-			}
-			err = prove(&f, had, has, named)
+			err = prove(&f, &had, &has, &named)
 			if c.want == "" {
 				if err != nil {
 					t.Errorf("refused: %v", err)

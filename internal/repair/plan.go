@@ -157,13 +157,10 @@ func (p *Plan) reset() {
 	p.hulls = map[int32]bool{}
 	p.minted = map[int32]bool{}
 	p.texts = map[int32]int{}
-	if p.values == nil || p.read > maxRead {
-		p.values, p.read = map[int32]transcript.Value{}, 0
-	}
 }
 
-// maxRead is how many bytes of messages are kept from one compilation for the
-// next.
+// maxRead is how many bytes of messages are kept at hand, and few are read
+// twice for it: operations come in the order of messages.
 const maxRead = 4 << 20
 
 // batch carries out the operations of one phase, those on one turn together.
@@ -339,6 +336,9 @@ func (p *Plan) set(s transcript.Span, text string) {
 func (p *Plan) value(m int32) transcript.Value {
 	if v, ok := p.values[m]; ok {
 		return v
+	}
+	if p.values == nil || p.read > maxRead {
+		p.values, p.read = map[int32]transcript.Value{}, 0
 	}
 	v := p.at(p.Conv.Messages[m].Span()).Indexed()
 	p.values[m] = v

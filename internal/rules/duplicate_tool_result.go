@@ -140,17 +140,17 @@ func (c *Context) besides(res *transcript.Result, text string) (out []string) {
 // placeholder reports whether a result is the text that toolguard or another
 // tool puts in the place of one that was never recorded.
 func (c *Context) placeholder(res *transcript.Result) bool {
-	return IsPlaceholder(c.Conversation, res, c.Text)
+	return IsPlaceholder(res.Payload, c.Window, c.Text)
 }
 
-// IsPlaceholder reports whether a result of a conversation is a placeholder:
-// such a text is not recorded content.
-func IsPlaceholder(c *transcript.Conversation, res *transcript.Result, read func(transcript.Span) string) bool {
+// IsPlaceholder reports whether the payload of a result is a placeholder: such a
+// text is not recorded content.
+func IsPlaceholder(payload transcript.Span, window transcript.Window, read func(transcript.Span) string) bool {
 	const most = 512
-	if res.Payload.IsZero() || res.Payload.Len() > most {
+	if payload.IsZero() || payload.Len() > most {
 		return false
 	}
-	text := read(res.Payload)
+	text := read(payload)
 	if strings.HasPrefix(text, "[") || strings.HasPrefix(text, "{") {
 		// A list of one text block says the same as the text; with anything
 		// beside the text it says more.
@@ -174,7 +174,7 @@ func IsPlaceholder(c *transcript.Conversation, res *transcript.Result, read func
 			return true
 		}
 	}
-	return text == "aborted" && c.Window == transcript.WindowNext
+	return text == "aborted" && window == transcript.WindowNext
 }
 
 // placeholders are the texts, as JSON writes them, that tools are known to

@@ -3,6 +3,8 @@ package transcript
 import (
 	"bytes"
 	"io"
+	"iter"
+	"slices"
 	"sort"
 )
 
@@ -126,26 +128,44 @@ func (p *Pieces) Apply(edits []Edit) *Pieces {
 // Edits returns what was changed as edits of the original, in order. What was
 // changed back is left out.
 func (p *Pieces) Edits() []Edit {
-	var out []Edit
-	at := int64(0)
-	var text []byte
-	flush := func(to int64) {
-		if (to > at || len(text) > 0) && !p.same(Span{at, to}, text) {
-			out = append(out, Edit{Span{at, to}, text})
-		}
-		at, text = to, nil
+	return slices.Collect(p.changes())
+}
+
+// Changed reports whether anything was changed that was not changed back.
+func (p *Pieces) Changed() bool {
+	for range p.changes() {
+		return true
 	}
-	for i := range p.parts {
-		part := &p.parts[i]
-		if part.text != nil {
-			text = append(text, part.text...)
-			continue
+	return false
+}
+
+// changes yields the edits. New text that is in one piece is not copied.
+func (p *Pieces) changes() iter.Seq[Edit] {
+	return func(yield func(Edit) bool) {
+		at := int64(0)
+		var text []byte
+		for i := range len(p.parts) + 1 {
+			stays := Span{p.src.Size(), p.src.Size()}
+			if i < len(p.parts) {
+				part := &p.parts[i]
+				switch {
+				case part.text == nil:
+					stays = part.span
+				case text == nil:
+					text = slices.Clip(part.text)
+					continue
+				default:
+					text = append(text, part.text...)
+					continue
+				}
+			}
+			e := Edit{Span{at, stays.Start}, text}
+			if (e.Span.Len() > 0 || len(text) > 0) && !p.same(e.Span, text) && !yield(e) {
+				return
+			}
+			at, text = stays.End, nil
 		}
-		flush(part.span.Start)
-		at = part.span.End
 	}
-	flush(p.src.Size())
-	return out
 }
 
 // same reports whether a span of the original holds a text.
