@@ -286,6 +286,7 @@ func Check(ctx context.Context, r io.Reader, opts ...Option) (*Report, error) {
 	}
 	if o.Detail != nil {
 		o.Detail.Report = rep
+		return &Report{}, nil
 	}
 	return report(rep)
 }
@@ -311,10 +312,11 @@ func Fix(ctx context.Context, w io.Writer, r io.Reader, opts ...Option) (*Fixed,
 	if err != nil {
 		return nil, err
 	}
+	out := &Fixed{}
 	if o.Detail != nil {
 		o.Detail.Fixed = f
+		return out, write(w, src.Source, f)
 	}
-	out := &Fixed{}
 	if out.Before, err = report(f.Before); err != nil {
 		return nil, err
 	}
@@ -324,15 +326,19 @@ func Fix(ctx context.Context, w io.Writer, r io.Reader, opts ...Option) (*Fixed,
 	for i := range f.Repairs {
 		out.Repairs = append(out.Repairs, Repair{Title: f.Repairs[i].Title, Class: Class(f.Repairs[i].Class.String())})
 	}
+	return out, write(w, src.Source, f)
+}
+
+// write writes the repaired source.
+func write(w io.Writer, src *transcript.Source, f *engine.Fixed) error {
 	if w == nil {
-		return out, nil
+		return nil
 	}
-	repaired := src.Source
 	if f.Changed() {
-		repaired = f.Pieces.Source()
+		src = f.Pieces.Source()
 	}
-	_, err = io.Copy(w, repaired.Stream())
-	return out, err
+	_, err := io.Copy(w, src.Stream())
+	return err
 }
 
 // Rules lists the names of the rules.

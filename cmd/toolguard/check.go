@@ -288,9 +288,6 @@ func checkSource(ctx context.Context, src *transcript.Source, opts ...toolguard.
 		o.Detail = &detail
 		return nil
 	})...)
-	if _, not := errors.AsType[*toolguard.NotTranscriptError](err); not {
-		err = nil
-	}
 	return detail.Report, err
 }
 

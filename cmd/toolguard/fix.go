@@ -290,11 +290,7 @@ func (x *fix) fix(ctx context.Context, t *target) fixed {
 	got.Fixed, got.err = detail.Fixed, err
 	_, unproved := errors.AsType[*toolguard.ProofError](err)
 	_, refused := errors.AsType[*toolguard.CheckOnlyError](err)
-	_, not := errors.AsType[*toolguard.NotTranscriptError](err)
-	switch {
-	case not:
-		got.err = nil // what is to be said of it depends on whether it was named
-	case unproved, refused:
+	if unproved || refused {
 		got.err = fmt.Errorf("%s: %w", t.path, err)
 	}
 	if got.err == nil && (got.Changed() || x.show == showText) {

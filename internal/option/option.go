@@ -18,7 +18,8 @@ type Options struct {
 	// Selected and Ignored are names of rules and categories. Without a
 	// selected one all are.
 	Selected, Ignored []string
-	// Detail is filled in if it is not nil.
+	// Detail, if it is not nil, is filled in, and nothing is told besides: input
+	// that is no transcript is no error.
 	Detail *Detail
 }
 

@@ -2,6 +2,7 @@ package repair
 
 import (
 	"bytes"
+	"slices"
 	"sort"
 	"strings"
 
@@ -107,6 +108,7 @@ func (l *list) compile() []transcript.Edit {
 		i = j + 1
 	}
 	for key, items := range l.inserts {
+		delete(l.inserts, key) // an edit copies them
 		g := gap{items: items, anchor: l.anchors[key]}
 		if !g.anchor.IsZero() {
 			g.prev, g.hasPrev = g.anchor.End, true
@@ -146,7 +148,8 @@ func (l *list) edit(g gap) transcript.Edit {
 	switch {
 	case g.hasNext:
 		for _, item := range g.items {
-			text = append(append(text, item...), sep...)
+			text = append(slices.Grow(text, len(item)+len(sep)), item...)
+			text = append(text, sep...)
 		}
 		from := g.next
 		if cut {
@@ -155,7 +158,8 @@ func (l *list) edit(g gap) transcript.Edit {
 		return transcript.Edit{Span: transcript.Span{Start: from, End: g.next}, Text: text}
 	case g.hasPrev:
 		for _, item := range g.items {
-			text = append(append(text, sep...), item...)
+			text = append(slices.Grow(text, len(item)+len(sep)), sep...)
+			text = append(text, item...)
 		}
 		to := g.prev
 		if cut {

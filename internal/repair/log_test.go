@@ -36,8 +36,7 @@ func TestLogRenumber(t *testing.T) {
 	}{
 		{func(l *Log) {
 			at := int64(strings.Index(text, "toolCall"))
-			l.inserted = 1
-			l.insert[at] = []insertion{{call: at, message: []byte(`{"role":"toolResult","toolCallId":"c1","content":[]}`), id: `"c1"`}}
+			l.insert = []insertion{{behind: at, call: at, message: []byte(`{"role":"toolResult","toolCallId":"c1","content":[]}`), id: `"c1"`}}
 		}, with},
 		{func(l *Log) { l.removed[int64(strings.Index(text, `"user"`))] = true }, without},
 	} {

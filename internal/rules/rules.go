@@ -255,6 +255,7 @@ type Context struct {
 	ops         map[opKey]*operation.Operation
 	unanswered  []int // calls; nil before they are looked for
 	signedTurns map[int32]bool
+	general     map[string]string // errors of the provider, without the place that each was about
 }
 
 type opKey struct {
@@ -327,7 +328,7 @@ func (c *Context) report(message int32, f Finding) {
 	if f.Fix != nil && f.Fix.Class != operation.Safe && (c.Use == transcript.UseDataset || c.Use == transcript.UseTrace) {
 		f.Fix.ByStrategy = c.Strategy[c.rule.Name] == ""
 	}
-	f.ProviderError = filled(f.ProviderError, &f)
+	f.ProviderError = c.filled(f.ProviderError, &f)
 	f.Rule = c.rule
 	f.Conversation = c.Index
 	f.Turn = int(m.Turn)
@@ -339,15 +340,25 @@ func (c *Context) report(message int32, f Finding) {
 var place = regexp.MustCompile(`((?:messages|message|input|content|contents|parts|tool_calls)(?:\.|\[|\.\[| index ))\d+`)
 
 // filled puts what a finding is about into a provider's error.
-func filled(text string, f *Finding) string {
+func (c *Context) filled(text string, f *Finding) string {
 	or := func(s string) string {
 		if s == "" {
 			return "…"
 		}
 		return s
 	}
-	text = place.ReplaceAllString(text, "${1}…")
-	return strings.NewReplacer("{id}", or(f.CallID), "{name}", or(f.Tool), "{kind}", or(f.Kind)).Replace(text)
+	general, known := c.general[text]
+	if !known {
+		general = place.ReplaceAllString(text, "${1}…")
+		if c.general == nil {
+			c.general = map[string]string{}
+		}
+		c.general[text] = general
+	}
+	if strings.IndexByte(general, '{') < 0 {
+		return general
+	}
+	return strings.NewReplacer("{id}", or(f.CallID), "{name}", or(f.Tool), "{kind}", or(f.Kind)).Replace(general)
 }
 
 // repairable reports whether an operation can be carried out where the

@@ -18,6 +18,9 @@ func (x *Index) Find(hash uint64) (n int32, known bool) {
 	return at - 1, at > 0
 }
 
+// Len returns how many hashes there are.
+func (x *Index) Len() int { return len(x.hashes) }
+
 // Add gives a hash that is new the next number.
 func (x *Index) Add(hash uint64) {
 	if len(x.hashes) == cap(x.hashes) {

@@ -56,6 +56,24 @@ func (v Value) indexed(levels int) Value {
 	return v
 }
 
+// Members finds the members of one object after another.
+type Members struct{ found []member }
+
+// Of returns an object with its members found, which is good until the next
+// call, and any other value as it is.
+func (m *Members) Of(v Value) Value {
+	if v.Kind() != Object {
+		return v
+	}
+	v.members = nil
+	m.found = m.found[:0]
+	for k, val := range v.Members() {
+		m.found = append(m.found, member{k, val})
+	}
+	v.members = &m.found
+	return v
+}
+
 // NewValue returns the JSON value that text holds, white space around it
 // ignored. base is the offset of text[0] in its source.
 func NewValue(text []byte, base int64) Value {
