@@ -946,6 +946,15 @@ func TestFixLog(t *testing.T) {
 			"u1< a1<u1 r1<a1 a2<r1 +<a2 u2<+",
 		},
 		{
+			"a note between the records of a turn", userLine("u1", "null", "go", 1) + useLine("a1", "u1", "m1", 2, "t1") + userLine("n1", "a1", "<note>", 3) +
+				useLine("a2", "n1", "m1", 4, "t2") + resultLine("r2", "a2", "t2", 5) + userLine("u2", "r2", "and?", 6), insert,
+			"u1< a1<u1 +<a1 n1<+ a2<n1 r2<a2 u2<r2",
+		},
+		{
+			"what hung on an orphan", userLine("u1", "null", "go", 1) + useLine("a1", "u1", "m1", 2, "t1") + resultLine("r9", "a1", "t9", 3) + userLine("u2", "r9", "and?", 4), unsafe,
+			"u1< a1<u1 +<a1 u2<+",
+		},
+		{
 			"a sub-agent", userLine("u1", "null", "go", 1) + agent(userLine("s1", "null", "sub", 2)) + agent(useLine("s2", "s1", "m9", 3, "t1")) + userLine("u2", "u1", "meanwhile", 4) + agent(userLine("s3", "s2", "and?", 5)), insert,
 			"u1< s1< s2<s1 +<s2 u2<u1 s3<+",
 		},

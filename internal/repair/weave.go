@@ -111,26 +111,26 @@ func (l *Log) Compile() ([]transcript.Edit, error) {
 	}
 	w.settle()
 	w.index()
+	// In the order of what they go behind, those of one record as they came.
+	slices.SortStableFunc(l.insert, func(a, b insertion) int { return cmp.Compare(a.behind, b.behind) })
+	for i := range l.insert {
+		if err := w.insert(&l.insert[i]); err != nil {
+			return nil, err
+		}
+	}
 	for i := range w.nodes {
 		n := &w.nodes[i]
 		if n.gone {
 			l.lines.remove(n.span())
 			continue
 		}
-		if n.parent >= 0 && w.leaves(n.parent) {
-			w.parents[int32(i)] = w.heir(n.parent)
+		if _, done := w.parents[int32(i)]; !done && n.parent >= 0 && w.leaves(n.parent) {
+			w.parents[int32(i)] = w.parentOf(w.eldest(n.parent))
 		}
 	}
 	for _, r := range w.refs {
 		if n := &w.nodes[r.node]; !n.gone && w.leaves(r.id) {
-			w.set(n.in(r.at), w.heir(r.id))
-		}
-	}
-	// In the order of what they go behind, those of one record as they came.
-	slices.SortStableFunc(l.insert, func(a, b insertion) int { return cmp.Compare(a.behind, b.behind) })
-	for i := range l.insert {
-		if err := w.insert(&l.insert[i]); err != nil {
-			return nil, err
+			w.set(n.in(r.at), w.parentOf(w.eldest(r.id)))
 		}
 	}
 	w.renumber()
@@ -351,17 +351,25 @@ func (w *weaver) index() {
 		}
 	}
 	for i := len(w.nodes) - 1; i >= 0; i-- {
-		if n := &w.nodes[i]; n.parent >= 0 {
-			n.sibling, w.children[n.parent] = w.children[n.parent], int32(i)
+		n := &w.nodes[i]
+		if n.gone || n.parent < 0 {
+			continue
+		}
+		parent := n.parent
+		if w.leaves(parent) {
+			parent = w.nodes[w.eldest(parent)].parent
+		}
+		if parent >= 0 {
+			n.sibling, w.children[parent] = w.children[parent], int32(i)
 		}
 	}
 }
 
-// hang has the records that hang on an id hang on another one.
-func (w *weaver) hang(on int32, to string, unless func(i int32) bool) {
-	for i := w.children[on]; i >= 0; i = w.nodes[i].sibling {
-		if !unless(i) {
-			w.parents[i] = to
+// hanging yields the records that hang on an id, those among them whose own
+// parent is removed.
+func (w *weaver) hanging(on int32) iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		for i := w.children[on]; i >= 0 && yield(i); i = w.nodes[i].sibling {
 		}
 	}
 }
@@ -369,20 +377,27 @@ func (w *weaver) hang(on int32, to string, unless func(i int32) bool) {
 // leaves reports whether the record with an id is removed.
 func (w *weaver) leaves(id int32) bool { return w.byID[id] >= 0 && w.nodes[w.byID[id]].gone }
 
-// heir returns the parent that the children of a record get that is removed: the
-// nearest one that stays.
-func (w *weaver) heir(id int32) string {
+// eldest returns the last of the removed records on the way from one of them to
+// what stays: its parent is the one that the children of all of them get.
+func (w *weaver) eldest(id int32) int32 {
+	at := w.byID[id]
 	for range w.nodes {
-		n := &w.nodes[w.byID[id]]
-		switch {
-		case n.parentSlot.length == 0:
-			return "null"
-		case n.parent < 0 || !w.leaves(n.parent):
-			return w.text(n, n.parentSlot)
+		parent := w.nodes[at].parent
+		if parent < 0 || !w.leaves(parent) {
+			break
 		}
-		id = n.parent
+		at = w.byID[parent]
 	}
-	return "null"
+	return at
+}
+
+// parentOf returns the parent that a record names.
+func (w *weaver) parentOf(at int32) string {
+	n := &w.nodes[at]
+	if n.parentSlot.length == 0 || n.parent >= 0 && w.leaves(n.parent) { // they name each other in a circle
+		return "null"
+	}
+	return w.text(n, n.parentSlot)
 }
 
 // renumber keeps the numbers true by which compactions name the first record
@@ -417,17 +432,27 @@ func (w *weaver) insert(ins *insertion) error {
 	called := w.text(caller, caller.idSlot)
 	id := w.fresh(called, ins.id)
 	if !w.Format.Chain {
+		var after []int32 // what is to hang on the new record, that stands before it
+		for i := range w.hanging(caller.id) {
+			if n := &w.nodes[i]; !n.known || !n.results && (n.turn != caller.turn || n.conversation != caller.conversation) {
+				after = append(after, i)
+			}
+		}
+		if k := slices.IndexFunc(after, func(i int32) bool { return i > call }); k >= 0 && after[k] <= at {
+			at = after[k] - 1
+			ins.behind = w.nodes[at].start
+		}
 		if err := w.write(w.nodes[at].span(), caller.span(), ins, id, called, called); err != nil || called == "" {
 			return err
 		}
 		for _, k := range w.kept[caller.id] {
 			k.in.after(k.at, []byte(id))
 		}
-		w.hang(caller.id, id, func(i int32) bool {
-			n := &w.nodes[i]
-			_, done := w.parents[i]
-			return done || n.gone || n.known && (n.results || n.turn == caller.turn && n.conversation == caller.conversation)
-		})
+		for _, i := range after {
+			if _, done := w.parents[i]; !done {
+				w.parents[i] = id
+			}
+		}
 		return nil
 	}
 	// It comes behind what belongs to the call, and between that record and the
@@ -436,15 +461,23 @@ func (w *weaver) insert(ins *insertion) error {
 		at++
 	}
 	anchor := &w.nodes[at]
-	parent := w.text(anchor, anchor.idSlot)
+	on, parent := anchor.id, w.text(anchor, anchor.idSlot)
+	if anchor.gone && on >= 0 {
+		eldest := w.eldest(on)
+		on, parent = w.nodes[eldest].parent, w.parentOf(eldest)
+	}
 	if tail, more := w.tails[at]; more {
 		parent = tail
 	}
-	if err := w.write(anchor.span(), caller.span(), ins, id, called, parent); err != nil || id == "" || anchor.id < 0 {
+	if err := w.write(anchor.span(), caller.span(), ins, id, called, parent); err != nil || id == "" || on < 0 {
 		return err
 	}
 	w.tails[at] = id
-	w.hang(anchor.id, id, func(int32) bool { return false })
+	for i := range w.hanging(on) {
+		if !anchor.gone || i > at {
+			w.parents[i] = id
+		}
+	}
 	return nil
 }
 
