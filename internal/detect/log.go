@@ -238,6 +238,9 @@ func (s *logSink) boundary(sc *scope, index int32) {
 		sc.keep[s.hash(id.Raw())] = true
 	}
 	s.preserve(sc)
+	if rd, keeps := sc.q.readers[s.d].(dialect.Compactor); keeps {
+		rd.Compacted()
+	}
 	from := index
 	if id := e.get(e.keptFrom); id.Kind() == transcript.String {
 		if at, known := s.find(s.hash(id.Raw())); known {
@@ -379,10 +382,14 @@ func typedText(b *transcript.Builder, payload transcript.Value) ([]byte, bool) {
 	return clip(text), true
 }
 
-// clip returns the beginning of a text, enough to see how it begins.
+// clip returns the beginning of a text, enough to see how it begins. Of what may
+// stand escaped only a bracket matters, which some writers never leave as it is.
 func clip(v transcript.Value) []byte {
 	raw := v.Raw()
 	raw = raw[1 : len(raw)-1]
+	if len(raw) >= 6 && bytes.EqualFold(raw[:6], []byte(`\u003c`)) {
+		raw = []byte(v.Str())
+	}
 	return raw[:min(len(raw), 256)]
 }
 

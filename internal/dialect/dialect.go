@@ -71,6 +71,13 @@ type Reader interface {
 	Read(v transcript.Value)
 }
 
+// A Compactor is a Reader that wants to know of compactions: what it reads from
+// there on is a history of its own.
+type Compactor interface {
+	Reader
+	Compacted()
+}
+
 // A Dialect is one way to write a transcript.
 type Dialect struct {
 	Name    string // as --dialect takes it

@@ -1,8 +1,6 @@
 package dialect
 
 import (
-	"strings"
-
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -79,7 +77,7 @@ func (d *Events) Claim(v transcript.Value) (Claim, Sign) {
 	if c := d.call(typ); c != nil && (c.ID.In(v).Exists() || c.Name.In(v).Exists()) {
 		return ClaimDecisive, sign
 	}
-	if r := d.result(typ); r != nil && (r.ID.In(v).Exists() || r.In != "" && r.ID.In(r.In.In(v).First()).Exists()) {
+	if r := d.result(typ); r != nil && r.in(v) {
 		return ClaimDecisive, sign
 	}
 	if s := d.saying(typ); s != nil {
@@ -91,6 +89,18 @@ func (d *Events) Claim(v transcript.Value) (Claim, Sign) {
 		}
 	}
 	return ClaimNone, Sign{}
+}
+
+// in reports whether an event of the kind is there: a result that does not say of
+// which call, at the least.
+func (r *ResultEvent) in(v transcript.Value) bool {
+	switch {
+	case r.In != "":
+		return r.ID.In(r.In.In(v).First()).Exists()
+	case r.ID.In(v).Exists():
+		return true
+	}
+	return len(r.Done) == 0 && r.Payload != "" && r.Payload.In(v).Exists()
 }
 
 func (d *Events) call(typ transcript.Value) *CallEvent {
@@ -136,6 +146,13 @@ type eventsReader struct {
 	made, told, done map[string]bool
 }
 
+// Compacted implements Compactor: what was requested before is out of sight.
+func (r *eventsReader) Compacted() {
+	clear(r.made)
+	clear(r.told)
+	r.model = false
+}
+
 // Read implements Reader.
 func (r *eventsReader) Read(v transcript.Value) {
 	r.b.Fields(v, nil, nil)
@@ -155,7 +172,7 @@ func (r *eventsReader) Read(v transcript.Value) {
 	if res := r.result(typ); res != nil && res.In != "" {
 		r.begin(v, transcript.Value{}, transcript.RoleTool, "", false)
 		for _, e := range res.In.In(v).Elements() {
-			r.answer(e, res.ID.In(e), res.Payload, anyHolds(res.Error, e))
+			r.answer(e, res.ID, res.Payload, anyHolds(res.Error, e))
 		}
 		return
 	} else if res != nil {
@@ -164,8 +181,9 @@ func (r *eventsReader) Read(v transcript.Value) {
 			return // it tells of the progress of a call
 		}
 		r.done[string(id.Raw())] = true
+		delete(r.told, string(id.Raw())) // whoever requests it now makes another call
 		r.begin(v, transcript.Value{}, transcript.RoleTool, "", false).Flags |= transcript.MessageItem
-		r.answer(v, id, res.Payload, anyHolds(res.Error, v))
+		r.answer(v, res.ID, res.Payload, anyHolds(res.Error, v))
 		return
 	}
 	s := r.saying(typ)
@@ -240,14 +258,14 @@ func (r *eventsReader) read(v transcript.Value, c *CallEvent) {
 	}
 	r.made[key], r.told[key] = true, c.Again
 	name, keyed := c.named(v)
-	call := transcript.Call{ID: transcript.TokenOf(id, v.Span()), Name: transcript.TokenOf(name, v.Span()), Form: transcript.ArgsText, NameInTag: keyed}
+	call := transcript.Call{ID: idToken(v, c.ID), Name: transcript.TokenOf(name, v.Span()), Form: transcript.ArgsText, NameInTag: keyed}
 	if c.Args != "" {
 		setArgs(r.b, &call, c.Args.In(v), c.Want)
 	}
 	r.b.Call(v, call, 0)
 	if len(c.Done) > 0 && anyHolds(c.Done, v) {
 		r.done[key] = true
-		r.answer(v, id, c.Payload, false)
+		r.answer(v, c.ID, c.Payload, false)
 	}
 }
 
@@ -265,8 +283,20 @@ func (c *CallEvent) named(v transcript.Value) (name transcript.Value, keyed bool
 	return name, false
 }
 
-func (r *eventsReader) answer(v, id transcript.Value, payload Path, failed bool) {
-	res := transcript.Result{ID: transcript.TokenOf(id, v.Span()), Name: transcript.Token{Span: v.Span()}, Error: failed}
+// idToken reads an id that, where it is absent, belongs into the object that its
+// path leads through.
+func idToken(v transcript.Value, id Path) transcript.Token {
+	holder := v
+	if through := id.Parent(); through != "" {
+		if in := through.In(v); in.Kind() == transcript.Object {
+			holder = in
+		}
+	}
+	return transcript.TokenOf(id.In(v), holder.Span())
+}
+
+func (r *eventsReader) answer(v transcript.Value, id, payload Path, failed bool) {
+	res := transcript.Result{ID: idToken(v, id), Name: transcript.Token{Span: v.Span()}, Error: failed}
 	if p := payload.In(v); payload != "" && p.Exists() {
 		res.Payload = p.Span()
 	}
@@ -313,8 +343,8 @@ func (d *Events) Keys(v transcript.Value) WriterKeys {
 			keys.Calls, keys.KeepCalls, keys.ID = []string{s.Calls.Key()}, true, s.Call.ID.Key()
 		}
 		// Text and calls stand side by side.
-		if at := strings.LastIndexByte(string(s.Text.Nth(0)), '.'); at > 0 {
-			keys.Body = s.Text.Nth(0)[:at].In(v)
+		if through := s.Text.Parent(); through != "" {
+			keys.Body = through.In(v)
 		}
 	}
 	return keys

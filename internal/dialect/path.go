@@ -77,6 +77,13 @@ func (p Path) Key() string {
 	return first[strings.LastIndexByte(first, '.')+1:]
 }
 
+// Parent returns the path to what has the member that the first alternative leads
+// to, "" where that is the value itself.
+func (p Path) Parent() Path {
+	first := p.Nth(0)
+	return first[:max(0, strings.LastIndexByte(string(first), '.'))]
+}
+
 // follow returns what a path without alternatives leads to.
 func (p Path) follow(v transcript.Value) transcript.Value {
 	for rest, more := string(p), p != ""; more && v.Exists(); {

@@ -26,24 +26,26 @@ its own (safe). Else nothing is done.`,
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"},{"type":"tool_result","tool_use_id":"b","content":"2"}]}]`,
 	Check: func(c *Context) {
 		type key struct {
-			turn int32
-			id   string
+			turn, segment int32 // a turn that a compaction cuts in two is two
+			id            string
+		}
+		keyOf := func(call *transcript.Call) key {
+			return key{c.turn(call.Message), c.Messages[call.Message].Segment, pairing.Key(call.ID)}
 		}
 		first := map[key]int32{}
 		early := map[key]bool{} // a result stands before its call: order tells nothing
 		for i := range c.Calls {
 			call := &c.Calls[i]
 			if x := &c.Pairing.Calls[i]; x.State == pairing.Answered && c.Results[x.Result].Block < call.Block {
-				early[key{c.turn(call.Message), pairing.Key(call.ID)}] = true
+				early[keyOf(call)] = true
 			}
 		}
 		for i := range c.Calls {
 			call := &c.Calls[i]
-			id := pairing.Key(call.ID)
-			if id == "" || call.Server || call.Kind == transcript.KindApproval || c.Pairing.Calls[i].State == pairing.Exempt {
+			k := keyOf(call)
+			if k.id == "" || call.Server || call.Kind == transcript.KindApproval || c.Pairing.Calls[i].State == pairing.Exempt {
 				continue
 			}
-			k := key{c.turn(call.Message), id}
 			at, seen := first[k]
 			if !seen {
 				first[k] = int32(i)
