@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -18,7 +19,9 @@ import (
 	"github.com/toolguard/toolguard/internal/rules"
 )
 
-// A wire is an API: what it takes, and how histories are written for it.
+// A wire is an API: what it takes, and how histories are written for it. Without
+// a target it is a file that an agent keeps: what it holds when nothing is wrong
+// with it.
 type wire struct {
 	dialect, target string
 	takes           func(history []object) string // "" for a history that is taken, else why not
@@ -31,6 +34,40 @@ type wire struct {
 	// lists are the members of a message that hold its parts, kinds what a part,
 	// or an item, can be: the value of its type, or its only member.
 	lists, kinds []string
+	frame        *frame // how messages stand in records; nil where they stand alone
+}
+
+// name returns what a test of it is called.
+func (w *wire) name() string {
+	if w.target == "" {
+		return w.dialect
+	}
+	return w.dialect + "/" + w.target
+}
+
+// options are those that a history is checked with.
+func (w *wire) options() Options {
+	return Options{Dialect: dialect.ByName(w.dialect), Target: profile.ByName(w.target), Send: w.target != ""}
+}
+
+// text writes a history down.
+func (w *wire) text(history []object) []byte {
+	if w.frame == nil {
+		return must(json.Marshal(history))
+	}
+	var out []byte
+	for _, m := range history {
+		out = append(append(out, must(json.Marshal(m))...), '\n')
+	}
+	return out
+}
+
+// why says what is wrong with a history that is written down, "" for nothing.
+func (w *wire) why(text []byte) string {
+	if w.frame == nil {
+		return w.takes(speaking(parsed(text)))
+	}
+	return w.takes(decoded(text))
 }
 
 func spoken(role, text string) object { return object{"role": role, "content": text} }
@@ -209,9 +246,21 @@ type breaker struct {
 
 // talk makes a history up that is in order.
 func (b breaker) talk() []object {
+	if f := b.wire.frame; f != nil {
+		return f.wrap(b, b.said())
+	}
+	return b.said()
+}
+
+// said returns the messages of a history that is in order.
+func (b breaker) said() []object {
 	w := b.wire
 	var out []object
-	for turn := range 1 + b.IntN(4) {
+	turns := 4
+	if w.frame != nil {
+		turns = 3 // they are longer
+	}
+	for turn := range 1 + b.IntN(turns) {
 		out = append(out, w.says("user", fmt.Sprint("question ", turn)))
 		n := b.IntN(4)
 		if n == 0 {
@@ -292,7 +341,8 @@ func (b breaker) breakOnce(history []object) []object {
 		return history
 	}
 	i, j := b.IntN(len(history)), b.IntN(len(history))
-	m := history[i]
+	whole := history[i]
+	m := b.wire.message(whole)
 	parts := b.wire.parts(m)
 	part := pick(b, parts...)
 	setID := func(to any) {
@@ -307,14 +357,18 @@ func (b breaker) breakOnce(history []object) []object {
 			p[pick(b, has(p, pairKeys)...)] = to
 		}
 	}
-	switch b.IntN(14) {
+	ways := 14
+	if b.wire.frame != nil {
+		ways++
+	}
+	switch b.IntN(ways) {
 	case 0: // drop
 		return slices.Delete(history, i, i+1)
 	case 1: // duplicate
-		return slices.Insert(history, j, copied(m))
+		return slices.Insert(history, j, copied(whole))
 	case 2: // move
 		history = slices.Delete(history, i, i+1)
-		return slices.Insert(history, min(j, len(history)), m)
+		return slices.Insert(history, min(j, len(history)), whole)
 	case 3: // reorder
 		if _, inner := b.inner(m); len(inner) > 1 && b.IntN(2) == 0 {
 			b.Shuffle(len(inner), func(x, y int) { inner[x], inner[y] = inner[y], inner[x] })
@@ -328,21 +382,26 @@ func (b breaker) breakOnce(history []object) []object {
 	case 6: // cut the tail
 		return history[:len(history)-j/2]
 	case 7: // wedge
-		return slices.Insert(history, i, b.wire.says(pick(b, "user", "assistant"), pick(b, "wedge", "wedge ")))
+		wedge := []object{b.wire.says(pick(b, "user", "assistant"), pick(b, "wedge", "wedge "))}
+		if f := b.wire.frame; f != nil {
+			wedge = f.wrap(b, wedge)
+		}
+		return slices.Insert(history, i, wedge...)
 	case 8: // split
 		if key, inner := b.inner(m); len(inner) > 1 {
-			other := copied(m)
+			other := copied(whole)
 			at := 1 + b.IntN(len(inner)-1)
 			m[key] = inner[:at:at]
-			other[key] = copiedAny(inner[at:])
+			b.wire.message(other)[key] = copiedAny(inner[at:])
 			return slices.Insert(history, i+1, other)
 		}
 	case 9: // merge
-		if i+1 == len(history) || m["role"] != history[i+1]["role"] {
+		if i+1 == len(history) {
 			break
 		}
-		if key, inner := b.inner(m); inner != nil {
-			if more := list(history[i+1][key]); more != nil {
+		next := b.wire.message(history[i+1])
+		if key, inner := b.inner(m); inner != nil && m["role"] == next["role"] {
+			if more := list(next[key]); more != nil {
 				m[key] = append(slices.Clone(inner), more...)
 				return slices.Delete(history, i+1, i+2)
 			}
@@ -368,6 +427,8 @@ func (b breaker) breakOnce(history []object) []object {
 		} else if _, is := part["text"]; is {
 			part["text"] = pick(b, "", " \n")
 		}
+	case 14: // what else an agent writes
+		return slices.Insert(history, i, b.wire.frame.mark(b))
 	}
 	return history
 }
@@ -415,17 +476,20 @@ func TestMutants(t *testing.T) {
 	if s, err := strconv.ParseUint(os.Getenv("TOOLGUARD_SEED"), 10, 64); err == nil {
 		seed = s
 	}
-	total := 20_400
+	total, logs := 20_400, 6_000
 	if testing.Short() || raceEnabled() {
-		total = 1_200
+		total, logs = 1_200, 400
 	}
 	if n, err := strconv.Atoi(os.Getenv("TOOLGUARD_MUTANTS")); err == nil {
-		total = n
+		total, logs = n, n
 	}
-	for w := range wires {
-		wire := &wires[w]
-		t.Run(wire.dialect+"/"+wire.target, func(t *testing.T) {
-			wire.mutants(t, breaker{rand.New(rand.NewPCG(seed, uint64(w))), wire}, total/len(wires))
+	for w, wire := range slices.Concat(wires, logWires) {
+		n := total / len(wires)
+		if wire.frame != nil {
+			n = logs / len(logWires)
+		}
+		t.Run(wire.name(), func(t *testing.T) {
+			wire.mutants(t, breaker{rand.New(rand.NewPCG(seed, uint64(w))), &wire}, n)
 		})
 	}
 }
@@ -433,9 +497,13 @@ func TestMutants(t *testing.T) {
 // mutants breaks n histories.
 func (w *wire) mutants(t *testing.T, b breaker, n int) {
 	t.Helper()
-	opts := Options{Dialect: dialect.ByName(w.dialect), Target: profile.ByName(w.target), Send: true}
+	opts := w.options()
 	sources := w.sources(t)
 	refused, fixed, left, wrong := 0, 0, 0, 0
+	every := 5 // one of so many is repaired
+	if w.frame != nil {
+		every = 10
+	}
 	fail := func(format string, args ...any) {
 		if wrong++; wrong <= 10 {
 			t.Errorf(format, args...)
@@ -455,31 +523,51 @@ func (w *wire) mutants(t *testing.T, b breaker, n int) {
 		if len(history) == 0 {
 			continue
 		}
-		text := must(json.Marshal(history))
-		why := w.takes(speaking(parsed(text)))
+		linked := w.frame != nil && w.frame.parent != ""
+		if linked {
+			b.link(history)
+		}
+		if linked && i%20 == 19 {
+			b.unlink(history)
+			text := w.text(history)
+			for _, set := range []FixOptions{{Options: opts}, {Options: opts, Unsafe: true}} {
+				if s, out, _ := misfixed("mutant", text, set); s != "" {
+					fail("%s\n%s\n%s", s, text, out)
+				}
+			}
+			continue
+		}
+		text := w.text(history)
+		why := w.why(text)
 		rep := check(t, "mutant", text, opts)
 		if rep.Skipped != "" {
 			continue
 		}
-		if found := errorsOf(rep); (why != "") != (len(found) > 0) {
+		if found := errorsOf(rep); why != unknown && (why != "") != (len(found) > 0) {
 			fail("the API says %q, the check %v\n%s", why, found, text)
 			continue
 		}
-		if why != "" {
+		if why != "" && why != unknown {
 			refused++
 		}
-		if i%5 != 0 {
+		if i%every != 0 {
 			continue
 		}
 		out, f := fixText(t, "mutant", text, FixOptions{Options: opts, Unsafe: true})
-		if why := w.takes(speaking(parsed(out))); why != "" && len(errorsOf(f.After)) == 0 {
+		if why := w.why(out); why != "" && why != unknown && len(errorsOf(f.After)) == 0 {
 			fail("repaired, and the API says %q\n%s\n%s", why, text, out)
 		} else if why != "" {
 			left++
 		} else {
 			fixed++
 		}
-		out, _ = fixText(t, "mutant", text, FixOptions{Options: opts})
+		if s := cmp.Or(w.loose(out), faultyLinks(text, out, f)); s != "" {
+			fail("repaired, and %s\n%s\n%s", s, text, out)
+		}
+		out, f = fixText(t, "mutant", text, FixOptions{Options: opts})
+		if s := cmp.Or(w.loose(out), faultyLinks(text, out, f), lostContent(text, out, f)); s != "" {
+			fail("%s\n%s\n%s", s, text, out)
+		}
 		for _, r := range recordedResult.FindAll(text, -1) {
 			if !bytes.Contains(out, r) {
 				fail("%s is lost\n%s\n%s", r, text, out)
@@ -489,7 +577,7 @@ func (w *wire) mutants(t *testing.T, b breaker, n int) {
 			fail("not settled\n%s\n%s", out, again)
 		}
 	}
-	t.Logf("%d sources, %d mutants, %d refused; of a fifth %d are taken once repaired, %d have something left", len(sources), n, refused, fixed, left)
+	t.Logf("%d sources, %d mutants, %d refused; of one in %d, %d are taken once repaired, %d have something left", len(sources), n, refused, every, fixed, left)
 	if wrong > 0 {
 		t.Errorf("%d judged wrong", wrong)
 	}
@@ -499,7 +587,7 @@ func (w *wire) mutants(t *testing.T, b breaker, n int) {
 // order, and that the API takes as they are.
 func (w *wire) sources(t *testing.T) (out [][]object) {
 	t.Helper()
-	opts := Options{Dialect: dialect.ByName(w.dialect), Target: profile.ByName(w.target), Send: true}
+	opts := w.options()
 	var look func(v any)
 	look = func(v any) {
 		switch v := v.(type) {
@@ -536,7 +624,18 @@ func (w *wire) sources(t *testing.T) (out [][]object) {
 			}
 			all = append(all, v)
 		}
-		look(all)
+		if w.frame == nil {
+			look(all)
+			continue
+		}
+		if history := w.frame.records(all); w.why(w.text(history)) == "" {
+			b := breaker{wire: w}
+			b.link(history)
+			text := w.text(history)
+			if rep := check(t, "source", text, opts); w.why(text) == "" && rep.Skipped == "" && rep.Calls > 0 && len(errorsOf(rep)) == 0 {
+				out = append(out, history)
+			}
+		}
 	}
 	return out
 }
@@ -547,6 +646,17 @@ func speaking(history []object) []object {
 	return slices.DeleteFunc(history, func(m object) bool {
 		return len(m) > 0 && len(has(m, append([]string{"tool_name", "kwargs", "data"}, bareKeys...))) == 0
 	})
+}
+
+// decoded returns the records of a log.
+func decoded(text []byte) (records []object) {
+	for line := range bytes.Lines(text) {
+		var r object
+		if json.Unmarshal(line, &r) == nil {
+			records = append(records, r)
+		}
+	}
+	return records
 }
 
 func parsed(text []byte) []object {
