@@ -94,7 +94,7 @@ func completeDialects(cmd *cobra.Command, _ []string, _ string) ([]string, cobra
 	f.config, _ = cmd.Flags().GetString("config")
 	f.isolated, _ = cmd.Flags().GetBool("isolated")
 	file, _ := f.file() // what is wrong with it is told when it is used
-	return dialectNames(file.Dialects()), cobra.ShellCompDirectiveNoFileComp
+	return file.Dialects().Names(), cobra.ShellCompDirectiveNoFileComp
 }
 
 // A search looks up what paths stand for.

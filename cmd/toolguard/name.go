@@ -10,36 +10,12 @@ import (
 	"github.com/toolguard/toolguard/internal/suggest"
 )
 
-func ruleNames() []string {
-	var names []string
-	for _, r := range rules.All() {
-		names = append(names, r.Name)
-	}
-	return names
-}
-
-func dialectNames(set *dialect.Set) []string {
-	var names []string
-	for _, d := range set.All() {
-		names = append(names, d.Name)
-	}
-	return names
-}
-
-func profileNames() []string {
-	var names []string
-	for _, p := range profile.All() {
-		names = append(names, p.Name)
-	}
-	return names
-}
-
 // findRule returns the rule of a name.
 func findRule(name string) (*rules.Rule, error) {
 	if r := rules.ByName(name); r != nil {
 		return r, nil
 	}
-	return nil, suggest.Unknown("rule", name, ruleNames(), "toolguard rules lists them")
+	return nil, suggest.Unknown("rule", name, rules.Names(), "toolguard rules lists them")
 }
 
 // knowsDialect returns an error for a name that none of a set's dialects has; no
@@ -48,7 +24,7 @@ func knowsDialect(set *dialect.Set, name string) error {
 	if name == "" || set.ByName(name) != nil {
 		return nil
 	}
-	return fmt.Errorf("--dialect: %w", suggest.Unknown("dialect", name, dialectNames(set), "toolguard formats lists them"))
+	return fmt.Errorf("--dialect: %w", suggest.Unknown("dialect", name, set.Names(), "toolguard formats lists them"))
 }
 
 // findTarget returns the profile of a name, nil for no name.
@@ -59,5 +35,5 @@ func findTarget(name string) (*profile.Profile, error) {
 	if p := profile.ByName(name); p != nil {
 		return p, nil
 	}
-	return nil, fmt.Errorf("--target: %w", suggest.Unknown("profile", name, profileNames(), "known are "+strings.Join(profileNames(), ", ")))
+	return nil, fmt.Errorf("--target: %w", suggest.Unknown("profile", name, profile.Names(), "known are "+strings.Join(profile.Names(), ", ")))
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/suggest"
 )
 
@@ -125,7 +126,7 @@ func TestOutputFile(t *testing.T) {
 
 func TestExplainEveryRule(t *testing.T) {
 	t.Parallel()
-	for _, name := range ruleNames() {
+	for _, name := range rules.Names() {
 		var stdout, stderr bytes.Buffer
 		code := run(t.Context(), []string{"explain", name}, strings.NewReader(""), &stdout, &stderr, noEnv)
 		if code != exitOK || !strings.Contains(stdout.String(), "is reported by toolguard check") || !strings.Contains(stdout.String(), "["+name+"]\n") {
@@ -174,7 +175,7 @@ func TestNearest(t *testing.T) {
 		"":                     "",
 		"quite another matter": "",
 	} {
-		if got := suggest.Nearest(name, ruleNames()); got != want {
+		if got := suggest.Nearest(name, rules.Names()); got != want {
 			t.Errorf("suggest.Nearest(%q) = %q, want %q", name, got, want)
 		}
 	}

@@ -37,17 +37,17 @@ func (f *ruleFlags) define(cmd *cobra.Command) {
 	flags.StringSliceVar(&f.ignored, "ignore", nil, "do not run these `rules` or categories")
 	flags.StringSliceVar(&f.severities, "severity", nil, "set how much a rule matters: `rule=severity`, where off silences it")
 	flags.StringVar(&f.failOn, "fail-on", "", "the least `severity` that makes the exit code 1: error, warning or info (default error)")
-	flags.StringVar(&f.target, "target", "", "check as the provider of this `profile` would: "+strings.Join(profileNames(), ", ")+" (default: the dialect's own)")
+	flags.StringVar(&f.target, "target", "", "check as the provider of this `profile` would: "+strings.Join(profile.Names(), ", ")+" (default: the dialect's own)")
 	flags.BoolVar(&f.send, "send", false, "the history is about to be sent: a call that still waits for its result is an error")
 	flags.StringVar(&f.tools, "tools", "", "hold calls against the tools that this `file` declares: a list as OpenAI, Anthropic, Gemini or MCP write it (default: a request's own)")
 	flags.StringVar(&f.dialect, "dialect", "", "read files as the dialect of this `name`, without detection")
 
-	selectable := cobra.FixedCompletions(append(rules.Categories(), ruleNames()...), cobra.ShellCompDirectiveNoFileComp)
+	selectable := cobra.FixedCompletions(append(rules.Categories(), rules.Names()...), cobra.ShellCompDirectiveNoFileComp)
 	complete(cmd, "select", selectable)
 	complete(cmd, "ignore", selectable)
 	complete(cmd, "severity", cobra.FixedCompletions(allSeverities(), cobra.ShellCompDirectiveNoFileComp))
 	complete(cmd, "fail-on", cobra.FixedCompletions([]string{"error", "warning", "info"}, cobra.ShellCompDirectiveNoFileComp))
-	complete(cmd, "target", cobra.FixedCompletions(profileNames(), cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "target", cobra.FixedCompletions(profile.Names(), cobra.ShellCompDirectiveNoFileComp))
 	complete(cmd, "dialect", completeDialects)
 }
 
@@ -97,7 +97,7 @@ func newResolver(f *ruleFlags) (*resolver, error) {
 		flag  string
 		names []string
 	}{{"--select", f.selected}, {"--ignore", f.ignored}} {
-		known := append(ruleNames(), rules.Categories()...)
+		known := append(rules.Names(), rules.Categories()...)
 		for _, name := range list.names {
 			if !slices.Contains(known, name) {
 				return nil, fmt.Errorf("%s: %w", list.flag, suggest.Unknown("rule or category", name, known, "toolguard rules lists them"))

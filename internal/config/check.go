@@ -261,12 +261,12 @@ func (v *validation) str(path []string, key unstable.Range, value *unstable.Node
 	case "/fail-on":
 		err = oneOf("severity", text, []string{"error", "warning", "info"})
 	case "/select", "/ignore", "per-file/ignore":
-		known := append(ruleNames(), rules.Categories()...)
+		known := append(rules.Names(), rules.Categories()...)
 		if !slices.Contains(known, text) {
 			err = suggest.Unknown("rule or category", text, known, "toolguard rules lists them")
 		}
 	case "/target":
-		if known := profileNames(); !slices.Contains(known, text) {
+		if known := profile.Names(); !slices.Contains(known, text) {
 			err = suggest.Unknown("profile", text, known, "toolguard profiles lists them")
 		}
 	case "/placeholder":
@@ -299,7 +299,7 @@ func (v *validation) str(path []string, key unstable.Range, value *unstable.Node
 func (v *validation) rule(key unstable.Range, name string) *rules.Rule {
 	r := rules.ByName(name)
 	if r == nil {
-		v.complain(key, suggest.Unknown("rule", name, ruleNames(), "toolguard rules lists them").Error())
+		v.complain(key, suggest.Unknown("rule", name, rules.Names(), "toolguard rules lists them").Error())
 	}
 	return r
 }
@@ -309,20 +309,4 @@ func oneOf(what, name string, known []string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown %s %q; known are %s", what, name, strings.Join(known, ", "))
-}
-
-func ruleNames() []string {
-	var names []string
-	for _, r := range rules.All() {
-		names = append(names, r.Name)
-	}
-	return names
-}
-
-func profileNames() []string {
-	var names []string
-	for _, p := range profile.All() {
-		names = append(names, p.Name)
-	}
-	return names
 }

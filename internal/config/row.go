@@ -521,7 +521,7 @@ func (r *rowReader) whole(n *node, row any, where string) {
 			r.complain(name.at, "want small letters, digits and dashes for dialect.name")
 		}
 		if profile.ByName(row.Provider) == nil {
-			r.complain(n.get("provider").at, suggest.Unknown("profile", row.Provider, profileNames(), "toolguard profiles lists them").Error())
+			r.complain(n.get("provider").at, suggest.Unknown("profile", row.Provider, profile.Names(), "toolguard profiles lists them").Error())
 		}
 	case *dialect.Blocks:
 		needs("role", "content", "parts")

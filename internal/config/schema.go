@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -91,7 +92,7 @@ func rowTable(t reflect.Type) object {
 		case k.name == "driver":
 			about = object{{"enum", driverNames()}}
 		case k.name == "provider":
-			about = object{{"enum", profileNames()}}
+			about = object{{"enum", profile.Names()}}
 		}
 		properties = append(properties, member{k.name, about})
 	}
@@ -149,9 +150,9 @@ func values(t reflect.Type, path string) object {
 	case "fail-on":
 		return object{{"enum", []string{"error", "warning", "info"}}}
 	case "target":
-		return object{{"enum", profileNames()}}
+		return object{{"enum", profile.Names()}}
 	case "select", "ignore", "per-file/ignore":
-		return object{{"enum", append(rules.Categories(), ruleNames()...)}}
+		return object{{"enum", append(rules.Categories(), rules.Names()...)}}
 	}
 	return object{{"type", "string"}}
 }

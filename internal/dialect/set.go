@@ -81,6 +81,15 @@ func (s *Set) All() []*Dialect {
 	return s.all
 }
 
+// Names lists the names of the dialects, in the order of All.
+func (s *Set) Names() []string {
+	var names []string
+	for _, d := range s.All() {
+		names = append(names, d.Name)
+	}
+	return names
+}
+
 // ByName returns the dialect of that name, or nil.
 func (s *Set) ByName(name string) *Dialect {
 	for _, d := range s.All() {

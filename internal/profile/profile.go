@@ -345,6 +345,15 @@ func All() []*Profile {
 	}
 }
 
+// Names lists the names of the profiles, in the order of All.
+func Names() []string {
+	var names []string
+	for _, x := range All() {
+		names = append(names, x.Name)
+	}
+	return names
+}
+
 // ByName returns the profile of that name, or nil.
 func ByName(name string) *Profile {
 	for _, p := range All() {

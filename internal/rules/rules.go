@@ -160,6 +160,15 @@ func All() []*Rule {
 	}
 }
 
+// Names lists the names of the rules, in the order of All.
+func Names() []string {
+	var names []string
+	for _, x := range All() {
+		names = append(names, x.Name)
+	}
+	return names
+}
+
 // ByName returns the rule of that name, or nil.
 func ByName(name string) *Rule {
 	for _, r := range All() {
