@@ -345,7 +345,11 @@ func (t *tally) decided() bool {
 func (t *tally) decide(s *shape) {
 	best := classOther
 	if n := t.faintly(); n != nil && t.forced == nil {
-		t.candidates = []Candidate{{Dialect: n.dialect.Name, Decisive: n.skips, Plain: n.messages, Key: fmt.Sprintf("type at byte %d", n.at)}}
+		faint := Candidate{Dialect: n.dialect.Name, Decisive: n.skips, Plain: n.messages, Key: fmt.Sprintf("type at byte %d", n.at)}
+		if i := slices.IndexFunc(t.candidates, func(c Candidate) bool { return c.Dialect == faint.Dialect && c.Decisive > 0 }); i >= 0 {
+			faint.Key = t.candidates[i].Key
+		}
+		t.candidates = []Candidate{faint}
 		t.byClass = [5]int{classMessage: t.n}
 	}
 	log := t.logs.best()

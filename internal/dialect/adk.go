@@ -26,7 +26,7 @@ var ADK = &Dialect{
 		Role: "content.role", NoRole: "user", Content: "content.parts", Mark: "invocationId|invocation_id",
 		Positional: true, Inline: true, Only: true,
 		Parts:  geminiBlocks.Parts,
-		GoesOn: "longRunningToolIds|long_running_tool_ids",
+		GoesOn: "longRunningToolIds|long_running_tool_ids|eventMetadata.longRunningToolIds",
 		Skip:   []Cond{{At: "invocationId|invocation_id"}, {At: "content.parts", Not: true}},
 		Message: []Form{{
 			JSON: `{"content":{"role":"user","parts":"$blocks"}}`,
