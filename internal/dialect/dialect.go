@@ -1,6 +1,6 @@
 // Package dialect knows how one kind of message writes calls and results. A
-// dialect is a row of data for one of four drivers: tagged blocks inside a
-// message, a side list of calls, flat items, or combined records.
+// dialect is a row of data for one of five drivers: tagged blocks inside a
+// message, a side list of calls, flat items, events, or combined records.
 //
 // It knows no files, no lines and no other dialect than the one at hand: where
 // messages stand in a file is the business of package detect.
