@@ -28,6 +28,7 @@ var OpenAIChat = &Dialect{
 		Foreign:       "ollama",
 		ForeignCall:   []Cond{{At: "function.index"}},
 		ForeignResult: []Cond{{At: "tool_name"}, {At: "tool_call_id", Not: true}},
+		ForeignBare:   true,
 		LegacyCall:    "function_call", LegacyRole: "function",
 		Reasoning: "reasoning_content",
 		Thoughts:  []string{"think", "thinking", "redacted_thinking"}, Signature: []string{"signature", "data", "encrypted"},

@@ -66,6 +66,9 @@ type SideList struct {
 	// calls are told by ForeignCall, or its results by ForeignResult: all of it.
 	Foreign                    string
 	ForeignCall, ForeignResult []Cond
+	// ForeignBare is set where its calls may have neither an id nor a type, and
+	// an object for arguments: all calls are such, or none is told by that.
+	ForeignBare bool
 
 	// Spoken are roles whose content is one call, or a list of calls, as JSON
 	// text without an id; then results have none either.
@@ -372,7 +375,18 @@ type sideListReader struct {
 	// many results have come since.
 	list    []transcript.Call
 	answers int
+	bared   bareness
 }
+
+// A bareness says whether a conversation is told to be another provider's by
+// what its calls do not have.
+type bareness uint8
+
+const (
+	unbared   bareness = iota
+	bareOnly           // all calls so far are such, and nothing else tells
+	otherwise          // one is not
+)
 
 // jointly settles how a list of calls is answered: by the only result behind it,
 // as turns of text alternate strictly, or by one for each.
@@ -559,7 +573,22 @@ func (r *sideListReader) readCall(v transcript.Value, want transcript.ArgsConven
 	}
 	call.Name = transcript.TokenOf(name, owner.Span())
 	setArgs(r.b, &call, args, want)
+	r.bare(!id.Exists() && function.Exists() && call.Form == transcript.ArgsObject && !v.Get("type").Exists())
 	r.b.Call(v, call, 0)
+}
+
+// bare notes whether a call is such as the other provider writes them that has no
+// ids; a result with an id says that none is.
+func (r *sideListReader) bare(is bool) {
+	switch conv := r.b.Conv; {
+	case !r.ForeignBare || r.bared == otherwise:
+	case !is && r.bared == bareOnly:
+		conv.Provider, r.bared = "", otherwise
+	case !is:
+		r.bared = otherwise
+	case conv.Provider == "":
+		conv.Provider, r.bared = r.Foreign, bareOnly
+	}
 }
 
 // copies notes where a list repeats the calls lo to hi of a message: by id, in
@@ -614,13 +643,16 @@ func (r *sideListReader) results(v, body, role transcript.Value) {
 	}
 	res.ID = transcript.TokenOf(id, body.Span())
 	r.foreign(r.ForeignResult, body)
+	if id.Exists() {
+		r.bare(false)
+	}
 	r.b.Result(v, res)
 }
 
 // foreign notes whose conversation it is where a call or a result tells.
 func (r *sideListReader) foreign(conds []Cond, v transcript.Value) {
-	if r.Foreign != "" && r.b.Conv.Provider == "" && allHold(conds, v) {
-		r.b.Conv.Provider = r.Foreign
+	if r.Foreign != "" && (r.b.Conv.Provider == "" || r.bared == bareOnly) && allHold(conds, v) {
+		r.b.Conv.Provider, r.bared = r.Foreign, otherwise
 	}
 }
 
