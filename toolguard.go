@@ -450,7 +450,7 @@ func report(r *engine.Report) (*Report, error) {
 			Rule: f.Rule.Name, Category: f.Rule.Category, Severity: Severity(f.Severity), Message: f.Message, URL: f.Rule.URL(),
 			Conversation: f.Conversation, Turn: f.Turn, Record: int(f.Record), Pointer: f.Pointer,
 			CallID: f.CallID, Tool: f.Tool, Start: position(f.Start), End: position(f.End),
-			ProviderError: f.ProviderError, Fingerprint: f.Fingerprint,
+			ProviderError: f.ProviderError(), Fingerprint: f.Fingerprint,
 		}
 		for k, rel := range f.Related {
 			x.Related = append(x.Related, Related{rel.Message, position(f.RelatedAt[2*k]), position(f.RelatedAt[2*k+1])})

@@ -271,12 +271,15 @@ func (c *check) check(ctx context.Context, t *target) checked {
 		return checked{err: err}
 	}
 	defer src.Close()
-	edits := func(o *option.Options) error {
-		o.Edits = c.edits
-		return nil
-	}
-	r, err := checkSource(ctx, src, append(c.settings(t.config).options(t), edits)...)
+	r, err := checkSource(ctx, src, append(c.settings(t.config).options(t), c.details)...)
 	return checked{r, err}
+}
+
+// details asks for what reports show besides the findings.
+func (c *check) details(o *option.Options) error {
+	o.Edits = c.edits
+	o.Excerpts = slices.ContainsFunc(c.outputs, func(o *output) bool { return o.format.Excerpts })
+	return nil
 }
 
 // checkSource checks a source, and returns what report formats are written

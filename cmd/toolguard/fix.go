@@ -241,8 +241,8 @@ func (x *fix) run(ctx context.Context, paths []string) error {
 // options returns how a file is to be repaired.
 func (x *fix) options(t *target, detail *option.Detail) []toolguard.Option {
 	s := x.settings(t.config)
-	opts := append(s.options(t), toolguard.Allow(x.most()), func(o *option.Options) error {
-		o.Edits, o.Detail = x.edits, detail
+	opts := append(s.options(t), toolguard.Allow(x.most()), x.details, func(o *option.Options) error {
+		o.Detail = detail
 		return nil
 	})
 	if text := cmp.Or(x.flags.placeholder, s.placeholder); text != "" {

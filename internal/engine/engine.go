@@ -52,6 +52,8 @@ type Options struct {
 	// Edits asks for the edits that the repair of each finding would make
 	// alone.
 	Edits bool
+	// Excerpts asks for what stands around each finding.
+	Excerpts bool
 	// Ignore says which findings are neither reported nor repaired; nil means
 	// none.
 	Ignore func(*rules.Finding) bool
@@ -65,7 +67,7 @@ type Finding struct {
 	Pointer     string
 	Start, End  transcript.Position
 	RelatedAt   []transcript.Position // start and end of each related place, in pairs
-	Excerpt     Excerpt
+	Excerpt     Excerpt               // empty where that was not asked for
 	Fingerprint string
 	// Edits are what the repair would change, done alone; nil where that was
 	// not asked for, or would take too long to find out.
@@ -74,7 +76,7 @@ type Finding struct {
 	// it stands in.
 	RecordHash string
 	// EditAt is where a lone edit starts and ends.
-	EditAt [2]transcript.Position
+	EditAt *[2]transcript.Position
 }
 
 // An Excerpt is what stands around a finding on its line.
@@ -544,10 +546,10 @@ func (c *checker) settle() error {
 		f.RelatedAt = at[n : n+2*len(f.Related) : n+2*len(f.Related)]
 		n += 2 * len(f.Related)
 		if len(f.Edits) == 1 {
-			f.EditAt = [2]transcript.Position{at[n], at[n+1]}
+			f.EditAt = &[2]transcript.Position{at[n], at[n+1]}
 			n += 2
 		}
-		if c.fix.shown() {
+		if c.opts.Excerpts && c.fix.shown() {
 			if f.Excerpt, err = c.excerpt(f); err != nil {
 				return err
 			}
@@ -564,12 +566,16 @@ func (c *checker) settle() error {
 // pointers of them all in one walk.
 func (c *checker) pointers() error {
 	fs := c.report.Findings
-	byRecord := map[int32][]int{}
-	for i := range fs {
-		byRecord[fs[i].Record] = append(byRecord[fs[i].Record], i)
-	}
 	starts := &c.report.File.Starts
-	for index, list := range byRecord {
+	var text []byte
+	var spans []transcript.Span
+	for lo, hi := 0, 0; lo < len(fs); lo = hi {
+		index := fs[lo].Record
+		spans = spans[:0]
+		for ; hi < len(fs) && fs[hi].Record == index; hi++ { // in order, those of a record stand together
+			spans = append(spans, fs[hi].Span)
+		}
+		list := fs[lo:hi]
 		record := c.report.File.Document.Value
 		var line []byte
 		if c.report.File.Document.Index == 0 {
@@ -580,23 +586,21 @@ func (c *checker) pointers() error {
 			if int(index) < starts.Len() {
 				whole.End = starts.At(int(index))
 			}
-			text, err := c.src.Bytes(whole)
-			if err != nil {
+			var err error
+			if text, err = c.src.Into(text, whole); err != nil {
 				return err
 			}
 			record = transcript.NewValue(text, whole.Start)
 			line = bytes.TrimSpace(text)
 		}
-		spans := make([]transcript.Span, len(list))
-		for k, i := range list {
-			spans[k] = fs[i].Span
-			if fs[i].CallID == "" {
-				fs[i].RecordHash = c.recordHash(line, fs[i].Span)
+		for k := range list {
+			if list[k].CallID == "" {
+				list[k].RecordHash = c.recordHash(line, list[k].Span)
 			}
 		}
 		for k, p := range transcript.Pointers(record, spans) {
 			if !c.unreadable[index] {
-				fs[list[k]].Pointer = p
+				list[k].Pointer = p
 			}
 		}
 	}

@@ -480,7 +480,7 @@ func (x *fixer) file(c *checker, found []Finding) error {
 		}
 		x.edits = append(x.edits, edits...)
 	}
-	x.edits = inOrder(x.edits)
+	x.edits, x.logs = inOrder(x.edits), nil
 	return nil
 }
 

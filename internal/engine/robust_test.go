@@ -128,7 +128,7 @@ func unsound(text []byte, rep *Report) string {
 // mustBeSound checks a text and the report on it.
 func mustBeSound(t *testing.T, what string, text []byte) *Report {
 	t.Helper()
-	rep := check(t, what, text, Options{})
+	rep := check(t, what, text, Options{Excerpts: true})
 	if s := unsound(text, rep); s != "" {
 		t.Fatalf("%s: %s\n%.2000q", what, s, text)
 	}
@@ -271,7 +271,7 @@ func TestDeepInputs(t *testing.T) {
 // TestDeterminism: two checks of one text report the same, to the last field.
 func TestDeterminism(t *testing.T) {
 	for _, f := range fixtures(t) {
-		a, b := check(t, f.name, f.text, Options{}), check(t, f.name, f.text, Options{})
+		a, b := check(t, f.name, f.text, Options{Excerpts: true}), check(t, f.name, f.text, Options{Excerpts: true})
 		if !reflect.DeepEqual(a, b) {
 			t.Errorf("%s:\n%s%s", f.name, render(a), render(b))
 		}
@@ -350,7 +350,7 @@ func resolve(raw []byte, off int64, pointer string) []jsonPlace {
 func TestPointers(t *testing.T) {
 	looked := 0
 	for _, f := range fixtures(t) {
-		rep := check(t, f.name, f.text, Options{})
+		rep := check(t, f.name, f.text, Options{Excerpts: true})
 		if rep.Skipped != "" {
 			continue
 		}
@@ -623,7 +623,7 @@ func raceEnabled() bool {
 // run checks a load of a size and holds the report to what was built in.
 func (l *load) run(t testing.TB, n int, text []byte) {
 	t.Helper()
-	rep := check(t, l.name, text, Options{})
+	rep := check(t, l.name, text, Options{Excerpts: true})
 	got := map[string]int{}
 	for i := range rep.Findings {
 		got[rep.Findings[i].Rule.Name]++

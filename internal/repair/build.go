@@ -20,35 +20,31 @@ import (
 // places where sjson is let at bytes: it gets one object, literal keys and
 // values that are JSON, and what it returns is looked at.
 func build(fields []dialect.Field) ([]byte, error) {
-	out := []byte("{}")
-	for _, f := range fields {
-		var err error
-		if out, err = set(out, f.Key, f.Raw); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return set([]byte("{}"), fields...)
 }
 
-// set sets a member of an object, in its place or at the end.
-func set(object []byte, key, raw string) ([]byte, error) {
+// set sets members of an object, each in its place or at the end.
+func set(object []byte, fields ...dialect.Field) ([]byte, error) {
 	if err := whole(object); err != nil {
 		return nil, err
 	}
-	if err := whole([]byte(raw)); err != nil {
-		return nil, fmt.Errorf("member %q: %w", key, err)
+	for _, f := range fields {
+		raw := []byte(f.Raw)
+		err := whole(raw)
+		if err == nil {
+			object, err = sjson.SetRawBytes(object, escapeKey(f.Key), raw)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("member %q: %w", f.Key, err)
+		}
+		if got := transcript.NewValue(object, 0).Get(f.Key); string(got.Raw()) != f.Raw {
+			return nil, fmt.Errorf("member %q was not set", f.Key)
+		}
 	}
-	out, err := sjson.SetRawBytes(object, escapeKey(key), []byte(raw))
-	if err != nil {
-		return nil, fmt.Errorf("member %q: %w", key, err)
-	}
-	if err := whole(out); err != nil {
+	if err := whole(object); err != nil {
 		return nil, err
 	}
-	if got := transcript.NewValue(out, 0).Get(key); string(got.Raw()) != raw {
-		return nil, fmt.Errorf("member %q was not set", key)
-	}
-	return out, nil
+	return object, nil
 }
 
 // unset removes a member of an object, if it is there.

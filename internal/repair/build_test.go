@@ -89,7 +89,7 @@ func TestSetHostile(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, object := range []string{`{}`, `{"x":{"y":1}}`, `{"a":{"b":1},"0":[1]}`, `{` + string(quoted) + `:1,"z":2}`} {
-			got, err := set([]byte(object), key, `{"v":[1.0]}`)
+			got, err := set([]byte(object), dialect.Field{Key: key, Raw: `{"v":[1.0]}`})
 			if err != nil {
 				t.Logf("%s: set %q: %v", object, key, err) // refused, which is safe
 				continue
@@ -114,16 +114,16 @@ func TestSetHostile(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", "{", `{"a":1`, `{"a":1}}`, `{"a":1} {}`, `{"a" 1}`, `{a:1}`, "\x00"} {
-		if got, err := set([]byte(bad), "k", `1`); err == nil {
+		if got, err := set([]byte(bad), dialect.Field{Key: "k", Raw: `1`}); err == nil {
 			t.Errorf("set a member of %q: %s", bad, got)
 		}
-		if got, err := set([]byte(`{}`), "k", bad); err == nil {
+		if got, err := set([]byte(`{}`), dialect.Field{Key: "k", Raw: bad}); err == nil {
 			t.Errorf("set a member to %q: %s", bad, got)
 		}
 	}
 	// Of two members of one name one is set; that it is not the one that is
 	// read is an error.
-	if got, err := set([]byte(`{"k":1,"k":2}`), "k", `3`); err == nil && transcript.NewValue(got, 0).Get("k").Is("3") {
+	if got, err := set([]byte(`{"k":1,"k":2}`), dialect.Field{Key: "k", Raw: `3`}); err == nil && transcript.NewValue(got, 0).Get("k").Is("3") {
 		t.Errorf("duplicate keys: %s", got)
 	}
 }

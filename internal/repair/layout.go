@@ -163,6 +163,9 @@ func (p *Plan) placeholderText(call *transcript.Call) string {
 	if text == "" {
 		text = Placeholder
 	}
+	if strings.IndexByte(text, '{') < 0 {
+		return text
+	}
 	return strings.NewReplacer("{tool}", call.Name.Text(), "{id}", call.ID.Text()).Replace(text)
 }
 

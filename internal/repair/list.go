@@ -263,7 +263,7 @@ func (w *window) at(off int64) (byte, bool) {
 	}
 	if off < w.base || off >= w.base+int64(len(w.buf)) {
 		w.base = max(0, off-windowSize/2)
-		buf, err := w.src.Bytes(transcript.Span{Start: w.base, End: min(w.base+windowSize, w.src.Size())})
+		buf, err := w.src.Into(w.buf, transcript.Span{Start: w.base, End: min(w.base+windowSize, w.src.Size())})
 		if err != nil {
 			w.err = err
 			return 0, false

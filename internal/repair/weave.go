@@ -511,17 +511,9 @@ func (w *weaver) write(behind, call transcript.Span, ins *insertion, id, caller,
 		return err
 	}
 	f := w.Format
-	record := transcript.NewValue(text, 0)
+	var members transcript.Members
+	record := members.Of(transcript.NewValue(text, 0))
 	st := styleOf(record)
-	out, err := compact(text)
-	if err != nil {
-		return err
-	}
-	for _, key := range f.CallOnly {
-		if out, err = unset(out, key); err != nil {
-			return err
-		}
-	}
 	var fields []dialect.Field
 	if f.ResultType != "" {
 		fields = append(fields, dialect.Field{Key: f.Type.Key(), Raw: transcript.Quote(f.ResultType)})
@@ -537,7 +529,7 @@ func (w *weaver) write(behind, call transcript.Span, ins *insertion, id, caller,
 		into, key, _ := strings.Cut(string(p), ".")
 		i := slices.IndexFunc(fields, func(field dialect.Field) bool { return field.Key == into })
 		if v := p.In(record); v.Exists() && i >= 0 {
-			whole, err := set([]byte(fields[i].Raw), key, string(v.Raw()))
+			whole, err := set([]byte(fields[i].Raw), dialect.Field{Key: key, Raw: string(v.Raw())})
 			if err != nil {
 				return err
 			}
@@ -556,12 +548,33 @@ func (w *weaver) write(behind, call transcript.Span, ins *insertion, id, caller,
 	if w.source && caller != "" {
 		fields = append(fields, dialect.Field{Key: f.ResultSource, Raw: caller})
 	}
+	// What is not taken over may be most of the record.
+	var spare []transcript.Edit
+	leave := func(key string) {
+		if v := record.Get(key); v.Exists() {
+			spare = append(spare, transcript.Edit{Span: v.Span(), Text: []byte("null")})
+		}
+	}
 	for _, field := range fields {
-		if out, err = set(out, field.Key, field.Raw); err != nil {
+		leave(field.Key)
+	}
+	for _, key := range f.CallOnly {
+		leave(key)
+	}
+	out, err := compact(splice(text, disjoint(spare)))
+	if err != nil {
+		return err
+	}
+	for _, key := range f.CallOnly {
+		if out, err = unset(out, key); err != nil {
 			return err
 		}
 	}
+	if out, err = set(out, fields...); err != nil {
+		return err
+	}
 	w.lines.after(behind, render(out, st, 0))
+	ins.message = nil // it may be one of very many
 	return nil
 }
 

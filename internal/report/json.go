@@ -156,7 +156,7 @@ func finding(f *engine.Finding) jsonFinding {
 		Conversation: index(f.Conversation), Turn: index(f.Turn), Record: f.Record, Pointer: f.Pointer,
 		CallID: known(f.CallID), Tool: known(f.Tool),
 		Start: position(f.Start), End: position(f.End),
-		ProviderError: known(f.ProviderError), Confidence: known(f.Confidence),
+		ProviderError: known(f.ProviderError()), Confidence: known(f.Confidence),
 		Related: []jsonRelated{}, Fingerprint: f.Fingerprint,
 	}
 	for i, r := range f.Related {

@@ -61,15 +61,16 @@ type Format struct {
 	// Human is set for formats that people read: they leave out infos, and a
 	// run that writes one ends with a summary.
 	Human bool
-	// Edits is set for formats that write the edits of repairs.
-	Edits bool
+	// Edits is set for formats that write the edits of repairs, Excerpts for those
+	// that show what stands around a finding.
+	Edits, Excerpts bool
 	New   func(io.Writer, Options) Reporter
 }
 
 // Formats lists the output formats.
 func Formats() []Format {
 	return []Format{
-		{Name: "text", Summary: "each finding with its place in the file", Human: true, New: newText},
+		{Name: "text", Summary: "each finding with its place in the file", Human: true, Excerpts: true, New: newText},
 		{Name: "concise", Summary: "a line for each finding", Human: true, New: newConcise},
 		{Name: "json", Summary: "everything, for programs", Edits: true, New: newJSON},
 		{Name: "jsonl", Summary: "the same, a line for each file and finding", Edits: true, New: newJSONL},

@@ -44,7 +44,7 @@ func reports() []*engine.Report {
 					Rule: rules.ByName("missing-tool-result"), Severity: rules.Error,
 					Message: `call "c1" to "ls" has no result`, Span: transcript.Span{Start: 195, End: 199},
 					Turn: 1, Record: 2, CallID: "c1", Tool: "ls",
-					ProviderError: "`tool_use` ids were found without `tool_result` blocks", Fix: insert,
+					Refusal: "`tool_use` ids were found without `tool_result` blocks", Fix: insert,
 				},
 				Path: "a.jsonl", Dialect: "anthropic", Pointer: "/content/0/id",
 				Start: at(195, 2, 56), End: at(199, 2, 60), Fingerprint: "0011223344556677",
@@ -101,7 +101,7 @@ func reports() []*engine.Report {
 				Fingerprint: "0123456789abcdef",
 				Excerpt:     engine.Excerpt{Text: []byte(hostile), Mark: [2]int{0, 5}},
 				Edits:       []transcript.Edit{{Span: transcript.Span{Start: 5, End: 30}, Text: []byte(hostile)}},
-				EditAt:      [2]transcript.Position{at(5, 1, 6), at(30, 2, 3)},
+				EditAt:      &[2]transcript.Position{at(5, 1, 6), at(30, 2, 3)},
 			}},
 		},
 		{

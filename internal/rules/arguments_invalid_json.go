@@ -32,7 +32,7 @@ inside the string where it stops being JSON.
 				continue
 			}
 			turn := c.turn(call.Message)
-			f := Finding{Severity: severity, ProviderError: c.cell(profile.ArgsBadJSON).Text}
+			f := Finding{Severity: severity, Refusal: c.cell(profile.ArgsBadJSON).Text}
 			switch call.Form {
 			case transcript.ArgsStringBad:
 				f.Span = call.BadAt

@@ -47,7 +47,7 @@ to be sent there.
 			op := c.op(operation.SetValue, turn, class, "encode the arguments into a string")
 			op.Calls, op.Span, op.Text = []int32{int32(i)}, call.Args, transcript.Quote(c.Text(call.Args))
 			c.aboutCall(i, Finding{
-				Severity: severity, Span: call.Args, ProviderError: c.cell(profile.ArgsNotString).Text, Fix: op,
+				Severity: severity, Span: call.Args, Refusal: c.cell(profile.ArgsNotString).Text, Fix: op,
 				Message: "the arguments of " + callName(call) + " are no string",
 			})
 		}

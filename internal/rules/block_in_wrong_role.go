@@ -32,7 +32,7 @@ moves to the message that answers its call (safe). In logs nothing is moved.`,
 				op.Blocks = []int32{call.Block}
 			}
 			c.aboutCall(i, Finding{
-				Severity: Error, ProviderError: c.cell(profile.WrongRole).Text, Fix: op,
+				Severity: Error, Refusal: c.cell(profile.WrongRole).Text, Fix: op,
 				Message: callName(call) + " stands in a message of role " + c.Messages[call.Message].Role.String(),
 			})
 		}
@@ -47,7 +47,7 @@ moves to the message that answers its call (safe). In logs nothing is moved.`,
 				op.Blocks = []int32{res.Block}
 			}
 			c.aboutResult(i, Finding{
-				Severity: Error, ProviderError: c.cell(profile.WrongRole).Text, Fix: op,
+				Severity: Error, Refusal: c.cell(profile.WrongRole).Text, Fix: op,
 				Message: resultName(res) + " stands in a message of role " + c.Messages[res.Message].Role.String(),
 			})
 		}

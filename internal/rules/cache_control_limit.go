@@ -51,8 +51,8 @@ content; unsafe where the message carries signed reasoning).`,
 			op.Messages, op.Span = []int32{at[i]}, marks[i].Span
 			c.report(at[i], Finding{
 				Severity: severityOf(cell), Span: marks[i].Span, Fix: op,
-				ProviderError: strings.Replace(cell.Text, "Found 5.", fmt.Sprintf("Found %d.", total), 1),
-				Message:       fmt.Sprintf("%d blocks are marked for the cache; the %s takes %d", total, c.Profile.Title, most),
+				Refusal: strings.Replace(cell.Text, "Found 5.", fmt.Sprintf("Found %d.", total), 1),
+				Message: fmt.Sprintf("%d blocks are marked for the cache; the %s takes %d", total, c.Profile.Title, most),
 			})
 		}
 	},

@@ -50,7 +50,7 @@ reasoning), when the provider wants it.`,
 				op.Messages = []int32{int32(i)}
 			}
 			c.report(int32(i), Finding{
-				Severity: severity, Span: m.RoleSpan(), ProviderError: c.cell(profile.ConsecutiveRoles).Text, Fix: op,
+				Severity: severity, Span: m.RoleSpan(), Refusal: c.cell(profile.ConsecutiveRoles).Text, Fix: op,
 				Message: "a second message of role " + m.Role.String() + " in a row",
 			})
 		}

@@ -53,8 +53,8 @@ its own (safe). Else nothing is done.`,
 			}
 			f := Finding{
 				Severity: Error, Message: callName(call) + " has the id of another call of its turn",
-				ProviderError: c.cell(profile.DuplicateID).Text,
-				Related:       []Related{{"the first is here", c.Calls[at].ID.Span}},
+				Refusal: c.cell(profile.DuplicateID).Text,
+				Related: []Related{{"the first is here", c.Calls[at].ID.Span}},
 			}
 			class := operation.Safe
 			if c.signed(k.turn) {

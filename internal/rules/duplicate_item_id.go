@@ -44,7 +44,7 @@ call keeps what pairs it.`,
 				continue
 			}
 			f := Finding{
-				Severity: severity, Span: id.Span, ProviderError: cell.Text, CallID: id.Text(),
+				Severity: severity, Span: id.Span, Refusal: cell.Text, CallID: id.Text(),
 				Message: "the id " + quote(id) + " is that of an earlier item",
 				Related: []Related{{"the first is here", c.Look(transcript.MemberItemID, c.Messages[at].Span()).Span}},
 			}

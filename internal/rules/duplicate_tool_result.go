@@ -40,9 +40,9 @@ cannot be moved. Of two results that differ
 			}
 			turn := c.turn(c.Calls[l.Call].Message)
 			f := Finding{
-				Severity:      Error,
-				Message:       resultName(res) + " is the second one for its call",
-				ProviderError: c.cell(profile.Duplicate).Text,
+				Severity: Error,
+				Message:  resultName(res) + " is the second one for its call",
+				Refusal:  c.cell(profile.Duplicate).Text,
 			}
 			first := c.Pairing.Calls[l.Call].Result
 			if first >= 0 {

@@ -36,7 +36,7 @@ reasoning), and the history is looked at again.`,
 				continue
 			}
 			severity := severityOf(cell)
-			f := Finding{Severity: severity, Span: m.RoleSpan(), Message: "the message has neither content nor calls", ProviderError: cell.Text}
+			f := Finding{Severity: severity, Span: m.RoleSpan(), Message: "the message has neither content nor calls", Refusal: cell.Text}
 			if c.arrays() {
 				class := operation.Safe
 				for b := m.BlockLo; b < m.BlockHi; b++ {

@@ -44,7 +44,7 @@ where the message carries signed reasoning), and the history is looked at again.
 			if !c.shaped() && (m.Role == transcript.RoleTool || c.calls(m)) {
 				continue // what is translated leaves a text out that is none
 			}
-			f := Finding{Severity: severity, Span: b.Span, ProviderError: cell.Text, Message: message}
+			f := Finding{Severity: severity, Span: b.Span, Refusal: cell.Text, Message: message}
 			class := operation.Safe
 			if c.signed(m.Turn) {
 				class = operation.Unsafe

@@ -27,7 +27,7 @@ has no such member.
 			op.Span, op.Messages = b.Span, []int32{b.Message}
 			c.report(b.Message, Finding{
 				Severity: severity, Span: b.Span, Message: "the list of calls is empty",
-				ProviderError: c.cell(profile.EmptyCalls).Text, Fix: op,
+				Refusal: c.cell(profile.EmptyCalls).Text, Fix: op,
 			})
 		}
 	},

@@ -34,7 +34,7 @@ that is a call.
 				continue
 			}
 			if m.Role == transcript.RoleAssistant && (!c.Profile.TextFirst || c.calls(m)) {
-				c.report(int32(i), Finding{Severity: severity, Span: m.RoleSpan(), ProviderError: cell.Text, Message: "the history begins with the assistant"})
+				c.report(int32(i), Finding{Severity: severity, Span: m.RoleSpan(), Refusal: cell.Text, Message: "the history begins with the assistant"})
 			}
 			return
 		}

@@ -63,7 +63,7 @@ ids stay different (safe).`,
 				continue
 			}
 			if sev, what, text := look(call.ID); sev != Off {
-				c.aboutCall(i, Finding{Severity: sev, Message: "the id " + quote(call.ID) + " " + what, ProviderError: text, Fix: fix(int32(i))})
+				c.aboutCall(i, Finding{Severity: sev, Message: "the id " + quote(call.ID) + " " + what, Refusal: text, Fix: fix(int32(i))})
 			}
 		}
 		for i := range c.Results {
@@ -72,7 +72,7 @@ ids stay different (safe).`,
 				continue
 			}
 			if sev, what, text := look(res.ID); sev != Off {
-				c.aboutResult(i, Finding{Severity: sev, Message: "the id " + quote(res.ID) + " " + what, ProviderError: text, Fix: fix(c.Pairing.Results[i].Call)})
+				c.aboutResult(i, Finding{Severity: sev, Message: "the id " + quote(res.ID) + " " + what, Refusal: text, Fix: fix(c.Pairing.Results[i].Call)})
 			}
 		}
 	},

@@ -40,7 +40,7 @@ item is nothing without it unless its content came along encrypted, and stays.`,
 				continue
 			}
 			f := Finding{
-				Severity: severity, Span: id.Span, ProviderError: strings.Replace(cell.Text, "'…'", "'"+want+"'", 1),
+				Severity: severity, Span: id.Span, Refusal: strings.Replace(cell.Text, "'…'", "'"+want+"'", 1),
 				CallID: id.Text(), Message: "the id " + quote(id) + " is not one of its item's type, which begin with " + want,
 			}
 			if want != c.Profile.ItemPrefixes.Reasoning {

@@ -38,7 +38,7 @@ call, whose role says what it answers.`,
 			}
 			word := c.Profile.Role(m.Role.String())
 			if m.RoleLen == 0 {
-				f := Finding{Severity: severity, Span: m.Span(), ProviderError: cell.Text, Message: "the message does not say who speaks"}
+				f := Finding{Severity: severity, Span: m.Span(), Refusal: cell.Text, Message: "the message does not say who speaks"}
 				if word != "" {
 					f.Fix = c.op(operation.AddMember, m.Turn, operation.Safe, "say that it is the "+word+"'s")
 					f.Fix.Messages, f.Fix.Span = []int32{int32(i)}, m.Span()
@@ -54,7 +54,7 @@ call, whose role says what it answers.`,
 			if role.IsString() && slices.Contains(c.Profile.Roles, role.Text()) {
 				continue
 			}
-			f := Finding{Severity: severity, Span: role.Span, ProviderError: cell.Text, Message: "the role " + quote(role) + " is none that the " + c.Profile.Title + " takes"}
+			f := Finding{Severity: severity, Span: role.Span, Refusal: cell.Text, Message: "the role " + quote(role) + " is none that the " + c.Profile.Title + " takes"}
 			if word != "" && !c.legacy(m) {
 				f.Fix = c.op(operation.SetValue, m.Turn, operation.Safe, "call it "+word)
 				f.Fix.Messages, f.Fix.Span, f.Fix.Text = []int32{int32(i)}, role.Span, transcript.Quote(word)

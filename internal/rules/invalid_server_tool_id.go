@@ -39,7 +39,7 @@ wrong type.`,
 			}
 			begins := strings.HasPrefix(id, prefix)
 			proper := begins && profile.WordDash.Allows(id) && !strings.Contains(id, "-")
-			f := Finding{Severity: severityOf(cell), ProviderError: cell.Text}
+			f := Finding{Severity: severityOf(cell), Refusal: cell.Text}
 			class := operation.Safe
 			switch {
 			case id == "":

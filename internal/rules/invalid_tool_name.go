@@ -38,7 +38,7 @@ result.`,
 			}
 			turn := c.turn(call.Message)
 			name := call.Name.Text()
-			f := Finding{Severity: severityOf(c.cell(profile.BadName)), Span: call.Name.Span, ProviderError: c.cell(profile.BadName).Text}
+			f := Finding{Severity: severityOf(c.cell(profile.BadName)), Span: call.Name.Span, Refusal: c.cell(profile.BadName).Text}
 			p := c.Profile
 			switch {
 			case !call.Name.IsString() || strings.TrimSpace(name) == "":
@@ -52,7 +52,7 @@ result.`,
 				f.Fix = c.op(operation.SetValue, turn, operation.Safe, "trim the white space")
 				f.Fix.Text = transcript.Quote(strings.TrimSpace(name))
 			case !p.NameChars.Allows(name):
-				f.Severity, f.ProviderError = severityOf(p.Cell(profile.BadNamePattern)), p.Cell(profile.BadNamePattern).Text
+				f.Severity, f.Refusal = severityOf(p.Cell(profile.BadNamePattern)), p.Cell(profile.BadNamePattern).Text
 				f.Message = "the tool name " + quote(call.Name) + " holds characters that the " + p.Title + " refuses: only " + p.NameChars.String() + " are taken"
 				f.Fix = c.op(operation.SetValue, turn, operation.Unsafe, "replace the characters")
 				f.Fix.Text = transcript.Quote(sanitise(name, p.NameChars))

@@ -27,7 +27,7 @@ that as the beginning of its answer and others refuse it.
 		if m.Role != transcript.RoleAssistant || c.waits(m) {
 			return // pending-tool-call says what a last call waits for
 		}
-		c.report(last, Finding{Severity: severity, Span: m.RoleSpan(), ProviderError: cell.Text, Message: "the history ends with the assistant"})
+		c.report(last, Finding{Severity: severity, Span: m.RoleSpan(), Refusal: cell.Text, Message: "the history ends with the assistant"})
 	},
 }
 

@@ -18,7 +18,7 @@ and parsers in other languages replace it or refuse the record.
 	CheckFile: func(c *FileContext) {
 		eachFault(c, transcript.FaultLoneSurrogate, func(f *FileFault) Finding {
 			return Finding{
-				Severity: Error, Message: "half of a surrogate pair" + times(f), ProviderError: "no low surrogate in string",
+				Severity: Error, Message: "half of a surrogate pair" + times(f), Refusal: "no low surrogate in string",
 				Fix: byteOp(operation.ReplaceBytes, operation.Unsafe, f, f.Whole, `replace it by \ufffd`),
 			}
 		})

@@ -42,9 +42,9 @@ changes what a turn seems to have seen, and is unsafe.`,
 			}
 			call := &c.Calls[i]
 			f := Finding{
-				Severity:      Error,
-				Message:       resultName(&c.Results[x.Result]) + " stands too late to answer its call",
-				ProviderError: c.cell(profile.Misplaced).Text, Confidence: x.Confidence.String(),
+				Severity: Error,
+				Message:  resultName(&c.Results[x.Result]) + " stands too late to answer its call",
+				Refusal:  c.cell(profile.Misplaced).Text, Confidence: x.Confidence.String(),
 				Related: []Related{{"the call is here", call.ID.Span}},
 			}
 			class := operation.Safe

@@ -44,7 +44,7 @@ known.`,
 			op.Calls, op.Span = []int32{int32(i)}, c.Blocks[call.Block].Span
 			op.Member, op.Text = transcript.MemberArguments, text
 			c.aboutCall(i, Finding{
-				Severity: severity, Span: call.Name.Span, ProviderError: c.cell(profile.NoArgs).Text, Fix: op,
+				Severity: severity, Span: call.Name.Span, Refusal: c.cell(profile.NoArgs).Text, Fix: op,
 				Message: callName(call) + " has no arguments",
 			})
 		}

@@ -56,7 +56,7 @@ sides get one new id, derived from the conversation and the position (safe).`,
 				continue
 			}
 			c.aboutCall(i, Finding{
-				Severity: severity, Message: callName(call) + " has no id", ProviderError: c.cell(profile.MissingID).Text,
+				Severity: severity, Message: callName(call) + " has no id", Refusal: c.cell(profile.MissingID).Text,
 				Fix: mint(int32(i), c.Pairing.Calls[i].Result),
 			})
 		}
@@ -72,7 +72,7 @@ sides get one new id, derived from the conversation and the position (safe).`,
 			if l.Call >= 0 && c.Calls[l.Call].NoIDs {
 				continue // result-kind-mismatch says what is wrong with it
 			}
-			f := Finding{Severity: severity, Message: resultName(res) + " does not say which call it answers", ProviderError: c.cell(profile.MissingID).Text}
+			f := Finding{Severity: severity, Message: resultName(res) + " does not say which call it answers", Refusal: c.cell(profile.MissingID).Text}
 			if l.Fate == pairing.Answers {
 				f.Fix = mint(l.Call, int32(i))
 			}

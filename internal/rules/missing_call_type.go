@@ -45,7 +45,7 @@ the calls of other models leave it out, and so do datasets.
 			}
 			op := c.op(operation.AddMember, c.turn(call.Message), class, "say that it is a function")
 			op.Calls, op.Span, op.Member, op.Text = []int32{int32(i)}, span, transcript.MemberCallType, `"function"`
-			c.aboutCall(i, Finding{Severity: severity, ProviderError: cell.Text, Fix: op, Message: callName(call) + " does not say what type it is of"})
+			c.aboutCall(i, Finding{Severity: severity, Refusal: cell.Text, Fix: op, Message: callName(call) + " does not say what type it is of"})
 		}
 	},
 }

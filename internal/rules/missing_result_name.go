@@ -37,7 +37,7 @@ by id lose it.
 			if severity == Off || res.Server || l.Fate == pairing.Ignored || res.Name.IsString() && res.Name.Text() != "" {
 				continue
 			}
-			f := Finding{Severity: severity, ProviderError: text, Message: resultName(res) + " does not say which tool it is of", Span: res.Name.Span}
+			f := Finding{Severity: severity, Refusal: text, Message: resultName(res) + " does not say which tool it is of", Span: res.Name.Span}
 			f.Fix = c.nameFix(i)
 			c.aboutResult(i, f)
 		}

@@ -26,7 +26,7 @@ where the model is not to call anything any more.
 			return
 		}
 		for i := range c.Calls {
-			c.aboutCall(i, Finding{Severity: severityOf(cell), ProviderError: cell.Text, Message: "the request declares no tools, but " + callName(&c.Calls[i]) + " is made in it"})
+			c.aboutCall(i, Finding{Severity: severityOf(cell), Refusal: cell.Text, Message: "the request declares no tools, but " + callName(&c.Calls[i]) + " is made in it"})
 			return
 		}
 	},

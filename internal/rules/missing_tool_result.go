@@ -45,7 +45,7 @@ not stripped from a message with signed reasoning.`,
 			}
 			f := Finding{
 				Severity: Error, Message: callName(call) + " has no result",
-				ProviderError: c.cell(profile.Missing).Text,
+				Refusal: c.cell(profile.Missing).Text,
 			}
 			if x.Surplus {
 				f.Message = callName(call) + " has no result: there are fewer results than calls without ids"

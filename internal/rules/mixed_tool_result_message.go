@@ -61,7 +61,7 @@ provider takes no two messages of the user in a row either.`,
 					op.Messages = []int32{res.Message}
 				}
 				c.report(res.Message, Finding{
-					Severity: sev, Span: c.Blocks[b].Span, ProviderError: c.cell(profile.Mixed).Text,
+					Severity: sev, Span: c.Blocks[b].Span, Refusal: c.cell(profile.Mixed).Text,
 					Message: "other content shares a message with results",
 					Related: []Related{{"a result is here", res.ID.Span}},
 					Fix:     op,

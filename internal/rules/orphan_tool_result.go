@@ -49,7 +49,7 @@ record says of the result beside the message goes when it becomes text
 			}
 			f := Finding{
 				Severity: Error, Message: resultName(res) + " answers no call of this conversation",
-				ProviderError: c.cell(profile.Orphan).Text,
+				Refusal: c.cell(profile.Orphan).Text,
 			}
 			switch {
 			case c.ElsewhereState || c.Slice:

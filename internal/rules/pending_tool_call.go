@@ -31,7 +31,7 @@ error. In training data the last call is often what is to be learnt.
 			if c.Pairing.Calls[i].State != pairing.Pending || call.Server || call.Kind == transcript.KindApproval {
 				continue
 			}
-			f := Finding{Severity: Warning, Message: callName(call) + " has no result yet", ProviderError: c.cell(profile.Missing).Text}
+			f := Finding{Severity: Warning, Message: callName(call) + " has no result yet", Refusal: c.cell(profile.Missing).Text}
 			if call.State == transcript.CallWaiting {
 				f.Message = callName(call) + " waits for approval"
 			}

@@ -48,7 +48,7 @@ made up; where a provider documents what to write in its place, that is added
 			case m.Has(transcript.MessageItem):
 				if b.Has(transcript.BlockHasID) && dangles()[b.Message] {
 					f := Finding{
-						Severity: severity, Span: b.Span, ProviderError: c.cell(profile.Unreplayable).Text,
+						Severity: severity, Span: b.Span, Refusal: c.cell(profile.Unreplayable).Text,
 						Message: "reasoning without the item it led to",
 					}
 					if c.Use == transcript.UseDataset || c.Use == transcript.UseTrace {
@@ -60,7 +60,7 @@ made up; where a provider documents what to write in its place, that is added
 				}
 			case b.Has(transcript.BlockUnsigned):
 				f := Finding{
-					Severity: severity, Span: b.Span, ProviderError: c.cell(profile.Unreplayable).Text,
+					Severity: severity, Span: b.Span, Refusal: c.cell(profile.Unreplayable).Text,
 					Message: "thinking without a signature",
 				}
 				if c.Use != transcript.UseBody && !c.Send && !c.Target {
@@ -107,7 +107,7 @@ func (c *Context) unreasoned() {
 			continue
 		}
 		turn = m.Turn // the first call of a turn stands for it
-		f := Finding{Severity: severity, ProviderError: cell.Text}
+		f := Finding{Severity: severity, Refusal: cell.Text}
 		switch c.Profile.Replay {
 		case profile.ReplayText:
 			if c.Look(transcript.MemberReasoning, m.Span()).IsString() {

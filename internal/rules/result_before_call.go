@@ -30,7 +30,7 @@ result ahead of its call. A set of ids is balanced, the API is not content.
 			call := &c.Calls[i]
 			f := Finding{
 				Severity: Error, Message: resultName(&c.Results[x.Result]) + " stands before its call",
-				ProviderError: c.cell(profile.Before).Text, Confidence: x.Confidence.String(),
+				Refusal: c.cell(profile.Before).Text, Confidence: x.Confidence.String(),
 				Related: []Related{{"the call is here", call.ID.Span}},
 			}
 			if c.arrays() && c.strategy() != "leave" {

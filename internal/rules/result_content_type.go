@@ -39,7 +39,7 @@ in a block (all safe: the bytes of the value stay).`,
 			if res.Server || c.Pairing.Results[i].Fate == pairing.Ignored || c.Profile.ResultForms&form != 0 || severity == Off {
 				continue
 			}
-			f := Finding{Severity: severity, Span: res.Payload, ProviderError: cell.Text, Message: "the content of the " + resultName(res) + " is " + formName(form)}
+			f := Finding{Severity: severity, Span: res.Payload, Refusal: cell.Text, Message: "the content of the " + resultName(res) + " is " + formName(form)}
 			if form == profile.FormAbsent {
 				f.Span = res.ID.Span
 			}

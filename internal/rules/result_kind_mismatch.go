@@ -31,7 +31,7 @@ the call as unanswered and the result as an orphan.
 			op := c.op(operation.Retag, c.turn(call.Message), operation.Unsafe, "give the result the type that fits its call")
 			op.Calls, op.Results = []int32{int32(i)}, []int32{x.Result}
 			c.aboutResult(int(x.Result), Finding{
-				Severity: Error, ProviderError: c.cell(profile.WrongKind).Text, Fix: op, Confidence: x.Confidence.String(),
+				Severity: Error, Refusal: c.cell(profile.WrongKind).Text, Fix: op, Confidence: x.Confidence.String(),
 				Message: resultName(&c.Results[x.Result]) + " is of another type than its call wants",
 				Related: []Related{{"the call is here", call.ID.Span}},
 			})

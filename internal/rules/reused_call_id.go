@@ -73,7 +73,7 @@ the later pairs ids of their own (safe).`,
 				op.Results = append(op.Results, c.Pairing.Calls[call].Result)
 			}
 			c.aboutCall(int(u.again), Finding{
-				Severity: severityOf(c.cell(profile.ReusedID)), ProviderError: c.cell(profile.ReusedID).Text, Fix: op,
+				Severity: severityOf(c.cell(profile.ReusedID)), Refusal: c.cell(profile.ReusedID).Text, Fix: op,
 				Message: fmt.Sprintf("the id %s is used in %d turns", quote(c.Calls[u.first].ID), u.turns),
 				Related: []Related{{"the first use is here", c.Calls[u.first].ID.Span}},
 			})

@@ -203,13 +203,30 @@ type Finding struct {
 	Record       int32 // from 1
 	CallID, Tool string
 	Kind         string // of the call, as errors of providers name it
-	// ProviderError is what the provider would answer, "" where not known.
-	ProviderError string
-	Confidence    string // of the pairing behind it, "" where none is
-	Related       []Related
-	Fix           *operation.Operation
+	// Refusal is what the provider would answer, as its profile has it, "" where
+	// not known.
+	Refusal    string
+	Confidence string // of the pairing behind it, "" where none is
+	Related    []Related
+	Fix        *operation.Operation
 	// Unfixed says why there is no Fix, where that is not what the rule says.
 	Unfixed string
+}
+
+// place finds where an error says that it was: the request decides that.
+var place = regexp.MustCompile(`((?:messages|message|input|content|contents|parts|tool_calls)(?:\.|\[|\.\[| index ))\d+`)
+
+// ProviderError returns what the provider would answer, with what the finding is
+// about filled in; "" where not known.
+func (f *Finding) ProviderError() string {
+	or := func(s string) string {
+		if s == "" {
+			return "…"
+		}
+		return s
+	}
+	text := place.ReplaceAllString(f.Refusal, "${1}…")
+	return strings.NewReplacer("{id}", or(f.CallID), "{name}", or(f.Tool), "{kind}", or(f.Kind)).Replace(text)
 }
 
 // Options are what a user asked for.
@@ -264,7 +281,6 @@ type Context struct {
 	ops         map[opKey]*operation.Operation
 	unanswered  []int // calls; nil before they are looked for
 	signedTurns map[int32]bool
-	general     map[string]string // errors of the provider, without the place that each was about
 }
 
 type opKey struct {
@@ -337,37 +353,11 @@ func (c *Context) report(message int32, f Finding) {
 	if f.Fix != nil && f.Fix.Class != operation.Safe && (c.Use == transcript.UseDataset || c.Use == transcript.UseTrace) {
 		f.Fix.ByStrategy = c.Strategy[c.rule.Name] == ""
 	}
-	f.ProviderError = c.filled(f.ProviderError, &f)
 	f.Rule = c.rule
 	f.Conversation = c.Index
 	f.Turn = int(m.Turn)
 	f.Record = m.Record
 	c.Emit(f)
-}
-
-// place finds where an error says that it was: the request decides that.
-var place = regexp.MustCompile(`((?:messages|message|input|content|contents|parts|tool_calls)(?:\.|\[|\.\[| index ))\d+`)
-
-// filled puts what a finding is about into a provider's error.
-func (c *Context) filled(text string, f *Finding) string {
-	or := func(s string) string {
-		if s == "" {
-			return "…"
-		}
-		return s
-	}
-	general, known := c.general[text]
-	if !known {
-		general = place.ReplaceAllString(text, "${1}…")
-		if c.general == nil {
-			c.general = map[string]string{}
-		}
-		c.general[text] = general
-	}
-	if strings.IndexByte(general, '{') < 0 {
-		return general
-	}
-	return strings.NewReplacer("{id}", or(f.CallID), "{name}", or(f.Tool), "{kind}", or(f.Kind)).Replace(general)
 }
 
 // repairable reports whether an operation can be carried out where the

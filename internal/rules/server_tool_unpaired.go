@@ -48,7 +48,7 @@ to one of the client's tools, is legal: the turn was paused.
 			op := c.op(operation.DropBlock, turn, operation.Unsafe, "drop the server tool's call")
 			op.Blocks = []int32{call.Block}
 			c.aboutCall(i, Finding{
-				Severity: severity, ProviderError: c.cell(profile.ServerUnpaired).Text, Fix: op,
+				Severity: severity, Refusal: c.cell(profile.ServerUnpaired).Text, Fix: op,
 				Message: "server tool " + callName(call) + " has no result in its message",
 			})
 		}
@@ -60,7 +60,7 @@ to one of the client's tools, is legal: the turn was paused.
 			op := c.op(operation.DropBlock, c.turn(res.Message), operation.Unsafe, "drop the server tool's result")
 			op.Blocks = []int32{res.Block}
 			c.aboutResult(i, Finding{
-				Severity: severity, ProviderError: c.cell(profile.ServerUnpaired).Text, Fix: op,
+				Severity: severity, Refusal: c.cell(profile.ServerUnpaired).Text, Fix: op,
 				Message: "server tool " + resultName(res) + " has no call before it in its message",
 			})
 		}

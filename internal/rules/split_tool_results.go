@@ -46,7 +46,7 @@ teach the model to stop calling tools in parallel.
 			op := c.turnOp(operation.MergeResults, turn, operation.Safe, "merge the results into message "+number(at))
 			op.Results = append(op.Results, int32(i))
 			c.aboutResult(i, Finding{
-				Severity: severityOf(c.cell(profile.Split)), ProviderError: c.cell(profile.Split).Text, Fix: op,
+				Severity: severityOf(c.cell(profile.Split)), Refusal: c.cell(profile.Split).Text, Fix: op,
 				Message: resultName(&c.Results[i]) + " stands in another message than the first result of its turn",
 				Related: []Related{{"the first result is in this message", c.Messages[at].RoleSpan()}},
 			})

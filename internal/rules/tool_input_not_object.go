@@ -57,7 +57,7 @@ empty string become ` + "`{}`" + ` (safe). Anything else is wrapped (unsafe).`,
 			op := c.op(operation.SetValue, turn, class, title)
 			op.Calls, op.Span, op.Text = []int32{int32(i)}, call.Args, text
 			c.aboutCall(i, Finding{
-				Severity: severity, Span: call.Args, ProviderError: c.cell(profile.ArgsNotObject).Text, Fix: op,
+				Severity: severity, Span: call.Args, Refusal: c.cell(profile.ArgsNotObject).Text, Fix: op,
 				Message: "the input of " + callName(call) + " is no object",
 			})
 		}

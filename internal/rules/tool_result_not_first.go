@@ -50,7 +50,7 @@ were missing.
 			op := c.turnOp(operation.ReorderBlocks, c.turn(call.Message), operation.Safe, "put the results first")
 			op.Results = append(op.Results, int32(i))
 			c.aboutResult(i, Finding{
-				Severity: Error, ProviderError: c.cell(profile.NotFirst).Text, Fix: op,
+				Severity: Error, Refusal: c.cell(profile.NotFirst).Text, Fix: op,
 				Message: resultName(res) + " stands behind other content",
 				Related: []Related{{"this stands before it", other}},
 			})

@@ -55,7 +55,7 @@ carries signed reasoning).`,
 				continue
 			}
 			f := Finding{
-				Severity: severityOf(c.cell(profile.CallsNotLast)), Span: c.Blocks[after].Span, ProviderError: c.cell(profile.CallsNotLast).Text,
+				Severity: severityOf(c.cell(profile.CallsNotLast)), Span: c.Blocks[after].Span, Refusal: c.cell(profile.CallsNotLast).Text,
 				Message: "a block follows a call in its message",
 				Related: []Related{{"the call is here", c.Calls[c.Blocks[call].Ref].ID.Span}},
 			}
@@ -63,7 +63,7 @@ carries signed reasoning).`,
 				f.Severity = Info // the provider itself wrote it so
 			} else if hard {
 				f.Severity = severityOf(c.cell(profile.CallsNotLastHard))
-				f.ProviderError = c.cell(profile.CallsNotLastHard).Text
+				f.Refusal = c.cell(profile.CallsNotLastHard).Text
 			}
 			if !c.signed(m.Turn) {
 				f.Fix = c.op(operation.ReorderBlocks, m.Turn, operation.Safe, "put the calls last")

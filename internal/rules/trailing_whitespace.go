@@ -41,6 +41,6 @@ reasoning).`,
 		}
 		op := c.op(operation.TrimText, m.Turn, class, "cut the white space off")
 		op.Messages = []int32{last}
-		c.report(last, Finding{Severity: severity, Span: text.Span, ProviderError: cell.Text, Fix: op, Message: "the last text of the assistant ends in white space"})
+		c.report(last, Finding{Severity: severity, Span: text.Span, Refusal: cell.Text, Fix: op, Message: "the last text of the assistant ends in white space"})
 	},
 }

@@ -35,7 +35,7 @@ user. Histories in which a human interrupted the agent have the user there.
 		for i := 1; i < len(c.Messages); i++ {
 			m := &c.Messages[i]
 			if m.Role == transcript.RoleUser && c.Messages[i-1].Role == transcript.RoleTool {
-				c.report(int32(i), Finding{Severity: severity, Span: m.RoleSpan(), ProviderError: cell.Text, Message: "a message of the user follows a result"})
+				c.report(int32(i), Finding{Severity: severity, Span: m.RoleSpan(), Refusal: cell.Text, Message: "a message of the user follows a result"})
 			}
 		}
 	},

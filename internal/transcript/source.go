@@ -189,14 +189,23 @@ func (s *Source) readFull(p []byte, off int64) error {
 
 // Bytes returns a copy of the bytes of a span.
 func (s *Source) Bytes(span Span) ([]byte, error) {
+	return s.Into([]byte{}, span)
+}
+
+// Into reads the bytes of a span into a buffer, which grows where it has to, and
+// returns it.
+func (s *Source) Into(buf []byte, span Span) ([]byte, error) {
 	if span.Start < 0 || span.End < span.Start || span.End > s.size {
 		return nil, fmt.Errorf("%s: bytes %d to %d are outside the source", s.name, span.Start, span.End)
 	}
-	b := make([]byte, span.Len())
-	if err := s.readFull(b, span.Start); err != nil {
+	if int64(cap(buf)) < span.Len() {
+		buf = make([]byte, span.Len())
+	}
+	buf = buf[:span.Len()]
+	if err := s.readFull(buf, span.Start); err != nil {
 		return nil, err
 	}
-	return b, nil
+	return buf, nil
 }
 
 // pathError puts the path first and leaves out what was being done to it, the
