@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolguard/toolguard"
+	"github.com/toolguard/toolguard/internal/option"
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -106,7 +107,11 @@ func example(ctx context.Context, r *rules.Rule) (string, error) {
 	if strings.HasPrefix(r.Bad, "[") || json.Valid([]byte(r.Bad)) {
 		name = "bad.json"
 	}
-	opts := []toolguard.Option{toolguard.Only(r.Name)}
+	excerpts := func(o *option.Options) error {
+		o.Excerpts = true
+		return nil
+	}
+	opts := []toolguard.Option{toolguard.Only(r.Name), excerpts}
 	if r.Args == "--send" {
 		opts = append(opts, toolguard.Send())
 	}

@@ -307,6 +307,9 @@ func (x *fix) take(ctx context.Context, t *target, got fixed) error {
 		defer got.src.Close()
 	}
 	if got.err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		x.fail(got.err)
 		return nil
 	}

@@ -72,6 +72,23 @@ type Fixed struct {
 	Pieces  *transcript.Pieces
 	Repairs []Repair
 	Rounds  int
+
+	has payloads // of the repaired source
+}
+
+// NewResults returns where results are, in the repaired source, that are new
+// there or stand in new text: from where each begins to where what it says does.
+// They are in order.
+func (f *Fixed) NewResults() []transcript.Span {
+	var out []transcript.Span
+	for _, r := range f.has.list {
+		s := transcript.Span{Start: r.at.Start - int64(r.lead), End: r.at.Start}
+		if _, there := f.Pieces.Original(s); !there {
+			out = append(out, s)
+		}
+	}
+	slices.SortFunc(out, bySpan)
+	return out
 }
 
 // Changed reports whether anything was repaired.
@@ -126,7 +143,7 @@ func fix(ctx context.Context, src *transcript.Source, opts FixOptions, often int
 
 // join adds the repair of the result.
 func (f *Fixed) join(more *Fixed) {
-	f.After = more.After
+	f.After, f.has = more.After, more.has
 	if !more.Changed() {
 		return
 	}
@@ -274,6 +291,7 @@ func (a *attempt) run(ctx context.Context, src *transcript.Source) (*Fixed, erro
 		return out, nil
 	}
 	out.Pieces = pieces
+	out.has = has
 	if err := prove(out, &had, &has, &named); err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 // A recorded is where the content of a result stands.
 type recorded struct {
 	at           transcript.Span
+	lead         uint32 // how many bytes of the result stand before it
 	conversation int32
 	window       transcript.Window
 }
@@ -30,7 +31,11 @@ func (p *payloads) add(c *transcript.Conversation) {
 	p.list = slices.Grow(p.list, len(c.Results))
 	for i := range c.Results {
 		if at := c.Results[i].Payload; !at.IsZero() {
-			p.list = append(p.list, recorded{at, int32(c.Index), c.Window})
+			r := recorded{at: at, conversation: int32(c.Index), window: c.Window}
+			if block := c.Blocks[c.Results[i].Block].Span; block.Contains(at) {
+				r.lead = uint32(at.Start - block.Start)
+			}
+			p.list = append(p.list, r)
 		}
 	}
 }

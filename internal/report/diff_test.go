@@ -365,6 +365,48 @@ func TestPreview(t *testing.T) {
 	}
 }
 
+// Of a long record that is inserted what matters is the result, wherever in it
+// that stands.
+func TestPreviewOfResults(t *testing.T) {
+	t.Parallel()
+	const call = `{"parentUuid":null,"isSidechain":false,"cwd":"/home/dev/work","sessionId":"5d9c2c7e-0000-4000-8000-000000000000","type":"assistant",` +
+		`"message":{"id":"msg_1","role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"ls","input":{}}]},"uuid":"5d9c2c7e-0000-4000-8000-000000000001"}`
+	const user = `{"parentUuid":"5d9c2c7e-0000-4000-8000-000000000001","isSidechain":false,"cwd":"/home/dev/work","sessionId":"5d9c2c7e-0000-4000-8000-000000000000",` +
+		`"type":"user","message":{"role":"user","content":"and?"},"uuid":"5d9c2c7e-0000-4000-8000-000000000002"}`
+	for _, c := range []struct{ name, text, want string }{
+		{
+			"a record", call + "\n" + user + "\n",
+			"s: insert a placeholder result after message 1 (additive) [missing-tool-result]\n" +
+				`    2 | + …{"type":"tool_result","tool_use_id":"toolu_1","content":"[toolguard] No result was recorded for this…` + "\n" +
+				`    2 | - {"parentUuid":"5d9c2c7e-0000-4000-8000-000000000001","isSidechain":false,"cwd":"/home/dev/work","ses…` + "\n" +
+				`    2 | + {"parentUuid":"7d0cf294-bf7d-4ec9-8ed8-2e82e93762b2","isSidechain":false,"cwd":"/home/dev/work","ses…` + "\n",
+		},
+		{
+			"a message", `[{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"ls","input":{}}]},{"role":"assistant","content":"So."}]`,
+			"s: insert a placeholder result after message 1 (additive) [missing-tool-result]\n" +
+				`    1 | + …_1","name":"ls","input":{}}]},…{"type":"tool_result","tool_use_id":"toolu_1","content":"[toolguard] No result w…` + "\n",
+		},
+		{
+			"a block", `[{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"ls","input":{}}]},{"role":"user","content":[{"type":"text","text":"So?"}]}]`,
+			"s: insert a placeholder result into message 2 (additive) [missing-tool-result]\n" +
+				`    1 | + …}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"[toolguard] No result w…` + "\n",
+		},
+	} {
+		src := transcript.FromBytes("s", []byte(c.text))
+		f, err := engine.Fix(t.Context(), src, engine.FixOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := Preview(&b, "s", src, f, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, b.String()); diff != "" {
+			t.Errorf("%s:\n%s", c.name, diff)
+		}
+	}
+}
+
 // many is a source of a line for each edit, and the edits: one in each line,
 // or all of them in the only line.
 func many(n int, oneLine bool) (*transcript.Source, *transcript.Pieces) {

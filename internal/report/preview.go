@@ -36,7 +36,19 @@ func Preview(w io.Writer, path string, src *transcript.Source, f *engine.Fixed, 
 	if err != nil {
 		return err
 	}
+	results := f.NewResults()
+	moved := int64(0) // by how much bytes behind the last edit moved
 	for i, e := range edits {
+		start := e.Span.Start + moved
+		end := start + int64(len(e.Text))
+		moved += int64(len(e.Text)) - e.Span.Len()
+		for len(results) > 0 && results[0].Start < start {
+			results = results[1:]
+		}
+		var result transcript.Span // the first one in the new text
+		if len(results) > 0 && results[0].End < end {
+			result = transcript.Span{Start: results[0].Start - start, End: results[0].End - start}
+		}
 		if b.Len() > diffBlock {
 			if _, err := w.Write(b.Bytes()); err != nil {
 				return err
@@ -47,7 +59,7 @@ func Preview(w io.Writer, path string, src *transcript.Source, f *engine.Fixed, 
 			fmt.Fprintf(&b, "%5d: %d bytes become %d\n", at[i].Line, e.Span.Len(), len(e.Text))
 			continue
 		}
-		if err := window(&b, s, src, at[i], e); err != nil {
+		if err := window(&b, s, src, at[i], e, result); err != nil {
 			return err
 		}
 	}
@@ -55,8 +67,10 @@ func Preview(w io.Writer, path string, src *transcript.Source, f *engine.Fixed, 
 	return err
 }
 
-// window writes the surroundings of an edit as they are and as they will be.
-func window(b *bytes.Buffer, s *style, src *transcript.Source, at transcript.Position, e transcript.Edit) error {
+// window writes the surroundings of an edit as they are and as they will be. Of
+// a long text it shows its beginning, or the result in it if that says nothing
+// there yet.
+func window(b *bytes.Buffer, s *style, src *transcript.Source, at transcript.Position, e transcript.Edit, result transcript.Span) error {
 	read := func(from, to int64) ([]byte, error) {
 		return src.Bytes(transcript.Span{Start: max(0, from), End: min(to, src.Size())})
 	}
@@ -78,16 +92,20 @@ func window(b *bytes.Buffer, s *style, src *transcript.Source, at transcript.Pos
 	}
 	after = bytes.TrimSuffix(after, []byte("\r"))
 	lead := tail(cells(before), previewLead)
+	skipped, most := false, previewEdit
 	cut := len(lead) < len(cells(before)) || int64(len(before)) < at.Offset-lineStart
 	side := func(mark string, c *color.Color, text []byte, whole bool) {
 		shown := visible(text)
-		part := head(shown, previewEdit)
+		part := head(shown, most)
 		var line strings.Builder
 		if cut {
 			line.WriteString(ellipsis)
 		}
 		writeCells(&line, lead)
 		var changed strings.Builder
+		if skipped {
+			changed.WriteString(ellipsis)
+		}
 		writeCells(&changed, part)
 		line.WriteString(c.Sprint(changed.String()))
 		if len(part) < len(shown) || !whole {
@@ -105,11 +123,12 @@ func window(b *bytes.Buffer, s *style, src *transcript.Source, at transcript.Pos
 	if len(was) > 0 {
 		side("-", s.severities[len(s.severities)-1], was, int64(len(was)) == e.Span.Len())
 	}
-	if len(e.Text) > 0 || len(was) == 0 {
-		side("+", s.fix, e.Text[:min(len(e.Text), previewRead)], len(e.Text) <= previewRead)
-	} else {
-		side("+", s.fix, nil, true)
+	text := e.Text
+	width := func(text []byte) int { return columns(visible(text[:min(len(text), previewRead)])) }
+	if result.Start > 0 && width(text) > most && width(text[:result.End]) > most-previewLead {
+		text, skipped, most = text[result.Start:], true, max(most, excerptColumns-columns(lead))
 	}
+	side("+", s.fix, text[:min(len(text), previewRead)], len(text) <= previewRead)
 	return nil
 }
 

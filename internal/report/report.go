@@ -64,7 +64,7 @@ type Format struct {
 	// Edits is set for formats that write the edits of repairs, Excerpts for those
 	// that show what stands around a finding.
 	Edits, Excerpts bool
-	New   func(io.Writer, Options) Reporter
+	New             func(io.Writer, Options) Reporter
 }
 
 // Formats lists the output formats.
