@@ -713,7 +713,10 @@ func (d *Combined) Retagged(_, _ transcript.CallKind) string { return "" }
 // Keys implements Writer.
 func (d *Combined) Keys(v transcript.Value) WriterKeys {
 	rs := &d.Records[0]
-	k := WriterKeys{Body: v, Content: rs.In.Key(), ID: rs.ID.Key(), ResultID: rs.ID.Key(), Type: rs.Tag.Key(), TextBlock: `{"type":"text","text":"$text"}`}
+	k := WriterKeys{
+		Body: v, Content: rs.In.Key(), ID: rs.ID.Key(), ResultID: rs.ID.Key(), Type: rs.Tag.Key(),
+		TextBlock: `{"type":"text","text":"$text"}`, Assistant: writtenRole(d.Roles, transcript.RoleAssistant),
+	}
 	if rs.Tag == "" {
 		k.Content, k.Calls = d.Text.Key(), []string{rs.In.Key()}
 	}
