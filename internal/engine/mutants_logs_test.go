@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -9,6 +10,7 @@ import (
 type frame struct {
 	in         string // the member with the message; "" where the record is it
 	id, parent string // "" where records do not name each other
+	events     bool   // records have no content that could be left empty
 	short      bool   // ids are eight hex digits
 	// scope tells threads apart that each have links of their own; nil where all
 	// records hang on the one before.
@@ -112,7 +114,11 @@ func (b breaker) unlink(records []object) {
 		case 0:
 			r[f.parent] = other[f.id]
 		case 1:
-			r[f.id] = other[f.id]
+			// Of two records with one id the other comes to light when one is removed
+			// and not just emptied.
+			if !f.events {
+				r[f.id] = other[f.id]
+			}
 		case 2:
 			r[f.parent] = "gone"
 		case 3:
@@ -210,18 +216,6 @@ func claudeRecords(b breaker, history []object) []object {
 // aMinuteLater is the time of what agents write beside messages.
 const aMinuteLater = "2026-02-08T17:01:00.000Z"
 
-// piRecords writes messages as pi does.
-func piRecords(b breaker, history []object) []object {
-	out := []object{}
-	if len(history) > 1 {
-		out = append(out, object{"type": "session", "version": 3, "id": "s", "timestamp": aMinuteLater, "cwd": "/w"})
-	}
-	for _, m := range history {
-		out = append(out, object{"type": "message", "id": "", "parentId": nil, "timestamp": aMinuteLater, "message": m})
-	}
-	return out
-}
-
 // copilotRecords writes events as Copilot CLI does.
 func copilotRecords(b breaker, history []object) []object {
 	out := []object{}
@@ -271,8 +265,8 @@ func qwenRecords(_ breaker, history []object) []object {
 	return out
 }
 
-// logWires are the files that agents keep.
-var logWires = []wire{
+// keptWires are the files that agents keep.
+var keptWires = []wire{
 	{
 		dialect: "claude-code", takes: claudeCode.takes, id: numbered,
 		says: spoken, call: messagesCall, answer: messagesAnswer, calls: blocksOf("assistant", "content"), answers: blocksOf("user", "content"),
@@ -299,7 +293,10 @@ var logWires = []wire{
 		calls: blocksOf("assistant", "content"), answers: itself,
 		lists: []string{"content"}, kinds: []string{"text", "toolCall"},
 		frame: &frame{
-			in: "message", id: "id", parent: "parentId", short: true, wrap: piRecords,
+			in: "message", id: "id", parent: "parentId", short: true,
+			wrap: alone("session", func(m object) object {
+				return object{"type": "message", "id": "", "parentId": nil, "timestamp": aMinuteLater, "message": m}
+			}),
 			marks: []object{
 				{"type": "message", "id": "", "parentId": nil, "timestamp": aMinuteLater, "message": object{
 					"role": "assistant", "stopReason": "aborted", "content": []any{object{"type": "toolCall", "id": "broken", "name": "f", "arguments": object{}}},
@@ -328,7 +325,7 @@ var logWires = []wire{
 		},
 		answers: itself, lists: []string{"toolRequests"},
 		frame: &frame{
-			in: "data", id: "id", parent: "parentId", wrap: copilotRecords,
+			in: "data", id: "id", parent: "parentId", events: true, wrap: copilotRecords,
 			marks: []object{
 				{"type": "abort", "data": object{"reason": "user"}, "id": "", "parentId": nil, "timestamp": aMinuteLater},
 				{"type": "assistant.turn_end", "data": object{"turnId": "0"}, "id": "", "parentId": nil, "timestamp": aMinuteLater},
@@ -373,4 +370,178 @@ var logWires = []wire{
 			},
 		},
 	},
+	{
+		dialect: "factory-droid", takes: factoryDroid.takes, id: numbered,
+		says: spoken, call: messagesCall, answer: messagesAnswer, calls: blocksOf("assistant", "content"), answers: blocksOf("user", "content"),
+		lists: []string{"content"}, kinds: []string{"text", "tool_use", "tool_result"},
+		frame: &frame{
+			in: "message", id: "id", parent: "parentId",
+			wrap: alone("session_start", func(m object) object {
+				return object{"type": "message", "id": "", "parentId": nil, "timestamp": aMinuteLater, "message": m}
+			}),
+			marks: []object{
+				{"type": "message", "id": "", "parentId": nil, "timestamp": aMinuteLater, "message": object{"role": "user", "content": "[Request interrupted by user]"}},
+				{"type": "todo_state", "id": "", "parentId": nil, "timestamp": aMinuteLater},
+			},
+		},
+	},
+	{
+		dialect: "claude-stream-json", takes: streamJSON.takes, id: numbered,
+		says: spoken, call: messagesCall, answer: messagesAnswer, calls: blocksOf("assistant", "content"), answers: blocksOf("user", "content"),
+		lists: []string{"content"}, kinds: []string{"text", "tool_use", "tool_result"},
+		frame: &frame{
+			in: "message",
+			wrap: alone("", func(m object) object {
+				return object{"type": m["role"], "session_id": "s", "parent_tool_use_id": nil, "message": m}
+			}),
+			marks: []object{
+				{"type": "user", "session_id": "s", "parent_tool_use_id": nil, "message": object{"role": "user", "content": "[Request interrupted by user]"}},
+				{"type": "system", "subtype": "compact_boundary", "session_id": "s", "parent_tool_use_id": nil},
+				{"type": "result", "subtype": "success", "session_id": "s"},
+			},
+		},
+	},
+	{
+		dialect: "kimi-wire", takes: kimiWire.takes, id: numbered,
+		says: func(role, text string) object {
+			return object{"type": "context.append_message", "message": object{"role": role, "content": text}}
+		},
+		call: func(id string) object {
+			return object{"type": "context.append_loop_event", "event": object{"type": "tool.call", "toolCallId": id, "name": "f", "args": object{}}}
+		},
+		answer: func(id string, text any) object {
+			return object{"type": "context.append_loop_event", "event": object{"type": "tool.result", "toolCallId": id, "result": object{"output": text}}}
+		},
+		calls: itself, answers: itself,
+		frame: &frame{
+			in: "event", wrap: kimiRecords,
+			marks: []object{{"type": "context.clear"}, {"type": "StepInterrupted"}, {"type": "metadata", "protocol_version": "1"}},
+		},
+	},
+	{
+		dialect: "goose", takes: gooseMessages.takes, id: numbered,
+		says: func(role, text string) object {
+			return object{"role": role, "created": 1, "content": []any{object{"type": "text", "text": text}}}
+		},
+		call: func(id string) object {
+			return object{"type": "toolRequest", "id": id, "toolCall": object{"status": "success", "value": object{"name": "f", "arguments": object{}}}}
+		},
+		answer: func(id string, text any) object {
+			value := object{"content": []any{object{"type": "text", "text": text}}, "isError": false}
+			return object{"type": "toolResponse", "id": id, "toolResult": object{"status": "success", "value": value}}
+		},
+		calls: blocksOf("assistant", "content"), answers: blocksOf("user", "content"),
+		lists: []string{"content"}, kinds: []string{"text", "toolRequest", "toolResponse"},
+	},
+	{
+		dialect: "ai-sdk-ui", takes: uiMessages.takes, id: numbered,
+		says: func(role, text string) object {
+			return object{"role": role, "parts": []any{object{"type": "text", "text": text}}}
+		},
+		call:   func(id string) object { return object{"type": "tool-f", "toolCallId": id, "input": object{}} },
+		answer: func(_ string, text any) object { return object{"state": "output-available", "output": text} },
+		joined: both, calls: blocksOf("assistant", "parts"),
+		state: []string{"state"}, states: []any{"input-streaming", "input-available", "approval-requested", "output-available", "output-error"},
+		lists: []string{"parts"}, kinds: []string{"text", "tool-f", "step-start"},
+	},
+	{
+		dialect: "opencode", takes: openCode.takes, id: numbered,
+		says: func(role, text string) object {
+			return object{"info": object{"role": role}, "parts": []any{object{"type": "text", "text": text}}}
+		},
+		call: func(id string) object {
+			return object{"type": "tool", "callID": id, "tool": "f", "state": object{"status": "running", "input": object{}}}
+		},
+		answer: func(_ string, text any) object {
+			return object{"state": object{"status": "completed", "input": object{}, "output": text}}
+		},
+		joined: both,
+		calls:  func(c []object) []object { return []object{{"info": object{"role": "assistant"}, "parts": anys(c)}} },
+		state:  []string{"state", "status"}, states: []any{"pending", "running", "completed", "error"},
+		lists: []string{"parts"}, kinds: []string{"text", "tool", "step-start"},
+	},
+	{
+		dialect: "gemini-cli", takes: geminiCLI, id: numbered,
+		says: func(role, text string) object {
+			return object{"type": map[string]string{"user": "user", "assistant": "gemini"}[role], "content": text}
+		},
+		call: func(id string) object { return object{"id": id, "name": "f", "args": object{}, "status": "executing"} },
+		answer: func(id string, text any) object {
+			return object{"status": "success", "result": []any{contentsAnswer(id, text)}}
+		},
+		joined: both,
+		calls:  func(c []object) []object { return []object{{"type": "gemini", "content": "", "toolCalls": anys(c)}} },
+		state:  []string{"status"}, states: []any{"scheduled", "executing", "awaiting_approval", "success", "error", "cancelled"},
+		lists: []string{"toolCalls"},
+		frame: &frame{
+			wrap: geminiRecords,
+			marks: []object{
+				{"$set": object{"lastUpdated": aMinuteLater}},
+				{"id": "i1", "timestamp": aMinuteLater, "type": "info", "content": "Request retried."},
+			},
+		},
+	},
+}
+
+// both makes one record of a call and its result.
+func both(call, answer object) object {
+	out := maps.Clone(call)
+	maps.Copy(out, answer)
+	return out
+}
+
+// alone wraps every message alone, behind a header of a type.
+func alone(header string, record func(m object) object) func(breaker, []object) []object {
+	return func(_ breaker, history []object) (out []object) {
+		if header != "" && len(history) > 1 {
+			out = append(out, object{"type": header, "id": "s", "timestamp": aMinuteLater, "cwd": "/w"})
+		}
+		for _, m := range history {
+			out = append(out, record(m))
+		}
+		return out
+	}
+}
+
+// kimiRecords writes events as Kimi Code does: what the model does in a row is
+// a step.
+func kimiRecords(b breaker, history []object) (out []object) {
+	step := ""
+	for _, m := range history {
+		r := copied(m)
+		switch event := member(r["event"]); {
+		case event["type"] != "tool.call":
+			step = ""
+		case step == "":
+			step = fmt.Sprintf("s%x", b.Uint32())
+			fallthrough
+		default:
+			event["stepUuid"] = step
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// geminiRecords writes messages as Gemini CLI does: anew whenever something of
+// them changes.
+func geminiRecords(b breaker, history []object) (out []object) {
+	if len(history) > 1 {
+		out = append(out, object{"sessionId": "s", "projectHash": "p", "startTime": aMinuteLater, "lastUpdated": aMinuteLater})
+	}
+	for _, m := range history {
+		r := copied(m)
+		r["id"], r["timestamp"] = fmt.Sprintf("g%x", b.Uint32()), aMinuteLater
+		if calls := list(r["toolCalls"]); calls != nil && b.IntN(2) == 0 {
+			before := copied(r)
+			for _, c := range list(before["toolCalls"]) {
+				call := member(c)
+				call["status"] = "executing"
+				delete(call, "result")
+			}
+			out = append(out, before)
+		}
+		out = append(out, r)
+	}
+	return out
 }

@@ -34,7 +34,12 @@ type wire struct {
 	// lists are the members of a message that hold its parts, kinds what a part,
 	// or an item, can be: the value of its type, or its only member.
 	lists, kinds []string
-	frame        *frame // how messages stand in records; nil where they stand alone
+	// joined makes one record of a call and its result; nil where they are two.
+	// state leads to what says so, which is one of states.
+	joined func(call, answer object) object
+	state  []string
+	states []any
+	frame  *frame // how messages stand in records; nil where they stand alone
 }
 
 // name returns what a test of it is called.
@@ -279,10 +284,17 @@ func (b breaker) said() []object {
 			calls = append(calls, w.call(id))
 			answers = append(answers, w.answer(id, fmt.Sprintf("result %d %d", turn, k)))
 		}
-		if b.IntN(3) == 0 {
+		if w.joined == nil && b.IntN(3) == 0 {
 			b.Shuffle(n, func(i, j int) { answers[i], answers[j] = answers[j], answers[i] })
 		}
-		out = append(append(out, w.calls(calls)...), w.answers(answers)...)
+		if w.joined == nil {
+			out = append(append(out, w.calls(calls)...), w.answers(answers)...)
+		} else {
+			for k := range calls {
+				calls[k] = w.joined(calls[k], answers[k])
+			}
+			out = append(out, w.calls(calls)...)
+		}
 		if b.IntN(4) > 0 || strings.HasPrefix(w.target, "bedrock") {
 			out = append(out, w.says("assistant", fmt.Sprint("so ", turn)))
 		}
@@ -301,7 +313,7 @@ func (w *wire) parts(m object) []object {
 				continue
 			}
 			out = append(out, part)
-			for _, key := range []string{"function", "toolUse", "toolResult", "functionCall", "functionResponse"} {
+			for _, key := range []string{"function", "toolUse", "toolResult", "functionCall", "functionResponse", "toolInvocation", "state"} {
 				if inner, ok := part[key].(object); ok {
 					out = append(out, inner)
 				}
@@ -314,7 +326,7 @@ func (w *wire) parts(m object) []object {
 // The members that mutations change. Which ids pair is another matter than what
 // an item is called.
 var (
-	pairKeys = []string{"id", "tool_use_id", "tool_call_id", "call_id", "toolUseId", "toolCallId"}
+	pairKeys = []string{"id", "tool_use_id", "tool_call_id", "call_id", "toolUseId", "toolCallId", "callID"}
 	bareKeys = []string{
 		"role", "type", "content", "parts", "text", "id", "tool_use_id", "tool_call_id", "call_id", "toolUseId", "toolCallId", "name", "toolName",
 		"tool_calls", "function", "arguments", "input", "args", "output", "response", "toolUse", "toolResult", "functionCall", "functionResponse",
@@ -360,6 +372,10 @@ func (b breaker) breakOnce(history []object) []object {
 	ways := 14
 	if b.wire.frame != nil {
 		ways++
+	}
+	if b.wire.states != nil && b.IntN(5) == 0 {
+		b.setState(part)
+		return history
 	}
 	switch b.IntN(ways) {
 	case 0: // drop
@@ -433,6 +449,16 @@ func (b breaker) breakOnce(history []object) []object {
 	return history
 }
 
+// setState gives a call's record another state.
+func (b breaker) setState(part object) {
+	for _, key := range b.wire.state[:len(b.wire.state)-1] {
+		part = member(part[key])
+	}
+	if key := b.wire.state[len(b.wire.state)-1]; part[key] != nil {
+		part[key] = pick(b, b.wire.states...)
+	}
+}
+
 // inner returns the first list in a message, and what it is called.
 func (b breaker) inner(m object) (string, []any) {
 	for _, key := range b.wire.lists {
@@ -476,17 +502,17 @@ func TestMutants(t *testing.T) {
 	if s, err := strconv.ParseUint(os.Getenv("TOOLGUARD_SEED"), 10, 64); err == nil {
 		seed = s
 	}
-	total, logs := 20_400, 6_000
+	total, kept := 20_400, 6_000
 	if testing.Short() || raceEnabled() {
-		total, logs = 1_200, 400
+		total, kept = 1_200, 400
 	}
 	if n, err := strconv.Atoi(os.Getenv("TOOLGUARD_MUTANTS")); err == nil {
-		total, logs = n, n
+		total, kept = n, n
 	}
-	for w, wire := range slices.Concat(wires, logWires) {
+	for w, wire := range slices.Concat(wires, keptWires) {
 		n := total / len(wires)
-		if wire.frame != nil {
-			n = logs / len(logWires)
+		if wire.target == "" {
+			n = kept / len(keptWires)
 		}
 		t.Run(wire.name(), func(t *testing.T) {
 			wire.mutants(t, breaker{rand.New(rand.NewPCG(seed, uint64(w))), &wire}, n)
@@ -550,7 +576,7 @@ func (w *wire) mutants(t *testing.T, b breaker, n int) {
 		if why != "" && why != unknown {
 			refused++
 		}
-		if i%every != 0 {
+		if i%every != 0 || opts.Dialect.CheckOnly != "" {
 			continue
 		}
 		out, f := fixText(t, "mutant", text, FixOptions{Options: opts, Unsafe: true})

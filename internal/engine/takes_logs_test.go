@@ -27,6 +27,9 @@ type entry struct {
 	// off the model's turn before it.
 	aborted, aborts bool
 	cut             bool // a compaction: what lies before is out of sight
+	// says is set where it holds more than calls and results, late where that
+	// stands before a result.
+	says, late bool
 	// unsure is set where it is not known what others make of the record.
 	unsure bool
 	// begins is set for a call that counts only where no other entry made it.
@@ -45,15 +48,17 @@ type act struct {
 	id, kind string
 	result   bool
 	bare     bool // a call without arguments
+	// done is set for a call whose record has the result, broken for one whose
+	// record says that it was broken off.
+	done, broken bool
 }
 
 // A logFormat is what there is to know of the logs of one agent.
 type logFormat struct {
 	// read tells what the n-th record says: entries that follow each other.
 	read func(record object, n int) []entry
-	// run is set where results stand in the unbroken run of messages behind the
-	// model's. Elsewhere they stand anywhere behind their call.
-	run bool
+	// pair says what is wrong with a thread, by where results stand.
+	pair func(thread []entry) string
 }
 
 // takes says what is wrong with a log.
@@ -102,11 +107,7 @@ func (f logFormat) takes(records []object) string {
 				return e.why
 			}
 		}
-		why := anywhere(thread)
-		if f.run {
-			why = inRun(thread)
-		}
-		if why != "" {
+		if why := f.pair(thread); why != "" {
 			return why
 		}
 	}
@@ -215,6 +216,62 @@ func anywhere(thread []entry) string {
 	return ""
 }
 
+// inRecord says what is wrong with a thread whose calls hold their results.
+func inRecord(thread []entry) string {
+	inTurn := map[[2]string]bool{}
+	for i, e := range thread {
+		goes := slices.ContainsFunc(thread[i+1:], func(e entry) bool { return e.human || e.other || e.turn != "" })
+		for _, a := range e.acts {
+			k := [2]string{e.turn, a.id}
+			switch {
+			case inTurn[k]:
+				return "an id twice in " + e.turn
+			case a.bare && !a.broken && !e.aborted:
+				return "no arguments"
+			case !a.done && !a.broken && !e.aborted && goes:
+				return "no result for " + a.id
+			}
+			inTurn[k] = true
+		}
+	}
+	return ""
+}
+
+// behindOne says what is wrong with a thread whose results stand in what others
+// say before the model speaks again. That closes a turn, too.
+func behindOne(thread []entry) string {
+	waits, passed, said := open{}, false, false
+	for _, e := range thread {
+		switch {
+		case e.turn != "":
+			if why := waits.missing(); why != "" {
+				return why
+			}
+			waits, passed, said = open{}, false, false
+			for _, a := range e.acts {
+				if waits[a.id] {
+					return "an id twice"
+				}
+				waits[a.id] = true
+			}
+		default:
+			if e.late || said && len(e.acts) > 0 {
+				return "something stands before a result"
+			}
+			passed, said = true, said || e.says
+			for _, a := range e.acts {
+				if why := waits.answer(a.id); why != "" {
+					return why
+				}
+			}
+		}
+	}
+	if passed {
+		return waits.missing()
+	}
+	return ""
+}
+
 // call adds a call to an entry. Without arguments it is wrong unless it was
 // broken off.
 func (e *entry) call(id, name any, kind string, badName, bare bool) {
@@ -264,7 +321,7 @@ func text(content any) (string, bool) {
 
 // claudeCode is what Claude Code writes: the blocks of Anthropic messages, those
 // of one message with one id in records of their own, linked by uuid.
-var claudeCode = logFormat{read: func(r object, n int) []entry {
+var claudeCode = logFormat{pair: anywhere, read: func(r object, n int) []entry {
 	e := entry{scope: fmt.Sprint(r["isSidechain"] == true, r["agentId"])}
 	m, said := r["message"].(object)
 	switch {
@@ -277,9 +334,19 @@ var claudeCode = logFormat{read: func(r object, n int) []entry {
 	case !said || r["type"] != "user" && r["type"] != "assistant":
 		return nil
 	}
+	e.message(m, r["requestId"], n)
+	if s, has := text(m["content"]); has && m["role"] == "user" && len(e.acts) == 0 && r["isMeta"] != true && r["isCompactSummary"] != true {
+		e.aborts = strings.HasPrefix(s, "[Request interrupted by user")
+		e.human = !e.aborts && typed(s)
+	}
+	return []entry{e}
+}}
+
+// message reads a part of an Anthropic message. Parts with one id are one turn.
+func (e *entry) message(m object, request any, n int) {
 	if m["role"] == "assistant" || m["role"] == nil && slices.ContainsFunc(list(m["content"]), func(b any) bool { return member(b)["type"] == "tool_use" }) {
 		e.turn = fmt.Sprint("#", n)
-		for _, id := range []any{r["requestId"], m["id"]} {
+		for _, id := range []any{request, m["id"]} {
 			if s, is := id.(string); is && s != "" {
 				e.turn = s
 			}
@@ -305,16 +372,255 @@ var claudeCode = logFormat{read: func(r object, n int) []entry {
 			e.result(block["tool_use_id"], "")
 		}
 	}
-	if s, has := text(m["content"]); has && m["role"] == "user" && len(e.acts) == 0 && r["isMeta"] != true && r["isCompactSummary"] != true {
+}
+
+// factoryDroid is what Factory's droid writes: an Anthropic message a record.
+var factoryDroid = logFormat{pair: anywhere, read: func(r object, n int) []entry {
+	m, said := r["message"].(object)
+	if r["type"] != "message" || !said {
+		return nil
+	}
+	e := entry{}
+	e.message(m, nil, n)
+	if s, has := text(m["content"]); has && m["role"] == "user" && len(e.acts) == 0 {
 		e.aborts = strings.HasPrefix(s, "[Request interrupted by user")
 		e.human = !e.aborts && typed(s)
 	}
 	return []entry{e}
 }}
 
+// streamJSON is what Claude Code prints: parts of Anthropic messages, those of a
+// sub-agent with the call that runs it.
+var streamJSON = logFormat{pair: anywhere, read: func(r object, n int) []entry {
+	e := entry{scope: fmt.Sprint(r["parent_tool_use_id"])}
+	m, said := r["message"].(object)
+	switch {
+	case r["type"] == "system" && r["subtype"] == "compact_boundary":
+		e.cut = true
+		return []entry{e}
+	case !said || r["type"] != "user" && r["type"] != "assistant":
+		return nil
+	}
+	e.message(m, nil, n)
+	if s, has := text(m["content"]); has && m["role"] == "user" && len(e.acts) == 0 {
+		e.aborts = strings.HasPrefix(s, "[Request interrupted by user")
+		e.human = !e.aborts && typed(s)
+	}
+	return []entry{e}
+}}
+
+// kimiWire is what Kimi Code writes: events of the model's steps, among messages.
+var kimiWire = logFormat{pair: anywhere, read: func(r object, n int) []entry {
+	e := entry{}
+	event := member(r["event"])
+	switch r["type"] {
+	case "context.append_loop_event":
+		e.turn, _ = event["stepUuid"].(string)
+		switch event["type"] {
+		case "tool.call":
+			if e.turn == "" {
+				e.turn = goesOn
+			}
+			if event["toolCallId"] == nil && event["name"] == nil {
+				return []entry{{unsure: true}}
+			}
+			e.call(event["toolCallId"], event["name"], "", false, false)
+		case "tool.result":
+			e.turn = ""
+			e.result(event["toolCallId"], "")
+		case "content.part":
+		default:
+			return nil
+		}
+	case "context.append_message":
+		m := member(r["message"])
+		s, is := text(m["content"])
+		e.human = is && m["role"] == "user" && typed(s)
+		e.other = !e.human
+		if m["role"] == "assistant" {
+			e.turn = fmt.Sprint("#", n)
+		}
+	case "context.clear", "context.apply_compaction":
+		e.cut = true
+	case "StepInterrupted":
+		e.aborts = true
+	case "metadata":
+		return nil
+	default:
+		e.unsure = true
+	}
+	return []entry{e}
+}}
+
+// gooseMessages is what Goose keeps: messages of blocks, results in what follows
+// the model's.
+var gooseMessages = logFormat{pair: behindOne, read: func(m object, n int) []entry {
+	content, speaks := m["content"]
+	if !speaks {
+		return []entry{{unsure: m["role"] != nil}}
+	}
+	_, odd := content.(object)
+	e := entry{other: true, unsure: odd || m["metadata"] != nil}
+	calls := slices.ContainsFunc(list(m["content"]), func(b any) bool { return member(b)["type"] == "toolRequest" })
+	if m["role"] == "assistant" || m["role"] == nil && calls {
+		e.turn = fmt.Sprint("#", n)
+	}
+	for _, b := range list(m["content"]) {
+		block := member(b)
+		switch block["type"] {
+		case "toolRequest":
+			call := member(block["toolCall"])
+			value := member(call["value"])
+			name := value["name"]
+			_, args := value["arguments"]
+			if call["status"] == "error" {
+				name, args = "unread", true
+			}
+			e.call(block["id"], name, "", false, !args)
+		case "toolResponse":
+			e.result(block["id"], "")
+			e.late = e.late || e.says
+		default:
+			e.says = true
+		}
+	}
+	return []entry{e}
+}}
+
+// states of a call's record, by what they are called.
+var (
+	doneStates   = []any{"output-available", "output-error", "output-denied", "result", "completed", "error", "success"}
+	brokenStates = []any{"input-streaming", "partial-call", "cancelled"}
+)
+
+// held adds a call whose record has its state.
+func (e *entry) held(id, name, state any, bare bool) {
+	e.call(id, name, "", false, bare)
+	a := &e.acts[len(e.acts)-1]
+	a.done, a.broken = slices.Contains(doneStates, state), slices.Contains(brokenStates, state)
+}
+
+// uiMessages is what apps on the AI SDK keep: the parts of a message are calls,
+// each with its state, and steps.
+var uiMessages = logFormat{pair: inRecord, read: func(m object, n int) []entry {
+	e := entry{other: true, unsure: m["role"] == nil}
+	if m["role"] == "assistant" {
+		e.turn = fmt.Sprint("#", n)
+	}
+	var all []entry
+	seen := map[any]bool{}
+	for _, p := range list(m["parts"]) {
+		part := member(p)
+		typ, _ := part["type"].(string)
+		name, tool := strings.CutPrefix(typ, "tool-")
+		if typ == "step-start" {
+			all = append(all, e)
+			e = entry{other: true, turn: e.turn}
+			continue
+		}
+		var state any
+		args := "input"
+		switch inv, v4 := part["toolInvocation"].(object); {
+		case typ == "tool-invocation" && v4:
+			part, args = inv, "args"
+			name, _ = inv["toolName"].(string)
+		case typ == "dynamic-tool":
+			name, _ = part["toolName"].(string)
+		case !tool:
+			continue
+		}
+		state = part["state"]
+		if part["providerExecuted"] == true {
+			continue
+		}
+		_, has := part[args]
+		seen[part["toolCallId"]] = true
+		e.held(part["toolCallId"], name, state, !has)
+	}
+	for _, c := range list(m["toolInvocations"]) {
+		call := member(c)
+		if !seen[call["toolCallId"]] {
+			_, has := call["args"]
+			e.held(call["toolCallId"], call["toolName"], call["state"], !has)
+		}
+	}
+	return append(all, e)
+}}
+
+// openCode is what opencode keeps: the same in another spelling.
+var openCode = logFormat{pair: inRecord, read: func(m object, n int) []entry {
+	info, is := m["info"].(object)
+	if !is {
+		return []entry{{unsure: true}}
+	}
+	e := entry{other: true, aborted: info["error"] != nil}
+	if info["role"] == "assistant" {
+		e.turn = fmt.Sprint("#", n)
+	}
+	var all []entry
+	for _, p := range list(m["parts"]) {
+		part := member(p)
+		switch part["type"] {
+		case "step-start":
+			all = append(all, e)
+			e = entry{other: true, turn: e.turn, aborted: e.aborted}
+		case "tool":
+			state := member(part["state"])
+			_, has := state["input"]
+			e.held(part["callID"], part["tool"], state["status"], !has)
+		}
+	}
+	return append(all, e)
+}}
+
+// geminiCLI says what is wrong with a session of Gemini CLI, in which the last
+// message with an id counts.
+func geminiCLI(records []object) string {
+	var last []object
+	for _, r := range records {
+		k := -1
+		if r["id"] != nil {
+			k = slices.IndexFunc(last, func(m object) bool { return m["id"] == r["id"] })
+		}
+		switch {
+		case r["$rewindTo"] != nil, member(r["$set"])["messages"] != nil:
+			return unknown
+		case k >= 0:
+			last[k] = r
+		default:
+			last = append(last, r)
+		}
+	}
+	return geminiMessages.takes(last)
+}
+
+// geminiMessages are those of Gemini CLI: calls in a list, each with its state
+// and result.
+var geminiMessages = logFormat{pair: inRecord, read: func(m object, n int) []entry {
+	_, says := m["content"]
+	e := entry{unsure: !says}
+	switch m["type"] {
+	case "gemini":
+		e.turn = fmt.Sprint("#", n)
+	case "user":
+		e.other = true
+	default:
+		return nil
+	}
+	for _, c := range list(m["toolCalls"]) {
+		call := member(c)
+		_, has := call["args"]
+		e.held(call["id"], call["name"], call["status"], !has)
+		a := &e.acts[len(e.acts)-1]
+		a.done = !hollow(call["result"])
+		a.broken = a.broken && !a.done
+	}
+	return []entry{e}
+}}
+
 // piLog is what pi and OpenClaw write: messages, each result one of its own
 // behind the model's, and nothing for calls of a turn that was broken off.
-var piLog = logFormat{run: true, read: func(r object, n int) []entry {
+var piLog = logFormat{pair: inRun, read: func(r object, n int) []entry {
 	if r["type"] == "compaction" {
 		return []entry{{cut: true, why: "what is kept is not followed here"}}
 	}
@@ -348,7 +654,7 @@ var piLog = logFormat{run: true, read: func(r object, n int) []entry {
 // copilotCLI is what GitHub Copilot CLI writes: events, of which one requests
 // calls and one for each call completes it. One that says that a call has begun
 // makes it where nobody has requested it.
-var copilotCLI = logFormat{read: func(r object, n int) []entry {
+var copilotCLI = logFormat{pair: anywhere, read: func(r object, n int) []entry {
 	data := member(r["data"])
 	e := entry{}
 	for _, agent := range []any{data["parentToolCallId"], r["agentId"]} {
@@ -388,7 +694,7 @@ var copilotCLI = logFormat{read: func(r object, n int) []entry {
 
 // codexRollout is what Codex writes: Responses items, each in a record, and with
 // a compaction those that take the place of all before.
-var codexRollout = logFormat{read: func(r object, n int) []entry {
+var codexRollout = logFormat{pair: anywhere, read: func(r object, n int) []entry {
 	payload := member(r["payload"])
 	switch {
 	case r["type"] == "response_item":
@@ -412,7 +718,11 @@ var codexRollout = logFormat{read: func(r object, n int) []entry {
 func codexItem(item object, n int) entry {
 	e := entry{}
 	kind, _ := item["type"].(string)
-	if _, is := item["role"].(string); is && kind != "message" || strings.HasSuffix(kind, "_call") && item["call_id"] == nil && item["name"] == nil {
+	_, role := item["role"].(string)
+	switch {
+	case role != (kind == "message"),
+		strings.HasSuffix(kind, "_call") && item["call_id"] == nil && item["name"] == nil,
+		strings.HasSuffix(kind, "_output") && item["call_id"] == nil && item["output"] == nil:
 		return entry{unsure: true}
 	}
 	id, _ := item["call_id"].(string)
@@ -456,7 +766,7 @@ func codexItem(item object, n int) entry {
 
 // qwenCode is what Qwen Code writes: Gemini contents in the records of Claude
 // Code.
-var qwenCode = logFormat{read: func(r object, n int) []entry {
+var qwenCode = logFormat{pair: anywhere, read: func(r object, _ int) []entry {
 	e := entry{scope: fmt.Sprint(r["isSidechain"] == true, r["agentId"])}
 	m, said := r["message"].(object)
 	switch {
