@@ -365,10 +365,13 @@ func (w *weaver) index() {
 	}
 }
 
-// hanging yields the records that hang on an id, those among them whose own
-// parent is removed.
+// hanging yields the records that hang on an id, those whose own parent is
+// removed among them.
 func (w *weaver) hanging(on int32) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
+		if on < 0 {
+			return // on none
+		}
 		for i := w.children[on]; i >= 0 && yield(i); i = w.nodes[i].sibling {
 		}
 	}
