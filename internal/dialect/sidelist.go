@@ -375,6 +375,7 @@ type sideListReader struct {
 	// many results have come since.
 	list    []transcript.Call
 	answers int
+	spoke   bool // a text was a call
 	bared   bareness
 }
 
@@ -400,11 +401,16 @@ func (r *sideListReader) jointly() {
 // answersText reports whether the message of a tool that was read last answers
 // what the model called in the words of its text, as models are trained to that
 // have no other form for it. Nothing of that can be told from other text.
-func (r *sideListReader) answersText(content transcript.Value) bool {
+func (r *sideListReader) answersText(role, content transcript.Value) bool {
 	if r.vals[slotResultID].Kind() == transcript.String || r.vals[slotResultIDs].First().Exists() {
 		return false
 	}
-	return opens(content, "<tool_response>") || opens(r.said, "<tool_call>")
+	if opens(content, "<tool_response>") || opens(r.said, "<tool_call>") {
+		return true
+	}
+	// Some rows have calls in a notation of their own, as [f(a=1)], and then another
+	// word for who answers.
+	return len(r.Spoken) > 0 && !r.spoke && !hollow(r.said) && !role.Is(string(r.Tool.Nth(0)))
 }
 
 // opens reports whether a text, or one of the parts that it is made of, has an
@@ -460,9 +466,10 @@ func (r *sideListReader) Read(v transcript.Value) {
 	switch {
 	case contains(r.Spoken, roleVal):
 		lo := len(b.Conv.Calls)
+		r.spoke = true
 		r.spoken(content)
 		r.list, r.answers = b.Conv.Calls[lo:], 0
-	case role == transcript.RoleTool && !r.answersText(content):
+	case role == transcript.RoleTool && !r.answersText(roleVal, content):
 		r.results(v, body, roleVal)
 		r.jointly()
 	default:
