@@ -8,12 +8,16 @@ import (
 	"math/rand/v2"
 	"os"
 	"regexp"
+	"runtime"
+	"runtime/metrics"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 // A dissected text is a list of elements that messages are, and what stands
@@ -426,5 +430,77 @@ func BenchmarkFixMany(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// logMissing returns a log of that many calls, of which some have no result.
+func logMissing(calls, missing int) []byte {
+	var b bytes.Buffer
+	parent := "null"
+	for i := range calls {
+		use, next := fmt.Sprintf("a%d", i), fmt.Sprintf("u%d", i)
+		b.WriteString(useLine(use, parent, fmt.Sprintf("m%d", i), 1, fmt.Sprintf("t%d", i)))
+		if parent = next; (i+1)*missing/calls > i*missing/calls {
+			b.WriteString(userLine(next, use, payload(i, 1000), 2))
+		} else {
+			text, _ := json.Marshal(payload(i, 1000))
+			b.WriteString(strings.ReplaceAll(resultLine(next, use, fmt.Sprintf("t%d", i), 2), `"x"`, string(text)))
+		}
+	}
+	return b.Bytes()
+}
+
+// BenchmarkFixSome holds many repairs in a log against few in one of the same
+// length: the time of the one over that of the other, and by how many bytes a
+// repair the heap is larger at its largest.
+func BenchmarkFixSome(b *testing.B) {
+	const calls, few, many = 60_000, 60, 60_000
+	var ns, peak [2]float64
+	for i, n := range []int{few, many} {
+		text := logMissing(calls, n)
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			runtime.GC()
+			live := watchHeap()
+			for b.Loop() {
+				f, err := Fix(b.Context(), transcript.FromBytes("log", text), FixOptions{})
+				if err != nil || len(f.Repairs) != n || len(f.After.Findings) > 0 {
+					b.Fatalf("%v: %d repairs, %d findings left", err, len(f.Repairs), len(f.After.Findings))
+				}
+			}
+			ns[i], peak[i] = float64(b.Elapsed().Nanoseconds())/float64(b.N), float64(live())
+			b.ReportMetric(peak[i]/(1<<20), "peak-MiB")
+			if i == 1 && ns[0] > 0 {
+				b.ReportMetric(ns[1]/ns[0], "ratio")
+				b.ReportMetric((peak[1]-peak[0])/(many-few), "B/repair")
+			}
+		})
+	}
+}
+
+// watchHeap looks at what lives in the heap until it is asked how many bytes more
+// than now that were at most.
+func watchHeap() (most func() uint64) {
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(live)
+	first, last := live[0].Value.Uint64(), live[0].Value.Uint64()
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for tick := time.NewTicker(time.Millisecond); ; {
+			select {
+			case <-stop:
+				tick.Stop()
+				return
+			case <-tick.C:
+				metrics.Read(live)
+				last = max(last, live[0].Value.Uint64())
+			}
+		}
+	}()
+	return func() uint64 {
+		close(stop)
+		<-stopped
+		return last - first
 	}
 }
