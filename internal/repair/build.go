@@ -23,21 +23,37 @@ func build(fields []dialect.Field) ([]byte, error) {
 	return set([]byte("{}"), fields...)
 }
 
-// set sets members of an object, each in its place or at the end.
+// set sets members of an object, each in its place or at the end. Of two values
+// for one the last counts.
 func set(object []byte, fields ...dialect.Field) ([]byte, error) {
 	if err := whole(object); err != nil {
 		return nil, err
 	}
+	var there []transcript.Edit
+	var more []dialect.Field
+	v := transcript.NewValue(object, 0)
+	fields = distinct(fields)
 	for _, f := range fields {
 		raw := []byte(f.Raw)
-		err := whole(raw)
-		if err == nil {
-			object, err = sjson.SetRawBytes(object, escapeKey(f.Key), raw)
-		}
-		if err != nil {
+		if err := whole(raw); err != nil {
 			return nil, fmt.Errorf("member %q: %w", f.Key, err)
 		}
-		if got := transcript.NewValue(object, 0).Get(f.Key); string(got.Raw()) != f.Raw {
+		if was := v.Get(f.Key); was.Exists() {
+			there = append(there, transcript.Edit{Span: was.Span(), Text: raw})
+		} else {
+			more = append(more, f)
+		}
+	}
+	object = splice(object, disjoint(there))
+	for _, f := range more {
+		var err error
+		if object, err = sjson.SetRawBytes(object, escapeKey(f.Key), []byte(f.Raw)); err != nil {
+			return nil, fmt.Errorf("member %q: %w", f.Key, err)
+		}
+	}
+	v = transcript.NewValue(object, 0)
+	for _, f := range fields {
+		if string(v.Get(f.Key).Raw()) != f.Raw {
 			return nil, fmt.Errorf("member %q was not set", f.Key)
 		}
 	}
@@ -47,22 +63,16 @@ func set(object []byte, fields ...dialect.Field) ([]byte, error) {
 	return object, nil
 }
 
-// unset removes a member of an object, if it is there.
-func unset(object []byte, key string) ([]byte, error) {
-	if !transcript.NewValue(object, 0).Get(key).Exists() {
-		return object, nil
+func distinct(fields []dialect.Field) []dialect.Field {
+	out := make([]dialect.Field, 0, len(fields))
+	for _, f := range fields {
+		if i := slices.IndexFunc(out, func(other dialect.Field) bool { return other.Key == f.Key }); i >= 0 {
+			out[i].Raw = f.Raw
+		} else {
+			out = append(out, f)
+		}
 	}
-	out, err := sjson.DeleteBytes(object, escapeKey(key))
-	if err != nil {
-		return nil, fmt.Errorf("member %q: %w", key, err)
-	}
-	if err := whole(out); err != nil {
-		return nil, err
-	}
-	if left := transcript.NewValue(out, 0); left.Get(key).Exists() || members(left) != members(transcript.NewValue(object, 0))-1 {
-		return nil, fmt.Errorf("member %q was not removed", key)
-	}
-	return out, nil
+	return out
 }
 
 func elements(v transcript.Value) int {

@@ -552,26 +552,15 @@ func (w *weaver) write(behind, call transcript.Span, ins *insertion, id, caller,
 		fields = append(fields, dialect.Field{Key: f.ResultSource, Raw: caller})
 	}
 	// What is not taken over may be most of the record.
-	var spare []transcript.Edit
-	leave := func(key string) {
-		if v := record.Get(key); v.Exists() {
+	spare := cutMembers(record, f.CallOnly...)
+	for _, field := range fields {
+		if v := record.Get(field.Key); v.Exists() {
 			spare = append(spare, transcript.Edit{Span: v.Span(), Text: []byte("null")})
 		}
-	}
-	for _, field := range fields {
-		leave(field.Key)
-	}
-	for _, key := range f.CallOnly {
-		leave(key)
 	}
 	out, err := compact(splice(text, disjoint(spare)))
 	if err != nil {
 		return err
-	}
-	for _, key := range f.CallOnly {
-		if out, err = unset(out, key); err != nil {
-			return err
-		}
 	}
 	if out, err = set(out, fields...); err != nil {
 		return err
