@@ -54,3 +54,23 @@ func TestLogRenumber(t *testing.T) {
 		}
 	}
 }
+
+// A record without an id gets its result right behind it, and nothing hangs on
+// either.
+func TestLogWithoutIDs(t *testing.T) {
+	const call = `{"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"ls","input":{}}]}}` + "\n"
+	const user = `{"type":"user","message":{"role":"user","content":"and?"}}` + "\n"
+	const result = `{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"x"}]}`
+	src := transcript.FromBytes("s", []byte(call+user))
+	l := NewLog(src, dialect.ClaudeCode.Log, transcript.Span{})
+	l.insert = []insertion{{message: []byte(result), id: `"c1"`}}
+	edits, err := l.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := transcript.NewPieces(src).Apply(edits)
+	got, err := io.ReadAll(io.NewSectionReader(p, 0, p.Size()))
+	if want := call + `{"type":"user","message":` + result + "}\n" + user; err != nil || string(got) != want {
+		t.Errorf("%v\n%s", err, got)
+	}
+}
