@@ -57,22 +57,25 @@ ids stay different (safe).`,
 			}
 			return op
 		}
-		for i := range c.Calls {
-			call := &c.Calls[i]
-			if call.Server || call.Kind == transcript.KindApproval || c.Pairing.Calls[i].State == pairing.Exempt {
-				continue
+		// Of an id that stands where no provider sees it too, the other place counts.
+		for _, hidden := range []bool{false, true} {
+			for i := range c.Calls {
+				call := &c.Calls[i]
+				if call.Server || call.Kind == transcript.KindApproval || c.Pairing.Calls[i].State == pairing.Exempt || c.hidden(call.Message) != hidden {
+					continue
+				}
+				if sev, what, text := look(call.ID); sev != Off {
+					c.aboutCall(i, Finding{Severity: sev, Message: "the id " + quote(call.ID) + " " + what, Refusal: text, Fix: fix(int32(i))})
+				}
 			}
-			if sev, what, text := look(call.ID); sev != Off {
-				c.aboutCall(i, Finding{Severity: sev, Message: "the id " + quote(call.ID) + " " + what, Refusal: text, Fix: fix(int32(i))})
-			}
-		}
-		for i := range c.Results {
-			res := &c.Results[i]
-			if res.Server || res.Kind == transcript.KindApproval || c.Pairing.Results[i].Fate == pairing.Ignored {
-				continue
-			}
-			if sev, what, text := look(res.ID); sev != Off {
-				c.aboutResult(i, Finding{Severity: sev, Message: "the id " + quote(res.ID) + " " + what, Refusal: text, Fix: fix(c.Pairing.Results[i].Call)})
+			for i := range c.Results {
+				res := &c.Results[i]
+				if res.Server || res.Kind == transcript.KindApproval || c.Pairing.Results[i].Fate == pairing.Ignored || c.hidden(res.Message) != hidden {
+					continue
+				}
+				if sev, what, text := look(res.ID); sev != Off {
+					c.aboutResult(i, Finding{Severity: sev, Message: "the id " + quote(res.ID) + " " + what, Refusal: text, Fix: fix(c.Pairing.Results[i].Call)})
+				}
 			}
 		}
 	},

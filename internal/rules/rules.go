@@ -213,6 +213,11 @@ type Finding struct {
 	Unfixed string
 }
 
+// hidden reports whether no provider will see a message.
+func (c *Context) hidden(message int32) bool {
+	return c.Messages[message].Has(transcript.MessageSuperseded)
+}
+
 // place finds where an error says that it was: the request decides that.
 var place = regexp.MustCompile(`((?:messages|message|input|content|contents|parts|tool_calls)(?:\.|\[|\.\[| index ))\d+`)
 
@@ -340,7 +345,7 @@ func (c *Context) report(message int32, f Finding) {
 		return
 	}
 	m := &c.Messages[message]
-	if m.Has(transcript.MessageSuperseded) {
+	if c.hidden(message) {
 		f.Severity = min(f.Severity, Info)
 		f.Fix = nil
 	}

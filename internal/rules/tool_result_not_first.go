@@ -70,8 +70,8 @@ func (c *Context) foreBlock(message int32) int32 {
 	return -1
 }
 
-// wedge returns the user message without results that stands between a call's
-// turn and the message of its result, if one does.
+// wedge returns the user message that says something between a call's turn and
+// the message of its result, if one does: alone, or behind other results.
 func (c *Context) wedge(call *transcript.Call, res *transcript.Result) (transcript.Span, bool) {
 	for k := res.Message - 1; k > call.Message; k-- {
 		prev := &c.Messages[k]
@@ -83,8 +83,10 @@ func (c *Context) wedge(call *transcript.Call, res *transcript.Result) (transcri
 			continue
 		case prev.Has(transcript.MessageText):
 			return prev.RoleSpan(), true
-		case c.Blocks[prev.BlockLo].Kind == transcript.BlockResult, c.Blocks[prev.BlockHi-1].Kind == transcript.BlockResult:
+		case c.Blocks[prev.BlockHi-1].Kind == transcript.BlockResult:
 			return transcript.Span{}, false
+		case c.Blocks[prev.BlockLo].Kind == transcript.BlockResult:
+			return c.Blocks[c.foreBlock(k)].Span, true // sent, the two are one
 		}
 		return prev.RoleSpan(), true
 	}
