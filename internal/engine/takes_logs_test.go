@@ -356,15 +356,15 @@ func (e *entry) message(m object, request any, n int) {
 		block := member(b)
 		switch block["type"] {
 		case "tool_use":
-			_, fits := block["input"].(object)
-			if !fits {
+			input, has := block["input"]
+			if _, fits := input.(object); has && !fits {
 				e.why = "input"
 			}
 			if id, _ := block["id"].(string); id != "" && !wordDash.MatchString(id) || noServers.MatchString(id) {
 				e.why = "the id of a call"
 			}
 			name, _ := block["name"].(string)
-			e.call(block["id"], block["name"], "", len(name) > 200, false)
+			e.call(block["id"], block["name"], "", len(name) > 200, !has)
 		case "tool_result":
 			if id, _ := block["tool_use_id"].(string); id != "" && !wordDash.MatchString(id) {
 				e.why = "the id of a result"
