@@ -655,6 +655,9 @@ func (d *Combined) WriteState(message transcript.Value, at transcript.Span, text
 			if e.Span() != at && (id == "" || own != id || i == 0) {
 				continue
 			}
+			if !hollow(member(rs.Result, rec)) {
+				return nil // a result stands there, whatever the state says
+			}
 			id = own
 			sets := rs.Answer
 			if state := rs.state(rec); state != nil {

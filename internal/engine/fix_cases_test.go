@@ -142,3 +142,24 @@ func TestFixCases(t *testing.T) {
 		t.Errorf("only %d cases say exactly what becomes of them", exact)
 	}
 }
+
+// TestFixOpenStateWithResult: a result that stands in a record whose state says there
+// is none is not covered by a placeholder.
+func TestFixOpenStateWithResult(t *testing.T) {
+	part := func(state, output string) string {
+		return `[{"id":"a","role":"assistant","parts":[{"type":"tool-f","toolCallId":"c","state":"` + state + `","input":{},"output":` + output + `}]},{"id":"b","role":"user","parts":[{"type":"text","text":"on"}]},{"id":"c","role":"assistant","parts":[{"type":"text","text":"so"}]}]`
+	}
+	for _, c := range []struct {
+		output string
+		edits  int
+	}{{`{"rows":1}`, 0}, {`null`, 2}, {`""`, 2}} {
+		_, f := fixText(t, "open", []byte(part("input-available", c.output)), FixOptions{Unsafe: true})
+		edits := 0
+		if f.Changed() {
+			edits = len(f.Pieces.Edits())
+		}
+		if got := errorsOf(f.Before); len(got) != 1 || edits != c.edits {
+			t.Errorf("output %s: found %v, %d edits, want one and %d", c.output, got, edits, c.edits)
+		}
+	}
+}
