@@ -68,8 +68,7 @@ func Preview(w io.Writer, path string, src *transcript.Source, f *engine.Fixed, 
 }
 
 // window writes the surroundings of an edit as they are and as they will be. Of
-// a long text it shows its beginning, or the result in it if that says nothing
-// there yet.
+// a long text it shows its beginning, or the result in it where that comes late.
 func window(b *bytes.Buffer, s *style, src *transcript.Source, at transcript.Position, e transcript.Edit, result transcript.Span) error {
 	read := func(from, to int64) ([]byte, error) {
 		return src.Bytes(transcript.Span{Start: max(0, from), End: min(to, src.Size())})
@@ -125,7 +124,7 @@ func window(b *bytes.Buffer, s *style, src *transcript.Source, at transcript.Pos
 	}
 	text := e.Text
 	width := func(text []byte) int { return columns(visible(text[:min(len(text), previewRead)])) }
-	if result.Start > 0 && width(text) > most && width(text[:result.End]) > most-previewLead {
+	if width(text) > most && width(text[:result.Start]) > previewLead/2 {
 		text, skipped, most = text[result.Start:], true, max(most, excerptColumns-columns(lead))
 	}
 	side("+", s.fix, text[:min(len(text), previewRead)], len(text) <= previewRead)
