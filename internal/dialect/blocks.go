@@ -443,11 +443,12 @@ func (r *blocksReader) goOn(v transcript.Value) {
 	if r.GoesOn == "" {
 		return
 	}
-	m := r.b.Message()
-	for _, id := range r.GoesOn.In(v).Elements() {
-		for _, block := range r.b.Conv.Blocks[m.BlockLo:m.BlockHi] {
-			if call := block.Ref; block.Kind == transcript.BlockCall && r.b.Conv.Calls[call].ID.Raw == string(id.Raw()) {
-				r.b.Conv.Calls[call].GoesOn = true
+	c, m, list := r.b.Conv, r.b.Message(), r.GoesOn.In(v)
+	for _, id := range list.Elements() {
+		for _, block := range c.Blocks[m.BlockLo:m.BlockHi] {
+			if call := block.Ref; block.Kind == transcript.BlockCall && c.Calls[call].ID.Raw == string(id.Raw()) {
+				c.Calls[call].GoesOn = true
+				c.Copies = append(c.Copies, transcript.Copy{Call: call, List: list.Span(), Block: id.Span(), ID: transcript.TokenOf(id, id.Span())})
 			}
 		}
 	}

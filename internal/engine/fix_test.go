@@ -322,7 +322,10 @@ func notSettled(name string, out []byte, opts FixOptions) string {
 }
 
 // idKeys are the members that a new id may change.
-var idKeys = []string{"id", "tool_call_id", "tool_call_ids", "tool_use_id", "toolUseID", "toolUseId", "Id", "CallId", "call_id", "callId", "toolCallId", "callID", "parentToolUseID", "sourceToolUseID", "parentToolCallId"}
+var idKeys = []string{
+	"id", "tool_call_id", "tool_call_ids", "tool_use_id", "toolUseID", "toolUseId", "Id", "CallId", "call_id", "callId", "toolCallId", "callID", "parentToolUseID", "sourceToolUseID", "parentToolCallId",
+	"longRunningToolIds", "long_running_tool_ids",
+}
 
 // linkKeys are the members that an insertion or a removal may change.
 var linkKeys = []string{"parentId", "firstKeptEntryId", "firstKeptEntryIndex", "targetId", "parentUuid", "leafUuid", "logicalParentUuid", "sourceToolAssistantUUID", "preservedMessages"}
@@ -376,7 +379,7 @@ func units(text []byte) (list []string, rest string) {
 		if json.Unmarshal(raw, &m) != nil {
 			return false
 		}
-		return m["role"] != nil || m["_role"] != nil || m["Role"] != nil || m["kind"] != nil || m["contextItems"] != nil || m["info"] != nil && m["parts"] != nil || len(m["type"]) > 0 && m["type"][0] == '"' || m["uuid"] != nil
+		return m["role"] != nil || m["_role"] != nil || m["Role"] != nil || m["kind"] != nil || m["contextItems"] != nil || m["info"] != nil && m["parts"] != nil || len(m["type"]) > 0 && m["type"][0] == '"' || m["uuid"] != nil || m["invocationId"] != nil || m["invocation_id"] != nil
 	}
 	var walk func(raw []byte)
 	walk = func(raw []byte) {

@@ -228,7 +228,9 @@ func (p *Plan) dropCopies(c int32) {
 				owner = v
 			}
 		}
-		p.dropElement(owner, p.at(cp.List), cp.Block, keys.Body.Get(keys.Content).Span() == cp.List)
+		// A list outside of what the message says stays, though nothing is in it.
+		keep := keys.Body.Get(keys.Content).Span() == cp.List || !keys.Body.Span().Contains(cp.List)
+		p.dropElement(owner, p.at(cp.List), cp.Block, keep)
 	}
 }
 
