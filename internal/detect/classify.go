@@ -79,9 +79,11 @@ type tally struct {
 	sure          bool
 	told          bool // a record has the marks of a dialect that somebody has described
 	emptyArray    bool
-	unspoken      bool // an object that holds a conversation before its first message
-	alien         int  // messages of a dialect that is not known
-	spans         int  // records of spans that tell no messages
+	begun         *dialect.Dialect // the first record begins a file of it in which nothing is said
+	other         int              // records that are nothing known
+	unspoken      bool             // an object that holds a conversation before its first message
+	alien         int              // messages of a dialect that is not known
+	spans         int              // records of spans that tell no messages
 	places        []place
 	forced        *dialect.Dialect
 	docLog        *dialect.Dialect
@@ -244,11 +246,17 @@ func (t *tally) add(v transcript.Value, document bool) {
 			t.spans++
 			return // what other spans tell is not affected
 		}
+		if t.n == 1 {
+			t.begun = begun(t.set, v)
+		}
 		if controls(t.set, v) {
 			return // it says nothing about the rest
 		}
 		if v.Kind() == transcript.Array && !v.First().Exists() {
 			t.emptyArray = true
+		}
+		if t.n > 1 || t.begun == nil {
+			t.other++
 		}
 		t.unspoken = t.unspoken || unspoken(v)
 		t.wraps.add(v)
@@ -292,6 +300,15 @@ func (t *tally) add(v transcript.Value, document bool) {
 // controls reports whether v is book-keeping of a folding log.
 func controls(set *dialect.Set, v transcript.Value) bool {
 	return slices.ContainsFunc(set.All(), func(d *dialect.Dialect) bool { return d.Fold != nil && d.Fold.Controls(v) })
+}
+
+// begun returns the dialect of which v begins a file in which nothing is said
+// yet, nil for none.
+func begun(set *dialect.Set, v transcript.Value) *dialect.Dialect {
+	if i := slices.IndexFunc(set.All(), func(d *dialect.Dialect) bool { return d.Begins(v) }); i >= 0 {
+		return set.All()[i]
+	}
+	return nil
 }
 
 // unspoken reports whether v holds a list of messages without any, and nothing

@@ -235,6 +235,11 @@ func survey(src *transcript.Source, opts Options) (*shape, error) {
 		case framing == transcript.FramingDocument && t.emptyArray:
 			s.Container = ContainerDocument
 			s.Sure = true
+		case t.begun != nil && t.other+t.alien == 0 && opts.Dialect == nil:
+			s.Dialect, s.Container, s.Sure = t.begun.Name, ContainerLines, true
+			if framing == transcript.FramingDocument {
+				s.Container = ContainerDocument
+			}
 		case framing == transcript.FramingDocument && t.unspoken:
 			s.Container = ContainerDocument
 		default:

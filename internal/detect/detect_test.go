@@ -384,6 +384,25 @@ func TestSpansOnce(t *testing.T) {
 	}
 }
 
+// TestBegun: a file in which nobody has said anything yet is its dialect's.
+func TestBegun(t *testing.T) {
+	gemini := `{"sessionId":"s","projectHash":"p","startTime":"2026-01-01T00:00:00Z","messages":[]}`
+	for _, c := range []struct{ text, dialect string }{
+		{gemini, "gemini-cli"},
+		{lines(`{"sessionId":"s","projectHash":"p","startTime":"2026-01-01T00:00:00Z","kind":"main"}`), "gemini-cli"},
+		{`{"version":3,"responderUsername":"GitHub Copilot","requests":[],"sessionId":"s"}`, "vscode-chat"},
+		{`{"id":"1","working_dir":"/home/kim","conversation":[]}`, "goose"},
+		{lines(`{"type":"thread.started","thread_id":"t"}`, `{"type":"turn.started"}`, `{"type":"turn.failed","error":{"message":"x"}}`), "codex-exec"},
+		{strings.Replace(gemini, "[]", `[{"what":"is this"}]`, 1), ""},
+		{lines(`{"type":"thread.started","thread_id":"t"}`, `{"level":"info","msg":"x"}`), ""},
+	} {
+		f, convs, reason := read(t, c.text, detect.Options{})
+		if len(convs) > 0 || (reason == "") != (c.dialect != "") || reason == "" && f.Dialect != c.dialect {
+			t.Errorf("%s: %q %q, %q, want %q", c.text, f.Dialect, convs, reason, c.dialect)
+		}
+	}
+}
+
 // TestControlLines: a line of book-keeping is nobody's message, and leaves no
 // mark on the message before it.
 func TestControlLines(t *testing.T) {

@@ -13,6 +13,7 @@ var CodexExec = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowLog,
 	CheckOnly: "it is the output of a program, which nothing reads back",
+	Begun:     []Cond{{At: "type", Is: []string{"thread.started"}}, {At: "thread_id"}},
 	Fold:      &Fold{ID: "item.id", Kind: "type", Kinds: []string{"thread.*", "turn.*"}},
 	Driver: &Combined{
 		Members: []string{"item"},

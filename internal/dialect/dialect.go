@@ -118,6 +118,9 @@ type Dialect struct {
 	// Patch describes a log of changes to a document, where the dialect's
 	// messages stand in such logs too.
 	Patch *Patch
+	// Begun holds of the record that begins a file in which nobody has said
+	// anything yet, all of it; none where that is not to be told.
+	Begun []Cond
 	// Head describes the record before the messages of a file; nil where there
 	// is none, or where it does not matter.
 	Head *Head
@@ -179,6 +182,20 @@ func (d *Dialect) Claim(v transcript.Value) (Claim, Sign) {
 		return ClaimNone, Sign{}
 	}
 	return d.Driver.Claim(v)
+}
+
+// Begins reports whether v begins a file of the dialect in which nobody has said
+// anything yet.
+func (d *Dialect) Begins(v transcript.Value) bool {
+	if v.Kind() != transcript.Object || !allHold(d.Begun, v) {
+		return false
+	}
+	for _, val := range v.Members() {
+		if val.Kind() == transcript.Array && val.First().Exists() {
+			return false
+		}
+	}
+	return true
 }
 
 // Reads is Claim for an element of a file that is known to be written in the

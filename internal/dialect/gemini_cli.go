@@ -12,6 +12,7 @@ var GeminiCLI = &Dialect{
 {"id":"m1","timestamp":"2026-01-01T00:00:00Z","type":"gemini","content":"","toolCalls":[{"id":"ls-1","name":"ls","args":{},"status":"success","result":[{"functionResponse":{"id":"ls-1","name":"ls","response":{"output":"a.txt"}}}]}]}`,
 	Provider: "neutral",
 	Window:   transcript.WindowLog,
+	Begun:    []Cond{{At: "sessionId"}, {At: "projectHash"}, {At: "startTime"}},
 	Fold:     &Fold{ID: "id", Rewind: "$rewindTo", Reset: "$set.messages", Control: []string{"$set", "$rewindTo", "projectHash"}, Append: true},
 	Driver: &Combined{
 		Members: []string{"toolCalls", "type"},

@@ -45,6 +45,7 @@ var Goose = &Dialect{
 	},
 	Driver: gooseBlocks,
 	Holder: &Holder{Members: []string{"working_dir", "conversation"}},
+	Begun:  []Cond{{At: "working_dir"}, {At: "conversation"}},
 }
 
 func gooseCall(tag string) Part {

@@ -15,6 +15,7 @@ var VSCodeChat = &Dialect{
 	Window:    transcript.WindowOwn,
 	CheckOnly: "VS Code keeps the session in memory and writes it anew, and a log of changes is replayed by place",
 	Marks:     []string{"requestId"},
+	Begun:     []Cond{{At: "requests"}, {At: "sessionId"}, {At: "responderUsername"}},
 	Patch: &Patch{
 		Kind: "kind", Start: "0", Set: "1", Push: "2", Delete: "3", At: "k", Value: "v", Length: "i",
 		List: "requests", Has: []Path{"sessionId", "requests"},
