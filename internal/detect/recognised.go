@@ -26,7 +26,7 @@ type recognised struct {
 
 // formats lists what is recognised by its records. All records of a format that
 // say anything must look like it; a document is one record.
-var formats = []recognised{
+var formats = [...]recognised{
 	{
 		reason: "a Cursor transcript, which writes calls without ids and no results, so that there is nothing to pair; " +
 			"check what the agent sends, as its API logs it",
@@ -189,7 +189,7 @@ func store(src *transcript.Source) (string, error) {
 // recognition counts the records that look like a recognised format.
 type recognition struct {
 	seen    int
-	by, not [16]int
+	by, not [len(formats)]int
 }
 
 func (r *recognition) add(v transcript.Value) {

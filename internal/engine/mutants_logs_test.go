@@ -54,6 +54,14 @@ func (w *wire) message(record object) object {
 	return object{}
 }
 
+// thread returns the thread of its log that a record belongs to.
+func (f *frame) thread(r object) string {
+	if f.scope == nil {
+		return ""
+	}
+	return f.scope(r)
+}
+
 // link names the records of a log anew, and what each hangs on: the record
 // before it in its thread. A result hangs on the record of its call where nothing
 // stands between them but others of their turn.
@@ -69,10 +77,7 @@ func (b breaker) link(records []object) {
 		if !linked {
 			continue
 		}
-		scope := ""
-		if f.scope != nil {
-			scope = f.scope(r)
-		}
+		scope := f.thread(r)
 		id := fmt.Sprintf("%08x-0000-4000-8000-000000000000", n+1)
 		if f.short {
 			id = id[:8]
@@ -144,10 +149,7 @@ func (w *wire) loose(text []byte) string {
 		if !linked {
 			continue
 		}
-		scope := ""
-		if f.scope != nil {
-			scope = f.scope(r)
-		}
+		scope := f.thread(r)
 		before, follows := last[scope]
 		switch id := r[f.id]; {
 		case known[id]:
@@ -340,13 +342,7 @@ var keptWires = []wire{
 			typ := map[string]string{"user": "input_text", "assistant": "output_text"}[role]
 			return object{"type": "message", "role": role, "content": []any{object{"type": typ, "text": text}}}
 		},
-		call: func(id string) object {
-			return object{"type": "function_call", "call_id": id, "name": "f", "arguments": "{}"}
-		},
-		answer: func(id string, text any) object {
-			return object{"type": "function_call_output", "call_id": id, "output": text}
-		},
-		calls: itself, answers: itself,
+		call: itemCall, answer: itemAnswer, calls: itself, answers: itself,
 		lists: []string{"content"}, kinds: []string{"message", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output"},
 		frame: &frame{
 			in: "payload", wrap: codexRecords,

@@ -107,6 +107,14 @@ func messagesAnswer(id string, text any) object {
 	return object{"type": "tool_result", "tool_use_id": id, "content": text}
 }
 
+func itemCall(id string) object {
+	return object{"type": "function_call", "call_id": id, "name": "f", "arguments": "{}"}
+}
+
+func itemAnswer(id string, text any) object {
+	return object{"type": "function_call_output", "call_id": id, "output": text}
+}
+
 func converseText(role, text string) object {
 	return object{"role": role, "content": []any{object{"text": text}}}
 }
@@ -180,13 +188,7 @@ var wires = []wire{
 	{
 		dialect: "openai-responses", target: "openai-responses", takes: itemsTake, id: numbered,
 		says: spoken,
-		call: func(id string) object {
-			return object{"type": "function_call", "call_id": id, "name": "f", "arguments": "{}"}
-		},
-		answer: func(id string, text any) object {
-			return object{"type": "function_call_output", "call_id": id, "output": text}
-		},
-		calls: itself, answers: itself,
+		call: itemCall, answer: itemAnswer, calls: itself, answers: itself,
 		lists: []string{"content"}, kinds: []string{"message", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output"},
 	},
 	{

@@ -374,6 +374,15 @@ func (e *entry) message(m object, request any, n int) {
 	}
 }
 
+// words notes who says the text of a message of the user's: a human, or the agent
+// that tells of an interruption.
+func (e *entry) words(m object) {
+	if s, has := text(m["content"]); has && m["role"] == "user" && len(e.acts) == 0 {
+		e.aborts = strings.HasPrefix(s, "[Request interrupted by user")
+		e.human = !e.aborts && typed(s)
+	}
+}
+
 // factoryDroid is what Factory's droid writes: an Anthropic message a record.
 var factoryDroid = logFormat{pair: anywhere, read: func(r object, n int) []entry {
 	m, said := r["message"].(object)
@@ -382,10 +391,7 @@ var factoryDroid = logFormat{pair: anywhere, read: func(r object, n int) []entry
 	}
 	e := entry{}
 	e.message(m, nil, n)
-	if s, has := text(m["content"]); has && m["role"] == "user" && len(e.acts) == 0 {
-		e.aborts = strings.HasPrefix(s, "[Request interrupted by user")
-		e.human = !e.aborts && typed(s)
-	}
+	e.words(m)
 	return []entry{e}
 }}
 
@@ -402,10 +408,7 @@ var streamJSON = logFormat{pair: anywhere, read: func(r object, n int) []entry {
 		return nil
 	}
 	e.message(m, nil, n)
-	if s, has := text(m["content"]); has && m["role"] == "user" && len(e.acts) == 0 {
-		e.aborts = strings.HasPrefix(s, "[Request interrupted by user")
-		e.human = !e.aborts && typed(s)
-	}
+	e.words(m)
 	return []entry{e}
 }}
 
