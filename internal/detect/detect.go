@@ -675,9 +675,11 @@ func onlyText(v transcript.Value) bool {
 // typed marks what a human says in a list of messages of which their agent
 // rebuilds the history: what a user's message says that holds no result.
 func typed(c *transcript.Conversation) {
+	isResult := func(b transcript.Block) bool { return b.Kind == transcript.BlockResult }
 	for i := range c.Messages {
 		m := &c.Messages[i]
-		if m.Role == transcript.RoleUser && m.BlockLo < m.BlockHi && !slices.ContainsFunc(c.Blocks[m.BlockLo:m.BlockHi], func(b transcript.Block) bool { return b.Kind == transcript.BlockResult }) {
+		blocks := c.Blocks[m.BlockLo:m.BlockHi]
+		if m.Role == transcript.RoleUser && (m.Has(transcript.MessageText) || len(blocks) > 0) && !slices.ContainsFunc(blocks, isResult) {
 			m.Flags |= transcript.MessageTyped
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -160,6 +161,64 @@ func TestFixOpenStateWithResult(t *testing.T) {
 		}
 		if got := errorsOf(f.Before); len(got) != 1 || edits != c.edits {
 			t.Errorf("output %s: found %v, %d edits, want one and %d", c.output, got, edits, c.edits)
+		}
+	}
+}
+
+// TestFixGoesOn: what lists the calls whose tools go on is kept in step with them.
+func TestFixGoesOn(t *testing.T) {
+	events := func(list, call, rest string) string {
+		return `[{"content":{"role":"user","parts":[{"text":"q"}]},"invocationId":"i","author":"user"},{"content":{"role":"model","parts":[{"text":"a"}` + call + `]},"invocationId":"i","author":"a","longRunningToolIds":` + list + `}` + rest + `]`
+	}
+	call := func(id string) string { return `,{"functionCall":{"id":"` + id + `","name":"f","args":{}}}` }
+	answer := func(id, text string) string {
+		return `,{"content":{"role":"user","parts":[{"functionResponse":{"id":"` + id + `","name":"f","response":{"s":"` + text + `"}}}]},"invocationId":"i","author":"user"}`
+	}
+	said := `,{"content":{"role":"model","parts":[{"text":"b"}]},"invocationId":"i","author":"a"}`
+	for _, c := range []struct {
+		name, text, want string
+		opts             FixOptions
+	}{
+		{
+			"renamed", events(`["adk-1"]`, call("adk-1"), answer("adk-1", "asked")+said+answer("adk-1", "granted")),
+			events(`["vf3iu0x5r"]`, call("vf3iu0x5r"), answer("vf3iu0x5r", "asked")+said+answer("vf3iu0x5r", "granted")),
+			FixOptions{Options: Options{Target: profile.ByName("mistral")}},
+		},
+		{
+			"dropped", events(`["adk-1","adk-2"]`, call("adk-1")+call("adk-2"), answer("adk-1", "asked")),
+			events(`["adk-1"]`, call("adk-1"), answer("adk-1", "asked")),
+			FixOptions{Options: Options{Send: true, Strategy: map[string]string{"pending-tool-call": "strip"}}, Unsafe: true},
+		},
+		{
+			"the only one", events(`["adk-1"]`, call("adk-1"), ""), events(`[]`, "", ""),
+			FixOptions{Options: Options{Send: true, Strategy: map[string]string{"pending-tool-call": "strip"}}, Unsafe: true},
+		},
+	} {
+		if out, _ := fixText(t, c.name, []byte(c.text), c.opts); string(out) != c.want {
+			t.Errorf("%s:\n%s\nwant\n%s", c.name, out, c.want)
+		}
+	}
+}
+
+// TestToldByAll: what all of a conversation tells, and one part of it refutes.
+func TestToldByAll(t *testing.T) {
+	bare := `{"role":"assistant","content":"","tool_calls":[{"function":{"name":"f","arguments":{}}}]},{"role":"tool","name":"f","content":"1"}`
+	whole := `{"role":"assistant","content":"","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":"1"}`
+	event := func(role, part string) string {
+		return `{"content":{"role":"` + role + `","parts":[` + part + `]},"invocationId":"i"}`
+	}
+	called := event("model", `{"functionCall":{"id":"c","name":"f","args":{}}}`)
+	for _, c := range []struct{ name, text, want string }{
+		{"bare calls", `[` + bare + `,` + bare + `]`, ""},
+		{"a call with an id behind them", `[` + bare + `,` + whole + `]`, "missing-call-id missing-call-id"},
+		{"and before", `[` + whole + `,` + bare + `]`, "missing-call-id missing-call-id"},
+		{"a result with an id", `[` + strings.Replace(bare, `"name":"f","content"`, `"tool_call_id":"c","content"`, 1) + `]`, "missing-call-id"},
+		{"a call at the end of a session", `[` + called + `]`, ""},
+		{"and a human behind it", `[` + called + `,` + event("user", `{"text":"on"}`) + `]`, "missing-tool-result"},
+	} {
+		rep := check(t, c.name, []byte(c.text), Options{})
+		if got := strings.Join(errorsOf(rep), " "); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
 }
