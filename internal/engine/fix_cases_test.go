@@ -208,11 +208,16 @@ func TestToldByAll(t *testing.T) {
 		return `{"content":{"role":"` + role + `","parts":[` + part + `]},"invocationId":"i"}`
 	}
 	called := event("model", `{"functionCall":{"id":"c","name":"f","args":{}}}`)
+	row := func(tool string) string {
+		return `{"conversations":[{"from":"human","value":"q"},{"from":"gpt","value":"[f()]"},{"from":"` + tool + `","value":"1"},{"from":"gpt","value":"a"}]}`
+	}
 	for _, c := range []struct{ name, text, want string }{
 		{"bare calls", `[` + bare + `,` + bare + `]`, ""},
 		{"a call with an id behind them", `[` + bare + `,` + whole + `]`, "missing-call-id missing-call-id"},
 		{"and before", `[` + whole + `,` + bare + `]`, "missing-call-id missing-call-id"},
 		{"a result with an id", `[` + strings.Replace(bare, `"name":"f","content"`, `"tool_call_id":"c","content"`, 1) + `]`, "missing-call-id"},
+		{"a row of prose and an observation", row("observation"), "orphan-tool-result"},
+		{"a row of prose and a tool", row("tool"), ""},
 		{"a call at the end of a session", `[` + called + `]`, ""},
 		{"and a human behind it", `[` + called + `,` + event("user", `{"text":"on"}`) + `]`, "missing-tool-result"},
 	} {
