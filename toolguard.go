@@ -342,34 +342,13 @@ func write(w io.Writer, src *transcript.Source, f *engine.Fixed) error {
 }
 
 // Rules lists the names of the rules.
-func Rules() []string {
-	var names []string
-	for _, r := range rules.All() {
-		names = append(names, r.Name)
-	}
-	return names
-}
+func Rules() []string { return rules.Names() }
 
 // Profiles lists the names of the providers that Target takes.
-func Profiles() []string {
-	var names []string
-	for _, p := range profile.All() {
-		names = append(names, p.Name)
-	}
-	return names
-}
+func Profiles() []string { return profile.Names() }
 
 // Dialects lists the names of the dialects that Dialect takes.
-func Dialects() []string { return names(nil) }
-
-// names lists the names of a set's dialects; nil is the built-in one.
-func names(set *dialect.Set) []string {
-	var names []string
-	for _, d := range set.All() {
-		names = append(names, d.Name)
-	}
-	return names
-}
+func Dialects() []string { return dialect.Builtin().Names() }
 
 // An input is a source, and how it is closed.
 type input struct {
@@ -391,7 +370,7 @@ func begin(r io.Reader, opts []Option) (*option.Options, input, error) {
 	}
 	if o.DialectName != "" {
 		if o.Dialect = o.Dialects.ByName(o.DialectName); o.Dialect == nil {
-			known := names(o.Dialects)
+			known := o.Dialects.Names()
 			return nil, input{}, suggest.Unknown("dialect", o.DialectName, known, "known are "+strings.Join(known, ", "))
 		}
 	}
