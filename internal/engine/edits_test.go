@@ -5,6 +5,8 @@ import (
 	"io"
 	"testing"
 
+	"github.com/toolguard/toolguard/internal/edit"
+
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -45,7 +47,10 @@ func TestEditsAlone(t *testing.T) {
 				}
 				end = e.Span.End
 			}
-			pieces := transcript.NewPieces(transcript.FromBytes(in.name, in.text)).Apply(f.Edits)
+			pieces, err := edit.Apply(transcript.FromBytes(in.name, in.text), f.Edits)
+			if err != nil {
+				t.Fatal(err)
+			}
 			out, err := io.ReadAll(io.NewSectionReader(pieces, 0, pieces.Size()))
 			if err != nil || bytes.Equal(out, in.text) {
 				t.Fatalf("%s, line %d: %s: %v", in.name, f.Start.Line, f.Rule.Name, err)

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/toolguard/toolguard/internal/edit"
+
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/operation"
@@ -71,7 +73,7 @@ type Finding struct {
 	Fingerprint string
 	// Edits are what the repair would change, done alone; nil where that was
 	// not asked for, or would take too long to find out.
-	Edits []transcript.Edit
+	Edits []edit.Edit
 	// RecordHash names the record of a finding about no call, whatever line
 	// it stands in.
 	RecordHash string
@@ -305,7 +307,7 @@ func (c *checker) around(conv *transcript.Conversation) transcript.Value {
 // ones are offered untried.
 func (c *checker) probe(plan *repair.Plan, found []Finding) error {
 	type answer struct {
-		edits []transcript.Edit
+		edits []edit.Edit
 		able  bool
 	}
 	answers := map[*operation.Operation]answer{}
@@ -347,7 +349,7 @@ func extent(conv *transcript.Conversation, op *operation.Operation) int64 {
 }
 
 // alone compiles one operation. The edits are told where they are asked for.
-func (c *checker) alone(plan *repair.Plan, op *operation.Operation) (edits []transcript.Edit, able bool, err error) {
+func (c *checker) alone(plan *repair.Plan, op *operation.Operation) (edits []edit.Edit, able bool, err error) {
 	tell := c.opts.Edits && c.fix == nil
 	if plan.Conv.Enveloped {
 		if plan.Log = newLog(c.src, plan.Dialect, plan.Conv); plan.Log == nil {
@@ -375,7 +377,7 @@ func (c *checker) mayLook() bool {
 }
 
 // compile adds what becomes of the records of a log to edits inside of them.
-func compile(log *repair.Log, edits []transcript.Edit) ([]transcript.Edit, error) {
+func compile(log *repair.Log, edits []edit.Edit) ([]edit.Edit, error) {
 	more, err := log.Compile()
 	return inOrder(append(edits, more...)), err
 }
@@ -456,7 +458,7 @@ func (c *checker) file(file *detect.File) {
 }
 
 // onFile compiles the repair of a finding about the file, alone.
-func (c *checker) onFile(f *rules.Finding) ([]transcript.Edit, error) {
+func (c *checker) onFile(f *rules.Finding) ([]edit.Edit, error) {
 	if !onRecord(f) {
 		return repair.Bytes(c.src, []*operation.Operation{f.Fix})
 	}

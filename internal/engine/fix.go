@@ -9,6 +9,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/toolguard/toolguard/internal/edit"
+
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
@@ -69,7 +71,7 @@ type Repair struct {
 type Fixed struct {
 	Before, After *Report
 	// Pieces is the repaired source; nil when there was nothing to repair.
-	Pieces  *transcript.Pieces
+	Pieces  *edit.Pieces
 	Repairs []Repair
 	Rounds  int
 
@@ -137,15 +139,14 @@ func fix(ctx context.Context, src *transcript.Source, opts FixOptions, often int
 	if err != nil {
 		return nil, err
 	}
-	f.join(more)
-	return f, nil
+	return f, f.join(more)
 }
 
 // join adds the repair of the result.
-func (f *Fixed) join(more *Fixed) {
+func (f *Fixed) join(more *Fixed) error {
 	f.After, f.has = more.After, more.has
 	if !more.Changed() {
-		return
+		return nil
 	}
 	for _, r := range more.Repairs {
 		for i, s := range r.Dropped {
@@ -154,9 +155,14 @@ func (f *Fixed) join(more *Fixed) {
 		f.Repairs = append(f.Repairs, r)
 	}
 	f.Rounds += more.Rounds
-	if f.Pieces = f.Pieces.Apply(more.Pieces.Edits()); len(f.Pieces.Edits()) == 0 {
+	var err error
+	if f.Pieces, err = f.Pieces.Apply(more.Pieces.Edits()); err != nil {
+		return err
+	}
+	if len(f.Pieces.Edits()) == 0 {
 		f.Pieces, f.Repairs, f.Rounds = nil, nil, 0
 	}
+	return nil
 }
 
 // anyConversation stands for each of them where they cannot be told apart.
@@ -233,7 +239,7 @@ func (a *attempt) run(ctx context.Context, src *transcript.Source) (*Fixed, erro
 	opts := a.opts
 	a.did = map[deed]bool{}
 	out := &Fixed{}
-	pieces := transcript.NewPieces(src)
+	pieces := edit.NewPieces(src)
 	now := src
 	var had, has payloads // those of the original, and those that are there at last
 	var named waiver
@@ -279,7 +285,9 @@ func (a *attempt) run(ctx context.Context, src *transcript.Source) (*Fixed, erro
 			}
 		}
 		out.Repairs = append(out.Repairs, c.fix.repairs...)
-		pieces = pieces.Apply(c.fix.edits)
+		if pieces, err = pieces.Apply(c.fix.edits); err != nil {
+			return nil, err
+		}
 		now = pieces.Source()
 		out.Rounds = round + 1
 	}
@@ -311,7 +319,7 @@ func (a *attempt) run(ctx context.Context, src *transcript.Source) (*Fixed, erro
 }
 
 // whole returns where a span stood in the original, if it stood there as it is.
-func whole(p *transcript.Pieces, s transcript.Span) (transcript.Span, bool) {
+func whole(p *edit.Pieces, s transcript.Span) (transcript.Span, bool) {
 	was, there := p.Original(s)
 	return was, there && was.Len() == s.Len()
 }
@@ -330,7 +338,7 @@ type fixer struct {
 	first   bool                            // of the rounds
 	touched map[int]bool                    // conversations with edits in this round
 	logs    map[transcript.Span]*repair.Log // by the list of records, which is zero for lines
-	edits   []transcript.Edit
+	edits   []edit.Edit
 	repairs []Repair
 	// withheld is set when a repair that is allowed was asked for where
 	// nothing is repaired.
@@ -504,9 +512,9 @@ func (x *fixer) file(c *checker, found []Finding) error {
 
 // inOrder puts edits of a conversation and of the log that it stands in in
 // order, each once: an id may be changed by both.
-func inOrder(edits []transcript.Edit) []transcript.Edit {
-	slices.SortStableFunc(edits, func(a, b transcript.Edit) int { return cmp.Compare(a.Span.Start, b.Span.Start) })
-	return slices.CompactFunc(edits, func(a, b transcript.Edit) bool {
+func inOrder(edits []edit.Edit) []edit.Edit {
+	slices.SortStableFunc(edits, func(a, b edit.Edit) int { return cmp.Compare(a.Span.Start, b.Span.Start) })
+	return slices.CompactFunc(edits, func(a, b edit.Edit) bool {
 		return a.Span == b.Span && a.Span.Len() > 0 && bytes.Equal(a.Text, b.Text)
 	})
 }

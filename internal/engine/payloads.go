@@ -5,6 +5,8 @@ import (
 	"hash/maphash"
 	"slices"
 
+	"github.com/toolguard/toolguard/internal/edit"
+
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/repair"
 	"github.com/toolguard/toolguard/internal/rules"
@@ -111,7 +113,7 @@ func (w *waiver) addHash(c operation.Class, h uint64) {
 
 // lose returns the recorded payloads that are not in the repaired source any
 // more, and that nothing allows to be dropped.
-func lose(pieces *transcript.Pieces, had, has *payloads, named *waiver) ([]recorded, error) {
+func lose(pieces *edit.Pieces, had, has *payloads, named *waiver) ([]recorded, error) {
 	gone := had.moved(has, pieces)
 	gone = slices.DeleteFunc(gone, func(r recorded) bool { return named.spans[r.at] })
 	if len(gone) == 0 {
@@ -139,7 +141,7 @@ func lose(pieces *transcript.Pieces, had, has *payloads, named *waiver) ([]recor
 
 // moved returns the payloads that do not stand in the repaired source as they
 // stood.
-func (p *payloads) moved(has *payloads, pieces *transcript.Pieces) []recorded {
+func (p *payloads) moved(has *payloads, pieces *edit.Pieces) []recorded {
 	stay := make([]transcript.Span, 0, len(has.list))
 	for _, r := range has.list {
 		if s, there := whole(pieces, r.at); there {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/toolguard/toolguard/internal/edit"
+
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -49,9 +51,11 @@ func TestProve(t *testing.T) {
 			ctx := context.Background()
 			before := transcript.FromBytes("before", []byte(c.before))
 			var f Fixed
-			f.Pieces = transcript.NewPieces(before).Apply([]transcript.Edit{{Span: transcript.Span{End: before.Size()}, Text: []byte(c.after)}})
-			after := f.Pieces.Source()
 			var err error
+			if f.Pieces, err = edit.Apply(before, []edit.Edit{{Span: transcript.Span{End: before.Size()}, Text: []byte(c.after)}}); err != nil {
+				t.Fatal(err)
+			}
+			after := f.Pieces.Source()
 			if f.Before, err = Check(ctx, before, Options{}); err != nil {
 				t.Fatal(err)
 			}

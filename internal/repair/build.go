@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolguard/toolguard/internal/edit"
+
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 
@@ -29,7 +31,7 @@ func set(object []byte, fields ...dialect.Field) ([]byte, error) {
 	if err := whole(object); err != nil {
 		return nil, err
 	}
-	var there []transcript.Edit
+	var there []edit.Edit
 	var more []dialect.Field
 	v := transcript.NewValue(object, 0)
 	fields = distinct(fields)
@@ -39,7 +41,7 @@ func set(object []byte, fields ...dialect.Field) ([]byte, error) {
 			return nil, fmt.Errorf("member %q: %w", f.Key, err)
 		}
 		if was := v.Get(f.Key); was.Exists() {
-			there = append(there, transcript.Edit{Span: was.Span(), Text: raw})
+			there = append(there, edit.Edit{Span: was.Span(), Text: raw})
 		} else {
 			more = append(more, f)
 		}

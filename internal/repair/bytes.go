@@ -4,16 +4,18 @@ import (
 	"bytes"
 	"unicode/utf8"
 
+	"github.com/toolguard/toolguard/internal/edit"
+
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 // Bytes compiles operations on the bytes of records, in a source framed by
 // lines or not.
-func Bytes(src *transcript.Source, ops []*operation.Operation) ([]transcript.Edit, error) {
+func Bytes(src *transcript.Source, ops []*operation.Operation) ([]edit.Edit, error) {
 	w := &window{src: src}
 	lines := &list{src: w, lines: true}
-	var edits []transcript.Edit
+	var edits []edit.Edit
 	dropped := map[transcript.Span]bool{}
 	for _, op := range ops {
 		switch op.Kind {
@@ -23,7 +25,7 @@ func Bytes(src *transcript.Source, ops []*operation.Operation) ([]transcript.Edi
 				lines.remove(op.Span)
 			}
 		case operation.DropBytes:
-			edits = append(edits, transcript.Edit{Span: stripped(w, op.Span)})
+			edits = append(edits, edit.Edit{Span: stripped(w, op.Span)})
 		case operation.EscapeNewline, operation.ReplaceBytes:
 			text, err := src.Bytes(op.Span)
 			if err != nil {
@@ -75,7 +77,7 @@ func eachString(text []byte, f func(from, to int)) {
 }
 
 // escapeNewlines escapes the line ends inside strings.
-func escapeNewlines(text []byte, base int64) (edits []transcript.Edit) {
+func escapeNewlines(text []byte, base int64) (edits []edit.Edit) {
 	eachString(text, func(from, to int) {
 		for i := from; i < to; i++ {
 			esc := ""
@@ -87,7 +89,7 @@ func escapeNewlines(text []byte, base int64) (edits []transcript.Edit) {
 			default:
 				continue
 			}
-			edits = append(edits, transcript.Edit{Span: transcript.Span{Start: base + int64(i), End: base + int64(i) + 1}, Text: []byte(esc)})
+			edits = append(edits, edit.Edit{Span: transcript.Span{Start: base + int64(i), End: base + int64(i) + 1}, Text: []byte(esc)})
 		}
 	})
 	return edits
@@ -95,9 +97,9 @@ func escapeNewlines(text []byte, base int64) (edits []transcript.Edit) {
 
 // replaceBytes puts the replacement character in the place of bytes that are
 // no UTF-8, and of halves of surrogate pairs.
-func replaceBytes(text []byte, base int64) (edits []transcript.Edit) {
+func replaceBytes(text []byte, base int64) (edits []edit.Edit) {
 	put := func(from, to int, with string) {
-		edits = append(edits, transcript.Edit{Span: transcript.Span{Start: base + int64(from), End: base + int64(to)}, Text: []byte(with)})
+		edits = append(edits, edit.Edit{Span: transcript.Span{Start: base + int64(from), End: base + int64(to)}, Text: []byte(with)})
 	}
 	eachString(text, func(from, to int) {
 		for i := from; i < to; {
@@ -180,7 +182,7 @@ func Payload(text []byte) []byte {
 }
 
 // splice makes edits in a text.
-func splice(text []byte, edits []transcript.Edit) []byte {
+func splice(text []byte, edits []edit.Edit) []byte {
 	if len(edits) == 0 {
 		return text
 	}

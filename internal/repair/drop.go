@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolguard/toolguard/internal/edit"
+
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -413,26 +415,26 @@ func (p *Plan) textResult(r int32) bool {
 }
 
 // cutMembers cuts the members with these keys out of an object.
-func cutMembers(v transcript.Value, keys ...string) (edits []transcript.Edit) {
+func cutMembers(v transcript.Value, keys ...string) (edits []edit.Edit) {
 	end := int64(-1) // of the member before, if one stays before
 	open := int64(-1)
 	for k, member := range v.Members() {
 		if open >= 0 { // the first members go, up to this one
-			edits = append(edits, transcript.Edit{Span: transcript.Span{Start: open, End: k.Span().Start}})
+			edits = append(edits, edit.Edit{Span: transcript.Span{Start: open, End: k.Span().Start}})
 			open = -1
 		}
 		switch {
 		case !slices.ContainsFunc(keys, func(key string) bool { return key != "" && k.Is(key) }):
 			end = member.Span().End
 		case end >= 0:
-			edits = append(edits, transcript.Edit{Span: transcript.Span{Start: end, End: member.Span().End}})
+			edits = append(edits, edit.Edit{Span: transcript.Span{Start: end, End: member.Span().End}})
 			end = member.Span().End
 		default:
 			open = k.Span().Start
 		}
 	}
 	if open >= 0 {
-		edits = append(edits, transcript.Edit{Span: transcript.Span{Start: open, End: v.Span().End - 1}})
+		edits = append(edits, edit.Edit{Span: transcript.Span{Start: open, End: v.Span().End - 1}})
 	}
 	return edits
 }
@@ -460,6 +462,6 @@ func (p *Plan) removeMember(v transcript.Value, val transcript.Span) {
 		prev = member.Span().End
 	}
 	if found {
-		p.sets = append(p.sets, transcript.Edit{Span: cut})
+		p.sets = append(p.sets, edit.Edit{Span: cut})
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/toolguard/toolguard/internal/edit"
+
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -295,7 +297,7 @@ func (p *Plan) setToken(t transcript.Token, key, raw string) {
 	if second > 0 {
 		sep = p.src.text(end, second)
 	}
-	p.sets = append(p.sets, transcript.Edit{
+	p.sets = append(p.sets, edit.Edit{
 		Span: transcript.Span{Start: first, End: first}, Text: []byte(transcript.Quote(key) + st.colon + raw + sep),
 	})
 }

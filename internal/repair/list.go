@@ -6,6 +6,8 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/toolguard/toolguard/internal/edit"
+
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -83,9 +85,9 @@ func (l *list) prev(start int64) (int64, bool) {
 }
 
 // compile returns the edits, in order.
-func (l *list) compile() []transcript.Edit {
+func (l *list) compile() []edit.Edit {
 	sort.Slice(l.removed, func(i, j int) bool { return l.removed[i].Start < l.removed[j].Start })
-	var out []transcript.Edit
+	var out []edit.Edit
 	for i := 0; i < len(l.removed); {
 		j := i
 		for j+1 < len(l.removed) {
@@ -138,7 +140,7 @@ type gap struct {
 	items            [][]byte
 }
 
-func (l *list) edit(g gap) transcript.Edit {
+func (l *list) edit(g gap) edit.Edit {
 	cut := !g.removed.IsZero()
 	if cut {
 		g.next, g.hasNext = l.next(g.removed.End)
@@ -155,7 +157,7 @@ func (l *list) edit(g gap) transcript.Edit {
 		if cut {
 			from = g.removed.Start
 		}
-		return transcript.Edit{Span: transcript.Span{Start: from, End: g.next}, Text: text}
+		return edit.Edit{Span: transcript.Span{Start: from, End: g.next}, Text: text}
 	case g.hasPrev:
 		for _, item := range g.items {
 			text = append(slices.Grow(text, len(item)+len(sep)), sep...)
@@ -165,16 +167,16 @@ func (l *list) edit(g gap) transcript.Edit {
 		if cut {
 			to = g.removed.End
 		}
-		return transcript.Edit{Span: transcript.Span{Start: g.prev, End: to}, Text: text}
+		return edit.Edit{Span: transcript.Span{Start: g.prev, End: to}, Text: text}
 	}
 	text = bytes.Join(g.items, sep)
 	switch {
 	case len(text) > 0 && cut:
-		return transcript.Edit{Span: g.removed, Text: text}
+		return edit.Edit{Span: g.removed, Text: text}
 	case l.lines:
-		return transcript.Edit{Span: transcript.Span{Start: g.removed.Start, End: l.src.size()}, Text: text}
+		return edit.Edit{Span: transcript.Span{Start: g.removed.Start, End: l.src.size()}, Text: text}
 	}
-	return transcript.Edit{Span: transcript.Span{Start: l.array.Start + 1, End: l.array.End - 1}, Text: text}
+	return edit.Edit{Span: transcript.Span{Start: l.array.Start + 1, End: l.array.End - 1}, Text: text}
 }
 
 // separator returns what goes between two elements.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/toolguard/toolguard/internal/edit"
+
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -44,7 +46,7 @@ func layOut(head, lead, sep, trail, tail string, elems []string) laid {
 	return l
 }
 
-func apply(text string, edits []transcript.Edit) string {
+func apply(text string, edits []edit.Edit) string {
 	return string(splice([]byte(text), edits))
 }
 
@@ -80,7 +82,7 @@ func (c change) want(elems []string) []string {
 	return out
 }
 
-func (c change) make(l *list, elems []transcript.Span) []transcript.Edit {
+func (c change) make(l *list, elems []transcript.Span) []edit.Edit {
 	for i := range elems {
 		if c.gone[i] {
 			l.remove(elems[i])

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/toolguard/toolguard/internal/edit"
+
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -47,7 +49,10 @@ func TestLogRenumber(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := transcript.NewPieces(src).Apply(edits)
+		p, err := edit.Apply(src, edits)
+		if err != nil {
+			t.Fatal(err)
+		}
 		got, err := io.ReadAll(io.NewSectionReader(p, 0, p.Size()))
 		if err != nil || string(got) != tt.want {
 			t.Errorf("%v\n%s", err, got)
@@ -68,7 +73,10 @@ func TestLogWithoutIDs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := transcript.NewPieces(src).Apply(edits)
+	p, err := edit.Apply(src, edits)
+	if err != nil {
+		t.Fatal(err)
+	}
 	got, err := io.ReadAll(io.NewSectionReader(p, 0, p.Size()))
 	if want := call + `{"type":"user","message":` + result + "}\n" + user; err != nil || string(got) != want {
 		t.Errorf("%v\n%s", err, got)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/toolguard/toolguard/internal/edit"
+
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
@@ -30,7 +32,7 @@ type Plan struct {
 	driver dialect.Writer
 	src    *window
 	lists  map[int64]*list
-	sets   []transcript.Edit
+	sets   []edit.Edit
 	tail   []byte         // what is appended to the file
 	taken  map[string]int // how many calls and results have an id
 	uses   map[string]uses
@@ -103,7 +105,7 @@ type Done struct {
 // Compile returns the edits for the first phase that the operations have
 // anything for, and the operations that they carry out. An operation that
 // cannot be carried out as things stand is left.
-func (p *Plan) Compile(ops []*operation.Operation) (edits []transcript.Edit, done []Done, err error) {
+func (p *Plan) Compile(ops []*operation.Operation) (edits []edit.Edit, done []Done, err error) {
 	w, ok := p.Dialect.Driver.(dialect.Writer)
 	if !ok {
 		return nil, nil, nil
@@ -285,8 +287,8 @@ func (p *Plan) batch(ops []*operation.Operation) (done []Done) {
 
 // edits compiles the changes of all lists, and drops edits inside of what is
 // removed or moved as a whole.
-func (p *Plan) edits() []transcript.Edit {
-	var out []transcript.Edit
+func (p *Plan) edits() []edit.Edit {
+	var out []edit.Edit
 	keys := make([]int64, 0, len(p.lists))
 	for k := range p.lists {
 		keys = append(keys, k)
@@ -298,17 +300,17 @@ func (p *Plan) edits() []transcript.Edit {
 	out = append(out, p.sets...)
 	if len(p.tail) > 0 {
 		end := p.Source.Size()
-		out = append(out, transcript.Edit{Span: transcript.Span{Start: end, End: end}, Text: p.tail})
+		out = append(out, edit.Edit{Span: transcript.Span{Start: end, End: end}, Text: p.tail})
 	}
 	out = disjoint(out)
 	// What is put back where it stood is no edit.
-	return slices.DeleteFunc(out, func(e transcript.Edit) bool {
+	return slices.DeleteFunc(out, func(e edit.Edit) bool {
 		return e.Span.Len() == int64(len(e.Text)) && p.src.text(e.Span.Start, e.Span.End) == string(e.Text)
 	})
 }
 
 // disjoint puts edits in order and leaves out those that lie inside another.
-func disjoint(edits []transcript.Edit) []transcript.Edit {
+func disjoint(edits []edit.Edit) []edit.Edit {
 	sort.SliceStable(edits, func(i, j int) bool {
 		a, b := edits[i].Span, edits[j].Span
 		if a.Start != b.Start {
@@ -329,7 +331,7 @@ func disjoint(edits []transcript.Edit) []transcript.Edit {
 }
 
 func (p *Plan) set(s transcript.Span, text string) {
-	p.sets = append(p.sets, transcript.Edit{Span: s, Text: []byte(text)})
+	p.sets = append(p.sets, edit.Edit{Span: s, Text: []byte(text)})
 }
 
 // value returns the element that a message is.

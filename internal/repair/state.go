@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolguard/toolguard/internal/edit"
+
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -42,7 +44,7 @@ func (p *Plan) setState(op *operation.Operation) bool {
 }
 
 // append writes a message once more, at the end of its log, with edits.
-func (p *Plan) append(m int32, edits []transcript.Edit) {
+func (p *Plan) append(m int32, edits []edit.Edit) {
 	v := p.value(m)
 	text := slices.Clone(v.Raw())
 	for _, e := range slices.Backward(disjoint(edits)) {
@@ -64,8 +66,8 @@ func (p *Plan) append(m int32, edits []transcript.Edit) {
 
 // patch returns the edits that set members of objects, in place or behind the
 // last one.
-func (p *Plan) patch(members []dialect.Member) []transcript.Edit {
-	var edits []transcript.Edit
+func (p *Plan) patch(members []dialect.Member) []edit.Edit {
+	var edits []edit.Edit
 	for len(members) > 0 {
 		// All members that the first one's object gets come in one edit.
 		object := members[0].Object
@@ -76,7 +78,7 @@ func (p *Plan) patch(members []dialect.Member) []transcript.Edit {
 			case m.Object.Span() != object.Span():
 				rest = append(rest, m)
 			case len(m.Path) == 1 && child.Exists():
-				edits = append(edits, transcript.Edit{Span: child.Span(), Text: []byte(m.Raw)})
+				edits = append(edits, edit.Edit{Span: child.Span(), Text: []byte(m.Raw)})
 			case child.Kind() == transcript.Object:
 				rest = append(rest, dialect.Member{Object: child, Path: m.Path[1:], Raw: m.Raw})
 			case child.Exists():
@@ -123,7 +125,7 @@ func nested(members []dialect.Member) []dialect.Field {
 }
 
 // addMembers puts members behind the last one of an object.
-func (p *Plan) addMembers(object transcript.Value, members []dialect.Member) transcript.Edit {
+func (p *Plan) addMembers(object transcript.Value, members []dialect.Member) edit.Edit {
 	fields := nested(members)
 	st := styleOf(object)
 	sep := st.comma
@@ -143,5 +145,5 @@ func (p *Plan) addMembers(object transcript.Value, members []dialect.Member) tra
 		text = append(append(text, transcript.Quote(f.Key)...), st.colon...)
 		text = append(text, render([]byte(f.Raw), st, 1)...)
 	}
-	return transcript.Edit{Span: transcript.Span{Start: end, End: end}, Text: text}
+	return edit.Edit{Span: transcript.Span{Start: end, End: end}, Text: text}
 }

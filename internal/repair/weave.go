@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/toolguard/toolguard/internal/edit"
+
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -78,24 +80,24 @@ type weaver struct {
 	nodes    []node
 	refs     []ref
 	counts   []count
-	copy     bool              // records of results repeat the result's content
-	source   bool              // they name the record of the call
-	kept     map[int32][]keep  // by id
-	lists    []*list           // of the ids that compactions keep
-	byID     []int32           // nodes; where two records have one id, one that stays; -1 for none
-	children []int32           // by id: the first node with that parent, -1 for none
-	parents  map[int32]string  // what a node's parent becomes
-	tails    map[int32]string  // the id of the last new record behind a node
-	new      map[string]bool   // ids of new records
-	edits    []transcript.Edit // beside those of lists
+	copy     bool             // records of results repeat the result's content
+	source   bool             // they name the record of the call
+	kept     map[int32][]keep // by id
+	lists    []*list          // of the ids that compactions keep
+	byID     []int32          // nodes; where two records have one id, one that stays; -1 for none
+	children []int32          // by id: the first node with that parent, -1 for none
+	parents  map[int32]string // what a node's parent becomes
+	tails    map[int32]string // the id of the last new record behind a node
+	new      map[string]bool  // ids of new records
+	edits    []edit.Edit      // beside those of lists
 }
 
 func (w *weaver) set(s transcript.Span, raw string) {
-	w.edits = append(w.edits, transcript.Edit{Span: s, Text: []byte(raw)})
+	w.edits = append(w.edits, edit.Edit{Span: s, Text: []byte(raw)})
 }
 
 // Compile returns the edits for all that was asked for.
-func (l *Log) Compile() ([]transcript.Edit, error) {
+func (l *Log) Compile() ([]edit.Edit, error) {
 	if l.changes() == 0 {
 		return nil, nil
 	}
@@ -555,7 +557,7 @@ func (w *weaver) write(behind, call transcript.Span, ins *insertion, id, caller,
 	spare := cutMembers(record, f.CallOnly...)
 	for _, field := range fields {
 		if v := record.Get(field.Key); v.Exists() {
-			spare = append(spare, transcript.Edit{Span: v.Span(), Text: []byte("null")})
+			spare = append(spare, edit.Edit{Span: v.Span(), Text: []byte("null")})
 		}
 	}
 	out, err := compact(splice(text, disjoint(spare)))

@@ -15,6 +15,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/toolguard/toolguard/internal/edit"
+
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -38,7 +40,7 @@ type File struct {
 	// when it is to be replaced, it is left alone.
 	Info   fs.FileInfo
 	Source *transcript.Source
-	Pieces *transcript.Pieces
+	Pieces *edit.Pieces
 }
 
 // WriteOptions say how a repaired file is written.

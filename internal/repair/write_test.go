@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/toolguard/toolguard/internal/edit"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
 
@@ -63,12 +65,12 @@ func open(path string) (File, error) {
 		return File{}, err
 	}
 	n := src.Size()
-	pieces := transcript.NewPieces(src).Apply([]transcript.Edit{
+	pieces, err := edit.Apply(src, []edit.Edit{
 		{Text: []byte("first\n")},
 		{Span: transcript.Span{Start: n / 3, End: n / 2}},
 		{Span: transcript.Span{Start: n, End: n}, Text: []byte("last\n")},
 	})
-	return File{path, info, src, pieces}, nil
+	return File{path, info, src, pieces}, err
 }
 
 // repaired is what becomes of a text.
@@ -864,13 +866,16 @@ func BenchmarkWrite(b *testing.B) {
 		b.Run(fmt.Sprintf("edits=%d", n), func(b *testing.B) {
 			path := filepath.Join(b.TempDir(), "s.jsonl")
 			makeFile(b, path, body(16*n), 0o600)
-			var edits []transcript.Edit
+			var edits []edit.Edit
 			for i := range int64(n) {
-				edits = append(edits, transcript.Edit{Span: transcript.Span{Start: 16 * i, End: 16*i + 1}, Text: []byte("x")})
+				edits = append(edits, edit.Edit{Span: transcript.Span{Start: 16 * i, End: 16*i + 1}, Text: []byte("x")})
 			}
 			for b.Loop() {
 				f := opened(b, path)
-				f.Pieces = transcript.NewPieces(f.Source).Apply(edits)
+				var err error
+				if f.Pieces, err = edit.Apply(f.Source, edits); err != nil {
+					b.Fatal(err)
+				}
 				if _, err := Write(b.Context(), f, WriteOptions{system: noSync{}}); err != nil {
 					b.Fatal(err)
 				}

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/toolguard/toolguard/internal/edit"
+
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -52,7 +54,7 @@ type change struct {
 }
 
 // NewDiff returns the diff of a source and its repaired text.
-func NewDiff(path string, src *transcript.Source, pieces *transcript.Pieces) (*Diff, error) {
+func NewDiff(path string, src *transcript.Source, pieces *edit.Pieces) (*Diff, error) {
 	d := &Diff{path: path, old: newBlocks(src, src.Size()), new: newBlocks(pieces, pieces.Size())}
 	changes, err := d.changes(src, pieces.Edits())
 	if err != nil {
@@ -68,7 +70,7 @@ func (d *Diff) Empty() bool { return len(d.hunks) == 0 }
 func (d *Diff) LongestLine() int64 { return d.longest }
 
 // changes finds the lines that edits touch.
-func (d *Diff) changes(src *transcript.Source, edits []transcript.Edit) ([]change, error) {
+func (d *Diff) changes(src *transcript.Source, edits []edit.Edit) ([]change, error) {
 	offsets := make([]int64, 0, 2*len(edits))
 	for _, e := range edits {
 		offsets = append(offsets, e.Span.Start, e.Span.End)

@@ -13,26 +13,38 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/toolguard/toolguard/internal/edit"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// edit is an edit of a text, as tests write it.
-type edit struct {
+// A splice is an edit of a text, as tests write it.
+type splice struct {
 	start, end int64
 	text       string
 }
 
-func diffOf(t testing.TB, path, text string, edits ...edit) (diff, after string) {
+// pieces returns a source with edits made.
+func pieces(t testing.TB, src *transcript.Source, edits ...edit.Edit) *edit.Pieces {
+	t.Helper()
+	p, err := edit.Apply(src, edits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func diffOf(t testing.TB, path, text string, edits ...splice) (diff, after string) {
 	t.Helper()
 	src := transcript.FromBytes(path, []byte(text))
-	var list []transcript.Edit
+	var list []edit.Edit
 	for _, e := range edits {
-		list = append(list, transcript.Edit{Span: transcript.Span{Start: e.start, End: e.end}, Text: []byte(e.text)})
+		list = append(list, edit.Edit{Span: transcript.Span{Start: e.start, End: e.end}, Text: []byte(e.text)})
 	}
-	pieces := transcript.NewPieces(src).Apply(list)
+	pieces := pieces(t, src, list...)
 	d, err := NewDiff(path, src, pieces)
 	if err != nil {
 		t.Fatal(err)
@@ -131,34 +143,34 @@ func TestDiff(t *testing.T) {
 	const ten = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n"
 	tests := []struct {
 		name, text string
-		edits      []edit
+		edits      []splice
 		want       string // without the two lines of the header
 	}{
 		{"nothing", ten, nil, ""},
-		{"the same again", ten, []edit{{2, 3, "2"}}, ""},
-		{"a line put in", ten, []edit{{8, 8, "4½\n"}}, "@@ -2,6 +2,7 @@\n 2\n 3\n 4\n+4½\n 5\n 6\n 7\n"},
-		{"a line put in behind the end of another", ten, []edit{{7, 7, "\n4½"}}, "@@ -2,6 +2,7 @@\n 2\n 3\n 4\n+4½\n 5\n 6\n 7\n"},
-		{"a line taken out", ten, []edit{{8, 10, ""}}, "@@ -2,7 +2,6 @@\n 2\n 3\n 4\n-5\n 6\n 7\n 8\n"},
-		{"the first line", ten, []edit{{0, 2, ""}}, "@@ -1,4 +1,3 @@\n-1\n 2\n 3\n 4\n"},
-		{"before the first line", ten, []edit{{0, 0, "0\n"}}, "@@ -1,3 +1,4 @@\n+0\n 1\n 2\n 3\n"},
-		{"behind the last line", ten, []edit{{21, 21, "11\n"}}, "@@ -8,3 +8,4 @@\n 8\n 9\n 10\n+11\n"},
-		{"behind the last line, without an end", ten, []edit{{21, 21, "11"}}, "@@ -8,3 +8,4 @@\n 8\n 9\n 10\n+11\n\\ No newline at end of file\n"},
-		{"the last end", ten, []edit{{20, 21, ""}}, "@@ -7,4 +7,4 @@\n 7\n 8\n 9\n-10\n+10\n\\ No newline at end of file\n"},
-		{"an end at last", "a\nb", []edit{{3, 3, "\n"}}, "@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+b\n"},
-		{"behind a last line without an end", "a\nb", []edit{{3, 3, "\nc"}}, "@@ -1,2 +1,3 @@\n a\n-b\n\\ No newline at end of file\n+b\n+c\n\\ No newline at end of file\n"},
-		{"before a last line without an end", "a\nb", []edit{{2, 2, "c\n"}}, "@@ -1,2 +1,3 @@\n a\n+c\n b\n\\ No newline at end of file\n"},
-		{"in a last line without an end", "a\nb", []edit{{2, 3, "c"}}, "@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n"},
-		{"two edits in a line", "a\nb c d\ne\n", []edit{{2, 3, "B"}, {6, 7, "D"}}, "@@ -1,3 +1,3 @@\n a\n-b c d\n+B c D\n e\n"},
-		{"two lines joined", ten, []edit{{7, 8, ""}}, "@@ -1,8 +1,7 @@\n 1\n 2\n 3\n-4\n-5\n+45\n 6\n 7\n 8\n"},
-		{"joined by two edits", "a b\nc d\n", []edit{{0, 1, "A"}, {2, 5, "+"}, {6, 7, "D"}}, "@@ -1,2 +1 @@\n-a b\n-c d\n+A + D\n"},
-		{"a line split", "ab\n", []edit{{1, 1, "\n"}}, "@@ -1 +1,2 @@\n-ab\n+a\n+b\n"},
-		{"all of it taken out", "a\nb\n", []edit{{0, 4, ""}}, "@@ -1,2 +0,0 @@\n-a\n-b\n"},
-		{"all of it put in", "", []edit{{0, 0, "a\n"}}, "@@ -0,0 +1 @@\n+a\n"},
-		{"CRLF", "a\r\nb\r\n", []edit{{3, 3, "c\r\n"}}, "@@ -1,2 +1,3 @@\n a\r\n+c\r\n b\r\n"},
-		{"neighbours", ten, []edit{{2, 3, "two"}, {4, 5, "three"}}, "@@ -1,6 +1,6 @@\n 1\n-2\n-3\n+two\n+three\n 4\n 5\n 6\n"},
-		{"a line moved up", ten, []edit{{3, 3, "\n4"}, {5, 7, ""}}, "@@ -1,7 +1,7 @@\n 1\n 2\n+4\n 3\n-4\n 5\n 6\n 7\n"},
-		{"near enough to be one hunk", ten, []edit{{0, 1, "one"}, {14, 15, "eight"}}, "@@ -1,10 +1,10 @@\n-1\n+one\n 2\n 3\n 4\n 5\n 6\n 7\n-8\n+eight\n 9\n 10\n"},
-		{"too far from each other for it", ten, []edit{{0, 0, "0\n"}, {16, 17, "nine"}}, "@@ -1,3 +1,4 @@\n+0\n 1\n 2\n 3\n@@ -6,5 +7,5 @@\n 6\n 7\n 8\n-9\n+nine\n 10\n"},
+		{"the same again", ten, []splice{{2, 3, "2"}}, ""},
+		{"a line put in", ten, []splice{{8, 8, "4½\n"}}, "@@ -2,6 +2,7 @@\n 2\n 3\n 4\n+4½\n 5\n 6\n 7\n"},
+		{"a line put in behind the end of another", ten, []splice{{7, 7, "\n4½"}}, "@@ -2,6 +2,7 @@\n 2\n 3\n 4\n+4½\n 5\n 6\n 7\n"},
+		{"a line taken out", ten, []splice{{8, 10, ""}}, "@@ -2,7 +2,6 @@\n 2\n 3\n 4\n-5\n 6\n 7\n 8\n"},
+		{"the first line", ten, []splice{{0, 2, ""}}, "@@ -1,4 +1,3 @@\n-1\n 2\n 3\n 4\n"},
+		{"before the first line", ten, []splice{{0, 0, "0\n"}}, "@@ -1,3 +1,4 @@\n+0\n 1\n 2\n 3\n"},
+		{"behind the last line", ten, []splice{{21, 21, "11\n"}}, "@@ -8,3 +8,4 @@\n 8\n 9\n 10\n+11\n"},
+		{"behind the last line, without an end", ten, []splice{{21, 21, "11"}}, "@@ -8,3 +8,4 @@\n 8\n 9\n 10\n+11\n\\ No newline at end of file\n"},
+		{"the last end", ten, []splice{{20, 21, ""}}, "@@ -7,4 +7,4 @@\n 7\n 8\n 9\n-10\n+10\n\\ No newline at end of file\n"},
+		{"an end at last", "a\nb", []splice{{3, 3, "\n"}}, "@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+b\n"},
+		{"behind a last line without an end", "a\nb", []splice{{3, 3, "\nc"}}, "@@ -1,2 +1,3 @@\n a\n-b\n\\ No newline at end of file\n+b\n+c\n\\ No newline at end of file\n"},
+		{"before a last line without an end", "a\nb", []splice{{2, 2, "c\n"}}, "@@ -1,2 +1,3 @@\n a\n+c\n b\n\\ No newline at end of file\n"},
+		{"in a last line without an end", "a\nb", []splice{{2, 3, "c"}}, "@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n"},
+		{"two edits in a line", "a\nb c d\ne\n", []splice{{2, 3, "B"}, {6, 7, "D"}}, "@@ -1,3 +1,3 @@\n a\n-b c d\n+B c D\n e\n"},
+		{"two lines joined", ten, []splice{{7, 8, ""}}, "@@ -1,8 +1,7 @@\n 1\n 2\n 3\n-4\n-5\n+45\n 6\n 7\n 8\n"},
+		{"joined by two edits", "a b\nc d\n", []splice{{0, 1, "A"}, {2, 5, "+"}, {6, 7, "D"}}, "@@ -1,2 +1 @@\n-a b\n-c d\n+A + D\n"},
+		{"a line split", "ab\n", []splice{{1, 1, "\n"}}, "@@ -1 +1,2 @@\n-ab\n+a\n+b\n"},
+		{"all of it taken out", "a\nb\n", []splice{{0, 4, ""}}, "@@ -1,2 +0,0 @@\n-a\n-b\n"},
+		{"all of it put in", "", []splice{{0, 0, "a\n"}}, "@@ -0,0 +1 @@\n+a\n"},
+		{"CRLF", "a\r\nb\r\n", []splice{{3, 3, "c\r\n"}}, "@@ -1,2 +1,3 @@\n a\r\n+c\r\n b\r\n"},
+		{"neighbours", ten, []splice{{2, 3, "two"}, {4, 5, "three"}}, "@@ -1,6 +1,6 @@\n 1\n-2\n-3\n+two\n+three\n 4\n 5\n 6\n"},
+		{"a line moved up", ten, []splice{{3, 3, "\n4"}, {5, 7, ""}}, "@@ -1,7 +1,7 @@\n 1\n 2\n+4\n 3\n-4\n 5\n 6\n 7\n"},
+		{"near enough to be one hunk", ten, []splice{{0, 1, "one"}, {14, 15, "eight"}}, "@@ -1,10 +1,10 @@\n-1\n+one\n 2\n 3\n 4\n 5\n 6\n 7\n-8\n+eight\n 9\n 10\n"},
+		{"too far from each other for it", ten, []splice{{0, 0, "0\n"}, {16, 17, "nine"}}, "@@ -1,3 +1,4 @@\n+0\n 1\n 2\n 3\n@@ -6,5 +7,5 @@\n 6\n 7\n 8\n-9\n+nine\n 10\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -191,8 +203,8 @@ func randomText(r *rand.Rand) string {
 	return b.String()
 }
 
-func randomEdits(r *rand.Rand, size int) []edit {
-	var out []edit
+func randomEdits(r *rand.Rand, size int) []splice {
+	var out []splice
 	for at := 0; ; {
 		at += r.IntN(12)
 		end := at + r.IntN(6)*r.IntN(3)
@@ -204,7 +216,7 @@ func randomEdits(r *rand.Rand, size int) []edit {
 			text.WriteString([]string{"x", "a", "\n", "ab\n", "\r\n", "{}"}[r.IntN(6)])
 		}
 		if end > at || text.Len() > 0 {
-			out = append(out, edit{int64(at), int64(end), text.String()})
+			out = append(out, splice{int64(at), int64(end), text.String()})
 		}
 		at = end
 	}
@@ -275,7 +287,7 @@ func TestDiffLongLines(t *testing.T) {
 	long := strings.Repeat("0123456789", 5*diffBlock/10)
 	text := "a\n" + long + "\nb\n" + long + "\n" + long + "\nc"
 	at := int64(2 + len(long) + 1)
-	for _, edits := range [][]edit{
+	for _, edits := range [][]splice{
 		{{at, at, "new\n"}},
 		{{at - 7, at - 5, "x"}, {at + 1, at + 2, ""}},
 		{{2, 3, ""}, {int64(len(long)), int64(len(long)) + 1, "y"}, {int64(len(text)), int64(len(text)), long}},
@@ -288,7 +300,7 @@ func TestDiffLongLines(t *testing.T) {
 		}
 	}
 	src := transcript.FromBytes("s", []byte(text))
-	pieces := transcript.NewPieces(src).Apply([]transcript.Edit{{Text: []byte("x")}})
+	pieces := pieces(t, src, edit.Edit{Text: []byte("x")})
 	d, err := NewDiff("s", src, pieces)
 	if err != nil || d.Empty() || d.LongestLine() != int64(len(long))+1 {
 		t.Errorf("longest line %d of %d, %v", d.LongestLine(), len(long)+1, err)
@@ -298,7 +310,7 @@ func TestDiffLongLines(t *testing.T) {
 func TestDiffOfAbsolutePath(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.jsonl")
-	diff, _ := diffOf(t, path, "a\n", edit{0, 1, "b"})
+	diff, _ := diffOf(t, path, "a\n", splice{0, 1, "b"})
 	want := "--- a/" + strings.TrimPrefix(filepath.ToSlash(path[len(filepath.VolumeName(path)):]), "/") + "\n"
 	if !strings.HasPrefix(diff, want) {
 		t.Errorf("%q does not begin with %q", diff, want)
@@ -321,10 +333,10 @@ func (f failing) ReadAt(b []byte, off int64) (int, error) {
 func TestDiffOfFailingSource(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("a line\n", 100<<10)
-	edits := []transcript.Edit{{Span: transcript.Span{Start: 70, End: 71}, Text: []byte("x")}, {Span: transcript.Span{Start: 300 << 10, End: 300<<10 + 1}, Text: []byte("x")}}
+	edits := []edit.Edit{{Span: transcript.Span{Start: 70, End: 71}, Text: []byte("x")}, {Span: transcript.Span{Start: 300 << 10, End: 300<<10 + 1}, Text: []byte("x")}}
 	for _, from := range []int64{0, 100, 200 << 10, 310 << 10} {
 		src := transcript.NewSource("s", failing{text, from}, int64(len(text)))
-		d, err := NewDiff("s", src, transcript.NewPieces(src).Apply(edits))
+		d, err := NewDiff("s", src, pieces(t, src, edits...))
 		if err == nil {
 			_, err = d.WriteTo(io.Discard)
 		}
@@ -339,12 +351,12 @@ func TestPreview(t *testing.T) {
 	text := "{\"a\":1}\n{\"content\":\"\x1b[31m\u202e" + strings.Repeat("x", 200) + "\",\"id\":\"c1\"}\r\n{}\n"
 	at := int64(strings.Index(text, `"c1"`))
 	src := transcript.FromBytes("s", []byte(text))
-	pieces := transcript.NewPieces(src).Apply([]transcript.Edit{
+	pieces := pieces(t, src, []edit.Edit{
 		{Span: transcript.Span{Start: 5, End: 6}, Text: []byte("\x1b]0;")},
 		{Span: transcript.Span{Start: at, End: at + 4}, Text: []byte(`"c1-2"`)},
 		{Span: transcript.Span{Start: at + 7, End: at + 7}, Text: []byte("{\r\n  \"new\": true}\r\n")},
 		{Span: transcript.Span{Start: at + 7, End: at + 9}},
-	})
+	}...)
 	f := &engine.Fixed{Pieces: pieces, Repairs: []engine.Repair{{Rule: "reused-call-id", Title: "rename the id\n"}}}
 	for _, color := range []bool{false, true} {
 		var b bytes.Buffer
@@ -409,29 +421,29 @@ func TestPreviewOfResults(t *testing.T) {
 
 // many is a source of a line for each edit, and the edits: one in each line,
 // or all of them in the only line.
-func many(n int, oneLine bool) (*transcript.Source, *transcript.Pieces) {
+func many(b testing.TB, n int, oneLine bool) (*transcript.Source, *edit.Pieces) {
 	end := "\n"
 	if oneLine {
 		end = " "
 	}
-	var b strings.Builder
-	var edits []transcript.Edit
+	var text strings.Builder
+	var edits []edit.Edit
 	for i := range n {
-		fmt.Fprintf(&b, `{"id":"call_%06d","content":"%s"}%s`, i, strings.Repeat("x", 500), end)
+		fmt.Fprintf(&text, `{"id":"call_%06d","content":"%s"}%s`, i, strings.Repeat("x", 500), end)
 		if i%2 == 0 {
-			b.WriteString(strings.Repeat("{}"+end, 8))
+			text.WriteString(strings.Repeat("{}"+end, 8))
 		}
-		at := int64(b.Len())
-		edits = append(edits, transcript.Edit{Span: transcript.Span{Start: at - 9, End: at - 8}, Text: []byte("y")})
+		at := int64(text.Len())
+		edits = append(edits, edit.Edit{Span: transcript.Span{Start: at - 9, End: at - 8}, Text: []byte("y")})
 	}
-	src := transcript.FromBytes("s", []byte(b.String()))
-	return src, transcript.NewPieces(src).Apply(edits)
+	src := transcript.FromBytes("s", []byte(text.String()))
+	return src, pieces(b, src, edits...)
 }
 
 func BenchmarkDiff(b *testing.B) {
 	for _, oneLine := range []bool{false, true} {
 		for _, n := range []int{6000, 60000} {
-			src, pieces := many(n, oneLine)
+			src, pieces := many(b, n, oneLine)
 			b.Run(fmt.Sprintf("oneLine=%v/edits=%d", oneLine, n), func(b *testing.B) {
 				b.ReportAllocs()
 				b.SetBytes(src.Size())

@@ -3,6 +3,8 @@ package report
 import (
 	"testing"
 
+	"github.com/toolguard/toolguard/internal/edit"
+
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/operation"
@@ -20,7 +22,7 @@ func TestFixSummary(t *testing.T) {
 	insert := &operation.Operation{Class: operation.Additive}
 	drop := &operation.Operation{Class: operation.Unsafe}
 	onDataset := &operation.Operation{Class: operation.Unsafe, ByStrategy: true}
-	pieces := transcript.NewPieces(transcript.FromBytes("s", nil))
+	pieces := edit.NewPieces(transcript.FromBytes("s", nil))
 	missing, orphan := found("missing-tool-result", rules.Error, insert), found("orphan-tool-result", rules.Error, drop)
 	pending := found("pending-tool-call", rules.Warning, nil)
 	reused := found("reused-call-id", rules.Info, nil)

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/toolguard/toolguard/internal/edit"
+
 	"github.com/fatih/color"
 
 	"github.com/toolguard/toolguard/internal/engine"
@@ -69,7 +71,7 @@ func Preview(w io.Writer, path string, src *transcript.Source, f *engine.Fixed, 
 
 // window writes the surroundings of an edit as they are and as they will be. Of
 // a long text it shows its beginning, or the result in it where that comes late.
-func window(b *bytes.Buffer, s *style, src *transcript.Source, at transcript.Position, e transcript.Edit, result transcript.Span) error {
+func window(b *bytes.Buffer, s *style, src *transcript.Source, at transcript.Position, e edit.Edit, result transcript.Span) error {
 	read := func(from, to int64) ([]byte, error) {
 		return src.Bytes(transcript.Span{Start: max(0, from), End: min(to, src.Size())})
 	}

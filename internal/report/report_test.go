@@ -11,6 +11,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/toolguard/toolguard/internal/edit"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/mattn/go-runewidth"
 
@@ -100,7 +102,7 @@ func reports() []*engine.Report {
 				Start: at(5, 1, 6), End: at(30, 2, 3), RelatedAt: []transcript.Position{at(1, 1, 2), at(3, 1, 4)},
 				Fingerprint: "0123456789abcdef",
 				Excerpt:     engine.Excerpt{Text: []byte(hostile), Mark: [2]int{0, 5}},
-				Edits:       []transcript.Edit{{Span: transcript.Span{Start: 5, End: 30}, Text: []byte(hostile)}},
+				Edits:       []edit.Edit{{Span: transcript.Span{Start: 5, End: 30}, Text: []byte(hostile)}},
 				EditAt:      &[2]transcript.Position{at(5, 1, 6), at(30, 2, 3)},
 			}},
 		},

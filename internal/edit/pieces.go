@@ -1,33 +1,29 @@
-package transcript
+package edit
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"iter"
 	"slices"
 	"sort"
-)
 
-// An Edit replaces the bytes of Span by Text. An empty span inserts, an empty
-// text removes.
-type Edit struct {
-	Span Span
-	Text []byte
-}
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // Pieces is a source that was edited: spans of the original and new bytes, in
 // order. It can be read like a file, and edited again, without the original
 // ever being copied.
 type Pieces struct {
-	src   *Source
+	src   *transcript.Source
 	parts []piece
 	size  int64
 }
 
 // A piece is a part of the original, or new text.
 type piece struct {
-	at   int64 // where it begins in the whole
-	span Span  // of the original, if text is nil
+	at   int64           // where it begins in the whole
+	span transcript.Span // of the original, if text is nil
 	text []byte
 }
 
@@ -39,9 +35,9 @@ func (p *piece) len() int64 {
 }
 
 // NewPieces returns the source as one piece.
-func NewPieces(src *Source) *Pieces {
+func NewPieces(src *transcript.Source) *Pieces {
 	p := &Pieces{src: src}
-	p.add(piece{span: Span{0, src.Size()}})
+	p.add(piece{span: transcript.Span{Start: 0, End: src.Size()}})
 	return p
 }
 
@@ -89,11 +85,15 @@ func (p *Pieces) ReadAt(b []byte, off int64) (int, error) {
 }
 
 // Source returns the whole as a source of that name.
-func (p *Pieces) Source() *Source { return NewSource(p.src.Name(), p, p.size) }
+func (p *Pieces) Source() *transcript.Source { return transcript.NewSource(p.src.Name(), p, p.size) }
 
-// Apply returns the whole with edits made. The edits are in order and do not
-// overlap.
-func (p *Pieces) Apply(edits []Edit) *Pieces {
+// Apply returns the source with edits made: an error if they are not in order,
+// overlap, or lie outside of it.
+func Apply(src *transcript.Source, edits []Edit) (*Pieces, error) { return NewPieces(src).Apply(edits) }
+
+// Apply returns the whole with edits made. It returns an error if the edits are
+// not in order, overlap, or lie outside of the whole.
+func (p *Pieces) Apply(edits []Edit) (*Pieces, error) {
 	out := &Pieces{src: p.src}
 	i, at := 0, int64(0) // the piece and the offset reached
 	copyTo := func(end int64) {
@@ -103,7 +103,7 @@ func (p *Pieces) Apply(edits []Edit) *Pieces {
 			if part.text != nil {
 				out.add(piece{text: part.text[from:to]})
 			} else {
-				out.add(piece{span: Span{part.span.Start + from, part.span.Start + to}})
+				out.add(piece{span: transcript.Span{Start: part.span.Start + from, End: part.span.Start + to}})
 			}
 			at = part.at + to
 			if to == part.len() {
@@ -112,6 +112,9 @@ func (p *Pieces) Apply(edits []Edit) *Pieces {
 		}
 	}
 	for _, e := range edits {
+		if e.Span.Start < at || e.Span.End < e.Span.Start || e.Span.End > p.size {
+			return nil, fmt.Errorf("%s: edit of bytes %d to %d comes behind byte %d of %d", p.src.Name(), e.Span.Start, e.Span.End, at, p.size)
+		}
 		copyTo(e.Span.Start)
 		if len(e.Text) > 0 {
 			out.add(piece{text: e.Text})
@@ -122,7 +125,7 @@ func (p *Pieces) Apply(edits []Edit) *Pieces {
 		at = e.Span.End
 	}
 	copyTo(p.size)
-	return out
+	return out, nil
 }
 
 // Edits returns what was changed as edits of the original, in order. What was
@@ -145,7 +148,7 @@ func (p *Pieces) changes() iter.Seq[Edit] {
 		at := int64(0)
 		var text []byte
 		for i := range len(p.parts) + 1 {
-			stays := Span{p.src.Size(), p.src.Size()}
+			stays := transcript.Span{Start: p.src.Size(), End: p.src.Size()}
 			if i < len(p.parts) {
 				part := &p.parts[i]
 				switch {
@@ -159,7 +162,7 @@ func (p *Pieces) changes() iter.Seq[Edit] {
 					continue
 				}
 			}
-			e := Edit{Span{at, stays.Start}, text}
+			e := Edit{transcript.Span{Start: at, End: stays.Start}, text}
 			if (e.Span.Len() > 0 || len(text) > 0) && !p.same(e.Span, text) && !yield(e) {
 				return
 			}
@@ -169,7 +172,7 @@ func (p *Pieces) changes() iter.Seq[Edit] {
 }
 
 // same reports whether a span of the original holds a text.
-func (p *Pieces) same(s Span, text []byte) bool {
+func (p *Pieces) same(s transcript.Span, text []byte) bool {
 	if s.Len() != int64(len(text)) {
 		return false
 	}
@@ -179,14 +182,14 @@ func (p *Pieces) same(s Span, text []byte) bool {
 
 // Original returns where a span of the whole stood in the original, as far as
 // its first piece goes, and whether it stood there at all.
-func (p *Pieces) Original(s Span) (Span, bool) {
+func (p *Pieces) Original(s transcript.Span) (transcript.Span, bool) {
 	i := p.find(s.Start)
 	if i < 0 || i >= len(p.parts) || p.parts[i].text != nil {
-		return Span{}, false
+		return transcript.Span{}, false
 	}
 	part := &p.parts[i]
 	from := part.span.Start + s.Start - part.at
-	return Span{from, min(from+s.Len(), part.span.End)}, true
+	return transcript.Span{Start: from, End: min(from+s.Len(), part.span.End)}, true
 }
 
 // WriteTo implements io.WriterTo.
