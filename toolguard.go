@@ -302,7 +302,7 @@ func Fix(ctx context.Context, w io.Writer, r io.Reader, opts ...Option) (*Fixed,
 		return nil, err
 	}
 	defer src.Close()
-	f, err := engine.Fix(ctx, src.Source, o.FixOptions)
+	f, err := engine.Settle(ctx, src.Source, o.FixOptions)
 	if proof, ok := errors.AsType[*engine.ProofError](err); ok {
 		return nil, &ProofError{proof.Reason}
 	}

@@ -27,7 +27,9 @@ var ClaudeCode = &Dialect{
 		Boundary:   []string{"compact_boundary"},
 		Preserved:  "compactMetadata.preservedMessages.uuids|compactMetadata.preservedMessages",
 		ResultType: "user", ResultCopy: "toolUseResult", ResultSource: "sourceToolAssistantUUID",
-		CallOnly: []string{"requestId", "isApiErrorMessage"},
+		Envelope: []string{
+			"isSidechain", "agentId", "userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug", "teamName", "timestamp",
+		},
 		Refs:     []string{"leafUuid", "logicalParentUuid"},
 		CallRefs: []Path{"toolUseID", "parentToolUseID", "sourceToolUseID"},
 	},

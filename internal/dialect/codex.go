@@ -20,7 +20,7 @@ var Codex = &Dialect{
 		Kinds:  []string{"event_msg", "turn_context", "compacted", "world_state", "session_meta", "inter_agent_communication*"},
 		Header: "session_meta", HeaderHas: []string{"payload"},
 		Evidence: []string{"timestamp", "ordinal"},
-		Time:     "timestamp", Chain: true, Numbered: []string{"ordinal"},
+		Time:     "timestamp", Chain: true, Envelope: []string{"timestamp"}, Numbered: []string{"ordinal"},
 		Boundary: []string{"compacted"}, History: "payload.replacement_history",
 		Rollback: []string{"thread_rolled_back"}, Turns: "payload.num_turns",
 		Aborts: []string{"turn_aborted"},

@@ -42,6 +42,7 @@ var CopilotCLI = &Dialect{
 		Agent:    "agentId|data.parentToolCallId",
 		Boundary: []string{"session.compaction_complete"}, Success: "data.success",
 		Aborts:   []string{"abort"},
+		Envelope: []string{"agentId", "timestamp"},
 		Copied:   []Path{"data.parentToolCallId", "data.interactionId"},
 		CallRefs: []Path{"data.toolCallId", "data.parentToolCallId"},
 		Follows:  []string{"tool.execution_start", "tool.execution_partial_result", "tool.execution_progress", "hook.start", "hook.end"},

@@ -67,12 +67,14 @@ type Log struct {
 	// the call's.
 	ResultType string
 	// ResultCopy repeats a result's content beside the message, ResultSource
-	// names the record of its call; CallOnly are members that records of
-	// results do not have, Copied what lies deeper in the call's record and is
-	// the same in a result's.
+	// names the record of its call. Envelope are the keys of what a record that
+	// is inserted takes over from the call's record, Copied what lies deeper.
 	ResultCopy, ResultSource string
-	CallOnly                 []string
+	Envelope                 []string
 	Copied                   []Path
+	// Ordinal is the key of the number that the records of some logs count
+	// themselves by, from the first one on without a gap.
+	Ordinal string
 	// Follows are the types of records that may stand between a call and its
 	// result.
 	Follows []string

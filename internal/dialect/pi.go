@@ -57,7 +57,7 @@ var Pi = &Dialect{
 		Bare: true,
 		ID:   "id", Parent: "parentId", Time: "timestamp", ShortIDs: true, Chain: true,
 		Boundary: []string{"compaction"}, KeptFrom: "firstKeptEntryId", KeptIndex: "firstKeptEntryIndex",
-		Copied: []Path{"message.timestamp"},
+		Copied: []Path{"message.timestamp"}, Envelope: []string{"timestamp"},
 		Refs:   []string{"firstKeptEntryId", "targetId", "fromId"},
 	},
 }

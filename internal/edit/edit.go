@@ -1,10 +1,12 @@
 // Package edit changes bytes without knowing why: edits, fixes that are taken
-// whole or not at all, and sources that were edited.
+// whole or not at all, what fixes do to recorded content, and sources that were
+// edited.
 package edit
 
 import (
-	"cmp"
+	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -16,45 +18,181 @@ type Edit struct {
 	Text []byte
 }
 
-// A Fix is what one repair does: edits in order that do not overlap.
+// A Fix is what one repair does: edits in order that do not overlap, and what
+// becomes of the recorded content by them.
 type Fix struct {
 	Edits []Edit
+	// Reads are what the edits were made from: where one of them changes, the fix
+	// no longer fits. No two of them overlap.
+	Reads []transcript.Span
+	// Within are the values that the edits stand in or between.
+	Within []transcript.Span
+	// Drops are gone afterwards and Adds are new. What is moved, and what is said
+	// in another form, is neither.
+	Drops, Adds []Leaf
+	// Gone are the elements that Drops stood in, for reports.
+	Gone []transcript.Span
+	// Change is what the sum of all leaves changes by.
+	Change Sum
 }
 
 // A Set is the fixes that are made together. The zero Set is empty.
 type Set struct {
-	edits []Edit // in order
+	edits, reads shelf
+	within       []transcript.Span
+	change       Sum
 }
 
-// Try takes a fix whole, or refuses it because one of its edits overlaps one
-// that was taken before: the two are not made together. New text at one place
-// comes in the order in which it was taken.
+// Try takes a fix whole, or refuses it because it overlaps one that was taken
+// before, or was made from what that one changes: the two are not made together.
+// New text at one place comes in the order in which it was taken.
 func (s *Set) Try(f Fix) bool {
 	for _, e := range f.Edits {
-		if i := s.behind(e.Span); i > 0 && s.edits[i-1].Span.End > e.Span.Start || i < len(s.edits) && s.edits[i].Span.Start < e.Span.End {
+		if s.edits.meets(e.Span) || s.reads.meets(e.Span) {
+			return false
+		}
+	}
+	for _, r := range f.Reads {
+		if s.edits.meets(r) {
 			return false
 		}
 	}
 	for _, e := range f.Edits {
-		s.edits = slices.Insert(s.edits, s.behind(e.Span), e)
+		s.edits.put(e)
 	}
+	for _, r := range f.Reads {
+		if !s.reads.meets(r) { // two fixes may be made from the same
+			s.reads.put(Edit{Span: r})
+		}
+	}
+	s.within = append(s.within, f.Within...)
+	s.change = s.change.Plus(f.Change)
 	return true
 }
 
-// behind returns the index at which an edit of a span belongs: what inserts
-// comes before what replaces the bytes that stand there.
-func (s *Set) behind(span transcript.Span) int {
-	i, _ := slices.BinarySearchFunc(s.edits, span, func(e Edit, span transcript.Span) int {
-		if c := cmp.Compare(e.Span.Start, span.Start); c != 0 {
-			return c
-		}
-		if e.Span.Len() > 0 && span.Len() == 0 {
-			return 1
-		}
-		return -1
-	})
-	return i
+// Edits returns the edits of all fixes that were taken, in order.
+func (s *Set) Edits() []Edit { return slices.Concat(s.edits...) }
+
+// Prove holds what the edits make of the values that they stand in against what
+// the fixes say that becomes of their content. It returns an error that says
+// where the two differ, or that the source cannot be read.
+func (s *Set) Prove(src *transcript.Source) error {
+	return prove(src, s.Edits(), s.within, s.change)
 }
 
-// Edits returns the edits of all fixes that were taken, in order.
-func (s *Set) Edits() []Edit { return s.edits }
+// Prove is Set.Prove for one fix alone.
+func (f *Fix) Prove(src *transcript.Source) error { return prove(src, f.Edits, f.Within, f.Change) }
+
+// A BalanceError says that edits do something else to recorded content than the
+// fixes say that they were made for.
+type BalanceError struct{ At transcript.Span }
+
+// Error implements error.
+func (e *BalanceError) Error() string {
+	return fmt.Sprintf("the content of bytes %d to %d would not be accounted for", e.At.Start, e.At.End)
+}
+
+func prove(src *transcript.Source, edits []Edit, within []transcript.Span, change Sum) error {
+	var was, is Sum
+	all := transcript.Span{Start: src.Size()}
+	for _, w := range merged(within, edits) {
+		text, err := src.Bytes(w)
+		if err != nil {
+			return err
+		}
+		n := sort.Search(len(edits), func(i int) bool { return edits[i].Span.End > w.End })
+		was = was.Plus(Total(text))
+		is = is.Plus(Total(Splice(text, w.Start, edits[:n])))
+		edits = edits[n:]
+		all = transcript.Span{Start: min(all.Start, w.Start), End: w.End}
+	}
+	if is != was.Plus(change) || len(edits) > 0 {
+		return &BalanceError{all}
+	}
+	return nil
+}
+
+// Splice returns a text that begins at an offset with edits made in it.
+func Splice(text []byte, base int64, edits []Edit) []byte {
+	if len(edits) == 0 {
+		return text
+	}
+	var out []byte
+	at := base
+	for _, e := range edits {
+		out = append(append(out, text[at-base:e.Span.Start-base]...), e.Text...)
+		at = e.Span.End
+	}
+	return append(out, text[at-base:]...)
+}
+
+// merged returns the spans that values and edits take up, those that touch as one.
+func merged(values []transcript.Span, edits []Edit) []transcript.Span {
+	all := slices.Clone(values)
+	for _, e := range edits {
+		all = append(all, e.Span)
+	}
+	slices.SortFunc(all, func(a, b transcript.Span) int { return int(min(1, max(-1, a.Start-b.Start))) })
+	out := all[:0]
+	for _, s := range all {
+		if n := len(out); n > 0 && s.Start <= out[n-1].End {
+			out[n-1].End = max(out[n-1].End, s.End)
+		} else {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// A shelf holds edits in order, in chunks so that one can be put anywhere among
+// very many.
+type shelf [][]Edit
+
+// chunk is how many edits stand together at most.
+const chunk = 512
+
+// place returns where an edit of a span belongs: what inserts comes before what
+// replaces the bytes that stand there, and behind what inserts there already.
+func (s shelf) place(span transcript.Span) (c, i int) {
+	before := func(e Edit) bool {
+		return e.Span.Start < span.Start || e.Span.Start == span.Start && (e.Span.Len() == 0 || span.Len() > 0)
+	}
+	c = max(0, sort.Search(len(s), func(c int) bool { return !before(s[c][0]) })-1)
+	if len(s) == 0 {
+		return 0, 0
+	}
+	return c, sort.Search(len(s[c]), func(i int) bool { return !before(s[c][i]) })
+}
+
+// meets reports whether a span overlaps one on the shelf.
+func (s shelf) meets(span transcript.Span) bool {
+	if len(s) == 0 {
+		return false
+	}
+	c, i := s.place(span)
+	overlaps := func(o transcript.Span) bool {
+		return o.Start < span.End && span.Start < o.End
+	}
+	switch {
+	case i > 0 && overlaps(s[c][i-1].Span):
+		return true
+	case i < len(s[c]):
+		return overlaps(s[c][i].Span)
+	}
+	return c+1 < len(s) && overlaps(s[c+1][0].Span)
+}
+
+// put puts an edit in its place.
+func (s *shelf) put(e Edit) {
+	if len(*s) == 0 {
+		*s = shelf{{e}}
+		return
+	}
+	c, i := s.place(e.Span)
+	(*s)[c] = slices.Insert((*s)[c], i, e)
+	if whole := (*s)[c]; len(whole) > chunk {
+		half := len(whole) / 2
+		*s = slices.Insert(*s, c+1, slices.Clone(whole[half:]))
+		(*s)[c] = whole[:half:half]
+	}
+}

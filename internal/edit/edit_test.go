@@ -68,3 +68,45 @@ func TestSetInsertsInOrder(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestShelf: very many edits in any order come out in order, as few do.
+func TestShelf(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 1))
+	var s Set
+	var want []Edit
+	for _, i := range r.Perm(5 * chunk) {
+		e := Edit{transcript.Span{Start: int64(3 * i), End: int64(3*i + r.IntN(3))}, []byte{byte(i)}}
+		if !s.Try(Fix{Edits: []Edit{e}}) {
+			t.Fatalf("%v is refused", e)
+		}
+		want = append(want, e)
+	}
+	slices.SortFunc(want, func(a, b Edit) int { return int(a.Span.Start - b.Span.Start) })
+	if got := s.Edits(); !slices.EqualFunc(got, want, func(a, b Edit) bool { return a.Span == b.Span && a.Text[0] == b.Text[0] }) {
+		t.Error("not in order")
+	}
+}
+
+// TestSetReads: a fix that was made from what another changes is refused,
+// whichever comes first; two that were made from the same are not.
+func TestSetReads(t *testing.T) {
+	at := func(from, to int64) transcript.Span { return transcript.Span{Start: from, End: to} }
+	reader := Fix{Edits: []Edit{{Span: at(20, 20), Text: []byte("x")}}, Reads: []transcript.Span{at(5, 10)}}
+	writer := Fix{Edits: []Edit{{Span: at(7, 8)}}}
+	other := Fix{Edits: []Edit{{Span: at(30, 30), Text: []byte("y")}}, Reads: []transcript.Span{at(5, 10)}}
+	beside := Fix{Edits: []Edit{{Span: at(10, 12)}}}
+	for _, c := range []struct {
+		fixes []Fix
+		want  []bool
+	}{
+		{[]Fix{reader, writer, other, beside}, []bool{true, false, true, true}},
+		{[]Fix{writer, reader, other, beside}, []bool{true, false, false, true}},
+	} {
+		var s Set
+		for i, f := range c.fixes {
+			if s.Try(f) != c.want[i] {
+				t.Errorf("fix %d is not %t", i, c.want[i])
+			}
+		}
+	}
+}

@@ -1,5 +1,6 @@
-// Package engine runs the loops: read, detect, pair, check. It knows no flags
-// and no output format.
+// Package engine checks and settles: Check is one pure pass from bytes to a report,
+// and Settle stands above it: it chooses fixes, applies them, checks again and
+// proves what came of it. It knows no flags and no output format.
 package engine
 
 import (
@@ -48,6 +49,8 @@ type Options struct {
 	Severity map[string]rules.Severity
 	// Strategy chooses among the repairs of a rule by name.
 	Strategy map[string]string
+	// Placeholder is the text of inserted results; "" means the usual one.
+	Placeholder string
 	// CheckOnly says why the file is not to be repaired, where that does not
 	// stand in it; "" where it may be.
 	CheckOnly string
@@ -79,6 +82,8 @@ type Finding struct {
 	RecordHash string
 	// EditAt is where a lone edit starts and ends.
 	EditAt *[2]transcript.Position
+	// Withheld is set where there would be a repair if such files were repaired.
+	Withheld bool
 }
 
 // An Excerpt is what stands around a finding on its line.
@@ -98,15 +103,25 @@ type Report struct {
 	Findings []Finding
 	// Skipped says why the file is no transcript; then the rest is empty.
 	Skipped string
-
-	// ignored counts findings by rule that were ignored. A repair elsewhere
-	// can make one of them into another one that is not.
-	ignored map[string]int
 }
 
 // Check reads a source and reports what is wrong with it.
 func Check(ctx context.Context, src *transcript.Source, opts Options) (*Report, error) {
 	return newChecker(src, opts).run(ctx)
+}
+
+// A visitor is told what a check finds on its way.
+type visitor interface {
+	// emits is told of each finding of every rule, before what was asked for is
+	// picked out, and may take its repair from it.
+	emits(f *rules.Finding)
+	// conversation is told of a conversation and what was found in it.
+	conversation(c *checker, plan *repair.Plan, found []Finding) error
+	// file is told of what was found about the file, at the end.
+	file(c *checker, found []Finding) error
+	// settles reports whether findings are to be told with all that there is to say
+	// of them; excerpts whether with what stands around them.
+	settles() (findings, excerpts bool)
 }
 
 type checker struct {
@@ -123,21 +138,22 @@ type checker struct {
 	// declared are the tools of the object at holder.
 	holder   transcript.Span
 	declared *schema.Tools
-	// looked counts the bytes of logs that were read anew to tell edits, and
-	// tried those of the messages that repairs were tried on.
-	looked, tried int64
+	// tried counts the bytes of the messages that repairs were tried on.
+	tried int64
+	// logs are the session logs in the file, by the lists of their records.
+	logs map[transcript.Span]*repair.Log
 	// unfolded is what the spans of the conversation at hand are places in; nil
 	// where they are places in the source.
 	unfolded *transcript.Unfolded
-	// fix collects repairs; nil where they are not asked for.
-	fix *fixer
+	// visit is told what is found; nil where nobody wants to know.
+	visit visitor
 }
 
 func newChecker(src *transcript.Source, opts Options) *checker {
 	if opts.Rules == nil {
 		opts.Rules = rules.All()
 	}
-	return &checker{src: src, opts: opts, report: &Report{Path: src.Name()}}
+	return &checker{src: src, opts: opts, report: &Report{Path: src.Name()}, logs: map[transcript.Span]*repair.Log{}}
 }
 
 func (c *checker) run(ctx context.Context) (*Report, error) {
@@ -158,13 +174,25 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	if c.fix.passes() {
-		return c.report, nil
+	excerpts := true
+	if c.visit != nil {
+		var findings bool
+		if findings, excerpts = c.visit.settles(); !findings {
+			return c.report, nil
+		}
 	}
-	if err := c.settle(); err != nil {
+	if err := c.place(excerpts && c.opts.Excerpts); err != nil {
 		return nil, err
 	}
 	return c.report, nil
+}
+
+// rules returns the rules that are run: all of them where a repair is to be proved.
+func (c *checker) rules() []*rules.Rule {
+	if c.visit != nil {
+		return rules.All()
+	}
+	return c.opts.Rules
 }
 
 // text reads a span. A source that fails ends the check.
@@ -215,22 +243,50 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 		rc.Tools = t
 	}
 	before := len(c.report.Findings)
-	for _, r := range c.opts.Rules {
+	for _, r := range c.rules() {
 		rc.Run(r)
 	}
-	if d.CheckOnly != "" || conv.Unfolded != nil {
-		c.withhold(c.report.Findings[before:])
-	}
-	if conv.Unfolded != nil {
-		return // nothing of it is changed
-	}
 	found := c.report.Findings[before:]
-	if c.err == nil {
-		c.err = c.probe(&repair.Plan{Source: c.src, Conv: conv, Dialect: d, Pairing: rc.Pairing, Profile: prof}, found)
+	if d.CheckOnly != "" || conv.Unfolded != nil {
+		c.withhold(found)
 	}
-	if c.err == nil && c.fix != nil {
-		c.err = c.fix.conversation(c, conv, rc.Pairing, prof, found)
+	plan := &repair.Plan{
+		Source: c.src, Conv: conv, Dialect: d, Pairing: rc.Pairing, Profile: prof, Placeholder: c.opts.Placeholder,
+		Known: func(payload transcript.Span) bool { return rules.IsPlaceholder(payload, conv.Window, c.text) },
 	}
+	if conv.Enveloped {
+		plan.Log = c.log(d, conv)
+	}
+	if c.err == nil && conv.Unfolded == nil {
+		c.err = c.offer(plan, found)
+	}
+	if c.err == nil && c.visit != nil {
+		c.err = c.visit.conversation(c, plan, found)
+	}
+}
+
+// log returns the log whose records hold the messages of a conversation, nil
+// where they stand in a way that is not repaired.
+func (c *checker) log(d *dialect.Dialect, conv *transcript.Conversation) *repair.Log {
+	var at transcript.Span
+	switch {
+	case conv.Lines:
+	case len(conv.Lists) == 1:
+		at = conv.Lists[0]
+	default:
+		return nil
+	}
+	return c.logIn(d, at)
+}
+
+// logIn returns the log of which the records are the elements of an array, or the
+// lines of the file.
+func (c *checker) logIn(d *dialect.Dialect, at transcript.Span) *repair.Log {
+	if c.logs[at] == nil {
+		c.logs[at] = repair.NewLog(c.src, d.Log, at)
+		c.logs[at].Trial = c.visit == nil && !c.opts.Edits
+	}
+	return c.logs[at]
 }
 
 // merges notes where ids differ only in what a repair of bytes would replace.
@@ -268,11 +324,7 @@ func (c *checker) merges(conv *transcript.Conversation) {
 // withhold takes the repairs off findings that are only to be reported.
 func (c *checker) withhold(found []Finding) {
 	for i := range found {
-		f := &found[i]
-		if c.fix != nil && c.fix.opts.allows(&f.Finding) {
-			c.fix.withheld = true
-		}
-		f.Fix, f.Edits = nil, nil
+		found[i].Withheld, found[i].Fix, found[i].Edits = found[i].Fix != nil, nil, nil
 	}
 }
 
@@ -302,101 +354,66 @@ func (c *checker) around(conv *transcript.Conversation) transcript.Value {
 	return transcript.NewValue(append(text, c.text(transcript.Span{Start: at, End: conv.Holder.End})...), 0)
 }
 
-// probe compiles the repair of each finding alone: one that cannot be carried
-// out as things stand is not offered. Of very many in large messages the last
-// ones are offered untried.
-func (c *checker) probe(plan *repair.Plan, found []Finding) error {
-	type answer struct {
-		edits []edit.Edit
-		able  bool
-	}
-	answers := map[*operation.Operation]answer{}
+// offer compiles the repair of each finding alone: one that cannot be carried
+// out as things stand is not offered, and one that takes out or puts in more than
+// its rule says costs more. Of very many in large messages the last ones are
+// offered untried.
+func (c *checker) offer(plan *repair.Plan, found []Finding) error {
+	tried := map[*operation.Operation]bool{}
+	able := map[*operation.Operation][]edit.Edit{}
 	for i := range found {
 		f := &found[i]
 		op := f.Fix
 		if op == nil {
 			continue
 		}
-		a, known := answers[op]
-		if !known {
-			var err error
-			if c.tried += extent(plan.Conv, op); c.tried > lookAgain {
-				answers[op] = answer{able: true}
+		if !tried[op] {
+			tried[op] = true
+			if c.tried += plan.Extent(op); c.tried > mostTried {
+				able[op] = nil
 				continue
 			}
-			if a.edits, a.able, err = c.alone(plan, op); err != nil {
+			fix, ok, err := c.alone(plan, op)
+			if err != nil {
 				return err
 			}
-			answers[op] = a
+			if ok {
+				able[op] = fix.Edits
+				c.cost(plan.Conv, f, &fix)
+			}
 		}
-		if f.Edits = a.edits; !a.able {
+		edits, ok := able[op]
+		if !ok {
 			f.Fix = nil
+		} else if c.opts.Edits {
+			f.Edits = edits
 		}
 	}
 	return nil
 }
 
-// extent returns how many bytes have to be looked at to carry an operation out.
-func extent(conv *transcript.Conversation, op *operation.Operation) int64 {
-	n := int64(1)
-	if len(op.Calls) > 0 && op.Calls[0] >= 0 {
-		n += conv.Messages[conv.Calls[op.Calls[0]].Message].Span().Len()
+// alone compiles one operation.
+func (c *checker) alone(plan *repair.Plan, op *operation.Operation) (edit.Fix, bool, error) {
+	if plan.Conv.Enveloped && plan.Log == nil {
+		return edit.Fix{}, false, nil
 	}
-	if len(op.Results) > 0 && op.Results[0] >= 0 {
-		n += conv.Messages[conv.Results[op.Results[0]].Message].Span().Len()
-	}
-	return n
+	return plan.Compile(op)
 }
 
-// alone compiles one operation. The edits are told where they are asked for.
-func (c *checker) alone(plan *repair.Plan, op *operation.Operation) (edits []edit.Edit, able bool, err error) {
-	tell := c.opts.Edits && c.fix == nil
-	if plan.Conv.Enveloped {
-		if plan.Log = newLog(c.src, plan.Dialect, plan.Conv); plan.Log == nil {
-			return nil, false, nil
-		}
-		tell = tell && c.mayLook()
-		plan.Log.Trial = !tell
+// cost raises the class of a finding's repair to what its fix costs.
+func (c *checker) cost(conv *transcript.Conversation, f *Finding, fix *edit.Fix) {
+	class := repair.ClassOf(fix)
+	if class <= f.Fix.Class {
+		return
 	}
-	edits, done, err := plan.Compile([]*operation.Operation{op})
-	if !tell || err != nil {
-		return nil, len(done) > 0, err
+	f.Fix.Class = class
+	if use := conv.Use; use == transcript.UseDataset || use == transcript.UseTrace {
+		f.Fix.ByStrategy = f.Fix.ByStrategy || c.opts.Strategy[f.Rule.Name] == ""
 	}
-	if plan.Conv.Enveloped {
-		edits, err = compile(plan.Log, edits)
-	}
-	return edits, len(done) > 0, err
 }
 
-// mayLook reports whether the whole log may be read once more, to tell the edits
-// of one repair. That is not done for every one of very many: what is left is
-// told without edits.
-func (c *checker) mayLook() bool {
-	c.looked += c.src.Size()
-	return c.looked <= max(lookAgain, c.src.Size())
-}
-
-// compile adds what becomes of the records of a log to edits inside of them.
-func compile(log *repair.Log, edits []edit.Edit) ([]edit.Edit, error) {
-	more, err := log.Compile()
-	return inOrder(append(edits, more...)), err
-}
-
-// lookAgain is how many bytes are read anew to try repairs, and to tell the
-// edits of those in logs.
-const lookAgain = 256 << 20
-
-// newLog returns the log whose records hold the messages of a conversation, nil
-// where they stand in a way that is not repaired.
-func newLog(src *transcript.Source, d *dialect.Dialect, conv *transcript.Conversation) *repair.Log {
-	switch {
-	case conv.Lines:
-		return repair.NewLog(src, d.Log, transcript.Span{})
-	case len(conv.Lists) == 1:
-		return repair.NewLog(src, d.Log, conv.Lists[0])
-	}
-	return nil
-}
+// mostTried is how many bytes of messages repairs are tried on.
+const mostTried = 256 << 20
 
 // sameCall reports whether two calls of one id are copies of each other. Where
 // a call keeps what it asks for in no member of its own, all of it counts.
@@ -424,70 +441,78 @@ func (c *checker) file(file *detect.File) {
 		fc.Faults = append(fc.Faults, rules.FileFault{Fault: f.Fault, Record: f.Record, Whole: f.Whole})
 	}
 	before := len(c.report.Findings)
-	for _, r := range c.opts.Rules {
+	for _, r := range c.rules() {
 		fc.Run(r)
 	}
-	file.CheckOnly = cmp.Or(file.CheckOnly, c.opts.CheckOnly)
-	if file.CheckOnly != "" {
+	if file.CheckOnly = cmp.Or(file.CheckOnly, c.opts.CheckOnly); file.CheckOnly != "" {
 		c.withhold(c.report.Findings)
-		if c.fix != nil {
-			c.fix.edits, c.fix.repairs, c.fix.logs = nil, nil, nil
-		}
 	}
 	found := c.report.Findings[before:]
 	for i := range found {
-		if f := &found[i]; f.Fix != nil && f.Fix.Kind == operation.ReplaceBytes && c.merging[f.Record] {
-			f.Fix, f.Unfixed = nil, "two ids that differ in such bytes only would become one"
+		f := &found[i]
+		if f.Fix == nil {
+			continue
 		}
-		if op := found[i].Fix; op != nil && onRecord(&found[i].Finding) && logAt(file, op.Span) == nil {
-			found[i].Fix = nil
+		if _, replaces := f.Fix.Do.(*operation.ReplaceBytes); replaces && c.merging[f.Record] {
+			f.Fix, f.Unfixed = nil, "two ids that differ only in such bytes would become one"
+			continue
 		}
-	}
-	if c.err == nil {
+		fix, ok, err := c.onFile(&f.Finding)
 		switch {
-		case c.fix != nil:
-			c.err = c.fix.file(c, found)
-		case c.opts.Edits:
-			for i := range found {
-				if op := found[i].Fix; op != nil && c.err == nil {
-					found[i].Edits, c.err = c.onFile(&found[i].Finding)
-				}
+		case err != nil:
+			c.err = cmp.Or(c.err, err)
+		case !ok:
+			f.Fix = nil
+		default:
+			f.Fix.Class = max(f.Fix.Class, repair.ClassOf(&fix))
+			if c.opts.Edits {
+				f.Edits = fix.Edits
 			}
 		}
 	}
+	if c.err == nil && c.visit != nil {
+		c.err = c.visit.file(c, found)
+	}
 }
 
-// onFile compiles the repair of a finding about the file, alone.
-func (c *checker) onFile(f *rules.Finding) ([]edit.Edit, error) {
-	if !onRecord(f) {
-		return repair.Bytes(c.src, []*operation.Operation{f.Fix})
+// onFile compiles the repair of a finding about the file: of a record as such, or
+// of its bytes.
+func (c *checker) onFile(f *rules.Finding) (edit.Fix, bool, error) {
+	if f.Rule.Category != rules.Links {
+		return repair.Bytes(c.src, f.Fix)
 	}
-	if !c.mayLook() {
-		return nil, nil
+	at := logAt(c.report.File, f.Span)
+	if at == nil {
+		return edit.Fix{}, false, nil
 	}
-	log := c.logOf(f.Fix.Span)
-	log.Record(f.Fix)
-	return compile(log, nil)
+	return c.logIn(c.opts.Dialects.ByName(at.Dialect), at.Array).Record(f.Fix)
+}
+
+// logAt returns the log in which a record stands, nil where it is not repaired.
+func logAt(f *detect.File, record transcript.Span) *detect.LogList {
+	for i := range f.Logs {
+		if f.Logs[i].Array.Contains(record) {
+			return &f.Logs[i]
+		}
+	}
+	if f.Container == detect.ContainerLinkedLog || f.Container == detect.ContainerEventLog {
+		return &detect.LogList{Dialect: f.Dialect}
+	}
+	return nil
 }
 
 func (c *checker) emit(f rules.Finding) {
+	if c.visit != nil {
+		c.visit.emits(&f)
+		if !slices.Contains(c.opts.Rules, f.Rule) {
+			return
+		}
+	}
 	if s, set := c.opts.Severity[f.Rule.Name]; set {
 		f.Severity = s
 	}
-	if f.Severity == rules.Off {
+	if f.Severity == rules.Off || c.opts.Ignore != nil && c.opts.Ignore(&f) {
 		return
-	}
-	if c.opts.Ignore != nil && c.opts.Ignore(&f) {
-		if c.report.ignored == nil {
-			c.report.ignored = map[string]int{}
-		}
-		c.report.ignored[f.Rule.Name]++
-		return
-	}
-	if f.Fix != nil && c.fix != nil {
-		if why := c.fix.why(&f); why != "" {
-			f.Fix, f.Unfixed = nil, "withheld, for with it "+why
-		}
 	}
 	if c.unfolded != nil {
 		f.Span = c.unfolded.Origin(f.Span)
@@ -503,10 +528,10 @@ func (c *checker) emit(f rules.Finding) {
 	c.report.Findings = append(c.report.Findings, out)
 }
 
-// settle puts the findings in order and finds out where exactly they stand:
+// place puts the findings in order and finds out where exactly they stand:
 // one pass over the source for lines and columns, one over each record that
 // has findings.
-func (c *checker) settle() error {
+func (c *checker) place(excerpts bool) error {
 	fs := c.report.Findings
 	slices.SortStableFunc(fs, func(a, b Finding) int {
 		return cmp.Or(
@@ -551,7 +576,7 @@ func (c *checker) settle() error {
 			f.EditAt = &[2]transcript.Position{at[n], at[n+1]}
 			n += 2
 		}
-		if c.opts.Excerpts && c.fix.shown() {
+		if excerpts {
 			if f.Excerpt, err = c.excerpt(f); err != nil {
 				return err
 			}

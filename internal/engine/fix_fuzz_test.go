@@ -463,7 +463,7 @@ func BenchmarkFixSome(b *testing.B) {
 			runtime.GC()
 			live := watchHeap()
 			for b.Loop() {
-				f, err := Fix(b.Context(), transcript.FromBytes("log", text), FixOptions{})
+				f, err := Settle(b.Context(), transcript.FromBytes("log", text), FixOptions{})
 				if err != nil || len(f.Repairs) != n || len(f.After.Findings) > 0 {
 					b.Fatalf("%v: %d repairs, %d findings left", err, len(f.Repairs), len(f.After.Findings))
 				}

@@ -89,7 +89,7 @@ func tryFix(name string, text []byte, opts FixOptions) (out []byte, f *Fixed, er
 			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
 		}
 	}()
-	f, err = Fix(context.Background(), transcript.FromBytes(name, text), opts)
+	f, err = Settle(context.Background(), transcript.FromBytes(name, text), opts)
 	if _, only := errors.AsType[*CheckOnlyError](err); only {
 		rep, err := Check(context.Background(), transcript.FromBytes(name, text), opts.Options)
 		return text, &Fixed{Before: rep, After: rep}, err
@@ -254,9 +254,17 @@ func faultyFraming(text, out []byte, f *Fixed) string {
 	return ""
 }
 
+// kindOf returns the name of an action in reports.
+func kindOf[T any, A interface {
+	*T
+	operation.Action
+}]() operation.Kind {
+	return A(new(T)).Kind()
+}
+
 func byteRepairs(f *Fixed) bool {
 	return slices.ContainsFunc(f.Repairs, func(r Repair) bool {
-		return r.Kind == operation.DropRecord || r.Kind == operation.DropBytes || r.Kind == operation.EscapeNewline || r.Kind == operation.ReplaceBytes
+		return r.Kind == kindOf[operation.DropRecord]() || r.Kind == kindOf[operation.DropBytes]() || r.Kind == kindOf[operation.EscapeNewlines]() || r.Kind == kindOf[operation.ReplaceBytes]()
 	})
 }
 
@@ -463,31 +471,31 @@ func unexplained(text, out []byte, f *Fixed) string {
 	for _, r := range f.Repairs {
 		n := r.Results
 		switch r.Kind {
-		case operation.RenameID, operation.MintID, operation.RelinkResult:
+		case kindOf[operation.RenameID](), kindOf[operation.MintIDs](), kindOf[operation.RelinkResult]():
 			mask = append(mask, idKeys...)
-		case operation.InsertResult:
+		case kindOf[operation.InsertResults]():
 			if !log {
 				changed++
 			}
 			inserted += n
-		case operation.MoveResult, operation.MergeResults:
+		case kindOf[operation.MoveResults](), kindOf[operation.MergeResults]():
 			changed += n + 1
 			moved += n
 			inserted++
-		case operation.ReorderBlocks, operation.MoveBlock:
+		case kindOf[operation.ReorderResults](), kindOf[operation.MoveBlock]():
 			changed += n + 2
 			moved += n + 2
 			inserted++
-		case operation.SplitMessage:
+		case kindOf[operation.SplitMessage]():
 			changed++
 			inserted++
-		case operation.DropCall:
+		case kindOf[operation.DropCalls]():
 			changed += n + 3
-		case operation.DropTurn, operation.ReplaceBytes, operation.EscapeNewline:
+		case kindOf[operation.DropTurn](), kindOf[operation.ReplaceBytes](), kindOf[operation.EscapeNewlines]():
 			changed += len(before)
-		case operation.DropBlock, operation.Merge:
+		case kindOf[operation.DropBlocks](), kindOf[operation.MergeMessage]():
 			changed += 2
-		case operation.Relink:
+		case kindOf[operation.RelinkRecord]():
 			mask = append(mask, linkKeys...)
 		default:
 			changed += n
@@ -605,13 +613,13 @@ func lostContent(text, out []byte, f *Fixed) string {
 			return ""
 		}
 		switch r.Kind {
-		case operation.Merge:
+		case kindOf[operation.MergeMessage]():
 			for s, n := range content(out) {
 				for part := range strings.SplitSeq(s, "\n\n") {
 					merged[part] += n
 				}
 			}
-		case operation.DropResult, operation.DropCall, operation.DropRecord, operation.DropMessage, operation.DropBytes:
+		case kindOf[operation.DropResults](), kindOf[operation.DropCalls](), kindOf[operation.DropRecord](), kindOf[operation.DropMessages](), kindOf[operation.DropBytes]():
 			drops = true
 		}
 	}

@@ -2,65 +2,56 @@ package engine
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/toolguard/toolguard/internal/detect"
-	"github.com/toolguard/toolguard/internal/rules"
 )
 
-// prove holds the repaired source against the original.
-func prove(f *Fixed, had, has *payloads, named *waiver) error {
+// prove holds the repaired source against the original. That each round took out and
+// put in what its fixes say was proved when it was made.
+func prove(f *Fixed, before, after *round) error {
 	if f.After.Skipped != "" {
 		return &ProofError{"the result is no transcript any more: " + f.After.Skipped, nil}
 	}
 	if n, m := lost(f.Before.File), lost(f.After.File); m > n {
 		return &ProofError{fmt.Sprintf("%d records could not be read before, %d after", n, m), nil}
 	}
-	was, is := counts(f.Before), counts(f.After)
-	for _, r := range rules.All() {
-		name := family(r.Name)
+	was, is := before.byFamily(), after.byFamily()
+	for _, name := range slices.Sorted(maps.Keys(is)) {
 		if name == order && is[order]-was[order] <= settled(was, is) {
 			continue
 		}
 		if is[name] > was[name] {
 			return &ProofError{
-				fmt.Sprintf("%s was found %d times before and %d times after", name, was[name], is[name]),
-				worse(f, name),
+				fmt.Sprintf("%s is found %d times, and was found %d times before", name, is[name], was[name]),
+				worse(f, before, after, name),
 			}
 		}
 	}
-	gone, err := lose(f.Pieces, had, has, named)
+	gone, err := before.facts.lost(f.Pieces, &after.facts, after.waived)
 	if err != nil || len(gone) == 0 {
 		return err
 	}
 	in := map[int]bool{} // conversations
-	first := gone[0].at.Start
+	first := gone[0].payload.Start
 	for _, r := range gone {
 		in[int(r.conversation)] = true
-		first = min(first, r.at.Start)
+		first = min(first, r.payload.Start)
 	}
-	return &ProofError{fmt.Sprintf("the result payload at byte %d would be lost", first), in}
+	return &ProofError{fmt.Sprintf("the result at byte %d answers another call, or none", first), in}
 }
 
 // worse returns the conversations in which more of a family is found than
 // before, nil where that is not to be told.
-func worse(f *Fixed, name string) map[int]bool {
+func worse(f *Fixed, before, after *round, name string) map[int]bool {
 	if f.Before.File.Conversations != f.After.File.Conversations {
 		return nil
 	}
-	more := map[int]int{}
-	count := func(r *Report, by int) {
-		for i := range r.Findings {
-			if fd := &r.Findings[i]; fd.Severity >= rules.Warning && family(fd.Rule.Name) == name {
-				more[fd.Conversation] += by
-			}
-		}
-	}
-	count(f.Before, -1)
-	count(f.After, 1)
 	out := map[int]bool{}
-	for c, n := range more {
-		if n > 0 {
-			out[c] = true
+	for c, n := range after.counts {
+		if c.family == name && n > before.counts[c] {
+			out[c.conversation] = true
 		}
 	}
 	return out
@@ -75,6 +66,15 @@ func lost(f *detect.File) int {
 		}
 	}
 	return n
+}
+
+// byFamily counts errors and warnings of all rules, whatever is reported of them.
+func (r *round) byFamily() map[string]int {
+	out := map[string]int{}
+	for c, n := range r.counts {
+		out[c.family] += n
+	}
+	return out
 }
 
 // family returns what a rule's findings count as in the proof. A call without a
@@ -112,18 +112,4 @@ func settled(was, is map[string]int) int {
 		}
 	}
 	return n
-}
-
-// counts counts errors and warnings by rule.
-func counts(r *Report) map[string]int {
-	out := map[string]int{}
-	for i := range r.Findings {
-		if r.Findings[i].Severity >= rules.Warning {
-			out[family(r.Findings[i].Rule.Name)]++
-		}
-	}
-	for name, n := range r.ignored {
-		out[family(name)] += n
-	}
-	return out
 }

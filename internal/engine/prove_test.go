@@ -7,9 +7,6 @@ import (
 	"testing"
 
 	"github.com/toolguard/toolguard/internal/edit"
-
-	"github.com/toolguard/toolguard/internal/detect"
-	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -25,25 +22,26 @@ func TestProve(t *testing.T) {
 	sound := proofUser + "\n" + proofCall + "\n" + proofResult + "\n"
 	for _, c := range []struct {
 		name, before, after string
-		dropped             bool // an unsafe operation named the payload
+		waived              bool // an unsafe operation changes it
 		want                string
 	}{
 		{"nothing changed", sound, sound, false, ""},
-		{"a payload is gone", sound, proofUser + "\n", false, "the result payload at byte"},
-		{"a payload is cut", sound, strings.Replace(sound, "recorded", "record", 1), false, "the result payload at byte"},
-		{"a payload is gone that was named", sound, proofUser + "\n", true, ""},
+		{"a result is gone", sound, proofUser + "\n", false, "answers another call, or none"},
+		{"a result is cut", sound, strings.Replace(sound, "recorded", "record", 1), false, "answers another call, or none"},
+		{"a result answers another call", sound, strings.Replace(sound, "{}", `{\"a\":1}`, 1), false, "answers another call, or none"},
+		{"a result is gone that an unsafe repair drops", sound, proofUser + "\n", true, ""},
 		{
 			"a placeholder is gone", strings.Replace(sound, "recorded", "No result provided", 1), proofUser + "\n",
 			false, "",
 		},
 		{
-			"a payload is only escaped", strings.Replace(sound, "recorded", "a\nb", 1), strings.Replace(sound, "recorded", `a\nb`, 1),
+			"a result is only escaped", strings.Replace(sound, "recorded", "a\nb", 1), strings.Replace(sound, "recorded", `a\nb`, 1),
 			false, "",
 		},
 		{"a record is torn", sound, sound + `{"role":"user","con`, false, "0 records could not be read before, 1 after"},
 		{
 			"a rule finds more", sound, sound + strings.ReplaceAll(proofCall, "c1", "c2") + "\n" + proofUser + "\n",
-			false, "missing-tool-result was found 0 times before and 1 times after",
+			false, "missing-tool-result is found 1 times, and was found 0 times before",
 		},
 		{"it is no transcript any more", sound, `{"a":1}`, false, "no transcript any more"},
 	} {
@@ -55,26 +53,24 @@ func TestProve(t *testing.T) {
 			if f.Pieces, err = edit.Apply(before, []edit.Edit{{Span: transcript.Span{End: before.Size()}, Text: []byte(c.after)}}); err != nil {
 				t.Fatal(err)
 			}
-			after := f.Pieces.Source()
-			if f.Before, err = Check(ctx, before, Options{}); err != nil {
-				t.Fatal(err)
-			}
-			if f.After, err = Check(ctx, after, Options{}); err != nil {
-				t.Fatal(err)
-			}
-			had, has := payloads{src: before}, payloads{src: after}
-			for _, p := range []*payloads{&had, &has} {
-				if _, err := detect.Read(p.src, detect.Options{}, func(c *transcript.Conversation) error { p.add(c); return nil }); err != nil && p == &had {
+			waived := map[edit.Sum]bool{}
+			look := func(src *transcript.Source) (*round, *Report) {
+				r := &round{settler: &settler{did: map[deed]bool{}}, last: true, waived: waived, facts: facts{src: src}}
+				c := newChecker(src, Options{})
+				c.visit = r
+				rep, err := c.run(ctx)
+				if err != nil {
 					t.Fatal(err)
 				}
+				return r, rep
 			}
-			var named waiver
-			for _, r := range had.list {
-				if c.dropped {
-					named.add(operation.Unsafe, r.at)
-				}
+			var was, is *round
+			was, f.Before = look(before)
+			is, f.After = look(f.Pieces.Source())
+			if c.waived {
+				was.facts.waive(0, &edit.Fix{Gone: []transcript.Span{was.facts.list[0].block}}, waived)
 			}
-			err = prove(&f, &had, &has, &named)
+			err = prove(&f, was, is)
 			if c.want == "" {
 				if err != nil {
 					t.Errorf("refused: %v", err)

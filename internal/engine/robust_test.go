@@ -105,8 +105,10 @@ func unsound(text []byte, rep *Report) string {
 		if at := int(f.Span.Start) - f.Excerpt.Mark[0]; at < 0 || !bytes.HasPrefix(text[at:], f.Excerpt.Text) {
 			return fault("the excerpt %q is not what stands there", f.Excerpt.Text)
 		}
-		if f.Fix != nil && (f.Fix.Span.Start < 0 || f.Fix.Span.Start > f.Fix.Span.End || f.Fix.Span.End > int64(len(text))) {
-			return fault("the operation's span is %v", f.Fix.Span)
+		for _, e := range f.Edits {
+			if e.Span.Start < 0 || e.Span.Start > e.Span.End || e.Span.End > int64(len(text)) {
+				return fault("an edit's span is %v", e.Span)
+			}
 		}
 		if f.Fix != nil && f.Fix.ID == "" {
 			return fault("the operation has no id")

@@ -37,7 +37,7 @@ func TestRows(t *testing.T) {
 			// A dataset is repaired only where a strategy is given.
 			opts := FixOptions{Options: Options{Send: true, Strategy: map[string]string{"missing-tool-result": "insert"}}, Unsafe: true}
 			if only := cmp.Or(d.CheckOnly, rep.File.CheckOnly); only != "" {
-				if _, err := Fix(t.Context(), transcript.FromBytes(f.name, f.text), opts); err == nil || !strings.Contains(err.Error(), only) {
+				if _, err := Settle(t.Context(), transcript.FromBytes(f.name, f.text), opts); err == nil || !strings.Contains(err.Error(), only) {
 					t.Errorf("not refused: %v", err)
 				}
 				return

@@ -22,65 +22,193 @@ const (
 // String returns the class's name.
 func (c Class) String() string { return [...]string{"safe", "additive", "unsafe"}[c] }
 
-// A Kind is what an operation does.
-type Kind string
-
-// The kinds of operation.
-const (
-	InsertResult  Kind = "insert-result"  // a placeholder result for each of Calls
-	SetState      Kind = "set-state"      // the record of each of Calls says that it was answered by a placeholder
-	MoveResult    Kind = "move-result"    // each of Results to its call
-	DropResult    Kind = "drop-result"    // each of Results
-	DropCall      Kind = "drop-call"      // each of Calls, with what answered it
-	DropTurn      Kind = "drop-turn"      // the turn with all its results
-	TextResult    Kind = "text-result"    // each of Results becomes text
-	MergeResults  Kind = "merge-results"  // the turn's results into one message
-	ReorderBlocks Kind = "reorder-blocks" // results first, or calls last, in their message
-	SplitMessage  Kind = "split-message"  // results apart from other content
-	RelinkResult  Kind = "relink-result"  // each of Results answers the call beside it in Calls
-	RenameID      Kind = "rename-id"      // on both sides and in every copy
-	MintID        Kind = "mint-id"        // where there is none
-	Retag         Kind = "retag"          // the type of a result
-	AddMember     Kind = "add-member"     // Member of the element at Span becomes Text
-	TrimText      Kind = "trim-text"      // white space at the end of each of Messages
-	SetValue      Kind = "set-value"      // Span becomes Text
-	RemoveMember  Kind = "remove-member"  // the member whose value is at Span
-	DropBlock     Kind = "drop-block"     // each of Blocks
-	DropMessage   Kind = "drop-message"   // each of Messages
-	MoveBlock     Kind = "move-block"     // each of Blocks to a message of the right role
-	Merge         Kind = "merge-messages" // each of Messages with the one before it
-	DropRecord    Kind = "drop-record"    // the record at Span
-	DropBytes     Kind = "drop-bytes"     // the bytes at Span
-	EscapeNewline Kind = "escape-newline" // line feeds inside strings of the record at Span
-	ReplaceBytes  Kind = "replace-bytes"  // what is no text in the record at Span
-	Relink        Kind = "relink"         // the parent of the record at Span
-)
-
-// An Operation is one repair that a rule asks for. Indices point into the
-// conversation that the finding is about; several findings may share one
-// operation.
+// An Operation is one repair that a rule asks for. Several findings may share
+// one operation.
 type Operation struct {
 	// ID names the operation within a report: op1, op2, …
-	ID    string
-	Kind  Kind
+	ID string
+	// Class is what the rule says the repair costs at least. What it really
+	// takes out and puts in decides in the end.
 	Class Class
-	// Title says what is done, as a verb phrase.
+	// Title says what is done, as a command.
 	Title string
-	// All is set on a rename that concerns every use of the id, and not one
-	// pair.
-	All bool
 	// ByStrategy is set when the operation is carried out only if the user
 	// asked for it by --strategy.
 	ByStrategy bool
+	// Turn is the turn that the operation belongs to, -1 for none.
+	Turn int32
+	// Do says what is done.
+	Do Action
+}
 
-	Conversation int   // index in the file
-	Turn         int32 // the turn that is laid out anew, -1 for none
-	Calls        []int32
-	Results      []int32
-	Messages     []int32
-	Blocks       []int32
-	Record       int32
-	Span         transcript.Span
-	Text         string
-	Member       transcript.Member
+// An Action is what an operation does: one of the types below. Indices point
+// into the conversation of the finding, spans into the source.
+type Action interface{ Kind() Kind }
+
+// A Kind names a type of action in reports.
+type Kind string
+
+// The actions. Those of one turn that say where results stand (InsertResults,
+// MoveResults, MergeResults, ReorderResults and MoveBlock of a result) are laid
+// out together.
+type (
+	// InsertResults inserts a placeholder result for each of Calls.
+	InsertResults struct{ Calls []int32 }
+	// SetState makes the record of each of Calls say that a placeholder
+	// answered it.
+	SetState struct{ Calls []int32 }
+	// MoveResults moves each of Results to its call.
+	MoveResults struct{ Results []int32 }
+	// MergeResults moves Results into the first message with results of the turn.
+	MergeResults struct{ Results []int32 }
+	// ReorderResults puts the results of the turn before other content and, if
+	// InOrder is set, in call order.
+	ReorderResults struct{ InOrder bool }
+	// CallsLast puts the calls of Message behind its other blocks.
+	CallsLast struct{ Message int32 }
+	// SplitMessage parts what is no result from the results of Message.
+	SplitMessage struct{ Message int32 }
+	// MoveBlock moves Block to a message of the right role.
+	MoveBlock struct{ Block int32 }
+
+	// DropResults drops each of Results. CopyOf is the result that each of them
+	// is an exact copy of, -1 if they are none.
+	DropResults struct {
+		Results []int32
+		CopyOf  int32
+	}
+	// DropCalls drops each of Calls with what answered it. CopyOf is the call
+	// that each of them is an exact copy of, -1 if they are none; what answers
+	// a copy stays.
+	DropCalls struct {
+		Calls  []int32
+		CopyOf int32
+	}
+	// DropTurn drops the turn with all its results.
+	DropTurn struct{}
+	// DropBlocks drops each of Blocks.
+	DropBlocks struct{ Blocks []int32 }
+	// DropMessages drops each of Messages. CopyOf is the message that each of
+	// them is an exact copy of, -1 if they are none.
+	DropMessages struct {
+		Messages []int32
+		CopyOf   int32
+	}
+	// Texts turns each of Calls, and each of Results, into text that is
+	// labelled with tool and id.
+	Texts struct{ Calls, Results []int32 }
+	// MergeMessage joins Message with the one before it.
+	MergeMessage struct{ Message int32 }
+
+	// RelinkResult makes Result answer Call.
+	RelinkResult struct{ Result, Call int32 }
+	// RenamePairs gives each of Calls an id of its own, and the results that
+	// answer it.
+	RenamePairs struct{ Calls []int32 }
+	// RenameID gives every use of the id of Call, or of Result where Call is -1,
+	// an id that the provider takes.
+	RenameID struct{ Call, Result int32 }
+	// MintIDs gives each of Calls, and the result of the same index in Results, one
+	// id where there is none; a result of -1 is none.
+	MintIDs struct{ Calls, Results []int32 }
+	// Retag gives Result the type that fits Call.
+	Retag struct{ Result, Call int32 }
+
+	// AddMember adds Member, with the JSON text Text, to the element at At.
+	AddMember struct {
+		At     transcript.Span
+		Member transcript.Member
+		Text   string
+	}
+	// SetValue replaces the value at At by the JSON text Text. Call is the call
+	// whose name it is, -1 if it is none: copies of the name change with it.
+	SetValue struct {
+		At   transcript.Span
+		Text string
+		Call int32
+	}
+	// RemoveMember removes the member of Message whose value is at At.
+	RemoveMember struct {
+		Message int32
+		At      transcript.Span
+	}
+	// TrimText cuts the white space at the end of the last text of Message.
+	TrimText struct{ Message int32 }
+
+	// DropRecord drops the record at At. CopyOf is the record that it is an
+	// exact copy of but for its timestamp, zero if it is none.
+	DropRecord struct{ At, CopyOf transcript.Span }
+	// DropBytes drops the bytes at At.
+	DropBytes struct{ At transcript.Span }
+	// EscapeNewlines escapes line feeds inside the strings of the record at At.
+	EscapeNewlines struct{ At transcript.Span }
+	// ReplaceBytes replaces what is no text in the record at At.
+	ReplaceBytes struct{ At transcript.Span }
+	// RelinkRecord makes the record before it, in its scope, the parent of the
+	// record whose parent is named at At.
+	RelinkRecord struct{ At transcript.Span }
+	// Renumber gives the record whose ordinal is at At, and those behind it,
+	// the ordinals that follow on from the record before.
+	Renumber struct{ At transcript.Span }
+)
+
+// Kind returns the action's name in reports.
+func (*InsertResults) Kind() Kind  { return "insert-result" }
+func (*SetState) Kind() Kind       { return "set-state" }
+func (*MoveResults) Kind() Kind    { return "move-result" }
+func (*MergeResults) Kind() Kind   { return "merge-results" }
+func (*ReorderResults) Kind() Kind { return "reorder-blocks" }
+func (*CallsLast) Kind() Kind      { return "reorder-blocks" }
+func (*SplitMessage) Kind() Kind   { return "split-message" }
+func (*MoveBlock) Kind() Kind      { return "move-block" }
+func (*DropResults) Kind() Kind    { return "drop-result" }
+func (*DropCalls) Kind() Kind      { return "drop-call" }
+func (*DropTurn) Kind() Kind       { return "drop-turn" }
+func (*DropBlocks) Kind() Kind     { return "drop-block" }
+func (*DropMessages) Kind() Kind   { return "drop-message" }
+func (*Texts) Kind() Kind          { return "text-result" }
+func (*MergeMessage) Kind() Kind   { return "merge-messages" }
+func (*RelinkResult) Kind() Kind   { return "relink-result" }
+func (*RenamePairs) Kind() Kind    { return "rename-id" }
+func (*RenameID) Kind() Kind       { return "rename-id" }
+func (*MintIDs) Kind() Kind        { return "mint-id" }
+func (*Retag) Kind() Kind          { return "retag" }
+func (*AddMember) Kind() Kind      { return "add-member" }
+func (*SetValue) Kind() Kind       { return "set-value" }
+func (*RemoveMember) Kind() Kind   { return "remove-member" }
+func (*TrimText) Kind() Kind       { return "trim-text" }
+func (*DropRecord) Kind() Kind     { return "drop-record" }
+func (*DropBytes) Kind() Kind      { return "drop-bytes" }
+func (*EscapeNewlines) Kind() Kind { return "escape-newline" }
+func (*ReplaceBytes) Kind() Kind   { return "replace-bytes" }
+func (*RelinkRecord) Kind() Kind   { return "relink" }
+func (*Renumber) Kind() Kind       { return "renumber" }
+
+// Subjects returns the calls and the results that an action names.
+func Subjects(a Action) (calls, results []int32) {
+	switch a := a.(type) {
+	case *InsertResults:
+		return a.Calls, nil
+	case *SetState:
+		return a.Calls, nil
+	case *MoveResults:
+		return nil, a.Results
+	case *MergeResults:
+		return nil, a.Results
+	case *DropResults:
+		return nil, a.Results
+	case *DropCalls:
+		return a.Calls, nil
+	case *Texts:
+		return a.Calls, a.Results
+	case *RelinkResult:
+		return []int32{a.Call}, []int32{a.Result}
+	case *RenamePairs:
+		return a.Calls, nil
+	case *MintIDs:
+		return a.Calls, a.Results
+	case *Retag:
+		return []int32{a.Call}, []int32{a.Result}
+	}
+	return nil, nil
 }

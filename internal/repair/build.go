@@ -22,19 +22,19 @@ import (
 // places where sjson is let at bytes: it gets one object, literal keys and
 // values that are JSON, and what it returns is looked at.
 func build(fields []dialect.Field) ([]byte, error) {
-	return set([]byte("{}"), fields...)
+	return setFields([]byte("{}"), fields...)
 }
 
-// set sets members of an object, each in its place or at the end. Of two values
+// setFields sets members of an object, each in its place or at the end. Of two values
 // for one the last counts.
-func set(object []byte, fields ...dialect.Field) ([]byte, error) {
+func setFields(object []byte, fields ...dialect.Field) ([]byte, error) {
 	if err := whole(object); err != nil {
 		return nil, err
 	}
 	var there []edit.Edit
 	var more []dialect.Field
 	v := transcript.NewValue(object, 0)
-	fields = distinct(fields)
+	fields = once(fields)
 	for _, f := range fields {
 		raw := []byte(f.Raw)
 		if err := whole(raw); err != nil {
@@ -46,7 +46,11 @@ func set(object []byte, fields ...dialect.Field) ([]byte, error) {
 			more = append(more, f)
 		}
 	}
-	object = splice(object, disjoint(there))
+	there, ok := inOrder(there)
+	if !ok {
+		return nil, fmt.Errorf("members of %.40q overlap", object)
+	}
+	object = edit.Splice(object, 0, there)
 	for _, f := range more {
 		var err error
 		if object, err = sjson.SetRawBytes(object, escapeKey(f.Key), []byte(f.Raw)); err != nil {
@@ -65,7 +69,8 @@ func set(object []byte, fields ...dialect.Field) ([]byte, error) {
 	return object, nil
 }
 
-func distinct(fields []dialect.Field) []dialect.Field {
+// once returns fields of which the last one of each key counts.
+func once(fields []dialect.Field) []dialect.Field {
 	out := make([]dialect.Field, 0, len(fields))
 	for _, f := range fields {
 		if i := slices.IndexFunc(out, func(other dialect.Field) bool { return other.Key == f.Key }); i >= 0 {

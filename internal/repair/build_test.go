@@ -89,7 +89,7 @@ func TestSetHostile(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, object := range []string{`{}`, `{"x":{"y":1}}`, `{"a":{"b":1},"0":[1]}`, `{` + string(quoted) + `:1,"z":2}`} {
-			got, err := set([]byte(object), dialect.Field{Key: key, Raw: `{"v":[1.0]}`})
+			got, err := setFields([]byte(object), dialect.Field{Key: key, Raw: `{"v":[1.0]}`})
 			if err != nil {
 				t.Logf("%s: set %q: %v", object, key, err) // refused, which is safe
 				continue
@@ -105,19 +105,19 @@ func TestSetHostile(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", "{", `{"a":1`, `{"a":1}}`, `{"a":1} {}`, `{"a" 1}`, `{a:1}`, "\x00"} {
-		if got, err := set([]byte(bad), dialect.Field{Key: "k", Raw: `1`}); err == nil {
+		if got, err := setFields([]byte(bad), dialect.Field{Key: "k", Raw: `1`}); err == nil {
 			t.Errorf("set a member of %q: %s", bad, got)
 		}
-		if got, err := set([]byte(`{}`), dialect.Field{Key: "k", Raw: bad}); err == nil {
+		if got, err := setFields([]byte(`{}`), dialect.Field{Key: "k", Raw: bad}); err == nil {
 			t.Errorf("set a member to %q: %s", bad, got)
 		}
 	}
-	if got, err := set([]byte(`{"a":1,"b":2}`), dialect.Field{Key: "b", Raw: `3`}, dialect.Field{Key: "c", Raw: `4`}, dialect.Field{Key: "b", Raw: `5`}); err != nil || string(got) != `{"a":1,"b":5,"c":4}` {
+	if got, err := setFields([]byte(`{"a":1,"b":2}`), dialect.Field{Key: "b", Raw: `3`}, dialect.Field{Key: "c", Raw: `4`}, dialect.Field{Key: "b", Raw: `5`}); err != nil || string(got) != `{"a":1,"b":5,"c":4}` {
 		t.Errorf("%s, %v", got, err)
 	}
 	// Of two members of one name one is set; that it is not the one that is
 	// read is an error.
-	if got, err := set([]byte(`{"k":1,"k":2}`), dialect.Field{Key: "k", Raw: `3`}); err == nil && transcript.NewValue(got, 0).Get("k").Is("3") {
+	if got, err := setFields([]byte(`{"k":1,"k":2}`), dialect.Field{Key: "k", Raw: `3`}); err == nil && transcript.NewValue(got, 0).Get("k").Is("3") {
 		t.Errorf("duplicate keys: %s", got)
 	}
 }
@@ -128,30 +128,34 @@ func TestBytes(t *testing.T) {
 		i := int64(strings.Index(text, part))
 		return transcript.Span{Start: i, End: i + int64(len(part))}
 	}
+	doDropRecord := func(s transcript.Span) operation.Action { return &operation.DropRecord{At: s} }
+	doDropBytes := func(s transcript.Span) operation.Action { return &operation.DropBytes{At: s} }
+	doEscapeNewlines := func(s transcript.Span) operation.Action { return &operation.EscapeNewlines{At: s} }
+	doReplaceBytes := func(s transcript.Span) operation.Action { return &operation.ReplaceBytes{At: s} }
 	for _, c := range []struct {
 		name, text, part string
-		kind             operation.Kind
+		do               func(transcript.Span) operation.Action
 		want             string
 	}{
-		{"a line", "{1}\n{2}\n{3}\n", "{2}", operation.DropRecord, "{1}\n{3}\n"},
-		{"the last line", "{1}\n{2", "{2", operation.DropRecord, "{1}"},
-		{"the last line, ended", "{1}\n{2\n", "{2", operation.DropRecord, "{1}\n"},
-		{"the first line", "\ufeff{1}\r\n{2}\r\n", "{1}", operation.DropRecord, "\ufeff{2}\r\n"},
-		{"the only line", "{1", "{1", operation.DropRecord, ""},
-		{"a prefix", "{1\n{\"a{2}\n", "{\"a", operation.DropBytes, "{1\n{2}\n"},
-		{"NULs on a line", "{1}\n\x00\x00\n{2}\n", "\x00\x00", operation.DropBytes, "{1}\n{2}\n"},
-		{"NULs on a CRLF line", "{1}\r\n\x00\x00\r\n{2}\r\n", "\x00\x00", operation.DropBytes, "{1}\r\n{2}\r\n"},
-		{"NULs at the end", "{1}\n\x00\x00", "\x00\x00", operation.DropBytes, "{1}\n"},
-		{"a raw line feed", "{\"a\":\"x\ny\r\nz\",\n\"b\":1}", "{\"a\":\"x\ny\r\nz\",\n\"b\":1}", operation.EscapeNewline, "{\"a\":\"x\\ny\\r\\nz\",\n\"b\":1}"},
-		{"bytes that are no text", "{\"a\xff\":\"\xc3(é\xed\xa0\x80\"}", "{\"a\xff\":\"\xc3(é\xed\xa0\x80\"}", operation.ReplaceBytes, "{\"a\uFFFD\":\"\uFFFD(é\uFFFD\uFFFD\uFFFD\"}"},
-		{"halves", `{"a":"\ud83d\ude00\ud83d \ude00\\ud800\ud83d\ud83d\ude00"}`, `{"a":"\ud83d\ude00\ud83d \ude00\\ud800\ud83d\ud83d\ude00"}`, operation.ReplaceBytes, `{"a":"\ud83d\ude00\ufffd \ufffd\\ud800\ufffd\ud83d\ude00"}`},
+		{"a line", "{1}\n{2}\n{3}\n", "{2}", doDropRecord, "{1}\n{3}\n"},
+		{"the last line", "{1}\n{2", "{2", doDropRecord, "{1}"},
+		{"the last line, ended", "{1}\n{2\n", "{2", doDropRecord, "{1}\n"},
+		{"the first line", "\ufeff{1}\r\n{2}\r\n", "{1}", doDropRecord, "\ufeff{2}\r\n"},
+		{"the only line", "{1", "{1", doDropRecord, ""},
+		{"a prefix", "{1\n{\"a{2}\n", "{\"a", doDropBytes, "{1\n{2}\n"},
+		{"NULs on a line", "{1}\n\x00\x00\n{2}\n", "\x00\x00", doDropBytes, "{1}\n{2}\n"},
+		{"NULs on a CRLF line", "{1}\r\n\x00\x00\r\n{2}\r\n", "\x00\x00", doDropBytes, "{1}\r\n{2}\r\n"},
+		{"NULs at the end", "{1}\n\x00\x00", "\x00\x00", doDropBytes, "{1}\n"},
+		{"a raw line feed", "{\"a\":\"x\ny\r\nz\",\n\"b\":1}", "{\"a\":\"x\ny\r\nz\",\n\"b\":1}", doEscapeNewlines, "{\"a\":\"x\\ny\\r\\nz\",\n\"b\":1}"},
+		{"bytes that are no text", "{\"a\xff\":\"\xc3(é\xed\xa0\x80\"}", "{\"a\xff\":\"\xc3(é\xed\xa0\x80\"}", doReplaceBytes, "{\"a\uFFFD\":\"\uFFFD(é\uFFFD\uFFFD\uFFFD\"}"},
+		{"halves", `{"a":"\ud83d\ude00\ud83d \ude00\\ud800\ud83d\ud83d\ude00"}`, `{"a":"\ud83d\ude00\ud83d \ude00\\ud800\ud83d\ud83d\ude00"}`, doReplaceBytes, `{"a":"\ud83d\ude00\ufffd \ufffd\\ud800\ufffd\ud83d\ude00"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			edits, err := Bytes(transcript.FromBytes("t", []byte(c.text)), []*operation.Operation{{Kind: c.kind, Span: at(c.text, c.part)}})
-			if err != nil {
-				t.Fatal(err)
+			f, ok, err := Bytes(transcript.FromBytes("t", []byte(c.text)), &operation.Operation{Do: c.do(at(c.text, c.part))})
+			if err != nil || !ok {
+				t.Fatal(ok, err)
 			}
-			if got := apply(c.text, edits); got != c.want {
+			if got := apply(c.text, f.Edits); got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})

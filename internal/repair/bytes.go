@@ -2,6 +2,7 @@ package repair
 
 import (
 	"bytes"
+	"cmp"
 	"unicode/utf8"
 
 	"github.com/toolguard/toolguard/internal/edit"
@@ -10,37 +11,32 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// Bytes compiles operations on the bytes of records, in a source framed by
-// lines or not.
-func Bytes(src *transcript.Source, ops []*operation.Operation) ([]edit.Edit, error) {
+// Bytes returns the fix that an operation on the bytes of a record comes to, in a
+// source framed by lines or not; false where it is no such operation. What becomes
+// of content is not accounted for where the bytes are no JSON: such a fix is as
+// costly as its rule says.
+func Bytes(src *transcript.Source, op *operation.Operation) (f edit.Fix, ok bool, err error) {
 	w := &window{src: src}
-	lines := &list{src: w, lines: true}
-	var edits []edit.Edit
-	dropped := map[transcript.Span]bool{}
-	for _, op := range ops {
-		switch op.Kind {
-		case operation.DropRecord:
-			if !dropped[op.Span] {
-				dropped[op.Span] = true
-				lines.remove(op.Span)
-			}
-		case operation.DropBytes:
-			edits = append(edits, edit.Edit{Span: stripped(w, op.Span)})
-		case operation.EscapeNewline, operation.ReplaceBytes:
-			text, err := src.Bytes(op.Span)
-			if err != nil {
-				return nil, err
-			}
-			base := op.Span.Start
-			if op.Kind == operation.EscapeNewline {
-				edits = append(edits, escapeNewlines(text, base)...)
-			} else {
-				edits = append(edits, replaceBytes(text, base)...)
-			}
-		}
+	read := func(at transcript.Span, make func([]byte, int64) []edit.Edit) error {
+		text, err := src.Bytes(at)
+		f.Edits = make(text, at.Start)
+		return err
 	}
-	edits = append(edits, lines.compile()...)
-	return disjoint(edits), w.err
+	switch do := op.Do.(type) {
+	case *operation.DropRecord:
+		lines := &list{src: w, lines: true}
+		lines.remove(do.At)
+		f.Edits, f.Gone = lines.compile(), []transcript.Span{do.At}
+	case *operation.DropBytes:
+		f.Edits = []edit.Edit{{Span: stripped(w, do.At)}}
+	case *operation.EscapeNewlines:
+		err = read(do.At, escapeNewlines)
+	case *operation.ReplaceBytes:
+		err = read(do.At, replaceBytes)
+	default:
+		return f, false, nil
+	}
+	return f, len(f.Edits) > 0, cmp.Or(err, w.err)
 }
 
 // stripped widens a run of bytes that fills a line by its line end, so that no
@@ -160,37 +156,6 @@ func Canonical(text []byte) []byte {
 	if bytes.IndexByte(text, '\n') < 0 && bytes.IndexByte(text, '\r') < 0 && !bytes.Contains(text, []byte(`\u`)) && utf8.Valid(text) {
 		return text
 	}
-	text = splice(text, escapeNewlines(text, 0))
-	return splice(text, replaceBytes(text, 0))
-}
-
-// Payload returns the content of a result, such that it stays the same through
-// all repairs of its form: written as text, or wrapped in an object or a block.
-func Payload(text []byte) []byte {
-	v := transcript.NewValue(Canonical(text), 0)
-	of, keys := v, []string{"result"}
-	if elements(v) == 1 {
-		of, keys = v.First(), []string{"text", "json"}
-	}
-	for _, key := range keys {
-		if inner := of.Get(key); inner.Exists() && members(of) == 1 {
-			v = inner
-			break
-		}
-	}
-	return []byte(transcript.AsText(v))
-}
-
-// splice makes edits in a text.
-func splice(text []byte, edits []edit.Edit) []byte {
-	if len(edits) == 0 {
-		return text
-	}
-	var out []byte
-	at := int64(0)
-	for _, e := range edits {
-		out = append(append(out, text[at:e.Span.Start]...), e.Text...)
-		at = e.Span.End
-	}
-	return append(out, text[at:]...)
+	text = edit.Splice(text, 0, escapeNewlines(text, 0))
+	return edit.Splice(text, 0, replaceBytes(text, 0))
 }

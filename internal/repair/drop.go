@@ -2,107 +2,83 @@ package repair
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/toolguard/toolguard/internal/edit"
-
-	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 // takeBlock takes a block out of its message, which is removed when nothing is
 // left of it.
-func (p *Plan) takeBlock(b int32) bool {
-	blk := &p.Conv.Blocks[b]
+func (d *draft) takeBlock(b int32) bool {
+	blk := &d.Conv.Blocks[b]
 	m := blk.Message
-	if p.gone[m] {
+	if d.gone[m] {
 		return true
 	}
-	l := p.contents(m)
+	l := d.contents(m)
 	if l == nil {
 		return false
 	}
-	if p.blocks[m] == nil {
-		p.blocks[m] = map[int32]bool{}
-	}
-	if !p.blocks[m][b] {
-		p.blocks[m][b] = true
-		p.hulls[m] = p.hulls[m] || p.strip
+	if !d.blocks[m][b] {
+		d.take(b)
 		l.remove(blk.Span)
 	}
 	return true
 }
 
+// take notes that a block is taken out of its message.
+func (d *draft) take(b int32) {
+	m := d.Conv.Blocks[b].Message
+	if d.blocks[m] == nil {
+		d.blocks[m] = map[int32]bool{}
+	}
+	d.blocks[m][b] = true
+	d.taken = append(d.taken, d.Conv.Blocks[b].Span)
+}
+
 // prune removes the messages of which every block was taken out.
-func (p *Plan) prune() {
-	for m, taken := range p.blocks {
-		msg := &p.Conv.Messages[m]
+func (d *draft) prune() {
+	for m, taken := range d.blocks {
+		msg := &d.Conv.Messages[m]
 		left := false
 		for b := msg.BlockLo; b < msg.BlockHi; b++ {
-			left = left || !taken[b] && !(p.hulls[m] && p.Conv.Blocks[b].Kind == transcript.BlockReasoning)
+			left = left || !taken[b] && !(d.strip && d.Conv.Blocks[b].Kind == transcript.BlockReasoning)
 		}
-		l := p.contents(m)
-		if left || l == nil || len(l.inserts) > 0 {
-			continue
-		}
-		if !p.gone[m] && p.dropMessage(m) {
-			delete(p.lists, l.array.Start)
+		if l := d.contents(m); !left && l != nil && len(l.inserts) == 0 {
+			d.dropMessage(m)
 		}
 	}
 }
 
-func (p *Plan) dropMessage(m int32) bool {
-	if p.Log != nil {
-		p.gone[m] = true
-		keys := p.keys(m)
-		p.Log.dropped[p.standing(m)] = keys.Body.Get(keys.Content).Span()
+// dropMessage removes a message, false where it cannot be removed.
+func (d *draft) dropMessage(m int32) bool {
+	switch {
+	case d.gone[m]:
 		return true
+	case d.Log != nil:
+		return d.dropRecord(m)
 	}
-	h := p.holder(m)
+	h := d.holder(m)
 	if h == nil {
 		return false
 	}
-	if !p.gone[m] {
-		p.gone[m] = true
-		h.remove(p.Conv.Messages[m].Span())
-	}
+	d.gone[m] = true
+	d.taken = append(d.taken, d.Conv.Messages[m].Span())
+	h.remove(d.Conv.Messages[m].Span())
 	return true
 }
 
-// says reports whether a message holds anything besides its content and calls
-// that could be worth keeping: a text, a list or an object under a name that is
-// not mere book-keeping.
-func (p *Plan) says(m int32) bool {
-	keys := p.keys(m)
-	for k, v := range keys.Body.Members() {
-		if slices.ContainsFunc(keys.Calls, k.Is) {
-			continue
-		}
-		switch k.Str() {
-		case "role", keys.Content, "id", "type", "name", "model", "status", "usage", "finish_reason", "stop_reason", "stop_sequence",
-			"timestamp", "created", "created_at", "ts":
-			continue
-		}
-		if v.Kind() == transcript.String && len(v.Raw()) > 2 || v.First().Exists() {
-			return true
-		}
-		for range v.Members() {
-			return true
-		}
-	}
-	return false
-}
-
 // dropBlock removes a block, or the message or item that it is.
-func (p *Plan) dropBlock(b int32) bool {
-	blk := &p.Conv.Blocks[b]
-	if blk.Span == p.Conv.Messages[blk.Message].Span() {
-		return p.alone(blk.Message) && p.dropMessage(blk.Message)
+func (d *draft) dropBlock(b int32) bool {
+	blk := &d.Conv.Blocks[b]
+	if blk.Span == d.Conv.Messages[blk.Message].Span() {
+		return d.alone(blk.Message) && d.dropMessage(blk.Message)
 	}
-	if blk.Kind == transcript.BlockResult && p.mixed(blk.Message) {
+	if blk.Kind == transcript.BlockResult && d.mixed(blk.Message) {
 		return false // what is left would pass for a result
 	}
-	return p.takeBlock(b)
+	return d.takeBlock(b)
 }
 
 // mixed reports whether a message of the tool's role holds something besides
@@ -135,59 +111,69 @@ func (p *Plan) results(m int32) (n int) {
 	return n
 }
 
+// copyOf notes that what is taken out is an exact copy of what a message holds,
+// which stays.
+func (d *draft) copyOf(m int32) {
+	if d.Log != nil {
+		d.stays = append(d.stays, d.Log.recordAt(d.Conv.Messages[m].Span().Start))
+	} else {
+		d.stays = append(d.stays, d.Conv.Messages[m].Span())
+	}
+}
+
+// dropCalls removes calls, all or none, with what answers them unless that stays.
+// Reasoning that led to nothing else goes along if strip is set.
+func (d *draft) dropCalls(calls []int32, answers, strip bool) bool {
+	for _, c := range calls {
+		if !d.callRemovable(c) {
+			return false
+		}
+	}
+	d.strip = strip
+	for _, c := range calls {
+		if !d.dropCall(c) || answers && !d.each(d.answers[c], d.dropResult) && len(d.answers[c]) > 0 {
+			return false
+		}
+	}
+	return len(calls) > 0
+}
+
 // dropCall removes a call from its message, the list that becomes empty with
 // it, and the message of which nothing is left.
-func (p *Plan) dropCall(c int32) {
-	call := &p.Conv.Calls[c]
-	keys := p.keys(call.Message)
-	blk := p.Conv.Blocks[call.Block]
-	msg := &p.Conv.Messages[call.Message]
-	switch {
-	case blk.Span == msg.Span(): // an item
-		p.dropMessage(call.Message)
+func (d *draft) dropCall(c int32) bool {
+	call := &d.Conv.Calls[c]
+	m := call.Message
+	keys := d.keys(m)
+	blk := d.Conv.Blocks[call.Block]
+	if blk.Span == d.Conv.Messages[m].Span() { // an item
 		// Reasoning that led to nothing else goes with it.
-		for k := call.Message - 1; p.strip && k >= 0; k-- {
-			m := &p.Conv.Messages[k]
-			if m.BlockLo == m.BlockHi || p.Conv.Blocks[m.BlockLo].Kind != transcript.BlockReasoning || p.followed(call.Message) {
-				break
-			}
-			p.dropMessage(k)
+		for k := m - 1; d.strip && k >= 0 && d.reasons(k) && !d.followed(m); k-- {
+			d.dropMessage(k)
 		}
-		return
-	case len(keys.Calls) == 0:
-		p.dropCopies(c)
-		p.takeBlock(call.Block)
-		return
+		return d.dropMessage(m)
+	}
+	d.dropCopies(c)
+	if len(keys.Calls) == 0 {
+		return d.takeBlock(call.Block)
 	}
 	v := keys.Body
-	calls := p.callList(call.Message, blk.Span)
-	p.dropCopies(c)
+	calls := d.callList(m, blk.Span)
+	d.take(call.Block)
+	if d.hollow(m) {
+		return d.dropMessage(m)
+	}
 	if calls.Kind() != transcript.Array || !calls.Span().Contains(blk.Span) {
-		// A single call outside of a list: the member goes.
-		if p.hollow(call.Message, map[int32]bool{call.Block: true}) {
-			p.dropMessage(call.Message)
-			return
-		}
-		p.removeMember(v, blk.Span)
-		return
+		d.removeMember(v, blk.Span, false) // a single call outside of a list
+	} else {
+		d.dropElement(v, calls, blk.Span, keys.KeepCalls)
 	}
-	if p.blocks[call.Message] == nil {
-		p.blocks[call.Message] = map[int32]bool{}
-	}
-	taken := p.blocks[call.Message]
-	taken[call.Block] = true
-	left := 0
-	for b := msg.BlockLo; b < msg.BlockHi; b++ {
-		if p.Conv.Blocks[b].Kind == transcript.BlockCall && !taken[b] {
-			left++
-		}
-	}
-	if left == 0 && p.hollow(call.Message, taken) {
-		delete(p.lists, calls.Span().Start)
-		p.dropMessage(call.Message)
-		return
-	}
-	p.dropElement(v, calls, blk.Span, keys.KeepCalls)
+	return true
+}
+
+// reasons reports whether a message is an item of reasoning.
+func (p *Plan) reasons(m int32) bool {
+	msg := &p.Conv.Messages[m]
+	return msg.BlockLo < msg.BlockHi && p.Conv.Blocks[msg.BlockLo].Kind == transcript.BlockReasoning
 }
 
 // callList returns the list of calls of a message in which a block stands.
@@ -204,23 +190,23 @@ func (p *Plan) callList(m int32, block transcript.Span) transcript.Value {
 
 // dropElement takes an element out of a list, and the list out of its object
 // when nothing is left in it, unless it is to be kept.
-func (p *Plan) dropElement(object, list transcript.Value, element transcript.Span, keep bool) {
-	l := p.list(list.Span().Start, list.Span())
+func (d *draft) dropElement(object, list transcript.Value, element transcript.Span, keep bool) {
+	l := d.list(list.Span().Start, list.Span())
 	l.remove(element)
 	n := 0
 	for range list.Elements() {
 		n++
 	}
 	if !keep && n == len(l.removed) {
-		delete(p.lists, list.Span().Start)
-		p.removeMember(object, list.Span())
+		delete(d.lists, list.Span().Start)
+		d.removeMember(object, list.Span(), false)
 	}
 }
 
 // dropCopies removes what repeats a call in its message.
-func (p *Plan) dropCopies(c int32) {
-	keys := p.keys(p.Conv.Calls[c].Message)
-	for _, cp := range p.copiesOf(c) {
+func (d *draft) dropCopies(c int32) {
+	keys := d.keys(d.Conv.Calls[c].Message)
+	for _, cp := range d.copiesOf(c) {
 		if cp.List.IsZero() {
 			continue // it goes with the call
 		}
@@ -230,126 +216,52 @@ func (p *Plan) dropCopies(c int32) {
 				owner = v
 			}
 		}
+		d.taken = append(d.taken, cp.Block)
 		// A list outside of what the message says stays, though nothing is in it.
 		keep := keys.Body.Get(keys.Content).Span() == cp.List || !keys.Body.Span().Contains(cp.List)
-		p.dropElement(owner, p.at(cp.List), cp.Block, keep)
+		d.dropElement(owner, d.at(cp.List), cp.Block, keep)
 	}
-}
-
-// dropCalls removes the calls of an operation with their results, all or none.
-func (p *Plan) dropCalls(op *operation.Operation) bool {
-	for _, c := range op.Calls {
-		if !p.callRemovable(c) {
-			return false
-		}
-	}
-	answers := p.Answers(op)
-	if !p.removable(answers) {
-		return false
-	}
-	p.strip = op.Class == operation.Unsafe
-	for _, c := range op.Calls {
-		p.dropCall(c)
-	}
-	p.strip = false
-	return p.dropResults(answers)
 }
 
 // dropResults removes results, all or none.
-func (p *Plan) dropResults(results []int32) bool {
-	if !p.removable(results) {
-		return false
-	}
-	for _, r := range results {
-		p.dropBlock(p.Conv.Results[r].Block)
-	}
-	return true
-}
+func (d *draft) dropResults(results []int32) bool { return d.each(results, d.dropResult) }
 
-// removable reports whether results can be removed.
-func (p *Plan) removable(results []int32) bool {
-	for _, r := range results {
-		blk := &p.Conv.Blocks[p.Conv.Results[r].Block]
-		if blk.Span == p.Conv.Messages[blk.Message].Span() {
-			if !p.alone(blk.Message) || !p.held(blk.Message) {
-				return false
-			}
-		} else if p.contents(blk.Message) == nil {
-			return false
-		}
-	}
-	return true
-}
+// dropResult removes a result, false where it cannot be removed.
+func (d *draft) dropResult(r int32) bool { return d.dropBlock(d.Conv.Results[r].Block) }
 
 // callRemovable reports whether a call can be removed.
 func (p *Plan) callRemovable(c int32) bool {
 	call := &p.Conv.Calls[c]
 	blk := &p.Conv.Blocks[call.Block]
-	switch {
-	case p.foreign(call.Message):
+	if p.foreign(call.Message) {
 		return false
-	case blk.Span == p.Conv.Messages[call.Message].Span():
-		return p.held(call.Message)
-	case len(p.keys(call.Message).Calls) == 0:
-		return p.contents(call.Message) != nil
+	}
+	if blk.Span == p.Conv.Messages[call.Message].Span() || len(p.keys(call.Message).Calls) == 0 {
+		return true
 	}
 	calls := p.callList(call.Message, blk.Span)
 	return calls.Kind() != transcript.Object || !calls.Span().Contains(blk.Span) // a map of calls is left alone
 }
 
-// held reports whether a message can be removed from what it stands in.
-func (p *Plan) held(m int32) bool { return p.Log != nil || p.holder(m) != nil }
-
-// Answers returns the results that go with the calls of an operation: those it
-// names, and those that answer the calls.
-func (p *Plan) Answers(op *operation.Operation) []int32 {
-	out := slices.Clone(op.Results)
-	for _, c := range op.Calls {
-		for _, r := range p.answersOf(c) {
-			if !slices.Contains(op.Results, r) {
-				out = append(out, r)
-			}
-		}
-	}
-	return out
-}
-
-// answersOf returns the results of a call: what answers it, and repeats of that.
-func (p *Plan) answersOf(c int32) []int32 {
-	if p.answers == nil {
-		p.answers = map[int32][]int32{}
-		for r, x := range p.Pairing.Results {
-			if x.Call >= 0 {
-				p.answers[x.Call] = append(p.answers[x.Call], int32(r))
-			}
-		}
-	}
-	return p.answers[c]
-}
-
 // behind reports whether the results of a call stand behind it, so that order
 // tells which they are.
 func (p *Plan) behind(c int32) bool {
-	for _, r := range p.answersOf(c) {
-		if p.Conv.Results[r].Block < p.Conv.Calls[c].Block {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(p.answers[c], func(r int32) bool { return p.Conv.Results[r].Block < p.Conv.Calls[c].Block })
 }
 
 // followed reports whether an item of the model comes right behind an item.
-func (p *Plan) followed(m int32) bool {
+func (d *draft) followed(m int32) bool {
 	n := m + 1
-	return int(n) < len(p.Conv.Messages) && p.Conv.Messages[n].Role == transcript.RoleAssistant && !p.gone[n]
+	return int(n) < len(d.Conv.Messages) && d.Conv.Messages[n].Role == transcript.RoleAssistant && !d.gone[n]
 }
 
-// hollow reports whether nothing is left of a message once blocks are taken.
-func (p *Plan) hollow(m int32, taken map[int32]bool) bool {
-	msg := &p.Conv.Messages[m]
+// hollow reports whether nothing is left of a message but for the blocks that are
+// taken out.
+func (d *draft) hollow(m int32) bool {
+	msg := &d.Conv.Messages[m]
 	for b := msg.BlockLo; b < msg.BlockHi; b++ {
-		blk := &p.Conv.Blocks[b]
-		if !taken[b] && !(p.strip && blk.Kind == transcript.BlockReasoning) && (blk.Kind != transcript.BlockText || len(p.text(blk.Span)) > 2) {
+		blk := &d.Conv.Blocks[b]
+		if !d.blocks[m][b] && !(d.strip && blk.Kind == transcript.BlockReasoning) && (blk.Kind != transcript.BlockText || len(d.text(blk.Span)) > 2) {
 			return false
 		}
 	}
@@ -357,65 +269,22 @@ func (p *Plan) hollow(m int32, taken map[int32]bool) bool {
 }
 
 // dropTurn removes a turn with all its results.
-func (p *Plan) dropTurn(turn int32) bool {
-	var messages, results []int32
-	for m := range p.Conv.Messages {
-		if p.Conv.Messages[m].Turn == turn {
-			messages = append(messages, int32(m))
-			if !p.held(int32(m)) {
-				return false
-			}
+func (d *draft) dropTurn(turn int32) bool {
+	for m := range d.Conv.Messages {
+		if d.Conv.Messages[m].Turn == turn && !d.dropMessage(int32(m)) {
+			return false
 		}
 	}
-	for i, x := range p.Pairing.Calls {
-		if p.Conv.Messages[p.Conv.Calls[i].Message].Turn == turn && x.Result >= 0 {
-			results = append(results, x.Result)
+	for c := range d.Conv.Calls {
+		if r := d.Pairing.Calls[c].Result; d.turn(int32(c)) == turn && r >= 0 && d.Pairing.Results[r].Fate == pairing.Answers && !d.dropResult(r) {
+			return false
 		}
-	}
-	if !p.removable(results) {
-		return false
-	}
-	for _, m := range messages {
-		p.dropMessage(m)
-	}
-	return p.dropResults(results)
-}
-
-// textResult keeps the payload of a result as text.
-func (p *Plan) textResult(r int32) bool {
-	res := &p.Conv.Results[r]
-	if p.foreign(res.Message) {
-		return false
-	}
-	raw := `""`
-	if !res.Payload.IsZero() {
-		raw = string(p.text(res.Payload))
-	}
-	if !strings.HasPrefix(raw, `"`) {
-		raw = transcript.Quote(raw)
-	}
-	blk := p.Conv.Blocks[res.Block]
-	if !p.blockwise() && !p.alone(res.Message) {
-		return false
-	}
-	fields := p.driver.WriteText(p.at(blk.Span), raw)
-	if fields == nil {
-		return false
-	}
-	text, err := build(fields)
-	if err != nil {
-		p.err = err
-		return false
-	}
-	p.set(blk.Span, string(render(text, styleOf(p.at(blk.Span)), 0)))
-	if p.texts[res.Message]++; p.Log != nil && p.texts[res.Message] == p.results(res.Message) {
-		p.Log.texted = append(p.Log.texted, p.standing(res.Message))
 	}
 	return true
 }
 
 // cutMembers cuts the members with these keys out of an object.
-func cutMembers(v transcript.Value, keys ...string) (edits []edit.Edit) {
+func cutMembers(v transcript.Value, cut func(key transcript.Value) bool) (edits []edit.Edit) {
 	end := int64(-1) // of the member before, if one stays before
 	open := int64(-1)
 	for k, member := range v.Members() {
@@ -424,7 +293,7 @@ func cutMembers(v transcript.Value, keys ...string) (edits []edit.Edit) {
 			open = -1
 		}
 		switch {
-		case !slices.ContainsFunc(keys, func(key string) bool { return key != "" && k.Is(key) }):
+		case !cut(k):
 			end = member.Span().End
 		case end >= 0:
 			edits = append(edits, edit.Edit{Span: transcript.Span{Start: end, End: member.Span().End}})
@@ -439,8 +308,9 @@ func cutMembers(v transcript.Value, keys ...string) (edits []edit.Edit) {
 	return edits
 }
 
-// removeMember cuts the member whose value stands at a span, and one comma.
-func (p *Plan) removeMember(v transcript.Value, val transcript.Span) {
+// removeMember cuts the member whose value stands at a span, and one comma. It is
+// plain where it holds no recorded content.
+func (d *draft) removeMember(v transcript.Value, val transcript.Span, plain bool) {
 	prev := int64(-1)
 	found := false
 	var cut transcript.Span
@@ -462,6 +332,6 @@ func (p *Plan) removeMember(v transcript.Value, val transcript.Span) {
 		prev = member.Span().End
 	}
 	if found {
-		p.sets = append(p.sets, edit.Edit{Span: cut})
+		d.sets = append(d.sets, set{Edit: edit.Edit{Span: cut}, plain: plain})
 	}
 }

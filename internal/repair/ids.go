@@ -11,73 +11,184 @@ import (
 	"unicode/utf8"
 
 	"github.com/toolguard/toolguard/internal/edit"
-
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// rename gives calls and results another id.
-func (p *Plan) rename(op *operation.Operation) bool {
-	if len(op.Calls) == 0 && len(op.Results) == 0 {
-		return false
+// names are the ids that operations on a conversation make up. They are settled for
+// all of it at once, so that no two operations make up the same one, whichever of
+// them are carried out.
+type names struct {
+	uses map[string]uses   // by id, as it is written
+	fit  map[string]string // by id, as it is written: what every use of it becomes
+	own  map[int32]string  // by call: an id that no other has
+	used map[string]int    // how many calls and results have an id
+	next map[string]int    // by id that is wanted: the last number that made another of it
+}
+
+// uses are the calls and results of one id.
+type uses struct{ calls, results []int32 }
+
+// made returns the ids that operations make up.
+func (p *Plan) made() *names {
+	if p.names != nil {
+		return p.names
 	}
-	for _, c := range op.Calls {
-		if p.minted[c] {
-			return false // it gets an id first
+	c := p.Conv
+	n := &names{uses: map[string]uses{}, fit: map[string]string{}, own: map[int32]string{}, used: map[string]int{}, next: map[string]int{}}
+	p.names = n
+	for i := range c.Calls {
+		u := n.uses[c.Calls[i].ID.Raw]
+		u.calls = append(u.calls, int32(i))
+		n.uses[c.Calls[i].ID.Raw] = u
+		n.used[pairing.Key(c.Calls[i].ID)]++
+	}
+	for i := range c.Results {
+		u := n.uses[c.Results[i].ID.Raw]
+		u.results = append(u.results, int32(i))
+		n.uses[c.Results[i].ID.Raw] = u
+		n.used[pairing.Key(c.Results[i].ID)]++
+	}
+	// In the order in which they come, each id once.
+	settle := func(t transcript.Token, server bool, partner int32) {
+		if _, done := n.fit[t.Raw]; done || pairing.Key(t) == "" {
+			return
+		}
+		if fits := p.proper(t, server); fits != t.Text() || !t.IsString() {
+			n.fit[t.Raw] = p.fresh(fits, partner)
+		} else {
+			n.fit[t.Raw] = ""
 		}
 	}
+	for i := range c.Calls {
+		settle(c.Calls[i].ID, c.Calls[i].Server, p.Pairing.Calls[i].Result)
+	}
+	for i := range c.Results {
+		settle(c.Results[i].ID, c.Results[i].Server, -1)
+	}
+	// Of several calls of one id the later ones first: the first one keeps it.
+	var firsts []int32
+	seen := map[string]bool{}
+	for i := range c.Calls {
+		t := p.idOf(int32(i))
+		switch key := pairing.Key(t); {
+		case key == "":
+			call := &c.Calls[i]
+			h := fnv.New64a()
+			fmt.Fprintf(h, "%d/%d/%s", c.Index, i, call.Name.Text())
+			minted := fmt.Sprintf("call_%012x", h.Sum64()&(1<<48-1))
+			n.own[int32(i)] = p.fresh(p.fit(minted, minted), -1)
+		case !seen[key]:
+			seen[key] = true
+			firsts = append(firsts, int32(i))
+		default:
+			n.own[int32(i)] = p.fresh(p.proper(t, false), -1)
+		}
+	}
+	for _, c := range firsts {
+		if t := p.idOf(c); n.used[pairing.Key(t)] > 1 {
+			n.own[c] = p.fresh(p.proper(t, false), -1)
+		}
+	}
+	return n
+}
+
+// idOf returns the id of a call or, where it has none, of its result.
+func (p *Plan) idOf(c int32) transcript.Token {
+	id := p.Conv.Calls[c].ID
+	if r := p.Pairing.Calls[c].Result; r >= 0 && pairing.Key(id) == "" {
+		id = p.Conv.Results[r].ID
+	}
+	return id
+}
+
+// fresh returns an id that no call or result of the conversation has, but for
+// one result, and that was not made up before.
+func (p *Plan) fresh(id string, partner int32) string {
+	n := p.names
+	own := ""
+	if partner >= 0 {
+		own = pairing.Key(p.Conv.Results[partner].ID)
+	}
+	used := func(id string) bool {
+		k := n.used[id]
+		if id == own {
+			k--
+		}
+		return k > 0
+	}
+	sep := "-"
+	if !p.Profile.IDChars.Allows(sep) {
+		sep = ""
+	}
+	out := id
+	if used(out) {
+		// Many may want the same one: it is not looked for from the start.
+		k := max(2, n.next[id])
+		for ; ; k++ {
+			numbered := id + sep + strconv.Itoa(k)
+			if out = p.fit(numbered, numbered); !used(out) {
+				break
+			}
+		}
+		n.next[id] = k
+	}
+	n.used[out] += 2 // also where one result has it
+	return out
+}
+
+// renamePairs gives calls, and what answers them, ids of their own.
+func (d *draft) renamePairs(calls []int32) bool {
+	did := false
+	for _, c := range calls {
+		own := d.made().own[c]
+		if own == "" || !d.behind(c) {
+			continue
+		}
+		did = true
+		d.setCallID(c, transcript.Quote(own))
+		for _, r := range d.answers[c] {
+			d.setPlain(d.Conv.Results[r].ID.Span, transcript.Quote(own))
+		}
+	}
+	return did
+}
+
+// renameAll gives every use of an id, as it is written, the one that fits. A partner
+// whose id is what this one becomes is no obstacle.
+func (d *draft) renameAll(do *operation.RenameID) bool {
 	var old transcript.Token
-	if len(op.Calls) > 0 {
-		old = p.Conv.Calls[op.Calls[0]].ID
+	server := false
+	if do.Call >= 0 {
+		old, server = d.Conv.Calls[do.Call].ID, d.Conv.Calls[do.Call].Server
 	} else {
-		old = p.Conv.Results[op.Results[0]].ID
+		old = d.Conv.Results[do.Result].ID
 	}
-	if !op.All {
-		done := false
-		for _, c := range op.Calls {
-			if !p.behind(c) {
-				continue
-			}
-			done = true
-			id := transcript.Quote(p.fresh(p.proper(p.Conv.Calls[c].ID, false), -1))
-			p.setCallID(c, id)
-			for _, r := range p.answersOf(c) {
-				p.set(p.Conv.Results[r].ID.Span, id)
-			}
-		}
-		return done
-	}
-	// Every use of the id, as written, becomes one new id. A partner whose id
-	// is what this one becomes is no obstacle.
-	partner := int32(-1)
-	if len(op.Calls) > 0 {
-		partner = p.Pairing.Calls[op.Calls[0]].Result
-	}
-	server := len(op.Calls) > 0 && p.Conv.Calls[op.Calls[0]].Server
-	fits := p.proper(old, server)
-	if pairing.Key(old) != "" && fits == old.Text() && old.IsString() {
+	id := d.made().fit[old.Raw]
+	if id == "" {
 		return false
 	}
-	id := p.fresh(fits, partner)
-	if p.Log != nil {
-		p.Log.rename[old.Raw] = transcript.Quote(id)
-	}
-	all := p.usesOf(old.Raw)
+	raw := transcript.Quote(id)
+	all := d.made().uses[old.Raw]
 	for _, i := range all.calls {
-		if p.Conv.Calls[i].Server == server {
-			p.setCallID(i, transcript.Quote(id))
-			if r := p.Pairing.Calls[i].Result; r >= 0 && p.Conv.Results[r].ID.Raw != old.Raw {
-				if key := pairing.Key(p.Conv.Results[r].ID); key != id && key != "" {
-					p.set(p.Conv.Results[r].ID.Span, transcript.Quote(id))
-				}
+		if d.Conv.Calls[i].Server != server {
+			continue
+		}
+		d.setCallID(i, raw)
+		if r := d.Pairing.Calls[i].Result; r >= 0 && d.Conv.Results[r].ID.Raw != old.Raw {
+			if key := pairing.Key(d.Conv.Results[r].ID); key != id && key != "" {
+				d.setPlain(d.Conv.Results[r].ID.Span, raw)
 			}
 		}
 	}
 	for _, i := range all.results {
-		if r := &p.Conv.Results[i]; r.Server == server {
-			p.set(r.ID.Span, transcript.Quote(id))
+		if r := &d.Conv.Results[i]; r.Server == server {
+			d.setPlain(r.ID.Span, raw)
 		}
+	}
+	if d.Log != nil {
+		d.log().renames(old.Raw, raw)
 	}
 	return true
 }
@@ -130,128 +241,55 @@ func digits(of string, n int) string {
 	return text[len(text)-n:]
 }
 
-// fresh returns an id that no call or result of the conversation has, but for
-// one result.
-func (p *Plan) fresh(id string, partner int32) string {
-	own := ""
-	if partner >= 0 {
-		own = pairing.Key(p.Conv.Results[partner].ID)
-	}
-	used := func(id string) bool {
-		n := p.taken[id]
-		if id == own {
-			n--
-		}
-		return n > 0 || p.fresher[id]
-	}
-	sep := "-"
-	if !p.Profile.IDChars.Allows(sep) {
-		sep = ""
-	}
-	out := id
-	if used(out) {
-		// Many may want the same one: it is not looked for from the start.
-		n := max(2, p.free[id], p.next[id])
-		for ; ; n++ {
-			numbered := id + sep + strconv.Itoa(n)
-			if out = p.fit(numbered, numbered); !used(out) {
-				break
-			}
-		}
-		if p.next == nil {
-			p.next = map[string]int{}
-		}
-		if p.free == nil {
-			p.free = map[string]int{}
-		}
-		if p.next[id] == 0 {
-			p.free[id] = n
-		}
-		p.next[id] = n
-	}
-	if p.fresher == nil {
-		p.fresher = map[string]bool{}
-	}
-	p.fresher[out] = true
-	return out
-}
-
-// usesOf returns the calls and results that have an id, as it is written.
-func (p *Plan) usesOf(raw string) uses {
-	if p.uses == nil {
-		p.uses = map[string]uses{}
-		for i := range p.Conv.Calls {
-			u := p.uses[p.Conv.Calls[i].ID.Raw]
-			u.calls = append(u.calls, int32(i))
-			p.uses[p.Conv.Calls[i].ID.Raw] = u
-		}
-		for i := range p.Conv.Results {
-			u := p.uses[p.Conv.Results[i].ID.Raw]
-			u.results = append(u.results, int32(i))
-			p.uses[p.Conv.Results[i].ID.Raw] = u
-		}
-	}
-	return p.uses[raw]
-}
-
-// uses are the calls and results of one id.
-type uses struct{ calls, results []int32 }
-
 // mint gives calls and their results an id where there is none.
-func (p *Plan) mint(op *operation.Operation) bool {
+func (d *draft) mint(do *operation.MintIDs) bool {
 	did := false
-	for _, c := range op.Calls {
-		if p.minted[c] || !p.behind(c) {
+	for i, c := range do.Calls {
+		if !d.behind(c) {
 			continue
 		}
-		did, p.minted[c] = true, true
-		call := &p.Conv.Calls[c]
-		res := p.Pairing.Calls[c].Result
+		did = true
+		call := &d.Conv.Calls[c]
+		results := d.answers[c]
+		if i < len(do.Results) && do.Results[i] >= 0 && !slices.Contains(results, do.Results[i]) {
+			results = append(slices.Clone(results), do.Results[i])
+		}
 		// One side may have an id already: the other gets it as it is written,
 		// unless others of the conversation have it too.
-		id := call.ID
-		if res >= 0 && pairing.Key(id) == "" {
-			id = p.Conv.Results[res].ID
-		}
+		id := d.idOf(c)
 		raw := id.Raw
-		switch n := p.taken[pairing.Key(id)]; {
-		case pairing.Key(id) == "":
-			h := fnv.New64a()
-			fmt.Fprintf(h, "%d/%d/%s", p.Conv.Index, c, call.Name.Text())
-			minted := fmt.Sprintf("call_%012x", h.Sum64()&(1<<48-1))
-			raw = transcript.Quote(p.fresh(p.fit(minted, minted), -1))
-		case n > 1:
-			raw = transcript.Quote(p.fresh(id.Text(), -1))
+		if n := d.made().uses[id.Raw]; pairing.Key(id) == "" || len(n.calls)+len(n.results) > 1 {
+			raw = transcript.Quote(d.made().own[c])
 		}
 		if call.ID.Raw != raw {
-			p.setCallID(c, raw)
+			d.setCallID(c, raw)
 		}
-		for _, r := range p.answersOf(c) {
-			if res := &p.Conv.Results[r]; res.ID.Raw != raw && p.Conv.Combined(r) < 0 {
-				p.setToken(res.ID, p.keys(res.Message).ResultID, raw)
+		for _, r := range results {
+			if res := &d.Conv.Results[r]; res.ID.Raw != raw && d.Conv.Combined(r) < 0 {
+				d.setToken(res.ID, d.keys(res.Message).ResultID, raw)
 			}
 		}
 	}
 	return did
 }
 
-// setCallID gives a call, and every copy of it, an id.
-func (p *Plan) setCallID(c int32, raw string) {
-	call := &p.Conv.Calls[c]
-	p.setToken(call.ID, p.keys(call.Message).ID, raw)
-	for _, cp := range p.copiesOf(c) {
-		p.setToken(cp.ID, cp.IDKey, raw)
+// relink makes a result answer a call, which has an id.
+func (d *draft) relink(r, c int32) bool {
+	call, res := &d.Conv.Calls[c], &d.Conv.Results[r]
+	if pairing.Key(call.ID) == "" {
+		return false // it gets one first
 	}
+	d.reading(call.Block)
+	d.setToken(res.ID, d.keys(res.Message).ResultID, call.ID.Raw)
+	return true
 }
 
-// setCopies writes the name that an operation gives a call into its copies.
-func (p *Plan) setCopies(op *operation.Operation) {
-	for _, c := range op.Calls {
-		for _, cp := range p.copiesOf(c) {
-			if name := p.Conv.Calls[c].Name; op.Span == name.Span && cp.Name.Raw == name.Raw {
-				p.set(cp.Name.Span, op.Text)
-			}
-		}
+// setCallID gives a call, and every copy of it, an id.
+func (d *draft) setCallID(c int32, raw string) {
+	call := &d.Conv.Calls[c]
+	d.setToken(call.ID, d.keys(call.Message).ID, raw)
+	for _, cp := range d.copiesOf(c) {
+		d.setToken(cp.ID, cp.IDKey, raw)
 	}
 }
 
@@ -270,14 +308,11 @@ func (p *Plan) copiesOf(c int32) []transcript.Copy {
 	return out
 }
 
-// setToken writes a member: in its place, or as the first one of the element
-// that should have it.
-func (p *Plan) setToken(t transcript.Token, key, raw string) {
-	if t.Present() {
-		p.set(t.Span, raw)
-		return
-	}
-	v := p.at(t.Span)
+// setToken writes an id.
+func (d *draft) setToken(t transcript.Token, key, raw string) { d.setMember(t, key, raw, true) }
+
+// addFirst returns the edit that adds a member to an object, as its first one.
+func (d *draft) addFirst(v transcript.Value, key, raw string) edit.Edit {
 	st := styleOf(v)
 	var first, second, end int64
 	n := 0
@@ -290,14 +325,13 @@ func (p *Plan) setToken(t transcript.Token, key, raw string) {
 		}
 		n++
 	}
-	if n == 0 && first == 0 {
-		return
+	if n == 0 && first == 0 { // nothing tells a layout
+		at := v.Span().Start + 1
+		return edit.Edit{Span: transcript.Span{Start: at, End: at}, Text: []byte(transcript.Quote(key) + ":" + raw)}
 	}
 	sep := st.comma
 	if second > 0 {
-		sep = p.src.text(end, second)
+		sep = d.src.text(end, second)
 	}
-	p.sets = append(p.sets, edit.Edit{
-		Span: transcript.Span{Start: first, End: first}, Text: []byte(transcript.Quote(key) + st.colon + raw + sep),
-	})
+	return edit.Edit{Span: transcript.Span{Start: first, End: first}, Text: []byte(transcript.Quote(key) + st.colon + raw + sep)}
 }

@@ -61,9 +61,9 @@ func TestFreshIDs(t *testing.T) {
 	for _, prof := range profile.All() {
 		var first []string
 		for range 2 {
-			p := &Plan{Profile: prof, taken: map[string]int{}}
+			p := &Plan{Profile: prof, names: &names{used: map[string]int{}, next: map[string]int{}}}
 			for _, id := range ids {
-				p.taken[id]++
+				p.names.used[id]++
 			}
 			seen := map[string]string{}
 			var all []string

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -13,40 +14,87 @@ import (
 // A layout is what is to become of the results of one turn: all operations on
 // it are laid out together, results in call order.
 type layout struct {
-	plan    *Plan
+	*draft
 	turn    int32
-	insert  []int32 // calls that get a placeholder
-	move    []int32 // results that come here
-	first   bool    // results go before all else in their message
-	inOrder bool    // results that are here already are put in call order too
+	insert  []int32        // calls that get a placeholder
+	move    []int32        // results that come here
+	comes   map[int32]bool // the same
+	first   bool           // results go before all else in their message
+	inOrder bool           // results that are here already are put in call order too
+	whole   bool           // messages of nothing but results come as they are
 }
 
 // An entry is one result of the turn, there already or new.
 type entry struct {
-	call int32 // -1 for a result that answers none of the turn's calls
+	call int32 // of the turn that it answers, -1 for none
 	span transcript.Span
-	text []byte // of a new one
-	msg  int32
+	text []byte // of one that is written anew
+	msg  int32  // that it comes from, -1 for a placeholder
 }
 
-func (l *layout) lay() {
-	if l.plan.Log != nil {
-		l.plan.Log.lay(l.plan, l)
-		return
+// take adds an operation to the layout, or reports that it cannot be carried out.
+func (l *layout) take(op *operation.Operation) bool {
+	switch do := op.Do.(type) {
+	case *operation.InsertResults:
+		for _, c := range do.Calls {
+			if !l.foreign(l.Conv.Calls[c].Message) {
+				l.insert = append(l.insert, c)
+				l.reading(l.Conv.Calls[c].Block)
+			}
+		}
+		return len(l.insert) > 0
+	case *operation.MoveResults:
+		return l.bring(do.Results)
+	case *operation.MergeResults:
+		return l.bring(do.Results)
+	case *operation.MoveBlock:
+		r := l.Conv.Blocks[do.Block].Ref
+		return l.Pairing.Results[r].Fate == pairing.Answers && l.bring([]int32{r})
+	case *operation.ReorderResults:
+		l.first, l.inOrder = true, l.inOrder || do.InOrder
+		return l.Log == nil
 	}
-	if l.plan.blockwise() {
-		l.layBlocks()
-	} else {
-		l.layElements()
+	return false
+}
+
+// bring has results come to the turn, all or none.
+func (l *layout) bring(results []int32) bool {
+	for _, r := range results {
+		if !l.movable(r) {
+			return false
+		}
+		if !l.comes[r] {
+			l.come(r)
+			l.reading(l.Conv.Calls[l.Pairing.Results[r].Call].Block)
+		}
 	}
+	return len(results) > 0
+}
+
+func (l *layout) come(r int32) {
+	if l.comes == nil {
+		l.comes = map[int32]bool{}
+	}
+	l.comes[r] = true
+	l.move = append(l.move, r)
+}
+
+func (l *layout) lay() bool {
+	switch {
+	case l.Log != nil:
+		return l.layRecords()
+	case l.blockwise():
+		return l.layBlocks()
+	}
+	return l.layElements()
 }
 
 // bounds returns the last message of the turn, and the messages right behind
 // it that carry results.
 func (l *layout) bounds() (last int32, run []int32) {
-	c := l.plan.Conv
-	last = l.plan.ends[l.turn]
-	for m := last + 1; int(m) < len(c.Messages) && l.plan.carries(&c.Messages[m]); m++ {
+	c := l.Conv
+	last = l.ends[l.turn]
+	for m := last + 1; int(m) < len(c.Messages) && l.carries(&c.Messages[m]); m++ {
 		run = append(run, m)
 	}
 	return last, run
@@ -58,103 +106,105 @@ func (p *Plan) carries(m *transcript.Message) bool {
 		m.Role == transcript.RoleUser && p.blockwise() && p.Conv.Window != transcript.WindowTool
 }
 
-// ours returns the call of the turn that a result answers, -1 for another's.
+// ours returns the call of the turn that a result answers, or repeats the answer
+// to; -1 for another's.
 func (l *layout) ours(res int32) int32 {
-	x := l.plan.Pairing.Results[res]
-	c := l.plan.Conv
-	if x.Fate != pairing.Answers || c.Messages[c.Calls[x.Call].Message].Turn != l.turn {
+	x := l.Pairing.Results[res]
+	if x.Fate != pairing.Answers && x.Fate != pairing.Duplicate || l.Plan.turn(x.Call) != l.turn {
 		return -1
 	}
 	return x.Call
 }
 
-// placeAll puts new entries among those that are there.
-func placeAll(entries, fresh []entry) []entry {
-	for i := range fresh {
-		if fresh[i].call < 0 || i > 0 && fresh[i].call <= fresh[i-1].call {
-			for _, e := range fresh {
-				entries = place(entries, e)
-			}
-			return entries
-		}
+// byCall puts entries in call order, those of one call as they stand. One that
+// answers no call of the turn keeps to the one before it.
+func byCall(entries []entry) []entry {
+	type keyed struct {
+		entry
+		key int32
 	}
-	// In the order of their calls, each goes behind the one placed before it
-	// unless a result that is there belongs between.
-	there := make([]int, 0, len(entries)) // those of calls, in the order of these
+	all := make([]keyed, len(entries))
+	key := int32(-1)
+	for i, e := range entries {
+		if e.call >= 0 {
+			key = e.call
+		}
+		all[i] = keyed{e, key}
+	}
+	slices.SortStableFunc(all, func(a, b keyed) int { return cmp.Compare(a.key, b.key) })
+	for i := range all {
+		entries[i] = all[i].entry
+	}
+	return entries
+}
+
+// ordered reports whether entries are in call order.
+func ordered(entries []entry) bool {
+	last := int32(-1)
+	for _, e := range entries {
+		if e.call >= 0 && e.call < last {
+			return false
+		}
+		last = max(last, e.call)
+	}
+	return true
+}
+
+// place puts new entries, which are in call order, each behind those of its own
+// call or else of the nearest one before it.
+func place(entries, fresh []entry) []entry {
+	var at []int // the entries of calls, in the order of these
 	for i := range entries {
 		if entries[i].call >= 0 {
-			there = append(there, i)
+			at = append(at, i)
 		}
 	}
-	slices.SortStableFunc(there, func(a, b int) int { return cmp.Compare(entries[a].call, entries[b].call) })
-	behind := make([][]entry, len(entries)+1) // by the number of entries before them
-	next, before := 0, 0
-	for i, e := range fresh {
-		for next < len(there) && entries[there[next]].call < e.call {
+	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(entries[a].call, entries[b].call) })
+	behind := make([][]entry, len(entries)+1) // by how many entries stand before
+	next := 0
+	for _, e := range fresh {
+		for next < len(at) && entries[at[next]].call <= e.call {
 			next++
 		}
-		at, best := 0, int32(-1)
+		n := 0
 		if next > 0 {
-			at, best = there[next-1]+1, entries[there[next-1]].call
+			n = at[next-1] + 1
 		}
-		if i > 0 && (fresh[i-1].call > best || fresh[i-1].call == best && before > at) {
-			at = before
-		}
-		before = at
-		behind[at] = append(behind[at], e)
+		behind[n] = append(behind[n], e)
 	}
-	out := append(make([]entry, 0, len(entries)+len(fresh)), behind[0]...)
+	out := slices.Clone(behind[0])
 	for i, e := range entries {
 		out = append(append(out, e), behind[i+1]...)
 	}
 	return out
 }
 
-// place puts a new entry behind the result of the nearest call before its own.
-func place(entries []entry, e entry) []entry {
-	at, best := 0, int32(-1)
-	for i := range entries {
-		if c := entries[i].call; c >= 0 && c < e.call && c >= best {
-			at, best = i+1, c
-		}
-	}
-	entries = append(entries, entry{})
-	copy(entries[at+1:], entries[at:])
-	entries[at] = e
-	return entries
-}
-
 // news returns the entries that come to the turn, in call order.
 func (l *layout) news() []entry {
-	p := l.plan
 	var out []entry
-	add := func(e entry) {
-		i := len(out)
-		for i > 0 && out[i-1].call > e.call {
-			i--
-		}
-		out = append(out, entry{})
-		copy(out[i+1:], out[i:])
-		out[i] = e
-	}
+	slices.Sort(l.move)
 	for _, r := range l.move {
-		res := &p.Conv.Results[r]
-		call := p.Pairing.Results[r].Call
-		span := p.Conv.Blocks[res.Block].Span
-		if !p.blockwise() {
-			span = p.Conv.Messages[res.Message].Span()
+		res := &l.Conv.Results[r]
+		span := l.Conv.Blocks[res.Block].Span
+		if !l.blockwise() {
+			span = l.Conv.Messages[res.Message].Span()
 		}
-		if p.gone[res.Message] {
-			continue
-		}
-		add(entry{call: call, text: p.text(span), msg: res.Message, span: span})
+		out = append(out, entry{l.Pairing.Results[r].Call, span, l.text(span), res.Message})
 	}
 	for _, c := range l.insert {
-		if text := p.placeholder(c); text != nil {
-			add(entry{call: c, text: text, msg: -1})
+		if text := l.placeholder(c); text != nil {
+			out = append(out, entry{call: c, text: text, msg: -1})
 		}
 	}
-	return out
+	return byCall(out)
+}
+
+// filledIn returns a text with what it says of a call filled in.
+func filledIn(text string, name, id transcript.Token) string {
+	if strings.IndexByte(text, '{') < 0 {
+		return text
+	}
+	return strings.NewReplacer("{tool}", name.Text(), "{id}", id.Text()).Replace(text)
 }
 
 // placeholderText returns the text of a placeholder for a call.
@@ -163,22 +213,19 @@ func (p *Plan) placeholderText(call *transcript.Call) string {
 	if text == "" {
 		text = Placeholder
 	}
-	if strings.IndexByte(text, '{') < 0 {
-		return text
-	}
-	return strings.NewReplacer("{tool}", call.Name.Text(), "{id}", call.ID.Text()).Replace(text)
+	return filledIn(text, call.Name, call.ID)
 }
 
-// placeholder returns a result for a call, compact.
-func (p *Plan) placeholder(c int32) []byte {
-	call := &p.Conv.Calls[c]
+// placeholder returns a result for a call, compact; nil where none can be made up.
+func (l *layout) placeholder(c int32) []byte {
+	call := &l.Conv.Calls[c]
 	r := dialect.NewResult{
-		Kind: call.Kind, Text: transcript.Quote(p.placeholderText(call)),
-		Element: p.at(p.Conv.Blocks[call.Block].Span), Message: p.value(call.Message),
-		Fresh: derivedID(p.Conv.Name, call.ID.Raw, int(c), false),
+		Kind: call.Kind, Text: transcript.Quote(l.placeholderText(call)),
+		Element: l.at(l.Conv.Blocks[call.Block].Span), Message: l.value(call.Message),
+		Fresh: derivedID(l.Conv.Name, call.ID.Raw, int(c), false),
 	}
-	if p.named >= 0 {
-		r.Named = p.value(p.Conv.Results[p.named].Message)
+	if l.named >= 0 {
+		r.Named = l.value(l.Conv.Results[l.named].Message)
 	}
 	if pairing.Key(call.ID) != "" {
 		r.ID = call.ID.Raw
@@ -186,86 +233,82 @@ func (p *Plan) placeholder(c int32) []byte {
 	if call.Name.IsString() {
 		r.Name = call.Name.Raw
 	}
-	fields := p.driver.WriteResult(r)
-	if fields == nil {
-		return nil
-	}
-	out, err := build(fields)
-	if err != nil && p.err == nil {
-		p.err = err
-	}
-	return out
+	return l.build(l.driver.WriteResult(r))
 }
 
 // layElements lays out a turn whose results are messages of their own.
-func (l *layout) layElements() {
-	p := l.plan
+func (l *layout) layElements() bool {
 	last, run := l.bounds()
-	h := p.holder(last)
+	h := l.holder(last)
 	if h == nil {
-		return
+		return false
 	}
 	var entries []entry
 	for _, m := range run {
-		msg := &p.Conv.Messages[m]
-		if p.gone[m] {
-			continue
-		}
+		msg := &l.Conv.Messages[m]
 		e := entry{call: -1, span: msg.Span(), msg: m}
+		comes := false
 		for b := msg.BlockLo; b < msg.BlockHi; b++ {
-			if p.Conv.Blocks[b].Kind == transcript.BlockResult {
-				e.call = max(e.call, l.ours(p.Conv.Blocks[b].Ref))
+			if l.Conv.Blocks[b].Kind == transcript.BlockResult {
+				e.call = max(e.call, l.ours(l.Conv.Blocks[b].Ref))
+				comes = comes || l.comes[l.Conv.Blocks[b].Ref]
 			}
 		}
-		entries = append(entries, e)
+		if !comes { // it may stand in the run already, behind the results of others
+			entries = append(entries, e)
+		}
 	}
 	if l.inOrder {
 		l.gather(run)
 	}
 	fresh := l.news()
-	if l.inOrder {
-		kept := entries[:0]
-		for _, e := range entries {
-			if e.call < 0 {
-				kept = append(kept, e)
-				continue
-			}
-			e.text = p.text(e.span)
-			fresh = append(fresh, e)
-		}
-		entries = kept
+	near := last
+	if len(run) > 0 {
+		near = run[0]
 	}
-	comes := map[int32]bool{}
-	for _, e := range fresh {
-		comes[e.msg] = true
-	}
-	// It may stand in the run already, behind the results of others.
-	entries = slices.DeleteFunc(entries, func(e entry) bool { return comes[e.msg] })
-	placed := fresh[:0]
-	for _, e := range fresh {
-		if e.msg >= 0 {
-			src := p.holder(e.msg)
-			if src == nil {
-				continue
-			}
-			src.remove(e.span)
-			p.gone[e.msg] = true
-		} else {
-			near := last
-			if len(run) > 0 {
-				near = run[0]
-			}
-			e.text = render(e.text, p.styleNear(near), 0)
+	for i := range fresh {
+		e := &fresh[i]
+		if e.msg < 0 {
+			e.text = render(e.text, l.styleNear(near), 0)
+			continue
 		}
+		src := l.holder(e.msg)
+		if src == nil {
+			return false
+		}
+		src.remove(e.span)
 		e.span = transcript.Span{}
-		placed = append(placed, e)
 	}
-	entries = placeAll(entries, placed)
-	anchor := p.Conv.Messages[last].Span()
+	l.sort(h, entries)
+	l.put(h, l.Conv.Messages[last].Span(), place(entries, fresh), nil)
+	return true
+}
+
+// sort puts the entries of a list in call order, where that is asked for.
+func (l *layout) sort(list *list, entries []entry) {
+	if !l.inOrder || ordered(entries) {
+		return
+	}
+	for i := range entries {
+		if e := &entries[i]; !e.span.IsZero() {
+			e.text = l.text(e.span)
+			list.remove(e.span)
+			e.span = transcript.Span{}
+		}
+	}
+	byCall(entries)
+}
+
+// put writes the entries that are written anew into a list, each behind what comes
+// before it, the first behind an anchor.
+func (l *layout) put(h *list, anchor transcript.Span, entries []entry, st *style) {
 	for _, e := range entries {
 		if !e.span.IsZero() {
 			anchor = e.span
 			continue
+		}
+		if e.msg < 0 && st != nil {
+			e.text = render(e.text, *st, 0)
 		}
 		h.after(anchor, e.text)
 	}
@@ -274,125 +317,142 @@ func (l *layout) layElements() {
 // gather has the results of the turn that do not stand in a run of messages come
 // there too.
 func (l *layout) gather(run []int32) {
-	p := l.plan
-	for m := p.ends[l.turn]; m >= 0 && p.Conv.Messages[m].Turn == l.turn; m-- {
-		msg := &p.Conv.Messages[m]
+	for m := l.ends[l.turn]; m >= 0 && l.Conv.Messages[m].Turn == l.turn; m-- {
+		msg := &l.Conv.Messages[m]
 		for b := msg.BlockLo; b < msg.BlockHi; b++ {
-			blk := &p.Conv.Blocks[b]
+			blk := &l.Conv.Blocks[b]
 			if blk.Kind != transcript.BlockCall {
 				continue
 			}
-			if r := p.Pairing.Calls[blk.Ref].Result; r >= 0 && !slices.Contains(run, p.Conv.Results[r].Message) && !l.comes(r) && p.movable(r) {
-				l.move = append(l.move, r)
+			if r := l.Pairing.Calls[blk.Ref].Result; r >= 0 && !slices.Contains(run, l.Conv.Results[r].Message) && !l.comes[r] && l.movable(r) {
+				l.come(r)
 			}
 		}
 	}
 }
 
 // layBlocks lays out a turn whose results are blocks of the message behind it.
-func (l *layout) layBlocks() {
-	p := l.plan
+func (l *layout) layBlocks() bool {
 	last, run := l.bounds()
-	var target int32 = -1
-	if len(run) > 0 {
-		target = run[0]
+	if l.first && len(run) > 0 {
+		l.along(run[1:])
 	}
-	fresh := l.news()
-	if target < 0 {
-		h := p.holder(last)
-		if h == nil {
-			return
-		}
-		var blocks content
-		for _, e := range fresh {
-			if e.msg >= 0 && !p.takeBlock(p.Conv.Results[l.resultOf(e)].Block) {
-				continue
-			}
-			blocks.add(e.text, e.msg >= 0)
-		}
-		if !blocks.empty() {
-			p.newMessage(h, last, &blocks)
-		}
-		return
+	if len(run) == 0 || l.whole {
+		return l.layMessage(last)
 	}
-	msg := &p.Conv.Messages[target]
-	list := p.contents(target)
-	if keys := p.keys(target); !keys.Body.Get(keys.Content).First().Exists() {
+	target := run[0]
+	msg := &l.Conv.Messages[target]
+	list := l.contents(target)
+	if keys := l.keys(target); !keys.Body.Get(keys.Content).First().Exists() {
 		list = nil // an empty list tells no layout
 	}
 	var entries []entry
 	other := false // a block that is no result has been passed
 	for b := msg.BlockLo; b < msg.BlockHi; b++ {
-		blk := &p.Conv.Blocks[b]
-		if blk.Kind != transcript.BlockResult || list == nil {
+		blk := &l.Conv.Blocks[b]
+		switch {
+		case blk.Kind != transcript.BlockResult || list == nil:
 			other = true
-			continue
-		}
-		if p.blocks[target][b] {
-			continue
-		}
-		e := entry{call: l.ours(blk.Ref), span: blk.Span, msg: target}
-		if l.first && other || l.inOrder && e.call >= 0 {
-			e.text = p.text(blk.Span)
-			list.remove(blk.Span)
-			fresh = append(fresh, e)
-			continue
-		}
-		entries = append(entries, e)
-	}
-	// Results of the turn in later messages of the window come along when the
-	// results are to be first.
-	if l.first {
-		for _, m := range run[1:] {
-			mm := &p.Conv.Messages[m]
-			for b := mm.BlockLo; b < mm.BlockHi; b++ {
-				blk := &p.Conv.Blocks[b]
-				if blk.Kind == transcript.BlockResult && l.ours(blk.Ref) >= 0 && !l.comes(blk.Ref) && p.takeBlock(b) {
-					fresh = append(fresh, entry{call: l.ours(blk.Ref), text: p.text(blk.Span), msg: target, span: transcript.Span{Start: -1}})
-				}
+		default:
+			e := entry{call: l.ours(blk.Ref), span: blk.Span, msg: target}
+			if l.first && other {
+				e.text, e.span = l.text(blk.Span), transcript.Span{}
+				list.remove(blk.Span)
 			}
+			entries = append(entries, e)
 		}
 	}
-	placed := fresh[:0]
-	for _, e := range fresh {
-		if e.msg >= 0 && e.msg != target {
-			if !p.takeBlock(p.Conv.Results[l.resultOf(e)].Block) {
-				continue
-			}
-		} else if e.msg == target && e.call >= 0 && e.span.Start >= 0 && l.comes(p.Pairing.Calls[e.call].Result) && !l.first {
-			// It is in the right message already.
-			continue
-		}
-		e.span = transcript.Span{}
-		placed = append(placed, e)
+	// What is in the right message already does not come.
+	l.move = slices.DeleteFunc(l.move, func(r int32) bool { return l.Conv.Results[r].Message == target })
+	fresh, ok := l.arrivals()
+	if !ok {
+		return false
 	}
-	entries = placeAll(entries, placed)
+	l.sort(list, entries)
+	entries = place(entries, fresh)
 	if list == nil {
 		// The content is a text, or nothing: it becomes a list.
-		l.listContent(target, entries)
-		return
+		return l.listContent(target, entries)
 	}
-	st := p.blockStyle(target)
-	anchor := transcript.Span{}
-	for _, e := range entries {
-		if !e.span.IsZero() {
-			anchor = e.span
-			continue
-		}
-		text := e.text
-		if e.msg < 0 {
-			text = render(text, st, 0)
-		}
-		list.after(anchor, text)
-	}
+	st := l.blockStyle(target)
+	l.put(list, transcript.Span{}, entries, &st)
 	list.sep = list.usual() // while all of the blocks are at hand
+	return true
 }
 
-// comes reports whether a result is moved by an operation.
-func (l *layout) comes(res int32) bool { return slices.Contains(l.move, res) }
+// along has the results of the turn in later messages of its window come to the
+// first one.
+func (l *layout) along(run []int32) {
+	for _, m := range run {
+		msg := &l.Conv.Messages[m]
+		for b := msg.BlockLo; b < msg.BlockHi; b++ {
+			blk := &l.Conv.Blocks[b]
+			if blk.Kind == transcript.BlockResult && l.ours(blk.Ref) >= 0 && l.Pairing.Results[blk.Ref].Fate == pairing.Answers && !l.comes[blk.Ref] {
+				l.come(blk.Ref)
+			}
+		}
+	}
+}
 
-// resultOf returns the result that an entry that is moved is.
-func (l *layout) resultOf(e entry) int32 { return l.plan.Pairing.Calls[e.call].Result }
+// arrivals returns the entries that come to the turn, taken out of where they stand.
+func (l *layout) arrivals() ([]entry, bool) {
+	fresh := l.news()
+	for i := range fresh {
+		e := &fresh[i]
+		if e.msg >= 0 && !l.takeBlock(l.Conv.Results[l.Pairing.Calls[e.call].Result].Block) {
+			return nil, false
+		}
+		e.span = transcript.Span{}
+	}
+	return fresh, true
+}
+
+// layMessage makes the message behind a turn that carries its results. A message
+// of nothing but results that come is moved as it is, with all that it says of
+// itself.
+func (l *layout) layMessage(last int32) bool {
+	h := l.holder(last)
+	if h == nil {
+		return false
+	}
+	if m := l.message(); m >= 0 && l.holder(m) != nil {
+		span := l.Conv.Messages[m].Span()
+		l.holder(m).remove(span)
+		h.after(l.Conv.Messages[last].Span(), l.text(span))
+		return true
+	}
+	if l.whole {
+		return false
+	}
+	fresh, ok := l.arrivals()
+	var blocks content
+	for _, e := range fresh {
+		blocks.add(e.text, e.msg >= 0)
+	}
+	return ok && !blocks.empty() && l.newMessage(h, last, &blocks)
+}
+
+// message returns the message of which every block comes to the turn, in call order,
+// and nothing else does; -1 for none.
+func (l *layout) message() int32 {
+	if len(l.insert) > 0 || len(l.move) == 0 {
+		return -1
+	}
+	m := l.Conv.Results[l.move[0]].Message
+	msg := &l.Conv.Messages[m]
+	call := int32(-1)
+	for b := msg.BlockLo; b < msg.BlockHi; b++ {
+		blk := &l.Conv.Blocks[b]
+		if blk.Kind != transcript.BlockResult || !l.comes[blk.Ref] || l.Pairing.Results[blk.Ref].Call < call {
+			return -1
+		}
+		call = l.Pairing.Results[blk.Ref].Call
+	}
+	if int(msg.BlockHi-msg.BlockLo) != len(l.move) || !l.carries(msg) {
+		return -1
+	}
+	return m
+}
 
 // blockStyle returns the layout of the blocks of a message.
 func (p *Plan) blockStyle(m int32) style {
@@ -407,9 +467,8 @@ func (p *Plan) blockStyle(m int32) style {
 
 // listContent makes a list of a message's content that is a text or nothing,
 // with results before the text.
-func (l *layout) listContent(m int32, entries []entry) {
-	p := l.plan
-	keys := p.keys(m)
+func (l *layout) listContent(m int32, entries []entry) bool {
+	keys := l.keys(m)
 	v := keys.Body
 	var blocks content
 	for _, e := range entries {
@@ -418,23 +477,23 @@ func (l *layout) listContent(m int32, entries []entry) {
 		}
 	}
 	if blocks.empty() {
-		return
+		return false
 	}
 	content := v.Get(keys.Content)
 	if content.Kind() == transcript.String && len(content.Raw()) > 2 {
-		text, err := build(keys.TextFields(string(content.Raw())))
-		if err != nil {
-			p.err = err
-			return
+		text := l.build(keys.TextFields(string(content.Raw())))
+		if text == nil {
+			return false
 		}
 		blocks.add(text, false)
 	}
-	st := p.styleNear(m)
+	st := l.styleNear(m)
 	st.nested = true
 	text := string(render([]byte(blocks.json()), st, 1, blocks.kept...))
 	if content.Exists() {
-		p.set(content.Span(), text)
-		return
+		l.set(content.Span(), text)
+	} else {
+		l.setMember(transcript.Token{Span: v.Span()}, keys.Content, text, false)
 	}
-	p.setToken(transcript.Token{Span: v.Span()}, keys.Content, text)
+	return true
 }

@@ -171,12 +171,15 @@ func (l *list) edit(g gap) edit.Edit {
 	}
 	text = bytes.Join(g.items, sep)
 	switch {
-	case len(text) > 0 && cut:
+	case len(text) > 0 && cut && l.lines:
 		return edit.Edit{Span: g.removed, Text: text}
+	case len(text) > 0 && cut: // nothing else can be put into a list of which nothing stays
+		return edit.Edit{Span: l.array, Text: []byte(l.src.text(l.array.Start, g.removed.Start) + string(text) + l.src.text(g.removed.End, l.array.End))}
 	case l.lines:
 		return edit.Edit{Span: transcript.Span{Start: g.removed.Start, End: l.src.size()}, Text: text}
 	}
-	return edit.Edit{Span: transcript.Span{Start: l.array.Start + 1, End: l.array.End - 1}, Text: text}
+	// Nothing else can be put into a list that was or becomes empty.
+	return edit.Edit{Span: l.array, Text: []byte("[" + string(text) + "]")}
 }
 
 // separator returns what goes between two elements.

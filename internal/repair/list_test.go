@@ -47,7 +47,7 @@ func layOut(head, lead, sep, trail, tail string, elems []string) laid {
 }
 
 func apply(text string, edits []edit.Edit) string {
-	return string(splice([]byte(text), edits))
+	return string(edit.Splice([]byte(text), 0, edits))
 }
 
 // A change is what becomes of a list: which elements go, and what is put

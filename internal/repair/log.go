@@ -1,177 +1,326 @@
 package repair
 
 import (
+	"hash/maphash"
+	"iter"
 	"slices"
+	"sort"
+	"strconv"
 
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/operation"
-	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// A Log compiles what operations do to the records of a session log. Nothing
-// is moved in a log: records are inserted, emptied or removed, and the links
-// between them are kept. One Log serves all conversations of a file.
+// A Log is a session log as it stands: how its records hang together. It is read
+// once, when the first fix has to know that, and never changed.
 type Log struct {
 	Source *transcript.Source
 	Format *dialect.Log
 	// Array is the list whose elements the records are; zero where they are the
 	// lines of the file.
 	Array transcript.Span
-	// Trial is set where it is only asked what could be done: nothing will be
-	// compiled.
+	// Trial is set where it is only asked what could be done: what becomes of other
+	// records than those of the calls and results at hand is not found out.
 	Trial bool
 
-	lines *list
-	// What is to become of records goes by where something of each stands.
-	removed map[int64]bool
-	dropped map[int64]transcript.Span // nothing is left of them, with where each has its content
-	insert  []insertion
-	texted  []int64                // their results became text
-	says    []said                 // what the conversations that are repaired say of their records
-	heard   map[int]bool           // those conversations
-	rename  map[string]string      // ids of calls, as written
-	relink  []*operation.Operation // parents that no record is
+	indexed  bool
+	seed     maphash.Seed
+	ids      transcript.Index
+	scopes   map[string]int32
+	nodes    []node
+	refs     map[int32][]ref // by id: where a record names another one than its parent
+	counts   []count
+	kept     map[int32][]keep // by id: where a compaction names a record that it keeps
+	callRefs map[string][]transcript.Span
+	copy     bool    // records of results repeat the result's content
+	source   bool    // they name the record of the call
+	byID     []int32 // nodes; where several records have one id, the last one
+	twins    map[int32][]int32
+	children []int32 // by id: the first node with that parent, -1 for none
 }
 
-// An insertion is a record to be made for a call.
-type insertion struct {
-	behind  int64  // where the record stands that it goes behind
-	call    int64  // where the one stands that holds the call
-	message []byte // with the result
-	content string // of the result
-	id      string // of the call, as written
+// A node is what a record says of its place in the chain. A log has one for each
+// record, so that it holds no text: ids are numbered, and read again where they
+// are to be written.
+type node struct {
+	start  int64
+	length uint32
+	// id and parent are numbers of ids, -1 for none.
+	id, parent         int32
+	idSlot, parentSlot slot
+	scope              int32
+	sibling            int32 // the next node with the same parent, -1 for none
+	follow             bool  // it may stand between a call and its result
 }
 
-// A said is what a conversation says of the record at an offset.
-type said struct {
-	at           int64
-	conversation int32
-	turn         int32
-	results      bool // it carries some
+// A slot is where a value stands in a record, of no length for none.
+type slot struct{ at, length uint32 }
+
+func slotOf(v transcript.Value, record transcript.Span) slot {
+	return slot{uint32(v.Span().Start - record.Start), uint32(v.Span().Len())}
 }
 
-// NewLog returns a Log without any changes, of the records that are the elements
-// of an array or, without one, the lines of the file.
+func (n *node) span() transcript.Span {
+	return transcript.Span{Start: n.start, End: n.start + int64(n.length)}
+}
+
+// in returns where in the source a slot of the record is.
+func (n *node) in(p slot) transcript.Span {
+	return transcript.Span{Start: n.start + int64(p.at), End: n.start + int64(p.at) + int64(p.length)}
+}
+
+// hangsOn reports whether another record is the parent, or neither has an id to
+// tell it by.
+func (n *node) hangsOn(other *node) bool {
+	if other.id < 0 {
+		return n.parentSlot.length == 0
+	}
+	return n.parent == other.id
+}
+
+// A ref is where a record names another one than its parent.
+type ref struct {
+	node int32
+	at   slot
+}
+
+// A count is where a compaction names the first record that it keeps by its
+// number.
+type count struct {
+	first int
+	at    transcript.Span
+}
+
+// A keep is where a compaction names a record that it keeps.
+type keep struct {
+	in transcript.Span // the list
+	at transcript.Span
+}
+
+// NewLog returns the log of which the records are the elements of an array or,
+// without one, the lines of the file.
 func NewLog(src *transcript.Source, format *dialect.Log, array transcript.Span) *Log {
-	return &Log{
-		Source: src, Format: format, Array: array,
-		removed: map[int64]bool{}, dropped: map[int64]transcript.Span{}, rename: map[string]string{}, heard: map[int]bool{},
-	}
+	return &Log{Source: src, Format: format, Array: array}
 }
 
-// changes counts what is to be changed; nothing is where there is no log.
-func (l *Log) changes() int {
-	if l == nil {
-		return 0
+// number returns the number of an id, as it is written.
+func (l *Log) number(id []byte) int32 {
+	h := maphash.Bytes(l.seed, id)
+	if n, known := l.ids.Find(h); known {
+		return n
 	}
-	return len(l.removed) + len(l.dropped) + len(l.insert) + len(l.texted) + len(l.rename) + len(l.relink)
+	l.ids.Add(h)
+	n, _ := l.ids.Find(h)
+	return n
 }
 
-// Record carries out an operation on a record as such.
-func (l *Log) Record(op *operation.Operation) bool {
-	switch op.Kind {
-	case operation.DropRecord:
-		l.removed[op.Span.Start] = true
-	case operation.Relink:
-		l.relink = append(l.relink, op)
-	default:
-		return false
+// index reads the places of all records in the chain.
+func (l *Log) index() error {
+	if l.indexed {
+		return nil
 	}
-	return true
-}
-
-// lay inserts a record for each call of a turn that is to get a result.
-func (l *Log) lay(p *Plan, lo *layout) {
-	if !l.Trial {
-		l.listen(p.Conv)
+	l.indexed = true
+	l.seed, l.scopes = maphash.MakeSeed(), map[string]int32{}
+	l.refs, l.kept, l.callRefs, l.twins = map[int32][]ref{}, map[int32][]keep{}, map[string][]transcript.Span{}, map[int32][]int32{}
+	var members transcript.Members
+	f := l.Format
+	first, end := int64(-1), l.Source.Size()
+	if !l.Array.IsZero() {
+		end = l.Array.End
 	}
-	for _, e := range lo.news() {
-		if e.msg >= 0 {
-			continue // nothing is moved in a log
+	for rec, err := range l.records() {
+		if err != nil {
+			return err
 		}
-		call := &p.Conv.Calls[e.call]
-		ins := insertion{
-			call: p.standing(call.Message), message: e.text, id: call.ID.Raw,
-			content: l.shared(transcript.NewValue(e.text, 0).Get(p.keys(call.Message).Content).Raw()),
+		record := members.Of(rec.Value)
+		n := node{start: rec.Span.Start, length: uint32(rec.Span.Len()), id: -1, parent: -1, sibling: -1}
+		for k, v := range record.Members() {
+			switch {
+			case f.ID != "" && k.Is(f.ID) && v.Kind() == transcript.String:
+				n.id, n.idSlot = l.number(v.Raw()), slotOf(v, rec.Span)
+			case f.Parent != "" && k.Is(f.Parent):
+				n.parent, n.parentSlot = -1, slotOf(v, rec.Span)
+				if v.Kind() == transcript.String {
+					n.parent = l.number(v.Raw())
+				}
+			case f.ResultCopy != "" && k.Is(f.ResultCopy):
+				l.copy = true
+			case f.ResultSource != "" && k.Is(f.ResultSource):
+				l.source = true
+				l.ref(v, rec.Span)
+			case slices.ContainsFunc(f.Refs, k.Is):
+				l.ref(v, rec.Span)
+			}
 		}
-		if fields := p.driver.WriteMessage("["+string(e.text)+"]", p.value(call.Message)); fields != nil {
-			if ins.message, p.err = build(fields); p.err != nil {
+		in := func(p dialect.Path) transcript.Value {
+			if p == "" {
+				return transcript.Value{}
+			}
+			return p.In(record)
+		}
+		for _, p := range f.CallRefs {
+			if v := in(p); v.Kind() == transcript.String {
+				l.callRefs[string(v.Raw())] = append(l.callRefs[string(v.Raw())], v.Span())
+			}
+		}
+		n.scope = l.scope(in(f.Side).Raw(), in(f.Agent).Raw())
+		l.preserved(in(f.Preserved))
+		n.follow = len(f.Follows) > 0 && slices.ContainsFunc(f.Follows, in(f.Type).Is)
+		if v := in(f.KeptIndex); v.Exists() {
+			if at, err := strconv.Atoi(string(v.Raw())); err == nil {
+				l.counts = append(l.counts, count{at, v.Span()})
+			}
+		}
+		if first < 0 {
+			first = n.start
+		}
+		l.nodes = transcript.Room(l.nodes, rec.Span.End-first, end-first)
+		l.ids.Reserve(cap(l.nodes))
+		l.nodes = append(l.nodes, n)
+	}
+	l.hang()
+	return nil
+}
+
+// hang looks up the nodes by their ids and their parents.
+func (l *Log) hang() {
+	l.byID = slices.Repeat([]int32{-1}, l.ids.Len())
+	l.children = slices.Repeat([]int32{-1}, l.ids.Len())
+	for i := range l.nodes {
+		id := l.nodes[i].id
+		if id < 0 {
+			continue
+		}
+		if other := l.byID[id]; other >= 0 {
+			if len(l.twins[id]) == 0 {
+				l.twins[id] = []int32{other}
+			}
+			l.twins[id] = append(l.twins[id], int32(i))
+		}
+		l.byID[id] = int32(i)
+	}
+	for i := len(l.nodes) - 1; i >= 0; i-- {
+		if parent := l.nodes[i].parent; parent >= 0 {
+			l.nodes[i].sibling, l.children[parent] = l.children[parent], int32(i)
+		}
+	}
+}
+
+// scope returns the number of a thread of the log.
+func (l *Log) scope(side, agent []byte) int32 {
+	if n, known := l.scopes[string(side)+string(agent)]; known {
+		return n
+	}
+	n := int32(len(l.scopes))
+	l.scopes[string(side)+string(agent)] = n
+	return n
+}
+
+// records returns the records of the log.
+func (l *Log) records() iter.Seq2[transcript.Record, error] {
+	if l.Array.IsZero() {
+		return transcript.Records(l.Source)
+	}
+	return func(yield func(transcript.Record, error) bool) {
+		text, err := l.Source.Bytes(l.Array)
+		if err != nil {
+			yield(transcript.Record{}, err)
+			return
+		}
+		n := 0
+		for _, e := range transcript.NewValue(text, l.Array.Start).Elements() {
+			n++
+			if !yield(transcript.Record{Index: n, Span: e.Span(), Value: e}, nil) {
 				return
 			}
 		}
-		ins.behind = p.standing(p.lastBeforeReuse(e.call))
-		if last := p.lastAnswered(e.call); l.Format.Chain && !p.usedAgain(e.call, last) {
-			ins.behind = max(ins.behind, last)
-		}
-		l.insert = append(l.insert, ins)
 	}
 }
 
-// shared returns the content of a new result, that of the one before if it is
-// the same.
-func (l *Log) shared(content []byte) string {
-	if n := len(l.insert); n > 0 && l.insert[n-1].content == string(content) {
-		return l.insert[n-1].content
+// ref notes a member of the next node that names another record.
+func (l *Log) ref(v transcript.Value, record transcript.Span) {
+	if v.Kind() == transcript.String {
+		id := l.number(v.Raw())
+		l.refs[id] = append(l.refs[id], ref{int32(len(l.nodes)), slotOf(v, record)})
 	}
-	return string(content)
 }
 
-// listen notes what a conversation says of its records, where that decides what
-// hangs on a new one.
-func (l *Log) listen(c *transcript.Conversation) {
-	if l.Format.Chain || l.heard[c.Index] {
+// preserved notes which records a compaction keeps.
+func (l *Log) preserved(v transcript.Value) {
+	if v.Kind() == transcript.Object {
+		v = v.Get("uuids")
+	}
+	if v.Kind() != transcript.Array {
 		return
 	}
-	l.heard[c.Index] = true
-	l.says = slices.Grow(l.says, len(c.Messages))
-	for i := range c.Messages {
-		m := &c.Messages[i]
-		s := said{at: m.Span().Start, conversation: int32(c.Index), turn: m.Turn}
-		for b := m.BlockLo; b < m.BlockHi; b++ {
-			s.results = s.results || c.Blocks[b].Kind == transcript.BlockResult
+	for _, e := range v.Elements() {
+		if e.Kind() == transcript.String {
+			id := l.number(e.Raw())
+			l.kept[id] = append(l.kept[id], keep{v.Span(), e.Span()})
 		}
-		l.says = append(l.says, s)
 	}
 }
 
-// standing returns where a message stands.
-func (p *Plan) standing(m int32) int64 { return p.Conv.Messages[m].Span().Start }
-
-// lastAnswered returns where the last result of the calls before one in its turn
-// stands, 0 for none. One that stands too late, and stays there, does not count.
-func (p *Plan) lastAnswered(c int32) int64 {
-	last := int64(0)
-	turn := p.Conv.Messages[p.Conv.Calls[c].Message].Turn
-	for k := c - 1; k >= 0 && p.Conv.Messages[p.Conv.Calls[k].Message].Turn == turn; k-- {
-		if r := p.Pairing.Calls[k].Result; r >= 0 && p.Pairing.Calls[k].Place != pairing.Later {
-			last = max(last, p.standing(p.Conv.Results[r].Message))
-		}
-	}
-	return last
+// at returns the node in which an offset lies.
+func (l *Log) at(off int64) int32 {
+	return int32(sort.Search(len(l.nodes), func(i int) bool { return l.nodes[i].span().End > off }))
 }
 
-// usedAgain reports whether another turn uses the id of a call up to an offset.
-func (p *Plan) usedAgain(c int32, off int64) bool {
-	call := &p.Conv.Calls[c]
-	for _, other := range p.Conv.Calls[c+1:] {
-		if p.standing(other.Message) > off {
-			return false
-		}
-		if p.Conv.Messages[other.Message].Turn != p.Conv.Messages[call.Message].Turn && pairing.Key(other.ID) == pairing.Key(call.ID) {
-			return true
-		}
+// recordAt returns the record in which an offset lies. It needs no index.
+func (l *Log) recordAt(off int64) transcript.Span {
+	if l.indexed {
+		return l.nodes[l.at(off)].span()
 	}
-	return false
+	if !l.Array.IsZero() {
+		for rec := range l.records() {
+			if rec.Span.End > off {
+				return rec.Span
+			}
+		}
+		return transcript.Span{}
+	}
+	w := &window{src: l.Source}
+	from, to := off, off
+	for c, ok := w.at(from - 1); ok && c != '\n'; c, ok = w.at(from - 1) {
+		from--
+	}
+	for c, ok := w.at(to); ok && c != '\n'; c, ok = w.at(to) {
+		to++
+	}
+	return transcript.Span{Start: w.skip(from), End: w.back(to)}
 }
 
-// lastBeforeReuse returns the message that a call's result goes behind: the last
-// one of its turn or, where the lines of another turn that uses the id stand
-// between, its own.
-func (p *Plan) lastBeforeReuse(c int32) int32 {
-	own := p.Conv.Calls[c].Message
-	if last := p.ends[p.Conv.Messages[own].Turn]; !p.usedAgain(c, p.standing(last)) {
-		return last
+// hanging yields the records that hang on an id, in order.
+func (l *Log) hanging(on int32) iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		if on < 0 {
+			return // on none
+		}
+		for i := l.children[on]; i >= 0 && yield(i); i = l.nodes[i].sibling {
+		}
 	}
-	return own
+}
+
+// Record returns the fix that an operation on a record as such comes to, false where
+// it is no such operation.
+func (l *Log) Record(op *operation.Operation) (f edit.Fix, ok bool, err error) {
+	p := &Plan{Source: l.Source, Conv: &transcript.Conversation{}, Log: l, src: &window{src: l.Source}}
+	d := p.draft()
+	switch do := op.Do.(type) {
+	case *operation.DropRecord:
+		if !do.CopyOf.IsZero() {
+			d.stays = append(d.stays, l.recordAt(do.CopyOf.Start))
+		}
+		d.taken = append(d.taken, do.At)
+		d.log().remove(do.At.Start)
+	case *operation.RelinkRecord:
+		d.log().relink(do.At)
+	case *operation.Renumber:
+		d.log().renumberFrom(do.At)
+	default:
+		return f, false, nil
+	}
+	return d.fix(true)
 }

@@ -1,11 +1,8 @@
 package repair
 
 import (
-	"io"
 	"strings"
 	"testing"
-
-	"github.com/toolguard/toolguard/internal/edit"
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -33,31 +30,36 @@ func TestLogRenumber(t *testing.T) {
 {"type":"compaction","firstKeptEntryIndex":2}
 `
 	for _, tt := range []struct {
-		do   func(*Log)
+		do   func(*chain)
 		want string
 	}{
-		{func(l *Log) {
+		{func(c *chain) {
 			at := int64(strings.Index(text, "toolCall"))
-			l.insert = []insertion{{behind: at, call: at, message: []byte(`{"role":"toolResult","toolCallId":"c1","content":[]}`), id: `"c1"`}}
+			c.inserted = []insertion{{behind: at, call: at, message: []byte(`{"role":"toolResult","toolCallId":"c1","content":[]}`), id: `"c1"`}}
 		}, with},
-		{func(l *Log) { l.removed[int64(strings.Index(text, `"user"`))] = true }, without},
+		{func(c *chain) { c.remove(int64(strings.Index(text, `"user"`))) }, without},
 	} {
-		src := transcript.FromBytes("s", []byte(text))
-		l := NewLog(src, dialect.Pi.Log, transcript.Span{})
-		tt.do(l)
-		edits, err := l.Compile()
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := edit.Apply(src, edits)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := io.ReadAll(io.NewSectionReader(p, 0, p.Size()))
-		if err != nil || string(got) != tt.want {
-			t.Errorf("%v\n%s", err, got)
+		if got := changed(t, text, dialect.Pi.Log, tt.do); got != tt.want {
+			t.Error(got)
 		}
 	}
+}
+
+// changed returns a log with changes made.
+func changed(t *testing.T, text string, format *dialect.Log, do func(*chain)) string {
+	t.Helper()
+	src := transcript.FromBytes("s", []byte(text))
+	p := &Plan{Source: src, Conv: &transcript.Conversation{}, Log: NewLog(src, format, transcript.Span{}), src: &window{src: src}}
+	d := p.draft()
+	do(d.log())
+	f, ok, err := d.fix(true)
+	if !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	if err := f.Prove(src); err != nil {
+		t.Fatal(err)
+	}
+	return apply(text, f.Edits)
 }
 
 // A record without an id gets its result right behind it, and nothing hangs on
@@ -66,19 +68,10 @@ func TestLogWithoutIDs(t *testing.T) {
 	const call = `{"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"ls","input":{}}]}}` + "\n"
 	const user = `{"type":"user","message":{"role":"user","content":"and?"}}` + "\n"
 	const result = `{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"x"}]}`
-	src := transcript.FromBytes("s", []byte(call+user))
-	l := NewLog(src, dialect.ClaudeCode.Log, transcript.Span{})
-	l.insert = []insertion{{message: []byte(result), id: `"c1"`}}
-	edits, err := l.Compile()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := edit.Apply(src, edits)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := io.ReadAll(io.NewSectionReader(p, 0, p.Size()))
-	if want := call + `{"type":"user","message":` + result + "}\n" + user; err != nil || string(got) != want {
-		t.Errorf("%v\n%s", err, got)
+	got := changed(t, call+user, dialect.ClaudeCode.Log, func(c *chain) {
+		c.inserted = []insertion{{message: []byte(result), id: `"c1"`}}
+	})
+	if want := call + `{"type":"user","message":` + result + "}\n" + user; got != want {
+		t.Error(got)
 	}
 }

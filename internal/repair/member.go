@@ -4,36 +4,87 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 // addMember writes a member of an element where it is not there, or holds
 // nothing.
-func (p *Plan) addMember(op *operation.Operation) bool {
-	if whole([]byte(op.Text)) != nil {
+func (d *draft) addMember(do *operation.AddMember) bool {
+	if whole([]byte(do.Text)) != nil {
 		return false
 	}
-	for path := range p.Dialect.Members[op.Member].Alternatives() {
-		owner := p.at(op.Span)
+	for path := range d.Dialect.Members[do.Member].Alternatives() {
+		owner := d.at(do.At)
 		if i := strings.LastIndexByte(string(path), '.'); i >= 0 {
 			owner = path[:i].In(owner)
 		}
 		if path != "" && owner.Kind() == transcript.Object && members(owner) > 0 {
-			p.setToken(transcript.TokenOf(owner.Get(path.Key()), owner.Span()), path.Key(), op.Text)
+			// A result says the name that its call says.
+			plain := do.Member == transcript.MemberResultName
+			d.setMember(transcript.TokenOf(owner.Get(path.Key()), owner.Span()), path.Key(), do.Text, plain)
 			return true
 		}
 	}
 	return false
 }
 
-// trimText cuts the white space at the end of a message's text.
-func (p *Plan) trimText(m int32) bool {
-	text := p.Dialect.Members[transcript.MemberLastText].In(p.value(m))
+// setValue replaces a value, and what repeats it.
+func (d *draft) setValue(do *operation.SetValue) bool {
+	if do.Text == "" || whole([]byte(do.Text)) != nil {
+		return false
+	}
+	d.sets = append(d.sets, set{Edit: edit.Edit{Span: do.At, Text: []byte(do.Text)}, plain: d.namesResult(do.At)})
+	if do.Call < 0 {
+		return true
+	}
+	for _, cp := range d.copiesOf(do.Call) {
+		if name := d.Conv.Calls[do.Call].Name; do.At == name.Span && cp.Name.Raw == name.Raw {
+			d.set(cp.Name.Span, do.Text)
+		}
+	}
+	return true
+}
+
+// namesResult reports whether the name of a result stands at a span: it says
+// again what its call says.
+func (p *Plan) namesResult(at transcript.Span) bool {
+	m := p.messageAt(at.Start)
+	if m < 0 {
+		return false
+	}
+	msg := &p.Conv.Messages[m]
+	for b := msg.BlockLo; b < msg.BlockHi; b++ {
+		if blk := &p.Conv.Blocks[b]; blk.Kind == transcript.BlockResult && p.Conv.Results[blk.Ref].Name.Span == at {
+			return true
+		}
+	}
+	return false
+}
+
+// setMember writes a member: in its place, or as the first one of the element that
+// should have it.
+func (d *draft) setMember(t transcript.Token, key, raw string, plain bool) {
+	e := edit.Edit{Span: t.Span, Text: []byte(raw)}
+	if !t.Present() {
+		e = d.addFirst(d.at(t.Span), key, raw)
+	}
+	d.sets = append(d.sets, set{Edit: e, plain: plain})
+}
+
+// trimText cuts the white space at the end of a message's text, and leaves the rest
+// of it as it is written.
+func (d *draft) trimText(m int32) bool {
+	text := d.Dialect.Members[transcript.MemberLastText].In(d.value(m))
 	if text.Kind() != transcript.String {
 		return false
 	}
-	p.set(text.Span(), transcript.Quote(strings.TrimRightFunc(text.Str(), unicode.IsSpace)))
+	inner := text.Raw()[1 : len(text.Raw())-1]
+	said, offset := transcript.Unescape(inner)
+	n := len(strings.TrimRightFunc(string(said), unicode.IsSpace))
+	at := text.Span()
+	d.set(transcript.Span{Start: at.Start, End: at.End}, `"`+string(inner[:offset(n)])+`"`)
 	return true
 }
 

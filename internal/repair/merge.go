@@ -1,68 +1,171 @@
 package repair
 
 import (
-	"strings"
-
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// merge joins a message with the one before it. That is done only where both
-// are text, or lists of blocks, and nothing else: what a message holds besides
-// would be lost.
-func (p *Plan) merge(m int32) bool {
-	if m == 0 || p.Log != nil || p.gone[m] || p.gone[m-1] || p.holder(m) == nil || p.holder(m) != p.holder(m-1) {
+// merge joins a message with the one before it: the content of the one that says
+// nothing besides goes into the other. The other names no speaker of its own, and
+// loses nothing.
+func (d *draft) merge(m int32) bool {
+	if m == 0 || d.holder(m) == nil || d.holder(m) != d.holder(m-1) {
 		return false
 	}
-	if p.holds(m-1, transcript.BlockCall) && p.holds(m, transcript.BlockResult) {
+	if d.holds(m-1, transcript.BlockCall) && d.holds(m, transcript.BlockResult) {
 		return false // a result beside its call answers nothing
 	}
-	prev, keys := p.keys(m-1), p.keys(m)
-	if prev.Body.Span() != p.value(m-1).Span() || keys.Body.Span() != p.value(m).Span() {
+	into, from := m-1, m
+	if !d.bare(from) {
+		into, from = from, into
+	}
+	if !d.bare(from) || d.namesSpeaker(into) {
+		return false
+	}
+	keys := d.keys(into)
+	if keys.Body.Span() != d.value(into).Span() {
 		return false // what wraps it may say more
 	}
-	a, b := prev.Body.Get(prev.Content), keys.Body.Get(keys.Content)
-	switch {
-	case members(p.value(m)) == 2 && b.Exists():
-	case members(p.value(m-1)) == 2 && a.Exists():
-		return p.mergeInto(m, a, b)
-	default:
+	there, comes := keys.Body.Get(keys.Content), d.value(from).Get(d.keys(from).Content)
+	if !d.join(into, from, there, comes) {
 		return false
 	}
-	text := func(v transcript.Value) bool { return v.Kind() == transcript.String }
-	list := func(v transcript.Value) bool { return v.Kind() == transcript.Array && v.First().Exists() }
-	switch {
-	case text(a) && text(b):
-		joined := string(a.Raw()[:len(a.Raw())-1]) + `\n\n` + string(b.Raw()[1:])
-		p.set(a.Span(), joined)
-	case list(a) && (list(b) || text(b) && p.blockwise()):
-		var last transcript.Span
-		for _, e := range a.Elements() {
-			last = e.Span()
-		}
-		into := p.contents(m - 1)
-		if list(b) {
-			for _, e := range b.Elements() {
-				into.after(last, e.Raw())
-			}
-			break
-		}
-		into.after(last, p.textBlock(m, b, p.blockStyle(m-1), 0))
-	case text(a) && list(b) && p.blockwise():
-		blocks := []string{string(p.textBlock(m-1, a, style{colon: ":"}, 0))}
-		for _, e := range b.Elements() {
-			blocks = append(blocks, string(e.Raw()))
-		}
-		st := p.styleNear(m - 1)
-		st.nested = true
-		compacted, err := compact([]byte("[" + strings.Join(blocks, ",") + "]"))
-		if err != nil {
+	return d.dropMessage(from)
+}
+
+// bare reports whether a message has a role and a content, and says nothing else.
+func (p *Plan) bare(m int32) bool {
+	keys := p.keys(m)
+	role := p.Conv.Messages[m].RoleSpan()
+	if keys.Body.Span() != p.value(m).Span() {
+		return false // what wraps it may say more
+	}
+	for k, v := range keys.Body.Members() {
+		if v.Span() != role && !k.Is(keys.Content) && v.Kind() != transcript.Null {
 			return false
 		}
-		p.set(a.Span(), string(render(compacted, st, 1)))
+	}
+	return keys.Body.Get(keys.Content).Exists()
+}
+
+// namesSpeaker reports whether a message names its speaker beside the role: what somebody
+// else said is not to be put in their mouth.
+func (p *Plan) namesSpeaker(m int32) bool {
+	name := p.keys(m).Body.Get("name")
+	return name.Exists() && name.Kind() != transcript.Null
+}
+
+// join puts the content of a message before or behind that of its neighbour.
+func (d *draft) join(into, from int32, there, comes transcript.Value) bool {
+	before := from < into
+	switch a, b := contentKind(there), contentKind(comes); {
+	case b == transcript.None:
+	case a != transcript.Array && b == transcript.String:
+		d.joinTexts(into, there, comes, before)
+	case a == transcript.Array && b == transcript.Array:
+		d.joinBlocks(into, comes, before)
+	case !d.blockwise():
+		return false // a list and a text side by side
+	case a == transcript.Array && b == transcript.String:
+		block := d.build(d.textBlock(from, comes))
+		if block == nil {
+			return false
+		}
+		l := d.contents(into)
+		l.after(edge(there, before), render(block, d.blockStyle(into), 0))
+	case b == transcript.Array:
+		return d.intoBlocks(into, there, comes, before)
 	default:
 		return false
 	}
-	return p.dropMessage(m)
+	return true
+}
+
+// contentKind returns String for a text and Array for a list that holds something,
+// and None for what holds nothing. Anything else is neither.
+func contentKind(v transcript.Value) transcript.Kind {
+	switch v.Kind() {
+	case transcript.String:
+		if len(v.Raw()) == 2 {
+			return transcript.None
+		}
+	case transcript.Array:
+		if !v.First().Exists() {
+			return transcript.None
+		}
+	case transcript.Null:
+		return transcript.None
+	}
+	return v.Kind()
+}
+
+// edge returns the element of a list behind which something goes: none for the
+// front, else the last.
+func edge(list transcript.Value, front bool) (at transcript.Span) {
+	if front {
+		return at
+	}
+	for _, e := range list.Elements() {
+		at = e.Span()
+	}
+	return at
+}
+
+func (d *draft) joinTexts(into int32, there, comes transcript.Value, before bool) {
+	text := string(comes.Raw())
+	if contentKind(there) == transcript.String {
+		a, b := there.Raw(), comes.Raw()
+		if before {
+			a, b = b, a
+		}
+		text = string(a[:len(a)-1]) + `\n\n` + string(b[1:])
+	}
+	if there.Exists() {
+		d.set(there.Span(), text)
+	} else {
+		d.setMember(transcript.Token{Span: d.value(into).Span()}, d.keys(into).Content, text, false)
+	}
+}
+
+func (d *draft) joinBlocks(into int32, comes transcript.Value, before bool) {
+	l := d.contents(into)
+	at := edge(d.at(l.array), before)
+	for _, e := range comes.Elements() {
+		l.after(at, e.Raw())
+	}
+}
+
+// intoBlocks makes a list of a message's text, or of nothing, with the blocks of its
+// neighbour in it.
+func (d *draft) intoBlocks(into int32, there, comes transcript.Value, before bool) bool {
+	var blocks content
+	own := func() bool {
+		if contentKind(there) != transcript.String {
+			return true
+		}
+		block := d.build(d.textBlock(into, there))
+		if block != nil {
+			blocks.add(block, false)
+		}
+		return block != nil
+	}
+	if !before && !own() {
+		return false
+	}
+	for _, e := range comes.Elements() {
+		blocks.add(e.Raw(), true)
+	}
+	if before && !own() {
+		return false
+	}
+	st := d.styleNear(into)
+	st.nested = true
+	text := string(render([]byte(blocks.json()), st, 1, blocks.kept...))
+	if there.Exists() {
+		d.set(there.Span(), text)
+	} else {
+		d.setMember(transcript.Token{Span: d.value(into).Span()}, d.keys(into).Content, text, false)
+	}
+	return true
 }
 
 // holds reports whether a message has a block of a kind.
@@ -74,37 +177,4 @@ func (p *Plan) holds(m int32, kind transcript.BlockKind) bool {
 		}
 	}
 	return false
-}
-
-// mergeInto puts the text a of the message before m in front of what m says, b,
-// and leaves the rest of m as it is.
-func (p *Plan) mergeInto(m int32, a, b transcript.Value) bool {
-	if a.Kind() != transcript.String {
-		return false
-	}
-	switch b.Kind() {
-	case transcript.String:
-		text := string(a.Raw())
-		if len(b.Raw()) > 2 {
-			text = string(a.Raw()[:len(a.Raw())-1]) + `\n\n` + string(b.Raw()[1:])
-		}
-		p.set(b.Span(), text)
-	case transcript.Null:
-		p.set(b.Span(), string(a.Raw()))
-	case transcript.None:
-		p.setToken(transcript.Token{Span: p.value(m).Span()}, p.keys(m).Content, string(a.Raw()))
-	default:
-		return false
-	}
-	return p.dropMessage(m - 1)
-}
-
-// textBlock returns a text of a message as a block.
-func (p *Plan) textBlock(m int32, text transcript.Value, st style, depth int) []byte {
-	keys := p.keys(m)
-	out, err := build(keys.TextFields(string(text.Raw())))
-	if err != nil && p.err == nil {
-		p.err = err
-	}
-	return render(out, st, depth)
 }

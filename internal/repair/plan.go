@@ -5,9 +5,8 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/toolguard/toolguard/internal/edit"
-
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/profile"
@@ -17,8 +16,8 @@ import (
 // Placeholder is the text of a result that is inserted for a call without one.
 const Placeholder = "[toolguard] No result was recorded for this tool call; it may or may not have run."
 
-// A Plan compiles the operations on one conversation to edits. It reads the
-// source it was made for, and changes nothing.
+// A Plan turns operations on one conversation into fixes. It reads the source it
+// was made for, and what it makes of an operation depends on nothing else.
 type Plan struct {
 	Source      *transcript.Source
 	Conv        *transcript.Conversation
@@ -26,313 +25,385 @@ type Plan struct {
 	Pairing     pairing.Pairing
 	Profile     *profile.Profile
 	Placeholder string // may hold {tool} and {id}
-	// Log takes what concerns the records of a session log; nil elsewhere.
+	// Known reports whether the content of a result is a placeholder.
+	Known func(payload transcript.Span) bool
+	// Log is the session log whose records hold the messages; nil elsewhere.
 	Log *Log
 
-	driver dialect.Writer
-	src    *window
-	lists  map[int64]*list
-	sets   []edit.Edit
-	tail   []byte         // what is appended to the file
-	taken  map[string]int // how many calls and results have an id
-	uses   map[string]uses
-	free   map[string]int // by id that is wanted: the first number that makes another of it
-	// Of the operations at hand: the ids that they make up, and by id that is
-	// wanted the number of the last one.
-	fresher map[string]bool
-	next    map[string]int
-	ends    []int32 // by turn: its last message
-	named   int32   // a result that repeats the tool's name, -1 for none
-	// answers are the results by the call that they answer.
-	answers map[int32][]int32
-	gone    map[int32]bool // messages that are removed
-	minted  map[int32]bool // calls that get an id
-	texts   map[int32]int  // by message: how many results become text
+	driver  dialect.Writer // nil where nothing is written
+	src     *window
+	ends    []int32           // by turn: its last message
+	named   int32             // a result that repeats the tool's name, -1 for none
+	answers map[int32][]int32 // results by the call that they answer
+	names   *names            // ids that are made up; nil before they are asked for
 	values  map[int32]transcript.Value
-	read    int64                    // bytes of them
-	blocks  map[int32]map[int32]bool // blocks that are taken out, by message
-	strip   bool                     // reasoning goes with the call that it led to
-	hulls   map[int32]bool           // messages whose reasoning goes when nothing else is left
-	err     error
+	read    int64 // bytes of them
 }
 
-// Phases are carried out one after another, each on what the one before left:
-// an edit of the one must not pull the ground from under the next.
-const (
-	phaseCopies = iota
-	phaseIDs
-	phaseLayout
-	phasePayload
-	phaseRest
-	phases
-)
-
-func phaseOf(op *operation.Operation) int {
-	switch op.Kind {
-	case operation.RenameID, operation.MintID, operation.RelinkResult:
-		return phaseIDs
-	case operation.DropCall, operation.DropResult, operation.Retag:
-		if op.Class == operation.Safe {
-			return phaseCopies
+// prepare looks once at what operations ask for again and again.
+func (p *Plan) prepare() bool {
+	if p.src != nil {
+		return p.driver != nil
+	}
+	p.src = &window{src: p.Source}
+	p.driver, _ = p.Dialect.Driver.(dialect.Writer)
+	c := p.Conv
+	p.named = int32(slices.IndexFunc(c.Results, func(r transcript.Result) bool { return r.Name.Present() }))
+	p.answers = map[int32][]int32{}
+	for r, x := range p.Pairing.Results {
+		if x.Call >= 0 {
+			p.answers[x.Call] = append(p.answers[x.Call], int32(r))
 		}
-		return phaseLayout
-	case operation.InsertResult, operation.SetState, operation.MoveResult, operation.MergeResults, operation.ReorderBlocks, operation.SplitMessage, operation.MoveBlock, operation.DropTurn, operation.TextResult:
-		return phaseLayout
-	case operation.SetValue, operation.RemoveMember, operation.AddMember, operation.TrimText:
-		return phasePayload
 	}
-	return phaseRest
+	p.ends = make([]int32, c.Turns)
+	for m := range c.Messages {
+		msg := &c.Messages[m]
+		// An item of reasoning belongs to what follows it.
+		reasons := msg.Has(transcript.MessageItem) && msg.BlockLo < msg.BlockHi && c.Blocks[msg.BlockLo].Kind == transcript.BlockReasoning
+		if !reasons && !msg.Has(transcript.MessageReplay) {
+			p.ends[msg.Turn] = int32(m)
+		}
+	}
+	return p.driver != nil
 }
 
-// rankOf puts the operations of one phase in order: what is removed is neither
-// answered nor moved, and an id that is made up is not changed at once.
-func rankOf(op *operation.Operation) int {
-	switch op.Kind {
-	case operation.DropCall, operation.DropResult, operation.DropTurn, operation.DropBlock, operation.DropMessage:
-		return 0
-	case operation.MintID:
+// Before orders operations that overlap: the one that is to be made first comes
+// first, and the others find out afterwards what is left for them.
+func Before(a, b *operation.Operation) int { return cmp.Compare(rank(a), rank(b)) }
+
+func rank(op *operation.Operation) int {
+	switch do := op.Do.(type) {
+	case *operation.DropResults, *operation.DropCalls, *operation.DropMessages, *operation.Retag:
+		if op.Class == operation.Safe {
+			return 0 // copies and what is empty
+		}
+		return 5
+	case *operation.MintIDs, *operation.RenameID, *operation.RenamePairs, *operation.RelinkResult:
 		return 1
+	case *operation.SetState, *operation.SplitMessage, *operation.CallsLast, *operation.MergeMessage:
+		return 3
+	case *operation.SetValue, *operation.AddMember, *operation.RemoveMember, *operation.TrimText:
+		return 4
+	case *operation.InsertResults, *operation.MoveResults, *operation.MergeResults, *operation.ReorderResults, *operation.MoveBlock:
+		_ = do
+		return 2
 	}
-	return 2
+	return 5
 }
 
-// A Done is an operation that was carried out.
-type Done struct {
-	*operation.Operation
-	N int // how many calls or results it concerned
-}
-
-// Compile returns the edits for the first phase that the operations have
-// anything for, and the operations that they carry out. An operation that
-// cannot be carried out as things stand is left.
-func (p *Plan) Compile(ops []*operation.Operation) (edits []edit.Edit, done []Done, err error) {
-	w, ok := p.Dialect.Driver.(dialect.Writer)
-	if !ok {
-		return nil, nil, nil
-	}
-	p.driver = w
-	if p.src == nil {
-		p.src = &window{src: p.Source}
-		p.index()
-	}
-	for phase := range phases {
-		var batch []*operation.Operation
-		for _, op := range ops {
-			if phaseOf(op) == phase {
-				batch = append(batch, op)
+// LaidOut returns the turn that an operation lays out, -1 for none: all operations
+// on one turn that say where results stand are one fix.
+func (p *Plan) LaidOut(op *operation.Operation) int32 {
+	switch do := op.Do.(type) {
+	case *operation.InsertResults, *operation.MoveResults, *operation.MergeResults, *operation.ReorderResults:
+		return op.Turn
+	case *operation.MoveBlock:
+		if b := &p.Conv.Blocks[do.Block]; b.Kind == transcript.BlockResult {
+			if call := p.Pairing.Results[b.Ref].Call; call >= 0 {
+				return p.turn(call)
 			}
 		}
-		if len(batch) == 0 {
-			continue
-		}
-		p.reset()
-		changes := p.Log.changes()
-		asked := map[*operation.Operation]int{}
-		for i, op := range batch {
-			asked[op] = i
-		}
-		slices.SortStableFunc(batch, func(a, b *operation.Operation) int { return cmp.Compare(rankOf(a), rankOf(b)) })
-		done = p.batch(batch)
-		slices.SortFunc(done, func(a, b Done) int { return cmp.Compare(asked[a.Operation], asked[b.Operation]) })
-		edits = p.edits()
-		if p.src.err != nil {
-			return nil, nil, p.src.err
-		}
-		if p.err != nil { // what would have to be written is no JSON
-			p.err = nil
-			return nil, nil, nil
-		}
-		if len(edits) > 0 || p.Log.changes() > changes {
-			return edits, done, nil
-		}
 	}
-	return nil, nil, nil
+	return -1
 }
 
-func (p *Plan) reset() {
-	p.lists = map[int64]*list{}
-	p.sets, p.tail = nil, nil
-	p.fresher, p.next = nil, nil
+// Extent returns how many bytes have to be looked at to carry an operation out.
+func (p *Plan) Extent(op *operation.Operation) int64 {
+	n := int64(1)
+	calls, results := operation.Subjects(op.Do)
+	if len(calls) > 0 && calls[0] >= 0 {
+		n += p.Conv.Messages[p.Conv.Calls[calls[0]].Message].Span().Len()
+	}
+	if len(results) > 0 && results[0] >= 0 {
+		n += p.Conv.Messages[p.Conv.Results[results[0]].Message].Span().Len()
+	}
+	return n
+}
 
-	p.gone = map[int32]bool{}
-	p.blocks = map[int32]map[int32]bool{}
-	p.hulls = map[int32]bool{}
-	p.minted = map[int32]bool{}
-	p.texts = map[int32]int{}
+func (p *Plan) turn(call int32) int32 { return p.Conv.Messages[p.Conv.Calls[call].Message].Turn }
+
+// Compile returns the fix that an operation comes to, false where it cannot be
+// carried out as things stand.
+func (p *Plan) Compile(op *operation.Operation) (edit.Fix, bool, error) {
+	if turn := p.LaidOut(op); turn >= 0 {
+		return p.Lay(turn, []*operation.Operation{op})
+	}
+	if !p.prepare() {
+		return edit.Fix{}, false, nil
+	}
+	d := p.draft()
+	return d.fix(d.do(op))
+}
+
+// Lay returns the fix that all operations on the results of one turn come to,
+// false where one of them cannot be carried out.
+func (p *Plan) Lay(turn int32, ops []*operation.Operation) (edit.Fix, bool, error) {
+	if !p.prepare() {
+		return edit.Fix{}, false, nil
+	}
+	fix, ok, err := p.lay(turn, ops, false)
+	if err != nil || ok && ClassOf(&fix) < operation.Unsafe || p.Log != nil || !p.blockwise() {
+		return fix, ok, err
+	}
+	// What the results leave behind would be lost: they come with it.
+	if whole, also, err := p.lay(turn, ops, true); err != nil || also && ClassOf(&whole) < operation.Unsafe {
+		return whole, also, err
+	}
+	return fix, ok, nil
+}
+
+func (p *Plan) lay(turn int32, ops []*operation.Operation, whole bool) (edit.Fix, bool, error) {
+	l := &layout{draft: p.draft(), turn: turn, whole: whole}
+	for _, op := range ops {
+		if !l.take(op) {
+			return edit.Fix{}, false, nil
+		}
+	}
+	return l.fix(l.lay())
+}
+
+// A draft is one fix in the making.
+type draft struct {
+	*Plan
+	lists   map[int64]*list
+	sets    []set
+	tail    []byte                   // what is appended to the file
+	gone    map[int32]bool           // messages that are removed
+	blocks  map[int32]map[int32]bool // blocks that are taken out, by message
+	moved   map[int32]bool           // blocks that come back elsewhere
+	strip   bool                     // reasoning goes with the call that it led to
+	taken   []transcript.Span        // elements that are taken out
+	stays   []transcript.Span        // what is taken out is an exact copy of these
+	reads   []transcript.Span
+	changes *chain // what becomes of the records of the log; nil before anything does
+	failed  bool   // what would have to be written is no JSON
+}
+
+// A set is an edit inside of an element.
+type set struct {
+	edit.Edit
+	// plain is set where it changes no recorded content: an id, a role, a number
+	// that counts, what says again what stands elsewhere.
+	plain bool
+	// state is set where what stands there is a state that is left.
+	state bool
+}
+
+func (p *Plan) draft() *draft {
+	return &draft{
+		Plan: p, lists: map[int64]*list{}, gone: map[int32]bool{}, blocks: map[int32]map[int32]bool{}, moved: map[int32]bool{},
+	}
+}
+
+// do carries an operation out, or reports that it cannot be.
+func (d *draft) do(op *operation.Operation) bool {
+	switch do := op.Do.(type) {
+	case *operation.SetState:
+		return d.setState(do.Calls)
+	case *operation.CallsLast:
+		return d.callsLast(do.Message)
+	case *operation.SplitMessage:
+		return d.splitMessage(do.Message)
+	case *operation.MoveBlock:
+		return d.callersRole(do.Block)
+	case *operation.DropResults:
+		if do.CopyOf >= 0 {
+			d.copyOf(d.Conv.Results[do.CopyOf].Message)
+		}
+		return d.dropResults(do.Results)
+	case *operation.DropCalls:
+		if do.CopyOf >= 0 {
+			d.copyOf(d.Conv.Calls[do.CopyOf].Message)
+		}
+		return d.dropCalls(do.Calls, do.CopyOf < 0, op.Class == operation.Unsafe)
+	case *operation.DropTurn:
+		return d.dropTurn(op.Turn)
+	case *operation.DropBlocks:
+		return d.each(do.Blocks, d.dropBlock)
+	case *operation.DropMessages:
+		if do.CopyOf >= 0 {
+			d.copyOf(do.CopyOf)
+		}
+		return d.each(do.Messages, d.dropMessage)
+	case *operation.Texts:
+		return d.texts(do.Calls, do.Results)
+	case *operation.MergeMessage:
+		return d.merge(do.Message)
+	case *operation.RelinkResult:
+		return d.relink(do.Result, do.Call)
+	case *operation.RenamePairs:
+		return d.renamePairs(do.Calls)
+	case *operation.RenameID:
+		return d.renameAll(do)
+	case *operation.MintIDs:
+		return d.mint(do)
+	case *operation.Retag:
+		return d.retag(do.Result, do.Call)
+	case *operation.AddMember:
+		return d.addMember(do)
+	case *operation.SetValue:
+		return d.setValue(do)
+	case *operation.RemoveMember:
+		d.removeMember(holding(d.value(do.Message), do.At), do.At, true)
+		return true
+	case *operation.TrimText:
+		return d.trimText(do.Message)
+	}
+	return false
+}
+
+// each does something to all of a list, and reports whether all of it was done.
+func (d *draft) each(list []int32, do func(int32) bool) bool {
+	for _, i := range list {
+		if !do(i) {
+			return false
+		}
+	}
+	return len(list) > 0
+}
+
+// fix returns what the draft comes to, if it did what was asked.
+func (d *draft) fix(did bool) (edit.Fix, bool, error) {
+	if did {
+		d.prune()
+	}
+	var f edit.Fix
+	if did && !d.failed {
+		f.Edits, did = d.edits()
+	}
+	if d.src.err != nil || !did || d.failed {
+		return edit.Fix{}, false, d.src.err
+	}
+	if len(f.Edits) == 0 { // what becomes of a log was not to be found out, or there is nothing to do
+		return f, d.changes != nil && d.Log.Trial, nil
+	}
+	f.Reads = distinct(d.reads)
+	f.Within = d.within(f.Edits)
+	d.account(&f)
+	return f, d.src.err == nil, d.src.err
+}
+
+// edits returns the changes of all lists and elements, in order; false where two
+// of them overlap.
+func (d *draft) edits() ([]edit.Edit, bool) {
+	var out []edit.Edit
+	for _, l := range d.lists {
+		if !d.inGone(l.array) {
+			out = append(out, l.compile()...)
+		}
+	}
+	written := map[transcript.Span]string{}
+	for _, s := range d.sets {
+		// An id that call and result share is written once.
+		if was, twice := written[s.Span]; d.inGone(s.Span) || twice && s.Span.Len() > 0 && was == string(s.Text) {
+			continue
+		}
+		written[s.Span] = string(s.Text)
+		out = append(out, s.Edit)
+	}
+	if d.changes != nil {
+		out = append(out, d.changes.compile()...)
+	}
+	if len(d.tail) > 0 {
+		end := d.Source.Size()
+		out = append(out, edit.Edit{Span: transcript.Span{Start: end, End: end}, Text: d.tail})
+	}
+	out = slices.DeleteFunc(out, func(e edit.Edit) bool { // it is put back where it stood
+		return e.Span.Len() == int64(len(e.Text)) && d.src.text(e.Span.Start, e.Span.End) == string(e.Text)
+	})
+	return inOrder(out)
+}
+
+// inOrder puts edits in order; false where two of them overlap.
+func inOrder(edits []edit.Edit) ([]edit.Edit, bool) {
+	sort.SliceStable(edits, func(i, j int) bool {
+		a, b := edits[i].Span, edits[j].Span
+		return a.Start < b.Start || a.Start == b.Start && a.Len() == 0 && b.Len() > 0
+	})
+	for i := 1; i < len(edits); i++ {
+		if edits[i].Span.Start < edits[i-1].Span.End {
+			return nil, false
+		}
+	}
+	return edits, true
+}
+
+// inGone reports whether a span lies in a message that is removed: what would
+// become of it goes with the message.
+func (d *draft) inGone(s transcript.Span) bool {
+	if len(d.gone) == 0 || s.IsZero() {
+		return false
+	}
+	m := d.messageAt(s.Start)
+	return m >= 0 && d.gone[m] && d.Conv.Messages[m].Span().Contains(s)
+}
+
+// messageAt returns the message in which an offset lies, -1 for none.
+func (p *Plan) messageAt(off int64) int32 {
+	// In order of their places, as they nearly always are.
+	all := p.Conv.Messages
+	i := sort.Search(len(all), func(i int) bool { return all[i].Span().Start > off }) - 1
+	if i >= 0 && off < all[i].Span().End {
+		return int32(i)
+	}
+	return int32(slices.IndexFunc(all, func(m transcript.Message) bool { return m.Span().Start <= off && off < m.Span().End }))
+}
+
+// messageIn returns the message that begins in a span, -1 for none.
+func (p *Plan) messageIn(s transcript.Span) int32 {
+	all := p.Conv.Messages
+	i := sort.Search(len(all), func(i int) bool { return all[i].Span().Start >= s.Start })
+	if i < len(all) && all[i].Span().Start < s.End {
+		return int32(i)
+	}
+	return -1
+}
+
+// within returns the values that edits stand in or between: messages, or the
+// records of a log.
+func (d *draft) within(edits []edit.Edit) []transcript.Span {
+	var out []transcript.Span
+	for _, e := range edits {
+		if m := d.messageAt(e.Span.Start); m >= 0 {
+			out = append(out, d.Conv.Messages[m].Span())
+		}
+		if m := d.messageAt(e.Span.End - 1); m >= 0 {
+			out = append(out, d.Conv.Messages[m].Span())
+		}
+	}
+	if d.changes != nil {
+		out = append(out, d.changes.within...)
+	}
+	return out
+}
+
+// set replaces what stands at a span.
+func (d *draft) set(s transcript.Span, text string) {
+	d.sets = append(d.sets, set{Edit: edit.Edit{Span: s, Text: []byte(text)}})
+}
+
+// setPlain replaces what stands at a span and is no recorded content.
+func (d *draft) setPlain(s transcript.Span, text string) {
+	d.sets = append(d.sets, set{Edit: edit.Edit{Span: s, Text: []byte(text)}, plain: true})
+}
+
+// build returns a compact object with the given members, nil where there is
+// nothing to write.
+func (d *draft) build(fields []dialect.Field) []byte {
+	if fields == nil {
+		return nil
+	}
+	out, err := build(fields)
+	if err != nil {
+		d.failed = true
+		return nil
+	}
+	return out
 }
 
 // maxRead is how many bytes of messages are kept at hand, and few are read
 // twice for it: operations come in the order of messages.
 const maxRead = 4 << 20
-
-// batch carries out the operations of one phase, those on one turn together.
-func (p *Plan) batch(ops []*operation.Operation) (done []Done) {
-	turns := map[int32]*layout{}
-	var order []int32
-	at := func(turn int32) *layout {
-		if turns[turn] == nil {
-			turns[turn] = &layout{plan: p, turn: turn}
-			order = append(order, turn)
-		}
-		return turns[turn]
-	}
-	for _, op := range ops {
-		ok, n := true, max(len(op.Results), 1)
-		switch op.Kind {
-		case operation.InsertResult:
-			var calls []int32
-			for _, c := range op.Calls {
-				if p.answerable(c) {
-					calls = append(calls, c)
-				}
-			}
-			n = len(calls)
-			if ok = n > 0; ok {
-				l := at(op.Turn)
-				l.insert = append(l.insert, calls...)
-			}
-		case operation.SetState:
-			n = len(op.Calls)
-			ok = p.setState(op)
-		case operation.MoveResult, operation.MergeResults:
-			var results []int32
-			for _, r := range op.Results {
-				if p.movable(r) {
-					results = append(results, r)
-				}
-			}
-			n = len(results)
-			if ok = n > 0; ok {
-				l := at(op.Turn)
-				l.move = append(l.move, results...)
-			}
-		case operation.MoveBlock:
-			ok = p.moveBlock(op, at)
-		case operation.ReorderBlocks:
-			switch {
-			case len(op.Messages) > 0:
-				for _, m := range op.Messages {
-					p.callsLast(m)
-				}
-			default:
-				at(op.Turn).first = true
-				at(op.Turn).inOrder = at(op.Turn).inOrder || op.ByStrategy || len(op.Results) == 0
-			}
-		case operation.SplitMessage:
-			ok = p.splitMessage(op)
-		case operation.DropResult:
-			ok = p.dropResults(op.Results)
-		case operation.TextResult:
-			for _, r := range op.Results {
-				ok = p.textResult(r) && ok
-			}
-		case operation.DropCall:
-			ok = p.dropCalls(op)
-		case operation.DropTurn:
-			ok = p.dropTurn(op.Turn)
-		case operation.DropBlock:
-			for _, b := range op.Blocks {
-				ok = p.dropBlock(b) && ok
-			}
-		case operation.Merge:
-			for _, m := range op.Messages {
-				ok = p.merge(m) && ok
-			}
-		case operation.DropMessage:
-			for _, m := range op.Messages {
-				ok = (op.Class != operation.Safe || !p.says(m)) && p.dropMessage(m) && ok
-			}
-		case operation.RenameID:
-			ok = p.rename(op)
-		case operation.MintID:
-			ok = p.mint(op)
-		case operation.RelinkResult:
-			for i, r := range op.Results {
-				res, call := &p.Conv.Results[r], &p.Conv.Calls[op.Calls[i]]
-				if ok = ok && pairing.Key(call.ID) != ""; ok { // without an id it gets one first
-					p.setToken(res.ID, p.keys(res.Message).ResultID, call.ID.Raw)
-				}
-			}
-		case operation.SetValue:
-			if ok = op.Text != "" && whole([]byte(op.Text)) == nil; ok {
-				p.set(op.Span, op.Text)
-				p.setCopies(op)
-			}
-		case operation.RemoveMember:
-			for _, m := range op.Messages {
-				p.removeMember(holding(p.value(m), op.Span), op.Span)
-			}
-		case operation.AddMember:
-			ok = p.addMember(op)
-		case operation.TrimText:
-			for _, m := range op.Messages {
-				ok = p.trimText(m) && ok
-			}
-		case operation.Retag:
-			ok = p.retag(op)
-		default:
-			ok = false
-		}
-		if ok {
-			done = append(done, Done{op, n})
-		}
-	}
-	slices.Sort(order)
-	for _, t := range order {
-		turns[t].lay()
-	}
-	p.prune()
-	return done
-}
-
-// edits compiles the changes of all lists, and drops edits inside of what is
-// removed or moved as a whole.
-func (p *Plan) edits() []edit.Edit {
-	var out []edit.Edit
-	keys := make([]int64, 0, len(p.lists))
-	for k := range p.lists {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	for _, k := range keys {
-		out = append(out, p.lists[k].compile()...)
-	}
-	out = append(out, p.sets...)
-	if len(p.tail) > 0 {
-		end := p.Source.Size()
-		out = append(out, edit.Edit{Span: transcript.Span{Start: end, End: end}, Text: p.tail})
-	}
-	out = disjoint(out)
-	// What is put back where it stood is no edit.
-	return slices.DeleteFunc(out, func(e edit.Edit) bool {
-		return e.Span.Len() == int64(len(e.Text)) && p.src.text(e.Span.Start, e.Span.End) == string(e.Text)
-	})
-}
-
-// disjoint puts edits in order and leaves out those that lie inside another.
-func disjoint(edits []edit.Edit) []edit.Edit {
-	sort.SliceStable(edits, func(i, j int) bool {
-		a, b := edits[i].Span, edits[j].Span
-		if a.Start != b.Start {
-			return a.Start < b.Start
-		}
-		return a.Len() == 0 && b.Len() > 0 || a.Len() > b.Len() && b.Len() > 0
-	})
-	out := edits[:0]
-	end := int64(-1)
-	for _, e := range edits {
-		if e.Span.Start < end {
-			continue
-		}
-		out = append(out, e)
-		end = e.Span.End
-	}
-	return out
-}
-
-func (p *Plan) set(s transcript.Span, text string) {
-	p.sets = append(p.sets, edit.Edit{Span: s, Text: []byte(text)})
-}
 
 // value returns the element that a message is.
 func (p *Plan) value(m int32) transcript.Value {
@@ -363,39 +434,39 @@ func (p *Plan) at(s transcript.Span) transcript.Value {
 func (p *Plan) text(s transcript.Span) []byte { return p.at(s).Raw() }
 
 // holder returns the list that a message stands in, nil for none.
-func (p *Plan) holder(m int32) *list {
-	if p.Log != nil {
+func (d *draft) holder(m int32) *list {
+	if d.Log != nil {
 		return nil
 	}
-	if p.Conv.Lines {
-		return p.list(-1, transcript.Span{})
+	if d.Conv.Lines {
+		return d.list(-1, transcript.Span{})
 	}
-	for _, s := range p.Conv.Lists {
-		if s.Contains(p.Conv.Messages[m].Span()) {
-			return p.list(s.Start, s)
+	for _, s := range d.Conv.Lists {
+		if s.Contains(d.Conv.Messages[m].Span()) {
+			return d.list(s.Start, s)
 		}
 	}
 	return nil
 }
 
-func (p *Plan) list(key int64, array transcript.Span) *list {
-	l := p.lists[key]
+func (d *draft) list(key int64, array transcript.Span) *list {
+	l := d.lists[key]
 	if l == nil {
-		l = &list{src: p.src, array: array, lines: key < 0}
-		p.lists[key] = l
+		l = &list{src: d.src, array: array, lines: key < 0}
+		d.lists[key] = l
 	}
 	return l
 }
 
 // contents returns the list of blocks of a message, nil where its content is
 // no list.
-func (p *Plan) contents(m int32) *list {
-	keys := p.keys(m)
+func (d *draft) contents(m int32) *list {
+	keys := d.keys(m)
 	v := keys.Body.Get(keys.Content)
 	if v.Kind() != transcript.Array {
 		return nil
 	}
-	return p.list(v.Span().Start, v.Span())
+	return d.list(v.Span().Start, v.Span())
 }
 
 // foreign reports whether a message is written in another dialect than the
@@ -405,156 +476,118 @@ func (p *Plan) foreign(m int32) bool { return p.Conv.Messages[m].Has(transcript.
 // movable reports whether a result can be moved to its call.
 func (p *Plan) movable(r int32) bool {
 	res, call := &p.Conv.Results[r], p.Pairing.Results[r].Call
-	if call < 0 || p.Log != nil || p.foreign(res.Message) || p.foreign(p.Conv.Calls[call].Message) || p.leaves(res.Block) || p.leaves(p.Conv.Calls[call].Block) {
+	if call < 0 || p.Log != nil || p.foreign(res.Message) || p.foreign(p.Conv.Calls[call].Message) {
 		return false
 	}
 	return p.blockwise() || p.alone(res.Message)
 }
 
-// answerable reports whether a placeholder can be put in for a call.
-func (p *Plan) answerable(c int32) bool {
-	call := &p.Conv.Calls[c]
-	return !p.foreign(call.Message) && !p.leaves(call.Block)
-}
-
-// leaves reports whether a block is removed by another operation.
-func (p *Plan) leaves(b int32) bool {
-	m := p.Conv.Blocks[b].Message
-	return p.gone[m] || p.blocks[m][b]
-}
-
 // blockwise reports whether results are blocks of a message.
 func (p *Plan) blockwise() bool { return p.driver.WriteMessage("[]", transcript.Value{}) != nil }
-
-// callsLast puts the calls of a message behind its other blocks.
-func (p *Plan) callsLast(m int32) {
-	msg := &p.Conv.Messages[m]
-	l := p.contents(m)
-	last := int32(-1) // the last block that is no call
-	for b := msg.BlockLo; b < msg.BlockHi; b++ {
-		if p.Conv.Blocks[b].Kind != transcript.BlockCall {
-			last = b
-		}
-	}
-	if l == nil || last < 0 {
-		return
-	}
-	for b := msg.BlockLo; b < last; b++ {
-		if blk := &p.Conv.Blocks[b]; blk.Kind == transcript.BlockCall {
-			l.remove(blk.Span)
-			l.after(p.Conv.Blocks[last].Span, p.text(blk.Span))
-		}
-	}
-}
-
-// splitMessage puts what is no result into a message of its own.
-func (p *Plan) splitMessage(op *operation.Operation) bool {
-	if len(op.Messages) == 0 {
-		return false
-	}
-	m := op.Messages[0]
-	msg := &p.Conv.Messages[m]
-	h := p.holder(m)
-	if h == nil || p.contents(m) == nil {
-		return false
-	}
-	var rest content
-	for b := msg.BlockLo; b < msg.BlockHi; b++ {
-		if blk := &p.Conv.Blocks[b]; blk.Kind != transcript.BlockResult {
-			rest.add(p.text(blk.Span), true)
-			p.takeBlock(b)
-		}
-	}
-	if rest.empty() {
-		return false
-	}
-	p.newMessage(h, m, &rest)
-	return true
-}
-
-// newMessage inserts a message with a list of blocks behind another.
-func (p *Plan) newMessage(h *list, behind int32, blocks *content) {
-	text, err := build(p.driver.WriteMessage(blocks.json(), p.value(behind)))
-	if err != nil {
-		p.err = err
-		return
-	}
-	at := transcript.NewValue(text, 0).Get(p.keys(behind).Content).Span().Start
-	h.after(p.Conv.Messages[behind].Span(), render(text, p.styleNear(behind), 0, blocks.within(at)...))
-}
 
 // styleNear returns the layout of the messages around one.
 func (p *Plan) styleNear(m int32) style { return styleOf(p.value(m)) }
 
-// moveBlock moves a result to where results of its call belong, or gives a
-// message of nothing but calls the role that makes calls.
-func (p *Plan) moveBlock(op *operation.Operation, at func(int32) *layout) bool {
-	for _, b := range op.Blocks {
-		blk := &p.Conv.Blocks[b]
-		msg := &p.Conv.Messages[blk.Message]
-		switch blk.Kind {
-		case transcript.BlockResult:
-			call := p.Pairing.Results[blk.Ref].Call
-			if p.Pairing.Results[blk.Ref].Fate != pairing.Answers || !p.movable(blk.Ref) {
-				return false
-			}
-			at(p.Conv.Messages[p.Conv.Calls[call].Message].Turn).move = append(at(p.Conv.Messages[p.Conv.Calls[call].Message].Turn).move, blk.Ref)
-		case transcript.BlockCall:
-			for k := msg.BlockLo; k < msg.BlockHi; k++ {
-				if p.Conv.Blocks[k].Kind != transcript.BlockCall {
-					return false
-				}
-			}
-			if msg.RoleLen == 0 {
-				return false
-			}
-			p.set(msg.RoleSpan(), transcript.Quote(p.keys(blk.Message).Assistant))
-		default:
+// reading notes that a fix is made from a call or a result as it stands.
+func (d *draft) reading(blocks ...int32) {
+	for _, b := range blocks {
+		d.reads = append(d.reads, d.Conv.Blocks[b].Span)
+	}
+}
+
+// distinct returns spans in order, each once, without those that lie in others.
+func distinct(spans []transcript.Span) []transcript.Span {
+	slices.SortFunc(spans, func(a, b transcript.Span) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End))
+	})
+	out := spans[:0]
+	for _, s := range spans {
+		if n := len(out); n == 0 || s.Start >= out[n-1].End {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// callsLast puts the calls of a message behind its other blocks.
+func (d *draft) callsLast(m int32) bool {
+	msg := &d.Conv.Messages[m]
+	l := d.contents(m)
+	last := int32(-1) // the last block that is no call
+	for b := msg.BlockLo; b < msg.BlockHi; b++ {
+		if d.Conv.Blocks[b].Kind != transcript.BlockCall {
+			last = b
+		}
+	}
+	if l == nil || last < 0 {
+		return false
+	}
+	for b := msg.BlockLo; b < last; b++ {
+		if blk := &d.Conv.Blocks[b]; blk.Kind == transcript.BlockCall {
+			l.remove(blk.Span)
+			l.after(d.Conv.Blocks[last].Span, d.text(blk.Span))
+		}
+	}
+	return true
+}
+
+// splitMessage puts what is no result into a message of its own.
+func (d *draft) splitMessage(m int32) bool {
+	msg := &d.Conv.Messages[m]
+	h := d.holder(m)
+	if h == nil || d.contents(m) == nil {
+		return false
+	}
+	var rest content
+	for b := msg.BlockLo; b < msg.BlockHi; b++ {
+		if blk := &d.Conv.Blocks[b]; blk.Kind != transcript.BlockResult {
+			rest.add(d.text(blk.Span), true)
+			d.takeBlock(b)
+		}
+	}
+	return !rest.empty() && d.newMessage(h, m, &rest)
+}
+
+// newMessage inserts a message with a list of blocks behind another.
+func (d *draft) newMessage(h *list, behind int32, blocks *content) bool {
+	text := d.build(d.driver.WriteMessage(blocks.json(), d.value(behind)))
+	if text == nil {
+		return false
+	}
+	at := transcript.NewValue(text, 0).Get(d.keys(behind).Content).Span().Start
+	h.after(d.Conv.Messages[behind].Span(), render(text, d.styleNear(behind), 0, blocks.within(at)...))
+	return true
+}
+
+// callersRole gives a message of nothing but calls the role that makes calls.
+func (d *draft) callersRole(block int32) bool {
+	m := d.Conv.Blocks[block].Message
+	msg := &d.Conv.Messages[m]
+	for k := msg.BlockLo; k < msg.BlockHi; k++ {
+		if d.Conv.Blocks[k].Kind != transcript.BlockCall {
 			return false
 		}
 	}
+	if msg.RoleLen == 0 {
+		return false
+	}
+	d.setPlain(msg.RoleSpan(), transcript.Quote(d.keys(m).Assistant))
 	return true
 }
 
 // retag gives a result the type that fits its call.
-func (p *Plan) retag(op *operation.Operation) bool {
-	for i, r := range op.Results {
-		call, res := &p.Conv.Calls[op.Calls[i]], &p.Conv.Results[r]
-		keys, element := p.keys(res.Message), p.Conv.Blocks[res.Block].Span
-		typ := p.driver.Retagged(res.Kind, call.Kind)
-		v := p.at(element).Get(keys.Type)
-		if typ == "" || !v.Exists() || v.Is(typ) || p.foreign(res.Message) || p.foreign(call.Message) {
-			return false
-		}
-		p.set(v.Span(), transcript.Quote(typ))
-		if !res.ID.Present() && pairing.Key(call.ID) != "" {
-			p.setToken(res.ID, keys.ResultID, call.ID.Raw)
-		}
+func (d *draft) retag(r, c int32) bool {
+	call, res := &d.Conv.Calls[c], &d.Conv.Results[r]
+	d.reading(call.Block)
+	keys, element := d.keys(res.Message), d.Conv.Blocks[res.Block].Span
+	typ := d.driver.Retagged(res.Kind, call.Kind)
+	v := d.at(element).Get(keys.Type)
+	if typ == "" || !v.Exists() || v.Is(typ) || d.foreign(res.Message) || d.foreign(call.Message) {
+		return false
+	}
+	d.setPlain(v.Span(), transcript.Quote(typ))
+	if !res.ID.Present() && pairing.Key(call.ID) != "" {
+		d.setToken(res.ID, keys.ResultID, call.ID.Raw)
 	}
 	return true
-}
-
-// index looks once at what operations ask for again and again.
-func (p *Plan) index() {
-	c := p.Conv
-	p.named = -1
-	p.taken = map[string]int{}
-	for i := range c.Calls {
-		p.taken[pairing.Key(c.Calls[i].ID)]++
-	}
-	for i := range c.Results {
-		p.taken[pairing.Key(c.Results[i].ID)]++
-		if p.named < 0 && c.Results[i].Name.Present() {
-			p.named = int32(i)
-		}
-	}
-	p.ends = make([]int32, c.Turns)
-	for m := range c.Messages {
-		msg := &c.Messages[m]
-		// An item of reasoning belongs to what follows it.
-		reasons := msg.Has(transcript.MessageItem) && msg.BlockLo < msg.BlockHi && c.Blocks[msg.BlockLo].Kind == transcript.BlockReasoning
-		if !reasons && !msg.Has(transcript.MessageReplay) {
-			p.ends[msg.Turn] = int32(m)
-		}
-	}
 }

@@ -4,69 +4,68 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/toolguard/toolguard/internal/edit"
-
 	"github.com/toolguard/toolguard/internal/dialect"
-	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 // setState sets the records of calls so that a placeholder answered them.
-func (p *Plan) setState(op *operation.Operation) bool {
-	w, ok := p.driver.(dialect.StateWriter)
+func (d *draft) setState(calls []int32) bool {
+	w, ok := d.driver.(dialect.StateWriter)
 	if !ok {
 		return false
 	}
 	var order []int32 // messages
 	members := map[int32][]dialect.Member{}
-	for _, c := range op.Calls {
-		call := &p.Conv.Calls[c]
-		if !call.Combined || p.foreign(call.Message) {
+	for _, c := range calls {
+		call := &d.Conv.Calls[c]
+		if !call.Combined || d.foreign(call.Message) {
 			continue
 		}
-		set := w.WriteState(p.value(call.Message), p.Conv.Blocks[call.Block].Span, transcript.Quote(p.placeholderText(call)))
+		set := w.WriteState(d.value(call.Message), d.Conv.Blocks[call.Block].Span, transcript.Quote(d.placeholderText(call)))
 		if len(set) > 0 && !slices.Contains(order, call.Message) {
 			order = append(order, call.Message)
 		}
 		members[call.Message] = append(members[call.Message], set...)
 	}
 	for _, m := range order {
-		edits := p.patch(members[m])
+		edits := patch(members[m])
 		// Only a record with an id can be replaced by another.
-		fold := p.Dialect.Fold
-		if !p.Conv.Folded || fold.ID.In(p.value(m)).Kind() != transcript.String {
-			p.sets = append(p.sets, edits...)
+		if fold := d.Dialect.Fold; d.Conv.Folded && fold.ID.In(d.value(m)).Kind() == transcript.String {
+			d.append(m, edits)
 			continue
 		}
-		p.append(m, edits)
+		for _, e := range edits {
+			d.sets = append(d.sets, set{Edit: e, state: true})
+		}
 	}
 	return len(order) > 0
 }
 
 // append writes a message once more, at the end of its log, with edits.
-func (p *Plan) append(m int32, edits []edit.Edit) {
-	v := p.value(m)
-	text := slices.Clone(v.Raw())
-	for _, e := range slices.Backward(disjoint(edits)) {
-		lo, hi := e.Span.Start-v.Span().Start, e.Span.End-v.Span().Start
-		text = slices.Concat(text[:lo], e.Text, text[hi:])
+func (d *draft) append(m int32, edits []edit.Edit) {
+	v := d.value(m)
+	edits, ok := inOrder(edits)
+	if !ok {
+		d.failed = true
+		return
 	}
+	text := edit.Splice(v.Raw(), v.Span().Start, edits)
 	nl := "\n"
-	if p.src.crlf() {
+	if d.src.crlf() {
 		nl = "\r\n"
 	}
-	size := p.Source.Size()
-	if last, _ := p.src.at(size - 1); last == '\n' {
-		text = append(text, nl...)
+	size := d.Source.Size()
+	if last, _ := d.src.at(size - 1); last == '\n' {
+		d.tail = slices.Concat(d.tail, text, []byte(nl))
 	} else {
-		text = append([]byte(nl), text...)
+		d.tail = slices.Concat(d.tail, []byte(nl), text)
 	}
-	p.tail = append(p.tail, text...)
 }
 
 // patch returns the edits that set members of objects, in place or behind the
 // last one.
-func (p *Plan) patch(members []dialect.Member) []edit.Edit {
+func patch(members []dialect.Member) []edit.Edit {
 	var edits []edit.Edit
 	for len(members) > 0 {
 		// All members that the first one's object gets come in one edit.
@@ -88,7 +87,7 @@ func (p *Plan) patch(members []dialect.Member) []edit.Edit {
 			}
 		}
 		if len(own) > 0 {
-			edits = append(edits, p.addMembers(object, own))
+			edits = append(edits, addMembers(object, own))
 		}
 		members = rest
 	}
@@ -125,7 +124,7 @@ func nested(members []dialect.Member) []dialect.Field {
 }
 
 // addMembers puts members behind the last one of an object.
-func (p *Plan) addMembers(object transcript.Value, members []dialect.Member) edit.Edit {
+func addMembers(object transcript.Value, members []dialect.Member) edit.Edit {
 	fields := nested(members)
 	st := styleOf(object)
 	sep := st.comma

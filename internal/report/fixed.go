@@ -127,20 +127,20 @@ var verbs = []string{"moved", "inserted", "renamed", "relinked", "rearranged", "
 // done returns what an operation did, in one word.
 func done(k operation.Kind) string {
 	switch k {
-	case operation.InsertResult, operation.SetState:
+	case "insert-result", "set-state":
 		return "inserted"
-	case operation.MoveResult:
+	case "move-result":
 		return "moved"
-	case operation.RenameID, operation.MintID:
+	case "rename-id", "mint-id":
 		return "renamed"
-	case operation.RelinkResult, operation.Relink:
+	case "relink-result", "relink", "renumber":
 		return "relinked"
-	case operation.MergeResults, operation.ReorderBlocks, operation.SplitMessage, operation.MoveBlock, operation.Merge:
+	case "merge-results", "reorder-blocks", "split-message", "move-block", "merge-messages":
 		return "rearranged"
-	case operation.TextResult:
+	case "text-result":
 		return "kept as text"
-	case operation.DropResult, operation.DropCall, operation.DropTurn, operation.DropBlock,
-		operation.DropMessage, operation.DropRecord, operation.DropBytes, operation.RemoveMember:
+	case "drop-result", "drop-call", "drop-turn", "drop-block",
+		"drop-message", "drop-record", "drop-bytes", "remove-member":
 		return "dropped"
 	}
 	return "rewritten"
@@ -272,11 +272,11 @@ func applied(f *engine.Fixed, written bool) jsonApplied {
 			out.Operations.Unsafe++
 		}
 		switch r.Kind {
-		case operation.InsertResult, operation.SetState:
+		case "insert-result", "set-state":
 			out.Results.Inserted += r.Results
-		case operation.MoveResult:
+		case "move-result":
 			out.Results.Moved += r.Results
-		case operation.RenameID, operation.MintID:
+		case "rename-id", "mint-id":
 			out.Results.Renamed += r.Results
 		}
 		out.Results.Dropped += len(r.Dropped)

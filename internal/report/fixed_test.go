@@ -29,7 +29,7 @@ func TestFixSummary(t *testing.T) {
 	report := func(fs ...engine.Finding) *engine.Report {
 		return &engine.Report{File: &detect.File{}, Findings: fs}
 	}
-	inserted := engine.Repair{Rule: "missing-tool-result", Kind: operation.InsertResult, Results: 2}
+	inserted := engine.Repair{Rule: "missing-tool-result", Kind: "insert-result", Results: 2}
 	tests := []struct {
 		name    string
 		summary FixSummary
@@ -58,7 +58,7 @@ func TestFixSummary(t *testing.T) {
 			[]*engine.Fixed{
 				{
 					Before: report(missing, missing, orphan), After: report(pending),
-					Pieces: pieces, Repairs: []engine.Repair{inserted, {Rule: "orphan-tool-result", Kind: operation.DropResult, Results: 1}},
+					Pieces: pieces, Repairs: []engine.Repair{inserted, {Rule: "orphan-tool-result", Kind: "drop-result", Results: 1}},
 				},
 				{Before: report(pending), After: report(pending)},
 			},
@@ -89,7 +89,7 @@ func TestFixSummary(t *testing.T) {
 			FixSummary{Written: true},
 			[]*engine.Fixed{{
 				Before: report(reused, reused), After: report(),
-				Pieces: pieces, Repairs: []engine.Repair{{Rule: "reused-call-id", Kind: operation.RenameID, Results: 2}},
+				Pieces: pieces, Repairs: []engine.Repair{{Rule: "reused-call-id", Kind: "rename-id", Results: 2}},
 			}},
 			"Repaired 2 problems in 1 file (2 renamed). No problems left.",
 		},
@@ -98,7 +98,7 @@ func TestFixSummary(t *testing.T) {
 			FixSummary{Written: true},
 			[]*engine.Fixed{{
 				Before: report(), After: report(),
-				Pieces: pieces, Repairs: []engine.Repair{{Rule: "reused-call-id", Kind: operation.RenameID, Results: 2}},
+				Pieces: pieces, Repairs: []engine.Repair{{Rule: "reused-call-id", Kind: "rename-id", Results: 2}},
 			}},
 			"Repaired 1 file (2 renamed). No problems left.",
 		},
@@ -119,16 +119,17 @@ func TestFixSummary(t *testing.T) {
 // TestDone: each kind of operation has a word, and it is one that is told.
 func TestDone(t *testing.T) {
 	t.Parallel()
-	for _, k := range []operation.Kind{
-		operation.InsertResult, operation.MoveResult, operation.DropResult, operation.DropCall, operation.DropTurn,
-		operation.TextResult, operation.MergeResults, operation.ReorderBlocks, operation.SplitMessage, operation.RelinkResult,
-		operation.RenameID, operation.MintID, operation.Retag, operation.SetValue, operation.RemoveMember, operation.DropBlock,
-		operation.DropMessage, operation.MoveBlock, operation.Merge, operation.DropRecord, operation.DropBytes,
-		operation.EscapeNewline, operation.ReplaceBytes, operation.Relink,
+	for _, a := range []operation.Action{
+		&operation.InsertResults{}, &operation.SetState{}, &operation.MoveResults{}, &operation.MergeResults{}, &operation.ReorderResults{},
+		&operation.CallsLast{}, &operation.SplitMessage{}, &operation.MoveBlock{}, &operation.DropResults{}, &operation.DropCalls{},
+		&operation.DropTurn{}, &operation.DropBlocks{}, &operation.DropMessages{}, &operation.Texts{}, &operation.MergeMessage{},
+		&operation.RelinkResult{}, &operation.RenamePairs{}, &operation.RenameID{}, &operation.MintIDs{}, &operation.Retag{},
+		&operation.AddMember{}, &operation.SetValue{}, &operation.RemoveMember{}, &operation.TrimText{}, &operation.DropRecord{},
+		&operation.DropBytes{}, &operation.EscapeNewlines{}, &operation.ReplaceBytes{}, &operation.RelinkRecord{}, &operation.Renumber{},
 	} {
-		s := FixSummary{did: map[string]int{done(k): 1}}
+		s := FixSummary{did: map[string]int{done(a.Kind()): 1}}
 		if s.deeds() == "" {
-			t.Errorf("%s is not told: %q", k, done(k))
+			t.Errorf("%s is not told: %q", a.Kind(), done(a.Kind()))
 		}
 	}
 }

@@ -44,8 +44,7 @@ inside the string where it stops being JSON.
 				if c.signed(turn) {
 					class = operation.Unsafe
 				}
-				f.Fix = c.op(operation.SetValue, turn, class, `write "{}"`)
-				f.Fix.Calls, f.Fix.Span, f.Fix.Text = []int32{int32(i)}, call.Args, `"{}"`
+				f.Fix = c.op(turn, class, `write "{}"`, &operation.SetValue{At: call.Args, Text: `"{}"`, Call: -1})
 			default:
 				continue
 			}

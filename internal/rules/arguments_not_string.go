@@ -44,8 +44,8 @@ to be sent there.
 			if c.signed(turn) {
 				class = operation.Unsafe
 			}
-			op := c.op(operation.SetValue, turn, class, "encode the arguments into a string")
-			op.Calls, op.Span, op.Text = []int32{int32(i)}, call.Args, transcript.Quote(c.Text(call.Args))
+			op := c.op(turn, class, "encode the arguments into a string",
+				&operation.SetValue{At: call.Args, Text: transcript.Quote(c.Text(call.Args)), Call: -1})
 			c.aboutCall(i, Finding{
 				Severity: severity, Span: call.Args, Refusal: c.cell(profile.ArgsNotString).Text, Fix: op,
 				Message: "the arguments of " + callName(call) + " are no string",

@@ -28,8 +28,7 @@ moves to the message that answers its call (safe). In logs nothing is moved.`,
 			}
 			var op *operation.Operation
 			if c.arrays() && c.onlyCalls(call.Message) {
-				op = c.op(operation.MoveBlock, c.turn(call.Message), operation.Safe, "give the message the role of the assistant")
-				op.Blocks = []int32{call.Block}
+				op = c.op(c.turn(call.Message), operation.Safe, "give the message the role of the assistant", &operation.MoveBlock{Block: call.Block})
 			}
 			c.aboutCall(i, Finding{
 				Severity: Error, Refusal: c.cell(profile.WrongRole).Text, Fix: op,
@@ -43,8 +42,7 @@ moves to the message that answers its call (safe). In logs nothing is moved.`,
 			}
 			var op *operation.Operation
 			if c.arrays() && c.Pairing.Results[i].Fate == pairing.Answers {
-				op = c.op(operation.MoveBlock, c.turn(res.Message), operation.Safe, "move it to the message that answers")
-				op.Blocks = []int32{res.Block}
+				op = c.op(c.turn(res.Message), operation.Safe, "move it to the message that answers", &operation.MoveBlock{Block: res.Block})
 			}
 			c.aboutResult(i, Finding{
 				Severity: Error, Refusal: c.cell(profile.WrongRole).Text, Fix: op,

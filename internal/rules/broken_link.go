@@ -32,10 +32,7 @@ parent: that may join what never belonged together.`,
 				f.Message += ": the records before it are cut off"
 			}
 			if l.Relink {
-				f.Fix = &operation.Operation{
-					Kind: operation.Relink, Class: operation.Unsafe, Title: "name the record before it as the parent",
-					Conversation: -1, Turn: -1, Record: l.Record, Span: l.Span,
-				}
+				f.Fix = fileOp(operation.Unsafe, "name the record before it as the parent", &operation.RelinkRecord{At: l.Span})
 			}
 			c.report(f)
 		}

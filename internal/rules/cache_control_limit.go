@@ -47,8 +47,7 @@ content; unsafe where the message carries signed reasoning).`,
 			if c.signed(m.Turn) {
 				class = operation.Unsafe
 			}
-			op := c.op(operation.RemoveMember, m.Turn, class, "remove the mark")
-			op.Messages, op.Span = []int32{at[i]}, marks[i].Span
+			op := c.op(m.Turn, class, "remove the mark", &operation.RemoveMember{Message: at[i], At: marks[i].Span})
 			c.report(at[i], Finding{
 				Severity: severityOf(cell), Span: marks[i].Span, Fix: op,
 				Refusal: strings.Replace(cell.Text, "Found 5.", fmt.Sprintf("Found %d.", total), 1),

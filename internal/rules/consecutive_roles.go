@@ -46,8 +46,7 @@ reasoning), when the provider wants it.`,
 			if !astray && (c.Window != transcript.WindowTool || c.listed(int32(i)) == c.listed(int32(i)-1)) &&
 				(c.plain(int32(i)) || c.plain(int32(i)-1) && c.Window == transcript.WindowTool) &&
 				(severityOf(c.cell(profile.Mixed)) < Warning || c.holds(int32(i), transcript.BlockResult) == c.holds(int32(i)-1, transcript.BlockResult)) {
-				op = c.op(operation.Merge, m.Turn, class, "merge it with the message before")
-				op.Messages = []int32{int32(i)}
+				op = c.op(m.Turn, class, "merge it with the message before", &operation.MergeMessage{Message: int32(i)})
 			}
 			c.report(int32(i), Finding{
 				Severity: severity, Span: m.RoleSpan(), Refusal: c.cell(profile.ConsecutiveRoles).Text, Fix: op,

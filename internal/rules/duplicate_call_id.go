@@ -63,13 +63,9 @@ its own (safe). Else nothing is done.`,
 			x := &c.Pairing.Calls[i]
 			switch {
 			case x.State == pairing.Copy:
-				f.Fix = c.op(operation.DropCall, k.turn, class, "drop the identical copy")
+				f.Fix = c.op(k.turn, class, "drop the identical copy", &operation.DropCalls{Calls: []int32{int32(i)}, CopyOf: at})
 			case x.State == pairing.Answered && c.Pairing.Calls[at].State == pairing.Answered && !early[k]:
-				f.Fix = c.op(operation.RenameID, k.turn, class, "give it and its result an id of their own")
-				f.Fix.Results = []int32{x.Result}
-			}
-			if f.Fix != nil {
-				f.Fix.Calls = []int32{int32(i)}
+				f.Fix = c.op(k.turn, class, "give it and its result an id of their own", &operation.RenamePairs{Calls: []int32{int32(i)}})
 			}
 			c.aboutCall(i, f)
 		}

@@ -51,11 +51,9 @@ call keeps what pairs it.`,
 			kind := c.Blocks[m.BlockLo].Kind
 			switch same := c.Messages[at].Span().Len() == m.Span().Len() && c.Text(c.Messages[at].Span()) == c.Text(m.Span()); {
 			case same && kind != transcript.BlockCall:
-				f.Fix = c.op(operation.DropMessage, m.Turn, operation.Safe, "drop the identical item")
-				f.Fix.Messages = []int32{int32(i)}
+				f.Fix = c.op(m.Turn, operation.Safe, "drop the identical item", &operation.DropMessages{Messages: []int32{int32(i)}, CopyOf: at})
 			case kind != transcript.BlockReasoning && !same:
-				f.Fix = c.op(operation.RemoveMember, m.Turn, operation.Safe, "leave the id out")
-				f.Fix.Messages, f.Fix.Span = []int32{int32(i)}, id.Span
+				f.Fix = c.op(m.Turn, operation.Safe, "leave the id out", &operation.RemoveMember{Message: int32(i), At: id.Span})
 			}
 			c.report(int32(i), f)
 		}

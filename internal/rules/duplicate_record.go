@@ -32,10 +32,7 @@ last, as the agents do.
 			}
 			if l.Identical {
 				f.Message = "the record " + strconv.Quote(clip(l.ID)) + " was written before"
-				f.Fix = &operation.Operation{
-					Kind: operation.DropRecord, Class: operation.Safe, Title: "drop the copy",
-					Conversation: -1, Turn: -1, Record: l.Record, Span: l.Whole,
-				}
+				f.Fix = fileOp(operation.Safe, "drop the copy", &operation.DropRecord{At: l.Whole, CopyOf: l.First})
 			}
 			c.report(f)
 		}

@@ -51,34 +51,35 @@ cannot be moved. Of two results that differ
 			if _, seen := before[l.Call]; !seen {
 				before[l.Call] = first
 			}
-			drop := int32(i)
+			drop, copyOf := int32(i), int32(-1)
+			class, title := operation.Safe, "" // without a title nothing is done
 			switch {
 			case first < 0:
-				f.Fix = c.op(operation.DropResult, turn, operation.Unsafe, "drop the result")
+				class, title = operation.Unsafe, "drop the result"
 			case c.identical(&c.Results[first], res):
+				copyOf = first
 				if c.standing(&c.Results[first]) > c.standing(res) {
-					drop = first
+					drop, copyOf = first, int32(i)
 				}
-				f.Fix = c.op(operation.DropResult, turn, operation.Safe, "drop the identical copy")
+				title = "drop the identical copy"
 			case c.placeholder(res):
-				f.Fix = c.op(operation.DropResult, turn, operation.Safe, "drop the placeholder; the real result is there")
+				title = "drop the placeholder; the real result is there"
 			case c.placeholder(&c.Results[first]) && res.Block < c.Calls[l.Call].Block && !c.movesBack():
 				// It cannot come to its place, and nothing recorded goes for a
 				// placeholder.
 			case c.placeholder(&c.Results[first]):
 				drop = first
-				f.Fix = c.op(operation.DropResult, turn, operation.Safe, "put it in the place of the placeholder before it")
-				f.Fix.Calls = []int32{l.Call}
+				title = "put it in the place of the placeholder before it"
 			case c.strategy() == "leave":
 			case c.strategy() == "last":
-				f.Fix = c.op(operation.DropResult, turn, operation.Unsafe, "keep the last and drop the one before it")
+				class, title = operation.Unsafe, "keep the last and drop the one before it"
 				drop = before[l.Call]
 			default:
-				f.Fix = c.op(operation.DropResult, turn, operation.Unsafe, "keep the first and drop this one")
+				class, title = operation.Unsafe, "keep the first and drop this one"
 			}
 			before[l.Call] = int32(i)
-			if f.Fix != nil {
-				f.Fix.Results = []int32{drop}
+			if title != "" {
+				f.Fix = c.op(turn, class, title, &operation.DropResults{Results: []int32{drop}, CopyOf: copyOf})
 			}
 			c.aboutResult(i, f)
 		}

@@ -44,8 +44,7 @@ reasoning), and the history is looked at again.`,
 						class = operation.Unsafe
 					}
 				}
-				f.Fix = c.op(operation.DropMessage, m.Turn, class, "drop the message")
-				f.Fix.Messages = []int32{int32(i)}
+				f.Fix = c.op(m.Turn, class, "drop the message", &operation.DropMessages{Messages: []int32{int32(i)}, CopyOf: -1})
 			} else {
 				f.Severity = min(severity, Info) // its agent does not send it
 			}

@@ -50,11 +50,9 @@ where the message carries signed reasoning), and the history is looked at again.
 				class = operation.Unsafe
 			}
 			if m.BlockHi-m.BlockLo > 1 && c.form(b.Span) == profile.FormObject {
-				f.Fix = c.op(operation.DropBlock, m.Turn, class, "drop the block")
-				f.Fix.Blocks = []int32{int32(i)}
+				f.Fix = c.op(m.Turn, class, "drop the block", &operation.DropBlocks{Blocks: []int32{int32(i)}})
 			} else if m.BlockHi-m.BlockLo == 1 {
-				f.Fix = c.op(operation.DropMessage, m.Turn, class, "drop the message")
-				f.Fix.Messages = []int32{b.Message}
+				f.Fix = c.op(m.Turn, class, "drop the message", &operation.DropMessages{Messages: []int32{b.Message}, CopyOf: -1})
 			}
 			c.report(b.Message, f)
 		}

@@ -23,8 +23,7 @@ has no such member.
 			if b.Kind != transcript.BlockEmptyCalls {
 				continue
 			}
-			op := c.op(operation.RemoveMember, c.turn(b.Message), operation.Safe, "remove the member")
-			op.Span, op.Messages = b.Span, []int32{b.Message}
+			op := c.op(c.turn(b.Message), operation.Safe, "remove the member", &operation.RemoveMember{Message: b.Message, At: b.Span})
 			c.report(b.Message, Finding{
 				Severity: severity, Span: b.Span, Message: "the list of calls is empty",
 				Refusal: c.cell(profile.EmptyCalls).Text, Fix: op,

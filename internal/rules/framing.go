@@ -29,7 +29,7 @@ func times(f *FileFault) string {
 	return ""
 }
 
-// byteOp returns an operation on the bytes of a record.
-func byteOp(kind operation.Kind, class operation.Class, f *FileFault, span transcript.Span, title string) *operation.Operation {
-	return &operation.Operation{Kind: kind, Class: class, Title: title, Conversation: -1, Turn: -1, Record: f.Record, Span: span}
+// fileOp returns an operation on records or bytes of the file.
+func fileOp(class operation.Class, title string, do operation.Action) *operation.Operation {
+	return &operation.Operation{Class: class, Title: title, Turn: -1, Do: do}
 }

@@ -21,7 +21,7 @@ whole record behind the torn one too.
 		eachFault(c, transcript.FaultGlued, func(f *FileFault) Finding {
 			return Finding{
 				Severity: Error, Message: "a torn record stands before a whole one on this line",
-				Fix: byteOp(operation.DropBytes, operation.Unsafe, f, f.Span, "drop the torn prefix"),
+				Fix: fileOp(operation.Unsafe, "drop the torn prefix", &operation.DropBytes{At: f.Span}),
 			}
 		})
 	},

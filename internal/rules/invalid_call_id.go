@@ -49,13 +49,7 @@ ids stay different (safe).`,
 			if c.signed(turn) {
 				class = operation.Unsafe
 			}
-			op := c.op(operation.RenameID, turn, class, "rewrite the id on both sides")
-			op.All = true
-			op.Calls = []int32{call}
-			if res := c.Pairing.Calls[call].Result; res >= 0 {
-				op.Results = []int32{res}
-			}
-			return op
+			return c.op(turn, class, "rewrite the id on both sides", &operation.RenameID{Call: call, Result: c.Pairing.Calls[call].Result})
 		}
 		// Of an id that stands where no provider sees it too, the other place counts.
 		for _, hidden := range []bool{false, true} {

@@ -44,8 +44,7 @@ item is nothing without it unless its content came along encrypted, and stays.`,
 				CallID: id.Text(), Message: "the id " + quote(id) + " is not one of its item's type, which begin with " + want,
 			}
 			if want != c.Profile.ItemPrefixes.Reasoning {
-				f.Fix = c.op(operation.RemoveMember, m.Turn, operation.Safe, "leave the id out")
-				f.Fix.Messages, f.Fix.Span = []int32{int32(i)}, id.Span
+				f.Fix = c.op(m.Turn, operation.Safe, "leave the id out", &operation.RemoveMember{Message: int32(i), At: id.Span})
 			}
 			c.report(int32(i), f)
 		}

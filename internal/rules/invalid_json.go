@@ -29,7 +29,7 @@ inserted into a conversation with an unreadable record: the result may be in it.
 				out.Message = "not JSON"
 			}
 			if c.Lines {
-				out.Fix = byteOp(operation.DropRecord, operation.Unsafe, f, f.Whole, "drop the line")
+				out.Fix = fileOp(operation.Unsafe, "drop the line", &operation.DropRecord{At: f.Whole})
 			}
 			return out
 		})

@@ -40,9 +40,8 @@ call, whose role says what it answers.`,
 			if m.RoleLen == 0 {
 				f := Finding{Severity: severity, Span: m.Span(), Refusal: cell.Text, Message: "the message does not say who speaks"}
 				if word != "" {
-					f.Fix = c.op(operation.AddMember, m.Turn, operation.Safe, "say that it is the "+word+"'s")
-					f.Fix.Messages, f.Fix.Span = []int32{int32(i)}, m.Span()
-					f.Fix.Member, f.Fix.Text = transcript.MemberRole, transcript.Quote(word)
+					f.Fix = c.op(m.Turn, operation.Safe, "say that it is the "+word+"'s",
+						&operation.AddMember{At: m.Span(), Member: transcript.MemberRole, Text: transcript.Quote(word)})
 				}
 				c.report(int32(i), f)
 				continue
@@ -56,8 +55,7 @@ call, whose role says what it answers.`,
 			}
 			f := Finding{Severity: severity, Span: role.Span, Refusal: cell.Text, Message: "the role " + quote(role) + " is none that the " + c.Profile.Title + " takes"}
 			if word != "" && !c.legacy(m) {
-				f.Fix = c.op(operation.SetValue, m.Turn, operation.Safe, "call it "+word)
-				f.Fix.Messages, f.Fix.Span, f.Fix.Text = []int32{int32(i)}, role.Span, transcript.Quote(word)
+				f.Fix = c.op(m.Turn, operation.Safe, "call it "+word, &operation.SetValue{At: role.Span, Text: transcript.Quote(word), Call: -1})
 			}
 			c.report(int32(i), f)
 		}

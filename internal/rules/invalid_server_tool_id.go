@@ -57,9 +57,7 @@ wrong type.`,
 				class = operation.Unsafe
 			}
 			if id != "" && (call.Server || c.Pairing.Calls[i].Result >= 0) {
-				f.Fix = c.op(operation.RenameID, turn, class, "rewrite the id on both sides")
-				f.Fix.All = true
-				f.Fix.Calls = []int32{int32(i)}
+				f.Fix = c.op(turn, class, "rewrite the id on both sides", &operation.RenameID{Call: int32(i), Result: c.Pairing.Calls[i].Result})
 			}
 			c.aboutCall(i, f)
 		}

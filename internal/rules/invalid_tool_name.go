@@ -40,33 +40,31 @@ result.`,
 			name := call.Name.Text()
 			f := Finding{Severity: severityOf(c.cell(profile.BadName)), Span: call.Name.Span, Refusal: c.cell(profile.BadName).Text}
 			p := c.Profile
+			write := func(class operation.Class, title, name string) *operation.Operation {
+				if call.NameInTag {
+					return nil
+				}
+				return c.op(turn, class, title, &operation.SetValue{At: call.Name.Span, Text: transcript.Quote(name), Call: int32(i)})
+			}
 			switch {
 			case !call.Name.IsString() || strings.TrimSpace(name) == "":
 				f.Message = "the call names no tool"
 				if id := pairing.Key(call.ID); id != "" {
 					f.Message = "call " + quote(call.ID) + " names no tool"
 				}
-				f.Fix = c.op(operation.DropCall, turn, operation.Unsafe, "remove the call with its result")
+				f.Fix = c.op(turn, operation.Unsafe, "remove the call with its result", &operation.DropCalls{Calls: []int32{int32(i)}, CopyOf: -1})
 			case strings.TrimSpace(name) != name:
 				f.Message = "the tool name " + quote(call.Name) + " has white space at an end"
-				f.Fix = c.op(operation.SetValue, turn, operation.Safe, "trim the white space")
-				f.Fix.Text = transcript.Quote(strings.TrimSpace(name))
+				f.Fix = write(operation.Safe, "trim the white space", strings.TrimSpace(name))
 			case !p.NameChars.Allows(name):
 				f.Severity, f.Refusal = severityOf(p.Cell(profile.BadNamePattern)), p.Cell(profile.BadNamePattern).Text
 				f.Message = "the tool name " + quote(call.Name) + " holds characters that the " + p.Title + " refuses: only " + p.NameChars.String() + " are taken"
-				f.Fix = c.op(operation.SetValue, turn, operation.Unsafe, "replace the characters")
-				f.Fix.Text = transcript.Quote(sanitise(name, p.NameChars))
+				f.Fix = write(operation.Unsafe, "replace the characters", sanitise(name, p.NameChars))
 			case p.NameMax > 0 && utf8.RuneCountInString(name) > p.NameMax:
 				f.Message = fmt.Sprintf("the tool name has %d characters; the %s takes %d", utf8.RuneCountInString(name), p.Title, p.NameMax)
-				f.Fix = c.op(operation.SetValue, turn, operation.Unsafe, "shorten the name")
-				f.Fix.Text = transcript.Quote(string([]rune(name)[:p.NameMax]))
+				f.Fix = write(operation.Unsafe, "shorten the name", string([]rune(name)[:p.NameMax]))
 			default:
 				continue
-			}
-			f.Fix.Calls = []int32{int32(i)}
-			f.Fix.Span = call.Name.Span
-			if call.NameInTag && f.Fix.Kind == operation.SetValue {
-				f.Fix = nil
 			}
 			c.aboutCall(i, f)
 		}

@@ -18,7 +18,7 @@ replacement character in its place, so that ids that hold it no longer match.
 		eachFault(c, transcript.FaultInvalidUTF8, func(f *FileFault) Finding {
 			return Finding{
 				Severity: Error, Message: "bytes that are not UTF-8" + times(f),
-				Fix: byteOp(operation.ReplaceBytes, operation.Unsafe, f, f.Whole, "replace them by U+FFFD"),
+				Fix: fileOp(operation.Unsafe, "replace them by U+FFFD", &operation.ReplaceBytes{At: f.Whole}),
 			}
 		})
 	},

@@ -19,7 +19,7 @@ and parsers in other languages replace it or refuse the record.
 		eachFault(c, transcript.FaultLoneSurrogate, func(f *FileFault) Finding {
 			return Finding{
 				Severity: Error, Message: "half of a surrogate pair" + times(f), Refusal: "no low surrogate in string",
-				Fix: byteOp(operation.ReplaceBytes, operation.Unsafe, f, f.Whole, `replace it by \ufffd`),
+				Fix: fileOp(operation.Unsafe, `replace it by \ufffd`, &operation.ReplaceBytes{At: f.Whole}),
 			}
 		})
 	},

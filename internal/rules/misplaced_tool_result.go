@@ -61,9 +61,7 @@ changes what a turn seems to have seen, and is unsafe.`,
 				class = operation.Unsafe
 			}
 			if c.strategy() != "leave" {
-				f.Fix = c.op(operation.MoveResult, c.turn(call.Message), class, "move the result to its call")
-				f.Fix.Results = []int32{x.Result}
-				f.Fix.Calls = []int32{int32(i)}
+				f.Fix = c.op(c.turn(call.Message), class, "move the result to its call", &operation.MoveResults{Results: []int32{x.Result}})
 			}
 			c.aboutResult(int(x.Result), f)
 		}

@@ -40,9 +40,8 @@ known.`,
 			if c.signed(turn) {
 				class = operation.Unsafe
 			}
-			op := c.op(operation.AddMember, turn, class, "add empty arguments")
-			op.Calls, op.Span = []int32{int32(i)}, c.Blocks[call.Block].Span
-			op.Member, op.Text = transcript.MemberArguments, text
+			op := c.op(turn, class, "add empty arguments",
+				&operation.AddMember{At: c.Blocks[call.Block].Span, Member: transcript.MemberArguments, Text: text})
 			c.aboutCall(i, Finding{
 				Severity: severity, Span: call.Name.Span, Refusal: c.cell(profile.NoArgs).Text, Fix: op,
 				Message: callName(call) + " has no arguments",

@@ -41,11 +41,7 @@ sides get one new id, derived from the conversation and the position (safe).`,
 				if id := pairing.Key(c.Calls[call].ID); c.signed(turn) && (id == "" || shared()[id]) {
 					class = operation.Unsafe
 				}
-				op = c.op(operation.MintID, turn, class, "give call and result an id")
-				op.Calls = []int32{call}
-				if res >= 0 {
-					op.Results = []int32{res}
-				}
+				op = c.op(turn, class, "give call and result an id", &operation.MintIDs{Calls: []int32{call}, Results: []int32{res}})
 				ops[call] = op
 			}
 			return op

@@ -43,8 +43,8 @@ the calls of other models leave it out, and so do datasets.
 			if c.signed(c.turn(call.Message)) {
 				class = operation.Unsafe
 			}
-			op := c.op(operation.AddMember, c.turn(call.Message), class, "say that it is a function")
-			op.Calls, op.Span, op.Member, op.Text = []int32{int32(i)}, span, transcript.MemberCallType, `"function"`
+			op := c.op(c.turn(call.Message), class, "say that it is a function",
+				&operation.AddMember{At: span, Member: transcript.MemberCallType, Text: `"function"`})
 			c.aboutCall(i, Finding{Severity: severity, Refusal: cell.Text, Fix: op, Message: callName(call) + " does not say what type it is of"})
 		}
 	},

@@ -51,11 +51,10 @@ func (c *Context) nameFix(i int) *operation.Operation {
 	if l.Call < 0 || !c.Calls[l.Call].Name.IsString() || c.Calls[l.Call].Name.Text() == "" {
 		return nil
 	}
-	op := c.op(operation.AddMember, c.turn(c.Calls[l.Call].Message), operation.Safe, "copy the name from the call")
-	op.Results, op.Span = []int32{int32(i)}, c.Blocks[res.Block].Span
-	op.Member, op.Text = transcript.MemberResultName, c.Calls[l.Call].Name.Raw
+	name := c.Calls[l.Call].Name.Raw
+	var do operation.Action = &operation.AddMember{At: c.Blocks[res.Block].Span, Member: transcript.MemberResultName, Text: name}
 	if res.Name.Present() {
-		op.Kind, op.Span = operation.SetValue, res.Name.Span
+		do = &operation.SetValue{At: res.Name.Span, Text: name, Call: -1}
 	}
-	return op
+	return c.op(c.turn(c.Calls[l.Call].Message), operation.Safe, "copy the name from the call", do)
 }

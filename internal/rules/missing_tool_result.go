@@ -75,11 +75,10 @@ func (c *Context) answer(i int, strategy string) *operation.Operation {
 		if c.signed(turn) {
 			return nil // an edit of the message would make its signature void
 		}
-		op := c.op(operation.DropCall, turn, operation.Unsafe, "remove the call")
-		op.Calls = []int32{int32(i)}
-		return op
+		return c.op(turn, operation.Unsafe, "remove the call", &operation.DropCalls{Calls: []int32{int32(i)}, CopyOf: -1})
 	case "strip-turn":
-		return c.turnOp(operation.DropTurn, turn, operation.Unsafe, "remove the turn with its results")
+		op, _ := turnOp[operation.DropTurn](c, turn, operation.Unsafe, "remove the turn with its results")
+		return op
 	}
 	return nil
 }
@@ -119,8 +118,8 @@ func (c *Context) insertion(i int) *operation.Operation {
 	call := &c.Calls[i]
 	turn := c.turn(call.Message)
 	if call.Combined {
-		op := c.turnOp(operation.SetState, turn, operation.Additive, "record a placeholder as the result of the call")
-		if op.Calls = append(op.Calls, int32(i)); len(op.Calls) > 1 {
+		op, do := turnOp[operation.SetState](c, turn, operation.Additive, "record a placeholder as the result of the call")
+		if do.Calls = append(do.Calls, int32(i)); len(do.Calls) > 1 {
 			op.Title = "record placeholders as the results of the calls"
 		}
 		return op
@@ -134,13 +133,14 @@ func (c *Context) insertion(i int) *operation.Operation {
 			return nil
 		}
 	}
-	op := c.ops[opKey{operation.InsertResult, turn}]
-	if op == nil {
-		op = c.turnOp(operation.InsertResult, turn, operation.Additive, "insert a placeholder result "+c.placeOf(turn, call.Message))
-	} else if len(op.Calls) == 1 {
+	op, do := turnOp[operation.InsertResults](c, turn, operation.Additive, "")
+	switch len(do.Calls) {
+	case 0:
+		op.Title = "insert a placeholder result " + c.placeOf(turn, call.Message)
+	case 1:
 		op.Title = "insert placeholder results" + strings.TrimPrefix(op.Title, "insert a placeholder result")
 	}
-	op.Calls = append(op.Calls, int32(i))
+	do.Calls = append(do.Calls, int32(i))
 	return op
 }
 

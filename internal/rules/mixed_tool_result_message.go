@@ -57,8 +57,7 @@ provider takes no two messages of the user in a row either.`,
 				done[res.Message] = true
 				var op *operation.Operation
 				if c.Profile.UsersInRow || severityOf(c.cell(profile.ConsecutiveRoles)) < Warning {
-					op = c.op(operation.SplitMessage, turn, operation.Safe, "put it into a message of its own")
-					op.Messages = []int32{res.Message}
+					op = c.op(turn, operation.Safe, "put it into a message of its own", &operation.SplitMessage{Message: res.Message})
 				}
 				c.report(res.Message, Finding{
 					Severity: sev, Span: c.Blocks[b].Span, Refusal: c.cell(profile.Mixed).Text,

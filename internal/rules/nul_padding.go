@@ -19,7 +19,7 @@ while it is written. NUL is no JSON, so that readers stop there.
 		eachFault(c, transcript.FaultNUL, func(f *FileFault) Finding {
 			return Finding{
 				Severity: Error, Message: plural(int(f.Span.Len()), "NUL byte", "NUL bytes") + " between records",
-				Fix: byteOp(operation.DropBytes, operation.Safe, f, f.Span, "strip the NUL bytes"),
+				Fix: fileOp(operation.Safe, "strip the NUL bytes", &operation.DropBytes{At: f.Span}),
 			}
 		})
 	},

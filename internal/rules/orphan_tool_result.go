@@ -67,24 +67,17 @@ record says of the result beside the message goes when it becomes text
 // orphanFix returns the operation that the chosen strategy has for a result.
 func (c *Context) orphanFix(i int, relinks map[int32]int32) *operation.Operation {
 	turn := c.turn(c.Results[i].Message)
-	var op *operation.Operation
 	switch c.strategy() {
 	case "", "drop":
-		op = c.op(operation.DropResult, turn, operation.Unsafe, "drop the result")
+		return c.op(turn, operation.Unsafe, "drop the result", &operation.DropResults{Results: []int32{int32(i)}, CopyOf: -1})
 	case "text":
-		op = c.op(operation.TextResult, turn, operation.Unsafe, "keep it as text")
+		return c.op(turn, operation.Unsafe, "keep it as text", &operation.Texts{Results: []int32{int32(i)}})
 	case "relink":
-		call, ok := relinks[int32(i)]
-		if !ok {
-			return nil
+		if call, ok := relinks[int32(i)]; ok {
+			return c.op(turn, operation.Unsafe, "let it answer call "+quote(c.Calls[call].ID), &operation.RelinkResult{Result: int32(i), Call: call})
 		}
-		op = c.op(operation.RelinkResult, turn, operation.Unsafe, "let it answer call "+quote(c.Calls[call].ID))
-		op.Calls = []int32{call}
-	default:
-		return nil
 	}
-	op.Results = []int32{int32(i)}
-	return op
+	return nil
 }
 
 // relinks pairs the leftover results that stand right behind a turn with its

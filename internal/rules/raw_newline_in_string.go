@@ -24,7 +24,7 @@ lines"}
 		eachFault(c, transcript.FaultRawNewline, func(f *FileFault) Finding {
 			return Finding{
 				Severity: Error, Message: "a line feed inside a string is not escaped" + times(f),
-				Fix: byteOp(operation.EscapeNewline, operation.Safe, f, f.Whole, `escape the line feeds as \n`),
+				Fix: fileOp(operation.Safe, `escape the line feeds as \n`, &operation.EscapeNewlines{At: f.Whole}),
 			}
 		})
 	},

@@ -54,8 +54,7 @@ made up; where a provider documents what to write in its place, that is added
 					if c.Use == transcript.UseDataset || c.Use == transcript.UseTrace {
 						f.Severity = Info
 					}
-					f.Fix = c.op(operation.DropBlock, m.Turn, operation.Unsafe, "drop the reasoning item")
-					f.Fix.Blocks = []int32{int32(i)}
+					f.Fix = c.op(m.Turn, operation.Unsafe, "drop the reasoning item", &operation.DropBlocks{Blocks: []int32{int32(i)}})
 					c.report(b.Message, f)
 				}
 			case b.Has(transcript.BlockUnsigned):
@@ -115,8 +114,8 @@ func (c *Context) unreasoned() {
 			}
 			f.Message = callName(call) + " comes without the text of the reasoning"
 			if c.Profile.BlankReasoning {
-				f.Fix = c.op(operation.AddMember, turn, operation.Additive, "add an empty text")
-				f.Fix.Span, f.Fix.Member, f.Fix.Text = m.Span(), transcript.MemberReasoning, `""`
+				f.Fix = c.op(turn, operation.Additive, "add an empty text",
+					&operation.AddMember{At: m.Span(), Member: transcript.MemberReasoning, Text: `""`})
 			}
 		case profile.ReplaySignature:
 			span := c.Blocks[call.Block].Span
@@ -124,8 +123,8 @@ func (c *Context) unreasoned() {
 				continue
 			}
 			f.Message = callName(call) + " comes without its signature"
-			f.Fix = c.op(operation.AddMember, turn, operation.Additive, "add what the provider documents for a lost signature")
-			f.Fix.Span, f.Fix.Member, f.Fix.Text = span, transcript.MemberSignature, transcript.Quote(c.Profile.Sentinel)
+			f.Fix = c.op(turn, operation.Additive, "add what the provider documents for a lost signature",
+				&operation.AddMember{At: span, Member: transcript.MemberSignature, Text: transcript.Quote(c.Profile.Sentinel)})
 		case profile.ReplayFirst:
 			if call.Message < current || m.Turn != c.lastTurn() || c.Blocks[m.BlockLo].Kind == transcript.BlockReasoning {
 				continue // it is the last turn of the model that is looked at
@@ -133,9 +132,6 @@ func (c *Context) unreasoned() {
 			f.Message = callName(call) + " comes without the thinking before it"
 		default:
 			continue
-		}
-		if f.Fix != nil {
-			f.Fix.Calls = []int32{int32(i)}
 		}
 		c.aboutCall(i, f)
 	}

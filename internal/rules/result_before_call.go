@@ -34,9 +34,7 @@ result ahead of its call. A set of ids is balanced, the API is not content.
 				Related: []Related{{"the call is here", call.ID.Span}},
 			}
 			if c.arrays() && c.strategy() != "leave" {
-				f.Fix = c.op(operation.MoveResult, c.turn(call.Message), operation.Safe, "move the result behind its call")
-				f.Fix.Results = []int32{x.Result}
-				f.Fix.Calls = []int32{int32(i)}
+				f.Fix = c.op(c.turn(call.Message), operation.Safe, "move the result behind its call", &operation.MoveResults{Results: []int32{x.Result}})
 			}
 			c.aboutResult(int(x.Result), f)
 		}

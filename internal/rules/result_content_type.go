@@ -70,29 +70,31 @@ func formName(f profile.Form) string {
 // that the profile takes.
 func (c *Context) contentFix(i int, form profile.Form) *operation.Operation {
 	res := &c.Results[i]
-	op := c.op(operation.SetValue, c.turn(res.Message), operation.Safe, "write it as text")
-	op.Results, op.Span = []int32{int32(i)}, res.Payload
+	title, text := "write it as text", ""
 	raw := c.Text(res.Payload)
 	if form == profile.FormAbsent {
-		op.Kind, op.Span, op.Member = operation.AddMember, c.Blocks[res.Block].Span, transcript.MemberResultContent
 		raw = "null"
 	}
 	none := form == profile.FormAbsent || form == profile.FormNull
 	switch forms := c.Profile.ResultForms; {
 	case forms == profile.FormObject && form == profile.FormAbsent:
-		op.Title, op.Text = "add an empty object", `{}`
+		title, text = "add an empty object", `{}`
 	case forms == profile.FormObject:
-		op.Title, op.Text = "wrap it in an object", `{"result":`+raw+`}`
+		title, text = "wrap it in an object", `{"result":`+raw+`}`
 	case forms == profile.FormList && none:
-		op.Title, op.Text = "write an empty text", `[{"text":""}]`
+		title, text = "write an empty text", `[{"text":""}]`
 	case forms == profile.FormList && form == profile.FormObject:
-		op.Title, op.Text = "write it as a block", `[{"json":`+raw+`}]`
+		title, text = "write it as a block", `[{"json":`+raw+`}]`
 	case forms == profile.FormList:
-		op.Title, op.Text = "write it as a block", `[{"text":`+transcript.AsText(transcript.NewValue([]byte(raw), 0))+`}]`
+		title, text = "write it as a block", `[{"text":`+transcript.AsText(transcript.NewValue([]byte(raw), 0))+`}]`
 	default:
-		if op.Text = transcript.AsText(transcript.NewValue([]byte(raw), 0)); none {
-			op.Title = `write ""`
+		if text = transcript.AsText(transcript.NewValue([]byte(raw), 0)); none {
+			title = `write ""`
 		}
 	}
-	return op
+	var do operation.Action = &operation.SetValue{At: res.Payload, Text: text, Call: -1}
+	if form == profile.FormAbsent {
+		do = &operation.AddMember{At: c.Blocks[res.Block].Span, Member: transcript.MemberResultContent, Text: text}
+	}
+	return c.op(c.turn(res.Message), operation.Safe, title, do)
 }

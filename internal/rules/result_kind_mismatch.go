@@ -28,8 +28,8 @@ the call as unanswered and the result as an orphan.
 			if x.State != pairing.Answered || call.Server || call.Kind == c.Results[x.Result].Kind {
 				continue
 			}
-			op := c.op(operation.Retag, c.turn(call.Message), operation.Unsafe, "give the result the type that fits its call")
-			op.Calls, op.Results = []int32{int32(i)}, []int32{x.Result}
+			op := c.op(c.turn(call.Message), operation.Unsafe, "give the result the type that fits its call",
+				&operation.Retag{Result: x.Result, Call: int32(i)})
 			c.aboutResult(int(x.Result), Finding{
 				Severity: Error, Refusal: c.cell(profile.WrongKind).Text, Fix: op, Confidence: x.Confidence.String(),
 				Message: resultName(&c.Results[x.Result]) + " is of another type than its call wants",

@@ -39,7 +39,7 @@ position give each call another's result, without a word.
 			res := &c.Results[x.Result]
 			if res.Block < last && told != turn {
 				told = turn
-				op := c.op(operation.ReorderBlocks, turn, operation.Safe, "put the results in call order")
+				op := c.op(turn, operation.Safe, "put the results in call order", &operation.ReorderResults{InOrder: true})
 				op.ByStrategy = c.strategy() != "reorder"
 				c.aboutResult(int(x.Result), Finding{
 					Severity: severityOf(c.cell(profile.Order)), Message: resultName(res) + " stands before the result of an earlier call", Fix: op,

@@ -66,12 +66,8 @@ the later pairs ids of their own (safe).`,
 			if u.turns < 2 {
 				continue
 			}
-			op := c.op(operation.RenameID, c.turn(c.Calls[u.again].Message), operation.Safe, "give the later pairs ids of their own")
+			op := c.op(c.turn(c.Calls[u.again].Message), operation.Safe, "give the later pairs ids of their own", &operation.RenamePairs{Calls: u.later})
 			op.ByStrategy = c.strategy() != "rename"
-			for _, call := range u.later {
-				op.Calls = append(op.Calls, call)
-				op.Results = append(op.Results, c.Pairing.Calls[call].Result)
-			}
 			c.aboutCall(int(u.again), Finding{
 				Severity: severityOf(c.cell(profile.ReusedID)), Refusal: c.cell(profile.ReusedID).Text, Fix: op,
 				Message: fmt.Sprintf("the id %s is used in %d turns", quote(c.Calls[u.first].ID), u.turns),

@@ -349,7 +349,7 @@ func (c *Context) report(message int32, f Finding) {
 		f.Severity = min(f.Severity, Info)
 		f.Fix = nil
 	}
-	if f.Fix != nil && (!c.repairable(f.Fix.Kind) || f.Fix.Kind == operation.AddMember && !c.Knows(f.Fix.Member)) {
+	if f.Fix != nil && !c.repairable(f.Fix.Do) {
 		f.Fix = nil
 	}
 	if f.Fix != nil && c.Incomplete && f.Fix.Class == operation.Additive {
@@ -365,23 +365,20 @@ func (c *Context) report(message int32, f Finding) {
 	c.Emit(f)
 }
 
-// repairable reports whether an operation can be carried out where the
+// repairable reports whether an action can be carried out where the
 // conversation stands: around a message that stands by itself nothing can be
 // put, and it cannot be removed.
-func (c *Context) repairable(kind operation.Kind) bool {
-	switch {
-	case kind == operation.SetState:
+func (c *Context) repairable(do operation.Action) bool {
+	switch do := do.(type) {
+	case *operation.SetState:
 		return true
-	case c.Folded:
-		return false
-	case c.Lines || len(c.Lists) > 0:
-		return true
+	case *operation.AddMember:
+		return c.Knows(do.Member) && !c.Folded
+	case *operation.RenameID, *operation.RenamePairs, *operation.MintIDs, *operation.Retag, *operation.SetValue,
+		*operation.TrimText, *operation.RemoveMember, *operation.ReorderResults, *operation.CallsLast:
+		return !c.Folded
 	}
-	switch kind {
-	case operation.RenameID, operation.MintID, operation.Retag, operation.SetValue, operation.AddMember, operation.TrimText, operation.RemoveMember, operation.ReorderBlocks:
-		return true
-	}
-	return false
+	return !c.Folded && (c.Lines || len(c.Lists) > 0)
 }
 
 // aboutCall emits a finding about a call.
@@ -414,25 +411,28 @@ var kindNames = map[transcript.CallKind]string{
 	transcript.KindToolSearch: "tool search call", transcript.KindMCP: "MCP tool call",
 }
 
-// turnOp returns the operation of a kind on a turn, which the findings of the
-// rule share.
-func (c *Context) turnOp(kind operation.Kind, turn int32, class operation.Class, title string) *operation.Operation {
-	k := opKey{kind, turn}
-	if op := c.ops[k]; op != nil {
-		op.Class = max(op.Class, class)
-		return op
+// turnOp returns the operation on a turn that does a T, which the findings of
+// the rule share.
+func turnOp[T any, A interface {
+	*T
+	operation.Action
+}](c *Context, turn int32, class operation.Class, title string) (*operation.Operation, A) {
+	k := opKey{A(nil).Kind(), turn}
+	op := c.ops[k]
+	if op == nil {
+		op = c.op(turn, class, title, A(new(T)))
+		if c.ops == nil {
+			c.ops = map[opKey]*operation.Operation{}
+		}
+		c.ops[k] = op
 	}
-	op := &operation.Operation{Kind: kind, Class: class, Title: title, Conversation: c.Index, Turn: turn}
-	if c.ops == nil {
-		c.ops = map[opKey]*operation.Operation{}
-	}
-	c.ops[k] = op
-	return op
+	op.Class = max(op.Class, class)
+	return op, op.Do.(A)
 }
 
 // op returns an operation of its own on a turn.
-func (c *Context) op(kind operation.Kind, turn int32, class operation.Class, title string) *operation.Operation {
-	return &operation.Operation{Kind: kind, Class: class, Title: title, Conversation: c.Index, Turn: turn}
+func (c *Context) op(turn int32, class operation.Class, title string, do operation.Action) *operation.Operation {
+	return &operation.Operation{Class: class, Title: title, Turn: turn, Do: do}
 }
 
 // cell returns what the profile says of a point.

@@ -45,8 +45,7 @@ to one of the client's tools, is legal: the turn was paused.
 			if !call.Server || x.Result >= 0 || x.State == pairing.Exempt || client[turn] || turn == last && !closed {
 				continue
 			}
-			op := c.op(operation.DropBlock, turn, operation.Unsafe, "drop the server tool's call")
-			op.Blocks = []int32{call.Block}
+			op := c.op(turn, operation.Unsafe, "drop the server tool's call", &operation.DropBlocks{Blocks: []int32{call.Block}})
 			c.aboutCall(i, Finding{
 				Severity: severity, Refusal: c.cell(profile.ServerUnpaired).Text, Fix: op,
 				Message: "server tool " + callName(call) + " has no result in its message",
@@ -57,8 +56,7 @@ to one of the client's tools, is legal: the turn was paused.
 			if !res.Server || c.Pairing.Results[i].Fate != pairing.Orphan {
 				continue
 			}
-			op := c.op(operation.DropBlock, c.turn(res.Message), operation.Unsafe, "drop the server tool's result")
-			op.Blocks = []int32{res.Block}
+			op := c.op(c.turn(res.Message), operation.Unsafe, "drop the server tool's result", &operation.DropBlocks{Blocks: []int32{res.Block}})
 			c.aboutResult(i, Finding{
 				Severity: severity, Refusal: c.cell(profile.ServerUnpaired).Text, Fix: op,
 				Message: "server tool " + resultName(res) + " has no call before it in its message",

@@ -43,8 +43,8 @@ teach the model to stop calling tools in parallel.
 			if at == c.Results[i].Message || c.Messages[at].Role != transcript.RoleUser || c.Messages[c.Results[i].Message].Role != transcript.RoleUser {
 				continue
 			}
-			op := c.turnOp(operation.MergeResults, turn, operation.Safe, "merge the results into message "+number(at))
-			op.Results = append(op.Results, int32(i))
+			op, do := turnOp[operation.MergeResults](c, turn, operation.Safe, "merge the results into message "+number(at))
+			do.Results = append(do.Results, int32(i))
 			c.aboutResult(i, Finding{
 				Severity: severityOf(c.cell(profile.Split)), Refusal: c.cell(profile.Split).Text, Fix: op,
 				Message: resultName(&c.Results[i]) + " stands in another message than the first result of its turn",

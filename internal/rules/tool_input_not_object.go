@@ -54,8 +54,7 @@ empty string become ` + "`{}`" + ` (safe). Anything else is wrapped (unsafe).`,
 			if c.signed(turn) {
 				class = operation.Unsafe
 			}
-			op := c.op(operation.SetValue, turn, class, title)
-			op.Calls, op.Span, op.Text = []int32{int32(i)}, call.Args, text
+			op := c.op(turn, class, title, &operation.SetValue{At: call.Args, Text: text, Call: -1})
 			c.aboutCall(i, Finding{
 				Severity: severity, Span: call.Args, Refusal: c.cell(profile.ArgsNotObject).Text, Fix: op,
 				Message: "the input of " + callName(call) + " is no object",

@@ -47,8 +47,7 @@ were missing.
 			if !before {
 				continue
 			}
-			op := c.turnOp(operation.ReorderBlocks, c.turn(call.Message), operation.Safe, "put the results first")
-			op.Results = append(op.Results, int32(i))
+			op, _ := turnOp[operation.ReorderResults](c, c.turn(call.Message), operation.Safe, "put the results first")
 			c.aboutResult(i, Finding{
 				Severity: Error, Refusal: c.cell(profile.NotFirst).Text, Fix: op,
 				Message: resultName(res) + " stands behind other content",

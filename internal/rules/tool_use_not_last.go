@@ -66,8 +66,7 @@ carries signed reasoning).`,
 				f.Refusal = c.cell(profile.CallsNotLastHard).Text
 			}
 			if !c.signed(m.Turn) {
-				f.Fix = c.op(operation.ReorderBlocks, m.Turn, operation.Safe, "put the calls last")
-				f.Fix.Messages = []int32{int32(i)}
+				f.Fix = c.op(m.Turn, operation.Safe, "put the calls last", &operation.CallsLast{Message: int32(i)})
 			}
 			c.report(int32(i), f)
 		}

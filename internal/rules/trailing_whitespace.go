@@ -39,8 +39,7 @@ reasoning).`,
 		if c.signed(m.Turn) {
 			class = operation.Unsafe
 		}
-		op := c.op(operation.TrimText, m.Turn, class, "cut the white space off")
-		op.Messages = []int32{last}
+		op := c.op(m.Turn, class, "cut the white space off", &operation.TrimText{Message: last})
 		c.report(last, Finding{Severity: severity, Span: text.Span, Refusal: cell.Text, Fix: op, Message: "the last text of the assistant ends in white space"})
 	},
 }

@@ -25,7 +25,7 @@ and no placeholder is inserted, because the result may be in it.`,
 				out.Message += ": expected " + f.Want
 			}
 			if c.Lines {
-				out.Fix = byteOp(operation.DropRecord, operation.Unsafe, f, f.Whole, "drop the torn record")
+				out.Fix = fileOp(operation.Unsafe, "drop the torn record", &operation.DropRecord{At: f.Whole})
 			}
 			return out
 		})

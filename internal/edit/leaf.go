@@ -1,0 +1,259 @@
+package edit
+
+import (
+	"bytes"
+	"hash/maphash"
+	"iter"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// A Leaf is recorded content: a scalar of a JSON text and the key right before
+// it, "" in an array. Two leaves are the same if their keys and sums are. What is
+// said in another form is the same leaf: a text is a leaf for each of its lines,
+// without white space at their ends, JSON inside of a string is the leaves of that
+// JSON, and neither null nor what is empty is a leaf. So encoding, wrapping,
+// joining and trimming a value leave its leaves as they are.
+type Leaf struct {
+	Key string
+	Sum Sum             // of the key and the value
+	At  transcript.Span // the scalar that holds it
+}
+
+// A Sum is a hash of a multiset of leaves that does not depend on their order. It
+// is good for one run of the process.
+type Sum [2]uint64
+
+// Plus returns the sum of both multisets together.
+func (s Sum) Plus(o Sum) Sum { return Sum{s[0] + o[0], s[1] + o[1]} }
+
+// Minus returns the sum of what is left when the other multiset is taken out.
+func (s Sum) Minus(o Sum) Sum { return Sum{s[0] - o[0], s[1] - o[1]} }
+
+var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+
+// sumOf returns the sum of one leaf.
+func sumOf(key string, value []byte) (out Sum) {
+	for i := range out {
+		var h maphash.Hash
+		h.SetSeed(seeds[i])
+		_, _ = h.WriteString(key)
+		_ = h.WriteByte(0)
+		_, _ = h.Write(value)
+		out[i] = h.Sum64()
+	}
+	return out
+}
+
+// Total returns the sum of all leaves in a text.
+func Total(text []byte) (out Sum) {
+	for l := range Leaves(text, "", 0) {
+		out = out.Plus(l.Sum)
+	}
+	return out
+}
+
+// sayings are the keys under which dialects keep what somebody or some tool said.
+// A repair of its form moves it from one to the other, so that they count as none.
+var sayings = map[string]bool{
+	"content": true, "text": true, "output": true, "result": true, "response": true, "json": true, "value": true,
+	"input": true, "args": true, "arguments": true, "parameters": true,
+}
+
+// mostNested is how deep JSON inside of strings of JSON is looked into.
+const mostNested = 4
+
+// Leaves yields the leaves in a piece of JSON that begins and ends between
+// tokens; base is the offset of its first byte. A scalar at its head stands
+// behind key.
+func Leaves(text []byte, key string, base int64) iter.Seq[Leaf] {
+	return func(yield func(Leaf) bool) { leaves(text, key, base, nil, mostNested, yield) }
+}
+
+// leaves is Leaves. Those of JSON inside of a string stand where the string does.
+func leaves(text []byte, key string, base int64, within *transcript.Span, levels int, yield func(Leaf) bool) bool {
+	for i := 0; i < len(text); {
+		from := i
+		switch c := text[i]; c {
+		case ' ', '\t', '\n', '\r':
+			i++
+			continue
+		case '{', '}', '[', ']', ',', ':':
+			i++
+			key = ""
+			continue
+		case '"':
+			i = stringEnd(text, i)
+		default:
+			for i < len(text) && strings.IndexByte(" \t\n\r{}[],:\"", text[i]) < 0 {
+				i++
+			}
+		}
+		token := text[from:i]
+		at := transcript.Span{Start: base + int64(from), End: base + int64(i)}
+		if within != nil {
+			at = *within
+		}
+		if token[0] != '"' {
+			if string(token) != "null" && !yield(leaf(key, token, at)) {
+				return false
+			}
+			key = ""
+			continue
+		}
+		said := decoded(token)
+		if next := behindColon(text, i); next > 0 {
+			key, i = string(said), next
+			continue
+		}
+		if !sayingLeaves(said, key, at, levels, yield) {
+			return false
+		}
+		key = ""
+	}
+	return true
+}
+
+func leaf(key string, value []byte, at transcript.Span) Leaf {
+	if sayings[key] {
+		key = ""
+	}
+	return Leaf{key, sumOf(key, value), at}
+}
+
+// sayingLeaves yields the leaves of what a string says.
+func sayingLeaves(said []byte, key string, at transcript.Span, levels int, yield func(Leaf) bool) bool {
+	said = bytes.TrimSpace(said)
+	if string(said) == "null" {
+		return true
+	}
+	if len(said) > 0 && (said[0] == '{' || said[0] == '[') && levels > 0 && gjson.ValidBytes(said) {
+		return leaves(said, "", 0, &at, levels-1, yield)
+	}
+	for line := range bytes.SplitSeq(said, []byte("\n")) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && !yield(leaf(key, line, at)) {
+			return false
+		}
+	}
+	return true
+}
+
+// stringEnd returns the offset behind the string that begins at an offset.
+func stringEnd(text []byte, at int) int {
+	for i := at + 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(text)
+}
+
+// behindColon returns the offset behind the colon that comes next, 0 where none
+// does.
+func behindColon(text []byte, i int) int {
+	for ; i < len(text); i++ {
+		switch text[i] {
+		case ' ', '\t', '\n', '\r':
+		case ':':
+			return i + 1
+		default:
+			return 0
+		}
+	}
+	return 0
+}
+
+// KeyBefore returns the key right before an offset, "" where none is; text ends at
+// the offset.
+func KeyBefore(text []byte) string {
+	text = bytes.TrimRight(text, " \t\n\r")
+	rest, behind := bytes.CutSuffix(text, []byte(":"))
+	if !behind {
+		return ""
+	}
+	if rest = bytes.TrimRight(rest, " \t\n\r"); len(rest) < 2 || rest[len(rest)-1] != '"' {
+		return ""
+	}
+	for i := len(rest) - 2; i >= 0; i-- {
+		if rest[i] != '"' {
+			continue
+		}
+		slashes := 0
+		for i-slashes > 0 && rest[i-slashes-1] == '\\' {
+			slashes++
+		}
+		if slashes%2 == 0 {
+			return string(decoded(rest[i:]))
+		}
+	}
+	return ""
+}
+
+// decoded returns what a JSON string says. A half of a surrogate pair that is alone
+// stays as it is written, so that it is told from others.
+func decoded(token []byte) []byte {
+	inner := bytes.TrimSuffix(token[1:], []byte(`"`))
+	if bytes.IndexByte(inner, '\\') < 0 {
+		return inner
+	}
+	out := make([]byte, 0, len(inner))
+	for i := 0; i < len(inner); {
+		if inner[i] != '\\' || i+1 == len(inner) {
+			out = append(out, inner[i])
+			i++
+			continue
+		}
+		switch c := inner[i+1]; c {
+		case 'b':
+			out = append(out, '\b')
+		case 'f':
+			out = append(out, '\f')
+		case 'n':
+			out = append(out, '\n')
+		case 'r':
+			out = append(out, '\r')
+		case 't':
+			out = append(out, '\t')
+		case 'u':
+			r, pair := hex4(inner, i), hex4(inner, i+6)
+			switch whole := utf16.DecodeRune(r, pair); {
+			case whole != utf8.RuneError:
+				out = utf8.AppendRune(out, whole)
+				i += 12
+			case r < 0 || utf16.IsSurrogate(r):
+				end := min(i+6, len(inner))
+				out = append(out, bytes.ToLower(inner[i:end])...)
+				i = end
+			default:
+				out = utf8.AppendRune(out, r)
+				i += 6
+			}
+			continue
+		default:
+			out = append(out, c)
+		}
+		i += 2
+	}
+	return out
+}
+
+// hex4 returns what the \u escape at an offset says, -1 where none stands.
+func hex4(text []byte, i int) rune {
+	if i+6 > len(text) || text[i] != '\\' || text[i+1] != 'u' {
+		return -1
+	}
+	n, err := strconv.ParseUint(string(text[i+2:i+6]), 16, 16)
+	if err != nil {
+		return -1
+	}
+	return rune(n)
+}

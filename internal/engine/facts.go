@@ -1,0 +1,150 @@
+package engine
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"github.com/toolguard/toolguard/internal/edit"
+	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/repair"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// A fact is what a conversation says of one result: which call it answers, if any.
+// Repairs change where a result stands, and never which call it answers.
+type fact struct {
+	block, payload transcript.Span // of the result
+	call           transcript.Span // the block of the call that it answers, zero for none
+	args           transcript.Span // of that call
+	lead           uint32          // how many bytes of the result stand before its payload
+	conversation   int32
+	placeholder    bool
+}
+
+// facts are those of a source. What stands as it stood is not read to prove that it
+// is there.
+type facts struct {
+	src  *transcript.Source
+	list []fact
+}
+
+// add adds those of a conversation.
+func (p *facts) add(plan *repair.Plan) {
+	c := plan.Conv
+	if c.Unfolded != nil {
+		return
+	}
+	p.list = slices.Grow(p.list, len(c.Results))
+	for i := range c.Results {
+		f := fact{block: c.Blocks[c.Results[i].Block].Span, payload: c.Results[i].Payload, conversation: int32(c.Index)}
+		if f.block.Contains(f.payload) {
+			f.lead = uint32(f.payload.Start - f.block.Start)
+		}
+		if x := plan.Pairing.Results[i]; x.Fate == pairing.Answers {
+			f.call, f.args = c.Blocks[c.Calls[x.Call].Block].Span, c.Calls[x.Call].Args
+			f.placeholder = !f.payload.IsZero() && f.payload.Len() < 1<<10 && plan.Known(f.payload)
+		}
+		p.list = append(p.list, f)
+	}
+}
+
+// sum returns what a fact says, however that is written.
+func (p *facts) sum(f fact) (out edit.Sum, err error) {
+	for i, s := range []transcript.Span{f.args, f.payload} {
+		if s.IsZero() {
+			continue
+		}
+		b, e := p.src.Bytes(s)
+		err = cmp.Or(err, e)
+		total := edit.Total(b)
+		out = out.Plus(edit.Sum{total[0] << i, total[1] << i}) // which of the two it is counts too
+	}
+	return out, err
+}
+
+// waive notes the facts about what a fix changes: it may change them.
+func (p *facts) waive(conversation int, fix *edit.Fix, waived map[edit.Sum]bool) {
+	touched := func(s transcript.Span) bool {
+		hit := func(o transcript.Span) bool { return o.Start < s.End && s.Start < o.End }
+		return !s.IsZero() && (slices.ContainsFunc(fix.Edits, func(e edit.Edit) bool { return hit(e.Span) }) ||
+			slices.ContainsFunc(fix.Reads, hit) || slices.ContainsFunc(fix.Gone, hit))
+	}
+	for _, f := range p.list {
+		if int(f.conversation) == conversation && (touched(f.block) || touched(f.call)) {
+			if sum, err := p.sum(f); err == nil { // what cannot be read is not waived
+				waived[sum] = true
+			}
+		}
+	}
+}
+
+// lost returns the facts that do not hold any more, and that no unsafe repair was to
+// change.
+func (p *facts) lost(pieces *edit.Pieces, now *facts, waived map[edit.Sum]bool) ([]fact, error) {
+	type pair struct{ args, payload transcript.Span }
+	stands := map[pair]bool{}
+	for _, f := range now.list {
+		args, there := whole(pieces, f.args)
+		payload, too := whole(pieces, f.payload)
+		if there && too && !f.call.IsZero() {
+			stands[pair{args, payload}] = true
+		}
+	}
+	gone := slices.DeleteFunc(slices.Clone(p.list), func(f fact) bool {
+		return f.call.IsZero() || f.placeholder || stands[pair{f.args, f.payload}]
+	})
+	if len(gone) == 0 {
+		return nil, nil
+	}
+	// They may stand elsewhere, or in another form.
+	holds := map[edit.Sum]bool{}
+	for _, f := range now.list {
+		if !f.call.IsZero() {
+			sum, err := now.sum(f)
+			if err != nil {
+				return nil, err
+			}
+			holds[sum] = true
+		}
+	}
+	var failed error
+	gone = slices.DeleteFunc(gone, func(f fact) bool {
+		sum, err := p.sum(f)
+		failed = cmp.Or(failed, err)
+		return holds[sum] || waived[sum]
+	})
+	return gone, failed
+}
+
+// find returns where an element of another source stands in this one, zero where it
+// does not: results are what repairs move.
+func (p *facts) find(other *transcript.Source, s transcript.Span) transcript.Span {
+	want, err := other.Bytes(s)
+	if err != nil {
+		return transcript.Span{}
+	}
+	for _, f := range p.list {
+		for _, at := range []transcript.Span{f.block, f.payload, f.call} {
+			if at.Len() == s.Len() {
+				if b, err := p.src.Bytes(at); err == nil && bytes.Equal(b, want) {
+					return at
+				}
+			}
+		}
+	}
+	return transcript.Span{}
+}
+
+// whole returns where a span stood in the original, if it stood there as it is.
+func whole(p *edit.Pieces, s transcript.Span) (transcript.Span, bool) {
+	if s.IsZero() {
+		return s, true
+	}
+	was, there := p.Original(s)
+	return was, there && was.Len() == s.Len()
+}
+
+func bySpan(a, b transcript.Span) int {
+	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End))
+}

@@ -1,0 +1,477 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/toolguard/toolguard/internal/edit"
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/repair"
+	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// maxRounds is how often a source is repaired and looked at again at most. What is
+// left to repair then is reported.
+const maxRounds = 10
+
+// FixOptions are what a user lets a repair do.
+type FixOptions struct {
+	Options
+	SafeOnly bool
+	Unsafe   bool
+	// Explicit are the rules that were selected by name: their infos are
+	// repaired too.
+	Explicit map[string]bool
+}
+
+// allows reports whether an operation may be carried out for a finding.
+func (o *FixOptions) allows(f *rules.Finding) bool {
+	op := f.Fix
+	if op == nil {
+		return false
+	}
+	explicit, strategy := o.Explicit[f.Rule.Name], o.Strategy[f.Rule.Name]
+	switch {
+	case op.ByStrategy && !(explicit && strategy == "" && (op.Class == operation.Safe || len(f.Rule.Strategies) == 0)):
+		return false
+	case f.Severity < rules.Warning && !explicit && strategy == "":
+		return false
+	}
+	return o.covers(op.Class)
+}
+
+// covers reports whether a repair may cost so much.
+func (o *FixOptions) covers(c operation.Class) bool {
+	switch c {
+	case operation.Safe:
+		return true
+	case operation.Additive:
+		return !o.SafeOnly
+	}
+	return o.Unsafe
+}
+
+// A Repair is one operation that was carried out.
+type Repair struct {
+	Rule  string
+	Kind  operation.Kind
+	Class operation.Class
+	Title string
+	// Results is how many results it concerned.
+	Results int
+	// Dropped are the elements of which it took something out, where they stood in
+	// the original; zero where an earlier repair had written them anew.
+	Dropped []transcript.Span
+}
+
+// Fixed is a source as it was and as it is to be.
+type Fixed struct {
+	Before, After *Report
+	// Pieces is the repaired source; nil when there was nothing to repair.
+	Pieces  *edit.Pieces
+	Repairs []Repair
+	Rounds  int
+
+	has facts // of the repaired source
+}
+
+// NewResults returns where results are, in the repaired source, that are new
+// there or stand in new text: from where each begins to where what it says does.
+// They are in order.
+func (f *Fixed) NewResults() []transcript.Span {
+	var out []transcript.Span
+	for _, r := range f.has.list {
+		if r.payload.IsZero() {
+			continue
+		}
+		s := transcript.Span{Start: r.payload.Start - int64(r.lead), End: r.payload.Start}
+		if _, there := f.Pieces.Original(s); !there {
+			out = append(out, s)
+		}
+	}
+	slices.SortFunc(out, bySpan)
+	return out
+}
+
+// Changed reports whether anything was repaired.
+func (f *Fixed) Changed() bool { return f.Pieces != nil }
+
+// Edits returns what all rounds together change in the original, in order.
+func (f *Fixed) Edits() []edit.Edit {
+	if f.Pieces == nil {
+		return nil
+	}
+	return f.Pieces.Edits()
+}
+
+// A ProofError says that a repair did not stand up to its proof, so that
+// nothing may be written.
+type ProofError struct {
+	Reason string
+	// at are the conversations in which it failed; nil means any.
+	at map[int]bool
+}
+
+// Error implements error.
+func (e *ProofError) Error() string { return "not repaired: " + e.Reason }
+
+// A CheckOnlyError says that there is something to repair in a file of a kind
+// that is not repaired.
+type CheckOnlyError struct{ Reason string }
+
+// Error implements error.
+func (e *CheckOnlyError) Error() string { return "is only checked: " + e.Reason }
+
+// Settle repairs a source: it makes the fixes that are allowed, each whole or not
+// at all, looks again until nothing is left to do, and proves that nothing was
+// lost. Where that cannot be proved, what breaks the proof is withheld. It does not
+// write.
+func Settle(ctx context.Context, src *transcript.Source, opts FixOptions) (*Fixed, error) {
+	s := &settler{opts: opts}
+	f, err := s.run(ctx, src)
+	if _, unproved := errors.AsType[*ProofError](err); unproved {
+		return s.withhold(ctx, src, err)
+	}
+	return f, err
+}
+
+// anyConversation stands for each of them where they cannot be told apart.
+const anyConversation = -2
+
+// A deed is what a rule had done to a conversation, -1 for the file.
+type deed struct {
+	conversation int
+	rule         string
+}
+
+// A settler is one way through the rounds.
+type settler struct {
+	opts FixOptions
+	held map[deed]string // what is withheld, and why
+	did  map[deed]bool
+}
+
+// why says why the repair of a finding is withheld, "" where it is not.
+func (s *settler) why(f *rules.Finding) string {
+	return cmp.Or(s.held[deed{f.Conversation, f.Rule.Name}], s.held[deed{anyConversation, f.Rule.Name}])
+}
+
+// withhold looks for what can be proved when all together cannot: it leaves out
+// what was done where the proof failed, and lets one rule after another have
+// its way again as long as the proof stands.
+func (s *settler) withhold(ctx context.Context, src *transcript.Source, unproved error) (*Fixed, error) {
+	var f *Fixed
+	held := map[deed]string{}
+	for err := unproved; err != nil; {
+		proof, ok := errors.AsType[*ProofError](err)
+		if !ok {
+			return nil, err
+		}
+		if !hold(held, s.did, proof) {
+			return nil, unproved
+		}
+		s = &settler{opts: s.opts, held: held}
+		f, err = s.run(ctx, src)
+	}
+	for _, r := range rules.All() {
+		fewer := maps.Clone(held)
+		maps.DeleteFunc(fewer, func(d deed, _ string) bool { return d.rule == r.Name })
+		if len(fewer) == len(held) {
+			continue
+		}
+		more := &settler{opts: s.opts, held: fewer}
+		switch g, err := more.run(ctx, src); {
+		case err == nil:
+			f, held = g, fewer
+		case ctx.Err() != nil:
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// hold withholds what was done where a proof failed, or everywhere if that was
+// withheld before. It reports whether there was anything left to withhold.
+func hold(held map[deed]string, did map[deed]bool, proof *ProofError) bool {
+	n := len(held)
+	for d := range did {
+		if proof.at[d.conversation] {
+			held[d] = proof.Reason
+		}
+	}
+	if len(held) > n {
+		return true
+	}
+	for d := range did {
+		held[deed{anyConversation, d.rule}] = proof.Reason
+	}
+	return len(held) > n
+}
+
+// run goes through the rounds.
+func (s *settler) run(ctx context.Context, src *transcript.Source) (*Fixed, error) {
+	s.did = map[deed]bool{}
+	out := &Fixed{Pieces: edit.NewPieces(src)}
+	var first, last *round
+	waived := map[edit.Sum]bool{}
+	opts := s.opts.Options
+	for n := 0; ; n++ {
+		now := out.Pieces.Source()
+		r := &round{settler: s, first: n == 0, last: n == maxRounds, waived: waived, facts: facts{src: now}}
+		c := newChecker(now, opts)
+		c.visit = r
+		rep, err := c.run(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if first == nil {
+			first, out.Before = r, rep
+		}
+		last, out.After = r, rep
+		if rep.File.CheckOnly != "" && slices.ContainsFunc(rep.Findings, s.stops) {
+			return nil, &CheckOnlyError{rep.File.CheckOnly}
+		}
+		if rep.Skipped != "" || len(r.repairs) == 0 {
+			break
+		}
+		if err := r.set.Prove(now); err != nil {
+			if unbalanced, ok := errors.AsType[*edit.BalanceError](err); ok {
+				return nil, &ProofError{unbalanced.Error(), nil}
+			}
+			return nil, err
+		}
+		for i := range r.repairs {
+			first.trace(out.Pieces, now, r.repairs[i].Dropped)
+		}
+		out.Repairs = append(out.Repairs, r.repairs...)
+		if out.Pieces, err = out.Pieces.Apply(r.set.Edits()); err != nil {
+			return nil, err
+		}
+		out.Rounds = n + 1
+	}
+	out.has = last.facts
+	if !out.Pieces.Changed() { // nothing was done, or undone again
+		out.Pieces, out.Repairs, out.Rounds = nil, nil, 0
+		return out, nil
+	}
+	if err := prove(out, first, last); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// stops reports whether a finding keeps a file that is only checked from being
+// taken for one that was repaired.
+func (s *settler) stops(f Finding) bool {
+	return f.Severity == rules.Error || f.Withheld && s.opts.covers(operation.Safe)
+}
+
+// A round is a check that chooses fixes on its way.
+type round struct {
+	*settler
+	first, last bool
+	set         edit.Set
+	repairs     []Repair
+	counts      map[counted]int
+	facts       facts
+	waived      map[edit.Sum]bool // facts that unsafe repairs change
+}
+
+// A counted is a family of rules in a conversation, -1 for the file.
+type counted struct {
+	family       string
+	conversation int
+}
+
+// emits implements visitor.
+func (r *round) emits(f *rules.Finding) {
+	if f.Severity >= rules.Warning {
+		if r.counts == nil {
+			r.counts = map[counted]int{}
+		}
+		r.counts[counted{family(f.Rule.Name), f.Conversation}]++
+	}
+	if why := r.why(f); why != "" && f.Fix != nil {
+		f.Fix, f.Unfixed = nil, "not applied, because then "+why
+	}
+}
+
+// settles implements visitor: reports show what was there at first, and what is
+// there at last.
+func (r *round) settles() (findings, excerpts bool) {
+	done := len(r.repairs) == 0
+	return done || r.first, done
+}
+
+// A wish is an operation that is allowed, and the rule that asks for it.
+type wish struct {
+	*operation.Operation
+	rule string
+}
+
+// wishes returns the operations that may be carried out, each once, in the order in
+// which they are to be made where they overlap.
+func (r *round) wishes(found []Finding) []wish {
+	var out []wish
+	seen := map[*operation.Operation]bool{}
+	for i := range found {
+		if f := &found[i].Finding; !r.last && r.opts.allows(f) && !seen[f.Fix] {
+			seen[f.Fix] = true
+			out = append(out, wish{f.Fix, f.Rule.Name})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b wish) int { return repair.Before(a.Operation, b.Operation) })
+	return out
+}
+
+// conversation implements visitor: it takes the fixes that the findings of a
+// conversation ask for. Those on the results of one turn are one fix, if they can be.
+func (r *round) conversation(c *checker, plan *repair.Plan, found []Finding) error {
+	r.facts.add(plan)
+	wishes := r.wishes(found)
+	if plan.Conv.Enveloped && plan.Log == nil {
+		return nil
+	}
+	turns := map[int32][]wish{}
+	for _, w := range wishes {
+		if t := plan.LaidOut(w.Operation); t >= 0 {
+			turns[t] = append(turns[t], w)
+		}
+	}
+	for _, w := range wishes {
+		t := plan.LaidOut(w.Operation)
+		if t < 0 {
+			if err := r.try(c, plan, w); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := r.lay(c, plan, t, turns[t]); err != nil {
+			return err
+		}
+		turns[t] = nil
+	}
+	return nil
+}
+
+// lay takes the fix that all operations on one turn come to, else that of each.
+func (r *round) lay(c *checker, plan *repair.Plan, turn int32, wishes []wish) error {
+	if len(wishes) > 1 {
+		ops := make([]*operation.Operation, len(wishes))
+		for i, w := range wishes {
+			ops[i] = w.Operation
+		}
+		fix, ok, err := plan.Lay(turn, ops)
+		if err != nil {
+			return err
+		}
+		if ok {
+			if ok, err = r.take(c, fix); err != nil {
+				return err
+			}
+		}
+		if ok {
+			for _, w := range wishes {
+				r.done(plan, w, &fix)
+			}
+			return nil
+		}
+	}
+	for _, w := range wishes {
+		if err := r.try(c, plan, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// try takes the fix that an operation comes to.
+func (r *round) try(c *checker, plan *repair.Plan, w wish) error {
+	fix, ok, err := plan.Compile(w.Operation)
+	if err != nil || !ok {
+		return err
+	}
+	if ok, err = r.take(c, fix); err != nil || !ok {
+		return err
+	}
+	r.done(plan, w, &fix)
+	return nil
+}
+
+// take takes a fix if it costs no more than it may, does what it says, and fits with
+// those that were taken before.
+func (r *round) take(c *checker, fix edit.Fix) (bool, error) {
+	if !r.opts.covers(repair.ClassOf(&fix)) {
+		return false, nil
+	}
+	if err := fix.Prove(c.src); err != nil {
+		if _, unbalanced := errors.AsType[*edit.BalanceError](err); unbalanced {
+			return false, nil
+		}
+		return false, err
+	}
+	return r.set.Try(fix), nil
+}
+
+// done notes an operation that is carried out.
+func (r *round) done(plan *repair.Plan, w wish, fix *edit.Fix) {
+	conversation, n := -1, 1
+	if plan != nil {
+		calls, results := operation.Subjects(w.Do)
+		switch w.Do.(type) {
+		case *operation.InsertResults, *operation.SetState:
+			results = calls
+		}
+		conversation, n = plan.Conv.Index, max(1, len(results))
+		if class := max(w.Class, repair.ClassOf(fix)); class == operation.Unsafe {
+			r.facts.waive(plan.Conv.Index, fix, r.waived)
+		}
+	}
+	r.did[deed{conversation, w.rule}] = true
+	r.repairs = append(r.repairs, Repair{
+		Rule: w.rule, Kind: w.Do.Kind(), Class: max(w.Class, repair.ClassOf(fix)), Title: w.Title, Results: n, Dropped: slices.Clone(fix.Gone),
+	})
+}
+
+// file implements visitor: it takes the fixes that the findings about the file ask
+// for. While the bytes of records change, conversations are left alone.
+func (r *round) file(c *checker, found []Finding) error {
+	if c.report.File.CheckOnly != "" {
+		r.set, r.repairs = edit.Set{}, nil
+		return nil
+	}
+	wishes := r.wishes(found)
+	onBytes := func(w wish) bool { return rules.ByName(w.rule).Category != rules.Links }
+	if slices.ContainsFunc(wishes, onBytes) {
+		wishes = slices.DeleteFunc(wishes, func(w wish) bool { return !onBytes(w) })
+		r.set, r.repairs = edit.Set{}, nil
+		clear(r.did)
+	}
+	for _, w := range wishes {
+		fix, ok, err := c.onFile(&rules.Finding{Rule: rules.ByName(w.rule), Fix: w.Operation, Span: found[slices.IndexFunc(found, func(f Finding) bool { return f.Fix == w.Operation })].Span})
+		if err != nil {
+			return err
+		}
+		if !ok || !r.opts.covers(max(w.Class, repair.ClassOf(&fix))) || !r.set.Try(fix) {
+			continue
+		}
+		r.done(nil, w, &fix)
+	}
+	return nil
+}
+
+// trace replaces spans of the source at hand by where they stood in the original.
+func (r *round) trace(pieces *edit.Pieces, now *transcript.Source, spans []transcript.Span) {
+	for i, s := range spans {
+		was, there := pieces.Original(s)
+		if there && was.Len() == s.Len() {
+			spans[i] = was
+			continue
+		}
+		spans[i] = r.facts.find(now, s) // an earlier round has moved it
+	}
+}

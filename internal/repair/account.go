@@ -1,0 +1,253 @@
+package repair
+
+import (
+	"slices"
+
+	"github.com/toolguard/toolguard/internal/edit"
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// What a fix may take out of a file or put into it although it is no recorded
+// content, all of it:
+//
+//   - what package edit takes for the same leaf: a value that is decoded, encoded,
+//     wrapped, joined or trimmed; null and what is empty, such as the arguments ""
+//     that become {}, content that is null, an empty list of calls, and separators
+//   - boilerplate: what says who speaks or of what kind an element is
+//   - the own id of an element that goes
+//   - the id of a call or a result that goes, which says nothing by itself, and the
+//     name that a result says again
+//   - the state of a call that a placeholder answers
+//   - plain edits: ids that are renamed, minted, relinked or omitted, with their
+//     copies, roles and types that are set, a name copied from the call, marks for
+//     the prompt cache that are too many, ordinals and parents of records
+//   - placeholders, which were never recorded
+//   - of an exact copy of what stays: the id, the parent and the time of its record
+//
+// Everything else counts, whether a dialect knows it or not.
+
+// boilerplate returns the keys of what says who speaks, of what kind an element is,
+// and what its own id is.
+func (p *Plan) boilerplate() []string {
+	keys := []string{"role", "type", "id"}
+	if len(p.Conv.Messages) > 0 {
+		if m := &p.Conv.Messages[0]; m.RoleLen > 0 {
+			keys = append(keys, p.keyOf(m.RoleSpan()))
+		}
+		keys = append(keys, p.keys(0).Type)
+	}
+	if p.Log != nil {
+		keys = append(keys, p.Log.Format.ID)
+	}
+	return keys
+}
+
+// keyOf returns the key of the value at a span, "" for none.
+func (p *Plan) keyOf(at transcript.Span) string {
+	return edit.KeyBefore([]byte(p.src.text(max(0, at.Start-longestKey), at.Start)))
+}
+
+// ClassOf returns what a fix costs: it is unsafe if it takes anything out, additive
+// if it puts anything in, and safe otherwise.
+func ClassOf(f *edit.Fix) operation.Class {
+	switch {
+	case len(f.Drops) > 0:
+		return operation.Unsafe
+	case len(f.Adds) > 0:
+		return operation.Additive
+	}
+	return operation.Safe
+}
+
+// account finds out what the edits of a fix do to recorded content.
+func (d *draft) account(f *edit.Fix) {
+	plain, left := map[transcript.Span]bool{}, map[transcript.Span]bool{}
+	for _, s := range d.sets {
+		plain[s.Span] = plain[s.Span] || s.plain
+		left[s.Span] = left[s.Span] || s.state
+	}
+	if d.changes != nil {
+		for _, s := range d.changes.plain {
+			plain[s] = true
+		}
+	}
+	a := accounts{}
+	for _, e := range f.Edits {
+		key := ""
+		if e.Span.Len() > 0 {
+			key = d.keyOf(e.Span)
+		}
+		for l := range edit.Leaves([]byte(d.src.text(e.Span.Start, e.Span.End)), key, e.Span.Start) {
+			f.Change = f.Change.Minus(l.Sum)
+			if !plain[e.Span] && !left[e.Span] {
+				a.out(l)
+			}
+		}
+		for l := range edit.Leaves(e.Text, key, 0) {
+			f.Change = f.Change.Plus(l.Sum)
+			if !plain[e.Span] {
+				a.in(l)
+			}
+		}
+	}
+	keys := d.boilerplate()
+	if len(d.stays) > 0 && d.Log != nil {
+		keys = append(keys, d.Log.Format.Parent, d.Log.Format.Time)
+	}
+	for _, s := range d.stays {
+		a.stays(d.text(s))
+	}
+	for _, s := range d.taken {
+		d.eachResult(s, func(r *transcript.Result) {
+			if !r.Payload.IsZero() && d.Known != nil && d.Known(r.Payload) {
+				a.stays(d.text(r.Payload))
+				for k, v := range d.at(d.Conv.Blocks[r.Block].Span).Members() {
+					if v.Kind() == transcript.Bool { // that it failed
+						a.stays([]byte(d.src.text(k.Span().Start, v.Span().End)))
+					}
+				}
+			}
+		})
+	}
+	f.Drops, f.Adds = a.net(
+		func(l edit.Leaf) bool { return slices.Contains(keys, l.Key) && d.structural(l.At) || d.saysID(l.At) },
+		func(l edit.Leaf) bool { return slices.Contains(keys, l.Key) },
+	)
+	for _, l := range f.Drops {
+		f.Gone = append(f.Gone, d.element(l.At))
+	}
+	f.Gone = distinct(f.Gone)
+}
+
+// structural reports whether a scalar is a member of a message, of a block, of the
+// element of a call or a result, or of a record, and not of what these hold.
+func (d *draft) structural(at transcript.Span) bool {
+	has := func(v transcript.Value) bool {
+		for _, val := range v.Members() {
+			if val.Span() == at {
+				return true
+			}
+		}
+		return false
+	}
+	m := d.messageAt(at.Start)
+	if m < 0 {
+		return d.Log != nil && has(d.at(d.Log.recordAt(at.Start)))
+	}
+	msg := &d.Conv.Messages[m]
+	if has(d.value(m)) || has(d.keys(m).Body) {
+		return true
+	}
+	for b := msg.BlockLo; b < msg.BlockHi; b++ {
+		if s := d.Conv.Blocks[b].Span; s.Contains(at) && has(d.at(s)) {
+			return true
+		}
+	}
+	return false
+}
+
+// saysID reports whether the id of a call or a result stands at a span, or the name
+// that a result says again.
+func (d *draft) saysID(at transcript.Span) bool {
+	m := d.messageAt(at.Start)
+	if m < 0 {
+		return false
+	}
+	msg := &d.Conv.Messages[m]
+	for b := msg.BlockLo; b < msg.BlockHi; b++ {
+		switch blk := &d.Conv.Blocks[b]; blk.Kind {
+		case transcript.BlockCall:
+			if d.Conv.Calls[blk.Ref].ID.Span == at {
+				return true
+			}
+		case transcript.BlockResult:
+			if r := &d.Conv.Results[blk.Ref]; r.ID.Span == at || r.Name.Span == at && d.Pairing.Results[blk.Ref].Call >= 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// longestKey is how far a key is looked for before its value.
+const longestKey = 512
+
+// element returns the smallest of the elements that are taken out in which a leaf
+// stands, or the leaf itself.
+func (d *draft) element(leaf transcript.Span) transcript.Span {
+	at := leaf
+	for _, s := range d.taken {
+		if s.Contains(leaf) && (at == leaf || s.Len() < at.Len()) {
+			at = s
+		}
+	}
+	return at
+}
+
+// eachResult calls f with each result in a span.
+func (p *Plan) eachResult(s transcript.Span, f func(*transcript.Result)) {
+	for m := p.messageAt(s.Start); m >= 0 && int(m) < len(p.Conv.Messages) && p.Conv.Messages[m].Span().Start < s.End; m++ {
+		msg := &p.Conv.Messages[m]
+		for b := msg.BlockLo; b < msg.BlockHi; b++ {
+			if blk := &p.Conv.Blocks[b]; blk.Kind == transcript.BlockResult && s.Contains(blk.Span) {
+				f(&p.Conv.Results[blk.Ref])
+			}
+		}
+	}
+}
+
+// accounts are the leaves that edits take out and put in.
+type accounts struct {
+	outs, ins []edit.Leaf
+	balance   map[edit.Sum]int // how often more a leaf is put in than taken out
+}
+
+func (a *accounts) out(l edit.Leaf) {
+	a.outs = append(a.outs, l)
+	a.count(l, -1)
+}
+
+func (a *accounts) in(l edit.Leaf) {
+	a.ins = append(a.ins, l)
+	a.count(l, 1)
+}
+
+func (a *accounts) count(l edit.Leaf, by int) {
+	if a.balance == nil {
+		a.balance = map[edit.Sum]int{}
+	}
+	a.balance[l.Sum] += by
+}
+
+// stays takes note of a text of which what is taken out is a copy: each leaf in it
+// makes up for one.
+func (a *accounts) stays(text []byte) {
+	for l := range edit.Leaves(text, "", 0) {
+		if a.balance[l.Sum] < 0 {
+			a.balance[l.Sum]++
+		}
+	}
+}
+
+// net returns what is taken out and not put in, and the other way round, but for what
+// counts as neither.
+func (a *accounts) net(neverOut, neverIn func(edit.Leaf) bool) (drops, adds []edit.Leaf) {
+	for _, l := range a.outs {
+		if a.balance[l.Sum] < 0 {
+			a.balance[l.Sum]++
+			if !neverOut(l) {
+				drops = append(drops, l)
+			}
+		}
+	}
+	for _, l := range a.ins {
+		if a.balance[l.Sum] > 0 {
+			a.balance[l.Sum]--
+			if !neverIn(l) {
+				adds = append(adds, l)
+			}
+		}
+	}
+	return drops, adds
+}
