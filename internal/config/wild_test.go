@@ -76,10 +76,10 @@ func TestWildRows(t *testing.T) {
 func repair(f *File, name, text string) {
 	opts := engine.FixOptions{Unsafe: true}
 	opts.Dialects = f.Dialects()
-	_, _ = engine.Fix(context.Background(), transcript.FromBytes(name, []byte(text)), opts)
+	_, _ = engine.Settle(context.Background(), transcript.FromBytes(name, []byte(text)), opts)
 	for _, d := range opts.Dialects.Own() {
 		opts.Dialect = d
-		_, _ = engine.Fix(context.Background(), transcript.FromBytes(name, []byte(text)), opts)
+		_, _ = engine.Settle(context.Background(), transcript.FromBytes(name, []byte(text)), opts)
 	}
 }
 

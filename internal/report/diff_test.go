@@ -405,7 +405,7 @@ func TestPreviewOfResults(t *testing.T) {
 		},
 	} {
 		src := transcript.FromBytes("s", []byte(c.text))
-		f, err := engine.Fix(t.Context(), src, engine.FixOptions{})
+		f, err := engine.Settle(t.Context(), src, engine.FixOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
