@@ -10,6 +10,39 @@ import (
 	"github.com/toolguard/toolguard"
 )
 
+// README.md shows the body of this example.
+func Example() {
+	// The agent was stopped while a tool ran.
+	history := `[
+{"role":"user","content":"What is in /srv?"},
+{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"ls","input":{"path":"/srv"}}]}
+]
+`
+	ctx := context.Background()
+	options := []toolguard.Option{toolguard.Send(), toolguard.Target("anthropic")}
+
+	report, err := toolguard.Check(ctx, strings.NewReader(history), options...)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, f := range report.Findings {
+		fmt.Printf("line %d: %s: %s\n", f.Start.Line, f.Severity, f.Message)
+	}
+	if report.Worst() == toolguard.Error { // the provider would refuse it
+		if _, err := toolguard.Fix(ctx, os.Stdout, strings.NewReader(history), options...); err != nil {
+			fmt.Println(err)
+		}
+	}
+	// Output:
+	// line 3: error: call "t1" to "ls" has no result yet
+	// [
+	// {"role":"user","content":"What is in /srv?"},
+	// {"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"ls","input":{"path":"/srv"}}]},
+	// {"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"[toolguard] No result was recorded for this tool call; it may or may not have run.","is_error":true}]}
+	// ]
+}
+
 // A request whose first call was never answered.
 const request = `{"model":"claude","max_tokens":100,"messages":[
  {"role":"user","content":"what is in /srv?"},
@@ -53,6 +86,27 @@ func ExampleFix() {
 	// ]}
 	// insert a placeholder result into message 3 (additive)
 	// findings left: 0
+}
+
+// The edits turn the input into what Fix would write.
+func ExampleFix_edits() {
+	fixed, err := toolguard.Fix(context.Background(), nil, strings.NewReader(request))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	at := int64(0)
+	for _, e := range fixed.Edits {
+		fmt.Print(request[at:e.Start], string(e.Text))
+		at = e.End
+	}
+	fmt.Print(request[at:])
+	// Output:
+	// {"model":"claude","max_tokens":100,"messages":[
+	//  {"role":"user","content":"what is in /srv?"},
+	//  {"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"ls","input":{"path":"/srv"}}]},
+	//  {"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"[toolguard] No result was recorded for this tool call; it may or may not have run.","is_error":true},{"type":"text","text":"still there?"}]}
+	// ]}
 }
 
 // A history that was recorded with one provider, before it is sent to another.

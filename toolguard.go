@@ -1,17 +1,21 @@
-// Package toolguard checks and repairs transcripts of AI agents in process: the
-// same as the command does, for programs that want to know before they send a
-// history whether the provider will take it.
+// Package toolguard checks and repairs transcripts of AI agents: request bodies,
+// session logs, saved histories and datasets. It does in process what the
+// toolguard command does, so that a program knows whether a provider will accept
+// a history before it sends it.
 //
 //	report, err := toolguard.Check(ctx, body, toolguard.Send())
 //	if err == nil && report.Worst() == toolguard.Error {
-//		// the request would be refused
+//		// The provider would refuse this request.
 //	}
 //
-// The package keeps no state and writes no files, but for input of more than
-// 8 MiB, which goes to a temporary file while it is worked on.
+// The functions keep no state and may be called concurrently. They write no
+// files, except that input of more than 8 MiB goes to a temporary file until the
+// call returns. Input that is compressed with gzip or zstd is unpacked first, and
+// all offsets and lines are those of the unpacked text.
 package toolguard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,8 +24,9 @@ import (
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/engine"
-	"github.com/toolguard/toolguard/internal/option"
+	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/schema"
@@ -32,8 +37,8 @@ import (
 // A Severity says how much a finding matters.
 type Severity int
 
-// The severities. Off is that of a rule that is silenced, and of a report
-// without findings.
+// The severities, from the lowest to the highest. Off silences a rule; it is
+// also the worst severity of a report without findings.
 const (
 	Off Severity = iota
 	Info
@@ -41,15 +46,20 @@ const (
 	Error
 )
 
-// String returns the severity's name.
-func (s Severity) String() string { return rules.Severity(s).String() }
+// String returns the name of the severity.
+func (s Severity) String() string {
+	if s < Off || s > Error {
+		return fmt.Sprintf("Severity(%d)", int(s))
+	}
+	return rules.Severity(s).String()
+}
 
 // A Class says what a repair costs.
 type Class string
 
-// The classes of repairs: Safe ones lose nothing and claim nothing, Additive
-// ones add a labelled placeholder, Unsafe ones remove something recorded or
-// choose between two values.
+// The classes of repairs. A Safe repair loses nothing and claims nothing. An
+// Additive repair inserts a placeholder that is labelled as one. An Unsafe repair
+// removes recorded content, or chooses between two recorded values.
 const (
 	Safe     Class = "safe"
 	Additive Class = "additive"
@@ -58,22 +68,22 @@ const (
 
 // A Position is a place in a transcript.
 type Position struct {
-	Offset int64 // bytes from 0
+	Offset int64 // in bytes, from 0
 	Line   int   // from 1
-	Column int   // bytes from the start of the line, from 1
+	Column int   // in bytes from the start of the line, from 1
 }
 
-// A Report is what was found in a transcript.
+// A Report says what Check found in a transcript.
 type Report struct {
-	Dialect       string // "" where nothing speaks, such as in an empty file
-	Container     string // how it is framed
+	Dialect       string // "" if the transcript has no messages
+	Container     string // how the messages are kept, such as "jsonl-messages"
 	Conversations int
 	Calls         int
 	Results       int
-	Findings      []Finding // by their place
+	Findings      []Finding // in the order of their places
 }
 
-// Worst returns the highest severity among the findings, Off if there are none.
+// Worst returns the highest severity of the findings, or Off if there are none.
 func (r *Report) Worst() Severity {
 	worst := Off
 	for i := range r.Findings {
@@ -82,61 +92,76 @@ func (r *Report) Worst() Severity {
 	return worst
 }
 
-// A Finding is one objection of a rule.
+// A Finding is one problem that a rule found.
 type Finding struct {
 	Rule     string
 	Category string
 	Severity Severity
 	Message  string
-	URL      string // where the rule is documented
-	// Conversation and Turn count from 0; they are -1 for a finding about the
-	// file, or about no turn. Record counts from 1.
+	URL      string // of the page about the rule
+	// Conversation and Turn count from 0. They are -1 if the finding is about
+	// the whole file, or about no turn. Record counts from 1.
 	Conversation, Turn, Record int
 	Pointer                    string // RFC 6901, from the root of the record
-	CallID, Tool               string // "" where the finding is about no call
+	CallID, Tool               string // "" if the finding is about no call
 	Start, End                 Position
-	ProviderError              string // what the provider would answer, "" where not known
+	ProviderError              string // what the provider would answer, "" if unknown
 	Related                    []Related
-	Fingerprint                string // stays when lines move
-	Repair                     *Repair
+	Fingerprint                string // stays the same when lines move
+	// Repair is nil if the finding has no repair. Findings that one repair
+	// resolves share it: their pointers are equal.
+	Repair *Repair
+	// Edits make the repair alone. They are in order and do not overlap, and
+	// findings that share a Repair have the same edits. Only Check fills them
+	// in, and only with the option WithEdits. They are nil if working them out
+	// would take too long.
+	Edits []Edit
 }
 
-// A Related is another place that a finding speaks of.
+// A Related is another place that a finding refers to.
 type Related struct {
 	Message    string
 	Start, End Position
 }
 
-// A Repair is what would repair a finding, or did.
+// A Repair resolves a finding.
 type Repair struct {
 	Title string
 	Class Class
-	// ByStrategy is set for a repair that is made only if it is chosen with
-	// Strategy, or if its rule is named with Only.
+	// ByStrategy is true if Fix makes the repair only when Strategy chooses it
+	// or Only names its rule.
 	ByStrategy bool
 }
 
-// Fixed is what Fix did.
+// An Edit replaces the bytes of the input from Start up to End with Text. It
+// inserts Text if Start equals End, and removes the bytes if Text is empty.
+type Edit struct {
+	Start, End int64
+	Text       []byte
+}
+
+// Fixed says what Fix did.
 type Fixed struct {
 	Before, After *Report
 	Repairs       []Repair // in the order in which they were made
+	// Edits turn the input into the output. They are in order, do not overlap,
+	// and all refer to the input, even where one repair builds on another.
+	Edits []Edit
 }
 
-// Changed reports whether anything was repaired.
-func (f *Fixed) Changed() bool { return len(f.Repairs) > 0 }
+// Changed reports whether Fix repaired anything.
+func (f *Fixed) Changed() bool { return len(f.Edits) > 0 }
 
-// A NotTranscriptError is the error for input in which no transcript is to be
-// found.
+// A NotTranscriptError reports that the input is not a transcript.
 type NotTranscriptError struct {
-	// Reason says what it is instead.
+	// Reason says what the input is instead.
 	Reason string
 }
 
 // Error implements error.
 func (e *NotTranscriptError) Error() string { return "not a transcript: " + e.Reason }
 
-// A ProofError is the error for a repair that did not stand up to its proof.
-// Then nothing is written.
+// A ProofError reports that a repair failed its proof. Fix then writes nothing.
 type ProofError struct {
 	Reason string
 }
@@ -144,8 +169,8 @@ type ProofError struct {
 // Error implements error.
 func (e *ProofError) Error() string { return "not repaired: " + e.Reason }
 
-// A CheckOnlyError is the error for something to repair in a transcript of a
-// kind that is not repaired. Then nothing is written.
+// A CheckOnlyError reports that there is something to repair, but that toolguard
+// does not repair transcripts of this kind. Fix then writes nothing.
 type CheckOnlyError struct {
 	Reason string
 }
@@ -153,191 +178,271 @@ type CheckOnlyError struct {
 // Error implements error.
 func (e *CheckOnlyError) Error() string { return "is only checked: " + e.Reason }
 
-// An Option changes what is looked for, or what is repaired.
-type Option func(*option.Options) error
+// An Option changes what Check and Fix look for, or what Fix repairs. A nil
+// Option changes nothing.
+type Option interface {
+	apply(*options) error
+}
 
-// Target checks as the provider of this profile would; see Profiles. Without it
-// each dialect's own provider is meant.
+// options are the settings that a list of Options makes.
+type options struct {
+	engine.FixOptions
+	name              string
+	selected, ignored []string
+}
+
+// An optionFunc is an Option.
+type optionFunc func(*options) error
+
+func (f optionFunc) apply(o *options) error { return f(o) }
+
+// newOptions applies options in order.
+func newOptions(opts []Option) (*options, error) {
+	o := &options{name: "<input>"}
+	o.Severity, o.Strategy = map[string]rules.Severity{}, map[string]string{}
+	for _, opt := range opts {
+		if opt == nil {
+			continue
+		}
+		if err := opt.apply(o); err != nil {
+			return nil, err
+		}
+	}
+	o.Rules, o.Explicit = rules.Select(o.selected, o.ignored)
+	return o, nil
+}
+
+// Target checks the transcript as the provider of this profile would. Without
+// it, the transcript is checked as the provider of its own dialect would. See
+// Profiles for the names.
 func Target(profileName string) Option {
-	return func(o *option.Options) error {
+	return optionFunc(func(o *options) error {
 		if o.Target = profile.ByName(profileName); o.Target == nil {
-			return suggest.Unknown("profile", profileName, Profiles(), "known are "+strings.Join(Profiles(), ", "))
+			return unknown("profile", profileName, Profiles())
 		}
 		return nil
-	}
+	})
 }
 
-// Dialect reads the input as this dialect, without detection; see Dialects.
+// Dialect reads the input as this dialect instead of detecting it. See Dialects
+// for the names.
 func Dialect(dialectName string) Option {
-	return func(o *option.Options) error {
-		o.DialectName = dialectName
+	return optionFunc(func(o *options) error {
+		if o.Dialect = dialect.ByName(dialectName); o.Dialect == nil {
+			return unknown("dialect", dialectName, Dialects())
+		}
 		return nil
-	}
+	})
 }
 
-// Send says that the history is about to be sent: a call that still waits for
+// Send says that the history is about to be sent. A call that still waits for
 // its result is then an error.
 func Send() Option {
-	return func(o *option.Options) error {
+	return optionFunc(func(o *options) error {
 		o.Send = true
 		return nil
-	}
+	})
 }
 
-// Tools holds calls against the tools that this JSON declares, a list as
-// OpenAI, Anthropic, Gemini or MCP write it. Without it they are held against
-// those that their own request declares.
+// Tools checks calls against the tools that this JSON declares: a list in the
+// form of OpenAI, Anthropic, Gemini or MCP. Without it, calls are checked against
+// the tools that their own request declares.
 func Tools(declared []byte) Option {
 	tools, err := schema.Parse(declared)
-	return func(o *option.Options) error {
+	return optionFunc(func(o *options) error {
 		o.Tools = tools
 		if err != nil {
 			return fmt.Errorf("tools: %w", err)
 		}
 		return nil
-	}
+	})
 }
 
-// Only runs no other rules or categories than these.
+// Only runs these rules and categories and no others.
 func Only(names ...string) Option {
-	return func(o *option.Options) error {
-		o.Selected = append(o.Selected, names...)
-		return known(names)
-	}
+	return optionFunc(func(o *options) error {
+		o.selected = append(o.selected, names...)
+		return selectable(names)
+	})
 }
 
-// Without does not run these rules or categories.
+// Without leaves out these rules and categories.
 func Without(names ...string) Option {
-	return func(o *option.Options) error {
-		o.Ignored = append(o.Ignored, names...)
-		return known(names)
-	}
+	return optionFunc(func(o *options) error {
+		o.ignored = append(o.ignored, names...)
+		return selectable(names)
+	})
 }
 
-// SetSeverity sets how much the findings of a rule matter; Off silences it.
+// SetSeverity sets the severity of a rule's findings. Off silences the rule.
 func SetSeverity(rule string, s Severity) Option {
-	return func(o *option.Options) error {
+	return optionFunc(func(o *options) error {
 		if s < Off || s > Error {
-			return fmt.Errorf("no severity: %d", s)
+			return fmt.Errorf("unknown severity %d; known are Off, Info, Warning and Error", int(s))
+		}
+		if rules.ByName(rule) == nil {
+			return unknown("rule", rule, Rules())
 		}
 		o.Severity[rule] = rules.Severity(s)
-		return knownRule(rule)
-	}
+		return nil
+	})
 }
 
-// Strategy chooses among the repairs of a rule.
+// Strategy chooses one of the repairs that a rule offers.
 func Strategy(rule, name string) Option {
-	return func(o *option.Options) error {
-		if err := knownRule(rule); err != nil {
-			return err
-		}
-		if all := rules.ByName(rule).Strategies; !slices.Contains(all, name) {
-			return suggest.Unknown("strategy", name, all, fmt.Sprintf("known for %s: %s", rule, strings.Join(all, ", ")))
+	return optionFunc(func(o *options) error {
+		r := rules.ByName(rule)
+		switch {
+		case r == nil:
+			return unknown("rule", rule, Rules())
+		case len(r.Strategies) == 0:
+			return fmt.Errorf("rule %q has no strategies to choose from", rule)
+		case !slices.Contains(r.Strategies, name):
+			return suggest.Unknown("strategy", name, r.Strategies, fmt.Sprintf("known for %s: %s", rule, strings.Join(r.Strategies, ", ")))
 		}
 		o.Strategy[rule] = name
 		return nil
-	}
+	})
 }
 
-// Allow says which repairs Fix makes: Safe ones alone, Additive ones too, which
-// is what it does without this option, or Unsafe ones too.
+// Allow sets which repairs Fix makes: only Safe ones, Additive ones too, or
+// Unsafe ones too. Without it, Fix makes safe and additive repairs.
 func Allow(most Class) Option {
-	return func(o *option.Options) error {
+	return optionFunc(func(o *options) error {
 		if !slices.Contains([]Class{Safe, Additive, Unsafe}, most) {
-			return fmt.Errorf("no class of repairs: %q", most)
+			return fmt.Errorf("unknown class %q; known are Safe, Additive and Unsafe", most)
 		}
 		o.SafeOnly, o.Unsafe = most == Safe, most == Unsafe
 		return nil
-	}
+	})
 }
 
-// Placeholder sets the text of inserted results. In it {tool} and {id} are
-// filled in.
+// Placeholder sets the text of inserted results. In it, {tool} and {id} stand
+// for the name of the tool and the id of the call.
 func Placeholder(text string) Option {
-	return func(o *option.Options) error {
+	return optionFunc(func(o *options) error {
 		if strings.TrimSpace(text) == "" {
-			return errors.New("an empty placeholder")
+			return errors.New("the placeholder is empty")
 		}
 		o.Placeholder = text
 		return nil
-	}
+	})
 }
 
-// Name is what the input is called in errors.
-func Name(name string) Option {
-	return func(o *option.Options) error {
-		o.Name = name
+// WithEdits makes Check fill in the Edits of each finding. It is an option
+// because it takes longer: to tell the edits of a repair in a session log,
+// Check reads the log again.
+func WithEdits() Option {
+	return optionFunc(func(o *options) error {
+		o.Edits = true
 		return nil
-	}
+	})
 }
 
-// Check reads a transcript to its end and reports what is wrong with it. Its
-// error is a *NotTranscriptError where there is none to be found. What is
-// reported is no error.
+// Name sets the name of the input, "<input>" by default. Errors of reading begin
+// with it, and it is a part of each Fingerprint.
+func Name(name string) Option {
+	return optionFunc(func(o *options) error {
+		o.name = name
+		return nil
+	})
+}
+
+// Check reads a transcript from r to its end and reports what is wrong with it.
+// Findings are not an error. If the input is not a transcript, the error is a
+// *NotTranscriptError.
+//
+// Check returns soon after ctx is done, with an error that wraps that of ctx.
+// It does not interrupt a Read of r.
 func Check(ctx context.Context, r io.Reader, opts ...Option) (*Report, error) {
-	o, src, err := begin(r, opts)
+	o, err := newOptions(opts)
+	if err != nil {
+		return nil, err
+	}
+	src, err := transcript.Spool(ctx, o.name, r)
 	if err != nil {
 		return nil, err
 	}
 	defer src.Close()
-	rep, err := engine.Check(ctx, src.Source, o.Options)
-	if err != nil {
-		return nil, err
-	}
-	if o.Detail != nil {
-		o.Detail.Report = rep
-		return &Report{}, nil
-	}
-	return report(rep)
+	return check(ctx, src, o)
 }
 
-// Fix reads a transcript from r to its end, and writes it to w repaired: every
-// byte outside of the repairs as it was, and all of it as it was if there is
-// nothing to repair. The result was read again and proved before. With an
-// error from reading, a *NotTranscriptError, a *CheckOnlyError or a *ProofError,
-// nothing is written; nor is it to a nil w, for who only wants to know.
+// check checks a source.
+func check(ctx context.Context, src *transcript.Source, o *options) (*Report, error) {
+	found, err := engine.Check(ctx, src, o.Options)
+	if err := cmp.Or(src.Err(), err); err != nil {
+		return nil, err
+	}
+	return report(found)
+}
+
+// Fix reads a transcript from r to its end, repairs it, and writes it to w. Every
+// byte outside the repairs stays as it was. If there is nothing to repair, Fix
+// writes the transcript as it was. If w is nil, Fix writes nothing and only says
+// what it would do.
+//
+// Before Fix writes, it reads the result again and proves that the repairs lost
+// nothing. It writes nothing if it returns an error of reading, a
+// *NotTranscriptError, a *CheckOnlyError or a *ProofError. If w fails, or ctx is
+// done while Fix writes, a part of the output may have been written.
+//
+// Fix returns soon after ctx is done, with an error that wraps that of ctx. It
+// does not interrupt a Read of r or a Write to w.
 func Fix(ctx context.Context, w io.Writer, r io.Reader, opts ...Option) (*Fixed, error) {
-	o, src, err := begin(r, opts)
+	o, err := newOptions(opts)
+	if err != nil {
+		return nil, err
+	}
+	src, err := transcript.Spool(ctx, o.name, r)
 	if err != nil {
 		return nil, err
 	}
 	defer src.Close()
-	f, err := engine.Settle(ctx, src.Source, o.FixOptions)
-	if proof, ok := errors.AsType[*engine.ProofError](err); ok {
-		return nil, &ProofError{proof.Reason}
-	}
-	if only, ok := errors.AsType[*engine.CheckOnlyError](err); ok {
-		return nil, &CheckOnlyError{only.Reason}
-	}
+	fixed, out, err := fix(ctx, src, o)
 	if err != nil {
 		return nil, err
 	}
-	out := &Fixed{}
-	if o.Detail != nil {
-		o.Detail.Fixed = f
-		return out, write(w, src.Source, f)
+	if w != nil {
+		if _, err := io.Copy(w, out.Stream()); err != nil {
+			return nil, err
+		}
 	}
-	if out.Before, err = report(f.Before); err != nil {
-		return nil, err
+	return fixed, nil
+}
+
+// fix repairs a source. It returns what was done, and the source to write: the
+// repaired one, or src if there was nothing to repair.
+func fix(ctx context.Context, src *transcript.Source, o *options) (*Fixed, *transcript.Source, error) {
+	f, err := engine.Settle(ctx, src, o.FixOptions)
+	if err := cmp.Or(src.Err(), err); err != nil {
+		return nil, nil, public(err)
 	}
-	if out.After, err = report(f.After); err != nil {
-		return nil, err
+	fixed := &Fixed{}
+	if fixed.Before, err = report(f.Before); err != nil {
+		return nil, nil, err
+	}
+	if fixed.After, err = report(f.After); err != nil {
+		return nil, nil, err
 	}
 	for i := range f.Repairs {
-		out.Repairs = append(out.Repairs, Repair{Title: f.Repairs[i].Title, Class: Class(f.Repairs[i].Class.String())})
-	}
-	return out, write(w, src.Source, f)
-}
-
-// write writes the repaired source.
-func write(w io.Writer, src *transcript.Source, f *engine.Fixed) error {
-	if w == nil {
-		return nil
+		fixed.Repairs = append(fixed.Repairs, Repair{Title: f.Repairs[i].Title, Class: Class(f.Repairs[i].Class.String())})
 	}
 	if f.Changed() {
-		src = f.Pieces.Source()
+		src, fixed.Edits = f.Pieces.Source(), edits(f.Edits())
 	}
-	_, err := io.Copy(w, src.Stream())
+	// To tell the edits, the source was read once more, and errors of reading were
+	// passed over.
+	return fixed, src, src.Err()
+}
+
+// public returns an error of the engine as one of this package.
+func public(err error) error {
+	if proof, ok := errors.AsType[*engine.ProofError](err); ok {
+		return &ProofError{proof.Reason}
+	}
+	if only, ok := errors.AsType[*engine.CheckOnlyError](err); ok {
+		return &CheckOnlyError{only.Reason}
+	}
 	return err
 }
 
@@ -350,71 +455,23 @@ func Profiles() []string { return profile.Names() }
 // Dialects lists the names of the dialects that Dialect takes.
 func Dialects() []string { return dialect.Builtin().Names() }
 
-// An input is a source, and how it is closed.
-type input struct {
-	*transcript.Source
-	close func() error
-}
-
-// Close releases what was opened here.
-func (i input) Close() error { return i.close() }
-
-// begin settles the options and reads the input.
-func begin(r io.Reader, opts []Option) (*option.Options, input, error) {
-	o := &option.Options{Name: "<input>"}
-	o.Severity, o.Strategy, o.Explicit = map[string]rules.Severity{}, map[string]string{}, map[string]bool{}
-	for _, opt := range opts {
-		if err := opt(o); err != nil {
-			return nil, input{}, err
-		}
-	}
-	if o.DialectName != "" {
-		if o.Dialect = o.Dialects.ByName(o.DialectName); o.Dialect == nil {
-			known := o.Dialects.Names()
-			return nil, input{}, suggest.Unknown("dialect", o.DialectName, known, "known are "+strings.Join(known, ", "))
-		}
-	}
-	named := func(r *rules.Rule, names []string) bool {
-		return slices.Contains(names, r.Name) || slices.Contains(names, r.Category)
-	}
-	o.Rules = []*rules.Rule{} // nil would stand for all rules
-	for _, r := range rules.All() {
-		if (len(o.Selected) == 0 || named(r, o.Selected)) && !named(r, o.Ignored) {
-			o.Rules = append(o.Rules, r)
-		}
-	}
-	for _, name := range o.Selected {
-		o.Explicit[name] = true // names of categories do no harm
-	}
-	if open, ok := r.(*transcript.Stream); ok {
-		return o, input{open.Source(), func() error { return nil }}, nil
-	}
-	src, err := transcript.Spool(o.Name, r)
-	if err != nil {
-		return nil, input{}, err
-	}
-	return o, input{src, src.Close}, nil
-}
-
-// known returns an error for a name that is none of a rule or a category.
-func known(names []string) error {
-	all := append(Rules(), rules.Categories()...)
+// selectable returns an error for a name of no rule and no category.
+func selectable(names []string) error {
+	all := rules.Selectable()
 	for _, name := range names {
 		if !slices.Contains(all, name) {
-			return suggest.Unknown("rule or category", name, all, "known are "+strings.Join(all, ", "))
+			return unknown("rule or category", name, all)
 		}
 	}
 	return nil
 }
 
-func knownRule(name string) error {
-	if rules.ByName(name) == nil {
-		return suggest.Unknown("rule", name, Rules(), "known are "+strings.Join(Rules(), ", "))
-	}
-	return nil
+// unknown returns the error for a name that is none of those known.
+func unknown(what, name string, known []string) error {
+	return suggest.Unknown(what, name, known, "known are "+strings.Join(known, ", "))
 }
 
-// report puts a report into the terms of this package.
+// report returns a report of the engine as one of this package.
 func report(r *engine.Report) (*Report, error) {
 	if r.Skipped != "" {
 		return nil, &NotTranscriptError{r.Skipped}
@@ -423,23 +480,36 @@ func report(r *engine.Report) (*Report, error) {
 		Dialect: r.File.Dialect, Container: r.File.Container, Conversations: r.File.Conversations,
 		Calls: r.Calls, Results: r.Results,
 	}
+	shared := map[*operation.Operation]*Repair{}
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		x := Finding{
 			Rule: f.Rule.Name, Category: f.Rule.Category, Severity: Severity(f.Severity), Message: f.Message, URL: f.Rule.URL(),
 			Conversation: f.Conversation, Turn: f.Turn, Record: int(f.Record), Pointer: f.Pointer,
 			CallID: f.CallID, Tool: f.Tool, Start: position(f.Start), End: position(f.End),
-			ProviderError: f.ProviderError(), Fingerprint: f.Fingerprint,
+			ProviderError: f.ProviderError(), Fingerprint: f.Fingerprint, Edits: edits(f.Edits),
 		}
 		for k, rel := range f.Related {
 			x.Related = append(x.Related, Related{rel.Message, position(f.RelatedAt[2*k]), position(f.RelatedAt[2*k+1])})
 		}
 		if f.Fix != nil {
-			x.Repair = &Repair{f.Fix.Title, Class(f.Fix.Class.String()), f.Fix.ByStrategy}
+			if shared[f.Fix] == nil {
+				shared[f.Fix] = &Repair{f.Fix.Title, Class(f.Fix.Class.String()), f.Fix.ByStrategy}
+			}
+			x.Repair = shared[f.Fix]
 		}
 		out.Findings = append(out.Findings, x)
 	}
 	return out, nil
+}
+
+// edits returns edits of the engine as those of this package.
+func edits(list []edit.Edit) []Edit {
+	var out []Edit
+	for _, e := range list {
+		out = append(out, Edit{e.Span.Start, e.Span.End, e.Text})
+	}
+	return out
 }
 
 func position(p transcript.Position) Position { return Position{p.Offset, p.Line, p.Column} }

@@ -5,9 +5,14 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/toolguard/toolguard"
 )
@@ -23,10 +28,12 @@ func TestOptions(t *testing.T) {
 		{toolguard.Only("pairng"), `unknown rule or category "pairng"; did you mean "pairing"?`},
 		{toolguard.Without("missing-tool-results"), `unknown rule or category "missing-tool-results"; did you mean "missing-tool-result"?`},
 		{toolguard.SetSeverity("broken-links", toolguard.Off), `unknown rule "broken-links"; did you mean "broken-link"?`},
-		{toolguard.SetSeverity("broken-link", 7), `no severity: 7`},
+		{toolguard.SetSeverity("broken-link", 7), `unknown severity 7; known are Off, Info, Warning and Error`},
 		{toolguard.Strategy("orphan-tool-result", "texts"), `unknown strategy "texts"; did you mean "text"?`},
-		{toolguard.Allow("dangerous"), `no class of repairs: "dangerous"`},
-		{toolguard.Placeholder(" "), `an empty placeholder`},
+		{toolguard.Strategy("orphan-tool-results", "text"), `unknown rule "orphan-tool-results"; did you mean "orphan-tool-result"?`},
+		{toolguard.Strategy("broken-link", "text"), `rule "broken-link" has no strategies to choose from`},
+		{toolguard.Allow("dangerous"), `unknown class "dangerous"; known are Safe, Additive and Unsafe`},
+		{toolguard.Placeholder(" "), `the placeholder is empty`},
 		{toolguard.Tools([]byte(`[{"name":]`)), `tools: not JSON at byte 9`},
 	} {
 		if _, err := toolguard.Check(t.Context(), strings.NewReader(request), tt.opt); err == nil || err.Error() != tt.want {
@@ -42,6 +49,7 @@ func TestOptions(t *testing.T) {
 		want toolguard.Severity
 	}{
 		{"without options", nil, toolguard.Error},
+		{"nil is no option", []toolguard.Option{nil, toolguard.Only("ids"), nil}, toolguard.Off},
 		{"another category", []toolguard.Option{toolguard.Only("ids")}, toolguard.Off},
 		{"without the rule", []toolguard.Option{toolguard.Without("missing-tool-result")}, toolguard.Off},
 		{"as a warning", []toolguard.Option{toolguard.SetSeverity("missing-tool-result", toolguard.Warning)}, toolguard.Warning},
@@ -119,6 +127,245 @@ type errReader struct{ err error }
 
 func (r errReader) Read([]byte) (int, error) { return 0, r.err }
 
+// apply makes edits in a text, as a caller would.
+func apply(t *testing.T, text []byte, edits []toolguard.Edit) []byte {
+	t.Helper()
+	var out []byte
+	at := int64(0)
+	for _, e := range edits {
+		if e.Start < at || e.End < e.Start || e.End > int64(len(text)) {
+			t.Fatalf("edits of %d bytes out of order: %v", len(text), edits)
+		}
+		out = append(append(out, text[at:e.Start]...), e.Text...)
+		at = e.End
+	}
+	return append(out, text[at:]...)
+}
+
+// broken are the files in testdata that hold something to repair.
+func broken(t *testing.T) map[string][]byte {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join("testdata", "transcripts", "*", "broken", "*"))
+	if err != nil || len(names) < 150 {
+		t.Fatalf("%d files, %v", len(names), err)
+	}
+	files := map[string][]byte{}
+	for _, name := range names {
+		if files[name], err = os.ReadFile(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+// TestEdits: the edits turn the input into what is written, and nothing else is
+// repaired.
+func TestEdits(t *testing.T) {
+	t.Parallel()
+	changed := 0
+	for name, text := range broken(t) {
+		for _, most := range []toolguard.Class{toolguard.Safe, toolguard.Additive, toolguard.Unsafe} {
+			var out bytes.Buffer
+			fixed, err := toolguard.Fix(t.Context(), &out, bytes.NewReader(text), toolguard.Send(), toolguard.Allow(most))
+			if _, only := errors.AsType[*toolguard.CheckOnlyError](err); only && out.Len() == 0 {
+				continue
+			}
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			if got := apply(t, text, fixed.Edits); !bytes.Equal(got, out.Bytes()) {
+				t.Errorf("%s: the edits give\n%s\nwritten was\n%s", name, got, out.Bytes())
+			}
+			if same := bytes.Equal(text, out.Bytes()); fixed.Changed() == same || same != (len(fixed.Repairs) == 0) {
+				t.Errorf("%s: changed is %t, made were %d repairs, and the output is the input: %t", name, fixed.Changed(), len(fixed.Repairs), same)
+			}
+			if fixed.Changed() {
+				changed++
+			}
+		}
+	}
+	if changed < 250 {
+		t.Errorf("only %d were repaired", changed)
+	}
+}
+
+// TestEditsOfRounds: a line break in a string is repaired first, and afterwards
+// what the text says; the edits of both are places in the input.
+func TestEditsOfRounds(t *testing.T) {
+	t.Parallel()
+	const call = `{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},`
+	const text = `[{"role":"user","content":"a` + "\n" + `b"},` + call + `{"role":"user","content":"on"}]`
+	const want = `[{"role":"user","content":"a\nb"},` + call + `{"role":"tool","tool_call_id":"c1","content":"gone"},{"role":"user","content":"on"}]`
+	var out bytes.Buffer
+	fixed, err := toolguard.Fix(t.Context(), &out, strings.NewReader(text), toolguard.Placeholder("gone"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.String() != want {
+		t.Errorf("written is %s", out.String())
+	}
+	if got := apply(t, []byte(text), fixed.Edits); string(got) != want {
+		t.Errorf("the edits give %s", got)
+	}
+	at := int64(strings.Index(text, "\n"))
+	if diff := gocmp.Diff(toolguard.Edit{Start: at, End: at + 1, Text: []byte(`\n`)}, fixed.Edits[0]); diff != "" {
+		t.Error(diff)
+	}
+	if n := len(text); len(fixed.Edits) != 2 || fixed.Edits[1].Start < int64(n/2) {
+		t.Errorf("the edits of %d bytes are %v", n, fixed.Edits)
+	}
+	if r := fixed.Repairs; len(r) != 2 || r[0].Class != toolguard.Safe || r[1].Class != toolguard.Additive {
+		t.Errorf("the repairs are %+v", r)
+	}
+}
+
+func TestFindingEdits(t *testing.T) {
+	t.Parallel()
+	report, err := toolguard.Check(t.Context(), strings.NewReader(request))
+	if err != nil || len(report.Findings) != 1 || report.Findings[0].Edits != nil {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	report, err = toolguard.Check(t.Context(), strings.NewReader(request), toolguard.WithEdits())
+	if err != nil || len(report.Findings) != 1 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	const result = `[{"type":"tool_result","tool_use_id":"c1","content":"[toolguard] No result was recorded for this tool call; it may or may not have run.","is_error":true},{"type":"text","text":"still there?"}]`
+	want := strings.Replace(request, `"still there?"`, result, 1)
+	if got := apply(t, []byte(request), report.Findings[0].Edits); string(got) != want {
+		t.Errorf("the edits give %s", got)
+	}
+}
+
+// TestFindingEditsAlone: the edits of a finding are its repair, made alone, and
+// findings of one repair have the same.
+func TestFindingEditsAlone(t *testing.T) {
+	t.Parallel()
+	told, shared := 0, 0
+	for name, text := range broken(t) {
+		report, err := toolguard.Check(t.Context(), bytes.NewReader(text), toolguard.WithEdits())
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		first := map[*toolguard.Repair]*toolguard.Finding{}
+		for i := range report.Findings {
+			f := &report.Findings[i]
+			if (f.Repair == nil) != (f.Edits == nil) {
+				t.Errorf("%s:%d: %s: repair %v, edits %v", name, f.Start.Line, f.Rule, f.Repair, f.Edits)
+			}
+			if f.Repair == nil {
+				continue
+			}
+			if before := first[f.Repair]; before != nil {
+				shared++
+				if diff := gocmp.Diff(before.Edits, f.Edits); diff != "" {
+					t.Errorf("%s:%d: %s: %s", name, f.Start.Line, f.Rule, diff)
+				}
+				continue
+			}
+			first[f.Repair] = f
+			told++
+			if bytes.Equal(apply(t, text, f.Edits), text) {
+				t.Errorf("%s:%d: the edits of %s change nothing", name, f.Start.Line, f.Rule)
+			}
+		}
+	}
+	if told < 200 || shared < 5 {
+		t.Errorf("only %d repairs, of which %d are shared", told, shared)
+	}
+}
+
+// A countdown is a context that is done when it was asked some times.
+type countdown struct {
+	context.Context
+	left, asked int
+}
+
+func (c *countdown) Err() error {
+	c.asked++
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestContext: whenever the context ends, its error is returned and nothing
+// else, and nothing wrong is written.
+func TestContext(t *testing.T) {
+	t.Parallel()
+	try := func(name string, text []byte, steps int) {
+		var whole bytes.Buffer
+		all := &countdown{Context: t.Context(), left: math.MaxInt}
+		if _, err := toolguard.Fix(all, &whole, bytes.NewReader(text)); err != nil {
+			return
+		}
+		for left := 0; left < all.asked; left += max(1, all.asked/steps) {
+			var out bytes.Buffer
+			ctx := &countdown{Context: t.Context(), left: left}
+			fixed, err := toolguard.Fix(ctx, &out, bytes.NewReader(text))
+			if !errors.Is(err, context.Canceled) || err.Error() != "<input>: context canceled" || fixed != nil {
+				t.Fatalf("%s: when asked %d times of %d: %v, %v", name, left, all.asked, fixed, err)
+			}
+			if !bytes.HasPrefix(whole.Bytes(), out.Bytes()) {
+				t.Fatalf("%s: when asked %d times of %d: %q is written", name, left, all.asked, out.Bytes())
+			}
+			ctx = &countdown{Context: t.Context(), left: left}
+			if report, err := toolguard.Check(ctx, bytes.NewReader(text), toolguard.WithEdits()); err == nil && ctx.left < 0 || err != nil && !errors.Is(err, context.Canceled) {
+				t.Fatalf("%s: when asked %d times: %v, %v", name, left, report, err)
+			}
+		}
+	}
+	try("the request", []byte(request), math.MaxInt)
+	for name, text := range broken(t) {
+		try(name, text, 8)
+	}
+}
+
+// TestContextIsAsked: no message of a long document, and no chunk of one that is
+// read, goes by without a look at the context.
+func TestContextIsAsked(t *testing.T) {
+	t.Parallel()
+	const turns = 1_000
+	document := `{"messages":[{"role":"user","content":"q"}` + strings.Repeat(`,{"role":"assistant","content":"a"},{"role":"user","content":"q"}`, turns) + `]}`
+	ctx := &countdown{Context: t.Context(), left: math.MaxInt}
+	if _, err := toolguard.Check(ctx, strings.NewReader(document)); err != nil || ctx.asked < 2*turns {
+		t.Errorf("asked %d times for %d messages, %v", ctx.asked, 2*turns, err)
+	}
+}
+
+// TestContextEndsReading: input that never ends is read until the context is
+// done.
+func TestContextEndsReading(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	reads := 0
+	endless := readerFunc(func(p []byte) (int, error) {
+		if reads++; reads == 3 {
+			cancel()
+		}
+		return copy(p, request), nil
+	})
+	if report, err := toolguard.Check(ctx, endless, toolguard.Name("body")); !errors.Is(err, context.Canceled) || err.Error() != "body: context canceled" || report != nil || reads != 3 {
+		t.Errorf("%v, %v after %d reads", report, err, reads)
+	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// TestFailingWriter: an error of the writer is returned as it is.
+func TestFailingWriter(t *testing.T) {
+	t.Parallel()
+	fails := errors.New("no space left")
+	r, w := io.Pipe()
+	r.CloseWithError(fails)
+	if fixed, err := toolguard.Fix(t.Context(), w, strings.NewReader(request)); err != fails || fixed != nil { //nolint:errorlint // as it is
+		t.Errorf("%v, %v", fixed, err)
+	}
+}
+
 func TestConcurrentUse(t *testing.T) {
 	t.Parallel()
 	var wg sync.WaitGroup
@@ -132,6 +379,17 @@ func TestConcurrentUse(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+func TestSeverityString(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[toolguard.Severity]string{
+		toolguard.Off: "off", toolguard.Info: "info", toolguard.Warning: "warning", toolguard.Error: "error", 4: "Severity(4)", -1: "Severity(-1)",
+	} {
+		if got := s.String(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
 }
 
 func TestLists(t *testing.T) {

@@ -14,13 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/toolguard/toolguard"
 	"github.com/toolguard/toolguard/internal/config"
 	"github.com/toolguard/toolguard/internal/engine"
-	"github.com/toolguard/toolguard/internal/option"
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/rules"
-	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 // checkFlags are the flags of check, which fix has as well.
@@ -106,7 +103,6 @@ type check struct {
 	flags     *checkFlags
 	search    *search
 	baselines baselines
-	edits     bool // a report has the edits of repairs
 	outputs   []*output
 	out       *bufio.Writer // standard output
 
@@ -141,8 +137,6 @@ func newCheck(a *app, f *checkFlags) (*check, error) {
 	if c.outputs, err = parseOutputs(formats); err != nil {
 		return nil, fmt.Errorf("%s: %w", from, err)
 	}
-	// Edits hold text of the transcript.
-	c.edits = !f.noExcerpt && slices.ContainsFunc(c.outputs, func(o *output) bool { return o.format.Edits })
 	if slices.ContainsFunc(c.outputs, func(o *output) bool { return o.path != "" }) {
 		c.out.Reset(&sidePipe{Writer: a.stdout})
 	}
@@ -266,32 +260,28 @@ func (c *check) targets(paths []string) (*targets, error) {
 
 // check reads and checks one file.
 func (c *check) check(ctx context.Context, t *target) checked {
-	src, err := c.open(t)
+	return c.look(ctx, t, c.options(t))
+}
+
+// options returns how a file is to be looked at, and what the reports need
+// besides the findings.
+func (c *check) options(t *target) engine.Options {
+	o := c.settings(t.config).options(t)
+	// Edits hold text of the transcript.
+	o.Edits = !c.flags.noExcerpt && slices.ContainsFunc(c.outputs, func(o *output) bool { return o.format.Edits })
+	o.Excerpts = slices.ContainsFunc(c.outputs, func(o *output) bool { return o.format.Excerpts })
+	return o
+}
+
+// look opens and checks one file.
+func (a *app) look(ctx context.Context, t *target, o engine.Options) checked {
+	src, err := a.open(ctx, t)
 	if err != nil {
 		return checked{err: err}
 	}
 	defer src.Close()
-	r, err := checkSource(ctx, src, append(c.settings(t.config).options(t), c.details)...)
+	r, err := engine.Check(ctx, src, o)
 	return checked{r, err}
-}
-
-// details asks for what reports show besides the findings.
-func (c *check) details(o *option.Options) error {
-	o.Edits = c.edits
-	o.Excerpts = slices.ContainsFunc(c.outputs, func(o *output) bool { return o.format.Excerpts })
-	return nil
-}
-
-// checkSource checks a source, and returns what report formats are written
-// from. No transcript is no error here: what is to be said of it depends on
-// whether it was named.
-func checkSource(ctx context.Context, src *transcript.Source, opts ...toolguard.Option) (*engine.Report, error) {
-	var detail option.Detail
-	_, err := toolguard.Check(ctx, src.Stream(), append(opts, func(o *option.Options) error {
-		o.Detail = &detail
-		return nil
-	})...)
-	return detail.Report, err
 }
 
 // take reports what came of a file. Its error ends the run.

@@ -10,11 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/toolguard/toolguard"
 	"github.com/toolguard/toolguard/internal/config"
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/engine"
-	"github.com/toolguard/toolguard/internal/option"
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -89,16 +87,8 @@ func (d *detection) run(ctx context.Context, paths []string) error {
 }
 
 func (d *detection) read(ctx context.Context, t *target) checked {
-	src, err := d.open(t)
-	if err != nil {
-		return checked{err: err}
-	}
-	defer src.Close()
-	r, err := checkSource(ctx, src, toolguard.Dialect(d.dialect), toolguard.Without(rules.Categories()...), func(o *option.Options) error {
-		o.Dialects = t.config.Dialects()
-		return nil
-	})
-	return checked{r, err}
+	set := t.config.Dialects()
+	return d.look(ctx, t, engine.Options{Dialects: set, Dialect: set.ByName(d.dialect), Rules: []*rules.Rule{}})
 }
 
 func (d *detection) fail(err error) {

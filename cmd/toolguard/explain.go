@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/toolguard/toolguard"
-	"github.com/toolguard/toolguard/internal/option"
+	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -107,18 +107,11 @@ func example(ctx context.Context, r *rules.Rule) (string, error) {
 	if strings.HasPrefix(r.Bad, "[") || json.Valid([]byte(r.Bad)) {
 		name = "bad.json"
 	}
-	excerpts := func(o *option.Options) error {
-		o.Excerpts = true
-		return nil
-	}
-	opts := []toolguard.Option{toolguard.Only(r.Name), excerpts}
-	if r.Args == "--send" {
-		opts = append(opts, toolguard.Send())
-	}
+	opts := engine.Options{Rules: []*rules.Rule{r}, Excerpts: true, Send: r.Args == "--send"}
 	if target, ok := strings.CutPrefix(r.Args, "--target "); ok {
-		opts = append(opts, toolguard.Target(target))
+		opts.Target = profile.ByName(target)
 	}
-	rep, err := checkSource(ctx, transcript.FromBytes(name, []byte(r.Bad)), opts...)
+	rep, err := engine.Check(ctx, transcript.FromBytes(name, []byte(r.Bad)), opts)
 	if err != nil || len(rep.Findings) == 0 {
 		return "", err
 	}

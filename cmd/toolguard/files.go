@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -284,11 +285,11 @@ func pathError(path string, err error) error {
 }
 
 // open opens a target as a source. The caller closes it.
-func (a *app) open(t *target) (*transcript.Source, error) {
+func (a *app) open(ctx context.Context, t *target) (*transcript.Source, error) {
 	if t.stdin {
-		return transcript.Spool(t.path, a.stdin)
+		return transcript.Spool(ctx, t.path, a.stdin)
 	}
-	return transcript.Open(t.path)
+	return transcript.Open(ctx, t.path)
 }
 
 // sidecar is how the file is called in which an agent counts the lines of a

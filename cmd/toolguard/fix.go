@@ -15,10 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/toolguard/toolguard"
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/operation"
-	"github.com/toolguard/toolguard/internal/option"
 	"github.com/toolguard/toolguard/internal/repair"
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/rules"
@@ -239,27 +237,11 @@ func (x *fix) run(ctx context.Context, paths []string) error {
 }
 
 // options returns how a file is to be repaired.
-func (x *fix) options(t *target, detail *option.Detail) []toolguard.Option {
+func (x *fix) options(t *target) engine.FixOptions {
 	s := x.settings(t.config)
-	opts := append(s.options(t), toolguard.Allow(x.most()), x.details, func(o *option.Options) error {
-		o.Detail = detail
-		return nil
-	})
-	if text := cmp.Or(x.flags.placeholder, s.placeholder); text != "" {
-		opts = append(opts, toolguard.Placeholder(text))
-	}
+	opts := engine.FixOptions{Options: x.check.options(t), SafeOnly: x.flags.safeOnly, Unsafe: x.flags.unsafe, Explicit: s.byName}
+	opts.Placeholder = cmp.Or(x.flags.placeholder, s.placeholder)
 	return opts
-}
-
-// most returns what repairs may cost.
-func (x *fix) most() toolguard.Class {
-	switch {
-	case x.flags.safeOnly:
-		return toolguard.Safe
-	case x.flags.unsafe:
-		return toolguard.Unsafe
-	}
-	return toolguard.Additive
 }
 
 // A fixed file is what came of a target.
@@ -280,18 +262,16 @@ func (x *fix) fix(ctx context.Context, t *target) fixed {
 			return got
 		}
 	}
-	src, err := x.open(t)
+	src, err := x.open(ctx, t)
 	if err != nil {
 		got.err = err
 		return got
 	}
-	var detail option.Detail
-	_, err = toolguard.Fix(ctx, nil, src.Stream(), x.options(t, &detail)...)
-	got.Fixed, got.err = detail.Fixed, err
-	_, unproved := errors.AsType[*toolguard.ProofError](err)
-	_, refused := errors.AsType[*toolguard.CheckOnlyError](err)
+	got.Fixed, got.err = engine.Settle(ctx, src, x.options(t))
+	_, unproved := errors.AsType[*engine.ProofError](got.err)
+	_, refused := errors.AsType[*engine.CheckOnlyError](got.err)
 	if unproved || refused {
-		got.err = fmt.Errorf("%s: %w", t.path, err)
+		got.err = fmt.Errorf("%s: %w", t.path, got.err)
 	}
 	if got.err == nil && (got.Changed() || x.show == showText) {
 		got.src = src

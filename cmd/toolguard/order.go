@@ -51,6 +51,9 @@ func inOrder[T, R any](ctx context.Context, items []T, jobs int, weight func(T) 
 			case <-ctx.Done():
 				return ctx.Err()
 			case r := <-next:
+				if ctx.Err() != nil { // the work may have failed because of it
+					return ctx.Err()
+				}
 				if err := done(item, r); err != nil {
 					return err
 				}

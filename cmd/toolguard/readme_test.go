@@ -13,8 +13,9 @@ import (
 	"github.com/toolguard/toolguard/internal/rules"
 )
 
-// TestReadme holds the README to what the program does: its tables are those
-// of the dialects and rules, and what it shows of a command is its output.
+// TestReadme compares the README with what the program does: its tables list the
+// dialects and rules, it shows the real output of commands, and its Go code is an
+// example that is run as a test.
 func TestReadme(t *testing.T) {
 	root := filepath.Join("..", "..")
 	path := filepath.Join(root, "README.md")
@@ -24,6 +25,7 @@ func TestReadme(t *testing.T) {
 	}
 	want := section(t, string(raw), "formats", formatsTable())
 	want = section(t, want, "rules", rulesTable())
+	want = section(t, want, "program", exampleCode(t, filepath.Join(root, "example_test.go")))
 	t.Chdir(root)
 	want = console(t, want)
 	if want == string(raw) {
@@ -74,6 +76,28 @@ func rulesTable() string {
 		}
 		fmt.Fprintf(&b, "| %s | %s |\n", c, strings.Join(names, ", "))
 	}
+	return b.String()
+}
+
+// exampleCode returns the body of the package's example, with its output, as a
+// block of Markdown.
+func exampleCode(t *testing.T, path string) string {
+	t.Helper()
+	source, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, opened := strings.Cut(string(source), "\nfunc Example() {\n")
+	body, _, closed := strings.Cut(rest, "\n}\n")
+	if !opened || !closed {
+		t.Fatalf("%s has no Example", path)
+	}
+	var b strings.Builder
+	b.WriteString("```go\n")
+	for line := range strings.SplitSeq(body, "\n") {
+		b.WriteString(strings.TrimPrefix(line, "\t") + "\n")
+	}
+	b.WriteString("```\n")
 	return b.String()
 }
 

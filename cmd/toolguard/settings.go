@@ -9,11 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/toolguard/toolguard"
 	"github.com/toolguard/toolguard/internal/config"
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/engine"
-	"github.com/toolguard/toolguard/internal/option"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/schema"
@@ -42,7 +40,7 @@ func (f *ruleFlags) define(cmd *cobra.Command) {
 	flags.StringVar(&f.tools, "tools", "", "hold calls against the tools that this `file` declares: a list as OpenAI, Anthropic, Gemini or MCP write it (default: a request's own)")
 	flags.StringVar(&f.dialect, "dialect", "", "read files as the dialect of this `name`, without detection")
 
-	selectable := cobra.FixedCompletions(append(rules.Categories(), rules.Names()...), cobra.ShellCompDirectiveNoFileComp)
+	selectable := cobra.FixedCompletions(rules.Selectable(), cobra.ShellCompDirectiveNoFileComp)
 	complete(cmd, "select", selectable)
 	complete(cmd, "ignore", selectable)
 	complete(cmd, "severity", cobra.FixedCompletions(allSeverities(), cobra.ShellCompDirectiveNoFileComp))
@@ -77,15 +75,17 @@ type resolver struct {
 // settings are what holds for a file.
 type settings struct {
 	dialects    *dialect.Set
-	dialect     string // "" lets the file decide
+	dialect     *dialect.Dialect // nil lets the file decide
 	target      *profile.Profile
 	send        bool
 	tools       *schema.Tools
 	severity    map[string]rules.Severity
 	strategy    map[string]string
 	failOn      rules.Severity
-	selected    []string // rules and categories that were asked for
-	ignored     []string // those that were not
+	selected    []string        // rules and categories that were asked for
+	ignored     []string        // those that were not
+	rules       []*rules.Rule   // to run
+	byName      map[string]bool // the rules that were selected by their own names
 	placeholder string
 	baseline    string // where it is, "" for none
 }
@@ -97,7 +97,7 @@ func newResolver(f *ruleFlags) (*resolver, error) {
 		flag  string
 		names []string
 	}{{"--select", f.selected}, {"--ignore", f.ignored}} {
-		known := append(rules.Names(), rules.Categories()...)
+		known := rules.Selectable()
 		for _, name := range list.names {
 			if !slices.Contains(known, name) {
 				return nil, fmt.Errorf("%s: %w", list.flag, suggest.Unknown("rule or category", name, known, "toolguard rules lists them"))
@@ -142,17 +142,19 @@ func (r *resolver) settings(file *config.File) *settings {
 		said = &config.File{}
 	}
 	s := &settings{
-		dialects: file.Dialects(), dialect: r.flags.dialect, target: r.target, send: r.flags.send, tools: r.tools,
+		dialects: file.Dialects(), target: r.target, send: r.flags.send, tools: r.tools,
 		severity: map[string]rules.Severity{}, strategy: map[string]string{},
 		selected: r.flags.selected, ignored: r.flags.ignored,
 		placeholder: said.Placeholder, baseline: said.BaselinePath(),
 	}
+	s.dialect = s.dialects.ByName(r.flags.dialect)
 	if len(s.selected) == 0 {
 		s.selected = said.Select
 		if len(s.ignored) == 0 {
 			s.ignored = said.Ignore
 		}
 	}
+	s.rules, s.byName = rules.Select(s.selected, s.ignored)
 	for name, level := range said.Rules {
 		s.severity[name], _ = rules.ParseSeverity(level)
 		if s.severity[name] == rules.Off && slices.Contains(r.flags.selected, name) {
@@ -177,37 +179,22 @@ func (r *resolver) settings(file *config.File) *settings {
 }
 
 // options returns how a file is to be looked at.
-func (s *settings) options(t *target) []toolguard.Option {
-	opts := []toolguard.Option{
-		toolguard.Only(s.selected...), toolguard.Without(s.ignored...), toolguard.Dialect(s.dialect),
-		func(o *option.Options) error {
-			o.Dialects, o.Tools, o.CheckOnly = s.dialects, s.tools, counted(t)
-			if t.config != nil {
-				if ignored := t.config.For(t.path); len(ignored) > 0 {
-					o.Ignore = func(f *rules.Finding) bool { return ignored.Has(f.Rule.Name, f.Rule.Category, f.CallID) }
-				}
-			}
-			return nil
-		},
+func (s *settings) options(t *target) engine.Options {
+	o := engine.Options{
+		Dialects: s.dialects, Dialect: s.dialect, Target: s.target, Send: s.send, Tools: s.tools,
+		Rules: s.rules, Severity: s.severity, Strategy: s.strategy, CheckOnly: counted(t),
 	}
-	for name, severity := range s.severity {
-		opts = append(opts, toolguard.SetSeverity(name, toolguard.Severity(severity)))
+	if t.config != nil {
+		if ignored := t.config.For(t.path); len(ignored) > 0 {
+			o.Ignore = func(f *rules.Finding) bool { return ignored.Has(f.Rule.Name, f.Rule.Category, f.CallID) }
+		}
 	}
-	for name, strategy := range s.strategy {
-		opts = append(opts, toolguard.Strategy(name, strategy))
-	}
-	if s.target != nil {
-		opts = append(opts, toolguard.Target(s.target.Name))
-	}
-	if s.send {
-		opts = append(opts, toolguard.Send())
-	}
-	return opts
+	return o
 }
 
 // shows reports whether people see an info.
 func (s *settings) shows(f *engine.Finding) bool {
-	return s.failOn == rules.Info || slices.Contains(s.selected, f.Rule.Name)
+	return s.failOn == rules.Info || s.byName[f.Rule.Name]
 }
 
 // readTools reads a file that declares tools.

@@ -261,7 +261,7 @@ func (v *validation) str(path []string, key unstable.Range, value *unstable.Node
 	case "/fail-on":
 		err = oneOf("severity", text, []string{"error", "warning", "info"})
 	case "/select", "/ignore", "per-file/ignore":
-		known := append(rules.Names(), rules.Categories()...)
+		known := rules.Selectable()
 		if !slices.Contains(known, text) {
 			err = suggest.Unknown("rule or category", text, known, "toolguard rules lists them")
 		}

@@ -152,7 +152,7 @@ func values(t reflect.Type, path string) object {
 	case "target":
 		return object{{"enum", profile.Names()}}
 	case "select", "ignore", "per-file/ignore":
-		return object{{"enum", append(rules.Categories(), rules.Names()...)}}
+		return object{{"enum", rules.Selectable()}}
 	}
 	return object{{"type", "string"}}
 }

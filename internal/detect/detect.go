@@ -209,7 +209,13 @@ func survey(src *transcript.Source, opts Options) (*shape, error) {
 			}
 			v := rec.Value.Indexed() // every dialect has a look at it
 			t.add(v, framing == transcript.FramingDocument)
+			if err := src.Err(); err != nil { // a document is one record
+				return nil, err
+			}
 			known.add(v)
+			if err := src.Err(); err != nil {
+				return nil, err
+			}
 		}
 		if rec.Span.End-start > headBytes {
 			break
@@ -595,6 +601,12 @@ func (p *place) told(set *dialect.Set) bool {
 // add reads one element. It returns false for one that no dialect claims, and
 // for book-keeping.
 func (q *sequence) add(record int32, v transcript.Value) bool {
+	if q.r.err == nil {
+		q.r.err = q.r.src.Err()
+	}
+	if q.r.err != nil {
+		return false
+	}
 	if bytes.HasPrefix(v.Get("role").Text(), []byte("_")) {
 		return false
 	}

@@ -85,7 +85,7 @@ func (p *Pieces) ReadAt(b []byte, off int64) (int, error) {
 }
 
 // Source returns the whole as a source of that name.
-func (p *Pieces) Source() *transcript.Source { return transcript.NewSource(p.src.Name(), p, p.size) }
+func (p *Pieces) Source() *transcript.Source { return p.src.Derived(p, p.size) }
 
 // Apply returns the source with edits made: an error if they are not in order,
 // overlap, or lie outside of it.

@@ -261,7 +261,7 @@ func TestCorpus(t *testing.T) {
 	dir := corpusDir(t)
 	var files, calls, results, others int
 	for _, c := range corpus(t) {
-		src, err := transcript.Open(filepath.Join(dir, c.path))
+		src, err := transcript.Open(t.Context(), filepath.Join(dir, c.path))
 		if err != nil {
 			t.Fatal(err)
 		}

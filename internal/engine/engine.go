@@ -385,12 +385,15 @@ func (c *checker) offer(plan *repair.Plan, found []Finding) error {
 		edits, ok := able[op]
 		if !ok {
 			f.Fix = nil
-		} else if c.opts.Edits {
+		} else if c.tells() {
 			f.Edits = edits
 		}
 	}
 	return nil
 }
+
+// tells reports whether the edits of each repair are told.
+func (c *checker) tells() bool { return c.opts.Edits && c.visit == nil }
 
 // alone compiles one operation.
 func (c *checker) alone(plan *repair.Plan, op *operation.Operation) (edit.Fix, bool, error) {
@@ -465,7 +468,7 @@ func (c *checker) file(file *detect.File) {
 			f.Fix = nil
 		default:
 			f.Fix.Class = max(f.Fix.Class, repair.ClassOf(&fix))
-			if c.opts.Edits {
+			if c.tells() {
 				f.Edits = fix.Edits
 			}
 		}

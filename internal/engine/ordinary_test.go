@@ -21,7 +21,7 @@ func TestOrdinaryJSON(t *testing.T) {
 		t.Fatalf("only %d files", len(entries))
 	}
 	for _, e := range entries {
-		src, err := transcript.Open(filepath.Join(dir, e.Name()))
+		src, err := transcript.Open(t.Context(), filepath.Join(dir, e.Name()))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -60,7 +60,7 @@ func open(path string) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	src, err := transcript.Open(path)
+	src, err := transcript.Open(context.Background(), path)
 	if err != nil {
 		return File{}, err
 	}

@@ -51,7 +51,7 @@ func unpack(src *Source) (*Source, error) {
 			return nil, fmt.Errorf("%s: %s: %w", src.name, p.name, err)
 		}
 		defer r.Close()
-		out, err := spool(src.name, r)
+		out, err := spool(src.ctx, src.name, r)
 		if err != nil {
 			return nil, fmt.Errorf("%w (while unpacking %s)", err, p.name)
 		}

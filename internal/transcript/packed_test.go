@@ -31,11 +31,11 @@ func TestPacked(t *testing.T) {
 			if err := os.WriteFile(path, packed, 0o644); err != nil {
 				t.Fatal(err)
 			}
-			opened, err := Open(path)
+			opened, err := Open(t.Context(), path)
 			if err != nil {
 				t.Fatal(err)
 			}
-			spooled, err := Spool("-", bytes.NewReader(packed))
+			spooled, err := Spool(t.Context(), "-", bytes.NewReader(packed))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -51,7 +51,7 @@ func TestPacked(t *testing.T) {
 			if packing == "" {
 				continue
 			}
-			if _, err := Spool("cut.jsonl", bytes.NewReader(packed[:len(packed)-3])); err == nil || !strings.HasPrefix(err.Error(), "cut.jsonl: ") || !strings.Contains(err.Error(), packing) {
+			if _, err := Spool(t.Context(), "cut.jsonl", bytes.NewReader(packed[:len(packed)-3])); err == nil || !strings.HasPrefix(err.Error(), "cut.jsonl: ") || !strings.Contains(err.Error(), packing) {
 				t.Errorf("%s cut off: %v", packing, err)
 			}
 		}

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -25,6 +26,11 @@ type Source struct {
 	r     io.ReaderAt
 	size  int64
 	close func() error
+	// ctx ends the reading; nil for a source that can always be read. It is kept
+	// here because everything that reads a source then notices.
+	ctx context.Context
+	// named is set if the errors of r begin with the name of the source.
+	named bool
 	// packed is how it was compressed.
 	packed string
 }
@@ -41,8 +47,8 @@ func FromBytes(name string, b []byte) *Source {
 }
 
 // Open opens the regular file path as a source, unpacked if it is compressed.
-// The caller closes it.
-func Open(path string) (*Source, error) {
+// Once ctx is done, reading it returns the error of ctx. The caller closes it.
+func Open(ctx context.Context, path string) (*Source, error) {
 	// Asked before it is opened, because opening a named pipe waits for its
 	// writer; and after, because the name may stand for another file by then.
 	info, err := os.Stat(path)
@@ -65,7 +71,7 @@ func Open(path string) (*Source, error) {
 		return nil, pathError(path, err)
 	}
 	src := NewSource(path, f, info.Size())
-	src.close = f.Close
+	src.close, src.ctx = f.Close, ctx
 	return unpack(src)
 }
 
@@ -81,23 +87,28 @@ func regular(path string, info fs.FileInfo) error {
 
 // Spool reads r to its end and returns what it held as a source: in memory if
 // it is small, else in a temporary file that is gone when the source is closed
-// or the process ends. What is compressed is unpacked.
-func Spool(name string, r io.Reader) (*Source, error) {
-	src, err := spool(name, r)
+// or the process ends. What is compressed is unpacked. Once ctx is done, the
+// reading of r and of the source returns the error of ctx; a Read of r that is
+// under way is waited for.
+func Spool(ctx context.Context, name string, r io.Reader) (*Source, error) {
+	src, err := spool(ctx, name, r)
 	if err != nil {
 		return nil, err
 	}
 	return unpack(src)
 }
 
-func spool(name string, r io.Reader) (*Source, error) {
+func spool(ctx context.Context, name string, r io.Reader) (*Source, error) {
+	r = contextReader{ctx, r}
 	var head bytes.Buffer
 	n, err := io.Copy(&head, io.LimitReader(r, spoolSize+1))
 	if err != nil {
 		return nil, pathError(name, err)
 	}
 	if n <= spoolSize {
-		return FromBytes(name, head.Bytes()), nil
+		src := FromBytes(name, head.Bytes())
+		src.ctx = ctx
+		return src, nil
 	}
 	f, err := os.CreateTemp("", "toolguard-*")
 	if err != nil {
@@ -120,7 +131,28 @@ func spool(name string, r io.Reader) (*Source, error) {
 		src.Close()
 		return nil, pathError(name, err)
 	}
+	src.ctx = ctx
 	return src, nil
+}
+
+// A contextReader reads until its context is done.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+// Read implements io.Reader.
+func (r contextReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.r.Read(p)
+}
+
+// Derived returns a source of size bytes that r makes out of this source. It has
+// the same name, and can be read as long as this source.
+func (s *Source) Derived(r io.ReaderAt, size int64) *Source {
+	return &Source{name: s.name, r: r, size: size, ctx: s.ctx, named: true}
 }
 
 // Name returns the name the source was opened with.
@@ -129,17 +161,17 @@ func (s *Source) Name() string { return s.name }
 // Size returns the number of bytes in the source.
 func (s *Source) Size() int64 { return s.size }
 
-// A Stream reads a source from its start to its end.
-type Stream struct {
-	*io.SectionReader
-	src *Source
-}
-
 // Stream returns a reader of the whole source.
-func (s *Source) Stream() *Stream { return &Stream{io.NewSectionReader(s, 0, s.size), s} }
+func (s *Source) Stream() *io.SectionReader { return io.NewSectionReader(s, 0, s.size) }
 
-// Source returns the source that is read.
-func (r *Stream) Source() *Source { return r.src }
+// Err returns nil as long as the source can be read, and then the error of its
+// context. Whoever works for long on bytes that were read before asks.
+func (s *Source) Err() error {
+	if s.ctx == nil || s.ctx.Err() == nil {
+		return nil
+	}
+	return pathError(s.name, s.ctx.Err())
+}
 
 // Close releases what the source holds open.
 func (s *Source) Close() error {
@@ -155,6 +187,9 @@ func (s *Source) Close() error {
 // ReadAt implements io.ReaderAt. Only the end of the source as it was opened
 // is io.EOF: a file that ends before it is an error that names the file.
 func (s *Source) ReadAt(p []byte, off int64) (int, error) {
+	if err := s.Err(); err != nil {
+		return 0, err
+	}
 	if off < 0 {
 		return 0, fmt.Errorf("%s: negative offset %d", s.name, off)
 	}
@@ -171,6 +206,8 @@ func (s *Source) ReadAt(p []byte, off int64) (int, error) {
 		return n, nil
 	case err == nil || errors.Is(err, io.EOF):
 		return n, fmt.Errorf("%s: became shorter while it was read", s.name)
+	case s.named:
+		return n, err
 	}
 	return n, pathError(s.name, err)
 }

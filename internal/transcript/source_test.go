@@ -2,6 +2,8 @@ package transcript
 
 import (
 	"bytes"
+	"compress/gzip"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -17,7 +19,7 @@ func TestOpen(t *testing.T) {
 	if err := os.WriteFile("s.jsonl", []byte("{\"a\":1}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	src, err := Open("s.jsonl")
+	src, err := Open(t.Context(), "s.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +60,7 @@ func TestOpen(t *testing.T) {
 		{filepath.Join("none", "s.jsonl"), filepath.Join("none", "s.jsonl") + ": no such file or directory", fs.ErrNotExist},
 		{os.DevNull, os.DevNull + ": is not a regular file", nil},
 	} {
-		src, err := Open(tt.path)
+		src, err := Open(t.Context(), tt.path)
 		if err == nil {
 			src.Close()
 			t.Errorf("%s could be opened", tt.path)
@@ -76,7 +78,7 @@ func TestShrinkingFile(t *testing.T) {
 	if err := os.WriteFile("s.jsonl", []byte(line), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	src, err := Open("s.jsonl")
+	src, err := Open(t.Context(), "s.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +159,7 @@ func TestSpool(t *testing.T) {
 	t.Setenv("TMP", dir)
 	for _, size := range []int{0, 1, spoolSize, spoolSize + 1, 3*spoolSize + 7} {
 		in := bytes.Repeat([]byte("0123456789abcdef\n"), size/17+1)[:size]
-		src, err := Spool("<stdin>", bytes.NewReader(in))
+		src, err := Spool(t.Context(), "<stdin>", bytes.NewReader(in))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,7 +178,7 @@ func TestSpool(t *testing.T) {
 		}
 	}
 	broken := errors.New("pipe broke")
-	_, err := Spool("<stdin>", io.MultiReader(bytes.NewReader(make([]byte, spoolSize+5)), iotestErrReader{broken}))
+	_, err := Spool(t.Context(), "<stdin>", io.MultiReader(bytes.NewReader(make([]byte, spoolSize+5)), iotestErrReader{broken}))
 	if !errors.Is(err, broken) || err.Error() != "<stdin>: pipe broke" {
 		t.Errorf("error %v", err)
 	}
@@ -185,3 +187,74 @@ func TestSpool(t *testing.T) {
 type iotestErrReader struct{ err error }
 
 func (r iotestErrReader) Read([]byte) (int, error) { return 0, r.err }
+
+// TestContext: once its context is done, a source is not read any more, however
+// it was opened; nor is what was made out of it.
+func TestContext(t *testing.T) {
+	dir := t.TempDir()
+	text := bytes.Repeat([]byte("{\"a\":1}\n"), 100)
+	var packed bytes.Buffer
+	gz := gzip.NewWriter(&packed)
+	if _, err := gz.Write(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := gz.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, in := range map[string][]byte{"plain": text, "packed": packed.Bytes(), "large": bytes.Repeat(text, spoolSize/len(text)+1)} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, in, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for how, open := range map[string]func(context.Context) (*Source, error){
+			"open":  func(ctx context.Context) (*Source, error) { return Open(ctx, path) },
+			"spool": func(ctx context.Context) (*Source, error) { return Spool(ctx, path, bytes.NewReader(in)) },
+		} {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			src, err := open(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer src.Close()
+			derived := src.Derived(src, src.Size())
+			for range 2 {
+				want := ""
+				if ctx.Err() != nil {
+					want = path + ": context canceled"
+				}
+				for _, s := range []*Source{src, derived} {
+					_, readErr := s.Bytes(Span{0, 8})
+					for what, err := range map[string]error{"Err": s.Err(), "Bytes": readErr} {
+						if (err == nil) != (want == "") || err != nil && (err.Error() != want || !errors.Is(err, context.Canceled)) {
+							t.Errorf("%s, %s: %s returns %v, want %q", name, how, what, err, want)
+						}
+					}
+				}
+				cancel()
+			}
+			if src, err := open(ctx); err == nil {
+				_, err = src.Bytes(Span{0, 8})
+				src.Close()
+				if !errors.Is(err, context.Canceled) {
+					t.Errorf("%s, %s: with a context that is done: %v", name, how, err)
+				}
+			} else if !errors.Is(err, context.Canceled) {
+				t.Errorf("%s, %s: with a context that is done: %v", name, how, err)
+			}
+		}
+	}
+}
+
+// TestDerivedErrors: an error of the source that other bytes were made of names
+// it once.
+func TestDerivedErrors(t *testing.T) {
+	broken := NewSource("s.jsonl", readerAtFunc(func([]byte, int64) (int, error) { return 0, errors.New("broken") }), 10)
+	if _, err := broken.Derived(broken, 10).Bytes(Span{0, 4}); err == nil || err.Error() != "s.jsonl: broken" {
+		t.Error(err)
+	}
+}
+
+type readerAtFunc func([]byte, int64) (int, error)
+
+func (f readerAtFunc) ReadAt(p []byte, off int64) (int, error) { return f(p, off) }
