@@ -15,7 +15,6 @@ import (
 
 	"github.com/toolguard/toolguard/internal/baseline"
 	"github.com/toolguard/toolguard/internal/engine"
-	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/rules"
 )
 
@@ -255,7 +254,7 @@ func (r *recording) write() error {
 		if len(old) > 0 {
 			change = fmt.Sprintf(" (%+d)", is-was)
 		}
-		_, err = fmt.Fprintln(r.stderr, report.Printable(fmt.Sprintf("%s: %s%s.", r.path, count(is, "known finding"), change)))
+		r.note(fmt.Sprintf("%s: %s%s.", r.path, count(is, "known finding"), change))
 	}
 	return err
 }

@@ -314,10 +314,10 @@ func (c *check) admits(t *target, r *engine.Report) bool {
 	skip := ""
 	switch {
 	case r.Skipped != "" && t.named && !c.flags.skipUnrecognized:
-		c.fail(notTranscript(r))
+		c.fail(errors.New(r.Path + ": " + c.skipped(r)))
 		return false
 	case r.Skipped != "":
-		skip = "not a transcript: " + r.Skipped
+		skip = c.skipped(r)
 	case (!t.named || c.flags.skipUnrecognized) && !r.File.Sure:
 		skip = "nothing in it is found in transcripts alone"
 	}
@@ -366,7 +366,7 @@ func (c *check) finish(ts *targets, closing fmt.Stringer) error {
 		}
 	}
 	if c.summarises() {
-		fmt.Fprintln(c.stderr, closing)
+		c.note(closing.String())
 	}
 	return nil
 }
@@ -395,11 +395,14 @@ func (c *check) fail(err error) {
 func (c *check) explain(format string, args ...any) {
 	if c.flags.verbose {
 		_ = c.out.Flush()
-		fmt.Fprintln(c.stderr, report.Printable(fmt.Sprintf(format, args...)))
+		c.note(fmt.Sprintf(format, args...))
 	}
 }
 
-// notTranscript is the error of a named file that is no transcript.
-func notTranscript(r *engine.Report) error {
-	return errors.New(r.Path + ": not a transcript: " + r.Skipped)
+// skipped says why a file is no transcript.
+func (c *check) skipped(r *engine.Report) string {
+	if c.flags.noExcerpt {
+		return "not a transcript: " + r.SkippedDiscreet
+	}
+	return "not a transcript: " + r.Skipped
 }

@@ -39,7 +39,7 @@ func newConfigInitCmd(a *app) *cobra.Command {
 			if err := writeFile(name, []byte(config.Starter)); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintf(a.stdout, "%s: written. Every setting in it is commented out.\n", name)
+			_, err := fmt.Fprintf(a.screen, "%s: written. Every setting in it is commented out.\n", name)
 			return err
 		},
 	}
@@ -86,7 +86,7 @@ if they are given.`,
 			if file != nil {
 				from = file.Path
 			}
-			_, err = fmt.Fprintf(a.stdout, "# from %s\n%s", report.Printable(from), text)
+			_, err = fmt.Fprintf(a.screen, "# from %s\n%s", report.Printable(from), text)
 			return err
 		},
 	}

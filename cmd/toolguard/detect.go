@@ -54,7 +54,7 @@ type detection struct {
 }
 
 func (d *detection) run(ctx context.Context, paths []string) error {
-	d.out = bufio.NewWriter(d.stdout)
+	d.out = bufio.NewWriter(d.screen)
 	look, err := newSearch(&d.files)
 	if err != nil {
 		return err

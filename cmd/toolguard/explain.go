@@ -39,7 +39,7 @@ tells which rule that speaks of.`,
 			if err != nil {
 				return err
 			}
-			_, err = a.stdout.Write(page)
+			_, err = a.screen.Write(page)
 			return err
 		},
 	}
@@ -123,12 +123,11 @@ func example(ctx context.Context, r *rules.Rule) (string, error) {
 	return b.String(), nil
 }
 
-// indented returns text as a block that stands apart. Examples may hold bytes
-// that no terminal should get.
+// indented returns text as a block that stands apart.
 func indented(s string) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(strings.TrimRight(s, "\n"), "\n") {
-		b.WriteString(strings.TrimRight("    "+report.Printable(line), " ") + "\n")
+		b.WriteString(strings.TrimRight("    "+line, " ") + "\n")
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

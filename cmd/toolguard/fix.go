@@ -49,9 +49,11 @@ func newFixCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fix [flags] [path...|-]",
 		Short: "Show what would repair transcripts; --write does it",
-		Long: `fix shows what would repair transcripts, as a diff that git apply takes or, on a
-terminal, line by line. With --write it repairs them in place. Files are looked
-for as check does it.
+		Long: `fix shows what would repair transcripts, as a diff that git apply takes. On a
+terminal, and where the environment variable CI is set, it shows each repair line
+by line instead, with control characters and whatever a CI would obey spelled
+out; --diff prints the diff there too. With --write it repairs files in place.
+Files are looked for as check does it.
 
 With - it reads standard input and writes the repaired text to standard output,
 whatever is left to repair, and its report to standard error.
@@ -81,7 +83,7 @@ With --write, what was repaired does not count.`,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.BoolVarP(&f.write, "write", "w", false, "repair files in place")
-	flags.BoolVar(&f.diff, "diff", false, "print a diff even on a terminal, and of lines of any length")
+	flags.BoolVar(&f.diff, "diff", false, "print a diff even on a terminal or in CI, and of lines of any length")
 	flags.BoolVar(&f.safeOnly, "safe-only", false, "make safe repairs alone")
 	flags.BoolVar(&f.unsafe, "unsafe", false, "make unsafe repairs too")
 	flags.StringArrayVar(&f.strategies, "strategy", nil, "choose how what a rule finds is repaired: `rule=name`; repeatable")
@@ -199,7 +201,7 @@ func (x *fix) settle(paths []string) error {
 		x.summary.Written = true
 		// The report is for people or programs that read standard error.
 		x.terminal = x.stderrTerminal
-		x.out = bufio.NewWriter(x.stderr)
+		x.out = bufio.NewWriter(x.stderrReport)
 	case f.write:
 		x.summary.Written = true
 		// Files are repaired even if nobody reads any more what is left.
@@ -215,7 +217,9 @@ func (x *fix) settle(paths []string) error {
 		if toStdout >= 0 {
 			x.outputs = slices.Delete(x.outputs, toStdout, toStdout+1)
 		}
-		if !f.diff && (f.color == "always" || x.terminal && f.color == "auto") {
+		// What people read, on a terminal or in the log of a CI, is a preview: a
+		// diff has the bytes of the transcript as they are.
+		if !f.diff && (f.color == "always" || x.terminal || x.env("CI") != "") {
 			x.show = showPreview
 			var err error
 			if x.color, err = useColor(f.color, x.env, x.terminal); err != nil {
@@ -373,7 +377,7 @@ func (x *fix) write(ctx context.Context, t *target, got fixed) error {
 	}
 	if done.Backup != "" && !x.flags.quiet {
 		_ = x.out.Flush()
-		fmt.Fprintln(x.stderr, report.Printable(fmt.Sprintf("%s: the original is kept as %s", t.path, done.Backup)))
+		x.note(fmt.Sprintf("%s: the original is kept as %s", t.path, done.Backup))
 	}
 	return nil
 }
@@ -402,7 +406,11 @@ func (x *fix) shown(t *target, got fixed) error {
 			x.warn(fmt.Sprintf("%s: no diff is shown, because a line in it has %d bytes; --diff shows it", t.path, n))
 			return nil
 		}
-		_, err = d.WriteTo(x.out)
+		var out io.Writer = x.out
+		if x.terminal {
+			out = report.NewScreen(x.out) // no patch is taken from there
+		}
+		_, err = d.WriteTo(out)
 		return err
 	}
 	return nil

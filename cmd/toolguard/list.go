@@ -12,6 +12,7 @@ import (
 	"github.com/toolguard/toolguard/internal/config"
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/rules"
 )
 
@@ -48,15 +49,15 @@ func newListCmd(a *app, cmd *cobra.Command, table func() []byte, list func() any
 	cmd.Flags().StringVarP(&format, "output-format", "o", format, "write `format`: text or json")
 	complete(cmd, "output-format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	cmd.RunE = func(*cobra.Command, []string) error {
-		out := table
+		var err error
 		switch format {
 		case "text":
+			_, err = a.screen.Write(table())
 		case "json":
-			out = func() []byte { return indentedJSON(list()) }
+			_, err = a.stdout.Write(indentedJSON(list()))
 		default:
-			return fmt.Errorf("--output-format: want text or json, not %q", format)
+			err = fmt.Errorf("--output-format: want text or json, not %q", format)
 		}
-		_, err := a.stdout.Write(out())
 		return err
 	}
 	return cmd
@@ -71,7 +72,7 @@ func indentedJSON(v any) []byte {
 	if err := enc.Encode(v); err != nil {
 		panic(err) // strings and lists can be encoded
 	}
-	return b.Bytes()
+	return report.EscapeJSON(b.Bytes())
 }
 
 // ruleTable lists the rules by category. Of severities that depend on something

@@ -58,7 +58,8 @@ func main() {
 // run carries out a command line and returns the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
 	a := &app{stdin: stdin, env: env, terminal: isTerminal(stdout), stderrTerminal: isTerminal(stderr), rawStderr: stderr}
-	a.stdout, a.stderr = overBar{standardOutput{stdout}, a}, overBar{stderr, a}
+	a.stdout, a.stderrReport = overBar{standardOutput{stdout}, a}, overBar{stderr, a}
+	a.screen, a.stderr = report.NewScreen(a.stdout), report.NewScreen(a.stderrReport)
 	cmd := newRootCmd(a)
 	cmd.SetArgs(args)
 	err := cmd.ExecuteContext(ctx)
@@ -85,8 +86,15 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 // An app is the world around a command.
 type app struct {
-	stdin          io.Reader
-	stdout, stderr io.Writer
+	stdin io.Reader
+	// stdout takes bytes as they are: those of repaired files, and reports,
+	// which see to it themselves that nothing in them is obeyed.
+	stdout io.Writer
+	// screen is standard output, and stderr standard error, for all other text:
+	// whatever a path, a config file or a transcript brought into it, no
+	// terminal and no CI obeys it.
+	screen, stderr io.Writer
+	stderrReport   io.Writer // standard error, for a report
 	env            func(string) string
 	terminal       bool // standard output is one
 	stderrTerminal bool
@@ -109,16 +117,20 @@ func (w standardOutput) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// complain prints a line about what went wrong. Paths in it may hold anything.
-func (a *app) complain(message string) {
-	fmt.Fprintf(a.stderr, "toolguard: %s\n", report.Printable(message))
+// note prints a line on standard error. Paths in it may hold anything, line
+// feeds too.
+func (a *app) note(line string) {
+	fmt.Fprintln(a.stderr, report.Printable(line))
 }
+
+// complain prints a line about what went wrong.
+func (a *app) complain(message string) { a.note("toolguard: " + message) }
 
 // complainOf prints what is wrong with a config file, and where.
 func (a *app) complainOf(err *config.Error) {
-	for i, line := range strings.Split(err.Error(), "\n") {
-		a.complain(line)
-		if p := err.Problems[i]; p.Line > 0 {
+	for _, p := range err.Problems {
+		a.complain(err.About(p))
+		if p.Line > 0 {
 			fmt.Fprint(a.stderr, report.Underlined(p.Line, p.Text, p.Column-1, p.Width))
 		}
 	}

@@ -75,7 +75,7 @@ func newVersionCmd(a *app) *cobra.Command {
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(a.stdout, "toolguard %s\n", programVersion())
+			_, err := fmt.Fprintf(a.screen, "toolguard %s\n", programVersion())
 			return err
 		},
 	}

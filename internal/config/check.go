@@ -37,13 +37,17 @@ type Problem struct {
 func (e *Error) Error() string {
 	var lines []string
 	for _, p := range e.Problems {
-		where := e.Path
-		if p.Line > 0 {
-			where = fmt.Sprintf("%s:%d:%d", e.Path, p.Line, p.Column)
-		}
-		lines = append(lines, where+": "+p.Message)
+		lines = append(lines, e.About(p))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// About returns what one of the problems is, and where.
+func (e *Error) About(p Problem) string {
+	if p.Line > 0 {
+		return fmt.Sprintf("%s:%d:%d: %s", e.Path, p.Line, p.Column, p.Message)
+	}
+	return e.Path + ": " + p.Message
 }
 
 // problemAt describes a problem with a part of a config file.

@@ -504,23 +504,25 @@ func (t *tally) unwrap(s *shape, w *wrapped) {
 	}
 }
 
-// reason says what a file is that is no transcript.
-func (t *tally) reason(first transcript.Kind) string {
+// reason says what a file is that is no transcript, and the same without names of
+// members, where that differs.
+func (t *tally) reason(first transcript.Kind) (reason, discreet string) {
+	const none = "no messages in it"
 	switch {
 	case t.spans > 0:
-		return "the spans of a trace, in which no messages stand: have the tracer record what models are sent, and export it again"
+		return "the spans of a trace, in which no messages stand: have the tracer record what models are sent, and export it again", ""
 	case t.alien > 0:
-		return "its messages write their calls in a way that is not known"
+		return "its messages write their calls in a way that is not known", ""
 	case first == transcript.Object && len(t.keys) > 0:
 		members := "the members "
 		if len(t.keys) == 1 {
 			members = "the member "
 		}
-		return "no messages in it, but " + members + strings.Join(quoteAll(t.keys), ", ")
+		return none + ", but " + members + strings.Join(quoteAll(t.keys), ", "), none
 	case first == transcript.Array:
-		return "no messages in its list"
+		return "no messages in its list", ""
 	}
-	return "no messages in it"
+	return none, ""
 }
 
 func quoteAll(keys []string) []string {

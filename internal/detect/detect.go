@@ -6,6 +6,7 @@ package detect
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -97,8 +98,9 @@ type File struct {
 // ErrNotTranscript is the error of a file that can be read, but in which no
 // transcript is to be found.
 type ErrNotTranscript struct {
-	// Reason says what it is instead.
-	Reason string
+	// Reason says what it is instead, Discreet the same without names of members
+	// that stand in the file.
+	Reason, Discreet string
 }
 
 // Error implements error.
@@ -129,7 +131,7 @@ func Read(src *transcript.Source, opts Options, yield func(*transcript.Conversat
 	f.Decision = shape.Decision
 	f.Document = shape.document
 	if shape.reason != "" {
-		return f, &ErrNotTranscript{shape.reason}
+		return f, &ErrNotTranscript{shape.reason, cmp.Or(shape.discreet, shape.reason)}
 	}
 	r := &reader{file: f, src: src, opts: opts, shape: shape, yield: yield, end: src.Size()}
 	if err := r.read(src); err != nil {
@@ -156,6 +158,7 @@ type shape struct {
 	Decision
 	class    class
 	reason   string   // why it is no transcript
+	discreet string   // the same without names of members, where that differs
 	wrap     []string // leads from a record to what speaks in it
 	log      *dialect.Dialect
 	document transcript.Record // of a file that is one
@@ -249,7 +252,7 @@ func survey(src *transcript.Source, opts Options) (*shape, error) {
 		case framing == transcript.FramingDocument && t.unspoken:
 			s.Container = ContainerDocument
 		default:
-			s.reason = t.reason(first)
+			s.reason, s.discreet = t.reason(first)
 		}
 	}
 	return s, nil
@@ -315,7 +318,8 @@ func (r *reader) read(src *transcript.Source) error {
 	}
 	sink.end()
 	if r.err == nil && r.opts.Dialect != nil && r.seen > 0 && r.taken == 0 {
-		return &ErrNotTranscript{"nothing in it is written in " + r.opts.Dialect.Name}
+		reason := "nothing in it is written in " + r.opts.Dialect.Name
+		return &ErrNotTranscript{reason, reason}
 	}
 	return r.err
 }

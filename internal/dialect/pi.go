@@ -58,6 +58,6 @@ var Pi = &Dialect{
 		ID:   "id", Parent: "parentId", Time: "timestamp", ShortIDs: true, Chain: true,
 		Boundary: []string{"compaction"}, KeptFrom: "firstKeptEntryId", KeptIndex: "firstKeptEntryIndex",
 		Copied: []Path{"message.timestamp"}, Envelope: []string{"timestamp"},
-		Refs:   []string{"firstKeptEntryId", "targetId", "fromId"},
+		Refs: []string{"firstKeptEntryId", "targetId", "fromId"},
 	},
 }

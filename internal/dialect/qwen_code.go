@@ -21,7 +21,7 @@ var QwenCode = &Dialect{
 		ID:       "uuid", Parent: "parentUuid", Time: "timestamp", Chain: true,
 		Side: "isSidechain", Agent: "agentId",
 		Boundary: []string{"chat_compression"}, History: "systemPayload.compressedHistory",
-		ResultType: "tool_result", 
-		Envelope: []string{"isSidechain", "agentId", "sessionId", "cwd", "version", "gitBranch", "timestamp"},
+		ResultType: "tool_result",
+		Envelope:   []string{"isSidechain", "agentId", "sessionId", "cwd", "version", "gitBranch", "timestamp"},
 	},
 }

@@ -102,7 +102,8 @@ type Report struct {
 	Results  int
 	Findings []Finding
 	// Skipped says why the file is no transcript; then the rest is empty.
-	Skipped string
+	// SkippedDiscreet says the same without names of members of the file.
+	Skipped, SkippedDiscreet string
 }
 
 // Check reads a source and reports what is wrong with it.
@@ -163,7 +164,7 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 	})
 	c.report.File = file
 	if not, ok := errors.AsType[*detect.ErrNotTranscript](err); ok {
-		c.report.Skipped = not.Reason
+		c.report.Skipped, c.report.SkippedDiscreet = not.Reason, not.Discreet
 		return c.report, nil
 	}
 	if err != nil {

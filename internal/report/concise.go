@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"io"
 
 	"github.com/toolguard/toolguard/internal/engine"
@@ -20,14 +19,13 @@ func newConcise(w io.Writer, opts Options) Reporter {
 
 // File implements Reporter.
 func (c *concise) File(r *engine.Report) error {
-	var b bytes.Buffer
+	var l lines
 	for i := range r.Findings {
 		if f := &r.Findings[i]; c.opts.shows(f) {
-			headline(&b, c.style, f)
+			headline(&l, c.style, f)
 		}
 	}
-	_, err := c.w.Write(b.Bytes())
-	return err
+	return l.flush(c.w)
 }
 
 // Close implements Reporter.

@@ -26,9 +26,11 @@ type cell struct {
 // layout cuts a window of excerptColumns out of an excerpt. It returns the line
 // as it is shown, and where in it the underlined part stands, in columns.
 func layout(e engine.Excerpt) (line string, at, width int) {
-	before := cells(e.Text[:e.Mark[0]])
-	mark := cells(e.Text[e.Mark[0]:e.Mark[1]])
-	after := cells(e.Text[e.Mark[1]:])
+	// The mark breaks up nothing: an order may begin before it and end in it.
+	var g guard
+	before := g.cells(e.Text[:e.Mark[0]])
+	mark := g.cells(e.Text[e.Mark[0]:e.Mark[1]])
+	after := g.cells(e.Text[e.Mark[1]:])
 
 	shown := head(mark, markColumns)
 	width = columns(shown)
@@ -60,6 +62,12 @@ func layout(e engine.Excerpt) (line string, at, width int) {
 
 // cells splits text into cells.
 func cells(text []byte) []cell {
+	var g guard
+	return g.cells(text)
+}
+
+// cells splits text into cells that goes on where a guard stands.
+func (g *guard) cells(text []byte) []cell {
 	// The default condition follows the locale; a report is to be the same
 	// everywhere.
 	cond := runewidth.Condition{StrictEmojiNeutral: true}
@@ -69,14 +77,13 @@ func cells(text []byte) []cell {
 	for i := 0; i < len(whole); {
 		r, n := utf8.DecodeRuneInString(whole[i:])
 		s := whole[i : i+n]
-		order := orders(whole, i)
 		i += n
-		switch {
+		switch spells := g.spells(r, n, whole[i:]); {
 		case r == '\t':
 			out = append(out, cell{" ", 1})
 			joins = false
 			continue
-		case unprintable(r, n), order:
+		case spells:
 			s = spelled(s)
 			out = append(out, cell{s, len(s)})
 			joins = false
@@ -121,29 +128,4 @@ func tail(cs []cell, most int) []cell {
 		}
 	}
 	return cs
-}
-
-// structural are the members whose values say how a transcript hangs together,
-// and nothing of what was said in it.
-var structural = []string{
-	"id", "call_id", "callId", "tool_call_id", "toolCallId", "tool_use_id", "toolUseID", "toolUseId",
-	"uuid", "parentUuid", "parentId", "parent_id",
-	"name", "role", "type",
-}
-
-// redacted returns the excerpt of a finding without what a transcript says: its
-// underlined part alone, and only where that is an id, a name, a type or a role.
-func redacted(f *engine.Finding) (engine.Excerpt, bool) {
-	e := f.Excerpt
-	mark := e.Text[e.Mark[0]:e.Mark[1]]
-	key := f.Pointer[strings.LastIndexByte(f.Pointer, '/')+1:]
-	whole := int64(len(mark)) == f.Span.Len() && len(mark) >= 2 && mark[0] == '"' && mark[len(mark)-1] == '"'
-	if !whole || !slices.Contains(structural, key) {
-		return engine.Excerpt{}, false
-	}
-	return engine.Excerpt{
-		Text: mark, Mark: [2]int{0, len(mark)},
-		CutBefore: e.CutBefore || e.Mark[0] > 0,
-		CutAfter:  e.CutAfter || e.Mark[1] < len(e.Text),
-	}, true
 }

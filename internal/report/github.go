@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -17,7 +16,7 @@ import (
 type github struct {
 	w        io.Writer
 	opts     Options
-	commands [rules.Error + 1]bytes.Buffer // by severity
+	commands [rules.Error + 1]lines // by severity
 }
 
 func newGitHub(w io.Writer, opts Options) Reporter { return &github{w: w, opts: opts} }
@@ -30,18 +29,18 @@ func (g *github) File(r *engine.Report) error {
 			continue
 		}
 		command := [...]string{rules.Off: "notice", rules.Info: "notice", rules.Warning: "warning", rules.Error: "error"}
-		b := &g.commands[f.Severity]
-		fmt.Fprintf(b, "::%s file=%s,line=%d,", command[f.Severity], property(filepath.ToSlash(f.Path)), f.Start.Line)
+		var b strings.Builder
+		fmt.Fprintf(&b, "%s file=%s,line=%d,", command[f.Severity], property(filepath.ToSlash(f.Path)), f.Start.Line)
 		if f.End.Line > f.Start.Line {
-			fmt.Fprintf(b, "endLine=%d,", f.End.Line) // columns are for places within a line
+			fmt.Fprintf(&b, "endLine=%d,", f.End.Line) // columns are for places within a line
 		} else {
-			fmt.Fprintf(b, "col=%d,endColumn=%d,", f.Start.Char, f.End.Char)
+			fmt.Fprintf(&b, "col=%d,endColumn=%d,", f.Start.Char, f.End.Char)
 		}
-		fmt.Fprintf(b, "title=%s::%s", property(f.Rule.Name), data(f.Message))
+		fmt.Fprintf(&b, "title=%s::%s", property(f.Rule.Name), data(f.Message))
 		if f.Fix != nil {
-			fmt.Fprintf(b, "%%0Afix: %s (%s)", data(f.Fix.Title), cost(f))
+			fmt.Fprintf(&b, "%%0Afix: %s (%s)", data(f.Fix.Title), cost(f))
 		}
-		b.WriteByte('\n')
+		g.commands[f.Severity].command(b.String())
 	}
 	return nil
 }
@@ -49,14 +48,15 @@ func (g *github) File(r *engine.Report) error {
 // Close implements Reporter.
 func (g *github) Close(*Summary) error {
 	for severity := rules.Error; severity >= rules.Info; severity-- {
-		if _, err := g.w.Write(g.commands[severity].Bytes()); err != nil {
+		if err := g.commands[severity].flush(g.w); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// data returns text as a line of a command's message.
+// data returns text as a line of a command's message. A value is printable on
+// its own as well as in the command: the runner takes it apart again.
 func data(s string) string { return strings.ReplaceAll(Printable(s), "%", "%25") }
 
 // property returns text as the value of a command's property.

@@ -203,8 +203,9 @@ func element(list *bytes.Buffer, v any) error {
 	return nil
 }
 
-// encode returns v as JSON that can be shown on a terminal: what text must not
-// put there raw is escaped. Bytes that are not UTF-8 are replaced.
+// encode returns v as JSON that can be shown on a terminal and in the log of a
+// CI, as EscapeJSON has it. Bytes that are not UTF-8 are replaced. All JSON of a
+// report goes through it.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -212,16 +213,19 @@ func encode(v any) ([]byte, error) {
 	if err := enc.Encode(v); err != nil {
 		return nil, err
 	}
-	return escaped(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
+	return EscapeJSON(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
 }
 
-// escaped returns JSON with what a terminal must not get written as escapes.
-func escaped(in []byte) []byte {
+// EscapeJSON returns JSON that says the same and can be shown on a terminal and
+// in the log of a CI: what Printable spells out as bytes are escapes of JSON. Of
+// two hashes, with which the orders of a CI begin, the first is one. Line feeds
+// stay: within strings there are none.
+func EscapeJSON(in []byte) []byte {
 	out := make([]byte, 0, len(in))
 	for len(in) > 0 {
 		r, n := utf8.DecodeRune(in)
 		switch {
-		case !unprintable(r, n):
+		case r == '\n', !unprintable(r, n) && !(r == '#' && bytes.HasPrefix(bytes.TrimLeftFunc(in[n:], weightless), []byte("#"))):
 			out = append(out, in[:n]...)
 		case r > 0xffff:
 			r -= 0x10000

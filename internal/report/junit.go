@@ -16,7 +16,7 @@ type junit struct {
 	w     io.Writer
 	opts  Options
 	cases bytes.Buffer // kept encoded, because their number comes first
-	notes bytes.Buffer // what was found and lets nothing fail
+	notes lines        // what was found and lets nothing fail
 	tests int
 	fails int
 }
@@ -28,7 +28,7 @@ func (j *junit) File(r *engine.Report) error {
 	j.tests++
 	var failed *engine.Finding
 	n := 0
-	var lines bytes.Buffer
+	var found lines
 	plain := newStyle(false)
 	for i := range r.Findings {
 		switch f := &r.Findings[i]; {
@@ -37,23 +37,23 @@ func (j *junit) File(r *engine.Report) error {
 				failed = f
 			}
 			n++
-			headline(&lines, plain, f)
+			headline(&found, plain, f)
 		case j.opts.shows(f):
 			headline(&j.notes, plain, f)
 		}
 	}
-	fmt.Fprintf(&j.cases, `    <testcase name="%s" classname="toolguard" time="0"`, inXML(Printable(r.Path)))
+	fmt.Fprintf(&j.cases, `    <testcase name="%s" classname="toolguard" time="0"`, inXML(r.Path))
 	if failed == nil {
 		j.cases.WriteString("/>\n")
 		return nil
 	}
 	j.fails++
-	message := Printable(failed.Message)
+	message := failed.Message
 	if n > 1 {
 		message = fmt.Sprintf("%s, the first: %s", count(n, "finding"), message)
 	}
 	fmt.Fprintf(&j.cases, ">\n      <failure type=\"%s\" message=\"%s\">%s</failure>\n    </testcase>\n",
-		inXML(failed.Rule.Name), inXML(message), inXML(lines.String()))
+		inXML(failed.Rule.Name), inXML(message), found.inXML())
 	return nil
 }
 
@@ -67,13 +67,20 @@ func (j *junit) Close(*Summary) error {
     <system-err/>
   </testsuite>
 </testsuites>
-`, j.opts.Started.UTC().Format(time.DateOnly+"T"+time.TimeOnly), j.tests, j.fails, j.cases.Bytes(), inXML(j.notes.String()))
+`, j.opts.Started.UTC().Format(time.DateOnly+"T"+time.TimeOnly), j.tests, j.fails, j.cases.Bytes(), j.notes.inXML())
 	return err
 }
 
-// inXML returns text for an element or an attribute. Characters that XML
-// cannot hold become U+FFFD; line feeds stay.
-func inXML(s string) string {
+// inXML returns a line of text for an element or an attribute. What could drive
+// a terminal or a CI is spelled out, so that XML can hold what is left.
+func inXML(s string) string { return escapeXML(Printable(s)) }
+
+// inXML returns lines as the text of an element.
+func (l *lines) inXML() string { return escapeXML(l.String()) }
+
+// escapeXML escapes text. Line feeds stay. Nothing of a transcript comes here but
+// by way of inXML.
+func escapeXML(s string) string {
 	var b bytes.Buffer
 	_ = xml.EscapeText(&b, []byte(s)) // a buffer takes everything
 	return string(bytes.ReplaceAll(b.Bytes(), []byte("&#xA;"), []byte("\n")))

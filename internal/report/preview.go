@@ -24,10 +24,10 @@ const (
 // each edit a window of the line before and after.
 func Preview(w io.Writer, path string, src *transcript.Source, f *engine.Fixed, opts Options) error {
 	s := newStyle(opts.Color)
-	var b bytes.Buffer
+	var l lines
 	for i := range f.Repairs {
 		r := &f.Repairs[i]
-		fmt.Fprintf(&b, "%s: %s (%s) %s\n", s.path.Sprint(Printable(path)), Printable(r.Title), r.Class, s.gutter.Sprint("["+r.Rule+"]"))
+		l.line(part{s.path, path}, bare(": "), bare(r.Title), bare(fmt.Sprintf(" (%s) ", r.Class)), part{s.gutter, "[" + r.Rule + "]"})
 	}
 	edits := f.Pieces.Edits()
 	offsets := make([]int64, len(edits))
@@ -51,27 +51,25 @@ func Preview(w io.Writer, path string, src *transcript.Source, f *engine.Fixed, 
 		if len(results) > 0 && results[0].End < end {
 			result = transcript.Span{Start: results[0].Start - start, End: results[0].End - start}
 		}
-		if b.Len() > diffBlock {
-			if _, err := w.Write(b.Bytes()); err != nil {
+		if len(l.out) > diffBlock {
+			if err := l.flush(w); err != nil {
 				return err
 			}
-			b.Reset()
 		}
 		if opts.NoExcerpt {
-			fmt.Fprintf(&b, "%5d: %d bytes become %d\n", at[i].Line, e.Span.Len(), len(e.Text))
+			l.line(bare(fmt.Sprintf("%5d: %d bytes become %d", at[i].Line, e.Span.Len(), len(e.Text))))
 			continue
 		}
-		if err := window(&b, s, src, at[i], e, result); err != nil {
+		if err := window(&l, s, src, at[i], e, result); err != nil {
 			return err
 		}
 	}
-	_, err = w.Write(b.Bytes())
-	return err
+	return l.flush(w)
 }
 
 // window writes the surroundings of an edit as they are and as they will be. Of
 // a long text it shows its beginning, or the result in it where that comes late.
-func window(b *bytes.Buffer, s *style, src *transcript.Source, at transcript.Position, e edit.Edit, result transcript.Span) error {
+func window(l *lines, s *style, src *transcript.Source, at transcript.Position, e edit.Edit, result transcript.Span) error {
 	read := func(from, to int64) ([]byte, error) {
 		return src.Bytes(transcript.Span{Start: max(0, from), End: min(to, src.Size())})
 	}
@@ -96,30 +94,31 @@ func window(b *bytes.Buffer, s *style, src *transcript.Source, at transcript.Pos
 	skipped, most := false, previewEdit
 	cut := len(lead) < len(cells(before)) || int64(len(before)) < at.Offset-lineStart
 	side := func(mark string, c *color.Color, text []byte, whole bool) {
-		shown := visible(text)
-		part := head(shown, most)
-		var line strings.Builder
+		all := visible(text)
+		shown := head(all, most)
+		var before, changed, behind strings.Builder
 		if cut {
-			line.WriteString(ellipsis)
+			before.WriteString(ellipsis)
 		}
-		writeCells(&line, lead)
-		var changed strings.Builder
+		writeCells(&before, lead)
 		if skipped {
 			changed.WriteString(ellipsis)
 		}
-		writeCells(&changed, part)
-		line.WriteString(c.Sprint(changed.String()))
-		if len(part) < len(shown) || !whole {
-			line.WriteString(ellipsis)
+		writeCells(&changed, shown)
+		if len(shown) < len(all) || !whole {
+			behind.WriteString(ellipsis)
 		} else {
 			rest := cells(after)
-			trail := head(rest, excerptColumns-columns(lead)-columns(part))
-			writeCells(&line, trail)
+			trail := head(rest, excerptColumns-columns(lead)-columns(shown))
+			writeCells(&behind, trail)
 			if len(trail) < len(rest) {
-				line.WriteString(ellipsis)
+				behind.WriteString(ellipsis)
 			}
 		}
-		fmt.Fprintf(b, "%s %s %s\n", s.gutter.Sprintf("%5d |", at.Line), c.Sprint(mark), line.String())
+		l.line(
+			part{s.gutter, fmt.Sprintf("%5d |", at.Line)}, bare(" "), part{c, mark}, bare(" "),
+			bare(before.String()), part{c, changed.String()}, bare(behind.String()),
+		)
 	}
 	if len(was) > 0 {
 		side("-", s.severities[len(s.severities)-1], was, int64(len(was)) == e.Span.Len())

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -19,10 +20,11 @@ func Printable(s string) string {
 	if i == len(s) {
 		return s
 	}
+	var g guard
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
-		if unprintable(r, n) || orders(s, i) {
+		if g.spells(r, n, s[i+n:]) {
 			b.WriteString(spelled(s[i : i+n]))
 		} else {
 			b.WriteString(s[i : i+n])
@@ -32,18 +34,70 @@ func Printable(s string) string {
 	return b.String()
 }
 
-// orders reports whether the character at i completes what a CI takes for an
-// order: ##[…] or ##vso[…] anywhere in a line, and ::…:: at its start.
-func orders(s string, i int) bool {
-	switch s[i] {
-	case '[':
-		word := strings.TrimRightFunc(s[:i], unicode.IsLetter)
-		return strings.HasSuffix(word, "##")
-	case ':':
-		return strings.HasPrefix(s[i:], "::") && strings.TrimSpace(s[:i]) == ""
-	}
-	return false
+// A guard looks at a line character by character and says which of them must be
+// spelled out: those that drive a terminal, and those that complete what a CI
+// takes for an order, which is ##[…] or ##vso[…] anywhere in a line and ::…::
+// at its start. Characters that take up no room neither hide an order nor break
+// one up: some runners compare text without them. The zero guard is at the
+// start of a line.
+type guard struct {
+	line, part lead
+	hashes     int  // that stand right before, at most 2
+	word       bool // letters stand right before, and two hashes before them
 }
+
+// A lead is what stands before a character.
+type lead uint8
+
+const (
+	leadBlank lead = iota // nothing but blanks
+	leadColon             // blanks and one colon
+	leadText
+)
+
+// after returns the lead of the character behind r.
+func (l lead) after(r rune, spelled bool) lead {
+	switch {
+	case l == leadBlank && unicode.IsSpace(r):
+		return leadBlank
+	case l == leadBlank && r == ':' && !spelled:
+		return leadColon
+	}
+	return leadText
+}
+
+// next begins another part of the line. An order is none at the start of a part
+// either, so that parts can be put together in any way.
+func (g *guard) next() { g.part = leadBlank }
+
+// spells reports whether the next character of the line, decoded from n bytes
+// and followed by rest, must be spelled out.
+func (g *guard) spells(r rune, n int, rest string) bool {
+	spell := unprintable(r, n)
+	switch {
+	case spell:
+	case weightless(r):
+		return false
+	case r == '[':
+		spell = g.prompted()
+	case r == ':':
+		spell = g.line == leadColon || g.part == leadColon ||
+			(g.line == leadBlank || g.part == leadBlank) && strings.HasPrefix(strings.TrimLeftFunc(rest, weightless), ":")
+	}
+	g.line, g.part = g.line.after(r, spell), g.part.after(r, spell)
+	switch {
+	case spell:
+		g.hashes, g.word = 0, false
+	case r == '#':
+		g.hashes, g.word = min(g.hashes+1, 2), false
+	default:
+		g.hashes, g.word = 0, g.prompted() && unicode.IsLetter(r)
+	}
+	return spell
+}
+
+// prompted reports whether a bracket would complete an order.
+func (g *guard) prompted() bool { return g.hashes == 2 || g.word }
 
 // unprintable reports whether a character, decoded from n bytes, must not reach
 // a terminal. The joiners are let through: emoji and several scripts are
@@ -60,6 +114,12 @@ func unprintable(r rune, n int) bool {
 	return r > unicode.MaxASCII && unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
+// weightless reports whether a character takes up no room of its own, so that
+// text is compared as if it were not there.
+func weightless(r rune) bool {
+	return r > unicode.MaxASCII && unicode.In(r, unicode.Join_Control, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+}
+
 // spelled writes bytes as <e2><80><ae>.
 func spelled(s string) string {
 	var b strings.Builder
@@ -67,4 +127,41 @@ func spelled(s string) string {
 		fmt.Fprintf(&b, "<%02x>", s[i])
 	}
 	return b.String()
+}
+
+// A Screen is a writer through which text reaches people: whatever is written
+// to it, nothing but line feeds comes out of it that Printable would spell out.
+// Each line is to end with a line feed.
+type Screen struct {
+	w       io.Writer
+	line    guard
+	partial []byte // the bytes of a character that is not complete
+}
+
+// NewScreen returns a Screen that writes to w.
+func NewScreen(w io.Writer) *Screen { return &Screen{w: w} }
+
+// Write implements io.Writer.
+func (s *Screen) Write(p []byte) (int, error) {
+	text := string(append(s.partial, p...))
+	out := make([]byte, 0, len(text))
+	i := 0
+	for i < len(text) && utf8.FullRuneInString(text[i:]) {
+		r, n := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case r == '\n':
+			out = append(out, '\n')
+			s.line = guard{}
+		case s.line.spells(r, n, text[i+n:]):
+			out = append(out, spelled(text[i:i+n])...)
+		default:
+			out = append(out, text[i:i+n]...)
+		}
+		i += n
+	}
+	s.partial = append(s.partial[:0], text[i:]...)
+	if _, err := s.w.Write(out); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }

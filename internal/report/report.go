@@ -24,8 +24,9 @@ type Reporter interface {
 type Options struct {
 	// Color allows escape sequences that colour text.
 	Color bool
-	// NoExcerpt keeps what a transcript says out of the report: of a line only
-	// ids, names, types and roles are shown.
+	// NoExcerpt keeps what a transcript says out of the report: only ids, names,
+	// types and roles are shown, in excerpts, messages and pointers, and no
+	// edits, which hold text of the transcript.
 	NoExcerpt bool
 	// ShowInfo says whether an info is shown to people; nil means all of them.
 	// Machines get them all.
@@ -70,14 +71,14 @@ type Format struct {
 // Formats lists the output formats.
 func Formats() []Format {
 	return []Format{
-		{Name: "text", Summary: "each finding with its place in the file", Human: true, Excerpts: true, New: newText},
-		{Name: "concise", Summary: "a line for each finding", Human: true, New: newConcise},
-		{Name: "json", Summary: "everything, for programs", Edits: true, New: newJSON},
-		{Name: "jsonl", Summary: "the same, a line for each file and finding", Edits: true, New: newJSONL},
-		{Name: "sarif", Summary: "SARIF 2.1.0, for code scanning", Edits: true, New: newSARIF},
-		{Name: "github", Summary: "annotations of GitHub Actions", New: newGitHub},
-		{Name: "gitlab", Summary: "a code quality report of GitLab", New: newGitLab},
-		{Name: "junit", Summary: "JUnit XML, a test case for each file", New: newJUnit},
-		{Name: "rdjson", Summary: "the Reviewdog Diagnostic Format", Edits: true, New: newRDJSON},
+		{Name: "text", Summary: "each finding with its place in the file", Human: true, Excerpts: true, New: discreetly(newText)},
+		{Name: "concise", Summary: "a line for each finding", Human: true, New: discreetly(newConcise)},
+		{Name: "json", Summary: "everything, for programs", Edits: true, New: discreetly(newJSON)},
+		{Name: "jsonl", Summary: "the same, a line for each file and finding", Edits: true, New: discreetly(newJSONL)},
+		{Name: "sarif", Summary: "SARIF 2.1.0, for code scanning", Edits: true, New: discreetly(newSARIF)},
+		{Name: "github", Summary: "annotations of GitHub Actions", New: discreetly(newGitHub)},
+		{Name: "gitlab", Summary: "a code quality report of GitLab", New: discreetly(newGitLab)},
+		{Name: "junit", Summary: "JUnit XML, a test case for each file", New: discreetly(newJUnit)},
+		{Name: "rdjson", Summary: "the Reviewdog Diagnostic Format", Edits: true, New: discreetly(newRDJSON)},
 	}
 }

@@ -94,15 +94,15 @@ func reports() []*engine.Report {
 			Calls: 1,
 			Findings: []engine.Finding{{
 				Finding: rules.Finding{
-					Rule: rules.ByName("missing-tool-result"), Severity: rules.Error, Message: "call \"" + hostile + "\" has no result",
-					Span: transcript.Span{Start: 5, End: 30}, Record: 1, CallID: hostile, Fix: rename,
-					Related: []rules.Related{{Message: hostile}},
+					Rule: rules.ByName("missing-tool-result"), Severity: rules.Error, Message: "call \"" + hostileText + "\" has no result",
+					Span: transcript.Span{Start: 5, End: 30}, Record: 1, CallID: hostileText, Fix: rename,
+					Related: []rules.Related{{Message: hostileText}},
 				},
 				Path: hostilePath, Dialect: "anthropic", Pointer: "/content/0/id",
 				Start: at(5, 1, 6), End: at(30, 2, 3), RelatedAt: []transcript.Position{at(1, 1, 2), at(3, 1, 4)},
 				Fingerprint: "0123456789abcdef",
-				Excerpt:     engine.Excerpt{Text: []byte(hostile), Mark: [2]int{0, 5}},
-				Edits:       []edit.Edit{{Span: transcript.Span{Start: 5, End: 30}, Text: []byte(hostile)}},
+				Excerpt:     engine.Excerpt{Text: []byte(hostileText), Mark: [2]int{0, 5}},
+				Edits:       []edit.Edit{{Span: transcript.Span{Start: 5, End: 30}, Text: []byte(hostileText)}},
 				EditAt:      &[2]transcript.Position{at(5, 1, 6), at(30, 2, 3)},
 			}},
 		},
@@ -115,7 +115,7 @@ func reports() []*engine.Report {
 
 const (
 	hostilePath = "::error file=x::dir with spaces/100%25 #1,a:b/日本?.jsonl"
-	hostile     = "\n::error file=x,line=1::injected%0A::warning::x\r##[error]x ##vso[task.x] \x1b[2J\u202e [click](https://example.com) " +
+	hostileText = "\n::error file=x,line=1::injected%0A::warning::x\r##[error]x ##vso[task.x] \x1b[2J\u202e [click](https://example.com) " +
 		`</failure></testcase><testcase name="x"/> ]]> &amp; "`
 )
 
@@ -273,6 +273,8 @@ func TestLayout(t *testing.T) {
 		{"tabs", "\t\t", "x", "\t", false, false, "  x ", "x"},
 		{"bytes", "\x1b[0m", "\xff", "\u202e", false, false, "<1b>[0m<ff><e2><80><ae>", "<ff>"},
 		{"nothing", "ab", "", "", false, false, "ab", ""},
+		{"an order that the mark cuts", "ab #", "#vso", "[x]", false, false, "ab ##vso<5b>x]", "#vso"},
+		{"an order in the mark", "ab #", "#[", "x]", false, false, "ab ##<5b>x]", "#<5b>"},
 	}
 	cond := runewidth.Condition{StrictEmojiNeutral: true}
 	for _, tt := range tests {
@@ -303,29 +305,36 @@ func TestRedacted(t *testing.T) {
 	t.Parallel()
 	const line = `{"id":"c1","input":{"password":"hunter2"}}`
 	tests := []struct {
-		pointer, mark string
+		rule, pointer string
+		within        int
+		mark          string
 		shown         bool
 	}{
-		{"/content/1/id", `"c1"`, true},
-		{"/content/1/input/password", `"hunter2"`, false},
-		{"/content/1", line, false},
-		{"", `"c1"`, false},
-		{"/id", `hunter2`, false},
-		{"/id", `"`, false},
+		{"missing-tool-result", "/content/1/id", 0, `"c1"`, true},
+		{"missing-tool-result", "/content/1/input/password", 0, `"hunter2"`, false},
+		{"missing-tool-result", "/content/1", 0, line, false},
+		{"missing-tool-result", "", 0, `"c1"`, false},
+		{"missing-tool-result", "/id", 0, `hunter2`, false},
+		{"missing-tool-result", "/id", 0, `"`, false},
+		{"schema-violation", "/content/1/input/id", 1, `"hunter2"`, false},
+		{"duplicate-key", "/content/1/id", 0, `"id"`, false},
 	}
 	for _, tt := range tests {
 		i := strings.Index(line, tt.mark)
-		f := &engine.Finding{Pointer: tt.pointer, Excerpt: engine.Excerpt{Text: []byte(line), Mark: [2]int{i, i + len(tt.mark)}}}
+		f := &engine.Finding{Finding: rules.Finding{Rule: rules.ByName(tt.rule), Within: tt.within}, Pointer: tt.pointer, Excerpt: engine.Excerpt{Text: []byte(line), Mark: [2]int{i, i + len(tt.mark)}}}
 		f.Span = transcript.Span{Start: 100, End: 100 + int64(len(tt.mark))}
-		e, shown := redacted(f)
-		if shown != tt.shown || shown && string(e.Text) != tt.mark {
-			t.Errorf("%s %s: %q, %v", tt.pointer, tt.mark, e.Text, shown)
+		want := ""
+		if tt.shown {
+			want = tt.mark
+		}
+		if e := redacted(f); string(e.Text) != want {
+			t.Errorf("%s %s: %q, want %q", tt.pointer, tt.mark, e.Text, want)
 		}
 	}
 	// Of a value that was cut nothing is known to be an id.
-	f := &engine.Finding{Pointer: "/id", Excerpt: engine.Excerpt{Text: []byte(`"a"`), Mark: [2]int{0, 3}}}
+	f := &engine.Finding{Finding: rules.Finding{Rule: rules.ByName("missing-tool-result")}, Pointer: "/id", Excerpt: engine.Excerpt{Text: []byte(`"a"`), Mark: [2]int{0, 3}}}
 	f.Span = transcript.Span{End: 1000}
-	if _, shown := redacted(f); shown {
+	if e := redacted(f); len(e.Text) > 0 {
 		t.Error("a cut value is shown")
 	}
 }

@@ -61,7 +61,7 @@ func (s *statistics) Close(*Summary) error {
 	rows := slices.SortedFunc(maps.Values(s.counts), func(a, b *ruleCount) int {
 		return cmp.Or(cmp.Compare(b.all, a.all), cmp.Compare(a.rule, b.rule))
 	})
-	tw := tabwriter.NewWriter(s.w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	tw := tabwriter.NewWriter(NewScreen(s.w), 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tw, "findings\tfixable\tunsafe\t  rule")
 	for _, c := range rows {
 		fmt.Fprintf(tw, "%d\t%d\t%d\t  %s\n", c.all, c.fixable, c.unsafes, c.rule)

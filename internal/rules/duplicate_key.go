@@ -18,7 +18,8 @@ Only objects that make up the transcript are looked at, never a payload.
 		for _, k := range c.Keys {
 			c.report(Finding{
 				Severity: Warning, Message: "the key " + strconv.Quote(clip(k.Key)) + " stands twice in one object",
-				Span: k.Again, Record: k.Record,
+				Discreet: "a key stands twice in one object",
+				Span:     k.Again, Record: k.Record,
 				Related: []Related{{"the first is here", k.First}},
 			})
 		}

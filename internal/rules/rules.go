@@ -195,6 +195,12 @@ type Finding struct {
 	Rule     *Rule
 	Severity Severity
 	Message  string
+	// Discreet is the message without the text of a payload, "" where there is
+	// none in Message.
+	Discreet string
+	// Within is how many of the last keys on the way to Span are those of a
+	// payload.
+	Within int
 	// Span is what is underlined.
 	Span transcript.Span
 	// Conversation is the index in the file, -1 for a finding about the file.
@@ -255,8 +261,11 @@ type Tools interface {
 // A Violation is one way in which arguments break a schema.
 type Violation struct {
 	Pointer string          // from the arguments' root
+	Depth   int             // how many keys lead to Span
 	Span    transcript.Span // in the arguments
 	Message string
+	// Broken is what of the schema is broken, in the words of the schema alone.
+	Broken string
 }
 
 // A Context is what a rule sees of one conversation.
@@ -525,9 +534,15 @@ func resultName(res *transcript.Result) string {
 }
 
 // quote renders an id or a name so that it cannot be mistaken for the text
-// around it, and cut where it is long.
+// around it, and cut where it is long. What is in an object or a list in its
+// place is not shown: it is no name.
 func quote(t transcript.Token) string {
-	if !t.IsString() {
+	switch {
+	case strings.HasPrefix(t.Raw, "{"):
+		return "{…}"
+	case strings.HasPrefix(t.Raw, "["):
+		return "[…]"
+	case !t.IsString():
 		return clip(t.Raw)
 	}
 	return strconv.Quote(clip(t.Text()))

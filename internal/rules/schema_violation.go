@@ -48,7 +48,12 @@ at the value that breaks it, also where the arguments are written as a string.
 				if v.Pointer != "" {
 					what = v.Pointer + " in the arguments of " + callName(call) + " breaks"
 				}
-				c.aboutCall(i, Finding{Severity: Warning, Span: at(v.Span), Message: what + " the schema: " + v.Message})
+				f := Finding{Severity: Warning, Span: at(v.Span), Message: what + " the schema: " + v.Message}
+				f.Discreet = "the arguments of " + callName(call) + " break the schema: " + v.Broken
+				if call.Form == transcript.ArgsObject {
+					f.Within = v.Depth
+				}
+				c.aboutCall(i, f)
 			}
 		}
 	},

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
@@ -165,7 +166,7 @@ func (t *Tools) Violations(tool string, arguments []byte) []rules.Violation {
 	if err != nil {
 		return nil
 	}
-	broken, ok := errors.AsType[*jsonschema.ValidationError](s.Validate(doc))
+	invalid, ok := errors.AsType[*jsonschema.ValidationError](s.Validate(doc))
 	if !ok {
 		return nil
 	}
@@ -180,13 +181,15 @@ func (t *Tools) Violations(tool string, arguments []byte) []rules.Violation {
 		if len(e.Causes) > 0 {
 			return
 		}
-		v := rules.Violation{Message: e.ErrorKind.LocalizedString(printer), Span: at(root, e.InstanceLocation).Span()}
+		v := rules.Violation{Message: e.ErrorKind.LocalizedString(printer), Broken: broken(e.ErrorKind)}
+		value, depth := at(root, e.InstanceLocation)
+		v.Span, v.Depth = value.Span(), depth
 		for _, key := range e.InstanceLocation {
 			v.Pointer += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
 		}
 		out = append(out, v)
 	}
-	walk(broken)
+	walk(invalid)
 	slices.SortStableFunc(out, func(a, b rules.Violation) int {
 		if a.Span.Start != b.Span.Start {
 			return int(a.Span.Start - b.Span.Start)
@@ -196,26 +199,57 @@ func (t *Tools) Violations(tool string, arguments []byte) []rules.Violation {
 	return slices.Compact(out)
 }
 
-// at returns the value at a place in another.
-func at(v transcript.Value, location []string) transcript.Value {
+// broken names what of a schema is broken: its keyword, and what the schema
+// declares for it. Nothing of the arguments is in it.
+func broken(k jsonschema.ErrorKind) string {
+	switch k := k.(type) {
+	case *kind.Type:
+		return "type: want " + strings.Join(k.Want, " or ")
+	case *kind.Required:
+		return "required: missing " + quoted(k.Missing)
+	case *kind.DependentRequired:
+		return "dependentRequired: missing " + quoted(k.Missing)
+	case *kind.Dependency:
+		return "dependencies: missing " + quoted(k.Missing)
+	case *kind.Not:
+		return "not"
+	case *kind.FalseSchema:
+		return "nothing is allowed here"
+	}
+	if path := k.KeywordPath(); len(path) > 0 {
+		return path[0]
+	}
+	return "a value that is not allowed"
+}
+
+func quoted(names []string) string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = strconv.Quote(name)
+	}
+	return strings.Join(out, ", ")
+}
+
+// at returns the value at a place in another, as far as that leads, and how many
+// keys lead to it.
+func at(v transcript.Value, location []string) (value transcript.Value, depth int) {
 	for _, key := range location {
+		next := v.Get(key)
 		if v.Kind() == transcript.Array {
 			n, err := strconv.Atoi(key)
 			if err != nil {
-				return v
+				return v, depth
 			}
-			next := v
 			for i, e := range v.Elements() {
 				if i == n {
 					next = e
 				}
 			}
-			v = next
-			continue
 		}
-		if next := v.Get(key); next.Exists() {
+		if next.Exists() {
 			v = next
+			depth++
 		}
 	}
-	return v
+	return v, depth
 }

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/toolguard/toolguard/internal/detect"
+	"github.com/toolguard/toolguard/internal/edit"
+	"github.com/toolguard/toolguard/internal/report"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// secret is what payloads hold that must not be shown.
+const secret = "SECRET"
+
+// withSecrets returns a transcript with secrets in its payloads, as keys and as
+// values: in arguments, results, texts, and in members of messages that nobody
+// knows, together with faults that are reported where they are. It also returns
+// the names of the tools.
+func withSecrets(t *testing.T, path string, text []byte) (out []byte, tools []string) {
+	t.Helper()
+	src := transcript.FromBytes(path, text)
+	var edits []edit.Edit
+	put := func(at int64, s string) {
+		edits = append(edits, edit.Edit{Span: transcript.Span{Start: at, End: at}, Text: []byte(s)})
+	}
+	plant := func(s transcript.Span, more string) {
+		value := text[s.Start:s.End]
+		switch {
+		case len(value) < 2:
+		case value[0] == '{' && len(value) == 2:
+			put(s.Start+1, `"`+secret+`k":"`+secret+`\ud800"`)
+		case value[0] == '{':
+			put(s.Start+1, `"`+secret+`k":"`+secret+`\ud800","`+secret+`k":{"`+secret+`":"\ud800"},`+more)
+		case value[0] == '"' && strings.HasPrefix(string(value), `"{\"`):
+			put(s.Start+2, `\"`+secret+`k\":\"`+secret+`\",\"id\":\"`+secret+`\",`)
+		case value[0] == '"':
+			put(s.Start+1, secret+`\udfff`)
+		}
+	}
+	_, err := detect.Read(src, detect.Options{}, func(c *transcript.Conversation) error {
+		if c.Unfolded != nil {
+			return nil
+		}
+		for i := range c.Calls {
+			plant(c.Calls[i].Args, `"id":"`+secret+`",`)
+			tools = append(tools, c.Calls[i].Name.Text())
+		}
+		for i := range c.Results {
+			plant(c.Results[i].Payload, "")
+		}
+		for i := range c.Blocks {
+			if b := &c.Blocks[i]; b.Kind == transcript.BlockText {
+				plant(b.Span, "")
+			}
+		}
+		for i := range c.Messages {
+			plant(c.Messages[i].Span(), "")
+		}
+		return nil
+	})
+	if _, not := errors.AsType[*detect.ErrNotTranscript](err); err != nil && !not {
+		t.Fatal(err)
+	}
+	slices.SortStableFunc(edits, func(a, b edit.Edit) int { return cmp.Compare(a.Span.Start, b.Span.Start) })
+	edits = slices.CompactFunc(edits, func(a, b edit.Edit) bool { return a.Span == b.Span })
+	for _, e := range slices.Backward(edits) {
+		text = slices.Insert(slices.Clone(text), int(e.Span.Start), e.Text...)
+	}
+	return text, tools
+}
+
+// TestNoExcerptHidesPayloads: with --no-excerpt no report, preview or message has
+// a key or a value of a payload, in any format and of any transcript that the
+// project has, however the arguments break the schema of their tool.
+func TestNoExcerptHidesPayloads(t *testing.T) {
+	transcripts, err := filepath.Abs(filepath.Join("..", "..", "testdata", "transcripts"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	shown := map[string]int{} // by rule: findings of whose payload something is shown without the flag
+	err = filepath.WalkDir(transcripts, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() || strings.HasSuffix(path, ".gz") || strings.HasSuffix(path, ".zst") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		text, tools := withSecrets(t, path, text)
+		var declared []any
+		for _, name := range tools {
+			declared = append(declared, map[string]any{"name": name, "parameters": json.RawMessage(`{"type":"object",
+				"required":["declared"],"additionalProperties":{"enum":[1]},"propertyNames":{"maxLength":3},"properties":{"id":{"type":"integer"}}}`)})
+		}
+		list, err := json.Marshal(append(declared, map[string]any{"name": "f"}))
+		if err != nil {
+			return err
+		}
+		name := e.Name()
+		for name, text := range map[string][]byte{name: text, "tools": list} {
+			if err := os.WriteFile(name, text, 0o666); err != nil {
+				return err
+			}
+		}
+		for _, args := range [][]string{
+			{"check", "-v", "--tools", "tools", "--send"},
+			{"fix", "-v", "--color=always", "--unsafe"},
+			{"fix", "-v", "-o", "json", "--unsafe"},
+		} {
+			args = append(args, "--no-excerpt", name)
+			if args[0] == "check" {
+				for _, f := range report.Formats()[1:] {
+					args = append(args, "-o", f.Name+"=out."+f.Name)
+				}
+				args = append(args, "-o", "text")
+			}
+			_, stdout, stderr := runCommand(t, nil, args...)
+			out := map[string]string{"standard output": stdout, "standard error": stderr}
+			for _, f := range report.Formats()[1:] {
+				if args[0] != "check" {
+					continue
+				}
+				got, err := os.ReadFile("out." + f.Name)
+				if err != nil {
+					return err
+				}
+				out[f.Name] = string(got)
+			}
+			for what, got := range out {
+				for line := range strings.Lines(got) {
+					if strings.Contains(line, secret) {
+						t.Errorf("%s: %q: %s: %.500s", path, args, what, line)
+					}
+				}
+			}
+		}
+		_, stdout, _ := runCommand(t, nil, "check", "--tools", "tools", "-o", "json", name)
+		var doc struct {
+			Findings []struct{ Rule, Message, Pointer string }
+		}
+		if err := json.Unmarshal([]byte(stdout), &doc); err != nil && stdout != "" {
+			t.Errorf("%s: %v", path, err)
+		}
+		for _, f := range doc.Findings {
+			if strings.Contains(f.Message+f.Pointer, secret) {
+				shown[f.Rule]++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range []string{"schema-violation", "lone-surrogate", "duplicate-key"} {
+		if shown[rule] == 0 {
+			t.Errorf("%s: nothing of a payload is shown without the flag either", rule)
+		}
+	}
+}

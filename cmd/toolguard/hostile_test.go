@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bytes"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/toolguard/toolguard/internal/hostile"
+	"github.com/toolguard/toolguard/internal/report"
+)
+
+// annotation is a command of the github format.
+var annotation = regexp.MustCompile(`^::(error|warning|notice) file=[^:]*,line=\d+,[^:]*title=[a-z0-9-]+::`)
+
+// taken are transcripts with a text, $, in every place that a string or a key
+// can take.
+var taken = map[string]string{
+	"openai-chat": `[{"role":"user","content":"$","$":"$"},
+ {"role":"assistant","content":"$","name":"$","tool_calls":[
+  {"id":"$","type":"function","function":{"name":"$","arguments":"$"},"$":1,"$":2},
+  {"id":"$2","type":"$","function":{"name":"$","arguments":"{\"$\":$"}}]},
+ {"role":"$","content":"$"},
+ {"role":"tool","tool_call_id":"$3","name":"$","content":"$"},
+ {"role":"user","content":"$"}]`,
+	"body": `{"model":"gpt-4.1","$":"$","tools":[{"type":"function","function":{"name":"$","parameters":{"type":"object","properties":{"$":{"enum":["$"]}},"required":["x$"],"additionalProperties":false}}}],
+ "messages":[{"role":"user","content":"$"},
+ {"role":"assistant","content":null,"tool_calls":[{"id":"$","type":"function","function":{"name":"$","arguments":{"$":"$2","$3":"$"}}},{"id":"c2","type":"function","function":{"name":"$4","arguments":"{}"}}]},
+ {"role":"tool","tool_call_id":"$","content":"$"},{"role":"tool","tool_call_id":"c2","content":"$"},{"role":"user","content":"$"}]}`,
+	"anthropic": `{"role":"user","content":"$"}
+{"role":"assistant","content":[{"type":"text","text":"$","$":"$"},{"type":"tool_use","id":"$","name":"$","input":{"$":"$"}},{"type":"tool_use","id":"$","name":"$","input":"$"}]}
+{"role":"user","content":[{"type":"tool_result","tool_use_id":"$2","content":"$"},{"type":"$","$":"$"}]}
+{"role":"assistant","content":"$"}
+`,
+	"claude-code": `{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"$","cwd":"$","message":{"role":"user","content":"$"}}
+{"type":"assistant","uuid":"$","parentUuid":"u1","sessionId":"$","message":{"id":"$","role":"assistant","model":"$","content":[{"type":"tool_use","id":"$","name":"$","input":{"$":"$"}}]}}
+{"type":"assistant","uuid":"$","parentUuid":"u1","sessionId":"$","message":{"id":"$","role":"assistant","content":[]}}
+{"type":"user","uuid":"u4","parentUuid":"$5","sessionId":"$","toolUseResult":"$","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"$","content":"$"},{"type":"tool_result","tool_use_id":"$6","content":"$"}]}}
+{"$":"$
+`,
+	"openai-responses": `{"model":"$","input":[{"role":"user","content":"$"},
+ {"type":"reasoning","id":"$","summary":[{"type":"summary_text","text":"$"}]},
+ {"type":"function_call","id":"$","call_id":"$","name":"$","arguments":"$"},
+ {"type":"function_call_output","call_id":"$2","output":"$"},{"type":"$","$":"$"},{"role":"user","content":"$"}]}`,
+	"gemini": `{"contents":[{"role":"user","parts":[{"text":"$"}]},
+ {"role":"model","parts":[{"functionCall":{"id":"$","name":"$","args":{"$":"$"}}},{"functionCall":{"name":"$","args":["$"]}}]},
+ {"role":"user","parts":[{"functionResponse":{"id":"$2","name":"$","response":{"$":"$"}}}]},{"role":"$","parts":[{"text":"$"}]}]}`,
+	"no transcript":            `{"$":"$","$2":["$"]}`,
+	"no JSON":                  `{"messages":[{"role":"assistant","tool_calls":[$`,
+	"config":                   "# $\n",
+	"config with wrong keys":   "# $\n\"$\" = 1\n[rules]\n\"$\" = \"$\"\n",
+	"config with wrong values": "fail-on = \"$\"\nexclude = [\"$\"]\n[[dialect]]\nname = \"$\"\ndriver = \"$\"\n",
+}
+
+// fileName returns a text as the name of a file.
+func fileName(text string) string {
+	if runtime.GOOS == "windows" {
+		return "name"
+	}
+	return strings.NewReplacer("/", "_", "\x00", "_").Replace(text) + "x"
+}
+
+// TestNothingIsObeyed: whatever text a transcript, a path or a config brings, and
+// however it is written, nothing that toolguard prints or reports is obeyed by a
+// terminal or a CI. Only what is there to be read by programs as it is, the diff
+// and the repaired text, has the bytes of the transcript. Each text meets each
+// transcript; which flags and commands they meet goes round.
+func TestNothingIsObeyed(t *testing.T) {
+	root, reports := t.TempDir(), t.TempDir()
+	var formats []string
+	for _, f := range report.Formats()[1:] {
+		formats = append(formats, "-o", f.Name+"="+filepath.Join(reports, f.Name))
+	}
+	looks := [][]string{{"--color=never"}, {"--color=always"}, {"--color=never", "--no-excerpt"}, {"--color=always", "--no-excerpt"}}
+	unread := map[string]bool{} // transcripts in which nothing was found
+	n := 0
+	for _, text := range hostile.Texts() {
+		for name := range taken {
+			unread[name] = true
+		}
+		for _, name := range slices.Sorted(maps.Keys(taken)) {
+			for i, spelling := range hostile.Spellings(text) {
+				n++
+				dir := filepath.Join(root, strconv.Itoa(n), fileName(text))
+				if err := os.MkdirAll(dir, 0o777); err != nil {
+					t.Skip(err) // the file system does not take such names
+				}
+				t.Chdir(dir)
+				path, isConfig := fileName(text), strings.HasPrefix(name, "config")
+				if isConfig {
+					path = "toolguard.toml"
+				}
+				if err := os.WriteFile(path, []byte(strings.ReplaceAll(taken[name], "$", spelling)), 0o666); err != nil {
+					t.Fatal(err)
+				}
+				judge := func(args []string, what, out string, may hostile.Allowed) {
+					t.Helper()
+					if err := hostile.Obeyed(out, may); err != nil {
+						t.Errorf("%s with %q, spelling %d: %q: %s: %v", name, text, i, args, what, err)
+					}
+				}
+				in := func(ci string, args ...string) string {
+					var stdout, stderr bytes.Buffer
+					env := func(key string) string {
+						if key == "CI" {
+							return ci
+						}
+						return ""
+					}
+					may := hostile.Allowed{Colors: slices.Contains(args, "--color=always")}
+					run(t.Context(), args, strings.NewReader(""), &stdout, &stderr, env)
+					judge(args, "standard output", stdout.String(), may)
+					judge(args, "standard error", stderr.String(), may)
+					return stdout.String()
+				}
+				if isConfig {
+					in("", "check", ".")
+					in("", "config", "show")
+					in("", "formats", "--config", path)
+					in("", "formats", "--config", path, "-o", "json")
+					continue
+				}
+				look := looks[n%len(looks)]
+				args := slices.Concat([]string{"check", "--send", "-v", "-o", "text"}, formats, look, []string{path})
+				if in("", args...) != "" {
+					delete(unread, name)
+				}
+				for _, f := range report.Formats()[1:] {
+					got, err := os.ReadFile(filepath.Join(reports, f.Name))
+					if err != nil {
+						t.Fatal(err)
+					}
+					may := hostile.Allowed{Colors: f.Human && look[0] == "--color=always"}
+					if f.Name == "github" {
+						may.Commands = annotation
+					}
+					judge(args, f.Name, string(got), may)
+				}
+				switch n % 6 {
+				case 0:
+					in("", "check", "--statistics", "-v", path)
+				case 1:
+					in("", "detect", "-v", path)
+				case 2:
+					in("", "baseline", "--baseline", filepath.Join(reports, "baseline"), path)
+				case 3:
+					in("", "check", "--config", path, path+"/"+text)
+				case 4:
+					in("", "check", "--select", text, "--tools", path, path)
+				case 5:
+					in("", "explain", text)
+				}
+				switch n % 5 {
+				case 0:
+					in("1", "fix", "-v", "--unsafe", "--send", path)
+				case 1:
+					in("1", "fix", "--no-excerpt", "--unsafe", "--send", path)
+				case 2:
+					in("", "fix", "--color=always", "--unsafe", "--send", path)
+				case 3:
+					in("", "fix", "-o", "json", "--send", path)
+				case 4:
+					in("", "fix", "-v", "--write", "--unsafe", "--send", "--color=always", path)
+				}
+			}
+		}
+		for name := range unread {
+			if !strings.HasPrefix(name, "no ") && !strings.HasPrefix(name, "config") {
+				t.Errorf("%s with %q: nothing is found in it", name, text)
+			}
+		}
+	}
+}

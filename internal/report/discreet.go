@@ -1,0 +1,111 @@
+package report
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/rules"
+)
+
+// discreetly makes a format keep the payload of a transcript out of a report
+// where Options ask for that. It stands between the findings and the format, so
+// that no format has to know what of a finding is payload.
+func discreetly(format func(io.Writer, Options) Reporter) func(io.Writer, Options) Reporter {
+	return func(w io.Writer, opts Options) Reporter {
+		r := format(w, opts)
+		if opts.NoExcerpt {
+			return discreetReporter{r}
+		}
+		return r
+	}
+}
+
+// A discreetReporter hands on findings without payload.
+type discreetReporter struct{ Reporter }
+
+// File implements Reporter.
+func (d discreetReporter) File(r *engine.Report) error {
+	out := *r
+	out.Findings = make([]engine.Finding, len(r.Findings))
+	for i := range r.Findings {
+		out.Findings[i] = discreet(r.Findings[i])
+	}
+	return d.Reporter.File(&out)
+}
+
+// Fixed implements FixReporter. What is told of repairs is kinds, numbers and
+// places.
+func (d discreetReporter) Fixed(f *engine.Fixed, written bool) error {
+	if r, ok := d.Reporter.(FixReporter); ok {
+		return r.Fixed(f, written)
+	}
+	return nil
+}
+
+// discreet returns a finding without what a transcript says: ids, names, roles
+// and types are left, which say how it hangs together.
+func discreet(f engine.Finding) engine.Finding {
+	f.Excerpt = redacted(&f)
+	f.Edits, f.EditAt = nil, nil
+	f.Pointer = outside(&f)
+	if f.Discreet != "" {
+		f.Message = f.Discreet
+	}
+	f.CallID, f.Tool = scalar(f.CallID), scalar(f.Tool)
+	return f
+}
+
+// scalar returns an id or a name, and of what looks like the JSON of an object or
+// a list in its place only that it is one.
+func scalar(s string) string {
+	switch {
+	case strings.HasPrefix(s, "{"):
+		return "{…}"
+	case strings.HasPrefix(s, "["):
+		return "[…]"
+	}
+	return s
+}
+
+// outside returns the pointer of a finding as far as it leads through what the
+// format of the transcript means, and not through keys of a payload. The faults
+// of bytes can lie anywhere in a record: theirs ends at the record.
+func outside(f *engine.Finding) string {
+	if f.Rule.Category == rules.Framing {
+		return ""
+	}
+	pointer := f.Pointer
+	for range f.Within {
+		pointer = pointer[:max(0, strings.LastIndexByte(pointer, '/'))]
+	}
+	return pointer
+}
+
+// structural are the members whose values say how a transcript hangs together,
+// and nothing of what was said in it.
+var structural = []string{
+	"id", "call_id", "callId", "tool_call_id", "toolCallId", "tool_use_id", "toolUseID", "toolUseId",
+	"uuid", "parentUuid", "parentId", "parent_id",
+	"name", "role", "type",
+}
+
+// redacted returns the excerpt of a finding without what a transcript says: its
+// underlined part alone, and only where that is an id, a name, a type or a role;
+// else an empty one.
+func redacted(f *engine.Finding) engine.Excerpt {
+	e := f.Excerpt
+	mark := e.Text[e.Mark[0]:e.Mark[1]]
+	pointer := outside(f)
+	key := pointer[strings.LastIndexByte(pointer, '/')+1:]
+	whole := int64(len(mark)) == f.Span.Len() && len(mark) >= 2 && mark[0] == '"' && mark[len(mark)-1] == '"'
+	if !whole || pointer != f.Pointer || !slices.Contains(structural, key) {
+		return engine.Excerpt{}
+	}
+	return engine.Excerpt{
+		Text: mark, Mark: [2]int{0, len(mark)},
+		CutBefore: e.CutBefore || e.Mark[0] > 0,
+		CutAfter:  e.CutAfter || e.Mark[1] < len(e.Text),
+	}
+}
