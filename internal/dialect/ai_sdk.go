@@ -34,7 +34,7 @@ var AISDK = &Dialect{
 				Answer: `{"type":"tool-result","toolCallId":"$id","toolName":"$name","output":{"type":"error-text","value":"$text"}}`,
 			},
 			{
-				Is: PartResult, Tag: "tool-result", ID: "toolCallId", Name: "toolName", Payload: "output|result",
+				Is: PartResult, Tag: "tool-result", ID: "toolCallId", Name: "toolName", Payload: "output|result", Inner: "output.value",
 				Server: []Cond{{At: "providerExecuted", Is: []string{"true"}}},
 				Error: []Cond{
 					{At: "isError", Is: []string{"true"}},

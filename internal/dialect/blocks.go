@@ -97,8 +97,11 @@ type Part struct {
 	// call has no name and no arguments.
 	Failed  []Cond
 	Payload Path
-	Error   []Cond // of a result: any of them
-	Server  []Cond // of a call or result: any of them says that the provider ran it
+	// Inner leads to the blocks that a result is made of, in its payload or beside
+	// it, where the payload itself is not their list.
+	Inner  Path
+	Error  []Cond // of a result: any of them
+	Server []Cond // of a call or result: any of them says that the provider ran it
 	// State is what a state says of the call that has its id.
 	State transcript.CallState
 	Text  Path
@@ -716,14 +719,79 @@ func (d *Blocks) message(content string, near transcript.Value) []Field {
 }
 
 // WriteText implements Writer.
-func (d *Blocks) WriteText(near transcript.Value, text string) []Field {
-	if d.Only || d.Alone {
+func (d *Blocks) WriteText(t NewText) Text {
+	form := d.textBlock(t.Element)
+	p := d.kindOf(t.Element)
+	if form == "" || p != nil && p.Is == PartServerResult && len(d.TextBlock) > 1 {
+		return Text{} // where texts differ, none is known to be the model's
+	}
+	own := d.Own != nil && !t.Call && t.Element.Span() == t.Message.Span()
+	stays := func(block transcript.Value) bool {
+		return (own || !t.Call && p != nil && p.Is == PartResult) && d.stays(block)
+	}
+	blocks := t.blocks(t.inner(p), stays, func(raw string) []Field { return fill(form, map[string]string{"$text": raw}) })
+	switch {
+	case own:
+		content := t.said()
+		if len(blocks) > 1 {
+			content = list(blocks)
+		}
+		set := []Field{{d.Role.Key(), `"` + d.user() + `"`}, {d.Content.Key(), content}}
+		return Text{Message: instead(t.Message, set, func(key, _ transcript.Value) bool {
+			return d.Own.ID.begins(key) || d.Own.Name.begins(key) || slices.ContainsFunc(d.Own.Error, func(c Cond) bool { return c.At.begins(key) })
+		})}
+	case t.Call && !d.Content.In(t.Message).Span().Contains(t.Element.Span()):
+		return Text{Said: t.said()} // it stands in a list beside the blocks
+	case !t.Call && (d.Only || d.Alone):
+		return Text{Message: d.userMessage(list(blocks), t.Message)}
+	}
+	return Text{Blocks: blocks}
+}
+
+// inner returns the values that make up the content of a block.
+func (t *NewText) inner(p *Part) []transcript.Value {
+	if p == nil || p.Inner == "" {
+		return []transcript.Value{t.Content}
+	}
+	switch v := p.Inner.In(t.Element); {
+	case !v.Exists():
+		return []transcript.Value{t.Content}
+	case t.Content.Span().Contains(v.Span()):
+		return []transcript.Value{v}
+	default:
+		return []transcript.Value{t.Content, v}
+	}
+}
+
+// stays reports whether a block of a result can be a block of a message of the
+// user as it is.
+func (d *Blocks) stays(block transcript.Value) bool {
+	if block.Kind() != transcript.Object {
+		return false
+	}
+	p := d.kindOf(block)
+	return p != nil && (p.Is == PartText && p.Text.In(block).Kind() == transcript.String || p.Is == PartMedia)
+}
+
+// user returns how the dialect writes that the user speaks.
+func (d *Blocks) user() string { return writtenRole(d.Roles, transcript.RoleUser) }
+
+// userMessage returns the members of a message of the user with the given blocks,
+// in the form of a message that carries results.
+func (d *Blocks) userMessage(content string, near transcript.Value) []Field {
+	fields := d.message(content, near)
+	if fields == nil {
 		return nil
 	}
-	if d.Own != nil {
-		return []Field{{d.Role.Key(), `"` + writtenRole(d.Roles, transcript.RoleUser) + `"`}, {d.Content.Key(), text}}
+	raw := object(fields)
+	if at := d.Role.In(transcript.NewValue([]byte(raw), 0)).Span(); at.Len() > 0 {
+		raw = raw[:at.Start] + `"` + d.user() + `"` + raw[at.End:]
 	}
-	return fill(d.textBlock(near), map[string]string{"$text": text})
+	var out []Field
+	for k, v := range transcript.NewValue([]byte(raw), 0).Members() {
+		out = append(out, Field{k.Str(), string(v.Raw())})
+	}
+	return out
 }
 
 // textBlock returns how a block of text is written for v.

@@ -92,6 +92,9 @@ type Records struct {
 	// Approval is not true of a call that waits for approval.
 	Answer, Refusal []Setting
 	Approval        Path
+	// AsText is how an element is written that is a text in the place of a record;
+	// none where there is no such element.
+	AsText Form
 }
 
 // Answers are results that stand by themselves and name their calls.
@@ -707,8 +710,27 @@ func (d *Combined) WriteResult(NewResult) []Field { return nil }
 // WriteMessage implements Writer.
 func (d *Combined) WriteMessage(string, transcript.Value) []Field { return nil }
 
-// WriteText implements Writer.
-func (d *Combined) WriteText(transcript.Value, string) []Field { return nil }
+// WriteText implements Writer. A record is kept as it is, with what its call was
+// answered with.
+func (d *Combined) WriteText(t NewText) Text {
+	for i := range d.Records {
+		rs := &d.Records[i]
+		if _, _, ok := rs.record(t.Element); !ok || rs.AsText.JSON == "" || !rs.In.In(t.Message).Span().Contains(t.Element.Span()) {
+			continue
+		}
+		fields := fill(rs.AsText.JSON, map[string]string{"$text": lines(t.Label, t.Element)})
+		for _, key := range rs.AsText.Copy {
+			if val := t.Element.Get(key); val.Exists() {
+				fields = append(fields, Field{key, string(val.Raw())})
+			}
+		}
+		if t.Element.Span() == t.Message.Span() {
+			return Text{Message: fields}
+		}
+		return Text{Blocks: []NewBlock{{Fields: fields}}}
+	}
+	return Text{}
+}
 
 // Retagged implements Writer.
 func (d *Combined) Retagged(_, _ transcript.CallKind) string { return "" }

@@ -42,11 +42,11 @@ var geminiBlocks = &Blocks{
 		},
 		{
 			Is: PartResult, Key: "functionResponse", ID: "functionResponse.id", Name: "functionResponse.name",
-			Payload: "functionResponse.response", Error: []Cond{{At: "functionResponse.response.error"}},
+			Payload: "functionResponse.response", Inner: "functionResponse.parts", Error: []Cond{{At: "functionResponse.response.error"}},
 		},
 		{
 			Is: PartResult, Key: "function_response", ID: "function_response.id", Name: "function_response.name",
-			Payload: "function_response.response", Error: []Cond{{At: "function_response.response.error"}},
+			Payload: "function_response.response", Inner: "function_response.parts", Error: []Cond{{At: "function_response.response.error"}},
 		},
 		{Is: PartServerCall, Key: "toolCall", ID: "toolCall.id", Name: "toolCall.toolType", Args: "toolCall.args", Signature: "thoughtSignature"},
 		{Is: PartServerResult, Key: "toolResponse", ID: "toolResponse.id", Payload: "toolResponse.response"},

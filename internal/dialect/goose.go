@@ -9,7 +9,7 @@ var gooseBlocks = &Blocks{
 		{Is: PartText, Tag: "text", Text: "text"},
 		gooseCall("toolRequest"), gooseCall("frontendToolRequest"),
 		{
-			Is: PartResult, Tag: "toolResponse", ID: "id", Payload: "toolResult.value|toolResult.error|toolResult|content",
+			Is: PartResult, Tag: "toolResponse", ID: "id", Payload: "toolResult.value|toolResult.error|toolResult|content", Inner: "toolResult.value.content",
 			Error: []Cond{{At: "toolResult.status", Is: []string{"error"}}, {At: "toolResult.value.isError", Is: []string{"true"}}},
 		},
 		{Is: PartReasoning, Tag: "thinking", Signature: "signature"},

@@ -13,8 +13,8 @@ type Items struct {
 	Role  string     // of a message item
 	Roles []RoleName // roles that only this dialect writes so
 	Text  string     // content of a message item
-	// Messages are the types of a message item; an item without a type is one
-	// too if it has a role.
+	// Messages are the types of a message item: the user's and, where that is
+	// another one, the model's. An item without a type is one too if it has a role.
 	Messages []string
 	// ID are the members that pair a call with its output, the first that is
 	// there.
@@ -30,8 +30,12 @@ type Items struct {
 	Execution string
 	// Reference are types that stand for items on the provider's side.
 	Reference []string
-	// TextTypes are content types that only this dialect writes.
+	// TextTypes are content types that only this dialect writes: first those of a
+	// text of the user and of a text of the model.
 	TextTypes []string
+	// Typed is set where every message item says what it is and holds a list of
+	// parts.
+	Typed bool
 }
 
 // An ItemPair is a type of call and the types of its output.
@@ -321,8 +325,27 @@ func (d *Items) WriteResult(r NewResult) []Field {
 func (d *Items) WriteMessage(string, transcript.Value) []Field { return nil }
 
 // WriteText implements Writer.
-func (d *Items) WriteText(_ transcript.Value, text string) []Field {
-	return []Field{{d.Role, `"` + writtenRole(d.Roles, transcript.RoleUser) + `"`}, {d.Text, text}}
+func (d *Items) WriteText(t NewText) Text {
+	role, tag := transcript.RoleUser, 0
+	if t.Call {
+		role, tag = transcript.RoleAssistant, 1
+	}
+	stays := func(e transcript.Value) bool { return !t.Call && contains(d.TextTypes, e.Get("type")) }
+	parts := t.blocks([]transcript.Value{t.Content}, stays, func(raw string) []Field {
+		if len(d.TextTypes) <= tag {
+			return nil
+		}
+		return []Field{{"type", `"` + d.TextTypes[tag] + `"`}, {"text", raw}}
+	})
+	var out []Field
+	content := t.said()
+	if d.Typed || len(d.Messages) > 1 {
+		out = append(out, Field{d.Type, `"` + d.Messages[min(tag, len(d.Messages)-1)] + `"`})
+	}
+	if d.Typed || len(parts) > 1 {
+		content = list(parts)
+	}
+	return Text{Message: append(out, Field{d.Role, `"` + writtenRole(d.Roles, role) + `"`}, Field{d.Text, content})}
 }
 
 // Retagged implements Writer.

@@ -21,7 +21,8 @@ var OpenCode = &Dialect{
 		Aborted: []Cond{{At: "info.error.name"}},
 		Records: []Records{{
 			In: "parts|part|", Tag: "type", Calls: []string{"tool"}, Text: "text", Reasoning: "reasoning", Step: "step-start",
-			ID: "callID", Name: "tool", Args: "state.input",
+			AsText: Form{JSON: `{"type":"text","text":"$text"}`, Copy: []string{"id", "sessionID", "messageID"}},
+			ID:     "callID", Name: "tool", Args: "state.input",
 			State: "state.status", States: []StateName{
 				{Written: "pending", State: transcript.CallOpen},
 				{Written: "running", State: transcript.CallOpen},

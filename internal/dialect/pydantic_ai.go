@@ -44,6 +44,6 @@ var PydanticAI = &Dialect{
 			{Is: PartMedia, Tag: "file"},
 		},
 		Message:   []Form{{JSON: `{"parts":"$blocks","kind":"request"}`}},
-		TextBlock: []Form{{JSON: `{"content":"$text","part_kind":"user-prompt"}`}},
+		TextBlock: []Form{{If: "args", JSON: `{"content":"$text","part_kind":"text"}`}, {JSON: `{"content":"$text","part_kind":"user-prompt"}`}},
 	},
 }

@@ -822,14 +822,35 @@ func object(members []Field) string {
 			sep = '{'
 		}
 		b.WriteRune(sep)
-		b.WriteString(`"` + m.Key + `":` + m.Raw)
+		b.WriteString(transcript.Quote(m.Key) + ":" + m.Raw)
 	}
 	return b.String() + "}"
 }
 
 // WriteText implements Writer.
-func (d *sideList) WriteText(near transcript.Value, text string) []Field {
-	return d.message(near, d.User, []Field{{d.Content.Key(), text}})
+func (d *sideList) WriteText(t NewText) Text {
+	if t.Call {
+		if d.Calls == "" {
+			return Text{} // its calls are texts
+		}
+		return Text{Said: t.said()}
+	}
+	text := "text"
+	if d.PartText != "" {
+		text = d.PartText
+	}
+	parts := t.blocks([]transcript.Value{t.Content}, func(e transcript.Value) bool { return e.Get("type").Kind() == transcript.String },
+		func(raw string) []Field { return []Field{{"type", `"text"`}, {text, raw}} })
+	content := t.said()
+	if len(parts) > 1 {
+		content = list(parts)
+	}
+	// What the message says besides stays, but for what only results say.
+	body := d.body(t.Message)
+	members := instead(body, []Field{{d.Content.Key(), content}}, func(key, _ transcript.Value) bool {
+		return d.Role.Nth(0).begins(key) || d.ResultID.begins(key) || d.ResultIDs.begins(key) || d.ResultName.begins(key) || d.Error.begins(key)
+	})
+	return Text{Message: d.message(t.Message, d.User, members)}
 }
 
 // WriteMessage implements Writer: results are messages of their own.

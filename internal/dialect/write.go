@@ -36,9 +36,8 @@ type Writer interface {
 	// results; content is their list as JSON, near a message of the
 	// conversation.
 	WriteMessage(content string, near transcript.Value) []Field
-	// WriteText returns the members of what can stand in the place of the result
-	// near and says the text, a JSON string.
-	WriteText(near transcript.Value, text string) []Field
+	// WriteText returns how a call or a result is written as text.
+	WriteText(t NewText) Text
 	// Retagged returns what the member that tells a result's kind is to say so
 	// that a result of the one kind becomes one of the other; "" where kinds are
 	// not told apart, or differ in more than that.

@@ -45,7 +45,7 @@ func (d *draft) prune() {
 		for b := msg.BlockLo; b < msg.BlockHi; b++ {
 			left = left || !taken[b] && !(d.strip && d.Conv.Blocks[b].Kind == transcript.BlockReasoning)
 		}
-		if l := d.contents(m); !left && l != nil && len(l.inserts) == 0 {
+		if l := d.contents(m); !left && !d.kept[m] && l != nil && len(l.inserts) == 0 {
 			d.dropMessage(m)
 		}
 	}
@@ -156,18 +156,32 @@ func (d *draft) dropCall(c int32) bool {
 	if len(keys.Calls) == 0 {
 		return d.takeBlock(call.Block)
 	}
-	v := keys.Body
-	calls := d.callList(m, blk.Span)
 	d.take(call.Block)
 	if d.hollow(m) {
 		return d.dropMessage(m)
 	}
-	if calls.Kind() != transcript.Array || !calls.Span().Contains(blk.Span) {
-		d.removeMember(v, blk.Span, false) // a single call outside of a list
-	} else {
-		d.dropElement(v, calls, blk.Span, keys.KeepCalls)
-	}
+	d.takeListed(c)
 	return true
+}
+
+// takeCall takes a call out of a list beside its message's content, with what
+// repeats it.
+func (d *draft) takeCall(c int32) {
+	d.dropCopies(c)
+	d.take(d.Conv.Calls[c].Block)
+	d.takeListed(c)
+}
+
+func (d *draft) takeListed(c int32) {
+	call := &d.Conv.Calls[c]
+	keys := d.keys(call.Message)
+	blk := d.Conv.Blocks[call.Block].Span
+	calls := d.callList(call.Message, blk)
+	if calls.Kind() != transcript.Array || !calls.Span().Contains(blk) {
+		d.removeMember(keys.Body, blk, false) // a single call outside of a list
+	} else {
+		d.dropElement(keys.Body, calls, blk, keys.KeepCalls)
+	}
 }
 
 // reasons reports whether a message is an item of reasoning.

@@ -117,7 +117,7 @@ func (d *draft) joinTexts(into int32, there, comes transcript.Value, before bool
 		if before {
 			a, b = b, a
 		}
-		text = string(a[:len(a)-1]) + `\n\n` + string(b[1:])
+		text = joined(string(a), string(b))
 	}
 	if there.Exists() {
 		d.set(there.Span(), text)

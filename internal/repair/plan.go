@@ -170,7 +170,7 @@ type draft struct {
 	tail    []byte                   // what is appended to the file
 	gone    map[int32]bool           // messages that are removed
 	blocks  map[int32]map[int32]bool // blocks that are taken out, by message
-	moved   map[int32]bool           // blocks that come back elsewhere
+	kept    map[int32]bool           // messages that get a text in the place of what is taken out
 	strip   bool                     // reasoning goes with the call that it led to
 	taken   []transcript.Span        // elements that are taken out
 	stays   []transcript.Span        // what is taken out is an exact copy of these
@@ -191,7 +191,7 @@ type set struct {
 
 func (p *Plan) draft() *draft {
 	return &draft{
-		Plan: p, lists: map[int64]*list{}, gone: map[int32]bool{}, blocks: map[int32]map[int32]bool{}, moved: map[int32]bool{},
+		Plan: p, lists: map[int64]*list{}, gone: map[int32]bool{}, blocks: map[int32]map[int32]bool{}, kept: map[int32]bool{},
 	}
 }
 

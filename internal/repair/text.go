@@ -1,48 +1,162 @@
 package repair
 
 import (
-	"strings"
+	"cmp"
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// texts turns calls and results into text, all or none.
-func (d *draft) texts(calls, results []int32) bool {
-	return len(calls)+len(results) > 0 &&
-		(len(calls) == 0 || d.each(calls, d.textCall)) && (len(results) == 0 || d.each(results, d.textResult))
+// How calls and results are labelled that become text.
+const (
+	callLabel   = "[toolguard] Call to {tool} (id {id}), kept as text:"
+	resultLabel = "[toolguard] Result of {tool} (id {id}), kept as text:"
+)
+
+// label returns a label with what it says of a call filled in, as a JSON string.
+func label(text string, name, id transcript.Token) string {
+	name.Raw, id.Raw = cmp.Or(name.Raw, `"unknown"`), cmp.Or(id.Raw, `"unknown"`)
+	return transcript.Quote(filledIn(text, name, id))
 }
 
-func (d *draft) textCall(int32) bool { return false }
+// texts turns calls and results into text, all or none.
+func (d *draft) texts(calls, results []int32) bool {
+	said := map[int32]string{} // by message: what is added to its text
+	for _, c := range calls {
+		if !d.textCall(c, said) {
+			return false
+		}
+	}
+	for _, r := range results {
+		if !d.textResult(r) {
+			return false
+		}
+	}
+	for m, text := range said {
+		if !d.say(m, text) {
+			return false
+		}
+	}
+	return len(calls)+len(results) > 0
+}
 
-// textResult keeps the payload of a result as text.
+// textCall turns a call into text.
+func (d *draft) textCall(c int32, said map[int32]string) bool {
+	call := &d.Conv.Calls[c]
+	element := d.Conv.Blocks[call.Block].Span
+	t := d.driver.WriteText(dialect.NewText{
+		Call: true, Label: label(callLabel, call.Name, call.ID), Content: d.valueAt(call.Args),
+		Element: d.at(element), Message: d.value(call.Message),
+	})
+	if d.foreign(call.Message) || !d.callRemovable(c) {
+		return false
+	}
+	if t.Said == "" {
+		d.dropCopies(c)
+		return d.write(call.Block, &t)
+	}
+	said[call.Message] = joined(said[call.Message], t.Said)
+	d.takeCall(c)
+	return true
+}
+
+// textResult turns a result into text.
 func (d *draft) textResult(r int32) bool {
 	res := &d.Conv.Results[r]
-	if d.foreign(res.Message) {
+	if d.foreign(res.Message) || !d.blockwise() && !d.alone(res.Message) {
 		return false
 	}
-	raw := `""`
-	if !res.Payload.IsZero() {
-		raw = string(d.text(res.Payload))
+	name := res.Name
+	if c := d.Pairing.Results[r].Call; !name.Present() && c >= 0 {
+		name = d.Conv.Calls[c].Name
 	}
-	if !strings.HasPrefix(raw, `"`) {
-		raw = transcript.Quote(raw)
-	}
-	blk := d.Conv.Blocks[res.Block]
-	if !d.blockwise() && !d.alone(res.Message) {
-		return false
-	}
-	text := d.build(d.driver.WriteText(d.at(blk.Span), raw))
-	if text == nil {
-		return false
-	}
-	d.taken = append(d.taken, blk.Span)
-	d.set(blk.Span, string(render(text, styleOf(d.at(blk.Span)), 0)))
+	t := d.driver.WriteText(dialect.NewText{
+		Label: label(resultLabel, name, res.ID), Content: d.valueAt(res.Payload),
+		Element: d.at(d.Conv.Blocks[res.Block].Span), Message: d.value(res.Message),
+	})
 	if d.Log != nil && d.results(res.Message) == 1 {
 		c := d.log()
 		c.texted = append(c.texted, d.standing(res.Message))
 	}
+	return d.write(res.Block, &t)
+}
+
+// valueAt returns the value at a span, none where the span is zero.
+func (p *Plan) valueAt(s transcript.Span) transcript.Value {
+	if s.IsZero() {
+		return transcript.Value{}
+	}
+	return p.at(s)
+}
+
+// write puts a text in the place of a block.
+func (d *draft) write(b int32, t *dialect.Text) bool {
+	blk := &d.Conv.Blocks[b]
+	d.taken = append(d.taken, blk.Span)
+	msg := d.Conv.Messages[blk.Message].Span()
+	switch {
+	case t.Blocks != nil:
+		l := d.contents(blk.Message)
+		if l == nil {
+			return false
+		}
+		l.remove(blk.Span)
+		for _, block := range t.Blocks {
+			if block.Kept.Exists() {
+				l.after(blk.Span, block.Kept.Raw())
+				continue
+			}
+			text := d.build(block.Fields)
+			if text == nil {
+				return false
+			}
+			l.after(blk.Span, render(text, styleOf(d.at(blk.Span)), 0))
+		}
+	case t.Message == nil:
+		return false
+	default:
+		text := d.build(t.Message)
+		if text == nil {
+			return false
+		}
+		text = render(text, styleOf(d.at(msg)), 0)
+		if blk.Span == msg || d.Conv.Messages[blk.Message].BlockHi-d.Conv.Messages[blk.Message].BlockLo == 1 {
+			d.set(msg, string(text))
+			break
+		}
+		h := d.holder(blk.Message)
+		if h == nil || !d.takeBlock(b) {
+			return false
+		}
+		h.after(msg, text)
+	}
 	return true
+}
+
+// say adds a JSON string to the text of a message.
+func (d *draft) say(m int32, text string) bool {
+	d.kept[m] = true
+	keys := d.keys(m)
+	there := keys.Body.Get(keys.Content)
+	if contentKind(there) != transcript.Array {
+		v := transcript.NewValue([]byte(text), 0)
+		d.joinTexts(m, there, v, false)
+		return true
+	}
+	block := d.build(keys.TextFields(text))
+	if block == nil {
+		return false
+	}
+	d.contents(m).after(edge(there, false), render(block, d.blockStyle(m), 0))
+	return true
+}
+
+// joined returns two JSON strings as one, a blank line between them.
+func joined(a, b string) string {
+	if len(a) <= 2 {
+		return b
+	}
+	return a[:len(a)-1] + `\n\n` + b[1:]
 }
 
 // textBlock returns the members of a block with a text of a message.
