@@ -1,0 +1,716 @@
+package engine
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// A mark is one occurrence of a marked text in a tree.
+type mark struct {
+	text    string
+	speaker string
+	ofCall  bool   // it stands in a call or a result
+	args    bool   // it stands in the arguments of a call
+	key     string // of the value that it stands in
+	thing   *tree  // the message, call or result that it stands in
+	element *tree  // the line or the element of the outermost list
+}
+
+// roleKeys tell who speaks, in the order in which they are asked.
+var roleKeys = []string{"role", "Role", "_role", "author", "sender", "type", "kind"}
+
+// speaks returns who speaks in an object: a role and a name; "" for nobody.
+func speaks(t *tree) string {
+	if t.kind != '{' {
+		return ""
+	}
+	for _, key := range roleKeys {
+		role := ""
+		switch v := t.get(key); {
+		case v == nil:
+			continue
+		case v.kind == '{':
+			role = cmp.Or(v.str("role"), v.str("label"), v.str("value"))
+		default:
+			role = t.str(key)
+		}
+		switch strings.ToLower(role) {
+		case "user", "human", "humanmessage", "request":
+			role = "user"
+		case "assistant", "ai", "model", "gpt", "agent", "aimessage", "response":
+			role = "assistant"
+		case "system", "developer", "systemmessage":
+			role = "system"
+		case "tool", "function", "toolmessage":
+			role = "tool"
+		default:
+			continue
+		}
+		return role + " " + t.str("name")
+	}
+	return ""
+}
+
+// marksIn returns the marks of a text, in order, as encoding/json reads it.
+func marksIn(records []*tree) (out []mark) {
+	var walk func(t *tree, key string, m mark)
+	note := func(raw string, m mark) {
+		text, is := unquoted(raw)
+		if !is {
+			text = raw
+		}
+		for _, found := range marker.FindAllString(text, -1) {
+			m.text = found
+			out = append(out, m)
+		}
+	}
+	walk = func(t *tree, key string, m mark) {
+		m.key = key
+		if t.kind == 0 {
+			note(t.raw, m)
+			return
+		}
+		speaker, call := speaks(t), callish(t)
+		m.speaker = cmp.Or(speaker, m.speaker)
+		m.ofCall = m.ofCall || call || speaker != "" && callsAlone(t)
+		if m.thing == nil || speaker != "" || call {
+			m.thing = t
+		}
+		for i, k := range t.kids {
+			in := m
+			if t.kind == '{' {
+				note(t.keys[i], m)
+				key = plainKey(t.keys[i])
+				in.ofCall = in.ofCall || ofTool(key)
+				in.args = in.args || key == "arguments" || key == "args" || key == "input"
+			} else if k.kind == '{' && in.element == nil {
+				in.element = k
+			}
+			walk(k, key, in)
+		}
+	}
+	for _, r := range records {
+		m := mark{}
+		if len(records) > 1 {
+			m.element = r
+		}
+		walk(r, "", m)
+	}
+	return out
+}
+
+// callsAlone reports whether a message holds calls or results and says nothing:
+// then it is theirs, whoever it says has said it.
+func callsAlone(t *tree) bool {
+	calls, says := false, false
+	t.each(func(_ []*tree, t *tree) {
+		calls = calls || callish(t)
+		says = says || t.kind == 0 && saidMark.MatchString(t.raw)
+	})
+	return calls && !says
+}
+
+// saidMark finds the marks of what somebody says.
+var saidMark = regexp.MustCompile(`M\d{6}z`)
+
+// holds reports whether everything in b is in a as well. Of a message or a
+// record its own id, its parent and its time do not count.
+func holds(a, b *tree) bool {
+	own := b.get("role") != nil || b.get("message") != nil || b.get("uuid") != nil
+	if a.kind != b.kind || a.kind == 0 && a.raw != b.raw || a.kind == '[' && len(a.kids) != len(b.kids) {
+		return false
+	}
+	for i, k := range b.kids {
+		at := i
+		if a.kind == '{' {
+			if own && slices.Contains(ownKeys, b.keys[i]) {
+				continue
+			}
+			if at = slices.Index(a.keys, b.keys[i]); at < 0 {
+				return false
+			}
+		}
+		if !holds(a.kids[at], k) {
+			return false
+		}
+	}
+	return true
+}
+
+// ownKeys are the keys in which a copy of a message or a record may differ.
+var ownKeys = []string{`"id"`, `"uuid"`, `"parentUuid"`, `"parentId"`, `"timestamp"`}
+
+func countMarks(marks []mark) map[string]int {
+	out := map[string]int{}
+	for _, m := range marks {
+		out[m.text]++
+	}
+	return out
+}
+
+// tails returns how each marked text goes on as it is written: escapes are not
+// to be spelled in another way. How often a backslash is written depends on
+// whether the text stands in JSON that is a string.
+func tails(text []byte) map[string][]string {
+	out := map[string][]string{}
+	for _, at := range marker.FindAllIndex(text, -1) {
+		var tail strings.Builder
+		rest := text[at[1]:]
+		for i := 0; i < len(rest); i++ {
+			c := rest[i]
+			if c == '\\' {
+				k := i
+				for k < len(rest) && rest[k] == '\\' {
+					k++
+				}
+				if k == len(rest) || rest[k] != 'u' && rest[k] != '/' {
+					break
+				}
+				i = k - 1
+				tail.WriteByte('\\')
+				continue
+			}
+			if c == '"' || c <= ' ' || c == ',' || c == '}' || c == ']' {
+				break
+			}
+			tail.WriteByte(c)
+		}
+		m := string(text[at[0]:at[1]])
+		out[m] = append(out[m], tail.String())
+	}
+	return out
+}
+
+// resultIDs are the keys by which a result names its call.
+var resultIDs = []string{"tool_use_id", "tool_call_id", "toolUseId", "toolCallId", "call_id", "callId", "callID"}
+
+// answers returns, for each id of a call, the results that name it, in order:
+// of each a mark that stands nowhere else.
+func answers(records []*tree, count map[string]int) map[string][]string {
+	out := map[string][]string{}
+	for _, r := range records {
+		r.each(func(way []*tree, t *tree) {
+			id, ok := answerTo(way, t)
+			if !ok {
+				return
+			}
+			for _, m := range marksIn([]*tree{t}) {
+				if count[m.text] == 1 {
+					out[id] = append(out[id], m.text)
+					return
+				}
+			}
+		})
+	}
+	return out
+}
+
+// answerTo returns the id of the call that an object is a result of, and false
+// for another object.
+func answerTo(way []*tree, t *tree) (id string, ok bool) {
+	for _, key := range resultIDs {
+		v := t.get(key)
+		if v == nil || len(v.raw) < 3 || v.raw[0] != '"' || v.raw == `"null"` {
+			continue
+		}
+		what := t.str("type") + t.str("role") + t.str("kind")
+		if len(way) > 0 {
+			up := way[len(way)-1]
+			if i := slices.Index(up.kids, t); up.kind == '{' {
+				what += up.keys[i]
+			}
+		}
+		what = strings.ToLower(what)
+		if strings.Contains(what, "result") || strings.Contains(what, "output") || strings.Contains(what, "response") || what == "tool" {
+			return v.raw, true
+		}
+	}
+	return "", false
+}
+
+// A misdeed is what a repair did wrong: of which kind, and to what.
+type misdeed struct{ kind, what string }
+
+// added returns the marks of a result without those that a repair may write a
+// second time: the time that a placeholder's record has from the record of its
+// call, the arguments where a result repeats its call, and a message that is
+// written again to take the place of an earlier one.
+func added(marks []mark, folding bool) (out []mark) {
+	last := map[string]*tree{}
+	for _, m := range marks {
+		if m.element != nil && m.element.str("id") != "" {
+			last[m.element.str("id")] = m.element
+		}
+	}
+	for _, m := range marks {
+		if m.element == nil {
+			out = append(out, m)
+			continue
+		}
+		timed := (m.key == "timestamp" || m.key == "created") && m.element.get(m.key) != nil
+		if (timed || m.args) && strings.Contains(oneLine.text(m.element), "[toolguard] No result") {
+			continue
+		}
+		if l := last[m.element.str("id")]; folding && l != nil && l != m.element {
+			continue
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// gone returns the marks that are not there any more, and how often, but for
+// those of a message, a call or a result that another one held all of.
+func gone(before, after []mark) (out []mark, times map[string]int) {
+	is, was := countMarks(after), countMarks(before)
+	times = map[string]int{}
+	for text, n := range was {
+		if is[text] < n {
+			times[text] = n - is[text]
+		}
+	}
+	in := map[string][]*tree{} // the things that a mark stands in
+	for _, m := range before {
+		if times[m.text] > 0 && is[m.text] > 0 {
+			in[m.text] = append(in[m.text], m.thing)
+		}
+	}
+	for text, things := range in {
+		var copies []*tree
+		for i, t := range things {
+			other := func(o *tree) bool { return o != t && !slices.Contains(copies, o) && holds(o, t) }
+			if slices.Contains(copies, t) || slices.ContainsFunc(things[:i], other) || slices.ContainsFunc(things[i:], other) {
+				copies = append(copies, t)
+			}
+		}
+		times[text] -= len(copies)
+	}
+	for _, m := range before {
+		if times[m.text] > 0 && !slices.ContainsFunc(out, func(o mark) bool { return o.text == m.text }) {
+			out = append(out, m)
+		}
+	}
+	return out, times
+}
+
+// misaccounted repairs a text and says what is wrong with the account of its
+// marks: nil for nothing.
+func misaccounted(text []byte, opts FixOptions) (bad []misdeed, out []byte, f *Fixed) {
+	out, f, err := repaired(text, opts)
+	if checkedOnly(err) {
+		return nil, text, nil
+	}
+	if err != nil {
+		kind := "refused"
+		if _, is := errors.AsType[*panicError](err); is {
+			kind = "panic"
+		}
+		return []misdeed{{kind, err.Error()}}, nil, nil
+	}
+	if !f.Changed() {
+		return nil, out, f
+	}
+	fault := func(kind, format string, args ...any) { bad = append(bad, misdeed{kind, fmt.Sprintf(format, args...)}) }
+	recordsBefore, recordsAfter := parseRecords(text), parseRecords(out)
+	if recordsAfter == nil {
+		fault("not JSON", "the result cannot be read")
+		return bad, out, f
+	}
+	before, after := marksIn(recordsBefore), marksIn(recordsAfter)
+	lost, _ := gone(before, after)
+	for _, m := range lost {
+		fault("lost", "%s, said by %q, in %s", m.text, m.speaker, m.key)
+	}
+	was, is := countMarks(before), countMarks(after)
+	placed := countMarks(added(after, folds(f.Before.File.Dialect)))
+	for _, m := range slices.Sorted(maps.Keys(is)) {
+		if is[m] > was[m] && placed[m] > was[m] {
+			fault("doubled", "%s is there %d times, and was %d times", m, is[m], was[m])
+		}
+	}
+	speakers := func(marks []mark) map[string]map[string]bool {
+		out := map[string]map[string]bool{}
+		for _, m := range marks {
+			if m.ofCall {
+				continue
+			}
+			if out[m.text] == nil {
+				out[m.text] = map[string]bool{}
+			}
+			out[m.text][m.speaker] = true
+		}
+		return out
+	}
+	spoke, speak := speakers(before), speakers(after)
+	for _, m := range slices.Sorted(maps.Keys(speak)) {
+		for who := range speak[m] {
+			if spoke[m] != nil && !spoke[m][who] {
+				fault("speaker", "%s was said by %v, and is by %v", m, slices.Sorted(maps.Keys(spoke[m])), slices.Sorted(maps.Keys(speak[m])))
+				break
+			}
+		}
+	}
+	place := map[string]int{}
+	for i, m := range after {
+		place[m.text] = i
+	}
+	answered := answers(recordsBefore, was)
+	for _, id := range slices.Sorted(maps.Keys(answered)) {
+		last := ""
+		for _, m := range answered[id] {
+			if is[m] != 1 {
+				continue
+			}
+			if last != "" && place[m] < place[last] {
+				fault("order", "of the results of %s, %s comes before %s", id, m, last)
+			}
+			last = m
+		}
+	}
+	wrote, write := tails(text), tails(out)
+	for _, m := range slices.Sorted(maps.Keys(write)) {
+		for _, tail := range write[m] {
+			if wrote[m] != nil && !slices.Contains(wrote[m], tail) {
+				fault("spelling", "%s goes on with %q, and did with %q", m, tail, wrote[m])
+				break
+			}
+		}
+	}
+	if n := replaced(out) - replaced(text); n > 0 {
+		fault("spelling", "%d characters are replaced by U+FFFD", n)
+	}
+	if s := rewritten(text, out, recordsBefore, f); s != "" {
+		fault("bytes", "%s", s)
+	}
+	switch again, f, err := repaired(out, opts); {
+	case err != nil:
+		fault("unsettled", "the second time: %v", err)
+	case f.Changed():
+		fault("unsettled", "it is changed again, by %+v, to %s", f.Repairs, again)
+	}
+	return bad, out, f
+}
+
+// replaced counts the characters that stand for what could not be decoded.
+func replaced(text []byte) int {
+	return bytes.Count(text, []byte("\ufffd")) + bytes.Count(text, []byte(`\ufffd`))
+}
+
+// rewritten looks for elements in which no edit lies, and that are not in the
+// result as they were written.
+func rewritten(text, out []byte, records []*tree, f *Fixed) (bad string) {
+	edits := f.Pieces.Edits()
+	look := func(t *tree) {
+		for _, e := range edits {
+			if int(e.Span.Start) < t.end && int(e.Span.End) > t.start {
+				return
+			}
+		}
+		if bad == "" && !bytes.Contains(out, text[t.start:t.end]) {
+			bad = fmt.Sprintf("no edit lies in %s, and it is not there any more", text[t.start:t.end])
+		}
+	}
+	for _, r := range records {
+		if len(records) > 1 {
+			look(r)
+		}
+		r.each(func(way []*tree, t *tree) {
+			if t.kind == '{' && len(way) > 0 && way[len(way)-1].kind == '[' {
+				look(t)
+			}
+		})
+	}
+	return bad
+}
+
+// shrink returns the smallest text it finds that still fails.
+func shrink(text []byte, fails func([]byte) bool) []byte {
+	if records := parseRecords(text); records != nil {
+		var lines []string
+		for _, r := range records {
+			lines = append(lines, oneLine.text(r))
+		}
+		if short := []byte(strings.Join(lines, "\n")); fails(short) {
+			text = short
+		}
+	}
+	tries := 300
+	for smaller := true; smaller && tries > 0; {
+		smaller = false
+		for _, c := range cuts(text) {
+			if tries--; tries <= 0 {
+				break
+			}
+			if fails(c) {
+				text, smaller = c, true
+				break
+			}
+		}
+	}
+	return text
+}
+
+// A ledger collects what went wrong, by kind. Of each kind it keeps the smallest
+// inputs.
+type ledger struct {
+	n     map[string]int
+	least map[string][]*ledgerEntry
+}
+
+type ledgerEntry struct {
+	text    []byte
+	where   string
+	set     markedSet
+	dialect string
+	from    string // the fixture, "" for none
+}
+
+func (l *ledger) note(kind string, e *ledgerEntry) {
+	if l.n == nil {
+		l.n, l.least = map[string]int{}, map[string][]*ledgerEntry{}
+	}
+	most := 2
+	if longRun() {
+		most = 60
+	}
+	l.n[kind]++
+	kept := slices.Concat(l.least[kind], []*ledgerEntry{e})
+	slices.SortStableFunc(kept, func(a, b *ledgerEntry) int { return cmp.Compare(len(a.text), len(b.text)) })
+	l.least[kind] = kept[:min(len(kept), most)]
+}
+
+// report fails the test with the smallest input of each kind, and of each way
+// in which it was repaired.
+func (l *ledger) report(t *testing.T, look func(*ledgerEntry, []byte) ([]misdeed, []byte, *Fixed)) {
+	t.Helper()
+	for _, kind := range slices.Sorted(maps.Keys(l.n)) {
+		least := map[string][]byte{}
+		told := map[string]string{}
+		for _, e := range l.least[kind] {
+			find := func(text []byte) (what, by string, out []byte) {
+				bad, out, f := look(e, text)
+				i := slices.IndexFunc(bad, func(b misdeed) bool { return b.kind == kind })
+				if i < 0 {
+					return "", "", nil
+				}
+				return bad[i].what, repairsOf(f), out
+			}
+			text := shrink(e.text, func(text []byte) bool { s, _, _ := find(text); return s != "" })
+			what, by, out := find(text)
+			if least[by] == nil || len(text) < len(least[by]) {
+				least[by] = text
+				told[by] = fmt.Sprintf("%s, %s, %s: %s%s: %s\n%s\n%s", e.dialect, e.where, e.set.name, kind, by, what, text, out)
+			}
+		}
+		t.Errorf("%s: %d times", kind, l.n[kind])
+		for _, by := range slices.Sorted(maps.Keys(told)) {
+			t.Error(told[by])
+		}
+	}
+}
+
+// repairsOf names the rules that had something repaired.
+func repairsOf(f *Fixed) string {
+	if f == nil || len(f.Repairs) == 0 {
+		return ""
+	}
+	var names []string
+	for _, r := range f.Repairs {
+		names = append(names, r.Rule)
+	}
+	slices.Sort(names)
+	return " by " + strings.Join(slices.Compact(names), ", ")
+}
+
+// markedSeed is what the histories depend on.
+func markedSeed() uint64 {
+	if s, err := strconv.ParseUint(os.Getenv("TOOLGUARD_SEED"), 10, 64); err == nil {
+		return s
+	}
+	return 23
+}
+
+// eachHistory makes histories of a dialect up, n for each set of options, and
+// calls f with each.
+func eachHistory(t *testing.T, d *dialect.Dialect, of []fixture, sets []markedSet, n int, f func(text []byte, where string, set markedSet)) {
+	t.Helper()
+	var sources []fixture
+	for _, in := range of {
+		if len(in.text) < 20_000 && parseRecords(in.text) != nil {
+			sources = append(sources, in)
+		}
+	}
+	shape := slices.IndexFunc(apiShapes, func(a apiShape) bool { return a.dialect == d.Name })
+	if len(sources) == 0 {
+		t.Fatalf("no fixtures of %s", d.Name)
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(d.Name))
+	seed := markedSeed()
+	done := until(t)
+	ran := 0
+	for i := range n * len(sets) {
+		if done() {
+			t.Logf("stopped after %d of %d histories", i, n*len(sets))
+			break
+		}
+		s := scribeOf(seed, h.Sum64()+uint64(i))
+		where := fmt.Sprintf("seed %d, history %d", seed, i)
+		var text []byte
+		if shape >= 0 && s.odds(.5) {
+			a := &apiShapes[shape]
+			text = []byte(oneOf(s, layouts...).text(a.make(s)))
+		} else {
+			in := sources[s.IntN(len(sources))]
+			text = s.history(in)
+			where += " of " + in.name
+		}
+		if text == nil {
+			continue
+		}
+		set := sets[i%len(sets)]
+		rep, err := checked(text, set.opts.Options)
+		if err == nil && (rep.Skipped != "" || rep.File.Dialect != d.Name) {
+			set.opts.Dialect = d
+			set.name += ", --dialect"
+		}
+		ran++
+		f(text, where, set)
+	}
+	if ran < n*len(sets)/2 && !done() {
+		t.Errorf("only %d of %d histories", ran, n*len(sets))
+	}
+}
+
+// TestNothingIsLost repairs histories full of texts that occur once. Whatever
+// is recorded must be there afterwards, once, said by the same speaker and in the
+// same bytes.
+func TestNothingIsLost(t *testing.T) {
+	t.Parallel()
+	eachDialect(t, keepingSets(), histories(6), misaccounted)
+}
+
+// eachDialect repairs n histories of each dialect with each set of options, and
+// fails with the smallest input of each kind of fault.
+func eachDialect(t *testing.T, sets []markedSet, n int, look func([]byte, FixOptions) ([]misdeed, []byte, *Fixed)) {
+	t.Helper()
+	of := fixturesOf(t)
+	for _, d := range repairedDialects() {
+		t.Run(d.Name, func(t *testing.T) {
+			t.Parallel()
+			var l ledger
+			ran, changed, refused := 0, 0, 0
+			eachHistory(t, d, of[d.Name], sets, n, func(text []byte, where string, set markedSet) {
+				bad, _, f := look(text, set.opts)
+				ran++
+				if f != nil && f.Changed() {
+					changed++
+				}
+				for i, b := range bad {
+					if b.kind == "refused" {
+						refused++
+						t.Logf("%s, %s: %s\n%s", where, set.name, b.what, text)
+					} else if !slices.ContainsFunc(bad[:i], func(o misdeed) bool { return o.kind == b.kind }) {
+						l.note(b.kind, &ledgerEntry{text, where, set, d.Name, ""})
+					}
+				}
+			})
+			t.Logf("%d histories, %d changed, %d refused", ran, changed, refused)
+			if changed == 0 {
+				t.Errorf("of %d histories none is changed", ran)
+			}
+			if refused > 1+ran/100 {
+				t.Errorf("%d of %d histories are refused", refused, ran)
+			}
+			l.report(t, func(e *ledgerEntry, text []byte) ([]misdeed, []byte, *Fixed) { return look(text, e.set.opts) })
+		})
+	}
+}
+
+// unsafeSets are the ways to ask for repairs that may lose something.
+func unsafeSets() []markedSet {
+	sets := []markedSet{
+		{"unsafe", FixOptions{Unsafe: true}},
+		{"unsafe, send", FixOptions{Options: Options{Send: true}, Unsafe: true}},
+	}
+	for _, name := range []string{"vllm", "bedrock", "anthropic", "gemini"} {
+		sets = append(sets, markedSet{"unsafe, send, target " + name, FixOptions{
+			Options: Options{Send: true, Target: profile.ByName(name)}, Unsafe: true,
+		}})
+	}
+	return sets
+}
+
+// unnamed repairs a text with unsafe repairs and says which marks are gone that
+// no repair names.
+func unnamed(text []byte, opts FixOptions) (bad []misdeed, out []byte, f *Fixed) {
+	out, f, err := repaired(text, opts)
+	if checkedOnly(err) {
+		return nil, text, nil
+	}
+	if err != nil {
+		kind := "refused"
+		if _, is := errors.AsType[*panicError](err); is {
+			kind = "panic"
+		}
+		return []misdeed{{kind, err.Error()}}, nil, nil
+	}
+	if !f.Changed() {
+		return nil, out, f
+	}
+	recordsBefore, recordsAfter := parseRecords(text), parseRecords(out)
+	if recordsAfter == nil && len(bytes.TrimSpace(out)) > 0 {
+		return []misdeed{{"not JSON", "the result cannot be read"}}, out, f
+	}
+	before, after := marksIn(recordsBefore), marksIn(recordsAfter)
+	lost, times := gone(before, after)
+	named := map[string]int{}
+	for _, at := range marker.FindAllIndex(text, -1) {
+		for _, r := range f.Repairs {
+			if slices.ContainsFunc(r.Dropped, func(s transcript.Span) bool { return int(s.Start) <= at[0] && at[1] <= int(s.End) }) {
+				named[string(text[at[0]:at[1]])]++
+				break
+			}
+		}
+	}
+	for _, m := range lost {
+		if named[m.text] < times[m.text] {
+			bad = append(bad, misdeed{"not named", fmt.Sprintf("%s, said by %q, in %s, is gone, and only %+v", m.text, m.speaker, m.key, f.Repairs)})
+		}
+	}
+	was, is := countMarks(before), countMarks(after)
+	placed := countMarks(added(after, folds(f.Before.File.Dialect)))
+	for _, m := range slices.Sorted(maps.Keys(is)) {
+		if is[m] > was[m] && placed[m] > was[m] {
+			bad = append(bad, misdeed{"doubled", fmt.Sprintf("%s is there %d times, and was %d times", m, is[m], was[m])})
+		}
+	}
+	switch again, f, err := repaired(out, opts); {
+	case err != nil:
+		bad = append(bad, misdeed{"unsettled", fmt.Sprintf("the second time: %v", err)})
+	case f.Changed():
+		bad = append(bad, misdeed{"unsettled", fmt.Sprintf("it is changed again, by %+v, to %s", f.Repairs, again)})
+	}
+	return bad, out, f
+}
+
+// TestUnsafeTakesWhatItNames: what unsafe repairs take out they name, each
+// element where it stood.
+func TestUnsafeTakesWhatItNames(t *testing.T) {
+	t.Parallel()
+	eachDialect(t, unsafeSets(), histories(5), unnamed)
+}

@@ -1,0 +1,174 @@
+package engine
+
+import (
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/rules"
+)
+
+// noWayOut are the errors that no repair takes away, and why. Files of dialects
+// that are only checked are not repaired at all.
+var noWayOut = []struct {
+	rule, reason string
+	files        map[string]bool // nil for all
+}{
+	{"too-deep", "what lies that deep is not read", nil},
+	{"invalid-json", "a document that cannot be read is one record, and nothing else is there to keep", unreadable},
+	{"truncated-record", "a document that cannot be read is one record, and nothing else is there to keep", unreadable},
+	{"pending-tool-call", "a message that stands in no list has no place for a result, and without it nothing is left", lone},
+}
+
+// lone are the fixtures in which a call stands in a message that is in no list:
+// what a server answered, or one message of a store.
+var lone = map[string]bool{
+	"anthropic/ok/api-response.json":            true,
+	"bedrock/ok/strands-message.json":           true,
+	"langchain/ok/langsmith-run.json":           true,
+	"openai-chat/ok/request-response-log.jsonl": true,
+	"openai-responses/ok/input-and-output.json": true,
+	"openai-responses/ok/response-only.json":    true,
+	"opencode/broken/part.json":                 true,
+}
+
+// oneWay are the strategies that cannot always do what they are to do, and why.
+// An error that they leave is gone with the other one.
+var oneWay = []struct{ rule, strategy, reason string }{
+	{"missing-tool-result", "insert", "the result of a call of some kinds, a screenshot, cannot be made up"},
+	{"pending-tool-call", "insert", "the result of a call of some kinds, a screenshot, cannot be made up"},
+	{"orphan-tool-result", "drop", "a file in which nothing would be left is not written"},
+	{"missing-tool-result", "strip-turn", "a file in which nothing would be left is not written"},
+	{"pending-tool-call", "strip", "a file in which nothing would be left is not written"},
+}
+
+// ways are for each rule the first and the last of its strategies that repair
+// anything.
+func ways() (first, last map[string]string) {
+	first, last = map[string]string{}, map[string]string{}
+	for _, r := range rules.All() {
+		names := slices.DeleteFunc(slices.Clone(r.Strategies), func(s string) bool { return s == "leave" })
+		if len(names) > 0 {
+			first[r.Name], last[r.Name] = names[0], names[len(names)-1]
+		}
+	}
+	return first, last
+}
+
+// leftOver repairs a text with everything that is allowed and returns the errors
+// that are left, but for those to which there is no way out.
+func leftOver(from string, text []byte, opts FixOptions) (bad []misdeed, out []byte, f *Fixed) {
+	out, f, err := repaired(text, opts)
+	if checkedOnly(err) {
+		return nil, text, nil
+	}
+	if err != nil {
+		return []misdeed{{"refused", err.Error()}}, nil, nil
+	}
+	for i := range f.After.Findings {
+		e := &f.After.Findings[i]
+		if e.Severity != rules.Error {
+			continue
+		}
+		excepted := false
+		for _, no := range noWayOut {
+			excepted = excepted || no.rule == e.Rule.Name && (no.files == nil || no.files[from])
+		}
+		if !excepted {
+			bad = append(bad, misdeed{e.Rule.Name, fmt.Sprintf("%s (%s)", e.Message, e.Unfixed)})
+		}
+	}
+	return bad, out, f
+}
+
+// stuck is leftOver without the errors that only the other strategy takes away,
+// where it is known why.
+func stuck(from string, text []byte, opts FixOptions, other map[string]string) (bad []misdeed, out []byte, f *Fixed) {
+	bad, out, f = leftOver(from, text, opts)
+	if len(bad) == 0 {
+		return bad, out, f
+	}
+	otherwise := opts
+	otherwise.Strategy = other
+	leaves, _, _ := leftOver(from, text, otherwise)
+	bad = slices.DeleteFunc(bad, func(b misdeed) bool {
+		for _, one := range oneWay {
+			if one.rule == b.kind && one.strategy == opts.Strategy[b.kind] {
+				return !slices.ContainsFunc(leaves, func(o misdeed) bool { return o.kind == b.kind || o.kind == "refused" })
+			}
+		}
+		return false
+	})
+	return bad, out, f
+}
+
+// TestWaysOut: every error has a way out. With unsafe repairs, and with a
+// strategy for each rule that has any, none is left.
+func TestWaysOut(t *testing.T) {
+	t.Parallel()
+	first, last := ways()
+	var sets []markedSet
+	for _, send := range []bool{false, true} {
+		name := map[bool]string{true: ", send"}[send]
+		sets = append(sets,
+			markedSet{"the first strategy of each rule" + name, FixOptions{Options: Options{Strategy: first, Send: send}, Unsafe: true}},
+			markedSet{"the last strategy of each rule" + name, FixOptions{Options: Options{Strategy: last, Send: send}, Unsafe: true}})
+	}
+	look := func(e *ledgerEntry, text []byte) ([]misdeed, []byte, *Fixed) {
+		other := first
+		if maps.Equal(e.set.opts.Strategy, first) {
+			other = last
+		}
+		return stuck(e.from, text, e.set.opts, other)
+	}
+	seed := markedSeed()
+	of := fixturesOf(t)
+	for _, d := range dialect.All() {
+		t.Run(d.Name, func(t *testing.T) {
+			t.Parallel()
+			var l ledger
+			ran := 0
+			try := func(e *ledgerEntry) {
+				ran++
+				bad, _, _ := look(e, e.text)
+				for i, b := range bad {
+					if !slices.ContainsFunc(bad[:i], func(o misdeed) bool { return o.kind == b.kind }) {
+						l.note(b.kind, e)
+					}
+				}
+			}
+			for _, in := range of[d.Name] {
+				for _, set := range sets {
+					try(&ledgerEntry{in.text, in.name, set, d.Name, in.name})
+				}
+			}
+			n := histories(15)
+			if d.CheckOnly != "" {
+				n = 0
+			}
+			done := until(t)
+			h := fnv.New64a()
+			_, _ = h.Write([]byte(d.Name))
+			for i := range n {
+				if done() {
+					t.Logf("stopped after %d of %d mutants", i, n)
+					break
+				}
+				s := scribeOf(seed, h.Sum64()+uint64(i))
+				in := of[d.Name][s.IntN(len(of[d.Name]))]
+				if len(in.text) > 20_000 {
+					continue
+				}
+				if text := s.history(in); text != nil {
+					where := fmt.Sprintf("seed %d, mutant %d of %s", seed, i, in.name)
+					try(&ledgerEntry{text, where, sets[s.IntN(len(sets))], d.Name, in.name})
+				}
+			}
+			t.Logf("%d repairs", ran)
+			l.report(t, look)
+		})
+	}
+}
