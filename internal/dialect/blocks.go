@@ -117,7 +117,9 @@ type Part struct {
 type Form struct {
 	If   Path // a member of what it is written for; "" for always
 	JSON Template
-	Copy []string // members that are taken over from that message
+	// Copy are members that are taken over from that message, Hollow those that are
+	// written with nothing in them where that message has them.
+	Copy, Hollow []string
 }
 
 // fits reports whether a block with the given tag is of the kind. A member that
@@ -713,6 +715,17 @@ func (d *Blocks) message(content string, near transcript.Value) []Field {
 	for _, key := range f.Copy {
 		if val := near.Get(key); val.Exists() {
 			out = append(out, Field{key, string(val.Raw())})
+		}
+	}
+	for _, key := range f.Hollow {
+		switch near.Get(key).Kind() {
+		case transcript.None:
+		case transcript.Object:
+			out = append(out, Field{key, "{}"})
+		case transcript.Array:
+			out = append(out, Field{key, "[]"})
+		default:
+			out = append(out, Field{key, "null"})
 		}
 	}
 	return out

@@ -24,7 +24,7 @@ var gooseBlocks = &Blocks{
 		{Is: PartAside, Tag: "systemNotification"},
 	},
 	Hidden:    []Cond{{At: "metadata.agentVisible", Is: []string{"false"}}},
-	Message:   []Form{{JSON: `{"role":"user","content":"$blocks"}`, Copy: []string{"created", "metadata"}}},
+	Message:   []Form{{JSON: `{"role":"user","content":"$blocks"}`, Copy: []string{"created"}}},
 	TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
 }
 

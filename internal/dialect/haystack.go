@@ -32,8 +32,8 @@ var Haystack = &Dialect{
 			{Is: PartMedia, Key: "image"},
 		},
 		Message: []Form{
-			{If: "_role", JSON: `{"_role":"tool","_content":"$blocks"}`, Copy: []string{"_name", "_meta"}},
-			{JSON: `{"role":"tool","content":"$blocks"}`, Copy: []string{"name", "meta"}},
+			{If: "_role", JSON: `{"_role":"tool","_content":"$blocks"}`, Hollow: []string{"_name", "_meta"}},
+			{JSON: `{"role":"tool","content":"$blocks"}`, Hollow: []string{"name", "meta"}},
 		},
 		TextBlock: []Form{{JSON: `{"text":"$text"}`}},
 	},

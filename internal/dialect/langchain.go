@@ -18,7 +18,7 @@ var LangChain = &Dialect{
 		"HumanMessageChunk", "AIMessageChunk", "ToolMessageChunk", "SystemMessageChunk",
 	},
 	Driver: NewSideList(SideList{
-		Body: "data|kwargs", Role: "type|id.-1",
+		Body: "data|kwargs", Role: "type|id.-1", Envelope: []string{"lc", "type", "id"},
 		Roles: []RoleName{
 			{"human", transcript.RoleUser},
 			{"ai", transcript.RoleAssistant},

@@ -15,6 +15,9 @@ type SideList struct {
 	// Body holds the members of a message where the message itself does not: a
 	// dialect with a wrapper of its own has an alternative for each.
 	Body Path
+	// Envelope are the members of such a wrapper that a message which is inserted has
+	// as well, with the same values.
+	Envelope []string
 	// Role leads, from the message, to who speaks; of several alternatives the
 	// first counts whose value is a role.
 	Role Path
@@ -792,7 +795,8 @@ func (d *sideList) message(near transcript.Value, roles Path, members []Field) [
 	if body.Span() == near.Span() {
 		return append([]Field{{key, role}}, members...)
 	}
-	// The wrapper is that of the neighbour, but for the role and the body.
+	// The wrapper is that of the neighbour, but for the role and the body, and
+	// without what it says of the neighbour alone.
 	inner := members
 	if body.Get(key).Exists() {
 		inner = append([]Field{{key, `"` + string(roles.Nth(0)) + `"`}}, members...)
@@ -807,6 +811,8 @@ func (d *sideList) message(near transcript.Value, roles Path, members []Field) [
 		case val.Span().Contains(at.Span()):
 			from, to := at.Span().Start-val.Span().Start, at.Span().End-val.Span().Start
 			raw = raw[:from] + role + raw[to:]
+		case !contains(d.Envelope, k):
+			continue
 		}
 		out = append(out, Field{k.Str(), raw})
 	}

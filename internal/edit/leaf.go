@@ -15,11 +15,11 @@ import (
 )
 
 // A Leaf is recorded content: a scalar of a JSON text and the key right before
-// it, "" in an array. Two leaves are the same if their keys and sums are. What is
+// it, "" in an array; or the key of an object or a list. Two leaves are the same if their keys and sums are. What is
 // said in another form is the same leaf: a text is a leaf for each of its lines,
 // without white space at their ends, JSON inside of a string is the leaves of that
-// JSON, and neither null nor what is empty is a leaf. So encoding, wrapping,
-// joining and trimming a value leave its leaves as they are.
+// JSON, null is none, and of what is empty the key is all there is. So encoding,
+// wrapping, joining and trimming a value leave its leaves as they are.
 type Leaf struct {
 	Key string
 	Sum Sum             // of the key and the value
@@ -62,7 +62,7 @@ func Total(text []byte) (out Sum) {
 // sayings are the keys under which dialects keep what somebody or some tool said.
 // A repair of its form moves it from one to the other, so that they count as none.
 var sayings = map[string]bool{
-	"content": true, "text": true, "output": true, "result": true, "response": true, "json": true, "value": true,
+	"content": true, "contents": true, "parts": true, "text": true, "output": true, "result": true, "response": true, "json": true, "value": true,
 	"input": true, "args": true, "arguments": true, "parameters": true,
 }
 
@@ -84,7 +84,20 @@ func leaves(text []byte, key string, base int64, within *transcript.Span, levels
 		case ' ', '\t', '\n', '\r':
 			i++
 			continue
-		case '{', '}', '[', ']', ',', ':':
+		case '{', '[':
+			if key != "" && !sayings[key] { // what it holds are leaves of their own
+				at := transcript.Span{Start: base + int64(i), End: base + int64(i) + 1}
+				if within != nil {
+					at = *within
+				}
+				if !yield(leaf(key, nil, at)) {
+					return false
+				}
+			}
+			i++
+			key = ""
+			continue
+		case '}', ']', ',', ':':
 			i++
 			key = ""
 			continue
@@ -112,7 +125,7 @@ func leaves(text []byte, key string, base int64, within *transcript.Span, levels
 			key, i = string(said), next
 			continue
 		}
-		if !sayingLeaves(said, key, at, levels, yield) {
+		if len(said) == 0 && key != "" && !sayings[key] && !yield(leaf(key, nil, at)) || !sayingLeaves(said, key, at, levels, yield) {
 			return false
 		}
 		key = ""

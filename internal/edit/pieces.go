@@ -192,6 +192,24 @@ func (p *Pieces) Original(s transcript.Span) (transcript.Span, bool) {
 	return transcript.Span{Start: from, End: min(from+s.Len(), part.span.End)}, true
 }
 
+// Origin returns where what is left of the original in a span of the whole stood,
+// from the first of it to the last; zero where nothing is.
+func (p *Pieces) Origin(s transcript.Span) (out transcript.Span) {
+	for i := max(0, p.find(s.Start)); i < len(p.parts) && p.parts[i].at < s.End; i++ {
+		part := &p.parts[i]
+		if part.text != nil {
+			continue
+		}
+		from := part.span.Start + max(0, s.Start-part.at)
+		to := part.span.Start + min(part.len(), s.End-part.at)
+		if out.IsZero() {
+			out.Start = from
+		}
+		out.Start, out.End = min(out.Start, from), max(out.End, to)
+	}
+	return out
+}
+
 // WriteTo implements io.WriterTo.
 func (p *Pieces) WriteTo(w io.Writer) (int64, error) {
 	return io.Copy(w, io.NewSectionReader(p, 0, p.size))

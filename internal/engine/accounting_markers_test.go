@@ -22,7 +22,7 @@ import (
 // repaired returns a text as a repair leaves it. A panic is an error.
 func repaired(text []byte, opts FixOptions) (out []byte, f *Fixed, err error) {
 	defer recovered(&err)
-	f, err = Fix(context.Background(), transcript.FromBytes("history", text), opts)
+	f, err = Settle(context.Background(), transcript.FromBytes("history", text), opts)
 	if err != nil || !f.Changed() {
 		return text, f, err
 	}

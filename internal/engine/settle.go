@@ -131,12 +131,44 @@ func (e *CheckOnlyError) Error() string { return "is only checked: " + e.Reason 
 // lost. Where that cannot be proved, what breaks the proof is withheld. It does not
 // write.
 func Settle(ctx context.Context, src *transcript.Source, opts FixOptions) (*Fixed, error) {
+	return settle(ctx, src, opts, maxRounds)
+}
+
+// settle repairs a source. What was withheld may be possible in the result, which
+// is looked at again, so often at most.
+func settle(ctx context.Context, src *transcript.Source, opts FixOptions, often int) (*Fixed, error) {
 	s := &settler{opts: opts}
 	f, err := s.run(ctx, src)
-	if _, unproved := errors.AsType[*ProofError](err); unproved {
-		return s.withhold(ctx, src, err)
+	if _, unproved := errors.AsType[*ProofError](err); !unproved || often == 0 {
+		return f, err
 	}
-	return f, err
+	if f, err = s.withhold(ctx, src, err); err != nil || !f.Changed() {
+		return f, err
+	}
+	more, err := settle(ctx, f.Pieces.Source(), opts, often-1)
+	if err != nil {
+		return nil, err
+	}
+	return f, f.join(more)
+}
+
+// join adds the repair of the result.
+func (f *Fixed) join(more *Fixed) (err error) {
+	f.After, f.has = more.After, more.has
+	if !more.Changed() {
+		return nil
+	}
+	for _, r := range more.Repairs {
+		for i, s := range r.Dropped {
+			r.Dropped[i] = f.Pieces.Origin(s)
+		}
+		f.Repairs = append(f.Repairs, r)
+	}
+	f.Rounds += more.Rounds
+	if f.Pieces, err = f.Pieces.Apply(more.Pieces.Edits()); err == nil && !f.Pieces.Changed() {
+		f.Pieces, f.Repairs, f.Rounds = nil, nil, 0
+	}
+	return err
 }
 
 // anyConversation stands for each of them where they cannot be told apart.
@@ -370,13 +402,16 @@ func (r *round) lay(c *checker, plan *repair.Plan, turn int32, wishes []wish) er
 			return err
 		}
 		if ok {
-			if ok, err = r.take(c, fix); err != nil {
-				return err
-			}
+			ok, err = r.able(c, &fix)
+		}
+		if err != nil {
+			return err
 		}
 		if ok {
-			for _, w := range wishes {
-				r.done(plan, w, &fix)
+			if r.set.Try(fix) { // else all of it waits for the next round
+				for _, w := range wishes {
+					r.done(plan, w, &fix)
+				}
 			}
 			return nil
 		}
@@ -395,17 +430,16 @@ func (r *round) try(c *checker, plan *repair.Plan, w wish) error {
 	if err != nil || !ok {
 		return err
 	}
-	if ok, err = r.take(c, fix); err != nil || !ok {
+	if ok, err = r.able(c, &fix); err != nil || !ok || !r.set.Try(fix) {
 		return err
 	}
 	r.done(plan, w, &fix)
 	return nil
 }
 
-// take takes a fix if it costs no more than it may, does what it says, and fits with
-// those that were taken before.
-func (r *round) take(c *checker, fix edit.Fix) (bool, error) {
-	if !r.opts.covers(repair.ClassOf(&fix)) {
+// able reports whether a fix costs no more than it may, and does what it says.
+func (r *round) able(c *checker, fix *edit.Fix) (bool, error) {
+	if !r.opts.covers(repair.ClassOf(fix)) {
 		return false, nil
 	}
 	if err := fix.Prove(c.src); err != nil {
@@ -414,7 +448,7 @@ func (r *round) take(c *checker, fix edit.Fix) (bool, error) {
 		}
 		return false, err
 	}
-	return r.set.Try(fix), nil
+	return true, nil
 }
 
 // done notes an operation that is carried out.
@@ -467,11 +501,8 @@ func (r *round) file(c *checker, found []Finding) error {
 // trace replaces spans of the source at hand by where they stood in the original.
 func (r *round) trace(pieces *edit.Pieces, now *transcript.Source, spans []transcript.Span) {
 	for i, s := range spans {
-		was, there := pieces.Original(s)
-		if there && was.Len() == s.Len() {
-			spans[i] = was
-			continue
+		if spans[i] = pieces.Origin(s); spans[i].IsZero() {
+			spans[i] = r.facts.find(now, s) // an earlier round has moved it
 		}
-		spans[i] = r.facts.find(now, s) // an earlier round has moved it
 	}
 }

@@ -2,7 +2,6 @@ package repair
 
 import (
 	"bytes"
-	"cmp"
 	"unicode/utf8"
 
 	"github.com/toolguard/toolguard/internal/edit"
@@ -17,10 +16,11 @@ import (
 // costly as its rule says.
 func Bytes(src *transcript.Source, op *operation.Operation) (f edit.Fix, ok bool, err error) {
 	w := &window{src: src}
-	read := func(at transcript.Span, make func([]byte, int64) []edit.Edit) error {
+	inside := func(at transcript.Span, edits func([]byte, int64) []edit.Edit) (edit.Fix, bool, error) {
 		text, err := src.Bytes(at)
-		f.Edits = make(text, at.Start)
-		return err
+		f.Edits, f.Within = edits(text, at.Start), []transcript.Span{at}
+		f.Change = edit.Total(edit.Splice(text, at.Start, f.Edits)).Minus(edit.Total(text))
+		return f, len(f.Edits) > 0, err
 	}
 	switch do := op.Do.(type) {
 	case *operation.DropRecord:
@@ -30,13 +30,16 @@ func Bytes(src *transcript.Source, op *operation.Operation) (f edit.Fix, ok bool
 	case *operation.DropBytes:
 		f.Edits = []edit.Edit{{Span: stripped(w, do.At)}}
 	case *operation.EscapeNewlines:
-		err = read(do.At, escapeNewlines)
+		return inside(do.At, escapeNewlines)
 	case *operation.ReplaceBytes:
-		err = read(do.At, replaceBytes)
+		return inside(do.At, replaceBytes)
 	default:
 		return f, false, nil
 	}
-	return f, len(f.Edits) > 0, cmp.Or(err, w.err)
+	for _, e := range f.Edits {
+		f.Change = f.Change.Minus(edit.Total([]byte(w.text(e.Span.Start, e.Span.End)))).Plus(edit.Total(e.Text))
+	}
+	return f, len(f.Edits) > 0, w.err
 }
 
 // stripped widens a run of bytes that fills a line by its line end, so that no

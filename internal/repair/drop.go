@@ -111,13 +111,17 @@ func (p *Plan) results(m int32) (n int) {
 	return n
 }
 
-// copyOf notes that what is taken out is an exact copy of what a message holds,
-// which stays.
-func (d *draft) copyOf(m int32) {
-	if d.Log != nil {
-		d.stays = append(d.stays, d.Log.recordAt(d.Conv.Messages[m].Span().Start))
-	} else {
-		d.stays = append(d.stays, d.Conv.Messages[m].Span())
+// copyOf notes that a block that is taken out is an exact copy of one that stays.
+// With it its message may go, where that says nothing else either.
+func (d *draft) copyOf(stays, goes int32) {
+	blk := &d.Conv.Blocks[stays]
+	switch {
+	case blk.Message == d.Conv.Blocks[goes].Message:
+		d.stays = append(d.stays, blk.Span)
+	case d.Log != nil:
+		d.stays = append(d.stays, d.Log.recordAt(blk.Span.Start))
+	default:
+		d.stays = append(d.stays, d.Conv.Messages[blk.Message].Span())
 	}
 }
 

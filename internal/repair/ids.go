@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"hash/fnv"
@@ -21,7 +22,7 @@ import (
 // them are carried out.
 type names struct {
 	uses map[string]uses   // by id, as it is written
-	fit  map[string]string // by id, as it is written: what every use of it becomes
+	fit  map[string]string // by id, as it is written: what every use of it becomes, as JSON
 	own  map[int32]string  // by call: an id that no other has
 	used map[string]int    // how many calls and results have an id
 	next map[string]int    // by id that is wanted: the last number that made another of it
@@ -56,7 +57,9 @@ func (p *Plan) made() *names {
 			return
 		}
 		if fits := p.proper(t, server); fits != t.Text() || !t.IsString() {
-			n.fit[t.Raw] = p.fresh(fits, partner)
+			if n.fit[t.Raw] = transcript.Quote(p.fresh(fits, partner)); t.IsString() && n.fit[t.Raw] == transcript.Quote(strings.TrimSpace(t.Text())) {
+				n.fit[t.Raw] = trimmed(t.Raw)
+			}
 		} else {
 			n.fit[t.Raw] = ""
 		}
@@ -83,15 +86,28 @@ func (p *Plan) made() *names {
 			seen[key] = true
 			firsts = append(firsts, int32(i))
 		default:
-			n.own[int32(i)] = p.fresh(p.proper(t, false), -1)
+			n.own[int32(i)] = p.fresh(p.whole(t), -1)
 		}
 	}
 	for _, c := range firsts {
 		if t := p.idOf(c); n.used[pairing.Key(t)] > 1 {
-			n.own[c] = p.fresh(p.proper(t, false), -1)
+			n.own[c] = p.fresh(p.whole(t), -1)
 		}
 	}
 	return n
+}
+
+// trimmed returns a JSON string without white space at its ends, written as it was.
+func trimmed(raw string) string {
+	said, offset := transcript.Unescape([]byte(raw[1 : len(raw)-1]))
+	from := len(said) - len(bytes.TrimSpace(append(said[:len(said):len(said)], 'x'))) + 1
+	to := len(bytes.TrimSpace(append([]byte{'x'}, said...))) - 1
+	return `"` + raw[1+offset(from):1+offset(to)] + `"`
+}
+
+// whole returns an id that others are made of: without halves of characters.
+func (p *Plan) whole(t transcript.Token) string {
+	return strings.ReplaceAll(p.proper(t, false), "\uFFFD", "_")
 }
 
 // idOf returns the id of a call or, where it has none, of its result.
@@ -165,11 +181,11 @@ func (d *draft) renameAll(do *operation.RenameID) bool {
 	} else {
 		old = d.Conv.Results[do.Result].ID
 	}
-	id := d.made().fit[old.Raw]
-	if id == "" {
+	raw := d.made().fit[old.Raw]
+	if raw == "" {
 		return false
 	}
-	raw := transcript.Quote(id)
+	id := transcript.Token{Raw: raw}.Text()
 	all := d.made().uses[old.Raw]
 	for _, i := range all.calls {
 		if d.Conv.Calls[i].Server != server {

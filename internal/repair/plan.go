@@ -208,12 +208,15 @@ func (d *draft) do(op *operation.Operation) bool {
 		return d.callersRole(do.Block)
 	case *operation.DropResults:
 		if do.CopyOf >= 0 {
-			d.copyOf(d.Conv.Results[do.CopyOf].Message)
+			d.copyOf(d.Conv.Results[do.CopyOf].Block, d.Conv.Results[do.Results[0]].Block)
 		}
 		return d.dropResults(do.Results)
 	case *operation.DropCalls:
 		if do.CopyOf >= 0 {
-			d.copyOf(d.Conv.Calls[do.CopyOf].Message)
+			d.copyOf(d.Conv.Calls[do.CopyOf].Block, d.Conv.Calls[do.Calls[0]].Block)
+			for _, cp := range d.copiesOf(do.CopyOf) {
+				d.stays = append(d.stays, cp.Block)
+			}
 		}
 		return d.dropCalls(do.Calls, do.CopyOf < 0, op.Class == operation.Unsafe)
 	case *operation.DropTurn:
@@ -222,7 +225,7 @@ func (d *draft) do(op *operation.Operation) bool {
 		return d.each(do.Blocks, d.dropBlock)
 	case *operation.DropMessages:
 		if do.CopyOf >= 0 {
-			d.copyOf(do.CopyOf)
+			d.stays = append(d.stays, d.Conv.Messages[do.CopyOf].Span())
 		}
 		return d.each(do.Messages, d.dropMessage)
 	case *operation.Texts:
