@@ -167,7 +167,7 @@ type ProofError struct {
 }
 
 // Error implements error.
-func (e *ProofError) Error() string { return "not repaired: " + e.Reason }
+func (e *ProofError) Error() string { return "not repaired: the repair would " + e.Reason }
 
 // A CheckOnlyError reports that there is something to repair, but that toolguard
 // does not repair transcripts of this kind. Fix then writes nothing.

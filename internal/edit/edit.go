@@ -89,7 +89,7 @@ type BalanceError struct{ At transcript.Span }
 
 // Error implements error.
 func (e *BalanceError) Error() string {
-	return fmt.Sprintf("the content of bytes %d to %d would not be accounted for", e.At.Start, e.At.End)
+	return fmt.Sprintf("lose or double content of bytes %d to %d", e.At.Start, e.At.End)
 }
 
 func prove(src *transcript.Source, edits []Edit, within []transcript.Span, change Sum) error {

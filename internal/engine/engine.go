@@ -82,8 +82,8 @@ type Finding struct {
 	RecordHash string
 	// EditAt is where a lone edit starts and ends.
 	EditAt *[2]transcript.Position
-	// Withheld is set where there would be a repair if such files were repaired.
-	Withheld bool
+	// withheld is the repair that there would be if such files were repaired.
+	withheld *operation.Operation
 }
 
 // An Excerpt is what stands around a finding on its line.
@@ -325,7 +325,9 @@ func (c *checker) merges(conv *transcript.Conversation) {
 // withhold takes the repairs off findings that are only to be reported.
 func (c *checker) withhold(found []Finding) {
 	for i := range found {
-		found[i].Withheld, found[i].Fix, found[i].Edits = found[i].Fix != nil, nil, nil
+		if f := &found[i]; f.Fix != nil {
+			f.withheld, f.Fix, f.Edits = f.Fix, nil, nil
+		}
 	}
 }
 

@@ -90,7 +90,7 @@ func TestFixEntangled(t *testing.T) {
 		{
 			"a result without an id answers a call whose id others have", list(user, chat(call("a", "f")), `{"role":"tool","content":"1"}`, chat(call("a", "f")), tool("a", "2"), user),
 			FixOptions{},
-			list(user, chat(call("a-2", "f")), `{"tool_call_id":"a-2","role":"tool","content":"1"}`, chat(call("a", "f")), tool("a", "2"), user), "",
+			list(user, chat(call("a-3", "f")), `{"tool_call_id":"a-3","role":"tool","content":"1"}`, chat(call("a", "f")), tool("a", "2"), user), "",
 		},
 		{
 			"no other record with its id comes to light",
@@ -121,7 +121,7 @@ func TestFixEntangled(t *testing.T) {
 			"all that is there is not dropped", `{"custom_id":"1","body":{"model":"m","input":[{"type":"function_call_output","call_id":"a","output":"1"}]}}`,
 			FixOptions{Unsafe: true},
 			"",
-			"orphan-tool-result (withheld, for with it the result is no transcript any more: no messages in it, but the members \"custom_id\", \"body\")",
+			"orphan-tool-result (not applied, because it would leave no transcript: no messages in it, but the members \"custom_id\", \"body\")",
 		},
 		{
 			"an orphan that keeps two turns apart", list(
@@ -138,7 +138,7 @@ func TestFixEntangled(t *testing.T) {
 				`{"type":"function_call_output","call_id":"a","output":"2"}`,
 				`{"type":"function_call","call_id":"call_20aa7153de54","name":"g","arguments":"{}"}`,
 				`{"type":"function_call_output","call_id":"call_20aa7153de54","output":"`+placeholder+`"}`, user),
-			"missing-tool-result, orphan-tool-result (withheld, for with it result-kind-mismatch was found 0 times before and 1 times after)",
+			"missing-tool-result, orphan-tool-result (not applied, because it would cause result-kind-mismatch (0 before, 1 after))",
 		},
 	} {
 		t.Run(c.name, c.run)
@@ -209,9 +209,9 @@ func TestFixDetails(t *testing.T) {
 		},
 		{
 			"text is no result", userLine("u1", "null", "go", 1) + orphan, text,
-			userLine("u1", "null", "go", 1) + logLine("r1", "u1", "user", "", `{"role":"user","content":[{"type":"text","text":"x"}]}`, 2), "",
+			userLine("u1", "null", "go", 1) + logLine("r1", "u1", "user", "", `{"role":"user","content":[{"type":"text","text":"[toolguard] Result of unknown (id t9), kept as text:\nx"}]}`, 2), "",
 		},
-		{"ids that differ in halves of pairs", ids(`\ud800`, `\ud801`), unsafe, "", "lone-surrogate (two ids that differ in such bytes only would become one)"},
+		{"ids that differ in halves of pairs", ids(`\ud800`, `\ud801`), unsafe, "", "lone-surrogate (two ids that differ only in such bytes would become one)"},
 		{"one id with half of a pair", ids(`\ud800`, `b`), unsafe, ids(`\ufffd`, `b`), ""},
 		{
 			"a legacy call without a name", "[" + user + `,{"role":"assistant","content":null,"function_call":{"arguments":"{}"}},` + user + "]",

@@ -662,6 +662,21 @@ func logOf(f *Fixed) *dialect.Log {
 	return d.Log
 }
 
+// callerOf returns the record that makes the call that a result answers.
+func callerOf(records map[string]logRecord, result logRecord) logRecord {
+	var content []struct {
+		ToolUseID string `json:"tool_use_id"`
+	}
+	if json.Unmarshal(result.Message.Content, &content) == nil && len(content) > 0 {
+		for _, r := range records {
+			if strings.Contains(string(r.Message.Content), `"tool_use","id":"`+content[0].ToolUseID+`"`) {
+				return r
+			}
+		}
+	}
+	return logRecord{}
+}
+
 func logRecords(text []byte, l *dialect.Log) (out []logRecord) {
 	lines := bytes.Split(bytes.TrimPrefix(text, []byte("\ufeff")), []byte("\n"))
 	var document struct{ Loglines []json.RawMessage }
@@ -946,11 +961,11 @@ func TestFixLog(t *testing.T) {
 		{
 			"results of others hang on their calls", userLine("u1", "null", "go", 1) + useLine("a1", "u1", "m1", 2, "t1") + useLine("a2", "a1", "m1", 3, "t2") + useLine("a3", "a2", "m1", 4, "t3") +
 				resultLine("r1", "a1", "t1", 5) + resultLine("r3", "a3", "t3", 6) + userLine("u2", "r3", "and?", 7), insert,
-			"u1< a1<u1 a2<a1 a3<a2 +<a2 r1<a1 r3<a3 u2<r3",
+			"u1< a1<u1 a2<a1 a3<a2 r1<a1 r3<a3 +<r3 u2<+",
 		},
 		{
 			"two calls on a line", userLine("u1", "null", "go", 1) + useLine("a1", "u1", "m1", 2, "t1", "t2") + userLine("u2", "a1", "and?", 3), insert,
-			"u1< a1<u1 +<a1 +<a1 u2<+",
+			"u1< a1<u1 +<a1 +<+ u2<+",
 		},
 		{
 			"interleaved results", userLine("u1", "null", "go", 1) + useLine("a1", "u1", "m1", 2, "t1") + resultLine("r1", "a1", "t1", 3) + useLine("a2", "r1", "m1", 4, "t2") + userLine("u2", "a2", "and?", 5), insert,
@@ -959,7 +974,7 @@ func TestFixLog(t *testing.T) {
 		{
 			"a note between the records of a turn", userLine("u1", "null", "go", 1) + useLine("a1", "u1", "m1", 2, "t1") + userLine("n1", "a1", "<note>", 3) +
 				useLine("a2", "n1", "m1", 4, "t2") + resultLine("r2", "a2", "t2", 5) + userLine("u2", "r2", "and?", 6), insert,
-			"u1< a1<u1 +<a1 n1<+ a2<n1 r2<a2 u2<r2",
+			"u1< a1<u1 n1<a1 a2<n1 r2<a2 +<r2 u2<+",
 		},
 		{
 			"what hung on an orphan", userLine("u1", "null", "go", 1) + useLine("a1", "u1", "m1", 2, "t1") + resultLine("r9", "a1", "t9", 3) + userLine("u2", "r9", "and?", 4), unsafe,
@@ -1032,7 +1047,7 @@ func TestFixLog(t *testing.T) {
 			}
 			var got []string
 			seen := map[string]bool{}
-			for _, r := range records {
+			for i, r := range records {
 				if r.LeafUUID != "" {
 					got = append(got, "leaf:"+r.LeafUUID)
 					continue
@@ -1049,17 +1064,17 @@ func TestFixLog(t *testing.T) {
 				if !fresh[r.UUID] {
 					continue
 				}
-				call := had[r.ParentUUID]
+				call := callerOf(had, r)
 				if len(r.UUID) != 36 || r.UUID[14] != '4' || r.Type != "user" || r.RequestID != nil || strings.Contains(r.raw, "isApiErrorMessage") {
 					t.Errorf("record %s", r.raw)
 				}
 				if r.SessionID != call.SessionID || r.CWD != call.CWD || r.Version != call.Version || r.GitBranch != call.GitBranch || r.UserType != call.UserType || r.AgentID != call.AgentID || r.IsSidechain != call.IsSidechain {
 					t.Errorf("record %s\nbeside %s", r.raw, call.raw)
 				}
-				if r.Timestamp < call.Timestamp {
-					t.Errorf("%s before %s", r.Timestamp, call.Timestamp)
+				if before := records[max(0, i-1)]; r.Timestamp < before.Timestamp {
+					t.Errorf("%s before %s", r.Timestamp, before.Timestamp)
 				}
-				if strings.Contains(c.text, "sourceToolAssistantUUID") && r.SourceToolAssistantUUID != r.ParentUUID {
+				if strings.Contains(c.text, "sourceToolAssistantUUID") && r.SourceToolAssistantUUID != call.UUID {
 					t.Errorf("the source is %q in %s", r.SourceToolAssistantUUID, r.raw)
 				}
 				if strings.Contains(c.text, "toolUseResult") != strings.Contains(r.raw, "toolUseResult") {

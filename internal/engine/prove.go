@@ -12,10 +12,10 @@ import (
 // put in what its fixes say was proved when it was made.
 func prove(f *Fixed, before, after *round) error {
 	if f.After.Skipped != "" {
-		return &ProofError{"the result is no transcript any more: " + f.After.Skipped, nil}
+		return &ProofError{"leave no transcript: " + f.After.Skipped, nil}
 	}
 	if n, m := lost(f.Before.File), lost(f.After.File); m > n {
-		return &ProofError{fmt.Sprintf("%d records could not be read before, %d after", n, m), nil}
+		return &ProofError{fmt.Sprintf("leave %d records that cannot be read, %d more than before", m, m-n), nil}
 	}
 	was, is := before.byFamily(), after.byFamily()
 	for _, name := range slices.Sorted(maps.Keys(is)) {
@@ -24,7 +24,7 @@ func prove(f *Fixed, before, after *round) error {
 		}
 		if is[name] > was[name] {
 			return &ProofError{
-				fmt.Sprintf("%s is found %d times, and was found %d times before", name, is[name], was[name]),
+				fmt.Sprintf("cause %s (%d before, %d after)", name, was[name], is[name]),
 				worse(f, before, after, name),
 			}
 		}
@@ -39,7 +39,7 @@ func prove(f *Fixed, before, after *round) error {
 		in[int(r.conversation)] = true
 		first = min(first, r.payload.Start)
 	}
-	return &ProofError{fmt.Sprintf("the result at byte %d answers another call, or none", first), in}
+	return &ProofError{fmt.Sprintf("change which call the result at byte %d answers", first), in}
 }
 
 // worse returns the conversations in which more of a family is found than

@@ -26,9 +26,9 @@ func TestProve(t *testing.T) {
 		want                string
 	}{
 		{"nothing changed", sound, sound, false, ""},
-		{"a result is gone", sound, proofUser + "\n", false, "answers another call, or none"},
-		{"a result is cut", sound, strings.Replace(sound, "recorded", "record", 1), false, "answers another call, or none"},
-		{"a result answers another call", sound, strings.Replace(sound, "{}", `{\"a\":1}`, 1), false, "answers another call, or none"},
+		{"a result is gone", sound, proofUser + "\n", false, "change which call the result at byte"},
+		{"a result is cut", sound, strings.Replace(sound, "recorded", "record", 1), false, "change which call the result at byte"},
+		{"a result answers another call", sound, strings.Replace(sound, "{}", `{\"a\":1}`, 1), false, "change which call the result at byte"},
 		{"a result is gone that an unsafe repair drops", sound, proofUser + "\n", true, ""},
 		{
 			"a placeholder is gone", strings.Replace(sound, "recorded", "No result provided", 1), proofUser + "\n",
@@ -38,12 +38,12 @@ func TestProve(t *testing.T) {
 			"a result is only escaped", strings.Replace(sound, "recorded", "a\nb", 1), strings.Replace(sound, "recorded", `a\nb`, 1),
 			false, "",
 		},
-		{"a record is torn", sound, sound + `{"role":"user","con`, false, "0 records could not be read before, 1 after"},
+		{"a record is torn", sound, sound + `{"role":"user","con`, false, "leave 1 records that cannot be read, 1 more than before"},
 		{
 			"a rule finds more", sound, sound + strings.ReplaceAll(proofCall, "c1", "c2") + "\n" + proofUser + "\n",
-			false, "missing-tool-result is found 1 times, and was found 0 times before",
+			false, "cause missing-tool-result (0 before, 1 after)",
 		},
-		{"it is no transcript any more", sound, `{"a":1}`, false, "no transcript any more"},
+		{"it is no transcript any more", sound, `{"a":1}`, false, "leave no transcript"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ctx := context.Background()

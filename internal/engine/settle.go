@@ -111,13 +111,14 @@ func (f *Fixed) Edits() []edit.Edit {
 // A ProofError says that a repair did not stand up to its proof, so that
 // nothing may be written.
 type ProofError struct {
+	// Reason is what the repair would do, as a verb phrase.
 	Reason string
 	// at are the conversations in which it failed; nil means any.
 	at map[int]bool
 }
 
 // Error implements error.
-func (e *ProofError) Error() string { return "not repaired: " + e.Reason }
+func (e *ProofError) Error() string { return "not repaired: the repair would " + e.Reason }
 
 // A CheckOnlyError says that there is something to repair in a file of a kind
 // that is not repaired.
@@ -299,7 +300,9 @@ func (s *settler) run(ctx context.Context, src *transcript.Source) (*Fixed, erro
 // stops reports whether a finding keeps a file that is only checked from being
 // taken for one that was repaired.
 func (s *settler) stops(f Finding) bool {
-	return f.Severity == rules.Error || f.Withheld && s.opts.covers(operation.Safe)
+	held := f.Finding
+	held.Fix = f.withheld
+	return f.Severity == rules.Error || s.opts.allows(&held)
 }
 
 // A round is a check that chooses fixes on its way.
@@ -328,7 +331,7 @@ func (r *round) emits(f *rules.Finding) {
 		r.counts[counted{family(f.Rule.Name), f.Conversation}]++
 	}
 	if why := r.why(f); why != "" && f.Fix != nil {
-		f.Fix, f.Unfixed = nil, "not applied, because then "+why
+		f.Fix, f.Unfixed = nil, "not applied, because it would "+why
 	}
 }
 

@@ -474,6 +474,9 @@ func (c *chain) write(behind, call transcript.Span, ins *insertion, id, caller, 
 		switch {
 		case i >= 0:
 			out = append(out, fields[i])
+		case k.Is(f.Time) && slices.ContainsFunc(f.Envelope, k.Is) && c.d.at(behind).Get(f.Time).Exists():
+			// It is not older than what it stands behind.
+			out = append(out, dialect.Field{Key: f.Time, Raw: string(c.d.at(behind).Get(f.Time).Raw())})
 		case slices.ContainsFunc(f.Envelope, k.Is), k.Is(f.Type.Key()) && f.Type.Parent() == "":
 			out = append(out, dialect.Field{Key: k.Str(), Raw: string(v.Raw())})
 		}

@@ -401,12 +401,12 @@ func TestUnfixed(t *testing.T) {
 	rep := &engine.Report{Findings: []engine.Finding{{
 		Path:    "s.json",
 		Start:   transcript.Position{Line: 1, Column: 2},
-		Finding: rules.Finding{Rule: rules.ByName("orphan-tool-result"), Severity: rules.Error, Message: "m", Unfixed: "withheld, for with it x"},
+		Finding: rules.Finding{Rule: rules.ByName("orphan-tool-result"), Severity: rules.Error, Message: "m", Unfixed: "not applied, because it would x"},
 	}}}
 	if err := newText(&b, Options{}).File(rep); err != nil {
 		t.Fatal(err)
 	}
-	const want = "s.json:1:2: error: m [orphan-tool-result]\n        no fix: withheld, for with it x\n"
+	const want = "s.json:1:2: error: m [orphan-tool-result]\n        no fix: not applied, because it would x\n"
 	if b.String() != want {
 		t.Errorf("%q, want %q", b.String(), want)
 	}
