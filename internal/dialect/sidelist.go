@@ -606,7 +606,8 @@ func (r *sideListReader) bare(is bool) {
 func (r *sideListReader) copies(l *CopyList, body transcript.Value, lo, hi int) {
 	c := r.b.Conv
 	list := l.List.In(body)
-	var taken uint64 // calls that have their copy in this list
+	taken := make([]bool, hi-lo) // calls that have their copy in this list
+	var byID map[string][]int    // those calls; nil before one is looked for elsewhere than at its place
 	n := 0
 	for _, e := range list.Elements() {
 		if e.Kind() != transcript.Object || len(l.Tags) > 0 && !contains(l.Tags, e.Get("type")) {
@@ -614,16 +615,28 @@ func (r *sideListReader) copies(l *CopyList, body transcript.Value, lo, hi int) 
 		}
 		id := transcript.TokenOf(l.ID.In(e), e.Span())
 		at := -1
-		for i := lo; i < min(hi, lo+64) && at < 0; i++ {
-			if call := &c.Calls[i]; taken>>(i-lo)&1 == 0 && (call.ID.Raw == id.Raw && id.IsString() || i-lo == n && !id.IsString() && !call.ID.IsString()) {
-				at = i
+		switch {
+		case lo+n < hi && !taken[n] && (c.Calls[lo+n].ID.Raw == id.Raw && id.IsString() || !id.IsString() && !c.Calls[lo+n].ID.IsString()):
+			at = lo + n
+		case id.IsString():
+			if byID == nil {
+				byID = map[string][]int{}
+				for i := lo; i < hi; i++ {
+					byID[c.Calls[i].ID.Raw] = append(byID[c.Calls[i].ID.Raw], i)
+				}
+			}
+			for at < 0 && len(byID[id.Raw]) > 0 {
+				if i := byID[id.Raw][0]; !taken[i-lo] {
+					at = i
+				}
+				byID[id.Raw] = byID[id.Raw][1:]
 			}
 		}
 		n++
 		if at < 0 {
 			continue
 		}
-		taken |= 1 << (at - lo)
+		taken[at-lo] = true
 		name := l.Name.In(e)
 		c.Copies = append(c.Copies, transcript.Copy{
 			Call: int32(at), List: list.Span(), Block: e.Span(), ID: id, IDKey: l.ID.Key(), Name: transcript.TokenOf(name, e.Span()),
