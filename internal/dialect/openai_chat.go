@@ -21,9 +21,9 @@ var OpenAIChat = &Dialect{
 	Driver: NewSideList(SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool", Control: "_",
 		Content: "content", MessageID: "id",
-		Calls: "tool_calls|toolCalls", ID: "id", Function: "function", Custom: "custom",
+		Calls: "tool_calls|toolCalls", ID: "id|call_id", Function: "function", Custom: "custom",
 		Name: "name", Args: "arguments", Input: "input", Want: transcript.ArgsWantString,
-		ResultID: "tool_call_id|toolCallId", ResultIDs: "tool_call_ids", ResultName: "name|tool_name",
+		ResultID: "tool_call_id|toolCallId|call_id", ResultIDs: "tool_call_ids", ResultName: "name|tool_name",
 		// Ollama numbers functions, and names them where others have ids.
 		Foreign:       "ollama",
 		ForeignCall:   []Cond{{At: "function.index"}},

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"bytes"
+	"iter"
 	"slices"
 	"strings"
 
@@ -562,8 +563,9 @@ func (r *sideListReader) spoken(text transcript.Value) {
 func (r *sideListReader) readCall(v transcript.Value, want transcript.ArgsConvention, wrong bool) {
 	var f [5]transcript.Value
 	r.call.read(r.b, v, f[:])
-	id, function, custom, name, args := f[0], f[1], f[2], f[3], f[4]
+	id, function, custom, name, args := r.ID.spelt(v, f[0]), f[1], f[2], f[3], f[4]
 	call := transcript.Call{ID: transcript.TokenOf(id, v.Span()), WrongRole: wrong}
+	defer r.callAliases(int32(len(r.b.Conv.Calls)), v, id)
 	r.foreign(r.ForeignCall, v)
 	owner := v
 	var g [3]transcript.Value
@@ -585,6 +587,45 @@ func (r *sideListReader) readCall(v transcript.Value, want transcript.ArgsConven
 	setArgs(r.b, &call, args, want)
 	r.bare(!id.Exists() && function.Exists() && call.Form == transcript.ArgsObject && !v.Get("type").Exists())
 	r.b.Call(v, call, 0)
+}
+
+// spelt returns the id that counts where several spellings of one may be there:
+// that of the first alternative which is there and not null. got is one of them.
+func (p Path) spelt(v, got transcript.Value) transcript.Value {
+	if !got.Exists() || strings.IndexByte(string(p), '|') < 0 {
+		return got
+	}
+	for alt := range p.Alternatives() {
+		if id := alt.follow(v); id.Exists() && id.Kind() != transcript.Null {
+			return id
+		}
+	}
+	return got
+}
+
+// others yields the other spellings of an id, by alternative.
+func (p Path) others(v, id transcript.Value) iter.Seq2[Path, transcript.Value] {
+	return func(yield func(Path, transcript.Value) bool) {
+		if !id.Exists() || strings.IndexByte(string(p), '|') < 0 {
+			return
+		}
+		for alt := range p.Alternatives() {
+			other := alt.follow(v)
+			if other.Exists() && other.Kind() != transcript.Null && other.Span() != id.Span() && !yield(alt, other) {
+				return
+			}
+		}
+	}
+}
+
+// callAliases notes the other ids of a call.
+func (r *sideListReader) callAliases(call int32, v, id transcript.Value) {
+	c := r.b.Conv
+	for alt, other := range r.ID.others(v, id) {
+		t := transcript.TokenOf(other, v.Span())
+		c.Aliases = append(c.Aliases, transcript.Alias{Call: call, Result: -1, ID: t})
+		c.Copies = append(c.Copies, transcript.Copy{Call: call, Block: v.Span(), ID: t, IDKey: alt.Key(), Name: transcript.Token{Span: v.Span()}})
+	}
 }
 
 // bare notes whether a call is such as the other provider writes them that has no
@@ -664,7 +705,13 @@ func (r *sideListReader) results(v, body, role transcript.Value) {
 		}
 		return
 	}
+	id = r.ResultID.spelt(body, id)
 	res.ID = transcript.TokenOf(id, body.Span())
+	for _, other := range r.ResultID.others(body, id) {
+		r.b.Conv.Aliases = append(r.b.Conv.Aliases, transcript.Alias{
+			Call: -1, Result: int32(len(r.b.Conv.Results)), ID: transcript.TokenOf(other, body.Span()),
+		})
+	}
 	r.foreign(r.ForeignResult, body)
 	if id.Exists() {
 		r.bare(false)

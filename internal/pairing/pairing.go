@@ -20,6 +20,7 @@ type Confidence uint8
 // The confidences, from the strongest to none.
 const (
 	Exact      Confidence = iota // the id, in the window
+	Aliased                      // another id that one of them writes of itself
 	Positional                   // name or position: an id is absent
 	Trimmed                      // ids that are equal without the white space around them
 	Nearest                      // one of several open calls of the id, the nearest
@@ -28,7 +29,7 @@ const (
 
 // String returns the name that reports print.
 func (c Confidence) String() string {
-	return [...]string{"exact", "positional", "trimmed", "nearest", "ambiguous"}[c]
+	return [...]string{"exact", "alias", "positional", "trimmed", "nearest", "ambiguous"}[c]
 }
 
 // A State says what became of a call.
@@ -119,8 +120,9 @@ func Pair(c *transcript.Conversation, sameCall func(a, b int) bool) Pairing {
 	p.cut()
 	p.place()
 	p.combined()
-	p.byID(Key, Exact)
-	p.byID(func(t transcript.Token) string { return strings.TrimSpace(Key(t)) }, Trimmed)
+	p.byID(p.ids(Key), Exact)
+	p.byAlias()
+	p.byID(p.ids(func(t transcript.Token) string { return strings.TrimSpace(Key(t)) }), Trimmed)
 	p.withoutIDs()
 	p.server()
 	p.finish()
@@ -167,6 +169,9 @@ type pairer struct {
 	// window has, by result, the turn whose results its message may carry, by
 	// where it stands; none.
 	window []int32
+	// rows tells, by message, in which row of messages of the model it is: nobody
+	// else speaks between two of one row. It is nil until somebody asks.
+	rows []int32
 }
 
 // A part is what a turn has in one segment.
@@ -297,11 +302,69 @@ type occurrence struct {
 	result bool
 }
 
-// byID pairs, id by id, what is still open. The second time round it sees only
-// leftovers, under a laxer key.
-func (p *pairer) byID(key func(transcript.Token) string, conf Confidence) {
+// Keys are what calls and results are compared by, "" for none.
+type keys struct{ call, result func(i int32) string }
+
+// ids returns the keys that are made of the ids.
+func (p *pairer) ids(key func(transcript.Token) string) keys {
+	return keys{
+		func(i int32) string { return key(p.conv.Calls[i].ID) },
+		func(i int32) string { return key(p.conv.Results[i].ID) },
+	}
+}
+
+// byAlias pairs what is left over by the other ids that calls and results write
+// of themselves. A result whose call has got one under another id is a duplicate.
+func (p *pairer) byAlias() {
+	if len(p.conv.Aliases) == 0 {
+		return
+	}
+	calls, results := map[int32]string{}, map[int32]string{}
+	note := func(of map[int32]string, i int32, alias, id transcript.Token) {
+		if key := Key(alias); i >= 0 && of[i] == "" && key != Key(id) {
+			of[i] = key
+		}
+	}
+	for _, a := range p.conv.Aliases {
+		if a.Call >= 0 {
+			note(calls, a.Call, a.ID, p.conv.Calls[a.Call].ID)
+		} else {
+			note(results, a.Result, a.ID, p.conv.Results[a.Result].ID)
+		}
+	}
+	id := p.ids(Key)
+	alias := keys{func(i int32) string { return calls[i] }, func(i int32) string { return results[i] }}
+	for _, k := range []keys{{alias.call, id.result}, {id.call, alias.result}, alias} {
+		p.byID(k, Aliased)
+	}
+	// The nearest call before a result has it.
+	type name struct {
+		segment int32
+		key     string
+	}
+	last := map[name]int32{}
+	next := 0
+	for i := range p.conv.Results {
+		res := &p.conv.Results[i]
+		for ; next < len(p.conv.Calls) && p.conv.Calls[next].Block < res.Block; next++ {
+			for _, key := range []string{id.call(int32(next)), calls[int32(next)]} {
+				last[name{p.conv.Messages[p.conv.Calls[next].Message].Segment, key}] = int32(next)
+			}
+		}
+		for _, key := range []string{id.result(int32(i)), results[int32(i)]} {
+			call, known := last[name{p.conv.Messages[res.Message].Segment, key}]
+			if l := &p.out.Results[i]; key != "" && known && l.Fate == Orphan && p.out.Calls[call].State == Answered && !res.Server {
+				l.Fate, l.Call = Duplicate, call
+			}
+		}
+	}
+}
+
+// byID pairs, key by key, what is still open. The second time round it sees only
+// leftovers, under other keys.
+func (p *pairer) byID(by keys, conf Confidence) {
 	g := group{pairer: p, conf: conf}
-	all, ends := p.occurrences(key)
+	all, ends := p.occurrences(by)
 	lo := int32(0)
 	for _, hi := range ends {
 		g.pair(all[lo:hi])
@@ -327,7 +390,7 @@ func (p *pairer) left() (calls, results int) {
 // occurrences returns the open calls and results group by group, a group being
 // those of one id in one segment in the order of the blocks, and where each
 // group ends.
-func (p *pairer) occurrences(key func(transcript.Token) string) (all []occurrence, ends []int32) {
+func (p *pairer) occurrences(by keys) (all []occurrence, ends []int32) {
 	c := p.conv
 	type groupKey struct {
 		segment  int32
@@ -338,8 +401,7 @@ func (p *pairer) occurrences(key func(transcript.Token) string) (all []occurrenc
 	numbers := make(map[groupKey]int32, max(calls, results))
 	flat := make([]occurrence, 0, calls+results)
 	group := make([]int32, 0, calls+results) // by position in flat
-	add := func(t transcript.Token, kind transcript.CallKind, msg int32, o occurrence) {
-		id := key(t)
+	add := func(id string, kind transcript.CallKind, msg int32, o occurrence) {
 		if id == "" {
 			return
 		}
@@ -358,13 +420,13 @@ func (p *pairer) occurrences(key func(transcript.Token) string) (all []occurrenc
 	for i < len(c.Calls) || j < len(c.Results) {
 		if j == len(c.Results) || i < len(c.Calls) && c.Calls[i].Block < c.Results[j].Block {
 			if call := &c.Calls[i]; p.out.Calls[i].State == Missing && !call.Server {
-				add(call.ID, call.Kind, call.Message, occurrence{int32(i), false})
+				add(by.call(int32(i)), call.Kind, call.Message, occurrence{int32(i), false})
 			}
 			i++
 			continue
 		}
 		if res := &c.Results[j]; p.out.Results[j].Fate == Orphan && !res.Server {
-			add(res.ID, res.Kind, res.Message, occurrence{int32(j), true})
+			add(by.result(int32(j)), res.Kind, res.Message, occurrence{int32(j), true})
 		}
 		j++
 	}
@@ -403,8 +465,14 @@ func (g *group) pair(all []occurrence) {
 	if len(g.uses) == 0 {
 		return // orphans
 	}
-	for i := range g.uses {
-		g.inOrder(&g.uses[i])
+	for i := 0; i < len(g.uses); {
+		row := g.uses[i : i+g.inRow(i)]
+		if i += len(row); g.rowInOrder(row) {
+			continue
+		}
+		for k := range row {
+			g.inOrder(&row[k])
+		}
 	}
 	g.backward()
 	g.forward()
@@ -430,6 +498,80 @@ func (g *group) split() {
 	}
 }
 
+// inRow counts the uses from i on that follow each other in messages of the model
+// in a row, with no result between them.
+func (g *group) inRow(i int) int {
+	n := 1
+	for ; i+n < len(g.uses); n++ {
+		before, after := &g.uses[i+n-1], &g.uses[i+n]
+		last, first := g.calls[before.callsEnd-1], g.calls[after.call]
+		if before.hi-before.lo != before.callsEnd-before.call || g.row(g.conv.Calls[last].Message) != g.row(g.conv.Calls[first].Message) {
+			break
+		}
+	}
+	return n
+}
+
+// row returns the row of messages of the model that a message is in.
+func (p *pairer) row(message int32) int32 {
+	if p.rows == nil {
+		c := p.conv
+		p.rows = make([]int32, len(c.Messages))
+		now := map[int32]int32{} // by segment
+		next := int32(0)
+		for i := range c.Messages {
+			switch m := &c.Messages[i]; {
+			case m.Has(transcript.MessageReplay):
+			case !p.speaks(m):
+				delete(now, m.Segment)
+			default:
+				if now[m.Segment] == 0 {
+					next++
+					now[m.Segment] = next
+				}
+				p.rows[i] = now[m.Segment]
+			}
+		}
+	}
+	return p.rows[message]
+}
+
+// rowInOrder lets the results behind uses in a row answer the calls of all of
+// them, the first the first, if there are as many of both: the model has used
+// its id again before it saw a result.
+func (g *group) rowInOrder(uses []use) bool {
+	if len(uses) < 2 {
+		return false
+	}
+	last := &uses[len(uses)-1]
+	calls := g.calls[uses[0].call:last.callsEnd]
+	var results []int32
+	behind := int32(0) // calls of the last use
+	for _, o := range g.all[last.lo:last.hi] {
+		switch {
+		case !o.result:
+			behind++
+		case behind < last.callsEnd-last.call:
+			return false // it stands between two calls
+		case g.inWindow(last, o.index):
+			if results = append(results, o.index); len(results) > len(calls) {
+				return false
+			}
+		}
+	}
+	if len(results) != len(calls) {
+		return false
+	}
+	for n, call := range calls {
+		place := InWindow
+		if n < int(last.call-uses[0].call) {
+			place = Later
+		}
+		g.answer(call, results[n], place, g.conf, 1)
+	}
+	return true
+}
+
 // inOrder lets the results in a use's window answer its calls, the first the
 // first.
 func (g *group) inOrder(u *use) {
@@ -444,7 +586,7 @@ func (g *group) inOrder(u *use) {
 		}
 	}
 	if g.conf == Exact {
-		g.copies(g.calls[first:u.callsEnd])
+		g.copies(u, g.calls[first:u.callsEnd])
 	}
 }
 
@@ -462,14 +604,28 @@ func (g *group) inWindow(u *use, result int32) bool {
 // compared with: a real turn repeats a call or two.
 const mostDistinct = 32
 
-// copies marks the calls of a use without an answer that repeat another.
-func (g *group) copies(calls []int32) {
+// copies marks the calls of a use without an answer that repeat another. One that
+// can have a result of its own, though out of place, is no copy.
+func (g *group) copies(u *use, calls []int32) {
+	if len(calls) < 2 {
+		return
+	}
+	left := 0
+	for _, o := range g.all[u.lo:u.hi] {
+		if o.result && g.out.Results[o.index].Fate == Orphan {
+			left++
+		}
+	}
 	var distinct []int32
 	for _, call := range calls {
 		x := &g.out.Calls[call]
+		if x.State == Missing {
+			left--
+		}
 		for _, first := range distinct {
-			if x.State == Missing && g.same(int(first), int(call)) {
+			if x.State == Missing && left < 0 && g.same(int(first), int(call)) {
 				x.State, x.CopyOf = Copy, first
+				left++
 			}
 		}
 		if x.State != Copy && len(distinct) < mostDistinct {

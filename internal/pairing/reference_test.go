@@ -59,11 +59,13 @@ func refPair(c *transcript.Conversation, same func(a, b int) bool) Pairing {
 			}
 		}
 		r.begin(refKey)
+		r.inRows(Exact)
 		r.inOrder(Exact)
 		r.copies()
 		r.leftovers(Exact)
 		// What is left over under the exact ids may be equal without white space.
 		r.begin(func(t transcript.Token) string { return strings.TrimSpace(refKey(t)) })
+		r.inRows(Trimmed)
 		r.inOrder(Trimmed)
 		r.leftovers(Trimmed)
 		r.withoutIDs()
@@ -230,11 +232,72 @@ func (r *reference) inWindow(use, res int) bool {
 	return r.near(res) == r.turn(use)
 }
 
+// inRows is the exception of step 4: turns in a row that use one id, and as many
+// results behind the last of them as they have calls.
+func (r *reference) inRows(c Confidence) {
+	for first := range r.c.Blocks {
+		if !r.isCall(first) || !r.open[first] || r.keys[first] == "" {
+			continue
+		}
+		row := []int{first}
+		var results []int
+		for b := first + 1; b < len(r.c.Blocks); b++ {
+			if r.keys[b] != r.keys[first] {
+				continue
+			}
+			if r.isCall(b) && (results != nil || !r.alone(row[len(row)-1], b)) {
+				break
+			} else if r.isCall(b) {
+				row = append(row, b)
+			} else {
+				results = append(results, b)
+			}
+		}
+		last := r.use(row[len(row)-1])
+		for _, b := range r.calls(r.keys[first]) {
+			if b > row[len(row)-1] && r.use(b) == last {
+				results = nil // the last turn has another call behind results
+			}
+		}
+		results = slices.DeleteFunc(results, func(b int) bool { return !r.inWindow(last, b) })
+		if len(results) != len(row) || r.use(first) == last || r.use(first) != first || r.continues(first) {
+			continue
+		}
+		for i, call := range row {
+			place := Later
+			if r.use(call) == last {
+				place = InWindow
+			}
+			r.answer(call, results[i], place, c, 1)
+		}
+	}
+}
+
+// alone reports whether the model alone speaks from one block to another.
+func (r *reference) alone(from, to int) bool {
+	for _, m := range r.msgs {
+		if m > r.c.Blocks[from].Message && m < r.c.Blocks[to].Message && !r.speaks(m) {
+			return false
+		}
+	}
+	return true
+}
+
+// continues reports whether a call goes on a row of calls of its id.
+func (r *reference) continues(call int) bool {
+	for b := call - 1; b >= 0; b-- {
+		if r.keys[b] == r.keys[call] {
+			return r.isCall(b) && r.alone(b, call)
+		}
+	}
+	return false
+}
+
 // inOrder is step 3: in its window results answer the calls of their id in
 // order.
 func (r *reference) inOrder(c Confidence) {
 	for call := range r.c.Blocks {
-		if !r.isCall(call) || r.keys[call] == "" {
+		if !r.isCall(call) || !r.open[call] || r.keys[call] == "" {
 			continue
 		}
 		for res := range r.c.Blocks {
@@ -254,13 +317,30 @@ func (r *reference) copies() {
 		}
 		for _, first := range r.calls(r.keys[call]) {
 			if first < call && r.use(first) == r.use(call) && r.out.Calls[r.ref(first)].State != Copy &&
-				r.same(int(r.ref(first)), int(r.ref(call))) {
+				r.same(int(r.ref(first)), int(r.ref(call))) && !r.own(call) {
 				r.open[call] = false
 				r.out.Calls[r.ref(call)].State, r.out.Calls[r.ref(call)].CopyOf = Copy, r.ref(first)
 				break
 			}
 		}
 	}
+}
+
+// own reports whether there is a leftover result for a call, once each open call
+// of its use before it has one.
+func (r *reference) own(call int) bool {
+	n := -1
+	for res := range r.c.Blocks {
+		if r.isResult(res) && r.open[res] && r.keys[res] == r.keys[call] && r.useBefore(res) == r.use(call) {
+			n++
+		}
+	}
+	for _, b := range r.calls(r.keys[call]) {
+		if b < call && r.use(b) == r.use(call) && r.open[b] {
+			n--
+		}
+	}
+	return n >= 0
 }
 
 // leftovers are the steps 4 and 5.

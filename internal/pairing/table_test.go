@@ -197,6 +197,16 @@ func TestTable(t *testing.T) {
 		{"two calls of one id, one answered", user, "u; a t1 t1:g; r t1", "0, missing"},
 		{"a replay", log, "a c1; a~ c1; r~ c1; r c1", "1, exempt, ignored 0"},
 		{"results between calls of one id in one message", user, "a x; x x; u", "0 late"},
+		{"an identical call with a late result of its own", tool, "a c1 c1; t c1; u; t c1", "0, 1 late"},
+		{"an identical call, one late result", tool, "a c1 c1; u; t c1", "0 late, copy"},
+		{"turns in a row use an id again", tool, "u; a x; a x; t x; t x; u", "0 late, 1"},
+		{"the same in blocks", user, "u; a x; a x; r x x; u", "0 late, 1"},
+		{"the same in a log", log, "U; a x; a x; r x; r x; U", "0 late, 1"},
+		{"three turns in a row, others between", tool, "u; a x y; a; a x; a x; t x; t y; t x; t x; u", "0 late, 1 late, 2 late, 3"},
+		{"turns in a row, one result too many", tool, "u; a x; a x; t x; t x; t x; u", "missing, 0, duplicate 1, duplicate 2"},
+		{"turns in a row, one result too few", tool, "u; a x; a x; a x; t x; t x; u", "missing, missing, 0, duplicate 1"},
+		{"turns in a row, one result out of the run", tool, "u; a x; a x; t x; u; t x", "missing, 0, duplicate 1"},
+		{"a user between two turns", tool, "u; a x; u; a x; t x; t x; u", "missing, 0, duplicate 1"},
 
 		// Ids.
 		{"white space", tool, "a _c1_; t c1", "0 trimmed"},
@@ -237,6 +247,54 @@ func TestResultsInTheMessageOfTheirCalls(t *testing.T) {
 	m.result(`"x"`, "")
 	if got, want := outcome(check(t, m.Conv)), "1, 2, duplicate 0"; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestAliases is about calls and results that write two ids. A word id/alias has
+// both.
+func TestAliases(t *testing.T) {
+	for _, c := range []struct{ name, script, want string }{
+		{"the call has the result's id as its second", "a fc1/c1; t c1", "0 alias"},
+		{"the result has the call's id as its second", "a c1; t fc1/c1", "0 alias"},
+		{"both have it as their second", "a fc1/c1; t fco1/c1", "0 alias"},
+		{"the first id counts", "a c1/c2 c2/c1; t c1; t c2", "0, 1"},
+		{"only leftovers are tried", "a c1 fc2/c1; t c1", "0, pending"},
+		{"two of one alias, in order", "a fc1/c1; t c1; u; a fc2/c1; t c1; u", "0 alias, 1 alias"},
+		{"late", "a fc1/c1; u; t c1", "0 late alias"},
+		{"a second result under the other id", "a fc1/c1; t fc1; t c1; u", "0, duplicate 1"},
+		{"the same alias twice is none", "a c1/c1; t c2; u", "missing, orphan 0"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			plain, aliases := "", [][2]string{}
+			for _, word := range strings.Fields(c.script) {
+				id, alias, has := strings.Cut(strings.TrimSuffix(word, ";"), "/")
+				if has {
+					aliases = append(aliases, [2]string{id, alias})
+				}
+				plain += " " + id
+				if strings.HasSuffix(word, ";") {
+					plain += ";"
+				}
+			}
+			conv := script(transcript.WindowTool, plain)
+			for _, a := range aliases {
+				alias := transcript.Alias{Call: -1, Result: -1, ID: transcript.Token{Raw: `"` + a[1] + `"`}}
+				for i := range conv.Calls {
+					if conv.Calls[i].ID.Text() == a[0] {
+						alias.Call = int32(i)
+					}
+				}
+				for i := range conv.Results {
+					if conv.Results[i].ID.Text() == a[0] && alias.Call < 0 {
+						alias.Result = int32(i)
+					}
+				}
+				conv.Aliases = append(conv.Aliases, alias)
+			}
+			if got := outcome(Pair(conv, nil)); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
 	}
 }
 

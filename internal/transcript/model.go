@@ -123,14 +123,15 @@ type Conversation struct {
 	Calls    []Call
 	Results  []Result
 	Copies   []Copy
+	Aliases  []Alias
 }
 
 // A Mark is how far the lists of a conversation have got.
-type Mark struct{ messages, blocks, calls, results, copies int }
+type Mark struct{ messages, blocks, calls, results, copies, aliases int }
 
 // Mark returns how far the conversation has got.
 func (c *Conversation) Mark() Mark {
-	return Mark{len(c.Messages), len(c.Blocks), len(c.Calls), len(c.Results), len(c.Copies)}
+	return Mark{len(c.Messages), len(c.Blocks), len(c.Calls), len(c.Results), len(c.Copies), len(c.Aliases)}
 }
 
 // Relocate moves what was added since a mark to where a function says that it
@@ -170,6 +171,9 @@ func (c *Conversation) Relocate(since Mark, where func(Span) (at Span, record in
 	for i := since.copies; i < len(c.Copies); i++ {
 		cp := &c.Copies[i]
 		move(&cp.List, &cp.Block, &cp.ID.Span, &cp.Name.Span)
+	}
+	for i := since.aliases; i < len(c.Aliases); i++ {
+		move(&c.Aliases[i].ID.Span)
 	}
 }
 
@@ -468,6 +472,14 @@ type Copy struct {
 	ID    Token
 	IDKey string // the name of the member ID
 	Name  Token
+}
+
+// An Alias is another id that a call or a result writes of itself, beside the one
+// that counts. It is tried where that one finds no partner, and renamed along. The
+// aliases of calls are Copies too.
+type Alias struct {
+	Call, Result int32 // which it is of; the other is -1
+	ID           Token
 }
 
 // Counts reports whether the result is written as those are that a client sends.
