@@ -147,12 +147,15 @@ func (d *draft) structural(at transcript.Span) bool {
 	return false
 }
 
-// saysID reports whether the id of a call or a result stands at a span, or the name
+// saysID reports whether an id of a call or a result stands at a span, or the name
 // that a result says again.
 func (d *draft) saysID(at transcript.Span) bool {
 	m := d.messageAt(at.Start)
 	if m < 0 {
 		return false
+	}
+	if slices.ContainsFunc(d.Conv.Aliases, func(a transcript.Alias) bool { return a.ID.Span == at }) {
+		return true
 	}
 	msg := &d.Conv.Messages[m]
 	for b := msg.BlockLo; b < msg.BlockHi; b++ {

@@ -315,6 +315,7 @@ func (c *chain) insert() {
 			at = max(at, anchor)
 		}
 		on, parent := c.nodes[anchor].id, c.text(&c.nodes[anchor], c.nodes[anchor].idSlot)
+		c.d.reads = append(c.d.reads, c.nodes[anchor].in(c.nodes[anchor].idSlot))
 		if tail, more := tails[anchor]; more {
 			parent = tail
 		}
@@ -410,6 +411,7 @@ func (c *chain) lost(at int32) string {
 				return ""
 			}
 		}
+		c.d.reads = append(c.d.reads, n.in(n.parentSlot))
 		return c.text(n, n.parentSlot)
 	}
 	return ""
@@ -513,6 +515,7 @@ func (c *chain) toTheOneBefore(parent transcript.Span) {
 	for k := i - 1; k >= 0; k-- {
 		if n := &c.nodes[k]; n.scope == c.nodes[i].scope && n.id >= 0 && len(c.twins[n.id]) == 0 {
 			c.set(parent, c.text(n, n.idSlot))
+			c.d.reads = append(c.d.reads, n.in(n.idSlot))
 			return
 		}
 	}

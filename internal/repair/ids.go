@@ -165,7 +165,7 @@ func (d *draft) renamePairs(calls []int32) bool {
 		did = true
 		d.setCallID(c, transcript.Quote(own))
 		for _, r := range d.answers[c] {
-			d.setPlain(d.Conv.Results[r].ID.Span, transcript.Quote(own))
+			d.setResultID(r, transcript.Quote(own))
 		}
 	}
 	return did
@@ -194,13 +194,13 @@ func (d *draft) renameAll(do *operation.RenameID) bool {
 		d.setCallID(i, raw)
 		if r := d.Pairing.Calls[i].Result; r >= 0 && d.Conv.Results[r].ID.Raw != old.Raw {
 			if key := pairing.Key(d.Conv.Results[r].ID); key != id && key != "" {
-				d.setPlain(d.Conv.Results[r].ID.Span, raw)
+				d.setResultID(r, raw)
 			}
 		}
 	}
 	for _, i := range all.results {
 		if r := &d.Conv.Results[i]; r.Server == server {
-			d.setPlain(r.ID.Span, raw)
+			d.setResultID(i, raw)
 		}
 	}
 	if d.Log != nil {
@@ -282,7 +282,7 @@ func (d *draft) mint(do *operation.MintIDs) bool {
 		}
 		for _, r := range results {
 			if res := &d.Conv.Results[r]; res.ID.Raw != raw && d.Conv.Combined(r) < 0 {
-				d.setToken(res.ID, d.keys(res.Message).ResultID, raw)
+				d.setResultID(r, raw)
 			}
 		}
 	}
@@ -291,13 +291,24 @@ func (d *draft) mint(do *operation.MintIDs) bool {
 
 // relink makes a result answer a call, which has an id.
 func (d *draft) relink(r, c int32) bool {
-	call, res := &d.Conv.Calls[c], &d.Conv.Results[r]
+	call := &d.Conv.Calls[c]
 	if pairing.Key(call.ID) == "" {
 		return false // it gets one first
 	}
 	d.reading(call.Block)
-	d.setToken(res.ID, d.keys(res.Message).ResultID, call.ID.Raw)
+	d.setResultID(r, call.ID.Raw)
 	return true
+}
+
+// setResultID gives a result, and every other spelling of its id, an id.
+func (d *draft) setResultID(r int32, raw string) {
+	res := &d.Conv.Results[r]
+	d.setToken(res.ID, d.keys(res.Message).ResultID, raw)
+	for i := range d.Conv.Aliases {
+		if a := &d.Conv.Aliases[i]; a.Result == r {
+			d.setToken(a.ID, "", raw)
+		}
+	}
 }
 
 // setCallID gives a call, and every copy of it, an id.

@@ -273,6 +273,7 @@ func (d *draft) fix(did bool) (edit.Fix, bool, error) {
 	var f edit.Fix
 	if did && !d.failed {
 		f.Edits, did = d.edits()
+		f.Reads = distinct(d.reads)
 	}
 	if d.src.err != nil || !did || d.failed {
 		return edit.Fix{}, false, d.src.err
@@ -280,7 +281,6 @@ func (d *draft) fix(did bool) (edit.Fix, bool, error) {
 	if len(f.Edits) == 0 { // what becomes of a log was not to be found out, or there is nothing to do
 		return f, d.changes != nil && d.Log.Trial, nil
 	}
-	f.Reads = distinct(d.reads)
 	f.Within = d.within(f.Edits)
 	d.account(&f)
 	return f, d.src.err == nil, d.src.err
@@ -305,7 +305,11 @@ func (d *draft) edits() ([]edit.Edit, bool) {
 		out = append(out, s.Edit)
 	}
 	if d.changes != nil {
-		out = append(out, d.changes.compile()...)
+		for _, e := range d.changes.compile() {
+			if was, twice := written[e.Span]; !twice || e.Span.Len() == 0 || was != string(e.Text) {
+				out = append(out, e)
+			}
+		}
 	}
 	if len(d.tail) > 0 {
 		end := d.Source.Size()
