@@ -263,6 +263,10 @@ func (s *settler) run(ctx context.Context, src *transcript.Source) (*Fixed, erro
 		}
 		if first == nil {
 			first, out.Before = r, rep
+			if opts.Dialect == nil && !r.mixed {
+				// What was decided holds, though what told it may be repaired.
+				opts.Dialect = opts.Dialects.ByName(r.spoken)
+			}
 		}
 		last, out.After = r, rep
 		if rep.File.CheckOnly != "" && slices.ContainsFunc(rep.Findings, s.stops) {
@@ -313,6 +317,8 @@ type round struct {
 	repairs     []Repair
 	counts      map[counted]int
 	facts       facts
+	spoken      string            // the dialect of the conversations
+	mixed       bool              // they are written in more than one
 	waived      map[edit.Sum]bool // facts that unsafe repairs change
 }
 
@@ -367,6 +373,7 @@ func (r *round) wishes(found []Finding) []wish {
 // conversation ask for. Those on the results of one turn are one fix, if they can be.
 func (r *round) conversation(c *checker, plan *repair.Plan, found []Finding) error {
 	r.facts.add(plan)
+	r.hears(plan.Conv)
 	wishes := r.wishes(found)
 	if plan.Conv.Enveloped && plan.Log == nil {
 		return nil
@@ -391,6 +398,13 @@ func (r *round) conversation(c *checker, plan *repair.Plan, found []Finding) err
 		turns[t] = nil
 	}
 	return nil
+}
+
+// hears notes in which dialect a conversation is written.
+func (r *round) hears(c *transcript.Conversation) {
+	r.mixed = r.mixed || r.spoken != "" && r.spoken != c.Dialect ||
+		slices.ContainsFunc(c.Messages, func(m transcript.Message) bool { return m.Has(transcript.MessageForeign) })
+	r.spoken = c.Dialect
 }
 
 // lay takes the fix that all operations on one turn come to, else that of each.
