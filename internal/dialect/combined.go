@@ -337,7 +337,7 @@ func (rs *Records) state(rec transcript.Value) *StateName {
 
 // Reader implements Driver.
 func (d *Combined) Reader(b *transcript.Builder) Reader {
-	return &combinedReader{Combined: d, b: b, answered: map[string]bool{}}
+	return &combinedReader{Combined: d, b: b, answered: map[string]int32{}}
 }
 
 type combinedReader struct {
@@ -345,9 +345,9 @@ type combinedReader struct {
 	b    *transcript.Builder
 	seen []string // ids of the message's calls, as written
 	made []int32  // by place in seen, the calls
-	// answered are the ids, as written, of calls whose record has a result;
+	// answered are the calls whose record has a result, by their ids as written;
 	// what else has one for them is a copy.
-	answered map[string]bool
+	answered map[string]int32
 }
 
 func (r *combinedReader) Read(v transcript.Value) {
@@ -546,7 +546,7 @@ func (r *combinedReader) call(v, e, rec, tag transcript.Value, rs *Records, role
 		if payload.Exists() {
 			res.Payload = payload.Span()
 		}
-		r.answered[call.ID.Raw] = true
+		r.answered[call.ID.Raw] = int32(len(b.Conv.Calls))
 	}
 	b.Combined(e, call, res)
 }
@@ -594,10 +594,15 @@ func (r *combinedReader) result(e transcript.Value, called bool) {
 		return
 	}
 	id := member(r.Results.ID, v)
-	switch none := pairsNothing(id); {
-	case none && (r.Results.Unnamed && !called || len(r.answered) > 0), r.answered[string(id.Raw())]:
-		// It answers nothing, or repeats what the record of its call says.
+	switch call, repeats := r.answered[string(id.Raw())]; {
+	case pairsNothing(id) && (r.Results.Unnamed && !called || len(r.answered) > 0): // it answers nothing
 		r.b.Block(transcript.BlockOther, e, 0)
+		return
+	case repeats: // what the record of its call says
+		r.b.Block(transcript.BlockOther, e, 0)
+		r.b.Conv.Copies = append(r.b.Conv.Copies, transcript.Copy{
+			Call: call, Block: e.Span(), ID: transcript.TokenOf(id, e.Span()), IDKey: r.Results.ID.Key(), Name: transcript.Token{Span: e.Span()},
+		})
 		return
 	}
 	res := transcript.Result{

@@ -47,6 +47,7 @@ type insertion struct {
 	content string // of the result
 	id      string // of the call, as written
 	turn    int32
+	again   bool // another turn uses the id before this one is over
 }
 
 // log returns what the draft does to its log.
@@ -91,7 +92,11 @@ func (l *layout) layRecords() bool {
 				return false
 			}
 		}
-		ins.behind = l.standing(l.lastBeforeReuse(e.call))
+		last := l.ends[l.turn]
+		if ins.again = l.usedAgain(e.call, l.standing(last)); ins.again {
+			last = call.Message
+		}
+		ins.behind = l.standing(last)
 		if last := l.lastAnswered(e.call); l.Log.Format.Chain && !l.usedAgain(e.call, last) {
 			ins.behind = max(ins.behind, last)
 		}
@@ -124,16 +129,6 @@ func (p *Plan) usedAgain(c int32, off int64) bool {
 		}
 	}
 	return false
-}
-
-// lastBeforeReuse returns the message that a call's result goes behind: the last
-// one of its turn or, where the lines of another turn that uses the id stand
-// between, its own.
-func (p *Plan) lastBeforeReuse(c int32) int32 {
-	if last := p.ends[p.turn(c)]; !p.usedAgain(c, p.standing(last)) {
-		return last
-	}
-	return p.Conv.Calls[c].Message
 }
 
 // compile returns the edits for all that was asked for.
@@ -310,7 +305,7 @@ func (c *chain) insert() {
 				at++
 			}
 			anchor = at
-		} else if caller.id >= 0 {
+		} else if anchor = call; caller.id >= 0 && !ins.again {
 			anchor = c.anchor(call, ins.turn)
 			at = max(at, anchor)
 		}
