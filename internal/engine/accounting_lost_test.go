@@ -96,9 +96,14 @@ func marksIn(records []*tree) (out []mark) {
 				note(t.keys[i], m)
 				key = plainKey(t.keys[i])
 				in.ofCall = in.ofCall || ofTool(key)
-				in.args = in.args || key == "arguments" || key == "args" || key == "input"
-			} else if k.kind == '{' && in.element == nil {
-				in.element = k
+				in.args = in.args || m.ofCall && (key == "arguments" || key == "args" || key == "input")
+			} else if k.kind == '{' {
+				if in.element == nil {
+					in.element = k
+				}
+				if ofTool(key) { // a list of calls
+					in.thing = k
+				}
 			}
 			walk(k, key, in)
 		}
@@ -235,6 +240,9 @@ func answerTo(way []*tree, t *tree) (id string, ok bool) {
 			}
 		}
 		what = strings.ToLower(what)
+		if strings.HasSuffix(what, "_tool_result") {
+			return "", false // of a server's tool
+		}
 		if strings.Contains(what, "result") || strings.Contains(what, "output") || strings.Contains(what, "response") || what == "tool" {
 			return v.raw, true
 		}
@@ -358,7 +366,7 @@ func misaccounted(text []byte, opts FixOptions) (bad []misdeed, out []byte, f *F
 	spoke, speak := speakers(before), speakers(after)
 	for _, m := range slices.Sorted(maps.Keys(speak)) {
 		for who := range speak[m] {
-			if spoke[m] != nil && !spoke[m][who] {
+			if spoke[m] != nil && !spoke[m][who] && !spoke[m][""] {
 				fault("speaker", "%s was said by %v, and is by %v", m, slices.Sorted(maps.Keys(spoke[m])), slices.Sorted(maps.Keys(speak[m])))
 				break
 			}

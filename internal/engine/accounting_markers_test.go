@@ -76,6 +76,9 @@ func histories(usual int) int {
 	if longRun() {
 		return 2_000
 	}
+	if testing.Short() || raceEnabled() {
+		return usual/2 + 1
+	}
 	return usual
 }
 
