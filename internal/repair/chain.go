@@ -46,8 +46,7 @@ type insertion struct {
 	message []byte // with the result
 	content string // of the result
 	id      string // of the call, as written
-	turn    int32
-	again   bool // another turn uses the id before this one is over
+	of      int32  // the call
 }
 
 // log returns what the draft does to its log.
@@ -84,7 +83,7 @@ func (l *layout) layRecords() bool {
 	for _, e := range l.news() {
 		call := &l.Conv.Calls[e.call]
 		ins := insertion{
-			call: l.standing(call.Message), message: e.text, id: call.ID.Raw, turn: l.turn,
+			call: l.standing(call.Message), message: e.text, id: call.ID.Raw, of: e.call,
 			content: string(transcript.NewValue(e.text, 0).Get(l.keys(call.Message).Content).Raw()),
 		}
 		if fields := l.driver.WriteMessage("["+string(e.text)+"]", l.value(call.Message)); fields != nil {
@@ -93,7 +92,7 @@ func (l *layout) layRecords() bool {
 			}
 		}
 		last := l.ends[l.turn]
-		if ins.again = l.usedAgain(e.call, l.standing(last)); ins.again {
+		if l.usedAgain(e.call, l.standing(last)) {
 			last = call.Message
 		}
 		ins.behind = l.standing(last)
@@ -294,7 +293,7 @@ func (c *chain) insert() {
 	tails := map[int32]string{}   // by node: the id of the last new record behind it
 	for i := range c.inserted {
 		ins := &c.inserted[i]
-		at, call := c.at(ins.behind), c.at(ins.call)
+		at, call, turn := c.at(ins.behind), c.at(ins.call), c.d.turn(ins.of)
 		caller := &c.nodes[call]
 		called := c.text(caller, caller.idSlot)
 		anchor := at
@@ -305,9 +304,10 @@ func (c *chain) insert() {
 				at++
 			}
 			anchor = at
-		} else if anchor = call; caller.id >= 0 && !ins.again {
-			anchor = c.anchor(call, ins.turn)
-			at = max(at, anchor)
+		} else if anchor = call; caller.id >= 0 {
+			if on := c.anchor(call, turn); !c.d.usedAgain(ins.of, c.nodes[on].start) {
+				anchor, at = on, max(at, on)
+			}
 		}
 		on, parent := c.nodes[anchor].id, c.text(&c.nodes[anchor], c.nodes[anchor].idSlot)
 		c.d.reads = append(c.d.reads, c.nodes[anchor].in(c.nodes[anchor].idSlot))
@@ -327,7 +327,7 @@ func (c *chain) insert() {
 		}
 		tails[anchor] = id
 		for k := range c.hanging(on) {
-			if c.Format.Chain || !c.ofTurn(k, ins.turn) {
+			if c.Format.Chain || !c.ofTurn(k, turn) {
 				parents[k] = id
 			}
 		}

@@ -49,7 +49,8 @@ func TestLogRenumber(t *testing.T) {
 func changed(t *testing.T, text string, format *dialect.Log, do func(*chain)) string {
 	t.Helper()
 	src := transcript.FromBytes("s", []byte(text))
-	p := &Plan{Source: src, Conv: &transcript.Conversation{}, Log: NewLog(src, format, transcript.Span{}), src: &window{src: src}}
+	conv := &transcript.Conversation{Messages: make([]transcript.Message, 1), Calls: make([]transcript.Call, 1)}
+	p := &Plan{Source: src, Conv: conv, Log: NewLog(src, format, transcript.Span{}), driver: dialect.Pi.Driver.(dialect.Writer), src: &window{src: src}}
 	d := p.draft()
 	do(d.log())
 	f, ok, err := d.fix(true)
