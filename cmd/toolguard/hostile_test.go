@@ -51,9 +51,33 @@ var taken = map[string]string{
 	"gemini": `{"contents":[{"role":"user","parts":[{"text":"$"}]},
  {"role":"model","parts":[{"functionCall":{"id":"$","name":"$","args":{"$":"$"}}},{"functionCall":{"name":"$","args":["$"]}}]},
  {"role":"user","parts":[{"functionResponse":{"id":"$2","name":"$","response":{"$":"$"}}}]},{"role":"$","parts":[{"text":"$"}]}]}`,
-	"no transcript":            `{"$":"$","$2":["$"]}`,
-	"no JSON":                  `{"messages":[{"role":"assistant","tool_calls":[$`,
-	"config":                   "# $\n",
+	"no transcript": `{"$":"$","$2":["$"]}`,
+	"no JSON":       `{"messages":[{"role":"assistant","tool_calls":[$`,
+	"config": `placeholder = "$"
+exclude = ["x$"]
+[[per-file]]
+paths = ["x"]
+ids = ["$"]
+[[dialect]]
+name = "own"
+title = "$"
+summary = "$"
+where = "$"
+check-only = "$"
+driver = "side-list"
+marks = ["$", "says"]
+[dialect.side-list]
+role = "$"
+user = "user"
+assistant = "assistant"
+tool = "tool"
+content = "says"
+calls = "$s"
+id = "id"
+name = "tool"
+args = "input"
+result-id = "answers"
+`,
 	"config with wrong keys":   "# $\n\"$\" = 1\n[rules]\n\"$\" = \"$\"\n",
 	"config with wrong values": "fail-on = \"$\"\nexclude = [\"$\"]\n[[dialect]]\nname = \"$\"\ndriver = \"$\"\n",
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/toolguard/toolguard/internal/hostile"
 )
 
 // A terminal is a pseudo-terminal, and what was drawn on it.
@@ -194,4 +196,49 @@ func TestNoProgress(t *testing.T) {
 			t.Errorf("got %q", got)
 		}
 	})
+}
+
+// TestNothingIsObeyedOnTerminal: a terminal gets a preview, and a diff only where
+// that is asked for; neither moves its cursor. Into a pipe the diff goes as it is.
+func TestNothingIsObeyedOnTerminal(t *testing.T) {
+	t.Parallel()
+	const text = "\u009b31m\u202e##vso[x] ##[y]\u2028::error::\u007f"
+	dir := t.TempDir()
+	name := "a\x1b[31m\n::b.jsonl"
+	fixture(t, dir, name, []byte(strings.Replace(cut, "well?", text, 1)))
+	const preview, diff = "insert a placeholder result into message 3 (additive)", "@@ -1,3 +1,3 @@"
+	for _, tt := range []struct {
+		args   []string
+		colors bool
+		want   string
+	}{
+		{[]string{"fix", name}, true, preview},
+		{[]string{"fix", "--color=never", name}, false, preview},
+		{[]string{"fix", "--no-excerpt", name}, true, preview},
+		{[]string{"fix", "--diff", name}, false, diff},
+		{[]string{"check", name}, true, "has no result"},
+		{[]string{"detect", "-v", name}, false, "anthropic"},
+	} {
+		x := openTerminal(t)
+		cmd := exec.Command("toolguard", tt.args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "TERM=xterm", "NO_COLOR=", "CI=", "GORACE=atexit_sleep_ms=0")
+		cmd.Stdout, cmd.Stderr = x.program, x.program
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		x.wait(t, cmd)
+		drawn := strings.ReplaceAll(x.drawn.String(), "\r\n", "\n")
+		if err := hostile.Obeyed(drawn, hostile.Allowed{Colors: tt.colors}); err != nil {
+			t.Errorf("%q: %v", tt.args, err)
+		}
+		if !strings.Contains(drawn, tt.want) {
+			t.Errorf("%q: there is no %q: %q", tt.args, tt.want, drawn)
+		}
+	}
+	cmd := exec.Command("toolguard", "fix", "--diff", name)
+	cmd.Dir = dir
+	if out, err := cmd.Output(); cmd.ProcessState == nil || !strings.Contains(string(out), "-{\"role\":\"user\",\"content\":\""+text+"\"}\n") {
+		t.Errorf("into a pipe: %v, %q", err, out)
+	}
 }

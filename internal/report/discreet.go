@@ -100,7 +100,7 @@ func redacted(f *engine.Finding) engine.Excerpt {
 	pointer := outside(f)
 	key := pointer[strings.LastIndexByte(pointer, '/')+1:]
 	whole := int64(len(mark)) == f.Span.Len() && len(mark) >= 2 && mark[0] == '"' && mark[len(mark)-1] == '"'
-	if !whole || pointer != f.Pointer || !slices.Contains(structural, key) {
+	if !whole || !slices.Contains(structural, key) {
 		return engine.Excerpt{}
 	}
 	return engine.Excerpt{
