@@ -117,7 +117,8 @@ type visitor interface {
 	// picked out, and may take its repair from it.
 	emits(f *rules.Finding)
 	// conversation is told of a conversation and what was found in it.
-	conversation(c *checker, plan *repair.Plan, found []Finding) error
+	// fixes are what the repair of each finding comes to alone.
+	conversation(c *checker, plan *repair.Plan, found []Finding, fixes map[*operation.Operation]edit.Fix) error
 	// file is told of what was found about the file, at the end.
 	file(c *checker, found []Finding) error
 	// settles reports whether findings are to be told with all that there is to say
@@ -258,11 +259,12 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	if conv.Enveloped {
 		plan.Log = c.log(d, conv)
 	}
+	var fixes map[*operation.Operation]edit.Fix
 	if c.err == nil && conv.Unfolded == nil {
-		c.err = c.offer(plan, found)
+		fixes, c.err = c.offer(plan, found)
 	}
 	if c.err == nil && c.visit != nil {
-		c.err = c.visit.conversation(c, plan, found)
+		c.err = c.visit.conversation(c, plan, found, fixes)
 	}
 }
 
@@ -357,13 +359,13 @@ func (c *checker) around(conv *transcript.Conversation) transcript.Value {
 	return transcript.NewValue(append(text, c.text(transcript.Span{Start: at, End: conv.Holder.End})...), 0)
 }
 
-// offer compiles the repair of each finding alone: one that cannot be carried
+// offer compiles the repair of each finding alone, and returns them: one that cannot be carried
 // out as things stand is not offered, and one that takes out or puts in more than
 // its rule says costs more. Of very many in large messages the last ones are
 // offered untried.
-func (c *checker) offer(plan *repair.Plan, found []Finding) error {
+func (c *checker) offer(plan *repair.Plan, found []Finding) (map[*operation.Operation]edit.Fix, error) {
 	tried := map[*operation.Operation]bool{}
-	able := map[*operation.Operation][]edit.Edit{}
+	able := map[*operation.Operation]edit.Fix{}
 	for i := range found {
 		f := &found[i]
 		op := f.Fix
@@ -373,26 +375,26 @@ func (c *checker) offer(plan *repair.Plan, found []Finding) error {
 		if !tried[op] {
 			tried[op] = true
 			if c.tried += plan.Extent(op); c.tried > mostTried {
-				able[op] = nil
+				able[op] = edit.Fix{}
 				continue
 			}
 			fix, ok, err := c.alone(plan, op)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if ok {
-				able[op] = fix.Edits
+				able[op] = fix
 				c.cost(plan.Conv, f, &fix)
 			}
 		}
-		edits, ok := able[op]
+		fix, ok := able[op]
 		if !ok {
 			f.Fix = nil
 		} else if c.tells() {
-			f.Edits = edits
+			f.Edits = fix.Edits
 		}
 	}
-	return nil
+	return able, nil
 }
 
 // tells reports whether the edits of each repair are told.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"sort"
 
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/pairing"
@@ -63,20 +64,29 @@ func (p *facts) sum(f fact) (out edit.Sum, err error) {
 	return out, err
 }
 
-// waive notes the facts about what a fix changes: it may change them.
-func (p *facts) waive(conversation int, fix *edit.Fix, waived map[edit.Sum]bool) {
-	touched := func(s transcript.Span) bool {
-		hit := func(o transcript.Span) bool { return o.Start < s.End && s.Start < o.End }
-		return !s.IsZero() && (slices.ContainsFunc(fix.Edits, func(e edit.Edit) bool { return hit(e.Span) }) ||
-			slices.ContainsFunc(fix.Reads, hit) || slices.ContainsFunc(fix.Gone, hit))
+// waive notes the facts about what unsafe fixes touch: they may change them.
+func (p *facts) waive(touched []transcript.Span, waived map[edit.Sum]bool) error {
+	slices.SortFunc(touched, bySpan)
+	last := make([]int64, len(touched)) // where the spans up to each end
+	end := int64(0)
+	for i, s := range touched {
+		end = max(end, s.End)
+		last[i] = end
+	}
+	hit := func(s transcript.Span) bool {
+		i := sort.Search(len(touched), func(i int) bool { return touched[i].Start >= s.End })
+		return i > 0 && !s.IsZero() && last[i-1] > s.Start
 	}
 	for _, f := range p.list {
-		if int(f.conversation) == conversation && (touched(f.block) || touched(f.call)) {
-			if sum, err := p.sum(f); err == nil { // what cannot be read is not waived
-				waived[sum] = true
+		if hit(f.block) || hit(f.call) {
+			sum, err := p.sum(f)
+			if err != nil {
+				return err
 			}
+			waived[sum] = true
 		}
 	}
+	return nil
 }
 
 // lost returns the facts that do not hold any more, and that no unsafe repair was to

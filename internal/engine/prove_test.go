@@ -68,7 +68,10 @@ func TestProve(t *testing.T) {
 			was, f.Before = look(before)
 			is, f.After = look(f.Pieces.Source())
 			if c.waived {
-				was.facts.waive(0, &edit.Fix{Gone: []transcript.Span{was.facts.list[0].block}}, waived)
+				err = was.facts.waive([]transcript.Span{was.facts.list[0].block}, waived)
+				if err != nil {
+					t.Fatal(err)
+				}
 			}
 			err = prove(&f, was, is)
 			if c.want == "" {

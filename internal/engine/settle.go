@@ -281,6 +281,9 @@ func (s *settler) run(ctx context.Context, src *transcript.Source) (*Fixed, erro
 			}
 			return nil, err
 		}
+		if err := r.facts.waive(r.touched, r.waived); err != nil {
+			return nil, err
+		}
 		for i := range r.repairs {
 			first.trace(out.Pieces, now, r.repairs[i].Dropped)
 		}
@@ -319,6 +322,7 @@ type round struct {
 	facts       facts
 	spoken      string            // the dialect of the conversations
 	mixed       bool              // they are written in more than one
+	touched     []transcript.Span // by unsafe fixes
 	waived      map[edit.Sum]bool // facts that unsafe repairs change
 }
 
@@ -371,7 +375,7 @@ func (r *round) wishes(found []Finding) []wish {
 
 // conversation implements visitor: it takes the fixes that the findings of a
 // conversation ask for. Those on the results of one turn are one fix, if they can be.
-func (r *round) conversation(c *checker, plan *repair.Plan, found []Finding) error {
+func (r *round) conversation(c *checker, plan *repair.Plan, found []Finding, fixes map[*operation.Operation]edit.Fix) error {
 	r.facts.add(plan)
 	r.hears(plan.Conv)
 	wishes := r.wishes(found)
@@ -387,12 +391,12 @@ func (r *round) conversation(c *checker, plan *repair.Plan, found []Finding) err
 	for _, w := range wishes {
 		t := plan.LaidOut(w.Operation)
 		if t < 0 {
-			if err := r.try(c, plan, w); err != nil {
+			if err := r.try(c, plan, w, fixes[w.Operation]); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := r.lay(c, plan, t, turns[t]); err != nil {
+		if err := r.lay(c, plan, t, turns[t], fixes); err != nil {
 			return err
 		}
 		turns[t] = nil
@@ -408,7 +412,7 @@ func (r *round) hears(c *transcript.Conversation) {
 }
 
 // lay takes the fix that all operations on one turn come to, else that of each.
-func (r *round) lay(c *checker, plan *repair.Plan, turn int32, wishes []wish) error {
+func (r *round) lay(c *checker, plan *repair.Plan, turn int32, wishes []wish, fixes map[*operation.Operation]edit.Fix) error {
 	if len(wishes) > 1 {
 		ops := make([]*operation.Operation, len(wishes))
 		for i, w := range wishes {
@@ -434,7 +438,7 @@ func (r *round) lay(c *checker, plan *repair.Plan, turn int32, wishes []wish) er
 		}
 	}
 	for _, w := range wishes {
-		if err := r.try(c, plan, w); err != nil {
+		if err := r.try(c, plan, w, fixes[w.Operation]); err != nil {
 			return err
 		}
 	}
@@ -442,12 +446,16 @@ func (r *round) lay(c *checker, plan *repair.Plan, turn int32, wishes []wish) er
 }
 
 // try takes the fix that an operation comes to.
-func (r *round) try(c *checker, plan *repair.Plan, w wish) error {
-	fix, ok, err := plan.Compile(w.Operation)
-	if err != nil || !ok {
-		return err
+func (r *round) try(c *checker, plan *repair.Plan, w wish, fix edit.Fix) error {
+	if len(fix.Edits) == 0 { // it was not compiled yet
+		var ok bool
+		var err error
+		if fix, ok, err = plan.Compile(w.Operation); err != nil || !ok {
+			return err
+		}
 	}
-	if ok, err = r.able(c, &fix); err != nil || !ok || !r.set.Try(fix) {
+	ok, err := r.able(c, &fix)
+	if err != nil || !ok || !r.set.Try(fix) {
 		return err
 	}
 	r.done(plan, w, &fix)
@@ -479,7 +487,10 @@ func (r *round) done(plan *repair.Plan, w wish, fix *edit.Fix) {
 		}
 		conversation, n = plan.Conv.Index, max(1, len(results))
 		if class := max(w.Class, repair.ClassOf(fix)); class == operation.Unsafe {
-			r.facts.waive(plan.Conv.Index, fix, r.waived)
+			for _, e := range fix.Edits {
+				r.touched = append(r.touched, e.Span)
+			}
+			r.touched = append(append(r.touched, fix.Reads...), fix.Gone...)
 		}
 	}
 	r.did[deed{conversation, w.rule}] = true

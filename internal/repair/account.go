@@ -135,16 +135,11 @@ func (d *draft) structural(at transcript.Span) bool {
 	if m < 0 {
 		return d.Log != nil && has(d.at(d.Log.recordAt(at.Start)))
 	}
-	msg := &d.Conv.Messages[m]
 	if has(d.value(m)) || has(d.keys(m).Body) {
 		return true
 	}
-	for b := msg.BlockLo; b < msg.BlockHi; b++ {
-		if s := d.Conv.Blocks[b].Span; s.Contains(at) && has(d.at(s)) {
-			return true
-		}
-	}
-	return false
+	b := d.blockAt(m, at.Start)
+	return b >= 0 && has(d.at(d.Conv.Blocks[b].Span))
 }
 
 // saysID reports whether an id of a call or a result stands at a span, or the name
@@ -157,18 +152,16 @@ func (d *draft) saysID(at transcript.Span) bool {
 	if slices.ContainsFunc(d.Conv.Aliases, func(a transcript.Alias) bool { return a.ID.Span == at }) {
 		return true
 	}
-	msg := &d.Conv.Messages[m]
-	for b := msg.BlockLo; b < msg.BlockHi; b++ {
-		switch blk := &d.Conv.Blocks[b]; blk.Kind {
-		case transcript.BlockCall:
-			if d.Conv.Calls[blk.Ref].ID.Span == at {
-				return true
-			}
-		case transcript.BlockResult:
-			if r := &d.Conv.Results[blk.Ref]; r.ID.Span == at || r.Name.Span == at && d.Pairing.Results[blk.Ref].Call >= 0 {
-				return true
-			}
-		}
+	b := d.blockAt(m, at.Start)
+	if b < 0 {
+		return false
+	}
+	switch blk := &d.Conv.Blocks[b]; blk.Kind {
+	case transcript.BlockCall:
+		return d.Conv.Calls[blk.Ref].ID.Span == at
+	case transcript.BlockResult:
+		r := &d.Conv.Results[blk.Ref]
+		return r.ID.Span == at || r.Name.Span == at && d.Pairing.Results[blk.Ref].Call >= 0
 	}
 	return false
 }

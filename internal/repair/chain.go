@@ -348,10 +348,9 @@ func (c *chain) insert() {
 // the end of the log to its root; else the last of them.
 func (c *chain) anchor(call, turn int32) int32 {
 	last, on := call, int32(-1)
-	conv := c.d.Conv
-	for m := range conv.Messages {
-		i := c.at(c.d.standing(int32(m)))
-		if int(i) >= len(c.nodes) || c.nodes[i].id < 0 || c.nodes[i].scope != c.nodes[call].scope || !c.ofTurn(i, turn) {
+	for _, m := range c.d.messagesOf(turn) {
+		i := c.at(c.d.standing(m))
+		if int(i) >= len(c.nodes) || c.nodes[i].id < 0 || c.nodes[i].scope != c.nodes[call].scope {
 			continue
 		}
 		last = max(last, i)
@@ -365,6 +364,27 @@ func (c *chain) anchor(call, turn int32) int32 {
 		return on
 	}
 	return last
+}
+
+// messagesOf returns the messages of a turn, and those with results of it.
+func (p *Plan) messagesOf(turn int32) []int32 {
+	if p.byTurn == nil {
+		p.byTurn = make([][]int32, p.Conv.Turns)
+		add := func(turn, m int32) {
+			if of := p.byTurn[turn]; len(of) == 0 || of[len(of)-1] != m {
+				p.byTurn[turn] = append(of, m)
+			}
+		}
+		for m := range p.Conv.Messages {
+			add(p.Conv.Messages[m].Turn, int32(m))
+		}
+		for r, x := range p.Pairing.Results {
+			if x.Call >= 0 {
+				add(p.turn(x.Call), p.Conv.Results[r].Message)
+			}
+		}
+	}
+	return p.byTurn[turn]
 }
 
 // ofTurn reports whether a record is part of a turn, or carries results of it.

@@ -33,9 +33,11 @@ type Plan struct {
 	driver  dialect.Writer // nil where nothing is written
 	src     *window
 	ends    []int32           // by turn: its last message
+	places  []int32           // the messages in the order of their places; nil where that is theirs
 	named   int32             // a result that repeats the tool's name, -1 for none
 	answers map[int32][]int32 // results by the call that they answer
 	names   *names            // ids that are made up; nil before they are asked for
+	byTurn  [][]int32         // messages, as messagesOf says; nil before they are asked for
 	values  map[int32]transcript.Value
 	read    int64 // bytes of them
 }
@@ -54,6 +56,13 @@ func (p *Plan) prepare() bool {
 		if x.Call >= 0 {
 			p.answers[x.Call] = append(p.answers[x.Call], int32(r))
 		}
+	}
+	byPlace := func(a, b transcript.Message) int { return cmp.Compare(a.Span().Start, b.Span().Start) }
+	if !slices.IsSortedFunc(c.Messages, byPlace) {
+		for m := range c.Messages {
+			p.places = append(p.places, int32(m))
+		}
+		slices.SortFunc(p.places, func(a, b int32) int { return byPlace(c.Messages[a], c.Messages[b]) })
 	}
 	p.ends = make([]int32, c.Turns)
 	for m := range c.Messages {
@@ -347,36 +356,66 @@ func (d *draft) inGone(s transcript.Span) bool {
 
 // messageAt returns the message in which an offset lies, -1 for none.
 func (p *Plan) messageAt(off int64) int32 {
-	// In order of their places, as they nearly always are.
-	all := p.Conv.Messages
-	i := sort.Search(len(all), func(i int) bool { return all[i].Span().Start > off }) - 1
-	if i >= 0 && off < all[i].Span().End {
-		return int32(i)
-	}
-	return int32(slices.IndexFunc(all, func(m transcript.Message) bool { return m.Span().Start <= off && off < m.Span().End }))
-}
-
-// messageIn returns the message that begins in a span, -1 for none.
-func (p *Plan) messageIn(s transcript.Span) int32 {
-	all := p.Conv.Messages
-	i := sort.Search(len(all), func(i int) bool { return all[i].Span().Start >= s.Start })
-	if i < len(all) && all[i].Span().Start < s.End {
-		return int32(i)
+	i := sort.Search(len(p.Conv.Messages), func(i int) bool { return p.message(i).Span().Start > off }) - 1
+	if i >= 0 && off < p.message(i).Span().End {
+		return p.number(i)
 	}
 	return -1
 }
 
-// within returns the values that edits stand in or between: messages, or the
+// message returns one of the messages in the order of their places, and number its
+// index.
+func (p *Plan) message(i int) *transcript.Message { return &p.Conv.Messages[p.number(i)] }
+
+func (p *Plan) number(i int) int32 {
+	if p.places == nil {
+		return int32(i)
+	}
+	return p.places[i]
+}
+
+// blockAt returns the block of a message in which an offset lies, -1 for none.
+func (p *Plan) blockAt(m int32, off int64) int32 {
+	msg := &p.Conv.Messages[m]
+	blocks := p.Conv.Blocks[msg.BlockLo:msg.BlockHi]
+	i := sort.Search(len(blocks), func(i int) bool { return blocks[i].Span.Start > off }) - 1
+	if i >= 0 && off < blocks[i].Span.End {
+		return msg.BlockLo + int32(i)
+	}
+	return -1
+}
+
+// messageIn returns the message that begins in a span, -1 for none.
+func (p *Plan) messageIn(s transcript.Span) int32 {
+	i := sort.Search(len(p.Conv.Messages), func(i int) bool { return p.message(i).Span().Start >= s.Start })
+	if i < len(p.Conv.Messages) && p.message(i).Span().Start < s.End {
+		return p.number(i)
+	}
+	return -1
+}
+
+// mostProved is how long a message is at most that is read as a whole to prove an
+// edit in it that lies in no block: there may be very many such edits.
+const mostProved = 64 << 10
+
+// within returns the values that edits stand in or between: blocks, messages, or the
 // records of a log.
 func (d *draft) within(edits []edit.Edit) []transcript.Span {
 	var out []transcript.Span
+	add := func(off int64) {
+		m := d.messageAt(off)
+		if m < 0 {
+			return
+		}
+		if b := d.blockAt(m, off); b >= 0 {
+			out = append(out, d.Conv.Blocks[b].Span)
+		} else if s := d.Conv.Messages[m].Span(); s.Len() <= mostProved {
+			out = append(out, s)
+		}
+	}
 	for _, e := range edits {
-		if m := d.messageAt(e.Span.Start); m >= 0 {
-			out = append(out, d.Conv.Messages[m].Span())
-		}
-		if m := d.messageAt(e.Span.End - 1); m >= 0 {
-			out = append(out, d.Conv.Messages[m].Span())
-		}
+		add(e.Span.Start)
+		add(max(e.Span.Start, e.Span.End-1))
 	}
 	if d.changes != nil {
 		out = append(out, d.changes.within...)
