@@ -155,7 +155,7 @@ func TestRowErrors(t *testing.T) {
 		{head + "window = 'all'", `4:10: unknown window "all"; known are tool, user, next, log, own`},
 		{head + "dataset = 'yes'", "4:11: want true or false for dialect.dataset"},
 		{head + "titel = 'x'", `4:1: dialect: unknown key "titel"; did you mean "title"?`},
-		{head + "members = { argument = 'x' }", `4:13: unknown member "argument"; known are call-type, arguments, signature, result-name, content, last-text, cache-mark, reasoning, item-id`},
+		{head + "members = { argument = 'x' }", `4:13: unknown member "argument"; known are call-type, arguments, signature, result-name, content, last-text, cache-mark, reasoning, item-id, result-content, role, call-name`},
 		{"[[dialect]]\nname = 'a'\nmarks = 'x'", "3:9: want a list of strings for dialect.marks"},
 		{"[[dialect]]\nname = 'a'\nmarks = ['x', '/y']", `3:15: "/y" is no path: want the names of members, joined by dots`},
 		{"[[dialect]]\nname = 'a'\nmarks = ['a..b=c']", `3:10: "a..b" is no path: there is no name between two dots`},

@@ -488,6 +488,9 @@ func (s *conversationSink) record(index int32, v transcript.Value) {
 			s.r.file.CheckOnly = p.checkOnly
 		}
 		c.Use, c.ElsewhereState, c.Slice, c.Holder = p.use(lines), p.elsewhere, p.traced || p.checkOnly == spanCheckOnly, p.holder
+		if c.Use == transcript.UseBody {
+			c.Model = p.named
+		}
 		if lines {
 			c.Name = fmt.Sprintf("record %d", index)
 		}

@@ -25,6 +25,7 @@ type place struct {
 	holder   transcript.Span // the object that holds it
 	body     bool            // an object with a model and the options of a request holds it
 	model    bool            // an object with a model holds it
+	named    string          // that model
 	listed   bool            // it is one of a list of conversations
 	traced   bool            // it is an output, a choice or a span
 	answered bool            // it ends with what the model put out
@@ -177,11 +178,14 @@ func (f *finder) object(v transcript.Value, path []string, ctx place, depth int)
 		return
 	}
 	var members []member
-	model, request, elsewhere := false, false, false
+	model, named, request, elsewhere := false, "", false, false
 	for k, val := range v.Members() {
 		key := k.Str()
 		members = append(members, member{key, val})
-		model = model || (key == "model" || key == "modelId") && val.Kind() == transcript.String || key == "anthropic_version"
+		if (key == "model" || key == "modelId") && val.Kind() == transcript.String {
+			model, named = true, val.Str()
+		}
+		model = model || key == "anthropic_version"
 		request = request || slices.Contains(requestKeys, key)
 		elsewhere = elsewhere || (key == "previous_response_id" || key == "conversation") && stateID(val)
 	}
@@ -189,7 +193,7 @@ func (f *finder) object(v transcript.Value, path []string, ctx place, depth int)
 	if n := len(path); n > 0 && (path[n-1] == "body" || path[n-1] == "params") {
 		request = true
 	}
-	ctx.model, ctx.body = model, model && request
+	ctx.model, ctx.named, ctx.body = model, named, model && request
 	ctx.holder = v.Span()
 	ctx.elsewhere = ctx.elsewhere || elsewhere
 	ctx.hint = f.hintOf(v, ctx.hint)

@@ -25,6 +25,8 @@ type logSink struct {
 	chain
 	twice      map[int32]bool // the links whose ids further records have
 	unreadable bool
+	counted    bool  // records are numbered
+	ordinal    int64 // the number of the record before
 	rec        envelope
 	array      transcript.Span // the list whose elements the records are, zero for lines
 }
@@ -37,7 +39,7 @@ type envelope struct {
 
 	typ, subtype, payload, id, parent, side, agent, meta, summary, hidden, turnAlt field
 	success, preserved, keptFrom, keptIndex, history, turns                        field
-	beside                                                                         field
+	beside, ordinal                                                                field
 	numbered                                                                       []field
 }
 
@@ -74,6 +76,7 @@ func newEnvelope(l *dialect.Log) envelope {
 		{&e.history, l.History},
 		{&e.turns, l.Turns},
 		{&e.beside, dialect.Path(l.ResultCopy)},
+		{&e.ordinal, dialect.Path(l.Ordinal)},
 	} {
 		*at.field = e.field(at.path)
 	}
@@ -153,6 +156,7 @@ func (s *logSink) record(index int32, v transcript.Value) {
 		payload = e.get(e.payload)
 	}
 	s.numbered()
+	s.count(index, v)
 
 	ln := link{msg: -1, record: index, start: v.Span().Start, length: uint32(v.Span().Len())}
 	var own uint64 // the hash of its id, 0 for none
@@ -199,6 +203,25 @@ func (s *logSink) numbered() {
 			s.r.file.CheckOnly = fmt.Sprintf("its records are counted (%s), so that none can be put in or taken out", s.log.Numbered[i])
 		}
 	}
+}
+
+// count holds the number of a record against that of the one before it.
+func (s *logSink) count(index int32, record transcript.Value) {
+	v := s.rec.get(s.rec.ordinal)
+	if !v.Exists() || v.Kind() == transcript.Null {
+		return
+	}
+	n, err := strconv.ParseInt(string(v.Raw()), 10, 64)
+	want := s.ordinal + 1
+	if s.counted && (err != nil || n != want) {
+		s.r.file.Links = append(s.r.file.Links, transcript.LinkFault{
+			Ordinal: true, Want: want, Record: index, Span: v.Span(), Whole: record.Span(),
+		})
+	}
+	if s.counted = s.counted || err == nil; err != nil {
+		n = want
+	}
+	s.ordinal = n
 }
 
 // event reads a record that does not speak.
@@ -512,6 +535,9 @@ func (s *logSink) end() {
 		if s.unreadable {
 			c.Incomplete = true
 		}
+		if s.counted {
+			c.AppendOnly, c.OnResume = true, s.log.OnResume
+		}
 		for i := range c.Messages {
 			if c.Messages[i].Segment < sc.segment {
 				c.Messages[i].Flags |= transcript.MessageSuperseded
@@ -619,7 +645,7 @@ func (s *logSink) judge() {
 			continue
 		}
 		s.r.file.Links = append(s.r.file.Links, transcript.LinkFault{
-			Live: live[i] && firstOf[l.scope] != int32(i), Relink: sole[l.scope] >= 0 && sole[l.scope] < int32(i), Record: l.record,
+			Key: s.log.Parent, Live: live[i] && firstOf[l.scope] != int32(i), Relink: sole[l.scope] >= 0 && sole[l.scope] < int32(i), Record: l.record,
 			Span: dialect.Path(s.log.Parent).In(s.r.value(l.span())).Span(), Whole: l.span(),
 		})
 	}

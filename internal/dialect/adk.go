@@ -16,6 +16,7 @@ var ADK = &Dialect{
 	Window:   transcript.WindowLog,
 	Marks:    []string{"invocationId", "invocation_id"},
 	Members: map[transcript.Member]Path{
+		transcript.MemberCallName:      geminiMembers[transcript.MemberCallName],
 		transcript.MemberArguments:     geminiMembers[transcript.MemberArguments],
 		transcript.MemberSignature:     geminiMembers[transcript.MemberSignature],
 		transcript.MemberResultName:    geminiMembers[transcript.MemberResultName],

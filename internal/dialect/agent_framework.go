@@ -15,7 +15,7 @@ var AgentFramework = &Dialect{
 	Window:   transcript.WindowTool,
 	Marks:    []string{"contents"},
 	Members: map[transcript.Member]Path{
-		transcript.MemberArguments: "arguments", transcript.MemberContent: "contents", transcript.MemberLastText: "contents.-1.text",
+		transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberContent: "contents", transcript.MemberLastText: "contents.-1.text",
 	},
 	Driver: &Blocks{
 		Role: "role.value|role", Content: "contents", MessageID: "message_id", Tag: "type", Only: true,

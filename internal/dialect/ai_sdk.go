@@ -15,7 +15,7 @@ var AISDK = &Dialect{
 	Window:   transcript.WindowTool,
 	Marks:    []string{"tool-call", "tool-result", "tool-approval-request", "tool-approval-response"},
 	Members: map[transcript.Member]Path{
-		transcript.MemberRole: "role", transcript.MemberArguments: "input", transcript.MemberResultName: "toolName",
+		transcript.MemberRole: "role", transcript.MemberCallName: "toolName", transcript.MemberArguments: "input", transcript.MemberResultName: "toolName",
 		transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content",
 	},
 	Driver: &Blocks{

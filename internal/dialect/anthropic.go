@@ -49,5 +49,5 @@ var anthropicBlocks = &Blocks{
 }
 
 var anthropicMembers = map[transcript.Member]Path{
-	transcript.MemberRole: "role", transcript.MemberArguments: "input", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberCacheMark: "cache_control",
+	transcript.MemberRole: "role", transcript.MemberCallName: "name", transcript.MemberArguments: "input", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberCacheMark: "cache_control",
 }

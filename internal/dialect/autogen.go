@@ -16,7 +16,7 @@ var AutoGen = &Dialect{
 	Marks: []string{
 		"UserMessage", "SystemMessage", "AssistantMessage", "FunctionExecutionResultMessage", "TextMessage", "ToolCallRequestEvent", "ToolCallExecutionEvent",
 	},
-	Members: map[transcript.Member]Path{transcript.MemberArguments: "arguments", transcript.MemberResultName: "name", transcript.MemberContent: "content"},
+	Members: map[transcript.Member]Path{transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberResultName: "name", transcript.MemberContent: "content"},
 	Driver: &Blocks{
 		Role: "type", Content: "content", Only: true,
 		Roles: []RoleName{

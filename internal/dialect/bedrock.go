@@ -14,7 +14,7 @@ var Bedrock = &Dialect{
 	Window:   transcript.WindowUser,
 	Marks:    []string{"toolUse", "toolResult", "reasoningContent"},
 	Members: map[transcript.Member]Path{
-		transcript.MemberResultContent: "toolResult.content", transcript.MemberRole: "role", transcript.MemberArguments: "toolUse.input", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text",
+		transcript.MemberResultContent: "toolResult.content", transcript.MemberRole: "role", transcript.MemberCallName: "toolUse.name", transcript.MemberArguments: "toolUse.input", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text",
 	},
 	Driver: &Blocks{
 		Role: "role", Content: "content", Inline: true,

@@ -20,7 +20,8 @@ var Codex = &Dialect{
 		Kinds:  []string{"event_msg", "turn_context", "compacted", "world_state", "session_meta", "inter_agent_communication*"},
 		Header: "session_meta", HeaderHas: []string{"payload"},
 		Evidence: []string{"timestamp", "ordinal"},
-		Time:     "timestamp", Chain: true, Envelope: []string{"timestamp"}, Numbered: []string{"ordinal"},
+		Time:     "timestamp", Chain: true, Envelope: []string{"timestamp"},
+		Ordinal: "ordinal", OnResume: `Codex answers it with "aborted" when it resumes the session`,
 		Boundary: []string{"compacted"}, History: "payload.replacement_history",
 		Rollback: []string{"thread_rolled_back"}, Turns: "payload.num_turns",
 		Aborts: []string{"turn_aborted"},
@@ -37,7 +38,7 @@ var codexItems = &Items{
 	Hosted: []string{"web_search_call", "image_generation_call"},
 	Pairs: []ItemPair{
 		{Call: "function_call", Outputs: []string{"function_call_output"}, Kind: transcript.KindFunction, Args: "arguments", Shared: true},
-		{Call: "local_shell_call", Outputs: []string{"function_call_output"}, Kind: transcript.KindLocalShell, Shared: true},
+		{Call: "local_shell_call", Outputs: []string{"function_call_output"}, Kind: transcript.KindLocalShell, Shared: true, Answer: "function_call_output"},
 		{Call: "custom_tool_call", Outputs: []string{"custom_tool_call_output"}, Kind: transcript.KindCustom, Args: "input", Free: true},
 		{Call: "tool_search_call", Outputs: []string{"tool_search_output"}, Kind: transcript.KindToolSearch, Payload: "tools"},
 	},

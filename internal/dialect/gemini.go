@@ -20,6 +20,7 @@ var Gemini = &Dialect{
 }
 
 var geminiMembers = map[transcript.Member]Path{
+	transcript.MemberCallName:      "functionCall.name|function_call.name",
 	transcript.MemberArguments:     "functionCall.args|function_call.args",
 	transcript.MemberSignature:     "thoughtSignature|thought_signature",
 	transcript.MemberResultName:    "functionResponse.name|function_response.name",

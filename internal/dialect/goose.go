@@ -40,6 +40,7 @@ var Goose = &Dialect{
 	Window:   transcript.WindowUser,
 	Marks:    []string{"toolRequest", "toolResponse", "frontendToolRequest", "toolConfirmationRequest", "actionRequired", "systemNotification"},
 	Members: map[transcript.Member]Path{
+		transcript.MemberCallName:  "toolCall.value.name|toolCall.name",
 		transcript.MemberArguments: "toolCall.value.arguments|toolCall.arguments",
 		transcript.MemberContent:   "content", transcript.MemberLastText: "content.-1.text",
 	},

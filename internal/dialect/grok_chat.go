@@ -13,6 +13,7 @@ var GrokChat = &Dialect{
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
 	Marks:    []string{"system", "user", "assistant", "tool_result"},
+	Members:  map[transcript.Member]Path{transcript.MemberCallName: "name", transcript.MemberArguments: "arguments"},
 	Driver: NewSideList(SideList{
 		Role: "type", User: "user", Assistant: "assistant", Tool: "tool_result",
 		Roles: []RoleName{

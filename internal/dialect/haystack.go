@@ -14,6 +14,7 @@ var Haystack = &Dialect{
 	Window:   transcript.WindowTool,
 	Marks:    []string{"tool_call", "tool_call_result", "_content"},
 	Members: map[transcript.Member]Path{
+		transcript.MemberCallName: "tool_call.tool_name", transcript.MemberArguments: "tool_call.arguments",
 		transcript.MemberContent: "content|_content", transcript.MemberLastText: "content.-1.text|_content.-1.text",
 	},
 	Driver: &Blocks{

@@ -54,6 +54,18 @@ type ItemPair struct {
 	// Shared is set where calls of another type have the same output.
 	Shared  bool
 	Payload string
+	// Answer is the type of an output that is written for a call, where that is not
+	// the first of Outputs. Without it, no output is written for a call that has no
+	// arguments. OwnAnswer is the same for a call whose id is its item's own.
+	Answer, OwnAnswer string
+}
+
+// answer returns the type of an output that is written for a call, "" for none.
+func (p *ItemPair) answer() string {
+	if p.Answer == "" && p.Args != "" {
+		return p.Outputs[0]
+	}
+	return p.Answer
 }
 
 // Claim implements Driver.
@@ -287,9 +299,9 @@ func (r *itemsReader) Read(v transcript.Value) {
 }
 
 // keyed reports whether v has one of the members that always pair.
-func (r *itemsReader) keyed(v transcript.Value) bool {
-	for _, key := range r.ID {
-		if v.Get(key).Exists() {
+func (d *Items) keyed(v transcript.Value) bool {
+	for _, key := range d.ID {
+		if id := v.Get(key); id.Exists() && id.Kind() != transcript.Null {
 			return true
 		}
 	}
@@ -303,7 +315,7 @@ func (d *Items) WriteResult(r NewResult) []Field {
 	}
 	for i := range d.Pairs {
 		p := &d.Pairs[i]
-		if p.Kind != r.Kind || p.Args == "" {
+		if p.Kind != r.Kind || p.answer() == "" {
 			continue
 		}
 		// The SDK spells the same things in another way.
@@ -316,7 +328,10 @@ func (d *Items) WriteResult(r NewResult) []Field {
 				{p.payload(), `{"type":"text","text":` + r.Text + `}`},
 			}
 		}
-		return []Field{{d.Type, `"` + p.Outputs[0] + `"`}, {d.ID[0], r.ID}, {p.payload(), r.Text}}
+		if p.OwnAnswer != "" && !d.keyed(r.Element) {
+			return []Field{{d.Type, `"` + p.OwnAnswer + `"`}, {p.OutputID, r.ID}, {p.payload(), r.Text}}
+		}
+		return []Field{{d.Type, `"` + p.answer() + `"`}, {d.ID[0], r.ID}, {p.payload(), r.Text}}
 	}
 	return nil
 }

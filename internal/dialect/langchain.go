@@ -17,6 +17,7 @@ var LangChain = &Dialect{
 		"human", "ai", "tool", "system", "developer", "function", "chat", "remove", "constructor",
 		"HumanMessageChunk", "AIMessageChunk", "ToolMessageChunk", "SystemMessageChunk",
 	},
+	Members: map[transcript.Member]Path{transcript.MemberCallName: "name", transcript.MemberArguments: "args"},
 	Driver: NewSideList(SideList{
 		Body: "data|kwargs", Role: "type|id.-1", Envelope: []string{"lc", "type", "id"},
 		Roles: []RoleName{

@@ -38,6 +38,10 @@ type Log struct {
 	// Numbered are members that count records: a log with one of them is only
 	// checked.
 	Numbered []string
+	// Ordinal is a member that numbers the records without a gap: a log with it is
+	// only ever appended to. OnResume says what the agent does with a call that has
+	// no result when it resumes such a log, as a clause without a full stop.
+	Ordinal, OnResume string
 
 	TurnAlt Path // what the records of one message share, where the message has no id
 	Side    Path // true on records of a sub-agent
@@ -72,9 +76,6 @@ type Log struct {
 	ResultCopy, ResultSource string
 	Envelope                 []string
 	Copied                   []Path
-	// Ordinal is the key of the number that the records of some logs count
-	// themselves by, from the first one on without a gap.
-	Ordinal string
 	// Follows are the types of records that may stand between a call and its
 	// result.
 	Follows []string

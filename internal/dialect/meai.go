@@ -14,6 +14,7 @@ var MEAI = &Dialect{
 	Window:   transcript.WindowTool,
 	Marks:    []string{"contents"},
 	Members: map[transcript.Member]Path{
+		transcript.MemberCallName: "name", transcript.MemberArguments: "arguments",
 		transcript.MemberContent: "contents", transcript.MemberLastText: "contents.-1.text",
 	},
 	Driver: &Blocks{

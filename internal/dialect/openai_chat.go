@@ -14,7 +14,7 @@ var OpenAIChat = &Dialect{
 	Provider: "openai",
 	Window:   transcript.WindowTool,
 	Members: map[transcript.Member]Path{
-		transcript.MemberRole: "role", transcript.MemberCallType: "type", transcript.MemberArguments: "function.arguments", transcript.MemberResultName: "name",
+		transcript.MemberRole: "role", transcript.MemberCallType: "type", transcript.MemberCallName: "function.name", transcript.MemberArguments: "function.arguments", transcript.MemberResultName: "name",
 		transcript.MemberResultContent: "content", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberReasoning: "reasoning_content",
 	},
 	Head: &Head{Tag: "_type", Value: "metadata", Past: "last_consolidated"},

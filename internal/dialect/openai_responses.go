@@ -28,7 +28,11 @@ var OpenAIResponses = &Dialect{
 			{Call: "function_call", Outputs: []string{"function_call_output", "function_call_result"}, Kind: transcript.KindFunction, Args: "arguments"},
 			{Call: "custom_tool_call", Outputs: []string{"custom_tool_call_output"}, Kind: transcript.KindCustom, Args: "input", Free: true},
 			{Call: "computer_call", Outputs: []string{"computer_call_output", "computer_call_result"}, Kind: transcript.KindComputer},
-			{Call: "local_shell_call", Outputs: []string{"local_shell_call_output"}, Kind: transcript.KindLocalShell, CallID: "id", OutputID: "id"},
+			// The API takes the output of a function for a local shell too.
+			{
+				Call: "local_shell_call", Outputs: []string{"local_shell_call_output"}, Kind: transcript.KindLocalShell, CallID: "id", OutputID: "id",
+				Answer: "function_call_output", OwnAnswer: "local_shell_call_output",
+			},
 			{Call: "shell_call", Outputs: []string{"shell_call_output"}, Kind: transcript.KindShell},
 			{Call: "apply_patch_call", Outputs: []string{"apply_patch_call_output"}, Kind: transcript.KindApplyPatch},
 			{Call: "tool_search_call", Outputs: []string{"tool_search_output"}, Kind: transcript.KindToolSearch, Payload: "tools"},
@@ -39,5 +43,6 @@ var OpenAIResponses = &Dialect{
 }
 
 var responsesMembers = map[transcript.Member]Path{
-	transcript.MemberRole: "role", transcript.MemberArguments: "arguments", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberItemID: "id",
+	transcript.MemberRole: "role", transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberItemID: "id",
+	transcript.MemberResultContent: "output",
 }

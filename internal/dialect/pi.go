@@ -22,7 +22,7 @@ var piBlocks = &Blocks{
 }
 
 var piMembers = map[transcript.Member]Path{
-	transcript.MemberArguments: "arguments", transcript.MemberResultName: "toolName", transcript.MemberContent: "content",
+	transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberResultName: "toolName", transcript.MemberContent: "content",
 	transcript.MemberLastText: "content.-1.text|content",
 }
 

@@ -14,7 +14,7 @@ var PydanticAI = &Dialect{
 	Window:   transcript.WindowUser,
 	Marks:    []string{"part_kind"},
 	Members: map[transcript.Member]Path{
-		transcript.MemberArguments: "args", transcript.MemberResultName: "tool_name",
+		transcript.MemberCallName: "tool_name", transcript.MemberArguments: "args", transcript.MemberResultName: "tool_name",
 		transcript.MemberContent: "parts", transcript.MemberLastText: "parts.-1.content",
 	},
 	Driver: &Blocks{

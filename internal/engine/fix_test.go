@@ -275,6 +275,11 @@ func unlikeCheck(name string, out []byte, f *Fixed, opts FixOptions) string {
 	if err != nil {
 		return err.Error()
 	}
+	if was := f.After.File.Dialect; opts.Dialect == nil && rep.File.Dialect != was && dialect.ByName(was) != nil {
+		// What told the dialect may be repaired; it holds all the same.
+		opts.Dialect = dialect.ByName(was)
+		return unlikeCheck(name, out, f, opts)
+	}
 	for i := range rep.Findings {
 		// What was withheld is tried again by the next one.
 		if len(f.After.Findings) == len(rep.Findings) && f.After.Findings[i].Unfixed != "" {

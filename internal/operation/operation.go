@@ -43,7 +43,10 @@ type Operation struct {
 
 // An Action is what an operation does: one of the types below. Indices point
 // into the conversation of the finding, spans into the source.
-type Action interface{ Kind() Kind }
+type Action interface {
+	// Kind returns the action's name in reports.
+	Kind() Kind
+}
 
 // A Kind names a type of action in reports.
 type Kind string
@@ -152,37 +155,95 @@ type (
 	Renumber struct{ At transcript.Span }
 )
 
-// Kind returns the action's name in reports.
-func (*InsertResults) Kind() Kind  { return "insert-result" }
-func (*SetState) Kind() Kind       { return "set-state" }
-func (*MoveResults) Kind() Kind    { return "move-result" }
-func (*MergeResults) Kind() Kind   { return "merge-results" }
+// Kind implements Action.
+func (*InsertResults) Kind() Kind { return "insert-result" }
+
+// Kind implements Action.
+func (*SetState) Kind() Kind { return "set-state" }
+
+// Kind implements Action.
+func (*MoveResults) Kind() Kind { return "move-result" }
+
+// Kind implements Action.
+func (*MergeResults) Kind() Kind { return "merge-results" }
+
+// Kind implements Action.
 func (*ReorderResults) Kind() Kind { return "reorder-blocks" }
-func (*CallsLast) Kind() Kind      { return "reorder-blocks" }
-func (*SplitMessage) Kind() Kind   { return "split-message" }
-func (*MoveBlock) Kind() Kind      { return "move-block" }
-func (*DropResults) Kind() Kind    { return "drop-result" }
-func (*DropCalls) Kind() Kind      { return "drop-call" }
-func (*DropTurn) Kind() Kind       { return "drop-turn" }
-func (*DropBlocks) Kind() Kind     { return "drop-block" }
-func (*DropMessages) Kind() Kind   { return "drop-message" }
-func (*Texts) Kind() Kind          { return "text-result" }
-func (*MergeMessage) Kind() Kind   { return "merge-messages" }
-func (*RelinkResult) Kind() Kind   { return "relink-result" }
-func (*RenamePairs) Kind() Kind    { return "rename-id" }
-func (*RenameID) Kind() Kind       { return "rename-id" }
-func (*MintIDs) Kind() Kind        { return "mint-id" }
-func (*Retag) Kind() Kind          { return "retag" }
-func (*AddMember) Kind() Kind      { return "add-member" }
-func (*SetValue) Kind() Kind       { return "set-value" }
-func (*RemoveMember) Kind() Kind   { return "remove-member" }
-func (*TrimText) Kind() Kind       { return "trim-text" }
-func (*DropRecord) Kind() Kind     { return "drop-record" }
-func (*DropBytes) Kind() Kind      { return "drop-bytes" }
+
+// Kind implements Action.
+func (*CallsLast) Kind() Kind { return "reorder-blocks" }
+
+// Kind implements Action.
+func (*SplitMessage) Kind() Kind { return "split-message" }
+
+// Kind implements Action.
+func (*MoveBlock) Kind() Kind { return "move-block" }
+
+// Kind implements Action.
+func (*DropResults) Kind() Kind { return "drop-result" }
+
+// Kind implements Action.
+func (*DropCalls) Kind() Kind { return "drop-call" }
+
+// Kind implements Action.
+func (*DropTurn) Kind() Kind { return "drop-turn" }
+
+// Kind implements Action.
+func (*DropBlocks) Kind() Kind { return "drop-block" }
+
+// Kind implements Action.
+func (*DropMessages) Kind() Kind { return "drop-message" }
+
+// Kind implements Action.
+func (*Texts) Kind() Kind { return "text-result" }
+
+// Kind implements Action.
+func (*MergeMessage) Kind() Kind { return "merge-messages" }
+
+// Kind implements Action.
+func (*RelinkResult) Kind() Kind { return "relink-result" }
+
+// Kind implements Action.
+func (*RenamePairs) Kind() Kind { return "rename-id" }
+
+// Kind implements Action.
+func (*RenameID) Kind() Kind { return "rename-id" }
+
+// Kind implements Action.
+func (*MintIDs) Kind() Kind { return "mint-id" }
+
+// Kind implements Action.
+func (*Retag) Kind() Kind { return "retag" }
+
+// Kind implements Action.
+func (*AddMember) Kind() Kind { return "add-member" }
+
+// Kind implements Action.
+func (*SetValue) Kind() Kind { return "set-value" }
+
+// Kind implements Action.
+func (*RemoveMember) Kind() Kind { return "remove-member" }
+
+// Kind implements Action.
+func (*TrimText) Kind() Kind { return "trim-text" }
+
+// Kind implements Action.
+func (*DropRecord) Kind() Kind { return "drop-record" }
+
+// Kind implements Action.
+func (*DropBytes) Kind() Kind { return "drop-bytes" }
+
+// Kind implements Action.
 func (*EscapeNewlines) Kind() Kind { return "escape-newline" }
-func (*ReplaceBytes) Kind() Kind   { return "replace-bytes" }
-func (*RelinkRecord) Kind() Kind   { return "relink" }
-func (*Renumber) Kind() Kind       { return "renumber" }
+
+// Kind implements Action.
+func (*ReplaceBytes) Kind() Kind { return "replace-bytes" }
+
+// Kind implements Action.
+func (*RelinkRecord) Kind() Kind { return "relink" }
+
+// Kind implements Action.
+func (*Renumber) Kind() Kind { return "renumber" }
 
 // Subjects returns the calls and the results that an action names.
 func Subjects(a Action) (calls, results []int32) {

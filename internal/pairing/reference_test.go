@@ -241,16 +241,15 @@ func (r *reference) inRows(c Confidence) {
 		}
 		row := []int{first}
 		var results []int
-		for b := first + 1; b < len(r.c.Blocks); b++ {
-			if r.keys[b] != r.keys[first] {
-				continue
-			}
-			if r.isCall(b) && (results != nil || !r.alone(row[len(row)-1], b)) {
-				break
-			} else if r.isCall(b) {
-				row = append(row, b)
-			} else {
+		for b, ended := first+1, false; b < len(r.c.Blocks) && !ended; b++ {
+			switch {
+			case r.keys[b] != r.keys[first]:
+			case !r.isCall(b):
 				results = append(results, b)
+			case results == nil && r.alone(row[len(row)-1], b):
+				row = append(row, b)
+			default:
+				ended = true
 			}
 		}
 		last := r.use(row[len(row)-1])

@@ -265,18 +265,19 @@ func TestAliases(t *testing.T) {
 		{"the same alias twice is none", "a c1/c1; t c2; u", "missing, orphan 0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			plain, aliases := "", [][2]string{}
-			for _, word := range strings.Fields(c.script) {
+			var plain []string
+			var aliases [][2]string
+			for word := range strings.FieldsSeq(c.script) {
 				id, alias, has := strings.Cut(strings.TrimSuffix(word, ";"), "/")
 				if has {
 					aliases = append(aliases, [2]string{id, alias})
 				}
-				plain += " " + id
 				if strings.HasSuffix(word, ";") {
-					plain += ";"
+					id += ";"
 				}
+				plain = append(plain, id)
 			}
-			conv := script(transcript.WindowTool, plain)
+			conv := script(transcript.WindowTool, strings.Join(plain, " "))
 			for _, a := range aliases {
 				alias := transcript.Alias{Call: -1, Result: -1, ID: transcript.Token{Raw: `"` + a[1] + `"`}}
 				for i := range conv.Calls {

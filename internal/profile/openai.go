@@ -6,6 +6,9 @@ const (
 	openAINotFound   = "Invalid parameter: 'tool_call_id' of '{id}' not found in 'tool_calls' of previous message."
 )
 
+// openAIModels are how the names of OpenAI's models begin.
+var openAIModels = []string{"gpt-", "chatgpt-", "codex-", "computer-use-", "o1", "o3", "o4", "ft:gpt-", "ft:o"}
+
 var chatRoles = []string{"user", "assistant", "tool", "system", "developer", "function"}
 
 var openAI = Profile{
@@ -50,6 +53,7 @@ var openAI = Profile{
 
 var openAIResponses = Profile{
 	Name: "openai-responses", Title: "OpenAI Responses API", Wire: Items,
+	Models: openAIModels, NotModels: []string{"gpt-oss"},
 	IDMax: 64, NameChars: WordDash, NameMax: 64,
 	Roles: []string{"user", "assistant", "", "system", "developer"}, ResultForms: FormString | FormList | FormObject | FormScalar,
 	Replay: ReplayItems, ItemPrefixes: ItemPrefixes{Message: "msg", Reasoning: "rs", Function: "fc", Custom: "ctc"},

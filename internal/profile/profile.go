@@ -231,6 +231,9 @@ type Profile struct {
 	Contiguous bool
 	// NoIDs is set where calls have no ids: results belong to them by position.
 	NoIDs bool
+	// Models are how the names of the provider's models begin, NotModels those of
+	// others that begin so too; nil where names do not tell.
+	Models, NotModels []string
 	// IDChars, IDMin, IDMax and IDSoftMax bound call ids; 0 is no bound known.
 	IDChars                 Charset
 	IDMin, IDMax, IDSoftMax int
@@ -278,6 +281,14 @@ func (p *Profile) Cell(at Point) Cell {
 		}
 	}
 	return c
+}
+
+// Serves reports whether a model is one of the provider's. A gateway writes the
+// provider, or its own name, before a slash.
+func (p *Profile) Serves(model string) bool {
+	model = strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
+	begins := func(prefix string) bool { return strings.HasPrefix(model, prefix) }
+	return slices.ContainsFunc(p.Models, begins) && !slices.ContainsFunc(p.NotModels, begins)
 }
 
 // Role returns how the profile spells a role, "" where it does not say.

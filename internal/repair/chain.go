@@ -30,13 +30,14 @@ type chain struct {
 	relinked []transcript.Span // parents that no record is
 	ordinals []transcript.Span // of records from which on they are counted anew
 
-	gone   map[int32]bool // nodes
-	new    map[string]bool
-	lines  *list
-	lists  map[transcript.Span]*list // of the ids that compactions keep
-	edits  []edit.Edit
-	plain  []transcript.Span // edits of what is no recorded content
-	within []transcript.Span
+	gone     map[int32]bool // nodes
+	new      map[string]bool
+	lines    *list
+	lists    map[transcript.Span]*list // of the ids that compactions keep
+	edits    []edit.Edit
+	appended int64             // records with an ordinal
+	plain    []transcript.Span // edits of what is no recorded content
+	within   []transcript.Span
 }
 
 // An insertion is a record to be made for a call.
@@ -321,6 +322,10 @@ func (c *chain) insert() {
 		if id != "" {
 			c.new[id] = true
 		}
+		if c.Format.Ordinal != "" && int(at) < len(c.nodes)-1 && c.d.at(caller.span()).Get(c.Format.Ordinal).Exists() {
+			c.d.failed = true // such a log is only ever appended to
+			return
+		}
 		c.write(c.nodes[at].span(), caller.span(), ins, id, called, parent)
 		if id == "" || on < 0 {
 			continue
@@ -472,6 +477,15 @@ func (c *chain) write(behind, call transcript.Span, ins *insertion, id, caller, 
 			}
 			fields[i].Raw = string(whole)
 		}
+	}
+	if last := c.d.at(c.nodes[len(c.nodes)-1].span()).Get(f.Ordinal); f.Ordinal != "" && last.Exists() {
+		n, err := strconv.ParseInt(string(last.Raw()), 10, 64)
+		if err != nil {
+			c.d.failed = true
+			return
+		}
+		c.appended++
+		fields = append(fields, dialect.Field{Key: f.Ordinal, Raw: strconv.FormatInt(n+c.appended, 10)})
 	}
 	if id != "" {
 		fields = append(fields, dialect.Field{Key: f.ID, Raw: id})

@@ -151,7 +151,8 @@ func (p *Plan) Lay(turn int32, ops []*operation.Operation) (edit.Fix, bool, erro
 		return edit.Fix{}, false, nil
 	}
 	fix, ok, err := p.lay(turn, ops, false)
-	if err != nil || ok && ClassOf(&fix) < operation.Unsafe || p.Log != nil || !p.blockwise() {
+	merges := func(op *operation.Operation) bool { _, is := op.Do.(*operation.MergeResults); return is }
+	if err != nil || ok && ClassOf(&fix) < operation.Unsafe || p.Log != nil || !p.blockwise() || slices.ContainsFunc(ops, merges) {
 		return fix, ok, err
 	}
 	// What the results leave behind would be lost: they come with it.

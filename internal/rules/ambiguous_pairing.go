@@ -1,17 +1,25 @@
 package rules
 
 import (
+	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 var ambiguousPairing = &Rule{
 	Name: "ambiguous-pairing", Category: Pairing, Severity: "warning",
-	Summary: "Calls without usable ids cannot be paired uniquely",
-	Doc: `Without ids calls and results pair by name and then by position, and only where
-there are as many of the one as of the other. Here there are not: some call has no
-result, but which is not to be told. toolguard does not guess.
+	Summary:    "Calls without usable ids cannot be paired with their results",
+	Strategies: []string{"leave", "mint"},
+	Doc: `Calls and results without ids are paired by tool name and then by position, but only
+if there are as many results as calls. Here the numbers differ: some call has no
+result, or some result has no call, and toolguard does not guess which.
 
-**Repair.** None.`,
+**Repair.** By default, none.
+
+` + "`--strategy ambiguous-pairing=mint --unsafe`" + ` pairs calls and results by their position in
+the turn and gives each pair a new id. A call that is left over gets an id too, and then a
+placeholder result from ` + "`missing-tool-result`" + `. A result that is
+left over becomes text.`,
 	Bad: `[{"role":"assistant","content":null,"tool_calls":[{"type":"function","function":{"name":"f","arguments":"{}"}},{"type":"function","function":{"name":"f","arguments":"{}"}}]},
  {"role":"tool","name":"f","content":"1"},
  {"role":"user","content":"n"}]`,
@@ -24,10 +32,173 @@ result, but which is not to be told. toolguard does not guess.
 			if c.Pairing.Calls[i].State != pairing.Unclear || c.Pairing.Calls[i].Surplus {
 				continue // a surplus call has no result, whichever it is
 			}
-			c.aboutCall(i, Finding{
+			f := Finding{
 				Severity: Warning, Confidence: pairing.Ambiguous.String(),
-				Message: callName(&c.Calls[i]) + " cannot be paired: ids are absent, and the results do not come out even",
-			})
+				Message: callName(&c.Calls[i]) + " cannot be paired: ids are missing, and there are not as many results as calls",
+				Fix:     c.minting(int32(i)),
+			}
+			if f.Fix != nil {
+				f.Fix.ByStrategy = c.strategy() != "mint"
+			}
+			c.aboutCall(i, f)
 		}
 	},
+}
+
+// A minting is how the calls and results of a turn are paired by position that
+// cannot be paired otherwise.
+type minting struct {
+	calls, results []int32 // that are unclear
+	mint           operation.MintIDs
+	rest           []int32 // results that find no call
+	text           *operation.Operation
+}
+
+// Mintings are those of a conversation, by turn.
+type mintings struct {
+	turns  map[int32]*minting
+	turnOf map[int32]int32 // by result
+}
+
+func (m *mintings) of(turn int32) *minting {
+	if m.turns[turn] == nil {
+		m.turns[turn] = &minting{}
+	}
+	return m.turns[turn]
+}
+
+// mintings pairs what is unclear by position.
+func (c *Context) mintings() *mintings {
+	if c.minted != nil {
+		return c.minted
+	}
+	all := &mintings{map[int32]*minting{}, map[int32]int32{}}
+	for i := range c.Pairing.Calls {
+		if c.Pairing.Calls[i].State == pairing.Unclear {
+			m := all.of(c.turn(c.Calls[i].Message))
+			m.calls = append(m.calls, int32(i))
+		}
+	}
+	// A result belongs to the nearest turn before it that has unclear calls: any
+	// other between them would have ended the window of that turn.
+	next, turn := 0, int32(-1)
+	for i := range c.Pairing.Results {
+		for ; next < len(c.Calls) && (turn < 0 || c.Calls[next].Block < c.Results[i].Block); next++ {
+			if c.Pairing.Calls[next].State == pairing.Unclear {
+				turn = c.turn(c.Calls[next].Message)
+			}
+		}
+		if c.Pairing.Results[i].Fate == pairing.Undecided && turn >= 0 {
+			m := all.of(turn)
+			m.results = append(m.results, int32(i))
+			all.turnOf[int32(i)] = turn
+		}
+	}
+	for _, m := range all.turns {
+		c.place(m)
+	}
+	c.minted = all
+	return all
+}
+
+// place lets each result answer the first call that no other one answers. Two ids
+// or two names keep them apart.
+func (c *Context) place(m *minting) {
+	answered := make([]int32, len(m.calls))
+	// The calls of a name, with an id and without, and those of any name.
+	type kind struct {
+		name       string
+		any, hasID bool
+	}
+	queues := map[kind][]int{}
+	kindOf := func(name, id transcript.Token) kind {
+		return kind{name: pairing.Key(name), hasID: pairing.Key(id) != ""}
+	}
+	for k, i := range m.calls {
+		answered[k] = -1
+		own := kindOf(c.Calls[i].Name, c.Calls[i].ID)
+		queues[own] = append(queues[own], k)
+		own.name, own.any = "", true
+		queues[own] = append(queues[own], k)
+	}
+	first := func(k kind) int {
+		q := queues[k]
+		for len(q) > 0 && answered[q[0]] >= 0 {
+			q = q[1:]
+		}
+		if queues[k] = q; len(q) == 0 {
+			return len(m.calls)
+		}
+		return q[0]
+	}
+	for _, r := range m.results {
+		own := kindOf(c.Results[r].Name, c.Results[r].ID)
+		may := []kind{{name: own.name}, {}}
+		if own.name == "" {
+			may = []kind{{any: true}}
+		}
+		if !own.hasID {
+			for _, k := range may {
+				k.hasID = true
+				may = append(may, k)
+			}
+		}
+		at := len(m.calls)
+		for _, k := range may {
+			at = min(at, first(k))
+		}
+		if at == len(m.calls) {
+			m.rest = append(m.rest, r)
+			continue
+		}
+		answered[at] = r
+	}
+	for k, i := range m.calls {
+		if answered[k] >= 0 || pairing.Key(c.Calls[i].ID) == "" {
+			m.mint.Calls = append(m.mint.Calls, i)
+			m.mint.Results = append(m.mint.Results, answered[k])
+		}
+	}
+}
+
+// minting returns the operation that pairs the calls of a turn, call i among them.
+// Where no id is missing any more, the results of the turn become text.
+func (c *Context) minting(i int32) *operation.Operation {
+	turn := c.turn(c.Calls[i].Message)
+	m := c.mintings().of(turn)
+	if len(m.mint.Calls) == 0 {
+		return c.restAsText(turn, m)
+	}
+	op, do := turnOp[operation.MintIDs](c, turn, operation.Unsafe, "pair calls and results by position, and give them ids")
+	*do = m.mint
+	return op
+}
+
+// restAsText returns the operation that turns the results of a turn into text that
+// find no call.
+func (c *Context) restAsText(turn int32, m *minting) *operation.Operation {
+	if m.text == nil && len(m.rest) > 0 {
+		m.text = c.asText(turn, nil, m.rest)
+	}
+	return m.text
+}
+
+// unplaced returns the operation that turns a result into text that finds no call
+// when results without ids are paired by position, if they are to be.
+func (c *Context) unplaced(i int) *operation.Operation {
+	all := c.mintings()
+	turn, unclear := all.turnOf[int32(i)]
+	if c.Strategy[ambiguousPairing.Name] != "mint" || !unclear {
+		return nil
+	}
+	return c.restAsText(turn, all.of(turn))
+}
+
+// unminted says how calls without ids are paired all the same, where that was not
+// asked for.
+func (c *Context) unminted() string {
+	if c.Strategy[ambiguousPairing.Name] == "mint" {
+		return ""
+	}
+	return "pair the calls first, with --strategy ambiguous-pairing=mint"
 }

@@ -9,14 +9,17 @@ import (
 
 var argumentsInvalidJSON = &Rule{
 	Name: "arguments-invalid-json", Category: Payload, Severity: "warning; error where the provider parses them",
-	Summary: "A string of arguments does not hold JSON",
-	Points:  []profile.Point{profile.ArgsBadJSON},
-	Doc: `The string of a call's arguments cannot be parsed: the stream was cut, or the
-model wrote something else. OpenAI takes it, other providers and chat templates,
-and every translation to another API, do not. The finding stands at the byte
-inside the string where it stops being JSON.
+	Summary:    "A string of arguments is not JSON",
+	Points:     []profile.Point{profile.ArgsBadJSON},
+	Strategies: []string{"leave", "wrap", "text"},
+	Doc: `The string with the arguments of a call cannot be parsed: the stream was cut off, or the model
+wrote something else. OpenAI accepts it. Other providers, chat templates and every translation
+to another API do not. The finding points to the byte in the string where it stops being JSON.
 
-**Repair.** An empty string becomes ` + "`{}`" + ` (safe). Anything else stays as it is.`,
+**Repair.** An empty string becomes ` + "`{}`" + ` (safe). Anything else stays as it is.
+
+` + "`--strategy arguments-invalid-json=wrap`" + ` replaces the arguments with an object that contains
+them as text, and ` + "`text`" + ` turns the call and its result into text (both unsafe).`,
 	Bad: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"city\": \"Qui"}}]},
  {"role":"tool","tool_call_id":"c1","content":"ok"}]`,
 	Good: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"city\": \"Quito\"}"}}]},
@@ -37,6 +40,7 @@ inside the string where it stops being JSON.
 			case transcript.ArgsStringBad:
 				f.Span = call.BadAt
 				f.Message = "the arguments of " + callName(call) + " stop being JSON here"
+				f.Fix = c.badArguments(int32(i))
 			case transcript.ArgsStringEmpty:
 				f.Span = call.Args
 				f.Message = "the arguments of " + callName(call) + " are an empty string"
@@ -44,11 +48,29 @@ inside the string where it stops being JSON.
 				if c.signed(turn) {
 					class = operation.Unsafe
 				}
-				f.Fix = c.op(turn, class, `write "{}"`, &operation.SetValue{At: call.Args, Text: `"{}"`, Call: -1})
+				f.Fix = c.op(turn, class, `set arguments to "{}"`, &operation.SetValue{At: call.Args, Text: `"{}"`, Call: -1})
 			default:
 				continue
 			}
 			c.aboutCall(i, f)
 		}
 	},
+}
+
+// badArguments returns the operation that makes JSON of arguments that are none:
+// an object that holds them as text.
+func (c *Context) badArguments(i int32) *operation.Operation {
+	call := &c.Calls[i]
+	var op *operation.Operation
+	switch c.strategyOr("wrap") {
+	case "wrap":
+		op = c.op(c.turn(call.Message), operation.Unsafe, "wrap the text in an object",
+			&operation.SetValue{At: call.Args, Text: transcript.Quote(wrapped(c.Text(call.Args))), Call: -1})
+	case "text":
+		op = c.callAsText(i)
+	}
+	if op != nil {
+		op.ByStrategy = c.strategy() == ""
+	}
+	return op
 }

@@ -10,13 +10,12 @@ import (
 var argumentsNotString = &Rule{
 	Name: "arguments-not-string", Category: Payload,
 	Severity: "error in a request body, with --send or --target; else info",
-	Summary:  "Arguments are written as a value where a string of JSON is due",
+	Summary:  "Arguments are not a string of JSON",
 	Points:   []profile.Point{profile.ArgsNotString},
-	Doc: `OpenAI's APIs want the arguments of a call as a string that holds JSON. Datasets
-and Ollama write an object on purpose, so that this matters only for what is about
-to be sent there.
+	Doc: `OpenAI's APIs expect the arguments of a call as a string that contains JSON. Datasets and Ollama
+write an object on purpose, so this only matters for a history that is sent to such an API.
 
-**Repair.** The value is encoded into a string (safe).`,
+**Repair.** The value is encoded as a string (safe).`,
 	Bad: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":{"a":1}}}]},
  {"role":"tool","tool_call_id":"c1","content":"ok"}]`,
 	Good: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}]},
@@ -44,11 +43,11 @@ to be sent there.
 			if c.signed(turn) {
 				class = operation.Unsafe
 			}
-			op := c.op(turn, class, "encode the arguments into a string",
+			op := c.op(turn, class, "encode the arguments as a string",
 				&operation.SetValue{At: call.Args, Text: transcript.Quote(c.Text(call.Args)), Call: -1})
 			c.aboutCall(i, Finding{
 				Severity: severity, Span: call.Args, Refusal: c.cell(profile.ArgsNotString).Text, Fix: op,
-				Message: "the arguments of " + callName(call) + " are no string",
+				Message: "the arguments of " + callName(call) + " are not a string",
 			})
 		}
 	},

@@ -9,13 +9,16 @@ import (
 
 var blockInWrongRole = &Rule{
 	Name: "block-in-wrong-role", Category: Roles, Severity: "error",
-	Summary: "A call stands outside an assistant message, or a result inside one",
-	Points:  []profile.Point{profile.WrongRole},
-	Doc: `Calls are the assistant's, results the user's (or role ` + "`tool`" + `). A block under the
-wrong role is refused.
+	Summary:    "A call is outside an assistant message, or a result is inside one",
+	Points:     []profile.Point{profile.WrongRole},
+	Strategies: []string{"move", "text"},
+	Doc: `Calls belong in messages of the assistant, results in messages of the user (or of role ` + "`tool`" + `).
+Providers reject blocks in a message of the wrong role.
 
-**Repair.** A message of nothing but calls gets the role of the assistant, a result
-moves to the message that answers its call (safe). In logs nothing is moved.`,
+**Repair.** A message that consists of calls gets the role of the assistant. A result moves to
+the message that answers its call (both safe). In session logs nothing is moved.
+
+` + "`--strategy block-in-wrong-role=text`" + ` turns the call and its result into text (unsafe).`,
 	Bad: `[{"role":"user","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
 	Good: `[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},
@@ -27,12 +30,15 @@ moves to the message that answers its call (safe). In logs nothing is moved.`,
 				continue
 			}
 			var op *operation.Operation
-			if c.arrays() && c.onlyCalls(call.Message) {
-				op = c.op(c.turn(call.Message), operation.Safe, "give the message the role of the assistant", &operation.MoveBlock{Block: call.Block})
+			switch strategy := c.strategyOr("move"); {
+			case strategy == "text":
+				op = c.callAsText(int32(i))
+			case c.arrays() && c.onlyCalls(call.Message):
+				op = c.op(c.turn(call.Message), operation.Safe, "set the role to assistant", &operation.MoveBlock{Block: call.Block})
 			}
 			c.aboutCall(i, Finding{
 				Severity: Error, Refusal: c.cell(profile.WrongRole).Text, Fix: op,
-				Message: callName(call) + " stands in a message of role " + c.Messages[call.Message].Role.String(),
+				Message: callName(call) + " is in a message of role " + c.Messages[call.Message].Role.String(),
 			})
 		}
 		for i := range c.Results {
@@ -41,12 +47,17 @@ moves to the message that answers its call (safe). In logs nothing is moved.`,
 				continue
 			}
 			var op *operation.Operation
-			if c.arrays() && c.Pairing.Results[i].Fate == pairing.Answers {
-				op = c.op(c.turn(res.Message), operation.Safe, "move it to the message that answers", &operation.MoveBlock{Block: res.Block})
+			switch strategy := c.strategyOr("move"); {
+			case strategy == "text" && c.Pairing.Results[i].Fate == pairing.Answers:
+				op = c.callAsText(c.Pairing.Results[i].Call)
+			case strategy == "text":
+				op = c.asText(c.turn(res.Message), nil, []int32{int32(i)})
+			case c.arrays() && c.Pairing.Results[i].Fate == pairing.Answers:
+				op = c.op(c.turn(res.Message), operation.Safe, "move the result to the message that answers the call", &operation.MoveBlock{Block: res.Block})
 			}
 			c.aboutResult(i, Finding{
 				Severity: Error, Refusal: c.cell(profile.WrongRole).Text, Fix: op,
-				Message: resultName(res) + " stands in a message of role " + c.Messages[res.Message].Role.String(),
+				Message: resultName(res) + " is in a message of role " + c.Messages[res.Message].Role.String(),
 			})
 		}
 	},

@@ -11,14 +11,14 @@ import (
 
 var cacheControlLimit = &Rule{
 	Name: "cache-control-limit", Category: Reasoning, Severity: "error (Anthropic)",
-	Summary: "More blocks are marked for the prompt cache than the provider takes",
+	Summary: "More blocks are marked for the prompt cache than the provider allows",
 	Points:  []profile.Point{profile.CacheLimit},
-	Doc: `Anthropic takes four blocks with ` + "`cache_control`" + `, in the system prompt, the tools and
-the messages together. Clients that mark the newest message in every turn, and never
-unmark an older one, come to more.
+	Doc: `Anthropic allows four blocks with ` + "`cache_control`" + ` in the system prompt, the tools and the
+messages together. Clients that mark the newest message in every turn, and never unmark an
+older one, exceed that.
 
-**Repair.** The marks that stand first in the messages are removed (safe: they are no
-content; unsafe where the message carries signed reasoning).`,
+**Repair.** The first marks in the messages are removed (safe, because they are not content;
+unsafe if the message has signed reasoning).`,
 	Bad:  `[{"role":"user","content":[{"type":"text","text":"1","cache_control":{"type":"ephemeral"}},{"type":"text","text":"2","cache_control":{"type":"ephemeral"}},{"type":"text","text":"3","cache_control":{"type":"ephemeral"}},{"type":"text","text":"4","cache_control":{"type":"ephemeral"}},{"type":"text","text":"5","cache_control":{"type":"ephemeral"}}]},{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"hi"}]}]`,
 	Good: `[{"role":"user","content":[{"type":"text","text":"1","cache_control":{"type":"ephemeral"}},{"type":"text","text":"2"}]},{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"hi"}]}]`,
 	Check: func(c *Context) {
@@ -47,11 +47,11 @@ content; unsafe where the message carries signed reasoning).`,
 			if c.signed(m.Turn) {
 				class = operation.Unsafe
 			}
-			op := c.op(m.Turn, class, "remove the mark", &operation.RemoveMember{Message: at[i], At: marks[i].Span})
+			op := c.op(m.Turn, class, "remove the cache mark", &operation.RemoveMember{Message: at[i], At: marks[i].Span})
 			c.report(at[i], Finding{
 				Severity: severityOf(cell), Span: marks[i].Span, Fix: op,
 				Refusal: strings.Replace(cell.Text, "Found 5.", fmt.Sprintf("Found %d.", total), 1),
-				Message: fmt.Sprintf("%d blocks are marked for the cache; the %s takes %d", total, c.Profile.Title, most),
+				Message: fmt.Sprintf("%d blocks are marked for the cache; the %s allows %d", total, c.Profile.Title, most),
 			})
 		}
 	},

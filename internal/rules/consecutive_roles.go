@@ -8,13 +8,17 @@ import (
 
 var consecutiveRoles = &Rule{
 	Name: "consecutive-roles", Category: Roles, Severity: "info; the profile's severity with --send or --target",
-	Summary: "Two messages of one role follow each other",
-	Points:  []profile.Point{profile.ConsecutiveRoles},
-	Doc: `Some providers want user and assistant to alternate. Most merge neighbours, or do
-not care.
+	Summary:    "Two messages in a row have the same role",
+	Points:     []profile.Point{profile.ConsecutiveRoles},
+	Strategies: []string{"merge", "drop", "text"},
+	Doc: `Some providers expect user and assistant to alternate. Most merge such messages or do not care.
 
-**Repair.** The messages are merged (safe; unsafe where one carries signed
-reasoning), when the provider wants it.`,
+**Repair.** If the provider requires it, the messages are merged (safe; unsafe if one of them
+has signed reasoning). Messages that make calls in a list, or have other fields, are not merged.
+
+` + "`--strategy consecutive-roles=drop`" + ` drops the second message, with its calls and their results.
+` + "`text`" + ` turns calls and results of the messages into text, so that they can be merged (both
+unsafe).`,
 	Bad:  `[{"role":"user","content":"a"},{"role":"user","content":"b"},{"role":"assistant","content":"c"}]`,
 	Good: `[{"role":"user","content":"a"},{"role":"assistant","content":"c"}]`,
 	Check: func(c *Context) {
@@ -43,10 +47,18 @@ reasoning), when the provider wants it.`,
 			// What a user's message calls is answered in one of its own.
 			astray := m.Role == transcript.RoleUser && (c.holds(int32(i), transcript.BlockCall) || c.holds(int32(i)-1, transcript.BlockCall))
 			var op *operation.Operation
-			if !astray && (c.Window != transcript.WindowTool || c.listed(int32(i)) == c.listed(int32(i)-1)) &&
+			switch c.strategy() {
+			case "drop":
+				op = c.dropSecond(int32(i))
+			case "text":
+				if op = c.messageAsText(int32(i)); op == nil {
+					op = c.messageAsText(int32(i) - 1)
+				}
+			}
+			if op == nil && !astray && (c.Window != transcript.WindowTool || c.listed(int32(i)) == c.listed(int32(i)-1)) &&
 				(c.plain(int32(i)) || c.plain(int32(i)-1) && c.Window == transcript.WindowTool) &&
 				(severityOf(c.cell(profile.Mixed)) < Warning || c.holds(int32(i), transcript.BlockResult) == c.holds(int32(i)-1, transcript.BlockResult)) {
-				op = c.op(m.Turn, class, "merge it with the message before", &operation.MergeMessage{Message: int32(i)})
+				op = c.op(m.Turn, class, "merge it into the message before it", &operation.MergeMessage{Message: int32(i)})
 			}
 			c.report(int32(i), Finding{
 				Severity: severity, Span: m.RoleSpan(), Refusal: c.cell(profile.ConsecutiveRoles).Text, Fix: op,
@@ -54,6 +66,18 @@ reasoning), when the provider wants it.`,
 			})
 		}
 	},
+}
+
+// dropSecond returns the operation that drops the second of two messages of a role.
+func (c *Context) dropSecond(message int32) *operation.Operation {
+	m := &c.Messages[message]
+	switch {
+	case c.calls(m):
+		return c.dropTurn(message)
+	case c.holds(message, transcript.BlockResult):
+		return nil // its calls would have no result
+	}
+	return c.op(m.Turn, operation.Unsafe, "drop the message", &operation.DropMessages{Messages: []int32{message}, CopyOf: -1})
 }
 
 // plain reports whether a message makes no calls in a list beside its content.

@@ -9,15 +9,19 @@ import (
 
 var duplicateCallID = &Rule{
 	Name: "duplicate-call-id", Category: Pairing, Severity: "error",
-	Summary: "One id stands twice in one turn",
-	Points:  []profile.Point{profile.DuplicateID},
-	Doc: `Two calls of one turn have the same id, so that a result cannot say which it
-answers. Streaming clients that append a snapshot again, and servers that number
-calls badly, write such turns.
+	Summary:    "Two calls of one turn have the same id",
+	Points:     []profile.Point{profile.DuplicateID},
+	Strategies: []string{"mint", "text", "leave"},
+	Doc: `A result cannot say which of the two calls it answers. Streaming clients that append a snapshot
+twice, and servers that number calls badly, write such turns.
 
-**Repair.** An identical copy of a call is dropped (safe). Two different calls with
-as many results behind them are paired by order, and the second pair gets an id of
-its own (safe). Else nothing is done.`,
+**Repair.** An identical copy of a call is dropped (safe), unless it has a result of its own. If
+there are as many results as calls after the turn, they are paired in order, and the second pair
+gets a new id (safe). Otherwise it is not known which call a result answers: ` + "`fix --unsafe`" + `
+gives the second call a new id, and if it has no result then, it gets a placeholder.
+
+` + "`--strategy duplicate-call-id=text`" + ` turns the second call, and what answers it, into text
+(unsafe).`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}},{"type":"tool_use","id":"a","name":"f","input":{}}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
@@ -52,7 +56,7 @@ its own (safe). Else nothing is done.`,
 				continue
 			}
 			f := Finding{
-				Severity: Error, Message: callName(call) + " has the id of another call of its turn",
+				Severity: Error, Message: callName(call) + " has the same id as another call of its turn",
 				Refusal: c.cell(profile.DuplicateID).Text,
 				Related: []Related{{"the first is here", c.Calls[at].ID.Span}},
 			}
@@ -66,6 +70,13 @@ its own (safe). Else nothing is done.`,
 				f.Fix = c.op(k.turn, class, "drop the identical copy", &operation.DropCalls{Calls: []int32{int32(i)}, CopyOf: at})
 			case x.State == pairing.Answered && c.Pairing.Calls[at].State == pairing.Answered && !early[k]:
 				f.Fix = c.op(k.turn, class, "give it and its result an id of their own", &operation.RenamePairs{Calls: []int32{int32(i)}})
+			default: // which result is whose is not to be told
+				switch c.strategyOr("mint") {
+				case "mint":
+					f.Fix = c.op(k.turn, operation.Unsafe, "give it an id of its own", &operation.RenamePairs{Calls: []int32{int32(i)}})
+				case "text":
+					f.Fix = c.callAsText(int32(i))
+				}
 			}
 			c.aboutCall(i, f)
 		}

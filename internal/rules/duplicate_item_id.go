@@ -2,19 +2,23 @@ package rules
 
 import (
 	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 var duplicateItemID = &Rule{
-	Name: "duplicate-item-id", Category: IDs, Severity: "error",
-	Summary: "Two items have one id",
+	Name: "duplicate-item-id", Category: IDs, Severity: "error if the request goes to OpenAI; else info, and a warning for identical items",
+	Summary: "Two items have the same id",
 	Points:  []profile.Point{profile.DuplicateItemID},
-	Doc: `The Responses API takes an item once. Clients that append a response to a history
-in which it already stands send it twice.
+	Doc: `OpenAI accepts an item only once. Clients that append a response to a history that already
+contains it send it twice. Other providers keep ids of their own, so two different items with
+one id are an error only if the request goes to OpenAI. An identical item is at least a warning
+everywhere.
 
-**Repair.** An identical item is dropped, and another loses its id (both safe). A
-call keeps what pairs it.`,
+**Repair.** An identical item is dropped, whatever its type (safe), unless it is a call with a
+result of its own. If the items differ and the request goes to OpenAI, the second one loses its
+id (safe). A reasoning item without encrypted content is dropped instead (unsafe).`,
 	Bad: `[{"role":"user","content":"q"},
  {"type":"reasoning","id":"rs_1","summary":[]},
  {"type":"reasoning","id":"rs_1","summary":[]},
@@ -23,10 +27,13 @@ call keeps what pairs it.`,
  {"type":"reasoning","id":"rs_1","summary":[]},
  {"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"a"}]}]`,
 	Check: func(c *Context) {
-		cell := c.cell(profile.DuplicateItemID)
-		severity := severityOf(cell)
-		if severity == Off || !c.shaped() {
+		if !c.shaped() {
 			return
+		}
+		cell := c.cell(profile.DuplicateItemID)
+		severity := Info // other stacks keep ids of their own
+		if c.openAI() {
+			severity = severityOf(cell)
 		}
 		first := map[string]int32{}
 		for i := range c.Messages {
@@ -45,17 +52,50 @@ call keeps what pairs it.`,
 			}
 			f := Finding{
 				Severity: severity, Span: id.Span, Refusal: cell.Text, CallID: id.Text(),
-				Message: "the id " + quote(id) + " is that of an earlier item",
+				Message: "the id " + quote(id) + " already belongs to an earlier item",
 				Related: []Related{{"the first is here", c.Look(transcript.MemberItemID, c.Messages[at].Span()).Span}},
 			}
-			kind := c.Blocks[m.BlockLo].Kind
-			switch same := c.Messages[at].Span().Len() == m.Span().Len() && c.Text(c.Messages[at].Span()) == c.Text(m.Span()); {
-			case same && kind != transcript.BlockCall:
+			if c.Messages[at].Span().Len() == m.Span().Len() && c.Text(c.Messages[at].Span()) == c.Text(m.Span()) && c.repeats(int32(i)) {
+				f.Severity = max(severity, Warning)
+				f.Message = "the item " + quote(id) + " is repeated"
 				f.Fix = c.op(m.Turn, operation.Safe, "drop the identical item", &operation.DropMessages{Messages: []int32{int32(i)}, CopyOf: at})
-			case kind != transcript.BlockReasoning && !same:
-				f.Fix = c.op(m.Turn, operation.Safe, "leave the id out", &operation.RemoveMember{Message: int32(i), At: id.Span})
+			} else {
+				f.Fix = c.omitID(int32(i), id)
 			}
 			c.report(int32(i), f)
 		}
 	},
+}
+
+// repeats reports whether an item only says again what an equal one says: a call
+// that has a result of its own does not, and neither does what answers a call.
+func (c *Context) repeats(item int32) bool {
+	switch b := &c.Blocks[c.Messages[item].BlockLo]; b.Kind {
+	case transcript.BlockCall:
+		return c.Pairing.Calls[b.Ref].State == pairing.Copy
+	case transcript.BlockResult:
+		return c.Pairing.Results[b.Ref].Fate != pairing.Answers
+	}
+	return true
+}
+
+// openAI reports whether the history is on its way to OpenAI itself, which checks
+// the ids of items.
+func (c *Context) openAI() bool {
+	return c.Send || c.Target || c.Use == transcript.UseBody && c.Profile.Serves(c.Model)
+}
+
+// omitID returns the operation that takes the id off an item: to OpenAI it is
+// optional, elsewhere it is recorded content. A reasoning item is nothing without
+// it, unless its content came along encrypted.
+func (c *Context) omitID(item int32, id transcript.Token) *operation.Operation {
+	m := &c.Messages[item]
+	if b := &c.Blocks[m.BlockLo]; b.Kind == transcript.BlockReasoning && !b.Has(transcript.BlockSigned) {
+		return c.op(m.Turn, operation.Unsafe, "drop the reasoning item", &operation.DropBlocks{Blocks: []int32{m.BlockLo}})
+	}
+	class := operation.Unsafe
+	if c.openAI() {
+		class = operation.Safe
+	}
+	return c.op(m.Turn, class, "remove the id", &operation.RemoveMember{Message: item, At: id.Span})
 }

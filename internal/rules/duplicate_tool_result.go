@@ -12,17 +12,19 @@ import (
 
 var duplicateToolResult = &Rule{
 	Name: "duplicate-tool-result", Category: Pairing, Severity: "error",
-	Summary:    "A second result answers one call",
+	Summary:    "A call has two results",
 	Points:     []profile.Point{profile.Duplicate},
-	Strategies: []string{"first", "last", "leave"},
-	Doc: `A retry, or a repair that put a placeholder beside a real result that came late.
-Providers refuse the second one.
+	Strategies: []string{"first", "last", "text", "leave"},
+	Doc: `A tool was retried, or a repair added a placeholder and the real result came later. Providers
+reject the second result.
 
-**Repair.** An identical copy, nothing in it or beside it apart from its id being
-different, is dropped (safe). A real result wins over a known
-placeholder, whichever comes first (safe), unless it stands before its call and
-cannot be moved. Of two results that differ
-` + "`fix --unsafe`" + ` keeps the first and names what it drops.`,
+**Repair.** A copy that differs in nothing but its own id is dropped (safe). A known
+placeholder is dropped in favour of a real result, whichever comes first (safe), unless the
+real result comes before its call and cannot be moved. If two results differ, ` + "`fix --unsafe`" + `
+keeps the first one and says what it drops.
+
+` + "`--strategy duplicate-tool-result=last`" + ` keeps the last one instead, and ` + "`text`" + ` turns the second
+one into text (both unsafe).`,
 	Bad: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"c1","content":"a.txt"},
  {"role":"tool","tool_call_id":"c1","content":"a.txt"},
@@ -41,7 +43,7 @@ cannot be moved. Of two results that differ
 			turn := c.turn(c.Calls[l.Call].Message)
 			f := Finding{
 				Severity: Error,
-				Message:  resultName(res) + " is the second one for its call",
+				Message:  resultName(res) + " is a second result for its call",
 				Refusal:  c.cell(profile.Duplicate).Text,
 			}
 			first := c.Pairing.Calls[l.Call].Result
@@ -54,6 +56,8 @@ cannot be moved. Of two results that differ
 			drop, copyOf := int32(i), int32(-1)
 			class, title := operation.Safe, "" // without a title nothing is done
 			switch {
+			case first < 0 && c.strategy() == "text":
+				f.Fix = c.asText(turn, nil, []int32{int32(i)})
 			case first < 0:
 				class, title = operation.Unsafe, "drop the result"
 			case c.identical(&c.Results[first], res):
@@ -63,14 +67,16 @@ cannot be moved. Of two results that differ
 				}
 				title = "drop the identical copy"
 			case c.placeholder(res):
-				title = "drop the placeholder; the real result is there"
+				title = "drop the placeholder and keep the real result"
 			case c.placeholder(&c.Results[first]) && res.Block < c.Calls[l.Call].Block && !c.movesBack():
 				// It cannot come to its place, and nothing recorded goes for a
 				// placeholder.
 			case c.placeholder(&c.Results[first]):
 				drop = first
-				title = "put it in the place of the placeholder before it"
+				title = "replace the placeholder before it with this result"
 			case c.strategy() == "leave":
+			case c.strategy() == "text":
+				f.Fix = c.asText(turn, nil, []int32{int32(i)})
 			case c.strategy() == "last":
 				class, title = operation.Unsafe, "keep the last and drop the one before it"
 				drop = before[l.Call]

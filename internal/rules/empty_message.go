@@ -10,12 +10,13 @@ var emptyMessage = &Rule{
 	Name: "empty-message", Category: Payload, Severity: "profile",
 	Summary: "A message has neither content nor calls",
 	Points:  []profile.Point{profile.EmptyMessage, profile.NullMessage},
-	Doc: `Anthropic refuses empty content everywhere but in a last message of the assistant;
-OpenAI refuses content that is null where there are no calls. Clients write such
-messages when a stream breaks off before its first token.
+	Doc: `Anthropic rejects empty content everywhere except in a last message of the assistant. OpenAI
+rejects null as content if there are no calls. Clients write such messages when a stream breaks
+off before its first token.
 
-**Repair.** The message is dropped (safe: it says nothing; unsafe where it holds
-reasoning), and the history is looked at again.`,
+**Repair.** The message is dropped (safe, because it says nothing; unsafe if it has reasoning).
+Then the history is checked again. In session logs it stays, because the agent does not send
+it.`,
 	Bad:  `[{"role":"user","content":"go"},{"role":"assistant","content":null},{"role":"user","content":"n"}]`,
 	Good: `[{"role":"user","content":"go"},{"role":"assistant","content":"a"},{"role":"user","content":"n"}]`,
 	Check: func(c *Context) {

@@ -8,14 +8,14 @@ import (
 
 var emptyText = &Rule{
 	Name: "empty-text", Category: Payload, Severity: "profile; info in logs",
-	Summary: "A block of text holds nothing but white space, or a block nothing at all",
+	Summary: "A text block is blank",
 	Points:  []profile.Point{profile.EmptyText, profile.EmptyBlock},
-	Doc: `Anthropic and Bedrock refuse blank text, although their own answers have held such
-blocks. Inside of a result it is taken. Gemini takes it, but not a part that holds
-nothing at all, which is what some serializers make of an empty text.
+	Doc: `Anthropic and Bedrock reject blank text, although their own answers have contained such blocks.
+Inside a result they accept it. Gemini accepts blank text, but not a part that is completely
+empty, which some serializers write for an empty text.
 
-**Repair.** The block is dropped, or the message where it is all there is (safe; unsafe
-where the message carries signed reasoning), and the history is looked at again.`,
+**Repair.** The block is dropped, or the message if nothing else is in it (safe; unsafe if the
+message has signed reasoning). Then the history is checked again.`,
 	Bad:  `[{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"text","text":""},{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
 	Good: `[{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":""}]}]`,
 	Check: func(c *Context) {

@@ -8,12 +8,12 @@ import (
 
 var emptyToolCalls = &Rule{
 	Name: "empty-tool-calls", Category: Payload, Severity: "error (OpenAI family)",
-	Summary: "A list of calls is there, and empty",
+	Summary: "A message has an empty list of calls",
 	Points:  []profile.Point{profile.EmptyCalls},
-	Doc: `OpenAI and compatible servers refuse ` + "`\"tool_calls\": []`" + `; a message without calls
-has no such member.
+	Doc: `` + "`tool_calls: []`" + ` is rejected by OpenAI and many others. Serializers write it for messages
+without calls.
 
-**Repair.** The member is removed (safe).`,
+**Repair.** The list is removed (safe).`,
 	Bad:  `[{"role":"user","content":"go"},{"role":"assistant","content":"hi","tool_calls":[]},{"role":"user","content":"n"}]`,
 	Good: `[{"role":"user","content":"go"},{"role":"assistant","content":"hi"},{"role":"user","content":"n"}]`,
 	Check: func(c *Context) {
@@ -23,7 +23,7 @@ has no such member.
 			if b.Kind != transcript.BlockEmptyCalls {
 				continue
 			}
-			op := c.op(c.turn(b.Message), operation.Safe, "remove the member", &operation.RemoveMember{Message: b.Message, At: b.Span})
+			op := c.op(c.turn(b.Message), operation.Safe, "remove the empty list", &operation.RemoveMember{Message: b.Message, At: b.Span})
 			c.report(b.Message, Finding{
 				Severity: severity, Span: b.Span, Message: "the list of calls is empty",
 				Refusal: c.cell(profile.EmptyCalls).Text, Fix: op,

@@ -173,8 +173,8 @@ func TestDropsAreSafe(t *testing.T) {
 		{results(`[{"type":"text","text":"No result provided","citations":[1]}]`), "unsafe"},
 		{results(`[]`), "unsafe"},
 		{calls(`{"type":"shell_call","call_id":"a","action":{"commands":["ls"]}}`), "safe"},
-		{calls(`{"type":"shell_call","call_id":"a","action":{"commands":["rm"]}}`), ""},
-		{calls(`{"type":"function_call","call_id":"a","name":"ls"}`), ""},
+		{calls(`{"type":"shell_call","call_id":"a","action":{"commands":["rm"]}}`), "unsafe"},
+		{calls(`{"type":"function_call","call_id":"a","name":"ls"}`), "unsafe"},
 	} {
 		got := ""
 		for _, f := range findings(t, "a copy", c.text) {
@@ -248,6 +248,40 @@ func TestDocs(t *testing.T) {
 	for _, path := range must(filepath.Glob(filepath.Join(docs, "*"))) {
 		if _, ok := want[filepath.Base(path)]; !ok {
 			t.Errorf("%s belongs to no rule", path)
+		}
+	}
+}
+
+// TestStrategiesAreDocumented: docs/fix.md has a row for each rule that can be
+// repaired in several ways, with all of them, the default first.
+func TestStrategiesAreDocumented(t *testing.T) {
+	text := string(must(os.ReadFile(filepath.Join(docs, "..", "fix.md"))))
+	rows := map[string][]string{}
+	names := regexp.MustCompile("`([a-z][a-z-]*)`")
+	for line := range strings.Lines(text) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 4 || !strings.HasPrefix(cells[1], " `") {
+			continue
+		}
+		rule := strings.Trim(cells[1], " `")
+		for _, m := range names.FindAllStringSubmatch(cells[2], -1) {
+			rows[rule] = append(rows[rule], m[1])
+		}
+	}
+	for _, r := range rules.All() {
+		if len(r.Strategies) == 0 {
+			if rows[r.Name] != nil {
+				t.Errorf("docs/fix.md has strategies of %s", r.Name)
+			}
+			continue
+		}
+		if !slices.Equal(rows[r.Name], r.Strategies) {
+			t.Errorf("docs/fix.md has %q for %s, which has %q", rows[r.Name], r.Name, r.Strategies)
+		}
+		for _, s := range r.Strategies[1:] {
+			if !strings.Contains(r.Doc, s) && s != "leave" {
+				t.Errorf("%s does not say what %s does", r.Name, s)
+			}
 		}
 	}
 }

@@ -1,19 +1,24 @@
 package rules
 
 import (
+	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 var firstRole = &Rule{
 	Name: "first-role", Category: Roles, Severity: "info; the profile's severity with --send or --target",
-	Summary: "The history does not begin with the user",
-	Points:  []profile.Point{profile.FirstRole},
-	Doc: `Behind the system prompt some providers want a message of the user first. A history
-that was cut at its head begins with what the assistant said. Gemini minds only where
-that is a call.
+	Summary:    "The history begins with the assistant",
+	Points:     []profile.Point{profile.FirstRole},
+	Strategies: []string{"leave", "drop", "text"},
+	Doc: `After the system prompt, some providers expect a message of the user. A history that was cut at
+its beginning starts with what the assistant said. Gemini only objects if that is a call.
 
-**Repair.** None: a message of the user is not made up.`,
+**Repair.** By default, none, because toolguard does not make up a message of the user.
+
+` + "`--strategy first-role=drop`" + ` drops everything before the first message of the user. ` + "`text`" + ` makes
+the assistant's first message a message of the user; its calls and their results become text
+(both unsafe).`,
 	Bad: `[{"role":"assistant","content":[{"type":"text","text":"As I said."},{"type":"tool_use","id":"a","name":"f","input":{}}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
 	Good: `[{"role":"user","content":"go"},
@@ -34,9 +39,52 @@ that is a call.
 				continue
 			}
 			if m.Role == transcript.RoleAssistant && (!c.Profile.TextFirst || c.calls(m)) {
-				c.report(int32(i), Finding{Severity: severity, Span: m.RoleSpan(), Refusal: cell.Text, Message: "the history begins with the assistant"})
+				f := Finding{Severity: severity, Span: m.RoleSpan(), Refusal: cell.Text, Message: "the history begins with the assistant"}
+				switch c.strategyOr("drop") {
+				case "drop":
+					f.Fix = c.dropHead(int32(i))
+				case "text":
+					f.Fix = c.userSays(int32(i))
+				}
+				if f.Fix != nil {
+					f.Fix.ByStrategy = c.strategy() == ""
+				}
+				c.report(int32(i), f)
 			}
 			return
 		}
 	},
+}
+
+// dropHead returns the operation that drops what comes from a message on before the
+// user speaks: what the assistant says, and results. A turn whose results share a
+// message with what the user says is dropped by itself.
+func (c *Context) dropHead(from int32) *operation.Operation {
+	end := from // no result behind it answers a call before it
+	for i := from; int(i) < len(c.Messages); i++ {
+		if m := &c.Messages[i]; m.Role != transcript.RoleAssistant && !c.onlyResults(m) {
+			break
+		}
+		if int(i)+1 == len(c.Messages) || !c.holds(i+1, transcript.BlockResult) {
+			end = i + 1
+		}
+	}
+	if end == from {
+		return c.dropTurn(from)
+	}
+	var head []int32
+	for i := from; i < end; i++ {
+		head = append(head, i)
+	}
+	return c.op(c.turn(from), operation.Unsafe, "drop what comes before the user's first message", &operation.DropMessages{Messages: head, CopyOf: -1})
+}
+
+// onlyResults reports whether a message holds results and nothing else.
+func (c *Context) onlyResults(m *transcript.Message) bool {
+	for b := m.BlockLo; b < m.BlockHi; b++ {
+		if c.Blocks[b].Kind != transcript.BlockResult {
+			return false
+		}
+	}
+	return m.BlockLo < m.BlockHi
 }

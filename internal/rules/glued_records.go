@@ -7,12 +7,12 @@ import (
 
 var gluedRecords = &Rule{
 	Name: "glued-records", Category: Framing, Severity: "error",
-	Summary: "A torn record and a whole one stand on one line",
-	Doc: `The agent crashed while it wrote a record, and the next run appended to the
-torn line (gh:github/copilot-cli#4098). Readers fail on the line and lose the
-whole record behind the torn one too.
+	Summary: "A torn record and a complete one are on one line",
+	Doc: `The agent crashed while it wrote a record, and the next run appended to the torn line
+(github/copilot-cli#4098). The line is not
+JSON, so programs also lose the complete record after the torn one.
 
-**Repair.** ` + "`fix --unsafe`" + ` drops the torn prefix and keeps the whole record.`,
+**Repair.** ` + "`fix --unsafe`" + ` drops the torn prefix and keeps the complete record.`,
 	Bad: `{"role":"user","content":"q"}
 {"role":"assistant","con{"role":"user","content":"n"}`,
 	Good: `{"role":"user","content":"q"}
@@ -20,7 +20,7 @@ whole record behind the torn one too.
 	CheckFile: func(c *FileContext) {
 		eachFault(c, transcript.FaultGlued, func(f *FileFault) Finding {
 			return Finding{
-				Severity: Error, Message: "a torn record stands before a whole one on this line",
+				Severity: Error, Message: "a torn record comes before a complete one on this line",
 				Fix: fileOp(operation.Unsafe, "drop the torn prefix", &operation.DropBytes{At: f.Span}),
 			}
 		})

@@ -7,13 +7,13 @@ import (
 
 var interruptedToolCall = &Rule{
 	Name: "interrupted-tool-call", Category: Pairing, Severity: "info",
-	Summary:    "A call has no result, and the agent marked its turn as broken off",
-	Strategies: []string{"leave", "insert", "strip"},
-	Doc: `The writer itself says that the turn was aborted or failed. Agents that write
-such a mark drop or complete the turn when they load the session, so nothing needs
-to be done.
+	Summary:    "A call has no result because its turn was interrupted",
+	Strategies: []string{"leave", "insert", "strip", "text"},
+	Doc: `The agent itself recorded that the turn was aborted or failed. Agents that do so drop or
+complete the turn when they load the session, so nothing has to be done.
 
-**Repair.** None unless asked for by strategy.`,
+**Repair.** By default, none. ` + "`--strategy interrupted-tool-call=insert`" + ` inserts a placeholder
+result (additive), ` + "`strip`" + ` removes the call, and ` + "`text`" + ` turns it into text (both unsafe).`,
 	Bad: `{"type":"user","uuid":"u0","parentUuid":null,"message":{"role":"user","content":"go"}}
 {"type":"assistant","uuid":"a1","parentUuid":"u0","message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"ls","input":{}}]}}
 {"type":"user","uuid":"u2","parentUuid":"a1","message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user for tool use]"}]}}

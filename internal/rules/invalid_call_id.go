@@ -14,17 +14,15 @@ import (
 
 var invalidCallID = &Rule{
 	Name: "invalid-call-id", Category: IDs, Severity: "error for what nobody takes; else profile",
-	Summary: "An id that is no proper id, or that the provider refuses",
+	Summary: "The provider does not accept the id of a call",
 	Points:  []profile.Point{profile.BadID, profile.LongID},
-	Doc: `An id that is a number instead of a string, has white space at an end, or holds
-control characters is refused by everyone. Beyond that providers differ in the
-characters and the length they take: an id minted by one provider
-(` + "`functions.Bash:0`" + `) is a 400 at the next.
+	Doc: `An id that is not a string, has white space at an end, or contains control characters is
+rejected everywhere. Beyond that each provider has its own rules: Anthropic accepts letters,
+digits, ` + "`_`" + ` and ` + "`-`" + `, Mistral exactly nine letters and digits, OpenAI up to 64 characters.
+Histories that move from one provider to another break these rules.
 
-There is one finding for each distinct id, whichever sides carry it.
-
-**Repair.** The id is rewritten on both sides and in every copy, so that different
-ids stay different (safe).`,
+**Repair.** The id is rewritten in the call, in its results and in every copy (safe). The
+same id always becomes the same new id, and different ids stay different.`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"tool_use","id":"functions.Bash:0","name":"Bash","input":{}}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"functions.Bash:0","content":"ok"}]}]`,
@@ -40,16 +38,16 @@ ids stay different (safe).`,
 			seen[t.Raw] = true
 			return judgeID(t, c.Profile)
 		}
-		fix := func(call int32) *operation.Operation {
-			if call < 0 {
-				return nil
+		fix := func(call, result int32) *operation.Operation {
+			if call < 0 { // nothing else has its id
+				return c.op(c.turn(c.Results[result].Message), operation.Safe, "rewrite the id", &operation.RenameID{Call: -1, Result: result})
 			}
 			turn := c.turn(c.Calls[call].Message)
 			class := operation.Safe
 			if c.signed(turn) {
 				class = operation.Unsafe
 			}
-			return c.op(turn, class, "rewrite the id on both sides", &operation.RenameID{Call: call, Result: c.Pairing.Calls[call].Result})
+			return c.op(turn, class, "rewrite the id on both sides", &operation.RenameID{Call: call, Result: result})
 		}
 		// Of an id that stands where no provider sees it too, the other place counts.
 		for _, hidden := range []bool{false, true} {
@@ -59,7 +57,7 @@ ids stay different (safe).`,
 					continue
 				}
 				if sev, what, text := look(call.ID); sev != Off {
-					c.aboutCall(i, Finding{Severity: sev, Message: "the id " + quote(call.ID) + " " + what, Refusal: text, Fix: fix(int32(i))})
+					c.aboutCall(i, Finding{Severity: sev, Message: "the id " + quote(call.ID) + " " + what, Refusal: text, Fix: fix(int32(i), c.Pairing.Calls[i].Result)})
 				}
 			}
 			for i := range c.Results {
@@ -68,7 +66,7 @@ ids stay different (safe).`,
 					continue
 				}
 				if sev, what, text := look(res.ID); sev != Off {
-					c.aboutResult(i, Finding{Severity: sev, Message: "the id " + quote(res.ID) + " " + what, Refusal: text, Fix: fix(c.Pairing.Results[i].Call)})
+					c.aboutResult(i, Finding{Severity: sev, Message: "the id " + quote(res.ID) + " " + what, Refusal: text, Fix: fix(c.Pairing.Results[i].Call, int32(i))})
 				}
 			}
 		}
@@ -78,22 +76,22 @@ ids stay different (safe).`,
 // judgeID says what is wrong with an id.
 func judgeID(t transcript.Token, p *profile.Profile) (sev Severity, what, text string) {
 	if !t.IsString() {
-		return Error, "is no string", p.Cell(profile.BadID).Text
+		return Error, "is not a string", p.Cell(profile.BadID).Text
 	}
 	id := t.Text()
 	switch n := utf8.RuneCountInString(id); {
 	case id != strings.TrimFunc(id, unicode.IsSpace):
 		return Error, "has white space at an end", p.Cell(profile.BadID).Text
 	case strings.IndexFunc(id, unicode.IsControl) >= 0:
-		return Error, "holds a control character", p.Cell(profile.BadID).Text
+		return Error, "has a control character", p.Cell(profile.BadID).Text
 	case !p.IDChars.Allows(id):
-		return severityOf(p.Cell(profile.BadID)), "holds characters that the " + p.Title + " refuses: only " + p.IDChars.String() + " are taken", p.Cell(profile.BadID).Text
+		return severityOf(p.Cell(profile.BadID)), "has characters that the " + p.Title + " refuses: only " + p.IDChars.String() + " are allowed", p.Cell(profile.BadID).Text
 	case n < p.IDMin:
-		return severityOf(p.Cell(profile.BadID)), fmt.Sprintf("has %d characters; the %s takes %d", n, p.Title, p.IDMin), p.Cell(profile.BadID).Text
+		return severityOf(p.Cell(profile.BadID)), fmt.Sprintf("has %d characters; the %s allows %d", n, p.Title, p.IDMin), p.Cell(profile.BadID).Text
 	case p.IDMax > 0 && n > p.IDMax:
-		return severityOf(p.Cell(profile.BadID)), fmt.Sprintf("has %d characters; the %s takes %d", n, p.Title, p.IDMax), p.Cell(profile.BadID).Text
+		return severityOf(p.Cell(profile.BadID)), fmt.Sprintf("has %d characters; the %s allows %d", n, p.Title, p.IDMax), p.Cell(profile.BadID).Text
 	case p.IDSoftMax > 0 && n > p.IDSoftMax:
-		return severityOf(p.Cell(profile.LongID)), fmt.Sprintf("has %d characters; the %s may take only %d", n, p.Title, p.IDSoftMax), p.Cell(profile.LongID).Text
+		return severityOf(p.Cell(profile.LongID)), fmt.Sprintf("has %d characters; the %s may allow only %d", n, p.Title, p.IDSoftMax), p.Cell(profile.LongID).Text
 	}
 	return Off, "", ""
 }

@@ -3,21 +3,22 @@ package rules
 import (
 	"strings"
 
-	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 var invalidItemID = &Rule{
-	Name: "invalid-item-id", Category: IDs, Severity: "error in a request body, with --send or --target; else info",
-	Summary: "The id of an item does not begin as those of its type do",
+	Name: "invalid-item-id", Category: IDs, Severity: "error if the request goes to OpenAI; else info",
+	Summary: "The id of an item does not begin with the prefix of its type",
 	Points:  []profile.Point{profile.ItemID},
-	Doc: `Items of the Responses API can carry an id beside the one that pairs them:
-` + "`fc_…`" + ` for a function's call, ` + "`msg_…`" + `, ` + "`rs_…`" + ` for reasoning, ` + "`ctc_…`" + ` for a custom tool's
-call. Clients and proxies that make ids up there are refused.
+	Doc: `Items of the Responses API can have an id in addition to the one that pairs calls and outputs:
+` + "`fc_…`" + ` for a function call, ` + "`msg_…`" + ` for a message, ` + "`rs_…`" + ` for reasoning, ` + "`ctc_…`" + ` for a custom
+tool call. OpenAI rejects ids that clients and proxies make up. Other providers keep ids of
+their own, so this is an error only if the request goes to OpenAI.
 
-**Repair.** The id is left out (safe): only the ` + "`call_id`" + ` is needed. A reasoning
-item is nothing without it unless its content came along encrypted, and stays.`,
+**Repair.** The id is removed (safe if the request goes to OpenAI, otherwise unsafe): only
+` + "`call_id`" + ` is required. A reasoning item without encrypted content means nothing without its id,
+and ` + "`fix --unsafe`" + ` drops it.`,
 	Bad: `[{"role":"user","content":"q"},
  {"type":"function_call","id":"call_1","call_id":"call_1","name":"f","arguments":"{}"},
  {"type":"function_call_output","call_id":"call_1","output":"1"}]`,
@@ -30,8 +31,8 @@ item is nothing without it unless its content came along encrypted, and stays.`,
 		if severity == Off || !c.shaped() {
 			return
 		}
-		if !c.sent() {
-			severity = Info // an agent's own record of it
+		if !c.openAI() {
+			severity = Info // other stacks keep ids of their own
 		}
 		for i := range c.Messages {
 			m := &c.Messages[i]
@@ -39,14 +40,11 @@ item is nothing without it unless its content came along encrypted, and stays.`,
 			if want == "" || !id.Present() || id.Raw == "null" || id.IsString() && strings.HasPrefix(id.Text(), want) && profile.WordDash.Allows(id.Text()) {
 				continue
 			}
-			f := Finding{
+			c.report(int32(i), Finding{
 				Severity: severity, Span: id.Span, Refusal: strings.Replace(cell.Text, "'…'", "'"+want+"'", 1),
 				CallID: id.Text(), Message: "the id " + quote(id) + " is not one of its item's type, which begin with " + want,
-			}
-			if want != c.Profile.ItemPrefixes.Reasoning {
-				f.Fix = c.op(m.Turn, operation.Safe, "leave the id out", &operation.RemoveMember{Message: int32(i), At: id.Span})
-			}
-			c.report(int32(i), f)
+				Fix: c.omitID(int32(i), id),
+			})
 		}
 	},
 }

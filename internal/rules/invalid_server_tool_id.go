@@ -11,16 +11,19 @@ import (
 
 var invalidServerToolID = &Rule{
 	Name: "invalid-server-tool-id", Category: IDs, Severity: "error (Anthropic blocks only)",
-	Summary: "The id of a call does not fit who runs the tool",
-	Points:  []profile.Point{profile.ServerID},
-	Doc: `The ids of tools that Anthropic runs itself begin with ` + "`srvtoolu_`" + `, and only theirs
-do. Proxies that answer for another model write other ids there, and clients that
-flatten a history write such a call as one of the client's own: then the API
-waits for a result that nobody can give.
+	Summary:    "The id of a call does not match who runs the tool",
+	Points:     []profile.Point{profile.ServerID},
+	Strategies: []string{"rename", "drop", "text"},
+	Doc: `The ids of tools that Anthropic runs itself begin with ` + "`srvtoolu_`" + `, and no others do. Proxies
+for other models write other ids, and clients that flatten a history write such a call as a call
+of the client. The API then waits for a result that nobody can provide.
 
-**Repair.** The id of a server tool is rewritten on both sides (safe). That of a
-client's call is rewritten by ` + "`fix --unsafe`" + `: it may be that the call itself is of the
-wrong type.`,
+**Repair.** The id of a server tool is rewritten in the call and its result (safe). The id of a
+client's call is rewritten by ` + "`fix --unsafe`" + ` if the call has a result, because the type of the
+call may be what is wrong.
+
+` + "`--strategy invalid-server-tool-id=drop`" + ` drops the call with its result, and ` + "`text`" + ` turns both
+into text (both unsafe).`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"server_tool_use","id":"ws_1","name":"web_search","input":{}},{"type":"web_search_tool_result","tool_use_id":"ws_1","content":[]},{"type":"text","text":"x"}]}]`,
 	Good: `[{"role":"user","content":"go"},
@@ -48,7 +51,7 @@ wrong type.`,
 				f.Message = "the id of a server tool's call is " + quote(call.ID) + " and not " + prefix + "…"
 			case !call.Server && begins:
 				class = operation.Unsafe
-				f.Message = "the id " + quote(call.ID) + " is that of a server tool, but the client is to run the call"
+				f.Message = "the id " + quote(call.ID) + " belongs to a server tool, but the client has to run the call"
 			default:
 				continue
 			}
@@ -56,7 +59,12 @@ wrong type.`,
 			if c.signed(turn) {
 				class = operation.Unsafe
 			}
-			if id != "" && (call.Server || c.Pairing.Calls[i].Result >= 0) {
+			switch strategy := c.strategyOr("rename"); {
+			case strategy == "drop":
+				f.Fix = c.dropCall(int32(i))
+			case strategy == "text":
+				f.Fix = c.callAsText(int32(i))
+			case id != "" && (call.Server || c.Pairing.Calls[i].Result >= 0):
 				f.Fix = c.op(turn, class, "rewrite the id on both sides", &operation.RenameID{Call: int32(i), Result: c.Pairing.Calls[i].Result})
 			}
 			c.aboutCall(i, f)

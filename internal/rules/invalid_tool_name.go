@@ -13,14 +13,18 @@ import (
 
 var invalidToolName = &Rule{
 	Name: "invalid-tool-name", Category: IDs, Severity: "error",
-	Summary: "A call names no tool, or one that the provider refuses",
-	Points:  []profile.Point{profile.BadName, profile.BadNamePattern},
-	Doc: `The name is absent, empty, too long, or holds characters that the provider does
-not take. Models make such names up, and proxies cut them.
+	Summary:    "A call has no tool name, or one that the provider does not accept",
+	Points:     []profile.Point{profile.BadName, profile.BadNamePattern},
+	Strategies: []string{"rename", "drop", "text"},
+	Doc: `The name is missing, empty or too long, or has characters that the provider rejects. Models
+make such names up, and proxies cut them off.
 
-**Repair.** White space at the ends is trimmed (safe). ` + "`fix --unsafe`" + ` replaces
-characters that are refused, and removes a call without a name together with its
-result.`,
+**Repair.** White space at the ends is removed (safe). ` + "`fix --unsafe`" + ` sets a missing or empty
+name to ` + "`unknown_tool`" + `, replaces characters that are not allowed with ` + "`_`" + `, and shortens a name
+that is too long.
+
+` + "`--strategy invalid-tool-name=drop`" + ` drops the call with its result, and ` + "`text`" + ` turns both into
+text (both unsafe).`,
 	Bad: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"c1","content":"ok"}]`,
 	Good: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},
@@ -36,39 +40,73 @@ result.`,
 			if call.Server || call.Unread || c.Pairing.Calls[i].State == pairing.Exempt {
 				continue
 			}
-			turn := c.turn(call.Message)
 			name := call.Name.Text()
 			f := Finding{Severity: severityOf(c.cell(profile.BadName)), Span: call.Name.Span, Refusal: c.cell(profile.BadName).Text}
 			p := c.Profile
-			write := func(class operation.Class, title, name string) *operation.Operation {
-				if call.NameInTag {
-					return nil
-				}
-				return c.op(turn, class, title, &operation.SetValue{At: call.Name.Span, Text: transcript.Quote(name), Call: int32(i)})
-			}
+			class, title := operation.Unsafe, ""
 			switch {
 			case !call.Name.IsString() || strings.TrimSpace(name) == "":
 				f.Message = "the call names no tool"
 				if id := pairing.Key(call.ID); id != "" {
 					f.Message = "call " + quote(call.ID) + " names no tool"
 				}
-				f.Fix = c.op(turn, operation.Unsafe, "remove the call with its result", &operation.DropCalls{Calls: []int32{int32(i)}, CopyOf: -1})
+				name, title = unknownName, `set the name to "`+unknownName+`"`
 			case strings.TrimSpace(name) != name:
 				f.Message = "the tool name " + quote(call.Name) + " has white space at an end"
-				f.Fix = write(operation.Safe, "trim the white space", strings.TrimSpace(name))
+				class, title = operation.Safe, "trim the white space"
 			case !p.NameChars.Allows(name):
 				f.Severity, f.Refusal = severityOf(p.Cell(profile.BadNamePattern)), p.Cell(profile.BadNamePattern).Text
-				f.Message = "the tool name " + quote(call.Name) + " holds characters that the " + p.Title + " refuses: only " + p.NameChars.String() + " are taken"
-				f.Fix = write(operation.Unsafe, "replace the characters", sanitise(name, p.NameChars))
+				f.Message = "the tool name " + quote(call.Name) + " has characters that the " + p.Title + " refuses: only " + p.NameChars.String() + " are allowed"
+				title = "replace the characters"
 			case p.NameMax > 0 && utf8.RuneCountInString(name) > p.NameMax:
-				f.Message = fmt.Sprintf("the tool name has %d characters; the %s takes %d", utf8.RuneCountInString(name), p.Title, p.NameMax)
-				f.Fix = write(operation.Unsafe, "shorten the name", string([]rune(name)[:p.NameMax]))
+				f.Message = fmt.Sprintf("the tool name has %d characters; the %s allows %d", utf8.RuneCountInString(name), p.Title, p.NameMax)
+				title = "shorten the name"
 			default:
 				continue
+			}
+			switch strategy := c.strategyOr("rename"); {
+			case strategy == "rename" || class == operation.Safe:
+				if class != operation.Safe {
+					name = c.fitName(name)
+				}
+				f.Fix = c.rename(int32(i), class, title, strings.TrimSpace(name))
+			case strategy == "drop":
+				f.Fix = c.dropCall(int32(i))
+			case strategy == "text":
+				f.Fix = c.callAsText(int32(i))
 			}
 			c.aboutCall(i, f)
 		}
 	},
+}
+
+// unknownName is the name of a tool where none was recorded.
+const unknownName = "unknown_tool"
+
+// fitName makes a name that the profile takes out of another.
+func (c *Context) fitName(name string) string {
+	name = sanitise(name, c.Profile.NameChars)
+	if most := c.Profile.NameMax; most > 0 && utf8.RuneCountInString(name) > most {
+		name = string([]rune(name)[:most])
+	}
+	return name
+}
+
+// rename returns the operation that gives a call another name, nil where its name
+// is a part of something else.
+func (c *Context) rename(i int32, class operation.Class, title, name string) *operation.Operation {
+	call := &c.Calls[i]
+	turn := c.turn(call.Message)
+	if c.signed(turn) {
+		class = operation.Unsafe
+	}
+	switch {
+	case call.NameInTag:
+		return nil
+	case !call.Name.Present():
+		return c.op(turn, class, title, &operation.AddMember{At: c.Blocks[call.Block].Span, Member: transcript.MemberCallName, Text: transcript.Quote(name)})
+	}
+	return c.op(turn, class, title, &operation.SetValue{At: call.Name.Span, Text: transcript.Quote(name), Call: i})
 }
 
 // sanitise puts an underscore in the place of every character that is not in

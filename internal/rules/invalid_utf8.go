@@ -7,11 +7,11 @@ import (
 
 var invalidUTF8 = &Rule{
 	Name: "invalid-utf8", Category: Framing, Severity: "error",
-	Summary: "Bytes that are not UTF-8",
-	Doc: `JSON is UTF-8. Strict parsers refuse such a record, lenient ones put a
-replacement character in its place, so that ids that hold it no longer match.
+	Summary: "The file has bytes that are not UTF-8",
+	Doc: `JSON is UTF-8. Strict parsers reject such a record. Lenient parsers replace the bytes, and then
+two ids that contain them may no longer match.
 
-**Repair.** ` + "`fix --unsafe`" + ` replaces the bytes by U+FFFD.`,
+**Repair.** ` + "`fix --unsafe`" + ` replaces the bytes with U+FFFD.`,
 	Bad:  "{\"role\":\"user\",\"content\":\"caf\xe9\"}",
 	Good: `{"role":"user","content":"café"}`,
 	CheckFile: func(c *FileContext) {

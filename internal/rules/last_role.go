@@ -1,18 +1,23 @@
 package rules
 
 import (
+	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 var lastRole = &Rule{
 	Name: "last-role", Category: Roles, Severity: "the profile's severity with --send; else off",
-	Summary: "The history is about to be sent, and ends with the assistant",
-	Points:  []profile.Point{profile.LastRole},
-	Doc: `What is sent asks the model to speak. Where it has spoken last, some providers take
-that as the beginning of its answer and others refuse it.
+	Summary:    "The history is about to be sent and ends with the assistant",
+	Points:     []profile.Point{profile.LastRole},
+	Strategies: []string{"leave", "drop", "text"},
+	Doc: `A request asks the model to speak. If the assistant spoke last, some providers continue its
+message, and others reject the request.
 
-**Repair.** None: a message of the user is not made up.`,
+**Repair.** By default, none, because toolguard does not make up a message of the user.
+
+` + "`--strategy last-role=drop`" + ` drops the last message. ` + "`text`" + ` makes it a message of the user (both
+unsafe).`,
 	Args: "--send",
 	Bad:  `[{"role":"user","content":[{"type":"text","text":"go"}]},{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"hi"}]}]`,
 	Good: `[{"role":"user","content":"go"},{"role":"assistant","content":"hi"},{"role":"user","content":"on"}]`,
@@ -27,7 +32,17 @@ that as the beginning of its answer and others refuse it.
 		if m.Role != transcript.RoleAssistant || c.waits(m) {
 			return // pending-tool-call says what a last call waits for
 		}
-		c.report(last, Finding{Severity: severity, Span: m.RoleSpan(), Refusal: cell.Text, Message: "the history ends with the assistant"})
+		f := Finding{Severity: severity, Span: m.RoleSpan(), Refusal: cell.Text, Message: "the history ends with the assistant"}
+		switch c.strategyOr("drop") {
+		case "drop":
+			f.Fix = c.op(m.Turn, operation.Unsafe, "drop the message", &operation.DropMessages{Messages: []int32{last}, CopyOf: -1})
+		case "text":
+			f.Fix = c.userSays(last)
+		}
+		if f.Fix != nil {
+			f.Fix.ByStrategy = c.strategy() == ""
+		}
+		c.report(last, f)
 	},
 }
 

@@ -7,12 +7,12 @@ import (
 
 var loneSurrogate = &Rule{
 	Name: "lone-surrogate", Category: Framing, Severity: "error",
-	Summary: "Half of a surrogate pair in a \\u escape",
-	Doc: `A text was cut in the middle of a character outside the Basic Multilingual
-Plane: one half of the pair stands alone. APIs answer ` + "`no low surrogate in string`" + `,
-and parsers in other languages replace it or refuse the record.
+	Summary: "A \\u escape holds half of a surrogate pair",
+	Doc: `A text was cut in the middle of a character outside the Basic Multilingual Plane, and one half
+of the surrogate pair is left. APIs answer ` + "`no low surrogate in string`" + `. Parsers in other
+languages replace it or reject the record.
 
-**Repair.** ` + "`fix --unsafe`" + ` replaces it by ` + "`\\ufffd`" + `.`,
+**Repair.** ` + "`fix --unsafe`" + ` replaces it with ` + "`\\ufffd`" + `.`,
 	Bad:  `{"role":"user","content":"smile \ud83d"}`,
 	Good: `{"role":"user","content":"smile \ud83d\ude00"}`,
 	CheckFile: func(c *FileContext) {

@@ -10,18 +10,18 @@ import (
 
 var misplacedToolResult = &Rule{
 	Name: "misplaced-tool-result", Category: Pairing, Severity: "error",
-	Summary:    "The right result stands too late, outside the window of its call",
+	Summary:    "A result comes too late to answer its call",
 	Points:     []profile.Point{profile.Misplaced},
 	Strategies: []string{"move", "leave"},
-	Doc: `The result is there, but other messages stand between it and its call: a user
-who spoke while the tool ran, a hook's message, an assistant turn that did not
-wait. The API looks only into the messages right after the call and answers as if
-there were no result. Tools that look for missing ids alone call this history
-sound; others replace the real result by a placeholder.
+	Doc: `The result exists, but other messages come between the call and the result: a user who spoke
+while the tool was running, a message of a hook, or an assistant turn that did not wait. The
+API looks only at the messages right after the call and answers as if there were no result.
+Tools that only compare ids accept this history, and others replace the real result with a
+placeholder.
 
-**Repair.** The result is moved to its call (safe). Across an assistant turn that
-was made without it, or when more than one open call could be meant, the move
-changes what a turn seems to have seen, and is unsafe.`,
+**Repair.** The result is moved to its call (safe). This is unsafe if an assistant turn between
+them was made without the result, because it changes what that turn has seen, or if several
+open calls have the id.`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
  {"role":"user","content":"wait"},
@@ -43,7 +43,7 @@ changes what a turn seems to have seen, and is unsafe.`,
 			call := &c.Calls[i]
 			f := Finding{
 				Severity: Error,
-				Message:  resultName(&c.Results[x.Result]) + " stands too late to answer its call",
+				Message:  resultName(&c.Results[x.Result]) + " comes too late to answer its call",
 				Refusal:  c.cell(profile.Misplaced).Text, Confidence: x.Confidence.String(),
 				Related: []Related{{"the call is here", call.ID.Span}},
 			}
@@ -55,7 +55,7 @@ changes what a turn seems to have seen, and is unsafe.`,
 			}
 			if x.Candidates > 1 {
 				class = operation.Unsafe
-				f.Message += fmt.Sprintf("; it is taken for the nearest of %d open calls with that id", x.Candidates)
+				f.Message += fmt.Sprintf("; it probably answers the nearest of %d open calls with that id", x.Candidates)
 			}
 			if x.Crosses {
 				class = operation.Unsafe

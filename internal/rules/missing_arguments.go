@@ -9,13 +9,17 @@ import (
 
 var missingArguments = &Rule{
 	Name: "missing-arguments", Category: Payload, Severity: "error",
-	Summary: "A call has no arguments, not even empty ones",
-	Points:  []profile.Point{profile.NoArgs},
-	Doc: `The member with the arguments is not there: the stream was cut before it began, or
-a serializer left an empty object out. Providers want it.
+	Summary:    "A call has no arguments, not even empty ones",
+	Points:     []profile.Point{profile.NoArgs},
+	Strategies: []string{"add", "drop", "text"},
+	Doc: `The field with the arguments is missing: the stream was cut off before it began, or a
+serializer left an empty object out. Providers require it.
 
-**Repair.** Empty arguments are added (additive): what the model had meant is not
-known.`,
+**Repair.** Empty arguments are added (additive), because it is not known what the model
+wanted.
+
+` + "`--strategy missing-arguments=drop`" + ` drops the call with its result, and ` + "`text`" + ` turns both into
+text (both unsafe).`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f"}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
@@ -40,8 +44,16 @@ known.`,
 			if c.signed(turn) {
 				class = operation.Unsafe
 			}
-			op := c.op(turn, class, "add empty arguments",
-				&operation.AddMember{At: c.Blocks[call.Block].Span, Member: transcript.MemberArguments, Text: text})
+			var op *operation.Operation
+			switch c.strategyOr("add") {
+			case "add":
+				op = c.op(turn, class, "add empty arguments",
+					&operation.AddMember{At: c.Blocks[call.Block].Span, Member: transcript.MemberArguments, Text: text})
+			case "drop":
+				op = c.dropCall(int32(i))
+			case "text":
+				op = c.callAsText(int32(i))
+			}
 			c.aboutCall(i, Finding{
 				Severity: severity, Span: call.Name.Span, Refusal: c.cell(profile.NoArgs).Text, Fix: op,
 				Message: callName(call) + " has no arguments",

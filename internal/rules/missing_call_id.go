@@ -13,12 +13,13 @@ var missingCallID = &Rule{
 	Name: "missing-call-id", Category: IDs, Severity: "error; info in datasets that write no ids",
 	Summary: "A call or a result has no id",
 	Points:  []profile.Point{profile.MissingID},
-	Doc: `The id is absent, null, empty, or the text ` + "`null`" + ` that some servers write. Empty
-ids match each other, so that a set of ids calls such a history balanced. APIs
-refuse it.
+	Doc: `The id is missing, null, empty, or the text ` + "`null`" + ` that some servers write. Programs that
+compare ids consider empty ids equal, so they find nothing wrong with such a history. APIs
+reject it.
 
-**Repair.** Where calls and results pair by name or position without doubt, both
-sides get one new id, derived from the conversation and the position (safe).`,
+**Repair.** If calls and results can be paired by name or position without doubt, both get a
+new id that is derived from the conversation and the position (safe). Otherwise see
+` + "`ambiguous-pairing`" + `.`,
 	Bad: `[{"role":"assistant","content":null,"tool_calls":[{"id":"","type":"function","function":{"name":"f","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"","content":"ok"}]`,
 	Good: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},

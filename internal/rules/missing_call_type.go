@@ -9,12 +9,12 @@ import (
 
 var missingCallType = &Rule{
 	Name: "missing-call-type", Category: Payload, Severity: "error in a request body, with --send or --target; else info",
-	Summary: "A call does not say that it is one of a function",
+	Summary: "A call has no type",
 	Points:  []profile.Point{profile.NoCallType},
-	Doc: `OpenAI wants ` + "`\"type\": \"function\"`" + ` in every element of ` + "`tool_calls`" + `. Servers that stream
-the calls of other models leave it out, and so do datasets.
+	Doc: `OpenAI expects ` + "`\"type\": \"function\"`" + ` in every element of ` + "`tool_calls`" + `. Servers that stream the
+calls of other models leave it out, and so do datasets.
 
-**Repair.** The member is added (safe).`,
+**Repair.** The field is added (safe).`,
 	Bad: `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"q"},
  {"role":"assistant","content":null,"tool_calls":[{"id":"c1","function":{"name":"f","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"c1","content":"1"}]}`,
@@ -43,9 +43,9 @@ the calls of other models leave it out, and so do datasets.
 			if c.signed(c.turn(call.Message)) {
 				class = operation.Unsafe
 			}
-			op := c.op(c.turn(call.Message), class, "say that it is a function",
+			op := c.op(c.turn(call.Message), class, `add "type": "function"`,
 				&operation.AddMember{At: span, Member: transcript.MemberCallType, Text: `"function"`})
-			c.aboutCall(i, Finding{Severity: severity, Refusal: cell.Text, Fix: op, Message: callName(call) + " does not say what type it is of"})
+			c.aboutCall(i, Finding{Severity: severity, Refusal: cell.Text, Fix: op, Message: callName(call) + " has no type"})
 		}
 	},
 }

@@ -9,11 +9,10 @@ import (
 
 var missingResultName = &Rule{
 	Name: "missing-result-name", Category: IDs, Severity: "profile; error for legacy functions",
-	Summary: "A result does not say which tool it is of",
+	Summary: "A result does not name its tool",
 	Points:  []profile.Point{profile.NoResultName},
-	Doc: `Where results belong to calls by name (Gemini, Ollama, OpenAI's functions before
-there were tools), a result must repeat the name. Translations from APIs that pair
-by id lose it.
+	Doc: `Where results are assigned to calls by name (Gemini, Ollama, OpenAI's legacy functions), a
+result must repeat the name of the tool. Translations from APIs that pair by id lose it.
 
 **Repair.** The name is copied from the call (safe).`,
 	Bad: `[{"role":"user","content":"q"},
@@ -37,7 +36,7 @@ by id lose it.
 			if severity == Off || res.Server || l.Fate == pairing.Ignored || res.Name.IsString() && res.Name.Text() != "" {
 				continue
 			}
-			f := Finding{Severity: severity, Refusal: text, Message: resultName(res) + " does not say which tool it is of", Span: res.Name.Span}
+			f := Finding{Severity: severity, Refusal: text, Message: resultName(res) + " does not name its tool", Span: res.Name.Span}
 			f.Fix = c.nameFix(i)
 			c.aboutResult(i, f)
 		}

@@ -11,24 +11,27 @@ import (
 )
 
 var missingToolResult = &Rule{
-	Name: "missing-tool-result", Category: Pairing, Severity: "error",
-	Summary:    "A call has no result, and none is to be found",
+	Name: "missing-tool-result", Category: Pairing, Severity: "error; info in the middle of a log with numbered records",
+	Summary:    "A call has no result",
 	Points:     []profile.Point{profile.Missing},
-	Strategies: []string{"insert", "strip", "strip-turn", "leave"},
-	Doc: `The model called a tool, the conversation went on, and no result answers the
-call: not in the window where the API looks for it, and nowhere else. Interrupts,
-crashes and history compression leave such calls behind. Every provider answers
-the next request with a 400.
+	Strategies: []string{"insert", "strip", "strip-turn", "text", "leave"},
+	Doc: `The model called a tool, the conversation went on, and no result answers the call, neither
+where the API looks for it nor anywhere else. Interrupts, crashes and history compression
+leave such calls behind. Every provider rejects the next request with a 400.
 
-**Repair.** A placeholder result is inserted at its place in call order
-(additive). It says that no result was recorded, and does not claim that the tool
-ran or failed. Where call and result are states of one record, that record is set to
-say so. Where a record of the conversation cannot be read, nothing is
-inserted: the result may be in it.
+In a Codex session with numbered records such a call is an info, because Codex answers it
+when it resumes the session, and a record in the middle would break the numbers
+(see ` + "`ordinal-mismatch`" + `).
 
-` + "`--strategy missing-tool-result=strip`" + ` removes the call instead, and what becomes empty
-with it; ` + "`strip-turn`" + ` the whole turn with its other results (both unsafe). A call is
-not stripped from a message with signed reasoning.`,
+**Repair.** A placeholder result is inserted at its place in call order (additive). It says
+that no result was recorded, and does not claim that the tool ran or failed. If a call and its
+result are one record, that record is changed instead. If a record of the conversation cannot
+be read, nothing is inserted, because the result may be in that record.
+
+` + "`--strategy missing-tool-result=strip`" + ` removes the call and what becomes empty without it.
+` + "`strip-turn`" + ` removes the whole turn with its other results. ` + "`text`" + ` turns the call into text
+that names the tool and the id. All three are unsafe. A call in a message with signed reasoning
+is neither removed nor turned into text.`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
  {"role":"user","content":"and?"}]`,
@@ -49,10 +52,15 @@ not stripped from a message with signed reasoning.`,
 			}
 			if x.Surplus {
 				f.Message = callName(call) + " has no result: there are fewer results than calls without ids"
+				f.Unfixed = c.unminted()
 			} else {
 				f.Fix = c.answer(i, "insert")
 			}
-			if c.ElsewhereState || c.Slice {
+			switch {
+			case c.AppendOnly:
+				f.Severity = Info
+				f.Message += ": " + c.OnResume
+			case c.ElsewhereState || c.Slice:
 				f.Severity = Warning
 			}
 			c.aboutCall(i, f)
@@ -63,22 +71,24 @@ not stripped from a message with signed reasoning.`,
 // answer returns the operation that deals with call i, which has no result, by
 // the chosen strategy or else by the given one.
 func (c *Context) answer(i int, strategy string) *operation.Operation {
-	if s := c.strategy(); s != "" {
-		strategy = s
-	}
-	call := &c.Calls[i]
-	turn := c.turn(call.Message)
-	switch strategy {
+	turn := c.turn(c.Calls[i].Message)
+	switch c.strategyOr(strategy) {
 	case "insert":
 		return c.insertion(i)
 	case "strip":
 		if c.signed(turn) {
 			return nil // an edit of the message would make its signature void
 		}
-		return c.op(turn, operation.Unsafe, "remove the call", &operation.DropCalls{Calls: []int32{int32(i)}, CopyOf: -1})
-	case "strip-turn":
-		op, _ := turnOp[operation.DropTurn](c, turn, operation.Unsafe, "remove the turn with its results")
+		op, do := turnOp[operation.DropCalls](c, turn, operation.Unsafe, "remove the call")
+		do.CopyOf = -1
+		if do.Calls = append(do.Calls, int32(i)); len(do.Calls) > 1 {
+			op.Title = "remove the calls"
+		}
 		return op
+	case "text":
+		return c.asText(turn, []int32{int32(i)}, nil)
+	case "strip-turn":
+		return c.dropTurn(c.Calls[i].Message)
 	}
 	return nil
 }
@@ -90,7 +100,7 @@ func (c *Context) answerable(i int) bool {
 		return false
 	}
 	switch call.Kind {
-	case transcript.KindFunction, transcript.KindCustom:
+	case transcript.KindFunction, transcript.KindCustom, transcript.KindLocalShell:
 		return true
 	case transcript.KindLegacyFunction:
 		// Its result would be of a role of its own.
@@ -124,7 +134,7 @@ func (c *Context) insertion(i int) *operation.Operation {
 		}
 		return op
 	}
-	if !c.answerable(i) {
+	if !c.answerable(i) || c.AppendOnly && c.Pairing.Calls[i].State != pairing.Pending {
 		return nil
 	}
 	// A placeholder would answer the first open call of its id.

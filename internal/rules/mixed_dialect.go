@@ -4,12 +4,12 @@ import "github.com/toolguard/toolguard/internal/transcript"
 
 var mixedDialect = &Rule{
 	Name: "mixed-dialect", Category: Pairing, Severity: "warning",
-	Summary: "Two dialects stand in one conversation",
-	Doc: `A proxy or a change of provider left messages of one API among those of another:
-a ` + "`tool_use`" + ` block answered by role ` + "`tool`" + `, for example. They are paired across the
-dialects, but no provider takes the history as it stands.
+	Summary: "A message is written in another dialect than the conversation",
+	Doc: `A proxy or a change of provider left messages of one API among those of another, for example a
+` + "`tool_use`" + ` block that is answered by a message of role ` + "`tool`" + `. toolguard pairs calls and results
+across the dialects, but no provider accepts the history as it is.
 
-**Repair.** None: translate the history with the client that wrote it.`,
+**Repair.** None. Translate the history with the client that wrote it.`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},
  {"role":"tool","tool_call_id":"a","content":"1"},

@@ -9,14 +9,18 @@ import (
 
 var mixedToolResultMessage = &Rule{
 	Name: "mixed-tool-result-message", Category: Pairing, Severity: "profile; error beside an open server tool",
-	Summary: "Results share a message with other content where that is refused",
-	Points:  []profile.Point{profile.Mixed},
-	Doc: `Most providers take text behind the results of a turn. Some do not, and Anthropic
-does not while a tool that it runs itself is still open in the assistant turn: the
-answering message may then hold results only.
+	Summary:    "Results share a message with other content",
+	Points:     []profile.Point{profile.Mixed},
+	Strategies: []string{"split", "text"},
+	Doc: `Most providers accept text after the results of a turn. Some do not, and Anthropic does not
+while a tool that it runs itself is still open in the assistant turn: the user message must then
+contain results only.
 
-**Repair.** What is no result is put into a message of its own (safe), unless the
-provider takes no two messages of the user in a row either.`,
+**Repair.** The other content is moved to a message of its own (safe), if the provider accepts
+two user messages in a row.
+
+` + "`--strategy mixed-tool-result-message=text`" + ` turns the results and their calls into text
+(unsafe).`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}},{"type":"tool_use","id":"a","name":"f","input":{}}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"},{"type":"text","text":"and?"}]}]`,
@@ -56,8 +60,11 @@ provider takes no two messages of the user in a row either.`,
 				}
 				done[res.Message] = true
 				var op *operation.Operation
-				if c.Profile.UsersInRow || severityOf(c.cell(profile.ConsecutiveRoles)) < Warning {
-					op = c.op(turn, operation.Safe, "put it into a message of its own", &operation.SplitMessage{Message: res.Message})
+				switch strategy := c.strategyOr("split"); {
+				case strategy == "text":
+					op = c.messageAsText(res.Message)
+				case c.Profile.UsersInRow || severityOf(c.cell(profile.ConsecutiveRoles)) < Warning:
+					op = c.op(turn, operation.Safe, "move it to a message of its own", &operation.SplitMessage{Message: res.Message})
 				}
 				c.report(res.Message, Finding{
 					Severity: sev, Span: c.Blocks[b].Span, Refusal: c.cell(profile.Mixed).Text,

@@ -7,11 +7,11 @@ import (
 
 var nulPadding = &Rule{
 	Name: "nul-padding", Category: Framing, Severity: "error",
-	Summary: "A run of NUL bytes stands between or after the records",
-	Doc: `Some file systems leave a file padded with NUL bytes when the machine stops
-while it is written. NUL is no JSON, so that readers stop there.
+	Summary: "NUL bytes at the end of the file or between records",
+	Doc: `Some file systems leave a file padded with NUL bytes when the machine stops while the file is
+being written. NUL is not JSON, so parsers stop there.
 
-**Repair.** The NUL bytes are stripped (safe: they hold nothing).`,
+**Repair.** The bytes are removed (safe, because they hold nothing).`,
 	Bad: "{\"role\":\"user\",\"content\":\"q\"}\n\x00\x00\x00\x00",
 	Good: `{"role":"user","content":"q"}
 `,

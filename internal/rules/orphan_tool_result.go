@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"slices"
+
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/profile"
@@ -9,26 +11,29 @@ import (
 
 var orphanToolResult = &Rule{
 	Name: "orphan-tool-result", Category: Pairing, Severity: "error",
-	Summary:    "A result answers a call that is nowhere in the conversation",
+	Summary:    "A result answers no call of the conversation",
 	Points:     []profile.Point{profile.Orphan},
 	Strategies: []string{"drop", "text", "relink", "leave"},
-	Doc: `The call was cut away, or the id was changed on one side only: the typical trace
-of history compression and of a history cut to its last messages. Every strict
-provider refuses it.
+	Doc: `The call was cut away, or its id was changed on one side only. History compression and
+histories that are cut to the last messages typically cause this. Every strict provider
+rejects it.
 
-Where results have no ids, as many are orphans as there are more results than calls:
-which they are is not told, and they are left.
+If results have no ids and there are more results than calls, the surplus results are orphans,
+but it is not known which ones they are. They are repaired with
+` + "`ambiguous-pairing`" + `.
 
-Where the conversation names state on the provider's side
-(` + "`previous_response_id`" + `) the call may lie there, and the finding is an info.
+If the conversation refers to state that the provider keeps (` + "`previous_response_id`" + `), the call
+may be there, and the finding is an info.
 
-**Repair.** ` + "`fix --unsafe`" + ` drops the result. A call is never made up for it.
+**Repair.** ` + "`fix --unsafe`" + ` drops the result. toolguard never makes up a call for it.
 
-` + "`--strategy orphan-tool-result=text`" + ` keeps its content as text; ` + "`relink`" + ` lets the
-leftover results of a turn's window answer its leftover calls in order, where there
-are as many of the one as of the other (both unsafe). In a session log what the
-record says of the result beside the message goes when it becomes text
-(` + "`toolUseResult`" + `, ` + "`sourceToolAssistantUUID`" + `): there is no result any more.`,
+` + "`--strategy orphan-tool-result=text`" + ` turns the result into text that names the tool and the
+id. Content blocks stay blocks, so images are kept. ` + "`ambiguous-pairing=mint`" + ` does the same
+with results that are left over. ` + "`relink`" + ` lets the leftover results of a turn answer its
+leftover calls: by tool name, and otherwise in order if there are as many results as calls. A
+result that cannot be assigned becomes text. All of this is unsafe. In a session log, what the
+record says about the result outside the message (` + "`toolUseResult`" + `,
+` + "`sourceToolAssistantUUID`" + `) is removed when the result becomes text.`,
 	Bad: `[{"role":"user","content":"q"},
  {"role":"tool","tool_call_id":"gone","content":"x"},
  {"role":"assistant","content":"a"}]`,
@@ -56,6 +61,12 @@ record says of the result beside the message goes when it becomes text
 				f.Severity = Info
 			case l.Surplus:
 				f.Message = resultName(res) + " answers no call: there are more results than calls without ids"
+				if f.Fix, f.by = c.unplaced(i), ambiguousPairing; f.Fix == nil {
+					f.Unfixed = c.unminted()
+				}
+			case c.strategy() == "" && c.Strategy[ambiguousPairing.Name] == "mint":
+				// It may have been left over when others were paired by position.
+				f.Fix, f.by = c.resultAsText(i), ambiguousPairing
 			default:
 				f.Fix = c.orphanFix(i, relinks)
 			}
@@ -67,31 +78,35 @@ record says of the result beside the message goes when it becomes text
 // orphanFix returns the operation that the chosen strategy has for a result.
 func (c *Context) orphanFix(i int, relinks map[int32]int32) *operation.Operation {
 	turn := c.turn(c.Results[i].Message)
-	switch c.strategy() {
-	case "", "drop":
+	switch c.strategyOr("drop") {
+	case "drop":
 		return c.op(turn, operation.Unsafe, "drop the result", &operation.DropResults{Results: []int32{int32(i)}, CopyOf: -1})
 	case "text":
-		return c.op(turn, operation.Unsafe, "keep it as text", &operation.Texts{Results: []int32{int32(i)}})
+		return c.resultAsText(i)
 	case "relink":
-		if call, ok := relinks[int32(i)]; ok {
-			return c.op(turn, operation.Unsafe, "let it answer call "+quote(c.Calls[call].ID), &operation.RelinkResult{Result: int32(i), Call: call})
+		call, ok := relinks[int32(i)]
+		if !ok {
+			return c.resultAsText(i) // which call it answers is not to be told
 		}
+		return c.op(turn, operation.Unsafe, "let it answer call "+quote(c.Calls[call].ID), &operation.RelinkResult{Result: int32(i), Call: call})
 	}
 	return nil
 }
 
+// resultAsText returns the operation that turns one result into text.
+func (c *Context) resultAsText(i int) *operation.Operation {
+	return c.op(c.turn(c.Results[i].Message), operation.Unsafe, "turn the result into text", &operation.Texts{Results: []int32{int32(i)}})
+}
+
 // relinks pairs the leftover results that stand right behind a turn with its
-// leftover calls, by order, where there are as many of both.
+// leftover calls: those of a tool, and then the rest, by order, where there are
+// as many of both.
 func (c *Context) relinks() map[int32]int32 {
 	out := map[int32]int32{}
 	var calls, results []int32 // of the turn that is looked at
 	turn := int32(-1)
 	settle := func() {
-		if len(calls) == len(results) {
-			for k := range calls {
-				out[results[k]] = calls[k]
-			}
-		}
+		c.relinkTurn(out, calls, results)
 		calls, results = nil, nil
 	}
 	// Any other speaker ends the window of the turn; text beside results does
@@ -128,4 +143,44 @@ func (c *Context) relinks() map[int32]int32 {
 	}
 	settle()
 	return out
+}
+
+// relinkTurn pairs the leftover calls and results of one turn.
+func (c *Context) relinkTurn(out map[int32]int32, calls, results []int32) {
+	pair := func(calls, results []int32) {
+		if len(calls) == len(results) {
+			for k := range calls {
+				out[results[k]] = calls[k]
+			}
+		}
+	}
+	type side struct{ calls, results []int32 }
+	sides := map[string]*side{}
+	of := func(name transcript.Token) *side {
+		key := pairing.Key(name)
+		if sides[key] == nil {
+			sides[key] = &side{}
+		}
+		return sides[key]
+	}
+	for _, i := range calls {
+		s := of(c.Calls[i].Name)
+		s.calls = append(s.calls, i)
+	}
+	for _, i := range results {
+		s := of(c.Results[i].Name)
+		s.results = append(s.results, i)
+	}
+	taken := map[int32]bool{}
+	for name, s := range sides {
+		if name == "" || len(s.calls) != len(s.results) {
+			continue
+		}
+		pair(s.calls, s.results)
+		for _, i := range s.calls {
+			taken[i] = true
+		}
+	}
+	pair(slices.DeleteFunc(calls, func(i int32) bool { return taken[i] }),
+		slices.DeleteFunc(results, func(i int32) bool { _, is := out[i]; return is }))
 }

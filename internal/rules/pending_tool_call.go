@@ -11,15 +11,17 @@ var pendingToolCall = &Rule{
 	Severity:   "warning; info in datasets, traces and for a call that waits for approval or whose tool goes on; error with --send and in a request body",
 	Summary:    "A call in the last turn has no result yet",
 	Points:     []profile.Point{profile.Missing},
-	Strategies: []string{"leave", "insert", "strip"},
-	Doc: `Nothing but results of its own turn follows the call: the tool is still running,
-waits for approval, or was interrupted. A tool that the Agent Development Kit lists
-as long-running may answer at any later time. Saved like this the history is fine; sent
-like this it is refused, so that with ` + "`--send`" + ` and in a request body it is an
-error. In training data the last call is often what is to be learnt.
+	Strategies: []string{"leave", "insert", "strip", "text"},
+	Doc: `Nothing follows the call except results of its own turn: the tool is still running, waits for
+approval, or was interrupted. A tool that the Agent Development Kit lists as long-running may
+answer at any later time. Such a history can be stored, but not sent, so this is an error
+with ` + "`--send`" + ` and in a request body. In training data the last call is often what the model is
+to learn.
 
-**Repair.** None by default; with ` + "`--send`" + ` a placeholder result is inserted
-(additive).`,
+**Repair.** By default, none. With ` + "`--send`" + `, a placeholder result is inserted (additive).
+
+` + "`--strategy pending-tool-call=insert`" + ` does that without ` + "`--send`" + `. ` + "`strip`" + ` removes the call, and
+` + "`text`" + ` turns it into text (both unsafe).`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]}]`,
 	Good: `[{"role":"user","content":"go"},

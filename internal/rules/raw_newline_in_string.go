@@ -7,10 +7,10 @@ import (
 
 var rawNewlineInString = &Rule{
 	Name: "raw-newline-in-string", Category: Framing, Severity: "error",
-	Summary: "A record is spread over lines by an unescaped line feed in a string",
-	Doc: `A string holds a line feed as such and not as ` + "`\\n`" + `, so that one record takes
-several lines (gh:github/copilot-cli#2649). Readers that go by lines see pieces
-that are no JSON.
+	Summary: "An unescaped line feed in a string spreads a record over several lines",
+	Doc: `A string contains a line feed as it is instead of ` + "`\\n`" + `, so one record takes several lines
+(github/copilot-cli#2649). Programs that
+read line by line see pieces that are not JSON.
 
 **Repair.** The line feeds are escaped (safe).`,
 	Bad: `{"role":"user","content":"q"}

@@ -12,20 +12,23 @@ import (
 
 var reasoningUnreplayable = &Rule{
 	Name: "reasoning-unreplayable", Category: Reasoning, Severity: "profile",
-	Summary: "Reasoning that cannot be sent again as it stands",
-	Points:  []profile.Point{profile.Unreplayable, profile.NoReasoning},
-	Doc: `A reasoning item of the Responses API belongs directly before the item it led to:
-alone, or before a user's message, it is refused. Anthropic's thinking blocks must
-carry their signature.
+	Summary:    "Reasoning cannot be sent again as it is",
+	Points:     []profile.Point{profile.Unreplayable, profile.NoReasoning},
+	Strategies: []string{"drop", "text"},
+	Doc: `A reasoning item of the Responses API belongs directly before the item that it led to. At the
+end, or before a message of the user, it is rejected. Anthropic's thinking blocks must have
+their signature.
 
-With ` + "`--target`" + ` and ` + "`--send`" + ` it is also looked for reasoning that is not there:
-DeepSeek and Kimi want its text with every call, Gemini 3 the signature of the calls
-of the current turn, and Anthropic, while thinking is on, thinking before the last
-calls.
+With ` + "`--target`" + ` and ` + "`--send`" + ` toolguard also looks for missing reasoning: DeepSeek and Kimi
+expect its text with every call, Gemini 3 expects the thought signature of the calls of the
+current turn, and Anthropic expects thinking before the last calls while thinking is on.
 
-**Repair.** ` + "`fix --unsafe`" + ` drops a dangling reasoning item. A signature cannot be
-made up; where a provider documents what to write in its place, that is added
-(additive), and so is the empty text where one will do.`,
+**Repair.** ` + "`fix --unsafe`" + ` drops reasoning that cannot be sent. A signature cannot be made up.
+If the provider documents a value for a lost signature, that value is added, and so is an empty
+reasoning text where the provider accepts it (both additive).
+
+` + "`--strategy reasoning-unreplayable=text`" + ` turns calls without their reasoning, and what answers
+them, into text (unsafe).`,
 	Bad: `[{"type":"message","role":"user","content":"q"},
  {"type":"reasoning","id":"rs_9","encrypted_content":"e","summary":[]}]`,
 	Good: `[{"type":"message","role":"user","content":"q"},
@@ -49,20 +52,22 @@ made up; where a provider documents what to write in its place, that is added
 				if b.Has(transcript.BlockHasID) && dangles()[b.Message] {
 					f := Finding{
 						Severity: severity, Span: b.Span, Refusal: c.cell(profile.Unreplayable).Text,
-						Message: "reasoning without the item it led to",
+						Message: "reasoning is not followed by the item it led to",
 					}
 					if c.Use == transcript.UseDataset || c.Use == transcript.UseTrace {
 						f.Severity = Info
 					}
-					f.Fix = c.op(m.Turn, operation.Unsafe, "drop the reasoning item", &operation.DropBlocks{Blocks: []int32{int32(i)}})
+					f.Fix = c.op(m.Turn, operation.Unsafe, "drop the reasoning", &operation.DropBlocks{Blocks: []int32{int32(i)}})
 					c.report(b.Message, f)
 				}
 			case b.Has(transcript.BlockUnsigned):
 				f := Finding{
 					Severity: severity, Span: b.Span, Refusal: c.cell(profile.Unreplayable).Text,
-					Message: "thinking without a signature",
+					Message: "thinking has no signature",
 				}
-				if c.Use != transcript.UseBody && !c.Send && !c.Target {
+				if c.sent() {
+					f.Fix = c.op(m.Turn, operation.Unsafe, "drop the reasoning", &operation.DropBlocks{Blocks: []int32{int32(i)}})
+				} else {
 					f.Severity = Info // it matters only to a provider that checks
 				}
 				c.report(b.Message, f)
@@ -112,9 +117,9 @@ func (c *Context) unreasoned() {
 			if c.Look(transcript.MemberReasoning, m.Span()).IsString() {
 				continue
 			}
-			f.Message = callName(call) + " comes without the text of the reasoning"
+			f.Message = callName(call) + " has no reasoning text"
 			if c.Profile.BlankReasoning {
-				f.Fix = c.op(turn, operation.Additive, "add an empty text",
+				f.Fix = c.op(turn, operation.Additive, "add an empty reasoning text",
 					&operation.AddMember{At: m.Span(), Member: transcript.MemberReasoning, Text: `""`})
 			}
 		case profile.ReplaySignature:
@@ -122,19 +127,33 @@ func (c *Context) unreasoned() {
 			if call.Message < current || !c.Knows(transcript.MemberSignature) || c.Look(transcript.MemberSignature, span).IsString() {
 				continue
 			}
-			f.Message = callName(call) + " comes without its signature"
-			f.Fix = c.op(turn, operation.Additive, "add what the provider documents for a lost signature",
+			f.Message = callName(call) + " has no thought signature"
+			f.Fix = c.op(turn, operation.Additive, "add the signature that the provider documents for lost ones",
 				&operation.AddMember{At: span, Member: transcript.MemberSignature, Text: transcript.Quote(c.Profile.Sentinel)})
 		case profile.ReplayFirst:
 			if call.Message < current || m.Turn != c.lastTurn() || c.Blocks[m.BlockLo].Kind == transcript.BlockReasoning {
 				continue // it is the last turn of the model that is looked at
 			}
-			f.Message = callName(call) + " comes without the thinking before it"
+			f.Message = callName(call) + " has no thinking before it"
 		default:
 			continue
 		}
+		if c.strategy() == "text" {
+			f.Fix = c.turnAsText(int32(i))
+		}
 		c.aboutCall(i, f)
 	}
+}
+
+// turnAsText returns the operation that turns the calls of a turn into text, from
+// the first one on, and what answers them.
+func (c *Context) turnAsText(first int32) *operation.Operation {
+	turn := c.turn(c.Calls[first].Message)
+	var calls, results []int32
+	for i := first; int(i) < len(c.Calls) && c.turn(c.Calls[i].Message) == turn; i++ {
+		calls, results = append(calls, i), append(results, c.answersTo(i)...)
+	}
+	return c.asText(turn, calls, results)
 }
 
 // lastTurn returns the last turn of the model, -1 for none.

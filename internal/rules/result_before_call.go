@@ -8,13 +8,17 @@ import (
 
 var resultBeforeCall = &Rule{
 	Name: "result-before-call", Category: Pairing, Severity: "error",
-	Summary:    "A result stands before its only call",
+	Summary:    "A result comes before its call",
 	Points:     []profile.Point{profile.Before},
-	Strategies: []string{"move", "leave"},
-	Doc: `Writers that append from several threads, and histories that were sorted, leave a
-result ahead of its call. A set of ids is balanced, the API is not content.
+	Strategies: []string{"move", "text", "leave"},
+	Doc: `Writers that append from several threads, and programs that sort a history, put a result before
+its call. Programs that compare ids find nothing wrong, but the API reports an orphan and a
+missing result.
 
-**Repair.** The result is moved behind its call (safe).`,
+**Repair.** The result is moved after its call (safe). In session logs nothing is moved.
+
+` + "`--strategy result-before-call=text`" + ` turns the result into text (unsafe). Its call then gets a
+placeholder result.`,
 	Bad: `[{"role":"tool","tool_call_id":"c1","content":"a.txt"},
  {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
  {"role":"user","content":"n"}]`,
@@ -29,12 +33,18 @@ result ahead of its call. A set of ids is balanced, the API is not content.
 			}
 			call := &c.Calls[i]
 			f := Finding{
-				Severity: Error, Message: resultName(&c.Results[x.Result]) + " stands before its call",
+				Severity: Error, Message: resultName(&c.Results[x.Result]) + " comes before its call",
 				Refusal: c.cell(profile.Before).Text, Confidence: x.Confidence.String(),
 				Related: []Related{{"the call is here", call.ID.Span}},
 			}
-			if c.arrays() && c.strategy() != "leave" {
-				f.Fix = c.op(c.turn(call.Message), operation.Safe, "move the result behind its call", &operation.MoveResults{Results: []int32{x.Result}})
+			switch c.strategyOr("move") {
+			case "text":
+				f.Fix = c.asText(c.turn(c.Results[x.Result].Message), nil, []int32{x.Result})
+			case "move":
+				if !c.arrays() {
+					break // in a log nothing is moved
+				}
+				f.Fix = c.op(c.turn(call.Message), operation.Safe, "move the result after its call", &operation.MoveResults{Results: []int32{x.Result}})
 			}
 			c.aboutResult(int(x.Result), f)
 		}

@@ -9,15 +9,14 @@ import (
 
 var resultContentType = &Rule{
 	Name: "result-content-type", Category: Payload, Severity: "error in a request body, with --send or --target; else warning",
-	Summary: "The content of a result has a shape that the provider refuses",
+	Summary: "The provider does not accept the content of a result",
 	Points:  []profile.Point{profile.ResultContent},
-	Doc: `OpenAI and Anthropic want a text or a list of parts, Gemini an object. Null, a
-number or a bare object comes from a tool's return value that nobody turned into
-text.
+	Doc: `OpenAI and Anthropic expect a string or a list of parts, Gemini expects an object. Null, a number
+or a bare object is a return value of a tool that nobody converted to text.
 
-**Repair.** Null and nothing become an empty text, a list of nothing but text its text,
-any other value its JSON as text; for Gemini it is wrapped in an object, for Bedrock
-in a block (all safe: the bytes of the value stay).`,
+**Repair.** Null and missing content become an empty text. A list that consists of text becomes
+that text, and any other value becomes its JSON as text. For Gemini the value is wrapped in an
+object, for Bedrock in a block (all safe, because the bytes of the value stay).`,
 	Bad: `[{"role":"user","content":"q"},
  {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"c1","content":null}]`,
@@ -70,7 +69,7 @@ func formName(f profile.Form) string {
 // that the profile takes.
 func (c *Context) contentFix(i int, form profile.Form) *operation.Operation {
 	res := &c.Results[i]
-	title, text := "write it as text", ""
+	title, text := "convert it to text", ""
 	raw := c.Text(res.Payload)
 	if form == profile.FormAbsent {
 		raw = "null"
@@ -82,14 +81,14 @@ func (c *Context) contentFix(i int, form profile.Form) *operation.Operation {
 	case forms == profile.FormObject:
 		title, text = "wrap it in an object", `{"result":`+raw+`}`
 	case forms == profile.FormList && none:
-		title, text = "write an empty text", `[{"text":""}]`
+		title, text = "set content to an empty text", `[{"text":""}]`
 	case forms == profile.FormList && form == profile.FormObject:
-		title, text = "write it as a block", `[{"json":`+raw+`}]`
+		title, text = "convert it to a block", `[{"json":`+raw+`}]`
 	case forms == profile.FormList:
-		title, text = "write it as a block", `[{"text":`+transcript.AsText(transcript.NewValue([]byte(raw), 0))+`}]`
+		title, text = "convert it to a block", `[{"text":`+transcript.AsText(transcript.NewValue([]byte(raw), 0))+`}]`
 	default:
 		if text = transcript.AsText(transcript.NewValue([]byte(raw), 0)); none {
-			title = `write ""`
+			title = `set content to ""`
 		}
 	}
 	var do operation.Action = &operation.SetValue{At: res.Payload, Text: text, Call: -1}

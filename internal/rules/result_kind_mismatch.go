@@ -4,17 +4,22 @@ import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 var resultKindMismatch = &Rule{
 	Name: "result-kind-mismatch", Category: Pairing, Severity: "error",
-	Summary: "The type of a result does not fit its call",
-	Points:  []profile.Point{profile.WrongKind},
-	Doc: `The ids match, the kinds do not: a custom tool answered like a function, a legacy
-function call answered by role ` + "`tool`" + `. The API pairs by id and kind, and reports
-the call as unanswered and the result as an orphan.
+	Summary:    "The type of a result does not fit its call",
+	Points:     []profile.Point{profile.WrongKind},
+	Strategies: []string{"retag", "text"},
+	Doc: `The ids match, but the types do not: a custom tool call has the output of a function, or a
+legacy function call is answered with role ` + "`tool`" + `. The API compares id and type, and
+reports the call as unanswered and the result as an orphan. The output of a function is
+accepted for local shell and tool search calls.
 
-**Repair.** ` + "`fix --unsafe`" + ` gives the result the type that fits.`,
+**Repair.** ` + "`fix --unsafe`" + ` gives the result the type that fits.
+
+` + "`--strategy result-kind-mismatch=text`" + ` turns the call and the result into text (unsafe).`,
 	Bad: `[{"type":"custom_tool_call","call_id":"k1","name":"patch","input":"x"},
  {"type":"function_call_output","call_id":"k1","output":"ok"},
  {"role":"user","content":"n"}]`,
@@ -25,16 +30,28 @@ the call as unanswered and the result as an orphan.
 		for i := range c.Pairing.Calls {
 			x := &c.Pairing.Calls[i]
 			call := &c.Calls[i]
-			if x.State != pairing.Answered || call.Server || call.Kind == c.Results[x.Result].Kind {
+			if x.State != pairing.Answered || call.Server || fits(call.Kind, c.Results[x.Result].Kind) {
 				continue
 			}
-			op := c.op(c.turn(call.Message), operation.Unsafe, "give the result the type that fits its call",
-				&operation.Retag{Result: x.Result, Call: int32(i)})
+			var op *operation.Operation
+			switch c.strategyOr("retag") {
+			case "retag":
+				op = c.op(c.turn(call.Message), operation.Unsafe, "give the result the type that fits its call",
+					&operation.Retag{Result: x.Result, Call: int32(i)})
+			case "text":
+				op = c.callAsText(int32(i)) // for some calls no other result can be made up
+			}
 			c.aboutResult(int(x.Result), Finding{
 				Severity: Error, Refusal: c.cell(profile.WrongKind).Text, Fix: op, Confidence: x.Confidence.String(),
-				Message: resultName(&c.Results[x.Result]) + " is of another type than its call wants",
+				Message: resultName(&c.Results[x.Result]) + " has a type that does not fit its call",
 				Related: []Related{{"the call is here", call.ID.Span}},
 			})
 		}
 	},
+}
+
+// fits reports whether a result of a kind answers calls of another: Responses
+// takes the output of a function for a local shell and a tool search as well.
+func fits(call, result transcript.CallKind) bool {
+	return call == result || result == transcript.KindFunction && (call == transcript.KindLocalShell || call == transcript.KindToolSearch)
 }

@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"strings"
+
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -8,9 +10,10 @@ import (
 var resultNameMismatch = &Rule{
 	Name: "result-name-mismatch", Category: IDs, Severity: "warning",
 	Summary: "A result names another tool than its call",
-	Doc: `Result and call belong together, but the names differ. Providers that count do not
-notice; whoever pairs by name, and the model itself, takes the result for another
-tool's.
+	Doc: `The result belongs to the call, but the names differ. Providers that only count results do not
+notice. Programs that pair by name, and the model itself, take the result for that of another
+tool. White space at the ends of a call's name is reported by
+` + "`invalid-tool-name`" + ` alone.
 
 **Repair.** The name is copied from the call (safe).`,
 	Bad: `[{"role":"user","content":"q"},
@@ -30,9 +33,12 @@ tool's.
 			if call.Kind != transcript.KindFunction && call.Kind != transcript.KindLegacyFunction || !call.Name.IsString() || call.Name.Text() == "" || call.Name.Text() == res.Name.Text() {
 				continue
 			}
+			if name := strings.TrimSpace(call.Name.Text()); name != call.Name.Text() && name == strings.TrimSpace(res.Name.Text()) {
+				continue // invalid-tool-name says it
+			}
 			c.aboutResult(i, Finding{
 				Severity: Warning, Span: res.Name.Span, Fix: c.nameFix(i),
-				Message: resultName(res) + " is of " + quote(res.Name) + ", but its call is to " + quote(call.Name),
+				Message: resultName(res) + " names the tool " + quote(res.Name) + ", but its call names " + quote(call.Name),
 				Related: []Related{{"the call is here", call.Name.Span}},
 			})
 		}

@@ -8,13 +8,14 @@ import (
 
 var resultOrderMismatch = &Rule{
 	Name: "result-order-mismatch", Category: Pairing, Severity: "info; warning for targets that pair by position",
-	Summary:    "The results of a turn are not in the order of its calls",
+	Summary:    "Results are not in call order",
 	Points:     []profile.Point{profile.Order},
 	Strategies: []string{"leave", "reorder"},
-	Doc: `Legal where results name their call. Chat templates and providers that pair by
-position give each call another's result, without a word.
+	Doc: `This is legal where results name their call. Chat templates and providers that assign results by
+position give each call the result of another one, without any message.
 
-**Repair.** None unless asked for by ` + "`--strategy result-order-mismatch=reorder`" + ` (safe).`,
+**Repair.** By default, none. ` + "`--strategy result-order-mismatch=reorder`" + ` puts the results in
+call order (safe). ` + "`--select result-order-mismatch`" + ` does the same.`,
 	Bad: `[{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"b","type":"function","function":{"name":"f","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"b","content":"2"},
  {"role":"tool","tool_call_id":"a","content":"1"}]`,
@@ -40,9 +41,9 @@ position give each call another's result, without a word.
 			if res.Block < last && told != turn {
 				told = turn
 				op := c.op(turn, operation.Safe, "put the results in call order", &operation.ReorderResults{InOrder: true})
-				op.ByStrategy = c.strategy() != "reorder"
+				op.ByStrategy = !c.wanted("reorder")
 				c.aboutResult(int(x.Result), Finding{
-					Severity: severityOf(c.cell(profile.Order)), Message: resultName(res) + " stands before the result of an earlier call", Fix: op,
+					Severity: severityOf(c.cell(profile.Order)), Message: resultName(res) + " comes before the result of an earlier call", Fix: op,
 				})
 			}
 			last = max(last, res.Block)

@@ -14,12 +14,12 @@ var reusedCallID = &Rule{
 	Summary:    "One id is used in several turns",
 	Points:     []profile.Point{profile.ReusedID},
 	Strategies: []string{"leave", "rename"},
-	Doc: `Legal, and common: some models number their calls anew in every turn, and
-Anthropic's API has answered such histories. But tools that pair by a set of ids
-take a call without a result for answered, and move results to the wrong turn.
+	Doc: `This is legal and common: some models number their calls from the beginning in every turn, and
+Anthropic's API has answered such histories. But programs that compare ids only take a call
+without a result for answered, and move results to the wrong turn.
 
-**Repair.** None unless asked for by ` + "`--strategy reused-call-id=rename`" + `, which gives
-the later pairs ids of their own (safe).`,
+**Repair.** By default, none. ` + "`--strategy reused-call-id=rename`" + ` gives the later calls and their
+results new ids (safe). ` + "`--select reused-call-id`" + ` does the same.`,
 	Bad: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c0","type":"function","function":{"name":"f","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"c0","content":"1"},
  {"role":"assistant","content":null,"tool_calls":[{"id":"c0","type":"function","function":{"name":"f","arguments":"{}"}}]},
@@ -67,7 +67,7 @@ the later pairs ids of their own (safe).`,
 				continue
 			}
 			op := c.op(c.turn(c.Calls[u.again].Message), operation.Safe, "give the later pairs ids of their own", &operation.RenamePairs{Calls: u.later})
-			op.ByStrategy = c.strategy() != "rename"
+			op.ByStrategy = !c.wanted("rename")
 			c.aboutCall(int(u.again), Finding{
 				Severity: severityOf(c.cell(profile.ReusedID)), Refusal: c.cell(profile.ReusedID).Text, Fix: op,
 				Message: fmt.Sprintf("the id %s is used in %d turns", quote(c.Calls[u.first].ID), u.turns),

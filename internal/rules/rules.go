@@ -110,6 +110,7 @@ func All() []*Rule {
 		loneSurrogate,
 		duplicateRecord,
 		brokenLink,
+		ordinalMismatch,
 		missingToolResult,
 		pendingToolCall,
 		interruptedToolCall,
@@ -217,6 +218,9 @@ type Finding struct {
 	Fix        *operation.Operation
 	// Unfixed says why there is no Fix, where that is not what the rule says.
 	Unfixed string
+
+	// by is the rule whose strategy chose Fix; nil for Rule.
+	by *Rule
 }
 
 // hidden reports whether no provider will see a message.
@@ -247,6 +251,9 @@ type Options struct {
 	Target bool
 	// Strategy chooses among the repairs of a rule by name.
 	Strategy map[string]string
+	// Explicit are the rules that were selected by name: they are repaired too
+	// where that is left to the user.
+	Explicit map[string]bool
 }
 
 // Tools are declared tools.
@@ -295,6 +302,8 @@ type Context struct {
 	ops         map[opKey]*operation.Operation
 	unanswered  []int // calls; nil before they are looked for
 	signedTurns map[int32]bool
+	answers     map[int32][]int32 // results by call; nil before they are looked for
+	minted      *mintings
 }
 
 type opKey struct {
@@ -365,7 +374,11 @@ func (c *Context) report(message int32, f Finding) {
 		f.Fix = nil // what seems to be missing may be in the record that cannot be read
 	}
 	if f.Fix != nil && f.Fix.Class != operation.Safe && (c.Use == transcript.UseDataset || c.Use == transcript.UseTrace) {
-		f.Fix.ByStrategy = c.Strategy[c.rule.Name] == ""
+		by := c.rule
+		if f.by != nil {
+			by = f.by
+		}
+		f.Fix.ByStrategy = f.Fix.ByStrategy || !c.chosen(by)
 	}
 	f.Rule = c.rule
 	f.Conversation = c.Index
@@ -444,6 +457,127 @@ func (c *Context) op(turn int32, class operation.Class, title string, do operati
 	return &operation.Operation{Class: class, Title: title, Turn: turn, Do: do}
 }
 
+// asText returns the operation that turns calls and results of a turn into text,
+// beside those that it turned into text before. It is nil for calls of a message
+// that must not be edited.
+func (c *Context) asText(turn int32, calls, results []int32) *operation.Operation {
+	if len(calls) > 0 && c.signed(turn) {
+		return nil
+	}
+	op, do := turnOp[operation.Texts](c, turn, operation.Unsafe, "")
+	do.Calls = append(do.Calls, calls...)
+	do.Results = append(do.Results, results...)
+	what := "the result"
+	if len(do.Results) > 1 {
+		what = "the results"
+	}
+	switch n := len(do.Calls); {
+	case n == 1 && len(do.Results) > 0:
+		what = "the call and its result"
+	case n == 1:
+		what = "the call"
+	case n > 1 && len(do.Results) > 0:
+		what = "the calls and their results"
+	case n > 1:
+		what = "the calls"
+	}
+	op.Title = "turn " + what + " into text"
+	return op
+}
+
+// answersTo returns the results of a call: what answers it, and repeats of that.
+func (c *Context) answersTo(call int32) []int32 {
+	if c.answers == nil {
+		c.answers = map[int32][]int32{}
+		for i := range c.Pairing.Results {
+			if to := c.Pairing.Results[i].Call; to >= 0 {
+				c.answers[to] = append(c.answers[to], int32(i))
+			}
+		}
+	}
+	return c.answers[call]
+}
+
+// callAsText returns the operation that turns a call and what answers it into
+// text.
+func (c *Context) callAsText(call int32) *operation.Operation {
+	return c.asText(c.turn(c.Calls[call].Message), []int32{call}, c.answersTo(call))
+}
+
+// messageAsText returns the operation that turns the calls and the results of a
+// message into text, with what they belong to.
+func (c *Context) messageAsText(message int32) *operation.Operation {
+	m := &c.Messages[message]
+	var calls, results []int32
+	seen := map[int32]bool{}
+	add := func(call int32) {
+		if !seen[call] {
+			seen[call] = true
+			calls, results = append(calls, call), append(results, c.answersTo(call)...)
+		}
+	}
+	for b := m.BlockLo; b < m.BlockHi; b++ {
+		switch ref := c.Blocks[b].Ref; c.Blocks[b].Kind {
+		case transcript.BlockCall:
+			add(ref)
+		case transcript.BlockResult:
+			if call := c.Pairing.Results[ref].Call; call >= 0 {
+				add(call)
+			} else {
+				results = append(results, ref)
+			}
+		}
+	}
+	if len(calls)+len(results) == 0 {
+		return nil
+	}
+	turn := m.Turn
+	if len(calls) > 0 {
+		turn = c.turn(c.Calls[calls[0]].Message)
+	}
+	return c.asText(turn, calls, results)
+}
+
+// allAsText returns the operation that turns all calls and results of the
+// conversation into text.
+func (c *Context) allAsText() *operation.Operation {
+	do := &operation.Texts{}
+	for i := range c.Calls {
+		do.Calls = append(do.Calls, int32(i))
+	}
+	for i := range c.Results {
+		do.Results = append(do.Results, int32(i))
+	}
+	return c.op(-1, operation.Unsafe, "turn all calls and results into text", do)
+}
+
+// userSays returns the operation that makes the user say what a message of the
+// assistant says. Calls and results become text before.
+func (c *Context) userSays(message int32) *operation.Operation {
+	m := &c.Messages[message]
+	word := c.Native.Role("user")
+	switch {
+	case c.calls(m) || c.holds(message, transcript.BlockResult):
+		return c.messageAsText(message)
+	case c.holds(message, transcript.BlockReasoning) || c.holds(message, transcript.BlockServerResult) || word == "":
+		return nil // what the user cannot say, or not in a word that is known
+	case m.RoleLen == 0:
+		return c.op(m.Turn, operation.Unsafe, `set role to "`+word+`"`, &operation.AddMember{At: m.Span(), Member: transcript.MemberRole, Text: transcript.Quote(word)})
+	}
+	return c.op(m.Turn, operation.Unsafe, `set role to "`+word+`"`, &operation.SetValue{At: m.RoleSpan(), Text: transcript.Quote(word), Call: -1})
+}
+
+// dropTurn returns the operation that drops the turn of a message with its results.
+func (c *Context) dropTurn(message int32) *operation.Operation {
+	op, _ := turnOp[operation.DropTurn](c, c.turn(message), operation.Unsafe, "drop the turn with its results")
+	return op
+}
+
+// dropCall returns the operation that drops a call with what answers it.
+func (c *Context) dropCall(call int32) *operation.Operation {
+	return c.op(c.turn(c.Calls[call].Message), operation.Unsafe, "drop the call with its result", &operation.DropCalls{Calls: []int32{call}, CopyOf: -1})
+}
+
 // cell returns what the profile says of a point.
 func (c *Context) cell(at profile.Point) profile.Cell { return c.Profile.Cell(at) }
 
@@ -488,6 +622,28 @@ func (c *Context) want(call *transcript.Call) transcript.ArgsConvention {
 // strategy returns the repair that was chosen for the rule, "" for its
 // default.
 func (c *Context) strategy() string { return c.Strategy[c.rule.Name] }
+
+// strategyOr returns the repair that was chosen for the rule, or else a default.
+func (c *Context) strategyOr(name string) string {
+	if s := c.strategy(); s != "" {
+		return s
+	}
+	return name
+}
+
+// chosen reports whether the user chose how a rule repairs. A rule that has one
+// repair is chosen by its name.
+func (c *Context) chosen(r *Rule) bool {
+	return c.Strategy[r.Name] != "" || len(r.Strategies) == 0 && c.Explicit[r.Name]
+}
+
+// wanted reports whether the user asked for the repair of a rule that leaves
+// things as they are: by strategy or, where no other was chosen, by the rule's
+// name.
+func (c *Context) wanted(strategy string) bool {
+	s := c.strategy()
+	return s == strategy || s == "" && c.Explicit[c.rule.Name]
+}
 
 // turn returns the turn of a message.
 func (c *Context) turn(message int32) int32 { return c.Messages[message].Turn }

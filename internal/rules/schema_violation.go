@@ -7,8 +7,8 @@ import (
 var schemaViolation = &Rule{
 	Name: "schema-violation", Category: Declared, Severity: "warning",
 	Summary: "The arguments of a call do not fit the schema of its tool",
-	Doc: `The schema is that of ` + "`--tools`" + `, or of the request body's own tools. The finding stands
-at the value that breaks it, also where the arguments are written as a string.
+	Doc: `The schema is that of ` + "`--tools`" + `, or of the tools in the request body. The finding points to the
+value that violates it, even if the arguments are written as a string.
 
 **Repair.** None.`,
 	Bad: `{"model":"m","max_tokens":9,"tools":[{"type":"function","function":{"name":"ls","parameters":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}}}],"messages":[{"role":"user","content":"q"},

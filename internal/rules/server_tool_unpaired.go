@@ -9,14 +9,17 @@ import (
 
 var serverToolUnpaired = &Rule{
 	Name: "server-tool-unpaired", Category: Reasoning, Severity: "error (Anthropic blocks only)",
-	Summary: "A server tool and its result do not stand in one assistant message",
-	Points:  []profile.Point{profile.ServerUnpaired},
-	Doc: `Tools that Anthropic runs itself (` + "`server_tool_use`" + `, ` + "`mcp_tool_use`" + `) and their
-results belong into one assistant message, the result behind its call. Alone, either
-is refused. A call that waits for its result in the last message, or beside a call
-to one of the client's tools, is legal: the turn was paused.
+	Summary:    "A server tool call and its result are not in one assistant message",
+	Points:     []profile.Point{profile.ServerUnpaired},
+	Strategies: []string{"drop", "text"},
+	Doc: `A tool that Anthropic runs itself (` + "`server_tool_use`" + `, ` + "`mcp_tool_use`" + `) and its result belong in
+one assistant message, the result after the call. Either of them alone is rejected. A call that
+waits for its result in the last message, or next to a call of a client tool, is legal: the turn
+was paused.
 
-**Repair.** ` + "`fix --unsafe`" + ` drops the half that is there. A result is never made up.`,
+**Repair.** ` + "`fix --unsafe`" + ` drops the half that is there. toolguard never makes up a result.
+
+` + "`--strategy server-tool-unpaired=text`" + ` turns it into text (unsafe).`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]},{"type":"text","text":"x"}]},
  {"role":"user","content":"n"}]`,
@@ -46,6 +49,9 @@ to one of the client's tools, is legal: the turn was paused.
 				continue
 			}
 			op := c.op(turn, operation.Unsafe, "drop the server tool's call", &operation.DropBlocks{Blocks: []int32{call.Block}})
+			if c.strategy() == "text" {
+				op = c.asText(turn, []int32{int32(i)}, nil)
+			}
 			c.aboutCall(i, Finding{
 				Severity: severity, Refusal: c.cell(profile.ServerUnpaired).Text, Fix: op,
 				Message: "server tool " + callName(call) + " has no result in its message",
@@ -57,6 +63,9 @@ to one of the client's tools, is legal: the turn was paused.
 				continue
 			}
 			op := c.op(c.turn(res.Message), operation.Unsafe, "drop the server tool's result", &operation.DropBlocks{Blocks: []int32{res.Block}})
+			if c.strategy() == "text" {
+				op = c.asText(c.turn(res.Message), nil, []int32{int32(i)})
+			}
 			c.aboutResult(i, Finding{
 				Severity: severity, Refusal: c.cell(profile.ServerUnpaired).Text, Fix: op,
 				Message: "server tool " + resultName(res) + " has no call before it in its message",

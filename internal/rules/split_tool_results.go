@@ -11,10 +11,10 @@ var splitToolResults = &Rule{
 	Name: "split-tool-results", Category: Pairing, Severity: "profile: warning (Anthropic), error (strict providers)",
 	Summary: "The results of one turn are spread over several messages",
 	Points:  []profile.Point{profile.Split},
-	Doc: `Where results travel in one message, all results of a turn belong into the message
-right after it. Anthropic's own API merges neighbouring user messages, compatible
-endpoints and Bedrock do not, and the documentation says that results sent apart
-teach the model to stop calling tools in parallel.
+	Doc: `Where results are blocks of a message, all results of a turn belong in the message right after
+it. Anthropic's own API merges consecutive user messages. Compatible APIs and Bedrock do not, and
+Anthropic's documentation says that results in separate messages teach the model to stop calling
+tools in parallel.
 
 **Repair.** The results are merged into the first of the messages (safe).`,
 	Bad: `[{"role":"user","content":"go"},
@@ -47,7 +47,7 @@ teach the model to stop calling tools in parallel.
 			do.Results = append(do.Results, int32(i))
 			c.aboutResult(i, Finding{
 				Severity: severityOf(c.cell(profile.Split)), Refusal: c.cell(profile.Split).Text, Fix: op,
-				Message: resultName(&c.Results[i]) + " stands in another message than the first result of its turn",
+				Message: resultName(&c.Results[i]) + " is in another message than the first result of its turn",
 				Related: []Related{{"the first result is in this message", c.Messages[at].RoleSpan()}},
 			})
 		}

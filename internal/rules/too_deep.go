@@ -8,9 +8,9 @@ import (
 
 var tooDeep = &Rule{
 	Name: "too-deep", Category: Framing, Severity: "error",
-	Summary: "A record is nested deeper than any reader goes",
-	Doc: fmt.Sprintf(`Arrays and objects are nested deeper than %d levels. Parsers that recurse run
-out of stack on such a record; the record is not read.
+	Summary: "A record is nested too deep to be read",
+	Doc: fmt.Sprintf(`Arrays and objects are nested deeper than %d levels. Recursive parsers run out of stack on such
+a record, so toolguard does not read it.
 
 **Repair.** None.`, transcript.MaxDepth),
 	Bad:  deep(transcript.MaxDepth + 1),

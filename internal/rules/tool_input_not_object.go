@@ -11,14 +11,13 @@ import (
 
 var toolInputNotObject = &Rule{
 	Name: "tool-input-not-object", Category: Payload, Severity: "error",
-	Summary: "The input of a call is no object",
+	Summary: "The input of a call is not an object",
 	Points:  []profile.Point{profile.ArgsNotObject},
-	Doc: `Anthropic's API wants the input of a call as an object. A string of JSON comes from
-a history that was translated badly, an empty list from a language in which an
-empty map is one.
+	Doc: `Anthropic's API expects the input of a call as an object. A string of JSON comes from a bad
+translation, an empty list from a language in which an empty map is a list.
 
-**Repair.** A string that holds an object is parsed; null, an empty list and an
-empty string become ` + "`{}`" + ` (safe). Anything else is wrapped (unsafe).`,
+**Repair.** A string that contains an object is parsed. Null, an empty list and an empty string
+become ` + "`{}`" + ` (safe). Anything else is wrapped in an object (unsafe).`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":[]}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
@@ -39,10 +38,10 @@ empty string become ` + "`{}`" + ` (safe). Anything else is wrapped (unsafe).`,
 				title = "parse the string"
 				text = transcript.NewValue([]byte(c.Text(call.Args)), 0).Str()
 			case transcript.ArgsNull, transcript.ArgsStringEmpty:
-				title, text = "write {}", "{}"
+				title, text = "set input to {}", "{}"
 			case transcript.ArgsArray:
 				if strings.Trim(c.Text(call.Args), "[] \t\r\n") == "" {
-					title, text = "write {}", "{}"
+					title, text = "set input to {}", "{}"
 					break
 				}
 				class, title, text = operation.Unsafe, "wrap it in an object", wrapped(c.Text(call.Args))
@@ -57,7 +56,7 @@ empty string become ` + "`{}`" + ` (safe). Anything else is wrapped (unsafe).`,
 			op := c.op(turn, class, title, &operation.SetValue{At: call.Args, Text: text, Call: -1})
 			c.aboutCall(i, Finding{
 				Severity: severity, Span: call.Args, Refusal: c.cell(profile.ArgsNotObject).Text, Fix: op,
-				Message: "the input of " + callName(call) + " is no object",
+				Message: "the input of " + callName(call) + " is not an object",
 			})
 		}
 	},

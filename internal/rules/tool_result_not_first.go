@@ -9,12 +9,11 @@ import (
 
 var toolResultNotFirst = &Rule{
 	Name: "tool-result-not-first", Category: Pairing, Severity: "error",
-	Summary: "Other blocks stand before a result",
+	Summary: "Other blocks come before a result",
 	Points:  []profile.Point{profile.NotFirst},
-	Doc: `A user message that answers calls must begin with the results; text and images
-come after them. Neighbouring user messages count as one: a message wedged between
-a call and its result is text before the result. The API answers as if the result
-were missing.
+	Doc: `A user message that answers calls must begin with the results. Text and images come after
+them. Consecutive user messages count as one message, so a message between a call and its
+result is text before the result. The API answers as if the result were missing.
 
 **Repair.** The results are put first (safe).`,
 	Bad: `[{"role":"user","content":"go"},
@@ -50,8 +49,8 @@ were missing.
 			op, _ := turnOp[operation.ReorderResults](c, c.turn(call.Message), operation.Safe, "put the results first")
 			c.aboutResult(i, Finding{
 				Severity: Error, Refusal: c.cell(profile.NotFirst).Text, Fix: op,
-				Message: resultName(res) + " stands behind other content",
-				Related: []Related{{"this stands before it", other}},
+				Message: resultName(res) + " comes after other content",
+				Related: []Related{{"this comes before it", other}},
 			})
 		}
 	},

@@ -10,12 +10,12 @@ var toolUseNotLast = &Rule{
 	Name: "tool-use-not-last", Category: Roles, Severity: "warning; error beside signed reasoning or server tools",
 	Summary: "Other blocks follow a call in its message",
 	Points:  []profile.Point{profile.CallsNotLast, profile.CallsNotLastHard},
-	Doc: `In an assistant message of blocks the calls come last. Histories whose turns were
-merged have text between calls; with thinking, or with tools that the provider runs
-itself, such a message is refused.
+	Doc: `In an assistant message made of blocks, calls come last. Histories with merged turns have text
+between calls. With thinking, or with tools that the provider runs itself, such a message is
+rejected.
 
-**Repair.** The calls are put last, in their order (safe; never where the message
-carries signed reasoning).`,
+**Repair.** The calls are put last, in their order (safe). In a message with signed reasoning no
+block is moved: ` + "`fix --unsafe`" + ` drops the reasoning, and then moves the calls.`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}},{"type":"text","text":"B"}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
@@ -65,10 +65,24 @@ carries signed reasoning).`,
 				f.Severity = severityOf(c.cell(profile.CallsNotLastHard))
 				f.Refusal = c.cell(profile.CallsNotLastHard).Text
 			}
-			if !c.signed(m.Turn) {
+			switch reasoning := c.reasoning(int32(i)); {
+			case !c.signed(m.Turn):
 				f.Fix = c.op(m.Turn, operation.Safe, "put the calls last", &operation.CallsLast{Message: int32(i)})
+			case len(reasoning) > 0: // without it the calls can be moved
+				f.Fix = c.op(m.Turn, operation.Unsafe, "drop the reasoning of the message", &operation.DropBlocks{Blocks: reasoning})
 			}
 			c.report(int32(i), f)
 		}
 	},
+}
+
+// reasoning returns the blocks of reasoning in a message.
+func (c *Context) reasoning(message int32) (blocks []int32) {
+	m := &c.Messages[message]
+	for b := m.BlockLo; b < m.BlockHi; b++ {
+		if c.Blocks[b].Kind == transcript.BlockReasoning {
+			blocks = append(blocks, b)
+		}
+	}
+	return blocks
 }

@@ -11,13 +11,12 @@ import (
 
 var trailingWhitespace = &Rule{
 	Name: "trailing-whitespace", Category: Payload, Severity: "profile, with --send and in a request body; else off",
-	Summary: "The last message is the assistant's, and its text ends in white space",
+	Summary: "The last message is the assistant's and its text ends in white space",
 	Points:  []profile.Point{profile.TrailingSpace},
-	Doc: `Where the assistant speaks last, the model goes on from there. Anthropic refuses
-such a beginning when it ends in white space.
+	Doc: `If the last message is the assistant's, the model continues it. Anthropic rejects such a message
+if it ends in white space.
 
-**Repair.** The white space is cut off (safe; unsafe where the message carries signed
-reasoning).`,
+**Repair.** The white space is removed (safe; unsafe if the message has signed reasoning).`,
 	Bad:  `{"anthropic_version":"2023-06-01","model":"claude","max_tokens":9,"messages":[{"role":"user","content":"go"},{"role":"assistant","content":"Sure, "}]}`,
 	Good: `{"anthropic_version":"2023-06-01","model":"claude","max_tokens":9,"messages":[{"role":"user","content":"go"},{"role":"assistant","content":"Sure,"}]}`,
 	Check: func(c *Context) {
@@ -39,7 +38,7 @@ reasoning).`,
 		if c.signed(m.Turn) {
 			class = operation.Unsafe
 		}
-		op := c.op(m.Turn, class, "cut the white space off", &operation.TrimText{Message: last})
+		op := c.op(m.Turn, class, "trim the white space", &operation.TrimText{Message: last})
 		c.report(last, Finding{Severity: severity, Span: text.Span, Refusal: cell.Text, Fix: op, Message: "the last text of the assistant ends in white space"})
 	},
 }

@@ -8,12 +8,12 @@ import (
 var truncatedRecord = &Rule{
 	Name: "truncated-record", Category: Framing, Severity: "error",
 	Summary: "The last record is cut off",
-	Doc: `The input ends inside its last record: a crash or a full disk while it was
-written. What the record held is lost, but a reader that does not expect it
-loses the whole session.
+	Doc: `The input ends in the middle of its last record, because the program crashed or the disk was
+full while it was written. The content of the record is lost. A program that does not expect
+this fails to load the whole session.
 
-**Repair.** ` + "`fix --unsafe`" + ` drops the torn record. Without it the record stays,
-and no placeholder is inserted, because the result may be in it.`,
+**Repair.** ` + "`fix --unsafe`" + ` drops the torn record. Otherwise the record stays, and toolguard
+inserts no placeholder, because the result may be in it.`,
 	Bad: `{"role":"user","content":"q"}
 {"role":"assistant","cont`,
 	Good: `{"role":"user","content":"q"}

@@ -10,9 +10,9 @@ import (
 var unknownTool = &Rule{
 	Name: "unknown-tool", Category: Declared, Severity: "warning",
 	Summary: "A call names a tool that is not declared",
-	Doc: `The tools are those of ` + "`--tools`" + `, or the request body's own. A name that is not among
-them was made up by the model, or the tool is gone since. Providers take such a
-history; in training data it teaches the model to make names up.
+	Doc: `The tools are those of ` + "`--tools`" + `, or those of the request body. The model made the name up, or
+the tool no longer exists. Providers accept such a history. In training data it teaches the
+model to make names up.
 
 **Repair.** None.`,
 	Bad: `{"model":"m","max_tokens":9,"tools":[{"type":"function","function":{"name":"ls","parameters":{"type":"object"}}}],"messages":[{"role":"user","content":"q"},

@@ -17,4 +17,5 @@ const (
 	MemberItemID                      // of an item of a flat list: its own id
 	MemberResultContent               // of a result: what it holds
 	MemberRole                        // of a message: who speaks
+	MemberCallName                    // of a call: the tool's name
 )

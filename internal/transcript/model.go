@@ -100,6 +100,12 @@ type Conversation struct {
 	// no result of the conversation has a member for one.
 	Idless bool
 
+	// AppendOnly is set when the records of the log are numbered, so that a new
+	// one goes to its end. OnResume says what the agent does with a call that has no
+	// result when it resumes such a session, as a clause without a full stop.
+	AppendOnly bool
+	OnResume   string
+
 	// Folded is set when a later record with the same id takes the place of an
 	// earlier one: a message is changed by appending it again.
 	Folded bool
@@ -107,6 +113,9 @@ type Conversation struct {
 	// Unfolded is what the messages were put together in, where they do not stand
 	// as they are in the source: then it is what spans are places in.
 	Unfolded *Unfolded
+
+	// Model is the model that a request body names.
+	Model string
 
 	// Holder is the object that holds the messages, where one does: a request
 	// body with what else is sent, a line of a dataset.
@@ -496,17 +505,22 @@ type KeyFault struct {
 
 // A LinkFault is a defect in how the records of a log point at each other.
 type LinkFault struct {
-	// Duplicate is set for two records with one id, else the parent named at
-	// Span does not exist.
-	Duplicate bool
+	// Duplicate is set for two records with one id, and Ordinal for a number that
+	// does not follow on from that of the record before it; else the parent named
+	// at Span does not exist.
+	Duplicate, Ordinal bool
+	// Want is what the number should be.
+	Want int64
 	// Identical is set for a duplicate that equals the first but for its
 	// timestamp.
 	Identical bool
+	// Key is the name of the member that names the parent.
+	Key string
 	// Live is set when the branch in use is cut off by it.
 	Live bool
 	// Relink is set when there is a record before it in its scope.
 	Relink bool
-	Span   Span // the id or the parent reference
+	Span   Span // the id, the parent reference or the number
 	First  Span // for a duplicate, the first record's id
 	Record int32
 	ID     string

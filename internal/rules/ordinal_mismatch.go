@@ -1,0 +1,48 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/toolguard/toolguard/internal/operation"
+)
+
+var ordinalMismatch = &Rule{
+	Name: "ordinal-mismatch", Category: Links, Severity: "error",
+	Summary: "The ordinal of a record does not follow the one before it",
+	Doc: `Codex numbers the records of a session: each has an ` + "`ordinal`" + ` that is one more than the
+ordinal of the record before it. When an interrupted session is resumed, some versions
+write the same ordinal twice. Codex then stops reading there: the session freezes at that
+point for the user, although later records are still written to the file (openai/codex#41566,
+#41657, #42027), or ` + "`codex resume`" + ` no longer lists it (#38341).
+
+**Repair.** The records from there on get the ordinals that follow (safe). Codex keeps what
+it has read of a session in a database of its own. If the session stays frozen after the
+repair, that database still holds the old position.
+
+No record is inserted in the middle of such a file, because that would change the ordinals
+of all records behind it. A call in the middle that has no result is an info: Codex answers
+it with ` + "`aborted`" + ` when it resumes the session.`,
+	Bad: `{"timestamp":"2026-01-02T03:04:05Z","ordinal":0,"type":"session_meta","payload":{"id":"s"}}
+{"timestamp":"2026-01-02T03:04:06Z","ordinal":1,"type":"event_msg","payload":{"type":"token_count"}}
+{"timestamp":"2026-01-02T03:04:07Z","ordinal":1,"type":"event_msg","payload":{"type":"thread_settings_applied"}}
+{"timestamp":"2026-01-02T03:04:08Z","ordinal":2,"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]}}`,
+	Good: `{"timestamp":"2026-01-02T03:04:05Z","ordinal":0,"type":"session_meta","payload":{"id":"s"}}
+{"timestamp":"2026-01-02T03:04:06Z","ordinal":1,"type":"event_msg","payload":{"type":"token_count"}}
+{"timestamp":"2026-01-02T03:04:07Z","ordinal":2,"type":"event_msg","payload":{"type":"thread_settings_applied"}}
+{"timestamp":"2026-01-02T03:04:08Z","ordinal":3,"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]}}`,
+	CheckFile: func(c *FileContext) {
+		var renumber *operation.Operation // what is behind the first one follows on from it
+		for _, l := range c.Links {
+			if !l.Ordinal {
+				continue
+			}
+			if renumber == nil {
+				renumber = fileOp(operation.Safe, "renumber the records from here on", &operation.Renumber{At: l.Span})
+			}
+			c.report(Finding{
+				Severity: Error, Span: l.Span, Record: l.Record, Fix: renumber,
+				Message: fmt.Sprintf("ordinal %s does not follow ordinal %d: expected %d", clip(c.Text(l.Span)), l.Want-1, l.Want),
+			})
+		}
+	},
+}
