@@ -27,20 +27,36 @@ import (
 //
 // Everything else counts, whether a dialect knows it or not.
 
-// boilerplate returns the keys of what says who speaks, of what kind an element is,
-// and what its own id is.
-func (p *Plan) boilerplate() []string {
-	keys := []string{"role", "type", "id"}
-	if len(p.Conv.Messages) > 0 {
-		if m := &p.Conv.Messages[0]; m.RoleLen > 0 {
-			keys = append(keys, p.keyOf(m.RoleSpan()))
-		}
-		keys = append(keys, p.keys(0).Type)
+// keysOf looks once for the keys that decide what is recorded content.
+func (p *Plan) keysOf() {
+	if p.boilerplate != nil {
+		return
 	}
+	p.boilerplate = []string{"role", "type", "id"}
 	if p.Log != nil {
-		keys = append(keys, p.Log.Format.ID)
+		p.boilerplate = append(p.boilerplate, p.Log.Format.ID)
 	}
-	return keys
+	if len(p.Conv.Messages) == 0 {
+		return
+	}
+	keys := p.keys(0)
+	p.boilerplate = append(p.boilerplate, keys.Type)
+	if m := &p.Conv.Messages[0]; m.RoleLen > 0 {
+		p.boilerplate = append(p.boilerplate, p.keyOf(m.RoleSpan()))
+	}
+	p.known = slices.Clone(keys.Calls)
+	for _, path := range p.Dialect.Members {
+		for alt := range path.Alternatives() {
+			p.known = append(p.known, alt.Key())
+		}
+	}
+}
+
+// empty reports whether a leaf is an empty text or the key of an object or a list,
+// of which all that it holds are leaves of their own.
+func (p *Plan) empty(at transcript.Span) bool {
+	text := p.src.text(at.Start, at.End)
+	return text == `""` || text == "[" || text == "{"
 }
 
 // keyOf returns the key of the value at a span, "" for none.
@@ -91,9 +107,10 @@ func (d *draft) account(f *edit.Fix) {
 			}
 		}
 	}
-	keys := d.boilerplate()
+	d.keysOf()
+	keys := d.boilerplate
 	if len(d.stays) > 0 && d.Log != nil {
-		keys = append(keys, d.Log.Format.Parent, d.Log.Format.Time)
+		keys = append(slices.Clip(keys), d.Log.Format.Parent, d.Log.Format.Time)
 	}
 	for _, s := range d.stays {
 		a.stays(d.text(s))
@@ -111,7 +128,9 @@ func (d *draft) account(f *edit.Fix) {
 		})
 	}
 	f.Drops, f.Adds = a.net(
-		func(l edit.Leaf) bool { return slices.Contains(keys, l.Key) && d.structural(l.At) || d.saysID(l.At) },
+		func(l edit.Leaf) bool {
+			return slices.Contains(keys, l.Key) && d.structural(l.At) || d.saysID(l.At) || slices.Contains(d.known, l.Key) && d.empty(l.At)
+		},
 		func(l edit.Leaf) bool { return slices.Contains(keys, l.Key) },
 	)
 	for _, l := range f.Drops {

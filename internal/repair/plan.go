@@ -36,10 +36,14 @@ type Plan struct {
 	places  []int32           // the messages in the order of their places; nil where that is theirs
 	named   int32             // a result that repeats the tool's name, -1 for none
 	answers map[int32][]int32 // results by the call that they answer
-	names   *names            // ids that are made up; nil before they are asked for
-	byTurn  [][]int32         // messages, as messagesOf says; nil before they are asked for
-	values  map[int32]transcript.Value
-	read    int64 // bytes of them
+	// Of boilerplate the values are no recorded content: they say who speaks, of what
+	// kind an element is, and what its own id is. Of known keys they are none where
+	// they are empty. Both are nil before they are asked for.
+	boilerplate, known []string
+	names              *names    // ids that are made up; nil before they are asked for
+	byTurn             [][]int32 // messages, as messagesOf says; nil before they are asked for
+	values             map[int32]transcript.Value
+	read               int64 // bytes of them
 }
 
 // prepare looks once at what operations ask for again and again.

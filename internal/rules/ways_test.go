@@ -250,7 +250,7 @@ func TestMintPairsWhatIsAmbiguous(t *testing.T) {
 			}
 			src := f.Pieces.Source()
 			out := string(must(src.Bytes(transcript.Span{End: src.Size()})))
-			if n := strings.Count(out, "[toolguard]"); n != c.placeholders {
+			if n := strings.Count(out, "[toolguard] No result"); n != c.placeholders {
 				t.Errorf("%d placeholders, want %d:\n%s", n, c.placeholders, out)
 			}
 			for _, word := range []string{"one", "two"} {
