@@ -94,7 +94,7 @@ func fileName(text string) string {
 // however it is written, nothing that toolguard prints or reports is obeyed by a
 // terminal or a CI. Only what is there to be read by programs as it is, the diff
 // and the repaired text, has the bytes of the transcript. Each text meets each
-// transcript; which flags and commands they meet goes round.
+// transcript; how it is spelled, and which flags and commands they meet goes round.
 func TestNothingIsObeyed(t *testing.T) {
 	root, reports := t.TempDir(), t.TempDir()
 	var formats []string
@@ -104,12 +104,15 @@ func TestNothingIsObeyed(t *testing.T) {
 	looks := [][]string{{"--color=never"}, {"--color=always"}, {"--color=never", "--no-excerpt"}, {"--color=always", "--no-excerpt"}}
 	unread := map[string]bool{} // transcripts in which nothing was found
 	n := 0
-	for _, text := range hostile.Texts() {
+	for j, text := range hostile.Texts() {
 		for name := range taken {
 			unread[name] = true
 		}
-		for _, name := range slices.Sorted(maps.Keys(taken)) {
+		for k, name := range slices.Sorted(maps.Keys(taken)) {
 			for i, spelling := range hostile.Spellings(text) {
+				if i == (j+k)%3 {
+					continue // two of three will do
+				}
 				n++
 				dir := filepath.Join(root, strconv.Itoa(n), fileName(text))
 				if err := os.MkdirAll(dir, 0o777); err != nil {

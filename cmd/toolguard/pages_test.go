@@ -80,7 +80,7 @@ func page(t *testing.T, text string) string {
 		t.Helper()
 		cmd := exec.Command("sh", "-c", command)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "HOME="+dir, "API="+server.URL, "GORACE=atexit_sleep_ms=0", "GIT_CONFIG_GLOBAL=/dev/null")
+		cmd.Env = append(os.Environ(), "CI=", "HOME="+dir, "API="+server.URL, "GORACE=atexit_sleep_ms=0", "GIT_CONFIG_GLOBAL=/dev/null")
 		out, err := cmd.CombinedOutput()
 		if _, failed := errors.AsType[*exec.ExitError](err); err != nil && !failed {
 			t.Fatal(err)
@@ -213,7 +213,7 @@ func TestReadmeCommands(t *testing.T) {
 		}
 		cmd := exec.Command("sh", "-c", line)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "HOME="+dir, "PATH="+filepath.Join(dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+		cmd.Env = append(os.Environ(), "CI=", "HOME="+dir, "PATH="+filepath.Join(dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
 		out, _ := cmd.CombinedOutput()
 		if code := cmd.ProcessState.ExitCode(); code != exitOK && code != exitFindings || bytes.Contains(out, []byte("toolguard: ")) {
 			t.Errorf("%s: exit code %d\n%s", line, code, out)

@@ -422,6 +422,7 @@ func TestPreviewOfResults(t *testing.T) {
 // many is a source of a line for each edit, and the edits: one in each line,
 // or all of them in the only line.
 func many(b testing.TB, n int, oneLine bool) (*transcript.Source, *edit.Pieces) {
+	b.Helper()
 	end := "\n"
 	if oneLine {
 		end = " "

@@ -54,7 +54,7 @@ func hostileReport(text, behind string, excerpts bool) *engine.Report {
 	excerpt := text + behind
 	add(excerpt, 0, len(excerpt))
 	for from := range len(excerpt) + 1 {
-		for to := from; excerpts && to <= min(len(excerpt), from+3); to++ {
+		for to := from; excerpts && to <= min(len(excerpt), from+2); to++ {
 			add(excerpt, from, to)
 		}
 	}
@@ -119,7 +119,7 @@ func TestPreviewIsNotObeyed(t *testing.T) {
 				Pieces:  pieces(t, src, edit.Edit{Span: at, Text: []byte(text)}),
 				Repairs: []engine.Repair{{Rule: "reused-call-id", Title: behind}, {Rule: "reused-call-id", Title: text}},
 			}
-			for _, opts := range []Options{{}, {Color: true}, {NoExcerpt: true}} {
+			for _, opts := range []Options{{Color: cut%2 > 0}, {Color: cut%2 == 0, NoExcerpt: cut%8 == 0}} {
 				var b bytes.Buffer
 				if err := Preview(&b, text, src, f, opts); err != nil {
 					t.Fatal(err)

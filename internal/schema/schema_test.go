@@ -128,3 +128,40 @@ func TestDeclared(t *testing.T) {
 		}
 	}
 }
+
+// TestBroken: what is broken is also said in the words of the schema alone, and
+// how deep in the arguments that is.
+func TestBroken(t *testing.T) {
+	const secret = "SECRET"
+	for _, tt := range []struct {
+		schema, args, want string
+		depth              int
+	}{
+		{`{"type":"object"}`, `"SECRET"`, `type: want object`, 0},
+		{`{"properties":{"a":{"type":["string","null"]}}}`, `{"a":7}`, `type: want null or string`, 1},
+		{`{"additionalProperties":{"items":{"type":"null"}}}`, `{"SECRET/~":[null,"SECRET"]}`, `type: want null`, 2},
+		{`{"required":["a","b\""]}`, `{"SECRET":1}`, `required: missing "a", "b\""`, 0},
+		{`{"additionalProperties":false}`, `{"SECRET":1}`, `additionalProperties`, 0},
+		{`{"properties":{"a":{"enum":["x",1]}}}`, `{"a":"SECRET"}`, `enum`, 1},
+		{`{"properties":{"a":{"const":"x"}}}`, `{"a":"SECRET"}`, `const`, 1},
+		{`{"properties":{"a":{"pattern":"^x"}}}`, `{"a":"SECRET"}`, `pattern`, 1},
+		{`{"properties":{"a":{"maximum":3}}}`, `{"a":4}`, `maximum`, 1},
+		{`{"properties":{"a":{"maxLength":3}}}`, `{"a":"SECRET"}`, `maxLength`, 1},
+		{`{"propertyNames":{"maxLength":3}}`, `{"SECRET":1}`, `maxLength`, 0},
+		{`{"dependentRequired":{"a":["b"]}}`, `{"a":"SECRET"}`, `dependentRequired: missing "b"`, 0},
+		{`{"$schema":"http://json-schema.org/draft-07/schema#","dependencies":{"a":["b"]}}`, `{"a":"SECRET"}`, `dependencies: missing "b"`, 0},
+		{`{"not":{"required":["SECRET"]}}`, `{"SECRET":1}`, `not`, 0},
+		{`{"properties":{"a":false}}`, `{"a":"SECRET"}`, `nothing is allowed here`, 1},
+		{`{"properties":{"a":{"uniqueItems":true}}}`, `{"a":["SECRET","SECRET"]}`, `uniqueItems`, 1},
+		{`{"oneOf":[{},{}]}`, `{"SECRET":1}`, `oneOf`, 0},
+	} {
+		tools, err := Parse([]byte(`[{"name":"f","parameters":` + tt.schema + `}]`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := tools.Violations("f", []byte(tt.args))
+		if len(got) != 1 || got[0].Broken != tt.want || got[0].Depth != tt.depth || strings.Contains(got[0].Broken, secret) {
+			t.Errorf("%s, %s: %+v, want %s at depth %d", tt.schema, tt.args, got, tt.want, tt.depth)
+		}
+	}
+}
