@@ -16,6 +16,8 @@ import (
 	"github.com/toolguard/toolguard/internal/baseline"
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/small"
+	"github.com/toolguard/toolguard/internal/write"
 )
 
 // baselineName is the file that a baseline is written to unless the user or
@@ -53,7 +55,7 @@ func (b *baselines) read(c *check, files []*target) error {
 }
 
 func readBaseline(path string) (baseline.Baseline, error) {
-	text, err := os.ReadFile(path)
+	text, err := small.File(path, small.Baseline)
 	if err != nil {
 		return nil, pathError(path, err)
 	}
@@ -180,6 +182,9 @@ func (r *recording) run(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
+	if err := r.overwrites(ts.files, r.path); err != nil {
+		return err
+	}
 	weight := func(t *target) int64 { return t.size }
 	if err := inOrder(ctx, ts.files, r.flags.jobs, weight, r.check.check, r.take); err != nil {
 		return err
@@ -243,7 +248,7 @@ func (r *recording) write() error {
 	if err != nil {
 		return err
 	}
-	if before, err := os.ReadFile(r.path); err != nil || !bytes.Equal(before, text) {
+	if before, err := small.File(r.path, small.Baseline); err != nil || !bytes.Equal(before, text) {
 		if err := writeFile(r.path, text); err != nil {
 			return err
 		}
@@ -270,13 +275,13 @@ func total(b baseline.Baseline) int {
 
 // writeFile writes a file whole or not at all.
 func writeFile(path string, text []byte) error {
-	f, err := createOutput(path)
+	f, err := write.Create(path)
 	if err != nil {
 		return err
 	}
 	if _, err := f.Write(text); err != nil {
-		f.discard()
-		return pathError(path, err)
+		f.Discard()
+		return err
 	}
-	return f.commit()
+	return f.Commit()
 }

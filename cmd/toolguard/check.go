@@ -111,6 +111,7 @@ type check struct {
 	failing bool      // something makes the run fail
 	summary *report.Summary
 	found   []bool // by walked directory: there was a transcript in it
+	several bool   // the run is about more than one file that was named
 }
 
 // newCheck settles what the flags ask for.
@@ -197,6 +198,9 @@ func runOver[R any](ctx context.Context, c *check, paths []string, work func(con
 	if err != nil {
 		return err
 	}
+	if err := c.overwrites(ts.files); err != nil {
+		return err
+	}
 	if err := c.baselines.read(c, ts.files); err != nil {
 		return err
 	}
@@ -242,6 +246,7 @@ func (c *check) targets(paths []string) (*targets, error) {
 		return nil, err
 	}
 	c.found = make([]bool, len(ts.roots))
+	c.several = len(ts.files) > 1 || len(ts.roots) > 0
 	for _, err := range ts.errs {
 		c.fail(err)
 	}
@@ -348,7 +353,7 @@ func (c *check) finish(ts *targets, closing fmt.Stringer) error {
 	for _, o := range c.outputs {
 		err := o.rep.Close(c.summary)
 		if err == nil && o.file != nil {
-			err = o.file.commit()
+			err = o.file.Commit()
 		}
 		if err != nil {
 			return err

@@ -98,7 +98,7 @@ if they are given.`,
 
 // shownSettings returns settings in the terms of a config file.
 func shownSettings(s *settings, file *config.File, exclude []string) *config.File {
-	out := &config.File{FailOn: s.failOn.String(), Placeholder: s.placeholder, Strategy: s.strategy, Rules: map[string]string{}}
+	out := &config.File{FailOn: s.failOn.String(), Placeholder: s.placeholder, Backup: s.backup, Strategy: s.strategy, Rules: map[string]string{}}
 	if file != nil {
 		out.Exclude, out.Baseline, out.PerFile, out.Dialect = file.Exclude, file.Baseline, file.PerFile, file.Dialect
 	}

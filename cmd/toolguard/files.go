@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolguard/toolguard/internal/config"
+	"github.com/toolguard/toolguard/internal/small"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -303,13 +304,20 @@ func counted(t *target) string {
 	if t.stdin || !lines {
 		return ""
 	}
-	text, err := os.ReadFile(stem + sidecar)
-	if err != nil || !json.Valid(text) {
+	text, err := small.File(stem+sidecar, small.Sidecar)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	name := filepath.Base(stem) + sidecar
+	if err != nil { // it may count them for all that anybody knows
+		return pathError(name, err).Error()
+	}
+	if !json.Valid(text) {
 		return ""
 	}
 	v := transcript.NewValue(text, 0)
 	if v.Get("skip").Kind() != transcript.Number && v.Get("count").Kind() != transcript.Number {
 		return ""
 	}
-	return filepath.Base(stem) + sidecar + " counts its messages"
+	return name + " counts its messages"
 }

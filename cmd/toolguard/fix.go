@@ -16,21 +16,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolguard/toolguard/internal/engine"
-	"github.com/toolguard/toolguard/internal/operation"
-	"github.com/toolguard/toolguard/internal/repair"
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/suggest"
 	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/write"
 )
 
-const (
-	// backupSuffix is what a kept original is called by unless the user says
-	// otherwise.
-	backupSuffix = ".bak"
-	// longestShown is the length of a line from which on nobody reads it.
-	longestShown = 1 << 20
-)
+// longestShown is the length of a line from which on nobody reads it.
+const longestShown = 1 << 20
 
 // fixFlags are the flags of fix.
 type fixFlags struct {
@@ -88,9 +82,9 @@ With --write, what was repaired does not count.`,
 	flags.BoolVar(&f.unsafe, "unsafe", false, "make unsafe repairs too")
 	flags.StringArrayVar(&f.strategies, "strategy", nil, "choose how what a rule finds is repaired: `rule=name`; repeatable")
 	flags.StringVar(&f.placeholder, "placeholder", "", "the `text` of inserted results; {tool} and {id} are filled in")
-	flags.StringVar(&f.backup, "backup", "", "keep the original under its name with this `suffix` (default with unsafe repairs: .bak; --backup= keeps none)")
+	flags.StringVar(&f.backup, "backup", "", "keep the original under its name with this `suffix`, or none (default: .bak with unsafe repairs; agents' session logs in the state directory)")
 	flags.Lookup("backup").NoOptDefVal = backupSuffix
-	flags.BoolVar(&f.force, "force", false, "write session logs that seem to be in use, and files with several names")
+	flags.BoolVar(&f.force, "force", false, "write files that seem to be in use, and files with several names")
 	flags.BoolVar(&f.exitNonZeroOnFix, "exit-non-zero-on-fix", false, "exit with 1 if anything was repaired")
 	f.define(cmd)
 	cmd.MarkFlagsMutuallyExclusive("safe-only", "unsafe")
@@ -158,8 +152,7 @@ const (
 type fix struct {
 	*check
 	flags   *fixFlags
-	backup  string // "" for none, or as keeps says
-	chosen  bool   // the user said whether there is to be a backup
+	backups *backups
 	show    show
 	color   bool // of the preview
 	summary report.FixSummary
@@ -172,15 +165,15 @@ func newFix(a *app, f *fixFlags, paths []string, changed func(string) bool) (*fi
 	if err != nil {
 		return nil, err
 	}
-	x := &fix{check: c, flags: f, backup: f.backup, chosen: changed("backup"), done: map[string]bool{}}
+	x := &fix{check: c, flags: f, backups: newBackups(a.env, f.backup, changed("backup")), done: map[string]bool{}}
 	if c.strategy, err = strategies(f.strategies); err != nil {
 		return nil, err
 	}
 	if changed("placeholder") && strings.TrimSpace(f.placeholder) == "" {
 		return nil, errors.New("--placeholder: want a text")
 	}
-	if strings.ContainsAny(f.backup, `/\`) || strings.ContainsRune(f.backup, 0) {
-		return nil, fmt.Errorf("--backup: want a suffix, not %q", f.backup)
+	if strings.ContainsAny(f.backup, "/\\\x00") {
+		return nil, fmt.Errorf("--backup: want a suffix or none, not %q", f.backup)
 	}
 	c.fixes = true
 	c.summary = &x.summary.Summary
@@ -234,6 +227,7 @@ func (x *fix) settle(paths []string) error {
 func (x *fix) run(ctx context.Context, paths []string) error {
 	take := func(t *target, got fixed) error { return x.take(ctx, t, got) }
 	err := runOver(ctx, x.check, paths, x.fix, take, &x.summary)
+	err = cmp.Or(err, x.backups.run.Close())
 	if err == nil && x.flags.exitNonZeroOnFix && x.summary.Written && x.summary.RepairedFiles > 0 && !x.flags.exitZero {
 		return errFindings
 	}
@@ -308,6 +302,9 @@ func (x *fix) take(ctx context.Context, t *target, got fixed) error {
 		return nil
 	}
 	written := false
+	if x.flags.write && !got.Changed() && !t.stdin {
+		write.Clean(t.path)
+	}
 	if x.flags.write && got.Changed() && !t.stdin {
 		if err := x.write(ctx, t, got); err != nil {
 			if ctx.Err() != nil {
@@ -360,24 +357,28 @@ func (x *fix) again(t *target) bool {
 
 // write repairs a file in place.
 func (x *fix) write(ctx context.Context, t *target, got fixed) error {
-	backup := x.backup
-	unsafe := func(r engine.Repair) bool { return r.Class == operation.Unsafe }
-	if !x.chosen && slices.ContainsFunc(got.Repairs, unsafe) {
-		backup = backupSuffix
-	}
 	d := x.settings(t.config).dialects.ByName(got.Before.File.Dialect)
-	done, err := repair.Write(ctx,
-		repair.File{Path: t.path, Info: got.info, Source: got.src, Pieces: got.Pieces},
-		repair.WriteOptions{Backup: backup, Force: x.flags.force, SessionLog: d != nil && d.Log != nil})
+	opts := x.backups.options(t, x, got.Repairs)
+	opts.Force = x.flags.force
+	opts.Session = d != nil && d.Log != nil || x.backups.stored(t, x.env)
+	done, err := write.Replace(ctx,
+		write.File{Path: t.path, Info: got.info, Original: got.src, Packed: got.src.Packed(), Text: got.Pieces}, opts)
 	if err != nil {
 		return err
 	}
 	if done.Note != "" {
 		x.warn(t.path + ": " + done.Note)
 	}
-	if done.Backup != "" && !x.flags.quiet {
+	var what []string
+	if x.several {
+		what = append(what, report.Repaired(got.Fixed))
+	}
+	if done.Backup != "" {
+		what = append(what, "the original is kept as "+done.Backup)
+	}
+	if len(what) > 0 && !x.flags.quiet {
 		_ = x.out.Flush()
-		x.note(fmt.Sprintf("%s: the original is kept as %s", t.path, done.Backup))
+		x.note(t.path + ": " + strings.Join(what, "; "))
 	}
 	return nil
 }

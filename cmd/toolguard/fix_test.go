@@ -335,8 +335,8 @@ func TestFixSecondName(t *testing.T) {
 		t.Skip(err)
 	}
 	code, _, errs := runCommand(t, nil, "fix", "--write", path, link)
-	if code != exitOK || !strings.HasPrefix(errs, "Repaired 1 problem in 1 file (1 inserted). No problems left.") {
-		t.Errorf("exit code %d, %s", code, errs)
+	if want := link + ": repaired 1 problem (1 inserted)\nRepaired 1 problem in 1 file (1 inserted). No problems left.\n"; code != exitOK || errs != want {
+		t.Errorf("exit code %d, %s, want %s", code, errs, want)
 	}
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Errorf("the link is %v, %v", info, err)

@@ -33,7 +33,7 @@ func TestInterruptedWhileWriting(t *testing.T) {
 				fixture(t, dir, fmt.Sprintf("%03d.jsonl", i), []byte(text))
 			}
 			var stderr safeBuffer
-			cmd := exec.Command("toolguard", "fix", "--write", "-j", "1", dir)
+			cmd := exec.Command("toolguard", "fix", "--write", "-q", "-j", "1", dir)
 			cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
 			cmd.Stderr = &stderr
 			if err := cmd.Start(); err != nil {

@@ -57,7 +57,7 @@ func main() {
 
 // run carries out a command line and returns the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
-	a := &app{stdin: stdin, env: env, terminal: isTerminal(stdout), stderrTerminal: isTerminal(stderr), rawStderr: stderr}
+	a := &app{stdin: stdin, env: env, terminal: isTerminal(stdout), stderrTerminal: isTerminal(stderr), rawStdout: stdout, rawStderr: stderr}
 	a.stdout, a.stderrReport = overBar{standardOutput{stdout}, a}, overBar{stderr, a}
 	a.screen, a.stderr = report.NewScreen(a.stdout), report.NewScreen(a.stderrReport)
 	cmd := newRootCmd(a)
@@ -98,6 +98,7 @@ type app struct {
 	env            func(string) string
 	terminal       bool // standard output is one
 	stderrTerminal bool
+	rawStdout      io.Writer // for what kind of file it is
 	rawStderr      io.Writer // for what is drawn over
 	bar            *progress // where one is shown
 }

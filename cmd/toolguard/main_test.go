@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -38,6 +39,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"age":        age,
 			"exits":      exits,
 			"hook":       hook,
 			"unquote-go": unquoteGo,
@@ -70,6 +72,19 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// age makes files look as if they had been left alone for a while.
+func age(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: age duration file...")
+	}
+	d, err := time.ParseDuration(args[0])
+	ts.Check(err)
+	then := time.Now().Add(-d)
+	for _, name := range args[1:] {
+		ts.Check(os.Chtimes(ts.MkAbs(name), then, then))
 	}
 }
 

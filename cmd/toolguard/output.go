@@ -1,18 +1,14 @@
 package main
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/suggest"
+	"github.com/toolguard/toolguard/internal/write"
 )
 
 // formatEnv names the environment variable with the default output format.
@@ -22,7 +18,7 @@ const formatEnv = "TOOLGUARD_OUTPUT_FORMAT"
 type output struct {
 	format report.Format
 	path   string // "" for standard output
-	file   *outputFile
+	file   *write.Output
 	rep    report.Reporter
 }
 
@@ -92,78 +88,12 @@ func (p *sidePipe) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// An outputFile is a file that gets its name only when it is complete.
-type outputFile struct {
-	*bufio.Writer
-	f    *os.File
-	path string // the name it is to have
-	temp string // the name it has so far, "" if it is written to in place
-}
-
-// createOutput creates the file path, or rather one beside it. What is no
-// regular file, such as a pipe, is written to in place.
-func createOutput(path string) (*outputFile, error) {
-	mode := os.FileMode(0o666)
-	name := path
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
-	if info, err := os.Stat(path); err == nil {
-		switch {
-		case info.IsDir():
-			return nil, errors.New(name + ": is a directory")
-		case !info.Mode().IsRegular():
-			f, err := os.OpenFile(path, os.O_WRONLY, 0)
-			if err != nil {
-				return nil, pathError(name, err)
-			}
-			return &outputFile{Writer: bufio.NewWriter(f), f: f, path: path}, nil
-		}
-		mode = info.Mode().Perm()
-	}
-	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+strconv.FormatUint(rand.Uint64(), 36)+".tmp")
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return nil, pathError(name, err)
-	}
-	return &outputFile{Writer: bufio.NewWriter(f), f: f, path: path, temp: temp}, nil
-}
-
-// commit writes what is left and gives the file its name.
-func (o *outputFile) commit() error {
-	err := o.Flush()
-	if e := o.f.Close(); err == nil {
-		err = e
-	}
-	if err == nil && o.temp != "" {
-		err = os.Rename(o.temp, o.path)
-	}
-	if err != nil {
-		o.discard()
-		if le, ok := errors.AsType[*os.LinkError](err); ok {
-			err = le.Err
-		}
-		return pathError(o.path, err)
-	}
-	o.temp = ""
-	return nil
-}
-
-// discard removes a file that was not committed.
-func (o *outputFile) discard() {
-	o.f.Close()
-	if o.temp != "" {
-		os.Remove(o.temp)
-		o.temp = ""
-	}
-}
-
 // openOutputs opens all outputs; stdout is the writer of those without a file.
 func openOutputs(outs []*output, stdout io.Writer, reporter func(*output, io.Writer) (report.Reporter, error)) error {
 	for _, o := range outs {
 		w := stdout
 		if o.path != "" {
-			f, err := createOutput(o.path)
+			f, err := write.Create(o.path)
 			if err != nil {
 				discardOutputs(outs)
 				return err
@@ -184,7 +114,7 @@ func openOutputs(outs []*output, stdout io.Writer, reporter func(*output, io.Wri
 func discardOutputs(outs []*output) {
 	for _, o := range outs {
 		if o.file != nil {
-			o.file.discard()
+			o.file.Discard()
 		}
 	}
 }

@@ -89,41 +89,6 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-func TestOutputFile(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	path := filepath.Join(dir, "report.txt")
-	if err := os.WriteFile(path, []byte("old"), 0o640); err != nil {
-		t.Fatal(err)
-	}
-	f, err := createOutput(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.WriteString("new"); err != nil {
-		t.Fatal(err)
-	}
-	if got, _ := os.ReadFile(path); string(got) != "old" {
-		t.Errorf("before the commit the file holds %q", got)
-	}
-	if err := f.commit(); err != nil {
-		t.Fatal(err)
-	}
-	if got, _ := os.ReadFile(path); string(got) != "new" {
-		t.Errorf("after the commit the file holds %q", got)
-	}
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 && os.PathSeparator == '/' {
-		t.Errorf("mode %v, %v", info.Mode(), err)
-	}
-	f.discard()
-	if _, err := os.Stat(path); err != nil {
-		t.Errorf("discard removed a file that was committed: %v", err)
-	}
-	if _, err := createOutput(dir); err == nil || err.Error() != dir+": is a directory" {
-		t.Errorf("a directory as output: %v", err)
-	}
-}
-
 func TestExplainEveryRule(t *testing.T) {
 	t.Parallel()
 	for _, name := range rules.Names() {

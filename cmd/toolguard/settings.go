@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/schema"
+	"github.com/toolguard/toolguard/internal/small"
 	"github.com/toolguard/toolguard/internal/suggest"
 )
 
@@ -88,6 +88,7 @@ type settings struct {
 	byName      map[string]bool // the rules that were selected by their own names
 	placeholder string
 	baseline    string // where it is, "" for none
+	backup      string // a suffix or none, "" where nothing is said
 }
 
 // newResolver settles what the flags ask for.
@@ -145,7 +146,7 @@ func (r *resolver) settings(file *config.File) *settings {
 		dialects: file.Dialects(), target: r.target, send: r.flags.send, tools: r.tools,
 		severity: map[string]rules.Severity{}, strategy: map[string]string{},
 		selected: r.flags.selected, ignored: r.flags.ignored,
-		placeholder: said.Placeholder, baseline: said.BaselinePath(),
+		placeholder: said.Placeholder, baseline: said.BaselinePath(), backup: said.Backup,
 	}
 	s.dialect = s.dialects.ByName(r.flags.dialect)
 	if len(s.selected) == 0 {
@@ -199,7 +200,7 @@ func (s *settings) shows(f *engine.Finding) bool {
 
 // readTools reads a file that declares tools.
 func readTools(path string) (*schema.Tools, error) {
-	text, err := os.ReadFile(path)
+	text, err := small.File(path, small.Tools)
 	if err != nil {
 		return nil, fmt.Errorf("--tools: %w", pathError(path, err))
 	}

@@ -166,9 +166,9 @@ func wanted(key []string) string {
 }
 
 // invalid returns what is wrong with the values of a config file that can be
-// decoded.
-func invalid(text []byte) []Problem {
-	v := &validation{text: text}
+// decoded. Its paths start from dir.
+func invalid(text []byte, dir string) []Problem {
+	v := &validation{text: text, dir: dir}
 	v.parser.Reset(text)
 	var table []string
 	for v.parser.NextExpression() {
@@ -194,6 +194,7 @@ func invalid(text []byte) []Problem {
 // A validation goes through the values of a config file.
 type validation struct {
 	text     []byte
+	dir      string
 	parser   unstable.Parser
 	problems []Problem
 	at       unstable.Range
@@ -276,6 +277,14 @@ func (v *validation) str(path []string, key unstable.Range, value *unstable.Node
 	case "/placeholder":
 		if strings.TrimSpace(text) == "" {
 			err = errors.New("want a text")
+		}
+	case "/backup":
+		if strings.ContainsAny(text, "/\\\x00") {
+			err = fmt.Errorf("want a suffix or none, not %q", text)
+		}
+	case "/baseline":
+		if e := within(v.dir, text); text != "" && e != nil {
+			err = fmt.Errorf("%q is %w", text, e)
 		}
 	case "/exclude", "per-file/paths":
 		if !doublestar.ValidatePattern(text) {

@@ -18,6 +18,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/small"
 )
 
 // Names returns the names a config file may have. In one directory the first
@@ -34,6 +35,7 @@ type File struct {
 	Target      string            `toml:"target,omitempty" doc:"check as the provider of this profile would"`
 	Placeholder string            `toml:"placeholder,omitempty" doc:"the text of inserted results; {tool} and {id} are filled in"`
 	Baseline    string            `toml:"baseline,omitempty" doc:"a file with known findings, which are not reported, as seen from the directory of this file"`
+	Backup      string            `toml:"backup,omitempty" doc:"the suffix under which fix --write keeps originals beside their files, or none"`
 	Rules       map[string]string `toml:"rules,omitempty" doc:"how much a rule matters"`
 	Strategy    map[string]string `toml:"strategy,omitempty" doc:"how what a rule finds is repaired"`
 	PerFile     []PerFile         `toml:"per-file,omitempty" doc:"findings that are not reported in some files"`
@@ -66,9 +68,10 @@ type PerFile struct {
 }
 
 // Read reads the config file at name. What its globs and paths start from is
-// dir, or the file's own directory if that is empty.
+// dir, or the file's own directory if that is empty. Its paths must not lead out
+// of the repository that this directory belongs to.
 func Read(name, dir string) (*File, error) {
-	text, err := os.ReadFile(name)
+	text, err := small.File(name, small.Config)
 	if err != nil {
 		if pe, ok := errors.AsType[*fs.PathError](err); ok {
 			err = pe.Err
@@ -90,7 +93,7 @@ func Read(name, dir string) (*File, error) {
 		return nil, &Error{Path: name, Problems: problems}
 	}
 	own, wrong := rows(text)
-	if problems := append(invalid(text), wrong...); len(problems) > 0 {
+	if problems := append(invalid(text, f.dir), wrong...); len(problems) > 0 {
 		slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) })
 		return nil, &Error{Path: name, Problems: problems}
 	}
@@ -198,9 +201,14 @@ func (f *Finder) Find(dir string) (*File, error) {
 func here(dir string) (*File, error) {
 	for _, name := range Names() {
 		name = filepath.Join(dir, name)
-		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
-			return Read(shortest(name), "")
+		if info, err := os.Stat(name); err != nil || info.IsDir() {
+			continue
 		}
+		// Whoever can put a link here could have any file read and quoted.
+		if err := within(dir, name); err != nil {
+			return nil, &Error{Path: shortest(name), Problems: []Problem{{Message: "leads to a file that is " + err.Error()}}}
+		}
+		return Read(shortest(name), "")
 	}
 	return nil, nil
 }

@@ -24,6 +24,7 @@ exclude = ["testdata/broken/**", "*.tmp.json"]
 target = "anthropic"
 placeholder = "gone: {tool}"
 baseline = ".toolguard-baseline"
+backup = "none"
 
 [rules]
 reused-call-id = "warning"
@@ -78,7 +79,7 @@ func TestRead(t *testing.T) {
 	want := &File{
 		FailOn: "warning", Select: []string{"pairing", "invalid-json"}, Ignore: []string{"reused-call-id"},
 		Exclude: []string{"testdata/broken/**", "*.tmp.json"}, Target: "anthropic", Placeholder: "gone: {tool}",
-		Baseline: ".toolguard-baseline",
+		Baseline: ".toolguard-baseline", Backup: "none",
 		Rules:    map[string]string{"reused-call-id": "warning", "broken-link": "off"},
 		Strategy: map[string]string{"orphan-tool-result": "text"},
 		PerFile: []PerFile{
@@ -139,7 +140,7 @@ func TestErrors(t *testing.T) {
 		{"placeholder = '  '", "1:15: want a text"},
 		{"fail-on = 'error'\nfail-on = 'error'", "2:1: key fail-on is already defined"},
 		{"é = 1", `1:1: invalid character at start of key: U+00C3 'Ã'`},
-		{"a = 1\r\nb = 2\r\n", "1:1: unknown key \"a\"; known are fail-on, select, ignore, exclude, target, placeholder, baseline, rules, strategy, per-file, dialect"},
+		{"a = 1\r\nb = 2\r\n", "1:1: unknown key \"a\"; known are fail-on, select, ignore, exclude, target, placeholder, baseline, backup, rules, strategy, per-file, dialect"},
 		{"= 1", ""},
 		{"[", ""},
 		{"[[per-file", ""},

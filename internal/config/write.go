@@ -22,6 +22,10 @@ const Starter = `# Settings of toolguard. toolguard config schema describes them
 # Known findings, which are not reported. toolguard baseline writes the file.
 # baseline = ".toolguard-baseline"
 
+# The suffix under which fix --write keeps originals beside their files, or none.
+# Without it: .bak for unsafe repairs, the state directory for session logs.
+# backup = "none"
+
 # How much a rule matters: off, info, warning or error.
 [rules]
 # reused-call-id = "warning"

@@ -17,7 +17,7 @@ import (
 type fact struct {
 	block, payload transcript.Span // of the result
 	call           transcript.Span // the block of the call that it answers, zero for none
-	args           transcript.Span // of that call
+	name, args     transcript.Span // of that call
 	lead           uint32          // how many bytes of the result stand before its payload
 	conversation   int32
 	placeholder    bool
@@ -43,7 +43,11 @@ func (p *facts) add(plan *repair.Plan) {
 			f.lead = uint32(f.payload.Start - f.block.Start)
 		}
 		if x := plan.Pairing.Results[i]; x.Fate == pairing.Answers {
-			f.call, f.args = c.Blocks[c.Calls[x.Call].Block].Span, c.Calls[x.Call].Args
+			call := &c.Calls[x.Call]
+			f.call, f.args = c.Blocks[call.Block].Span, call.Args
+			if call.Name.Present() {
+				f.name = call.Name.Span
+			}
 			f.placeholder = !f.payload.IsZero() && f.payload.Len() < 1<<10 && plan.Known(f.payload)
 		}
 		p.list = append(p.list, f)
@@ -52,14 +56,14 @@ func (p *facts) add(plan *repair.Plan) {
 
 // sum returns what a fact says, however that is written.
 func (p *facts) sum(f fact) (out edit.Sum, err error) {
-	for i, s := range []transcript.Span{f.args, f.payload} {
+	for i, s := range []transcript.Span{f.args, f.payload, f.name} {
 		if s.IsZero() {
 			continue
 		}
 		b, e := p.src.Bytes(s)
 		err = cmp.Or(err, e)
 		total := edit.Total(b)
-		out = out.Plus(edit.Sum{total[0] << i, total[1] << i}) // which of the two it is counts too
+		out = out.Plus(edit.Sum{total[0] << i, total[1] << i}) // which of them it is counts too
 	}
 	return out, err
 }

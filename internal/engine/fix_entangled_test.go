@@ -52,9 +52,9 @@ func TestFixEntangled(t *testing.T) {
 	use := func(id string) string { return `{"type":"tool_use","id":"` + id + `","name":"f","input":{}}` }
 	for _, c := range []fixing{
 		{
-			"results before calls of one id are left", list(append(six[:8:8], answer)...), strategy(false, "result-before-call", "leave"),
-			list(append(six[:8:8], tool("same", placeholder), tool("same", placeholder), answer)...),
-			strings.Repeat("duplicate-tool-result, ", 5) + "result-before-call, duplicate-call-id, duplicate-call-id",
+			"results before calls of one id are left", list(append(six[:8:8], answer)...), strategy(false, "result-before-call", "leave"), "",
+			strings.Repeat("duplicate-tool-result, ", 5) + "result-before-call, " +
+				strings.Repeat(", duplicate-call-id, missing-tool-result (not applied, because it would change which call the result at byte 345 answers)", 2)[2:],
 		},
 		{
 			"nothing recorded goes for a placeholder",
@@ -84,7 +84,7 @@ func TestFixEntangled(t *testing.T) {
 			"what is removed is not answered", list(user,
 				`{"type":"function_call","call_id":"a","name":"","arguments":"{}"}`,
 				`{"type":"function_call","call_id":"b","name":"f","arguments":"{}"}`, user),
-			FixOptions{Unsafe: true},
+			strategy(true, "invalid-tool-name", "drop"),
 			list(user, `{"type":"function_call","call_id":"b","name":"f","arguments":"{}"}`, `{"type":"function_call_output","call_id":"b","output":"`+placeholder+`"}`, user), "",
 		},
 		{
@@ -95,7 +95,7 @@ func TestFixEntangled(t *testing.T) {
 		{
 			"no other record with its id comes to light",
 			lines(userLine("u1", "null", "go", 1), useLine("a1", "u1", "m1", 2, "t1"), strings.Replace(useLine("a1", "u1", "m2", 3, "t2"), `"ls"`, `""`, 1), userLine("u2", "a1", "and?", 4)),
-			FixOptions{Unsafe: true},
+			strategy(true, "invalid-tool-name", "drop"),
 			lines(userLine("u1", "null", "go", 1), useLine("a1", "u1", "m1", 2, "t1"), useLine("a1", "u1", "m2", 3), userLine("u2", "a1", "and?", 4)), "",
 		},
 		{
@@ -138,7 +138,7 @@ func TestFixEntangled(t *testing.T) {
 				`{"type":"function_call_output","call_id":"a","output":"2"}`,
 				`{"type":"function_call","call_id":"call_20aa7153de54","name":"g","arguments":"{}"}`,
 				`{"type":"function_call_output","call_id":"call_20aa7153de54","output":"`+placeholder+`"}`, user),
-			"missing-tool-result, orphan-tool-result (not applied, because it would cause result-kind-mismatch (0 before, 1 after))",
+			"missing-tool-result, orphan-tool-result (not applied, because it would change which call the result at byte 286 answers)",
 		},
 	} {
 		t.Run(c.name, c.run)

@@ -502,6 +502,8 @@ func unexplained(text, out []byte, f *Fixed) string {
 			changed += 2
 		case kindOf[operation.RelinkRecord]():
 			mask = append(mask, linkKeys...)
+		case kindOf[operation.Renumber]():
+			mask = append(mask, "ordinal")
 		default:
 			changed += n
 		}

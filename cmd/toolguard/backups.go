@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"runtime"
+	"slices"
+
+	"github.com/toolguard/toolguard/internal/backup"
+	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/store"
+	"github.com/toolguard/toolguard/internal/write"
+)
+
+const (
+	// backupSuffix is what a kept original is called by unless the user says
+	// otherwise.
+	backupSuffix = ".bak"
+	// noBackup says that no original is kept.
+	noBackup = "none"
+)
+
+// backups say where the originals of repaired files are kept.
+type backups struct {
+	suffix string // as the flag has it
+	chosen bool   // the flag is given
+	run    *backup.Run
+	stores *store.Finder // nil until it is asked for
+}
+
+// newBackups settles what the flag asks for.
+func newBackups(env func(string) string, suffix string, chosen bool) *backups {
+	dir := func() (string, error) { return backup.Dir(env, runtime.GOOS) }
+	return &backups{suffix: suffix, chosen: chosen, run: backup.NewRun(dir, started(env))}
+}
+
+// stored reports whether a file lies where an agent keeps its sessions.
+func (b *backups) stored(t *target, env func(string) string) bool {
+	if b.stores == nil {
+		b.stores = store.Find(env, runtime.GOOS)
+	}
+	return b.stores.Of(t.path) != nil
+}
+
+// options says how the original of a file is kept: as the user wants; in the
+// state directory if it is an agent's session, because the agent would take what
+// lies beside it for another one; beside the file if a repair cannot be undone.
+func (b *backups) options(t *target, x *fix, repairs []engine.Repair) write.Options {
+	suffix, chosen := b.suffix, b.chosen
+	if set := x.settings(t.config).backup; !chosen && set != "" {
+		suffix, chosen = set, true
+	}
+	unsafe := func(r engine.Repair) bool { return r.Class == operation.Unsafe }
+	switch {
+	case chosen && suffix == noBackup:
+		return write.Options{}
+	case chosen:
+		return write.Options{Backup: suffix}
+	case b.stored(t, x.env):
+		return write.Options{Keeper: keeper{b.run, rulesOf(repairs)}}
+	case slices.ContainsFunc(repairs, unsafe):
+		return write.Options{Backup: backupSuffix}
+	}
+	return write.Options{}
+}
+
+// rulesOf lists the rules that repairs are for.
+func rulesOf(repairs []engine.Repair) []string {
+	names := []string{}
+	for i := range repairs {
+		names = append(names, repairs[i].Rule)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// A keeper keeps the original of one file in the state directory.
+type keeper struct {
+	run   *backup.Run
+	rules []string
+}
+
+// Keep implements write.Keeper.
+func (k keeper) Keep(ctx context.Context, path string, info fs.FileInfo, original io.Reader) (write.Kept, error) {
+	kept, err := k.run.Keep(ctx, path, info, k.rules, original)
+	if err != nil {
+		return nil, err // and no copy that is not nil
+	}
+	return kept, nil
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/write"
+)
+
+// overwrites returns an error if a file that the run writes is one that it
+// reads, or if it writes one file twice. The files besides reports are named.
+func (c *check) overwrites(files []*target, others ...string) error {
+	if err := c.prints(files); err != nil {
+		return err
+	}
+	written := others
+	for _, o := range c.outputs {
+		if o.path != "" {
+			written = append(written, o.path)
+		}
+	}
+	for i, name := range written {
+		rest := slices.Values(written[i+1:])
+		if one, other, twice := write.Overlap(write.Existing(rest), write.Existing(slices.Values([]string{name}))); twice {
+			return fmt.Errorf("%s: not written: it is the same file as %s, which is written too", one, other)
+		}
+	}
+	out, in, found := write.Overlap(write.Existing(slices.Values(written)), c.inputs(files, others))
+	if !found {
+		return nil
+	}
+	why := "it is one of the files that are read"
+	if out != in {
+		why = "it is the same file as " + in + ", which is read"
+	}
+	if slices.ContainsFunc(files, func(t *target) bool { return t.path == in && !t.named }) {
+		why += " (--exclude leaves it out)"
+	}
+	return fmt.Errorf("%s: not written: %s", out, why)
+}
+
+// prints returns an error if standard output goes to a file that was named. One
+// that is met in a walk may be the report of a run before: it is read as it is.
+func (c *check) prints(files []*target) error {
+	out := regularFile(c.rawStdout)
+	if out == nil {
+		return nil
+	}
+	stdout := func(yield func(string, fs.FileInfo) bool) { yield("standard output", out) }
+	if _, in, found := write.Overlap(stdout, c.targetFiles(files, true)); found {
+		return fmt.Errorf("%s: standard output goes to this file, which is read", in)
+	}
+	return nil
+}
+
+// targetFiles yields the files that are looked at, or those alone that were
+// named.
+func (c *check) targetFiles(files []*target, named bool) iter.Seq2[string, fs.FileInfo] {
+	return func(yield func(string, fs.FileInfo) bool) {
+		for _, t := range files {
+			if named && !t.named {
+				continue
+			}
+			var info fs.FileInfo
+			if t.stdin {
+				info = regularFile(c.stdin)
+			} else if i, err := os.Stat(t.path); err == nil {
+				info = i
+			}
+			if info != nil && !yield(t.path, info) {
+				return
+			}
+		}
+	}
+}
+
+// inputs yields the files that a run reads: what is looked at, what lies beside
+// it, and what says how. But for what is written over knowingly.
+func (c *check) inputs(files []*target, except []string) iter.Seq2[string, fs.FileInfo] {
+	var more []string
+	add := func(name string) {
+		if name != "" && !slices.Contains(except, name) && !slices.Contains(more, name) {
+			more = append(more, name)
+		}
+	}
+	add(c.resolver.flags.tools)
+	for file := range c.known {
+		if file != nil {
+			add(file.Path)
+		}
+		add(c.baselines.path(c.settings(file)))
+	}
+	slices.Sort(more)
+	return func(yield func(string, fs.FileInfo) bool) {
+		for name, info := range c.targetFiles(files, false) {
+			if !yield(name, info) {
+				return
+			}
+		}
+		beside := func(yield func(string) bool) {
+			for _, t := range files {
+				if stem, lines := strings.CutSuffix(t.path, ".jsonl"); lines && !t.stdin && !yield(stem+sidecar) {
+					return
+				}
+			}
+		}
+		for _, names := range []iter.Seq[string]{slices.Values(more), beside} {
+			for name, info := range write.Existing(names) {
+				if !yield(name, info) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// regularFile returns what the system says of a stream that is a regular file,
+// nil for any other.
+func regularFile(stream any) fs.FileInfo {
+	f, ok := stream.(*os.File)
+	if !ok {
+		return nil
+	}
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		return info
+	}
+	return nil
+}

@@ -1,0 +1,254 @@
+// Package backup knows where originals are kept that do not belong beside their
+// files: in a directory for each run, with a manifest of what was replaced by
+// what. It does not know why.
+package backup
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+	"unicode/utf8"
+)
+
+const (
+	// Manifest is the name of the manifest in the directory of a run.
+	Manifest = "manifest.jsonl"
+	// mostName is how much of a file's name its copy repeats.
+	mostName = 200
+	// mostRuns is how many runs may begin in one second.
+	mostRuns = 1000
+)
+
+// An Entry is a line of a manifest: a file that a run was about to replace. If
+// the run was killed just then, the file still is what it was before.
+type Entry struct {
+	Version int `json:"version"`
+	// Path is where the file is. One that is not UTF-8 is in RawPath as well, byte
+	// by byte.
+	Path    string `json:"path"`
+	RawPath []byte `json:"raw_path,omitempty"`
+	// Copy is the name of the copy beside the manifest.
+	Copy     string    `json:"copy"`
+	Mode     string    `json:"mode"` // octal
+	Modified time.Time `json:"modified"`
+	Before   Content   `json:"before"`
+	After    Content   `json:"after"`
+	// Rules are those whose findings were repaired.
+	Rules []string `json:"rules"`
+}
+
+// Content tells a text from others.
+type Content struct {
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"` // hexadecimal
+}
+
+// Dir returns the directory of all runs, on a system that is called as by
+// runtime.GOOS.
+func Dir(env func(string) string, system string) (string, error) {
+	if dir := env("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "toolguard", "backups"), nil
+	}
+	home, below := "HOME", filepath.Join(".local", "state")
+	switch system {
+	case "darwin":
+		below = filepath.Join("Library", "Application Support")
+	case "windows":
+		home, below = "LOCALAPPDATA", ""
+	}
+	if dir := env(home); filepath.IsAbs(dir) {
+		return filepath.Join(dir, below, "toolguard", "backups"), nil
+	}
+	return "", fmt.Errorf("there is no state directory: neither $XDG_STATE_HOME nor $%s is set", home)
+}
+
+// A Run keeps the originals of one run. Nothing is created before the first.
+type Run struct {
+	root    func() (string, error)
+	started time.Time
+
+	dir      string
+	manifest *os.File
+	size     int64 // of the manifest
+	copies   int   // that were begun
+	kept     int   // that were not withdrawn
+}
+
+// NewRun begins a run that keeps originals below the directory that root
+// returns.
+func NewRun(root func() (string, error), started time.Time) *Run {
+	return &Run{root: root, started: started}
+}
+
+// open creates the directory of the run. Transcripts hold secrets: it is for its
+// owner alone.
+func (r *Run) open() error {
+	if r.manifest != nil {
+		return nil
+	}
+	root, err := r.root()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(root, 0o700); err != nil {
+		return err
+	}
+	name := r.started.UTC().Format("20060102T150405Z")
+	for i := range mostRuns {
+		r.dir = filepath.Join(root, name)
+		if i > 0 {
+			r.dir += fmt.Sprintf("-%d", i+1)
+		}
+		if err = os.Mkdir(r.dir, 0o700); !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
+	if err != nil {
+		return err
+	}
+	r.manifest, err = os.OpenFile(filepath.Join(r.dir, Manifest), os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+	if err != nil {
+		_ = os.Remove(r.dir)
+		return err
+	}
+	sync(root)
+	return nil
+}
+
+// A Kept is the copy of one original.
+type Kept struct {
+	run   *Run
+	entry Entry
+	start int64 // of its line in the manifest, -1 where there is none yet
+}
+
+// Keep copies the original of the file at path, which rules find fault with.
+func (r *Run) Keep(ctx context.Context, path string, info fs.FileInfo, rules []string, original io.Reader) (*Kept, error) {
+	if err := r.open(); err != nil {
+		return nil, err
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	r.copies++
+	k := &Kept{run: r, start: -1, entry: Entry{
+		Version: 1, Path: path, Copy: fmt.Sprintf("%04d-%s", r.copies, shortened(filepath.Base(path))),
+		Mode: fmt.Sprintf("%04o", info.Mode().Perm()), Modified: info.ModTime(), Rules: rules,
+	}}
+	if !utf8.ValidString(path) {
+		k.entry.RawPath = []byte(path)
+	}
+	r.kept++
+	if err := k.copy(ctx, original); err != nil {
+		k.Withdraw()
+		return nil, err
+	}
+	return k, nil
+}
+
+// shortened returns a name of a length that every file system takes with a
+// number before it.
+func shortened(name string) string {
+	for cut := mostName; cut < len(name); cut-- {
+		if utf8.RuneStart(name[cut]) {
+			return name[:cut]
+		}
+	}
+	return name
+}
+
+// copy writes the copy, and waits until it is on the disk.
+func (k *Kept) copy(ctx context.Context, original io.Reader) error {
+	f, err := os.OpenFile(k.Name(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	sum := sha256.New()
+	n, err := io.Copy(io.MultiWriter(f, sum), reader{ctx, original})
+	if err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	k.entry.Before = Content{n, hex.EncodeToString(sum.Sum(nil))}
+	return err
+}
+
+// A reader reads until its context ends.
+type reader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+// Read implements io.Reader.
+func (r reader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.r.Read(p)
+}
+
+// Name returns where the copy is.
+func (k *Kept) Name() string { return filepath.Join(k.run.dir, k.entry.Copy) }
+
+// Record writes a line of the manifest: that the file is about to be replaced by
+// a text of that size and hash.
+func (k *Kept) Record(size int64, sum [sha256.Size]byte) error {
+	k.entry.After = Content{size, hex.EncodeToString(sum[:])}
+	line, err := json.Marshal(k.entry)
+	if err != nil {
+		return err
+	}
+	k.start = k.run.size
+	n, err := k.run.manifest.Write(append(line, '\n'))
+	k.run.size += int64(n)
+	if err == nil {
+		err = k.run.manifest.Sync()
+	}
+	sync(k.run.dir)
+	return err
+}
+
+// Withdraw removes the copy and its line, because the file was not replaced, and
+// the directory of the run if there is nothing else in it.
+func (k *Kept) Withdraw() {
+	r := k.run
+	r.kept--
+	if k.start >= 0 && r.manifest.Truncate(k.start) == nil {
+		r.size = k.start
+	}
+	_ = os.Remove(k.Name())
+	if r.kept == 0 {
+		r.manifest.Close()
+		_ = os.Remove(filepath.Join(r.dir, Manifest))
+		_ = os.Remove(r.dir)
+		r.manifest, r.dir, r.size = nil, "", 0
+	}
+}
+
+// Close ends the run.
+func (r *Run) Close() error {
+	if r.manifest == nil {
+		return nil
+	}
+	return r.manifest.Close()
+}
+
+// sync makes new names in a directory outlast a power failure, where the system
+// has a way to.
+func sync(dir string) {
+	if d, err := os.Open(dir); err == nil {
+		_ = d.Sync()
+		d.Close()
+	}
+}

@@ -1,0 +1,292 @@
+package backup
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var started = time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("", 3600))
+
+// run begins a run in a state directory.
+func run(state string) *Run {
+	return NewRun(func() (string, error) { return filepath.Join(state, "toolguard", "backups"), nil }, started)
+}
+
+// original makes a file.
+func original(t *testing.T, path, text string) fs.FileInfo {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(path, started, started); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info
+}
+
+// keep keeps a file.
+func keep(t *testing.T, r *Run, path, text string) *Kept {
+	t.Helper()
+	k, err := r.Keep(t.Context(), path, original(t, path, text), []string{"missing-tool-result"}, strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// record says what a file is replaced by.
+func record(t *testing.T, k *Kept, text string) {
+	t.Helper()
+	if err := k.Record(int64(len(text)), sha256.Sum256([]byte(text))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tree lists a directory with what is in its files.
+func tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		if want := fs.FileMode(0o600); runtime.GOOS != "windows" && name != "." {
+			if e.IsDir() {
+				want = fs.ModeDir | 0o700
+			}
+			if info.Mode() != want {
+				t.Errorf("%s: mode %v", name, info.Mode())
+			}
+		}
+		if e.IsDir() {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		out[filepath.ToSlash(name)] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestKeep(t *testing.T) {
+	t.Parallel()
+	state, dir := t.TempDir(), t.TempDir()
+	r := run(state)
+	if got := tree(t, state); len(got) > 0 {
+		t.Errorf("before anything is kept there is %v", got)
+	}
+	a, b, c := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "b.jsonl"), filepath.Join(dir, "c.jsonl")
+	first := keep(t, r, a, "old a")
+	record(t, first, "new a")
+	second := keep(t, r, b, "old b")
+	record(t, second, "new b")
+	second.Withdraw()
+	third := keep(t, r, c, "old c")
+	record(t, third, "new c")
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	const at = "toolguard/backups/20260102T020405Z"
+	if want := filepath.Join(state, filepath.FromSlash(at), "0001-a.jsonl"); first.Name() != want {
+		t.Errorf("kept as %s, want %s", first.Name(), want)
+	}
+	line := func(path, name, before, after string) string {
+		mode := "0640"
+		if runtime.GOOS == "windows" {
+			mode = "0666"
+		}
+		quoted, err := json.Marshal(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf(`{"version":1,"path":%s,"copy":"%s","mode":"%s","modified":%q,`+
+			`"before":{"bytes":5,"sha256":"%x"},"after":{"bytes":5,"sha256":"%x"},"rules":["missing-tool-result"]}`+"\n",
+			quoted, name, mode, original(t, path, before).ModTime().Format(time.RFC3339Nano), sha256.Sum256([]byte(before)), sha256.Sum256([]byte(after)))
+	}
+	want := map[string]string{
+		at + "/0001-a.jsonl":   "old a",
+		at + "/0003-c.jsonl":   "old c",
+		at + "/manifest.jsonl": line(a, "0001-a.jsonl", "old a", "new a") + line(c, "0003-c.jsonl", "old c", "new c"),
+	}
+	if diff := cmp.Diff(want, tree(t, state)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestRunsApart: runs that begin in the same second do not meet.
+func TestRunsApart(t *testing.T) {
+	t.Parallel()
+	state, dir := t.TempDir(), t.TempDir()
+	for range 3 {
+		r := run(state)
+		record(t, keep(t, r, filepath.Join(dir, "a.jsonl"), "a"), "b")
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entries, err := os.ReadDir(filepath.Join(state, "toolguard", "backups"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if diff := cmp.Diff([]string{"20260102T020405Z", "20260102T020405Z-2", "20260102T020405Z-3"}, names); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestWithdrawAll: a run that replaced nothing leaves nothing, and can go on.
+func TestWithdrawAll(t *testing.T) {
+	t.Parallel()
+	state, dir := t.TempDir(), t.TempDir()
+	path := filepath.Join(dir, "a.jsonl")
+	r := run(state)
+	k := keep(t, r, path, "a")
+	k.Withdraw()
+	k = keep(t, r, path, "a")
+	record(t, k, "b")
+	k.Withdraw()
+	if got, err := os.ReadDir(filepath.Join(state, "toolguard", "backups")); err != nil || len(got) > 0 {
+		t.Errorf("left behind: %v, %v", got, err)
+	}
+	record(t, keep(t, r, path, "a"), "b")
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := tree(t, state); len(got) != 2 {
+		t.Errorf("kept: %v", got)
+	}
+}
+
+type brokenReader struct{}
+
+func (brokenReader) Read([]byte) (int, error) { return 0, fs.ErrInvalid }
+
+func TestKeepFails(t *testing.T) {
+	t.Parallel()
+	state, dir := t.TempDir(), t.TempDir()
+	path := filepath.Join(dir, "a.jsonl")
+	info := original(t, path, "a")
+	r := run(state)
+	if _, err := r.Keep(t.Context(), path, info, nil, brokenReader{}); !errors.Is(err, fs.ErrInvalid) {
+		t.Errorf("got %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := r.Keep(ctx, path, info, nil, strings.NewReader("a")); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if got := tree(t, state); len(got) > 0 {
+		t.Errorf("left behind: %v", got)
+	}
+	none := errors.New("no directory")
+	r = NewRun(func() (string, error) { return "", none }, started)
+	if _, err := r.Keep(t.Context(), path, info, nil, strings.NewReader("a")); !errors.Is(err, none) {
+		t.Errorf("got %v", err)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	// A file where a directory should be.
+	if err := os.WriteFile(filepath.Join(state, "toolguard", "backups", "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r = NewRun(func() (string, error) { return filepath.Join(state, "toolguard", "backups", "file"), nil }, started)
+	if _, err := r.Keep(t.Context(), path, info, nil, strings.NewReader("a")); err == nil {
+		t.Error("kept in a file")
+	}
+}
+
+// TestNames: what cannot stand in a manifest as it is, or is too long for the name
+// of a copy.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("names are text there")
+	}
+	state, dir := t.TempDir(), t.TempDir()
+	r := run(state)
+	for _, name := range []string{"\xff.jsonl", strings.Repeat("ü", 127)} {
+		path := filepath.Join(dir, name)
+		k := keep(t, r, path, "a")
+		record(t, k, "b")
+		if base := filepath.Base(k.Name()); len(base) > 5+mostName {
+			t.Errorf("%q is called %q", name, base)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(r.dir, Manifest))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range bytes.Split(bytes.TrimSpace(text), []byte("\n")) {
+		var e Entry
+		if err := json.Unmarshal(line, &e); err != nil {
+			t.Fatal(err)
+		}
+		if raw := filepath.Join(dir, "\xff.jsonl"); i == 0 && string(e.RawPath) != raw || i == 1 && e.RawPath != nil {
+			t.Errorf("line %d: %q", i, e.RawPath)
+		}
+	}
+}
+
+func TestDir(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("its paths look different")
+	}
+	for _, tt := range []struct {
+		system    string
+		env       map[string]string
+		want, err string
+	}{
+		{"linux", map[string]string{"HOME": "/home/kim"}, "/home/kim/.local/state/toolguard/backups", ""},
+		{"linux", map[string]string{"HOME": "/home/kim", "XDG_STATE_HOME": "/state"}, "/state/toolguard/backups", ""},
+		{"linux", map[string]string{"HOME": "/home/kim", "XDG_STATE_HOME": "state"}, "/home/kim/.local/state/toolguard/backups", ""},
+		{"linux", nil, "", "there is no state directory: neither $XDG_STATE_HOME nor $HOME is set"},
+		{"darwin", map[string]string{"HOME": "/Users/kim"}, "/Users/kim/Library/Application Support/toolguard/backups", ""},
+		{"windows", map[string]string{"LOCALAPPDATA": "/c/local"}, "/c/local/toolguard/backups", ""},
+		{"windows", map[string]string{"HOME": "/home/kim"}, "", "there is no state directory: neither $XDG_STATE_HOME nor $LOCALAPPDATA is set"},
+	} {
+		got, err := Dir(func(name string) string { return tt.env[name] }, tt.system)
+		message := ""
+		if err != nil {
+			message = err.Error()
+		}
+		if got != tt.want || message != tt.err {
+			t.Errorf("%s, %v: %q, %q", tt.system, tt.env, got, message)
+		}
+	}
+}

@@ -1,0 +1,317 @@
+package write
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The environment tells a child process what to do: to write a file and die at a
+// step of it (step|how|path|suffix|swap), or to write a file whenever it is told
+// to (path|suffix).
+const (
+	crashEnv = "TOOLGUARD_TEST_CRASH"
+	loopEnv  = "TOOLGUARD_TEST_LOOP"
+)
+
+func TestMain(m *testing.M) {
+	if spec := os.Getenv(crashEnv); spec != "" {
+		crash(spec)
+		return
+	}
+	if spec := os.Getenv(loopEnv); spec != "" {
+		slowly(spec)
+		return
+	}
+	os.Exit(m.Run()) //nolint:forbidigo // this is the end of the process
+}
+
+// fail ends a child process.
+func fail(err error) {
+	fmt.Println("FAILED:", err)
+	os.Exit(3) //nolint:forbidigo // this is a process of its own
+}
+
+// crash is the child process of TestCrash: it replaces a file and kills itself
+// before a step, or in the middle of it.
+func crash(spec string) {
+	part := strings.Split(spec, "|")
+	if len(part) != 5 {
+		fail(errors.New("spec " + spec))
+	}
+	step, err := strconv.Atoi(part[0])
+	if err != nil {
+		fail(err)
+	}
+	die := func() {
+		self, err := os.FindProcess(os.Getpid())
+		if err == nil {
+			err = self.Kill()
+		}
+		if err == nil {
+			select {} // until it has taken effect
+		}
+		fail(fmt.Errorf("not killed: %w", err))
+	}
+	sys := &recorder{swap: swapping(part[4])}
+	if part[1] == "before" {
+		sys.before = func(n int, _ string) error {
+			if n == step {
+				die()
+			}
+			return nil
+		}
+	} else {
+		sys.half = func(n int) {
+			if n == step {
+				die()
+			}
+		}
+	}
+	f, err := open(part[2])
+	if err != nil {
+		fail(err)
+	}
+	if _, err := Replace(context.Background(), f, Options{Backup: part[3], system: sys}); err != nil {
+		fail(err)
+	}
+	fmt.Println("WRITTEN")
+}
+
+// child returns the command of a child process.
+func child(tb testing.TB, key, spec string) *exec.Cmd {
+	tb.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), key+"="+spec, "GORACE=atexit_sleep_ms=0")
+	return cmd
+}
+
+// afterKill looks at what a kill left: the original or the repaired file, whole
+// backups, and at most one temporary copy. The next run does its work as if
+// nothing had been, and leaves nothing.
+func afterKill(t *testing.T, label, path, suffix string, text []byte) (replaced bool) {
+	t.Helper()
+	dir := filepath.Dir(path)
+	got, err := os.ReadFile(path)
+	switch {
+	case err != nil:
+		t.Fatalf("%s: %v", label, err)
+	case bytes.Equal(got, repaired(text)):
+		replaced = true
+	case !bytes.Equal(got, text):
+		t.Fatalf("%s: the file has %d bytes that are neither", label, len(got))
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copies := 0
+	for _, name := range listing(t, dir) {
+		switch name {
+		case "s.jsonl":
+		case "s.jsonl" + suffix:
+			holds(t, filepath.Join(dir, name), text) // never a part of it
+		case ".s.jsonl.toolguard-tmp", ".s.jsonl.toolguard-old":
+			left, err := os.Stat(filepath.Join(dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !os.SameFile(info, left) {
+				copies++
+			}
+		default:
+			t.Fatalf("%s: left behind %s", label, name)
+		}
+	}
+	if copies > 1 {
+		t.Errorf("%s: left behind %v", label, listing(t, dir))
+	}
+	if replaced {
+		// A file that needs no repair any more is cleaned up around.
+		Clean(path)
+	} else {
+		if _, err := Replace(t.Context(), opened(t, path), Options{Backup: suffix}); err != nil {
+			t.Fatalf("%s: the next run: %v", label, err)
+		}
+	}
+	holds(t, path, repaired(text))
+	for _, name := range listing(t, dir) {
+		if strings.Contains(name, "toolguard") {
+			t.Errorf("%s: the next run left %s", label, name)
+		}
+	}
+	return replaced
+}
+
+// TestCrash kills a process at each step of a write, on each kind of file
+// system.
+func TestCrash(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("starts hundreds of processes")
+	}
+	sizes := []int{0, copySize + 7}
+	if os.Getenv("TOOLGUARD_LONG") != "" {
+		sizes = []int{0, 100, copySize, 2*copySize + 1, 4*copySize + 7}
+	}
+	for _, swap := range swappings() {
+		t.Run(string(swap), func(t *testing.T) {
+			t.Parallel()
+			kills, original, done := 0, 0, 0
+			run := func(t *testing.T, how string, step, size int, suffix string) (more bool) {
+				t.Helper()
+				path := filepath.Join(t.TempDir(), "s.jsonl")
+				text := body(size)
+				makeFile(t, path, text, 0o640)
+				out, err := child(t, crashEnv, fmt.Sprintf("%d|%s|%s|%s|%s", step, how, path, suffix, swap)).CombinedOutput()
+				if bytes.Contains(out, []byte("FAILED")) {
+					t.Fatalf("step %d: %s", step, out)
+				}
+				if err != nil {
+					kills++
+				}
+				if afterKill(t, fmt.Sprintf("%s step %d of %d bytes", how, step, size), path, suffix, text) {
+					done++
+				} else {
+					original++
+				}
+				return err != nil
+			}
+			for _, size := range sizes {
+				for _, suffix := range []string{"", ".bak"} {
+					for step := 0; run(t, "before", step, size, suffix); step++ {
+						run(t, "within", step, size, suffix)
+					}
+				}
+			}
+			t.Logf("%d kills: %d times the original, %d times the repaired file", kills, original, done)
+			if kills < 80 || original < 60 || done < 8 {
+				t.Errorf("only %d kills, %d originals, %d repaired files", kills, original, done)
+			}
+		})
+	}
+}
+
+// slowly is the child process of TestKilledAtRandom: it says that it is about to
+// replace a file, and does it.
+func slowly(spec string) {
+	path, suffix, _ := strings.Cut(spec, "|")
+	f, err := open(path)
+	if err != nil {
+		fail(err)
+	}
+	fmt.Println("READY")
+	if _, err := Replace(context.Background(), f, Options{Backup: suffix}); err != nil {
+		fail(err)
+	}
+	fmt.Println("WRITTEN")
+}
+
+// TestKilledAtRandom kills a process at random moments of a write.
+func TestKilledAtRandom(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("starts many processes")
+	}
+	kills := 60
+	if os.Getenv("TOOLGUARD_LONG") != "" {
+		kills = 1000
+	}
+	const size = 8 * copySize
+	text := body(size)
+	original, done := 0, 0
+	span := 20 * time.Millisecond // how long a write takes, as far as is known
+	for i := range kills {
+		path := filepath.Join(t.TempDir(), "s.jsonl")
+		makeFile(t, path, text, 0o640)
+		suffix := []string{"", ".bak"}[i%2]
+		cmd := child(t, loopEnv, path+"|"+suffix)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		line := make([]byte, 64)
+		if n, err := out.Read(line); err != nil || !bytes.HasPrefix(line[:n], []byte("READY")) {
+			t.Fatalf("%s, %v", line[:n], err)
+		}
+		began := time.Now()
+		time.Sleep(rand.N(span))
+		_ = cmd.Process.Kill()
+		if err := cmd.Wait(); err == nil {
+			span = max(span/2, time.Since(began)) // it was faster than that
+		}
+		if afterKill(t, fmt.Sprintf("kill %d", i), path, suffix, text) {
+			done++
+		} else {
+			original++
+		}
+	}
+	t.Logf("%d times the original, %d times the repaired file", original, done)
+	if original == 0 {
+		t.Error("no kill came before the end")
+	}
+}
+
+// TestTwoAtOnce lets several writers replace one file at the same time. One of
+// them wins, and the others are told.
+func TestTwoAtOnce(t *testing.T) {
+	t.Parallel()
+	text := body(4 * copySize)
+	rounds := 10
+	if os.Getenv("TOOLGUARD_LONG") != "" {
+		rounds = 200
+	}
+	for round := range rounds {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "s.jsonl")
+		makeFile(t, path, text, 0o640)
+		var errs [4]error
+		gate := make(chan struct{})
+		ended := make(chan int)
+		for i := range errs {
+			f := opened(t, path)
+			go func() {
+				<-gate
+				_, errs[i] = Replace(t.Context(), f, Options{})
+				ended <- i
+			}()
+		}
+		close(gate)
+		for range errs {
+			<-ended
+		}
+		won := 0
+		for _, err := range errs {
+			switch {
+			case err == nil:
+				won++
+			case !errors.As(err, new(*refusal)) && !errors.Is(err, fs.ErrNotExist):
+				t.Errorf("round %d: %v", round, err)
+			}
+		}
+		if won != 1 {
+			t.Errorf("round %d: %d of them wrote it: %v", round, won, errs)
+		}
+		holds(t, path, repaired(text))
+		if got := listing(t, dir); len(got) != 1 {
+			t.Errorf("round %d: left behind %v", round, got)
+		}
+	}
+}

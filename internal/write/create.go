@@ -1,0 +1,260 @@
+package write
+
+import (
+	"bufio"
+	"errors"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// tries is how often a temporary name is asked for that other runs give back and
+// take.
+const tries = 10
+
+// An Output is a file under way: it takes its name when it is whole. A pipe or a
+// device is written to at once.
+type Output struct {
+	*bufio.Writer
+
+	f    *os.File
+	name string // as errors have it
+	path string // the file behind all links
+	temp string // "" for what is written to at once, and once it is done
+
+	was fs.FileInfo // what is replaced, nil for nothing
+	acl []byte
+}
+
+// Create begins a file at name. What is there stays until Commit. Errors put the
+// name first.
+func Create(name string) (*Output, error) {
+	o := &Output{name: name, path: name}
+	if target, err := filepath.EvalSymlinks(name); err == nil {
+		o.path = target
+	}
+	info, err := os.Stat(o.path)
+	switch {
+	case err == nil && info.IsDir():
+		return nil, outputError(name, errors.New("is a directory"))
+	case err == nil && !info.Mode().IsRegular():
+		o.f, err = os.OpenFile(o.path, os.O_WRONLY, 0)
+	case err == nil:
+		o.was = info
+		err = o.begin(0o600)
+	default: // nothing is there, or what is there is told by the attempt
+		err = o.begin(0o666)
+	}
+	if err != nil {
+		return nil, outputError(name, err)
+	}
+	o.Writer = bufio.NewWriter(direct{o})
+	return o, nil
+}
+
+// direct is what an Output writes to when its buffer is full. Its errors name
+// the file that the user asked for.
+type direct struct{ o *Output }
+
+// Write implements io.Writer.
+func (d direct) Write(p []byte) (int, error) {
+	n, err := d.o.f.Write(p)
+	if err != nil {
+		err = outputError(d.o.name, err)
+	}
+	return n, err
+}
+
+// begin creates the temporary file, and removes one that a run that was killed
+// left behind.
+func (o *Output) begin(mode fs.FileMode) error {
+	if o.was != nil {
+		old, err := os.OpenFile(o.path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		o.acl, err = getACL(old)
+		old.Close()
+		if err != nil {
+			return err
+		}
+	}
+	temp := beside(o.path, tempMark)
+	for range tries {
+		f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		if errors.Is(err, fs.ErrExist) {
+			if err := discardLeft(temp); err != nil {
+				return err
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		// Between creating and locking it another run can have taken it for
+		// abandoned.
+		if err := lockOpen(f); !errors.Is(err, errLocked) && is(temp, f) {
+			o.f, o.temp = f, temp
+			return nil
+		}
+		f.Close()
+	}
+	return errBusy
+}
+
+var errBusy = errors.New("another run of toolguard is writing it")
+
+// discardLeft removes a temporary file that no run is writing.
+func discardLeft(temp string) error {
+	info, err := os.Lstat(temp)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return errors.New(temp + " is in the way: it is not a regular file")
+	}
+	l, err := lockFile(temp)
+	switch {
+	case errors.Is(err, errLocked):
+		return errBusy
+	case err == nil:
+		defer l.Close()
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case time.Since(info.ModTime()) < abandoned:
+		return errBusy
+	}
+	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// is reports whether a name is that of an open file.
+func is(name string, f *os.File) bool {
+	a, err := os.Lstat(name)
+	if err != nil {
+		return false
+	}
+	b, err := f.Stat()
+	return err == nil && os.SameFile(a, b)
+}
+
+// Commit writes what is left and gives the file its name.
+func (o *Output) Commit() error {
+	err := o.Flush()
+	if err == nil && o.temp != "" {
+		err = o.finish()
+	}
+	if e := o.f.Close(); err == nil && !errors.Is(e, os.ErrClosed) {
+		err = e
+	}
+	if err != nil {
+		o.Discard()
+		return outputError(o.name, err)
+	}
+	return nil
+}
+
+// finish gives the temporary file what belongs to the file that it replaces,
+// then its name.
+func (o *Output) finish() error {
+	if o.was != nil {
+		if err := dress(realFile{o.f}, o.was, o.acl); err != nil && !isWindows {
+			return err
+		}
+	}
+	if err := o.f.Sync(); err != nil {
+		return err
+	}
+	if !is(o.temp, o.f) {
+		return errBusy
+	}
+	// Windows renames no file that is open. Elsewhere the lock lasts until the
+	// file has its name.
+	if isWindows {
+		if err := o.f.Close(); err != nil {
+			return err
+		}
+	}
+	err := os.Rename(o.temp, o.path)
+	if err != nil && isWindows {
+		os.Remove(o.temp)
+	}
+	if err == nil {
+		o.temp = ""
+	}
+	return err
+}
+
+// Discard removes a file that was not committed.
+func (o *Output) Discard() {
+	mine := o.temp != "" && is(o.temp, o.f)
+	if isWindows {
+		o.f.Close() // Windows removes no file that is open
+	}
+	if mine {
+		os.Remove(o.temp)
+	}
+	o.temp = ""
+	o.f.Close()
+}
+
+// outputError puts the name first and leaves out the system call and the name of
+// the temporary file.
+func outputError(name string, err error) error {
+	if _, ok := errors.AsType[*OutputError](err); ok {
+		return err
+	}
+	return &OutputError{name, reason(err)}
+}
+
+// An OutputError is the error of a file that cannot be written.
+type OutputError struct {
+	Name string
+	Err  error
+}
+
+// Error implements error.
+func (e *OutputError) Error() string { return e.Name + ": " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *OutputError) Unwrap() error { return e.Err }
+
+// Overlap looks for a file that is both written and read: the same file behind
+// links, under several names or in another spelling. It opens nothing.
+func Overlap(written, read iter.Seq2[string, fs.FileInfo]) (output, input string, found bool) {
+	var names []string
+	var infos []fs.FileInfo
+	for name, info := range written {
+		names, infos = append(names, name), append(infos, info)
+	}
+	if len(infos) == 0 {
+		return "", "", false
+	}
+	for name, info := range read {
+		for i := range infos {
+			if os.SameFile(infos[i], info) {
+				return names[i], name, true
+			}
+		}
+	}
+	return "", "", false
+}
+
+// Existing yields those names that are regular files, with what the system says
+// of them.
+func Existing(names iter.Seq[string]) iter.Seq2[string, fs.FileInfo] {
+	return func(yield func(string, fs.FileInfo) bool) {
+		for name := range names {
+			if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && !yield(name, info) {
+				return
+			}
+		}
+	}
+}

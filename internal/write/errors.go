@@ -1,0 +1,66 @@
+package write
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// A refusal is a reason not to write a file that has nothing to do with the
+// system failing.
+type refusal struct{ reason string }
+
+func (r *refusal) Error() string { return "not written: " + r.reason }
+
+func refuse(format string, args ...any) error { return &refusal{fmt.Sprintf(format, args...)} }
+
+// unsynced is the error of a file that was written, as far as anybody can see.
+type unsynced struct{ err error }
+
+func (u *unsynced) Error() string {
+	return "repaired, but that may not outlast a power failure: " + reason(u.err).Error()
+}
+
+// stranded is the error of a file that changed while it was replaced and could
+// not be put back.
+type stranded struct {
+	old string
+	err error
+}
+
+func (s *stranded) Error() string {
+	return fmt.Sprintf("repaired, but it changed meanwhile and could not be put back; %s is what it was: %v", s.old, reason(s.err))
+}
+
+// writeError puts the path first and leaves out the system call and the name of
+// the temporary file.
+func writeError(path string, err error) error {
+	if _, ok := errors.AsType[*unsynced](err); ok {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if _, ok := errors.AsType[*stranded](err); ok {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if _, ok := errors.AsType[*refusal](err); ok {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return fmt.Errorf("%s: not written: %w", path, reason(err))
+}
+
+// reason returns the cause of an error of the system. What goes wrong most has
+// the same text on all systems.
+func reason(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		err = e.Err
+	} else if e, ok := errors.AsType[*os.LinkError](err); ok {
+		err = e.Err
+	}
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return errors.New("permission denied")
+	case errors.Is(err, fs.ErrNotExist):
+		return errors.New("no such file or directory")
+	}
+	return err
+}

@@ -1,0 +1,373 @@
+package write
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// at calls f before the first step of a kind that comes after another one.
+func at(after, kind string, f func() error) func(int, string) error {
+	passed, done := after == "", false
+	return func(_ int, what string) error {
+		step, _, _ := strings.Cut(what, " ")
+		if done || !passed || step != kind {
+			passed = passed || step == after
+			return nil
+		}
+		done = true
+		return f()
+	}
+}
+
+// then calls one hook after the other.
+func then(hooks ...func(int, string) error) func(int, string) error {
+	return func(n int, what string) error {
+		var err error
+		for _, h := range hooks {
+			err = errors.Join(err, h(n, what))
+		}
+		return err
+	}
+}
+
+// swapStep is the step with which a way of swapping begins.
+func swapStep(swap swapping) string {
+	if swap == byExchange {
+		return "exchange"
+	}
+	return "rename"
+}
+
+// reversible are the swappings after which the old file can be put back.
+func reversible() []swapping {
+	return slices.DeleteFunc(swappings(), func(s swapping) bool { return s == byRename })
+}
+
+// TestAppendedBeforeSwap: a record that is appended between the last look at the
+// file and the swap is not lost.
+func TestAppendedBeforeSwap(t *testing.T) {
+	t.Parallel()
+	for _, swap := range reversible() {
+		t.Run(string(swap), func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			path := filepath.Join(dir, "s.jsonl")
+			makeFile(t, path, body(1000), 0o600)
+			sys := &recorder{swap: swap, before: at("", swapStep(swap), func() error { return appendTo(path, "more\n") })}
+			_, err := Replace(t.Context(), opened(t, path), Options{Backup: ".bak", system: sys})
+			if err == nil || err.Error() != path+": not written: it changed after it was read" {
+				t.Errorf("got %v", err)
+			}
+			holds(t, path, append(body(1000), "more\n"...))
+			if got := listing(t, dir); len(got) != 1 {
+				t.Errorf("left behind: %v", got)
+			}
+		})
+	}
+}
+
+// TestAppendedToBoth: what is appended to the new text before the old one is put
+// back is not lost either.
+func TestAppendedToBoth(t *testing.T) {
+	t.Parallel()
+	for _, swap := range reversible() {
+		t.Run(string(swap), func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			path := filepath.Join(dir, "s.jsonl")
+			makeFile(t, path, body(1000), 0o600)
+			sys := &recorder{swap: swap}
+			sys.before = then(
+				at("", swapStep(swap), func() error { return appendTo(path, "one\n") }),
+				at(swapStep(swap), "writer", func() error { return appendTo(path, "two\n") }))
+			_, err := Replace(t.Context(), opened(t, path), Options{system: sys})
+			if err == nil || err.Error() != path+": not written: it changed after it was read" {
+				t.Errorf("got %v", err)
+			}
+			holds(t, path, append(body(1000), "one\ntwo\n"...))
+			if got := listing(t, dir); len(got) != 1 {
+				t.Errorf("left behind: %v", got)
+			}
+		})
+	}
+}
+
+// TestCannotBeCarriedOver: a new text that may hold what was appended to it, and
+// cannot be looked at, is kept.
+func TestCannotBeCarriedOver(t *testing.T) {
+	t.Parallel()
+	if !slices.Contains(swappings(), byExchange) {
+		t.Skip("names are not exchanged here")
+	}
+	for _, held := range []bool{false, true} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "s.jsonl")
+		makeFile(t, path, body(1000), 0o600)
+		sys := &recorder{}
+		exchanges := 0
+		sys.before = func(_ int, what string) error {
+			switch {
+			case strings.HasPrefix(what, "exchange "):
+				if exchanges++; exchanges == 1 {
+					return appendTo(path, "one\n")
+				}
+			case exchanges == 1 && strings.HasPrefix(what, "writer "):
+				return appendTo(path, "two\n")
+			case exchanges == 2 && strings.HasPrefix(what, "open ") && !held:
+				return &fs.PathError{Op: "open", Path: path, Err: syscall.EIO}
+			}
+			return nil
+		}
+		want := ", and what was appended to it meanwhile is in " + path + ".bak: input/output error"
+		if held {
+			want = ", and process 1 (agent) has the repaired text open, which is kept as " + path + ".bak"
+			sys.writer = func(string) string {
+				if exchanges == 2 {
+					return "process 1 (agent)"
+				}
+				return ""
+			}
+		}
+		_, err := Replace(t.Context(), opened(t, path), Options{system: sys})
+		if want = path + ": not written: it changed after it was read" + want; err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+		holds(t, path, append(body(1000), "one\ntwo\n"...))
+		holds(t, path+".bak", append(repaired(body(1000)), "two\n"...))
+		if diff := cmp.Diff([]string{"s.jsonl", "s.jsonl.bak"}, listing(t, dir)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+}
+
+// TestCannotBePutBack: when the old file changed and cannot be put back, it gets
+// a name of its own.
+func TestCannotBePutBack(t *testing.T) {
+	t.Parallel()
+	for _, swap := range reversible() {
+		t.Run(string(swap), func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			path := filepath.Join(dir, "s.jsonl")
+			makeFile(t, path, body(1000), 0o600)
+			sys := &recorder{swap: swap}
+			n := 0
+			sys.before = func(_ int, what string) error {
+				if strings.HasPrefix(what, swapStep(swap)+" ") {
+					if n++; n == 1 {
+						return appendTo(path, "more\n")
+					}
+					return &os.LinkError{Op: "rename", Err: syscall.EIO}
+				}
+				return nil
+			}
+			_, err := Replace(t.Context(), opened(t, path), Options{Backup: ".bak", system: sys})
+			want := path + ": repaired, but it changed meanwhile and could not be put back; " + path + ".bak.1 is what it was: input/output error"
+			if err == nil || err.Error() != want {
+				t.Errorf("got %v, want %s", err, want)
+			}
+			holds(t, path, repaired(body(1000)))
+			holds(t, path+".bak", body(1000))
+			holds(t, path+".bak.1", append(body(1000), "more\n"...))
+			Clean(path)
+			if diff := cmp.Diff([]string{"s.jsonl", "s.jsonl.bak", "s.jsonl.bak.1"}, listing(t, dir)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestHeldOpen: a file that a program has open for writing is not replaced, by
+// whatever step the program opened it.
+func TestHeldOpen(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("the system does not tell who has a file open")
+	}
+	for _, step := range []string{"resolve", "sync", "exchange", "rename"} {
+		for _, flag := range []int{os.O_WRONLY | os.O_APPEND, os.O_RDWR} {
+			t.Run(fmt.Sprintf("%s %d", step, flag), func(t *testing.T) {
+				t.Parallel()
+				dir := t.TempDir()
+				path := filepath.Join(dir, "s.jsonl")
+				makeFile(t, path, body(1000), 0o600)
+				var agent *os.File
+				sys := &recorder{}
+				if step == "rename" {
+					sys.swap = byLink
+				}
+				sys.before = at("", step, func() (err error) {
+					agent, err = os.OpenFile(path, flag, 0)
+					return err
+				})
+				_, err := Replace(t.Context(), opened(t, path), Options{Backup: ".bak", system: sys})
+				want := fmt.Sprintf("%s: not written: process %d (%s) has it open for writing (--force writes it)", path, os.Getpid(), processName(t))
+				if err == nil || err.Error() != want {
+					t.Errorf("got %v, want %s", err, want)
+				}
+				defer agent.Close()
+				if _, err := agent.WriteAt(nil, 0); flag == os.O_RDWR && err != nil {
+					t.Fatal(err)
+				}
+				if _, err := agent.Seek(0, io.SeekEnd); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := agent.WriteString("more\n"); err != nil {
+					t.Fatal(err)
+				}
+				holds(t, path, append(body(1000), "more\n"...))
+				if got := listing(t, dir); len(got) != 1 {
+					t.Errorf("left behind: %v", got)
+				}
+				agent.Close()
+				if _, err := Replace(t.Context(), opened(t, path), Options{}); err != nil {
+					t.Errorf("once it is closed: %v", err)
+				}
+			})
+		}
+	}
+	t.Run("force", func(t *testing.T) {
+		t.Parallel()
+		path := filepath.Join(t.TempDir(), "s.jsonl")
+		makeFile(t, path, body(1000), 0o600)
+		agent, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer agent.Close()
+		if _, err := Replace(t.Context(), opened(t, path), Options{Force: true}); err != nil {
+			t.Error(err)
+		}
+		holds(t, path, repaired(body(1000)))
+	})
+	t.Run("reader", func(t *testing.T) {
+		t.Parallel()
+		path := filepath.Join(t.TempDir(), "s.jsonl")
+		makeFile(t, path, body(1000), 0o600)
+		reader, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer reader.Close()
+		if _, err := Replace(t.Context(), opened(t, path), Options{}); err != nil {
+			t.Error(err)
+		}
+		if got, err := io.ReadAll(reader); err != nil || !bytes.Equal(got, body(1000)) {
+			t.Errorf("who reads it meanwhile gets %d bytes, %v", len(got), err)
+		}
+	})
+}
+
+// processName returns what the system calls this process.
+func processName(t *testing.T) string {
+	t.Helper()
+	name, err := os.ReadFile("/proc/self/comm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(name))
+}
+
+// TestNothingAppendedIsLost lets a program append records, opening and closing
+// the file for each, while the file is replaced again and again.
+func TestNothingAppendedIsLost(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("the system does not tell who has a file open")
+	}
+	span := 2 * time.Second
+	if os.Getenv("TOOLGUARD_LONG") != "" {
+		span = 30 * time.Second
+	}
+	for _, swap := range reversible() {
+		t.Run(string(swap), func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "s.jsonl")
+			makeFile(t, path, []byte("start\n"), 0o600)
+			stop, appended := make(chan struct{}), make(chan int)
+			go func() {
+				n := 0
+				defer func() { appended <- n }()
+				for {
+					select {
+					case <-stop:
+						return
+					default:
+					}
+					if err := appendTo(path, fmt.Sprintf("record %d\n", n)); err != nil {
+						t.Error(err)
+						return
+					}
+					n++
+					if rand.N(4) > 0 {
+						time.Sleep(rand.N(600 * time.Microsecond))
+					}
+				}
+			}()
+			replaced, refused := 0, 0
+			for end := time.Now().Add(span); time.Now().Before(end); {
+				f, err := open(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				text, err := io.ReadAll(io.NewSectionReader(f.Original, 0, f.Original.Size()))
+				if err != nil {
+					t.Fatal(err)
+				}
+				// The longer the file, the longer a round: what is known is dropped.
+				if len(text) > 64<<10 {
+					text = append([]byte("start\n"), text[bytes.LastIndexByte(text[:len(text)-1024], '\n')+1:]...)
+				}
+				f.Text = bytes.NewReader(text)
+				switch _, err := Replace(t.Context(), f, Options{system: &recorder{swap: swap}}); {
+				case err == nil:
+					replaced++
+				case errors.As(err, new(*refusal)):
+					refused++
+				default:
+					t.Fatal(err)
+				}
+				f.Original.Close()
+			}
+			close(stop)
+			n := <-appended
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := strings.Split(strings.TrimSpace(string(text)), "\n")[1:]
+			first, later := -1, map[string]int{}
+			for _, line := range lines {
+				if first < 0 {
+					if _, err := fmt.Sscanf(line, "record %d", &first); err != nil {
+						t.Fatalf("%q: %v", line, err)
+					}
+				}
+				later[line]++
+			}
+			for i := first; i < n; i++ {
+				if times := later[fmt.Sprintf("record %d", i)]; times != 1 {
+					t.Errorf("record %d of %d is there %d times", i, n, times)
+				}
+			}
+			t.Logf("%d records, replaced %d times, refused %d times", n, replaced, refused)
+			if replaced == 0 || refused == 0 {
+				t.Error("the two did not meet")
+			}
+		})
+	}
+}

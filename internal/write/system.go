@@ -1,0 +1,106 @@
+package write
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+const isWindows = runtime.GOOS == "windows"
+
+// patience is how long a file must stay locked, or open for writing, to count as
+// in use.
+const patience = 100 * time.Millisecond
+
+// errLocked is the error of a file that another program has locked.
+var errLocked = errors.New("locked by another program")
+
+// A fileSystem is what a write needs of the system.
+type fileSystem interface {
+	EvalSymlinks(name string) (string, error)
+	Stat(name string) (fs.FileInfo, error)
+	Lstat(name string) (fs.FileInfo, error)
+	Open(name string, flag int, mode fs.FileMode) (file, error)
+	// Lock locks a file until the lock is closed. The error is errLocked where
+	// another program has locked it, errors.ErrUnsupported where there are no
+	// locks.
+	Lock(name string) (io.Closer, error)
+	// Writer names a program that has a file open for writing, "" for none that
+	// can be seen. It may have opened it by its former name.
+	Writer(name, former string) string
+	Chtimes(name string, modified time.Time) error
+	Link(from, to string) error
+	Rename(from, to string) error
+	// Exchange lets two files take each other's name in one step. The error is
+	// errors.ErrUnsupported where that cannot be done.
+	Exchange(a, b string) error
+	Remove(name string) error
+	SyncDir(name string) error
+}
+
+// A file is an open file.
+type file interface {
+	io.ReadWriteCloser
+	Stat() (fs.FileInfo, error)
+	Chmod(mode fs.FileMode) error
+	Chown(uid, gid int) error
+	// ACL returns the access control list, nil for none.
+	ACL() ([]byte, error)
+	// SetACL sets the access control list, nil for none.
+	SetACL(acl []byte) error
+	Sync() error
+}
+
+// realFiles is the file system of the process.
+type realFiles struct{}
+
+func (realFiles) EvalSymlinks(name string) (string, error) { return filepath.EvalSymlinks(name) }
+func (realFiles) Stat(name string) (fs.FileInfo, error)    { return os.Stat(name) }
+func (realFiles) Lstat(name string) (fs.FileInfo, error)   { return os.Lstat(name) }
+func (realFiles) Lock(name string) (io.Closer, error)      { return lockFile(name) }
+func (realFiles) Writer(name, former string) string        { return writerOf(name, former) }
+func (realFiles) Link(from, to string) error               { return os.Link(from, to) }
+func (realFiles) Rename(from, to string) error             { return os.Rename(from, to) }
+func (realFiles) Exchange(a, b string) error               { return exchange(a, b) }
+func (realFiles) Remove(name string) error                 { return os.Remove(name) }
+
+func (realFiles) Chtimes(name string, modified time.Time) error {
+	return os.Chtimes(name, time.Time{}, modified)
+}
+
+func (realFiles) Open(name string, flag int, mode fs.FileMode) (file, error) {
+	f, err := os.OpenFile(name, flag, mode)
+	if err != nil {
+		return nil, err // and no file that is not nil
+	}
+	return realFile{f}, nil
+}
+
+// SyncDir makes a new name in a directory outlast a power failure, where the
+// system has a way to.
+func (realFiles) SyncDir(name string) error {
+	if isWindows {
+		return nil
+	}
+	d, err := os.Open(name)
+	if err != nil {
+		return nil //nolint:nilerr // a directory that may be written and not read is not synced
+	}
+	defer d.Close()
+	err = d.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	return err
+}
+
+// A realFile is a file of the process.
+type realFile struct{ *os.File }
+
+func (f realFile) ACL() ([]byte, error)    { return getACL(f.File) }
+func (f realFile) SetACL(acl []byte) error { return setACL(f.File, acl) }

@@ -1,0 +1,141 @@
+package write
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// writerOf names a program that has a file open for writing, "" for none that
+// can be seen. The program may have opened the file by its former name. It never
+// fails: what cannot be seen does not count.
+func writerOf(name, former string) string {
+	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	free, sure := leased(f)
+	// Who appends a record has the file open for a moment only, and so has a
+	// process that was forked and has not started its program yet.
+	for wait := time.Millisecond; sure && !free && wait < patience; wait *= 2 {
+		time.Sleep(wait)
+		free, sure = leased(f)
+	}
+	if free {
+		return ""
+	}
+	if who := holder(f, filepath.Base(name), filepath.Base(former)); who != "" || !sure {
+		return who
+	}
+	return "another program"
+}
+
+// leased asks for a read lease, which the kernel grants only while nobody has
+// the file open for writing, whoever that is and wherever they run. That costs a
+// microsecond, and a look through /proc costs milliseconds. A lease is for the
+// owner of a file and not for all file systems: sure says whether a refusal
+// means that the file is open for writing.
+func leased(f *os.File) (free, sure bool) {
+	err := again(func() error {
+		_, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK)
+		return err
+	})
+	if err == nil {
+		// The file is closed in a moment, and that would end it too.
+		_, _ = unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_UNLCK)
+		return true, true
+	}
+	return false, errors.Is(err, unix.EAGAIN) && !remote(f)
+}
+
+// remote reports whether a file lies on a server. The file systems for that
+// refuse leases for reasons of their own.
+func remote(f *os.File) bool {
+	var s unix.Statfs_t
+	if again(func() error { return unix.Fstatfs(int(f.Fd()), &s) }) != nil {
+		return true
+	}
+	switch uint32(s.Type) {
+	case unix.NFS_SUPER_MAGIC, unix.SMB_SUPER_MAGIC, unix.CIFS_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC, unix.FUSE_SUPER_MAGIC, unix.CEPH_SUPER_MAGIC, unix.AFS_SUPER_MAGIC, unix.V9FS_MAGIC:
+		return true
+	}
+	return false
+}
+
+// holder looks through the open files of all processes that may be looked at for
+// one that is open for writing under one of its names.
+func holder(f *os.File, names ...string) string {
+	info, err := f.Stat()
+	if err != nil {
+		return ""
+	}
+	for _, pid := range numbers("/proc") {
+		dir := filepath.Join("/proc", pid, "fd")
+		for _, fd := range numbers(dir) {
+			// The name comes first: to ask for more may mean to ask a server that
+			// does not answer.
+			link := filepath.Join(dir, fd)
+			if to, err := os.Readlink(link); err != nil || !slices.Contains(names, filepath.Base(strings.TrimSuffix(to, " (deleted)"))) {
+				continue
+			}
+			if now, err := os.Stat(link); err != nil || !os.SameFile(info, now) {
+				continue
+			}
+			if writes(filepath.Join("/proc", pid, "fdinfo", fd)) {
+				return describe(pid)
+			}
+		}
+	}
+	return ""
+}
+
+// numbers lists what in a directory is called by a number.
+func numbers(dir string) []string {
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer d.Close()
+	names, _ := d.Readdirnames(-1) // as far as they can be read
+	var out []string
+	for _, name := range names {
+		if name[0] >= '0' && name[0] <= '9' {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// writes reports whether a file is open for writing, from what the system says
+// of it: "flags:" and an octal number.
+func writes(fdinfo string) bool {
+	text, err := os.ReadFile(fdinfo)
+	if err != nil {
+		return false
+	}
+	for line := range bytes.Lines(text) {
+		if value, ok := bytes.CutPrefix(line, []byte("flags:")); ok {
+			flags, err := strconv.ParseUint(string(bytes.TrimSpace(value)), 8, 32)
+			return err == nil && flags&unix.O_ACCMODE != unix.O_RDONLY
+		}
+	}
+	return false
+}
+
+// describe names a process.
+func describe(pid string) string {
+	name, err := os.ReadFile(filepath.Join("/proc", pid, "comm"))
+	if name = bytes.TrimSpace(name); err != nil || len(name) == 0 {
+		return "process " + pid
+	}
+	return fmt.Sprintf("process %s (%s)", pid, name)
+}
