@@ -525,3 +525,68 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestOrdinals: what does not follow on from the number before it is a fault, and
+// a log with numbers is only appended to.
+func TestOrdinals(t *testing.T) {
+	for _, c := range []struct{ name, ordinals, want string }{
+		{"in order", "0 1 2", ""},
+		{"from any number on", "17 18 19", ""},
+		{"a repeat", "0 1 1 2", "3:2"},
+		{"a skip", "0 2 3", "2:1"},
+		{"two breaks", "0 0 1 4 5", "2:1 4:2"},
+		{"back to the start", "5 6 0 1", "3:7"},
+		{"records without a number do not count", "0 - 1 null 2", ""},
+		{"no number", `0 "1" 2`, "2:1"},
+		{"a fraction", `0 1.5 2`, "2:1"},
+		{"none", "- - -", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var records []string
+			for n := range strings.FieldsSeq(c.ordinals) {
+				ordinal := `"ordinal":` + n + `,`
+				if n == "-" {
+					ordinal = ""
+				}
+				records = append(records, `{"timestamp":"t",`+ordinal+`"type":"response_item","payload":`+item+`}`)
+			}
+			appended := false
+			f, err := detect.Read(transcript.FromBytes("t", []byte(lines(records...))), detect.Options{}, func(c *transcript.Conversation) error {
+				appended = c.AppendOnly && c.OnResume != ""
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, l := range f.Links {
+				got = append(got, fmt.Sprintf("%d:%d", l.Record, l.Want))
+			}
+			if strings.Join(got, " ") != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+			if numbered := c.name != "none"; appended != numbered || f.CheckOnly != "" {
+				t.Errorf("only appended to: %v; only checked: %q", appended, f.CheckOnly)
+			}
+		})
+	}
+}
+
+// TestModel: the model of a request is known, and no other's.
+func TestModel(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"model":"gpt-5","max_tokens":9,"messages":[` + user + `,` + chatCall + `]}`:                                              "gpt-5",
+		`{"custom_id":"1","method":"POST","url":"/v1/responses","body":{"model":"o3","input":[` + user + `,` + item + `]}}` + "\n": "o3",
+		`{"model":"gpt-5","output":[` + item + `,` + itemResult + `]}`:                                                             "",
+		`{"messages":[` + user + `,` + chatCall + `]}`:                                                                             "",
+	} {
+		got := "none"
+		_, err := detect.Read(transcript.FromBytes("t", []byte(text)), detect.Options{}, func(c *transcript.Conversation) error {
+			got = c.Model
+			return nil
+		})
+		if err != nil || got != want {
+			t.Errorf("%s: %q, %v, want %q", text, got, err, want)
+		}
+	}
+}

@@ -129,11 +129,15 @@ func NewSideList(row SideList) Driver {
 	if d.flat = row.Body == "" && !strings.ContainsAny(string(row.Role), "|."); d.flat {
 		role = row.Role
 	}
-	d.fields = newFieldSet(append([]Path{
+	paths := append([]Path{
 		row.Content, row.MessageID, row.Calls, row.Invalid, row.ResultID, row.ResultIDs, row.ResultName, row.Error,
 		row.LegacyCall, row.Reasoning, role,
-	}, row.Other...)...)
-	d.call = newFieldSet(row.ID, row.Function, row.Custom, row.Name, row.Args)
+	}, row.Other...)
+	d.resultIDs = spellingsOf(row.ResultID, len(paths))
+	d.fields = newFieldSet(append(paths, d.resultIDs.alts...)...)
+	call := []Path{row.ID, row.Function, row.Custom, row.Name, row.Args}
+	d.ids = spellingsOf(row.ID, len(call))
+	d.call = newFieldSet(append(call, d.ids.alts...)...)
 	d.called = newFieldSet(row.Name, row.Args, row.Input)
 	return d
 }
@@ -144,6 +148,9 @@ type sideList struct {
 	fields *fieldSet // of a message
 	call   *fieldSet // id, function, custom function, name and arguments of a call
 	called *fieldSet // name, arguments and input of a function
+	// ids and resultIDs are the spellings of the ids of calls and results, behind
+	// the other fields.
+	ids, resultIDs spellings
 }
 
 // role returns who speaks in v, and how that is written; nothing where v is no
@@ -366,7 +373,9 @@ func taggedResults(content transcript.Value) bool {
 
 // Reader implements Driver.
 func (d *sideList) Reader(b *transcript.Builder) Reader {
-	return &sideListReader{sideList: d, b: b, vals: make([]transcript.Value, d.fields.n)}
+	return &sideListReader{
+		sideList: d, b: b, vals: make([]transcript.Value, d.fields.n), callVals: make([]transcript.Value, d.call.n),
+	}
 }
 
 type sideListReader struct {
@@ -374,7 +383,9 @@ type sideListReader struct {
 	b     *transcript.Builder
 	vals  []transcript.Value
 	split splitTurn
-	said  transcript.Value // what the model said last, where it made no calls
+	// callVals are the members of the call that is read.
+	callVals []transcript.Value
+	said     transcript.Value // what the model said last, where it made no calls
 	// list are the calls that a text held which the model spoke last, answers how
 	// many results have come since.
 	list    []transcript.Call
@@ -488,7 +499,7 @@ func (r *sideListReader) Read(v transcript.Value) {
 	}
 	// A list of calls that is none is something all the same.
 	full := !hollow(content) || !hollow(calls) || !hollow(invalid) || !hollow(legacy) || role == transcript.RoleTool
-	for _, other := range r.vals[slots:] {
+	for _, other := range r.vals[slots : slots+len(r.Other)] {
 		full = full || !hollow(other)
 	}
 	if !full {
@@ -561,11 +572,11 @@ func (r *sideListReader) spoken(text transcript.Value) {
 }
 
 func (r *sideListReader) readCall(v transcript.Value, want transcript.ArgsConvention, wrong bool) {
-	var f [5]transcript.Value
-	r.call.read(r.b, v, f[:])
-	id, function, custom, name, args := r.ID.spelt(v, f[0]), f[1], f[2], f[3], f[4]
+	f := r.callVals
+	r.call.read(r.b, v, f)
+	id, function, custom, name, args := r.ids.pick(f, f[0]), f[1], f[2], f[3], f[4]
 	call := transcript.Call{ID: transcript.TokenOf(id, v.Span()), WrongRole: wrong}
-	defer r.callAliases(int32(len(r.b.Conv.Calls)), v, id)
+	r.callAliases(int32(len(r.b.Conv.Calls)), v, f, id)
 	r.foreign(r.ForeignCall, v)
 	owner := v
 	var g [3]transcript.Value
@@ -589,29 +600,39 @@ func (r *sideListReader) readCall(v transcript.Value, want transcript.ArgsConven
 	r.b.Call(v, call, 0)
 }
 
-// spelt returns the id that counts where several spellings of one may be there:
-// that of the first alternative which is there and not null. got is one of them.
-func (p Path) spelt(v, got transcript.Value) transcript.Value {
-	if !got.Exists() || strings.IndexByte(string(p), '|') < 0 {
-		return got
+// spellings are the alternatives of an id, each with its slot in a field set.
+type spellings struct {
+	alts []Path
+	lo   int
+}
+
+// spellingsOf returns the alternatives of an id that has several, of which the
+// first has the given slot.
+func spellingsOf(p Path, lo int) spellings {
+	if strings.IndexByte(string(p), '|') < 0 {
+		return spellings{}
 	}
-	for alt := range p.Alternatives() {
-		if id := alt.follow(v); id.Exists() && id.Kind() != transcript.Null {
+	return spellings{slices.Collect(p.Alternatives()), lo}
+}
+
+// pick returns the id that counts: that of the first alternative which is there and
+// not null. Without alternatives it is got, and so it is where none is there.
+func (s *spellings) pick(vals []transcript.Value, got transcript.Value) transcript.Value {
+	for i := range s.alts {
+		if id := vals[s.lo+i]; id.Exists() && id.Kind() != transcript.Null {
 			return id
 		}
 	}
 	return got
 }
 
-// others yields the other spellings of an id, by alternative.
-func (p Path) others(v, id transcript.Value) iter.Seq2[Path, transcript.Value] {
-	return func(yield func(Path, transcript.Value) bool) {
-		if !id.Exists() || strings.IndexByte(string(p), '|') < 0 {
-			return
-		}
-		for alt := range p.Alternatives() {
-			other := alt.follow(v)
-			if other.Exists() && other.Kind() != transcript.Null && other.Span() != id.Span() && !yield(alt, other) {
+// others yields the ids that are spelt otherwise than the one that counts, each
+// with the name of its member.
+func (s *spellings) others(vals []transcript.Value, id transcript.Value) iter.Seq2[string, transcript.Value] {
+	return func(yield func(string, transcript.Value) bool) {
+		for i, alt := range s.alts {
+			other := vals[s.lo+i]
+			if other.Exists() && other.Kind() != transcript.Null && other.Span() != id.Span() && !yield(alt.Key(), other) {
 				return
 			}
 		}
@@ -619,12 +640,12 @@ func (p Path) others(v, id transcript.Value) iter.Seq2[Path, transcript.Value] {
 }
 
 // callAliases notes the other ids of a call.
-func (r *sideListReader) callAliases(call int32, v, id transcript.Value) {
+func (r *sideListReader) callAliases(call int32, v transcript.Value, f []transcript.Value, id transcript.Value) {
 	c := r.b.Conv
-	for alt, other := range r.ID.others(v, id) {
+	for key, other := range r.ids.others(f, id) {
 		t := transcript.TokenOf(other, v.Span())
 		c.Aliases = append(c.Aliases, transcript.Alias{Call: call, Result: -1, ID: t})
-		c.Copies = append(c.Copies, transcript.Copy{Call: call, Block: v.Span(), ID: t, IDKey: alt.Key(), Name: transcript.Token{Span: v.Span()}})
+		c.Copies = append(c.Copies, transcript.Copy{Call: call, Block: v.Span(), ID: t, IDKey: key, Name: transcript.Token{Span: v.Span()}})
 	}
 }
 
@@ -705,9 +726,9 @@ func (r *sideListReader) results(v, body, role transcript.Value) {
 		}
 		return
 	}
-	id = r.ResultID.spelt(body, id)
+	id = r.resultIDs.pick(r.vals, id)
 	res.ID = transcript.TokenOf(id, body.Span())
-	for _, other := range r.ResultID.others(body, id) {
+	for _, other := range r.resultIDs.others(r.vals, id) {
 		r.b.Conv.Aliases = append(r.b.Conv.Aliases, transcript.Alias{
 			Call: -1, Result: int32(len(r.b.Conv.Results)), ID: transcript.TokenOf(other, body.Span()),
 		})

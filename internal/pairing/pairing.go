@@ -499,10 +499,11 @@ func (g *group) split() {
 }
 
 // inRow counts the uses from i on that follow each other in messages of the model
-// in a row, with no result between them.
+// in a row, with no result between them. In a log, whose agent makes one message of
+// them, each use is alone: there nothing is moved between them.
 func (g *group) inRow(i int) int {
 	n := 1
-	for ; i+n < len(g.uses); n++ {
+	for ; i+n < len(g.uses) && g.conv.Window != transcript.WindowLog; n++ {
 		before, after := &g.uses[i+n-1], &g.uses[i+n]
 		last, first := g.calls[before.callsEnd-1], g.calls[after.call]
 		if before.hi-before.lo != before.callsEnd-before.call || g.row(g.conv.Calls[last].Message) != g.row(g.conv.Calls[first].Message) {

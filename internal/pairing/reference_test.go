@@ -235,6 +235,9 @@ func (r *reference) inWindow(use, res int) bool {
 // inRows is the exception of step 4: turns in a row that use one id, and as many
 // results behind the last of them as they have calls.
 func (r *reference) inRows(c Confidence) {
+	if r.c.Window == transcript.WindowLog {
+		return
+	}
 	for first := range r.c.Blocks {
 		if !r.isCall(first) || !r.open[first] || r.keys[first] == "" {
 			continue

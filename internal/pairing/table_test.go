@@ -201,7 +201,7 @@ func TestTable(t *testing.T) {
 		{"an identical call, one late result", tool, "a c1 c1; u; t c1", "0 late, copy"},
 		{"turns in a row use an id again", tool, "u; a x; a x; t x; t x; u", "0 late, 1"},
 		{"the same in blocks", user, "u; a x; a x; r x x; u", "0 late, 1"},
-		{"the same in a log", log, "U; a x; a x; r x; r x; U", "0 late, 1"},
+		{"not in a log, where nothing is moved", log, "U; a x; a x; r x; r x; U", "missing, 0, duplicate 1"},
 		{"three turns in a row, others between", tool, "u; a x y; a; a x; a x; t x; t y; t x; t x; u", "0 late, 1 late, 2 late, 3"},
 		{"turns in a row, one result too many", tool, "u; a x; a x; t x; t x; t x; u", "missing, 0, duplicate 1, duplicate 2"},
 		{"turns in a row, one result too few", tool, "u; a x; a x; a x; t x; t x; u", "missing, missing, 0, duplicate 1"},

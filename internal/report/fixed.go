@@ -122,7 +122,7 @@ func gone(f *engine.Fixed) int {
 }
 
 // verbs say what was done, in the order in which they are told.
-var verbs = []string{"moved", "inserted", "renamed", "relinked", "rearranged", "rewritten", "kept as text", "dropped"}
+var verbs = []string{"moved", "inserted", "renamed", "relinked", "renumbered", "rearranged", "rewritten", "kept as text", "dropped"}
 
 // done returns what an operation did, in one word.
 func done(k operation.Kind) string {
@@ -133,8 +133,10 @@ func done(k operation.Kind) string {
 		return "moved"
 	case "rename-id", "mint-id":
 		return "renamed"
-	case "relink-result", "relink", "renumber":
+	case "relink-result", "relink":
 		return "relinked"
+	case "renumber":
+		return "renumbered"
 	case "merge-results", "reorder-blocks", "split-message", "move-block", "merge-messages":
 		return "rearranged"
 	case "text-result":

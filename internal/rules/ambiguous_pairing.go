@@ -193,12 +193,3 @@ func (c *Context) unplaced(i int) *operation.Operation {
 	}
 	return c.restAsText(turn, all.of(turn))
 }
-
-// unminted says how calls without ids are paired all the same, where that was not
-// asked for.
-func (c *Context) unminted() string {
-	if c.Strategy[ambiguousPairing.Name] == "mint" {
-		return ""
-	}
-	return "pair the calls first, with --strategy ambiguous-pairing=mint"
-}

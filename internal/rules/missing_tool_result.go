@@ -52,12 +52,11 @@ is neither removed nor turned into text.`,
 			}
 			if x.Surplus {
 				f.Message = callName(call) + " has no result: there are fewer results than calls without ids"
-				f.Unfixed = c.unminted()
 			} else {
 				f.Fix = c.answer(i, "insert")
 			}
 			switch {
-			case c.AppendOnly:
+			case c.AppendOnly && c.OnResume != "":
 				f.Severity = Info
 				f.Message += ": " + c.OnResume
 			case c.ElsewhereState || c.Slice:

@@ -61,9 +61,7 @@ record says about the result outside the message (` + "`toolUseResult`" + `,
 				f.Severity = Info
 			case l.Surplus:
 				f.Message = resultName(res) + " answers no call: there are more results than calls without ids"
-				if f.Fix, f.by = c.unplaced(i), ambiguousPairing; f.Fix == nil {
-					f.Unfixed = c.unminted()
-				}
+				f.Fix, f.by = c.unplaced(i), ambiguousPairing
 			case c.strategy() == "" && c.Strategy[ambiguousPairing.Name] == "mint":
 				// It may have been left over when others were paired by position.
 				f.Fix, f.by = c.resultAsText(i), ambiguousPairing
