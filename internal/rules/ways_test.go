@@ -2,6 +2,7 @@ package rules_test
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -259,6 +260,30 @@ func TestMintPairsWhatIsAmbiguous(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestNoWayOut has the other errors out of which there is no way: those of documents
+// that cannot be read, and of transcripts that are only checked.
+func TestNoWayOut(t *testing.T) {
+	for rule, text := range map[string]string{
+		"too-deep":         rules.ByName("too-deep").Bad,
+		"invalid-json":     `[{"role":"user","content":"q"},{"role":"assistant" "content":"a"},{"role":"user","content":"n"}]`,
+		"truncated-record": `[{"role":"user","content":"q"},{"role":"assistant","content":"a"},{"role":"us`,
+	} {
+		f := fixed(t, text, "", rule, "")
+		if !slices.ContainsFunc(f.After.Findings, func(x engine.Finding) bool { return x.Rule.Name == rule && x.Severity == rules.Error }) {
+			t.Errorf("nothing of %s is left: %s", rule, list(f.After))
+		}
+		if f.Changed() {
+			t.Errorf("a document with %s is changed", rule)
+		}
+	}
+	printed := `{"type":"assistant","message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]},"parent_tool_use_id":null,"session_id":"s"}` + "\n" +
+		`{"type":"assistant","message":{"id":"m2","role":"assistant","content":[{"type":"text","text":"on"}]},"parent_tool_use_id":null,"session_id":"s"}`
+	_, err := engine.Fix(context.Background(), transcript.FromBytes("printed", []byte(printed)), engine.FixOptions{Unsafe: true})
+	if _, only := errors.AsType[*engine.CheckOnlyError](err); !only {
+		t.Errorf("what is only checked: %v", err)
 	}
 }
 
