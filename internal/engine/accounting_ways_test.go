@@ -35,16 +35,6 @@ var lone = map[string]bool{
 	"opencode/broken/part.json":                 true,
 }
 
-// oneWay are the strategies that cannot always do what they are to do, and why.
-// An error that they leave is gone with the other one.
-var oneWay = []struct{ rule, strategy, reason string }{
-	{"missing-tool-result", "insert", "the result of a call of some kinds, a screenshot, cannot be made up"},
-	{"pending-tool-call", "insert", "the result of a call of some kinds, a screenshot, cannot be made up"},
-	{"orphan-tool-result", "drop", "a file in which nothing would be left is not written"},
-	{"missing-tool-result", "strip-turn", "a file in which nothing would be left is not written"},
-	{"pending-tool-call", "strip", "a file in which nothing would be left is not written"},
-}
-
 // ways are for each rule the first and the last of its strategies that repair
 // anything.
 func ways() (first, last map[string]string) {
@@ -84,23 +74,22 @@ func leftOver(from string, text []byte, opts FixOptions) (bad []misdeed, out []b
 	return bad, out, f
 }
 
-// stuck is leftOver without the errors that only the other strategy takes away,
-// where it is known why.
-func stuck(from string, text []byte, opts FixOptions, other map[string]string) (bad []misdeed, out []byte, f *Fixed) {
+// stuck is leftOver without the errors that another strategy of their rule takes
+// away: some strategy has to.
+func stuck(from string, text []byte, opts FixOptions) (bad []misdeed, out []byte, f *Fixed) {
 	bad, out, f = leftOver(from, text, opts)
-	if len(bad) == 0 {
-		return bad, out, f
-	}
-	otherwise := opts
-	otherwise.Strategy = other
-	leaves, _, _ := leftOver(from, text, otherwise)
 	bad = slices.DeleteFunc(bad, func(b misdeed) bool {
-		for _, one := range oneWay {
-			if one.rule == b.kind && one.strategy == opts.Strategy[b.kind] {
-				return !slices.ContainsFunc(leaves, func(o misdeed) bool { return o.kind == b.kind || o.kind == "refused" })
-			}
+		r := rules.ByName(b.kind)
+		if r == nil {
+			return false
 		}
-		return false
+		return slices.ContainsFunc(r.Strategies, func(s string) bool {
+			otherwise := opts
+			otherwise.Strategy = maps.Clone(opts.Strategy)
+			otherwise.Strategy[r.Name] = s
+			leaves, _, _ := leftOver(from, text, otherwise)
+			return !slices.ContainsFunc(leaves, func(o misdeed) bool { return o.kind == b.kind || o.kind == "refused" })
+		})
 	})
 	return bad, out, f
 }
@@ -117,13 +106,7 @@ func TestWaysOut(t *testing.T) {
 			markedSet{"the first strategy of each rule" + name, FixOptions{Options: Options{Strategy: first, Send: send}, Unsafe: true}},
 			markedSet{"the last strategy of each rule" + name, FixOptions{Options: Options{Strategy: last, Send: send}, Unsafe: true}})
 	}
-	look := func(e *ledgerEntry, text []byte) ([]misdeed, []byte, *Fixed) {
-		other := first
-		if maps.Equal(e.set.opts.Strategy, first) {
-			other = last
-		}
-		return stuck(e.from, text, e.set.opts, other)
-	}
+	look := func(e *ledgerEntry, text []byte) ([]misdeed, []byte, *Fixed) { return stuck(e.from, text, e.set.opts) }
 	seed := markedSeed()
 	of := fixturesOf(t)
 	for _, d := range dialect.All() {

@@ -59,6 +59,8 @@ type Options struct {
 	Edits bool
 	// Excerpts asks for what stands around each finding.
 	Excerpts bool
+	// explicit are the rules that were selected by name, whose infos are repaired too.
+	explicit map[string]bool
 	// Ignore says which findings are neither reported nor repaired; nil means
 	// none.
 	Ignore func(*rules.Finding) bool
@@ -234,7 +236,7 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	}
 	rc := &rules.Context{
 		Conversation: conv, Profile: prof, Native: native,
-		Options: rules.Options{Send: c.opts.Send, Target: c.opts.Target != nil, Strategy: c.opts.Strategy},
+		Options: rules.Options{Send: c.opts.Send, Target: c.opts.Target != nil, Strategy: c.opts.Strategy, Explicit: c.opts.explicit},
 		Pairing: pairing.Pair(conv, func(a, b int) bool { return c.sameCall(conv, a, b) }),
 		Text:    c.text,
 		Emit:    c.emit,

@@ -30,18 +30,10 @@ type FixOptions struct {
 
 // allows reports whether an operation may be carried out for a finding.
 func (o *FixOptions) allows(f *rules.Finding) bool {
-	op := f.Fix
-	if op == nil {
+	if f.Fix == nil || f.Fix.ByStrategy {
 		return false
 	}
-	explicit, strategy := o.Explicit[f.Rule.Name], o.Strategy[f.Rule.Name]
-	switch {
-	case op.ByStrategy && !(explicit && strategy == "" && (op.Class == operation.Safe || len(f.Rule.Strategies) == 0)):
-		return false
-	case f.Severity < rules.Warning && !explicit && strategy == "":
-		return false
-	}
-	return o.covers(op.Class)
+	return (f.Severity >= rules.Warning || o.Explicit[f.Rule.Name] || o.Strategy[f.Rule.Name] != "") && o.covers(f.Fix.Class)
 }
 
 // covers reports whether a repair may cost so much.
@@ -252,6 +244,7 @@ func (s *settler) run(ctx context.Context, src *transcript.Source) (*Fixed, erro
 	var first, last *round
 	waived := map[edit.Sum]bool{}
 	opts := s.opts.Options
+	opts.explicit = s.opts.Explicit
 	for n := 0; ; n++ {
 		now := out.Pieces.Source()
 		r := &round{settler: s, first: n == 0, last: n == maxRounds, waived: waived, facts: facts{src: now}}
@@ -486,12 +479,12 @@ func (r *round) done(plan *repair.Plan, w wish, fix *edit.Fix) {
 			results = calls
 		}
 		conversation, n = plan.Conv.Index, max(1, len(results))
-		if class := max(w.Class, repair.ClassOf(fix)); class == operation.Unsafe {
-			for _, e := range fix.Edits {
-				r.touched = append(r.touched, e.Span)
-			}
-			r.touched = append(append(r.touched, fix.Reads...), fix.Gone...)
+	}
+	if class := max(w.Class, repair.ClassOf(fix)); class == operation.Unsafe {
+		for _, e := range fix.Edits {
+			r.touched = append(r.touched, e.Span)
 		}
+		r.touched = append(append(r.touched, fix.Reads...), fix.Gone...)
 	}
 	r.did[deed{conversation, w.rule}] = true
 	r.repairs = append(r.repairs, Repair{

@@ -154,12 +154,13 @@ func (p *Plan) fresh(id string, partner int32) string {
 	return out
 }
 
-// renamePairs gives calls, and what answers them, ids of their own.
-func (d *draft) renamePairs(calls []int32) bool {
+// renamePairs gives calls, and what answers them, ids of their own. Where order does
+// not tell what answers them that is a guess.
+func (d *draft) renamePairs(calls []int32, guess bool) bool {
 	did := false
 	for _, c := range calls {
 		own := d.made().own[c]
-		if own == "" || !d.behind(c) {
+		if own == "" || !guess && !d.behind(c) {
 			continue
 		}
 		did = true

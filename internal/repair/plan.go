@@ -249,7 +249,7 @@ func (d *draft) do(op *operation.Operation) bool {
 	case *operation.RelinkResult:
 		return d.relink(do.Result, do.Call)
 	case *operation.RenamePairs:
-		return d.renamePairs(do.Calls)
+		return d.renamePairs(do.Calls, op.Class == operation.Unsafe)
 	case *operation.RenameID:
 		return d.renameAll(do)
 	case *operation.MintIDs:

@@ -281,7 +281,7 @@ func TestNoWayOut(t *testing.T) {
 	}
 	printed := `{"type":"assistant","message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]},"parent_tool_use_id":null,"session_id":"s"}` + "\n" +
 		`{"type":"assistant","message":{"id":"m2","role":"assistant","content":[{"type":"text","text":"on"}]},"parent_tool_use_id":null,"session_id":"s"}`
-	_, err := engine.Fix(context.Background(), transcript.FromBytes("printed", []byte(printed)), engine.FixOptions{Unsafe: true})
+	_, err := engine.Settle(context.Background(), transcript.FromBytes("printed", []byte(printed)), engine.FixOptions{Unsafe: true})
 	if _, only := errors.AsType[*engine.CheckOnlyError](err); !only {
 		t.Errorf("what is only checked: %v", err)
 	}
