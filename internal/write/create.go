@@ -126,7 +126,7 @@ func discardLeft(temp string) error {
 		defer l.Close()
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
-	case time.Since(info.ModTime()) < abandoned:
+	case !isWindows && time.Since(info.ModTime()) < abandoned:
 		return errBusy
 	}
 	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {

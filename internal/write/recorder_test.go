@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime"
 	"syscall"
 	"time"
 )
@@ -37,10 +38,10 @@ const (
 
 // swappings are those that a test can have here.
 func swappings() []swapping {
-	if isWindows {
-		return []swapping{byLink, byRename}
+	if runtime.GOOS == "linux" || runtime.GOOS == "darwin" {
+		return []swapping{byExchange, byLink, byRename}
 	}
-	return []swapping{byExchange, byLink, byRename}
+	return []swapping{byLink, byRename}
 }
 
 func (r *recorder) step(format string, args ...any) error {

@@ -22,7 +22,8 @@ const (
 	mostName = 200
 	// abandoned is how long a temporary file must have been left alone before it
 	// is taken for the rest of a run that was killed, where the file system has
-	// no locks that would tell.
+	// no locks that would tell. Windows needs none: nobody can remove a file there
+	// that somebody has open.
 	abandoned = 10 * time.Minute
 )
 
@@ -70,7 +71,7 @@ func (w *writer) clear() error {
 			return err
 		case !info.Mode().IsRegular():
 			return refuse("%s is in the way: it is not a regular file", name)
-		case !w.locked && w.opts.now().Sub(info.ModTime()) < abandoned:
+		case !w.locked && !isWindows && w.opts.now().Sub(info.ModTime()) < abandoned:
 			return refuse("another run of toolguard is writing it: %s is less than %d minutes old", name, int(abandoned/time.Minute))
 		}
 		if err := w.sys.Remove(name); err != nil {

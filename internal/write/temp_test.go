@@ -49,6 +49,9 @@ func TestLeftBehind(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
+			if isWindows && tt.want != "" {
+				t.Skip("a file that is not open is abandoned")
+			}
 			dir := t.TempDir()
 			path, temp := filepath.Join(dir, "s.jsonl"), filepath.Join(dir, ".s.jsonl.toolguard-tmp")
 			makeFile(t, path, body(100), 0o600)
