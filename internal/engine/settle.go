@@ -246,7 +246,10 @@ func (s *settler) run(ctx context.Context, src *transcript.Source) (*Fixed, erro
 	opts := s.opts.Options
 	opts.explicit = s.opts.Explicit
 	for n := 0; ; n++ {
-		now := out.Pieces.Source()
+		now := src
+		if n > 0 {
+			now = out.Pieces.Source()
+		}
 		r := &round{settler: s, first: n == 0, last: n == maxRounds, waived: waived, facts: facts{src: now}}
 		c := newChecker(now, opts)
 		c.visit = r

@@ -89,23 +89,35 @@ func (d *draft) account(f *edit.Fix) {
 		}
 	}
 	a := accounts{}
-	for _, e := range f.Edits {
+	count := func(e edit.Edit, counts, leaves bool) {
 		key := ""
 		if e.Span.Len() > 0 {
 			key = d.keyOf(e.Span)
 		}
 		for l := range edit.Leaves([]byte(d.src.text(e.Span.Start, e.Span.End)), key, e.Span.Start) {
-			f.Change = f.Change.Minus(l.Sum)
-			if !plain[e.Span] && !left[e.Span] {
+			if counts {
+				f.Change = f.Change.Minus(l.Sum)
+			}
+			if leaves && !left[e.Span] {
 				a.out(l)
 			}
 		}
 		for l := range edit.Leaves(e.Text, key, 0) {
-			f.Change = f.Change.Plus(l.Sum)
-			if !plain[e.Span] {
+			if counts {
+				f.Change = f.Change.Plus(l.Sum)
+			}
+			if leaves {
 				a.in(l)
 			}
 		}
+	}
+	for _, e := range f.Edits {
+		// A record that takes the place of another is as new as what changes in it.
+		count(e, true, !plain[e.Span] && (len(d.tail) == 0 || e.Span.Start < d.Source.Size()))
+	}
+	for _, s := range d.replaced {
+		left[s.Span] = left[s.Span] || s.state
+		count(s.Edit, false, !s.plain)
 	}
 	d.keysOf()
 	keys := d.boilerplate

@@ -72,13 +72,25 @@ func (d *draft) dropMessage(m int32) bool {
 // dropBlock removes a block, or the message or item that it is.
 func (d *draft) dropBlock(b int32) bool {
 	blk := &d.Conv.Blocks[b]
-	if blk.Span == d.Conv.Messages[blk.Message].Span() {
+	if l := d.contents(blk.Message); blk.Span == d.Conv.Messages[blk.Message].Span() || d.all(b) && (l == nil || !l.array.Contains(blk.Span)) {
 		return d.alone(blk.Message) && d.dropMessage(blk.Message)
 	}
 	if blk.Kind == transcript.BlockResult && d.mixed(blk.Message) {
 		return false // what is left would pass for a result
 	}
 	return d.takeBlock(b)
+}
+
+// all reports whether a block is all that its message holds.
+func (p *Plan) all(b int32) bool {
+	blk := &p.Conv.Blocks[b]
+	msg := &p.Conv.Messages[blk.Message]
+	for other := msg.BlockLo; other < msg.BlockHi; other++ {
+		if !blk.Span.Contains(p.Conv.Blocks[other].Span) {
+			return false
+		}
+	}
+	return true
 }
 
 // mixed reports whether a message of the tool's role holds something besides

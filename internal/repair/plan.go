@@ -85,23 +85,24 @@ func (p *Plan) prepare() bool {
 func Before(a, b *operation.Operation) int { return cmp.Compare(rank(a), rank(b)) }
 
 func rank(op *operation.Operation) int {
-	switch do := op.Do.(type) {
+	switch op.Do.(type) {
 	case *operation.DropResults, *operation.DropCalls, *operation.DropMessages, *operation.Retag:
 		if op.Class == operation.Safe {
 			return 0 // copies and what is empty
 		}
-		return 5
+		return 6
 	case *operation.MintIDs, *operation.RenameID, *operation.RenamePairs, *operation.RelinkResult:
 		return 1
-	case *operation.SetState, *operation.SplitMessage, *operation.CallsLast, *operation.MergeMessage:
-		return 3
-	case *operation.SetValue, *operation.AddMember, *operation.RemoveMember, *operation.TrimText:
-		return 4
-	case *operation.InsertResults, *operation.MoveResults, *operation.MergeResults, *operation.ReorderResults, *operation.MoveBlock:
-		_ = do
+	case *operation.Texts:
 		return 2
+	case *operation.InsertResults, *operation.SetState, *operation.MoveResults, *operation.MergeResults, *operation.ReorderResults, *operation.MoveBlock:
+		return 3
+	case *operation.SplitMessage, *operation.CallsLast, *operation.MergeMessage:
+		return 4
+	case *operation.SetValue, *operation.AddMember, *operation.RemoveMember, *operation.TrimText:
+		return 5
 	}
-	return 5
+	return 6
 }
 
 // LaidOut returns the turn that an operation lays out, -1 for none: all operations
@@ -179,18 +180,19 @@ func (p *Plan) lay(turn int32, ops []*operation.Operation, whole bool) (edit.Fix
 // A draft is one fix in the making.
 type draft struct {
 	*Plan
-	lists   map[int64]*list
-	sets    []set
-	tail    []byte                   // what is appended to the file
-	gone    map[int32]bool           // messages that are removed
-	blocks  map[int32]map[int32]bool // blocks that are taken out, by message
-	kept    map[int32]bool           // messages that get a text in the place of what is taken out
-	strip   bool                     // reasoning goes with the call that it led to
-	taken   []transcript.Span        // elements that are taken out
-	stays   []transcript.Span        // what is taken out is an exact copy of these
-	reads   []transcript.Span
-	changes *chain // what becomes of the records of the log; nil before anything does
-	failed  bool   // what would have to be written is no JSON
+	lists    map[int64]*list
+	sets     []set
+	tail     []byte                   // what is appended to the file: records that take the place of others
+	replaced []set                    // what changes in those
+	gone     map[int32]bool           // messages that are removed
+	blocks   map[int32]map[int32]bool // blocks that are taken out, by message
+	kept     map[int32]bool           // messages that get a text in the place of what is taken out
+	strip    bool                     // reasoning goes with the call that it led to
+	taken    []transcript.Span        // elements that are taken out
+	stays    []transcript.Span        // what is taken out is an exact copy of these
+	reads    []transcript.Span
+	changes  *chain // what becomes of the records of the log; nil before anything does
+	failed   bool   // what would have to be written is no JSON
 }
 
 // A set is an edit inside of an element.
@@ -283,6 +285,7 @@ func (d *draft) each(list []int32, do func(int32) bool) bool {
 func (d *draft) fix(did bool) (edit.Fix, bool, error) {
 	if did {
 		d.prune()
+		d.supersede()
 	}
 	var f edit.Fix
 	if did && !d.failed {
@@ -486,8 +489,8 @@ func (p *Plan) text(s transcript.Span) []byte { return p.at(s).Raw() }
 
 // holder returns the list that a message stands in, nil for none.
 func (d *draft) holder(m int32) *list {
-	if d.Log != nil {
-		return nil
+	if d.Log != nil || d.Conv.Folded {
+		return nil // records are not taken out of such a log, nor put between others
 	}
 	if d.Conv.Lines {
 		return d.list(-1, transcript.Span{})

@@ -29,17 +29,56 @@ func (d *draft) setState(calls []int32) bool {
 		members[call.Message] = append(members[call.Message], set...)
 	}
 	for _, m := range order {
-		edits := patch(members[m])
-		// Only a record with an id can be replaced by another.
-		if fold := d.Dialect.Fold; d.Conv.Folded && fold.ID.In(d.value(m)).Kind() == transcript.String {
-			d.append(m, edits)
-			continue
-		}
-		for _, e := range edits {
+		for _, e := range patch(members[m]) {
 			d.sets = append(d.sets, set{Edit: e, state: true})
 		}
 	}
 	return len(order) > 0
+}
+
+// supersede writes the messages that change once more at the end of their log, where
+// records are changed in that way: only one with an id can be replaced by another.
+// The edits are those of what is replaced.
+func (d *draft) supersede() {
+	if !d.Conv.Folded {
+		return
+	}
+	for key, l := range d.lists {
+		for _, e := range l.compile() {
+			d.sets = append(d.sets, set{Edit: e})
+		}
+		delete(d.lists, key)
+	}
+	byMessage := map[int32][]set{}
+	var order []int32
+	var stay []set
+	for _, s := range d.sets {
+		m := d.messageAt(s.Span.Start)
+		if m < 0 || d.Dialect.Fold.ID.In(d.value(m)).Kind() != transcript.String {
+			stay = append(stay, s)
+			continue
+		}
+		if byMessage[m] == nil {
+			order = append(order, m)
+		}
+		byMessage[m] = append(byMessage[m], s)
+	}
+	d.sets = stay
+	for _, m := range order {
+		d.replaced = append(d.replaced, byMessage[m]...)
+		d.append(m, editsOf(byMessage[m]))
+	}
+}
+
+// editsOf returns sets as edits, each once.
+func editsOf(sets []set) (out []edit.Edit) {
+	for _, s := range sets {
+		same := func(e edit.Edit) bool { return e.Span == s.Span && s.Span.Len() > 0 }
+		if !slices.ContainsFunc(out, same) {
+			out = append(out, s.Edit)
+		}
+	}
+	return out
 }
 
 // append writes a message once more, at the end of its log, with edits.
@@ -61,6 +100,7 @@ func (d *draft) append(m int32, edits []edit.Edit) {
 	} else {
 		d.tail = slices.Concat(d.tail, []byte(nl), text)
 	}
+	d.reads = append(d.reads, v.Span())
 }
 
 // patch returns the edits that set members of objects, in place or behind the

@@ -2,6 +2,7 @@ package repair
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -28,7 +29,12 @@ func (d *draft) texts(calls, results []int32) bool {
 		}
 	}
 	for _, r := range results {
-		if !d.textResult(r) {
+		// A record that is call and result is one text.
+		if c := d.Conv.Combined(r); c >= 0 {
+			if !slices.Contains(calls, c) && !d.textCall(c, said) {
+				return false
+			}
+		} else if !d.textResult(r) {
 			return false
 		}
 	}

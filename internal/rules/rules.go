@@ -392,13 +392,13 @@ func (c *Context) report(message int32, f Finding) {
 // put, and it cannot be removed.
 func (c *Context) repairable(do operation.Action) bool {
 	switch do := do.(type) {
-	case *operation.SetState:
-		return true
 	case *operation.AddMember:
-		return c.Knows(do.Member) && !c.Folded
-	case *operation.RenameID, *operation.RenamePairs, *operation.MintIDs, *operation.Retag, *operation.SetValue,
+		return c.Knows(do.Member)
+	case *operation.SetState, *operation.RenameID, *operation.RenamePairs, *operation.MintIDs, *operation.Retag, *operation.SetValue,
 		*operation.TrimText, *operation.RemoveMember, *operation.ReorderResults, *operation.CallsLast:
-		return !c.Folded
+		return true
+	case *operation.Texts, *operation.DropCalls, *operation.DropResults, *operation.DropBlocks:
+		return c.Folded || c.Lines || len(c.Lists) > 0
 	}
 	return !c.Folded && (c.Lines || len(c.Lists) > 0)
 }
