@@ -324,7 +324,9 @@ func (s *logSink) read(sc *scope, index int32, payload, turnAlt transcript.Value
 		if !q.add(index, payload) {
 			return false
 		}
-		q.b.Message().Flags |= transcript.MessageForeign
+		for i := before; i < len(q.b.Conv.Messages); i++ { // none, where it does not speak
+			q.b.Conv.Messages[i].Flags |= transcript.MessageForeign
+		}
 	}
 	s.r.seen++
 	s.r.taken++

@@ -20,7 +20,7 @@ var Codex = &Dialect{
 		Kinds:  []string{"event_msg", "turn_context", "compacted", "world_state", "session_meta", "inter_agent_communication*"},
 		Header: "session_meta", HeaderHas: []string{"payload"},
 		Evidence: []string{"timestamp", "ordinal"},
-		Time:     "timestamp", Chain: true, Envelope: []string{"timestamp"},
+		Time:     "timestamp", Envelope: []string{"timestamp"},
 		Ordinal: "ordinal", OnResume: `Codex answers it with "aborted" when it resumes the session`,
 		Boundary: []string{"compacted"}, History: "payload.replacement_history",
 		Rollback: []string{"thread_rolled_back"}, Turns: "payload.num_turns",

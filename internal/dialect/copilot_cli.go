@@ -38,7 +38,7 @@ var CopilotCLI = &Dialect{
 		Kinds:  []string{"session.*", "assistant.*", "user.message", "system.*", "tool.execution_*", "tool.user_requested", "subagent.*", "hook.*", "abort"},
 		Header: "session.start", HeaderHas: []string{"data"},
 		Evidence: []string{"parentId"},
-		ID:       "id", Parent: "parentId", Time: "timestamp", Chain: true,
+		ID:       "id", Parent: "parentId", Time: "timestamp",
 		Agent:    "agentId|data.parentToolCallId",
 		Boundary: []string{"session.compaction_complete"}, Success: "data.success",
 		Aborts:   []string{"abort"},

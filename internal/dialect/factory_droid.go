@@ -19,7 +19,7 @@ var FactoryDroid = &Dialect{
 		Type: "type", Speaks: []string{"message"}, Payload: "message",
 		Kinds:  []string{"session_start", "session_end", "todo_state", "compaction_state"},
 		Header: "session_start", HeaderHas: []string{"id", "title", "cwd"},
-		ID: "id", Parent: "parentId", Time: "timestamp", Chain: true, Numbered: []string{"messageIndex"}, Envelope: []string{"timestamp"},
+		ID: "id", Parent: "parentId", Time: "timestamp", Numbered: []string{"messageIndex"}, Envelope: []string{"timestamp"},
 		Interrupt: "[Request interrupted by user",
 	},
 }

@@ -32,9 +32,6 @@ type Log struct {
 	Time   string
 	// ShortIDs is set where ids are eight hex digits instead of a UUID.
 	ShortIDs bool
-	// Chain is set when every record hangs on the one written before it on its
-	// branch. Otherwise results hang on the record of their call.
-	Chain bool
 	// Numbered are members that count records: a log with one of them is only
 	// checked.
 	Numbered []string

@@ -55,7 +55,7 @@ var Pi = &Dialect{
 		},
 		Header: "session", HeaderHas: []string{"cwd", "version", "timestamp"},
 		Bare: true,
-		ID:   "id", Parent: "parentId", Time: "timestamp", ShortIDs: true, Chain: true,
+		ID:   "id", Parent: "parentId", Time: "timestamp", ShortIDs: true,
 		Boundary: []string{"compaction"}, KeptFrom: "firstKeptEntryId", KeptIndex: "firstKeptEntryIndex",
 		Copied: []Path{"message.timestamp"}, Envelope: []string{"timestamp"},
 		Refs: []string{"firstKeptEntryId", "targetId", "fromId"},

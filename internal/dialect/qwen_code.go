@@ -18,7 +18,7 @@ var QwenCode = &Dialect{
 	Log: &Log{
 		Type: "type", Subtype: "subtype", Speaks: []string{"user", "assistant", "tool_result"}, Payload: "message",
 		Evidence: []string{"uuid", "parentUuid", "sessionId"},
-		ID:       "uuid", Parent: "parentUuid", Time: "timestamp", Chain: true,
+		ID:       "uuid", Parent: "parentUuid", Time: "timestamp",
 		Side: "isSidechain", Agent: "agentId",
 		Boundary: []string{"chat_compression"}, History: "systemPayload.compressedHistory",
 		ResultType: "tool_result",

@@ -52,10 +52,8 @@ func (s *Set) Try(f Fix) bool {
 			return false
 		}
 	}
-	for _, r := range f.Reads {
-		if s.edits.meets(r) {
-			return false
-		}
+	if slices.ContainsFunc(f.Reads, s.edits.meets) {
+		return false
 	}
 	for _, e := range f.Edits {
 		s.edits.put(e)

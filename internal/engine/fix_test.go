@@ -502,6 +502,8 @@ func unexplained(text, out []byte, f *Fixed) string {
 			changed += 2
 		case kindOf[operation.RelinkRecord]():
 			mask = append(mask, linkKeys...)
+		case kindOf[operation.Texts]():
+			changed += max(n, len(r.Dropped))
 		case kindOf[operation.Renumber]():
 			mask = append(mask, "ordinal")
 		default:
@@ -968,7 +970,7 @@ func TestFixLog(t *testing.T) {
 		{
 			"results of others hang on their calls", userLine("u1", "null", "go", 1) + useLine("a1", "u1", "m1", 2, "t1") + useLine("a2", "a1", "m1", 3, "t2") + useLine("a3", "a2", "m1", 4, "t3") +
 				resultLine("r1", "a1", "t1", 5) + resultLine("r3", "a3", "t3", 6) + userLine("u2", "r3", "and?", 7), insert,
-			"u1< a1<u1 a2<a1 a3<a2 r1<a1 r3<a3 +<r3 u2<+",
+			"u1< a1<u1 a2<a1 a3<a2 r1<a1 +<a3 r3<+ u2<r3",
 		},
 		{
 			"two calls on a line", userLine("u1", "null", "go", 1) + useLine("a1", "u1", "m1", 2, "t1", "t2") + userLine("u2", "a1", "and?", 3), insert,
@@ -981,7 +983,7 @@ func TestFixLog(t *testing.T) {
 		{
 			"a note between the records of a turn", userLine("u1", "null", "go", 1) + useLine("a1", "u1", "m1", 2, "t1") + userLine("n1", "a1", "<note>", 3) +
 				useLine("a2", "n1", "m1", 4, "t2") + resultLine("r2", "a2", "t2", 5) + userLine("u2", "r2", "and?", 6), insert,
-			"u1< a1<u1 n1<a1 a2<n1 r2<a2 +<r2 u2<+",
+			"u1< a1<u1 n1<a1 a2<n1 +<a2 r2<+ u2<r2",
 		},
 		{
 			"what hung on an orphan", userLine("u1", "null", "go", 1) + useLine("a1", "u1", "m1", 2, "t1") + resultLine("r9", "a1", "t9", 3) + userLine("u2", "r9", "and?", 4), unsafe,

@@ -259,9 +259,11 @@ func (s *settler) run(ctx context.Context, src *transcript.Source) (*Fixed, erro
 		}
 		if first == nil {
 			first, out.Before = r, rep
-			if opts.Dialect == nil && !r.mixed {
-				// What was decided holds, though what told it may be repaired.
-				opts.Dialect = opts.Dialects.ByName(r.spoken)
+		} else if was := out.Before.File.Dialect; opts.Dialect == nil && rep.File.Dialect != was && !first.mixed {
+			// What told the dialect was repaired: it holds all the same.
+			if opts.Dialect = opts.Dialects.ByName(was); opts.Dialect != nil {
+				n--
+				continue
 			}
 		}
 		last, out.After = r, rep

@@ -50,6 +50,9 @@ func (p *Plan) keysOf() {
 			p.known = append(p.known, alt.Key())
 		}
 	}
+	// What somebody says has no key.
+	none := func(key string) bool { return key == "" }
+	p.boilerplate, p.known = slices.DeleteFunc(p.boilerplate, none), slices.DeleteFunc(p.known, none)
 }
 
 // empty reports whether a leaf is an empty text or the key of an object or a list,
@@ -114,6 +117,13 @@ func (d *draft) account(f *edit.Fix) {
 	for _, e := range f.Edits {
 		// A record that takes the place of another is as new as what changes in it.
 		count(e, true, !plain[e.Span] && (len(d.tail) == 0 || e.Span.Start < d.Source.Size()))
+	}
+	if d.changes != nil && d.Log.Trial { // the records that would go with what they hold
+		for at := range d.changes.dropped {
+			for l := range edit.Leaves(d.text(d.Log.recordAt(at)), "", d.Log.recordAt(at).Start) {
+				a.out(l)
+			}
+		}
 	}
 	for _, s := range d.replaced {
 		left[s.Span] = left[s.Span] || s.state

@@ -82,14 +82,6 @@ func once(fields []dialect.Field) []dialect.Field {
 	return out
 }
 
-func elements(v transcript.Value) int {
-	n := 0
-	for range v.Elements() {
-		n++
-	}
-	return n
-}
-
 func members(v transcript.Value) int {
 	n := 0
 	for range v.Members() {

@@ -97,7 +97,7 @@ func (l *layout) layRecords() bool {
 			last = call.Message
 		}
 		ins.behind = l.standing(last)
-		if last := l.lastAnswered(e.call); l.Log.Format.Chain && !l.usedAgain(e.call, last) {
+		if last := l.lastAnswered(e.call); !l.usedAgain(e.call, last) {
 			ins.behind = max(ins.behind, last)
 		}
 		c := l.log()
@@ -297,19 +297,11 @@ func (c *chain) insert() {
 		at, call, turn := c.at(ins.behind), c.at(ins.call), c.d.turn(ins.of)
 		caller := &c.nodes[call]
 		called := c.text(caller, caller.idSlot)
-		anchor := at
-		if c.Format.Chain {
-			// It comes behind what belongs to the call, and between that record and the
-			// ones that hang on it.
-			for int(at)+1 < len(c.nodes) && c.nodes[at+1].follow && c.nodes[at+1].scope == caller.scope && c.nodes[at+1].hangsOn(&c.nodes[at]) {
-				at++
-			}
-			anchor = at
-		} else if anchor = call; caller.id >= 0 {
-			if on := c.anchor(call, turn); !c.d.usedAgain(ins.of, c.nodes[on].start) {
-				anchor, at = on, max(at, on)
-			}
+		// It comes behind what belongs to the call.
+		for int(at)+1 < len(c.nodes) && c.nodes[at+1].follow && c.nodes[at+1].scope == caller.scope && c.nodes[at+1].hangsOn(&c.nodes[at]) {
+			at++
 		}
+		anchor := c.anchor(at, turn)
 		on, parent := c.nodes[anchor].id, c.text(&c.nodes[anchor], c.nodes[anchor].idSlot)
 		c.d.reads = append(c.d.reads, c.nodes[anchor].in(c.nodes[anchor].idSlot))
 		if tail, more := tails[anchor]; more {
@@ -332,7 +324,7 @@ func (c *chain) insert() {
 		}
 		tails[anchor] = id
 		for k := range c.hanging(on) {
-			if c.Format.Chain || !c.ofTurn(k, turn) {
+			if k > at || anchor == at {
 				parents[k] = id
 			}
 		}
@@ -348,27 +340,32 @@ func (c *chain) insert() {
 	}
 }
 
-// anchor returns the record that one with a result hangs on: the last of the turn
-// and its results on which something else hangs, so that it stands on the way from
-// the end of the log to its root; else the last of them.
-func (c *chain) anchor(call, turn int32) int32 {
-	last, on := call, int32(-1)
-	for _, m := range c.d.messagesOf(turn) {
-		i := c.at(c.d.standing(m))
-		if int(i) >= len(c.nodes) || c.nodes[i].id < 0 || c.nodes[i].scope != c.nodes[call].scope {
-			continue
-		}
-		last = max(last, i)
+// anchor returns the record that a new one hangs on which stands behind another:
+// that one or, if nothing behind it hangs on it, the last record of the turn and its
+// results on which something does. So it stands on the way from the end of the log
+// to its root, between those that it stands between in the file.
+func (c *chain) anchor(at, turn int32) int32 {
+	goesOn := func(i int32) bool {
 		for k := range c.hanging(c.nodes[i].id) {
-			if !c.ofTurn(k, turn) {
-				on = max(on, i)
+			if k > at {
+				return true
 			}
 		}
+		return false
 	}
-	if on >= 0 {
-		return on
+	if goesOn(at) {
+		return at
 	}
-	return last
+	on := int32(-1)
+	for _, m := range c.d.messagesOf(turn) {
+		if i := c.at(c.d.standing(m)); i < at && c.nodes[i].scope == c.nodes[at].scope && goesOn(i) {
+			on = max(on, i)
+		}
+	}
+	if on < 0 {
+		return at
+	}
+	return on
 }
 
 // messagesOf returns the messages of a turn, and those with results of it.
@@ -390,28 +387,6 @@ func (p *Plan) messagesOf(turn int32) []int32 {
 		}
 	}
 	return p.byTurn[turn]
-}
-
-// ofTurn reports whether a record is part of a turn, or carries results of it.
-func (c *chain) ofTurn(i, turn int32) bool {
-	conv := c.d.Conv
-	n := &c.nodes[i]
-	m := c.d.messageIn(n.span())
-	if m < 0 {
-		return false
-	}
-	msg := &conv.Messages[m]
-	if msg.Turn == turn {
-		return true
-	}
-	for b := msg.BlockLo; b < msg.BlockHi; b++ {
-		if blk := &conv.Blocks[b]; blk.Kind == transcript.BlockResult {
-			if call := c.d.Pairing.Results[blk.Ref].Call; call >= 0 && c.d.turn(call) == turn {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // lost returns the id of a record that is not there any more, where only the next

@@ -100,7 +100,7 @@ func (p *Plan) made() *names {
 // trimmed returns a JSON string without white space at its ends, written as it was.
 func trimmed(raw string) string {
 	said, offset := transcript.Unescape([]byte(raw[1 : len(raw)-1]))
-	from := len(said) - len(bytes.TrimSpace(append(said[:len(said):len(said)], 'x'))) + 1
+	from := len(said) - len(bytes.TrimSpace(append(slices.Clip(said), 'x'))) + 1
 	to := len(bytes.TrimSpace(append([]byte{'x'}, said...))) - 1
 	return `"` + raw[1+offset(from):1+offset(to)] + `"`
 }

@@ -274,8 +274,8 @@ func (l *Log) recordAt(off int64) transcript.Span {
 		return l.nodes[l.at(off)].span()
 	}
 	if !l.Array.IsZero() {
-		for rec := range l.records() {
-			if rec.Span.End > off {
+		for rec, err := range l.records() {
+			if err == nil && rec.Span.End > off {
 				return rec.Span
 			}
 		}

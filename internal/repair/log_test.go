@@ -49,7 +49,7 @@ func TestLogRenumber(t *testing.T) {
 func changed(t *testing.T, text string, format *dialect.Log, do func(*chain)) string {
 	t.Helper()
 	src := transcript.FromBytes("s", []byte(text))
-	conv := &transcript.Conversation{Messages: make([]transcript.Message, 1), Calls: make([]transcript.Call, 1)}
+	conv := &transcript.Conversation{Turns: 1, Messages: make([]transcript.Message, 1), Calls: make([]transcript.Call, 1)}
 	p := &Plan{Source: src, Conv: conv, Dialect: dialect.Pi, Log: NewLog(src, format, transcript.Span{}), driver: dialect.Pi.Driver.(dialect.Writer), src: &window{src: src}}
 	d := p.draft()
 	do(d.log())

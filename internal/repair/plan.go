@@ -295,12 +295,10 @@ func (d *draft) fix(did bool) (edit.Fix, bool, error) {
 	if d.src.err != nil || !did || d.failed {
 		return edit.Fix{}, false, d.src.err
 	}
-	if len(f.Edits) == 0 { // what becomes of a log was not to be found out, or there is nothing to do
-		return f, d.changes != nil && d.Log.Trial, nil
-	}
 	f.Within = d.within(f.Edits)
 	d.account(&f)
-	return f, d.src.err == nil, d.src.err
+	// What becomes of a log may not have been to be found out.
+	return f, d.src.err == nil && (len(f.Edits) > 0 || d.changes != nil && d.Log.Trial), d.src.err
 }
 
 // edits returns the changes of all lists and elements, in order; false where two
@@ -389,15 +387,6 @@ func (p *Plan) blockAt(m int32, off int64) int32 {
 	i := sort.Search(len(blocks), func(i int) bool { return blocks[i].Span.Start > off }) - 1
 	if i >= 0 && off < blocks[i].Span.End {
 		return msg.BlockLo + int32(i)
-	}
-	return -1
-}
-
-// messageIn returns the message that begins in a span, -1 for none.
-func (p *Plan) messageIn(s transcript.Span) int32 {
-	i := sort.Search(len(p.Conv.Messages), func(i int) bool { return p.message(i).Span().Start >= s.Start })
-	if i < len(p.Conv.Messages) && p.message(i).Span().Start < s.End {
-		return p.number(i)
 	}
 	return -1
 }

@@ -29,6 +29,7 @@ unsafe).`,
 		if c.Send || c.Target {
 			severity = severityOf(c.cell(profile.ConsecutiveRoles))
 		}
+		open := len(c.openServers()) > 0 // then results stand alone
 		for i := 1; i < len(c.Messages); i++ {
 			m, prev := &c.Messages[i], &c.Messages[i-1]
 			if m.Role != prev.Role || m.Role != transcript.RoleUser && m.Role != transcript.RoleAssistant {
@@ -57,7 +58,7 @@ unsafe).`,
 			}
 			if op == nil && !astray && (c.Window != transcript.WindowTool || c.listed(int32(i)) == c.listed(int32(i)-1)) &&
 				(c.plain(int32(i)) || c.plain(int32(i)-1) && c.Window == transcript.WindowTool) &&
-				(severityOf(c.cell(profile.Mixed)) < Warning || c.holds(int32(i), transcript.BlockResult) == c.holds(int32(i)-1, transcript.BlockResult)) {
+				(severityOf(c.cell(profile.Mixed)) < Warning && !open || c.holds(int32(i), transcript.BlockResult) == c.holds(int32(i)-1, transcript.BlockResult)) {
 				op = c.op(m.Turn, class, "merge it into the message before it", &operation.MergeMessage{Message: int32(i)})
 			}
 			c.report(int32(i), Finding{

@@ -31,12 +31,7 @@ two user messages in a row.
 		if c.Window != transcript.WindowUser {
 			return
 		}
-		open := map[int32]bool{} // turns with an open server tool
-		for i := range c.Pairing.Calls {
-			if c.Calls[i].Server && c.Pairing.Calls[i].Result < 0 && c.Pairing.Calls[i].State != pairing.Exempt {
-				open[c.turn(c.Calls[i].Message)] = true
-			}
-		}
+		open := c.openServers()
 		severity := severityOf(c.cell(profile.Mixed))
 		if len(open) == 0 && severity == Off {
 			return
@@ -76,4 +71,15 @@ two user messages in a row.
 			}
 		}
 	},
+}
+
+// openServers returns the turns with an open server tool.
+func (c *Context) openServers() map[int32]bool {
+	open := map[int32]bool{}
+	for i := range c.Pairing.Calls {
+		if c.Calls[i].Server && c.Pairing.Calls[i].Result < 0 && c.Pairing.Calls[i].State != pairing.Exempt {
+			open[c.turn(c.Calls[i].Message)] = true
+		}
+	}
+	return open
 }

@@ -117,8 +117,11 @@ func (b *Builder) SameTurn() {
 	if n < 2 || c.Messages[n-1].Turn != int32(c.Turns)-1 || c.Messages[n-2].Turn == c.Messages[n-1].Turn {
 		return
 	}
-	c.Messages[n-1].Turn = c.Messages[n-2].Turn
 	c.Turns--
+	c.Messages[n-1].Turn = c.Messages[n-2].Turn
+	if last := len(b.named) - 1; last >= 0 && b.named[last] == int32(c.Turns) {
+		b.named[last] = c.Messages[n-2].Turn // more of that name may come
+	}
 }
 
 // Message returns the message that was begun last.
