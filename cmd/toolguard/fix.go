@@ -52,12 +52,12 @@ Files are looked for as check does it.
 With - it reads standard input and writes the repaired text to standard output,
 whatever is left to repair, and its report to standard error.
 
-Repairs are safe, additive or unsafe. Safe ones lose nothing and claim nothing;
-additive ones insert a result that says of itself that it was not recorded;
-unsafe ones remove something that was recorded, and are made only with --unsafe.
-What is written was read again and proved first: nothing was lost that no unsafe
-repair named, nothing is worse than before, and repairing it again would change
-nothing.
+Repairs are safe, additive or unsafe. Safe ones lose nothing and claim nothing.
+Additive ones insert a result that says that no result was recorded. Unsafe ones
+remove recorded content and are made only with --unsafe. Each repair is made
+whole or not at all. Before toolguard writes, it reads the result again and
+proves that nothing is lost or doubled that no repair named, that nothing is
+worse than before, and that repairing it again would change nothing.
 
 Exit codes: 0 when nothing at or above --fail-on is to be repaired or left, 1
 when there is, 2 when a file could not be repaired or the command line is wrong.
