@@ -436,14 +436,14 @@ func (x *fix) prove(t *target, f *engine.Fixed) {
 			if s.IsZero() {
 				continue // an earlier round had moved it
 			}
-			x.explain("%s: drops the payload at bytes %d to %d", t.path, s.Start, s.End)
+			x.explain("%s: takes out content of bytes %d to %d", t.path, s.Start, s.End)
 		}
 	}
 	rounds := "1 round"
 	if f.Rounds > 1 {
 		rounds = fmt.Sprintf("%d rounds", f.Rounds)
 	}
-	x.explain("%s: settled in %s; proved that what could be read still can, that no rule reports more, and that no other payload is gone", t.path, rounds)
+	x.explain("%s: settled in %s; proved that what could be read still can, that no rule reports more, and that nothing else is lost or doubled", t.path, rounds)
 }
 
 // warn prints something that the user should know.

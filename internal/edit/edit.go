@@ -25,6 +25,8 @@ type Fix struct {
 	// Reads are what the edits were made from: where one of them changes, the fix
 	// no longer fits. No two of them overlap.
 	Reads []transcript.Span
+	// Over are values of which others take the place: they are as good as changed.
+	Over []transcript.Span
 	// Within are the values that the edits stand in or between.
 	Within []transcript.Span
 	// Drops are gone afterwards and Adds are new. What is moved, and what is said
@@ -38,9 +40,9 @@ type Fix struct {
 
 // A Set is the fixes that are made together. The zero Set is empty.
 type Set struct {
-	edits, reads shelf
-	within       []transcript.Span
-	change       Sum
+	edits, reads, over shelf
+	within             []transcript.Span
+	change             Sum
 }
 
 // Try takes a fix whole, or refuses it because it overlaps one that was taken
@@ -48,12 +50,17 @@ type Set struct {
 // New text at one place comes in the order in which it was taken.
 func (s *Set) Try(f Fix) bool {
 	for _, e := range f.Edits {
-		if s.edits.meets(e.Span) || s.reads.meets(e.Span) {
+		if s.edits.meets(e.Span) || s.reads.meets(e.Span) || s.over.meets(e.Span) {
 			return false
 		}
 	}
-	if slices.ContainsFunc(f.Reads, s.edits.meets) {
+	if slices.ContainsFunc(f.Reads, s.edits.meets) || slices.ContainsFunc(f.Reads, s.over.meets) {
 		return false
+	}
+	for _, o := range f.Over {
+		if s.edits.meets(o) || s.reads.meets(o) || s.over.meets(o) {
+			return false
+		}
 	}
 	for _, e := range f.Edits {
 		s.edits.put(e)
@@ -62,6 +69,9 @@ func (s *Set) Try(f Fix) bool {
 		if !s.reads.meets(r) { // two fixes may be made from the same
 			s.reads.put(Edit{Span: r})
 		}
+	}
+	for _, o := range f.Over {
+		s.over.put(Edit{Span: o})
 	}
 	s.within = append(s.within, f.Within...)
 	s.change = s.change.Plus(f.Change)

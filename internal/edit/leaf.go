@@ -9,8 +9,6 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -146,7 +144,7 @@ func sayingLeaves(said []byte, key string, at transcript.Span, levels int, yield
 	if string(said) == "null" {
 		return true
 	}
-	if len(said) > 0 && (said[0] == '{' || said[0] == '[') && levels > 0 && gjson.ValidBytes(said) {
+	if len(said) > 0 && (said[0] == '{' || said[0] == '[') && levels > 0 && isJSON(said) {
 		return leaves(said, "", 0, &at, levels-1, yield)
 	}
 	for line := range bytes.SplitSeq(said, []byte("\n")) {
@@ -155,6 +153,12 @@ func sayingLeaves(said []byte, key string, at transcript.Span, levels int, yield
 		}
 	}
 	return true
+}
+
+// isJSON reports whether a text is one JSON value that is not nested too deep.
+func isJSON(text []byte) bool {
+	s := transcript.NewScanner().Scan(text, 0, transcript.Strict)
+	return s.Kind == transcript.FaultNone && s.End == len(text)
 }
 
 // stringEnd returns the offset behind the string that begins at an offset.

@@ -473,8 +473,12 @@ func unexplained(text, out []byte, f *Fixed) string {
 	var mask []string
 	changed, moved, inserted := 0, 0, 0
 	log := logOf(f) != nil
+	folds := f.Before.File.Container == detect.ContainerFoldingLog // where a record is changed by another one
 	for _, r := range f.Repairs {
 		n := r.Results
+		if folds {
+			inserted += n
+		}
 		switch r.Kind {
 		case kindOf[operation.RenameID](), kindOf[operation.MintIDs](), kindOf[operation.RelinkResult]():
 			mask = append(mask, idKeys...)

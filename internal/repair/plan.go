@@ -191,8 +191,9 @@ type draft struct {
 	taken    []transcript.Span        // elements that are taken out
 	stays    []transcript.Span        // what is taken out is an exact copy of these
 	reads    []transcript.Span
-	changes  *chain // what becomes of the records of the log; nil before anything does
-	failed   bool   // what would have to be written is no JSON
+	over     []transcript.Span // records that others take the place of
+	changes  *chain            // what becomes of the records of the log; nil before anything does
+	failed   bool              // what would have to be written is no JSON
 }
 
 // A set is an edit inside of an element.
@@ -290,7 +291,7 @@ func (d *draft) fix(did bool) (edit.Fix, bool, error) {
 	var f edit.Fix
 	if did && !d.failed {
 		f.Edits, did = d.edits()
-		f.Reads = distinct(d.reads)
+		f.Reads, f.Over = distinct(d.reads), distinct(d.over)
 	}
 	if d.src.err != nil || !did || d.failed {
 		return edit.Fix{}, false, d.src.err

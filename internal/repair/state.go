@@ -100,7 +100,7 @@ func (d *draft) append(m int32, edits []edit.Edit) {
 	} else {
 		d.tail = slices.Concat(d.tail, []byte(nl), text)
 	}
-	d.reads = append(d.reads, v.Span())
+	d.over = append(d.over, v.Span())
 }
 
 // patch returns the edits that set members of objects, in place or behind the

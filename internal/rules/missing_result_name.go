@@ -50,10 +50,35 @@ func (c *Context) nameFix(i int) *operation.Operation {
 	if l.Call < 0 || !c.Calls[l.Call].Name.IsString() || c.Calls[l.Call].Name.Text() == "" {
 		return nil
 	}
+	if res.Name.Present() && c.twin(l.Call) {
+		return nil // another call may be meant, and the name is all that tells
+	}
 	name := c.Calls[l.Call].Name.Raw
 	var do operation.Action = &operation.AddMember{At: c.Blocks[res.Block].Span, Member: transcript.MemberResultName, Text: name}
 	if res.Name.Present() {
 		do = &operation.SetValue{At: res.Name.Span, Text: name, Call: -1}
 	}
 	return c.op(c.turn(c.Calls[l.Call].Message), operation.Safe, "copy the name from the call", do)
+}
+
+// twin reports whether another call of the turn has the id of a call.
+func (c *Context) twin(call int32) bool {
+	if c.twins == nil {
+		c.twins = map[turnID]int{}
+		for i := range c.Calls {
+			c.twins[c.turnID(int32(i))]++
+		}
+	}
+	key := c.turnID(call)
+	return key.id != "" && c.twins[key] > 1
+}
+
+// A turnID is an id in a turn.
+type turnID struct {
+	turn int32
+	id   string
+}
+
+func (c *Context) turnID(call int32) turnID {
+	return turnID{c.turn(c.Calls[call].Message), pairing.Key(c.Calls[call].ID)}
 }

@@ -302,6 +302,7 @@ type Context struct {
 	ops         map[opKey]*operation.Operation
 	unanswered  []int // calls; nil before they are looked for
 	signedTurns map[int32]bool
+	twins       map[turnID]int    // calls by turn and id; nil before they are counted
 	answers     map[int32][]int32 // results by call; nil before they are looked for
 	minted      *mintings
 }
