@@ -54,7 +54,7 @@ func TestFixEntangled(t *testing.T) {
 		{
 			"results before calls of one id are left", list(append(six[:8:8], answer)...), strategy(false, "result-before-call", "leave"), "",
 			strings.Repeat("duplicate-tool-result, ", 5) + "result-before-call, " +
-				strings.Repeat(", duplicate-call-id, missing-tool-result (not applied, because it would change which call the result at byte 345 answers)", 2)[2:],
+				strings.Repeat(", duplicate-call-id, missing-tool-result (another call of the turn has its id, and the result with that id may be its own)", 2)[2:],
 		},
 		{
 			"nothing recorded goes for a placeholder",

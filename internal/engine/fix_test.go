@@ -295,8 +295,8 @@ func unlikeCheck(name string, out []byte, f *Fixed, opts FixOptions) string {
 	// A call without a result may be missing one or wait for one; a result that
 	// stands in a wrong place may be an orphan, late, early, or one too many.
 	same := map[string]string{
-		"pending-tool-call":  "missing-tool-result",
-		"truncated-record":   "invalid-json",
+		"pending-tool-call": "missing-tool-result",
+		"truncated-record":  "invalid-json", "unknown-tool": "invalid-tool-name",
 		"orphan-tool-result": "misplaced-tool-result", "result-before-call": "misplaced-tool-result", "duplicate-tool-result": "misplaced-tool-result",
 		"missing-arguments": "schema-violation", "consecutive-roles": order, "first-role": order, "last-role": order, "user-after-tool": order,
 		"mixed-tool-result-message": order, "result-order-mismatch": order, "reasoning-unreplayable": order,

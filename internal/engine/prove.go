@@ -89,6 +89,8 @@ func family(rule string) string {
 		return "misplaced-tool-result"
 	case "truncated-record":
 		return "invalid-json"
+	case "unknown-tool": // what an unfit name is replaced by is no tool either
+		return "invalid-tool-name"
 	case "missing-arguments":
 		return "schema-violation"
 	case "consecutive-roles", "first-role", "last-role", "user-after-tool", "mixed-tool-result-message", "result-order-mismatch",

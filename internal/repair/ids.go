@@ -296,7 +296,7 @@ func (d *draft) relink(r, c int32) bool {
 	if pairing.Key(call.ID) == "" {
 		return false // it gets one first
 	}
-	d.reading(call.Block)
+	d.over = append(d.over, d.Conv.Blocks[call.Block].Span) // the call is answered
 	d.setResultID(r, call.ID.Raw)
 	return true
 }

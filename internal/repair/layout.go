@@ -30,6 +30,7 @@ type entry struct {
 	span transcript.Span
 	text []byte // of one that is written anew
 	msg  int32  // that it comes from, -1 for a placeholder
+	res  int32  // that comes
 }
 
 // take adds an operation to the layout, or reports that it cannot be carried out.
@@ -49,7 +50,7 @@ func (l *layout) take(op *operation.Operation) bool {
 		return l.bring(do.Results)
 	case *operation.MoveBlock:
 		r := l.Conv.Blocks[do.Block].Ref
-		return l.Pairing.Results[r].Fate == pairing.Answers && l.bring([]int32{r})
+		return l.bring([]int32{r})
 	case *operation.ReorderResults:
 		l.first, l.inOrder = true, l.inOrder || do.InOrder
 		return l.Log == nil
@@ -189,7 +190,7 @@ func (l *layout) news() []entry {
 		if !l.blockwise() {
 			span = l.Conv.Messages[res.Message].Span()
 		}
-		out = append(out, entry{l.Pairing.Results[r].Call, span, l.text(span), res.Message})
+		out = append(out, entry{l.Pairing.Results[r].Call, span, l.text(span), res.Message, r})
 	}
 	for _, c := range l.insert {
 		if text := l.placeholder(c); text != nil {
@@ -399,7 +400,7 @@ func (l *layout) arrivals() ([]entry, bool) {
 	fresh := l.news()
 	for i := range fresh {
 		e := &fresh[i]
-		if e.msg >= 0 && !l.takeBlock(l.Conv.Results[l.Pairing.Calls[e.call].Result].Block) {
+		if e.msg >= 0 && !l.takeBlock(l.Conv.Results[e.res].Block) {
 			return nil, false
 		}
 		e.span = transcript.Span{}

@@ -29,7 +29,15 @@ func (d *draft) merge(m int32) bool {
 	if !d.join(into, from, there, comes) {
 		return false
 	}
+	d.beside(m) // nothing else comes between the two
 	return d.dropMessage(from)
+}
+
+// beside notes that a fix is made for what a message and the one before it are to
+// each other.
+func (d *draft) beside(m int32) {
+	a, b := d.Conv.Messages[m-1].Span(), d.Conv.Messages[m].Span()
+	d.over = append(d.over, transcript.Span{Start: min(a.Start, b.Start), End: max(a.End, b.End)})
 }
 
 // bare reports whether a message has a role and a content, and says nothing else.

@@ -243,6 +243,8 @@ func (d *draft) do(op *operation.Operation) bool {
 	case *operation.DropMessages:
 		if do.CopyOf >= 0 {
 			d.stays = append(d.stays, d.Conv.Messages[do.CopyOf].Span())
+		} else if m := do.Messages[0]; m > 0 && d.Log == nil {
+			d.beside(m)
 		}
 		return d.each(do.Messages, d.dropMessage)
 	case *operation.Texts:
@@ -264,7 +266,12 @@ func (d *draft) do(op *operation.Operation) bool {
 	case *operation.SetValue:
 		return d.setValue(do)
 	case *operation.RemoveMember:
-		d.removeMember(holding(d.value(do.Message), do.At), do.At, true)
+		// Of what is refused, what nobody knows is recorded all the same.
+		known := true
+		for k := range d.at(do.At).Members() {
+			known = known && (k.Is("type") || k.Is("ttl"))
+		}
+		d.removeMember(holding(d.value(do.Message), do.At), do.At, known)
 		return true
 	case *operation.TrimText:
 		return d.trimText(do.Message)

@@ -52,7 +52,7 @@ the message that answers its call (both safe). In session logs nothing is moved.
 				op = c.callAsText(c.Pairing.Results[i].Call)
 			case strategy == "text":
 				op = c.asText(c.turn(res.Message), nil, []int32{int32(i)})
-			case c.arrays() && c.Pairing.Results[i].Fate == pairing.Answers:
+			case c.arrays() && (c.Pairing.Results[i].Fate == pairing.Answers || c.Pairing.Results[i].Fate == pairing.Duplicate):
 				op = c.op(c.turn(res.Message), operation.Safe, "move the result to the message that answers the call", &operation.MoveBlock{Block: res.Block})
 			}
 			c.aboutResult(i, Finding{

@@ -28,7 +28,7 @@ result (additive), ` + "`strip`" + ` removes the call, and ` + "`text`" + ` turn
 				if call.State == transcript.CallInterrupted {
 					what = "it was broken off"
 				}
-				c.aboutCall(i, Finding{Severity: Info, Message: callName(call) + " has no result: " + what, Fix: c.answer(i, "leave")})
+				c.aboutCall(i, Finding{Severity: Info, Message: callName(call) + " has no result: " + what, Fix: c.answered(i, c.strategyOr("leave"))})
 			}
 		}
 	},

@@ -64,13 +64,23 @@ func (c *Context) nameFix(i int) *operation.Operation {
 // twin reports whether another call of the turn has the id of a call.
 func (c *Context) twin(call int32) bool {
 	if c.twins == nil {
-		c.twins = map[turnID]int{}
+		c.twins = map[turnID]twins{}
 		for i := range c.Calls {
-			c.twins[c.turnID(int32(i))]++
+			key := c.turnID(int32(i))
+			t := c.twins[key]
+			t.calls++
+			t.answered = t.answered || c.Pairing.Calls[i].State == pairing.Answered
+			c.twins[key] = t
 		}
 	}
 	key := c.turnID(call)
-	return key.id != "" && c.twins[key] > 1
+	return key.id != "" && c.twins[key].calls > 1
+}
+
+// twins are the calls of one id in one turn.
+type twins struct {
+	calls    int
+	answered bool // one of them
 }
 
 // A turnID is an id in a turn.

@@ -53,7 +53,7 @@ is neither removed nor turned into text.`,
 			if x.Surplus {
 				f.Message = callName(call) + " has no result: there are fewer results than calls without ids"
 			} else {
-				f.Fix = c.answer(i, "insert")
+				f.Fix, f.Unfixed = c.answer(i, "insert")
 			}
 			switch {
 			case c.AppendOnly && c.OnResume != "":
@@ -68,10 +68,69 @@ is neither removed nor turned into text.`,
 }
 
 // answer returns the operation that deals with call i, which has no result, by
-// the chosen strategy or else by the given one.
-func (c *Context) answer(i int, strategy string) *operation.Operation {
+// the chosen strategy or else by the given one, or says why there is none.
+func (c *Context) answer(i int, strategy string) (op *operation.Operation, why string) {
+	chosen := c.strategyOr(strategy)
+	if chosen == "insert" && c.strategy() == "" {
+		if why = c.elsewhere(i); why != "" {
+			return nil, why // only if the user says so
+		}
+	}
+	return c.answered(i, chosen), ""
+}
+
+// elsewhere says where a result of call i may be that is not known to be its own, ""
+// for nowhere: a placeholder would contradict it.
+func (c *Context) elsewhere(i int) string {
+	call := &c.Calls[i]
+	key := pairing.Key(call.ID)
+	if key == "" {
+		return ""
+	}
+	if c.twin(int32(i)) && c.twins[c.turnID(int32(i))].answered {
+		return "another call of the turn has its id, and the result with that id may be its own"
+	}
+	if c.opaque == nil {
+		c.opaque = map[string]int32{}
+		for m := range c.Messages {
+			c.namesIn(int32(m))
+		}
+	}
+	if m, named := c.opaque[key]; named {
+		return "message " + number(m) + ", which toolguard cannot read, names its id: the result may be there"
+	}
+	return ""
+}
+
+// namesIn notes the texts in a message that cannot be read: of a role, or an item of a
+// type, that nobody knows.
+func (c *Context) namesIn(message int32) {
+	m := &c.Messages[message]
+	item := m.Has(transcript.MessageItem) && m.BlockHi-m.BlockLo == 1 && c.Blocks[m.BlockLo].Kind == transcript.BlockOther
+	if m.Role != transcript.RoleOther && !item || m.Has(transcript.MessageReplay) {
+		return
+	}
+	var walk func(v transcript.Value)
+	walk = func(v transcript.Value) {
+		if v.Kind() == transcript.String {
+			if _, seen := c.opaque[v.Str()]; !seen {
+				c.opaque[v.Str()] = message
+			}
+		}
+		for _, val := range v.Members() {
+			walk(val)
+		}
+		for _, e := range v.Elements() {
+			walk(e)
+		}
+	}
+	walk(transcript.NewValue([]byte(c.Text(m.Span())), m.Span().Start))
+}
+
+// answered returns the operation of a strategy for call i, which has no result.
+func (c *Context) answered(i int, strategy string) *operation.Operation {
 	turn := c.turn(c.Calls[i].Message)
-	switch c.strategyOr(strategy) {
+	switch strategy {
 	case "insert":
 		return c.insertion(i)
 	case "strip":

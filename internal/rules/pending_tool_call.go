@@ -44,9 +44,9 @@ to learn.
 				f.Severity = Info
 			}
 			if c.Send {
-				f.Fix = c.answer(i, "insert")
+				f.Fix, f.Unfixed = c.answer(i, "insert")
 			} else {
-				f.Fix = c.answer(i, "leave")
+				f.Fix, f.Unfixed = c.answer(i, "leave")
 			}
 			c.aboutCall(i, f)
 		}

@@ -302,7 +302,8 @@ type Context struct {
 	ops         map[opKey]*operation.Operation
 	unanswered  []int // calls; nil before they are looked for
 	signedTurns map[int32]bool
-	twins       map[turnID]int    // calls by turn and id; nil before they are counted
+	twins       map[turnID]twins  // nil before they are counted
+	opaque      map[string]int32  // texts in messages that cannot be read, by these; nil before they are looked for
 	answers     map[int32][]int32 // results by call; nil before they are looked for
 	minted      *mintings
 }
@@ -372,7 +373,7 @@ func (c *Context) report(message int32, f Finding) {
 		f.Fix = nil
 	}
 	if f.Fix != nil && c.Incomplete && f.Fix.Class == operation.Additive {
-		f.Fix = nil // what seems to be missing may be in the record that cannot be read
+		f.Fix, f.Unfixed = nil, "a record of the conversation cannot be read, and the result may be in it"
 	}
 	if f.Fix != nil && f.Fix.Class != operation.Safe && (c.Use == transcript.UseDataset || c.Use == transcript.UseTrace) {
 		by := c.rule
