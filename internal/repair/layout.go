@@ -94,11 +94,36 @@ func (l *layout) lay() bool {
 // it that carry results.
 func (l *layout) bounds() (last int32, run []int32) {
 	c := l.Conv
-	last = l.ends[l.turn]
+	last = l.end()
 	for m := last + 1; int(m) < len(c.Messages) && l.carries(&c.Messages[m]); m++ {
 		run = append(run, m)
 	}
 	return last, run
+}
+
+// end returns the message that results of the turn are to stand behind: its last
+// one. Where all of its results stand before it, that is the last one that calls:
+// what the model says behind its calls it says of them.
+func (l *layout) end() int32 {
+	last, calling := l.ends[l.turn], int32(-1)
+	for m := last; m >= 0 && l.Conv.Messages[m].Turn == l.turn; m-- {
+		msg := &l.Conv.Messages[m]
+		for b := msg.BlockLo; b < msg.BlockHi; b++ {
+			blk := &l.Conv.Blocks[b]
+			if blk.Kind != transcript.BlockCall {
+				continue
+			}
+			r := l.Pairing.Calls[blk.Ref].Result
+			if r < 0 || !l.comes[r] || l.Conv.Results[r].Block > b {
+				return last
+			}
+			calling = max(calling, m)
+		}
+	}
+	if calling < 0 {
+		return last
+	}
+	return calling
 }
 
 // carries reports whether a message is of the kind that carries results.

@@ -300,6 +300,7 @@ type Context struct {
 
 	rule        *Rule
 	ops         map[opKey]*operation.Operation
+	texts       map[textKey]bool // what becomes text by an operation of the rule
 	unanswered  []int // calls; nil before they are looked for
 	signedTurns map[int32]bool
 	twins       map[turnID]twins  // nil before they are counted
@@ -313,13 +314,19 @@ type opKey struct {
 	turn int32
 }
 
+type textKey struct {
+	by   *operation.Texts
+	call bool
+	ref  int32
+}
+
 // Run checks a conversation against one rule.
 func (c *Context) Run(r *Rule) {
 	if r.Check == nil {
 		return
 	}
 	c.rule = r
-	c.ops = nil
+	c.ops, c.texts = nil, nil
 	r.Check(c)
 }
 
@@ -467,8 +474,20 @@ func (c *Context) asText(turn int32, calls, results []int32) *operation.Operatio
 		return nil
 	}
 	op, do := turnOp[operation.Texts](c, turn, operation.Unsafe, "")
-	do.Calls = append(do.Calls, calls...)
-	do.Results = append(do.Results, results...)
+	if c.texts == nil {
+		c.texts = map[textKey]bool{}
+	}
+	// A call and its result can have a finding each, and both name both.
+	add := func(to, more []int32, call bool) []int32 {
+		for _, ref := range more {
+			if k := (textKey{do, call, ref}); !c.texts[k] {
+				c.texts[k] = true
+				to = append(to, ref)
+			}
+		}
+		return to
+	}
+	do.Calls, do.Results = add(do.Calls, calls, true), add(do.Results, results, false)
 	what := "the result"
 	if len(do.Results) > 1 {
 		what = "the results"
