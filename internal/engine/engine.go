@@ -241,6 +241,13 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 		Text:    c.text,
 		Emit:    c.emit,
 	}
+	plan := &repair.Plan{
+		Source: c.src, Conv: conv, Dialect: d, Pairing: rc.Pairing, Profile: prof, Placeholder: c.opts.Placeholder,
+	}
+	plan.Known = func(res *transcript.Result) bool {
+		return rules.IsPlaceholder(res.Payload, conv.Window, plan.Own(res), c.text)
+	}
+	rc.Own = plan.Own
 	m := members{c, d.Members}
 	rc.Look, rc.Knows, rc.Marked = m.look, m.knows, m.marked
 	if t := c.tools(conv); t != nil {
@@ -253,10 +260,6 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	found := c.report.Findings[before:]
 	if d.CheckOnly != "" || conv.Unfolded != nil {
 		c.withhold(found)
-	}
-	plan := &repair.Plan{
-		Source: c.src, Conv: conv, Dialect: d, Pairing: rc.Pairing, Profile: prof, Placeholder: c.opts.Placeholder,
-		Known: func(payload transcript.Span) bool { return rules.IsPlaceholder(payload, conv.Window, c.text) },
 	}
 	if conv.Enveloped {
 		plan.Log = c.log(d, conv)

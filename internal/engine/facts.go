@@ -48,7 +48,7 @@ func (p *facts) add(plan *repair.Plan) {
 			if call.Name.Present() {
 				f.name = call.Name.Span
 			}
-			f.placeholder = !f.payload.IsZero() && f.payload.Len() < 1<<10 && plan.Known(f.payload)
+			f.placeholder = plan.Known(&c.Results[i])
 		}
 		p.list = append(p.list, f)
 	}

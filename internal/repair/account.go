@@ -139,7 +139,7 @@ func (d *draft) account(f *edit.Fix) {
 	}
 	for _, s := range d.taken {
 		d.eachResult(s, func(r *transcript.Result) {
-			if !r.Payload.IsZero() && d.Known != nil && d.Known(r.Payload) {
+			if !r.Payload.IsZero() && d.Known != nil && d.Known(r) {
 				a.stays(d.text(r.Payload))
 				for k, v := range d.at(d.Conv.Blocks[r.Block].Span).Members() {
 					if v.Kind() == transcript.Bool { // that it failed

@@ -512,16 +512,27 @@ func (c *chain) forget(at int64) {
 }
 
 // toTheOneBefore names the record before, of the same scope, as the parent of a
-// record whose parent does not exist. An id that stands twice may lead in a
-// circle: it is passed over.
+// record whose parent does not exist. What hangs on that record itself would close
+// a circle, and an id that stands twice may: both are passed over.
 func (c *chain) toTheOneBefore(parent transcript.Span) {
 	i := c.at(parent.Start)
 	for k := i - 1; k >= 0; k-- {
-		if n := &c.nodes[k]; n.scope == c.nodes[i].scope && n.id >= 0 && len(c.twins[n.id]) == 0 {
-			c.set(parent, c.text(n, n.idSlot))
-			c.d.reads = append(c.d.reads, n.in(n.idSlot))
-			return
+		n := &c.nodes[k]
+		if n.scope != c.nodes[i].scope || n.id < 0 || len(c.twins[n.id]) > 0 {
+			continue
 		}
+		root := c.rootOf(k)
+		if root == i || root < 0 {
+			continue
+		}
+		c.set(parent, c.text(n, n.idSlot))
+		c.d.reads = append(c.d.reads, n.in(n.idSlot))
+		if root > i {
+			// It may get a parent too, which must not hang on this record.
+			r := &c.nodes[root]
+			c.d.reads = append(c.d.reads, r.in(r.parentSlot))
+		}
+		return
 	}
 }
 

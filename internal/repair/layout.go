@@ -242,6 +242,17 @@ func (p *Plan) placeholderText(call *transcript.Call) string {
 	return filledIn(text, call.Name, call.ID)
 }
 
+// Own returns what a placeholder in the place of a result would say, as JSON writes
+// it; "" where that is the usual text.
+func (p *Plan) Own(res *transcript.Result) string {
+	call := p.Pairing.Results[p.Conv.Blocks[res.Block].Ref].Call
+	if p.Placeholder == "" || call < 0 {
+		return ""
+	}
+	text := transcript.Quote(p.placeholderText(&p.Conv.Calls[call]))
+	return text[1 : len(text)-1]
+}
+
 // placeholder returns a result for a call, compact; nil where none can be made up.
 func (l *layout) placeholder(c int32) []byte {
 	call := &l.Conv.Calls[c]

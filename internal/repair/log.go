@@ -39,6 +39,7 @@ type Log struct {
 	byID     []int32 // nodes; where several records have one id, the last one
 	twins    map[int32][]int32
 	children []int32 // by id: the first node with that parent, -1 for none
+	roots    []int32 // by node; nil before they are looked for
 }
 
 // A node is what a record says of its place in the chain. A log has one for each
@@ -323,4 +324,33 @@ func (l *Log) Record(op *operation.Operation) (f edit.Fix, ok bool, err error) {
 		return f, false, nil
 	}
 	return d.fix(true)
+}
+
+// rootOf returns the node on which a node hangs in the end, -1 where its parents
+// lead in a circle.
+func (l *Log) rootOf(node int32) int32 {
+	const unknown, circle = -2, -1
+	if l.roots == nil {
+		l.roots = slices.Repeat([]int32{unknown}, len(l.nodes))
+	}
+	var path []int32
+	at, root := node, int32(circle)
+	for {
+		if l.roots[at] != unknown {
+			root = l.roots[at] // a circle where it is on the path already
+			break
+		}
+		l.roots[at] = circle
+		path = append(path, at)
+		up := l.nodes[at].parent
+		if up < 0 || l.byID[up] < 0 {
+			root = at
+			break
+		}
+		at = l.byID[up]
+	}
+	for _, n := range path {
+		l.roots[n] = root
+	}
+	return root
 }

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -47,16 +48,20 @@ unsafe).`,
 			}
 			// What a user's message calls is answered in one of its own.
 			astray := m.Role == transcript.RoleUser && (c.holds(int32(i), transcript.BlockCall) || c.holds(int32(i)-1, transcript.BlockCall))
+			// When the calls and results of either have come to their places,
+			// the two may stand in a row no more.
+			unsettled := c.unsettled(int32(i)) || c.unsettled(int32(i)-1)
 			var op *operation.Operation
-			switch c.strategy() {
-			case "drop":
+			switch {
+			case unsettled:
+			case c.strategy() == "drop":
 				op = c.dropSecond(int32(i))
-			case "text":
+			case c.strategy() == "text":
 				if op = c.messageAsText(int32(i)); op == nil {
 					op = c.messageAsText(int32(i) - 1)
 				}
 			}
-			if op == nil && !astray && (c.Window != transcript.WindowTool || c.listed(int32(i)) == c.listed(int32(i)-1)) &&
+			if op == nil && !unsettled && !astray && (c.Window != transcript.WindowTool || c.listed(int32(i)) == c.listed(int32(i)-1)) &&
 				(c.plain(int32(i)) || c.plain(int32(i)-1) && c.Window == transcript.WindowTool) &&
 				(severityOf(c.cell(profile.Mixed)) < Warning && !open || c.holds(int32(i), transcript.BlockResult) == c.holds(int32(i)-1, transcript.BlockResult)) {
 				op = c.op(m.Turn, class, "merge it into the message before it", &operation.MergeMessage{Message: int32(i)})
@@ -79,6 +84,27 @@ func (c *Context) dropSecond(message int32) *operation.Operation {
 		return nil // its calls would have no result
 	}
 	return c.op(m.Turn, operation.Unsafe, "drop the message", &operation.DropMessages{Messages: []int32{message}, CopyOf: -1})
+}
+
+// unsettled reports whether a call of a message has no answer in its place yet, or
+// a result of it is not in its place.
+func (c *Context) unsettled(message int32) bool {
+	m := &c.Messages[message]
+	for b := m.BlockLo; b < m.BlockHi; b++ {
+		switch ref := c.Blocks[b].Ref; c.Blocks[b].Kind {
+		case transcript.BlockCall:
+			x := &c.Pairing.Calls[ref]
+			if x.State == pairing.Missing || x.State == pairing.Answered && (x.Place != pairing.InWindow || c.Results[x.Result].WrongRole) {
+				return true
+			}
+		case transcript.BlockResult:
+			l := &c.Pairing.Results[ref]
+			if l.Fate == pairing.Answers && c.Pairing.Calls[l.Call].Place != pairing.InWindow || c.Results[ref].WrongRole {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // plain reports whether a message makes no calls in a list beside its content.

@@ -147,14 +147,15 @@ func (c *Context) besides(res *transcript.Result, text string) (out []string) {
 // placeholder reports whether a result is the text that toolguard or another
 // tool puts in the place of one that was never recorded.
 func (c *Context) placeholder(res *transcript.Result) bool {
-	return IsPlaceholder(res.Payload, c.Window, c.Text)
+	return IsPlaceholder(res.Payload, c.Window, c.Own(res), c.Text)
 }
 
 // IsPlaceholder reports whether the payload of a result is a placeholder: such a
-// text is not recorded content.
-func IsPlaceholder(payload transcript.Span, window transcript.Window, read func(transcript.Span) string) bool {
+// text is not recorded content. Own is the text, as JSON writes it, that this run
+// puts in the place of the result, if that is not the usual one.
+func IsPlaceholder(payload transcript.Span, window transcript.Window, own string, read func(transcript.Span) string) bool {
 	const most = 512
-	if payload.IsZero() || payload.Len() > most {
+	if payload.IsZero() || payload.Len() > int64(most+len(own)) {
 		return false
 	}
 	text := read(payload)
@@ -181,7 +182,7 @@ func IsPlaceholder(payload transcript.Span, window transcript.Window, read func(
 			return true
 		}
 	}
-	return text == "aborted" && window == transcript.WindowNext
+	return own != "" && text == own || text == "aborted" && window == transcript.WindowNext
 }
 
 // placeholders are the texts, as JSON writes them, that tools are known to

@@ -292,6 +292,9 @@ type Context struct {
 	// Marked returns the blocks of the message at a span that have a mark for
 	// the prompt cache.
 	Marked func(transcript.Span) []transcript.Span
+	// Own returns the text, as JSON writes it, that this run puts in the place of
+	// a result, "" for the usual one.
+	Own func(*transcript.Result) string
 	// Tools are those that are declared for the conversation, nil where none
 	// are known.
 	Tools Tools
