@@ -190,6 +190,9 @@ func (s *FixSummary) deeds() string {
 // left says what is left, and how the rest of it is repaired.
 func (s *FixSummary) left() string {
 	if s.Problems() == 0 {
+		if s.Failed > 0 {
+			return "No problems left in the other files."
+		}
 		return "No problems left."
 	}
 	strategy := "with --strategy"

@@ -58,7 +58,11 @@ func (c *Context) nameFix(i int) *operation.Operation {
 	if res.Name.Present() {
 		do = &operation.SetValue{At: res.Name.Span, Text: name, Call: -1}
 	}
-	return c.op(c.turn(c.Calls[l.Call].Message), operation.Safe, "copy the name from the call", do)
+	class := operation.Safe
+	if res.Name.Present() && pairing.Key(res.ID) == "" {
+		class = operation.Unsafe // by its name, the result is of another call
+	}
+	return c.op(c.turn(c.Calls[l.Call].Message), class, "copy the name from the call", do)
 }
 
 // twin reports whether another call of the turn has the id of a call.
