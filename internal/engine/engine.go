@@ -244,8 +244,8 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	plan := &repair.Plan{
 		Source: c.src, Conv: conv, Dialect: d, Pairing: rc.Pairing, Profile: prof, Placeholder: c.opts.Placeholder,
 	}
-	plan.Known = func(res *transcript.Result) bool {
-		return rules.IsPlaceholder(res.Payload, conv.Window, plan.Own(res), c.text)
+	plan.Known = func(r int32) bool {
+		return rules.IsPlaceholder(conv.Results[r].Payload, conv.Window, plan.Own(r), c.text)
 	}
 	rc.Own = plan.Own
 	m := members{c, d.Members}

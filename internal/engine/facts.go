@@ -48,7 +48,7 @@ func (p *facts) add(plan *repair.Plan) {
 			if call.Name.Present() {
 				f.name = call.Name.Span
 			}
-			f.placeholder = plan.Known(&c.Results[i])
+			f.placeholder = plan.Known(int32(i))
 		}
 		p.list = append(p.list, f)
 	}

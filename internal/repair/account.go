@@ -138,8 +138,9 @@ func (d *draft) account(f *edit.Fix) {
 		a.stays(d.text(s))
 	}
 	for _, s := range d.taken {
-		d.eachResult(s, func(r *transcript.Result) {
-			if !r.Payload.IsZero() && d.Known != nil && d.Known(r) {
+		d.eachResult(s, func(i int32) {
+			r := &d.Conv.Results[i]
+			if !r.Payload.IsZero() && d.Known != nil && d.Known(i) {
 				a.stays(d.text(r.Payload))
 				for k, v := range d.at(d.Conv.Blocks[r.Block].Span).Members() {
 					if v.Kind() == transcript.Bool { // that it failed
@@ -223,12 +224,12 @@ func (d *draft) element(leaf transcript.Span) transcript.Span {
 }
 
 // eachResult calls f with each result in a span.
-func (p *Plan) eachResult(s transcript.Span, f func(*transcript.Result)) {
+func (p *Plan) eachResult(s transcript.Span, f func(result int32)) {
 	for m := p.messageAt(s.Start); m >= 0 && int(m) < len(p.Conv.Messages) && p.Conv.Messages[m].Span().Start < s.End; m++ {
 		msg := &p.Conv.Messages[m]
 		for b := msg.BlockLo; b < msg.BlockHi; b++ {
 			if blk := &p.Conv.Blocks[b]; blk.Kind == transcript.BlockResult && s.Contains(blk.Span) {
-				f(&p.Conv.Results[blk.Ref])
+				f(blk.Ref)
 			}
 		}
 	}

@@ -244,8 +244,8 @@ func (p *Plan) placeholderText(call *transcript.Call) string {
 
 // Own returns what a placeholder in the place of a result would say, as JSON writes
 // it; "" where that is the usual text.
-func (p *Plan) Own(res *transcript.Result) string {
-	call := p.Pairing.Results[p.Conv.Blocks[res.Block].Ref].Call
+func (p *Plan) Own(result int32) string {
+	call := p.Pairing.Results[result].Call
 	if p.Placeholder == "" || call < 0 {
 		return ""
 	}

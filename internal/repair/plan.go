@@ -26,7 +26,7 @@ type Plan struct {
 	Profile     *profile.Profile
 	Placeholder string // may hold {tool} and {id}
 	// Known reports whether the content of a result is a placeholder.
-	Known func(*transcript.Result) bool
+	Known func(result int32) bool
 	// Log is the session log whose records hold the messages; nil elsewhere.
 	Log *Log
 

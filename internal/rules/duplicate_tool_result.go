@@ -66,12 +66,12 @@ one into text (both unsafe).`,
 					drop, copyOf = first, int32(i)
 				}
 				title = "drop the identical copy"
-			case c.placeholder(res):
+			case c.placeholder(int32(i)):
 				title = "drop the placeholder and keep the real result"
-			case c.placeholder(&c.Results[first]) && res.Block < c.Calls[l.Call].Block && !c.movesBack():
+			case c.placeholder(first) && res.Block < c.Calls[l.Call].Block && !c.movesBack():
 				// It cannot come to its place, and nothing recorded goes for a
 				// placeholder.
-			case c.placeholder(&c.Results[first]):
+			case c.placeholder(first):
 				drop = first
 				title = "replace the placeholder before it with this result"
 			case c.strategy() == "leave":
@@ -146,8 +146,8 @@ func (c *Context) besides(res *transcript.Result, text string) (out []string) {
 
 // placeholder reports whether a result is the text that toolguard or another
 // tool puts in the place of one that was never recorded.
-func (c *Context) placeholder(res *transcript.Result) bool {
-	return IsPlaceholder(res.Payload, c.Window, c.Own(res), c.Text)
+func (c *Context) placeholder(result int32) bool {
+	return IsPlaceholder(c.Results[result].Payload, c.Window, c.Own(result), c.Text)
 }
 
 // IsPlaceholder reports whether the payload of a result is a placeholder: such a

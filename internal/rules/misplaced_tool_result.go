@@ -83,7 +83,7 @@ func (c *Context) standIns() map[string]bool {
 	}
 	for i := range c.Pairing.Calls {
 		x := &c.Pairing.Calls[i]
-		if id := pairing.Key(c.Calls[i].ID); late[id] && x.State == pairing.Answered && x.Place == pairing.InWindow && c.placeholder(&c.Results[x.Result]) {
+		if id := pairing.Key(c.Calls[i].ID); late[id] && x.State == pairing.Answered && x.Place == pairing.InWindow && c.placeholder(x.Result) {
 			out[id] = true
 		}
 	}

@@ -294,7 +294,7 @@ type Context struct {
 	Marked func(transcript.Span) []transcript.Span
 	// Own returns the text, as JSON writes it, that this run puts in the place of
 	// a result, "" for the usual one.
-	Own func(*transcript.Result) string
+	Own func(result int32) string
 	// Tools are those that are declared for the conversation, nil where none
 	// are known.
 	Tools Tools
@@ -304,7 +304,7 @@ type Context struct {
 	rule        *Rule
 	ops         map[opKey]*operation.Operation
 	texts       map[textKey]bool // what becomes text by an operation of the rule
-	unanswered  []int // calls; nil before they are looked for
+	unanswered  []int            // calls; nil before they are looked for
 	signedTurns map[int32]bool
 	twins       map[turnID]twins  // nil before they are counted
 	opaque      map[string]int32  // texts in messages that cannot be read, by these; nil before they are looked for
