@@ -110,3 +110,92 @@ func TestSetReads(t *testing.T) {
 		}
 	}
 }
+
+// TestSetOver: no other fix is made in or from a value of which another takes the
+// place, whichever comes first; beside it one is.
+func TestSetOver(t *testing.T) {
+	at := func(from, to int64) transcript.Span { return transcript.Span{Start: from, End: to} }
+	appends := func(over transcript.Span) Fix {
+		return Fix{Edits: []Edit{{Span: at(40, 40), Text: []byte("x")}}, Over: []transcript.Span{over}}
+	}
+	replaces := appends(at(5, 10))
+	for _, c := range []struct {
+		name  string
+		other Fix
+		want  bool
+	}{
+		{"edits it", Fix{Edits: []Edit{{Span: at(7, 8)}}}, false},
+		{"inserts in it", Fix{Edits: []Edit{{Span: at(7, 7), Text: []byte("y")}}}, false},
+		{"edits its last byte", Fix{Edits: []Edit{{Span: at(9, 12)}}}, false},
+		{"reads it", Fix{Edits: []Edit{{Span: at(20, 21)}}, Reads: []transcript.Span{at(6, 7)}}, false},
+		{"replaces it too", appends(at(5, 10)), false},
+		{"replaces what it stands in", appends(at(0, 30)), false},
+		{"inserts before it", Fix{Edits: []Edit{{Span: at(5, 5), Text: []byte("y")}}}, true},
+		{"inserts behind it", Fix{Edits: []Edit{{Span: at(10, 10), Text: []byte("y")}}}, true},
+		{"edits and reads beside it", Fix{Edits: []Edit{{Span: at(10, 12)}}, Reads: []transcript.Span{at(0, 5)}}, true},
+		{"replaces what stands beside it", appends(at(10, 15)), true},
+	} {
+		for i, fixes := range [][]Fix{{replaces, c.other}, {c.other, replaces}} {
+			var s Set
+			if !s.Try(fixes[0]) || s.Try(fixes[1]) != c.want {
+				t.Errorf("%s: the other one second is %t, and it is not %t", c.name, i == 0, c.want)
+			}
+			n := len(fixes[0].Edits)
+			if c.want {
+				n += len(fixes[1].Edits)
+			}
+			if len(s.Edits()) != n {
+				t.Errorf("%s: %d edits, want %d", c.name, len(s.Edits()), n)
+			}
+		}
+	}
+}
+
+// TestProve: edits that do something else to what is recorded than their fix says
+// are found out, alone and with others.
+func TestProve(t *testing.T) {
+	const text = `[{"role":"user","content":"a"},{"role":"user","content":"b\nc"}]`
+	b := int64(len(`[{"role":"user","content":"a"},{"role":"user","content":`))
+	at := func(from, to int64, text string) Edit {
+		return Edit{transcript.Span{Start: from, End: to}, []byte(text)}
+	}
+	sum := func(text string) Sum { return Total([]byte(text)) }
+	const unlike = "lose or double content of bytes "
+	for _, c := range []struct {
+		name  string
+		edits []Edit
+		says  Sum
+		want  string
+	}{
+		{"nothing", nil, Sum{}, ""},
+		{"says it otherwise", []Edit{at(b, b+6, `[{"text":"b"},{"text":"c "}]`)}, Sum{}, ""},
+		{"says something else", []Edit{at(b, b+6, `"b\nd"`)}, Sum{}, unlike + "56 to 62"},
+		{"loses a line", []Edit{at(b, b+6, `"b"`)}, Sum{}, unlike + "56 to 62"},
+		{"loses a line, and says so", []Edit{at(b, b+6, `"b"`)}, Sum{}.Minus(sum(`"c"`)), ""},
+		{"loses a line, and says that it is another", []Edit{at(b, b+6, `"b"`)}, Sum{}.Minus(sum(`"b"`)), unlike + "56 to 62"},
+		{"loses nothing that it says", []Edit{at(1, 1, " ")}, Sum{}.Minus(sum(`"a"`)), unlike + "1 to 1"},
+		{"moves", []Edit{at(1, 1, `{"role":"user","content":"b\nc"},`), at(30, 63, "")}, Sum{}, ""},
+		{"copies", []Edit{at(1, 1, `{"role":"user","content":"b\nc"},`)}, Sum{}, unlike + "1 to 1"},
+		{"copies, and says so", []Edit{at(1, 1, `{"role":"user","content":"b\nc"},`)}, sum(`{"role":"user"}`).Plus(sum(`["b","c"]`)), ""},
+	} {
+		src := transcript.FromBytes("p", []byte(text))
+		f := Fix{Edits: c.edits, Change: c.says}
+		var s, both Set
+		before := Fix{Edits: []Edit{at(0, 0, " ")}}
+		if !s.Try(f) || !both.Try(before) || !both.Try(f) {
+			t.Fatalf("%s: it is refused", c.name)
+		}
+		for _, err := range []error{f.Prove(src), s.Prove(src)} {
+			got := ""
+			if err != nil {
+				got = err.Error()
+			}
+			if got != c.want {
+				t.Errorf("%s: %q, want %q", c.name, got, c.want)
+			}
+		}
+		if err := both.Prove(src); (err != nil) != (c.want != "") {
+			t.Errorf("%s, with another: %v", c.name, err)
+		}
+	}
+}

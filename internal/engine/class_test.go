@@ -62,6 +62,8 @@ func TestClassIsMeasured(t *testing.T) {
 		{"an empty message", body(user, `{"role":"assistant","content":""}`, user), "empty-message", "", operation.Safe},
 		{"an empty message of somebody", body(`{"role":"user","content":"","name":"bob"}`, user), "empty-message", "", operation.Unsafe},
 		{"an empty message with a field nobody knows", body(`{"role":"user","content":"","x_note":{"k":1}}`, user), "empty-message", "", operation.Unsafe},
+		{"an empty message with an id in what it holds", body(`{"role":"user","content":"","input":{"id":"x"}}`, user), "empty-message", "", operation.Unsafe},
+		{"an empty block that says something elsewhere", list(user, `{"role":"assistant","content":[{"type":"text","text":"","content":"x"},{"type":"text","text":"a"}]}`, use, said), "empty-text", "anthropic", operation.Unsafe},
 		{"a placeholder that is inserted", list(user, use, user), "missing-tool-result", "", operation.Additive},
 	} {
 		t.Run(c.name, func(t *testing.T) {

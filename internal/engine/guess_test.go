@@ -1,0 +1,277 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/toolguard/toolguard/internal/edit"
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+const stand = "[toolguard] No result was recorded for this tool call; it may or may not have run."
+
+func listed(elements ...string) string { return "[" + strings.Join(elements, ",\n") + "]" }
+
+// functionCalls is a chat message that calls functions: of each an id and a name.
+func functionCalls(of ...[2]string) string {
+	var calls []string
+	for _, c := range of {
+		calls = append(calls, fmt.Sprintf(`{"id":%q,"type":"function","function":{"name":%q,"arguments":"{}"}}`, c[0], c[1]))
+	}
+	return `{"role":"assistant","content":null,"tool_calls":[` + strings.Join(calls, ",") + `]}`
+}
+
+// TestFixDoesNotGuess: what is not known stays as it is written.
+func TestFixDoesNotGuess(t *testing.T) {
+	const (
+		user  = `{"role":"user","content":"go"}`
+		next  = `{"role":"user","content":"n"}`
+		twins = "duplicate-call-id, missing-tool-result (another call of the turn has its id, and the result with that id may be its own)"
+		there = "missing-tool-result (message 3, which toolguard cannot read, names its id: the result may be there)"
+	)
+	use := func(id, input string) string {
+		return `{"type":"tool_use","id":"` + id + `","name":"f","input":` + input + `}`
+	}
+	said := func(id, text string) string {
+		return `{"type":"tool_result","tool_use_id":"` + id + `","content":"` + text + `"}`
+	}
+	two := functionCalls([2]string{"a", "f"}, [2]string{"a", "g"})
+	one := functionCalls([2]string{"c1", "f"})
+	item := `{"type":"function_call","call_id":"c1","name":"f","arguments":"{}"}`
+	items := func(of ...string) string { return `{"model":"gpt-5","input":[` + strings.Join(of, ",") + `]}` }
+	ollama := FixOptions{Options: Options{Send: true, Target: profile.ByName("ollama")}}
+	// The target wants arguments that are no text.
+	decoded := func(text string) string { return strings.ReplaceAll(text, `"{}"`, `{}`) }
+	mark := func(more string) string {
+		return `{"type":"text","text":"t","cache_control":{"type":"ephemeral"` + more + `}}`
+	}
+	marked := listed(
+		`{"role":"user","content":[`+mark(`,"x":"KEEP"`)+strings.Repeat(","+mark(""), 4)+`]}`,
+		`{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"hi"}]}`,
+	)
+	for _, c := range []fixing{
+		{
+			"one result for two calls of an id",
+			listed(user, `{"role":"assistant","content":[`+use("a", `{"x":1}`)+","+use("a", `{"x":2}`)+`]}`, `{"role":"user","content":[`+said("a", "1")+`]}`),
+			FixOptions{},
+			"", twins,
+		},
+		{
+			"a result that names the other call of its id",
+			listed(user, two, `{"role":"tool","tool_call_id":"a","name":"g","content":"1"}`, user),
+			FixOptions{},
+			"", twins,
+		},
+		{
+			"the same, before it is sent to who pairs by name",
+			listed(user, two, `{"role":"tool","tool_call_id":"a","name":"g","content":"1"}`, user), ollama,
+			decoded(listed(user, two, `{"role":"tool","tool_call_id":"a","name":"g","content":"1"}`, user)), twins,
+		},
+		{
+			"a result that names no call of its id",
+			listed(user, two, `{"role":"tool","tool_call_id":"a","content":"1"}`, user), ollama,
+			decoded(listed(user, two, `{"role":"tool","tool_call_id":"a","content":"1"}`, user)), twins,
+		},
+		{
+			"two results beside their call go together, in order",
+			listed(user, `{"role":"assistant","content":[`+use("b", `{}`)+","+said("b", "first")+","+said("b", "second")+`]}`, next),
+			FixOptions{},
+			listed(user, `{"role":"assistant","content":[`+use("b", `{}`)+`]}`, `{"role":"user","content":[`+said("b", "first")+","+said("b", "second")+`,{"type":"text","text":"n"}]}`),
+			"duplicate-tool-result",
+		},
+		{"a mark for the cache that says more", marked, FixOptions{Options: Options{Send: true}}, "", "cache-control-limit"},
+		{
+			"the same, when something may be dropped", marked,
+			FixOptions{Options: Options{Send: true}, Unsafe: true},
+			strings.Replace(marked, `,"cache_control":{"type":"ephemeral","x":"KEEP"}`, "", 1), "",
+		},
+		{
+			"a message of a role that nobody knows names the call",
+			listed(user, one, `{"role":"function_result","tool_call_id":"c1","content":"x"}`, next),
+			FixOptions{},
+			"", there,
+		},
+		{
+			"an item of a role that nobody knows names the call",
+			items(user, item, `{"role":"function_result","call_id":"c1","content":"x"}`, next),
+			FixOptions{},
+			"", there + ", invalid-role",
+		},
+		{
+			"an item of a type that nobody knows names the call",
+			items(user, item, `{"type":"function_result","call_id":"c1","output":"x"}`, next),
+			FixOptions{},
+			"", there,
+		},
+		{
+			"an item of a type that nobody knows names another call",
+			items(user, item, `{"type":"function_result","call_id":"c2","output":"x"}`, next),
+			FixOptions{},
+			items(user, item, `{"type":"function_call_output","call_id":"c1","output":"`+stand+`"}`, `{"type":"function_result","call_id":"c2","output":"x"}`, next), "",
+		},
+	} {
+		t.Run(c.name, c.run)
+	}
+}
+
+// TestFixEarlyResult: of a result that stands before two calls of its id nothing
+// tells which of them it answers, before it is moved or after.
+func TestFixEarlyResult(t *testing.T) {
+	result := func(text string) string { return `{"role":"tool","tool_call_id":"a","content":"` + text + `"}` }
+	two := functionCalls([2]string{"a", "f"}, [2]string{"a", "g"})
+	text := listed(`{"role":"user","content":"go"}`, result("first"), two, result("second"))
+	out, f := fixText(t, "x.json", []byte(text), FixOptions{})
+	if string(out) != text {
+		t.Errorf("%+v give\n%s", f.Repairs, out)
+	}
+}
+
+// TestFixManyCalls: a message of very many calls that is there twice.
+func TestFixManyCalls(t *testing.T) {
+	const n = 70
+	const user = `{"role":"user","content":"go"}`
+	var calls, same, fresh [][2]string
+	var results, sames, freshes, stands, uses, listedCalls, chunks, said []string
+	result := func(id, text string) string {
+		return fmt.Sprintf(`{"role":"tool","tool_call_id":%q,"content":%q}`, id, text)
+	}
+	for i := range n {
+		id, text := fmt.Sprintf("c%d", i), fmt.Sprintf("r%d", i)
+		calls, same = append(calls, [2]string{id, "f"}), append(same, [2]string{"same", "f"})
+		results, stands = append(results, result(id, text)), append(stands, result(id, stand))
+		sames = append(sames, result("same", text))
+		// The first keeps its id, and no number is given twice.
+		own := "same"
+		if i > 0 {
+			own = fmt.Sprintf("same-%d", n+1+i)
+		}
+		fresh, freshes = append(fresh, [2]string{own, "f"}), append(freshes, result(own, text))
+		uses = append(uses, fmt.Sprintf(`{"type":"tool_use","id":" %s","name":"f","input":{}}`, id))
+		listedCalls = append(listedCalls, fmt.Sprintf(`{"name":"f","args":{},"id":" %s"}`, id))
+		chunks = append(chunks, fmt.Sprintf(`{"id":" %s","function":{"name":"f","arguments":"{}"}}`, id))
+		said = append(said, fmt.Sprintf(`{"type":"tool","content":%q,"tool_call_id":" %s"}`, text, id))
+	}
+	all, alike := functionCalls(calls...), functionCalls(same...)
+	r, s := strings.Join(results, ",\n"), strings.Join(stands, ",\n")
+	copied := `{"type":"ai","content":[` + strings.Join(uses, ",") + `],"tool_calls":[` + strings.Join(listedCalls, ",") + `],"additional_kwargs":{"tool_calls":[` + strings.Join(chunks, ",") + `]}}`
+	twice := listed(copied, strings.Join(said, ",\n"), copied, strings.Join(said, ",\n"), `{"type":"human","content":"go"}`)
+	for _, c := range []fixing{
+		{"right behind it", listed(user, all, all, r, user), FixOptions{}, listed(user, all, s, all, r, user), ""},
+		{"behind its results", listed(user, all, r, all, user), FixOptions{}, listed(user, all, r, all, s, user), ""},
+		{
+			"all of one id", listed(user, alike, alike, strings.Join(sames, ",\n"), user),
+			FixOptions{},
+			listed(user, functionCalls(same[0]), result("same", stand), functionCalls(fresh...), strings.Join(freshes, ",\n"), user), "",
+		},
+		{"each in three places", twice, FixOptions{}, strings.ReplaceAll(twice, `" c`, `"c`), ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.run(t)
+			out, _ := fixText(t, "x.json", []byte(c.text), c.opts)
+			again, f := fixText(t, "x.json", out, c.opts)
+			if f.Changed() || string(again) != string(out) {
+				t.Errorf("it is changed again:\n%s", cmp.Diff(string(out), string(again)))
+			}
+		})
+	}
+}
+
+// TestFixLostParent: where a record of a log is lost and a result is missing, the
+// placeholder takes the place that a child still names, if just one does.
+func TestFixLostParent(t *testing.T) {
+	record := func(uuid, parent, id, more string, second int) string {
+		message := `{"role":"user","content":[{"type":"tool_result","tool_use_id":"` + id + `","content":"` + stand + `","is_error":true}]}`
+		return strings.TrimSuffix(logLine(uuid, parent, "user", "", message, second), "}\n") + more + "}\n"
+	}
+	asked, called := userLine("u1", "null", "go", 1), useLine("a1", "u1", "m1", 2, "t1")
+	both := asked + useLine("a1", "u1", "m1", 2, "t1", "t2") + resultLine("r1", "a1", "t1", 3)
+	rest := userLine("u2", "lost", "and?", 5) + userLine("u3", "u2", "more", 6)
+	children := userLine("u2", "lost", "and?", 5) + userLine("u3", "lost", "more", 6)
+	for _, c := range []fixing{
+		{"the only result", asked + called + rest, FixOptions{}, asked + called + record("lost", "a1", "t1", "", 2) + rest, ""},
+		{
+			"the second result", both + rest,
+			FixOptions{},
+			both + record("lost", "r1", "t2", `,"toolUseResult":"`+stand+`","sourceToolAssistantUUID":"a1"`, 3) + rest, "",
+		},
+		{
+			"two children name it", asked + called + children,
+			FixOptions{},
+			asked + called + record("1a7e75ad-61fb-4a63-9f4d-1f32b5db2f98", "a1", "t1", "", 2) + children, "broken-link",
+		},
+	} {
+		t.Run(c.name, c.run)
+	}
+}
+
+// TestFixMerges: a merge takes a message that says nothing besides, puts words in
+// nobody's mouth, and waits while something is to come between the two.
+func TestFixMerges(t *testing.T) {
+	says := func(more string) string { return `{"role":"user","content":` + more + `}` }
+	const last = `{"role":"user","content":"n"}`
+	call := functionCalls([2]string{"c1", "f"})
+	tool := `{"role":"tool","tool_call_id":"c1","content":"1"}`
+	made := `{"role":"tool","tool_call_id":"c1","content":"` + stand + `"}`
+	merged := strings.Replace(call, "null", `"wait"`, 1)
+	named := FixOptions{Explicit: map[string]bool{"consecutive-roles": true}}
+	unsafe := FixOptions{Explicit: named.Explicit, Unsafe: true}
+	for _, c := range []fixing{
+		{"the second says more", listed(says(`"a"`), says(`"b","y":"KEEP"`), call, tool), named, listed(says(`"a\n\nb","y":"KEEP"`), call, tool), ""},
+		{"the first says more", listed(says(`"a","x":"KEEP"`), says(`"b"`), call, tool), named, listed(says(`"a\n\nb","x":"KEEP"`), call, tool), ""},
+		{"both say more", listed(says(`"a","x":"KEEP"`), says(`"b","y":"KEEP"`), call, tool), named, "", ""},
+		{"both say more, when something may be dropped", listed(says(`"a","x":"KEEP"`), says(`"b","y":"KEEP"`), call, tool), unsafe, "", ""},
+		{"the first names its speaker", listed(says(`"a","name":"bob"`), says(`"b"`), call, tool), unsafe, "", ""},
+		{"the second names its speaker", listed(says(`"a"`), says(`"b","name":"bob"`), call, tool), unsafe, "", ""},
+		{"three in a row", listed(says(`"a"`), says(`"b"`), says(`"c"`), call, tool), named, listed(says(`"a\n\nb\n\nc"`), call, tool), ""},
+		{
+			"a placeholder comes between them", listed(says(`"q"`), call, `{"role":"assistant","content":"done"}`, last), named,
+			listed(says(`"q"`), call, made, `{"role":"assistant","content":"done"}`, last), "",
+		},
+		{
+			"a placeholder comes behind them", listed(says(`"q"`), `{"role":"assistant","content":"wait"}`, call, `{"role":"assistant","content":"done"}`, last), named,
+			listed(says(`"q"`), merged, made, `{"role":"assistant","content":"done"}`, last), "",
+		},
+	} {
+		t.Run(c.name, c.run)
+	}
+}
+
+// TestAble: a fix is not made that costs more than it may, whatever its operation
+// was taken for, and none that does something else than it says.
+func TestAble(t *testing.T) {
+	c := newChecker(transcript.FromBytes("t", []byte(`["a","b"]`)), Options{})
+	leaf := func(text string) (out []edit.Leaf) {
+		for l := range edit.Leaves([]byte(text), "", 0) {
+			out = append(out, l)
+		}
+		return out
+	}
+	cut := edit.Fix{Edits: []edit.Edit{{Span: transcript.Span{Start: 4, End: 8}}}, Change: edit.Sum{}.Minus(edit.Total([]byte(`"b"`)))}
+	drops := cut
+	drops.Drops = leaf(`"b"`)
+	adds := edit.Fix{Edits: []edit.Edit{{Span: transcript.Span{Start: 4, End: 4}, Text: []byte(`,"c"`)}}, Adds: leaf(`"c"`), Change: edit.Total([]byte(`"c"`))}
+	lies := cut
+	lies.Change = edit.Sum{}
+	for _, tt := range []struct {
+		name string
+		fix  edit.Fix
+		want [3]bool // with safe repairs alone, by default, and with unsafe ones
+	}{
+		{"neither", cut, [3]bool{true, true, true}},
+		{"takes out", drops, [3]bool{false, false, true}},
+		{"puts in", adds, [3]bool{false, true, true}},
+		{"takes out what it does not say", lies, [3]bool{false, false, false}},
+	} {
+		for i, opts := range []FixOptions{{SafeOnly: true}, {}, {Unsafe: true}} {
+			r := &round{settler: &settler{opts: opts}}
+			if got, err := r.able(c, &tt.fix); got != tt.want[i] || err != nil {
+				t.Errorf("%s, up to %s: %t, %v", tt.name, []operation.Class{operation.Safe, operation.Additive, operation.Unsafe}[i], got, err)
+			}
+		}
+	}
+}
