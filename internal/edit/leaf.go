@@ -13,11 +13,13 @@ import (
 )
 
 // A Leaf is recorded content: a scalar of a JSON text and the key right before
-// it, "" in an array; or the key of an object or a list. Two leaves are the same if their keys and sums are. What is
-// said in another form is the same leaf: a text is a leaf for each of its lines,
-// without white space at their ends, JSON inside of a string is the leaves of that
-// JSON, null is none, and of what is empty the key is all there is. So encoding,
-// wrapping, joining and trimming a value leave its leaves as they are.
+// it, "" in an array; or the key of an object or a list. Two leaves are the same if
+// their keys and sums are. What is said in another form is the same leaf: a text is a
+// leaf for each of its lines, without white space at their ends, JSON inside of a
+// string is the leaves of that JSON, null is none, a number and a text that says the
+// same are one, and of what is empty the key is all there is. So wrapping, joining and
+// trimming a value leave its leaves as they are, and so does encoding what stands
+// under one of the keys that count as none.
 type Leaf struct {
 	Key string
 	Sum Sum             // of the key and the value
@@ -123,7 +125,7 @@ func leaves(text []byte, key string, base int64, within *transcript.Span, levels
 			key, i = string(said), next
 			continue
 		}
-		if len(said) == 0 && key != "" && !sayings[key] && !yield(leaf(key, nil, at)) || !sayingLeaves(said, key, at, levels, yield) {
+		if !sayingLeaves(said, key, at, levels, yield) {
 			return false
 		}
 		key = ""
@@ -141,7 +143,10 @@ func leaf(key string, value []byte, at transcript.Span) Leaf {
 // sayingLeaves yields the leaves of what a string says.
 func sayingLeaves(said []byte, key string, at transcript.Span, levels int, yield func(Leaf) bool) bool {
 	said = bytes.TrimSpace(said)
-	if string(said) == "null" {
+	switch {
+	case len(said) == 0:
+		return key == "" || sayings[key] || yield(leaf(key, nil, at))
+	case sayings[key] && string(said) == "null":
 		return true
 	}
 	if len(said) > 0 && (said[0] == '{' || said[0] == '[') && levels > 0 && isJSON(said) {
