@@ -66,6 +66,9 @@ var sayings = map[string]bool{
 	"input": true, "args": true, "arguments": true, "parameters": true,
 }
 
+// asking are those of them that hold arguments, where the text null is none.
+var asking = map[string]bool{"input": true, "args": true, "arguments": true, "parameters": true}
+
 // mostNested is how deep JSON inside of strings of JSON is looked into.
 const mostNested = 4
 
@@ -146,7 +149,7 @@ func sayingLeaves(said []byte, key string, at transcript.Span, levels int, yield
 	switch {
 	case len(said) == 0:
 		return key == "" || sayings[key] || yield(leaf(key, nil, at))
-	case sayings[key] && string(said) == "null":
+	case asking[key] && string(said) == "null":
 		return true
 	}
 	if len(said) > 0 && (said[0] == '{' || said[0] == '[') && levels > 0 && isJSON(said) {

@@ -33,6 +33,7 @@ func (c *count) value(d *json.Decoder, key string, levels int) error {
 	if err != nil {
 		return err
 	}
+	args := asking[key]
 	if sayings[key] {
 		key = ""
 	}
@@ -42,6 +43,9 @@ func (c *count) value(d *json.Decoder, key string, levels int) error {
 	case bool:
 		c.add(key, map[bool]string{false: "false", true: "true"}[v])
 	case string:
+		if args && strings.TrimSpace(v) == "null" {
+			break
+		}
 		c.said(key, v, levels)
 	case json.Delim:
 		if key != "" {
@@ -71,9 +75,6 @@ func (c *count) said(key, text string, levels int) {
 	text = strings.TrimSpace(text)
 	if text == "" && key != "" {
 		c.add(key, "")
-	}
-	if text == "null" {
-		return
 	}
 	if levels > 0 && (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")) {
 		inner := count{}
@@ -110,7 +111,8 @@ var leafCases = []struct {
 	{`"a"`, [][2]string{{"", "a"}}},
 	{`[1,true,"x",null]`, [][2]string{{"", "1"}, {"", "true"}, {"", "x"}}},
 	{`{"k":"a"}`, [][2]string{{"k", "a"}}},
-	{`{"k":null,"l":"null","m":" null\n"}`, nil},
+	{`{"k":null,"arguments":"null","input":" null\n"}`, nil},
+	{`{"l":"null","content":" null\n"}`, [][2]string{{"l", "null"}, {"", "null"}}},
 	{`{"k":"","l":{},"m":[]}`, [][2]string{{"k", ""}, {"l", ""}, {"m", ""}}},
 	{`{"k":" \n"}`, [][2]string{{"k", ""}}}, // as if it were trimmed
 	{`{"k":[1,{"l":2}]}`, [][2]string{{"k", ""}, {"", "1"}, {"l", "2"}}},
