@@ -507,7 +507,7 @@ func unexplained(text, out []byte, f *Fixed) string {
 		case kindOf[operation.RelinkRecord]():
 			mask = append(mask, linkKeys...)
 		case kindOf[operation.Texts]():
-			changed += max(n, len(r.Dropped))
+			changed += max(2*n, len(r.Dropped)) // a call and its result
 		case kindOf[operation.Renumber]():
 			mask = append(mask, "ordinal")
 		default:

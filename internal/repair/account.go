@@ -118,7 +118,7 @@ func (d *draft) account(f *edit.Fix) {
 		// A record that takes the place of another is as new as what changes in it.
 		count(e, true, !plain[e.Span] && (len(d.tail) == 0 || e.Span.Start < d.Source.Size()))
 	}
-	if d.changes != nil && d.Log.Trial { // the records that would go with what they hold
+	if d.changes != nil && d.changes.untold() { // the records that would go with what they hold
 		for at := range d.changes.dropped {
 			for l := range edit.Leaves(d.text(d.Log.recordAt(at)), "", d.Log.recordAt(at).Start) {
 				a.out(l)

@@ -131,9 +131,13 @@ func (p *Plan) usedAgain(c int32, off int64) bool {
 	return false
 }
 
+// untold reports whether it is not found out what becomes of other records. Whether
+// a record can get a parent depends on nothing else.
+func (c *chain) untold() bool { return c.Trial && len(c.relinked) == 0 }
+
 // compile returns the edits for all that was asked for.
 func (c *chain) compile() []edit.Edit {
-	if c.Trial {
+	if c.untold() {
 		return nil
 	}
 	if err := c.index(); err != nil {

@@ -306,7 +306,7 @@ func (d *draft) fix(did bool) (edit.Fix, bool, error) {
 	f.Within = d.within(f.Edits)
 	d.account(&f)
 	// What becomes of a log may not have been to be found out.
-	return f, d.src.err == nil && (len(f.Edits) > 0 || d.changes != nil && d.Log.Trial), d.src.err
+	return f, d.src.err == nil && (len(f.Edits) > 0 || d.changes != nil && d.changes.untold()), d.src.err
 }
 
 // edits returns the changes of all lists and elements, in order; false where two
