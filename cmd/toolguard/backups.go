@@ -28,6 +28,8 @@ type backups struct {
 	chosen bool   // the flag is given
 	run    *backup.Run
 	stores *store.Finder // nil until it is asked for
+	// reserved reports what no backup may be called, nil until it is asked for
+	reserved func(name string) bool
 }
 
 // newBackups settles what the flag asks for.
@@ -44,10 +46,21 @@ func (b *backups) stored(t *target, env func(string) string) bool {
 	return b.stores.Of(t.path) != nil
 }
 
-// options says how the original of a file is kept: as the user wants; in the
+// options says how the original of a file is kept, and that no report of the run
+// takes its place.
+func (b *backups) options(t *target, x *fix, repairs []engine.Repair) write.Options {
+	opts := b.place(t, x, repairs)
+	if b.reserved == nil {
+		b.reserved = write.Reserve(x.reports())
+	}
+	opts.Reserved = b.reserved
+	return opts
+}
+
+// place says where the original of a file is kept: as the user wants; in the
 // state directory if it is an agent's session, because the agent would take what
 // lies beside it for another one; beside the file if a repair cannot be undone.
-func (b *backups) options(t *target, x *fix, repairs []engine.Repair) write.Options {
+func (b *backups) place(t *target, x *fix, repairs []engine.Repair) write.Options {
 	suffix, chosen := b.suffix, b.chosen
 	if set := x.settings(t.config).backup; !chosen && set != "" {
 		suffix, chosen = set, true

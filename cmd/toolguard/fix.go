@@ -303,7 +303,9 @@ func (x *fix) take(ctx context.Context, t *target, got fixed) error {
 	}
 	written := false
 	if x.flags.write && !got.Changed() && !t.stdin {
-		write.Clean(t.path)
+		if note := write.Clean(t.path, x.backups.options(t, x, nil)); note != "" {
+			x.warn(t.path + ": " + note)
+		}
 	}
 	if x.flags.write && got.Changed() && !t.stdin {
 		if err := x.write(ctx, t, got); err != nil {
@@ -363,11 +365,11 @@ func (x *fix) write(ctx context.Context, t *target, got fixed) error {
 	opts.Session = d != nil && d.Log != nil || x.backups.stored(t, x.env)
 	done, err := write.Replace(ctx,
 		write.File{Path: t.path, Info: got.info, Original: got.src, Packed: got.src.Packed(), Text: got.Pieces}, opts)
-	if err != nil {
-		return err
-	}
 	if done.Note != "" {
 		x.warn(t.path + ": " + done.Note)
+	}
+	if err != nil {
+		return err
 	}
 	var what []string
 	if x.several {

@@ -17,12 +17,7 @@ func (c *check) overwrites(files []*target, others ...string) error {
 	if err := c.prints(files); err != nil {
 		return err
 	}
-	written := others
-	for _, o := range c.outputs {
-		if o.path != "" {
-			written = append(written, o.path)
-		}
-	}
+	written := slices.Concat(others, c.reports())
 	for i, name := range written {
 		rest := slices.Values(written[i+1:])
 		if one, other, twice := write.Overlap(write.Existing(rest), write.Existing(slices.Values([]string{name}))); twice {
@@ -41,6 +36,17 @@ func (c *check) overwrites(files []*target, others ...string) error {
 		why += " (--exclude leaves it out)"
 	}
 	return fmt.Errorf("%s: not written: %s", out, why)
+}
+
+// reports lists the files to which the run writes its reports.
+func (c *check) reports() []string {
+	var names []string
+	for _, o := range c.outputs {
+		if o.path != "" {
+			names = append(names, o.path)
+		}
+	}
+	return names
 }
 
 // prints returns an error if standard output goes to a file that was named. One

@@ -102,7 +102,8 @@ func child(tb testing.TB, key, spec string) *exec.Cmd {
 
 // afterKill looks at what a kill left: the original or the repaired file, whole
 // backups, and at most one temporary copy. The next run does its work as if
-// nothing had been, and leaves nothing.
+// nothing had been, and leaves nothing but what it names: an original that is in
+// no backup.
 func afterKill(t *testing.T, label, path, suffix string, text []byte) (replaced bool) {
 	t.Helper()
 	dir := filepath.Dir(path)
@@ -140,17 +141,22 @@ func afterKill(t *testing.T, label, path, suffix string, text []byte) (replaced 
 	if copies > 1 {
 		t.Errorf("%s: left behind %v", label, listing(t, dir))
 	}
+	note := ""
 	if replaced {
 		// A file that needs no repair any more is cleaned up around.
-		Clean(path)
+		note = Clean(path, Options{Backup: suffix})
 	} else {
-		if _, err := Replace(t.Context(), opened(t, path), Options{Backup: suffix}); err != nil {
+		done, err := Replace(t.Context(), opened(t, path), Options{Backup: suffix})
+		if err != nil {
 			t.Fatalf("%s: the next run: %v", label, err)
 		}
+		note = done.Note
 	}
 	holds(t, path, repaired(text))
 	for _, name := range listing(t, dir) {
-		if strings.Contains(name, "toolguard") {
+		if name == "s.jsonl.toolguard-left" && replaced && suffix == "" && strings.HasSuffix(note, name) {
+			holds(t, filepath.Join(dir, name), text)
+		} else if strings.Contains(name, "toolguard") {
 			t.Errorf("%s: the next run left %s", label, name)
 		}
 	}
@@ -314,4 +320,186 @@ func TestTwoAtOnce(t *testing.T) {
 			t.Errorf("round %d: left behind %v", round, got)
 		}
 	}
+}
+
+// killed is what a run ends with that is killed in this process: it takes nothing
+// back.
+type killed struct{}
+
+// replaceUntilKilled replaces a file, and reports whether the run was killed.
+func replaceUntilKilled(f File, suffix string, sys *recorder) (dead bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			if _, dead = r.(killed); !dead {
+				panic(r)
+			}
+			for _, f := range sys.opened {
+				f.Close() // as the system does
+			}
+			f.Original.Close()
+		}
+	}()
+	_, _ = Replace(context.Background(), f, Options{Backup: suffix, system: sys})
+	return false
+}
+
+// found reports whether a record is in the file, or in one that a run named.
+func found(t *testing.T, record, path, note string) bool {
+	t.Helper()
+	_, names, _ := strings.Cut(note, "remove it: ")
+	for _, name := range append([]string{path}, strings.Split(names, ", ")...) {
+		if name == "" {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(text, []byte(record)) {
+			return true
+		}
+	}
+	return false
+}
+
+// nextRun does what the run after a kill does, and returns what it says.
+func nextRun(t *testing.T, path, suffix string) (note string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.HasPrefix(text, []byte("first\n")) {
+		return Clean(path, Options{Backup: suffix})
+	}
+	done, err := Replace(t.Context(), opened(t, path), Options{Backup: suffix})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done.Note
+}
+
+// TestKilledAfterAppend: what is appended between any two steps of a write, once
+// or at each step from there on, is in the file after a kill at any later step
+// and the next run, or in a file that this run names.
+func TestKilledAfterAppend(t *testing.T) {
+	t.Parallel()
+	for _, swap := range reversible() {
+		for _, suffix := range []string{"", ".bak"} {
+			for _, often := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s%s %v", swap, suffix, often), func(t *testing.T) {
+					t.Parallel()
+					base, runs, kept := t.TempDir(), 0, 0
+					for from := 0; ; from++ {
+						for until := from; ; until++ {
+							dir := filepath.Join(base, fmt.Sprintf("%d-%d", from, until))
+							if err := os.Mkdir(dir, 0o777); err != nil {
+								t.Fatal(err)
+							}
+							path := filepath.Join(dir, "s.jsonl")
+							makeFile(t, path, body(1000), 0o600)
+							var records []string
+							sys := &recorder{swap: swap}
+							sys.before = func(n int, what string) error {
+								// What grows with each piece of it that is copied is never copied whole.
+								if n == from || n > from && often && !copies(what) {
+									record := fmt.Sprintf("record %d\n", n)
+									if err := appendTo(path, record); err != nil {
+										t.Error(err)
+									}
+									records = append(records, record)
+								}
+								if n == until {
+									panic(killed{})
+								}
+								return nil
+							}
+							dead := replaceUntilKilled(opened(t, path), suffix, sys)
+							note := nextRun(t, path, suffix)
+							runs++
+							if note != "" {
+								kept++
+							}
+							for _, record := range records {
+								if !found(t, record, path, note) {
+									t.Errorf("appended at step %d, killed at %d (%s): %q is nowhere: %q", from, until, sys.steps[len(sys.steps)-1], record, listing(t, dir))
+								}
+							}
+							if t.Failed() {
+								return
+							}
+							os.RemoveAll(dir)
+							if !dead {
+								if until == from {
+									t.Logf("%d runs, of which %d kept something", runs, kept)
+									if runs < 150 || kept == 0 {
+										t.Error("too few")
+									}
+									return
+								}
+								break
+							}
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestKilledAgain kills the run after a kill as well: a record that only the
+// temporary file has stays, and the last run names where.
+func TestKilledAgain(t *testing.T) {
+	t.Parallel()
+	for _, swap := range swappings() {
+		for step := 0; ; step++ {
+			path := filepath.Join(t.TempDir(), "s.jsonl")
+			makeFile(t, path, body(100), 0o600)
+			makeFile(t, beside(path, tempMark), append(body(100), "record\n"...), 0o600)
+			sys := &recorder{swap: swap, before: func(n int, _ string) error {
+				if n == step {
+					panic(killed{})
+				}
+				return nil
+			}}
+			dead := replaceUntilKilled(opened(t, path), "", sys)
+			if note := nextRun(t, path, ""); !found(t, "record\n", path, note) {
+				t.Fatalf("%s, step %d: the record is nowhere that is named: %q, %q", swap, step, note, listing(t, filepath.Dir(path)))
+			}
+			if !dead {
+				break
+			}
+		}
+	}
+}
+
+// TestFailsWithLeft: whichever step of a run fails, what only the temporary file
+// has stays, and the run says where or the next does.
+func TestFailsWithLeft(t *testing.T) {
+	t.Parallel()
+	for _, swap := range swappings() {
+		for step := 0; ; step++ {
+			path := filepath.Join(t.TempDir(), "s.jsonl")
+			makeFile(t, path, body(100), 0o600)
+			makeFile(t, beside(path, tempMark), append(body(100), "record\n"...), 0o600)
+			sys := &recorder{swap: swap, before: func(n int, what string) error {
+				if n == step {
+					return &fs.PathError{Op: what, Path: "somewhere", Err: errors.New("fails")}
+				}
+				return nil
+			}}
+			_, _ = Replace(t.Context(), opened(t, path), Options{system: sys})
+			if note := nextRun(t, path, ""); !found(t, "record\n", path, note) {
+				t.Fatalf("%s, step %d: the record is nowhere that is named: %q, %q", swap, step, note, listing(t, filepath.Dir(path)))
+			}
+			if len(sys.steps) <= step {
+				break
+			}
+		}
+	}
+}
+
+// copies reports whether a step is one of a copy.
+func copies(step string) bool {
+	return strings.HasPrefix(step, "read ") || strings.HasPrefix(step, "write ")
 }

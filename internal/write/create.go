@@ -7,6 +7,8 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -24,8 +26,9 @@ type Output struct {
 	path string // the file behind all links
 	temp string // "" for what is written to at once, and once it is done
 
-	was fs.FileInfo // what is replaced, nil for nothing
-	acl []byte
+	was   fs.FileInfo // what is replaced, nil for nothing
+	there fs.FileInfo // what had the name at the beginning, nil for nothing
+	acl   []byte
 }
 
 // Create begins a file at name. What is there stays until Commit. Errors put the
@@ -50,6 +53,7 @@ func Create(name string) (*Output, error) {
 	if err != nil {
 		return nil, outputError(name, err)
 	}
+	o.there, _ = os.Lstat(o.path)
 	o.Writer = bufio.NewWriter(direct{o})
 	return o, nil
 }
@@ -104,7 +108,10 @@ func (o *Output) begin(mode fs.FileMode) error {
 	return errBusy
 }
 
-var errBusy = errors.New("another run of toolguard is writing it")
+var (
+	errBusy  = errors.New("another run of toolguard is writing it")
+	errTaken = errors.New("not written: another file took its name meanwhile")
+)
 
 // discardLeft removes a temporary file that no run is writing.
 func discardLeft(temp string) error {
@@ -151,11 +158,11 @@ func (o *Output) Commit() error {
 	if err == nil && o.temp != "" {
 		err = o.finish()
 	}
-	if e := o.f.Close(); err == nil && !errors.Is(e, os.ErrClosed) {
-		err = e
-	}
 	if err != nil {
-		o.Discard()
+		o.Discard() // while it is open: a closed file cannot be told from another
+		return outputError(o.name, err)
+	}
+	if err := o.f.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
 		return outputError(o.name, err)
 	}
 	return nil
@@ -175,6 +182,14 @@ func (o *Output) finish() error {
 	if !is(o.temp, o.f) {
 		return errBusy
 	}
+	// What took the name meanwhile may be the only copy of something.
+	now, err := os.Lstat(o.path)
+	if err == nil && (o.there == nil || !os.SameFile(now, o.there)) {
+		return errTaken
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	// Windows renames no file that is open. Elsewhere the lock lasts until the
 	// file has its name.
 	if isWindows {
@@ -182,7 +197,7 @@ func (o *Output) finish() error {
 			return err
 		}
 	}
-	err := os.Rename(o.temp, o.path)
+	err = os.Rename(o.temp, o.path)
 	if err != nil && isWindows {
 		os.Remove(o.temp)
 	}
@@ -245,6 +260,39 @@ func Overlap(written, read iter.Seq2[string, fs.FileInfo]) (output, input string
 		}
 	}
 	return "", "", false
+}
+
+// Reserve returns what reports whether a name is one of those that are written,
+// in whatever spelling. A name that differs by case alone counts as the same,
+// because on some file systems it is.
+func Reserve(written []string) func(name string) bool {
+	taken := map[string]bool{}
+	for _, name := range written {
+		for _, key := range spellings(name) {
+			taken[key] = true
+		}
+	}
+	return func(name string) bool {
+		return slices.ContainsFunc(spellings(name), func(key string) bool { return taken[key] })
+	}
+}
+
+// spellings returns the absolute names of a file that need not be there: as it
+// is, behind the links of its directory, and behind all links.
+func spellings(name string) []string {
+	fold := func(name string) string { return strings.ToLower(strings.ToUpper(name)) }
+	name, err := filepath.Abs(name)
+	if err != nil {
+		return nil
+	}
+	out := []string{fold(name)}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(name)); err == nil {
+		out = append(out, fold(filepath.Join(dir, filepath.Base(name))))
+	}
+	if target, err := filepath.EvalSymlinks(name); err == nil {
+		out = append(out, fold(target))
+	}
+	return out
 }
 
 // Existing yields those names that are regular files, with what the system says

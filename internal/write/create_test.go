@@ -91,6 +91,34 @@ func TestCreateRefuses(t *testing.T) {
 	refused(path, temp+" is in the way: it is not a regular file")
 }
 
+// TestCreateOverNothingNew: a file does not replace one that took its name
+// meanwhile.
+func TestCreateOverNothingNew(t *testing.T) {
+	t.Parallel()
+	for _, before := range []bool{false, true} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "s.jsonl.bak")
+		if before {
+			makeFile(t, path, []byte("old"), 0o600)
+		}
+		o, err := Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		makeFile(t, path+".new", []byte("the original"), 0o600)
+		if err := os.Rename(path+".new", path); err != nil {
+			t.Fatal(err)
+		}
+		if err := o.Commit(); err == nil || err.Error() != path+": not written: another file took its name meanwhile" {
+			t.Errorf("got %v", err)
+		}
+		holds(t, path, []byte("the original"))
+		if got := listing(t, dir); len(got) != 1 {
+			t.Errorf("left behind %v", got)
+		}
+	}
+}
+
 // TestCreateAtOnce lets runs create one file at the same time: whatever is
 // committed is whole.
 func TestCreateAtOnce(t *testing.T) {

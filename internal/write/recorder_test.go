@@ -23,6 +23,7 @@ type recorder struct {
 	swap swapping
 	// unlockable is set for a file system without locks.
 	unlockable bool
+	opened     []file
 	// writer says who has a file open, where that is not left to the system.
 	writer func(name string) string
 }
@@ -82,6 +83,7 @@ func (r *recorder) Open(name string, flag int, mode fs.FileMode) (file, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.opened = append(r.opened, f)
 	return &recordedFile{f, r, name}, nil
 }
 
@@ -162,6 +164,13 @@ func (f *recordedFile) Read(b []byte) (int, error) {
 		return 0, err
 	}
 	return f.file.Read(b)
+}
+
+func (f *recordedFile) ReadAt(b []byte, off int64) (int, error) {
+	if err := f.r.step("read %s", f.name); err != nil {
+		return 0, err
+	}
+	return f.file.ReadAt(b, off)
 }
 
 func (f *recordedFile) Write(b []byte) (int, error) {

@@ -110,7 +110,7 @@ func (w *writer) undo(old string, back func() error, why error) error {
 		// Now only this file has what was written last: it gets a name that
 		// nobody takes for rubbish.
 		w.settled()
-		if name, err := w.spare(old, backupSuffix); err == nil {
+		if name, err := w.spare(old, w.target+backupSuffix); err == nil {
 			old = name
 		}
 		w.made = nil
@@ -124,7 +124,7 @@ func (w *writer) undo(old string, back func() error, why error) error {
 	if _, err = w.carry(w.temp, w.target, done); err == nil && who == "" {
 		return why
 	}
-	name, failed := w.spare(w.temp, backupSuffix)
+	name, failed := w.spare(w.temp, w.target+backupSuffix)
 	if failed != nil {
 		name = w.temp
 	}

@@ -183,7 +183,7 @@ func TestCannotBePutBack(t *testing.T) {
 			holds(t, path, repaired(body(1000)))
 			holds(t, path+".bak", body(1000))
 			holds(t, path+".bak.1", append(body(1000), "more\n"...))
-			Clean(path)
+			Clean(path, Options{})
 			if diff := cmp.Diff([]string{"s.jsonl", "s.jsonl.bak", "s.jsonl.bak.1"}, listing(t, dir)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

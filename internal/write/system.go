@@ -46,6 +46,7 @@ type fileSystem interface {
 // A file is an open file.
 type file interface {
 	io.ReadWriteCloser
+	io.ReaderAt
 	Stat() (fs.FileInfo, error)
 	Chmod(mode fs.FileMode) error
 	Chown(uid, gid int) error

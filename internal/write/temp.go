@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -17,6 +18,9 @@ const (
 	// killed left behind.
 	tempMark  = ".toolguard-tmp"
 	asideMark = ".toolguard-old"
+	// leftMark ends the name of what a run that was killed left and nobody else
+	// has. No run touches such a file again.
+	leftMark = ".toolguard-left"
 	// mostName is how much of a file's name its temporary file repeats, so that
 	// the whole stays below what file systems allow.
 	mostName = 200
@@ -30,6 +34,12 @@ const (
 // beside returns the name of a temporary file of a target.
 func beside(target, mark string) string {
 	dir, base := filepath.Split(target)
+	return filepath.Join(dir, "."+shortened(base)+mark)
+}
+
+// shortened returns a file's name, or the most of it that a name beside it
+// repeats.
+func shortened(base string) string {
 	if len(base) > mostName {
 		h := fnv.New32a()
 		_, _ = io.WriteString(h, base)
@@ -39,7 +49,7 @@ func beside(target, mark string) string {
 		}
 		base = fmt.Sprintf("%s~%08x", base[:cut], h.Sum32())
 	}
-	return filepath.Join(dir, "."+base+mark)
+	return base
 }
 
 // lock keeps other runs off a file until the write is over. Where the file
@@ -59,8 +69,10 @@ func (w *writer) lock(name string) error {
 	return nil
 }
 
-// clear removes what a run that was killed left beside the target. The target is
-// locked, so no other run is at work on it.
+// clear removes what a run that was killed left beside the target, and keeps what
+// is nowhere else under a name of its own: it may hold a record that a program
+// appended just before the kill. The target is locked, so no other run is at work
+// on it.
 func (w *writer) clear() error {
 	for _, name := range []string{w.temp, w.aside} {
 		info, err := w.sys.Lstat(name)
@@ -74,34 +86,80 @@ func (w *writer) clear() error {
 		case !w.locked && !isWindows && w.opts.now().Sub(info.ModTime()) < abandoned:
 			return refuse("another run of toolguard is writing it: %s is less than %d minutes old", name, int(abandoned/time.Minute))
 		}
+		if !w.needless(name, info) {
+			if err := w.retain(name); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := w.sys.Remove(name); err != nil {
 			return refuse("another run of toolguard is writing it: %s cannot be removed: %v", name, reason(err))
 		}
 	}
+	return w.remind()
+}
+
+// retain gives what a run that was killed left a name that no run touches again.
+func (w *writer) retain(name string) error {
+	kept, err := w.spare(name, w.left)
+	w.made = nil // what is kept is not taken back, whatever becomes of this write
+	if err != nil {
+		return refuse("%s may hold what is nowhere else, and cannot be kept as %s: %v", name, w.left, reason(err))
+	}
+	w.kin = append(w.kin, kept)
 	return nil
 }
 
-// Clean removes what a run that was killed left beside a file that needs no
-// repair any more. What cannot be removed stays.
-func Clean(path string) { clean(path, realFiles{}) }
+// remind names what is kept of runs that were killed. It does so until somebody
+// has looked at it and removed it: the run that kept it may have been killed
+// before it could tell.
+func (w *writer) remind() error {
+	w.kin = nil
+	for i := range mostBackups {
+		name := numbered(w.left, i)
+		if _, err := w.sys.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+			break
+		} else if err != nil {
+			return err
+		}
+		w.kin = append(w.kin, name)
+	}
+	return nil
+}
 
-func clean(path string, sys fileSystem) {
-	w := &writer{sys: sys, opts: Options{now: time.Now}}
-	var err error
-	if w.target, err = sys.EvalSymlinks(path); err != nil {
-		return
+// reminder says what remind found, "" for nothing.
+func (w *writer) reminder() string {
+	if len(w.kin) == 0 {
+		return ""
 	}
-	w.temp, w.aside = beside(w.target, tempMark), beside(w.target, asideMark)
-	left := false
-	for _, name := range []string{w.temp, w.aside} {
-		_, err := sys.Lstat(name)
-		left = left || err == nil
+	return "a run that was killed left what may be nowhere else: look at it and remove it: " + strings.Join(w.kin, ", ")
+}
+
+// Clean removes what a run that was killed left beside a file that needs no
+// repair any more, and keeps what is nowhere else. What cannot be removed stays.
+// It returns what the user should know, "" for nothing.
+func Clean(path string, opts Options) (note string) {
+	w := &writer{opts: opts, sys: opts.system}
+	if w.sys == nil {
+		w.sys = realFiles{}
 	}
-	if !left {
-		return
+	if w.opts.now == nil {
+		w.opts.now = time.Now
+	}
+	if w.find(path) != nil {
+		return ""
+	}
+	found := false
+	for _, name := range []string{w.temp, w.aside, w.left} {
+		_, err := w.sys.Lstat(name)
+		found = found || err == nil
+	}
+	if !found {
+		return ""
 	}
 	defer w.unlock()
 	if w.lock(w.target) == nil {
 		_ = w.clear()
 	}
+	return w.reminder()
 }

@@ -30,7 +30,7 @@ func TestLeftBehind(t *testing.T) {
 	t.Parallel()
 	put := func(t *testing.T, name string, age time.Duration) {
 		t.Helper()
-		makeFile(t, name, []byte("half of a te"), 0o600)
+		makeFile(t, name, body(12), 0o600)
 		then := time.Now().Add(-age)
 		if err := os.Chtimes(name, then, then); err != nil {
 			t.Fatal(err)
@@ -57,7 +57,7 @@ func TestLeftBehind(t *testing.T) {
 			makeFile(t, path, body(100), 0o600)
 			put(t, temp, tt.age)
 			put(t, filepath.Join(dir, ".s.jsonl.toolguard-old"), time.Hour)
-			clean(path, &recorder{unlockable: tt.unlockable})
+			Clean(path, Options{system: &recorder{unlockable: tt.unlockable}})
 			if got := listing(t, dir); len(got) != 1 && tt.want == "" || len(got) != 3 && tt.want != "" {
 				t.Errorf("cleaned up: %v", got)
 			}
@@ -77,7 +77,7 @@ func TestLeftBehind(t *testing.T) {
 				t.Errorf("got %v, want %s", err, want)
 			}
 			holds(t, path, body(100))
-			holds(t, temp, []byte("half of a te"))
+			holds(t, temp, body(12))
 		})
 	}
 }
@@ -96,7 +96,7 @@ func TestInTheWay(t *testing.T) {
 			t.Skip(err)
 		}
 		before := listing(t, dir)
-		Clean(path)
+		Clean(path, Options{})
 		_, err := Replace(t.Context(), opened(t, path), Options{})
 		if want := path + ": not written: " + temp + " is in the way: it is not a regular file"; err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
@@ -123,15 +123,150 @@ func TestLocked(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	makeFile(t, temp, nil, 0o600)
-	Clean(path)
+	Clean(path, Options{})
 	if diff := cmp.Diff([]string{".s.jsonl.toolguard-tmp", "s.jsonl"}, listing(t, dir)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	Clean(path)
+	Clean(path, Options{})
 	if diff := cmp.Diff([]string{"s.jsonl"}, listing(t, dir)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+}
+
+// TestLeftIsNowhereElse: what is left beside a file is removed if all of it is
+// known, and kept and named if it is not.
+func TestLeftIsNowhereElse(t *testing.T) {
+	t.Parallel()
+	const text = "one\ntwo\nthree\n"
+	for _, tt := range []struct {
+		name, left string
+		known      bool   // without a new text
+		written    bool   // with one
+		bak, orig  string // backups
+	}{
+		{name: "nothing", known: true, written: true},
+		{name: "the file", left: text, known: true, written: true},
+		{name: "part of the file", left: "one\ntw", known: true, written: true},
+		{name: "the file before an insertion", left: "one\nthree\n", known: true, written: true},
+		{name: "the same, without an end", left: "one\nthree", known: true, written: true},
+		{name: "other order", left: "two\none\n"},
+		{name: "a line more", left: text + "four\n"},
+		{name: "half a line more", left: text + "fo"},
+		{name: "half a line within", left: "one\nth"},
+		{name: "twice", left: "one\none\n"},
+		{name: "part of the new text", left: "ONE\ntwo\nNE", written: true},
+		{name: "part of what the new text was", left: "ONE\ntwo\nth", written: true},
+		{name: "a backup", left: "zero\n", bak: "zero\n", known: true, written: true},
+		{name: "a chosen backup", left: "zero\n", orig: "zero\n", known: true, written: true},
+		{name: "more than a backup", left: "zero\nmore\n", bak: "zero\n"},
+		{name: "a long line", left: strings.Repeat("x", 3*copySize) + "\n"},
+		{name: "written by hand", left: "mine"},
+	} {
+		for _, mark := range []string{tempMark, asideMark} {
+			for _, write := range []bool{false, true} {
+				dir := t.TempDir()
+				path := filepath.Join(dir, "s.jsonl")
+				makeFile(t, path, []byte(text), 0o600)
+				makeFile(t, beside(path, mark), []byte(tt.left), 0o600)
+				// There may be more than one backup.
+				if tt.bak != "" {
+					makeFile(t, path+".bak", []byte("x"), 0o600)
+					makeFile(t, path+".bak.1", []byte(tt.bak), 0o600)
+				}
+				if tt.orig != "" {
+					makeFile(t, path+".orig", []byte(tt.orig), 0o600)
+				}
+				opts := Options{}
+				if tt.orig != "" {
+					opts.Backup = ".orig"
+				}
+				note, known := "", tt.known
+				if write {
+					known = tt.written
+					f := opened(t, path)
+					f.Text = strings.NewReader("ONE\ntwo\nNEW\nthree\n")
+					done, err := Replace(t.Context(), f, opts)
+					if err != nil {
+						t.Fatalf("%s: %v", tt.name, err)
+					}
+					note = done.Note
+				} else {
+					note = Clean(path, opts)
+				}
+				want, kept := "", path+".toolguard-left"
+				if !known {
+					want = "a run that was killed left what may be nowhere else: look at it and remove it: " + kept
+					holds(t, kept, []byte(tt.left))
+				} else if _, err := os.Lstat(kept); err == nil {
+					t.Errorf("%s: kept", tt.name)
+				}
+				if note != want {
+					t.Errorf("%s, %s, write %v: note %q, want %q", tt.name, mark, write, note, want)
+				}
+				if _, err := os.Lstat(beside(path, mark)); err == nil {
+					t.Errorf("%s: still in the way", tt.name)
+				}
+			}
+		}
+	}
+}
+
+// TestLeftStays: what is kept is not touched again, is named as long as it is
+// there, also where the file is refused, and never lies where the run writes.
+func TestLeftStays(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "s.jsonl")
+	temp, left := beside(path, tempMark), path+".toolguard-left"
+	makeFile(t, path, body(100), 0o600)
+	const say = "a run that was killed left what may be nowhere else: look at it and remove it: "
+	opts := Options{Reserved: Reserve([]string{filepath.Join(dir, "sub", "..", "S.jsonl.toolguard-left.1")})}
+	for _, step := range []struct{ put, want string }{
+		{"one", say + left},
+		{"one", say + left}, // it is there already
+		{"", say + left},
+	} {
+		if step.put != "" {
+			makeFile(t, temp, []byte(step.put), 0o600)
+		}
+		if note := Clean(path, opts); note != step.want {
+			t.Errorf("note %q, want %q", note, step.want)
+		}
+	}
+	makeFile(t, temp, []byte("two"), 0o600)
+	f := opened(t, path)
+	if err := os.Link(path, path+".link"); err != nil {
+		t.Skip(err)
+	}
+	if done, err := Replace(t.Context(), f, opts); !isWindows && (err == nil || done == nil || done.Note != say+left) {
+		t.Errorf("%+v, %v", done, err)
+	}
+	holds(t, left, []byte("one"))
+	holds(t, left+".2", []byte("two")) // the report has the name before it
+	if _, err := os.Lstat(temp); err == nil {
+		t.Error("it is still in the way")
+	}
+}
+
+// TestLeftIsHeldOpen: what a program still writes to is kept, whatever it holds.
+func TestLeftIsHeldOpen(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "s.jsonl")
+	temp := beside(path, tempMark)
+	makeFile(t, path, body(100), 0o600)
+	makeFile(t, temp, body(100), 0o600)
+	sys := &recorder{writer: func(name string) string {
+		if name == temp {
+			return "process 1 (agent)"
+		}
+		return ""
+	}}
+	if note := Clean(path, Options{system: sys}); !strings.HasSuffix(note, path+".toolguard-left") {
+		t.Errorf("note %q", note)
+	}
+	holds(t, path+".toolguard-left", body(100))
 }

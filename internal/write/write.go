@@ -67,6 +67,9 @@ type Options struct {
 	// Force writes a session log that changed just now, a file that another
 	// program has open for writing, and a file that has several names.
 	Force bool
+	// Reserved reports whether the run writes another file under a name, which no
+	// backup may take then. It is nil where the run writes none.
+	Reserved func(name string) bool
 
 	system fileSystem       // nil for the real one
 	now    func() time.Time // nil for the clock
@@ -98,7 +101,8 @@ type Done struct {
 // Replace replaces a file by its new text, whole or not at all: the text goes to
 // a temporary file beside it, and the two exchange their names. It closes the
 // original. On an error the file is what it was, and nothing is left beside it,
-// unless the error says otherwise.
+// unless the error says otherwise; what the user should know is returned then
+// too.
 func Replace(ctx context.Context, f File, opts Options) (*Done, error) {
 	w := &writer{file: f, opts: opts, sys: opts.system}
 	if w.sys == nil {
@@ -111,10 +115,11 @@ func Replace(ctx context.Context, f File, opts Options) (*Done, error) {
 	done, err := w.write(ctx)
 	if err != nil {
 		w.tidy()
+		done = &Done{Note: w.reminder()}
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return done, ctx.Err()
 		}
-		return nil, writeError(f.Path, err)
+		return done, writeError(f.Path, err)
 	}
 	return done, nil
 }
@@ -127,6 +132,7 @@ type writer struct {
 	target string // the file behind all links
 	temp   string // where the new text is written, and the old one is after an exchange
 	aside  string // where the old text is for a moment without an exchange
+	left   string // where is kept what a run that was killed left
 
 	info  fs.FileInfo // the target, as it was looked at last
 	acl   []byte      // its access control list, nil for none
@@ -138,6 +144,19 @@ type writer struct {
 	locked bool     // whether the file system has locks
 	made   []string // what is to be removed if the write fails
 	notes  []string
+	kin    []string // what is kept of runs that were killed
+}
+
+// find settles the names of the file and of what may lie beside it.
+func (w *writer) find(path string) error {
+	var err error
+	if w.target, err = w.sys.EvalSymlinks(path); err != nil {
+		return err
+	}
+	w.temp, w.aside = beside(w.target, tempMark), beside(w.target, asideMark)
+	dir, base := filepath.Split(w.target)
+	w.left = filepath.Join(dir, shortened(base)+leftMark)
+	return nil
 }
 
 // tidy takes back what a failed write did.
@@ -162,11 +181,9 @@ func (w *writer) unlock() {
 func (w *writer) settled() { w.made, w.kept = nil, nil }
 
 func (w *writer) write(ctx context.Context) (*Done, error) {
-	var err error
-	if w.target, err = w.sys.EvalSymlinks(w.file.Path); err != nil {
+	if err := w.find(w.file.Path); err != nil {
 		return nil, err
 	}
-	w.temp, w.aside = beside(w.target, tempMark), beside(w.target, asideMark)
 	if err := w.allowed(); err != nil {
 		return nil, err
 	}
@@ -179,6 +196,7 @@ func (w *writer) write(ctx context.Context) (*Done, error) {
 	if err := w.single(); err != nil {
 		return nil, err
 	}
+	var err error
 	done := &Done{}
 	// The backup comes first, so that there is never more than one temporary
 	// file.
@@ -209,6 +227,9 @@ func (w *writer) write(ctx context.Context) (*Done, error) {
 	}
 	if err := w.sys.SyncDir(filepath.Dir(w.target)); err != nil {
 		return nil, &unsynced{err}
+	}
+	if reminder := w.reminder(); reminder != "" {
+		w.notes = append(w.notes, reminder)
 	}
 	done.Note = strings.Join(w.notes, "; ")
 	return done, nil
@@ -392,7 +413,7 @@ func (w *writer) backup(ctx context.Context) (string, error) {
 		return "", err
 	}
 	_ = w.sys.Chtimes(w.temp, w.file.Info.ModTime()) // a copy is as old as the original
-	name, err := w.spare(w.temp, w.opts.Backup)
+	name, err := w.spare(w.temp, w.target+w.opts.Backup)
 	if err != nil {
 		return "", err
 	}
@@ -400,12 +421,13 @@ func (w *writer) backup(ctx context.Context) (string, error) {
 	return name, nil
 }
 
-// spare gives a file the first free name that the target has with a suffix.
-func (w *writer) spare(file, suffix string) (string, error) {
+// spare gives a file the first name that is free: the base itself, or with a
+// number. A name under which the run writes another file is not.
+func (w *writer) spare(file, base string) (string, error) {
 	for i := range mostBackups {
-		name := w.target + suffix
-		if i > 0 {
-			name += "." + strconv.Itoa(i)
+		name := numbered(base, i)
+		if w.reserved(name) {
+			continue
 		}
 		taken, err := w.name(file, name)
 		if err != nil {
@@ -415,8 +437,19 @@ func (w *writer) spare(file, suffix string) (string, error) {
 			return name, nil
 		}
 	}
-	return "", refuse("there are %d backups of it", mostBackups)
+	return "", refuse("there are %d files beside it that are called %s", mostBackups, filepath.Base(base))
 }
+
+// numbered returns the name of the i-th file of a kind.
+func numbered(base string, i int) string {
+	if i == 0 {
+		return base
+	}
+	return base + "." + strconv.Itoa(i)
+}
+
+// reserved reports whether the run writes another file under a name.
+func (w *writer) reserved(name string) bool { return w.opts.Reserved != nil && w.opts.Reserved(name) }
 
 // name gives a file another name, unless that is taken.
 func (w *writer) name(file, name string) (taken bool, err error) {

@@ -156,6 +156,40 @@ func TestReplaceBackup(t *testing.T) {
 	}
 }
 
+// TestReplaceReserved: a backup does not take a name under which the run writes
+// something else, in whatever spelling it has it.
+func TestReplaceReserved(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "s.jsonl")
+	for i, reserved := range []string{
+		path + ".bak",
+		filepath.Join(dir, "sub") + "/../s.jsonl.bak.1",
+		filepath.Join(dir, "S.JSONL.BAK.2"),
+	} {
+		makeFile(t, path, body(100), 0o600)
+		out, err := Replace(t.Context(), opened(t, path), Options{Backup: ".bak", Reserved: Reserve([]string{reserved})})
+		if want := fmt.Sprintf("%s.bak.%d", path, []int{1, 2, 3}[i]); err != nil || out.Backup != want {
+			t.Errorf("%s: %+v, %v; want %s", reserved, out, err, want)
+		}
+		if i == 0 {
+			makeFile(t, path+".bak", nil, 0o600)
+		}
+	}
+	// Behind a link.
+	if err := os.Symlink(dir, filepath.Join(dir, "sub", "link")); err != nil {
+		t.Skip(err)
+	}
+	makeFile(t, path, body(100), 0o600)
+	out, err := Replace(t.Context(), opened(t, path), Options{Backup: ".orig", Reserved: Reserve([]string{filepath.Join(dir, "sub", "link", "s.jsonl.orig")})})
+	if err != nil || out.Backup != path+".orig.1" {
+		t.Errorf("behind a link: %+v, %v", out, err)
+	}
+}
+
 func TestReplaceFollowsLinks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -207,7 +241,7 @@ func TestReplaceSteps(t *testing.T) {
 	}
 	want := []string{
 		"resolve", "stat", "open", "getacl", "close", "writer", "lock",
-		"lstat", "lstat", "stat", // what a killed run left, and how many names there are
+		"lstat", "lstat", "lstat", "stat", // what a killed run left, and how many names there are
 		"open", "write", "chown", "setacl", "chmod", "sync", "fstat", "close", "chtimes", "link", "remove", // the backup
 		"open", "write", "chown", "setacl", "chmod", "sync", "fstat", "close", // the new text
 		"lock", "stat", "lstat", "exchange", "writer", "open", "fstat", "close", "remove",
@@ -496,7 +530,7 @@ func failsAt(t *testing.T, path string, sys *recorder, step int, swap swapping, 
 	}
 	if failed == "remove" {
 		if err == nil {
-			Clean(path)
+			Clean(path, Options{})
 		} else { // what could not be removed is removed by the next run
 			if _, err := Replace(t.Context(), opened(t, path), Options{}); err != nil {
 				t.Errorf("%s: the next run: %v", label, err)
