@@ -117,6 +117,8 @@ type Answers struct {
 type StateName struct {
 	Written string
 	State   transcript.CallState
+	// Ended is set where it says how the call ended, though not that it was answered.
+	Ended bool
 	// Answer is what to set in this state, where that differs.
 	Answer []Setting
 }
@@ -130,7 +132,7 @@ type Setting struct {
 	// From leads to the value instead, in the record or else in the message; a
 	// member that finds none is left out.
 	From Path
-	// Keep leaves a value that is there already.
+	// Keep leaves a value that is there already, and is not null.
 	Keep bool
 }
 
@@ -501,7 +503,7 @@ func (r *combinedReader) call(v, e, rec, tag transcript.Value, rs *Records, role
 		return // a copy that does not tell of which
 	}
 	call := transcript.Call{
-		ID: transcript.TokenOf(id, e.Span()), Name: transcript.TokenOf(rs.Name.In(rec), e.Span()),
+		ID: token(rec, rs.ID, id), Name: transcript.TokenOf(rs.Name.In(rec), e.Span()),
 		WrongRole: role == transcript.RoleUser || role == transcript.RoleSystem,
 		Server:    member(rs.Server, rec).True(),
 		NoIDs:     rs.ID == "",
@@ -606,13 +608,39 @@ func (r *combinedReader) result(e transcript.Value, called bool) {
 		return
 	}
 	res := transcript.Result{
-		ID: transcript.TokenOf(id, e.Span()), Name: transcript.TokenOf(member(r.Results.Name, v), e.Span()),
+		ID: token(v, r.Results.ID, id), Name: transcript.TokenOf(member(r.Results.Name, v), e.Span()),
 		NoIDs: (r.Results.Unnamed || r.Results.ID == "") && pairsNothing(id), Error: member(r.Results.Error, v).Exists(),
 	}
 	if p := r.Results.Payload.In(v); p.Exists() {
 		res.Payload = p.Span()
 	}
 	r.b.Result(e, res)
+}
+
+// IDKey implements IDKeyer.
+func (d *Combined) IDKey(message transcript.Value, at transcript.Span) string {
+	key := func(rs *Records) string {
+		for e := range rs.elements(message) {
+			if _, _, ok := rs.record(e); ok && e.Span() == at {
+				return rs.ID.Key()
+			}
+		}
+		return ""
+	}
+	for i := range d.Records {
+		if k := key(&d.Records[i]); k != "" {
+			return k
+		}
+	}
+	for e := range d.Results.elements(message) {
+		if _, ok := d.Results.result(e); ok && e.Span() == at {
+			return d.Results.ID.Key()
+		}
+	}
+	if d.Rounds.In != "" {
+		return key(&d.Rounds.Records)
+	}
+	return ""
 }
 
 // pairsNothing reports whether an id is none.
@@ -637,6 +665,9 @@ type Member struct {
 	Object transcript.Value
 	Path   []string // from the object
 	Raw    string   // the value as JSON
+	// Left is set where what stands there says that the call goes on, which it
+	// then does no more: that is no recorded content.
+	Left bool
 }
 
 // A StateWriter is a driver that answers a call by what its record says.
@@ -667,12 +698,16 @@ func (d *Combined) WriteState(message transcript.Value, at transcript.Span, text
 				return nil // a result stands there, whatever the state says
 			}
 			id = own
-			sets := rs.Answer
+			sets, goesOn := rs.Answer, false
 			if state := rs.state(rec); state != nil {
+				goesOn = !state.Ended && state.State != transcript.CallDone && state.State != transcript.CallFailed
 				if state.Answer != nil {
 					sets = state.Answer
 				}
 				if state.State == transcript.CallWaiting && rs.Approval != "" && !rs.Approval.In(rec).True() {
+					if !rs.refusable(rec) {
+						return nil
+					}
 					sets = rs.Refusal
 				}
 			}
@@ -683,6 +718,7 @@ func (d *Combined) WriteState(message transcript.Value, at transcript.Span, text
 			values := map[string]string{"$text": text, "$id": own, "$name": name}
 			for _, s := range sets {
 				if m, ok := s.member(message, rec, values); ok {
+					m.Left = goesOn && s.To.In(rec).Exists() && s.To.In(rec).Span() == rs.State.In(rec).Span()
 					out = append(out, m)
 				}
 			}
@@ -691,10 +727,28 @@ func (d *Combined) WriteState(message transcript.Value, at transcript.Span, text
 	return out
 }
 
+// refusable reports whether a call that waits for approval can be told to be
+// refused: nobody has answered, or no. An answer that is neither yes nor no is not
+// known, and a reason without an answer would become that of a refusal.
+func (rs *Records) refusable(rec transcript.Value) bool {
+	for at := rs.Approval.Parent(); at != ""; at = at.Parent() {
+		if v := at.In(rec); v.Exists() && v.Kind() != transcript.Null && v.Kind() != transcript.Object {
+			return false
+		}
+	}
+	switch v := rs.Approval.In(rec); {
+	case v.Kind() == transcript.Bool:
+		return true
+	case v.Exists() && v.Kind() != transcript.Null:
+		return false
+	}
+	return !slices.ContainsFunc(rs.Refusal, func(s Setting) bool { return s.Keep && !hollow(s.To.In(rec)) })
+}
+
 // member returns the member that a setting sets.
 func (s *Setting) member(message, rec transcript.Value, values map[string]string) (Member, bool) {
 	m := Member{Object: rec, Path: strings.Split(string(s.To), ".")}
-	if s.Keep && s.To.In(rec).Exists() {
+	if there := s.To.In(rec); s.Keep && there.Exists() && there.Kind() != transcript.Null {
 		return m, false
 	}
 	if s.From == "" {

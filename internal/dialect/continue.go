@@ -27,7 +27,7 @@ var Continue = &Dialect{
 					{Written: "calling", State: transcript.CallOpen},
 					{Written: "done", State: transcript.CallDone},
 					{Written: "errored", State: transcript.CallFailed},
-					{Written: "canceled", State: transcript.CallInterrupted},
+					{Written: "canceled", State: transcript.CallInterrupted, Ended: true},
 				},
 				Result: "output",
 				Answer: []Setting{

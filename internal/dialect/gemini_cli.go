@@ -34,7 +34,7 @@ var GeminiCLI = &Dialect{
 					{Written: "awaiting_approval", State: transcript.CallWaiting},
 					{Written: "success", State: transcript.CallDone},
 					{Written: "error", State: transcript.CallFailed},
-					{Written: "cancelled", State: transcript.CallInterrupted},
+					{Written: "cancelled", State: transcript.CallInterrupted, Ended: true},
 				},
 				Result: "result", Answered: true,
 				Answer: []Setting{

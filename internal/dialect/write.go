@@ -47,6 +47,13 @@ type Writer interface {
 	Keys(message transcript.Value) WriterKeys
 }
 
+// An IDKeyer is a driver that writes ids under different keys in one message.
+type IDKeyer interface {
+	// IDKey returns the key of the id of the call or the result whose element
+	// stands at a span of a message, "" where Keys has it.
+	IDKey(message transcript.Value, at transcript.Span) string
+}
+
 // WriterKeys are names of members that a repair touches.
 type WriterKeys struct {
 	Body    transcript.Value // what holds the members of the message

@@ -18,7 +18,8 @@ import (
 //   - the own id of an element that goes
 //   - the id of a call or a result that goes, which says nothing by itself, and the
 //     name that a result says again
-//   - the state of a call that a placeholder answers
+//   - the state of a call that a placeholder answers, where it says that the call
+//     goes on: that it is done, or what nobody knows, counts
 //   - plain edits: ids that are renamed, minted, relinked or omitted, with their
 //     copies, roles and types that are set, a name copied from the call, marks for
 //     the prompt cache that are too many, ordinals and parents of records

@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
@@ -304,7 +305,7 @@ func (d *draft) relink(r, c int32) bool {
 // setResultID gives a result, and every other spelling of its id, an id.
 func (d *draft) setResultID(r int32, raw string) {
 	res := &d.Conv.Results[r]
-	d.setToken(res.ID, d.keys(res.Message).ResultID, raw)
+	d.setToken(res.ID, d.idKey(res.ID, res.Block, d.keys(res.Message).ResultID), raw)
 	for i := range d.Conv.Aliases {
 		if a := &d.Conv.Aliases[i]; a.Result == r {
 			d.setToken(a.ID, "", raw)
@@ -315,10 +316,20 @@ func (d *draft) setResultID(r int32, raw string) {
 // setCallID gives a call, and every copy of it, an id.
 func (d *draft) setCallID(c int32, raw string) {
 	call := &d.Conv.Calls[c]
-	d.setToken(call.ID, d.keys(call.Message).ID, raw)
+	d.setToken(call.ID, d.idKey(call.ID, call.Block, d.keys(call.Message).ID), raw)
 	for _, cp := range d.copiesOf(c) {
 		d.setToken(cp.ID, cp.IDKey, raw)
 	}
+}
+
+// idKey returns the key under which an id is written that is not there yet.
+func (d *draft) idKey(id transcript.Token, block int32, usual string) string {
+	k, ok := d.driver.(dialect.IDKeyer)
+	if !ok || id.Present() {
+		return usual
+	}
+	blk := &d.Conv.Blocks[block]
+	return cmp.Or(k.IDKey(d.value(blk.Message), blk.Span), usual)
 }
 
 // copiesOf returns the copies of a call: those of one message stand together,

@@ -68,7 +68,13 @@ func (p *Plan) namesResult(at transcript.Span) bool {
 func (d *draft) setMember(t transcript.Token, key, raw string, plain bool) {
 	e := edit.Edit{Span: t.Span, Text: []byte(raw)}
 	if !t.Present() {
-		e = d.addFirst(d.at(t.Span), key, raw)
+		// A second member of one key says what nobody can read for sure.
+		owner := d.at(t.Span)
+		if key == "" || owner.Kind() != transcript.Object || owner.Get(key).Exists() {
+			d.failed = true
+			return
+		}
+		e = d.addFirst(owner, key, raw)
 	}
 	d.sets = append(d.sets, set{Edit: e, plain: plain})
 }

@@ -29,9 +29,7 @@ func (d *draft) setState(calls []int32) bool {
 		members[call.Message] = append(members[call.Message], set...)
 	}
 	for _, m := range order {
-		for _, e := range patch(members[m]) {
-			d.sets = append(d.sets, set{Edit: e, state: true})
-		}
+		d.patch(members[m])
 	}
 	return len(order) > 0
 }
@@ -103,10 +101,8 @@ func (d *draft) append(m int32, edits []edit.Edit) {
 	d.over = append(d.over, v.Span())
 }
 
-// patch returns the edits that set members of objects, in place or behind the
-// last one.
-func patch(members []dialect.Member) []edit.Edit {
-	var edits []edit.Edit
+// patch sets members of objects, in place or behind the last one.
+func (d *draft) patch(members []dialect.Member) {
 	for len(members) > 0 {
 		// All members that the first one's object gets come in one edit.
 		object := members[0].Object
@@ -117,21 +113,20 @@ func patch(members []dialect.Member) []edit.Edit {
 			case m.Object.Span() != object.Span():
 				rest = append(rest, m)
 			case len(m.Path) == 1 && child.Exists():
-				edits = append(edits, edit.Edit{Span: child.Span(), Text: []byte(m.Raw)})
+				d.sets = append(d.sets, set{Edit: edit.Edit{Span: child.Span(), Text: []byte(m.Raw)}, state: m.Left})
 			case child.Kind() == transcript.Object:
-				rest = append(rest, dialect.Member{Object: child, Path: m.Path[1:], Raw: m.Raw})
+				rest = append(rest, dialect.Member{Object: child, Path: m.Path[1:], Raw: m.Raw, Left: m.Left})
 			case child.Exists():
 				// What should be an object is none, and stays.
-			default:
+			default: // there is no such key: where there is one, it has a value
 				own = append(own, m)
 			}
 		}
 		if len(own) > 0 {
-			edits = append(edits, addMembers(object, own))
+			d.sets = append(d.sets, set{Edit: addMembers(object, own)})
 		}
 		members = rest
 	}
-	return edits
 }
 
 // nested returns the members that an object gets, those of the same key in one
