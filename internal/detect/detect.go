@@ -337,6 +337,9 @@ func (r *reader) record(sink sink, rec transcript.Record) {
 		}
 		return
 	}
+	if slices.ContainsFunc(rec.Faults, func(f transcript.Fault) bool { return f.Kind == transcript.FaultGlued }) {
+		sink.torn(int32(rec.Index)) // what stands before it on its line
+	}
 	sink.record(int32(rec.Index), rec.Value.Path(r.shape.wrap...))
 }
 
@@ -356,7 +359,9 @@ func (r *reader) sink() sink {
 	case classPatch:
 		return &patchSink{r: r, d: r.opts.Dialects.ByName(r.shape.Dialect)}
 	case classMessage:
-		return &lineSink{r: r, seq: r.newSequence("")}
+		q := r.newSequence("")
+		q.lines = true
+		return &lineSink{r: r, seq: q}
 	case classConversation:
 		return &conversationSink{r: r}
 	}
@@ -551,7 +556,9 @@ type sequence struct {
 	b       *transcript.Builder
 	primary *dialect.Dialect
 	// listed is set where the elements are those of a list of messages.
-	listed  bool
+	listed bool
+	// lines is set where the records of a file are messages.
+	lines   bool
 	readers map[*dialect.Dialect]dialect.Reader
 }
 
@@ -646,6 +653,9 @@ func (q *sequence) add(record int32, v transcript.Value) bool {
 		// Among messages, one that has a role and nothing else is one too, and so
 		// is a damaged one.
 		if !q.damaged(v) && (!v.Get("role").Exists() || !knownRole(v) || dialect.Alien(v)) {
+			if q.b.End > 0 && (q.listed || q.lines) {
+				q.b.Conv.Unread = append(q.b.Conv.Unread, transcript.Unread{Span: v.Span(), Before: int32(len(q.b.Conv.Messages))})
+			}
 			return false
 		}
 		if d = q.primary; d == nil {

@@ -47,6 +47,7 @@ func TestFixDoesNotGuess(t *testing.T) {
 	ollama := FixOptions{Options: Options{Send: true, Target: profile.ByName("ollama")}}
 	// The target wants arguments that are no text.
 	decoded := func(text string) string { return strings.ReplaceAll(text, `"{}"`, `{}`) }
+	same := strings.Replace(decoded(functionCalls([2]string{"a", "f"}, [2]string{"a", "f"})), `{}`, `{"x":1}`, 1)
 	mark := func(more string) string {
 		return `{"type":"text","text":"t","cache_control":{"type":"ephemeral"` + more + `}}`
 	}
@@ -54,6 +55,10 @@ func TestFixDoesNotGuess(t *testing.T) {
 		`{"role":"user","content":[`+mark(`,"x":"KEEP"`)+strings.Repeat(","+mark(""), 4)+`]}`,
 		`{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"hi"}]}`,
 	)
+	noID := func(name string) string {
+		return `{"role":"assistant","content":null,"tool_calls":[{"type":"function","function":{"name":"` + name + `","arguments":"{}"}}]}`
+	}
+	const stands = "message 4 has a result that does not say which call it answers: it may be this one's"
 	for _, c := range []fixing{
 		{
 			"one result for two calls of an id",
@@ -76,6 +81,11 @@ func TestFixDoesNotGuess(t *testing.T) {
 			"a result that names no call of its id",
 			listed(user, two, `{"role":"tool","tool_call_id":"a","content":"1"}`, user), ollama,
 			decoded(listed(user, two, `{"role":"tool","tool_call_id":"a","content":"1"}`, user)), twins,
+		},
+		{
+			"a result of two calls of one name",
+			listed(user, same, `{"role":"tool","tool_call_id":"a","content":"1"}`, user), ollama,
+			listed(user, same, `{"name":"f","role":"tool","tool_call_id":"a","content":"1"}`, user), twins,
 		},
 		{
 			"two results beside their call go together, in order",
@@ -113,6 +123,78 @@ func TestFixDoesNotGuess(t *testing.T) {
 			items(user, item, `{"type":"function_result","call_id":"c2","output":"x"}`, next),
 			FixOptions{},
 			items(user, item, `{"type":"function_call_output","call_id":"c1","output":"`+stand+`"}`, `{"type":"function_result","call_id":"c2","output":"x"}`, next), "",
+		},
+		{
+			"an id is named by a message of a role that nobody knows too",
+			listed(user, functionCalls([2]string{"c1 ", "f"}), `{"role":"observation","tool_call_id":"c1 ","content":"x"}`, next),
+			FixOptions{},
+			"", "invalid-call-id (message 3, which toolguard cannot read, names the id too: it would not be renamed there), " + there,
+		},
+		{
+			"one of two calls of an id may be named there",
+			listed(user, two, `{"role":"tool","tool_call_id":"a","content":"1"}`, `{"role":"tool","tool_call_id":"a","content":"2"}`, `{"role":"observation","tool_call_id":"a","content":"x"}`),
+			FixOptions{},
+			"", "duplicate-call-id",
+		},
+		{
+			"a result in the message of two calls of its id, before them",
+			listed(user, `{"role":"assistant","content":[`+said("a", "1")+","+use("a", `{}`)+","+use("a", `{"x":1}`)+`]}`, `{"role":"user","content":[`+said("a", "2")+`]}`),
+			FixOptions{},
+			"", "block-in-wrong-role, duplicate-call-id",
+		},
+		{
+			"a block of a type that nobody knows names the call",
+			listed(user, `{"role":"assistant","content":[`+use("a", `{}`)+`]}`, `{"role":"user","content":[{"type":"weird_result","tool_use_id":"a","content":"x"}]}`, next),
+			FixOptions{},
+			"", there,
+		},
+		{
+			"a result with the id and the name of another call",
+			listed(user, noID("f"), `{"role":"tool","tool_call_id":"other","name":"g","content":"x"}`, next),
+			FixOptions{},
+			"", "missing-call-id",
+		},
+		{
+			"a result without an id that has the name of another call",
+			listed(user, one, `{"role":"tool","name":"g","content":"x"}`, next),
+			FixOptions{},
+			"", "missing-call-id",
+		},
+		{
+			"a result without an id that has no name",
+			listed(user, one, `{"role":"tool","content":"x"}`, next),
+			FixOptions{},
+			listed(user, one, `{"tool_call_id":"c1","role":"tool","content":"x"}`, next), "",
+		},
+		{
+			"a result without an id further on",
+			listed(user, one, next, `{"role":"tool","name":"f","content":"x"}`),
+			FixOptions{},
+			"", "missing-tool-result (" + stands + "), missing-call-id, orphan-tool-result",
+		},
+		{
+			"the same, and the call has no id",
+			listed(user, noID("f"), next, `{"role":"tool","name":"f","content":"x"}`),
+			FixOptions{},
+			"", "missing-call-id, missing-tool-result (" + stands + "), missing-call-id, orphan-tool-result",
+		},
+		{
+			"a result of another tool without an id further on",
+			listed(user, one, next, `{"role":"tool","name":"g","content":"x"}`),
+			FixOptions{},
+			listed(user, one, `{"role":"tool","tool_call_id":"c1","name":"f","content":"`+stand+`"}`, next, `{"role":"tool","name":"g","content":"x"}`), "missing-call-id, orphan-tool-result",
+		},
+		{
+			"two results of one call, the first before it",
+			listed(user, `{"role":"assistant","content":[`+said("a", "1")+","+use("a", `{}`)+`]}`, `{"role":"user","content":[`+said("a", "2")+`]}`),
+			FixOptions{},
+			"", "block-in-wrong-role (another result stands between it and its call, or behind that: it is not known which of the two answers), duplicate-tool-result",
+		},
+		{
+			"a torn result on the line of a message",
+			user + "\n" + one + "\n" + `{"role":"tool","tool_call_id":"c1","content":"RE` + next + "\n",
+			FixOptions{},
+			"", "missing-tool-result (a record of the conversation cannot be read, and the result may be in it), glued-records",
 		},
 	} {
 		t.Run(c.name, c.run)

@@ -16,7 +16,9 @@ var blockInWrongRole = &Rule{
 Providers reject blocks in a message of the wrong role.
 
 **Repair.** A message that consists of calls gets the role of the assistant. A result moves to
-the message that answers its call (both safe). In session logs nothing is moved.
+the message that answers its call (both safe; unsafe for a result before two calls of its id).
+A result stays if another one behind it answers its call, because the order of two results of
+one id is not changed. In session logs nothing is moved.
 
 ` + "`--strategy block-in-wrong-role=text`" + ` turns the call and its result into text (unsafe).`,
 	Bad: `[{"role":"user","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},
@@ -47,20 +49,34 @@ the message that answers its call (both safe). In session logs nothing is moved.
 				continue
 			}
 			var op *operation.Operation
+			var why string
 			switch strategy := c.strategyOr("move"); {
 			case strategy == "text" && c.Pairing.Results[i].Fate == pairing.Answers:
 				op = c.callAsText(c.Pairing.Results[i].Call)
 			case strategy == "text":
 				op = c.asText(c.turn(res.Message), nil, []int32{int32(i)})
+			case c.overtaken(i):
+				why = "another result stands between it and its call, or behind that: it is not known which of the two answers"
 			case c.arrays() && (c.Pairing.Results[i].Fate == pairing.Answers || c.Pairing.Results[i].Fate == pairing.Duplicate):
-				op = c.op(c.turn(res.Message), operation.Safe, "move the result to the message that answers the call", &operation.MoveBlock{Block: res.Block})
+				class := operation.Safe
+				if call := c.Pairing.Results[i].Call; res.Block < c.Calls[call].Block && c.twin(call) {
+					class = operation.Unsafe // its new place would say which of the two it answers
+				}
+				op = c.op(c.turn(res.Message), class, "move the result to the message that answers the call", &operation.MoveBlock{Block: res.Block})
 			}
 			c.aboutResult(i, Finding{
-				Severity: Error, Refusal: c.cell(profile.WrongRole).Text, Fix: op,
+				Severity: Error, Refusal: c.cell(profile.WrongRole).Text, Fix: op, Unfixed: why,
 				Message: resultName(res) + " is in a message of role " + c.Messages[res.Message].Role.String(),
 			})
 		}
 	},
+}
+
+// overtaken reports whether result i stands before the one that answers its call. Moved
+// behind that their order would be turned round, moved before it another one would answer.
+func (c *Context) overtaken(i int) bool {
+	l := c.Pairing.Results[i]
+	return l.Fate == pairing.Duplicate && c.Pairing.Calls[l.Call].State == pairing.Answered && c.Pairing.Calls[l.Call].Result > int32(i)
 }
 
 // onlyCalls reports whether a message holds calls and nothing else.

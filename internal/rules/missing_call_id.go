@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/toolguard/toolguard/internal/operation"
@@ -18,8 +19,9 @@ compare ids consider empty ids equal, so they find nothing wrong with such a his
 reject it.
 
 **Repair.** If calls and results can be paired by name or position without doubt, both get a
-new id that is derived from the conversation and the position (safe). Otherwise see
-` + "`ambiguous-pairing`" + `.`,
+new id that is derived from the conversation and the position (safe). This is unsafe if the
+result names another tool than the call, or if a result without an id stands further on that
+may be the call's. Otherwise see ` + "`ambiguous-pairing`" + `.`,
 	Bad: `[{"role":"assistant","content":null,"tool_calls":[{"id":"","type":"function","function":{"name":"f","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"","content":"ok"}]`,
 	Good: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},
@@ -41,6 +43,14 @@ new id that is derived from the conversation and the position (safe). Otherwise 
 				class := operation.Safe
 				if id := pairing.Key(c.Calls[call].ID); c.signed(turn) && (id == "" || shared()[id]) {
 					class = operation.Unsafe
+				}
+				switch {
+				case res < 0:
+					if c.loose(call) >= 0 {
+						class = operation.Unsafe // an id would part it from what may be its result
+					}
+				case c.contradicts(call, res):
+					class = operation.Unsafe // only its place says that it answers this call
 				}
 				op = c.op(turn, class, "give call and result an id", &operation.MintIDs{Calls: []int32{call}, Results: []int32{res}})
 				ops[call] = op
@@ -76,6 +86,54 @@ new id that is derived from the conversation and the position (safe). Otherwise 
 			c.aboutResult(i, f)
 		}
 	},
+}
+
+// contradicts reports whether a result says that it is of another tool than a call.
+func (c *Context) contradicts(call, res int32) bool {
+	a, b := c.Calls[call].Name, c.Results[res].Name
+	if pairing.Key(a) == "" || pairing.Key(b) == "" {
+		return false
+	}
+	return strings.TrimSpace(a.Text()) != strings.TrimSpace(b.Text())
+}
+
+// A stray is where results stand that say of no call that it is their own: with a
+// name, without one, or any.
+type stray struct {
+	segment int32
+	name    string
+	any     bool
+}
+
+// loose returns a result behind a call that says of no call that it is its own, and may
+// be that of this one; -1 for none.
+func (c *Context) loose(call int32) int32 {
+	name := func(t transcript.Token) string {
+		if pairing.Key(t) == "" {
+			return ""
+		}
+		return strings.TrimSpace(t.Text())
+	}
+	if c.strays == nil {
+		c.strays = map[stray]int32{}
+		for i := range c.Results {
+			res := &c.Results[i]
+			if c.Pairing.Results[i].Fate == pairing.Orphan && pairing.Key(res.ID) == "" && !res.Server {
+				at := c.Messages[res.Message].Segment
+				// Of each kind the last one is enough.
+				c.strays[stray{segment: at, name: name(res.Name)}] = int32(i)
+				c.strays[stray{segment: at, any: true}] = int32(i)
+			}
+		}
+	}
+	own := name(c.Calls[call].Name)
+	at := c.Messages[c.Calls[call].Message].Segment
+	for _, k := range []stray{{at, own, own == ""}, {segment: at}} {
+		if i, is := c.strays[k]; is && c.Results[i].Block > c.Calls[call].Block {
+			return i
+		}
+	}
+	return -1
 }
 
 // sharedIDs returns the ids that more than one call or result has.

@@ -14,7 +14,8 @@ var missingResultName = &Rule{
 	Doc: `Where results are assigned to calls by name (Gemini, Ollama, OpenAI's legacy functions), a
 result must repeat the name of the tool. Translations from APIs that pair by id lose it.
 
-**Repair.** The name is copied from the call (safe).`,
+**Repair.** The name is copied from the call (safe; unsafe where another call of the turn has
+the same id and another name).`,
 	Bad: `[{"role":"user","content":"q"},
  {"role":"assistant","content":null,"function_call":{"name":"f","arguments":"{}"}},
  {"role":"function","content":"1"}]`,
@@ -59,8 +60,11 @@ func (c *Context) nameFix(i int) *operation.Operation {
 		do = &operation.SetValue{At: res.Name.Span, Text: name, Call: -1}
 	}
 	class := operation.Safe
-	if res.Name.Present() && pairing.Key(res.ID) == "" {
+	switch {
+	case res.Name.Present() && (pairing.Key(res.ID) == "" || c.Pairing.Calls[l.Call].Confidence == pairing.Positional):
 		class = operation.Unsafe // by its name, the result is of another call
+	case c.twin(l.Call) && c.twins[c.turnID(l.Call)].names:
+		class = operation.Unsafe // it may be of the other call, which has another name
 	}
 	return c.op(c.turn(c.Calls[l.Call].Message), class, "copy the name from the call", do)
 }
@@ -72,6 +76,11 @@ func (c *Context) twin(call int32) bool {
 		for i := range c.Calls {
 			key := c.turnID(int32(i))
 			t := c.twins[key]
+			if name := c.Calls[i].Name.Text(); t.calls == 0 {
+				t.name = name
+			} else if name != t.name {
+				t.names = true
+			}
 			t.calls++
 			t.answered = t.answered || c.Pairing.Calls[i].State == pairing.Answered
 			c.twins[key] = t
@@ -84,7 +93,9 @@ func (c *Context) twin(call int32) bool {
 // twins are the calls of one id in one turn.
 type twins struct {
 	calls    int
-	answered bool // one of them
+	answered bool   // one of them
+	name     string // of the first
+	names    bool   // they have different ones
 }
 
 // A turnID is an id in a turn.

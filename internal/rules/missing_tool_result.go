@@ -26,7 +26,9 @@ when it resumes the session, and a record in the middle would break the numbers
 **Repair.** A placeholder result is inserted at its place in call order (additive). It says
 that no result was recorded, and does not claim that the tool ran or failed. If a call and its
 result are one record, that record is changed instead. If a record of the conversation cannot
-be read, nothing is inserted, because the result may be in that record.
+be read, nothing is inserted, because the result may be in that record. Nor is it where a
+message or block of an unknown kind names the call, or where a result that names no call stands
+further on.
 
 ` + "`--strategy missing-tool-result=strip`" + ` removes the call and what becomes empty without it.
 ` + "`strip-turn`" + ` removes the whole turn with its other results. ` + "`text`" + ` turns the call into text
@@ -82,34 +84,60 @@ func (c *Context) answer(i int, strategy string) (op *operation.Operation, why s
 // elsewhere says where a result of call i may be that is not known to be its own, ""
 // for nowhere: a placeholder would contradict it.
 func (c *Context) elsewhere(i int) string {
-	call := &c.Calls[i]
-	key := pairing.Key(call.ID)
+	if res := c.loose(int32(i)); res >= 0 {
+		return "message " + number(c.Results[res].Message) + " has a result that does not say which call it answers: it may be this one's"
+	}
+	key := pairing.Key(c.Calls[i].ID)
 	if key == "" {
 		return ""
 	}
 	if c.twin(int32(i)) && c.twins[c.turnID(int32(i))].answered {
 		return "another call of the turn has its id, and the result with that id may be its own"
 	}
-	if c.opaque == nil {
-		c.opaque = map[string]int32{}
-		for m := range c.Messages {
-			c.namesIn(int32(m))
-		}
-	}
-	if m, named := c.opaque[key]; named {
+	if m, named := c.named(key); named {
 		return "message " + number(m) + ", which toolguard cannot read, names its id: the result may be there"
 	}
 	return ""
 }
 
+// named returns a message that cannot be read and has an id as a text.
+func (c *Context) named(key string) (message int32, named bool) {
+	if c.opaque == nil {
+		c.opaque = map[string]int32{}
+		for m := range c.Messages {
+			c.namesIn(int32(m))
+		}
+		for _, u := range c.Unread {
+			c.textsIn(u.Before, u.Span)
+		}
+	}
+	message, named = c.opaque[key]
+	return message, named
+}
+
 // namesIn notes the texts in a message that cannot be read: of a role, or an item of a
-// type, that nobody knows.
+// type, that nobody knows. Of a message that can be read it is the blocks that cannot.
 func (c *Context) namesIn(message int32) {
 	m := &c.Messages[message]
-	item := m.Has(transcript.MessageItem) && m.BlockHi-m.BlockLo == 1 && c.Blocks[m.BlockLo].Kind == transcript.BlockOther
-	if m.Role != transcript.RoleOther && !item || m.Has(transcript.MessageReplay) {
+	if m.Has(transcript.MessageReplay) {
 		return
 	}
+	if m.Role == transcript.RoleOther {
+		c.textsIn(message, m.Span())
+		return
+	}
+	if m.Role == transcript.RoleAssistant && !m.Has(transcript.MessageItem) {
+		return // the model tells of no result
+	}
+	for b := m.BlockLo; b < m.BlockHi; b++ {
+		if blk := &c.Blocks[b]; blk.Kind == transcript.BlockOther {
+			c.textsIn(message, blk.Span)
+		}
+	}
+}
+
+// textsIn notes the texts in a value of a message.
+func (c *Context) textsIn(message int32, at transcript.Span) {
 	var walk func(v transcript.Value)
 	walk = func(v transcript.Value) {
 		if v.Kind() == transcript.String {
@@ -124,7 +152,7 @@ func (c *Context) namesIn(message int32) {
 			walk(e)
 		}
 	}
-	walk(transcript.NewValue([]byte(c.Text(m.Span())), m.Span().Start))
+	walk(transcript.NewValue([]byte(c.Text(at)), at.Start))
 }
 
 // answered returns the operation of a strategy for call i, which has no result.

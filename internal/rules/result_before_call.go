@@ -15,7 +15,8 @@ var resultBeforeCall = &Rule{
 its call. Programs that compare ids find nothing wrong, but the API reports an orphan and a
 missing result.
 
-**Repair.** The result is moved after its call (safe). In session logs nothing is moved.
+**Repair.** The result is moved after its call (safe; unsafe where another call of the
+turn has the same id). In session logs nothing is moved.
 
 ` + "`--strategy result-before-call=text`" + ` turns the result into text (unsafe). Its call then gets a
 placeholder result.`,
@@ -44,7 +45,13 @@ placeholder result.`,
 				if !c.arrays() {
 					break // in a log nothing is moved
 				}
-				f.Fix = c.op(c.turn(call.Message), operation.Safe, "move the result after its call", &operation.MoveResults{Results: []int32{x.Result}})
+				class := operation.Safe
+				if c.twin(int32(i)) {
+					// Behind two calls of its id its place would say which of them it
+					// answers, and that is not known.
+					class = operation.Unsafe
+				}
+				f.Fix = c.op(c.turn(call.Message), class, "move the result after its call", &operation.MoveResults{Results: []int32{x.Result}})
 			}
 			c.aboutResult(int(x.Result), f)
 		}

@@ -15,8 +15,8 @@ notice. Programs that pair by name, and the model itself, take the result for th
 tool. White space at the ends of a call's name is reported by
 ` + "`invalid-tool-name`" + ` alone.
 
-**Repair.** The name is copied from the call (safe; unsafe where the result has no id, so that
-only its place says which call it answers).`,
+**Repair.** The name is copied from the call (safe; unsafe where the result or the call has no
+id, so that only its place says which call it answers).`,
 	Bad: `[{"role":"user","content":"q"},
  {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"c1","name":"g","content":"1"}]`,

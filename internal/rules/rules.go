@@ -309,6 +309,7 @@ type Context struct {
 	twins       map[turnID]twins  // nil before they are counted
 	opaque      map[string]int32  // texts in messages that cannot be read, by these; nil before they are looked for
 	answers     map[int32][]int32 // results by call; nil before they are looked for
+	strays      map[stray]int32   // results that name no call, the last ones; nil before they are looked for
 	minted      *mintings
 }
 
@@ -382,6 +383,9 @@ func (c *Context) report(message int32, f Finding) {
 	if f.Fix != nil && !c.repairable(f.Fix.Do) {
 		f.Fix = nil
 	}
+	if f.Fix != nil {
+		c.halfRenamed(&f)
+	}
 	if f.Fix != nil && c.Incomplete && f.Fix.Class == operation.Additive {
 		f.Fix, f.Unfixed = nil, "a record of the conversation cannot be read, and the result may be in it"
 	}
@@ -397,6 +401,30 @@ func (c *Context) report(message int32, f Finding) {
 	f.Turn = int(m.Turn)
 	f.Record = m.Record
 	c.Emit(f)
+}
+
+// halfRenamed looks for an id that is to be renamed where toolguard cannot read it, so
+// that it would stay there as it is. Then it takes the fix from the finding; where pairs
+// of one id are told apart, which of them is meant there is a guess.
+func (c *Context) halfRenamed(f *Finding) {
+	switch do := f.Fix.Do.(type) {
+	case *operation.RenameID:
+		var id transcript.Token
+		if do.Call >= 0 {
+			id = c.Calls[do.Call].ID
+		} else {
+			id = c.Results[do.Result].ID
+		}
+		if m, named := c.named(pairing.Key(id)); named {
+			f.Fix, f.Unfixed = nil, "message "+number(m)+", which toolguard cannot read, names the id too: it would not be renamed there"
+		}
+	case *operation.RenamePairs:
+		for _, i := range do.Calls {
+			if _, named := c.named(pairing.Key(c.Calls[i].ID)); named {
+				f.Fix.Class = operation.Unsafe
+			}
+		}
+	}
 }
 
 // repairable reports whether an action can be carried out where the

@@ -93,6 +93,8 @@ type Conversation struct {
 	// Incomplete is set when a record of the conversation could not be read:
 	// what seems to be missing may be in it.
 	Incomplete bool
+	// Unread are elements among the messages that no dialect knows.
+	Unread []Unread
 	// Enveloped is set when the messages stand in the records of a session log,
 	// Linked when those point at each other.
 	Enveloped, Linked bool
@@ -525,4 +527,10 @@ type LinkFault struct {
 	Record int32
 	ID     string
 	Whole  Span // the record
+}
+
+// An Unread is an element that is not read.
+type Unread struct {
+	Span   Span
+	Before int32 // the message that would follow it
 }
