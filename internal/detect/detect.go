@@ -287,13 +287,14 @@ func brokenReason(src *transcript.Source, doc transcript.Record) (string, error)
 }
 
 type reader struct {
-	file  *File
-	src   *transcript.Source
-	opts  Options
-	shape *shape
-	yield func(*transcript.Conversation) error
-	err   error
-	end   int64 // where what is read ends
+	doubled []int64 // where keys stand that stand twice, in order
+	file    *File
+	src     *transcript.Source
+	opts    Options
+	shape   *shape
+	yield   func(*transcript.Conversation) error
+	err     error
+	end     int64 // where what is read ends
 	// seen and taken count the elements that were looked at and understood.
 	seen, taken int
 	inText      inText
@@ -382,7 +383,7 @@ func (r *reader) hand(c *transcript.Conversation) {
 	}
 	c.Index = r.file.Conversations
 	r.file.Conversations++
-	c.Idless = idless(c)
+	c.Idless, c.Doubled = idless(c), r.doubled
 	r.inText.add(r.src, c)
 	r.err = r.yield(c)
 }
@@ -417,7 +418,12 @@ func (r *reader) value(at transcript.Span) transcript.Value {
 	return transcript.NewValue(text, at.Start)
 }
 
-func (r *reader) onKey(k transcript.KeyFault) { r.file.Keys = append(r.file.Keys, k) }
+func (r *reader) onKey(k transcript.KeyFault) {
+	r.file.Keys = append(r.file.Keys, k)
+	// Those of what is around the messages are told first.
+	i, _ := slices.BinarySearch(r.doubled, k.Again.Start)
+	r.doubled = slices.Insert(r.doubled, i, k.Again.Start)
+}
 
 // lineSink reads a message a line into one conversation.
 type lineSink struct {

@@ -21,6 +21,9 @@ type Blocks struct {
 	// Mark is a member that every message has, for a dialect that writes its
 	// calls as another does; "" for none.
 	Mark Path
+	// Sure holds of messages that only this dialect writes so, although no block
+	// tells it: all of it; none where blocks alone tell.
+	Sure []Cond
 	// Tag is the member that says what a block is; "" where the members of a
 	// block tell.
 	Tag   Path
@@ -317,6 +320,8 @@ func (d *Blocks) Claim(v transcript.Value) (Claim, Sign) {
 	switch {
 	case alien, r == transcript.RoleTool, !role.Exists() && (members > 1 || !content.First().Exists()), r == transcript.RoleOther && (d.Role != "role" || d.Roles != nil):
 		return ClaimNone, Sign{}
+	case len(d.Sure) > 0 && allHold(d.Sure, v):
+		return ClaimDecisive, Sign{Member: d.Sure[0].At.Key()}
 	case shared:
 		return ClaimShared, Sign{d.Role.Key(), role}
 	}

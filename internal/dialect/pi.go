@@ -17,6 +17,7 @@ var piBlocks = &Blocks{
 		Is: PartResult, ID: "toolCallId|toolUseId", Name: "toolName", Payload: "content",
 		Error: []Cond{{At: "isError", Is: []string{"true"}}},
 	},
+	Sure:      []Cond{{At: "stopReason"}, {At: "api"}, {At: "provider"}},
 	Aborted:   []Cond{{At: "stopReason", Is: []string{"aborted", "error"}}},
 	TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
 }
@@ -44,7 +45,7 @@ var Pi = &Dialect{
 {"role":"toolResult","toolCallId":"call_1","toolName":"ls","content":[{"type":"text","text":"a.txt"}],"isError":false}`,
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
-	Marks:    []string{"toolCall", "toolResult", "toolUse", "functionCall"},
+	Marks:    []string{"toolCall", "toolResult", "toolUse", "functionCall", "stopReason"},
 	Members:  piMembers,
 	Driver:   piBlocks,
 	Log: &Log{

@@ -322,7 +322,25 @@ func (s *settler) rounds(ctx context.Context, src *transcript.Source) (*Fixed, e
 	if err := prove(out, first, last); err != nil {
 		return nil, err
 	}
+	if opts.Dialect != s.opts.Dialect {
+		return out, s.readsAlike(ctx, out)
+	}
 	return out, nil
+}
+
+// readsAlike proves of a result of which it was held in which dialect it is
+// written that whoever reads it without that knowledge leaves it alone too.
+func (s *settler) readsAlike(ctx context.Context, out *Fixed) error {
+	opts := s.opts.Options
+	opts.explicit = s.opts.Explicit
+	rep, err := newChecker(out.Pieces.Source(), opts).run(ctx)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(rep.Findings, func(f Finding) bool { return s.opts.allows(&f.Finding) }) {
+		return &ProofError{"take away what tells in which format the file is written", nil}
+	}
+	return nil
 }
 
 // stops reports whether a finding keeps a file that is only checked from being

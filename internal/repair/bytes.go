@@ -29,10 +29,21 @@ func Bytes(src *transcript.Source, op *operation.Operation) (f edit.Fix, ok bool
 		f.Edits, f.Gone = lines.compile(), []transcript.Span{do.At}
 	case *operation.DropBytes:
 		f.Edits = []edit.Edit{{Span: stripped(w, do.At)}}
+		if op.Class == operation.Unsafe { // else it is padding
+			f.Gone = []transcript.Span{do.At}
+		}
 	case *operation.EscapeNewlines:
 		return inside(do.At, escapeNewlines)
 	case *operation.ReplaceBytes:
-		return inside(do.At, replaceBytes)
+		f, ok, err = inside(do.At, replaceBytes)
+		for _, e := range f.Edits { // bytes in a row are one
+			if n := len(f.Gone); n > 0 && f.Gone[n-1].End == e.Span.Start {
+				f.Gone[n-1].End = e.Span.End
+			} else {
+				f.Gone = append(f.Gone, e.Span)
+			}
+		}
+		return f, ok, err
 	default:
 		return f, false, nil
 	}

@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"sort"
 	"strings"
 	"unicode"
 
@@ -92,6 +93,24 @@ func (d *draft) trimText(m int32) bool {
 	at := text.Span()
 	d.set(transcript.Span{Start: at.Start, End: at.End}, `"`+string(inner[:offset(n)])+`"`)
 	return true
+}
+
+// ownerOf returns the object of a message of which the value at a span is a member.
+// The elements of a message are found once: there may be very many, with a member
+// to remove in each of them.
+func (p *Plan) ownerOf(m int32, member transcript.Span) transcript.Value {
+	if p.elements == nil || p.elementsOf != m {
+		p.elements, p.elementsOf = []transcript.Value{}, m
+		keys := p.keys(m)
+		for _, e := range keys.Body.Get(keys.Content).Elements() {
+			p.elements = append(p.elements, e)
+		}
+	}
+	i := sort.Search(len(p.elements), func(i int) bool { return p.elements[i].Span().End > member.Start })
+	if i < len(p.elements) && p.elements[i].Span() != member && p.elements[i].Span().Contains(member) {
+		return holding(p.elements[i], member)
+	}
+	return holding(p.value(m), member)
 }
 
 // holding returns the object inside of v, or v itself, of which the value at a

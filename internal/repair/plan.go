@@ -40,6 +40,8 @@ type Plan struct {
 	// kind an element is, and what its own id is. Of known keys they are none where
 	// they are empty. Both are nil before they are asked for.
 	boilerplate, known []string
+	elements           []transcript.Value // of the message elementsOf; nil before they are asked for
+	elementsOf         int32
 	names              *names    // ids that are made up; nil before they are asked for
 	byTurn             [][]int32 // messages, as messagesOf says; nil before they are asked for
 	values             map[int32]transcript.Value
@@ -145,6 +147,9 @@ func (p *Plan) Compile(op *operation.Operation) (edit.Fix, bool, error) {
 	if !p.prepare() {
 		return edit.Fix{}, false, nil
 	}
+	if p.unsure(op) {
+		return edit.Fix{}, false, nil
+	}
 	d := p.draft()
 	return d.fix(d.do(op))
 }
@@ -170,7 +175,7 @@ func (p *Plan) Lay(turn int32, ops []*operation.Operation) (edit.Fix, bool, erro
 func (p *Plan) lay(turn int32, ops []*operation.Operation, whole bool) (edit.Fix, bool, error) {
 	l := &layout{draft: p.draft(), turn: turn, whole: whole}
 	for _, op := range ops {
-		if !l.take(op) {
+		if p.unsure(op) || !l.take(op) {
 			return edit.Fix{}, false, nil
 		}
 	}
@@ -271,7 +276,7 @@ func (d *draft) do(op *operation.Operation) bool {
 		for k := range d.at(do.At).Members() {
 			known = known && (k.Is("type") || k.Is("ttl"))
 		}
-		d.removeMember(holding(d.value(do.Message), do.At), do.At, known)
+		d.removeMember(d.ownerOf(do.Message, do.At), do.At, known)
 		return true
 	case *operation.TrimText:
 		return d.trimText(do.Message)
@@ -300,7 +305,7 @@ func (d *draft) fix(did bool) (edit.Fix, bool, error) {
 		f.Edits, did = d.edits()
 		f.Reads, f.Over = distinct(d.reads), distinct(d.over)
 	}
-	if d.src.err != nil || !did || d.failed {
+	if d.src.err != nil || !did || d.failed || slices.ContainsFunc(f.Edits, d.unsureAt) {
 		return edit.Fix{}, false, d.src.err
 	}
 	f.Within = d.within(f.Edits)

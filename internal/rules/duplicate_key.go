@@ -12,7 +12,8 @@ than the next.
 Only records, messages, blocks and calls are checked, not the arguments of calls or the content
 of results.
 
-**Repair.** None, because toolguard cannot know which value is meant.`,
+**Repair.** None, because toolguard cannot know which value is meant. Nothing else is
+repaired in such a message either.`,
 	Bad:  `{"role":"user","content":"a","content":"b"}`,
 	Good: `{"role":"user","content":"a","name":"b"}`,
 	CheckFile: func(c *FileContext) {

@@ -20,7 +20,8 @@ reject the second result.
 
 **Repair.** A copy that differs in nothing but its own id is dropped (safe). A known
 placeholder is dropped in favour of a real result, whichever comes first (safe), unless the
-real result comes before its call and cannot be moved. If two results differ, ` + "`fix --unsafe`" + `
+real result comes before its call and cannot be moved. This is unsafe if an assistant turn
+between them was made with the placeholder, because it changes what that turn has seen. If two results differ, ` + "`fix --unsafe`" + `
 keeps the first one and says what it drops.
 
 ` + "`--strategy duplicate-tool-result=last`" + ` keeps the last one instead, and ` + "`text`" + ` turns the second
@@ -74,6 +75,9 @@ one into text (both unsafe).`,
 			case c.placeholder(first):
 				drop = first
 				title = "replace the placeholder before it with this result"
+				if c.arrays() && c.spokeBetween(&c.Results[first], res) {
+					class = operation.Unsafe
+				}
 			case c.strategy() == "leave":
 			case c.strategy() == "text":
 				f.Fix = c.asText(turn, nil, []int32{int32(i)})
@@ -90,6 +94,17 @@ one into text (both unsafe).`,
 			c.aboutResult(i, f)
 		}
 	},
+}
+
+// spokeBetween reports whether the model has spoken between two results of a call, so
+// that it knows of the first alone.
+func (c *Context) spokeBetween(first, second *transcript.Result) bool {
+	for m := first.Message + 1; m < second.Message; m++ {
+		if msg := &c.Messages[m]; msg.Role == transcript.RoleAssistant && !msg.Has(transcript.MessageReplay) {
+			return true
+		}
+	}
+	return false
 }
 
 // standing says how badly a result stands: of two copies the one stays that is

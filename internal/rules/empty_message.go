@@ -28,6 +28,8 @@ it.`,
 				continue
 			case m.Has(transcript.MessageEmpty):
 				cell = c.cell(profile.EmptyMessage)
+			case m.Has(transcript.MessageNull) && m.Role == transcript.RoleOther:
+				continue // what it says can stand in members of its own
 			case m.Has(transcript.MessageNull):
 				cell = c.cell(profile.NullMessage)
 			default:

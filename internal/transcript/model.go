@@ -112,6 +112,11 @@ type Conversation struct {
 	// earlier one: a message is changed by appending it again.
 	Folded bool
 
+	// Doubled is where keys stand that stand twice in an object, in order, in the
+	// whole source as far as it is read: which of the two values counts is not
+	// known.
+	Doubled []int64
+
 	// Unfolded is what the messages were put together in, where they do not stand
 	// as they are in the source: then it is what spans are places in.
 	Unfolded *Unfolded

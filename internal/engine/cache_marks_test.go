@@ -1,0 +1,35 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestManyCacheMarks holds the time that very many marks in one message take
+// against that of few: each is removed from its block alone.
+func TestManyCacheMarks(t *testing.T) {
+	took := func(n int) time.Duration {
+		var b strings.Builder
+		b.WriteString(`[{"role":"user","content":[`)
+		for i := range n {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			fmt.Fprintf(&b, `{"type":"text","text":"t%d","cache_control":{"type":"ephemeral"}}`, i)
+		}
+		b.WriteString(`]},{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"f","input":{}}]},` +
+			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"x"}]}]`)
+		from := time.Now()
+		out, f, err := repaired([]byte(b.String()), FixOptions{})
+		if err != nil || len(f.Repairs) != n-4 || strings.Count(string(out), "cache_control") != 4 {
+			t.Fatalf("%d marks: %d repairs, %v", n, len(f.Repairs), err)
+		}
+		return time.Since(from)
+	}
+	few, many := took(1000), took(16_000)
+	if many > 80*few { // where each mark takes a look at all of them: 256 times
+		t.Errorf("16 times as many marks take %d times as long", many/few)
+	}
+}

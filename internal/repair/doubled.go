@@ -1,0 +1,47 @@
+package repair
+
+import (
+	"slices"
+
+	"github.com/toolguard/toolguard/internal/edit"
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// unsure reports whether a call or a result that an operation is about stands in a
+// message with a key that stands twice: programs disagree about which value counts,
+// so that nothing is done on one of them.
+func (p *Plan) unsure(op *operation.Operation) bool {
+	if len(p.Conv.Doubled) == 0 {
+		return false
+	}
+	calls, results := operation.Subjects(op.Do)
+	return slices.ContainsFunc(calls, func(i int32) bool { return i >= 0 && p.doubled(p.Conv.Messages[p.Conv.Calls[i].Message].Span()) }) ||
+		slices.ContainsFunc(results, func(i int32) bool { return i >= 0 && p.doubled(p.Conv.Messages[p.Conv.Results[i].Message].Span()) })
+}
+
+// unsureAt reports whether an edit is made in such a message, or in a record that
+// is a line.
+func (p *Plan) unsureAt(e edit.Edit) bool {
+	if len(p.Conv.Doubled) == 0 || e.Span.Start >= p.Source.Size() {
+		return false
+	}
+	in := func(off int64) bool {
+		at := transcript.Span{}
+		if m := p.messageAt(off); m >= 0 {
+			at = p.Conv.Messages[m].Span()
+		}
+		if p.Log != nil && p.Log.Array.IsZero() {
+			at = p.Log.recordAt(off)
+		}
+		// What is put before an element is not in it.
+		return (e.Span.Len() > 0 || off > at.Start) && p.doubled(at)
+	}
+	return p.doubled(e.Span) || in(e.Span.Start) || in(max(e.Span.Start, e.Span.End-1))
+}
+
+// doubled reports whether a key that stands twice stands in a span.
+func (p *Plan) doubled(s transcript.Span) bool {
+	i, _ := slices.BinarySearch(p.Conv.Doubled, s.Start)
+	return i < len(p.Conv.Doubled) && p.Conv.Doubled[i] < s.End
+}
