@@ -86,8 +86,6 @@ type Finding struct {
 	EditAt *[2]transcript.Position
 	// withheld is the repair that there would be if such files were repaired.
 	withheld *operation.Operation
-	// refused is the repair that cannot be carried out as things stand.
-	refused *operation.Operation
 }
 
 // An Excerpt is what stands around a finding on its line.
@@ -396,7 +394,7 @@ func (c *checker) offer(plan *repair.Plan, found []Finding) (map[*operation.Oper
 		}
 		fix, ok := able[op]
 		if !ok {
-			f.Fix, f.refused = nil, op
+			f.Fix = nil
 		} else if c.tells() {
 			f.Edits = fix.Edits
 		}

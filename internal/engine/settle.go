@@ -178,15 +178,7 @@ type settler struct {
 	opts FixOptions
 	held map[deed]string // what is withheld, and why
 	did  map[deed]bool
-	// made are the operations that were carried out, by what marks them; barred are
-	// those that were to be made once more although they were, and again is set
-	// when another one joins them.
-	made, barred map[string]bool
-	again        bool
 }
-
-// vain says why an operation is not carried out that leaves what it is for.
-const vain = "not applied, because it would have to be made again and again"
 
 // why says why the repair of a finding is withheld, "" where it is not.
 func (s *settler) why(f *rules.Finding) string {
@@ -245,21 +237,9 @@ func hold(held map[deed]string, did map[deed]bool, proof *ProofError) bool {
 	return len(held) > n
 }
 
-// run goes through the rounds. An operation that comes back after it was made does
-// not do what it is for: without it they begin anew.
-func (s *settler) run(ctx context.Context, src *transcript.Source) (f *Fixed, err error) {
-	s.barred = map[string]bool{}
-	for range maxRounds {
-		if f, err = s.rounds(ctx, src); !s.again {
-			break
-		}
-	}
-	return f, err
-}
-
-// rounds repairs until nothing is left to repair, or something comes back.
-func (s *settler) rounds(ctx context.Context, src *transcript.Source) (*Fixed, error) {
-	s.did, s.made, s.again = map[deed]bool{}, map[string]bool{}, false
+// run goes through the rounds.
+func (s *settler) run(ctx context.Context, src *transcript.Source) (*Fixed, error) {
+	s.did = map[deed]bool{}
 	out := &Fixed{Pieces: edit.NewPieces(src)}
 	var first, last *round
 	waived := map[edit.Sum]bool{}
@@ -290,11 +270,8 @@ func (s *settler) rounds(ctx context.Context, src *transcript.Source) (*Fixed, e
 		if rep.File.CheckOnly != "" && slices.ContainsFunc(rep.Findings, s.stops) {
 			return nil, &CheckOnlyError{rep.File.CheckOnly}
 		}
-		if rep.Skipped != "" || len(r.repairs) == 0 || s.again {
+		if rep.Skipped != "" || len(r.repairs) == 0 {
 			break
-		}
-		for _, mark := range r.marks {
-			s.made[mark] = true
 		}
 		if err := r.set.Prove(now); err != nil {
 			if unbalanced, ok := errors.AsType[*edit.BalanceError](err); ok {
@@ -357,7 +334,6 @@ type round struct {
 	first, last bool
 	set         edit.Set
 	repairs     []Repair
-	marks       []string // of the operations behind repairs
 	counts      map[counted]int
 	facts       facts
 	spoken      string            // the dialect of the conversations
@@ -418,7 +394,6 @@ func (r *round) wishes(found []Finding) []wish {
 func (r *round) conversation(c *checker, plan *repair.Plan, found []Finding, fixes map[*operation.Operation]edit.Fix) error {
 	r.facts.add(plan)
 	r.hears(plan.Conv)
-	r.bar(plan, found)
 	wishes := r.wishes(found)
 	if plan.Conv.Enveloped && plan.Log == nil {
 		return nil
@@ -443,28 +418,6 @@ func (r *round) conversation(c *checker, plan *repair.Plan, found []Finding, fix
 		turns[t] = nil
 	}
 	return nil
-}
-
-// bar takes the operations off findings that leave them as they are. One that was
-// made in an earlier round is one of those.
-func (r *round) bar(plan *repair.Plan, found []Finding) {
-	for i := range found {
-		f := &found[i]
-		op := cmp.Or(f.Fix, f.refused)
-		if op == nil {
-			continue
-		}
-		mark := plan.Mark(op)
-		if mark == "" {
-			continue
-		}
-		if mark = f.Rule.Name + " " + mark; r.made[mark] && !r.barred[mark] {
-			r.barred[mark], r.again = true, true
-		}
-		if r.barred[mark] {
-			f.Fix, f.Edits, f.Unfixed = nil, nil, vain
-		}
-	}
 }
 
 // hears notes in which dialect a conversation is written.
@@ -549,9 +502,6 @@ func (r *round) done(plan *repair.Plan, w wish, fix *edit.Fix) {
 			results = calls
 		}
 		conversation, n = plan.Conv.Index, max(1, len(results))
-		if mark := plan.Mark(w.Operation); mark != "" {
-			r.marks = append(r.marks, w.rule+" "+mark)
-		}
 	}
 	if class := max(w.Class, repair.ClassOf(fix)); class == operation.Unsafe {
 		for _, e := range fix.Edits {

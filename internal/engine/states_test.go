@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/operation"
 )
 
@@ -143,28 +142,5 @@ func TestStatesApproval(t *testing.T) {
 				t.Errorf("%s %s: nothing says that it was made up:\n%s", state, approval, out)
 			}
 		}
-	}
-}
-
-// A repair that leaves what it is for is not made, neither once nor again and again.
-func TestStatesInVain(t *testing.T) {
-	t.Parallel()
-	d := *dialect.GeminiCLI
-	driver := *d.Driver.(*dialect.Combined)
-	driver.Records = slices.Clone(driver.Records)
-	driver.Records[1].ID = "meta.id" // there is no meta: the id goes where nobody looks for it
-	d.Driver = &driver
-	text := geminiHead + `{"id":"g2","timestamp":"2026-04-01T10:00:04.000Z","type":"gemini","content":[{"functionCall":{"name":"ls","args":{}}}]}
-{"id":"u3","timestamp":"2026-04-01T10:00:05.000Z","type":"user","content":[{"functionResponse":{"name":"ls","response":{"output":"a"},"id":"ls-2"}}]}
-`
-	out, f, err := repaired([]byte(text), FixOptions{Options: Options{Dialects: dialect.Builtin().With(&d)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(out) != text {
-		t.Errorf("repaired in %d rounds:\n%s", f.Rounds, out)
-	}
-	if len(f.After.Findings) == 0 || f.After.Findings[0].Unfixed != vain {
-		t.Errorf("findings: %+v", f.After.Findings)
 	}
 }
