@@ -154,6 +154,7 @@ type fixing struct {
 }
 
 func (c fixing) run(t *testing.T) {
+	t.Helper()
 	if c.want == "" {
 		c.want = c.text
 	}
