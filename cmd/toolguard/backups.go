@@ -54,7 +54,21 @@ func (b *backups) options(t *target, x *fix, repairs []engine.Repair) write.Opti
 		b.reserved = write.Reserve(x.reports())
 	}
 	opts.Reserved = b.reserved
+	if b.stored(t, x.env) {
+		opts.Copies = copies(x.env)
+	}
 	return opts
+}
+
+// copies returns what finds copies of a file in the state directory.
+func copies(env func(string) string) func(path string) []string {
+	return func(path string) []string {
+		root, err := backup.Dir(env, runtime.GOOS)
+		if err != nil {
+			return nil
+		}
+		return backup.Copies(root, path)
+	}
 }
 
 // place says where the original of a file is kept: as the user wants; in the

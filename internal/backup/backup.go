@@ -4,6 +4,7 @@
 package backup
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -68,6 +69,36 @@ func Dir(env func(string) string, system string) (string, error) {
 		return filepath.Join(dir, below, "toolguard", "backups"), nil
 	}
 	return "", fmt.Errorf("there is no state directory: neither $XDG_STATE_HOME nor $%s is set", home)
+}
+
+// Copies returns where copies of the file at path are that runs below root kept, as
+// far as their manifests can be read.
+func Copies(root, path string) (out []string) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil
+	}
+	runs, err := os.ReadDir(root)
+	if err != nil {
+		return nil
+	}
+	for _, run := range runs {
+		dir := filepath.Join(root, run.Name())
+		manifest, err := os.ReadFile(filepath.Join(dir, Manifest))
+		if err != nil {
+			continue
+		}
+		for line := range bytes.Lines(manifest) {
+			var e Entry
+			if json.Unmarshal(line, &e) != nil || e.Copy == "" || e.Copy != filepath.Base(e.Copy) {
+				continue // the last line may be torn
+			}
+			if e.Path == path || string(e.RawPath) == path {
+				out = append(out, filepath.Join(dir, e.Copy))
+			}
+		}
+	}
+	return out
 }
 
 // A Run keeps the originals of one run. Nothing is created before the first.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -288,5 +289,45 @@ func TestDir(t *testing.T) {
 		if got != tt.want || message != tt.err {
 			t.Errorf("%s, %v: %q, %q", tt.system, tt.env, got, message)
 		}
+	}
+}
+
+// The copies of a file are found again by the manifests, whatever else lies there.
+func TestCopies(t *testing.T) {
+	root, path := t.TempDir(), filepath.Join(t.TempDir(), "s.jsonl")
+	if err := os.WriteFile(path, []byte("old\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for range 2 {
+		run := NewRun(func() (string, error) { return root, nil }, time.Unix(0, 0))
+		kept, err := run.Keep(t.Context(), path, info, nil, strings.NewReader("old\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := kept.Record(0, [32]byte{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := run.Close(); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, kept.Name())
+	}
+	torn := filepath.Join(root, "torn")
+	if err := os.MkdirAll(torn, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(torn, Manifest), []byte(`{"path":"`+path), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := Copies(root, path); !slices.Equal(got, want) {
+		t.Errorf("copies %q, want %q", got, want)
+	}
+	if got := Copies(root, path+"x"); got != nil {
+		t.Errorf("copies of another file: %q", got)
 	}
 }

@@ -55,6 +55,13 @@ func (w *writer) needless(name string, info fs.FileInfo) bool {
 			}
 		}
 	}
+	if w.opts.Copies != nil {
+		for _, other := range w.opts.Copies(w.target) {
+			if w.holds(other, left) {
+				return true
+			}
+		}
+	}
 	return false
 }
 

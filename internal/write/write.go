@@ -70,6 +70,9 @@ type Options struct {
 	// Reserved reports whether the run writes another file under a name, which no
 	// backup may take then. It is nil where the run writes none.
 	Reserved func(name string) bool
+	// Copies returns where copies of the file at path are kept elsewhere than beside
+	// it. It is nil where none are.
+	Copies func(path string) []string
 
 	system fileSystem       // nil for the real one
 	now    func() time.Time // nil for the clock
