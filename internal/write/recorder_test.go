@@ -239,3 +239,17 @@ func (f *recordedFile) SetACL(acl []byte) error {
 	}
 	return f.file.SetACL(acl)
 }
+
+func (f *recordedFile) Attributes() ([]attribute, error) {
+	if err := f.r.step("getattributes %s", f.name); err != nil {
+		return nil, err
+	}
+	return f.file.Attributes()
+}
+
+func (f *recordedFile) SetAttribute(a attribute) error {
+	if err := f.r.step("setattribute %s", f.name); err != nil {
+		return err
+	}
+	return f.file.SetAttribute(a)
+}

@@ -2,7 +2,6 @@ package write
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -37,7 +36,7 @@ func (w *writer) swap() error {
 	}
 	w.settled()
 	if err := w.sys.Remove(old); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		w.notes = append(w.notes, fmt.Sprintf("was repaired, but its old text could not be removed: %s: %v", old, reason(err)))
+		w.note("was repaired, but its old text could not be removed: %s: %v", old, reason(err))
 	}
 	return nil
 }

@@ -54,6 +54,10 @@ type file interface {
 	ACL() ([]byte, error)
 	// SetACL sets the access control list, nil for none.
 	SetACL(acl []byte) error
+	// Attributes returns the extended attributes.
+	Attributes() ([]attribute, error)
+	// SetAttribute sets one of them.
+	SetAttribute(a attribute) error
 	Sync() error
 }
 
@@ -105,3 +109,6 @@ type realFile struct{ *os.File }
 
 func (f realFile) ACL() ([]byte, error)    { return getACL(f.File) }
 func (f realFile) SetACL(acl []byte) error { return setACL(f.File, acl) }
+
+func (f realFile) Attributes() ([]attribute, error) { return getAttributes(f.File) }
+func (f realFile) SetAttribute(a attribute) error   { return setAttribute(f.File, a) }

@@ -1,7 +1,7 @@
 // Package write knows how a file is replaced or created so that nobody ever
 // finds half of it: neither a reader, nor the next run after a kill, a full
 // disk or a power failure. It knows files: their names, owners, modes, access
-// control lists, and who else has them open. It does not know what is in them.
+// control lists, extended attributes, and who else has them open. It does not know what is in them.
 package write
 
 import (
@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -65,7 +66,8 @@ type Options struct {
 	// writing to.
 	Session bool
 	// Force writes a session log that changed just now, a file that another
-	// program has open for writing, and a file that has several names.
+	// program has open for writing, a file that has several names, and one whose
+	// extended attributes the file system does not take.
 	Force bool
 	// Reserved reports whether the run writes another file under a name, which no
 	// backup may take then. It is nil where the run writes none.
@@ -139,6 +141,7 @@ type writer struct {
 
 	info  fs.FileInfo // the target, as it was looked at last
 	acl   []byte      // its access control list, nil for none
+	attrs []attribute // its extended attributes
 	fresh fs.FileInfo // the new text, once it is written
 	sum   [sha256.Size]byte
 	kept  Kept
@@ -264,10 +267,14 @@ func (w *writer) allowed() error {
 	if err != nil {
 		return err
 	}
-	w.acl, err = f.ACL()
+	what := "access control list"
+	if w.acl, err = f.ACL(); err == nil {
+		what = "extended attributes"
+		w.attrs, err = f.Attributes()
+	}
 	f.Close()
 	if err != nil {
-		return refuse("its access control list cannot be read: %v", reason(err))
+		return refuse("its %s cannot be read: %v", what, reason(err))
 	}
 	return w.unheld(w.target)
 }
@@ -316,8 +323,15 @@ func (w *writer) single() error {
 	if !w.opts.Force {
 		return refuse("it has %d names (hard links), and the others would keep the old text (--force writes it)", n)
 	}
-	w.notes = append(w.notes, fmt.Sprintf("had %d names (hard links); the others keep the old text", n))
+	w.note("had %d names (hard links); the others keep the old text", n)
 	return nil
+}
+
+// note tells the user something, once.
+func (w *writer) note(format string, args ...any) {
+	if note := fmt.Sprintf(format, args...); !slices.Contains(w.notes, note) {
+		w.notes = append(w.notes, note)
+	}
 }
 
 // create writes a text to the temporary file, with the owner, the mode and the
@@ -348,6 +362,10 @@ func (w *writer) create(ctx context.Context, text Text) error {
 		return err
 	}
 	sum.Sum(w.sum[:0])
+	if err := w.keepAttributes(f); err != nil {
+		return err
+	}
+	// Last, because a file may be one that its owner must not write.
 	if err := dress(f, w.info, w.acl); err != nil && !isWindows {
 		return err
 	}

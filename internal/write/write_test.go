@@ -240,7 +240,7 @@ func TestReplaceSteps(t *testing.T) {
 		got = append(got, s)
 	}
 	want := []string{
-		"resolve", "stat", "open", "getacl", "close", "writer", "lock",
+		"resolve", "stat", "open", "getacl", "getattributes", "close", "writer", "lock",
 		"lstat", "lstat", "lstat", "stat", // what a killed run left, and how many names there are
 		"open", "write", "chown", "setacl", "chmod", "sync", "fstat", "close", "chtimes", "link", "remove", // the backup
 		"open", "write", "chown", "setacl", "chmod", "sync", "fstat", "close", // the new text
@@ -680,6 +680,7 @@ func TestReplaceErrors(t *testing.T) {
 		{"open s.jsonl", syscall.EACCES, "not written: it is read-only"},
 		{"exchange ", syscall.EPERM, "not written: permission denied"},
 		{"getacl ", syscall.EIO, "not written: its access control list cannot be read: input/output error"},
+		{"getattributes ", syscall.EIO, "not written: its extended attributes cannot be read: input/output error"},
 		{"lock s.jsonl", errLocked, "not written: another program has locked it"},
 		{"syncdir ", syscall.ENOSPC, "repaired, but that may not outlast a power failure: no space left on device"},
 	} {

@@ -1,0 +1,25 @@
+package write
+
+// An attribute is an extended attribute of a file that programs or people set,
+// such as user.comment. Those that the system keeps for itself do not count.
+type attribute struct {
+	name  string
+	value []byte
+}
+
+// keepAttributes gives a new file the extended attributes of the file that it
+// replaces. Where the file system does not take one, nothing is written, unless
+// the user insists.
+func (w *writer) keepAttributes(f file) error {
+	for _, a := range w.attrs {
+		err := f.SetAttribute(a)
+		switch {
+		case err == nil:
+		case !w.opts.Force:
+			return refuse("its extended attribute %s cannot be kept: %v (--force writes it)", a.name, reason(err))
+		default:
+			w.note("its extended attribute %s could not be kept", a.name)
+		}
+	}
+	return nil
+}
