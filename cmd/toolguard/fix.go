@@ -401,7 +401,7 @@ func (x *fix) shown(t *target, got fixed) error {
 		x.warn(t.path + ": no diff is shown with --no-excerpt")
 		return nil
 	case x.show == showDiff:
-		d, err := report.NewDiff(t.path, got.src, got.Pieces)
+		d, err := report.NewDiff(patchName(t.path), got.src, got.Pieces)
 		if err != nil {
 			return err
 		}
@@ -417,6 +417,22 @@ func (x *fix) shown(t *target, got fixed) error {
 		return err
 	}
 	return nil
+}
+
+// patchName returns the name that a patch of a file has, for git apply in the
+// current directory: that takes no name that begins at the root.
+func patchName(path string) string {
+	if !filepath.IsAbs(path) {
+		return path
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	if name, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(name) {
+		return name
+	}
+	return path
 }
 
 // copyOut writes a whole source to standard output.

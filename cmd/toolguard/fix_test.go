@@ -146,6 +146,29 @@ func git(t testing.TB, diff string) {
 	}
 }
 
+// TestDiffOfAbsolutePath: the diff of a file that is named from the root applies
+// in the current directory.
+func TestDiffOfAbsolutePath(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	text, err := os.ReadFile(filepath.Join("..", "..", "testdata", "transcripts", "anthropic", "broken", "cut-session.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	t.Chdir(dir)
+	fixture(t, "in", "s.json", text)
+	code, diff, errs := runCommand(t, nil, "fix", "--unsafe", filepath.Join(dir, "in"))
+	if code != exitFindings || !strings.HasPrefix(diff, "--- a/in/s.json\n+++ b/in/s.json\n") {
+		t.Fatalf("exit code %d, %s%s", code, errs, diff)
+	}
+	git(t, diff)
+	if code, out, errs := runCommand(t, nil, "check", "in"); code != exitOK {
+		t.Errorf("exit code %d, %s%s", code, out, errs)
+	}
+}
+
 // TestFixAll repairs all fixtures in one run, and applies all diffs in one go.
 func TestFixAll(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
