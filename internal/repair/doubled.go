@@ -15,9 +15,10 @@ func (p *Plan) unsure(op *operation.Operation) bool {
 	if len(p.Conv.Doubled) == 0 {
 		return false
 	}
+	in := func(message int32) bool { return p.doubled(p.Conv.Messages[message].Span()) }
 	calls, results := operation.Subjects(op.Do)
-	return slices.ContainsFunc(calls, func(i int32) bool { return i >= 0 && p.doubled(p.Conv.Messages[p.Conv.Calls[i].Message].Span()) }) ||
-		slices.ContainsFunc(results, func(i int32) bool { return i >= 0 && p.doubled(p.Conv.Messages[p.Conv.Results[i].Message].Span()) })
+	return slices.ContainsFunc(calls, func(c int32) bool { return c >= 0 && in(p.Conv.Calls[c].Message) }) ||
+		slices.ContainsFunc(results, func(r int32) bool { return r >= 0 && in(p.Conv.Results[r].Message) })
 }
 
 // unsureAt reports whether an edit is made in such a message, or in a record that

@@ -2,12 +2,11 @@ package repair
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/edit"
-
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -24,8 +23,13 @@ type list struct {
 	sep string
 
 	removed []transcript.Span
-	inserts map[int64][][]byte        // by the end of the element before; head() for the front
-	anchors map[int64]transcript.Span // the elements of those ends
+	inserts map[int64]insert // by the end of the element before; head() for the front
+}
+
+// An insert is what is put behind an element, or at the front if that is zero.
+type insert struct {
+	anchor transcript.Span
+	items  [][]byte
 }
 
 func (l *list) head() int64 {
@@ -41,145 +45,123 @@ func (l *list) remove(e transcript.Span) { l.removed = append(l.removed, e) }
 // after puts new text behind an element; behind none means at the front.
 func (l *list) after(anchor transcript.Span, text []byte) {
 	if l.inserts == nil {
-		l.inserts = map[int64][][]byte{}
-		l.anchors = map[int64]transcript.Span{}
+		l.inserts = map[int64]insert{}
 	}
 	key := anchor.End
 	if anchor.IsZero() {
 		key = l.head()
 	}
-	l.inserts[key] = append(l.inserts[key], text)
-	l.anchors[key] = anchor
+	l.inserts[key] = insert{anchor, append(l.inserts[key].items, text)}
 }
 
-// next returns where the element behind one that ends at end begins.
-func (l *list) next(end int64) (int64, bool) {
+// next returns where the element behind one that ends at end begins, -1 for none.
+func (l *list) next(end int64) int64 {
 	at := l.src.skip(end)
 	c, ok := l.src.at(at)
-	if !ok {
-		return 0, false
+	switch {
+	case ok && l.lines:
+		return at
+	case ok && c == ',':
+		return l.src.skip(at + 1)
 	}
-	if l.lines {
-		return at, true
-	}
-	if c != ',' {
-		return 0, false
-	}
-	return l.src.skip(at + 1), true
+	return -1
 }
 
-// prev returns where the element before one that begins at start ends.
-func (l *list) prev(start int64) (int64, bool) {
+// prev returns where the element before one that begins at start ends, -1 for none.
+func (l *list) prev(start int64) int64 {
 	at := l.src.back(start)
 	c, ok := l.src.at(at - 1)
-	if !ok || l.lines && at <= 3 && l.src.bom() {
-		return 0, false
+	switch {
+	case ok && l.lines && (at > 3 || !l.src.bom()):
+		return at
+	case ok && !l.lines && c == ',':
+		return l.src.back(at - 1)
 	}
-	if l.lines {
-		return at, true
-	}
-	if c != ',' {
-		return 0, false
-	}
-	return l.src.back(at - 1), true
+	return -1
 }
 
-// compile returns the edits, in order.
+// compile returns the edits, in order. What was inserted is in them and no longer in
+// the list.
 func (l *list) compile() []edit.Edit {
-	sort.Slice(l.removed, func(i, j int) bool { return l.removed[i].Start < l.removed[j].Start })
+	byStart := func(a, b transcript.Span) int { return cmp.Compare(a.Start, b.Start) }
+	slices.SortFunc(l.removed, byStart)
 	var out []edit.Edit
-	for i := 0; i < len(l.removed); {
-		j := i
-		for j+1 < len(l.removed) {
-			if n, ok := l.next(l.removed[j].End); !ok || n != l.removed[j+1].Start {
-				break
-			}
-			j++
+	for i, j := 0, 0; i < len(l.removed); i = j {
+		// Neighbours that go are one gap.
+		for j = i + 1; j < len(l.removed) && l.next(l.removed[j-1].End) == l.removed[j].Start; j++ {
 		}
-		g := gap{removed: transcript.Span{Start: l.removed[i].Start, End: l.removed[j].End}}
-		g.prev, g.hasPrev = l.prev(g.removed.Start)
+		g := gap{at: transcript.Span{Start: l.removed[i].Start, End: l.removed[j-1].End}, cut: true}
+		g.prev, g.next = l.prev(g.at.Start), l.next(g.at.End)
 		key := g.prev
-		if !g.hasPrev {
+		if key < 0 {
 			key = l.head()
 		}
-		g.items = l.take(key, g.items)
-		for k := i; k <= j; k++ {
-			g.items = l.take(l.removed[k].End, g.items)
+		g.items = l.take(key).items
+		for _, e := range l.removed[i:j] {
+			g.items = append(g.items, l.take(e.End).items...)
 		}
-		out = append(out, l.edit(g))
-		i = j + 1
+		out = append(out, l.edit(&g))
 	}
-	for key, items := range l.inserts {
-		delete(l.inserts, key) // an edit copies them
-		g := gap{items: items, anchor: l.anchors[key]}
+	for key := range l.inserts {
+		g := gap{insert: l.take(key), prev: -1, next: -1}
 		if !g.anchor.IsZero() {
-			g.prev, g.hasPrev = g.anchor.End, true
-			g.next, g.hasNext = l.next(g.anchor.End)
-		} else if at := l.src.skip(l.head()); l.lines || at < l.array.End-1 {
-			g.next, g.hasNext = at, true
+			g.prev, g.next = g.anchor.End, l.next(g.anchor.End)
+		} else if first := l.src.skip(l.head()); l.lines || first < l.array.End-1 {
+			g.next = first
 		}
-		out = append(out, l.edit(g))
+		if g.at.Start = g.next; g.next < 0 {
+			g.at.Start = g.prev
+		}
+		g.at.End = g.at.Start
+		out = append(out, l.edit(&g))
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Span.Start < out[j].Span.Start })
+	slices.SortFunc(out, func(a, b edit.Edit) int { return byStart(a.Span, b.Span) })
 	return out
 }
 
-func (l *list) take(key int64, items [][]byte) [][]byte {
-	items = append(items, l.inserts[key]...)
+func (l *list) take(key int64) insert {
+	in := l.inserts[key]
 	delete(l.inserts, key)
-	return items
+	return in
 }
 
 // A gap is the place between two elements that stay, with what is removed from
 // it and what is put there.
 type gap struct {
-	prev, next       int64 // the end of the one, the start of the other
-	hasPrev, hasNext bool
-	removed          transcript.Span
-	anchor           transcript.Span
-	items            [][]byte
+	insert
+	prev, next int64           // the end of the one, the start of the other; -1 for none
+	at         transcript.Span // what is removed if cut is set, else the empty place for the items
+	cut        bool
 }
 
-func (l *list) edit(g gap) edit.Edit {
-	cut := !g.removed.IsZero()
-	if cut {
-		g.next, g.hasNext = l.next(g.removed.End)
-	}
-	sep := []byte(l.separator(&g))
-	var text []byte
+func (l *list) edit(g *gap) edit.Edit {
+	items, at := g.items, g.at
 	switch {
-	case g.hasNext:
-		for _, item := range g.items {
-			text = append(slices.Grow(text, len(item)+len(sep)), item...)
-			text = append(text, sep...)
-		}
-		from := g.next
-		if cut {
-			from = g.removed.Start
-		}
-		return edit.Edit{Span: transcript.Span{Start: from, End: g.next}, Text: text}
-	case g.hasPrev:
-		for _, item := range g.items {
-			text = append(slices.Grow(text, len(item)+len(sep)), sep...)
-			text = append(text, item...)
-		}
-		to := g.prev
-		if cut {
-			to = g.removed.End
-		}
-		return edit.Edit{Span: transcript.Span{Start: g.prev, End: to}, Text: text}
+	case len(items) == 0:
+	case g.next >= 0:
+		items = append(items, nil) // so that a separator comes behind the last one
+	case g.prev >= 0:
+		items = slices.Insert(items, 0, nil)
 	}
-	text = bytes.Join(g.items, sep)
+	text := bytes.Join(items, []byte(l.separator(g)))
 	switch {
-	case len(text) > 0 && cut && l.lines:
-		return edit.Edit{Span: g.removed, Text: text}
-	case len(text) > 0 && cut: // nothing else can be put into a list of which nothing stays
-		return edit.Edit{Span: l.array, Text: []byte(l.src.text(l.array.Start, g.removed.Start) + string(text) + l.src.text(g.removed.End, l.array.End))}
-	case l.lines:
-		return edit.Edit{Span: transcript.Span{Start: g.removed.Start, End: l.src.size()}, Text: text}
+	case g.next >= 0:
+		at.End = g.next
+	case g.prev >= 0:
+		at.Start = g.prev
+	case l.lines && len(text) == 0:
+		at.End = l.src.size()
+	case !l.lines:
+		// Of all of the list, so that no other fix puts anything into it, which would
+		// find no neighbour.
+		at = l.array
+		if g.cut && len(text) > 0 {
+			text = slices.Concat([]byte(l.src.text(at.Start, g.at.Start)), text, []byte(l.src.text(g.at.End, at.End)))
+		} else {
+			text = slices.Concat([]byte("["), text, []byte("]"))
+		}
 	}
-	// Nothing else can be put into a list that was or becomes empty.
-	return edit.Edit{Span: l.array, Text: []byte("[" + string(text) + "]")}
+	return edit.Edit{Span: at, Text: text}
 }
 
 // separator returns what goes between two elements.
@@ -189,43 +171,33 @@ func (l *list) separator(g *gap) string {
 	}
 	between := ""
 	switch {
-	case !g.removed.IsZero() && g.hasPrev:
-		between = l.src.text(g.prev, g.removed.Start)
-	case !g.removed.IsZero() && g.hasNext:
-		between = l.src.text(g.removed.End, g.next)
-	case g.hasPrev && g.hasNext:
-		between = l.src.text(g.prev, g.next)
-	case g.hasPrev && !g.anchor.IsZero():
-		if before, ok := l.prev(g.anchor.Start); ok {
+	case g.prev < 0 && g.next >= 0 && g.cut:
+		between = l.src.text(g.at.End, g.next)
+	case g.prev >= 0 && g.next < 0 && !g.cut:
+		if before := l.prev(g.anchor.Start); before >= 0 {
 			between = l.src.text(before, g.anchor.Start)
 		}
+	case g.prev >= 0:
+		between = l.src.text(g.prev, g.at.Start)
 	}
-	if l.lines {
-		end := "\n"
-		switch {
-		case strings.Contains(between, "\r\n"), between == "" && l.src.crlf():
-			end = "\r\n"
-		case between != "" && !strings.Contains(between, "\n"):
-			return between
-		}
-		return strings.Repeat(end, l.spacing(g, between))
-	}
-	if between == "" {
+	switch n := strings.Count(between, "\n"); {
+	case between == "" && !l.lines:
 		return l.usual()
-	}
-	return between
-}
-
-// spacing returns how many line ends stand between records around a gap: more
-// than one where blank lines keep them apart on both sides.
-func (l *list) spacing(g *gap, between string) int {
-	n := strings.Count(between, "\n")
-	if !g.anchor.IsZero() && g.hasNext {
-		if before, ok := l.prev(g.anchor.Start); ok {
-			n = min(n, strings.Count(l.src.text(before, g.anchor.Start), "\n"))
+	case !l.lines, between != "" && n == 0:
+		return between
+	default:
+		if g.next >= 0 && !g.anchor.IsZero() {
+			// Blank lines keep records apart only if they do so on both sides.
+			if before := l.prev(g.anchor.Start); before >= 0 {
+				n = min(n, strings.Count(l.src.text(before, g.anchor.Start), "\n"))
+			}
 		}
+		end := "\n"
+		if strings.Contains(between, "\r\n") || between == "" && l.src.crlf() {
+			end = "\r\n"
+		}
+		return strings.Repeat(end, max(n, 1))
 	}
-	return max(n, 1)
 }
 
 // usual returns what stands between the first two elements of an array, or is
@@ -282,23 +254,19 @@ func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r'
 
 // skip returns the first offset from off on that is not white space.
 func (w *window) skip(off int64) int64 {
-	for {
-		if c, ok := w.at(off); !ok || !blank(c) {
-			return off
-		}
+	for c, ok := w.at(off); ok && blank(c); c, ok = w.at(off) {
 		off++
 	}
+	return off
 }
 
 // back returns the offset behind the last byte before off that is not white
 // space.
 func (w *window) back(off int64) int64 {
-	for {
-		if c, ok := w.at(off - 1); !ok || !blank(c) {
-			return off
-		}
+	for c, ok := w.at(off - 1); ok && blank(c); c, ok = w.at(off - 1) {
 		off--
 	}
+	return off
 }
 
 func (w *window) text(from, to int64) string {
@@ -306,9 +274,7 @@ func (w *window) text(from, to int64) string {
 		return ""
 	}
 	b, err := w.src.Bytes(transcript.Span{Start: from, End: to})
-	if err != nil && w.err == nil {
-		w.err = err
-	}
+	w.err = cmp.Or(w.err, err)
 	return string(b)
 }
 
@@ -316,14 +282,12 @@ func (w *window) bom() bool { return w.text(0, min(3, w.src.Size())) == "\xef\xb
 
 // crlf reports whether the first line of the source ends in CR LF.
 func (w *window) crlf() bool {
+	before := byte(0)
 	for off := int64(0); ; off++ {
 		c, ok := w.at(off)
-		if !ok {
-			return false
+		if !ok || c == '\n' {
+			return ok && before == '\r'
 		}
-		if c == '\n' {
-			b, _ := w.at(off - 1)
-			return b == '\r'
-		}
+		before = c
 	}
 }
