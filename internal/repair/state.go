@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,23 +16,15 @@ func (d *draft) setState(calls []int32) bool {
 	if !ok {
 		return false
 	}
-	var order []int32 // messages
-	members := map[int32][]dialect.Member{}
+	var members []dialect.Member
 	for _, c := range calls {
-		call := &d.Conv.Calls[c]
-		if !call.Combined || d.foreign(call.Message) {
-			continue
+		if call := &d.Conv.Calls[c]; call.Combined && !d.foreign(call.Message) {
+			text := transcript.Quote(d.placeholderText(call))
+			members = append(members, w.WriteState(d.value(call.Message), d.Conv.Blocks[call.Block].Span, text)...)
 		}
-		set := w.WriteState(d.value(call.Message), d.Conv.Blocks[call.Block].Span, transcript.Quote(d.placeholderText(call)))
-		if len(set) > 0 && !slices.Contains(order, call.Message) {
-			order = append(order, call.Message)
-		}
-		members[call.Message] = append(members[call.Message], set...)
 	}
-	for _, m := range order {
-		d.patch(members[m])
-	}
-	return len(order) > 0
+	d.patch(members)
+	return len(members) > 0
 }
 
 // supersede writes the messages that change once more at the end of their log, where
@@ -41,142 +34,120 @@ func (d *draft) supersede() {
 	if !d.Conv.Folded {
 		return
 	}
-	for key, l := range d.lists {
-		for _, e := range l.compile() {
+	for _, key := range slices.Sorted(maps.Keys(d.lists)) {
+		for _, e := range d.lists[key].compile() {
 			d.sets = append(d.sets, set{Edit: e})
 		}
-		delete(d.lists, key)
 	}
+	clear(d.lists)
+	sets := d.sets
+	d.sets = nil
 	byMessage := map[int32][]set{}
-	var order []int32
-	var stay []set
-	for _, s := range d.sets {
-		m := d.messageAt(s.Span.Start)
-		if m < 0 || d.Dialect.Fold.ID.In(d.value(m)).Kind() != transcript.String {
-			stay = append(stay, s)
-			continue
-		}
-		if byMessage[m] == nil {
-			order = append(order, m)
-		}
-		byMessage[m] = append(byMessage[m], s)
-	}
-	d.sets = stay
-	for _, m := range order {
-		d.replaced = append(d.replaced, byMessage[m]...)
-		d.append(m, editsOf(byMessage[m]))
-	}
-}
-
-// editsOf returns sets as edits, each once.
-func editsOf(sets []set) (out []edit.Edit) {
 	for _, s := range sets {
-		same := func(e edit.Edit) bool { return e.Span == s.Span && s.Span.Len() > 0 }
-		if !slices.ContainsFunc(out, same) {
-			out = append(out, s.Edit)
+		if m := d.messageAt(s.Span.Start); m >= 0 && d.Dialect.Fold.ID.In(d.value(m)).Kind() == transcript.String {
+			byMessage[m] = append(byMessage[m], s)
+		} else {
+			d.sets = append(d.sets, s)
 		}
 	}
-	return out
+	for _, m := range slices.Sorted(maps.Keys(byMessage)) {
+		d.replaced = append(d.replaced, byMessage[m]...)
+		d.append(m, byMessage[m])
+	}
 }
 
-// append writes a message once more, at the end of its log, with edits.
-func (d *draft) append(m int32, edits []edit.Edit) {
-	v := d.value(m)
+// append writes a message once more, at the end of its log, with what is set in it.
+func (d *draft) append(m int32, sets []set) {
+	var edits []edit.Edit
+	for _, s := range sets { // an id that call and result share is written once
+		if s.Span.Len() == 0 || !slices.ContainsFunc(edits, func(e edit.Edit) bool { return e.Span == s.Span }) {
+			edits = append(edits, s.Edit)
+		}
+	}
 	edits, ok := inOrder(edits)
 	if !ok {
 		d.failed = true
 		return
 	}
+	v := d.value(m)
 	text := edit.Splice(v.Raw(), v.Span().Start, edits)
-	nl := "\n"
+	nl := []byte("\n")
 	if d.src.crlf() {
-		nl = "\r\n"
+		nl = []byte("\r\n")
 	}
-	size := d.Source.Size()
-	if last, _ := d.src.at(size - 1); last == '\n' {
-		d.tail = slices.Concat(d.tail, text, []byte(nl))
+	if last, _ := d.src.at(d.src.size() - 1); last == '\n' {
+		d.tail = slices.Concat(d.tail, text, nl)
 	} else {
-		d.tail = slices.Concat(d.tail, []byte(nl), text)
+		d.tail = slices.Concat(d.tail, nl, text)
 	}
 	d.over = append(d.over, v.Span())
 }
 
 // patch sets members of objects, in place or behind the last one.
 func (d *draft) patch(members []dialect.Member) {
-	for len(members) > 0 {
-		// All members that the first one's object gets come in one edit.
-		object := members[0].Object
-		var own, rest []dialect.Member
-		for _, m := range members {
-			child := object.Get(m.Path[0])
-			switch {
-			case m.Object.Span() != object.Span():
-				rest = append(rest, m)
-			case len(m.Path) == 1 && child.Exists():
-				d.sets = append(d.sets, set{Edit: edit.Edit{Span: child.Span(), Text: []byte(m.Raw)}, state: m.Left})
-			case child.Kind() == transcript.Object:
-				rest = append(rest, dialect.Member{Object: child, Path: m.Path[1:], Raw: m.Raw, Left: m.Left})
-			case child.Exists():
-				// What should be an object is none, and stays.
-			default: // there is no such key: where there is one, it has a value
-				own = append(own, m)
-			}
+	missing := map[int64][]dialect.Member{} // by where their object begins: they come in one edit
+	for _, m := range members {
+		there := m.Object.Get(m.Path[0])
+		for len(m.Path) > 1 && there.Kind() == transcript.Object {
+			m.Object, m.Path = there, m.Path[1:]
+			there = m.Object.Get(m.Path[0])
 		}
-		if len(own) > 0 {
-			d.sets = append(d.sets, set{Edit: addMembers(object, own)})
-		}
-		members = rest
+		switch at := m.Object.Span().Start; {
+		case !there.Exists():
+			missing[at] = append(missing[at], m)
+		case len(m.Path) == 1:
+			d.sets = append(d.sets, set{Edit: edit.Edit{Span: there.Span(), Text: []byte(m.Raw)}, state: m.Left})
+		} // what should be an object is none, and stays
+	}
+	for _, at := range slices.Sorted(maps.Keys(missing)) {
+		d.sets = append(d.sets, set{Edit: addMembers(missing[at][0].Object, missing[at])})
 	}
 }
 
 // nested returns the members that an object gets, those of the same key in one
 // object. What is set twice is set as it was first.
-func nested(members []dialect.Member) []dialect.Field {
-	var fields []dialect.Field
-	within := map[string][]dialect.Member{}
-	for _, m := range members {
-		key := m.Path[0]
-		if !slices.ContainsFunc(fields, func(f dialect.Field) bool { return f.Key == key }) {
-			fields = append(fields, dialect.Field{Key: key})
-			if len(m.Path) == 1 {
-				fields[len(fields)-1].Raw = m.Raw
+func nested(members []dialect.Member) (fields []dialect.Field) {
+	for len(members) > 0 {
+		first := members[0]
+		var inner, rest []dialect.Member
+		for _, m := range members {
+			if m.Path[0] != first.Path[0] {
+				rest = append(rest, m)
+			} else if len(m.Path) > 1 {
+				inner = append(inner, dialect.Member{Path: m.Path[1:], Raw: m.Raw})
 			}
 		}
-		if len(m.Path) > 1 {
-			within[key] = append(within[key], dialect.Member{Path: m.Path[1:], Raw: m.Raw})
-		}
-	}
-	for i := range fields {
-		if f := &fields[i]; f.Raw == "" {
-			var inner []string
-			for _, sub := range nested(within[f.Key]) {
-				inner = append(inner, transcript.Quote(sub.Key)+":"+sub.Raw)
+		raw := first.Raw
+		if len(first.Path) > 1 {
+			var texts []string
+			for _, f := range nested(inner) {
+				texts = append(texts, transcript.Quote(f.Key)+":"+f.Raw)
 			}
-			f.Raw = "{" + strings.Join(inner, ",") + "}"
+			raw = "{" + strings.Join(texts, ",") + "}"
 		}
+		fields = append(fields, dialect.Field{Key: first.Path[0], Raw: raw})
+		members = rest
 	}
 	return fields
 }
 
 // addMembers puts members behind the last one of an object.
 func addMembers(object transcript.Value, members []dialect.Member) edit.Edit {
-	fields := nested(members)
 	st := styleOf(object)
 	sep := st.comma
 	if st.multi {
 		sep = "," + st.nl + st.indent + st.unit
 	}
 	end := object.Span().Start + 1
-	empty := true
-	for _, val := range object.Members() {
-		end, empty = val.Span().End, false
-	}
 	var text []byte
-	for i, f := range fields {
-		if i > 0 || !empty {
+	for _, val := range object.Members() {
+		end, text = val.Span().End, []byte(sep)
+	}
+	for i, f := range nested(members) {
+		if i > 0 {
 			text = append(text, sep...)
 		}
-		text = append(append(text, transcript.Quote(f.Key)...), st.colon...)
+		text = append(text, transcript.Quote(f.Key)+st.colon...)
 		text = append(text, render([]byte(f.Raw), st, 1)...)
 	}
 	return edit.Edit{Span: transcript.Span{Start: end, End: end}, Text: text}
