@@ -62,7 +62,6 @@ func (d *draft) log() *chain {
 }
 
 func (c *chain) remove(at int64)                 { c.removed = append(c.removed, at) }
-func (c *chain) renames(from, to string)         { c.renamed = append(c.renamed, [2]string{from, to}) }
 func (c *chain) relink(at transcript.Span)       { c.relinked = append(c.relinked, at) }
 func (c *chain) renumberFrom(at transcript.Span) { c.ordinals = append(c.ordinals, at) }
 

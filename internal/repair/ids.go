@@ -22,15 +22,12 @@ import (
 // all of it at once, so that no two operations make up the same one, whichever of
 // them are carried out.
 type names struct {
-	uses map[string]uses   // by id, as it is written
-	fit  map[string]string // by id, as it is written: what every use of it becomes, as JSON
-	own  map[int32]string  // by call: an id that no other has
-	used map[string]int    // how many calls and results have an id
-	next map[string]int    // by id that is wanted: the last number that made another of it
+	calls, results map[string][]int32 // by id, as it is written
+	fit            map[string]string  // by id, as it is written: what every use of it becomes, as JSON; "" if it stays
+	own            []string           // by call: an id that no other has; "" if that is its own
+	used           map[string]int     // how many calls and results have an id
+	next           map[string]int     // by id that is wanted: the last number that made another of it
 }
-
-// uses are the calls and results of one id.
-type uses struct{ calls, results []int32 }
 
 // made returns the ids that operations make up.
 func (p *Plan) made() *names {
@@ -38,61 +35,57 @@ func (p *Plan) made() *names {
 		return p.names
 	}
 	c := p.Conv
-	n := &names{uses: map[string]uses{}, fit: map[string]string{}, own: map[int32]string{}, used: map[string]int{}, next: map[string]int{}}
-	p.names = n
-	for i := range c.Calls {
-		u := n.uses[c.Calls[i].ID.Raw]
-		u.calls = append(u.calls, int32(i))
-		n.uses[c.Calls[i].ID.Raw] = u
-		n.used[pairing.Key(c.Calls[i].ID)]++
+	n := &names{
+		calls: map[string][]int32{}, results: map[string][]int32{}, fit: map[string]string{},
+		own: make([]string, len(c.Calls)), used: map[string]int{}, next: map[string]int{},
 	}
-	for i := range c.Results {
-		u := n.uses[c.Results[i].ID.Raw]
-		u.results = append(u.results, int32(i))
-		n.uses[c.Results[i].ID.Raw] = u
-		n.used[pairing.Key(c.Results[i].ID)]++
+	p.names = n
+	for i, call := range c.Calls {
+		n.calls[call.ID.Raw] = append(n.calls[call.ID.Raw], int32(i))
+		n.used[pairing.Key(call.ID)]++
+	}
+	for i, res := range c.Results {
+		n.results[res.ID.Raw] = append(n.results[res.ID.Raw], int32(i))
+		n.used[pairing.Key(res.ID)]++
 	}
 	// In the order in which they come, each id once.
 	settle := func(t transcript.Token, server bool, partner int32) {
 		if _, done := n.fit[t.Raw]; done || pairing.Key(t) == "" {
 			return
 		}
+		n.fit[t.Raw] = ""
 		if fits := p.proper(t, server); fits != t.Text() || !t.IsString() {
-			if n.fit[t.Raw] = transcript.Quote(p.fresh(fits, partner)); t.IsString() && n.fit[t.Raw] == transcript.Quote(strings.TrimSpace(t.Text())) {
+			n.fit[t.Raw] = transcript.Quote(p.fresh(fits, partner))
+			if t.IsString() && n.fit[t.Raw] == transcript.Quote(strings.TrimSpace(t.Text())) {
 				n.fit[t.Raw] = trimmed(t.Raw)
 			}
-		} else {
-			n.fit[t.Raw] = ""
 		}
 	}
-	for i := range c.Calls {
-		settle(c.Calls[i].ID, c.Calls[i].Server, p.Pairing.Calls[i].Result)
+	for i, call := range c.Calls {
+		settle(call.ID, call.Server, p.Pairing.Calls[i].Result)
 	}
-	for i := range c.Results {
-		settle(c.Results[i].ID, c.Results[i].Server, -1)
+	for _, res := range c.Results {
+		settle(res.ID, res.Server, -1)
 	}
 	// Of several calls of one id the later ones first: the first one keeps it.
-	var firsts []int32
 	seen := map[string]bool{}
-	for i := range c.Calls {
+	for i, call := range c.Calls {
 		t := p.idOf(int32(i))
 		switch key := pairing.Key(t); {
 		case key == "":
-			call := &c.Calls[i]
 			h := fnv.New64a()
 			fmt.Fprintf(h, "%d/%d/%s", c.Index, i, call.Name.Text())
 			minted := fmt.Sprintf("call_%012x", h.Sum64()&(1<<48-1))
-			n.own[int32(i)] = p.fresh(p.fit(minted, minted), -1)
-		case !seen[key]:
-			seen[key] = true
-			firsts = append(firsts, int32(i))
+			n.own[i] = p.fresh(p.fit(minted, minted), -1)
+		case seen[key]:
+			n.own[i] = p.fresh(p.whole(t), -1)
 		default:
-			n.own[int32(i)] = p.fresh(p.whole(t), -1)
+			seen[key] = true
 		}
 	}
-	for _, c := range firsts {
-		if t := p.idOf(c); n.used[pairing.Key(t)] > 1 {
-			n.own[c] = p.fresh(p.whole(t), -1)
+	for i := range c.Calls {
+		if t := p.idOf(int32(i)); n.own[i] == "" && n.used[pairing.Key(t)] > 1 {
+			n.own[i] = p.fresh(p.whole(t), -1)
 		}
 	}
 	return n
@@ -101,8 +94,8 @@ func (p *Plan) made() *names {
 // trimmed returns a JSON string without white space at its ends, written as it was.
 func trimmed(raw string) string {
 	said, offset := transcript.Unescape([]byte(raw[1 : len(raw)-1]))
-	from := len(said) - len(bytes.TrimSpace(append(slices.Clip(said), 'x'))) + 1
-	to := len(bytes.TrimSpace(append([]byte{'x'}, said...))) - 1
+	from := len(said) - len(bytes.TrimLeftFunc(said, unicode.IsSpace))
+	to := len(bytes.TrimRightFunc(said, unicode.IsSpace))
 	return `"` + raw[1+offset(from):1+offset(to)] + `"`
 }
 
@@ -124,31 +117,22 @@ func (p *Plan) idOf(c int32) transcript.Token {
 // one result, and that was not made up before.
 func (p *Plan) fresh(id string, partner int32) string {
 	n := p.names
-	own := ""
-	if partner >= 0 {
-		own = pairing.Key(p.Conv.Results[partner].ID)
-	}
 	used := func(id string) bool {
-		k := n.used[id]
-		if id == own {
-			k--
+		others := n.used[id]
+		if partner >= 0 && id == pairing.Key(p.Conv.Results[partner].ID) {
+			others--
 		}
-		return k > 0
+		return others > 0
 	}
 	sep := "-"
 	if !p.Profile.IDChars.Allows(sep) {
 		sep = ""
 	}
 	out := id
-	if used(out) {
-		// Many may want the same one: it is not looked for from the start.
-		k := max(2, n.next[id])
-		for ; ; k++ {
-			numbered := id + sep + strconv.Itoa(k)
-			if out = p.fit(numbered, numbered); !used(out) {
-				break
-			}
-		}
+	// Many may want the same one: the next number is not looked for from the start.
+	for k := max(2, n.next[id]); used(out); k++ {
+		numbered := id + sep + strconv.Itoa(k)
+		out = p.fit(numbered, numbered)
 		n.next[id] = k
 	}
 	n.used[out] += 2 // also where one result has it
@@ -187,26 +171,25 @@ func (d *draft) renameAll(do *operation.RenameID) bool {
 	if raw == "" {
 		return false
 	}
-	id := transcript.Token{Raw: raw}.Text()
-	all := d.made().uses[old.Raw]
-	for _, i := range all.calls {
-		if d.Conv.Calls[i].Server != server {
+	for _, c := range d.made().calls[old.Raw] {
+		if d.Conv.Calls[c].Server != server {
 			continue
 		}
-		d.setCallID(i, raw)
-		if r := d.Pairing.Calls[i].Result; r >= 0 && d.Conv.Results[r].ID.Raw != old.Raw {
-			if key := pairing.Key(d.Conv.Results[r].ID); key != id && key != "" {
+		d.setCallID(c, raw)
+		if r := d.Pairing.Calls[c].Result; r >= 0 && d.Conv.Results[r].ID.Raw != old.Raw {
+			if key := pairing.Key(d.Conv.Results[r].ID); key != "" && key != (transcript.Token{Raw: raw}).Text() {
 				d.setResultID(r, raw)
 			}
 		}
 	}
-	for _, i := range all.results {
-		if r := &d.Conv.Results[i]; r.Server == server {
-			d.setResultID(i, raw)
+	for _, r := range d.made().results[old.Raw] {
+		if d.Conv.Results[r].Server == server {
+			d.setResultID(r, raw)
 		}
 	}
 	if d.Log != nil {
-		d.log().renames(old.Raw, raw)
+		c := d.log()
+		c.renamed = append(c.renamed, [2]string{old.Raw, raw})
 	}
 	return true
 }
@@ -267,23 +250,22 @@ func (d *draft) mint(do *operation.MintIDs) bool {
 			continue
 		}
 		did = true
-		call := &d.Conv.Calls[c]
 		results := d.answers[c]
 		if i < len(do.Results) && do.Results[i] >= 0 && !slices.Contains(results, do.Results[i]) {
 			results = append(slices.Clone(results), do.Results[i])
 		}
 		// One side may have an id already: the other gets it as it is written,
 		// unless others of the conversation have it too.
-		id := d.idOf(c)
+		id, n := d.idOf(c), d.made()
 		raw := id.Raw
-		if n := d.made().uses[id.Raw]; pairing.Key(id) == "" || len(n.calls)+len(n.results) > 1 {
-			raw = transcript.Quote(d.made().own[c])
+		if pairing.Key(id) == "" || len(n.calls[raw])+len(n.results[raw]) > 1 {
+			raw = transcript.Quote(n.own[c])
 		}
-		if call.ID.Raw != raw {
+		if d.Conv.Calls[c].ID.Raw != raw {
 			d.setCallID(c, raw)
 		}
 		for _, r := range results {
-			if res := &d.Conv.Results[r]; res.ID.Raw != raw && d.Conv.Combined(r) < 0 {
+			if d.Conv.Results[r].ID.Raw != raw && d.Conv.Combined(r) < 0 {
 				d.setResultID(r, raw)
 			}
 		}
@@ -335,8 +317,7 @@ func (d *draft) idKey(id transcript.Token, block int32, usual string) string {
 // copiesOf returns the copies of a call: those of one message stand together,
 // in the order of the messages.
 func (p *Plan) copiesOf(c int32) []transcript.Copy {
-	all := p.Conv.Copies
-	m := p.Conv.Calls[c].Message
+	all, m := p.Conv.Copies, p.Conv.Calls[c].Message
 	at, _ := slices.BinarySearchFunc(all, m, func(cp transcript.Copy, m int32) int { return cmp.Compare(p.Conv.Calls[cp.Call].Message, m) })
 	var out []transcript.Copy
 	for ; at < len(all) && p.Conv.Calls[all[at].Call].Message == m; at++ {
@@ -353,24 +334,13 @@ func (d *draft) setToken(t transcript.Token, key, raw string) { d.setMember(t, k
 // addFirst returns the edit that adds a member to an object, as its first one.
 func (d *draft) addFirst(v transcript.Value, key, raw string) edit.Edit {
 	st := styleOf(v)
-	var first, second, end int64
-	n := 0
+	at, end, sep := v.Span().Start+1, int64(0), ""
 	for k, val := range v.Members() {
-		if n == 0 {
-			first, end = k.Span().Start, val.Span().End
-		} else if n == 1 {
-			second = k.Span().Start
+		if end > 0 {
+			sep = d.src.text(end, k.Span().Start)
 			break
 		}
-		n++
+		at, end, sep = k.Span().Start, val.Span().End, st.comma
 	}
-	if n == 0 && first == 0 { // nothing tells a layout
-		at := v.Span().Start + 1
-		return edit.Edit{Span: transcript.Span{Start: at, End: at}, Text: []byte(transcript.Quote(key) + ":" + raw)}
-	}
-	sep := st.comma
-	if second > 0 {
-		sep = d.src.text(end, second)
-	}
-	return edit.Edit{Span: transcript.Span{Start: first, End: first}, Text: []byte(transcript.Quote(key) + st.colon + raw + sep)}
+	return edit.Edit{Span: transcript.Span{Start: at, End: at}, Text: []byte(transcript.Quote(key) + st.colon + raw + sep)}
 }
