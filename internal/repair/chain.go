@@ -65,16 +65,6 @@ func (c *chain) remove(at int64)                 { c.removed = append(c.removed,
 func (c *chain) relink(at transcript.Span)       { c.relinked = append(c.relinked, at) }
 func (c *chain) renumberFrom(at transcript.Span) { c.ordinals = append(c.ordinals, at) }
 
-// dropRecord removes the record of a message of which nothing is left.
-func (d *draft) dropRecord(m int32) bool {
-	d.gone[m] = true
-	keys := d.keys(m)
-	at := d.standing(m)
-	d.log().dropped[at] = keys.Body.Get(keys.Content).Span()
-	d.taken = append(d.taken, d.Log.recordAt(at))
-	return true
-}
-
 // standing returns where a message stands.
 func (p *Plan) standing(m int32) int64 { return p.Conv.Messages[m].Span().Start }
 
@@ -507,7 +497,7 @@ func (c *chain) write(behind, call transcript.Span, ins *insertion, id, caller, 
 func (c *chain) forget(at int64) {
 	f := c.Format
 	record := c.d.at(c.nodes[c.at(at)].span())
-	cut := func(key transcript.Value) bool {
+	cut := func(key, _ transcript.Value) bool {
 		return f.ResultCopy != "" && key.Is(f.ResultCopy) || f.ResultSource != "" && key.Is(f.ResultSource)
 	}
 	c.edits = append(c.edits, cutMembers(record, cut)...)

@@ -40,10 +40,9 @@ func (d *draft) take(b int32) {
 // prune removes the messages of which every block was taken out.
 func (d *draft) prune() {
 	for m, taken := range d.blocks {
-		msg := &d.Conv.Messages[m]
 		left := false
-		for b := msg.BlockLo; b < msg.BlockHi; b++ {
-			left = left || !taken[b] && !(d.strip && d.Conv.Blocks[b].Kind == transcript.BlockReasoning)
+		for i, b := range d.blocksOf(m) {
+			left = left || !taken[d.Conv.Messages[m].BlockLo+int32(i)] && !(d.strip && b.Kind == transcript.BlockReasoning)
 		}
 		if l := d.contents(m); !left && !d.kept[m] && l != nil && len(l.inserts) == 0 {
 			d.dropMessage(m)
@@ -53,59 +52,36 @@ func (d *draft) prune() {
 
 // dropMessage removes a message, false where it cannot be removed.
 func (d *draft) dropMessage(m int32) bool {
-	switch {
-	case d.gone[m]:
+	if d.gone[m] {
 		return true
-	case d.Log != nil:
-		return d.dropRecord(m)
 	}
-	h := d.holder(m)
-	if h == nil {
+	span := d.Conv.Messages[m].Span()
+	if d.Log != nil {
+		d.log().dropped[span.Start] = d.content(m).Span()
+		d.taken = append(d.taken, d.Log.recordAt(span.Start))
+	} else if h := d.holder(m); h != nil {
+		h.remove(span)
+		d.taken = append(d.taken, span)
+	} else {
 		return false
 	}
 	d.gone[m] = true
-	d.taken = append(d.taken, d.Conv.Messages[m].Span())
-	h.remove(d.Conv.Messages[m].Span())
 	return true
 }
 
 // dropBlock removes a block, or the message or item that it is.
 func (d *draft) dropBlock(b int32) bool {
 	blk := &d.Conv.Blocks[b]
-	if l := d.contents(blk.Message); blk.Span == d.Conv.Messages[blk.Message].Span() || d.all(b) && (l == nil || !l.array.Contains(blk.Span)) {
-		return d.alone(blk.Message) && d.dropMessage(blk.Message)
-	}
-	if blk.Kind == transcript.BlockResult && d.mixed(blk.Message) {
+	m, l := blk.Message, d.contents(blk.Message)
+	outside := func(other transcript.Block) bool { return !blk.Span.Contains(other.Span) }
+	all := !slices.ContainsFunc(d.blocksOf(m), outside) && (l == nil || !l.array.Contains(blk.Span))
+	switch msg := &d.Conv.Messages[m]; {
+	case all || blk.Span == msg.Span():
+		return d.alone(m) && d.dropMessage(m)
+	case blk.Kind == transcript.BlockResult && msg.Role == transcript.RoleTool && d.results(m) < len(d.blocksOf(m)):
 		return false // what is left would pass for a result
 	}
 	return d.takeBlock(b)
-}
-
-// all reports whether a block is all that its message holds.
-func (p *Plan) all(b int32) bool {
-	blk := &p.Conv.Blocks[b]
-	msg := &p.Conv.Messages[blk.Message]
-	for other := msg.BlockLo; other < msg.BlockHi; other++ {
-		if !blk.Span.Contains(p.Conv.Blocks[other].Span) {
-			return false
-		}
-	}
-	return true
-}
-
-// mixed reports whether a message of the tool's role holds something besides
-// results.
-func (p *Plan) mixed(m int32) bool {
-	msg := &p.Conv.Messages[m]
-	if msg.Role != transcript.RoleTool {
-		return false
-	}
-	for b := msg.BlockLo; b < msg.BlockHi; b++ {
-		if p.Conv.Blocks[b].Kind != transcript.BlockResult {
-			return true
-		}
-	}
-	return false
 }
 
 // alone reports whether a message holds one result at most: where it answers
@@ -114,9 +90,8 @@ func (p *Plan) alone(m int32) bool { return p.results(m) <= 1 }
 
 // results counts the results in a message.
 func (p *Plan) results(m int32) (n int) {
-	msg := &p.Conv.Messages[m]
-	for b := msg.BlockLo; b < msg.BlockHi; b++ {
-		if p.Conv.Blocks[b].Kind == transcript.BlockResult {
+	for _, b := range p.blocksOf(m) {
+		if b.Kind == transcript.BlockResult {
 			n++
 		}
 	}
@@ -140,18 +115,10 @@ func (d *draft) copyOf(stays, goes int32) {
 // dropCalls removes calls, all or none, with what answers them unless that stays.
 // Reasoning that led to nothing else goes along if strip is set.
 func (d *draft) dropCalls(calls []int32, answers, strip bool) bool {
-	for _, c := range calls {
-		if !d.callRemovable(c) {
-			return false
-		}
-	}
 	d.strip = strip
-	for _, c := range calls {
-		if !d.dropCall(c) || answers && !d.each(d.answers[c], d.dropResult) && len(d.answers[c]) > 0 {
-			return false
-		}
-	}
-	return len(calls) > 0
+	return d.each(calls, d.callRemovable) && d.each(calls, func(c int32) bool {
+		return d.dropCall(c) && (!answers || len(d.answers[c]) == 0 || d.each(d.answers[c], d.dropResult))
+	})
 }
 
 // dropCall removes a call from its message, the list that becomes empty with
@@ -159,63 +126,51 @@ func (d *draft) dropCalls(calls []int32, answers, strip bool) bool {
 func (d *draft) dropCall(c int32) bool {
 	call := &d.Conv.Calls[c]
 	m := call.Message
-	keys := d.keys(m)
-	blk := d.Conv.Blocks[call.Block]
-	if blk.Span == d.Conv.Messages[m].Span() { // an item
+	switch {
+	case d.Conv.Blocks[call.Block].Span == d.Conv.Messages[m].Span(): // an item
 		// Reasoning that led to nothing else goes with it.
 		for k := m - 1; d.strip && k >= 0 && d.reasons(k) && !d.followed(m); k-- {
 			d.dropMessage(k)
 		}
 		return d.dropMessage(m)
-	}
-	d.dropCopies(c)
-	if len(keys.Calls) == 0 {
+	case len(d.keys(m).Calls) == 0:
+		d.dropCopies(c)
 		return d.takeBlock(call.Block)
 	}
-	d.take(call.Block)
-	if d.hollow(m) {
-		return d.dropMessage(m)
-	}
-	d.takeListed(c)
-	return true
+	d.takeCall(c)
+	return !d.hollow(m) || d.dropMessage(m)
 }
 
 // takeCall takes a call out of a list beside its message's content, with what
 // repeats it.
 func (d *draft) takeCall(c int32) {
 	d.dropCopies(c)
-	d.take(d.Conv.Calls[c].Block)
-	d.takeListed(c)
-}
-
-func (d *draft) takeListed(c int32) {
 	call := &d.Conv.Calls[c]
-	keys := d.keys(call.Message)
-	blk := d.Conv.Blocks[call.Block].Span
-	calls := d.callList(call.Message, blk)
-	if calls.Kind() != transcript.Array || !calls.Span().Contains(blk) {
-		d.removeMember(keys.Body, blk, false) // a single call outside of a list
-	} else {
+	d.take(call.Block)
+	keys, blk := d.keys(call.Message), d.Conv.Blocks[call.Block].Span
+	if calls := d.callList(call.Message, blk); calls.Kind() == transcript.Array {
 		d.dropElement(keys.Body, calls, blk, keys.KeepCalls)
+	} else {
+		d.removeMember(keys.Body, blk, false) // a single call outside of a list
 	}
 }
 
 // reasons reports whether a message is an item of reasoning.
 func (p *Plan) reasons(m int32) bool {
-	msg := &p.Conv.Messages[m]
-	return msg.BlockLo < msg.BlockHi && p.Conv.Blocks[msg.BlockLo].Kind == transcript.BlockReasoning
+	blocks := p.blocksOf(m)
+	return len(blocks) > 0 && blocks[0].Kind == transcript.BlockReasoning
 }
 
-// callList returns the list of calls of a message in which a block stands.
+// callList returns the member of a message that lists calls and holds a block, None
+// where the block stands elsewhere.
 func (p *Plan) callList(m int32, block transcript.Span) transcript.Value {
 	keys := p.keys(m)
-	var calls transcript.Value
 	for _, key := range keys.Calls {
-		if calls = keys.Body.Get(key); calls.Span().Contains(block) {
-			break
+		if calls := keys.Body.Get(key); calls.Span().Contains(block) {
+			return calls
 		}
 	}
-	return calls
+	return transcript.Value{}
 }
 
 // dropElement takes an element out of a list, and the list out of its object
@@ -253,24 +208,15 @@ func (d *draft) dropCopies(c int32) {
 	}
 }
 
-// dropResults removes results, all or none.
-func (d *draft) dropResults(results []int32) bool { return d.each(results, d.dropResult) }
-
 // dropResult removes a result, false where it cannot be removed.
 func (d *draft) dropResult(r int32) bool { return d.dropBlock(d.Conv.Results[r].Block) }
 
 // callRemovable reports whether a call can be removed.
 func (p *Plan) callRemovable(c int32) bool {
 	call := &p.Conv.Calls[c]
-	blk := &p.Conv.Blocks[call.Block]
-	if p.foreign(call.Message) {
-		return false
-	}
-	if blk.Span == p.Conv.Messages[call.Message].Span() || len(p.keys(call.Message).Calls) == 0 {
-		return true
-	}
-	calls := p.callList(call.Message, blk.Span)
-	return calls.Kind() != transcript.Object || !calls.Span().Contains(blk.Span) // a map of calls is left alone
+	m, blk := call.Message, p.Conv.Blocks[call.Block].Span
+	// A map of calls is left alone.
+	return !p.foreign(m) && (blk == p.Conv.Messages[m].Span() || p.callList(m, blk).Kind() != transcript.Object)
 }
 
 // behind reports whether the results of a call stand behind it, so that order
@@ -288,10 +234,9 @@ func (d *draft) followed(m int32) bool {
 // hollow reports whether nothing is left of a message but for the blocks that are
 // taken out.
 func (d *draft) hollow(m int32) bool {
-	msg := &d.Conv.Messages[m]
-	for b := msg.BlockLo; b < msg.BlockHi; b++ {
-		blk := &d.Conv.Blocks[b]
-		if !d.blocks[m][b] && !(d.strip && blk.Kind == transcript.BlockReasoning) && (blk.Kind != transcript.BlockText || len(d.text(blk.Span)) > 2) {
+	for i, b := range d.blocksOf(m) {
+		empty := b.Kind == transcript.BlockText && b.Span.Len() <= 2
+		if !empty && !d.blocks[m][d.Conv.Messages[m].BlockLo+int32(i)] && !(d.strip && b.Kind == transcript.BlockReasoning) {
 			return false
 		}
 	}
@@ -313,55 +258,32 @@ func (d *draft) dropTurn(turn int32) bool {
 	return true
 }
 
-// cutMembers cuts the members with these keys out of an object.
-func cutMembers(v transcript.Value, cut func(key transcript.Value) bool) (edits []edit.Edit) {
-	end := int64(-1) // of the member before, if one stays before
-	open := int64(-1)
-	for k, member := range v.Members() {
-		if open >= 0 { // the first members go, up to this one
-			edits = append(edits, edit.Edit{Span: transcript.Span{Start: open, End: k.Span().Start}})
-			open = -1
+// cutMembers cuts members out of an object, each with one comma.
+func cutMembers(v transcript.Value, cut func(key, val transcript.Value) bool) (edits []edit.Edit) {
+	end, first := int64(-1), int64(-1) // the end of the member before; where the first members begin, if they go
+	drop := func(from, to int64) { edits = append(edits, edit.Edit{Span: transcript.Span{Start: from, End: to}}) }
+	for k, val := range v.Members() {
+		switch goes := cut(k, val); {
+		case goes && end >= 0 && first < 0:
+			drop(end, val.Span().End)
+		case goes && first < 0:
+			first = k.Span().Start
+		case !goes && first >= 0:
+			drop(first, k.Span().Start)
+			first = -1
 		}
-		switch {
-		case !cut(k):
-			end = member.Span().End
-		case end >= 0:
-			edits = append(edits, edit.Edit{Span: transcript.Span{Start: end, End: member.Span().End}})
-			end = member.Span().End
-		default:
-			open = k.Span().Start
-		}
+		end = val.Span().End
 	}
-	if open >= 0 {
-		edits = append(edits, edit.Edit{Span: transcript.Span{Start: open, End: v.Span().End - 1}})
+	if first >= 0 {
+		drop(first, end)
 	}
 	return edits
 }
 
-// removeMember cuts the member whose value stands at a span, and one comma. It is
-// plain where it holds no recorded content.
+// removeMember cuts the member whose value stands at a span. It is plain where it
+// holds no recorded content.
 func (d *draft) removeMember(v transcript.Value, val transcript.Span, plain bool) {
-	prev := int64(-1)
-	found := false
-	var cut transcript.Span
-	for k, member := range v.Members() {
-		if found {
-			if prev < 0 {
-				cut.End = k.Span().Start
-			}
-			break
-		}
-		if member.Span() == val {
-			found = true
-			cut = transcript.Span{Start: k.Span().Start, End: val.End}
-			if prev >= 0 {
-				cut.Start = prev
-			}
-			continue
-		}
-		prev = member.Span().End
-	}
-	if found {
-		d.sets = append(d.sets, set{Edit: edit.Edit{Span: cut}, plain: plain})
+	for _, e := range cutMembers(v, func(_, member transcript.Value) bool { return member.Span() == val }) {
+		d.sets = append(d.sets, set{Edit: e, plain: plain})
 	}
 }

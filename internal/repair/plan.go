@@ -232,7 +232,7 @@ func (d *draft) do(op *operation.Operation) bool {
 		if do.CopyOf >= 0 {
 			d.copyOf(d.Conv.Results[do.CopyOf].Block, d.Conv.Results[do.Results[0]].Block)
 		}
-		return d.dropResults(do.Results)
+		return d.each(do.Results, d.dropResult)
 	case *operation.DropCalls:
 		if do.CopyOf >= 0 {
 			d.copyOf(d.Conv.Calls[do.CopyOf].Block, d.Conv.Calls[do.Calls[0]].Block)
@@ -478,7 +478,19 @@ func (p *Plan) value(m int32) transcript.Value {
 // keys returns what is needed to change a message.
 func (p *Plan) keys(m int32) dialect.WriterKeys { return p.driver.Keys(p.value(m)) }
 
-// at returns the value at a span.
+// content returns what a message says, in the member that is for that.
+func (p *Plan) content(m int32) transcript.Value {
+	keys := p.keys(m)
+	return keys.Body.Get(keys.Content)
+}
+
+// blocksOf returns the blocks of a message.
+func (p *Plan) blocksOf(m int32) []transcript.Block {
+	msg := &p.Conv.Messages[m]
+	return p.Conv.Blocks[msg.BlockLo:msg.BlockHi]
+}
+
+// at returns the value at a span, none where that is empty.
 func (p *Plan) at(s transcript.Span) transcript.Value {
 	b, err := p.Source.Bytes(s)
 	if err != nil && p.src.err == nil {
