@@ -88,8 +88,8 @@ func (d *draft) account(f *edit.Fix) {
 		left[s.Span] = left[s.Span] || s.state
 	}
 	if d.changes != nil {
-		for _, s := range d.changes.plain {
-			plain[s] = true
+		for _, s := range d.changes.sets {
+			plain[s.Span] = plain[s.Span] || s.plain
 		}
 	}
 	a := accounts{}

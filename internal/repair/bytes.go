@@ -128,9 +128,6 @@ func unit(text []byte) rune {
 // Canonical returns a text with what repairs of bytes would change in it
 // changed: two texts that differ only by such repairs become the same.
 func Canonical(text []byte) []byte {
-	if bytes.IndexByte(text, '\n') < 0 && bytes.IndexByte(text, '\r') < 0 && !bytes.Contains(text, []byte(`\u`)) && utf8.Valid(text) {
-		return text
-	}
 	newlines, _ := stringFaults(text, 0)
 	text = edit.Splice(text, 0, newlines)
 	_, invalid := stringFaults(text, 0)

@@ -1,8 +1,11 @@
 package repair
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"slices"
@@ -30,14 +33,12 @@ type chain struct {
 	relinked []transcript.Span // parents that no record is
 	ordinals []transcript.Span // of records from which on they are counted anew
 
-	gone     map[int32]bool // nodes
-	new      map[string]bool
+	gone     map[int32]bool  // nodes
+	new      map[string]bool // ids of new records
 	lines    *list
-	lists    map[transcript.Span]*list // of the ids that compactions keep
-	edits    []edit.Edit
+	sets     []set
 	appended int64             // records with an ordinal
-	plain    []transcript.Span // edits of what is no recorded content
-	within   []transcript.Span
+	within   []transcript.Span // the records that the edits stand in
 }
 
 // An insertion is a record to be made for a call.
@@ -55,15 +56,11 @@ func (d *draft) log() *chain {
 	if d.changes == nil {
 		d.changes = &chain{
 			Log: d.Log, d: d, dropped: map[int64]transcript.Span{}, gone: map[int32]bool{}, new: map[string]bool{},
-			lists: map[transcript.Span]*list{},
+			lines: &list{src: d.src, array: d.Log.Array, lines: d.Log.Array.IsZero()},
 		}
 	}
 	return d.changes
 }
-
-func (c *chain) remove(at int64)                 { c.removed = append(c.removed, at) }
-func (c *chain) relink(at transcript.Span)       { c.relinked = append(c.relinked, at) }
-func (c *chain) renumberFrom(at transcript.Span) { c.ordinals = append(c.ordinals, at) }
 
 // standing returns where a message stands.
 func (p *Plan) standing(m int32) int64 { return p.Conv.Messages[m].Span().Start }
@@ -125,7 +122,7 @@ func (p *Plan) usedAgain(c int32, off int64) bool {
 func (c *chain) untold() bool { return c.Trial && len(c.relinked) == 0 }
 
 // compile returns the edits for all that was asked for.
-func (c *chain) compile() []edit.Edit {
+func (c *chain) compile() []set {
 	if c.untold() {
 		return nil
 	}
@@ -133,7 +130,6 @@ func (c *chain) compile() []edit.Edit {
 		c.d.src.err = cmp.Or(c.d.src.err, err)
 		return nil
 	}
-	c.lines = &list{src: c.d.src, array: c.Array, lines: c.Array.IsZero()}
 	c.settle()
 	for i := range c.gone {
 		c.takeOut(i)
@@ -156,34 +152,24 @@ func (c *chain) compile() []edit.Edit {
 		c.count(at)
 	}
 	c.renumber()
-	for _, l := range c.lists {
-		edits := l.compile()
-		for _, e := range edits {
-			c.plain = append(c.plain, e.Span)
-		}
-		c.edits = append(c.edits, edits...)
+	for _, e := range c.lines.compile() {
+		c.sets = append(c.sets, set{Edit: e})
 	}
-	c.edits = append(c.edits, c.lines.compile()...)
-	for _, e := range c.edits {
-		if n := c.at(e.Span.Start); int(n) < len(c.nodes) && c.nodes[n].start <= e.Span.Start {
+	for _, s := range c.sets {
+		if n := c.at(s.Span.Start); int(n) < len(c.nodes) && c.nodes[n].start <= s.Span.Start {
 			c.within = append(c.within, c.nodes[n].span())
 		}
 	}
-	return c.edits
+	return c.sets
 }
 
 // set replaces what is no recorded content.
 func (c *chain) set(s transcript.Span, raw string) {
-	c.edits = append(c.edits, edit.Edit{Span: s, Text: []byte(raw)})
-	c.plain = append(c.plain, s)
-	c.within = append(c.within, c.nodes[c.at(s.Start)].span())
+	c.sets = append(c.sets, set{Edit: edit.Edit{Span: s, Text: []byte(raw)}, plain: true})
 }
 
-// text returns what stands in a slot of a node's record.
-func (c *chain) text(n *node, p slot) string {
-	s := n.in(p)
-	return c.d.src.text(s.Start, s.End)
-}
+// text returns what stands at a span, "" for an empty one.
+func (c *chain) text(s transcript.Span) string { return c.d.src.text(s.Start, s.End) }
 
 // settle decides what becomes of the records of which nothing is left. Where
 // another record has the same id, removing the one would bring the other to
@@ -199,45 +185,28 @@ func (c *chain) settle() {
 		i := c.at(at)
 		if id := c.nodes[i].id; id >= 0 && !content.IsZero() && !c.leaves(id) {
 			delete(c.gone, i)
-			c.edits = append(c.edits, edit.Edit{Span: content, Text: []byte("[]")})
-			c.within = append(c.within, c.nodes[i].span())
+			c.sets = append(c.sets, set{Edit: edit.Edit{Span: content, Text: []byte("[]")}})
 		}
 	}
 }
 
-// leaves reports whether no record with an id stays.
+// leaves reports whether records have an id and none of them stays.
 func (c *chain) leaves(id int32) bool {
-	if id < 0 || c.byID[id] < 0 {
-		return false
-	}
-	for _, i := range c.twins[id] {
-		if !c.gone[i] {
-			return false
-		}
-	}
-	return len(c.twins[id]) > 0 || c.gone[c.byID[id]]
+	stays := func(i int32) bool { return !c.gone[i] }
+	return id >= 0 && c.byID[id] >= 0 && !stays(c.byID[id]) && !slices.ContainsFunc(c.twins[id], stays)
 }
 
-// eldest returns the last of the removed records on the way from one of them to
-// what stays: its parent is the one that the children of all of them get.
-func (c *chain) eldest(i int32) int32 {
-	for range len(c.gone) {
-		parent := c.nodes[i].parent
-		if !c.leaves(parent) {
-			break
+// heir returns what becomes the parent of what hangs on a record that is removed: the
+// parent of the last of the removed ones on the way from it to what stays.
+func (c *chain) heir(i int32) string {
+	for range c.gone { // no longer, for they may name each other in a circle
+		n := &c.nodes[i]
+		if !c.leaves(n.parent) {
+			return cmp.Or(c.text(n.parentAt()), "null")
 		}
-		i = c.byID[parent]
+		i = c.byID[n.parent]
 	}
-	return i
-}
-
-// parentOf returns the parent that a record names.
-func (c *chain) parentOf(at int32) string {
-	n := &c.nodes[at]
-	if n.parentSlot.length == 0 || c.leaves(n.parent) { // they name each other in a circle
-		return "null"
-	}
-	return c.text(n, n.parentSlot)
+	return "null"
 }
 
 // takeOut removes a record: what hung on it hangs on what it hung on.
@@ -247,15 +216,15 @@ func (c *chain) takeOut(i int32) {
 	if !c.leaves(n.id) {
 		return
 	}
-	to := c.parentOf(c.eldest(i))
+	to := c.heir(i)
 	for k := range c.hanging(n.id) {
 		if !c.gone[k] {
-			c.set(c.nodes[k].in(c.nodes[k].parentSlot), to)
+			c.set(c.nodes[k].parentAt(), to)
 		}
 	}
-	for _, r := range c.refs[n.id] {
-		if !c.gone[r.node] {
-			c.set(c.nodes[r.node].in(r.at), to)
+	for _, at := range c.refs[n.id] {
+		if !c.gone[c.at(at.Start)] {
+			c.set(at, to)
 		}
 	}
 }
@@ -264,19 +233,19 @@ func (c *chain) takeOut(i int32) {
 // that they keep.
 func (c *chain) renumber() {
 	for _, k := range c.counts {
-		by := 0
+		first := k.first
 		for i := range c.gone {
-			if int(i)+1 <= k.first {
-				by--
+			if int(i) < k.first {
+				first--
 			}
 		}
-		for i := range c.inserted {
-			if int(c.at(c.inserted[i].behind))+1 <= k.first {
-				by++
+		for _, ins := range c.inserted {
+			if int(c.at(ins.behind)) < k.first {
+				first++
 			}
 		}
-		if by != 0 {
-			c.set(k.at, strconv.Itoa(k.first+by))
+		if first != k.first {
+			c.set(k.at, strconv.Itoa(first))
 		}
 	}
 }
@@ -285,51 +254,54 @@ func (c *chain) renumber() {
 func (c *chain) insert() {
 	parents := map[int32]string{} // by node: what its parent becomes
 	tails := map[int32]string{}   // by node: the id of the last new record behind it
+	lists := map[transcript.Span]*list{}
 	for i := range c.inserted {
 		ins := &c.inserted[i]
-		at, call, turn := c.at(ins.behind), c.at(ins.call), c.d.turn(ins.of)
-		caller := &c.nodes[call]
-		called := c.text(caller, caller.idSlot)
+		at, caller := c.at(ins.behind), &c.nodes[c.at(ins.call)]
 		// It comes behind what belongs to the call.
 		for int(at)+1 < len(c.nodes) && c.nodes[at+1].follow && c.nodes[at+1].scope == caller.scope && c.nodes[at+1].hangsOn(&c.nodes[at]) {
 			at++
 		}
-		anchor := c.anchor(at, turn)
-		on, parent := c.nodes[anchor].id, c.text(&c.nodes[anchor], c.nodes[anchor].idSlot)
-		c.d.reads = append(c.d.reads, c.nodes[anchor].in(c.nodes[anchor].idSlot))
-		if tail, more := tails[anchor]; more {
-			parent = tail
-		}
+		anchor := c.anchor(at, c.d.turn(ins.of))
+		on := &c.nodes[anchor]
+		c.d.reads = append(c.d.reads, on.idAt())
 		id := c.lost(at)
 		if id == "" || c.new[id] {
-			id = c.fresh(called, ins.id)
+			id = c.fresh(c.text(caller.idAt()), ins.id)
 		}
-		if id != "" {
-			c.new[id] = true
-		}
-		if c.Format.Ordinal != "" && int(at) < len(c.nodes)-1 && c.d.at(caller.span()).Get(c.Format.Ordinal).Exists() {
-			c.d.failed = true // such a log is only ever appended to
+		text, err := c.record(at, caller, ins, id, cmp.Or(tails[anchor], c.text(on.idAt())))
+		if err != nil {
+			c.d.failed = true
 			return
 		}
-		c.write(c.nodes[at].span(), caller.span(), ins, id, called, parent)
-		if id == "" || on < 0 {
+		c.lines.after(c.nodes[at].span(), text)
+		if id == "" {
+			continue
+		}
+		c.new[id] = true
+		if on.id < 0 {
 			continue
 		}
 		tails[anchor] = id
-		for k := range c.hanging(on) {
+		for k := range c.hanging(on.id) {
 			if k > at || anchor == at {
 				parents[k] = id
 			}
 		}
 		for _, k := range c.kept[caller.id] {
-			if c.lists[k.in] == nil {
-				c.lists[k.in] = &list{src: c.d.src, array: k.in}
+			if lists[k.in] == nil {
+				lists[k.in] = &list{src: c.d.src, array: k.in}
 			}
-			c.lists[k.in].after(k.at, []byte(id))
+			lists[k.in].after(k.at, []byte(id))
 		}
 	}
 	for i, to := range parents {
-		c.set(c.nodes[i].in(c.nodes[i].parentSlot), to)
+		c.set(c.nodes[i].parentAt(), to)
+	}
+	for _, l := range lists {
+		for _, e := range l.compile() {
+			c.set(e.Span, string(e.Text))
+		}
 	}
 }
 
@@ -399,8 +371,8 @@ func (c *chain) lost(at int32) string {
 				return ""
 			}
 		}
-		c.d.reads = append(c.d.reads, n.in(n.parentSlot))
-		return c.text(n, n.parentSlot)
+		c.d.reads = append(c.d.reads, n.parentAt())
+		return c.text(n.parentAt())
 	}
 	return ""
 }
@@ -418,30 +390,32 @@ func (c *chain) fresh(record, call string) string {
 	}
 }
 
-// write writes a record with a result: of the call's record it takes over what the
-// dialect's row says, in the same order, and nothing else.
-func (c *chain) write(behind, call transcript.Span, ins *insertion, id, caller, parent string) {
-	f := c.Format
-	record := c.d.at(call)
-	var fields []dialect.Field
-	if f.ResultType != "" {
-		fields = append(fields, dialect.Field{Key: f.Type.Key(), Raw: transcript.Quote(f.ResultType)})
+// record returns a new record with a result, which goes behind another: of the call's
+// record it takes over what the dialect's row says, in the same order, and nothing else.
+func (c *chain) record(at int32, caller *node, ins *insertion, id, parent string) ([]byte, error) {
+	f, behind, call := c.Format, c.d.at(c.nodes[at].span()), c.d.at(caller.span())
+	if f.Ordinal != "" && int(at) < len(c.nodes)-1 && call.Get(f.Ordinal).Exists() {
+		return nil, errors.New("a log with ordinals is only ever appended to")
 	}
-	if f.Payload == "" {
-		for k, v := range transcript.NewValue(ins.message, 0).Members() {
-			fields = append(fields, dialect.Field{Key: k.Str(), Raw: string(v.Raw())})
-		}
+	var fields []dialect.Field
+	add := func(key, raw string) { fields = append(fields, dialect.Field{Key: key, Raw: raw}) }
+	if f.ResultType != "" {
+		add(f.Type.Key(), transcript.Quote(f.ResultType))
+	}
+	if f.Payload != "" {
+		add(f.Payload.Key(), string(ins.message))
 	} else {
-		fields = append(fields, dialect.Field{Key: f.Payload.Key(), Raw: string(ins.message)})
+		for k, v := range transcript.NewValue(ins.message, 0).Members() {
+			add(k.Str(), string(v.Raw()))
+		}
 	}
 	for _, p := range f.Copied {
 		into, key, _ := strings.Cut(string(p), ".")
 		i := slices.IndexFunc(fields, func(field dialect.Field) bool { return field.Key == into })
-		if v := p.In(record); v.Exists() && i >= 0 {
+		if v := p.In(call); v.Exists() && i >= 0 {
 			whole, err := setFields([]byte(fields[i].Raw), dialect.Field{Key: key, Raw: string(v.Raw())})
 			if err != nil {
-				c.d.failed = true
-				return
+				return nil, err
 			}
 			fields[i].Raw = string(whole)
 		}
@@ -449,47 +423,41 @@ func (c *chain) write(behind, call transcript.Span, ins *insertion, id, caller, 
 	if last := c.d.at(c.nodes[len(c.nodes)-1].span()).Get(f.Ordinal); f.Ordinal != "" && last.Exists() {
 		n, err := strconv.ParseInt(string(last.Raw()), 10, 64)
 		if err != nil {
-			c.d.failed = true
-			return
+			return nil, err
 		}
 		c.appended++
-		fields = append(fields, dialect.Field{Key: f.Ordinal, Raw: strconv.FormatInt(n+c.appended, 10)})
+		add(f.Ordinal, strconv.FormatInt(n+c.appended, 10))
 	}
 	if id != "" {
-		fields = append(fields, dialect.Field{Key: f.ID, Raw: id})
+		add(f.ID, id)
 		if f.Parent != "" {
-			fields = append(fields, dialect.Field{Key: f.Parent, Raw: cmp.Or(parent, "null")})
+			add(f.Parent, cmp.Or(parent, "null"))
 		}
 	}
 	if c.copy && ins.content != "" {
-		fields = append(fields, dialect.Field{Key: f.ResultCopy, Raw: ins.content})
+		add(f.ResultCopy, ins.content)
 	}
-	if c.source && caller != "" {
-		fields = append(fields, dialect.Field{Key: f.ResultSource, Raw: caller})
+	if called := c.text(caller.idAt()); c.source && called != "" {
+		add(f.ResultSource, called)
 	}
 	var out []dialect.Field
-	for k, v := range record.Members() {
-		i := slices.IndexFunc(fields, func(field dialect.Field) bool { return k.Is(field.Key) })
-		switch {
-		case i >= 0:
+	for k, v := range call.Members() {
+		enveloped := slices.ContainsFunc(f.Envelope, k.Is)
+		if time := behind.Get(f.Time); enveloped && k.Is(f.Time) && time.Exists() {
+			v = time // it is not older than what it stands behind
+		}
+		if i := slices.IndexFunc(fields, func(field dialect.Field) bool { return k.Is(field.Key) }); i >= 0 {
 			out = append(out, fields[i])
-		case k.Is(f.Time) && slices.ContainsFunc(f.Envelope, k.Is) && c.d.at(behind).Get(f.Time).Exists():
-			// It is not older than what it stands behind.
-			out = append(out, dialect.Field{Key: f.Time, Raw: string(c.d.at(behind).Get(f.Time).Raw())})
-		case slices.ContainsFunc(f.Envelope, k.Is), k.Is(f.Type.Key()) && f.Type.Parent() == "":
+		} else if enveloped || k.Is(f.Type.Key()) && f.Type.Parent() == "" {
 			out = append(out, dialect.Field{Key: k.Str(), Raw: string(v.Raw())})
 		}
 	}
-	text := c.d.build(append(out, fields...))
-	if text == nil {
-		return
-	}
-	compacted, err := compact(text)
+	text, err := build(append(out, fields...))
 	if err != nil {
-		c.d.failed = true
-		return
+		return nil, err
 	}
-	c.lines.after(behind, render(compacted, styleOf(record), 0))
+	text, err = compact(text)
+	return render(text, styleOf(call), 0), err
 }
 
 // forget cuts what a record says of a result beside its message: there is no result
@@ -497,10 +465,11 @@ func (c *chain) write(behind, call transcript.Span, ins *insertion, id, caller, 
 func (c *chain) forget(at int64) {
 	f := c.Format
 	record := c.d.at(c.nodes[c.at(at)].span())
-	cut := func(key, _ transcript.Value) bool {
+	for _, e := range cutMembers(record, func(key, _ transcript.Value) bool {
 		return f.ResultCopy != "" && key.Is(f.ResultCopy) || f.ResultSource != "" && key.Is(f.ResultSource)
+	}) {
+		c.sets = append(c.sets, set{Edit: e})
 	}
-	c.edits = append(c.edits, cutMembers(record, cut)...)
 	c.d.taken = append(c.d.taken, record.Span())
 }
 
@@ -518,12 +487,11 @@ func (c *chain) toTheOneBefore(parent transcript.Span) {
 		if root == i || root < 0 {
 			continue
 		}
-		c.set(parent, c.text(n, n.idSlot))
-		c.d.reads = append(c.d.reads, n.in(n.idSlot))
+		c.set(parent, c.text(n.idAt()))
+		c.d.reads = append(c.d.reads, n.idAt())
 		if root > i {
 			// It may get a parent too, which must not hang on this record.
-			r := &c.nodes[root]
-			c.d.reads = append(c.d.reads, r.in(r.parentSlot))
+			c.d.reads = append(c.d.reads, c.nodes[root].parentAt())
 		}
 		return
 	}
@@ -568,21 +536,7 @@ func derivedID(record, call string, salt int, short bool) string {
 
 // compact removes the white space between the tokens of a value.
 func compact(b []byte) ([]byte, error) {
-	var out strings.Builder
-	inString := false
-	for i := 0; i < len(b); i++ {
-		c := b[i]
-		switch {
-		case inString && c == '\\' && i+1 < len(b):
-			out.WriteByte(c)
-			i++
-			c = b[i]
-		case c == '"':
-			inString = !inString
-		case !inString && blank(c):
-			continue
-		}
-		out.WriteByte(c)
-	}
-	return []byte(out.String()), whole([]byte(out.String()))
+	var out bytes.Buffer
+	err := json.Compact(&out, b)
+	return out.Bytes(), err
 }

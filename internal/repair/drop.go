@@ -39,12 +39,8 @@ func (d *draft) take(b int32) {
 
 // prune removes the messages of which every block was taken out.
 func (d *draft) prune() {
-	for m, taken := range d.blocks {
-		left := false
-		for i, b := range d.blocksOf(m) {
-			left = left || !taken[d.Conv.Messages[m].BlockLo+int32(i)] && !(d.strip && b.Kind == transcript.BlockReasoning)
-		}
-		if l := d.contents(m); !left && !d.kept[m] && l != nil && len(l.inserts) == 0 {
+	for m := range d.blocks {
+		if l := d.contents(m); d.hollow(m, false) && !d.kept[m] && l != nil && len(l.inserts) == 0 {
 			d.dropMessage(m)
 		}
 	}
@@ -138,7 +134,7 @@ func (d *draft) dropCall(c int32) bool {
 		return d.takeBlock(call.Block)
 	}
 	d.takeCall(c)
-	return !d.hollow(m) || d.dropMessage(m)
+	return !d.hollow(m, true) || d.dropMessage(m)
 }
 
 // takeCall takes a call out of a list beside its message's content, with what
@@ -232,11 +228,11 @@ func (d *draft) followed(m int32) bool {
 }
 
 // hollow reports whether nothing is left of a message but for the blocks that are
-// taken out.
-func (d *draft) hollow(m int32) bool {
+// taken out, what goes along with them and, if that is asked, texts that say nothing.
+func (d *draft) hollow(m int32, texts bool) bool {
 	for i, b := range d.blocksOf(m) {
-		empty := b.Kind == transcript.BlockText && b.Span.Len() <= 2
-		if !empty && !d.blocks[m][d.Conv.Messages[m].BlockLo+int32(i)] && !(d.strip && b.Kind == transcript.BlockReasoning) {
+		along := d.strip && b.Kind == transcript.BlockReasoning || texts && b.Kind == transcript.BlockText && b.Span.Len() <= 2
+		if !along && !d.blocks[m][d.Conv.Messages[m].BlockLo+int32(i)] {
 			return false
 		}
 	}

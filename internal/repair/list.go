@@ -72,7 +72,7 @@ func (l *list) prev(start int64) int64 {
 	at := l.src.back(start)
 	c, ok := l.src.at(at - 1)
 	switch {
-	case ok && l.lines && (at > 3 || !l.src.bom()):
+	case ok && l.lines && (at > 3 || l.src.text(0, 3) != "\ufeff"):
 		return at
 	case ok && !l.lines && c == ',':
 		return l.src.back(at - 1)
@@ -277,8 +277,6 @@ func (w *window) text(from, to int64) string {
 	w.err = cmp.Or(w.err, err)
 	return string(b)
 }
-
-func (w *window) bom() bool { return w.text(0, min(3, w.src.Size())) == "\xef\xbb\xbf" }
 
 // crlf reports whether the first line of the source ends in CR LF.
 func (w *window) crlf() bool {

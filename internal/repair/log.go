@@ -28,18 +28,17 @@ type Log struct {
 	indexed  bool
 	seed     maphash.Seed
 	ids      transcript.Index
-	scopes   map[string]int32
 	nodes    []node
-	refs     map[int32][]ref // by id: where a record names another one than its parent
+	refs     map[int32][]transcript.Span // by id: where a record names another one than its parent
 	counts   []count
 	kept     map[int32][]keep // by id: where a compaction names a record that it keeps
 	callRefs map[string][]transcript.Span
-	copy     bool    // records of results repeat the result's content
-	source   bool    // they name the record of the call
-	byID     []int32 // nodes; where several records have one id, the last one
-	twins    map[int32][]int32
-	children []int32 // by id: the first node with that parent, -1 for none
-	roots    []int32 // by node; nil before they are looked for
+	copy     bool              // records of results repeat the result's content
+	source   bool              // they name the record of the call
+	byID     []int32           // nodes; where several records have one id, the last one
+	twins    map[int32][]int32 // by id: those before the last one
+	children []int32           // by id: the first node with that parent, -1 for none
+	roots    []int32           // by node; nil before they are looked for
 }
 
 // A node is what a record says of its place in the chain. A log has one for each
@@ -51,7 +50,7 @@ type node struct {
 	// id and parent are numbers of ids, -1 for none.
 	id, parent         int32
 	idSlot, parentSlot slot
-	scope              int32
+	scope              int32 // the number of what tells its thread of the log from others
 	sibling            int32 // the next node with the same parent, -1 for none
 	follow             bool  // it may stand between a call and its result
 }
@@ -67,7 +66,10 @@ func (n *node) span() transcript.Span {
 	return transcript.Span{Start: n.start, End: n.start + int64(n.length)}
 }
 
-// in returns where in the source a slot of the record is.
+// idAt and parentAt return where the id and the parent stand, an empty span for none.
+func (n *node) idAt() transcript.Span     { return n.in(n.idSlot) }
+func (n *node) parentAt() transcript.Span { return n.in(n.parentSlot) }
+
 func (n *node) in(p slot) transcript.Span {
 	return transcript.Span{Start: n.start + int64(p.at), End: n.start + int64(p.at) + int64(p.length)}
 }
@@ -79,12 +81,6 @@ func (n *node) hangsOn(other *node) bool {
 		return n.parentSlot.length == 0
 	}
 	return n.parent == other.id
-}
-
-// A ref is where a record names another one than its parent.
-type ref struct {
-	node int32
-	at   slot
 }
 
 // A count is where a compaction names the first record that it keeps by its
@@ -113,8 +109,7 @@ func (l *Log) number(id []byte) int32 {
 		return n
 	}
 	l.ids.Add(h)
-	n, _ := l.ids.Find(h)
-	return n
+	return int32(l.ids.Len() - 1)
 }
 
 // index reads the places of all records in the chain.
@@ -123,8 +118,9 @@ func (l *Log) index() error {
 		return nil
 	}
 	l.indexed = true
-	l.seed, l.scopes = maphash.MakeSeed(), map[string]int32{}
-	l.refs, l.kept, l.callRefs, l.twins = map[int32][]ref{}, map[int32][]keep{}, map[string][]transcript.Span{}, map[int32][]int32{}
+	l.seed = maphash.MakeSeed()
+	l.refs, l.callRefs = map[int32][]transcript.Span{}, map[string][]transcript.Span{}
+	l.kept, l.twins = map[int32][]keep{}, map[int32][]int32{}
 	var members transcript.Members
 	f := l.Format
 	first, end := int64(-1), l.Source.Size()
@@ -150,9 +146,9 @@ func (l *Log) index() error {
 				l.copy = true
 			case f.ResultSource != "" && k.Is(f.ResultSource):
 				l.source = true
-				l.ref(v, rec.Span)
+				l.ref(v)
 			case slices.ContainsFunc(f.Refs, k.Is):
-				l.ref(v, rec.Span)
+				l.ref(v)
 			}
 		}
 		in := func(p dialect.Path) transcript.Value {
@@ -166,7 +162,7 @@ func (l *Log) index() error {
 				l.callRefs[string(v.Raw())] = append(l.callRefs[string(v.Raw())], v.Span())
 			}
 		}
-		n.scope = l.scope(in(f.Side).Raw(), in(f.Agent).Raw())
+		n.scope = l.number(slices.Concat(in(f.Side).Raw(), in(f.Agent).Raw()))
 		l.preserved(in(f.Preserved))
 		n.follow = len(f.Follows) > 0 && slices.ContainsFunc(f.Follows, in(f.Type).Is)
 		if v := in(f.KeptIndex); v.Exists() {
@@ -195,10 +191,7 @@ func (l *Log) hang() {
 			continue
 		}
 		if other := l.byID[id]; other >= 0 {
-			if len(l.twins[id]) == 0 {
-				l.twins[id] = []int32{other}
-			}
-			l.twins[id] = append(l.twins[id], int32(i))
+			l.twins[id] = append(l.twins[id], other)
 		}
 		l.byID[id] = int32(i)
 	}
@@ -207,16 +200,6 @@ func (l *Log) hang() {
 			l.nodes[i].sibling, l.children[parent] = l.children[parent], int32(i)
 		}
 	}
-}
-
-// scope returns the number of a thread of the log.
-func (l *Log) scope(side, agent []byte) int32 {
-	if n, known := l.scopes[string(side)+string(agent)]; known {
-		return n
-	}
-	n := int32(len(l.scopes))
-	l.scopes[string(side)+string(agent)] = n
-	return n
 }
 
 // records returns the records of the log.
@@ -240,11 +223,11 @@ func (l *Log) records() iter.Seq2[transcript.Record, error] {
 	}
 }
 
-// ref notes a member of the next node that names another record.
-func (l *Log) ref(v transcript.Value, record transcript.Span) {
+// ref notes where a record names another one.
+func (l *Log) ref(v transcript.Value) {
 	if v.Kind() == transcript.String {
 		id := l.number(v.Raw())
-		l.refs[id] = append(l.refs[id], ref{int32(len(l.nodes)), slotOf(v, record)})
+		l.refs[id] = append(l.refs[id], v.Span())
 	}
 }
 
@@ -252,9 +235,6 @@ func (l *Log) ref(v transcript.Value, record transcript.Span) {
 func (l *Log) preserved(v transcript.Value) {
 	if v.Kind() == transcript.Object {
 		v = v.Get("uuids")
-	}
-	if v.Kind() != transcript.Array {
-		return
 	}
 	for _, e := range v.Elements() {
 		if e.Kind() == transcript.String {
@@ -315,11 +295,11 @@ func (l *Log) Record(op *operation.Operation) (f edit.Fix, ok bool, err error) {
 			d.stays = append(d.stays, l.recordAt(do.CopyOf.Start))
 		}
 		d.taken = append(d.taken, do.At)
-		d.log().remove(do.At.Start)
+		d.log().removed = []int64{do.At.Start}
 	case *operation.RelinkRecord:
-		d.log().relink(do.At)
+		d.log().relinked = []transcript.Span{do.At}
 	case *operation.Renumber:
-		d.log().renumberFrom(do.At)
+		d.log().ordinals = []transcript.Span{do.At}
 	default:
 		return f, false, nil
 	}
@@ -334,21 +314,17 @@ func (l *Log) rootOf(node int32) int32 {
 		l.roots = slices.Repeat([]int32{unknown}, len(l.nodes))
 	}
 	var path []int32
-	at, root := node, int32(circle)
-	for {
-		if l.roots[at] != unknown {
-			root = l.roots[at] // a circle where it is on the path already
-			break
-		}
-		l.roots[at] = circle
+	at := node
+	for l.roots[at] == unknown {
 		path = append(path, at)
-		up := l.nodes[at].parent
-		if up < 0 || l.byID[up] < 0 {
-			root = at
-			break
+		l.roots[at] = circle // if it is come by again
+		if up := l.nodes[at].parent; up >= 0 && l.byID[up] >= 0 {
+			at = l.byID[up]
+		} else {
+			l.roots[at] = at
 		}
-		at = l.byID[up]
 	}
+	root := l.roots[at]
 	for _, n := range path {
 		l.roots[n] = root
 	}

@@ -37,7 +37,7 @@ func TestLogRenumber(t *testing.T) {
 			at := int64(strings.Index(text, "toolCall"))
 			c.inserted = []insertion{{behind: at, call: at, message: []byte(`{"role":"toolResult","toolCallId":"c1","content":[]}`), id: `"c1"`}}
 		}, with},
-		{func(c *chain) { c.remove(int64(strings.Index(text, `"user"`))) }, without},
+		{func(c *chain) { c.removed = []int64{int64(strings.Index(text, `"user"`))} }, without},
 	} {
 		if got := changed(t, text, dialect.Pi.Log, tt.do); got != tt.want {
 			t.Error(got)
