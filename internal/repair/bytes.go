@@ -63,7 +63,7 @@ func Bytes(src *transcript.Source, op *operation.Operation) (f edit.Fix, ok bool
 // stripped widens a run of bytes that fills a line by its line end, so that no
 // blank line stays behind.
 func stripped(w *window, s transcript.Span) transcript.Span {
-	if before, ok := w.at(s.Start - 1); ok && before != '\n' {
+	if s.Start > 0 && w.at(s.Start-1) != '\n' {
 		return s
 	}
 	switch end := w.text(s.End, min(s.End+2, w.size())); {

@@ -78,13 +78,11 @@ func (l *layout) layRecords() bool {
 				return false
 			}
 		}
-		last := l.ends[l.turn]
-		if l.usedAgain(e.call, l.standing(last)) {
-			last = call.Message
+		if ins.behind = l.standing(l.ends[l.turn]); l.usedAgain(e.call, ins.behind) {
+			ins.behind = ins.call
 		}
-		ins.behind = l.standing(last)
-		if last := l.lastAnswered(e.call); !l.usedAgain(e.call, last) {
-			ins.behind = max(ins.behind, last)
+		if answered := l.lastAnswered(e.call); !l.usedAgain(e.call, answered) {
+			ins.behind = max(ins.behind, answered)
 		}
 		c := l.log()
 		c.inserted = append(c.inserted, ins)
@@ -318,17 +316,15 @@ func (c *chain) anchor(at, turn int32) int32 {
 		}
 		return false
 	}
+	on := at
 	if goesOn(at) {
-		return at
+		return on
 	}
-	on := int32(-1)
 	for _, m := range c.d.messagesOf(turn) {
-		if i := c.at(c.d.standing(m)); i < at && c.nodes[i].scope == c.nodes[at].scope && goesOn(i) {
-			on = max(on, i)
+		i := c.at(c.d.standing(m))
+		if i < at && (on == at || i > on) && c.nodes[i].scope == c.nodes[at].scope && goesOn(i) {
+			on = i
 		}
-	}
-	if on < 0 {
-		return at
 	}
 	return on
 }
@@ -363,13 +359,8 @@ func (c *chain) lost(at int32) string {
 		if n.scope != c.nodes[at].scope || n.id < 0 {
 			continue
 		}
-		if n.parent < 0 || c.byID[n.parent] >= 0 {
+		if n.parent < 0 || c.byID[n.parent] >= 0 || c.children[n.parent] != i || n.sibling >= 0 {
 			return ""
-		}
-		for k := range c.hanging(n.parent) {
-			if k != i {
-				return ""
-			}
 		}
 		c.d.reads = append(c.d.reads, n.parentAt())
 		return c.text(n.parentAt())
@@ -508,14 +499,13 @@ func (c *chain) count(at transcript.Span) {
 		}
 		v := rec.Value.Get(c.Format.Ordinal)
 		n, err := strconv.ParseInt(string(v.Raw()), 10, 64)
-		if counting = counting || v.Span() == at; !counting {
-			if err == nil {
-				last = n
+		switch counting = counting || v.Span() == at; {
+		case counting:
+			if last++; v.Exists() && (err != nil || n != last) {
+				c.set(v.Span(), strconv.FormatInt(last, 10))
 			}
-			continue
-		}
-		if last++; v.Exists() && (err != nil || n != last) {
-			c.set(v.Span(), strconv.FormatInt(last, 10))
+		case err == nil:
+			last = n
 		}
 	}
 }

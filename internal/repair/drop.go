@@ -169,8 +169,8 @@ func (p *Plan) callList(m int32, block transcript.Span) transcript.Value {
 	return transcript.Value{}
 }
 
-// dropElement takes an element out of a list, and the list out of its object
-// when nothing is left in it, unless it is to be kept.
+// dropElement takes an element out of a list in an object, and the list with it when
+// nothing is left in it, unless it is to be kept.
 func (d *draft) dropElement(object, list transcript.Value, element transcript.Span, keep bool) {
 	l := d.list(list.Span().Start, list.Span())
 	l.remove(element)
@@ -180,7 +180,7 @@ func (d *draft) dropElement(object, list transcript.Value, element transcript.Sp
 	}
 	if !keep && n == len(l.removed) {
 		delete(d.lists, list.Span().Start)
-		d.removeMember(object, list.Span(), false)
+		d.removeMember(holding(object, list.Span()), list.Span(), false)
 	}
 }
 
@@ -191,16 +191,10 @@ func (d *draft) dropCopies(c int32) {
 		if cp.List.IsZero() {
 			continue // it goes with the call
 		}
-		owner := keys.Body
-		for _, v := range keys.Body.Members() { // the list may stand one level down
-			if v.Kind() == transcript.Object && v.Span().Contains(cp.List) {
-				owner = v
-			}
-		}
 		d.taken = append(d.taken, cp.Block)
 		// A list outside of what the message says stays, though nothing is in it.
 		keep := keys.Body.Get(keys.Content).Span() == cp.List || !keys.Body.Span().Contains(cp.List)
-		d.dropElement(owner, d.at(cp.List), cp.Block, keep)
+		d.dropElement(keys.Body, d.at(cp.List), cp.Block, keep)
 	}
 }
 

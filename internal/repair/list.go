@@ -23,20 +23,13 @@ type list struct {
 	sep string
 
 	removed []transcript.Span
-	inserts map[int64]insert // by the end of the element before; head() for the front
+	inserts map[int64]insert // by the end of the element before, -1 for the front of an array
 }
 
 // An insert is what is put behind an element, or at the front if that is zero.
 type insert struct {
 	anchor transcript.Span
 	items  [][]byte
-}
-
-func (l *list) head() int64 {
-	if l.lines {
-		return 0
-	}
-	return l.array.Start + 1
 }
 
 // remove takes an element out.
@@ -49,7 +42,7 @@ func (l *list) after(anchor transcript.Span, text []byte) {
 	}
 	key := anchor.End
 	if anchor.IsZero() {
-		key = l.head()
+		key = -1
 	}
 	l.inserts[key] = insert{anchor, append(l.inserts[key].items, text)}
 }
@@ -57,11 +50,10 @@ func (l *list) after(anchor transcript.Span, text []byte) {
 // next returns where the element behind one that ends at end begins, -1 for none.
 func (l *list) next(end int64) int64 {
 	at := l.src.skip(end)
-	c, ok := l.src.at(at)
 	switch {
-	case ok && l.lines:
+	case l.lines && at < l.src.size():
 		return at
-	case ok && c == ',':
+	case !l.lines && l.src.at(at) == ',':
 		return l.src.skip(at + 1)
 	}
 	return -1
@@ -70,11 +62,10 @@ func (l *list) next(end int64) int64 {
 // prev returns where the element before one that begins at start ends, -1 for none.
 func (l *list) prev(start int64) int64 {
 	at := l.src.back(start)
-	c, ok := l.src.at(at - 1)
 	switch {
-	case ok && l.lines && (at > 3 || l.src.text(0, 3) != "\ufeff"):
+	case l.lines && at > 0 && (at > 3 || l.src.text(0, 3) != "\ufeff"):
 		return at
-	case ok && !l.lines && c == ',':
+	case !l.lines && l.src.at(at-1) == ',':
 		return l.src.back(at - 1)
 	}
 	return -1
@@ -92,11 +83,7 @@ func (l *list) compile() []edit.Edit {
 		}
 		g := gap{at: transcript.Span{Start: l.removed[i].Start, End: l.removed[j-1].End}, cut: true}
 		g.prev, g.next = l.prev(g.at.Start), l.next(g.at.End)
-		key := g.prev
-		if key < 0 {
-			key = l.head()
-		}
-		g.items = l.take(key).items
+		g.items = l.take(g.prev).items
 		for _, e := range l.removed[i:j] {
 			g.items = append(g.items, l.take(e.End).items...)
 		}
@@ -106,7 +93,7 @@ func (l *list) compile() []edit.Edit {
 		g := gap{insert: l.take(key), prev: -1, next: -1}
 		if !g.anchor.IsZero() {
 			g.prev, g.next = g.anchor.End, l.next(g.anchor.End)
-		} else if first := l.src.skip(l.head()); l.lines || first < l.array.End-1 {
+		} else if first := l.src.skip(l.array.Start + 1); first < l.array.End-1 {
 			g.next = first
 		}
 		if g.at.Start = g.next; g.next < 0 {
@@ -233,28 +220,26 @@ const windowSize = 4 << 10
 
 func (w *window) size() int64 { return w.src.Size() }
 
-// at returns the byte at an offset.
-func (w *window) at(off int64) (byte, bool) {
-	if off < 0 || off >= w.src.Size() || w.err != nil {
-		return 0, false
+// at returns the byte at an offset, 0 outside of the source.
+func (w *window) at(off int64) byte {
+	if off < 0 || off >= w.size() || w.err != nil {
+		return 0
 	}
 	if off < w.base || off >= w.base+int64(len(w.buf)) {
 		w.base = max(0, off-windowSize/2)
-		buf, err := w.src.Into(w.buf, transcript.Span{Start: w.base, End: min(w.base+windowSize, w.src.Size())})
-		if err != nil {
-			w.err = err
-			return 0, false
+		w.buf, w.err = w.src.Into(w.buf, transcript.Span{Start: w.base, End: min(w.base+windowSize, w.size())})
+		if w.err != nil {
+			return 0
 		}
-		w.buf = buf
 	}
-	return w.buf[off-w.base], true
+	return w.buf[off-w.base]
 }
 
 func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
 // skip returns the first offset from off on that is not white space.
 func (w *window) skip(off int64) int64 {
-	for c, ok := w.at(off); ok && blank(c); c, ok = w.at(off) {
+	for blank(w.at(off)) {
 		off++
 	}
 	return off
@@ -263,7 +248,7 @@ func (w *window) skip(off int64) int64 {
 // back returns the offset behind the last byte before off that is not white
 // space.
 func (w *window) back(off int64) int64 {
-	for c, ok := w.at(off - 1); ok && blank(c); c, ok = w.at(off - 1) {
+	for blank(w.at(off - 1)) {
 		off--
 	}
 	return off
@@ -280,12 +265,9 @@ func (w *window) text(from, to int64) string {
 
 // crlf reports whether the first line of the source ends in CR LF.
 func (w *window) crlf() bool {
-	before := byte(0)
-	for off := int64(0); ; off++ {
-		c, ok := w.at(off)
-		if !ok || c == '\n' {
-			return ok && before == '\r'
-		}
-		before = c
+	end := int64(0)
+	for end < w.size() && w.at(end) != '\n' {
+		end++
 	}
+	return w.at(end) == '\n' && w.at(end-1) == '\r'
 }

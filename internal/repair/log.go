@@ -264,10 +264,10 @@ func (l *Log) recordAt(off int64) transcript.Span {
 	}
 	w := &window{src: l.Source}
 	from, to := off, off
-	for c, ok := w.at(from - 1); ok && c != '\n'; c, ok = w.at(from - 1) {
+	for from > 0 && w.at(from-1) != '\n' {
 		from--
 	}
-	for c, ok := w.at(to); ok && c != '\n'; c, ok = w.at(to) {
+	for to < w.size() && w.at(to) != '\n' {
 		to++
 	}
 	return transcript.Span{Start: w.skip(from), End: w.back(to)}

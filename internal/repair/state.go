@@ -75,7 +75,7 @@ func (d *draft) append(m int32, sets []set) {
 	if d.src.crlf() {
 		nl = []byte("\r\n")
 	}
-	if last, _ := d.src.at(d.src.size() - 1); last == '\n' {
+	if d.src.at(d.src.size()-1) == '\n' {
 		d.tail = slices.Concat(d.tail, text, nl)
 	} else {
 		d.tail = slices.Concat(d.tail, nl, text)
