@@ -12,9 +12,6 @@ import (
 // message with a key that stands twice: programs disagree about which value counts,
 // so that nothing is done on one of them.
 func (p *Plan) unsure(op *operation.Operation) bool {
-	if len(p.Conv.Doubled) == 0 {
-		return false
-	}
 	in := func(message int32) bool { return p.doubled(p.Conv.Messages[message].Span()) }
 	calls, results := operation.Subjects(op.Do)
 	return slices.ContainsFunc(calls, func(c int32) bool { return c >= 0 && in(p.Conv.Calls[c].Message) }) ||

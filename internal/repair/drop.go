@@ -125,7 +125,9 @@ func (d *draft) dropCall(c int32) bool {
 	switch {
 	case d.Conv.Blocks[call.Block].Span == d.Conv.Messages[m].Span(): // an item
 		// Reasoning that led to nothing else goes with it.
-		for k := m - 1; d.strip && k >= 0 && d.reasons(k) && !d.followed(m); k-- {
+		next := int(m) + 1
+		led := next < len(d.Conv.Messages) && d.Conv.Messages[next].Role == transcript.RoleAssistant && !d.gone[m+1]
+		for k := m - 1; d.strip && !led && k >= 0 && d.reasons(k); k-- {
 			d.dropMessage(k)
 		}
 		return d.dropMessage(m)
@@ -213,12 +215,6 @@ func (p *Plan) callRemovable(c int32) bool {
 // tells which they are.
 func (p *Plan) behind(c int32) bool {
 	return !slices.ContainsFunc(p.answers[c], func(r int32) bool { return p.Conv.Results[r].Block < p.Conv.Calls[c].Block })
-}
-
-// followed reports whether an item of the model comes right behind an item.
-func (d *draft) followed(m int32) bool {
-	n := m + 1
-	return int(n) < len(d.Conv.Messages) && d.Conv.Messages[n].Role == transcript.RoleAssistant && !d.gone[n]
 }
 
 // hollow reports whether nothing is left of a message but for the blocks that are

@@ -176,8 +176,9 @@ func (d *draft) renameAll(do *operation.RenameID) bool {
 			continue
 		}
 		d.setCallID(c, raw)
-		if r := d.Pairing.Calls[c].Result; r >= 0 && d.Conv.Results[r].ID.Raw != old.Raw {
-			if key := pairing.Key(d.Conv.Results[r].ID); key != "" && key != (transcript.Token{Raw: raw}).Text() {
+		if r := d.Pairing.Calls[c].Result; r >= 0 {
+			id := d.Conv.Results[r].ID
+			if key := pairing.Key(id); id.Raw != old.Raw && key != "" && key != (transcript.Token{Raw: raw}).Text() {
 				d.setResultID(r, raw)
 			}
 		}
@@ -287,7 +288,7 @@ func (d *draft) relink(r, c int32) bool {
 // setResultID gives a result, and every other spelling of its id, an id.
 func (d *draft) setResultID(r int32, raw string) {
 	res := &d.Conv.Results[r]
-	d.setToken(res.ID, d.idKey(res.ID, res.Block, d.keys(res.Message).ResultID), raw)
+	d.setID(res.ID, res.Block, d.keys(res.Message).ResultID, raw)
 	for i := range d.Conv.Aliases {
 		if a := &d.Conv.Aliases[i]; a.Result == r {
 			d.setToken(a.ID, "", raw)
@@ -298,20 +299,20 @@ func (d *draft) setResultID(r int32, raw string) {
 // setCallID gives a call, and every copy of it, an id.
 func (d *draft) setCallID(c int32, raw string) {
 	call := &d.Conv.Calls[c]
-	d.setToken(call.ID, d.idKey(call.ID, call.Block, d.keys(call.Message).ID), raw)
+	d.setID(call.ID, call.Block, d.keys(call.Message).ID, raw)
 	for _, cp := range d.copiesOf(c) {
 		d.setToken(cp.ID, cp.IDKey, raw)
 	}
 }
 
-// idKey returns the key under which an id is written that is not there yet.
-func (d *draft) idKey(id transcript.Token, block int32, usual string) string {
-	k, ok := d.driver.(dialect.IDKeyer)
-	if !ok || id.Present() {
-		return usual
+// setID writes the id of a block: one that is not there yet under the usual key, unless
+// the dialect names another.
+func (d *draft) setID(id transcript.Token, block int32, key, raw string) {
+	if k, ok := d.driver.(dialect.IDKeyer); ok && !id.Present() {
+		blk := &d.Conv.Blocks[block]
+		key = cmp.Or(k.IDKey(d.value(blk.Message), blk.Span), key)
 	}
-	blk := &d.Conv.Blocks[block]
-	return cmp.Or(k.IDKey(d.value(blk.Message), blk.Span), usual)
+	d.setToken(id, key, raw)
 }
 
 // copiesOf returns the copies of a call: those of one message stand together,

@@ -156,14 +156,14 @@ func (l *list) separator(g *gap) string {
 	if l.sep != "" {
 		return l.sep
 	}
+	before := l.prev(g.anchor.Start)
+	lead := l.src.text(before, g.anchor.Start)
 	between := ""
 	switch {
 	case g.prev < 0 && g.next >= 0 && g.cut:
 		between = l.src.text(g.at.End, g.next)
 	case g.prev >= 0 && g.next < 0 && !g.cut:
-		if before := l.prev(g.anchor.Start); before >= 0 {
-			between = l.src.text(before, g.anchor.Start)
-		}
+		between = lead
 	case g.prev >= 0:
 		between = l.src.text(g.prev, g.at.Start)
 	}
@@ -173,11 +173,8 @@ func (l *list) separator(g *gap) string {
 	case !l.lines, between != "" && n == 0:
 		return between
 	default:
-		if g.next >= 0 && !g.anchor.IsZero() {
-			// Blank lines keep records apart only if they do so on both sides.
-			if before := l.prev(g.anchor.Start); before >= 0 {
-				n = min(n, strings.Count(l.src.text(before, g.anchor.Start), "\n"))
-			}
+		if g.next >= 0 && before >= 0 {
+			n = min(n, strings.Count(lead, "\n")) // blank lines keep records apart if they do so on both sides
 		}
 		end := "\n"
 		if strings.Contains(between, "\r\n") || between == "" && l.src.crlf() {
@@ -254,8 +251,10 @@ func (w *window) back(off int64) int64 {
 	return off
 }
 
+// text returns what stands between two offsets, "" where the first is not before the
+// other, or is none.
 func (w *window) text(from, to int64) string {
-	if from >= to {
+	if from < 0 || from >= to {
 		return ""
 	}
 	b, err := w.src.Bytes(transcript.Span{Start: from, End: to})

@@ -202,7 +202,7 @@ func (l *Log) hang() {
 	}
 }
 
-// records returns the records of the log.
+// records yields the records of the log.
 func (l *Log) records() iter.Seq2[transcript.Record, error] {
 	if l.Array.IsZero() {
 		return transcript.Records(l.Source)
@@ -213,10 +213,8 @@ func (l *Log) records() iter.Seq2[transcript.Record, error] {
 			yield(transcript.Record{}, err)
 			return
 		}
-		n := 0
 		for _, e := range transcript.NewValue(text, l.Array.Start).Elements() {
-			n++
-			if !yield(transcript.Record{Index: n, Span: e.Span(), Value: e}, nil) {
+			if !yield(transcript.Record{Span: e.Span(), Value: e}, nil) {
 				return
 			}
 		}
