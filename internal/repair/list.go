@@ -217,7 +217,7 @@ const windowSize = 4 << 10
 
 func (w *window) size() int64 { return w.src.Size() }
 
-// at returns the byte at an offset, 0 outside of the source.
+// at returns the byte at an offset, 0 outside of the source and where it cannot be read.
 func (w *window) at(off int64) byte {
 	if off < 0 || off >= w.size() || w.err != nil {
 		return 0
@@ -265,7 +265,7 @@ func (w *window) text(from, to int64) string {
 // crlf reports whether the first line of the source ends in CR LF.
 func (w *window) crlf() bool {
 	end := int64(0)
-	for end < w.size() && w.at(end) != '\n' {
+	for end < w.size() && w.err == nil && w.at(end) != '\n' {
 		end++
 	}
 	return w.at(end) == '\n' && w.at(end-1) == '\r'

@@ -262,10 +262,10 @@ func (l *Log) recordAt(off int64) transcript.Span {
 	}
 	w := &window{src: l.Source}
 	from, to := off, off
-	for from > 0 && w.at(from-1) != '\n' {
+	for from > 0 && w.err == nil && w.at(from-1) != '\n' {
 		from--
 	}
-	for to < w.size() && w.at(to) != '\n' {
+	for to < w.size() && w.err == nil && w.at(to) != '\n' {
 		to++
 	}
 	return transcript.Span{Start: w.skip(from), End: w.back(to)}
