@@ -120,7 +120,7 @@ func (p *Plan) usedAgain(c int32, off int64) bool {
 func (c *chain) untold() bool { return c.Trial && len(c.relinked) == 0 }
 
 // compile returns the edits for all that was asked for.
-func (c *chain) compile() []set {
+func (c *chain) compile() (edits []edit.Edit) {
 	if c.untold() {
 		return nil
 	}
@@ -154,11 +154,12 @@ func (c *chain) compile() []set {
 		c.sets = append(c.sets, set{Edit: e})
 	}
 	for _, s := range c.sets {
+		edits = append(edits, s.Edit)
 		if n := c.at(s.Span.Start); int(n) < len(c.nodes) && c.nodes[n].start <= s.Span.Start {
 			c.within = append(c.within, c.nodes[n].span())
 		}
 	}
-	return c.sets
+	return edits
 }
 
 // set replaces what is no recorded content.

@@ -333,9 +333,9 @@ func (d *draft) edits() ([]edit.Edit, bool) {
 		out = append(out, s.Edit)
 	}
 	if d.changes != nil {
-		for _, s := range d.changes.compile() {
-			if was, twice := written[s.Span]; !twice || s.Span.Len() == 0 || was != string(s.Text) {
-				out = append(out, s.Edit)
+		for _, e := range d.changes.compile() {
+			if was, twice := written[e.Span]; !twice || e.Span.Len() == 0 || was != string(e.Text) {
+				out = append(out, e)
 			}
 		}
 	}
