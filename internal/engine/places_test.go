@@ -86,6 +86,18 @@ func TestPlaces(t *testing.T) {
 {"role":"user","content":"hi"}]}`,
 			FixOptions{Unsafe: true, Options: Options{Strategy: map[string]string{"block-in-wrong-role": "text"}}},
 		},
+		{
+			"the text of a call goes where its message has its content, and not beside what holds it",
+			`[{"type":"human","data":{"content":"hi"}},
+{"type":"ai","data":{"tool_calls":[{"name":"ls","args":{},"id":"c1","type":"tool_call"},{"name":"cd","args":{},"id":"c2","type":"tool_call"}]}},
+{"type":"tool","data":{"tool_call_id":"c1","name":"ls","content":"out"}},
+{"type":"ai","data":{"content":"done"}}]`,
+			`[{"type":"human","data":{"content":"hi"}},
+{"type":"ai","data":{"content":"[toolguard] Call to cd (id c2), kept as text:\n{}","tool_calls":[{"name":"ls","args":{},"id":"c1","type":"tool_call"}]}},
+{"type":"tool","data":{"tool_call_id":"c1","name":"ls","content":"out"}},
+{"type":"ai","data":{"content":"done"}}]`,
+			FixOptions{Unsafe: true, Options: Options{Strategy: map[string]string{"missing-tool-result": "text"}}},
+		},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			out, _, err := repaired([]byte(x.in), x.opts)

@@ -6,6 +6,7 @@ package repair
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -153,97 +154,83 @@ func styleOf(v transcript.Value) style {
 	return st
 }
 
-// A content is a list of blocks that is made, some of them taken over from
-// elsewhere as they are written.
-type content struct {
-	text []byte // without the closing bracket
-	kept []transcript.Span
+// A content is a list of blocks that is made.
+type content []block
+
+// A block that is taken over from elsewhere stays as it is written.
+type block struct {
+	text []byte
+	kept bool
 }
 
 // add puts a block at the end.
-func (c *content) add(block []byte, keep bool) {
-	sep := byte(',')
-	if len(c.text) == 0 {
-		sep = '['
-	}
-	c.text = append(c.text, sep)
-	if keep {
-		at := int64(len(c.text))
-		c.kept = append(c.kept, transcript.Span{Start: at, End: at + int64(len(block))})
-	}
-	c.text = append(c.text, block...)
-}
+func (c *content) add(text []byte, keep bool) { *c = append(*c, block{text, keep}) }
 
-func (c *content) empty() bool { return len(c.text) == 0 }
-
-// json returns the list.
-func (c *content) json() string { return string(c.text) + "]" }
-
-// within returns the kept blocks when the list stands at an offset of a text.
-func (c *content) within(at int64) []transcript.Span {
-	out := slices.Clone(c.kept)
-	for i := range out {
-		out[i].Start += at
-		out[i].End += at
+// json returns the list, and where in it the blocks stand that stay as they are.
+func (c content) json() (list string, kept []transcript.Span) {
+	text := []byte{'['}
+	for i, b := range c {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		at := int64(len(text))
+		if text = append(text, b.text...); b.kept {
+			kept = append(kept, transcript.Span{Start: at, End: int64(len(text))})
+		}
 	}
-	return out
+	return string(text) + "]", kept
 }
 
 // render lays compact JSON out in a style. depth is how many steps deeper than
 // the element it begins. Values at the spans in kept stay as they are.
 func render(compact []byte, st style, depth int, kept ...transcript.Span) []byte {
-	var out bytes.Buffer
+	var out []byte
 	var walk func(v transcript.Value, depth int, multi bool)
 	walk = func(v transcript.Value, depth int, multi bool) {
-		kind := v.Kind()
-		if len(kept) > 0 && v.Span() == kept[0] {
+		raw := v.Raw()
+		keep := len(kept) > 0 && v.Span() == kept[0]
+		if keep {
 			kept = kept[1:]
-			out.Write(v.Raw())
-			return
 		}
-		if kind != transcript.Object && kind != transcript.Array || len(v.Raw()) == 2 {
-			out.Write(v.Raw())
+		if kind := v.Kind(); keep || kind != transcript.Object && kind != transcript.Array || len(raw) == 2 {
+			out = append(out, raw...)
 			return
-		}
-		open, end := byte('{'), byte('}')
-		if kind == transcript.Array {
-			open, end = '[', ']'
 		}
 		line := func(d int) {
-			out.WriteString(st.nl + st.indent + strings.Repeat(st.unit, d))
-		}
-		out.WriteByte(open)
-		n := 0
-		sep := func() {
-			switch {
-			case n > 0 && !multi:
-				out.WriteString(st.comma)
-			case n > 0:
-				out.WriteByte(',')
-			}
 			if multi {
-				line(depth + 1)
-			}
-			n++
-		}
-		if kind == transcript.Object {
-			for k, val := range v.Members() {
-				sep()
-				out.Write(k.Raw())
-				out.WriteString(st.colon)
-				walk(val, depth+1, multi && st.nested)
-			}
-		} else {
-			for _, e := range v.Elements() {
-				sep()
-				walk(e, depth+1, multi && st.nested)
+				out = append(out, st.nl+st.indent+strings.Repeat(st.unit, d)...)
 			}
 		}
-		if multi {
-			line(depth)
+		out = append(out, raw[0])
+		sep := ""
+		for k, val := range children(v) {
+			out = append(out, sep...)
+			line(depth + 1)
+			if k.Exists() {
+				out = append(append(out, k.Raw()...), st.colon...)
+			}
+			walk(val, depth+1, multi && st.nested)
+			if sep = st.comma; multi {
+				sep = ","
+			}
 		}
-		out.WriteByte(end)
+		line(depth)
+		out = append(out, raw[len(raw)-1])
 	}
 	walk(transcript.NewValue(compact, 0), depth, st.multi)
-	return out.Bytes()
+	return out
+}
+
+// children yields what an object or a list holds, in an object with its key.
+func children(v transcript.Value) iter.Seq2[transcript.Value, transcript.Value] {
+	if v.Kind() == transcript.Object {
+		return v.Members()
+	}
+	return func(yield func(key, val transcript.Value) bool) {
+		for _, e := range v.Elements() {
+			if !yield(transcript.Value{}, e) {
+				return
+			}
+		}
+	}
 }

@@ -2,6 +2,8 @@ package repair
 
 import (
 	"cmp"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,8 +19,7 @@ type layout struct {
 	*draft
 	turn    int32
 	insert  []int32        // calls that get a placeholder
-	move    []int32        // results that come here
-	comes   map[int32]bool // the same
+	comes   map[int32]bool // results that come here
 	first   bool           // results go before all else in their message
 	inOrder bool           // results that are here already are put in call order too
 	whole   bool           // messages of nothing but results come as they are
@@ -30,7 +31,6 @@ type entry struct {
 	span transcript.Span
 	text []byte // of one that is written anew
 	msg  int32  // that it comes from, -1 for a placeholder
-	res  int32  // that comes
 }
 
 // take adds an operation to the layout, or reports that it cannot be carried out.
@@ -45,12 +45,11 @@ func (l *layout) take(op *operation.Operation) bool {
 		}
 		return len(l.insert) > 0
 	case *operation.MoveResults:
-		return l.bring(do.Results)
+		return l.bring(do.Results...)
 	case *operation.MergeResults:
-		return l.bring(do.Results)
+		return l.bring(do.Results...)
 	case *operation.MoveBlock:
-		r := l.Conv.Blocks[do.Block].Ref
-		return l.bring([]int32{r})
+		return l.bring(l.Conv.Blocks[do.Block].Ref)
 	case *operation.ReorderResults:
 		l.first, l.inOrder = true, l.inOrder || do.InOrder
 		return l.Log == nil
@@ -59,25 +58,17 @@ func (l *layout) take(op *operation.Operation) bool {
 }
 
 // bring has results come to the turn, all or none.
-func (l *layout) bring(results []int32) bool {
+func (l *layout) bring(results ...int32) bool {
 	for _, r := range results {
 		if !l.movable(r) {
 			return false
 		}
 		if !l.comes[r] {
-			l.come(r)
+			l.comes[r] = true
 			l.reading(l.Conv.Calls[l.Pairing.Results[r].Call].Block)
 		}
 	}
 	return len(results) > 0
-}
-
-func (l *layout) come(r int32) {
-	if l.comes == nil {
-		l.comes = map[int32]bool{}
-	}
-	l.comes[r] = true
-	l.move = append(l.move, r)
 }
 
 func (l *layout) lay() bool {
@@ -90,46 +81,53 @@ func (l *layout) lay() bool {
 	return l.layElements()
 }
 
-// bounds returns the last message of the turn, and the messages right behind
-// it that carry results.
-func (l *layout) bounds() (last int32, run []int32) {
-	c := l.Conv
-	last = l.end()
-	for m := last + 1; int(m) < len(c.Messages) && l.carries(&c.Messages[m]); m++ {
-		run = append(run, m)
+// bounds returns the message that results of the turn are to stand behind, and the
+// next one behind it that carries no results.
+//
+// The first is the last one of the turn. Where all of its results stand before it,
+// it is the last one that calls: what the model says behind its calls it says of
+// them.
+func (l *layout) bounds() (last, next int32) {
+	last = l.ends[l.turn]
+	calling := int32(-1)
+	for c := range l.calls() {
+		call, r := &l.Conv.Calls[c], l.Pairing.Calls[c].Result
+		if r < 0 || !l.comes[r] || l.Conv.Results[r].Block > call.Block {
+			calling = last
+			break
+		}
+		calling = max(calling, call.Message)
 	}
-	return last, run
+	if calling >= 0 {
+		last = calling
+	}
+	for next = last + 1; int(next) < len(l.Conv.Messages) && l.carries(next); next++ {
+	}
+	return last, next
 }
 
-// end returns the message that results of the turn are to stand behind: its last
-// one. Where all of its results stand before it, that is the last one that calls:
-// what the model says behind its calls it says of them.
-func (l *layout) end() int32 {
-	last, calling := l.ends[l.turn], int32(-1)
-	for m := last; m >= 0 && l.Conv.Messages[m].Turn == l.turn; m-- {
-		msg := &l.Conv.Messages[m]
-		for b := msg.BlockLo; b < msg.BlockHi; b++ {
-			blk := &l.Conv.Blocks[b]
-			if blk.Kind != transcript.BlockCall {
-				continue
+// calls yields the calls of the turn, those of its last message first.
+func (l *layout) calls() iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		for m := l.ends[l.turn]; m >= 0 && l.Conv.Messages[m].Turn == l.turn; m-- {
+			for _, b := range l.blocksOf(m) {
+				if b.Kind == transcript.BlockCall && !yield(b.Ref) {
+					return
+				}
 			}
-			r := l.Pairing.Calls[blk.Ref].Result
-			if r < 0 || !l.comes[r] || l.Conv.Results[r].Block > b {
-				return last
-			}
-			calling = max(calling, m)
 		}
 	}
-	if calling < 0 {
-		return last
-	}
-	return calling
 }
 
 // carries reports whether a message is of the kind that carries results.
-func (p *Plan) carries(m *transcript.Message) bool {
-	return m.Role == transcript.RoleTool && (!p.blockwise() || !m.Has(transcript.MessageForeign)) ||
-		m.Role == transcript.RoleUser && p.blockwise() && p.Conv.Window != transcript.WindowTool
+func (p *Plan) carries(m int32) bool {
+	switch p.Conv.Messages[m].Role {
+	case transcript.RoleTool:
+		return !p.blockwise() || !p.foreign(m)
+	case transcript.RoleUser:
+		return p.blockwise() && p.Conv.Window != transcript.WindowTool
+	}
+	return false
 }
 
 // ours returns the call of the turn that a result answers, or repeats the answer
@@ -142,104 +140,84 @@ func (l *layout) ours(res int32) int32 {
 	return x.Call
 }
 
-// byCall puts entries in call order, those of one call as they stand. One that
+// byCall returns entries in call order, those of one call as they stand. One that
 // answers no call of the turn keeps to the one before it.
 func byCall(entries []entry) []entry {
-	type keyed struct {
-		entry
-		key int32
-	}
-	all := make([]keyed, len(entries))
-	key := int32(-1)
-	for i, e := range entries {
-		if e.call >= 0 {
-			key = e.call
-		}
-		all[i] = keyed{e, key}
-	}
-	slices.SortStableFunc(all, func(a, b keyed) int { return cmp.Compare(a.key, b.key) })
-	for i := range all {
-		entries[i] = all[i].entry
-	}
-	return entries
-}
-
-// ordered reports whether entries are in call order.
-func ordered(entries []entry) bool {
-	last := int32(-1)
+	var groups [][]entry
 	for _, e := range entries {
-		if e.call >= 0 && e.call < last {
-			return false
+		if e.call >= 0 || len(groups) == 0 {
+			groups = append(groups, nil)
 		}
-		last = max(last, e.call)
+		last := len(groups) - 1
+		groups[last] = append(groups[last], e)
 	}
-	return true
+	slices.SortStableFunc(groups, func(a, b []entry) int { return cmp.Compare(a[0].call, b[0].call) })
+	return slices.Concat(groups...)
 }
 
 // place puts new entries, which are in call order, each behind those of its own
 // call or else of the nearest one before it.
 func place(entries, fresh []entry) []entry {
 	var at []int // the entries of calls, in the order of these
-	for i := range entries {
-		if entries[i].call >= 0 {
+	for i, e := range entries {
+		if e.call >= 0 {
 			at = append(at, i)
 		}
 	}
 	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(entries[a].call, entries[b].call) })
 	behind := make([][]entry, len(entries)+1) // by how many entries stand before
-	next := 0
 	for _, e := range fresh {
-		for next < len(at) && entries[at[next]].call <= e.call {
-			next++
-		}
-		n := 0
-		if next > 0 {
-			n = at[next-1] + 1
+		n, _ := slices.BinarySearchFunc(at, e.call+1, func(i int, call int32) int { return cmp.Compare(entries[i].call, call) })
+		if n > 0 {
+			n = at[n-1] + 1
 		}
 		behind[n] = append(behind[n], e)
 	}
-	out := slices.Clone(behind[0])
+	out := behind[0]
 	for i, e := range entries {
 		out = append(append(out, e), behind[i+1]...)
 	}
 	return out
 }
 
-// news returns the entries that come to the turn, in call order.
-func (l *layout) news() []entry {
+// news returns the entries that come to the turn, in call order, taken out of where
+// they stand; false where one cannot be.
+func (l *layout) news() ([]entry, bool) {
 	var out []entry
-	slices.Sort(l.move)
-	for _, r := range l.move {
+	for _, r := range slices.Sorted(maps.Keys(l.comes)) {
 		res := &l.Conv.Results[r]
-		span := l.Conv.Blocks[res.Block].Span
-		if !l.blockwise() {
-			span = l.Conv.Messages[res.Message].Span()
+		e := entry{call: l.Pairing.Results[r].Call, msg: res.Message}
+		if l.blockwise() {
+			e.text = l.text(l.Conv.Blocks[res.Block].Span)
+			if !l.takeBlock(res.Block) {
+				return nil, false
+			}
+		} else {
+			h, span := l.holder(res.Message), l.Conv.Messages[res.Message].Span()
+			if h == nil {
+				return nil, false
+			}
+			e.text = l.text(span)
+			h.remove(span)
 		}
-		out = append(out, entry{l.Pairing.Results[r].Call, span, l.text(span), res.Message, r})
+		out = append(out, e)
 	}
 	for _, c := range l.insert {
 		if text := l.placeholder(c); text != nil {
 			out = append(out, entry{call: c, text: text, msg: -1})
 		}
 	}
-	return byCall(out)
+	return byCall(out), true
 }
 
 // filledIn returns a text with what it says of a call filled in.
 func filledIn(text string, name, id transcript.Token) string {
-	if strings.IndexByte(text, '{') < 0 {
-		return text
-	}
 	return strings.NewReplacer("{tool}", name.Text(), "{id}", id.Text()).Replace(text)
 }
 
 // placeholderText returns the text of a placeholder for a call.
 func (p *Plan) placeholderText(call *transcript.Call) string {
-	text := p.Placeholder
-	if text == "" {
-		text = Placeholder
-	}
-	return filledIn(text, call.Name, call.ID)
+	return filledIn(cmp.Or(p.Placeholder, Placeholder), call.Name, call.ID)
 }
 
 // Own returns what a placeholder in the place of a result would say, as JSON writes
@@ -275,173 +253,121 @@ func (l *layout) placeholder(c int32) []byte {
 
 // layElements lays out a turn whose results are messages of their own.
 func (l *layout) layElements() bool {
-	last, run := l.bounds()
+	last, next := l.bounds()
 	h := l.holder(last)
 	if h == nil {
 		return false
 	}
 	var entries []entry
-	for _, m := range run {
-		msg := &l.Conv.Messages[m]
-		e := entry{call: -1, span: msg.Span(), msg: m}
+	for m := last + 1; m < next; m++ {
+		e := entry{call: -1, span: l.Conv.Messages[m].Span(), msg: m}
 		comes := false
-		for b := msg.BlockLo; b < msg.BlockHi; b++ {
-			if l.Conv.Blocks[b].Kind == transcript.BlockResult {
-				e.call = max(e.call, l.ours(l.Conv.Blocks[b].Ref))
-				comes = comes || l.comes[l.Conv.Blocks[b].Ref]
+		for _, b := range l.blocksOf(m) {
+			if b.Kind == transcript.BlockResult {
+				e.call = max(e.call, l.ours(b.Ref))
+				comes = comes || l.comes[b.Ref]
 			}
 		}
-		if !comes { // it may stand in the run already, behind the results of others
+		if !comes { // it may stand here already, behind the results of others
 			entries = append(entries, e)
 		}
 	}
-	if l.inOrder {
-		l.gather(run)
-	}
-	fresh := l.news()
-	near := last
-	if len(run) > 0 {
-		near = run[0]
-	}
-	for i := range fresh {
-		e := &fresh[i]
-		if e.msg < 0 {
-			e.text = render(e.text, l.styleNear(near), 0)
-			continue
+	if l.inOrder { // so are those of the turn that stand elsewhere
+		for c := range l.calls() {
+			r := l.Pairing.Calls[c].Result
+			if r >= 0 && (l.Conv.Results[r].Message <= last || l.Conv.Results[r].Message >= next) && l.movable(r) {
+				l.comes[r] = true
+			}
 		}
-		src := l.holder(e.msg)
-		if src == nil {
-			return false
-		}
-		src.remove(e.span)
-		e.span = transcript.Span{}
 	}
-	l.sort(h, entries)
-	l.put(h, l.Conv.Messages[last].Span(), place(entries, fresh), nil)
+	fresh, ok := l.news()
+	if !ok {
+		return false
+	}
+	near := min(last+1, next-1) // the first of the results, else what they stand behind
+	l.put(h, l.Conv.Messages[last].Span(), place(l.sort(h, entries), fresh), l.styleNear(near))
 	return true
 }
 
-// sort puts the entries of a list in call order, where that is asked for.
-func (l *layout) sort(list *list, entries []entry) {
-	if !l.inOrder || ordered(entries) {
-		return
+// sort returns the entries of a list in call order, where that is asked for.
+func (l *layout) sort(list *list, entries []entry) []entry {
+	sorted := byCall(entries)
+	if !l.inOrder || slices.EqualFunc(entries, sorted, func(a, b entry) bool { return a.call == b.call }) {
+		return entries
 	}
-	for i := range entries {
-		if e := &entries[i]; !e.span.IsZero() {
-			e.text = l.text(e.span)
-			list.remove(e.span)
-			e.span = transcript.Span{}
+	for i := range sorted {
+		if e := &sorted[i]; !e.span.IsZero() {
+			l.lift(list, e)
 		}
 	}
-	byCall(entries)
+	return sorted
+}
+
+// lift takes an entry out of a list, so that it is written anew.
+func (l *layout) lift(list *list, e *entry) {
+	e.text = l.text(e.span)
+	list.remove(e.span)
+	e.span = transcript.Span{}
 }
 
 // put writes the entries that are written anew into a list, each behind what comes
 // before it, the first behind an anchor.
-func (l *layout) put(h *list, anchor transcript.Span, entries []entry, st *style) {
+func (l *layout) put(h *list, anchor transcript.Span, entries []entry, st style) {
 	for _, e := range entries {
 		if !e.span.IsZero() {
 			anchor = e.span
 			continue
 		}
-		if e.msg < 0 && st != nil {
-			e.text = render(e.text, *st, 0)
+		if e.msg < 0 {
+			e.text = render(e.text, st, 0)
 		}
 		h.after(anchor, e.text)
 	}
 }
 
-// gather has the results of the turn that do not stand in a run of messages come
-// there too.
-func (l *layout) gather(run []int32) {
-	for m := l.ends[l.turn]; m >= 0 && l.Conv.Messages[m].Turn == l.turn; m-- {
-		msg := &l.Conv.Messages[m]
-		for b := msg.BlockLo; b < msg.BlockHi; b++ {
-			blk := &l.Conv.Blocks[b]
-			if blk.Kind != transcript.BlockCall {
-				continue
-			}
-			if r := l.Pairing.Calls[blk.Ref].Result; r >= 0 && !slices.Contains(run, l.Conv.Results[r].Message) && !l.comes[r] && l.movable(r) {
-				l.come(r)
-			}
-		}
-	}
-}
-
 // layBlocks lays out a turn whose results are blocks of the message behind it.
 func (l *layout) layBlocks() bool {
-	last, run := l.bounds()
-	if l.first && len(run) > 0 {
-		l.along(run[1:])
-	}
-	if len(run) == 0 || l.whole {
-		return l.layMessage(last)
-	}
-	target := run[0]
-	msg := &l.Conv.Messages[target]
-	list := l.contents(target)
-	if keys := l.keys(target); !keys.Body.Get(keys.Content).First().Exists() {
-		list = nil // an empty list tells no layout
-	}
-	var entries []entry
-	other := false // a block that is no result has been passed
-	for b := msg.BlockLo; b < msg.BlockHi; b++ {
-		blk := &l.Conv.Blocks[b]
-		switch {
-		case blk.Kind != transcript.BlockResult || list == nil:
-			other = true
-		default:
-			e := entry{call: l.ours(blk.Ref), span: blk.Span, msg: target}
-			if l.first && other {
-				e.text, e.span = l.text(blk.Span), transcript.Span{}
-				list.remove(blk.Span)
+	last, next := l.bounds()
+	target := last + 1
+	if l.first { // the results in later messages of its window come to the first one
+		for m := target + 1; m < next; m++ {
+			for _, b := range l.blocksOf(m) {
+				if b.Kind == transcript.BlockResult && l.Pairing.Results[b.Ref].Fate == pairing.Answers && l.ours(b.Ref) >= 0 {
+					l.comes[b.Ref] = true
+				}
 			}
-			entries = append(entries, e)
 		}
 	}
+	if target == next || l.whole {
+		return l.layMessage(last)
+	}
 	// What is in the right message already does not come.
-	l.move = slices.DeleteFunc(l.move, func(r int32) bool { return l.Conv.Results[r].Message == target })
-	fresh, ok := l.arrivals()
+	maps.DeleteFunc(l.comes, func(r int32, _ bool) bool { return l.Conv.Results[r].Message == target })
+	fresh, ok := l.news()
 	if !ok {
 		return false
 	}
-	l.sort(list, entries)
-	entries = place(entries, fresh)
-	if list == nil {
-		// The content is a text, or nothing: it becomes a list.
-		return l.listContent(target, entries)
+	list := l.contents(target)
+	if !l.content(target).First().Exists() {
+		// The content is a text, or nothing, or an empty list, which tells no layout.
+		return l.listContent(target, contentOf(fresh), true)
 	}
-	st := l.blockStyle(target)
-	l.put(list, transcript.Span{}, entries, &st)
+	var entries []entry
+	other := false // a block that is no result has been passed
+	for _, b := range l.blocksOf(target) {
+		if b.Kind != transcript.BlockResult {
+			other = true
+			continue
+		}
+		e := entry{call: l.ours(b.Ref), span: b.Span, msg: target}
+		if l.first && other {
+			l.lift(list, &e)
+		}
+		entries = append(entries, e)
+	}
+	l.put(list, transcript.Span{}, place(l.sort(list, entries), fresh), l.blockStyle(target))
 	list.sep = list.usual() // while all of the blocks are at hand
 	return true
-}
-
-// along has the results of the turn in later messages of its window come to the
-// first one.
-func (l *layout) along(run []int32) {
-	for _, m := range run {
-		msg := &l.Conv.Messages[m]
-		for b := msg.BlockLo; b < msg.BlockHi; b++ {
-			blk := &l.Conv.Blocks[b]
-			if blk.Kind == transcript.BlockResult && l.ours(blk.Ref) >= 0 && l.Pairing.Results[blk.Ref].Fate == pairing.Answers && !l.comes[blk.Ref] {
-				l.come(blk.Ref)
-			}
-		}
-	}
-}
-
-// arrivals returns the entries that come to the turn, taken out of where they stand.
-func (l *layout) arrivals() ([]entry, bool) {
-	fresh := l.news()
-	for i := range fresh {
-		e := &fresh[i]
-		if e.msg >= 0 && !l.takeBlock(l.Conv.Results[e.res].Block) {
-			return nil, false
-		}
-		e.span = transcript.Span{}
-	}
-	return fresh, true
 }
 
 // layMessage makes the message behind a turn that carries its results. A message
@@ -461,76 +387,74 @@ func (l *layout) layMessage(last int32) bool {
 	if l.whole {
 		return false
 	}
-	fresh, ok := l.arrivals()
-	var blocks content
-	for _, e := range fresh {
-		blocks.add(e.text, e.msg >= 0)
-	}
-	return ok && !blocks.empty() && l.newMessage(h, last, &blocks)
+	fresh, ok := l.news()
+	return ok && len(fresh) > 0 && l.newMessage(h, last, contentOf(fresh))
 }
 
 // message returns the message of which every block comes to the turn, in call order,
 // and nothing else does; -1 for none.
 func (l *layout) message() int32 {
-	if len(l.insert) > 0 || len(l.move) == 0 {
+	m, call := int32(-1), int32(-1)
+	for r := range l.comes { // any of them: they are all in one message, or there is none
+		m = l.Conv.Results[r].Message
+		break
+	}
+	if m < 0 || len(l.insert) > 0 || len(l.blocksOf(m)) != len(l.comes) || !l.carries(m) {
 		return -1
 	}
-	m := l.Conv.Results[l.move[0]].Message
-	msg := &l.Conv.Messages[m]
-	call := int32(-1)
-	for b := msg.BlockLo; b < msg.BlockHi; b++ {
-		blk := &l.Conv.Blocks[b]
-		if blk.Kind != transcript.BlockResult || !l.comes[blk.Ref] || l.Pairing.Results[blk.Ref].Call < call {
+	for _, b := range l.blocksOf(m) {
+		if b.Kind != transcript.BlockResult || !l.comes[b.Ref] || l.Pairing.Results[b.Ref].Call < call {
 			return -1
 		}
-		call = l.Pairing.Results[blk.Ref].Call
-	}
-	if int(msg.BlockHi-msg.BlockLo) != len(l.move) || !l.carries(msg) {
-		return -1
+		call = l.Pairing.Results[b.Ref].Call
 	}
 	return m
 }
 
+// contentOf returns entries as the blocks of a message. Results that were recorded stay
+// as they are written.
+func contentOf(entries []entry) (blocks content) {
+	for _, e := range entries {
+		blocks.add(e.text, e.msg >= 0)
+	}
+	return blocks
+}
+
 // blockStyle returns the layout of the blocks of a message.
 func (p *Plan) blockStyle(m int32) style {
-	v := p.value(m)
-	keys := p.keys(m)
-	if first := keys.Body.Get(keys.Content).First(); first.Kind() == transcript.Object {
+	if first := p.content(m).First(); first.Kind() == transcript.Object {
 		return styleOf(first)
 	}
-	st := styleOf(v)
+	st := p.styleNear(m)
 	return style{nl: st.nl, colon: st.colon, comma: st.comma}
 }
 
-// listContent makes a list of a message's content that is a text or nothing,
-// with results before the text.
-func (l *layout) listContent(m int32, entries []entry) bool {
-	keys := l.keys(m)
-	v := keys.Body
-	var blocks content
-	for _, e := range entries {
-		if e.text != nil {
-			blocks.add(e.text, e.msg >= 0)
-		}
-	}
-	if blocks.empty() {
+// listContent makes a list of what a message says, which is a text or nothing, with
+// blocks before it or behind it.
+func (d *draft) listContent(m int32, blocks content, before bool) bool {
+	if len(blocks) == 0 {
 		return false
 	}
-	content := v.Get(keys.Content)
-	if content.Kind() == transcript.String && len(content.Raw()) > 2 {
-		text := l.build(keys.TextFields(string(content.Raw())))
+	if said := d.content(m); contentKind(said) == transcript.String {
+		text := d.textBlock(m, string(said.Raw()))
 		if text == nil {
 			return false
 		}
-		blocks.add(text, false)
+		at := 0
+		if before {
+			at = len(blocks)
+		}
+		blocks = slices.Insert(blocks, at, block{text: text})
 	}
-	st := l.styleNear(m)
+	st := d.styleNear(m)
 	st.nested = true
-	text := string(render([]byte(blocks.json()), st, 1, blocks.kept...))
-	if content.Exists() {
-		l.set(content.Span(), text)
-	} else {
-		l.setMember(transcript.Token{Span: v.Span()}, keys.Content, text, false)
-	}
+	list, kept := blocks.json()
+	d.setContent(m, string(render([]byte(list), st, 1, kept...)))
 	return true
+}
+
+// setContent writes what a message says.
+func (d *draft) setContent(m int32, raw string) {
+	keys := d.keys(m)
+	d.setMember(transcript.TokenOf(keys.Body.Get(keys.Content), keys.Body.Span()), keys.Content, raw, false)
 }

@@ -1,6 +1,8 @@
 package repair
 
 import (
+	"slices"
+
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -18,15 +20,7 @@ func (d *draft) merge(m int32) bool {
 	if !d.bare(from) {
 		into, from = from, into
 	}
-	if !d.bare(from) || d.namesSpeaker(into) {
-		return false
-	}
-	keys := d.keys(into)
-	if keys.Body.Span() != d.value(into).Span() {
-		return false // what wraps it may say more
-	}
-	there, comes := keys.Body.Get(keys.Content), d.value(from).Get(d.keys(from).Content)
-	if !d.join(into, from, there, comes) {
+	if !d.bare(from) || d.wrapped(into) || d.namesSpeaker(into) || !d.join(into, from) {
 		return false
 	}
 	d.beside(m) // nothing else comes between the two
@@ -44,63 +38,87 @@ func (d *draft) beside(m int32) {
 func (p *Plan) bare(m int32) bool {
 	keys := p.keys(m)
 	role := p.Conv.Messages[m].RoleSpan()
-	if keys.Body.Span() != p.value(m).Span() {
-		return false // what wraps it may say more
-	}
 	for k, v := range keys.Body.Members() {
 		if v.Span() != role && !k.Is(keys.Content) && v.Kind() != transcript.Null {
 			return false
 		}
 	}
-	return keys.Body.Get(keys.Content).Exists()
+	return !p.wrapped(m) && p.content(m).Exists()
 }
+
+// wrapped reports whether something stands around a message that may say more.
+func (p *Plan) wrapped(m int32) bool { return p.keys(m).Body.Span() != p.value(m).Span() }
 
 // namesSpeaker reports whether a message names its speaker beside the role: what somebody
 // else said is not to be put in their mouth.
-func (p *Plan) namesSpeaker(m int32) bool {
-	name := p.keys(m).Body.Get("name")
-	return name.Exists() && name.Kind() != transcript.Null
-}
+func (p *Plan) namesSpeaker(m int32) bool { return p.keys(m).Body.Get("name").Kind() > transcript.Null }
 
 // join puts the content of a message before or behind that of its neighbour.
-func (d *draft) join(into, from int32, there, comes transcript.Value) bool {
+func (d *draft) join(into, from int32) bool {
 	before := from < into
+	there, comes := d.content(into), d.content(from)
 	switch a, b := contentKind(there), contentKind(comes); {
 	case b == transcript.None:
-	case a != transcript.Array && b == transcript.String:
-		d.joinTexts(into, there, comes, before)
+		return true
+	case b == transcript.String && (a != transcript.Array || d.blockwise()):
+		return d.say(into, string(comes.Raw()), before)
 	case a == transcript.Array && b == transcript.Array:
-		d.joinBlocks(into, comes, before)
-	case !d.blockwise():
-		return false // a list and a text side by side
-	case a == transcript.Array && b == transcript.String:
-		block := d.build(d.textBlock(from, comes))
+		at := edge(there, before)
+		for _, e := range comes.Elements() {
+			d.contents(into).after(at, e.Raw())
+		}
+		return true
+	case b == transcript.Array && d.blockwise():
+		var blocks content
+		for _, e := range comes.Elements() {
+			blocks.add(e.Raw(), true)
+		}
+		return d.listContent(into, blocks, before)
+	}
+	return false // a list and a text side by side
+}
+
+// say puts a text, a JSON string, before or behind what a message says.
+func (d *draft) say(m int32, text string, before bool) bool {
+	there := d.content(m)
+	switch contentKind(there) {
+	case transcript.Array:
+		block := d.textBlock(m, text)
 		if block == nil {
 			return false
 		}
-		l := d.contents(into)
-		l.after(edge(there, before), render(block, d.blockStyle(into), 0))
-	case b == transcript.Array:
-		return d.intoBlocks(into, there, comes, before)
-	default:
-		return false
+		d.contents(m).after(edge(there, before), render(block, d.blockStyle(m), 0))
+		return true
+	case transcript.String:
+		if before {
+			text = joined(text, string(there.Raw()))
+		} else {
+			text = joined(string(there.Raw()), text)
+		}
 	}
+	d.setContent(m, text)
 	return true
+}
+
+// textBlock returns a block with a text, a JSON string, as a message writes it; nil
+// where it writes none.
+func (d *draft) textBlock(m int32, text string) []byte {
+	keys := d.keys(m)
+	return d.build(keys.TextFields(text))
+}
+
+// joined returns two JSON strings as one, a blank line between them.
+func joined(a, b string) string {
+	if len(a) <= 2 {
+		return b
+	}
+	return a[:len(a)-1] + `\n\n` + b[1:]
 }
 
 // contentKind returns String for a text and Array for a list that holds something,
 // and None for what holds nothing. Anything else is neither.
 func contentKind(v transcript.Value) transcript.Kind {
-	switch v.Kind() {
-	case transcript.String:
-		if len(v.Raw()) == 2 {
-			return transcript.None
-		}
-	case transcript.Array:
-		if !v.First().Exists() {
-			return transcript.None
-		}
-	case transcript.Null:
+	if kind := v.Kind(); kind == transcript.Null || kind == transcript.Array && !v.First().Exists() || string(v.Raw()) == `""` {
 		return transcript.None
 	}
 	return v.Kind()
@@ -118,71 +136,7 @@ func edge(list transcript.Value, front bool) (at transcript.Span) {
 	return at
 }
 
-func (d *draft) joinTexts(into int32, there, comes transcript.Value, before bool) {
-	text := string(comes.Raw())
-	if contentKind(there) == transcript.String {
-		a, b := there.Raw(), comes.Raw()
-		if before {
-			a, b = b, a
-		}
-		text = joined(string(a), string(b))
-	}
-	if there.Exists() {
-		d.set(there.Span(), text)
-	} else {
-		d.setMember(transcript.Token{Span: d.value(into).Span()}, d.keys(into).Content, text, false)
-	}
-}
-
-func (d *draft) joinBlocks(into int32, comes transcript.Value, before bool) {
-	l := d.contents(into)
-	at := edge(d.at(l.array), before)
-	for _, e := range comes.Elements() {
-		l.after(at, e.Raw())
-	}
-}
-
-// intoBlocks makes a list of a message's text, or of nothing, with the blocks of its
-// neighbour in it.
-func (d *draft) intoBlocks(into int32, there, comes transcript.Value, before bool) bool {
-	var blocks content
-	own := func() bool {
-		if contentKind(there) != transcript.String {
-			return true
-		}
-		block := d.build(d.textBlock(into, there))
-		if block != nil {
-			blocks.add(block, false)
-		}
-		return block != nil
-	}
-	if !before && !own() {
-		return false
-	}
-	for _, e := range comes.Elements() {
-		blocks.add(e.Raw(), true)
-	}
-	if before && !own() {
-		return false
-	}
-	st := d.styleNear(into)
-	st.nested = true
-	text := string(render([]byte(blocks.json()), st, 1, blocks.kept...))
-	if there.Exists() {
-		d.set(there.Span(), text)
-	} else {
-		d.setMember(transcript.Token{Span: d.value(into).Span()}, d.keys(into).Content, text, false)
-	}
-	return true
-}
-
 // holds reports whether a message has a block of a kind.
 func (p *Plan) holds(m int32, kind transcript.BlockKind) bool {
-	msg := &p.Conv.Messages[m]
-	for b := msg.BlockLo; b < msg.BlockHi; b++ {
-		if p.Conv.Blocks[b].Kind == kind {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.blocksOf(m), func(b transcript.Block) bool { return b.Kind == kind })
 }

@@ -144,10 +144,7 @@ func (p *Plan) Compile(op *operation.Operation) (edit.Fix, bool, error) {
 	if turn := p.LaidOut(op); turn >= 0 {
 		return p.Lay(turn, []*operation.Operation{op})
 	}
-	if !p.prepare() {
-		return edit.Fix{}, false, nil
-	}
-	if p.unsure(op) {
+	if !p.prepare() || p.unsure(op) {
 		return edit.Fix{}, false, nil
 	}
 	d := p.draft()
@@ -173,7 +170,7 @@ func (p *Plan) Lay(turn int32, ops []*operation.Operation) (edit.Fix, bool, erro
 }
 
 func (p *Plan) lay(turn int32, ops []*operation.Operation, whole bool) (edit.Fix, bool, error) {
-	l := &layout{draft: p.draft(), turn: turn, whole: whole}
+	l := &layout{draft: p.draft(), turn: turn, comes: map[int32]bool{}, whole: whole}
 	for _, op := range ops {
 		if p.unsure(op) || !l.take(op) {
 			return edit.Fix{}, false, nil
@@ -395,11 +392,10 @@ func (p *Plan) number(i int) int32 {
 
 // blockAt returns the block of a message in which an offset lies, -1 for none.
 func (p *Plan) blockAt(m int32, off int64) int32 {
-	msg := &p.Conv.Messages[m]
-	blocks := p.Conv.Blocks[msg.BlockLo:msg.BlockHi]
+	blocks := p.blocksOf(m)
 	i := sort.Search(len(blocks), func(i int) bool { return blocks[i].Span.Start > off }) - 1
 	if i >= 0 && off < blocks[i].Span.End {
-		return msg.BlockLo + int32(i)
+		return p.Conv.Messages[m].BlockLo + int32(i)
 	}
 	return -1
 }
@@ -529,8 +525,7 @@ func (d *draft) list(key int64, array transcript.Span) *list {
 // contents returns the list of blocks of a message, nil where its content is
 // no list.
 func (d *draft) contents(m int32) *list {
-	keys := d.keys(m)
-	v := keys.Body.Get(keys.Content)
+	v := d.content(m)
 	if v.Kind() != transcript.Array {
 		return nil
 	}
@@ -579,21 +574,18 @@ func distinct(spans []transcript.Span) []transcript.Span {
 
 // callsLast puts the calls of a message behind its other blocks.
 func (d *draft) callsLast(m int32) bool {
-	msg := &d.Conv.Messages[m]
-	l := d.contents(m)
-	last := int32(-1) // the last block that is no call
-	for b := msg.BlockLo; b < msg.BlockHi; b++ {
-		if d.Conv.Blocks[b].Kind != transcript.BlockCall {
-			last = b
-		}
+	l, blocks := d.contents(m), d.blocksOf(m)
+	n := len(blocks)
+	for n > 0 && blocks[n-1].Kind == transcript.BlockCall {
+		n--
 	}
-	if l == nil || last < 0 {
+	if l == nil || n == 0 {
 		return false
 	}
-	for b := msg.BlockLo; b < last; b++ {
-		if blk := &d.Conv.Blocks[b]; blk.Kind == transcript.BlockCall {
-			l.remove(blk.Span)
-			l.after(d.Conv.Blocks[last].Span, d.text(blk.Span))
+	for _, b := range blocks[:n] {
+		if b.Kind == transcript.BlockCall {
+			l.remove(b.Span)
+			l.after(blocks[n-1].Span, d.text(b.Span))
 		}
 	}
 	return true
@@ -601,29 +593,33 @@ func (d *draft) callsLast(m int32) bool {
 
 // splitMessage puts what is no result into a message of its own.
 func (d *draft) splitMessage(m int32) bool {
-	msg := &d.Conv.Messages[m]
 	h := d.holder(m)
 	if h == nil || d.contents(m) == nil {
 		return false
 	}
 	var rest content
-	for b := msg.BlockLo; b < msg.BlockHi; b++ {
-		if blk := &d.Conv.Blocks[b]; blk.Kind != transcript.BlockResult {
-			rest.add(d.text(blk.Span), true)
-			d.takeBlock(b)
+	for i, b := range d.blocksOf(m) {
+		if b.Kind != transcript.BlockResult {
+			rest.add(d.text(b.Span), true)
+			d.takeBlock(d.Conv.Messages[m].BlockLo + int32(i))
 		}
 	}
-	return !rest.empty() && d.newMessage(h, m, &rest)
+	return len(rest) > 0 && d.newMessage(h, m, rest)
 }
 
 // newMessage inserts a message with a list of blocks behind another.
-func (d *draft) newMessage(h *list, behind int32, blocks *content) bool {
-	text := d.build(d.driver.WriteMessage(blocks.json(), d.value(behind)))
+func (d *draft) newMessage(h *list, behind int32, blocks content) bool {
+	list, kept := blocks.json()
+	text := d.build(d.driver.WriteMessage(list, d.value(behind)))
 	if text == nil {
 		return false
 	}
 	at := transcript.NewValue(text, 0).Get(d.keys(behind).Content).Span().Start
-	h.after(d.Conv.Messages[behind].Span(), render(text, d.styleNear(behind), 0, blocks.within(at)...))
+	for i := range kept {
+		kept[i].Start += at
+		kept[i].End += at
+	}
+	h.after(d.Conv.Messages[behind].Span(), render(text, d.styleNear(behind), 0, kept...))
 	return true
 }
 
@@ -631,12 +627,7 @@ func (d *draft) newMessage(h *list, behind int32, blocks *content) bool {
 func (d *draft) callersRole(block int32) bool {
 	m := d.Conv.Blocks[block].Message
 	msg := &d.Conv.Messages[m]
-	for k := msg.BlockLo; k < msg.BlockHi; k++ {
-		if d.Conv.Blocks[k].Kind != transcript.BlockCall {
-			return false
-		}
-	}
-	if msg.RoleLen == 0 {
+	if msg.RoleLen == 0 || slices.ContainsFunc(d.blocksOf(m), func(b transcript.Block) bool { return b.Kind != transcript.BlockCall }) {
 		return false
 	}
 	d.setPlain(msg.RoleSpan(), transcript.Quote(d.keys(m).Assistant))

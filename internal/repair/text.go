@@ -39,7 +39,8 @@ func (d *draft) texts(calls, results []int32) bool {
 		}
 	}
 	for m, text := range said {
-		if !d.say(m, text) {
+		d.kept[m] = true
+		if !d.say(m, text, false) {
 			return false
 		}
 	}
@@ -51,7 +52,7 @@ func (d *draft) textCall(c int32, said map[int32]string) bool {
 	call := &d.Conv.Calls[c]
 	element := d.Conv.Blocks[call.Block].Span
 	t := d.driver.WriteText(dialect.NewText{
-		Call: true, Label: label(callLabel, call.Name, call.ID), Content: d.valueAt(call.Args),
+		Call: true, Label: label(callLabel, call.Name, call.ID), Content: d.at(call.Args),
 		Element: d.at(element), Message: d.value(call.Message),
 	})
 	if d.foreign(call.Message) || !d.callRemovable(c) {
@@ -77,7 +78,7 @@ func (d *draft) textResult(r int32) bool {
 		name = d.Conv.Calls[c].Name
 	}
 	t := d.driver.WriteText(dialect.NewText{
-		Label: label(resultLabel, name, res.ID), Content: d.valueAt(res.Payload),
+		Label: label(resultLabel, name, res.ID), Content: d.at(res.Payload),
 		Element: d.at(d.Conv.Blocks[res.Block].Span), Message: d.value(res.Message),
 	})
 	if d.Log != nil && d.results(res.Message) == 1 {
@@ -87,86 +88,38 @@ func (d *draft) textResult(r int32) bool {
 	return d.write(res.Block, &t)
 }
 
-// valueAt returns the value at a span, none where the span is zero.
-func (p *Plan) valueAt(s transcript.Span) transcript.Value {
-	if s.IsZero() {
-		return transcript.Value{}
-	}
-	return p.at(s)
-}
-
 // write puts a text in the place of a block.
 func (d *draft) write(b int32, t *dialect.Text) bool {
 	blk := &d.Conv.Blocks[b]
-	d.taken = append(d.taken, blk.Span)
 	msg := d.Conv.Messages[blk.Message].Span()
-	switch {
-	case t.Blocks != nil:
-		l := d.contents(blk.Message)
-		if l == nil {
-			return false
-		}
-		l.remove(blk.Span)
-		for _, block := range t.Blocks {
-			if block.Kept.Exists() {
-				l.after(blk.Span, block.Kept.Raw())
-				continue
-			}
-			text := d.build(block.Fields)
-			if text == nil {
-				return false
-			}
-			l.after(blk.Span, render(text, styleOf(d.at(blk.Span)), 0))
-		}
-	case t.Message == nil:
-		return false
-	default:
-		text := d.build(t.Message)
-		if text == nil {
-			return false
-		}
-		text = render(text, styleOf(d.at(msg)), 0)
-		if blk.Span == msg || d.Conv.Messages[blk.Message].BlockHi-d.Conv.Messages[blk.Message].BlockLo == 1 {
+	d.taken = append(d.taken, blk.Span)
+	if t.Blocks == nil {
+		text := render(d.build(t.Message), styleOf(d.at(msg)), 0)
+		if text != nil && (blk.Span == msg || len(d.blocksOf(blk.Message)) == 1) {
 			d.set(msg, string(text))
-			break
+			return true
 		}
 		h := d.holder(blk.Message)
-		if h == nil || !d.takeBlock(b) {
+		if text == nil || h == nil || !d.takeBlock(b) {
 			return false
 		}
 		h.after(msg, text)
-	}
-	return true
-}
-
-// say adds a JSON string to the text of a message.
-func (d *draft) say(m int32, text string) bool {
-	d.kept[m] = true
-	keys := d.keys(m)
-	there := keys.Body.Get(keys.Content)
-	if contentKind(there) != transcript.Array {
-		v := transcript.NewValue([]byte(text), 0)
-		d.joinTexts(m, there, v, false)
 		return true
 	}
-	block := d.build(keys.TextFields(text))
-	if block == nil {
+	l := d.contents(blk.Message)
+	if l == nil {
 		return false
 	}
-	d.contents(m).after(edge(there, false), render(block, d.blockStyle(m), 0))
-	return true
-}
-
-// joined returns two JSON strings as one, a blank line between them.
-func joined(a, b string) string {
-	if len(a) <= 2 {
-		return b
+	l.remove(blk.Span)
+	for _, block := range t.Blocks {
+		text := block.Kept.Raw()
+		if !block.Kept.Exists() {
+			text = render(d.build(block.Fields), styleOf(d.at(blk.Span)), 0)
+		}
+		if text == nil {
+			return false
+		}
+		l.after(blk.Span, text)
 	}
-	return a[:len(a)-1] + `\n\n` + b[1:]
-}
-
-// textBlock returns the members of a block with a text of a message.
-func (p *Plan) textBlock(m int32, text transcript.Value) []dialect.Field {
-	keys := p.keys(m)
-	return keys.TextFields(string(text.Raw()))
+	return true
 }
