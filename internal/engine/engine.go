@@ -16,10 +16,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/toolguard/toolguard/internal/edit"
-
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/profile"
@@ -113,21 +112,6 @@ func Check(ctx context.Context, src *transcript.Source, opts Options) (*Report, 
 	return newChecker(src, opts).run(ctx)
 }
 
-// A visitor is told what a check finds on its way.
-type visitor interface {
-	// emits is told of each finding of every rule, before what was asked for is
-	// picked out, and may take its repair from it.
-	emits(f *rules.Finding)
-	// conversation is told of a conversation and what was found in it.
-	// fixes are what the repair of each finding comes to alone.
-	conversation(c *checker, plan *repair.Plan, found []Finding, fixes map[*operation.Operation]edit.Fix) error
-	// file is told of what was found about the file, at the end.
-	file(c *checker, found []Finding) error
-	// settles reports whether findings are to be told with all that there is to say
-	// of them; excerpts whether with what stands around them.
-	settles() (findings, excerpts bool)
-}
-
 type checker struct {
 	src    *transcript.Source
 	opts   Options
@@ -149,15 +133,18 @@ type checker struct {
 	// unfolded is what the spans of the conversation at hand are places in; nil
 	// where they are places in the source.
 	unfolded *transcript.Unfolded
-	// visit is told what is found; nil where nobody wants to know.
-	visit visitor
+	// visit takes what is found for a repair; nil where nothing is to be repaired.
+	visit *round
 }
 
 func newChecker(src *transcript.Source, opts Options) *checker {
 	if opts.Rules == nil {
 		opts.Rules = rules.All()
 	}
-	return &checker{src: src, opts: opts, report: &Report{Path: src.Name()}, logs: map[transcript.Span]*repair.Log{}}
+	return &checker{
+		src: src, opts: opts, report: &Report{Path: src.Name()}, merging: map[int32]bool{}, unreadable: map[int32]bool{},
+		logs: map[transcript.Span]*repair.Log{},
+	}
 }
 
 func (c *checker) run(ctx context.Context) (*Report, error) {
@@ -178,15 +165,11 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	excerpts := true
-	if c.visit != nil {
-		var findings bool
-		if findings, excerpts = c.visit.settles(); !findings {
-			return c.report, nil
+	// Of a repair, what was there at first is reported, and what is there at last.
+	if last := c.visit == nil || len(c.visit.repairs) == 0; last || c.visit.first {
+		if err := c.place(last && c.opts.Excerpts); err != nil {
+			return nil, err
 		}
-	}
-	if err := c.place(excerpts && c.opts.Excerpts); err != nil {
-		return nil, err
 	}
 	return c.report, nil
 }
@@ -320,9 +303,6 @@ func (c *checker) merges(conv *transcript.Conversation) {
 		if !slices.ContainsFunc(places, func(p place) bool { return p.raw != places[0].raw }) {
 			continue
 		}
-		if c.merging == nil {
-			c.merging = map[int32]bool{}
-		}
 		for _, p := range places {
 			c.merging[p.record] = true
 		}
@@ -383,7 +363,7 @@ func (c *checker) offer(plan *repair.Plan, found []Finding) (map[*operation.Oper
 				able[op] = edit.Fix{}
 				continue
 			}
-			fix, ok, err := c.alone(plan, op)
+			fix, ok, err := plan.Compile(op)
 			if err != nil {
 				return nil, err
 			}
@@ -404,14 +384,6 @@ func (c *checker) offer(plan *repair.Plan, found []Finding) (map[*operation.Oper
 
 // tells reports whether the edits of each repair are told.
 func (c *checker) tells() bool { return c.opts.Edits && c.visit == nil }
-
-// alone compiles one operation.
-func (c *checker) alone(plan *repair.Plan, op *operation.Operation) (edit.Fix, bool, error) {
-	if plan.Conv.Enveloped && plan.Log == nil {
-		return edit.Fix{}, false, nil
-	}
-	return plan.Compile(op)
-}
 
 // cost raises the class of a finding's repair to what its fix costs.
 func (c *checker) cost(conv *transcript.Conversation, f *Finding, fix *edit.Fix) {
@@ -446,7 +418,6 @@ func (c *checker) file(file *detect.File) {
 		Keys: file.Keys, Links: file.Links, Lines: file.Framing == transcript.FramingLines,
 		Text: c.text, Emit: c.emit,
 	}
-	c.unreadable = map[int32]bool{}
 	for _, f := range file.Faults {
 		if f.Unreadable() {
 			c.unreadable[f.Record] = true
@@ -471,16 +442,13 @@ func (c *checker) file(file *detect.File) {
 			continue
 		}
 		fix, ok, err := c.onFile(&f.Finding)
-		switch {
-		case err != nil:
-			c.err = cmp.Or(c.err, err)
-		case !ok:
+		if c.err = cmp.Or(c.err, err); !ok {
 			f.Fix = nil
-		default:
-			f.Fix.Class = max(f.Fix.Class, repair.ClassOf(&fix))
-			if c.tells() {
-				f.Edits = fix.Edits
-			}
+			continue
+		}
+		f.Fix.Class = max(f.Fix.Class, repair.ClassOf(&fix))
+		if c.tells() {
+			f.Edits = fix.Edits
 		}
 	}
 	if c.err == nil && c.visit != nil {
@@ -556,6 +524,10 @@ func (c *checker) place(excerpts bool) error {
 		return nil
 	}
 	var offsets []int64
+	var positions []*transcript.Position // of these
+	look := func(s transcript.Span, start, end *transcript.Position) {
+		offsets, positions = append(offsets, s.Start, s.End), append(positions, start, end)
+	}
 	ops := 0
 	for i := range fs {
 		f := &fs[i]
@@ -566,31 +538,26 @@ func (c *checker) place(excerpts bool) error {
 			ops++
 			f.Fix.ID = "op" + strconv.Itoa(ops)
 		}
-		offsets = append(offsets, f.Span.Start, f.Span.End)
-		for _, r := range f.Related {
-			offsets = append(offsets, r.Span.Start, r.Span.End)
+		look(f.Span, &f.Start, &f.End)
+		f.RelatedAt = make([]transcript.Position, 2*len(f.Related))
+		for k, r := range f.Related {
+			look(r.Span, &f.RelatedAt[2*k], &f.RelatedAt[2*k+1])
 		}
 		if len(f.Edits) == 1 {
-			offsets = append(offsets, f.Edits[0].Span.Start, f.Edits[0].Span.End)
+			f.EditAt = new([2]transcript.Position)
+			look(f.Edits[0].Span, &f.EditAt[0], &f.EditAt[1])
 		}
 	}
 	at, err := transcript.Positions(c.src, offsets)
 	if err != nil {
 		return err
 	}
-	n := 0
-	for i := range fs {
-		f := &fs[i]
-		f.Start, f.End = at[n], at[n+1]
-		n += 2
-		f.RelatedAt = at[n : n+2*len(f.Related) : n+2*len(f.Related)]
-		n += 2 * len(f.Related)
-		if len(f.Edits) == 1 {
-			f.EditAt = &[2]transcript.Position{at[n], at[n+1]}
-			n += 2
-		}
-		if excerpts {
-			if f.Excerpt, err = c.excerpt(f); err != nil {
+	for i, p := range positions {
+		*p = at[i]
+	}
+	if excerpts {
+		for i := range fs {
+			if fs[i].Excerpt, err = c.excerpt(&fs[i]); err != nil {
 				return err
 			}
 		}
@@ -675,25 +642,20 @@ func (c *checker) excerpt(f *Finding) (Excerpt, error) {
 	}
 	e := Excerpt{CutBefore: lo > lineStart, CutAfter: hi < c.src.Size()}
 	mark := int(f.Span.Start - lo)
-	for i := mark; i < len(text); i++ {
-		if text[i] == '\n' {
-			text = text[:i]
-			e.CutAfter = false
-			break
-		}
+	if n := bytes.IndexByte(text[mark:], '\n'); n >= 0 {
+		text, e.CutAfter = text[:mark+n], false
 	}
-	if n := len(text); n > 0 && text[n-1] == '\r' && !e.CutAfter {
-		text = text[:n-1]
+	if !e.CutAfter {
+		text = bytes.TrimSuffix(text, []byte{'\r'})
 	}
 	// Do not begin or end inside a character.
 	skip := 0
 	for e.CutBefore && skip < min(3, mark) && text[skip]&0xC0 == 0x80 {
 		skip++
 	}
-	text = text[skip:]
-	mark = min(mark-skip, len(text))
-	e.Text = text
-	e.Mark = [2]int{mark, min(len(text), mark+int(min(f.Span.Len(), excerptAfter)))}
+	e.Text = text[skip:]
+	mark = min(mark-skip, len(e.Text))
+	e.Mark = [2]int{mark, min(len(e.Text), mark+int(min(f.Span.Len(), excerptAfter)))}
 	return e, nil
 }
 

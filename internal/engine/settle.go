@@ -124,6 +124,7 @@ func (e *CheckOnlyError) Error() string { return "is only checked: " + e.Reason 
 // lost. Where that cannot be proved, what breaks the proof is withheld. It does not
 // write.
 func Settle(ctx context.Context, src *transcript.Source, opts FixOptions) (*Fixed, error) {
+	opts.Options.explicit = opts.Explicit
 	return settle(ctx, src, opts, maxRounds)
 }
 
@@ -244,7 +245,6 @@ func (s *settler) run(ctx context.Context, src *transcript.Source) (*Fixed, erro
 	var first, last *round
 	waived := map[edit.Sum]bool{}
 	opts := s.opts.Options
-	opts.explicit = s.opts.Explicit
 	for n := 0; ; n++ {
 		now := src
 		if n > 0 {
@@ -308,9 +308,7 @@ func (s *settler) run(ctx context.Context, src *transcript.Source) (*Fixed, erro
 // readsAlike proves of a result of which it was held in which dialect it is
 // written that whoever reads it without that knowledge leaves it alone too.
 func (s *settler) readsAlike(ctx context.Context, out *Fixed) error {
-	opts := s.opts.Options
-	opts.explicit = s.opts.Explicit
-	rep, err := newChecker(out.Pieces.Source(), opts).run(ctx)
+	rep, err := newChecker(out.Pieces.Source(), s.opts.Options).run(ctx)
 	if err != nil {
 		return err
 	}
@@ -348,7 +346,8 @@ type counted struct {
 	conversation int
 }
 
-// emits implements visitor.
+// emits is told of each finding of every rule, before what was asked for is picked
+// out. Of one whose repair is withheld it takes the repair.
 func (r *round) emits(f *rules.Finding) {
 	if f.Severity >= rules.Warning {
 		if r.counts == nil {
@@ -361,61 +360,42 @@ func (r *round) emits(f *rules.Finding) {
 	}
 }
 
-// settles implements visitor: reports show what was there at first, and what is
-// there at last.
-func (r *round) settles() (findings, excerpts bool) {
-	done := len(r.repairs) == 0
-	return done || r.first, done
-}
-
-// A wish is an operation that is allowed, and the rule that asks for it.
-type wish struct {
-	*operation.Operation
-	rule string
-}
-
-// wishes returns the operations that may be carried out, each once, in the order in
-// which they are to be made where they overlap.
-func (r *round) wishes(found []Finding) []wish {
-	var out []wish
+// wishes returns the findings whose operations may be carried out, one for each
+// operation, in the order in which these are to be made where they overlap.
+func (r *round) wishes(found []Finding) []*rules.Finding {
+	var out []*rules.Finding
 	seen := map[*operation.Operation]bool{}
 	for i := range found {
 		if f := &found[i].Finding; !r.last && r.opts.allows(f) && !seen[f.Fix] {
 			seen[f.Fix] = true
-			out = append(out, wish{f.Fix, f.Rule.Name})
+			out = append(out, f)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b wish) int { return repair.Before(a.Operation, b.Operation) })
+	slices.SortStableFunc(out, func(a, b *rules.Finding) int { return repair.Before(a.Fix, b.Fix) })
 	return out
 }
 
-// conversation implements visitor: it takes the fixes that the findings of a
-// conversation ask for. Those on the results of one turn are one fix, if they can be.
+// conversation takes the fixes that the findings of a conversation ask for: fixes are
+// what each comes to alone. Those on the results of one turn are one fix, if they can
+// be.
 func (r *round) conversation(c *checker, plan *repair.Plan, found []Finding, fixes map[*operation.Operation]edit.Fix) error {
 	r.facts.add(plan)
 	r.hears(plan.Conv)
 	wishes := r.wishes(found)
-	if plan.Conv.Enveloped && plan.Log == nil {
-		return nil
-	}
-	turns := map[int32][]wish{}
+	turns := map[int32][]*rules.Finding{}
 	for _, w := range wishes {
-		if t := plan.LaidOut(w.Operation); t >= 0 {
-			turns[t] = append(turns[t], w)
-		}
+		turn := plan.LaidOut(w.Fix)
+		turns[turn] = append(turns[turn], w)
 	}
 	for _, w := range wishes {
-		t := plan.LaidOut(w.Operation)
-		if t < 0 {
-			if err := r.try(c, plan, w, fixes[w.Operation]); err != nil {
-				return err
-			}
-			continue
+		turn, together := plan.LaidOut(w.Fix), []*rules.Finding{w}
+		if turn >= 0 {
+			together = turns[turn]
+			delete(turns, turn)
 		}
-		if err := r.lay(c, plan, t, turns[t], fixes); err != nil {
+		if err := r.lay(c, plan, turn, together, fixes); err != nil {
 			return err
 		}
-		turns[t] = nil
 	}
 	return nil
 }
@@ -427,55 +407,50 @@ func (r *round) hears(c *transcript.Conversation) {
 	r.spoken = c.Dialect
 }
 
-// lay takes the fix that all operations on one turn come to, else that of each.
-func (r *round) lay(c *checker, plan *repair.Plan, turn int32, wishes []wish, fixes map[*operation.Operation]edit.Fix) error {
+// lay takes the fix that several operations on one turn come to, else that of each.
+func (r *round) lay(c *checker, plan *repair.Plan, turn int32, wishes []*rules.Finding, fixes map[*operation.Operation]edit.Fix) error {
 	if len(wishes) > 1 {
 		ops := make([]*operation.Operation, len(wishes))
 		for i, w := range wishes {
-			ops[i] = w.Operation
+			ops[i] = w.Fix
 		}
 		fix, ok, err := plan.Lay(turn, ops)
-		if err != nil {
+		if ok && err == nil {
+			ok, err = r.take(c, &fix, wishes...)
+		}
+		if ok || err != nil {
 			return err
-		}
-		if ok {
-			ok, err = r.able(c, &fix)
-		}
-		if err != nil {
-			return err
-		}
-		if ok {
-			if r.set.Try(fix) { // else all of it waits for the next round
-				for _, w := range wishes {
-					r.done(plan, w, &fix)
-				}
-			}
-			return nil
 		}
 	}
 	for _, w := range wishes {
-		if err := r.try(c, plan, w, fixes[w.Operation]); err != nil {
+		fix := fixes[w.Fix]
+		if len(fix.Edits) == 0 { // it was not compiled yet
+			var ok bool
+			var err error
+			if fix, ok, err = plan.Compile(w.Fix); err != nil {
+				return err
+			}
+			if !ok {
+				continue
+			}
+		}
+		if _, err := r.take(c, &fix, w); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// try takes the fix that an operation comes to.
-func (r *round) try(c *checker, plan *repair.Plan, w wish, fix edit.Fix) error {
-	if len(fix.Edits) == 0 { // it was not compiled yet
-		var ok bool
-		var err error
-		if fix, ok, err = plan.Compile(w.Operation); err != nil || !ok {
-			return err
+// take takes the fix that wishes come to, and reports whether it is able. One that does
+// not go together with others waits for the next round.
+func (r *round) take(c *checker, fix *edit.Fix, wishes ...*rules.Finding) (bool, error) {
+	able, err := r.able(c, fix)
+	if able && r.set.Try(*fix) {
+		for _, w := range wishes {
+			r.done(w, fix)
 		}
 	}
-	ok, err := r.able(c, &fix)
-	if err != nil || !ok || !r.set.Try(fix) {
-		return err
-	}
-	r.done(plan, w, &fix)
-	return nil
+	return able, err
 }
 
 // able reports whether a fix costs no more than it may, and does what it says.
@@ -483,61 +458,52 @@ func (r *round) able(c *checker, fix *edit.Fix) (bool, error) {
 	if !r.opts.covers(repair.ClassOf(fix)) {
 		return false, nil
 	}
-	if err := fix.Prove(c.src); err != nil {
-		if _, unbalanced := errors.AsType[*edit.BalanceError](err); unbalanced {
-			return false, nil
-		}
-		return false, err
+	err := fix.Prove(c.src)
+	if _, unbalanced := errors.AsType[*edit.BalanceError](err); unbalanced {
+		return false, nil
 	}
-	return true, nil
+	return err == nil, err
 }
 
-// done notes an operation that is carried out.
-func (r *round) done(plan *repair.Plan, w wish, fix *edit.Fix) {
-	conversation, n := -1, 1
-	if plan != nil {
-		calls, results := operation.Subjects(w.Do)
-		switch w.Do.(type) {
-		case *operation.InsertResults, *operation.SetState:
-			results = calls
-		}
-		conversation, n = plan.Conv.Index, max(1, len(results))
+// done notes that the operation of a finding is carried out.
+func (r *round) done(f *rules.Finding, fix *edit.Fix) {
+	calls, results := operation.Subjects(f.Fix.Do)
+	switch f.Fix.Do.(type) {
+	case *operation.InsertResults, *operation.SetState:
+		results = calls
 	}
-	if class := max(w.Class, repair.ClassOf(fix)); class == operation.Unsafe {
+	class := max(f.Fix.Class, repair.ClassOf(fix))
+	if class == operation.Unsafe {
 		for _, e := range fix.Edits {
 			r.touched = append(r.touched, e.Span)
 		}
 		r.touched = append(append(r.touched, fix.Reads...), fix.Gone...)
 	}
-	r.did[deed{conversation, w.rule}] = true
+	r.did[deed{f.Conversation, f.Rule.Name}] = true
 	r.repairs = append(r.repairs, Repair{
-		Rule: w.rule, Kind: w.Do.Kind(), Class: max(w.Class, repair.ClassOf(fix)), Title: w.Title, Results: n, Dropped: slices.Clone(fix.Gone),
+		Rule: f.Rule.Name, Kind: f.Fix.Do.Kind(), Class: class, Title: f.Fix.Title, Results: max(1, len(results)), Dropped: slices.Clone(fix.Gone),
 	})
 }
 
-// file implements visitor: it takes the fixes that the findings about the file ask
-// for. While the bytes of records change, conversations are left alone.
+// file takes the fixes that the findings about the file ask for. While the bytes of
+// records change, conversations are left alone.
 func (r *round) file(c *checker, found []Finding) error {
-	if c.report.File.CheckOnly != "" {
-		r.set, r.repairs = edit.Set{}, nil
-		return nil
-	}
 	wishes := r.wishes(found)
-	onBytes := func(w wish) bool { return rules.ByName(w.rule).Category != rules.Links }
-	if slices.ContainsFunc(wishes, onBytes) {
-		wishes = slices.DeleteFunc(wishes, func(w wish) bool { return !onBytes(w) })
+	onLinks := func(w *rules.Finding) bool { return w.Rule.Category == rules.Links }
+	onBytes := slices.DeleteFunc(slices.Clone(wishes), onLinks)
+	if checkOnly := c.report.File.CheckOnly != ""; checkOnly || len(onBytes) > 0 {
+		wishes = onBytes
 		r.set, r.repairs = edit.Set{}, nil
 		clear(r.did)
 	}
 	for _, w := range wishes {
-		fix, ok, err := c.onFile(&rules.Finding{Rule: rules.ByName(w.rule), Fix: w.Operation, Span: found[slices.IndexFunc(found, func(f Finding) bool { return f.Fix == w.Operation })].Span})
+		fix, ok, err := c.onFile(w)
 		if err != nil {
 			return err
 		}
-		if !ok || !r.opts.covers(max(w.Class, repair.ClassOf(&fix))) || !r.set.Try(fix) {
-			continue
+		if ok && r.opts.covers(max(w.Fix.Class, repair.ClassOf(&fix))) && r.set.Try(fix) {
+			r.done(w, &fix)
 		}
-		r.done(nil, w, &fix)
 	}
 	return nil
 }

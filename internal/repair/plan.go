@@ -27,7 +27,8 @@ type Plan struct {
 	Placeholder string // may hold {tool} and {id}
 	// Known reports whether the content of a result is a placeholder.
 	Known func(result int32) bool
-	// Log is the session log whose records hold the messages; nil elsewhere.
+	// Log is the session log whose records hold the messages; nil elsewhere, and where
+	// they stand in such a way that they are not repaired.
 	Log *Log
 
 	driver  dialect.Writer // nil where nothing is written
@@ -54,8 +55,10 @@ func (p *Plan) prepare() bool {
 		return p.driver != nil
 	}
 	p.src = &window{src: p.Source}
-	p.driver, _ = p.Dialect.Driver.(dialect.Writer)
 	c := p.Conv
+	if !c.Enveloped || p.Log != nil {
+		p.driver, _ = p.Dialect.Driver.(dialect.Writer)
+	}
 	p.named = int32(slices.IndexFunc(c.Results, func(r transcript.Result) bool { return r.Name.Present() }))
 	p.answers = map[int32][]int32{}
 	for r, x := range p.Pairing.Results {
