@@ -92,7 +92,7 @@ func (d *draft) account(f *edit.Fix) {
 			plain[s.Span] = plain[s.Span] || s.plain
 		}
 	}
-	a := accounts{}
+	a := accounts{balance: map[edit.Sum]int{}}
 	count := func(e edit.Edit, counts, leaves bool) {
 		key := ""
 		if e.Span.Len() > 0 {
@@ -139,21 +139,22 @@ func (d *draft) account(f *edit.Fix) {
 		a.stays(d.text(s))
 	}
 	for _, s := range d.taken {
-		d.eachResult(s, func(i int32) {
+		for _, i := range d.resultsIn(s) {
 			r := &d.Conv.Results[i]
-			if !r.Payload.IsZero() && d.Known != nil && d.Known(i) {
-				a.stays(d.text(r.Payload))
-				for k, v := range d.at(d.Conv.Blocks[r.Block].Span).Members() {
-					if v.Kind() == transcript.Bool { // that it failed
-						a.stays([]byte(d.src.text(k.Span().Start, v.Span().End)))
-					}
+			if r.Payload.IsZero() || d.Known == nil || !d.Known(i) {
+				continue
+			}
+			a.stays(d.text(r.Payload))
+			for k, v := range d.at(d.Conv.Blocks[r.Block].Span).Members() {
+				if v.Kind() == transcript.Bool { // that it failed
+					a.stays([]byte(d.src.text(k.Span().Start, v.Span().End)))
 				}
 			}
-		})
+		}
 	}
 	f.Drops, f.Adds = a.net(
 		func(l edit.Leaf) bool {
-			return slices.Contains(keys, l.Key) && d.structural(l.At) || d.saysID(l.At) || slices.Contains(d.known, l.Key) && d.empty(l.At)
+			return slices.Contains(keys, l.Key) && d.structural(l.At) || slices.Contains(d.known, l.Key) && d.empty(l.At) || d.saysID(l.At)
 		},
 		func(l edit.Leaf) bool { return slices.Contains(keys, l.Key) },
 	)
@@ -188,13 +189,10 @@ func (d *draft) structural(at transcript.Span) bool {
 // saysID reports whether an id of a call or a result stands at a span, or the name
 // that a result says again.
 func (d *draft) saysID(at transcript.Span) bool {
-	m := d.messageAt(at.Start)
-	if m < 0 {
-		return false
-	}
 	if slices.ContainsFunc(d.Conv.Aliases, func(a transcript.Alias) bool { return a.ID.Span == at }) {
 		return true
 	}
+	m := d.messageAt(at.Start)
 	b := d.blockAt(m, at.Start)
 	if b < 0 {
 		return false
@@ -224,16 +222,16 @@ func (d *draft) element(leaf transcript.Span) transcript.Span {
 	return at
 }
 
-// eachResult calls f with each result in a span.
-func (p *Plan) eachResult(s transcript.Span, f func(result int32)) {
+// resultsIn returns the results in a span.
+func (p *Plan) resultsIn(s transcript.Span) (out []int32) {
 	for m := p.messageAt(s.Start); m >= 0 && int(m) < len(p.Conv.Messages) && p.Conv.Messages[m].Span().Start < s.End; m++ {
-		msg := &p.Conv.Messages[m]
-		for b := msg.BlockLo; b < msg.BlockHi; b++ {
-			if blk := &p.Conv.Blocks[b]; blk.Kind == transcript.BlockResult && s.Contains(blk.Span) {
-				f(blk.Ref)
+		for _, b := range p.blocksOf(m) {
+			if b.Kind == transcript.BlockResult && s.Contains(b.Span) {
+				out = append(out, b.Ref)
 			}
 		}
 	}
+	return out
 }
 
 // accounts are the leaves that edits take out and put in.
@@ -244,19 +242,12 @@ type accounts struct {
 
 func (a *accounts) out(l edit.Leaf) {
 	a.outs = append(a.outs, l)
-	a.count(l, -1)
+	a.balance[l.Sum]--
 }
 
 func (a *accounts) in(l edit.Leaf) {
 	a.ins = append(a.ins, l)
-	a.count(l, 1)
-}
-
-func (a *accounts) count(l edit.Leaf, by int) {
-	if a.balance == nil {
-		a.balance = map[edit.Sum]int{}
-	}
-	a.balance[l.Sum] += by
+	a.balance[l.Sum]++
 }
 
 // stays takes note of a text of which what is taken out is a copy: each leaf in it

@@ -83,14 +83,6 @@ func once(fields []dialect.Field) []dialect.Field {
 	return out
 }
 
-func members(v transcript.Value) int {
-	n := 0
-	for range v.Members() {
-		n++
-	}
-	return n
-}
-
 func escapeKey(key string) string {
 	if strings.HasPrefix(key, ":") {
 		return `\` + key

@@ -1,6 +1,8 @@
 package repair
 
 import (
+	"bytes"
+	"slices"
 	"sort"
 	"strings"
 	"unicode"
@@ -18,10 +20,10 @@ func (d *draft) addMember(do *operation.AddMember) bool {
 	}
 	for path := range d.Dialect.Members[do.Member].Alternatives() {
 		owner := d.at(do.At)
-		if i := strings.LastIndexByte(string(path), '.'); i >= 0 {
-			owner = path[:i].In(owner)
+		if parent := path.Parent(); parent != "" {
+			owner = parent.In(owner)
 		}
-		if path != "" && owner.Kind() == transcript.Object && members(owner) > 0 {
+		if path != "" && owner.Kind() == transcript.Object && bytes.IndexByte(owner.Raw(), ':') >= 0 { // it holds something
 			// A result says the name that its call says.
 			plain := do.Member == transcript.MemberResultName
 			d.setMember(transcript.TokenOf(owner.Get(path.Key()), owner.Span()), path.Key(), do.Text, plain)
@@ -55,13 +57,9 @@ func (p *Plan) namesResult(at transcript.Span) bool {
 	if m < 0 {
 		return false
 	}
-	msg := &p.Conv.Messages[m]
-	for b := msg.BlockLo; b < msg.BlockHi; b++ {
-		if blk := &p.Conv.Blocks[b]; blk.Kind == transcript.BlockResult && p.Conv.Results[blk.Ref].Name.Span == at {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.blocksOf(m), func(b transcript.Block) bool {
+		return b.Kind == transcript.BlockResult && p.Conv.Results[b.Ref].Name.Span == at
+	})
 }
 
 // setMember writes a member: in its place, or as the first one of the element that
@@ -90,8 +88,7 @@ func (d *draft) trimText(m int32) bool {
 	inner := text.Raw()[1 : len(text.Raw())-1]
 	said, offset := transcript.Unescape(inner)
 	n := len(strings.TrimRightFunc(string(said), unicode.IsSpace))
-	at := text.Span()
-	d.set(transcript.Span{Start: at.Start, End: at.End}, `"`+string(inner[:offset(n)])+`"`)
+	d.set(text.Span(), `"`+string(inner[:offset(n)])+`"`)
 	return true
 }
 
@@ -116,17 +113,12 @@ func (p *Plan) ownerOf(m int32, member transcript.Span) transcript.Value {
 // holding returns the object inside of v, or v itself, of which the value at a
 // span is a member.
 func holding(v transcript.Value, member transcript.Span) transcript.Value {
-	for _, val := range v.Members() {
+	for _, val := range children(v) {
 		switch {
 		case val.Span() == member:
 			return v
 		case val.Span().Contains(member):
 			return holding(val, member)
-		}
-	}
-	for _, e := range v.Elements() {
-		if e.Span().Contains(member) {
-			return holding(e, member)
 		}
 	}
 	return v

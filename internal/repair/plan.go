@@ -351,9 +351,8 @@ func (d *draft) edits() ([]edit.Edit, bool) {
 
 // inOrder puts edits in order; false where two of them overlap.
 func inOrder(edits []edit.Edit) ([]edit.Edit, bool) {
-	sort.SliceStable(edits, func(i, j int) bool {
-		a, b := edits[i].Span, edits[j].Span
-		return a.Start < b.Start || a.Start == b.Start && a.Len() == 0 && b.Len() > 0
+	slices.SortStableFunc(edits, func(a, b edit.Edit) int { // what is inserted comes before what is replaced
+		return cmp.Or(cmp.Compare(a.Span.Start, b.Span.Start), cmp.Compare(min(1, a.Span.Len()), min(1, b.Span.Len())))
 	})
 	for i := 1; i < len(edits); i++ {
 		if edits[i].Span.Start < edits[i-1].Span.End {
@@ -375,26 +374,26 @@ func (d *draft) inGone(s transcript.Span) bool {
 
 // messageAt returns the message in which an offset lies, -1 for none.
 func (p *Plan) messageAt(off int64) int32 {
-	i := sort.Search(len(p.Conv.Messages), func(i int) bool { return p.message(i).Span().Start > off }) - 1
-	if i >= 0 && off < p.message(i).Span().End {
-		return p.number(i)
+	byPlace := func(i int) int32 {
+		if p.places == nil {
+			return int32(i)
+		}
+		return p.places[i]
 	}
-	return -1
+	n := len(p.Conv.Messages)
+	i := sort.Search(n, func(i int) bool { return p.Conv.Messages[byPlace(i)].Span().Start > off }) - 1
+	if i < 0 || off >= p.Conv.Messages[byPlace(i)].Span().End {
+		return -1
+	}
+	return byPlace(i)
 }
 
-// message returns one of the messages in the order of their places, and number its
-// index.
-func (p *Plan) message(i int) *transcript.Message { return &p.Conv.Messages[p.number(i)] }
-
-func (p *Plan) number(i int) int32 {
-	if p.places == nil {
-		return int32(i)
-	}
-	return p.places[i]
-}
-
-// blockAt returns the block of a message in which an offset lies, -1 for none.
+// blockAt returns the block of a message in which an offset lies, -1 for none; none
+// lies in the message -1.
 func (p *Plan) blockAt(m int32, off int64) int32 {
+	if m < 0 {
+		return -1
+	}
 	blocks := p.blocksOf(m)
 	i := sort.Search(len(blocks), func(i int) bool { return blocks[i].Span.Start > off }) - 1
 	if i >= 0 && off < blocks[i].Span.End {
@@ -411,20 +410,15 @@ const mostProved = 64 << 10
 // records of a log.
 func (d *draft) within(edits []edit.Edit) []transcript.Span {
 	var out []transcript.Span
-	add := func(off int64) {
-		m := d.messageAt(off)
-		if m < 0 {
-			return
-		}
-		if b := d.blockAt(m, off); b >= 0 {
-			out = append(out, d.Conv.Blocks[b].Span)
-		} else if s := d.Conv.Messages[m].Span(); s.Len() <= mostProved {
-			out = append(out, s)
-		}
-	}
 	for _, e := range edits {
-		add(e.Span.Start)
-		add(max(e.Span.Start, e.Span.End-1))
+		for _, off := range []int64{e.Span.Start, max(e.Span.Start, e.Span.End-1)} {
+			m := d.messageAt(off)
+			if b := d.blockAt(m, off); b >= 0 {
+				out = append(out, d.Conv.Blocks[b].Span)
+			} else if m >= 0 && d.Conv.Messages[m].Span().Len() <= mostProved {
+				out = append(out, d.Conv.Messages[m].Span())
+			}
+		}
 	}
 	if d.changes != nil {
 		out = append(out, d.changes.within...)
