@@ -259,15 +259,13 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 // log returns the log whose records hold the messages of a conversation, nil
 // where they stand in a way that is not repaired.
 func (c *checker) log(d *dialect.Dialect, conv *transcript.Conversation) *repair.Log {
-	var at transcript.Span
 	switch {
 	case conv.Lines:
+		return c.logIn(d, transcript.Span{})
 	case len(conv.Lists) == 1:
-		at = conv.Lists[0]
-	default:
-		return nil
+		return c.logIn(d, conv.Lists[0])
 	}
-	return c.logIn(d, at)
+	return nil
 }
 
 // logIn returns the log of which the records are the elements of an array, or the
@@ -300,11 +298,10 @@ func (c *checker) merges(conv *transcript.Conversation) {
 		note(conv.Results[i].ID, conv.Results[i].Message)
 	}
 	for _, places := range ids {
-		if !slices.ContainsFunc(places, func(p place) bool { return p.raw != places[0].raw }) {
-			continue
-		}
-		for _, p := range places {
-			c.merging[p.record] = true
+		if slices.ContainsFunc(places, func(p place) bool { return p.raw != places[0].raw }) {
+			for _, p := range places {
+				c.merging[p.record] = true
+			}
 		}
 	}
 }

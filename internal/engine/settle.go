@@ -38,13 +38,7 @@ func (o *FixOptions) allows(f *rules.Finding) bool {
 
 // covers reports whether a repair may cost so much.
 func (o *FixOptions) covers(c operation.Class) bool {
-	switch c {
-	case operation.Safe:
-		return true
-	case operation.Additive:
-		return !o.SafeOnly
-	}
-	return o.Unsafe
+	return c == operation.Safe || c == operation.Additive && !o.SafeOnly || c == operation.Unsafe && o.Unsafe
 }
 
 // A Repair is one operation that was carried out.

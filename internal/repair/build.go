@@ -7,15 +7,13 @@ import (
 	"bytes"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
-
-	"github.com/toolguard/toolguard/internal/edit"
 
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -32,35 +30,18 @@ func setFields(object []byte, fields ...dialect.Field) ([]byte, error) {
 	if err := whole(object); err != nil {
 		return nil, err
 	}
-	var there []edit.Edit
-	var more []dialect.Field
-	v := transcript.NewValue(object, 0)
-	fields = once(fields)
 	for _, f := range fields {
 		raw := []byte(f.Raw)
-		if err := whole(raw); err != nil {
+		err := whole(raw)
+		if was := transcript.NewValue(object, 0).Get(f.Key); was.Exists() {
+			object = edit.Splice(object, 0, []edit.Edit{{Span: was.Span(), Text: raw}})
+		} else if err == nil {
+			object, err = sjson.SetRawBytes(object, escapeKey(f.Key), raw)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("member %q: %w", f.Key, err)
 		}
-		if was := v.Get(f.Key); was.Exists() {
-			there = append(there, edit.Edit{Span: was.Span(), Text: raw})
-		} else {
-			more = append(more, f)
-		}
-	}
-	there, ok := inOrder(there)
-	if !ok {
-		return nil, fmt.Errorf("members of %.40q overlap", object)
-	}
-	object = edit.Splice(object, 0, there)
-	for _, f := range more {
-		var err error
-		if object, err = sjson.SetRawBytes(object, escapeKey(f.Key), []byte(f.Raw)); err != nil {
-			return nil, fmt.Errorf("member %q: %w", f.Key, err)
-		}
-	}
-	v = transcript.NewValue(object, 0)
-	for _, f := range fields {
-		if string(v.Get(f.Key).Raw()) != f.Raw {
+		if string(transcript.NewValue(object, 0).Get(f.Key).Raw()) != f.Raw {
 			return nil, fmt.Errorf("member %q was not set", f.Key)
 		}
 	}
@@ -68,19 +49,6 @@ func setFields(object []byte, fields ...dialect.Field) ([]byte, error) {
 		return nil, err
 	}
 	return object, nil
-}
-
-// once returns fields of which the last one of each key counts.
-func once(fields []dialect.Field) []dialect.Field {
-	out := make([]dialect.Field, 0, len(fields))
-	for _, f := range fields {
-		if i := slices.IndexFunc(out, func(other dialect.Field) bool { return other.Key == f.Key }); i >= 0 {
-			out[i].Raw = f.Raw
-		} else {
-			out = append(out, f)
-		}
-	}
-	return out
 }
 
 func escapeKey(key string) string {

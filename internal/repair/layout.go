@@ -285,7 +285,7 @@ func (l *layout) layElements() bool {
 		return false
 	}
 	near := min(last+1, next-1) // the first of the results, else what they stand behind
-	l.put(h, l.Conv.Messages[last].Span(), place(l.sort(h, entries), fresh), l.styleNear(near))
+	l.put(h, l.Conv.Messages[last].Span(), place(l.sort(h, entries), fresh), styleOf(l.value(near)))
 	return true
 }
 
@@ -425,7 +425,7 @@ func (p *Plan) blockStyle(m int32) style {
 	if first := p.content(m).First(); first.Kind() == transcript.Object {
 		return styleOf(first)
 	}
-	st := p.styleNear(m)
+	st := styleOf(p.value(m))
 	return style{nl: st.nl, colon: st.colon, comma: st.comma}
 }
 
@@ -446,7 +446,7 @@ func (d *draft) listContent(m int32, blocks content, before bool) bool {
 		}
 		blocks = slices.Insert(blocks, at, block{text: text})
 	}
-	st := d.styleNear(m)
+	st := styleOf(d.value(m))
 	st.nested = true
 	list, kept := blocks.json()
 	d.setContent(m, string(render([]byte(list), st, 1, kept...)))

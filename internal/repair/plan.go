@@ -77,8 +77,7 @@ func (p *Plan) prepare() bool {
 	for m := range c.Messages {
 		msg := &c.Messages[m]
 		// An item of reasoning belongs to what follows it.
-		reasons := msg.Has(transcript.MessageItem) && msg.BlockLo < msg.BlockHi && c.Blocks[msg.BlockLo].Kind == transcript.BlockReasoning
-		if !reasons && !msg.Has(transcript.MessageReplay) {
+		if reasons := msg.Has(transcript.MessageItem) && p.reasons(int32(m)); !reasons && !msg.Has(transcript.MessageReplay) {
 			p.ends[msg.Turn] = int32(m)
 		}
 	}
@@ -545,9 +544,6 @@ func (p *Plan) movable(r int32) bool {
 // blockwise reports whether results are blocks of a message.
 func (p *Plan) blockwise() bool { return p.driver.WriteMessage("[]", transcript.Value{}) != nil }
 
-// styleNear returns the layout of the messages around one.
-func (p *Plan) styleNear(m int32) style { return styleOf(p.value(m)) }
-
 // reading notes that a fix is made from a call or a result as it stands.
 func (d *draft) reading(blocks ...int32) {
 	for _, b := range blocks {
@@ -616,7 +612,7 @@ func (d *draft) newMessage(h *list, behind int32, blocks content) bool {
 		kept[i].Start += at
 		kept[i].End += at
 	}
-	h.after(d.Conv.Messages[behind].Span(), render(text, d.styleNear(behind), 0, kept...))
+	h.after(d.Conv.Messages[behind].Span(), render(text, styleOf(d.value(behind)), 0, kept...))
 	return true
 }
 
