@@ -372,15 +372,12 @@ func (c *checker) offer(plan *repair.Plan, found []Finding) (map[*operation.Oper
 		fix, ok := able[op]
 		if !ok {
 			f.Fix = nil
-		} else if c.tells() {
+		} else if c.opts.Edits {
 			f.Edits = fix.Edits
 		}
 	}
 	return able, nil
 }
-
-// tells reports whether the edits of each repair are told.
-func (c *checker) tells() bool { return c.opts.Edits && c.visit == nil }
 
 // cost raises the class of a finding's repair to what its fix costs.
 func (c *checker) cost(conv *transcript.Conversation, f *Finding, fix *edit.Fix) {
@@ -444,7 +441,7 @@ func (c *checker) file(file *detect.File) {
 			continue
 		}
 		f.Fix.Class = max(f.Fix.Class, repair.ClassOf(&fix))
-		if c.tells() {
+		if c.opts.Edits {
 			f.Edits = fix.Edits
 		}
 	}
@@ -597,12 +594,10 @@ func (c *checker) pointers() error {
 			record = transcript.NewValue(text, whole.Start)
 			line = bytes.TrimSpace(text)
 		}
-		for k := range list {
+		for k, p := range transcript.Pointers(record, spans) {
 			if list[k].CallID == "" {
 				list[k].RecordHash = c.recordHash(line, list[k].Span)
 			}
-		}
-		for k, p := range transcript.Pointers(record, spans) {
 			if !c.unreadable[index] {
 				list[k].Pointer = p
 			}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -34,12 +35,11 @@ func prove(f *Fixed, before, after *round) error {
 		return err
 	}
 	in := map[int]bool{} // conversations
-	first := gone[0].payload.Start
 	for _, r := range gone {
 		in[int(r.conversation)] = true
-		first = min(first, r.payload.Start)
 	}
-	return &ProofError{fmt.Sprintf("change which call the result at byte %d answers", first), in}
+	first := slices.MinFunc(gone, func(a, b fact) int { return cmp.Compare(a.payload.Start, b.payload.Start) })
+	return &ProofError{fmt.Sprintf("change which call the result at byte %d answers", first.payload.Start), in}
 }
 
 // worse returns the conversations in which more of a family is found than

@@ -239,6 +239,7 @@ func (s *settler) run(ctx context.Context, src *transcript.Source) (*Fixed, erro
 	var first, last *round
 	waived := map[edit.Sum]bool{}
 	opts := s.opts.Options
+	opts.Edits = false // those of each repair alone
 	for n := 0; ; n++ {
 		now := src
 		if n > 0 {
@@ -374,7 +375,10 @@ func (r *round) wishes(found []Finding) []*rules.Finding {
 // be.
 func (r *round) conversation(c *checker, plan *repair.Plan, found []Finding, fixes map[*operation.Operation]edit.Fix) error {
 	r.facts.add(plan)
-	r.hears(plan.Conv)
+	conv := plan.Conv
+	r.mixed = r.mixed || r.spoken != "" && r.spoken != conv.Dialect ||
+		slices.ContainsFunc(conv.Messages, func(m transcript.Message) bool { return m.Has(transcript.MessageForeign) })
+	r.spoken = conv.Dialect
 	wishes := r.wishes(found)
 	turns := map[int32][]*rules.Finding{}
 	for _, w := range wishes {
@@ -392,13 +396,6 @@ func (r *round) conversation(c *checker, plan *repair.Plan, found []Finding, fix
 		}
 	}
 	return nil
-}
-
-// hears notes in which dialect a conversation is written.
-func (r *round) hears(c *transcript.Conversation) {
-	r.mixed = r.mixed || r.spoken != "" && r.spoken != c.Dialect ||
-		slices.ContainsFunc(c.Messages, func(m transcript.Message) bool { return m.Has(transcript.MessageForeign) })
-	r.spoken = c.Dialect
 }
 
 // lay takes the fix that several operations on one turn come to, else that of each.

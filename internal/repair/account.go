@@ -159,7 +159,13 @@ func (d *draft) account(f *edit.Fix) {
 		func(l edit.Leaf) bool { return slices.Contains(keys, l.Key) },
 	)
 	for _, l := range f.Drops {
-		f.Gone = append(f.Gone, d.element(l.At))
+		at := l.At // the smallest of the elements taken out in which the leaf stands, or the leaf
+		for _, s := range d.taken {
+			if s.Contains(l.At) && (at == l.At || s.Len() < at.Len()) {
+				at = s
+			}
+		}
+		f.Gone = append(f.Gone, at)
 	}
 	f.Gone = distinct(f.Gone)
 }
@@ -209,18 +215,6 @@ func (d *draft) saysID(at transcript.Span) bool {
 
 // longestKey is how far a key is looked for before its value.
 const longestKey = 512
-
-// element returns the smallest of the elements that are taken out in which a leaf
-// stands, or the leaf itself.
-func (d *draft) element(leaf transcript.Span) transcript.Span {
-	at := leaf
-	for _, s := range d.taken {
-		if s.Contains(leaf) && (at == leaf || s.Len() < at.Len()) {
-			at = s
-		}
-	}
-	return at
-}
 
 // resultsIn returns the results in a span.
 func (p *Plan) resultsIn(s transcript.Span) (out []int32) {

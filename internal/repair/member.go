@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -38,13 +37,13 @@ func (d *draft) setValue(do *operation.SetValue) bool {
 	if do.Text == "" || whole([]byte(do.Text)) != nil {
 		return false
 	}
-	d.sets = append(d.sets, set{Edit: edit.Edit{Span: do.At, Text: []byte(do.Text)}, plain: d.namesResult(do.At)})
+	d.set(do.At, do.Text, d.namesResult(do.At))
 	if do.Call < 0 {
 		return true
 	}
 	for _, cp := range d.copiesOf(do.Call) {
 		if name := d.Conv.Calls[do.Call].Name; do.At == name.Span && cp.Name.Raw == name.Raw {
-			d.set(cp.Name.Span, do.Text)
+			d.set(cp.Name.Span, do.Text, false)
 		}
 	}
 	return true
@@ -65,17 +64,17 @@ func (p *Plan) namesResult(at transcript.Span) bool {
 // setMember writes a member: in its place, or as the first one of the element that
 // should have it.
 func (d *draft) setMember(t transcript.Token, key, raw string, plain bool) {
-	e := edit.Edit{Span: t.Span, Text: []byte(raw)}
-	if !t.Present() {
-		// A second member of one key says what nobody can read for sure.
-		owner := d.at(t.Span)
-		if key == "" || owner.Kind() != transcript.Object || owner.Get(key).Exists() {
-			d.failed = true
-			return
-		}
-		e = d.addFirst(owner, key, raw)
+	if t.Present() {
+		d.set(t.Span, raw, plain)
+		return
 	}
-	d.sets = append(d.sets, set{Edit: e, plain: plain})
+	// A second member of one key says what nobody can read for sure.
+	owner := d.at(t.Span)
+	if key == "" || owner.Kind() != transcript.Object || owner.Get(key).Exists() {
+		d.failed = true
+		return
+	}
+	d.sets = append(d.sets, set{Edit: d.addFirst(owner, key, raw), plain: plain})
 }
 
 // trimText cuts the white space at the end of a message's text, and leaves the rest
@@ -88,7 +87,7 @@ func (d *draft) trimText(m int32) bool {
 	inner := text.Raw()[1 : len(text.Raw())-1]
 	said, offset := transcript.Unescape(inner)
 	n := len(strings.TrimRightFunc(string(said), unicode.IsSpace))
-	d.set(text.Span(), `"`+string(inner[:offset(n)])+`"`)
+	d.set(text.Span(), `"`+string(inner[:offset(n)])+`"`, false)
 	return true
 }
 

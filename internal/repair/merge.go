@@ -20,7 +20,9 @@ func (d *draft) merge(m int32) bool {
 	if !d.bare(from) {
 		into, from = from, into
 	}
-	if !d.bare(from) || d.wrapped(into) || d.namesSpeaker(into) || !d.join(into, from) {
+	// What somebody said who is named beside the role is not put into another's mouth.
+	named := d.keys(into).Body.Get("name").Kind() > transcript.Null
+	if named || !d.bare(from) || d.wrapped(into) || !d.join(into, from) {
 		return false
 	}
 	d.beside(m) // nothing else comes between the two
@@ -48,10 +50,6 @@ func (p *Plan) bare(m int32) bool {
 
 // wrapped reports whether something stands around a message that may say more.
 func (p *Plan) wrapped(m int32) bool { return p.keys(m).Body.Span() != p.value(m).Span() }
-
-// namesSpeaker reports whether a message names its speaker beside the role: what somebody
-// else said is not to be put in their mouth.
-func (p *Plan) namesSpeaker(m int32) bool { return p.keys(m).Body.Get("name").Kind() > transcript.Null }
 
 // join puts the content of a message before or behind that of its neighbour.
 func (d *draft) join(into, from int32) bool {

@@ -94,7 +94,6 @@ func rank(op *operation.Operation) int {
 		if op.Class == operation.Safe {
 			return 0 // copies and what is empty
 		}
-		return 6
 	case *operation.MintIDs, *operation.RenameID, *operation.RenamePairs, *operation.RelinkResult:
 		return 1
 	case *operation.Texts:
@@ -425,14 +424,9 @@ func (d *draft) within(edits []edit.Edit) []transcript.Span {
 	return out
 }
 
-// set replaces what stands at a span.
-func (d *draft) set(s transcript.Span, text string) {
-	d.sets = append(d.sets, set{Edit: edit.Edit{Span: s, Text: []byte(text)}})
-}
-
-// setPlain replaces what stands at a span and is no recorded content.
-func (d *draft) setPlain(s transcript.Span, text string) {
-	d.sets = append(d.sets, set{Edit: edit.Edit{Span: s, Text: []byte(text)}, plain: true})
+// set replaces what stands at a span. It is plain where that is no recorded content.
+func (d *draft) set(s transcript.Span, text string, plain bool) {
+	d.sets = append(d.sets, set{Edit: edit.Edit{Span: s, Text: []byte(text)}, plain: plain})
 }
 
 // build returns a compact object with the given members, nil where there is
@@ -623,7 +617,7 @@ func (d *draft) callersRole(block int32) bool {
 	if msg.RoleLen == 0 || slices.ContainsFunc(d.blocksOf(m), func(b transcript.Block) bool { return b.Kind != transcript.BlockCall }) {
 		return false
 	}
-	d.setPlain(msg.RoleSpan(), transcript.Quote(d.keys(m).Assistant))
+	d.set(msg.RoleSpan(), transcript.Quote(d.keys(m).Assistant), true)
 	return true
 }
 
@@ -637,7 +631,7 @@ func (d *draft) retag(r, c int32) bool {
 	if typ == "" || !v.Exists() || v.Is(typ) || d.foreign(res.Message) || d.foreign(call.Message) {
 		return false
 	}
-	d.setPlain(v.Span(), transcript.Quote(typ))
+	d.set(v.Span(), transcript.Quote(typ), true)
 	if !res.ID.Present() && pairing.Key(call.ID) != "" {
 		d.setToken(res.ID, keys.ResultID, call.ID.Raw)
 	}

@@ -96,7 +96,7 @@ func (d *draft) write(b int32, t *dialect.Text) bool {
 	if t.Blocks == nil {
 		text := render(d.build(t.Message), styleOf(d.at(msg)), 0)
 		if text != nil && (blk.Span == msg || len(d.blocksOf(blk.Message)) == 1) {
-			d.set(msg, string(text))
+			d.set(msg, string(text), false)
 			return true
 		}
 		h := d.holder(blk.Message)
