@@ -346,6 +346,8 @@ func (c *checker) around(conv *transcript.Conversation) transcript.Value {
 // its rule says costs more. Of very many in large messages the last ones are
 // offered untried.
 func (c *checker) offer(plan *repair.Plan, found []Finding) (map[*operation.Operation]edit.Fix, error) {
+	// Datasets and traces are kept as they were recorded, unless somebody asks by name.
+	kept := plan.Conv.Use == transcript.UseDataset || plan.Conv.Use == transcript.UseTrace
 	tried := map[*operation.Operation]bool{}
 	able := map[*operation.Operation]edit.Fix{}
 	for i := range found {
@@ -366,7 +368,9 @@ func (c *checker) offer(plan *repair.Plan, found []Finding) (map[*operation.Oper
 			}
 			if ok {
 				able[op] = fix
-				c.cost(plan.Conv, f, &fix)
+				if class := repair.ClassOf(&fix); class > op.Class {
+					op.Class, op.ByStrategy = class, op.ByStrategy || kept && c.opts.Strategy[f.Rule.Name] == ""
+				}
 			}
 		}
 		fix, ok := able[op]
@@ -377,18 +381,6 @@ func (c *checker) offer(plan *repair.Plan, found []Finding) (map[*operation.Oper
 		}
 	}
 	return able, nil
-}
-
-// cost raises the class of a finding's repair to what its fix costs.
-func (c *checker) cost(conv *transcript.Conversation, f *Finding, fix *edit.Fix) {
-	class := repair.ClassOf(fix)
-	if class <= f.Fix.Class {
-		return
-	}
-	f.Fix.Class = class
-	if use := conv.Use; use == transcript.UseDataset || use == transcript.UseTrace {
-		f.Fix.ByStrategy = f.Fix.ByStrategy || c.opts.Strategy[f.Rule.Name] == ""
-	}
 }
 
 // mostTried is how many bytes of messages repairs are tried on.
@@ -456,24 +448,16 @@ func (c *checker) onFile(f *rules.Finding) (edit.Fix, bool, error) {
 	if f.Rule.Category != rules.Links {
 		return repair.Bytes(c.src, f.Fix)
 	}
-	at := logAt(c.report.File, f.Span)
-	if at == nil {
-		return edit.Fix{}, false, nil
-	}
-	return c.logIn(c.opts.Dialects.ByName(at.Dialect), at.Array).Record(f.Fix)
-}
-
-// logAt returns the log in which a record stands, nil where it is not repaired.
-func logAt(f *detect.File, record transcript.Span) *detect.LogList {
-	for i := range f.Logs {
-		if f.Logs[i].Array.Contains(record) {
-			return &f.Logs[i]
+	file := c.report.File
+	for _, l := range file.Logs {
+		if l.Array.Contains(f.Span) {
+			return c.logIn(c.opts.Dialects.ByName(l.Dialect), l.Array).Record(f.Fix)
 		}
 	}
-	if f.Container == detect.ContainerLinkedLog || f.Container == detect.ContainerEventLog {
-		return &detect.LogList{Dialect: f.Dialect}
+	if file.Container == detect.ContainerLinkedLog || file.Container == detect.ContainerEventLog {
+		return c.logIn(c.opts.Dialects.ByName(file.Dialect), transcript.Span{}).Record(f.Fix)
 	}
-	return nil
+	return edit.Fix{}, false, nil
 }
 
 func (c *checker) emit(f rules.Finding) {
@@ -551,16 +535,14 @@ func (c *checker) place(excerpts bool) error {
 	}
 	if excerpts {
 		for i := range fs {
-			if fs[i].Excerpt, err = c.excerpt(&fs[i]); err != nil {
-				return err
-			}
+			fs[i].Excerpt = c.excerpt(&fs[i])
 		}
 	}
 	if err := c.pointers(); err != nil {
 		return err
 	}
 	c.fingerprints()
-	return nil
+	return c.err
 }
 
 // pointers reads each record with findings once more, and finds the JSON
@@ -624,13 +606,13 @@ const (
 	excerptAfter  = 240
 )
 
-func (c *checker) excerpt(f *Finding) (Excerpt, error) {
+func (c *checker) excerpt(f *Finding) Excerpt {
 	lineStart := f.Span.Start - int64(f.Start.Column-1)
 	lo := max(lineStart, f.Span.Start-excerptBefore)
 	hi := min(c.src.Size(), f.Span.Start+excerptAfter)
-	text, err := c.src.Bytes(transcript.Span{Start: lo, End: hi})
-	if err != nil {
-		return Excerpt{}, err
+	text := c.bytes(transcript.Span{Start: lo, End: hi})
+	if c.err != nil {
+		return Excerpt{}
 	}
 	e := Excerpt{CutBefore: lo > lineStart, CutAfter: hi < c.src.Size()}
 	mark := int(f.Span.Start - lo)
@@ -648,7 +630,7 @@ func (c *checker) excerpt(f *Finding) (Excerpt, error) {
 	e.Text = text[skip:]
 	mark = min(mark-skip, len(e.Text))
 	e.Mark = [2]int{mark, min(len(e.Text), mark+int(min(f.Span.Len(), excerptAfter)))}
-	return e, nil
+	return e
 }
 
 // fingerprintBytes is how much of what a finding underlines goes into its

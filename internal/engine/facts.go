@@ -28,6 +28,7 @@ type fact struct {
 type facts struct {
 	src  *transcript.Source
 	list []fact
+	err  error // of src
 }
 
 // add adds those of a conversation.
@@ -55,17 +56,17 @@ func (p *facts) add(plan *repair.Plan) {
 }
 
 // sum returns what a fact says, however that is written.
-func (p *facts) sum(f fact) (out edit.Sum, err error) {
+func (p *facts) sum(f fact) (out edit.Sum) {
 	for i, s := range []transcript.Span{f.args, f.payload, f.name} {
 		if s.IsZero() {
 			continue
 		}
-		b, e := p.src.Bytes(s)
-		err = cmp.Or(err, e)
+		b, err := p.src.Bytes(s)
+		p.err = cmp.Or(p.err, err)
 		total := edit.Total(b)
 		out = out.Plus(edit.Sum{total[0] << i, total[1] << i}) // which of them it is counts too
 	}
-	return out, err
+	return out
 }
 
 // waive notes the facts about what unsafe fixes touch: they may change them.
@@ -83,14 +84,10 @@ func (p *facts) waive(touched []transcript.Span, waived map[edit.Sum]bool) error
 	}
 	for _, f := range p.list {
 		if hit(f.block) || hit(f.call) {
-			sum, err := p.sum(f)
-			if err != nil {
-				return err
-			}
-			waived[sum] = true
+			waived[p.sum(f)] = true
 		}
 	}
-	return nil
+	return p.err
 }
 
 // lost returns the facts that do not hold any more, and that no unsafe repair was to
@@ -115,20 +112,14 @@ func (p *facts) lost(pieces *edit.Pieces, now *facts, waived map[edit.Sum]bool) 
 	holds := map[edit.Sum]bool{}
 	for _, f := range now.list {
 		if !f.call.IsZero() {
-			sum, err := now.sum(f)
-			if err != nil {
-				return nil, err
-			}
-			holds[sum] = true
+			holds[now.sum(f)] = true
 		}
 	}
-	var failed error
 	gone = slices.DeleteFunc(gone, func(f fact) bool {
-		sum, err := p.sum(f)
-		failed = cmp.Or(failed, err)
+		sum := p.sum(f)
 		return holds[sum] || waived[sum]
 	})
-	return gone, failed
+	return gone, cmp.Or(p.err, now.err)
 }
 
 // find returns where an element of another source stood in this one, zero where it

@@ -175,11 +175,6 @@ type settler struct {
 	did  map[deed]bool
 }
 
-// why says why the repair of a finding is withheld, "" where it is not.
-func (s *settler) why(f *rules.Finding) string {
-	return cmp.Or(s.held[deed{f.Conversation, f.Rule.Name}], s.held[deed{anyConversation, f.Rule.Name}])
-}
-
 // withhold looks for what can be proved when all together cannot: it leaves out
 // what was done where the proof failed, and lets one rule after another have
 // its way again as long as the proof stands.
@@ -350,7 +345,8 @@ func (r *round) emits(f *rules.Finding) {
 		}
 		r.counts[counted{family(f.Rule.Name), f.Conversation}]++
 	}
-	if why := r.why(f); why != "" && f.Fix != nil {
+	why := cmp.Or(r.held[deed{f.Conversation, f.Rule.Name}], r.held[deed{anyConversation, f.Rule.Name}])
+	if why != "" && f.Fix != nil {
 		f.Fix, f.Unfixed = nil, "not applied, because it would "+why
 	}
 }

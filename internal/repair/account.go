@@ -198,8 +198,7 @@ func (d *draft) saysID(at transcript.Span) bool {
 	if slices.ContainsFunc(d.Conv.Aliases, func(a transcript.Alias) bool { return a.ID.Span == at }) {
 		return true
 	}
-	m := d.messageAt(at.Start)
-	b := d.blockAt(m, at.Start)
+	b := d.blockAt(d.messageAt(at.Start), at.Start)
 	if b < 0 {
 		return false
 	}

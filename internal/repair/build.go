@@ -81,37 +81,40 @@ type style struct {
 // styleOf reads the style off an element that stands in the same list.
 func styleOf(v transcript.Value) style {
 	st := style{nl: "\n", colon: ":", comma: ",", nested: true}
-	raw := v.Raw()
+	raw, base := v.Raw(), v.Span().Start
 	if i := bytes.IndexByte(raw, '\n'); i > 0 && raw[i-1] == '\r' {
 		st.nl = "\r\n"
 	}
 	n, last := 0, int64(1) // members, and the offset behind the last of them
 	for k, val := range v.Members() {
 		key, at := k.Span(), val.Span()
-		before := string(raw[last : key.Start-v.Span().Start])
-		switch j := strings.LastIndexByte(before, '\n'); {
+		before := raw[last : key.Start-base]
+		switch {
 		case n == 0:
-			st.colon = string(raw[key.End-v.Span().Start : at.Start-v.Span().Start])
-			if st.multi = j >= 0; st.multi {
-				st.unit = before[j+1:]
-			}
+			st.colon = string(raw[key.End-base : at.Start-base])
+			st.unit, st.multi = lastLine(before)
 		case n == 1 && !st.multi:
-			st.comma = before
+			st.comma = string(before)
 		}
-		last = at.End - v.Span().Start
-		n++
+		n, last = n+1, at.End-base
 		if k := val.Kind(); st.multi && (k == transcript.Array || k == transcript.Object) && len(val.Raw()) > 2 {
 			st.nested = bytes.IndexByte(val.Raw(), '\n') >= 0
 		}
 	}
 	if st.multi {
-		tail := raw[last:]
-		if j := bytes.LastIndexByte(tail, '\n'); j >= 0 {
-			st.indent = strings.TrimRight(string(tail[j+1:]), "}]")
-		}
+		tail, _ := lastLine(raw[last:])
+		st.indent = strings.TrimRight(tail, "}]")
 		st.unit = strings.TrimPrefix(st.unit, st.indent)
 	}
 	return st
+}
+
+// lastLine returns what stands behind the last line feed of a text, if there is one.
+func lastLine(text []byte) (string, bool) {
+	if i := bytes.LastIndexByte(text, '\n'); i >= 0 {
+		return string(text[i+1:]), true
+	}
+	return "", false
 }
 
 // A content is a list of blocks that is made.

@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"sort"
@@ -284,12 +285,7 @@ func (d *draft) do(op *operation.Operation) bool {
 
 // each does something to all of a list, and reports whether all of it was done.
 func (d *draft) each(list []int32, do func(int32) bool) bool {
-	for _, i := range list {
-		if !do(i) {
-			return false
-		}
-	}
-	return len(list) > 0
+	return len(list) > 0 && !slices.ContainsFunc(list, func(i int32) bool { return !do(i) })
 }
 
 // fix returns what the draft comes to, if it did what was asked.
@@ -321,21 +317,13 @@ func (d *draft) edits() ([]edit.Edit, bool) {
 			out = append(out, l.compile()...)
 		}
 	}
-	written := map[transcript.Span]string{}
 	for _, s := range d.sets {
-		// An id that call and result share is written once.
-		if was, twice := written[s.Span]; d.inGone(s.Span) || twice && s.Span.Len() > 0 && was == string(s.Text) {
-			continue
+		if !d.inGone(s.Span) {
+			out = append(out, s.Edit)
 		}
-		written[s.Span] = string(s.Text)
-		out = append(out, s.Edit)
 	}
 	if d.changes != nil {
-		for _, e := range d.changes.compile() {
-			if was, twice := written[e.Span]; !twice || e.Span.Len() == 0 || was != string(e.Text) {
-				out = append(out, e)
-			}
-		}
+		out = append(out, d.changes.compile()...)
 	}
 	if len(d.tail) > 0 {
 		end := d.Source.Size()
@@ -347,10 +335,14 @@ func (d *draft) edits() ([]edit.Edit, bool) {
 	return inOrder(out)
 }
 
-// inOrder puts edits in order; false where two of them overlap.
+// inOrder puts edits in order, each once: call and result may share an id. It returns
+// false where two of them overlap.
 func inOrder(edits []edit.Edit) ([]edit.Edit, bool) {
 	slices.SortStableFunc(edits, func(a, b edit.Edit) int { // what is inserted comes before what is replaced
 		return cmp.Or(cmp.Compare(a.Span.Start, b.Span.Start), cmp.Compare(min(1, a.Span.Len()), min(1, b.Span.Len())))
+	})
+	edits = slices.CompactFunc(edits, func(a, b edit.Edit) bool {
+		return a.Span == b.Span && a.Span.Len() > 0 && bytes.Equal(a.Text, b.Text)
 	})
 	for i := 1; i < len(edits); i++ {
 		if edits[i].Span.Start < edits[i-1].Span.End {
@@ -529,10 +521,8 @@ func (p *Plan) foreign(m int32) bool { return p.Conv.Messages[m].Has(transcript.
 // movable reports whether a result can be moved to its call.
 func (p *Plan) movable(r int32) bool {
 	res, call := &p.Conv.Results[r], p.Pairing.Results[r].Call
-	if call < 0 || p.Log != nil || p.foreign(res.Message) || p.foreign(p.Conv.Calls[call].Message) {
-		return false
-	}
-	return p.blockwise() || p.alone(res.Message)
+	return call >= 0 && p.Log == nil && !p.foreign(res.Message) && !p.foreign(p.Conv.Calls[call].Message) &&
+		(p.blockwise() || p.alone(res.Message))
 }
 
 // blockwise reports whether results are blocks of a message.
