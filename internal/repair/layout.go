@@ -193,12 +193,12 @@ func (l *layout) news() ([]entry, bool) {
 				return nil, false
 			}
 		} else {
-			h, span := l.holder(res.Message), l.Conv.Messages[res.Message].Span()
+			h := l.holder(res.Message)
 			if h == nil {
 				return nil, false
 			}
-			e.text = l.text(span)
-			h.remove(span)
+			e.span = l.Conv.Messages[res.Message].Span()
+			l.lift(h, &e)
 		}
 		out = append(out, e)
 	}

@@ -116,10 +116,8 @@ func (p *Plan) LaidOut(op *operation.Operation) int32 {
 	case *operation.InsertResults, *operation.MoveResults, *operation.MergeResults, *operation.ReorderResults:
 		return op.Turn
 	case *operation.MoveBlock:
-		if b := &p.Conv.Blocks[do.Block]; b.Kind == transcript.BlockResult {
-			if call := p.Pairing.Results[b.Ref].Call; call >= 0 {
-				return p.turn(call)
-			}
+		if b := &p.Conv.Blocks[do.Block]; b.Kind == transcript.BlockResult && p.Pairing.Results[b.Ref].Call >= 0 {
+			return p.turn(p.Pairing.Results[b.Ref].Call)
 		}
 	}
 	return -1
