@@ -4,14 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"regexp"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/profile"
@@ -62,32 +59,6 @@ func (p *panicError) Error() string { return "panic: " + p.what }
 func folds(name string) bool {
 	d := dialect.ByName(name)
 	return d != nil && d.Fold != nil
-}
-
-// longRun reports whether the tests have all the time they want.
-func longRun() bool { return os.Getenv("TOOLGUARD_LONG") == "1" }
-
-// histories is how many histories a test makes up: so many, or as many as it is
-// told to.
-func histories(usual int) int {
-	if n, err := strconv.Atoi(os.Getenv("TOOLGUARD_MUTANTS")); err == nil {
-		return n
-	}
-	if longRun() {
-		return 2_000
-	}
-	if testing.Short() || raceEnabled() {
-		return usual/2 + 1
-	}
-	return usual
-}
-
-// until returns a function that says when a test has to end so that the others
-// are not cut off.
-func until(t *testing.T) func() bool {
-	t.Helper()
-	end, limited := t.Deadline()
-	return func() bool { return limited && time.Until(end) < 20*time.Second }
 }
 
 // A markedSet is one way to ask for repairs.

@@ -462,8 +462,7 @@ func TestMarkersKept(t *testing.T) {
 			for i := range n {
 				if done() {
 					t.Logf("stopped after %d of %d histories", i, n)
-					n = i
-					break
+					return
 				}
 				text := []byte(oneOf(s, layouts...).text(a.make(s)))
 				for _, count := range []struct {

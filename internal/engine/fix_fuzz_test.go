@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
-	"os"
 	"regexp"
 	"runtime"
 	"runtime/metrics"
@@ -246,10 +245,8 @@ func (m mangler) talks() []talk {
 // TestFixMutants breaks fixtures, worked cases and conversations that are made
 // up, and repairs what comes of it.
 func TestFixMutants(t *testing.T) {
-	seed := uint64(8)
-	if s, err := strconv.ParseUint(os.Getenv("TOOLGUARD_SEED"), 10, 64); err == nil {
-		seed = s
-	}
+	t.Parallel()
+	seed := seedOr(8)
 	m := mangler{rand.New(rand.NewPCG(seed, 11))}
 	var sources []fixture
 	for _, in := range append(fixtures(t), caseInputs(t)...) {
@@ -257,10 +254,7 @@ func TestFixMutants(t *testing.T) {
 			sources = append(sources, in)
 		}
 	}
-	want := 6_000
-	if testing.Short() || raceEnabled() {
-		want = 400
-	}
+	want := howMany(6_000, 2_000, 400)
 	basic, all := basicSets(), allSets()
 	n, repaired, held, usual := 0, 0, 0, 0
 	kinds := map[string]int{}
@@ -294,7 +288,8 @@ func TestFixMutants(t *testing.T) {
 			}
 		}
 	}
-	for round := 0; n < want; round++ {
+	done := until(t)
+	for round := 0; n < want && !done(); round++ {
 		for _, in := range sources {
 			d, _ := dissect(in.text)
 			// What becomes of a source does not depend on which others there are.

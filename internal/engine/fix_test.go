@@ -29,15 +29,16 @@ import (
 type fixSet struct {
 	name string
 	opts FixOptions
+	rule string // whose strategy it sets, "" for none
 }
 
 // The sets that every input goes through.
 func basicSets() []fixSet {
 	return []fixSet{
-		{"default", FixOptions{}},
-		{"safe only", FixOptions{SafeOnly: true}},
-		{"unsafe", FixOptions{Unsafe: true}},
-		{"unsafe and send", FixOptions{Options: Options{Send: true}, Unsafe: true}},
+		{"default", FixOptions{}, ""},
+		{"safe only", FixOptions{SafeOnly: true}, ""},
+		{"unsafe", FixOptions{Unsafe: true}, ""},
+		{"unsafe and send", FixOptions{Options: Options{Send: true}, Unsafe: true}, ""},
 	}
 }
 
@@ -50,8 +51,8 @@ func targetSets() (out []fixSet) {
 	} {
 		p := profile.ByName(name)
 		out = append(out,
-			fixSet{"target " + p.Name, FixOptions{Options: Options{Target: p}}},
-			fixSet{"unsafe and send, target " + p.Name, FixOptions{Options: Options{Target: p, Send: true}, Unsafe: true}})
+			fixSet{"target " + p.Name, FixOptions{Options: Options{Target: p}}, ""},
+			fixSet{"unsafe and send, target " + p.Name, FixOptions{Options: Options{Target: p, Send: true}, Unsafe: true}, ""})
 	}
 	return out
 }
@@ -62,8 +63,8 @@ func strategySets() (out []fixSet) {
 		for _, s := range r.Strategies {
 			strategy := map[string]string{r.Name: s}
 			out = append(out,
-				fixSet{r.Name + "=" + s, FixOptions{Options: Options{Strategy: strategy}}},
-				fixSet{"unsafe, " + r.Name + "=" + s, FixOptions{Options: Options{Strategy: strategy}, Unsafe: true}})
+				fixSet{r.Name + "=" + s, FixOptions{Options: Options{Strategy: strategy}}, r.Name},
+				fixSet{"unsafe, " + r.Name + "=" + s, FixOptions{Options: Options{Strategy: strategy}, Unsafe: true}, r.Name})
 		}
 	}
 	return out
@@ -129,17 +130,21 @@ func misfixed(name string, text []byte, opts FixOptions) (fault string, out []by
 		}
 		return "", out, f
 	}
-	for _, look := range []func() string{
+	looks := []func() string{
 		func() string { return faultyEdits(text, out, f) },
 		func() string { return faultyRepairs(text, f, opts) },
 		func() string { return undone(f, opts) },
-		func() string { return faultyFraming(text, out, f) },
 		func() string { return unlikeCheck(name, out, f, opts) },
+		func() string { return faultyFraming(text, out, f) },
 		func() string { return notSettled(name, out, opts) },
 		func() string { return unexplained(text, out, f) },
 		func() string { return lostContent(text, out, f) },
 		func() string { return faultyLinks(text, out, f) },
-	} {
+	}
+	if !f.Changed() {
+		looks = looks[:4] // the others hold what it became against what it was
+	}
+	for _, look := range looks {
 		if s := look(); s != "" {
 			return s, out, f
 		}
@@ -829,17 +834,41 @@ func undone(f *Fixed, opts FixOptions) string {
 
 // TestFixProperties repairs every fixture and every worked case in every way.
 func TestFixProperties(t *testing.T) {
+	t.Parallel()
 	inputs := append(fixtures(t), caseInputs(t)...)
-	sets := allSets()
-	if testing.Short() || raceEnabled() {
-		sets = basicSets()
-	}
+	targets, strategies := targetSets(), strategySets()
+	some := howMany(len(targets), 4, 0) // of the targets, others for each input
+	strategies = strategies[:howMany(len(strategies), len(strategies), 0)]
+	done := until(t)
 	ran := 0
-	for _, in := range inputs {
-		for _, set := range sets {
+	for i, in := range inputs {
+		if done() {
+			break
+		}
+		found := map[string]bool{} // the rules that say anything, before the repairs or after
+		try := func(set fixSet) {
 			ran++
-			if s, out, _ := misfixed(in.name, in.text, set.opts); s != "" {
+			s, out, f := misfixed(in.name, in.text, set.opts)
+			if s != "" {
 				t.Errorf("%s, %s: %s\n%s\n%s", in.name, set.name, s, compactly(in.text), compactly(out))
+			}
+			if f == nil {
+				return
+			}
+			for _, fd := range slices.Concat(f.Before.Findings, f.After.Findings) {
+				found[fd.Rule.Name] = true
+			}
+		}
+		for _, set := range basicSets() {
+			try(set)
+		}
+		for k := range some {
+			try(targets[(i*some+k)%len(targets)])
+		}
+		for _, set := range strategies {
+			// The strategy of a rule that says nothing is not asked for.
+			if found[set.rule] || longRun() {
+				try(set)
 			}
 		}
 	}
@@ -865,15 +894,23 @@ func corpusInputs(t *testing.T) (out []fixture) {
 
 // TestFixCorpus repairs every real transcript.
 func TestFixCorpus(t *testing.T) {
+	t.Parallel()
 	changed := 0
 	repairs := map[string]int{}
-	for _, in := range corpusInputs(t) {
+	most := howMany(1<<30, 200_000, 50_000)
+	done := until(t)
+	for i, in := range corpusInputs(t) {
+		if done() {
+			break
+		}
 		sets := basicSets()
 		switch {
-		case raceEnabled() && len(in.text) > 50_000:
+		case len(in.text) > most:
 			continue
-		case len(in.text) > 1<<20 || testing.Short() || raceEnabled():
+		case len(in.text) > 1<<20:
 			sets = sets[3:]
+		case !longRun():
+			sets = sets[i%len(sets):][:1]
 		}
 		for _, set := range sets {
 			s, _, f := misfixed(in.name, in.text, set.opts)
@@ -898,15 +935,17 @@ func TestFixCorpus(t *testing.T) {
 // TestFixRuleOrder: what becomes of a text does not depend on the order in
 // which the rules are asked.
 func TestFixRuleOrder(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
+	done := until(t)
 	for _, in := range append(fixtures(t), caseInputs(t)...) {
-		sets := basicSets()
-		if testing.Short() || raceEnabled() {
-			sets = sets[3:]
+		if done() {
+			break
 		}
-		for _, set := range sets {
-			want, _, err := tryFix(in.name, in.text, set.opts)
-			if checkedOnly(err) {
+		sets := basicSets()
+		for _, set := range sets[len(sets)-howMany(4, 2, 1):] {
+			want, f, err := tryFix(in.name, in.text, set.opts)
+			if checkedOnly(err) || err == nil && len(f.Before.Findings) == 0 {
 				continue
 			}
 			if err != nil {

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -267,11 +266,8 @@ func (m *mutator) mutate(v any, n int) any {
 // TestMutations changes the values of the fixtures at random: whatever comes of
 // it is read in order, once, and the same again.
 func TestMutations(t *testing.T) {
-	seed := uint64(1)
-	if s, err := strconv.ParseUint(os.Getenv("TOOLGUARD_SEED"), 10, 64); err == nil {
-		seed = s
-	}
-	m := &mutator{Rand: rand.New(rand.NewPCG(seed, 2))}
+	t.Parallel()
+	m := &mutator{Rand: rand.New(rand.NewPCG(seedOr(1), 2))}
 	m.values = []any{nil, true, false, "", "null", " ", "x", 0, 1.5, []any{}, map[string]any{}, "<", "tool", "assistant", "user", "tool_use", "tool_result", "web_search_tool_result"}
 	type file struct {
 		name  string
@@ -296,13 +292,15 @@ func TestMutations(t *testing.T) {
 			m.collect(fl.lines)
 		}
 	}
-	rounds := 30
-	if testing.Short() || raceEnabled() {
-		rounds = 5
-	}
-	read, found := 0, map[string]int{}
+	rounds := howMany(30, 8, 5)
+	tried, read, found := 0, 0, map[string]int{}
+	done := until(t)
 	for _, f := range files {
 		for range rounds {
+			if done() {
+				return
+			}
+			tried++
 			var text []byte
 			lines, ok := m.mutate(f.lines, 10+m.IntN(60)).([]any)
 			if !ok {
@@ -327,9 +325,9 @@ func TestMutations(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d of %d read; found %v", read, len(files)*rounds, found)
-	if read < len(files)*rounds/2 || len(found) < 20 {
-		t.Errorf("only %d of %d were read, %d rules broken", read, len(files)*rounds, len(found))
+	t.Logf("%d of %d read; found %v", read, tried, found)
+	if read < tried/2 || len(found) < 20 {
+		t.Errorf("only %d of %d were read, %d rules broken", read, tried, len(found))
 	}
 }
 

@@ -500,14 +500,9 @@ var recordedResult = regexp.MustCompile(`result \d \d`)
 // exactly where the API would refuse the history; what fix makes of it with all
 // repairs must be taken, or be said to be left; and fix alone must lose nothing.
 func TestMutants(t *testing.T) {
-	seed := uint64(5)
-	if s, err := strconv.ParseUint(os.Getenv("TOOLGUARD_SEED"), 10, 64); err == nil {
-		seed = s
-	}
-	total, kept := 20_400, 6_000
-	if testing.Short() || raceEnabled() {
-		total, kept = 1_200, 400
-	}
+	t.Parallel()
+	seed := seedOr(5)
+	total, kept := howMany(20_400, 6_800, 1_200), howMany(6_000, 3_000, 400)
 	if n, err := strconv.Atoi(os.Getenv("TOOLGUARD_MUTANTS")); err == nil {
 		total, kept = n, n
 	}
@@ -517,6 +512,7 @@ func TestMutants(t *testing.T) {
 			n = kept / len(keptWires)
 		}
 		t.Run(wire.name(), func(t *testing.T) {
+			t.Parallel()
 			wire.mutants(t, breaker{rand.New(rand.NewPCG(seed, uint64(w))), &wire}, n)
 		})
 	}
@@ -537,7 +533,11 @@ func (w *wire) mutants(t *testing.T, b breaker, n int) {
 			t.Errorf(format, args...)
 		}
 	}
+	done := until(t)
 	for i := range n {
+		if done() {
+			break
+		}
 		history := b.talk()
 		if len(sources) > 0 && b.IntN(3) == 0 {
 			history = nil

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -146,14 +145,20 @@ var victims = []string{
 	"openai-responses/ok/all-pairs.json", "openai-responses/broken/duplicates.json",
 }
 
+// sparsely returns how far apart the places of a text are that are damaged: so
+// far in a long run, else such that there are not many.
+func sparsely(step, size int) int {
+	most := howMany(size, 300, 60)
+	return max(step, size/most|1)
+}
+
 func TestCutAtEveryByte(t *testing.T) {
+	t.Parallel()
 	for _, name := range victims {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			text := readFixture(t, name)
-			step := 1
-			if testing.Short() || raceEnabled() {
-				step = 13
-			}
+			step := sparsely(1, len(text))
 			faults := 0
 			for n := 0; n <= len(text); n += step {
 				rep := mustBeSound(t, fmt.Sprintf("%s cut at byte %d", name, n), text[:n:n])
@@ -174,13 +179,12 @@ func TestCutAtEveryByte(t *testing.T) {
 }
 
 func TestFlipBytes(t *testing.T) {
+	t.Parallel()
 	for _, name := range victims {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			text := readFixture(t, name)
-			step := 7
-			if testing.Short() || raceEnabled() {
-				step = 61
-			}
+			step := sparsely(7, len(text))
 			faults := 0
 			for n := 0; n < len(text); n += step {
 				for _, c := range []byte{'"', '{', '}', '\\', 0, 0xff} {
@@ -613,13 +617,6 @@ var loads = []load{
 		want: func(int) map[string]int { return map[string]int{"orphan-tool-result": 1, "consecutive-roles": 1} },
 		more: func(int) (int, int) { return 0, 1 },
 	},
-}
-
-// raceEnabled reports whether the race detector is on, under which the heavy
-// loops do less.
-func raceEnabled() bool {
-	info, ok := debug.ReadBuildInfo()
-	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
 // run checks a load of a size and holds the report to what was built in.
