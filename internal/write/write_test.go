@@ -67,7 +67,12 @@ func repaired(text []byte) []byte {
 // makeFile writes a file that was left alone for a while.
 func makeFile(t testing.TB, path string, text []byte, mode fs.FileMode) {
 	t.Helper()
-	if err := os.WriteFile(path, text, 0o600); err != nil {
+	// A process that is started meanwhile would have the file open for writing
+	// until its own program runs.
+	syscall.ForkLock.RLock()
+	err := os.WriteFile(path, text, 0o600)
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chmod(path, mode); err != nil {
@@ -338,6 +343,8 @@ func TestReplaceRefuses(t *testing.T) {
 }
 
 func appendTo(path, text string) error {
+	syscall.ForkLock.RLock() // as in makeFile
+	defer syscall.ForkLock.RUnlock()
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		return err
