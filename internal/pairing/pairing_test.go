@@ -1,6 +1,7 @@
 package pairing
 
 import (
+	"os"
 	"fmt"
 	"strings"
 	"testing"
@@ -126,8 +127,10 @@ func howMany() uint64 {
 		return 2_000
 	case testing.Short():
 		return 10_000
+	case os.Getenv("TOOLGUARD_LONG") == "1":
+		return 240_000
 	}
-	return 120_000
+	return 60_000
 }
 
 func TestReference(t *testing.T) {

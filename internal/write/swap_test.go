@@ -290,7 +290,7 @@ func TestNothingAppendedIsLost(t *testing.T) {
 		t.Skip("the system does not tell who has a file open")
 	}
 	span := 2 * time.Second
-	if os.Getenv("TOOLGUARD_LONG") != "" {
+	if longRun() {
 		span = 30 * time.Second
 	}
 	for _, swap := range reversible() {
