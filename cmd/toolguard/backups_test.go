@@ -37,6 +37,19 @@ func TestStoresPage(t *testing.T) {
 	}
 }
 
+// longSession returns a session of so many turns, and what becomes of it.
+func longSession(t *testing.T, turns int) (text, repaired string) {
+	t.Helper()
+	text = cut[:len(cut)-1] + strings.Repeat(`
+{"role":"assistant","content":"`+strings.Repeat("so ", 300)+`"}
+{"role":"user","content":"on"}`, turns) + "\n"
+	_, repaired, _ = runCommand(t, strings.NewReader(text), "fix", "-")
+	if repaired == "" || repaired == text {
+		t.Fatal("there is nothing to repair")
+	}
+	return text, repaired
+}
+
 // TestKilledAtRandom kills the command at random moments while it repairs
 // sessions below a store. Each of them is then the original or repaired; of each
 // that is repaired there is a backup, with its line in a manifest; and the next
@@ -51,13 +64,7 @@ func TestKilledAtRandom(t *testing.T) {
 		kills = 500
 	}
 	const files = 8
-	text := cut[:len(cut)-1] + strings.Repeat(`
-{"role":"assistant","content":"`+strings.Repeat("so ", 300)+`"}
-{"role":"user","content":"on"}`, 100) + "\n"
-	_, repaired, _ := runCommand(t, strings.NewReader(text), "fix", "-")
-	if repaired == "" || repaired == text {
-		t.Fatal("there is nothing to repair")
-	}
+	text, repaired := longSession(t, 100)
 	var span time.Duration // how long a run takes that is not killed
 	originals, done := 0, 0
 	end, limited := t.Deadline()

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -18,13 +17,7 @@ import (
 func TestInterruptedWhileWriting(t *testing.T) {
 	t.Parallel()
 	const files = 60
-	text := cut[:len(cut)-1] + strings.Repeat(`
-{"role":"assistant","content":"`+strings.Repeat("so ", 300)+`"}
-{"role":"user","content":"on"}`, 300) + "\n"
-	_, repaired, _ := runCommand(t, strings.NewReader(text), "fix", "-")
-	if repaired == "" || repaired == text {
-		t.Fatal("there is nothing to repair")
-	}
+	text, repaired := longSession(t, 300)
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()

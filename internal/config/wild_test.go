@@ -2,6 +2,7 @@ package config
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -43,24 +44,9 @@ func TestWildRows(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "toolguard.toml")
 			taken := 0
 			try := func(what string) {
-				text, err := toml.Marshal(doc)
-				if err == nil {
-					err = os.WriteFile(file, text, 0o666)
+				if tryRows(t, what, file, doc, e[3], e[4]) {
+					taken++
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
-				f, err := Read(file, "")
-				if err != nil {
-					return
-				}
-				taken++
-				defer func() {
-					if p := recover(); p != nil {
-						t.Errorf("%s: %v\n%s", what, p, text)
-					}
-				}()
-				repair(f, e[3], e[4])
 			}
 			try("as it is")
 			vary(doc, "", try)
@@ -69,6 +55,30 @@ func TestWildRows(t *testing.T) {
 			}
 		})
 	}
+}
+
+// tryRows writes a config file and, if it is taken, repairs a transcript by it. A
+// panic fails the test.
+func tryRows(t *testing.T, what, file string, doc map[string]any, name, session string) (taken bool) {
+	t.Helper()
+	text, err := toml.Marshal(doc)
+	if err == nil {
+		err = os.WriteFile(file, text, 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := Read(file, "")
+	if err != nil {
+		return false
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			t.Errorf("%s: %v\n%s", what, p, text)
+		}
+	}()
+	repair(f, name, session)
+	return true
 }
 
 // repair repairs a transcript by the rows of a config file. Its errors are those
@@ -107,26 +117,9 @@ func TestRandomRows(t *testing.T) {
 			if seed%3 == 0 {
 				row["log"] = g.table(reflect.TypeFor[dialect.Log]())
 			}
-			text, err := toml.Marshal(map[string]any{"dialect": []any{row}})
-			if err == nil {
-				err = os.WriteFile(file, text, 0o666)
+			if tryRows(t, fmt.Sprintf("seed %d", seed), file, map[string]any{"dialect": []any{row}}, e[3], e[4]) {
+				taken++
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			f, err := Read(file, "")
-			if err != nil {
-				continue
-			}
-			taken++
-			func() {
-				defer func() {
-					if p := recover(); p != nil {
-						t.Errorf("%v\n%s", p, text)
-					}
-				}()
-				repair(f, e[3], e[4])
-			}()
 		}
 		if taken < 3 {
 			t.Errorf("only %d rows were taken", taken)

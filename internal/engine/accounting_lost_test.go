@@ -313,22 +313,29 @@ func gone(before, after []mark) (out []mark, times map[string]int) {
 	return out, times
 }
 
-// misaccounted repairs a text and says what is wrong with the account of its
-// marks: nil for nothing.
-func misaccounted(text []byte, opts FixOptions) (bad []misdeed, out []byte, f *Fixed) {
+// attempted repairs a text. That it cannot be repaired is a misdeed, but for a
+// text that is only checked, of which there is no repair.
+func attempted(text []byte, opts FixOptions) (out []byte, f *Fixed, bad []misdeed) {
 	out, f, err := repaired(text, opts)
 	if checkedOnly(err) {
-		return nil, text, nil
+		return text, nil, nil
 	}
 	if err != nil {
 		kind := "refused"
 		if _, is := errors.AsType[*panicError](err); is {
 			kind = "panic"
 		}
-		return []misdeed{{kind, err.Error()}}, nil, nil
+		return nil, nil, []misdeed{{kind, err.Error()}}
 	}
-	if !f.Changed() {
-		return nil, out, f
+	return out, f, nil
+}
+
+// misaccounted repairs a text and says what is wrong with the account of its
+// marks: nil for nothing.
+func misaccounted(text []byte, opts FixOptions) (bad []misdeed, out []byte, f *Fixed) {
+	out, f, bad = attempted(text, opts)
+	if bad != nil || f == nil || !f.Changed() {
+		return bad, out, f
 	}
 	fault := func(kind, format string, args ...any) { bad = append(bad, misdeed{kind, fmt.Sprintf(format, args...)}) }
 	recordsBefore, recordsAfter := parseRecords(text), parseRecords(out)
@@ -660,19 +667,9 @@ func unsafeSets() []markedSet {
 // unnamed repairs a text with unsafe repairs and says which marks are gone that
 // no repair names.
 func unnamed(text []byte, opts FixOptions) (bad []misdeed, out []byte, f *Fixed) {
-	out, f, err := repaired(text, opts)
-	if checkedOnly(err) {
-		return nil, text, nil
-	}
-	if err != nil {
-		kind := "refused"
-		if _, is := errors.AsType[*panicError](err); is {
-			kind = "panic"
-		}
-		return []misdeed{{kind, err.Error()}}, nil, nil
-	}
-	if !f.Changed() {
-		return nil, out, f
+	out, f, bad = attempted(text, opts)
+	if bad != nil || f == nil || !f.Changed() {
+		return bad, out, f
 	}
 	recordsBefore, recordsAfter := parseRecords(text), parseRecords(out)
 	if recordsAfter == nil && len(bytes.TrimSpace(out)) > 0 {

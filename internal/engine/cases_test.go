@@ -88,7 +88,8 @@ var supported = map[string]bool{
 	"gemini":    true, "bedrock": true, "ai-sdk": true, "pi": true,
 }
 
-func TestCases(t *testing.T) {
+func readCases(t testing.TB) []workedCase {
+	t.Helper()
 	raw, err := os.ReadFile("testdata/cases.json")
 	if err != nil {
 		t.Fatal(err)
@@ -97,8 +98,12 @@ func TestCases(t *testing.T) {
 	if err := json.Unmarshal(raw, &cases); err != nil {
 		t.Fatal(err)
 	}
+	return cases
+}
+
+func TestCases(t *testing.T) {
 	ran := 0
-	for _, c := range cases {
+	for _, c := range readCases(t) {
 		if !supported[c.Dialect] || !c.known() {
 			continue
 		}

@@ -72,19 +72,6 @@ func (c *workedCase) asJSON(t *testing.T, text []byte) any {
 	return v
 }
 
-func readCases(t testing.TB) []workedCase {
-	t.Helper()
-	raw, err := os.ReadFile("testdata/cases.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cases []workedCase
-	if err := json.Unmarshal(raw, &cases); err != nil {
-		t.Fatal(err)
-	}
-	return cases
-}
-
 // TestFixCases: each worked case is repaired to exactly what it says, and once
 // repaired it stays.
 func TestFixCases(t *testing.T) {

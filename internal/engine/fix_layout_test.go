@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -150,7 +149,6 @@ func edited(text []byte, f *Fixed) string {
 // TestFixLayouts: a repair looks like what stands around it, in every way of
 // writing, and is nothing but the repair. The edits stand in a golden file.
 func TestFixLayouts(t *testing.T) {
-	path := filepath.Join("testdata", "layouts.golden")
 	var got strings.Builder
 	for _, b := range brokens {
 		var plain string
@@ -190,18 +188,7 @@ func TestFixLayouts(t *testing.T) {
 			}
 		}
 	}
-	if *update {
-		if err := os.WriteFile(path, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got.String(), "\n")); diff != "" {
-		t.Errorf("edits (-want +got, -update writes them):\n%s", diff)
-	}
+	likeGolden(t, filepath.Join("testdata", "layouts.golden"), got.String())
 }
 
 // TestInsertedThenDropped: a placeholder that is inserted, and dropped again as

@@ -28,6 +28,23 @@ var (
 	fixtureGolden = filepath.Join("testdata", "fixtures.golden")
 )
 
+// likeGolden holds a text to a golden file.
+func likeGolden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+		t.Errorf("%s (-want +got, -update writes it):\n%s", path, diff)
+	}
+}
+
 // A fixture is one of the project's own transcripts, by its path below
 // testdata/transcripts.
 type fixture struct {
@@ -179,18 +196,7 @@ func TestFixtures(t *testing.T) {
 	if n := count["not-transcripts/"]; n < 8 {
 		t.Errorf("only %d files that are no transcripts", n)
 	}
-	if *update {
-		if err := os.WriteFile(fixtureGolden, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(fixtureGolden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got.String(), "\n")); diff != "" {
-		t.Errorf("findings (-want +got, -update writes them):\n%s", diff)
-	}
+	likeGolden(t, fixtureGolden, got.String())
 }
 
 // everywhere are the rules that every dialect can break.

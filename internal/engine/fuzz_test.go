@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -335,15 +334,7 @@ func FuzzCheck(f *testing.F) {
 	for _, fx := range fixtures(f) {
 		f.Add(fx.text)
 	}
-	raw, err := os.ReadFile("testdata/cases.json")
-	if err != nil {
-		f.Fatal(err)
-	}
-	var cases []workedCase
-	if err := json.Unmarshal(raw, &cases); err != nil {
-		f.Fatal(err)
-	}
-	for _, c := range cases {
+	for _, c := range readCases(f) {
 		f.Add([]byte(c.Input))
 	}
 	for _, text := range traps() {

@@ -1,8 +1,8 @@
 package pairing
 
 import (
-	"os"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 

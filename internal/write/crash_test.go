@@ -466,23 +466,31 @@ func TestKilledAfterAppend(t *testing.T) {
 // temporary file has stays, and the last run names where.
 func TestKilledAgain(t *testing.T) {
 	t.Parallel()
+	eachStepWithLeft(t, func(path string, sys *recorder, step int) (more bool) {
+		sys.before = func(n int, _ string) error {
+			if n == step {
+				panic(killed{})
+			}
+			return nil
+		}
+		return replaceUntilKilled(opened(t, path), "", sys)
+	})
+}
+
+// eachStepWithLeft runs something for each step of a write that finds a record
+// only in the temporary file of an earlier one, as long as there are more. The
+// next run then has the record, or names where it is.
+func eachStepWithLeft(t *testing.T, run func(path string, sys *recorder, step int) (more bool)) {
+	t.Helper()
 	for _, swap := range swappings() {
-		for step := 0; ; step++ {
+		more := true
+		for step := 0; more; step++ {
 			path := filepath.Join(t.TempDir(), "s.jsonl")
 			makeFile(t, path, body(100), 0o600)
 			makeFile(t, beside(path, tempMark), append(body(100), "record\n"...), 0o600)
-			sys := &recorder{swap: swap, before: func(n int, _ string) error {
-				if n == step {
-					panic(killed{})
-				}
-				return nil
-			}}
-			dead := replaceUntilKilled(opened(t, path), "", sys)
+			more = run(path, &recorder{swap: swap}, step)
 			if note := nextRun(t, path, ""); !found(t, "record\n", path, note) {
 				t.Fatalf("%s, step %d: the record is nowhere that is named: %q, %q", swap, step, note, listing(t, filepath.Dir(path)))
-			}
-			if !dead {
-				break
 			}
 		}
 	}
@@ -492,26 +500,16 @@ func TestKilledAgain(t *testing.T) {
 // has stays, and the run says where or the next does.
 func TestFailsWithLeft(t *testing.T) {
 	t.Parallel()
-	for _, swap := range swappings() {
-		for step := 0; ; step++ {
-			path := filepath.Join(t.TempDir(), "s.jsonl")
-			makeFile(t, path, body(100), 0o600)
-			makeFile(t, beside(path, tempMark), append(body(100), "record\n"...), 0o600)
-			sys := &recorder{swap: swap, before: func(n int, what string) error {
-				if n == step {
-					return &fs.PathError{Op: what, Path: "somewhere", Err: errors.New("fails")}
-				}
-				return nil
-			}}
-			_, _ = Replace(t.Context(), opened(t, path), Options{system: sys})
-			if note := nextRun(t, path, ""); !found(t, "record\n", path, note) {
-				t.Fatalf("%s, step %d: the record is nowhere that is named: %q, %q", swap, step, note, listing(t, filepath.Dir(path)))
+	eachStepWithLeft(t, func(path string, sys *recorder, step int) (more bool) {
+		sys.before = func(n int, what string) error {
+			if n == step {
+				return &fs.PathError{Op: what, Path: "somewhere", Err: errors.New("fails")}
 			}
-			if len(sys.steps) <= step {
-				break
-			}
+			return nil
 		}
-	}
+		_, _ = Replace(t.Context(), opened(t, path), Options{system: sys})
+		return len(sys.steps) > step
+	})
 }
 
 // copies reports whether a step is one of a copy.

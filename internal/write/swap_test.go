@@ -57,6 +57,28 @@ func reversible() []swapping {
 	return slices.DeleteFunc(swappings(), func(s swapping) bool { return s == byRename })
 }
 
+// aFile makes a file that is alone in its directory.
+func aFile(t *testing.T) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "s.jsonl")
+	makeFile(t, path, body(1000), 0o600)
+	return path
+}
+
+// notWritten: a file that changes meanwhile is not replaced. It then holds what
+// was appended to it, and nothing else is left.
+func notWritten(t *testing.T, path string, opts Options, appended string) {
+	t.Helper()
+	_, err := Replace(t.Context(), opened(t, path), opts)
+	if err == nil || err.Error() != path+": not written: it changed after it was read" {
+		t.Errorf("got %v", err)
+	}
+	holds(t, path, append(body(1000), appended...))
+	if got := listing(t, filepath.Dir(path)); len(got) != 1 {
+		t.Errorf("left behind: %v", got)
+	}
+}
+
 // TestAppendedBeforeSwap: a record that is appended between the last look at the
 // file and the swap is not lost.
 func TestAppendedBeforeSwap(t *testing.T) {
@@ -64,18 +86,9 @@ func TestAppendedBeforeSwap(t *testing.T) {
 	for _, swap := range reversible() {
 		t.Run(string(swap), func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			path := filepath.Join(dir, "s.jsonl")
-			makeFile(t, path, body(1000), 0o600)
+			path := aFile(t)
 			sys := &recorder{swap: swap, before: at("", swapStep(swap), func() error { return appendTo(path, "more\n") })}
-			_, err := Replace(t.Context(), opened(t, path), Options{Backup: ".bak", system: sys})
-			if err == nil || err.Error() != path+": not written: it changed after it was read" {
-				t.Errorf("got %v", err)
-			}
-			holds(t, path, append(body(1000), "more\n"...))
-			if got := listing(t, dir); len(got) != 1 {
-				t.Errorf("left behind: %v", got)
-			}
+			notWritten(t, path, Options{Backup: ".bak", system: sys}, "more\n")
 		})
 	}
 }
@@ -87,21 +100,12 @@ func TestAppendedToBoth(t *testing.T) {
 	for _, swap := range reversible() {
 		t.Run(string(swap), func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			path := filepath.Join(dir, "s.jsonl")
-			makeFile(t, path, body(1000), 0o600)
+			path := aFile(t)
 			sys := &recorder{swap: swap}
 			sys.before = then(
 				at("", swapStep(swap), func() error { return appendTo(path, "one\n") }),
 				at(swapStep(swap), "writer", func() error { return appendTo(path, "two\n") }))
-			_, err := Replace(t.Context(), opened(t, path), Options{system: sys})
-			if err == nil || err.Error() != path+": not written: it changed after it was read" {
-				t.Errorf("got %v", err)
-			}
-			holds(t, path, append(body(1000), "one\ntwo\n"...))
-			if got := listing(t, dir); len(got) != 1 {
-				t.Errorf("left behind: %v", got)
-			}
+			notWritten(t, path, Options{system: sys}, "one\ntwo\n")
 		})
 	}
 }
@@ -114,9 +118,7 @@ func TestCannotBeCarriedOver(t *testing.T) {
 		t.Skip("names are not exchanged here")
 	}
 	for _, held := range []bool{false, true} {
-		dir := t.TempDir()
-		path := filepath.Join(dir, "s.jsonl")
-		makeFile(t, path, body(1000), 0o600)
+		path := aFile(t)
 		sys := &recorder{}
 		exchanges := 0
 		sys.before = func(_ int, what string) error {
@@ -148,7 +150,7 @@ func TestCannotBeCarriedOver(t *testing.T) {
 		}
 		holds(t, path, append(body(1000), "one\ntwo\n"...))
 		holds(t, path+".bak", append(repaired(body(1000)), "two\n"...))
-		if diff := cmp.Diff([]string{"s.jsonl", "s.jsonl.bak"}, listing(t, dir)); diff != "" {
+		if diff := cmp.Diff([]string{"s.jsonl", "s.jsonl.bak"}, listing(t, filepath.Dir(path))); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
@@ -161,9 +163,7 @@ func TestCannotBePutBack(t *testing.T) {
 	for _, swap := range reversible() {
 		t.Run(string(swap), func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			path := filepath.Join(dir, "s.jsonl")
-			makeFile(t, path, body(1000), 0o600)
+			path := aFile(t)
 			sys := &recorder{swap: swap}
 			n := 0
 			sys.before = func(_ int, what string) error {
@@ -184,7 +184,7 @@ func TestCannotBePutBack(t *testing.T) {
 			holds(t, path+".bak", body(1000))
 			holds(t, path+".bak.1", append(body(1000), "more\n"...))
 			Clean(path, Options{})
-			if diff := cmp.Diff([]string{"s.jsonl", "s.jsonl.bak", "s.jsonl.bak.1"}, listing(t, dir)); diff != "" {
+			if diff := cmp.Diff([]string{"s.jsonl", "s.jsonl.bak", "s.jsonl.bak.1"}, listing(t, filepath.Dir(path))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -202,9 +202,7 @@ func TestHeldOpen(t *testing.T) {
 		for _, flag := range []int{os.O_WRONLY | os.O_APPEND, os.O_RDWR} {
 			t.Run(fmt.Sprintf("%s %d", step, flag), func(t *testing.T) {
 				t.Parallel()
-				dir := t.TempDir()
-				path := filepath.Join(dir, "s.jsonl")
-				makeFile(t, path, body(1000), 0o600)
+				path := aFile(t)
 				var agent *os.File
 				sys := &recorder{}
 				if step == "rename" {
@@ -230,7 +228,7 @@ func TestHeldOpen(t *testing.T) {
 					t.Fatal(err)
 				}
 				holds(t, path, append(body(1000), "more\n"...))
-				if got := listing(t, dir); len(got) != 1 {
+				if got := listing(t, filepath.Dir(path)); len(got) != 1 {
 					t.Errorf("left behind: %v", got)
 				}
 				agent.Close()
@@ -242,8 +240,7 @@ func TestHeldOpen(t *testing.T) {
 	}
 	t.Run("force", func(t *testing.T) {
 		t.Parallel()
-		path := filepath.Join(t.TempDir(), "s.jsonl")
-		makeFile(t, path, body(1000), 0o600)
+		path := aFile(t)
 		agent, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -256,8 +253,7 @@ func TestHeldOpen(t *testing.T) {
 	})
 	t.Run("reader", func(t *testing.T) {
 		t.Parallel()
-		path := filepath.Join(t.TempDir(), "s.jsonl")
-		makeFile(t, path, body(1000), 0o600)
+		path := aFile(t)
 		reader, err := os.Open(path)
 		if err != nil {
 			t.Fatal(err)
