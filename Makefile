@@ -10,15 +10,22 @@ BENCH    ?= .
 # Packages whose tests define an -update flag for their golden files.
 GOLDEN  ?= ./cmd/toolguard ./internal/config ./internal/engine ./internal/report ./internal/rules
 
-.PHONY: all build test lint fmt fuzz fuzz-seeds cover bench golden docs new-rule snapshot clean help
+# Packages that start goroutines, or whose tests do. The command reads and repairs
+# files side by side, with all that lies below it.
+RACE ?= . ./cmd/toolguard ./internal/write
+
+.PHONY: all build test race lint fmt fuzz fuzz-seeds cover bench golden docs new-rule snapshot clean help
 
 all: build test lint ## build, test and lint
 
 build: ## build bin/toolguard
 	$(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ ./cmd/toolguard
 
-test: ## run all tests with the race detector
-	$(GO) test -race ./...
+test: ## run all tests
+	$(GO) test ./...
+
+race: ## run the tests of what does several things at a time with the race detector
+	$(GO) test -race -timeout 20m $(RACE)
 
 lint: ## check formatting, go vet, golangci-lint
 	files=$$($(TOOL) gofumpt -l .); [ -z "$$files" ] || { printf 'not formatted (make fmt):\n%s\n' "$$files"; exit 1; }
