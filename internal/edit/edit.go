@@ -108,9 +108,14 @@ func prove(src *transcript.Source, edits []Edit, within []transcript.Span, chang
 		if err != nil {
 			return err
 		}
+		before, err := src.Bytes(transcript.Span{Start: max(0, w.Start-LongestKey), End: w.Start})
+		if err != nil {
+			return err
+		}
 		n := sort.Search(len(edits), func(i int) bool { return edits[i].Span.End > w.End })
-		was = was.Plus(Total(text))
-		is = is.Plus(Total(Splice(text, w.Start, edits[:n])))
+		key := KeyBefore(before)
+		was = was.Plus(total(text, key))
+		is = is.Plus(total(Splice(text, w.Start, edits[:n]), key))
 		edits = edits[n:]
 		all = transcript.Span{Start: min(all.Start, w.Start), End: w.End}
 	}

@@ -174,6 +174,7 @@ func TestProve(t *testing.T) {
 		{"loses a line, and says so", []Edit{at(b, b+6, `"b"`)}, Sum{}.Minus(sum(`"c"`)), ""},
 		{"loses a line, and says that it is another", []Edit{at(b, b+6, `"b"`)}, Sum{}.Minus(sum(`"b"`)), unlike + "56 to 62"},
 		{"loses nothing that it says", []Edit{at(1, 1, " ")}, Sum{}.Minus(sum(`"a"`)), unlike + "1 to 1"},
+		{"says another role, with its key", []Edit{at(39, 45, `"tool"`)}, sum(`{"role":"tool"}`).Minus(sum(`{"role":"user"}`)), ""},
 		{"moves", []Edit{at(1, 1, `{"role":"user","content":"b\nc"},`), at(30, 63, "")}, Sum{}, ""},
 		{"copies", []Edit{at(1, 1, `{"role":"user","content":"b\nc"},`)}, Sum{}, unlike + "1 to 1"},
 		{"copies, and says so", []Edit{at(1, 1, `{"role":"user","content":"b\nc"},`)}, sum(`{"role":"user"}`).Plus(sum(`["b","c"]`)), ""},

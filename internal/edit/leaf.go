@@ -52,8 +52,11 @@ func sumOf(key string, value []byte) (out Sum) {
 }
 
 // Total returns the sum of all leaves in a text.
-func Total(text []byte) (out Sum) {
-	for l := range Leaves(text, "", 0) {
+func Total(text []byte) Sum { return total(text, "") }
+
+// total is Total for a text whose head stands behind key.
+func total(text []byte, key string) (out Sum) {
+	for l := range Leaves(text, key, 0) {
 		out = out.Plus(l.Sum)
 	}
 	return out
@@ -196,6 +199,9 @@ func behindColon(text []byte, i int) int {
 	}
 	return 0
 }
+
+// LongestKey is how far a key is looked for before its value, in bytes.
+const LongestKey = 512
 
 // KeyBefore returns the key right before an offset, "" where none is; text ends at
 // the offset.

@@ -65,7 +65,7 @@ func (p *Plan) empty(at transcript.Span) bool {
 
 // keyOf returns the key of the value at a span, "" for none.
 func (p *Plan) keyOf(at transcript.Span) string {
-	return edit.KeyBefore([]byte(p.src.text(max(0, at.Start-longestKey), at.Start)))
+	return edit.KeyBefore([]byte(p.src.text(max(0, at.Start-edit.LongestKey), at.Start)))
 }
 
 // ClassOf returns what a fix costs: it is unsafe if it takes anything out, additive
@@ -211,9 +211,6 @@ func (d *draft) saysID(at transcript.Span) bool {
 	}
 	return false
 }
-
-// longestKey is how far a key is looked for before its value.
-const longestKey = 512
 
 // resultsIn returns the results in a span.
 func (p *Plan) resultsIn(s transcript.Span) (out []int32) {
