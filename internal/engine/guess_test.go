@@ -61,6 +61,16 @@ func TestFixDoesNotGuess(t *testing.T) {
 	const stands = "message 4 has a result that does not say which call it answers: it may be this one's"
 	for _, c := range []fixing{
 		{
+			"late results that the call of another turn may have got",
+			listed(user, functionCalls([2]string{"a", "f"}), two, `{"role":"assistant","content":"hm"}`, `{"role":"tool","tool_call_id":"a","content":"1"}`, `{"role":"tool","tool_call_id":"a","content":"2"}`),
+			FixOptions{},
+			listed(
+				user, functionCalls([2]string{"a", "f"}), `{"role":"tool","tool_call_id":"a","content":"`+stand+`"}`,
+				two, `{"role":"assistant","content":"hm"}`, `{"role":"tool","tool_call_id":"a","content":"1"}`, `{"role":"tool","tool_call_id":"a","content":"2"}`,
+			),
+			"duplicate-call-id, misplaced-tool-result, misplaced-tool-result",
+		},
+		{
 			"one result for two calls of an id",
 			listed(user, `{"role":"assistant","content":[`+use("a", `{"x":1}`)+","+use("a", `{"x":2}`)+`]}`, `{"role":"user","content":[`+said("a", "1")+`]}`),
 			FixOptions{},

@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"slices"
+
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/profile"
@@ -17,7 +19,7 @@ twice, and servers that number calls badly, write such turns.
 
 **Repair.** An identical copy of a call is dropped (safe), unless it has a result of its own. If
 there are as many results as calls after the turn, they are paired in order, and the second pair
-gets a new id (safe). Otherwise it is not known which call a result answers: ` + "`fix --unsafe`" + `
+gets a new id (safe), unless they come so late that a call of another turn may be meant. Otherwise it is not known which call a result answers: ` + "`fix --unsafe`" + `
 gives the second call a new id, and if it has no result then, it gets a placeholder.
 
 ` + "`--strategy duplicate-call-id=text`" + ` turns the second call, and what answers it, into text
@@ -37,11 +39,20 @@ gives the second call a new id, and if it has no result then, it gets a placehol
 			return key{c.turn(call.Message), c.Messages[call.Message].Segment, pairing.Key(call.ID)}
 		}
 		first := map[key]int32{}
-		early := map[key]bool{} // a result stands before its call: order tells nothing
-		for i := range c.Calls {
-			call := &c.Calls[i]
-			if x := &c.Pairing.Calls[i]; x.State == pairing.Answered && c.Results[x.Result].Block < call.Block {
-				early[keyOf(call)] = true
+		// Order tells nothing where a result stands before its call, and where one that
+		// comes too late may be meant for a call of another turn.
+		unclear := map[key]bool{}
+		late := map[key]int32{} // how many do
+		guessed := c.standIns()
+		for i := range slices.Backward(c.Calls) {
+			k, x := keyOf(&c.Calls[i]), &c.Pairing.Calls[i]
+			switch {
+			case x.State != pairing.Answered:
+			case c.Results[x.Result].Block < c.Calls[i].Block:
+				unclear[k] = true
+			case x.Place == pairing.Later:
+				late[k]++
+				unclear[k] = unclear[k] || x.Candidates > late[k] || guessed[k.id]
 			}
 		}
 		for i := range c.Calls {
@@ -68,7 +79,7 @@ gives the second call a new id, and if it has no result then, it gets a placehol
 			switch {
 			case x.State == pairing.Copy:
 				f.Fix = c.op(k.turn, class, "drop the identical copy", &operation.DropCalls{Calls: []int32{int32(i)}, CopyOf: at})
-			case x.State == pairing.Answered && c.Pairing.Calls[at].State == pairing.Answered && !early[k]:
+			case x.State == pairing.Answered && c.Pairing.Calls[at].State == pairing.Answered && !unclear[k]:
 				f.Fix = c.op(k.turn, class, "give it and its result an id of their own", &operation.RenamePairs{Calls: []int32{int32(i)}})
 			default: // which result is whose is not to be told
 				switch c.strategyOr("mint") {
