@@ -190,6 +190,12 @@ func TestFixDetails(t *testing.T) {
 	}
 	for _, c := range []fixing{
 		{
+			"a message of another format takes no result in",
+			`[{"role":"user","content":[{"type":"tool_use","id":"c1","name":"f","input":{}}]},{"type":"human","content":"go on"}]`,
+			FixOptions{},
+			`[{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"` + stand + `","is_error":true}]},{"type":"human","content":"go on"}]`, "",
+		},
+		{
 			"an identical copy", user + "\n" + call + "\n" + result("") + "\n" + result("") + "\n" + user + "\n",
 			FixOptions{},
 			user + "\n" + call + "\n" + result("") + "\n" + user + "\n", "",

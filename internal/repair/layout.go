@@ -125,7 +125,7 @@ func (p *Plan) carries(m int32) bool {
 	case transcript.RoleTool:
 		return !p.blockwise() || !p.foreign(m)
 	case transcript.RoleUser:
-		return p.blockwise() && p.Conv.Window != transcript.WindowTool
+		return p.blockwise() && !p.foreign(m) && p.Conv.Window != transcript.WindowTool
 	}
 	return false
 }

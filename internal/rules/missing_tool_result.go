@@ -248,7 +248,7 @@ func (c *Context) placeOf(turn, from int32) string {
 			if c.Messages[m].Turn == turn {
 				continue
 			}
-			if c.Messages[m].Role == transcript.RoleUser {
+			if next := &c.Messages[m]; next.Role == transcript.RoleUser && !next.Has(transcript.MessageForeign) {
 				return "into message " + number(m)
 			}
 			break
