@@ -196,6 +196,12 @@ func TestFixDetails(t *testing.T) {
 			`[{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"` + stand + `","is_error":true}]},{"type":"human","content":"go on"}]`, "",
 		},
 		{
+			"who is named has said what is not a result",
+			`[` + user + `,{"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}},{"type":"tool_use","id":"c1","name":"f","input":{}}]},{"role":"user","name":"bob","content":[{"type":"text","text":"and then?"}]}]`,
+			FixOptions{},
+			`[` + user + `,{"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}},{"type":"tool_use","id":"c1","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"` + stand + `","is_error":true}]},{"role":"user","name":"bob","content":[{"type":"text","text":"and then?"}]}]`, "",
+		},
+		{
 			"an identical copy", user + "\n" + call + "\n" + result("") + "\n" + result("") + "\n" + user + "\n",
 			FixOptions{},
 			user + "\n" + call + "\n" + result("") + "\n" + user + "\n", "",

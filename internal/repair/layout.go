@@ -388,7 +388,7 @@ func (l *layout) layMessage(last int32) bool {
 		return false
 	}
 	fresh, ok := l.news()
-	return ok && len(fresh) > 0 && l.newMessage(h, last, contentOf(fresh))
+	return ok && len(fresh) > 0 && l.newMessage(h, last, last, contentOf(fresh))
 }
 
 // message returns the message of which every block comes to the turn, in call order,

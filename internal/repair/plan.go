@@ -566,35 +566,37 @@ func (d *draft) callsLast(m int32) bool {
 	return true
 }
 
-// splitMessage puts what is no result into a message of its own.
+// splitMessage puts the results of a message into one of their own before it: what
+// else is in it stays with what the message says of who said it.
 func (d *draft) splitMessage(m int32) bool {
 	h := d.holder(m)
-	if h == nil || d.contents(m) == nil {
+	if h == nil || m == 0 || d.holder(m-1) != h || d.contents(m) == nil {
 		return false
 	}
-	var rest content
+	var results content
 	for i, b := range d.blocksOf(m) {
-		if b.Kind != transcript.BlockResult {
-			rest.add(d.text(b.Span), true)
+		if b.Kind == transcript.BlockResult {
+			results.add(d.text(b.Span), true)
 			d.takeBlock(d.Conv.Messages[m].BlockLo + int32(i))
 		}
 	}
-	return len(rest) > 0 && d.newMessage(h, m, rest)
+	return len(results) < len(d.blocksOf(m)) && d.newMessage(h, m-1, m, results)
 }
 
-// newMessage inserts a message with a list of blocks behind another.
-func (d *draft) newMessage(h *list, behind int32, blocks content) bool {
+// newMessage inserts a message with a list of blocks behind another, written as one
+// near it is.
+func (d *draft) newMessage(h *list, behind, near int32, blocks content) bool {
 	list, kept := blocks.json()
-	text := d.build(d.driver.WriteMessage(list, d.value(behind)))
+	text := d.build(d.driver.WriteMessage(list, d.value(near)))
 	if text == nil {
 		return false
 	}
-	at := transcript.NewValue(text, 0).Get(d.keys(behind).Content).Span().Start
+	at := transcript.NewValue(text, 0).Get(d.keys(near).Content).Span().Start
 	for i := range kept {
 		kept[i].Start += at
 		kept[i].End += at
 	}
-	h.after(d.Conv.Messages[behind].Span(), render(text, styleOf(d.value(behind)), 0, kept...))
+	h.after(d.Conv.Messages[behind].Span(), render(text, styleOf(d.value(near)), 0, kept...))
 	return true
 }
 

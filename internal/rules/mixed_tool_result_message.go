@@ -16,8 +16,8 @@ var mixedToolResultMessage = &Rule{
 while a tool that it runs itself is still open in the assistant turn: the user message must then
 contain results only.
 
-**Repair.** The other content is moved to a message of its own (safe), if the provider accepts
-two user messages in a row.
+**Repair.** The results are moved to a message of their own before it (safe), if the provider
+accepts two user messages in a row.
 
 ` + "`--strategy mixed-tool-result-message=text`" + ` turns the results and their calls into text
 (unsafe).`,
@@ -59,7 +59,7 @@ two user messages in a row.
 				case strategy == "text":
 					op = c.messageAsText(res.Message)
 				case c.Profile.UsersInRow || severityOf(c.cell(profile.ConsecutiveRoles)) < Warning:
-					op = c.op(turn, operation.Safe, "move it to a message of its own", &operation.SplitMessage{Message: res.Message})
+					op = c.op(turn, operation.Safe, "move the results to a message of their own", &operation.SplitMessage{Message: res.Message})
 				}
 				c.report(res.Message, Finding{
 					Severity: sev, Span: c.Blocks[b].Span, Refusal: c.cell(profile.Mixed).Text,
