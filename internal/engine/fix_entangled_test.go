@@ -190,6 +190,12 @@ func TestFixDetails(t *testing.T) {
 	}
 	for _, c := range []fixing{
 		{
+			"a message that moves keeps what it says of itself, though a placeholder comes too",
+			`[{"role":"tool","contents":[{"$type":"functionResult","result":"r","callId":"c2"}],"x_note":"KEEP"},{"role":"assistant","contents":[{"$type":"functionCall","callId":"c1","name":"f","arguments":{}},{"$type":"functionCall","callId":"c2","name":"f","arguments":{}}]}]`,
+			FixOptions{Unsafe: true, Options: Options{Send: true}},
+			`[{"role":"assistant","contents":[{"$type":"functionCall","callId":"c1","name":"f","arguments":{}},{"$type":"functionCall","callId":"c2","name":"f","arguments":{}}]},{"role":"tool","contents":[{"$type":"functionResult","result":"` + stand + `","callId":"c1"}]},{"role":"tool","contents":[{"$type":"functionResult","result":"r","callId":"c2"}],"x_note":"KEEP"}]`, "",
+		},
+		{
 			"a message of another format takes no result in",
 			`[{"role":"user","content":[{"type":"tool_use","id":"c1","name":"f","input":{}}]},{"type":"human","content":"go on"}]`,
 			FixOptions{},

@@ -394,15 +394,17 @@ func (r *round) conversation(c *checker, plan *repair.Plan, found []Finding, fix
 	return nil
 }
 
-// lay takes the fix that several operations on one turn come to, else that of each.
+// lay takes the fix that several operations on one turn come to, unless that costs
+// more than each of them does; else it takes that of each.
 func (r *round) lay(c *checker, plan *repair.Plan, turn int32, wishes []*rules.Finding, fixes map[*operation.Operation]edit.Fix) error {
 	if len(wishes) > 1 {
 		ops := make([]*operation.Operation, len(wishes))
+		most := operation.Safe
 		for i, w := range wishes {
-			ops[i] = w.Fix
+			ops[i], most = w.Fix, max(most, w.Fix.Class)
 		}
 		fix, ok, err := plan.Lay(turn, ops)
-		if ok && err == nil {
+		if ok = ok && repair.ClassOf(&fix) <= most; ok && err == nil {
 			ok, err = r.take(c, &fix, wishes...)
 		}
 		if ok || err != nil {
