@@ -16,8 +16,8 @@ import (
 // it, "" in an array; or the key of an object or a list. Two leaves are the same if
 // their keys and sums are. What is said in another form is the same leaf: a text is a
 // leaf for each of its lines, without white space at their ends, JSON inside of a
-// string is the leaves of that JSON, null is none, a number and a text that says the
-// same are one, and of what is empty the key is all there is. So wrapping, joining and
+// string is the leaves of that JSON, a number and a text that says the same are one,
+// and of null and of what is empty the key is all there is. So wrapping, joining and
 // trimming a value leave its leaves as they are, and so does encoding what stands
 // under one of the keys that count as none.
 type Leaf struct {
@@ -120,7 +120,11 @@ func leaves(text []byte, key string, base int64, within *transcript.Span, levels
 			at = *within
 		}
 		if token[0] != '"' {
-			if string(token) != "null" && !yield(leaf(key, token, at)) {
+			null := string(token) == "null"
+			if null {
+				token = nil
+			}
+			if (!null || key != "" && !sayings[key]) && !yield(leaf(key, token, at)) {
 				return false
 			}
 			key = ""

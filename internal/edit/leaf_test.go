@@ -38,6 +38,10 @@ func (c *count) value(d *json.Decoder, key string, levels int) error {
 		key = ""
 	}
 	switch v := token.(type) {
+	case nil:
+		if key != "" {
+			c.add(key, "")
+		}
 	case json.Number:
 		c.add(key, v.String())
 	case bool:
@@ -111,7 +115,8 @@ var leafCases = []struct {
 	{`"a"`, [][2]string{{"", "a"}}},
 	{`[1,true,"x",null]`, [][2]string{{"", "1"}, {"", "true"}, {"", "x"}}},
 	{`{"k":"a"}`, [][2]string{{"k", "a"}}},
-	{`{"k":null,"arguments":"null","input":" null\n"}`, nil},
+	{`{"arguments":"null","input":" null\n","content":null}`, nil},
+	{`{"k":null,"l":[null]}`, [][2]string{{"k", ""}, {"l", ""}}},
 	{`{"l":"null","content":" null\n"}`, [][2]string{{"l", "null"}, {"", "null"}}},
 	{`{"k":"","l":{},"m":[]}`, [][2]string{{"k", ""}, {"l", ""}, {"m", ""}}},
 	{`{"k":" \n"}`, [][2]string{{"k", ""}}}, // as if it were trimmed

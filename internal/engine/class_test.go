@@ -64,6 +64,9 @@ func TestClassIsMeasured(t *testing.T) {
 		{"an empty message with a field nobody knows", body(`{"role":"user","content":"","x_note":{"k":1}}`, user), "empty-message", "", operation.Unsafe},
 		{"an empty message with an id in what it holds", body(`{"role":"user","content":"","input":{"id":"x"}}`, user), "empty-message", "", operation.Unsafe},
 		{"an empty block that says something elsewhere", list(user, `{"role":"assistant","content":[{"type":"text","text":"","content":"x"},{"type":"text","text":"a"}]}`, use, said), "empty-text", "anthropic", operation.Unsafe},
+		{"an empty message with a member that is null", body(`{"role":"user","content":"","x_note":null}`, user), "empty-message", "", operation.Safe},
+		{"of a copy, a key with nothing behind it", `[{"contents":[{"callId":"c1","name":"ls","$type":"functionCall","arguments":{}}],"x_note":{},"role":"assistant"},` +
+			`{"role":"assistant","contents":[{"callId":"c1","name":"ls","$type":"functionCall","arguments":{}}],"x_note":{"k":null}}]`, "duplicate-call-id", "", operation.Unsafe},
 		{"a placeholder that is inserted", list(user, use, user), "missing-tool-result", "", operation.Additive},
 	} {
 		t.Run(c.name, func(t *testing.T) {

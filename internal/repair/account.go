@@ -14,6 +14,7 @@ import (
 //   - what package edit takes for the same leaf: a value that is decoded, encoded,
 //     wrapped, joined or trimmed; null and what is empty, such as the arguments ""
 //     that become {}, content that is null, an empty list of calls, and separators
+//   - a member of an element that is null: it is as good as absent
 //   - boilerplate: what says who speaks or of what kind an element is
 //   - the own id of an element that goes
 //   - the id of a call or a result that goes, which says nothing by itself, and the
@@ -56,11 +57,10 @@ func (p *Plan) keysOf() {
 	p.boilerplate, p.known = slices.DeleteFunc(p.boilerplate, none), slices.DeleteFunc(p.known, none)
 }
 
-// empty reports whether a leaf is an empty text or the key of an object or a list,
-// of which all that it holds are leaves of their own.
+// empty reports whether a leaf is null, an empty text, or the key of an object or a
+// list, of which all that it holds are leaves of their own.
 func (p *Plan) empty(at transcript.Span) bool {
-	text := p.src.text(at.Start, at.End)
-	return text == `""` || text == "[" || text == "{"
+	return slices.Contains([]string{"null", `""`, "[", "{"}, p.src.text(at.Start, at.End))
 }
 
 // keyOf returns the key of the value at a span, "" for none.
@@ -154,7 +154,8 @@ func (d *draft) account(f *edit.Fix) {
 	}
 	f.Drops, f.Adds = a.net(
 		func(l edit.Leaf) bool {
-			return slices.Contains(keys, l.Key) && d.structural(l.At) || slices.Contains(d.known, l.Key) && d.empty(l.At) || d.saysID(l.At)
+			none := slices.Contains(keys, l.Key) || d.src.text(l.At.Start, l.At.End) == "null"
+			return none && d.structural(l.At) || slices.Contains(d.known, l.Key) && d.empty(l.At) || d.saysID(l.At)
 		},
 		func(l edit.Leaf) bool { return slices.Contains(keys, l.Key) },
 	)
