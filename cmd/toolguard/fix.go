@@ -451,9 +451,6 @@ func (x *fix) prove(t *target, f *engine.Fixed) {
 		r := &f.Repairs[i]
 		x.explain("%s: %s (%s) [%s]", t.path, r.Title, r.Class, r.Rule)
 		for _, s := range r.Dropped {
-			if s.IsZero() {
-				continue // an earlier round had moved it
-			}
 			x.explain("%s: takes out content of bytes %d to %d", t.path, s.Start, s.End)
 		}
 	}

@@ -18,6 +18,8 @@ type Pieces struct {
 	src   *transcript.Source
 	parts []piece
 	size  int64
+	was   *Pieces // before the last edits; nil for the original
+	edits []Edit  // the last ones
 }
 
 // A piece is a part of the original, or new text.
@@ -94,7 +96,7 @@ func Apply(src *transcript.Source, edits []Edit) (*Pieces, error) { return NewPi
 // Apply returns the whole with edits made. It returns an error if the edits are
 // not in order, overlap, or lie outside of the whole.
 func (p *Pieces) Apply(edits []Edit) (*Pieces, error) {
-	out := &Pieces{src: p.src}
+	out := &Pieces{src: p.src, was: p, edits: edits}
 	i, at := 0, int64(0) // the piece and the offset reached
 	copyTo := func(end int64) {
 		for at < end {
@@ -190,24 +192,6 @@ func (p *Pieces) Original(s transcript.Span) (transcript.Span, bool) {
 	part := &p.parts[i]
 	from := part.span.Start + s.Start - part.at
 	return transcript.Span{Start: from, End: min(from+s.Len(), part.span.End)}, true
-}
-
-// Origin returns where what is left of the original in a span of the whole stood,
-// from the first of it to the last; zero where nothing is.
-func (p *Pieces) Origin(s transcript.Span) (out transcript.Span) {
-	for i := max(0, p.find(s.Start)); i < len(p.parts) && p.parts[i].at < s.End; i++ {
-		part := &p.parts[i]
-		if part.text != nil {
-			continue
-		}
-		from := part.span.Start + max(0, s.Start-part.at)
-		to := part.span.Start + min(part.len(), s.End-part.at)
-		if out.IsZero() {
-			out.Start = from
-		}
-		out.Start, out.End = min(out.Start, from), max(out.End, to)
-	}
-	return out
 }
 
 // WriteTo implements io.WriterTo.

@@ -2,8 +2,57 @@ package engine
 
 import (
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/profile"
 )
+
+// TestDroppedAnew holds that a repair that takes out what an earlier one wrote anew
+// says where that stood.
+func TestDroppedAnew(t *testing.T) {
+	for _, tt := range []struct {
+		name, text, target, out string
+		want                    []string
+	}{
+		{
+			"a block that came with a merge", `{"messages":[{"role":"user","content":"a"},{"role":"user","content":[{"type":"text","text":"","created":"IMPORTANT"}]}]}`, "bedrock",
+			`{"messages":[{"role":"user","content":[{"type":"text","text":"a"}]}]}`,
+			[]string{`"text","text":"","created":"IMPORTANT"`},
+		},
+		{
+			"a number beside an empty text", `[{"role":"user","contents":[{"$type":"text","text":"a"}]},{"role":"user","contents":[{"$type":"text","text":"\n","human_label":77}]}]`, "bedrock",
+			`[{"role":"user","contents":[{"$type":"text","text":"a"}]}]`,
+			[]string{`"text","text":"\n","human_label":77`},
+		},
+		{
+			"a result of which bytes were replaced before", `[{"role":"user"},{"role":"user","content":[{"content":"fetched\ud83d","type":"tool_result"}]}]`, "vllm",
+			`[]`,
+			[]string{`\ud83d`, `"fetched\ud83d","type":"tool_result"`},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			opts := FixOptions{Options: Options{Send: true, Target: profile.ByName(tt.target)}, Unsafe: true}
+			if strings.HasPrefix(tt.text, "{") { // nothing else tells
+				opts.Dialect = dialect.Anthropic
+			}
+			out, f, err := repaired([]byte(tt.text), opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, r := range f.Repairs {
+				for _, s := range r.Dropped {
+					got = append(got, tt.text[s.Start:s.End])
+				}
+			}
+			if string(out) != tt.out || !slices.Equal(got, tt.want) {
+				t.Errorf("%+v: dropped %q, want %q\n%s", f.Repairs, got, tt.want, out)
+			}
+		})
+	}
+}
 
 // TestDroppedBytes holds that a repair of bytes that takes content out says what.
 func TestDroppedBytes(t *testing.T) {

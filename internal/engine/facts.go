@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 	"sort"
@@ -121,26 +120,6 @@ func (p *facts) lost(pieces *edit.Pieces, now *facts, waived map[edit.Sum]bool) 
 	})
 	return gone, cmp.Or(p.err, now.err)
 }
-
-// find returns where an element of another source stood in this one, zero where it
-// did not: results are what repairs move, and what they hold stays as it is.
-func (p *facts) find(other *transcript.Source, s transcript.Span) transcript.Span {
-	want, err := other.Bytes(s)
-	if err != nil {
-		return transcript.Span{}
-	}
-	for _, f := range p.list {
-		if at := f.payload; at.Len() >= leastFound && at.Len() <= s.Len() {
-			if b, err := p.src.Bytes(at); err == nil && bytes.Contains(want, b) {
-				return f.block
-			}
-		}
-	}
-	return transcript.Span{}
-}
-
-// leastFound is how long the content of a result is at least that it is known by.
-const leastFound = 6
 
 // whole returns where a span stood in the original, if it stood there as it is.
 func whole(p *edit.Pieces, s transcript.Span) (transcript.Span, bool) {

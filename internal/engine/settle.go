@@ -50,7 +50,7 @@ type Repair struct {
 	// Results is how many results it concerned.
 	Results int
 	// Dropped are the elements of which it took something out, where they stood in
-	// the original; zero where an earlier repair had written them anew.
+	// the original, or what of them stood there.
 	Dropped []transcript.Span
 }
 
@@ -146,15 +146,27 @@ func (f *Fixed) join(more *Fixed) (err error) {
 	if !more.Changed() {
 		return nil
 	}
-	for _, r := range more.Repairs {
-		for i, s := range r.Dropped {
-			r.Dropped[i] = f.Pieces.Origin(s)
-		}
-		f.Repairs = append(f.Repairs, r)
+	if err = trace(f.Pieces, more.Repairs); err != nil {
+		return err
 	}
+	f.Repairs = append(f.Repairs, more.Repairs...)
 	f.Rounds += more.Rounds
 	if f.Pieces, err = f.Pieces.Apply(more.Pieces.Edits()); err == nil && !f.Pieces.Changed() {
 		f.Pieces, f.Repairs, f.Rounds = nil, nil, 0
+	}
+	return err
+}
+
+// trace has repairs of an edited source say where in the original stood what they take
+// something out of.
+func trace(p *edit.Pieces, repairs []Repair) error {
+	dropped := make([][]transcript.Span, len(repairs))
+	for i := range repairs {
+		dropped[i] = repairs[i].Dropped
+	}
+	dropped, err := p.Origins(dropped)
+	for i := range dropped {
+		repairs[i].Dropped = dropped[i]
 	}
 	return err
 }
@@ -272,8 +284,8 @@ func (s *settler) run(ctx context.Context, src *transcript.Source) (*Fixed, erro
 		if err := r.facts.waive(r.touched, r.waived); err != nil {
 			return nil, err
 		}
-		for i := range r.repairs {
-			first.trace(out.Pieces, now, r.repairs[i].Dropped)
+		if err := trace(out.Pieces, r.repairs); err != nil {
+			return nil, err
 		}
 		out.Repairs = append(out.Repairs, r.repairs...)
 		if out.Pieces, err = out.Pieces.Apply(r.set.Edits()); err != nil {
@@ -495,13 +507,4 @@ func (r *round) file(c *checker, found []Finding) error {
 		}
 	}
 	return nil
-}
-
-// trace replaces spans of the source at hand by where they stood in the original.
-func (r *round) trace(pieces *edit.Pieces, now *transcript.Source, spans []transcript.Span) {
-	for i, s := range spans {
-		if spans[i] = pieces.Origin(s); spans[i].IsZero() {
-			spans[i] = r.facts.find(now, s) // an earlier round has moved it
-		}
-	}
 }

@@ -286,9 +286,6 @@ func applied(f *engine.Fixed, written bool) jsonApplied {
 		}
 		out.Results.Dropped += len(r.Dropped)
 		for _, s := range r.Dropped {
-			if s.IsZero() {
-				continue // an earlier round had moved it: it stands in new text
-			}
 			out.Dropped = append(out.Dropped, jsonDropped{r.Rule, s.Start, s.End})
 		}
 		out.Repairs = append(out.Repairs, jsonRepair{r.Rule, string(r.Kind), r.Class.String(), r.Title, r.Results})
