@@ -56,8 +56,11 @@ func Bytes(src *transcript.Source, op *operation.Operation) (f edit.Fix, ok bool
 		changed = f.Within[0]
 	}
 	was := read(changed)
+	if w.err != nil {
+		return f, false, w.err
+	}
 	f.Change = edit.Total(edit.Splice(was, changed.Start, f.Edits)).Minus(edit.Total(was))
-	return f, w.err == nil, w.err
+	return f, true, nil
 }
 
 // stripped widens a run of bytes that fills a line by its line end, so that no
