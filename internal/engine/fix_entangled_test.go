@@ -140,6 +140,43 @@ func TestFixEntangled(t *testing.T) {
 				`{"type":"function_call_output","call_id":"call_20aa7153de54","output":"`+placeholder+`"}`, user),
 			"missing-tool-result, orphan-tool-result (not applied, because it would change which call the result at byte 286 answers)",
 		},
+		{
+			"a result that comes too late in a log", lines(
+				`{"type":"message","id":"a1","message":{"role":"assistant","content":[{"type":"toolCall","id":"a","name":"f","arguments":{}}]}}`+"\n",
+				`{"type":"message","id":"u1","parentId":"a1","message":{"role":"user","content":"wait"}}`+"\n",
+				`{"type":"message","id":"r1","parentId":"u1","message":{"role":"toolResult","toolCallId":"a","toolName":"f","content":[{"type":"text","text":"1"}]}}`+"\n"),
+			strategy(true, "misplaced-tool-result", "text"),
+			lines(
+				`{"type":"message","id":"a1","message":{"role":"assistant","content":[{"type":"toolCall","id":"a","name":"f","arguments":{}}]}}`+"\n",
+				`{"type":"message","id":"99d03951","message":{"role":"toolResult","toolCallId":"a","toolName":"f","content":[{"type":"text","text":"`+placeholder+`"}],"isError":true},"parentId":"a1"}`+"\n",
+				`{"type":"message","id":"u1","parentId":"99d03951","message":{"role":"user","content":"wait"}}`+"\n",
+				`{"type":"message","id":"r1","parentId":"u1","message":{"role":"user","content":[{"type":"text","text":"[toolguard] Result of f (id a), kept as text:"},{"type":"text","text":"1"}]}}`+"\n"), "",
+		},
+		{
+			"one of two results in a message comes too late", list(
+				`{"role":"assistant","content":[{"tool_call":{"id":"a","tool_name":"f","arguments":{}}}]}`, `{"role":"user","content":[{"text":"wait"}]}`,
+				`{"role":"assistant","content":[{"tool_call":{"id":"b","tool_name":"g","arguments":{}}}]}`,
+				`{"role":"tool","content":[{"tool_call_result":{"result":"1","origin":{"id":"a","tool_name":"f","arguments":{}},"error":false}},{"tool_call_result":{"result":"2","origin":{"id":"b","tool_name":"g","arguments":{}},"error":false}}]}`),
+			strategy(true, "misplaced-tool-result", "text"),
+			list(
+				`{"role":"assistant","content":[{"tool_call":{"id":"a","tool_name":"f","arguments":{}}}]}`,
+				`{"role":"tool","content":[{"tool_call_result":{"result":"`+placeholder+`","origin":{"tool_name":"f","arguments":{},"id":"a"},"error":true}}]}`,
+				`{"role":"user","content":[{"text":"wait"}]}`,
+				`{"role":"assistant","content":[{"tool_call":{"id":"b","tool_name":"g","arguments":{}}}]}`,
+				`{"role":"tool","content":[{"tool_call_result":{"result":"2","origin":{"id":"b","tool_name":"g","arguments":{}},"error":false}}]}`,
+				`{"role":"user","content":[{"text":"[toolguard] Result of f (id a), kept as text:\n1"}]}`), "",
+		},
+		{
+			"a call beside a result, where nothing is written as text", list(
+				`{"content":[{"id":"a","arguments":"{}","name":"f"}],"source":"dev","type":"AssistantMessage"}`,
+				`{"content":[{"id":"b","arguments":"{}","name":"g"},{"content":"1","name":"f","call_id":"a","is_error":false}],"type":"FunctionExecutionResultMessage"}`,
+				`{"content":"on","source":"user","type":"UserMessage"}`),
+			strategy(true, "block-in-wrong-role", "drop"),
+			list(
+				`{"content":[{"id":"a","arguments":"{}","name":"f"}],"source":"dev","type":"AssistantMessage"}`,
+				`{"content":[{"content":"1","name":"f","call_id":"a","is_error":false}],"type":"FunctionExecutionResultMessage"}`,
+				`{"content":"on","source":"user","type":"UserMessage"}`), "",
+		},
 	} {
 		t.Run(c.name, c.run)
 	}

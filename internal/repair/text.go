@@ -70,7 +70,7 @@ func (d *draft) textCall(c int32, said map[int32]string) bool {
 // textResult turns a result into text.
 func (d *draft) textResult(r int32) bool {
 	res := &d.Conv.Results[r]
-	if d.foreign(res.Message) || !d.blockwise() && !d.alone(res.Message) {
+	if d.foreign(res.Message) {
 		return false
 	}
 	name := res.Name

@@ -11,7 +11,7 @@ var blockInWrongRole = &Rule{
 	Name: "block-in-wrong-role", Category: Roles, Severity: "error",
 	Summary:    "A call is outside an assistant message, or a result is inside one",
 	Points:     []profile.Point{profile.WrongRole},
-	Strategies: []string{"move", "text"},
+	Strategies: []string{"move", "text", "drop"},
 	Doc: `Calls belong in messages of the assistant, results in messages of the user (or of role ` + "`tool`" + `).
 Providers reject blocks in a message of the wrong role.
 
@@ -20,7 +20,8 @@ the message that answers its call (both safe; unsafe for a result before two cal
 A result stays if another one behind it answers its call, because the order of two results of
 one id is not changed. In session logs nothing is moved.
 
-` + "`--strategy block-in-wrong-role=text`" + ` turns the call and its result into text (unsafe).`,
+` + "`--strategy block-in-wrong-role=text`" + ` turns the call and its result into text, and
+` + "`drop`" + ` removes both (both unsafe).`,
 	Bad: `[{"role":"user","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
 	Good: `[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},
@@ -35,6 +36,8 @@ one id is not changed. In session logs nothing is moved.
 			switch strategy := c.strategyOr("move"); {
 			case strategy == "text":
 				op = c.callAsText(int32(i))
+			case strategy == "drop":
+				op = c.dropCall(int32(i))
 			case c.arrays() && c.onlyCalls(call.Message):
 				op = c.op(c.turn(call.Message), operation.Safe, "set the role to assistant", &operation.MoveBlock{Block: call.Block})
 			}
@@ -55,6 +58,10 @@ one id is not changed. In session logs nothing is moved.
 				op = c.callAsText(c.Pairing.Results[i].Call)
 			case strategy == "text":
 				op = c.asText(c.turn(res.Message), nil, []int32{int32(i)})
+			case strategy == "drop" && c.Pairing.Results[i].Fate == pairing.Answers:
+				op = c.dropCall(c.Pairing.Results[i].Call)
+			case strategy == "drop":
+				op = c.op(c.turn(res.Message), operation.Unsafe, "drop the result", &operation.DropResults{Results: []int32{int32(i)}, CopyOf: -1})
 			case c.overtaken(i):
 				why = "another result stands between it and its call, or behind that: it is not known which of the two answers"
 			case c.arrays() && (c.Pairing.Results[i].Fate == pairing.Answers || c.Pairing.Results[i].Fate == pairing.Duplicate):

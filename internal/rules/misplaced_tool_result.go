@@ -12,7 +12,7 @@ var misplacedToolResult = &Rule{
 	Name: "misplaced-tool-result", Category: Pairing, Severity: "error",
 	Summary:    "A result comes too late to answer its call",
 	Points:     []profile.Point{profile.Misplaced},
-	Strategies: []string{"move", "leave"},
+	Strategies: []string{"move", "text", "leave"},
 	Doc: `The result exists, but other messages come between the call and the result: a user who spoke
 while the tool was running, a message of a hook, or an assistant turn that did not wait. The
 API looks only at the messages right after the call and answers as if there were no result.
@@ -21,7 +21,10 @@ placeholder.
 
 **Repair.** The result is moved to its call (safe). This is unsafe if an assistant turn between
 them was made without the result, because it changes what that turn has seen, or if several
-open calls have the id.`,
+open calls have the id. In session logs nothing is moved.
+
+` + "`--strategy misplaced-tool-result=text`" + ` turns the result into text (unsafe). Its call then gets a
+placeholder result.`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
  {"role":"user","content":"wait"},
@@ -60,7 +63,10 @@ open calls have the id.`,
 			if x.Crosses {
 				class = operation.Unsafe
 			}
-			if c.strategy() != "leave" {
+			switch c.strategyOr("move") {
+			case "text":
+				f.Fix = c.asText(c.turn(c.Results[x.Result].Message), nil, []int32{x.Result})
+			case "move":
 				f.Fix = c.op(c.turn(call.Message), class, "move the result to its call", &operation.MoveResults{Results: []int32{x.Result}})
 			}
 			c.aboutResult(int(x.Result), f)

@@ -53,7 +53,7 @@ var ways = map[string][]way{
 		{text: chat(`{"role":"assistant","content":null,"tool_calls":[` + call("a", "f") + `,` + call("b", "g") + `]},` + result("x") + `,` + result("y") + `,{"role":"user","content":"n"}`), strategies: []string{"drop", "text", "relink"}},
 		{text: chat(`{"role":"user","content":[{"type":"tool_result","tool_use_id":"x","content":"1"},{"type":"text","text":"n"}]}`), strategies: []string{"drop", "text", "relink"}},
 	},
-	"misplaced-tool-result": {{strategies: []string{"", "move"}}},
+	"misplaced-tool-result": {{strategies: []string{"", "move", "text"}}},
 	"result-before-call": {
 		{strategies: []string{"", "move", "text"}},
 		{text: claude(`{"type":"user","uuid":"u1","parentUuid":"u0","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}}`,
@@ -118,8 +118,9 @@ var ways = map[string][]way{
 		{text: `{"model":"m","max_tokens":9,"messages":[{"role":"narrator","content":"go"},{"role":"user","content":"hi"}]}`, strategies: []string{"text", "drop"}},
 	},
 	"block-in-wrong-role": {
-		{strategies: []string{"", "move", "text"}},
-		{text: chat(`{"role":"user","content":[{"type":"text","text":"x"},{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}`), strategies: []string{"text"}},
+		{strategies: []string{"", "move", "text", "drop"}},
+		{text: chat(`{"role":"user","content":[{"type":"text","text":"x"},{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}`), strategies: []string{"text", "drop"}},
+		{text: chat(`{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}},{"type":"tool_result","tool_use_id":"a","content":"1"}]}`), strategies: []string{"", "move", "text", "drop"}},
 	},
 	"first-role": {
 		{text: converse(), args: "--target bedrock", strategies: []string{"drop", "text"}},
