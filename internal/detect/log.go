@@ -23,7 +23,6 @@ type logSink struct {
 	scopes []*scope
 	byName map[string]*scope
 	chain
-	twice      map[int32]bool // the links whose ids further records have
 	unreadable bool
 	counted    bool  // records are numbered
 	ordinal    int64 // the number of the record before
@@ -496,10 +495,6 @@ func (s *logSink) preserve(sc *scope) {
 // duplicate notes a record whose id an earlier one has. Pairing sees one of
 // the two: the first of equals, else the last.
 func (s *logSink) duplicate(first int32, again link, v transcript.Value) {
-	if s.twice == nil {
-		s.twice = map[int32]bool{}
-	}
-	s.twice[first] = true
 	f := &s.links[first]
 	before := s.r.value(f.span())
 	same := s.identical(before, v)
@@ -557,17 +552,13 @@ func (s *logSink) judge() {
 	live := make([]bool, len(s.links))
 	leaf := make([]int32, len(s.scopes))
 	firstOf := make([]int32, len(s.scopes)) // the first link of the scope
-	sole := make([]int32, len(s.scopes))    // the first one whose id no other record has
 	for i := range leaf {
-		leaf[i], firstOf[i], sole[i] = -1, -1, -1
+		leaf[i], firstOf[i] = -1, -1
 	}
 	for i := range s.links {
 		l := &s.links[i]
 		if firstOf[l.scope] < 0 {
 			firstOf[l.scope] = int32(i)
-		}
-		if sole[l.scope] < 0 && !s.twice[int32(i)] {
-			sole[l.scope] = int32(i)
 		}
 		if l.msg >= 0 {
 			leaf[l.scope] = int32(i)
@@ -646,8 +637,9 @@ func (s *logSink) judge() {
 		if _, known := s.find(l.parent); known {
 			continue
 		}
+		follows := firstOf[l.scope] != int32(i)
 		s.r.file.Links = append(s.r.file.Links, transcript.LinkFault{
-			Key: s.log.Parent, Live: live[i] && firstOf[l.scope] != int32(i), Relink: sole[l.scope] >= 0 && sole[l.scope] < int32(i), Record: l.record,
+			Key: s.log.Parent, Live: live[i] && follows, Relink: follows, Record: l.record,
 			Span: dialect.Path(s.log.Parent).In(s.r.value(l.span())).Span(), Whole: l.span(),
 		})
 	}

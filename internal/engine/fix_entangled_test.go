@@ -177,6 +177,18 @@ func TestFixEntangled(t *testing.T) {
 				`{"content":[{"content":"1","name":"f","call_id":"a","is_error":false}],"type":"FunctionExecutionResultMessage"}`,
 				`{"content":"on","source":"user","type":"UserMessage"}`), "",
 		},
+		{
+			"a record whose parent is lost hangs on the one before it, though the id of that stands twice",
+			lines(userLine("u1", "null", "go", 1), userLine("u1", "null", "went", 1), userLine("u2", "gone", "on", 2)),
+			FixOptions{Unsafe: true},
+			lines(userLine("u1", "null", "go", 1), userLine("u1", "null", "went", 1), userLine("u2", "u1", "on", 2)), "",
+		},
+		{
+			"a record that says that it is no sub-agent's hangs on one that does not",
+			lines(`{"type":"user","uuid":"u1","parentUuid":null,"message":{"role":"user","content":"go"}}`+"\n", userLine("u2", "gone", "on", 2)),
+			FixOptions{Unsafe: true},
+			lines(`{"type":"user","uuid":"u1","parentUuid":null,"message":{"role":"user","content":"go"}}`+"\n", userLine("u2", "u1", "on", 2)), "",
+		},
 	} {
 		t.Run(c.name, c.run)
 	}

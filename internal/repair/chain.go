@@ -468,26 +468,41 @@ func (c *chain) forget(at int64) {
 
 // toTheOneBefore names the record before, of the same scope, as the parent of a
 // record whose parent does not exist. What hangs on that record itself would close
-// a circle, and an id that stands twice may: both are passed over.
+// a circle, and is passed over. So are ids that stand twice, if there are others.
 func (c *chain) toTheOneBefore(parent transcript.Span) {
 	i := c.at(parent.Start)
-	for k := i - 1; k >= 0; k-- {
-		n := &c.nodes[k]
-		if n.scope != c.nodes[i].scope || n.id < 0 || len(c.twins[n.id]) > 0 {
-			continue
+	tried := map[int32]bool{}
+	for _, twins := range []bool{false, true} {
+		for k := i - 1; k >= 0; k-- {
+			n := &c.nodes[k]
+			if n.scope != c.nodes[i].scope || n.id < 0 || len(c.twins[n.id]) > 0 != twins || tried[n.id] {
+				continue
+			}
+			if tried[n.id] = true; c.hangs(i, n.id) {
+				c.set(parent, c.text(n.idAt()))
+				c.d.reads = append(c.d.reads, n.idAt())
+				return
+			}
 		}
+	}
+}
+
+// hangs reports whether a node can hang on an id without closing a circle, whichever
+// of the records with that id is meant.
+func (c *chain) hangs(i, id int32) bool {
+	var reads []transcript.Span
+	for _, k := range append([]int32{c.byID[id]}, c.twins[id]...) {
 		root := c.rootOf(k)
 		if root == i || root < 0 {
-			continue
+			return false
 		}
-		c.set(parent, c.text(n.idAt()))
-		c.d.reads = append(c.d.reads, n.idAt())
 		if root > i {
 			// It may get a parent too, which must not hang on this record.
-			c.d.reads = append(c.d.reads, c.nodes[root].parentAt())
+			reads = append(reads, c.nodes[root].parentAt())
 		}
-		return
 	}
+	c.d.reads = append(c.d.reads, reads...)
+	return true
 }
 
 // count gives the record whose ordinal stands at a span, and those behind it, the

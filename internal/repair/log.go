@@ -162,7 +162,11 @@ func (l *Log) index() error {
 				l.callRefs[string(v.Raw())] = append(l.callRefs[string(v.Raw())], v.Span())
 			}
 		}
-		n.scope = l.number(slices.Concat(in(f.Side).Raw(), in(f.Agent).Raw()))
+		if thread := in(f.Agent).Raw(); in(f.Side).True() {
+			n.scope = l.number(append([]byte("side "), thread...))
+		} else {
+			n.scope = l.number(thread)
+		}
 		l.preserved(in(f.Preserved))
 		n.follow = len(f.Follows) > 0 && slices.ContainsFunc(f.Follows, in(f.Type).Is)
 		if v := in(f.KeptIndex); v.Exists() {
