@@ -448,11 +448,22 @@ func (r *combinedReader) text(v transcript.Value) {
 		for _, part := range v.Elements() {
 			if text := part.Get("text"); text.Kind() == transcript.String {
 				r.b.Block(transcript.BlockText, part, textFlags(text))
-			} else {
+			} else if !r.pairs(part) {
 				r.b.Block(transcript.BlockOther, part, 0)
 			}
 		}
 	}
+}
+
+// pairs reports whether a part of a text is read as a call or a result besides.
+func (r *combinedReader) pairs(part transcript.Value) bool {
+	_, is := r.Results.result(part)
+	is = is && r.Results.In == r.Text
+	for i := range r.Records {
+		_, _, record := r.Records[i].record(part)
+		is = is || record && r.Records[i].In == r.Text
+	}
+	return is
 }
 
 // records reads a list of records, and what stands between them.

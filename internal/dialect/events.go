@@ -182,6 +182,9 @@ func (r *eventsReader) Read(v transcript.Value) {
 		}
 		r.done[string(id.Raw())] = true
 		delete(r.told, string(id.Raw())) // whoever requests it now makes another call
+		if pairsNothing(id) {
+			clear(r.told) // it may be the result of any of them
+		}
 		r.begin(v, transcript.Value{}, transcript.RoleTool, "", false).Flags |= transcript.MessageItem
 		r.answer(v, res.ID, res.Payload, anyHolds(res.Error, v))
 		return

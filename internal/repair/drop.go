@@ -74,7 +74,7 @@ func (d *draft) dropBlock(b int32) bool {
 	switch msg := &d.Conv.Messages[m]; {
 	case all || blk.Span == msg.Span():
 		return d.alone(m) && d.dropMessage(m)
-	case blk.Kind == transcript.BlockResult && msg.Role == transcript.RoleTool && d.results(m) < len(d.blocksOf(m)):
+	case blk.Kind == transcript.BlockResult && msg.Role == transcript.RoleTool && d.results(m) < len(d.blocksOf(m)) && string(d.text(msg.RoleSpan())) != `"user"`:
 		return false // what is left would pass for a result
 	}
 	return d.takeBlock(b)
