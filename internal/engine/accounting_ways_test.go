@@ -60,8 +60,8 @@ func leftOver(from string, text []byte, opts FixOptions) (bad []misdeed, out []b
 		return []misdeed{{"refused", err.Error()}}, nil, nil
 	}
 	for i := range f.After.Findings {
-		e := &f.After.Findings[i]
-		if e.Severity != rules.Error {
+		e := repairing(f.After.Findings, &f.After.Findings[i])
+		if f.After.Findings[i].Severity != rules.Error {
 			continue
 		}
 		// A file in which nothing would be left is not written.
@@ -77,6 +77,19 @@ func leftOver(from string, text []byte, opts FixOptions) (bad []misdeed, out []b
 	return bad, out, f
 }
 
+// repairing returns the finding about the same element of the rule that one refers to,
+// which repairs it; without such a finding, the finding itself.
+func repairing(found []Finding, f *Finding) *Finding {
+	if _, rule, refers := strings.Cut(f.Unfixed, ": see "); refers {
+		for i := range found {
+			if other := &found[i]; other.Rule.Name == rule && other.Span == f.Span {
+				return other
+			}
+		}
+	}
+	return f
+}
+
 // stuck is leftOver without the errors that another strategy of their rule takes
 // away: some strategy has to.
 func stuck(from string, text []byte, opts FixOptions) (bad []misdeed, out []byte, f *Fixed) {
@@ -86,8 +99,12 @@ func stuck(from string, text []byte, opts FixOptions) (bad []misdeed, out []byte
 		if r == nil {
 			return false
 		}
-		return slices.ContainsFunc(r.Strategies, func(s string) bool {
-			otherwise := opts
+		ways := r.Strategies
+		otherwise := opts
+		if len(ways) == 0 { // its one repair, which is asked for by its name
+			ways, otherwise.Explicit = []string{""}, map[string]bool{r.Name: true}
+		}
+		return slices.ContainsFunc(ways, func(s string) bool {
 			otherwise.Strategy = maps.Clone(opts.Strategy)
 			otherwise.Strategy[r.Name] = s
 			leaves, _, _ := leftOver(from, text, otherwise)

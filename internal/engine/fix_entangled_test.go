@@ -49,6 +49,7 @@ func TestFixEntangled(t *testing.T) {
 	six := []string{tool("same", "1"), tool("same", "2"), tool("same", "3"), tool("same", "4"), tool("same", "5"), tool("same", "6")}
 	sixCalls := chat(call("same", "f"), call("same", "g"), call("same", "h"))
 	six = append(append([]string{user}, six...), sixCalls)
+	signed := strings.Replace(useLine("a1", "r1", "m1", 3, "t1"), `"content":[`, `"content":[{"type":"thinking","thinking":"hm","signature":"s"},`, 1)
 	use := func(id string) string { return `{"type":"tool_use","id":"` + id + `","name":"f","input":{}}` }
 	for _, c := range []fixing{
 		{
@@ -202,6 +203,32 @@ func TestFixEntangled(t *testing.T) {
 				`{"id":"g1","type":"gemini","content":"done"}`+"\n",
 				`{"id":"u1","type":"user","content":[]}`+"\n",
 				`{"id":"u2","type":"user","content":[{"text":"go"}]}`+"\n"), "",
+		},
+		{
+			"a result before its call, whose turn is signed",
+			lines(userLine("u1", "null", "go", 1), resultLine("r1", "u1", "t1", 2), signed, userLine("u2", "a1", "on", 4)),
+			FixOptions{Unsafe: true, Options: Options{Strategy: map[string]string{"result-before-call": "text", "missing-tool-result": "text"}}},
+			lines(userLine("u1", "null", "go", 1),
+				logLine("r1", "u1", "user", "", `{"role":"user","content":[{"type":"text","text":"[toolguard] Result of ls (id t1), kept as text:\nx"}]}`, 2), signed,
+				logLine("1a7e75ad-61fb-4a63-9f4d-1f32b5db2f98", "a1", "user", "", `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"`+placeholder+`","is_error":true}]}`, 3),
+				userLine("u2", "1a7e75ad-61fb-4a63-9f4d-1f32b5db2f98", "on", 4)), "",
+		},
+		{
+			"a result without an id in a part of a conversation",
+			`{"run_type":"chain","inputs":{"messages":[{"type":"tool","tool_call_id":null,"name":"f","content":"1","status":"success"},{"type":"human","content":"on"}]},"outputs":{"messages":[{"type":"ai","content":"done"}]}}`,
+			FixOptions{Unsafe: true},
+			"", "",
+		},
+		{
+			"a result without an id that answers no call", list(user, `{"role":"tool","content":"1"}`, answer),
+			FixOptions{},
+			"", "missing-call-id (it answers no call of this conversation: see orphan-tool-result), orphan-tool-result",
+		},
+		{
+			"what names no call is not answered by what the provider keeps",
+			`{"model":"m","previous_response_id":"resp_1","input":[{"type":"function_call_output","output":"1"},{"role":"user","content":"on"}]}`,
+			FixOptions{Unsafe: true},
+			`{"model":"m","previous_response_id":"resp_1","input":[{"role":"user","content":"on"}]}`, "",
 		},
 		{
 			"a call that is told again behind a result without an id",

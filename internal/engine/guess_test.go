@@ -180,19 +180,19 @@ func TestFixDoesNotGuess(t *testing.T) {
 			"a result without an id further on",
 			listed(user, one, next, `{"role":"tool","name":"f","content":"x"}`),
 			FixOptions{},
-			"", "missing-tool-result (" + stands + "), missing-call-id, orphan-tool-result",
+			"", "missing-tool-result (" + stands + "), missing-call-id (it answers no call of this conversation: see orphan-tool-result), orphan-tool-result",
 		},
 		{
 			"the same, and the call has no id",
 			listed(user, noID("f"), next, `{"role":"tool","name":"f","content":"x"}`),
 			FixOptions{},
-			"", "missing-call-id, missing-tool-result (" + stands + "), missing-call-id, orphan-tool-result",
+			"", "missing-call-id, missing-tool-result (" + stands + "), missing-call-id (it answers no call of this conversation: see orphan-tool-result), orphan-tool-result",
 		},
 		{
 			"a result of another tool without an id further on",
 			listed(user, one, next, `{"role":"tool","name":"g","content":"x"}`),
 			FixOptions{},
-			listed(user, one, `{"role":"tool","tool_call_id":"c1","name":"f","content":"`+stand+`"}`, next, `{"role":"tool","name":"g","content":"x"}`), "missing-call-id, orphan-tool-result",
+			listed(user, one, `{"role":"tool","tool_call_id":"c1","name":"f","content":"`+stand+`"}`, next, `{"role":"tool","name":"g","content":"x"}`), "missing-call-id (it answers no call of this conversation: see orphan-tool-result), orphan-tool-result",
 		},
 		{
 			"two results of one call, the first before it",

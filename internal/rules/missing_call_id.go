@@ -62,10 +62,14 @@ may be the call's. Otherwise see ` + "`ambiguous-pairing`" + `.`,
 			if call.Server || call.NoIDs || pairing.Key(call.ID) != "" || c.Pairing.Calls[i].State == pairing.Exempt {
 				continue
 			}
-			c.aboutCall(i, Finding{
+			f := Finding{
 				Severity: severity, Message: callName(call) + " has no id", Refusal: c.cell(profile.MissingID).Text,
 				Fix: mint(int32(i), c.Pairing.Calls[i].Result),
-			})
+			}
+			if c.Pairing.Calls[i].State == pairing.Unclear {
+				f.Unfixed = "it is not known which result answers it: see ambiguous-pairing"
+			}
+			c.aboutCall(i, f)
 		}
 		for i := range c.Results {
 			res := &c.Results[i]
@@ -80,8 +84,15 @@ may be the call's. Otherwise see ` + "`ambiguous-pairing`" + `.`,
 				continue // result-kind-mismatch says what is wrong with it
 			}
 			f := Finding{Severity: severity, Message: resultName(res) + " does not say which call it answers", Refusal: c.cell(profile.MissingID).Text}
-			if l.Fate == pairing.Answers {
+			switch {
+			case l.Fate == pairing.Answers:
 				f.Fix = mint(l.Call, int32(i))
+			case l.Fate == pairing.Undecided:
+				f.Unfixed = "it is not known which call it answers: see ambiguous-pairing"
+			case c.Slice:
+				f.Severity = min(f.Severity, Info) // its call is not in it
+			case l.Fate == pairing.Orphan:
+				f.Unfixed = "it answers no call of this conversation: see orphan-tool-result"
 			}
 			c.aboutResult(i, f)
 		}

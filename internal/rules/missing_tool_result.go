@@ -32,8 +32,8 @@ further on.
 
 ` + "`--strategy missing-tool-result=strip`" + ` removes the call and what becomes empty without it.
 ` + "`strip-turn`" + ` removes the whole turn with its other results. ` + "`text`" + ` turns the call into text
-that names the tool and the id. All three are unsafe. A call in a message with signed reasoning
-is neither removed nor turned into text.`,
+that names the tool and the id. All three are unsafe. A call in a turn with signed reasoning
+is neither removed nor turned into text: it gets a placeholder result.`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
  {"role":"user","content":"and?"}]`,
@@ -158,13 +158,13 @@ func (c *Context) textsIn(message int32, at transcript.Span) {
 // answered returns the operation of a strategy for call i, which has no result.
 func (c *Context) answered(i int, strategy string) *operation.Operation {
 	turn := c.turn(c.Calls[i].Message)
+	if c.signed(turn) && (strategy == "strip" || strategy == "text") {
+		strategy = "insert" // an edit of the message would make its signature void
+	}
 	switch strategy {
 	case "insert":
 		return c.insertion(i)
 	case "strip":
-		if c.signed(turn) {
-			return nil // an edit of the message would make its signature void
-		}
 		op, do := turnOp[operation.DropCalls](c, turn, operation.Unsafe, "remove the call")
 		do.CopyOf = -1
 		if do.Calls = append(do.Calls, int32(i)); len(do.Calls) > 1 {

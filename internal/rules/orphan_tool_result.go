@@ -23,7 +23,7 @@ but it is not known which ones they are. They are repaired with
 ` + "`ambiguous-pairing`" + `.
 
 If the conversation refers to state that the provider keeps (` + "`previous_response_id`" + `), the call
-may be there, and the finding is an info.
+may be there, and the finding is an info unless the result has no id.
 
 **Repair.** ` + "`fix --unsafe`" + ` drops the result. toolguard never makes up a call for it.
 
@@ -57,7 +57,7 @@ record says about the result outside the message (` + "`toolUseResult`" + `,
 				Refusal: c.cell(profile.Orphan).Text,
 			}
 			switch {
-			case c.ElsewhereState || c.Slice:
+			case c.ElsewhereState && pairing.Key(res.ID) != "" || c.Slice:
 				f.Severity = Info
 			case l.Surplus:
 				f.Message = resultName(res) + " answers no call: there are more results than calls without ids"
