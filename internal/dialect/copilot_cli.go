@@ -20,14 +20,14 @@ var CopilotCLI = &Dialect{
 				Type: "assistant.message", Role: transcript.RoleAssistant, Text: "data.content", Turn: "data.messageId", Calls: "data.toolRequests",
 				Call: &CallEvent{
 					ID: "toolCallId", Name: "name", Args: "arguments",
-					Answer: `{"type":"tool.execution_complete","data":{"toolCallId":"$id","success":false,"error":{"message":"$text"}}}`,
+					Answer: copilotAnswer,
 				},
 			},
 			{Type: "user.message", Role: transcript.RoleUser, Text: "data.content"},
 			{Type: "system.message", Role: transcript.RoleSystem, Text: "data.content"},
 		},
 		// A sub-agent's calls, or those before a compaction, may have been requested elsewhere.
-		Calls: []CallEvent{{Type: "tool.execution_start", ID: "data.toolCallId", Name: "data.toolName", Again: true}},
+		Calls: []CallEvent{{Type: "tool.execution_start", ID: "data.toolCallId", Name: "data.toolName", Again: true, Answer: copilotAnswer}},
 		Results: []ResultEvent{{
 			Type: "tool.execution_complete", ID: "data.toolCallId", Payload: "data.result|data.error",
 			Error: []Cond{{At: "data.success", Is: []string{"false"}}},
@@ -48,3 +48,6 @@ var CopilotCLI = &Dialect{
 		Follows:  []string{"tool.execution_start", "tool.execution_partial_result", "tool.execution_progress", "hook.start", "hook.end"},
 	},
 }
+
+// copilotAnswer is how a call is answered, whichever event tells of it.
+const copilotAnswer = `{"type":"tool.execution_complete","data":{"toolCallId":"$id","success":false,"error":{"message":"$text"}}}`

@@ -19,6 +19,7 @@ var noWayOut = []struct {
 	files        map[string]bool // nil for all
 }{
 	{"too-deep", "what lies that deep is not read", nil},
+	{"mixed-dialect", "what is written in another dialect is not rewritten", nil},
 	{"invalid-json", "a document that cannot be read is one record, and nothing else is there to keep", unreadable},
 	{"truncated-record", "a document that cannot be read is one record, and nothing else is there to keep", unreadable},
 	{"pending-tool-call", "a message that stands in no list has no place for a result, and without it nothing is left", lone},
@@ -82,7 +83,10 @@ func leftOver(from string, text []byte, opts FixOptions) (bad []misdeed, out []b
 func repairing(found []Finding, f *Finding) *Finding {
 	if _, rule, refers := strings.Cut(f.Unfixed, ": see "); refers {
 		for i := range found {
-			if other := &found[i]; other.Rule.Name == rule && other.Span == f.Span {
+			other := &found[i]
+			// Of a mixture of dialects the first message is reported.
+			same := other.Span == f.Span || rule == "mixed-dialect" && other.Conversation == f.Conversation
+			if other.Rule.Name == rule && same {
 				return other
 			}
 		}
@@ -103,6 +107,9 @@ func stuck(from string, text []byte, opts FixOptions) (bad []misdeed, out []byte
 		otherwise := opts
 		if len(ways) == 0 { // its one repair, which is asked for by its name
 			ways, otherwise.Explicit = []string{""}, map[string]bool{r.Name: true}
+		}
+		if strings.Contains(b.what, "unless that is named") {
+			otherwise.Dialect = dialect.ByName(f.Before.File.Dialect)
 		}
 		return slices.ContainsFunc(ways, func(s string) bool {
 			otherwise.Strategy = maps.Clone(opts.Strategy)

@@ -244,6 +244,28 @@ func TestFixEntangled(t *testing.T) {
 				`{"type":"assistant.message","data":{"messageId":"m","content":"","toolRequests":[{"toolCallId":"a","name":"f","arguments":{},"type":"function"}]},"id":"e4","parentId":"e3"}`+"\n",
 				`{"type":"user.message","data":{"content":"on"},"id":"e5","parentId":"e4"}`+"\n"), "missing-tool-result",
 		},
+		{
+			"a call that was begun and is requested nowhere",
+			lines(`{"type":"user.message","data":{"content":"go"},"id":"e1","parentId":null}`+"\n",
+				`{"type":"tool.execution_start","data":{"toolCallId":"a","toolName":"f","arguments":{}},"id":"e2","parentId":"e1"}`+"\n",
+				`{"type":"user.message","data":{"content":"on"},"id":"e3","parentId":"e2"}`+"\n"),
+			FixOptions{},
+			lines(`{"type":"user.message","data":{"content":"go"},"id":"e1","parentId":null}`+"\n",
+				`{"type":"tool.execution_start","data":{"toolCallId":"a","toolName":"f","arguments":{}},"id":"e2","parentId":"e1"}`+"\n",
+				`{"type":"tool.execution_complete","data":{"toolCallId":"a","success":false,"error":{"message":"`+placeholder+`"}},"id":"5b43e2cb-4180-4ef6-ae6d-2f9586447b63","parentId":"e2"}`+"\n",
+				`{"type":"user.message","data":{"content":"on"},"id":"e3","parentId":"5b43e2cb-4180-4ef6-ae6d-2f9586447b63"}`+"\n"), "",
+		},
+		{
+			"what tells the dialect is not dropped",
+			`[{"type":"function_call_output","call_id":"a","output":"1"},{"role":"assistant"},{"role":"assistant","content":"done"}]`,
+			FixOptions{Unsafe: true},
+			"", "orphan-tool-result (not applied, because it would take away what tells that the dialect is openai-responses, unless that is named)",
+		},
+		{
+			"what is written in another dialect is not reordered", list(user, `{"role":"assistant","content":[`+use("a")+`]}`, `{"role":"user","content":[{"type":"text","text":"wait"}]}`, tool("a", "1"), answer),
+			FixOptions{Unsafe: true},
+			"", "tool-result-not-first (its message is written in another dialect, and not rewritten: see mixed-dialect)",
+		},
 	} {
 		t.Run(c.name, c.run)
 	}

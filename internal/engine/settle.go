@@ -315,7 +315,7 @@ func (s *settler) readsAlike(ctx context.Context, out *Fixed) error {
 		return err
 	}
 	if slices.ContainsFunc(rep.Findings, func(f Finding) bool { return s.opts.allows(&f.Finding) }) {
-		return &ProofError{"take away what tells in which format the file is written", nil}
+		return &ProofError{"take away what tells that the dialect is " + out.Before.File.Dialect + ", unless that is named", nil}
 	}
 	return nil
 }

@@ -46,12 +46,17 @@ result is text before the result. The API answers as if the result were missing.
 			if !before {
 				continue
 			}
-			op, _ := turnOp[operation.ReorderResults](c, c.turn(call.Message), operation.Safe, "put the results first")
-			c.aboutResult(i, Finding{
-				Severity: Error, Refusal: c.cell(profile.NotFirst).Text, Fix: op,
+			f := Finding{
+				Severity: Error, Refusal: c.cell(profile.NotFirst).Text,
 				Message: resultName(res) + " comes after other content",
 				Related: []Related{{"this comes before it", other}},
-			})
+			}
+			if c.Messages[res.Message].Has(transcript.MessageForeign) {
+				f.Unfixed = "its message is written in another dialect, and not rewritten: see mixed-dialect"
+			} else {
+				f.Fix, _ = turnOp[operation.ReorderResults](c, c.turn(call.Message), operation.Safe, "put the results first")
+			}
+			c.aboutResult(i, f)
 		}
 	},
 }
