@@ -30,8 +30,8 @@ import (
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/schema"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/suggest"
-	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 // A Severity says how much a finding matters.
@@ -359,7 +359,7 @@ func Check(ctx context.Context, r io.Reader, opts ...Option) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	src, err := transcript.Spool(ctx, o.name, r)
+	src, err := source.Spool(ctx, o.name, r)
 	if err != nil {
 		return nil, err
 	}
@@ -368,7 +368,7 @@ func Check(ctx context.Context, r io.Reader, opts ...Option) (*Report, error) {
 }
 
 // check checks a source.
-func check(ctx context.Context, src *transcript.Source, o *options) (*Report, error) {
+func check(ctx context.Context, src *source.Source, o *options) (*Report, error) {
 	found, err := engine.Check(ctx, src, o.Options)
 	if err := cmp.Or(src.Err(), err); err != nil {
 		return nil, err
@@ -393,7 +393,7 @@ func Fix(ctx context.Context, w io.Writer, r io.Reader, opts ...Option) (*Fixed,
 	if err != nil {
 		return nil, err
 	}
-	src, err := transcript.Spool(ctx, o.name, r)
+	src, err := source.Spool(ctx, o.name, r)
 	if err != nil {
 		return nil, err
 	}
@@ -412,7 +412,7 @@ func Fix(ctx context.Context, w io.Writer, r io.Reader, opts ...Option) (*Fixed,
 
 // fix repairs a source. It returns what was done, and the source to write: the
 // repaired one, or src if there was nothing to repair.
-func fix(ctx context.Context, src *transcript.Source, o *options) (*Fixed, *transcript.Source, error) {
+func fix(ctx context.Context, src *source.Source, o *options) (*Fixed, *source.Source, error) {
 	f, err := engine.Settle(ctx, src, o.FixOptions)
 	if err := cmp.Or(src.Err(), err); err != nil {
 		return nil, nil, public(err)
@@ -512,4 +512,4 @@ func edits(list []edit.Edit) []Edit {
 	return out
 }
 
-func position(p transcript.Position) Position { return Position{p.Offset, p.Line, p.Column} }
+func position(p source.Position) Position { return Position{p.Offset, p.Line, p.Column} }

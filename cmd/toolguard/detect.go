@@ -15,7 +15,7 @@ import (
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/rules"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 func newDetectCmd(a *app) *cobra.Command {
@@ -208,15 +208,15 @@ func (d *detection) reasons(f *detect.File) {
 // place says where the messages of a file stand.
 func place(f *detect.File) string {
 	at, wrap := f.Pointer, f.Wrap
-	if at == "" && wrap != "" && f.Framing != transcript.FramingDocument {
+	if at == "" && wrap != "" && f.Framing != source.FramingDocument {
 		at, wrap = "/"+strings.ReplaceAll(wrap, ".", "/"), ""
 	}
 	switch {
-	case at == "" && f.Framing == transcript.FramingDocument:
+	case at == "" && f.Framing == source.FramingDocument:
 		at = "the root"
 	case at == "":
 		at = "each record"
-	case f.Framing != transcript.FramingDocument:
+	case f.Framing != source.FramingDocument:
 		at += " of each record"
 	}
 	if wrap != "" {

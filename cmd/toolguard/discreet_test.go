@@ -15,6 +15,7 @@ import (
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/report"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -27,12 +28,12 @@ const secret = "SECRET"
 // the names of the tools.
 func withSecrets(t *testing.T, path string, text []byte) (out []byte, tools []string) {
 	t.Helper()
-	src := transcript.FromBytes(path, text)
+	src := source.FromBytes(path, text)
 	var edits []edit.Edit
 	put := func(at int64, s string) {
-		edits = append(edits, edit.Edit{Span: transcript.Span{Start: at, End: at}, Text: []byte(s)})
+		edits = append(edits, edit.Edit{Span: source.Span{Start: at, End: at}, Text: []byte(s)})
 	}
-	plant := func(s transcript.Span, more string) {
+	plant := func(s source.Span, more string) {
 		value := text[s.Start:s.End]
 		switch {
 		case len(value) < 2:

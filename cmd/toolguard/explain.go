@@ -14,7 +14,7 @@ import (
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/rules"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 func newExplainCmd(a *app) *cobra.Command {
@@ -111,7 +111,7 @@ func example(ctx context.Context, r *rules.Rule) (string, error) {
 	if target, ok := strings.CutPrefix(r.Args, "--target "); ok {
 		opts.Target = profile.ByName(target)
 	}
-	rep, err := engine.Check(ctx, transcript.FromBytes(name, []byte(r.Bad)), opts)
+	rep, err := engine.Check(ctx, source.FromBytes(name, []byte(r.Bad)), opts)
 	if err != nil || len(rep.Findings) == 0 {
 		return "", err
 	}

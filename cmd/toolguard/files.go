@@ -17,7 +17,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/config"
 	"github.com/toolguard/toolguard/internal/small"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // stdinName names standard input in reports.
@@ -286,11 +286,11 @@ func pathError(path string, err error) error {
 }
 
 // open opens a target as a source. The caller closes it.
-func (a *app) open(ctx context.Context, t *target) (*transcript.Source, error) {
+func (a *app) open(ctx context.Context, t *target) (*source.Source, error) {
 	if t.stdin {
-		return transcript.Spool(ctx, t.path, a.stdin)
+		return source.Spool(ctx, t.path, a.stdin)
 	}
-	return transcript.Open(ctx, t.path)
+	return source.Open(ctx, t.path)
 }
 
 // sidecar is how the file is called in which an agent counts the lines of a
@@ -315,8 +315,8 @@ func counted(t *target) string {
 	if !json.Valid(text) {
 		return ""
 	}
-	v := transcript.NewValue(text, 0)
-	if v.Get("skip").Kind() != transcript.Number && v.Get("count").Kind() != transcript.Number {
+	v := source.NewValue(text, 0)
+	if v.Get("skip").Kind() != source.Number && v.Get("count").Kind() != source.Number {
 		return ""
 	}
 	return name + " counts its messages"

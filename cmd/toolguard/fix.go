@@ -18,8 +18,8 @@ import (
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/suggest"
-	"github.com/toolguard/toolguard/internal/transcript"
 	"github.com/toolguard/toolguard/internal/write"
 )
 
@@ -245,8 +245,8 @@ func (x *fix) options(t *target) engine.FixOptions {
 // A fixed file is what came of a target.
 type fixed struct {
 	*engine.Fixed
-	src  *transcript.Source // open where it is still needed
-	info fs.FileInfo        // from before it was opened
+	src  *source.Source // open where it is still needed
+	info fs.FileInfo    // from before it was opened
 	err  error
 }
 
@@ -436,7 +436,7 @@ func patchName(path string) string {
 }
 
 // copyOut writes a whole source to standard output.
-func (x *fix) copyOut(src *transcript.Source) error {
+func (x *fix) copyOut(src *source.Source) error {
 	_, err := io.Copy(x.stdout, src.Stream())
 	return err
 }

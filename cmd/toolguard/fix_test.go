@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toolguard/toolguard/internal/engine"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // fixture copies a file to a directory and lets it look old.
@@ -61,7 +61,7 @@ func brokenFixtures(t testing.TB) map[string][]byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rep, err := engine.Check(t.Context(), transcript.FromBytes(path, text), engine.Options{})
+		rep, err := engine.Check(t.Context(), source.FromBytes(path, text), engine.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

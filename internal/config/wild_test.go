@@ -16,7 +16,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/engine"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 var shown = regexp.MustCompile("(?s)```toml (\\S+)/toolguard\\.toml\n(.*?)```\n\n```jsonl? \\S+/(\\S+)\n(.*?)```")
@@ -86,10 +86,10 @@ func tryRows(t *testing.T, what, file string, doc map[string]any, name, session 
 func repair(f *File, name, text string) {
 	opts := engine.FixOptions{Unsafe: true}
 	opts.Dialects = f.Dialects()
-	_, _ = engine.Settle(context.Background(), transcript.FromBytes(name, []byte(text)), opts)
+	_, _ = engine.Settle(context.Background(), source.FromBytes(name, []byte(text)), opts)
 	for _, d := range opts.Dialects.Own() {
 		opts.Dialect = d
-		_, _ = engine.Settle(context.Background(), transcript.FromBytes(name, []byte(text)), opts)
+		_, _ = engine.Settle(context.Background(), source.FromBytes(name, []byte(text)), opts)
 	}
 }
 

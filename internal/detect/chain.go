@@ -1,6 +1,9 @@
 package detect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // A link is a record's place in the chain of records. A log has one for each,
 // so it holds no more than what is asked of every record: for a fault the
@@ -15,14 +18,14 @@ type link struct {
 }
 
 // span returns where the record stands.
-func (l *link) span() transcript.Span {
-	return transcript.Span{Start: l.start, End: l.start + int64(l.length)}
+func (l *link) span() source.Span {
+	return source.Span{Start: l.start, End: l.start + int64(l.length)}
 }
 
 // A chain is the links of a log, and where in it the records' ids are.
 type chain struct {
 	links []link
-	ids   transcript.Index
+	ids   source.Index
 }
 
 // find returns the place of the link with an id.

@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/dialect"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/unfold"
 )
 
 // A class is what a value of a file is to a transcript.
@@ -23,7 +24,7 @@ const (
 )
 
 // claimOf returns the dialect of a set that claims v most surely.
-func claimOf(set *dialect.Set, v transcript.Value) (best *dialect.Dialect, claim dialect.Claim, sign dialect.Sign) {
+func claimOf(set *dialect.Set, v source.Value) (best *dialect.Dialect, claim dialect.Claim, sign dialect.Sign) {
 	for d := range set.Asked(v) {
 		if c, k := d.Claim(v); c > claim {
 			best, claim, sign = d, c, k
@@ -36,13 +37,13 @@ func claimOf(set *dialect.Set, v transcript.Value) (best *dialect.Dialect, claim
 }
 
 // says reports whether a claim makes a message of v.
-func says(claim dialect.Claim, v transcript.Value) bool {
+func says(claim dialect.Claim, v source.Value) bool {
 	return claim > dialect.ClaimPlain || claim == dialect.ClaimPlain && plainRole(v)
 }
 
 // knownRole reports whether a plain message has a role that agents use. A
 // dialect that names roles elsewhere knows its own.
-func knownRole(v transcript.Value) bool {
+func knownRole(v source.Value) bool {
 	role := v.Get("role")
 	switch role.Str() {
 	case "system", "developer", "user", "human", "assistant", "agent", "model", "tool", "function":
@@ -53,12 +54,12 @@ func knownRole(v transcript.Value) bool {
 
 // plainRole reports whether a plain message has a role that agents use, or says
 // by another member who speaks.
-func plainRole(v transcript.Value) bool {
-	return v.Get("role").Kind() != transcript.String || knownRole(v)
+func plainRole(v source.Value) bool {
+	return v.Get("role").Kind() != source.String || knownRole(v)
 }
 
 // skipped reports whether v is mere book-keeping of a dialect.
-func skipped(set *dialect.Set, v transcript.Value) bool {
+func skipped(set *dialect.Set, v source.Value) bool {
 	for _, d := range set.All() {
 		if s, ok := d.Driver.(dialect.Skipper); ok && s.Skips(v) {
 			return true
@@ -113,7 +114,7 @@ type faintVote struct {
 	at              int64 // of the first
 }
 
-func (n *faintVote) add(v transcript.Value) {
+func (n *faintVote) add(v source.Value) {
 	if n.messages+n.skips == 0 {
 		n.at = v.Span().Start
 	}
@@ -163,7 +164,7 @@ func (t *tally) candidate(d *dialect.Dialect, claim dialect.Claim, key dialect.S
 }
 
 // startOf returns where a value starts in the source.
-func startOf(v transcript.Value, in *transcript.Unfolded) int64 {
+func startOf(v source.Value, in *unfold.Unfolded) int64 {
 	if in != nil {
 		return in.Origin(v.Span()).Start
 	}
@@ -172,7 +173,7 @@ func startOf(v transcript.Value, in *transcript.Unfolded) int64 {
 
 // element counts one element of a conversation for every dialect that could
 // have written it. It decides for one at most: the first that is sure of it.
-func (t *tally) element(v transcript.Value, in *transcript.Unfolded) (claimed bool) {
+func (t *tally) element(v source.Value, in *unfold.Unfolded) (claimed bool) {
 	sure := false
 	for d := range t.set.Asked(v) {
 		c, key := d.Claim(v)
@@ -188,14 +189,14 @@ func (t *tally) element(v transcript.Value, in *transcript.Unfolded) (claimed bo
 	return claimed
 }
 
-func (t *tally) add(v transcript.Value, document bool) {
+func (t *tally) add(v source.Value, document bool) {
 	t.n++
 	for i := range t.faint {
 		if !document {
 			t.faint[i].add(v)
 		}
 	}
-	if v.Kind() == transcript.Object && t.keys == nil {
+	if v.Kind() == source.Object && t.keys == nil {
 		for k := range v.Members() {
 			if t.keys = append(t.keys, k.Str()); len(t.keys) == 6 {
 				break
@@ -252,7 +253,7 @@ func (t *tally) add(v transcript.Value, document bool) {
 		if controls(t.set, v) {
 			return // it says nothing about the rest
 		}
-		if v.Kind() == transcript.Array && !v.First().Exists() {
+		if v.Kind() == source.Array && !v.First().Exists() {
 			t.emptyArray = true
 		}
 		if t.n > 1 || t.begun == nil {
@@ -281,10 +282,10 @@ func (t *tally) add(v transcript.Value, document bool) {
 			continue
 		}
 		for _, part := range p.parts {
-			if part.Kind() != transcript.Array {
+			if part.Kind() != source.Array {
 				t.element(part, p.unfolded)
 			}
-			if p.hint != nil && part.Kind() == transcript.Array {
+			if p.hint != nil && part.Kind() == source.Array {
 				t.hint(p, startOf(part, p.unfolded))
 			}
 			for i, e := range part.Elements() {
@@ -298,13 +299,13 @@ func (t *tally) add(v transcript.Value, document bool) {
 }
 
 // controls reports whether v is book-keeping of a folding log.
-func controls(set *dialect.Set, v transcript.Value) bool {
+func controls(set *dialect.Set, v source.Value) bool {
 	return slices.ContainsFunc(set.All(), func(d *dialect.Dialect) bool { return d.Fold != nil && d.Fold.Controls(v) })
 }
 
 // begun returns the dialect of which v begins a file in which nothing is said
 // yet, nil for none.
-func begun(set *dialect.Set, v transcript.Value) *dialect.Dialect {
+func begun(set *dialect.Set, v source.Value) *dialect.Dialect {
 	if i := slices.IndexFunc(set.All(), func(d *dialect.Dialect) bool { return d.Begins(v) }); i >= 0 {
 		return set.All()[i]
 	}
@@ -314,15 +315,15 @@ func begun(set *dialect.Set, v transcript.Value) *dialect.Dialect {
 // unspoken reports whether v holds a list of messages without any, and nothing
 // else or the model to which it is to be sent. Files of other programs have
 // empty lists of that name as well.
-func unspoken(v transcript.Value) bool {
+func unspoken(v source.Value) bool {
 	list, model, members := false, false, 0
 	for k, val := range v.Members() {
 		members++
 		switch {
 		case k.Is("messages"), k.Is("input"):
-			list = val.Kind() == transcript.Array && !val.First().Exists()
+			list = val.Kind() == source.Array && !val.First().Exists()
 		case k.Is("model"):
-			model = val.Kind() == transcript.String
+			model = val.Kind() == source.String
 		}
 	}
 	return list && (model || members == 1)
@@ -441,7 +442,7 @@ func (t *tally) decide(s *shape) {
 		s.RunnersUp = t.logs.others(log)
 	case classMessage:
 		s.Container = ContainerLines
-		if s.Framing == transcript.FramingDocument {
+		if s.Framing == source.FramingDocument {
 			s.Container = ContainerDocument
 		}
 	case classPatch:
@@ -451,7 +452,7 @@ func (t *tally) decide(s *shape) {
 	case classConversation:
 		s.Pointer, s.places = t.pointer, t.places
 		switch {
-		case s.Framing != transcript.FramingDocument:
+		case s.Framing != source.FramingDocument:
 			s.Container = ContainerConversations
 		case t.docLog != nil:
 			s.Container = ContainerLog
@@ -477,7 +478,7 @@ func (t *tally) decide(s *shape) {
 			s.log = t.forced
 		}
 	}
-	if d := t.set.ByName(s.Dialect); best == classMessage && d != nil && d.Fold != nil && s.Framing != transcript.FramingDocument {
+	if d := t.set.ByName(s.Dialect); best == classMessage && d != nil && d.Fold != nil && s.Framing != source.FramingDocument {
 		s.class, s.Container = classFold, ContainerFoldingLog
 	}
 }
@@ -497,7 +498,7 @@ func (t *tally) unwrap(s *shape, w *wrapped) {
 		if w.linked {
 			s.Container = ContainerLinkedLog
 		}
-	case s.Framing == transcript.FramingDocument:
+	case s.Framing == source.FramingDocument:
 		s.Container = ContainerDocument
 	default:
 		s.Container = ContainerLines
@@ -506,20 +507,20 @@ func (t *tally) unwrap(s *shape, w *wrapped) {
 
 // reason says what a file is that is no transcript, and the same without names of
 // members, where that differs.
-func (t *tally) reason(first transcript.Kind) (reason, discreet string) {
+func (t *tally) reason(first source.Kind) (reason, discreet string) {
 	const none = "no messages in it"
 	switch {
 	case t.spans > 0:
 		return "the spans of a trace, in which no messages stand: have the tracer record what models are sent, and export it again", ""
 	case t.alien > 0:
 		return "its messages write their calls in a way that is not known", ""
-	case first == transcript.Object && len(t.keys) > 0:
+	case first == source.Object && len(t.keys) > 0:
 		members := "the members "
 		if len(t.keys) == 1 {
 			members = "the member "
 		}
 		return none + ", but " + members + strings.Join(quoteAll(t.keys), ", "), none
-	case first == transcript.Array:
+	case first == source.Array:
 		return "no messages in its list", ""
 	}
 	return none, ""

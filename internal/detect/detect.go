@@ -14,6 +14,7 @@ import (
 	"strconv"
 
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -42,7 +43,7 @@ type Candidate struct {
 
 // A Decision says what a file was found to be, and why.
 type Decision struct {
-	Framing   transcript.Framing
+	Framing   source.Framing
 	Container string
 	Dialect   string
 	// Pointer is where the first conversation stands: a JSON pointer, "" for
@@ -61,15 +62,15 @@ type Decision struct {
 
 // A RecordFault is a fault in the bytes of one record.
 type RecordFault struct {
-	transcript.Fault
+	source.Fault
 	Record int32
-	Whole  transcript.Span // the record
+	Whole  source.Span // the record
 }
 
 // A LogList is a list whose elements are the records of a log, in their order.
 type LogList struct {
 	Dialect string
-	Array   transcript.Span
+	Array   source.Span
 }
 
 // A File is what was read of one file. Its conversations were handed out while
@@ -89,10 +90,10 @@ type File struct {
 	Links         []transcript.LinkFault
 	Logs          []LogList
 	// Starts are the offsets at which the records begin, by index from 0.
-	Starts transcript.Offsets
+	Starts source.Offsets
 	// Document is the one record of a JSON document, so that nobody needs to
 	// read it again.
-	Document transcript.Record
+	Document source.Record
 }
 
 // ErrNotTranscript is the error of a file that can be read, but in which no
@@ -121,7 +122,7 @@ const (
 
 // Read reads a source and hands out each conversation as soon as it is whole.
 // It returns an *ErrNotTranscript when there is none to be found.
-func Read(src *transcript.Source, opts Options, yield func(*transcript.Conversation) error) (*File, error) {
+func Read(src *source.Source, opts Options, yield func(*transcript.Conversation) error) (*File, error) {
 	f := &File{}
 	opts.Dialects, opts.Dialect = opts.Dialects.Given(opts.Dialect)
 	shape, err := survey(src, opts)
@@ -161,26 +162,26 @@ type shape struct {
 	discreet string   // the same without names of members, where that differs
 	wrap     []string // leads from a record to what speaks in it
 	log      *dialect.Dialect
-	document transcript.Record // of a file that is one
-	places   []place           // in the document
+	document source.Record // of a file that is one
+	places   []place       // in the document
 }
 
 // survey looks at the head of a source and decides what it is.
-func survey(src *transcript.Source, opts Options) (*shape, error) {
+func survey(src *source.Source, opts Options) (*shape, error) {
 	if reason, err := store(src); err != nil || reason != "" {
 		return &shape{reason: reason}, err
 	}
-	rd := transcript.NewReader(src)
+	rd := source.NewReader(src)
 	framing, err := rd.Framing()
 	if err != nil {
 		return nil, err
 	}
 	s := &shape{Decision: Decision{Framing: framing}}
 	switch framing {
-	case transcript.FramingNone:
+	case source.FramingNone:
 		s.reason = rd.Reason()
 		return s, nil
-	case transcript.FramingEmpty:
+	case source.FramingEmpty:
 		s.Container = ContainerEmpty
 		s.Sure = true
 		return s, nil
@@ -188,7 +189,7 @@ func survey(src *transcript.Source, opts Options) (*shape, error) {
 	t := newTally(opts)
 	var known recognition
 	bad := 0
-	var first transcript.Kind
+	var first source.Kind
 	start := int64(-1)
 	for range headRecords {
 		rec, err := rd.Next()
@@ -201,17 +202,17 @@ func survey(src *transcript.Source, opts Options) (*shape, error) {
 		if start < 0 {
 			start = rec.Span.Start
 		}
-		if framing == transcript.FramingDocument {
+		if framing == source.FramingDocument {
 			s.document = rec // nothing comes behind it that could overwrite it
 		}
 		if !rec.Readable() {
 			bad++
 		} else {
-			if first == transcript.None {
+			if first == source.None {
 				first = rec.Value.Kind()
 			}
 			v := rec.Value.Indexed() // every dialect has a look at it
-			t.add(v, framing == transcript.FramingDocument)
+			t.add(v, framing == source.FramingDocument)
 			if err := src.Err(); err != nil { // a document is one record
 				return nil, err
 			}
@@ -236,20 +237,20 @@ func survey(src *transcript.Source, opts Options) (*shape, error) {
 			// faults, if it looks like a transcript at all.
 			s.Container = framing.String()
 			s.Dialect = "unknown"
-			if framing == transcript.FramingDocument {
+			if framing == source.FramingDocument {
 				if s.reason, err = brokenReason(src, s.document); err != nil {
 					return nil, err
 				}
 			}
-		case framing == transcript.FramingDocument && t.emptyArray:
+		case framing == source.FramingDocument && t.emptyArray:
 			s.Container = ContainerDocument
 			s.Sure = true
 		case t.begun != nil && t.other+t.alien == 0 && opts.Dialect == nil:
 			s.Dialect, s.Container, s.Sure = t.begun.Name, ContainerLines, true
-			if framing == transcript.FramingDocument {
+			if framing == source.FramingDocument {
 				s.Container = ContainerDocument
 			}
-		case framing == transcript.FramingDocument && t.unspoken:
+		case framing == source.FramingDocument && t.unspoken:
 			s.Container = ContainerDocument
 		default:
 			s.reason, s.discreet = t.reason(first)
@@ -263,8 +264,8 @@ var signs = []string{`"role"`, `"tool_calls"`, `"tool_call_id"`, `"tool_use"`, `
 
 // brokenReason says why a document that cannot be read is no transcript, ""
 // when its beginning looks like one.
-func brokenReason(src *transcript.Source, doc transcript.Record) (string, error) {
-	head, err := src.Bytes(transcript.Span{Start: doc.Span.Start, End: min(doc.Span.End, doc.Span.Start+headBytes)})
+func brokenReason(src *source.Source, doc source.Record) (string, error) {
+	head, err := src.Bytes(source.Span{Start: doc.Span.Start, End: min(doc.Span.End, doc.Span.Start+headBytes)})
 	if err != nil {
 		return "", err
 	}
@@ -275,9 +276,9 @@ func brokenReason(src *transcript.Source, doc transcript.Record) (string, error)
 	}
 	for _, f := range doc.Faults {
 		switch {
-		case f.Kind == transcript.FaultTooDeep:
-			return fmt.Sprintf("nested deeper than %d levels at byte %d", transcript.MaxDepth, f.Span.Start), nil
-		case f.Kind == transcript.FaultTruncated:
+		case f.Kind == source.FaultTooDeep:
+			return fmt.Sprintf("nested deeper than %d levels at byte %d", source.MaxDepth, f.Span.Start), nil
+		case f.Kind == source.FaultTruncated:
 			return fmt.Sprintf("not JSON: ends where %s was expected", f.Want), nil
 		case f.Unreadable():
 			return fmt.Sprintf("not JSON: expected %s at byte %d", f.Want, f.Span.Start), nil
@@ -289,7 +290,7 @@ func brokenReason(src *transcript.Source, doc transcript.Record) (string, error)
 type reader struct {
 	doubled []int64 // where keys stand that stand twice, in order
 	file    *File
-	src     *transcript.Source
+	src     *source.Source
 	opts    Options
 	shape   *shape
 	yield   func(*transcript.Conversation) error
@@ -300,15 +301,15 @@ type reader struct {
 	inText      inText
 }
 
-func (r *reader) read(src *transcript.Source) error {
-	if r.shape.Framing == transcript.FramingEmpty {
+func (r *reader) read(src *source.Source) error {
+	if r.shape.Framing == source.FramingEmpty {
 		return nil
 	}
 	sink := r.sink()
 	if doc := r.shape.document; doc.Index > 0 {
 		r.record(sink, doc)
 	} else {
-		for rec, err := range transcript.Records(src) {
+		for rec, err := range source.Records(src) {
 			if err != nil {
 				return err
 			}
@@ -326,19 +327,19 @@ func (r *reader) read(src *transcript.Source) error {
 }
 
 // record passes one record on to the sink.
-func (r *reader) record(sink sink, rec transcript.Record) {
+func (r *reader) record(sink sink, rec source.Record) {
 	r.file.Records++
 	r.file.Starts.Append(rec.Span.Start)
 	for _, f := range rec.Faults {
 		r.file.Faults = append(r.file.Faults, RecordFault{f, int32(rec.Index), rec.Span})
 	}
 	if !rec.Readable() {
-		if slices.ContainsFunc(rec.Faults, transcript.Fault.Unreadable) {
+		if slices.ContainsFunc(rec.Faults, source.Fault.Unreadable) {
 			sink.torn(int32(rec.Index))
 		}
 		return
 	}
-	if slices.ContainsFunc(rec.Faults, func(f transcript.Fault) bool { return f.Kind == transcript.FaultGlued }) {
+	if slices.ContainsFunc(rec.Faults, func(f source.Fault) bool { return f.Kind == source.FaultGlued }) {
 		sink.torn(int32(rec.Index)) // what stands before it on its line
 	}
 	sink.record(int32(rec.Index), rec.Value.Path(r.shape.wrap...))
@@ -346,7 +347,7 @@ func (r *reader) record(sink sink, rec transcript.Record) {
 
 // A sink takes the records of a file and makes conversations of them.
 type sink interface {
-	record(index int32, v transcript.Value)
+	record(index int32, v source.Value)
 	torn(index int32) // a record could not be read
 	end()
 }
@@ -372,9 +373,9 @@ func (r *reader) sink() sink {
 // nothingSink serves a file of which nothing could be made out.
 type nothingSink struct{}
 
-func (nothingSink) record(int32, transcript.Value) {}
-func (nothingSink) torn(int32)                     {}
-func (nothingSink) end()                           {}
+func (nothingSink) record(int32, source.Value) {}
+func (nothingSink) torn(int32)                 {}
+func (nothingSink) end()                       {}
 
 // hand passes a finished conversation on.
 func (r *reader) hand(c *transcript.Conversation) {
@@ -410,12 +411,12 @@ func idless(c *transcript.Conversation) bool {
 }
 
 // value reads a value of the source again. A source that fails ends the reading.
-func (r *reader) value(at transcript.Span) transcript.Value {
+func (r *reader) value(at source.Span) source.Value {
 	text, err := r.src.Bytes(at)
 	if r.err == nil {
 		r.err = err
 	}
-	return transcript.NewValue(text, at.Start)
+	return source.NewValue(text, at.Start)
 }
 
 func (r *reader) onKey(k transcript.KeyFault) {
@@ -432,8 +433,8 @@ type lineSink struct {
 	past int // how many messages are not sent any more
 }
 
-func (s *lineSink) record(index int32, v transcript.Value) {
-	if s.r.shape.Framing == transcript.FramingDocument && (v.Get("stop_reason").Exists() || s.r.shape.wrap != nil) {
+func (s *lineSink) record(index int32, v source.Value) {
+	if s.r.shape.Framing == source.FramingDocument && (v.Get("stop_reason").Exists() || s.r.shape.wrap != nil) {
 		s.seq.b.Conv.Use = transcript.UseTrace // one recorded answer, or one of the files that make up a history
 		s.seq.b.Conv.Slice = s.r.shape.wrap != nil
 	}
@@ -449,7 +450,7 @@ func (s *lineSink) record(index int32, v transcript.Value) {
 func (s *lineSink) torn(int32) { s.seq.b.Conv.Incomplete = true }
 
 func (s *lineSink) end() {
-	s.seq.b.Conv.Lines = s.r.shape.Framing != transcript.FramingDocument && s.r.shape.wrap == nil
+	s.seq.b.Conv.Lines = s.r.shape.Framing != source.FramingDocument && s.r.shape.wrap == nil
 	s.r.finish(s.seq)
 	for i := range min(max(0, s.past), len(s.seq.b.Conv.Messages)) {
 		s.seq.b.Conv.Messages[i].Flags |= transcript.MessageSuperseded
@@ -460,7 +461,7 @@ func (s *lineSink) end() {
 // conversationSink finds the conversations in each record.
 type conversationSink struct{ r *reader }
 
-func (s *conversationSink) record(index int32, v transcript.Value) {
+func (s *conversationSink) record(index int32, v source.Value) {
 	root := transcript.Builder{Record: index, OnKeyFault: s.r.onKey}
 	root.Fields(v, nil, nil)
 	s.r.end = v.Span().End
@@ -472,7 +473,7 @@ func (s *conversationSink) record(index int32, v transcript.Value) {
 		s.r.file.Skipped++
 		return
 	}
-	lines := s.r.shape.Framing != transcript.FramingDocument
+	lines := s.r.shape.Framing != source.FramingDocument
 	for _, p := range found {
 		if p.class == classLog {
 			ls := newLogSink(s.r, p.log)
@@ -514,7 +515,7 @@ func (s *conversationSink) record(index int32, v transcript.Value) {
 		q.choose(p)
 		q.listed = true
 		for _, part := range p.parts {
-			if part.Kind() != transcript.Array {
+			if part.Kind() != source.Array {
 				q.add(index, part)
 				continue
 			}
@@ -620,7 +621,7 @@ func (p *place) told(set *dialect.Set) bool {
 
 // add reads one element. It returns false for one that no dialect claims, and
 // for book-keeping.
-func (q *sequence) add(record int32, v transcript.Value) bool {
+func (q *sequence) add(record int32, v source.Value) bool {
 	if q.r.err == nil {
 		q.r.err = q.r.src.Err()
 	}
@@ -684,7 +685,7 @@ func (q *sequence) add(record int32, v transcript.Value) bool {
 
 // damaged reports whether an element of a list of messages is one of its
 // dialect, though it lacks what tells.
-func (q *sequence) damaged(v transcript.Value) bool {
+func (q *sequence) damaged(v source.Value) bool {
 	if q.primary == nil || !q.listed {
 		return false
 	}
@@ -694,12 +695,12 @@ func (q *sequence) damaged(v transcript.Value) bool {
 
 // onlyText reports whether a plain message is text and nothing else, so that no
 // dialect can claim it more surely.
-func onlyText(v transcript.Value) bool {
+func onlyText(v source.Value) bool {
 	text := false
 	for k, val := range v.Members() {
 		switch {
 		case k.Is("content"):
-			text = val.Kind() == transcript.String
+			text = val.Kind() == source.String
 		case k.Is("type"), k.Is("tool_calls"), k.Is("tool_call_id"), k.Is("function_call"):
 			return false
 		}

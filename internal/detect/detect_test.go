@@ -10,6 +10,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -54,7 +55,7 @@ func (s seen) String() string {
 
 func read(t testing.TB, text string, opts detect.Options) (f *detect.File, convs []string, reason string) {
 	t.Helper()
-	f, err := detect.Read(transcript.FromBytes("t", []byte(text)), opts, func(c *transcript.Conversation) error {
+	f, err := detect.Read(source.FromBytes("t", []byte(text)), opts, func(c *transcript.Conversation) error {
 		if c.Index != len(convs) {
 			t.Errorf("conversation %d has the index %d", len(convs), c.Index)
 		}
@@ -72,13 +73,13 @@ func read(t testing.TB, text string, opts detect.Options) (f *detect.File, convs
 
 func TestDecision(t *testing.T) {
 	const (
-		doc    = transcript.FramingDocument
-		jsonl  = transcript.FramingLines
-		values = transcript.FramingValues
+		doc    = source.FramingDocument
+		jsonl  = source.FramingLines
+		values = source.FramingValues
 	)
 	for _, c := range []struct {
 		name, text string
-		framing    transcript.Framing
+		framing    source.Framing
 		container  string
 		dialect    string
 		pointer    string
@@ -262,7 +263,7 @@ func TestDecision(t *testing.T) {
 			framing: doc, container: "json-messages", dialect: "openai-chat", key: "tool_calls", runners: "anthropic openai-responses",
 			convs: []string{"openai-chat, a log: 4 messages, 1 calls, 0 results"},
 		},
-		{name: "empty", text: "", framing: transcript.FramingEmpty, container: "empty"},
+		{name: "empty", text: "", framing: source.FramingEmpty, container: "empty"},
 		{name: "empty array", text: "[]", framing: doc, container: "json-messages"},
 		{name: "no messages yet", text: `{"model":"m","messages":[]}`, framing: doc, container: "json-messages", unsure: true},
 	} {
@@ -411,7 +412,7 @@ func TestControlLines(t *testing.T) {
 		{`{"role":"_meta","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}`, use, useResult, "anthropic"},
 	} {
 		text := lines(user, c.call, c.control, c.result, user)
-		f, err := detect.Read(transcript.FromBytes("t", []byte(text)), detect.Options{}, func(conv *transcript.Conversation) error {
+		f, err := detect.Read(source.FromBytes("t", []byte(text)), detect.Options{}, func(conv *transcript.Conversation) error {
 			if len(conv.Messages) != 4 || len(conv.Calls) != 1 || conv.Dialect != c.dialect {
 				t.Errorf("%s: %s with %d messages and %d calls", c.control, conv.Dialect, len(conv.Messages), len(conv.Calls))
 			}
@@ -433,7 +434,7 @@ func TestYieldError(t *testing.T) {
 	stop := errors.New("stop")
 	for _, text := range []string{list(user), lines(user, answer), lines(list(user), list(user), list(user)), lines(record, recordUse)} {
 		n := 0
-		_, err := detect.Read(transcript.FromBytes("t", []byte(text)), detect.Options{}, func(*transcript.Conversation) error {
+		_, err := detect.Read(source.FromBytes("t", []byte(text)), detect.Options{}, func(*transcript.Conversation) error {
 			n++
 			return stop
 		})
@@ -446,8 +447,8 @@ func TestYieldError(t *testing.T) {
 // sound says what is wrong with a conversation, whatever was read: "" for
 // nothing.
 func sound(c *transcript.Conversation, size int64) string {
-	in := func(outer, inner transcript.Span) bool { return outer.Start <= inner.Start && inner.End <= outer.End }
-	whole := transcript.Span{Start: 0, End: size}
+	in := func(outer, inner source.Span) bool { return outer.Start <= inner.Start && inner.End <= outer.End }
+	whole := source.Span{Start: 0, End: size}
 	for i := range c.Messages {
 		m := &c.Messages[i]
 		if !in(whole, m.Span()) || !in(m.Span(), m.RoleSpan()) || m.Record < 1 || int(m.Turn) >= c.Turns || int(m.BlockHi) > len(c.Blocks) {
@@ -489,7 +490,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		n := 0
-		file, err := detect.Read(transcript.FromBytes("fuzz", text), detect.Options{}, func(c *transcript.Conversation) error {
+		file, err := detect.Read(source.FromBytes("fuzz", text), detect.Options{}, func(c *transcript.Conversation) error {
 			if s := sound(c, int64(len(text))); s != "" {
 				t.Error(s)
 			}
@@ -513,7 +514,7 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 		for _, d := range dialect.All() {
-			_, err := detect.Read(transcript.FromBytes("fuzz", text), detect.Options{Dialect: d}, func(c *transcript.Conversation) error {
+			_, err := detect.Read(source.FromBytes("fuzz", text), detect.Options{Dialect: d}, func(c *transcript.Conversation) error {
 				if s := sound(c, int64(len(text))); s != "" {
 					t.Errorf("as %s: %s", d.Name, s)
 				}
@@ -551,7 +552,7 @@ func TestOrdinals(t *testing.T) {
 				records = append(records, `{"timestamp":"t",`+ordinal+`"type":"response_item","payload":`+item+`}`)
 			}
 			appended := false
-			f, err := detect.Read(transcript.FromBytes("t", []byte(lines(records...))), detect.Options{}, func(c *transcript.Conversation) error {
+			f, err := detect.Read(source.FromBytes("t", []byte(lines(records...))), detect.Options{}, func(c *transcript.Conversation) error {
 				appended = c.AppendOnly && c.OnResume != ""
 				return nil
 			})
@@ -581,7 +582,7 @@ func TestModel(t *testing.T) {
 		`{"messages":[` + user + `,` + chatCall + `]}`:                                                                             "",
 	} {
 		got := "none"
-		_, err := detect.Read(transcript.FromBytes("t", []byte(text)), detect.Options{}, func(c *transcript.Conversation) error {
+		_, err := detect.Read(source.FromBytes("t", []byte(text)), detect.Options{}, func(c *transcript.Conversation) error {
 			got = c.Model
 			return nil
 		})

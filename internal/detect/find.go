@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/unfold"
 )
 
 // maxFindDepth is how deep in a document conversations are looked for.
@@ -18,17 +20,17 @@ type place struct {
 	class   class
 	log     *dialect.Dialect
 	// parts are the lists, or single messages, that make up the conversation.
-	parts []transcript.Value
+	parts []source.Value
 	// wrap leads from an element of a list to what speaks in it.
 	wrap []string
 
-	holder   transcript.Span // the object that holds it
-	body     bool            // an object with a model and the options of a request holds it
-	model    bool            // an object with a model holds it
-	named    string          // that model
-	listed   bool            // it is one of a list of conversations
-	traced   bool            // it is an output, a choice or a span
-	answered bool            // it ends with what the model put out
+	holder   source.Span // the object that holds it
+	body     bool        // an object with a model and the options of a request holds it
+	model    bool        // an object with a model holds it
+	named    string      // that model
+	listed   bool        // it is one of a list of conversations
+	traced   bool        // it is an output, a choice or a span
+	answered bool        // it ends with what the model put out
 	// hint is the dialect that its object speaks of, for messages that do not
 	// tell; held is set where no other dialect has such an object.
 	hint      *dialect.Dialect
@@ -39,7 +41,7 @@ type place struct {
 	checkOnly string
 	// unfolded is what the parts were put together in; nil where they stand in
 	// the record.
-	unfolded *transcript.Unfolded
+	unfolded *unfold.Unfolded
 }
 
 func (p *place) use(lines bool) transcript.Use {
@@ -95,12 +97,12 @@ var traceKeys = []string{"output", "outputs", "choices", "spans", "response", "p
 var alternatives = []string{"choices", "candidates", "generations", "results", "responses"}
 
 // find returns the places in v where conversations stand, in order.
-func find(set *dialect.Set, v transcript.Value) []place {
+func find(set *dialect.Set, v source.Value) []place {
 	return finderOf(set, v).found
 }
 
-func finderOf(set *dialect.Set, v transcript.Value) *finder {
-	f := &finder{set: set, taken: map[transcript.Span]bool{}}
+func finderOf(set *dialect.Set, v source.Value) *finder {
+	f := &finder{set: set, taken: map[source.Span]bool{}}
 	f.value(v, nil, place{}, 0)
 	for i := 0; i < len(f.sums) && len(f.found) == 0; i++ {
 		f.sums[i]()
@@ -115,27 +117,27 @@ type finder struct {
 	// sums look into what repeats the messages of other spans.
 	sums []func()
 	// taken are values whose messages are found already.
-	taken map[transcript.Span]bool
+	taken map[source.Span]bool
 }
 
 // isTaken reports whether the messages of a value are found already.
-func (f *finder) isTaken(v transcript.Value, ctx place) bool {
+func (f *finder) isTaken(v source.Value, ctx place) bool {
 	return ctx.unfolded == nil && len(f.taken) > 0 && f.taken[v.Span()]
 }
 
-func (f *finder) value(v transcript.Value, path []string, ctx place, depth int) {
+func (f *finder) value(v source.Value, path []string, ctx place, depth int) {
 	if depth > maxFindDepth || f.isTaken(v, ctx) {
 		return
 	}
 	switch v.Kind() {
-	case transcript.Array:
+	case source.Array:
 		f.array(v, path, ctx, depth)
-	case transcript.Object:
+	case source.Object:
 		f.object(v, path, ctx, depth)
 	}
 }
 
-func (f *finder) array(v transcript.Value, path []string, ctx place, depth int) {
+func (f *finder) array(v source.Value, path []string, ctx place, depth int) {
 	if ctx.unfolded == nil && f.invocations(v, path, ctx) {
 		return
 	}
@@ -157,7 +159,7 @@ func (f *finder) array(v transcript.Value, path []string, ctx place, depth int) 
 		}
 	}
 	for i, e := range v.Elements() {
-		if k := e.Kind(); k != transcript.Array && k != transcript.Object {
+		if k := e.Kind(); k != source.Array && k != source.Object {
 			continue
 		}
 		sub := ctx
@@ -169,12 +171,12 @@ func (f *finder) array(v transcript.Value, path []string, ctx place, depth int) 
 // A member is a member of an object.
 type member struct {
 	key string
-	val transcript.Value
+	val source.Value
 }
 
-func (f *finder) object(v transcript.Value, path []string, ctx place, depth int) {
+func (f *finder) object(v source.Value, path []string, ctx place, depth int) {
 	// An object that speaks is somebody's message, not a holder of messages.
-	if v.Get("role").Kind() == transcript.String {
+	if v.Get("role").Kind() == source.String {
 		return
 	}
 	var members []member
@@ -182,7 +184,7 @@ func (f *finder) object(v transcript.Value, path []string, ctx place, depth int)
 	for k, val := range v.Members() {
 		key := k.Str()
 		members = append(members, member{key, val})
-		if (key == "model" || key == "modelId") && val.Kind() == transcript.String {
+		if (key == "model" || key == "modelId") && val.Kind() == source.String {
 			model, named = true, val.Str()
 		}
 		model = model || key == "anthropic_version"
@@ -219,7 +221,7 @@ func (f *finder) object(v transcript.Value, path []string, ctx place, depth int)
 		}
 		sub := ctx
 		params := v.Get(comp.first[0])
-		if params.Kind() == transcript.Object {
+		if params.Kind() == source.Object {
 			sub.elsewhere = sub.elsewhere || stateID(params.Get("previous_response_id"))
 		}
 		if !comp.asked {
@@ -230,7 +232,7 @@ func (f *finder) object(v transcript.Value, path []string, ctx place, depth int)
 		break
 	}
 	for _, m := range members {
-		if k := m.val.Kind(); used[m.key] || k != transcript.Array && k != transcript.Object || f.isTaken(m.val, ctx) {
+		if k := m.val.Kind(); used[m.key] || k != source.Array && k != source.Object || f.isTaken(m.val, ctx) {
 			continue
 		}
 		if of, is := copies[m.key]; is && slices.ContainsFunc(of, has) {
@@ -275,7 +277,7 @@ func (f *finder) alone(key string, path []string, traced bool) bool {
 }
 
 // hintOf reads off the rest of a request which API it is for.
-func (f *finder) hintOf(v transcript.Value, outer *dialect.Dialect) *dialect.Dialect {
+func (f *finder) hintOf(v source.Value, outer *dialect.Dialect) *dialect.Dialect {
 	switch tool := v.Get("tools").First(); {
 	case f.isMessages(v.Get("input")) && !v.Get("messages").Exists():
 		return dialect.OpenAIResponses
@@ -289,20 +291,20 @@ func (f *finder) hintOf(v transcript.Value, outer *dialect.Dialect) *dialect.Dia
 	return outer
 }
 
-func (f *finder) isMessages(v transcript.Value) bool {
+func (f *finder) isMessages(v source.Value) bool {
 	class, _ := listClass(f.set, v)
 	return class == classMessage
 }
 
 // composite returns the parts of a conversation that stands in two places of
 // v, or nil unless the second is there and speaks.
-func (f *finder) composite(v transcript.Value, c *composite) []transcript.Value {
-	var parts []transcript.Value
+func (f *finder) composite(v source.Value, c *composite) []source.Value {
+	var parts []source.Value
 	for i, path := range [][]string{c.first, c.second} {
 		p := v
 		for _, key := range path {
 			if n, err := strconv.Atoi(key); err == nil {
-				next := transcript.Value{}
+				next := source.Value{}
 				for j, e := range p.Elements() {
 					if j == n {
 						next = e
@@ -315,19 +317,19 @@ func (f *finder) composite(v transcript.Value, c *composite) []transcript.Value 
 			p = p.Get(key)
 		}
 		switch {
-		case p.Kind() == transcript.Array:
+		case p.Kind() == source.Array:
 			class, _ := listClass(f.set, p)
 			empty := !p.First().Exists()
 			if class != classMessage && !empty || i == 1 && empty {
 				return nil
 			}
 			parts = append(parts, p)
-		case i == 1 && p.Kind() == transcript.Object:
+		case i == 1 && p.Kind() == source.Object:
 			if _, claim, _ := claimOf(f.set, p); claim == dialect.ClaimNone {
 				return nil
 			}
 			parts = append(parts, p)
-		case i == 0 && p.Kind() == transcript.String && len(path) > 1:
+		case i == 0 && p.Kind() == source.String && len(path) > 1:
 			// A prompt that is only text.
 		default:
 			return nil
@@ -336,11 +338,11 @@ func (f *finder) composite(v transcript.Value, c *composite) []transcript.Value 
 	return parts
 }
 
-func stateID(v transcript.Value) bool {
-	return v.Kind() == transcript.String && len(v.Raw()) > 2 || v.Kind() == transcript.Object
+func stateID(v source.Value) bool {
+	return v.Kind() == source.String && len(v.Raw()) > 2 || v.Kind() == source.Object
 }
 
-func (f *finder) emit(ctx place, path []string, class class, log *dialect.Dialect, parts ...transcript.Value) {
+func (f *finder) emit(ctx place, path []string, class class, log *dialect.Dialect, parts ...source.Value) {
 	ctx.pointer = pointer(path)
 	ctx.class = class
 	ctx.log = log
@@ -362,7 +364,7 @@ const listHead = 16
 
 // listClass says what the elements of a list are: at least half of the first
 // ones must be of a class.
-func listClass(set *dialect.Set, v transcript.Value) (class, *dialect.Dialect) {
+func listClass(set *dialect.Set, v source.Value) (class, *dialect.Dialect) {
 	n, messages, records := 0, 0, 0
 	var logs votes
 	for _, e := range v.Elements() {
@@ -370,7 +372,7 @@ func listClass(set *dialect.Set, v transcript.Value) (class, *dialect.Dialect) {
 			n--
 			break
 		}
-		if e.Kind() != transcript.Object {
+		if e.Kind() != source.Object {
 			continue
 		}
 		e = e.Indexed()

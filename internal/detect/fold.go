@@ -5,15 +5,15 @@ import (
 	"slices"
 
 	"github.com/toolguard/toolguard/internal/dialect"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // A folded record is one that counts, as far as the log has been read.
 type folded struct {
 	id     string // as written, "" for a record that is not replaced
 	record int32
-	span   transcript.Span
-	val    transcript.Value // of a document, whose text stays
+	span   source.Span
+	val    source.Value // of a document, whose text stays
 }
 
 // A folder keeps which records of a log count: of those with one id the last,
@@ -30,12 +30,12 @@ func newFolder(log *dialect.Fold, keep bool) *folder {
 }
 
 // add reads a record. It returns false for one that does not speak.
-func (f *folder) add(record int32, v transcript.Value) bool {
-	if v.Kind() != transcript.Object {
+func (f *folder) add(record int32, v source.Value) bool {
+	if v.Kind() != source.Object {
 		return false
 	}
 	if f.log.Rewind != "" {
-		if to := f.log.Rewind.In(v); to.Kind() == transcript.String {
+		if to := f.log.Rewind.In(v); to.Kind() == source.String {
 			f.rewind(string(to.Raw()))
 			return false
 		}
@@ -56,12 +56,12 @@ func (f *folder) add(record int32, v transcript.Value) bool {
 	return true
 }
 
-func (f *folder) put(record int32, v transcript.Value) {
+func (f *folder) put(record int32, v source.Value) {
 	e := folded{record: record, span: v.Span()}
 	if f.keep {
 		e.val = v
 	}
-	if id := f.log.ID.In(v); id.Kind() == transcript.String {
+	if id := f.log.ID.In(v); id.Kind() == source.String {
 		e.id = string(id.Raw())
 		if i, again := f.at[e.id]; again {
 			f.live[i] = e
@@ -89,7 +89,7 @@ type foldSink struct {
 	torns  bool
 }
 
-func (s *foldSink) record(index int32, v transcript.Value) {
+func (s *foldSink) record(index int32, v source.Value) {
 	if !s.folder.add(index, v) {
 		s.r.file.Skipped++
 	}
@@ -106,7 +106,7 @@ func (s *foldSink) end() {
 			s.r.err = err
 			return
 		}
-		if !q.add(e.record, transcript.NewValue(text, e.span.Start)) {
+		if !q.add(e.record, source.NewValue(text, e.span.Start)) {
 			s.r.file.Skipped++
 		}
 	}
@@ -117,12 +117,12 @@ func (s *foldSink) end() {
 }
 
 // foldList yields the elements of a list that count.
-func foldList(list transcript.Value, wrap []string, log *dialect.Fold) iter.Seq2[int, transcript.Value] {
+func foldList(list source.Value, wrap []string, log *dialect.Fold) iter.Seq2[int, source.Value] {
 	f := newFolder(log, true)
 	for _, e := range list.Elements() {
 		f.add(0, e.Path(wrap...))
 	}
-	return func(yield func(int, transcript.Value) bool) {
+	return func(yield func(int, source.Value) bool) {
 		for i := range f.live {
 			if !yield(i, f.live[i].val) {
 				return

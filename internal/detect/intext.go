@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -39,7 +40,7 @@ type inText struct {
 }
 
 // add looks into the messages of a conversation.
-func (t *inText) add(src *transcript.Source, c *transcript.Conversation) {
+func (t *inText) add(src *source.Source, c *transcript.Conversation) {
 	t.structured = t.structured || len(c.Calls)+len(c.Results) > 0
 	for i := range c.Messages {
 		m := &c.Messages[i]

@@ -2,7 +2,8 @@ package detect
 
 import (
 	"github.com/toolguard/toolguard/internal/dialect"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/unfold"
 )
 
 // invocationCheckOnly says why an evaluation set is not repaired.
@@ -32,14 +33,14 @@ var evalCase = invocation{
 }
 
 // is reports whether v is such an element.
-func (n *invocation) is(v transcript.Value) bool {
-	return n.user.In(v).Kind() == transcript.Object && (n.calls.In(v).Exists() || n.events.In(v).Exists())
+func (n *invocation) is(v source.Value) bool {
+	return n.user.In(v).Kind() == source.Object && (n.calls.In(v).Exists() || n.events.In(v).Exists())
 }
 
 // invocations finds the conversation that a list of invocations makes up. Where
 // none of them has results, its calls are those that are expected, and nothing
 // answers them.
-func (f *finder) invocations(list transcript.Value, path []string, ctx place) bool {
+func (f *finder) invocations(list source.Value, path []string, ctx place) bool {
 	n := &evalCase
 	if !n.is(list.First()) {
 		return false
@@ -48,7 +49,7 @@ func (f *finder) invocations(list transcript.Value, path []string, ctx place) bo
 	for _, e := range list.Elements() {
 		expected = expected && !n.results.In(e).First().Exists() && !n.events.In(e).First().Exists()
 	}
-	w := invocationWriter{u: &transcript.Unfolded{}}
+	w := invocationWriter{u: &unfold.Unfolded{}}
 	w.u.Make("[", list, nil)
 	for _, e := range list.Elements() {
 		w.message(n.user.In(e))
@@ -60,8 +61,8 @@ func (f *finder) invocations(list transcript.Value, path []string, ctx place) bo
 			w.parts(n.model, n.call, calls, final.Get("parts")) // nothing stands between them
 			continue
 		}
-		w.parts(n.model, n.call, calls, transcript.Value{})
-		w.parts(n.tool, n.result, n.results.In(e), transcript.Value{})
+		w.parts(n.model, n.call, calls, source.Value{})
+		w.parts(n.tool, n.result, n.results.In(e), source.Value{})
 		w.message(final)
 	}
 	w.u.Make("]", list, nil)
@@ -73,19 +74,19 @@ func (f *finder) invocations(list transcript.Value, path []string, ctx place) bo
 }
 
 type invocationWriter struct {
-	u *transcript.Unfolded
+	u *unfold.Unfolded
 	n int
 }
 
-func (w *invocationWriter) begin(at transcript.Value) {
+func (w *invocationWriter) begin(at source.Value) {
 	if w.n++; w.n > 1 {
 		w.u.Make(",", at, nil)
 	}
 }
 
 // message writes one message as it stands, if it is there.
-func (w *invocationWriter) message(v transcript.Value) {
-	if v.Kind() == transcript.Object {
+func (w *invocationWriter) message(v source.Value) {
+	if v.Kind() == source.Object {
 		w.begin(v)
 		w.u.Copy(v, nil)
 	}
@@ -93,8 +94,8 @@ func (w *invocationWriter) message(v transcript.Value) {
 
 // parts writes a message of parts, and of more that stand as they are, unless
 // there are none.
-func (w *invocationWriter) parts(message, part string, list, more transcript.Value) {
-	if list.First().Kind() != transcript.Object {
+func (w *invocationWriter) parts(message, part string, list, more source.Value) {
+	if list.First().Kind() != source.Object {
 		return
 	}
 	w.begin(list)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -27,14 +28,14 @@ type logSink struct {
 	counted    bool  // records are numbered
 	ordinal    int64 // the number of the record before
 	rec        envelope
-	array      transcript.Span // the list whose elements the records are, zero for lines
+	array      source.Span // the list whose elements the records are, zero for lines
 }
 
 // An envelope holds the members of one record after another that the row of the
 // log names. They are read in one pass; only what lies deeper is looked up.
 type envelope struct {
 	keys []string
-	vals []transcript.Value
+	vals []source.Value
 
 	typ, subtype, payload, id, parent, side, agent, meta, summary, hidden, turnAlt field
 	success, preserved, keptFrom, keptIndex, history, turns                        field
@@ -82,7 +83,7 @@ func newEnvelope(l *dialect.Log) envelope {
 	for _, key := range l.Numbered {
 		e.numbered = append(e.numbered, e.field(dialect.Path(key)))
 	}
-	e.vals = make([]transcript.Value, len(e.keys))
+	e.vals = make([]source.Value, len(e.keys))
 	return e
 }
 
@@ -104,7 +105,7 @@ func (e *envelope) field(p dialect.Path) field {
 }
 
 // get returns what stands there in the record that was read last.
-func (e *envelope) get(f field) transcript.Value {
+func (e *envelope) get(f field) source.Value {
 	for _, p := range f {
 		v := e.vals[p.top]
 		if p.rest != "" {
@@ -114,7 +115,7 @@ func (e *envelope) get(f field) transcript.Value {
 			return v
 		}
 	}
-	return transcript.Value{}
+	return source.Value{}
 }
 
 // A scope is one thread of a log: the main one, or a sub-agent's.
@@ -141,8 +142,8 @@ func newLogSink(r *reader, d *dialect.Dialect) *logSink {
 
 func (s *logSink) torn(int32) { s.unreadable = true }
 
-func (s *logSink) record(index int32, v transcript.Value) {
-	if v.Kind() != transcript.Object {
+func (s *logSink) record(index int32, v source.Value) {
+	if v.Kind() != source.Object {
 		s.r.file.Skipped++
 		return
 	}
@@ -159,10 +160,10 @@ func (s *logSink) record(index int32, v transcript.Value) {
 
 	ln := link{msg: -1, record: index, start: v.Span().Start, length: uint32(v.Span().Len())}
 	var own uint64 // the hash of its id, 0 for none
-	if id.Kind() == transcript.String {
+	if id.Kind() == source.String {
 		own = s.hash(id.Raw())
 	}
-	if parent.Kind() == transcript.String {
+	if parent.Kind() == source.String {
 		ln.parent = s.hash(parent.Raw())
 	}
 	sc, n := s.scopeOf(e.get(e.side).True(), e.get(e.agent), ln.parent)
@@ -170,7 +171,7 @@ func (s *logSink) record(index int32, v transcript.Value) {
 
 	c := sc.q.b.Conv
 	switch {
-	case payload.Kind() == transcript.Object && slices.ContainsFunc(s.log.Speaks, typ.Is):
+	case payload.Kind() == source.Object && slices.ContainsFunc(s.log.Speaks, typ.Is):
 		if !s.read(sc, index, payload, e.get(e.turnAlt)) {
 			s.r.file.Skipped++
 			break
@@ -205,9 +206,9 @@ func (s *logSink) numbered() {
 }
 
 // count holds the number of a record against that of the one before it.
-func (s *logSink) count(index int32, record transcript.Value) {
+func (s *logSink) count(index int32, record source.Value) {
 	v := s.rec.get(s.rec.ordinal)
-	if !v.Exists() || v.Kind() == transcript.Null {
+	if !v.Exists() || v.Kind() == source.Null {
 		return
 	}
 	n, err := strconv.ParseInt(string(v.Raw()), 10, 64)
@@ -224,7 +225,7 @@ func (s *logSink) count(index int32, record transcript.Value) {
 }
 
 // event reads a record that does not speak.
-func (s *logSink) event(sc *scope, index int32, typ transcript.Value) {
+func (s *logSink) event(sc *scope, index int32, typ source.Value) {
 	e := &s.rec
 	if len(s.log.Boundary)+len(s.log.Rollback)+len(s.log.Aborts) == 0 {
 		return
@@ -264,7 +265,7 @@ func (s *logSink) boundary(sc *scope, index int32) {
 		rd.Compacted()
 	}
 	from := index
-	if id := e.get(e.keptFrom); id.Kind() == transcript.String {
+	if id := e.get(e.keptFrom); id.Kind() == source.String {
 		if at, known := s.find(s.hash(id.Raw())); known {
 			from = s.links[at].record
 		}
@@ -275,7 +276,7 @@ func (s *logSink) boundary(sc *scope, index int32) {
 		c.Messages[i].Segment = sc.segment
 	}
 	for _, m := range e.get(e.history).Elements() {
-		if m.Kind() == transcript.Object && s.read(sc, index, m, transcript.Value{}) {
+		if m.Kind() == source.Object && s.read(sc, index, m, source.Value{}) {
 			s.mark(sc, m)
 		}
 	}
@@ -309,7 +310,7 @@ func abort(sc *scope) {
 
 // read reads the message that a record wraps. It returns false for one that
 // no dialect claims.
-func (s *logSink) read(sc *scope, index int32, payload, turnAlt transcript.Value) bool {
+func (s *logSink) read(sc *scope, index int32, payload, turnAlt source.Value) bool {
 	q := sc.q
 	rd := q.readers[s.d]
 	if rd == nil {
@@ -337,7 +338,7 @@ func (s *logSink) read(sc *scope, index int32, payload, turnAlt transcript.Value
 }
 
 // readInto reads a message that the driver of a log's dialect claims.
-func readInto(rd dialect.Reader, d *dialect.Dialect, payload, turnAlt transcript.Value) bool {
+func readInto(rd dialect.Reader, d *dialect.Dialect, payload, turnAlt source.Value) bool {
 	if tr, ok := rd.(dialect.TurnReader); ok {
 		return tr.ReadPart(payload, turnAlt)
 	}
@@ -349,7 +350,7 @@ func readInto(rd dialect.Reader, d *dialect.Dialect, payload, turnAlt transcript
 }
 
 // mark sets what the envelope tells of the message that was read last.
-func (s *logSink) mark(sc *scope, payload transcript.Value) {
+func (s *logSink) mark(sc *scope, payload source.Value) {
 	e := &s.rec
 	c := sc.q.b.Conv
 	m := &c.Messages[len(c.Messages)-1]
@@ -390,17 +391,17 @@ func (s *logSink) mark(sc *scope, payload transcript.Value) {
 }
 
 // typedText returns the first text of the message that was read last.
-func typedText(b *transcript.Builder, payload transcript.Value) ([]byte, bool) {
+func typedText(b *transcript.Builder, payload source.Value) ([]byte, bool) {
 	at, has := b.Text()
 	if !has || !payload.Span().Contains(at) {
 		return nil, false
 	}
 	from := at.Start - payload.Span().Start
-	text := transcript.NewValue(payload.Raw()[from:from+at.Len()], at.Start)
-	if text.Kind() == transcript.Object {
+	text := source.NewValue(payload.Raw()[from:from+at.Len()], at.Start)
+	if text.Kind() == source.Object {
 		text = text.Get("text")
 	}
-	if text.Kind() != transcript.String {
+	if text.Kind() != source.String {
 		return nil, false
 	}
 	return clip(text), true
@@ -408,7 +409,7 @@ func typedText(b *transcript.Builder, payload transcript.Value) ([]byte, bool) {
 
 // clip returns the beginning of a text, enough to see how it begins. Of what may
 // stand escaped only a bracket matters, which some writers never leave as it is.
-func clip(v transcript.Value) []byte {
+func clip(v source.Value) []byte {
 	raw := v.Raw()
 	raw = raw[1 : len(raw)-1]
 	if len(raw) >= 6 && bytes.EqualFold(raw[:6], []byte(`\u003c`)) {
@@ -425,14 +426,14 @@ func (s *logSink) hash(b []byte) uint64 {
 }
 
 // identical reports whether two records are equal but for their timestamps.
-func (s *logSink) identical(a, b transcript.Value) bool {
+func (s *logSink) identical(a, b source.Value) bool {
 	headA, tailA := split(a, dialect.Path(s.log.Time).In(a))
 	headB, tailB := split(b, dialect.Path(s.log.Time).In(b))
 	return bytes.Equal(headA, headB) && bytes.Equal(tailA, tailB)
 }
 
 // split returns the text of a record before and behind a value in it.
-func split(record, at transcript.Value) (head, tail []byte) {
+func split(record, at source.Value) (head, tail []byte) {
 	raw := record.Raw()
 	if !at.Exists() {
 		return raw, nil
@@ -443,10 +444,10 @@ func split(record, at transcript.Value) (head, tail []byte) {
 
 // scopeOf returns the scope of a record. A sub-agent without an id of its own
 // is told from others by the chain of its records.
-func (s *logSink) scopeOf(side bool, agent transcript.Value, parent uint64) (*scope, int32) {
+func (s *logSink) scopeOf(side bool, agent source.Value, parent uint64) (*scope, int32) {
 	name := ""
 	switch {
-	case agent.Kind() == transcript.String:
+	case agent.Kind() == source.String:
 		name = "agent " + agent.Str()
 	case side:
 		if at, known := s.find(parent); known && s.scopes[s.links[at].scope].side {
@@ -467,12 +468,12 @@ func (s *logSink) scopeOf(side bool, agent transcript.Value, parent uint64) (*sc
 	return sc, sc.n
 }
 
-func preservedIDs(v transcript.Value) (ids []transcript.Value) {
-	if v.Kind() == transcript.Object {
+func preservedIDs(v source.Value) (ids []source.Value) {
+	if v.Kind() == source.Object {
 		v = v.Get("uuids")
 	}
 	for _, e := range v.Elements() {
-		if e.Kind() == transcript.String {
+		if e.Kind() == source.String {
 			ids = append(ids, e)
 		}
 	}
@@ -494,7 +495,7 @@ func (s *logSink) preserve(sc *scope) {
 
 // duplicate notes a record whose id an earlier one has. Pairing sees one of
 // the two: the first of equals, else the last.
-func (s *logSink) duplicate(first int32, again link, v transcript.Value) {
+func (s *logSink) duplicate(first int32, again link, v source.Value) {
 	f := &s.links[first]
 	before := s.r.value(f.span())
 	same := s.identical(before, v)
@@ -525,9 +526,9 @@ func (s *logSink) end() {
 		}
 		c.Window = s.d.Window
 		c.Enveloped = true
-		c.Lines = s.r.shape.class == classLog && s.r.shape.Framing != transcript.FramingDocument
+		c.Lines = s.r.shape.class == classLog && s.r.shape.Framing != source.FramingDocument
 		if !s.array.IsZero() {
-			c.Lists = []transcript.Span{s.array}
+			c.Lists = []source.Span{s.array}
 		}
 		if s.unreadable {
 			c.Incomplete = true

@@ -6,13 +6,14 @@ import (
 	"strconv"
 
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 // patchOf returns the dialect of whose log v is a record: one that begins with a
 // document, or one that changes it.
-func patchOf(set *dialect.Set, v transcript.Value) (d *dialect.Dialect, begins bool) {
-	if v.Kind() != transcript.Object {
+func patchOf(set *dialect.Set, v source.Value) (d *dialect.Dialect, begins bool) {
+	if v.Kind() != source.Object {
 		return nil, false
 	}
 	for _, d := range set.All() {
@@ -28,7 +29,7 @@ func patchOf(set *dialect.Set, v transcript.Value) (d *dialect.Dialect, begins b
 // A node is a value of a document that is put together from the records of a
 // log. It keeps where it stands, and what of it was changed.
 type node struct {
-	span   transcript.Span // as it was written first
+	span   source.Span // as it was written first
 	record int32
 	kids   []kid // its members or elements, once one of them was changed
 	list   bool  // its kids are elements
@@ -49,7 +50,7 @@ type patchSink struct {
 	torns bool
 }
 
-func (s *patchSink) record(index int32, v transcript.Value) {
+func (s *patchSink) record(index int32, v source.Value) {
 	kf := transcript.Builder{Record: index, OnKeyFault: s.r.onKey}
 	kf.Fields(v, nil, nil)
 	p := s.d.Patch
@@ -67,9 +68,9 @@ func (s *patchSink) torn(int32) { s.torns = true }
 
 // change makes the change of a record. It returns false for one that does not
 // concern the messages, or leads nowhere.
-func (s *patchSink) change(index int32, v, value transcript.Value) bool {
+func (s *patchSink) change(index int32, v, value source.Value) bool {
 	p := s.d.Patch
-	var path []transcript.Value
+	var path []source.Value
 	for _, step := range p.At.In(v).Elements() {
 		path = append(path, step)
 	}
@@ -128,12 +129,12 @@ func (s *patchSink) change(index int32, v, value transcript.Value) bool {
 	return true
 }
 
-func leaf(v transcript.Value, record int32) *node {
+func leaf(v source.Value, record int32) *node {
 	return &node{span: v.Span(), record: record}
 }
 
 // at returns the node to which a path leads from the list, nil for none.
-func (s *patchSink) at(path []transcript.Value) *node {
+func (s *patchSink) at(path []source.Value) *node {
 	n := s.list
 	for _, step := range path {
 		s.open(n)
@@ -148,7 +149,7 @@ func (s *patchSink) at(path []transcript.Value) *node {
 
 // find returns the place of the kid to which a step of a path leads, -1 for
 // none.
-func (n *node) find(step transcript.Value) int {
+func (n *node) find(step source.Value) int {
 	if n.list {
 		if i, err := strconv.Atoi(string(step.Raw())); err == nil && i >= 0 && i < len(n.kids) {
 			return i
@@ -164,7 +165,7 @@ func (s *patchSink) open(n *node) {
 		return
 	}
 	v := s.r.value(n.span)
-	n.list = v.Kind() == transcript.Array
+	n.list = v.Kind() == source.Array
 	for k, val := range v.Members() {
 		n.kids = append(n.kids, kid{string(k.Raw()), leaf(val, n.record)})
 	}
@@ -192,7 +193,7 @@ func (s *patchSink) end() {
 			a.add(e.node)
 			mark := c.Mark()
 			q.b.OnKeyFault = nil
-			q.add(e.record, transcript.NewValue(a.text, assembled))
+			q.add(e.record, source.NewValue(a.text, assembled))
 			q.b.OnKeyFault = s.r.onKey
 			c.Relocate(mark, a.where)
 		}
@@ -216,7 +217,7 @@ type assembly struct {
 // A piece is bytes of an assembly, and where in the source they stand.
 type piece struct {
 	at     int64 // in the assembly
-	src    transcript.Span
+	src    source.Span
 	record int32
 	whole  bool // it begins a value that stands there as it was before
 }
@@ -250,12 +251,12 @@ func (a *assembly) add(n *node) {
 
 // where returns where in the source a span of the assembly stands, and in which
 // record.
-func (a *assembly) where(s transcript.Span) (transcript.Span, int32) {
+func (a *assembly) where(s source.Span) (source.Span, int32) {
 	from := s.Start - assembled
 	p := &a.pieces[max(0, sort.Search(len(a.pieces), func(i int) bool { return a.pieces[i].at > from })-1)]
 	if p.whole {
 		return p.src, p.record
 	}
 	start := p.src.Start + min(from-p.at, p.src.Len())
-	return transcript.Span{Start: start, End: min(start+s.Len(), p.src.End)}, p.record
+	return source.Span{Start: start, End: min(start+s.Len(), p.src.End)}, p.record
 }

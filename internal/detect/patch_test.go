@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -43,8 +44,8 @@ func TestPatches(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			text := strings.Join(c.lines, "\n") + "\n"
 			var got []string
-			f, err := Read(transcript.FromBytes(name, []byte(text)), Options{}, func(conv *transcript.Conversation) error {
-				at := func(s transcript.Span) string { return text[s.Start:s.End] }
+			f, err := Read(source.FromBytes(name, []byte(text)), Options{}, func(conv *transcript.Conversation) error {
+				at := func(s source.Span) string { return text[s.Start:s.End] }
 				for i := range conv.Messages {
 					m := &conv.Messages[i]
 					if m.Role == transcript.RoleUser {
@@ -78,7 +79,7 @@ func TestFaint(t *testing.T) {
 {"type":"assistant","content":"hello"}
 `
 	messages := 0
-	f, err := Read(transcript.FromBytes("chat_history.jsonl", []byte(text)), Options{}, func(c *transcript.Conversation) error {
+	f, err := Read(source.FromBytes("chat_history.jsonl", []byte(text)), Options{}, func(c *transcript.Conversation) error {
 		messages += len(c.Messages)
 		return nil
 	})

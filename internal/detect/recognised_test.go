@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -39,7 +40,7 @@ func TestRecognised(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = Read(transcript.FromBytes(file, text), Options{}, func(*transcript.Conversation) error { return nil })
+		_, err = Read(source.FromBytes(file, text), Options{}, func(*transcript.Conversation) error { return nil })
 		if not, ok := errors.AsType[*ErrNotTranscript](err); !ok || !strings.HasPrefix(not.Reason, want) {
 			t.Errorf("%s: %v, want %s", file, err, want)
 		}
@@ -59,7 +60,7 @@ func TestInText(t *testing.T) {
 		"quoted": {`[{"role":"user","content":"how?"},` + hermes +
 			`,{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"ls","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":"a"}]`, ""},
 	} {
-		f, err := Read(transcript.FromBytes(name, []byte(c.text)), Options{}, func(*transcript.Conversation) error { return nil })
+		f, err := Read(source.FromBytes(name, []byte(c.text)), Options{}, func(*transcript.Conversation) error { return nil })
 		if err != nil || (c.want == "") != (f.InText == "") || !strings.Contains(f.InText, c.want) {
 			t.Errorf("%s: %q, %v, want %q", name, f.InText, err, c.want)
 		}

@@ -7,17 +7,17 @@ import (
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/dialect"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // A head is the members of a record, read once for all the logs that it could
 // be of.
 type head struct {
 	n         int
-	keys, val [24]transcript.Value
+	keys, val [24]source.Value
 }
 
-func (h *head) read(v transcript.Value) {
+func (h *head) read(v source.Value) {
 	for k, val := range v.Members() {
 		h.keys[h.n], h.val[h.n] = k, val
 		if h.n++; h.n == len(h.keys) {
@@ -27,17 +27,17 @@ func (h *head) read(v transcript.Value) {
 }
 
 // get returns the member of that name.
-func (h *head) get(key string) transcript.Value {
+func (h *head) get(key string) source.Value {
 	for i := range h.n {
 		if h.keys[i].Is(key) {
 			return h.val[i]
 		}
 	}
-	return transcript.Value{}
+	return source.Value{}
 }
 
 // in follows a path.
-func (h *head) in(p dialect.Path) transcript.Value {
+func (h *head) in(p dialect.Path) source.Value {
 	for alt := range p.Alternatives() {
 		key, rest, deeper := strings.Cut(string(alt), ".")
 		v := h.get(key)
@@ -48,7 +48,7 @@ func (h *head) in(p dialect.Path) transcript.Value {
 			return v
 		}
 	}
-	return transcript.Value{}
+	return source.Value{}
 }
 
 // any returns the first of the members that is there.
@@ -75,10 +75,10 @@ type recordClaim struct {
 // claimRecord says whether a value is a record of a dialect's log. It is one
 // decisively when it begins such a log, when it wraps a message that only this
 // dialect writes, or wraps one and has a member that only this log has.
-func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v transcript.Value) recordClaim {
+func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v source.Value) recordClaim {
 	l := d.Log
 	typ := h.in(l.Type)
-	if typ.Kind() != transcript.String || h.any(l.Unlike) != "" {
+	if typ.Kind() != source.String || h.any(l.Unlike) != "" {
 		return recordClaim{}
 	}
 	speaks := slices.ContainsFunc(l.Speaks, typ.Is)
@@ -98,7 +98,7 @@ func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v transcript.Val
 			payload = h.in(l.Payload)
 		}
 		claim, sign := dialect.ClaimNone, dialect.Sign{}
-		if payload.Kind() == transcript.Object {
+		if payload.Kind() == source.Object {
 			claim, sign = d.Driver.Claim(payload)
 		}
 		where := name
@@ -137,8 +137,8 @@ func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v transcript.Val
 }
 
 // logOf returns the log dialect whose record v most surely is.
-func logOf(set *dialect.Set, v transcript.Value) (best *dialect.Dialect, claim recordClaim) {
-	if v.Kind() != transcript.Object {
+func logOf(set *dialect.Set, v source.Value) (best *dialect.Dialect, claim recordClaim) {
+	if v.Kind() != source.Object {
 		return nil, claim
 	}
 	var h head
@@ -170,9 +170,9 @@ type vote struct {
 }
 
 // add counts a value, and reports the most that any log claims of it.
-func (t *votes) add(set *dialect.Set, v transcript.Value) recordClaim {
+func (t *votes) add(set *dialect.Set, v source.Value) recordClaim {
 	var most recordClaim
-	if v.Kind() != transcript.Object {
+	if v.Kind() != source.Object {
 		return most
 	}
 	var h head
@@ -204,7 +204,7 @@ func (t *votes) of(d *dialect.Dialect) *vote {
 	return &(*t)[len(*t)-1]
 }
 
-func (n *vote) count(c recordClaim, v transcript.Value, h *head) {
+func (n *vote) count(c recordClaim, v source.Value, h *head) {
 	if c.like {
 		n.like++
 		return

@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/dialect"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/unfold"
 )
 
 // spanCheckOnly says why what spans tell is not repaired.
@@ -74,15 +75,15 @@ func isSpan(has func(key string) bool) bool {
 }
 
 // span looks for what a span tells in another form than as plain messages.
-func (f *finder) span(v transcript.Value, list []member, path []string, ctx place) {
+func (f *finder) span(v source.Value, list []member, path []string, ctx place) {
 	f.spans = true
-	get := func(key string) transcript.Value {
+	get := func(key string) source.Value {
 		for i := range list {
 			if list[i].key == key {
 				return list[i].val
 			}
 		}
-		return transcript.Value{}
+		return source.Value{}
 	}
 	f.tell(v, list, path, ctx)
 	for _, key := range []string{"attributes", "span_attributes", "tags"} {
@@ -103,8 +104,8 @@ func (f *finder) span(v transcript.Value, list []member, path []string, ctx plac
 
 // tell looks for conversations in the attributes that an object, or a list of
 // keys and values, holds: those given, or nil where they are to be read.
-func (f *finder) tell(holder transcript.Value, list []member, path []string, ctx place) {
-	if holder.Kind() != transcript.Object && holder.Kind() != transcript.Array {
+func (f *finder) tell(holder source.Value, list []member, path []string, ctx place) {
+	if holder.Kind() != source.Object && holder.Kind() != source.Array {
 		return
 	}
 	if list == nil {
@@ -124,8 +125,8 @@ func (f *finder) tell(holder transcript.Value, list []member, path []string, ctx
 }
 
 // told reports whether a convention tells anything.
-func (f *finder) told(t *telling, holder transcript.Value, list []member, path []string, ctx place) bool {
-	w := attributeWriter{u: &transcript.Unfolded{}, telling: t}
+func (f *finder) told(t *telling, holder source.Value, list []member, path []string, ctx place) bool {
+	w := attributeWriter{u: &unfold.Unfolded{}, telling: t}
 	w.write(holder, list)
 	if !w.unfolded {
 		// It is found where it stands.
@@ -156,7 +157,7 @@ func (f *finder) told(t *telling, holder transcript.Value, list []member, path [
 // where it is the whole, and the value.
 type attribute struct {
 	rest []string
-	val  transcript.Value
+	val  source.Value
 }
 
 // attributes returns the attributes of that name, and those whose names begin
@@ -169,7 +170,7 @@ func attributes(list []member, name string) []attribute {
 			out = append(out, attribute{nil, m.val})
 		case len(m.key) > len(name) && m.key[len(name)] == '.' && strings.HasPrefix(m.key, name):
 			out = append(out, attribute{strings.Split(m.key[len(name)+1:], "."), m.val})
-		case m.val.Kind() == transcript.Object && len(name) > len(m.key) && name[len(m.key)] == '.' && strings.HasPrefix(name, m.key):
+		case m.val.Kind() == source.Object && len(name) > len(m.key) && name[len(m.key)] == '.' && strings.HasPrefix(name, m.key):
 			out = append(out, attributes(membersOf(m.val), name[len(m.key)+1:])...)
 		}
 	}
@@ -177,7 +178,7 @@ func attributes(list []member, name string) []attribute {
 }
 
 // membersOf returns what members yields.
-func membersOf(holder transcript.Value) []member {
+func membersOf(holder source.Value) []member {
 	list := []member{}
 	for k, val := range members(holder) {
 		list = append(list, member{k.Str(), val})
@@ -187,13 +188,13 @@ func membersOf(holder transcript.Value) []member {
 
 // members yields the attributes that a holder has: an object, or a list of keys
 // and values.
-func members(holder transcript.Value) iter.Seq2[transcript.Value, transcript.Value] {
-	if holder.Kind() != transcript.Array {
+func members(holder source.Value) iter.Seq2[source.Value, source.Value] {
+	if holder.Kind() != source.Array {
 		return holder.Members()
 	}
-	return func(yield func(key, val transcript.Value) bool) {
+	return func(yield func(key, val source.Value) bool) {
 		for _, e := range holder.Elements() {
-			if key, val := e.Get("key"), e.Get("value"); key.Kind() == transcript.String && val.Exists() && !yield(key, val) {
+			if key, val := e.Get("key"), e.Get("value"); key.Kind() == source.String && val.Exists() && !yield(key, val) {
 				return
 			}
 		}
@@ -203,22 +204,22 @@ func members(holder transcript.Value) iter.Seq2[transcript.Value, transcript.Val
 // An attributeWriter puts together what the attributes of a telling hold.
 type attributeWriter struct {
 	*telling
-	u        *transcript.Unfolded
+	u        *unfold.Unfolded
 	n        int  // members written
 	unfolded bool // something of it stands in another form
 	spread   bool // over several attributes
 	plain    []plainAttribute
-	read     []transcript.Span // the lists and objects that they are put together from
+	read     []source.Span // the lists and objects that they are put together from
 }
 
 // A plainAttribute holds messages as they are.
 type plainAttribute struct {
 	name string
-	val  transcript.Value
+	val  source.Value
 }
 
-func (w *attributeWriter) write(holder transcript.Value, list []member) {
-	listed := holder.Kind() == transcript.Array
+func (w *attributeWriter) write(holder source.Value, list []member) {
+	listed := holder.Kind() == source.Array
 	w.u.Make("{", holder, nil)
 	for _, name := range []string{w.in, w.out} {
 		if name == "" {
@@ -229,7 +230,7 @@ func (w *attributeWriter) write(holder transcript.Value, list []member) {
 			attrs = attributes(list, w.call)
 		}
 		for _, a := range attrs {
-			if k := a.val.Kind(); k == transcript.Array || k == transcript.Object {
+			if k := a.val.Kind(); k == source.Array || k == source.Object {
 				w.read = append(w.read, a.val.Span())
 			}
 		}
@@ -253,7 +254,7 @@ func (w *attributeWriter) write(holder transcript.Value, list []member) {
 }
 
 // key begins a member.
-func (w *attributeWriter) key(name string, at transcript.Value) {
+func (w *attributeWriter) key(name string, at source.Value) {
 	text := quoted(name) + ":"
 	if w.n++; w.n > 1 {
 		text = "," + text
@@ -263,15 +264,15 @@ func (w *attributeWriter) key(name string, at transcript.Value) {
 
 // whole writes what one attribute holds, unless that is only text, or messages
 // as they are.
-func (w *attributeWriter) whole(name string, val transcript.Value, listed bool) {
+func (w *attributeWriter) whole(name string, val source.Value, listed bool) {
 	before, n := w.u.Len(), w.n
 	w.key(name, val)
 	at := w.u.Len()
-	v := unfold(w.u, val, listed)
+	v := unfolded(w.u, val, listed)
 	if v.Exists() {
 		w.u.Cut(before)
 		w.n = n
-		if k := v.Kind(); k != transcript.Array && k != transcript.Object {
+		if k := v.Kind(); k != source.Array && k != source.Object {
 			return
 		}
 		if !framed(v) {
@@ -282,28 +283,28 @@ func (w *attributeWriter) whole(name string, val transcript.Value, listed bool) 
 		writeMessages(w.u, v, nil)
 	} else if framed(w.u.Since(at)) {
 		w.u.Cut(at)
-		one := &transcript.Unfolded{}
-		unfold(one, val, listed)
+		one := &unfold.Unfolded{}
+		unfolded(one, val, listed)
 		writeMessages(w.u, one.Value(), one)
 	}
 	w.unfolded = true
 }
 
-// unfold writes a value that stands in another form, and returns one that does
+// unfolded writes a value that stands in another form, and returns one that does
 // not, which it does not write.
-func unfold(u *transcript.Unfolded, val transcript.Value, listed bool) transcript.Value {
-	if listed && val.Kind() == transcript.Object {
+func unfolded(u *unfold.Unfolded, val source.Value, listed bool) source.Value {
+	if listed && val.Kind() == source.Object {
 		return anyValue(u, val)
 	}
 	if unfoldedValue(u, val) {
-		return transcript.Value{}
+		return source.Value{}
 	}
 	return val
 }
 
 // anyValue unwraps a value as OpenTelemetry's protocol writes it, and returns
 // what is left of it where it needs no unfolding.
-func anyValue(u *transcript.Unfolded, val transcript.Value) transcript.Value {
+func anyValue(u *unfold.Unfolded, val source.Value) source.Value {
 	for k, inner := range val.Members() {
 		switch k.Str() {
 		case "stringValue", "string_value":
@@ -317,10 +318,10 @@ func anyValue(u *transcript.Unfolded, val transcript.Value) transcript.Value {
 		}
 		break
 	}
-	return transcript.Value{}
+	return source.Value{}
 }
 
-func writeAnyValue(u *transcript.Unfolded, val transcript.Value) {
+func writeAnyValue(u *unfold.Unfolded, val source.Value) {
 	for k, inner := range val.Members() {
 		switch k.Str() {
 		case "arrayValue", "array_value":
@@ -355,8 +356,8 @@ func writeAnyValue(u *transcript.Unfolded, val transcript.Value) {
 
 // unfoldedValue writes the list or the object that a string holds, or a list of
 // such strings. It returns false for anything else.
-func unfoldedValue(u *transcript.Unfolded, val transcript.Value) bool {
-	if val.Kind() != transcript.Array || val.First().Kind() != transcript.String {
+func unfoldedValue(u *unfold.Unfolded, val source.Value) bool {
+	if val.Kind() != source.Array || val.First().Kind() != source.String {
 		return u.Decode(val, nil)
 	}
 	before, decoded := u.Len(), false
@@ -381,14 +382,14 @@ func unfoldedValue(u *transcript.Unfolded, val transcript.Value) bool {
 // framed reports whether the elements of a list are no messages, but become some:
 // events, or calls that stand in no message, as the AI SDK writes what was put
 // out.
-func framed(v transcript.Value) bool {
+func framed(v source.Value) bool {
 	e := v.First()
 	return speakers[e.Get("event.name").Str()] != "" ||
 		e.Get("toolCallId").Exists() && e.Get("toolName").Exists() && !e.Get("type").Is("tool-result")
 }
 
 // writeMessages writes such elements as messages.
-func writeMessages(u *transcript.Unfolded, v transcript.Value, in *transcript.Unfolded) {
+func writeMessages(u *unfold.Unfolded, v source.Value, in *unfold.Unfolded) {
 	if v.First().Get("event.name").Exists() {
 		u.Make("[", v, in)
 		n := 0
@@ -433,8 +434,8 @@ var speakers = map[string]string{
 
 // spoken finds the conversation that the events of a span are, each a message.
 // It returns false where they are none.
-func (f *finder) spoken(list transcript.Value, path []string, ctx place) bool {
-	u := &transcript.Unfolded{}
+func (f *finder) spoken(list source.Value, path []string, ctx place) bool {
+	u := &unfold.Unfolded{}
 	u.Make("[", list, nil)
 	n := 0
 	for _, e := range list.Elements() {
@@ -445,9 +446,9 @@ func (f *finder) spoken(list transcript.Value, path []string, ctx place) bool {
 		if n++; n > 1 {
 			u.Make(",", e, nil)
 		}
-		body, in := e.Get("attributes"), (*transcript.Unfolded)(nil)
+		body, in := e.Get("attributes"), (*unfold.Unfolded)(nil)
 		if whole := attributes(membersOf(body), "gen_ai.event.content"); len(whole) == 1 {
-			one := &transcript.Unfolded{}
+			one := &unfold.Unfolded{}
 			if one.Decode(plainLeaf(whole[0].val), nil) {
 				body, in = one.Value(), one
 			}
@@ -469,15 +470,15 @@ func (f *finder) spoken(list transcript.Value, path []string, ctx place) bool {
 }
 
 // writeEvent writes an event of that name as the message that it is.
-func writeEvent(u *transcript.Unfolded, name string, body transcript.Value, in *transcript.Unfolded) {
+func writeEvent(u *unfold.Unfolded, name string, body source.Value, in *unfold.Unfolded) {
 	role := speakers[name]
 	u.Make("{", body, in)
-	member := func(key string, k, val transcript.Value) {
+	member := func(key string, k, val source.Value) {
 		u.Make(quoted(key)+":", k, in)
 		defer u.Make(",", k, in)
-		one := &transcript.Unfolded{}
+		one := &unfold.Unfolded{}
 		switch {
-		case one.Decode(val, in) && one.Value().Kind() == transcript.Array:
+		case one.Decode(val, in) && one.Value().Kind() == source.Array:
 			if one.Value().First().Get("toolResult").Exists() {
 				role = "user" // Bedrock has no other for results
 			}
@@ -486,7 +487,7 @@ func writeEvent(u *transcript.Unfolded, name string, body transcript.Value, in *
 			u.Copy(val, in)
 		}
 	}
-	inner := func(k, val transcript.Value) {
+	inner := func(k, val source.Value) {
 		switch key := k.Str(); {
 		case key == "id" && role == "tool":
 			member("tool_call_id", k, val)
@@ -500,13 +501,13 @@ func writeEvent(u *transcript.Unfolded, name string, body transcript.Value, in *
 			inner(k, val)
 			continue
 		}
-		one := &transcript.Unfolded{}
+		one := &unfold.Unfolded{}
 		switch {
-		case val.Kind() == transcript.Object:
+		case val.Kind() == source.Object:
 			for k, val := range val.Members() {
 				inner(k, val)
 			}
-		case one.Decode(val, in) && one.Value().Kind() == transcript.Object:
+		case one.Decode(val, in) && one.Value().Kind() == source.Object:
 			for k, val := range one.Value().Members() {
 				if k.Is("content") || k.Is("tool_calls") {
 					u.Copy(k, one)
@@ -525,7 +526,7 @@ func writeEvent(u *transcript.Unfolded, name string, body transcript.Value, in *
 // A branch is a part of a list that is spread over attributes.
 type branch struct {
 	key  string
-	val  transcript.Value // of a leaf
+	val  source.Value // of a leaf
 	subs []*branch
 }
 
@@ -580,7 +581,7 @@ func quoted(s string) string {
 }
 
 // plainLeaf returns the value of an attribute, unwrapped.
-func plainLeaf(val transcript.Value) transcript.Value {
+func plainLeaf(val source.Value) source.Value {
 	if s := dialect.Path("stringValue|string_value|boolValue|intValue|doubleValue").In(val); s.Exists() {
 		return s
 	}
@@ -604,14 +605,14 @@ func (n *branch) order() (subs []*branch, list bool) {
 }
 
 // first returns the first value of a branch.
-func (n *branch) first() transcript.Value {
+func (n *branch) first() source.Value {
 	for len(n.subs) > 0 {
 		n = n.subs[0]
 	}
 	return n.val
 }
 
-func (n *branch) last() transcript.Value {
+func (n *branch) last() source.Value {
 	for len(n.subs) > 0 {
 		n = n.subs[len(n.subs)-1]
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/dialect"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // wrappers are members in which programs keep a message, or a record of
@@ -35,14 +35,14 @@ type wrapped struct {
 }
 
 // add counts what speaks in an element.
-func (t *wrapTally) add(v transcript.Value) {
+func (t *wrapTally) add(v source.Value) {
 	t.n++
 	t.walk(v, nil)
 }
 
-func (t *wrapTally) walk(v transcript.Value, path []string) {
+func (t *wrapTally) walk(v source.Value, path []string) {
 	for k, val := range v.Members() {
-		if val.Kind() != transcript.Object || !slices.ContainsFunc(wrappers, k.Is) {
+		if val.Kind() != source.Object || !slices.ContainsFunc(wrappers, k.Is) {
 			continue
 		}
 		inner := slices.Concat(path, []string{k.Str()})
@@ -70,7 +70,7 @@ func (t *wrapTally) walk(v transcript.Value, path []string) {
 }
 
 // decide notes by what an element told its dialect.
-func (w *wrapped) decide(d *dialect.Dialect, sign string, claim dialect.Claim, v transcript.Value) {
+func (w *wrapped) decide(d *dialect.Dialect, sign string, claim dialect.Claim, v source.Value) {
 	if sure := claim == dialect.ClaimDecisive; w.dialect == "" || sure && w.sure == 0 {
 		w.dialect, w.key = d.Name, fmt.Sprintf("%s at byte %d", sign, v.Span().Start)
 	}
@@ -113,13 +113,13 @@ func (w *wrapped) class() class {
 }
 
 // wrapOf says where in the elements of a list messages stand.
-func wrapOf(set *dialect.Set, v transcript.Value) *wrapped {
+func wrapOf(set *dialect.Set, v source.Value) *wrapped {
 	t := &wrapTally{set: set}
 	for i, e := range v.Elements() {
 		if i == listHead {
 			break
 		}
-		if e.Kind() == transcript.Object && e.Get("role").Kind() != transcript.String {
+		if e.Kind() == source.Object && e.Get("role").Kind() != source.String {
 			t.add(e)
 		} else {
 			t.n++
@@ -131,21 +131,21 @@ func wrapOf(set *dialect.Set, v transcript.Value) *wrapped {
 // chained returns the records of a log that stands in a list, each behind the
 // one that it names as its parent: an export may have them in another order, or
 // wrap them. inOrder is set where they are the elements of the list as it stands.
-func chained(p place) (out []transcript.Value, inOrder bool) {
-	var records []transcript.Value
+func chained(p place) (out []source.Value, inOrder bool) {
+	var records []source.Value
 	at := map[string]int{}
 	log := p.log.Log
 	for _, e := range p.parts[0].Elements() {
 		e = e.Path(p.wrap...)
-		if id := e.Get(log.ID); id.Kind() == transcript.String {
+		if id := e.Get(log.ID); id.Kind() == source.String {
 			if _, again := at[string(id.Raw())]; !again {
 				at[string(id.Raw())] = len(records)
 			}
 		}
 		records = append(records, e)
 	}
-	out = make([]transcript.Value, 0, len(records))
-	inOrder = len(p.wrap) == 0 && len(p.parts) == 1 && p.parts[0].Kind() == transcript.Array
+	out = make([]source.Value, 0, len(records))
+	inOrder = len(p.wrap) == 0 && len(p.parts) == 1 && p.parts[0].Kind() == source.Array
 	placed := make([]bool, len(records))
 	parent := func(i int) (int, bool) {
 		n, known := at[string(records[i].Get(log.Parent).Raw())]

@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // ADK is the dialect of the events of the Agent Development Kit, each of which
 // holds a Gemini content. The kit brings what answers a call to it before it

@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // AISDK is the dialect of the model messages of the Vercel AI SDK, of version 5
 // and of those before it.

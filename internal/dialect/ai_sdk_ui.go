@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // AISDKUI is the dialect of messages as the hooks of the AI SDK keep them.
 var AISDKUI = &Dialect{

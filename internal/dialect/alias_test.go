@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -29,7 +30,7 @@ func TestAliases(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			conv := &transcript.Conversation{}
-			OpenAIChat.Driver.Reader(transcript.NewBuilder(conv)).Read(transcript.NewValue([]byte(c.text), 0))
+			OpenAIChat.Driver.Reader(transcript.NewBuilder(conv)).Read(source.NewValue([]byte(c.text), 0))
 			var out strings.Builder
 			for i := range conv.Calls {
 				fmt.Fprintf(&out, "call %s", conv.Calls[i].ID.Raw)

@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // Amp is the dialect of the threads of Amp: Anthropic's blocks, and results that
 // hold how a run went.

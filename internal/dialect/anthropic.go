@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // Anthropic is the dialect of the Anthropic Messages API.
 var Anthropic = &Dialect{

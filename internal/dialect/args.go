@@ -1,11 +1,12 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 // setArgs fills in the form of a call's arguments.
-func setArgs(b *transcript.Builder, call *transcript.Call, v transcript.Value, want transcript.ArgsConvention) {
+func setArgs(b *transcript.Builder, call *transcript.Call, v source.Value, want transcript.ArgsConvention) {
 	call.Want = want
 	if !v.Exists() {
 		call.Form = transcript.ArgsMissing
@@ -13,13 +14,13 @@ func setArgs(b *transcript.Builder, call *transcript.Call, v transcript.Value, w
 	}
 	call.Args = v.Span()
 	switch v.Kind() {
-	case transcript.Object:
+	case source.Object:
 		call.Form = transcript.ArgsObject
-	case transcript.Array:
+	case source.Array:
 		call.Form = transcript.ArgsArray
-	case transcript.Null:
+	case source.Null:
 		call.Form = transcript.ArgsNull
-	case transcript.String:
+	case source.String:
 		call.Form, call.BadAt = embedded(b, v)
 	default:
 		call.Form = transcript.ArgsScalar
@@ -28,21 +29,21 @@ func setArgs(b *transcript.Builder, call *transcript.Call, v transcript.Value, w
 
 // embedded reads the JSON inside a string value, and returns the byte at which
 // it stops being JSON.
-func embedded(b *transcript.Builder, v transcript.Value) (transcript.ArgsForm, transcript.Span) {
+func embedded(b *transcript.Builder, v source.Value) (transcript.ArgsForm, source.Span) {
 	inner := v.Raw()[1 : len(v.Raw())-1]
-	text, offset := transcript.Unescape(inner)
+	text, offset := source.Unescape(inner)
 	if len(trimSpace(text)) == 0 {
-		return transcript.ArgsStringEmpty, transcript.Span{}
+		return transcript.ArgsStringEmpty, source.Span{}
 	}
 	if at, ok := b.Valid(text); !ok {
 		start := v.Span().Start + 1 + int64(offset(at))
 		end := min(start+1, v.Span().End-1)
-		return transcript.ArgsStringBad, transcript.Span{Start: start, End: max(start, end)}
+		return transcript.ArgsStringBad, source.Span{Start: start, End: max(start, end)}
 	}
 	if trimSpace(text)[0] == '{' {
-		return transcript.ArgsString, transcript.Span{}
+		return transcript.ArgsString, source.Span{}
 	}
-	return transcript.ArgsStringOther, transcript.Span{}
+	return transcript.ArgsStringOther, source.Span{}
 }
 
 func trimSpace(b []byte) []byte {

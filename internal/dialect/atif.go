@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // ATIF is the dialect of the Agent Trajectory Interchange Format.
 var ATIF = &Dialect{

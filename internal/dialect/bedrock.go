@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // Bedrock is the dialect of the Converse API of Amazon Bedrock.
 var Bedrock = &Dialect{

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -127,15 +128,15 @@ type Form struct {
 
 // fits reports whether a block with the given tag is of the kind. A member that
 // tells is an object where it holds the rest.
-func (p *Part) fits(block, tag transcript.Value) bool {
+func (p *Part) fits(block, tag source.Value) bool {
 	switch {
 	case p.Key != "":
 		val := block.Get(p.Key)
-		if !val.Exists() || val.Kind() == transcript.Null || val.Kind() != transcript.Object && strings.HasPrefix(string(p.ID), p.Key+".") {
+		if !val.Exists() || val.Kind() == source.Null || val.Kind() != source.Object && strings.HasPrefix(string(p.ID), p.Key+".") {
 			return false
 		}
 	case strings.HasPrefix(p.Tag, "*"):
-		if raw := tag.Raw(); tag.Kind() != transcript.String || !bytes.HasSuffix(raw[:len(raw)-1], []byte(p.Tag[1:])) {
+		if raw := tag.Raw(); tag.Kind() != source.String || !bytes.HasSuffix(raw[:len(raw)-1], []byte(p.Tag[1:])) {
 			return false
 		}
 	case !tag.Is(p.Tag):
@@ -151,7 +152,7 @@ func (p *Part) fits(block, tag transcript.Value) bool {
 
 // speaks reports whether a block that is tagged as a call or a result has any
 // of the members of one.
-func (p *Part) speaks(block transcript.Value) bool {
+func (p *Part) speaks(block source.Value) bool {
 	switch p.Is {
 	case PartCall, PartServerCall:
 		return p.ID.leads(block) || p.Name.leads(block) || p.Args.leads(block) || anyHolds(p.Failed, block)
@@ -162,7 +163,7 @@ func (p *Part) speaks(block transcript.Value) bool {
 }
 
 // begins reports whether an alternative of the path begins with a key.
-func (p Path) begins(key transcript.Value) bool {
+func (p Path) begins(key source.Value) bool {
 	for alt := range p.Alternatives() {
 		if head, _, _ := strings.Cut(string(alt), "."); key.Is(head) {
 			return true
@@ -173,16 +174,16 @@ func (p Path) begins(key transcript.Value) bool {
 
 // hollow reports whether a block is nothing, where its members would tell what
 // it is: what serializers make of an empty text.
-func (d *Blocks) hollow(block transcript.Value) bool {
+func (d *Blocks) hollow(block source.Value) bool {
 	return d.Tag == "" && bare(block)
 }
 
 // leads reports whether the path is one, and leads to something.
-func (p Path) leads(v transcript.Value) bool { return p != "" && p.In(v).Exists() }
+func (p Path) leads(v source.Value) bool { return p != "" && p.In(v).Exists() }
 
 // kindOf returns what kind of block v is, nil for none that is known.
-func (d *Blocks) kindOf(block transcript.Value) *Part {
-	var tag transcript.Value
+func (d *Blocks) kindOf(block source.Value) *Part {
+	var tag source.Value
 	if d.Tag != "" {
 		tag = d.Tag.In(block)
 	}
@@ -195,7 +196,7 @@ func (d *Blocks) kindOf(block transcript.Value) *Part {
 }
 
 // roleOf returns the role that a message of the dialect names.
-func (d *Blocks) roleOf(v transcript.Value) transcript.Role {
+func (d *Blocks) roleOf(v source.Value) transcript.Role {
 	if !v.Exists() && d.NoRole != "" {
 		return roleNamed([]byte(d.NoRole))
 	}
@@ -203,15 +204,15 @@ func (d *Blocks) roleOf(v transcript.Value) transcript.Role {
 }
 
 // Skips implements Skipper.
-func (d *Blocks) Skips(v transcript.Value) bool { return allHold(d.Skip, v) }
+func (d *Blocks) Skips(v source.Value) bool { return allHold(d.Skip, v) }
 
 // knows reports whether the row has blocks of a tag, though of another form.
-func (d *Blocks) knows(tag transcript.Value) bool {
+func (d *Blocks) knows(tag source.Value) bool {
 	return slices.ContainsFunc(d.Parts, func(p Part) bool { return p.Key == "" && tag.Is(p.Tag) })
 }
 
 // Damaged implements Guesser.
-func (d *Blocks) Damaged(v transcript.Value) bool {
+func (d *Blocks) Damaged(v source.Value) bool {
 	if d.NoRole != "" || bare(v) {
 		return bare(v)
 	}
@@ -229,7 +230,7 @@ func (d *Blocks) Damaged(v transcript.Value) bool {
 
 // keyed reports whether a block has a member that says what it is, whatever it
 // holds.
-func (d *Blocks) keyed(block transcript.Value) bool {
+func (d *Blocks) keyed(block source.Value) bool {
 	for k := range block.Members() {
 		for i := range d.Parts {
 			if key := d.Parts[i].Key; key != "" && k.Is(key) {
@@ -242,7 +243,7 @@ func (d *Blocks) keyed(block transcript.Value) bool {
 
 // speaker returns who speaks a message that names no role, by what it holds:
 // calls are the model's, results are sent to it.
-func (d *Blocks) speaker(content transcript.Value) transcript.Role {
+func (d *Blocks) speaker(content source.Value) transcript.Role {
 	for _, block := range content.Elements() {
 		p := d.kindOf(block)
 		switch {
@@ -259,11 +260,11 @@ func (d *Blocks) speaker(content transcript.Value) transcript.Role {
 }
 
 // Claim implements Driver.
-func (d *Blocks) Claim(v transcript.Value) (Claim, Sign) {
-	if v.Kind() != transcript.Object {
+func (d *Blocks) Claim(v source.Value) (Claim, Sign) {
+	if v.Kind() != source.Object {
 		return ClaimNone, Sign{}
 	}
-	var role, content transcript.Value
+	var role, content source.Value
 	alien := false
 	members := 0
 	for k, val := range v.Members() {
@@ -289,15 +290,15 @@ func (d *Blocks) Claim(v transcript.Value) (Claim, Sign) {
 	if d.Own != nil && role.Is(d.OwnRole) && d.Own.ID.leads(v) {
 		return ClaimDecisive, Sign{d.Role.Key(), role}
 	}
-	if d.Aside != "" && content.Exists() && d.Aside.In(v).First().Kind() == transcript.Object {
+	if d.Aside != "" && content.Exists() && d.Aside.In(v).First().Kind() == source.Object {
 		return ClaimDecisive, Sign{Member: d.Aside.Key()}
 	}
-	if role.Kind() != transcript.String && (role.Exists() || d.NoRole == "") || !content.Exists() {
+	if role.Kind() != source.String && (role.Exists() || d.NoRole == "") || !content.Exists() {
 		return ClaimNone, Sign{}
 	}
 	shared := false
 	for _, block := range content.Elements() {
-		if block.Kind() != transcript.Object {
+		if block.Kind() != source.Object {
 			return ClaimNone, Sign{}
 		}
 		p := d.kindOf(block)
@@ -334,8 +335,8 @@ func (d *Blocks) Reader(b *transcript.Builder) Reader { return &blocksReader{Blo
 type blocksReader struct {
 	*Blocks
 	b     *transcript.Builder
-	part  bool             // a record of a log is read
-	turn  transcript.Value // names the turn of a part without an id
+	part  bool         // a record of a log is read
+	turn  source.Value // names the turn of a part without an id
 	split splitTurn
 	model bool // the message before was the model's
 }
@@ -347,20 +348,20 @@ type TurnReader interface {
 	// ReadPart reads a message that belongs to the turn of its message id, and
 	// without one to the turn of that name. It returns false, and reads
 	// nothing, when the message is plainly another dialect's.
-	ReadPart(v, turn transcript.Value) bool
+	ReadPart(v, turn source.Value) bool
 }
 
-func (r *blocksReader) ReadPart(v, turn transcript.Value) bool {
+func (r *blocksReader) ReadPart(v, turn source.Value) bool {
 	r.part, r.turn = true, turn
 	ok := r.read(v)
-	r.part, r.turn = false, transcript.Value{}
+	r.part, r.turn = false, source.Value{}
 	return ok
 }
 
-func (r *blocksReader) Read(v transcript.Value) { r.read(v) }
+func (r *blocksReader) Read(v source.Value) { r.read(v) }
 
-func (r *blocksReader) read(v transcript.Value) bool {
-	var got [maxFields]transcript.Value
+func (r *blocksReader) read(v source.Value) bool {
+	var got [maxFields]source.Value
 	paths := append(make([]Path, 0, maxFields), r.Role, r.Content, r.MessageID)
 	for _, c := range r.Aborted {
 		paths = append(paths, c.At)
@@ -370,7 +371,7 @@ func (r *blocksReader) read(v transcript.Value) bool {
 	}
 	f := got[:]
 	if len(paths) > len(f) {
-		f = make([]transcript.Value, len(paths))
+		f = make([]source.Value, len(paths))
 	}
 	fields(r.b, v, paths, f[:len(paths)])
 	own := r.Own != nil && f[0].Is(r.OwnRole)
@@ -382,7 +383,7 @@ func (r *blocksReader) read(v transcript.Value) bool {
 	if role == transcript.RoleNone {
 		role = r.speaker(content)
 	}
-	if r.part && !own && content.Kind() != transcript.Array && (role == transcript.RoleTool || v.Get("tool_calls").First().Exists()) {
+	if r.part && !own && content.Kind() != source.Array && (role == transcript.RoleTool || v.Get("tool_calls").First().Exists()) {
 		return false
 	}
 	var turn string
@@ -391,10 +392,10 @@ func (r *blocksReader) read(v transcript.Value) bool {
 		turn = r.split.turn(role, f[2])
 	case role == transcript.RoleAssistant:
 		name := r.turn
-		if f[2].Kind() == transcript.String && len(f[2].Raw()) > 2 {
+		if f[2].Kind() == source.String && len(f[2].Raw()) > 2 {
 			name = f[2]
 		}
-		if name.Kind() == transcript.String {
+		if name.Kind() == source.String {
 			turn = string(name.Raw())
 		}
 	}
@@ -422,9 +423,9 @@ func (r *blocksReader) read(v transcript.Value) bool {
 	}
 	defer r.goOn(v)
 	switch content.Kind() {
-	case transcript.String:
+	case source.String:
 		r.b.Block(transcript.BlockText, content, textFlags(content))
-	case transcript.Array:
+	case source.Array:
 		for _, block := range content.Elements() {
 			r.block(block, role)
 		}
@@ -439,7 +440,7 @@ func (r *blocksReader) read(v transcript.Value) bool {
 }
 
 // asides reports whether content is nothing but what no model is sent.
-func (d *Blocks) asides(content transcript.Value) bool {
+func (d *Blocks) asides(content source.Value) bool {
 	for _, block := range content.Elements() {
 		if p := d.kindOf(block); p == nil || p.Is != PartState && p.Is != PartAside {
 			return false
@@ -449,7 +450,7 @@ func (d *Blocks) asides(content transcript.Value) bool {
 }
 
 // goOn notes which calls of a message go on when the turn is over.
-func (r *blocksReader) goOn(v transcript.Value) {
+func (r *blocksReader) goOn(v source.Value) {
 	if r.GoesOn == "" {
 		return
 	}
@@ -465,7 +466,7 @@ func (r *blocksReader) goOn(v transcript.Value) {
 }
 
 // aside reads the calls beside the blocks, unless a block is a call.
-func (r *blocksReader) aside(v transcript.Value, role transcript.Role) (called bool) {
+func (r *blocksReader) aside(v source.Value, role transcript.Role) (called bool) {
 	m := r.b.Message()
 	for b := m.BlockLo; b < m.BlockHi; b++ {
 		if r.b.Conv.Blocks[b].Kind == transcript.BlockCall {
@@ -479,8 +480,8 @@ func (r *blocksReader) aside(v transcript.Value, role transcript.Role) (called b
 	return called
 }
 
-func (r *blocksReader) block(v transcript.Value, role transcript.Role) {
-	if v.Kind() != transcript.Object {
+func (r *blocksReader) block(v source.Value, role transcript.Role) {
+	if v.Kind() != source.Object {
 		r.b.Block(transcript.BlockOther, v, 0)
 		return
 	}
@@ -507,7 +508,7 @@ func (r *blocksReader) block(v transcript.Value, role transcript.Role) {
 	case PartAside:
 		r.b.Fields(v, nil, nil)
 	case PartText:
-		var f [1]transcript.Value
+		var f [1]source.Value
 		fields(r.b, v, []Path{p.Text}, f[:])
 		r.b.Block(transcript.BlockText, v, textFlags(f[0])|p.signed(v))
 	case PartReasoning:
@@ -523,7 +524,7 @@ func (r *blocksReader) block(v transcript.Value, role transcript.Role) {
 }
 
 // state notes what a block says of the last call of its id.
-func (r *blocksReader) state(v transcript.Value, p *Part) {
+func (r *blocksReader) state(v source.Value, p *Part) {
 	r.b.Fields(v, nil, nil)
 	id, c := p.ID.In(v), r.b.Conv
 	for i := len(c.Calls) - 1; i >= 0 && !absent(id); i-- {
@@ -536,10 +537,10 @@ func (r *blocksReader) state(v transcript.Value, p *Part) {
 }
 
 // signed returns the flags that the signature of a block makes.
-func (p *Part) signed(v transcript.Value) transcript.BlockFlags {
+func (p *Part) signed(v source.Value) transcript.BlockFlags {
 	if p.Signature != "" {
 		for alt := range p.Signature.Alternatives() {
-			if s := alt.In(v); s.Kind() == transcript.String && len(s.Raw()) > 2 {
+			if s := alt.In(v); s.Kind() == source.String && len(s.Raw()) > 2 {
 				return transcript.BlockSigned
 			}
 		}
@@ -550,8 +551,8 @@ func (p *Part) signed(v transcript.Value) transcript.BlockFlags {
 	return 0
 }
 
-func (r *blocksReader) call(v transcript.Value, p *Part, role transcript.Role) {
-	var f [3]transcript.Value
+func (r *blocksReader) call(v source.Value, p *Part, role transcript.Role) {
+	var f [3]source.Value
 	fields(r.b, v, []Path{p.ID, p.Name, p.Args}, f[:])
 	call := transcript.Call{
 		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[1]),
@@ -569,10 +570,10 @@ func (r *blocksReader) call(v transcript.Value, p *Part, role transcript.Role) {
 
 // token returns what a path leads to in v. An absent one points at the object
 // that should hold it.
-func token(v transcript.Value, p Path, val transcript.Value) transcript.Token {
+func token(v source.Value, p Path, val source.Value) transcript.Token {
 	at := v
 	if !val.Exists() {
-		if in, _ := owner(v, p.Nth(0)); in.Kind() == transcript.Object {
+		if in, _ := owner(v, p.Nth(0)); in.Kind() == source.Object {
 			at = in
 		}
 	}
@@ -581,7 +582,7 @@ func token(v transcript.Value, p Path, val transcript.Value) transcript.Token {
 
 // server reports whether the provider ran what a block is about, and of which
 // kind it is.
-func (p *Part) server(v transcript.Value) (bool, transcript.CallKind) {
+func (p *Part) server(v source.Value) (bool, transcript.CallKind) {
 	if p.Is == PartCall || p.Is == PartResult {
 		return anyHolds(p.Server, v), transcript.KindFunction
 	}
@@ -591,15 +592,15 @@ func (p *Part) server(v transcript.Value) (bool, transcript.CallKind) {
 	return true, transcript.KindServer
 }
 
-func (r *blocksReader) result(v transcript.Value, p *Part, role transcript.Role) {
-	var got [maxFields]transcript.Value
+func (r *blocksReader) result(v source.Value, p *Part, role transcript.Role) {
+	var got [maxFields]source.Value
 	paths := append(make([]Path, 0, maxFields), p.ID, p.Payload, p.Name)
 	for _, c := range p.Error {
 		paths = append(paths, c.At)
 	}
 	f := got[:]
 	if len(paths) > len(f) {
-		f = make([]transcript.Value, len(paths))
+		f = make([]source.Value, len(paths))
 	}
 	fields(r.b, v, paths, f[:len(paths)])
 	res := transcript.Result{
@@ -623,7 +624,7 @@ func (r *blocksReader) result(v transcript.Value, p *Part, role transcript.Role)
 	r.b.Result(v, res)
 }
 
-func (d *Blocks) tagOf(block transcript.Value) string { return d.Tag.In(block).Str() }
+func (d *Blocks) tagOf(block source.Value) string { return d.Tag.In(block).Str() }
 
 // inline finds the call that a result in a message of the model answers, and
 // marks it as one that the provider ran: a call of the same message, or one
@@ -651,7 +652,7 @@ func (r *blocksReader) inline(res transcript.Result) bool {
 }
 
 // absent reports whether an id counts as none.
-func absent(id transcript.Value) bool { return absentRaw(string(id.Raw())) }
+func absent(id source.Value) bool { return absentRaw(string(id.Raw())) }
 
 func absentRaw(raw string) bool {
 	return raw == "" || raw == "null" || raw == `""` || raw == `"null"`
@@ -662,7 +663,7 @@ const maxFields = 8
 
 // fields fills out with what the paths lead to in v, None for empty ones, and
 // reports doubled keys of v.
-func fields(b *transcript.Builder, v transcript.Value, paths []Path, out []transcript.Value) {
+func fields(b *transcript.Builder, v source.Value, paths []Path, out []source.Value) {
 	var few [maxFields]string
 	keys := few[:]
 	if len(paths) > len(few) {
@@ -678,7 +679,7 @@ func fields(b *transcript.Builder, v transcript.Value, paths []Path, out []trans
 	for i, p := range paths {
 		switch {
 		case p == "":
-			out[i] = transcript.Value{}
+			out[i] = source.Value{}
 		case keys[i] == "":
 			out[i] = p.In(v)
 		}
@@ -697,13 +698,13 @@ func (d *Blocks) WriteResult(r NewResult) []Field {
 	}
 	values := map[string]string{"$id": r.ID, "$name": r.Name, "$args": args, "$text": r.Text}
 	if d.Alone {
-		return d.message("["+filled(transcript.NewValue([]byte(p.Answer), 0), values)+"]", r.Message)
+		return d.message("["+filled(source.NewValue([]byte(p.Answer), 0), values)+"]", r.Message)
 	}
 	return fill(p.Answer, values)
 }
 
 // WriteMessage implements Writer.
-func (d *Blocks) WriteMessage(content string, near transcript.Value) []Field {
+func (d *Blocks) WriteMessage(content string, near source.Value) []Field {
 	if d.Alone {
 		return nil // results are messages of their own
 	}
@@ -711,7 +712,7 @@ func (d *Blocks) WriteMessage(content string, near transcript.Value) []Field {
 }
 
 // message returns the members of a message with the given blocks.
-func (d *Blocks) message(content string, near transcript.Value) []Field {
+func (d *Blocks) message(content string, near source.Value) []Field {
 	f := formFor(d.Message, near)
 	if f == nil {
 		return nil
@@ -724,10 +725,10 @@ func (d *Blocks) message(content string, near transcript.Value) []Field {
 	}
 	for _, key := range f.Hollow {
 		switch near.Get(key).Kind() {
-		case transcript.None:
-		case transcript.Object:
+		case source.None:
+		case source.Object:
 			out = append(out, Field{key, "{}"})
-		case transcript.Array:
+		case source.Array:
 			out = append(out, Field{key, "[]"})
 		default:
 			out = append(out, Field{key, "null"})
@@ -744,7 +745,7 @@ func (d *Blocks) WriteText(t NewText) Text {
 		return Text{} // where texts differ, none is known to be the model's
 	}
 	own := d.Own != nil && !t.Call && t.Element.Span() == t.Message.Span()
-	stays := func(block transcript.Value) bool {
+	stays := func(block source.Value) bool {
 		return (own || !t.Call && p != nil && p.Is == PartResult) && d.stays(block)
 	}
 	blocks := t.blocks(t.inner(p), stays, func(raw string) []Field { return fill(form, map[string]string{"$text": raw}) })
@@ -755,7 +756,7 @@ func (d *Blocks) WriteText(t NewText) Text {
 			content = list(blocks)
 		}
 		set := []Field{{d.Role.Key(), `"` + d.user() + `"`}, {d.Content.Key(), content}}
-		return Text{Message: instead(t.Message, set, func(key, _ transcript.Value) bool {
+		return Text{Message: instead(t.Message, set, func(key, _ source.Value) bool {
 			return d.Own.ID.begins(key) || d.Own.Name.begins(key) || slices.ContainsFunc(d.Own.Error, func(c Cond) bool { return c.At.begins(key) })
 		})}
 	case t.Call && !d.Content.In(t.Message).Span().Contains(t.Element.Span()):
@@ -767,28 +768,28 @@ func (d *Blocks) WriteText(t NewText) Text {
 }
 
 // inner returns the values that make up the content of a block.
-func (t *NewText) inner(p *Part) []transcript.Value {
+func (t *NewText) inner(p *Part) []source.Value {
 	if p == nil || p.Inner == "" {
-		return []transcript.Value{t.Content}
+		return []source.Value{t.Content}
 	}
 	switch v := p.Inner.In(t.Element); {
 	case !v.Exists():
-		return []transcript.Value{t.Content}
+		return []source.Value{t.Content}
 	case t.Content.Span().Contains(v.Span()):
-		return []transcript.Value{v}
+		return []source.Value{v}
 	default:
-		return []transcript.Value{t.Content, v}
+		return []source.Value{t.Content, v}
 	}
 }
 
 // stays reports whether a block of a result can be a block of a message of the
 // user as it is.
-func (d *Blocks) stays(block transcript.Value) bool {
-	if block.Kind() != transcript.Object {
+func (d *Blocks) stays(block source.Value) bool {
+	if block.Kind() != source.Object {
 		return false
 	}
 	p := d.kindOf(block)
-	return p != nil && (p.Is == PartText && p.Text.In(block).Kind() == transcript.String || p.Is == PartMedia)
+	return p != nil && (p.Is == PartText && p.Text.In(block).Kind() == source.String || p.Is == PartMedia)
 }
 
 // user returns how the dialect writes that the user speaks.
@@ -796,24 +797,24 @@ func (d *Blocks) user() string { return writtenRole(d.Roles, transcript.RoleUser
 
 // userMessage returns the members of a message of the user with the given blocks,
 // in the form of a message that carries results.
-func (d *Blocks) userMessage(content string, near transcript.Value) []Field {
+func (d *Blocks) userMessage(content string, near source.Value) []Field {
 	fields := d.message(content, near)
 	if fields == nil {
 		return nil
 	}
 	raw := object(fields)
-	if at := d.Role.In(transcript.NewValue([]byte(raw), 0)).Span(); at.Len() > 0 {
+	if at := d.Role.In(source.NewValue([]byte(raw), 0)).Span(); at.Len() > 0 {
 		raw = raw[:at.Start] + `"` + d.user() + `"` + raw[at.End:]
 	}
 	var out []Field
-	for k, v := range transcript.NewValue([]byte(raw), 0).Members() {
+	for k, v := range source.NewValue([]byte(raw), 0).Members() {
 		out = append(out, Field{k.Str(), string(v.Raw())})
 	}
 	return out
 }
 
 // textBlock returns how a block of text is written for v.
-func (d *Blocks) textBlock(v transcript.Value) Template {
+func (d *Blocks) textBlock(v source.Value) Template {
 	if f := formFor(d.TextBlock, v); f != nil {
 		return f.JSON
 	}
@@ -822,7 +823,7 @@ func (d *Blocks) textBlock(v transcript.Value) Template {
 
 // formFor returns the first form whose condition holds of v, the last where
 // none does, and nil where there is none.
-func formFor(forms []Form, v transcript.Value) *Form {
+func formFor(forms []Form, v source.Value) *Form {
 	for i := range forms {
 		if f := &forms[i]; f.If == "" || i == len(forms)-1 || f.If.leads(v) {
 			return f
@@ -835,7 +836,7 @@ func formFor(forms []Form, v transcript.Value) *Form {
 func (d *Blocks) Retagged(_, _ transcript.CallKind) string { return "" }
 
 // Keys implements Writer.
-func (d *Blocks) Keys(v transcript.Value) WriterKeys {
+func (d *Blocks) Keys(v source.Value) WriterKeys {
 	out := WriterKeys{Type: d.Tag.Key(), TextBlock: d.textBlock(v), Assistant: writtenRole(d.Roles, transcript.RoleAssistant)}
 	content := d.Content.Nth(0)
 	for alt := range d.Content.Alternatives() {
@@ -861,7 +862,7 @@ func (d *Blocks) Keys(v transcript.Value) WriterKeys {
 
 // owner returns the object that holds, or should hold, the member that a path
 // without alternatives leads to, and the member's name.
-func owner(v transcript.Value, p Path) (transcript.Value, string) {
+func owner(v source.Value, p Path) (source.Value, string) {
 	i := strings.LastIndexByte(string(p), '.')
 	if i < 0 {
 		return v, string(p)

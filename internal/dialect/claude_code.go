@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // ClaudeCode is the session log of Claude Code: one record a line, each with
 // one block of an Anthropic message, linked by uuid and parentUuid.

@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // ClaudeStreamJSON is what Claude Code and its SDK print with the output format
 // stream-json: the messages of a session and of its sub-agents, without links.

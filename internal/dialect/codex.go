@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // Codex is the session log of OpenAI Codex: records that wrap items of the
 // Responses API, among events that repeat them.

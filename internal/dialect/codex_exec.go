@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // CodexExec is the dialect of what codex exec --json prints.
 var CodexExec = &Dialect{

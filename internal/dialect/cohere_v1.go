@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // CohereV1 is the dialect of the first version of Cohere's chat API.
 var CohereV1 = &Dialect{

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -137,8 +138,8 @@ type Setting struct {
 }
 
 // Claim implements Driver.
-func (d *Combined) Claim(v transcript.Value) (Claim, Sign) {
-	if v.Kind() != transcript.Object || !hasMember(v, d.Members) || len(d.Never) > 0 && hasMember(v, d.Never) {
+func (d *Combined) Claim(v source.Value) (Claim, Sign) {
+	if v.Kind() != source.Object || !hasMember(v, d.Members) || len(d.Never) > 0 && hasMember(v, d.Never) {
 		return ClaimNone, Sign{}
 	}
 	if d.Kind != "" && !tagged(d.Kinds, d.Kind.In(v)) {
@@ -175,15 +176,15 @@ func (d *Combined) Claim(v transcript.Value) (Claim, Sign) {
 }
 
 // member returns what a path leads to, None for a path that a row leaves empty.
-func member(p Path, v transcript.Value) transcript.Value {
+func member(p Path, v source.Value) source.Value {
 	if p == "" {
-		return transcript.Value{}
+		return source.Value{}
 	}
 	return p.In(v)
 }
 
 // hasMember reports whether v has a member of one of the names.
-func hasMember(v transcript.Value, names []string) bool {
+func hasMember(v source.Value, names []string) bool {
 	for k := range v.Members() {
 		if contains(names, k) {
 			return true
@@ -193,7 +194,7 @@ func hasMember(v transcript.Value, names []string) bool {
 }
 
 // leadsTo reports whether all paths lead to something in v.
-func leadsTo(v transcript.Value, paths []Path) bool {
+func leadsTo(v source.Value, paths []Path) bool {
 	for _, p := range paths {
 		if !p.In(v).Exists() {
 			return false
@@ -202,7 +203,7 @@ func leadsTo(v transcript.Value, paths []Path) bool {
 	return true
 }
 
-func (d *Combined) roleOf(v transcript.Value) transcript.Role {
+func (d *Combined) roleOf(v source.Value) transcript.Role {
 	if !v.Exists() {
 		return transcript.RoleAssistant
 	}
@@ -211,7 +212,7 @@ func (d *Combined) roleOf(v transcript.Value) transcript.Role {
 
 // claims returns the sign of the first call in a list that no other dialect
 // writes.
-func (rs *Records) claims(list transcript.Value) (Sign, bool) {
+func (rs *Records) claims(list source.Value) (Sign, bool) {
 	for e := range listed(list) {
 		if rec, tag, ok := rs.record(e); ok && rs.decisive(rec) {
 			if tag.Exists() {
@@ -224,7 +225,7 @@ func (rs *Records) claims(list transcript.Value) (Sign, bool) {
 }
 
 // claims reports whether there is a result in a list.
-func (a *Answers) claims(list transcript.Value) bool {
+func (a *Answers) claims(list source.Value) bool {
 	for e := range listed(list) {
 		if res, ok := a.result(e); ok && a.ID.In(res).Exists() {
 			return true
@@ -234,27 +235,27 @@ func (a *Answers) claims(list transcript.Value) bool {
 }
 
 // elements yields what may be a call, or stands beside calls.
-func (rs *Records) elements(v transcript.Value) iter.Seq[transcript.Value] {
+func (rs *Records) elements(v source.Value) iter.Seq[source.Value] {
 	return listed(rs.In.In(v))
 }
 
 // elements yields what may be a result.
-func (a *Answers) elements(v transcript.Value) iter.Seq[transcript.Value] {
+func (a *Answers) elements(v source.Value) iter.Seq[source.Value] {
 	if a.ID == "" && a.Name == "" {
-		return func(func(transcript.Value) bool) {}
+		return func(func(source.Value) bool) {}
 	}
 	return listed(a.In.In(v))
 }
 
 // listable reports whether listed yields anything of a value.
-func listable(v transcript.Value) bool {
-	return v.Kind() == transcript.Array || v.Kind() == transcript.Object
+func listable(v source.Value) bool {
+	return v.Kind() == source.Array || v.Kind() == source.Object
 }
 
 // listed yields the elements of a list, or the one object that is there instead.
-func listed(list transcript.Value) iter.Seq[transcript.Value] {
-	return func(yield func(transcript.Value) bool) {
-		if list.Kind() == transcript.Object {
+func listed(list source.Value) iter.Seq[source.Value] {
+	return func(yield func(source.Value) bool) {
+		if list.Kind() == source.Object {
 			yield(list)
 			return
 		}
@@ -267,8 +268,8 @@ func listed(list transcript.Value) iter.Seq[transcript.Value] {
 }
 
 // record returns the record of an element that is a call, and its tag.
-func (rs *Records) record(e transcript.Value) (rec, tag transcript.Value, ok bool) {
-	if e.Kind() != transcript.Object {
+func (rs *Records) record(e source.Value) (rec, tag source.Value, ok bool) {
+	if e.Kind() != source.Object {
 		return rec, tag, false
 	}
 	if rs.Tag != "" {
@@ -281,21 +282,21 @@ func (rs *Records) record(e transcript.Value) (rec, tag transcript.Value, ok boo
 	if rs.In == "" && rs.Tag == "" && !rs.decisive(rec) {
 		return rec, tag, false // the message itself, and no call
 	}
-	return rec, tag, rec.Kind() == transcript.Object
+	return rec, tag, rec.Kind() == source.Object
 }
 
 // result returns the result that an element holds.
-func (a *Answers) result(e transcript.Value) (transcript.Value, bool) {
-	if e.Kind() != transcript.Object || a.Has != "" && !a.Has.In(e).Exists() || a.Tag != "" && !tagged(a.Tags, a.Tag.In(e)) {
-		return transcript.Value{}, false
+func (a *Answers) result(e source.Value) (source.Value, bool) {
+	if e.Kind() != source.Object || a.Has != "" && !a.Has.In(e).Exists() || a.Tag != "" && !tagged(a.Tags, a.Tag.In(e)) {
+		return source.Value{}, false
 	}
 	res := a.Record.In(e)
-	return res, res.Kind() == transcript.Object
+	return res, res.Kind() == source.Object
 }
 
 // tagged reports whether a tag is one of a list, or begins like one of it that
 // ends in "*".
-func tagged(tags []string, tag transcript.Value) bool {
+func tagged(tags []string, tag source.Value) bool {
 	return slices.ContainsFunc(tags, func(t string) bool {
 		prefix, open := strings.CutSuffix(t, "*")
 		return !open && tag.Is(t) || open && strings.HasPrefix(tag.Str(), prefix)
@@ -303,13 +304,13 @@ func tagged(tags []string, tag transcript.Value) bool {
 }
 
 // nameIn reports whether a tag is a call's, and returns the name in it.
-func (rs *Records) nameIn(tag transcript.Value) (name string, ok bool) {
+func (rs *Records) nameIn(tag source.Value) (name string, ok bool) {
 	for _, t := range rs.Calls {
 		prefix, open := strings.CutSuffix(t, "*")
 		switch {
 		case !open && tag.Is(t):
 			return "", true
-		case open && tag.Kind() == transcript.String && strings.HasPrefix(string(tag.Raw()[1:]), prefix):
+		case open && tag.Kind() == source.String && strings.HasPrefix(string(tag.Raw()[1:]), prefix):
 			return string(tag.Raw()[1+len(prefix) : len(tag.Raw())-1]), true
 		}
 	}
@@ -318,7 +319,7 @@ func (rs *Records) nameIn(tag transcript.Value) (name string, ok bool) {
 
 // decisive reports whether a record has what only a call has: its id, and where
 // no tag tells its kind its name and arguments too.
-func (rs *Records) decisive(rec transcript.Value) bool {
+func (rs *Records) decisive(rec source.Value) bool {
 	if rs.Tag != "" {
 		return rs.ID.In(rec).Exists()
 	}
@@ -327,7 +328,7 @@ func (rs *Records) decisive(rec transcript.Value) bool {
 
 // state returns what a record says of its call, nil where it says nothing in
 // words that are known.
-func (rs *Records) state(rec transcript.Value) *StateName {
+func (rs *Records) state(rec source.Value) *StateName {
 	v := member(rs.State, rec)
 	for i := range rs.States {
 		if writes(v, rs.States[i].Written) {
@@ -352,11 +353,11 @@ type combinedReader struct {
 	answered map[string]int32
 }
 
-func (r *combinedReader) Read(v transcript.Value) {
+func (r *combinedReader) Read(v source.Value) {
 	r.b.Fields(v, nil, nil)
 	from := len(r.b.Conv.Messages)
 	if prompt := member(r.Prompt, v); prompt.Exists() {
-		r.b.Begin(prompt, transcript.Value{}, transcript.RoleUser, "").Flags |= transcript.MessageTyped
+		r.b.Begin(prompt, source.Value{}, transcript.RoleUser, "").Flags |= transcript.MessageTyped
 		r.text(prompt)
 	}
 	if rounds := member(r.Rounds.In, v); rounds.First().Exists() {
@@ -378,11 +379,11 @@ func (r *combinedReader) Read(v transcript.Value) {
 
 // rounds reads the turns of the model, and the results that no call of theirs
 // has asked for.
-func (r *combinedReader) rounds(v, rounds transcript.Value) {
+func (r *combinedReader) rounds(v, rounds source.Value) {
 	b, rs := r.b, &r.Rounds.Records
 	r.seen, r.made = r.seen[:0], r.made[:0]
 	for _, round := range rounds.Elements() {
-		b.Begin(round, transcript.Value{}, transcript.RoleAssistant, "")
+		b.Begin(round, source.Value{}, transcript.RoleAssistant, "")
 		if thought := member(r.Rounds.Reasoning, round); !hollow(thought) {
 			b.Block(transcript.BlockReasoning, thought, 0)
 		}
@@ -397,7 +398,7 @@ func (r *combinedReader) rounds(v, rounds transcript.Value) {
 		if slices.Contains(r.seen, string(id.Raw())) {
 			continue
 		}
-		b.Begin(result, transcript.Value{}, transcript.RoleTool, "")
+		b.Begin(result, source.Value{}, transcript.RoleTool, "")
 		b.Result(result, transcript.Result{
 			ID: transcript.TokenOf(id, id.Span()), Name: transcript.Token{Span: result.Span()}, Payload: result.Span(),
 		})
@@ -406,7 +407,7 @@ func (r *combinedReader) rounds(v, rounds transcript.Value) {
 
 // message reads an element that is one message, or what the model made of a
 // prompt.
-func (r *combinedReader) message(v transcript.Value) {
+func (r *combinedReader) message(v source.Value) {
 	b := r.b
 	roleVal := member(r.Role, v)
 	role := r.roleOf(roleVal)
@@ -438,15 +439,15 @@ func (r *combinedReader) message(v transcript.Value) {
 	}
 }
 
-func (r *combinedReader) text(v transcript.Value) {
+func (r *combinedReader) text(v source.Value) {
 	switch v.Kind() {
-	case transcript.String:
+	case source.String:
 		if len(v.Raw()) > 2 {
 			r.b.Block(transcript.BlockText, v, textFlags(v))
 		}
-	case transcript.Array:
+	case source.Array:
 		for _, part := range v.Elements() {
-			if text := part.Get("text"); text.Kind() == transcript.String {
+			if text := part.Get("text"); text.Kind() == source.String {
 				r.b.Block(transcript.BlockText, part, textFlags(text))
 			} else if !r.pairs(part) {
 				r.b.Block(transcript.BlockOther, part, 0)
@@ -456,7 +457,7 @@ func (r *combinedReader) text(v transcript.Value) {
 }
 
 // pairs reports whether a part of a text is read as a call or a result besides.
-func (r *combinedReader) pairs(part transcript.Value) bool {
+func (r *combinedReader) pairs(part source.Value) bool {
 	_, is := r.Results.result(part)
 	is = is && r.Results.In == r.Text
 	for i := range r.Records {
@@ -467,7 +468,7 @@ func (r *combinedReader) pairs(part transcript.Value) bool {
 }
 
 // records reads a list of records, and what stands between them.
-func (r *combinedReader) records(v transcript.Value, rs *Records, role transcript.Role) {
+func (r *combinedReader) records(v source.Value, rs *Records, role transcript.Role) {
 	first := len(r.b.Conv.Calls)
 	for e := range rs.elements(v) {
 		rec, tag, ok := rs.record(e)
@@ -497,14 +498,14 @@ func (r *combinedReader) records(v transcript.Value, rs *Records, role transcrip
 }
 
 // call reads the call of a message v that the record of an element holds.
-func (r *combinedReader) call(v, e, rec, tag transcript.Value, rs *Records, role transcript.Role) {
+func (r *combinedReader) call(v, e, rec, tag source.Value, rs *Records, role transcript.Role) {
 	b := r.b
 	main := rs == &r.Rounds.Records || rs == &r.Records[0]
 	if rs.In != "" {
 		b.Fields(rec, nil, nil)
 	}
 	id := member(rs.ID, rec)
-	if id.Kind() == transcript.String && len(id.Raw()) > 2 {
+	if id.Kind() == source.String && len(id.Raw()) > 2 {
 		if i := slices.Index(r.seen, string(id.Raw())); i >= 0 && !main {
 			r.copied(r.made[i], rs.In.In(v), e, rec, rs)
 			return
@@ -543,7 +544,7 @@ func (r *combinedReader) call(v, e, rec, tag transcript.Value, rs *Records, role
 	if rs.ByID != "" {
 		payload = keyed(rs.ByID.In(v), id)
 	}
-	answered := payload.Exists() && payload.Kind() != transcript.Null
+	answered := payload.Exists() && payload.Kind() != source.Null
 	switch {
 	case said == nil && answered:
 		state = transcript.CallDone
@@ -565,7 +566,7 @@ func (r *combinedReader) call(v, e, rec, tag transcript.Value, rs *Records, role
 }
 
 // copied notes the copy of a call that an element of a list is.
-func (r *combinedReader) copied(call int32, list, e, rec transcript.Value, rs *Records) {
+func (r *combinedReader) copied(call int32, list, e, rec source.Value, rs *Records) {
 	c := r.b.Conv
 	cp := transcript.Copy{Call: call, List: list.Span(), Block: e.Span(), ID: transcript.TokenOf(rs.ID.In(rec), rec.Span()), IDKey: rs.ID.Key()}
 	if !c.Calls[call].NameInTag {
@@ -575,7 +576,7 @@ func (r *combinedReader) copied(call int32, list, e, rec transcript.Value, rs *R
 }
 
 // again notes where the record of a call writes its id a second time.
-func (r *combinedReader) again(call int32, e, rec transcript.Value, rs *Records) {
+func (r *combinedReader) again(call int32, e, rec source.Value, rs *Records) {
 	if strings.IndexByte(string(rs.ID), '|') < 0 {
 		return
 	}
@@ -591,17 +592,17 @@ func (r *combinedReader) again(call int32, e, rec transcript.Value, rs *Records)
 }
 
 // keyed returns the member of an object whose name is written as an id is.
-func keyed(v, id transcript.Value) transcript.Value {
+func keyed(v, id source.Value) source.Value {
 	for k, val := range v.Members() {
 		if bytes.Equal(k.Raw(), id.Raw()) {
 			return val
 		}
 	}
-	return transcript.Value{}
+	return source.Value{}
 }
 
 // result reads a result that stands by itself.
-func (r *combinedReader) result(e transcript.Value, called bool) {
+func (r *combinedReader) result(e source.Value, called bool) {
 	v, ok := r.Results.result(e)
 	if !ok {
 		return
@@ -629,7 +630,7 @@ func (r *combinedReader) result(e transcript.Value, called bool) {
 }
 
 // IDKey implements IDKeyer.
-func (d *Combined) IDKey(message transcript.Value, at transcript.Span) string {
+func (d *Combined) IDKey(message source.Value, at source.Span) string {
 	key := func(rs *Records) string {
 		for e := range rs.elements(message) {
 			if _, _, ok := rs.record(e); ok && e.Span() == at {
@@ -655,12 +656,12 @@ func (d *Combined) IDKey(message transcript.Value, at transcript.Span) string {
 }
 
 // pairsNothing reports whether an id is none.
-func pairsNothing(id transcript.Value) bool {
-	return id.Kind() == transcript.None || id.Kind() == transcript.Null || id.Kind() == transcript.String && len(id.Raw()) <= 2
+func pairsNothing(id source.Value) bool {
+	return id.Kind() == source.None || id.Kind() == source.Null || id.Kind() == source.String && len(id.Raw()) <= 2
 }
 
 // payload returns what a record says that its call was answered with.
-func (rs *Records) payload(rec transcript.Value, state transcript.CallState) transcript.Value {
+func (rs *Records) payload(rec source.Value, state transcript.CallState) source.Value {
 	result, failure := rs.Result, rs.Failure
 	if state == transcript.CallFailed {
 		result, failure = failure, result
@@ -673,7 +674,7 @@ func (rs *Records) payload(rec transcript.Value, state transcript.CallState) tra
 
 // A Member is a member of an object that is to be set.
 type Member struct {
-	Object transcript.Value
+	Object source.Value
 	Path   []string // from the object
 	Raw    string   // the value as JSON
 	// Left is set where what stands there says that the call goes on, which it
@@ -687,11 +688,11 @@ type StateWriter interface {
 	// WriteState returns what to set in the record of a call, which stands at a
 	// span of its message, and in the copies of it, so that it was answered by a
 	// text. The text is JSON.
-	WriteState(message transcript.Value, at transcript.Span, text string) []Member
+	WriteState(message source.Value, at source.Span, text string) []Member
 }
 
 // WriteState implements StateWriter.
-func (d *Combined) WriteState(message transcript.Value, at transcript.Span, text string) []Member {
+func (d *Combined) WriteState(message source.Value, at source.Span, text string) []Member {
 	var out []Member
 	id := ""
 	for i := range d.Records {
@@ -741,29 +742,29 @@ func (d *Combined) WriteState(message transcript.Value, at transcript.Span, text
 // refusable reports whether a call that waits for approval can be told to be
 // refused: nobody has answered, or no. An answer that is neither yes nor no is not
 // known, and a reason without an answer would become that of a refusal.
-func (rs *Records) refusable(rec transcript.Value) bool {
+func (rs *Records) refusable(rec source.Value) bool {
 	for at := rs.Approval.Parent(); at != ""; at = at.Parent() {
-		if v := at.In(rec); v.Exists() && v.Kind() != transcript.Null && v.Kind() != transcript.Object {
+		if v := at.In(rec); v.Exists() && v.Kind() != source.Null && v.Kind() != source.Object {
 			return false
 		}
 	}
 	switch v := rs.Approval.In(rec); {
-	case v.Kind() == transcript.Bool:
+	case v.Kind() == source.Bool:
 		return true
-	case v.Exists() && v.Kind() != transcript.Null:
+	case v.Exists() && v.Kind() != source.Null:
 		return false
 	}
 	return !slices.ContainsFunc(rs.Refusal, func(s Setting) bool { return s.Keep && !hollow(s.To.In(rec)) })
 }
 
 // member returns the member that a setting sets.
-func (s *Setting) member(message, rec transcript.Value, values map[string]string) (Member, bool) {
+func (s *Setting) member(message, rec source.Value, values map[string]string) (Member, bool) {
 	m := Member{Object: rec, Path: strings.Split(string(s.To), ".")}
-	if there := s.To.In(rec); s.Keep && there.Exists() && there.Kind() != transcript.Null {
+	if there := s.To.In(rec); s.Keep && there.Exists() && there.Kind() != source.Null {
 		return m, false
 	}
 	if s.From == "" {
-		m.Raw = filled(transcript.NewValue([]byte(s.Raw), 0), values)
+		m.Raw = filled(source.NewValue([]byte(s.Raw), 0), values)
 		return m, m.Raw != ""
 	}
 	from := s.From.In(rec)
@@ -778,7 +779,7 @@ func (s *Setting) member(message, rec transcript.Value, values map[string]string
 func (d *Combined) WriteResult(NewResult) []Field { return nil }
 
 // WriteMessage implements Writer.
-func (d *Combined) WriteMessage(string, transcript.Value) []Field { return nil }
+func (d *Combined) WriteMessage(string, source.Value) []Field { return nil }
 
 // WriteText implements Writer. A record is kept as it is, with what its call was
 // answered with.
@@ -806,7 +807,7 @@ func (d *Combined) WriteText(t NewText) Text {
 func (d *Combined) Retagged(_, _ transcript.CallKind) string { return "" }
 
 // Keys implements Writer.
-func (d *Combined) Keys(v transcript.Value) WriterKeys {
+func (d *Combined) Keys(v source.Value) WriterKeys {
 	rs := &d.Records[0]
 	k := WriterKeys{
 		Body: v, Content: rs.In.Key(), ID: rs.ID.Key(), ResultID: rs.ID.Key(), Type: rs.Tag.Key(),

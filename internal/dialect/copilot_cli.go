@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // CopilotCLI is the session log of GitHub Copilot CLI: events, each of which
 // names the one before it.

@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // CursorStreamJSON is what Cursor's command line prints while it runs. What a
 // call is of is told by the member that holds it.

@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // DeepSeekHarness is the session log of DeepSeek's harness.
 var DeepSeekHarness = &Dialect{

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -29,12 +30,12 @@ const (
 // A Sign is what decided a claim: a member, and its value where that says more.
 type Sign struct {
 	Member string
-	Value  transcript.Value
+	Value  source.Value
 }
 
 // String describes the sign: `tool_calls`, `type "tool_use"`.
 func (s Sign) String() string {
-	if s.Value.Kind() != transcript.String {
+	if s.Value.Kind() != source.String {
 		return s.Member
 	}
 	return s.Member + " " + string(s.Value.Raw())
@@ -44,7 +45,7 @@ func (s Sign) String() string {
 type Driver interface {
 	// Claim says whether v is an element of the driver's row, and by which
 	// sign that was decided.
-	Claim(v transcript.Value) (Claim, Sign)
+	Claim(v source.Value) (Claim, Sign)
 	// Reader returns a reader of one conversation. It adds each element to b.
 	Reader(b *transcript.Builder) Reader
 }
@@ -54,7 +55,7 @@ type Driver interface {
 type Skipper interface {
 	Driver
 	// Skips reports whether v is mere book-keeping.
-	Skips(v transcript.Value) bool
+	Skips(v source.Value) bool
 }
 
 // A Guesser is a driver that knows elements of a list of messages which lack
@@ -63,12 +64,12 @@ type Guesser interface {
 	Driver
 	// Damaged reports whether v is a message but for its role, or for all that an
 	// item of its type holds.
-	Damaged(v transcript.Value) bool
+	Damaged(v source.Value) bool
 }
 
 // A Reader reads the elements of one conversation, in order.
 type Reader interface {
-	Read(v transcript.Value)
+	Read(v source.Value)
 }
 
 // A Compactor is a Reader that wants to know of compactions: what it reads from
@@ -151,8 +152,8 @@ func (d *Dialect) MarksOnly() bool { return d.Own() && !d.given }
 
 // Told reports whether the marks of a dialect that somebody has described hold
 // of an element, or of a record of its log.
-func (d *Dialect) Told(v transcript.Value) bool {
-	if !d.Own() || v.Kind() != transcript.Object {
+func (d *Dialect) Told(v source.Value) bool {
+	if !d.Own() || v.Kind() != source.Object {
 		return false
 	}
 	for i := range d.Tells {
@@ -174,7 +175,7 @@ func (d *Dialect) Mark() Sign {
 
 // Claim says whether v is an element of the dialect, and by which sign that was
 // decided.
-func (d *Dialect) Claim(v transcript.Value) (Claim, Sign) {
+func (d *Dialect) Claim(v source.Value) (Claim, Sign) {
 	switch {
 	case d.Told(v):
 		return ClaimDecisive, d.Mark()
@@ -186,12 +187,12 @@ func (d *Dialect) Claim(v transcript.Value) (Claim, Sign) {
 
 // Begins reports whether v begins a file of the dialect in which nobody has said
 // anything yet.
-func (d *Dialect) Begins(v transcript.Value) bool {
-	if v.Kind() != transcript.Object || !allHold(d.Begun, v) {
+func (d *Dialect) Begins(v source.Value) bool {
+	if v.Kind() != source.Object || !allHold(d.Begun, v) {
 		return false
 	}
 	for _, val := range v.Members() {
-		if val.Kind() == transcript.Array && val.First().Exists() {
+		if val.Kind() == source.Array && val.First().Exists() {
 			return false
 		}
 	}
@@ -200,7 +201,7 @@ func (d *Dialect) Begins(v transcript.Value) bool {
 
 // Reads is Claim for an element of a file that is known to be written in the
 // dialect: not all of its elements need have the marks.
-func (d *Dialect) Reads(v transcript.Value) Claim {
+func (d *Dialect) Reads(v source.Value) Claim {
 	if d.Told(v) {
 		return ClaimDecisive
 	}
@@ -225,8 +226,8 @@ type Fold struct {
 }
 
 // Controls reports whether a record is one of book-keeping.
-func (f *Fold) Controls(v transcript.Value) bool {
-	return v.Kind() == transcript.Object && (hasMember(v, f.Control) || f.Kind != "" && tagged(f.Kinds, f.Kind.In(v)))
+func (f *Fold) Controls(v source.Value) bool {
+	return v.Kind() == source.Object && (hasMember(v, f.Control) || f.Kind != "" && tagged(f.Kinds, f.Kind.In(v)))
 }
 
 // A Patch says how the records of a log change a document, in which messages
@@ -247,13 +248,13 @@ type Patch struct {
 }
 
 // Begins reports whether a record begins with a document of messages.
-func (p *Patch) Begins(v transcript.Value) bool {
-	return writes(p.Kind.In(v), p.Start) && leadsTo(p.Value.In(v), p.Has) && p.Value.In(v).Get(p.List).Kind() == transcript.Array
+func (p *Patch) Begins(v source.Value) bool {
+	return writes(p.Kind.In(v), p.Start) && leadsTo(p.Value.In(v), p.Has) && p.Value.In(v).Get(p.List).Kind() == source.Array
 }
 
 // Changes reports whether a record changes a document.
-func (p *Patch) Changes(v transcript.Value) bool {
-	if p.At.In(v).Kind() != transcript.Array {
+func (p *Patch) Changes(v source.Value) bool {
+	if p.At.In(v).Kind() != source.Array {
 		return false
 	}
 	kind := p.Kind.In(v)
@@ -339,8 +340,8 @@ func All() []*Dialect {
 func ByName(name string) *Dialect { return builtin().ByName(name) }
 
 // roleOf maps the spellings of roles that are in use.
-func roleOf(v transcript.Value) transcript.Role {
-	if !v.Exists() || v.Kind() == transcript.Null {
+func roleOf(v source.Value) transcript.Role {
+	if !v.Exists() || v.Kind() == source.Null {
 		return transcript.RoleNone
 	}
 	return roleNamed(v.Text())
@@ -362,7 +363,7 @@ func roleNamed(name []byte) transcript.Role {
 }
 
 // textFlags returns BlockBlank for blank text.
-func textFlags(v transcript.Value) transcript.BlockFlags {
+func textFlags(v source.Value) transcript.BlockFlags {
 	if v.Blank() {
 		return transcript.BlockBlank
 	}
@@ -370,22 +371,22 @@ func textFlags(v transcript.Value) transcript.BlockFlags {
 }
 
 // hollow reports whether content holds nothing: null, "" or [].
-func hollow(content transcript.Value) bool {
+func hollow(content source.Value) bool {
 	switch content.Kind() {
-	case transcript.None, transcript.Null:
+	case source.None, source.Null:
 		return true
-	case transcript.String:
+	case source.String:
 		return len(content.Raw()) == 2
-	case transcript.Array:
+	case source.Array:
 		return !content.First().Exists()
 	}
 	return false
 }
 
 // markHollow flags a message whose content holds nothing.
-func markHollow(m *transcript.Message, content transcript.Value) {
+func markHollow(m *transcript.Message, content source.Value) {
 	switch {
-	case content.Kind() == transcript.None || content.Kind() == transcript.Null:
+	case content.Kind() == source.None || content.Kind() == source.Null:
 		m.Flags |= transcript.MessageNull
 	case hollow(content):
 		m.Flags |= transcript.MessageEmpty
@@ -401,11 +402,11 @@ type splitTurn struct {
 
 // turn returns the name of the turn that a message is part of, "" for a turn
 // of its own.
-func (s *splitTurn) turn(role transcript.Role, id transcript.Value) string {
+func (s *splitTurn) turn(role transcript.Role, id source.Value) string {
 	if role != transcript.RoleAssistant {
 		return ""
 	}
-	if id.Kind() != transcript.String || len(id.Raw()) <= 2 {
+	if id.Kind() != source.String || len(id.Raw()) <= 2 {
 		s.last = ""
 		return ""
 	}
@@ -425,12 +426,12 @@ var alienKeys = []string{
 
 // Alien reports whether v is a message that writes calls or results as none of
 // the dialects does that read plain messages.
-func Alien(v transcript.Value) bool {
+func Alien(v source.Value) bool {
 	role, alien := false, false
 	for k, val := range v.Members() {
 		switch {
 		case k.Is("role"):
-			role = val.Kind() == transcript.String
+			role = val.Kind() == source.String
 		case k.Is("content"):
 			alien = alien || alienContent(val)
 		default:
@@ -442,13 +443,13 @@ func Alien(v transcript.Value) bool {
 
 // alienMember reports whether a member of a message speaks of tools in
 // another notation than the dialects that read plain messages.
-func alienMember(key, val transcript.Value) bool {
-	return contains(alienKeys, key) && val.Kind() != transcript.Null ||
+func alienMember(key, val source.Value) bool {
+	return contains(alienKeys, key) && val.Kind() != source.Null ||
 		key.Is("tool_calls") && firstCall(val).Exists()
 }
 
 // alienContent reports whether a block of a message's content does.
-func alienContent(content transcript.Value) bool {
+func alienContent(content source.Value) bool {
 	for _, block := range content.Elements() {
 		if alienBlock(block) {
 			return true
@@ -458,7 +459,7 @@ func alienContent(content transcript.Value) bool {
 }
 
 // alienBlock reports whether a block speaks of tools.
-func alienBlock(block transcript.Value) bool {
+func alienBlock(block source.Value) bool {
 	for k, val := range block.Members() {
 		switch {
 		case k.Is("type"):
@@ -474,4 +475,4 @@ func alienBlock(block transcript.Value) bool {
 }
 
 // contains reports whether a text is one of a list.
-func contains(texts []string, v transcript.Value) bool { return slices.ContainsFunc(texts, v.Is) }
+func contains(texts []string, v source.Value) bool { return slices.ContainsFunc(texts, v.Is) }

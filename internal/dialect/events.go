@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -65,12 +66,12 @@ type ResultEvent struct {
 }
 
 // Claim implements Driver.
-func (d *Events) Claim(v transcript.Value) (Claim, Sign) {
-	if v.Kind() != transcript.Object {
+func (d *Events) Claim(v source.Value) (Claim, Sign) {
+	if v.Kind() != source.Object {
 		return ClaimNone, Sign{}
 	}
 	typ := d.Type.In(v)
-	if typ.Kind() != transcript.String {
+	if typ.Kind() != source.String {
 		return ClaimNone, Sign{}
 	}
 	sign := Sign{d.Type.Key(), typ}
@@ -82,9 +83,9 @@ func (d *Events) Claim(v transcript.Value) (Claim, Sign) {
 	}
 	if s := d.saying(typ); s != nil {
 		switch {
-		case s.Calls != "" && s.Calls.In(v).Kind() == transcript.Array:
-			return ClaimDecisive, Sign{s.Calls.Key(), transcript.Value{}}
-		case s.Text.In(v).Exists() && (s.RoleAt == "" || s.RoleAt.In(v).Kind() == transcript.String):
+		case s.Calls != "" && s.Calls.In(v).Kind() == source.Array:
+			return ClaimDecisive, Sign{s.Calls.Key(), source.Value{}}
+		case s.Text.In(v).Exists() && (s.RoleAt == "" || s.RoleAt.In(v).Kind() == source.String):
 			return ClaimPlain, sign
 		}
 	}
@@ -93,7 +94,7 @@ func (d *Events) Claim(v transcript.Value) (Claim, Sign) {
 
 // in reports whether an event of the kind is there: a result that does not say of
 // which call, at the least.
-func (r *ResultEvent) in(v transcript.Value) bool {
+func (r *ResultEvent) in(v source.Value) bool {
 	switch {
 	case r.In != "":
 		return r.ID.In(r.In.In(v).First()).Exists()
@@ -103,7 +104,7 @@ func (r *ResultEvent) in(v transcript.Value) bool {
 	return len(r.Done) == 0 && r.Payload != "" && r.Payload.In(v).Exists()
 }
 
-func (d *Events) call(typ transcript.Value) *CallEvent {
+func (d *Events) call(typ source.Value) *CallEvent {
 	for i := range d.Calls {
 		if typ.Is(d.Calls[i].Type) {
 			return &d.Calls[i]
@@ -112,7 +113,7 @@ func (d *Events) call(typ transcript.Value) *CallEvent {
 	return nil
 }
 
-func (d *Events) result(typ transcript.Value) *ResultEvent {
+func (d *Events) result(typ source.Value) *ResultEvent {
 	for i := range d.Results {
 		if typ.Is(d.Results[i].Type) {
 			return &d.Results[i]
@@ -121,7 +122,7 @@ func (d *Events) result(typ transcript.Value) *ResultEvent {
 	return nil
 }
 
-func (d *Events) saying(typ transcript.Value) *Saying {
+func (d *Events) saying(typ source.Value) *Saying {
 	for i := range d.Says {
 		if typ.Is(d.Says[i].Type) {
 			return &d.Says[i]
@@ -154,7 +155,7 @@ func (r *eventsReader) Compacted() {
 }
 
 // Read implements Reader.
-func (r *eventsReader) Read(v transcript.Value) {
+func (r *eventsReader) Read(v source.Value) {
 	r.b.Fields(v, nil, nil)
 	typ := r.Type.In(v)
 	if c := r.call(typ); c != nil {
@@ -165,12 +166,12 @@ func (r *eventsReader) Read(v transcript.Value) {
 		if c.Turn != "" {
 			turn = string(c.Turn.In(v).Raw())
 		}
-		r.begin(v, transcript.Value{}, transcript.RoleAssistant, turn, false).Flags |= transcript.MessageItem
+		r.begin(v, source.Value{}, transcript.RoleAssistant, turn, false).Flags |= transcript.MessageItem
 		r.read(v, c)
 		return
 	}
 	if res := r.result(typ); res != nil && res.In != "" {
-		r.begin(v, transcript.Value{}, transcript.RoleTool, "", false)
+		r.begin(v, source.Value{}, transcript.RoleTool, "", false)
 		for _, e := range res.In.In(v).Elements() {
 			r.answer(e, res.ID, res.Payload, anyHolds(res.Error, e))
 		}
@@ -185,7 +186,7 @@ func (r *eventsReader) Read(v transcript.Value) {
 		if pairsNothing(id) {
 			clear(r.told) // it may be the result of any of them
 		}
-		r.begin(v, transcript.Value{}, transcript.RoleTool, "", false).Flags |= transcript.MessageItem
+		r.begin(v, source.Value{}, transcript.RoleTool, "", false).Flags |= transcript.MessageItem
 		r.answer(v, res.ID, res.Payload, anyHolds(res.Error, v))
 		return
 	}
@@ -193,7 +194,7 @@ func (r *eventsReader) Read(v transcript.Value) {
 	if s == nil {
 		return
 	}
-	role, at := s.Role, transcript.Value{}
+	role, at := s.Role, source.Value{}
 	if s.RoleAt != "" {
 		at = s.RoleAt.In(v)
 		role = roleIn(r.Roles, at)
@@ -205,7 +206,7 @@ func (r *eventsReader) Read(v transcript.Value) {
 	m := r.begin(v, at, role, turn, true)
 	text := s.Text.In(v)
 	r.text(text)
-	calls := transcript.Value{}
+	calls := source.Value{}
 	if s.Calls != "" {
 		calls = s.Calls.In(v)
 	}
@@ -218,16 +219,16 @@ func (r *eventsReader) Read(v transcript.Value) {
 }
 
 // text adds the text of a message, or the parts that it is made of.
-func (r *eventsReader) text(v transcript.Value) {
+func (r *eventsReader) text(v source.Value) {
 	switch v.Kind() {
-	case transcript.String:
+	case source.String:
 		r.b.Block(transcript.BlockText, v, textFlags(v))
-	case transcript.Array:
+	case source.Array:
 		for _, part := range v.Elements() {
 			r.text(part)
 		}
-	case transcript.Object:
-		if t := v.Get("text"); t.Kind() == transcript.String {
+	case source.Object:
+		if t := v.Get("text"); t.Kind() == source.String {
 			r.b.Block(transcript.BlockText, v, textFlags(t))
 		} else {
 			r.b.Block(transcript.BlockOther, v, 0)
@@ -237,7 +238,7 @@ func (r *eventsReader) text(v transcript.Value) {
 
 // begin starts a message. What the model puts out in a row is one turn, until
 // it speaks again behind a call.
-func (r *eventsReader) begin(v, roleAt transcript.Value, role transcript.Role, turn string, speaks bool) *transcript.Message {
+func (r *eventsReader) begin(v, roleAt source.Value, role transcript.Role, turn string, speaks bool) *transcript.Message {
 	m := r.b.Begin(v, roleAt, role, turn)
 	if role == transcript.RoleAssistant && turn == "" && r.model && !(speaks && r.called) {
 		r.b.SameTurn()
@@ -250,7 +251,7 @@ func (r *eventsReader) begin(v, roleAt transcript.Value, role transcript.Role, t
 }
 
 // read adds a call, and the result that its event carries.
-func (r *eventsReader) read(v transcript.Value, c *CallEvent) {
+func (r *eventsReader) read(v source.Value, c *CallEvent) {
 	r.called = true
 	id := c.ID.In(v)
 	key := string(id.Raw())
@@ -274,12 +275,12 @@ func (r *eventsReader) read(v transcript.Value, c *CallEvent) {
 
 // named returns what a call names its tool by, and whether that is the name of a
 // member.
-func (c *CallEvent) named(v transcript.Value) (name transcript.Value, keyed bool) {
+func (c *CallEvent) named(v source.Value) (name source.Value, keyed bool) {
 	if name = c.Name.In(v); name.Exists() || c.Keyed == "" {
 		return name, false
 	}
 	for k, val := range c.Keyed.In(v).Members() {
-		if val.Kind() == transcript.Object {
+		if val.Kind() == source.Object {
 			return k, true
 		}
 	}
@@ -288,17 +289,17 @@ func (c *CallEvent) named(v transcript.Value) (name transcript.Value, keyed bool
 
 // idToken reads an id that, where it is absent, belongs into the object that its
 // path leads through.
-func idToken(v transcript.Value, id Path) transcript.Token {
+func idToken(v source.Value, id Path) transcript.Token {
 	holder := v
 	if through := id.Parent(); through != "" {
-		if in := through.In(v); in.Kind() == transcript.Object {
+		if in := through.In(v); in.Kind() == source.Object {
 			holder = in
 		}
 	}
 	return transcript.TokenOf(id.In(v), holder.Span())
 }
 
-func (r *eventsReader) answer(v transcript.Value, id, payload Path, failed bool) {
+func (r *eventsReader) answer(v source.Value, id, payload Path, failed bool) {
 	res := transcript.Result{ID: idToken(v, id), Name: transcript.Token{Span: v.Span()}, Error: failed}
 	if p := payload.In(v); payload != "" && p.Exists() {
 		res.Payload = p.Span()
@@ -321,7 +322,7 @@ func (d *Events) WriteResult(r NewResult) []Field {
 }
 
 // WriteMessage implements Writer: results are events of their own.
-func (d *Events) WriteMessage(string, transcript.Value) []Field { return nil }
+func (d *Events) WriteMessage(string, source.Value) []Field { return nil }
 
 // WriteText implements Writer: an event says what happened, and no text can
 // stand in its place.
@@ -331,7 +332,7 @@ func (d *Events) WriteText(NewText) Text { return Text{} }
 func (d *Events) Retagged(_, _ transcript.CallKind) string { return "" }
 
 // Keys implements Writer.
-func (d *Events) Keys(v transcript.Value) WriterKeys {
+func (d *Events) Keys(v source.Value) WriterKeys {
 	keys := WriterKeys{Body: v, Type: d.Type.Key(), Assistant: writtenRole(d.Roles, transcript.RoleAssistant)}
 	typ := d.Type.In(v)
 	if c := d.call(typ); c != nil {

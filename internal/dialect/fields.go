@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -46,7 +47,7 @@ func newFieldSet(paths ...Path) *fieldSet {
 
 // put notes a member for the paths that it belongs to, and reports whether
 // there are any. Of several alternatives the first that is met counts.
-func (s *fieldSet) put(out []transcript.Value, key, val transcript.Value) bool {
+func (s *fieldSet) put(out []source.Value, key, val source.Value) bool {
 	raw := key.Raw()
 	entries, known := s.at[string(raw[1:len(raw)-1])]
 	if !known && bytes.IndexByte(raw, '\\') >= 0 {
@@ -66,7 +67,7 @@ func (s *fieldSet) put(out []transcript.Value, key, val transcript.Value) bool {
 
 // read fills out with the value of each path in v, None where there is none. It
 // reports doubled keys.
-func (s *fieldSet) read(b *transcript.Builder, v transcript.Value, out []transcript.Value) {
+func (s *fieldSet) read(b *transcript.Builder, v source.Value, out []source.Value) {
 	clear(out)
-	b.Members(v, func(key, val transcript.Value) { s.put(out, key, val) })
+	b.Members(v, func(key, val source.Value) { s.put(out, key, val) })
 }

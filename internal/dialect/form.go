@@ -3,7 +3,7 @@ package dialect
 import (
 	"strings"
 
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // A Template is a piece of JSON in which the texts "$id", "$name", "$args",
@@ -51,12 +51,12 @@ func (c Cond) String() string {
 }
 
 // holds reports whether the condition holds of v.
-func (c *Cond) holds(v transcript.Value) bool { return c.says(c.At.In(v)) }
+func (c *Cond) holds(v source.Value) bool { return c.says(c.At.In(v)) }
 
 // says reports whether the condition holds of the member itself.
-func (c *Cond) says(got transcript.Value) bool {
+func (c *Cond) says(got source.Value) bool {
 	if len(c.Is) == 0 {
-		return (got.Exists() && got.Kind() != transcript.Null) != c.Not
+		return (got.Exists() && got.Kind() != source.Null) != c.Not
 	}
 	for _, is := range c.Is {
 		if writes(got, is) {
@@ -68,12 +68,12 @@ func (c *Cond) says(got transcript.Value) bool {
 
 // writes reports whether a value is a string that says s, or another scalar
 // that is written so.
-func writes(v transcript.Value, s string) bool {
-	return v.Is(s) || v.Kind() != transcript.String && string(v.Raw()) == s
+func writes(v source.Value, s string) bool {
+	return v.Is(s) || v.Kind() != source.String && string(v.Raw()) == s
 }
 
 // allHold reports whether there are conditions, and all of them hold of v.
-func allHold(conds []Cond, v transcript.Value) bool {
+func allHold(conds []Cond, v source.Value) bool {
 	for i := range conds {
 		if !conds[i].holds(v) {
 			return false
@@ -83,7 +83,7 @@ func allHold(conds []Cond, v transcript.Value) bool {
 }
 
 // anyHolds reports whether one of the conditions holds of v.
-func anyHolds(conds []Cond, v transcript.Value) bool {
+func anyHolds(conds []Cond, v source.Value) bool {
 	for i := range conds {
 		if conds[i].holds(v) {
 			return true
@@ -95,7 +95,7 @@ func anyHolds(conds []Cond, v transcript.Value) bool {
 // fill returns the members of an object that a template makes.
 func fill(form Template, values map[string]string) []Field {
 	var out []Field
-	for k, v := range transcript.NewValue([]byte(form), 0).Members() {
+	for k, v := range source.NewValue([]byte(form), 0).Members() {
 		if raw := filled(v, values); raw != "" {
 			out = append(out, Field{k.Str(), raw})
 		}
@@ -103,21 +103,21 @@ func fill(form Template, values map[string]string) []Field {
 	return out
 }
 
-func filled(v transcript.Value, values map[string]string) string {
+func filled(v source.Value, values map[string]string) string {
 	var parts []string
 	switch v.Kind() {
-	case transcript.String:
+	case source.String:
 		if raw, is := values[v.Str()]; is {
 			return raw
 		}
-	case transcript.Object:
+	case source.Object:
 		for k, val := range v.Members() {
 			if raw := filled(val, values); raw != "" {
 				parts = append(parts, string(k.Raw())+":"+raw)
 			}
 		}
 		return "{" + strings.Join(parts, ",") + "}"
-	case transcript.Array:
+	case source.Array:
 		for _, e := range v.Elements() {
 			if raw := filled(e, values); raw != "" {
 				parts = append(parts, raw)

@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // Gemini is the dialect of the Gemini API, in the spellings of the API and of
 // the Python SDKs.

@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // GeminiCLI is the dialect of Gemini CLI's own sessions.
 var GeminiCLI = &Dialect{

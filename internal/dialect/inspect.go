@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // Inspect is the dialect of Inspect's evaluation logs: chat messages whose calls
 // name their function and its arguments side by side.

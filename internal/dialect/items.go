@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -69,11 +70,11 @@ func (p *ItemPair) answer() string {
 }
 
 // Claim implements Driver.
-func (d *Items) Claim(v transcript.Value) (Claim, Sign) {
-	if v.Kind() != transcript.Object {
+func (d *Items) Claim(v source.Value) (Claim, Sign) {
+	if v.Kind() != source.Object {
 		return ClaimNone, Sign{}
 	}
-	var typ, role, content transcript.Value
+	var typ, role, content source.Value
 	members := 0
 	alien := false
 	for k, val := range v.Members() {
@@ -89,23 +90,23 @@ func (d *Items) Claim(v transcript.Value) (Claim, Sign) {
 			alien = alien || alienMember(k, val)
 		}
 	}
-	if typ.Kind() == transcript.String && !contains(d.Messages, typ) {
+	if typ.Kind() == source.String && !contains(d.Messages, typ) {
 		switch {
 		case members < 2:
 			return ClaimNone, Sign{}
 		case contains(d.Hosted, typ), contains(d.Reference, typ):
 			return ClaimDecisive, Sign{d.Type, typ}
-		case typ.Is(d.Reasoning) && role.Kind() != transcript.String && (v.Get("summary").Exists() || v.Get(d.Sealed).Exists()):
+		case typ.Is(d.Reasoning) && role.Kind() != source.String && (v.Get("summary").Exists() || v.Get(d.Sealed).Exists()):
 			return ClaimShared, Sign{d.Type, typ}
 		}
-		if p, call := d.pair(typ); p != nil && role.Kind() != transcript.String {
+		if p, call := d.pair(typ); p != nil && role.Kind() != source.String {
 			if d.id(v, p, call).Exists() || call && v.Get(d.Name).Exists() || !call && v.Get(p.payload()).Exists() {
 				return ClaimDecisive, Sign{d.Type, typ}
 			}
 		}
 		return ClaimNone, Sign{}
 	}
-	if role.Kind() != transcript.String || !content.Exists() {
+	if role.Kind() != source.String || !content.Exists() {
 		return ClaimNone, Sign{}
 	}
 	if alien || alienContent(content) || roleIn(d.Roles, role) == transcript.RoleTool {
@@ -127,7 +128,7 @@ func (p *ItemPair) payload() string {
 	return "output"
 }
 
-func (d *Items) pair(typ transcript.Value) (p *ItemPair, call bool) {
+func (d *Items) pair(typ source.Value) (p *ItemPair, call bool) {
 	for i := range d.Pairs {
 		p := &d.Pairs[i]
 		if typ.Is(p.Call) {
@@ -140,7 +141,7 @@ func (d *Items) pair(typ transcript.Value) (p *ItemPair, call bool) {
 	return nil, false
 }
 
-func (d *Items) id(v transcript.Value, p *ItemPair, call bool) transcript.Value {
+func (d *Items) id(v source.Value, p *ItemPair, call bool) source.Value {
 	for _, key := range d.ID {
 		if id := v.Get(key); id.Exists() {
 			return id
@@ -153,19 +154,19 @@ func (d *Items) id(v transcript.Value, p *ItemPair, call bool) transcript.Value 
 	if key != "" {
 		return v.Get(key)
 	}
-	return transcript.Value{}
+	return source.Value{}
 }
 
 // Damaged implements Guesser.
-func (d *Items) Damaged(v transcript.Value) bool {
+func (d *Items) Damaged(v source.Value) bool {
 	p, _ := d.pair(v.Get(d.Type))
 	return p != nil || d.roleless(v)
 }
 
 // roleless reports whether v is a message that names no role.
-func (d *Items) roleless(v transcript.Value) bool {
+func (d *Items) roleless(v source.Value) bool {
 	typ := v.Get(d.Type)
-	return v.Kind() == transcript.Object && absentRole(v.Get(d.Role)) && (!typ.Exists() || contains(d.Messages, typ))
+	return v.Kind() == source.Object && absentRole(v.Get(d.Role)) && (!typ.Exists() || contains(d.Messages, typ))
 }
 
 // Reader implements Driver.
@@ -185,13 +186,13 @@ type itemsReader struct {
 	called bool // the model's turn has made a call
 }
 
-func (r *itemsReader) Read(v transcript.Value) {
+func (r *itemsReader) Read(v source.Value) {
 	b := r.b
-	var f [4]transcript.Value
+	var f [4]source.Value
 	b.Fields(v, []string{r.Type, r.Role, r.Text, r.Item}, f[:])
 	typ, roleVal, content, item := f[0], f[1], f[2], f[3]
 	var flags transcript.BlockFlags
-	if item.Kind() == transcript.String {
+	if item.Kind() == source.String {
 		flags |= transcript.BlockHasID
 	}
 	begin := func(role transcript.Role) *transcript.Message {
@@ -267,7 +268,7 @@ func (r *itemsReader) Read(v transcript.Value) {
 		}, flags)
 	case typ.Is(r.Reasoning):
 		begin(transcript.RoleAssistant).Flags |= transcript.MessageItem
-		if s := v.Get(r.Sealed); s.Kind() == transcript.String && len(s.Raw()) > 2 {
+		if s := v.Get(r.Sealed); s.Kind() == source.String && len(s.Raw()) > 2 {
 			flags |= transcript.BlockSigned
 		}
 		b.Block(transcript.BlockReasoning, v, flags)
@@ -275,14 +276,14 @@ func (r *itemsReader) Read(v transcript.Value) {
 		b.Conv.ElsewhereState = true
 		begin(transcript.RoleOther).Flags |= transcript.MessageItem
 		b.Block(transcript.BlockOther, v, flags)
-	case roleVal.Kind() == transcript.String, r.roleless(v):
+	case roleVal.Kind() == source.String, r.roleless(v):
 		m := begin(roleIn(r.Roles, roleVal))
 		switch content.Kind() {
-		case transcript.String:
+		case source.String:
 			b.Block(transcript.BlockText, content, flags|textFlags(content))
-		case transcript.Array:
+		case source.Array:
 			for _, part := range content.Elements() {
-				if text := part.Get("text"); text.Kind() == transcript.String {
+				if text := part.Get("text"); text.Kind() == source.String {
 					b.Block(transcript.BlockText, part, flags|textFlags(text))
 				} else {
 					b.Block(transcript.BlockMedia, part, flags)
@@ -299,9 +300,9 @@ func (r *itemsReader) Read(v transcript.Value) {
 }
 
 // keyed reports whether v has one of the members that always pair.
-func (d *Items) keyed(v transcript.Value) bool {
+func (d *Items) keyed(v source.Value) bool {
 	for _, key := range d.ID {
-		if id := v.Get(key); id.Exists() && id.Kind() != transcript.Null {
+		if id := v.Get(key); id.Exists() && id.Kind() != source.Null {
 			return true
 		}
 	}
@@ -337,7 +338,7 @@ func (d *Items) WriteResult(r NewResult) []Field {
 }
 
 // WriteMessage implements Writer: results are items of their own.
-func (d *Items) WriteMessage(string, transcript.Value) []Field { return nil }
+func (d *Items) WriteMessage(string, source.Value) []Field { return nil }
 
 // WriteText implements Writer.
 func (d *Items) WriteText(t NewText) Text {
@@ -345,8 +346,8 @@ func (d *Items) WriteText(t NewText) Text {
 	if t.Call {
 		role, tag = transcript.RoleAssistant, 1
 	}
-	stays := func(e transcript.Value) bool { return !t.Call && contains(d.TextTypes, e.Get("type")) }
-	parts := t.blocks([]transcript.Value{t.Content}, stays, func(raw string) []Field {
+	stays := func(e source.Value) bool { return !t.Call && contains(d.TextTypes, e.Get("type")) }
+	parts := t.blocks([]source.Value{t.Content}, stays, func(raw string) []Field {
 		if len(d.TextTypes) <= tag {
 			return nil
 		}
@@ -382,6 +383,6 @@ func (d *Items) ofKind(kind transcript.CallKind) *ItemPair {
 }
 
 // Keys implements Writer.
-func (d *Items) Keys(v transcript.Value) WriterKeys {
+func (d *Items) Keys(v source.Value) WriterKeys {
 	return WriterKeys{Body: v, Content: d.Text, ID: d.ID[0], ResultID: d.ID[0], Type: d.Type, Assistant: writtenRole(d.Roles, transcript.RoleAssistant)}
 }

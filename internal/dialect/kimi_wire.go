@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // KimiWire is the event log of Kimi Code, and of Kimi CLI in its older spelling.
 var KimiWire = &Dialect{

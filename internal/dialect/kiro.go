@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // Kiro is the dialect of the session records of Kiro CLI.
 var Kiro = &Dialect{

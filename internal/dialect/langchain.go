@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // LangChain is the dialect of messages as LangChain and LangGraph dump them: as
 // they are, as a stored message below data, or as a constructor with kwargs.

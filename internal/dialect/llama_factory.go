@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // LLaMAFactory is the dialect of fine-tuning rows of LLaMA-Factory v1.
 var LLaMAFactory = &Dialect{

@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // LlamaIndex is the dialect of the chat messages of LlamaIndex.
 var LlamaIndex = &Dialect{

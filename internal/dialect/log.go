@@ -3,7 +3,7 @@ package dialect
 import (
 	"strings"
 
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // A Log describes the records of a session log, most of which wrap a message
@@ -84,7 +84,7 @@ type Log struct {
 
 // Knows reports whether records of a type are the log's, though they do not
 // speak.
-func (l *Log) Knows(typ transcript.Value) bool {
+func (l *Log) Knows(typ source.Value) bool {
 	for _, kind := range l.Kinds {
 		if prefix, all := strings.CutSuffix(kind, "*"); all && strings.HasPrefix(typ.Str(), prefix) || typ.Is(kind) {
 			return true

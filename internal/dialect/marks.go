@@ -4,13 +4,13 @@ import (
 	"iter"
 	"math/bits"
 
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // Asked yields the dialects that could claim v as an element of theirs, in the
 // order of All. One look at v settles which are worth asking. Logs that hold no
 // bare messages are not among them.
-func (s *Set) Asked(v transcript.Value) iter.Seq[*Dialect] {
+func (s *Set) Asked(v source.Value) iter.Seq[*Dialect] {
 	return func(yield func(*Dialect) bool) {
 		t := s.table()
 		for set := t.look(v); set != 0; set &= set - 1 {
@@ -71,29 +71,29 @@ func newMarkTable(all []*Dialect) *markTable {
 }
 
 // look returns the set of the dialects that could claim v.
-func (t *markTable) look(v transcript.Value) uint64 {
+func (t *markTable) look(v source.Value) uint64 {
 	set := t.always
 	for k, val := range v.Members() {
 		set |= t.mark(k)
 		switch val.Kind() {
-		case transcript.String:
+		case source.String:
 			set |= t.mark(val)
-		case transcript.Array:
+		case source.Array:
 			for _, e := range val.Elements() {
 				set |= t.members(e)
 			}
-		case transcript.Object:
+		case source.Object:
 			set |= t.members(val)
 		}
 	}
 	return set
 }
 
-func (t *markTable) members(v transcript.Value) uint64 {
+func (t *markTable) members(v source.Value) uint64 {
 	set := uint64(0)
 	for k, val := range v.Members() {
 		set |= t.mark(k)
-		if val.Kind() == transcript.String {
+		if val.Kind() == source.String {
 			set |= t.mark(val)
 		}
 	}
@@ -102,7 +102,7 @@ func (t *markTable) members(v transcript.Value) uint64 {
 
 // mark returns the dialects for which a name or a text speaks. Nobody writes
 // marks with escapes.
-func (t *markTable) mark(s transcript.Value) uint64 {
+func (t *markTable) mark(s source.Value) uint64 {
 	raw := s.Raw()
 	if len(raw) < 3 || len(raw) > maxMark+2 || t.heads[len(raw)-2][raw[1]>>6]&(1<<(raw[1]&63)) == 0 {
 		return 0

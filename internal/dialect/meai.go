@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // MEAI is the dialect of the messages of Microsoft.Extensions.AI.
 var MEAI = &Dialect{

@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // MistralEntries is the dialect of Mistral's Conversations API.
 var MistralEntries = &Dialect{

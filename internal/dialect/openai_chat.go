@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // OpenAIChat is the dialect of OpenAI Chat Completions, which most other
 // providers and stacks copy.

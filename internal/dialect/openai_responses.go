@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // OpenAIResponses is the dialect of the OpenAI Responses API, in the spellings
 // of the API and of the Agents SDK.

@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // OpenHands is the dialect of OpenHands' events, of both of its versions.
 var OpenHands = &Dialect{

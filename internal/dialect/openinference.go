@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // OpenInference is the dialect of messages that are told by attributes of spans.
 var OpenInference = &Dialect{

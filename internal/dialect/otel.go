@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // OTel is the dialect of the messages that the semantic conventions of
 // OpenTelemetry have for generative models.

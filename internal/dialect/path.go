@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -34,8 +35,8 @@ func (p Path) Valid() error {
 }
 
 // In returns what the path leads to in v, None for nothing.
-func (p Path) In(v transcript.Value) transcript.Value {
-	if p != "" && v.Kind() == transcript.Object && strings.IndexByte(string(p), '.') < 0 && strings.IndexByte(string(p), '|') < 0 {
+func (p Path) In(v source.Value) source.Value {
+	if p != "" && v.Kind() == source.Object && strings.IndexByte(string(p), '.') < 0 && strings.IndexByte(string(p), '|') < 0 {
 		return v.Get(string(p))
 	}
 	for alt := range p.Alternatives() {
@@ -43,7 +44,7 @@ func (p Path) In(v transcript.Value) transcript.Value {
 			return got
 		}
 	}
-	return transcript.Value{}
+	return source.Value{}
 }
 
 // Alternatives yields the alternatives of the path, each a path of its own.
@@ -85,11 +86,11 @@ func (p Path) Parent() Path {
 }
 
 // follow returns what a path without alternatives leads to.
-func (p Path) follow(v transcript.Value) transcript.Value {
+func (p Path) follow(v source.Value) source.Value {
 	for rest, more := string(p), p != ""; more && v.Exists(); {
 		var key string
 		key, rest, more = strings.Cut(rest, ".")
-		if v.Kind() == transcript.Array {
+		if v.Kind() == source.Array {
 			v = element(v, key)
 		} else {
 			v = v.Get(key)
@@ -99,10 +100,10 @@ func (p Path) follow(v transcript.Value) transcript.Value {
 }
 
 // element returns the element of a list at a place that is written as a number.
-func element(list transcript.Value, place string) transcript.Value {
+func element(list source.Value, place string) source.Value {
 	n, err := strconv.Atoi(place)
 	if err != nil {
-		return transcript.Value{}
+		return source.Value{}
 	}
 	if n < 0 {
 		for range list.Elements() {
@@ -114,11 +115,11 @@ func element(list transcript.Value, place string) transcript.Value {
 			return e
 		}
 	}
-	return transcript.Value{}
+	return source.Value{}
 }
 
 // roleIn returns the role that a dialect with names of its own writes so.
-func roleIn(names []RoleName, v transcript.Value) transcript.Role {
+func roleIn(names []RoleName, v source.Value) transcript.Role {
 	for i := range names {
 		if v.Is(names[i].Written) {
 			return names[i].Role

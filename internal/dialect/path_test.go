@@ -3,11 +3,11 @@ package dialect
 import (
 	"testing"
 
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 func TestPath(t *testing.T) {
-	v := transcript.NewValue([]byte(`{"a":{"b":1,"c":null},"d":[2,3,{"e":4}],"f":"5"}`), 0)
+	v := source.NewValue([]byte(`{"a":{"b":1,"c":null},"d":[2,3,{"e":4}],"f":"5"}`), 0)
 	for _, c := range []struct {
 		path Path
 		want string

@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // PydanticAI is the dialect of the message history of Pydantic AI.
 var PydanticAI = &Dialect{

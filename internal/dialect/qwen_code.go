@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // QwenCode is the session log of Qwen Code: the envelope of Claude Code around
 // Gemini contents.

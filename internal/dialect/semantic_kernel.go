@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // SemanticKernel is the dialect of the chat histories of Semantic Kernel, as its
 // libraries for .NET and for Python write them.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // A Set is the dialects that a file may be written in. A nil set is the
@@ -52,7 +52,7 @@ func (s *Set) Given(d *Dialect) (*Set, *Dialect) {
 }
 
 // Told returns the first dialect whose marks hold of v, nil for none.
-func (s *Set) Told(v transcript.Value) *Dialect {
+func (s *Set) Told(v source.Value) *Dialect {
 	if s == nil {
 		return nil
 	}

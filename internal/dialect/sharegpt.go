@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // ShareGPT is the dialect of fine-tuning rows in the manner of ShareGPT, with
 // the calls that LLaMA-Factory adds to it.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -155,20 +156,20 @@ type sideList struct {
 
 // role returns who speaks in v, and how that is written; nothing where v is no
 // message.
-func (d *sideList) role(v transcript.Value) (transcript.Value, transcript.Role) {
+func (d *sideList) role(v source.Value) (source.Value, transcript.Role) {
 	for alt := range d.Role.Alternatives() {
-		if val := alt.follow(v); val.Kind() == transcript.String {
+		if val := alt.follow(v); val.Kind() == source.String {
 			if role, known := d.named(val); known {
 				return val, role
 			}
 		}
 	}
-	return transcript.Value{}, transcript.RoleNone
+	return source.Value{}, transcript.RoleNone
 }
 
 // named returns the role that a string writes, and whether it is one.
-func (d *sideList) named(val transcript.Value) (role transcript.Role, known bool) {
-	if val.Kind() != transcript.String {
+func (d *sideList) named(val source.Value) (role transcript.Role, known bool) {
+	if val.Kind() != source.String {
 		return transcript.RoleNone, false
 	}
 	if len(d.Roles) == 0 {
@@ -183,7 +184,7 @@ func (d *sideList) named(val transcript.Value) (role transcript.Role, known bool
 }
 
 // Skips implements Skipper.
-func (d *sideList) Skips(v transcript.Value) bool {
+func (d *sideList) Skips(v source.Value) bool {
 	if len(d.Controls) == 0 {
 		return false
 	}
@@ -196,47 +197,47 @@ func (d *sideList) Skips(v transcript.Value) bool {
 }
 
 // Damaged implements Guesser. What has a type is something of its own.
-func (d *sideList) Damaged(v transcript.Value) bool {
+func (d *sideList) Damaged(v source.Value) bool {
 	if d.flat && d.stripped(d.Calls.In(v)) {
 		_, known := d.named(d.Role.In(v))
 		return known
 	}
-	if !d.flat || v.Kind() != transcript.Object || !absentRole(d.Role.In(v)) || v.Get("type").Exists() {
+	if !d.flat || v.Kind() != source.Object || !absentRole(d.Role.In(v)) || v.Get("type").Exists() {
 		return false
 	}
 	return bare(v) || d.Content.In(v).Exists() ||
-		d.callsIn(d.Calls.In(v)) || d.ResultID.In(v).Kind() == transcript.String || d.ResultName.leads(v)
+		d.callsIn(d.Calls.In(v)) || d.ResultID.In(v).Kind() == source.String || d.ResultName.leads(v)
 }
 
 // stripped reports whether of the first of a list of calls nothing is left that
 // would tell in which dialect it was written.
-func (d *sideList) stripped(calls transcript.Value) bool {
+func (d *sideList) stripped(calls source.Value) bool {
 	first := firstCall(calls)
 	for k := range first.Members() {
 		if !k.Is(d.ID.Key()) && !k.Is("type") && !k.Is("index") {
 			return false
 		}
 	}
-	return first.Kind() == transcript.Object
+	return first.Kind() == source.Object
 }
 
 // bare reports whether v is an object without members.
-func bare(v transcript.Value) bool {
+func bare(v source.Value) bool {
 	for range v.Members() {
 		return false
 	}
-	return v.Kind() == transcript.Object
+	return v.Kind() == source.Object
 }
 
 // absentRole reports whether a role is not there, or null.
-func absentRole(role transcript.Value) bool {
-	return !role.Exists() || role.Kind() == transcript.Null
+func absentRole(role source.Value) bool {
+	return !role.Exists() || role.Kind() == source.Null
 }
 
 // body returns what holds the members of a message.
-func (d *sideList) body(v transcript.Value) transcript.Value {
+func (d *sideList) body(v source.Value) source.Value {
 	if d.Body != "" {
-		if body := d.Body.In(v); body.Kind() == transcript.Object {
+		if body := d.Body.In(v); body.Kind() == source.Object {
 			return body
 		}
 	}
@@ -244,11 +245,11 @@ func (d *sideList) body(v transcript.Value) transcript.Value {
 }
 
 // Claim implements Driver.
-func (d *sideList) Claim(v transcript.Value) (Claim, Sign) {
-	if v.Kind() != transcript.Object {
+func (d *sideList) Claim(v source.Value) (Claim, Sign) {
+	if v.Kind() != source.Object {
 		return ClaimNone, Sign{}
 	}
-	var roleVal transcript.Value
+	var roleVal source.Value
 	var role transcript.Role
 	if !d.flat {
 		if roleVal, role = d.role(v); !roleVal.Exists() {
@@ -256,15 +257,15 @@ func (d *sideList) Claim(v transcript.Value) (Claim, Sign) {
 		}
 	}
 	body := d.body(v)
-	var buf [16]transcript.Value
+	var buf [16]source.Value
 	f := buf[:]
 	if n := d.fields.n; n <= len(f) {
 		f = f[:n]
 	} else {
-		f = make([]transcript.Value, n)
+		f = make([]source.Value, n)
 	}
 	alien := false
-	var callsKey, idKey transcript.Value
+	var callsKey, idKey source.Value
 	for k, val := range body.Members() {
 		if len(d.Never) > 0 && slices.ContainsFunc(d.Never, k.Is) && body.Span() == v.Span() {
 			return ClaimNone, Sign{}
@@ -289,22 +290,22 @@ func (d *sideList) Claim(v transcript.Value) (Claim, Sign) {
 	}
 	content, calls, legacy := f[slotContent], f[slotCalls], f[slotLegacy]
 	sign := Sign{string(d.Role.Nth(0)), roleVal}
-	if firstCall(calls).Kind() == transcript.Object {
-		if d.callsIn(calls) || contains(d.Own, roleVal) && firstCall(calls).Get(d.ID.Key()).Kind() == transcript.String {
+	if firstCall(calls).Kind() == source.Object {
+		if d.callsIn(calls) || contains(d.Own, roleVal) && firstCall(calls).Get(d.ID.Key()).Kind() == source.String {
 			return ClaimDecisive, Sign{Member: written(d.Calls, callsKey)}
 		}
 		return ClaimNone, Sign{}
 	}
-	if firstCall(f[slotInvalid]).Kind() == transcript.Object {
+	if firstCall(f[slotInvalid]).Kind() == source.Object {
 		return ClaimDecisive, Sign{Member: d.Invalid.Key()}
 	}
 	if role == transcript.RoleTool {
 		switch id := f[slotResultID]; {
 		case len(d.Mark) > 0 && !slices.ContainsFunc(d.Mark, func(p Path) bool { return p.leads(body) }):
 			return ClaimNone, Sign{}
-		case id.Exists() && id.Kind() != transcript.Null:
+		case id.Exists() && id.Kind() != source.Null:
 			return ClaimDecisive, Sign{Member: written(d.ResultID, idKey)}
-		case f[slotResultIDs].Kind() == transcript.Array:
+		case f[slotResultIDs].Kind() == source.Array:
 			return ClaimDecisive, Sign{Member: d.ResultIDs.Key()}
 		case roleVal.Is(d.LegacyRole) && content.Exists():
 			return ClaimDecisive, sign
@@ -313,7 +314,7 @@ func (d *sideList) Claim(v transcript.Value) (Claim, Sign) {
 		}
 		return ClaimNone, Sign{}
 	}
-	if d.LegacyCall != "" && d.Name.In(legacy).Kind() == transcript.String {
+	if d.LegacyCall != "" && d.Name.In(legacy).Kind() == source.String {
 		return ClaimDecisive, Sign{Member: d.LegacyCall.Key()}
 	}
 	if content.Exists() && (body.Span() != v.Span() || contains(d.Own, roleVal)) {
@@ -321,7 +322,7 @@ func (d *sideList) Claim(v transcript.Value) (Claim, Sign) {
 	}
 	if len(d.SpokenParts) > 0 {
 		for _, part := range content.Elements() {
-			if tag := part.Get("type"); contains(d.SpokenParts, tag) && part.Get(d.PartText).Kind() == transcript.String {
+			if tag := part.Get("type"); contains(d.SpokenParts, tag) && part.Get(d.PartText).Kind() == source.String {
 				return ClaimDecisive, Sign{"type", tag}
 			}
 		}
@@ -329,7 +330,7 @@ func (d *sideList) Claim(v transcript.Value) (Claim, Sign) {
 	if alien || alienContent(content) {
 		return ClaimNone, Sign{}
 	}
-	if content.Exists() || calls.Kind() == transcript.Array || d.Control != "" && strings.HasPrefix(string(roleVal.Text()), d.Control) {
+	if content.Exists() || calls.Kind() == source.Array || d.Control != "" && strings.HasPrefix(string(roleVal.Text()), d.Control) {
 		if d.Faint {
 			return ClaimFaint, sign
 		}
@@ -340,7 +341,7 @@ func (d *sideList) Claim(v transcript.Value) (Claim, Sign) {
 
 // callsIn reports whether an element of a list or a map of calls is one of this
 // dialect: others of the list may be damaged.
-func (d *sideList) callsIn(calls transcript.Value) bool {
+func (d *sideList) callsIn(calls source.Value) bool {
 	for _, c := range calls.Elements() {
 		if d.isCall(c) {
 			return true
@@ -355,37 +356,37 @@ func (d *sideList) callsIn(calls transcript.Value) bool {
 }
 
 // isCall reports whether v is written as a call of this dialect.
-func (d *sideList) isCall(v transcript.Value) bool {
+func (d *sideList) isCall(v source.Value) bool {
 	if d.Function == "" {
-		return d.Name.In(v).Kind() == transcript.String && d.Args.In(v).Exists()
+		return d.Name.In(v).Kind() == source.String && d.Args.In(v).Exists()
 	}
-	return d.Function.In(v).Kind() == transcript.Object || d.Custom != "" && d.Custom.In(v).Kind() == transcript.Object ||
+	return d.Function.In(v).Kind() == source.Object || d.Custom != "" && d.Custom.In(v).Kind() == source.Object ||
 		v.Get("type").Is(d.Function.Key()) && d.ID.In(v).Exists() && !v.Get(d.Name.Key()).Exists()
 }
 
 // taggedResults reports whether content is a list whose first block has no tag,
 // or one that speaks of tools: such a message is another dialect's.
-func taggedResults(content transcript.Value) bool {
+func taggedResults(content source.Value) bool {
 	first := content.First()
 	tag := first.Get("type")
-	return first.Kind() == transcript.Object && (!tag.Exists() || strings.Contains(tag.Str(), "tool"))
+	return first.Kind() == source.Object && (!tag.Exists() || strings.Contains(tag.Str(), "tool"))
 }
 
 // Reader implements Driver.
 func (d *sideList) Reader(b *transcript.Builder) Reader {
 	return &sideListReader{
-		sideList: d, b: b, vals: make([]transcript.Value, d.fields.n), callVals: make([]transcript.Value, d.call.n),
+		sideList: d, b: b, vals: make([]source.Value, d.fields.n), callVals: make([]source.Value, d.call.n),
 	}
 }
 
 type sideListReader struct {
 	*sideList
 	b     *transcript.Builder
-	vals  []transcript.Value
+	vals  []source.Value
 	split splitTurn
 	// callVals are the members of the call that is read.
-	callVals []transcript.Value
-	said     transcript.Value // what the model said last, where it made no calls
+	callVals []source.Value
+	said     source.Value // what the model said last, where it made no calls
 	// list are the calls that a text held which the model spoke last, answers how
 	// many results have come since.
 	list    []transcript.Call
@@ -416,8 +417,8 @@ func (r *sideListReader) jointly() {
 // answersText reports whether the message of a tool that was read last answers
 // what the model called in the words of its text, as models are trained to that
 // have no other form for it. Nothing of that can be told from other text.
-func (r *sideListReader) answersText(role, content transcript.Value) bool {
-	if r.vals[slotResultID].Kind() == transcript.String || r.vals[slotResultIDs].First().Exists() {
+func (r *sideListReader) answersText(role, content source.Value) bool {
+	if r.vals[slotResultID].Kind() == source.String || r.vals[slotResultIDs].First().Exists() {
 		return false
 	}
 	if opens(content, "<tool_response>") || opens(r.said, "<tool_call>") {
@@ -430,11 +431,11 @@ func (r *sideListReader) answersText(role, content transcript.Value) bool {
 
 // opens reports whether a text, or one of the parts that it is made of, has an
 // opening tag.
-func opens(text transcript.Value, tag string) bool {
+func opens(text source.Value, tag string) bool {
 	switch text.Kind() {
-	case transcript.String:
+	case source.String:
 		return bytes.Contains(text.Text(), []byte(tag))
-	case transcript.Array:
+	case source.Array:
 		for _, part := range text.Elements() {
 			if opens(part.Get("text"), tag) {
 				return true
@@ -444,14 +445,14 @@ func opens(text transcript.Value, tag string) bool {
 	return false
 }
 
-func (r *sideListReader) Read(v transcript.Value) {
+func (r *sideListReader) Read(v source.Value) {
 	b := r.b
 	body := r.body(v)
 	if body.Span() != v.Span() {
 		b.Fields(v, nil, nil)
 	}
 	r.fields.read(b, body, r.vals)
-	var roleVal transcript.Value
+	var roleVal source.Value
 	var role transcript.Role
 	if !r.flat {
 		roleVal, role = r.role(v)
@@ -461,17 +462,17 @@ func (r *sideListReader) Read(v transcript.Value) {
 	content, calls, invalid, legacy := r.vals[slotContent], r.vals[slotCalls], r.vals[slotInvalid], r.vals[slotLegacy]
 	if !roleVal.Exists() {
 		roleVal, role = r.Role.In(v), transcript.RoleOther
-		if !roleVal.Exists() || roleVal.Kind() == transcript.Null {
+		if !roleVal.Exists() || roleVal.Kind() == source.Null {
 			role = transcript.RoleNone
 		}
 	}
 	// Some stacks have a role of their own for the model, and some messages name
 	// none: what makes calls speaks as the assistant.
-	makes := firstCall(calls).Exists() || legacy.Kind() == transcript.Object
+	makes := firstCall(calls).Exists() || legacy.Kind() == source.Object
 	switch {
 	case makes && (role == transcript.RoleOther || role == transcript.RoleNone):
 		role = transcript.RoleAssistant
-	case role == transcript.RoleNone && r.flat && r.vals[slotResultID].Kind() == transcript.String:
+	case role == transcript.RoleNone && r.flat && r.vals[slotResultID].Kind() == source.String:
 		role = transcript.RoleTool
 	}
 	m := b.Begin(v, roleVal, role, r.split.turn(role, r.vals[slotMessageID]))
@@ -495,7 +496,7 @@ func (r *sideListReader) Read(v transcript.Value) {
 	case role == transcript.RoleAssistant && !makes && !contains(r.Spoken, roleVal):
 		r.said = content
 	case role != transcript.RoleTool:
-		r.said = transcript.Value{}
+		r.said = source.Value{}
 	}
 	// A list of calls that is none is something all the same.
 	full := !hollow(content) || !hollow(calls) || !hollow(invalid) || !hollow(legacy) || role == transcript.RoleTool
@@ -505,7 +506,7 @@ func (r *sideListReader) Read(v transcript.Value) {
 	if !full {
 		markHollow(m, content)
 	}
-	if calls.Kind() == transcript.Array && !makes && !r.Lists {
+	if calls.Kind() == source.Array && !makes && !r.Lists {
 		b.Block(transcript.BlockEmptyCalls, calls, 0)
 	}
 	wrong := role == transcript.RoleUser || role == transcript.RoleSystem || role == transcript.RoleTool
@@ -519,8 +520,8 @@ func (r *sideListReader) Read(v transcript.Value) {
 	for _, c := range invalid.Elements() {
 		r.readCall(c, transcript.ArgsWantString, wrong)
 	}
-	if legacy.Kind() == transcript.Object {
-		var f [3]transcript.Value
+	if legacy.Kind() == source.Object {
+		var f [3]source.Value
 		r.called.read(b, legacy, f[:])
 		call := transcript.Call{
 			ID: transcript.Token{Span: legacy.Span()}, Name: transcript.TokenOf(f[0], legacy.Span()),
@@ -537,18 +538,18 @@ func (r *sideListReader) Read(v transcript.Value) {
 }
 
 // spoken reads the calls that a text holds.
-func (r *sideListReader) spoken(text transcript.Value) {
-	if text.Kind() != transcript.String {
+func (r *sideListReader) spoken(text source.Value) {
+	if text.Kind() != source.String {
 		return
 	}
 	form, bad := embedded(r.b, text)
-	decoded, offset := transcript.Unescape(text.Raw()[1 : len(text.Raw())-1])
-	inner := transcript.NewValue(decoded, 0)
-	read := func(c transcript.Value) {
+	decoded, offset := source.Unescape(text.Raw()[1 : len(text.Raw())-1])
+	inner := source.NewValue(decoded, 0)
+	read := func(c source.Value) {
 		block := text
 		if c.Span() != inner.Span() {
 			at := text.Span().Start + 1
-			block = text.Part(transcript.Span{Start: at + int64(offset(int(c.Span().Start))), End: at + int64(offset(int(c.Span().End)))})
+			block = text.Part(source.Span{Start: at + int64(offset(int(c.Span().Start))), End: at + int64(offset(int(c.Span().End)))})
 		}
 		call := transcript.Call{
 			ID: transcript.Token{Span: block.Span()}, Name: transcript.Token{Span: block.Span()},
@@ -562,7 +563,7 @@ func (r *sideListReader) spoken(text transcript.Value) {
 		}
 		r.b.Call(block, call, 0)
 	}
-	if form != transcript.ArgsStringOther || inner.Kind() != transcript.Array {
+	if form != transcript.ArgsStringOther || inner.Kind() != source.Array {
 		read(inner)
 		return
 	}
@@ -571,7 +572,7 @@ func (r *sideListReader) spoken(text transcript.Value) {
 	}
 }
 
-func (r *sideListReader) readCall(v transcript.Value, want transcript.ArgsConvention, wrong bool) {
+func (r *sideListReader) readCall(v source.Value, want transcript.ArgsConvention, wrong bool) {
 	f := r.callVals
 	r.call.read(r.b, v, f)
 	id, function, custom, name, args := r.ids.pick(f, f[0]), f[1], f[2], f[3], f[4]
@@ -579,12 +580,12 @@ func (r *sideListReader) readCall(v transcript.Value, want transcript.ArgsConven
 	r.callAliases(int32(len(r.b.Conv.Calls)), v, f, id)
 	r.foreign(r.ForeignCall, v)
 	owner := v
-	var g [3]transcript.Value
+	var g [3]source.Value
 	switch {
-	case function.Kind() == transcript.Object:
+	case function.Kind() == source.Object:
 		r.called.read(r.b, function, g[:])
 		owner, name, args = function, g[0], g[1]
-	case custom.Kind() == transcript.Object:
+	case custom.Kind() == source.Object:
 		r.called.read(r.b, custom, g[:])
 		call.Name = transcript.TokenOf(g[0], custom.Span())
 		call.Form = transcript.ArgsText
@@ -617,9 +618,9 @@ func spellingsOf(p Path, lo int) spellings {
 
 // pick returns the id that counts: that of the first alternative which is there and
 // not null. Without alternatives it is got, and so it is where none is there.
-func (s *spellings) pick(vals []transcript.Value, got transcript.Value) transcript.Value {
+func (s *spellings) pick(vals []source.Value, got source.Value) source.Value {
 	for i := range s.alts {
-		if id := vals[s.lo+i]; id.Exists() && id.Kind() != transcript.Null {
+		if id := vals[s.lo+i]; id.Exists() && id.Kind() != source.Null {
 			return id
 		}
 	}
@@ -628,11 +629,11 @@ func (s *spellings) pick(vals []transcript.Value, got transcript.Value) transcri
 
 // others yields the ids that are spelt otherwise than the one that counts, each
 // with the name of its member.
-func (s *spellings) others(vals []transcript.Value, id transcript.Value) iter.Seq2[string, transcript.Value] {
-	return func(yield func(string, transcript.Value) bool) {
+func (s *spellings) others(vals []source.Value, id source.Value) iter.Seq2[string, source.Value] {
+	return func(yield func(string, source.Value) bool) {
 		for i, alt := range s.alts {
 			other := vals[s.lo+i]
-			if other.Exists() && other.Kind() != transcript.Null && other.Span() != id.Span() && !yield(alt.Key(), other) {
+			if other.Exists() && other.Kind() != source.Null && other.Span() != id.Span() && !yield(alt.Key(), other) {
 				return
 			}
 		}
@@ -640,7 +641,7 @@ func (s *spellings) others(vals []transcript.Value, id transcript.Value) iter.Se
 }
 
 // callAliases notes the other ids of a call.
-func (r *sideListReader) callAliases(call int32, v transcript.Value, f []transcript.Value, id transcript.Value) {
+func (r *sideListReader) callAliases(call int32, v source.Value, f []source.Value, id source.Value) {
 	c := r.b.Conv
 	for key, other := range r.ids.others(f, id) {
 		t := transcript.TokenOf(other, v.Span())
@@ -665,14 +666,14 @@ func (r *sideListReader) bare(is bool) {
 
 // copies notes where a list repeats the calls lo to hi of a message: by id, in
 // order, and by place where there are none.
-func (r *sideListReader) copies(l *CopyList, body transcript.Value, lo, hi int) {
+func (r *sideListReader) copies(l *CopyList, body source.Value, lo, hi int) {
 	c := r.b.Conv
 	list := l.List.In(body)
 	taken := make([]bool, hi-lo) // calls that have their copy in this list
 	var byID map[string][]int    // those calls; nil before one is looked for elsewhere than at its place
 	n := 0
 	for _, e := range list.Elements() {
-		if e.Kind() != transcript.Object || len(l.Tags) > 0 && !contains(l.Tags, e.Get("type")) {
+		if e.Kind() != source.Object || len(l.Tags) > 0 && !contains(l.Tags, e.Get("type")) {
 			continue
 		}
 		id := transcript.TokenOf(l.ID.In(e), e.Span())
@@ -706,13 +707,13 @@ func (r *sideListReader) copies(l *CopyList, body transcript.Value, lo, hi int) 
 	}
 }
 
-func (r *sideListReader) results(v, body, role transcript.Value) {
+func (r *sideListReader) results(v, body, role source.Value) {
 	id, ids := r.vals[slotResultID], r.vals[slotResultIDs]
 	res := transcript.Result{Name: transcript.TokenOf(r.vals[slotResultName], body.Span())}
 	if content := r.vals[slotContent]; content.Exists() {
 		res.Payload = content.Span()
 	}
-	if failed := r.vals[slotError]; failed.Exists() && failed.Kind() != transcript.Null {
+	if failed := r.vals[slotError]; failed.Exists() && failed.Kind() != source.Null {
 		res.Error = r.Failed == "" || failed.Is(r.Failed)
 	}
 	if role.Is(r.LegacyRole) {
@@ -741,30 +742,30 @@ func (r *sideListReader) results(v, body, role transcript.Value) {
 }
 
 // foreign notes whose conversation it is where a call or a result tells.
-func (r *sideListReader) foreign(conds []Cond, v transcript.Value) {
+func (r *sideListReader) foreign(conds []Cond, v source.Value) {
 	if r.Foreign != "" && (r.b.Conv.Provider == "" || r.bared == bareOnly) && allHold(conds, v) {
 		r.b.Conv.Provider, r.bared = r.Foreign, otherwise
 	}
 }
 
-func (r *sideListReader) text(content transcript.Value) {
+func (r *sideListReader) text(content source.Value) {
 	switch content.Kind() {
-	case transcript.String:
+	case source.String:
 		r.b.Block(transcript.BlockText, content, textFlags(content))
-	case transcript.Array:
+	case source.Array:
 		for _, part := range content.Elements() {
 			r.part(part)
 		}
 	}
 }
 
-func (r *sideListReader) part(v transcript.Value) {
+func (r *sideListReader) part(v source.Value) {
 	text := v.Get("text")
 	tag := v.Get("type")
 	if r.PartText != "" && tag.Is("text") {
 		text = v.Get(r.PartText)
 	}
-	if text.Kind() == transcript.String {
+	if text.Kind() == source.String {
 		r.b.Block(transcript.BlockText, v, textFlags(text))
 		return
 	}
@@ -775,7 +776,7 @@ func (r *sideListReader) part(v transcript.Value) {
 	if contains(r.Thoughts, tag) {
 		var flags transcript.BlockFlags
 		for _, key := range r.Signature {
-			if s := v.Get(key); s.Kind() == transcript.String && len(s.Raw()) > 2 {
+			if s := v.Get(key); s.Kind() == source.String && len(s.Raw()) > 2 {
 				flags = transcript.BlockSigned
 			}
 		}
@@ -791,7 +792,7 @@ func (r *sideListReader) part(v transcript.Value) {
 }
 
 // firstCall returns the first of a list or a map of calls.
-func firstCall(calls transcript.Value) transcript.Value {
+func firstCall(calls source.Value) source.Value {
 	for _, c := range calls.Members() {
 		return c
 	}
@@ -799,7 +800,7 @@ func firstCall(calls transcript.Value) transcript.Value {
 }
 
 // written returns the alternative of a path that a key is.
-func written(p Path, key transcript.Value) string {
+func written(p Path, key source.Value) string {
 	for alt := range p.Alternatives() {
 		if key.Is(string(alt)) {
 			return string(alt)
@@ -810,7 +811,7 @@ func written(p Path, key transcript.Value) string {
 
 // spelling returns the number of the alternative of a path that is to be found
 // in v, 0 for none.
-func spelling(p Path, v transcript.Value) int {
+func spelling(p Path, v source.Value) int {
 	n := 0
 	for alt := range p.Alternatives() {
 		if alt.follow(v).Exists() {
@@ -856,7 +857,7 @@ func (d *sideList) WriteResult(r NewResult) []Field {
 
 // roleSpelling returns the number of the alternative by which the role of v is
 // written.
-func (d *sideList) roleSpelling(v transcript.Value) int {
+func (d *sideList) roleSpelling(v source.Value) int {
 	want, _ := d.role(v)
 	n := 0
 	for alt := range d.Role.Alternatives() {
@@ -870,7 +871,7 @@ func (d *sideList) roleSpelling(v transcript.Value) int {
 
 // message returns the members of a message with one of the given roles and the
 // given members, in the spelling of the message near.
-func (d *sideList) message(near transcript.Value, roles Path, members []Field) []Field {
+func (d *sideList) message(near source.Value, roles Path, members []Field) []Field {
 	role := `"` + string(roles.Nth(d.roleSpelling(near))) + `"`
 	body, key := d.body(near), string(d.Role.Nth(0))
 	if body.Span() == near.Span() {
@@ -909,7 +910,7 @@ func object(members []Field) string {
 			sep = '{'
 		}
 		b.WriteRune(sep)
-		b.WriteString(transcript.Quote(m.Key) + ":" + m.Raw)
+		b.WriteString(source.Quote(m.Key) + ":" + m.Raw)
 	}
 	return b.String() + "}"
 }
@@ -926,7 +927,7 @@ func (d *sideList) WriteText(t NewText) Text {
 	if d.PartText != "" {
 		text = d.PartText
 	}
-	parts := t.blocks([]transcript.Value{t.Content}, func(e transcript.Value) bool { return e.Get("type").Kind() == transcript.String },
+	parts := t.blocks([]source.Value{t.Content}, func(e source.Value) bool { return e.Get("type").Kind() == source.String },
 		func(raw string) []Field { return []Field{{"type", `"text"`}, {text, raw}} })
 	content := t.said()
 	if len(parts) > 1 {
@@ -934,14 +935,14 @@ func (d *sideList) WriteText(t NewText) Text {
 	}
 	// What the message says besides stays, but for what only results say.
 	body := d.body(t.Message)
-	members := instead(body, []Field{{d.Content.Key(), content}}, func(key, _ transcript.Value) bool {
+	members := instead(body, []Field{{d.Content.Key(), content}}, func(key, _ source.Value) bool {
 		return d.Role.Nth(0).begins(key) || d.ResultID.begins(key) || d.ResultIDs.begins(key) || d.ResultName.begins(key) || d.Error.begins(key)
 	})
 	return Text{Message: d.message(t.Message, d.User, members)}
 }
 
 // WriteMessage implements Writer: results are messages of their own.
-func (d *sideList) WriteMessage(string, transcript.Value) []Field { return nil }
+func (d *sideList) WriteMessage(string, source.Value) []Field { return nil }
 
 // Retagged implements Writer: it is the role that tells kinds apart.
 func (d *sideList) Retagged(_, kind transcript.CallKind) string {
@@ -952,7 +953,7 @@ func (d *sideList) Retagged(_, kind transcript.CallKind) string {
 }
 
 // Keys implements Writer.
-func (d *sideList) Keys(v transcript.Value) WriterKeys {
+func (d *sideList) Keys(v source.Value) WriterKeys {
 	body := d.body(v)
 	k := WriterKeys{
 		Body: body, Content: d.Content.Key(), ID: d.ID.Key(), Type: string(d.Role.Nth(0)), TextBlock: `{"type":"text","text":"$text"}`,

@@ -3,7 +3,7 @@ package dialect
 import (
 	"strings"
 
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // A NewText is what a call or a result becomes that is to be kept as text.
@@ -14,10 +14,10 @@ type NewText struct {
 	Label string
 	// Content is what the call was made with, or was answered with; None for
 	// nothing.
-	Content transcript.Value
+	Content source.Value
 	// Element is the element of the call or the result, and Message the message
 	// that holds it. Where the element is the message, both are the same.
-	Element, Message transcript.Value
+	Element, Message source.Value
 }
 
 // A Text is how a call or a result is written as text. One of its members is set,
@@ -41,7 +41,7 @@ func (t *Text) None() bool { return t.Blocks == nil && t.Message == nil && t.Sai
 // that is Kept as it stands in the element.
 type NewBlock struct {
 	Fields []Field
-	Kept   transcript.Value
+	Kept   source.Value
 }
 
 // raw returns the block as JSON.
@@ -66,14 +66,14 @@ func list(blocks []NewBlock) string {
 func (t *NewText) said() string { return lines(t.Label, t.Content) }
 
 // lines joins a JSON string and a value behind it into one JSON string.
-func lines(label string, v transcript.Value) string {
+func lines(label string, v source.Value) string {
 	text := ""
 	switch v.Kind() {
-	case transcript.None, transcript.Null:
-	case transcript.String:
+	case source.None, source.Null:
+	case source.String:
 		text = string(v.Raw())
 	default:
-		text = transcript.Quote(string(v.Raw()))
+		text = source.Quote(string(v.Raw()))
 	}
 	switch {
 	case len(text) <= len(`""`):
@@ -86,7 +86,7 @@ func lines(label string, v transcript.Value) string {
 
 // blocks returns label and values as blocks. The elements of a list that are blocks
 // of a message too stay as they are, anything else becomes text, as text writes it.
-func (t *NewText) blocks(values []transcript.Value, stays func(transcript.Value) bool, text func(raw string) []Field) []NewBlock {
+func (t *NewText) blocks(values []source.Value, stays func(source.Value) bool, text func(raw string) []Field) []NewBlock {
 	var out []NewBlock
 	said := t.Label
 	flush := func() {
@@ -96,7 +96,7 @@ func (t *NewText) blocks(values []transcript.Value, stays func(transcript.Value)
 		said = `""`
 	}
 	for _, v := range values {
-		if v.Kind() != transcript.Array || !anyStays(v, stays) {
+		if v.Kind() != source.Array || !anyStays(v, stays) {
 			said = lines(said, v)
 			continue
 		}
@@ -114,7 +114,7 @@ func (t *NewText) blocks(values []transcript.Value, stays func(transcript.Value)
 }
 
 // anyStays reports whether an element of a list is a block that stays.
-func anyStays(v transcript.Value, stays func(transcript.Value) bool) bool {
+func anyStays(v source.Value, stays func(source.Value) bool) bool {
 	for _, e := range v.Elements() {
 		if stays(e) {
 			return true
@@ -126,7 +126,7 @@ func anyStays(v transcript.Value, stays func(transcript.Value) bool) bool {
 // instead returns the members of an object with others in the place of those that
 // they are named as, and without those that are dropped. What is not there yet
 // comes at the end.
-func instead(of transcript.Value, set []Field, drop func(key, val transcript.Value) bool) []Field {
+func instead(of source.Value, set []Field, drop func(key, val source.Value) bool) []Field {
 	var out []Field
 	done := make([]bool, len(set))
 	for k, val := range of.Members() {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -32,18 +33,18 @@ func texts(d *Dialect, lines string) (call, result string) {
 	at := int64(0)
 	text := []byte(lines)
 	for line := range strings.SplitSeq(lines, "\n") {
-		v := transcript.NewValue([]byte(line), at)
+		v := source.NewValue([]byte(line), at)
 		if d.Log != nil && d.Log.Payload != "" && d.Log.Payload.In(v).Exists() {
 			v = d.Log.Payload.In(v)
 		}
 		r.Read(v)
 		at += int64(len(line)) + 1
 	}
-	value := func(s transcript.Span) transcript.Value {
+	value := func(s source.Span) source.Value {
 		if s.IsZero() {
-			return transcript.Value{}
+			return source.Value{}
 		}
-		return transcript.NewValue(text[s.Start:s.End], s.Start)
+		return source.NewValue(text[s.Start:s.End], s.Start)
 	}
 	if len(c.Calls) > 0 {
 		x := &c.Calls[0]

@@ -1,6 +1,8 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // VSCodeChat is the dialect of the chats that VS Code keeps, most of them with
 // GitHub Copilot: documents, and logs of what changed in one.

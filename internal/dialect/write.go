@@ -1,6 +1,9 @@
 package dialect
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // A Field is a member of an object that is to be written. Raw is its value as
 // JSON.
@@ -17,12 +20,12 @@ type NewResult struct {
 	Text string
 	// Element is the call's element, and Message the message it stands in, whose
 	// spelling the result follows.
-	Element, Message transcript.Value
+	Element, Message source.Value
 	// Fresh is an id for the message, as a JSON string.
 	Fresh string
 	// Named is a result of the conversation that repeats the tool's name, None
 	// where none does.
-	Named transcript.Value
+	Named source.Value
 }
 
 // A Writer is a driver that can also write.
@@ -35,7 +38,7 @@ type Writer interface {
 	// WriteMessage returns the members of a message that carries blocks of
 	// results; content is their list as JSON, near a message of the
 	// conversation.
-	WriteMessage(content string, near transcript.Value) []Field
+	WriteMessage(content string, near source.Value) []Field
 	// WriteText returns how a call or a result is written as text.
 	WriteText(t NewText) Text
 	// Retagged returns what the member that tells a result's kind is to say so
@@ -44,19 +47,19 @@ type Writer interface {
 	Retagged(from, to transcript.CallKind) string
 	// Keys returns what a repair needs to know to change a message, as that
 	// message spells it.
-	Keys(message transcript.Value) WriterKeys
+	Keys(message source.Value) WriterKeys
 }
 
 // An IDKeyer is a driver that writes ids under different keys in one message.
 type IDKeyer interface {
 	// IDKey returns the key of the id of the call or the result whose element
 	// stands at a span of a message, "" where Keys has it.
-	IDKey(message transcript.Value, at transcript.Span) string
+	IDKey(message source.Value, at source.Span) string
 }
 
 // WriterKeys are names of members that a repair touches.
 type WriterKeys struct {
-	Body    transcript.Value // what holds the members of the message
+	Body    source.Value // what holds the members of the message
 	Content string
 	Calls   []string // lists of calls
 	// KeepCalls is set where a list of calls stays when nothing is left in it.

@@ -8,13 +8,13 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // An Edit replaces the bytes of Span by Text. An empty span inserts, an empty
 // text removes.
 type Edit struct {
-	Span transcript.Span
+	Span source.Span
 	Text []byte
 }
 
@@ -24,16 +24,16 @@ type Fix struct {
 	Edits []Edit
 	// Reads are what the edits were made from: where one of them changes, the fix
 	// no longer fits. No two of them overlap.
-	Reads []transcript.Span
+	Reads []source.Span
 	// Over are values of which others take the place: they are as good as changed.
-	Over []transcript.Span
+	Over []source.Span
 	// Within are the values that the edits stand in or between.
-	Within []transcript.Span
+	Within []source.Span
 	// Drops are gone afterwards and Adds are new. What is moved, and what is said
 	// in another form, is neither.
 	Drops, Adds []Leaf
 	// Gone are the elements that Drops stood in, for reports.
-	Gone []transcript.Span
+	Gone []source.Span
 	// Change is what the sum of all leaves changes by.
 	Change Sum
 }
@@ -41,7 +41,7 @@ type Fix struct {
 // A Set is the fixes that are made together. The zero Set is empty.
 type Set struct {
 	edits, reads, over shelf
-	within             []transcript.Span
+	within             []source.Span
 	change             Sum
 }
 
@@ -84,31 +84,31 @@ func (s *Set) Edits() []Edit { return slices.Concat(s.edits...) }
 // Prove holds what the edits make of the values that they stand in against what
 // the fixes say that becomes of their content. It returns an error that says
 // where the two differ, or that the source cannot be read.
-func (s *Set) Prove(src *transcript.Source) error {
+func (s *Set) Prove(src *source.Source) error {
 	return prove(src, s.Edits(), s.within, s.change)
 }
 
 // Prove is Set.Prove for one fix alone.
-func (f *Fix) Prove(src *transcript.Source) error { return prove(src, f.Edits, f.Within, f.Change) }
+func (f *Fix) Prove(src *source.Source) error { return prove(src, f.Edits, f.Within, f.Change) }
 
 // A BalanceError says that edits do something else to recorded content than the
 // fixes say that they were made for.
-type BalanceError struct{ At transcript.Span }
+type BalanceError struct{ At source.Span }
 
 // Error implements error.
 func (e *BalanceError) Error() string {
 	return fmt.Sprintf("lose or double content of bytes %d to %d", e.At.Start, e.At.End)
 }
 
-func prove(src *transcript.Source, edits []Edit, within []transcript.Span, change Sum) error {
+func prove(src *source.Source, edits []Edit, within []source.Span, change Sum) error {
 	var was, is Sum
-	all := transcript.Span{Start: src.Size()}
+	all := source.Span{Start: src.Size()}
 	for _, w := range merged(within, edits) {
 		text, err := src.Bytes(w)
 		if err != nil {
 			return err
 		}
-		before, err := src.Bytes(transcript.Span{Start: max(0, w.Start-LongestKey), End: w.Start})
+		before, err := src.Bytes(source.Span{Start: max(0, w.Start-LongestKey), End: w.Start})
 		if err != nil {
 			return err
 		}
@@ -117,7 +117,7 @@ func prove(src *transcript.Source, edits []Edit, within []transcript.Span, chang
 		was = was.Plus(total(text, key))
 		is = is.Plus(total(Splice(text, w.Start, edits[:n]), key))
 		edits = edits[n:]
-		all = transcript.Span{Start: min(all.Start, w.Start), End: w.End}
+		all = source.Span{Start: min(all.Start, w.Start), End: w.End}
 	}
 	if is != was.Plus(change) || len(edits) > 0 {
 		return &BalanceError{all}
@@ -140,12 +140,12 @@ func Splice(text []byte, base int64, edits []Edit) []byte {
 }
 
 // merged returns the spans that values and edits take up, those that touch as one.
-func merged(values []transcript.Span, edits []Edit) []transcript.Span {
+func merged(values []source.Span, edits []Edit) []source.Span {
 	all := slices.Clone(values)
 	for _, e := range edits {
 		all = append(all, e.Span)
 	}
-	slices.SortFunc(all, func(a, b transcript.Span) int { return int(min(1, max(-1, a.Start-b.Start))) })
+	slices.SortFunc(all, func(a, b source.Span) int { return int(min(1, max(-1, a.Start-b.Start))) })
 	out := all[:0]
 	for _, s := range all {
 		if n := len(out); n > 0 && s.Start <= out[n-1].End {
@@ -166,7 +166,7 @@ const chunk = 512
 
 // place returns where an edit of a span belongs: what inserts comes before what
 // replaces the bytes that stand there, and behind what inserts there already.
-func (s shelf) place(span transcript.Span) (c, i int) {
+func (s shelf) place(span source.Span) (c, i int) {
 	before := func(e Edit) bool {
 		return e.Span.Start < span.Start || e.Span.Start == span.Start && (e.Span.Len() == 0 || span.Len() > 0)
 	}
@@ -178,12 +178,12 @@ func (s shelf) place(span transcript.Span) (c, i int) {
 }
 
 // meets reports whether a span overlaps one on the shelf.
-func (s shelf) meets(span transcript.Span) bool {
+func (s shelf) meets(span source.Span) bool {
 	if len(s) == 0 {
 		return false
 	}
 	c, i := s.place(span)
-	overlaps := func(o transcript.Span) bool {
+	overlaps := func(o source.Span) bool {
 		return o.Start < span.End && span.Start < o.End
 	}
 	switch {

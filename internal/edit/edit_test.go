@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // overlaps is a naive reference: two edits cannot be made together.
@@ -41,7 +41,7 @@ func TestSetTry(t *testing.T) {
 		if len(s.Edits()) != len(taken) {
 			t.Fatalf("%d edits of %d", len(s.Edits()), len(taken))
 		}
-		p, err := NewPieces(transcript.FromBytes("p", text)).Apply(s.Edits())
+		p, err := NewPieces(source.FromBytes("p", text)).Apply(s.Edits())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +56,7 @@ func TestSetTry(t *testing.T) {
 // taken, and before what replaces the bytes that stand there.
 func TestSetInsertsInOrder(t *testing.T) {
 	at := func(from, to int64, text string) Fix {
-		return Fix{Edits: []Edit{{transcript.Span{Start: from, End: to}, []byte(text)}}}
+		return Fix{Edits: []Edit{{source.Span{Start: from, End: to}, []byte(text)}}}
 	}
 	var s Set
 	for _, f := range []Fix{at(1, 2, "R"), at(1, 1, "a"), at(1, 1, "b"), at(2, 2, "z")} {
@@ -75,7 +75,7 @@ func TestShelf(t *testing.T) {
 	var s Set
 	var want []Edit
 	for _, i := range r.Perm(5 * chunk) {
-		e := Edit{transcript.Span{Start: int64(3 * i), End: int64(3*i + r.IntN(3))}, []byte{byte(i)}}
+		e := Edit{source.Span{Start: int64(3 * i), End: int64(3*i + r.IntN(3))}, []byte{byte(i)}}
 		if !s.Try(Fix{Edits: []Edit{e}}) {
 			t.Fatalf("%v is refused", e)
 		}
@@ -90,10 +90,10 @@ func TestShelf(t *testing.T) {
 // TestSetReads: a fix that was made from what another changes is refused,
 // whichever comes first; two that were made from the same are not.
 func TestSetReads(t *testing.T) {
-	at := func(from, to int64) transcript.Span { return transcript.Span{Start: from, End: to} }
-	reader := Fix{Edits: []Edit{{Span: at(20, 20), Text: []byte("x")}}, Reads: []transcript.Span{at(5, 10)}}
+	at := func(from, to int64) source.Span { return source.Span{Start: from, End: to} }
+	reader := Fix{Edits: []Edit{{Span: at(20, 20), Text: []byte("x")}}, Reads: []source.Span{at(5, 10)}}
 	writer := Fix{Edits: []Edit{{Span: at(7, 8)}}}
-	other := Fix{Edits: []Edit{{Span: at(30, 30), Text: []byte("y")}}, Reads: []transcript.Span{at(5, 10)}}
+	other := Fix{Edits: []Edit{{Span: at(30, 30), Text: []byte("y")}}, Reads: []source.Span{at(5, 10)}}
 	beside := Fix{Edits: []Edit{{Span: at(10, 12)}}}
 	for _, c := range []struct {
 		fixes []Fix
@@ -114,9 +114,9 @@ func TestSetReads(t *testing.T) {
 // TestSetOver: no other fix is made in or from a value of which another takes the
 // place, whichever comes first; beside it one is.
 func TestSetOver(t *testing.T) {
-	at := func(from, to int64) transcript.Span { return transcript.Span{Start: from, End: to} }
-	appends := func(over transcript.Span) Fix {
-		return Fix{Edits: []Edit{{Span: at(40, 40), Text: []byte("x")}}, Over: []transcript.Span{over}}
+	at := func(from, to int64) source.Span { return source.Span{Start: from, End: to} }
+	appends := func(over source.Span) Fix {
+		return Fix{Edits: []Edit{{Span: at(40, 40), Text: []byte("x")}}, Over: []source.Span{over}}
 	}
 	replaces := appends(at(5, 10))
 	for _, c := range []struct {
@@ -127,12 +127,12 @@ func TestSetOver(t *testing.T) {
 		{"edits it", Fix{Edits: []Edit{{Span: at(7, 8)}}}, false},
 		{"inserts in it", Fix{Edits: []Edit{{Span: at(7, 7), Text: []byte("y")}}}, false},
 		{"edits its last byte", Fix{Edits: []Edit{{Span: at(9, 12)}}}, false},
-		{"reads it", Fix{Edits: []Edit{{Span: at(20, 21)}}, Reads: []transcript.Span{at(6, 7)}}, false},
+		{"reads it", Fix{Edits: []Edit{{Span: at(20, 21)}}, Reads: []source.Span{at(6, 7)}}, false},
 		{"replaces it too", appends(at(5, 10)), false},
 		{"replaces what it stands in", appends(at(0, 30)), false},
 		{"inserts before it", Fix{Edits: []Edit{{Span: at(5, 5), Text: []byte("y")}}}, true},
 		{"inserts behind it", Fix{Edits: []Edit{{Span: at(10, 10), Text: []byte("y")}}}, true},
-		{"edits and reads beside it", Fix{Edits: []Edit{{Span: at(10, 12)}}, Reads: []transcript.Span{at(0, 5)}}, true},
+		{"edits and reads beside it", Fix{Edits: []Edit{{Span: at(10, 12)}}, Reads: []source.Span{at(0, 5)}}, true},
 		{"replaces what stands beside it", appends(at(10, 15)), true},
 	} {
 		for i, fixes := range [][]Fix{{replaces, c.other}, {c.other, replaces}} {
@@ -157,7 +157,7 @@ func TestProve(t *testing.T) {
 	const text = `[{"role":"user","content":"a"},{"role":"user","content":"b\nc"}]`
 	b := int64(len(`[{"role":"user","content":"a"},{"role":"user","content":`))
 	at := func(from, to int64, text string) Edit {
-		return Edit{transcript.Span{Start: from, End: to}, []byte(text)}
+		return Edit{source.Span{Start: from, End: to}, []byte(text)}
 	}
 	sum := func(text string) Sum { return Total([]byte(text)) }
 	const unlike = "lose or double content of bytes "
@@ -179,7 +179,7 @@ func TestProve(t *testing.T) {
 		{"copies", []Edit{at(1, 1, `{"role":"user","content":"b\nc"},`)}, Sum{}, unlike + "1 to 1"},
 		{"copies, and says so", []Edit{at(1, 1, `{"role":"user","content":"b\nc"},`)}, sum(`{"role":"user"}`).Plus(sum(`["b","c"]`)), ""},
 	} {
-		src := transcript.FromBytes("p", []byte(text))
+		src := source.FromBytes("p", []byte(text))
 		f := Fix{Edits: c.edits, Change: c.says}
 		var s, both Set
 		before := Fix{Edits: []Edit{at(0, 0, " ")}}

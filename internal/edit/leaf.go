@@ -9,7 +9,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // A Leaf is recorded content: a scalar of a JSON text and the key right before
@@ -22,8 +22,8 @@ import (
 // under one of the keys that count as none.
 type Leaf struct {
 	Key string
-	Sum Sum             // of the key and the value
-	At  transcript.Span // the scalar that holds it
+	Sum Sum         // of the key and the value
+	At  source.Span // the scalar that holds it
 }
 
 // A Sum is a hash of a multiset of leaves that does not depend on their order. It
@@ -83,7 +83,7 @@ func Leaves(text []byte, key string, base int64) iter.Seq[Leaf] {
 }
 
 // leaves is Leaves. Those of JSON inside of a string stand where the string does.
-func leaves(text []byte, key string, base int64, within *transcript.Span, levels int, yield func(Leaf) bool) bool {
+func leaves(text []byte, key string, base int64, within *source.Span, levels int, yield func(Leaf) bool) bool {
 	for i := 0; i < len(text); {
 		from := i
 		switch c := text[i]; c {
@@ -92,7 +92,7 @@ func leaves(text []byte, key string, base int64, within *transcript.Span, levels
 			continue
 		case '{', '[':
 			if key != "" && !sayings[key] { // what it holds are leaves of their own
-				at := transcript.Span{Start: base + int64(i), End: base + int64(i) + 1}
+				at := source.Span{Start: base + int64(i), End: base + int64(i) + 1}
 				if within != nil {
 					at = *within
 				}
@@ -115,7 +115,7 @@ func leaves(text []byte, key string, base int64, within *transcript.Span, levels
 			}
 		}
 		token := text[from:i]
-		at := transcript.Span{Start: base + int64(from), End: base + int64(i)}
+		at := source.Span{Start: base + int64(from), End: base + int64(i)}
 		if within != nil {
 			at = *within
 		}
@@ -143,7 +143,7 @@ func leaves(text []byte, key string, base int64, within *transcript.Span, levels
 	return true
 }
 
-func leaf(key string, value []byte, at transcript.Span) Leaf {
+func leaf(key string, value []byte, at source.Span) Leaf {
 	if sayings[key] {
 		key = ""
 	}
@@ -151,7 +151,7 @@ func leaf(key string, value []byte, at transcript.Span) Leaf {
 }
 
 // sayingLeaves yields the leaves of what a string says.
-func sayingLeaves(said []byte, key string, at transcript.Span, levels int, yield func(Leaf) bool) bool {
+func sayingLeaves(said []byte, key string, at source.Span, levels int, yield func(Leaf) bool) bool {
 	said = bytes.TrimSpace(said)
 	switch {
 	case len(said) == 0:
@@ -172,8 +172,8 @@ func sayingLeaves(said []byte, key string, at transcript.Span, levels int, yield
 
 // isJSON reports whether a text is one JSON value that is not nested too deep.
 func isJSON(text []byte) bool {
-	s := transcript.NewScanner().Scan(text, 0, transcript.Strict)
-	return s.Kind == transcript.FaultNone && s.End == len(text)
+	s := source.NewScanner().Scan(text, 0, source.Strict)
+	return s.Kind == source.FaultNone && s.End == len(text)
 }
 
 // stringEnd returns the offset behind the string that begins at an offset.

@@ -4,18 +4,18 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // Origins returns for each list of spans of the whole where what they hold stood in
 // the original: what stands as it stood, from the first of it to the last, and of what
 // was written anew whatever the same edits took out elsewhere.
-func (p *Pieces) Origins(lists [][]transcript.Span) ([][]transcript.Span, error) {
-	if p.was == nil || !slices.ContainsFunc(lists, func(l []transcript.Span) bool { return len(l) > 0 }) {
+func (p *Pieces) Origins(lists [][]source.Span) ([][]source.Span, error) {
+	if p.was == nil || !slices.ContainsFunc(lists, func(l []source.Span) bool { return len(l) > 0 }) {
 		return lists, nil
 	}
 	t, wanted := newTrail(p), map[Sum]bool{}
-	before, anew := make([][]transcript.Span, len(lists)), make([][][]Leaf, len(lists))
+	before, anew := make([][]source.Span, len(lists)), make([][][]Leaf, len(lists))
 	for i, list := range lists {
 		for _, s := range list {
 			if stood := t.stood(s); stood.Len() > 0 {
@@ -72,7 +72,7 @@ func (t *trail) reaching(off int64) int {
 }
 
 // stood returns where what the last edits did not write of a span stood before them.
-func (t *trail) stood(s transcript.Span) transcript.Span {
+func (t *trail) stood(s source.Span) source.Span {
 	// Before new text what stands behind it comes next, and behind it what stands before.
 	back := func(off int64) (start, end int64) {
 		k := t.reaching(off)
@@ -88,11 +88,11 @@ func (t *trail) stood(s transcript.Span) transcript.Span {
 	}
 	start, _ := back(s.Start)
 	_, end := back(s.End - 1)
-	return transcript.Span{Start: start, End: max(start, end)}
+	return source.Span{Start: start, End: max(start, end)}
 }
 
 // wrote returns the leaves that an edit wrote into a span.
-func (t *trail) wrote(k int, s transcript.Span) (out []Leaf, err error) {
+func (t *trail) wrote(k int, s source.Span) (out []Leaf, err error) {
 	text := t.edits[k].Text
 	from, to := max(0, s.Start-t.at[k]), min(int64(len(text)), s.End-t.at[k])
 	key := KeyBefore(text[:from])
@@ -112,7 +112,7 @@ func (t *trail) key(k int) (string, error) {
 	if at.Len() == 0 {
 		return "", nil
 	}
-	b, err := t.was.Source().Bytes(transcript.Span{Start: max(0, at.Start-longest), End: at.Start})
+	b, err := t.was.Source().Bytes(source.Span{Start: max(0, at.Start-longest), End: at.Start})
 	return KeyBefore(b), err
 }
 
@@ -158,7 +158,7 @@ const mostTried = 100
 
 // find adds where leaves that follow each other in new text were taken out, as many at
 // once as followed each other there. Each is found once.
-func (t *trail) find(out []transcript.Span, leaves []Leaf) []transcript.Span {
+func (t *trail) find(out []source.Span, leaves []Leaf) []source.Span {
 	rare, least := -1, []int(nil)
 	for i, l := range leaves {
 		if at := t.places(l); len(at) > 0 && (rare < 0 || len(at) < len(least)) {
@@ -192,6 +192,6 @@ func (t *trail) find(out []transcript.Span, leaves []Leaf) []transcript.Span {
 		t.found[at] = true
 	}
 	out = t.find(out, leaves[:lo])
-	out = append(out, transcript.Span{Start: t.taken[first].At.Start, End: t.taken[last].At.End})
+	out = append(out, source.Span{Start: t.taken[first].At.Start, End: t.taken[last].At.End})
 	return t.find(out, leaves[hi:])
 }

@@ -5,18 +5,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // TestOrigins: what was moved, and moved again, is told where it stood at first.
 func TestOrigins(t *testing.T) {
 	const text = `{"l":[{"id":1,"s":"a"},{"id":2,"s":"b"},{"id":2,"s":"b"},{"id":4,"s":"d"}],"content":"one"}`
-	p := NewPieces(transcript.FromBytes("p", []byte(text)))
+	p := NewPieces(source.FromBytes("p", []byte(text)))
 	now := text
 	edit := func(old, new string) Edit {
 		t.Helper()
 		i := int64(strings.LastIndex(now, old))
-		return Edit{transcript.Span{Start: i, End: i + int64(len(old))}, []byte(new)}
+		return Edit{source.Span{Start: i, End: i + int64(len(old))}, []byte(new)}
 	}
 	round := func(edits ...Edit) {
 		t.Helper()
@@ -39,12 +39,12 @@ func TestOrigins(t *testing.T) {
 		{[]string{`"s":"D"`}, []string{`"s":`}},
 		{nil, nil},
 	} {
-		var spans []transcript.Span
+		var spans []source.Span
 		for _, s := range c.of {
 			i := int64(strings.LastIndex(now, s))
-			spans = append(spans, transcript.Span{Start: i, End: i + int64(len(s))})
+			spans = append(spans, source.Span{Start: i, End: i + int64(len(s))})
 		}
-		lists, err := p.Origins([][]transcript.Span{spans})
+		lists, err := p.Origins([][]source.Span{spans})
 		if err != nil {
 			t.Fatal(err)
 		}

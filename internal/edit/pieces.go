@@ -8,14 +8,14 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // Pieces is a source that was edited: spans of the original and new bytes, in
 // order. It can be read like a file, and edited again, without the original
 // ever being copied.
 type Pieces struct {
-	src   *transcript.Source
+	src   *source.Source
 	parts []piece
 	size  int64
 	was   *Pieces // before the last edits; nil for the original
@@ -24,8 +24,8 @@ type Pieces struct {
 
 // A piece is a part of the original, or new text.
 type piece struct {
-	at   int64           // where it begins in the whole
-	span transcript.Span // of the original, if text is nil
+	at   int64       // where it begins in the whole
+	span source.Span // of the original, if text is nil
 	text []byte
 }
 
@@ -37,9 +37,9 @@ func (p *piece) len() int64 {
 }
 
 // NewPieces returns the source as one piece.
-func NewPieces(src *transcript.Source) *Pieces {
+func NewPieces(src *source.Source) *Pieces {
 	p := &Pieces{src: src}
-	p.add(piece{span: transcript.Span{Start: 0, End: src.Size()}})
+	p.add(piece{span: source.Span{Start: 0, End: src.Size()}})
 	return p
 }
 
@@ -87,11 +87,11 @@ func (p *Pieces) ReadAt(b []byte, off int64) (int, error) {
 }
 
 // Source returns the whole as a source of that name.
-func (p *Pieces) Source() *transcript.Source { return p.src.Derived(p, p.size) }
+func (p *Pieces) Source() *source.Source { return p.src.Derived(p, p.size) }
 
 // Apply returns the source with edits made: an error if they are not in order,
 // overlap, or lie outside of it.
-func Apply(src *transcript.Source, edits []Edit) (*Pieces, error) { return NewPieces(src).Apply(edits) }
+func Apply(src *source.Source, edits []Edit) (*Pieces, error) { return NewPieces(src).Apply(edits) }
 
 // Apply returns the whole with edits made. It returns an error if the edits are
 // not in order, overlap, or lie outside of the whole.
@@ -105,7 +105,7 @@ func (p *Pieces) Apply(edits []Edit) (*Pieces, error) {
 			if part.text != nil {
 				out.add(piece{text: part.text[from:to]})
 			} else {
-				out.add(piece{span: transcript.Span{Start: part.span.Start + from, End: part.span.Start + to}})
+				out.add(piece{span: source.Span{Start: part.span.Start + from, End: part.span.Start + to}})
 			}
 			at = part.at + to
 			if to == part.len() {
@@ -150,7 +150,7 @@ func (p *Pieces) changes() iter.Seq[Edit] {
 		at := int64(0)
 		var text []byte
 		for i := range len(p.parts) + 1 {
-			stays := transcript.Span{Start: p.src.Size(), End: p.src.Size()}
+			stays := source.Span{Start: p.src.Size(), End: p.src.Size()}
 			if i < len(p.parts) {
 				part := &p.parts[i]
 				switch {
@@ -164,7 +164,7 @@ func (p *Pieces) changes() iter.Seq[Edit] {
 					continue
 				}
 			}
-			e := Edit{transcript.Span{Start: at, End: stays.Start}, text}
+			e := Edit{source.Span{Start: at, End: stays.Start}, text}
 			if (e.Span.Len() > 0 || len(text) > 0) && !p.same(e.Span, text) && !yield(e) {
 				return
 			}
@@ -174,7 +174,7 @@ func (p *Pieces) changes() iter.Seq[Edit] {
 }
 
 // same reports whether a span of the original holds a text.
-func (p *Pieces) same(s transcript.Span, text []byte) bool {
+func (p *Pieces) same(s source.Span, text []byte) bool {
 	if s.Len() != int64(len(text)) {
 		return false
 	}
@@ -184,14 +184,14 @@ func (p *Pieces) same(s transcript.Span, text []byte) bool {
 
 // Original returns where a span of the whole stood in the original, as far as
 // its first piece goes, and whether it stood there at all.
-func (p *Pieces) Original(s transcript.Span) (transcript.Span, bool) {
+func (p *Pieces) Original(s source.Span) (source.Span, bool) {
 	i := p.find(s.Start)
 	if i < 0 || i >= len(p.parts) || p.parts[i].text != nil {
-		return transcript.Span{}, false
+		return source.Span{}, false
 	}
 	part := &p.parts[i]
 	from := part.span.Start + s.Start - part.at
-	return transcript.Span{Start: from, End: min(from+s.Len(), part.span.End)}, true
+	return source.Span{Start: from, End: min(from+s.Len(), part.span.End)}, true
 }
 
 // WriteTo implements io.WriterTo.

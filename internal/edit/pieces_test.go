@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // naively makes edits of a text.
@@ -32,7 +32,7 @@ func someEdits(r *rand.Rand, size int) []Edit {
 		for i := range text {
 			text[i] = "ABC"[r.IntN(3)]
 		}
-		out = append(out, Edit{transcript.Span{Start: int64(from), End: int64(to)}, text})
+		out = append(out, Edit{source.Span{Start: int64(from), End: int64(to)}, text})
 		at = to
 	}
 	return out
@@ -41,7 +41,7 @@ func someEdits(r *rand.Rand, size int) []Edit {
 // piecesFault holds edited pieces against plain bytes through some rounds: ""
 // for no difference.
 func piecesFault(r *rand.Rand, text []byte, rounds int) string {
-	p, want := NewPieces(transcript.FromBytes("p", text)), text
+	p, want := NewPieces(source.FromBytes("p", text)), text
 	// origin tells for each byte where it stood in the original, -1 for new.
 	origin := make([]int64, len(text))
 	for i := range origin {
@@ -81,7 +81,7 @@ func piecesFault(r *rand.Rand, text []byte, rounds int) string {
 			}
 		}
 		src := p.Source()
-		if all, err := src.Bytes(transcript.Span{Start: 0, End: src.Size()}); err != nil || !bytes.Equal(all, want) || src.Name() != "p" {
+		if all, err := src.Bytes(source.Span{Start: 0, End: src.Size()}); err != nil || !bytes.Equal(all, want) || src.Name() != "p" {
 			return "Source"
 		}
 		if !bytes.Equal(naively(text, p.Edits()), want) {
@@ -98,8 +98,8 @@ func piecesFault(r *rand.Rand, text []byte, rounds int) string {
 			last = e.Span.End
 		}
 		for i, from := range origin {
-			s, there := p.Original(transcript.Span{Start: int64(i), End: int64(i) + 1})
-			if there != (from >= 0) || there && (s != transcript.Span{Start: from, End: from + 1}) {
+			s, there := p.Original(source.Span{Start: int64(i), End: int64(i) + 1})
+			if there != (from >= 0) || there && (s != source.Span{Start: from, End: from + 1}) {
 				return "Original"
 			}
 		}
@@ -132,10 +132,10 @@ func apply(t *testing.T, p *Pieces, edits ...Edit) *Pieces {
 
 // TestPiecesUndone: what is removed and put back is no edit.
 func TestPiecesUndone(t *testing.T) {
-	p := NewPieces(transcript.FromBytes("p", []byte("abcdef")))
-	p = apply(t, p, Edit{Span: transcript.Span{Start: 1, End: 3}}, Edit{Span: transcript.Span{Start: 5, End: 5}, Text: []byte("X")})
-	p = apply(t, p, Edit{Span: transcript.Span{Start: 1, End: 1}, Text: []byte("bc")})
-	if e := p.Edits(); len(e) != 1 || e[0].Span != (transcript.Span{Start: 5, End: 5}) || string(e[0].Text) != "X" {
+	p := NewPieces(source.FromBytes("p", []byte("abcdef")))
+	p = apply(t, p, Edit{Span: source.Span{Start: 1, End: 3}}, Edit{Span: source.Span{Start: 5, End: 5}, Text: []byte("X")})
+	p = apply(t, p, Edit{Span: source.Span{Start: 1, End: 1}, Text: []byte("bc")})
+	if e := p.Edits(); len(e) != 1 || e[0].Span != (source.Span{Start: 5, End: 5}) || string(e[0].Text) != "X" {
 		t.Errorf("edits %v", e)
 	}
 }
@@ -143,8 +143,8 @@ func TestPiecesUndone(t *testing.T) {
 // TestApplyRefuses: edits that are out of order, overlap or lie outside are an
 // error, not a guess.
 func TestApplyRefuses(t *testing.T) {
-	p := NewPieces(transcript.FromBytes("p", []byte("abcdef")))
-	at := func(from, to int64) Edit { return Edit{Span: transcript.Span{Start: from, End: to}, Text: []byte("x")} }
+	p := NewPieces(source.FromBytes("p", []byte("abcdef")))
+	at := func(from, to int64) Edit { return Edit{Span: source.Span{Start: from, End: to}, Text: []byte("x")} }
 	for _, edits := range [][]Edit{{at(3, 4), at(1, 2)}, {at(1, 3), at(2, 4)}, {at(4, 3)}, {at(5, 7)}, {at(-1, 0)}} {
 		if _, err := p.Apply(edits); err == nil {
 			t.Errorf("%v is applied", edits)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/profile"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // A mark is one occurrence of a marked text in a tree.
@@ -680,7 +680,7 @@ func unnamed(text []byte, opts FixOptions) (bad []misdeed, out []byte, f *Fixed)
 	named := map[string]int{}
 	for _, at := range marker.FindAllIndex(text, -1) {
 		for _, r := range f.Repairs {
-			if slices.ContainsFunc(r.Dropped, func(s transcript.Span) bool { return int(s.Start) <= at[0] && at[1] <= int(s.End) }) {
+			if slices.ContainsFunc(r.Dropped, func(s source.Span) bool { return int(s.Start) <= at[0] && at[1] <= int(s.End) }) {
 				named[string(text[at[0]:at[1]])]++
 				break
 			}

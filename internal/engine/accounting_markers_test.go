@@ -13,13 +13,13 @@ import (
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/rules"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // repaired returns a text as a repair leaves it. A panic is an error.
 func repaired(text []byte, opts FixOptions) (out []byte, f *Fixed, err error) {
 	defer recovered(&err)
-	f, err = Settle(context.Background(), transcript.FromBytes("history", text), opts)
+	f, err = Settle(context.Background(), source.FromBytes("history", text), opts)
 	if err != nil || !f.Changed() {
 		return text, f, err
 	}
@@ -30,7 +30,7 @@ func repaired(text []byte, opts FixOptions) (out []byte, f *Fixed, err error) {
 // checked returns the report of a text. A panic is an error.
 func checked(text []byte, opts Options) (rep *Report, err error) {
 	defer recovered(&err)
-	return Check(context.Background(), transcript.FromBytes("history", text), opts)
+	return Check(context.Background(), source.FromBytes("history", text), opts)
 }
 
 // recovered makes an error of a panic, with the places of this module that led

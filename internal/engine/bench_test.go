@@ -10,7 +10,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // benchSize is how big a generated transcript is: large enough not to train
@@ -109,7 +109,7 @@ func BenchmarkCheck(b *testing.B) {
 			return nil
 		}
 		run("check", func() error {
-			rep, err := Check(context.Background(), transcript.FromBytes("bench", kind.bytes), Options{})
+			rep, err := Check(context.Background(), source.FromBytes("bench", kind.bytes), Options{})
 			if err == nil && (len(rep.Findings) > 0 || rep.Calls == 0) {
 				err = fmt.Errorf("%d findings, %d calls", len(rep.Findings), rep.Calls)
 			}

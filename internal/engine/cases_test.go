@@ -13,7 +13,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/rules"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // A workedCase is one line of testdata/cases.json: a transcript, and what is
@@ -110,7 +110,7 @@ func TestCases(t *testing.T) {
 		ran++
 		t.Run(c.Name, func(t *testing.T) {
 			text := c.text(t)
-			rep, err := Check(context.Background(), transcript.FromBytes(c.Name, text), c.options(t))
+			rep, err := Check(context.Background(), source.FromBytes(c.Name, text), c.options(t))
 			if err != nil {
 				t.Fatal(err)
 			}

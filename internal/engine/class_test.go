@@ -7,7 +7,7 @@ import (
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/profile"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // TestClassIsMeasured: a repair costs what it takes out and puts in, whatever its rule
@@ -80,7 +80,7 @@ func TestClassIsMeasured(t *testing.T) {
 			if c.rule == "split-tool-results" || c.rule == "missing-tool-result" {
 				opts.Send = false
 			}
-			rep, err := Check(t.Context(), transcript.FromBytes("t", []byte(c.text)), opts)
+			rep, err := Check(t.Context(), source.FromBytes("t", []byte(c.text)), opts)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // TestCopies: what repeats a call in its message is changed along with it.
@@ -90,7 +90,7 @@ func TestCopies(t *testing.T) {
 func TestCopiesAreNotCounted(t *testing.T) {
 	const text = `[{"type":"ai","content":[{"type":"tool_use","id":"a","name":"f","input":{}}],"tool_calls":[{"name":"f","args":{},"id":"a"}],"additional_kwargs":{"tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}]},"tool_call_chunks":[{"id":"a","name":"f","args":"{}"}]},
 {"type":"tool","content":"1","tool_call_id":"a"}]`
-	rep, err := Check(t.Context(), transcript.FromBytes("x.json", []byte(text)), Options{})
+	rep, err := Check(t.Context(), source.FromBytes("x.json", []byte(text)), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // corpusDir returns the directory of real transcripts beside the checkout, and
@@ -261,7 +261,7 @@ func TestCorpus(t *testing.T) {
 	dir := corpusDir(t)
 	var files, calls, results, others int
 	for _, c := range corpus(t) {
-		src, err := transcript.Open(t.Context(), filepath.Join(dir, c.path))
+		src, err := source.Open(t.Context(), filepath.Join(dir, c.path))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/toolguard/toolguard/internal/operation"
 
 	"github.com/toolguard/toolguard/internal/rules"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // foundBy counts what a rule found.
@@ -48,7 +48,7 @@ func TestEditsAlone(t *testing.T) {
 				}
 				end = e.Span.End
 			}
-			pieces, err := edit.Apply(transcript.FromBytes(in.name, in.text), f.Edits)
+			pieces, err := edit.Apply(source.FromBytes(in.name, in.text), f.Edits)
 			if err != nil {
 				t.Fatal(err)
 			}

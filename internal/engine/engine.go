@@ -25,7 +25,9 @@ import (
 	"github.com/toolguard/toolguard/internal/repair"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/schema"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/unfold"
 )
 
 // Options are what a check is to look at, and how severely.
@@ -71,9 +73,9 @@ type Finding struct {
 	Path        string
 	Dialect     string
 	Pointer     string
-	Start, End  transcript.Position
-	RelatedAt   []transcript.Position // start and end of each related place, in pairs
-	Excerpt     Excerpt               // empty where that was not asked for
+	Start, End  source.Position
+	RelatedAt   []source.Position // start and end of each related place, in pairs
+	Excerpt     Excerpt           // empty where that was not asked for
 	Fingerprint string
 	// Edits are what the repair would change, done alone; nil where that was
 	// not asked for, or would take too long to find out.
@@ -82,7 +84,7 @@ type Finding struct {
 	// it stands in.
 	RecordHash string
 	// EditAt is where a lone edit starts and ends.
-	EditAt *[2]transcript.Position
+	EditAt *[2]source.Position
 	// withheld is the repair that there would be if such files were repaired.
 	withheld *operation.Operation
 }
@@ -108,12 +110,12 @@ type Report struct {
 }
 
 // Check reads a source and reports what is wrong with it.
-func Check(ctx context.Context, src *transcript.Source, opts Options) (*Report, error) {
+func Check(ctx context.Context, src *source.Source, opts Options) (*Report, error) {
 	return newChecker(src, opts).run(ctx)
 }
 
 type checker struct {
-	src    *transcript.Source
+	src    *source.Source
 	opts   Options
 	report *Report
 	err    error
@@ -124,26 +126,26 @@ type checker struct {
 	// unreadable are the records that no pointer leads into.
 	unreadable map[int32]bool
 	// declared are the tools of the object at holder.
-	holder   transcript.Span
+	holder   source.Span
 	declared *schema.Tools
 	// tried counts the bytes of the messages that repairs were tried on.
 	tried int64
 	// logs are the session logs in the file, by the lists of their records.
-	logs map[transcript.Span]*repair.Log
+	logs map[source.Span]*repair.Log
 	// unfolded is what the spans of the conversation at hand are places in; nil
 	// where they are places in the source.
-	unfolded *transcript.Unfolded
+	unfolded *unfold.Unfolded
 	// visit takes what is found for a repair; nil where nothing is to be repaired.
 	visit *round
 }
 
-func newChecker(src *transcript.Source, opts Options) *checker {
+func newChecker(src *source.Source, opts Options) *checker {
 	if opts.Rules == nil {
 		opts.Rules = rules.All()
 	}
 	return &checker{
 		src: src, opts: opts, report: &Report{Path: src.Name()}, merging: map[int32]bool{}, unreadable: map[int32]bool{},
-		logs: map[transcript.Span]*repair.Log{},
+		logs: map[source.Span]*repair.Log{},
 	}
 }
 
@@ -160,7 +162,7 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { file.Document = transcript.Record{} }() // it holds the file's bytes
+	defer func() { file.Document = source.Record{} }() // it holds the file's bytes
 	c.file(file)
 	if c.err != nil {
 		return nil, c.err
@@ -183,9 +185,9 @@ func (c *checker) rules() []*rules.Rule {
 }
 
 // text reads a span. A source that fails ends the check.
-func (c *checker) text(s transcript.Span) string { return string(c.bytes(s)) }
+func (c *checker) text(s source.Span) string { return string(c.bytes(s)) }
 
-func (c *checker) bytes(s transcript.Span) []byte {
+func (c *checker) bytes(s source.Span) []byte {
 	if c.unfolded != nil {
 		return c.unfolded.Bytes(s)
 	}
@@ -261,7 +263,7 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 func (c *checker) log(d *dialect.Dialect, conv *transcript.Conversation) *repair.Log {
 	switch {
 	case conv.Lines:
-		return c.logIn(d, transcript.Span{})
+		return c.logIn(d, source.Span{})
 	case len(conv.Lists) == 1:
 		return c.logIn(d, conv.Lists[0])
 	}
@@ -270,7 +272,7 @@ func (c *checker) log(d *dialect.Dialect, conv *transcript.Conversation) *repair
 
 // logIn returns the log of which the records are the elements of an array, or the
 // lines of the file.
-func (c *checker) logIn(d *dialect.Dialect, at transcript.Span) *repair.Log {
+func (c *checker) logIn(d *dialect.Dialect, at source.Span) *repair.Log {
 	if c.logs[at] == nil {
 		c.logs[at] = repair.NewLog(c.src, d.Log, at)
 		c.logs[at].Trial = c.visit == nil && !c.opts.Edits
@@ -329,16 +331,16 @@ func (c *checker) tools(conv *transcript.Conversation) *schema.Tools {
 
 // around returns the object that holds a conversation, with its messages left
 // out: they may be almost all of it.
-func (c *checker) around(conv *transcript.Conversation) transcript.Value {
+func (c *checker) around(conv *transcript.Conversation) source.Value {
 	var text []byte
 	at := conv.Holder.Start
 	for _, list := range conv.Lists {
 		if conv.Holder.Contains(list) && list.Start >= at {
-			text = append(append(text, c.text(transcript.Span{Start: at, End: list.Start})...), "[]"...)
+			text = append(append(text, c.text(source.Span{Start: at, End: list.Start})...), "[]"...)
 			at = list.End
 		}
 	}
-	return transcript.NewValue(append(text, c.text(transcript.Span{Start: at, End: conv.Holder.End})...), 0)
+	return source.NewValue(append(text, c.text(source.Span{Start: at, End: conv.Holder.End})...), 0)
 }
 
 // offer compiles the repair of each finding alone, and returns them: one that cannot be carried
@@ -401,7 +403,7 @@ func (c *checker) sameCall(conv *transcript.Conversation, a, b int) bool {
 
 func (c *checker) file(file *detect.File) {
 	fc := &rules.FileContext{
-		Keys: file.Keys, Links: file.Links, Lines: file.Framing == transcript.FramingLines,
+		Keys: file.Keys, Links: file.Links, Lines: file.Framing == source.FramingLines,
 		Text: c.text, Emit: c.emit,
 	}
 	for _, f := range file.Faults {
@@ -455,7 +457,7 @@ func (c *checker) onFile(f *rules.Finding) (edit.Fix, bool, error) {
 		}
 	}
 	if file.Container == detect.ContainerLinkedLog || file.Container == detect.ContainerEventLog {
-		return c.logIn(c.opts.Dialects.ByName(file.Dialect), transcript.Span{}).Record(f.Fix)
+		return c.logIn(c.opts.Dialects.ByName(file.Dialect), source.Span{}).Record(f.Fix)
 	}
 	return edit.Fix{}, false, nil
 }
@@ -502,8 +504,8 @@ func (c *checker) place(excerpts bool) error {
 		return nil
 	}
 	var offsets []int64
-	var positions []*transcript.Position // of these
-	look := func(s transcript.Span, start, end *transcript.Position) {
+	var positions []*source.Position // of these
+	look := func(s source.Span, start, end *source.Position) {
 		offsets, positions = append(offsets, s.Start, s.End), append(positions, start, end)
 	}
 	ops := 0
@@ -517,16 +519,16 @@ func (c *checker) place(excerpts bool) error {
 			f.Fix.ID = "op" + strconv.Itoa(ops)
 		}
 		look(f.Span, &f.Start, &f.End)
-		f.RelatedAt = make([]transcript.Position, 2*len(f.Related))
+		f.RelatedAt = make([]source.Position, 2*len(f.Related))
 		for k, r := range f.Related {
 			look(r.Span, &f.RelatedAt[2*k], &f.RelatedAt[2*k+1])
 		}
 		if len(f.Edits) == 1 {
-			f.EditAt = new([2]transcript.Position)
+			f.EditAt = new([2]source.Position)
 			look(f.Edits[0].Span, &f.EditAt[0], &f.EditAt[1])
 		}
 	}
-	at, err := transcript.Positions(c.src, offsets)
+	at, err := source.Positions(c.src, offsets)
 	if err != nil {
 		return err
 	}
@@ -551,7 +553,7 @@ func (c *checker) pointers() error {
 	fs := c.report.Findings
 	starts := &c.report.File.Starts
 	var text []byte
-	var spans []transcript.Span
+	var spans []source.Span
 	for lo, hi := 0, 0; lo < len(fs); lo = hi {
 		index := fs[lo].Record
 		spans = spans[:0]
@@ -565,7 +567,7 @@ func (c *checker) pointers() error {
 			if index < 1 || int(index) > starts.Len() {
 				continue
 			}
-			whole := transcript.Span{Start: starts.At(int(index) - 1), End: c.src.Size()}
+			whole := source.Span{Start: starts.At(int(index) - 1), End: c.src.Size()}
 			if int(index) < starts.Len() {
 				whole.End = starts.At(int(index))
 			}
@@ -573,10 +575,10 @@ func (c *checker) pointers() error {
 			if text, err = c.src.Into(text, whole); err != nil {
 				return err
 			}
-			record = transcript.NewValue(text, whole.Start)
+			record = source.NewValue(text, whole.Start)
 			line = bytes.TrimSpace(text)
 		}
-		for k, p := range transcript.Pointers(record, spans) {
+		for k, p := range source.Pointers(record, spans) {
 			if list[k].CallID == "" {
 				list[k].RecordHash = c.recordHash(line, list[k].Span)
 			}
@@ -590,7 +592,7 @@ func (c *checker) pointers() error {
 
 // recordHash names the line that a finding is in. A document is one record,
 // and changes with everything in it: there what is underlined counts.
-func (c *checker) recordHash(line []byte, underlined transcript.Span) string {
+func (c *checker) recordHash(line []byte, underlined source.Span) string {
 	if line == nil {
 		underlined.End = min(underlined.End, underlined.Start+fingerprintBytes)
 		line = []byte(c.text(underlined))
@@ -610,7 +612,7 @@ func (c *checker) excerpt(f *Finding) Excerpt {
 	lineStart := f.Span.Start - int64(f.Start.Column-1)
 	lo := max(lineStart, f.Span.Start-excerptBefore)
 	hi := min(c.src.Size(), f.Span.Start+excerptAfter)
-	text := c.bytes(transcript.Span{Start: lo, End: hi})
+	text := c.bytes(source.Span{Start: lo, End: hi})
 	if c.err != nil {
 		return Excerpt{}
 	}
@@ -646,7 +648,7 @@ func (c *checker) fingerprints() {
 		f := &c.report.Findings[i]
 		what := f.CallID
 		if what == "" {
-			what = c.text(transcript.Span{Start: f.Span.Start, End: min(f.Span.End, f.Span.Start+fingerprintBytes)})
+			what = c.text(source.Span{Start: f.Span.Start, End: min(f.Span.End, f.Span.Start+fingerprintBytes)})
 		}
 		key := f.Rule.Name + "\x00" + f.Path + "\x00" + what
 		seen[key]++

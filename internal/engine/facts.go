@@ -8,16 +8,16 @@ import (
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/repair"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // A fact is what a conversation says of one result: which call it answers, if any.
 // Repairs change where a result stands, and never which call it answers.
 type fact struct {
-	block, payload transcript.Span // of the result
-	call           transcript.Span // the block of the call that it answers, zero for none
-	name, args     transcript.Span // of that call
-	lead           uint32          // how many bytes of the result stand before its payload
+	block, payload source.Span // of the result
+	call           source.Span // the block of the call that it answers, zero for none
+	name, args     source.Span // of that call
+	lead           uint32      // how many bytes of the result stand before its payload
 	conversation   int32
 	placeholder    bool
 }
@@ -25,7 +25,7 @@ type fact struct {
 // facts are those of a source. What stands as it stood is not read to prove that it
 // is there.
 type facts struct {
-	src  *transcript.Source
+	src  *source.Source
 	list []fact
 	err  error // of src
 }
@@ -56,7 +56,7 @@ func (p *facts) add(plan *repair.Plan) {
 
 // sum returns what a fact says, however that is written.
 func (p *facts) sum(f fact) (out edit.Sum) {
-	for i, s := range []transcript.Span{f.args, f.payload, f.name} {
+	for i, s := range []source.Span{f.args, f.payload, f.name} {
 		if s.IsZero() {
 			continue
 		}
@@ -69,7 +69,7 @@ func (p *facts) sum(f fact) (out edit.Sum) {
 }
 
 // waive notes the facts about what unsafe fixes touch: they may change them.
-func (p *facts) waive(touched []transcript.Span, waived map[edit.Sum]bool) error {
+func (p *facts) waive(touched []source.Span, waived map[edit.Sum]bool) error {
 	slices.SortFunc(touched, bySpan)
 	last := make([]int64, len(touched)) // where the spans up to each end
 	end := int64(0)
@@ -77,7 +77,7 @@ func (p *facts) waive(touched []transcript.Span, waived map[edit.Sum]bool) error
 		end = max(end, s.End)
 		last[i] = end
 	}
-	hit := func(s transcript.Span) bool {
+	hit := func(s source.Span) bool {
 		i := sort.Search(len(touched), func(i int) bool { return touched[i].Start >= s.End })
 		return i > 0 && !s.IsZero() && last[i-1] > s.Start
 	}
@@ -92,7 +92,7 @@ func (p *facts) waive(touched []transcript.Span, waived map[edit.Sum]bool) error
 // lost returns the facts that do not hold any more, and that no unsafe repair was to
 // change.
 func (p *facts) lost(pieces *edit.Pieces, now *facts, waived map[edit.Sum]bool) ([]fact, error) {
-	type pair struct{ args, payload transcript.Span }
+	type pair struct{ args, payload source.Span }
 	stands := map[pair]bool{}
 	for _, f := range now.list {
 		args, there := whole(pieces, f.args)
@@ -122,7 +122,7 @@ func (p *facts) lost(pieces *edit.Pieces, now *facts, waived map[edit.Sum]bool) 
 }
 
 // whole returns where a span stood in the original, if it stood there as it is.
-func whole(p *edit.Pieces, s transcript.Span) (transcript.Span, bool) {
+func whole(p *edit.Pieces, s source.Span) (source.Span, bool) {
 	if s.IsZero() {
 		return s, true
 	}
@@ -130,6 +130,6 @@ func whole(p *edit.Pieces, s transcript.Span) (transcript.Span, bool) {
 	return was, there && was.Len() == s.Len()
 }
 
-func bySpan(a, b transcript.Span) int {
+func bySpan(a, b source.Span) int {
 	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End))
 }

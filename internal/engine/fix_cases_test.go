@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toolguard/toolguard/internal/profile"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // fixOptions reads the flags of a case.
@@ -36,7 +36,7 @@ func (c *workedCase) fixOptions(t *testing.T) FixOptions {
 // fixText repairs a text and returns the whole of the result.
 func fixText(t testing.TB, name string, text []byte, opts FixOptions) ([]byte, *Fixed) {
 	t.Helper()
-	f, err := Settle(context.Background(), transcript.FromBytes(name, text), opts)
+	f, err := Settle(context.Background(), source.FromBytes(name, text), opts)
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", name, err, text)
 	}

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/toolguard/toolguard/internal/profile"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // A dissected text is a list of elements that messages are, and what stands
@@ -459,7 +459,7 @@ func BenchmarkFixSome(b *testing.B) {
 			runtime.GC()
 			live := watchHeap()
 			for b.Loop() {
-				f, err := Settle(b.Context(), transcript.FromBytes("log", text), FixOptions{})
+				f, err := Settle(b.Context(), source.FromBytes("log", text), FixOptions{})
 				if err != nil || len(f.Repairs) != n || len(f.After.Findings) > 0 {
 					b.Fatalf("%v: %d repairs, %d findings left", err, len(f.Repairs), len(f.After.Findings))
 				}

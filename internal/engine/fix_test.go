@@ -22,7 +22,7 @@ import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/rules"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // A fixSet is one way to ask for repairs.
@@ -90,9 +90,9 @@ func tryFix(name string, text []byte, opts FixOptions) (out []byte, f *Fixed, er
 			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
 		}
 	}()
-	f, err = Settle(context.Background(), transcript.FromBytes(name, text), opts)
+	f, err = Settle(context.Background(), source.FromBytes(name, text), opts)
 	if _, only := errors.AsType[*CheckOnlyError](err); only {
-		rep, err := Check(context.Background(), transcript.FromBytes(name, text), opts.Options)
+		rep, err := Check(context.Background(), source.FromBytes(name, text), opts.Options)
 		return text, &Fixed{Before: rep, After: rep}, err
 	}
 	if err != nil {
@@ -276,7 +276,7 @@ func byteRepairs(f *Fixed) bool {
 // unlikeCheck compares the findings after the repairs with those of a check of
 // the result, and with those before.
 func unlikeCheck(name string, out []byte, f *Fixed, opts FixOptions) string {
-	rep, err := Check(context.Background(), transcript.FromBytes(name, out), opts.Options)
+	rep, err := Check(context.Background(), source.FromBytes(name, out), opts.Options)
 	if err != nil {
 		return err.Error()
 	}
@@ -713,7 +713,7 @@ func logRecords(text []byte, l *dialect.Log) (out []logRecord) {
 		}
 		r.raw = string(bytes.TrimSpace(line))
 		member := func(key string) string {
-			return transcript.NewValue([]byte(r.raw), 0).Get(key).Str()
+			return source.NewValue([]byte(r.raw), 0).Get(key).Str()
 		}
 		r.UUID, r.ParentUUID = member(l.ID), member(l.Parent)
 		out = append(out, r)

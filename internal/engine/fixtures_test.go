@@ -18,7 +18,7 @@ import (
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/rules"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -90,7 +90,7 @@ func fixtures(t testing.TB) []fixture {
 // check checks a text that must be readable as far as the machine goes.
 func check(t testing.TB, name string, text []byte, opts Options) *Report {
 	t.Helper()
-	rep, err := Check(context.Background(), transcript.FromBytes(name, text), opts)
+	rep, err := Check(context.Background(), source.FromBytes(name, text), opts)
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}

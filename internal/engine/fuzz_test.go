@@ -13,6 +13,7 @@ import (
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -56,7 +57,7 @@ func traps() []string {
 // conserved says where a text's calls and results are not read once each: ""
 // where they are.
 func conserved(name string, text []byte, rep *Report) string {
-	type place struct{ block, id transcript.Span }
+	type place struct{ block, id source.Span }
 	calls, results := map[place]bool{}, map[place]bool{}
 	var bad string
 	nCalls, nResults := 0, 0
@@ -65,8 +66,8 @@ func conserved(name string, text []byte, rep *Report) string {
 			bad = fmt.Sprintf(format, args...)
 		}
 	}
-	_, err := detect.Read(transcript.FromBytes(name, text), detect.Options{}, func(c *transcript.Conversation) error {
-		at := func(block, id transcript.Span) place {
+	_, err := detect.Read(source.FromBytes(name, text), detect.Options{}, func(c *transcript.Conversation) error {
+		at := func(block, id source.Span) place {
 			if c.Unfolded != nil {
 				return place{c.Unfolded.Origin(block), c.Unfolded.Origin(id)}
 			}
@@ -341,7 +342,7 @@ func FuzzCheck(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		rep, err := Check(context.Background(), transcript.FromBytes("fuzz", text), Options{})
+		rep, err := Check(context.Background(), source.FromBytes("fuzz", text), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -351,7 +352,7 @@ func FuzzCheck(f *testing.F) {
 		if s := conserved("fuzz", text, rep); s != "" {
 			t.Fatal(s)
 		}
-		if _, err := Check(context.Background(), transcript.FromBytes("fuzz", text), Options{Send: true}); err != nil {
+		if _, err := Check(context.Background(), source.FromBytes("fuzz", text), Options{Send: true}); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -10,7 +10,7 @@ import (
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/profile"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 const stand = "[toolguard] No result was recorded for this tool call; it may or may not have run."
@@ -336,17 +336,17 @@ func TestFixMerges(t *testing.T) {
 // TestAble: a fix is not made that costs more than it may, whatever its operation
 // was taken for, and none that does something else than it says.
 func TestAble(t *testing.T) {
-	c := newChecker(transcript.FromBytes("t", []byte(`["a","b"]`)), Options{})
+	c := newChecker(source.FromBytes("t", []byte(`["a","b"]`)), Options{})
 	leaf := func(text string) (out []edit.Leaf) {
 		for l := range edit.Leaves([]byte(text), "", 0) {
 			out = append(out, l)
 		}
 		return out
 	}
-	cut := edit.Fix{Edits: []edit.Edit{{Span: transcript.Span{Start: 4, End: 8}}}, Change: edit.Sum{}.Minus(edit.Total([]byte(`"b"`)))}
+	cut := edit.Fix{Edits: []edit.Edit{{Span: source.Span{Start: 4, End: 8}}}, Change: edit.Sum{}.Minus(edit.Total([]byte(`"b"`)))}
 	drops := cut
 	drops.Drops = leaf(`"b"`)
-	adds := edit.Fix{Edits: []edit.Edit{{Span: transcript.Span{Start: 4, End: 4}, Text: []byte(`,"c"`)}}, Adds: leaf(`"c"`), Change: edit.Total([]byte(`"c"`))}
+	adds := edit.Fix{Edits: []edit.Edit{{Span: source.Span{Start: 4, End: 4}, Text: []byte(`,"c"`)}}, Adds: leaf(`"c"`), Change: edit.Total([]byte(`"c"`))}
 	lies := cut
 	lies.Change = edit.Sum{}
 	for _, tt := range []struct {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -15,7 +16,7 @@ type members struct {
 
 // look returns a member of the element at a span, an absent token where there is
 // none.
-func (m members) look(what transcript.Member, at transcript.Span) transcript.Token {
+func (m members) look(what transcript.Member, at source.Span) transcript.Token {
 	path := m.paths[what]
 	if path == "" {
 		return transcript.Token{Span: at}
@@ -28,7 +29,7 @@ func (m members) knows(what transcript.Member) bool { return m.paths[what] != ""
 
 // marked returns the blocks of the message at a span that have a mark for the
 // prompt cache.
-func (m members) marked(at transcript.Span) []transcript.Span {
+func (m members) marked(at source.Span) []source.Span {
 	key := m.paths[transcript.MemberCacheMark].Key()
 	if key == "" {
 		return nil
@@ -37,7 +38,7 @@ func (m members) marked(at transcript.Span) []transcript.Span {
 	if !bytes.Contains(message.Raw(), []byte(key)) {
 		return nil
 	}
-	var out []transcript.Span
+	var out []source.Span
 	for _, block := range m.paths[transcript.MemberContent].In(message).Elements() {
 		if block.Get(key).Exists() {
 			out = append(out, block.Span())
@@ -47,6 +48,6 @@ func (m members) marked(at transcript.Span) []transcript.Span {
 }
 
 // value returns the value at a span.
-func (m members) value(at transcript.Span) transcript.Value {
-	return transcript.NewValue(m.c.bytes(at), at.Start)
+func (m members) value(at source.Span) source.Value {
+	return source.NewValue(m.c.bytes(at), at.Start)
 }

@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // plainLines returns n tiny messages, one a line.
@@ -59,10 +59,10 @@ var plainKinds = []struct {
 // reads. Garbage is counted too: while a file is read there should be none.
 func allocated(t *testing.T, text []byte) float64 {
 	t.Helper()
-	src := transcript.FromBytes("plain", text)
+	src := source.FromBytes("plain", text)
 	var start, framed, checked runtime.MemStats
 	runtime.ReadMemStats(&start)
-	for _, err := range transcript.Records(src) {
+	for _, err := range source.Records(src) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +101,7 @@ func BenchmarkMemory(b *testing.B) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			for b.Loop() {
-				if _, err := Check(context.Background(), transcript.FromBytes("bench", text), Options{}); err != nil {
+				if _, err := Check(context.Background(), source.FromBytes("bench", text), Options{}); err != nil {
 					b.Fatal(err)
 				}
 			}

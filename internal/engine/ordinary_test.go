@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // TestOrdinaryJSON reads files of other programs: none of them may pass for a
@@ -21,7 +21,7 @@ func TestOrdinaryJSON(t *testing.T) {
 		t.Fatalf("only %d files", len(entries))
 	}
 	for _, e := range entries {
-		src, err := transcript.Open(t.Context(), filepath.Join(dir, e.Name()))
+		src, err := source.Open(t.Context(), filepath.Join(dir, e.Name()))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/toolguard/toolguard/internal/edit"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 const (
@@ -47,14 +47,14 @@ func TestProve(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ctx := context.Background()
-			before := transcript.FromBytes("before", []byte(c.before))
+			before := source.FromBytes("before", []byte(c.before))
 			var f Fixed
 			var err error
-			if f.Pieces, err = edit.Apply(before, []edit.Edit{{Span: transcript.Span{End: before.Size()}, Text: []byte(c.after)}}); err != nil {
+			if f.Pieces, err = edit.Apply(before, []edit.Edit{{Span: source.Span{End: before.Size()}, Text: []byte(c.after)}}); err != nil {
 				t.Fatal(err)
 			}
 			waived := map[edit.Sum]bool{}
-			look := func(src *transcript.Source) (*round, *Report) {
+			look := func(src *source.Source) (*round, *Report) {
 				r := &round{settler: &settler{did: map[deed]bool{}}, last: true, waived: waived, facts: facts{src: src}}
 				c := newChecker(src, Options{})
 				c.visit = r
@@ -68,7 +68,7 @@ func TestProve(t *testing.T) {
 			was, f.Before = look(before)
 			is, f.After = look(f.Pieces.Source())
 			if c.waived {
-				err = was.facts.waive([]transcript.Span{was.facts.list[0].block}, waived)
+				err = was.facts.waive([]source.Span{was.facts.list[0].block}, waived)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/toolguard/toolguard/internal/rules"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 func readFixture(t testing.TB, name string) []byte {
@@ -44,7 +44,7 @@ func unsound(text []byte, rep *Report) string {
 			starts = append(starts, i+1)
 		}
 	}
-	position := func(p transcript.Position, off int64) string {
+	position := func(p source.Position, off int64) string {
 		if off < 0 || off > int64(len(text)) {
 			return fmt.Sprintf("offset %d of %d", off, len(text))
 		}
@@ -52,7 +52,7 @@ func unsound(text []byte, rep *Report) string {
 		if !exact {
 			n--
 		}
-		want := transcript.Position{Offset: off, Line: n + 1, Column: int(off) - starts[n] + 1, Char: 1}
+		want := source.Position{Offset: off, Line: n + 1, Column: int(off) - starts[n] + 1, Char: 1}
 		for _, b := range text[starts[n]:off] {
 			if b&0xC0 != 0x80 {
 				want.Char++
@@ -287,7 +287,7 @@ func TestDeterminism(t *testing.T) {
 // A jsonPlace is where a JSON value stands, with its key if it has one.
 type jsonPlace struct{ key, start, end int64 }
 
-func (p jsonPlace) contains(s transcript.Span) bool { return p.start <= s.Start && s.End <= p.end }
+func (p jsonPlace) contains(s source.Span) bool { return p.start <= s.Start && s.End <= p.end }
 
 // children returns the values directly in a JSON value that stands at off, and
 // their names: the keys of an object, the indices of an array.
@@ -360,8 +360,8 @@ func TestPointers(t *testing.T) {
 		if rep.Skipped != "" {
 			continue
 		}
-		spans := map[int32]transcript.Span{}
-		for rec, err := range transcript.Records(transcript.FromBytes(f.name, f.text)) {
+		spans := map[int32]source.Span{}
+		for rec, err := range source.Records(source.FromBytes(f.name, f.text)) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -694,12 +694,12 @@ func TestSourceFails(t *testing.T) {
 	for _, name := range victims {
 		text := readFixture(t, name)
 		for at := 0; at < len(text); at += 97 {
-			src := transcript.NewSource(name, brokenReader{text, int64(at)}, int64(len(text)))
+			src := source.NewSource(name, brokenReader{text, int64(at)}, int64(len(text)))
 			if rep, err := Check(t.Context(), src, Options{}); !errors.Is(err, errBroken) {
 				t.Fatalf("%s, broken at byte %d: %v, %v", name, at, rep, err)
 			}
 		}
-		src := transcript.NewSource(name, bytes.NewReader(text[:len(text)-1]), int64(len(text)))
+		src := source.NewSource(name, bytes.NewReader(text[:len(text)-1]), int64(len(text)))
 		if rep, err := Check(t.Context(), src, Options{}); err == nil || errors.Is(err, io.EOF) {
 			t.Errorf("%s, shorter than it was: %v, %v", name, rep, err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -37,7 +38,7 @@ func TestRows(t *testing.T) {
 			// A dataset is repaired only where a strategy is given.
 			opts := FixOptions{Options: Options{Send: true, Strategy: map[string]string{"missing-tool-result": "insert"}}, Unsafe: true}
 			if only := cmp.Or(d.CheckOnly, rep.File.CheckOnly); only != "" {
-				if _, err := Settle(t.Context(), transcript.FromBytes(f.name, f.text), opts); err == nil || !strings.Contains(err.Error(), only) {
+				if _, err := Settle(t.Context(), source.FromBytes(f.name, f.text), opts); err == nil || !strings.Contains(err.Error(), only) {
 					t.Errorf("not refused: %v", err)
 				}
 				return
@@ -75,7 +76,7 @@ func TestRowExamples(t *testing.T) {
 			}
 			var conv *transcript.Conversation
 			b := transcript.NewBuilder(&transcript.Conversation{})
-			d.Driver.Reader(b).Read(transcript.NewValue([]byte(lines[0]), 0))
+			d.Driver.Reader(b).Read(source.NewValue([]byte(lines[0]), 0))
 			conv = b.Conv
 			if len(conv.Calls) != 1 {
 				t.Fatalf("%d calls in %s", len(conv.Calls), lines[0])
@@ -84,11 +85,11 @@ func TestRowExamples(t *testing.T) {
 			el := conv.Blocks[call.Block].Span
 			r := dialect.NewResult{
 				Kind: call.Kind, ID: call.ID.Raw, Name: call.Name.Raw, Text: `"made up"`,
-				Message: transcript.NewValue([]byte(lines[0]), 0), Named: transcript.NewValue([]byte(lines[1]), 0),
-				Element: transcript.NewValue([]byte(lines[0])[el.Start:el.End], 0),
+				Message: source.NewValue([]byte(lines[0]), 0), Named: source.NewValue([]byte(lines[1]), 0),
+				Element: source.NewValue([]byte(lines[0])[el.Start:el.End], 0),
 			}
 			text := written(t, w.WriteResult(r))
-			if msg := w.WriteMessage("["+text+"]", transcript.NewValue([]byte(lines[0]), 0)); msg != nil {
+			if msg := w.WriteMessage("["+text+"]", source.NewValue([]byte(lines[0]), 0)); msg != nil {
 				text = written(t, msg)
 			}
 			again := check(t, "written", []byte(lines[0]+"\n"+text+"\n"), Options{})
@@ -125,7 +126,7 @@ func TestMarks(t *testing.T) {
 			continue
 		}
 		for line := range strings.SplitSeq(d.Example, "\n") {
-			v := transcript.NewValue([]byte(line), 0)
+			v := source.NewValue([]byte(line), 0)
 			claim, _ := d.Driver.Claim(v)
 			if asked := slices.Contains(slices.Collect(dialect.Builtin().Asked(v)), d); claim != dialect.ClaimDecisive || !asked {
 				t.Errorf("%s: claim %d, asked %v: %s", d.Name, claim, asked, line)

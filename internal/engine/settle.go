@@ -11,6 +11,7 @@ import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/repair"
 	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -51,7 +52,7 @@ type Repair struct {
 	Results int
 	// Dropped are the elements of which it took something out, where they stood in
 	// the original, or what of them stood there.
-	Dropped []transcript.Span
+	Dropped []source.Span
 }
 
 // Fixed is a source as it was and as it is to be.
@@ -68,13 +69,13 @@ type Fixed struct {
 // NewResults returns where results are, in the repaired source, that are new
 // there or stand in new text: from where each begins to where what it says does.
 // They are in order.
-func (f *Fixed) NewResults() []transcript.Span {
-	var out []transcript.Span
+func (f *Fixed) NewResults() []source.Span {
+	var out []source.Span
 	for _, r := range f.has.list {
 		if r.payload.IsZero() {
 			continue
 		}
-		s := transcript.Span{Start: r.payload.Start - int64(r.lead), End: r.payload.Start}
+		s := source.Span{Start: r.payload.Start - int64(r.lead), End: r.payload.Start}
 		if _, there := f.Pieces.Original(s); !there {
 			out = append(out, s)
 		}
@@ -117,14 +118,14 @@ func (e *CheckOnlyError) Error() string { return "is only checked: " + e.Reason 
 // at all, looks again until nothing is left to do, and proves that nothing was
 // lost. Where that cannot be proved, what breaks the proof is withheld. It does not
 // write.
-func Settle(ctx context.Context, src *transcript.Source, opts FixOptions) (*Fixed, error) {
+func Settle(ctx context.Context, src *source.Source, opts FixOptions) (*Fixed, error) {
 	opts.Options.explicit = opts.Explicit
 	return settle(ctx, src, opts, maxRounds)
 }
 
 // settle repairs a source. What was withheld may be possible in the result, which
 // is looked at again, so often at most.
-func settle(ctx context.Context, src *transcript.Source, opts FixOptions, often int) (*Fixed, error) {
+func settle(ctx context.Context, src *source.Source, opts FixOptions, often int) (*Fixed, error) {
 	s := &settler{opts: opts}
 	f, err := s.run(ctx, src)
 	if _, unproved := errors.AsType[*ProofError](err); !unproved || often == 0 {
@@ -160,7 +161,7 @@ func (f *Fixed) join(more *Fixed) (err error) {
 // trace has repairs of an edited source say where in the original stood what they take
 // something out of.
 func trace(p *edit.Pieces, repairs []Repair) error {
-	dropped := make([][]transcript.Span, len(repairs))
+	dropped := make([][]source.Span, len(repairs))
 	for i := range repairs {
 		dropped[i] = repairs[i].Dropped
 	}
@@ -190,7 +191,7 @@ type settler struct {
 // withhold looks for what can be proved when all together cannot: it leaves out
 // what was done where the proof failed, and lets one rule after another have
 // its way again as long as the proof stands.
-func (s *settler) withhold(ctx context.Context, src *transcript.Source, unproved error) (*Fixed, error) {
+func (s *settler) withhold(ctx context.Context, src *source.Source, unproved error) (*Fixed, error) {
 	var f *Fixed
 	held := map[deed]string{}
 	for err := unproved; err != nil; {
@@ -240,7 +241,7 @@ func hold(held map[deed]string, did map[deed]bool, proof *ProofError) bool {
 }
 
 // run goes through the rounds.
-func (s *settler) run(ctx context.Context, src *transcript.Source) (*Fixed, error) {
+func (s *settler) run(ctx context.Context, src *source.Source) (*Fixed, error) {
 	s.did = map[deed]bool{}
 	out := &Fixed{Pieces: edit.NewPieces(src)}
 	var first, last *round
@@ -338,7 +339,7 @@ type round struct {
 	facts       facts
 	spoken      string            // the dialect of the conversations
 	mixed       bool              // they are written in more than one
-	touched     []transcript.Span // by unsafe fixes
+	touched     []source.Span     // by unsafe fixes
 	waived      map[edit.Sum]bool // facts that unsafe repairs change
 }
 

@@ -3,7 +3,10 @@
 // repair.
 package operation
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 // A Class says what a repair may cost.
 type Class uint8
@@ -119,40 +122,40 @@ type (
 
 	// AddMember adds Member, with the JSON text Text, to the element at At.
 	AddMember struct {
-		At     transcript.Span
+		At     source.Span
 		Member transcript.Member
 		Text   string
 	}
 	// SetValue replaces the value at At by the JSON text Text. Call is the call
 	// whose name it is, -1 if it is none: copies of the name change with it.
 	SetValue struct {
-		At   transcript.Span
+		At   source.Span
 		Text string
 		Call int32
 	}
 	// RemoveMember removes the member of Message whose value is at At.
 	RemoveMember struct {
 		Message int32
-		At      transcript.Span
+		At      source.Span
 	}
 	// TrimText cuts the white space at the end of the last text of Message.
 	TrimText struct{ Message int32 }
 
 	// DropRecord drops the record at At. CopyOf is the record that it is an
 	// exact copy of but for its timestamp, zero if it is none.
-	DropRecord struct{ At, CopyOf transcript.Span }
+	DropRecord struct{ At, CopyOf source.Span }
 	// DropBytes drops the bytes at At.
-	DropBytes struct{ At transcript.Span }
+	DropBytes struct{ At source.Span }
 	// EscapeNewlines escapes line feeds inside the strings of the record at At.
-	EscapeNewlines struct{ At transcript.Span }
+	EscapeNewlines struct{ At source.Span }
 	// ReplaceBytes replaces what is no text in the record at At.
-	ReplaceBytes struct{ At transcript.Span }
+	ReplaceBytes struct{ At source.Span }
 	// RelinkRecord makes the record before it, in its scope, the parent of the
 	// record whose parent is named at At.
-	RelinkRecord struct{ At transcript.Span }
+	RelinkRecord struct{ At source.Span }
 	// Renumber gives the record whose ordinal is at At, and those behind it,
 	// the ordinals that follow on from the record before.
-	Renumber struct{ At transcript.Span }
+	Renumber struct{ At source.Span }
 )
 
 // Kind implements Action.

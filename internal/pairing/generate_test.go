@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -56,7 +57,7 @@ func newMaker(ch *chooser, w transcript.Window) *maker {
 
 // message begins a message. The elements of one non-empty turn belong together.
 func (m *maker) message(r transcript.Role, turn string, flags transcript.MessageFlags) {
-	msg := m.Begin(transcript.Value{}, transcript.Value{}, r, turn)
+	msg := m.Begin(source.Value{}, source.Value{}, r, turn)
 	msg.Segment, msg.Flags = m.segment, flags
 }
 
@@ -66,19 +67,19 @@ func (m *maker) newTurn() string {
 	return fmt.Sprint("turn ", m.turns)
 }
 
-func (m *maker) text() { m.Block(transcript.BlockText, transcript.Value{}, 0) }
+func (m *maker) text() { m.Block(transcript.BlockText, source.Value{}, 0) }
 
 // call adds a call; args tells calls of one name apart.
 func (m *maker) call(id, name string, args int64) int32 {
-	m.Call(transcript.Value{}, transcript.Call{
+	m.Call(source.Value{}, transcript.Call{
 		ID: transcript.Token{Raw: id}, Name: transcript.Token{Raw: name},
-		Args: transcript.Span{Start: args, End: args + 1},
+		Args: source.Span{Start: args, End: args + 1},
 	}, 0)
 	return int32(len(m.Conv.Calls) - 1)
 }
 
 func (m *maker) result(id, name string) int32 {
-	m.Result(transcript.Value{}, transcript.Result{ID: transcript.Token{Raw: id}, Name: transcript.Token{Raw: name}})
+	m.Result(source.Value{}, transcript.Result{ID: transcript.Token{Raw: id}, Name: transcript.Token{Raw: name}})
 	return int32(len(m.Conv.Results) - 1)
 }
 
@@ -215,10 +216,10 @@ func (m *maker) serverPair() {
 func (m *maker) server(id string, call bool) int32 {
 	t := transcript.Token{Raw: id}
 	if call {
-		m.Call(transcript.Value{}, transcript.Call{ID: t, Server: true, Kind: transcript.KindServer}, 0)
+		m.Call(source.Value{}, transcript.Call{ID: t, Server: true, Kind: transcript.KindServer}, 0)
 		return int32(len(m.Conv.Calls) - 1)
 	}
-	m.Result(transcript.Value{}, transcript.Result{ID: t, Server: true, Kind: transcript.KindServer})
+	m.Result(source.Value{}, transcript.Result{ID: t, Server: true, Kind: transcript.KindServer})
 	return int32(len(m.Conv.Results) - 1)
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -59,12 +60,12 @@ func (p *Plan) keysOf() {
 
 // empty reports whether a leaf is null, an empty text, or the key of an object or a
 // list, of which all that it holds are leaves of their own.
-func (p *Plan) empty(at transcript.Span) bool {
+func (p *Plan) empty(at source.Span) bool {
 	return slices.Contains([]string{"null", `""`, "[", "{"}, p.src.text(at.Start, at.End))
 }
 
 // keyOf returns the key of the value at a span, "" for none.
-func (p *Plan) keyOf(at transcript.Span) string {
+func (p *Plan) keyOf(at source.Span) string {
 	return edit.KeyBefore([]byte(p.src.text(max(0, at.Start-edit.LongestKey), at.Start)))
 }
 
@@ -82,7 +83,7 @@ func ClassOf(f *edit.Fix) operation.Class {
 
 // account finds out what the edits of a fix do to recorded content.
 func (d *draft) account(f *edit.Fix) {
-	plain, left := map[transcript.Span]bool{}, map[transcript.Span]bool{}
+	plain, left := map[source.Span]bool{}, map[source.Span]bool{}
 	for _, s := range d.sets {
 		plain[s.Span] = plain[s.Span] || s.plain
 		left[s.Span] = left[s.Span] || s.state
@@ -146,7 +147,7 @@ func (d *draft) account(f *edit.Fix) {
 			}
 			a.stays(d.text(r.Payload))
 			for k, v := range d.at(d.Conv.Blocks[r.Block].Span).Members() {
-				if v.Kind() == transcript.Bool { // that it failed
+				if v.Kind() == source.Bool { // that it failed
 					a.stays([]byte(d.src.text(k.Span().Start, v.Span().End)))
 				}
 			}
@@ -173,8 +174,8 @@ func (d *draft) account(f *edit.Fix) {
 
 // structural reports whether a scalar is a member of a message, of a block, of the
 // element of a call or a result, or of a record, and not of what these hold.
-func (d *draft) structural(at transcript.Span) bool {
-	has := func(v transcript.Value) bool {
+func (d *draft) structural(at source.Span) bool {
+	has := func(v source.Value) bool {
 		for _, val := range v.Members() {
 			if val.Span() == at {
 				return true
@@ -195,7 +196,7 @@ func (d *draft) structural(at transcript.Span) bool {
 
 // saysID reports whether an id of a call or a result stands at a span, or the name
 // that a result says again.
-func (d *draft) saysID(at transcript.Span) bool {
+func (d *draft) saysID(at source.Span) bool {
 	if slices.ContainsFunc(d.Conv.Aliases, func(a transcript.Alias) bool { return a.ID.Span == at }) {
 		return true
 	}
@@ -214,7 +215,7 @@ func (d *draft) saysID(at transcript.Span) bool {
 }
 
 // resultsIn returns the results in a span.
-func (p *Plan) resultsIn(s transcript.Span) (out []int32) {
+func (p *Plan) resultsIn(s source.Span) (out []int32) {
 	for m := p.messageAt(s.Start); m >= 0 && int(m) < len(p.Conv.Messages) && p.Conv.Messages[m].Span().Start < s.End; m++ {
 		for _, b := range p.blocksOf(m) {
 			if b.Kind == transcript.BlockResult && s.Contains(b.Span) {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/edit"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // build returns a compact object with the given members. It is one of the two
@@ -33,7 +33,7 @@ func setFields(object []byte, fields ...dialect.Field) ([]byte, error) {
 	for _, f := range fields {
 		raw := []byte(f.Raw)
 		err := whole(raw)
-		if was := transcript.NewValue(object, 0).Get(f.Key); was.Exists() {
+		if was := source.NewValue(object, 0).Get(f.Key); was.Exists() {
 			object = edit.Splice(object, 0, []edit.Edit{{Span: was.Span(), Text: raw}})
 		} else if err == nil {
 			object, err = sjson.SetRawBytes(object, escapeKey(f.Key), raw)
@@ -41,7 +41,7 @@ func setFields(object []byte, fields ...dialect.Field) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("member %q: %w", f.Key, err)
 		}
-		if string(transcript.NewValue(object, 0).Get(f.Key).Raw()) != f.Raw {
+		if string(source.NewValue(object, 0).Get(f.Key).Raw()) != f.Raw {
 			return nil, fmt.Errorf("member %q was not set", f.Key)
 		}
 	}
@@ -60,8 +60,8 @@ func escapeKey(key string) string {
 
 // whole reports an error unless b is one JSON value.
 func whole(b []byte) error {
-	s := transcript.NewScanner().Scan(b, 0, transcript.Strict)
-	if s.Kind != transcript.FaultNone || len(bytes.TrimSpace(b[s.End:])) > 0 {
+	s := source.NewScanner().Scan(b, 0, source.Strict)
+	if s.Kind != source.FaultNone || len(bytes.TrimSpace(b[s.End:])) > 0 {
 		return fmt.Errorf("not JSON: %.40q", b)
 	}
 	return nil
@@ -79,7 +79,7 @@ type style struct {
 }
 
 // styleOf reads the style off an element that stands in the same list.
-func styleOf(v transcript.Value) style {
+func styleOf(v source.Value) style {
 	st := style{nl: "\n", colon: ":", comma: ",", nested: true}
 	raw, base := v.Raw(), v.Span().Start
 	if i := bytes.IndexByte(raw, '\n'); i > 0 && raw[i-1] == '\r' {
@@ -97,7 +97,7 @@ func styleOf(v transcript.Value) style {
 			st.comma = string(before)
 		}
 		n, last = n+1, at.End-base
-		if k := val.Kind(); st.multi && (k == transcript.Array || k == transcript.Object) && len(val.Raw()) > 2 {
+		if k := val.Kind(); st.multi && (k == source.Array || k == source.Object) && len(val.Raw()) > 2 {
 			st.nested = bytes.IndexByte(val.Raw(), '\n') >= 0
 		}
 	}
@@ -130,7 +130,7 @@ type block struct {
 func (c *content) add(text []byte, keep bool) { *c = append(*c, block{text, keep}) }
 
 // json returns the list, and where in it the blocks stand that stay as they are.
-func (c content) json() (list string, kept []transcript.Span) {
+func (c content) json() (list string, kept []source.Span) {
 	text := []byte{'['}
 	for i, b := range c {
 		if i > 0 {
@@ -138,7 +138,7 @@ func (c content) json() (list string, kept []transcript.Span) {
 		}
 		at := int64(len(text))
 		if text = append(text, b.text...); b.kept {
-			kept = append(kept, transcript.Span{Start: at, End: int64(len(text))})
+			kept = append(kept, source.Span{Start: at, End: int64(len(text))})
 		}
 	}
 	return string(text) + "]", kept
@@ -146,16 +146,16 @@ func (c content) json() (list string, kept []transcript.Span) {
 
 // render lays compact JSON out in a style. depth is how many steps deeper than
 // the element it begins. Values at the spans in kept stay as they are.
-func render(compact []byte, st style, depth int, kept ...transcript.Span) []byte {
+func render(compact []byte, st style, depth int, kept ...source.Span) []byte {
 	var out []byte
-	var walk func(v transcript.Value, depth int, multi bool)
-	walk = func(v transcript.Value, depth int, multi bool) {
+	var walk func(v source.Value, depth int, multi bool)
+	walk = func(v source.Value, depth int, multi bool) {
 		raw := v.Raw()
 		keep := len(kept) > 0 && v.Span() == kept[0]
 		if keep {
 			kept = kept[1:]
 		}
-		if kind := v.Kind(); keep || kind != transcript.Object && kind != transcript.Array || len(raw) == 2 {
+		if kind := v.Kind(); keep || kind != source.Object && kind != source.Array || len(raw) == 2 {
 			out = append(out, raw...)
 			return
 		}
@@ -180,18 +180,18 @@ func render(compact []byte, st style, depth int, kept ...transcript.Span) []byte
 		line(depth)
 		out = append(out, raw[len(raw)-1])
 	}
-	walk(transcript.NewValue(compact, 0), depth, st.multi)
+	walk(source.NewValue(compact, 0), depth, st.multi)
 	return out
 }
 
 // children yields what an object or a list holds, in an object with its key.
-func children(v transcript.Value) iter.Seq2[transcript.Value, transcript.Value] {
-	if v.Kind() == transcript.Object {
+func children(v source.Value) iter.Seq2[source.Value, source.Value] {
+	if v.Kind() == source.Object {
 		return v.Members()
 	}
-	return func(yield func(key, val transcript.Value) bool) {
+	return func(yield func(key, val source.Value) bool) {
 		for _, e := range v.Elements() {
-			if !yield(transcript.Value{}, e) {
+			if !yield(source.Value{}, e) {
 				return
 			}
 		}

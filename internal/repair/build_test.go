@@ -8,7 +8,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/operation"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // TestRenderLikeItself: a value that is laid out alike throughout comes out of
@@ -35,7 +35,7 @@ func TestRenderLikeItself(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		st := styleOf(transcript.NewValue([]byte(text), 0))
+		st := styleOf(source.NewValue([]byte(text), 0))
 		if got := string(render(small, st, 0)); got != text {
 			t.Errorf("%q came out as\n%q\nin the style %+v", text, got, st)
 		}
@@ -54,7 +54,7 @@ func TestRenderKeeps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := transcript.NewValue(text, 0).Get("content").Span().Start
+	at := source.NewValue(text, 0).Get("content").Span().Start
 	kept[0].Start, kept[0].End = kept[0].Start+at, kept[0].End+at
 	st := style{multi: true, nested: true, nl: "\n", unit: "  ", colon: ": "}
 	want := "{\n  \"role\": \"user\",\n  \"content\": [\n    {\n      \"n\": 1\n    },\n    " + odd + ",\n    {\n      \"n\": 2\n    }\n  ]\n}"
@@ -119,24 +119,24 @@ func TestSetHostile(t *testing.T) {
 	}
 	// Of two members of one name one is set; that it is not the one that is
 	// read is an error.
-	if got, err := setFields([]byte(`{"k":1,"k":2}`), dialect.Field{Key: "k", Raw: `3`}); err == nil && transcript.NewValue(got, 0).Get("k").Is("3") {
+	if got, err := setFields([]byte(`{"k":1,"k":2}`), dialect.Field{Key: "k", Raw: `3`}); err == nil && source.NewValue(got, 0).Get("k").Is("3") {
 		t.Errorf("duplicate keys: %s", got)
 	}
 }
 
 // TestBytes: what is done to the bytes of records.
 func TestBytes(t *testing.T) {
-	at := func(text, part string) transcript.Span {
+	at := func(text, part string) source.Span {
 		i := int64(strings.Index(text, part))
-		return transcript.Span{Start: i, End: i + int64(len(part))}
+		return source.Span{Start: i, End: i + int64(len(part))}
 	}
-	doDropRecord := func(s transcript.Span) operation.Action { return &operation.DropRecord{At: s} }
-	doDropBytes := func(s transcript.Span) operation.Action { return &operation.DropBytes{At: s} }
-	doEscapeNewlines := func(s transcript.Span) operation.Action { return &operation.EscapeNewlines{At: s} }
-	doReplaceBytes := func(s transcript.Span) operation.Action { return &operation.ReplaceBytes{At: s} }
+	doDropRecord := func(s source.Span) operation.Action { return &operation.DropRecord{At: s} }
+	doDropBytes := func(s source.Span) operation.Action { return &operation.DropBytes{At: s} }
+	doEscapeNewlines := func(s source.Span) operation.Action { return &operation.EscapeNewlines{At: s} }
+	doReplaceBytes := func(s source.Span) operation.Action { return &operation.ReplaceBytes{At: s} }
 	for _, c := range []struct {
 		name, text, part string
-		do               func(transcript.Span) operation.Action
+		do               func(source.Span) operation.Action
 		want             string
 	}{
 		{"a line", "{1}\n{2}\n{3}\n", "{2}", doDropRecord, "{1}\n{3}\n"},
@@ -153,7 +153,7 @@ func TestBytes(t *testing.T) {
 		{"halves", `{"a":"\ud83d\ude00\ud83d \ude00\\ud800\ud83d\ud83d\ude00"}`, `{"a":"\ud83d\ude00\ud83d \ude00\\ud800\ud83d\ud83d\ude00"}`, doReplaceBytes, `{"a":"\ud83d\ude00\ufffd \ufffd\\ud800\ufffd\ud83d\ude00"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f, ok, err := Bytes(transcript.FromBytes("t", []byte(c.text)), &operation.Operation{Do: c.do(at(c.text, c.part))})
+			f, ok, err := Bytes(source.FromBytes("t", []byte(c.text)), &operation.Operation{Do: c.do(at(c.text, c.part))})
 			if err != nil || !ok {
 				t.Fatal(ok, err)
 			}

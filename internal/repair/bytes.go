@@ -10,16 +10,16 @@ import (
 
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/operation"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // Bytes returns the fix that an operation on the bytes of a record comes to, in a
 // source framed by lines or not; false where it is no such operation. What becomes
 // of content is not accounted for where the bytes are no JSON: such a fix is as
 // costly as its rule says.
-func Bytes(src *transcript.Source, op *operation.Operation) (f edit.Fix, ok bool, err error) {
+func Bytes(src *source.Source, op *operation.Operation) (f edit.Fix, ok bool, err error) {
 	w := &window{src: src}
-	read := func(s transcript.Span) []byte {
+	read := func(s source.Span) []byte {
 		b, err := src.Bytes(s)
 		w.err = cmp.Or(w.err, err)
 		return b
@@ -28,17 +28,17 @@ func Bytes(src *transcript.Source, op *operation.Operation) (f edit.Fix, ok bool
 	case *operation.DropRecord:
 		lines := &list{src: w, lines: true}
 		lines.remove(do.At)
-		f.Edits, f.Gone = lines.compile(), []transcript.Span{do.At}
+		f.Edits, f.Gone = lines.compile(), []source.Span{do.At}
 	case *operation.DropBytes:
 		f.Edits = []edit.Edit{{Span: stripped(w, do.At)}}
 		if op.Class == operation.Unsafe { // else it is padding
-			f.Gone = []transcript.Span{do.At}
+			f.Gone = []source.Span{do.At}
 		}
 	case *operation.EscapeNewlines:
-		f.Within = []transcript.Span{do.At}
+		f.Within = []source.Span{do.At}
 		f.Edits, _ = stringFaults(read(do.At), do.At.Start)
 	case *operation.ReplaceBytes:
-		f.Within = []transcript.Span{do.At}
+		f.Within = []source.Span{do.At}
 		_, f.Edits = stringFaults(read(do.At), do.At.Start)
 		for _, e := range f.Edits { // bytes in a row are one
 			if n := len(f.Gone); n > 0 && f.Gone[n-1].End == e.Span.Start {
@@ -65,7 +65,7 @@ func Bytes(src *transcript.Source, op *operation.Operation) (f edit.Fix, ok bool
 
 // stripped widens a run of bytes that fills a line by its line end, so that no
 // blank line stays behind.
-func stripped(w *window, s transcript.Span) transcript.Span {
+func stripped(w *window, s source.Span) source.Span {
 	if s.Start > 0 && w.at(s.Start-1) != '\n' {
 		return s
 	}
@@ -86,7 +86,7 @@ func stringFaults(text []byte, base int64) (newlines, invalid []edit.Edit) {
 	for i := 0; i < len(text); i += n {
 		replaced := func(n int, with string) edit.Edit {
 			at := base + int64(i)
-			return edit.Edit{Span: transcript.Span{Start: at, End: at + int64(n)}, Text: []byte(with)}
+			return edit.Edit{Span: source.Span{Start: at, End: at + int64(n)}, Text: []byte(with)}
 		}
 		n = 1
 		switch c := text[i]; {

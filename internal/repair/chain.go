@@ -15,7 +15,7 @@ import (
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/pairing"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // A chain is what one fix does to the records of a session log. Nothing is moved
@@ -26,19 +26,19 @@ type chain struct {
 	d *draft
 	// What is to become of records goes by where something of each stands.
 	removed  []int64
-	dropped  map[int64]transcript.Span // nothing is left of them, with where each has its content
+	dropped  map[int64]source.Span // nothing is left of them, with where each has its content
 	inserted []insertion
-	texted   []int64           // their results became text
-	renamed  [][2]string       // ids of calls, as written
-	relinked []transcript.Span // parents that no record is
-	ordinals []transcript.Span // of records from which on they are counted anew
+	texted   []int64       // their results became text
+	renamed  [][2]string   // ids of calls, as written
+	relinked []source.Span // parents that no record is
+	ordinals []source.Span // of records from which on they are counted anew
 
 	gone     map[int32]bool  // nodes
 	new      map[string]bool // ids of new records
 	lines    *list
 	sets     []set
-	appended int64             // records with an ordinal
-	within   []transcript.Span // the records that the edits stand in
+	appended int64         // records with an ordinal
+	within   []source.Span // the records that the edits stand in
 }
 
 // An insertion is a record to be made for a call.
@@ -55,7 +55,7 @@ type insertion struct {
 func (d *draft) log() *chain {
 	if d.changes == nil {
 		d.changes = &chain{
-			Log: d.Log, d: d, dropped: map[int64]transcript.Span{}, gone: map[int32]bool{}, new: map[string]bool{},
+			Log: d.Log, d: d, dropped: map[int64]source.Span{}, gone: map[int32]bool{}, new: map[string]bool{},
 			lines: &list{src: d.src, array: d.Log.Array, lines: d.Log.Array.IsZero()},
 		}
 	}
@@ -72,7 +72,7 @@ func (l *layout) layRecords() bool {
 		call := &l.Conv.Calls[e.call]
 		ins := insertion{
 			call: l.standing(call.Message), message: e.text, id: call.ID.Raw, of: e.call,
-			content: string(transcript.NewValue(e.text, 0).Get(l.keys(call.Message).Content).Raw()),
+			content: string(source.NewValue(e.text, 0).Get(l.keys(call.Message).Content).Raw()),
 		}
 		if fields := l.driver.WriteMessage("["+string(e.text)+"]", l.value(call.Message)); fields != nil {
 			if ins.message = l.build(fields); ins.message == nil {
@@ -164,12 +164,12 @@ func (c *chain) compile() (edits []edit.Edit) {
 }
 
 // set replaces what is no recorded content.
-func (c *chain) set(s transcript.Span, raw string) {
+func (c *chain) set(s source.Span, raw string) {
 	c.sets = append(c.sets, set{Edit: edit.Edit{Span: s, Text: []byte(raw)}, plain: true})
 }
 
 // text returns what stands at a span, "" for an empty one.
-func (c *chain) text(s transcript.Span) string { return c.d.src.text(s.Start, s.End) }
+func (c *chain) text(s source.Span) string { return c.d.src.text(s.Start, s.End) }
 
 // settle decides what becomes of the records of which nothing is left. Where
 // another record has the same id, removing the one would bring the other to
@@ -254,7 +254,7 @@ func (c *chain) renumber() {
 func (c *chain) insert() {
 	parents := map[int32]string{} // by node: what its parent becomes
 	tails := map[int32]string{}   // by node: the id of the last new record behind it
-	lists := map[transcript.Span]*list{}
+	lists := map[source.Span]*list{}
 	for i := range c.inserted {
 		ins := &c.inserted[i]
 		at, caller := c.at(ins.behind), &c.nodes[c.at(ins.call)]
@@ -393,12 +393,12 @@ func (c *chain) record(at int32, caller *node, ins *insertion, id, parent string
 	var fields []dialect.Field
 	add := func(key, raw string) { fields = append(fields, dialect.Field{Key: key, Raw: raw}) }
 	if f.ResultType != "" {
-		add(f.Type.Key(), transcript.Quote(f.ResultType))
+		add(f.Type.Key(), source.Quote(f.ResultType))
 	}
 	if f.Payload != "" {
 		add(f.Payload.Key(), string(ins.message))
 	} else {
-		for k, v := range transcript.NewValue(ins.message, 0).Members() {
+		for k, v := range source.NewValue(ins.message, 0).Members() {
 			add(k.Str(), string(v.Raw()))
 		}
 	}
@@ -458,7 +458,7 @@ func (c *chain) record(at int32, caller *node, ins *insertion, id, parent string
 func (c *chain) forget(at int64) {
 	f := c.Format
 	record := c.d.at(c.nodes[c.at(at)].span())
-	for _, e := range cutMembers(record, func(key, _ transcript.Value) bool {
+	for _, e := range cutMembers(record, func(key, _ source.Value) bool {
 		return f.ResultCopy != "" && key.Is(f.ResultCopy) || f.ResultSource != "" && key.Is(f.ResultSource)
 	}) {
 		c.sets = append(c.sets, set{Edit: e})
@@ -469,7 +469,7 @@ func (c *chain) forget(at int64) {
 // toTheOneBefore names the record before, of the same scope, as the parent of a
 // record whose parent does not exist. What hangs on that record itself would close
 // a circle, and is passed over. So are ids that stand twice, if there are others.
-func (c *chain) toTheOneBefore(parent transcript.Span) {
+func (c *chain) toTheOneBefore(parent source.Span) {
 	i := c.at(parent.Start)
 	tried := map[int32]bool{}
 	for _, twins := range []bool{false, true} {
@@ -490,7 +490,7 @@ func (c *chain) toTheOneBefore(parent transcript.Span) {
 // hangs reports whether a node can hang on an id without closing a circle, whichever
 // of the records with that id is meant.
 func (c *chain) hangs(i, id int32) bool {
-	var reads []transcript.Span
+	var reads []source.Span
 	for _, k := range append([]int32{c.byID[id]}, c.twins[id]...) {
 		root := c.rootOf(k)
 		if root == i || root < 0 {
@@ -507,7 +507,7 @@ func (c *chain) hangs(i, id int32) bool {
 
 // count gives the record whose ordinal stands at a span, and those behind it, the
 // ordinals that follow on from the record before.
-func (c *chain) count(at transcript.Span) {
+func (c *chain) count(at source.Span) {
 	last, counting := int64(-1), false
 	for rec, err := range c.records() {
 		if err != nil {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/operation"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // unsure reports whether a call or a result that an operation is about stands in a
@@ -25,7 +25,7 @@ func (p *Plan) unsureAt(e edit.Edit) bool {
 		return false
 	}
 	in := func(off int64) bool {
-		at := transcript.Span{}
+		at := source.Span{}
 		if m := p.messageAt(off); m >= 0 {
 			at = p.Conv.Messages[m].Span()
 		}
@@ -39,7 +39,7 @@ func (p *Plan) unsureAt(e edit.Edit) bool {
 }
 
 // doubled reports whether a key that stands twice stands in a span.
-func (p *Plan) doubled(s transcript.Span) bool {
+func (p *Plan) doubled(s source.Span) bool {
 	i, _ := slices.BinarySearch(p.Conv.Doubled, s.Start)
 	return i < len(p.Conv.Doubled) && p.Conv.Doubled[i] < s.End
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -146,7 +147,7 @@ func (d *draft) takeCall(c int32) {
 	call := &d.Conv.Calls[c]
 	d.take(call.Block)
 	keys, blk := d.keys(call.Message), d.Conv.Blocks[call.Block].Span
-	if calls := d.callList(call.Message, blk); calls.Kind() == transcript.Array {
+	if calls := d.callList(call.Message, blk); calls.Kind() == source.Array {
 		d.dropElement(keys.Body, calls, blk, keys.KeepCalls)
 	} else {
 		d.removeMember(keys.Body, blk, false) // a single call outside of a list
@@ -161,19 +162,19 @@ func (p *Plan) reasons(m int32) bool {
 
 // callList returns the member of a message that lists calls and holds a block, None
 // where the block stands elsewhere.
-func (p *Plan) callList(m int32, block transcript.Span) transcript.Value {
+func (p *Plan) callList(m int32, block source.Span) source.Value {
 	keys := p.keys(m)
 	for _, key := range keys.Calls {
 		if calls := keys.Body.Get(key); calls.Span().Contains(block) {
 			return calls
 		}
 	}
-	return transcript.Value{}
+	return source.Value{}
 }
 
 // dropElement takes an element out of a list in an object, and the list with it when
 // nothing is left in it, unless it is to be kept.
-func (d *draft) dropElement(object, list transcript.Value, element transcript.Span, keep bool) {
+func (d *draft) dropElement(object, list source.Value, element source.Span, keep bool) {
 	l := d.list(list.Span().Start, list.Span())
 	l.remove(element)
 	n := 0
@@ -208,7 +209,7 @@ func (p *Plan) callRemovable(c int32) bool {
 	call := &p.Conv.Calls[c]
 	m, blk := call.Message, p.Conv.Blocks[call.Block].Span
 	// A map of calls is left alone.
-	return !p.foreign(m) && (blk == p.Conv.Messages[m].Span() || p.callList(m, blk).Kind() != transcript.Object)
+	return !p.foreign(m) && (blk == p.Conv.Messages[m].Span() || p.callList(m, blk).Kind() != source.Object)
 }
 
 // behind reports whether the results of a call stand behind it, so that order
@@ -245,9 +246,9 @@ func (d *draft) dropTurn(turn int32) bool {
 }
 
 // cutMembers cuts members out of an object, each with one comma.
-func cutMembers(v transcript.Value, cut func(key, val transcript.Value) bool) (edits []edit.Edit) {
+func cutMembers(v source.Value, cut func(key, val source.Value) bool) (edits []edit.Edit) {
 	end, first := int64(-1), int64(-1) // the end of the member before; where the first members begin, if they go
-	drop := func(from, to int64) { edits = append(edits, edit.Edit{Span: transcript.Span{Start: from, End: to}}) }
+	drop := func(from, to int64) { edits = append(edits, edit.Edit{Span: source.Span{Start: from, End: to}}) }
 	for k, val := range v.Members() {
 		switch goes := cut(k, val); {
 		case goes && end >= 0 && first < 0:
@@ -268,8 +269,8 @@ func cutMembers(v transcript.Value, cut func(key, val transcript.Value) bool) (e
 
 // removeMember cuts the member whose value stands at a span. It is plain where it
 // holds no recorded content.
-func (d *draft) removeMember(v transcript.Value, val transcript.Span, plain bool) {
-	for _, e := range cutMembers(v, func(_, member transcript.Value) bool { return member.Span() == val }) {
+func (d *draft) removeMember(v source.Value, val source.Span, plain bool) {
+	for _, e := range cutMembers(v, func(_, member source.Value) bool { return member.Span() == val }) {
 		d.sets = append(d.sets, set{Edit: e, plain: plain})
 	}
 }

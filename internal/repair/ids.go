@@ -15,6 +15,7 @@ import (
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -55,8 +56,8 @@ func (p *Plan) made() *names {
 		}
 		n.fit[t.Raw] = ""
 		if fits := p.proper(t, server); fits != t.Text() || !t.IsString() {
-			n.fit[t.Raw] = transcript.Quote(p.fresh(fits, partner))
-			if t.IsString() && n.fit[t.Raw] == transcript.Quote(strings.TrimSpace(t.Text())) {
+			n.fit[t.Raw] = source.Quote(p.fresh(fits, partner))
+			if t.IsString() && n.fit[t.Raw] == source.Quote(strings.TrimSpace(t.Text())) {
 				n.fit[t.Raw] = trimmed(t.Raw)
 			}
 		}
@@ -93,7 +94,7 @@ func (p *Plan) made() *names {
 
 // trimmed returns a JSON string without white space at its ends, written as it was.
 func trimmed(raw string) string {
-	said, offset := transcript.Unescape([]byte(raw[1 : len(raw)-1]))
+	said, offset := source.Unescape([]byte(raw[1 : len(raw)-1]))
 	from := len(said) - len(bytes.TrimLeftFunc(said, unicode.IsSpace))
 	to := len(bytes.TrimRightFunc(said, unicode.IsSpace))
 	return `"` + raw[1+offset(from):1+offset(to)] + `"`
@@ -149,9 +150,9 @@ func (d *draft) renamePairs(calls []int32, guess bool) bool {
 			continue
 		}
 		did = true
-		d.setCallID(c, transcript.Quote(own))
+		d.setCallID(c, source.Quote(own))
 		for _, r := range d.answers[c] {
-			d.setResultID(r, transcript.Quote(own))
+			d.setResultID(r, source.Quote(own))
 		}
 	}
 	return did
@@ -260,7 +261,7 @@ func (d *draft) mint(do *operation.MintIDs) bool {
 		id, n := d.idOf(c), d.made()
 		raw := id.Raw
 		if pairing.Key(id) == "" || len(n.calls[raw])+len(n.results[raw]) > 1 {
-			raw = transcript.Quote(n.own[c])
+			raw = source.Quote(n.own[c])
 		}
 		if d.Conv.Calls[c].ID.Raw != raw {
 			d.setCallID(c, raw)
@@ -333,7 +334,7 @@ func (p *Plan) copiesOf(c int32) []transcript.Copy {
 func (d *draft) setToken(t transcript.Token, key, raw string) { d.setMember(t, key, raw, true) }
 
 // addFirst returns the edit that adds a member to an object, as its first one.
-func (d *draft) addFirst(v transcript.Value, key, raw string) edit.Edit {
+func (d *draft) addFirst(v source.Value, key, raw string) edit.Edit {
 	st := styleOf(v)
 	at, end, sep := v.Span().Start+1, int64(0), ""
 	for k, val := range v.Members() {
@@ -343,5 +344,5 @@ func (d *draft) addFirst(v transcript.Value, key, raw string) edit.Edit {
 		}
 		at, end, sep = k.Span().Start, val.Span().End, st.comma
 	}
-	return edit.Edit{Span: transcript.Span{Start: at, End: at}, Text: []byte(transcript.Quote(key) + st.colon + raw + sep)}
+	return edit.Edit{Span: source.Span{Start: at, End: at}, Text: []byte(source.Quote(key) + st.colon + raw + sep)}
 }

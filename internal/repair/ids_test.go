@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-func token(id string) transcript.Token { return transcript.Token{Raw: transcript.Quote(id)} }
+func token(id string) transcript.Token { return transcript.Token{Raw: source.Quote(id)} }
 
 // TestProperIDs: what a profile takes stays, and what it does not take becomes
 // something that it takes.

@@ -10,6 +10,7 @@ import (
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -28,7 +29,7 @@ type layout struct {
 // An entry is one result of the turn, there already or new.
 type entry struct {
 	call int32 // of the turn that it answers, -1 for none
-	span transcript.Span
+	span source.Span
 	text []byte // of one that is written anew
 	msg  int32  // that it comes from, -1 for a placeholder
 }
@@ -227,7 +228,7 @@ func (p *Plan) Own(result int32) string {
 	if p.Placeholder == "" || call < 0 {
 		return ""
 	}
-	text := transcript.Quote(p.placeholderText(&p.Conv.Calls[call]))
+	text := source.Quote(p.placeholderText(&p.Conv.Calls[call]))
 	return text[1 : len(text)-1]
 }
 
@@ -235,7 +236,7 @@ func (p *Plan) Own(result int32) string {
 func (l *layout) placeholder(c int32) []byte {
 	call := &l.Conv.Calls[c]
 	r := dialect.NewResult{
-		Kind: call.Kind, Text: transcript.Quote(l.placeholderText(call)),
+		Kind: call.Kind, Text: source.Quote(l.placeholderText(call)),
 		Element: l.at(l.Conv.Blocks[call.Block].Span), Message: l.value(call.Message),
 		Fresh: derivedID(l.Conv.Name, call.ID.Raw, int(c), false),
 	}
@@ -307,12 +308,12 @@ func (l *layout) sort(list *list, entries []entry) []entry {
 func (l *layout) lift(list *list, e *entry) {
 	e.text = l.text(e.span)
 	list.remove(e.span)
-	e.span = transcript.Span{}
+	e.span = source.Span{}
 }
 
 // put writes the entries that are written anew into a list, each behind what comes
 // before it, the first behind an anchor.
-func (l *layout) put(h *list, anchor transcript.Span, entries []entry, st style) {
+func (l *layout) put(h *list, anchor source.Span, entries []entry, st style) {
 	for _, e := range entries {
 		if !e.span.IsZero() {
 			anchor = e.span
@@ -365,7 +366,7 @@ func (l *layout) layBlocks() bool {
 		}
 		entries = append(entries, e)
 	}
-	l.put(list, transcript.Span{}, place(l.sort(list, entries), fresh), l.blockStyle(target))
+	l.put(list, source.Span{}, place(l.sort(list, entries), fresh), l.blockStyle(target))
 	list.sep = list.usual() // while all of the blocks are at hand
 	return true
 }
@@ -422,7 +423,7 @@ func contentOf(entries []entry) (blocks content) {
 
 // blockStyle returns the layout of the blocks of a message.
 func (p *Plan) blockStyle(m int32) style {
-	if first := p.content(m).First(); first.Kind() == transcript.Object {
+	if first := p.content(m).First(); first.Kind() == source.Object {
 		return styleOf(first)
 	}
 	st := styleOf(p.value(m))
@@ -435,7 +436,7 @@ func (d *draft) listContent(m int32, blocks content, before bool) bool {
 	if len(blocks) == 0 {
 		return false
 	}
-	if said := d.content(m); contentKind(said) == transcript.String {
+	if said := d.content(m); contentKind(said) == source.String {
 		text := d.textBlock(m, string(said.Raw()))
 		if text == nil {
 			return false

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/edit"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // A list is a JSON array, or the lines of a file, with what is to become of
@@ -16,27 +16,27 @@ import (
 type list struct {
 	src *window
 	// array is the array with its brackets; lines is set for lines of a file.
-	array transcript.Span
+	array source.Span
 	lines bool
 	// sep is what stands between two elements; "" means that it is read off
 	// the neighbours.
 	sep string
 
-	removed []transcript.Span
+	removed []source.Span
 	inserts map[int64]insert // by the end of the element before, -1 for the front of an array
 }
 
 // An insert is what is put behind an element, or at the front if that is zero.
 type insert struct {
-	anchor transcript.Span
+	anchor source.Span
 	items  [][]byte
 }
 
 // remove takes an element out.
-func (l *list) remove(e transcript.Span) { l.removed = append(l.removed, e) }
+func (l *list) remove(e source.Span) { l.removed = append(l.removed, e) }
 
 // after puts new text behind an element; behind none means at the front.
-func (l *list) after(anchor transcript.Span, text []byte) {
+func (l *list) after(anchor source.Span, text []byte) {
 	if l.inserts == nil {
 		l.inserts = map[int64]insert{}
 	}
@@ -74,14 +74,14 @@ func (l *list) prev(start int64) int64 {
 // compile returns the edits, in order. What was inserted is in them and no longer in
 // the list.
 func (l *list) compile() []edit.Edit {
-	byStart := func(a, b transcript.Span) int { return cmp.Compare(a.Start, b.Start) }
+	byStart := func(a, b source.Span) int { return cmp.Compare(a.Start, b.Start) }
 	slices.SortFunc(l.removed, byStart)
 	var out []edit.Edit
 	for i, j := 0, 0; i < len(l.removed); i = j {
 		// Neighbours that go are one gap.
 		for j = i + 1; j < len(l.removed) && l.next(l.removed[j-1].End) == l.removed[j].Start; j++ {
 		}
-		g := gap{at: transcript.Span{Start: l.removed[i].Start, End: l.removed[j-1].End}, cut: true}
+		g := gap{at: source.Span{Start: l.removed[i].Start, End: l.removed[j-1].End}, cut: true}
 		g.prev, g.next = l.prev(g.at.Start), l.next(g.at.End)
 		g.items = l.take(g.prev).items
 		for _, e := range l.removed[i:j] {
@@ -116,8 +116,8 @@ func (l *list) take(key int64) insert {
 // it and what is put there.
 type gap struct {
 	insert
-	prev, next int64           // the end of the one, the start of the other; -1 for none
-	at         transcript.Span // what is removed if cut is set, else the empty place for the items
+	prev, next int64       // the end of the one, the start of the other; -1 for none
+	at         source.Span // what is removed if cut is set, else the empty place for the items
 	cut        bool
 }
 
@@ -190,7 +190,7 @@ func (l *list) usual() string {
 	raw := l.src.text(l.array.Start, l.array.End)
 	end := int64(-1)
 	sep := ","
-	for _, e := range transcript.NewValue([]byte(raw), 0).Elements() {
+	for _, e := range source.NewValue([]byte(raw), 0).Elements() {
 		if end >= 0 {
 			return raw[end:e.Span().Start]
 		}
@@ -207,7 +207,7 @@ func (l *list) usual() string {
 
 // A window reads single bytes and small stretches of a source.
 type window struct {
-	src  *transcript.Source
+	src  *source.Source
 	buf  []byte
 	base int64
 	err  error
@@ -224,7 +224,7 @@ func (w *window) at(off int64) byte {
 	}
 	if off < w.base || off >= w.base+int64(len(w.buf)) {
 		w.base = max(0, off-windowSize/2)
-		w.buf, w.err = w.src.Into(w.buf, transcript.Span{Start: w.base, End: min(w.base+windowSize, w.size())})
+		w.buf, w.err = w.src.Into(w.buf, source.Span{Start: w.base, End: min(w.base+windowSize, w.size())})
 		if w.err != nil {
 			return 0
 		}
@@ -257,7 +257,7 @@ func (w *window) text(from, to int64) string {
 	if from < 0 || from >= to {
 		return ""
 	}
-	b, err := w.src.Bytes(transcript.Span{Start: from, End: to})
+	b, err := w.src.Bytes(source.Span{Start: from, End: to})
 	w.err = cmp.Or(w.err, err)
 	return string(b)
 }

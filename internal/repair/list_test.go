@@ -10,14 +10,14 @@ import (
 
 	"github.com/toolguard/toolguard/internal/edit"
 
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // A laid is a list that was written element by element.
 type laid struct {
 	text  string
-	elems []transcript.Span
-	array transcript.Span
+	elems []source.Span
+	array source.Span
 }
 
 // lay writes a list: what stands before, the elements apart by sep, what
@@ -25,7 +25,7 @@ type laid struct {
 func layOut(head, lead, sep, trail, tail string, elems []string) laid {
 	var b strings.Builder
 	b.WriteString(head)
-	l := laid{array: transcript.Span{Start: int64(b.Len()) - 1}}
+	l := laid{array: source.Span{Start: int64(b.Len()) - 1}}
 	if len(elems) > 0 {
 		b.WriteString(lead)
 	}
@@ -35,7 +35,7 @@ func layOut(head, lead, sep, trail, tail string, elems []string) laid {
 		}
 		at := int64(b.Len())
 		b.WriteString(e)
-		l.elems = append(l.elems, transcript.Span{Start: at, End: int64(b.Len())})
+		l.elems = append(l.elems, source.Span{Start: at, End: int64(b.Len())})
 	}
 	if len(elems) > 0 {
 		b.WriteString(trail)
@@ -82,7 +82,7 @@ func (c change) want(elems []string) []string {
 	return out
 }
 
-func (c change) make(l *list, elems []transcript.Span) []edit.Edit {
+func (c change) make(l *list, elems []source.Span) []edit.Edit {
 	for i := range elems {
 		if c.gone[i] {
 			l.remove(elems[i])
@@ -90,7 +90,7 @@ func (c change) make(l *list, elems []transcript.Span) []edit.Edit {
 	}
 	for i := -1; i < len(elems); i++ {
 		for _, text := range c.behind[i] {
-			anchor := transcript.Span{}
+			anchor := source.Span{}
 			if i >= 0 {
 				anchor = elems[i]
 			}
@@ -125,7 +125,7 @@ func TestArrayChanges(t *testing.T) {
 				was := layOut(lay.head, lay.lead, lay.sep, lay.trail, lay.tail, elems)
 				c := randomChange(r, len(elems))
 				want := c.want(elems)
-				l := &list{src: &window{src: transcript.FromBytes("t", []byte(was.text))}, array: was.array}
+				l := &list{src: &window{src: source.FromBytes("t", []byte(was.text))}, array: was.array}
 				edits := c.make(l, was.elems)
 				got := apply(was.text, edits)
 				for i := 1; i < len(edits); i++ {
@@ -176,7 +176,7 @@ func TestLineChanges(t *testing.T) {
 				c := randomChange(r, len(elems))
 				delete(c.behind, -1) // nothing is ever put before the first line
 				want := c.want(elems)
-				l := &list{src: &window{src: transcript.FromBytes("t", []byte(was.text))}, lines: true}
+				l := &list{src: &window{src: source.FromBytes("t", []byte(was.text))}, lines: true}
 				got := apply(was.text, c.make(l, was.elems))
 				anew := layOut(lay.head, "", lay.sep, "", lay.tail, want).text
 				if len(want) == 0 {
@@ -208,15 +208,15 @@ func TestInsertRemove(t *testing.T) {
 			}
 			was := layOut(lay.head, lay.lead, lay.sep, lay.trail, lay.tail, elems)
 			at := was.elems[r.IntN(len(elems))]
-			l := &list{src: &window{src: transcript.FromBytes("t", []byte(was.text))}, array: was.array}
+			l := &list{src: &window{src: source.FromBytes("t", []byte(was.text))}, array: was.array}
 			l.after(at, []byte(`{"new":1}`))
 			with := apply(was.text, l.compile())
 			i := int64(strings.Index(with, `{"new":1}`))
 			l = &list{
-				src:   &window{src: transcript.FromBytes("t", []byte(with))},
-				array: transcript.Span{Start: was.array.Start, End: was.array.End + int64(len(with)-len(was.text))},
+				src:   &window{src: source.FromBytes("t", []byte(with))},
+				array: source.Span{Start: was.array.Start, End: was.array.End + int64(len(with)-len(was.text))},
 			}
-			l.remove(transcript.Span{Start: i, End: i + int64(len(`{"new":1}`))})
+			l.remove(source.Span{Start: i, End: i + int64(len(`{"new":1}`))})
 			if back := apply(with, l.compile()); back != was.text {
 				t.Fatalf("%s: %q\n became %q\n and then %q", lay.name, was.text, with, back)
 			}

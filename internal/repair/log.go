@@ -10,29 +10,30 @@ import (
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 // A Log is a session log as it stands: how its records hang together. It is read
 // once, when the first fix has to know that, and never changed.
 type Log struct {
-	Source *transcript.Source
+	Source *source.Source
 	Format *dialect.Log
 	// Array is the list whose elements the records are; zero where they are the
 	// lines of the file.
-	Array transcript.Span
+	Array source.Span
 	// Trial is set where it is only asked what could be done: what becomes of other
 	// records than those of the calls and results at hand is not found out.
 	Trial bool
 
 	indexed  bool
 	seed     maphash.Seed
-	ids      transcript.Index
+	ids      source.Index
 	nodes    []node
-	refs     map[int32][]transcript.Span // by id: where a record names another one than its parent
+	refs     map[int32][]source.Span // by id: where a record names another one than its parent
 	counts   []count
 	kept     map[int32][]keep // by id: where a compaction names a record that it keeps
-	callRefs map[string][]transcript.Span
+	callRefs map[string][]source.Span
 	copy     bool              // records of results repeat the result's content
 	source   bool              // they name the record of the call
 	byID     []int32           // nodes; where several records have one id, the last one
@@ -58,20 +59,20 @@ type node struct {
 // A slot is where a value stands in a record, of no length for none.
 type slot struct{ at, length uint32 }
 
-func slotOf(v transcript.Value, record transcript.Span) slot {
+func slotOf(v source.Value, record source.Span) slot {
 	return slot{uint32(v.Span().Start - record.Start), uint32(v.Span().Len())}
 }
 
-func (n *node) span() transcript.Span {
-	return transcript.Span{Start: n.start, End: n.start + int64(n.length)}
+func (n *node) span() source.Span {
+	return source.Span{Start: n.start, End: n.start + int64(n.length)}
 }
 
 // idAt and parentAt return where the id and the parent stand, an empty span for none.
-func (n *node) idAt() transcript.Span     { return n.in(n.idSlot) }
-func (n *node) parentAt() transcript.Span { return n.in(n.parentSlot) }
+func (n *node) idAt() source.Span     { return n.in(n.idSlot) }
+func (n *node) parentAt() source.Span { return n.in(n.parentSlot) }
 
-func (n *node) in(p slot) transcript.Span {
-	return transcript.Span{Start: n.start + int64(p.at), End: n.start + int64(p.at) + int64(p.length)}
+func (n *node) in(p slot) source.Span {
+	return source.Span{Start: n.start + int64(p.at), End: n.start + int64(p.at) + int64(p.length)}
 }
 
 // hangsOn reports whether another record is the parent, or neither has an id to
@@ -87,18 +88,18 @@ func (n *node) hangsOn(other *node) bool {
 // number.
 type count struct {
 	first int
-	at    transcript.Span
+	at    source.Span
 }
 
 // A keep is where a compaction names a record that it keeps.
 type keep struct {
-	in transcript.Span // the list
-	at transcript.Span
+	in source.Span // the list
+	at source.Span
 }
 
 // NewLog returns the log of which the records are the elements of an array or,
 // without one, the lines of the file.
-func NewLog(src *transcript.Source, format *dialect.Log, array transcript.Span) *Log {
+func NewLog(src *source.Source, format *dialect.Log, array source.Span) *Log {
 	return &Log{Source: src, Format: format, Array: array}
 }
 
@@ -119,9 +120,9 @@ func (l *Log) index() error {
 	}
 	l.indexed = true
 	l.seed = maphash.MakeSeed()
-	l.refs, l.callRefs = map[int32][]transcript.Span{}, map[string][]transcript.Span{}
+	l.refs, l.callRefs = map[int32][]source.Span{}, map[string][]source.Span{}
 	l.kept, l.twins = map[int32][]keep{}, map[int32][]int32{}
-	var members transcript.Members
+	var members source.Members
 	f := l.Format
 	first, end := int64(-1), l.Source.Size()
 	if !l.Array.IsZero() {
@@ -135,11 +136,11 @@ func (l *Log) index() error {
 		n := node{start: rec.Span.Start, length: uint32(rec.Span.Len()), id: -1, parent: -1, sibling: -1}
 		for k, v := range record.Members() {
 			switch {
-			case f.ID != "" && k.Is(f.ID) && v.Kind() == transcript.String:
+			case f.ID != "" && k.Is(f.ID) && v.Kind() == source.String:
 				n.id, n.idSlot = l.number(v.Raw()), slotOf(v, rec.Span)
 			case f.Parent != "" && k.Is(f.Parent):
 				n.parent, n.parentSlot = -1, slotOf(v, rec.Span)
-				if v.Kind() == transcript.String {
+				if v.Kind() == source.String {
 					n.parent = l.number(v.Raw())
 				}
 			case f.ResultCopy != "" && k.Is(f.ResultCopy):
@@ -151,14 +152,14 @@ func (l *Log) index() error {
 				l.ref(v)
 			}
 		}
-		in := func(p dialect.Path) transcript.Value {
+		in := func(p dialect.Path) source.Value {
 			if p == "" {
-				return transcript.Value{}
+				return source.Value{}
 			}
 			return p.In(record)
 		}
 		for _, p := range f.CallRefs {
-			if v := in(p); v.Kind() == transcript.String {
+			if v := in(p); v.Kind() == source.String {
 				l.callRefs[string(v.Raw())] = append(l.callRefs[string(v.Raw())], v.Span())
 			}
 		}
@@ -207,18 +208,18 @@ func (l *Log) hang() {
 }
 
 // records yields the records of the log.
-func (l *Log) records() iter.Seq2[transcript.Record, error] {
+func (l *Log) records() iter.Seq2[source.Record, error] {
 	if l.Array.IsZero() {
-		return transcript.Records(l.Source)
+		return source.Records(l.Source)
 	}
-	return func(yield func(transcript.Record, error) bool) {
+	return func(yield func(source.Record, error) bool) {
 		text, err := l.Source.Bytes(l.Array)
 		if err != nil {
-			yield(transcript.Record{}, err)
+			yield(source.Record{}, err)
 			return
 		}
-		for _, e := range transcript.NewValue(text, l.Array.Start).Elements() {
-			if !yield(transcript.Record{Span: e.Span(), Value: e}, nil) {
+		for _, e := range source.NewValue(text, l.Array.Start).Elements() {
+			if !yield(source.Record{Span: e.Span(), Value: e}, nil) {
 				return
 			}
 		}
@@ -226,20 +227,20 @@ func (l *Log) records() iter.Seq2[transcript.Record, error] {
 }
 
 // ref notes where a record names another one.
-func (l *Log) ref(v transcript.Value) {
-	if v.Kind() == transcript.String {
+func (l *Log) ref(v source.Value) {
+	if v.Kind() == source.String {
 		id := l.number(v.Raw())
 		l.refs[id] = append(l.refs[id], v.Span())
 	}
 }
 
 // preserved notes which records a compaction keeps.
-func (l *Log) preserved(v transcript.Value) {
-	if v.Kind() == transcript.Object {
+func (l *Log) preserved(v source.Value) {
+	if v.Kind() == source.Object {
 		v = v.Get("uuids")
 	}
 	for _, e := range v.Elements() {
-		if e.Kind() == transcript.String {
+		if e.Kind() == source.String {
 			id := l.number(e.Raw())
 			l.kept[id] = append(l.kept[id], keep{v.Span(), e.Span()})
 		}
@@ -252,7 +253,7 @@ func (l *Log) at(off int64) int32 {
 }
 
 // recordAt returns the record in which an offset lies. It needs no index.
-func (l *Log) recordAt(off int64) transcript.Span {
+func (l *Log) recordAt(off int64) source.Span {
 	if l.indexed {
 		return l.nodes[l.at(off)].span()
 	}
@@ -262,7 +263,7 @@ func (l *Log) recordAt(off int64) transcript.Span {
 				return rec.Span
 			}
 		}
-		return transcript.Span{}
+		return source.Span{}
 	}
 	w := &window{src: l.Source}
 	from, to := off, off
@@ -272,7 +273,7 @@ func (l *Log) recordAt(off int64) transcript.Span {
 	for to < w.size() && w.err == nil && w.at(to) != '\n' {
 		to++
 	}
-	return transcript.Span{Start: w.skip(from), End: w.back(to)}
+	return source.Span{Start: w.skip(from), End: w.back(to)}
 }
 
 // hanging yields the records that hang on an id, in order.
@@ -299,9 +300,9 @@ func (l *Log) Record(op *operation.Operation) (f edit.Fix, ok bool, err error) {
 		d.taken = append(d.taken, do.At)
 		d.log().removed = []int64{do.At.Start}
 	case *operation.RelinkRecord:
-		d.log().relinked = []transcript.Span{do.At}
+		d.log().relinked = []source.Span{do.At}
 	case *operation.Renumber:
-		d.log().ordinals = []transcript.Span{do.At}
+		d.log().ordinals = []source.Span{do.At}
 	default:
 		return f, false, nil
 	}

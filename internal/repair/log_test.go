@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -48,9 +49,9 @@ func TestLogRenumber(t *testing.T) {
 // changed returns a log with changes made.
 func changed(t *testing.T, text string, format *dialect.Log, do func(*chain)) string {
 	t.Helper()
-	src := transcript.FromBytes("s", []byte(text))
+	src := source.FromBytes("s", []byte(text))
 	conv := &transcript.Conversation{Turns: 1, Messages: make([]transcript.Message, 1), Calls: make([]transcript.Call, 1)}
-	p := &Plan{Source: src, Conv: conv, Dialect: dialect.Pi, Log: NewLog(src, format, transcript.Span{}), driver: dialect.Pi.Driver.(dialect.Writer), src: &window{src: src}}
+	p := &Plan{Source: src, Conv: conv, Dialect: dialect.Pi, Log: NewLog(src, format, source.Span{}), driver: dialect.Pi.Driver.(dialect.Writer), src: &window{src: src}}
 	d := p.draft()
 	do(d.log())
 	f, ok, err := d.fix(true)

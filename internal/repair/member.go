@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -22,7 +23,7 @@ func (d *draft) addMember(do *operation.AddMember) bool {
 		if parent := path.Parent(); parent != "" {
 			owner = parent.In(owner)
 		}
-		if path != "" && owner.Kind() == transcript.Object && bytes.IndexByte(owner.Raw(), ':') >= 0 { // it holds something
+		if path != "" && owner.Kind() == source.Object && bytes.IndexByte(owner.Raw(), ':') >= 0 { // it holds something
 			// A result says the name that its call says.
 			plain := do.Member == transcript.MemberResultName
 			d.setMember(transcript.TokenOf(owner.Get(path.Key()), owner.Span()), path.Key(), do.Text, plain)
@@ -51,7 +52,7 @@ func (d *draft) setValue(do *operation.SetValue) bool {
 
 // namesResult reports whether the name of a result stands at a span: it says
 // again what its call says.
-func (p *Plan) namesResult(at transcript.Span) bool {
+func (p *Plan) namesResult(at source.Span) bool {
 	m := p.messageAt(at.Start)
 	if m < 0 {
 		return false
@@ -70,7 +71,7 @@ func (d *draft) setMember(t transcript.Token, key, raw string, plain bool) {
 	}
 	// A second member of one key says what nobody can read for sure.
 	owner := d.at(t.Span)
-	if key == "" || owner.Kind() != transcript.Object || owner.Get(key).Exists() {
+	if key == "" || owner.Kind() != source.Object || owner.Get(key).Exists() {
 		d.failed = true
 		return
 	}
@@ -81,11 +82,11 @@ func (d *draft) setMember(t transcript.Token, key, raw string, plain bool) {
 // of it as it is written.
 func (d *draft) trimText(m int32) bool {
 	text := d.Dialect.Members[transcript.MemberLastText].In(d.value(m))
-	if text.Kind() != transcript.String {
+	if text.Kind() != source.String {
 		return false
 	}
 	inner := text.Raw()[1 : len(text.Raw())-1]
-	said, offset := transcript.Unescape(inner)
+	said, offset := source.Unescape(inner)
 	n := len(strings.TrimRightFunc(string(said), unicode.IsSpace))
 	d.set(text.Span(), `"`+string(inner[:offset(n)])+`"`, false)
 	return true
@@ -94,9 +95,9 @@ func (d *draft) trimText(m int32) bool {
 // ownerOf returns the object of a message of which the value at a span is a member.
 // The elements of a message are found once: there may be very many, with a member
 // to remove in each of them.
-func (p *Plan) ownerOf(m int32, member transcript.Span) transcript.Value {
+func (p *Plan) ownerOf(m int32, member source.Span) source.Value {
 	if p.elements == nil || p.elementsOf != m {
-		p.elements, p.elementsOf = []transcript.Value{}, m
+		p.elements, p.elementsOf = []source.Value{}, m
 		keys := p.keys(m)
 		for _, e := range keys.Body.Get(keys.Content).Elements() {
 			p.elements = append(p.elements, e)
@@ -111,7 +112,7 @@ func (p *Plan) ownerOf(m int32, member transcript.Span) transcript.Value {
 
 // holding returns the object inside of v, or v itself, of which the value at a
 // span is a member.
-func holding(v transcript.Value, member transcript.Span) transcript.Value {
+func holding(v source.Value, member source.Span) source.Value {
 	for _, val := range children(v) {
 		switch {
 		case val.Span() == member:

@@ -3,6 +3,7 @@ package repair
 import (
 	"slices"
 
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -21,7 +22,7 @@ func (d *draft) merge(m int32) bool {
 		into, from = from, into
 	}
 	// What somebody said who is named beside the role is not put into another's mouth.
-	named := d.keys(into).Body.Get("name").Kind() > transcript.Null
+	named := d.keys(into).Body.Get("name").Kind() > source.Null
 	if named || !d.bare(from) || d.wrapped(into) || !d.join(into, from) {
 		return false
 	}
@@ -33,7 +34,7 @@ func (d *draft) merge(m int32) bool {
 // each other.
 func (d *draft) beside(m int32) {
 	a, b := d.Conv.Messages[m-1].Span(), d.Conv.Messages[m].Span()
-	d.over = append(d.over, transcript.Span{Start: min(a.Start, b.Start), End: max(a.End, b.End)})
+	d.over = append(d.over, source.Span{Start: min(a.Start, b.Start), End: max(a.End, b.End)})
 }
 
 // bare reports whether a message has a role and a content, and says nothing else.
@@ -41,7 +42,7 @@ func (p *Plan) bare(m int32) bool {
 	keys := p.keys(m)
 	role := p.Conv.Messages[m].RoleSpan()
 	for k, v := range keys.Body.Members() {
-		if v.Span() != role && !k.Is(keys.Content) && v.Kind() != transcript.Null {
+		if v.Span() != role && !k.Is(keys.Content) && v.Kind() != source.Null {
 			return false
 		}
 	}
@@ -56,17 +57,17 @@ func (d *draft) join(into, from int32) bool {
 	before := from < into
 	there, comes := d.content(into), d.content(from)
 	switch a, b := contentKind(there), contentKind(comes); {
-	case b == transcript.None:
+	case b == source.None:
 		return true
-	case b == transcript.String && (a != transcript.Array || d.blockwise()):
+	case b == source.String && (a != source.Array || d.blockwise()):
 		return d.say(into, string(comes.Raw()), before)
-	case a == transcript.Array && b == transcript.Array:
+	case a == source.Array && b == source.Array:
 		at := edge(there, before)
 		for _, e := range comes.Elements() {
 			d.contents(into).after(at, e.Raw())
 		}
 		return true
-	case b == transcript.Array && d.blockwise():
+	case b == source.Array && d.blockwise():
 		var blocks content
 		for _, e := range comes.Elements() {
 			blocks.add(e.Raw(), true)
@@ -80,14 +81,14 @@ func (d *draft) join(into, from int32) bool {
 func (d *draft) say(m int32, text string, before bool) bool {
 	there := d.content(m)
 	switch contentKind(there) {
-	case transcript.Array:
+	case source.Array:
 		block := d.textBlock(m, text)
 		if block == nil {
 			return false
 		}
 		d.contents(m).after(edge(there, before), render(block, d.blockStyle(m), 0))
 		return true
-	case transcript.String:
+	case source.String:
 		if before {
 			text = joined(text, string(there.Raw()))
 		} else {
@@ -115,16 +116,16 @@ func joined(a, b string) string {
 
 // contentKind returns String for a text and Array for a list that holds something,
 // and None for what holds nothing. Anything else is neither.
-func contentKind(v transcript.Value) transcript.Kind {
-	if kind := v.Kind(); kind == transcript.Null || kind == transcript.Array && !v.First().Exists() || string(v.Raw()) == `""` {
-		return transcript.None
+func contentKind(v source.Value) source.Kind {
+	if kind := v.Kind(); kind == source.Null || kind == source.Array && !v.First().Exists() || string(v.Raw()) == `""` {
+		return source.None
 	}
 	return v.Kind()
 }
 
 // edge returns the element of a list behind which something goes: none for the
 // front, else the last.
-func edge(list transcript.Value, front bool) (at transcript.Span) {
+func edge(list source.Value, front bool) (at source.Span) {
 	if front {
 		return at
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -20,7 +21,7 @@ const Placeholder = "[toolguard] No result was recorded for this tool call; it m
 // A Plan turns operations on one conversation into fixes. It reads the source it
 // was made for, and what it makes of an operation depends on nothing else.
 type Plan struct {
-	Source      *transcript.Source
+	Source      *source.Source
 	Conv        *transcript.Conversation
 	Dialect     *dialect.Dialect // of the conversation
 	Pairing     pairing.Pairing
@@ -42,11 +43,11 @@ type Plan struct {
 	// kind an element is, and what its own id is. Of known keys they are none where
 	// they are empty. Both are nil before they are asked for.
 	boilerplate, known []string
-	elements           []transcript.Value // of the message elementsOf; nil before they are asked for
+	elements           []source.Value // of the message elementsOf; nil before they are asked for
 	elementsOf         int32
 	names              *names    // ids that are made up; nil before they are asked for
 	byTurn             [][]int32 // messages, as messagesOf says; nil before they are asked for
-	values             map[int32]transcript.Value
+	values             map[int32]source.Value
 	read               int64 // bytes of them
 }
 
@@ -190,12 +191,12 @@ type draft struct {
 	blocks   map[int32]map[int32]bool // blocks that are taken out, by message
 	kept     map[int32]bool           // messages that get a text in the place of what is taken out
 	strip    bool                     // reasoning goes with the call that it led to
-	taken    []transcript.Span        // elements that are taken out
-	stays    []transcript.Span        // what is taken out is an exact copy of these
-	reads    []transcript.Span
-	over     []transcript.Span // records that others take the place of
-	changes  *chain            // what becomes of the records of the log; nil before anything does
-	failed   bool              // what would have to be written is no JSON
+	taken    []source.Span            // elements that are taken out
+	stays    []source.Span            // what is taken out is an exact copy of these
+	reads    []source.Span
+	over     []source.Span // records that others take the place of
+	changes  *chain        // what becomes of the records of the log; nil before anything does
+	failed   bool          // what would have to be written is no JSON
 }
 
 // A set is an edit inside of an element.
@@ -325,7 +326,7 @@ func (d *draft) edits() ([]edit.Edit, bool) {
 	}
 	if len(d.tail) > 0 {
 		end := d.Source.Size()
-		out = append(out, edit.Edit{Span: transcript.Span{Start: end, End: end}, Text: d.tail})
+		out = append(out, edit.Edit{Span: source.Span{Start: end, End: end}, Text: d.tail})
 	}
 	out = slices.DeleteFunc(out, func(e edit.Edit) bool { // it is put back where it stood
 		return e.Span.Len() == int64(len(e.Text)) && d.src.text(e.Span.Start, e.Span.End) == string(e.Text)
@@ -352,7 +353,7 @@ func inOrder(edits []edit.Edit) ([]edit.Edit, bool) {
 
 // inGone reports whether a span lies in a message that is removed: what would
 // become of it goes with the message.
-func (d *draft) inGone(s transcript.Span) bool {
+func (d *draft) inGone(s source.Span) bool {
 	if len(d.gone) == 0 || s.IsZero() {
 		return false
 	}
@@ -396,8 +397,8 @@ const mostProved = 64 << 10
 
 // within returns the values that edits stand in or between: blocks, messages, or the
 // records of a log.
-func (d *draft) within(edits []edit.Edit) []transcript.Span {
-	var out []transcript.Span
+func (d *draft) within(edits []edit.Edit) []source.Span {
+	var out []source.Span
 	for _, e := range edits {
 		for _, off := range []int64{e.Span.Start, max(e.Span.Start, e.Span.End-1)} {
 			m := d.messageAt(off)
@@ -415,7 +416,7 @@ func (d *draft) within(edits []edit.Edit) []transcript.Span {
 }
 
 // set replaces what stands at a span. It is plain where that is no recorded content.
-func (d *draft) set(s transcript.Span, text string, plain bool) {
+func (d *draft) set(s source.Span, text string, plain bool) {
 	d.sets = append(d.sets, set{Edit: edit.Edit{Span: s, Text: []byte(text)}, plain: plain})
 }
 
@@ -438,12 +439,12 @@ func (d *draft) build(fields []dialect.Field) []byte {
 const maxRead = 4 << 20
 
 // value returns the element that a message is.
-func (p *Plan) value(m int32) transcript.Value {
+func (p *Plan) value(m int32) source.Value {
 	if v, ok := p.values[m]; ok {
 		return v
 	}
 	if p.values == nil || p.read > maxRead {
-		p.values, p.read = map[int32]transcript.Value{}, 0
+		p.values, p.read = map[int32]source.Value{}, 0
 	}
 	v := p.at(p.Conv.Messages[m].Span()).Indexed()
 	p.values[m] = v
@@ -455,7 +456,7 @@ func (p *Plan) value(m int32) transcript.Value {
 func (p *Plan) keys(m int32) dialect.WriterKeys { return p.driver.Keys(p.value(m)) }
 
 // content returns what a message says, in the member that is for that.
-func (p *Plan) content(m int32) transcript.Value {
+func (p *Plan) content(m int32) source.Value {
 	keys := p.keys(m)
 	return keys.Body.Get(keys.Content)
 }
@@ -467,15 +468,15 @@ func (p *Plan) blocksOf(m int32) []transcript.Block {
 }
 
 // at returns the value at a span, none where that is empty.
-func (p *Plan) at(s transcript.Span) transcript.Value {
+func (p *Plan) at(s source.Span) source.Value {
 	b, err := p.Source.Bytes(s)
 	if err != nil && p.src.err == nil {
 		p.src.err = err
 	}
-	return transcript.NewValue(b, s.Start)
+	return source.NewValue(b, s.Start)
 }
 
-func (p *Plan) text(s transcript.Span) []byte { return p.at(s).Raw() }
+func (p *Plan) text(s source.Span) []byte { return p.at(s).Raw() }
 
 // holder returns the list that a message stands in, nil for none.
 func (d *draft) holder(m int32) *list {
@@ -483,7 +484,7 @@ func (d *draft) holder(m int32) *list {
 		return nil // records are not taken out of such a log, nor put between others
 	}
 	if d.Conv.Lines {
-		return d.list(-1, transcript.Span{})
+		return d.list(-1, source.Span{})
 	}
 	for _, s := range d.Conv.Lists {
 		if s.Contains(d.Conv.Messages[m].Span()) {
@@ -493,7 +494,7 @@ func (d *draft) holder(m int32) *list {
 	return nil
 }
 
-func (d *draft) list(key int64, array transcript.Span) *list {
+func (d *draft) list(key int64, array source.Span) *list {
 	l := d.lists[key]
 	if l == nil {
 		l = &list{src: d.src, array: array, lines: key < 0}
@@ -506,7 +507,7 @@ func (d *draft) list(key int64, array transcript.Span) *list {
 // no list.
 func (d *draft) contents(m int32) *list {
 	v := d.content(m)
-	if v.Kind() != transcript.Array {
+	if v.Kind() != source.Array {
 		return nil
 	}
 	return d.list(v.Span().Start, v.Span())
@@ -524,7 +525,7 @@ func (p *Plan) movable(r int32) bool {
 }
 
 // blockwise reports whether results are blocks of a message.
-func (p *Plan) blockwise() bool { return p.driver.WriteMessage("[]", transcript.Value{}) != nil }
+func (p *Plan) blockwise() bool { return p.driver.WriteMessage("[]", source.Value{}) != nil }
 
 // reading notes that a fix is made from a call or a result as it stands.
 func (d *draft) reading(blocks ...int32) {
@@ -534,8 +535,8 @@ func (d *draft) reading(blocks ...int32) {
 }
 
 // distinct returns spans in order, each once, without those that lie in others.
-func distinct(spans []transcript.Span) []transcript.Span {
-	slices.SortFunc(spans, func(a, b transcript.Span) int {
+func distinct(spans []source.Span) []source.Span {
+	slices.SortFunc(spans, func(a, b source.Span) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End))
 	})
 	out := spans[:0]
@@ -591,7 +592,7 @@ func (d *draft) newMessage(h *list, behind, near int32, blocks content) bool {
 	if text == nil {
 		return false
 	}
-	at := transcript.NewValue(text, 0).Get(d.keys(near).Content).Span().Start
+	at := source.NewValue(text, 0).Get(d.keys(near).Content).Span().Start
 	for i := range kept {
 		kept[i].Start += at
 		kept[i].End += at
@@ -607,7 +608,7 @@ func (d *draft) callersRole(block int32) bool {
 	if msg.RoleLen == 0 || slices.ContainsFunc(d.blocksOf(m), func(b transcript.Block) bool { return b.Kind != transcript.BlockCall }) {
 		return false
 	}
-	d.set(msg.RoleSpan(), transcript.Quote(d.keys(m).Assistant), true)
+	d.set(msg.RoleSpan(), source.Quote(d.keys(m).Assistant), true)
 	return true
 }
 
@@ -621,7 +622,7 @@ func (d *draft) retag(r, c int32) bool {
 	if typ == "" || !v.Exists() || v.Is(typ) || d.foreign(res.Message) || d.foreign(call.Message) {
 		return false
 	}
-	d.set(v.Span(), transcript.Quote(typ), true)
+	d.set(v.Span(), source.Quote(typ), true)
 	if !res.ID.Present() && pairing.Key(call.ID) != "" {
 		d.setToken(res.ID, keys.ResultID, call.ID.Raw)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/edit"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // setState sets the records of calls so that a placeholder answered them.
@@ -19,7 +19,7 @@ func (d *draft) setState(calls []int32) bool {
 	var members []dialect.Member
 	for _, c := range calls {
 		if call := &d.Conv.Calls[c]; call.Combined && !d.foreign(call.Message) {
-			text := transcript.Quote(d.placeholderText(call))
+			text := source.Quote(d.placeholderText(call))
 			members = append(members, w.WriteState(d.value(call.Message), d.Conv.Blocks[call.Block].Span, text)...)
 		}
 	}
@@ -44,7 +44,7 @@ func (d *draft) supersede() {
 	d.sets = nil
 	byMessage := map[int32][]set{}
 	for _, s := range sets {
-		if m := d.messageAt(s.Span.Start); m >= 0 && d.Dialect.Fold.ID.In(d.value(m)).Kind() == transcript.String {
+		if m := d.messageAt(s.Span.Start); m >= 0 && d.Dialect.Fold.ID.In(d.value(m)).Kind() == source.String {
 			byMessage[m] = append(byMessage[m], s)
 		} else {
 			d.sets = append(d.sets, s)
@@ -88,7 +88,7 @@ func (d *draft) patch(members []dialect.Member) {
 	missing := map[int64][]dialect.Member{} // by where their object begins: they come in one edit
 	for _, m := range members {
 		there := m.Object.Get(m.Path[0])
-		for len(m.Path) > 1 && there.Kind() == transcript.Object {
+		for len(m.Path) > 1 && there.Kind() == source.Object {
 			m.Object, m.Path = there, m.Path[1:]
 			there = m.Object.Get(m.Path[0])
 		}
@@ -121,7 +121,7 @@ func nested(members []dialect.Member) (fields []dialect.Field) {
 		if len(first.Path) > 1 {
 			var texts []string
 			for _, f := range nested(inner) {
-				texts = append(texts, transcript.Quote(f.Key)+":"+f.Raw)
+				texts = append(texts, source.Quote(f.Key)+":"+f.Raw)
 			}
 			raw = "{" + strings.Join(texts, ",") + "}"
 		}
@@ -132,7 +132,7 @@ func nested(members []dialect.Member) (fields []dialect.Field) {
 }
 
 // addMembers puts members behind the last one of an object.
-func addMembers(object transcript.Value, members []dialect.Member) edit.Edit {
+func addMembers(object source.Value, members []dialect.Member) edit.Edit {
 	st := styleOf(object)
 	sep := st.comma
 	if st.multi {
@@ -147,8 +147,8 @@ func addMembers(object transcript.Value, members []dialect.Member) edit.Edit {
 		if i > 0 {
 			text = append(text, sep...)
 		}
-		text = append(text, transcript.Quote(f.Key)+st.colon...)
+		text = append(text, source.Quote(f.Key)+st.colon...)
 		text = append(text, render([]byte(f.Raw), st, 1)...)
 	}
-	return edit.Edit{Span: transcript.Span{Start: end, End: end}, Text: text}
+	return edit.Edit{Span: source.Span{Start: end, End: end}, Text: text}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -17,7 +18,7 @@ const (
 // label returns a label with what it says of a call filled in, as a JSON string.
 func label(text string, name, id transcript.Token) string {
 	name.Raw, id.Raw = cmp.Or(name.Raw, `"unknown"`), cmp.Or(id.Raw, `"unknown"`)
-	return transcript.Quote(filledIn(text, name, id))
+	return source.Quote(filledIn(text, name, id))
 }
 
 // texts turns calls and results into text, all or none.

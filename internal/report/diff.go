@@ -11,7 +11,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/edit"
 
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 const (
@@ -38,7 +38,7 @@ type Diff struct {
 
 // A hunk is a part of a diff: changes with the lines around them.
 type hunk struct {
-	before, after transcript.Span // context, in the original
+	before, after source.Span // context, in the original
 	linesBefore   int
 	linesAfter    int
 	changes       []change
@@ -47,14 +47,14 @@ type hunk struct {
 // A change is a run of lines of the original, and the lines that take their
 // place.
 type change struct {
-	old, new           transcript.Span
+	old, new           source.Span
 	line               int // of the first old line, from 1
 	shift              int // by how much lines before it moved
 	oldLines, newLines int
 }
 
 // NewDiff returns the diff of a source and its repaired text.
-func NewDiff(path string, src *transcript.Source, pieces *edit.Pieces) (*Diff, error) {
+func NewDiff(path string, src *source.Source, pieces *edit.Pieces) (*Diff, error) {
 	d := &Diff{path: path, old: newBlocks(src, src.Size()), new: newBlocks(pieces, pieces.Size())}
 	changes, err := d.changes(src, pieces.Edits())
 	if err != nil {
@@ -70,16 +70,16 @@ func (d *Diff) Empty() bool { return len(d.hunks) == 0 }
 func (d *Diff) LongestLine() int64 { return d.longest }
 
 // changes finds the lines that edits touch.
-func (d *Diff) changes(src *transcript.Source, edits []edit.Edit) ([]change, error) {
+func (d *Diff) changes(src *source.Source, edits []edit.Edit) ([]change, error) {
 	offsets := make([]int64, 0, 2*len(edits))
 	for _, e := range edits {
 		offsets = append(offsets, e.Span.Start, e.Span.End)
 	}
-	at, err := transcript.Positions(src, offsets)
+	at, err := source.Positions(src, offsets)
 	if err != nil {
 		return nil, err
 	}
-	lineStart := func(p transcript.Position) int64 { return p.Offset - int64(p.Column-1) }
+	lineStart := func(p source.Position) int64 { return p.Offset - int64(p.Column-1) }
 	var out []change
 	moved := int64(0) // by how much bytes behind the last edit moved
 	shift := 0
@@ -178,7 +178,7 @@ func (d *Diff) trim(c *change) (same bool, err error) {
 }
 
 // count counts the lines of a span, and looks out for the longest one.
-func (d *Diff) count(b *blocks, s transcript.Span) (int, error) {
+func (d *Diff) count(b *blocks, s source.Span) (int, error) {
 	n, start := 0, s.Start
 	for at := s.Start; at < s.End; {
 		text, err := b.from(at)
@@ -217,13 +217,13 @@ func (d *Diff) group(changes []change) error {
 		if err != nil {
 			return err
 		}
-		h.before = transcript.Span{Start: start, End: first.old.Start}
+		h.before = source.Span{Start: start, End: first.old.Start}
 		if h.linesBefore, err = d.count(d.old, h.before); err != nil {
 			return err
 		}
 		k := i + 1
 		for k < len(changes) && changes[k].line-(changes[k-1].line+changes[k-1].oldLines) <= 2*contextLines {
-			between := transcript.Span{Start: changes[k-1].old.End, End: changes[k].old.Start}
+			between := source.Span{Start: changes[k-1].old.End, End: changes[k].old.Start}
 			if _, err := d.count(d.old, between); err != nil { // for the longest line
 				return err
 			}
@@ -287,7 +287,7 @@ func (d *Diff) write(w *bufio.Writer) error {
 		at := h.before.Start
 		for k := range h.changes {
 			c := &h.changes[k]
-			if err := d.old.lines(w, ' ', transcript.Span{Start: at, End: c.old.Start}); err != nil {
+			if err := d.old.lines(w, ' ', source.Span{Start: at, End: c.old.Start}); err != nil {
 				return err
 			}
 			if err := d.old.lines(w, '-', c.old); err != nil {
@@ -383,7 +383,7 @@ func (b *blocks) from(off int64) ([]byte, error) {
 }
 
 // bytes returns a copy of the bytes of a span.
-func (b *blocks) bytes(s transcript.Span) ([]byte, error) {
+func (b *blocks) bytes(s source.Span) ([]byte, error) {
 	out := make([]byte, 0, s.Len())
 	for at := s.Start; at < s.End; at = s.Start + int64(len(out)) {
 		text, err := b.from(at)
@@ -442,7 +442,7 @@ func (b *blocks) back(off int64, n int, first int64) (int64, error) {
 }
 
 // lines writes the lines of a span, each with a mark in front of it.
-func (b *blocks) lines(w *bufio.Writer, mark byte, s transcript.Span) error {
+func (b *blocks) lines(w *bufio.Writer, mark byte, s source.Span) error {
 	if s.Len() == 0 {
 		return nil
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toolguard/toolguard/internal/engine"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // A splice is an edit of a text, as tests write it.
@@ -28,7 +28,7 @@ type splice struct {
 }
 
 // pieces returns a source with edits made.
-func pieces(t testing.TB, src *transcript.Source, edits ...edit.Edit) *edit.Pieces {
+func pieces(t testing.TB, src *source.Source, edits ...edit.Edit) *edit.Pieces {
 	t.Helper()
 	p, err := edit.Apply(src, edits)
 	if err != nil {
@@ -39,10 +39,10 @@ func pieces(t testing.TB, src *transcript.Source, edits ...edit.Edit) *edit.Piec
 
 func diffOf(t testing.TB, path, text string, edits ...splice) (diff, after string) {
 	t.Helper()
-	src := transcript.FromBytes(path, []byte(text))
+	src := source.FromBytes(path, []byte(text))
 	var list []edit.Edit
 	for _, e := range edits {
-		list = append(list, edit.Edit{Span: transcript.Span{Start: e.start, End: e.end}, Text: []byte(e.text)})
+		list = append(list, edit.Edit{Span: source.Span{Start: e.start, End: e.end}, Text: []byte(e.text)})
 	}
 	pieces := pieces(t, src, list...)
 	d, err := NewDiff(path, src, pieces)
@@ -299,7 +299,7 @@ func TestDiffLongLines(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-	src := transcript.FromBytes("s", []byte(text))
+	src := source.FromBytes("s", []byte(text))
 	pieces := pieces(t, src, edit.Edit{Text: []byte("x")})
 	d, err := NewDiff("s", src, pieces)
 	if err != nil || d.Empty() || d.LongestLine() != int64(len(long))+1 {
@@ -333,9 +333,9 @@ func (f failing) ReadAt(b []byte, off int64) (int, error) {
 func TestDiffOfFailingSource(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("a line\n", 100<<10)
-	edits := []edit.Edit{{Span: transcript.Span{Start: 70, End: 71}, Text: []byte("x")}, {Span: transcript.Span{Start: 300 << 10, End: 300<<10 + 1}, Text: []byte("x")}}
+	edits := []edit.Edit{{Span: source.Span{Start: 70, End: 71}, Text: []byte("x")}, {Span: source.Span{Start: 300 << 10, End: 300<<10 + 1}, Text: []byte("x")}}
 	for _, from := range []int64{0, 100, 200 << 10, 310 << 10} {
-		src := transcript.NewSource("s", failing{text, from}, int64(len(text)))
+		src := source.NewSource("s", failing{text, from}, int64(len(text)))
 		d, err := NewDiff("s", src, pieces(t, src, edits...))
 		if err == nil {
 			_, err = d.WriteTo(io.Discard)
@@ -350,12 +350,12 @@ func TestPreview(t *testing.T) {
 	t.Parallel()
 	text := "{\"a\":1}\n{\"content\":\"\x1b[31m\u202e" + strings.Repeat("x", 200) + "\",\"id\":\"c1\"}\r\n{}\n"
 	at := int64(strings.Index(text, `"c1"`))
-	src := transcript.FromBytes("s", []byte(text))
+	src := source.FromBytes("s", []byte(text))
 	pieces := pieces(t, src, []edit.Edit{
-		{Span: transcript.Span{Start: 5, End: 6}, Text: []byte("\x1b]0;")},
-		{Span: transcript.Span{Start: at, End: at + 4}, Text: []byte(`"c1-2"`)},
-		{Span: transcript.Span{Start: at + 7, End: at + 7}, Text: []byte("{\r\n  \"new\": true}\r\n")},
-		{Span: transcript.Span{Start: at + 7, End: at + 9}},
+		{Span: source.Span{Start: 5, End: 6}, Text: []byte("\x1b]0;")},
+		{Span: source.Span{Start: at, End: at + 4}, Text: []byte(`"c1-2"`)},
+		{Span: source.Span{Start: at + 7, End: at + 7}, Text: []byte("{\r\n  \"new\": true}\r\n")},
+		{Span: source.Span{Start: at + 7, End: at + 9}},
 	}...)
 	f := &engine.Fixed{Pieces: pieces, Repairs: []engine.Repair{{Rule: "reused-call-id", Title: "rename the id\n"}}}
 	for _, color := range []bool{false, true} {
@@ -404,7 +404,7 @@ func TestPreviewOfResults(t *testing.T) {
 				`    1 | + …}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"[toolguard] No result w…` + "\n",
 		},
 	} {
-		src := transcript.FromBytes("s", []byte(c.text))
+		src := source.FromBytes("s", []byte(c.text))
 		f, err := engine.Settle(t.Context(), src, engine.FixOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -421,7 +421,7 @@ func TestPreviewOfResults(t *testing.T) {
 
 // many is a source of a line for each edit, and the edits: one in each line,
 // or all of them in the only line.
-func many(b testing.TB, n int, oneLine bool) (*transcript.Source, *edit.Pieces) {
+func many(b testing.TB, n int, oneLine bool) (*source.Source, *edit.Pieces) {
 	b.Helper()
 	end := "\n"
 	if oneLine {
@@ -435,9 +435,9 @@ func many(b testing.TB, n int, oneLine bool) (*transcript.Source, *edit.Pieces) 
 			text.WriteString(strings.Repeat("{}"+end, 8))
 		}
 		at := int64(text.Len())
-		edits = append(edits, edit.Edit{Span: transcript.Span{Start: at - 9, End: at - 8}, Text: []byte("y")})
+		edits = append(edits, edit.Edit{Span: source.Span{Start: at - 9, End: at - 8}, Text: []byte("y")})
 	}
-	src := transcript.FromBytes("s", []byte(text.String()))
+	src := source.FromBytes("s", []byte(text.String()))
 	return src, pieces(b, src, edits...)
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/rules"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // found returns a report with a finding of a rule, and what would repair it.
@@ -22,7 +22,7 @@ func TestFixSummary(t *testing.T) {
 	insert := &operation.Operation{Class: operation.Additive}
 	drop := &operation.Operation{Class: operation.Unsafe}
 	onDataset := &operation.Operation{Class: operation.Unsafe, ByStrategy: true}
-	pieces := edit.NewPieces(transcript.FromBytes("s", nil))
+	pieces := edit.NewPieces(source.FromBytes("s", nil))
 	missing, orphan := found("missing-tool-result", rules.Error, insert), found("orphan-tool-result", rules.Error, drop)
 	pending := found("pending-tool-call", rules.Warning, nil)
 	reused := found("reused-call-id", rules.Info, nil)

@@ -17,7 +17,7 @@ import (
 	"github.com/toolguard/toolguard/internal/hostile"
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/rules"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // annotation is a command of the github format.
@@ -27,7 +27,7 @@ var annotation = regexp.MustCompile(`^::(error|warning|notice) file=[^:]*,line=\
 // path or a config can bring one. With excerpts there is one for each way to
 // underline a part of it.
 func hostileReport(text, behind string, excerpts bool) *engine.Report {
-	at := transcript.Position{Offset: 5, Line: 1, Column: 6, Char: 6}
+	at := source.Position{Offset: 5, Line: 1, Column: 6, Char: 6}
 	r := &engine.Report{
 		Path: text,
 		File: &detect.File{
@@ -40,15 +40,15 @@ func hostileReport(text, behind string, excerpts bool) *engine.Report {
 		r.Findings = append(r.Findings, engine.Finding{
 			Finding: rules.Finding{
 				Rule: rules.ByName("missing-tool-result"), Severity: rules.Error,
-				Message: text + behind, Discreet: behind + text, Span: transcript.Span{Start: 5, End: 9},
+				Message: text + behind, Discreet: behind + text, Span: source.Span{Start: 5, End: 9},
 				CallID: text, Tool: text, Kind: text, Refusal: text + "{id}{name}" + behind, Confidence: text,
 				Related: []rules.Related{{Message: text}}, Fix: fix,
 			},
 			Path: text, Dialect: text, Pointer: "/" + text + "/" + behind + "/id",
-			Start: at, End: at, RelatedAt: []transcript.Position{at, at}, Fingerprint: text,
+			Start: at, End: at, RelatedAt: []source.Position{at, at}, Fingerprint: text,
 			Excerpt: engine.Excerpt{Text: []byte(excerpt), Mark: [2]int{from, to}},
-			Edits:   []edit.Edit{{Span: transcript.Span{Start: 5, End: 9}, Text: []byte(text)}},
-			EditAt:  &[2]transcript.Position{at, at},
+			Edits:   []edit.Edit{{Span: source.Span{Start: 5, End: 9}, Text: []byte(text)}},
+			EditAt:  &[2]source.Position{at, at},
 		})
 	}
 	excerpt := text + behind
@@ -112,9 +112,9 @@ func TestPreviewIsNotObeyed(t *testing.T) {
 	t.Parallel()
 	pairs(func(text, behind string) {
 		line := "\n" + text + behind + text + "\n"
-		src := transcript.FromBytes("s", []byte(line))
+		src := source.FromBytes("s", []byte(line))
 		for cut := 1; cut < len(line); cut++ {
-			at := transcript.Span{Start: int64(cut), End: int64(min(cut+2, len(line)-1))}
+			at := source.Span{Start: int64(cut), End: int64(min(cut+2, len(line)-1))}
 			f := &engine.Fixed{
 				Pieces:  pieces(t, src, edit.Edit{Span: at, Text: []byte(text)}),
 				Repairs: []engine.Repair{{Rule: "reused-call-id", Title: behind}, {Rule: "reused-call-id", Title: text}},
@@ -229,19 +229,19 @@ func TestEscapedJSON(t *testing.T) {
 func TestDiscreet(t *testing.T) {
 	t.Parallel()
 	const secret = "SECRET"
-	at := transcript.Position{Line: 1, Column: 1, Char: 1}
+	at := source.Position{Line: 1, Column: 1, Char: 1}
 	line := `{"id":"c1","name":"ls","input":{"id":"` + secret + `"}}`
 	find := func(rule, pointer, mark, message, discreet string, within int) engine.Finding {
 		i := strings.Index(line, mark)
 		return engine.Finding{
 			Finding: rules.Finding{
 				Rule: rules.ByName(rule), Severity: rules.Error, Message: message, Discreet: discreet, Within: within,
-				Span: transcript.Span{Start: int64(i), End: int64(i + len(mark))}, CallID: "c1", Tool: "ls",
+				Span: source.Span{Start: int64(i), End: int64(i + len(mark))}, CallID: "c1", Tool: "ls",
 				Fix: &operation.Operation{ID: "op1", Title: "rewrite"},
 			},
 			Path: "p", Pointer: pointer, Start: at, End: at, Fingerprint: "f",
 			Excerpt: engine.Excerpt{Text: []byte(line), Mark: [2]int{i, i + len(mark)}},
-			Edits:   []edit.Edit{{Text: []byte(secret)}}, EditAt: &[2]transcript.Position{at, at},
+			Edits:   []edit.Edit{{Text: []byte(secret)}}, EditAt: &[2]source.Position{at, at},
 		}
 	}
 	rep := &engine.Report{Path: "p", File: &detect.File{}, Findings: []engine.Finding{

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/toolguard/toolguard/internal/engine"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // jsonVersion is the version of the JSON document. It changes when a member
@@ -171,7 +171,7 @@ func finding(f *engine.Finding) jsonFinding {
 	return out
 }
 
-func position(p transcript.Position) jsonPosition { return jsonPosition{p.Offset, p.Line, p.Column} }
+func position(p source.Position) jsonPosition { return jsonPosition{p.Offset, p.Line, p.Column} }
 
 // known returns nil for what is not known.
 func known(s string) *string {

@@ -11,7 +11,7 @@ import (
 	"github.com/fatih/color"
 
 	"github.com/toolguard/toolguard/internal/engine"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 const (
@@ -22,7 +22,7 @@ const (
 
 // Preview writes what a repair changes, for people: each repair, and around
 // each edit a window of the line before and after.
-func Preview(w io.Writer, path string, src *transcript.Source, f *engine.Fixed, opts Options) error {
+func Preview(w io.Writer, path string, src *source.Source, f *engine.Fixed, opts Options) error {
 	s := newStyle(opts.Color)
 	var l lines
 	for i := range f.Repairs {
@@ -34,7 +34,7 @@ func Preview(w io.Writer, path string, src *transcript.Source, f *engine.Fixed, 
 	for i, e := range edits {
 		offsets[i] = e.Span.Start
 	}
-	at, err := transcript.Positions(src, offsets)
+	at, err := source.Positions(src, offsets)
 	if err != nil {
 		return err
 	}
@@ -47,9 +47,9 @@ func Preview(w io.Writer, path string, src *transcript.Source, f *engine.Fixed, 
 		for len(results) > 0 && results[0].Start < start {
 			results = results[1:]
 		}
-		var result transcript.Span // the first one in the new text
+		var result source.Span // the first one in the new text
 		if len(results) > 0 && results[0].End < end {
-			result = transcript.Span{Start: results[0].Start - start, End: results[0].End - start}
+			result = source.Span{Start: results[0].Start - start, End: results[0].End - start}
 		}
 		if len(l.out) > diffBlock {
 			if err := l.flush(w); err != nil {
@@ -69,9 +69,9 @@ func Preview(w io.Writer, path string, src *transcript.Source, f *engine.Fixed, 
 
 // window writes the surroundings of an edit as they are and as they will be. Of
 // a long text it shows its beginning, or the result in it where that comes late.
-func window(l *lines, s *style, src *transcript.Source, at transcript.Position, e edit.Edit, result transcript.Span) error {
+func window(l *lines, s *style, src *source.Source, at source.Position, e edit.Edit, result source.Span) error {
 	read := func(from, to int64) ([]byte, error) {
-		return src.Bytes(transcript.Span{Start: max(0, from), End: min(to, src.Size())})
+		return src.Bytes(source.Span{Start: max(0, from), End: min(to, src.Size())})
 	}
 	lineStart := at.Offset - int64(at.Column-1)
 	before, err := read(max(lineStart, e.Span.Start-previewRead), e.Span.Start)

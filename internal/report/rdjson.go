@@ -6,7 +6,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/rules"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // homepage is where the program is at home.
@@ -91,6 +91,6 @@ func (d *rdjson) File(r *engine.Report) error {
 // Close implements Reporter.
 func (d *rdjson) Close(*Summary) error { return d.list.end() }
 
-func between(start, end transcript.Position) rdRange {
+func between(start, end source.Position) rdRange {
 	return rdRange{rdPosition{start.Line, start.Column}, rdPosition{end.Line, end.Column}}
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/rules"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -28,8 +28,8 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // reports are files with findings that use everything a finding has, and with
 // text that tries to be something else in a report.
 func reports() []*engine.Report {
-	at := func(offset int64, line, column int) transcript.Position {
-		return transcript.Position{Offset: offset, Line: line, Column: column, Char: max(1, column-1)}
+	at := func(offset int64, line, column int) source.Position {
+		return source.Position{Offset: offset, Line: line, Column: column, Char: max(1, column-1)}
 	}
 	insert := &operation.Operation{ID: "op1", Class: operation.Additive, Title: "insert a placeholder result after message 3"}
 	drop := &operation.Operation{ID: "op1", Class: operation.Unsafe, Title: "drop the result"}
@@ -44,7 +44,7 @@ func reports() []*engine.Report {
 			Findings: []engine.Finding{{
 				Finding: rules.Finding{
 					Rule: rules.ByName("missing-tool-result"), Severity: rules.Error,
-					Message: `call "c1" to "ls" has no result`, Span: transcript.Span{Start: 195, End: 199},
+					Message: `call "c1" to "ls" has no result`, Span: source.Span{Start: 195, End: 199},
 					Turn: 1, Record: 2, CallID: "c1", Tool: "ls",
 					Refusal: "`tool_use` ids were found without `tool_result` blocks", Fix: insert,
 				},
@@ -61,7 +61,7 @@ func reports() []*engine.Report {
 				{
 					Finding: rules.Finding{
 						Rule: rules.ByName("orphan-tool-result"), Severity: rules.Error,
-						Message: "result for \"\u202e\xff\r\n\u009b\" answers no call", Span: transcript.Span{Start: 10, End: 14},
+						Message: "result for \"\u202e\xff\r\n\u009b\" answers no call", Span: source.Span{Start: 10, End: 14},
 						Conversation: 1, Turn: 0, Record: 1, CallID: "\u202e\xff\U000e0041", Fix: drop,
 					},
 					Path: "b\x1b[31m\n.json", Dialect: "openai-chat", Pointer: "/0/tool_call_id",
@@ -74,7 +74,7 @@ func reports() []*engine.Report {
 						Related: []rules.Related{{Message: "the first use is here"}},
 					},
 					Path: "b\x1b[31m\n.json", Dialect: "openai-chat",
-					Start: at(30, 2, 1), End: at(31, 2, 2), RelatedAt: []transcript.Position{at(1, 1, 2), at(3, 1, 4)},
+					Start: at(30, 2, 1), End: at(31, 2, 2), RelatedAt: []source.Position{at(1, 1, 2), at(3, 1, 4)},
 					Fingerprint: "1111111111111111",
 				},
 				{
@@ -95,15 +95,15 @@ func reports() []*engine.Report {
 			Findings: []engine.Finding{{
 				Finding: rules.Finding{
 					Rule: rules.ByName("missing-tool-result"), Severity: rules.Error, Message: "call \"" + hostileText + "\" has no result",
-					Span: transcript.Span{Start: 5, End: 30}, Record: 1, CallID: hostileText, Fix: rename,
+					Span: source.Span{Start: 5, End: 30}, Record: 1, CallID: hostileText, Fix: rename,
 					Related: []rules.Related{{Message: hostileText}},
 				},
 				Path: hostilePath, Dialect: "anthropic", Pointer: "/content/0/id",
-				Start: at(5, 1, 6), End: at(30, 2, 3), RelatedAt: []transcript.Position{at(1, 1, 2), at(3, 1, 4)},
+				Start: at(5, 1, 6), End: at(30, 2, 3), RelatedAt: []source.Position{at(1, 1, 2), at(3, 1, 4)},
 				Fingerprint: "0123456789abcdef",
 				Excerpt:     engine.Excerpt{Text: []byte(hostileText), Mark: [2]int{0, 5}},
-				Edits:       []edit.Edit{{Span: transcript.Span{Start: 5, End: 30}, Text: []byte(hostileText)}},
-				EditAt:      &[2]transcript.Position{at(5, 1, 6), at(30, 2, 3)},
+				Edits:       []edit.Edit{{Span: source.Span{Start: 5, End: 30}, Text: []byte(hostileText)}},
+				EditAt:      &[2]source.Position{at(5, 1, 6), at(30, 2, 3)},
 			}},
 		},
 		{
@@ -322,7 +322,7 @@ func TestRedacted(t *testing.T) {
 	for _, tt := range tests {
 		i := strings.Index(line, tt.mark)
 		f := &engine.Finding{Finding: rules.Finding{Rule: rules.ByName(tt.rule), Within: tt.within}, Pointer: tt.pointer, Excerpt: engine.Excerpt{Text: []byte(line), Mark: [2]int{i, i + len(tt.mark)}}}
-		f.Span = transcript.Span{Start: 100, End: 100 + int64(len(tt.mark))}
+		f.Span = source.Span{Start: 100, End: 100 + int64(len(tt.mark))}
 		want := ""
 		if tt.shown {
 			want = tt.mark
@@ -333,7 +333,7 @@ func TestRedacted(t *testing.T) {
 	}
 	// Of a value that was cut nothing is known to be an id.
 	f := &engine.Finding{Finding: rules.Finding{Rule: rules.ByName("missing-tool-result")}, Pointer: "/id", Excerpt: engine.Excerpt{Text: []byte(`"a"`), Mark: [2]int{0, 3}}}
-	f.Span = transcript.Span{End: 1000}
+	f.Span = source.Span{End: 1000}
 	if e := redacted(f); len(e.Text) > 0 {
 		t.Error("a cut value is shown")
 	}
@@ -400,7 +400,7 @@ func TestUnfixed(t *testing.T) {
 	var b bytes.Buffer
 	rep := &engine.Report{Findings: []engine.Finding{{
 		Path:    "s.json",
-		Start:   transcript.Position{Line: 1, Column: 2},
+		Start:   source.Position{Line: 1, Column: 2},
 		Finding: rules.Finding{Rule: rules.ByName("orphan-tool-result"), Severity: rules.Error, Message: "m", Unfixed: "not applied, because it would x"},
 	}}}
 	if err := newText(&b, Options{}).File(rep); err != nil {

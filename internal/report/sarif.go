@@ -12,7 +12,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/rules"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // sarifReporter writes SARIF 2.1.0. It quotes nothing of a transcript but what
@@ -60,7 +60,7 @@ func (s *sarifReporter) Close(sum *Summary) error {
 }
 
 func (s *sarifReporter) result(f *engine.Finding) *sarif.Result {
-	location := func(start, end transcript.Position) *sarif.Location {
+	location := func(start, end source.Position) *sarif.Location {
 		region := sarif.NewRegion().
 			WithStartLine(start.Line).WithStartColumn(start.Char).WithEndLine(end.Line).WithEndColumn(end.Char).
 			WithByteOffset(int(start.Offset)).WithByteLength(int(end.Offset - start.Offset))

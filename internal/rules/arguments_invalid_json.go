@@ -4,6 +4,7 @@ import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -65,7 +66,7 @@ func (c *Context) badArguments(i int32) *operation.Operation {
 	switch c.strategyOr("wrap") {
 	case "wrap":
 		op = c.op(c.turn(call.Message), operation.Unsafe, "wrap the text in an object",
-			&operation.SetValue{At: call.Args, Text: transcript.Quote(wrapped(c.Text(call.Args))), Call: -1})
+			&operation.SetValue{At: call.Args, Text: source.Quote(wrapped(c.Text(call.Args))), Call: -1})
 	case "text":
 		op = c.callAsText(i)
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -44,7 +45,7 @@ write an object on purpose, so this only matters for a history that is sent to s
 				class = operation.Unsafe
 			}
 			op := c.op(turn, class, "encode the arguments as a string",
-				&operation.SetValue{At: call.Args, Text: transcript.Quote(c.Text(call.Args)), Call: -1})
+				&operation.SetValue{At: call.Args, Text: source.Quote(c.Text(call.Args)), Call: -1})
 			c.aboutCall(i, Finding{
 				Severity: severity, Span: call.Args, Refusal: c.cell(profile.ArgsNotString).Text, Fix: op,
 				Message: "the arguments of " + callName(call) + " are not a string",

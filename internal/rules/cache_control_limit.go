@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -63,8 +64,8 @@ func (c *Context) marksAround() int {
 	if c.Holder.IsZero() || len(c.Lists) == 0 || !c.Holder.Contains(c.Lists[0]) {
 		return 0
 	}
-	before := c.Text(transcript.Span{Start: c.Holder.Start, End: c.Lists[0].Start})
+	before := c.Text(source.Span{Start: c.Holder.Start, End: c.Lists[0].Start})
 	last := c.Lists[len(c.Lists)-1]
-	behind := c.Text(transcript.Span{Start: min(last.End, c.Holder.End), End: c.Holder.End})
+	behind := c.Text(source.Span{Start: min(last.End, c.Holder.End), End: c.Holder.End})
 	return strings.Count(before, `"cache_control"`) + strings.Count(behind, `"cache_control"`)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -151,7 +152,7 @@ func (c *Context) identical(a, b *transcript.Result) bool {
 // besides returns the members of a result but its id and its content, as they
 // are written.
 func (c *Context) besides(res *transcript.Result, text string) (out []string) {
-	for k, v := range transcript.NewValue([]byte(text), c.Blocks[res.Block].Span.Start).Members() {
+	for k, v := range source.NewValue([]byte(text), c.Blocks[res.Block].Span.Start).Members() {
 		if v.Span() != res.ID.Span && v.Span() != res.Payload {
 			out = append(out, string(k.Raw())+":"+string(v.Raw()))
 		}
@@ -168,7 +169,7 @@ func (c *Context) placeholder(result int32) bool {
 // IsPlaceholder reports whether the payload of a result is a placeholder: such a
 // text is not recorded content. Own is the text, as JSON writes it, that this run
 // puts in the place of the result, if that is not the usual one.
-func IsPlaceholder(payload transcript.Span, window transcript.Window, own string, read func(transcript.Span) string) bool {
+func IsPlaceholder(payload source.Span, window transcript.Window, own string, read func(source.Span) string) bool {
 	const most = 512
 	if payload.IsZero() || payload.Len() > int64(most+len(own)) {
 		return false
@@ -177,7 +178,7 @@ func IsPlaceholder(payload transcript.Span, window transcript.Window, own string
 	if strings.HasPrefix(text, "[") || strings.HasPrefix(text, "{") {
 		// A list of one text block says the same as the text; with anything
 		// beside the text it says more.
-		v := transcript.NewValue([]byte(text), 0)
+		v := source.NewValue([]byte(text), 0)
 		for i, e := range v.Elements() {
 			if i > 0 {
 				return false

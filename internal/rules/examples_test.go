@@ -19,7 +19,7 @@ import (
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/rules"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 var update = flag.Bool("update", false, "write docs/rules")
@@ -43,7 +43,7 @@ func findingsWith(t *testing.T, what, text, args string) []engine.Finding {
 	case args != "":
 		t.Fatalf("flags %q", args)
 	}
-	rep, err := engine.Check(context.Background(), transcript.FromBytes(what, []byte(text)), opts)
+	rep, err := engine.Check(context.Background(), source.FromBytes(what, []byte(text)), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func TestErrorsForEveryone(t *testing.T) {
 			continue
 		}
 		for _, p := range profile.All() {
-			rep, err := engine.Check(t.Context(), transcript.FromBytes(r.Name, []byte(r.Bad)), engine.Options{Rules: []*rules.Rule{r}, Target: p})
+			rep, err := engine.Check(t.Context(), source.FromBytes(r.Name, []byte(r.Bad)), engine.Options{Rules: []*rules.Rule{r}, Target: p})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,11 +4,11 @@ import (
 	"fmt"
 
 	"github.com/toolguard/toolguard/internal/operation"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // eachFault emits a finding for every fault of a kind.
-func eachFault(c *FileContext, kind transcript.FaultKind, finding func(f *FileFault) Finding) {
+func eachFault(c *FileContext, kind source.FaultKind, finding func(f *FileFault) Finding) {
 	for i := range c.Faults {
 		if f := &c.Faults[i]; f.Kind == kind {
 			out := finding(f)

@@ -2,7 +2,7 @@ package rules
 
 import (
 	"github.com/toolguard/toolguard/internal/operation"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 var gluedRecords = &Rule{
@@ -18,7 +18,7 @@ JSON, so programs also lose the complete record after the torn one.
 	Good: `{"role":"user","content":"q"}
 {"role":"user","content":"n"}`,
 	CheckFile: func(c *FileContext) {
-		eachFault(c, transcript.FaultGlued, func(f *FileFault) Finding {
+		eachFault(c, source.FaultGlued, func(f *FileFault) Finding {
 			return Finding{
 				Severity: Error, Message: "a torn record comes before a complete one on this line",
 				Fix: fileOp(operation.Unsafe, "drop the torn prefix", &operation.DropBytes{At: f.Span}),

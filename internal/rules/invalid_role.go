@@ -5,6 +5,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -45,7 +46,7 @@ call.`,
 				f := Finding{Severity: severity, Span: m.Span(), Refusal: cell.Text, Message: "the message has no role"}
 				if word != "" {
 					f.Fix = c.op(m.Turn, operation.Safe, `set role to "`+word+`"`,
-						&operation.AddMember{At: m.Span(), Member: transcript.MemberRole, Text: transcript.Quote(word)})
+						&operation.AddMember{At: m.Span(), Member: transcript.MemberRole, Text: source.Quote(word)})
 				}
 				if f.Fix == nil {
 					f.Fix = c.unknownRole(int32(i))
@@ -62,7 +63,7 @@ call.`,
 			}
 			f := Finding{Severity: severity, Span: role.Span, Refusal: cell.Text, Message: "the role " + quote(role) + " is not one that the " + c.Profile.Title + " accepts"}
 			if word != "" && !c.legacy(m) {
-				f.Fix = c.op(m.Turn, operation.Safe, `set role to "`+word+`"`, &operation.SetValue{At: role.Span, Text: transcript.Quote(word), Call: -1})
+				f.Fix = c.op(m.Turn, operation.Safe, `set role to "`+word+`"`, &operation.SetValue{At: role.Span, Text: source.Quote(word), Call: -1})
 			}
 			if f.Fix == nil {
 				f.Fix = c.unknownRole(int32(i))

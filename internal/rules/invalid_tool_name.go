@@ -8,6 +8,7 @@ import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -104,9 +105,9 @@ func (c *Context) rename(i int32, class operation.Class, title, name string) *op
 	case call.NameInTag:
 		return nil
 	case !call.Name.Present():
-		return c.op(turn, class, title, &operation.AddMember{At: c.Blocks[call.Block].Span, Member: transcript.MemberCallName, Text: transcript.Quote(name)})
+		return c.op(turn, class, title, &operation.AddMember{At: c.Blocks[call.Block].Span, Member: transcript.MemberCallName, Text: source.Quote(name)})
 	}
-	return c.op(turn, class, title, &operation.SetValue{At: call.Name.Span, Text: transcript.Quote(name), Call: i})
+	return c.op(turn, class, title, &operation.SetValue{At: call.Name.Span, Text: source.Quote(name), Call: i})
 }
 
 // sanitise puts an underscore in the place of every character that is not in

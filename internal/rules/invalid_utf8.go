@@ -2,7 +2,7 @@ package rules
 
 import (
 	"github.com/toolguard/toolguard/internal/operation"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 var invalidUTF8 = &Rule{
@@ -15,7 +15,7 @@ two ids that contain them may no longer match.
 	Bad:  "{\"role\":\"user\",\"content\":\"caf\xe9\"}",
 	Good: `{"role":"user","content":"café"}`,
 	CheckFile: func(c *FileContext) {
-		eachFault(c, transcript.FaultInvalidUTF8, func(f *FileFault) Finding {
+		eachFault(c, source.FaultInvalidUTF8, func(f *FileFault) Finding {
 			return Finding{
 				Severity: Error, Message: "bytes that are not UTF-8" + times(f),
 				Fix: fileOp(operation.Unsafe, "replace them by U+FFFD", &operation.ReplaceBytes{At: f.Whole}),

@@ -7,6 +7,7 @@ import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -137,10 +138,10 @@ func (c *Context) namesIn(message int32) {
 }
 
 // textsIn notes the texts in a value of a message.
-func (c *Context) textsIn(message int32, at transcript.Span) {
-	var walk func(v transcript.Value)
-	walk = func(v transcript.Value) {
-		if v.Kind() == transcript.String {
+func (c *Context) textsIn(message int32, at source.Span) {
+	var walk func(v source.Value)
+	walk = func(v source.Value) {
+		if v.Kind() == source.String {
 			if _, seen := c.opaque[v.Str()]; !seen {
 				c.opaque[v.Str()] = message
 			}
@@ -152,7 +153,7 @@ func (c *Context) textsIn(message int32, at transcript.Span) {
 			walk(e)
 		}
 	}
-	walk(transcript.NewValue([]byte(c.Text(at)), at.Start))
+	walk(source.NewValue([]byte(c.Text(at)), at.Start))
 }
 
 // answered returns the operation of a strategy for call i, which has no result.

@@ -1,6 +1,8 @@
 package rules
 
-import "github.com/toolguard/toolguard/internal/transcript"
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
 
 var mixedDialect = &Rule{
 	Name: "mixed-dialect", Category: Pairing, Severity: "warning",

@@ -2,7 +2,7 @@ package rules
 
 import (
 	"github.com/toolguard/toolguard/internal/operation"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 var nulPadding = &Rule{
@@ -16,7 +16,7 @@ being written. NUL is not JSON, so parsers stop there.
 	Good: `{"role":"user","content":"q"}
 `,
 	CheckFile: func(c *FileContext) {
-		eachFault(c, transcript.FaultNUL, func(f *FileFault) Finding {
+		eachFault(c, source.FaultNUL, func(f *FileFault) Finding {
 			return Finding{
 				Severity: Error, Message: plural(int(f.Span.Len()), "NUL byte", "NUL bytes") + " between records",
 				Fix: fileOp(operation.Safe, "strip the NUL bytes", &operation.DropBytes{At: f.Span}),

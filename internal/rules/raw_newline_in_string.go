@@ -2,7 +2,7 @@ package rules
 
 import (
 	"github.com/toolguard/toolguard/internal/operation"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 var rawNewlineInString = &Rule{
@@ -21,7 +21,7 @@ lines"}
 {"role":"user","content":"two\nlines"}
 {"role":"assistant","content":"a"}`,
 	CheckFile: func(c *FileContext) {
-		eachFault(c, transcript.FaultRawNewline, func(f *FileFault) Finding {
+		eachFault(c, source.FaultRawNewline, func(f *FileFault) Finding {
 			return Finding{
 				Severity: Error, Message: "a line feed inside a string is not escaped" + times(f),
 				Fix: fileOp(operation.Safe, `escape the line feeds as \n`, &operation.EscapeNewlines{At: f.Whole}),

@@ -7,6 +7,7 @@ import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -129,7 +130,7 @@ func (c *Context) unreasoned() {
 			}
 			f.Message = callName(call) + " has no thought signature"
 			f.Fix = c.op(turn, operation.Additive, "add the signature that the provider documents for lost ones",
-				&operation.AddMember{At: span, Member: transcript.MemberSignature, Text: transcript.Quote(c.Profile.Sentinel)})
+				&operation.AddMember{At: span, Member: transcript.MemberSignature, Text: source.Quote(c.Profile.Sentinel)})
 		case profile.ReplayFirst:
 			if call.Message < current || m.Turn != c.lastTurn() || c.Blocks[m.BlockLo].Kind == transcript.BlockReasoning {
 				continue // it is the last turn of the model that is looked at

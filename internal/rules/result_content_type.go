@@ -4,6 +4,7 @@ import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -85,9 +86,9 @@ func (c *Context) contentFix(i int, form profile.Form) *operation.Operation {
 	case forms == profile.FormList && form == profile.FormObject:
 		title, text = "convert it to a block", `[{"json":`+raw+`}]`
 	case forms == profile.FormList:
-		title, text = "convert it to a block", `[{"text":`+transcript.AsText(transcript.NewValue([]byte(raw), 0))+`}]`
+		title, text = "convert it to a block", `[{"text":`+source.AsText(source.NewValue([]byte(raw), 0))+`}]`
 	default:
-		if text = transcript.AsText(transcript.NewValue([]byte(raw), 0)); none {
+		if text = source.AsText(source.NewValue([]byte(raw), 0)); none {
 			title = `set content to ""`
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -188,7 +189,7 @@ func Categories() []string {
 // A Related is another place that a finding speaks of.
 type Related struct {
 	Message string
-	Span    transcript.Span
+	Span    source.Span
 }
 
 // A Finding is one objection of a rule.
@@ -203,7 +204,7 @@ type Finding struct {
 	// payload.
 	Within int
 	// Span is what is underlined.
-	Span transcript.Span
+	Span source.Span
 	// Conversation is the index in the file, -1 for a finding about the file.
 	Conversation int
 	Turn         int   // -1 for none
@@ -267,9 +268,9 @@ type Tools interface {
 
 // A Violation is one way in which arguments break a schema.
 type Violation struct {
-	Pointer string          // from the arguments' root
-	Depth   int             // how many keys lead to Span
-	Span    transcript.Span // in the arguments
+	Pointer string      // from the arguments' root
+	Depth   int         // how many keys lead to Span
+	Span    source.Span // in the arguments
 	Message string
 	// Broken is what of the schema is broken, in the words of the schema alone.
 	Broken string
@@ -284,14 +285,14 @@ type Context struct {
 	Native *profile.Profile
 	Options
 	// Text returns the bytes of a span.
-	Text func(transcript.Span) string
+	Text func(source.Span) string
 	// Look returns a member of the element at a span.
-	Look func(transcript.Member, transcript.Span) transcript.Token
+	Look func(transcript.Member, source.Span) transcript.Token
 	// Knows reports whether the dialect has a member of that kind.
 	Knows func(transcript.Member) bool
 	// Marked returns the blocks of the message at a span that have a mark for
 	// the prompt cache.
-	Marked func(transcript.Span) []transcript.Span
+	Marked func(source.Span) []source.Span
 	// Own returns the text, as JSON writes it, that this run puts in the place of
 	// a result, "" for the usual one.
 	Own func(result int32) string
@@ -340,7 +341,7 @@ type FileContext struct {
 	Keys   []transcript.KeyFault
 	Links  []transcript.LinkFault
 	Lines  bool // the file is framed by lines
-	Text   func(transcript.Span) string
+	Text   func(source.Span) string
 	Emit   func(Finding)
 
 	rule *Rule
@@ -348,9 +349,9 @@ type FileContext struct {
 
 // A FileFault is a fault in the bytes of one record.
 type FileFault struct {
-	transcript.Fault
+	source.Fault
 	Record int32
-	Whole  transcript.Span
+	Whole  source.Span
 }
 
 // Run checks a file against one rule.
@@ -614,9 +615,9 @@ func (c *Context) userSays(message int32) *operation.Operation {
 	case c.holds(message, transcript.BlockReasoning) || c.holds(message, transcript.BlockServerResult) || word == "":
 		return nil // what the user cannot say, or not in a word that is known
 	case m.RoleLen == 0:
-		return c.op(m.Turn, operation.Unsafe, `set role to "`+word+`"`, &operation.AddMember{At: m.Span(), Member: transcript.MemberRole, Text: transcript.Quote(word)})
+		return c.op(m.Turn, operation.Unsafe, `set role to "`+word+`"`, &operation.AddMember{At: m.Span(), Member: transcript.MemberRole, Text: source.Quote(word)})
 	}
-	return c.op(m.Turn, operation.Unsafe, `set role to "`+word+`"`, &operation.SetValue{At: m.RoleSpan(), Text: transcript.Quote(word), Call: -1})
+	return c.op(m.Turn, operation.Unsafe, `set role to "`+word+`"`, &operation.SetValue{At: m.RoleSpan(), Text: source.Quote(word), Call: -1})
 }
 
 // dropTurn returns the operation that drops the turn of a message with its results.
@@ -641,11 +642,11 @@ func (c *Context) shaped() bool {
 }
 
 // form returns the form of the JSON value at a span.
-func (c *Context) form(s transcript.Span) profile.Form {
+func (c *Context) form(s source.Span) profile.Form {
 	if s.IsZero() {
 		return profile.FormAbsent
 	}
-	switch c.Text(transcript.Span{Start: s.Start, End: s.Start + 1}) {
+	switch c.Text(source.Span{Start: s.Start, End: s.Start + 1}) {
 	case `"`:
 		return profile.FormString
 	case "[":

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -27,18 +28,18 @@ value that violates it, even if the arguments are written as a string.
 				continue
 			}
 			var text []byte
-			at := func(s transcript.Span) transcript.Span {
-				return transcript.Span{Start: call.Args.Start + s.Start, End: call.Args.Start + s.End}
+			at := func(s source.Span) source.Span {
+				return source.Span{Start: call.Args.Start + s.Start, End: call.Args.Start + s.End}
 			}
 			switch call.Form {
 			case transcript.ArgsObject:
 				text = []byte(c.Text(call.Args))
 			case transcript.ArgsString:
-				inner := transcript.Span{Start: call.Args.Start + 1, End: call.Args.End - 1}
-				decoded, offset := transcript.Unescape([]byte(c.Text(inner)))
+				inner := source.Span{Start: call.Args.Start + 1, End: call.Args.End - 1}
+				decoded, offset := source.Unescape([]byte(c.Text(inner)))
 				text = decoded
-				at = func(s transcript.Span) transcript.Span {
-					return transcript.Span{Start: inner.Start + int64(offset(int(s.Start))), End: inner.Start + int64(offset(int(s.End)))}
+				at = func(s source.Span) source.Span {
+					return source.Span{Start: inner.Start + int64(offset(int(s.Start))), End: inner.Start + int64(offset(int(s.End)))}
 				}
 			default:
 				continue

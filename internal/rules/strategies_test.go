@@ -8,13 +8,13 @@ import (
 
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/rules"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // repaired repairs a text, and returns what becomes of it: "" where nothing does.
 func repaired(t *testing.T, text string, opts engine.FixOptions) string {
 	t.Helper()
-	f, err := engine.Settle(context.Background(), transcript.FromBytes("a history", []byte(text)), opts)
+	f, err := engine.Settle(context.Background(), source.FromBytes("a history", []byte(text)), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +22,7 @@ func repaired(t *testing.T, text string, opts engine.FixOptions) string {
 		return ""
 	}
 	src := f.Pieces.Source()
-	return string(must(src.Bytes(transcript.Span{End: src.Size()})))
+	return string(must(src.Bytes(source.Span{End: src.Size()})))
 }
 
 func withStrategy(name string) engine.FixOptions {

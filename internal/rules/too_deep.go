@@ -3,7 +3,7 @@ package rules
 import (
 	"fmt"
 
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 var tooDeep = &Rule{
@@ -12,12 +12,12 @@ var tooDeep = &Rule{
 	Doc: fmt.Sprintf(`Arrays and objects are nested deeper than %d levels. Recursive parsers run out of stack on such
 a record, so toolguard does not read it.
 
-**Repair.** None.`, transcript.MaxDepth),
-	Bad:  deep(transcript.MaxDepth + 1),
+**Repair.** None.`, source.MaxDepth),
+	Bad:  deep(source.MaxDepth + 1),
 	Good: deep(10),
 	CheckFile: func(c *FileContext) {
-		eachFault(c, transcript.FaultTooDeep, func(*FileFault) Finding {
-			return Finding{Severity: Error, Message: fmt.Sprintf("nested deeper than %d levels", transcript.MaxDepth)}
+		eachFault(c, source.FaultTooDeep, func(*FileFault) Finding {
+			return Finding{Severity: Error, Message: fmt.Sprintf("nested deeper than %d levels", source.MaxDepth)}
 		})
 	},
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -36,7 +37,7 @@ become ` + "`{}`" + ` (safe). Anything else is wrapped in an object (unsafe).`,
 			switch call.Form {
 			case transcript.ArgsString:
 				title = "parse the string"
-				text = transcript.NewValue([]byte(c.Text(call.Args)), 0).Str()
+				text = source.NewValue([]byte(c.Text(call.Args)), 0).Str()
 			case transcript.ArgsNull, transcript.ArgsStringEmpty:
 				title, text = "set input to {}", "{}"
 			case transcript.ArgsArray:

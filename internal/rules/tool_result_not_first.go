@@ -4,6 +4,7 @@ import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -26,7 +27,7 @@ result is text before the result. The API answers as if the result were missing.
 		if c.Window != transcript.WindowUser {
 			return
 		}
-		message, wedge, wedged, fore := int32(-1), transcript.Span{}, false, int32(-1)
+		message, wedge, wedged, fore := int32(-1), source.Span{}, false, int32(-1)
 		for i := range c.Pairing.Results {
 			l := &c.Pairing.Results[i]
 			res := &c.Results[i]
@@ -75,7 +76,7 @@ func (c *Context) foreBlock(message int32) int32 {
 
 // wedge returns the user message that says something between a call's turn and
 // the message of its result, if one does: alone, or behind other results.
-func (c *Context) wedge(call *transcript.Call, res *transcript.Result) (transcript.Span, bool) {
+func (c *Context) wedge(call *transcript.Call, res *transcript.Result) (source.Span, bool) {
 	for k := res.Message - 1; k > call.Message; k-- {
 		prev := &c.Messages[k]
 		if prev.Role != transcript.RoleUser {
@@ -87,11 +88,11 @@ func (c *Context) wedge(call *transcript.Call, res *transcript.Result) (transcri
 		case prev.Has(transcript.MessageText):
 			return prev.RoleSpan(), true
 		case c.Blocks[prev.BlockHi-1].Kind == transcript.BlockResult:
-			return transcript.Span{}, false
+			return source.Span{}, false
 		case c.Blocks[prev.BlockLo].Kind == transcript.BlockResult:
 			return c.Blocks[c.foreBlock(k)].Span, true // sent, the two are one
 		}
 		return prev.RoleSpan(), true
 	}
-	return transcript.Span{}, false
+	return source.Span{}, false
 }

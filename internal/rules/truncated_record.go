@@ -2,7 +2,7 @@ package rules
 
 import (
 	"github.com/toolguard/toolguard/internal/operation"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 var truncatedRecord = &Rule{
@@ -19,8 +19,8 @@ inserts no placeholder, because the result may be in it.`,
 	Good: `{"role":"user","content":"q"}
 {"role":"assistant","content":"a"}`,
 	CheckFile: func(c *FileContext) {
-		eachFault(c, transcript.FaultTruncated, func(f *FileFault) Finding {
-			out := Finding{Severity: Error, Message: "the input ends inside this record", Span: transcript.Span{Start: f.Span.End - 1, End: f.Span.End}}
+		eachFault(c, source.FaultTruncated, func(f *FileFault) Finding {
+			out := Finding{Severity: Error, Message: "the input ends inside this record", Span: source.Span{Start: f.Span.End - 1, End: f.Span.End}}
 			if f.Want != "" {
 				out.Message += ": expected " + f.Want
 			}

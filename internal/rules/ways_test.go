@@ -11,7 +11,7 @@ import (
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/rules"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // A way is a history in which a rule finds an error, and strategies of the rule of
@@ -251,7 +251,7 @@ func TestMintPairsWhatIsAmbiguous(t *testing.T) {
 				t.Errorf("%d results, then %d, want %d, then %d", f.Before.Results, f.After.Results, c.was, c.results)
 			}
 			src := f.Pieces.Source()
-			out := string(must(src.Bytes(transcript.Span{End: src.Size()})))
+			out := string(must(src.Bytes(source.Span{End: src.Size()})))
 			if n := strings.Count(out, "[toolguard] No result"); n != c.placeholders {
 				t.Errorf("%d placeholders, want %d:\n%s", n, c.placeholders, out)
 			}
@@ -282,7 +282,7 @@ func TestNoWayOut(t *testing.T) {
 	}
 	printed := `{"type":"assistant","message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]},"parent_tool_use_id":null,"session_id":"s"}` + "\n" +
 		`{"type":"assistant","message":{"id":"m2","role":"assistant","content":[{"type":"text","text":"on"}]},"parent_tool_use_id":null,"session_id":"s"}`
-	_, err := engine.Settle(context.Background(), transcript.FromBytes("printed", []byte(printed)), engine.FixOptions{Unsafe: true})
+	_, err := engine.Settle(context.Background(), source.FromBytes("printed", []byte(printed)), engine.FixOptions{Unsafe: true})
 	if _, only := errors.AsType[*engine.CheckOnlyError](err); !only {
 		t.Errorf("what is only checked: %v", err)
 	}
@@ -318,7 +318,7 @@ func fixed(t *testing.T, text, args, rule, strategy string) *engine.Fixed {
 	if strategy != "" {
 		opts.Strategy = map[string]string{rule: strategy}
 	}
-	f, err := engine.Settle(context.Background(), transcript.FromBytes("a history", []byte(text)), opts)
+	f, err := engine.Settle(context.Background(), source.FromBytes("a history", []byte(text)), opts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/text/message"
 
 	"github.com/toolguard/toolguard/internal/rules"
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // Tools are declared tools, by name. It implements rules.Tools.
@@ -32,13 +32,13 @@ var errNoTools = errors.New("no tools are declared in it: want a list of tools, 
 // Parse reads a file that declares tools: a list of them, or an object that has
 // one.
 func Parse(text []byte) (*Tools, error) {
-	s := transcript.NewScanner().Scan(text, 0, transcript.Strict)
-	if s.Kind != transcript.FaultNone {
+	s := source.NewScanner().Scan(text, 0, source.Strict)
+	if s.Kind != source.FaultNone {
 		return nil, fmt.Errorf("not JSON at byte %d", s.At)
 	}
-	v := transcript.NewValue(text, 0)
+	v := source.NewValue(text, 0)
 	t := Declared(v)
-	if t == nil && v.Kind() == transcript.Array {
+	if t == nil && v.Kind() == source.Array {
 		t = read(v)
 	}
 	if t == nil {
@@ -49,12 +49,12 @@ func Parse(text []byte) (*Tools, error) {
 
 // Declared reads the tools that an object declares beside its messages, nil for
 // none.
-func Declared(v transcript.Value) *Tools {
-	if v.Kind() != transcript.Object {
+func Declared(v source.Value) *Tools {
+	if v.Kind() != source.Object {
 		return nil
 	}
 	for _, path := range [][]string{{"tools"}, {"functions"}, {"toolConfig", "tools"}, {"result", "tools"}} {
-		if list := v.Path(path...); list.Kind() == transcript.Array && list.First().Exists() {
+		if list := v.Path(path...); list.Kind() == source.Array && list.First().Exists() {
 			if t := read(list); t != nil {
 				return t
 			}
@@ -64,7 +64,7 @@ func Declared(v transcript.Value) *Tools {
 }
 
 // read reads a list of tools, nil where nothing in it has a name.
-func read(list transcript.Value) *Tools {
+func read(list source.Value) *Tools {
 	t := &Tools{schemas: map[string]*jsonschema.Schema{}}
 	for _, e := range list.Elements() {
 		t.add(e)
@@ -76,9 +76,9 @@ func read(list transcript.Value) *Tools {
 }
 
 // add reads one tool, or an element that declares several.
-func (t *Tools) add(e transcript.Value) {
+func (t *Tools) add(e source.Value) {
 	for _, key := range []string{"functionDeclarations", "function_declarations"} {
-		if list := e.Get(key); list.Kind() == transcript.Array {
+		if list := e.Get(key); list.Kind() == source.Array {
 			for _, f := range list.Elements() {
 				t.add(f)
 			}
@@ -86,20 +86,20 @@ func (t *Tools) add(e transcript.Value) {
 		}
 	}
 	for _, key := range []string{"function", "custom", "toolSpec"} {
-		if inner := e.Get(key); inner.Kind() == transcript.Object {
+		if inner := e.Get(key); inner.Kind() == source.Object {
 			e = inner
 			break
 		}
 	}
 	name := e.Get("name")
-	if name.Kind() != transcript.String || name.Str() == "" || slices.Contains(t.names, name.Str()) {
+	if name.Kind() != source.String || name.Str() == "" || slices.Contains(t.names, name.Str()) {
 		return
 	}
 	t.names = append(t.names, name.Str())
 	for _, path := range [][]string{
 		{"parameters"}, {"parametersJsonSchema"}, {"input_schema"}, {"inputSchema", "json"}, {"inputSchema"},
 	} {
-		if s := e.Path(path...); s.Kind() == transcript.Object {
+		if s := e.Path(path...); s.Kind() == source.Object {
 			t.schemas[name.Str()] = compile(s.Raw())
 			return
 		}
@@ -172,7 +172,7 @@ func (t *Tools) Violations(tool string, arguments []byte) []rules.Violation {
 	}
 	var out []rules.Violation
 	printer := message.NewPrinter(language.English)
-	root := transcript.NewValue(arguments, 0)
+	root := source.NewValue(arguments, 0)
 	var walk func(e *jsonschema.ValidationError)
 	walk = func(e *jsonschema.ValidationError) {
 		for _, cause := range e.Causes {
@@ -232,10 +232,10 @@ func quoted(names []string) string {
 
 // at returns the value at a place in another, as far as that leads, and how many
 // keys lead to it.
-func at(v transcript.Value, location []string) (value transcript.Value, depth int) {
+func at(v source.Value, location []string) (value source.Value, depth int) {
 	for _, key := range location {
 		next := v.Get(key)
-		if v.Kind() == transcript.Array {
+		if v.Kind() == source.Array {
 			n, err := strconv.Atoi(key)
 			if err != nil {
 				return v, depth

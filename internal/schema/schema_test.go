@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 const berths = `{"type":"object","properties":{"pier":{"type":"integer","minimum":1},"names":{"type":"array","items":{"type":"string"}}},"required":["pier"],"additionalProperties":false}`
@@ -120,7 +120,7 @@ func TestDeclared(t *testing.T) {
 		`{"tools":[{"type":"web_search"}],"functions":[{"name":"f"}]}`: 1,
 	} {
 		n := 0
-		if tools := Declared(transcript.NewValue([]byte(text), 0)); tools != nil {
+		if tools := Declared(source.NewValue([]byte(text), 0)); tools != nil {
 			n = len(tools.Names())
 		}
 		if n != want {

@@ -3,6 +3,8 @@ package transcript
 import (
 	"bytes"
 	"hash/maphash"
+
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // A Builder makes a Conversation out of elements read one after another. A
@@ -19,11 +21,11 @@ type Builder struct {
 
 	// names are the names of turns, and named, by the number of a name, the
 	// turns.
-	names Index
+	names source.Index
 	named []int32
 	seed  maphash.Seed
 
-	scanner Scanner
+	scanner source.Scanner
 	// texts are the blocks of a message that is only text so far.
 	texts []Block
 }
@@ -33,7 +35,7 @@ func NewBuilder(c *Conversation) *Builder { return &Builder{Conv: c} }
 
 // Begin starts a message. turn is what the elements of one turn share, such as
 // a message id; an empty one starts a turn of its own.
-func (b *Builder) Begin(v, role Value, r Role, turn string) *Message {
+func (b *Builder) Begin(v, role source.Value, r Role, turn string) *Message {
 	c := b.Conv
 	m := Message{
 		start: v.Span().Start, length: uint32(v.Span().Len()),
@@ -129,7 +131,7 @@ func (b *Builder) Message() *Message { return &b.Conv.Messages[len(b.Conv.Messag
 
 // Text returns where the first block of text of the message stands that was
 // begun last.
-func (b *Builder) Text() (Span, bool) {
+func (b *Builder) Text() (source.Span, bool) {
 	m := b.Message()
 	if m.Has(MessageText) {
 		return b.texts[0].Span, true
@@ -139,15 +141,15 @@ func (b *Builder) Text() (Span, bool) {
 			return blk.Span, true
 		}
 	}
-	return Span{}, false
+	return source.Span{}, false
 }
 
 // Block adds a block to the message.
-func (b *Builder) Block(kind BlockKind, v Value, flags BlockFlags) {
+func (b *Builder) Block(kind BlockKind, v source.Value, flags BlockFlags) {
 	b.block(kind, v, 0, flags)
 }
 
-func (b *Builder) block(kind BlockKind, v Value, ref int, flags BlockFlags) {
+func (b *Builder) block(kind BlockKind, v source.Value, ref int, flags BlockFlags) {
 	c, m := b.Conv, b.Message()
 	blk := Block{Span: v.Span(), Message: int32(len(c.Messages) - 1), Ref: int32(ref), Kind: kind, Flags: flags}
 	if kind == BlockText && flags == 0 && m.BlockLo == m.BlockHi {
@@ -172,7 +174,7 @@ func (b *Builder) settleText(m *Message) {
 }
 
 // Call adds a call, and the block that v is.
-func (b *Builder) Call(v Value, call Call, flags BlockFlags) {
+func (b *Builder) Call(v source.Value, call Call, flags BlockFlags) {
 	c := b.Conv
 	kind := BlockCall
 	if call.Server {
@@ -185,7 +187,7 @@ func (b *Builder) Call(v Value, call Call, flags BlockFlags) {
 }
 
 // Result adds a result, and the block that v is.
-func (b *Builder) Result(v Value, res Result) {
+func (b *Builder) Result(v source.Value, res Result) {
 	c := b.Conv
 	kind := BlockResult
 	if res.Server {
@@ -198,7 +200,7 @@ func (b *Builder) Result(v Value, res Result) {
 }
 
 // Combined adds a call whose record v holds its result too, once it has one.
-func (b *Builder) Combined(v Value, call Call, res *Result) {
+func (b *Builder) Combined(v source.Value, call Call, res *Result) {
 	call.Combined = true
 	b.Call(v, call, 0)
 	if res == nil || call.Server {
@@ -213,9 +215,9 @@ func (b *Builder) Combined(v Value, call Call, res *Result) {
 // Fields fills out with the values of the named members of a structural
 // object, None for those it has not, the first where a key stands twice. It
 // reports doubled keys.
-func (b *Builder) Fields(v Value, keys []string, out []Value) {
+func (b *Builder) Fields(v source.Value, keys []string, out []source.Value) {
 	clear(out)
-	b.Members(v, func(k, val Value) {
+	b.Members(v, func(k, val source.Value) {
 		for i, key := range keys {
 			if !out[i].Exists() && k.Is(key) {
 				out[i] = val
@@ -226,10 +228,10 @@ func (b *Builder) Fields(v Value, keys []string, out []Value) {
 }
 
 // Members tells of each member of a structural object. It reports doubled keys.
-func (b *Builder) Members(v Value, member func(key, val Value)) {
-	var few [32]Value
+func (b *Builder) Members(v source.Value, member func(key, val source.Value)) {
+	var few [32]source.Value
 	seen := few[:0]
-	var many map[string]Value
+	var many map[string]source.Value
 	escapes := false
 	for k, val := range v.Members() {
 		member(k, val)
@@ -246,7 +248,7 @@ func (b *Builder) Members(v Value, member func(key, val Value)) {
 			continue
 		}
 		if many == nil {
-			many = map[string]Value{}
+			many = map[string]source.Value{}
 		}
 		many[k.Str()] = k
 	}
@@ -254,7 +256,7 @@ func (b *Builder) Members(v Value, member func(key, val Value)) {
 
 // findKey looks for a key among those before it. escapes is set where one of
 // them or it is spelled with escapes, so that the bytes do not tell.
-func findKey(seen []Value, many map[string]Value, k Value, escapes bool) (Value, bool) {
+func findKey(seen []source.Value, many map[string]source.Value, k source.Value, escapes bool) (source.Value, bool) {
 	raw := k.Raw()
 	for _, s := range seen {
 		if len(s.Raw()) == len(raw) && bytes.Equal(s.Raw(), raw) || escapes && s.Str() == k.Str() {
@@ -265,18 +267,18 @@ func findKey(seen []Value, many map[string]Value, k Value, escapes bool) (Value,
 		first, again := many[k.Str()]
 		return first, again
 	}
-	return Value{}, false
+	return source.Value{}, false
 }
 
 // Valid reports whether text is one JSON value, and where it stops being one.
 func (b *Builder) Valid(text []byte) (at int, ok bool) {
 	if b.scanner == nil {
-		b.scanner = NewScanner()
+		b.scanner = source.NewScanner()
 	}
-	s := b.scanner.Scan(text, 0, Strict)
-	if s.Kind != FaultNone {
+	s := b.scanner.Scan(text, 0, source.Strict)
+	if s.Kind != source.FaultNone {
 		return s.At, false
 	}
-	end := skipBlank(text, s.End)
+	end := source.SkipBlank(text, s.End)
 	return end, end == len(text)
 }

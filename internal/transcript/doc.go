@@ -1,7 +1,7 @@
-// Package transcript knows files as bytes: sources, spans, records, values and
-// positions. It also holds the neutral model of what a transcript says:
-// conversations, messages, blocks, calls and results.
+// Package transcript holds the neutral model of what a transcript says:
+// conversations, messages, blocks, calls and results, each with the span of the
+// source that it was read from.
 //
-// It knows JSON as text. It knows no vendor's JSON: which member holds a call
-// is the business of package dialect.
+// It knows no vendor's JSON: which member holds a call is the business of package
+// dialect.
 package transcript

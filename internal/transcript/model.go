@@ -1,6 +1,10 @@
 package transcript
 
-import "github.com/tidwall/gjson"
+import (
+	"github.com/tidwall/gjson"
+	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/unfold"
+)
 
 // A Role is who speaks a message.
 type Role uint8
@@ -119,18 +123,18 @@ type Conversation struct {
 
 	// Unfolded is what the messages were put together in, where they do not stand
 	// as they are in the source: then it is what spans are places in.
-	Unfolded *Unfolded
+	Unfolded *unfold.Unfolded
 
 	// Model is the model that a request body names.
 	Model string
 
 	// Holder is the object that holds the messages, where one does: a request
 	// body with what else is sent, a line of a dataset.
-	Holder Span
+	Holder source.Span
 
 	// Lists are the arrays whose elements the messages are; Lines is set where
 	// they are the records of a file. Neither is where a message stands alone.
-	Lists []Span
+	Lists []source.Span
 	Lines bool
 
 	Turns    int // how many turns the messages make up
@@ -153,8 +157,8 @@ func (c *Conversation) Mark() Mark {
 // Relocate moves what was added since a mark to where a function says that it
 // stands: for what was read from bytes that were put together from pieces of the
 // source.
-func (c *Conversation) Relocate(since Mark, where func(Span) (at Span, record int32)) {
-	move := func(spans ...*Span) {
+func (c *Conversation) Relocate(since Mark, where func(source.Span) (at source.Span, record int32)) {
+	move := func(spans ...*source.Span) {
 		for _, s := range spans {
 			if !s.IsZero() {
 				*s, _ = where(*s)
@@ -164,7 +168,7 @@ func (c *Conversation) Relocate(since Mark, where func(Span) (at Span, record in
 	for i := since.messages; i < len(c.Messages); i++ {
 		m := &c.Messages[i]
 		role := m.RoleSpan()
-		var at Span
+		var at source.Span
 		at, m.Record = where(m.Span())
 		m.start, m.length = at.Start, uint32(at.Len())
 		if role, _ = where(role); m.RoleLen > 0 && at.Contains(role) {
@@ -249,15 +253,17 @@ type Message struct {
 }
 
 // Span returns where the message stands.
-func (m Message) Span() Span { return Span{m.start, m.start + int64(m.length)} }
+func (m Message) Span() source.Span {
+	return source.Span{Start: m.start, End: m.start + int64(m.length)}
+}
 
 // RoleSpan returns where the role is written, the message where it is not.
-func (m Message) RoleSpan() Span {
+func (m Message) RoleSpan() source.Span {
 	if m.RoleLen == 0 {
 		return m.Span()
 	}
 	at := m.start + int64(m.RoleAt)
-	return Span{at, at + int64(m.RoleLen)}
+	return source.Span{Start: at, End: at + int64(m.RoleLen)}
 }
 
 // Has reports whether all the given flags are set.
@@ -303,7 +309,7 @@ const (
 
 // A Block is one part of a message.
 type Block struct {
-	Span    Span
+	Span    source.Span
 	Message int32 // the message it stands in
 	Ref     int32 // index into Calls or Results for those kinds
 	Kind    BlockKind
@@ -318,11 +324,11 @@ type Token struct {
 	// Raw is the JSON text, quotes included; "" when the member is absent.
 	Raw string
 	// Span is where it stands; when absent, the element that should hold it.
-	Span Span
+	Span source.Span
 }
 
 // TokenOf returns the token that v is, or an absent one that points at owner.
-func TokenOf(v Value, owner Span) Token {
+func TokenOf(v source.Value, owner source.Span) Token {
 	if !v.Exists() {
 		return Token{Span: owner}
 	}
@@ -415,8 +421,8 @@ const (
 type Call struct {
 	ID      Token
 	Name    Token
-	Args    Span // the arguments' value; zero when missing
-	BadAt   Span // the byte of the fault, for ArgsStringBad
+	Args    source.Span // the arguments' value; zero when missing
+	BadAt   source.Span // the byte of the fault, for ArgsStringBad
 	Message int32
 	Block   int32
 	Kind    CallKind
@@ -455,7 +461,7 @@ func (c *Call) Counts() bool {
 type Result struct {
 	ID      Token
 	Name    Token
-	Payload Span // the content's value; zero when missing
+	Payload source.Span // the content's value; zero when missing
 	Message int32
 	Block   int32
 	Kind    CallKind
@@ -483,8 +489,8 @@ func (c *Conversation) Combined(result int32) int32 {
 // counts. It is neither counted nor paired, but changed along with its call.
 type Copy struct {
 	Call  int32
-	List  Span // the list that it is an element of; zero where the call itself writes its id again
-	Block Span
+	List  source.Span // the list that it is an element of; zero where the call itself writes its id again
+	Block source.Span
 	ID    Token
 	IDKey string // the name of the member ID
 	Name  Token
@@ -505,7 +511,7 @@ func (r *Result) Counts() bool {
 
 // A KeyFault is a member whose key stands twice in one structural object.
 type KeyFault struct {
-	First, Again Span // the two keys
+	First, Again source.Span // the two keys
 	Key          string
 	Record       int32
 }
@@ -527,15 +533,15 @@ type LinkFault struct {
 	Live bool
 	// Relink is set when there is a record before it in its scope.
 	Relink bool
-	Span   Span // the id, the parent reference or the number
-	First  Span // for a duplicate, the first record's id
+	Span   source.Span // the id, the parent reference or the number
+	First  source.Span // for a duplicate, the first record's id
 	Record int32
 	ID     string
-	Whole  Span // the record
+	Whole  source.Span // the record
 }
 
 // An Unread is an element that is not read.
 type Unread struct {
-	Span   Span
+	Span   source.Span
 	Before int32 // the message that would follow it
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
+
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // What the model keeps a million times must not grow unnoticed.
@@ -27,8 +29,8 @@ func TestModelSize(t *testing.T) {
 func TestTextBlocks(t *testing.T) {
 	c := &Conversation{}
 	b := NewBuilder(c)
-	v := NewValue([]byte(`{"role":"user","content":["a","","b",1]}`), 10)
-	var parts []Value
+	v := source.NewValue([]byte(`{"role":"user","content":["a","","b",1]}`), 10)
+	var parts []source.Value
 	for _, e := range v.Get("content").Elements() {
 		parts = append(parts, e)
 	}

@@ -1,4 +1,4 @@
-package transcript
+package source
 
 // A FaultKind says in which way the bytes of a record are at fault.
 type FaultKind uint8

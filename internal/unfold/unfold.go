@@ -1,8 +1,13 @@
-package transcript
+// Package unfold makes values of what stands in another form, as JSON in strings
+// does, and knows where in the source each byte of them comes from. It knows no
+// dialects.
+package unfold
 
 import (
 	"slices"
 	"sort"
+
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // An Unfolded is a JSON value that was put together out of what a record holds
@@ -12,14 +17,14 @@ import (
 type Unfolded struct {
 	text    []byte
 	pieces  []unfoldedPiece
-	scanner Scanner
+	scanner source.Scanner
 }
 
 // An unfoldedPiece is a part of the text that was made of one value.
 type unfoldedPiece struct {
 	at   int // where it begins; it ends where the next one does
 	kind unfoldedKind
-	from Value
+	from source.Value
 	in   *Unfolded // where that value stands; nil for the source
 	// offset maps a place in a decoded text to one inside its string; nil until
 	// it is asked for.
@@ -35,40 +40,40 @@ const (
 )
 
 // Value returns what was put together.
-func (u *Unfolded) Value() Value { return NewValue(u.text, 0) }
+func (u *Unfolded) Value() source.Value { return source.NewValue(u.text, 0) }
 
 // Bytes returns what stands at a span of the text, as much of it as there is.
-func (u *Unfolded) Bytes(s Span) []byte {
+func (u *Unfolded) Bytes(s source.Span) []byte {
 	end := min(max(s.Start, s.End), int64(len(u.text)))
 	return u.text[min(max(0, s.Start), end):end]
 }
 
 // Make appends JSON that is not in the source, written on account of a value.
-func (u *Unfolded) Make(text string, from Value, in *Unfolded) {
+func (u *Unfolded) Make(text string, from source.Value, in *Unfolded) {
 	u.add(pieceMade, []byte(text), from, in)
 }
 
 // Copy appends a value as it stands in the source, or in another unfolded text.
-func (u *Unfolded) Copy(v Value, in *Unfolded) { u.add(pieceCopied, v.Raw(), v, in) }
+func (u *Unfolded) Copy(v source.Value, in *Unfolded) { u.add(pieceCopied, v.Raw(), v, in) }
 
 // Decode appends the list or the object that a string holds as JSON text, which
 // may be a string of such a text again. It returns false, and appends nothing,
 // when the string holds none.
-func (u *Unfolded) Decode(v Value, in *Unfolded) bool {
-	if v.Kind() != String || len(v.Raw()) < 4 {
+func (u *Unfolded) Decode(v source.Value, in *Unfolded) bool {
+	if v.Kind() != source.String || len(v.Raw()) < 4 {
 		return false
 	}
 	inner := v.Raw()[1 : len(v.Raw())-1]
 	// The first byte tells of most strings that they are only text. An escape
 	// can stand for any.
-	if at := skipBlank(inner, 0); at == len(inner) || inner[at] != '[' && inner[at] != '{' && inner[at] != '\\' {
+	if at := source.SkipBlank(inner, 0); at == len(inner) || inner[at] != '[' && inner[at] != '{' && inner[at] != '\\' {
 		return false
 	}
 	before := len(u.text)
 	u.add(pieceDecoded, nil, v, in)
-	u.text = appendUnescaped(slices.Grow(u.text, len(inner)), inner)
+	u.text = source.AppendUnescaped(slices.Grow(u.text, len(inner)), inner)
 	text := u.text[before:]
-	at := skipBlank(text, 0)
+	at := source.SkipBlank(text, 0)
 	if at < len(text) && (text[at] == '[' || text[at] == '{') && u.valid(text) {
 		return true
 	}
@@ -83,13 +88,13 @@ func (u *Unfolded) Decode(v Value, in *Unfolded) bool {
 
 func (u *Unfolded) valid(text []byte) bool {
 	if u.scanner == nil {
-		u.scanner = NewScanner()
+		u.scanner = source.NewScanner()
 	}
-	s := u.scanner.Scan(text, 0, Strict)
-	return s.Kind == FaultNone && skipBlank(text, s.End) == len(text)
+	s := u.scanner.Scan(text, 0, source.Strict)
+	return s.Kind == source.FaultNone && source.SkipBlank(text, s.End) == len(text)
 }
 
-func (u *Unfolded) add(kind unfoldedKind, text []byte, from Value, in *Unfolded) {
+func (u *Unfolded) add(kind unfoldedKind, text []byte, from source.Value, in *Unfolded) {
 	u.pieces = append(u.pieces, unfoldedPiece{at: len(u.text), kind: kind, from: from, in: in})
 	u.text = append(u.text, text...)
 }
@@ -98,11 +103,11 @@ func (u *Unfolded) add(kind unfoldedKind, text []byte, from Value, in *Unfolded)
 func (u *Unfolded) Len() int { return len(u.text) }
 
 // Since returns the value that was appended from a length on.
-func (u *Unfolded) Since(n int) Value {
+func (u *Unfolded) Since(n int) source.Value {
 	if n == len(u.text) {
-		return Value{}
+		return source.Value{}
 	}
-	return NewValue(u.text[n:], int64(n))
+	return source.NewValue(u.text[n:], int64(n))
 }
 
 // Cut takes away what was appended from a length on.
@@ -116,15 +121,15 @@ func (u *Unfolded) Cut(n int) {
 // Origin returns where in the source that stands which a span of the text was
 // made of. Of what was put together out of several values that do not stand in
 // that order, it is the first.
-func (u *Unfolded) Origin(s Span) Span {
+func (u *Unfolded) Origin(s source.Span) source.Span {
 	if len(u.pieces) == 0 {
-		return Span{}
+		return source.Span{}
 	}
 	first, last := u.piece(s.Start), u.piece(max(s.Start, s.End-1))
 	from := u.origin(first, s)
 	if last != first {
 		if to := u.origin(last, s); to.End > from.Start {
-			return Span{from.Start, to.End}
+			return source.Span{Start: from.Start, End: to.End}
 		}
 	}
 	return from
@@ -136,7 +141,7 @@ func (u *Unfolded) piece(at int64) int {
 }
 
 // origin returns where the part of a span stands that is in a piece.
-func (u *Unfolded) origin(n int, s Span) Span {
+func (u *Unfolded) origin(n int, s source.Span) source.Span {
 	p := &u.pieces[n]
 	end := len(u.text)
 	if n+1 < len(u.pieces) {
@@ -146,14 +151,14 @@ func (u *Unfolded) origin(n int, s Span) Span {
 	out := p.from.Span()
 	switch p.kind {
 	case pieceCopied:
-		out = Span{out.Start + int64(from), out.Start + int64(max(from, to))}
+		out = source.Span{Start: out.Start + int64(from), End: out.Start + int64(max(from, to))}
 	case pieceDecoded:
 		if p.offset == nil {
 			raw := p.from.Raw()
-			_, p.offset = Unescape(raw[1 : len(raw)-1])
+			_, p.offset = source.Unescape(raw[1 : len(raw)-1])
 		}
 		start := out.Start + 1 + int64(p.offset(from))
-		out = Span{start, max(start, out.Start+1+int64(p.offset(to)))}
+		out = source.Span{Start: start, End: max(start, out.Start+1+int64(p.offset(to)))}
 	case pieceMade:
 	}
 	if p.in != nil {

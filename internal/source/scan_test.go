@@ -1,4 +1,4 @@
-package transcript
+package source
 
 import (
 	"bytes"
@@ -204,7 +204,7 @@ func checkScan(t *testing.T, in []byte) {
 	if s.Start < 0 || s.End < s.Start || s.End > len(in) {
 		t.Fatalf("%q: %+v is outside", in, s)
 	}
-	rest := skipBlank(in, s.End)
+	rest := SkipBlank(in, s.End)
 	valid := s.Kind == FaultNone && rest == len(in)
 	if s.Kind == FaultTooDeep {
 		return

@@ -1,4 +1,4 @@
-package transcript
+package source
 
 import (
 	"math/rand/v2"

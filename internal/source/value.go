@@ -1,4 +1,4 @@
-package transcript
+package source
 
 import (
 	"bytes"
@@ -77,7 +77,7 @@ func (m *Members) Of(v Value) Value {
 // NewValue returns the JSON value that text holds, white space around it
 // ignored. base is the offset of text[0] in its source.
 func NewValue(text []byte, base int64) Value {
-	from := skipBlank(text, 0)
+	from := SkipBlank(text, 0)
 	if from == len(text) {
 		return Value{}
 	}
@@ -194,16 +194,16 @@ func (v Value) Members() iter.Seq2[Value, Value] {
 			return
 		}
 		for i := v.from + 1; ; {
-			i = skipBlank(v.text, i)
+			i = SkipBlank(v.text, i)
 			if i >= v.to || v.text[i] != '"' {
 				return
 			}
 			key := v.at(i)
-			i = skipBlank(v.text, key.to)
+			i = SkipBlank(v.text, key.to)
 			if i >= v.to || v.text[i] != ':' {
 				return
 			}
-			i = skipBlank(v.text, i+1)
+			i = SkipBlank(v.text, i+1)
 			if i >= v.to {
 				return
 			}
@@ -211,7 +211,7 @@ func (v Value) Members() iter.Seq2[Value, Value] {
 			if !yield(key, val) {
 				return
 			}
-			i = skipBlank(v.text, val.to)
+			i = SkipBlank(v.text, val.to)
 			if i >= v.to || v.text[i] != ',' {
 				return
 			}
@@ -229,7 +229,7 @@ func (v Value) Elements() iter.Seq2[int, Value] {
 		}
 		n := 0
 		for i := v.from + 1; ; n++ {
-			i = skipBlank(v.text, i)
+			i = SkipBlank(v.text, i)
 			if i >= v.to-1 {
 				return
 			}
@@ -237,7 +237,7 @@ func (v Value) Elements() iter.Seq2[int, Value] {
 			if !yield(n, elem) {
 				return
 			}
-			i = skipBlank(v.text, elem.to)
+			i = SkipBlank(v.text, elem.to)
 			if i >= v.to || v.text[i] != ',' {
 				return
 			}
@@ -277,7 +277,8 @@ func (v Value) at(i int) Value {
 	return Value{text: v.text, base: v.base, from: i, to: min(skipValue(v.text, i), v.to)}
 }
 
-func skipBlank(b []byte, i int) int {
+// SkipBlank returns where the white space that stands at i ends.
+func SkipBlank(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\r' || b[i] == '\t') {
 		i++
 	}

@@ -1,8 +1,10 @@
-package transcript
+package unfold
 
 import (
 	"strings"
 	"testing"
+
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // TestUnfolded: whatever stands in an unfolded text is found where the source
@@ -20,7 +22,7 @@ func TestUnfolded(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			u := &Unfolded{}
-			v := NewValue([]byte(tt.source), 100)
+			v := source.NewValue([]byte(tt.source), 100)
 			if u.Decode(v.Get("a"), nil) != (tt.want != "") || string(u.Value().Raw()) != strings.TrimSpace(tt.want) {
 				t.Fatalf("unfolded to %q, want %q", u.Value().Raw(), tt.want)
 			}
@@ -28,8 +30,8 @@ func TestUnfolded(t *testing.T) {
 			if at < 0 {
 				return
 			}
-			got := u.Origin(Span{at, at + 2})
-			if want := int64(100 + strings.Index(tt.source, "c1")); got != (Span{want, want + 2}) {
+			got := u.Origin(source.Span{Start: at, End: at + 2})
+			if want := int64(100 + strings.Index(tt.source, "c1")); got != (source.Span{Start: want, End: want + 2}) {
 				t.Errorf("c1 stands at %v, want %d", got, want)
 			}
 		})
@@ -38,8 +40,8 @@ func TestUnfolded(t *testing.T) {
 
 // TestUnfoldedPieces: a text of several values tells of each where it stands.
 func TestUnfoldedPieces(t *testing.T) {
-	source := `{"b":"2","a":"[\"x\"]"}`
-	v := NewValue([]byte(source), 0)
+	whole := `{"b":"2","a":"[\"x\"]"}`
+	v := source.NewValue([]byte(whole), 0)
 	one, u := &Unfolded{}, &Unfolded{}
 	if !one.Decode(v.Get("a"), nil) {
 		t.Fatal("not unfolded")
@@ -53,13 +55,13 @@ func TestUnfoldedPieces(t *testing.T) {
 	if want := `{"list":["x"],"n":"2"}`; text != want {
 		t.Fatalf("got %s, want %s", text, want)
 	}
-	for part, want := range map[string]string{`x`: `x`, `"2"`: `"2"`, `"list"`: source, `["x"],"n":"2"`: `[\"x\"]`} {
+	for part, want := range map[string]string{`x`: `x`, `"2"`: `"2"`, `"list"`: whole, `["x"],"n":"2"`: `[\"x\"]`} {
 		at := int64(strings.Index(text, part))
-		if got := u.Origin(Span{at, at + int64(len(part))}); source[got.Start:got.End] != want {
-			t.Errorf("%s stands at %s, want %s", part, source[got.Start:got.End], want)
+		if got := u.Origin(source.Span{Start: at, End: at + int64(len(part))}); whole[got.Start:got.End] != want {
+			t.Errorf("%s stands at %s, want %s", part, whole[got.Start:got.End], want)
 		}
 	}
-	if got := string(u.Bytes(Span{1, 7})); got != `"list"` {
+	if got := string(u.Bytes(source.Span{Start: 1, End: 7})); got != `"list"` {
 		t.Errorf("bytes 1 to 7 are %s", got)
 	}
 }

@@ -1,4 +1,4 @@
-package transcript
+package source
 
 import (
 	"bytes"
@@ -232,25 +232,6 @@ func surrogates(in []byte) bool {
 		}
 		if s, ok := tok.(string); ok && strings.ContainsRune(s, utf8.RuneError) {
 			return true
-		}
-	}
-}
-
-// TestDoubledKeys: a key is the same one however it is spelled.
-func TestDoubledKeys(t *testing.T) {
-	for text, want := range map[string]string{
-		`{"id":1,"\u0069d":2}`:      "id",
-		`{"\u0069d":1,"id":2}`:      "id",
-		`{"\u0069d":1,"i\u0064":2}`: "id",
-		`{"id":1,"id":2}`:           "id",
-		`{"id":1,"Id":2}`:           "",
-	} {
-		got := ""
-		b := NewBuilder(&Conversation{})
-		b.OnKeyFault = func(k KeyFault) { got += k.Key }
-		b.Fields(NewValue([]byte(text), 0), nil, nil)
-		if got != want {
-			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package transcript
+package source
 
 // A Span is a half-open byte range [Start, End) in a source.
 type Span struct {

@@ -1,4 +1,4 @@
-package transcript
+package source
 
 import (
 	"bytes"
@@ -210,7 +210,7 @@ func (r *Reader) nextLine() (Record, error) {
 			r.pos = start + int64(s.End)
 			return r.finish(r.good(start, s), nul, r.pos, false)
 		}
-		s.fail(FaultInvalidJSON, skipBlank(text, s.End), wantLineEnd)
+		s.fail(FaultInvalidJSON, SkipBlank(text, s.End), wantLineEnd)
 	}
 
 	cut := -1
@@ -263,7 +263,7 @@ func (r *Reader) nextLine() (Record, error) {
 // follows reports whether what stands behind text[at], the end of a value, can
 // stand there on the same line: nothing, NULs, or another value.
 func (r *Reader) follows(start int64, text []byte, at int) bool {
-	i := skipBlank(text, at)
+	i := SkipBlank(text, at)
 	if i == len(text) {
 		return true
 	}
@@ -282,7 +282,7 @@ func (r *Reader) follows(start int64, text []byte, at int) bool {
 			return false
 		}
 		at = s.End
-		if i = skipBlank(text, at); i == len(text) || text[i] == 0 {
+		if i = SkipBlank(text, at); i == len(text) || text[i] == 0 {
 			r.values = end
 			break
 		}

@@ -1,4 +1,4 @@
-package transcript
+package source
 
 // An Index numbers hashes in the order in which they come, from 0. It does what
 // a map would do in a third of the memory.

@@ -1,4 +1,4 @@
-package transcript
+package source
 
 import (
 	"bytes"

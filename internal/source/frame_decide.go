@@ -1,4 +1,4 @@
-package transcript
+package source
 
 import (
 	"bytes"
@@ -61,13 +61,13 @@ func (r *Reader) decide() error {
 		nul:     nul,
 		scan:    s,
 		like:    documentLike(text),
-		bracket: first.next > first.end && (c == '[' || c == '{') && skipBlank(text, 1) == len(text),
+		bracket: first.next > first.end && (c == '[' || c == '{') && SkipBlank(text, 1) == len(text),
 	}
 	if s.Kind == FaultNone {
 		n, whole := 1, false
 		at, good := s.End, r.follows(start, text, s.End)
 		for good {
-			at = skipBlank(text, at)
+			at = SkipBlank(text, at)
 			if whole = at == len(text) || text[at] == 0; whole {
 				break
 			}
@@ -87,7 +87,7 @@ func (r *Reader) decide() error {
 			r.framing, r.reason = FramingValues, ""
 			return nil
 		}
-		doc.scan.fail(FaultInvalidJSON, skipBlank(text, s.End), wantEnd)
+		doc.scan.fail(FaultInvalidJSON, SkipBlank(text, s.End), wantEnd)
 		return r.sample(doc, false)
 	}
 	if s.Kind == FaultTruncated && first.next < r.src.size {
@@ -254,7 +254,7 @@ func (r Record) unreadable() bool {
 // documentLike reports whether text starts the way JSON documents do and texts
 // with brackets do not: `[INFO]` and `{{ name }}` are none. A NUL is an end too.
 func documentLike(text []byte) bool {
-	i := skipBlank(text, 1)
+	i := SkipBlank(text, 1)
 	end := i >= len(text) || text[i] == 0
 	if text[0] == '{' {
 		return end || bytes.IndexByte([]byte(`"}'`), text[i]) >= 0 || unicode.IsLetter(rune(text[i]))
@@ -269,7 +269,7 @@ func documentLike(text []byte) bool {
 	if s.Kind != FaultNone {
 		return false
 	}
-	i = skipBlank(text, s.End)
+	i = SkipBlank(text, s.End)
 	return i < len(text) && text[i] == ','
 }
 

@@ -1,4 +1,4 @@
-package transcript
+package source
 
 import (
 	"encoding/binary"
@@ -105,7 +105,7 @@ type portable struct {
 }
 
 func (p *portable) Scan(text []byte, pos int, mode ScanMode) Scan {
-	start := skipBlank(text, pos)
+	start := SkipBlank(text, pos)
 	s := Scan{Start: start, next: start, mode: mode}
 	p.run(text, &s)
 	return s
@@ -116,7 +116,7 @@ func (p *portable) Resume(text []byte, s Scan) Scan {
 		return s
 	}
 	if s.next == s.Start && s.depth == 0 {
-		s.Start = skipBlank(text, s.Start)
+		s.Start = SkipBlank(text, s.Start)
 		s.next = s.Start
 	}
 	s.Kind, s.At, s.Want, s.InString = FaultNone, 0, "", false
@@ -138,7 +138,7 @@ func (p *portable) run(text []byte, s *Scan) {
 
 value:
 	if i < len(text) && text[i] <= ' ' {
-		i = skipBlank(text, i)
+		i = SkipBlank(text, i)
 	}
 	mark = i
 	if i >= len(text) {
@@ -156,7 +156,7 @@ value:
 			s.fail(FaultTooDeep, i, wantDepth)
 			return
 		}
-		i = skipBlank(text, i+1)
+		i = SkipBlank(text, i+1)
 		if i >= len(text) {
 			s.cut(text, mark, depth, false, wantFirstMember)
 			return
@@ -181,7 +181,7 @@ value:
 			s.fail(FaultTooDeep, i, wantDepth)
 			return
 		}
-		i = skipBlank(text, i+1)
+		i = SkipBlank(text, i+1)
 		if i >= len(text) {
 			s.cut(text, mark, depth, false, wantFirst)
 			return
@@ -223,7 +223,7 @@ after:
 		return
 	}
 	if i < len(text) && text[i] <= ' ' {
-		i = skipBlank(text, i)
+		i = SkipBlank(text, i)
 	}
 	mark = i
 	if i >= len(text) {
@@ -247,7 +247,7 @@ after:
 	case ',':
 		i++
 		if i < len(text) && text[i] <= ' ' {
-			i = skipBlank(text, i)
+			i = SkipBlank(text, i)
 		}
 		if i >= len(text) {
 			s.cut(text, mark, depth, true, wantName)
@@ -322,7 +322,7 @@ func scanName(text []byte, i int, s *Scan) (int, bool) {
 		return i, false
 	}
 	if i < len(text) && text[i] <= ' ' {
-		i = skipBlank(text, i)
+		i = SkipBlank(text, i)
 	}
 	if i >= len(text) {
 		s.fail(FaultTruncated, len(text), wantColon)

@@ -1,4 +1,4 @@
-package transcript
+package source
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ func Unescape(in []byte) (text []byte, offset func(int) int) {
 	}
 	type place struct{ escaped, decoded int }
 	places := make([]place, 1) // each about a step behind the one before
-	return appendUnescaped(make([]byte, 0, len(in)), in), func(want int) int {
+	return AppendUnescaped(make([]byte, 0, len(in)), in), func(want int) int {
 		at := places[sort.Search(len(places), func(k int) bool { return places[k].decoded > max(0, want) })-1]
 		i, n := at.escaped, at.decoded
 		for i < len(in) && n < want {
@@ -41,8 +41,8 @@ func Unescape(in []byte) (text []byte, offset func(int) int) {
 	}
 }
 
-// appendUnescaped appends what the inside of a JSON string says.
-func appendUnescaped(out, in []byte) []byte {
+// AppendUnescaped appends what the inside of a JSON string says.
+func AppendUnescaped(out, in []byte) []byte {
 	for {
 		i := bytes.IndexByte(in, '\\')
 		if i < 0 {

@@ -1,0 +1,3 @@
+// Package source knows files as bytes: sources, spans, records, values and
+// positions. It knows JSON as text, and no messages.
+package source
