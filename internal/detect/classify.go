@@ -72,6 +72,8 @@ func skipped(set *dialect.Set, v source.Value) bool {
 type tally struct {
 	set           *dialect.Set
 	n             int // records looked at
+	known         int // records of which something decides for a dialect
+	unread        int // records that are nothing, and no sign against a transcript
 	byClass       [5]int
 	logs          votes
 	candidates    []Candidate
@@ -189,7 +191,32 @@ func (t *tally) element(v source.Value, in *unfold.Unfolded) (claimed bool) {
 	return claimed
 }
 
-func (t *tally) add(v source.Value, document bool) {
+// add counts a record, and reports whether a dialect reads it.
+func (t *tally) add(v source.Value, document bool) (read bool) {
+	known, other := t.decisive(), t.byClass[classOther]+t.unread
+	t.count(v, document)
+	if t.decisive() > known {
+		t.known++
+	}
+	return t.byClass[classOther]+t.unread == other
+}
+
+// decisive returns how often something has decided for a dialect.
+func (t *tally) decisive() int {
+	n := 0
+	for i := range t.candidates {
+		n += t.candidates[i].Decisive
+	}
+	for i := range t.logs {
+		n += t.logs[i].headers + t.logs[i].decisive
+	}
+	for i := range t.wraps.paths {
+		n += t.wraps.paths[i].sure
+	}
+	return n
+}
+
+func (t *tally) count(v source.Value, document bool) {
 	t.n++
 	for i := range t.faint {
 		if !document {
@@ -225,6 +252,7 @@ func (t *tally) add(v source.Value, document bool) {
 		return
 	}
 	if _, claim, _ := claimOf(t.set, v); claim == dialect.ClaimFaint || skipped(t.set, v) {
+		t.unread++
 		return // it stands among messages, and is no sign of any
 	}
 	if dialect.Alien(v) {
@@ -245,12 +273,14 @@ func (t *tally) add(v source.Value, document bool) {
 	if len(found) == 0 {
 		if look.spans {
 			t.spans++
+			t.unread++
 			return // what other spans tell is not affected
 		}
 		if t.n == 1 {
 			t.begun = begun(t.set, v)
 		}
 		if controls(t.set, v) {
+			t.unread++
 			return // it says nothing about the rest
 		}
 		if v.Kind() == source.Array && !v.First().Exists() {

@@ -148,10 +148,13 @@ func Read(src *source.Source, opts Options, yield func(*transcript.Conversation)
 	return f, nil
 }
 
-// headRecords and headBytes bound what a survey looks at.
+// headRecords and headBytes are what a survey looks at. Where nothing in that says
+// whether the file is a transcript, it looks on until something does, up to
+// mostHead bytes: an agent can keep books for long before anybody says a word.
 const (
 	headRecords = 256
 	headBytes   = 4 << 20
+	mostHead    = 64 << 20
 )
 
 // A shape is what a survey found.
@@ -187,11 +190,11 @@ func survey(src *source.Source, opts Options) (*shape, error) {
 		return s, nil
 	}
 	t := newTally(opts)
-	var known recognition
+	var foreign recognition
 	bad := 0
 	var first source.Kind
 	start := int64(-1)
-	for range headRecords {
+	for n := 1; ; n++ {
 		rec, err := rd.Next()
 		if errors.Is(err, io.EOF) {
 			break
@@ -212,21 +215,22 @@ func survey(src *source.Source, opts Options) (*shape, error) {
 				first = rec.Value.Kind()
 			}
 			v := rec.Value.Indexed() // every dialect has a look at it
-			t.add(v, framing == source.FramingDocument)
+			read := t.add(v, framing == source.FramingDocument)
 			if err := src.Err(); err != nil { // a document is one record
 				return nil, err
 			}
-			known.add(v)
+			foreign.add(v, read)
 			if err := src.Err(); err != nil {
 				return nil, err
 			}
 		}
-		if rec.Span.End-start > headBytes {
+		looked := rec.Span.End - start
+		if looked > mostHead || (looked > headBytes || n >= headRecords) && (t.sure || t.told || foreign.sure()) {
 			break
 		}
 	}
 	t.decide(s)
-	if reason := known.reason(); reason != "" && opts.Dialect == nil && !t.told {
+	if reason := foreign.reason(t.known); reason != "" && opts.Dialect == nil && !t.told {
 		s.class, s.reason = classOther, reason
 		return s, nil
 	}

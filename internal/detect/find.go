@@ -177,7 +177,9 @@ type member struct {
 func (f *finder) object(v source.Value, path []string, ctx place, depth int) {
 	// An object that speaks is somebody's message, not a holder of messages.
 	if v.Get("role").Kind() == source.String {
-		return
+		if _, claim, _ := claimOf(f.set, v); says(claim, v) || dialect.Alien(v) {
+			return
+		}
 	}
 	var members []member
 	model, named, request, elsewhere := false, "", false, false
@@ -231,11 +233,27 @@ func (f *finder) object(v source.Value, path []string, ctx place, depth int) {
 		used[comp.first[0]], used[comp.second[0]] = true, true
 		break
 	}
+	before := len(f.found)
+	isCopy := func(m member) bool {
+		of, is := copies[m.key]
+		return is && slices.ContainsFunc(of, has)
+	}
+	// What repeats other members comes last: it is looked at where they make no
+	// calls.
+	slices.SortStableFunc(members, func(a, b member) int {
+		switch first := isCopy(a); {
+		case first == isCopy(b):
+			return 0
+		case first:
+			return 1
+		}
+		return -1
+	})
 	for _, m := range members {
 		if k := m.val.Kind(); used[m.key] || k != source.Array && k != source.Object || f.isTaken(m.val, ctx) {
 			continue
 		}
-		if of, is := copies[m.key]; is && slices.ContainsFunc(of, has) {
+		if isCopy(m) && (slices.Contains(copies[m.key], "") || slices.ContainsFunc(f.found[before:], f.decided)) {
 			continue
 		}
 		sub := ctx
@@ -249,6 +267,27 @@ func (f *finder) object(v source.Value, path []string, ctx place, depth int) {
 		}
 		f.value(m.val, append(path, m.key), sub, depth+1)
 	}
+}
+
+// decided reports whether something in a place is written as only one dialect
+// does.
+func (f *finder) decided(p place) bool {
+	if p.class == classLog {
+		return true
+	}
+	for _, part := range p.parts {
+		if part.Kind() != source.Array {
+			if _, claim, _ := claimOf(f.set, part); claim == dialect.ClaimDecisive {
+				return true
+			}
+		}
+		for _, e := range part.Elements() {
+			if _, claim, _ := claimOf(f.set, e.Path(p.wrap...)); claim == dialect.ClaimDecisive {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // holderOf returns the dialect that alone keeps messages in an object with such
