@@ -189,7 +189,7 @@ type driver struct {
 // drivers lists the drivers that a row may be for.
 func drivers() []driver {
 	return []driver{
-		{"blocks", reflect.TypeFor[dialect.Blocks](), transcript.WindowNext, func(row any) dialect.Driver { return row.(*dialect.Blocks) }},
+		{"blocks", reflect.TypeFor[dialect.Blocks](), transcript.WindowNext, func(row any) dialect.Driver { return dialect.NewBlocks(*row.(*dialect.Blocks)) }},
 		{"side-list", reflect.TypeFor[dialect.SideList](), transcript.WindowTool, func(row any) dialect.Driver { return dialect.NewSideList(*row.(*dialect.SideList)) }},
 		{"items", reflect.TypeFor[dialect.Items](), transcript.WindowNext, func(row any) dialect.Driver { return row.(*dialect.Items) }},
 		{"events", reflect.TypeFor[dialect.Events](), transcript.WindowLog, func(row any) dialect.Driver { return row.(*dialect.Events) }},
@@ -479,7 +479,7 @@ func called(t reflect.Type) string {
 // check says what is wrong with a text of a row.
 func check(v reflect.Value) error {
 	switch text := v.Interface().(type) {
-	case dialect.Path:
+	case dialect.Lens:
 		if text != "" {
 			return text.Valid()
 		}

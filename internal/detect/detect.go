@@ -662,8 +662,9 @@ func (q *sequence) add(record int32, v source.Value) bool {
 	}
 	if claim == dialect.ClaimNone || d == nil {
 		// Among messages, one that has a role and nothing else is one too, and so
-		// is a damaged one.
-		if !q.damaged(v) && (!v.Get("role").Exists() || !knownRole(v) || dialect.Alien(v)) {
+		// is a damaged one. What else a message holds is opaque where its dialect
+		// is known.
+		if !q.damaged(v) && (!v.Get("role").Exists() || !knownRole(v) || q.primary == nil && dialect.Alien(v)) {
 			if q.b.End > 0 && (q.listed || q.lines) {
 				q.b.Conv.Unread = append(q.b.Conv.Unread, transcript.Unread{Span: v.Span(), Before: int32(len(q.b.Conv.Messages))})
 			}

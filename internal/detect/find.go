@@ -401,10 +401,12 @@ func pointer(path []string) string {
 // listHead is how many elements of a list are looked at to tell what it is.
 const listHead = 16
 
-// listClass says what the elements of a list are: at least half of the first
-// ones must be of a class.
+// listClass says what the elements of a list are: at least half of the first ones
+// must be of a class, or one must be a message as only one dialect writes it, and
+// the others tagged as its items and messages are. What else they are is opaque.
 func listClass(set *dialect.Set, v source.Value) (class, *dialect.Dialect) {
-	n, messages, records := 0, 0, 0
+	n, messages, decisive, tagged, records := 0, 0, 0, 0, 0
+	alien := false // an element speaks, but in no dialect that is known
 	var logs votes
 	for _, e := range v.Elements() {
 		if n++; n > listHead {
@@ -416,23 +418,33 @@ func listClass(set *dialect.Set, v source.Value) (class, *dialect.Dialect) {
 		}
 		e = e.Indexed()
 		if c := logs.add(set, e); c.Claim != dialect.ClaimNone {
-			records++
+			if records++; !c.speaks {
+				tagged++
+			}
 			continue
 		}
 		_, claim, _ := claimOf(set, e)
 		switch {
 		case says(claim, e):
 			messages++
+			if claim == dialect.ClaimDecisive {
+				decisive++
+			}
 		case claim == dialect.ClaimFaint || skipped(set, e):
 			n-- // it tells nothing
-		case claim == dialect.ClaimNone && dialect.Alien(e):
-			return classOther, nil // it speaks, but no dialect that is known
+		default:
+			alien = alien || claim == dialect.ClaimNone && dialect.Alien(e)
+			if e.Get("type").Kind() == source.String || e.Get("role").Kind() == source.String {
+				tagged++
+			}
 		}
 	}
 	switch {
+	case decisive == 0 && alien:
+		return classOther, nil
 	case records > 0 && 2*records >= n && logs.best().speaks > 0:
 		return classLog, logs.best().dialect
-	case messages > 0 && 2*messages >= n:
+	case messages > 0 && 2*messages >= n, decisive > 0 && messages+tagged == n:
 		return classMessage, nil
 	}
 	return classOther, nil

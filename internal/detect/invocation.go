@@ -13,9 +13,9 @@ const invocationCheckOnly = "an evaluation set tells what is expected of an agen
 // spread over members: what the user said, the calls and the results that came
 // of it, and what was answered in the end. Paths lead from the element.
 type invocation struct {
-	user, calls, results, final dialect.Path
+	user, calls, results, final dialect.Lens
 	// events lead to a list of what came of it instead, each a message at event.
-	events, event dialect.Path
+	events, event dialect.Lens
 	// call and result begin the parts that hold one, model and tool the messages
 	// that hold those.
 	call, result, model, tool string

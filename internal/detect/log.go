@@ -6,7 +6,6 @@ import (
 	"hash/maphash"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/source"
@@ -27,95 +26,48 @@ type logSink struct {
 	unreadable bool
 	counted    bool  // records are numbered
 	ordinal    int64 // the number of the record before
-	rec        envelope
-	array      source.Span // the list whose elements the records are, zero for lines
+	envelope   *dialect.Plan
+	rec        []source.Value // the envelope of the record that was read last, by slots
+	array      source.Span    // the list whose elements the records are, zero for lines
 }
 
-// An envelope holds the members of one record after another that the row of the
-// log names. They are read in one pass; only what lies deeper is looked up.
-type envelope struct {
-	keys []string
-	vals []source.Value
+// The slots of what is read of the envelope of a record. Those of the members that
+// count records are behind them.
+const (
+	envType = iota
+	envSubtype
+	envPayload
+	envID
+	envParent
+	envSide
+	envAgent
+	envMeta
+	envSummary
+	envHidden
+	envTurnAlt
+	envSuccess
+	envPreserved
+	envKeptFrom
+	envKeptIndex
+	envHistory
+	envTurns
+	envBeside
+	envOrdinal
+	envNumbered
+)
 
-	typ, subtype, payload, id, parent, side, agent, meta, summary, hidden, turnAlt field
-	success, preserved, keptFrom, keptIndex, history, turns                        field
-	beside, ordinal                                                                field
-	numbered                                                                       []field
-}
-
-// A field is where a value stands in a record: alternatives, of which the first
-// that is there counts.
-type field []fieldPath
-
-type fieldPath struct {
-	top  int // in keys
-	rest dialect.Path
-}
-
-func newEnvelope(l *dialect.Log) envelope {
-	e := envelope{}
-	for _, at := range []struct {
-		field *field
-		path  dialect.Path
-	}{
-		{&e.typ, l.Type},
-		{&e.subtype, l.Subtype},
-		{&e.payload, l.Payload},
-		{&e.id, dialect.Path(l.ID)},
-		{&e.parent, dialect.Path(l.Parent)},
-		{&e.side, l.Side},
-		{&e.agent, l.Agent},
-		{&e.meta, l.Meta},
-		{&e.summary, l.Summary},
-		{&e.hidden, l.Hidden},
-		{&e.turnAlt, l.TurnAlt},
-		{&e.success, l.Success},
-		{&e.preserved, l.Preserved},
-		{&e.keptFrom, l.KeptFrom},
-		{&e.keptIndex, l.KeptIndex},
-		{&e.history, l.History},
-		{&e.turns, l.Turns},
-		{&e.beside, dialect.Path(l.ResultCopy)},
-		{&e.ordinal, dialect.Path(l.Ordinal)},
-	} {
-		*at.field = e.field(at.path)
+// envelopePlan is the plan of what is read of the envelope.
+func envelopePlan(l *dialect.Log) *dialect.Plan {
+	lenses := []dialect.Lens{
+		envType: l.Type, envSubtype: l.Subtype, envPayload: l.Payload, envID: dialect.Lens(l.ID), envParent: dialect.Lens(l.Parent),
+		envSide: l.Side, envAgent: l.Agent, envMeta: l.Meta, envSummary: l.Summary, envHidden: l.Hidden, envTurnAlt: l.TurnAlt,
+		envSuccess: l.Success, envPreserved: l.Preserved, envKeptFrom: l.KeptFrom, envKeptIndex: l.KeptIndex,
+		envHistory: l.History, envTurns: l.Turns, envBeside: dialect.Lens(l.ResultCopy), envOrdinal: dialect.Lens(l.Ordinal),
 	}
 	for _, key := range l.Numbered {
-		e.numbered = append(e.numbered, e.field(dialect.Path(key)))
+		lenses = append(lenses, dialect.Lens(key))
 	}
-	e.vals = make([]source.Value, len(e.keys))
-	return e
-}
-
-func (e *envelope) field(p dialect.Path) field {
-	if p == "" {
-		return nil
-	}
-	var f field
-	for alt := range p.Alternatives() {
-		key, rest, _ := strings.Cut(string(alt), ".")
-		top := slices.Index(e.keys, key)
-		if top < 0 {
-			top = len(e.keys)
-			e.keys = append(e.keys, key)
-		}
-		f = append(f, fieldPath{top, dialect.Path(rest)})
-	}
-	return f
-}
-
-// get returns what stands there in the record that was read last.
-func (e *envelope) get(f field) source.Value {
-	for _, p := range f {
-		v := e.vals[p.top]
-		if p.rest != "" {
-			v = p.rest.In(v)
-		}
-		if v.Exists() {
-			return v
-		}
-	}
-	return source.Value{}
+	return dialect.NewPlan(lenses...)
 }
 
 // A scope is one thread of a log: the main one, or a sub-agent's.
@@ -136,7 +88,7 @@ type scope struct {
 func newLogSink(r *reader, d *dialect.Dialect) *logSink {
 	return &logSink{
 		r: r, d: d, log: d.Log, seed: maphash.MakeSeed(),
-		byName: map[string]*scope{}, rec: newEnvelope(d.Log),
+		byName: map[string]*scope{}, envelope: envelopePlan(d.Log),
 	}
 }
 
@@ -147,13 +99,12 @@ func (s *logSink) record(index int32, v source.Value) {
 		s.r.file.Skipped++
 		return
 	}
-	e := &s.rec
 	kf := transcript.Builder{Record: index, OnKeyFault: s.r.onKey}
-	kf.Fields(v, e.keys, e.vals)
-	typ, id, parent := e.get(e.typ), e.get(e.id), e.get(e.parent)
+	s.rec = s.envelope.Read(&kf, v, s.rec)
+	typ, id, parent := s.rec[envType], s.rec[envID], s.rec[envParent]
 	payload := v
 	if s.log.Payload != "" {
-		payload = e.get(e.payload)
+		payload = s.rec[envPayload]
 	}
 	s.numbered()
 	s.count(index, v)
@@ -166,13 +117,13 @@ func (s *logSink) record(index int32, v source.Value) {
 	if parent.Kind() == source.String {
 		ln.parent = s.hash(parent.Raw())
 	}
-	sc, n := s.scopeOf(e.get(e.side).True(), e.get(e.agent), ln.parent)
+	sc, n := s.scopeOf(s.rec[envSide].True(), s.rec[envAgent], ln.parent)
 	ln.scope = n
 
 	c := sc.q.b.Conv
 	switch {
 	case payload.Kind() == source.Object && slices.ContainsFunc(s.log.Speaks, typ.Is):
-		if !s.read(sc, index, payload, e.get(e.turnAlt)) {
+		if !s.read(sc, index, payload, s.rec[envTurnAlt]) {
 			s.r.file.Skipped++
 			break
 		}
@@ -198,8 +149,8 @@ func (s *logSink) numbered() {
 	if s.r.file.CheckOnly != "" {
 		return
 	}
-	for i, f := range s.rec.numbered {
-		if s.rec.get(f).Exists() {
+	for i, n := range s.rec[envNumbered:] {
+		if n.Exists() {
 			s.r.file.CheckOnly = fmt.Sprintf("its records are counted (%s), so that none can be put in or taken out", s.log.Numbered[i])
 		}
 	}
@@ -207,7 +158,7 @@ func (s *logSink) numbered() {
 
 // count holds the number of a record against that of the one before it.
 func (s *logSink) count(index int32, record source.Value) {
-	v := s.rec.get(s.rec.ordinal)
+	v := s.rec[envOrdinal]
 	if !v.Exists() || v.Kind() == source.Null {
 		return
 	}
@@ -226,23 +177,22 @@ func (s *logSink) count(index int32, record source.Value) {
 
 // event reads a record that does not speak.
 func (s *logSink) event(sc *scope, index int32, typ source.Value) {
-	e := &s.rec
 	if len(s.log.Boundary)+len(s.log.Rollback)+len(s.log.Aborts) == 0 {
 		return
 	}
-	subtype := e.get(e.subtype)
+	subtype := s.rec[envSubtype]
 	is := func(kinds []string) bool {
 		return slices.ContainsFunc(kinds, typ.Is) || slices.ContainsFunc(kinds, subtype.Is)
 	}
 	switch {
 	case is(s.log.Boundary):
-		if done := e.get(e.success); done.Exists() && !done.True() {
+		if done := s.rec[envSuccess]; done.Exists() && !done.True() {
 			return
 		}
 		s.boundary(sc, index)
 	case is(s.log.Rollback):
 		n := 1
-		if turns, err := strconv.Atoi(string(e.get(e.turns).Raw())); err == nil {
+		if turns, err := strconv.Atoi(string(s.rec[envTurns].Raw())); err == nil {
 			n = turns
 		}
 		s.rollBack(sc, n)
@@ -253,11 +203,10 @@ func (s *logSink) event(sc *scope, index int32, typ source.Value) {
 
 // boundary begins a new segment: only what the compaction keeps comes along.
 func (s *logSink) boundary(sc *scope, index int32) {
-	e := &s.rec
 	c := sc.q.b.Conv
 	sc.segment++
 	sc.keep = map[uint64]bool{}
-	for _, id := range preservedIDs(e.get(e.preserved)) {
+	for _, id := range preservedIDs(s.rec[envPreserved]) {
 		sc.keep[s.hash(id.Raw())] = true
 	}
 	s.preserve(sc)
@@ -265,17 +214,17 @@ func (s *logSink) boundary(sc *scope, index int32) {
 		rd.Compacted()
 	}
 	from := index
-	if id := e.get(e.keptFrom); id.Kind() == source.String {
+	if id := s.rec[envKeptFrom]; id.Kind() == source.String {
 		if at, known := s.find(s.hash(id.Raw())); known {
 			from = s.links[at].record
 		}
-	} else if n, err := strconv.Atoi(string(e.get(e.keptIndex).Raw())); err == nil {
+	} else if n, err := strconv.Atoi(string(s.rec[envKeptIndex].Raw())); err == nil {
 		from = int32(n) + 1
 	}
 	for i := len(c.Messages) - 1; i >= 0 && c.Messages[i].Record >= from; i-- {
 		c.Messages[i].Segment = sc.segment
 	}
-	for _, m := range e.get(e.history).Elements() {
+	for _, m := range s.rec[envHistory].Elements() {
 		if m.Kind() == source.Object && s.read(sc, index, m, source.Value{}) {
 			s.mark(sc, m)
 		}
@@ -351,10 +300,9 @@ func readInto(rd dialect.Reader, d *dialect.Dialect, payload, turnAlt source.Val
 
 // mark sets what the envelope tells of the message that was read last.
 func (s *logSink) mark(sc *scope, payload source.Value) {
-	e := &s.rec
 	c := sc.q.b.Conv
 	m := &c.Messages[len(c.Messages)-1]
-	if e.get(e.hidden).True() {
+	if s.rec[envHidden].True() {
 		m.Flags |= transcript.MessageSuperseded
 	}
 	if m.Role == transcript.RoleAssistant {
@@ -364,12 +312,12 @@ func (s *logSink) mark(sc *scope, payload source.Value) {
 		sc.spoken = append(sc.spoken, int32(len(c.Messages)-1))
 		return
 	}
-	if m.Role != transcript.RoleUser || e.get(e.meta).True() || e.get(e.summary).True() {
+	if m.Role != transcript.RoleUser || s.rec[envMeta].True() || s.rec[envSummary].True() {
 		return
 	}
 	for b := m.BlockLo; b < m.BlockHi; b++ {
 		if c.Blocks[b].Kind == transcript.BlockResult {
-			if v := s.rec.get(s.rec.beside); v.Exists() {
+			if v := s.rec[envBeside]; v.Exists() {
 				c.Results[c.Blocks[b].Ref].Beside = s.hash(v.Raw())
 			}
 			return
@@ -427,8 +375,8 @@ func (s *logSink) hash(b []byte) uint64 {
 
 // identical reports whether two records are equal but for their timestamps.
 func (s *logSink) identical(a, b source.Value) bool {
-	headA, tailA := split(a, dialect.Path(s.log.Time).In(a))
-	headB, tailB := split(b, dialect.Path(s.log.Time).In(b))
+	headA, tailA := split(a, dialect.Lens(s.log.Time).In(a))
+	headB, tailB := split(b, dialect.Lens(s.log.Time).In(b))
 	return bytes.Equal(headA, headB) && bytes.Equal(tailA, tailB)
 }
 
@@ -499,10 +447,10 @@ func (s *logSink) duplicate(first int32, again link, v source.Value) {
 	f := &s.links[first]
 	before := s.r.value(f.span())
 	same := s.identical(before, v)
-	id := dialect.Path(s.log.ID).In(v)
+	id := dialect.Lens(s.log.ID).In(v)
 	s.r.file.Links = append(s.r.file.Links, transcript.LinkFault{
 		Duplicate: true, Identical: same, Record: again.record, ID: id.Str(),
-		Span: id.Span(), First: dialect.Path(s.log.ID).In(before).Span(), Whole: v.Span(),
+		Span: id.Span(), First: dialect.Lens(s.log.ID).In(before).Span(), Whole: v.Span(),
 	})
 	replay := func(l *link) {
 		if l.msg >= 0 {
@@ -641,7 +589,7 @@ func (s *logSink) judge() {
 		follows := firstOf[l.scope] != int32(i)
 		s.r.file.Links = append(s.r.file.Links, transcript.LinkFault{
 			Key: s.log.Parent, Live: live[i] && follows, Relink: follows, Record: l.record,
-			Span: dialect.Path(s.log.Parent).In(s.r.value(l.span())).Span(), Whole: l.span(),
+			Span: dialect.Lens(s.log.Parent).In(s.r.value(l.span())).Span(), Whole: l.span(),
 		})
 	}
 }

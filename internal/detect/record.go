@@ -13,11 +13,13 @@ import (
 // A head is the members of a record, read once for all the logs that it could
 // be of.
 type head struct {
+	of        source.Value
 	n         int
 	keys, val [24]source.Value
 }
 
 func (h *head) read(v source.Value) {
+	h.of = v
 	for k, val := range v.Members() {
 		h.keys[h.n], h.val[h.n] = k, val
 		if h.n++; h.n == len(h.keys) {
@@ -36,20 +38,8 @@ func (h *head) get(key string) source.Value {
 	return source.Value{}
 }
 
-// in follows a path.
-func (h *head) in(p dialect.Path) source.Value {
-	for alt := range p.Alternatives() {
-		key, rest, deeper := strings.Cut(string(alt), ".")
-		v := h.get(key)
-		if deeper {
-			v = dialect.Path(rest).In(v)
-		}
-		if v.Exists() {
-			return v
-		}
-	}
-	return source.Value{}
-}
+// in follows a lens.
+func (h *head) in(l dialect.Lens) source.Value { return l.From(h.get, h.of) }
 
 // any returns the first of the members that is there.
 func (h *head) any(keys []string) string {

@@ -330,7 +330,7 @@ func writeAnyValue(u *unfold.Unfolded, val source.Value) {
 				if i > 0 {
 					u.Make(",", e, nil)
 				}
-				if s := dialect.Path("stringValue|string_value").In(e); !u.Decode(s, nil) {
+				if s := dialect.Lens("stringValue|string_value").In(e); !u.Decode(s, nil) {
 					writeAnyValue(u, e)
 				}
 			}
@@ -582,7 +582,7 @@ func quoted(s string) string {
 
 // plainLeaf returns the value of an attribute, unwrapped.
 func plainLeaf(val source.Value) source.Value {
-	if s := dialect.Path("stringValue|string_value|boolValue|intValue|doubleValue").In(val); s.Exists() {
+	if s := dialect.Lens("stringValue|string_value|boolValue|intValue|doubleValue").In(val); s.Exists() {
 		return s
 	}
 	return val

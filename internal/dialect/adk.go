@@ -17,7 +17,7 @@ var ADK = &Dialect{
 	Provider: "gemini",
 	Window:   transcript.WindowLog,
 	Marks:    []string{"invocationId", "invocation_id"},
-	Members: map[transcript.Member]Path{
+	Members: map[transcript.Member]Lens{
 		transcript.MemberCallName:      geminiMembers[transcript.MemberCallName],
 		transcript.MemberArguments:     geminiMembers[transcript.MemberArguments],
 		transcript.MemberSignature:     geminiMembers[transcript.MemberSignature],
@@ -25,7 +25,7 @@ var ADK = &Dialect{
 		transcript.MemberResultContent: geminiMembers[transcript.MemberResultContent],
 		transcript.MemberContent:       "content.parts", transcript.MemberLastText: "content.parts.-1.text",
 	},
-	Driver: &Blocks{
+	Driver: NewBlocks(Blocks{
 		Role: "content.role", NoRole: "user", Content: "content.parts", Mark: "invocationId|invocation_id",
 		Positional: true, Inline: true, Only: true,
 		Parts:  geminiBlocks.Parts,
@@ -36,5 +36,5 @@ var ADK = &Dialect{
 			Copy: []string{"invocationId", "invocation_id", "author", "branch", "timestamp"},
 		}},
 		TextBlock: geminiBlocks.TextBlock,
-	},
+	}),
 }

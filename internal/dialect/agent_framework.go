@@ -16,10 +16,10 @@ var AgentFramework = &Dialect{
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
 	Marks:    []string{"contents"},
-	Members: map[transcript.Member]Path{
+	Members: map[transcript.Member]Lens{
 		transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberContent: "contents", transcript.MemberLastText: "contents.-1.text",
 	},
-	Driver: &Blocks{
+	Driver: NewBlocks(Blocks{
 		Role: "role.value|role", Content: "contents", MessageID: "message_id", Tag: "type", Only: true,
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
@@ -40,5 +40,5 @@ var AgentFramework = &Dialect{
 			{JSON: `{"role":"tool","contents":"$blocks"}`, Copy: []string{"type"}},
 		},
 		TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
-	},
+	}),
 }

@@ -16,11 +16,11 @@ var AISDK = &Dialect{
 	Provider: "ai-sdk",
 	Window:   transcript.WindowTool,
 	Marks:    []string{"tool-call", "tool-result", "tool-approval-request", "tool-approval-response"},
-	Members: map[transcript.Member]Path{
+	Members: map[transcript.Member]Lens{
 		transcript.MemberRole: "role", transcript.MemberCallName: "toolName", transcript.MemberArguments: "input", transcript.MemberResultName: "toolName",
 		transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content",
 	},
-	Driver: &Blocks{
+	Driver: NewBlocks(Blocks{
 		Role: "role", Content: "content", MessageID: "id", Tag: "type", Inline: true, Only: true,
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
@@ -52,5 +52,5 @@ var AISDK = &Dialect{
 		},
 		Message:   []Form{{JSON: `{"role":"tool","content":"$blocks"}`}},
 		TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
-	},
+	}),
 }

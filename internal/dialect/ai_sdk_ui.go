@@ -17,7 +17,7 @@ var AISDKUI = &Dialect{
 	Marks:    []string{"parts", "toolInvocations"},
 	Driver: &Combined{
 		Members: []string{"parts", "toolInvocations"},
-		Plain:   []Path{"role", "parts.0.type"},
+		Plain:   []Lens{"role", "parts.0.type"},
 		Role:    "role",
 		Records: []Records{
 			{

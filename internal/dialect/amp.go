@@ -17,7 +17,7 @@ var Amp = &Dialect{
 	Window:    transcript.WindowUser,
 	CheckOnly: "threads are kept in step with a server",
 	Marks:     []string{"messageId"},
-	Driver: &Blocks{
+	Driver: NewBlocks(Blocks{
 		Role: "role", Content: "content", Tag: "type", Mark: "messageId",
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
@@ -37,5 +37,5 @@ var Amp = &Dialect{
 			{Is: PartMedia, Tag: "image"},
 		},
 		Aborted: []Cond{{At: "state.type", Is: []string{"cancelled"}}},
-	},
+	}),
 }

@@ -18,7 +18,7 @@ var Anthropic = &Dialect{
 	Driver:   anthropicBlocks,
 }
 
-var anthropicBlocks = &Blocks{
+var anthropicBlocks = NewBlocks(Blocks{
 	Role: "role", Content: "content", MessageID: "id", Tag: "type",
 	Parts: []Part{
 		{Is: PartText, Tag: "text", Text: "text"},
@@ -48,8 +48,8 @@ var anthropicBlocks = &Blocks{
 	Skip:      []Cond{{At: "type", Is: []string{"reasoning"}}, {At: "ts"}, {At: "role", Not: true}},
 	Message:   []Form{{JSON: `{"role":"user","content":"$blocks"}`}},
 	TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
-}
+})
 
-var anthropicMembers = map[transcript.Member]Path{
+var anthropicMembers = map[transcript.Member]Lens{
 	transcript.MemberRole: "role", transcript.MemberCallName: "name", transcript.MemberArguments: "input", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberCacheMark: "cache_control",
 }

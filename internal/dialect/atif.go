@@ -17,7 +17,7 @@ var ATIF = &Dialect{
 	CheckOnly: "a trajectory is the record of a run, from which its score was taken",
 	Driver: &Combined{
 		Members: []string{"step_id"},
-		Marks:   [][]Path{{"step_id", "source", "message"}, {"step_id", "source", "tool_calls"}, {"step_id", "source", "observation"}},
+		Marks:   [][]Lens{{"step_id", "source", "message"}, {"step_id", "source", "tool_calls"}, {"step_id", "source", "observation"}},
 		Role:    "source",
 		Text:    "message",
 		Records: []Records{{

@@ -18,8 +18,8 @@ var AutoGen = &Dialect{
 	Marks: []string{
 		"UserMessage", "SystemMessage", "AssistantMessage", "FunctionExecutionResultMessage", "TextMessage", "ToolCallRequestEvent", "ToolCallExecutionEvent",
 	},
-	Members: map[transcript.Member]Path{transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberResultName: "name", transcript.MemberContent: "content"},
-	Driver: &Blocks{
+	Members: map[transcript.Member]Lens{transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberResultName: "name", transcript.MemberContent: "content"},
+	Driver: NewBlocks(Blocks{
 		Role: "type", Content: "content", Only: true,
 		Roles: []RoleName{
 			{"UserMessage", transcript.RoleUser},
@@ -40,5 +40,5 @@ var AutoGen = &Dialect{
 			},
 		},
 		Message: []Form{{JSON: `{"content":"$blocks","type":"FunctionExecutionResultMessage"}`}},
-	},
+	}),
 }

@@ -15,10 +15,10 @@ var Bedrock = &Dialect{
 	Provider: "bedrock",
 	Window:   transcript.WindowUser,
 	Marks:    []string{"toolUse", "toolResult", "reasoningContent"},
-	Members: map[transcript.Member]Path{
+	Members: map[transcript.Member]Lens{
 		transcript.MemberResultContent: "toolResult.content", transcript.MemberRole: "role", transcript.MemberCallName: "toolUse.name", transcript.MemberArguments: "toolUse.input", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text",
 	},
-	Driver: &Blocks{
+	Driver: NewBlocks(Blocks{
 		Role: "role", Content: "content", Inline: true,
 		Parts: []Part{
 			{Is: PartText, Key: "text", With: []Cond{{At: "type", Not: true}}, Text: "text"},
@@ -44,5 +44,5 @@ var Bedrock = &Dialect{
 		},
 		Message:   []Form{{JSON: `{"role":"user","content":"$blocks"}`}},
 		TextBlock: []Form{{JSON: `{"text":"$text"}`}},
-	},
+	}),
 }

@@ -13,25 +13,25 @@ import (
 // and results among them. What a block is tells the value of a member, or that
 // a member is there.
 type Blocks struct {
-	Role    Path
+	Role    Lens
 	Roles   []RoleName // roles that only this dialect writes so
 	NoRole  string     // the role of a message that names none; "" where it is no message
-	Content Path       // the list of blocks, or a text
+	Content Lens       // the list of blocks, or a text
 	// MessageID is of a message, the same on all elements of a turn.
-	MessageID Path
+	MessageID Lens
 	// Mark is a member that every message has, for a dialect that writes its
 	// calls as another does; "" for none.
-	Mark Path
+	Mark Lens
 	// Sure holds of messages that only this dialect writes so, although no block
 	// tells it: all of it; none where blocks alone tell.
 	Sure []Cond
 	// Tag is the member that says what a block is; "" where the members of a
 	// block tell.
-	Tag   Path
+	Tag   Lens
 	Parts []Part
 	// Aside is a list of calls beside the blocks, of which Listed says what they
 	// are made of. It is read where no block is a call; else it repeats them.
-	Aside  Path
+	Aside  Lens
 	Listed *Part
 	// Own is a result that is a message, and not a block of one; OwnRole is
 	// the role of such a message.
@@ -47,7 +47,7 @@ type Blocks struct {
 	Joined bool
 	// GoesOn leads to the ids of those calls of a message whose tools go on when
 	// the turn is over.
-	GoesOn Path
+	GoesOn Lens
 	// Aborted and Hidden hold of messages whose writer gave them up, and of
 	// those that are not sent: any of them.
 	Aborted, Hidden []Cond
@@ -64,6 +64,34 @@ type Blocks struct {
 	// TextBlock is how a block of text is written, the first whose If the
 	// message has, or the block that it takes the place of.
 	TextBlock []Form
+
+	members *Plan // role, content, message id, and what Aborted and Hidden ask for
+}
+
+// NewBlocks returns the driver for a row.
+func NewBlocks(row Blocks) *Blocks {
+	row.members = NewPlan(slices.Concat([]Lens{row.Role, row.Content, row.MessageID}, asked(row.Aborted), asked(row.Hidden))...)
+	row.Parts = slices.Clone(row.Parts)
+	for i := range row.Parts {
+		row.Parts[i].compile()
+	}
+	for _, p := range []**Part{&row.Listed, &row.Own} {
+		if *p != nil {
+			part := **p
+			part.compile()
+			*p = &part
+		}
+	}
+	return &row
+}
+
+// asked returns what conditions ask for.
+func asked(conds []Cond) []Lens {
+	out := make([]Lens, len(conds))
+	for i := range conds {
+		out[i] = conds[i].At
+	}
+	return out
 }
 
 // A PartKind is what a block is to a transcript.
@@ -94,32 +122,48 @@ type Part struct {
 	// other dialect writes.
 	Decides bool
 
-	ID, Name Path
-	Args     Path
+	ID, Name Lens
+	Args     Lens
 	Want     transcript.ArgsConvention
 	// Failed holds where the writer could not make out what was called: the
 	// call has no name and no arguments.
 	Failed  []Cond
-	Payload Path
+	Payload Lens
 	// Inner leads to the blocks that a result is made of, in its payload or beside
 	// it, where the payload itself is not their list.
-	Inner  Path
+	Inner  Lens
 	Error  []Cond // of a result: any of them
 	Server []Cond // of a call or result: any of them says that the provider ran it
 	// State is what a state says of the call that has its id.
 	State transcript.CallState
-	Text  Path
+	Text  Lens
 	// Signature is an opaque text that must not be parted from what it signs.
 	// Signs is set where a part of the kind needs one.
-	Signature Path
+	Signature Lens
 	Signs     bool
 	// Answer is how a result of a call of this kind is written.
 	Answer Template
+
+	plan *Plan // what is read of such a block
+}
+
+// compile makes the plan of what is read of a block of the kind: of a call its id,
+// name and arguments, of a result id, payload, name and what Error asks for, of
+// others the text.
+func (p *Part) compile() {
+	switch p.Is {
+	case PartCall, PartServerCall:
+		p.plan = NewPlan(p.ID, p.Name, p.Args)
+	case PartResult, PartServerResult:
+		p.plan = NewPlan(append([]Lens{p.ID, p.Payload, p.Name}, asked(p.Error)...)...)
+	default:
+		p.plan = NewPlan(p.Text)
+	}
 }
 
 // A Form is a template for what is written near a message.
 type Form struct {
-	If   Path // a member of what it is written for; "" for always
+	If   Lens // a member of what it is written for; "" for always
 	JSON Template
 	// Copy are members that are taken over from that message, Hollow those that are
 	// written with nothing in them where that message has them.
@@ -155,15 +199,15 @@ func (p *Part) fits(block, tag source.Value) bool {
 func (p *Part) speaks(block source.Value) bool {
 	switch p.Is {
 	case PartCall, PartServerCall:
-		return p.ID.leads(block) || p.Name.leads(block) || p.Args.leads(block) || anyHolds(p.Failed, block)
+		return p.ID.Leads(block) || p.Name.Leads(block) || p.Args.Leads(block) || anyHolds(p.Failed, block)
 	case PartResult, PartServerResult:
-		return p.ID.leads(block) || p.Payload.leads(block)
+		return p.ID.Leads(block) || p.Payload.Leads(block)
 	}
 	return true
 }
 
 // begins reports whether an alternative of the path begins with a key.
-func (p Path) begins(key source.Value) bool {
+func (p Lens) begins(key source.Value) bool {
 	for alt := range p.Alternatives() {
 		if head, _, _ := strings.Cut(string(alt), "."); key.Is(head) {
 			return true
@@ -177,9 +221,6 @@ func (p Path) begins(key source.Value) bool {
 func (d *Blocks) hollow(block source.Value) bool {
 	return d.Tag == "" && bare(block)
 }
-
-// leads reports whether the path is one, and leads to something.
-func (p Path) leads(v source.Value) bool { return p != "" && p.In(v).Exists() }
 
 // kindOf returns what kind of block v is, nil for none that is known.
 func (d *Blocks) kindOf(block source.Value) *Part {
@@ -217,7 +258,7 @@ func (d *Blocks) Damaged(v source.Value) bool {
 		return bare(v)
 	}
 	content := d.Content.In(v)
-	if !content.Exists() || !absentRole(d.Role.In(v)) || d.Tag != "" && d.Tag.leads(v) {
+	if !content.Exists() || !absentRole(d.Role.In(v)) || d.Tag != "" && d.Tag.Leads(v) {
 		return false
 	}
 	for _, block := range content.Elements() {
@@ -284,10 +325,10 @@ func (d *Blocks) Claim(v source.Value) (Claim, Sign) {
 	if !content.Exists() {
 		content = d.Content.In(v)
 	}
-	if d.Mark != "" && !d.Mark.leads(v) {
+	if d.Mark != "" && !d.Mark.Leads(v) {
 		return ClaimNone, Sign{}
 	}
-	if d.Own != nil && role.Is(d.OwnRole) && d.Own.ID.leads(v) {
+	if d.Own != nil && role.Is(d.OwnRole) && d.Own.ID.Leads(v) {
 		return ClaimDecisive, Sign{d.Role.Key(), role}
 	}
 	if d.Aside != "" && content.Exists() && d.Aside.In(v).First().Kind() == source.Object {
@@ -361,19 +402,8 @@ func (r *blocksReader) ReadPart(v, turn source.Value) bool {
 func (r *blocksReader) Read(v source.Value) { r.read(v) }
 
 func (r *blocksReader) read(v source.Value) bool {
-	var got [maxFields]source.Value
-	paths := append(make([]Path, 0, maxFields), r.Role, r.Content, r.MessageID)
-	for _, c := range r.Aborted {
-		paths = append(paths, c.At)
-	}
-	for _, c := range r.Hidden {
-		paths = append(paths, c.At)
-	}
-	f := got[:]
-	if len(paths) > len(f) {
-		f = make([]source.Value, len(paths))
-	}
-	fields(r.b, v, paths, f[:len(paths)])
+	var buf [fewSlots]source.Value
+	f := r.members.Read(r.b, v, buf[:])
 	own := r.Own != nil && f[0].Is(r.OwnRole)
 	role := r.roleOf(f[0])
 	if own {
@@ -508,8 +538,8 @@ func (r *blocksReader) block(v source.Value, role transcript.Role) {
 	case PartAside:
 		r.b.Fields(v, nil, nil)
 	case PartText:
-		var f [1]source.Value
-		fields(r.b, v, []Path{p.Text}, f[:])
+		var buf [fewSlots]source.Value
+		f := p.plan.Read(r.b, v, buf[:])
 		r.b.Block(transcript.BlockText, v, textFlags(f[0])|p.signed(v))
 	case PartReasoning:
 		r.b.Fields(v, nil, nil)
@@ -552,8 +582,8 @@ func (p *Part) signed(v source.Value) transcript.BlockFlags {
 }
 
 func (r *blocksReader) call(v source.Value, p *Part, role transcript.Role) {
-	var f [3]source.Value
-	fields(r.b, v, []Path{p.ID, p.Name, p.Args}, f[:])
+	var buf [fewSlots]source.Value
+	f := p.plan.Read(r.b, v, buf[:])
 	call := transcript.Call{
 		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[1]),
 		WrongRole: role == transcript.RoleUser || role == transcript.RoleSystem || role == transcript.RoleTool,
@@ -570,7 +600,7 @@ func (r *blocksReader) call(v source.Value, p *Part, role transcript.Role) {
 
 // token returns what a path leads to in v. An absent one points at the object
 // that should hold it.
-func token(v source.Value, p Path, val source.Value) transcript.Token {
+func token(v source.Value, p Lens, val source.Value) transcript.Token {
 	at := v
 	if !val.Exists() {
 		if in, _ := owner(v, p.Nth(0)); in.Kind() == source.Object {
@@ -593,16 +623,8 @@ func (p *Part) server(v source.Value) (bool, transcript.CallKind) {
 }
 
 func (r *blocksReader) result(v source.Value, p *Part, role transcript.Role) {
-	var got [maxFields]source.Value
-	paths := append(make([]Path, 0, maxFields), p.ID, p.Payload, p.Name)
-	for _, c := range p.Error {
-		paths = append(paths, c.At)
-	}
-	f := got[:]
-	if len(paths) > len(f) {
-		f = make([]source.Value, len(paths))
-	}
-	fields(r.b, v, paths, f[:len(paths)])
+	var buf [fewSlots]source.Value
+	f := p.plan.Read(r.b, v, buf[:])
 	res := transcript.Result{
 		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[2]), WrongRole: role == transcript.RoleAssistant,
 	}
@@ -656,34 +678,6 @@ func absent(id source.Value) bool { return absentRaw(string(id.Raw())) }
 
 func absentRaw(raw string) bool {
 	return raw == "" || raw == "null" || raw == `""` || raw == `"null"`
-}
-
-// maxFields is how many members a row looks for at once, as a rule.
-const maxFields = 8
-
-// fields fills out with what the paths lead to in v, None for empty ones, and
-// reports doubled keys of v.
-func fields(b *transcript.Builder, v source.Value, paths []Path, out []source.Value) {
-	var few [maxFields]string
-	keys := few[:]
-	if len(paths) > len(few) {
-		keys = make([]string, len(paths))
-	}
-	keys = keys[:len(paths)]
-	for i, p := range paths {
-		if keys[i] = string(p); strings.IndexByte(keys[i], '.') >= 0 || strings.IndexByte(keys[i], '|') >= 0 {
-			keys[i] = ""
-		}
-	}
-	b.Fields(v, keys, out)
-	for i, p := range paths {
-		switch {
-		case p == "":
-			out[i] = source.Value{}
-		case keys[i] == "":
-			out[i] = p.In(v)
-		}
-	}
 }
 
 // WriteResult implements Writer.
@@ -825,7 +819,7 @@ func (d *Blocks) textBlock(v source.Value) Template {
 // none does, and nil where there is none.
 func formFor(forms []Form, v source.Value) *Form {
 	for i := range forms {
-		if f := &forms[i]; f.If == "" || i == len(forms)-1 || f.If.leads(v) {
+		if f := &forms[i]; f.If == "" || i == len(forms)-1 || f.If.Leads(v) {
 			return f
 		}
 	}
@@ -862,7 +856,7 @@ func (d *Blocks) Keys(v source.Value) WriterKeys {
 
 // owner returns the object that holds, or should hold, the member that a path
 // without alternatives leads to, and the member's name.
-func owner(v source.Value, p Path) (source.Value, string) {
+func owner(v source.Value, p Lens) (source.Value, string) {
 	i := strings.LastIndexByte(string(p), '.')
 	if i < 0 {
 		return v, string(p)

@@ -33,6 +33,6 @@ var ClaudeCode = &Dialect{
 			"isSidechain", "agentId", "userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug", "teamName", "timestamp",
 		},
 		Refs:     []string{"leafUuid", "logicalParentUuid"},
-		CallRefs: []Path{"toolUseID", "parentToolUseID", "sourceToolUseID"},
+		CallRefs: []Lens{"toolUseID", "parentToolUseID", "sourceToolUseID"},
 	},
 }

@@ -20,7 +20,7 @@ var CodexExec = &Dialect{
 	Driver: &Combined{
 		Members: []string{"item"},
 		Kind:    "type", Kinds: []string{"item.*"},
-		Marks: [][]Path{{"item.id", "item.type"}},
+		Marks: [][]Lens{{"item.id", "item.type"}},
 		Records: []Records{{
 			In: "item", Tag: "type", Calls: []string{"command_execution", "mcp_tool_call", "file_change"},
 			Text: "agent_message", Reasoning: "reasoning",

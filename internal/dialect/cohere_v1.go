@@ -19,8 +19,8 @@ var CohereV1 = &Dialect{
 	Driver: &Combined{
 		Members: []string{"message", "tool_results", "outputs"},
 		Never:   []string{"chat_history", "tools"},
-		Marks:   [][]Path{{"role", "tool_results.0.call"}, {"call.name", "outputs"}},
-		Plain:   []Path{"role", "message"},
+		Marks:   [][]Lens{{"role", "tool_results.0.call"}, {"call.name", "outputs"}},
+		Plain:   []Lens{"role", "message"},
 		Own:     []string{"USER", "CHATBOT", "SYSTEM", "TOOL"},
 		Role:    "role",
 		Roles: []RoleName{

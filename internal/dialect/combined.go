@@ -20,24 +20,24 @@ type Combined struct {
 	Never []string
 	// Kind says what an element is; where it is given, one that is none of Kinds
 	// is not the dialect's. One that ends in "*" is the beginning of a kind.
-	Kind  Path
+	Kind  Lens
 	Kinds []string
 	// Marks lead to what only this dialect's messages have, one set of them
 	// complete.
-	Marks [][]Path
+	Marks [][]Lens
 	// Own are the ways to write a role that only this dialect has.
 	Own []string
 	// Plain lead to what a message without calls has, all of it.
-	Plain []Path
+	Plain []Lens
 	// Role is who speaks; without it the model does. Roles are spellings of its
 	// own. What is said in another role than the four is for nobody.
-	Role  Path
+	Role  Lens
 	Roles []RoleName
-	Turn  Path // what the messages of one turn share
-	Text  Path // a text, or a list of parts with one
+	Turn  Lens // what the messages of one turn share
+	Text  Lens // a text, or a list of parts with one
 	// Prompt is what a human typed, where an element holds that and what the
 	// model did with it.
-	Prompt Path
+	Prompt Lens
 	// Rounds are what the model did with it, one turn each, in an element that
 	// has a list of them. Then the rest of it only repeats them.
 	Rounds Rounds
@@ -55,15 +55,15 @@ type Combined struct {
 
 // Rounds are turns of the model in one element. Paths lead from the round.
 type Rounds struct {
-	In              Path // from the element: the list
-	Text, Reasoning Path
+	In              Lens // from the element: the list
+	Text, Reasoning Lens
 	Records         Records
 }
 
 // Records are a list of records of calls, or one record.
 type Records struct {
-	In  Path
-	Tag Path // says what an element of the list is; "" where all are calls
+	In  Lens
+	Tag Lens // says what an element of the list is; "" where all are calls
 	// Calls are the tags of calls. One that ends in "*" is the beginning of a
 	// tag, which goes on with the tool's name.
 	Calls []string
@@ -71,28 +71,28 @@ type Records struct {
 	// goes on.
 	Text, Reasoning, Step string
 	// Record leads from the element to the record.
-	Record         Path
-	ID, Name, Args Path
+	Record         Lens
+	ID, Name, Args Lens
 	Want           transcript.ArgsConvention
 	Free           bool // arguments are free text
 	// State says what became of the call, in the words of States.
-	State  Path
+	State  Lens
 	States []StateName
 	// Result is what it was answered with, Failure the same after an error.
-	Result, Failure Path
+	Result, Failure Lens
 	// ByID leads from the message to an object whose members are results, each
 	// under the id of its call.
-	ByID Path
+	ByID Lens
 	// Apart is set where results stand in elements of their own.
 	Apart bool
 	// Answered is set where only a call with a Result was answered, whatever its
 	// State says.
 	Answered bool
-	Server   Path // true on a call that the provider runs
+	Server   Lens // true on a call that the provider runs
 	// Answer is what to set so that a call was answered, Refusal the same where
 	// Approval is not true of a call that waits for approval.
 	Answer, Refusal []Setting
-	Approval        Path
+	Approval        Lens
 	// AsText is how an element is written that is a text in the place of a record;
 	// none where there is no such element.
 	AsText Form
@@ -100,16 +100,16 @@ type Records struct {
 
 // Answers are results that stand by themselves and name their calls.
 type Answers struct {
-	In Path // a list of results, or one
+	In Lens // a list of results, or one
 	// Has leads to what a result has, and Tag to one of Tags.
-	Has  Path
-	Tag  Path
+	Has  Lens
+	Tag  Lens
 	Tags []string
 	// Record leads from the element to the result, ID, Name and Payload from
 	// there; without an ID results have none by design. Error is there on a result that is an error.
-	Record            Path
-	ID, Name, Payload Path
-	Error             Path
+	Record            Lens
+	ID, Name, Payload Lens
+	Error             Lens
 	// Unnamed is set where a result need not say which call it answers.
 	Unnamed bool
 }
@@ -126,13 +126,13 @@ type StateName struct {
 
 // A Setting is a member of a record that is set when its call gets a result.
 type Setting struct {
-	To Path
+	To Lens
 	// Raw is its value, where "$text" stands for the text of the result, "$id"
 	// and "$name" for the call's.
 	Raw Template
 	// From leads to the value instead, in the record or else in the message; a
 	// member that finds none is left out.
-	From Path
+	From Lens
 	// Keep leaves a value that is there already, and is not null.
 	Keep bool
 }
@@ -176,7 +176,7 @@ func (d *Combined) Claim(v source.Value) (Claim, Sign) {
 }
 
 // member returns what a path leads to, None for a path that a row leaves empty.
-func member(p Path, v source.Value) source.Value {
+func member(p Lens, v source.Value) source.Value {
 	if p == "" {
 		return source.Value{}
 	}
@@ -193,14 +193,9 @@ func hasMember(v source.Value, names []string) bool {
 	return false
 }
 
-// leadsTo reports whether all paths lead to something in v.
-func leadsTo(v source.Value, paths []Path) bool {
-	for _, p := range paths {
-		if !p.In(v).Exists() {
-			return false
-		}
-	}
-	return true
+// leadsTo reports whether all lenses lead to something in v.
+func leadsTo(v source.Value, lenses []Lens) bool {
+	return !slices.ContainsFunc(lenses, func(l Lens) bool { return !l.In(v).Exists() })
 }
 
 func (d *Combined) roleOf(v source.Value) transcript.Role {

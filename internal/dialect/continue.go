@@ -16,7 +16,7 @@ var Continue = &Dialect{
 	Window:   transcript.WindowLog,
 	Driver: &Combined{
 		Members: []string{"contextItems", "toolCallStates"},
-		Marks:   [][]Path{{"contextItems", "message.role"}, {"toolCallStates", "message.role"}},
+		Marks:   [][]Lens{{"contextItems", "message.role"}, {"toolCallStates", "message.role"}},
 		Role:    "message.role",
 		Roles:   []RoleName{{"thinking", transcript.RoleAssistant}},
 		Text:    "message.content",

@@ -45,8 +45,8 @@ var CopilotCLI = &Dialect{
 		Boundary: []string{"session.compaction_complete"}, Success: "data.success",
 		Aborts:   []string{"abort"},
 		Envelope: []string{"agentId", "timestamp"},
-		Copied:   []Path{"data.parentToolCallId", "data.interactionId"},
-		CallRefs: []Path{"data.toolCallId", "data.parentToolCallId"},
+		Copied:   []Lens{"data.parentToolCallId", "data.interactionId"},
+		CallRefs: []Lens{"data.toolCallId", "data.parentToolCallId"},
 		Follows:  []string{"tool.execution_start", "tool.execution_partial_result", "tool.execution_progress", "hook.start", "hook.end"},
 	},
 }

@@ -15,10 +15,10 @@ var DeepSeekHarness = &Dialect{
 	Provider:  "deepseek",
 	Window:    transcript.WindowLog,
 	CheckOnly: "its events are numbered, and name each other by their numbers",
-	Members: map[transcript.Member]Path{
+	Members: map[transcript.Member]Lens{
 		transcript.MemberArguments: "arguments", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text",
 	},
-	Driver: &Blocks{
+	Driver: NewBlocks(Blocks{
 		Role: "role", Content: "content", MessageID: "id", Tag: "type",
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
@@ -30,7 +30,7 @@ var DeepSeekHarness = &Dialect{
 			{Is: PartReasoning, Tag: "reasoning"},
 			{Is: PartMedia, Tag: "image"},
 		},
-	},
+	}),
 	Log: &Log{
 		Type: "type", Subtype: "data.reason.kind", Payload: "data.message|data",
 		Speaks: []string{"user/message", "developer/message", "assistant/message", "tool/result"},

@@ -102,7 +102,7 @@ type Dialect struct {
 	Driver Driver   `toml:"-"`
 	// Members name what a few rules ask for and repairs add, from the element of
 	// the call or the result, from the block or the message.
-	Members map[transcript.Member]Path
+	Members map[transcript.Member]Lens
 	// Dataset is set where such files are there to train or to evaluate models.
 	Dataset bool
 	// Slice is set where messages are fragments of a conversation by the nature
@@ -212,14 +212,14 @@ func (d *Dialect) Reads(v source.Value) Claim {
 // A Fold says how the records of a log take the place of earlier ones.
 type Fold struct {
 	// ID is what two records share of which the later one counts.
-	ID Path
+	ID Lens
 	// Rewind names the record that is taken back with all behind it, Reset leads
 	// to a list of messages that takes the place of all.
-	Rewind, Reset Path
+	Rewind, Reset Lens
 	// Control are members, and Kinds kinds as Kind says them, of records that
 	// do not speak.
 	Control []string
-	Kind    Path
+	Kind    Lens
 	Kinds   []string
 	// Append is set where a message is changed by writing it again.
 	Append bool
@@ -235,16 +235,16 @@ func (f *Fold) Controls(v source.Value) bool {
 type Patch struct {
 	// Kind says what a record does: it begins with a document, or it sets,
 	// extends or deletes what it leads to.
-	Kind                     Path
+	Kind                     Lens
 	Start, Set, Push, Delete string
 	// At is the way there, a list of names and places in lists; Value what is set,
 	// or the list of what is put at the end; Length how much of the list is kept
 	// before, all of it where that is not said.
-	At, Value, Length Path
+	At, Value, Length Lens
 	// List leads to the list of messages, a member of the document. Has leads to
 	// what a document has: all of it.
 	List string
-	Has  []Path
+	Has  []Lens
 }
 
 // Begins reports whether a record begins with a document of messages.

@@ -8,7 +8,7 @@ import (
 // Events is the driver for logs in which a call and its result are events, each
 // a record of its own. Paths lead from the event.
 type Events struct {
-	Type    Path // what kind of event it is
+	Type    Lens // what kind of event it is
 	Says    []Saying
 	Roles   []RoleName // roles that only this dialect writes so
 	Calls   []CallEvent
@@ -20,12 +20,12 @@ type Saying struct {
 	Type string
 	// Role is who speaks, where RoleAt does not lead to it.
 	Role   transcript.Role
-	RoleAt Path
-	Text   Path
+	RoleAt Lens
+	Text   Lens
 	// Turn is what the events of one message share.
-	Turn Path
+	Turn Lens
 	// Calls leads to the list of the message's calls, each as Call says.
-	Calls Path
+	Calls Lens
 	Call  *CallEvent
 }
 
@@ -33,18 +33,18 @@ type Saying struct {
 // calls.
 type CallEvent struct {
 	Type     string
-	ID, Name Path
+	ID, Name Lens
 	// Keyed leads to an object of which the first member that is one is named as
 	// the tool, where Name leads nowhere.
-	Keyed Path
+	Keyed Lens
 	// Turn is what the events of one message share.
-	Turn Path
+	Turn Lens
 	// Args are the arguments, "" where they are not to be checked.
-	Args Path
+	Args Lens
 	Want transcript.ArgsConvention
 	// Done holds where the event carries the result too: any of them.
 	Done    []Cond
-	Payload Path
+	Payload Lens
 	// Again is set where the event may tell of a call that another one made.
 	Again bool
 	// Answer is how a result is written, "" where it cannot be made up.
@@ -56,9 +56,9 @@ type ResultEvent struct {
 	Type string
 	// In leads to a list of results, from which the rest leads; "" where the event
 	// is one result.
-	In      Path
-	ID      Path
-	Payload Path
+	In      Lens
+	ID      Lens
+	Payload Lens
 	// Done holds where the call has come to its end, any of them; none for
 	// always. Other events of the kind tell of its progress.
 	Done  []Cond
@@ -289,7 +289,7 @@ func (c *CallEvent) named(v source.Value) (name source.Value, keyed bool) {
 
 // idToken reads an id that, where it is absent, belongs into the object that its
 // path leads through.
-func idToken(v source.Value, id Path) transcript.Token {
+func idToken(v source.Value, id Lens) transcript.Token {
 	holder := v
 	if through := id.Parent(); through != "" {
 		if in := through.In(v); in.Kind() == source.Object {
@@ -299,7 +299,7 @@ func idToken(v source.Value, id Path) transcript.Token {
 	return transcript.TokenOf(id.In(v), holder.Span())
 }
 
-func (r *eventsReader) answer(v source.Value, id, payload Path, failed bool) {
+func (r *eventsReader) answer(v source.Value, id, payload Lens, failed bool) {
 	res := transcript.Result{ID: idToken(v, id), Name: transcript.Token{Span: v.Span()}, Error: failed}
 	if p := payload.In(v); payload != "" && p.Exists() {
 		res.Payload = p.Span()

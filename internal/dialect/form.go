@@ -14,7 +14,7 @@ type Template string
 // A Cond is a condition on a member: that it says one of Is, or that it is
 // there and not null; with Not, that it is not so.
 type Cond struct {
-	At  Path
+	At  Lens
 	Is  []string
 	Not bool
 }
@@ -34,7 +34,7 @@ func (c *Cond) UnmarshalText(text []byte) error {
 	if says {
 		c.Is = strings.Split(is, "|")
 	}
-	c.At = Path(at)
+	c.At = Lens(at)
 	return c.At.Valid()
 }
 

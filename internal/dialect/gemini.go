@@ -21,7 +21,7 @@ var Gemini = &Dialect{
 	Driver:   geminiBlocks,
 }
 
-var geminiMembers = map[transcript.Member]Path{
+var geminiMembers = map[transcript.Member]Lens{
 	transcript.MemberCallName:      "functionCall.name|function_call.name",
 	transcript.MemberArguments:     "functionCall.args|function_call.args",
 	transcript.MemberSignature:     "thoughtSignature|thought_signature",
@@ -30,7 +30,7 @@ var geminiMembers = map[transcript.Member]Path{
 	transcript.MemberContent:       "parts", transcript.MemberLastText: "parts.-1.text",
 }
 
-var geminiBlocks = &Blocks{
+var geminiBlocks = NewBlocks(Blocks{
 	Role: "role", NoRole: "user", Content: "parts", Positional: true, Inline: true, Joined: true,
 	Parts: []Part{
 		{
@@ -67,4 +67,4 @@ var geminiBlocks = &Blocks{
 	},
 	Message:   []Form{{JSON: `{"role":"user","parts":"$blocks"}`}},
 	TextBlock: []Form{{JSON: `{"text":"$text"}`}},
-}
+})

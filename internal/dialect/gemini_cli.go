@@ -19,7 +19,7 @@ var GeminiCLI = &Dialect{
 	Driver: &Combined{
 		Members: []string{"toolCalls", "type"},
 		Kind:    "type", Kinds: []string{"gemini", "user", "info", "error", "warning"},
-		Plain: []Path{"id", "timestamp", "content"},
+		Plain: []Lens{"id", "timestamp", "content"},
 		Own:   []string{"gemini"},
 		Role:  "type",
 		Roles: []RoleName{

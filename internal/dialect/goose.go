@@ -5,7 +5,7 @@ import (
 )
 
 // gooseBlocks reads the messages of Goose.
-var gooseBlocks = &Blocks{
+var gooseBlocks = NewBlocks(Blocks{
 	Role: "role", Content: "content", MessageID: "id", Tag: "type",
 	Parts: []Part{
 		{Is: PartText, Tag: "text", Text: "text"},
@@ -28,7 +28,7 @@ var gooseBlocks = &Blocks{
 	Hidden:    []Cond{{At: "metadata.agentVisible", Is: []string{"false"}}},
 	Message:   []Form{{JSON: `{"role":"user","content":"$blocks"}`, Copy: []string{"created"}}},
 	TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
-}
+})
 
 // Goose is the dialect of the messages of Goose.
 var Goose = &Dialect{
@@ -41,7 +41,7 @@ var Goose = &Dialect{
 	Provider: "neutral",
 	Window:   transcript.WindowUser,
 	Marks:    []string{"toolRequest", "toolResponse", "frontendToolRequest", "toolConfirmationRequest", "actionRequired", "systemNotification"},
-	Members: map[transcript.Member]Path{
+	Members: map[transcript.Member]Lens{
 		transcript.MemberCallName:  "toolCall.value.name|toolCall.name",
 		transcript.MemberArguments: "toolCall.value.arguments|toolCall.arguments",
 		transcript.MemberContent:   "content", transcript.MemberLastText: "content.-1.text",

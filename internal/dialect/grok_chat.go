@@ -15,7 +15,7 @@ var GrokChat = &Dialect{
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
 	Marks:    []string{"system", "user", "assistant", "tool_result"},
-	Members:  map[transcript.Member]Path{transcript.MemberCallName: "name", transcript.MemberArguments: "arguments"},
+	Members:  map[transcript.Member]Lens{transcript.MemberCallName: "name", transcript.MemberArguments: "arguments"},
 	Driver: NewSideList(SideList{
 		Role: "type", User: "user", Assistant: "assistant", Tool: "tool_result",
 		Roles: []RoleName{
@@ -29,6 +29,6 @@ var GrokChat = &Dialect{
 		Faint:    true,
 		Content:  "content",
 		Calls:    "tool_calls", ID: "id", Name: "name", Args: "arguments", Want: transcript.ArgsWantString,
-		ResultID: "tool_call_id", Mark: []Path{"tool_call_id"},
+		ResultID: "tool_call_id", Mark: []Lens{"tool_call_id"},
 	}),
 }

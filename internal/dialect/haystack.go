@@ -15,11 +15,11 @@ var Haystack = &Dialect{
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
 	Marks:    []string{"tool_call", "tool_call_result", "_content"},
-	Members: map[transcript.Member]Path{
+	Members: map[transcript.Member]Lens{
 		transcript.MemberCallName: "tool_call.tool_name", transcript.MemberArguments: "tool_call.arguments",
 		transcript.MemberContent: "content|_content", transcript.MemberLastText: "content.-1.text|_content.-1.text",
 	},
-	Driver: &Blocks{
+	Driver: NewBlocks(Blocks{
 		Role: "role|_role", Content: "content|_content", Positional: true, Alone: true,
 		Parts: []Part{
 			{Is: PartText, Key: "text", With: []Cond{{At: "type", Not: true}}, Text: "text"},
@@ -39,5 +39,5 @@ var Haystack = &Dialect{
 			{JSON: `{"role":"tool","content":"$blocks"}`, Hollow: []string{"name", "meta"}},
 		},
 		TextBlock: []Form{{JSON: `{"text":"$text"}`}},
-	},
+	}),
 }

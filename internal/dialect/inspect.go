@@ -22,7 +22,7 @@ var Inspect = &Dialect{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool", Faint: true,
 		Content: "content", MessageID: "id",
 		Calls: "tool_calls", ID: "id", Name: "function", Args: "arguments",
-		ResultID: "tool_call_id", ResultName: "function", Mark: []Path{"function"},
+		ResultID: "tool_call_id", ResultName: "function", Mark: []Lens{"function"},
 		Error:    "error",
 		Thoughts: []string{"reasoning"}, Signature: []string{"signature"},
 	}),

@@ -16,7 +16,7 @@ var Kiro = &Dialect{
 	Window:    transcript.WindowUser,
 	CheckOnly: "its records have ids of which only the program knows what they are for",
 	Marks:     []string{"AssistantMessage", "ToolResults", "Prompt"},
-	Driver: &Blocks{
+	Driver: NewBlocks(Blocks{
 		Role: "kind", Content: "data.content", Tag: "kind",
 		Roles: []RoleName{
 			{"Prompt", transcript.RoleUser}, {"AssistantMessage", transcript.RoleAssistant}, {"ToolResults", transcript.RoleUser},
@@ -30,5 +30,5 @@ var Kiro = &Dialect{
 			},
 			{Is: PartMedia, Tag: "image"},
 		},
-	},
+	}),
 }

@@ -16,7 +16,7 @@ var LlamaIndex = &Dialect{
 	Window:    transcript.WindowTool,
 	CheckOnly: "a call is written again in additional_kwargs, as the provider wrote it",
 	Marks:     []string{"block_type", "blocks"},
-	Driver: &Blocks{
+	Driver: NewBlocks(Blocks{
 		Role: "role", Content: "blocks", Tag: "block_type",
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
@@ -30,5 +30,5 @@ var LlamaIndex = &Dialect{
 		Listed:  &Part{Is: PartCall, ID: "id|call_id", Name: "function.name|name", Args: "function.arguments|arguments"},
 		OwnRole: "tool",
 		Own:     &Part{Is: PartResult, ID: "additional_kwargs.tool_call_id", Name: "additional_kwargs.name", Payload: "blocks"},
-	},
+	}),
 }

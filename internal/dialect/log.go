@@ -10,11 +10,11 @@ import (
 // each. Paths lead from the record, keys name members of it.
 type Log struct {
 	// Type says what kind of record it is, Subtype what kind of that kind.
-	Type, Subtype Path
+	Type, Subtype Lens
 	// Speaks are the types of records that hold a message, at Payload; the
 	// empty path is the record itself.
 	Speaks  []string
-	Payload Path
+	Payload Lens
 	// Kinds are the types of other records by which the log is known: with a
 	// "*" at the end all that begin so. Header is the type of the first record,
 	// that has one of the members HeaderHas.
@@ -40,12 +40,12 @@ type Log struct {
 	// no result when it resumes such a log, as a clause without a full stop.
 	Ordinal, OnResume string
 
-	TurnAlt Path // what the records of one message share, where the message has no id
-	Side    Path // true on records of a sub-agent
-	Agent   Path // the sub-agent's id
-	Meta    Path // true on messages that no human typed
-	Summary Path // true on the summary after a compaction
-	Hidden  Path // true on messages that are never sent
+	TurnAlt Lens // what the records of one message share, where the message has no id
+	Side    Lens // true on records of a sub-agent
+	Agent   Lens // the sub-agent's id
+	Meta    Lens // true on messages that no human typed
+	Summary Lens // true on the summary after a compaction
+	Hidden  Lens // true on messages that are never sent
 	// Interrupt is how the text begins that the agent writes where a human
 	// broke off a turn, Aborts are the types and subtypes of records that say so.
 	Interrupt string
@@ -57,12 +57,12 @@ type Log struct {
 	// KeptIndex to its number among the records, from 0; History to the
 	// messages that take the place of those before.
 	Boundary                                []string
-	Success, Preserved, KeptFrom, KeptIndex Path
-	History                                 Path
+	Success, Preserved, KeptFrom, KeptIndex Lens
+	History                                 Lens
 	// Rollback are the types and subtypes of records that take back as many
 	// turns as Turns says, one where it says nothing.
 	Rollback []string
-	Turns    Path
+	Turns    Lens
 
 	// ResultType is the type of a record with results, where it is not that of
 	// the call's.
@@ -72,14 +72,14 @@ type Log struct {
 	// is inserted takes over from the call's record, Copied what lies deeper.
 	ResultCopy, ResultSource string
 	Envelope                 []string
-	Copied                   []Path
+	Copied                   []Lens
 	// Follows are the types of records that may stand between a call and its
 	// result.
 	Follows []string
 	// Refs are members by which a record names others than its parent, CallRefs
 	// those by which it names a call.
 	Refs     []string
-	CallRefs []Path
+	CallRefs []Lens
 }
 
 // Knows reports whether records of a type are the log's, though they do not

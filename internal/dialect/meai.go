@@ -15,11 +15,11 @@ var MEAI = &Dialect{
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
 	Marks:    []string{"contents"},
-	Members: map[transcript.Member]Path{
+	Members: map[transcript.Member]Lens{
 		transcript.MemberCallName: "name", transcript.MemberArguments: "arguments",
 		transcript.MemberContent: "contents", transcript.MemberLastText: "contents.-1.text",
 	},
-	Driver: &Blocks{
+	Driver: NewBlocks(Blocks{
 		Role: "role", Content: "contents", Tag: "$type", Joined: true, Only: true,
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
@@ -39,5 +39,5 @@ var MEAI = &Dialect{
 		},
 		Message:   []Form{{JSON: `{"role":"tool","contents":"$blocks"}`}},
 		TextBlock: []Form{{JSON: `{"$type":"text","text":"$text"}`}},
-	},
+	}),
 }

@@ -15,7 +15,7 @@ var MistralEntries = &Dialect{
 	Provider: "neutral",
 	Window:   transcript.WindowNext,
 	Marks:    []string{"function.call", "function.result", "tool.execution", "agent.handoff", "message.input", "message.output"},
-	Members:  map[transcript.Member]Path{transcript.MemberCallName: "name", transcript.MemberArguments: "arguments"},
+	Members:  map[transcript.Member]Lens{transcript.MemberCallName: "name", transcript.MemberArguments: "arguments"},
 	Driver: &Items{
 		Faint: true,
 		Type:  "type", Role: "role", Text: "content", Messages: []string{"message.input", "message.output"},

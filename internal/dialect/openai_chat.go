@@ -15,7 +15,7 @@ var OpenAIChat = &Dialect{
 {"role":"tool","tool_call_id":"call_1","content":"a.txt"}`,
 	Provider: "openai",
 	Window:   transcript.WindowTool,
-	Members: map[transcript.Member]Path{
+	Members: map[transcript.Member]Lens{
 		transcript.MemberRole: "role", transcript.MemberCallType: "type", transcript.MemberCallName: "function.name", transcript.MemberArguments: "function.arguments", transcript.MemberResultName: "name",
 		transcript.MemberResultContent: "content", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberReasoning: "reasoning_content",
 	},
@@ -34,7 +34,7 @@ var OpenAIChat = &Dialect{
 		LegacyCall:    "function_call", LegacyRole: "function",
 		Reasoning: "reasoning_content",
 		Thoughts:  []string{"think", "thinking", "redacted_thinking"}, Signature: []string{"signature", "data", "encrypted"},
-		Other:  []Path{"refusal", "audio"},
+		Other:  []Lens{"refusal", "audio"},
 		Copies: []CopyList{{List: "content", Tags: []string{"tool_use"}, ID: "id", Name: "name"}},
 	}),
 }

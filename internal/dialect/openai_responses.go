@@ -44,7 +44,7 @@ var OpenAIResponses = &Dialect{
 	},
 }
 
-var responsesMembers = map[transcript.Member]Path{
+var responsesMembers = map[transcript.Member]Lens{
 	transcript.MemberRole: "role", transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberItemID: "id",
 	transcript.MemberResultContent: "output",
 }

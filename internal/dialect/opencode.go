@@ -17,7 +17,7 @@ var OpenCode = &Dialect{
 	Fold:     &Fold{ID: "part.id"},
 	Driver: &Combined{
 		Members: []string{"parts", "part", "sessionID"},
-		Marks:   [][]Path{{"info.role", "parts"}, {"part.sessionID", "part.type"}, {"sessionID", "messageID", "type"}},
+		Marks:   [][]Lens{{"info.role", "parts"}, {"part.sessionID", "part.type"}, {"sessionID", "messageID", "type"}},
 		Role:    "info.role|role",
 		Turn:    "part.messageID",
 		Aborted: []Cond{{At: "info.error.name"}},

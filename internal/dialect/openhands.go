@@ -17,7 +17,7 @@ var OpenHands = &Dialect{
 	CheckOnly: "events are numbered, and name each other by their numbers",
 	Driver: &Combined{
 		Members: []string{"tool_call_metadata", "tool_call_id", "kind", "observation", "action"},
-		Marks: [][]Path{
+		Marks: [][]Lens{
 			{"action", "args", "source", "id"},
 			{"observation", "cause", "source", "id"},
 			{"observation", "extras", "source", "id"},

@@ -18,7 +18,7 @@ var OTel = &Dialect{
 	CheckOnly: "spans are records of what was sent",
 	Slice:     true,
 	Marks:     []string{"parts"},
-	Driver: &Blocks{
+	Driver: NewBlocks(Blocks{
 		Role: "role", Content: "parts", Tag: "type",
 		Parts: []Part{
 			{Is: PartText, Tag: "text", With: []Cond{{At: "content"}}, Text: "content"},
@@ -31,5 +31,5 @@ var OTel = &Dialect{
 			{Is: PartMedia, Tag: "uri"},
 			{Is: PartMedia, Tag: "file"},
 		},
-	},
+	}),
 }

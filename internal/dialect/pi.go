@@ -6,7 +6,7 @@ import (
 
 // piBlocks reads the messages of pi and of OpenClaw, which wrote some members
 // under other names.
-var piBlocks = &Blocks{
+var piBlocks = NewBlocks(Blocks{
 	Role: "role", Content: "content", Tag: "type",
 	Parts: []Part{
 		{Is: PartText, Tag: "text", Text: "text"},
@@ -22,9 +22,9 @@ var piBlocks = &Blocks{
 	Sure:      []Cond{{At: "stopReason"}, {At: "api"}, {At: "provider"}},
 	Aborted:   []Cond{{At: "stopReason", Is: []string{"aborted", "error"}}},
 	TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
-}
+})
 
-var piMembers = map[transcript.Member]Path{
+var piMembers = map[transcript.Member]Lens{
 	transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberResultName: "toolName", transcript.MemberContent: "content",
 	transcript.MemberLastText: "content.-1.text|content",
 }
@@ -60,7 +60,7 @@ var Pi = &Dialect{
 		Bare: true,
 		ID:   "id", Parent: "parentId", Time: "timestamp", ShortIDs: true,
 		Boundary: []string{"compaction"}, KeptFrom: "firstKeptEntryId", KeptIndex: "firstKeptEntryIndex",
-		Copied: []Path{"message.timestamp"}, Envelope: []string{"timestamp"},
+		Copied: []Lens{"message.timestamp"}, Envelope: []string{"timestamp"},
 		Refs: []string{"firstKeptEntryId", "targetId", "fromId"},
 	},
 }

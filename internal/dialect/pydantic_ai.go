@@ -15,11 +15,11 @@ var PydanticAI = &Dialect{
 	Provider: "pydantic-ai",
 	Window:   transcript.WindowUser,
 	Marks:    []string{"part_kind"},
-	Members: map[transcript.Member]Path{
+	Members: map[transcript.Member]Lens{
 		transcript.MemberCallName: "tool_name", transcript.MemberArguments: "args", transcript.MemberResultName: "tool_name",
 		transcript.MemberContent: "parts", transcript.MemberLastText: "parts.-1.content",
 	},
-	Driver: &Blocks{
+	Driver: NewBlocks(Blocks{
 		Role: "kind", Roles: []RoleName{{"request", transcript.RoleUser}, {"response", transcript.RoleAssistant}},
 		Content: "parts", Tag: "part_kind",
 		Parts: []Part{
@@ -47,5 +47,5 @@ var PydanticAI = &Dialect{
 		},
 		Message:   []Form{{JSON: `{"parts":"$blocks","kind":"request"}`}},
 		TextBlock: []Form{{If: "args", JSON: `{"content":"$text","part_kind":"text"}`}, {JSON: `{"content":"$text","part_kind":"user-prompt"}`}},
-	},
+	}),
 }

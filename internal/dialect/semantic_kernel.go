@@ -16,10 +16,10 @@ var SemanticKernel = &Dialect{
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
 	Marks:    []string{"items", "Items"},
-	Members: map[transcript.Member]Path{
+	Members: map[transcript.Member]Lens{
 		transcript.MemberContent: "items|Items", transcript.MemberLastText: "items.-1.text|Items.-1.Text",
 	},
-	Driver: &Blocks{
+	Driver: NewBlocks(Blocks{
 		Role: "role.Label|role|Role.Label|Role", Content: "items|Items", Tag: "content_type|$type", Only: true,
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
@@ -45,5 +45,5 @@ var SemanticKernel = &Dialect{
 			{If: "Items|$type", JSON: `{"$type":"TextContent","Text":"$text"}`},
 			{JSON: `{"content_type":"text","text":"$text"}`},
 		},
-	},
+	}),
 }

@@ -16,19 +16,19 @@ import (
 type SideList struct {
 	// Body holds the members of a message where the message itself does not: a
 	// dialect with a wrapper of its own has an alternative for each.
-	Body Path
+	Body Lens
 	// Envelope are the members of such a wrapper that a message which is inserted has
 	// as well, with the same values.
 	Envelope []string
 	// Role leads, from the message, to who speaks; of several alternatives the
 	// first counts whose value is a role.
-	Role Path
+	Role Lens
 	// Roles are the ways to write a role, where the dialect has its own; then
 	// nothing else is a message.
 	Roles []RoleName
 	// User, Assistant and Tool are how a role is written anew: an alternative
 	// for each of Role.
-	User, Assistant, Tool Path
+	User, Assistant, Tool Lens
 	// Faint is set for a dialect that writes plain messages as another does.
 	Faint bool
 	// Own are roles that only this dialect writes, Never members that its
@@ -38,31 +38,31 @@ type SideList struct {
 	Control  string
 	Controls []string
 
-	Content   Path
-	MessageID Path // the same on all elements of a turn
-	Calls     Path // the list of calls, by an alternative for each spelling
-	Invalid   Path // a list of calls whose arguments could not be parsed
+	Content   Lens
+	MessageID Lens // the same on all elements of a turn
+	Calls     Lens // the list of calls, by an alternative for each spelling
+	Invalid   Lens // a list of calls whose arguments could not be parsed
 	// Lists is set where every message has a list of calls, be it empty.
 	Lists     bool
-	ID        Path // of a call
-	Function  Path // of a call: the object that holds name and arguments
-	Custom    Path // of a call: the same for custom tools, with free text
-	Name      Path // of the function
-	Args      Path
-	Input     Path // of a custom tool
+	ID        Lens // of a call
+	Function  Lens // of a call: the object that holds name and arguments
+	Custom    Lens // of a call: the same for custom tools, with free text
+	Name      Lens // of the function
+	Args      Lens
+	Input     Lens // of a custom tool
 	Want      transcript.ArgsConvention
-	ResultID  Path // of a result, by the alternatives of Calls
-	ResultIDs Path // the same as a list
+	ResultID  Lens // of a result, by the alternatives of Calls
+	ResultIDs Lens // the same as a list
 	// ResultName repeats the tool's name in a result; Named is set where every
 	// result does.
-	ResultName Path
+	ResultName Lens
 	Named      bool
 	// Error marks a result of a tool that failed: by the value Failed or, where
 	// that is empty, by being there.
-	Error  Path
+	Error  Lens
 	Failed string
 	// Mark are members of a result that only this dialect writes, one at least.
-	Mark []Path
+	Mark []Lens
 	// Extra are members that a new result gets where the message of its call has
 	// them.
 	Extra []Extra
@@ -82,13 +82,13 @@ type SideList struct {
 	// text is at PartText.
 	SpokenParts []string
 	PartText    string
-	LegacyCall  Path   // one call, without an id
+	LegacyCall  Lens   // one call, without an id
 	LegacyRole  string // the role of its result
-	Reasoning   Path
+	Reasoning   Lens
 	// Thoughts are tags of parts that are reasoning; Signature are members of
 	// such a part that sign it.
 	Thoughts, Signature []string
-	Other               []Path // members that are content too
+	Other               []Lens // members that are content too
 	// Copies are the places where a message repeats its calls.
 	Copies []CopyList
 }
@@ -101,10 +101,10 @@ type Extra struct {
 
 // A CopyList is a list in which a message repeats its calls.
 type CopyList struct {
-	List Path
+	List Lens
 	Tags []string // of the type of an element; any where there are none
-	ID   Path     // of an element
-	Name Path
+	ID   Lens     // of an element
+	Name Lens
 }
 
 // Slots of the members that are read of every message.
@@ -126,29 +126,29 @@ const (
 // NewSideList returns the driver for a row.
 func NewSideList(row SideList) Driver {
 	d := &sideList{SideList: row}
-	var role Path
+	var role Lens
 	if d.flat = row.Body == "" && !strings.ContainsAny(string(row.Role), "|."); d.flat {
 		role = row.Role
 	}
-	paths := append([]Path{
+	paths := append([]Lens{
 		row.Content, row.MessageID, row.Calls, row.Invalid, row.ResultID, row.ResultIDs, row.ResultName, row.Error,
 		row.LegacyCall, row.Reasoning, role,
 	}, row.Other...)
 	d.resultIDs = spellingsOf(row.ResultID, len(paths))
-	d.fields = newFieldSet(append(paths, d.resultIDs.alts...)...)
-	call := []Path{row.ID, row.Function, row.Custom, row.Name, row.Args}
+	d.fields = NewPlan(append(paths, d.resultIDs.alts...)...)
+	call := []Lens{row.ID, row.Function, row.Custom, row.Name, row.Args}
 	d.ids = spellingsOf(row.ID, len(call))
-	d.call = newFieldSet(append(call, d.ids.alts...)...)
-	d.called = newFieldSet(row.Name, row.Args, row.Input)
+	d.call = NewPlan(append(call, d.ids.alts...)...)
+	d.called = NewPlan(row.Name, row.Args, row.Input)
 	return d
 }
 
 type sideList struct {
 	SideList
-	flat   bool      // who speaks is one of the fields
-	fields *fieldSet // of a message
-	call   *fieldSet // id, function, custom function, name and arguments of a call
-	called *fieldSet // name, arguments and input of a function
+	flat   bool  // who speaks is one of the fields
+	fields *Plan // of a message
+	call   *Plan // id, function, custom function, name and arguments of a call
+	called *Plan // name, arguments and input of a function
 	// ids and resultIDs are the spellings of the ids of calls and results, behind
 	// the other fields.
 	ids, resultIDs spellings
@@ -158,7 +158,7 @@ type sideList struct {
 // message.
 func (d *sideList) role(v source.Value) (source.Value, transcript.Role) {
 	for alt := range d.Role.Alternatives() {
-		if val := alt.follow(v); val.Kind() == source.String {
+		if val := alt.In(v); val.Kind() == source.String {
 			if role, known := d.named(val); known {
 				return val, role
 			}
@@ -189,7 +189,7 @@ func (d *sideList) Skips(v source.Value) bool {
 		return false
 	}
 	for alt := range d.Role.Alternatives() {
-		if contains(d.Controls, alt.follow(v)) {
+		if contains(d.Controls, alt.In(v)) {
 			return true
 		}
 	}
@@ -206,7 +206,7 @@ func (d *sideList) Damaged(v source.Value) bool {
 		return false
 	}
 	return bare(v) || d.Content.In(v).Exists() ||
-		d.callsIn(d.Calls.In(v)) || d.ResultID.In(v).Kind() == source.String || d.ResultName.leads(v)
+		d.callsIn(d.Calls.In(v)) || d.ResultID.In(v).Kind() == source.String || d.ResultName.Leads(v)
 }
 
 // stripped reports whether of the first of a list of calls nothing is left that
@@ -257,27 +257,24 @@ func (d *sideList) Claim(v source.Value) (Claim, Sign) {
 		}
 	}
 	body := d.body(v)
-	var buf [16]source.Value
-	f := buf[:]
-	if n := d.fields.n; n <= len(f) {
-		f = f[:n]
-	} else {
-		f = make([]source.Value, n)
-	}
+	var buf [3 * fewSlots]source.Value
+	var ranks [3 * fewSlots]int
+	fill := d.fields.fill(buf[:], ranks[:])
+	f := fill.out
 	alien := false
 	var callsKey, idKey source.Value
 	for k, val := range body.Members() {
 		if len(d.Never) > 0 && slices.ContainsFunc(d.Never, k.Is) && body.Span() == v.Span() {
 			return ClaimNone, Sign{}
 		}
-		hadCalls, hadID := f[slotCalls].Exists(), f[slotResultID].Exists()
-		if !d.fields.put(f, k, val) {
+		calls, id := f[slotCalls].Span(), f[slotResultID].Span()
+		if !d.fields.put(&fill, k, val) {
 			alien = alien || alienMember(k, val)
 		}
-		if !hadCalls && f[slotCalls].Exists() {
+		if f[slotCalls].Span() != calls {
 			callsKey = k
 		}
-		if !hadID && f[slotResultID].Exists() {
+		if f[slotResultID].Span() != id {
 			idKey = k
 		}
 	}
@@ -301,7 +298,7 @@ func (d *sideList) Claim(v source.Value) (Claim, Sign) {
 	}
 	if role == transcript.RoleTool {
 		switch id := f[slotResultID]; {
-		case len(d.Mark) > 0 && !slices.ContainsFunc(d.Mark, func(p Path) bool { return p.leads(body) }):
+		case len(d.Mark) > 0 && !slices.ContainsFunc(d.Mark, func(p Lens) bool { return p.Leads(body) }):
 			return ClaimNone, Sign{}
 		case id.Exists() && id.Kind() != source.Null:
 			return ClaimDecisive, Sign{Member: written(d.ResultID, idKey)}
@@ -375,7 +372,7 @@ func taggedResults(content source.Value) bool {
 // Reader implements Driver.
 func (d *sideList) Reader(b *transcript.Builder) Reader {
 	return &sideListReader{
-		sideList: d, b: b, vals: make([]source.Value, d.fields.n), callVals: make([]source.Value, d.call.n),
+		sideList: d, b: b, vals: make([]source.Value, d.fields.slots), callVals: make([]source.Value, d.call.slots),
 	}
 }
 
@@ -451,7 +448,7 @@ func (r *sideListReader) Read(v source.Value) {
 	if body.Span() != v.Span() {
 		b.Fields(v, nil, nil)
 	}
-	r.fields.read(b, body, r.vals)
+	r.fields.Read(b, body, r.vals)
 	var roleVal source.Value
 	var role transcript.Role
 	if !r.flat {
@@ -522,7 +519,7 @@ func (r *sideListReader) Read(v source.Value) {
 	}
 	if legacy.Kind() == source.Object {
 		var f [3]source.Value
-		r.called.read(b, legacy, f[:])
+		r.called.Read(b, legacy, f[:])
 		call := transcript.Call{
 			ID: transcript.Token{Span: legacy.Span()}, Name: transcript.TokenOf(f[0], legacy.Span()),
 			Kind: transcript.KindLegacyFunction, NoIDs: true, WrongRole: wrong,
@@ -574,7 +571,7 @@ func (r *sideListReader) spoken(text source.Value) {
 
 func (r *sideListReader) readCall(v source.Value, want transcript.ArgsConvention, wrong bool) {
 	f := r.callVals
-	r.call.read(r.b, v, f)
+	r.call.Read(r.b, v, f)
 	id, function, custom, name, args := r.ids.pick(f, f[0]), f[1], f[2], f[3], f[4]
 	call := transcript.Call{ID: transcript.TokenOf(id, v.Span()), WrongRole: wrong}
 	r.callAliases(int32(len(r.b.Conv.Calls)), v, f, id)
@@ -583,10 +580,10 @@ func (r *sideListReader) readCall(v source.Value, want transcript.ArgsConvention
 	var g [3]source.Value
 	switch {
 	case function.Kind() == source.Object:
-		r.called.read(r.b, function, g[:])
+		r.called.Read(r.b, function, g[:])
 		owner, name, args = function, g[0], g[1]
 	case custom.Kind() == source.Object:
-		r.called.read(r.b, custom, g[:])
+		r.called.Read(r.b, custom, g[:])
 		call.Name = transcript.TokenOf(g[0], custom.Span())
 		call.Form = transcript.ArgsText
 		if g[2].Exists() {
@@ -603,13 +600,13 @@ func (r *sideListReader) readCall(v source.Value, want transcript.ArgsConvention
 
 // spellings are the alternatives of an id, each with its slot in a field set.
 type spellings struct {
-	alts []Path
+	alts []Lens
 	lo   int
 }
 
 // spellingsOf returns the alternatives of an id that has several, of which the
 // first has the given slot.
-func spellingsOf(p Path, lo int) spellings {
+func spellingsOf(p Lens, lo int) spellings {
 	if strings.IndexByte(string(p), '|') < 0 {
 		return spellings{}
 	}
@@ -800,7 +797,7 @@ func firstCall(calls source.Value) source.Value {
 }
 
 // written returns the alternative of a path that a key is.
-func written(p Path, key source.Value) string {
+func written(p Lens, key source.Value) string {
 	for alt := range p.Alternatives() {
 		if key.Is(string(alt)) {
 			return string(alt)
@@ -811,10 +808,10 @@ func written(p Path, key source.Value) string {
 
 // spelling returns the number of the alternative of a path that is to be found
 // in v, 0 for none.
-func spelling(p Path, v source.Value) int {
+func spelling(p Lens, v source.Value) int {
 	n := 0
 	for alt := range p.Alternatives() {
-		if alt.follow(v).Exists() {
+		if alt.Leads(v) {
 			return n
 		}
 		n++
@@ -830,7 +827,7 @@ func (d *sideList) WriteResult(r NewResult) []Field {
 		return nil // it could not say which call it answers
 	}
 	if r.Kind == transcript.KindLegacyFunction {
-		return d.message(r.Message, Path(d.LegacyRole), []Field{{name, r.Name}, {d.Content.Key(), r.Text}})
+		return d.message(r.Message, Lens(d.LegacyRole), []Field{{name, r.Name}, {d.Content.Key(), r.Text}})
 	}
 	var out []Field
 	if r.ID != "" {
@@ -861,7 +858,7 @@ func (d *sideList) roleSpelling(v source.Value) int {
 	want, _ := d.role(v)
 	n := 0
 	for alt := range d.Role.Alternatives() {
-		if want.Exists() && alt.follow(v).Span() == want.Span() {
+		if want.Exists() && alt.In(v).Span() == want.Span() {
 			return n
 		}
 		n++
@@ -871,7 +868,7 @@ func (d *sideList) roleSpelling(v source.Value) int {
 
 // message returns the members of a message with one of the given roles and the
 // given members, in the spelling of the message near.
-func (d *sideList) message(near source.Value, roles Path, members []Field) []Field {
+func (d *sideList) message(near source.Value, roles Lens, members []Field) []Field {
 	role := `"` + string(roles.Nth(d.roleSpelling(near))) + `"`
 	body, key := d.body(near), string(d.Role.Nth(0))
 	if body.Span() == near.Span() {

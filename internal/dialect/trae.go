@@ -19,7 +19,7 @@ var Trae = &Dialect{
 	Holder:    &Holder{Members: []string{"task", "agent_steps", "llm_interactions"}, Only: []string{"agent_steps"}},
 	Driver: &Combined{
 		Members: []string{"step_number"},
-		Marks:   [][]Path{{"step_number", "state", "llm_response"}, {"step_number", "steps.llm_response"}},
+		Marks:   [][]Lens{{"step_number", "state", "llm_response"}, {"step_number", "steps.llm_response"}},
 		Text:    "llm_response.content|steps.llm_response.content",
 		Records: []Records{{
 			In: "steps.tool_calls|tool_calls", ID: "call_id", Name: "name", Args: "arguments", Want: transcript.ArgsWantObject, Apart: true,

@@ -20,11 +20,11 @@ var VSCodeChat = &Dialect{
 	Begun:     []Cond{{At: "requests"}, {At: "sessionId"}, {At: "responderUsername"}},
 	Patch: &Patch{
 		Kind: "kind", Start: "0", Set: "1", Push: "2", Delete: "3", At: "k", Value: "v", Length: "i",
-		List: "requests", Has: []Path{"sessionId", "requests"},
+		List: "requests", Has: []Lens{"sessionId", "requests"},
 	},
 	Driver: &Combined{
 		Members: []string{"requestId"},
-		Marks: [][]Path{
+		Marks: [][]Lens{
 			{"requestId", "message.text", "response"},
 			{"requestId", "message.parts", "response"},
 			{"requestId", "result.metadata.toolCallRounds"},

@@ -11,7 +11,7 @@ import (
 // members finds members of elements by the names that a dialect has for them.
 type members struct {
 	c     *checker
-	paths map[transcript.Member]dialect.Path
+	paths map[transcript.Member]dialect.Lens
 }
 
 // look returns a member of the element at a span, an absent token where there is

@@ -152,7 +152,7 @@ func (l *Log) index() error {
 				l.ref(v)
 			}
 		}
-		in := func(p dialect.Path) source.Value {
+		in := func(p dialect.Lens) source.Value {
 			if p == "" {
 				return source.Value{}
 			}

@@ -9,7 +9,7 @@ import (
 func TestPath(t *testing.T) {
 	v := source.NewValue([]byte(`{"a":{"b":1,"c":null},"d":[2,3,{"e":4}],"f":"5"}`), 0)
 	for _, c := range []struct {
-		path Path
+		path Lens
 		want string
 	}{
 		{"f", `"5"`},
@@ -30,16 +30,16 @@ func TestPath(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.path, got, c.want)
 		}
 	}
-	if got := Path("").In(v); got.Span() != v.Span() {
+	if got := Lens("").In(v); got.Span() != v.Span() {
 		t.Errorf("the empty path leads to %s", got.Raw())
 	}
-	if n := testing.AllocsPerRun(100, func() { Path("x|d.-1.e").In(v) }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { Lens("x|d.-1.e").In(v) }); n > 0 {
 		t.Errorf("a look-up allocates %v times", n)
 	}
 }
 
 func TestPathAlternatives(t *testing.T) {
-	p := Path("tool_calls|data.calls")
+	p := Lens("tool_calls|data.calls")
 	if p.Nth(0) != "tool_calls" || p.Nth(1) != "data.calls" || p.Nth(2) != "data.calls" {
 		t.Errorf("%s, %s, %s", p.Nth(0), p.Nth(1), p.Nth(2))
 	}
