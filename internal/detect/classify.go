@@ -251,14 +251,14 @@ func (t *tally) count(v source.Value, document bool) {
 		t.sure = true
 		return
 	}
-	if _, claim, _ := claimOf(t.set, v); claim == dialect.ClaimFaint || skipped(t.set, v) {
-		t.unread++
-		return // it stands among messages, and is no sign of any
-	}
 	if dialect.Alien(v) {
 		t.alien++
 		t.byClass[classOther]++
 		return
+	}
+	if _, claim, _ := claimOf(t.set, v); claim == dialect.ClaimFaint || skipped(t.set, v) {
+		t.unread++
+		return // it stands among messages, and is no sign of any
 	}
 	if d, begins := patchOf(t.set, v); d != nil {
 		t.byClass[classPatch]++

@@ -660,7 +660,7 @@ func (q *sequence) add(record int32, v source.Value) bool {
 			d, claim = other, otherClaim
 		}
 	}
-	if claim == dialect.ClaimNone || d == nil {
+	if claim == dialect.ClaimNone || claim == dialect.ClaimFaint && q.primary == nil && dialect.Alien(v) || d == nil {
 		// Among messages, one that has a role and nothing else is one too, and so
 		// is a damaged one. What else a message holds is opaque where its dialect
 		// is known.

@@ -430,10 +430,12 @@ func listClass(set *dialect.Set, v source.Value) (class, *dialect.Dialect) {
 			if claim == dialect.ClaimDecisive {
 				decisive++
 			}
+		case dialect.Alien(e):
+			alien = true
+			tagged++
 		case claim == dialect.ClaimFaint || skipped(set, e):
 			n-- // it tells nothing
 		default:
-			alien = alien || claim == dialect.ClaimNone && dialect.Alien(e)
 			if e.Get("type").Kind() == source.String || e.Get("role").Kind() == source.String {
 				tagged++
 			}

@@ -42,12 +42,13 @@ func (n *invocation) is(v source.Value) bool {
 // answers them.
 func (f *finder) invocations(list source.Value, path []string, ctx place) bool {
 	n := &evalCase
-	if !n.is(list.First()) {
-		return false
-	}
-	expected := true
+	is, expected := false, true
 	for _, e := range list.Elements() {
+		is = is || n.is(e)
 		expected = expected && !n.results.In(e).First().Exists() && !n.events.In(e).First().Exists()
+	}
+	if !is {
+		return false
 	}
 	w := invocationWriter{u: &unfold.Unfolded{}}
 	w.u.Make("[", list, nil)

@@ -305,53 +305,50 @@ func unfolded(u *unfold.Unfolded, val source.Value, listed bool) source.Value {
 // anyValue unwraps a value as OpenTelemetry's protocol writes it, and returns
 // what is left of it where it needs no unfolding.
 func anyValue(u *unfold.Unfolded, val source.Value) source.Value {
-	for k, inner := range val.Members() {
-		switch k.Str() {
-		case "stringValue", "string_value":
-			if !u.Decode(inner, nil) {
-				return inner
-			}
-		case "arrayValue", "array_value", "kvlistValue", "kvlist_value":
-			writeAnyValue(u, val)
-		default:
-			return inner
-		}
-		break
+	switch scalar := anyScalar.In(val); {
+	case !scalar.Exists():
+		writeAnyValue(u, val)
+	case !u.Decode(scalar, nil):
+		return scalar
 	}
 	return source.Value{}
 }
 
+// anyScalar leads to a scalar in an AnyValue of OTLP.
+const anyScalar dialect.Lens = "stringValue|string_value|boolValue|bool_value|intValue|int_value|doubleValue|double_value|bytesValue|bytes_value"
+
+// writeAnyValue writes an AnyValue of OTLP as the JSON that it stands for.
 func writeAnyValue(u *unfold.Unfolded, val source.Value) {
-	for k, inner := range val.Members() {
-		switch k.Str() {
-		case "arrayValue", "array_value":
-			u.Make("[", inner, nil)
-			for i, e := range inner.Get("values").Elements() {
-				if i > 0 {
-					u.Make(",", e, nil)
-				}
-				if s := dialect.Lens("stringValue|string_value").In(e); !u.Decode(s, nil) {
-					writeAnyValue(u, e)
-				}
+	list, object := dialect.Lens("arrayValue|array_value").In(val), dialect.Lens("kvlistValue|kvlist_value").In(val)
+	switch scalar := anyScalar.In(val); {
+	case scalar.Exists():
+		u.Copy(scalar, nil)
+	case list.Exists():
+		u.Make("[", list, nil)
+		for i, e := range list.Get("values").Elements() {
+			if i > 0 {
+				u.Make(",", e, nil)
 			}
-			u.Make("]", inner, nil)
-		case "kvlistValue", "kvlist_value":
-			u.Make("{", inner, nil)
-			for i, e := range inner.Get("values").Elements() {
-				if i > 0 {
-					u.Make(",", e, nil)
-				}
-				u.Copy(e.Get("key"), nil)
-				u.Make(":", e, nil)
-				writeAnyValue(u, e.Get("value"))
+			if !u.Decode(dialect.Lens("stringValue|string_value").In(e), nil) {
+				writeAnyValue(u, e)
 			}
-			u.Make("}", inner, nil)
-		default:
-			u.Copy(inner, nil)
 		}
-		return
+		u.Make("]", list, nil)
+	case object.Exists():
+		u.Make("{", object, nil)
+		n := 0
+		for key, val := range members(object.Get("values")) {
+			if n++; n > 1 {
+				u.Make(",", key, nil)
+			}
+			u.Copy(key, nil)
+			u.Make(":", key, nil)
+			writeAnyValue(u, val)
+		}
+		u.Make("}", object, nil)
+	default:
+		u.Make("null", val, nil)
 	}
-	u.Make("null", val, nil)
 }
 
 // unfoldedValue writes the list or the object that a string holds, or a list of
@@ -582,7 +579,7 @@ func quoted(s string) string {
 
 // plainLeaf returns the value of an attribute, unwrapped.
 func plainLeaf(val source.Value) source.Value {
-	if s := dialect.Lens("stringValue|string_value|boolValue|intValue|doubleValue").In(val); s.Exists() {
+	if s := anyScalar.In(val); s.Exists() {
 		return s
 	}
 	return val

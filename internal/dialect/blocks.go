@@ -360,8 +360,10 @@ func (d *Blocks) Claim(v source.Value) (Claim, Sign) {
 	}
 	r := d.roleOf(role)
 	switch {
-	case alien, r == transcript.RoleTool, !role.Exists() && (members > 1 || !content.First().Exists()), r == transcript.RoleOther && (d.Role != "role" || d.Roles != nil):
+	case r == transcript.RoleTool, !role.Exists() && (members > 1 || !content.First().Exists()), r == transcript.RoleOther && (d.Role != "role" || d.Roles != nil):
 		return ClaimNone, Sign{}
+	case alien:
+		return ClaimFaint, Sign{d.Role.Key(), role}
 	case len(d.Sure) > 0 && allHold(d.Sure, v):
 		return ClaimDecisive, Sign{Member: d.Sure[0].At.Key()}
 	case shared:

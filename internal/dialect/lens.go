@@ -17,7 +17,8 @@ import (
 // alternative counts that leads to something, whatever the order of members in the
 // file. What is null is not there, unless nothing else is. A number is a place in
 // a list, from the end where it is negative: "id.-1" is the last element of the
-// list id. The empty lens leads to the element itself.
+// list id. "#" is the first element from which the rest leads to something. The empty
+// lens leads to the element itself.
 type Lens string
 
 // Valid says what is wrong with a path that somebody wrote.
@@ -111,6 +112,14 @@ func (l Lens) follow(get func(key string) source.Value, v source.Value) source.V
 		v = get(key)
 	}
 	for more && v.Exists() {
+		if v.Kind() == source.Array && strings.HasPrefix(rest, "#.") {
+			for _, e := range v.Elements() {
+				if got := Lens(rest[2:]).follow(e.Get, e); there(got) {
+					return got
+				}
+			}
+			return source.Value{}
+		}
 		if key, rest, more = strings.Cut(rest, "."); v.Kind() == source.Array {
 			v = element(v, key)
 		} else {

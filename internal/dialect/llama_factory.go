@@ -21,6 +21,6 @@ var LLaMAFactory = &Dialect{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool",
 		Content: "content", SpokenParts: []string{"tool_call", "tool_calls", "function"}, PartText: "value",
 		Name: "name", Args: "arguments", Thoughts: []string{"reasoning"},
-		Mark: []Lens{"content.0.value"}, Faint: true,
+		Mark: []Lens{"content.#.value"}, Faint: true,
 	}),
 }

@@ -325,7 +325,7 @@ func (d *sideList) Claim(v source.Value) (Claim, Sign) {
 		}
 	}
 	if alien || alienContent(content) {
-		return ClaimNone, Sign{}
+		return ClaimFaint, sign
 	}
 	if content.Exists() || calls.Kind() == source.Array || d.Control != "" && strings.HasPrefix(string(roleVal.Text()), d.Control) {
 		if d.Faint {
