@@ -317,6 +317,15 @@ func anyValue(u *unfold.Unfolded, val source.Value) source.Value {
 // anyScalar leads to a scalar in an AnyValue of OTLP.
 const anyScalar dialect.Lens = "stringValue|string_value|boolValue|bool_value|intValue|int_value|doubleValue|double_value|bytesValue|bytes_value"
 
+// anyCompound leads to what holds others.
+const anyCompound dialect.Lens = "arrayValue|array_value|kvlistValue|kvlist_value"
+
+// there reports whether an AnyValue is one that is known: without a member it is
+// null.
+func there(val source.Value) bool {
+	return anyScalar.Leads(val) || anyCompound.Leads(val) || string(val.Raw()) == "{}"
+}
+
 // writeAnyValue writes an AnyValue of OTLP as the JSON that it stands for.
 func writeAnyValue(u *unfold.Unfolded, val source.Value) {
 	list, object := dialect.Lens("arrayValue|array_value").In(val), dialect.Lens("kvlistValue|kvlist_value").In(val)
@@ -325,8 +334,12 @@ func writeAnyValue(u *unfold.Unfolded, val source.Value) {
 		u.Copy(scalar, nil)
 	case list.Exists():
 		u.Make("[", list, nil)
-		for i, e := range list.Get("values").Elements() {
-			if i > 0 {
+		n := 0
+		for _, e := range list.Get("values").Elements() {
+			if !there(e) {
+				continue
+			}
+			if n++; n > 1 {
 				u.Make(",", e, nil)
 			}
 			if !u.Decode(dialect.Lens("stringValue|string_value").In(e), nil) {

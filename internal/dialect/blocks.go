@@ -339,11 +339,10 @@ func (d *Blocks) Claim(v source.Value) (Claim, Sign) {
 	}
 	shared := false
 	for _, block := range content.Elements() {
-		if block.Kind() != source.Object {
-			return ClaimNone, Sign{}
-		}
 		p := d.kindOf(block)
 		switch {
+		case block.Kind() != source.Object:
+			alien = true
 		case d.hollow(block):
 		case p == nil:
 			alien = alien || d.Tag == "" || !d.Tag.In(block).Exists() || d.knows(d.Tag.In(block)) || alienBlock(block)
