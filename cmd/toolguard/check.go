@@ -327,7 +327,7 @@ func (c *check) admits(t *target, r *engine.Report) bool {
 		skip = "nothing in it is found in transcripts alone"
 	}
 	if skip != "" {
-		c.summary.Skipped++
+		c.summary.Skip(r)
 		c.explain("%s: skipped: %s", r.Path, skip)
 		return false
 	}

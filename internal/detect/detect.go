@@ -52,6 +52,9 @@ type Decision struct {
 	// Wrap leads from an element of the list, or from a record, to the message
 	// or the log's record that it holds: "message". Empty where none does.
 	Wrap string
+	// Looks is set for a file that is no transcript, or not surely one, and yet
+	// speaks of calls as one would.
+	Looks bool
 	// Key is what decided the dialect: `tool_calls[0].function at byte 120`.
 	Key string
 	// Sure is false for a file that is JSON but shows no sign of a transcript
@@ -131,6 +134,11 @@ func Read(src *source.Source, opts Options, yield func(*transcript.Conversation)
 	}
 	f.Decision = shape.Decision
 	f.Document = shape.document
+	if (shape.reason != "" || !shape.Sure) && !shape.foreign {
+		if f.Looks, err = looks(src); err != nil {
+			return f, err
+		}
+	}
 	if shape.reason != "" {
 		return f, &ErrNotTranscript{shape.reason, cmp.Or(shape.discreet, shape.reason)}
 	}
@@ -163,6 +171,7 @@ type shape struct {
 	class    class
 	reason   string   // why it is no transcript
 	discreet string   // the same without names of members, where that differs
+	foreign  bool     // it is of a format that is known to have nothing to pair
 	wrap     []string // leads from a record to what speaks in it
 	log      *dialect.Dialect
 	document source.Record // of a file that is one
@@ -172,7 +181,7 @@ type shape struct {
 // survey looks at the head of a source and decides what it is.
 func survey(src *source.Source, opts Options) (*shape, error) {
 	if reason, err := store(src); err != nil || reason != "" {
-		return &shape{reason: reason}, err
+		return &shape{reason: reason, foreign: true}, err
 	}
 	rd := source.NewReader(src)
 	framing, err := rd.Framing()
@@ -231,7 +240,7 @@ func survey(src *source.Source, opts Options) (*shape, error) {
 	}
 	t.decide(s)
 	if reason := foreign.reason(t.known); reason != "" && opts.Dialect == nil && !t.told {
-		s.class, s.reason = classOther, reason
+		s.class, s.reason, s.foreign = classOther, reason, true
 		return s, nil
 	}
 	if s.class == classOther {
@@ -263,8 +272,23 @@ func survey(src *source.Source, opts Options) (*shape, error) {
 	return s, nil
 }
 
-// signs are members that a transcript has and other JSON hardly ever.
-var signs = []string{`"role"`, `"tool_calls"`, `"tool_call_id"`, `"tool_use"`, `"tool_use_id"`, `"function_call"`, `"call_id"`, `"parentUuid"`}
+// speech and tools are names that a transcript has: one of each is in one with
+// calls, and in other JSON hardly ever.
+var (
+	speech = []string{`"role"`, `"type"`, `"sender"`, `"from"`, `"author"`, `"parentUuid"`}
+	tools  = []string{
+		`"tool_calls"`, `"tool_call_id"`, `"tool_use"`, `"tool_use_id"`, `"tool_result"`, `"function_call"`, `"call_id"`,
+		`"toolCalls"`, `"toolCallId"`, `"toolUse"`, `"toolUseId"`, `"toolResult"`, `"functionCall"`, `"functionResponse"`, `"tool-call"`, `"tool-result"`,
+	}
+)
+
+// looks reports whether the head of a source looks like that of a transcript with
+// calls, however it is written.
+func looks(src *source.Source) (bool, error) {
+	head, err := src.Bytes(source.Span{End: min(src.Size(), headBytes)})
+	in := func(name string) bool { return bytes.Contains(head, []byte(name)) }
+	return slices.ContainsFunc(speech, in) && slices.ContainsFunc(tools, in), err
+}
 
 // brokenReason says why a document that cannot be read is no transcript, ""
 // when its beginning looks like one.
@@ -273,10 +297,9 @@ func brokenReason(src *source.Source, doc source.Record) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, s := range signs {
-		if bytes.Contains(head, []byte(s)) {
-			return "", nil
-		}
+	in := func(name string) bool { return bytes.Contains(head, []byte(name)) }
+	if in(`"role"`) || in(`"parentUuid"`) || slices.ContainsFunc(tools, in) {
+		return "", nil
 	}
 	for _, f := range doc.Faults {
 		switch {

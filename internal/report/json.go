@@ -23,18 +23,20 @@ type (
 		Version string `json:"version"`
 	}
 	jsonSummary struct {
-		Files         int `json:"files"`
-		Skipped       int `json:"skipped"`
-		Conversations int `json:"conversations"`
-		Calls         int `json:"calls"`
-		Results       int `json:"results"`
-		Findings      int `json:"findings"`
-		Errors        int `json:"errors"`
-		Warnings      int `json:"warnings"`
-		Infos         int `json:"infos"`
-		Known         int `json:"known"`
-		Fixable       int `json:"fixable"`
-		FixableUnsafe int `json:"fixable_unsafe"`
+		Files   int `json:"files"`
+		Skipped int `json:"skipped"`
+		// Lookalikes are skipped files that speak of calls as a transcript does.
+		Lookalikes    []string `json:"lookalikes"`
+		Conversations int      `json:"conversations"`
+		Calls         int      `json:"calls"`
+		Results       int      `json:"results"`
+		Findings      int      `json:"findings"`
+		Errors        int      `json:"errors"`
+		Warnings      int      `json:"warnings"`
+		Infos         int      `json:"infos"`
+		Known         int      `json:"known"`
+		Fixable       int      `json:"fixable"`
+		FixableUnsafe int      `json:"fixable_unsafe"`
 	}
 	jsonFile struct {
 		Path          string  `json:"path"`
@@ -142,7 +144,7 @@ func file(r *engine.Report) jsonFile {
 
 func summary(s *Summary) jsonSummary {
 	return jsonSummary{
-		Files: s.Files, Skipped: s.Skipped, Conversations: s.Conversations, Calls: s.Calls, Results: s.Results,
+		Files: s.Files, Skipped: s.Skipped, Lookalikes: append([]string{}, s.Lookalikes...), Conversations: s.Conversations, Calls: s.Calls, Results: s.Results,
 		Findings: s.Findings(), Errors: s.Errors, Warnings: s.Warnings, Infos: s.Infos, Known: s.Known,
 		Fixable: s.Fixable, FixableUnsafe: s.FixableUnsafe,
 	}

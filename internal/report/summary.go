@@ -11,8 +11,11 @@ import (
 
 // A Summary counts what a run found.
 type Summary struct {
-	Files         int // files that were checked
-	Skipped       int // files that are no transcripts
+	Files   int // files that were checked
+	Skipped int // files that are no transcripts
+	// Lookalikes are the paths of skipped files that speak of calls as a transcript
+	// does.
+	Lookalikes    []string
 	Failed        int // files that could not be checked
 	Known         int // findings left out because a baseline holds them
 	Conversations int
@@ -32,6 +35,14 @@ type Summary struct {
 	// problemCheckOnly counts the errors and warnings in files that are never
 	// repaired.
 	problemCheckOnly int
+}
+
+// Skip counts a file that is no transcript, or not surely one.
+func (s *Summary) Skip(r *engine.Report) {
+	s.Skipped++
+	if r.File.Looks {
+		s.Lookalikes = append(s.Lookalikes, r.Path)
+	}
 }
 
 // Add counts a file that was checked.
@@ -117,6 +128,9 @@ func (s *Summary) checked() string {
 		fmt.Fprintf(&b, ", %s left out", count(s.Known, "known finding"))
 	}
 	b.WriteByte('.')
+	if n := len(s.Lookalikes); n > 0 {
+		fmt.Fprintf(&b, " Skipped, but like a transcript: %s.", strings.Join(s.Lookalikes, ", "))
+	}
 	return b.String()
 }
 
