@@ -417,15 +417,8 @@ func (s *splitTurn) turn(role transcript.Role, id source.Value) string {
 	return s.last + strconv.Itoa(s.n)
 }
 
-// alienKeys are members by which other stacks write calls and results: a
-// message that has one is not plain.
-var alienKeys = []string{
-	"toolCalls", "toolCallId", "toolInvocations", "toolCallStates", "toolUse", "toolResult", "toolName", "tool_use",
-	"parts", "contents", "tool_results", "toolRequests", "items",
-}
-
-// Alien reports whether v is a message that writes calls or results as none of
-// the dialects does that read plain messages.
+// Alien reports whether v is a message that speaks of tools otherwise than the
+// dialects do that read plain messages.
 func Alien(v source.Value) bool {
 	role, alien := false, false
 	for k, val := range v.Members() {
@@ -441,11 +434,13 @@ func Alien(v source.Value) bool {
 	return role && alien
 }
 
-// alienMember reports whether a member of a message speaks of tools in
-// another notation than the dialects that read plain messages.
+// declares are members that say which tools there are, and call none.
+var declares = []string{"tools", "functions", "tool_choice", "toolChoice"}
+
+// alienMember reports whether a member that a dialect does not know speaks of
+// calls or results, and holds anything.
 func alienMember(key, val source.Value) bool {
-	return contains(alienKeys, key) && val.Kind() != source.Null ||
-		key.Is("tool_calls") && firstCall(val).Exists()
+	return ofTools(key) && !contains(declares, key) && there(val) && !hollow(val) && val.Kind() != source.Bool && val.Kind() != source.Number
 }
 
 // alienContent reports whether a block of a message's content does.
@@ -458,20 +453,30 @@ func alienContent(content source.Value) bool {
 	return false
 }
 
-// alienBlock reports whether a block speaks of tools.
+// alienBlock reports whether a block speaks of tools: by its type, or by a member.
 func alienBlock(block source.Value) bool {
 	for k, val := range block.Members() {
-		switch {
-		case k.Is("type"):
-			if tag := val.Str(); strings.Contains(tag, "tool") || strings.Contains(tag, "function") {
-				return true
-			}
-		case k.Is("toolUse"), k.Is("toolResult"), k.Is("functionCall"), k.Is("functionResponse"), k.Is("toolCallId"),
-			k.Is("tool_call"), k.Is("tool_call_result"), k.Is("function_call"):
+		if k.Is("type") && ofTools(val) || !k.Is("type") && ofTools(k) {
 			return true
 		}
 	}
 	return false
+}
+
+// ofTools reports whether a name speaks of tools or functions.
+func ofTools(name source.Value) bool {
+	raw := name.Raw()
+	for i := range raw {
+		if c := raw[i] | 0x20; c == 't' && folded(raw[i:], "tool") || c == 'f' && folded(raw[i:], "function") {
+			return true
+		}
+	}
+	return false
+}
+
+// folded reports whether a text begins with a word, in capitals or not.
+func folded(text []byte, word string) bool {
+	return len(text) >= len(word) && strings.EqualFold(string(text[:len(word)]), word)
 }
 
 // contains reports whether a text is one of a list.
