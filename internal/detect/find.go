@@ -71,15 +71,21 @@ var composites = []composite{
 	{first: []string{"chat_history"}, second: []string{"tool_results"}, asked: true},
 }
 
-// copies are members that repeat messages of the members named with them.
+// copies are members that repeat messages of the members named with them, where
+// these make any calls.
 var copies = map[string][]string{
-	"trajectory":           {"history", "messages"},
+	"trajectory": {"history", "messages"},
+	"events":     {"messages", "Messages", "samples", "history"},
+	"spans":      {"messages"},
+	"trace":      {"observations"},
+}
+
+// forms are members that hold the messages of the members named with them in
+// another form: what was made of them before they were sent, or a part of them.
+var forms = map[string][]string{
 	"raw_messages":         {"messages"},
-	"events":               {"messages", "Messages", "samples", "history"},
 	"model_input_messages": {""},
 	"tool_results":         {"message"}, // each of which repeats its call
-	"spans":                {"messages"},
-	"trace":                {"observations"},
 }
 
 // requestKeys are members that only a request body has beside its messages.
@@ -234,10 +240,7 @@ func (f *finder) object(v source.Value, path []string, ctx place, depth int) {
 		break
 	}
 	before := len(f.found)
-	isCopy := func(m member) bool {
-		of, is := copies[m.key]
-		return is && slices.ContainsFunc(of, has)
-	}
+	isCopy := func(m member) bool { return slices.ContainsFunc(copies[m.key], has) }
 	// What repeats other members comes last: it is looked at where they make no
 	// calls.
 	slices.SortStableFunc(members, func(a, b member) int {
@@ -253,7 +256,7 @@ func (f *finder) object(v source.Value, path []string, ctx place, depth int) {
 		if k := m.val.Kind(); used[m.key] || k != source.Array && k != source.Object || f.isTaken(m.val, ctx) {
 			continue
 		}
-		if isCopy(m) && (slices.Contains(copies[m.key], "") || slices.ContainsFunc(f.found[before:], f.decided)) {
+		if slices.ContainsFunc(forms[m.key], has) || isCopy(m) && slices.ContainsFunc(f.found[before:], f.decided) {
 			continue
 		}
 		sub := ctx
