@@ -660,7 +660,7 @@ func (q *sequence) add(record int32, v source.Value) bool {
 	}
 	d := q.primary
 	if d == nil {
-		d = dialect.OpenAIChat
+		d = q.r.opts.Dialects.Plain()
 	}
 	if s, ok := d.Driver.(dialect.Skipper); ok && s.Skips(v) {
 		return false
@@ -694,7 +694,7 @@ func (q *sequence) add(record int32, v source.Value) bool {
 			return false
 		}
 		if d = q.primary; d == nil {
-			d = dialect.OpenAIChat
+			d = q.r.opts.Dialects.Plain()
 		}
 	}
 	rd := q.readers[d]
@@ -753,7 +753,7 @@ func typed(c *transcript.Conversation) {
 func (r *reader) finish(q *sequence) {
 	d := q.primary
 	if d == nil {
-		d = dialect.OpenAIChat
+		d = r.opts.Dialects.Plain()
 	}
 	q.b.Conv.Dialect = d.Name
 	q.b.Conv.Window = d.Window

@@ -320,22 +320,12 @@ func (f *finder) alone(key string, path []string, traced bool) bool {
 
 // hintOf reads off the rest of a request which API it is for.
 func (f *finder) hintOf(v source.Value, outer *dialect.Dialect) *dialect.Dialect {
-	switch tool := v.Get("tools").First(); {
-	case f.isMessages(v.Get("input")) && !v.Get("messages").Exists():
-		return dialect.OpenAIResponses
-	case v.Get("anthropic_version").Exists(), tool.Get("input_schema").Exists():
-		return dialect.Anthropic
-	case tool.Get("function").Exists():
-		return dialect.OpenAIChat
-	case tool.Get("name").Exists() && v.Get("messages").Exists():
-		return dialect.Anthropic
+	for _, d := range f.set.All() {
+		if d.Asks(v) {
+			return d
+		}
 	}
 	return outer
-}
-
-func (f *finder) isMessages(v source.Value) bool {
-	class, _ := listClass(f.set, v)
-	return class == classMessage
 }
 
 // composite returns the parts of a conversation that stands in two places of

@@ -13,6 +13,7 @@ var Anthropic = &Dialect{
 	Example: `{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"ls","input":{}}]}
 {"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"a.txt"}]}`,
 	Provider: "anthropic",
+	Request:  [][]Cond{{{At: "anthropic_version"}}, {{At: "tools.0.input_schema"}}, {{At: "tools.0.name"}, {At: "messages"}, {At: "tools.0.function", Not: true}}},
 	Window:   transcript.WindowUser,
 	Members:  anthropicMembers,
 	Driver:   anthropicBlocks,

@@ -125,6 +125,9 @@ type Dialect struct {
 	// Head describes the record before the messages of a file; nil where there
 	// is none, or where it does not matter.
 	Head *Head
+	// Request tells a request to the dialect's API by what stands around its messages:
+	// all conditions of one of the lists hold of the object.
+	Request [][]Cond
 	// Holder describes the object that holds the messages, where that tells the
 	// dialect; nil elsewhere.
 	Holder *Holder
@@ -183,6 +186,11 @@ func (d *Dialect) Claim(v source.Value) (Claim, Sign) {
 		return ClaimNone, Sign{}
 	}
 	return d.Driver.Claim(v)
+}
+
+// Asks reports whether v is a request to the dialect's API.
+func (d *Dialect) Asks(v source.Value) bool {
+	return slices.ContainsFunc(d.Request, func(conds []Cond) bool { return allHold(conds, v) })
 }
 
 // Begins reports whether v begins a file of the dialect in which nobody has said
@@ -335,6 +343,10 @@ func All() []*Dialect {
 		MistralEntries,
 	}
 }
+
+// plain is the dialect of messages that any could have written: a role and a text,
+// as most programs write them.
+var plain = OpenAIChat
 
 // ByName returns the built-in dialect of that name, or nil.
 func ByName(name string) *Dialect { return builtin().ByName(name) }

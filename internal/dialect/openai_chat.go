@@ -14,6 +14,7 @@ var OpenAIChat = &Dialect{
 	Example: `{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"ls","arguments":"{}"}}]}
 {"role":"tool","tool_call_id":"call_1","content":"a.txt"}`,
 	Provider: "openai",
+	Request:  [][]Cond{{{At: "tools.0.function"}}},
 	Window:   transcript.WindowTool,
 	Members: map[transcript.Member]Lens{
 		transcript.MemberRole: "role", transcript.MemberCallType: "type", transcript.MemberCallName: "function.name", transcript.MemberArguments: "function.arguments", transcript.MemberResultName: "name",

@@ -14,6 +14,7 @@ var OpenAIResponses = &Dialect{
 	Example: `{"type":"function_call","call_id":"call_1","name":"ls","arguments":"{}"}
 {"type":"function_call_output","call_id":"call_1","output":"a.txt"}`,
 	Provider: "openai-responses",
+	Request:  [][]Cond{{{At: "input.#.type|input.#.role"}, {At: "messages", Not: true}}},
 	Window:   transcript.WindowNext,
 	Members:  responsesMembers,
 	Driver: &Items{

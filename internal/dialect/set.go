@@ -81,6 +81,9 @@ func (s *Set) All() []*Dialect {
 	return s.all
 }
 
+// Plain returns the dialect in which messages are read that any could have written.
+func (s *Set) Plain() *Dialect { return plain }
+
 // Names lists the names of the dialects, in the order of All.
 func (s *Set) Names() []string {
 	var names []string
