@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -151,6 +152,11 @@ func (f *finder) array(v source.Value, path []string, ctx place, depth int) {
 		f.emit(ctx, path, class, log, v)
 		return
 	}
+	if d, parts := within(f.set, v); d != nil {
+		ctx.checkOnly = cmp.Or(ctx.checkOnly, withinCheckOnly)
+		f.emit(ctx, path, classMessage, nil, parts...)
+		return
+	}
 	if n := len(path); n == 0 || !slices.Contains(alternatives, path[n-1]) {
 		if w := wrapOf(f.set, v); w != nil {
 			ctx.wrap = w.path
@@ -217,6 +223,7 @@ func (f *finder) object(v source.Value, path []string, ctx place, depth int) {
 	used := map[string]bool{}
 	if d := f.holderOf(has); d != nil {
 		ctx.hint, ctx.held = d, true
+		ctx.model, ctx.body = false, false // a file of a program is not a request
 		for _, m := range members {
 			used[m.key] = len(d.Holder.Only) > 0 && !slices.Contains(d.Holder.Only, m.key)
 		}

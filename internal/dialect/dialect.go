@@ -128,6 +128,9 @@ type Dialect struct {
 	// Request tells a request to the dialect's API by what stands around its messages:
 	// all conditions of one of the lists hold of the object.
 	Request [][]Cond
+	// Within are the paths from an element of a list to its messages, in their
+	// order, for a format that keeps messages in pairs or under names.
+	Within []Lens
 	// Holder describes the object that holds the messages, where that tells the
 	// dialect; nil elsewhere.
 	Holder *Holder
@@ -323,12 +326,19 @@ func All() []*Dialect {
 		MuseCode,
 		DeepSeekHarness,
 		LLaMAFactory,
+		MSSwift,
+		Tau2,
+		LlamaStack,
+		Vapi,
+		Retell,
 		OpenAIChat,
+		AgentScope,
 		Anthropic,
 		OpenAIResponses,
 		OpenInference,
 		AISDKUI,
 		LangChain,
+		LangChain4j,
 		OpenCode,
 		GeminiCLI,
 		Continue,
@@ -337,6 +347,8 @@ func All() []*Dialect {
 		OpenHands,
 		VSCodeChat,
 		Trae,
+		ElevenLabs,
+		AmazonQ,
 		CohereV1,
 		ShareGPT,
 		GrokChat,

@@ -20,7 +20,7 @@ var LangChain = &Dialect{
 		"HumanMessageChunk", "AIMessageChunk", "ToolMessageChunk", "SystemMessageChunk",
 	},
 	Members: map[transcript.Member]Lens{transcript.MemberCallName: "name", transcript.MemberArguments: "args"},
-	Driver: NewSideList(SideList{
+	Driver: withKwargs(SideList{
 		Body: "data|kwargs", Role: "type|id.-1", Envelope: []string{"lc", "type", "id"},
 		Roles: []RoleName{
 			{"human", transcript.RoleUser},
@@ -58,7 +58,7 @@ var LangChain = &Dialect{
 		Error: "status", Failed: "error",
 		Thoughts: []string{"thinking", "redacted_thinking", "reasoning", "reasoning_content"}, Signature: []string{"signature", "data", "encrypted_content"},
 		Extra: []Extra{{"additional_kwargs", "{}"}, {"response_metadata", "{}"}, {"id", ""}},
-		Other: []Lens{"additional_kwargs.function_call", "additional_kwargs.refusal"},
+		Other: []Lens{"additional_kwargs.function_call", "additional_kwargs.tool_calls", "additional_kwargs.refusal"},
 		Copies: []CopyList{
 			{List: "additional_kwargs.tool_calls", ID: "id", Name: "function.name"},
 			{List: "content", Tags: []string{"tool_use", "tool_call"}, ID: "id", Name: "name"},

@@ -16,16 +16,17 @@ var OpenAIChat = &Dialect{
 	Provider: "openai",
 	Request:  [][]Cond{{{At: "tools.0.function"}}},
 	Window:   transcript.WindowTool,
+	// A call with its name beside the id has no function, and needs no type.
 	Members: map[transcript.Member]Lens{
-		transcript.MemberRole: "role", transcript.MemberCallType: "type", transcript.MemberCallName: "function.name", transcript.MemberArguments: "function.arguments", transcript.MemberResultName: "name",
+		transcript.MemberRole: "role", transcript.MemberCallType: "type|name", transcript.MemberCallName: "function.name|name", transcript.MemberArguments: "function.arguments|arguments|args", transcript.MemberResultName: "name",
 		transcript.MemberResultContent: "content", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberReasoning: "reasoning_content",
 	},
 	Head: &Head{Tag: "_type", Value: "metadata", Past: "last_consolidated"},
-	Driver: NewSideList(SideList{
+	Driver: withKwargs(SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool", Control: "_",
 		Content: "content", MessageID: "id",
 		Calls: "tool_calls|toolCalls", ID: "id|call_id", Function: "function", Custom: "custom",
-		Name: "name", Args: "arguments", Input: "input", Want: transcript.ArgsWantString,
+		Name: "name", Args: "arguments|args", Input: "input", Want: transcript.ArgsWantString,
 		ResultID: "tool_call_id|toolCallId|call_id", ResultIDs: "tool_call_ids", ResultName: "name|tool_name",
 		// Ollama numbers functions, and names them where others have ids.
 		Foreign:       "ollama",
@@ -35,7 +36,7 @@ var OpenAIChat = &Dialect{
 		LegacyCall:    "function_call", LegacyRole: "function",
 		Reasoning: "reasoning_content",
 		Thoughts:  []string{"think", "thinking", "redacted_thinking"}, Signature: []string{"signature", "data", "encrypted"},
-		Other:  []Lens{"refusal", "audio"},
+		Other:  []Lens{"refusal", "audio", "additional_kwargs.tool_calls"},
 		Copies: []CopyList{{List: "content", Tags: []string{"tool_use"}, ID: "id", Name: "name"}},
 	}),
 }

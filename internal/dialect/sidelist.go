@@ -124,7 +124,9 @@ const (
 )
 
 // NewSideList returns the driver for a row.
-func NewSideList(row SideList) Driver {
+func NewSideList(row SideList) Driver { return sideListOf(row) }
+
+func sideListOf(row SideList) *sideList {
 	d := &sideList{SideList: row}
 	var role Lens
 	if d.flat = row.Body == "" && !strings.ContainsAny(string(row.Role), "|."); d.flat {
@@ -354,8 +356,11 @@ func (d *sideList) callsIn(calls source.Value) bool {
 
 // isCall reports whether v is written as a call of this dialect.
 func (d *sideList) isCall(v source.Value) bool {
+	if d.Name.In(v).Kind() == source.String && d.Args.In(v).Exists() {
+		return true // the call itself has the fields of a function
+	}
 	if d.Function == "" {
-		return d.Name.In(v).Kind() == source.String && d.Args.In(v).Exists()
+		return false
 	}
 	return d.Function.In(v).Kind() == source.Object || d.Custom != "" && d.Custom.In(v).Kind() == source.Object ||
 		v.Get("type").Is(d.Function.Key()) && d.ID.In(v).Exists() && !v.Get(d.Name.Key()).Exists()
@@ -593,6 +598,9 @@ func (r *sideListReader) readCall(v source.Value, want transcript.ArgsConvention
 		return
 	}
 	call.Name = transcript.TokenOf(name, owner.Span())
+	if r.Function != "" && owner.Span() == v.Span() && name.Exists() {
+		want = transcript.ArgsWantAny // such calls are not sent to the provider as they are
+	}
 	setArgs(r.b, &call, args, want)
 	r.bare(!id.Exists() && function.Exists() && call.Form == transcript.ArgsObject && !v.Get("type").Exists())
 	r.b.Call(v, call, 0)
@@ -711,7 +719,7 @@ func (r *sideListReader) results(v, body, role source.Value) {
 		res.Payload = content.Span()
 	}
 	if failed := r.vals[slotError]; failed.Exists() && failed.Kind() != source.Null {
-		res.Error = r.Failed == "" || failed.Is(r.Failed)
+		res.Error = r.Failed == "" || writes(failed, r.Failed)
 	}
 	if role.Is(r.LegacyRole) {
 		res.Kind = transcript.KindLegacyFunction

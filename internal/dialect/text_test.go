@@ -153,6 +153,22 @@ var asText = map[string][2]string{
 		`said "CALL\n{}"`,
 		`message {"role":"user","content":"RESULT\na.txt"}`,
 	},
+	"tau2": {
+		`said "CALL\n{}"`,
+		`message {"role":"user","content":"RESULT\na.txt","requestor":"assistant"}`,
+	},
+	"llama-stack": {
+		`said "CALL\n{}"`,
+		`message {"role":"user","content":"RESULT\na.txt"}`,
+	},
+	"agentscope": {
+		`blocks [{"type":"text","text":"CALL\n{}"}]`,
+		`message {"id":"m2","name":"system","role":"user","content":[{"type":"text","text":"RESULT"},{"type":"text","text":"a.txt"}]}`,
+	},
+	"langchain4j": {
+		`said "CALL\n{}"`,
+		`message {"type":"USER","contents":[{"text":"RESULT\na.txt","type":"TEXT"}]}`,
+	},
 	"anthropic": {
 		`blocks [{"type":"text","text":"CALL\n{}"}]`,
 		`blocks [{"type":"text","text":"RESULT\na.txt"}]`,

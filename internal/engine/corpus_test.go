@@ -165,9 +165,11 @@ var unread = map[string][2]int{
 	"copilot_schema_drift.jsonl": {1, 2},
 	// A block that is tagged as another API's is none of pi's.
 	"openclaw-parity_.openclaw_agents_myagent_sessions_test-sess-1.jsonl": {2, 0},
-	// Calls without function and arguments of their own, as the tracing tool
-	// rewrites them.
-	"vercel-aisdk-2025-11-17.chatml.json": {0, 0},
+	// Calls without a function, as the tracing tool rewrites them, each put out by
+	// a step and by the run.
+	"vercel-aisdk-2025-11-17.chatml.json": {2, 0},
+	// A simulation stands beside what its agent was sent.
+	"tau2_data_example_rollouts.jsonl": {40, 40},
 	// What a span put out is read too.
 	"framework-traces_agno-2025-06-11.json":       {4, 2},
 	"framework-traces_google-adk-2025-08-28.json": {4, 3},
@@ -226,7 +228,7 @@ var explained = map[string]defects{
 	"openclaw-parity_.openclaw_agents_myagent_sessions_test-sess-1.jsonl": {mid: 2, emptyID: 2},
 	// The start of a call and the request are one call.
 	"copilot_schema_drift.jsonl":                  {orphan: 1},
-	"vercel-aisdk-2025-11-17.chatml.json":         {},
+	"vercel-aisdk-2025-11-17.chatml.json":         {trailing: 2},
 	"framework-traces_agno-2025-06-11.json":       {trailing: 2},
 	"framework-traces_google-adk-2025-08-28.json": {trailing: 1},
 	// What a span was sent and what it put out are one conversation, so that

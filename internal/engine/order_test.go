@@ -102,22 +102,22 @@ func glued(seps [][]byte, records [][]byte) []byte {
 // of a tool, ids of calls.
 var namesAreData = []string{"tools", "toolCallResults"}
 
-// reordered writes a value with the members of each object as order has them.
-func reordered(v source.Value, order func(members []string) []string) []byte {
+// inOrderOf writes a value with the members of each object as order has them.
+func inOrderOf(v source.Value, order func(members []string) []string) []byte {
 	var parts []string
 	switch v.Kind() {
 	case source.Object:
 		for k, val := range v.Members() {
 			raw := val.Raw()
 			if !slices.ContainsFunc(namesAreData, k.Is) {
-				raw = reordered(val, order)
+				raw = inOrderOf(val, order)
 			}
 			parts = append(parts, string(k.Raw())+":"+string(raw))
 		}
 		return []byte("{" + strings.Join(order(parts), ",") + "}")
 	case source.Array:
 		for _, e := range v.Elements() {
-			parts = append(parts, string(reordered(e, order)))
+			parts = append(parts, string(inOrderOf(e, order)))
 		}
 		return []byte("[" + strings.Join(parts, ",") + "]")
 	}
@@ -131,7 +131,7 @@ func TestOrderOfMembers(t *testing.T) {
 		write := func(order func([]string) []string) []byte {
 			out := make([][]byte, len(records))
 			for i, r := range records {
-				out[i] = reordered(r, order)
+				out[i] = inOrderOf(r, order)
 			}
 			return glued(seps, out)
 		}
@@ -170,7 +170,7 @@ func TestUnknownMembers(t *testing.T) {
 		} {
 			out := make([][]byte, len(records))
 			for i, r := range records {
-				out[i] = reordered(r, with)
+				out[i] = inOrderOf(r, with)
 			}
 			text := glued(seps, out)
 			if diff := cmp.Diff(want, told(t, name, text)); diff != "" {
@@ -235,10 +235,12 @@ func TestUnknownBlocks(t *testing.T) {
 	t.Parallel()
 	everyFixture(t, func(t *testing.T, name string, records []source.Value, seps [][]byte) {
 		for name, why := range map[string]string{
-			"vscode-chat/":                          "a record of it changes what stands at a place in a list",
-			"goose/ok/asked.json":                   "a message of questions alone is no answer, and this one has more",
-			"otel/broken/missing.json":              "a message of results alone does not go on, and this one has more",
-			"openai-chat/broken/mixed-dialect.json": "a result is not the first of its message any more",
+			"vscode-chat/":                            "a record of it changes what stands at a place in a list",
+			"amazon-q/ok/saved.json":                  "an exchange is a list of two, each in its place",
+			"amazon-q/broken/missing-and-orphan.json": "an exchange is a list of two, each in its place",
+			"goose/ok/asked.json":                     "a message of questions alone is no answer, and this one has more",
+			"otel/broken/missing.json":                "a message of results alone does not go on, and this one has more",
+			"openai-chat/broken/mixed-dialect.json":   "a result is not the first of its message any more",
 		} {
 			if strings.Contains(t.Name(), name) {
 				t.Skip(why)

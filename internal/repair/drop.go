@@ -3,6 +3,7 @@ package repair
 import (
 	"slices"
 
+	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/source"
@@ -150,7 +151,7 @@ func (d *draft) takeCall(c int32) {
 	if calls := d.callList(call.Message, blk); calls.Kind() == source.Array {
 		d.dropElement(keys.Body, calls, blk, keys.KeepCalls)
 	} else {
-		d.removeMember(keys.Body, blk, false) // a single call outside of a list
+		d.removeMember(holder(keys.Body, blk), blk, false) // a single call outside of a list
 	}
 }
 
@@ -165,7 +166,7 @@ func (p *Plan) reasons(m int32) bool {
 func (p *Plan) callList(m int32, block source.Span) source.Value {
 	keys := p.keys(m)
 	for _, key := range keys.Calls {
-		if calls := keys.Body.Get(key); calls.Span().Contains(block) {
+		if calls := dialect.Lens(key).In(keys.Body); calls.Span().Contains(block) {
 			return calls
 		}
 	}
@@ -194,11 +195,23 @@ func (d *draft) dropCopies(c int32) {
 		if cp.List.IsZero() {
 			continue // it goes with the call
 		}
+		owner := holder(keys.Body, cp.List)
 		d.taken = append(d.taken, cp.Block)
 		// A list outside of what the message says stays, though nothing is in it.
 		keep := keys.Body.Get(keys.Content).Span() == cp.List || !keys.Body.Span().Contains(cp.List)
-		d.dropElement(keys.Body, d.at(cp.List), cp.Block, keep)
+		d.dropElement(owner, d.at(cp.List), cp.Block, keep)
 	}
+}
+
+// holder returns the object with the value at a span: the body of a message, or an
+// object in it.
+func holder(body source.Value, at source.Span) source.Value {
+	for _, v := range body.Members() {
+		if v.Kind() == source.Object && v.Span() != at && v.Span().Contains(at) {
+			return v
+		}
+	}
+	return body
 }
 
 // dropResult removes a result, false where it cannot be removed.

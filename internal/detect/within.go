@@ -1,0 +1,63 @@
+package detect
+
+import (
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/source"
+)
+
+// withinCheckOnly says why such lists are not repaired.
+const withinCheckOnly = "its messages are in pairs, and a new message would need a pair of its own"
+
+// within returns the messages of a list whose elements hold them in pairs or under
+// names, and the dialect of that form; nil if no dialect has it.
+func within(set *dialect.Set, list source.Value) (*dialect.Dialect, []source.Value) {
+	if k := list.First().Kind(); k != source.Array && k != source.Object {
+		return nil, nil
+	}
+	for _, d := range set.All() {
+		if len(d.Within) == 0 {
+			continue
+		}
+		var parts []source.Value
+		sure, n, holds := false, 0, 0
+		for _, e := range list.Elements() {
+			n++
+			found, ok := heldBy(d, e)
+			if !ok {
+				continue // what else stands there is opaque
+			}
+			holds++
+			for _, m := range found {
+				claim, _ := d.Claim(m)
+				sure = sure || claim == dialect.ClaimDecisive
+			}
+			parts = append(parts, found...)
+		}
+		if sure && 2*holds >= n {
+			return d, parts
+		}
+	}
+	return nil, nil
+}
+
+// heldBy returns the messages in an element of a list. It reports false if the
+// element has none, or has other objects beside them.
+func heldBy(d *dialect.Dialect, e source.Value) (parts []source.Value, ok bool) {
+	for _, at := range d.Within {
+		if m := at.In(e); m.Kind() == source.Object {
+			if claim, _ := d.Claim(m); claim == dialect.ClaimNone {
+				return nil, false
+			}
+			parts = append(parts, m)
+		}
+	}
+	objects := 0
+	if e.Kind() == source.Array {
+		for _, m := range e.Elements() {
+			if m.Kind() == source.Object {
+				objects++
+			}
+		}
+	}
+	return parts, len(parts) > 0 && objects <= len(parts)
+}

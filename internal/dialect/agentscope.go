@@ -1,0 +1,106 @@
+package dialect
+
+import (
+	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// AgentScope is the dialect of the messages of AgentScope.
+var AgentScope = &Dialect{
+	Name:    "agentscope",
+	Title:   "AgentScope messages",
+	Summary: "Named messages of content blocks: tool_use or tool_call, answered by a tool_result with the same id.",
+	Where:   "session files and memories of AgentScope and QwenPaw",
+	Example: `{"id":"m1","name":"Friday","role":"assistant","content":[{"type":"tool_use","id":"c1","name":"ls","input":{}}]}
+{"id":"m2","name":"system","role":"system","content":[{"type":"tool_result","id":"c1","name":"ls","output":[{"type":"text","text":"a.txt"}]}]}`,
+	Provider: "neutral",
+	Window:   transcript.WindowNext,
+	Marks:    []string{"tool_use", "tool_call", "tool_result"},
+	Within:   []Lens{"0"},
+	Members: map[transcript.Member]Lens{
+		transcript.MemberRole: "role", transcript.MemberCallName: "name", transcript.MemberArguments: "input", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content",
+	},
+	Driver: &agentScope{NewBlocks(Blocks{
+		Role: "role", Content: "content", Tag: "type", Mark: "name",
+		Parts: []Part{
+			{Is: PartText, Tag: "text", Text: "text"},
+			{
+				Is: PartCall, Tag: "tool_use", With: []Cond{{At: "input"}}, ID: "id", Name: "name", Args: "input", Want: transcript.ArgsWantObject,
+				Answer: `{"type":"tool_result","id":"$id","name":"$name","output":[{"type":"text","text":"$text"}]}`,
+			},
+			// Version 2 writes the result into the message of the call.
+			{Is: PartCall, Tag: "tool_call", With: []Cond{{At: "input"}}, ID: "id", Name: "name", Args: "input", Want: transcript.ArgsWantString},
+			{
+				Is: PartResult, Tag: "tool_result", With: []Cond{{At: "tool_use_id", Not: true}}, ID: "id", Name: "name", Payload: "output",
+				Error: []Cond{{At: "state", Is: []string{"error", "interrupted", "denied"}}},
+			},
+			{Is: PartReasoning, Tag: "thinking"},
+			{Is: PartMedia, Tag: "image"},
+			{Is: PartMedia, Tag: "audio"},
+			{Is: PartMedia, Tag: "video"},
+			{Is: PartMedia, Tag: "data"},
+			{Is: PartOther, Tag: "hint"},
+		},
+		Message:   []Form{{JSON: `{"name":"system","role":"system","content":"$blocks"}`, Copy: []string{"timestamp"}, Hollow: []string{"metadata"}}},
+		TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
+	})},
+}
+
+// agentScope reads results from messages of the system, and from the messages of
+// their calls.
+type agentScope struct{ *Blocks }
+
+// Claim implements Driver. Every message names its speaker and has an id or a
+// time, which tells it from a message with the same blocks in another format.
+func (d *agentScope) Claim(v source.Value) (Claim, Sign) {
+	if v.Get("name").Kind() != source.String || v.Get("type").Exists() || !hasMember(v, []string{"id", "timestamp", "created_at"}) {
+		return ClaimNone, Sign{}
+	}
+	return d.Blocks.Claim(v)
+}
+
+// Reader implements Driver.
+func (d *agentScope) Reader(b *transcript.Builder) Reader {
+	return &agentScopeReader{d.Blocks.Reader(b), b}
+}
+
+type agentScopeReader struct {
+	Reader
+	b *transcript.Builder
+}
+
+// Read implements Reader.
+func (r *agentScopeReader) Read(v source.Value) {
+	c := r.b.Conv
+	calls, results := len(c.Calls), len(c.Results)
+	r.Reader.Read(v)
+	for i := results; i < len(c.Results); i++ {
+		c.Results[i].WrongRole = false
+	}
+	if m := r.b.Message(); len(c.Results) > results && m.Role == transcript.RoleSystem {
+		m.Role = transcript.RoleTool
+	}
+	for _, block := range v.Get("content").Elements() {
+		if calls < len(c.Calls) && block.Span() == c.Blocks[c.Calls[calls].Block].Span {
+			if block.Get("state").Is("asking") {
+				c.Calls[calls].State = transcript.CallWaiting
+			}
+			calls++
+		}
+	}
+}
+
+// WriteText implements Writer. The text of a tool must not become a message of
+// the system.
+func (d *agentScope) WriteText(t NewText) Text {
+	out := d.Blocks.WriteText(t)
+	if t.Call || out.Blocks == nil || !d.Role.In(t.Message).Is("system") {
+		return out
+	}
+	for i := range d.Content.In(t.Message).Elements() {
+		if i > 0 {
+			return Text{} // the message has other results
+		}
+	}
+	return Text{Message: instead(t.Message, []Field{{"role", `"user"`}, {"content", list(out.Blocks)}}, func(source.Value, source.Value) bool { return false })}
+}

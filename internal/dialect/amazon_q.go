@@ -1,0 +1,61 @@
+package dialect
+
+import (
+	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// AmazonQ is the dialect of the conversations of Amazon Q's command line.
+var AmazonQ = &Dialect{
+	Name:    "amazon-q",
+	Title:   "Amazon Q CLI conversations",
+	Summary: "Pairs of messages: a ToolUse with tool_uses, answered by the ToolUseResults of the next user message.",
+	Where:   "files that /save or /chat save writes, the conversations in the program's database, also those of early Kiro CLI",
+	Example: `{"ToolUse":{"message_id":"m1","content":"","tool_uses":[{"id":"t1","name":"fs_read","orig_name":"fs_read","args":{},"orig_args":{}}]}}
+{"additional_context":"","content":{"ToolUseResults":{"tool_use_results":[{"tool_use_id":"t1","content":[{"Text":"a.txt"}],"status":"Success"}]}},"images":null}`,
+	Provider:  "neutral",
+	Window:    transcript.WindowNext,
+	CheckOnly: "the program repairs a history itself before it sends it",
+	Marks:     []string{"Prompt", "ToolUseResults", "CancelledToolUses", "ToolUse", "Response"},
+	Within:    []Lens{"user|0", "assistant|1"},
+	Holder:    &Holder{Members: []string{"conversation_id", "next_message", "history"}, Only: []string{"history"}, Waits: true},
+	Driver: &amazonQ{&Combined{
+		Members: []string{"content", "ToolUse", "Response"},
+		Never:   []string{"role", "type"},
+		Marks: [][]Lens{
+			{"content.Prompt.prompt"},
+			{"content.ToolUseResults.tool_use_results"},
+			{"content.CancelledToolUses.tool_use_results"},
+			{"ToolUse.tool_uses"},
+			{"Response.message_id", "Response.content"},
+		},
+		Text:    "content.Prompt.prompt|content.CancelledToolUses.prompt|ToolUse.content|Response.content",
+		Records: []Records{{In: "ToolUse.tool_uses", ID: "id", Name: "name", Args: "args", Want: transcript.ArgsWantObject, Apart: true}},
+		Results: Answers{
+			In: "content.ToolUseResults.tool_use_results|content.CancelledToolUses.tool_use_results", Has: "tool_use_id", ID: "tool_use_id", Payload: "content",
+		},
+	}},
+}
+
+// amazonQ reads messages whose members say who speaks.
+type amazonQ struct{ *Combined }
+
+// Reader implements Driver.
+func (d *amazonQ) Reader(b *transcript.Builder) Reader {
+	return &amazonQReader{d.Combined.Reader(b), b}
+}
+
+type amazonQReader struct {
+	Reader
+	b *transcript.Builder
+}
+
+// Read implements Reader.
+func (r *amazonQReader) Read(v source.Value) {
+	r.Reader.Read(v)
+	if m := r.b.Message(); v.Get("content").Exists() {
+		if m.Role = transcript.RoleUser; !v.Get("content").Get("ToolUseResults").Exists() {
+			m.Flags |= transcript.MessageTyped
+		}
+	}
+}

@@ -1,0 +1,27 @@
+package dialect
+
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// ElevenLabs is the dialect of the conversations of agents of ElevenLabs.
+var ElevenLabs = &Dialect{
+	Name:    "elevenlabs",
+	Title:   "ElevenLabs conversations",
+	Summary: "Turns with tool_calls, and tool_results that name them by their request_id.",
+	Where:   "conversations as the API of ElevenLabs returns them, post-call webhooks, simulated conversations (known from its client libraries and their users' tests)",
+	Example: `{"role":"agent","message":null,"tool_calls":[{"type":"webhook","request_id":"r1","tool_name":"ls","params_as_json":"{}","tool_has_been_called":true}],"tool_results":[],"time_in_call_secs":1}
+{"role":"agent","message":null,"tool_calls":[],"tool_results":[{"type":"webhook","request_id":"r1","tool_name":"ls","result_value":"a.txt","is_error":false,"tool_has_been_called":true}],"time_in_call_secs":2}`,
+	Provider:  "neutral",
+	Window:    transcript.WindowLog,
+	CheckOnly: voiceCheckOnly,
+	Marks:     []string{"time_in_call_secs", "params_as_json", "result_value"},
+	Driver: &Combined{
+		Members: []string{"message", "tool_calls", "tool_results"},
+		Never:   []string{"content"},
+		Marks:   [][]Lens{{"role", "message", "time_in_call_secs"}},
+		Role:    "role", Text: "message",
+		Records: []Records{{In: "tool_calls", ID: "request_id", Name: "tool_name", Args: "params_as_json", Want: transcript.ArgsWantString, Apart: true}},
+		Results: Answers{In: "tool_results", Has: "tool_name", ID: "request_id", Name: "tool_name", Payload: "result_value"},
+	},
+}

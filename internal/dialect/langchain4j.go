@@ -1,0 +1,92 @@
+package dialect
+
+import (
+	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// LangChain4j is the dialect of chat messages as LangChain4j writes them.
+var LangChain4j = &Dialect{
+	Name:    "langchain4j",
+	Title:   "LangChain4j messages",
+	Summary: "Messages of type AI with toolExecutionRequests, answered by messages of type TOOL_EXECUTION_RESULT.",
+	Where:   "chat memory stores of apps, as ChatMessageSerializer writes them",
+	Example: `{"toolExecutionRequests":[{"id":"call_1","name":"ls","arguments":"{}"}],"type":"AI"}
+{"id":"call_1","toolName":"ls","text":"a.txt","type":"TOOL_EXECUTION_RESULT"}`,
+	Provider: "neutral",
+	Window:   transcript.WindowTool,
+	Marks:    []string{"SYSTEM", "USER", "AI", "TOOL_EXECUTION_RESULT", "CUSTOM"},
+	Members: map[transcript.Member]Lens{
+		transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberResultName: "toolName",
+		transcript.MemberResultContent: "text",
+	},
+	Driver: &langChain4j{sideListOf(SideList{
+		Role: "type", User: "USER", Assistant: "AI", Tool: "TOOL_EXECUTION_RESULT",
+		Roles: []RoleName{
+			{"SYSTEM", transcript.RoleSystem},
+			{"USER", transcript.RoleUser},
+			{"AI", transcript.RoleAssistant},
+			{"TOOL_EXECUTION_RESULT", transcript.RoleTool},
+			{"CUSTOM", transcript.RoleOther},
+		},
+		Own:   []string{"AI"},
+		Never: []string{"role"}, Faint: true,
+		// Older versions write a text of the user as text.
+		Content: "text|contents", Calls: "toolExecutionRequests", ID: "id", Name: "name", Args: "arguments", Want: transcript.ArgsWantString,
+		ResultID: "id", ResultName: "toolName", Named: true, Mark: []Lens{"toolName"},
+		Error: "isError", Failed: "true", Reasoning: "thinking",
+	})},
+}
+
+// langChain4j is a side list in which calls lack an id if the provider gave none,
+// and in which a user's text stands in a list of contents.
+type langChain4j struct{ *sideList }
+
+// Reader implements Driver.
+func (d *langChain4j) Reader(b *transcript.Builder) Reader {
+	return &langChain4jReader{d.sideList.Reader(b), b}
+}
+
+type langChain4jReader struct {
+	Reader
+	b *transcript.Builder
+}
+
+// Read implements Reader.
+func (r *langChain4jReader) Read(v source.Value) {
+	c := r.b.Conv
+	calls, results := len(c.Calls), len(c.Results)
+	r.Reader.Read(v)
+	for i := calls; i < len(c.Calls); i++ {
+		c.Calls[i].NoIDs = absentRaw(c.Calls[i].ID.Raw)
+	}
+	for i := results; i < len(c.Results); i++ {
+		c.Results[i].NoIDs = absentRaw(c.Results[i].ID.Raw)
+	}
+}
+
+// WriteResult implements Writer. It sets no isError, because older versions refuse
+// a key they do not know.
+func (d *langChain4j) WriteResult(r NewResult) []Field {
+	if r.ID == "" && r.Name == "" {
+		return nil
+	}
+	var out []Field
+	for _, f := range []Field{{"id", r.ID}, {"toolName", r.Name}, {"text", r.Text}, {"type", `"TOOL_EXECUTION_RESULT"`}} {
+		if f.Raw != "" {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// WriteText implements Writer.
+func (d *langChain4j) WriteText(t NewText) Text {
+	out := d.sideList.WriteText(t)
+	for i := range out.Message {
+		if f := &out.Message[i]; f.Key == "text" {
+			*f = Field{"contents", `[{"text":` + f.Raw + `,"type":"TEXT"}]`}
+		}
+	}
+	return out
+}

@@ -1,0 +1,28 @@
+package dialect
+
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// LlamaStack is the dialect of the inference and agents API of Llama Stack.
+var LlamaStack = &Dialect{
+	Name:    "llama-stack",
+	Title:   "Llama Stack messages",
+	Summary: "Messages with tool_calls of call_id and tool_name, answered by messages of role tool with that call_id.",
+	Where:   "request bodies of Llama Stack before its API became OpenAI's, histories of programs that use it (known from its client libraries)",
+	Example: `{"role":"assistant","content":"","stop_reason":"end_of_turn","tool_calls":[{"call_id":"c1","tool_name":"ls","arguments":{}}]}
+{"role":"tool","call_id":"c1","tool_name":"ls","content":"a.txt"}`,
+	Provider: "neutral",
+	Window:   transcript.WindowTool,
+	Marks:    []string{"tool_name", "call_id"},
+	Members: map[transcript.Member]Lens{
+		transcript.MemberRole: "role", transcript.MemberCallName: "tool_name", transcript.MemberArguments: "arguments", transcript.MemberResultName: "tool_name",
+		transcript.MemberResultContent: "content", transcript.MemberContent: "content",
+	},
+	Driver: NewSideList(SideList{
+		Role: "role", User: "user", Assistant: "assistant", Tool: "tool", Faint: true,
+		Never:   []string{"tool_call_id", "toolCallId"},
+		Content: "content", Calls: "tool_calls", ID: "call_id", Name: "tool_name", Args: "arguments",
+		ResultID: "call_id", ResultName: "tool_name", Mark: []Lens{"call_id"},
+	}),
+}

@@ -1,0 +1,88 @@
+package dialect
+
+import (
+	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// MSSwift is the dialect of fine-tuning rows for agents of ms-swift.
+var MSSwift = &Dialect{
+	Name:    "ms-swift",
+	Title:   "ms-swift rows",
+	Summary: "Messages of role tool_call, whose content is JSON as text, answered by the tool_response messages behind them.",
+	Where:   "fine-tuning data",
+	Example: `{"role":"tool_call","content":"{\"name\":\"ls\",\"arguments\":{}}"}
+{"role":"tool_response","content":"a.txt"}`,
+	Provider:  "neutral",
+	Window:    transcript.WindowNext,
+	Dataset:   true,
+	CheckOnly: "what a model is trained on is not made up",
+	Marks:     []string{"tool_call", "tool_response"},
+	Driver: &msSwift{sideListOf(SideList{
+		Role: "role", User: "user", Assistant: "assistant", Tool: "tool_response", Faint: true,
+		Roles: []RoleName{
+			{"system", transcript.RoleSystem},
+			{"user", transcript.RoleUser},
+			{"assistant", transcript.RoleAssistant},
+			{"tool_call", transcript.RoleAssistant},
+			{"tool_response", transcript.RoleTool},
+			{"tool", transcript.RoleTool},
+		},
+		Own:     []string{"tool_call"},
+		Never:   []string{"tool_calls", "tool_call_id"},
+		Content: "content", Spoken: []string{"tool_call"}, Name: "name", Args: "arguments",
+	})},
+}
+
+// msSwift is a side list in which a turn can have several messages.
+type msSwift struct{ *sideList }
+
+// Reader implements Driver.
+func (d *msSwift) Reader(b *transcript.Builder) Reader {
+	return &msSwiftReader{sideListReader: d.sideList.Reader(b).(*sideListReader)}
+}
+
+type msSwiftReader struct {
+	*sideListReader
+	model bool // the message before was the model's
+	lo    int  // the first call of the turn
+}
+
+// Read implements Reader. Each call is a message of its own. The calls in a row
+// belong to one turn, with the text before them.
+func (r *msSwiftReader) Read(v source.Value) {
+	lo := len(r.b.Conv.Calls)
+	r.sideListReader.Read(v)
+	calls := contains(r.Spoken, r.Role.In(v))
+	if content := r.Content.In(v); calls && content.Kind() != source.String {
+		r.written(content)
+	}
+	if calls && r.model {
+		r.b.SameTurn()
+		r.list = r.b.Conv.Calls[r.lo:]
+	} else if calls {
+		r.lo = lo
+	}
+	if !calls {
+		r.lo = len(r.b.Conv.Calls)
+	}
+	r.model = r.b.Message().Role == transcript.RoleAssistant
+}
+
+// written reads calls that are JSON values instead of text.
+func (r *msSwiftReader) written(content source.Value) {
+	if content.Kind() == source.Array {
+		for _, e := range content.Elements() {
+			r.written(e)
+		}
+		return
+	}
+	if content.Kind() != source.Object {
+		return
+	}
+	call := transcript.Call{
+		ID: transcript.Token{Span: content.Span()}, Name: transcript.TokenOf(r.Name.In(content), content.Span()), NoIDs: true,
+	}
+	setArgs(r.b, &call, r.Args.In(content), transcript.ArgsWantAny)
+	r.b.Call(content, call, 0)
+}

@@ -1,0 +1,28 @@
+package dialect
+
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// Retell is the dialect of the transcripts of calls that Retell has held.
+var Retell = &Dialect{
+	Name:    "retell",
+	Title:   "Retell calls",
+	Summary: "Utterances of role tool_call_invocation, answered by those of role tool_call_result.",
+	Where:   "transcript_with_tool_calls of calls and chats as the API of Retell returns them",
+	Example: `{"role":"tool_call_invocation","tool_call_id":"t1","name":"ls","arguments":"{}"}
+{"role":"tool_call_result","tool_call_id":"t1","content":"a.txt"}`,
+	Provider:  "neutral",
+	Window:    transcript.WindowLog,
+	CheckOnly: voiceCheckOnly,
+	Marks:     []string{"tool_call_invocation", "tool_call_result", "node_transition"},
+	Driver: &Events{
+		Type: "role",
+		Says: []Saying{
+			{Type: "user", Role: transcript.RoleUser, Text: "content"},
+			{Type: "agent", Role: transcript.RoleAssistant, Text: "content"},
+		},
+		Calls:   []CallEvent{{Type: "tool_call_invocation", ID: "tool_call_id", Name: "name", Args: "arguments", Want: transcript.ArgsWantString}},
+		Results: []ResultEvent{{Type: "tool_call_result", ID: "tool_call_id", Payload: "content", Error: []Cond{{At: "successful", Is: []string{"false"}}}}},
+	},
+}

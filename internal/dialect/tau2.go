@@ -1,0 +1,72 @@
+package dialect
+
+import (
+	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// Tau2 is the dialect of the simulations of tau2-bench, in which the simulated
+// user calls tools as well.
+var Tau2 = &Dialect{
+	Name:    "tau2",
+	Title:   "tau2-bench simulations",
+	Summary: "Messages with flat tool_calls that name their requestor, answered by messages of role tool whose id is that of the call.",
+	Where:   "data/simulations/*.json of tau2-bench, trajectories of its leaderboard",
+	Example: `{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","name":"ls","arguments":{},"requestor":"assistant"}]}
+{"id":"call_1","role":"tool","content":"a.txt","requestor":"assistant","error":false}`,
+	Provider: "neutral",
+	Window:   transcript.WindowTool,
+	Marks:    []string{"requestor"},
+	Members: map[transcript.Member]Lens{
+		transcript.MemberRole: "role", transcript.MemberCallName: "name", transcript.MemberArguments: "arguments",
+		transcript.MemberResultContent: "content", transcript.MemberContent: "content",
+	},
+	Driver: &tau2{sideListOf(SideList{
+		Role: "role", User: "user", Assistant: "assistant", Tool: "tool", Faint: true,
+		Content: "content", Calls: "tool_calls", ID: "id", Name: "name", Args: "arguments", Want: transcript.ArgsWantObject,
+		ResultID: "id", Error: "error", Failed: "true", Mark: []Lens{"requestor"},
+	})},
+}
+
+// tau2 is a side list in which the user can call tools too.
+type tau2 struct{ *sideList }
+
+// Claim implements Driver. Every call names its requestor.
+func (d *tau2) Claim(v source.Value) (Claim, Sign) {
+	claim, sign := d.sideList.Claim(v)
+	if first := firstCall(d.Calls.In(v)); first.Exists() && !first.Get("requestor").Exists() {
+		return ClaimNone, Sign{}
+	}
+	return claim, sign
+}
+
+// Reader implements Driver.
+func (d *tau2) Reader(b *transcript.Builder) Reader { return &tau2Reader{d.sideList.Reader(b), b} }
+
+type tau2Reader struct {
+	Reader
+	b *transcript.Builder
+}
+
+// Read implements Reader.
+func (r *tau2Reader) Read(v source.Value) {
+	lo := len(r.b.Conv.Calls)
+	r.Reader.Read(v)
+	if r.b.Message().Role == transcript.RoleUser {
+		for i := lo; i < len(r.b.Conv.Calls); i++ {
+			r.b.Conv.Calls[i].WrongRole = false
+		}
+	}
+}
+
+// WriteResult implements Writer. A result names the requestor of its call.
+func (d *tau2) WriteResult(r NewResult) []Field {
+	if r.ID == "" {
+		return nil
+	}
+	out := []Field{{"id", r.ID}, {"role", `"tool"`}, {"content", r.Text}}
+	if by := r.Element.Get("requestor"); by.Exists() {
+		out = append(out, Field{"requestor", string(by.Raw())})
+	}
+	return append(out, Field{"error", "true"})
+}
