@@ -417,8 +417,9 @@ func (t *tally) decide(s *shape) {
 		best = classLog
 	}
 	// Values that are nothing to a transcript may stand between, but not make
-	// up the bulk: among lines of messages not even half.
-	if bulk := t.byClass[classOther]; best == classMessage && bulk > t.byClass[best] || best == classConversation && bulk > 4*t.byClass[best]+4 {
+	// up the bulk: among lines of messages not even half, unless one of them tells
+	// for certain.
+	if bulk := t.byClass[classOther]; best == classMessage && bulk > t.byClass[best] && !t.decided() || best == classConversation && bulk > 4*t.byClass[best]+4 {
 		best = classOther
 	}
 	// Messages that write their calls in another way are in the majority of
@@ -516,6 +517,9 @@ func (t *tally) decide(s *shape) {
 // unwrap makes a shape of records that all keep what speaks at one path.
 func (t *tally) unwrap(s *shape, w *wrapped) {
 	s.class, s.wrap, s.Wrap = w.class(), w.path, w.String()
+	if s.column = w.column; s.column {
+		s.wrap = nil
+	}
 	s.Sure = w.sure > 0
 	s.Dialect, s.Key = w.dialect, w.key
 	if t.forced != nil {

@@ -173,6 +173,7 @@ type shape struct {
 	discreet string   // the same without names of members, where that differs
 	foreign  bool     // it is of a format that is known to have nothing to pair
 	wrap     []string // leads from a record to what speaks in it
+	column   bool     // what speaks is JSON text in it
 	log      *dialect.Dialect
 	document source.Record // of a file that is one
 	places   []place       // in the document
@@ -380,6 +381,9 @@ type sink interface {
 }
 
 func (r *reader) sink() sink {
+	if r.shape.column {
+		return &rowSink{r: r, of: map[string]*sequence{}}
+	}
 	switch r.shape.class {
 	case classLog:
 		return newLogSink(r, r.shape.log)

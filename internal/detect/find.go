@@ -145,7 +145,7 @@ func (f *finder) value(v source.Value, path []string, ctx place, depth int) {
 }
 
 func (f *finder) array(v source.Value, path []string, ctx place, depth int) {
-	if ctx.unfolded == nil && f.invocations(v, path, ctx) {
+	if ctx.unfolded == nil && (f.invocations(v, path, ctx) || f.rows(v, path, ctx)) {
 		return
 	}
 	if class, log := listClass(f.set, v); class != classOther {
@@ -216,9 +216,15 @@ func (f *finder) object(v source.Value, path []string, ctx place, depth int) {
 	has := func(key string) bool {
 		return key == "" || slices.ContainsFunc(members, func(m member) bool { return m.key == key })
 	}
-	if ctx.unfolded == nil && isSpan(has) {
+	switch {
+	case ctx.unfolded != nil:
+	case isSpan(has):
 		ctx.checkOnly = spanCheckOnly
 		f.span(v, members, path, ctx)
+	case ctx.checkOnly != spanCheckOnly && isAttributes(members): // not those of a span around them
+		ctx.checkOnly = spanCheckOnly
+		f.spans = true
+		f.tell(v, members, path, ctx)
 	}
 	used := map[string]bool{}
 	if d := f.holderOf(has); d != nil {

@@ -123,7 +123,7 @@ func (s *logSink) record(index int32, v source.Value) {
 	c := sc.q.b.Conv
 	switch {
 	case payload.Kind() == source.Object && slices.ContainsFunc(s.log.Speaks, typ.Is):
-		if !s.read(sc, index, payload, s.rec[envTurnAlt]) {
+		if !s.read(sc, index, payload, typ, s.rec[envTurnAlt]) {
 			s.r.file.Skipped++
 			break
 		}
@@ -225,7 +225,7 @@ func (s *logSink) boundary(sc *scope, index int32) {
 		c.Messages[i].Segment = sc.segment
 	}
 	for _, m := range s.rec[envHistory].Elements() {
-		if m.Kind() == source.Object && s.read(sc, index, m, source.Value{}) {
+		if m.Kind() == source.Object && s.read(sc, index, m, source.Value{}, source.Value{}) {
 			s.mark(sc, m)
 		}
 	}
@@ -259,7 +259,7 @@ func abort(sc *scope) {
 
 // read reads the message that a record wraps. It returns false for one that
 // no dialect claims.
-func (s *logSink) read(sc *scope, index int32, payload, turnAlt source.Value) bool {
+func (s *logSink) read(sc *scope, index int32, payload, typ, turnAlt source.Value) bool {
 	q := sc.q
 	rd := q.readers[s.d]
 	if rd == nil {
@@ -268,7 +268,7 @@ func (s *logSink) read(sc *scope, index int32, payload, turnAlt source.Value) bo
 	}
 	q.b.Record = index
 	before := len(q.b.Conv.Messages)
-	if !readInto(rd, s.d, payload, turnAlt) {
+	if !readInto(rd, s.d, payload, typ, turnAlt) {
 		// A message in another dialect, in the envelope of this one.
 		if !q.add(index, payload) {
 			return false
@@ -287,9 +287,9 @@ func (s *logSink) read(sc *scope, index int32, payload, turnAlt source.Value) bo
 }
 
 // readInto reads a message that the driver of a log's dialect claims.
-func readInto(rd dialect.Reader, d *dialect.Dialect, payload, turnAlt source.Value) bool {
+func readInto(rd dialect.Reader, d *dialect.Dialect, payload, typ, turnAlt source.Value) bool {
 	if tr, ok := rd.(dialect.TurnReader); ok {
-		return tr.ReadPart(payload, turnAlt)
+		return tr.ReadPart(payload, typ, turnAlt)
 	}
 	if d.Reads(payload) == dialect.ClaimNone {
 		return false

@@ -107,6 +107,9 @@ func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v source.Value) 
 			c.sign += " with " + sign.String()
 		case claim == dialect.ClaimPlain && l.Payload == "":
 			c.Claim, c.like = dialect.ClaimNone, true
+		case evidence != "" && d.Roleless(payload, typ):
+			c.Claim = dialect.ClaimDecisive
+			c.sign = joined()
 		case claim == dialect.ClaimNone && evidence != "":
 			// A message in another dialect, in the envelope of this one.
 			if _, other, _ := claimOf(set, payload); other != dialect.ClaimNone {

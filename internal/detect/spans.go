@@ -74,6 +74,21 @@ func isSpan(has func(key string) bool) bool {
 	return has("attributes") || has("tags") || has("span_attributes") || (has("input") || has("output")) && (has("startTime") || has("start_time"))
 }
 
+// isAttributes reports whether an object is the attributes of a span without the
+// span: it has one of a convention that is named like nothing else.
+func isAttributes(list []member) bool {
+	return slices.ContainsFunc(list, func(m member) bool {
+		return strings.IndexByte(m.key, '.') > 0 && slices.ContainsFunc(tellings, func(t telling) bool {
+			return t.names(m.key, t.in) || t.names(m.key, t.out) || t.names(m.key, t.call)
+		})
+	})
+}
+
+// names reports whether an attribute is the one of a name, or part of it.
+func (t *telling) names(key, name string) bool {
+	return strings.IndexByte(name, '.') > 0 && strings.HasPrefix(key, name) && (len(key) == len(name) || key[len(name)] == '.')
+}
+
 // span looks for what a span tells in another form than as plain messages.
 func (f *finder) span(v source.Value, list []member, path []string, ctx place) {
 	f.spans = true

@@ -7,6 +7,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/unfold"
 )
 
 // wrappers are members in which programs keep a message, or a record of
@@ -30,6 +31,7 @@ type wrapped struct {
 	logs           int
 	log            *dialect.Dialect
 	linked         bool
+	column         bool   // it is JSON text in a row of a table
 	dialect        string // of the first element that decides, or of the first
 	key            string // by which it was decided
 }
@@ -41,6 +43,9 @@ func (t *wrapTally) add(v source.Value) {
 }
 
 func (t *wrapTally) walk(v source.Value, path []string) {
+	if path == nil && t.row(v) {
+		return
+	}
 	for k, val := range v.Members() {
 		if val.Kind() != source.Object || !slices.ContainsFunc(wrappers, k.Is) {
 			continue
@@ -67,6 +72,22 @@ func (t *wrapTally) walk(v source.Value, path []string) {
 			t.walk(val, inner)
 		}
 	}
+}
+
+// row reports whether an element is a row of a table, and counts what speaks in it.
+func (t *wrapTally) row(v source.Value) bool {
+	u := &unfold.Unfolded{}
+	c := columnOf(v, u)
+	if c == nil {
+		return false
+	}
+	if d, claim, sign := claimOf(t.set, u.Value()); says(claim, u.Value()) {
+		w := t.at([]string{c.text})
+		w.messages++
+		w.column = true
+		w.decide(d, sign.String(), claim, v)
+	}
+	return true
 }
 
 // decide notes by what an element told its dialect.

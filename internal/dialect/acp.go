@@ -26,6 +26,7 @@ var ACP = &Dialect{
 		Calls: []CallEvent{{
 			Type: "tool_call", ID: "toolCallId", Name: "title",
 			Done: []Cond{{At: "status", Is: []string{"completed", "failed"}}}, Payload: "rawOutput|content",
+			Aborted: []Cond{{At: "status", Is: []string{"cancelled"}}},
 		}},
 		Results: []ResultEvent{{
 			Type: "tool_call_update", ID: "toolCallId", Payload: "rawOutput|content",

@@ -379,6 +379,7 @@ type blocksReader struct {
 	b     *transcript.Builder
 	part  bool         // a record of a log is read
 	turn  source.Value // names the turn of a part without an id
+	kind  source.Value // the type of that record
 	split splitTurn
 	model bool // the message before was the model's
 }
@@ -388,15 +389,16 @@ type blocksReader struct {
 type TurnReader interface {
 	Reader
 	// ReadPart reads a message that belongs to the turn of its message id, and
-	// without one to the turn of that name. It returns false, and reads
-	// nothing, when the message is plainly another dialect's.
-	ReadPart(v, turn source.Value) bool
+	// without one to the turn of that name. The type of its record tells who
+	// speaks where the message does not. It returns false, and reads nothing, when
+	// the message is plainly another dialect's.
+	ReadPart(v, kind, turn source.Value) bool
 }
 
-func (r *blocksReader) ReadPart(v, turn source.Value) bool {
-	r.part, r.turn = true, turn
+func (r *blocksReader) ReadPart(v, kind, turn source.Value) bool {
+	r.part, r.kind, r.turn = true, kind, turn
 	ok := r.read(v)
-	r.part, r.turn = false, source.Value{}
+	r.part, r.kind, r.turn = false, source.Value{}, source.Value{}
 	return ok
 }
 
@@ -412,7 +414,9 @@ func (r *blocksReader) read(v source.Value) bool {
 	}
 	content := f[1]
 	if role == transcript.RoleNone {
-		role = r.speaker(content)
+		if role = r.speaker(content); role == transcript.RoleNone && speaks(r.kind) {
+			role = roleOf(r.kind)
+		}
 	}
 	if r.part && !own && content.Kind() != source.Array && (role == transcript.RoleTool || v.Get("tool_calls").First().Exists()) {
 		return false
@@ -420,7 +424,7 @@ func (r *blocksReader) read(v source.Value) bool {
 	var turn string
 	switch {
 	case !r.part:
-		turn = r.split.turn(role, f[2])
+		turn = r.split.turn(role, f[2], role == transcript.RoleUser && r.split.last != "" && !r.answers(content))
 	case role == transcript.RoleAssistant:
 		name := r.turn
 		if f[2].Kind() == source.String && len(f[2].Raw()) > 2 {
@@ -468,6 +472,16 @@ func (r *blocksReader) read(v source.Value) bool {
 		markHollow(m, content)
 	}
 	return true
+}
+
+// answers reports whether content has a result in it.
+func (d *Blocks) answers(content source.Value) bool {
+	for _, block := range content.Elements() {
+		if p := d.kindOf(block); p != nil && p.Is == PartResult {
+			return true
+		}
+	}
+	return false
 }
 
 // asides reports whether content is nothing but what no model is sent.

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -16,7 +17,7 @@ var ClaudeCode = &Dialect{
 	Provider: "anthropic",
 	Window:   transcript.WindowLog,
 	Members:  anthropicMembers,
-	Driver:   anthropicBlocks,
+	Driver:   claudeCodeMessages{anthropicBlocks},
 	Log: &Log{
 		Type: "type", Subtype: "subtype", Speaks: []string{"user", "assistant"}, Payload: "message",
 		Evidence: []string{"uuid", "parentUuid", "sessionId", "leafUuid", "messageId"}, Unlike: []string{"parent_tool_use_id"},
@@ -35,4 +36,21 @@ var ClaudeCode = &Dialect{
 		Refs:     []string{"leafUuid", "logicalParentUuid"},
 		CallRefs: []Lens{"toolUseID", "parentToolUseID", "sourceToolUseID"},
 	},
+}
+
+// claudeCodeMessages are messages some of which leave their role to the record.
+type claudeCodeMessages struct{ *Blocks }
+
+// Damaged implements Guesser. The type of a message is no tag of a block.
+func (d claudeCodeMessages) Damaged(v source.Value) bool {
+	content := d.Content.In(v)
+	if !content.Exists() || !absentRole(d.Role.In(v)) {
+		return false
+	}
+	for _, block := range content.Elements() {
+		if d.kindOf(block) == nil {
+			return false
+		}
+	}
+	return true
 }

@@ -294,7 +294,7 @@ func (a *Answers) result(e source.Value) (source.Value, bool) {
 func tagged(tags []string, tag source.Value) bool {
 	return slices.ContainsFunc(tags, func(t string) bool {
 		prefix, open := strings.CutSuffix(t, "*")
-		return !open && tag.Is(t) || open && strings.HasPrefix(tag.Str(), prefix)
+		return !open && writes(tag, t) || open && strings.HasPrefix(tag.Str(), prefix)
 	})
 }
 
@@ -335,7 +335,7 @@ func (rs *Records) state(rec source.Value) *StateName {
 
 // Reader implements Driver.
 func (d *Combined) Reader(b *transcript.Builder) Reader {
-	return &combinedReader{Combined: d, b: b, answered: map[string]int32{}}
+	return &combinedReader{Combined: d, b: b, answered: map[string]int32{}, needless: map[string]int32{}}
 }
 
 type combinedReader struct {
@@ -343,9 +343,11 @@ type combinedReader struct {
 	b    *transcript.Builder
 	seen []string // ids of the message's calls, as written
 	made []int32  // by place in seen, the calls
-	// answered are the calls whose record has a result, by their ids as written;
-	// what else has one for them is a copy.
+	// answered are the calls whose record has a result, by their ids as written,
+	// until another call uses the id; what else has one for them is a copy.
 	answered map[string]int32
+	// needless are the calls that need no result, by their ids as written.
+	needless map[string]int32
 }
 
 func (r *combinedReader) Read(v source.Value) {
@@ -526,7 +528,11 @@ func (r *combinedReader) call(v, e, rec, tag source.Value, rs *Records, role tra
 		call.Args = args.Span()
 	}
 	defer r.again(int32(len(b.Conv.Calls)), e, rec, rs)
+	delete(r.answered, call.ID.Raw)
 	if rs.Apart {
+		if call.Hosted && !call.Server {
+			r.needless[call.ID.Raw] = int32(len(b.Conv.Calls))
+		}
 		b.Call(e, call, 0)
 		return
 	}
@@ -556,6 +562,7 @@ func (r *combinedReader) call(v, e, rec, tag source.Value, rs *Records, role tra
 			res.Payload = payload.Span()
 		}
 		r.answered[call.ID.Raw] = int32(len(b.Conv.Calls))
+		call.Hosted = call.Server // a call that needs no result may have one
 	}
 	b.Combined(e, call, res)
 }
@@ -613,6 +620,10 @@ func (r *combinedReader) result(e source.Value, called bool) {
 			Call: call, Block: e.Span(), ID: transcript.TokenOf(id, e.Span()), IDKey: r.Results.ID.Key(), Name: transcript.Token{Span: e.Span()},
 		})
 		return
+	}
+	if call, is := r.needless[string(id.Raw())]; is && !pairsNothing(id) {
+		r.b.Conv.Calls[call].Hosted = false // it has one all the same
+		delete(r.needless, string(id.Raw()))
 	}
 	res := transcript.Result{
 		ID: token(v, r.Results.ID, id), Name: transcript.TokenOf(member(r.Results.Name, v), e.Span()),

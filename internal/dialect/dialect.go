@@ -220,6 +220,17 @@ func (d *Dialect) Reads(v source.Value) Claim {
 	return claim
 }
 
+// Roleless reports whether v is a message of the dialect but for its role, which
+// the type of its record tells.
+func (d *Dialect) Roleless(v, kind source.Value) bool {
+	g, guesses := d.Driver.(Guesser)
+	return guesses && speaks(kind) && g.Damaged(v)
+}
+
+// speaks reports whether the type of a record says that the user speaks, or the
+// model.
+func speaks(kind source.Value) bool { return kind.Is("user") || kind.Is("assistant") }
+
 // A Fold says how the records of a log take the place of earlier ones.
 type Fold struct {
 	// ID is what two records share of which the later one counts.
@@ -316,6 +327,7 @@ func All() []*Dialect {
 		CursorStreamJSON,
 		QwenCode,
 		Codex,
+		CodeBuddy,
 		CopilotCLI,
 		FactoryDroid,
 		KimiWire,
@@ -337,6 +349,8 @@ func All() []*Dialect {
 		OpenAIResponses,
 		OpenInference,
 		AISDKUI,
+		Mastra,
+		LibreChat,
 		LangChain,
 		LangChain4j,
 		OpenCode,
@@ -346,6 +360,8 @@ func All() []*Dialect {
 		CodexExec,
 		OpenHands,
 		VSCodeChat,
+		VSCodeChatReplay,
+		Letta,
 		Trae,
 		ElevenLabs,
 		AmazonQ,
@@ -418,16 +434,19 @@ func markHollow(m *transcript.Message, content source.Value) {
 }
 
 // splitTurn tells which messages of an array are parts of one: the
-// assistant's with one id, with none of another id between them.
+// assistant's with one id, with none of another id between them, and no human.
 type splitTurn struct {
 	last string
 	n    int // tells turns apart that use an id again
 }
 
 // turn returns the name of the turn that a message is part of, "" for a turn
-// of its own.
-func (s *splitTurn) turn(role transcript.Role, id source.Value) string {
+// of its own; human is set for what a human says.
+func (s *splitTurn) turn(role transcript.Role, id source.Value, human bool) string {
 	if role != transcript.RoleAssistant {
+		if human {
+			s.last = ""
+		}
 		return ""
 	}
 	if id.Kind() != source.String || len(id.Raw()) <= 2 {

@@ -45,6 +45,8 @@ type CallEvent struct {
 	// Done holds where the event carries the result too: any of them.
 	Done    []Cond
 	Payload Lens
+	// Aborted holds where the call was broken off: any of them.
+	Aborted []Cond
 	// Again is set where the event may tell of a call that another one made.
 	Again bool
 	// Answer is how a result is written, "" where it cannot be made up.
@@ -261,10 +263,14 @@ func (r *eventsReader) read(v source.Value, c *CallEvent) {
 		return
 	}
 	r.made[key], r.told[key] = true, c.Again
+	delete(r.done, key) // an id that is used again is that of another call
 	name, keyed := c.named(v)
 	call := transcript.Call{ID: idToken(v, c.ID), Name: transcript.TokenOf(name, v.Span()), Form: transcript.ArgsText, NameInTag: keyed}
 	if c.Args != "" {
 		setArgs(r.b, &call, c.Args.In(v), c.Want)
+	}
+	if anyHolds(c.Aborted, v) {
+		call.State = transcript.CallInterrupted
 	}
 	r.b.Call(v, call, 0)
 	if len(c.Done) > 0 && anyHolds(c.Done, v) {

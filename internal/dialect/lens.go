@@ -151,7 +151,7 @@ func element(list source.Value, place string) source.Value {
 // roleIn returns the role that a dialect with names of its own writes so.
 func roleIn(names []RoleName, v source.Value) transcript.Role {
 	for i := range names {
-		if v.Is(names[i].Written) {
+		if writes(v, names[i].Written) {
 			return names[i].Role
 		}
 	}

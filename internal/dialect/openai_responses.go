@@ -10,7 +10,7 @@ var OpenAIResponses = &Dialect{
 	Name:    "openai-responses",
 	Title:   "OpenAI Responses items",
 	Summary: "Flat items: function_call and its kind, answered by an output item with the same call_id.",
-	Where:   "request bodies, Agents SDK sessions, batch files, rollouts",
+	Where:   "request bodies, Agents SDK sessions and the rows of their table, batch files, rollouts",
 	Example: `{"type":"function_call","call_id":"call_1","name":"ls","arguments":"{}"}
 {"type":"function_call_output","call_id":"call_1","output":"a.txt"}`,
 	Provider: "openai-responses",

@@ -14,12 +14,12 @@ var OpenCode = &Dialect{
 {"id":"p1","sessionID":"s","messageID":"m","type":"tool","callID":"c1","tool":"ls","state":{"status":"completed","input":{},"output":"a.txt"}}`,
 	Provider: "neutral",
 	Window:   transcript.WindowLog,
-	Fold:     &Fold{ID: "part.id"},
+	Fold:     &Fold{ID: "part.id|id"},
 	Driver: &Combined{
 		Members: []string{"parts", "part", "sessionID"},
 		Marks:   [][]Lens{{"info.role", "parts"}, {"part.sessionID", "part.type"}, {"sessionID", "messageID", "type"}},
 		Role:    "info.role|role",
-		Turn:    "part.messageID",
+		Turn:    "part.messageID|messageID",
 		Aborted: []Cond{{At: "info.error.name"}},
 		Records: []Records{{
 			In: "parts|part|", Tag: "type", Calls: []string{"tool"}, Text: "text", Reasoning: "reasoning", Step: "step-start",

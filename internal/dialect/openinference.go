@@ -9,7 +9,7 @@ var OpenInference = &Dialect{
 	Name:    "openinference",
 	Title:   "OpenInference messages",
 	Summary: "Messages with tool_calls that each hold a tool_call, answered by messages of role tool.",
-	Where:   "llm.input_messages and llm.output_messages of spans, gen_ai.prompt and gen_ai.completion of OpenLLMetry",
+	Where:   "llm.input_messages and llm.output_messages of spans, gen_ai.prompt and gen_ai.completion of OpenLLMetry, or the attributes alone",
 	Example: `{"role":"assistant","tool_calls":[{"tool_call":{"id":"c1","function":{"name":"ls","arguments":"{}"}}}]}
 {"role":"tool","tool_call_id":"c1","contents":[{"message_content":{"type":"text","text":"a.txt"}}]}`,
 	Provider:  "neutral",

@@ -10,7 +10,7 @@ var OTel = &Dialect{
 	Name:    "otel",
 	Title:   "OpenTelemetry messages",
 	Summary: "Messages of parts on spans: tool_call, answered by tool_call_response.",
-	Where:   "gen_ai.input.messages and gen_ai.output.messages of spans, as lists or as JSON text, exports of tracing tools",
+	Where:   "gen_ai.input.messages and gen_ai.output.messages of spans, or of their attributes alone, as lists or as JSON text, exports of tracing tools",
 	Example: `{"role":"assistant","parts":[{"type":"tool_call","id":"c1","name":"ls","arguments":{}}]}
 {"role":"tool","parts":[{"type":"tool_call_response","id":"c1","response":"a.txt"}]}`,
 	Provider:  "neutral",

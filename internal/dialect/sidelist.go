@@ -477,7 +477,7 @@ func (r *sideListReader) Read(v source.Value) {
 	case role == transcript.RoleNone && r.flat && r.vals[slotResultID].Kind() == source.String:
 		role = transcript.RoleTool
 	}
-	m := b.Begin(v, roleVal, role, r.split.turn(role, r.vals[slotMessageID]))
+	m := b.Begin(v, roleVal, role, r.split.turn(role, r.vals[slotMessageID], role == transcript.RoleUser))
 	if reasoning := r.vals[slotReasoning]; reasoning.Exists() && !hollow(reasoning) {
 		b.Block(transcript.BlockReasoning, reasoning, 0)
 	}

@@ -141,6 +141,10 @@ var asText = map[string][2]string{
 		`message {"type":"message","role":"assistant","content":[{"type":"output_text","text":"CALL\n{}"}]}`,
 		`message {"type":"message","role":"user","content":[{"type":"input_text","text":"RESULT\na.txt"}]}`,
 	},
+	"codebuddy": {
+		`message {"id":"c1","timestamp":1784000001200,"type":"message","sessionId":"s","cwd":"/w","role":"assistant","content":[{"type":"output_text","text":"CALL\n{}"}]}`,
+		`message {"id":"r1","parentId":"c1","timestamp":1784000001800,"type":"message","status":"completed","sessionId":"s","cwd":"/w","role":"user","content":[{"type":"input_text","text":"RESULT\n{\"type\":\"text\",\"text\":\"a.txt\"}"}]}`,
+	},
 	"copilot-cli": {
 		``,
 		``,
@@ -180,6 +184,14 @@ var asText = map[string][2]string{
 	"ai-sdk-ui": {
 		`blocks [{"type":"text","text":"CALL\n{\"type\":\"tool-ls\",\"toolCallId\":\"c1\",\"state\":\"input-available\",\"input\":{}}"}]`,
 		`blocks [{"type":"text","text":"RESULT\n{\"type\":\"tool-ls\",\"toolCallId\":\"c1\",\"state\":\"output-available\",\"input\":{},\"output\":\"a.txt\"}"}]`,
+	},
+	"mastra": {
+		`blocks [{"type":"text","text":"CALL\n{\"type\":\"tool-invocation\",\"toolInvocation\":{\"state\":\"call\",\"toolCallId\":\"c1\",\"toolName\":\"ls\",\"args\":{}}}"}]`,
+		`blocks [{"type":"text","text":"RESULT\n{\"type\":\"tool-invocation\",\"toolInvocation\":{\"state\":\"result\",\"toolCallId\":\"c1\",\"toolName\":\"ls\",\"args\":{},\"result\":\"a.txt\"}}"}]`,
+	},
+	"librechat": {
+		`blocks [{"type":"text","text":"CALL\n{\"type\":\"tool_call\",\"tool_call\":{\"id\":\"call_1\",\"name\":\"ls\",\"args\":\"{}\",\"type\":\"tool_call\",\"progress\":0.1}}"}]`,
+		`blocks [{"type":"text","text":"RESULT\n{\"type\":\"tool_call\",\"tool_call\":{\"id\":\"call_1\",\"name\":\"ls\",\"args\":\"{}\",\"type\":\"tool_call\",\"progress\":1,\"output\":\"a.txt\"}}"}]`,
 	},
 	"langchain": {
 		`said "CALL\n{}"`,

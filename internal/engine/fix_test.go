@@ -561,7 +561,7 @@ func unexplained(text, out []byte, f *Fixed) string {
 var contentKeys = []string{"content", "text", "thinking", "signature", "output", "run", "summary", "reasoning_content", "encrypted_content", "refusal"}
 
 // content collects the texts of a document: every string below the members
-// that hold content but ids, names and the like, and the inputs of calls,
+// that hold content but ids, names, states and the like, and the inputs of calls,
 // which have rules of their own.
 func content(text []byte) map[string]int {
 	out := map[string]int{}
@@ -582,7 +582,7 @@ func content(text []byte) map[string]int {
 			}
 			for k, e := range v {
 				switch k {
-				case "arguments", "name", "type", "role", "timestamp", "uuid":
+				case "arguments", "name", "type", "role", "timestamp", "uuid", "state":
 				case "input":
 					walk(k, e, false) // of a call, or the list of items
 				default:

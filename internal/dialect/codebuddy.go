@@ -1,0 +1,59 @@
+package dialect
+
+import (
+	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// CodeBuddy is the session log of CodeBuddy Code, and of WorkBuddy: items as the
+// Agents SDK has them, linked by id and parentId.
+var CodeBuddy = &Dialect{
+	Name:    "codebuddy",
+	Title:   "CodeBuddy session log",
+	Summary: "A log of linked items: function_call, answered by a function_call_result with the same callId.",
+	Where:   "~/.codebuddy/projects/<directory>/<session>.jsonl and ~/.workbuddy/projects, as far as other programs that read them tell",
+	Example: `{"id":"c1","timestamp":1784000001200,"type":"function_call","callId":"call_1","name":"Bash","arguments":"{}","sessionId":"s","cwd":"/w"}
+{"id":"r1","parentId":"c1","timestamp":1784000001800,"type":"function_call_result","callId":"call_1","name":"Bash","status":"completed","output":{"type":"text","text":"a.txt"},"sessionId":"s","cwd":"/w"}`,
+	Provider: "neutral",
+	Window:   transcript.WindowLog,
+	Members:  responsesMembers,
+	Driver: codeBuddyItems{&Items{
+		Type: "type", Role: "role", Text: "content", Messages: []string{"message"},
+		ID: []string{"call_id", "callId"}, Item: "id", Name: "name",
+		Reasoning: "reasoning", Sealed: "encrypted_content",
+		TextTypes: []string{"input_text", "output_text", "input_image", "input_file"}, Typed: true,
+		Hosted: []string{"hosted_tool_call"},
+		Pairs: []ItemPair{
+			{Call: "function_call", Outputs: []string{"function_call_output", "function_call_result"}, Kind: transcript.KindFunction, Args: "arguments"},
+		},
+	}},
+	Log: &Log{
+		Type: "type", Speaks: []string{"message", "function_call", "function_call_result", "reasoning", "hosted_tool_call"},
+		Kinds:    []string{"file-history-snapshot", "topic", "ai-title", "custom-title", "summary"},
+		Evidence: []string{"sessionId"},
+		ID:       "id", Parent: "parentId", Time: "timestamp",
+		Envelope: []string{"timestamp", "sessionId", "cwd"},
+	},
+}
+
+// codeBuddyItems are items that say when they were written. Those of the SDK
+// itself do not.
+type codeBuddyItems struct{ *Items }
+
+// Claim implements Driver.
+func (d codeBuddyItems) Claim(v source.Value) (Claim, Sign) {
+	if !v.Get("timestamp").Exists() || !v.Get("id").Exists() {
+		return ClaimNone, Sign{}
+	}
+	if v.Get(d.Type).Is(d.Reasoning) && v.Get("rawContent").Exists() {
+		return ClaimShared, Sign{Member: "rawContent"}
+	}
+	return d.Items.Claim(v)
+}
+
+// WriteText implements Writer. The record stays, but for what only calls and
+// results say.
+func (d codeBuddyItems) WriteText(t NewText) Text {
+	only := append([]string{d.Name, "arguments", "output"}, d.ID...)
+	return Text{Message: instead(t.Message, d.Items.WriteText(t).Message, func(key, _ source.Value) bool { return contains(only, key) })}
+}

@@ -1,0 +1,49 @@
+package dialect
+
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// Letta is the dialect of the messages that Letta's server lists.
+var Letta = &Dialect{
+	Name:    "letta",
+	Title:   "Letta messages",
+	Summary: "Messages told by message_type: a tool_call_message, answered by a tool_return_message.",
+	Where:   "listed messages and responses of the Letta API, oldest first",
+	Example: `{"id":"message-1","date":"2026-01-02T03:04:05+00:00","message_type":"tool_call_message","tool_call":{"name":"ls","arguments":"{}","tool_call_id":"call_1"}}
+{"id":"message-2","date":"2026-01-02T03:04:06+00:00","message_type":"tool_return_message","tool_return":"a.txt","status":"success","tool_call_id":"call_1"}`,
+	Provider:  "neutral",
+	Window:    transcript.WindowNext,
+	CheckOnly: "it is a listing of messages that the server keeps itself",
+	Marks:     []string{"message_type"},
+	Driver: &Combined{
+		Members: []string{"message_type"},
+		Kind:    "message_type", Kinds: []string{
+			"system_message", "user_message", "assistant_message", "reasoning_message", "hidden_reasoning_message",
+			"tool_call_message", "tool_return_message", "approval_request_message", "approval_response_message",
+		},
+		Marks: [][]Lens{{"message_type", "id", "date"}},
+		Plain: []Lens{"message_type", "content"},
+		Role:  "message_type",
+		Roles: []RoleName{
+			{"system_message", transcript.RoleSystem},
+			{"user_message", transcript.RoleUser},
+			{"assistant_message", transcript.RoleAssistant},
+			{"reasoning_message", transcript.RoleAssistant},
+			{"hidden_reasoning_message", transcript.RoleAssistant},
+			{"tool_call_message", transcript.RoleAssistant},
+			{"approval_request_message", transcript.RoleAssistant},
+			{"tool_return_message", transcript.RoleTool},
+			{"approval_response_message", transcript.RoleTool},
+		},
+		Turn: "id", // of reasoning and calls that are one message
+		Text: "content",
+		Records: []Records{
+			{In: "tool_calls", ID: "tool_call_id", Name: "name", Args: "arguments", Want: transcript.ArgsWantString, Apart: true},
+			{In: "tool_call", ID: "tool_call_id", Name: "name", Args: "arguments", Want: transcript.ArgsWantString, Apart: true},
+		},
+		// An approval is no result, but that of a tool which the client has run can
+		// stand among approvals.
+		Results: Answers{In: "tool_returns|approvals|", Has: "tool_return", ID: "tool_call_id", Payload: "tool_return"},
+	},
+}

@@ -1,0 +1,64 @@
+package dialect
+
+import (
+	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// LibreChat is the dialect of LibreChat's conversations, as it stores and exports
+// them.
+var LibreChat = &Dialect{
+	Name:    "librechat",
+	Title:   "LibreChat conversations",
+	Summary: "Messages of parts: a tool_call part holds the call and its output.",
+	Where:   "conversations that LibreChat exports as JSON, flat or as a tree, and dumps of its messages",
+	Example: `{"messageId":"m1","parentMessageId":"m0","isCreatedByUser":false,"text":"","content":[{"type":"tool_call","tool_call":{"id":"call_1","name":"ls","args":"{}","type":"tool_call","progress":0.1}}]}
+{"messageId":"m1","parentMessageId":"m0","isCreatedByUser":false,"text":"","content":[{"type":"tool_call","tool_call":{"id":"call_1","name":"ls","args":"{}","type":"tool_call","progress":1,"output":"a.txt"}}]}`,
+	Provider: "neutral",
+	Window:   transcript.WindowOwn,
+	Marks:    []string{"isCreatedByUser"},
+	Driver: libreChatMessages{&Combined{
+		Members: []string{"isCreatedByUser"},
+		Marks:   [][]Lens{{"isCreatedByUser", "messageId"}},
+		Role:    "isCreatedByUser",
+		Roles:   []RoleName{{"true", transcript.RoleUser}, {"false", transcript.RoleAssistant}},
+		Text:    "text",
+		Aborted: []Cond{{At: "unfinished", Is: []string{"true"}}},
+		Records: []Records{{
+			In: "content", Tag: "type", Calls: []string{"tool_call"}, Record: "tool_call",
+			Text: "text", Reasoning: "think", AsText: Form{JSON: `{"type":"text","text":"$text"}`},
+			ID: "id", Name: "name|function.name|type",
+			Args: "args|function.arguments|code_interpreter|retrieval|file_search",
+			// The assistants of OpenAI have the output beside the arguments, and tools of
+			// their own.
+			State: "type", States: []StateName{
+				{Written: "function", State: transcript.CallOpen, Answer: []Setting{{To: "function.output", Raw: `"$text"`}}},
+				{Written: "code_interpreter", State: transcript.CallDone},
+				{Written: "retrieval", State: transcript.CallDone},
+				{Written: "file_search", State: transcript.CallDone},
+			},
+			Result: "output|function.output|code_interpreter|retrieval|file_search", Answered: true,
+			Answer: []Setting{{To: "output", Raw: `"$text"`}},
+		}},
+	}},
+}
+
+// libreChatMessages are messages that have those behind them below children,
+// where a conversation is exported as a tree.
+type libreChatMessages struct{ *Combined }
+
+// Reader implements Driver.
+func (d libreChatMessages) Reader(b *transcript.Builder) Reader {
+	return libreChatReader{d.Combined.Reader(b)}
+}
+
+type libreChatReader struct{ message Reader }
+
+// Read implements Reader.
+func (r libreChatReader) Read(v source.Value) {
+	v = v.Indexed()
+	r.message.Read(v)
+	for _, child := range v.Get("children").Elements() {
+		r.Read(child)
+	}
+}

@@ -1,0 +1,39 @@
+package dialect
+
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// Mastra is the dialect of messages as the memory of Mastra stores them: the
+// parts of the AI SDK's hooks, below the content.
+var Mastra = &Dialect{
+	Name:    "mastra",
+	Title:   "Mastra messages",
+	Summary: "Messages with content.format 2: a tool-invocation part holds the call, a state and the result.",
+	Where:   "messages of a thread of Mastra's memory, as lists or a message a line",
+	Example: `{"id":"m1","role":"assistant","threadId":"t","content":{"format":2,"parts":[{"type":"tool-invocation","toolInvocation":{"state":"call","toolCallId":"c1","toolName":"ls","args":{}}}]}}
+{"id":"m1","role":"assistant","threadId":"t","content":{"format":2,"parts":[{"type":"tool-invocation","toolInvocation":{"state":"result","toolCallId":"c1","toolName":"ls","args":{},"result":"a.txt"}}]}}`,
+	Provider: "neutral",
+	Window:   transcript.WindowOwn,
+	Marks:    []string{"format"},
+	Driver: &Combined{
+		Members: []string{"content"},
+		Marks:   [][]Lens{{"content.format", "content.parts"}, {"content.format", "content.toolInvocations"}},
+		Role:    "role",
+		Records: []Records{
+			{
+				In: "content.parts", Tag: "type", Calls: []string{"tool-invocation", "dynamic-tool", "tool-*"}, Record: "toolInvocation|",
+				Text: "text", Reasoning: "reasoning", Step: "step-start", AsText: Form{JSON: `{"type":"text","text":"$text"}`},
+				ID: "toolCallId", Name: "toolName", Args: "args|input|rawInput",
+				State: "state", States: toolPartStates,
+				Result: "result|output", Failure: "errorText|approval.reason",
+				Server: "providerExecuted",
+				Answer: toolInvocationAnswer,
+			},
+			{
+				In: "content.toolInvocations", ID: "toolCallId", Name: "toolName", Args: "args",
+				State: "state", States: toolPartStates, Result: "result", Failure: "errorText", Answer: toolInvocationAnswer,
+			},
+		},
+	},
+}

@@ -1,0 +1,34 @@
+package dialect
+
+import (
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// VSCodeChatReplay is the dialect of what the chat debug view of VS Code exports:
+// the requests that were sent, with roles and parts told by numbers.
+var VSCodeChatReplay = &Dialect{
+	Name:    "vscode-chatreplay",
+	Title:   "VS Code chat replays",
+	Summary: "Requests of which each has all messages: toolCalls, answered by messages with a toolCallId; roles are numbers.",
+	Where:   "*.chatreplay.json of the chat debug view (GitHub Copilot Chat)",
+	Example: `{"role":2,"content":[{"type":1,"text":""}],"toolCalls":[{"function":{"name":"read_file","arguments":"{}"},"id":"call_1","type":"function"}]}
+{"role":3,"content":[{"type":1,"text":"a.txt"}],"toolCallId":"call_1"}`,
+	Provider:  "neutral",
+	Window:    transcript.WindowTool,
+	CheckOnly: "it is a record of requests that were sent",
+	Marks:     []string{"role"},
+	Driver: &Combined{
+		Members: []string{"role"},
+		Kind:    "role", Kinds: []string{"0", "1", "2", "3"},
+		Plain: []Lens{"role", "content.0.type"},
+		Role:  "role",
+		Roles: []RoleName{
+			{"0", transcript.RoleSystem}, {"1", transcript.RoleUser}, {"2", transcript.RoleAssistant}, {"3", transcript.RoleTool},
+		},
+		Text: "content",
+		Records: []Records{{
+			In: "toolCalls", ID: "id", Name: "function.name", Args: "function.arguments", Want: transcript.ArgsWantString, Apart: true,
+		}},
+		Results: Answers{Has: "toolCallId", ID: "toolCallId", Payload: "content"},
+	},
+}
