@@ -12,6 +12,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/source"
@@ -531,8 +532,10 @@ func (s *conversationSink) record(index int32, v source.Value) {
 			s.r.file.CheckOnly = p.checkOnly
 		}
 		c.Use, c.ElsewhereState, c.Slice, c.Holder = p.use(lines), p.elsewhere, p.traced || p.checkOnly == spanCheckOnly, p.holder
-		if c.Use == transcript.UseBody {
-			c.Model = p.named
+		if c.Use == transcript.UseBody || c.Use == transcript.UseTrace && p.answered {
+			c.Model, c.Hosts = p.named, p.hosts
+		} else { // of what is no request only the address tells where it went
+			c.Hosts = slices.DeleteFunc(slices.Clone(p.hosts), func(at string) bool { return !strings.Contains(at, "://") })
 		}
 		if lines {
 			c.Name = fmt.Sprintf("record %d", index)

@@ -29,6 +29,7 @@ type place struct {
 	body     bool        // an object with a model and the options of a request holds it
 	model    bool        // an object with a model holds it
 	named    string      // that model
+	hosts    []string    // the addresses and providers that it or one around it names
 	listed   bool        // it is one of a list of conversations
 	traced   bool        // it is an output, a choice or a span
 	answered bool        // it ends with what the model put out
@@ -93,7 +94,18 @@ var forms = map[string][]string{
 var requestKeys = []string{
 	"max_tokens", "max_completion_tokens", "max_output_tokens", "temperature", "top_p", "stream", "tool_choice",
 	"parallel_tool_calls", "response_format", "stop", "reasoning", "thinking", "anthropic_version", "system",
-	"inferenceConfig", "toolConfig",
+	"inferenceConfig", "toolConfig", "generationConfig", "generation_config",
+}
+
+// hostKeys are members that say whom a request goes to.
+var hostKeys = []string{
+	"host", "url", "uri", "endpoint", "base_url", "baseUrl", "baseURL", "api_base", "apiBase", "provider", "custom_llm_provider",
+}
+
+// asked are members that make a request of the object that they stand in together
+// with a member.
+var asked = map[string][]string{
+	"contents": {"generationConfig", "generation_config", "tools", "systemInstruction", "system_instruction"},
 }
 
 // traceKeys are members that hold what a model or a step put out.
@@ -195,11 +207,15 @@ func (f *finder) object(v source.Value, path []string, ctx place, depth int) {
 	}
 	var members []member
 	model, named, request, elsewhere := false, "", false, false
+	var hosts []string
 	for k, val := range v.Members() {
 		key := k.Str()
 		members = append(members, member{key, val})
 		if (key == "model" || key == "modelId") && val.Kind() == source.String {
 			model, named = true, val.Str()
+		}
+		if slices.Contains(hostKeys, key) && val.Kind() == source.String {
+			hosts = append(hosts, val.Str())
 		}
 		model = model || key == "anthropic_version"
 		request = request || slices.Contains(requestKeys, key)
@@ -209,13 +225,17 @@ func (f *finder) object(v source.Value, path []string, ctx place, depth int) {
 	if n := len(path); n > 0 && (path[n-1] == "body" || path[n-1] == "params") {
 		request = true
 	}
-	ctx.model, ctx.named, ctx.body = model, named, model && request
-	ctx.holder = v.Span()
-	ctx.elsewhere = ctx.elsewhere || elsewhere
-	ctx.hint = f.hintOf(v, ctx.hint)
 	has := func(key string) bool {
 		return key == "" || slices.ContainsFunc(members, func(m member) bool { return m.key == key })
 	}
+	for key, beside := range asked {
+		model = model || has(key) && slices.ContainsFunc(beside, has)
+	}
+	ctx.model, ctx.named, ctx.body = model, named, model && request
+	ctx.hosts = append(hosts, ctx.hosts...)
+	ctx.holder = v.Span()
+	ctx.elsewhere = ctx.elsewhere || elsewhere
+	ctx.hint = f.hintOf(v, ctx.hint)
 	switch {
 	case ctx.unfolded != nil:
 	case isSpan(has):

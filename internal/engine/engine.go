@@ -215,12 +215,14 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	c.merges(conv)
 	d := c.opts.Dialects.ByName(conv.Dialect)
 	native := profile.ByName(cmp.Or(conv.Provider, d.Provider))
+	native, named := native.Asked(profile.Request{Model: conv.Model, Hosts: conv.Hosts})
 	prof := cmp.Or(c.opts.Target, native)
 	if prof.Contiguous && conv.Window == transcript.WindowNext {
 		conv.Window = transcript.WindowTool
 	}
+	conv.Merged = prof.Merges
 	rc := &rules.Context{
-		Conversation: conv, Profile: prof, Native: native,
+		Conversation: conv, Profile: prof, Native: native, Named: named,
 		Options: rules.Options{Send: c.opts.Send, Target: c.opts.Target != nil, Strategy: c.opts.Strategy, Explicit: c.opts.explicit},
 		Pairing: pairing.Pair(conv, func(a, b int) bool { return c.sameCall(conv, a, b) }),
 		Text:    c.text,

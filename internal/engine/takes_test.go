@@ -242,22 +242,23 @@ func messagesTake(history []object) string {
 		if !user && m["role"] != "assistant" {
 			return fmt.Sprint("role ", m["role"])
 		}
-		if !user {
+		// Messages of one role in a row are one.
+		if !user && (i == 0 || history[i-1]["role"] != "assistant") {
 			if why := waits.missing(); why != "" {
 				return why
 			}
 			waits, begun, alone = open{}, false, false
 		}
-		if blank(content) || content == nil || listed && len(blocks) == 0 {
-			if user || i < last {
-				return "empty content"
-			}
+		switch empty := content == "" || listed && len(blocks) == 0; {
+		case empty && !user && i == last:
 			continue
+		case empty, content == nil, blank(content):
+			return "empty content"
 		}
 		_, text := content.(string)
-		begun = begun || text
+		begun = begun || text && user
 		servers := map[string]int{} // what the server runs, by id
-		results, others, hard, behind := 0, 0, false, false
+		results, others, calls, hard, behind := 0, 0, 0, false, false
 		for _, b := range blocks {
 			block := member(b)
 			typ, _ := block["type"].(string)
@@ -284,6 +285,7 @@ func messagesTake(history []object) string {
 					return "input"
 				}
 				waits[id] = true
+				calls++
 			case typ == "tool_result":
 				id, ok := idOK(block["tool_use_id"])
 				switch {
@@ -315,7 +317,7 @@ func messagesTake(history []object) string {
 					return "input"
 				}
 				servers[id]++
-				hard, behind = true, behind || len(waits) > 0
+				hard, behind = true, behind || calls > 0
 			case served:
 				id, _ := block["tool_use_id"].(string)
 				if servers[id]--; user || servers[id] < 0 {
@@ -325,8 +327,8 @@ func messagesTake(history []object) string {
 			default:
 				others++
 				begun = begun || user
-				hard, behind = hard || typ == "thinking" || typ == "redacted_thinking", behind || !user && len(waits) > 0
-				if typ == "text" && blank(block["text"]) && !(len(blocks) == 1 && i == last && !user) {
+				hard, behind = hard || typ == "thinking" || typ == "redacted_thinking", behind || calls > 0
+				if typ == "text" && blank(block["text"]) {
 					return "blank text"
 				}
 			}
@@ -339,7 +341,7 @@ func messagesTake(history []object) string {
 		}
 		for _, n := range servers {
 			alone = alone || n > 0
-			if n > 0 && len(waits) == 0 && i < last {
+			if n > 0 && calls == 0 && i < last {
 				return "a server's call without a result"
 			}
 		}
@@ -462,7 +464,6 @@ func contentsTake(history []object) string {
 	type said struct{ id, name string }
 	var calls, answers []said
 	begun := false // the user has said something else
-	in := -1       // the content with the responses
 	ids := map[string]bool{}
 	for _, m := range history {
 		for _, p := range list(m["parts"]) {
@@ -482,7 +483,7 @@ func contentsTake(history []object) string {
 			}
 			left = slices.Delete(slices.Clone(left), k, k+1)
 		}
-		calls, answers, begun, in = nil, nil, false, -1
+		calls, answers, begun = nil, nil, false
 		if len(left) != len(more) {
 			return "as many responses as calls"
 		}
@@ -562,10 +563,7 @@ func contentsTake(history []object) string {
 					return "the response"
 				case begun:
 					return "something stands before a response"
-				case in >= 0 && in != i:
-					return "responses apart"
 				}
-				in = i
 				answers = append(answers, said{id, name})
 			default:
 				begun = begun || user

@@ -51,7 +51,7 @@ type maker struct {
 }
 
 func newMaker(ch *chooser, w transcript.Window) *maker {
-	c := &transcript.Conversation{Window: w}
+	c := &transcript.Conversation{Window: w, Merged: w == transcript.WindowUser && ch.one(2)}
 	return &maker{chooser: ch, Builder: transcript.NewBuilder(c), want: map[int32]int32{}}
 }
 
@@ -126,6 +126,8 @@ func (m *maker) soundTurn() {
 		turn, several = m.newTurn(), m.one(2)
 	case transcript.WindowNext:
 		turn, several = m.newTurn(), m.one(2) // items side by side
+	case transcript.WindowUser:
+		several = m.Conv.Merged && m.one(2) // turns side by side
 	}
 	m.message(transcript.RoleAssistant, turn, 0)
 	if m.one(3) {

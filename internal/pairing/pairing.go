@@ -118,6 +118,7 @@ func Pair(c *transcript.Conversation, sameCall func(a, b int) bool) Pairing {
 	}
 	p.start()
 	p.cut()
+	p.merge()
 	p.place()
 	p.combined()
 	p.byID(p.ids(Key), Exact)
@@ -166,8 +167,12 @@ type pairer struct {
 	// A turn that a compaction cuts in two is two turns here, since nothing pairs
 	// across a compaction: parts has numbers for all but the first.
 	parts map[part]int32
+	// merged has, by turn, the turn that stands for all that are sent as one; nil
+	// where each is sent alone.
+	merged []int32
 	// window has, by result, the turn whose results its message may carry, by
-	// where it stands; none.
+	// where it stands, and of those that are sent as one that which stands for
+	// them; none.
 	window []int32
 	// rows tells, by message, in which row of messages of the model it is: nobody
 	// else speaks between two of one row. It is nil until somebody asks.
@@ -227,6 +232,46 @@ func (p *pairer) turn(message int32) int32 {
 	return m.Turn
 }
 
+// merge finds the turns that are sent as one: those of messages of the model
+// between which nobody else speaks. It tells where results may stand, and nothing
+// else: a call without one is missing it as soon as the model goes on.
+func (p *pairer) merge() {
+	c := p.conv
+	if !c.Merged || c.Window != transcript.WindowUser {
+		return
+	}
+	p.merged = make([]int32, c.Turns+len(p.parts))
+	for i := range p.merged {
+		p.merged[i] = int32(i)
+	}
+	before := map[int32]int32{} // by segment: the turn of the model that speaks
+	for i := range c.Messages {
+		switch m := &c.Messages[i]; {
+		case m.Has(transcript.MessageReplay):
+		case !p.speaks(m):
+			delete(before, m.Segment)
+		default:
+			now := p.sent(p.turn(int32(i)))
+			if turn, row := before[m.Segment]; row {
+				p.merged[now] = p.sent(turn)
+			}
+			before[m.Segment] = now
+		}
+	}
+}
+
+// sent returns the turn that stands for all that are sent as one with a turn.
+func (p *pairer) sent(turn int32) int32 {
+	if p.merged == nil {
+		return turn
+	}
+	for p.merged[turn] != turn {
+		p.merged[turn] = p.merged[p.merged[turn]] // the next look is shorter
+		turn = p.merged[turn]
+	}
+	return turn
+}
+
 // place finds out in the window of which turn each result stands.
 func (p *pairer) place() {
 	c := p.conv
@@ -247,7 +292,7 @@ func (p *pairer) place() {
 				delete(open, m.Segment)
 			}
 			if p.speaks(m) {
-				open[m.Segment] = p.turn(int32(i))
+				open[m.Segment] = p.sent(p.turn(int32(i)))
 			}
 		}
 		for ; res < len(c.Results) && int(c.Results[res].Message) == i; res++ {
@@ -598,7 +643,7 @@ func (g *group) inWindow(u *use, result int32) bool {
 	case transcript.WindowNext, transcript.WindowLog:
 		return true
 	}
-	return g.window[result] == u.turn
+	return g.window[result] == g.sent(u.turn)
 }
 
 // mostDistinct bounds the calls of one id in one turn that a further one is
@@ -736,7 +781,7 @@ func (p *pairer) withoutIDs() {
 		return
 	}
 	for i := range c.Calls {
-		turn := p.turn(c.Calls[i].Message)
+		turn := p.sent(p.turn(c.Calls[i].Message))
 		if p.out.Calls[i].State != Missing || c.Calls[i].Server || c.Calls[i].Kind == transcript.KindApproval || results[turn] == nil {
 			continue
 		}

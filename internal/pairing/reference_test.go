@@ -229,7 +229,32 @@ func (r *reference) inWindow(use, res int) bool {
 	if r.c.Window == transcript.WindowNext || r.c.Window == transcript.WindowLog {
 		return true
 	}
-	return r.near(res) == r.turn(use)
+	return r.one(r.near(res), r.turn(use))
+}
+
+// one reports whether two turns are sent as one: where messages of the model in a
+// row are, those of one are those of the other.
+func (r *reference) one(a, b int32) bool {
+	if a < 0 || a == b || !r.c.Merged || r.c.Window != transcript.WindowUser {
+		return a == b
+	}
+	of := []int32{a}
+	for n := 0; n < len(of); n++ {
+		for i, m := range r.msgs {
+			if !r.speaks(m) || r.c.Messages[m].Turn != of[n] {
+				continue
+			}
+			for _, k := range []int{i - 1, i + 1} {
+				if k < 0 || k == len(r.msgs) || !r.speaks(r.msgs[k]) {
+					continue
+				}
+				if turn := r.c.Messages[r.msgs[k]].Turn; !slices.Contains(of, turn) {
+					of = append(of, turn)
+				}
+			}
+		}
+	}
+	return slices.Contains(of, b)
 }
 
 // inRows is the exception of step 4: turns in a row that use one id, and as many
@@ -420,7 +445,7 @@ func (r *reference) crosses(call, res int) bool {
 func (r *reference) withoutIDs() {
 	var done []int32
 	for first := range r.c.Blocks {
-		if !r.loose(first) || !r.isCall(first) || slices.Contains(done, r.turn(first)) {
+		if !r.loose(first) || !r.isCall(first) || slices.ContainsFunc(done, func(turn int32) bool { return r.one(turn, r.turn(first)) }) {
 			continue
 		}
 		done = append(done, r.turn(first))
@@ -429,10 +454,10 @@ func (r *reference) withoutIDs() {
 		for b := range r.c.Blocks {
 			switch {
 			case !r.loose(b):
-			case r.isCall(b) && r.turn(b) == r.turn(first):
+			case r.isCall(b) && r.one(r.turn(b), r.turn(first)):
 				callLacks = callLacks || refKey(r.c.Calls[r.ref(b)].ID) == ""
 				calls = append(calls, b)
-			case r.isResult(b) && r.near(b) == r.turn(first):
+			case r.isResult(b) && r.one(r.near(b), r.turn(first)):
 				resultLacks = resultLacks || refKey(r.c.Results[r.ref(b)].ID) == ""
 				results = append(results, b)
 			}

@@ -395,3 +395,36 @@ func crosses(c *transcript.Conversation, call, result int32) bool {
 	}
 	return false
 }
+
+// TestMerged: where messages of one role in a row are sent as one, results answer
+// the calls of all of the model's; in nothing else is it otherwise.
+func TestMerged(t *testing.T) {
+	for _, c := range []struct{ name, script, merged, apart string }{
+		{"one message of results", "u; a c1; a c2; r c1 c2", "0, 1", "0 late, 1"},
+		{"several messages of results", "u; a c1; a c2; r c2; r c1", "1, 0", "1 late, 0"},
+		{"a text between", "u; a c1; a; r c1", "0", "0 late"},
+		{"three in a row", "u; a c1; a; a c2; r . c2 c1; u", "1, 0", "1 late, 0"},
+		{"a user between the calls", "u; a c1; u; a c2; r c1 c2", "0 late across, 1", "0 late across, 1"},
+		{"a user behind them", "u; a c1; a c2; u; a; r c1 c2", "0 late across, 1 late across", "0 late across, 1 late across"},
+		{"a replay between", "u; a c1; u~; a c2; r c1 c2", "0, 1", "0 late, 1"},
+		{"turns of several messages", "u; a/m c1; r c1; a/m c2; a/n c3; r c3 c2", "0, 2, 1", "0, 2 late, 1"},
+		{"without ids", "u; a -:f; a -:g; r -:g -:f", "1 positional, 0 positional", "missing, 0 positional, orphan 1"},
+		{"one id, as many results", "u; a c; a c; r c c", "0 late, 1", "0 late, 1"},
+		{"one id, fewer results", "u; a c; a c; r c", "missing, 0", "missing, 0"},
+		{"one of two", "u; a c1; a c2; r c2; u", "missing, 0", "missing, 0"},
+		{"none of two", "u; a c1; a c2", "missing, pending", "missing, pending"},
+		{"behind a compaction", "u; a c1; compact; a c2; r c1 c2", "pending, 1, orphan 0", "pending, 1, orphan 0"},
+	} {
+		for _, merged := range []bool{true, false} {
+			conv := script(transcript.WindowUser, c.script)
+			conv.Merged = merged
+			want := c.apart
+			if merged {
+				want = c.merged
+			}
+			if got := outcome(check(t, conv)); got != want {
+				t.Errorf("%s, merged %v: %q, want %q\n%s", c.name, merged, got, want, sketch(conv))
+			}
+		}
+	}
+}

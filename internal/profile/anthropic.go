@@ -52,7 +52,7 @@ var anthropicCells = Cells{
 }
 
 var anthropic = Profile{
-	Name: "anthropic", Title: "Anthropic Messages API", Wire: Messages,
+	Name: "anthropic", Title: "Anthropic Messages API", Wire: Messages, Merges: true,
 	IDChars: WordDash, ServerID: "srvtoolu_", NameChars: WordDash, NameMax: 200,
 	Roles: anthropicRoles, ResultForms: FormString | FormList | FormAbsent,
 	EmptyLastAssistant: true, CacheMax: 4, Replay: ReplaySigned,
@@ -60,7 +60,7 @@ var anthropic = Profile{
 }
 
 var anthropicThinking = Profile{
-	Name: "anthropic-thinking", Title: "Anthropic Messages API with thinking on", Wire: Messages, Like: &anthropic,
+	Name: "anthropic-thinking", Title: "Anthropic Messages API with thinking on", Wire: Messages, Like: &anthropic, Merges: true,
 	IDChars: WordDash, ServerID: "srvtoolu_", NameChars: WordDash, NameMax: 200,
 	Roles: anthropicRoles, ResultForms: FormString | FormList | FormAbsent,
 	EmptyLastAssistant: true, CacheMax: 4, Replay: ReplayFirst,
@@ -71,7 +71,7 @@ var anthropicThinking = Profile{
 }
 
 var anthropicNoThinking = Profile{
-	Name: "anthropic-no-thinking", Title: "Anthropic Messages API with thinking off", Wire: Messages, Like: &anthropic,
+	Name: "anthropic-no-thinking", Title: "Anthropic Messages API with thinking off", Wire: Messages, Like: &anthropic, Merges: true,
 	IDChars: WordDash, ServerID: "srvtoolu_", NameChars: WordDash, NameMax: 200,
 	Roles: anthropicRoles, ResultForms: FormString | FormList | FormAbsent,
 	EmptyLastAssistant: true, CacheMax: 4, Replay: ReplayNever,

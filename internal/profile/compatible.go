@@ -3,12 +3,35 @@ package profile
 // The profiles here are of APIs that copy another one's. They say what is known
 // of the copy.
 
+var openAICompatible = Profile{
+	Name: "openai-compatible", Title: "chat APIs that copy OpenAI's", Wire: Chat, Like: &openAI,
+	NameChars: WordDash, NameMax: 64,
+	Roles: chatRoles, ResultForms: FormString | FormList,
+}
+
+var responsesCompatible = Profile{
+	Name: "responses-compatible", Title: "APIs that copy OpenAI's Responses API", Wire: Items, Like: &openAIResponses,
+	NameChars: WordDash, NameMax: 64, ItemPrefixes: itemPrefixes,
+	Roles: []string{"user", "assistant", "", "system", "developer"}, ResultForms: FormString | FormList | FormObject | FormScalar,
+	Cells: Cells{
+		ItemID:          {Info, Medium, "", "recorded requests that were answered", nil},
+		DuplicateItemID: {Info, Medium, "", "recorded requests that were answered", nil},
+	},
+}
+
+var anthropicCompatible = Profile{
+	Name: "anthropic-compatible", Title: "APIs that copy Anthropic's", Wire: Messages, Like: &anthropic,
+	NameChars: WordDash, NameMax: 200,
+	Roles: []string{"user", "assistant", "user", "system"}, ResultForms: FormString | FormList | FormAbsent,
+	EmptyLastAssistant: true,
+}
+
 const mistralSource = "https://github.com/mistralai/mistral-common/blob/main/src/mistral_common/protocol/instruct/validator.py"
 
 var mistral = Profile{
 	Name: "mistral", Title: "Mistral chat API", Wire: Chat, Like: &openAI,
 	IDChars: Alphanumeric, IDMin: 9, IDMax: 9, NameChars: WordDash, NameMax: 64, UsersInRow: true,
-	Roles: []string{"user", "assistant", "tool", "system"}, ResultForms: FormString | FormList,
+	Roles: []string{"user", "assistant", "tool", "system"}, SystemAfter: []string{"system", "user"}, ResultForms: FormString | FormList,
 	Cells: Cells{
 		Missing:          {Error, High, "Not the same number of function calls and responses", mistralSource, nil},
 		Orphan:           {Error, High, "Unexpected tool call id {id} in tool results", mistralSource, []string{"Not the same number of function calls and responses"}},
@@ -25,6 +48,7 @@ var mistral = Profile{
 		NoCallType:       {Accepted, Medium, "", mistralSource, nil},
 		NullMessage:      {Error, High, "Assistant message must have either content or tool_calls, but not both.", mistralSource, nil},
 		BadRole:          {Error, High, "", mistralSource, nil},
+		SystemPlace:      {Error, High, "Unexpected role 'system' after role 'assistant'", mistralSource, []string{"Unexpected role 'system' after role 'tool'"}},
 		ConsecutiveRoles: {Info, Medium, "", mistralSource, nil},
 		FirstRole:        {Warning, Medium, "", mistralSource, nil},
 		UserAfterTool:    {Error, High, "Unexpected role 'user' after role 'tool'", "gh:datapizza-labs/datapizza-ai#98", []string{"Unexpected role RoleEnum.tool"}},
@@ -32,10 +56,13 @@ var mistral = Profile{
 	},
 }
 
+var deepSeekThinking = []string{"deepseek-reasoner", "deepseek-v4"}
+
 var deepSeek = Profile{
 	Name: "deepseek", Title: "DeepSeek chat API, thinking models", Wire: Chat, Like: &openAI,
 	NameChars: WordDash, NameMax: 64,
 	Roles: chatRoles, ResultForms: FormString | FormList, Replay: ReplayText, BlankReasoning: true,
+	Thinking: deepSeekThinking,
 	Cells: Cells{
 		Missing:          {Error, High, openAINoResponse + " (insufficient tool messages following tool_calls message)", "gh:FoundationAgents/OpenManus#23", []string{"insufficient tool messages following tool_calls message"}},
 		Orphan:           {Error, High, "Messages with role 'tool' must be a response to a preceding message with 'tool_calls'", "gh:agno-agi/agno#3105", nil},
@@ -54,6 +81,7 @@ var deepSeekAnthropic = Profile{
 	Name: "deepseek-anthropic", Title: "DeepSeek's Anthropic-compatible API", Wire: Messages, Like: &anthropic,
 	IDChars: WordDash, NameChars: WordDash, NameMax: 200,
 	Roles: []string{"user", "assistant", "user"}, ResultForms: FormString | FormList | FormAbsent, Replay: ReplayFirst,
+	Thinking: deepSeekThinking,
 	Cells: Cells{
 		Missing:          {Error, High, anthropicNoRes, "gh:KunAgent/Kun#575", nil},
 		Orphan:           {Error, Medium, "", "gh:KunAgent/Kun#575", nil},
@@ -83,6 +111,7 @@ var kimi = Profile{
 	Name: "kimi", Title: "Kimi (Moonshot) chat API, thinking models", Wire: Chat, Like: &openAI,
 	NameChars: WordDash, NameMax: 64,
 	Roles: chatRoles, ResultForms: FormString | FormList, Replay: ReplayText,
+	Thinking: []string{"kimi-k2-thinking", "kimi-k2.", "kimi-k3", "kimi-thinking"},
 	Cells: Cells{
 		Missing:     {Error, High, "an assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: {id}", "gh:MoonshotAI/kimi-cli#2405", nil},
 		Orphan:      {Error, High, "tool_call_id {id} is not found", "gh:Gentleman-Programming/gentle-pi#1052", nil},

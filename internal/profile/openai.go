@@ -6,9 +6,6 @@ const (
 	openAINotFound   = "Invalid parameter: 'tool_call_id' of '{id}' not found in 'tool_calls' of previous message."
 )
 
-// openAIModels are how the names of OpenAI's models begin.
-var openAIModels = []string{"gpt-", "chatgpt-", "codex-", "computer-use-", "o1", "o3", "o4", "ft:gpt-", "ft:o"}
-
 var chatRoles = []string{"user", "assistant", "tool", "system", "developer", "function"}
 
 var openAI = Profile{
@@ -37,7 +34,8 @@ var openAI = Profile{
 		ArgsNotString:    {Error, High, "Invalid type for 'messages[2].tool_calls[0].function.arguments': expected a string, but got an object instead.", "the API reference: arguments is a string", nil},
 		ArgsBadJSON:      {Warning, Low, "", "", nil},
 		NoArgs:           {Error, Medium, "", "the API reference: arguments is required", nil},
-		ResultContent:    {Error, High, "Invalid value for 'content': expected a string, got null.", "gh:vercel/ai#13744", nil},
+		ResultContent:    {Error, High, "", "the API reference: a string or a list of parts", nil},
+		NullResult:       {Error, High, "Invalid value for 'content': expected a string, got null.", "gh:vercel/ai#13744", nil},
 		EmptyText:        {Accepted, Medium, "", "", nil},
 		EmptyMessage:     {Accepted, Medium, "", "", nil},
 		NullMessage:      {Error, High, "Invalid value for 'content': expected a string, got null.", "gh:vercel/ai#13744", nil},
@@ -51,12 +49,13 @@ var openAI = Profile{
 	},
 }
 
+var itemPrefixes = ItemPrefixes{Message: "msg", Reasoning: "rs", Function: "fc", Custom: "ctc"}
+
 var openAIResponses = Profile{
 	Name: "openai-responses", Title: "OpenAI Responses API", Wire: Items,
-	Models: openAIModels, NotModels: []string{"gpt-oss"},
 	IDMax: 64, NameChars: WordDash, NameMax: 64,
 	Roles: []string{"user", "assistant", "", "system", "developer"}, ResultForms: FormString | FormList | FormObject | FormScalar,
-	Replay: ReplayItems, ItemPrefixes: ItemPrefixes{Message: "msg", Reasoning: "rs", Function: "fc", Custom: "ctc"},
+	Replay: ReplayItems, ItemPrefixes: itemPrefixes,
 	Cells: Cells{
 		Missing: {
 			Error, High, "No tool output found for {kind} {id}.", "gh:openai/openai-agents-python#1855", nil,

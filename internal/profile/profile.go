@@ -1,5 +1,6 @@
 // Package profile knows what each model API accepts, as a table of data: one
-// row a provider. It holds no code that judges; rules read the cells.
+// row a provider. A second table says by which hosts, providers and models a
+// request asks for one. It holds no code that judges; rules read the cells.
 package profile
 
 import (
@@ -94,12 +95,14 @@ const (
 	ArgsNotObject                 // arguments that are no object where one is due
 	NoArgs                        // no arguments
 	ResultContent                 // content of a result in a form outside of ResultForms
+	NullResult                    // null as the content of a result
 	EmptyText                     // a blank block of text
 	EmptyBlock                    // a block that holds nothing, not even a text
 	EmptyMessage                  // content "" or []
 	NullMessage                   // content null or absent
 	TrailingSpace                 // white space at the end of a last message of the assistant
 	BadRole                       // a role that is none of Roles
+	SystemPlace                   // a system prompt behind a role that is none of SystemAfter
 	WrongRole                     // a block under the wrong role
 	FirstRole                     // a history that does not begin with the user
 	ConsecutiveRoles              // two messages of one role in a row
@@ -229,11 +232,10 @@ type Profile struct {
 	// Contiguous is set where nothing may stand between calls and results,
 	// although the wire would allow it.
 	Contiguous bool
+	// Merges is set where messages of one role in a row are taken as one.
+	Merges bool
 	// NoIDs is set where calls have no ids: results belong to them by position.
 	NoIDs bool
-	// Models are how the names of the provider's models begin, NotModels those of
-	// others that begin so too; nil where names do not tell.
-	Models, NotModels []string
 	// IDChars, IDMin, IDMax and IDSoftMax bound call ids; 0 is no bound known.
 	IDChars                 Charset
 	IDMin, IDMax, IDSoftMax int
@@ -247,6 +249,9 @@ type Profile struct {
 	// Roles are the roles as they are spelled, the user's, the assistant's and
 	// the tool's first; nil where that is not known.
 	Roles []string
+	// SystemAfter are the roles behind which a system prompt may stand, by their
+	// common names; it matters only with the cell SystemPlace.
+	SystemAfter []string
 	// RoleOptional is set where a message that names no role is the user's.
 	RoleOptional bool
 	// ResultForms are the forms that the content of a result may have.
@@ -263,6 +268,9 @@ type Profile struct {
 	// CacheMax bounds the marks for the prompt cache; 0 is no bound.
 	CacheMax int
 	Replay   Replay
+	// Thinking are how the names of the models begin that want their reasoning
+	// again, where not all of the provider's do.
+	Thinking []string
 	// BlankReasoning is set where an empty text of the reasoning will do.
 	BlankReasoning bool
 	// Sentinel is what the provider documents for a signature that was lost.
@@ -281,14 +289,6 @@ func (p *Profile) Cell(at Point) Cell {
 		}
 	}
 	return c
-}
-
-// Serves reports whether a model is one of the provider's. A gateway writes the
-// provider, or its own name, before a slash.
-func (p *Profile) Serves(model string) bool {
-	model = strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
-	begins := func(prefix string) bool { return strings.HasPrefix(model, prefix) }
-	return slices.ContainsFunc(p.Models, begins) && !slices.ContainsFunc(p.NotModels, begins)
 }
 
 // Role returns how the profile spells a role, "" where it does not say.
@@ -329,12 +329,17 @@ func All() []*Profile {
 		&anthropic,
 		&anthropicThinking,
 		&anthropicNoThinking,
+		&anthropicCompatible,
 		&openAI,
+		&openAICompatible,
 		&openAIResponses,
+		&responsesCompatible,
 		&gemini,
 		&gemini3,
 		&bedrock,
+		&bedrockNova,
 		&bedrockOther,
+		&bedrockOpen,
 		&mistral,
 		&deepSeek,
 		&deepSeekAnthropic,

@@ -56,17 +56,3 @@ func TestCharsets(t *testing.T) {
 		}
 	}
 }
-
-func TestServes(t *testing.T) {
-	for model, want := range map[string]bool{
-		"gpt-5": true, "GPT-4o": true, "o3-mini": true, "openai/gpt-4.1": true, "azure/openai/o4-mini": true, "ft:gpt-4o:me::1": true,
-		"gpt-oss-120b": false, "openai/gpt-oss-20b": false, "deepseek-chat": false, "m": false, "": false, "/": false,
-	} {
-		if got := openAIResponses.Serves(model); got != want {
-			t.Errorf("OpenAI serves %q: %v, want %v", model, got, want)
-		}
-	}
-	if neutral.Serves("gpt-5") {
-		t.Error("a profile without models serves one")
-	}
-}

@@ -9,13 +9,13 @@ import (
 )
 
 var argumentsInvalidJSON = &Rule{
-	Name: "arguments-invalid-json", Category: Payload, Severity: "warning; error where the provider parses them",
+	Name: "arguments-invalid-json", Category: Payload, Severity: "warning; error where the provider, or a conversion for it, parses them",
 	Summary:    "A string of arguments is not JSON",
 	Points:     []profile.Point{profile.ArgsBadJSON},
 	Strategies: []string{"leave", "wrap", "text"},
 	Doc: `The string with the arguments of a call cannot be parsed: the stream was cut off, or the model
 wrote something else. OpenAI accepts it. Other providers, chat templates and every translation
-to another API do not. The finding points to the byte in the string where it stops being JSON.
+to another API do not, so it is an error with a ` + "`--target`" + ` that expects an object. The finding points to the byte in the string where it stops being JSON.
 
 **Repair.** An empty string becomes ` + "`{}`" + ` (safe). Anything else stays as it is.
 
@@ -26,19 +26,20 @@ them as text, and ` + "`text`" + ` turns the call and its result into text (both
 	Good: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"city\": \"Quito\"}"}}]},
  {"role":"tool","tool_call_id":"c1","content":"ok"}]`,
 	Check: func(c *Context) {
-		severity := severityOf(c.cell(profile.ArgsBadJSON))
-		if severity == Off {
-			return
-		}
+		cell := c.stricter(profile.ArgsBadJSON)
+		severity := severityOf(cell)
 		for i := range c.Calls {
 			call := &c.Calls[i]
 			if call.Want != transcript.ArgsWantString || c.Pairing.Calls[i].State == pairing.Exempt {
 				continue
 			}
 			turn := c.turn(call.Message)
-			f := Finding{Severity: severity, Refusal: c.cell(profile.ArgsBadJSON).Text}
+			f := Finding{Severity: severity, Refusal: cell.Text}
 			switch call.Form {
 			case transcript.ArgsStringBad:
+				if c.objectDue(call) { // no object can be read from it
+					f.Severity = max(severity, severityOf(c.cell(profile.ArgsNotObject)))
+				}
 				f.Span = call.BadAt
 				f.Message = "the arguments of " + callName(call) + " stop being JSON here"
 				f.Fix = c.badArguments(int32(i))

@@ -22,7 +22,8 @@ write an object on purpose, so this only matters for a history that is sent to s
 	Good: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}]},
  {"role":"tool","tool_call_id":"c1","content":"ok"}]`,
 	Check: func(c *Context) {
-		severity := severityOf(c.cell(profile.ArgsNotString))
+		cell := c.stricter(profile.ArgsNotString)
+		severity := severityOf(cell)
 		if severity == Off {
 			return
 		}
@@ -47,7 +48,7 @@ write an object on purpose, so this only matters for a history that is sent to s
 			op := c.op(turn, class, "encode the arguments as a string",
 				&operation.SetValue{At: call.Args, Text: source.Quote(c.Text(call.Args)), Call: -1})
 			c.aboutCall(i, Finding{
-				Severity: severity, Span: call.Args, Refusal: c.cell(profile.ArgsNotString).Text, Fix: op,
+				Severity: severity, Span: call.Args, Refusal: cell.Text, Fix: op,
 				Message: "the arguments of " + callName(call) + " are not a string",
 			})
 		}

@@ -90,6 +90,9 @@ func (c *Context) dropSecond(message int32) *operation.Operation {
 // a result of it is not in its place.
 func (c *Context) unsettled(message int32) bool {
 	m := &c.Messages[message]
+	if len(c.spokenBehind(message)) > 0 {
+		return true
+	}
 	for b := m.BlockLo; b < m.BlockHi; b++ {
 		switch ref := c.Blocks[b].Ref; c.Blocks[b].Kind {
 		case transcript.BlockCall:

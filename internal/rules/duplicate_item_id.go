@@ -31,9 +31,9 @@ id (safe). A reasoning item without encrypted content is dropped instead (unsafe
 			return
 		}
 		cell := c.cell(profile.DuplicateItemID)
-		severity := Info // other stacks keep ids of their own
-		if c.openAI() {
-			severity = severityOf(cell)
+		severity := severityOf(cell)
+		if !c.ownItems() {
+			severity = min(severity, Info) // other stacks keep ids of their own
 		}
 		first := map[string]int32{}
 		for i := range c.Messages {
@@ -79,10 +79,10 @@ func (c *Context) repeats(item int32) bool {
 	return true
 }
 
-// openAI reports whether the history is on its way to OpenAI itself, which checks
-// the ids of items.
-func (c *Context) openAI() bool {
-	return c.Send || c.Target || c.Use == transcript.UseBody && c.Profile.Serves(c.Model)
+// ownItems reports whether the history is on its way to a provider that checks the
+// ids of items, because it knows its own.
+func (c *Context) ownItems() bool {
+	return severityOf(c.cell(profile.ItemID)) == Error && (c.Send || c.Target || c.Use == transcript.UseBody && c.Named)
 }
 
 // omitID returns the operation that takes the id off an item: to OpenAI it is
@@ -94,7 +94,7 @@ func (c *Context) omitID(item int32, id transcript.Token) *operation.Operation {
 		return c.op(m.Turn, operation.Unsafe, "drop the reasoning item", &operation.DropBlocks{Blocks: []int32{m.BlockLo}})
 	}
 	class := operation.Unsafe
-	if c.openAI() {
+	if c.ownItems() {
 		class = operation.Safe
 	}
 	return c.op(m.Turn, class, "remove the id", &operation.RemoveMember{Message: item, At: id.Span})

@@ -10,8 +10,8 @@ var emptyMessage = &Rule{
 	Name: "empty-message", Category: Payload, Severity: "profile",
 	Summary: "A message has neither content nor calls",
 	Points:  []profile.Point{profile.EmptyMessage, profile.NullMessage},
-	Doc: `Anthropic rejects empty content everywhere except in a last message of the assistant. OpenAI
-rejects null as content if there are no calls. Clients write such messages when a stream breaks
+	Doc: `Anthropic rejects empty content everywhere except in a last message of the assistant, and null
+as content there too. OpenAI rejects null as content if there are no calls. Clients write such messages when a stream breaks
 off before its first token.
 
 **Repair.** The message is dropped (safe, because it says nothing; unsafe if it has reasoning).
@@ -35,7 +35,7 @@ it.`,
 			default:
 				continue
 			}
-			if c.Profile.EmptyLastAssistant && i == len(c.Messages)-1 && m.Role == transcript.RoleAssistant {
+			if m.Has(transcript.MessageEmpty) && c.Profile.EmptyLastAssistant && i == len(c.Messages)-1 && m.Role == transcript.RoleAssistant {
 				continue
 			}
 			severity := severityOf(cell)

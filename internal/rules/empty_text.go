@@ -1,8 +1,11 @@
 package rules
 
 import (
+	"strings"
+
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -12,7 +15,8 @@ var emptyText = &Rule{
 	Points:  []profile.Point{profile.EmptyText, profile.EmptyBlock},
 	Doc: `Anthropic and Bedrock reject blank text, although their own answers have contained such blocks.
 Inside a result they accept it. Gemini accepts blank text, but not a part that is completely
-empty, which some serializers write for an empty text.
+empty, which some serializers write for an empty text. Converters leave out an empty text beside
+calls, but pass white space on, so with ` + "`--target`" + ` white space counts and an empty text does not.
 
 **Repair.** The block is dropped, or the message if nothing else is in it (safe; unsafe if the
 message has signed reasoning). Then the history is checked again.`,
@@ -37,12 +41,11 @@ message has signed reasoning). Then the history is checked again.`,
 				severity = min(severity, Info)
 			}
 			m := &c.Messages[b.Message]
-			if m.Role == transcript.RoleSystem || m.Has(transcript.MessageReplay) || m.Has(transcript.MessageEmpty) ||
-				m.BlockHi-m.BlockLo == 1 && c.Profile.EmptyLastAssistant && int(b.Message) == len(c.Messages)-1 && m.Role == transcript.RoleAssistant {
-				continue // empty-message says it, or a last message that may be empty
+			if m.Role == transcript.RoleSystem || m.Has(transcript.MessageReplay) || m.Has(transcript.MessageEmpty) {
+				continue // empty-message says it
 			}
-			if !c.shaped() && (m.Role == transcript.RoleTool || c.calls(m)) {
-				continue // what is translated leaves a text out that is none
+			if !c.shaped() && (m.Role == transcript.RoleTool || c.calls(m) && !c.whiteSpace(b.Span)) {
+				continue // converters leave out a text that is none, but send on white space
 			}
 			f := Finding{Severity: severity, Span: b.Span, Refusal: cell.Text, Message: message}
 			class := operation.Safe
@@ -57,6 +60,21 @@ message has signed reasoning). Then the history is checked again.`,
 			c.report(b.Message, f)
 		}
 	},
+}
+
+// whiteSpace reports whether a blank text, or the block that holds it, has white
+// space in it.
+func (c *Context) whiteSpace(at source.Span) bool {
+	v := source.NewValue([]byte(c.Text(at)), at.Start)
+	if v.Kind() == source.String {
+		return v.Str() != ""
+	}
+	for _, val := range v.Members() {
+		if s := val.Str(); val.Kind() == source.String && s != "" && strings.TrimSpace(s) == "" {
+			return true
+		}
+	}
+	return false
 }
 
 // calls reports whether a message makes calls.

@@ -35,13 +35,16 @@ func findings(t *testing.T, what, text string) []engine.Finding {
 func findingsWith(t *testing.T, what, text, args string) []engine.Finding {
 	t.Helper()
 	opts := engine.Options{}
-	switch name, target := strings.CutPrefix(args, "--target "); {
-	case target:
-		opts.Target = profile.ByName(name)
-	case args == "--send":
-		opts.Send = true
-	case args != "":
-		t.Fatalf("flags %q", args)
+	for flags := strings.Fields(args); len(flags) > 0; flags = flags[1:] {
+		switch {
+		case flags[0] == "--send":
+			opts.Send = true
+		case flags[0] == "--target" && len(flags) > 1:
+			opts.Target = profile.ByName(flags[1])
+			flags = flags[1:]
+		default:
+			t.Fatalf("flags %q", args)
+		}
 	}
 	rep, err := engine.Check(context.Background(), source.FromBytes(what, []byte(text)), opts)
 	if err != nil {

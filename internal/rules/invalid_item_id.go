@@ -31,8 +31,8 @@ and ` + "`fix --unsafe`" + ` drops it.`,
 		if severity == Off || !c.shaped() {
 			return
 		}
-		if !c.openAI() {
-			severity = Info // other stacks keep ids of their own
+		if !c.ownItems() {
+			severity = min(severity, Info) // other stacks keep ids of their own
 		}
 		for i := range c.Messages {
 			m := &c.Messages[i]

@@ -11,12 +11,16 @@ import (
 
 var invalidRole = &Rule{
 	Name: "invalid-role", Category: Roles, Severity: "error in a request body, with --send or --target; else info",
-	Summary:    "A message has no role, or one that the provider does not know",
-	Points:     []profile.Point{profile.BadRole},
+	Summary:    "A message has no role, or one that the provider does not accept there",
+	Points:     []profile.Point{profile.BadRole, profile.SystemPlace},
 	Strategies: []string{"rename", "text", "drop"},
 	Doc: `Each API has its own words for roles: ` + "`model`" + ` in Gemini is ` + "`assistant`" + ` elsewhere, and ` + "`function`" + `
-was replaced by ` + "`tool`" + `. Agents and datasets use words of their own. This only matters when the
-history is sent.
+was replaced by ` + "`tool`" + `. Agents and datasets use words of their own. Mistral also rejects a
+system prompt right after a message of the assistant or a result. All of this only matters when
+the history is sent.
+
+With ` + "`--target`" + `, a role is also an error if the API in whose shape the history is written does not
+know it, because converters pass it on.
 
 **Repair.** A role for which the provider has another word is replaced, and a message that makes
 or answers calls gets the role that it lacks (both safe). An unknown role stays, and so does
@@ -28,9 +32,14 @@ call.`,
 	Bad:  `{"model":"m","max_tokens":9,"messages":[{"role":"human","content":"go"},{"role":"assistant","content":"hi"}]}`,
 	Good: `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"go"},{"role":"assistant","content":"hi"}]}`,
 	Check: func(c *Context) {
-		cell := c.cell(profile.BadRole)
+		c.systemPlaces()
+		cell := c.stricter(profile.BadRole)
 		severity := severityOf(cell)
-		if severity == Off || c.Profile.Roles == nil || !c.shaped() || !c.arrays() {
+		words := c.Profile // whose words for roles count
+		if !c.shaped() {
+			words = c.Native // what it does not know, no converter knows
+		}
+		if severity == Off || words.Roles == nil || !c.arrays() {
 			return
 		}
 		if !c.sent() {
@@ -38,10 +47,10 @@ call.`,
 		}
 		for i := range c.Messages {
 			m := &c.Messages[i]
-			if m.Has(transcript.MessageItem) || m.Has(transcript.MessageForeign) || m.RoleLen == 0 && c.Profile.RoleOptional {
+			if m.Has(transcript.MessageItem) || m.Has(transcript.MessageForeign) || m.RoleLen == 0 && words.RoleOptional {
 				continue
 			}
-			word := c.Profile.Role(m.Role.String())
+			word := words.Role(m.Role.String())
 			if m.RoleLen == 0 {
 				f := Finding{Severity: severity, Span: m.Span(), Refusal: cell.Text, Message: "the message has no role"}
 				if word != "" {
@@ -54,14 +63,14 @@ call.`,
 				c.report(int32(i), f)
 				continue
 			}
-			if m.Has(transcript.MessagePlainRole) && slices.Contains(c.Profile.Roles, m.Role.String()) {
+			if m.Has(transcript.MessagePlainRole) && slices.Contains(words.Roles, m.Role.String()) {
 				continue
 			}
 			role := transcript.Token{Raw: c.Text(m.RoleSpan()), Span: m.RoleSpan()}
-			if role.IsString() && slices.Contains(c.Profile.Roles, role.Text()) {
+			if role.IsString() && slices.Contains(words.Roles, role.Text()) {
 				continue
 			}
-			f := Finding{Severity: severity, Span: role.Span, Refusal: cell.Text, Message: "the role " + quote(role) + " is not one that the " + c.Profile.Title + " accepts"}
+			f := Finding{Severity: severity, Span: role.Span, Refusal: cell.Text, Message: "the role " + quote(role) + " is not one that the " + words.Title + " accepts"}
 			if word != "" && !c.legacy(m) {
 				f.Fix = c.op(m.Turn, operation.Safe, `set role to "`+word+`"`, &operation.SetValue{At: role.Span, Text: source.Quote(word), Call: -1})
 			}
@@ -71,6 +80,33 @@ call.`,
 			c.report(int32(i), f)
 		}
 	},
+}
+
+// systemPlaces reports system prompts that stand behind a role behind which the
+// provider takes none.
+func (c *Context) systemPlaces() {
+	cell := c.cell(profile.SystemPlace)
+	severity := severityOf(cell)
+	if severity == Off || !c.arrays() {
+		return
+	}
+	if !c.sent() {
+		severity = Info
+	}
+	before := transcript.RoleNone
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		if m.Has(transcript.MessageReplay) || c.hidden(int32(i)) {
+			continue
+		}
+		if m.Role == transcript.RoleSystem && before != transcript.RoleNone && !slices.Contains(c.Profile.SystemAfter, before.String()) {
+			c.report(int32(i), Finding{
+				Severity: severity, Span: m.RoleSpan(), Refusal: cell.Text, Fix: c.unknownRole(int32(i)),
+				Message: "the " + c.Profile.Title + " does not accept the role \"system\" after the role \"" + before.String() + "\"",
+			})
+		}
+		before = m.Role
+	}
 }
 
 // unknownRole returns the operation that the chosen strategy has for a message of

@@ -17,7 +17,8 @@ var misplacedToolResult = &Rule{
 while the tool was running, a message of a hook, or an assistant turn that did not wait. The
 API looks only at the messages right after the call and answers as if there were no result.
 Tools that only compare ids accept this history, and others replace the real result with a
-placeholder.
+placeholder. Anthropic, Bedrock with Claude and Gemini take messages of one role in a row as one, so
+there a result may also answer a call before several messages of the assistant.
 
 **Repair.** The result is moved to its call (safe). This is unsafe if an assistant turn between
 them was made without the result, because it changes what that turn has seen, or if several

@@ -27,9 +27,10 @@ text (both unsafe).`,
  {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
 	Check: func(c *Context) {
-		severity := severityOf(c.cell(profile.NoArgs))
-		if !c.shaped() {
-			severity = min(severity, Warning)
+		cell := c.cell(profile.NoArgs)
+		severity := severityOf(cell)
+		if !c.shaped() { // many converters add empty ones
+			severity = max(min(severity, Warning), severityOf(c.Native.Cell(profile.NoArgs)))
 		}
 		for i := range c.Calls {
 			call := &c.Calls[i]
@@ -55,7 +56,7 @@ text (both unsafe).`,
 				op = c.callAsText(int32(i))
 			}
 			c.aboutCall(i, Finding{
-				Severity: severity, Span: call.Name.Span, Refusal: c.cell(profile.NoArgs).Text, Fix: op,
+				Severity: severity, Span: call.Name.Span, Refusal: cell.Text, Fix: op,
 				Message: callName(call) + " has no arguments",
 			})
 		}

@@ -37,7 +37,8 @@ func profilesPage() string {
 	var b strings.Builder
 	b.WriteString(`# Profiles
 
-What each provider accepts. A dialect has the profile of its own provider; ` + "`--target`" + ` chooses another.
+What each provider accepts. A dialect has the profile of its own provider, a request that of [whom it
+asks](#whom-a-request-asks); ` + "`--target`" + ` chooses another.
 ` + "`toolguard profiles -o json`" + ` prints the same with every error text and source.
 
 Confidence: H is an exact error text in a raw response, with the documentation or a second report beside it;
@@ -58,7 +59,35 @@ copies another API takes from that, with confidence L, what is not known of itse
 		if p.Contiguous {
 			shape += ", results at once"
 		}
+		if p.Merges {
+			shape += ", messages of a role merged"
+		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", p.Name, p.Title, shape, like, p.IDs(), p.Names(), cell(strings.Join(slices.DeleteFunc(slices.Clone(p.Roles), func(s string) bool { return s == "" }), ", ")), p.ResultForms, p.Replay)
+	}
+	b.WriteString(`
+## Whom a request asks
+
+A request that names a host, a provider or a model is checked as the API behind that wants it, in the shape of the
+request. The first row that fits counts, and hosts and providers before models. Where a row has no profile of the
+shape, or a copy of an API is asked of which nothing is known, a profile with ` + "`-compatible`" + ` in its name is taken. A request
+that names nothing of this table is checked as its format says.
+
+| hosts | providers | models | profiles |
+|---|---|---|---|
+`)
+	for _, v := range profile.Vendors() {
+		var models, names []string
+		for _, m := range v.Models {
+			models = append(models, m+"…")
+		}
+		for _, p := range v.APIs {
+			names = append(names, p.Name)
+		}
+		note := ""
+		if v.Direct {
+			note = " (without a slash or a colon)"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s%s | %s |\n", strings.Join(v.Hosts, ", "), strings.Join(v.Names, ", "), strings.Join(models, ", "), note, strings.Join(names, ", "))
 	}
 	b.WriteString("\n## Rules\n\nE is refused (error), W harmful or doubtful (warning), i worth knowing (info), – accepted. The pairing rules that\nare errors for everyone are shown as the provider takes them.\n\n| rule |")
 	for _, p := range profile.All() {

@@ -22,7 +22,8 @@ their signature.
 
 With ` + "`--target`" + ` and ` + "`--send`" + ` toolguard also looks for missing reasoning: DeepSeek and Kimi
 expect its text with every call, Gemini 3 expects the thought signature of the calls of the
-current turn, and Anthropic expects thinking before the last calls while thinking is on.
+current turn, and Anthropic expects thinking before the last calls while thinking is on. In a
+request to a model that thinks, this is a warning, because thinking may be off.
 
 **Repair.** ` + "`fix --unsafe`" + ` drops reasoning that cannot be sent. A signature cannot be made up.
 If the provider documents a value for a lost signature, that value is added, and so is an empty
@@ -102,6 +103,17 @@ func (c *Context) unreasoned() {
 	severity := severityOf(cell)
 	if severity == Off || !c.shaped() || !c.arrays() || !c.sent() {
 		return
+	}
+	if !c.Target {
+		switch c.Profile.Replay {
+		case profile.ReplayText, profile.ReplayFirst:
+			if !c.Profile.Thinks(c.Model) {
+				return
+			}
+			if c.Named {
+				severity = min(severity, Warning) // the name does not tell whether it was to think
+			}
+		}
 	}
 	current := c.current()
 	turn := int32(-1)

@@ -9,11 +9,12 @@ import (
 )
 
 var resultContentType = &Rule{
-	Name: "result-content-type", Category: Payload, Severity: "error in a request body, with --send or --target; else warning",
+	Name: "result-content-type", Category: Payload, Severity: "error in a request body, with --send or --target, and for null in OpenAI chat; else warning",
 	Summary: "The provider does not accept the content of a result",
-	Points:  []profile.Point{profile.ResultContent},
+	Points:  []profile.Point{profile.ResultContent, profile.NullResult},
 	Doc: `OpenAI and Anthropic expect a string or a list of parts, Gemini expects an object. Null, a number
-or a bare object is a return value of a tool that nobody converted to text.
+or a bare object is a return value of a tool that nobody converted to text. OpenAI's chat API
+rejects null in any case.
 
 **Repair.** Null and missing content become an empty text. A list that consists of text becomes
 that text, and any other value becomes its JSON as text. For Gemini the value is wrapped in an
@@ -30,9 +31,10 @@ object, for Bedrock in a block (all safe, because the bytes of the value stay).`
 		if c.Profile.ResultForms == 0 || !c.shaped() || !c.arrays() {
 			return
 		}
-		if !c.sent() {
+		if !c.sent() { // its agent may convert it
 			severity = min(severity, Warning)
 		}
+		null := c.cell(profile.NullResult)
 		for i := range c.Results {
 			res := &c.Results[i]
 			form := c.form(res.Payload)
@@ -40,6 +42,9 @@ object, for Bedrock in a block (all safe, because the bytes of the value stay).`
 				continue
 			}
 			f := Finding{Severity: severity, Span: res.Payload, Refusal: cell.Text, Message: "the content of the " + resultName(res) + " is " + formName(form)}
+			if form == profile.FormNull && severityOf(null) != Off {
+				f.Severity, f.Refusal = severityOf(null), null.Text
+			}
 			if form == profile.FormAbsent {
 				f.Span = res.ID.Span
 			}

@@ -281,8 +281,10 @@ type Context struct {
 	*transcript.Conversation
 	Pairing pairing.Pairing
 	Profile *profile.Profile
-	// Native is the profile of the provider whose dialect is spoken.
+	// Native is the profile of the provider that a request names, or else of the
+	// one whose dialect is spoken. Named is set where the request names it.
 	Native *profile.Profile
+	Named  bool
 	Options
 	// Text returns the bytes of a span.
 	Text func(source.Span) string
@@ -633,6 +635,23 @@ func (c *Context) dropCall(call int32) *operation.Operation {
 
 // cell returns what the profile says of a point.
 func (c *Context) cell(at profile.Point) profile.Cell { return c.Profile.Cell(at) }
+
+// stricter returns what the profile says of a point. Converters send on what they
+// are given, so a history in another shape is held against the profile of its own
+// shape too, and the worse of the two counts.
+func (c *Context) stricter(at profile.Point) profile.Cell {
+	cell := c.cell(at)
+	if native := c.Native.Cell(at); !c.shaped() && severityOf(native) > severityOf(cell) {
+		return native
+	}
+	return cell
+}
+
+// objectDue reports whether the arguments of a call, a string in the shape at
+// hand, have to become an object in the shape of the target.
+func (c *Context) objectDue(call *transcript.Call) bool {
+	return !c.shaped() && call.Want == transcript.ArgsWantString && severityOf(c.cell(profile.ArgsNotObject)) != Off
+}
 
 // shaped reports whether the conversation is written in the shape that the
 // profile's provider takes, so that what it wants of shapes can be held

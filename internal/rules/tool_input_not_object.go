@@ -15,7 +15,8 @@ var toolInputNotObject = &Rule{
 	Summary: "The input of a call is not an object",
 	Points:  []profile.Point{profile.ArgsNotObject},
 	Doc: `Anthropic's API expects the input of a call as an object. A string of JSON comes from a bad
-translation, an empty list from a language in which an empty map is a list.
+translation, an empty list from a language in which an empty map is a list. With such a
+` + "`--target`" + `, a string of JSON in an OpenAI history must contain an object too.
 
 **Repair.** A string that contains an object is parsed. Null, an empty list and an empty string
 become ` + "`{}`" + ` (safe). Anything else is wrapped in an object (unsafe).`,
@@ -26,10 +27,17 @@ become ` + "`{}`" + ` (safe). Anything else is wrapped in an object (unsafe).`,
  {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
 	Check: func(c *Context) {
-		severity := severityOf(c.cell(profile.ArgsNotObject))
+		cell := c.stricter(profile.ArgsNotObject)
+		severity := severityOf(cell)
 		for i := range c.Calls {
 			call := &c.Calls[i]
-			if c.want(call) != transcript.ArgsWantObject || c.Pairing.Calls[i].State == pairing.Exempt {
+			if c.Pairing.Calls[i].State == pairing.Exempt {
+				continue
+			}
+			if c.want(call) != transcript.ArgsWantObject {
+				if c.objectDue(call) {
+					c.stringWithoutObject(int32(i), severity, cell)
+				}
 				continue
 			}
 			turn := c.turn(call.Message)
@@ -56,11 +64,44 @@ become ` + "`{}`" + ` (safe). Anything else is wrapped in an object (unsafe).`,
 			}
 			op := c.op(turn, class, title, &operation.SetValue{At: call.Args, Text: text, Call: -1})
 			c.aboutCall(i, Finding{
-				Severity: severity, Span: call.Args, Refusal: c.cell(profile.ArgsNotObject).Text, Fix: op,
+				Severity: severity, Span: call.Args, Refusal: cell.Text, Fix: op,
 				Message: "the input of " + callName(call) + " is not an object",
 			})
 		}
 	},
+}
+
+// stringWithoutObject reports arguments that are a string, as the shape at hand
+// has them, but one that holds no object: converters hand over what is in it.
+func (c *Context) stringWithoutObject(i int32, severity Severity, cell profile.Cell) {
+	call := &c.Calls[i]
+	raw := c.Text(call.Args)
+	switch call.Form {
+	case transcript.ArgsStringOther:
+		raw = strings.TrimSpace(source.NewValue([]byte(raw), 0).Str())
+	case transcript.ArgsArray, transcript.ArgsScalar, transcript.ArgsNull:
+		if severityOf(c.stricter(profile.ArgsNotString)) != Off {
+			return // arguments-not-string says it
+		}
+	default:
+		return
+	}
+	turn := c.turn(call.Message)
+	class, title, object := operation.Unsafe, "wrap it in an object", wrapped(raw)
+	switch {
+	case raw == "null" || raw == `""`:
+		title, object = "set the arguments to {}", "{}"
+	case strings.HasPrefix(raw, "[") && strings.Trim(raw, "[] \t\r\n") == "":
+		title, object = "set the arguments to {}", "{}"
+		if !c.signed(turn) {
+			class = operation.Safe
+		}
+	}
+	c.aboutCall(int(i), Finding{
+		Severity: severity, Span: call.Args, Refusal: cell.Text,
+		Message: "the arguments of " + callName(call) + " hold no object",
+		Fix:     c.op(turn, class, title, &operation.SetValue{At: call.Args, Text: source.Quote(object), Call: -1}),
+	})
 }
 
 // wrapped returns an object with a value in it.

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -14,8 +15,11 @@ var toolUseNotLast = &Rule{
 between calls. With thinking, or with tools that the provider runs itself, such a message is
 rejected.
 
+The same holds for a text in the next message of the assistant, if the provider takes both as one.
+
 **Repair.** The calls are put last, in their order (safe). In a message with signed reasoning no
-block is moved: ` + "`fix --unsafe`" + ` drops the reasoning, and then moves the calls.`,
+block is moved: ` + "`fix --unsafe`" + ` drops the reasoning, and then moves the calls. If
+the text is in another message, the results are moved to their calls (safe).`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}},{"type":"text","text":"B"}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
@@ -52,6 +56,7 @@ block is moved: ` + "`fix --unsafe`" + ` drops the reasoning, and then moves the
 				}
 			}
 			if after < 0 {
+				c.goesOnBehind(int32(i))
 				continue
 			}
 			f := Finding{
@@ -74,6 +79,52 @@ block is moved: ` + "`fix --unsafe`" + ` drops the reasoning, and then moves the
 			c.report(int32(i), f)
 		}
 	},
+}
+
+// goesOnBehind reports a message of calls if the assistant says something in its
+// next one before it sees their results, and the provider takes both as one.
+func (c *Context) goesOnBehind(message int32) {
+	var results []int32
+	for _, i := range c.spokenBehind(message) {
+		results = append(results, c.Pairing.Calls[i].Result)
+	}
+	if len(results) == 0 {
+		return
+	}
+	next := message + 1
+	severity := severityOf(c.cell(profile.CallsNotLast))
+	if c.Use == transcript.UseTrace {
+		severity = min(severity, Info)
+	}
+	op := c.op(c.turn(message), operation.Safe, "move the results to their calls", &operation.MoveResults{Results: results})
+	c.report(next, Finding{
+		Severity: severity, Span: c.Messages[next].RoleSpan(), Refusal: c.cell(profile.CallsNotLast).Text, Fix: op,
+		Message: "a message of the assistant follows a call before its result, and is sent as one with it",
+		Related: []Related{{"a call is here", c.Calls[c.Pairing.Results[results[0]].Call].ID.Span}},
+	})
+}
+
+// spokenBehind returns the calls of a message that are answered behind the next one,
+// in which the assistant says something, where the provider takes both as one.
+func (c *Context) spokenBehind(message int32) (calls []int32) {
+	first, next := &c.Messages[message], message+1
+	if !c.Merged || first.Role != transcript.RoleAssistant || int(next) >= len(c.Messages) {
+		return nil
+	}
+	m := &c.Messages[next]
+	if m.Role != transcript.RoleAssistant || m.Void() || m.Has(transcript.MessageReplay) || m.BlockLo < m.BlockHi && c.Blocks[m.BlockLo].Kind != transcript.BlockText {
+		return nil
+	}
+	for b := first.BlockLo; b < first.BlockHi; b++ {
+		if c.Blocks[b].Kind != transcript.BlockCall {
+			continue
+		}
+		x := &c.Pairing.Calls[c.Blocks[b].Ref]
+		if x.State == pairing.Answered && x.Place == pairing.InWindow && c.Results[x.Result].Message > next && !c.Results[x.Result].WrongRole {
+			calls = append(calls, c.Blocks[b].Ref)
+		}
+	}
+	return calls
 }
 
 // reasoning returns the blocks of reasoning in a message.

@@ -88,6 +88,10 @@ type Conversation struct {
 	Provider string
 	Use      Use
 	Window   Window
+	// Merged is set where messages of one role in a row are sent as one, so that
+	// results in the window of any of the model's answer the calls of them all. It
+	// matters with WindowUser.
+	Merged bool
 	// ElsewhereState is set when the partner of a call or result may lie on
 	// the provider's side (previous_response_id and its kind).
 	ElsewhereState bool
@@ -125,8 +129,10 @@ type Conversation struct {
 	// as they are in the source: then it is what spans are places in.
 	Unfolded *unfold.Unfolded
 
-	// Model is the model that a request body names.
+	// Model is the model that a request names. Hosts are the addresses, hosts and
+	// providers that it or an object around it names, the nearest first.
 	Model string
+	Hosts []string
 
 	// Holder is the object that holds the messages, where one does: a request
 	// body with what else is sent, a line of a dataset.
