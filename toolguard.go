@@ -359,7 +359,7 @@ func Check(ctx context.Context, r io.Reader, opts ...Option) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	src, err := source.Spool(ctx, o.name, r)
+	src, err := source.Spool(ctx, o.name, r, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -393,7 +393,7 @@ func Fix(ctx context.Context, w io.Writer, r io.Reader, opts ...Option) (*Fixed,
 	if err != nil {
 		return nil, err
 	}
-	src, err := source.Spool(ctx, o.name, r)
+	src, err := source.Spool(ctx, o.name, r, 0)
 	if err != nil {
 		return nil, err
 	}

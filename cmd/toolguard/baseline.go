@@ -74,8 +74,9 @@ func (b *baselines) leaveOut(s *settings, t *target, r *engine.Report) int {
 		return 0
 	}
 	keys := make([]baseline.Key, len(r.Findings))
+	file := baselinePath(path, t)
 	for i := range r.Findings {
-		keys[i] = baselineKey(path, t, &r.Findings[i])
+		keys[i] = baselineKey(file, &r.Findings[i])
 	}
 	kept := r.Findings[:0]
 	for i, known := range b.files[path].Known(keys) {
@@ -88,29 +89,24 @@ func (b *baselines) leaveOut(s *settings, t *target, r *engine.Report) int {
 	return n
 }
 
-// baselineKey names a finding in the baseline at path.
-func baselineKey(path string, t *target, f *engine.Finding) baseline.Key {
-	k := baseline.Key{Path: f.Path, Rule: f.Rule.Name, CallID: strings.ToValidUTF8(f.CallID, "\ufffd")}
+// baselineKey names a finding in a file, whose path is as the baseline has it.
+func baselineKey(file string, f *engine.Finding) baseline.Key {
+	k := baseline.Key{Path: file, Rule: f.Rule.Name, CallID: strings.ToValidUTF8(f.CallID, "\ufffd")}
 	if k.CallID == "" {
 		k.Record = f.RecordHash
-	}
-	if !t.stdin {
-		k.Path = baselinePath(path, f.Path)
 	}
 	return k
 }
 
-// baselinePath returns a path as the baseline at base has it: as seen from the
-// baseline's directory.
-func baselinePath(base, path string) string {
-	dir, err := filepath.Abs(filepath.Dir(base))
-	if err == nil {
-		var abs, rel string
-		if abs, err = filepath.Abs(path); err == nil {
-			if rel, err = filepath.Rel(dir, abs); err == nil {
-				path = rel
-			}
-		}
+// baselinePath returns the path of a file as the baseline at base has it: as seen
+// from the baseline's directory, however it is spelled.
+func baselinePath(base string, t *target) string {
+	if t.stdin {
+		return t.path
+	}
+	path := t.real
+	if rel, err := filepath.Rel(realPath(filepath.Dir(base)), path); err == nil {
+		path = rel
 	}
 	return strings.ToValidUTF8(filepath.ToSlash(path), "\ufffd")
 }
@@ -151,6 +147,7 @@ longer there, is removed.`,
 			if err != nil {
 				return err
 			}
+			c.records = true // every finding
 			r := &recording{check: c, path: f.baseline, prune: prune, recorded: baseline.Baseline{}, files: map[string]bool{}}
 			return r.run(cmd.Context(), args)
 		},
@@ -163,7 +160,7 @@ longer there, is removed.`,
 	flags.BoolVar(&f.skipUnrecognized, "skip-unrecognized", false, "skip named files that are not surely transcripts")
 	f.ruleFlags.define(cmd)
 	f.fileFlags.define(cmd)
-	flags.IntVarP(&f.jobs, "jobs", "j", 0, "check `n` files at a time (default: one for each processor)")
+	flags.IntVarP(&f.jobs, "jobs", "j", 0, "check `n` files at a time (default: one for each processor; at most 16, or four for each)")
 	return cmd
 }
 
@@ -207,11 +204,12 @@ func (r *recording) take(t *target, got checked) error {
 		return nil
 	}
 	r.summary.Files++
-	r.files[baselinePath(r.path, t.path)] = true
+	file := baselinePath(r.path, t)
+	r.files[file] = true
 	for i := range got.report.Findings {
 		f := &got.report.Findings[i]
 		if f.Severity > rules.Info || r.now.shows(f) {
-			r.recorded[baselineKey(r.path, t, f)]++
+			r.recorded[baselineKey(file, f)]++
 		}
 	}
 	return nil
@@ -232,7 +230,7 @@ func (r *recording) write() error {
 		case r.files[key.Path]:
 			n = min(n, r.recorded[key])
 		default:
-			path := filepath.Join(filepath.Dir(r.path), filepath.FromSlash(key.Path))
+			path := filepath.Join(realPath(filepath.Dir(r.path)), filepath.FromSlash(key.Path))
 			if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && r.prune {
 				n = 0
 			}

@@ -48,7 +48,11 @@ hidden directories and node_modules. Without a path that is the current director
 The nearest toolguard.toml upward from a file has its settings; flags come first.
 
 Problems are errors and warnings. Infos are shown with --verbose or --fail-on
-info, or when --select names their rule; the JSON report always has them.
+info, or when --select names their rule; the JSON report always has them. Of one
+kind of problem in a file, the first 1,000 are shown and the others are counted.
+
+A compressed file is refused if it unpacks to more than 4 GiB or 200 times its
+size; --max-size sets another limit.
 
 Exit codes: 0 when there is nothing at or above --fail-on, 1 when there is, 2
 when a file could not be checked or the command line is wrong.`,
@@ -82,7 +86,7 @@ func (f *checkFlags) define(cmd *cobra.Command) {
 	flags.BoolVar(&f.skipUnrecognized, "skip-unrecognized", false, "skip named files that are not surely transcripts")
 	f.fileFlags.define(cmd)
 	flags.StringVar(&f.baseline, "baseline", "", "leave out the findings that this `file` holds; toolguard baseline writes it")
-	flags.IntVarP(&f.jobs, "jobs", "j", 0, "check `n` files at a time (default: one for each processor)")
+	flags.IntVarP(&f.jobs, "jobs", "j", 0, "check `n` files at a time (default: one for each processor; at most 16, or four for each)")
 	cmd.MarkFlagsMutuallyExclusive("quiet", "verbose")
 
 	complete(cmd, "output-format", cobra.FixedCompletions(formatNames(), cobra.ShellCompDirectiveNoFileComp))
@@ -107,6 +111,7 @@ type check struct {
 	out       *bufio.Writer // standard output
 
 	fixes   bool      // this is a run of fix
+	records bool      // this is a run of baseline
 	now     *settings // of the file that is being reported
 	failing bool      // something makes the run fail
 	summary *report.Summary
@@ -128,6 +133,8 @@ func newCheck(a *app, f *checkFlags) (*check, error) {
 	if f.jobs == 0 {
 		f.jobs = runtime.GOMAXPROCS(0)
 	}
+	// More would only take memory: the work is on the processors.
+	f.jobs = min(f.jobs, max(16, 4*runtime.GOMAXPROCS(0)))
 	formats, from := f.formats, "--output-format"
 	if len(formats) == 0 {
 		formats, from = []string{"text"}, formatEnv
@@ -272,9 +279,14 @@ func (c *check) check(ctx context.Context, t *target) checked {
 // besides the findings.
 func (c *check) options(t *target) engine.Options {
 	o := c.settings(t.config).options(t)
+	o.Identity = t.identity()
 	// Edits hold text of the transcript.
 	o.Edits = !c.flags.noExcerpt && slices.ContainsFunc(c.outputs, func(o *output) bool { return o.format.Edits })
 	o.Excerpts = slices.ContainsFunc(c.outputs, func(o *output) bool { return o.format.Excerpts })
+	if !c.records && c.baselines.path(c.settings(t.config)) == "" &&
+		!slices.ContainsFunc(c.outputs, func(o *output) bool { return !o.format.Human }) {
+		o.Most = report.MostShown
+	}
 	return o
 }
 
@@ -300,9 +312,9 @@ func (c *check) take(t *target, got checked) error {
 	}
 	c.summary.Known += c.baselines.leaveOut(c.now, t, got.report)
 	c.summary.Add(got.report)
-	for i := range got.report.Findings {
-		if f := &got.report.Findings[i]; f.Severity == rules.Info && !c.showsInfo(f) {
-			c.summary.Hidden++
+	for f, n := range got.report.All() {
+		if f.Severity == rules.Info && !c.showsInfo(f) {
+			c.summary.Hidden += n
 		}
 	}
 	c.failing = c.failing || c.fails(got.report)

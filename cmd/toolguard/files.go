@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
 	"github.com/spf13/cobra"
 
 	"github.com/toolguard/toolguard/internal/config"
@@ -26,6 +25,8 @@ const stdinName = "<stdin>"
 // A target is a file to be read.
 type target struct {
 	path  string // as reports name it
+	real  string // absolute, behind all links; "" for standard input
+	most  int64  // how large it may become when it is unpacked, 0 for the usual limits
 	stdin bool
 	// named is set for a file that was named itself. Others were met in a walk,
 	// and are read only if they are transcripts.
@@ -50,6 +51,7 @@ type fileFlags struct {
 	stdinName    string
 	exclude      []string
 	forceExclude bool
+	maxSize      byteSize
 }
 
 // define adds the flags to a command.
@@ -58,6 +60,7 @@ func (f *fileFlags) define(cmd *cobra.Command) {
 	flags.StringVar(&f.stdinName, "stdin-filename", stdinName, "the `name` of standard input in reports")
 	f.configFlags.define(cmd)
 	flags.StringArrayVar(&f.exclude, "exclude", nil, "leave out paths that match this `glob`; repeatable")
+	flags.Var(&f.maxSize, "max-size", "unpack compressed files up to this `size`, such as 500MiB (default: 4GiB, and 200 times the size of the file)")
 	flags.BoolVar(&f.forceExclude, "force-exclude", false, "leave out files that match although they are named")
 }
 
@@ -110,8 +113,8 @@ type search struct {
 // newSearch settles what the flags ask for.
 func newSearch(f *fileFlags) (*search, error) {
 	for _, glob := range f.exclude {
-		if !doublestar.ValidatePattern(glob) {
-			return nil, fmt.Errorf("--exclude: %q is no glob", glob)
+		if err := config.CheckGlob(glob); err != nil {
+			return nil, fmt.Errorf("--exclude: %w", err)
 		}
 	}
 	dir, err := os.Getwd()
@@ -161,14 +164,14 @@ func (s *search) find(paths []string) (*targets, error) {
 		paths = []string{"."}
 	}
 	ts := &targets{}
-	byPath := map[string]*target{}
-	add := func(t *target) {
-		if old := byPath[t.path]; old != nil && !old.stdin && !t.stdin {
+	seen := identities{}
+	add := func(t *target, info fs.FileInfo) {
+		t.most = int64(s.maxSize)
+		if old := seen.add(t, info); old != nil {
 			old.named = old.named || t.named
 			old.roots = append(old.roots, t.roots...)
 			return
 		}
-		byPath[t.path] = t
 		ts.files = append(ts.files, t)
 	}
 	hasStdin := false
@@ -191,14 +194,21 @@ func (s *search) find(paths []string) (*targets, error) {
 			ts.excluded = append(ts.excluded, t.path)
 			continue
 		}
+		var info fs.FileInfo
 		if !t.stdin {
-			info, err := os.Stat(t.path)
+			t.real = realPath(t.path)
+			info, err = os.Stat(t.path)
 			if err == nil && info.IsDir() {
 				root := len(ts.roots)
 				ts.roots = append(ts.roots, t.path)
-				err := s.walk(ts, t.path, func(t *target) {
+				from, to := t.path, t.real
+				err := s.walk(ts, from, func(t *target) {
 					t.roots = []int{root}
-					add(t)
+					// A walk follows no links.
+					if rel, err := filepath.Rel(from, t.path); err == nil {
+						t.real = filepath.Join(to, rel)
+					}
+					add(t, nil)
 				})
 				if err != nil {
 					return nil, err
@@ -209,7 +219,7 @@ func (s *search) find(paths []string) (*targets, error) {
 				t.size = info.Size()
 			}
 		}
-		add(t)
+		add(t, info)
 	}
 	slices.SortStableFunc(ts.files, func(a, b *target) int { return cmp.Compare(a.path, b.path) })
 	return ts, nil
@@ -288,9 +298,9 @@ func pathError(path string, err error) error {
 // open opens a target as a source. The caller closes it.
 func (a *app) open(ctx context.Context, t *target) (*source.Source, error) {
 	if t.stdin {
-		return source.Spool(ctx, t.path, a.stdin)
+		return source.Spool(ctx, t.path, a.stdin, t.most)
 	}
-	return source.Open(ctx, t.path)
+	return source.Open(ctx, t.path, t.most)
 }
 
 // sidecar is how the file is called in which an agent counts the lines of a

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
 
@@ -287,9 +286,7 @@ func (v *validation) str(path []string, key unstable.Range, value *unstable.Node
 			err = fmt.Errorf("%q is %w", text, e)
 		}
 	case "/exclude", "per-file/paths":
-		if !doublestar.ValidatePattern(text) {
-			err = fmt.Errorf("%q is no glob", text)
-		}
+		err = CheckGlob(text)
 	case "rules/" + name:
 		if v.rule(key, name) != nil {
 			err = oneOf("severity", text, []string{"off", "info", "warning", "error"})

@@ -11,20 +11,20 @@ import (
 	"github.com/toolguard/toolguard/internal/unfold"
 )
 
-// A class is what a value of a file is to a transcript.
-type class uint8
+// A Class is what a value of a file is to a transcript.
+type Class uint8
 
 const (
-	classOther        class = iota
-	classLog                // a record of a log
-	classMessage            // an element of a conversation
-	classConversation       // it holds conversations
-	classPatch              // a record of a log of changes to a document
-	classFold               // a record of a log that later ones replace
+	ClassOther        Class = iota
+	ClassLog                // a record of a log
+	ClassMessage            // an element of a conversation
+	ClassConversation       // it holds conversations
+	ClassPatch              // a record of a log of changes to a document
+	ClassFold               // a record of a log that later ones replace
 )
 
-// claimOf returns the dialect of a set that claims v most surely.
-func claimOf(set *dialect.Set, v source.Value) (best *dialect.Dialect, claim dialect.Claim, sign dialect.Sign) {
+// ClaimOf returns the dialect of a set that claims v most surely.
+func ClaimOf(set *dialect.Set, v source.Value) (best *dialect.Dialect, claim dialect.Claim, sign dialect.Sign) {
 	for d := range set.Asked(v) {
 		if c, k := d.Claim(v); c > claim {
 			best, claim, sign = d, c, k
@@ -41,9 +41,9 @@ func says(claim dialect.Claim, v source.Value) bool {
 	return claim > dialect.ClaimPlain || claim == dialect.ClaimPlain && plainRole(v)
 }
 
-// knownRole reports whether a plain message has a role that agents use. A
+// KnownRole reports whether a plain message has a role that agents use. A
 // dialect that names roles elsewhere knows its own.
-func knownRole(v source.Value) bool {
+func KnownRole(v source.Value) bool {
 	role := v.Get("role")
 	switch role.Str() {
 	case "system", "developer", "user", "human", "assistant", "agent", "model", "tool", "function":
@@ -55,7 +55,7 @@ func knownRole(v source.Value) bool {
 // plainRole reports whether a plain message has a role that agents use, or says
 // by another member who speaks.
 func plainRole(v source.Value) bool {
-	return v.Get("role").Kind() != source.String || knownRole(v)
+	return v.Get("role").Kind() != source.String || KnownRole(v)
 }
 
 // skipped reports whether v is mere book-keeping of a dialect.
@@ -87,7 +87,7 @@ type tally struct {
 	unspoken      bool             // an object that holds a conversation before its first message
 	alien         int              // messages of a dialect that is not known
 	spans         int              // records of spans that tell no messages
-	places        []place
+	places        []Place
 	forced        *dialect.Dialect
 	docLog        *dialect.Dialect
 	patch         *dialect.Dialect // of the document that a log begins with
@@ -193,12 +193,12 @@ func (t *tally) element(v source.Value, in *unfold.Unfolded) (claimed bool) {
 
 // add counts a record, and reports whether a dialect reads it.
 func (t *tally) add(v source.Value, document bool) (read bool) {
-	known, other := t.decisive(), t.byClass[classOther]+t.unread
+	known, other := t.decisive(), t.byClass[ClassOther]+t.unread
 	t.count(v, document)
 	if t.decisive() > known {
 		t.known++
 	}
-	return t.byClass[classOther]+t.unread == other
+	return t.byClass[ClassOther]+t.unread == other
 }
 
 // decisive returns how often something has decided for a dialect.
@@ -231,8 +231,8 @@ func (t *tally) count(v source.Value, document bool) {
 		}
 	}
 	t.told = t.told || t.set.Told(v) != nil
-	if c := t.logs.add(t.set, v); c.Claim != dialect.ClaimNone && !(document && !c.header && !c.speaks && len(find(t.set, v)) > 0) {
-		t.byClass[classLog]++
+	if c := t.logs.add(t.set, v); c.Claim != dialect.ClaimNone && !(document && !c.header && !c.speaks && len(Find(t.set, v)) > 0) {
+		t.byClass[ClassLog]++
 		t.sure = t.sure || c.Claim == dialect.ClaimDecisive
 		if c.Claim == dialect.ClaimPlain {
 			t.wraps.add(v)
@@ -240,28 +240,28 @@ func (t *tally) count(v source.Value, document bool) {
 		// The first messages tell enough of what else it could be.
 		if l := t.logs.best().dialect.Log; c.speaks && l.Payload != "" && t.n <= headElements/4 {
 			msg := l.Payload.In(v)
-			if b, bc, sign := claimOf(t.set, msg); bc == dialect.ClaimDecisive {
+			if b, bc, sign := ClaimOf(t.set, msg); bc == dialect.ClaimDecisive {
 				t.candidate(b, dialect.ClaimPlain, sign, msg.Span().Start)
 			}
 		}
 		return
 	}
 	if t.element(v, nil) {
-		t.byClass[classMessage]++
+		t.byClass[ClassMessage]++
 		t.sure = true
 		return
 	}
 	if dialect.Alien(v) {
 		t.alien++
-		t.byClass[classOther]++
+		t.byClass[ClassOther]++
 		return
 	}
-	if _, claim, _ := claimOf(t.set, v); claim == dialect.ClaimFaint || skipped(t.set, v) {
+	if _, claim, _ := ClaimOf(t.set, v); claim == dialect.ClaimFaint || skipped(t.set, v) {
 		t.unread++
 		return // it stands among messages, and is no sign of any
 	}
 	if d, begins := patchOf(t.set, v); d != nil {
-		t.byClass[classPatch]++
+		t.byClass[ClassPatch]++
 		if begins && t.patch == nil {
 			t.patch = d
 			t.candidate(d, dialect.ClaimDecisive, dialect.Sign{Member: string(d.Patch.Value) + "." + d.Patch.List}, v.Span().Start)
@@ -291,38 +291,38 @@ func (t *tally) count(v source.Value, document bool) {
 		}
 		t.unspoken = t.unspoken || unspoken(v)
 		t.wraps.add(v)
-		t.byClass[classOther]++
+		t.byClass[ClassOther]++
 		return
 	}
-	t.byClass[classConversation]++
+	t.byClass[ClassConversation]++
 	t.sure = true
 	if document {
 		t.places = found
 	}
 	if t.conversations == 0 {
-		t.pointer = found[0].pointer
-		t.wrap = strings.Join(found[0].wrap, ".")
+		t.pointer = found[0].Pointer
+		t.wrap = strings.Join(found[0].Into, ".")
 	}
 	t.conversations += len(found)
 	// The first elements tell enough, unless nothing in them decides.
 	for _, p := range found {
-		if p.class == classLog {
-			t.docLog = p.log
-			t.candidate(p.log, dialect.ClaimDecisive, dialect.Sign{Member: cmp.Or(string(p.log.Log.Payload), string(p.log.Log.Type))}, p.parts[0].Span().Start)
+		if p.Class == ClassLog {
+			t.docLog = p.Log
+			t.candidate(p.Log, dialect.ClaimDecisive, dialect.Sign{Member: cmp.Or(string(p.Log.Log.Payload), string(p.Log.Log.Type))}, p.Parts[0].Span().Start)
 			continue
 		}
-		for _, part := range p.parts {
+		for _, part := range p.Parts {
 			if part.Kind() != source.Array {
-				t.element(part, p.unfolded)
+				t.element(part, p.Unfolded)
 			}
-			if p.hint != nil && part.Kind() == source.Array {
-				t.hint(p, startOf(part, p.unfolded))
+			if p.Hint != nil && part.Kind() == source.Array {
+				t.hint(p, startOf(part, p.Unfolded))
 			}
 			for i, e := range part.Elements() {
 				if i >= headElements && (!document || t.decided()) {
 					break
 				}
-				t.element(e.Path(p.wrap...), p.unfolded)
+				t.element(e.Path(p.Into...), p.Unfolded)
 			}
 		}
 	}
@@ -361,11 +361,11 @@ func unspoken(v source.Value) bool {
 
 // hint counts what the object around messages tells of their dialect: less
 // than any message that tells itself, more than one that does not.
-func (t *tally) hint(p place, at int64) {
-	d, held := p.hint, p.held
+func (t *tally) hint(p Place, at int64) {
+	d, held := p.Hint, p.Held
 	key := "the request around the messages"
 	switch {
-	case p.checkOnly == spanCheckOnly:
+	case p.CheckOnly == spanCheckOnly:
 		key = "the attributes of a span"
 	case held:
 		key = strings.Join(d.Holder.Members, ", ") + " around the messages"
@@ -390,54 +390,54 @@ func (t *tally) decided() bool {
 }
 
 // decide turns the counts into a shape.
-func (t *tally) decide(s *shape) {
-	best := classOther
+func (t *tally) decide(s *Verdict) {
+	best := ClassOther
 	if n := t.faintly(); n != nil && t.forced == nil {
 		faint := Candidate{Dialect: n.dialect.Name, Decisive: n.skips, Plain: n.messages, Key: fmt.Sprintf("type at byte %d", n.at)}
 		if i := slices.IndexFunc(t.candidates, func(c Candidate) bool { return c.Dialect == faint.Dialect && c.Decisive > 0 }); i >= 0 {
 			faint.Key = t.candidates[i].Key
 		}
 		t.candidates = []Candidate{faint}
-		t.byClass = [5]int{classMessage: t.n}
+		t.byClass = [5]int{ClassMessage: t.n}
 	}
 	log := t.logs.best()
-	for _, c := range []class{classLog, classMessage, classConversation, classPatch} {
-		if c == classPatch && (t.patch == nil || t.forced != nil && t.forced != t.patch) {
+	for _, c := range []Class{ClassLog, ClassMessage, ClassConversation, ClassPatch} {
+		if c == ClassPatch && (t.patch == nil || t.forced != nil && t.forced != t.patch) {
 			continue // nothing is known of what is changed
 		}
-		if c == classLog && (log == nil || log.headers+log.speaks == 0 && !log.linked) {
+		if c == ClassLog && (log == nil || log.headers+log.speaks == 0 && !log.linked) {
 			continue // it only looks like one
 		}
-		if t.byClass[c] > t.byClass[best] || best == classOther && t.byClass[c] > 0 {
+		if t.byClass[c] > t.byClass[best] || best == ClassOther && t.byClass[c] > 0 {
 			best = c
 		}
 	}
 	// Where there are records of a log, messages that could be bare are its too.
-	if log != nil && best == classMessage && log.headers+log.decisive > 0 && t.byClass[classLog]+log.like >= t.byClass[best]-log.like {
-		best = classLog
+	if log != nil && best == ClassMessage && log.headers+log.decisive > 0 && t.byClass[ClassLog]+log.like >= t.byClass[best]-log.like {
+		best = ClassLog
 	}
 	// Values that are nothing to a transcript may stand between, but not make
 	// up the bulk: among lines of messages not even half, unless one of them tells
 	// for certain.
-	if bulk := t.byClass[classOther]; best == classMessage && bulk > t.byClass[best] && !t.decided() || best == classConversation && bulk > 4*t.byClass[best]+4 {
-		best = classOther
+	if bulk := t.byClass[ClassOther]; best == ClassMessage && bulk > t.byClass[best] && !t.decided() || best == ClassConversation && bulk > 4*t.byClass[best]+4 {
+		best = ClassOther
 	}
 	// Messages that write their calls in another way are in the majority of
 	// what matters, when nothing decides for a dialect that is known.
-	if best == classMessage && t.alien > 0 && !t.decided() {
-		best = classOther
+	if best == ClassMessage && t.alien > 0 && !t.decided() {
+		best = ClassOther
 	}
-	if best == classLog && log.headers+log.decisive == 0 {
+	if best == ClassLog && log.headers+log.decisive == 0 {
 		// What other messages tell for certain counts for more.
 		if w := t.wraps.best(); w != nil && w.sure > 0 {
-			best = classOther
+			best = ClassOther
 		}
 	}
-	if w := t.wraps.best(); best == classOther && w != nil && 2*(w.messages+w.logs) >= t.n {
+	if w := t.wraps.best(); best == ClassOther && w != nil && 2*(w.messages+w.logs) >= t.n {
 		t.unwrap(s, w)
 		return
 	}
-	s.class = best
+	s.Class = best
 	s.Sure = t.sure
 	s.Wrap = t.wrap
 	slices.SortStableFunc(t.candidates, func(a, b Candidate) int {
@@ -459,10 +459,10 @@ func (t *tally) decide(s *shape) {
 		return b.Plain - a.Plain
 	})
 	switch best {
-	case classOther:
+	case ClassOther:
 		return
-	case classLog:
-		s.log = log.dialect
+	case ClassLog:
+		s.Log = log.dialect
 		s.Dialect, s.Key = log.dialect.Name, fmt.Sprintf("%s at byte %d", log.sign, log.at)
 		s.Container = ContainerEventLog
 		if log.linked {
@@ -471,17 +471,17 @@ func (t *tally) decide(s *shape) {
 		s.Pointer = pointer(strings.FieldsFunc(string(log.dialect.Log.Payload.Nth(0)), func(r rune) bool { return r == '.' }))
 		s.Sure = log.headers+log.decisive > 0 || log.speaks > 0 && log.linked
 		s.RunnersUp = t.logs.others(log)
-	case classMessage:
+	case ClassMessage:
 		s.Container = ContainerLines
 		if s.Framing == source.FramingDocument {
 			s.Container = ContainerDocument
 		}
-	case classPatch:
+	case ClassPatch:
 		s.Container, s.Sure = ContainerFoldingLog, true
 		s.Dialect = t.patch.Name
 		s.Pointer = pointer([]string{string(t.patch.Patch.Value), t.patch.Patch.List})
-	case classConversation:
-		s.Pointer, s.places = t.pointer, t.places
+	case ClassConversation:
+		s.Pointer, s.Places = t.pointer, t.places
 		switch {
 		case s.Framing != source.FramingDocument:
 			s.Container = ContainerConversations
@@ -495,9 +495,9 @@ func (t *tally) decide(s *shape) {
 	}
 	for i, c := range t.candidates {
 		switch {
-		case best == classPatch && c.Dialect == s.Dialect:
+		case best == ClassPatch && c.Dialect == s.Dialect:
 			s.Key = c.Key
-		case best == classLog && c.Dialect == s.Dialect, best != classLog && best != classPatch && i == 0:
+		case best == ClassLog && c.Dialect == s.Dialect, best != ClassLog && best != ClassPatch && i == 0:
 			s.Dialect, s.Key = c.Dialect, c.Key
 		case !slices.ContainsFunc(s.RunnersUp, func(r Candidate) bool { return r.Dialect == c.Dialect }):
 			s.RunnersUp = append(s.RunnersUp, c)
@@ -505,20 +505,20 @@ func (t *tally) decide(s *shape) {
 	}
 	if t.forced != nil {
 		s.Dialect, s.Key = t.forced.Name, "--dialect"
-		if t.forced.Log != nil && best == classLog {
-			s.log = t.forced
+		if t.forced.Log != nil && best == ClassLog {
+			s.Log = t.forced
 		}
 	}
-	if d := t.set.ByName(s.Dialect); best == classMessage && d != nil && d.Fold != nil && s.Framing != source.FramingDocument {
-		s.class, s.Container = classFold, ContainerFoldingLog
+	if d := t.set.ByName(s.Dialect); best == ClassMessage && d != nil && d.Fold != nil && s.Framing != source.FramingDocument {
+		s.Class, s.Container = ClassFold, ContainerFoldingLog
 	}
 }
 
 // unwrap makes a shape of records that all keep what speaks at one path.
-func (t *tally) unwrap(s *shape, w *wrapped) {
-	s.class, s.wrap, s.Wrap = w.class(), w.path, w.String()
-	if s.column = w.column; s.column {
-		s.wrap = nil
+func (t *tally) unwrap(s *Verdict, w *wrapped) {
+	s.Class, s.Into, s.Wrap = w.class(), w.path, w.String()
+	if s.Column = w.column; s.Column {
+		s.Into = nil
 	}
 	s.Sure = w.sure > 0
 	s.Dialect, s.Key = w.dialect, w.key
@@ -526,8 +526,8 @@ func (t *tally) unwrap(s *shape, w *wrapped) {
 		s.Dialect, s.Key = t.forced.Name, "--dialect"
 	}
 	switch {
-	case s.class == classLog:
-		s.log, s.Dialect = w.log, w.log.Name
+	case s.Class == ClassLog:
+		s.Log, s.Dialect = w.log, w.log.Name
 		s.Container = ContainerEventLog
 		if w.linked {
 			s.Container = ContainerLinkedLog

@@ -64,13 +64,6 @@ type Decision struct {
 	RunnersUp []Candidate
 }
 
-// A RecordFault is a fault in the bytes of one record.
-type RecordFault struct {
-	source.Fault
-	Record int32
-	Whole  source.Span // the record
-}
-
 // A LogList is a list whose elements are the records of a log, in their order.
 type LogList struct {
 	Dialect string
@@ -89,7 +82,7 @@ type File struct {
 	Records       int // framed records, unreadable ones included
 	Skipped       int // records that hold nothing that speaks
 	Conversations int
-	Faults        []RecordFault
+	Faults        []transcript.RecordFault
 	Keys          []transcript.KeyFault
 	Links         []transcript.LinkFault
 	Logs          []LogList
@@ -129,12 +122,12 @@ const (
 func Read(src *source.Source, opts Options, yield func(*transcript.Conversation) error) (*File, error) {
 	f := &File{}
 	opts.Dialects, opts.Dialect = opts.Dialects.Given(opts.Dialect)
-	shape, err := survey(src, opts)
+	shape, err := Survey(src, opts)
 	if err != nil {
 		return f, err
 	}
 	f.Decision = shape.Decision
-	f.Document = shape.document
+	f.Document = shape.Document
 	if (shape.reason != "" || !shape.Sure) && !shape.foreign {
 		if f.Looks, err = looks(src); err != nil {
 			return f, err
@@ -166,31 +159,31 @@ const (
 	mostHead    = 64 << 20
 )
 
-// A shape is what a survey found.
-type shape struct {
+// A Verdict is what a survey found.
+type Verdict struct {
 	Decision
-	class    class
+	Class    Class
 	reason   string   // why it is no transcript
 	discreet string   // the same without names of members, where that differs
 	foreign  bool     // it is of a format that is known to have nothing to pair
-	wrap     []string // leads from a record to what speaks in it
-	column   bool     // what speaks is JSON text in it
-	log      *dialect.Dialect
-	document source.Record // of a file that is one
-	places   []place       // in the document
+	Into     []string // leads from a record to what speaks in it
+	Column   bool     // what speaks is JSON text in it
+	Log      *dialect.Dialect
+	Document source.Record // of a file that is one
+	Places   []Place       // in the document
 }
 
-// survey looks at the head of a source and decides what it is.
-func survey(src *source.Source, opts Options) (*shape, error) {
+// Survey looks at the head of a source and decides what it is.
+func Survey(src *source.Source, opts Options) (*Verdict, error) {
 	if reason, err := store(src); err != nil || reason != "" {
-		return &shape{reason: reason, foreign: true}, err
+		return &Verdict{reason: reason, foreign: true}, err
 	}
 	rd := source.NewReader(src)
 	framing, err := rd.Framing()
 	if err != nil {
 		return nil, err
 	}
-	s := &shape{Decision: Decision{Framing: framing}}
+	s := &Verdict{Decision: Decision{Framing: framing}}
 	switch framing {
 	case source.FramingNone:
 		s.reason = rd.Reason()
@@ -217,7 +210,7 @@ func survey(src *source.Source, opts Options) (*shape, error) {
 			start = rec.Span.Start
 		}
 		if framing == source.FramingDocument {
-			s.document = rec // nothing comes behind it that could overwrite it
+			s.Document = rec // nothing comes behind it that could overwrite it
 		}
 		if !rec.Readable() {
 			bad++
@@ -242,10 +235,10 @@ func survey(src *source.Source, opts Options) (*shape, error) {
 	}
 	t.decide(s)
 	if reason := foreign.reason(t.known); reason != "" && opts.Dialect == nil && !t.told {
-		s.class, s.reason, s.foreign = classOther, reason, true
+		s.Class, s.reason, s.foreign = ClassOther, reason, true
 		return s, nil
 	}
-	if s.class == classOther {
+	if s.Class == ClassOther {
 		switch {
 		case t.n == 0 && bad > 0:
 			// Nothing could be read, so nothing can be told about it but its
@@ -253,7 +246,7 @@ func survey(src *source.Source, opts Options) (*shape, error) {
 			s.Container = framing.String()
 			s.Dialect = "unknown"
 			if framing == source.FramingDocument {
-				if s.reason, err = brokenReason(src, s.document); err != nil {
+				if s.reason, err = brokenReason(src, s.Document); err != nil {
 					return nil, err
 				}
 			}
@@ -317,11 +310,14 @@ func brokenReason(src *source.Source, doc source.Record) (string, error) {
 }
 
 type reader struct {
-	doubled []int64 // where keys stand that stand twice, in order
+	// again is where keys stand that stand twice in the conversation that is read,
+	// doubled the same of those before, in sorted runs.
+	again   []int64
+	doubled [][]int64
 	file    *File
 	src     *source.Source
 	opts    Options
-	shape   *shape
+	shape   *Verdict
 	yield   func(*transcript.Conversation) error
 	err     error
 	end     int64 // where what is read ends
@@ -335,7 +331,7 @@ func (r *reader) read(src *source.Source) error {
 		return nil
 	}
 	sink := r.sink()
-	if doc := r.shape.document; doc.Index > 0 {
+	if doc := r.shape.Document; doc.Index > 0 {
 		r.record(sink, doc)
 	} else {
 		for rec, err := range source.Records(src) {
@@ -360,7 +356,7 @@ func (r *reader) record(sink sink, rec source.Record) {
 	r.file.Records++
 	r.file.Starts.Append(rec.Span.Start)
 	for _, f := range rec.Faults {
-		r.file.Faults = append(r.file.Faults, RecordFault{f, int32(rec.Index), rec.Span})
+		r.file.Faults = append(r.file.Faults, transcript.RecordFault{Fault: f, Record: int32(rec.Index), Whole: rec.Span})
 	}
 	if !rec.Readable() {
 		if slices.ContainsFunc(rec.Faults, source.Fault.Unreadable) {
@@ -371,7 +367,7 @@ func (r *reader) record(sink sink, rec source.Record) {
 	if slices.ContainsFunc(rec.Faults, func(f source.Fault) bool { return f.Kind == source.FaultGlued }) {
 		sink.torn(int32(rec.Index)) // what stands before it on its line
 	}
-	sink.record(int32(rec.Index), rec.Value.Path(r.shape.wrap...))
+	sink.record(int32(rec.Index), rec.Value.Path(r.shape.Into...))
 }
 
 // A sink takes the records of a file and makes conversations of them.
@@ -382,21 +378,21 @@ type sink interface {
 }
 
 func (r *reader) sink() sink {
-	if r.shape.column {
+	if r.shape.Column {
 		return &rowSink{r: r, of: map[string]*sequence{}}
 	}
-	switch r.shape.class {
-	case classLog:
-		return newLogSink(r, r.shape.log)
-	case classFold:
+	switch r.shape.Class {
+	case ClassLog:
+		return newLogSink(r, r.shape.Log)
+	case ClassFold:
 		return &foldSink{r: r, folder: newFolder(r.opts.Dialects.ByName(r.shape.Dialect).Fold, false)}
-	case classPatch:
+	case ClassPatch:
 		return &patchSink{r: r, d: r.opts.Dialects.ByName(r.shape.Dialect)}
-	case classMessage:
+	case ClassMessage:
 		q := r.newSequence("")
 		q.lines = true
 		return &lineSink{r: r, seq: q}
-	case classConversation:
+	case ClassConversation:
 		return &conversationSink{r: r}
 	}
 	return nothingSink{}
@@ -416,6 +412,7 @@ func (r *reader) hand(c *transcript.Conversation) {
 	}
 	c.Index = r.file.Conversations
 	r.file.Conversations++
+	r.sortDoubled()
 	c.Idless, c.Doubled = idless(c), r.doubled
 	r.inText.add(r.src, c)
 	r.err = r.yield(c)
@@ -453,9 +450,25 @@ func (r *reader) value(at source.Span) source.Value {
 
 func (r *reader) onKey(k transcript.KeyFault) {
 	r.file.Keys = append(r.file.Keys, k)
-	// Those of what is around the messages are told first.
-	i, _ := slices.BinarySearch(r.doubled, k.Again.Start)
-	r.doubled = slices.Insert(r.doubled, i, k.Again.Start)
+	r.again = append(r.again, k.Again.Start)
+}
+
+// sortDoubled adds the doubled keys that are new to the sorted runs. Keys of an
+// outer object are told before those of an inner one, so they come in any order.
+// Each run is longer than the next, so there are few.
+func (r *reader) sortDoubled() {
+	if len(r.again) == 0 {
+		return
+	}
+	slices.Sort(r.again)
+	runs := append(slices.Clone(r.doubled), r.again)
+	r.again = nil
+	for n := len(runs); n > 1 && len(runs[n-2]) <= len(runs[n-1]); n-- {
+		runs[n-2] = slices.Concat(runs[n-2], runs[n-1])
+		slices.Sort(runs[n-2])
+		runs = runs[:n-1]
+	}
+	r.doubled = runs
 }
 
 // lineSink reads a message a line into one conversation.
@@ -466,9 +479,9 @@ type lineSink struct {
 }
 
 func (s *lineSink) record(index int32, v source.Value) {
-	if s.r.shape.Framing == source.FramingDocument && (v.Get("stop_reason").Exists() || s.r.shape.wrap != nil) {
+	if s.r.shape.Framing == source.FramingDocument && (v.Get("stop_reason").Exists() || s.r.shape.Into != nil) {
 		s.seq.b.Conv.Use = transcript.UseTrace // one recorded answer, or one of the files that make up a history
-		s.seq.b.Conv.Slice = s.r.shape.wrap != nil
+		s.seq.b.Conv.Slice = s.r.shape.Into != nil
 	}
 	if !s.seq.add(index, v) {
 		s.r.file.Skipped++
@@ -482,7 +495,7 @@ func (s *lineSink) record(index int32, v source.Value) {
 func (s *lineSink) torn(int32) { s.seq.b.Conv.Incomplete = true }
 
 func (s *lineSink) end() {
-	s.seq.b.Conv.Lines = s.r.shape.Framing != source.FramingDocument && s.r.shape.wrap == nil
+	s.seq.b.Conv.Lines = s.r.shape.Framing != source.FramingDocument && s.r.shape.Into == nil
 	s.r.finish(s.seq)
 	for i := range min(max(0, s.past), len(s.seq.b.Conv.Messages)) {
 		s.seq.b.Conv.Messages[i].Flags |= transcript.MessageSuperseded
@@ -497,9 +510,9 @@ func (s *conversationSink) record(index int32, v source.Value) {
 	root := transcript.Builder{Record: index, OnKeyFault: s.r.onKey}
 	root.Fields(v, nil, nil)
 	s.r.end = v.Span().End
-	found := s.r.shape.places
-	if s.r.shape.places = nil; found == nil {
-		found = find(s.r.opts.Dialects, v)
+	found := s.r.shape.Places
+	if s.r.shape.Places = nil; found == nil {
+		found = Find(s.r.opts.Dialects, v)
 	}
 	if len(found) == 0 {
 		s.r.file.Skipped++
@@ -507,12 +520,12 @@ func (s *conversationSink) record(index int32, v source.Value) {
 	}
 	lines := s.r.shape.Framing != source.FramingDocument
 	for _, p := range found {
-		if p.class == classLog {
-			ls := newLogSink(s.r, p.log)
+		if p.Class == ClassLog {
+			ls := newLogSink(s.r, p.Log)
 			records, inOrder := chained(p)
 			if inOrder {
-				ls.array = p.parts[0].Span()
-				s.r.file.Logs = append(s.r.file.Logs, LogList{p.log.Name, ls.array})
+				ls.array = p.Parts[0].Span()
+				s.r.file.Logs = append(s.r.file.Logs, LogList{p.Log.Name, ls.array})
 			}
 			for _, e := range records {
 				ls.record(index, e)
@@ -522,56 +535,56 @@ func (s *conversationSink) record(index int32, v source.Value) {
 		}
 		q := s.r.newSequence("")
 		c := q.b.Conv
-		if c.Unfolded = p.unfolded; p.unfolded != nil {
+		if c.Unfolded = p.Unfolded; p.Unfolded != nil {
 			q.b.OnKeyFault = func(k transcript.KeyFault) {
-				k.First, k.Again = p.unfolded.Origin(k.First), p.unfolded.Origin(k.Again)
+				k.First, k.Again = p.Unfolded.Origin(k.First), p.Unfolded.Origin(k.Again)
 				s.r.onKey(k)
 			}
 		}
-		if p.checkOnly != "" {
-			s.r.file.CheckOnly = p.checkOnly
+		if p.CheckOnly != "" {
+			s.r.file.CheckOnly = p.CheckOnly
 		}
-		c.Use, c.ElsewhereState, c.Slice, c.Holder = p.use(lines), p.elsewhere, p.traced || p.checkOnly == spanCheckOnly, p.holder
+		c.Use, c.ElsewhereState, c.Slice, c.Holder = p.Use(lines), p.Elsewhere, p.Traced || p.CheckOnly == spanCheckOnly, p.Holder
 		if c.Use == transcript.UseBody || c.Use == transcript.UseTrace && p.answered {
-			c.Model, c.Hosts = p.named, p.hosts
+			c.Model, c.Hosts = p.Model, p.Hosts
 		} else { // of what is no request only the address tells where it went
-			c.Hosts = slices.DeleteFunc(slices.Clone(p.hosts), func(at string) bool { return !strings.Contains(at, "://") })
+			c.Hosts = slices.DeleteFunc(slices.Clone(p.Hosts), func(at string) bool { return !strings.Contains(at, "://") })
 		}
 		if lines {
 			c.Name = fmt.Sprintf("record %d", index)
 		}
-		if len(found) > 1 && p.pointer != "" {
+		if len(found) > 1 && p.Pointer != "" {
 			if c.Name != "" {
 				c.Name += " "
 			}
-			c.Name += p.pointer
+			c.Name += p.Pointer
 		}
 		q.choose(p)
 		q.listed = true
-		for _, part := range p.parts {
+		for _, part := range p.Parts {
 			if part.Kind() != source.Array {
 				q.add(index, part)
 				continue
 			}
-			if p.wrap == nil {
+			if p.Into == nil {
 				c.Lists = append(c.Lists, part.Span())
 			}
 			q.b.End = part.Span().End
 			if q.primary != nil && q.primary.Fold != nil {
-				for _, e := range foldList(part, p.wrap, q.primary.Fold) {
+				for _, e := range foldList(part, p.Into, q.primary.Fold) {
 					q.add(index, e)
 				}
 				continue
 			}
 			for _, e := range part.Elements() {
-				q.add(index, e.Path(p.wrap...))
+				q.add(index, e.Path(p.Into...))
 			}
 		}
 		for i := range c.Calls {
-			c.Calls[i].Hosted = c.Calls[i].Hosted || p.expected
+			c.Calls[i].Hosted = c.Calls[i].Hosted || p.Expected
 		}
 		s.r.finish(q)
-		if h := p.hint; p.held && h.Holder != nil && h.Holder.Waits {
+		if h := p.Hint; p.Held && h.Holder != nil && h.Holder.Waits {
 			wait(c)
 		}
 		s.r.hand(c)
@@ -610,42 +623,42 @@ func (r *reader) newSequence(name string) *sequence {
 	q := &sequence{r: r, b: b, readers: map[*dialect.Dialect]dialect.Reader{}}
 	if d := r.opts.Dialect; d != nil {
 		q.primary = d
-	} else if r.shape.class == classMessage {
+	} else if r.shape.Class == ClassMessage {
 		q.primary = r.opts.Dialects.ByName(r.shape.Dialect)
 	}
 	return q
 }
 
 // choose settles the dialect of elements that are all at hand.
-func (q *sequence) choose(p place) {
-	if q.primary == nil && p.held && !p.told(q.r.opts.Dialects) {
-		q.primary = p.hint
+func (q *sequence) choose(p Place) {
+	if q.primary == nil && p.Held && !p.told(q.r.opts.Dialects) {
+		q.primary = p.Hint
 	}
 	if q.primary != nil {
 		return
 	}
-	for _, part := range p.parts {
+	for _, part := range p.Parts {
 		for _, e := range part.Elements() {
-			if d, claim, _ := claimOf(q.r.opts.Dialects, e.Path(p.wrap...)); claim == dialect.ClaimDecisive {
+			if d, claim, _ := ClaimOf(q.r.opts.Dialects, e.Path(p.Into...)); claim == dialect.ClaimDecisive {
 				q.primary = d
 				return
 			}
 		}
 	}
-	if q.primary = p.hint; q.primary == nil {
+	if q.primary = p.Hint; q.primary == nil {
 		q.primary = q.r.opts.Dialects.ByName(q.r.shape.Dialect)
 	}
 }
 
 // told reports whether an element has the marks of a dialect that somebody has
 // described.
-func (p *place) told(set *dialect.Set) bool {
+func (p *Place) told(set *dialect.Set) bool {
 	if len(set.Own()) == 0 {
 		return false
 	}
-	for _, part := range p.parts {
+	for _, part := range p.Parts {
 		for _, e := range part.Elements() {
-			if set.Told(e.Path(p.wrap...)) != nil {
+			if set.Told(e.Path(p.Into...)) != nil {
 				return true
 			}
 		}
@@ -676,7 +689,7 @@ func (q *sequence) add(record int32, v source.Value) bool {
 	claim := d.Reads(v)
 	foreign := false
 	if claim < dialect.ClaimShared && (claim == dialect.ClaimNone || !onlyText(v)) {
-		other, otherClaim, _ := claimOf(q.r.opts.Dialects, v)
+		other, otherClaim, _ := ClaimOf(q.r.opts.Dialects, v)
 		switch {
 		case q.r.opts.Dialect != nil:
 			// The user has the say, but is told.
@@ -694,7 +707,7 @@ func (q *sequence) add(record int32, v source.Value) bool {
 		// Among messages, one that has a role and nothing else is one too, and so
 		// is a damaged one. What else a message holds is opaque where its dialect
 		// is known.
-		if !q.damaged(v) && (!v.Get("role").Exists() || !knownRole(v) || q.primary == nil && dialect.Alien(v)) {
+		if !q.damaged(v) && (!v.Get("role").Exists() || !KnownRole(v) || q.primary == nil && dialect.Alien(v)) {
 			if q.b.End > 0 && (q.listed || q.lines) {
 				q.b.Conv.Unread = append(q.b.Conv.Unread, transcript.Unread{Span: v.Span(), Before: int32(len(q.b.Conv.Messages))})
 			}

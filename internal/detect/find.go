@@ -15,40 +15,40 @@ import (
 // maxFindDepth is how deep in a document conversations are looked for.
 const maxFindDepth = 8
 
-// A place is where in a value a conversation stands.
-type place struct {
-	pointer string
-	class   class
-	log     *dialect.Dialect
-	// parts are the lists, or single messages, that make up the conversation.
-	parts []source.Value
-	// wrap leads from an element of a list to what speaks in it.
-	wrap []string
+// A Place is where in a value a conversation stands.
+type Place struct {
+	Pointer string
+	Class   Class
+	Log     *dialect.Dialect
+	// Parts are the lists, or single messages, that make up the conversation.
+	Parts []source.Value
+	// Into leads from an element of a list to what speaks in it.
+	Into []string
 
-	holder   source.Span // the object that holds it
+	Holder   source.Span // the object that holds it
 	body     bool        // an object with a model and the options of a request holds it
 	model    bool        // an object with a model holds it
-	named    string      // that model
-	hosts    []string    // the addresses and providers that it or one around it names
+	Model    string      // that model
+	Hosts    []string    // the addresses and providers that it or one around it names
 	listed   bool        // it is one of a list of conversations
-	traced   bool        // it is an output, a choice or a span
+	Traced   bool        // it is an output, a choice or a span
 	answered bool        // it ends with what the model put out
-	// hint is the dialect that its object speaks of, for messages that do not
+	// Hint is the dialect that its object speaks of, for messages that do not
 	// tell; held is set where no other dialect has such an object.
-	hint      *dialect.Dialect
-	held      bool
-	elsewhere bool // its object names state on the provider's side
-	expected  bool // its calls are only expected, and nothing answers them
-	// checkOnly says why the file is not to be repaired in which it stands.
-	checkOnly string
-	// unfolded is what the parts were put together in; nil where they stand in
+	Hint      *dialect.Dialect
+	Held      bool
+	Elsewhere bool // its object names state on the provider's side
+	Expected  bool // its calls are only expected, and nothing answers them
+	// CheckOnly says why the file is not to be repaired in which it stands.
+	CheckOnly string
+	// Unfolded is what the parts were put together in; nil where they stand in
 	// the record.
-	unfolded *unfold.Unfolded
+	Unfolded *unfold.Unfolded
 }
 
-func (p *place) use(lines bool) transcript.Use {
+func (p *Place) Use(lines bool) transcript.Use {
 	switch {
-	case p.traced, p.answered && !lines:
+	case p.Traced, p.answered && !lines:
 		return transcript.UseTrace
 	case p.body, p.model && !lines && !p.listed:
 		return transcript.UseBody
@@ -115,14 +115,14 @@ var traceKeys = []string{"output", "outputs", "choices", "spans", "response", "p
 // conversation.
 var alternatives = []string{"choices", "candidates", "generations", "results", "responses"}
 
-// find returns the places in v where conversations stand, in order.
-func find(set *dialect.Set, v source.Value) []place {
+// Find returns the places in v where conversations stand, in order.
+func Find(set *dialect.Set, v source.Value) []Place {
 	return finderOf(set, v).found
 }
 
 func finderOf(set *dialect.Set, v source.Value) *finder {
 	f := &finder{set: set, taken: map[source.Span]bool{}}
-	f.value(v, nil, place{}, 0)
+	f.value(v, nil, Place{}, 0)
 	for i := 0; i < len(f.sums) && len(f.found) == 0; i++ {
 		f.sums[i]()
 	}
@@ -131,7 +131,7 @@ func finderOf(set *dialect.Set, v source.Value) *finder {
 
 type finder struct {
 	set   *dialect.Set
-	found []place
+	found []Place
 	spans bool // there are spans of a trace
 	// sums look into what repeats the messages of other spans.
 	sums []func()
@@ -140,11 +140,11 @@ type finder struct {
 }
 
 // isTaken reports whether the messages of a value are found already.
-func (f *finder) isTaken(v source.Value, ctx place) bool {
-	return ctx.unfolded == nil && len(f.taken) > 0 && f.taken[v.Span()]
+func (f *finder) isTaken(v source.Value, ctx Place) bool {
+	return ctx.Unfolded == nil && len(f.taken) > 0 && f.taken[v.Span()]
 }
 
-func (f *finder) value(v source.Value, path []string, ctx place, depth int) {
+func (f *finder) value(v source.Value, path []string, ctx Place, depth int) {
 	if depth > maxFindDepth || f.isTaken(v, ctx) {
 		return
 	}
@@ -156,22 +156,22 @@ func (f *finder) value(v source.Value, path []string, ctx place, depth int) {
 	}
 }
 
-func (f *finder) array(v source.Value, path []string, ctx place, depth int) {
-	if ctx.unfolded == nil && (f.invocations(v, path, ctx) || f.rows(v, path, ctx)) {
+func (f *finder) array(v source.Value, path []string, ctx Place, depth int) {
+	if ctx.Unfolded == nil && (f.invocations(v, path, ctx) || f.rows(v, path, ctx)) {
 		return
 	}
-	if class, log := listClass(f.set, v); class != classOther {
+	if class, log := listClass(f.set, v); class != ClassOther {
 		f.emit(ctx, path, class, log, v)
 		return
 	}
 	if d, parts := within(f.set, v); d != nil {
-		ctx.checkOnly = cmp.Or(ctx.checkOnly, withinCheckOnly)
-		f.emit(ctx, path, classMessage, nil, parts...)
+		ctx.CheckOnly = cmp.Or(ctx.CheckOnly, withinCheckOnly)
+		f.emit(ctx, path, ClassMessage, nil, parts...)
 		return
 	}
 	if n := len(path); n == 0 || !slices.Contains(alternatives, path[n-1]) {
 		if w := wrapOf(f.set, v); w != nil {
-			ctx.wrap = w.path
+			ctx.Into = w.path
 			f.emit(ctx, path, w.class(), w.log, v)
 			return
 		}
@@ -198,10 +198,10 @@ type member struct {
 	val source.Value
 }
 
-func (f *finder) object(v source.Value, path []string, ctx place, depth int) {
+func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 	// An object that speaks is somebody's message, not a holder of messages.
 	if v.Get("role").Kind() == source.String {
-		if _, claim, _ := claimOf(f.set, v); says(claim, v) || dialect.Alien(v) {
+		if _, claim, _ := ClaimOf(f.set, v); says(claim, v) || dialect.Alien(v) {
 			return
 		}
 	}
@@ -231,24 +231,24 @@ func (f *finder) object(v source.Value, path []string, ctx place, depth int) {
 	for key, beside := range asked {
 		model = model || has(key) && slices.ContainsFunc(beside, has)
 	}
-	ctx.model, ctx.named, ctx.body = model, named, model && request
-	ctx.hosts = append(hosts, ctx.hosts...)
-	ctx.holder = v.Span()
-	ctx.elsewhere = ctx.elsewhere || elsewhere
-	ctx.hint = f.hintOf(v, ctx.hint)
+	ctx.model, ctx.Model, ctx.body = model, named, model && request
+	ctx.Hosts = append(hosts, ctx.Hosts...)
+	ctx.Holder = v.Span()
+	ctx.Elsewhere = ctx.Elsewhere || elsewhere
+	ctx.Hint = f.hintOf(v, ctx.Hint)
 	switch {
-	case ctx.unfolded != nil:
+	case ctx.Unfolded != nil:
 	case isSpan(has):
-		ctx.checkOnly = spanCheckOnly
+		ctx.CheckOnly = spanCheckOnly
 		f.span(v, members, path, ctx)
-	case ctx.checkOnly != spanCheckOnly && isAttributes(members): // not those of a span around them
-		ctx.checkOnly = spanCheckOnly
+	case ctx.CheckOnly != spanCheckOnly && isAttributes(members): // not those of a span around them
+		ctx.CheckOnly = spanCheckOnly
 		f.spans = true
 		f.tell(v, members, path, ctx)
 	}
 	used := map[string]bool{}
 	if d := f.holderOf(has); d != nil {
-		ctx.hint, ctx.held = d, true
+		ctx.Hint, ctx.Held = d, true
 		ctx.model, ctx.body = false, false // a file of a program is not a request
 		for _, m := range members {
 			used[m.key] = len(d.Holder.Only) > 0 && !slices.Contains(d.Holder.Only, m.key)
@@ -257,18 +257,18 @@ func (f *finder) object(v source.Value, path []string, ctx place, depth int) {
 	for i := range composites {
 		comp := &composites[i]
 		parts := f.composite(v, comp)
-		if parts == nil || ctx.held {
+		if parts == nil || ctx.Held {
 			continue
 		}
 		sub := ctx
 		params := v.Get(comp.first[0])
 		if params.Kind() == source.Object {
-			sub.elsewhere = sub.elsewhere || stateID(params.Get("previous_response_id"))
+			sub.Elsewhere = sub.Elsewhere || stateID(params.Get("previous_response_id"))
 		}
 		if !comp.asked {
 			sub.body, sub.model, sub.answered = false, false, true
 		}
-		f.emit(sub, append(path, comp.first...), classMessage, nil, parts...)
+		f.emit(sub, append(path, comp.first...), ClassMessage, nil, parts...)
 		used[comp.first[0]], used[comp.second[0]] = true, true
 		break
 	}
@@ -293,11 +293,11 @@ func (f *finder) object(v source.Value, path []string, ctx place, depth int) {
 			continue
 		}
 		sub := ctx
-		sub.traced = sub.traced || slices.Contains(traceKeys, m.key) || m.key == "inputs" && (has("outputs") || has("run_type"))
-		if f.alone(m.key, path, sub.traced) {
-			if d, claim, _ := claimOf(f.set, m.val); says(claim, m.val) {
-				sub.traced, sub.hint = true, d
-				f.emit(sub, append(path, m.key), classMessage, nil, m.val)
+		sub.Traced = sub.Traced || slices.Contains(traceKeys, m.key) || m.key == "inputs" && (has("outputs") || has("run_type"))
+		if f.alone(m.key, path, sub.Traced) {
+			if d, claim, _ := ClaimOf(f.set, m.val); says(claim, m.val) {
+				sub.Traced, sub.Hint = true, d
+				f.emit(sub, append(path, m.key), ClassMessage, nil, m.val)
 				continue
 			}
 		}
@@ -307,18 +307,18 @@ func (f *finder) object(v source.Value, path []string, ctx place, depth int) {
 
 // decided reports whether something in a place is written as only one dialect
 // does.
-func (f *finder) decided(p place) bool {
-	if p.class == classLog {
+func (f *finder) decided(p Place) bool {
+	if p.Class == ClassLog {
 		return true
 	}
-	for _, part := range p.parts {
+	for _, part := range p.Parts {
 		if part.Kind() != source.Array {
-			if _, claim, _ := claimOf(f.set, part); claim == dialect.ClaimDecisive {
+			if _, claim, _ := ClaimOf(f.set, part); claim == dialect.ClaimDecisive {
 				return true
 			}
 		}
 		for _, e := range part.Elements() {
-			if _, claim, _ := claimOf(f.set, e.Path(p.wrap...)); claim == dialect.ClaimDecisive {
+			if _, claim, _ := ClaimOf(f.set, e.Path(p.Into...)); claim == dialect.ClaimDecisive {
 				return true
 			}
 		}
@@ -385,12 +385,12 @@ func (f *finder) composite(v source.Value, c *composite) []source.Value {
 		case p.Kind() == source.Array:
 			class, _ := listClass(f.set, p)
 			empty := !p.First().Exists()
-			if class != classMessage && !empty || i == 1 && empty {
+			if class != ClassMessage && !empty || i == 1 && empty {
 				return nil
 			}
 			parts = append(parts, p)
 		case i == 1 && p.Kind() == source.Object:
-			if _, claim, _ := claimOf(f.set, p); claim == dialect.ClaimNone {
+			if _, claim, _ := ClaimOf(f.set, p); claim == dialect.ClaimNone {
 				return nil
 			}
 			parts = append(parts, p)
@@ -407,11 +407,11 @@ func stateID(v source.Value) bool {
 	return v.Kind() == source.String && len(v.Raw()) > 2 || v.Kind() == source.Object
 }
 
-func (f *finder) emit(ctx place, path []string, class class, log *dialect.Dialect, parts ...source.Value) {
-	ctx.pointer = pointer(path)
-	ctx.class = class
-	ctx.log = log
-	ctx.parts = parts
+func (f *finder) emit(ctx Place, path []string, class Class, log *dialect.Dialect, parts ...source.Value) {
+	ctx.Pointer = pointer(path)
+	ctx.Class = class
+	ctx.Log = log
+	ctx.Parts = parts
 	f.found = append(f.found, ctx)
 }
 
@@ -430,7 +430,7 @@ const listHead = 16
 // listClass says what the elements of a list are: at least half of the first ones
 // must be of a class, or one must be a message as only one dialect writes it, and
 // the others tagged as its items and messages are. What else they are is opaque.
-func listClass(set *dialect.Set, v source.Value) (class, *dialect.Dialect) {
+func listClass(set *dialect.Set, v source.Value) (Class, *dialect.Dialect) {
 	n, messages, decisive, tagged, records := 0, 0, 0, 0, 0
 	alien := false // an element speaks, but in no dialect that is known
 	var logs votes
@@ -449,7 +449,7 @@ func listClass(set *dialect.Set, v source.Value) (class, *dialect.Dialect) {
 			}
 			continue
 		}
-		_, claim, _ := claimOf(set, e)
+		_, claim, _ := ClaimOf(set, e)
 		switch {
 		case says(claim, e):
 			messages++
@@ -469,11 +469,11 @@ func listClass(set *dialect.Set, v source.Value) (class, *dialect.Dialect) {
 	}
 	switch {
 	case decisive == 0 && alien:
-		return classOther, nil
+		return ClassOther, nil
 	case records > 0 && 2*records >= n && logs.best().speaks > 0:
-		return classLog, logs.best().dialect
+		return ClassLog, logs.best().dialect
 	case messages > 0 && 2*messages >= n, decisive > 0 && messages+tagged == n:
-		return classMessage, nil
+		return ClassMessage, nil
 	}
-	return classOther, nil
+	return ClassOther, nil
 }

@@ -1,8 +1,8 @@
 package detect
 
 import (
+	"hash/maphash"
 	"iter"
-	"slices"
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/source"
@@ -10,23 +10,25 @@ import (
 
 // A folded record is one that counts, as far as the log has been read.
 type folded struct {
-	id     string // as written, "" for a record that is not replaced
+	id     uint64 // the hash of its id, 0 for a record that is not replaced
+	start  int64
+	length uint32
 	record int32
-	span   source.Span
-	val    source.Value // of a document, whose text stays
 }
 
 // A folder keeps which records of a log count: of those with one id the last,
 // in the place of the first.
 type folder struct {
 	log  *dialect.Fold
+	seed maphash.Seed
 	live []folded
-	at   map[string]int // by id, the place in live
-	keep bool           // the values stay good
+	at   map[uint64]int32 // by id, the place in live
+	keep bool             // the values stay good
+	vals []source.Value   // those of live, if they are kept
 }
 
 func newFolder(log *dialect.Fold, keep bool) *folder {
-	return &folder{log: log, at: map[string]int{}, keep: keep}
+	return &folder{log: log, seed: maphash.MakeSeed(), at: map[uint64]int32{}, keep: keep}
 }
 
 // add reads a record. It returns false for one that does not speak.
@@ -36,13 +38,13 @@ func (f *folder) add(record int32, v source.Value) bool {
 	}
 	if f.log.Rewind != "" {
 		if to := f.log.Rewind.In(v); to.Kind() == source.String {
-			f.rewind(string(to.Raw()))
+			f.rewind(f.hash(to))
 			return false
 		}
 	}
 	if f.log.Reset != "" {
 		if list := f.log.Reset.In(v); list.First().Exists() {
-			f.rewind("")
+			f.rewind(0)
 			for _, e := range list.Elements() {
 				f.put(record, e)
 			}
@@ -57,29 +59,39 @@ func (f *folder) add(record int32, v source.Value) bool {
 }
 
 func (f *folder) put(record int32, v source.Value) {
-	e := folded{record: record, span: v.Span()}
-	if f.keep {
-		e.val = v
-	}
+	e := folded{record: record, start: v.Span().Start, length: uint32(v.Span().Len())}
 	if id := f.log.ID.In(v); id.Kind() == source.String {
-		e.id = string(id.Raw())
+		e.id = f.hash(id)
 		if i, again := f.at[e.id]; again {
 			f.live[i] = e
+			if f.keep {
+				f.vals[i] = v
+			}
 			return
 		}
-		f.at[e.id] = len(f.live)
+		f.at[e.id] = int32(len(f.live))
 	}
 	f.live = append(f.live, e)
+	if f.keep {
+		f.vals = append(f.vals, v)
+	}
+}
+
+func (f *folder) hash(id source.Value) uint64 {
+	return max(1, maphash.Bytes(f.seed, id.Raw()))
 }
 
 // rewind takes back the record of an id with all behind it, and everything
 // where there is none.
-func (f *folder) rewind(id string) {
-	to := max(0, slices.IndexFunc(f.live, func(e folded) bool { return id != "" && e.id == id }))
+func (f *folder) rewind(id uint64) {
+	to := f.at[id] // 0 if there is none
 	for _, e := range f.live[to:] {
 		delete(f.at, e.id)
 	}
 	f.live = f.live[:to]
+	if f.keep {
+		f.vals = f.vals[:to]
+	}
 }
 
 // foldSink reads a log of lines in which later records replace earlier ones.
@@ -101,12 +113,13 @@ func (s *foldSink) end() {
 	q := s.r.newSequence("")
 	q.primary = s.r.opts.Dialects.ByName(s.r.shape.Dialect)
 	for _, e := range s.folder.live {
-		text, err := s.r.src.Bytes(e.span)
+		span := source.Span{Start: e.start, End: e.start + int64(e.length)}
+		text, err := s.r.src.Bytes(span)
 		if err != nil {
 			s.r.err = err
 			return
 		}
-		if !q.add(e.record, source.NewValue(text, e.span.Start)) {
+		if !q.add(e.record, source.NewValue(text, e.start)) {
 			s.r.file.Skipped++
 		}
 	}
@@ -123,8 +136,8 @@ func foldList(list source.Value, wrap []string, log *dialect.Fold) iter.Seq2[int
 		f.add(0, e.Path(wrap...))
 	}
 	return func(yield func(int, source.Value) bool) {
-		for i := range f.live {
-			if !yield(i, f.live[i].val) {
+		for i, v := range f.vals {
+			if !yield(i, v) {
 				return
 			}
 		}

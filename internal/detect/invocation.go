@@ -40,7 +40,7 @@ func (n *invocation) is(v source.Value) bool {
 // invocations finds the conversation that a list of invocations makes up. Where
 // none of them has results, its calls are those that are expected, and nothing
 // answers them.
-func (f *finder) invocations(list source.Value, path []string, ctx place) bool {
+func (f *finder) invocations(list source.Value, path []string, ctx Place) bool {
 	n := &evalCase
 	is, expected := false, true
 	for _, e := range list.Elements() {
@@ -68,7 +68,7 @@ func (f *finder) invocations(list source.Value, path []string, ctx place) bool {
 	}
 	w.u.Make("]", list, nil)
 	ctx.listed = true // it is one of a set
-	ctx.unfolded, ctx.checkOnly, ctx.expected = w.u, invocationCheckOnly, expected
+	ctx.Unfolded, ctx.CheckOnly, ctx.Expected = w.u, invocationCheckOnly, expected
 	before := len(f.found)
 	f.array(w.u.Value(), path, ctx, maxFindDepth)
 	return len(f.found) > before

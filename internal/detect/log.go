@@ -82,6 +82,7 @@ type scope struct {
 	// spoken are the messages of that turn, as far as they are new to it, typed
 	// the messages by a human.
 	spoken, typed []int32
+	gone          []stretch       // what was taken back, in order
 	keep          map[uint64]bool // ids that a compaction preserved
 }
 
@@ -244,10 +245,26 @@ func (s *logSink) rollBack(sc *scope, turns int) {
 		sc.typed = nil
 	}
 	c := sc.q.b.Conv
-	for i := int(from); i < len(c.Messages); i++ {
-		c.Messages[i].Flags |= transcript.MessageSuperseded
+	mark := func(from, to int32) {
+		for i := from; i < to; i++ {
+			c.Messages[i].Flags |= transcript.MessageSuperseded
+		}
 	}
+	// What was taken back before is not walked again, or many rollbacks of a long
+	// thread would take forever.
+	end := int32(len(c.Messages))
+	back := stretch{from, end}
+	for n := len(sc.gone) - 1; n >= 0 && sc.gone[n].hi >= from; n-- {
+		mark(sc.gone[n].hi, end)
+		end, back.lo = sc.gone[n].lo, min(back.lo, sc.gone[n].lo)
+		sc.gone = sc.gone[:n]
+	}
+	mark(from, end)
+	sc.gone = append(sc.gone, back)
 }
+
+// A stretch is the messages from lo to before hi.
+type stretch struct{ lo, hi int32 }
 
 // abort marks the model's last turn as broken off.
 func abort(sc *scope) {
@@ -474,7 +491,7 @@ func (s *logSink) end() {
 		}
 		c.Window = s.d.Window
 		c.Enveloped = true
-		c.Lines = s.r.shape.class == classLog && s.r.shape.Framing != source.FramingDocument
+		c.Lines = s.r.shape.Class == ClassLog && s.r.shape.Framing != source.FramingDocument
 		if !s.array.IsZero() {
 			c.Lists = []source.Span{s.array}
 		}

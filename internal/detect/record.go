@@ -112,7 +112,7 @@ func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v source.Value) 
 			c.sign = joined()
 		case claim == dialect.ClaimNone && evidence != "":
 			// A message in another dialect, in the envelope of this one.
-			if _, other, _ := claimOf(set, payload); other != dialect.ClaimNone {
+			if _, other, _ := ClaimOf(set, payload); other != dialect.ClaimNone {
 				c.Claim, c.sign = dialect.ClaimPlain, joined()
 			}
 		}

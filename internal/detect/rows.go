@@ -14,22 +14,22 @@ import (
 // rowsCheckOnly says why the rows of a table are not repaired.
 const rowsCheckOnly = "its messages are JSON in the text of a column"
 
-// A column is one of a table in which a program keeps its messages, each as JSON
+// A Column is one of a table in which a program keeps its messages, each as JSON
 // text in a row of its own.
-type column struct {
+type Column struct {
 	text    string           // the column
 	session string           // the column that says of which conversation a row is
 	dialect *dialect.Dialect // of messages that do not tell
 }
 
 // columns lists the tables that people export rows of.
-var columns = []column{
+var columns = []Column{
 	{text: "message_data", session: "session_id", dialect: dialect.OpenAIResponses}, // sessions of the Agents SDK
 }
 
-// columnOf returns the column in which a row keeps a message, nil for none. The
+// ColumnOf returns the column in which a row keeps a message, nil for none. The
 // message is put together in u.
-func columnOf(row source.Value, u *unfold.Unfolded) *column {
+func ColumnOf(row source.Value, u *unfold.Unfolded) *Column {
 	for i := range columns {
 		c := &columns[i]
 		if text := row.Get(c.text); text.Kind() == source.String && row.Get(c.session).Exists() && u.Decode(text, nil) {
@@ -41,10 +41,10 @@ func columnOf(row source.Value, u *unfold.Unfolded) *column {
 
 // rows finds the conversations that a list of rows holds, one for each session,
 // and reports whether there are any.
-func (f *finder) rows(list source.Value, path []string, ctx place) bool {
+func (f *finder) rows(list source.Value, path []string, ctx Place) bool {
 	is := false
 	for i, row := range list.Elements() {
-		if is = is || columnOf(row, &unfold.Unfolded{}) != nil; is || i == listHead {
+		if is = is || ColumnOf(row, &unfold.Unfolded{}) != nil; is || i == listHead {
 			break
 		}
 	}
@@ -52,11 +52,11 @@ func (f *finder) rows(list source.Value, path []string, ctx place) bool {
 		return false
 	}
 	var sessions []string
-	places := map[string]*place{}
+	places := map[string]*Place{}
 	starts := map[string]int{}
 	for i, row := range list.Elements() {
 		one := &unfold.Unfolded{}
-		c := columnOf(row, one)
+		c := ColumnOf(row, one)
 		if c == nil {
 			continue
 		}
@@ -64,7 +64,7 @@ func (f *finder) rows(list source.Value, path []string, ctx place) bool {
 		p, more := places[name]
 		if !more {
 			sub := ctx
-			sub.unfolded, sub.hint, sub.checkOnly = &unfold.Unfolded{}, c.dialect, rowsCheckOnly
+			sub.Unfolded, sub.Hint, sub.CheckOnly = &unfold.Unfolded{}, c.dialect, rowsCheckOnly
 			p = &sub
 			sessions, places[name], starts[name] = append(sessions, name), p, i
 		}
@@ -72,19 +72,19 @@ func (f *finder) rows(list source.Value, path []string, ctx place) bool {
 		if !more {
 			mark = "["
 		}
-		p.unfolded.Make(mark, row, nil)
-		p.unfolded.Decode(row.Get(c.text), nil)
+		p.Unfolded.Make(mark, row, nil)
+		p.Unfolded.Decode(row.Get(c.text), nil)
 	}
 	before := len(f.found)
 	for _, name := range sessions {
 		p := places[name]
-		p.unfolded.Make("]", list, nil)
+		p.Unfolded.Make("]", list, nil)
 		at := path
 		if len(sessions) > 1 {
 			at = append(slices.Clone(path), strconv.Itoa(starts[name]))
 		}
-		if class, _ := listClass(f.set, p.unfolded.Value()); class == classMessage {
-			f.emit(*p, at, classMessage, nil, p.unfolded.Value())
+		if class, _ := listClass(f.set, p.Unfolded.Value()); class == ClassMessage {
+			f.emit(*p, at, ClassMessage, nil, p.Unfolded.Value())
 		}
 	}
 	return len(f.found) > before
@@ -101,7 +101,7 @@ type rowSink struct {
 func (s *rowSink) record(index int32, v source.Value) {
 	// The text of a record does not stay.
 	v = source.NewValue(bytes.Clone(v.Raw()), v.Span().Start)
-	c := columnOf(v, &unfold.Unfolded{})
+	c := ColumnOf(v, &unfold.Unfolded{})
 	if c == nil {
 		s.r.file.Skipped++
 		return

@@ -90,7 +90,7 @@ func (t *telling) names(key, name string) bool {
 }
 
 // span looks for what a span tells in another form than as plain messages.
-func (f *finder) span(v source.Value, list []member, path []string, ctx place) {
+func (f *finder) span(v source.Value, list []member, path []string, ctx Place) {
 	f.spans = true
 	get := func(key string) source.Value {
 		for i := range list {
@@ -119,7 +119,7 @@ func (f *finder) span(v source.Value, list []member, path []string, ctx place) {
 
 // tell looks for conversations in the attributes that an object, or a list of
 // keys and values, holds: those given, or nil where they are to be read.
-func (f *finder) tell(holder source.Value, list []member, path []string, ctx place) {
+func (f *finder) tell(holder source.Value, list []member, path []string, ctx Place) {
 	if holder.Kind() != source.Object && holder.Kind() != source.Array {
 		return
 	}
@@ -140,22 +140,22 @@ func (f *finder) tell(holder source.Value, list []member, path []string, ctx pla
 }
 
 // told reports whether a convention tells anything.
-func (f *finder) told(t *telling, holder source.Value, list []member, path []string, ctx place) bool {
+func (f *finder) told(t *telling, holder source.Value, list []member, path []string, ctx Place) bool {
 	w := attributeWriter{u: &unfold.Unfolded{}, telling: t}
 	w.write(holder, list)
 	if !w.unfolded {
 		// It is found where it stands.
-		return slices.ContainsFunc(w.plain, func(p plainAttribute) bool { return len(find(f.set, p.val)) > 0 })
+		return slices.ContainsFunc(w.plain, func(p plainAttribute) bool { return len(Find(f.set, p.val)) > 0 })
 	}
 	before := len(f.found)
-	ctx.unfolded, ctx.traced = w.u, true
+	ctx.Unfolded, ctx.Traced = w.u, true
 	if t.dialect != nil {
-		ctx.hint, ctx.held = t.dialect, w.spread
+		ctx.Hint, ctx.Held = t.dialect, w.spread
 	}
 	v := w.u.Value()
 	if parts := f.composite(v, &composite{first: []string{t.in}, second: []string{t.out}}); parts != nil {
 		ctx.answered = true
-		f.emit(ctx, append(path, t.in), classMessage, nil, parts...)
+		f.emit(ctx, append(path, t.in), ClassMessage, nil, parts...)
 	} else {
 		f.object(v, path, ctx, maxFindDepth/2)
 	}
@@ -459,7 +459,7 @@ var speakers = map[string]string{
 
 // spoken finds the conversation that the events of a span are, each a message.
 // It returns false where they are none.
-func (f *finder) spoken(list source.Value, path []string, ctx place) bool {
+func (f *finder) spoken(list source.Value, path []string, ctx Place) bool {
 	u := &unfold.Unfolded{}
 	u.Make("[", list, nil)
 	n := 0
@@ -485,7 +485,7 @@ func (f *finder) spoken(list source.Value, path []string, ctx place) bool {
 		return false
 	}
 	before := len(f.found)
-	ctx.unfolded, ctx.traced = u, true
+	ctx.Unfolded, ctx.Traced = u, true
 	f.value(u.Value(), path, ctx, maxFindDepth/2)
 	if len(f.found) == before {
 		return false
@@ -553,15 +553,28 @@ type branch struct {
 	key  string
 	val  source.Value // of a leaf
 	subs []*branch
+	at   map[string]*branch // of many subs
 }
 
+// fewSubs is how many parts of a list are searched one by one.
+const fewSubs = 16
+
 func (n *branch) sub(key string) *branch {
-	for _, s := range n.subs {
+	if s := n.at[key]; s != nil {
+		return s
+	}
+	for _, s := range n.subs[:min(len(n.subs), fewSubs)] {
 		if s.key == key {
 			return s
 		}
 	}
 	s := &branch{key: key}
+	if len(n.subs) >= fewSubs {
+		if n.at == nil {
+			n.at = map[string]*branch{}
+		}
+		n.at[key] = s
+	}
 	n.subs = append(n.subs, s)
 	return s
 }

@@ -59,7 +59,7 @@ func (t *wrapTally) walk(v source.Value, path []string) {
 			w.decide(d, c.sign, c.Claim, val)
 			continue
 		}
-		d, claim, sign := claimOf(t.set, val)
+		d, claim, sign := ClaimOf(t.set, val)
 		if says(claim, val) {
 			w := t.at(inner)
 			w.messages++
@@ -77,11 +77,11 @@ func (t *wrapTally) walk(v source.Value, path []string) {
 // row reports whether an element is a row of a table, and counts what speaks in it.
 func (t *wrapTally) row(v source.Value) bool {
 	u := &unfold.Unfolded{}
-	c := columnOf(v, u)
+	c := ColumnOf(v, u)
 	if c == nil {
 		return false
 	}
-	if d, claim, sign := claimOf(t.set, u.Value()); says(claim, u.Value()) {
+	if d, claim, sign := ClaimOf(t.set, u.Value()); says(claim, u.Value()) {
 		w := t.at([]string{c.text})
 		w.messages++
 		w.column = true
@@ -126,11 +126,11 @@ func (t *wrapTally) best() *wrapped {
 }
 
 // class returns what the wrapped values are.
-func (w *wrapped) class() class {
+func (w *wrapped) class() Class {
 	if w.logs > w.messages {
-		return classLog
+		return ClassLog
 	}
-	return classMessage
+	return ClassMessage
 }
 
 // wrapOf says where in the elements of a list messages stand.
@@ -152,12 +152,12 @@ func wrapOf(set *dialect.Set, v source.Value) *wrapped {
 // chained returns the records of a log that stands in a list, each behind the
 // one that it names as its parent: an export may have them in another order, or
 // wrap them. inOrder is set where they are the elements of the list as it stands.
-func chained(p place) (out []source.Value, inOrder bool) {
+func chained(p Place) (out []source.Value, inOrder bool) {
 	var records []source.Value
 	at := map[string]int{}
-	log := p.log.Log
-	for _, e := range p.parts[0].Elements() {
-		e = e.Path(p.wrap...)
+	log := p.Log.Log
+	for _, e := range p.Parts[0].Elements() {
+		e = e.Path(p.Into...)
 		if id := e.Get(log.ID); id.Kind() == source.String {
 			if _, again := at[string(id.Raw())]; !again {
 				at[string(id.Raw())] = len(records)
@@ -166,7 +166,7 @@ func chained(p place) (out []source.Value, inOrder bool) {
 		records = append(records, e)
 	}
 	out = make([]source.Value, 0, len(records))
-	inOrder = len(p.wrap) == 0 && len(p.parts) == 1 && p.parts[0].Kind() == source.Array
+	inOrder = len(p.Into) == 0 && len(p.Parts) == 1 && p.Parts[0].Kind() == source.Array
 	placed := make([]bool, len(records))
 	parent := func(i int) (int, bool) {
 		n, known := at[string(records[i].Get(log.Parent).Raw())]

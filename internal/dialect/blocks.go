@@ -382,6 +382,7 @@ type blocksReader struct {
 	kind  source.Value // the type of that record
 	split splitTurn
 	model bool // the message before was the model's
+	calls callIndex
 }
 
 // A TurnReader reads the messages of a log, in which records that are no
@@ -571,10 +572,9 @@ func (r *blocksReader) block(v source.Value, role transcript.Role) {
 // state notes what a block says of the last call of its id.
 func (r *blocksReader) state(v source.Value, p *Part) {
 	r.b.Fields(v, nil, nil)
-	id, c := p.ID.In(v), r.b.Conv
-	for i := len(c.Calls) - 1; i >= 0 && !absent(id); i-- {
-		if call := &c.Calls[i]; call.ID.Raw == string(id.Raw()) {
-			call.State = p.State
+	if id := p.ID.In(v); !absent(id) {
+		if i, known := r.calls.latest(r.b.Conv, string(id.Raw())); known {
+			r.b.Conv.Calls[i].State = p.State
 			return
 		}
 	}
@@ -668,23 +668,13 @@ func (d *Blocks) tagOf(block source.Value) string { return d.Tag.In(block).Str()
 // that is known to be the provider's.
 func (r *blocksReader) inline(res transcript.Result) bool {
 	c := r.b.Conv
-	absent := func(t transcript.Token) bool { return absentRaw(t.Raw) }
-	here := int32(len(c.Messages) - 1)
-	match := int32(-1)
-	for i := len(c.Calls) - 1; i >= 0; i-- {
-		call := &c.Calls[i]
-		switch {
-		case call.Message != here && (!call.Server || absent(res.ID)):
-		case !absent(res.ID) && call.ID.Raw == res.ID.Raw,
-			absent(res.ID) && absent(call.ID) && !call.Server && call.Name.Raw == res.Name.Raw:
-			match = int32(i)
-		}
-	}
-	if match < 0 {
+	match, found := r.calls.answered(c, res)
+	if !found {
 		return false
 	}
 	c.Calls[match].Server = true
 	c.Blocks[c.Calls[match].Block].Kind = transcript.BlockServerCall
+	r.calls.ran(c, match)
 	return true
 }
 

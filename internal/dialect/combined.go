@@ -335,14 +335,13 @@ func (rs *Records) state(rec source.Value) *StateName {
 
 // Reader implements Driver.
 func (d *Combined) Reader(b *transcript.Builder) Reader {
-	return &combinedReader{Combined: d, b: b, answered: map[string]int32{}, needless: map[string]int32{}}
+	return &combinedReader{Combined: d, b: b, made: map[string]int32{}, answered: map[string]int32{}, needless: map[string]int32{}}
 }
 
 type combinedReader struct {
 	*Combined
 	b    *transcript.Builder
-	seen []string // ids of the message's calls, as written
-	made []int32  // by place in seen, the calls
+	made map[string]int32 // the message's calls by their ids as written, the first of each
 	// answered are the calls whose record has a result, by their ids as written,
 	// until another call uses the id; what else has one for them is a copy.
 	answered map[string]int32
@@ -374,11 +373,18 @@ func (r *combinedReader) Read(v source.Value) {
 	}
 }
 
+// forget begins a message without calls.
+func (r *combinedReader) forget() {
+	if len(r.made) > 0 { // a large map stays large when it is cleared
+		r.made = map[string]int32{}
+	}
+}
+
 // rounds reads the turns of the model, and the results that no call of theirs
 // has asked for.
 func (r *combinedReader) rounds(v, rounds source.Value) {
 	b, rs := r.b, &r.Rounds.Records
-	r.seen, r.made = r.seen[:0], r.made[:0]
+	r.forget()
 	for _, round := range rounds.Elements() {
 		b.Begin(round, source.Value{}, transcript.RoleAssistant, "")
 		if thought := member(r.Rounds.Reasoning, round); !hollow(thought) {
@@ -392,7 +398,7 @@ func (r *combinedReader) rounds(v, rounds source.Value) {
 		}
 	}
 	for id, result := range member(rs.ByID, v).Members() {
-		if slices.Contains(r.seen, string(id.Raw())) {
+		if _, called := r.made[string(id.Raw())]; called {
 			continue
 		}
 		b.Begin(result, source.Value{}, transcript.RoleTool, "")
@@ -415,7 +421,7 @@ func (r *combinedReader) message(v source.Value) {
 	if role == transcript.RoleUser {
 		m.Flags |= transcript.MessageTyped
 	}
-	r.seen, r.made = r.seen[:0], r.made[:0]
+	r.forget()
 	at := len(b.Conv.Calls)
 	r.text(member(r.Text, v))
 	for i := range r.Records {
@@ -503,12 +509,15 @@ func (r *combinedReader) call(v, e, rec, tag source.Value, rs *Records, role tra
 	}
 	id := member(rs.ID, rec)
 	if id.Kind() == source.String && len(id.Raw()) > 2 {
-		if i := slices.Index(r.seen, string(id.Raw())); i >= 0 && !main {
-			r.copied(r.made[i], rs.In.In(v), e, rec, rs)
+		first, again := r.made[string(id.Raw())]
+		switch {
+		case again && !main:
+			r.copied(first, rs.In.In(v), e, rec, rs)
 			return
+		case !again:
+			r.made[string(id.Raw())] = int32(len(b.Conv.Calls))
 		}
-		r.seen, r.made = append(r.seen, string(id.Raw())), append(r.made, int32(len(b.Conv.Calls)))
-	} else if !main && len(r.seen) > 0 {
+	} else if !main && len(r.made) > 0 {
 		return // a copy that does not tell of which
 	}
 	call := transcript.Call{

@@ -263,7 +263,7 @@ func TestCorpus(t *testing.T) {
 	dir := corpusDir(t)
 	var files, calls, results, others int
 	for _, c := range corpus(t) {
-		src, err := source.Open(t.Context(), filepath.Join(dir, c.path))
+		src, err := source.Open(t.Context(), filepath.Join(dir, c.path), 0)
 		if err != nil {
 			t.Fatal(err)
 		}

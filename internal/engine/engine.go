@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,11 +56,17 @@ type Options struct {
 	// CheckOnly says why the file is not to be repaired, where that does not
 	// stand in it; "" where it may be.
 	CheckOnly string
+	// Identity is what fingerprints know the file by, however its path is spelled;
+	// "" means the path.
+	Identity string
 	// Edits asks for the edits that the repair of each finding would make
 	// alone.
 	Edits bool
 	// Excerpts asks for what stands around each finding.
 	Excerpts bool
+	// Most is how many findings of one kind are kept; further ones are only
+	// counted. 0 keeps all.
+	Most int
 	// explicit are the rules that were selected by name, whose infos are repaired too.
 	explicit map[string]bool
 	// Ignore says which findings are neither reported nor repaired; nil means
@@ -104,9 +111,79 @@ type Report struct {
 	Calls    int // those that are written as a client's
 	Results  int
 	Findings []Finding
+	// Rest are the findings that are counted but not kept, a kind each.
+	Rest []Rest
 	// Skipped says why the file is no transcript; then the rest is empty.
 	// SkippedDiscreet says the same without names of members of the file.
 	Skipped, SkippedDiscreet string
+}
+
+// A Rest is how many more findings of one kind there are. Of the finding, only
+// what the kind is made of is set: the rule, the severity, and of the repair the
+// class and whether a strategy must be chosen.
+type Rest struct {
+	Finding
+	N int
+}
+
+// All yields the findings that are kept, each with 1, and the rest with how many
+// there are.
+func (r *Report) All() iter.Seq2[*Finding, int] {
+	return func(yield func(*Finding, int) bool) {
+		for i := range r.Findings {
+			if !yield(&r.Findings[i], 1) {
+				return
+			}
+		}
+		for i := range r.Rest {
+			if !yield(&r.Rest[i].Finding, r.Rest[i].N) {
+				return
+			}
+		}
+	}
+}
+
+// A findingKind is what findings that are only counted are told apart by.
+type findingKind struct {
+	rule       *rules.Rule
+	severity   rules.Severity
+	repairs    bool
+	class      operation.Class
+	byStrategy bool
+}
+
+// A kindCount is how many findings of a kind there are, and behind the kept ones
+// the place of the kind in Rest.
+type kindCount struct{ n, rest int }
+
+// counted reports whether a finding is only counted, because enough of its kind
+// are kept.
+func (c *checker) counted(f *rules.Finding) bool {
+	if c.opts.Most == 0 || c.visit != nil && c.visit.needs(f) {
+		return false
+	}
+	k := findingKind{rule: f.Rule, severity: f.Severity}
+	if f.Fix != nil && !c.unrepaired {
+		k.repairs, k.class, k.byStrategy = true, f.Fix.Class, f.Fix.ByStrategy
+	}
+	if c.kinds == nil {
+		c.kinds = map[findingKind]kindCount{}
+	}
+	was := c.kinds[k]
+	now := kindCount{was.n + 1, was.rest}
+	if now.n > c.opts.Most {
+		if was.n == c.opts.Most {
+			now.rest = len(c.report.Rest)
+			rest := Finding{Finding: rules.Finding{Rule: f.Rule, Severity: f.Severity}, Path: c.src.Name()}
+			if k.repairs {
+				rest.Fix = &operation.Operation{Class: k.class, ByStrategy: k.byStrategy}
+			}
+			c.report.Rest = append(c.report.Rest, Rest{Finding: rest})
+		}
+		c.report.Rest[now.rest].N++
+	}
+	c.kinds[k] = now
+	return now.n > c.opts.Most
 }
 
 // Check reads a source and reports what is wrong with it.
@@ -137,6 +214,10 @@ type checker struct {
 	unfolded *unfold.Unfolded
 	// visit takes what is found for a repair; nil where nothing is to be repaired.
 	visit *round
+	// kinds count the findings, unless all are kept.
+	kinds map[findingKind]kindCount
+	// unrepaired is set while a conversation is read that is never repaired.
+	unrepaired bool
 }
 
 func newChecker(src *source.Source, opts Options) *checker {
@@ -241,9 +322,11 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 		rc.Tools = t
 	}
 	before := len(c.report.Findings)
+	c.unrepaired = d.CheckOnly != "" || conv.Unfolded != nil
 	for _, r := range c.rules() {
 		rc.Run(r)
 	}
+	c.unrepaired = false
 	found := c.report.Findings[before:]
 	if d.CheckOnly != "" || conv.Unfolded != nil {
 		c.withhold(found)
@@ -405,14 +488,13 @@ func (c *checker) sameCall(conv *transcript.Conversation, a, b int) bool {
 
 func (c *checker) file(file *detect.File) {
 	fc := &rules.FileContext{
-		Keys: file.Keys, Links: file.Links, Lines: file.Framing == source.FramingLines,
+		Faults: file.Faults, Keys: file.Keys, Links: file.Links, Lines: file.Framing == source.FramingLines,
 		Text: c.text, Emit: c.emit,
 	}
 	for _, f := range file.Faults {
 		if f.Unreadable() {
 			c.unreadable[f.Record] = true
 		}
-		fc.Faults = append(fc.Faults, rules.FileFault{Fault: f.Fault, Record: f.Record, Whole: f.Whole})
 	}
 	before := len(c.report.Findings)
 	for _, r := range c.rules() {
@@ -420,6 +502,9 @@ func (c *checker) file(file *detect.File) {
 	}
 	if file.CheckOnly = cmp.Or(file.CheckOnly, c.opts.CheckOnly); file.CheckOnly != "" {
 		c.withhold(c.report.Findings)
+		for i := range c.report.Rest {
+			c.report.Rest[i].Fix = nil
+		}
 	}
 	found := c.report.Findings[before:]
 	for i := range found {
@@ -475,6 +560,9 @@ func (c *checker) emit(f rules.Finding) {
 		f.Severity = s
 	}
 	if f.Severity == rules.Off || c.opts.Ignore != nil && c.opts.Ignore(&f) {
+		return
+	}
+	if c.counted(&f) {
 		return
 	}
 	if c.unfolded != nil {
@@ -580,10 +668,20 @@ func (c *checker) pointers() error {
 			record = source.NewValue(text, whole.Start)
 			line = bytes.TrimSpace(text)
 		}
-		for k, p := range source.Pointers(record, spans) {
-			if list[k].CallID == "" {
-				list[k].RecordHash = c.recordHash(line, list[k].Span)
+		hash := ""
+		for k := range list {
+			switch {
+			case list[k].CallID != "":
+			case line == nil:
+				list[k].RecordHash = c.recordHash(list[k].Span)
+			case hash == "": // a line is hashed once
+				hash = hashOf(line)
+				fallthrough
+			default:
+				list[k].RecordHash = hash
 			}
+		}
+		for k, p := range source.Pointers(record, spans) {
 			if !c.unreadable[index] {
 				list[k].Pointer = p
 			}
@@ -592,14 +690,15 @@ func (c *checker) pointers() error {
 	return nil
 }
 
-// recordHash names the line that a finding is in. A document is one record,
-// and changes with everything in it: there what is underlined counts.
-func (c *checker) recordHash(line []byte, underlined source.Span) string {
-	if line == nil {
-		underlined.End = min(underlined.End, underlined.Start+fingerprintBytes)
-		line = []byte(c.text(underlined))
-	}
-	sum := sha256.Sum256(line)
+// recordHash names what a finding in a document is in. A document is one record,
+// and changes with everything in it, so what is underlined counts.
+func (c *checker) recordHash(underlined source.Span) string {
+	underlined.End = min(underlined.End, underlined.Start+fingerprintBytes)
+	return hashOf(c.bytes(underlined))
+}
+
+func hashOf(text []byte) string {
+	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
 }
 
@@ -652,7 +751,7 @@ func (c *checker) fingerprints() {
 		if what == "" {
 			what = c.text(source.Span{Start: f.Span.Start, End: min(f.Span.End, f.Span.Start+fingerprintBytes)})
 		}
-		key := f.Rule.Name + "\x00" + f.Path + "\x00" + what
+		key := f.Rule.Name + "\x00" + cmp.Or(c.opts.Identity, f.Path) + "\x00" + what
 		seen[key]++
 		h := fnv.New64a()
 		fmt.Fprintf(h, "%s\x00%d", key, seen[key])

@@ -21,7 +21,7 @@ func TestOrdinaryJSON(t *testing.T) {
 		t.Fatalf("only %d files", len(entries))
 	}
 	for _, e := range entries {
-		src, err := source.Open(t.Context(), filepath.Join(dir, e.Name()))
+		src, err := source.Open(t.Context(), filepath.Join(dir, e.Name()), 0)
 		if err != nil {
 			t.Fatal(err)
 		}

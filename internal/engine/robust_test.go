@@ -640,7 +640,7 @@ func (l *load) run(t testing.TB, n int, text []byte) {
 
 // TestLoads: everything in a large transcript is counted exactly.
 func TestLoads(t *testing.T) {
-	for _, l := range loads {
+	for _, l := range allLoads() {
 		n := l.n
 		if raceEnabled() {
 			n /= 10
@@ -652,7 +652,7 @@ func TestLoads(t *testing.T) {
 // BenchmarkLoads reports how many times as long ten times the load takes: 10
 // where the work is linear, 100 where it is quadratic.
 func BenchmarkLoads(b *testing.B) {
-	for _, l := range loads {
+	for _, l := range allLoads() {
 		b.Run(l.name, func(b *testing.B) {
 			small, large := l.text(l.n), l.text(10*l.n)
 			var once, tenfold time.Duration

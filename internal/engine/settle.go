@@ -364,6 +364,10 @@ func (r *round) emits(f *rules.Finding) {
 	}
 }
 
+// needs reports whether a finding must be kept, however many there are: what is
+// repaired, or keeps a file from being taken for one that was.
+func (r *round) needs(f *rules.Finding) bool { return r.opts.allows(f) }
+
 // wishes returns the findings whose operations may be carried out, one for each
 // operation, in the order in which these are to be made where they overlap.
 func (r *round) wishes(found []Finding) []*rules.Finding {

@@ -40,6 +40,8 @@ func (p *Plan) unsureAt(e edit.Edit) bool {
 
 // doubled reports whether a key that stands twice stands in a span.
 func (p *Plan) doubled(s source.Span) bool {
-	i, _ := slices.BinarySearch(p.Conv.Doubled, s.Start)
-	return i < len(p.Conv.Doubled) && p.Conv.Doubled[i] < s.End
+	return slices.ContainsFunc(p.Conv.Doubled, func(run []int64) bool {
+		i, _ := slices.BinarySearch(run, s.Start)
+		return i < len(run) && run[i] < s.End
+	})
 }

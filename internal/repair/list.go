@@ -211,6 +211,8 @@ type window struct {
 	buf  []byte
 	base int64
 	err  error
+	// ending is how the first line ends, "" before somebody asks.
+	ending string
 }
 
 const windowSize = 4 << 10
@@ -262,11 +264,18 @@ func (w *window) text(from, to int64) string {
 	return string(b)
 }
 
-// crlf reports whether the first line of the source ends in CR LF.
+// crlf reports whether the first line of the source ends in CR LF. The line is read
+// once, because it can be almost all of the source.
 func (w *window) crlf() bool {
-	end := int64(0)
-	for end < w.size() && w.err == nil && w.at(end) != '\n' {
-		end++
+	if w.ending == "" {
+		w.ending = "\n"
+		end := int64(0)
+		for end < w.size() && w.err == nil && w.at(end) != '\n' {
+			end++
+		}
+		if w.at(end) == '\n' && w.at(end-1) == '\r' {
+			w.ending = "\r\n"
+		}
 	}
-	return w.at(end) == '\n' && w.at(end-1) == '\r'
+	return w.ending == "\r\n"
 }

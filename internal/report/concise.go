@@ -25,6 +25,7 @@ func (c *concise) File(r *engine.Report) error {
 			headline(&l, c.style, f)
 		}
 	}
+	more(&l, c.style, &c.opts, r)
 	return l.flush(c.w)
 }
 

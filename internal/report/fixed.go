@@ -45,21 +45,20 @@ type FixSummary struct {
 // AddFixed counts a file.
 func (s *FixSummary) AddFixed(f *engine.Fixed) {
 	s.Add(f.After)
-	for i := range f.After.Findings {
-		x := &f.After.Findings[i]
+	for x, n := range f.After.All() {
 		switch {
 		case x.Severity <= rules.Info:
 		case x.Fix == nil:
 			// There are rules that leave things alone unless told otherwise.
 			if len(x.Rule.Strategies) > 0 && x.Rule.Strategies[0] == "leave" && s.Strategy[x.Rule.Name] == "" {
-				s.choose(x)
+				s.choose(x, n)
 			}
 		case x.Fix.ByStrategy:
-			s.choose(x)
+			s.choose(x, n)
 		case x.Fix.Class == operation.Unsafe && !s.Unsafe:
-			s.unsafes++
+			s.unsafes += n
 		case x.Fix.Class == operation.Additive && s.SafeOnly:
-			s.additive++
+			s.additive += n
 		}
 	}
 	if !f.Changed() {
@@ -75,8 +74,8 @@ func (s *FixSummary) AddFixed(f *engine.Fixed) {
 	}
 }
 
-// choose counts a problem that is repaired when a strategy is chosen.
-func (s *FixSummary) choose(f *engine.Finding) {
+// choose counts n problems that are repaired when a strategy is chosen.
+func (s *FixSummary) choose(f *engine.Finding, n int) {
 	i := slices.IndexFunc(f.Rule.Strategies, func(name string) bool { return name != "leave" })
 	if i < 0 {
 		return
@@ -88,7 +87,7 @@ func (s *FixSummary) choose(f *engine.Finding) {
 	if s.choices == nil {
 		s.choices = map[string]bool{}
 	}
-	s.choice++
+	s.choice += n
 	s.choices[value] = true
 }
 
@@ -104,13 +103,11 @@ func gone(f *engine.Fixed) int {
 		repaired[f.Repairs[i].Rule] = true
 	}
 	n := map[key]int{}
-	for i := range f.Before.Findings {
-		x := &f.Before.Findings[i]
-		n[key{x.Rule.Name, x.Severity <= rules.Info}]++
+	for x, many := range f.Before.All() {
+		n[key{x.Rule.Name, x.Severity <= rules.Info}] += many
 	}
-	for i := range f.After.Findings {
-		x := &f.After.Findings[i]
-		n[key{x.Rule.Name, x.Severity <= rules.Info}]--
+	for x, many := range f.After.All() {
+		n[key{x.Rule.Name, x.Severity <= rules.Info}] -= many
 	}
 	sum := 0
 	for k, left := range n {

@@ -59,8 +59,9 @@ func (o *Options) fails(f *engine.Finding) bool {
 type Format struct {
 	Name    string
 	Summary string
-	// Human is set for formats that people read: they leave out infos, and a
-	// run that writes one ends with a summary.
+	// Human is set for formats that people read: they leave out infos and show no
+	// more than MostShown findings of one kind in a file, and a run that writes one
+	// ends with a summary.
 	Human bool
 	// Edits is set for formats that write the edits of repairs, Excerpts for those
 	// that show what stands around a finding.

@@ -32,8 +32,7 @@ func NewStatistics(w io.Writer, opts Options) Reporter {
 
 // File implements Reporter.
 func (s *statistics) File(r *engine.Report) error {
-	for i := range r.Findings {
-		f := &r.Findings[i]
+	for f, n := range r.All() {
 		if !s.opts.shows(f) {
 			continue
 		}
@@ -42,12 +41,12 @@ func (s *statistics) File(r *engine.Report) error {
 			c = &ruleCount{rule: f.Rule.Name}
 			s.counts[f.Rule.Name] = c
 		}
-		c.all++
+		c.all += n
 		switch repairable(f) {
 		case byFix:
-			c.fixable++
+			c.fixable += n
 		case byUnsafeFix:
-			c.unsafes++
+			c.unsafes += n
 		}
 	}
 	return nil

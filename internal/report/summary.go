@@ -52,27 +52,26 @@ func (s *Summary) Add(r *engine.Report) {
 	s.Calls += r.Calls
 	s.Results += r.Results
 	before := s.Problems()
-	for i := range r.Findings {
-		f := &r.Findings[i]
+	for f, n := range r.All() {
 		switch f.Severity {
 		case rules.Error:
-			s.Errors++
+			s.Errors += n
 		case rules.Warning:
-			s.Warnings++
+			s.Warnings += n
 		default:
-			s.Infos++
+			s.Infos += n
 		}
 		problem := f.Severity > rules.Info
 		switch repairable(f) {
 		case byFix:
-			s.Fixable++
+			s.Fixable += n
 			if problem {
-				s.problemFixable++
+				s.problemFixable += n
 			}
 		case byUnsafeFix:
-			s.FixableUnsafe++
+			s.FixableUnsafe += n
 			if problem {
-				s.problemUnsafe++
+				s.problemUnsafe += n
 			}
 		}
 	}

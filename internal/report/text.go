@@ -32,6 +32,7 @@ func (t *text) File(r *engine.Report) error {
 			t.fix(&l, f)
 		}
 	}
+	more(&l, t.style, &t.opts, r)
 	return l.flush(t.w)
 }
 
@@ -46,6 +47,22 @@ func headline(l *lines, s *style, f *engine.Finding) {
 		part{s.gutter, "[" + f.Rule.Name + "]"},
 	)
 }
+
+// more writes how many findings there are that are not shown.
+func more(l *lines, s *style, opts *Options, r *engine.Report) {
+	for i := range r.Rest {
+		if f := &r.Rest[i]; opts.shows(&f.Finding) {
+			l.line(
+				part{s.path, f.Path}, bare(": "), part{s.severity(f.Severity), f.Severity.String()},
+				bare(fmt.Sprintf(": %d more of this kind; -o json lists all of them ", f.N)),
+				part{s.gutter, "[" + f.Rule.Name + "]"},
+			)
+		}
+	}
+}
+
+// MostShown is how many findings of one kind in a file are shown to people.
+const MostShown = 1000
 
 // indent is where the lines below an excerpt stand.
 const indent = "        "

@@ -5,10 +5,11 @@ import (
 
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 // eachFault emits a finding for every fault of a kind.
-func eachFault(c *FileContext, kind source.FaultKind, finding func(f *FileFault) Finding) {
+func eachFault(c *FileContext, kind source.FaultKind, finding func(f *transcript.RecordFault) Finding) {
 	for i := range c.Faults {
 		if f := &c.Faults[i]; f.Kind == kind {
 			out := finding(f)
@@ -22,7 +23,7 @@ func eachFault(c *FileContext, kind source.FaultKind, finding func(f *FileFault)
 }
 
 // times says how often a fault occurs, when that is more than once.
-func times(f *FileFault) string {
+func times(f *transcript.RecordFault) string {
 	if f.Count > 1 {
 		return fmt.Sprintf(", the first of %d in this record", f.Count)
 	}

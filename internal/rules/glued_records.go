@@ -3,6 +3,7 @@ package rules
 import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 var gluedRecords = &Rule{
@@ -18,7 +19,7 @@ JSON, so programs also lose the complete record after the torn one.
 	Good: `{"role":"user","content":"q"}
 {"role":"user","content":"n"}`,
 	CheckFile: func(c *FileContext) {
-		eachFault(c, source.FaultGlued, func(f *FileFault) Finding {
+		eachFault(c, source.FaultGlued, func(f *transcript.RecordFault) Finding {
 			return Finding{
 				Severity: Error, Message: "a torn record comes before a complete one on this line",
 				Fix: fileOp(operation.Unsafe, "drop the torn prefix", &operation.DropBytes{At: f.Span}),

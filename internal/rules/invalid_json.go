@@ -3,6 +3,7 @@ package rules
 import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 var invalidJSON = &Rule{
@@ -22,7 +23,7 @@ result may be in that record.
 {"role":"assistant","content":"a"}
 {"role":"user","content":"n"}`,
 	CheckFile: func(c *FileContext) {
-		eachFault(c, source.FaultInvalidJSON, func(f *FileFault) Finding {
+		eachFault(c, source.FaultInvalidJSON, func(f *transcript.RecordFault) Finding {
 			out := Finding{Severity: Error, Message: "invalid JSON: expected " + f.Want}
 			if f.Want == "" {
 				out.Message = "invalid JSON"

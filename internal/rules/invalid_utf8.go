@@ -3,6 +3,7 @@ package rules
 import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 var invalidUTF8 = &Rule{
@@ -15,7 +16,7 @@ two ids that contain them may no longer match.
 	Bad:  "{\"role\":\"user\",\"content\":\"caf\xe9\"}",
 	Good: `{"role":"user","content":"café"}`,
 	CheckFile: func(c *FileContext) {
-		eachFault(c, source.FaultInvalidUTF8, func(f *FileFault) Finding {
+		eachFault(c, source.FaultInvalidUTF8, func(f *transcript.RecordFault) Finding {
 			return Finding{
 				Severity: Error, Message: "bytes that are not UTF-8" + times(f),
 				Fix: fileOp(operation.Unsafe, "replace them by U+FFFD", &operation.ReplaceBytes{At: f.Whole}),

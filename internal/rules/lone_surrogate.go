@@ -3,6 +3,7 @@ package rules
 import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 var loneSurrogate = &Rule{
@@ -16,7 +17,7 @@ languages replace it or reject the record.
 	Bad:  `{"role":"user","content":"smile \ud83d"}`,
 	Good: `{"role":"user","content":"smile \ud83d\ude00"}`,
 	CheckFile: func(c *FileContext) {
-		eachFault(c, source.FaultLoneSurrogate, func(f *FileFault) Finding {
+		eachFault(c, source.FaultLoneSurrogate, func(f *transcript.RecordFault) Finding {
 			return Finding{
 				Severity: Error, Message: "half of a surrogate pair" + times(f), Refusal: "no low surrogate in string",
 				Fix: fileOp(operation.Unsafe, `replace it by \ufffd`, &operation.ReplaceBytes{At: f.Whole}),

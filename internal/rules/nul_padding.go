@@ -3,6 +3,7 @@ package rules
 import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 var nulPadding = &Rule{
@@ -16,7 +17,7 @@ being written. NUL is not JSON, so parsers stop there.
 	Good: `{"role":"user","content":"q"}
 `,
 	CheckFile: func(c *FileContext) {
-		eachFault(c, source.FaultNUL, func(f *FileFault) Finding {
+		eachFault(c, source.FaultNUL, func(f *transcript.RecordFault) Finding {
 			return Finding{
 				Severity: Error, Message: plural(int(f.Span.Len()), "NUL byte", "NUL bytes") + " between records",
 				Fix: fileOp(operation.Safe, "strip the NUL bytes", &operation.DropBytes{At: f.Span}),

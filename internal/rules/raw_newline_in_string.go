@@ -3,6 +3,7 @@ package rules
 import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 var rawNewlineInString = &Rule{
@@ -21,7 +22,7 @@ lines"}
 {"role":"user","content":"two\nlines"}
 {"role":"assistant","content":"a"}`,
 	CheckFile: func(c *FileContext) {
-		eachFault(c, source.FaultRawNewline, func(f *FileFault) Finding {
+		eachFault(c, source.FaultRawNewline, func(f *transcript.RecordFault) Finding {
 			return Finding{
 				Severity: Error, Message: "a line feed inside a string is not escaped" + times(f),
 				Fix: fileOp(operation.Safe, `escape the line feeds as \n`, &operation.EscapeNewlines{At: f.Whole}),

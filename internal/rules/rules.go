@@ -264,6 +264,9 @@ type Tools interface {
 	// Violations holds arguments, as JSON, against the schema of a tool, and
 	// returns where they break it: none for a tool without a schema.
 	Violations(tool string, arguments []byte) []Violation
+	// Unchecked lists the patterns in the schema of a tool that are not checked,
+	// because they are written in a syntax that toolguard does not read.
+	Unchecked(tool string) []string
 }
 
 // A Violation is one way in which arguments break a schema.
@@ -339,7 +342,7 @@ func (c *Context) Run(r *Rule) {
 
 // A FileContext is what a rule sees of a file.
 type FileContext struct {
-	Faults []FileFault
+	Faults []transcript.RecordFault
 	Keys   []transcript.KeyFault
 	Links  []transcript.LinkFault
 	Lines  bool // the file is framed by lines
@@ -347,13 +350,6 @@ type FileContext struct {
 	Emit   func(Finding)
 
 	rule *Rule
-}
-
-// A FileFault is a fault in the bytes of one record.
-type FileFault struct {
-	source.Fault
-	Record int32
-	Whole  source.Span
 }
 
 // Run checks a file against one rule.

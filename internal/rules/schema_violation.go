@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"strconv"
+
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -10,6 +12,9 @@ var schemaViolation = &Rule{
 	Summary: "The arguments of a call do not fit the schema of its tool",
 	Doc: `The schema is that of ` + "`--tools`" + `, or of the tools in the request body. The finding points to the
 value that violates it, even if the arguments are written as a string.
+
+Patterns are read as RE2. A pattern that RE2 lacks, such as one with lookahead, is not checked,
+and an info says so. The rest of the schema is checked.
 
 **Repair.** None.`,
 	Bad: `{"model":"m","max_tokens":9,"tools":[{"type":"function","function":{"name":"ls","parameters":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}}}],"messages":[{"role":"user","content":"q"},
@@ -22,10 +27,20 @@ value that violates it, even if the arguments are written as a string.
 		if c.Tools == nil {
 			return
 		}
+		told := map[string]bool{}
 		for i := range c.Calls {
 			call := &c.Calls[i]
 			if !c.declarable(i) {
 				continue
+			}
+			if name := call.Name.Text(); !told[name] {
+				told[name] = true
+				for _, pattern := range c.Tools.Unchecked(name) {
+					c.aboutCall(i, Finding{
+						Severity: Info, Span: call.Name.Span,
+						Message: "the pattern " + strconv.Quote(clip(pattern)) + " in the schema of " + quote(call.Name) + " is not checked, because RE2 cannot read it",
+					})
+				}
 			}
 			var text []byte
 			at := func(s source.Span) source.Span {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 var tooDeep = &Rule{
@@ -16,7 +17,7 @@ a record, so toolguard does not read it.
 	Bad:  deep(source.MaxDepth + 1),
 	Good: deep(10),
 	CheckFile: func(c *FileContext) {
-		eachFault(c, source.FaultTooDeep, func(*FileFault) Finding {
+		eachFault(c, source.FaultTooDeep, func(*transcript.RecordFault) Finding {
 			return Finding{Severity: Error, Message: fmt.Sprintf("nested deeper than %d levels", source.MaxDepth)}
 		})
 	},

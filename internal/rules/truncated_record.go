@@ -3,6 +3,7 @@ package rules
 import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 var truncatedRecord = &Rule{
@@ -19,7 +20,7 @@ inserts no placeholder, because the result may be in it.`,
 	Good: `{"role":"user","content":"q"}
 {"role":"assistant","content":"a"}`,
 	CheckFile: func(c *FileContext) {
-		eachFault(c, source.FaultTruncated, func(f *FileFault) Finding {
+		eachFault(c, source.FaultTruncated, func(f *transcript.RecordFault) Finding {
 			out := Finding{Severity: Error, Message: "the input ends inside this record", Span: source.Span{Start: f.Span.End - 1, End: f.Span.End}}
 			if f.Want != "" {
 				out.Message += ": expected " + f.Want

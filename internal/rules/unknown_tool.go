@@ -1,8 +1,6 @@
 package rules
 
 import (
-	"slices"
-
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -25,10 +23,13 @@ model to make names up.
 		if c.Tools == nil {
 			return
 		}
-		names := c.Tools.Names()
+		known := map[string]bool{}
+		for _, name := range c.Tools.Names() {
+			known[name] = true
+		}
 		for i := range c.Calls {
 			call := &c.Calls[i]
-			if !c.declarable(i) || slices.Contains(names, call.Name.Text()) {
+			if !c.declarable(i) || known[call.Name.Text()] {
 				continue
 			}
 			c.aboutCall(i, Finding{Severity: Warning, Span: call.Name.Span, Message: "no tool " + quote(call.Name) + " is declared"})

@@ -5,8 +5,10 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +26,8 @@ import (
 type Tools struct {
 	names   []string
 	schemas map[string]*jsonschema.Schema // nil for a tool without a schema
+	// unchecked are the patterns of a tool's schema that cannot be read.
+	unchecked map[string][]string
 }
 
 // errNoTools says that a value declares no tools.
@@ -65,7 +69,7 @@ func Declared(v source.Value) *Tools {
 
 // read reads a list of tools, nil where nothing in it has a name.
 func read(list source.Value) *Tools {
-	t := &Tools{schemas: map[string]*jsonschema.Schema{}}
+	t := &Tools{schemas: map[string]*jsonschema.Schema{}, unchecked: map[string][]string{}}
 	for _, e := range list.Elements() {
 		t.add(e)
 	}
@@ -92,65 +96,126 @@ func (t *Tools) add(e source.Value) {
 		}
 	}
 	name := e.Get("name")
-	if name.Kind() != source.String || name.Str() == "" || slices.Contains(t.names, name.Str()) {
+	if name.Kind() != source.String || name.Str() == "" {
+		return
+	}
+	if _, known := t.schemas[name.Str()]; known {
 		return
 	}
 	t.names = append(t.names, name.Str())
+	t.schemas[name.Str()] = nil
 	for _, path := range [][]string{
 		{"parameters"}, {"parametersJsonSchema"}, {"input_schema"}, {"inputSchema", "json"}, {"inputSchema"},
 	} {
 		if s := e.Path(path...); s.Kind() == source.Object {
-			t.schemas[name.Str()] = compile(s.Raw())
+			t.schemas[name.Str()], t.unchecked[name.Str()] = compile(s.Raw())
 			return
 		}
 	}
 }
 
-// compile returns the schema that a text is, nil for one that is none.
-func compile(text []byte) *jsonschema.Schema {
+// compile returns the schema that a text is, nil for one that is none, and the
+// patterns in it that cannot be read.
+func compile(text []byte) (s *jsonschema.Schema, unchecked []string) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
-		return nil
+		return nil, nil
 	}
+	plain(doc)
 	c := jsonschema.NewCompiler()
 	c.UseLoader(jsonschema.SchemeURLLoader{}) // none
-	if err := c.AddResource(base, plain(doc)); err != nil {
-		return nil
+	c.UseRegexpEngine(func(pattern string) (jsonschema.Regexp, error) {
+		re, err := regexp.Compile(pattern)
+		if err != nil {
+			// One pattern is no reason to check nothing.
+			if !slices.Contains(unchecked, pattern) {
+				unchecked = append(unchecked, pattern)
+			}
+			return anything(pattern), nil
+		}
+		return re, nil
+	})
+	if err := c.AddResource(base, doc); err != nil {
+		return nil, nil
 	}
-	s, err := c.Compile(base)
-	if err != nil {
-		return nil
+	if s, err = c.Compile(base); err != nil {
+		return nil, nil
 	}
-	return s
+	slices.Sort(unchecked)
+	return s, unchecked
 }
+
+// anything is a pattern that cannot be read, and is taken to match.
+type anything string
+
+// MatchString implements jsonschema.Regexp.
+func (anything) MatchString(string) bool { return true }
+
+// String implements jsonschema.Regexp.
+func (a anything) String() string { return string(a) }
 
 // base is the address that a schema is known by while it is compiled.
 const base = "schema:///tool"
 
-// plain writes a schema as JSON Schema that follows OpenAPI: types in capitals,
-// and nullable.
-func plain(doc any) any {
-	switch doc := doc.(type) {
-	case []any:
-		for i := range doc {
-			doc[i] = plain(doc[i])
-		}
-	case map[string]any:
-		for k, v := range doc {
-			switch v := v.(type) {
-			case string:
-				if k == "type" {
-					doc[k] = strings.ToLower(v)
-				}
-			default:
-				doc[k] = plain(v)
+// The keywords whose values are schemas, lists of schemas, and schemas by name.
+// All others hold data, such as the values of an enum.
+var (
+	oneSchema = []string{
+		"items", "additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if", "not", "propertyNames", "then",
+		"unevaluatedItems", "unevaluatedProperties",
+	}
+	listedSchemas = []string{"allOf", "anyOf", "items", "oneOf", "prefixItems"}
+	namedSchemas  = []string{"$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"}
+)
+
+// plain rewrites a schema that follows OpenAPI as JSON Schema does: types in
+// capitals, and nullable.
+func plain(schema any) {
+	s, ok := schema.(map[string]any)
+	if !ok {
+		return
+	}
+	for _, key := range oneSchema {
+		plain(s[key])
+	}
+	for _, key := range listedSchemas {
+		if list, ok := s[key].([]any); ok {
+			for _, in := range list {
+				plain(in)
 			}
 		}
-		if typ, ok := doc["type"].(string); ok && doc["nullable"] == true {
-			doc["type"] = []any{typ, "null"}
+	}
+	for _, key := range namedSchemas {
+		named, _ := s[key].(map[string]any)
+		for name, in := range named {
+			plain(in)
+			if _, err := regexp.Compile(name); err != nil && key == "patternProperties" {
+				named[name] = true // which properties it is about is not known
+			}
 		}
 	}
-	return doc
+	var types []any
+	switch typ := s["type"].(type) {
+	case string:
+		types = []any{typ}
+	case []any:
+		types = typ
+	default:
+		return
+	}
+	for i, typ := range types {
+		if name, ok := typ.(string); ok {
+			types[i] = strings.ToLower(name)
+		}
+	}
+	if s["nullable"] == true && !slices.Contains(types, any("null")) {
+		types = append(types, "null")
+	}
+	if _, one := s["type"].(string); one && len(types) == 1 {
+		s["type"] = types[0]
+		return
+	}
+	s["type"] = types
 }
 
 // Names implements rules.Tools.
@@ -172,7 +237,7 @@ func (t *Tools) Violations(tool string, arguments []byte) []rules.Violation {
 	}
 	var out []rules.Violation
 	printer := message.NewPrinter(language.English)
-	root := source.NewValue(arguments, 0)
+	root := &place{value: source.NewValue(arguments, 0)}
 	var walk func(e *jsonschema.ValidationError)
 	walk = func(e *jsonschema.ValidationError) {
 		for _, cause := range e.Causes {
@@ -181,23 +246,29 @@ func (t *Tools) Violations(tool string, arguments []byte) []rules.Violation {
 		if len(e.Causes) > 0 {
 			return
 		}
+		if k, ok := e.ErrorKind.(*kind.AdditionalProperties); ok {
+			slices.Sort(k.Properties) // they come out of a map
+		}
 		v := rules.Violation{Message: e.ErrorKind.LocalizedString(printer), Broken: broken(e.ErrorKind)}
-		value, depth := at(root, e.InstanceLocation)
-		v.Span, v.Depth = value.Span(), depth
+		at := root.at(e.InstanceLocation)
+		v.Span, v.Depth = at.value.Span(), at.depth
 		for _, key := range e.InstanceLocation {
 			v.Pointer += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
 		}
 		out = append(out, v)
 	}
 	walk(invalid)
-	slices.SortStableFunc(out, func(a, b rules.Violation) int {
-		if a.Span.Start != b.Span.Start {
-			return int(a.Span.Start - b.Span.Start)
-		}
-		return strings.Compare(a.Message, b.Message)
+	slices.SortFunc(out, func(a, b rules.Violation) int {
+		return cmp.Or(
+			cmp.Compare(a.Span.Start, b.Span.Start), cmp.Compare(a.Span.End, b.Span.End),
+			cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Broken, b.Broken),
+		)
 	})
 	return slices.Compact(out)
 }
+
+// Unchecked implements rules.Tools.
+func (t *Tools) Unchecked(tool string) []string { return t.unchecked[tool] }
 
 // broken names what of a schema is broken: its keyword, and what the schema
 // declares for it. Nothing of the arguments is in it.
@@ -230,26 +301,41 @@ func quoted(names []string) string {
 	return strings.Join(out, ", ")
 }
 
-// at returns the value at a place in another, as far as that leads, and how many
-// keys lead to it.
-func at(v source.Value, location []string) (value source.Value, depth int) {
+// A place is a value in arguments, and the places in it as far as they were
+// asked for.
+type place struct {
+	value source.Value
+	depth int // how many keys lead to it
+	in    map[string]*place
+}
+
+// at returns the place that keys lead to, as far as they lead.
+func (p *place) at(location []string) *place {
 	for _, key := range location {
-		next := v.Get(key)
-		if v.Kind() == source.Array {
-			n, err := strconv.Atoi(key)
-			if err != nil {
-				return v, depth
-			}
-			for i, e := range v.Elements() {
-				if i == n {
-					next = e
-				}
-			}
-		}
-		if next.Exists() {
-			v = next
-			depth++
+		if next := p.places()[key]; next != nil {
+			p = next
 		}
 	}
-	return v, depth
+	return p
+}
+
+// places returns the members or elements of a value. They are found once: there
+// can be as many violations as there are of them.
+func (p *place) places() map[string]*place {
+	if p.in != nil {
+		return p.in
+	}
+	p.in = map[string]*place{}
+	add := func(key string, v source.Value) {
+		if p.in[key] == nil {
+			p.in[key] = &place{value: v, depth: p.depth + 1}
+		}
+	}
+	for key, v := range p.value.Members() {
+		add(key.Str(), v)
+	}
+	for i, v := range p.value.Elements() {
+		add(strconv.Itoa(i), v)
+	}
+	return p.in
 }

@@ -31,11 +31,11 @@ func TestPacked(t *testing.T) {
 			if err := os.WriteFile(path, packed, 0o644); err != nil {
 				t.Fatal(err)
 			}
-			opened, err := Open(t.Context(), path)
+			opened, err := Open(t.Context(), path, 1<<30)
 			if err != nil {
 				t.Fatal(err)
 			}
-			spooled, err := Spool(t.Context(), "-", bytes.NewReader(packed))
+			spooled, err := Spool(t.Context(), "-", bytes.NewReader(packed), 1<<30)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -51,8 +51,55 @@ func TestPacked(t *testing.T) {
 			if packing == "" {
 				continue
 			}
-			if _, err := Spool(t.Context(), "cut.jsonl", bytes.NewReader(packed[:len(packed)-3])); err == nil || !strings.HasPrefix(err.Error(), "cut.jsonl: ") || !strings.Contains(err.Error(), packing) {
+			if _, err := Spool(t.Context(), "cut.jsonl", bytes.NewReader(packed[:len(packed)-3]), 1<<30); err == nil || !strings.HasPrefix(err.Error(), "cut.jsonl: ") || !strings.Contains(err.Error(), packing) {
 				t.Errorf("%s cut off: %v", packing, err)
+			}
+		}
+	}
+}
+
+// TestUnpacked: what a compressed source unpacks to is limited, by its own size
+// unless a limit is given.
+func TestUnpacked(t *testing.T) {
+	t.Parallel()
+	line := []byte(`{"role":"user","content":"x"}` + "\n")
+	for _, tt := range []struct {
+		lines int
+		most  int64
+		want  string
+	}{
+		{10, 0, ""},
+		{30_000, 0, ""}, // less than it takes to matter
+		{1_000_000, 0, "unpacks to more than 200 times its size; --max-size sets a limit of your own"},
+		{1_000_000, 100 << 20, ""},
+		{1_000_000, 1 << 20, "unpacks to more than 1 MiB; --max-size sets another limit"},
+		{10, 299, "unpacks to more than 299 bytes; --max-size sets another limit"},
+		{10, 300, ""},
+	} {
+		text := bytes.Repeat(line, tt.lines)
+		var gz, zs bytes.Buffer
+		g := gzip.NewWriter(&gz)
+		_, _ = g.Write(text)
+		g.Close()
+		z, err := zstd.NewWriter(&zs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = z.Write(text)
+		z.Close()
+		for _, packed := range [][]byte{gz.Bytes(), zs.Bytes()} {
+			src, err := Spool(t.Context(), "s.gz", bytes.NewReader(packed), tt.most)
+			got := ""
+			if err != nil {
+				got = strings.TrimPrefix(err.Error(), "s.gz: ")
+			} else {
+				if src.Size() != int64(len(text)) {
+					t.Errorf("%d lines: %d bytes", tt.lines, src.Size())
+				}
+				src.Close()
+			}
+			if got != tt.want {
+				t.Errorf("%d lines, %d bytes at most: %q, want %q", tt.lines, tt.most, got, tt.want)
 			}
 		}
 	}

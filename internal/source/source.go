@@ -46,9 +46,9 @@ func FromBytes(name string, b []byte) *Source {
 	return NewSource(name, bytes.NewReader(b), int64(len(b)))
 }
 
-// Open opens the regular file path as a source, unpacked if it is compressed.
-// Once ctx is done, reading it returns the error of ctx. The caller closes it.
-func Open(ctx context.Context, path string) (*Source, error) {
+// Open opens the regular file path as a source, unpacked if it is compressed: to
+// most bytes, or the usual limits if most is 0. Once ctx is done, reading it returns the error of ctx. The caller closes it.
+func Open(ctx context.Context, path string, most int64) (*Source, error) {
 	// Asked before it is opened, because opening a named pipe waits for its
 	// writer; and after, because the name may stand for another file by then.
 	info, err := os.Stat(path)
@@ -72,7 +72,7 @@ func Open(ctx context.Context, path string) (*Source, error) {
 	}
 	src := NewSource(path, f, info.Size())
 	src.close, src.ctx = f.Close, ctx
-	return unpack(src)
+	return unpack(src, most)
 }
 
 func regular(path string, info fs.FileInfo) error {
@@ -87,15 +87,15 @@ func regular(path string, info fs.FileInfo) error {
 
 // Spool reads r to its end and returns what it held as a source: in memory if
 // it is small, else in a temporary file that is gone when the source is closed
-// or the process ends. What is compressed is unpacked. Once ctx is done, the
+// or the process ends. What is compressed is unpacked as Open does. Once ctx is done, the
 // reading of r and of the source returns the error of ctx; a Read of r that is
 // under way is waited for.
-func Spool(ctx context.Context, name string, r io.Reader) (*Source, error) {
+func Spool(ctx context.Context, name string, r io.Reader, most int64) (*Source, error) {
 	src, err := spool(ctx, name, r)
 	if err != nil {
 		return nil, err
 	}
-	return unpack(src)
+	return unpack(src, most)
 }
 
 func spool(ctx context.Context, name string, r io.Reader) (*Source, error) {

@@ -19,7 +19,7 @@ func TestOpen(t *testing.T) {
 	if err := os.WriteFile("s.jsonl", []byte("{\"a\":1}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	src, err := Open(t.Context(), "s.jsonl")
+	src, err := Open(t.Context(), "s.jsonl", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestOpen(t *testing.T) {
 		{filepath.Join("none", "s.jsonl"), filepath.Join("none", "s.jsonl") + ": no such file or directory", fs.ErrNotExist},
 		{os.DevNull, os.DevNull + ": is not a regular file", nil},
 	} {
-		src, err := Open(t.Context(), tt.path)
+		src, err := Open(t.Context(), tt.path, 0)
 		if err == nil {
 			src.Close()
 			t.Errorf("%s could be opened", tt.path)
@@ -78,7 +78,7 @@ func TestShrinkingFile(t *testing.T) {
 	if err := os.WriteFile("s.jsonl", []byte(line), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	src, err := Open(t.Context(), "s.jsonl")
+	src, err := Open(t.Context(), "s.jsonl", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestSpool(t *testing.T) {
 	t.Setenv("TMP", dir)
 	for _, size := range []int{0, 1, spoolSize, spoolSize + 1, 3*spoolSize + 7} {
 		in := bytes.Repeat([]byte("0123456789abcdef\n"), size/17+1)[:size]
-		src, err := Spool(t.Context(), "<stdin>", bytes.NewReader(in))
+		src, err := Spool(t.Context(), "<stdin>", bytes.NewReader(in), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,7 +178,7 @@ func TestSpool(t *testing.T) {
 		}
 	}
 	broken := errors.New("pipe broke")
-	_, err := Spool(t.Context(), "<stdin>", io.MultiReader(bytes.NewReader(make([]byte, spoolSize+5)), iotestErrReader{broken}))
+	_, err := Spool(t.Context(), "<stdin>", io.MultiReader(bytes.NewReader(make([]byte, spoolSize+5)), iotestErrReader{broken}), 0)
 	if !errors.Is(err, broken) || err.Error() != "<stdin>: pipe broke" {
 		t.Errorf("error %v", err)
 	}
@@ -207,8 +207,8 @@ func TestContext(t *testing.T) {
 			t.Fatal(err)
 		}
 		for how, open := range map[string]func(context.Context) (*Source, error){
-			"open":  func(ctx context.Context) (*Source, error) { return Open(ctx, path) },
-			"spool": func(ctx context.Context) (*Source, error) { return Spool(ctx, path, bytes.NewReader(in)) },
+			"open":  func(ctx context.Context) (*Source, error) { return Open(ctx, path, 0) },
+			"spool": func(ctx context.Context) (*Source, error) { return Spool(ctx, path, bytes.NewReader(in), 0) },
 		} {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()

@@ -41,16 +41,26 @@ type member struct{ key, val Value }
 
 // Indexed returns the value with its members found, and those of the objects
 // directly in it, so that looking one up again does not take another walk over
-// all that they hold.
-func (v Value) Indexed() Value { return v.indexed(2) }
+// all that they hold. Of very many members none are kept, because an index can
+// be much larger than what it is of.
+func (v Value) Indexed() Value {
+	left := mostIndexed
+	return v.indexed(2, &left)
+}
 
-func (v Value) indexed(levels int) Value {
+// mostIndexed is how many members an index has room for.
+const mostIndexed = 1 << 14
+
+func (v Value) indexed(levels int, left *int) Value {
 	if levels == 0 || v.Kind() != Object {
 		return v
 	}
 	var all []member
 	for k, val := range v.Members() {
-		all = append(all, member{k, val.indexed(levels - 1)})
+		if *left--; *left < 0 {
+			return v
+		}
+		all = append(all, member{k, val.indexed(levels-1, left)})
 	}
 	v.members = &all
 	return v

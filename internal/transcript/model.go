@@ -120,10 +120,10 @@ type Conversation struct {
 	// earlier one: a message is changed by appending it again.
 	Folded bool
 
-	// Doubled is where keys stand that stand twice in an object, in order, in the
-	// whole source as far as it is read: which of the two values counts is not
-	// known.
-	Doubled []int64
+	// Doubled is where keys stand that stand twice in an object, in the whole
+	// source as far as it is read: which of the two values counts is not known.
+	// It is a few runs, each in order.
+	Doubled [][]int64
 
 	// Unfolded is what the messages were put together in, where they do not stand
 	// as they are in the source: then it is what spans are places in.
@@ -513,6 +513,13 @@ type Alias struct {
 // Counts reports whether the result is written as those are that a client sends.
 func (r *Result) Counts() bool {
 	return (!r.Server || r.Kind == KindFunction) && r.Kind != KindApproval
+}
+
+// A RecordFault is a fault in the bytes of one record.
+type RecordFault struct {
+	source.Fault
+	Record int32
+	Whole  source.Span // the record
 }
 
 // A KeyFault is a member whose key stands twice in one structural object.

@@ -24,9 +24,16 @@ type Unfolded struct {
 type unfoldedPiece struct {
 	at   int // where it begins; it ends where the next one does
 	kind unfoldedKind
-	from source.Value
-	in   *Unfolded // where that value stands; nil for the source
-	// offset maps a place in a decoded text to one inside its string; nil until
+	from source.Span // of the value
+	in   *Unfolded   // where that value stands; nil for the source
+	// text is the string that was decoded; nil for other kinds.
+	text *decodedText
+}
+
+// A decodedText is a string whose text was decoded.
+type decodedText struct {
+	raw []byte
+	// offset maps a place in the decoded text to one inside the string; nil until
 	// it is asked for.
 	offset func(int) int
 }
@@ -95,7 +102,11 @@ func (u *Unfolded) valid(text []byte) bool {
 }
 
 func (u *Unfolded) add(kind unfoldedKind, text []byte, from source.Value, in *Unfolded) {
-	u.pieces = append(u.pieces, unfoldedPiece{at: len(u.text), kind: kind, from: from, in: in})
+	p := unfoldedPiece{at: len(u.text), kind: kind, from: from.Span(), in: in}
+	if kind == pieceDecoded {
+		p.text = &decodedText{raw: from.Raw()}
+	}
+	u.pieces = append(u.pieces, p)
 	u.text = append(u.text, text...)
 }
 
@@ -148,17 +159,16 @@ func (u *Unfolded) origin(n int, s source.Span) source.Span {
 		end = u.pieces[n+1].at
 	}
 	from, to := max(0, int(s.Start)-p.at), min(int(s.End), end)-p.at
-	out := p.from.Span()
+	out := p.from
 	switch p.kind {
 	case pieceCopied:
 		out = source.Span{Start: out.Start + int64(from), End: out.Start + int64(max(from, to))}
 	case pieceDecoded:
-		if p.offset == nil {
-			raw := p.from.Raw()
-			_, p.offset = source.Unescape(raw[1 : len(raw)-1])
+		if p.text.offset == nil {
+			_, p.text.offset = source.Unescape(p.text.raw[1 : len(p.text.raw)-1])
 		}
-		start := out.Start + 1 + int64(p.offset(from))
-		out = source.Span{Start: start, End: max(start, out.Start+1+int64(p.offset(to)))}
+		start := out.Start + 1 + int64(p.text.offset(from))
+		out = source.Span{Start: start, End: max(start, out.Start+1+int64(p.text.offset(to)))}
 	case pieceMade:
 	}
 	if p.in != nil {

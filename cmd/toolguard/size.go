@@ -1,0 +1,59 @@
+package main
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// A byteSize is a flag that takes a number of bytes: 1000000, 500MiB, 4G.
+type byteSize int64
+
+// sizeUnits are the units of a size, as they are written after the number.
+var sizeUnits = []struct {
+	suffix string
+	bytes  int64
+}{
+	{"KiB", 1 << 10},
+	{"MiB", 1 << 20},
+	{"GiB", 1 << 30},
+	{"TiB", 1 << 40},
+	{"KB", 1e3},
+	{"MB", 1e6},
+	{"GB", 1e9},
+	{"TB", 1e12},
+	{"K", 1 << 10},
+	{"M", 1 << 20},
+	{"G", 1 << 30},
+	{"T", 1 << 40},
+	{"B", 1},
+}
+
+// Set implements pflag.Value.
+func (s *byteSize) Set(text string) error {
+	number, unit := strings.ToUpper(strings.TrimSpace(text)), int64(1)
+	for _, u := range sizeUnits {
+		if rest, ok := strings.CutSuffix(number, strings.ToUpper(u.suffix)); ok {
+			number, unit = strings.TrimSpace(rest), u.bytes
+			break
+		}
+	}
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n <= 0 || n > math.MaxInt64/unit {
+		return errors.New("want a size, such as 500MiB or 4GiB")
+	}
+	*s = byteSize(n * unit)
+	return nil
+}
+
+// String implements pflag.Value.
+func (s *byteSize) String() string {
+	if *s == 0 {
+		return ""
+	}
+	return strconv.FormatInt(int64(*s), 10)
+}
+
+// Type implements pflag.Value.
+func (s *byteSize) Type() string { return "size" }

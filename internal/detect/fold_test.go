@@ -1,0 +1,31 @@
+package detect
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/source"
+)
+
+// TestMemoryOfFolding: a log in which later records replace earlier ones costs no
+// more than a linked log, 64 bytes a record.
+func TestMemoryOfFolding(t *testing.T) {
+	const n = 100_000
+	f := newFolder(dialect.GeminiCLI.Fold, false)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for i := range n {
+		f.add(int32(i), source.NewValue(fmt.Appendf(nil, `{"id":"message-%d","type":"user"}`, i), int64(40*i)))
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if got := (float64(after.HeapAlloc) - float64(before.HeapAlloc)) / n; got > 64 {
+		t.Errorf("a record takes %.0f bytes", got)
+	}
+	if len(f.live) != n {
+		t.Error(len(f.live))
+	}
+}

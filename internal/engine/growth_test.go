@@ -1,0 +1,221 @@
+package engine
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/toolguard/toolguard/internal/source"
+)
+
+// allLoads are the loads and those that search what they have read before.
+func allLoads() []load { return slices.Concat(loads, growing) }
+
+// growing are transcripts in which each element has to find an earlier one, so
+// that a list that is searched one by one makes the work quadratic.
+var growing = []load{
+	{
+		name: "results beside their calls", n: 5_000,
+		text: func(n int) []byte {
+			return []byte(each(n, `{"role":"assistant","content":[{"type":"tool-call","toolCallId":"c%[1]d","toolName":"f","input":{},"providerExecuted":true},{"type":"tool-result","toolCallId":"c%[1]d","toolName":"f","output":{"type":"text","value":"x"}}]}`))
+		},
+		want: func(n int) map[string]int { return map[string]int{"consecutive-roles": n - 1} },
+		more: func(n int) (int, int) { return n, n },
+	},
+	{
+		name: "results beside the calls of one message", n: 5_000,
+		text: func(n int) []byte {
+			return []byte(`{"contents":[{"role":"user","parts":[{"text":"q"}]},{"role":"model","parts":[` + joined(n, `{"functionCall":{"name":"f","args":{"n":%d}}}`) + "," +
+				joined(n, `{"functionResponse":{"name":"f","response":{"n":%d}}}`) + `]},{"role":"user","parts":[{"text":"q"}]}]}`)
+		},
+		more: func(n int) (int, int) { return n, n },
+	},
+	{
+		name: "parts that hold call and result", n: 5_000,
+		text: func(n int) []byte {
+			return []byte(`{"id":"m","role":"assistant","parts":[` + joined(n, `{"type":"tool-ls","toolCallId":"c%d","state":"output-available","input":{},"output":"x"}`) + "]}")
+		},
+		more: func(n int) (int, int) { return n, n },
+	},
+	{
+		name: "states of earlier calls", n: 2_000,
+		text: func(n int) []byte {
+			return []byte(`[{"role":"user","messageId":0,"content":[{"type":"text","text":"q"}]},{"role":"assistant","messageId":1,"content":[` +
+				joined(n, `{"type":"tool_use","complete":true,"id":"t%d","name":"Read","input":{}}`) + `]},{"role":"user","messageId":2,"content":[` +
+				joined(n, `{"type":"tool_result","toolUseID":"t%d","run":{"status":"in-progress"}}`) + `]}]`)
+		},
+		want: func(n int) map[string]int { return map[string]int{"pending-tool-call": n} },
+		more: func(n int) (int, int) { return n, 0 },
+	},
+	{
+		name: "attributes of a span", n: 5_000,
+		text: func(n int) []byte {
+			return []byte(`{"traceId":"t","spanId":"s","attributes":{` + joined(n, `"llm.input_messages.%[1]d.message.role":"user","llm.input_messages.%[1]d.message.content":"x"`) + `}}`)
+		},
+		more: func(int) (int, int) { return 0, 0 },
+	},
+	{
+		name: "a key again and again", n: 2_000,
+		text: func(n int) []byte {
+			return []byte(`{"role":"user","content":"x",` + joined(n, `"k":%d`) + "}\n" + `{"role":"assistant","content":"y"}`)
+		},
+		want: func(n int) map[string]int { return map[string]int{"duplicate-key": n - 1} },
+		more: func(int) (int, int) { return 0, 0 },
+	},
+	{
+		name: "many keys", n: 5_000,
+		text: func(n int) []byte {
+			return []byte(`{"role":"user","content":"x",` + joined(n, `"k%d":0`) + "}\n" + `{"role":"assistant","content":"y"}`)
+		},
+		more: func(int) (int, int) { return 0, 0 },
+	},
+	{
+		name: "rollbacks", n: 5_000,
+		text: func(n int) []byte {
+			return []byte(`{"timestamp":"t","type":"session_meta","payload":{"id":"x"}}` + "\n" +
+				each(n, `{"timestamp":"t","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"%d"}]}}`+"\n"+
+					`{"timestamp":"t","type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":1}}`))
+		},
+		more: func(int) (int, int) { return 0, 0 },
+	},
+	{
+		name: "messages on one line", n: 2_000,
+		text: func(n int) []byte {
+			return []byte(strings.Repeat(loadUser, n) + "\n" + `{"role":"assistant","content":null,"tool_calls":[` + fmt.Sprintf(loadCall, 1) + "]}\n")
+		},
+		want: func(n int) map[string]int {
+			return map[string]int{"consecutive-roles": n - 1, "pending-tool-call": 1}
+		},
+		more: func(int) (int, int) { return 1, 0 },
+	},
+	{
+		name: "rewinds", n: 5_000,
+		text: func(n int) []byte {
+			return []byte(`{"sessionId":"s","projectHash":"h","startTime":"t"}` + "\n" + each(n, `{"id":"m%d","timestamp":"t","type":"user","content":"x"}`) + "\n" +
+				each(n, `{"$rewindTo":"m`+strconv.Itoa(n-1)+`"}`+"\n"+`{"id":"m`+strconv.Itoa(n-1)+`","timestamp":"t%d","type":"user","content":"x"}`))
+		},
+		more: func(int) (int, int) { return 0, 0 },
+	},
+}
+
+// A countingReader counts the bytes that are read.
+type countingReader struct {
+	io.ReaderAt
+	n int64
+}
+
+func (r *countingReader) ReadAt(p []byte, off int64) (int, error) {
+	n, err := r.ReaderAt.ReadAt(p, off)
+	r.n += int64(n)
+	return n, err
+}
+
+// TestReading: of a load twice as large about twice as many bytes are read.
+func TestReading(t *testing.T) {
+	t.Parallel()
+	for _, l := range allLoads() {
+		t.Run(l.name, func(t *testing.T) {
+			t.Parallel()
+			n := max(l.n/4, 200)
+			var read [2]int64
+			for i := range read {
+				text := l.text(n << i)
+				r := &countingReader{ReaderAt: bytes.NewReader(text)}
+				if _, err := Check(t.Context(), source.NewSource(l.name, r, int64(len(text))), Options{Excerpts: true}); err != nil {
+					t.Fatal(err)
+				}
+				read[i] = r.n
+			}
+			if read[1] > read[0]*5/2+1<<20 {
+				t.Errorf("%d bytes are read of one, %d of one twice as large", read[0], read[1])
+			}
+		})
+	}
+}
+
+// many are transcripts with a finding for every few bytes.
+var many = []load{
+	{
+		name: "lines that are no JSON", n: 20_000,
+		text: func(n int) []byte { return []byte(loadUser + "\n" + loadUser + "\n" + strings.Repeat("x\n", n)) },
+		want: func(n int) map[string]int { return map[string]int{"invalid-json": n, "consecutive-roles": 1} },
+	},
+	{
+		name: "raw newlines", n: 20_000,
+		text: func(n int) []byte {
+			return []byte(loadUser + "\n" + strings.Repeat("{\"role\":\"assistant\",\"content\":\"a\nb\"}\n"+loadUser+"\n", n))
+		},
+		want: func(n int) map[string]int { return map[string]int{"raw-newline-in-string": n} },
+	},
+	{
+		name: "blank blocks", n: 20_000,
+		text: func(n int) []byte {
+			return []byte(`[{"role":"user","content":[{"type":"text","text":"x"},` + strings.TrimSuffix(strings.Repeat(`{"type":"text","text":""},`, n), ",") + `]},{"role":"assistant","content":[` + fmt.Sprintf(loadUse, 1) + `]}]`)
+		},
+		want: func(n int) map[string]int { return map[string]int{"empty-text": n, "pending-tool-call": 1} },
+	},
+	{
+		name: "a doubled key", n: 20_000,
+		text: func(n int) []byte {
+			return []byte(`{"messages":[{"role":"user","content":"q",` + strings.Repeat(`"a":0,`, n) + `"b":1},` + loadUser + `]}`)
+		},
+		want: func(n int) map[string]int { return map[string]int{"duplicate-key": n - 1, "consecutive-roles": 1} },
+	},
+	{
+		name: "messages in a row", n: 20_000,
+		text: func(n int) []byte { return []byte(strings.Repeat(loadUser+"\n", n)) },
+		want: func(n int) map[string]int { return map[string]int{"consecutive-roles": n - 1} },
+	},
+}
+
+// TestMost: of each kind of finding only so many are kept, and all are counted.
+func TestMost(t *testing.T) {
+	for _, l := range many {
+		t.Run(l.name, func(t *testing.T) {
+			rep := check(t, l.name, l.text(l.n), Options{Excerpts: true, Most: 100})
+			kept, all := map[string]int{}, map[string]int{}
+			for f, n := range rep.All() {
+				all[f.Rule.Name] += n
+			}
+			for i := range rep.Findings {
+				kept[rep.Findings[i].Rule.Name]++
+			}
+			if diff := cmp.Diff(l.want(l.n), all); diff != "" {
+				t.Error(diff)
+			}
+			for rule, n := range kept {
+				if n > 100 {
+					t.Errorf("%d findings of %s are kept", n, rule)
+				}
+			}
+		})
+	}
+}
+
+// TestMemoryOfFindings: a finding that is only counted leaves no more behind than
+// a fault in the bytes, which a repair may need.
+func TestMemoryOfFindings(t *testing.T) {
+	for _, l := range many {
+		text := l.text(l.n)
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		rep := check(t, l.name, text, Options{Excerpts: true, Most: 100})
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		if got := (float64(after.HeapAlloc) - float64(before.HeapAlloc)) / float64(l.n); got > 150 {
+			t.Errorf("%s: %.0f bytes are kept of each finding", l.name, got)
+		} else {
+			t.Logf("%s: %.0f bytes are kept of each finding", l.name, got)
+		}
+		runtime.KeepAlive(rep)
+		runtime.KeepAlive(text)
+	}
+}

@@ -1,0 +1,115 @@
+package schema
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// declared returns a tool named f whose arguments have a schema.
+func declared(t *testing.T, schema string) *Tools {
+	t.Helper()
+	tools, err := Parse([]byte(`[{"name":"f","parameters":` + schema + `}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tools
+}
+
+// TestWords: what a keyword says is read as a schema only where it is one.
+func TestWords(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		schema, args string
+		broken       bool
+	}{
+		{`{"type":"OBJECT","properties":{"a":{"type":["STRING","NULL"]}}}`, `{"a":null}`, false},
+		{`{"type":"OBJECT","properties":{"a":{"type":["STRING","NULL"]}}}`, `{"a":1}`, true},
+		{`{"type":"object","properties":{"a":{"type":["STRING"],"nullable":true}}}`, `{"a":null}`, false},
+		{`{"type":"object","properties":{"a":{"type":["STRING"],"nullable":true}}}`, `{"a":1}`, true},
+		{`{"properties":{"a":{"enum":[{"type":"READ"},"WRITE"]}}}`, `{"a":{"type":"READ"}}`, false},
+		{`{"properties":{"a":{"enum":[{"type":"READ"},"WRITE"]}}}`, `{"a":{"type":"read"}}`, true},
+		{`{"properties":{"a":{"const":{"type":"READ","nullable":true}}}}`, `{"a":{"type":"READ","nullable":true}}`, false},
+		{`{"properties":{"a":{"default":{"type":"READ"},"type":"INTEGER"}}}`, `{"a":"x"}`, true},
+		{`{"properties":{"type":{"type":"STRING"}}}`, `{"type":1}`, true},
+		{`{"properties":{"enum":{"type":"STRING"}}}`, `{"enum":1}`, true},
+		{`{"properties":{"a":{"anyOf":[{"type":"STRING"},{"items":{"type":"INTEGER"},"type":"ARRAY"}]}}}`, `{"a":["x"]}`, true},
+		{`{"properties":{"a":{"$ref":"#/$defs/b"}},"$defs":{"b":{"type":"STRING"}}}`, `{"a":1}`, true},
+		{`{"patternProperties":{"^a":{"type":"STRING"}}}`, `{"ab":1}`, true},
+		{`{"additionalProperties":{"type":"STRING"}}`, `{"ab":1}`, true},
+	} {
+		if got := declared(t, tt.schema).Violations("f", []byte(tt.args)); tt.broken != (len(got) > 0) {
+			t.Errorf("%s, %s: %v", tt.schema, tt.args, got)
+		}
+	}
+}
+
+// TestUnchecked: a pattern that cannot be read is the only thing that is not
+// checked, and it is told which.
+func TestUnchecked(t *testing.T) {
+	t.Parallel()
+	const ahead = `^(?!x).*$`
+	for _, draft := range []string{"", `"$schema":"http://json-schema.org/draft-07/schema#",`} {
+		for _, schema := range []string{
+			`{` + draft + `"properties":{"a":{"type":"string"},"z":{"type":"string","pattern":"` + ahead + `"}}}`,
+			`{` + draft + `"properties":{"a":{"type":"string"}},"patternProperties":{"` + ahead + `":{"type":"string"}},"additionalProperties":false}`,
+		} {
+			tools := declared(t, schema)
+			if got := tools.Unchecked("f"); !reflect.DeepEqual(got, []string{ahead}) {
+				t.Errorf("%s: %q", schema, got)
+			}
+			if got := tools.Violations("f", []byte(`{"a":1,"z":"x"}`)); len(got) != 1 || got[0].Pointer != "/a" {
+				t.Errorf("%s: %v", schema, got)
+			}
+			if got := tools.Violations("f", []byte(`{"a":"1","z":"x"}`)); got != nil {
+				t.Errorf("%s: %v", schema, got)
+			}
+		}
+	}
+}
+
+// TestOrder: violations have the same order and the same words every time.
+func TestOrder(t *testing.T) {
+	t.Parallel()
+	var names, members []string
+	for i := range 20 {
+		names = append(names, fmt.Sprintf(`"k%d":{"type":"string","minLength":3},"l%d":{"anyOf":[{"type":"string"},{"minimum":5}]}`, i, i))
+		members = append(members, fmt.Sprintf(`"k%d":1,"l%d":2,"m%d":3`, i, i, i))
+	}
+	schema := `{"additionalProperties":false,"minProperties":100,"required":["x","y"],"properties":{` + strings.Join(names, ",") + `}}`
+	args := []byte(`{` + strings.Join(members, ",") + `}`)
+	want := declared(t, schema).Violations("f", args)
+	if len(want) < 60 {
+		t.Fatal(want)
+	}
+	for range 20 {
+		if got := declared(t, schema).Violations("f", args); !reflect.DeepEqual(got, want) {
+			t.Fatalf("%v, and then %v", want, got)
+		}
+	}
+}
+
+// BenchmarkViolations reports how many times as long ten times as many violations
+// take to find: 10 where the work is linear.
+func BenchmarkViolations(b *testing.B) {
+	tools, err := Parse([]byte(`[{"name":"f","parameters":{"properties":{"a":{"items":{"type":"string"}}}}}]`))
+	if err != nil {
+		b.Fatal(err)
+	}
+	find := func(n int) time.Duration {
+		args := []byte(`{"a":[` + strings.TrimSuffix(strings.Repeat("1,", n), ",") + `]}`)
+		start := time.Now()
+		if got := tools.Violations("f", args); len(got) != n || got[n-1].Pointer != fmt.Sprintf("/a/%d", n-1) {
+			b.Fatal(len(got))
+		}
+		return time.Since(start)
+	}
+	var once, tenfold time.Duration
+	for b.Loop() {
+		once += find(1_000)
+		tenfold += find(10_000)
+	}
+	b.ReportMetric(float64(tenfold)/float64(once), "x/10x-load")
+}

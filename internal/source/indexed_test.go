@@ -1,0 +1,32 @@
+package source
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestIndexedIsBounded: an index holds no more than so many members, whatever
+// the object holds, and every member is found all the same.
+func TestIndexedIsBounded(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{3, mostIndexed, 3 * mostIndexed} {
+		v := NewValue([]byte(`{"in":{`+strings.TrimSuffix(strings.Repeat(`"k":0,`, n), ",")+`},"last":{"x":1}}`), 0).Indexed()
+		if got := string(v.Path("last", "x").Raw()); got != "1" {
+			t.Errorf("%d members: found %q", n, got)
+		}
+		if held(v) > mostIndexed {
+			t.Errorf("%d members: the index holds %d", n, held(v))
+		}
+	}
+}
+
+func held(v Value) int {
+	if v.members == nil {
+		return 0
+	}
+	n := len(*v.members)
+	for _, m := range *v.members {
+		n += held(m.val)
+	}
+	return n
+}
