@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolguard/toolguard/internal/config"
+	"github.com/toolguard/toolguard/internal/container"
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/report"
@@ -140,7 +141,7 @@ func what(r *engine.Report) string {
 }
 
 // because says what a file was found to be, and by what.
-func because(f *detect.File) string {
+func because(f *container.File) string {
 	if name := nothingIn(f); name != "" {
 		return name
 	}
@@ -158,7 +159,7 @@ func because(f *detect.File) string {
 }
 
 // nothingIn names a file in which nothing speaks, and returns "" for others.
-func nothingIn(f *detect.File) string {
+func nothingIn(f *container.File) string {
 	switch {
 	case f.Container == detect.ContainerEmpty:
 		return "empty"
@@ -169,7 +170,7 @@ func nothingIn(f *detect.File) string {
 }
 
 // reasons prints how it was decided what a file is.
-func (d *detection) reasons(f *detect.File) {
+func (d *detection) reasons(f *container.File) {
 	line := func(name, value string) {
 		if name != "" {
 			name += ":"
@@ -206,7 +207,7 @@ func (d *detection) reasons(f *detect.File) {
 }
 
 // place says where the messages of a file stand.
-func place(f *detect.File) string {
+func place(f *container.File) string {
 	at, wrap := f.Pointer, f.Wrap
 	if at == "" && wrap != "" && f.Framing != source.FramingDocument {
 		at, wrap = "/"+strings.ReplaceAll(wrap, ".", "/"), ""

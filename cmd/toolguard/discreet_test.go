@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/toolguard/toolguard/internal/container"
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/report"
@@ -47,7 +48,7 @@ func withSecrets(t *testing.T, path string, text []byte) (out []byte, tools []st
 			put(s.Start+1, secret+`\udfff`)
 		}
 	}
-	_, err := detect.Read(src, detect.Options{}, func(c *transcript.Conversation) error {
+	_, err := container.Read(src, detect.Options{}, func(c *transcript.Conversation) error {
 		if c.Unfolded != nil {
 			return nil
 		}

@@ -125,16 +125,16 @@ func ruleList() any {
 	return list
 }
 
-// A container is one way to put messages into a file.
-type container struct {
+// A containerKind is one way to put messages into a file.
+type containerKind struct {
 	Name    string `json:"name"`
 	Summary string `json:"summary"`
 	Example string `json:"example"`
 }
 
 // containers lists the containers, with … for messages.
-func containers() []container {
-	return []container{
+func containers() []containerKind {
+	return []containerKind{
 		{detect.ContainerDocument, "a JSON document with one list of messages", `{"model":"m","messages":[…]}`},
 		{detect.ContainerDocuments, "a JSON document with several conversations", `[{"messages":[…]},{"messages":[…]}]`},
 		{detect.ContainerLines, "JSON Lines, a message a line", `{"role":"user","content":"hi"}`},
@@ -220,8 +220,8 @@ func formatList(file *config.File) any {
 		Example    string   `json:"example"`
 	}
 	var list struct {
-		Dialects   []format    `json:"dialects"`
-		Containers []container `json:"containers"`
+		Dialects   []format        `json:"dialects"`
+		Containers []containerKind `json:"containers"`
 	}
 	for _, d := range file.Dialects().All() {
 		f := format{d.Name, d.Title, d.Summary, d.Where, d.Provider, containersOf(d), nil, marks(d), d.Example}

@@ -567,3 +567,19 @@ func quoteAll(keys []string) []string {
 	}
 	return out
 }
+
+// patchOf returns the dialect of whose log v is a record: one that begins with a
+// document, or one that changes it.
+func patchOf(set *dialect.Set, v source.Value) (d *dialect.Dialect, begins bool) {
+	if v.Kind() != source.Object {
+		return nil, false
+	}
+	for _, d := range set.All() {
+		if p := d.Patch; p != nil {
+			if begins := p.Begins(v); begins || p.Changes(v) {
+				return d, begins
+			}
+		}
+	}
+	return nil, false
+}

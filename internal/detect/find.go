@@ -58,6 +58,13 @@ func (p *Place) Use(lines bool) transcript.Use {
 	return transcript.UseLog
 }
 
+// Slice reports whether the conversation may go on elsewhere: what seems to be
+// missing can be in another place.
+func (p *Place) Slice() bool { return p.Traced || p.CheckOnly == spanCheckOnly }
+
+// Answered reports whether it ends with what the model put out.
+func (p *Place) Answered() bool { return p.answered }
+
 // A composite is two lists that make up one conversation together, as paths from
 // the object that holds them.
 type composite struct {

@@ -82,7 +82,7 @@ func (t *wrapTally) row(v source.Value) bool {
 		return false
 	}
 	if d, claim, sign := ClaimOf(t.set, u.Value()); says(claim, u.Value()) {
-		w := t.at([]string{c.text})
+		w := t.at([]string{c.Text})
 		w.messages++
 		w.column = true
 		w.decide(d, sign.String(), claim, v)
@@ -147,44 +147,6 @@ func wrapOf(set *dialect.Set, v source.Value) *wrapped {
 		}
 	}
 	return t.best()
-}
-
-// chained returns the records of a log that stands in a list, each behind the
-// one that it names as its parent: an export may have them in another order, or
-// wrap them. inOrder is set where they are the elements of the list as it stands.
-func chained(p Place) (out []source.Value, inOrder bool) {
-	var records []source.Value
-	at := map[string]int{}
-	log := p.Log.Log
-	for _, e := range p.Parts[0].Elements() {
-		e = e.Path(p.Into...)
-		if id := e.Get(log.ID); id.Kind() == source.String {
-			if _, again := at[string(id.Raw())]; !again {
-				at[string(id.Raw())] = len(records)
-			}
-		}
-		records = append(records, e)
-	}
-	out = make([]source.Value, 0, len(records))
-	inOrder = len(p.Into) == 0 && len(p.Parts) == 1 && p.Parts[0].Kind() == source.Array
-	placed := make([]bool, len(records))
-	parent := func(i int) (int, bool) {
-		n, known := at[string(records[i].Get(log.Parent).Raw())]
-		return n, known
-	}
-	var path []int
-	for i := range records {
-		path = path[:0]
-		for n, known := i, true; known && !placed[n]; n, known = parent(n) {
-			placed[n] = true
-			path = append(path, n)
-		}
-		for _, n := range slices.Backward(path) {
-			inOrder = inOrder && n == len(out)
-			out = append(out, records[n])
-		}
-	}
-	return out, inOrder
 }
 
 func (w *wrapped) String() string { return strings.Join(w.path, ".") }

@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/toolguard/toolguard/internal/container"
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/edit"
@@ -107,7 +108,7 @@ type Excerpt struct {
 // A Report is what was found in one file.
 type Report struct {
 	Path     string
-	File     *detect.File
+	File     *container.File
 	Calls    int // those that are written as a client's
 	Results  int
 	Findings []Finding
@@ -231,7 +232,7 @@ func newChecker(src *source.Source, opts Options) *checker {
 }
 
 func (c *checker) run(ctx context.Context) (*Report, error) {
-	file, err := detect.Read(c.src, detect.Options{Dialects: c.opts.Dialects, Dialect: c.opts.Dialect}, func(conv *transcript.Conversation) error {
+	file, err := container.Read(c.src, detect.Options{Dialects: c.opts.Dialects, Dialect: c.opts.Dialect}, func(conv *transcript.Conversation) error {
 		c.conversation(conv)
 		return cmp.Or(ctx.Err(), c.err)
 	})
@@ -486,7 +487,7 @@ func (c *checker) sameCall(conv *transcript.Conversation, a, b int) bool {
 	return x.Name.Raw == y.Name.Raw && x.Args.Len() == y.Args.Len() && c.text(x.Args) == c.text(y.Args)
 }
 
-func (c *checker) file(file *detect.File) {
+func (c *checker) file(file *container.File) {
 	fc := &rules.FileContext{
 		Faults: file.Faults, Keys: file.Keys, Links: file.Links, Lines: file.Framing == source.FramingLines,
 		Text: c.text, Emit: c.emit,

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/toolguard/toolguard/internal/container"
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/rules"
@@ -66,7 +67,7 @@ func conserved(name string, text []byte, rep *Report) string {
 			bad = fmt.Sprintf(format, args...)
 		}
 	}
-	_, err := detect.Read(source.FromBytes(name, text), detect.Options{}, func(c *transcript.Conversation) error {
+	_, err := container.Read(source.FromBytes(name, text), detect.Options{}, func(c *transcript.Conversation) error {
 		at := func(block, id source.Span) place {
 			if c.Unfolded != nil {
 				return place{c.Unfolded.Origin(block), c.Unfolded.Origin(id)}

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/toolguard/toolguard/internal/detect"
+	"github.com/toolguard/toolguard/internal/container"
 )
 
 // prove holds the repaired source against the original. That each round took out and
@@ -58,7 +58,7 @@ func worse(f *Fixed, before, after *round, name string) map[int]bool {
 }
 
 // lost counts the records that cannot be read.
-func lost(f *detect.File) int {
+func lost(f *container.File) int {
 	n := 0
 	for _, fault := range f.Faults {
 		if fault.Unreadable() {

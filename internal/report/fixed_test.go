@@ -3,9 +3,9 @@ package report
 import (
 	"testing"
 
+	"github.com/toolguard/toolguard/internal/container"
 	"github.com/toolguard/toolguard/internal/edit"
 
-	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/rules"
@@ -27,7 +27,7 @@ func TestFixSummary(t *testing.T) {
 	pending := found("pending-tool-call", rules.Warning, nil)
 	reused := found("reused-call-id", rules.Info, nil)
 	report := func(fs ...engine.Finding) *engine.Report {
-		return &engine.Report{File: &detect.File{}, Findings: fs}
+		return &engine.Report{File: &container.File{}, Findings: fs}
 	}
 	inserted := engine.Repair{Rule: "missing-tool-result", Kind: "insert-result", Results: 2}
 	tests := []struct {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/toolguard/toolguard/internal/container"
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/engine"
@@ -30,7 +31,7 @@ func hostileReport(text, behind string, excerpts bool) *engine.Report {
 	at := source.Position{Offset: 5, Line: 1, Column: 6, Char: 6}
 	r := &engine.Report{
 		Path: text,
-		File: &detect.File{
+		File: &container.File{
 			Decision:  detect.Decision{Dialect: text, Container: detect.ContainerLines},
 			CheckOnly: text,
 		},
@@ -244,7 +245,7 @@ func TestDiscreet(t *testing.T) {
 			Edits:   []edit.Edit{{Text: []byte(secret)}}, EditAt: &[2]source.Position{at, at},
 		}
 	}
-	rep := &engine.Report{Path: "p", File: &detect.File{}, Findings: []engine.Finding{
+	rep := &engine.Report{Path: "p", File: &container.File{}, Findings: []engine.Finding{
 		find("missing-tool-result", "/id", `"c1"`, `call "c1" has no result`, "", 0),
 		find("schema-violation", "/input/id", `"`+secret+`"`, "breaks: "+secret, "breaks: additionalProperties", 1),
 		find("schema-violation", "/input/"+secret+"/0", `"`+secret+`"`, "breaks: "+secret, "breaks: type", 2),

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/toolguard/toolguard/internal/container"
 	"github.com/toolguard/toolguard/internal/edit"
 
 	"github.com/google/go-cmp/cmp"
@@ -39,7 +40,7 @@ func reports() []*engine.Report {
 	return []*engine.Report{
 		{
 			Path:  "a.jsonl",
-			File:  &detect.File{Decision: detect.Decision{Dialect: "anthropic", Container: detect.ContainerLines}, Conversations: 1},
+			File:  &container.File{Decision: detect.Decision{Dialect: "anthropic", Container: detect.ContainerLines}, Conversations: 1},
 			Calls: 12, Results: 11,
 			Findings: []engine.Finding{{
 				Finding: rules.Finding{
@@ -55,7 +56,7 @@ func reports() []*engine.Report {
 		},
 		{
 			Path:  "b\x1b[31m\n.json",
-			File:  &detect.File{Decision: detect.Decision{Dialect: "openai-chat", Container: detect.ContainerDocument}, Conversations: 2},
+			File:  &container.File{Decision: detect.Decision{Dialect: "openai-chat", Container: detect.ContainerDocument}, Conversations: 2},
 			Calls: 3, Results: 4,
 			Findings: []engine.Finding{
 				{
@@ -90,7 +91,7 @@ func reports() []*engine.Report {
 		},
 		{
 			Path:  hostilePath,
-			File:  &detect.File{Decision: detect.Decision{Dialect: "anthropic", Container: detect.ContainerLines}, Conversations: 1},
+			File:  &container.File{Decision: detect.Decision{Dialect: "anthropic", Container: detect.ContainerLines}, Conversations: 1},
 			Calls: 1,
 			Findings: []engine.Finding{{
 				Finding: rules.Finding{
@@ -108,7 +109,7 @@ func reports() []*engine.Report {
 		},
 		{
 			Path: "clean dir/ok.jsonl",
-			File: &detect.File{Decision: detect.Decision{Dialect: "anthropic", Container: detect.ContainerLines}, Conversations: 1},
+			File: &container.File{Decision: detect.Decision{Dialect: "anthropic", Container: detect.ContainerLines}, Conversations: 1},
 		},
 	}
 }

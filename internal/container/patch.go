@@ -1,4 +1,4 @@
-package detect
+package container
 
 import (
 	"slices"
@@ -9,22 +9,6 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
-
-// patchOf returns the dialect of whose log v is a record: one that begins with a
-// document, or one that changes it.
-func patchOf(set *dialect.Set, v source.Value) (d *dialect.Dialect, begins bool) {
-	if v.Kind() != source.Object {
-		return nil, false
-	}
-	for _, d := range set.All() {
-		if p := d.Patch; p != nil {
-			if begins := p.Begins(v); begins || p.Changes(v) {
-				return d, begins
-			}
-		}
-	}
-	return nil, false
-}
 
 // A node is a value of a document that is put together from the records of a
 // log. It keeps where it stands, and what of it was changed.

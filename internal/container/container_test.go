@@ -1,4 +1,4 @@
-package detect_test
+package container_test
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/toolguard/toolguard/internal/container"
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/source"
@@ -53,9 +54,9 @@ func (s seen) String() string {
 	return strings.TrimSpace(out)
 }
 
-func read(t testing.TB, text string, opts detect.Options) (f *detect.File, convs []string, reason string) {
+func read(t testing.TB, text string, opts detect.Options) (f *container.File, convs []string, reason string) {
 	t.Helper()
-	f, err := detect.Read(source.FromBytes("t", []byte(text)), opts, func(c *transcript.Conversation) error {
+	f, err := container.Read(source.FromBytes("t", []byte(text)), opts, func(c *transcript.Conversation) error {
 		if c.Index != len(convs) {
 			t.Errorf("conversation %d has the index %d", len(convs), c.Index)
 		}
@@ -412,7 +413,7 @@ func TestControlLines(t *testing.T) {
 		{`{"role":"_meta","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}`, use, useResult, "anthropic"},
 	} {
 		text := lines(user, c.call, c.control, c.result, user)
-		f, err := detect.Read(source.FromBytes("t", []byte(text)), detect.Options{}, func(conv *transcript.Conversation) error {
+		f, err := container.Read(source.FromBytes("t", []byte(text)), detect.Options{}, func(conv *transcript.Conversation) error {
 			if len(conv.Messages) != 4 || len(conv.Calls) != 1 || conv.Dialect != c.dialect {
 				t.Errorf("%s: %s with %d messages and %d calls", c.control, conv.Dialect, len(conv.Messages), len(conv.Calls))
 			}
@@ -434,7 +435,7 @@ func TestYieldError(t *testing.T) {
 	stop := errors.New("stop")
 	for _, text := range []string{list(user), lines(user, answer), lines(list(user), list(user), list(user)), lines(record, recordUse)} {
 		n := 0
-		_, err := detect.Read(source.FromBytes("t", []byte(text)), detect.Options{}, func(*transcript.Conversation) error {
+		_, err := container.Read(source.FromBytes("t", []byte(text)), detect.Options{}, func(*transcript.Conversation) error {
 			n++
 			return stop
 		})
@@ -490,7 +491,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		n := 0
-		file, err := detect.Read(source.FromBytes("fuzz", text), detect.Options{}, func(c *transcript.Conversation) error {
+		file, err := container.Read(source.FromBytes("fuzz", text), detect.Options{}, func(c *transcript.Conversation) error {
 			if s := sound(c, int64(len(text))); s != "" {
 				t.Error(s)
 			}
@@ -514,7 +515,7 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 		for _, d := range dialect.All() {
-			_, err := detect.Read(source.FromBytes("fuzz", text), detect.Options{Dialect: d}, func(c *transcript.Conversation) error {
+			_, err := container.Read(source.FromBytes("fuzz", text), detect.Options{Dialect: d}, func(c *transcript.Conversation) error {
 				if s := sound(c, int64(len(text))); s != "" {
 					t.Errorf("as %s: %s", d.Name, s)
 				}
@@ -552,7 +553,7 @@ func TestOrdinals(t *testing.T) {
 				records = append(records, `{"timestamp":"t",`+ordinal+`"type":"response_item","payload":`+item+`}`)
 			}
 			appended := false
-			f, err := detect.Read(source.FromBytes("t", []byte(lines(records...))), detect.Options{}, func(c *transcript.Conversation) error {
+			f, err := container.Read(source.FromBytes("t", []byte(lines(records...))), detect.Options{}, func(c *transcript.Conversation) error {
 				appended = c.AppendOnly && c.OnResume != ""
 				return nil
 			})
@@ -582,7 +583,7 @@ func TestModel(t *testing.T) {
 		`{"messages":[` + user + `,` + chatCall + `]}`:                                                                             "",
 	} {
 		got := "none"
-		_, err := detect.Read(source.FromBytes("t", []byte(text)), detect.Options{}, func(c *transcript.Conversation) error {
+		_, err := container.Read(source.FromBytes("t", []byte(text)), detect.Options{}, func(c *transcript.Conversation) error {
 			got = c.Model
 			return nil
 		})

@@ -1,4 +1,4 @@
-package detect
+package container
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -40,8 +41,8 @@ func TestRecognised(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = Read(source.FromBytes(file, text), Options{}, func(*transcript.Conversation) error { return nil })
-		if not, ok := errors.AsType[*ErrNotTranscript](err); !ok || !strings.HasPrefix(not.Reason, want) {
+		_, err = Read(source.FromBytes(file, text), detect.Options{}, func(*transcript.Conversation) error { return nil })
+		if not, ok := errors.AsType[*detect.ErrNotTranscript](err); !ok || !strings.HasPrefix(not.Reason, want) {
 			t.Errorf("%s: %v, want %s", file, err, want)
 		}
 	}
@@ -60,7 +61,7 @@ func TestInText(t *testing.T) {
 		"quoted": {`[{"role":"user","content":"how?"},` + hermes +
 			`,{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"ls","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":"a"}]`, ""},
 	} {
-		f, err := Read(source.FromBytes(name, []byte(c.text)), Options{}, func(*transcript.Conversation) error { return nil })
+		f, err := Read(source.FromBytes(name, []byte(c.text)), detect.Options{}, func(*transcript.Conversation) error { return nil })
 		if err != nil || (c.want == "") != (f.InText == "") || !strings.Contains(f.InText, c.want) {
 			t.Errorf("%s: %q, %v, want %q", name, f.InText, err, c.want)
 		}

@@ -1,10 +1,11 @@
-package detect
+package container
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -44,7 +45,7 @@ func TestPatches(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			text := strings.Join(c.lines, "\n") + "\n"
 			var got []string
-			f, err := Read(source.FromBytes(name, []byte(text)), Options{}, func(conv *transcript.Conversation) error {
+			f, err := Read(source.FromBytes(name, []byte(text)), detect.Options{}, func(conv *transcript.Conversation) error {
 				at := func(s source.Span) string { return text[s.Start:s.End] }
 				for i := range conv.Messages {
 					m := &conv.Messages[i]
@@ -60,7 +61,7 @@ func TestPatches(t *testing.T) {
 				}
 				return nil
 			})
-			if err != nil || f.Dialect != "vscode-chat" || f.Container != ContainerFoldingLog {
+			if err != nil || f.Dialect != "vscode-chat" || f.Container != detect.ContainerFoldingLog {
 				t.Fatalf("read as %s (%s): %v", f.Dialect, f.Container, err)
 			}
 			if strings.Join(got, " ") != c.want {
@@ -79,7 +80,7 @@ func TestFaint(t *testing.T) {
 {"type":"assistant","content":"hello"}
 `
 	messages := 0
-	f, err := Read(source.FromBytes("chat_history.jsonl", []byte(text)), Options{}, func(c *transcript.Conversation) error {
+	f, err := Read(source.FromBytes("chat_history.jsonl", []byte(text)), detect.Options{}, func(c *transcript.Conversation) error {
 		messages += len(c.Messages)
 		return nil
 	})

@@ -1,4 +1,4 @@
-package detect
+package container
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -491,7 +492,7 @@ func (s *logSink) end() {
 		}
 		c.Window = s.d.Window
 		c.Enveloped = true
-		c.Lines = s.r.shape.Class == ClassLog && s.r.shape.Framing != source.FramingDocument
+		c.Lines = s.r.shape.Class == detect.ClassLog && s.r.shape.Framing != source.FramingDocument
 		if !s.array.IsZero() {
 			c.Lists = []source.Span{s.array}
 		}

@@ -1,0 +1,40 @@
+package container
+
+import (
+	"strconv"
+
+	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// lineSink reads a message a line into one conversation.
+type lineSink struct {
+	r    *reader
+	seq  *sequence
+	past int // how many messages are not sent any more
+}
+
+func (s *lineSink) record(index int32, v source.Value) {
+	if s.r.shape.Framing == source.FramingDocument && (v.Get("stop_reason").Exists() || s.r.shape.Into != nil) {
+		s.seq.b.Conv.Use = transcript.UseTrace // one recorded answer, or one of the files that make up a history
+		s.seq.b.Conv.Slice = s.r.shape.Into != nil
+	}
+	if !s.seq.add(index, v) {
+		s.r.file.Skipped++
+		if d := s.seq.primary; d != nil && d.Head != nil && v.Get(d.Head.Tag).Is(d.Head.Value) {
+			// What is no number counts nothing.
+			s.past, _ = strconv.Atoi(string(v.Get(d.Head.Past).Raw()))
+		}
+	}
+}
+
+func (s *lineSink) torn(int32) { s.seq.b.Conv.Incomplete = true }
+
+func (s *lineSink) end() {
+	s.seq.b.Conv.Lines = s.r.shape.Framing != source.FramingDocument && s.r.shape.Into == nil
+	s.r.finish(s.seq)
+	for i := range min(max(0, s.past), len(s.seq.b.Conv.Messages)) {
+		s.seq.b.Conv.Messages[i].Flags |= transcript.MessageSuperseded
+	}
+	s.r.hand(s.seq.b.Conv)
+}

@@ -1,0 +1,196 @@
+package container
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/toolguard/toolguard/internal/detect"
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// A sequence reads the elements of one conversation that may speak more than
+// one dialect.
+type sequence struct {
+	r       *reader
+	b       *transcript.Builder
+	primary *dialect.Dialect
+	// listed is set where the elements are those of a list of messages.
+	listed bool
+	// lines is set where the records of a file are messages.
+	lines   bool
+	readers map[*dialect.Dialect]dialect.Reader
+}
+
+func (r *reader) newSequence(name string) *sequence {
+	c := &transcript.Conversation{Name: name}
+	b := transcript.NewBuilder(c)
+	b.OnKeyFault, b.End = r.onKey, r.end
+	q := &sequence{r: r, b: b, readers: map[*dialect.Dialect]dialect.Reader{}}
+	if d := r.opts.Dialect; d != nil {
+		q.primary = d
+	} else if r.shape.Class == detect.ClassMessage {
+		q.primary = r.opts.Dialects.ByName(r.shape.Dialect)
+	}
+	return q
+}
+
+// choose settles the dialect of elements that are all at hand.
+func (q *sequence) choose(p detect.Place) {
+	if q.primary == nil && p.Held && !told(&p, q.r.opts.Dialects) {
+		q.primary = p.Hint
+	}
+	if q.primary != nil {
+		return
+	}
+	for _, part := range p.Parts {
+		for _, e := range part.Elements() {
+			if d, claim, _ := detect.ClaimOf(q.r.opts.Dialects, e.Path(p.Into...)); claim == dialect.ClaimDecisive {
+				q.primary = d
+				return
+			}
+		}
+	}
+	if q.primary = p.Hint; q.primary == nil {
+		q.primary = q.r.opts.Dialects.ByName(q.r.shape.Dialect)
+	}
+}
+
+// told reports whether an element has the marks of a dialect that somebody has
+// described.
+func told(p *detect.Place, set *dialect.Set) bool {
+	if len(set.Own()) == 0 {
+		return false
+	}
+	for _, part := range p.Parts {
+		for _, e := range part.Elements() {
+			if set.Told(e.Path(p.Into...)) != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// add reads one element. It returns false for one that no dialect claims, and
+// for book-keeping.
+func (q *sequence) add(record int32, v source.Value) bool {
+	if q.r.err == nil {
+		q.r.err = q.r.src.Err()
+	}
+	if q.r.err != nil {
+		return false
+	}
+	if bytes.HasPrefix(v.Get("role").Text(), []byte("_")) {
+		return false
+	}
+	d := q.primary
+	if d == nil {
+		d = q.r.opts.Dialects.Plain()
+	}
+	if s, ok := d.Driver.(dialect.Skipper); ok && s.Skips(v) {
+		return false
+	}
+	q.r.seen++
+	claim := d.Reads(v)
+	foreign := false
+	if claim < dialect.ClaimShared && (claim == dialect.ClaimNone || !onlyText(v)) {
+		other, otherClaim, _ := detect.ClaimOf(q.r.opts.Dialects, v)
+		switch {
+		case q.r.opts.Dialect != nil:
+			// The user has the say, but is told.
+			foreign = otherClaim == dialect.ClaimDecisive && other != d
+		case otherClaim == dialect.ClaimDecisive && q.primary == nil:
+			q.primary, d, claim = other, other, otherClaim
+		case otherClaim == dialect.ClaimDecisive:
+			foreign = other != d
+			d, claim = other, otherClaim
+		case claim == dialect.ClaimNone:
+			d, claim = other, otherClaim
+		}
+	}
+	if claim == dialect.ClaimNone || claim == dialect.ClaimFaint && q.primary == nil && dialect.Alien(v) || d == nil {
+		// Among messages, one that has a role and nothing else is one too, and so
+		// is a damaged one. What else a message holds is opaque where its dialect
+		// is known.
+		if !q.damaged(v) && (!v.Get("role").Exists() || !detect.KnownRole(v) || q.primary == nil && dialect.Alien(v)) {
+			if q.b.End > 0 && (q.listed || q.lines) {
+				q.b.Conv.Unread = append(q.b.Conv.Unread, transcript.Unread{Span: v.Span(), Before: int32(len(q.b.Conv.Messages))})
+			}
+			return false
+		}
+		if d = q.primary; d == nil {
+			d = q.r.opts.Dialects.Plain()
+		}
+	}
+	rd := q.readers[d]
+	if rd == nil {
+		rd = d.Driver.Reader(q.b)
+		q.readers[d] = rd
+	}
+	q.b.Record = record
+	q.r.taken++
+	rd.Read(v)
+	if n := len(q.b.Conv.Messages); foreign && n > 0 {
+		q.b.Conv.Messages[n-1].Flags |= transcript.MessageForeign
+	}
+	return true
+}
+
+// damaged reports whether an element of a list of messages is one of its
+// dialect, though it lacks what tells.
+func (q *sequence) damaged(v source.Value) bool {
+	if q.primary == nil || !q.listed {
+		return false
+	}
+	d, ok := q.primary.Driver.(dialect.Guesser)
+	return ok && d.Damaged(v)
+}
+
+// onlyText reports whether a plain message is text and nothing else, so that no
+// dialect can claim it more surely.
+func onlyText(v source.Value) bool {
+	text := false
+	for k, val := range v.Members() {
+		switch {
+		case k.Is("content"):
+			text = val.Kind() == source.String
+		case k.Is("type"), k.Is("tool_calls"), k.Is("tool_call_id"), k.Is("function_call"):
+			return false
+		}
+	}
+	return text
+}
+
+// typed marks what a human says in a list of messages of which their agent
+// rebuilds the history: what a user's message says that holds no result.
+func typed(c *transcript.Conversation) {
+	isResult := func(b transcript.Block) bool { return b.Kind == transcript.BlockResult }
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		blocks := c.Blocks[m.BlockLo:m.BlockHi]
+		if m.Role == transcript.RoleUser && (m.Has(transcript.MessageText) || len(blocks) > 0) && !slices.ContainsFunc(blocks, isResult) {
+			m.Flags |= transcript.MessageTyped
+		}
+	}
+}
+
+// finish settles what is known only when all elements have been read.
+func (r *reader) finish(q *sequence) {
+	d := q.primary
+	if d == nil {
+		d = r.opts.Dialects.Plain()
+	}
+	q.b.Conv.Dialect = d.Name
+	q.b.Conv.Window = d.Window
+	if d.Window == transcript.WindowLog {
+		typed(q.b.Conv)
+	}
+	if d.Slice {
+		q.b.Conv.Slice, q.b.Conv.Use = true, transcript.UseTrace
+	}
+	if d.Dataset && q.b.Conv.Use == transcript.UseLog {
+		q.b.Conv.Use = transcript.UseDataset
+	}
+}
