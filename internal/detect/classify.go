@@ -14,6 +14,7 @@ import (
 // A Class is what a value of a file is to a transcript.
 type Class uint8
 
+// The classes.
 const (
 	ClassOther        Class = iota
 	ClassLog                // a record of a log

@@ -46,6 +46,8 @@ type Place struct {
 	Unfolded *unfold.Unfolded
 }
 
+// Use says what the conversation is for; lines is set where it stands on a line of
+// its own.
 func (p *Place) Use(lines bool) transcript.Use {
 	switch {
 	case p.Traced, p.answered && !lines:

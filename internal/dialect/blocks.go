@@ -207,8 +207,8 @@ func (p *Part) speaks(block source.Value) bool {
 }
 
 // begins reports whether an alternative of the path begins with a key.
-func (p Lens) begins(key source.Value) bool {
-	for alt := range p.Alternatives() {
+func (l Lens) begins(key source.Value) bool {
+	for alt := range l.Alternatives() {
 		if head, _, _ := strings.Cut(string(alt), "."); key.Is(head) {
 			return true
 		}

@@ -20,6 +20,7 @@ import (
 // everyFixture yields each fixture that can be read as JSON, a record after the
 // other, and does not have a key twice: there the order of members says something.
 func everyFixture(t *testing.T, each func(t *testing.T, name string, records []source.Value, seps [][]byte)) {
+	t.Helper()
 	root := filepath.Join("..", "..", "testdata", "transcripts")
 	n := 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -128,6 +129,7 @@ func inOrderOf(v source.Value, order func(members []string) []string) []byte {
 func TestOrderOfMembers(t *testing.T) {
 	t.Parallel()
 	everyFixture(t, func(t *testing.T, name string, records []source.Value, seps [][]byte) {
+		t.Helper()
 		write := func(order func([]string) []string) []byte {
 			out := make([][]byte, len(records))
 			for i, r := range records {
@@ -159,6 +161,7 @@ func TestOrderOfMembers(t *testing.T) {
 func TestUnknownMembers(t *testing.T) {
 	t.Parallel()
 	everyFixture(t, func(t *testing.T, name string, records []source.Value, seps [][]byte) {
+		t.Helper()
 		want := told(t, name, glued(seps, raws(records)))
 		if strings.HasSuffix(t.Name(), "vscode-chat/ok/changes.jsonl") || strings.HasSuffix(t.Name(), "vscode-chat/broken/changes.jsonl") {
 			t.Skip("a record of it sets an object that is keyed by the ids of calls")
@@ -234,6 +237,7 @@ func listsCalls(key string) bool {
 func TestUnknownBlocks(t *testing.T) {
 	t.Parallel()
 	everyFixture(t, func(t *testing.T, name string, records []source.Value, seps [][]byte) {
+		t.Helper()
 		for name, why := range map[string]string{
 			"vscode-chat/":                            "a record of it changes what stands at a place in a list",
 			"amazon-q/ok/saved.json":                  "an exchange is a list of two, each in its place",

@@ -119,7 +119,7 @@ func (e *CheckOnlyError) Error() string { return "is only checked: " + e.Reason 
 // lost. Where that cannot be proved, what breaks the proof is withheld. It does not
 // write.
 func Settle(ctx context.Context, src *source.Source, opts FixOptions) (*Fixed, error) {
-	opts.Options.explicit = opts.Explicit
+	opts.explicit = opts.Explicit
 	return settle(ctx, src, opts, maxRounds)
 }
 
