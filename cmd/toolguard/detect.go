@@ -155,6 +155,13 @@ func because(f *container.File) string {
 	if f.InText != "" {
 		out += ", but " + f.InText
 	}
+	switch f.Opaque {
+	case 0:
+	case 1:
+		out += ", 1 element among the messages is not read"
+	default:
+		out += fmt.Sprintf(", %d elements among the messages are not read", f.Opaque)
+	}
 	return out
 }
 

@@ -25,6 +25,9 @@ type File struct {
 	InText        string
 	Records       int // framed records, unreadable ones included
 	Skipped       int // records that hold nothing that speaks
+	// Opaque counts elements among the messages that no dialect knows. They are
+	// neither read nor changed.
+	Opaque        int
 	Conversations int
 	Faults        []transcript.RecordFault
 	Keys          []transcript.KeyFault
@@ -166,6 +169,7 @@ func (r *reader) hand(c *transcript.Conversation) {
 	}
 	c.Index = r.file.Conversations
 	r.file.Conversations++
+	r.file.Opaque += len(c.Unread)
 	r.sortDoubled()
 	c.Idless, c.Doubled = idless(c), r.doubled
 	r.inText.add(r.src, c)
