@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/toolguard/toolguard/internal/container"
+	"github.com/toolguard/toolguard/internal/operation"
 )
 
 // prove holds the repaired source against the original. That each round took out and
@@ -29,6 +30,9 @@ func prove(f *Fixed, before, after *round) error {
 				worse(f, before, after, name),
 			}
 		}
+	}
+	if onlyInserts(f.Repairs) && is[unanswered] >= was[unanswered] {
+		return &ProofError{"put in results that are not read as such", nil}
 	}
 	gone, err := before.facts.lost(f.Pieces, &after.facts, after.waived)
 	if err != nil || len(gone) == 0 {
@@ -83,8 +87,8 @@ func (r *round) byFamily() map[string]int {
 // may turn one into the other.
 func family(rule string) string {
 	switch rule {
-	case "pending-tool-call":
-		return "missing-tool-result"
+	case "missing-tool-result", "pending-tool-call":
+		return unanswered
 	case "orphan-tool-result", "result-before-call", "duplicate-tool-result":
 		return "misplaced-tool-result"
 	case "truncated-record":
@@ -98,6 +102,15 @@ func family(rule string) string {
 		return order
 	}
 	return rule
+}
+
+// unanswered is the family of calls without a result.
+const unanswered = "missing-tool-result"
+
+// onlyInserts reports whether nothing was done but to put in results.
+func onlyInserts(repairs []Repair) bool {
+	insert := (*operation.InsertResults)(nil).Kind()
+	return len(repairs) > 0 && !slices.ContainsFunc(repairs, func(r Repair) bool { return r.Kind != insert })
 }
 
 // order is the family of what providers want of the order of messages, and of the
