@@ -232,7 +232,7 @@ func (t *tally) count(v source.Value, document bool) {
 		}
 	}
 	t.told = t.told || t.set.Told(v) != nil
-	if c := t.logs.add(t.set, v); c.Claim != dialect.ClaimNone && !(document && !c.header && !c.speaks && len(Find(t.set, v)) > 0) {
+	if c := t.logs.add(t.set, v); c.Claim != dialect.ClaimNone && !(document && !c.header && !c.speaks && len(Find(t.set, v)) > 0) && !c.yields(t.set, v) {
 		t.byClass[ClassLog]++
 		t.sure = t.sure || c.Claim == dialect.ClaimDecisive
 		if c.Claim == dialect.ClaimPlain {
@@ -406,7 +406,7 @@ func (t *tally) decide(s *Verdict) {
 		if c == ClassPatch && (t.patch == nil || t.forced != nil && t.forced != t.patch) {
 			continue // nothing is known of what is changed
 		}
-		if c == ClassLog && (log == nil || log.headers+log.speaks == 0 && !log.linked) {
+		if c == ClassLog && (log == nil || log.headers+log.speaks == 0 && (!log.linked || t.sure)) {
 			continue // it only looks like one
 		}
 		if t.byClass[c] > t.byClass[best] || best == ClassOther && t.byClass[c] > 0 {
@@ -420,7 +420,7 @@ func (t *tally) decide(s *Verdict) {
 	// Values that are nothing to a transcript may stand between, but not make
 	// up the bulk: among lines of messages not even half, unless one of them tells
 	// for certain.
-	if bulk := t.byClass[ClassOther]; best == ClassMessage && bulk > t.byClass[best] && !t.decided() || best == ClassConversation && bulk > 4*t.byClass[best]+4 {
+	if bulk := t.byClass[ClassOther]; best == ClassMessage && bulk > t.byClass[best] && !t.decided() || best == ClassConversation && bulk > 4*t.byClass[best]+4 && !t.decided() {
 		best = ClassOther
 	}
 	// Messages that write their calls in another way are in the majority of
@@ -528,15 +528,19 @@ func (t *tally) unwrap(s *Verdict, w *wrapped) {
 	}
 	switch {
 	case s.Class == ClassLog:
-		s.Log, s.Dialect = w.log, w.log.Name
+		log := w.log()
+		s.Log, s.Dialect = log.dialect, log.dialect.Name
 		s.Container = ContainerEventLog
-		if w.linked {
+		if log.linked {
 			s.Container = ContainerLinkedLog
 		}
 	case s.Framing == source.FramingDocument:
 		s.Container = ContainerDocument
 	default:
 		s.Container = ContainerLines
+		if d := t.set.ByName(s.Dialect); d != nil && d.Fold != nil {
+			s.Class, s.Container = ClassFold, ContainerFoldingLog
+		}
 	}
 }
 

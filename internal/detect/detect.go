@@ -150,6 +150,7 @@ func survey(src *source.Source, opts Options) (*Verdict, error) {
 	bad := 0
 	var first source.Kind
 	start := int64(-1)
+	before := 0 // how many records come before the first that speaks
 	for n := 1; ; n++ {
 		rec, err := rd.Next()
 		if errors.Is(err, io.EOF) {
@@ -180,8 +181,13 @@ func survey(src *source.Source, opts Options) (*Verdict, error) {
 				return nil, err
 			}
 		}
+		if !t.sure {
+			before = n
+		}
 		looked := rec.Span.End - start
-		if looked > mostHead || (looked > headBytes || n >= headRecords) && (t.sure || t.told || foreign.sure()) {
+		// Of a file without calls nothing decides.
+		enough := n-before >= headRecords/4 && t.decisive() > 0 || t.told || foreign.sure() || t.sure && looked > 4*headBytes
+		if looked > mostHead || (looked > headBytes || n >= headRecords) && enough {
 			break
 		}
 	}

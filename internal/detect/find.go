@@ -181,7 +181,11 @@ func (f *finder) array(v source.Value, path []string, ctx Place, depth int) {
 	if n := len(path); n == 0 || !slices.Contains(alternatives, path[n-1]) {
 		if w := wrapOf(f.set, v); w != nil {
 			ctx.Into = w.path
-			f.emit(ctx, path, w.class(), w.log, v)
+			class, log := w.class(), (*dialect.Dialect)(nil)
+			if class == ClassLog {
+				log = w.log().dialect
+			}
+			f.emit(ctx, path, class, log, v)
 			return
 		}
 	}
@@ -412,8 +416,18 @@ func (f *finder) composite(v source.Value, c *composite) []source.Value {
 	return parts
 }
 
+// stateID reports whether a value names state on the provider's side: an id, or an
+// object with one and nothing that could be the state itself.
 func stateID(v source.Value) bool {
-	return v.Kind() == source.String && len(v.Raw()) > 2 || v.Kind() == source.Object
+	if v.Kind() != source.Object {
+		return v.Kind() == source.String && len(v.Raw()) > 2
+	}
+	for _, val := range v.Members() {
+		if val.Kind() == source.Array {
+			return false
+		}
+	}
+	return v.Get("id").Kind() == source.String
 }
 
 func (f *finder) emit(ctx Place, path []string, class Class, log *dialect.Dialect, parts ...source.Value) {
@@ -433,8 +447,12 @@ func pointer(path []string) string {
 	return b.String()
 }
 
-// listHead is how many elements of a list are looked at to tell what it is.
-const listHead = 16
+// listHead is how many elements of a list are looked at to tell what it is. Where
+// nothing in them speaks, it is looked on up to mostHeadElements.
+const (
+	listHead         = 16
+	mostHeadElements = 1024
+)
 
 // listClass says what the elements of a list are: at least half of the first ones
 // must be of a class, or one must be a message as only one dialect writes it, and
@@ -443,16 +461,19 @@ func listClass(set *dialect.Set, v source.Value) (Class, *dialect.Dialect) {
 	n, messages, decisive, tagged, records := 0, 0, 0, 0, 0
 	alien := false // an element speaks, but in no dialect that is known
 	var logs votes
-	for _, e := range v.Elements() {
-		if n++; n > listHead {
-			n--
+	for i, e := range v.Elements() {
+		if i >= mostHeadElements || i >= listHead && messages+records > 0 {
 			break
 		}
+		if i == listHead {
+			n, tagged = 0, 0 // what stands at the head says nothing, and what follows may
+		}
+		n++
 		if e.Kind() != source.Object {
 			continue
 		}
 		e = e.Indexed()
-		if c := logs.add(set, e); c.Claim != dialect.ClaimNone {
+		if c := logs.add(set, e); c.Claim != dialect.ClaimNone && !c.yields(set, e) {
 			if records++; !c.speaks {
 				tagged++
 			}

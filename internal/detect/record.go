@@ -129,6 +129,16 @@ func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v source.Value) 
 	return recordClaim{}
 }
 
+// yields reports whether a record that says nothing in its log is a message: keys
+// that a log has as well do not make book-keeping of it.
+func (c recordClaim) yields(set *dialect.Set, v source.Value) bool {
+	if c.speaks || c.header || c.Claim == dialect.ClaimDecisive {
+		return false
+	}
+	_, claim, _ := ClaimOf(set, v)
+	return says(claim, v)
+}
+
 // logOf returns the log dialect whose record v most surely is.
 func logOf(set *dialect.Set, v source.Value) (best *dialect.Dialect, claim recordClaim) {
 	if v.Kind() != source.Object {

@@ -29,8 +29,7 @@ type wrapped struct {
 	path           []string
 	sure, messages int
 	logs           int
-	log            *dialect.Dialect
-	linked         bool
+	votes          votes // for the log that the elements are records of
 	column         bool   // it is JSON text in a row of a table
 	dialect        string // of the first element that decides, or of the first
 	key            string // by which it was decided
@@ -51,11 +50,10 @@ func (t *wrapTally) walk(v source.Value, path []string) {
 			continue
 		}
 		inner := slices.Concat(path, []string{k.Str()})
-		if d, c := logOf(t.set, val); c.Claim != dialect.ClaimNone {
+		if d, c := logOf(t.set, val); c.Claim != dialect.ClaimNone && !c.yields(t.set, val) {
 			w := t.at(inner)
 			w.logs++
-			w.log = d
-			w.linked = w.linked || val.Get(d.Log.ID).Exists() || val.Get(d.Log.Parent).Exists()
+			w.votes.add(t.set, val)
 			w.decide(d, c.sign, c.Claim, val)
 			continue
 		}
@@ -132,6 +130,9 @@ func (w *wrapped) class() Class {
 	}
 	return ClassMessage
 }
+
+// log returns the log that the elements are records of.
+func (w *wrapped) log() *vote { return w.votes.best() }
 
 // wrapOf says where in the elements of a list messages stand.
 func wrapOf(set *dialect.Set, v source.Value) *wrapped {

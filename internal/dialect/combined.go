@@ -185,8 +185,8 @@ func member(p Lens, v source.Value) source.Value {
 
 // hasMember reports whether v has a member of one of the names.
 func hasMember(v source.Value, names []string) bool {
-	for k := range v.Members() {
-		if contains(names, k) {
+	for k, val := range v.Members() {
+		if contains(names, k) && val.Kind() != source.Null {
 			return true
 		}
 	}
