@@ -213,10 +213,9 @@ type member struct {
 
 func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 	// An object that speaks is somebody's message, not a holder of messages.
-	if v.Get("role").Kind() == source.String {
-		if _, claim, _ := ClaimOf(f.set, v); says(claim, v) || dialect.Alien(v) {
-			return
-		}
+	if _, claim, _ := ClaimOf(f.set, v); claim == dialect.ClaimDecisive && depth > 0 ||
+		v.Get("role").Kind() == source.String && (says(claim, v) || dialect.Alien(v)) {
+		return
 	}
 	var members []member
 	model, named, request, elsewhere := false, "", false, false
