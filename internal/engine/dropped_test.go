@@ -10,8 +10,9 @@ import (
 )
 
 // TestDroppedAnew holds that a repair that takes out what an earlier one wrote anew
-// says where that stood.
+// says where that stood, and that nothing goes as the copy of what goes too.
 func TestDroppedAnew(t *testing.T) {
+	const orphan = `{"type":"tool_result","tool_use_id":"t9","content":"x"}`
 	for _, tt := range []struct {
 		name, text, target, out string
 		want                    []string
@@ -31,10 +32,16 @@ func TestDroppedAnew(t *testing.T) {
 			`[]`,
 			[]string{`\ud83d`, `"fetched\ud83d","type":"tool_result"`},
 		},
+		{
+			"two copies of a record, from both of which something goes",
+			userLine("u1", "null", "go", 1) + resultLine("r1", "u1", "t9", 2) + resultLine("r1", "u1", "t9", 2), "",
+			userLine("u1", "null", "go", 1) + strings.Replace(resultLine("r1", "u1", "t9", 2), orphan, "", 1),
+			[]string{orphan, orphan},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			opts := FixOptions{Options: Options{Send: true, Target: profile.ByName(tt.target)}, Unsafe: true}
-			if strings.HasPrefix(tt.text, "{") { // nothing else tells
+			if strings.HasPrefix(tt.text, `{"messages"`) { // nothing else tells
 				opts.Dialect = dialect.Anthropic
 			}
 			out, f, err := repaired([]byte(tt.text), opts)

@@ -296,7 +296,7 @@ func (d *draft) fix(did bool) (edit.Fix, bool, error) {
 	var f edit.Fix
 	if did && !d.failed {
 		f.Edits, did = d.edits()
-		f.Reads, f.Over = distinct(d.reads), distinct(d.over)
+		f.Reads, f.Over = distinct(slices.Concat(d.reads, d.stays)), distinct(d.over)
 	}
 	if d.src.err != nil || !did || d.failed || slices.ContainsFunc(f.Edits, d.unsureAt) {
 		return edit.Fix{}, false, d.src.err
