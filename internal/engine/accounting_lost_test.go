@@ -130,24 +130,23 @@ func callsAlone(t *tree) bool {
 // saidMark finds the marks of what somebody says.
 var saidMark = regexp.MustCompile(`M\d{6}z`)
 
-// holds reports whether everything in b is in a as well. Of a message or a
-// record its own id, its parent and its time do not count.
-func holds(a, b *tree) bool {
+// holds reports whether everything in b is in a as well, but for the elements of
+// lists that went before. Of a message or a record its own id, its parent and its
+// time do not count.
+func holds(a, b *tree, went func(*tree) bool) bool {
 	own := b.get("role") != nil || b.get("message") != nil || b.get("uuid") != nil
-	if a.kind != b.kind || a.kind == 0 && a.raw != b.raw || a.kind == '[' && len(a.kids) != len(b.kids) {
+	if a.kind != b.kind || a.kind == 0 && a.raw != b.raw {
 		return false
 	}
+	if a.kind == '[' {
+		left := func(t *tree) []*tree { return slices.DeleteFunc(slices.Clone(t.kids), went) }
+		return slices.EqualFunc(left(a), left(b), func(a, b *tree) bool { return holds(a, b, went) })
+	}
 	for i, k := range b.kids {
-		at := i
-		if a.kind == '{' {
-			if own && slices.Contains(ownKeys, b.keys[i]) {
-				continue
-			}
-			if at = slices.Index(a.keys, b.keys[i]); at < 0 {
-				return false
-			}
+		if own && slices.Contains(ownKeys, b.keys[i]) {
+			continue
 		}
-		if !holds(a.kids[at], k) {
+		if at := slices.Index(a.keys, b.keys[i]); at < 0 || !holds(a.kids[at], k, went) {
 			return false
 		}
 	}
@@ -280,8 +279,12 @@ func added(marks []mark, folding bool) (out []mark) {
 }
 
 // gone returns the marks that are not there any more, and how often, but for
-// those of a message, a call or a result that another one held all of.
-func gone(before, after []mark) (out []mark, times map[string]int) {
+// those of a message, a call or a result that another one held all of, once the
+// elements were gone that repairs name.
+func gone(before, after []mark, named []source.Span) (out []mark, times map[string]int) {
+	went := func(t *tree) bool {
+		return slices.ContainsFunc(named, func(s source.Span) bool { return int(s.Start) <= t.start && t.end <= int(s.End) })
+	}
 	is, was := countMarks(after), countMarks(before)
 	times = map[string]int{}
 	for text, n := range was {
@@ -298,7 +301,7 @@ func gone(before, after []mark) (out []mark, times map[string]int) {
 	for text, things := range in {
 		var copies []*tree
 		for i, t := range things {
-			other := func(o *tree) bool { return o != t && !slices.Contains(copies, o) && holds(o, t) }
+			other := func(o *tree) bool { return o != t && !slices.Contains(copies, o) && holds(o, t, went) }
 			if slices.Contains(copies, t) || slices.ContainsFunc(things[:i], other) || slices.ContainsFunc(things[i:], other) {
 				copies = append(copies, t)
 			}
@@ -344,7 +347,7 @@ func misaccounted(text []byte, opts FixOptions) (bad []misdeed, out []byte, f *F
 		return bad, out, f
 	}
 	before, after := marksIn(recordsBefore), marksIn(recordsAfter)
-	lost, _ := gone(before, after)
+	lost, _ := gone(before, after, nil)
 	for _, m := range lost {
 		fault("lost", "%s, said by %q, in %s", m.text, m.speaker, m.key)
 	}
@@ -676,14 +679,15 @@ func unnamed(text []byte, opts FixOptions) (bad []misdeed, out []byte, f *Fixed)
 		return []misdeed{{"not JSON", "the result cannot be read"}}, out, f
 	}
 	before, after := marksIn(recordsBefore), marksIn(recordsAfter)
-	lost, times := gone(before, after)
+	var dropped []source.Span
+	for _, r := range f.Repairs {
+		dropped = append(dropped, r.Dropped...)
+	}
+	lost, times := gone(before, after, dropped)
 	named := map[string]int{}
 	for _, at := range marker.FindAllIndex(text, -1) {
-		for _, r := range f.Repairs {
-			if slices.ContainsFunc(r.Dropped, func(s source.Span) bool { return int(s.Start) <= at[0] && at[1] <= int(s.End) }) {
-				named[string(text[at[0]:at[1]])]++
-				break
-			}
+		if slices.ContainsFunc(dropped, func(s source.Span) bool { return int(s.Start) <= at[0] && at[1] <= int(s.End) }) {
+			named[string(text[at[0]:at[1]])]++
 		}
 	}
 	for _, m := range lost {
