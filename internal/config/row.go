@@ -597,14 +597,11 @@ func (r *rowReader) whole(n *node, row any, where string) {
 	case *dialect.StateName:
 		needs("written", "state")
 	case *dialect.Setting:
-		needs("to")
-		one(row.Raw != "" || row.From != "", "raw or from")
+		needs("to", "raw")
 	case *dialect.Log:
 		needs("type", "speaks")
 	case *dialect.Fold:
 		needs("id")
-	case *dialect.Head:
-		needs("tag", "value", "past")
 	case *dialect.Holder:
 		needs("members")
 	}

@@ -22,9 +22,9 @@ type File struct {
 	CheckOnly string
 	// InText says how calls are written that are mere text, in a file that has no
 	// others; "" elsewhere.
-	InText        string
-	Records       int // framed records, unreadable ones included
-	Skipped       int // records that hold nothing that speaks
+	InText  string
+	Records int // framed records, unreadable ones included
+	Skipped int // records that hold nothing that speaks
 	// Opaque counts elements among the messages that no dialect knows. They are
 	// neither read nor changed.
 	Opaque        int

@@ -36,22 +36,17 @@ func (f *folder) add(record int32, v source.Value) bool {
 	if v.Kind() != source.Object {
 		return false
 	}
-	if f.log.Rewind != "" {
-		if to := f.log.Rewind.In(v); to.Kind() == source.String {
-			f.rewind(f.hash(to))
-			return false
+	switch does := f.log.Of(v); {
+	case does.Back.Exists():
+		f.rewind(f.hash(does.Back))
+		return false
+	case does.All.Exists():
+		f.rewind(0)
+		for _, e := range does.All.Elements() {
+			f.put(record, e)
 		}
-	}
-	if f.log.Reset != "" {
-		if list := f.log.Reset.In(v); list.First().Exists() {
-			f.rewind(0)
-			for _, e := range list.Elements() {
-				f.put(record, e)
-			}
-			return true
-		}
-	}
-	if f.log.Controls(v) {
+		return true
+	case does.Silent:
 		return false
 	}
 	f.put(record, v)

@@ -1,8 +1,6 @@
 package container
 
 import (
-	"strconv"
-
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -21,9 +19,10 @@ func (s *lineSink) record(index int32, v source.Value) {
 	}
 	if !s.seq.add(index, v) {
 		s.r.file.Skipped++
-		if d := s.seq.primary; d != nil && d.Head != nil && v.Get(d.Head.Tag).Is(d.Head.Value) {
-			// What is no number counts nothing.
-			s.past, _ = strconv.Atoi(string(v.Get(d.Head.Past).Raw()))
+		if d := s.seq.primary; d != nil && d.Past != nil {
+			if n, says := d.Past(v); says {
+				s.past = n
+			}
 		}
 	}
 }

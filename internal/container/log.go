@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/dialect"
@@ -593,6 +594,7 @@ func (s *logSink) judge() {
 			}
 		}
 	}
+	roots := sync.OnceValue(func() []int32 { return rootsOf(len(s.links), parent) })
 	for i := range s.links {
 		l := &s.links[i]
 		if state[i] == dead && l.msg >= 0 {
@@ -604,12 +606,41 @@ func (s *logSink) judge() {
 		if _, known := s.find(l.parent); known {
 			continue
 		}
-		follows := firstOf[l.scope] != int32(i)
+		// What hangs on it is not cut off, and what stands in a circle leads nowhere.
+		follows := false
+		for k := firstOf[l.scope]; k < int32(i) && !follows; k++ {
+			root := roots()[k]
+			follows = s.links[k].scope == l.scope && root >= 0 && root != int32(i)
+		}
 		s.r.file.Links = append(s.r.file.Links, transcript.LinkFault{
 			Key: s.log.Parent, Live: live[i] && follows, Relink: follows, Record: l.record,
 			Span: dialect.Lens(s.log.Parent).In(s.r.value(l.span())).Span(), Whole: l.span(),
 		})
 	}
+}
+
+// rootsOf returns for each of n links the one on which it hangs in the end, -1 where
+// parents lead in a circle.
+func rootsOf(n int, parent func(int32) int32) []int32 {
+	const unknown, circle = -2, -1
+	roots := slices.Repeat([]int32{unknown}, n)
+	var path []int32
+	for i := range roots {
+		at := int32(i)
+		for path = path[:0]; roots[at] == unknown; {
+			path = append(path, at)
+			roots[at] = circle // if it is come by again
+			if up := parent(at); up >= 0 {
+				at = up
+			} else {
+				roots[at] = at
+			}
+		}
+		for _, k := range path {
+			roots[k] = roots[at]
+		}
+	}
+	return roots
 }
 
 // message returns the message of a link that has one.

@@ -37,13 +37,15 @@ type patchSink struct {
 func (s *patchSink) record(index int32, v source.Value) {
 	kf := transcript.Builder{Record: index, OnKeyFault: s.r.onKey}
 	kf.Fields(v, nil, nil)
-	p := s.d.Patch
-	value := p.Value.In(v)
-	if p.Begins(v) {
-		s.list = leaf(value.Get(p.List), index)
+	does := dialect.Change{}
+	if v.Kind() == source.Object {
+		does = s.d.Patch.Does(v)
+	}
+	if does.Kind == dialect.ChangeBegins {
+		s.list = leaf(does.Value, index)
 		return
 	}
-	if !p.Changes(v) || !s.change(index, v, value) {
+	if does.Kind == dialect.ChangesNothing || !s.change(index, does) {
 		s.r.file.Skipped++
 	}
 }
@@ -52,28 +54,22 @@ func (s *patchSink) torn(int32) { s.torns = true }
 
 // change makes the change of a record. It returns false for one that does not
 // concern the messages, or leads nowhere.
-func (s *patchSink) change(index int32, v, value source.Value) bool {
-	p := s.d.Patch
-	var path []source.Value
-	for _, step := range p.At.In(v).Elements() {
-		path = append(path, step)
-	}
-	kind := p.Kind.In(v)
-	is := func(k string) bool { return string(kind.Raw()) == k || kind.Is(k) }
-	if len(path) == 0 || !path[0].Is(p.List) {
+func (s *patchSink) change(index int32, does dialect.Change) bool {
+	path, value := does.At, does.Value
+	if len(path) == 0 || !path[0].Is(s.d.Patch.List.Key()) {
 		return false
 	}
 	path = path[1:]
 	if s.list == nil {
 		s.list = &node{list: true}
 	}
-	if is(p.Push) {
+	if does.Kind == dialect.ChangeExtends {
 		n := s.at(path)
 		if n == nil {
 			return false
 		}
 		s.open(n)
-		if length, err := strconv.Atoi(string(p.Length.In(v).Raw())); err == nil && length >= 0 && length < len(n.kids) {
+		if length, err := strconv.Atoi(string(does.Length.Raw())); err == nil && length >= 0 && length < len(n.kids) {
 			n.kids = n.kids[:length]
 		}
 		for _, e := range value.Elements() {
@@ -81,7 +77,7 @@ func (s *patchSink) change(index int32, v, value source.Value) bool {
 		}
 		return true
 	}
-	set := is(p.Set) && value.Exists()
+	set := does.Kind == dialect.ChangeSets && value.Exists()
 	if len(path) == 0 {
 		s.list = &node{list: true}
 		if set {

@@ -265,7 +265,7 @@ func (t *tally) count(v source.Value, document bool) {
 		t.byClass[ClassPatch]++
 		if begins && t.patch == nil {
 			t.patch = d
-			t.candidate(d, dialect.ClaimDecisive, dialect.Sign{Member: string(d.Patch.Value) + "." + d.Patch.List}, v.Span().Start)
+			t.candidate(d, dialect.ClaimDecisive, dialect.Sign{Member: string(d.Patch.List)}, v.Span().Start)
 		}
 		return
 	}
@@ -331,7 +331,7 @@ func (t *tally) count(v source.Value, document bool) {
 
 // controls reports whether v is book-keeping of a folding log.
 func controls(set *dialect.Set, v source.Value) bool {
-	return slices.ContainsFunc(set.All(), func(d *dialect.Dialect) bool { return d.Fold != nil && d.Fold.Controls(v) })
+	return slices.ContainsFunc(set.All(), func(d *dialect.Dialect) bool { return d.Fold != nil && d.Fold.Of(v).Silent })
 }
 
 // begun returns the dialect of which v begins a file in which nothing is said
@@ -480,7 +480,7 @@ func (t *tally) decide(s *Verdict) {
 	case ClassPatch:
 		s.Container, s.Sure = ContainerFoldingLog, true
 		s.Dialect = t.patch.Name
-		s.Pointer = pointer([]string{string(t.patch.Patch.Value), t.patch.Patch.List})
+		s.Pointer = pointer(strings.Split(string(t.patch.Patch.List), "."))
 	case ClassConversation:
 		s.Pointer, s.Places = t.pointer, t.places
 		switch {
@@ -581,8 +581,8 @@ func patchOf(set *dialect.Set, v source.Value) (d *dialect.Dialect, begins bool)
 	}
 	for _, d := range set.All() {
 		if p := d.Patch; p != nil {
-			if begins := p.Begins(v); begins || p.Changes(v) {
-				return d, begins
+			if does := p.Does(v); does.Kind != dialect.ChangesNothing {
+				return d, does.Kind == dialect.ChangeBegins
 			}
 		}
 	}

@@ -29,7 +29,7 @@ type wrapped struct {
 	path           []string
 	sure, messages int
 	logs           int
-	votes          votes // for the log that the elements are records of
+	votes          votes  // for the log that the elements are records of
 	column         bool   // it is JSON text in a row of a table
 	dialect        string // of the first element that decides, or of the first
 	key            string // by which it was decided

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -16,24 +17,19 @@ var ACP = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowLog,
 	CheckOnly: "it is a record of what went over the wire, and nothing is ever resumed from it",
-	Driver: &Events{
+	Driver: acpUpdates{&Events{
 		Type: "sessionUpdate",
 		Says: []Saying{
 			{Type: "user_message_chunk", Role: transcript.RoleUser, Text: "content"},
 			{Type: "agent_message_chunk", Role: transcript.RoleAssistant, Text: "content"},
 			{Type: "agent_thought_chunk", Role: transcript.RoleAssistant, Text: "content"},
 		},
-		Calls: []CallEvent{{
-			Type: "tool_call", ID: "toolCallId", Name: "title",
-			Done: []Cond{{At: "status", Is: []string{"completed", "failed"}}}, Payload: "rawOutput|content",
-			Aborted: []Cond{{At: "status", Is: []string{"cancelled"}}},
-		}},
+		Calls: []CallEvent{{Type: "tool_call", ID: "toolCallId", Name: "title"}},
 		Results: []ResultEvent{{
 			Type: "tool_call_update", ID: "toolCallId", Payload: "rawOutput|content",
-			Done:  []Cond{{At: "status", Is: []string{"completed", "failed", "cancelled"}}},
 			Error: []Cond{{At: "status", Is: []string{"failed", "cancelled"}}},
 		}},
-	},
+	}},
 	Log: &Log{
 		Type:     "params.update.sessionUpdate|update.sessionUpdate|sessionUpdate",
 		Payload:  "params.update|update",
@@ -41,4 +37,55 @@ var ACP = &Dialect{
 		Kinds:    []string{"plan", "available_commands_update", "current_mode_update", "config_option_update", "usage_update", "session_info_update"},
 		Evidence: []string{"method", "update"}, Agent: "params.sessionId|sessionId", Time: "timestamp",
 	},
+}
+
+// acpUpdates are events of which those of a call tell of its progress, and any can
+// be the one with which it ends.
+type acpUpdates struct{ *Events }
+
+// Claim implements Driver. An update says of which call it is.
+func (d acpUpdates) Claim(v source.Value) (Claim, Sign) {
+	if v.Get("sessionUpdate").Is("tool_call_update") && !v.Get("toolCallId").Exists() {
+		return ClaimNone, Sign{}
+	}
+	return d.Events.Claim(v)
+}
+
+// Reader implements Driver.
+func (d acpUpdates) Reader(b *transcript.Builder) Reader {
+	r := &acpReader{d.Events.Reader(b).(*eventsReader), map[string]bool{}}
+	r.before = func(v source.Value, call *transcript.Call) bool {
+		if v.Get("status").Is("cancelled") {
+			call.State = transcript.CallInterrupted
+		}
+		return true
+	}
+	return r
+}
+
+type acpReader struct {
+	*eventsReader
+	ended map[string]bool // calls by their ids as written
+}
+
+// Read implements Reader.
+func (r *acpReader) Read(v source.Value) {
+	kind, status := v.Get("sessionUpdate"), v.Get("status")
+	id := string(v.Get("toolCallId").Raw())
+	ends := status.Is("completed") || status.Is("failed")
+	switch {
+	case kind.Is("tool_call"):
+		r.eventsReader.Read(v)
+		r.ended[id] = ends // an id that is used again is that of another call
+		if ends {
+			r.answer(v, "toolCallId", "rawOutput|content", false)
+		}
+	case kind.Is("tool_call_update") && (r.ended[id] || !ends && !status.Is("cancelled")):
+		r.b.Fields(v, nil, nil) // nobody speaks
+	case kind.Is("tool_call_update"):
+		r.ended[id] = true
+		r.eventsReader.Read(v)
+	default:
+		r.eventsReader.Read(v)
+	}
 }

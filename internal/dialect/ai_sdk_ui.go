@@ -1,6 +1,9 @@
 package dialect
 
 import (
+	"slices"
+
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -15,7 +18,7 @@ var AISDKUI = &Dialect{
 	Provider: "neutral",
 	Window:   transcript.WindowOwn,
 	Marks:    []string{"parts", "toolInvocations"},
-	Driver: &Combined{
+	Driver: uiMessages{&Combined{
 		Members: []string{"parts", "toolInvocations"},
 		Plain:   []Lens{"role", "parts.0.type"},
 		Role:    "role",
@@ -28,17 +31,57 @@ var AISDKUI = &Dialect{
 				Result: "output|result", Failure: "errorText|approval.reason",
 				Server: "providerExecuted",
 				Answer: []Setting{{To: "state", Raw: `"output-error"`}, {To: "errorText", Raw: `"$text"`}},
-				Refusal: []Setting{
-					{To: "state", Raw: `"output-denied"`}, {To: "approval.approved", Raw: "false"}, {To: "approval.reason", Raw: `"$text"`, Keep: true},
-				},
-				Approval: "approval.approved",
 			},
 			{
 				In: "toolInvocations", ID: "toolCallId", Name: "toolName", Args: "args",
 				State: "state", States: toolPartStates, Result: "result",
 			},
 		},
-	},
+	}},
+}
+
+// uiMessages are messages of parts in which a human approves of a call, or refuses
+// it.
+type uiMessages struct{ *Combined }
+
+// uiRefusal is what to set in a part whose call nobody has approved of.
+var uiRefusal = []Setting{
+	{To: "state", Raw: `"output-denied"`}, {To: "approval.approved", Raw: "false"}, {To: "approval.reason", Raw: `"$text"`, Keep: true},
+}
+
+// WriteState implements StateWriter. A call that waits is refused, unless somebody
+// has approved of it.
+func (d uiMessages) WriteState(message source.Value, at source.Span, text string) []Member {
+	row := *d.Combined
+	for part := range row.Records[0].elements(message) {
+		rec, _, ok := row.Records[0].record(part)
+		if !ok || part.Span() != at {
+			continue
+		}
+		state := row.Records[0].state(rec)
+		if state == nil || state.State != transcript.CallWaiting || Lens("approval.approved").In(rec).True() {
+			break
+		}
+		if !refusable(rec) {
+			return nil
+		}
+		row.Records = slices.Clone(row.Records)
+		row.Records[0].Answer = uiRefusal
+		break
+	}
+	return row.WriteState(message, at, text)
+}
+
+// refusable reports whether a call that waits for approval can be told to be
+// refused: nobody has answered, or no. An answer that is neither yes nor no is not
+// known, and a reason without an answer would become that of a refusal.
+func refusable(rec source.Value) bool {
+	approval := rec.Get("approval")
+	if there(approval) && approval.Kind() != source.Object {
+		return false
+	}
+	approved := approval.Get("approved")
+	return approved.Kind() == source.Bool || !there(approved) && hollow(approval.Get("reason"))
 }
 
 // toolPartStates are the states of a tool part, and of a tool invocation as

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -16,7 +17,7 @@ var Codex = &Dialect{
 	Provider: "openai-responses",
 	Window:   transcript.WindowLog,
 	Members:  responsesMembers,
-	Driver:   codexItems,
+	Driver:   codexItems{codexRow},
 	Log: &Log{
 		Type: "type", Subtype: "payload.type", Speaks: []string{"response_item"}, Payload: "payload",
 		Kinds:  []string{"event_msg", "turn_context", "compacted", "world_state", "session_meta", "inter_agent_communication*"},
@@ -30,18 +31,51 @@ var Codex = &Dialect{
 	},
 }
 
-// codexItems are the Responses items as Codex records them: one type of output
-// answers functions and local shells alike, and a call always has a call_id.
-var codexItems = &Items{
+// codexRow are the Responses items as Codex records them: a call always has a
+// call_id.
+var codexRow = &Items{
 	Type: "type", Role: "role", Text: "content", Messages: []string{"message"},
 	ID: []string{"call_id"}, Item: "id", Name: "name",
 	Reasoning: "reasoning", Sealed: "encrypted_content", Execution: "execution",
 	TextTypes: []string{"input_text", "output_text", "input_image", "input_file"}, Typed: true,
 	Hosted: []string{"web_search_call", "image_generation_call"},
 	Pairs: []ItemPair{
-		{Call: "function_call", Outputs: []string{"function_call_output"}, Kind: transcript.KindFunction, Args: "arguments", Shared: true},
-		{Call: "local_shell_call", Outputs: []string{"function_call_output"}, Kind: transcript.KindLocalShell, Shared: true, Answer: "function_call_output"},
+		{Call: "function_call", Outputs: []string{"function_call_output"}, Kind: transcript.KindFunction, Args: "arguments"},
+		{Call: "local_shell_call", Outputs: []string{"function_call_output"}, Kind: transcript.KindLocalShell, Answer: "function_call_output"},
 		{Call: "custom_tool_call", Outputs: []string{"custom_tool_call_output"}, Kind: transcript.KindCustom, Args: "input", Free: true},
 		{Call: "tool_search_call", Outputs: []string{"tool_search_output"}, Kind: transcript.KindToolSearch, Payload: "tools"},
 	},
+}
+
+// codexItems are items of which one type of output answers functions and local
+// shells alike.
+type codexItems struct{ *Items }
+
+// Reader implements Driver.
+func (d codexItems) Reader(b *transcript.Builder) Reader {
+	return &codexReader{d.Items.Reader(b), b, map[string]transcript.CallKind{}}
+}
+
+type codexReader struct {
+	Reader
+	b     *transcript.Builder
+	kinds map[string]transcript.CallKind // of those calls, by their ids as written
+}
+
+// Read implements Reader.
+func (r *codexReader) Read(v source.Value) {
+	c := r.b.Conv
+	calls, results := len(c.Calls), len(c.Results)
+	r.Reader.Read(v)
+	for _, call := range c.Calls[calls:] {
+		if call.Kind == transcript.KindLocalShell || call.Kind == transcript.KindFunction && !call.Server {
+			r.kinds[call.ID.Raw] = call.Kind
+		}
+	}
+	for i := range c.Results[results:] {
+		res := &c.Results[results+i]
+		if kind, known := r.kinds[res.ID.Raw]; known && res.Kind == transcript.KindFunction {
+			res.Kind = kind
+		}
+	}
 }

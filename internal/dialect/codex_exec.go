@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -16,7 +17,7 @@ var CodexExec = &Dialect{
 	Window:    transcript.WindowLog,
 	CheckOnly: "it is the output of a program, which nothing reads back",
 	Begun:     []Cond{{At: "type", Is: []string{"thread.started"}}, {At: "thread_id"}},
-	Fold:      &Fold{ID: "item.id", Kind: "type", Kinds: []string{"thread.*", "turn.*"}},
+	Fold:      &Fold{ID: "item.id", Does: codexExecFolding},
 	Driver: &Combined{
 		Members: []string{"item"},
 		Kind:    "type", Kinds: []string{"item.*"},
@@ -34,4 +35,10 @@ var CodexExec = &Dialect{
 			Result: "aggregated_output|result|changes", Failure: "error|aggregated_output",
 		}},
 	},
+}
+
+// codexExecFolding says what an event does: those of a thread and of a turn are about
+// no item.
+func codexExecFolding(v source.Value) Folding {
+	return Folding{Silent: tagged([]string{"thread.*", "turn.*"}, v.Get("type"))}
 }

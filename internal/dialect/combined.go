@@ -1,7 +1,6 @@
 package dialect
 
 import (
-	"bytes"
 	"iter"
 	"slices"
 	"strings"
@@ -25,7 +24,8 @@ type Combined struct {
 	// Marks lead to what only this dialect's messages have, one set of them
 	// complete.
 	Marks [][]Lens
-	// Own are the ways to write a role that only this dialect has.
+	// Own are the ways to write a role that only this dialect has. Two built-in
+	// dialects have any, but a message without calls has no better sign.
 	Own []string
 	// Plain lead to what a message without calls has, all of it.
 	Plain []Lens
@@ -33,31 +33,19 @@ type Combined struct {
 	// own. What is said in another role than the four is for nobody.
 	Role  Lens
 	Roles []RoleName
-	Turn  Lens // what the messages of one turn share
-	Text  Lens // a text, or a list of parts with one
-	// Prompt is what a human typed, where an element holds that and what the
-	// model did with it.
-	Prompt Lens
-	// Rounds are what the model did with it, one turn each, in an element that
-	// has a list of them. Then the rest of it only repeats them.
-	Rounds Rounds
+	// Turn is what the messages of one turn share. Two built-in dialects have it,
+	// but nothing else tells that messages are one.
+	Turn Lens
+	Text Lens // a text, or a list of parts with one
 	// Records are where the calls stand. A call that an earlier one of them has
 	// as well is a copy.
 	Records []Records
 	// Results are where results stand by themselves, beside the calls.
 	Results Answers
-	// Aborted holds where the calls of a message were broken off, Hidden where it
-	// is not sent: any of them.
-	Aborted, Hidden []Cond
+	// Aborted holds where the calls of a message were broken off: any of them.
+	Aborted []Cond
 	// Needless are tools that are never answered.
 	Needless []string
-}
-
-// Rounds are turns of the model in one element. Paths lead from the round.
-type Rounds struct {
-	In              Lens // from the element: the list
-	Text, Reasoning Lens
-	Records         Records
 }
 
 // Records are a list of records of calls, or one record.
@@ -74,25 +62,24 @@ type Records struct {
 	Record         Lens
 	ID, Name, Args Lens
 	Want           transcript.ArgsConvention
-	Free           bool // arguments are free text
+	// Free is set where arguments are free text: with few built-in dialects, but no
+	// call of such a tool could be described without it.
+	Free bool
 	// State says what became of the call, in the words of States.
 	State  Lens
 	States []StateName
 	// Result is what it was answered with, Failure the same after an error.
 	Result, Failure Lens
-	// ByID leads from the message to an object whose members are results, each
-	// under the id of its call.
-	ByID Lens
 	// Apart is set where results stand in elements of their own.
 	Apart bool
 	// Answered is set where only a call with a Result was answered, whatever its
-	// State says.
+	// State says: two built-in dialects write the state first, as others may.
 	Answered bool
-	Server   Lens // true on a call that the provider runs
-	// Answer is what to set so that a call was answered, Refusal the same where
-	// Approval is not true of a call that waits for approval.
-	Answer, Refusal []Setting
-	Approval        Lens
+	// Server is true on a call that the provider runs. Two built-in dialects have it,
+	// but who has such tools cannot do without.
+	Server Lens
+	// Answer is what to set so that a call was answered.
+	Answer []Setting
 	// AsText is how an element is written that is a text in the place of a record;
 	// none where there is no such element.
 	AsText Form
@@ -100,17 +87,14 @@ type Records struct {
 
 // Answers are results that stand by themselves and name their calls.
 type Answers struct {
-	In Lens // a list of results, or one
-	// Has leads to what a result has, and Tag to one of Tags.
-	Has  Lens
-	Tag  Lens
-	Tags []string
-	// Record leads from the element to the result, ID, Name and Payload from
-	// there; without an ID results have none by design. Error is there on a result that is an error.
-	Record            Lens
+	In  Lens // a list of results, or one
+	Has Lens // leads to what a result has
+	// Without an ID results have none by design. Error is there on a result that
+	// is an error, which every other driver lets a row say too.
 	ID, Name, Payload Lens
 	Error             Lens
-	// Unnamed is set where a result need not say which call it answers.
+	// Unnamed is set where a result need not say which call it answers: two built-in
+	// dialects have such results, and whoever keeps no ids.
 	Unnamed bool
 }
 
@@ -118,7 +102,8 @@ type Answers struct {
 type StateName struct {
 	Written string
 	State   transcript.CallState
-	// Ended is set where it says how the call ended, though not that it was answered.
+	// Ended is set where it says how the call ended, though not that it was answered:
+	// two built-in dialects have such a state, and nobody's is to be lost.
 	Ended bool
 	// Answer is what to set in this state, where that differs.
 	Answer []Setting
@@ -130,9 +115,6 @@ type Setting struct {
 	// Raw is its value, where "$text" stands for the text of the result, "$id"
 	// and "$name" for the call's.
 	Raw Template
-	// From leads to the value instead, in the record or else in the message; a
-	// member that finds none is left out.
-	From Lens
 	// Keep leaves a value that is there already, and is not null.
 	Keep bool
 }
@@ -222,7 +204,7 @@ func (rs *Records) claims(list source.Value) (Sign, bool) {
 // claims reports whether there is a result in a list.
 func (a *Answers) claims(list source.Value) bool {
 	for e := range listed(list) {
-		if res, ok := a.result(e); ok && a.ID.In(res).Exists() {
+		if a.result(e) && a.ID.In(e).Exists() {
 			return true
 		}
 	}
@@ -280,13 +262,9 @@ func (rs *Records) record(e source.Value) (rec, tag source.Value, ok bool) {
 	return rec, tag, rec.Kind() == source.Object
 }
 
-// result returns the result that an element holds.
-func (a *Answers) result(e source.Value) (source.Value, bool) {
-	if e.Kind() != source.Object || a.Has != "" && !a.Has.In(e).Exists() || a.Tag != "" && !tagged(a.Tags, a.Tag.In(e)) {
-		return source.Value{}, false
-	}
-	res := a.Record.In(e)
-	return res, res.Kind() == source.Object
+// result reports whether an element is a result.
+func (a *Answers) result(e source.Value) bool {
+	return e.Kind() == source.Object && (a.Has == "" || a.Has.In(e).Exists())
 }
 
 // tagged reports whether a tag is one of a list, or begins like one of it that
@@ -352,24 +330,16 @@ type combinedReader struct {
 func (r *combinedReader) Read(v source.Value) {
 	r.b.Fields(v, nil, nil)
 	from := len(r.b.Conv.Messages)
-	if prompt := member(r.Prompt, v); prompt.Exists() {
-		r.b.Begin(prompt, source.Value{}, transcript.RoleUser, "").Flags |= transcript.MessageTyped
-		r.text(prompt)
-	}
-	if rounds := member(r.Rounds.In, v); rounds.First().Exists() {
-		r.rounds(v, rounds)
-	} else if r.Prompt == "" || !hollow(r.Records[0].In.In(v)) {
-		r.message(v)
-	}
-	flags := transcript.MessageFlags(0)
+	r.message(v)
 	if anyHolds(r.Aborted, v) {
-		flags |= transcript.MessageAborted
+		flagFrom(r.b.Conv, from, transcript.MessageAborted)
 	}
-	if anyHolds(r.Hidden, v) {
-		flags |= transcript.MessageSuperseded
-	}
-	for i := from; flags != 0 && i < len(r.b.Conv.Messages); i++ {
-		r.b.Conv.Messages[i].Flags |= flags
+}
+
+// flagFrom flags the messages from one of a number on.
+func flagFrom(c *transcript.Conversation, from int, flags transcript.MessageFlags) {
+	for i := from; i < len(c.Messages); i++ {
+		c.Messages[i].Flags |= flags
 	}
 }
 
@@ -380,36 +350,7 @@ func (r *combinedReader) forget() {
 	}
 }
 
-// rounds reads the turns of the model, and the results that no call of theirs
-// has asked for.
-func (r *combinedReader) rounds(v, rounds source.Value) {
-	b, rs := r.b, &r.Rounds.Records
-	r.forget()
-	for _, round := range rounds.Elements() {
-		b.Begin(round, source.Value{}, transcript.RoleAssistant, "")
-		if thought := member(r.Rounds.Reasoning, round); !hollow(thought) {
-			b.Block(transcript.BlockReasoning, thought, 0)
-		}
-		r.text(member(r.Rounds.Text, round))
-		for e := range rs.elements(round) {
-			if rec, tag, ok := rs.record(e); ok {
-				r.call(v, e, rec, tag, rs, transcript.RoleAssistant)
-			}
-		}
-	}
-	for id, result := range member(rs.ByID, v).Members() {
-		if _, called := r.made[string(id.Raw())]; called {
-			continue
-		}
-		b.Begin(result, source.Value{}, transcript.RoleTool, "")
-		b.Result(result, transcript.Result{
-			ID: transcript.TokenOf(id, id.Span()), Name: transcript.Token{Span: result.Span()}, Payload: result.Span(),
-		})
-	}
-}
-
-// message reads an element that is one message, or what the model made of a
-// prompt.
+// message reads an element.
 func (r *combinedReader) message(v source.Value) {
 	b := r.b
 	roleVal := member(r.Role, v)
@@ -461,8 +402,7 @@ func (r *combinedReader) text(v source.Value) {
 
 // pairs reports whether a part of a text is read as a call or a result besides.
 func (r *combinedReader) pairs(part source.Value) bool {
-	_, is := r.Results.result(part)
-	is = is && r.Results.In == r.Text
+	is := r.Results.result(part) && r.Results.In == r.Text
 	for i := range r.Records {
 		_, _, record := r.Records[i].record(part)
 		is = is || record && r.Records[i].In == r.Text
@@ -503,7 +443,7 @@ func (r *combinedReader) records(v source.Value, rs *Records, role transcript.Ro
 // call reads the call of a message v that the record of an element holds.
 func (r *combinedReader) call(v, e, rec, tag source.Value, rs *Records, role transcript.Role) {
 	b := r.b
-	main := rs == &r.Rounds.Records || rs == &r.Records[0]
+	main := rs == &r.Records[0]
 	if rs.In != "" {
 		b.Fields(rec, nil, nil)
 	}
@@ -551,9 +491,6 @@ func (r *combinedReader) call(v, e, rec, tag source.Value, rs *Records, role tra
 		state = said.State
 	}
 	payload := rs.payload(rec, state)
-	if rs.ByID != "" {
-		payload = keyed(rs.ByID.In(v), id)
-	}
 	answered := payload.Exists() && payload.Kind() != source.Null
 	switch {
 	case said == nil && answered:
@@ -602,23 +539,12 @@ func (r *combinedReader) again(call int32, e, rec source.Value, rs *Records) {
 	}
 }
 
-// keyed returns the member of an object whose name is written as an id is.
-func keyed(v, id source.Value) source.Value {
-	for k, val := range v.Members() {
-		if bytes.Equal(k.Raw(), id.Raw()) {
-			return val
-		}
-	}
-	return source.Value{}
-}
-
 // result reads a result that stands by itself.
 func (r *combinedReader) result(e source.Value, called bool) {
-	v, ok := r.Results.result(e)
-	if !ok {
+	if !r.Results.result(e) {
 		return
 	}
-	id := member(r.Results.ID, v)
+	id := member(r.Results.ID, e)
 	switch call, repeats := r.answered[string(id.Raw())]; {
 	case pairsNothing(id) && (r.Results.Unnamed && !called || len(r.answered) > 0): // it answers nothing
 		r.b.Block(transcript.BlockOther, e, 0)
@@ -635,10 +561,10 @@ func (r *combinedReader) result(e source.Value, called bool) {
 		delete(r.needless, string(id.Raw()))
 	}
 	res := transcript.Result{
-		ID: token(v, r.Results.ID, id), Name: transcript.TokenOf(member(r.Results.Name, v), e.Span()),
-		NoIDs: (r.Results.Unnamed || r.Results.ID == "") && pairsNothing(id), Error: member(r.Results.Error, v).Exists(),
+		ID: token(e, r.Results.ID, id), Name: transcript.TokenOf(member(r.Results.Name, e), e.Span()),
+		NoIDs: (r.Results.Unnamed || r.Results.ID == "") && pairsNothing(id), Error: member(r.Results.Error, e).Exists(),
 	}
-	if p := r.Results.Payload.In(v); p.Exists() {
+	if p := r.Results.Payload.In(e); p.Exists() {
 		res.Payload = p.Span()
 	}
 	r.b.Result(e, res)
@@ -660,12 +586,9 @@ func (d *Combined) IDKey(message source.Value, at source.Span) string {
 		}
 	}
 	for e := range d.Results.elements(message) {
-		if _, ok := d.Results.result(e); ok && e.Span() == at {
+		if d.Results.result(e) && e.Span() == at {
 			return d.Results.ID.Key()
 		}
-	}
-	if d.Rounds.In != "" {
-		return key(&d.Rounds.Records)
 	}
 	return ""
 }
@@ -731,12 +654,6 @@ func (d *Combined) WriteState(message source.Value, at source.Span, text string)
 				if state.Answer != nil {
 					sets = state.Answer
 				}
-				if state.State == transcript.CallWaiting && rs.Approval != "" && !rs.Approval.In(rec).True() {
-					if !rs.refusable(rec) {
-						return nil
-					}
-					sets = rs.Refusal
-				}
 			}
 			name := string(rs.Name.In(rec).Raw())
 			if inTag, ok := rs.nameIn(tag); ok && name == "" {
@@ -744,7 +661,7 @@ func (d *Combined) WriteState(message source.Value, at source.Span, text string)
 			}
 			values := map[string]string{"$text": text, "$id": own, "$name": name}
 			for _, s := range sets {
-				if m, ok := s.member(message, rec, values); ok {
+				if m, ok := s.member(rec, values); ok {
 					m.Left = goesOn && s.To.In(rec).Exists() && s.To.In(rec).Span() == rs.State.In(rec).Span()
 					out = append(out, m)
 				}
@@ -754,39 +671,13 @@ func (d *Combined) WriteState(message source.Value, at source.Span, text string)
 	return out
 }
 
-// refusable reports whether a call that waits for approval can be told to be
-// refused: nobody has answered, or no. An answer that is neither yes nor no is not
-// known, and a reason without an answer would become that of a refusal.
-func (rs *Records) refusable(rec source.Value) bool {
-	for at := rs.Approval.Parent(); at != ""; at = at.Parent() {
-		if v := at.In(rec); v.Exists() && v.Kind() != source.Null && v.Kind() != source.Object {
-			return false
-		}
-	}
-	switch v := rs.Approval.In(rec); {
-	case v.Kind() == source.Bool:
-		return true
-	case v.Exists() && v.Kind() != source.Null:
-		return false
-	}
-	return !slices.ContainsFunc(rs.Refusal, func(s Setting) bool { return s.Keep && !hollow(s.To.In(rec)) })
-}
-
 // member returns the member that a setting sets.
-func (s *Setting) member(message, rec source.Value, values map[string]string) (Member, bool) {
+func (s *Setting) member(rec source.Value, values map[string]string) (Member, bool) {
 	m := Member{Object: rec, Path: strings.Split(string(s.To), ".")}
-	if there := s.To.In(rec); s.Keep && there.Exists() && there.Kind() != source.Null {
+	if s.Keep && s.To.Leads(rec) {
 		return m, false
 	}
-	if s.From == "" {
-		m.Raw = filled(source.NewValue([]byte(s.Raw), 0), values)
-		return m, m.Raw != ""
-	}
-	from := s.From.In(rec)
-	if !from.Exists() {
-		from = s.From.In(message)
-	}
-	m.Raw = string(from.Raw())
+	m.Raw = filled(source.NewValue([]byte(s.Raw), 0), values)
 	return m, m.Raw != ""
 }
 

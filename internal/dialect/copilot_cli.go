@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -15,7 +16,7 @@ var CopilotCLI = &Dialect{
 {"type":"tool.execution_complete","data":{"toolCallId":"call_1","success":true,"result":{"content":"a.txt"}},"id":"e2","timestamp":"2026-01-02T03:04:06Z","parentId":"e1"}`,
 	Provider: "neutral",
 	Window:   transcript.WindowLog,
-	Driver: &Events{
+	Driver: copilotEvents{&Events{
 		Type: "type",
 		Says: []Saying{
 			{
@@ -28,13 +29,12 @@ var CopilotCLI = &Dialect{
 			{Type: "user.message", Role: transcript.RoleUser, Text: "data.content"},
 			{Type: "system.message", Role: transcript.RoleSystem, Text: "data.content"},
 		},
-		// A sub-agent's calls, or those before a compaction, may have been requested elsewhere.
-		Calls: []CallEvent{{Type: "tool.execution_start", ID: "data.toolCallId", Name: "data.toolName", Again: true, Answer: copilotAnswer}},
+		Calls: []CallEvent{{Type: "tool.execution_start", ID: "data.toolCallId", Name: "data.toolName", Answer: copilotAnswer}},
 		Results: []ResultEvent{{
 			Type: "tool.execution_complete", ID: "data.toolCallId", Payload: "data.result|data.error",
 			Error: []Cond{{At: "data.success", Is: []string{"false"}}},
 		}},
-	},
+	}},
 	Log: &Log{
 		Type: "type", Speaks: []string{"assistant.message", "user.message", "system.message", "tool.execution_start", "tool.execution_complete"},
 		Kinds:  []string{"session.*", "assistant.*", "user.message", "system.*", "tool.execution_*", "tool.user_requested", "subagent.*", "hook.*", "abort"},
@@ -53,3 +53,57 @@ var CopilotCLI = &Dialect{
 
 // copilotAnswer is how a call is answered, whichever event tells of it.
 const copilotAnswer = `{"type":"tool.execution_complete","data":{"toolCallId":"$id","success":false,"error":{"message":"$text"}}}`
+
+// copilotEvents are events of which one that says that a call has begun tells of a
+// call that a message has requested, as a rule. A sub-agent's calls, or those before a
+// compaction, may have been requested elsewhere.
+type copilotEvents struct{ *Events }
+
+// Reader implements Driver.
+func (d copilotEvents) Reader(b *transcript.Builder) Reader {
+	r := &copilotReader{d.Events.Reader(b).(*eventsReader), map[string]bool{}, map[string]bool{}}
+	r.before = r.first
+	return r
+}
+
+type copilotReader struct {
+	*eventsReader
+	// made are the calls by their ids as written, begun those of them that nobody
+	// has requested yet.
+	made, begun map[string]bool
+}
+
+// Compacted implements Compactor: what was requested before is out of sight.
+func (r *copilotReader) Compacted() {
+	r.eventsReader.Compacted()
+	clear(r.made)
+	clear(r.begun)
+}
+
+// Read implements Reader.
+func (r *copilotReader) Read(v source.Value) {
+	kind, call := v.Get("type"), Lens("data.toolCallId").In(v)
+	id := string(call.Raw())
+	switch {
+	case kind.Is("tool.execution_start") && r.made[id]:
+		r.b.Fields(v, nil, nil) // nobody speaks
+		return
+	case kind.Is("tool.execution_complete"):
+		delete(r.begun, id) // whoever requests it now makes another call
+		if pairsNothing(call) {
+			clear(r.begun) // it may be the result of any of them
+		}
+	}
+	r.eventsReader.Read(v)
+}
+
+// first reports whether v is the first to tell of a call.
+func (r *copilotReader) first(v source.Value, call *transcript.Call) bool {
+	id := call.ID.Raw
+	if r.begun[id] {
+		r.begun[id] = false
+		return false
+	}
+	r.made[id], r.begun[id] = true, v.Get("type").Is("tool.execution_start")
+	return true
+}

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -16,15 +17,15 @@ var CursorStreamJSON = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowLog,
 	CheckOnly: "it is a copy of what was printed, and nothing is ever resumed from it",
-	Driver: &Events{
+	Driver: cursorEvents{&Events{
 		Type: "subtype|type",
 		Says: []Saying{
 			{Type: "user", Role: transcript.RoleUser, Text: "message.content"},
 			{Type: "assistant", Role: transcript.RoleAssistant, Text: "message.content"},
 		},
-		Calls:   []CallEvent{{Type: "started", ID: "call_id", Name: "tool_call.function.name", Keyed: "tool_call"}},
+		Calls:   []CallEvent{{Type: "started", ID: "call_id", Name: "tool_call.function.name"}},
 		Results: []ResultEvent{{Type: "completed", ID: "call_id", Payload: "tool_call"}},
-	},
+	}},
 	Log: &Log{
 		Type: "type", Subtype: "subtype", Speaks: []string{"tool_call", "user", "assistant"},
 		Kinds: []string{"system", "result", "thinking"},
@@ -32,4 +33,22 @@ var CursorStreamJSON = &Dialect{
 		Evidence: []string{"tool_call", "session_id"}, Unlike: []string{"uuid", "parent_tool_use_id", "toolCallId"},
 		Time: "timestamp_ms",
 	},
+}
+
+// cursorEvents are events in which a call is an object whose member is named as the
+// tool.
+type cursorEvents struct{ *Events }
+
+// Reader implements Driver.
+func (d cursorEvents) Reader(b *transcript.Builder) Reader {
+	r := d.Events.Reader(b).(*eventsReader)
+	r.before = func(v source.Value, call *transcript.Call) bool {
+		for k, val := range v.Get("tool_call").Members() {
+			if !call.Name.Present() && val.Kind() == source.Object {
+				call.Name, call.NameInTag = transcript.TokenOf(k, v.Span()), true
+			}
+		}
+		return true
+	}
+	return r
 }

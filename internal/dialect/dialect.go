@@ -118,13 +118,13 @@ type Dialect struct {
 	Fold *Fold
 	// Patch describes a log of changes to a document, where the dialect's
 	// messages stand in such logs too.
-	Patch *Patch
+	Patch *Patch `toml:"-"`
 	// Begun holds of the record that begins a file in which nobody has said
 	// anything yet, all of it; none where that is not to be told.
 	Begun []Cond
-	// Head describes the record before the messages of a file; nil where there
-	// is none, or where it does not matter.
-	Head *Head
+	// Past returns how many messages behind a record are not sent any more, false
+	// for a record that says nothing of it; nil where none does.
+	Past func(v source.Value) (n int, says bool) `toml:"-"`
 	// Request tells a request to the dialect's API by what stands around its messages:
 	// all conditions of one of the lists hold of the object.
 	Request [][]Cond
@@ -235,66 +235,67 @@ func speaks(kind source.Value) bool { return kind.Is("user") || kind.Is("assista
 type Fold struct {
 	// ID is what two records share of which the later one counts.
 	ID Lens
-	// Rewind names the record that is taken back with all behind it, Reset leads
-	// to a list of messages that takes the place of all.
-	Rewind, Reset Lens
-	// Control are members, and Kinds kinds as Kind says them, of records that
-	// do not speak.
-	Control []string
-	Kind    Lens
-	Kinds   []string
-	// Append is set where a message is changed by writing it again.
+	// Append is set where a message is changed by writing it again. Only one built-in
+	// dialect is repaired so, but who describes another has to say it.
 	Append bool
+	// Does says what a record does besides; nil where none does anything.
+	Does func(v source.Value) Folding `toml:"-"`
 }
 
-// Controls reports whether a record is one of book-keeping.
-func (f *Fold) Controls(v source.Value) bool {
-	return v.Kind() == source.Object && (hasMember(v, f.Control) || f.Kind != "" && tagged(f.Kinds, f.Kind.In(v)))
+// A Folding is what a record of a folding log does, but for taking the place of the
+// one with its id.
+type Folding struct {
+	Silent bool // it is one of book-keeping, and does not speak
+	// Back is the id of the record that is taken back with all behind it, All a list
+	// of messages that takes the place of all; None for nothing.
+	Back, All source.Value
+}
+
+// Of returns what a record does.
+func (f *Fold) Of(v source.Value) Folding {
+	if f.Does == nil || v.Kind() != source.Object {
+		return Folding{}
+	}
+	return f.Does(v)
 }
 
 // A Patch says how the records of a log change a document, in which messages
 // are the elements of a list.
 type Patch struct {
-	// Kind says what a record does: it begins with a document, or it sets,
-	// extends or deletes what it leads to.
-	Kind                     Lens
-	Start, Set, Push, Delete string
-	// At is the way there, a list of names and places in lists; Value what is set,
-	// or the list of what is put at the end; Length how much of the list is kept
-	// before, all of it where that is not said.
-	At, Value, Length Lens
-	// List leads to the list of messages, a member of the document. Has leads to
-	// what a document has: all of it.
-	List string
-	Has  []Lens
+	List Lens // the list, in the record that begins with the document
+	// Does says what a record, an object, does.
+	Does func(v source.Value) Change
 }
 
-// Begins reports whether a record begins with a document of messages.
-func (p *Patch) Begins(v source.Value) bool {
-	return writes(p.Kind.In(v), p.Start) && leadsTo(p.Value.In(v), p.Has) && p.Value.In(v).Get(p.List).Kind() == source.Array
+// A Change is what a record does to a document.
+type Change struct {
+	Kind ChangeKind
+	// At is the way there: names, and places in lists.
+	At []source.Value
+	// Value is the list of messages that a document begins with, what is set, or the
+	// list of what is put at the end. Length is how much of the list is kept before,
+	// all of it where that is no number.
+	Value, Length source.Value
 }
 
-// Changes reports whether a record changes a document.
-func (p *Patch) Changes(v source.Value) bool {
-	if p.At.In(v).Kind() != source.Array {
-		return false
-	}
-	kind := p.Kind.In(v)
-	return writes(kind, p.Set) || writes(kind, p.Push) || writes(kind, p.Delete)
-}
+// A ChangeKind is a kind of change.
+type ChangeKind uint8
 
-// A Head is a record before the messages of a file, one a line, that counts
-// those which are not sent any more.
-type Head struct {
-	Tag, Value string // the member that tells the record, and what it says
-	Past       string // how many messages behind it are past
-}
+// The kinds of change.
+const (
+	ChangesNothing ChangeKind = iota // the record is none of such a log
+	ChangeBegins                     // it begins with a document
+	ChangeSets
+	ChangeExtends
+	ChangeDeletes
+)
 
 // A Holder is an object in which only one dialect keeps messages.
 type Holder struct {
 	Members []string // by which it is known: it has all of them
 	Only    []string // of them, those that are read; all of them where it is empty
-	// Waits is set where the calls at the end wait for a human's approval.
+	// Waits is set where the calls at the end wait for a human's approval. Few
+	// built-in dialects have such an object, but nothing else tells it.
 	Waits bool
 }
 

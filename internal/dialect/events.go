@@ -8,9 +8,11 @@ import (
 // Events is the driver for logs in which a call and its result are events, each
 // a record of its own. Paths lead from the event.
 type Events struct {
-	Type    Lens // what kind of event it is
-	Says    []Saying
-	Roles   []RoleName // roles that only this dialect writes so
+	Type Lens // what kind of event it is
+	Says []Saying
+	// Roles are spellings of its own at RoleAt. No built-in dialect has any, but
+	// somebody else's can.
+	Roles   []RoleName
 	Calls   []CallEvent
 	Results []ResultEvent
 }
@@ -24,7 +26,8 @@ type Saying struct {
 	Text   Lens
 	// Turn is what the events of one message share.
 	Turn Lens
-	// Calls leads to the list of the message's calls, each as Call says.
+	// Calls leads to the list of the message's calls, each as Call says: few
+	// built-in dialects have one, but without it no log of messages can be described.
 	Calls Lens
 	Call  *CallEvent
 }
@@ -34,22 +37,13 @@ type Saying struct {
 type CallEvent struct {
 	Type     string
 	ID, Name Lens
-	// Keyed leads to an object of which the first member that is one is named as
-	// the tool, where Name leads nowhere.
-	Keyed Lens
-	// Turn is what the events of one message share.
+	// Turn is what the events of one message share, as in a Saying.
 	Turn Lens
 	// Args are the arguments, "" where they are not to be checked.
 	Args Lens
 	Want transcript.ArgsConvention
-	// Done holds where the event carries the result too: any of them.
-	Done    []Cond
-	Payload Lens
-	// Aborted holds where the call was broken off: any of them.
-	Aborted []Cond
-	// Again is set where the event may tell of a call that another one made.
-	Again bool
-	// Answer is how a result is written, "" where it cannot be made up.
+	// Answer is how a result is written, "" where it cannot be made up. Most
+	// built-in dialects are only checked; who describes one wants it repaired.
 	Answer Template
 }
 
@@ -57,14 +51,11 @@ type CallEvent struct {
 type ResultEvent struct {
 	Type string
 	// In leads to a list of results, from which the rest leads; "" where the event
-	// is one result.
+	// is one result. It is to results what Calls of a Saying is to calls.
 	In      Lens
 	ID      Lens
 	Payload Lens
-	// Done holds where the call has come to its end, any of them; none for
-	// always. Other events of the kind tell of its progress.
-	Done  []Cond
-	Error []Cond // any of them
+	Error   []Cond // any of them
 }
 
 // Claim implements Driver.
@@ -103,7 +94,7 @@ func (r *ResultEvent) in(v source.Value) bool {
 	case r.ID.In(v).Exists():
 		return true
 	}
-	return len(r.Done) == 0 && r.Payload != "" && r.Payload.In(v).Exists()
+	return r.Payload != "" && r.Payload.In(v).Exists()
 }
 
 func (d *Events) call(typ source.Value) *CallEvent {
@@ -135,7 +126,7 @@ func (d *Events) saying(typ source.Value) *Saying {
 
 // Reader implements Driver.
 func (d *Events) Reader(b *transcript.Builder) Reader {
-	return &eventsReader{Events: d, b: b, made: map[string]bool{}, told: map[string]bool{}, done: map[string]bool{}}
+	return &eventsReader{Events: d, b: b}
 }
 
 type eventsReader struct {
@@ -143,27 +134,20 @@ type eventsReader struct {
 	b      *transcript.Builder
 	model  bool // the event before was the model's
 	called bool // the model's turn has made a call
-	// made, told and done are calls by id: those that were made, those of which
-	// only an event has told that may do so again, and those that have come to
-	// their end.
-	made, told, done map[string]bool
+	// before sees a call before it is added, and the event or the element that it
+	// was read from. It may change the call, and returns false where v is none. It
+	// is nil in a dialect that has no such oddity.
+	before func(v source.Value, call *transcript.Call) bool
 }
 
-// Compacted implements Compactor: what was requested before is out of sight.
-func (r *eventsReader) Compacted() {
-	clear(r.made)
-	clear(r.told)
-	r.model = false
-}
+// Compacted implements Compactor.
+func (r *eventsReader) Compacted() { r.model = false }
 
 // Read implements Reader.
 func (r *eventsReader) Read(v source.Value) {
 	r.b.Fields(v, nil, nil)
 	typ := r.Type.In(v)
 	if c := r.call(typ); c != nil {
-		if c.Again && r.made[string(c.ID.In(v).Raw())] {
-			return // nobody speaks
-		}
 		turn := ""
 		if c.Turn != "" {
 			turn = string(c.Turn.In(v).Raw())
@@ -179,15 +163,6 @@ func (r *eventsReader) Read(v source.Value) {
 		}
 		return
 	} else if res != nil {
-		id := res.ID.In(v)
-		if len(res.Done) > 0 && (r.done[string(id.Raw())] || !anyHolds(res.Done, v)) {
-			return // it tells of the progress of a call
-		}
-		r.done[string(id.Raw())] = true
-		delete(r.told, string(id.Raw())) // whoever requests it now makes another call
-		if pairsNothing(id) {
-			clear(r.told) // it may be the result of any of them
-		}
 		r.begin(v, source.Value{}, transcript.RoleTool, "", false).Flags |= transcript.MessageItem
 		r.answer(v, res.ID, res.Payload, anyHolds(res.Error, v))
 		return
@@ -252,45 +227,18 @@ func (r *eventsReader) begin(v, roleAt source.Value, role transcript.Role, turn 
 	return m
 }
 
-// read adds a call, and the result that its event carries.
+// read adds a call.
 func (r *eventsReader) read(v source.Value, c *CallEvent) {
 	r.called = true
-	id := c.ID.In(v)
-	key := string(id.Raw())
-	if r.told[key] {
-		r.told[key] = false
+	call := transcript.Call{ID: idToken(v, c.ID), Name: transcript.TokenOf(c.Name.In(v), v.Span()), Form: transcript.ArgsText}
+	if r.before != nil && !r.before(v, &call) {
 		r.b.Block(transcript.BlockOther, v, 0)
 		return
 	}
-	r.made[key], r.told[key] = true, c.Again
-	delete(r.done, key) // an id that is used again is that of another call
-	name, keyed := c.named(v)
-	call := transcript.Call{ID: idToken(v, c.ID), Name: transcript.TokenOf(name, v.Span()), Form: transcript.ArgsText, NameInTag: keyed}
 	if c.Args != "" {
 		setArgs(r.b, &call, c.Args.In(v), c.Want)
 	}
-	if anyHolds(c.Aborted, v) {
-		call.State = transcript.CallInterrupted
-	}
 	r.b.Call(v, call, 0)
-	if len(c.Done) > 0 && anyHolds(c.Done, v) {
-		r.done[key] = true
-		r.answer(v, c.ID, c.Payload, false)
-	}
-}
-
-// named returns what a call names its tool by, and whether that is the name of a
-// member.
-func (c *CallEvent) named(v source.Value) (name source.Value, keyed bool) {
-	if name = c.Name.In(v); name.Exists() || c.Keyed == "" {
-		return name, false
-	}
-	for k, val := range c.Keyed.In(v).Members() {
-		if val.Kind() == source.Object {
-			return k, true
-		}
-	}
-	return name, false
 }
 
 // idToken reads an id that, where it is absent, belongs into the object that its

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -15,7 +16,7 @@ var GeminiCLI = &Dialect{
 	Provider: "neutral",
 	Window:   transcript.WindowLog,
 	Begun:    []Cond{{At: "sessionId"}, {At: "projectHash"}, {At: "startTime"}},
-	Fold:     &Fold{ID: "id", Rewind: "$rewindTo", Reset: "$set.messages", Control: []string{"$set", "$rewindTo", "projectHash"}, Append: true},
+	Fold:     &Fold{ID: "id", Append: true, Does: geminiCLIFolding},
 	Driver: &Combined{
 		Members: []string{"toolCalls", "type"},
 		Kind:    "type", Kinds: []string{"gemini", "user", "info", "error", "warning"},
@@ -46,6 +47,20 @@ var GeminiCLI = &Dialect{
 			},
 			{In: "content", Record: "functionCall", ID: "id", Name: "name", Args: "args", Want: transcript.ArgsWantObject, Apart: true},
 		},
-		Results: Answers{In: "content", Has: "functionResponse", Record: "functionResponse", ID: "id", Name: "name", Payload: "response"},
+		Results: Answers{
+			In: "content", Has: "functionResponse.id|functionResponse.name|functionResponse.response",
+			ID: "functionResponse.id", Name: "functionResponse.name", Payload: "functionResponse.response",
+		},
 	},
+}
+
+// geminiCLIFolding says what a record of a session does.
+func geminiCLIFolding(v source.Value) Folding {
+	does := Folding{Silent: hasMember(v, []string{"$set", "$rewindTo", "projectHash"})}
+	if to := v.Get("$rewindTo"); to.Kind() == source.String {
+		does.Back = to
+	} else if list := v.Get("$set").Get("messages"); list.First().Exists() {
+		does.All = list
+	}
+	return does
 }

@@ -8,12 +8,12 @@ import (
 // Items is the driver for flat lists of items: messages, reasoning, calls and
 // outputs side by side.
 type Items struct {
-	// Faint is set for a dialect that writes plain messages as another does.
-	Faint bool
-	Type  string     // of an item
-	Role  string     // of a message item
-	Roles []RoleName // roles that only this dialect writes so
-	Text  string     // content of a message item
+	Type string // of an item
+	Role string // of a message item
+	// Roles are spellings of its own. No built-in dialect has any, but somebody
+	// else's can.
+	Roles []RoleName
+	Text  string // content of a message item
 	// Messages are the types of a message item: the user's and, where that is
 	// another one, the model's. An item without a type is one too if it has a role.
 	Messages []string
@@ -29,8 +29,6 @@ type Items struct {
 	Reasoning, Sealed string
 	// Execution is a member that says "server" on a call that is hosted.
 	Execution string
-	// Reference are types that stand for items on the provider's side.
-	Reference []string
 	// TextTypes are content types that only this dialect writes: first those of a
 	// text of the user and of a text of the model.
 	TextTypes []string
@@ -50,15 +48,14 @@ type ItemPair struct {
 	// Free marks arguments that are free text.
 	Free bool
 	// CallID and OutputID are the members that pair, where the driver's own do
-	// not apply.
+	// not apply. One built-in dialect has them, but many a format has the id of a
+	// call under one name and says under another which call an output is of.
 	CallID, OutputID string
-	// Shared is set where calls of another type have the same output.
-	Shared  bool
-	Payload string
+	Payload          string
 	// Answer is the type of an output that is written for a call, where that is not
 	// the first of Outputs. Without it, no output is written for a call that has no
-	// arguments. OwnAnswer is the same for a call whose id is its item's own.
-	Answer, OwnAnswer string
+	// arguments.
+	Answer string
 }
 
 // answer returns the type of an output that is written for a call, "" for none.
@@ -94,7 +91,7 @@ func (d *Items) Claim(v source.Value) (Claim, Sign) {
 		switch {
 		case members < 2:
 			return ClaimNone, Sign{}
-		case contains(d.Hosted, typ), contains(d.Reference, typ):
+		case contains(d.Hosted, typ):
 			return ClaimDecisive, Sign{d.Type, typ}
 		case typ.Is(d.Reasoning) && role.Kind() != source.String && (v.Get("summary").Exists() || v.Get(d.Sealed).Exists()):
 			return ClaimShared, Sign{d.Type, typ}
@@ -114,9 +111,6 @@ func (d *Items) Claim(v source.Value) (Claim, Sign) {
 	}
 	if tag := content.First().Get("type"); contains(d.TextTypes, tag) {
 		return ClaimDecisive, Sign{d.Type, tag}
-	}
-	if d.Faint {
-		return ClaimFaint, Sign{d.Role, role}
 	}
 	return ClaimPlain, Sign{d.Role, role}
 }
@@ -171,7 +165,7 @@ func (d *Items) roleless(v source.Value) bool {
 
 // Reader implements Driver.
 func (d *Items) Reader(b *transcript.Builder) Reader {
-	return &itemsReader{Items: d, b: b, itemIDs: map[string]string{}, kinds: map[string]transcript.CallKind{}}
+	return &itemsReader{Items: d, b: b, itemIDs: map[string]string{}}
 }
 
 type itemsReader struct {
@@ -180,10 +174,8 @@ type itemsReader struct {
 	// itemIDs maps a call's own id to its pairing id, for outputs that name
 	// the former.
 	itemIDs map[string]string
-	// kinds are those of calls whose output does not tell.
-	kinds  map[string]transcript.CallKind
-	model  bool // the item before was the model's
-	called bool // the model's turn has made a call
+	model   bool // the item before was the model's
+	called  bool // the model's turn has made a call
 }
 
 func (r *itemsReader) Read(v source.Value) {
@@ -232,9 +224,6 @@ func (r *itemsReader) Read(v source.Value) {
 		if v.Get(r.Execution).Is("server") {
 			call.Server, call.Hosted = true, true
 		}
-		if p.Shared {
-			r.kinds[call.ID.Raw] = p.Kind
-		}
 		if item.Exists() && id.Exists() {
 			r.itemIDs[string(item.Raw())] = string(id.Raw())
 		}
@@ -253,9 +242,6 @@ func (r *itemsReader) Read(v source.Value) {
 				res.ID.Raw = call
 			}
 		}
-		if kind, known := r.kinds[res.ID.Raw]; known && p.Shared {
-			res.Kind = kind
-		}
 		if payload := v.Get(p.payload()); payload.Exists() {
 			res.Payload = payload.Span()
 		}
@@ -272,10 +258,6 @@ func (r *itemsReader) Read(v source.Value) {
 			flags |= transcript.BlockSigned
 		}
 		b.Block(transcript.BlockReasoning, v, flags)
-	case contains(r.Reference, typ):
-		b.Conv.ElsewhereState = true
-		begin(transcript.RoleOther).Flags |= transcript.MessageItem
-		b.Block(transcript.BlockOther, v, flags)
 	case roleVal.Kind() == source.String, r.roleless(v):
 		m := begin(roleIn(r.Roles, roleVal))
 		switch content.Kind() {
@@ -328,9 +310,6 @@ func (d *Items) WriteResult(r NewResult) []Field {
 				{"status", `"completed"`},
 				{p.payload(), `{"type":"text","text":` + r.Text + `}`},
 			}
-		}
-		if p.OwnAnswer != "" && !d.keyed(r.Element) {
-			return []Field{{d.Type, `"` + p.OwnAnswer + `"`}, {p.OutputID, r.ID}, {p.payload(), r.Text}}
 		}
 		return []Field{{d.Type, `"` + p.answer() + `"`}, {d.ID[0], r.ID}, {p.payload(), r.Text}}
 	}

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -16,13 +17,24 @@ var MistralEntries = &Dialect{
 	Window:   transcript.WindowNext,
 	Marks:    []string{"function.call", "function.result", "tool.execution", "agent.handoff", "message.input", "message.output"},
 	Members:  map[transcript.Member]Lens{transcript.MemberCallName: "name", transcript.MemberArguments: "arguments"},
-	Driver: &Items{
-		Faint: true,
-		Type:  "type", Role: "role", Text: "content", Messages: []string{"message.input", "message.output"},
+	Driver: mistralItems{&Items{
+		Type: "type", Role: "role", Text: "content", Messages: []string{"message.input", "message.output"},
 		ID: []string{"tool_call_id"}, Item: "id", Name: "name",
 		Hosted: []string{"tool.execution", "agent.handoff"},
 		Pairs: []ItemPair{
 			{Call: "function.call", Outputs: []string{"function.result"}, Kind: transcript.KindFunction, Args: "arguments", Payload: "result"},
 		},
-	},
+	}},
+}
+
+// mistralItems are items among which messages are written as others write theirs.
+type mistralItems struct{ *Items }
+
+// Claim implements Driver.
+func (d mistralItems) Claim(v source.Value) (Claim, Sign) {
+	claim, sign := d.Items.Claim(v)
+	if claim == ClaimPlain {
+		claim = ClaimFaint
+	}
+	return claim, sign
 }

@@ -1,6 +1,9 @@
 package dialect
 
 import (
+	"strconv"
+
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -21,7 +24,7 @@ var OpenAIChat = &Dialect{
 		transcript.MemberRole: "role", transcript.MemberCallType: "type|name", transcript.MemberCallName: "function.name|name", transcript.MemberArguments: "function.arguments|arguments|args", transcript.MemberResultName: "name",
 		transcript.MemberResultContent: "content", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberReasoning: "reasoning_content",
 	},
-	Head: &Head{Tag: "_type", Value: "metadata", Past: "last_consolidated"},
+	Past: consolidated,
 	Driver: withKwargs(SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool", Control: "_",
 		Content: "content", MessageID: "id",
@@ -39,4 +42,14 @@ var OpenAIChat = &Dialect{
 		Other:  []Lens{"refusal", "audio", "additional_kwargs.tool_calls"},
 		Copies: []CopyList{{List: "content", Tags: []string{"tool_use"}, ID: "id", Name: "name"}},
 	}),
+}
+
+// consolidated returns how many messages the first record of a session of nanobot
+// says to be in its summary. What is no number counts nothing.
+func consolidated(v source.Value) (n int, says bool) {
+	if !v.Get("_type").Is("metadata") {
+		return 0, false
+	}
+	n, _ = strconv.Atoi(string(v.Get("last_consolidated").Raw()))
+	return n, true
 }

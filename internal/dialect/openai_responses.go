@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -17,11 +18,10 @@ var OpenAIResponses = &Dialect{
 	Request:  [][]Cond{{{At: "input.#.type|input.#.role"}, {At: "messages", Not: true}}},
 	Window:   transcript.WindowNext,
 	Members:  responsesMembers,
-	Driver: &Items{
+	Driver: responsesItems{&Items{
 		Type: "type", Role: "role", Text: "content", Messages: []string{"message"},
 		ID: []string{"call_id", "callId"}, Item: "id", Name: "name",
 		Reasoning: "reasoning", Sealed: "encrypted_content", Execution: "execution",
-		Reference: []string{"item_reference"},
 		TextTypes: []string{"input_text", "output_text", "input_image", "input_file"},
 		Hosted: []string{
 			"web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call",
@@ -34,7 +34,7 @@ var OpenAIResponses = &Dialect{
 			// The API takes the output of a function for a local shell too.
 			{
 				Call: "local_shell_call", Outputs: []string{"local_shell_call_output"}, Kind: transcript.KindLocalShell, CallID: "id", OutputID: "id",
-				Answer: "function_call_output", OwnAnswer: "local_shell_call_output",
+				Answer: "function_call_output",
 			},
 			{Call: "shell_call", Outputs: []string{"shell_call_output"}, Kind: transcript.KindShell},
 			{Call: "apply_patch_call", Outputs: []string{"apply_patch_call_output"}, Kind: transcript.KindApplyPatch},
@@ -42,7 +42,49 @@ var OpenAIResponses = &Dialect{
 			{Call: "program", Outputs: []string{"program_output"}, Kind: transcript.KindProgram},
 			{Call: "mcp_approval_request", Outputs: []string{"mcp_approval_response"}, Kind: transcript.KindApproval, CallID: "id", OutputID: "approval_request_id", Payload: "approve"},
 		},
-	},
+	}},
+}
+
+// responsesItems are items of which some stand for items on the side of OpenAI.
+type responsesItems struct{ *Items }
+
+// Claim implements Driver.
+func (d responsesItems) Claim(v source.Value) (Claim, Sign) {
+	if typ := v.Get("type"); typ.Is("item_reference") {
+		for key := range v.Members() {
+			if !key.Is("type") {
+				return ClaimDecisive, Sign{"type", typ}
+			}
+		}
+	}
+	return d.Items.Claim(v)
+}
+
+// Reader implements Driver.
+func (d responsesItems) Reader(b *transcript.Builder) Reader {
+	return responsesReader{d.Items.Reader(b), b}
+}
+
+type responsesReader struct {
+	Reader
+	b *transcript.Builder
+}
+
+// Read implements Reader.
+func (r responsesReader) Read(v source.Value) {
+	if v.Get("type").Is("item_reference") {
+		r.b.Conv.ElsewhereState = true
+	}
+	r.Reader.Read(v)
+}
+
+// WriteResult implements Writer. A local shell whose id is that of its item has an
+// output of its own.
+func (d responsesItems) WriteResult(r NewResult) []Field {
+	if r.Kind == transcript.KindLocalShell && r.ID != "" && !d.keyed(r.Element) {
+		return []Field{{"type", `"local_shell_call_output"`}, {"id", r.ID}, {"output", r.Text}}
+	}
+	return d.Items.WriteResult(r)
 }
 
 var responsesMembers = map[transcript.Member]Lens{

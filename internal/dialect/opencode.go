@@ -1,6 +1,9 @@
 package dialect
 
 import (
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -15,7 +18,7 @@ var OpenCode = &Dialect{
 	Provider: "neutral",
 	Window:   transcript.WindowLog,
 	Fold:     &Fold{ID: "part.id|id"},
-	Driver: &Combined{
+	Driver: openCodeMessages{&Combined{
 		Members: []string{"parts", "part", "sessionID"},
 		Marks:   [][]Lens{{"info.role", "parts"}, {"part.sessionID", "part.type"}, {"sessionID", "messageID", "type"}},
 		Role:    "info.role|role",
@@ -35,9 +38,33 @@ var OpenCode = &Dialect{
 			Answer: []Setting{
 				{To: "state.status", Raw: `"error"`},
 				{To: "state.error", Raw: `"$text"`},
-				{To: "state.time.start", From: "info.time.created|timestamp", Keep: true},
-				{To: "state.time.end", From: "state.time.start|info.time.completed|info.time.created|timestamp"},
 			},
 		}},
-	},
+	}},
+}
+
+// openCodeMessages are messages whose parts say when a call began and ended.
+type openCodeMessages struct{ *Combined }
+
+// WriteState implements StateWriter.
+func (d openCodeMessages) WriteState(message source.Value, at source.Span, text string) []Member {
+	set := d.Combined.WriteState(message, at, text)
+	if len(set) == 0 {
+		return nil
+	}
+	part := set[0].Object
+	put := func(to string, from Lens) {
+		when := from.In(part)
+		if !when.Exists() {
+			when = from.In(message)
+		}
+		if when.Exists() {
+			set = append(set, Member{Object: part, Path: strings.Split(to, "."), Raw: string(when.Raw())})
+		}
+	}
+	if !Lens("state.time.start").Leads(part) {
+		put("state.time.start", "info.time.created|timestamp")
+	}
+	put("state.time.end", "state.time.start|info.time.completed|info.time.created|timestamp")
+	return set
 }

@@ -1,6 +1,9 @@
 package dialect
 
 import (
+	"bytes"
+
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -18,24 +21,13 @@ var VSCodeChat = &Dialect{
 	CheckOnly: "VS Code keeps the session in memory and writes it anew, and a log of changes is replayed by place",
 	Marks:     []string{"requestId"},
 	Begun:     []Cond{{At: "requests"}, {At: "sessionId"}, {At: "responderUsername"}},
-	Patch: &Patch{
-		Kind: "kind", Start: "0", Set: "1", Push: "2", Delete: "3", At: "k", Value: "v", Length: "i",
-		List: "requests", Has: []Lens{"sessionId", "requests"},
-	},
-	Driver: &Combined{
+	Patch:     &Patch{List: "v.requests", Does: vsCodeChange},
+	Driver: vsCodeRequests{&Combined{
 		Members: []string{"requestId"},
 		Marks: [][]Lens{
 			{"requestId", "message.text", "response"},
 			{"requestId", "message.parts", "response"},
 			{"requestId", "result.metadata.toolCallRounds"},
-		},
-		Prompt: "message.text|message",
-		Rounds: Rounds{
-			In: "result.metadata.toolCallRounds", Text: "response", Reasoning: "thinking",
-			Records: Records{
-				In: "toolCalls", ID: "id", Name: "name", Args: "arguments", Want: transcript.ArgsWantString,
-				ByID: "result.metadata.toolCallResults",
-			},
 		},
 		Records: []Records{{
 			In: "response", Tag: "kind", Calls: []string{"toolInvocationSerialized"}, Reasoning: "thinking",
@@ -51,9 +43,115 @@ var VSCodeChat = &Dialect{
 			{At: "result.errorDetails"},
 			{At: "result.metadata.maxToolCallsExceeded", Is: []string{"true"}},
 		},
-		Hidden: []Cond{
-			{At: "isHidden", Is: []string{"true"}},
-			{At: "shouldBeRemovedOnSend"},
-		},
-	},
+	}},
+}
+
+// vsCodeRequests are elements that each hold what a human typed and what the model
+// did with it: its rounds, or the response that is shown where there are none.
+type vsCodeRequests struct{ *Combined }
+
+// Reader implements Driver.
+func (d vsCodeRequests) Reader(b *transcript.Builder) Reader {
+	return vsCodeReader{d.Combined.Reader(b).(*combinedReader)}
+}
+
+type vsCodeReader struct{ *combinedReader }
+
+// vsCodeHidden holds of a request that is not sent any more: any of it.
+var vsCodeHidden = []Cond{{At: "isHidden", Is: []string{"true"}}, {At: "shouldBeRemovedOnSend"}}
+
+// Read implements Reader.
+func (r vsCodeReader) Read(v source.Value) {
+	r.b.Fields(v, nil, nil)
+	from := len(r.b.Conv.Messages)
+	if prompt := Lens("message.text|message").In(v); prompt.Exists() {
+		r.b.Begin(prompt, source.Value{}, transcript.RoleUser, "").Flags |= transcript.MessageTyped
+		r.text(prompt)
+	}
+	did := v.Get("result").Get("metadata")
+	if rounds := did.Get("toolCallRounds"); rounds.First().Exists() {
+		r.rounds(rounds, did.Get("toolCallResults"))
+	} else if !hollow(v.Get("response")) {
+		r.message(v)
+	}
+	if anyHolds(r.Aborted, v) {
+		flagFrom(r.b.Conv, from, transcript.MessageAborted)
+	}
+	if anyHolds(vsCodeHidden, v) {
+		flagFrom(r.b.Conv, from, transcript.MessageSuperseded)
+	}
+}
+
+// rounds reads the turns of the model, whose calls have their results by their ids,
+// and the results that no call of theirs has asked for.
+func (r vsCodeReader) rounds(rounds, results source.Value) {
+	b := r.b
+	made := map[string]bool{}
+	for _, round := range rounds.Elements() {
+		b.Begin(round, source.Value{}, transcript.RoleAssistant, "")
+		if thought := round.Get("thinking"); !hollow(thought) {
+			b.Block(transcript.BlockReasoning, thought, 0)
+		}
+		r.text(round.Get("response"))
+		for e := range listed(round.Get("toolCalls")) {
+			if e.Kind() != source.Object {
+				continue
+			}
+			b.Fields(e, nil, nil)
+			id := e.Get("id")
+			made[string(id.Raw())] = true
+			call := transcript.Call{ID: transcript.TokenOf(id, e.Span()), Name: transcript.TokenOf(e.Get("name"), e.Span())}
+			setArgs(b, &call, e.Get("arguments"), transcript.ArgsWantString)
+			var res *transcript.Result
+			if result := named(results, id); there(result) {
+				call.State = transcript.CallDone
+				res = &transcript.Result{ID: call.ID, Name: call.Name, Payload: result.Span()}
+			}
+			b.Combined(e, call, res)
+		}
+	}
+	for id, result := range results.Members() {
+		if made[string(id.Raw())] {
+			continue
+		}
+		b.Begin(result, source.Value{}, transcript.RoleTool, "")
+		b.Result(result, transcript.Result{
+			ID: transcript.TokenOf(id, id.Span()), Name: transcript.Token{Span: result.Span()}, Payload: result.Span(),
+		})
+	}
+}
+
+// named returns the member of an object whose name is written as an id is.
+func named(v, id source.Value) source.Value {
+	for k, val := range v.Members() {
+		if bytes.Equal(k.Raw(), id.Raw()) {
+			return val
+		}
+	}
+	return source.Value{}
+}
+
+// vsCodeChange says what a record of a log does to the chat.
+func vsCodeChange(v source.Value) Change {
+	kind, at := v.Get("kind"), v.Get("k")
+	does := Change{Value: v.Get("v"), Length: v.Get("i")}
+	if list := does.Value.Get("requests"); writes(kind, "0") && list.Kind() == source.Array && does.Value.Get("sessionId").Exists() {
+		return Change{Kind: ChangeBegins, Value: list}
+	}
+	switch {
+	case at.Kind() != source.Array:
+		return Change{}
+	case writes(kind, "1"):
+		does.Kind = ChangeSets
+	case writes(kind, "2"):
+		does.Kind = ChangeExtends
+	case writes(kind, "3"):
+		does.Kind = ChangeDeletes
+	default:
+		return Change{}
+	}
+	for _, step := range at.Elements() {
+		does.At = append(does.At, step)
+	}
+	return does
 }

@@ -266,6 +266,24 @@ func TestFixEntangled(t *testing.T) {
 			FixOptions{Unsafe: true},
 			"", "tool-result-not-first (its message is written in another dialect, and not rewritten: see mixed-dialect)",
 		},
+		{
+			"a record before one whose parent is lost hangs on it, and is not cut off",
+			lines(userLine("u2", "u1", "on", 1), userLine("u1", "gone", "go", 2), userLine("u3", "u2", "so", 3)),
+			FixOptions{Unsafe: true},
+			"", "",
+		},
+		{
+			"a result before its call, where nothing is written as text",
+			lines(`{"type":"user.message","data":{"content":"go"},"id":"e1","parentId":null}`+"\n",
+				`{"type":"tool.execution_complete","data":{"toolCallId":"a","success":true,"result":{"content":"1"}},"id":"e2","parentId":"e1"}`+"\n",
+				`{"type":"tool.execution_start","data":{"toolCallId":"a","toolName":"f","arguments":{}},"id":"e3","parentId":"e2"}`+"\n",
+				`{"type":"user.message","data":{"content":"on"},"id":"e4","parentId":"e3"}`+"\n"),
+			strategy(true, "result-before-call", "drop"),
+			lines(`{"type":"user.message","data":{"content":"go"},"id":"e1","parentId":null}`+"\n",
+				`{"type":"tool.execution_start","data":{"toolCallId":"a","toolName":"f","arguments":{}},"id":"e3","parentId":"e1"}`+"\n",
+				`{"type":"tool.execution_complete","data":{"toolCallId":"a","success":false,"error":{"message":"`+placeholder+`"}},"id":"52423047-be66-4931-9738-d78fcf125f9e","parentId":"e3"}`+"\n",
+				`{"type":"user.message","data":{"content":"on"},"id":"e4","parentId":"52423047-be66-4931-9738-d78fcf125f9e"}`+"\n"), "",
+		},
 	} {
 		t.Run(c.name, c.run)
 	}

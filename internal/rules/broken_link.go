@@ -9,7 +9,7 @@ var brokenLink = &Rule{
 	Summary: "A record names a parent that does not exist",
 	Doc: `When an agent resumes a session, it follows the parents from the last record to the first. If
 a parent is missing, it stops there, and the model no longer sees anything before that point.
-This is an error on the current branch of the conversation if there are earlier records, and
+This is an error on the current branch of the conversation if it cuts earlier records off, and
 otherwise a warning.
 
 **Repair.** ` + "`fix --unsafe`" + ` makes the record before it in the same scope the parent. The two

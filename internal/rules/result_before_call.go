@@ -10,7 +10,7 @@ var resultBeforeCall = &Rule{
 	Name: "result-before-call", Category: Pairing, Severity: "error",
 	Summary:    "A result comes before its call",
 	Points:     []profile.Point{profile.Before},
-	Strategies: []string{"move", "text", "leave"},
+	Strategies: []string{"move", "text", "drop", "leave"},
 	Doc: `Writers that append from several threads, and programs that sort a history, put a result before
 its call. Programs that compare ids find nothing wrong, but the API reports an orphan and a
 missing result.
@@ -18,8 +18,8 @@ missing result.
 **Repair.** The result is moved after its call (safe; unsafe where another call of the
 turn has the same id). In session logs nothing is moved.
 
-` + "`--strategy result-before-call=text`" + ` turns the result into text (unsafe). Its call then gets a
-placeholder result.`,
+` + "`--strategy result-before-call=text`" + ` turns the result into text, and ` + "`drop`" + ` removes it
+(both unsafe). Its call then gets a placeholder result.`,
 	Bad: `[{"role":"tool","tool_call_id":"c1","content":"a.txt"},
  {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
  {"role":"user","content":"n"}]`,
@@ -41,6 +41,8 @@ placeholder result.`,
 			switch c.strategyOr("move") {
 			case "text":
 				f.Fix = c.asText(c.turn(c.Results[x.Result].Message), nil, []int32{x.Result})
+			case "drop":
+				f.Fix = c.op(c.turn(c.Results[x.Result].Message), operation.Unsafe, "drop the result", &operation.DropResults{Results: []int32{x.Result}, CopyOf: -1})
 			case "move":
 				if !c.arrays() {
 					break // in a log nothing is moved

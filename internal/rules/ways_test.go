@@ -55,10 +55,10 @@ var ways = map[string][]way{
 	},
 	"misplaced-tool-result": {{strategies: []string{"", "move", "text"}}},
 	"result-before-call": {
-		{strategies: []string{"", "move", "text"}},
+		{strategies: []string{"", "move", "text", "drop"}},
 		{text: claude(`{"type":"user","uuid":"u1","parentUuid":"u0","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}}`,
 			`{"type":"assistant","uuid":"u2","parentUuid":"u1","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]}}`,
-			`{"type":"user","uuid":"u3","parentUuid":"u2","message":{"role":"user","content":"n"}}`), strategies: []string{"text"}},
+			`{"type":"user","uuid":"u3","parentUuid":"u2","message":{"role":"user","content":"n"}}`), strategies: []string{"text", "drop"}},
 	},
 	"split-tool-results":    {{args: "--target bedrock", strategies: standard}},
 	"tool-result-not-first": {{strategies: standard}},

@@ -544,7 +544,8 @@ type LinkFault struct {
 	Key string
 	// Live is set when the branch in use is cut off by it.
 	Live bool
-	// Relink is set when there is a record before it in its scope.
+	// Relink is set when there is a record before it in its scope that does not
+	// hang on it.
 	Relink bool
 	Span   source.Span // the id, the parent reference or the number
 	First  source.Span // for a duplicate, the first record's id
