@@ -536,16 +536,13 @@ func (r *rowReader) whole(n *node, row any, where string) {
 		if row.Own != nil {
 			needs("own-role")
 		}
-		if row.Aside != "" {
-			needs("listed")
-		}
 	case *dialect.Part:
-		// Own and listed are what they are by where they stand.
+		// Own is what it is by where it stands.
 		if last(where) == "parts" {
 			needs("is")
 			one(row.Tag != "" || row.Key != "", "tag or key")
 		}
-		if row.Is == dialect.PartCall || last(where) == "listed" {
+		if row.Is == dialect.PartCall {
 			needs("name")
 		}
 		object("answer", row.Answer)
@@ -558,10 +555,6 @@ func (r *rowReader) whole(n *node, row any, where string) {
 		if row.ResultID != "" {
 			needs("id")
 		}
-	case *dialect.CopyList:
-		needs("list", "id")
-	case *dialect.Extra:
-		needs("key")
 	case *dialect.Items:
 		needs("type", "role", "text", "messages", "id", "name", "pairs")
 	case *dialect.ItemPair:

@@ -34,6 +34,7 @@ roles = { visitor = "user", "the bot" = "assistant" }
 content = "body"
 tag = "kind"
 aborted = ["stopped"]
+own-role = "helper"
 message = [{ if = "v", json = '{"who":"visitor","body":"$blocks"}', copy = ["v"] }]
 
 [[dialect.blocks.parts]]
@@ -49,7 +50,7 @@ error = [
   # one a line
   "state=failed",
 ]
-[dialect.blocks.listed]
+[dialect.blocks.own]
 name = "n"
 [dialect.log]
 type = "t"
@@ -87,7 +88,7 @@ combined.records = [{ in = "runs", id = "id", name = "n", args = "a", answer = [
 					{Is: dialect.PartCall, Tag: "do", Name: "what", Args: "with", Want: transcript.ArgsWantObject},
 					{Is: dialect.PartResult, Key: "done", Error: []dialect.Cond{{At: "state", Is: []string{"failed"}}}},
 				},
-				Listed: &dialect.Part{Name: "n"},
+				Own: &dialect.Part{Name: "n"}, OwnRole: "helper",
 			},
 			Log: &dialect.Log{Type: "t", Speaks: []string{"m"}, ID: "n"},
 		},

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -25,16 +26,44 @@ var ADK = &Dialect{
 		transcript.MemberResultContent: geminiMembers[transcript.MemberResultContent],
 		transcript.MemberContent:       "content.parts", transcript.MemberLastText: "content.parts.-1.text",
 	},
-	Driver: NewBlocks(Blocks{
+	Driver: &adk{NewBlocks(Blocks{
 		Role: "content.role", NoRole: "user", Content: "content.parts", Mark: "invocationId|invocation_id",
 		Positional: true, Inline: true, Only: true,
-		Parts:  geminiBlocks.Parts,
-		GoesOn: "longRunningToolIds|long_running_tool_ids|eventMetadata.longRunningToolIds",
-		Skip:   []Cond{{At: "invocationId|invocation_id"}, {At: "content.parts", Not: true}},
+		Parts: geminiBlocks.Parts,
+		Skip:  []Cond{{At: "invocationId|invocation_id"}, {At: "content.parts", Not: true}},
 		Message: []Form{{
 			JSON: `{"content":{"role":"user","parts":"$blocks"}}`,
 			Copy: []string{"invocationId", "invocation_id", "author", "branch", "timestamp"},
 		}},
 		TextBlock: geminiBlocks.TextBlock,
-	}),
+	})},
+}
+
+// adk are events that name those of their calls whose tools go on when the turn is
+// over.
+type adk struct{ *Blocks }
+
+// Reader implements Driver.
+func (d *adk) Reader(b *transcript.Builder) Reader { return &adkReader{d.Blocks.Reader(b), b} }
+
+type adkReader struct {
+	Reader
+	b *transcript.Builder
+}
+
+// goingOn leads to the ids of such calls.
+const goingOn Lens = "longRunningToolIds|long_running_tool_ids|eventMetadata.longRunningToolIds"
+
+// Read implements Reader.
+func (r *adkReader) Read(v source.Value) {
+	r.Reader.Read(v)
+	c, m, list := r.b.Conv, r.b.Message(), goingOn.In(v)
+	for _, id := range list.Elements() {
+		for _, block := range c.Blocks[m.BlockLo:m.BlockHi] {
+			if call := block.Ref; block.Kind == transcript.BlockCall && c.Calls[call].ID.Raw == string(id.Raw()) {
+				c.Calls[call].GoesOn = true
+				c.Copies = append(c.Copies, transcript.Copy{Call: call, List: list.Span(), Block: id.Span(), ID: transcript.TokenOf(id, id.Span())})
+			}
+		}
+	}
 }

@@ -41,7 +41,7 @@ var AgentScope = &Dialect{
 			{Is: PartMedia, Tag: "data"},
 			{Is: PartOther, Tag: "hint"},
 		},
-		Message:   []Form{{JSON: `{"name":"system","role":"system","content":"$blocks"}`, Copy: []string{"timestamp"}, Hollow: []string{"metadata"}}},
+		Message:   []Form{{JSON: `{"name":"system","role":"system","content":"$blocks"}`, Copy: []string{"timestamp"}}},
 		TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
 	})},
 }
@@ -88,6 +88,11 @@ func (r *agentScopeReader) Read(v source.Value) {
 			calls++
 		}
 	}
+}
+
+// WriteMessage implements Writer.
+func (d *agentScope) WriteMessage(content string, near source.Value) []Field {
+	return append(d.Blocks.WriteMessage(content, near), emptied(near, "metadata")...)
 }
 
 // WriteText implements Writer. The text of a tool must not become a message of

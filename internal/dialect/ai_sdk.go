@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -20,24 +21,21 @@ var AISDK = &Dialect{
 		transcript.MemberRole: "role", transcript.MemberCallName: "toolName", transcript.MemberArguments: "input", transcript.MemberResultName: "toolName",
 		transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content",
 	},
-	Driver: NewBlocks(Blocks{
+	Driver: &aiSDK{NewBlocks(Blocks{
 		Role: "role", Content: "content", MessageID: "id", Tag: "type", Inline: true, Only: true,
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
 			{
 				// Before version 5.
 				Is: PartCall, Tag: "tool-call", With: []Cond{{At: "args"}}, ID: "toolCallId", Name: "toolName", Args: "args",
-				Server: []Cond{{At: "providerExecuted", Is: []string{"true"}}},
 				Answer: `{"type":"tool-result","toolCallId":"$id","toolName":"$name","result":"$text","isError":true}`,
 			},
 			{
 				Is: PartCall, Tag: "tool-call", ID: "toolCallId", Name: "toolName", Args: "input",
-				Server: []Cond{{At: "providerExecuted", Is: []string{"true"}}},
 				Answer: `{"type":"tool-result","toolCallId":"$id","toolName":"$name","output":{"type":"error-text","value":"$text"}}`,
 			},
 			{
 				Is: PartResult, Tag: "tool-result", ID: "toolCallId", Name: "toolName", Payload: "output|result", Inner: "output.value",
-				Server: []Cond{{At: "providerExecuted", Is: []string{"true"}}},
 				Error: []Cond{
 					{At: "isError", Is: []string{"true"}},
 					{At: "output.type", Is: []string{"error-text", "error-json", "execution-denied"}},
@@ -48,9 +46,38 @@ var AISDK = &Dialect{
 			{Is: PartMedia, Tag: "image"},
 			{Is: PartMedia, Tag: "file"},
 			{Is: PartState, Tag: "tool-approval-request", ID: "toolCallId", State: transcript.CallWaiting},
-			{Is: PartOther, Tag: "tool-approval-response", Decides: true},
+			{Is: PartOther, Tag: "tool-approval-response"},
 		},
 		Message:   []Form{{JSON: `{"role":"tool","content":"$blocks"}`}},
 		TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
-	}),
+		onCall: func(part source.Value, call transcript.Call) transcript.Call {
+			call.Server = ranByProvider.holds(part)
+			return call
+		},
+		onResult: func(part source.Value, res transcript.Result) transcript.Result {
+			res.Server = ranByProvider.holds(part)
+			return res
+		},
+	})},
+}
+
+// ranByProvider holds of calls and results of tools that the provider ran.
+var ranByProvider = Cond{At: "providerExecuted", Is: []string{"true"}}
+
+// aiSDK are messages of which one may hold nothing but the answer of a human who was
+// asked for approval.
+type aiSDK struct{ *Blocks }
+
+// Claim implements Driver.
+func (d *aiSDK) Claim(v source.Value) (Claim, Sign) {
+	claim, sign := d.Blocks.Claim(v)
+	if claim == ClaimDecisive || v.Get("role").Kind() != source.String {
+		return claim, sign
+	}
+	for _, part := range v.Get("content").Elements() {
+		if tag := part.Get("type"); tag.Is("tool-approval-response") {
+			return ClaimDecisive, Sign{"type", tag}
+		}
+	}
+	return claim, sign
 }

@@ -32,7 +32,11 @@ var anthropicBlocks = NewBlocks(Blocks{
 			Error: []Cond{{At: "is_error", Is: []string{"true"}}},
 		},
 		{Is: PartServerCall, Tag: "server_tool_use", ID: "id", Name: "name", Args: "input", Want: transcript.ArgsWantObject},
-		{Is: PartServerCall, Tag: "mcp_tool_use", ID: "id", Name: "name", Args: "input", Want: transcript.ArgsWantObject},
+		{Is: PartServerCall, Tag: "mcp_tool_use", Kind: transcript.KindMCP, ID: "id", Name: "name", Args: "input", Want: transcript.ArgsWantObject},
+		{
+			Is: PartServerResult, Tag: "mcp_tool_result", Kind: transcript.KindMCP, ID: "tool_use_id", Payload: "content",
+			Error: []Cond{{At: "is_error", Is: []string{"true"}}},
+		},
 		{
 			Is: PartServerResult, Tag: "*_tool_result", ID: "tool_use_id", Payload: "content",
 			Error: []Cond{{At: "is_error", Is: []string{"true"}}},

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -18,13 +19,13 @@ var Bedrock = &Dialect{
 	Members: map[transcript.Member]Lens{
 		transcript.MemberResultContent: "toolResult.content", transcript.MemberRole: "role", transcript.MemberCallName: "toolUse.name", transcript.MemberArguments: "toolUse.input", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text",
 	},
-	Driver: NewBlocks(Blocks{
+	Driver: &bedrock{NewBlocks(Blocks{
 		Role: "role", Content: "content", Inline: true,
 		Parts: []Part{
 			{Is: PartText, Key: "text", With: []Cond{{At: "type", Not: true}}, Text: "text"},
 			{
 				Is: PartCall, Key: "toolUse", ID: "toolUse.toolUseId", Name: "toolUse.name", Args: "toolUse.input",
-				Want: transcript.ArgsWantObject, Server: []Cond{{At: "toolUse.type", Is: []string{"server_tool_use"}}},
+				Want:   transcript.ArgsWantObject,
 				Answer: `{"toolResult":{"toolUseId":"$id","content":[{"text":"$text"}],"status":"error"}}`,
 			},
 			{
@@ -32,7 +33,7 @@ var Bedrock = &Dialect{
 				Error: []Cond{{At: "toolResult.status", Is: []string{"error"}}},
 			},
 			{
-				Is: PartReasoning, Key: "reasoningContent", Decides: true,
+				Is: PartReasoning, Key: "reasoningContent",
 				Signature: "reasoningContent.reasoningText.signature|reasoningContent.redactedContent",
 			},
 			{Is: PartMedia, Key: "image"},
@@ -44,5 +45,27 @@ var Bedrock = &Dialect{
 		},
 		Message:   []Form{{JSON: `{"role":"user","content":"$blocks"}`}},
 		TextBlock: []Form{{JSON: `{"text":"$text"}`}},
-	}),
+		onCall: func(block source.Value, call transcript.Call) transcript.Call {
+			call.Server = block.Get("toolUse").Get("type").Is("server_tool_use")
+			return call
+		},
+	})},
+}
+
+// bedrock are messages whose reasoning nobody else writes so.
+type bedrock struct{ *Blocks }
+
+// Claim implements Driver.
+func (d *bedrock) Claim(v source.Value) (Claim, Sign) {
+	if v.Get("role").Kind() == source.String {
+		for _, block := range v.Get("content").Elements() {
+			if there(block.Get("reasoningContent")) {
+				return ClaimDecisive, Sign{Member: "reasoningContent"}
+			}
+			if there(block.Get("toolUse")) || there(block.Get("toolResult")) {
+				break
+			}
+		}
+	}
+	return d.Blocks.Claim(v)
 }

@@ -22,19 +22,13 @@ type Blocks struct {
 	// Mark is a member that every message has, for a dialect that writes its
 	// calls as another does; "" for none.
 	Mark Lens
-	// Sure holds of messages that only this dialect writes so, although no block
-	// tells it: all of it; none where blocks alone tell.
-	Sure []Cond
 	// Tag is the member that says what a block is; "" where the members of a
 	// block tell.
 	Tag   Lens
 	Parts []Part
-	// Aside is a list of calls beside the blocks, of which Listed says what they
-	// are made of. It is read where no block is a call; else it repeats them.
-	Aside  Lens
-	Listed *Part
 	// Own is a result that is a message, and not a block of one; OwnRole is
-	// the role of such a message.
+	// the role of such a message. Few of the built-in dialects mix the two, but what
+	// people write for themselves does.
 	Own     *Part
 	OwnRole string
 	// Positional is set where calls may go without an id, and are answered by
@@ -45,11 +39,9 @@ type Blocks struct {
 	Inline bool
 	// Joined is set where messages of the model in a row are one turn.
 	Joined bool
-	// GoesOn leads to the ids of those calls of a message whose tools go on when
-	// the turn is over.
-	GoesOn Lens
 	// Aborted and Hidden hold of messages whose writer gave them up, and of
-	// those that are not sent: any of them.
+	// those that are not sent: any of them. Whoever describes a log of their own
+	// needs both.
 	Aborted, Hidden []Cond
 	// Skip holds of elements that stand among the messages and are none: all of
 	// it; none for no such elements.
@@ -58,12 +50,16 @@ type Blocks struct {
 	// whose If the message of the call has. None where each result is
 	// written as a message.
 	Message []Form
-	// Only is set where a message that carries results has no place for text,
-	// Alone where it has none for a second result either.
-	Only, Alone bool
+	// Only is set where a message that carries results has no place for text.
+	Only bool
 	// TextBlock is how a block of text is written, the first whose If the
 	// message has, or the block that it takes the place of.
 	TextBlock []Form
+
+	// onCall and onResult are hooks of a dialect's own file: what they return is
+	// added instead of the call or the result that was read from a block.
+	onCall   func(block source.Value, call transcript.Call) transcript.Call
+	onResult func(block source.Value, res transcript.Result) transcript.Result
 
 	members *Plan // role, content, message id, and what Aborted and Hidden ask for
 }
@@ -75,12 +71,10 @@ func NewBlocks(row Blocks) *Blocks {
 	for i := range row.Parts {
 		row.Parts[i].compile()
 	}
-	for _, p := range []**Part{&row.Listed, &row.Own} {
-		if *p != nil {
-			part := **p
-			part.compile()
-			*p = &part
-		}
+	if row.Own != nil {
+		own := *row.Own
+		own.compile()
+		row.Own = &own
 	}
 	return &row
 }
@@ -118,22 +112,17 @@ type Part struct {
 	// member that is there instead.
 	Tag, Key string
 	With     []Cond // what must hold besides: all of them
-	// Decides is set on a part of other kinds than calls and results that no
-	// other dialect writes.
-	Decides bool
+	// Kind tells the protocols apart by which the provider runs tools.
+	Kind transcript.CallKind
 
 	ID, Name Lens
 	Args     Lens
 	Want     transcript.ArgsConvention
-	// Failed holds where the writer could not make out what was called: the
-	// call has no name and no arguments.
-	Failed  []Cond
-	Payload Lens
+	Payload  Lens
 	// Inner leads to the blocks that a result is made of, in its payload or beside
 	// it, where the payload itself is not their list.
-	Inner  Lens
-	Error  []Cond // of a result: any of them
-	Server []Cond // of a call or result: any of them says that the provider ran it
+	Inner Lens
+	Error []Cond // of a result: any of them
 	// State is what a state says of the call that has its id.
 	State transcript.CallState
 	Text  Lens
@@ -165,9 +154,7 @@ func (p *Part) compile() {
 type Form struct {
 	If   Lens // a member of what it is written for; "" for always
 	JSON Template
-	// Copy are members that are taken over from that message, Hollow those that are
-	// written with nothing in them where that message has them.
-	Copy, Hollow []string
+	Copy []string // members that are taken over from that message
 }
 
 // fits reports whether a block with the given tag is of the kind. A member that
@@ -199,7 +186,7 @@ func (p *Part) fits(block, tag source.Value) bool {
 func (p *Part) speaks(block source.Value) bool {
 	switch p.Is {
 	case PartCall, PartServerCall:
-		return p.ID.Leads(block) || p.Name.Leads(block) || p.Args.Leads(block) || anyHolds(p.Failed, block)
+		return p.ID.Leads(block) || p.Name.Leads(block) || p.Args.Leads(block)
 	case PartResult, PartServerResult:
 		return p.ID.Leads(block) || p.Payload.Leads(block)
 	}
@@ -331,9 +318,6 @@ func (d *Blocks) Claim(v source.Value) (Claim, Sign) {
 	if d.Own != nil && role.Is(d.OwnRole) && d.Own.ID.Leads(v) {
 		return ClaimDecisive, Sign{d.Role.Key(), role}
 	}
-	if d.Aside != "" && content.Exists() && d.Aside.In(v).First().Kind() == source.Object {
-		return ClaimDecisive, Sign{Member: d.Aside.Key()}
-	}
 	if role.Kind() != source.String && (role.Exists() || d.NoRole == "") || !content.Exists() {
 		return ClaimNone, Sign{}
 	}
@@ -348,7 +332,7 @@ func (d *Blocks) Claim(v source.Value) (Claim, Sign) {
 			alien = alien || d.Tag == "" || !d.Tag.In(block).Exists() || d.knows(d.Tag.In(block)) || alienBlock(block)
 		case !p.speaks(block):
 			alien = alien || alienBlock(block)
-		case p.Is == PartCall || p.Is == PartResult || p.Is == PartServerCall || p.Is == PartServerResult || p.Decides:
+		case p.Is == PartCall || p.Is == PartResult || p.Is == PartServerCall || p.Is == PartServerResult:
 			if p.Key != "" {
 				return ClaimDecisive, Sign{Member: p.Key}
 			}
@@ -363,8 +347,6 @@ func (d *Blocks) Claim(v source.Value) (Claim, Sign) {
 		return ClaimNone, Sign{}
 	case alien:
 		return ClaimFaint, Sign{d.Role.Key(), role}
-	case len(d.Sure) > 0 && allHold(d.Sure, v):
-		return ClaimDecisive, Sign{Member: d.Sure[0].At.Key()}
 	case shared:
 		return ClaimShared, Sign{d.Role.Key(), role}
 	}
@@ -419,7 +401,7 @@ func (r *blocksReader) read(v source.Value) bool {
 			role = roleOf(r.kind)
 		}
 	}
-	if r.part && !own && content.Kind() != source.Array && (role == transcript.RoleTool || v.Get("tool_calls").First().Exists()) {
+	if r.part && !own && content.Kind() != source.Array && (role == transcript.RoleTool || hasAlien(v)) {
 		return false
 	}
 	var turn string
@@ -457,7 +439,6 @@ func (r *blocksReader) read(v source.Value) bool {
 		r.result(v, r.Own, role)
 		return true
 	}
-	defer r.goOn(v)
 	switch content.Kind() {
 	case source.String:
 		r.b.Block(transcript.BlockText, content, textFlags(content))
@@ -465,9 +446,6 @@ func (r *blocksReader) read(v source.Value) bool {
 		for _, block := range content.Elements() {
 			r.block(block, role)
 		}
-	}
-	if r.Aside != "" && r.aside(v, role) {
-		return true
 	}
 	if hollow(content) {
 		markHollow(m, content)
@@ -493,37 +471,6 @@ func (d *Blocks) asides(content source.Value) bool {
 		}
 	}
 	return content.First().Exists()
-}
-
-// goOn notes which calls of a message go on when the turn is over.
-func (r *blocksReader) goOn(v source.Value) {
-	if r.GoesOn == "" {
-		return
-	}
-	c, m, list := r.b.Conv, r.b.Message(), r.GoesOn.In(v)
-	for _, id := range list.Elements() {
-		for _, block := range c.Blocks[m.BlockLo:m.BlockHi] {
-			if call := block.Ref; block.Kind == transcript.BlockCall && c.Calls[call].ID.Raw == string(id.Raw()) {
-				c.Calls[call].GoesOn = true
-				c.Copies = append(c.Copies, transcript.Copy{Call: call, List: list.Span(), Block: id.Span(), ID: transcript.TokenOf(id, id.Span())})
-			}
-		}
-	}
-}
-
-// aside reads the calls beside the blocks, unless a block is a call.
-func (r *blocksReader) aside(v source.Value, role transcript.Role) (called bool) {
-	m := r.b.Message()
-	for b := m.BlockLo; b < m.BlockHi; b++ {
-		if r.b.Conv.Blocks[b].Kind == transcript.BlockCall {
-			return true
-		}
-	}
-	for _, call := range r.Aside.In(v).Elements() {
-		r.call(call, r.Listed, role)
-		called = true
-	}
-	return called
 }
 
 func (r *blocksReader) block(v source.Value, role transcript.Role) {
@@ -600,15 +547,13 @@ func (r *blocksReader) call(v source.Value, p *Part, role transcript.Role) {
 	var buf [fewSlots]source.Value
 	f := p.plan.Read(r.b, v, buf[:])
 	call := transcript.Call{
-		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[1]),
+		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[1]), Kind: p.kind(), Server: p.Is == PartServerCall,
 		WrongRole: role == transcript.RoleUser || role == transcript.RoleSystem || role == transcript.RoleTool,
 	}
-	call.Server, call.Kind = p.server(v)
 	call.NoIDs = r.Positional && absent(f[0])
-	if call.Unread = anyHolds(p.Failed, v); call.Unread {
-		call.Form = transcript.ArgsText
-	} else {
-		setArgs(r.b, &call, f[2], p.Want)
+	setArgs(r.b, &call, f[2], p.Want)
+	if r.onCall != nil {
+		call = r.onCall(v, call)
 	}
 	r.b.Call(v, call, p.signed(v))
 }
@@ -625,23 +570,19 @@ func token(v source.Value, p Lens, val source.Value) transcript.Token {
 	return transcript.TokenOf(val, at.Span())
 }
 
-// server reports whether the provider ran what a block is about, and of which
-// kind it is.
-func (p *Part) server(v source.Value) (bool, transcript.CallKind) {
-	if p.Is == PartCall || p.Is == PartResult {
-		return anyHolds(p.Server, v), transcript.KindFunction
+// kind returns of which kind a call or a result is.
+func (p *Part) kind() transcript.CallKind {
+	if p.Kind == transcript.KindFunction && (p.Is == PartServerCall || p.Is == PartServerResult) {
+		return transcript.KindServer
 	}
-	if strings.HasPrefix(p.Tag, "mcp") {
-		return true, transcript.KindMCP
-	}
-	return true, transcript.KindServer
+	return p.Kind
 }
 
 func (r *blocksReader) result(v source.Value, p *Part, role transcript.Role) {
 	var buf [fewSlots]source.Value
 	f := p.plan.Read(r.b, v, buf[:])
 	res := transcript.Result{
-		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[2]), WrongRole: role == transcript.RoleAssistant,
+		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[2]), Kind: p.kind(), Server: p.Is == PartServerResult,
 	}
 	for i := range p.Error {
 		res.Error = res.Error || p.Error[i].says(f[3+i])
@@ -650,18 +591,18 @@ func (r *blocksReader) result(v source.Value, p *Part, role transcript.Role) {
 	if f[1].Exists() {
 		res.Payload = f[1].Span()
 	}
-	if res.Server, res.Kind = p.server(v); res.Server {
+	if r.onResult != nil {
+		res = r.onResult(v, res)
+	}
+	switch {
+	case res.Server:
 		res.WrongRole = role == transcript.RoleUser
-		if p.Is == PartServerResult && strings.HasPrefix(r.tagOf(v), "mcp") {
-			res.Kind = transcript.KindMCP
-		}
-	} else if r.Inline && role == transcript.RoleAssistant && r.inline(res) {
-		res.Server, res.WrongRole = true, false
+	case role == transcript.RoleAssistant:
+		res.Server = r.Inline && r.inline(res)
+		res.WrongRole = !res.Server
 	}
 	r.b.Result(v, res)
 }
-
-func (d *Blocks) tagOf(block source.Value) string { return d.Tag.In(block).Str() }
 
 // inline finds the call that a result in a message of the model answers, and
 // marks it as one that the provider ran: a call of the same message, or one
@@ -695,23 +636,11 @@ func (d *Blocks) WriteResult(r NewResult) []Field {
 	if p.Args != "" {
 		args = string(p.Args.In(r.Element).Raw())
 	}
-	values := map[string]string{"$id": r.ID, "$name": r.Name, "$args": args, "$text": r.Text}
-	if d.Alone {
-		return d.message("["+filled(source.NewValue([]byte(p.Answer), 0), values)+"]", r.Message)
-	}
-	return fill(p.Answer, values)
+	return fill(p.Answer, map[string]string{"$id": r.ID, "$name": r.Name, "$args": args, "$text": r.Text})
 }
 
 // WriteMessage implements Writer.
 func (d *Blocks) WriteMessage(content string, near source.Value) []Field {
-	if d.Alone {
-		return nil // results are messages of their own
-	}
-	return d.message(content, near)
-}
-
-// message returns the members of a message with the given blocks.
-func (d *Blocks) message(content string, near source.Value) []Field {
 	f := formFor(d.Message, near)
 	if f == nil {
 		return nil
@@ -720,17 +649,6 @@ func (d *Blocks) message(content string, near source.Value) []Field {
 	for _, key := range f.Copy {
 		if val := near.Get(key); val.Exists() {
 			out = append(out, Field{key, string(val.Raw())})
-		}
-	}
-	for _, key := range f.Hollow {
-		switch near.Get(key).Kind() {
-		case source.None:
-		case source.Object:
-			out = append(out, Field{key, "{}"})
-		case source.Array:
-			out = append(out, Field{key, "[]"})
-		default:
-			out = append(out, Field{key, "null"})
 		}
 	}
 	return out
@@ -758,10 +676,8 @@ func (d *Blocks) WriteText(t NewText) Text {
 		return Text{Message: instead(t.Message, set, func(key, _ source.Value) bool {
 			return d.Own.ID.begins(key) || d.Own.Name.begins(key) || slices.ContainsFunc(d.Own.Error, func(c Cond) bool { return c.At.begins(key) })
 		})}
-	case t.Call && !d.Content.In(t.Message).Span().Contains(t.Element.Span()):
-		return Text{Said: t.said()} // it stands in a list beside the blocks
-	case !t.Call && (d.Only || d.Alone):
-		return Text{Message: d.userMessage(list(blocks), t.Message)}
+	case !t.Call && d.Only:
+		return Text{Message: d.userMessage(d.WriteMessage(list(blocks), t.Message))}
 	}
 	return Text{Blocks: blocks}
 }
@@ -794,10 +710,9 @@ func (d *Blocks) stays(block source.Value) bool {
 // user returns how the dialect writes that the user speaks.
 func (d *Blocks) user() string { return writtenRole(d.Roles, transcript.RoleUser) }
 
-// userMessage returns the members of a message of the user with the given blocks,
-// in the form of a message that carries results.
-func (d *Blocks) userMessage(content string, near source.Value) []Field {
-	fields := d.message(content, near)
+// userMessage returns the members of a message that carries results, with the user
+// as who speaks; nil for none.
+func (d *Blocks) userMessage(fields []Field) []Field {
 	if fields == nil {
 		return nil
 	}

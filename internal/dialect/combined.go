@@ -115,7 +115,8 @@ type Setting struct {
 	// Raw is its value, where "$text" stands for the text of the result, "$id"
 	// and "$name" for the call's.
 	Raw Template
-	// Keep leaves a value that is there already, and is not null.
+	// Keep leaves a value that is there already, and is not null: two built-in
+	// dialects do, and a repair must not write over what somebody else's row has.
 	Keep bool
 }
 

@@ -487,6 +487,16 @@ func alienMember(key, val source.Value) bool {
 	return ofTools(key) && !contains(declares, key) && there(val) && !hollow(val) && val.Kind() != source.Bool && val.Kind() != source.Number
 }
 
+// hasAlien reports whether a member of a message does.
+func hasAlien(v source.Value) bool {
+	for k, val := range v.Members() {
+		if alienMember(k, val) {
+			return true
+		}
+	}
+	return false
+}
+
 // alienContent reports whether a block of a message's content does.
 func alienContent(content source.Value) bool {
 	for _, block := range content.Elements() {

@@ -17,7 +17,7 @@ var GeminiCLI = &Dialect{
 	Window:   transcript.WindowLog,
 	Begun:    []Cond{{At: "sessionId"}, {At: "projectHash"}, {At: "startTime"}},
 	Fold:     &Fold{ID: "id", Append: true, Does: geminiCLIFolding},
-	Driver: &Combined{
+	Driver: geminiCLIMessages{&Combined{
 		Members: []string{"toolCalls", "type"},
 		Kind:    "type", Kinds: []string{"gemini", "user", "info", "error", "warning"},
 		Plain: []Lens{"id", "timestamp", "content"},
@@ -51,7 +51,21 @@ var GeminiCLI = &Dialect{
 			In: "content", Has: "functionResponse.id|functionResponse.name|functionResponse.response",
 			ID: "functionResponse.id", Name: "functionResponse.name", Payload: "functionResponse.response",
 		},
-	},
+	}},
+}
+
+// geminiCLIMessages are messages in whose content results can stand, as the API of
+// Gemini has them.
+type geminiCLIMessages struct{ *Combined }
+
+// Claim implements Driver. Such a result is told by its object, and not by a member
+// of that.
+func (d geminiCLIMessages) Claim(v source.Value) (Claim, Sign) {
+	claim, sign := d.Combined.Claim(v)
+	if sign.Member == d.Results.Has.Key() {
+		sign.Member = d.Results.Has.Parent().Key()
+	}
+	return claim, sign
 }
 
 // geminiCLIFolding says what a record of a session does.

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -28,7 +29,18 @@ var gooseBlocks = NewBlocks(Blocks{
 	Hidden:    []Cond{{At: "metadata.agentVisible", Is: []string{"false"}}},
 	Message:   []Form{{JSON: `{"role":"user","content":"$blocks"}`, Copy: []string{"created"}}},
 	TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
+	onCall:    gooseUnread,
 })
+
+// gooseUnread tells a call that Goose could not make out itself: it has no name and
+// no arguments.
+func gooseUnread(block source.Value, call transcript.Call) transcript.Call {
+	if block.Get("toolCall").Get("status").Is("error") {
+		call.Unread, call.Form, call.Want = true, transcript.ArgsText, transcript.ArgsWantAny
+		call.Args, call.BadAt = source.Span{}, source.Span{}
+	}
+	return call
+}
 
 // Goose is the dialect of the messages of Goose.
 var Goose = &Dialect{
@@ -54,7 +66,7 @@ var Goose = &Dialect{
 func gooseCall(tag string) Part {
 	return Part{
 		Is: PartCall, Tag: tag, ID: "id", Name: "toolCall.value.name|toolCall.name", Args: "toolCall.value.arguments|toolCall.arguments",
-		Want: transcript.ArgsWantObject, Failed: []Cond{{At: "toolCall.status", Is: []string{"error"}}},
+		Want:   transcript.ArgsWantObject,
 		Answer: `{"type":"toolResponse","id":"$id","toolResult":{"status":"success","value":{"content":[{"type":"text","text":"$text"}],"isError":true}}}`,
 	}
 }

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -19,8 +20,8 @@ var Haystack = &Dialect{
 		transcript.MemberCallName: "tool_call.tool_name", transcript.MemberArguments: "tool_call.arguments",
 		transcript.MemberContent: "content|_content", transcript.MemberLastText: "content.-1.text|_content.-1.text",
 	},
-	Driver: NewBlocks(Blocks{
-		Role: "role|_role", Content: "content|_content", Positional: true, Alone: true,
+	Driver: &haystack{NewBlocks(Blocks{
+		Role: "role|_role", Content: "content|_content", Positional: true,
 		Parts: []Part{
 			{Is: PartText, Key: "text", With: []Cond{{At: "type", Not: true}}, Text: "text"},
 			{
@@ -35,9 +36,39 @@ var Haystack = &Dialect{
 			{Is: PartMedia, Key: "image"},
 		},
 		Message: []Form{
-			{If: "_role", JSON: `{"_role":"tool","_content":"$blocks"}`, Hollow: []string{"_name", "_meta"}},
-			{JSON: `{"role":"tool","content":"$blocks"}`, Hollow: []string{"name", "meta"}},
+			{If: "_role", JSON: `{"_role":"tool","_content":"$blocks"}`},
+			{JSON: `{"role":"tool","content":"$blocks"}`},
 		},
 		TextBlock: []Form{{JSON: `{"text":"$text"}`}},
-	}),
+	})},
+}
+
+// haystack are messages each of which has room for one result, and for no text
+// beside it.
+type haystack struct{ *Blocks }
+
+// WriteResult implements Writer.
+func (d *haystack) WriteResult(r NewResult) []Field {
+	block := d.Blocks.WriteResult(r)
+	if block == nil {
+		return nil
+	}
+	return d.message("["+object(block)+"]", r.Message)
+}
+
+// WriteMessage implements Writer: results are messages of their own.
+func (d *haystack) WriteMessage(string, source.Value) []Field { return nil }
+
+// WriteText implements Writer.
+func (d *haystack) WriteText(t NewText) Text {
+	out := d.Blocks.WriteText(t)
+	if t.Call || out.Blocks == nil {
+		return out
+	}
+	return Text{Message: d.userMessage(d.message(list(out.Blocks), t.Message))}
+}
+
+// message returns the members of a message with the given content.
+func (d *haystack) message(content string, near source.Value) []Field {
+	return append(d.Blocks.WriteMessage(content, near), emptied(near, "_name", "_meta", "name", "meta")...)
 }

@@ -27,13 +27,15 @@ type Items struct {
 	Hosted []string
 	// Reasoning is the type of a reasoning item, Sealed its opaque content.
 	Reasoning, Sealed string
-	// Execution is a member that says "server" on a call that is hosted.
+	// Execution is a member that says "server" on a call that is hosted. Two built-in
+	// dialects have it, and others of the family may.
 	Execution string
 	// TextTypes are content types that only this dialect writes: first those of a
 	// text of the user and of a text of the model.
 	TextTypes []string
 	// Typed is set where every message item says what it is and holds a list of
-	// parts.
+	// parts: in two built-in dialects, and in others without it a text that is written
+	// would be no item.
 	Typed bool
 }
 
@@ -41,7 +43,9 @@ type Items struct {
 type ItemPair struct {
 	Call    string
 	Outputs []string
-	Kind    transcript.CallKind
+	// Kind tells protocols apart. It, Free and Answer only two built-in dialects have,
+	// which have calls of several protocols; who describes one with several needs them.
+	Kind transcript.CallKind
 	// Args is the member with the arguments; "" where the call has none to
 	// check.
 	Args string

@@ -1,34 +1,50 @@
 package dialect
 
 import (
+	"slices"
+
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 // kwargs is a side list whose messages can have their calls in additional_kwargs
-// only, in the form of the provider.
+// only, in the form of the provider, and can repeat them there and elsewhere. A
+// result may be one of an older API, of role function.
 type kwargs struct {
 	*sideList
-	inner *sideList // of a call there
+	lists  Lens // where a message lists calls itself
+	copied []copyList
+	inner  *sideList // of a call in additional_kwargs
 }
 
-// withKwargs returns a side list that reads such calls too.
-func withKwargs(row SideList) Driver {
-	return &kwargs{sideListOf(row), sideListOf(SideList{
-		ID: "id", Function: "function", Custom: "custom", Name: "name", Args: "arguments", Input: "input",
-	})}
+// A copyList is a list in which a message repeats its calls.
+type copyList struct {
+	list Lens
+	tags []string // of the type of an element; any where there are none
+	id   Lens     // of an element
+	name Lens
+}
+
+// withKwargs returns a side list that reads such calls and copies too.
+func withKwargs(row SideList, lists Lens, copied ...copyList) *kwargs {
+	return &kwargs{sideListOf(row), lists, copied, sideListOf(SideList{ID: "id", Function: "function|custom", Name: "name", Args: "arguments"})}
+}
+
+// claimFunction claims a result of the older API.
+func claimFunction(c claimed) (Claim, Sign) {
+	if c.role == transcript.RoleTool && c.sign.Value.Is("function") && c.content.Exists() && !there(c.id) {
+		return ClaimDecisive, c.sign
+	}
+	return ClaimNone, Sign{}
 }
 
 // calls returns the calls in additional_kwargs of a message that has no list of
 // calls itself: a list of calls, or one call of an older API.
 func (d *kwargs) calls(body source.Value) (list, legacy source.Value) {
-	for alt := range d.Calls.Alternatives() {
+	for alt := range d.lists.Alternatives() {
 		if firstCall(alt.In(body)).Exists() {
 			return source.Value{}, source.Value{}
 		}
-	}
-	if d.Invalid != "" && firstCall(d.Invalid.In(body)).Exists() {
-		return source.Value{}, source.Value{}
 	}
 	more := body.Get("additional_kwargs")
 	if list = more.Get("tool_calls"); d.inner.callsIn(list) {
@@ -41,19 +57,68 @@ func (d *kwargs) calls(body source.Value) (list, legacy source.Value) {
 }
 
 // Reader implements Driver.
-func (d *kwargs) Reader(b *transcript.Builder) Reader {
-	return &kwargsReader{d.sideList.Reader(b).(*sideListReader), d, d.inner.Reader(b).(*sideListReader)}
+func (d *kwargs) Reader(b *transcript.Builder) Reader { return d.reader(b) }
+
+func (d *kwargs) reader(b *transcript.Builder) *kwargsReader {
+	r := &kwargsReader{sideListReader: d.sideList.reader(b), kwargs: d, inner: d.inner.reader(b)}
+	r.onResult, r.onPart = r.result, r.part
+	r.inner.onCall = func(v source.Value, call transcript.Call) transcript.Call {
+		call, _ = customCall(v, call)
+		return call
+	}
+	return r
 }
 
 type kwargsReader struct {
 	*sideListReader
 	kwargs *kwargs
 	inner  *sideListReader
+	// further reads the calls of a message that stand neither in its list of calls nor
+	// in additional_kwargs; nil for none.
+	further func()
+}
+
+// result tells a result of the older API.
+func (r *kwargsReader) result(_ source.Value, res transcript.Result) transcript.Result {
+	if r.now.roleVal.Is("function") {
+		res.Kind, res.NoIDs = transcript.KindLegacyFunction, true
+	}
+	return res
+}
+
+// part passes over a call, which is counted where it is listed.
+func (r *kwargsReader) part(_, tag source.Value) bool {
+	return slices.ContainsFunc(r.kwargs.copied, func(l copyList) bool { return contains(l.tags, tag) })
+}
+
+// customCall reads a call of a tool that takes free text.
+func customCall(v source.Value, call transcript.Call) (_ transcript.Call, is bool) {
+	if call.Form != transcript.ArgsMissing {
+		return call, false
+	}
+	custom := v.Get("custom")
+	if custom.Kind() != source.Object || v.Get("function").Kind() == source.Object {
+		return call, false
+	}
+	call.Form, call.Want = transcript.ArgsText, transcript.ArgsWantAny
+	if input := custom.Get("input"); input.Exists() {
+		call.Args = input.Span()
+	}
+	return call, true
 }
 
 // Read implements Reader.
 func (r *kwargsReader) Read(v source.Value) {
+	lo := len(r.b.Conv.Calls)
 	r.sideListReader.Read(v)
+	if r.further != nil {
+		r.further()
+	}
+	if n := len(r.b.Conv.Calls); n > lo {
+		for i := range r.kwargs.copied {
+			r.copies(&r.kwargs.copied[i], r.now.body, lo, n)
+		}
+	}
 	c, m := r.b.Conv, r.b.Message()
 	if m.Role == transcript.RoleTool {
 		// Where the role is the name of a class, the old role function has a class too.
@@ -77,12 +142,67 @@ func (r *kwargsReader) Read(v source.Value) {
 	}
 }
 
+// copies notes where a list repeats the calls lo to hi of a message: by id, in
+// order, and by place where there are none.
+func (r *kwargsReader) copies(l *copyList, body source.Value, lo, hi int) {
+	c := r.b.Conv
+	list := l.list.In(body)
+	taken := make([]bool, hi-lo) // calls that have their copy in this list
+	var byID map[string][]int    // those calls; nil before one is looked for elsewhere than at its place
+	n := 0
+	for _, e := range list.Elements() {
+		if e.Kind() != source.Object || len(l.tags) > 0 && !contains(l.tags, e.Get("type")) {
+			continue
+		}
+		id := transcript.TokenOf(l.id.In(e), e.Span())
+		at := -1
+		switch {
+		case lo+n < hi && !taken[n] && (c.Calls[lo+n].ID.Raw == id.Raw && id.IsString() || !id.IsString() && !c.Calls[lo+n].ID.IsString()):
+			at = lo + n
+		case id.IsString():
+			if byID == nil {
+				byID = map[string][]int{}
+				for i := lo; i < hi; i++ {
+					byID[c.Calls[i].ID.Raw] = append(byID[c.Calls[i].ID.Raw], i)
+				}
+			}
+			for at < 0 && len(byID[id.Raw]) > 0 {
+				if i := byID[id.Raw][0]; !taken[i-lo] {
+					at = i
+				}
+				byID[id.Raw] = byID[id.Raw][1:]
+			}
+		}
+		n++
+		if at < 0 {
+			continue
+		}
+		taken[at-lo] = true
+		name := l.name.In(e)
+		c.Copies = append(c.Copies, transcript.Copy{
+			Call: int32(at), List: list.Span(), Block: e.Span(), ID: id, IDKey: l.id.Key(), Name: transcript.TokenOf(name, e.Span()),
+		})
+	}
+}
+
 // WriteResult implements Writer. It writes no FunctionMessage.
 func (d *kwargs) WriteResult(r NewResult) []Field {
-	if r.Kind == transcript.KindLegacyFunction && d.roleSpelling(r.Message) > 0 {
+	if r.Kind != transcript.KindLegacyFunction {
+		return d.sideList.WriteResult(r)
+	}
+	if r.Name == "" || d.roleSpelling(r.Message) > 0 {
 		return nil
 	}
-	return d.sideList.WriteResult(r)
+	name := string(d.ResultName.Nth(spelling(d.ResultName, d.body(r.Named))))
+	return d.message(r.Message, "function", []Field{{name, r.Name}, {d.Content.Key(), r.Text}})
+}
+
+// Retagged implements Writer.
+func (d *kwargs) Retagged(from, to transcript.CallKind) string {
+	if to == transcript.KindLegacyFunction {
+		return "function"
+	}
+	return d.sideList.Retagged(from, to)
 }
 
 // Keys implements Writer.

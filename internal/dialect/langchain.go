@@ -1,6 +1,9 @@
 package dialect
 
 import (
+	"slices"
+
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -20,7 +23,7 @@ var LangChain = &Dialect{
 		"HumanMessageChunk", "AIMessageChunk", "ToolMessageChunk", "SystemMessageChunk",
 	},
 	Members: map[transcript.Member]Lens{transcript.MemberCallName: "name", transcript.MemberArguments: "args"},
-	Driver: withKwargs(SideList{
+	Driver: &langChain{withKwargs(SideList{
 		Body: "data|kwargs", Role: "type|id.-1", Envelope: []string{"lc", "type", "id"},
 		Roles: []RoleName{
 			{"human", transcript.RoleUser},
@@ -52,19 +55,75 @@ var LangChain = &Dialect{
 		Faint:    true, // a system message tells nothing
 		Controls: []string{"remove", "RemoveMessage"},
 		Content:  "content",
-		Calls:    "tool_calls", Invalid: "invalid_tool_calls", Lists: true,
-		ID: "id", Name: "name", Args: "args", Want: transcript.ArgsWantObject,
-		ResultID: "tool_call_id", ResultName: "name", Named: true, LegacyRole: "function",
+		Calls:    "tool_calls", ID: "id", Name: "name", Args: "args", Want: transcript.ArgsWantObject,
+		ResultID: "tool_call_id", ResultName: "name",
 		Error: "status", Failed: "error",
 		Thoughts: []string{"thinking", "redacted_thinking", "reasoning", "reasoning_content"}, Signature: []string{"signature", "data", "encrypted_content"},
-		Extra: []Extra{{"additional_kwargs", "{}"}, {"response_metadata", "{}"}, {"id", ""}},
+		CallTag: hermesCall, ResultTag: hermesResult,
 		Other: []Lens{"additional_kwargs.function_call", "additional_kwargs.tool_calls", "additional_kwargs.refusal"},
-		Copies: []CopyList{
-			{List: "additional_kwargs.tool_calls", ID: "id", Name: "function.name"},
-			{List: "content", Tags: []string{"tool_use", "tool_call"}, ID: "id", Name: "name"},
-			{List: "content", Tags: []string{"function_call", "custom_tool_call"}, ID: "call_id", Name: "name"},
-			{List: "content", Tags: []string{"functionCall"}, ID: "functionCall.id", Name: "functionCall.name"},
-			{List: "tool_call_chunks", ID: "id", Name: "name"},
-		},
-	}),
+		more:  "invalid_tool_calls", onClaim: claimLangChain,
+	}, "tool_calls|invalid_tool_calls",
+		copyList{list: "additional_kwargs.tool_calls", id: "id", name: "function.name"},
+		copyList{list: "content", tags: []string{"tool_use", "tool_call"}, id: "id", name: "name"},
+		copyList{list: "content", tags: []string{"function_call", "custom_tool_call"}, id: "call_id", name: "name"},
+		copyList{list: "content", tags: []string{"functionCall"}, id: "functionCall.id", name: "functionCall.name"},
+		copyList{list: "tool_call_chunks", id: "id", name: "name"},
+	)},
+}
+
+// langChain are messages that have a list of calls, be it empty, and another of those
+// whose arguments could not be read.
+type langChain struct{ *kwargs }
+
+// claimLangChain claims calls of the other list.
+func claimLangChain(c claimed) (Claim, Sign) {
+	if firstCall(c.more).Kind() == source.Object {
+		return ClaimDecisive, Sign{Member: "invalid_tool_calls"}
+	}
+	return claimFunction(c)
+}
+
+// Reader implements Driver.
+func (d *langChain) Reader(b *transcript.Builder) Reader {
+	r := d.reader(b)
+	r.before = func() bool {
+		if !firstCall(r.now.calls).Exists() {
+			r.now.calls = source.Value{}
+		}
+		return false
+	}
+	r.further = func() {
+		for _, c := range r.vals[slotMore].Elements() {
+			r.readCall(c, transcript.ArgsWantString, r.now.wrong())
+		}
+	}
+	return r
+}
+
+// WriteResult implements Writer. A result has what every message has, if that of its
+// call does.
+func (d *langChain) WriteResult(r NewResult) []Field {
+	if r.Kind == transcript.KindLegacyFunction {
+		return d.kwargs.WriteResult(r)
+	}
+	var out []Field
+	for _, f := range []Field{{"tool_call_id", r.ID}, {"name", r.Name}, {"status", `"error"`}} {
+		if f.Raw != "" {
+			out = append(out, f)
+		}
+	}
+	body := d.body(r.Message)
+	for _, f := range []Field{{"additional_kwargs", "{}"}, {"response_metadata", "{}"}, {"id", r.Fresh}} {
+		if body.Get(f.Key).Exists() {
+			out = append(out, f)
+		}
+	}
+	return d.message(r.Message, d.Tool, append(out, Field{"content", r.Text}))
+}
+
+// Keys implements Writer.
+func (d *langChain) Keys(v source.Value) WriterKeys {
+	k := d.kwargs.Keys(v)
+	k.Calls, k.KeepCalls = slices.Insert(k.Calls, 1, "invalid_tool_calls"), true
+	return k
 }

@@ -33,7 +33,7 @@ var LangChain4j = &Dialect{
 		Never: []string{"role"}, Faint: true,
 		// Older versions write a text of the user as text.
 		Content: "text|contents", Calls: "toolExecutionRequests", ID: "id", Name: "name", Args: "arguments", Want: transcript.ArgsWantString,
-		ResultID: "id", ResultName: "toolName", Named: true, Mark: []Lens{"toolName"},
+		ResultID: "id", ResultName: "toolName", Mark: []Lens{"toolName"},
 		Error: "isError", Failed: "true", Reasoning: "thinking",
 	})},
 }

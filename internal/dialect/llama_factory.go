@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -17,10 +18,42 @@ var LLaMAFactory = &Dialect{
 	Dataset:   true,
 	CheckOnly: "what a model is trained on is not made up, and a value is text",
 	Marks:     []string{"tool_call", "value"},
-	Driver: NewSideList(SideList{
+	Driver: &llamaFactory{&spoken{sideList: sideListOf(SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool",
-		Content: "content", SpokenParts: []string{"tool_call", "tool_calls", "function"}, PartText: "value",
-		Name: "name", Args: "arguments", Thoughts: []string{"reasoning"},
+		Content: "content", Name: "name", Args: "arguments", Thoughts: []string{"reasoning"},
 		Mark: []Lens{"content.#.value"}, Faint: true,
-	}),
+		CallTag: hermesCall, ResultTag: hermesResult,
+		onClaim: func(c claimed) (Claim, Sign) {
+			for _, part := range c.content.Elements() {
+				if tag := part.Get("type"); c.role != transcript.RoleTool && contains(llamaCalls, tag) && part.Get("value").Kind() == source.String {
+					return ClaimDecisive, Sign{"type", tag}
+				}
+			}
+			return ClaimNone, Sign{}
+		},
+	})}},
+}
+
+// llamaCalls are tags of parts of the content that are calls.
+var llamaCalls = []string{"tool_call", "tool_calls", "function"}
+
+// llamaFactory are messages whose parts have their text as a value.
+type llamaFactory struct{ *spoken }
+
+// Reader implements Driver.
+func (d *llamaFactory) Reader(b *transcript.Builder) Reader {
+	r := d.reader(b)
+	r.onPart = func(part, tag source.Value) bool {
+		text := part.Get("value")
+		switch {
+		case contains(llamaCalls, tag):
+			r.spoken(text)
+		case tag.Is("text") && text.Kind() == source.String:
+			b.Block(transcript.BlockText, part, textFlags(text))
+		default:
+			return false
+		}
+		return true
+	}
+	return r
 }

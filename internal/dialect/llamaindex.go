@@ -1,6 +1,9 @@
 package dialect
 
 import (
+	"slices"
+
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -16,7 +19,7 @@ var LlamaIndex = &Dialect{
 	Window:    transcript.WindowTool,
 	CheckOnly: "a call is written again in additional_kwargs, as the provider wrote it",
 	Marks:     []string{"block_type", "blocks"},
-	Driver: NewBlocks(Blocks{
+	Driver: &llamaIndex{NewBlocks(Blocks{
 		Role: "role", Content: "blocks", Tag: "block_type",
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
@@ -26,9 +29,51 @@ var LlamaIndex = &Dialect{
 			{Is: PartMedia, Tag: "audio"},
 			{Is: PartMedia, Tag: "document"},
 		},
-		Aside:   "additional_kwargs.tool_calls",
-		Listed:  &Part{Is: PartCall, ID: "id|call_id", Name: "function.name|name", Args: "function.arguments|arguments"},
 		OwnRole: "tool",
 		Own:     &Part{Is: PartResult, ID: "additional_kwargs.tool_call_id", Name: "additional_kwargs.name", Payload: "blocks"},
-	}),
+	}), NewBlocks(Blocks{
+		Parts: []Part{{Is: PartCall, ID: "id|call_id", Name: "function.name|name", Args: "function.arguments|arguments"}},
+	})},
+}
+
+// llamaIndex are messages with a list of calls in additional_kwargs, as the provider
+// wrote them. It is read where no block is a call; else it repeats them.
+type llamaIndex struct {
+	*Blocks
+	kwargs *Blocks // of a call there
+}
+
+// kwargsCalls leads to that list.
+const kwargsCalls Lens = "additional_kwargs.tool_calls"
+
+// Claim implements Driver.
+func (d *llamaIndex) Claim(v source.Value) (Claim, Sign) {
+	if kwargsCalls.In(v).First().Kind() == source.Object && v.Get("blocks").Exists() && !v.Get("role").Is(d.OwnRole) {
+		return ClaimDecisive, Sign{Member: "tool_calls"}
+	}
+	return d.Blocks.Claim(v)
+}
+
+// Reader implements Driver.
+func (d *llamaIndex) Reader(b *transcript.Builder) Reader {
+	return &llamaIndexReader{d.Blocks.Reader(b), &blocksReader{Blocks: d.kwargs, b: b}}
+}
+
+type llamaIndexReader struct {
+	Reader
+	kwargs *blocksReader
+}
+
+// Read implements Reader.
+func (r *llamaIndexReader) Read(v source.Value) {
+	r.Reader.Read(v)
+	m, c := r.kwargs.b.Message(), r.kwargs.b.Conv
+	isCall := func(b transcript.Block) bool { return b.Kind == transcript.BlockCall }
+	if m.Role == transcript.RoleTool || slices.ContainsFunc(c.Blocks[m.BlockLo:m.BlockHi], isCall) {
+		return
+	}
+	for _, call := range kwargsCalls.In(v).Elements() {
+		r.kwargs.call(call, &r.kwargs.Parts[0], m.Role)
+		m.Flags &^= transcript.MessageNull | transcript.MessageEmpty
+	}
 }

@@ -18,7 +18,7 @@ var MSSwift = &Dialect{
 	Dataset:   true,
 	CheckOnly: "what a model is trained on is not made up",
 	Marks:     []string{"tool_call", "tool_response"},
-	Driver: &msSwift{sideListOf(SideList{
+	Driver: &msSwift{&spoken{sideListOf(SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool_response", Faint: true,
 		Roles: []RoleName{
 			{"system", transcript.RoleSystem},
@@ -30,20 +30,21 @@ var MSSwift = &Dialect{
 		},
 		Own:     []string{"tool_call"},
 		Never:   []string{"tool_calls", "tool_call_id"},
-		Content: "content", Spoken: []string{"tool_call"}, Name: "name", Args: "arguments",
-	})},
+		Content: "content", Name: "name", Args: "arguments",
+		CallTag: hermesCall, ResultTag: hermesResult,
+	}), []string{"tool_call"}}},
 }
 
 // msSwift is a side list in which a turn can have several messages.
-type msSwift struct{ *sideList }
+type msSwift struct{ *spoken }
 
 // Reader implements Driver.
 func (d *msSwift) Reader(b *transcript.Builder) Reader {
-	return &msSwiftReader{sideListReader: d.sideList.Reader(b).(*sideListReader)}
+	return &msSwiftReader{spokenReader: d.reader(b)}
 }
 
 type msSwiftReader struct {
-	*sideListReader
+	*spokenReader
 	model bool // the message before was the model's
 	lo    int  // the first call of the turn
 }
@@ -52,8 +53,8 @@ type msSwiftReader struct {
 // belong to one turn, with the text before them.
 func (r *msSwiftReader) Read(v source.Value) {
 	lo := len(r.b.Conv.Calls)
-	r.sideListReader.Read(v)
-	calls := contains(r.Spoken, r.Role.In(v))
+	r.spokenReader.Read(v)
+	calls := contains(r.roles, r.Role.In(v))
 	if content := r.Content.In(v); calls && content.Kind() != source.String {
 		r.written(content)
 	}

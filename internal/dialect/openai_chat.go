@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -25,23 +26,123 @@ var OpenAIChat = &Dialect{
 		transcript.MemberResultContent: "content", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberReasoning: "reasoning_content",
 	},
 	Past: consolidated,
-	Driver: withKwargs(SideList{
-		Role: "role", User: "user", Assistant: "assistant", Tool: "tool", Control: "_",
+	Driver: &chat{withKwargs(SideList{
+		Role: "role", User: "user", Assistant: "assistant", Tool: "tool",
 		Content: "content", MessageID: "id",
-		Calls: "tool_calls|toolCalls", ID: "id|call_id", Function: "function", Custom: "custom",
-		Name: "name", Args: "arguments|args", Input: "input", Want: transcript.ArgsWantString,
-		ResultID: "tool_call_id|toolCallId|call_id", ResultIDs: "tool_call_ids", ResultName: "name|tool_name",
-		// Ollama numbers functions, and names them where others have ids.
-		Foreign:       "ollama",
-		ForeignCall:   []Cond{{At: "function.index"}},
-		ForeignResult: []Cond{{At: "tool_name"}, {At: "tool_call_id", Not: true}},
-		ForeignBare:   true,
-		LegacyCall:    "function_call", LegacyRole: "function",
+		Calls: "tool_calls|toolCalls", ID: "id|call_id", Function: "function|custom",
+		Name: "name", Args: "arguments|args", Want: transcript.ArgsWantString,
+		ResultID: "tool_call_id|toolCallId|call_id|tool_call_ids", ResultName: "name|tool_name",
+		CallTag: hermesCall, ResultTag: hermesResult,
 		Reasoning: "reasoning_content",
 		Thoughts:  []string{"think", "thinking", "redacted_thinking"}, Signature: []string{"signature", "data", "encrypted"},
-		Other:  []Lens{"refusal", "audio", "additional_kwargs.tool_calls"},
-		Copies: []CopyList{{List: "content", Tags: []string{"tool_use"}, ID: "id", Name: "name"}},
-	}),
+		Other: []Lens{"refusal", "audio", "additional_kwargs.tool_calls"},
+		more:  "function_call", onClaim: claimChat,
+	}, "tool_calls|toolCalls", copyList{list: "content", tags: []string{"tool_use"}, id: "id", name: "name"})},
+}
+
+// chat are messages that may make one call as the API first had it, in
+// function_call, and that Ollama writes its own way.
+type chat struct{ *kwargs }
+
+// claimChat claims such a call, and the book-keeping that some programs keep among
+// their messages.
+func claimChat(c claimed) (Claim, Sign) {
+	switch {
+	case c.role == transcript.RoleTool:
+		return claimFunction(c)
+	case c.more.Get("name").Kind() == source.String:
+		return ClaimDecisive, Sign{Member: "function_call"}
+	case !c.alien && !c.content.Exists() && strings.HasPrefix(c.sign.Value.Str(), "_"):
+		return ClaimPlain, c.sign
+	}
+	return ClaimNone, Sign{}
+}
+
+// Reader implements Driver.
+func (d *chat) Reader(b *transcript.Builder) Reader {
+	r := &chatReader{kwargsReader: d.reader(b)}
+	r.onCall, r.onResult, r.further = r.call, r.result, r.function
+	return r
+}
+
+type chatReader struct {
+	*kwargsReader
+	bared bareness
+}
+
+// A bareness says whether a conversation is told to be Ollama's by what its calls
+// do not have.
+type bareness uint8
+
+const (
+	unbared   bareness = iota
+	bareOnly           // all calls so far are such, and nothing else tells
+	otherwise          // one is not
+)
+
+// function reads a call that stands alone.
+func (r *chatReader) function() {
+	v := r.vals[slotMore]
+	if v.Kind() != source.Object {
+		return
+	}
+	var f [2]source.Value
+	r.called.Read(r.b, v, f[:])
+	call := transcript.Call{
+		ID: transcript.Token{Span: v.Span()}, Name: transcript.TokenOf(f[0], v.Span()),
+		Kind: transcript.KindLegacyFunction, NoIDs: true, WrongRole: r.now.wrong(),
+	}
+	setArgs(r.b, &call, f[1], r.Want)
+	r.b.Call(v, call, 0)
+}
+
+// call looks at a call of the list. Ollama numbers functions, or writes calls with
+// neither an id nor a type, and an object for arguments.
+func (r *chatReader) call(v source.Value, call transcript.Call) transcript.Call {
+	call, custom := customCall(v, call)
+	if r.undecided() && there(v.Get("function").Get("index")) {
+		r.ollama()
+	}
+	if !custom && r.bared != otherwise {
+		r.bare(call.Form == transcript.ArgsObject && !r.ID.In(v).Exists() && v.Get("function").Exists() && !v.Get("type").Exists())
+	}
+	return call
+}
+
+// result looks at a result. Ollama names the function where others have an id.
+func (r *chatReader) result(v source.Value, res transcript.Result) transcript.Result {
+	res = r.kwargsReader.result(v, res)
+	id := r.vals[slotResultID]
+	if id.Kind() == source.Array && id.First().Exists() {
+		return res
+	}
+	if r.undecided() && there(v.Get("tool_name")) && !there(v.Get("tool_call_id")) {
+		r.ollama()
+	}
+	if id.Exists() {
+		r.bare(false)
+	}
+	return res
+}
+
+// undecided reports whether it may still show whose conversation it is.
+func (r *chatReader) undecided() bool { return r.b.Conv.Provider == "" || r.bared == bareOnly }
+
+// ollama notes whose conversation it is.
+func (r *chatReader) ollama() { r.b.Conv.Provider, r.bared = "ollama", otherwise }
+
+// bare notes whether a call is such as only Ollama writes them. All are, or none is
+// told by that; a result with an id says that none is.
+func (r *chatReader) bare(is bool) {
+	switch conv := r.b.Conv; {
+	case r.bared == otherwise:
+	case !is && r.bared == bareOnly:
+		conv.Provider, r.bared = "", otherwise
+	case !is:
+		r.bared = otherwise
+	case conv.Provider == "":
+		conv.Provider, r.bared = "ollama", bareOnly
+	}
 }
 
 // consolidated returns how many messages the first record of a session of nanobot

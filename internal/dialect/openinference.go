@@ -23,5 +23,6 @@ var OpenInference = &Dialect{
 		Calls:   "tool_calls", ID: "tool_call.id", Function: "tool_call.function",
 		Name: "name", Args: "arguments", Want: transcript.ArgsWantString,
 		ResultID: "tool_call_id", ResultName: "name",
+		CallTag: hermesCall, ResultTag: hermesResult,
 	}),
 }

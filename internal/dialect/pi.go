@@ -1,12 +1,15 @@
 package dialect
 
 import (
+	"slices"
+
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 // piBlocks reads the messages of pi and of OpenClaw, which wrote some members
 // under other names.
-var piBlocks = NewBlocks(Blocks{
+var piBlocks = &pi{NewBlocks(Blocks{
 	Role: "role", Content: "content", Tag: "type",
 	Parts: []Part{
 		{Is: PartText, Tag: "text", Text: "text"},
@@ -19,10 +22,26 @@ var piBlocks = NewBlocks(Blocks{
 		Is: PartResult, ID: "toolCallId|toolUseId", Name: "toolName", Payload: "content",
 		Error: []Cond{{At: "isError", Is: []string{"true"}}},
 	},
-	Sure:      []Cond{{At: "stopReason"}, {At: "api"}, {At: "provider"}},
 	Aborted:   []Cond{{At: "stopReason", Is: []string{"aborted", "error"}}},
 	TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
-})
+})}
+
+// pi are messages of which each of the model says whence it came.
+type pi struct{ *Blocks }
+
+// Claim implements Driver. Such a message is known though it holds no call.
+func (d *pi) Claim(v source.Value) (Claim, Sign) {
+	claim, sign := d.Blocks.Claim(v)
+	if (claim == ClaimPlain || claim == ClaimShared) && hasMembers(v, "stopReason", "api", "provider") {
+		return ClaimDecisive, Sign{Member: "stopReason"}
+	}
+	return claim, sign
+}
+
+// hasMembers reports whether v has all members of these names.
+func hasMembers(v source.Value, names ...string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool { return !there(v.Get(name)) })
+}
 
 var piMembers = map[transcript.Member]Lens{
 	transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberResultName: "toolName", transcript.MemberContent: "content",

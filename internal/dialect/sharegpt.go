@@ -18,7 +18,7 @@ var ShareGPT = &Dialect{
 	Dataset:   true,
 	CheckOnly: "what a model is trained on is not made up, and a value is text",
 	Marks:     []string{"from"},
-	Driver: NewSideList(SideList{
+	Driver: &spoken{sideListOf(SideList{
 		Role: "from", User: "human", Assistant: "gpt", Tool: "observation",
 		Roles: []RoleName{
 			{"human", transcript.RoleUser},
@@ -39,6 +39,14 @@ var ShareGPT = &Dialect{
 		},
 		Own:     []string{"human", "user", "gpt", "assistant", "model", "chatgpt", "bing", "bard", "system", "function_call", "tool_call"},
 		Never:   []string{"role", "content"},
-		Content: "value", Spoken: []string{"function_call", "tool_call"}, Name: "name", Args: "arguments",
-	}),
+		Content: "value", Name: "name", Args: "arguments",
+		CallTag: hermesCall, ResultTag: hermesResult,
+	}), []string{"function_call", "tool_call"}},
 }
+
+// The tags in which models of the Hermes family, and those that are trained like
+// them, write calls, and are told what they were answered with.
+const (
+	hermesCall   = "<tool_call>"
+	hermesResult = "<tool_response>"
+)

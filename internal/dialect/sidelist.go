@@ -15,7 +15,8 @@ import (
 // message's body, those of a call from the call.
 type SideList struct {
 	// Body holds the members of a message where the message itself does not: a
-	// dialect with a wrapper of its own has an alternative for each.
+	// dialect with a wrapper of its own has an alternative for each. One built-in
+	// dialect has such wrappers, and many stores that people build themselves.
 	Body Lens
 	// Envelope are the members of such a wrapper that a message which is inserted has
 	// as well, with the same values.
@@ -34,77 +35,57 @@ type SideList struct {
 	// Own are roles that only this dialect writes, Never members that its
 	// messages do not have.
 	Own, Never []string
-	// Control is a prefix of roles that mark book-keeping, Controls are such roles.
-	Control  string
+	// Controls are roles that mark book-keeping, which most logs have that people make
+	// themselves.
 	Controls []string
 
-	Content   Lens
-	MessageID Lens // the same on all elements of a turn
+	Content Lens
+	// MessageID is the same on all elements of a turn. It is there for dialects that
+	// people describe themselves, as nothing else tells that messages are one.
+	MessageID Lens
 	Calls     Lens // the list of calls, by an alternative for each spelling
-	Invalid   Lens // a list of calls whose arguments could not be parsed
-	// Lists is set where every message has a list of calls, be it empty.
-	Lists     bool
 	ID        Lens // of a call
 	Function  Lens // of a call: the object that holds name and arguments
-	Custom    Lens // of a call: the same for custom tools, with free text
 	Name      Lens // of the function
 	Args      Lens
-	Input     Lens // of a custom tool
 	Want      transcript.ArgsConvention
-	ResultID  Lens // of a result, by the alternatives of Calls
-	ResultIDs Lens // the same as a list
-	// ResultName repeats the tool's name in a result; Named is set where every
-	// result does.
-	ResultName Lens
-	Named      bool
+	// ResultID is of a result, by the alternatives of Calls: an id, or the list of
+	// the ids of all calls that it answers.
+	ResultID   Lens
+	ResultName Lens // repeats the tool's name in a result
 	// Error marks a result of a tool that failed: by the value Failed or, where
 	// that is empty, by being there.
 	Error  Lens
 	Failed string
 	// Mark are members of a result that only this dialect writes, one at least.
 	Mark []Lens
-	// Extra are members that a new result gets where the message of its call has
-	// them.
-	Extra []Extra
-
-	// Foreign names the profile of another provider than the dialect's, where its
-	// calls are told by ForeignCall, or its results by ForeignResult: all of it.
-	Foreign                    string
-	ForeignCall, ForeignResult []Cond
-	// ForeignBare is set where its calls may have neither an id nor a type, and
-	// an object for arguments: all calls are such, or none is told by that.
-	ForeignBare bool
-
-	// Spoken are roles whose content is one call, or a list of calls, as JSON
-	// text without an id; then results have none either.
-	Spoken []string
-	// SpokenParts are tags of parts of the content of which the same is true: the
-	// text is at PartText.
-	SpokenParts []string
-	PartText    string
-	LegacyCall  Lens   // one call, without an id
-	LegacyRole  string // the role of its result
-	Reasoning   Lens
+	// CallTag and ResultTag open a call and a result in the words of a text, as
+	// models write them that are trained to. Nothing of that can be told from other
+	// text.
+	CallTag, ResultTag string
+	// Reasoning is what the model thought, where it stands beside the content: no
+	// dialect that people describe themselves could say so otherwise.
+	Reasoning Lens
 	// Thoughts are tags of parts that are reasoning; Signature are members of
 	// such a part that sign it.
 	Thoughts, Signature []string
-	Other               []Lens // members that are content too
-	// Copies are the places where a message repeats its calls.
-	Copies []CopyList
+	// Other are members that are content too. Without them, people who describe a
+	// dialect of their own are told that messages are empty which are not.
+	Other []Lens
+
+	// more is what the hooks of a dialect's own file ask for of each message: calls
+	// that do not stand in the list of calls. One that stands alone is an object.
+	more Lens
+	// onClaim is a hook: it may claim what makes no calls of the list.
+	onClaim func(c claimed) (Claim, Sign)
 }
 
-// An Extra is a member of a new result. Raw is its value as JSON, "" for a new
-// id.
-type Extra struct {
-	Key, Raw string
-}
-
-// A CopyList is a list in which a message repeats its calls.
-type CopyList struct {
-	List Lens
-	Tags []string // of the type of an element; any where there are none
-	ID   Lens     // of an element
-	Name Lens
+// A claimed is what onClaim is shown of a message.
+type claimed struct {
+	role              transcript.Role
+	sign              Sign // who speaks
+	content, id, more source.Value
+	alien             bool // a member speaks of tools that is not known
 }
 
 // Slots of the members that are read of every message.
@@ -112,13 +93,11 @@ const (
 	slotContent = iota
 	slotMessageID
 	slotCalls
-	slotInvalid
 	slotResultID
-	slotResultIDs
 	slotResultName
 	slotError
-	slotLegacy
 	slotReasoning
+	slotMore
 	slotRole // only where who speaks stands beside the rest
 	slots
 )
@@ -133,15 +112,14 @@ func sideListOf(row SideList) *sideList {
 		role = row.Role
 	}
 	paths := append([]Lens{
-		row.Content, row.MessageID, row.Calls, row.Invalid, row.ResultID, row.ResultIDs, row.ResultName, row.Error,
-		row.LegacyCall, row.Reasoning, role,
+		row.Content, row.MessageID, row.Calls, row.ResultID, row.ResultName, row.Error, row.Reasoning, row.more, role,
 	}, row.Other...)
 	d.resultIDs = spellingsOf(row.ResultID, len(paths))
 	d.fields = NewPlan(append(paths, d.resultIDs.alts...)...)
-	call := []Lens{row.ID, row.Function, row.Custom, row.Name, row.Args}
+	call := []Lens{row.ID, row.Function, row.Name, row.Args}
 	d.ids = spellingsOf(row.ID, len(call))
 	d.call = NewPlan(append(call, d.ids.alts...)...)
-	d.called = NewPlan(row.Name, row.Args, row.Input)
+	d.called = NewPlan(row.Name, row.Args)
 	return d
 }
 
@@ -149,8 +127,8 @@ type sideList struct {
 	SideList
 	flat   bool  // who speaks is one of the fields
 	fields *Plan // of a message
-	call   *Plan // id, function, custom function, name and arguments of a call
-	called *Plan // name, arguments and input of a function
+	call   *Plan // id, function, name and arguments of a call
+	called *Plan // name and arguments of a function
 	// ids and resultIDs are the spellings of the ids of calls and results, behind
 	// the other fields.
 	ids, resultIDs spellings
@@ -287,7 +265,7 @@ func (d *sideList) Claim(v source.Value) (Claim, Sign) {
 			return ClaimNone, Sign{}
 		}
 	}
-	content, calls, legacy := f[slotContent], f[slotCalls], f[slotLegacy]
+	content, calls := f[slotContent], f[slotCalls]
 	sign := Sign{string(d.Role.Nth(0)), roleVal}
 	if firstCall(calls).Kind() == source.Object {
 		if d.callsIn(calls) || contains(d.Own, roleVal) && firstCall(calls).Get(d.ID.Key()).Kind() == source.String {
@@ -295,8 +273,11 @@ func (d *sideList) Claim(v source.Value) (Claim, Sign) {
 		}
 		return ClaimNone, Sign{}
 	}
-	if firstCall(f[slotInvalid]).Kind() == source.Object {
-		return ClaimDecisive, Sign{Member: d.Invalid.Key()}
+	if d.onClaim != nil {
+		c := claimed{role: role, sign: sign, content: content, id: f[slotResultID], more: f[slotMore], alien: alien}
+		if claim, told := d.onClaim(c); claim != ClaimNone {
+			return claim, told
+		}
 	}
 	if role == transcript.RoleTool {
 		switch id := f[slotResultID]; {
@@ -304,32 +285,18 @@ func (d *sideList) Claim(v source.Value) (Claim, Sign) {
 			return ClaimNone, Sign{}
 		case id.Exists() && id.Kind() != source.Null:
 			return ClaimDecisive, Sign{Member: written(d.ResultID, idKey)}
-		case f[slotResultIDs].Kind() == source.Array:
-			return ClaimDecisive, Sign{Member: d.ResultIDs.Key()}
-		case roleVal.Is(d.LegacyRole) && content.Exists():
-			return ClaimDecisive, sign
 		case content.Exists() && !taggedResults(content):
 			return ClaimDecisive, sign
 		}
 		return ClaimNone, Sign{}
 	}
-	if d.LegacyCall != "" && d.Name.In(legacy).Kind() == source.String {
-		return ClaimDecisive, Sign{Member: d.LegacyCall.Key()}
-	}
 	if content.Exists() && (body.Span() != v.Span() || contains(d.Own, roleVal)) {
 		return ClaimDecisive, sign
-	}
-	if len(d.SpokenParts) > 0 {
-		for _, part := range content.Elements() {
-			if tag := part.Get("type"); contains(d.SpokenParts, tag) && part.Get(d.PartText).Kind() == source.String {
-				return ClaimDecisive, Sign{"type", tag}
-			}
-		}
 	}
 	if alien || alienContent(content) {
 		return ClaimFaint, sign
 	}
-	if content.Exists() || calls.Kind() == source.Array || d.Control != "" && strings.HasPrefix(string(roleVal.Text()), d.Control) {
+	if content.Exists() || calls.Kind() == source.Array {
 		if d.Faint {
 			return ClaimFaint, sign
 		}
@@ -362,7 +329,7 @@ func (d *sideList) isCall(v source.Value) bool {
 	if d.Function == "" {
 		return false
 	}
-	return d.Function.In(v).Kind() == source.Object || d.Custom != "" && d.Custom.In(v).Kind() == source.Object ||
+	return d.Function.In(v).Kind() == source.Object ||
 		v.Get("type").Is(d.Function.Key()) && d.ID.In(v).Exists() && !v.Get(d.Name.Key()).Exists()
 }
 
@@ -375,7 +342,9 @@ func taggedResults(content source.Value) bool {
 }
 
 // Reader implements Driver.
-func (d *sideList) Reader(b *transcript.Builder) Reader {
+func (d *sideList) Reader(b *transcript.Builder) Reader { return d.reader(b) }
+
+func (d *sideList) reader(b *transcript.Builder) *sideListReader {
 	return &sideListReader{
 		sideList: d, b: b, vals: make([]source.Value, d.fields.slots), callVals: make([]source.Value, d.call.slots),
 	}
@@ -389,46 +358,37 @@ type sideListReader struct {
 	// callVals are the members of the call that is read.
 	callVals []source.Value
 	said     source.Value // what the model said last, where it made no calls
-	// list are the calls that a text held which the model spoke last, answers how
-	// many results have come since.
-	list    []transcript.Call
-	answers int
-	spoke   bool // a text was a call
-	bared   bareness
+	now      sideMessage
+
+	// The hooks of a dialect's own file, nil for none. before is asked when a message
+	// has begun, and reports whether it has read its content; onPart whether it has
+	// read a part of the content that is neither text nor reasoning. What onCall and
+	// onResult return is added instead of what was read.
+	before   func() bool
+	onPart   func(part, tag source.Value) bool
+	onCall   func(v source.Value, call transcript.Call) transcript.Call
+	onResult func(v source.Value, res transcript.Result) transcript.Result
 }
 
-// A bareness says whether a conversation is told to be another provider's by
-// what its calls do not have.
-type bareness uint8
+// A sideMessage is the message that is read.
+type sideMessage struct {
+	role                          transcript.Role
+	body, roleVal, content, calls source.Value
+}
 
-const (
-	unbared   bareness = iota
-	bareOnly           // all calls so far are such, and nothing else tells
-	otherwise          // one is not
-)
-
-// jointly settles how a list of calls is answered: by the only result behind it,
-// as turns of text alternate strictly, or by one for each.
-func (r *sideListReader) jointly() {
-	r.answers++
-	for i := 1; i < len(r.list) && r.answers <= 2; i++ {
-		r.list[i].Hosted = r.answers == 1
-	}
+// wrong reports whether calls are nothing for who speaks.
+func (m *sideMessage) wrong() bool {
+	return m.role == transcript.RoleUser || m.role == transcript.RoleSystem || m.role == transcript.RoleTool
 }
 
 // answersText reports whether the message of a tool that was read last answers
 // what the model called in the words of its text, as models are trained to that
 // have no other form for it. Nothing of that can be told from other text.
-func (r *sideListReader) answersText(role, content source.Value) bool {
-	if r.vals[slotResultID].Kind() == source.String || r.vals[slotResultIDs].First().Exists() {
+func (r *sideListReader) answersText(content source.Value) bool {
+	if id := r.vals[slotResultID]; id.Kind() == source.String || id.First().Exists() {
 		return false
 	}
-	if opens(content, "<tool_response>") || opens(r.said, "<tool_call>") {
-		return true
-	}
-	// Some rows have calls in a notation of their own, as [f(a=1)], and then another
-	// word for who answers.
-	return len(r.Spoken) > 0 && !r.spoke && !hollow(r.said) && !role.Is(string(r.Tool.Nth(0)))
+	return opens(content, r.ResultTag) || opens(r.said, r.CallTag)
 }
 
 // opens reports whether a text, or one of the parts that it is made of, has an
@@ -436,7 +396,7 @@ func (r *sideListReader) answersText(role, content source.Value) bool {
 func opens(text source.Value, tag string) bool {
 	switch text.Kind() {
 	case source.String:
-		return bytes.Contains(text.Text(), []byte(tag))
+		return tag != "" && bytes.Contains(text.Text(), []byte(tag))
 	case source.Array:
 		for _, part := range text.Elements() {
 			if opens(part.Get("text"), tag) {
@@ -461,7 +421,7 @@ func (r *sideListReader) Read(v source.Value) {
 	} else if named, known := r.named(r.vals[slotRole]); known {
 		roleVal, role = r.vals[slotRole], named
 	}
-	content, calls, invalid, legacy := r.vals[slotContent], r.vals[slotCalls], r.vals[slotInvalid], r.vals[slotLegacy]
+	content, calls, more := r.vals[slotContent], r.vals[slotCalls], r.vals[slotMore]
 	if !roleVal.Exists() {
 		roleVal, role = r.Role.In(v), transcript.RoleOther
 		if !roleVal.Exists() || roleVal.Kind() == source.Null {
@@ -470,7 +430,7 @@ func (r *sideListReader) Read(v source.Value) {
 	}
 	// Some stacks have a role of their own for the model, and some messages name
 	// none: what makes calls speaks as the assistant.
-	makes := firstCall(calls).Exists() || legacy.Kind() == source.Object
+	makes := firstCall(calls).Exists() || more.Kind() == source.Object
 	switch {
 	case makes && (role == transcript.RoleOther || role == transcript.RoleNone):
 		role = transcript.RoleAssistant
@@ -481,128 +441,62 @@ func (r *sideListReader) Read(v source.Value) {
 	if reasoning := r.vals[slotReasoning]; reasoning.Exists() && !hollow(reasoning) {
 		b.Block(transcript.BlockReasoning, reasoning, 0)
 	}
+	r.now = sideMessage{role: role, body: body, roleVal: roleVal, content: content, calls: calls}
+	taken := r.before != nil && r.before()
+	calls = r.now.calls
 	switch {
-	case contains(r.Spoken, roleVal):
-		lo := len(b.Conv.Calls)
-		r.spoke = true
-		r.spoken(content)
-		r.list, r.answers = b.Conv.Calls[lo:], 0
-	case role == transcript.RoleTool && !r.answersText(roleVal, content):
-		r.results(v, body, roleVal)
-		r.jointly()
+	case taken:
+	case role == transcript.RoleTool && !r.answersText(content):
+		r.results(v, body)
 	default:
-		r.list = nil
 		r.text(content)
 	}
 	switch {
-	case role == transcript.RoleAssistant && !makes && !contains(r.Spoken, roleVal):
+	case role == transcript.RoleAssistant && !makes && !taken:
 		r.said = content
 	case role != transcript.RoleTool:
 		r.said = source.Value{}
 	}
 	// A list of calls that is none is something all the same.
-	full := !hollow(content) || !hollow(calls) || !hollow(invalid) || !hollow(legacy) || role == transcript.RoleTool
+	full := !hollow(content) || !hollow(calls) || !hollow(more) || role == transcript.RoleTool
 	for _, other := range r.vals[slots : slots+len(r.Other)] {
 		full = full || !hollow(other)
 	}
 	if !full {
 		markHollow(m, content)
 	}
-	if calls.Kind() == source.Array && !makes && !r.Lists {
+	if calls.Kind() == source.Array && !makes {
 		b.Block(transcript.BlockEmptyCalls, calls, 0)
 	}
-	wrong := role == transcript.RoleUser || role == transcript.RoleSystem || role == transcript.RoleTool
-	lo := len(b.Conv.Calls)
+	wrong := r.now.wrong()
 	for _, c := range calls.Elements() {
 		r.readCall(c, r.Want, wrong)
 	}
 	for _, c := range calls.Members() { // some stacks write a map, by index
 		r.readCall(c, r.Want, wrong)
 	}
-	for _, c := range invalid.Elements() {
-		r.readCall(c, transcript.ArgsWantString, wrong)
-	}
-	if legacy.Kind() == source.Object {
-		var f [3]source.Value
-		r.called.Read(b, legacy, f[:])
-		call := transcript.Call{
-			ID: transcript.Token{Span: legacy.Span()}, Name: transcript.TokenOf(f[0], legacy.Span()),
-			Kind: transcript.KindLegacyFunction, NoIDs: true, WrongRole: wrong,
-		}
-		setArgs(r.b, &call, f[1], r.Want)
-		b.Call(legacy, call, 0)
-	}
-	if n := len(b.Conv.Calls); n > lo {
-		for i := range r.Copies {
-			r.copies(&r.Copies[i], body, lo, n)
-		}
-	}
-}
-
-// spoken reads the calls that a text holds.
-func (r *sideListReader) spoken(text source.Value) {
-	if text.Kind() != source.String {
-		return
-	}
-	form, bad := embedded(r.b, text)
-	decoded, offset := source.Unescape(text.Raw()[1 : len(text.Raw())-1])
-	inner := source.NewValue(decoded, 0)
-	read := func(c source.Value) {
-		block := text
-		if c.Span() != inner.Span() {
-			at := text.Span().Start + 1
-			block = text.Part(source.Span{Start: at + int64(offset(int(c.Span().Start))), End: at + int64(offset(int(c.Span().End)))})
-		}
-		call := transcript.Call{
-			ID: transcript.Token{Span: block.Span()}, Name: transcript.Token{Span: block.Span()},
-			Args: block.Span(), Form: transcript.ArgsString, Want: transcript.ArgsWantString, NoIDs: true,
-		}
-		if name := r.Name.In(c); name.Exists() {
-			call.Name.Raw = string(name.Raw())
-		}
-		if form == transcript.ArgsStringBad {
-			call.Form, call.BadAt = form, bad
-		}
-		r.b.Call(block, call, 0)
-	}
-	if form != transcript.ArgsStringOther || inner.Kind() != source.Array {
-		read(inner)
-		return
-	}
-	for _, c := range inner.Elements() {
-		read(c)
-	}
 }
 
 func (r *sideListReader) readCall(v source.Value, want transcript.ArgsConvention, wrong bool) {
 	f := r.callVals
 	r.call.Read(r.b, v, f)
-	id, function, custom, name, args := r.ids.pick(f, f[0]), f[1], f[2], f[3], f[4]
+	id, function, name, args := r.ids.pick(f, f[0]), f[1], f[2], f[3]
 	call := transcript.Call{ID: transcript.TokenOf(id, v.Span()), WrongRole: wrong}
 	r.callAliases(int32(len(r.b.Conv.Calls)), v, f, id)
-	r.foreign(r.ForeignCall, v)
 	owner := v
-	var g [3]source.Value
-	switch {
-	case function.Kind() == source.Object:
+	if function.Kind() == source.Object {
+		var g [2]source.Value
 		r.called.Read(r.b, function, g[:])
 		owner, name, args = function, g[0], g[1]
-	case custom.Kind() == source.Object:
-		r.called.Read(r.b, custom, g[:])
-		call.Name = transcript.TokenOf(g[0], custom.Span())
-		call.Form = transcript.ArgsText
-		if g[2].Exists() {
-			call.Args = g[2].Span()
-		}
-		r.b.Call(v, call, 0)
-		return
 	}
 	call.Name = transcript.TokenOf(name, owner.Span())
 	if r.Function != "" && owner.Span() == v.Span() && name.Exists() {
 		want = transcript.ArgsWantAny // such calls are not sent to the provider as they are
 	}
 	setArgs(r.b, &call, args, want)
-	r.bare(!id.Exists() && function.Exists() && call.Form == transcript.ArgsObject && !v.Get("type").Exists())
+	if r.onCall != nil {
+		call = r.onCall(v, call)
+	}
 	r.b.Call(v, call, 0)
 }
 
@@ -638,7 +532,7 @@ func (s *spellings) others(vals []source.Value, id source.Value) iter.Seq2[strin
 	return func(yield func(string, source.Value) bool) {
 		for i, alt := range s.alts {
 			other := vals[s.lo+i]
-			if other.Exists() && other.Kind() != source.Null && other.Span() != id.Span() && !yield(alt.Key(), other) {
+			if there(other) && other.Kind() != source.Array && other.Span() != id.Span() && !yield(alt.Key(), other) {
 				return
 			}
 		}
@@ -655,65 +549,7 @@ func (r *sideListReader) callAliases(call int32, v source.Value, f []source.Valu
 	}
 }
 
-// bare notes whether a call is such as the other provider writes them that has no
-// ids; a result with an id says that none is.
-func (r *sideListReader) bare(is bool) {
-	switch conv := r.b.Conv; {
-	case !r.ForeignBare || r.bared == otherwise:
-	case !is && r.bared == bareOnly:
-		conv.Provider, r.bared = "", otherwise
-	case !is:
-		r.bared = otherwise
-	case conv.Provider == "":
-		conv.Provider, r.bared = r.Foreign, bareOnly
-	}
-}
-
-// copies notes where a list repeats the calls lo to hi of a message: by id, in
-// order, and by place where there are none.
-func (r *sideListReader) copies(l *CopyList, body source.Value, lo, hi int) {
-	c := r.b.Conv
-	list := l.List.In(body)
-	taken := make([]bool, hi-lo) // calls that have their copy in this list
-	var byID map[string][]int    // those calls; nil before one is looked for elsewhere than at its place
-	n := 0
-	for _, e := range list.Elements() {
-		if e.Kind() != source.Object || len(l.Tags) > 0 && !contains(l.Tags, e.Get("type")) {
-			continue
-		}
-		id := transcript.TokenOf(l.ID.In(e), e.Span())
-		at := -1
-		switch {
-		case lo+n < hi && !taken[n] && (c.Calls[lo+n].ID.Raw == id.Raw && id.IsString() || !id.IsString() && !c.Calls[lo+n].ID.IsString()):
-			at = lo + n
-		case id.IsString():
-			if byID == nil {
-				byID = map[string][]int{}
-				for i := lo; i < hi; i++ {
-					byID[c.Calls[i].ID.Raw] = append(byID[c.Calls[i].ID.Raw], i)
-				}
-			}
-			for at < 0 && len(byID[id.Raw]) > 0 {
-				if i := byID[id.Raw][0]; !taken[i-lo] {
-					at = i
-				}
-				byID[id.Raw] = byID[id.Raw][1:]
-			}
-		}
-		n++
-		if at < 0 {
-			continue
-		}
-		taken[at-lo] = true
-		name := l.Name.In(e)
-		c.Copies = append(c.Copies, transcript.Copy{
-			Call: int32(at), List: list.Span(), Block: e.Span(), ID: id, IDKey: l.ID.Key(), Name: transcript.TokenOf(name, e.Span()),
-		})
-	}
-}
-
-func (r *sideListReader) results(v, body, role source.Value) {
-	id, ids := r.vals[slotResultID], r.vals[slotResultIDs]
+func (r *sideListReader) results(v, body source.Value) {
 	res := transcript.Result{Name: transcript.TokenOf(r.vals[slotResultName], body.Span())}
 	if content := r.vals[slotContent]; content.Exists() {
 		res.Payload = content.Span()
@@ -721,36 +557,31 @@ func (r *sideListReader) results(v, body, role source.Value) {
 	if failed := r.vals[slotError]; failed.Exists() && failed.Kind() != source.Null {
 		res.Error = r.Failed == "" || writes(failed, r.Failed)
 	}
-	if role.Is(r.LegacyRole) {
-		res.Kind = transcript.KindLegacyFunction
-	}
-	res.NoIDs = role.Is(r.LegacyRole) || len(r.Spoken)+len(r.SpokenParts) > 0
-	if !id.Exists() && ids.First().Exists() {
-		for _, one := range ids.Elements() {
+	id := r.resultIDs.pick(r.vals, r.vals[slotResultID])
+	if id.Kind() == source.Array && id.First().Exists() {
+		for _, one := range id.Elements() {
 			res.ID = transcript.TokenOf(one, v.Span())
-			r.b.Result(v, res)
+			r.result(v, res)
 		}
 		return
 	}
-	id = r.resultIDs.pick(r.vals, id)
+	if id.Kind() == source.Array {
+		id = source.Value{}
+	}
 	res.ID = transcript.TokenOf(id, body.Span())
 	for _, other := range r.resultIDs.others(r.vals, id) {
 		r.b.Conv.Aliases = append(r.b.Conv.Aliases, transcript.Alias{
 			Call: -1, Result: int32(len(r.b.Conv.Results)), ID: transcript.TokenOf(other, body.Span()),
 		})
 	}
-	r.foreign(r.ForeignResult, body)
-	if id.Exists() {
-		r.bare(false)
-	}
-	r.b.Result(v, res)
+	r.result(v, res)
 }
 
-// foreign notes whose conversation it is where a call or a result tells.
-func (r *sideListReader) foreign(conds []Cond, v source.Value) {
-	if r.Foreign != "" && (r.b.Conv.Provider == "" || r.bared == bareOnly) && allHold(conds, v) {
-		r.b.Conv.Provider, r.bared = r.Foreign, otherwise
+func (r *sideListReader) result(v source.Value, res transcript.Result) {
+	if r.onResult != nil {
+		res = r.onResult(v, res)
 	}
+	r.b.Result(v, res)
 }
 
 func (r *sideListReader) text(content source.Value) {
@@ -767,15 +598,8 @@ func (r *sideListReader) text(content source.Value) {
 func (r *sideListReader) part(v source.Value) {
 	text := v.Get("text")
 	tag := v.Get("type")
-	if r.PartText != "" && tag.Is("text") {
-		text = v.Get(r.PartText)
-	}
 	if text.Kind() == source.String {
 		r.b.Block(transcript.BlockText, v, textFlags(text))
-		return
-	}
-	if contains(r.SpokenParts, tag) {
-		r.spoken(v.Get(r.PartText))
 		return
 	}
 	if contains(r.Thoughts, tag) {
@@ -788,10 +612,8 @@ func (r *sideListReader) part(v source.Value) {
 		r.b.Block(transcript.BlockReasoning, v, flags)
 		return
 	}
-	for i := range r.Copies {
-		if contains(r.Copies[i].Tags, tag) {
-			return // a call, which is counted where it is listed
-		}
+	if r.onPart != nil && r.onPart(v, tag) {
+		return
 	}
 	r.b.Block(transcript.BlockMedia, v, 0)
 }
@@ -831,31 +653,18 @@ func spelling(p Lens, v source.Value) int {
 func (d *sideList) WriteResult(r NewResult) []Field {
 	body := d.body(r.Message)
 	name := string(d.ResultName.Nth(spelling(d.ResultName, d.body(r.Named))))
-	if name == "" && r.ID == "" || (name == "" || r.Name == "") && r.Kind == transcript.KindLegacyFunction {
+	if name == "" && r.ID == "" {
 		return nil // it could not say which call it answers
-	}
-	if r.Kind == transcript.KindLegacyFunction {
-		return d.message(r.Message, Lens(d.LegacyRole), []Field{{name, r.Name}, {d.Content.Key(), r.Text}})
 	}
 	var out []Field
 	if r.ID != "" {
 		out = append(out, Field{string(d.ResultID.Nth(spelling(d.Calls, body))), r.ID})
 	}
-	if (r.ID == "" || r.Named.Exists() || d.Named) && r.Name != "" && name != "" {
+	if (r.ID == "" || r.Named.Exists()) && r.Name != "" && name != "" {
 		out = append(out, Field{name, r.Name})
 	}
 	if d.Failed != "" {
 		out = append(out, Field{d.Error.Key(), `"` + d.Failed + `"`})
-	}
-	for _, e := range d.Extra {
-		if !body.Get(e.Key).Exists() {
-			continue
-		}
-		raw := e.Raw
-		if raw == "" {
-			raw = r.Fresh
-		}
-		out = append(out, Field{e.Key, raw})
 	}
 	return d.message(r.Message, d.Tool, append(out, Field{d.Content.Key(), r.Text}))
 }
@@ -928,12 +737,8 @@ func (d *sideList) WriteText(t NewText) Text {
 		}
 		return Text{Said: t.said()}
 	}
-	text := "text"
-	if d.PartText != "" {
-		text = d.PartText
-	}
 	parts := t.blocks([]source.Value{t.Content}, func(e source.Value) bool { return e.Get("type").Kind() == source.String },
-		func(raw string) []Field { return []Field{{"type", `"text"`}, {text, raw}} })
+		func(raw string) []Field { return []Field{{"type", `"text"`}, {"text", raw}} })
 	content := t.said()
 	if len(parts) > 1 {
 		content = list(parts)
@@ -941,7 +746,7 @@ func (d *sideList) WriteText(t NewText) Text {
 	// What the message says besides stays, but for what only results say.
 	body := d.body(t.Message)
 	members := instead(body, []Field{{d.Content.Key(), content}}, func(key, _ source.Value) bool {
-		return d.Role.Nth(0).begins(key) || d.ResultID.begins(key) || d.ResultIDs.begins(key) || d.ResultName.begins(key) || d.Error.begins(key)
+		return d.Role.Nth(0).begins(key) || d.ResultID.begins(key) || d.ResultName.begins(key) || d.Error.begins(key)
 	})
 	return Text{Message: d.message(t.Message, d.User, members)}
 }
@@ -950,24 +755,19 @@ func (d *sideList) WriteText(t NewText) Text {
 func (d *sideList) WriteMessage(string, source.Value) []Field { return nil }
 
 // Retagged implements Writer: it is the role that tells kinds apart.
-func (d *sideList) Retagged(_, kind transcript.CallKind) string {
-	if kind == transcript.KindLegacyFunction {
-		return d.LegacyRole
-	}
-	return string(d.Tool.Nth(0))
-}
+func (d *sideList) Retagged(_, _ transcript.CallKind) string { return string(d.Tool.Nth(0)) }
 
 // Keys implements Writer.
 func (d *sideList) Keys(v source.Value) WriterKeys {
 	body := d.body(v)
-	k := WriterKeys{
+	id := spelling(d.ResultID, body)
+	if d.ResultID.In(body).Kind() == source.Array {
+		id = 0 // no result is given a list
+	}
+	return WriterKeys{
 		Body: body, Content: d.Content.Key(), ID: d.ID.Key(), Type: string(d.Role.Nth(0)), TextBlock: `{"type":"text","text":"$text"}`,
-		ResultID:  string(d.ResultID.Nth(spelling(d.ResultID, body))),
+		ResultID:  string(d.ResultID.Nth(id)),
 		Calls:     []string{string(d.Calls.Nth(spelling(d.Calls, body)))},
-		Assistant: string(d.Assistant.Nth(d.roleSpelling(v))), KeepCalls: d.Lists,
+		Assistant: string(d.Assistant.Nth(d.roleSpelling(v))),
 	}
-	if d.Invalid != "" {
-		k.Calls = append(k.Calls, string(d.Invalid))
-	}
-	return k
 }

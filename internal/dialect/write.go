@@ -76,3 +76,21 @@ type WriterKeys struct {
 func (k *WriterKeys) TextFields(raw string) []Field {
 	return fill(k.TextBlock, map[string]string{"$text": raw})
 }
+
+// emptied returns those of the named members that an object has, with nothing in
+// them.
+func emptied(of source.Value, names ...string) []Field {
+	var out []Field
+	for _, name := range names {
+		switch of.Get(name).Kind() {
+		case source.None:
+		case source.Object:
+			out = append(out, Field{name, "{}"})
+		case source.Array:
+			out = append(out, Field{name, "[]"})
+		default:
+			out = append(out, Field{name, "null"})
+		}
+	}
+	return out
+}

@@ -1,0 +1,114 @@
+package dialect
+
+import (
+	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// spoken is a side list in which a call, or a list of calls, is JSON text without an
+// id, as in rows that models are trained on. Results have no ids either.
+type spoken struct {
+	*sideList
+	roles []string // of messages whose content is such a text
+}
+
+// Reader implements Driver.
+func (d *spoken) Reader(b *transcript.Builder) Reader { return d.reader(b) }
+
+func (d *spoken) reader(b *transcript.Builder) *spokenReader {
+	r := &spokenReader{sideListReader: d.sideList.reader(b), roles: d.roles}
+	r.before, r.onResult = r.speak, r.unnamed
+	return r
+}
+
+type spokenReader struct {
+	*sideListReader
+	roles []string
+	// list are the calls that a text held which the model spoke last, answers how
+	// many results have come since.
+	list    []transcript.Call
+	answers int
+	spoke   bool // a text was a call
+	called  bool // that of this message is
+}
+
+// Read implements Reader.
+func (r *spokenReader) Read(v source.Value) {
+	results := len(r.b.Conv.Results)
+	r.called = false
+	r.sideListReader.Read(v)
+	switch {
+	case len(r.b.Conv.Results) > results:
+		r.jointly()
+	case !r.called:
+		r.list = nil
+	}
+}
+
+// speak reads the content of a message that is a call, and of one that answers what
+// is none. Some rows have calls in a notation of their own, as [f(a=1)], and then
+// another word for who answers.
+func (r *spokenReader) speak() bool {
+	switch m := &r.now; {
+	case contains(r.roles, m.roleVal):
+		lo := len(r.b.Conv.Calls)
+		r.spoke, r.called = true, true
+		r.spoken(m.content)
+		r.list, r.answers = r.b.Conv.Calls[lo:], 0
+	case m.role == transcript.RoleTool && len(r.roles) > 0 && !r.spoke && !hollow(r.said) && !m.roleVal.Is(string(r.Tool.Nth(0))):
+		r.text(m.content)
+	default:
+		return false
+	}
+	return true
+}
+
+// unnamed says of a result that it has no id.
+func (r *spokenReader) unnamed(_ source.Value, res transcript.Result) transcript.Result {
+	res.NoIDs = true
+	return res
+}
+
+// jointly settles how a list of calls is answered: by the only result behind it,
+// as turns of text alternate strictly, or by one for each.
+func (r *spokenReader) jointly() {
+	r.answers++
+	for i := 1; i < len(r.list) && r.answers <= 2; i++ {
+		r.list[i].Hosted = r.answers == 1
+	}
+}
+
+// spoken reads the calls that a text holds.
+func (r *spokenReader) spoken(text source.Value) {
+	if text.Kind() != source.String {
+		return
+	}
+	form, bad := embedded(r.b, text)
+	decoded, offset := source.Unescape(text.Raw()[1 : len(text.Raw())-1])
+	inner := source.NewValue(decoded, 0)
+	read := func(c source.Value) {
+		block := text
+		if c.Span() != inner.Span() {
+			at := text.Span().Start + 1
+			block = text.Part(source.Span{Start: at + int64(offset(int(c.Span().Start))), End: at + int64(offset(int(c.Span().End)))})
+		}
+		call := transcript.Call{
+			ID: transcript.Token{Span: block.Span()}, Name: transcript.Token{Span: block.Span()},
+			Args: block.Span(), Form: transcript.ArgsString, Want: transcript.ArgsWantString, NoIDs: true,
+		}
+		if name := r.Name.In(c); name.Exists() {
+			call.Name.Raw = string(name.Raw())
+		}
+		if form == transcript.ArgsStringBad {
+			call.Form, call.BadAt = form, bad
+		}
+		r.b.Call(block, call, 0)
+	}
+	if form != transcript.ArgsStringOther || inner.Kind() != source.Array {
+		read(inner)
+		return
+	}
+	for _, c := range inner.Elements() {
+		read(c)
+	}
+}
