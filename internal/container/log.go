@@ -29,6 +29,7 @@ type logSink struct {
 	counted    bool  // records are numbered
 	ordinal    int64 // the number of the record before
 	envelope   *dialect.Plan
+	slots      dialect.Slots
 	rec        []source.Value // the envelope of the record that was read last, by slots
 	array      source.Span    // the list whose elements the records are, zero for lines
 }
@@ -103,7 +104,7 @@ func (s *logSink) record(index int32, v source.Value) {
 		return
 	}
 	kf := transcript.Builder{Record: index, OnKeyFault: s.r.onKey}
-	s.rec = s.envelope.Read(&kf, v, s.rec)
+	s.rec = s.envelope.Read(&kf, v, &s.slots)
 	typ, id, parent := s.rec[envType], s.rec[envID], s.rec[envParent]
 	payload := v
 	if s.log.Payload != "" {

@@ -171,12 +171,17 @@ func survey(src *source.Source, opts Options) (*Verdict, error) {
 			if first == source.None {
 				first = rec.Value.Kind()
 			}
-			v := rec.Value.Indexed() // every dialect has a look at it
+			v := rec.Value
+			if n <= headRecords {
+				v = v.Indexed() // every dialect has a look at it
+			}
 			read := t.add(v, framing == source.FramingDocument)
 			if err := src.Err(); err != nil { // a document is one record
 				return nil, err
 			}
-			foreign.add(v, read)
+			if !read || n <= headRecords {
+				foreign.add(v, read)
+			}
 			if err := src.Err(); err != nil {
 				return nil, err
 			}

@@ -59,7 +59,7 @@ func has(conditions ...string) sign {
 }
 
 // of reports whether a record has the sign.
-func (s sign) of(record gjson.Result) bool {
+func (s sign) of(record []byte) bool {
 	for i := range s {
 		if s[i].holds(record) == s[i].not {
 			return false
@@ -69,8 +69,8 @@ func (s sign) of(record gjson.Result) bool {
 }
 
 // holds reports whether the condition holds of a record, but for its not.
-func (c *condition) holds(record gjson.Result) bool {
-	got := record.Get(c.path)
+func (c *condition) holds(record []byte) bool {
+	got := gjson.GetBytes(record, c.path)
 	if c.texts == nil {
 		return got.Exists() && got.Type != gjson.Null
 	}
@@ -195,13 +195,13 @@ func (r *recognition) add(v source.Value, read bool) {
 		return
 	}
 	r.seen++
-	record := gjson.ParseBytes(v.Raw())
-	if record.IsArray() {
-		record = record.Get("0")
+	if v.Kind() == source.Array {
+		v = v.First()
 	}
-	if !record.IsObject() {
+	if v.Kind() != source.Object {
 		return
 	}
+	record := v.Raw()
 	for i := range foreigners {
 		if f := &foreigners[i]; (f.calls || !read) && slices.ContainsFunc(f.signs, func(s sign) bool { return s.of(record) }) {
 			r.by[i]++

@@ -365,6 +365,8 @@ type blocksReader struct {
 	split splitTurn
 	model bool // the message before was the model's
 	calls callIndex
+	// message is what is read of the message, of what is read of a part of it.
+	message, of Slots
 }
 
 // A TurnReader reads the messages of a log, in which records that are no
@@ -388,8 +390,7 @@ func (r *blocksReader) ReadPart(v, kind, turn source.Value) bool {
 func (r *blocksReader) Read(v source.Value) { r.read(v) }
 
 func (r *blocksReader) read(v source.Value) bool {
-	var buf [fewSlots]source.Value
-	f := r.members.Read(r.b, v, buf[:])
+	f := r.members.Read(r.b, v, &r.message)
 	own := r.Own != nil && f[0].Is(r.OwnRole)
 	role := r.roleOf(f[0])
 	if own {
@@ -501,8 +502,7 @@ func (r *blocksReader) block(v source.Value, role transcript.Role) {
 	case PartAside:
 		r.b.Fields(v, nil, nil)
 	case PartText:
-		var buf [fewSlots]source.Value
-		f := p.plan.Read(r.b, v, buf[:])
+		f := p.plan.Read(r.b, v, &r.of)
 		r.b.Block(transcript.BlockText, v, textFlags(f[0])|p.signed(v))
 	case PartReasoning:
 		r.b.Fields(v, nil, nil)
@@ -544,8 +544,7 @@ func (p *Part) signed(v source.Value) transcript.BlockFlags {
 }
 
 func (r *blocksReader) call(v source.Value, p *Part, role transcript.Role) {
-	var buf [fewSlots]source.Value
-	f := p.plan.Read(r.b, v, buf[:])
+	f := p.plan.Read(r.b, v, &r.of)
 	call := transcript.Call{
 		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[1]), Kind: p.kind(), Server: p.Is == PartServerCall,
 		WrongRole: role == transcript.RoleUser || role == transcript.RoleSystem || role == transcript.RoleTool,
@@ -579,8 +578,7 @@ func (p *Part) kind() transcript.CallKind {
 }
 
 func (r *blocksReader) result(v source.Value, p *Part, role transcript.Role) {
-	var buf [fewSlots]source.Value
-	f := p.plan.Read(r.b, v, buf[:])
+	f := p.plan.Read(r.b, v, &r.of)
 	res := transcript.Result{
 		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[2]), Kind: p.kind(), Server: p.Is == PartServerResult,
 	}

@@ -86,8 +86,7 @@ func (r *chatReader) function() {
 	if v.Kind() != source.Object {
 		return
 	}
-	var f [2]source.Value
-	r.called.Read(r.b, v, f[:])
+	f := r.called.Read(r.b, v, &r.sideListReader.function)
 	call := transcript.Call{
 		ID: transcript.Token{Span: v.Span()}, Name: transcript.TokenOf(f[0], v.Span()),
 		Kind: transcript.KindLegacyFunction, NoIDs: true, WrongRole: r.now.wrong(),

@@ -39,29 +39,25 @@ func NewPlan(lenses ...Lens) *Plan {
 	return p
 }
 
-// A filling is the slots of a plan while they are filled.
-type filling struct {
-	out   []source.Value
-	ranks []int // of the alternative that fills a slot; behind all where it is null
+// Slots are what a plan fills. They are used again for one object after the other.
+type Slots struct {
+	Vals  []source.Value // by slot, None where nothing is there
+	ranks []int          // of the alternative that fills a slot; behind all where it is null
 }
 
-// fill begins to fill slots, in buffers that are used where they have room.
-func (p *Plan) fill(out []source.Value, ranks []int) filling {
-	if p.slots > len(out) {
-		out = make([]source.Value, p.slots)
+// clear makes the slots of a plan empty.
+func (s *Slots) clear(p *Plan) {
+	if cap(s.Vals) < p.slots {
+		s.Vals, s.ranks = make([]source.Value, p.slots), make([]int, p.slots)
 	}
-	if p.slots > len(ranks) {
-		ranks = make([]int, p.slots)
-	}
-	out = out[:p.slots]
-	clear(out)
-	return filling{out, ranks}
+	s.Vals, s.ranks = s.Vals[:p.slots], s.ranks[:p.slots]
+	clear(s.Vals)
 }
 
 // put notes a member in the slots that it belongs to, and reports whether there
 // are any. The first alternative of a lens counts that is not null, in whatever
 // order they are met.
-func (p *Plan) put(f *filling, key, val source.Value) bool {
+func (p *Plan) put(f *Slots, key, val source.Value) bool {
 	raw := key.Raw()
 	steps, known := p.at[string(raw[1:len(raw)-1])]
 	if !known && bytes.IndexByte(raw, '\\') >= 0 {
@@ -80,21 +76,17 @@ func (p *Plan) put(f *filling, key, val source.Value) bool {
 		case got.Kind() == source.Null:
 			rank += p.alts
 		}
-		if !f.out[s.slot].Exists() || rank < f.ranks[s.slot] {
-			f.out[s.slot], f.ranks[s.slot] = got, rank
+		if !f.Vals[s.slot].Exists() || rank < f.ranks[s.slot] {
+			f.Vals[s.slot], f.ranks[s.slot] = got, rank
 		}
 	}
 	return known
 }
 
-// fewSlots is how many slots a plan has, as a rule.
-const fewSlots = 8
-
-// Read returns the value of each lens in v, None where there is none, in a buffer
-// that is used where it has room. It reports doubled keys.
-func (p *Plan) Read(b *transcript.Builder, v source.Value, buf []source.Value) []source.Value {
-	var few [4 * fewSlots]int
-	f := p.fill(buf, few[:])
-	b.Members(v, func(key, val source.Value) { p.put(&f, key, val) })
-	return f.out
+// Read fills the slots with the value of each lens in v, and returns the values. It
+// reports doubled keys.
+func (p *Plan) Read(b *transcript.Builder, v source.Value, s *Slots) []source.Value {
+	s.clear(p)
+	b.Members(v, func(key, val source.Value) { p.put(s, key, val) })
+	return s.Vals
 }

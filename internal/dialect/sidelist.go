@@ -224,6 +224,9 @@ func (d *sideList) body(v source.Value) source.Value {
 	return v
 }
 
+// mostSlots is how many slots a message has, as a rule.
+const mostSlots = 24
+
 // Claim implements Driver.
 func (d *sideList) Claim(v source.Value) (Claim, Sign) {
 	if v.Kind() != source.Object {
@@ -237,10 +240,11 @@ func (d *sideList) Claim(v source.Value) (Claim, Sign) {
 		}
 	}
 	body := d.body(v)
-	var buf [3 * fewSlots]source.Value
-	var ranks [3 * fewSlots]int
-	fill := d.fields.fill(buf[:], ranks[:])
-	f := fill.out
+	var vals [mostSlots]source.Value
+	var ranks [mostSlots]int
+	s := Slots{vals[:], ranks[:]}
+	s.clear(d.fields)
+	f := s.Vals
 	alien := false
 	var callsKey, idKey source.Value
 	for k, val := range body.Members() {
@@ -248,7 +252,7 @@ func (d *sideList) Claim(v source.Value) (Claim, Sign) {
 			return ClaimNone, Sign{}
 		}
 		calls, id := f[slotCalls].Span(), f[slotResultID].Span()
-		if !d.fields.put(&fill, k, val) {
+		if !d.fields.put(&s, k, val) {
 			alien = alien || alienMember(k, val)
 		}
 		if f[slotCalls].Span() != calls {
@@ -346,7 +350,7 @@ func (d *sideList) Reader(b *transcript.Builder) Reader { return d.reader(b) }
 
 func (d *sideList) reader(b *transcript.Builder) *sideListReader {
 	return &sideListReader{
-		sideList: d, b: b, vals: make([]source.Value, d.fields.slots), callVals: make([]source.Value, d.call.slots),
+		sideList: d, b: b,
 	}
 }
 
@@ -355,10 +359,11 @@ type sideListReader struct {
 	b     *transcript.Builder
 	vals  []source.Value
 	split splitTurn
-	// callVals are the members of the call that is read.
-	callVals []source.Value
-	said     source.Value // what the model said last, where it made no calls
-	now      sideMessage
+	// message is what is read of a message, made of a call, function of what it
+	// calls.
+	message, made, function Slots
+	said                    source.Value // what the model said last, where it made no calls
+	now                     sideMessage
 
 	// The hooks of a dialect's own file, nil for none. before is asked when a message
 	// has begun, and reports whether it has read its content; onPart whether it has
@@ -413,7 +418,7 @@ func (r *sideListReader) Read(v source.Value) {
 	if body.Span() != v.Span() {
 		b.Fields(v, nil, nil)
 	}
-	r.fields.Read(b, body, r.vals)
+	r.vals = r.fields.Read(b, body, &r.message)
 	var roleVal source.Value
 	var role transcript.Role
 	if !r.flat {
@@ -478,15 +483,13 @@ func (r *sideListReader) Read(v source.Value) {
 }
 
 func (r *sideListReader) readCall(v source.Value, want transcript.ArgsConvention, wrong bool) {
-	f := r.callVals
-	r.call.Read(r.b, v, f)
+	f := r.call.Read(r.b, v, &r.made)
 	id, function, name, args := r.ids.pick(f, f[0]), f[1], f[2], f[3]
 	call := transcript.Call{ID: transcript.TokenOf(id, v.Span()), WrongRole: wrong}
 	r.callAliases(int32(len(r.b.Conv.Calls)), v, f, id)
 	owner := v
 	if function.Kind() == source.Object {
-		var g [2]source.Value
-		r.called.Read(r.b, function, g[:])
+		g := r.called.Read(r.b, function, &r.function)
 		owner, name, args = function, g[0], g[1]
 	}
 	call.Name = transcript.TokenOf(name, owner.Span())
