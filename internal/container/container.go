@@ -1,6 +1,7 @@
 package container
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/toolguard/toolguard/internal/detect"
@@ -57,8 +58,8 @@ func Read(src *source.Source, opts detect.Options, yield func(*transcript.Conver
 		return f, err
 	}
 	f.InText = r.inText.reason()
-	if d := opts.Dialects.ByName(f.Dialect); d != nil && f.CheckOnly == "" {
-		f.CheckOnly = d.CheckOnly
+	if d := opts.Dialects.ByName(f.Dialect); d != nil {
+		f.CheckOnly = cmp.Or(d.CheckOnly, f.CheckOnly)
 	}
 	if p := src.Packed(); p != "" {
 		f.CheckOnly = "it is compressed with " + p + ": unpack it first"

@@ -53,10 +53,15 @@ type agentScope struct{ *Blocks }
 // Claim implements Driver. Every message names its speaker and has an id or a
 // time, which tells it from a message with the same blocks in another format.
 func (d *agentScope) Claim(v source.Value) (Claim, Sign) {
-	if v.Get("name").Kind() != source.String || v.Get("type").Exists() || !hasMember(v, []string{"id", "timestamp", "created_at"}) {
+	if v.Get("name").Kind() != source.String || v.Get("type").Exists() {
 		return ClaimNone, Sign{}
 	}
-	return d.Blocks.Claim(v)
+	// A result that was put in has the time of its call, if that has one.
+	claim, sign := d.Blocks.Claim(v)
+	if !hasMember(v, []string{"id", "timestamp", "created_at"}) && !(claim == ClaimDecisive && d.Role.In(v).Is("system")) {
+		return ClaimNone, Sign{}
+	}
+	return claim, sign
 }
 
 // Reader implements Driver.

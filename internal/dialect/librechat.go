@@ -14,9 +14,10 @@ var LibreChat = &Dialect{
 	Where:   "conversations that LibreChat exports as JSON, flat or as a tree, and dumps of its messages",
 	Example: `{"messageId":"m1","parentMessageId":"m0","isCreatedByUser":false,"text":"","content":[{"type":"tool_call","tool_call":{"id":"call_1","name":"ls","args":"{}","type":"tool_call","progress":0.1}}]}
 {"messageId":"m1","parentMessageId":"m0","isCreatedByUser":false,"text":"","content":[{"type":"tool_call","tool_call":{"id":"call_1","name":"ls","args":"{}","type":"tool_call","progress":1,"output":"a.txt"}}]}`,
-	Provider: "neutral",
-	Window:   transcript.WindowOwn,
-	Marks:    []string{"isCreatedByUser"},
+	Provider:  "neutral",
+	CheckOnly: "its messages name the ones before them, and a message that is taken out would cut off what follows",
+	Window:    transcript.WindowOwn,
+	Marks:     []string{"isCreatedByUser"},
 	Driver: libreChatMessages{&Combined{
 		Members: []string{"isCreatedByUser"},
 		Marks:   [][]Lens{{"isCreatedByUser", "messageId"}},

@@ -13,10 +13,10 @@ func TestOrigins(t *testing.T) {
 	const text = `{"l":[{"id":1,"s":"a"},{"id":2,"s":"b"},{"id":2,"s":"b"},{"id":4,"s":"d"}],"content":"one"}`
 	p := NewPieces(source.FromBytes("p", []byte(text)))
 	now := text
-	edit := func(old, now string) Edit {
+	edit := func(old, text string) Edit {
 		t.Helper()
 		i := int64(strings.LastIndex(now, old))
-		return Edit{source.Span{Start: i, End: i + int64(len(old))}, []byte(now)}
+		return Edit{source.Span{Start: i, End: i + int64(len(old))}, []byte(text)}
 	}
 	round := func(edits ...Edit) {
 		t.Helper()

@@ -487,6 +487,9 @@ func unexplained(text, out []byte, f *Fixed) string {
 		switch r.Kind {
 		case kindOf[operation.RenameID](), kindOf[operation.MintIDs](), kindOf[operation.RelinkResult]():
 			mask = append(mask, idKeys...)
+			if folds {
+				inserted += n // the call and its result can stand in a record each
+			}
 		case kindOf[operation.InsertResults]():
 			if !log {
 				changed++

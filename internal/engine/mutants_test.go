@@ -629,6 +629,9 @@ func (w *wire) sources(t *testing.T) (out [][]object) {
 				if w.id == nil && strings.Contains(string(text), `_id":`) || w.target == "gemini" && strings.Contains(string(text), "function_") {
 					return // of an API that has ids, or in the spelling of a library
 				}
+				if w.dialect == "langchain" && strings.Contains(string(text), `"function_call":{`) {
+					return // a call without an id, of an older version
+				}
 				if rep := check(t, "source", text, opts); rep.Skipped == "" && rep.Calls > 0 && len(errorsOf(rep)) == 0 {
 					out = append(out, history)
 					return
