@@ -368,7 +368,7 @@ func (t *tally) hint(p Place, at int64) {
 	switch {
 	case p.CheckOnly == spanCheckOnly:
 		key = "the attributes of a span"
-	case held:
+	case held && d.Holder != nil:
 		key = strings.Join(d.Holder.Members, ", ") + " around the messages"
 	}
 	t.candidate(d, dialect.ClaimPlain, dialect.Sign{Member: key}, at)
