@@ -439,6 +439,8 @@ func (c *chain) record(at int32, caller *node, ins *insertion, id, parent string
 		if time := behind.Get(f.Time); enveloped && k.Is(f.Time) && time.Exists() {
 			v = time // it is not older than what it stands behind
 		}
+		// An envelope has times, ids and flags. What is no scalar was recorded there.
+		enveloped = enveloped && v.Kind() != source.Object && v.Kind() != source.Array
 		if i := slices.IndexFunc(fields, func(field dialect.Field) bool { return k.Is(field.Key) }); i >= 0 {
 			out = append(out, fields[i])
 		} else if enveloped || k.Is(f.Type.Key()) && f.Type.Parent() == "" {
