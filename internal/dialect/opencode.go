@@ -58,7 +58,7 @@ func (d openCodeMessages) WriteState(message source.Value, at source.Span, text 
 		if !when.Exists() {
 			when = from.In(message)
 		}
-		if when.Exists() {
+		if when.Kind() == source.Number { // else it is no time, and somebody's own
 			set = append(set, Member{Object: part, Path: strings.Split(to, "."), Raw: string(when.Raw())})
 		}
 	}

@@ -131,10 +131,10 @@ func callsAlone(t *tree) bool {
 var saidMark = regexp.MustCompile(`M\d{6}z`)
 
 // holds reports whether everything in b is in a as well, but for the elements of
-// lists that went before. Of a message or a record its own id, its parent and its
-// time do not count.
+// lists that went before. Of a message, a record, or a call or result that names
+// its call by another member, its own id, its parent and its time do not count.
 func holds(a, b *tree, went func(*tree) bool) bool {
-	own := b.get("role") != nil || b.get("message") != nil || b.get("uuid") != nil
+	own := b.get("role") != nil || b.get("message") != nil || b.get("uuid") != nil || namesCall(b)
 	if a.kind != b.kind || a.kind == 0 && a.raw != b.raw {
 		return false
 	}
@@ -151,6 +151,12 @@ func holds(a, b *tree, went func(*tree) bool) bool {
 		}
 	}
 	return true
+}
+
+// namesCall reports whether an object names a call by a member of its own beside
+// its id.
+func namesCall(t *tree) bool {
+	return slices.ContainsFunc(resultIDs, func(key string) bool { return t.get(key) != nil })
 }
 
 // ownKeys are the keys in which a copy of a message or a record may differ.

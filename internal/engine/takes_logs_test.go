@@ -334,6 +334,10 @@ var claudeCode = logFormat{pair: anywhere, read: func(r object, n int) []entry {
 	case !said || r["type"] != "user" && r["type"] != "assistant":
 		return nil
 	}
+	if m["role"] == nil {
+		m = maps.Clone(m)
+		m["role"] = r["type"] // a record tells who speaks where its message does not
+	}
 	e.message(m, r["requestId"], n)
 	if s, has := text(m["content"]); has && m["role"] == "user" && len(e.acts) == 0 && r["isMeta"] != true && r["isCompactSummary"] != true {
 		e.aborts = strings.HasPrefix(s, "[Request interrupted by user")
