@@ -18,16 +18,43 @@ func (d *draft) addMember(do *operation.AddMember) bool {
 	if whole([]byte(do.Text)) != nil {
 		return false
 	}
+	first := d.Dialect.Members[do.Member].Nth(0)
 	for path := range d.Dialect.Members[do.Member].Alternatives() {
 		owner := d.at(do.At)
 		if parent := path.Parent(); parent != "" {
 			owner = parent.In(owner)
+		} else if first.Parent() != "" && !d.flat(owner) {
+			continue
 		}
 		if path != "" && owner.Kind() == source.Object && bytes.IndexByte(owner.Raw(), ':') >= 0 { // it holds something
 			// A result says the name that its call says.
 			plain := do.Member == transcript.MemberResultName
 			d.setMember(transcript.TokenOf(owner.Get(path.Key()), owner.Span()), path.Key(), do.Text, plain)
 			return true
+		}
+	}
+	if parent := first.Parent(); parent != "" && parent.Parent() == "" {
+		// The object that should hold it is not there either. What else that lacks
+		// is added when it is.
+		if owner := d.at(do.At); owner.Kind() == source.Object && !parent.In(owner).Exists() && !d.flat(owner) {
+			d.setMember(transcript.TokenOf(source.Value{}, owner.Span()), parent.Key(), "{"+source.Quote(first.Key())+styleOf(owner).colon+do.Text+"}", false)
+			return true
+		}
+	}
+	return false
+}
+
+// flat reports whether an element holds beside its id what others write in an
+// object in it.
+func (d *draft) flat(owner source.Value) bool {
+	for _, paths := range d.Dialect.Members {
+		if paths.Nth(0).Parent() == "" {
+			continue
+		}
+		for path := range paths.Alternatives() {
+			if path.Parent() == "" && path.Leads(owner) {
+				return true
+			}
 		}
 	}
 	return false
