@@ -108,7 +108,7 @@ func marksIn(records []*tree) (out []mark) {
 	}
 	for _, r := range records {
 		m := mark{}
-		if len(records) > 1 {
+		if len(records) > 1 && r.get("$set") == nil { // which holds messages that later records take the place of
 			m.element = r
 		}
 		walk(r, "", m)
