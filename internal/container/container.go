@@ -180,7 +180,7 @@ func (r *reader) hand(c *transcript.Conversation) {
 func idless(c *transcript.Conversation) bool {
 	n := 0
 	for i := range c.Calls {
-		if call := &c.Calls[i]; !call.Server && !call.NoIDs {
+		if call := &c.Calls[i]; !call.Answer.ByProvider() && call.Answer != transcript.AnswerByPosition {
 			n++
 			if call.ID.Present() {
 				return false
@@ -188,7 +188,7 @@ func idless(c *transcript.Conversation) bool {
 		}
 	}
 	for i := range c.Results {
-		if res := &c.Results[i]; !res.Server && !res.NoIDs {
+		if res := &c.Results[i]; !res.Answer.ByProvider() && res.Answer != transcript.AnswerByPosition {
 			n++
 			if res.ID.Present() {
 				return false

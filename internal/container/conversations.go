@@ -87,14 +87,25 @@ func (s *conversationSink) record(index int32, v source.Value) {
 				q.add(index, e.Path(p.Into...))
 			}
 		}
-		for i := range c.Calls {
-			c.Calls[i].Hosted = c.Calls[i].Hosted || p.Expected
+		if p.Expected {
+			expect(c)
 		}
 		s.r.finish(q)
 		if h := p.Hint; p.Held && h.Holder != nil && h.Holder.Waits {
 			wait(c)
 		}
 		s.r.hand(c)
+	}
+}
+
+// expect marks the calls as such that nothing answers.
+func expect(c *transcript.Conversation) {
+	for i := range c.Calls {
+		if a := &c.Calls[i].Answer; a.ByProvider() {
+			*a = transcript.AnswerProviderRecord
+		} else {
+			*a = transcript.AnswerNone
+		}
 	}
 }
 

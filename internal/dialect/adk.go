@@ -61,7 +61,7 @@ func (r *adkReader) Read(v source.Value) {
 	for _, id := range list.Elements() {
 		for _, block := range c.Blocks[m.BlockLo:m.BlockHi] {
 			if call := block.Ref; block.Kind == transcript.BlockCall && c.Calls[call].ID.Raw == string(id.Raw()) {
-				c.Calls[call].GoesOn = true
+				c.Calls[call].Answer = transcript.AnswerLater
 				c.Copies = append(c.Copies, transcript.Copy{Call: call, List: list.Span(), Block: id.Span(), ID: transcript.TokenOf(id, id.Span())})
 			}
 		}

@@ -51,11 +51,15 @@ var AISDK = &Dialect{
 		Message:   []Form{{JSON: `{"role":"tool","content":"$blocks"}`}},
 		TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
 		onCall: func(part source.Value, call transcript.Call) transcript.Call {
-			call.Server = ranByProvider.holds(part)
+			if ranByProvider.holds(part) {
+				call.Answer = transcript.AnswerProvider
+			}
 			return call
 		},
 		onResult: func(part source.Value, res transcript.Result) transcript.Result {
-			res.Server = ranByProvider.holds(part)
+			if ranByProvider.holds(part) {
+				res.Answer = transcript.AnswerProvider
+			}
 			return res
 		},
 	})},

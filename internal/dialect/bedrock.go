@@ -46,7 +46,9 @@ var Bedrock = &Dialect{
 		Message:   []Form{{JSON: `{"role":"user","content":"$blocks"}`}},
 		TextBlock: []Form{{JSON: `{"text":"$text"}`}},
 		onCall: func(block source.Value, call transcript.Call) transcript.Call {
-			call.Server = block.Get("toolUse").Get("type").Is("server_tool_use")
+			if block.Get("toolUse").Get("type").Is("server_tool_use") {
+				call.Answer = transcript.AnswerProvider
+			}
 			return call
 		},
 	})},

@@ -546,10 +546,9 @@ func (p *Part) signed(v source.Value) transcript.BlockFlags {
 func (r *blocksReader) call(v source.Value, p *Part, role transcript.Role) {
 	f := p.plan.Read(r.b, v, &r.of)
 	call := transcript.Call{
-		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[1]), Kind: p.kind(), Server: p.Is == PartServerCall,
+		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[1]), Kind: p.kind(), Answer: r.answer(p, f[0]),
 		WrongRole: role == transcript.RoleUser || role == transcript.RoleSystem || role == transcript.RoleTool,
 	}
-	call.NoIDs = r.Positional && absent(f[0])
 	setArgs(r.b, &call, f[2], p.Want)
 	if r.onCall != nil {
 		call = r.onCall(v, call)
@@ -569,6 +568,17 @@ func token(v source.Value, p Lens, val source.Value) transcript.Token {
 	return transcript.TokenOf(val, at.Span())
 }
 
+// answer returns how a call is answered, or how a result finds its call.
+func (d *Blocks) answer(p *Part, id source.Value) transcript.Answer {
+	switch {
+	case p.Is == PartServerCall || p.Is == PartServerResult:
+		return transcript.AnswerProvider
+	case d.Positional && absent(id):
+		return transcript.AnswerByPosition
+	}
+	return transcript.AnswerByID
+}
+
 // kind returns of which kind a call or a result is.
 func (p *Part) kind() transcript.CallKind {
 	if p.Kind == transcript.KindFunction && (p.Is == PartServerCall || p.Is == PartServerResult) {
@@ -580,12 +590,11 @@ func (p *Part) kind() transcript.CallKind {
 func (r *blocksReader) result(v source.Value, p *Part, role transcript.Role) {
 	f := p.plan.Read(r.b, v, &r.of)
 	res := transcript.Result{
-		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[2]), Kind: p.kind(), Server: p.Is == PartServerResult,
+		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[2]), Kind: p.kind(), Answer: r.answer(p, f[0]),
 	}
 	for i := range p.Error {
 		res.Error = res.Error || p.Error[i].says(f[3+i])
 	}
-	res.NoIDs = r.Positional && absent(f[0])
 	if f[1].Exists() {
 		res.Payload = f[1].Span()
 	}
@@ -593,11 +602,12 @@ func (r *blocksReader) result(v source.Value, p *Part, role transcript.Role) {
 		res = r.onResult(v, res)
 	}
 	switch {
-	case res.Server:
+	case res.Answer == transcript.AnswerProvider:
 		res.WrongRole = role == transcript.RoleUser
+	case role == transcript.RoleAssistant && r.Inline && r.inline(res):
+		res.Answer = transcript.AnswerProvider
 	case role == transcript.RoleAssistant:
-		res.Server = r.Inline && r.inline(res)
-		res.WrongRole = !res.Server
+		res.WrongRole = true
 	}
 	r.b.Result(v, res)
 }
@@ -611,7 +621,7 @@ func (r *blocksReader) inline(res transcript.Result) bool {
 	if !found {
 		return false
 	}
-	c.Calls[match].Server = true
+	c.Calls[match].Answer = transcript.AnswerProvider
 	c.Blocks[c.Calls[match].Block].Kind = transcript.BlockServerCall
 	r.calls.ran(c, match)
 	return true

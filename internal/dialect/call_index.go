@@ -40,7 +40,7 @@ func (x *callIndex) answered(c *transcript.Conversation, res transcript.Result) 
 	x.update(c)
 	if absentRaw(res.ID.Raw) {
 		open := x.byName[res.Name.Raw]
-		for len(open) > 0 && c.Calls[open[0]].Server {
+		for len(open) > 0 && c.Calls[open[0]].Answer.ByProvider() {
 			open = open[1:]
 		}
 		x.byName[res.Name.Raw] = open
@@ -70,7 +70,7 @@ func (x *callIndex) update(c *transcript.Conversation) {
 	for ; x.seen < len(c.Calls); x.seen++ {
 		i := int32(x.seen)
 		call := &c.Calls[i]
-		if call.Server {
+		if call.Answer.ByProvider() {
 			x.ran(c, i)
 		}
 		switch {

@@ -68,7 +68,7 @@ func (r *codexReader) Read(v source.Value) {
 	calls, results := len(c.Calls), len(c.Results)
 	r.Reader.Read(v)
 	for _, call := range c.Calls[calls:] {
-		if call.Kind == transcript.KindLocalShell || call.Kind == transcript.KindFunction && !call.Server {
+		if call.Kind == transcript.KindLocalShell || call.Kind == transcript.KindFunction && !call.Answer.ByProvider() {
 			r.kinds[call.ID.Raw] = call.Kind
 		}
 	}

@@ -464,14 +464,21 @@ func (r *combinedReader) call(v, e, rec, tag source.Value, rs *Records, role tra
 	call := transcript.Call{
 		ID: token(rec, rs.ID, id), Name: transcript.TokenOf(rs.Name.In(rec), e.Span()),
 		WrongRole: role == transcript.RoleUser || role == transcript.RoleSystem,
-		Server:    member(rs.Server, rec).True(),
-		NoIDs:     rs.ID == "",
 	}
 	if name, ok := rs.nameIn(tag); ok && name != "" && !call.Name.Present() {
 		call.Name = transcript.Token{Raw: `"` + name + `"`, Span: tag.Span()}
 		call.NameInTag = true
 	}
-	call.Hosted = call.Server || slices.Contains(r.Needless, call.Name.Text())
+	switch {
+	case member(rs.Server, rec).True():
+		call.Answer = transcript.AnswerProviderRecord
+	case slices.Contains(r.Needless, call.Name.Text()):
+		call.Answer = transcript.AnswerNone
+	case !rs.Apart:
+		call.Answer = transcript.AnswerOwnRecord
+	case rs.ID == "":
+		call.Answer = transcript.AnswerByPosition
+	}
 	if args := member(rs.Args, rec); !rs.Free {
 		setArgs(b, &call, args, rs.Want)
 	} else if call.Form = transcript.ArgsText; args.Exists() {
@@ -480,7 +487,7 @@ func (r *combinedReader) call(v, e, rec, tag source.Value, rs *Records, role tra
 	defer r.again(int32(len(b.Conv.Calls)), e, rec, rs)
 	delete(r.answered, call.ID.Raw)
 	if rs.Apart {
-		if call.Hosted && !call.Server {
+		if call.Answer == transcript.AnswerNone {
 			r.needless[call.ID.Raw] = int32(len(b.Conv.Calls))
 		}
 		b.Call(e, call, 0)
@@ -509,7 +516,9 @@ func (r *combinedReader) call(v, e, rec, tag source.Value, rs *Records, role tra
 			res.Payload = payload.Span()
 		}
 		r.answered[call.ID.Raw] = int32(len(b.Conv.Calls))
-		call.Hosted = call.Server // a call that needs no result may have one
+		if call.Answer == transcript.AnswerNone {
+			call.Answer = transcript.AnswerOwnRecord // a call that needs no result may have one
+		}
 	}
 	b.Combined(e, call, res)
 }
@@ -558,12 +567,15 @@ func (r *combinedReader) result(e source.Value, called bool) {
 		return
 	}
 	if call, is := r.needless[string(id.Raw())]; is && !pairsNothing(id) {
-		r.b.Conv.Calls[call].Hosted = false // it has one all the same
+		r.b.Conv.Calls[call].Answer = transcript.AnswerByID // it has one all the same
 		delete(r.needless, string(id.Raw()))
 	}
 	res := transcript.Result{
 		ID: token(e, r.Results.ID, id), Name: transcript.TokenOf(member(r.Results.Name, e), e.Span()),
-		NoIDs: (r.Results.Unnamed || r.Results.ID == "") && pairsNothing(id), Error: member(r.Results.Error, e).Exists(),
+		Error: member(r.Results.Error, e).Exists(),
+	}
+	if (r.Results.Unnamed || r.Results.ID == "") && pairsNothing(id) {
+		res.Answer = transcript.AnswerByPosition
 	}
 	if p := r.Results.Payload.In(e); p.Exists() {
 		res.Payload = p.Span()

@@ -226,7 +226,7 @@ func (r *itemsReader) Read(v source.Value) {
 			call.Form = transcript.ArgsText
 		}
 		if v.Get(r.Execution).Is("server") {
-			call.Server, call.Hosted = true, true
+			call.Answer = transcript.AnswerProviderRecord
 		}
 		if item.Exists() && id.Exists() {
 			r.itemIDs[string(item.Raw())] = string(id.Raw())
@@ -254,7 +254,7 @@ func (r *itemsReader) Read(v source.Value) {
 		begin(transcript.RoleAssistant).Flags |= transcript.MessageItem
 		b.Call(v, transcript.Call{
 			ID: transcript.TokenOf(item, v.Span()), Name: transcript.TokenOf(v.Get(r.Name), v.Span()),
-			Server: true, Hosted: true, Form: transcript.ArgsText,
+			Answer: transcript.AnswerProviderRecord, Form: transcript.ArgsText,
 		}, flags)
 	case typ.Is(r.Reasoning):
 		begin(transcript.RoleAssistant).Flags |= transcript.MessageItem

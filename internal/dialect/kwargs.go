@@ -81,7 +81,7 @@ type kwargsReader struct {
 // result tells a result of the older API.
 func (r *kwargsReader) result(_ source.Value, res transcript.Result) transcript.Result {
 	if r.now.roleVal.Is("function") {
-		res.Kind, res.NoIDs = transcript.KindLegacyFunction, true
+		res.Kind, res.Answer = transcript.KindLegacyFunction, transcript.AnswerByPosition
 	}
 	return res
 }
@@ -123,7 +123,7 @@ func (r *kwargsReader) Read(v source.Value) {
 	if m.Role == transcript.RoleTool {
 		// Where the role is the name of a class, the old role function has a class too.
 		if res := len(c.Results) - 1; res >= 0 && c.Results[res].Message == int32(len(c.Messages)-1) && r.Role.Nth(1).In(v).Is("FunctionMessage") {
-			c.Results[res].Kind, c.Results[res].NoIDs = transcript.KindLegacyFunction, true
+			c.Results[res].Kind, c.Results[res].Answer = transcript.KindLegacyFunction, transcript.AnswerByPosition
 		}
 		return
 	}
@@ -135,7 +135,7 @@ func (r *kwargsReader) Read(v source.Value) {
 	if legacy.Exists() {
 		call := transcript.Call{
 			ID: transcript.Token{Span: legacy.Span()}, Name: transcript.TokenOf(legacy.Get("name"), legacy.Span()),
-			Kind: transcript.KindLegacyFunction, NoIDs: true, WrongRole: wrong,
+			Kind: transcript.KindLegacyFunction, Answer: transcript.AnswerByPosition, WrongRole: wrong,
 		}
 		setArgs(r.b, &call, legacy.Get("arguments"), transcript.ArgsWantString)
 		r.b.Call(legacy, call, 0)

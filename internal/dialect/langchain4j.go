@@ -58,10 +58,14 @@ func (r *langChain4jReader) Read(v source.Value) {
 	calls, results := len(c.Calls), len(c.Results)
 	r.Reader.Read(v)
 	for i := calls; i < len(c.Calls); i++ {
-		c.Calls[i].NoIDs = absentRaw(c.Calls[i].ID.Raw)
+		if absentRaw(c.Calls[i].ID.Raw) {
+			c.Calls[i].Answer = transcript.AnswerByPosition
+		}
 	}
 	for i := results; i < len(c.Results); i++ {
-		c.Results[i].NoIDs = absentRaw(c.Results[i].ID.Raw)
+		if absentRaw(c.Results[i].ID.Raw) {
+			c.Results[i].Answer = transcript.AnswerByPosition
+		}
 	}
 }
 

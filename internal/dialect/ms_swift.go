@@ -82,7 +82,7 @@ func (r *msSwiftReader) written(content source.Value) {
 		return
 	}
 	call := transcript.Call{
-		ID: transcript.Token{Span: content.Span()}, Name: transcript.TokenOf(r.Name.In(content), content.Span()), NoIDs: true,
+		ID: transcript.Token{Span: content.Span()}, Name: transcript.TokenOf(r.Name.In(content), content.Span()), Answer: transcript.AnswerByPosition,
 	}
 	setArgs(r.b, &call, r.Args.In(content), transcript.ArgsWantAny)
 	r.b.Call(content, call, 0)

@@ -89,7 +89,7 @@ func (r *chatReader) function() {
 	f := r.called.Read(r.b, v, &r.sideListReader.function)
 	call := transcript.Call{
 		ID: transcript.Token{Span: v.Span()}, Name: transcript.TokenOf(f[0], v.Span()),
-		Kind: transcript.KindLegacyFunction, NoIDs: true, WrongRole: r.now.wrong(),
+		Kind: transcript.KindLegacyFunction, Answer: transcript.AnswerByPosition, WrongRole: r.now.wrong(),
 	}
 	setArgs(r.b, &call, f[1], r.Want)
 	r.b.Call(v, call, 0)

@@ -65,7 +65,7 @@ func (r *spokenReader) speak() bool {
 
 // unnamed says of a result that it has no id.
 func (r *spokenReader) unnamed(_ source.Value, res transcript.Result) transcript.Result {
-	res.NoIDs = true
+	res.Answer = transcript.AnswerByPosition
 	return res
 }
 
@@ -74,7 +74,10 @@ func (r *spokenReader) unnamed(_ source.Value, res transcript.Result) transcript
 func (r *spokenReader) jointly() {
 	r.answers++
 	for i := 1; i < len(r.list) && r.answers <= 2; i++ {
-		r.list[i].Hosted = r.answers == 1
+		r.list[i].Answer = transcript.AnswerByPosition
+		if r.answers == 1 {
+			r.list[i].Answer = transcript.AnswerNone
+		}
 	}
 }
 
@@ -94,7 +97,7 @@ func (r *spokenReader) spoken(text source.Value) {
 		}
 		call := transcript.Call{
 			ID: transcript.Token{Span: block.Span()}, Name: transcript.Token{Span: block.Span()},
-			Args: block.Span(), Form: transcript.ArgsString, Want: transcript.ArgsWantString, NoIDs: true,
+			Args: block.Span(), Form: transcript.ArgsString, Want: transcript.ArgsWantString, Answer: transcript.AnswerByPosition,
 		}
 		if name := r.Name.In(c); name.Exists() {
 			call.Name.Raw = string(name.Raw())

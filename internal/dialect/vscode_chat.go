@@ -100,7 +100,7 @@ func (r vsCodeReader) rounds(rounds, results source.Value) {
 			b.Fields(e, nil, nil)
 			id := e.Get("id")
 			made[string(id.Raw())] = true
-			call := transcript.Call{ID: transcript.TokenOf(id, e.Span()), Name: transcript.TokenOf(e.Get("name"), e.Span())}
+			call := transcript.Call{ID: transcript.TokenOf(id, e.Span()), Name: transcript.TokenOf(e.Get("name"), e.Span()), Answer: transcript.AnswerOwnRecord}
 			setArgs(b, &call, e.Get("arguments"), transcript.ArgsWantString)
 			var res *transcript.Result
 			if result := named(results, id); there(result) {

@@ -218,10 +218,10 @@ func (m *maker) serverPair() {
 func (m *maker) server(id string, call bool) int32 {
 	t := transcript.Token{Raw: id}
 	if call {
-		m.Call(source.Value{}, transcript.Call{ID: t, Server: true, Kind: transcript.KindServer}, 0)
+		m.Call(source.Value{}, transcript.Call{ID: t, Answer: transcript.AnswerProvider, Kind: transcript.KindServer}, 0)
 		return int32(len(m.Conv.Calls) - 1)
 	}
-	m.Result(source.Value{}, transcript.Result{ID: t, Server: true, Kind: transcript.KindServer})
+	m.Result(source.Value{}, transcript.Result{ID: t, Answer: transcript.AnswerProvider, Kind: transcript.KindServer})
 	return int32(len(m.Conv.Results) - 1)
 }
 
@@ -302,10 +302,17 @@ func (m *maker) wildTurn(turn string, ids []string, results bool) {
 		}
 	}
 	if m.one(16) && len(m.Conv.Calls) > 0 {
-		m.Conv.Calls[len(m.Conv.Calls)-1].Hosted = true
+		a := &m.Conv.Calls[len(m.Conv.Calls)-1].Answer
+		if *a == transcript.AnswerProvider {
+			*a = transcript.AnswerProviderRecord
+		} else {
+			*a = transcript.AnswerNone
+		}
 	}
 	if m.one(16) && len(of) > 0 {
-		m.Conv.Calls[len(m.Conv.Calls)-1].GoesOn = true
+		if a := &m.Conv.Calls[len(m.Conv.Calls)-1].Answer; *a == transcript.AnswerByID {
+			*a = transcript.AnswerLater
+		}
 	}
 	for results && len(of) > 0 {
 		k := m.n(len(of) + 1)

@@ -188,7 +188,8 @@ func (p *pairer) start() {
 	p.out.Results = make([]Leftover, len(c.Results))
 	for i := range p.out.Calls {
 		p.out.Calls[i] = Exchange{State: Missing, Result: none, CopyOf: none}
-		if call := &c.Calls[i]; call.Hosted || c.Messages[call.Message].Has(transcript.MessageReplay) {
+		switch call := &c.Calls[i]; {
+		case call.Answer == transcript.AnswerProviderRecord, call.Answer == transcript.AnswerNone, c.Messages[call.Message].Has(transcript.MessageReplay):
 			p.out.Calls[i].State = Exempt
 		}
 	}
@@ -307,7 +308,7 @@ func (p *pairer) combined() {
 		if p.out.Results[i].Fate != Orphan {
 			continue
 		}
-		if call := p.conv.Combined(int32(i)); call != none && p.out.Calls[call].State == Missing {
+		if call := p.conv.OwnCall(int32(i)); call != none && p.out.Calls[call].State == Missing {
 			p.answer(call, int32(i), InWindow, Exact, 1)
 		}
 	}
@@ -398,7 +399,7 @@ func (p *pairer) byAlias() {
 		}
 		for _, key := range []string{id.result(int32(i)), results[int32(i)]} {
 			call, known := last[name{p.conv.Messages[res.Message].Segment, key}]
-			if l := &p.out.Results[i]; key != "" && known && l.Fate == Orphan && p.out.Calls[call].State == Answered && !res.Server {
+			if l := &p.out.Results[i]; key != "" && known && l.Fate == Orphan && p.out.Calls[call].State == Answered && !res.Answer.ByProvider() {
 				l.Fate, l.Call = Duplicate, call
 			}
 		}
@@ -420,12 +421,12 @@ func (p *pairer) byID(by keys, conf Confidence) {
 // left counts the calls and results that are open.
 func (p *pairer) left() (calls, results int) {
 	for i := range p.out.Calls {
-		if p.out.Calls[i].State == Missing && !p.conv.Calls[i].Server {
+		if p.out.Calls[i].State == Missing && !p.conv.Calls[i].Answer.ByProvider() {
 			calls++
 		}
 	}
 	for i := range p.out.Results {
-		if p.out.Results[i].Fate == Orphan && !p.conv.Results[i].Server {
+		if p.out.Results[i].Fate == Orphan && !p.conv.Results[i].Answer.ByProvider() {
 			results++
 		}
 	}
@@ -464,13 +465,13 @@ func (p *pairer) occurrences(by keys) (all []occurrence, ends []int32) {
 	i, j := 0, 0
 	for i < len(c.Calls) || j < len(c.Results) {
 		if j == len(c.Results) || i < len(c.Calls) && c.Calls[i].Block < c.Results[j].Block {
-			if call := &c.Calls[i]; p.out.Calls[i].State == Missing && !call.Server {
+			if call := &c.Calls[i]; p.out.Calls[i].State == Missing && !call.Answer.ByProvider() {
 				add(by.call(int32(i)), call.Kind, call.Message, occurrence{int32(i), false})
 			}
 			i++
 			continue
 		}
-		if res := &c.Results[j]; p.out.Results[j].Fate == Orphan && !res.Server {
+		if res := &c.Results[j]; p.out.Results[j].Fate == Orphan && !res.Answer.ByProvider() {
 			add(by.result(int32(j)), res.Kind, res.Message, occurrence{int32(j), true})
 		}
 		j++
@@ -753,7 +754,7 @@ func (g *group) forwardIn(u *use, between []occurrence, next *use) {
 		}
 		// A use begins with a call, and is answered from that on.
 		fate, call := Duplicate, g.all[of.lo].index
-		if u != nil && g.conv.Calls[call].GoesOn {
+		if u != nil && g.conv.Calls[call].Answer == transcript.AnswerLater {
 			fate = Update
 		}
 		g.out.Results[o.index] = Leftover{Fate: fate, Call: call}
@@ -773,7 +774,7 @@ func (p *pairer) withoutIDs() {
 	var turns []int32
 	for i := range c.Results {
 		turn := p.window[i]
-		if turn != none && p.out.Results[i].Fate == Orphan && !c.Results[i].Server && c.Results[i].Kind != transcript.KindApproval {
+		if turn != none && p.out.Results[i].Fate == Orphan && !c.Results[i].Answer.ByProvider() && c.Results[i].Kind != transcript.KindApproval {
 			results[turn] = append(results[turn], int32(i))
 		}
 	}
@@ -782,7 +783,7 @@ func (p *pairer) withoutIDs() {
 	}
 	for i := range c.Calls {
 		turn := p.sent(p.turn(c.Calls[i].Message))
-		if p.out.Calls[i].State != Missing || c.Calls[i].Server || c.Calls[i].Kind == transcript.KindApproval || results[turn] == nil {
+		if p.out.Calls[i].State != Missing || c.Calls[i].Answer.ByProvider() || c.Calls[i].Kind == transcript.KindApproval || results[turn] == nil {
 			continue
 		}
 		if calls[turn] == nil {
@@ -923,7 +924,7 @@ func (p *pairer) finish() {
 		case aborted[turn], c.Calls[i].State == transcript.CallInterrupted:
 			x.State = Interrupted
 		case c.Calls[i].State == transcript.CallPassed:
-		case pending[turn], c.Calls[i].GoesOn, p.goesOn(&c.Calls[i]) && p.spokenLast() == turn:
+		case pending[turn], c.Calls[i].Answer == transcript.AnswerLater, p.goesOn(&c.Calls[i]) && p.spokenLast() == turn:
 			x.State = Pending
 		}
 	}
@@ -932,7 +933,7 @@ func (p *pairer) finish() {
 // goesOn reports whether it is recorded of a call, apart from it, that its result
 // is to come.
 func (p *pairer) goesOn(call *transcript.Call) bool {
-	return !call.Combined && (call.State == transcript.CallWaiting || call.State == transcript.CallRunning)
+	return call.Answer != transcript.AnswerOwnRecord && (call.State == transcript.CallWaiting || call.State == transcript.CallRunning)
 }
 
 // spokenLast returns the turn after which nobody said anything, though messages

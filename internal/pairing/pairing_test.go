@@ -20,10 +20,10 @@ func sketch(c *transcript.Conversation) string {
 			switch c.Blocks[b].Kind {
 			case transcript.BlockCall, transcript.BlockServerCall:
 				x := c.Calls[ref]
-				fmt.Fprintf(&out, "  call %d {%s %s %d server %v hosted %v}", ref, x.ID.Raw, x.Name.Raw, x.Args.Start, x.Server, x.Hosted)
+				fmt.Fprintf(&out, "  call %d {%s %s %d answer %d}", ref, x.ID.Raw, x.Name.Raw, x.Args.Start, x.Answer)
 			case transcript.BlockResult, transcript.BlockServerResult:
 				x := c.Results[ref]
-				fmt.Fprintf(&out, "  result %d {%s %s server %v}", ref, x.ID.Raw, x.Name.Raw, x.Server)
+				fmt.Fprintf(&out, "  result %d {%s %s answer %d}", ref, x.ID.Raw, x.Name.Raw, x.Answer)
 			default:
 				out.WriteString("  text")
 			}

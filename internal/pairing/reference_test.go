@@ -38,7 +38,7 @@ func refPair(c *transcript.Conversation, same func(a, b int) bool) Pairing {
 	}
 	for i := range c.Calls {
 		x := Exchange{State: Missing, Result: -1, CopyOf: -1}
-		if c.Calls[i].Hosted || r.replayed(c.Calls[i].Message) {
+		if a := c.Calls[i].Answer; a == transcript.AnswerNone || a == transcript.AnswerProviderRecord || r.replayed(c.Calls[i].Message) {
 			x.State = Exempt
 		}
 		r.out.Calls = append(r.out.Calls, x)
@@ -407,7 +407,7 @@ func (r *reference) leftovers(c Confidence) {
 		fate := Duplicate
 		if use == noBlock {
 			use = r.calls(r.keys[res])[0]
-		} else if r.c.Calls[r.ref(use)].GoesOn {
+		} else if r.c.Calls[r.ref(use)].Answer == transcript.AnswerLater {
 			fate = Update
 		}
 		r.open[res] = false
@@ -544,7 +544,7 @@ func (r *reference) states() {
 		case x.State != Missing || !slices.Contains(r.msgs, r.c.Calls[i].Message):
 		case r.aborted(turn):
 			x.State = Interrupted
-		case r.pending(turn), r.c.Calls[i].GoesOn:
+		case r.pending(turn), r.c.Calls[i].Answer == transcript.AnswerLater:
 			x.State = Pending
 		}
 	}

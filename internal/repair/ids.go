@@ -63,10 +63,10 @@ func (p *Plan) made() *names {
 		}
 	}
 	for i, call := range c.Calls {
-		settle(call.ID, call.Server, p.Pairing.Calls[i].Result)
+		settle(call.ID, call.Answer.ByProvider(), p.Pairing.Calls[i].Result)
 	}
 	for _, res := range c.Results {
-		settle(res.ID, res.Server, -1)
+		settle(res.ID, res.Answer.ByProvider(), -1)
 	}
 	// Of several calls of one id the later ones first: the first one keeps it.
 	seen := map[string]bool{}
@@ -164,7 +164,7 @@ func (d *draft) renameAll(do *operation.RenameID) bool {
 	var old transcript.Token
 	server := false
 	if do.Call >= 0 {
-		old, server = d.Conv.Calls[do.Call].ID, d.Conv.Calls[do.Call].Server
+		old, server = d.Conv.Calls[do.Call].ID, d.Conv.Calls[do.Call].Answer.ByProvider()
 	} else {
 		old = d.Conv.Results[do.Result].ID
 	}
@@ -173,7 +173,7 @@ func (d *draft) renameAll(do *operation.RenameID) bool {
 		return false
 	}
 	for _, c := range d.made().calls[old.Raw] {
-		if d.Conv.Calls[c].Server != server {
+		if d.Conv.Calls[c].Answer.ByProvider() != server {
 			continue
 		}
 		d.setCallID(c, raw)
@@ -185,7 +185,7 @@ func (d *draft) renameAll(do *operation.RenameID) bool {
 		}
 	}
 	for _, r := range d.made().results[old.Raw] {
-		if d.Conv.Results[r].Server == server {
+		if d.Conv.Results[r].Answer.ByProvider() == server {
 			d.setResultID(r, raw)
 		}
 	}
@@ -267,7 +267,7 @@ func (d *draft) mint(do *operation.MintIDs) bool {
 			d.setCallID(c, raw)
 		}
 		for _, r := range results {
-			if d.Conv.Results[r].ID.Raw != raw && d.Conv.Combined(r) < 0 {
+			if d.Conv.Results[r].ID.Raw != raw && d.Conv.OwnCall(r) < 0 {
 				d.setResultID(r, raw)
 			}
 		}

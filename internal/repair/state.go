@@ -8,6 +8,7 @@ import (
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 // setState sets the records of calls so that a placeholder answered them.
@@ -18,7 +19,7 @@ func (d *draft) setState(calls []int32) bool {
 	}
 	var members []dialect.Member
 	for _, c := range calls {
-		if call := &d.Conv.Calls[c]; call.Combined && !d.foreign(call.Message) {
+		if call := &d.Conv.Calls[c]; call.Answer == transcript.AnswerOwnRecord && !d.foreign(call.Message) {
 			text := source.Quote(d.placeholderText(call))
 			members = append(members, w.WriteState(d.value(call.Message), d.Conv.Blocks[call.Block].Span, text)...)
 		}

@@ -31,7 +31,7 @@ func (d *draft) texts(calls, results []int32) bool {
 	}
 	for _, r := range results {
 		// A record that is call and result is one text.
-		if c := d.Conv.Combined(r); c >= 0 {
+		if c := d.Conv.OwnCall(r); c >= 0 {
 			if !slices.Contains(calls, c) && !d.textCall(c, said) {
 				return false
 			}

@@ -58,7 +58,7 @@ gives the second call a new id, and if it has no result then, it gets a placehol
 		for i := range c.Calls {
 			call := &c.Calls[i]
 			k := keyOf(call)
-			if k.id == "" || call.Server || call.Kind == transcript.KindApproval || c.Pairing.Calls[i].State == pairing.Exempt {
+			if k.id == "" || call.Answer.ByProvider() || call.Kind == transcript.KindApproval || c.Pairing.Calls[i].State == pairing.Exempt {
 				continue
 			}
 			at, seen := first[k]

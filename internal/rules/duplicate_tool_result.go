@@ -39,7 +39,7 @@ one into text (both unsafe).`,
 		for i := range c.Pairing.Results {
 			l := &c.Pairing.Results[i]
 			res := &c.Results[i]
-			if l.Fate != pairing.Duplicate || res.Server {
+			if l.Fate != pairing.Duplicate || res.Answer.ByProvider() {
 				continue
 			}
 			turn := c.turn(c.Calls[l.Call].Message)

@@ -23,7 +23,7 @@ result (additive), ` + "`strip`" + ` removes the call, and ` + "`text`" + ` turn
 {"type":"user","uuid":"u2","parentUuid":"a1","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]}}`,
 	Check: func(c *Context) {
 		for i := range c.Pairing.Calls {
-			if call := &c.Calls[i]; c.Pairing.Calls[i].State == pairing.Interrupted && !call.Server {
+			if call := &c.Calls[i]; c.Pairing.Calls[i].State == pairing.Interrupted && !call.Answer.ByProvider() {
 				what := "its turn was broken off"
 				if call.State == transcript.CallInterrupted {
 					what = "it was broken off"

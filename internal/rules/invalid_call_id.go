@@ -53,7 +53,7 @@ same id always becomes the same new id, and different ids stay different.`,
 		for _, hidden := range []bool{false, true} {
 			for i := range c.Calls {
 				call := &c.Calls[i]
-				if call.Server || call.Kind == transcript.KindApproval || c.Pairing.Calls[i].State == pairing.Exempt || c.hidden(call.Message) != hidden {
+				if call.Answer.ByProvider() || call.Kind == transcript.KindApproval || c.Pairing.Calls[i].State == pairing.Exempt || c.hidden(call.Message) != hidden {
 					continue
 				}
 				if sev, what, text := look(call.ID); sev != Off {
@@ -62,7 +62,7 @@ same id always becomes the same new id, and different ids stay different.`,
 			}
 			for i := range c.Results {
 				res := &c.Results[i]
-				if res.Server || res.Kind == transcript.KindApproval || c.Pairing.Results[i].Fate == pairing.Ignored || c.hidden(res.Message) != hidden {
+				if res.Answer.ByProvider() || res.Kind == transcript.KindApproval || c.Pairing.Results[i].Fate == pairing.Ignored || c.hidden(res.Message) != hidden {
 					continue
 				}
 				if sev, what, text := look(res.ID); sev != Off {

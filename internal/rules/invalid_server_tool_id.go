@@ -47,9 +47,9 @@ into text (both unsafe).`,
 			switch {
 			case id == "":
 				f.Message = "the call of a server tool has no id"
-			case call.Server && !proper:
+			case call.Answer.ByProvider() && !proper:
 				f.Message = "the id of a server tool's call is " + quote(call.ID) + " and not " + prefix + "…"
-			case !call.Server && begins:
+			case !call.Answer.ByProvider() && begins:
 				class = operation.Unsafe
 				f.Message = "the id " + quote(call.ID) + " belongs to a server tool, but the client has to run the call"
 			default:
@@ -64,7 +64,7 @@ into text (both unsafe).`,
 				f.Fix = c.dropCall(int32(i))
 			case strategy == "text":
 				f.Fix = c.callAsText(int32(i))
-			case id != "" && (call.Server || c.Pairing.Calls[i].Result >= 0):
+			case id != "" && (call.Answer.ByProvider() || c.Pairing.Calls[i].Result >= 0):
 				f.Fix = c.op(turn, class, "rewrite the id on both sides", &operation.RenameID{Call: int32(i), Result: c.Pairing.Calls[i].Result})
 			}
 			c.aboutCall(i, f)

@@ -38,7 +38,7 @@ text (both unsafe).`,
 			default:
 				continue
 			}
-			if call.Server || call.Unread || c.Pairing.Calls[i].State == pairing.Exempt {
+			if call.Answer.ByProvider() || call.Unread || c.Pairing.Calls[i].State == pairing.Exempt {
 				continue
 			}
 			name := call.Name.Text()

@@ -34,7 +34,7 @@ text (both unsafe).`,
 		}
 		for i := range c.Calls {
 			call := &c.Calls[i]
-			if call.Form != transcript.ArgsMissing || call.Hosted || c.Pairing.Calls[i].State == pairing.Exempt || c.Pairing.Calls[i].State == pairing.Interrupted {
+			if call.Form != transcript.ArgsMissing || c.Pairing.Calls[i].State == pairing.Exempt || c.Pairing.Calls[i].State == pairing.Interrupted {
 				continue
 			}
 			turn := c.turn(call.Message)

@@ -59,7 +59,7 @@ may be the call's. Otherwise see ` + "`ambiguous-pairing`" + `.`,
 		}
 		for i := range c.Calls {
 			call := &c.Calls[i]
-			if call.Server || call.NoIDs || pairing.Key(call.ID) != "" || c.Pairing.Calls[i].State == pairing.Exempt {
+			if call.Answer.ByProvider() || call.Answer == transcript.AnswerByPosition || pairing.Key(call.ID) != "" || c.Pairing.Calls[i].State == pairing.Exempt {
 				continue
 			}
 			f := Finding{
@@ -74,13 +74,13 @@ may be the call's. Otherwise see ` + "`ambiguous-pairing`" + `.`,
 		for i := range c.Results {
 			res := &c.Results[i]
 			l := c.Pairing.Results[i]
-			if res.Server || res.NoIDs || pairing.Key(res.ID) != "" || l.Fate == pairing.Ignored {
+			if res.Answer.ByProvider() || res.Answer == transcript.AnswerByPosition || pairing.Key(res.ID) != "" || l.Fate == pairing.Ignored {
 				continue
 			}
-			if c.Combined(int32(i)) >= 0 {
+			if res.Answer == transcript.AnswerOwnRecord {
 				continue // it is its call's record that has none
 			}
-			if l.Call >= 0 && c.Calls[l.Call].NoIDs {
+			if l.Call >= 0 && c.Calls[l.Call].Answer == transcript.AnswerByPosition {
 				continue // result-kind-mismatch says what is wrong with it
 			}
 			f := Finding{Severity: severity, Message: resultName(res) + " does not say which call it answers", Refusal: c.cell(profile.MissingID).Text}
@@ -129,7 +129,7 @@ func (c *Context) loose(call int32) int32 {
 		c.strays = map[stray]int32{}
 		for i := range c.Results {
 			res := &c.Results[i]
-			if c.Pairing.Results[i].Fate == pairing.Orphan && pairing.Key(res.ID) == "" && !res.Server {
+			if c.Pairing.Results[i].Fate == pairing.Orphan && pairing.Key(res.ID) == "" && !res.Answer.ByProvider() {
 				at := c.Messages[res.Message].Segment
 				// Of each kind the last one is enough.
 				c.strays[stray{segment: at, name: name(res.Name)}] = int32(i)

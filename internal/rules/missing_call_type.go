@@ -32,7 +32,7 @@ calls of other models leave it out, and so do datasets.
 		}
 		for i := range c.Calls {
 			call := &c.Calls[i]
-			if call.Kind != transcript.KindFunction || call.Server || c.Pairing.Calls[i].State == pairing.Exempt || c.Messages[call.Message].Has(transcript.MessageForeign) {
+			if call.Kind != transcript.KindFunction || call.Answer.ByProvider() || c.Pairing.Calls[i].State == pairing.Exempt || c.Messages[call.Message].Has(transcript.MessageForeign) {
 				continue
 			}
 			span := c.Blocks[call.Block].Span

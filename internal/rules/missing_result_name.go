@@ -34,7 +34,7 @@ the same id and another name).`,
 			case !c.shaped():
 				continue
 			}
-			if severity == Off || res.Server || l.Fate == pairing.Ignored || res.Name.IsString() && res.Name.Text() != "" {
+			if severity == Off || res.Answer.ByProvider() || l.Fate == pairing.Ignored || res.Name.IsString() && res.Name.Text() != "" {
 				continue
 			}
 			f := Finding{Severity: severity, Refusal: text, Message: resultName(res) + " does not name its tool", Span: res.Name.Span}

@@ -46,7 +46,7 @@ is neither removed nor turned into text: it gets a placeholder result.`,
 		for i := range c.Pairing.Calls {
 			call := &c.Calls[i]
 			x := &c.Pairing.Calls[i]
-			if x.State != pairing.Missing && !x.Surplus || call.Server || call.Kind == transcript.KindApproval {
+			if x.State != pairing.Missing && !x.Surplus || call.Answer.ByProvider() || call.Kind == transcript.KindApproval {
 				continue
 			}
 			f := Finding{
@@ -183,7 +183,7 @@ func (c *Context) answered(i int, strategy string) *operation.Operation {
 // answerable reports whether an output of a call can be made up.
 func (c *Context) answerable(i int) bool {
 	call := &c.Calls[i]
-	if call.Server || c.Messages[call.Message].Has(transcript.MessageForeign) {
+	if call.Answer.ByProvider() || c.Messages[call.Message].Has(transcript.MessageForeign) {
 		return false
 	}
 	switch call.Kind {
@@ -214,7 +214,7 @@ func (c *Context) unanswerable() []int {
 func (c *Context) insertion(i int) *operation.Operation {
 	call := &c.Calls[i]
 	turn := c.turn(call.Message)
-	if call.Combined {
+	if call.Answer == transcript.AnswerOwnRecord {
 		op, do := turnOp[operation.SetState](c, turn, operation.Additive, "record a placeholder as the result of the call")
 		if do.Calls = append(do.Calls, int32(i)); len(do.Calls) > 1 {
 			op.Title = "record placeholders as the results of the calls"

@@ -40,7 +40,7 @@ accepts two user messages in a row.
 		for i := range c.Pairing.Results {
 			l := &c.Pairing.Results[i]
 			res := &c.Results[i]
-			if l.Fate != pairing.Answers || res.Server || res.WrongRole || done[res.Message] {
+			if l.Fate != pairing.Answers || res.Answer.ByProvider() || res.WrongRole || done[res.Message] {
 				continue
 			}
 			turn := c.turn(c.Calls[l.Call].Message)
@@ -77,7 +77,7 @@ accepts two user messages in a row.
 func (c *Context) openServers() map[int32]bool {
 	open := map[int32]bool{}
 	for i := range c.Pairing.Calls {
-		if c.Calls[i].Server && c.Pairing.Calls[i].Result < 0 && c.Pairing.Calls[i].State != pairing.Exempt {
+		if c.Calls[i].Answer.ByProvider() && c.Pairing.Calls[i].Result < 0 && c.Pairing.Calls[i].State != pairing.Exempt {
 			open[c.turn(c.Calls[i].Message)] = true
 		}
 	}

@@ -49,7 +49,7 @@ record says about the result outside the message (` + "`toolUseResult`" + `,
 		for i := range c.Pairing.Results {
 			res := &c.Results[i]
 			l := &c.Pairing.Results[i]
-			if l.Fate != pairing.Orphan && !(l.Surplus && c.arrays()) || res.Server {
+			if l.Fate != pairing.Orphan && !(l.Surplus && c.arrays()) || res.Answer.ByProvider() {
 				continue
 			}
 			f := Finding{

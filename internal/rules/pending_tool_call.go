@@ -30,7 +30,7 @@ to learn.
 	Check: func(c *Context) {
 		for i := range c.Pairing.Calls {
 			call := &c.Calls[i]
-			if c.Pairing.Calls[i].State != pairing.Pending || call.Server || call.Kind == transcript.KindApproval {
+			if c.Pairing.Calls[i].State != pairing.Pending || call.Answer.ByProvider() || call.Kind == transcript.KindApproval {
 				continue
 			}
 			f := Finding{Severity: Warning, Message: callName(call) + " has no result yet", Refusal: c.cell(profile.Missing).Text}
@@ -40,7 +40,7 @@ to learn.
 			switch {
 			case c.Send, c.Use == transcript.UseBody:
 				f.Severity = Error
-			case call.State == transcript.CallWaiting, call.GoesOn, c.Use == transcript.UseDataset, c.Use == transcript.UseTrace:
+			case call.State == transcript.CallWaiting, call.Answer == transcript.AnswerLater, c.Use == transcript.UseDataset, c.Use == transcript.UseTrace:
 				f.Severity = Info
 			}
 			if c.Send {

@@ -120,7 +120,7 @@ func (c *Context) unreasoned() {
 	for i := range c.Calls {
 		call := &c.Calls[i]
 		m := &c.Messages[call.Message]
-		if call.Server || m.Turn == turn || c.Pairing.Calls[i].State == pairing.Exempt {
+		if call.Answer.ByProvider() || m.Turn == turn || c.Pairing.Calls[i].State == pairing.Exempt {
 			continue
 		}
 		turn = m.Turn // the first call of a turn stands for it

@@ -38,7 +38,7 @@ object, for Bedrock in a block (all safe, because the bytes of the value stay).`
 		for i := range c.Results {
 			res := &c.Results[i]
 			form := c.form(res.Payload)
-			if res.Server || c.Pairing.Results[i].Fate == pairing.Ignored || c.Profile.ResultForms&form != 0 || severity == Off {
+			if res.Answer.ByProvider() || c.Pairing.Results[i].Fate == pairing.Ignored || c.Profile.ResultForms&form != 0 || severity == Off {
 				continue
 			}
 			f := Finding{Severity: severity, Span: res.Payload, Refusal: cell.Text, Message: "the content of the " + resultName(res) + " is " + formName(form)}

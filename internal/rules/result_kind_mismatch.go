@@ -30,7 +30,7 @@ accepted for local shell and tool search calls.
 		for i := range c.Pairing.Calls {
 			x := &c.Pairing.Calls[i]
 			call := &c.Calls[i]
-			if x.State != pairing.Answered || call.Server || fits(call.Kind, c.Results[x.Result].Kind) {
+			if x.State != pairing.Answered || call.Answer.ByProvider() || fits(call.Kind, c.Results[x.Result].Kind) {
 				continue
 			}
 			var op *operation.Operation

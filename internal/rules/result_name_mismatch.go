@@ -27,7 +27,7 @@ id, so that only its place says which call it answers).`,
 		for i := range c.Results {
 			res := &c.Results[i]
 			l := c.Pairing.Results[i]
-			if l.Fate != pairing.Answers || res.Server || !res.Name.IsString() || res.Name.Text() == "" {
+			if l.Fate != pairing.Answers || res.Answer.ByProvider() || !res.Name.IsString() || res.Name.Text() == "" {
 				continue
 			}
 			call := &c.Calls[l.Call]

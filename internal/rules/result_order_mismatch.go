@@ -31,7 +31,7 @@ call order (safe). ` + "`--select result-order-mismatch`" + ` does the same.`,
 		told := int32(-1)
 		for i := range c.Pairing.Calls {
 			x := &c.Pairing.Calls[i]
-			if x.State != pairing.Answered || x.Place != pairing.InWindow || c.Calls[i].Server {
+			if x.State != pairing.Answered || x.Place != pairing.InWindow || c.Calls[i].Answer.ByProvider() {
 				continue
 			}
 			if t := c.turn(c.Calls[i].Message); t != turn {

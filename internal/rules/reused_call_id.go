@@ -41,7 +41,7 @@ results new ids (safe). ` + "`--select reused-call-id`" + ` does the same.`,
 		for i := range c.Calls {
 			call := &c.Calls[i]
 			id := pairing.Key(call.ID)
-			if id == "" || call.Server || call.Kind == transcript.KindApproval || c.Pairing.Calls[i].State == pairing.Exempt {
+			if id == "" || call.Answer.ByProvider() || call.Kind == transcript.KindApproval || c.Pairing.Calls[i].State == pairing.Exempt {
 				continue
 			}
 			turn := c.turn(call.Message)

@@ -36,7 +36,7 @@ was paused.
 			}
 		}
 		for i := range c.Calls {
-			if !c.Calls[i].Server {
+			if !c.Calls[i].Answer.ByProvider() {
 				client[c.turn(c.Calls[i].Message)] = true
 			}
 		}
@@ -45,7 +45,7 @@ was paused.
 			call := &c.Calls[i]
 			x := &c.Pairing.Calls[i]
 			turn := c.turn(call.Message)
-			if !call.Server || x.Result >= 0 || x.State == pairing.Exempt || client[turn] || turn == last && !closed {
+			if !call.Answer.ByProvider() || x.Result >= 0 || x.State == pairing.Exempt || client[turn] || turn == last && !closed {
 				continue
 			}
 			op := c.op(turn, operation.Unsafe, "drop the server tool's call", &operation.DropBlocks{Blocks: []int32{call.Block}})
@@ -59,7 +59,7 @@ was paused.
 		}
 		for i := range c.Results {
 			res := &c.Results[i]
-			if !res.Server || c.Pairing.Results[i].Fate != pairing.Orphan {
+			if !res.Answer.ByProvider() || c.Pairing.Results[i].Fate != pairing.Orphan {
 				continue
 			}
 			op := c.op(c.turn(res.Message), operation.Unsafe, "drop the server tool's result", &operation.DropBlocks{Blocks: []int32{res.Block}})

@@ -31,7 +31,7 @@ tools in parallel.
 		first := map[int32]int32{} // by turn: the message of its first result
 		for i := range c.Pairing.Results {
 			l := &c.Pairing.Results[i]
-			if l.Fate != pairing.Answers || c.Results[i].Server || c.Results[i].WrongRole || c.Pairing.Calls[l.Call].Place != pairing.InWindow {
+			if l.Fate != pairing.Answers || c.Results[i].Answer.ByProvider() || c.Results[i].WrongRole || c.Pairing.Calls[l.Call].Place != pairing.InWindow {
 				continue
 			}
 			turn := c.turn(c.Calls[l.Call].Message)

@@ -31,7 +31,7 @@ result is text before the result. The API answers as if the result were missing.
 		for i := range c.Pairing.Results {
 			l := &c.Pairing.Results[i]
 			res := &c.Results[i]
-			if l.Fate != pairing.Answers || res.Server || res.WrongRole || c.Pairing.Calls[l.Call].Place != pairing.InWindow {
+			if l.Fate != pairing.Answers || res.Answer.ByProvider() || res.WrongRole || c.Pairing.Calls[l.Call].Place != pairing.InWindow {
 				continue
 			}
 			call := &c.Calls[l.Call]

@@ -45,5 +45,5 @@ func (c *Context) declarable(i int) bool {
 	default:
 		return false
 	}
-	return !call.Server && !call.Hosted && c.Pairing.Calls[i].State != pairing.Exempt && call.Name.IsString() && call.Name.Text() != ""
+	return !call.Answer.ByProvider() && c.Pairing.Calls[i].State != pairing.Exempt && call.Name.IsString() && call.Name.Text() != ""
 }

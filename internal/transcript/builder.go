@@ -177,7 +177,7 @@ func (b *Builder) settleText(m *Message) {
 func (b *Builder) Call(v source.Value, call Call, flags BlockFlags) {
 	c := b.Conv
 	kind := BlockCall
-	if call.Server {
+	if call.Answer.ByProvider() {
 		kind = BlockServerCall
 	}
 	b.block(kind, v, len(c.Calls), flags)
@@ -190,7 +190,7 @@ func (b *Builder) Call(v source.Value, call Call, flags BlockFlags) {
 func (b *Builder) Result(v source.Value, res Result) {
 	c := b.Conv
 	kind := BlockResult
-	if res.Server {
+	if res.Answer.ByProvider() {
 		kind = BlockServerResult
 	}
 	b.block(kind, v, len(c.Results), 0)
@@ -199,13 +199,14 @@ func (b *Builder) Result(v source.Value, res Result) {
 	c.Results = append(room(b, c.Results), res)
 }
 
-// Combined adds a call whose record v holds its result too, once it has one.
+// Combined adds a call whose record v holds its result too, once it has one. What
+// the provider has answered has no result that counts.
 func (b *Builder) Combined(v source.Value, call Call, res *Result) {
-	call.Combined = true
 	b.Call(v, call, 0)
-	if res == nil || call.Server {
+	if res == nil || call.Answer != AnswerOwnRecord {
 		return
 	}
+	res.Answer = AnswerOwnRecord
 	c := b.Conv
 	made := &c.Calls[len(c.Calls)-1]
 	res.Message, res.Block = made.Message, made.Block

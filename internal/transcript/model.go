@@ -423,6 +423,31 @@ const (
 	CallRunning                      // its tool had not come to an end
 )
 
+// An Answer is how a call gets its result, and how a result finds its call. One
+// conversation can have several.
+type Answer uint8
+
+// The ways to answer a call. Results have the first three and AnswerProvider.
+const (
+	AnswerByID       Answer = iota // the result names the id of the call
+	AnswerByPosition               // the form has no ids by design: name and position tell
+	AnswerOwnRecord                // the result is a state of the call's own record
+	// AnswerLater is AnswerByID for a tool that goes on when the turn is over: a
+	// result may come at any time, and more than once. The last one counts.
+	AnswerLater
+	// AnswerProvider is for a tool that the provider runs, and whose result is a
+	// block of the same turn.
+	AnswerProvider
+	// AnswerProviderRecord is for a tool that the provider runs, and whose result,
+	// if it is kept, is part of the call.
+	AnswerProviderRecord
+	AnswerNone // the call needs no result of its own
+)
+
+// ByProvider reports whether the provider runs the tool, so that nothing that is
+// asked of a client is asked of the call or the result.
+func (a Answer) ByProvider() bool { return a == AnswerProvider || a == AnswerProviderRecord }
+
 // A Call is a model's request to run a tool.
 type Call struct {
 	ID      Token
@@ -436,31 +461,28 @@ type Call struct {
 	Want    ArgsConvention
 	// State is what its record says of it, or a block elsewhere.
 	State CallState
-	// Combined marks a call whose result is a state of its own record. A
-	// Result of the same block is there once it has one.
-	Combined bool
+	// Answer is how it gets its result. With AnswerOwnRecord a Result of the same
+	// block is there once it has one.
+	Answer Answer
 	// NameInTag marks a name that is part of another member and has none of
 	// its own.
 	NameInTag bool
-	// Server marks a call that the provider runs itself.
-	Server bool
-	// Hosted marks a call that carries its own result or needs none.
-	Hosted bool
-	// NoIDs marks a call in a form that has no id by design.
-	NoIDs bool
 	// Unread marks a call whose writer could not make out what was called: it
 	// names no tool.
 	Unread bool
-	// GoesOn marks a call whose tool goes on when the turn is over: its result may
-	// come at any time, and more than once, of which the last counts.
-	GoesOn bool
 	// WrongRole marks a call in a message whose role cannot make one.
 	WrongRole bool
 }
 
 // Counts reports whether the call is written as those are that a client runs.
 func (c *Call) Counts() bool {
-	return (!c.Server || c.Kind == KindFunction && !c.Hosted) && c.Kind != KindApproval
+	switch c.Answer {
+	case AnswerProviderRecord:
+		return false
+	case AnswerProvider:
+		return c.Kind == KindFunction
+	}
+	return c.Kind != KindApproval
 }
 
 // A Result is what a call was answered with.
@@ -471,8 +493,7 @@ type Result struct {
 	Message int32
 	Block   int32
 	Kind    CallKind
-	Server  bool
-	NoIDs   bool
+	Answer  Answer // how it finds its call
 	// WrongRole marks a result in a message whose role cannot carry one.
 	WrongRole bool
 	// Error marks a result that its writer flagged as failed.
@@ -482,11 +503,10 @@ type Result struct {
 	Beside uint64
 }
 
-// Combined returns the call whose record a result is a state of, -1 for none.
-func (c *Conversation) Combined(result int32) int32 {
-	b := &c.Blocks[c.Results[result].Block]
-	if b.Kind == BlockCall && c.Calls[b.Ref].Combined {
-		return b.Ref
+// OwnCall returns the call whose record a result is a state of, -1 for none.
+func (c *Conversation) OwnCall(result int32) int32 {
+	if c.Results[result].Answer == AnswerOwnRecord {
+		return c.Blocks[c.Results[result].Block].Ref
 	}
 	return -1
 }
@@ -512,7 +532,7 @@ type Alias struct {
 
 // Counts reports whether the result is written as those are that a client sends.
 func (r *Result) Counts() bool {
-	return (!r.Server || r.Kind == KindFunction) && r.Kind != KindApproval
+	return (r.Answer != AnswerProvider || r.Kind == KindFunction) && r.Kind != KindApproval
 }
 
 // A RecordFault is a fault in the bytes of one record.
