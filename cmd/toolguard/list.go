@@ -182,9 +182,9 @@ func formatTable(file *config.File) []byte {
 			}
 		}
 	}
-	if own := file.Dialects().Own(); len(own) > 0 {
+	if defined := file.Dialects().UserDefined(); len(defined) > 0 {
 		fmt.Fprintf(&b, "Dialects of %s\n", file.Path)
-		list(own)
+		list(defined)
 		b.WriteByte('\n')
 	}
 	b.WriteString("Dialects\n")
@@ -198,10 +198,10 @@ func formatTable(file *config.File) []byte {
 	return b.Bytes()
 }
 
-// marks lists the marks of a dialect that somebody has described.
+// marks lists the marks of a user-defined dialect.
 func marks(d *dialect.Dialect) []string {
 	var out []string
-	for _, c := range d.Tells {
+	for _, c := range d.Marks {
 		out = append(out, c.String())
 	}
 	return out

@@ -120,7 +120,7 @@ func TestStarterIsValid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(f.PerFile) != 1 || f.FailOn == "" || len(f.Rules) == 0 || len(f.Strategy) == 0 || len(f.Dialects().Own()) != 1 {
+	if len(f.PerFile) != 1 || f.FailOn == "" || len(f.Rules) == 0 || len(f.Strategy) == 0 || len(f.Dialects().UserDefined()) != 1 {
 		t.Errorf("got %+v", f)
 	}
 }

@@ -517,7 +517,7 @@ func (r *rowReader) whole(n *node, row any, where string) {
 	switch row := row.(type) {
 	case *dialect.Dialect:
 		one(row.Name != "", "a name")
-		one(len(row.Tells) > 0, `marks: what each of its messages has, such as "version" or "app=acme"`)
+		one(len(row.Marks) > 0, `marks: what each of its messages has, such as "version" or "app=acme"`)
 		if name := n.get("name"); row.Name != "" && strings.ContainsFunc(row.Name, notInName) {
 			r.complain(name.at, "want small letters, digits and dashes for dialect.name")
 		}
@@ -531,13 +531,13 @@ func (r *rowReader) whole(n *node, row any, where string) {
 		}
 		if len(row.Parts) > 0 {
 			one(is(dialect.PartCall), `a part that is "call"`)
-			one(is(dialect.PartResult) || row.Own != nil, `a part that is "result", or own`)
+			one(is(dialect.PartResult) || row.ResultMessage != nil, `a part that is "result", or own`)
 		}
-		if row.Own != nil {
+		if row.ResultMessage != nil {
 			needs("own-role")
 		}
 	case *dialect.Part:
-		// Own is what it is by where it stands.
+		// A result that is a message is what it is by where it stands.
 		if last(where) == "parts" {
 			needs("is")
 			one(row.Tag != "" || row.Key != "", "tag or key")
@@ -561,9 +561,9 @@ func (r *rowReader) whole(n *node, row any, where string) {
 		needs("call", "outputs")
 	case *dialect.Events:
 		needs("type", "results")
-		calls := len(row.Calls) > 0 || slices.ContainsFunc(row.Says, func(s dialect.Saying) bool { return s.Calls != "" })
+		calls := len(row.Calls) > 0 || slices.ContainsFunc(row.Messages, func(s dialect.MessageEvent) bool { return s.Calls != "" })
 		one(calls, "calls, or one of says that has calls")
-	case *dialect.Saying:
+	case *dialect.MessageEvent:
 		needs("type", "text")
 		one(row.Role != transcript.RoleNone || row.RoleAt != "", "role or role-at")
 		if row.Calls != "" {

@@ -71,7 +71,7 @@ combined.records = [{ in = "runs", id = "id", name = "n", args = "a", answer = [
 	want := []*dialect.Dialect{
 		{
 			Name: "acme", Title: "acme", Provider: "anthropic", Window: transcript.WindowLog, Dataset: true, CheckOnly: "it is a copy",
-			Tells: []dialect.Cond{
+			Marks: []dialect.Cond{
 				{At: "meta.app", Is: []string{"acme", "acme2"}}, {At: "who"}, {At: "hidden", Not: true}, {At: "version", Is: []string{"1"}, Not: true},
 			},
 			Members: map[transcript.Member]dialect.Lens{
@@ -88,15 +88,15 @@ combined.records = [{ in = "runs", id = "id", name = "n", args = "a", answer = [
 					{Is: dialect.PartCall, Tag: "do", Name: "what", Args: "with", Want: transcript.ArgsWantObject},
 					{Is: dialect.PartResult, Key: "done", Error: []dialect.Cond{{At: "state", Is: []string{"failed"}}}},
 				},
-				Own: &dialect.Part{Name: "n"}, OwnRole: "helper",
+				ResultMessage: &dialect.Part{Name: "n"}, ResultRole: "helper",
 			},
 			Log: &dialect.Log{Type: "t", Speaks: []string{"m"}, ID: "n"},
 		},
 		{
 			Name: "acme-2", Title: "Acme's other one", Provider: "neutral", Window: transcript.WindowOwn,
-			Tells: []dialect.Cond{{At: "x"}},
+			Marks: []dialect.Cond{{At: "x"}},
 			Driver: &dialect.Combined{
-				Members: []string{"x"},
+				Needs: []string{"x"},
 				Records: []dialect.Records{{
 					In: "runs", ID: "id", Name: "n", Args: "a",
 					Answer: []dialect.Setting{{To: "s", Raw: `"$text"`, Keep: true}},
@@ -104,14 +104,14 @@ combined.records = [{ in = "runs", id = "id", name = "n", args = "a", answer = [
 			},
 		},
 	}
-	got := f.Dialects().Own()
+	got := f.Dialects().UserDefined()
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(dialect.Dialect{}, dialect.Blocks{}, dialect.Part{})); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
 	if all := f.Dialects().All(); all[0] != got[0] || len(all) != len(dialect.All())+2 {
 		t.Errorf("%d dialects, the first %s", len(all), all[0].Name)
 	}
-	for _, c := range want[0].Tells {
+	for _, c := range want[0].Marks {
 		var again dialect.Cond
 		if err := again.UnmarshalText([]byte(c.String())); err != nil || !cmp.Equal(again, c) {
 			t.Errorf("%s: %+v, %v", c, again, err)
@@ -127,7 +127,7 @@ combined.records = [{ in = "runs", id = "id", name = "n", args = "a", answer = [
 		t.Fatalf("%v\n%s", err, text)
 	}
 	sorted := cmpopts.SortSlices(func(a, b dialect.RoleName) bool { return a.Written < b.Written })
-	if diff := cmp.Diff(want, again.Dialects().Own(), cmpopts.IgnoreUnexported(dialect.Dialect{}, dialect.Blocks{}, dialect.Part{}), sorted); diff != "" {
+	if diff := cmp.Diff(want, again.Dialects().UserDefined(), cmpopts.IgnoreUnexported(dialect.Dialect{}, dialect.Blocks{}, dialect.Part{}), sorted); diff != "" {
 		t.Errorf("written and read again (-want +got):\n%s", diff)
 	}
 }

@@ -87,7 +87,7 @@ func repair(f *File, name, text string) {
 	opts := engine.FixOptions{Unsafe: true}
 	opts.Dialects = f.Dialects()
 	_, _ = engine.Settle(context.Background(), source.FromBytes(name, []byte(text)), opts)
-	for _, d := range opts.Dialects.Own() {
+	for _, d := range opts.Dialects.UserDefined() {
 		opts.Dialect = d
 		_, _ = engine.Settle(context.Background(), source.FromBytes(name, []byte(text)), opts)
 	}

@@ -45,7 +45,7 @@ type File struct {
 // It returns an *ErrNotTranscript when there is none to be found.
 func Read(src *source.Source, opts detect.Options, yield func(*transcript.Conversation) error) (*File, error) {
 	f := &File{}
-	opts.Dialects, opts.Dialect = opts.Dialects.Given(opts.Dialect)
+	opts.Dialects, opts.Dialect = opts.Dialects.Forced(opts.Dialect)
 	shape, err := detect.Survey(src, opts)
 	if shape != nil {
 		f.Decision, f.Document = shape.Decision, shape.Document

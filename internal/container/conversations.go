@@ -91,7 +91,7 @@ func (s *conversationSink) record(index int32, v source.Value) {
 			expect(c)
 		}
 		s.r.finish(q)
-		if h := p.Hint; p.Held && h.Holder != nil && h.Holder.Waits {
+		if h := p.Hint; p.HintSure && h.Holder != nil && h.Holder.Waits {
 			wait(c)
 		}
 		s.r.hand(c)

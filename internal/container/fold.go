@@ -36,7 +36,7 @@ func (f *folder) add(record int32, v source.Value) bool {
 	if v.Kind() != source.Object {
 		return false
 	}
-	switch does := f.log.Of(v); {
+	switch does := f.log.EffectOf(v); {
 	case does.Back.Exists():
 		f.rewind(f.hash(does.Back))
 		return false

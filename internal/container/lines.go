@@ -7,9 +7,9 @@ import (
 
 // lineSink reads a message a line into one conversation.
 type lineSink struct {
-	r    *reader
-	seq  *sequence
-	past int // how many messages are not sent any more
+	r      *reader
+	seq    *sequence
+	unsent int // how many messages are not sent any more
 }
 
 func (s *lineSink) record(index int32, v source.Value) {
@@ -19,9 +19,9 @@ func (s *lineSink) record(index int32, v source.Value) {
 	}
 	if !s.seq.add(index, v) {
 		s.r.file.Skipped++
-		if d := s.seq.primary; d != nil && d.Past != nil {
-			if n, says := d.Past(v); says {
-				s.past = n
+		if d := s.seq.primary; d != nil && d.Unsent != nil {
+			if n, says := d.Unsent(v); says {
+				s.unsent = n
 			}
 		}
 	}
@@ -32,7 +32,7 @@ func (s *lineSink) torn(int32) { s.seq.b.Conv.Incomplete = true }
 func (s *lineSink) end() {
 	s.seq.b.Conv.Lines = s.r.shape.Framing != source.FramingDocument && s.r.shape.Into == nil
 	s.r.finish(s.seq)
-	for i := range min(max(0, s.past), len(s.seq.b.Conv.Messages)) {
+	for i := range min(max(0, s.unsent), len(s.seq.b.Conv.Messages)) {
 		s.seq.b.Conv.Messages[i].Flags |= transcript.MessageSuperseded
 	}
 	s.r.hand(s.seq.b.Conv)

@@ -39,7 +39,7 @@ func (s *patchSink) record(index int32, v source.Value) {
 	kf.Fields(v, nil, nil)
 	does := dialect.Change{}
 	if v.Kind() == source.Object {
-		does = s.d.Patch.Does(v)
+		does = s.d.Patch.Effect(v)
 	}
 	if does.Kind == dialect.ChangeBegins {
 		s.list = leaf(does.Value, index)

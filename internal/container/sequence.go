@@ -38,7 +38,7 @@ func (r *reader) newSequence(name string) *sequence {
 
 // choose settles the dialect of elements that are all at hand.
 func (q *sequence) choose(p detect.Place) {
-	if q.primary == nil && p.Held && !told(&p, q.r.opts.Dialects) {
+	if q.primary == nil && p.HintSure && !hasMarks(&p, q.r.opts.Dialects) {
 		q.primary = p.Hint
 	}
 	if q.primary != nil {
@@ -57,15 +57,15 @@ func (q *sequence) choose(p detect.Place) {
 	}
 }
 
-// told reports whether an element has the marks of a dialect that somebody has
-// described.
-func told(p *detect.Place, set *dialect.Set) bool {
-	if len(set.Own()) == 0 {
+// hasMarks reports whether an element has the marks of a user-defined
+// dialect.
+func hasMarks(p *detect.Place, set *dialect.Set) bool {
+	if len(set.UserDefined()) == 0 {
 		return false
 	}
 	for _, part := range p.Parts {
 		for _, e := range part.Elements() {
-			if set.Told(e.Path(p.Into...)) != nil {
+			if set.ByMarks(e.Path(p.Into...)) != nil {
 				return true
 			}
 		}
@@ -110,11 +110,11 @@ func (q *sequence) add(record int32, v source.Value) bool {
 			d, claim = other, otherClaim
 		}
 	}
-	if claim == dialect.ClaimNone || claim == dialect.ClaimFaint && q.primary == nil && dialect.Alien(v) || d == nil {
+	if claim == dialect.ClaimNone || claim == dialect.ClaimWeak && q.primary == nil && dialect.UsesUnknownTools(v) || d == nil {
 		// Among messages, one that has a role and nothing else is one too, and so
 		// is a damaged one. What else a message holds is opaque where its dialect
 		// is known.
-		if !q.damaged(v) && (!v.Get("role").Exists() || !detect.KnownRole(v) || q.primary == nil && dialect.Alien(v)) {
+		if !q.damaged(v) && (!v.Get("role").Exists() || !detect.KnownRole(v) || q.primary == nil && dialect.UsesUnknownTools(v)) {
 			if q.b.End > 0 && (q.listed || q.lines) {
 				q.b.Conv.Unread = append(q.b.Conv.Unread, transcript.Unread{Span: v.Span(), Before: int32(len(q.b.Conv.Messages))})
 			}

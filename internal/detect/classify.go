@@ -26,7 +26,7 @@ const (
 
 // ClaimOf returns the dialect of a set that claims v most surely.
 func ClaimOf(set *dialect.Set, v source.Value) (best *dialect.Dialect, claim dialect.Claim, sign dialect.Sign) {
-	for d := range set.Asked(v) {
+	for d := range set.Candidates(v) {
 		if c, k := d.Claim(v); c > claim {
 			best, claim, sign = d, c, k
 			if c == dialect.ClaimDecisive {
@@ -37,8 +37,8 @@ func ClaimOf(set *dialect.Set, v source.Value) (best *dialect.Dialect, claim dia
 	return best, claim, sign
 }
 
-// says reports whether a claim makes a message of v.
-func says(claim dialect.Claim, v source.Value) bool {
+// isMessage reports whether a claim makes a message of v.
+func isMessage(claim dialect.Claim, v source.Value) bool {
 	return claim > dialect.ClaimPlain || claim == dialect.ClaimPlain && plainRole(v)
 }
 
@@ -81,18 +81,18 @@ type tally struct {
 	pointer       string
 	conversations int
 	sure          bool
-	told          bool // a record has the marks of a dialect that somebody has described
+	marked        bool // a record has the marks of a user-defined dialect
 	emptyArray    bool
-	begun         *dialect.Dialect // the first record begins a file of it in which nothing is said
+	newSession    *dialect.Dialect // the first record begins a file of it in which nothing is said
 	other         int              // records that are nothing known
 	unspoken      bool             // an object that holds a conversation before its first message
-	alien         int              // messages of a dialect that is not known
+	unknownTools  int              // messages of a dialect that is not known
 	spans         int              // records of spans that tell no messages
 	places        []Place
 	forced        *dialect.Dialect
 	docLog        *dialect.Dialect
 	patch         *dialect.Dialect // of the document that a log begins with
-	faint         []faintVote
+	weak          []weakVote
 	wraps         wrapTally
 	wrap          string   // of the first place found
 	keys          []string // of the first object, for a reason
@@ -102,22 +102,22 @@ func newTally(opts Options) *tally {
 	t := &tally{set: opts.Dialects, forced: opts.Dialect, wraps: wrapTally{set: opts.Dialects}}
 	for _, d := range t.set.All() {
 		if s, ok := d.Driver.(dialect.Skipper); ok {
-			t.faint = append(t.faint, faintVote{dialect: d, driver: s})
+			t.weak = append(t.weak, weakVote{dialect: d, driver: s})
 		}
 	}
 	return t
 }
 
-// A faintVote counts what could be of a dialect of which every record could be
+// A weakVote counts what could be of a dialect of which every record could be
 // another's as well: its messages and its book-keeping.
-type faintVote struct {
+type weakVote struct {
 	dialect         *dialect.Dialect
 	driver          dialect.Skipper
 	messages, skips int
 	at              int64 // of the first
 }
 
-func (n *faintVote) add(v source.Value) {
+func (n *weakVote) add(v source.Value) {
 	if n.messages+n.skips == 0 {
 		n.at = v.Span().Start
 	}
@@ -128,11 +128,11 @@ func (n *faintVote) add(v source.Value) {
 	}
 }
 
-// faintly returns the dialect in which messages and book-keeping stand one beside
+// weakWinner returns the dialect in which messages and book-keeping stand one beside
 // the other, and nothing else does, nil for none.
-func (t *tally) faintly() *faintVote {
-	for i := range t.faint {
-		if n := &t.faint[i]; n.messages > 0 && n.skips > 0 && n.messages+n.skips == t.n {
+func (t *tally) weakWinner() *weakVote {
+	for i := range t.weak {
+		if n := &t.weak[i]; n.messages > 0 && n.skips > 0 && n.messages+n.skips == t.n {
 			return n
 		}
 	}
@@ -154,8 +154,8 @@ func (t *tally) candidate(d *dialect.Dialect, claim dialect.Claim, key dialect.S
 			c.Key = fmt.Sprintf("%s at byte %d", key, at)
 			c.at = at
 		}
-		if d.Own() {
-			c.own++
+		if d.UserDefined() {
+			c.marked++
 		}
 		c.Decisive++
 	} else {
@@ -178,9 +178,9 @@ func startOf(v source.Value, in *unfold.Unfolded) int64 {
 // have written it. It decides for one at most: the first that is sure of it.
 func (t *tally) element(v source.Value, in *unfold.Unfolded) (claimed bool) {
 	sure := false
-	for d := range t.set.Asked(v) {
+	for d := range t.set.Candidates(v) {
 		c, key := d.Claim(v)
-		if !says(c, v) {
+		if !isMessage(c, v) {
 			continue
 		}
 		if sure {
@@ -219,9 +219,9 @@ func (t *tally) decisive() int {
 
 func (t *tally) count(v source.Value, document bool) {
 	t.n++
-	for i := range t.faint {
+	for i := range t.weak {
 		if !document {
-			t.faint[i].add(v)
+			t.weak[i].add(v)
 		}
 	}
 	if v.Kind() == source.Object && t.keys == nil {
@@ -231,7 +231,7 @@ func (t *tally) count(v source.Value, document bool) {
 			}
 		}
 	}
-	t.told = t.told || t.set.Told(v) != nil
+	t.marked = t.marked || t.set.ByMarks(v) != nil
 	if c := t.logs.add(t.set, v); c.Claim != dialect.ClaimNone && !(document && !c.header && !c.speaks && len(Find(t.set, v)) > 0) && !c.yields(t.set, v) {
 		t.byClass[ClassLog]++
 		t.sure = t.sure || c.Claim == dialect.ClaimDecisive
@@ -252,12 +252,12 @@ func (t *tally) count(v source.Value, document bool) {
 		t.sure = true
 		return
 	}
-	if dialect.Alien(v) {
-		t.alien++
+	if dialect.UsesUnknownTools(v) {
+		t.unknownTools++
 		t.byClass[ClassOther]++
 		return
 	}
-	if _, claim, _ := ClaimOf(t.set, v); claim == dialect.ClaimFaint || skipped(t.set, v) {
+	if _, claim, _ := ClaimOf(t.set, v); claim == dialect.ClaimWeak || skipped(t.set, v) {
 		t.unread++
 		return // it stands among messages, and is no sign of any
 	}
@@ -278,7 +278,7 @@ func (t *tally) count(v source.Value, document bool) {
 			return // what other spans tell is not affected
 		}
 		if t.n == 1 {
-			t.begun = begun(t.set, v)
+			t.newSession = newSessionOf(t.set, v)
 		}
 		if controls(t.set, v) {
 			t.unread++
@@ -287,7 +287,7 @@ func (t *tally) count(v source.Value, document bool) {
 		if v.Kind() == source.Array && !v.First().Exists() {
 			t.emptyArray = true
 		}
-		if t.n > 1 || t.begun == nil {
+		if t.n > 1 || t.newSession == nil {
 			t.other++
 		}
 		t.unspoken = t.unspoken || unspoken(v)
@@ -331,13 +331,13 @@ func (t *tally) count(v source.Value, document bool) {
 
 // controls reports whether v is book-keeping of a folding log.
 func controls(set *dialect.Set, v source.Value) bool {
-	return slices.ContainsFunc(set.All(), func(d *dialect.Dialect) bool { return d.Fold != nil && d.Fold.Of(v).Silent })
+	return slices.ContainsFunc(set.All(), func(d *dialect.Dialect) bool { return d.Fold != nil && d.Fold.EffectOf(v).Silent })
 }
 
-// begun returns the dialect of which v begins a file in which nothing is said
+// newSessionOf returns the dialect of which v begins a file in which nothing is said
 // yet, nil for none.
-func begun(set *dialect.Set, v source.Value) *dialect.Dialect {
-	if i := slices.IndexFunc(set.All(), func(d *dialect.Dialect) bool { return d.Begins(v) }); i >= 0 {
+func newSessionOf(set *dialect.Set, v source.Value) *dialect.Dialect {
+	if i := slices.IndexFunc(set.All(), func(d *dialect.Dialect) bool { return d.IsNewSession(v) }); i >= 0 {
 		return set.All()[i]
 	}
 	return nil
@@ -363,19 +363,19 @@ func unspoken(v source.Value) bool {
 // hint counts what the object around messages tells of their dialect: less
 // than any message that tells itself, more than one that does not.
 func (t *tally) hint(p Place, at int64) {
-	d, held := p.Hint, p.Held
+	d, sure := p.Hint, p.HintSure
 	key := "the request around the messages"
 	switch {
 	case p.CheckOnly == spanCheckOnly:
 		key = "the attributes of a span"
-	case held && d.Holder != nil:
+	case sure && d.Holder != nil:
 		key = strings.Join(d.Holder.Members, ", ") + " around the messages"
 	}
 	t.candidate(d, dialect.ClaimPlain, dialect.Sign{Member: key}, at)
 	for i := range t.candidates {
 		if t.candidates[i].Dialect == d.Name {
-			if t.candidates[i].Hints++; held {
-				t.candidates[i].Held++
+			if t.candidates[i].Hints++; sure {
+				t.candidates[i].Holders++
 			}
 		}
 	}
@@ -393,12 +393,12 @@ func (t *tally) decided() bool {
 // decide turns the counts into a shape.
 func (t *tally) decide(s *Verdict) {
 	best := ClassOther
-	if n := t.faintly(); n != nil && t.forced == nil {
-		faint := Candidate{Dialect: n.dialect.Name, Decisive: n.skips, Plain: n.messages, Key: fmt.Sprintf("type at byte %d", n.at)}
-		if i := slices.IndexFunc(t.candidates, func(c Candidate) bool { return c.Dialect == faint.Dialect && c.Decisive > 0 }); i >= 0 {
-			faint.Key = t.candidates[i].Key
+	if n := t.weakWinner(); n != nil && t.forced == nil {
+		weak := Candidate{Dialect: n.dialect.Name, Decisive: n.skips, Plain: n.messages, Key: fmt.Sprintf("type at byte %d", n.at)}
+		if i := slices.IndexFunc(t.candidates, func(c Candidate) bool { return c.Dialect == weak.Dialect && c.Decisive > 0 }); i >= 0 {
+			weak.Key = t.candidates[i].Key
 		}
-		t.candidates = []Candidate{faint}
+		t.candidates = []Candidate{weak}
 		t.byClass = [5]int{ClassMessage: t.n}
 	}
 	log := t.logs.best()
@@ -425,7 +425,7 @@ func (t *tally) decide(s *Verdict) {
 	}
 	// Messages that write their calls in another way are in the majority of
 	// what matters, when nothing decides for a dialect that is known.
-	if best == ClassMessage && t.alien > 0 && !t.decided() {
+	if best == ClassMessage && t.unknownTools > 0 && !t.decided() {
 		best = ClassOther
 	}
 	if best == ClassLog && log.headers+log.decisive == 0 {
@@ -442,11 +442,11 @@ func (t *tally) decide(s *Verdict) {
 	s.Sure = t.sure
 	s.Wrap = t.wrap
 	slices.SortStableFunc(t.candidates, func(a, b Candidate) int {
-		if a.own != b.own {
-			return cmp.Compare(b.own, a.own)
+		if a.marked != b.marked {
+			return cmp.Compare(b.marked, a.marked)
 		}
-		if a.Held != b.Held {
-			return b.Held - a.Held
+		if a.Holders != b.Holders {
+			return b.Holders - a.Holders
 		}
 		if a.Decisive != b.Decisive {
 			return b.Decisive - a.Decisive
@@ -551,7 +551,7 @@ func (t *tally) reason(first source.Kind) (reason, discreet string) {
 	switch {
 	case t.spans > 0:
 		return "the spans of a trace, in which no messages stand: have the tracer record what models are sent, and export it again", ""
-	case t.alien > 0:
+	case t.unknownTools > 0:
 		return "its messages write their calls in a way that is not known", ""
 	case first == source.Object && len(t.keys) > 0:
 		members := "the members "
@@ -581,7 +581,7 @@ func patchOf(set *dialect.Set, v source.Value) (d *dialect.Dialect, begins bool)
 	}
 	for _, d := range set.All() {
 		if p := d.Patch; p != nil {
-			if does := p.Does(v); does.Kind != dialect.ChangesNothing {
+			if does := p.Effect(v); does.Kind != dialect.ChangesNothing {
 				return d, does.Kind == dialect.ChangeBegins
 			}
 		}

@@ -32,11 +32,11 @@ type Candidate struct {
 	Shared   int    // elements that only few dialects write
 	Plain    int    // elements that it could have written too
 	Hints    int    // requests around messages that are for its API
-	Held     int    // objects around messages that only its files have
+	Holders  int    // objects around messages that only its files have
 	Key      string // the first discriminating key, with where it stands
 
-	at  int64 // where the first decisive element stands
-	own int   // elements that have the marks of a dialect that somebody has described
+	at     int64 // where the first decisive element stands
+	marked int   // elements that have the marks of a user-defined dialect
 }
 
 // A Decision says what a file was found to be, and why.
@@ -191,13 +191,13 @@ func survey(src *source.Source, opts Options) (*Verdict, error) {
 		}
 		looked := rec.Span.End - start
 		// Of a file without calls nothing decides.
-		enough := n-before >= headRecords/4 && t.decisive() > 0 || t.told || foreign.sure() || t.sure && looked > 4*headBytes
+		enough := n-before >= headRecords/4 && t.decisive() > 0 || t.marked || foreign.sure() || t.sure && looked > 4*headBytes
 		if looked > mostHead || (looked > headBytes || n >= headRecords) && enough {
 			break
 		}
 	}
 	t.decide(s)
-	if reason := foreign.reason(t.known); reason != "" && opts.Dialect == nil && !t.told {
+	if reason := foreign.reason(t.known); reason != "" && opts.Dialect == nil && !t.marked {
 		s.Class, s.reason, s.foreign = ClassOther, reason, true
 		return s, nil
 	}
@@ -216,8 +216,8 @@ func survey(src *source.Source, opts Options) (*Verdict, error) {
 		case framing == source.FramingDocument && t.emptyArray:
 			s.Container = ContainerDocument
 			s.Sure = true
-		case t.begun != nil && t.other+t.alien == 0 && opts.Dialect == nil:
-			s.Dialect, s.Container, s.Sure = t.begun.Name, ContainerLines, true
+		case t.newSession != nil && t.other+t.unknownTools == 0 && opts.Dialect == nil:
+			s.Dialect, s.Container, s.Sure = t.newSession.Name, ContainerLines, true
 			if framing == source.FramingDocument {
 				s.Container = ContainerDocument
 			}

@@ -34,9 +34,9 @@ type Place struct {
 	Traced   bool        // it is an output, a choice or a span
 	answered bool        // it ends with what the model put out
 	// Hint is the dialect that its object speaks of, for messages that do not
-	// tell; held is set where no other dialect has such an object.
+	// tell; HintSure is set where no other dialect has such an object.
 	Hint      *dialect.Dialect
-	Held      bool
+	HintSure  bool
 	Elsewhere bool // its object names state on the provider's side
 	Expected  bool // its calls are only expected, and nothing answers them
 	// CheckOnly says why the file is not to be repaired in which it stands.
@@ -71,15 +71,15 @@ func (p *Place) Answered() bool { return p.answered }
 // the object that holds them.
 type composite struct {
 	first, second []string
-	// asked is set where both are sent; else the second is what was answered.
-	asked bool
+	// bothSent is set where both are sent; else the second is what was answered.
+	bothSent bool
 }
 
 var composites = []composite{
 	{first: []string{"responses_create_params", "input"}, second: []string{"response", "output"}},
 	{first: []string{"messages"}, second: []string{"response", "choices", "0", "message"}},
 	{first: []string{"input"}, second: []string{"output"}},
-	{first: []string{"chat_history"}, second: []string{"tool_results"}, asked: true},
+	{first: []string{"chat_history"}, second: []string{"tool_results"}, bothSent: true},
 }
 
 // copies are members that repeat messages of the members named with them, where
@@ -111,9 +111,9 @@ var hostKeys = []string{
 	"host", "url", "uri", "endpoint", "base_url", "baseUrl", "baseURL", "api_base", "apiBase", "provider", "custom_llm_provider",
 }
 
-// asked are members that make a request of the object that they stand in together
-// with a member.
-var asked = map[string][]string{
+// requestBeside are members that make a request of the object that they stand in
+// together with a member.
+var requestBeside = map[string][]string{
 	"contents": {"generationConfig", "generation_config", "tools", "systemInstruction", "system_instruction"},
 }
 
@@ -173,8 +173,8 @@ func (f *finder) array(v source.Value, path []string, ctx Place, depth int) {
 		f.emit(ctx, path, class, log, v)
 		return
 	}
-	if d, parts := within(f.set, v); d != nil {
-		ctx.CheckOnly = cmp.Or(ctx.CheckOnly, withinCheckOnly)
+	if d, parts := nestedMessages(f.set, v); d != nil {
+		ctx.CheckOnly = cmp.Or(ctx.CheckOnly, nestedCheckOnly)
 		f.emit(ctx, path, ClassMessage, nil, parts...)
 		return
 	}
@@ -214,7 +214,7 @@ type member struct {
 func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 	// An object that speaks is somebody's message, not a holder of messages.
 	if _, claim, _ := ClaimOf(f.set, v); claim == dialect.ClaimDecisive && depth > 0 ||
-		v.Get("role").Kind() == source.String && (says(claim, v) || dialect.Alien(v)) {
+		v.Get("role").Kind() == source.String && (isMessage(claim, v) || dialect.UsesUnknownTools(v)) {
 		return
 	}
 	var members []member
@@ -240,7 +240,7 @@ func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 	has := func(key string) bool {
 		return key == "" || slices.ContainsFunc(members, func(m member) bool { return m.key == key })
 	}
-	for key, beside := range asked {
+	for key, beside := range requestBeside {
 		model = model || has(key) && slices.ContainsFunc(beside, has)
 	}
 	ctx.model, ctx.Model, ctx.body = model, named, model && request
@@ -260,16 +260,16 @@ func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 	}
 	used := map[string]bool{}
 	if d := f.holderOf(has); d != nil {
-		ctx.Hint, ctx.Held = d, true
+		ctx.Hint, ctx.HintSure = d, true
 		ctx.model, ctx.body = false, false // a file of a program is not a request
 		for _, m := range members {
-			used[m.key] = len(d.Holder.Only) > 0 && !slices.Contains(d.Holder.Only, m.key)
+			used[m.key] = len(d.Holder.ReadFrom) > 0 && !slices.Contains(d.Holder.ReadFrom, m.key)
 		}
 	}
 	for i := range composites {
 		comp := &composites[i]
 		parts := f.composite(v, comp)
-		if parts == nil || ctx.Held {
+		if parts == nil || ctx.HintSure {
 			continue
 		}
 		sub := ctx
@@ -277,7 +277,7 @@ func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 		if params.Kind() == source.Object {
 			sub.Elsewhere = sub.Elsewhere || stateID(params.Get("previous_response_id"))
 		}
-		if !comp.asked {
+		if !comp.bothSent {
 			sub.body, sub.model, sub.answered = false, false, true
 		}
 		f.emit(sub, append(path, comp.first...), ClassMessage, nil, parts...)
@@ -307,7 +307,7 @@ func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 		sub := ctx
 		sub.Traced = sub.Traced || slices.Contains(traceKeys, m.key) || m.key == "inputs" && (has("outputs") || has("run_type"))
 		if f.alone(m.key, path, sub.Traced) {
-			if d, claim, _ := ClaimOf(f.set, m.val); says(claim, m.val) {
+			if d, claim, _ := ClaimOf(f.set, m.val); isMessage(claim, m.val) {
 				sub.Traced, sub.Hint = true, d
 				f.emit(sub, append(path, m.key), ClassMessage, nil, m.val)
 				continue
@@ -366,7 +366,7 @@ func (f *finder) alone(key string, path []string, traced bool) bool {
 // hintOf reads off the rest of a request which API it is for.
 func (f *finder) hintOf(v source.Value, outer *dialect.Dialect) *dialect.Dialect {
 	for _, d := range f.set.All() {
-		if d.Asks(v) {
+		if d.IsRequest(v) {
 			return d
 		}
 	}
@@ -458,7 +458,7 @@ const (
 // the others tagged as its items and messages are. What else they are is opaque.
 func listClass(set *dialect.Set, v source.Value) (Class, *dialect.Dialect) {
 	n, messages, decisive, tagged, records := 0, 0, 0, 0, 0
-	alien := false // an element speaks, but in no dialect that is known
+	unknown := false // an element speaks, but in no dialect that is known
 	var logs votes
 	for i, e := range v.Elements() {
 		if i >= mostHeadElements || i >= listHead && messages+records > 0 {
@@ -480,15 +480,15 @@ func listClass(set *dialect.Set, v source.Value) (Class, *dialect.Dialect) {
 		}
 		_, claim, _ := ClaimOf(set, e)
 		switch {
-		case says(claim, e):
+		case isMessage(claim, e):
 			messages++
 			if claim == dialect.ClaimDecisive {
 				decisive++
 			}
-		case dialect.Alien(e):
-			alien = true
+		case dialect.UsesUnknownTools(e):
+			unknown = true
 			tagged++
-		case claim == dialect.ClaimFaint || skipped(set, e):
+		case claim == dialect.ClaimWeak || skipped(set, e):
 			n-- // it tells nothing
 		default:
 			if e.Get("type").Kind() == source.String || e.Get("role").Kind() == source.String {
@@ -497,7 +497,7 @@ func listClass(set *dialect.Set, v source.Value) (Class, *dialect.Dialect) {
 		}
 	}
 	switch {
-	case decisive == 0 && alien:
+	case decisive == 0 && unknown:
 		return ClassOther, nil
 	case records > 0 && 2*records >= n && logs.best().speaks > 0:
 		return ClassLog, logs.best().dialect

@@ -68,16 +68,16 @@ type recordClaim struct {
 func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v source.Value) recordClaim {
 	l := d.Log
 	typ := h.in(l.Type)
-	if typ.Kind() != source.String || h.any(l.Unlike) != "" {
+	if typ.Kind() != source.String || h.any(l.Lacks) != "" {
 		return recordClaim{}
 	}
 	speaks := slices.ContainsFunc(l.Speaks, typ.Is)
 	switch {
-	case d.Told(v) && speaks:
-		return recordClaim{Claim: dialect.ClaimDecisive, sign: d.Mark().String(), speaks: true}
-	case d.Told(v):
-		return recordClaim{Claim: dialect.ClaimPlain, sign: d.Mark().String()}
-	case d.MarksOnly() && speaks:
+	case d.HasMarks(v) && speaks:
+		return recordClaim{Claim: dialect.ClaimDecisive, sign: d.MarksSign().String(), speaks: true}
+	case d.HasMarks(v):
+		return recordClaim{Claim: dialect.ClaimPlain, sign: d.MarksSign().String()}
+	case d.NeedsMarks() && speaks:
 		return recordClaim{}
 	}
 	evidence := h.any(l.Evidence)
@@ -136,7 +136,7 @@ func (c recordClaim) yields(set *dialect.Set, v source.Value) bool {
 		return false
 	}
 	_, claim, _ := ClaimOf(set, v)
-	return says(claim, v)
+	return isMessage(claim, v)
 }
 
 // logOf returns the log dialect whose record v most surely is.
@@ -146,9 +146,9 @@ func logOf(set *dialect.Set, v source.Value) (best *dialect.Dialect, claim recor
 	}
 	var h head
 	h.read(v)
-	told := set.Told(v)
+	marked := set.ByMarks(v)
 	for _, d := range set.All() {
-		if d.Log == nil || told != nil && d != told {
+		if d.Log == nil || marked != nil && d != marked {
 			continue
 		}
 		if c := claimRecord(set, d, &h, v); c.Claim > claim.Claim {
@@ -180,9 +180,9 @@ func (t *votes) add(set *dialect.Set, v source.Value) recordClaim {
 	}
 	var h head
 	h.read(v)
-	told := set.Told(v)
+	marked := set.ByMarks(v)
 	for _, d := range set.All() {
-		if d.Log == nil || told != nil && d != told {
+		if d.Log == nil || marked != nil && d != marked {
 			continue
 		}
 		c := claimRecord(set, d, &h, v)
@@ -232,9 +232,8 @@ func (n *vote) count(c recordClaim, v source.Value, h *head) {
 	}
 }
 
-// own reports whether records have the marks of a log that somebody has
-// described.
-func (n *vote) own() bool { return n.dialect.Own() && n.decisive > 0 }
+// marked reports whether records have the marks of a user-defined log.
+func (n *vote) marked() bool { return n.dialect.UserDefined() && n.decisive > 0 }
 
 // total is how many records could be of the log.
 func (n *vote) total() int { return n.headers + n.decisive + n.plain }
@@ -259,8 +258,8 @@ func (t votes) best() *vote {
 	for i := range t {
 		n := &t[i]
 		switch {
-		case best != nil && n.own() != best.own():
-			if n.own() {
+		case best != nil && n.marked() != best.marked():
+			if n.marked() {
 				best = n
 			}
 		case best == nil, n.headers > 0 && best.headers == 0:

@@ -150,7 +150,7 @@ func (f *finder) told(t *telling, holder source.Value, list []member, path []str
 	before := len(f.found)
 	ctx.Unfolded, ctx.Traced = w.u, true
 	if t.dialect != nil {
-		ctx.Hint, ctx.Held = t.dialect, w.spread
+		ctx.Hint, ctx.HintSure = t.dialect, w.spread
 	}
 	v := w.u.Value()
 	if parts := f.composite(v, &composite{first: []string{t.in}, second: []string{t.out}}); parts != nil {

@@ -58,7 +58,7 @@ func (t *wrapTally) walk(v source.Value, path []string) {
 			continue
 		}
 		d, claim, sign := ClaimOf(t.set, val)
-		if says(claim, val) {
+		if isMessage(claim, val) {
 			w := t.at(inner)
 			w.messages++
 			w.decide(d, sign.String(), claim, val)
@@ -79,7 +79,7 @@ func (t *wrapTally) row(v source.Value) bool {
 	if c == nil {
 		return false
 	}
-	if d, claim, sign := ClaimOf(t.set, u.Value()); says(claim, u.Value()) {
+	if d, claim, sign := ClaimOf(t.set, u.Value()); isMessage(claim, u.Value()) {
 		w := t.at([]string{c.Text})
 		w.messages++
 		w.column = true

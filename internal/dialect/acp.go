@@ -19,7 +19,7 @@ var ACP = &Dialect{
 	CheckOnly: "it is a record of what went over the wire, and nothing is ever resumed from it",
 	Driver: acpUpdates{&Events{
 		Type: "sessionUpdate",
-		Says: []Saying{
+		Messages: []MessageEvent{
 			{Type: "user_message_chunk", Role: transcript.RoleUser, Text: "content"},
 			{Type: "agent_message_chunk", Role: transcript.RoleAssistant, Text: "content"},
 			{Type: "agent_thought_chunk", Role: transcript.RoleAssistant, Text: "content"},

@@ -17,7 +17,7 @@ var ADK = &Dialect{
 {"content":{"role":"user","parts":[{"functionResponse":{"id":"adk-1","name":"ls","response":{"result":"a.txt"}}}]},"invocationId":"e-1","author":"agent","id":"E2"}`,
 	Provider: "gemini",
 	Window:   transcript.WindowLog,
-	Marks:    []string{"invocationId", "invocation_id"},
+	Keywords: []string{"invocationId", "invocation_id"},
 	Members: map[transcript.Member]Lens{
 		transcript.MemberCallName:      geminiMembers[transcript.MemberCallName],
 		transcript.MemberArguments:     geminiMembers[transcript.MemberArguments],
@@ -27,8 +27,8 @@ var ADK = &Dialect{
 		transcript.MemberContent:       "content.parts", transcript.MemberLastText: "content.parts.-1.text",
 	},
 	Driver: &adk{NewBlocks(Blocks{
-		Role: "content.role", NoRole: "user", Content: "content.parts", Mark: "invocationId|invocation_id",
-		Positional: true, Inline: true, Only: true,
+		Role: "content.role", NoRole: "user", Content: "content.parts", Needs: "invocationId|invocation_id",
+		Positional: true, Inline: true, ResultsAlone: true,
 		Parts: geminiBlocks.Parts,
 		Skip:  []Cond{{At: "invocationId|invocation_id"}, {At: "content.parts", Not: true}},
 		Message: []Form{{

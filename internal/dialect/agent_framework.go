@@ -15,12 +15,12 @@ var AgentFramework = &Dialect{
 {"role":"tool","contents":[{"type":"function_result","call_id":"c1","result":"a.txt"}]}`,
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
-	Marks:    []string{"contents"},
+	Keywords: []string{"contents"},
 	Members: map[transcript.Member]Lens{
 		transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberContent: "contents", transcript.MemberLastText: "contents.-1.text",
 	},
 	Driver: NewBlocks(Blocks{
-		Role: "role.value|role", Content: "contents", MessageID: "message_id", Tag: "type", Only: true,
+		Role: "role.value|role", Content: "contents", MessageID: "message_id", Tag: "type", ResultsAlone: true,
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
 			{

@@ -13,15 +13,15 @@ var AgentScope = &Dialect{
 	Where:   "session files and memories of AgentScope and QwenPaw",
 	Example: `{"id":"m1","name":"Friday","role":"assistant","content":[{"type":"tool_use","id":"c1","name":"ls","input":{}}]}
 {"id":"m2","name":"system","role":"system","content":[{"type":"tool_result","id":"c1","name":"ls","output":[{"type":"text","text":"a.txt"}]}]}`,
-	Provider: "neutral",
-	Window:   transcript.WindowNext,
-	Marks:    []string{"tool_use", "tool_call", "tool_result"},
-	Within:   []Lens{"0"},
+	Provider:     "neutral",
+	Window:       transcript.WindowNext,
+	Keywords:     []string{"tool_use", "tool_call", "tool_result"},
+	MessagePaths: []Lens{"0"},
 	Members: map[transcript.Member]Lens{
 		transcript.MemberRole: "role", transcript.MemberCallName: "name", transcript.MemberArguments: "input", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content",
 	},
 	Driver: &agentScope{NewBlocks(Blocks{
-		Role: "role", Content: "content", Tag: "type", Mark: "name",
+		Role: "role", Content: "content", Tag: "type", Needs: "name",
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
 			{

@@ -16,13 +16,13 @@ var AISDK = &Dialect{
 {"role":"tool","content":[{"type":"tool-result","toolCallId":"c1","toolName":"ls","output":{"type":"text","value":"a.txt"}}]}`,
 	Provider: "ai-sdk",
 	Window:   transcript.WindowTool,
-	Marks:    []string{"tool-call", "tool-result", "tool-approval-request", "tool-approval-response"},
+	Keywords: []string{"tool-call", "tool-result", "tool-approval-request", "tool-approval-response"},
 	Members: map[transcript.Member]Lens{
 		transcript.MemberRole: "role", transcript.MemberCallName: "toolName", transcript.MemberArguments: "input", transcript.MemberResultName: "toolName",
 		transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content",
 	},
 	Driver: &aiSDK{NewBlocks(Blocks{
-		Role: "role", Content: "content", MessageID: "id", Tag: "type", Inline: true, Only: true,
+		Role: "role", Content: "content", MessageID: "id", Tag: "type", Inline: true, ResultsAlone: true,
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
 			{

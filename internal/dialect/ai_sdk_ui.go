@@ -17,11 +17,11 @@ var AISDKUI = &Dialect{
 {"id":"m1","role":"assistant","parts":[{"type":"tool-ls","toolCallId":"c1","state":"output-available","input":{},"output":"a.txt"}]}`,
 	Provider: "neutral",
 	Window:   transcript.WindowOwn,
-	Marks:    []string{"parts", "toolInvocations"},
+	Keywords: []string{"parts", "toolInvocations"},
 	Driver: uiMessages{&Combined{
-		Members: []string{"parts", "toolInvocations"},
-		Plain:   []Lens{"role", "parts.0.type"},
-		Role:    "role",
+		Needs: []string{"parts", "toolInvocations"},
+		Plain: []Lens{"role", "parts.0.type"},
+		Role:  "role",
 		Records: []Records{
 			{
 				In: "parts", Tag: "type", Calls: []string{"tool-invocation", "dynamic-tool", "tool-*"}, Record: "toolInvocation|",
@@ -29,8 +29,8 @@ var AISDKUI = &Dialect{
 				ID: "toolCallId", Name: "toolName", Args: "input|args|rawInput",
 				State: "state", States: toolPartStates,
 				Result: "output|result", Failure: "errorText|approval.reason",
-				Server: "providerExecuted",
-				Answer: []Setting{{To: "state", Raw: `"output-error"`}, {To: "errorText", Raw: `"$text"`}},
+				ByProvider: "providerExecuted",
+				Answer:     []Setting{{To: "state", Raw: `"output-error"`}, {To: "errorText", Raw: `"$text"`}},
 			},
 			{
 				In: "toolInvocations", ID: "toolCallId", Name: "toolName", Args: "args",

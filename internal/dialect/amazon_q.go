@@ -13,16 +13,16 @@ var AmazonQ = &Dialect{
 	Where:   "files that /save or /chat save writes, the conversations in the program's database, also those of early Kiro CLI",
 	Example: `{"ToolUse":{"message_id":"m1","content":"","tool_uses":[{"id":"t1","name":"fs_read","orig_name":"fs_read","args":{},"orig_args":{}}]}}
 {"additional_context":"","content":{"ToolUseResults":{"tool_use_results":[{"tool_use_id":"t1","content":[{"Text":"a.txt"}],"status":"Success"}]}},"images":null}`,
-	Provider:  "neutral",
-	Window:    transcript.WindowNext,
-	CheckOnly: "the program repairs a history itself before it sends it",
-	Marks:     []string{"Prompt", "ToolUseResults", "CancelledToolUses", "ToolUse", "Response"},
-	Within:    []Lens{"user|0", "assistant|1"},
-	Holder:    &Holder{Members: []string{"conversation_id", "next_message", "history"}, Only: []string{"history"}, Waits: true},
+	Provider:     "neutral",
+	Window:       transcript.WindowNext,
+	CheckOnly:    "the program repairs a history itself before it sends it",
+	Keywords:     []string{"Prompt", "ToolUseResults", "CancelledToolUses", "ToolUse", "Response"},
+	MessagePaths: []Lens{"user|0", "assistant|1"},
+	Holder:       &Holder{Members: []string{"conversation_id", "next_message", "history"}, ReadFrom: []string{"history"}, Waits: true},
 	Driver: &amazonQ{&Combined{
-		Members: []string{"content", "ToolUse", "Response"},
-		Never:   []string{"role", "type"},
-		Marks: [][]Lens{
+		Needs: []string{"content", "ToolUse", "Response"},
+		Lacks: []string{"role", "type"},
+		Evidence: [][]Lens{
 			{"content.Prompt.prompt"},
 			{"content.ToolUseResults.tool_use_results"},
 			{"content.CancelledToolUses.tool_use_results"},
@@ -31,7 +31,7 @@ var AmazonQ = &Dialect{
 		},
 		Text:    "content.Prompt.prompt|content.CancelledToolUses.prompt|ToolUse.content|Response.content",
 		Records: []Records{{In: "ToolUse.tool_uses", ID: "id", Name: "name", Args: "args", Want: transcript.ArgsWantObject, Apart: true}},
-		Results: Answers{
+		Results: ResultList{
 			In: "content.ToolUseResults.tool_use_results|content.CancelledToolUses.tool_use_results", Has: "tool_use_id", ID: "tool_use_id", Payload: "content",
 		},
 	}},

@@ -16,9 +16,9 @@ var Amp = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowUser,
 	CheckOnly: "threads are kept in step with a server",
-	Marks:     []string{"messageId"},
+	Keywords:  []string{"messageId"},
 	Driver: NewBlocks(Blocks{
-		Role: "role", Content: "content", Tag: "type", Mark: "messageId",
+		Role: "role", Content: "content", Tag: "type", Needs: "messageId",
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
 			{Is: PartCall, Tag: "tool_use", ID: "id", Name: "name", Args: "input|text"},

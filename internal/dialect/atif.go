@@ -16,14 +16,14 @@ var ATIF = &Dialect{
 	Window:    transcript.WindowOwn,
 	CheckOnly: "a trajectory is the record of a run, from which its score was taken",
 	Driver: &Combined{
-		Members: []string{"step_id"},
-		Marks:   [][]Lens{{"step_id", "source", "message"}, {"step_id", "source", "tool_calls"}, {"step_id", "source", "observation"}},
-		Role:    "source",
-		Text:    "message",
+		Needs:    []string{"step_id"},
+		Evidence: [][]Lens{{"step_id", "source", "message"}, {"step_id", "source", "tool_calls"}, {"step_id", "source", "observation"}},
+		Role:     "source",
+		Text:     "message",
 		Records: []Records{{
 			In: "tool_calls", ID: "tool_call_id", Name: "function_name", Args: "arguments", Want: transcript.ArgsWantObject, Apart: true,
 		}},
-		Results:  Answers{In: "observation.results", ID: "source_call_id", Payload: "content", Unnamed: true},
-		Needless: []string{"finish", "submit"},
+		Results:       ResultList{In: "observation.results", ID: "source_call_id", Payload: "content", Unnamed: true},
+		NoResultTools: []string{"finish", "submit"},
 	},
 }

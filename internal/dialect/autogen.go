@@ -15,12 +15,12 @@ var AutoGen = &Dialect{
 {"content":[{"content":"a.txt","name":"ls","call_id":"c1","is_error":false}],"type":"FunctionExecutionResultMessage"}`,
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
-	Marks: []string{
+	Keywords: []string{
 		"UserMessage", "SystemMessage", "AssistantMessage", "FunctionExecutionResultMessage", "TextMessage", "ToolCallRequestEvent", "ToolCallExecutionEvent",
 	},
 	Members: map[transcript.Member]Lens{transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberResultName: "name", transcript.MemberContent: "content"},
 	Driver: NewBlocks(Blocks{
-		Role: "type", Content: "content", Only: true,
+		Role: "type", Content: "content", ResultsAlone: true,
 		Roles: []RoleName{
 			{"UserMessage", transcript.RoleUser},
 			{"SystemMessage", transcript.RoleSystem},

@@ -15,7 +15,7 @@ var Bedrock = &Dialect{
 {"role":"user","content":[{"toolResult":{"toolUseId":"tooluse_1","content":[{"text":"a.txt"}],"status":"success"}}]}`,
 	Provider: "bedrock",
 	Window:   transcript.WindowUser,
-	Marks:    []string{"toolUse", "toolResult", "reasoningContent"},
+	Keywords: []string{"toolUse", "toolResult", "reasoningContent"},
 	Members: map[transcript.Member]Lens{
 		transcript.MemberResultContent: "toolResult.content", transcript.MemberRole: "role", transcript.MemberCallName: "toolUse.name", transcript.MemberArguments: "toolUse.input", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text",
 	},

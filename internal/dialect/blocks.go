@@ -19,18 +19,18 @@ type Blocks struct {
 	Content Lens       // the list of blocks, or a text
 	// MessageID is of a message, the same on all elements of a turn.
 	MessageID Lens
-	// Mark is a member that every message has, for a dialect that writes its
+	// Needs is a member that every message has, for a dialect that writes its
 	// calls as another does; "" for none.
-	Mark Lens
+	Needs Lens `toml:"mark"`
 	// Tag is the member that says what a block is; "" where the members of a
 	// block tell.
 	Tag   Lens
 	Parts []Part
-	// Own is a result that is a message, and not a block of one; OwnRole is
+	// ResultMessage is a result that is a message, and not a block of one; ResultRole is
 	// the role of such a message. Few of the built-in dialects mix the two, but what
 	// people write for themselves does.
-	Own     *Part
-	OwnRole string
+	ResultMessage *Part  `toml:"own"`
+	ResultRole    string `toml:"own-role"`
 	// Positional is set where calls may go without an id, and are answered by
 	// name and position.
 	Positional bool
@@ -50,8 +50,8 @@ type Blocks struct {
 	// whose If the message of the call has. None where each result is
 	// written as a message.
 	Message []Form
-	// Only is set where a message that carries results has no place for text.
-	Only bool
+	// ResultsAlone is set where a message that carries results has no place for text.
+	ResultsAlone bool `toml:"only"`
 	// TextBlock is how a block of text is written, the first whose If the
 	// message has, or the block that it takes the place of.
 	TextBlock []Form
@@ -66,21 +66,21 @@ type Blocks struct {
 
 // NewBlocks returns the driver for a row.
 func NewBlocks(row Blocks) *Blocks {
-	row.members = NewPlan(slices.Concat([]Lens{row.Role, row.Content, row.MessageID}, asked(row.Aborted), asked(row.Hidden))...)
+	row.members = NewPlan(slices.Concat([]Lens{row.Role, row.Content, row.MessageID}, lensesOf(row.Aborted), lensesOf(row.Hidden))...)
 	row.Parts = slices.Clone(row.Parts)
 	for i := range row.Parts {
 		row.Parts[i].compile()
 	}
-	if row.Own != nil {
-		own := *row.Own
-		own.compile()
-		row.Own = &own
+	if row.ResultMessage != nil {
+		result := *row.ResultMessage
+		result.compile()
+		row.ResultMessage = &result
 	}
 	return &row
 }
 
-// asked returns what conditions ask for.
-func asked(conds []Cond) []Lens {
+// lensesOf returns what conditions ask for.
+func lensesOf(conds []Cond) []Lens {
 	out := make([]Lens, len(conds))
 	for i := range conds {
 		out[i] = conds[i].At
@@ -144,7 +144,7 @@ func (p *Part) compile() {
 	case PartCall, PartServerCall:
 		p.plan = NewPlan(p.ID, p.Name, p.Args)
 	case PartResult, PartServerResult:
-		p.plan = NewPlan(append([]Lens{p.ID, p.Payload, p.Name}, asked(p.Error)...)...)
+		p.plan = NewPlan(append([]Lens{p.ID, p.Payload, p.Name}, lensesOf(p.Error)...)...)
 	default:
 		p.plan = NewPlan(p.Text)
 	}
@@ -278,7 +278,7 @@ func (d *Blocks) speaker(content source.Value) transcript.Role {
 		case p == nil:
 		case p.Is == PartCall || p.Is == PartServerCall || p.Is == PartReasoning:
 			return transcript.RoleAssistant
-		case p.Is == PartResult && d.Only:
+		case p.Is == PartResult && d.ResultsAlone:
 			return transcript.RoleTool
 		case p.Is == PartResult:
 			return transcript.RoleUser
@@ -293,7 +293,7 @@ func (d *Blocks) Claim(v source.Value) (Claim, Sign) {
 		return ClaimNone, Sign{}
 	}
 	var role, content source.Value
-	alien := false
+	unknown := false
 	members := 0
 	for k, val := range v.Members() {
 		members++
@@ -303,7 +303,7 @@ func (d *Blocks) Claim(v source.Value) (Claim, Sign) {
 		case k.Is(string(d.Content)):
 			content = val
 		default:
-			alien = alien || alienMember(k, val) && !d.Content.begins(k)
+			unknown = unknown || unknownToolMember(k, val) && !d.Content.begins(k)
 		}
 	}
 	if !role.Exists() {
@@ -312,10 +312,10 @@ func (d *Blocks) Claim(v source.Value) (Claim, Sign) {
 	if !content.Exists() {
 		content = d.Content.In(v)
 	}
-	if d.Mark != "" && !d.Mark.Leads(v) {
+	if d.Needs != "" && !d.Needs.Leads(v) {
 		return ClaimNone, Sign{}
 	}
-	if d.Own != nil && role.Is(d.OwnRole) && d.Own.ID.Leads(v) {
+	if d.ResultMessage != nil && role.Is(d.ResultRole) && d.ResultMessage.ID.Leads(v) {
 		return ClaimDecisive, Sign{d.Role.Key(), role}
 	}
 	if role.Kind() != source.String && (role.Exists() || d.NoRole == "") || !content.Exists() {
@@ -326,12 +326,12 @@ func (d *Blocks) Claim(v source.Value) (Claim, Sign) {
 		p := d.kindOf(block)
 		switch {
 		case block.Kind() != source.Object:
-			alien = true
+			unknown = true
 		case d.hollow(block):
 		case p == nil:
-			alien = alien || d.Tag == "" || !d.Tag.In(block).Exists() || d.knows(d.Tag.In(block)) || alienBlock(block)
+			unknown = unknown || d.Tag == "" || !d.Tag.In(block).Exists() || d.knows(d.Tag.In(block)) || unknownToolBlock(block)
 		case !p.speaks(block):
-			alien = alien || alienBlock(block)
+			unknown = unknown || unknownToolBlock(block)
 		case p.Is == PartCall || p.Is == PartResult || p.Is == PartServerCall || p.Is == PartServerResult:
 			if p.Key != "" {
 				return ClaimDecisive, Sign{Member: p.Key}
@@ -345,8 +345,8 @@ func (d *Blocks) Claim(v source.Value) (Claim, Sign) {
 	switch {
 	case r == transcript.RoleTool, !role.Exists() && (members > 1 || !content.First().Exists()), r == transcript.RoleOther && (d.Role != "role" || d.Roles != nil):
 		return ClaimNone, Sign{}
-	case alien:
-		return ClaimFaint, Sign{d.Role.Key(), role}
+	case unknown:
+		return ClaimWeak, Sign{d.Role.Key(), role}
 	case shared:
 		return ClaimShared, Sign{d.Role.Key(), role}
 	}
@@ -391,7 +391,7 @@ func (r *blocksReader) Read(v source.Value) { r.read(v) }
 
 func (r *blocksReader) read(v source.Value) bool {
 	f := r.members.Read(r.b, v, &r.message)
-	own := r.Own != nil && f[0].Is(r.OwnRole)
+	own := r.ResultMessage != nil && f[0].Is(r.ResultRole)
 	role := r.roleOf(f[0])
 	if own {
 		role = transcript.RoleTool
@@ -402,7 +402,7 @@ func (r *blocksReader) read(v source.Value) bool {
 			role = roleOf(r.kind)
 		}
 	}
-	if r.part && !own && content.Kind() != source.Array && (role == transcript.RoleTool || hasAlien(v)) {
+	if r.part && !own && content.Kind() != source.Array && (role == transcript.RoleTool || hasUnknownToolMember(v)) {
 		return false
 	}
 	var turn string
@@ -427,17 +427,17 @@ func (r *blocksReader) read(v source.Value) bool {
 	}
 	r.model = role == transcript.RoleAssistant
 	for i := range r.Aborted {
-		if r.Aborted[i].says(f[3+i]) {
+		if r.Aborted[i].accepts(f[3+i]) {
 			m.Flags |= transcript.MessageAborted
 		}
 	}
 	for i := range r.Hidden {
-		if r.Hidden[i].says(f[3+len(r.Aborted)+i]) {
+		if r.Hidden[i].accepts(f[3+len(r.Aborted)+i]) {
 			m.Flags |= transcript.MessageSuperseded
 		}
 	}
 	if own {
-		r.result(v, r.Own, role)
+		r.result(v, r.ResultMessage, role)
 		return true
 	}
 	switch content.Kind() {
@@ -593,7 +593,7 @@ func (r *blocksReader) result(v source.Value, p *Part, role transcript.Role) {
 		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[2]), Kind: p.kind(), Answer: r.answer(p, f[0]),
 	}
 	for i := range p.Error {
-		res.Error = res.Error || p.Error[i].says(f[3+i])
+		res.Error = res.Error || p.Error[i].accepts(f[3+i])
 	}
 	if f[1].Exists() {
 		res.Payload = f[1].Span()
@@ -669,7 +669,7 @@ func (d *Blocks) WriteText(t NewText) Text {
 	if form == "" || p != nil && p.Is == PartServerResult && len(d.TextBlock) > 1 {
 		return Text{} // where texts differ, none is known to be the model's
 	}
-	own := d.Own != nil && !t.Call && t.Element.Span() == t.Message.Span()
+	own := d.ResultMessage != nil && !t.Call && t.Element.Span() == t.Message.Span()
 	stays := func(block source.Value) bool {
 		return (own || !t.Call && p != nil && p.Is == PartResult) && d.stays(block)
 	}
@@ -682,9 +682,9 @@ func (d *Blocks) WriteText(t NewText) Text {
 		}
 		set := []Field{{d.Role.Key(), `"` + d.user() + `"`}, {d.Content.Key(), content}}
 		return Text{Message: instead(t.Message, set, func(key, _ source.Value) bool {
-			return d.Own.ID.begins(key) || d.Own.Name.begins(key) || slices.ContainsFunc(d.Own.Error, func(c Cond) bool { return c.At.begins(key) })
+			return d.ResultMessage.ID.begins(key) || d.ResultMessage.Name.begins(key) || slices.ContainsFunc(d.ResultMessage.Error, func(c Cond) bool { return c.At.begins(key) })
 		})}
-	case !t.Call && d.Only:
+	case !t.Call && d.ResultsAlone:
 		return Text{Message: d.userMessage(d.WriteMessage(list(blocks), t.Message))}
 	}
 	return Text{Blocks: blocks}
@@ -776,8 +776,8 @@ func (d *Blocks) Keys(v source.Value) WriterKeys {
 			out.ResultID = p.ID.Key()
 		}
 	}
-	if d.Own != nil {
-		out.ResultID = d.Own.ID.Key()
+	if d.ResultMessage != nil {
+		out.ResultID = d.ResultMessage.ID.Key()
 	}
 	return out
 }

@@ -9,10 +9,10 @@ type callIndex struct {
 	// last is the latest call by its id as written, of the first lasts calls.
 	last  map[string]int32
 	lasts int
-	// hosted is the first call of each id that the provider ran, of the first
+	// byProvider is the first call of each id that the provider ran, of the first
 	// seen calls.
-	hosted map[string]int32
-	seen   int
+	byProvider map[string]int32
+	seen       int
 	// byID and byName are the calls of one message: the first of each id, and in
 	// order those without an id by name.
 	byID    map[string]int32
@@ -49,7 +49,7 @@ func (x *callIndex) answered(c *transcript.Conversation, res transcript.Result) 
 		}
 		return open[0], true
 	}
-	call, found = x.hosted[res.ID.Raw]
+	call, found = x.byProvider[res.ID.Raw]
 	if here, ok := x.byID[res.ID.Raw]; ok && (!found || here < call) {
 		return here, true
 	}
@@ -59,10 +59,10 @@ func (x *callIndex) answered(c *transcript.Conversation, res transcript.Result) 
 // update adds the calls that are new, and forgets those of earlier messages that
 // the provider did not run.
 func (x *callIndex) update(c *transcript.Conversation) {
-	if here := int32(len(c.Messages) - 1); x.hosted == nil || x.message != here {
+	if here := int32(len(c.Messages) - 1); x.byProvider == nil || x.message != here {
 		x.message = here
-		if x.hosted == nil {
-			x.hosted = map[string]int32{}
+		if x.byProvider == nil {
+			x.byProvider = map[string]int32{}
 		}
 		// A large map stays large when it is cleared.
 		x.byID, x.byName = map[string]int32{}, map[string][]int32{}
@@ -88,7 +88,7 @@ func (x *callIndex) update(c *transcript.Conversation) {
 // ran notes that the provider ran a call.
 func (x *callIndex) ran(c *transcript.Conversation, call int32) {
 	id := c.Calls[call].ID.Raw
-	if first, known := x.hosted[id]; !known || call < first {
-		x.hosted[id] = call
+	if first, known := x.byProvider[id]; !known || call < first {
+		x.byProvider[id] = call
 	}
 }

@@ -21,7 +21,7 @@ var ClaudeStreamJSON = &Dialect{
 	Log: &Log{
 		Type: "type", Subtype: "subtype", Speaks: []string{"user", "assistant"}, Payload: "message",
 		Kinds:    []string{"system", "result", "stream_event", "control_request", "control_response", "rate_limit_event"},
-		Evidence: []string{"session_id", "parent_tool_use_id"}, Unlike: []string{"parentUuid", "sessionId"},
+		Evidence: []string{"session_id", "parent_tool_use_id"}, Lacks: []string{"parentUuid", "sessionId"},
 		Time: "timestamp", Agent: "parent_tool_use_id",
 		Interrupt: "[Request interrupted by user", Boundary: []string{"compact_boundary"},
 	},

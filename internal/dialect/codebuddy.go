@@ -22,7 +22,7 @@ var CodeBuddy = &Dialect{
 		ID: []string{"call_id", "callId"}, Item: "id", Name: "name",
 		Reasoning: "reasoning", Sealed: "encrypted_content",
 		TextTypes: []string{"input_text", "output_text", "input_image", "input_file"}, Typed: true,
-		Hosted: []string{"hosted_tool_call"},
+		ProviderCalls: []string{"hosted_tool_call"},
 		Pairs: []ItemPair{
 			{Call: "function_call", Outputs: []string{"function_call_output", "function_call_result"}, Kind: transcript.KindFunction, Args: "arguments"},
 		},

@@ -38,7 +38,7 @@ var codexRow = &Items{
 	ID: []string{"call_id"}, Item: "id", Name: "name",
 	Reasoning: "reasoning", Sealed: "encrypted_content", Execution: "execution",
 	TextTypes: []string{"input_text", "output_text", "input_image", "input_file"}, Typed: true,
-	Hosted: []string{"web_search_call", "image_generation_call"},
+	ProviderCalls: []string{"web_search_call", "image_generation_call"},
 	Pairs: []ItemPair{
 		{Call: "function_call", Outputs: []string{"function_call_output"}, Kind: transcript.KindFunction, Args: "arguments"},
 		{Call: "local_shell_call", Outputs: []string{"function_call_output"}, Kind: transcript.KindLocalShell, Answer: "function_call_output"},

@@ -13,15 +13,15 @@ var CodexExec = &Dialect{
 	Where:   "the standard output of codex exec --json",
 	Example: `{"type":"item.started","item":{"id":"item_1","type":"command_execution","command":"ls","aggregated_output":"","status":"in_progress"}}
 {"type":"item.completed","item":{"id":"item_1","type":"command_execution","command":"ls","aggregated_output":"a.txt","exit_code":0,"status":"completed"}}`,
-	Provider:  "neutral",
-	Window:    transcript.WindowLog,
-	CheckOnly: "it is the output of a program, which nothing reads back",
-	Begun:     []Cond{{At: "type", Is: []string{"thread.started"}}, {At: "thread_id"}},
-	Fold:      &Fold{ID: "item.id", Does: codexExecFolding},
+	Provider:   "neutral",
+	Window:     transcript.WindowLog,
+	CheckOnly:  "it is the output of a program, which nothing reads back",
+	NewSession: []Cond{{At: "type", Is: []string{"thread.started"}}, {At: "thread_id"}},
+	Fold:       &Fold{ID: "item.id", Effect: codexExecFolding},
 	Driver: &Combined{
-		Members: []string{"item"},
-		Kind:    "type", Kinds: []string{"item.*"},
-		Marks: [][]Lens{{"item.id", "item.type"}},
+		Needs: []string{"item"},
+		Kind:  "type", Kinds: []string{"item.*"},
+		Evidence: [][]Lens{{"item.id", "item.type"}},
 		Records: []Records{{
 			In: "item", Tag: "type", Calls: []string{"command_execution", "mcp_tool_call", "file_change"},
 			Text: "agent_message", Reasoning: "reasoning",

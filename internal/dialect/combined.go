@@ -12,21 +12,20 @@ import (
 // Combined is the driver for messages in which a call and its result are states
 // of one record.
 type Combined struct {
-	// Members are the members of a message of which each has one at least:
-	// without any, nothing else is looked at.
-	Members []string
-	// Never are members that no message has.
-	Never []string
+	// Needs are members of which each message has one at least: without any,
+	// nothing else is looked at.
+	Needs []string `toml:"members"`
+	// Lacks are members that no message has.
+	Lacks []string `toml:"never"`
 	// Kind says what an element is; where it is given, one that is none of Kinds
 	// is not the dialect's. One that ends in "*" is the beginning of a kind.
 	Kind  Lens
 	Kinds []string
-	// Marks lead to what only this dialect's messages have, one set of them
-	// complete.
-	Marks [][]Lens
-	// Own are the ways to write a role that only this dialect has. Two built-in
+	// Evidence are sets of paths: only this dialect's messages have all of one.
+	Evidence [][]Lens `toml:"marks"`
+	// OwnRoles are the ways to write a role that only this dialect has. Two built-in
 	// dialects have any, but a message without calls has no better sign.
-	Own []string
+	OwnRoles []string `toml:"own"`
 	// Plain lead to what a message without calls has, all of it.
 	Plain []Lens
 	// Role is who speaks; without it the model does. Roles are spellings of its
@@ -41,11 +40,11 @@ type Combined struct {
 	// as well is a copy.
 	Records []Records
 	// Results are where results stand by themselves, beside the calls.
-	Results Answers
+	Results ResultList
 	// Aborted holds where the calls of a message were broken off: any of them.
 	Aborted []Cond
-	// Needless are tools that are never answered.
-	Needless []string
+	// NoResultTools are tools that are never answered.
+	NoResultTools []string `toml:"needless"`
 }
 
 // Records are a list of records of calls, or one record.
@@ -75,9 +74,9 @@ type Records struct {
 	// Answered is set where only a call with a Result was answered, whatever its
 	// State says: two built-in dialects write the state first, as others may.
 	Answered bool
-	// Server is true on a call that the provider runs. Two built-in dialects have it,
+	// ByProvider is true on a call that the provider runs. Two built-in dialects have it,
 	// but who has such tools cannot do without.
-	Server Lens
+	ByProvider Lens `toml:"server"`
 	// Answer is what to set so that a call was answered.
 	Answer []Setting
 	// AsText is how an element is written that is a text in the place of a record;
@@ -85,8 +84,8 @@ type Records struct {
 	AsText Form
 }
 
-// Answers are results that stand by themselves and name their calls.
-type Answers struct {
+// A ResultList is where results stand by themselves and name their calls.
+type ResultList struct {
 	In  Lens // a list of results, or one
 	Has Lens // leads to what a result has
 	// Without an ID results have none by design. Error is there on a result that
@@ -122,7 +121,7 @@ type Setting struct {
 
 // Claim implements Driver.
 func (d *Combined) Claim(v source.Value) (Claim, Sign) {
-	if v.Kind() != source.Object || !hasMember(v, d.Members) || len(d.Never) > 0 && hasMember(v, d.Never) {
+	if v.Kind() != source.Object || !hasMember(v, d.Needs) || len(d.Lacks) > 0 && hasMember(v, d.Lacks) {
 		return ClaimNone, Sign{}
 	}
 	if d.Kind != "" && !tagged(d.Kinds, d.Kind.In(v)) {
@@ -142,16 +141,16 @@ func (d *Combined) Claim(v source.Value) (Claim, Sign) {
 			return ClaimDecisive, Sign{Member: res.Has.Key()}
 		}
 	}
-	for _, marks := range d.Marks {
-		if leadsTo(v, marks) {
-			return ClaimDecisive, Sign{Member: marks[0].Key()}
+	for _, set := range d.Evidence {
+		if leadsTo(v, set) {
+			return ClaimDecisive, Sign{Member: set[0].Key()}
 		}
 	}
 	if len(d.Plain) > 0 && leadsTo(v, d.Plain) {
 		switch {
-		case contains(d.Own, role):
+		case contains(d.OwnRoles, role):
 			return ClaimDecisive, Sign{d.Role.Key(), role}
-		case d.roleOf(role) != transcript.RoleOther || d.Own != nil:
+		case d.roleOf(role) != transcript.RoleOther || d.OwnRoles != nil:
 			return ClaimPlain, Sign{d.Role.Key(), role}
 		}
 	}
@@ -203,7 +202,7 @@ func (rs *Records) claims(list source.Value) (Sign, bool) {
 }
 
 // claims reports whether there is a result in a list.
-func (a *Answers) claims(list source.Value) bool {
+func (a *ResultList) claims(list source.Value) bool {
 	for e := range listed(list) {
 		if a.result(e) && a.ID.In(e).Exists() {
 			return true
@@ -218,7 +217,7 @@ func (rs *Records) elements(v source.Value) iter.Seq[source.Value] {
 }
 
 // elements yields what may be a result.
-func (a *Answers) elements(v source.Value) iter.Seq[source.Value] {
+func (a *ResultList) elements(v source.Value) iter.Seq[source.Value] {
 	if a.ID == "" && a.Name == "" {
 		return func(func(source.Value) bool) {}
 	}
@@ -264,7 +263,7 @@ func (rs *Records) record(e source.Value) (rec, tag source.Value, ok bool) {
 }
 
 // result reports whether an element is a result.
-func (a *Answers) result(e source.Value) bool {
+func (a *ResultList) result(e source.Value) bool {
 	return e.Kind() == source.Object && (a.Has == "" || a.Has.In(e).Exists())
 }
 
@@ -314,7 +313,7 @@ func (rs *Records) state(rec source.Value) *StateName {
 
 // Reader implements Driver.
 func (d *Combined) Reader(b *transcript.Builder) Reader {
-	return &combinedReader{Combined: d, b: b, made: map[string]int32{}, answered: map[string]int32{}, needless: map[string]int32{}}
+	return &combinedReader{Combined: d, b: b, made: map[string]int32{}, answered: map[string]int32{}, noResult: map[string]int32{}}
 }
 
 type combinedReader struct {
@@ -324,8 +323,8 @@ type combinedReader struct {
 	// answered are the calls whose record has a result, by their ids as written,
 	// until another call uses the id; what else has one for them is a copy.
 	answered map[string]int32
-	// needless are the calls that need no result, by their ids as written.
-	needless map[string]int32
+	// noResult are the calls that need no result, by their ids as written.
+	noResult map[string]int32
 }
 
 func (r *combinedReader) Read(v source.Value) {
@@ -470,9 +469,9 @@ func (r *combinedReader) call(v, e, rec, tag source.Value, rs *Records, role tra
 		call.NameInTag = true
 	}
 	switch {
-	case member(rs.Server, rec).True():
+	case member(rs.ByProvider, rec).True():
 		call.Answer = transcript.AnswerProviderRecord
-	case slices.Contains(r.Needless, call.Name.Text()):
+	case slices.Contains(r.NoResultTools, call.Name.Text()):
 		call.Answer = transcript.AnswerNone
 	case !rs.Apart:
 		call.Answer = transcript.AnswerOwnRecord
@@ -488,7 +487,7 @@ func (r *combinedReader) call(v, e, rec, tag source.Value, rs *Records, role tra
 	delete(r.answered, call.ID.Raw)
 	if rs.Apart {
 		if call.Answer == transcript.AnswerNone {
-			r.needless[call.ID.Raw] = int32(len(b.Conv.Calls))
+			r.noResult[call.ID.Raw] = int32(len(b.Conv.Calls))
 		}
 		b.Call(e, call, 0)
 		return
@@ -566,9 +565,9 @@ func (r *combinedReader) result(e source.Value, called bool) {
 		})
 		return
 	}
-	if call, is := r.needless[string(id.Raw())]; is && !pairsNothing(id) {
+	if call, is := r.noResult[string(id.Raw())]; is && !pairsNothing(id) {
 		r.b.Conv.Calls[call].Answer = transcript.AnswerByID // it has one all the same
-		delete(r.needless, string(id.Raw()))
+		delete(r.noResult, string(id.Raw()))
 	}
 	res := transcript.Result{
 		ID: token(e, r.Results.ID, id), Name: transcript.TokenOf(member(r.Results.Name, e), e.Span()),

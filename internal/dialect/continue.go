@@ -15,11 +15,11 @@ var Continue = &Dialect{
 	Provider: "neutral",
 	Window:   transcript.WindowLog,
 	Driver: &Combined{
-		Members: []string{"contextItems", "toolCallStates"},
-		Marks:   [][]Lens{{"contextItems", "message.role"}, {"toolCallStates", "message.role"}},
-		Role:    "message.role",
-		Roles:   []RoleName{{"thinking", transcript.RoleAssistant}},
-		Text:    "message.content",
+		Needs:    []string{"contextItems", "toolCallStates"},
+		Evidence: [][]Lens{{"contextItems", "message.role"}, {"toolCallStates", "message.role"}},
+		Role:     "message.role",
+		Roles:    []RoleName{{"thinking", transcript.RoleAssistant}},
+		Text:     "message.content",
 		Records: []Records{
 			{
 				In: "toolCallStates", ID: "toolCallId|toolCall.id", Name: "toolCall.function.name", Args: "toolCall.function.arguments",
@@ -39,6 +39,6 @@ var Continue = &Dialect{
 			},
 			{In: "message.toolCalls", ID: "id", Name: "function.name", Args: "function.arguments", Apart: true},
 		},
-		Results: Answers{In: "message", Has: "toolCallId", ID: "toolCallId", Payload: "content"},
+		Results: ResultList{In: "message", Has: "toolCallId", ID: "toolCallId", Payload: "content"},
 	},
 }

@@ -18,7 +18,7 @@ var CopilotCLI = &Dialect{
 	Window:   transcript.WindowLog,
 	Driver: copilotEvents{&Events{
 		Type: "type",
-		Says: []Saying{
+		Messages: []MessageEvent{
 			{
 				Type: "assistant.message", Role: transcript.RoleAssistant, Text: "data.content", Turn: "data.messageId", Calls: "data.toolRequests",
 				Call: &CallEvent{

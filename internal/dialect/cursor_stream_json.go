@@ -19,7 +19,7 @@ var CursorStreamJSON = &Dialect{
 	CheckOnly: "it is a copy of what was printed, and nothing is ever resumed from it",
 	Driver: cursorEvents{&Events{
 		Type: "subtype|type",
-		Says: []Saying{
+		Messages: []MessageEvent{
 			{Type: "user", Role: transcript.RoleUser, Text: "message.content"},
 			{Type: "assistant", Role: transcript.RoleAssistant, Text: "message.content"},
 		},
@@ -30,7 +30,7 @@ var CursorStreamJSON = &Dialect{
 		Type: "type", Subtype: "subtype", Speaks: []string{"tool_call", "user", "assistant"},
 		Kinds: []string{"system", "result", "thinking"},
 		// Messages alone could be printed by Claude Code as well, whose turn is first.
-		Evidence: []string{"tool_call", "session_id"}, Unlike: []string{"uuid", "parent_tool_use_id", "toolCallId"},
+		Evidence: []string{"tool_call", "session_id"}, Lacks: []string{"uuid", "parent_tool_use_id", "toolCallId"},
 		Time: "timestamp_ms",
 	},
 }

@@ -21,7 +21,7 @@ type Claim uint8
 // The claims.
 const (
 	ClaimNone     Claim = iota
-	ClaimFaint          // a message that it reads as well, written as others write theirs
+	ClaimWeak           // a message that it reads as well, written as others write theirs
 	ClaimPlain          // a message that any dialect of its family could hold
 	ClaimShared         // it writes what only a few dialects do
 	ClaimDecisive       // it writes a call, a result or the like as only this dialect does
@@ -90,16 +90,16 @@ type Dialect struct {
 	// Provider names the profile that the dialect's own provider has.
 	Provider string
 	Window   transcript.Window
-	// Tells are conditions by which an element, or a record of the dialect's log,
-	// is known where somebody describes a dialect of their own: one of which all
-	// hold is the dialect's, and no other is. Built-in dialects have none, and
-	// leave it to the driver.
-	Tells []Cond `toml:"marks"`
-	// Marks are names of members, and what a tag or a role says, of which one
-	// is in every element that the dialect claims, or in a block of it. A
-	// dialect without marks is asked about each element.
-	Marks  []string `toml:"-"`
-	Driver Driver   `toml:"-"`
+	// Marks are conditions by which an element, or a record of the dialect's log, is
+	// known in a dialect that a user defines: an element of which all hold is the
+	// dialect's, and no other is. Built-in dialects have none, and leave it to the
+	// driver.
+	Marks []Cond
+	// Keywords are names of members, and what a tag or a role says, of which one is
+	// in every element that the dialect claims, or in a block of it. They save
+	// asking: a dialect without keywords is asked about each element.
+	Keywords []string `toml:"-"`
+	Driver   Driver   `toml:"-"`
 	// Members name what a few rules ask for and repairs add, from the element of
 	// the call or the result, from the block or the message.
 	Members map[transcript.Member]Lens
@@ -119,61 +119,61 @@ type Dialect struct {
 	// Patch describes a log of changes to a document, where the dialect's
 	// messages stand in such logs too.
 	Patch *Patch `toml:"-"`
-	// Begun holds of the record that begins a file in which nobody has said
+	// NewSession holds of the record that begins a file in which nobody has said
 	// anything yet, all of it; none where that is not to be told.
-	Begun []Cond
-	// Past returns how many messages behind a record are not sent any more, false
+	NewSession []Cond `toml:"begun"`
+	// Unsent returns how many messages behind a record are not sent any more, false
 	// for a record that says nothing of it; nil where none does.
-	Past func(v source.Value) (n int, says bool) `toml:"-"`
+	Unsent func(v source.Value) (n int, says bool) `toml:"-"`
 	// Request tells a request to the dialect's API by what stands around its messages:
 	// all conditions of one of the lists hold of the object.
 	Request [][]Cond
-	// Within are the paths from an element of a list to its messages, in their
-	// order, for a format that keeps messages in pairs or under names.
-	Within []Lens
+	// MessagePaths lead from an element of a list to its messages, in their order,
+	// for a format that keeps messages in pairs or under names.
+	MessagePaths []Lens `toml:"within"`
 	// Holder describes the object that holds the messages, where that tells the
 	// dialect; nil elsewhere.
 	Holder *Holder
 
-	given bool
+	forced bool
 }
 
-// Own reports whether somebody has described the dialect.
-func (d *Dialect) Own() bool { return len(d.Tells) > 0 }
+// UserDefined reports whether a user has defined the dialect, and not this package.
+func (d *Dialect) UserDefined() bool { return len(d.Marks) > 0 }
 
-// Given returns the dialect for a file that is said to be written in it: it
-// claims what the driver does, whether its marks are there or not.
-func (d *Dialect) Given() *Dialect {
-	if !d.Own() {
+// Forced returns the dialect for a file that the user says is written in it: it
+// claims what the driver does, with its marks or without.
+func (d *Dialect) Forced() *Dialect {
+	if !d.UserDefined() {
 		return d
 	}
-	given := *d
-	given.given = true
-	return &given
+	forced := *d
+	forced.forced = true
+	return &forced
 }
 
-// MarksOnly reports whether an element without the marks is not the dialect's,
+// NeedsMarks reports whether an element without the marks is not the dialect's,
 // whatever the driver makes of it.
-func (d *Dialect) MarksOnly() bool { return d.Own() && !d.given }
+func (d *Dialect) NeedsMarks() bool { return d.UserDefined() && !d.forced }
 
-// Told reports whether the marks of a dialect that somebody has described hold
-// of an element, or of a record of its log.
-func (d *Dialect) Told(v source.Value) bool {
-	if !d.Own() || v.Kind() != source.Object {
+// HasMarks reports whether the marks of a user-defined dialect hold of an element,
+// or of a record of its log.
+func (d *Dialect) HasMarks(v source.Value) bool {
+	if !d.UserDefined() || v.Kind() != source.Object {
 		return false
 	}
-	for i := range d.Tells {
-		if !d.Tells[i].holds(v) {
+	for i := range d.Marks {
+		if !d.Marks[i].holds(v) {
 			return false
 		}
 	}
 	return true
 }
 
-// Mark is the sign of an element that the marks tell.
-func (d *Dialect) Mark() Sign {
-	marks := make([]string, len(d.Tells))
-	for i, c := range d.Tells {
+// MarksSign is the sign of an element that has the marks.
+func (d *Dialect) MarksSign() Sign {
+	marks := make([]string, len(d.Marks))
+	for i, c := range d.Marks {
 		marks[i] = c.String()
 	}
 	return Sign{Member: strings.Join(marks, ", ")}
@@ -183,23 +183,23 @@ func (d *Dialect) Mark() Sign {
 // decided.
 func (d *Dialect) Claim(v source.Value) (Claim, Sign) {
 	switch {
-	case d.Told(v):
-		return ClaimDecisive, d.Mark()
-	case d.MarksOnly():
+	case d.HasMarks(v):
+		return ClaimDecisive, d.MarksSign()
+	case d.NeedsMarks():
 		return ClaimNone, Sign{}
 	}
 	return d.Driver.Claim(v)
 }
 
-// Asks reports whether v is a request to the dialect's API.
-func (d *Dialect) Asks(v source.Value) bool {
+// IsRequest reports whether v is a request to the dialect's API.
+func (d *Dialect) IsRequest(v source.Value) bool {
 	return slices.ContainsFunc(d.Request, func(conds []Cond) bool { return allHold(conds, v) })
 }
 
-// Begins reports whether v begins a file of the dialect in which nobody has said
-// anything yet.
-func (d *Dialect) Begins(v source.Value) bool {
-	if v.Kind() != source.Object || !allHold(d.Begun, v) {
+// IsNewSession reports whether v begins a file of the dialect in which nobody has
+// said anything yet.
+func (d *Dialect) IsNewSession(v source.Value) bool {
+	if v.Kind() != source.Object || !allHold(d.NewSession, v) {
 		return false
 	}
 	for _, val := range v.Members() {
@@ -213,7 +213,7 @@ func (d *Dialect) Begins(v source.Value) bool {
 // Reads is Claim for an element of a file that is known to be written in the
 // dialect: not all of its elements need have the marks.
 func (d *Dialect) Reads(v source.Value) Claim {
-	if d.Told(v) {
+	if d.HasMarks(v) {
 		return ClaimDecisive
 	}
 	claim, _ := d.Driver.Claim(v)
@@ -238,8 +238,8 @@ type Fold struct {
 	// Append is set where a message is changed by writing it again. Only one built-in
 	// dialect is repaired so, but who describes another has to say it.
 	Append bool
-	// Does says what a record does besides; nil where none does anything.
-	Does func(v source.Value) Folding `toml:"-"`
+	// Effect says what a record does besides; nil where none does anything.
+	Effect func(v source.Value) Folding `toml:"-"`
 }
 
 // A Folding is what a record of a folding log does, but for taking the place of the
@@ -251,20 +251,20 @@ type Folding struct {
 	Back, All source.Value
 }
 
-// Of returns what a record does.
-func (f *Fold) Of(v source.Value) Folding {
-	if f.Does == nil || v.Kind() != source.Object {
+// EffectOf returns what a record does.
+func (f *Fold) EffectOf(v source.Value) Folding {
+	if f.Effect == nil || v.Kind() != source.Object {
 		return Folding{}
 	}
-	return f.Does(v)
+	return f.Effect(v)
 }
 
 // A Patch says how the records of a log change a document, in which messages
 // are the elements of a list.
 type Patch struct {
 	List Lens // the list, in the record that begins with the document
-	// Does says what a record, an object, does.
-	Does func(v source.Value) Change
+	// Effect says what a record, an object, does.
+	Effect func(v source.Value) Change
 }
 
 // A Change is what a record does to a document.
@@ -292,8 +292,8 @@ const (
 
 // A Holder is an object in which only one dialect keeps messages.
 type Holder struct {
-	Members []string // by which it is known: it has all of them
-	Only    []string // of them, those that are read; all of them where it is empty
+	Members  []string // by which it is known: it has all of them
+	ReadFrom []string `toml:"only"` // of them, those with messages; all of them where it is empty
 	// Waits is set where the calls at the end wait for a human's approval. Few
 	// built-in dialects have such an object, but nothing else tells it.
 	Waits bool
@@ -461,54 +461,55 @@ func (s *splitTurn) turn(role transcript.Role, id source.Value, human bool) stri
 	return s.last + strconv.Itoa(s.n)
 }
 
-// Alien reports whether v is a message that speaks of tools otherwise than the
-// dialects do that read plain messages.
-func Alien(v source.Value) bool {
-	role, alien := false, false
+// UsesUnknownTools reports whether v is a message that speaks of tools in another
+// way than the dialects that read plain messages.
+func UsesUnknownTools(v source.Value) bool {
+	role, unknown := false, false
 	for k, val := range v.Members() {
 		switch {
 		case k.Is("role"):
 			role = val.Kind() == source.String
 		case k.Is("content"):
-			alien = alien || alienContent(val)
+			unknown = unknown || unknownToolContent(val)
 		default:
-			alien = alien || alienMember(k, val)
+			unknown = unknown || unknownToolMember(k, val)
 		}
 	}
-	return role && alien
+	return role && unknown
 }
 
 // declares are members that say which tools there are, and call none.
 var declares = []string{"tools", "functions", "tool_choice", "toolChoice"}
 
-// alienMember reports whether a member that a dialect does not know speaks of
+// unknownToolMember reports whether a member that a dialect does not know speaks of
 // calls or results, and holds anything.
-func alienMember(key, val source.Value) bool {
+func unknownToolMember(key, val source.Value) bool {
 	return ofTools(key) && !contains(declares, key) && there(val) && !hollow(val) && val.Kind() != source.Bool && val.Kind() != source.Number
 }
 
-// hasAlien reports whether a member of a message does.
-func hasAlien(v source.Value) bool {
+// hasUnknownToolMember reports whether a message has such a member.
+func hasUnknownToolMember(v source.Value) bool {
 	for k, val := range v.Members() {
-		if alienMember(k, val) {
+		if unknownToolMember(k, val) {
 			return true
 		}
 	}
 	return false
 }
 
-// alienContent reports whether a block of a message's content does.
-func alienContent(content source.Value) bool {
+// unknownToolContent reports whether a block of a message's content speaks of tools.
+func unknownToolContent(content source.Value) bool {
 	for _, block := range content.Elements() {
-		if alienBlock(block) {
+		if unknownToolBlock(block) {
 			return true
 		}
 	}
 	return false
 }
 
-// alienBlock reports whether a block speaks of tools: by its type, or by a member.
-func alienBlock(block source.Value) bool {
+// unknownToolBlock reports whether a block speaks of tools, by its type or by a
+// member.
+func unknownToolBlock(block source.Value) bool {
 	for k, val := range block.Members() {
 		if k.Is("type") && ofTools(val) || !k.Is("type") && ofTools(k) {
 			return true

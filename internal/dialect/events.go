@@ -8,8 +8,8 @@ import (
 // Events is the driver for logs in which a call and its result are events, each
 // a record of its own. Paths lead from the event.
 type Events struct {
-	Type Lens // what kind of event it is
-	Says []Saying
+	Type     Lens           // what kind of event it is
+	Messages []MessageEvent `toml:"says"`
 	// Roles are spellings of its own at RoleAt. No built-in dialect has any, but
 	// somebody else's can.
 	Roles   []RoleName
@@ -17,8 +17,8 @@ type Events struct {
 	Results []ResultEvent
 }
 
-// A Saying is a kind of event that is a message.
-type Saying struct {
+// A MessageEvent is a kind of event that is a message.
+type MessageEvent struct {
 	Type string
 	// Role is who speaks, where RoleAt does not lead to it.
 	Role   transcript.Role
@@ -37,7 +37,7 @@ type Saying struct {
 type CallEvent struct {
 	Type     string
 	ID, Name Lens
-	// Turn is what the events of one message share, as in a Saying.
+	// Turn is what the events of one message share, as in a MessageEvent.
 	Turn Lens
 	// Args are the arguments, "" where they are not to be checked.
 	Args Lens
@@ -51,7 +51,7 @@ type CallEvent struct {
 type ResultEvent struct {
 	Type string
 	// In leads to a list of results, from which the rest leads; "" where the event
-	// is one result. It is to results what Calls of a Saying is to calls.
+	// is one result. It is to results what Calls of a MessageEvent is to calls.
 	In      Lens
 	ID      Lens
 	Payload Lens
@@ -74,7 +74,7 @@ func (d *Events) Claim(v source.Value) (Claim, Sign) {
 	if r := d.result(typ); r != nil && r.in(v) {
 		return ClaimDecisive, sign
 	}
-	if s := d.saying(typ); s != nil {
+	if s := d.message(typ); s != nil {
 		switch {
 		case s.Calls != "" && s.Calls.In(v).Kind() == source.Array:
 			return ClaimDecisive, Sign{s.Calls.Key(), source.Value{}}
@@ -115,10 +115,10 @@ func (d *Events) result(typ source.Value) *ResultEvent {
 	return nil
 }
 
-func (d *Events) saying(typ source.Value) *Saying {
-	for i := range d.Says {
-		if typ.Is(d.Says[i].Type) {
-			return &d.Says[i]
+func (d *Events) message(typ source.Value) *MessageEvent {
+	for i := range d.Messages {
+		if typ.Is(d.Messages[i].Type) {
+			return &d.Messages[i]
 		}
 	}
 	return nil
@@ -167,7 +167,7 @@ func (r *eventsReader) Read(v source.Value) {
 		r.answer(v, res.ID, res.Payload, anyHolds(res.Error, v))
 		return
 	}
-	s := r.saying(typ)
+	s := r.message(typ)
 	if s == nil {
 		return
 	}
@@ -264,9 +264,9 @@ func (r *eventsReader) answer(v source.Value, id, payload Lens, failed bool) {
 // WriteResult implements Writer.
 func (d *Events) WriteResult(r NewResult) []Field {
 	c := d.call(d.Type.In(r.Element))
-	for i := range d.Says {
+	for i := range d.Messages {
 		if c == nil {
-			c = d.Says[i].Call
+			c = d.Messages[i].Call
 		}
 	}
 	if c == nil || c.Answer == "" || r.ID == "" {
@@ -295,7 +295,7 @@ func (d *Events) Keys(v source.Value) WriterKeys {
 	if r := d.result(typ); r != nil {
 		keys.ResultID = r.ID.Key()
 	}
-	if s := d.saying(typ); s != nil {
+	if s := d.message(typ); s != nil {
 		keys.Content = s.Text.Key()
 		if s.Calls != "" {
 			keys.Calls, keys.KeepCalls, keys.ID = []string{s.Calls.Key()}, true, s.Call.ID.Key()

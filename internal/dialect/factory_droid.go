@@ -38,8 +38,8 @@ var DroidStreamJSON = &Dialect{
 	Window:    transcript.WindowLog,
 	CheckOnly: "it is a copy of what was printed, and nothing is ever resumed from it",
 	Driver: &Events{
-		Type: "type",
-		Says: []Saying{{Type: "message", RoleAt: "role", Text: "text"}},
+		Type:     "type",
+		Messages: []MessageEvent{{Type: "message", RoleAt: "role", Text: "text"}},
 		Calls: []CallEvent{
 			{Type: "tool_call", ID: "toolCallId|id", Name: "toolName", Args: "parameters", Want: transcript.ArgsWantObject},
 		},
@@ -49,7 +49,7 @@ var DroidStreamJSON = &Dialect{
 	},
 	Log: &Log{
 		Type: "type", Speaks: []string{"message", "tool_call", "tool_result"},
-		Kinds: []string{"completion"}, Unlike: []string{"message"},
+		Kinds: []string{"completion"}, Lacks: []string{"message"},
 		Time: "timestamp",
 	},
 }

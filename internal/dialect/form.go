@@ -51,10 +51,10 @@ func (c Cond) String() string {
 }
 
 // holds reports whether the condition holds of v.
-func (c *Cond) holds(v source.Value) bool { return c.says(c.At.In(v)) }
+func (c *Cond) holds(v source.Value) bool { return c.accepts(c.At.In(v)) }
 
-// says reports whether the condition holds of the member itself.
-func (c *Cond) says(got source.Value) bool {
+// accepts reports whether the condition holds of the member itself.
+func (c *Cond) accepts(got source.Value) bool {
 	if len(c.Is) == 0 {
 		return (got.Exists() && got.Kind() != source.Null) != c.Not
 	}

@@ -15,9 +15,9 @@ var Gemini = &Dialect{
 {"role":"user","parts":[{"functionResponse":{"name":"ls","response":{"output":"a.txt"}}}]}`,
 	Provider: "gemini",
 	Window:   transcript.WindowUser,
-	Marks:    []string{"parts"},
+	Keywords: []string{"parts"},
 	Members:  geminiMembers,
-	Holder:   &Holder{Members: []string{"clientHistory", "toolCall"}, Only: []string{"clientHistory"}, Waits: true},
+	Holder:   &Holder{Members: []string{"clientHistory", "toolCall"}, ReadFrom: []string{"clientHistory"}, Waits: true},
 	Driver:   geminiBlocks,
 }
 

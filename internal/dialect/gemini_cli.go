@@ -13,16 +13,16 @@ var GeminiCLI = &Dialect{
 	Where:   "~/.gemini/tmp/<project>/chats/session-*.jsonl and .json",
 	Example: `{"id":"m1","timestamp":"2026-01-01T00:00:00Z","type":"gemini","content":"","toolCalls":[{"id":"ls-1","name":"ls","args":{},"status":"executing"}]}
 {"id":"m1","timestamp":"2026-01-01T00:00:00Z","type":"gemini","content":"","toolCalls":[{"id":"ls-1","name":"ls","args":{},"status":"success","result":[{"functionResponse":{"id":"ls-1","name":"ls","response":{"output":"a.txt"}}}]}]}`,
-	Provider: "neutral",
-	Window:   transcript.WindowLog,
-	Begun:    []Cond{{At: "sessionId"}, {At: "projectHash"}, {At: "startTime"}},
-	Fold:     &Fold{ID: "id", Append: true, Does: geminiCLIFolding},
+	Provider:   "neutral",
+	Window:     transcript.WindowLog,
+	NewSession: []Cond{{At: "sessionId"}, {At: "projectHash"}, {At: "startTime"}},
+	Fold:       &Fold{ID: "id", Append: true, Effect: geminiCLIFolding},
 	Driver: geminiCLIMessages{&Combined{
-		Members: []string{"toolCalls", "type"},
-		Kind:    "type", Kinds: []string{"gemini", "user", "info", "error", "warning"},
-		Plain: []Lens{"id", "timestamp", "content"},
-		Own:   []string{"gemini"},
-		Role:  "type",
+		Needs: []string{"toolCalls", "type"},
+		Kind:  "type", Kinds: []string{"gemini", "user", "info", "error", "warning"},
+		Plain:    []Lens{"id", "timestamp", "content"},
+		OwnRoles: []string{"gemini"},
+		Role:     "type",
 		Roles: []RoleName{
 			{"gemini", transcript.RoleAssistant}, {"info", transcript.RoleOther}, {"error", transcript.RoleOther}, {"warning", transcript.RoleOther},
 		},
@@ -47,7 +47,7 @@ var GeminiCLI = &Dialect{
 			},
 			{In: "content", Record: "functionCall", ID: "id", Name: "name", Args: "args", Want: transcript.ArgsWantObject, Apart: true},
 		},
-		Results: Answers{
+		Results: ResultList{
 			In: "content", Has: "functionResponse.id|functionResponse.name|functionResponse.response",
 			ID: "functionResponse.id", Name: "functionResponse.name", Payload: "functionResponse.response",
 		},

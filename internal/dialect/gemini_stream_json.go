@@ -17,8 +17,8 @@ var GeminiStreamJSON = &Dialect{
 	Window:    transcript.WindowLog,
 	CheckOnly: "it is a copy of what was printed, and nothing is ever resumed from it",
 	Driver: &Events{
-		Type: "type",
-		Says: []Saying{{Type: "message", RoleAt: "role", Text: "content"}},
+		Type:     "type",
+		Messages: []MessageEvent{{Type: "message", RoleAt: "role", Text: "content"}},
 		Calls: []CallEvent{
 			{Type: "tool_use", ID: "tool_id", Name: "tool_name", Args: "parameters", Want: transcript.ArgsWantObject},
 		},
@@ -28,7 +28,7 @@ var GeminiStreamJSON = &Dialect{
 	},
 	Log: &Log{
 		Type: "type", Speaks: []string{"message", "tool_use", "tool_result"},
-		Kinds: []string{"init", "result", "error"}, Unlike: []string{"message", "part"},
+		Kinds: []string{"init", "result", "error"}, Lacks: []string{"message", "part"},
 		Time: "timestamp",
 	},
 }

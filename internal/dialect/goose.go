@@ -52,15 +52,15 @@ var Goose = &Dialect{
 {"role":"user","created":2,"content":[{"type":"toolResponse","id":"r1","toolResult":{"status":"success","value":{"content":[{"type":"text","text":"a.txt"}],"isError":false}}}]}`,
 	Provider: "neutral",
 	Window:   transcript.WindowUser,
-	Marks:    []string{"toolRequest", "toolResponse", "frontendToolRequest", "toolConfirmationRequest", "actionRequired", "systemNotification"},
+	Keywords: []string{"toolRequest", "toolResponse", "frontendToolRequest", "toolConfirmationRequest", "actionRequired", "systemNotification"},
 	Members: map[transcript.Member]Lens{
 		transcript.MemberCallName:  "toolCall.value.name|toolCall.name",
 		transcript.MemberArguments: "toolCall.value.arguments|toolCall.arguments",
 		transcript.MemberContent:   "content", transcript.MemberLastText: "content.-1.text",
 	},
-	Driver: gooseBlocks,
-	Holder: &Holder{Members: []string{"working_dir", "conversation"}},
-	Begun:  []Cond{{At: "working_dir"}, {At: "conversation"}},
+	Driver:     gooseBlocks,
+	Holder:     &Holder{Members: []string{"working_dir", "conversation"}},
+	NewSession: []Cond{{At: "working_dir"}, {At: "conversation"}},
 }
 
 func gooseCall(tag string) Part {
@@ -85,7 +85,7 @@ var GooseStreamJSON = &Dialect{
 	Driver:    gooseBlocks,
 	Log: &Log{
 		Type: "type", Speaks: []string{"message"}, Payload: "message",
-		Kinds: []string{"notification", "complete"}, Unlike: []string{"id", "timestamp", "parentId"},
+		Kinds: []string{"notification", "complete"}, Lacks: []string{"id", "timestamp", "parentId"},
 		Time: "timestamp",
 	},
 }

@@ -15,7 +15,7 @@ var Haystack = &Dialect{
 {"role":"tool","meta":{},"name":null,"content":[{"tool_call_result":{"result":"a.txt","origin":{"tool_name":"ls","arguments":{},"id":"c1"},"error":false}}]}`,
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
-	Marks:    []string{"tool_call", "tool_call_result", "_content"},
+	Keywords: []string{"tool_call", "tool_call_result", "_content"},
 	Members: map[transcript.Member]Lens{
 		transcript.MemberCallName: "tool_call.tool_name", transcript.MemberArguments: "tool_call.arguments",
 		transcript.MemberContent: "content|_content", transcript.MemberLastText: "content.-1.text|_content.-1.text",

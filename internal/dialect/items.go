@@ -23,11 +23,12 @@ type Items struct {
 	Item  string // an item's own id
 	Name  string
 	Pairs []ItemPair
-	// Hosted are calls that the provider runs: they carry their own result.
-	Hosted []string
+	// ProviderCalls are types of calls that the provider runs: they carry their own
+	// result.
+	ProviderCalls []string `toml:"hosted"`
 	// Reasoning is the type of a reasoning item, Sealed its opaque content.
 	Reasoning, Sealed string
-	// Execution is a member that says "server" on a call that is hosted. Two built-in
+	// Execution is a member that says "server" on a call that the provider runs. Two built-in
 	// dialects have it, and others of the family may.
 	Execution string
 	// TextTypes are content types that only this dialect writes: first those of a
@@ -77,7 +78,7 @@ func (d *Items) Claim(v source.Value) (Claim, Sign) {
 	}
 	var typ, role, content source.Value
 	members := 0
-	alien := false
+	unknown := false
 	for k, val := range v.Members() {
 		members++
 		switch {
@@ -88,14 +89,14 @@ func (d *Items) Claim(v source.Value) (Claim, Sign) {
 		case k.Is(d.Text):
 			content = val
 		default:
-			alien = alien || alienMember(k, val)
+			unknown = unknown || unknownToolMember(k, val)
 		}
 	}
 	if typ.Kind() == source.String && !contains(d.Messages, typ) {
 		switch {
 		case members < 2:
 			return ClaimNone, Sign{}
-		case contains(d.Hosted, typ):
+		case contains(d.ProviderCalls, typ):
 			return ClaimDecisive, Sign{d.Type, typ}
 		case typ.Is(d.Reasoning) && role.Kind() != source.String && (v.Get("summary").Exists() || v.Get(d.Sealed).Exists()):
 			return ClaimShared, Sign{d.Type, typ}
@@ -110,7 +111,7 @@ func (d *Items) Claim(v source.Value) (Claim, Sign) {
 	if role.Kind() != source.String || !content.Exists() {
 		return ClaimNone, Sign{}
 	}
-	if alien || alienContent(content) || roleIn(d.Roles, role) == transcript.RoleTool {
+	if unknown || unknownToolContent(content) || roleIn(d.Roles, role) == transcript.RoleTool {
 		return ClaimNone, Sign{}
 	}
 	if tag := content.First().Get("type"); contains(d.TextTypes, tag) {
@@ -250,7 +251,7 @@ func (r *itemsReader) Read(v source.Value) {
 			res.Payload = payload.Span()
 		}
 		b.Result(v, res)
-	case contains(r.Hosted, typ):
+	case contains(r.ProviderCalls, typ):
 		begin(transcript.RoleAssistant).Flags |= transcript.MessageItem
 		b.Call(v, transcript.Call{
 			ID: transcript.TokenOf(item, v.Span()), Name: transcript.TokenOf(v.Get(r.Name), v.Span()),

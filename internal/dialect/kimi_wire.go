@@ -17,7 +17,7 @@ var KimiWire = &Dialect{
 	CheckOnly: "Kimi closes open calls itself when it loads a session",
 	Driver: &Events{
 		Type: "type|role",
-		Says: []Saying{
+		Messages: []MessageEvent{
 			{Type: "user", RoleAt: "role", Text: "content"},
 			{Type: "assistant", RoleAt: "role", Text: "content"},
 			{Type: "system", RoleAt: "role", Text: "content"},

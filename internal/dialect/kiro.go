@@ -15,7 +15,7 @@ var Kiro = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowUser,
 	CheckOnly: "its records have ids of which only the program knows what they are for",
-	Marks:     []string{"AssistantMessage", "ToolResults", "Prompt"},
+	Keywords:  []string{"AssistantMessage", "ToolResults", "Prompt"},
 	Driver: NewBlocks(Blocks{
 		Role: "kind", Content: "data.content", Tag: "kind",
 		Roles: []RoleName{

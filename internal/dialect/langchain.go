@@ -18,7 +18,7 @@ var LangChain = &Dialect{
 {"type":"tool","content":"a.txt","name":"ls","tool_call_id":"call_1","status":"success"}`,
 	Provider: "langgraph",
 	Window:   transcript.WindowTool,
-	Marks: []string{
+	Keywords: []string{
 		"human", "ai", "tool", "system", "developer", "function", "chat", "remove", "constructor",
 		"HumanMessageChunk", "AIMessageChunk", "ToolMessageChunk", "SystemMessageChunk",
 	},
@@ -47,15 +47,15 @@ var LangChain = &Dialect{
 			{"SystemMessageChunk", transcript.RoleSystem},
 		},
 		User: "human|HumanMessage", Assistant: "ai|AIMessage", Tool: "tool|ToolMessage",
-		Own: []string{
+		OwnRoles: []string{
 			"human", "ai", "HumanMessage", "AIMessage", "ToolMessage", "SystemMessage",
 			"HumanMessageChunk", "AIMessageChunk", "ToolMessageChunk", "SystemMessageChunk",
 		},
-		Never:    []string{"role"},
-		Faint:    true, // a system message tells nothing
-		Controls: []string{"remove", "RemoveMessage"},
-		Content:  "content",
-		Calls:    "tool_calls", ID: "id", Name: "name", Args: "args", Want: transcript.ArgsWantObject,
+		Lacks:     []string{"role"},
+		WeakPlain: true, // a system message tells nothing
+		Controls:  []string{"remove", "RemoveMessage"},
+		Content:   "content",
+		Calls:     "tool_calls", ID: "id", Name: "name", Args: "args", Want: transcript.ArgsWantObject,
 		ResultID: "tool_call_id", ResultName: "name",
 		Error: "status", Failed: "error",
 		Thoughts: []string{"thinking", "redacted_thinking", "reasoning", "reasoning_content"}, Signature: []string{"signature", "data", "encrypted_content"},

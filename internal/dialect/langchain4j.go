@@ -15,7 +15,7 @@ var LangChain4j = &Dialect{
 {"id":"call_1","toolName":"ls","text":"a.txt","type":"TOOL_EXECUTION_RESULT"}`,
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
-	Marks:    []string{"SYSTEM", "USER", "AI", "TOOL_EXECUTION_RESULT", "CUSTOM"},
+	Keywords: []string{"SYSTEM", "USER", "AI", "TOOL_EXECUTION_RESULT", "CUSTOM"},
 	Members: map[transcript.Member]Lens{
 		transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberResultName: "toolName",
 		transcript.MemberResultContent: "text",
@@ -29,11 +29,11 @@ var LangChain4j = &Dialect{
 			{"TOOL_EXECUTION_RESULT", transcript.RoleTool},
 			{"CUSTOM", transcript.RoleOther},
 		},
-		Own:   []string{"AI"},
-		Never: []string{"role"}, Faint: true,
+		OwnRoles: []string{"AI"},
+		Lacks:    []string{"role"}, WeakPlain: true,
 		// Older versions write a text of the user as text.
 		Content: "text|contents", Calls: "toolExecutionRequests", ID: "id", Name: "name", Args: "arguments", Want: transcript.ArgsWantString,
-		ResultID: "id", ResultName: "toolName", Mark: []Lens{"toolName"},
+		ResultID: "id", ResultName: "toolName", ResultNeeds: []Lens{"toolName"},
 		Error: "isError", Failed: "true", Reasoning: "thinking",
 	})},
 }

@@ -15,16 +15,16 @@ var Letta = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowNext,
 	CheckOnly: "it is a listing of messages that the server keeps itself",
-	Marks:     []string{"message_type"},
+	Keywords:  []string{"message_type"},
 	Driver: &Combined{
-		Members: []string{"message_type"},
-		Kind:    "message_type", Kinds: []string{
+		Needs: []string{"message_type"},
+		Kind:  "message_type", Kinds: []string{
 			"system_message", "user_message", "assistant_message", "reasoning_message", "hidden_reasoning_message",
 			"tool_call_message", "tool_return_message", "approval_request_message", "approval_response_message",
 		},
-		Marks: [][]Lens{{"message_type", "id", "date"}},
-		Plain: []Lens{"message_type", "content"},
-		Role:  "message_type",
+		Evidence: [][]Lens{{"message_type", "id", "date"}},
+		Plain:    []Lens{"message_type", "content"},
+		Role:     "message_type",
 		Roles: []RoleName{
 			{"system_message", transcript.RoleSystem},
 			{"user_message", transcript.RoleUser},
@@ -44,6 +44,6 @@ var Letta = &Dialect{
 		},
 		// An approval is no result, but that of a tool which the client has run can
 		// stand among approvals.
-		Results: Answers{In: "tool_returns|approvals|", Has: "tool_return", ID: "tool_call_id", Payload: "tool_return"},
+		Results: ResultList{In: "tool_returns|approvals|", Has: "tool_return", ID: "tool_call_id", Payload: "tool_return"},
 	},
 }

@@ -17,11 +17,11 @@ var LLaMAFactory = &Dialect{
 	Window:    transcript.WindowTool,
 	Dataset:   true,
 	CheckOnly: "what a model is trained on is not made up, and a value is text",
-	Marks:     []string{"tool_call", "value"},
+	Keywords:  []string{"tool_call", "value"},
 	Driver: &llamaFactory{&spoken{sideList: sideListOf(SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool",
 		Content: "content", Name: "name", Args: "arguments", Thoughts: []string{"reasoning"},
-		Mark: []Lens{"content.#.value"}, Faint: true,
+		ResultNeeds: []Lens{"content.#.value"}, WeakPlain: true,
 		CallTag: hermesCall, ResultTag: hermesResult,
 		onClaim: func(c claimed) (Claim, Sign) {
 			for _, part := range c.content.Elements() {

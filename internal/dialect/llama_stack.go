@@ -14,15 +14,15 @@ var LlamaStack = &Dialect{
 {"role":"tool","call_id":"c1","tool_name":"ls","content":"a.txt"}`,
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
-	Marks:    []string{"tool_name", "call_id"},
+	Keywords: []string{"tool_name", "call_id"},
 	Members: map[transcript.Member]Lens{
 		transcript.MemberRole: "role", transcript.MemberCallName: "tool_name", transcript.MemberArguments: "arguments", transcript.MemberResultName: "tool_name",
 		transcript.MemberResultContent: "content", transcript.MemberContent: "content",
 	},
 	Driver: NewSideList(SideList{
-		Role: "role", User: "user", Assistant: "assistant", Tool: "tool", Faint: true,
-		Never:   []string{"tool_call_id", "toolCallId"},
+		Role: "role", User: "user", Assistant: "assistant", Tool: "tool", WeakPlain: true,
+		Lacks:   []string{"tool_call_id", "toolCallId"},
 		Content: "content", Calls: "tool_calls", ID: "call_id", Name: "tool_name", Args: "arguments",
-		ResultID: "call_id", ResultName: "tool_name", Mark: []Lens{"call_id"},
+		ResultID: "call_id", ResultName: "tool_name", ResultNeeds: []Lens{"call_id"},
 	}),
 }

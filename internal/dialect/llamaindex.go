@@ -18,7 +18,7 @@ var LlamaIndex = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowTool,
 	CheckOnly: "a call is written again in additional_kwargs, as the provider wrote it",
-	Marks:     []string{"block_type", "blocks"},
+	Keywords:  []string{"block_type", "blocks"},
 	Driver: &llamaIndex{NewBlocks(Blocks{
 		Role: "role", Content: "blocks", Tag: "block_type",
 		Parts: []Part{
@@ -29,8 +29,8 @@ var LlamaIndex = &Dialect{
 			{Is: PartMedia, Tag: "audio"},
 			{Is: PartMedia, Tag: "document"},
 		},
-		OwnRole: "tool",
-		Own:     &Part{Is: PartResult, ID: "additional_kwargs.tool_call_id", Name: "additional_kwargs.name", Payload: "blocks"},
+		ResultRole:    "tool",
+		ResultMessage: &Part{Is: PartResult, ID: "additional_kwargs.tool_call_id", Name: "additional_kwargs.name", Payload: "blocks"},
 	}), NewBlocks(Blocks{
 		Parts: []Part{{Is: PartCall, ID: "id|call_id", Name: "function.name|name", Args: "function.arguments|arguments"}},
 	})},
@@ -48,7 +48,7 @@ const kwargsCalls Lens = "additional_kwargs.tool_calls"
 
 // Claim implements Driver.
 func (d *llamaIndex) Claim(v source.Value) (Claim, Sign) {
-	if kwargsCalls.In(v).First().Kind() == source.Object && v.Get("blocks").Exists() && !v.Get("role").Is(d.OwnRole) {
+	if kwargsCalls.In(v).First().Kind() == source.Object && v.Get("blocks").Exists() && !v.Get("role").Is(d.ResultRole) {
 		return ClaimDecisive, Sign{Member: "tool_calls"}
 	}
 	return d.Blocks.Claim(v)

@@ -21,9 +21,10 @@ type Log struct {
 	Kinds     []string
 	Header    string
 	HeaderHas []string
-	// Evidence are members that only records of this log have, Unlike those
-	// that they never have.
-	Evidence, Unlike []string
+	// Evidence are members that only records of this log have.
+	Evidence []string
+	// Lacks are members that its records never have.
+	Lacks []string `toml:"unlike"`
 	// Bare is set when the messages stand without the envelope too.
 	Bare bool
 

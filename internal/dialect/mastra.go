@@ -15,11 +15,11 @@ var Mastra = &Dialect{
 {"id":"m1","role":"assistant","threadId":"t","content":{"format":2,"parts":[{"type":"tool-invocation","toolInvocation":{"state":"result","toolCallId":"c1","toolName":"ls","args":{},"result":"a.txt"}}]}}`,
 	Provider: "neutral",
 	Window:   transcript.WindowOwn,
-	Marks:    []string{"format"},
+	Keywords: []string{"format"},
 	Driver: &Combined{
-		Members: []string{"content"},
-		Marks:   [][]Lens{{"content.format", "content.parts"}, {"content.format", "content.toolInvocations"}},
-		Role:    "role",
+		Needs:    []string{"content"},
+		Evidence: [][]Lens{{"content.format", "content.parts"}, {"content.format", "content.toolInvocations"}},
+		Role:     "role",
 		Records: []Records{
 			{
 				In: "content.parts", Tag: "type", Calls: []string{"tool-invocation", "dynamic-tool", "tool-*"}, Record: "toolInvocation|",
@@ -27,8 +27,8 @@ var Mastra = &Dialect{
 				ID: "toolCallId", Name: "toolName", Args: "args|input|rawInput",
 				State: "state", States: toolPartStates,
 				Result: "result|output", Failure: "errorText|approval.reason",
-				Server: "providerExecuted",
-				Answer: toolInvocationAnswer,
+				ByProvider: "providerExecuted",
+				Answer:     toolInvocationAnswer,
 			},
 			{
 				In: "content.toolInvocations", ID: "toolCallId", Name: "toolName", Args: "args",

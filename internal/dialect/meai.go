@@ -14,13 +14,13 @@ var MEAI = &Dialect{
 {"role":"tool","contents":[{"$type":"functionResult","callId":"c1","result":"a.txt"}]}`,
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
-	Marks:    []string{"contents"},
+	Keywords: []string{"contents"},
 	Members: map[transcript.Member]Lens{
 		transcript.MemberCallName: "name", transcript.MemberArguments: "arguments",
 		transcript.MemberContent: "contents", transcript.MemberLastText: "contents.-1.text",
 	},
 	Driver: NewBlocks(Blocks{
-		Role: "role", Content: "contents", Tag: "$type", Joined: true, Only: true,
+		Role: "role", Content: "contents", Tag: "$type", Joined: true, ResultsAlone: true,
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
 			{

@@ -15,12 +15,12 @@ var MistralEntries = &Dialect{
 {"type":"function.result","tool_call_id":"a1b2c3d4e","result":"a.txt"}`,
 	Provider: "neutral",
 	Window:   transcript.WindowNext,
-	Marks:    []string{"function.call", "function.result", "tool.execution", "agent.handoff", "message.input", "message.output"},
+	Keywords: []string{"function.call", "function.result", "tool.execution", "agent.handoff", "message.input", "message.output"},
 	Members:  map[transcript.Member]Lens{transcript.MemberCallName: "name", transcript.MemberArguments: "arguments"},
 	Driver: mistralItems{&Items{
 		Type: "type", Role: "role", Text: "content", Messages: []string{"message.input", "message.output"},
 		ID: []string{"tool_call_id"}, Item: "id", Name: "name",
-		Hosted: []string{"tool.execution", "agent.handoff"},
+		ProviderCalls: []string{"tool.execution", "agent.handoff"},
 		Pairs: []ItemPair{
 			{Call: "function.call", Outputs: []string{"function.result"}, Kind: transcript.KindFunction, Args: "arguments", Payload: "result"},
 		},
@@ -34,7 +34,7 @@ type mistralItems struct{ *Items }
 func (d mistralItems) Claim(v source.Value) (Claim, Sign) {
 	claim, sign := d.Items.Claim(v)
 	if claim == ClaimPlain {
-		claim = ClaimFaint
+		claim = ClaimWeak
 	}
 	return claim, sign
 }

@@ -17,9 +17,9 @@ var MSSwift = &Dialect{
 	Window:    transcript.WindowNext,
 	Dataset:   true,
 	CheckOnly: "what a model is trained on is not made up",
-	Marks:     []string{"tool_call", "tool_response"},
+	Keywords:  []string{"tool_call", "tool_response"},
 	Driver: &msSwift{&spoken{sideListOf(SideList{
-		Role: "role", User: "user", Assistant: "assistant", Tool: "tool_response", Faint: true,
+		Role: "role", User: "user", Assistant: "assistant", Tool: "tool_response", WeakPlain: true,
 		Roles: []RoleName{
 			{"system", transcript.RoleSystem},
 			{"user", transcript.RoleUser},
@@ -28,9 +28,9 @@ var MSSwift = &Dialect{
 			{"tool_response", transcript.RoleTool},
 			{"tool", transcript.RoleTool},
 		},
-		Own:     []string{"tool_call"},
-		Never:   []string{"tool_calls", "tool_call_id"},
-		Content: "content", Name: "name", Args: "arguments",
+		OwnRoles: []string{"tool_call"},
+		Lacks:    []string{"tool_calls", "tool_call_id"},
+		Content:  "content", Name: "name", Args: "arguments",
 		CallTag: hermesCall, ResultTag: hermesResult,
 	}), []string{"tool_call"}}},
 }

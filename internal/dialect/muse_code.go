@@ -17,7 +17,7 @@ var MuseCode = &Dialect{
 	CheckOnly: "its records are numbered, and a batch of results names its calls by their places too",
 	Driver: &Events{
 		Type: "kind",
-		Says: []Saying{
+		Messages: []MessageEvent{
 			{Type: "started", Role: transcript.RoleUser, Text: "prompt"},
 			{Type: "assistant_message_committed", Role: transcript.RoleAssistant, Text: "text"},
 			{

@@ -25,7 +25,7 @@ var OpenAIChat = &Dialect{
 		transcript.MemberRole: "role", transcript.MemberCallType: "type|name", transcript.MemberCallName: "function.name|name", transcript.MemberArguments: "function.arguments|arguments|args", transcript.MemberResultName: "name",
 		transcript.MemberResultContent: "content", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberReasoning: "reasoning_content",
 	},
-	Past: consolidated,
+	Unsent: consolidated,
 	Driver: &chat{withKwargs(SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool",
 		Content: "content", MessageID: "id",
@@ -52,7 +52,7 @@ func claimChat(c claimed) (Claim, Sign) {
 		return claimFunction(c)
 	case c.more.Get("name").Kind() == source.String:
 		return ClaimDecisive, Sign{Member: "function_call"}
-	case !c.alien && !c.content.Exists() && strings.HasPrefix(c.sign.Value.Str(), "_"):
+	case !c.unknownTools && !c.content.Exists() && strings.HasPrefix(c.sign.Value.Str(), "_"):
 		return ClaimPlain, c.sign
 	}
 	return ClaimNone, Sign{}

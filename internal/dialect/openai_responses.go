@@ -23,7 +23,7 @@ var OpenAIResponses = &Dialect{
 		ID: []string{"call_id", "callId"}, Item: "id", Name: "name",
 		Reasoning: "reasoning", Sealed: "encrypted_content", Execution: "execution",
 		TextTypes: []string{"input_text", "output_text", "input_image", "input_file"},
-		Hosted: []string{
+		ProviderCalls: []string{
 			"web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call",
 			"mcp_call", "mcp_list_tools", "hosted_tool_call",
 		},

@@ -19,11 +19,11 @@ var OpenCode = &Dialect{
 	Window:   transcript.WindowLog,
 	Fold:     &Fold{ID: "part.id|id"},
 	Driver: openCodeMessages{&Combined{
-		Members: []string{"parts", "part", "sessionID"},
-		Marks:   [][]Lens{{"info.role", "parts"}, {"part.sessionID", "part.type"}, {"sessionID", "messageID", "type"}},
-		Role:    "info.role|role",
-		Turn:    "part.messageID|messageID",
-		Aborted: []Cond{{At: "info.error.name"}},
+		Needs:    []string{"parts", "part", "sessionID"},
+		Evidence: [][]Lens{{"info.role", "parts"}, {"part.sessionID", "part.type"}, {"sessionID", "messageID", "type"}},
+		Role:     "info.role|role",
+		Turn:     "part.messageID|messageID",
+		Aborted:  []Cond{{At: "info.error.name"}},
 		Records: []Records{{
 			In: "parts|part|", Tag: "type", Calls: []string{"tool"}, Text: "text", Reasoning: "reasoning", Step: "step-start",
 			AsText: Form{JSON: `{"type":"text","text":"$text"}`, Copy: []string{"id", "sessionID", "messageID"}},

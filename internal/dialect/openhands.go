@@ -16,8 +16,8 @@ var OpenHands = &Dialect{
 	Window:    transcript.WindowLog,
 	CheckOnly: "events are numbered, and name each other by their numbers",
 	Driver: &Combined{
-		Members: []string{"tool_call_metadata", "tool_call_id", "kind", "observation", "action"},
-		Marks: [][]Lens{
+		Needs: []string{"tool_call_metadata", "tool_call_id", "kind", "observation", "action"},
+		Evidence: [][]Lens{
 			{"action", "args", "source", "id"},
 			{"observation", "cause", "source", "id"},
 			{"observation", "extras", "source", "id"},
@@ -46,10 +46,10 @@ var OpenHands = &Dialect{
 				Result: "raw_output|content",
 			},
 		},
-		Results: Answers{
+		Results: ResultList{
 			Has: "observation|rejection_reason|error", ID: "tool_call_metadata.tool_call_id|tool_call_id", Name: "tool_call_metadata.function_name|tool_name",
 			Payload: "content|observation|rejection_reason|error", Unnamed: true,
 		},
-		Needless: []string{"finish"},
+		NoResultTools: []string{"finish"},
 	},
 }

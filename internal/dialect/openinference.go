@@ -16,7 +16,7 @@ var OpenInference = &Dialect{
 	Window:    transcript.WindowNext,
 	CheckOnly: "spans are records of what was sent",
 	Slice:     true,
-	Marks:     []string{"tool_call", "message_content"},
+	Keywords:  []string{"tool_call", "message_content"},
 	Driver: NewSideList(SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool",
 		Content: "content|contents",

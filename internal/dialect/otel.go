@@ -17,7 +17,7 @@ var OTel = &Dialect{
 	Window:    transcript.WindowNext,
 	CheckOnly: "spans are records of what was sent",
 	Slice:     true,
-	Marks:     []string{"parts"},
+	Keywords:  []string{"parts"},
 	Driver: NewBlocks(Blocks{
 		Role: "role", Content: "parts", Tag: "type",
 		Parts: []Part{

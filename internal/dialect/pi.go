@@ -17,8 +17,8 @@ var piBlocks = &pi{NewBlocks(Blocks{
 		{Is: PartReasoning, Tag: "thinking", Signature: "thinkingSignature"},
 		{Is: PartMedia, Tag: "image"},
 	},
-	OwnRole: "toolResult",
-	Own: &Part{
+	ResultRole: "toolResult",
+	ResultMessage: &Part{
 		Is: PartResult, ID: "toolCallId|toolUseId", Name: "toolName", Payload: "content",
 		Error: []Cond{{At: "isError", Is: []string{"true"}}},
 	},
@@ -66,7 +66,7 @@ var Pi = &Dialect{
 {"role":"toolResult","toolCallId":"call_1","toolName":"ls","content":[{"type":"text","text":"a.txt"}],"isError":false}`,
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
-	Marks:    []string{"toolCall", "toolResult", "toolUse", "functionCall", "stopReason"},
+	Keywords: []string{"toolCall", "toolResult", "toolUse", "functionCall", "stopReason"},
 	Members:  piMembers,
 	Driver:   piBlocks,
 	Log: &Log{

@@ -14,7 +14,7 @@ var PydanticAI = &Dialect{
 {"kind":"request","parts":[{"part_kind":"tool-return","tool_name":"ls","content":"a.txt","tool_call_id":"c1"}]}`,
 	Provider: "pydantic-ai",
 	Window:   transcript.WindowUser,
-	Marks:    []string{"part_kind"},
+	Keywords: []string{"part_kind"},
 	Members: map[transcript.Member]Lens{
 		transcript.MemberCallName: "tool_name", transcript.MemberArguments: "args", transcript.MemberResultName: "tool_name",
 		transcript.MemberContent: "parts", transcript.MemberLastText: "parts.-1.content",

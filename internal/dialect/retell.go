@@ -15,10 +15,10 @@ var Retell = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowLog,
 	CheckOnly: voiceCheckOnly,
-	Marks:     []string{"tool_call_invocation", "tool_call_result", "node_transition"},
+	Keywords:  []string{"tool_call_invocation", "tool_call_result", "node_transition"},
 	Driver: &Events{
 		Type: "role",
-		Says: []Saying{
+		Messages: []MessageEvent{
 			{Type: "user", Role: transcript.RoleUser, Text: "content"},
 			{Type: "agent", Role: transcript.RoleAssistant, Text: "content"},
 		},

@@ -15,12 +15,12 @@ var SemanticKernel = &Dialect{
 {"role":"tool","items":[{"content_type":"function_result","id":"c1","function_name":"ls","result":"a.txt"}]}`,
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
-	Marks:    []string{"items", "Items"},
+	Keywords: []string{"items", "Items"},
 	Members: map[transcript.Member]Lens{
 		transcript.MemberContent: "items|Items", transcript.MemberLastText: "items.-1.text|Items.-1.Text",
 	},
 	Driver: NewBlocks(Blocks{
-		Role: "role.Label|role|Role.Label|Role", Content: "items|Items", Tag: "content_type|$type", Only: true,
+		Role: "role.Label|role|Role.Label|Role", Content: "items|Items", Tag: "content_type|$type", ResultsAlone: true,
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
 			{Is: PartText, Tag: "TextContent", Text: "Text"},

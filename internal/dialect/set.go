@@ -10,9 +10,9 @@ import (
 // A Set is the dialects that a file may be written in. A nil set is the
 // built-in one.
 type Set struct {
-	all   []*Dialect
-	own   []*Dialect // those that somebody has described
-	marks *markTable
+	all         []*Dialect
+	userDefined []*Dialect // those of a user
+	keywords    *keywordTable
 }
 
 // builtin makes the built-in set, which is never changed.
@@ -22,54 +22,54 @@ var builtin = sync.OnceValue(func() *Set { return newSet(All()) })
 func Builtin() *Set { return builtin() }
 
 func newSet(all []*Dialect) *Set {
-	s := &Set{all: all, marks: newMarkTable(all)}
+	s := &Set{all: all, keywords: newKeywordTable(all)}
 	for _, d := range all {
-		if d.Own() {
-			s.own = append(s.own, d)
+		if d.UserDefined() {
+			s.userDefined = append(s.userDefined, d)
 		}
 	}
 	return s
 }
 
 // With returns the set with further dialects, which are asked before the others.
-func (s *Set) With(own ...*Dialect) *Set {
-	if len(own) == 0 {
+func (s *Set) With(further ...*Dialect) *Set {
+	if len(further) == 0 {
 		return s
 	}
-	return newSet(slices.Concat(own, s.All()))
+	return newSet(slices.Concat(further, s.All()))
 }
 
-// Given returns the set for files that are said to be written in a dialect of it,
+// Forced returns the set for files that the user says are written in a dialect of it,
 // and that dialect in it.
-func (s *Set) Given(d *Dialect) (*Set, *Dialect) {
+func (s *Set) Forced(d *Dialect) (*Set, *Dialect) {
 	at := slices.Index(s.All(), d)
-	if d == nil || !d.Own() || at < 0 {
+	if d == nil || !d.UserDefined() || at < 0 {
 		return s, d
 	}
 	all := slices.Clone(s.all)
-	all[at] = d.Given()
+	all[at] = d.Forced()
 	return newSet(all), all[at]
 }
 
-// Told returns the first dialect whose marks hold of v, nil for none.
-func (s *Set) Told(v source.Value) *Dialect {
+// ByMarks returns the first dialect whose marks hold of v, nil for none.
+func (s *Set) ByMarks(v source.Value) *Dialect {
 	if s == nil {
 		return nil
 	}
-	for _, d := range s.own {
-		if d.Told(v) {
+	for _, d := range s.userDefined {
+		if d.HasMarks(v) {
 			return d
 		}
 	}
 	return nil
 }
 
-// Own lists the dialects that somebody has described.
-func (s *Set) Own() []*Dialect {
+// UserDefined lists the dialects that a user has defined.
+func (s *Set) UserDefined() []*Dialect {
 	if s == nil {
 		return nil
 	}
-	return s.own
+	return s.userDefined
 }
 
 // All lists the dialects, in the order in which detection tries them: of two
@@ -103,10 +103,10 @@ func (s *Set) ByName(name string) *Dialect {
 	return nil
 }
 
-// table returns the table of the dialects' marks.
-func (s *Set) table() *markTable {
+// table returns the table of the dialects' keywords.
+func (s *Set) table() *keywordTable {
 	if s == nil {
 		s = builtin()
 	}
-	return s.marks
+	return s.keywords
 }

@@ -17,7 +17,7 @@ var ShareGPT = &Dialect{
 	Window:    transcript.WindowTool,
 	Dataset:   true,
 	CheckOnly: "what a model is trained on is not made up, and a value is text",
-	Marks:     []string{"from"},
+	Keywords:  []string{"from"},
 	Driver: &spoken{sideListOf(SideList{
 		Role: "from", User: "human", Assistant: "gpt", Tool: "observation",
 		Roles: []RoleName{
@@ -37,9 +37,9 @@ var ShareGPT = &Dialect{
 			{"tool_response", transcript.RoleTool},
 			{"function_response", transcript.RoleTool},
 		},
-		Own:     []string{"human", "user", "gpt", "assistant", "model", "chatgpt", "bing", "bard", "system", "function_call", "tool_call"},
-		Never:   []string{"role", "content"},
-		Content: "value", Name: "name", Args: "arguments",
+		OwnRoles: []string{"human", "user", "gpt", "assistant", "model", "chatgpt", "bing", "bard", "system", "function_call", "tool_call"},
+		Lacks:    []string{"role", "content"},
+		Content:  "value", Name: "name", Args: "arguments",
 		CallTag: hermesCall, ResultTag: hermesResult,
 	}), []string{"function_call", "tool_call"}},
 }

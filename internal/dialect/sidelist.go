@@ -30,11 +30,13 @@ type SideList struct {
 	// User, Assistant and Tool are how a role is written anew: an alternative
 	// for each of Role.
 	User, Assistant, Tool Lens
-	// Faint is set for a dialect that writes plain messages as another does.
-	Faint bool
-	// Own are roles that only this dialect writes, Never members that its
-	// messages do not have.
-	Own, Never []string
+	// WeakPlain is set for a dialect that writes plain messages as another does: its
+	// claim of them is a weak one.
+	WeakPlain bool `toml:"faint"`
+	// OwnRoles are roles that only this dialect writes.
+	OwnRoles []string `toml:"own"`
+	// Lacks are members that its messages never have.
+	Lacks []string `toml:"never"`
 	// Controls are roles that mark book-keeping, which most logs have that people make
 	// themselves.
 	Controls []string
@@ -57,8 +59,9 @@ type SideList struct {
 	// that is empty, by being there.
 	Error  Lens
 	Failed string
-	// Mark are members of a result that only this dialect writes, one at least.
-	Mark []Lens
+	// ResultNeeds are members of which each result has one at least, for a dialect
+	// whose results are like those of another.
+	ResultNeeds []Lens `toml:"mark"`
 	// CallTag and ResultTag open a call and a result in the words of a text, as
 	// models write them that are trained to. Nothing of that can be told from other
 	// text.
@@ -85,7 +88,7 @@ type claimed struct {
 	role              transcript.Role
 	sign              Sign // who speaks
 	content, id, more source.Value
-	alien             bool // a member speaks of tools that is not known
+	unknownTools      bool // a member speaks of tools that is not known
 }
 
 // Slots of the members that are read of every message.
@@ -245,15 +248,15 @@ func (d *sideList) Claim(v source.Value) (Claim, Sign) {
 	s := Slots{vals[:], ranks[:]}
 	s.clear(d.fields)
 	f := s.Vals
-	alien := false
+	unknown := false // a member speaks of tools that is not known
 	var callsKey, idKey source.Value
 	for k, val := range body.Members() {
-		if len(d.Never) > 0 && slices.ContainsFunc(d.Never, k.Is) && body.Span() == v.Span() {
+		if len(d.Lacks) > 0 && slices.ContainsFunc(d.Lacks, k.Is) && body.Span() == v.Span() {
 			return ClaimNone, Sign{}
 		}
 		calls, id := f[slotCalls].Span(), f[slotResultID].Span()
 		if !d.fields.put(&s, k, val) {
-			alien = alien || alienMember(k, val)
+			unknown = unknown || unknownToolMember(k, val)
 		}
 		if f[slotCalls].Span() != calls {
 			callsKey = k
@@ -272,20 +275,20 @@ func (d *sideList) Claim(v source.Value) (Claim, Sign) {
 	content, calls := f[slotContent], f[slotCalls]
 	sign := Sign{string(d.Role.Nth(0)), roleVal}
 	if firstCall(calls).Kind() == source.Object {
-		if d.callsIn(calls) || contains(d.Own, roleVal) && firstCall(calls).Get(d.ID.Key()).Kind() == source.String {
+		if d.callsIn(calls) || contains(d.OwnRoles, roleVal) && firstCall(calls).Get(d.ID.Key()).Kind() == source.String {
 			return ClaimDecisive, Sign{Member: written(d.Calls, callsKey)}
 		}
 		return ClaimNone, Sign{}
 	}
 	if d.onClaim != nil {
-		c := claimed{role: role, sign: sign, content: content, id: f[slotResultID], more: f[slotMore], alien: alien}
-		if claim, told := d.onClaim(c); claim != ClaimNone {
-			return claim, told
+		c := claimed{role: role, sign: sign, content: content, id: f[slotResultID], more: f[slotMore], unknownTools: unknown}
+		if claim, by := d.onClaim(c); claim != ClaimNone {
+			return claim, by
 		}
 	}
 	if role == transcript.RoleTool {
 		switch id := f[slotResultID]; {
-		case len(d.Mark) > 0 && !slices.ContainsFunc(d.Mark, func(p Lens) bool { return p.Leads(body) }):
+		case len(d.ResultNeeds) > 0 && !slices.ContainsFunc(d.ResultNeeds, func(p Lens) bool { return p.Leads(body) }):
 			return ClaimNone, Sign{}
 		case id.Exists() && id.Kind() != source.Null:
 			return ClaimDecisive, Sign{Member: written(d.ResultID, idKey)}
@@ -294,15 +297,15 @@ func (d *sideList) Claim(v source.Value) (Claim, Sign) {
 		}
 		return ClaimNone, Sign{}
 	}
-	if content.Exists() && (body.Span() != v.Span() || contains(d.Own, roleVal)) {
+	if content.Exists() && (body.Span() != v.Span() || contains(d.OwnRoles, roleVal)) {
 		return ClaimDecisive, sign
 	}
-	if alien || alienContent(content) {
-		return ClaimFaint, sign
+	if unknown || unknownToolContent(content) {
+		return ClaimWeak, sign
 	}
 	if content.Exists() || calls.Kind() == source.Array {
-		if d.Faint {
-			return ClaimFaint, sign
+		if d.WeakPlain {
+			return ClaimWeak, sign
 		}
 		return ClaimPlain, sign
 	}

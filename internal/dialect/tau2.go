@@ -16,15 +16,15 @@ var Tau2 = &Dialect{
 {"id":"call_1","role":"tool","content":"a.txt","requestor":"assistant","error":false}`,
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
-	Marks:    []string{"requestor"},
+	Keywords: []string{"requestor"},
 	Members: map[transcript.Member]Lens{
 		transcript.MemberRole: "role", transcript.MemberCallName: "name", transcript.MemberArguments: "arguments",
 		transcript.MemberResultContent: "content", transcript.MemberContent: "content",
 	},
 	Driver: &tau2{sideListOf(SideList{
-		Role: "role", User: "user", Assistant: "assistant", Tool: "tool", Faint: true,
+		Role: "role", User: "user", Assistant: "assistant", Tool: "tool", WeakPlain: true,
 		Content: "content", Calls: "tool_calls", ID: "id", Name: "name", Args: "arguments", Want: transcript.ArgsWantObject,
-		ResultID: "id", Error: "error", Failed: "true", Mark: []Lens{"requestor"},
+		ResultID: "id", Error: "error", Failed: "true", ResultNeeds: []Lens{"requestor"},
 	})},
 }
 

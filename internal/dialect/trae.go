@@ -15,19 +15,19 @@ var Trae = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowOwn,
 	CheckOnly: "a trajectory is the record of a run, and has each of its messages twice",
-	Marks:     []string{"step_number"},
-	Holder:    &Holder{Members: []string{"task", "agent_steps", "llm_interactions"}, Only: []string{"agent_steps"}},
+	Keywords:  []string{"step_number"},
+	Holder:    &Holder{Members: []string{"task", "agent_steps", "llm_interactions"}, ReadFrom: []string{"agent_steps"}},
 	Driver: &Combined{
-		Members: []string{"step_number"},
-		Marks:   [][]Lens{{"step_number", "state", "llm_response"}, {"step_number", "steps.llm_response"}},
-		Text:    "llm_response.content|steps.llm_response.content",
+		Needs:    []string{"step_number"},
+		Evidence: [][]Lens{{"step_number", "state", "llm_response"}, {"step_number", "steps.llm_response"}},
+		Text:     "llm_response.content|steps.llm_response.content",
 		Records: []Records{{
 			In: "steps.tool_calls|tool_calls", ID: "call_id", Name: "name", Args: "arguments", Want: transcript.ArgsWantObject, Apart: true,
 		}},
-		Results: Answers{
+		Results: ResultList{
 			In: "steps.tool_results|tool_results", ID: "call_id", Payload: "result|error", Error: "error",
 		},
-		Aborted:  []Cond{{At: "error"}, {At: "steps.error"}},
-		Needless: []string{"task_done"},
+		Aborted:       []Cond{{At: "error"}, {At: "steps.error"}},
+		NoResultTools: []string{"task_done"},
 	},
 }

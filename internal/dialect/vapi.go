@@ -15,7 +15,7 @@ var Vapi = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowLog,
 	CheckOnly: voiceCheckOnly,
-	Marks:     []string{"secondsFromStart", "tool_calls", "tool_call_result"},
+	Keywords:  []string{"secondsFromStart", "tool_calls", "tool_call_result"},
 	Driver: NewSideList(SideList{
 		Role: "role", User: "user", Assistant: "bot", Tool: "tool_call_result",
 		Roles: []RoleName{
@@ -25,9 +25,9 @@ var Vapi = &Dialect{
 			{"tool_calls", transcript.RoleAssistant},
 			{"tool_call_result", transcript.RoleTool},
 		},
-		Own:     []string{"bot", "tool_calls"},
-		Never:   []string{"content"},
-		Content: "message|result", Calls: "toolCalls", ID: "id", Function: "function", Name: "name", Args: "arguments", Want: transcript.ArgsWantString,
+		OwnRoles: []string{"bot", "tool_calls"},
+		Lacks:    []string{"content"},
+		Content:  "message|result", Calls: "toolCalls", ID: "id", Function: "function", Name: "name", Args: "arguments", Want: transcript.ArgsWantString,
 		ResultID: "toolCallId", ResultName: "name",
 	}),
 }

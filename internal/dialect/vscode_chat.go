@@ -16,15 +16,15 @@ var VSCodeChat = &Dialect{
 	Where:   "chatSessions/*.json and *.jsonl of VS Code's workspaceStorage (GitHub Copilot Chat)",
 	Example: `{"requestId":"r1","message":{"text":"List the files."},"response":[],"result":{"metadata":{"toolCallRounds":[{"id":"t1","response":"","toolCalls":[{"id":"call_1","name":"list_dir","arguments":"{}"}]}],"toolCallResults":{}}}}
 {"requestId":"r1","message":{"text":"List the files."},"response":[],"result":{"metadata":{"toolCallRounds":[{"id":"t1","response":"","toolCalls":[{"id":"call_1","name":"list_dir","arguments":"{}"}]}],"toolCallResults":{"call_1":{"content":[{"value":"a.txt"}]}}}}}`,
-	Provider:  "neutral",
-	Window:    transcript.WindowOwn,
-	CheckOnly: "VS Code keeps the session in memory and writes it anew, and a log of changes is replayed by place",
-	Marks:     []string{"requestId"},
-	Begun:     []Cond{{At: "requests"}, {At: "sessionId"}, {At: "responderUsername"}},
-	Patch:     &Patch{List: "v.requests", Does: vsCodeChange},
+	Provider:   "neutral",
+	Window:     transcript.WindowOwn,
+	CheckOnly:  "VS Code keeps the session in memory and writes it anew, and a log of changes is replayed by place",
+	Keywords:   []string{"requestId"},
+	NewSession: []Cond{{At: "requests"}, {At: "sessionId"}, {At: "responderUsername"}},
+	Patch:      &Patch{List: "v.requests", Effect: vsCodeChange},
 	Driver: vsCodeRequests{&Combined{
-		Members: []string{"requestId"},
-		Marks: [][]Lens{
+		Needs: []string{"requestId"},
+		Evidence: [][]Lens{
 			{"requestId", "message.text", "response"},
 			{"requestId", "message.parts", "response"},
 			{"requestId", "result.metadata.toolCallRounds"},

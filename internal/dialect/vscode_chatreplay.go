@@ -16,10 +16,10 @@ var VSCodeChatReplay = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowTool,
 	CheckOnly: "it is a record of requests that were sent",
-	Marks:     []string{"role"},
+	Keywords:  []string{"role"},
 	Driver: &Combined{
-		Members: []string{"role"},
-		Kind:    "role", Kinds: []string{"0", "1", "2", "3"},
+		Needs: []string{"role"},
+		Kind:  "role", Kinds: []string{"0", "1", "2", "3"},
 		Plain: []Lens{"role", "content.0.type"},
 		Role:  "role",
 		Roles: []RoleName{
@@ -29,6 +29,6 @@ var VSCodeChatReplay = &Dialect{
 		Records: []Records{{
 			In: "toolCalls", ID: "id", Name: "function.name", Args: "function.arguments", Want: transcript.ArgsWantString, Apart: true,
 		}},
-		Results: Answers{Has: "toolCallId", ID: "toolCallId", Payload: "content"},
+		Results: ResultList{Has: "toolCallId", ID: "toolCallId", Payload: "content"},
 	},
 }

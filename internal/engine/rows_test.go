@@ -139,7 +139,7 @@ func TestMarks(t *testing.T) {
 		for line := range strings.SplitSeq(d.Example, "\n") {
 			v := source.NewValue([]byte(line), 0)
 			claim, _ := d.Driver.Claim(v)
-			if asked := slices.Contains(slices.Collect(dialect.Builtin().Asked(v)), d); claim != dialect.ClaimDecisive || !asked {
+			if asked := slices.Contains(slices.Collect(dialect.Builtin().Candidates(v)), d); claim != dialect.ClaimDecisive || !asked {
 				t.Errorf("%s: claim %d, asked %v: %s", d.Name, claim, asked, line)
 			}
 		}

@@ -5,24 +5,24 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// withinCheckOnly says why such lists are not repaired.
-const withinCheckOnly = "its messages are in pairs, and a new message would need a pair of its own"
+// nestedCheckOnly says why such lists are not repaired.
+const nestedCheckOnly = "its messages are in pairs, and a new message would need a pair of its own"
 
-// within returns the messages of a list whose elements hold them in pairs or under
-// names, and the dialect of that form; nil if no dialect has it.
-func within(set *dialect.Set, list source.Value) (*dialect.Dialect, []source.Value) {
+// nestedMessages returns the messages of a list whose elements hold them in pairs or
+// under names, and the dialect of that form; nil if no dialect has it.
+func nestedMessages(set *dialect.Set, list source.Value) (*dialect.Dialect, []source.Value) {
 	if k := list.First().Kind(); k != source.Array && k != source.Object {
 		return nil, nil
 	}
 	for _, d := range set.All() {
-		if len(d.Within) == 0 {
+		if len(d.MessagePaths) == 0 {
 			continue
 		}
 		var parts []source.Value
 		sure, n, holds := false, 0, 0
 		for _, e := range list.Elements() {
 			n++
-			found, ok := heldBy(d, e)
+			found, ok := messagesIn(d, e)
 			if !ok {
 				continue // what else stands there is opaque
 			}
@@ -40,10 +40,10 @@ func within(set *dialect.Set, list source.Value) (*dialect.Dialect, []source.Val
 	return nil, nil
 }
 
-// heldBy returns the messages in an element of a list. It reports false if the
+// messagesIn returns the messages in an element of a list. It reports false if the
 // element has none, or has other objects beside them.
-func heldBy(d *dialect.Dialect, e source.Value) (parts []source.Value, ok bool) {
-	for _, at := range d.Within {
+func messagesIn(d *dialect.Dialect, e source.Value) (parts []source.Value, ok bool) {
+	for _, at := range d.MessagePaths {
 		if m := at.In(e); m.Kind() == source.Object {
 			if claim, _ := d.Claim(m); claim == dialect.ClaimNone {
 				return nil, false
