@@ -182,7 +182,7 @@ func idless(c *transcript.Conversation) bool {
 	for i := range c.Calls {
 		if call := &c.Calls[i]; !call.Answer.ByProvider() && call.Answer != transcript.AnswerByPosition {
 			n++
-			if call.ID.Present() {
+			if call.ID.Given() {
 				return false
 			}
 		}
@@ -190,7 +190,7 @@ func idless(c *transcript.Conversation) bool {
 	for i := range c.Results {
 		if res := &c.Results[i]; !res.Answer.ByProvider() && res.Answer != transcript.AnswerByPosition {
 			n++
-			if res.ID.Present() {
+			if res.ID.Given() {
 				return false
 			}
 		}

@@ -41,7 +41,8 @@ func (h *head) get(key string) source.Value {
 // in follows a lens.
 func (h *head) in(l dialect.Lens) source.Value { return l.From(h.get, h.of) }
 
-// any returns the first of the members that is there.
+// any returns the first of the members that is there. Logs are known by members that
+// they have even where these are null.
 func (h *head) any(keys []string) string {
 	for _, key := range keys {
 		if h.get(key).Exists() {
@@ -228,7 +229,7 @@ func (n *vote) count(c recordClaim, v source.Value, h *head) {
 		n.speaks++
 	}
 	if l := n.dialect.Log; !c.header {
-		n.linked = n.linked || h.get(l.ID).Exists() || h.get(l.Parent).Exists()
+		n.linked = n.linked || dialect.Lens(l.ID).Leads(h.of) || dialect.Lens(l.Parent).Leads(h.of)
 	}
 }
 

@@ -181,6 +181,7 @@ func attributes(list []member, name string) []attribute {
 	var out []attribute
 	for _, m := range list {
 		switch {
+		case !there(m.val):
 		case m.key == name:
 			out = append(out, attribute{nil, m.val})
 		case len(m.key) > len(name) && m.key[len(name)] == '.' && strings.HasPrefix(m.key, name):
@@ -202,14 +203,16 @@ func membersOf(holder source.Value) []member {
 }
 
 // members yields the attributes that a holder has: an object, or a list of keys
-// and values.
+// and values. What is null is none.
 func members(holder source.Value) iter.Seq2[source.Value, source.Value] {
-	if holder.Kind() != source.Array {
-		return holder.Members()
-	}
 	return func(yield func(key, val source.Value) bool) {
+		for key, val := range holder.Members() {
+			if there(val) && !yield(key, val) {
+				return
+			}
+		}
 		for _, e := range holder.Elements() {
-			if key, val := e.Get("key"), e.Get("value"); key.Kind() == source.String && val.Exists() && !yield(key, val) {
+			if key, val := e.Get("key"), e.Get("value"); key.Kind() == source.String && there(val) && !yield(key, val) {
 				return
 			}
 		}
@@ -321,7 +324,7 @@ func unfolded(u *unfold.Unfolded, val source.Value, listed bool) source.Value {
 // what is left of it where it needs no unfolding.
 func anyValue(u *unfold.Unfolded, val source.Value) source.Value {
 	switch scalar := anyScalar.In(val); {
-	case !scalar.Exists():
+	case !there(scalar):
 		writeAnyValue(u, val)
 	case !u.Decode(scalar, nil):
 		return scalar
@@ -335,23 +338,36 @@ const anyScalar dialect.Lens = "stringValue|string_value|boolValue|bool_value|in
 // anyCompound leads to what holds others.
 const anyCompound dialect.Lens = "arrayValue|array_value|kvlistValue|kvlist_value"
 
-// there reports whether an AnyValue is one that is known: without a member it is
+// known reports whether an AnyValue is one that is known: without a member it is
 // null.
-func there(val source.Value) bool {
+func known(val source.Value) bool {
 	return anyScalar.Leads(val) || anyCompound.Leads(val) || string(val.Raw()) == "{}"
+}
+
+// there reports whether an attribute has a value. In a list the value is an
+// AnyValue, and null where all of its members are.
+func there(val source.Value) bool {
+	nulls := 0
+	for _, v := range val.Members() {
+		if v.Kind() != source.Null {
+			return true
+		}
+		nulls++
+	}
+	return val.Exists() && val.Kind() != source.Null && nulls == 0
 }
 
 // writeAnyValue writes an AnyValue of OTLP as the JSON that it stands for.
 func writeAnyValue(u *unfold.Unfolded, val source.Value) {
 	list, object := dialect.Lens("arrayValue|array_value").In(val), dialect.Lens("kvlistValue|kvlist_value").In(val)
 	switch scalar := anyScalar.In(val); {
-	case scalar.Exists():
+	case there(scalar):
 		u.Copy(scalar, nil)
-	case list.Exists():
+	case there(list):
 		u.Make("[", list, nil)
 		n := 0
 		for _, e := range list.Get("values").Elements() {
-			if !there(e) {
+			if !known(e) {
 				continue
 			}
 			if n++; n > 1 {
@@ -362,7 +378,7 @@ func writeAnyValue(u *unfold.Unfolded, val source.Value) {
 			}
 		}
 		u.Make("]", list, nil)
-	case object.Exists():
+	case there(object):
 		u.Make("{", object, nil)
 		n := 0
 		for key, val := range members(object.Get("values")) {
@@ -529,7 +545,7 @@ func writeEvent(u *unfold.Unfolded, name string, body source.Value, in *unfold.U
 		one := &unfold.Unfolded{}
 		switch {
 		case val.Kind() == source.Object:
-			for k, val := range val.Members() {
+			for k, val := range members(val) {
 				inner(k, val)
 			}
 		case one.Decode(val, in) && one.Value().Kind() == source.Object:
@@ -620,7 +636,7 @@ func quoted(s string) string {
 
 // plainLeaf returns the value of an attribute, unwrapped.
 func plainLeaf(val source.Value) source.Value {
-	if s := anyScalar.In(val); s.Exists() {
+	if s := anyScalar.In(val); there(s) {
 		return s
 	}
 	return val

@@ -177,7 +177,7 @@ func hasMember(v source.Value, names []string) bool {
 
 // leadsTo reports whether all lenses lead to something in v.
 func leadsTo(v source.Value, lenses []Lens) bool {
-	return !slices.ContainsFunc(lenses, func(l Lens) bool { return !l.In(v).Exists() })
+	return !slices.ContainsFunc(lenses, func(l Lens) bool { return !there(l.In(v)) })
 }
 
 func (d *Combined) roleOf(v source.Value) transcript.Role {
@@ -204,7 +204,7 @@ func (rs *Records) claims(list source.Value) (Sign, bool) {
 // claims reports whether there is a result in a list.
 func (a *ResultList) claims(list source.Value) bool {
 	for e := range listed(list) {
-		if a.result(e) && a.ID.In(e).Exists() {
+		if a.result(e) && there(a.ID.In(e)) {
 			return true
 		}
 	}
@@ -264,7 +264,7 @@ func (rs *Records) record(e source.Value) (rec, tag source.Value, ok bool) {
 
 // result reports whether an element is a result.
 func (a *ResultList) result(e source.Value) bool {
-	return e.Kind() == source.Object && (a.Has == "" || a.Has.In(e).Exists())
+	return e.Kind() == source.Object && (a.Has == "" || there(a.Has.In(e)))
 }
 
 // tagged reports whether a tag is one of a list, or begins like one of it that
@@ -294,9 +294,9 @@ func (rs *Records) nameIn(tag source.Value) (name string, ok bool) {
 // no tag tells its kind its name and arguments too.
 func (rs *Records) decisive(rec source.Value) bool {
 	if rs.Tag != "" {
-		return rs.ID.In(rec).Exists()
+		return there(rs.ID.In(rec))
 	}
-	return rs.ID.In(rec).Exists() && rs.Name.In(rec).Exists() && rs.Args.In(rec).Exists()
+	return there(rs.ID.In(rec)) && there(rs.Name.In(rec)) && there(rs.Args.In(rec))
 }
 
 // state returns what a record says of its call, nil where it says nothing in
@@ -358,7 +358,7 @@ func (r *combinedReader) message(v source.Value) {
 	if role == transcript.RoleOther {
 		return
 	}
-	m := b.Begin(v, roleVal, role, string(member(r.Turn, v).Raw()))
+	m := b.Begin(v, roleVal, role, r.Turn.name(v))
 	if role == transcript.RoleUser {
 		m.Flags |= transcript.MessageTyped
 	}
@@ -464,7 +464,7 @@ func (r *combinedReader) call(v, e, rec, tag source.Value, rs *Records, role tra
 		ID: token(rec, rs.ID, id), Name: transcript.TokenOf(rs.Name.In(rec), e.Span()),
 		WrongRole: role == transcript.RoleUser || role == transcript.RoleSystem,
 	}
-	if name, ok := rs.nameIn(tag); ok && name != "" && !call.Name.Present() {
+	if name, ok := rs.nameIn(tag); ok && name != "" && !there(rs.Name.In(rec)) {
 		call.Name = transcript.Token{Raw: `"` + name + `"`, Span: tag.Span()}
 		call.NameInTag = true
 	}
@@ -571,7 +571,7 @@ func (r *combinedReader) result(e source.Value, called bool) {
 	}
 	res := transcript.Result{
 		ID: token(e, r.Results.ID, id), Name: transcript.TokenOf(member(r.Results.Name, e), e.Span()),
-		Error: member(r.Results.Error, e).Exists(),
+		Error: there(member(r.Results.Error, e)),
 	}
 	if (r.Results.Unnamed || r.Results.ID == "") && pairsNothing(id) {
 		res.Answer = transcript.AnswerByPosition
@@ -668,7 +668,7 @@ func (d *Combined) WriteState(message source.Value, at source.Span, text string)
 				}
 			}
 			name := string(rs.Name.In(rec).Raw())
-			if inTag, ok := rs.nameIn(tag); ok && name == "" {
+			if inTag, ok := rs.nameIn(tag); ok && inTag != "" && !there(rs.Name.In(rec)) {
 				name = `"` + inTag + `"`
 			}
 			values := map[string]string{"$text": text, "$id": own, "$name": name}

@@ -511,7 +511,7 @@ func unknownToolContent(content source.Value) bool {
 // member.
 func unknownToolBlock(block source.Value) bool {
 	for k, val := range block.Members() {
-		if k.Is("type") && ofTools(val) || !k.Is("type") && ofTools(k) {
+		if k.Is("type") && ofTools(val) || !k.Is("type") && ofTools(k) && there(val) {
 			return true
 		}
 	}

@@ -148,11 +148,7 @@ func (r *eventsReader) Read(v source.Value) {
 	r.b.Fields(v, nil, nil)
 	typ := r.Type.In(v)
 	if c := r.call(typ); c != nil {
-		turn := ""
-		if c.Turn != "" {
-			turn = string(c.Turn.In(v).Raw())
-		}
-		r.begin(v, source.Value{}, transcript.RoleAssistant, turn, false).Flags |= transcript.MessageItem
+		r.begin(v, source.Value{}, transcript.RoleAssistant, c.Turn.name(v), false).Flags |= transcript.MessageItem
 		r.read(v, c)
 		return
 	}
@@ -177,8 +173,8 @@ func (r *eventsReader) Read(v source.Value) {
 		role = roleIn(r.Roles, at)
 	}
 	turn := ""
-	if s.Turn != "" && role == transcript.RoleAssistant {
-		turn = string(s.Turn.In(v).Raw())
+	if role == transcript.RoleAssistant {
+		turn = s.Turn.name(v)
 	}
 	m := r.begin(v, at, role, turn, true)
 	text := s.Text.In(v)

@@ -102,7 +102,7 @@ func (d *Items) Claim(v source.Value) (Claim, Sign) {
 			return ClaimShared, Sign{d.Type, typ}
 		}
 		if p, call := d.pair(typ); p != nil && role.Kind() != source.String {
-			if d.id(v, p, call).Exists() || call && v.Get(d.Name).Exists() || !call && v.Get(p.payload()).Exists() {
+			if there(d.id(v, p, call)) || call && there(v.Get(d.Name)) || !call && there(v.Get(p.payload())) {
 				return ClaimDecisive, Sign{d.Type, typ}
 			}
 		}
@@ -140,20 +140,31 @@ func (d *Items) pair(typ source.Value) (p *ItemPair, call bool) {
 	return nil, false
 }
 
+// id returns the id by which an item pairs: the first that is there and not null,
+// else one that is null.
 func (d *Items) id(v source.Value, p *ItemPair, call bool) source.Value {
-	for _, key := range d.ID {
-		if id := v.Get(key); id.Exists() {
+	own := p.OutputID
+	if call {
+		own = p.CallID
+	}
+	var null source.Value
+	for i := range len(d.ID) + 1 {
+		key := own
+		if i < len(d.ID) {
+			key = d.ID[i]
+		}
+		if key == "" {
+			continue
+		}
+		id := v.Get(key)
+		if there(id) {
 			return id
 		}
+		if !null.Exists() {
+			null = id
+		}
 	}
-	key := p.OutputID
-	if call {
-		key = p.CallID
-	}
-	if key != "" {
-		return v.Get(key)
-	}
-	return source.Value{}
+	return null
 }
 
 // Damaged implements Guesser.
@@ -229,7 +240,7 @@ func (r *itemsReader) Read(v source.Value) {
 		if v.Get(r.Execution).Is("server") {
 			call.Answer = transcript.AnswerProviderRecord
 		}
-		if item.Exists() && id.Exists() {
+		if there(item) && there(id) {
 			r.itemIDs[string(item.Raw())] = string(id.Raw())
 		}
 		b.Call(v, call, flags)
@@ -289,7 +300,7 @@ func (r *itemsReader) Read(v source.Value) {
 // keyed reports whether v has one of the members that always pair.
 func (d *Items) keyed(v source.Value) bool {
 	for _, key := range d.ID {
-		if id := v.Get(key); id.Exists() && id.Kind() != source.Null {
+		if there(v.Get(key)) {
 			return true
 		}
 	}
@@ -307,7 +318,7 @@ func (d *Items) WriteResult(r NewResult) []Field {
 			continue
 		}
 		// The SDK spells the same things in another way.
-		if len(d.ID) > 1 && r.Element.Get(d.ID[1]).Exists() && len(p.Outputs) > 1 {
+		if len(d.ID) > 1 && there(r.Element.Get(d.ID[1])) && len(p.Outputs) > 1 {
 			return []Field{
 				{d.Type, `"` + p.Outputs[1] + `"`},
 				{d.Name, r.Name},

@@ -59,6 +59,14 @@ func (l Lens) From(get func(key string) source.Value, v source.Value) source.Val
 // Leads reports whether there is a lens, and it leads to something but null.
 func (l Lens) Leads(v source.Value) bool { return l != "" && there(l.In(v)) }
 
+// name returns what the lens leads to as it is written, "" for nothing and for null.
+func (l Lens) name(v source.Value) string {
+	if l.Leads(v) {
+		return string(l.In(v).Raw())
+	}
+	return ""
+}
+
 // there reports whether a value is there, and not null.
 func there(v source.Value) bool { return v.Exists() && v.Kind() != source.Null }
 

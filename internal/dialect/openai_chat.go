@@ -103,7 +103,7 @@ func (r *chatReader) call(v source.Value, call transcript.Call) transcript.Call 
 		r.ollama()
 	}
 	if !custom && r.bared != otherwise {
-		r.bare(call.Form == transcript.ArgsObject && !r.ID.In(v).Exists() && v.Get("function").Exists() && !v.Get("type").Exists())
+		r.bare(call.Form == transcript.ArgsObject && !there(r.ID.In(v)) && there(v.Get("function")) && !there(v.Get("type")))
 	}
 	return call
 }
@@ -118,7 +118,7 @@ func (r *chatReader) result(v source.Value, res transcript.Result) transcript.Re
 	if r.undecided() && there(v.Get("tool_name")) && !there(v.Get("tool_call_id")) {
 		r.ollama()
 	}
-	if id.Exists() {
+	if there(id) {
 		r.bare(false)
 	}
 	return res

@@ -111,7 +111,7 @@ func (r vsCodeReader) rounds(rounds, results source.Value) {
 		}
 	}
 	for id, result := range results.Members() {
-		if made[string(id.Raw())] {
+		if made[string(id.Raw())] || !there(result) {
 			continue
 		}
 		b.Begin(result, source.Value{}, transcript.RoleTool, "")

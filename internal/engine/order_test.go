@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"hash/fnv"
-	"io/fs"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -17,46 +15,51 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// everyFixture yields each fixture that can be read as JSON, a record after the
+// eachFixture yields each fixture that can be read as JSON, a record after the
 // other, and does not have a key twice: there the order of members says something.
+// Its name is its path below the folder of all fixtures.
+func eachFixture(t *testing.T, each func(name string, records []source.Value, seps [][]byte)) {
+	t.Helper()
+	n := 0
+	for _, f := range fixtures(t) {
+		if !strings.HasPrefix(path.Ext(f.name), ".json") {
+			continue
+		}
+		if records, seps, ok := recordsOf(t, f); ok {
+			n++
+			each(f.name, records, seps)
+		}
+	}
+	if n < 300 {
+		t.Fatalf("%d fixtures", n)
+	}
+}
+
+// recordsOf returns the records of a fixture and what stands between them, false
+// where it is damaged or has a key twice.
+func recordsOf(t *testing.T, f fixture) (records []source.Value, seps [][]byte, ok bool) {
+	t.Helper()
+	at := int64(0)
+	for rec, err := range source.Records(source.FromBytes(f.name, f.text)) {
+		if err != nil || !rec.Readable() || len(rec.Faults) > 0 || doubles(rec.Value) {
+			return nil, nil, false
+		}
+		seps = append(seps, f.text[at:rec.Span.Start])
+		records = append(records, rec.Value)
+		at = rec.Span.End
+	}
+	return records, append(seps, f.text[at:]), len(records) > 0
+}
+
+// everyFixture runs a test for each of those fixtures.
 func everyFixture(t *testing.T, each func(t *testing.T, name string, records []source.Value, seps [][]byte)) {
 	t.Helper()
-	root := filepath.Join("..", "..", "testdata", "transcripts")
-	n := 0
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasPrefix(filepath.Ext(path), ".json") {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		var records []source.Value
-		var seps [][]byte
-		at := int64(0)
-		for rec, err := range source.Records(source.FromBytes(path, text)) {
-			if err != nil || !rec.Readable() || len(rec.Faults) > 0 {
-				return nil //nolint:nilerr // it is damaged
-			}
-			seps = append(seps, text[at:rec.Span.Start])
-			records = append(records, rec.Value)
-			at = rec.Span.End
-		}
-		name, err := filepath.Rel(root, path)
-		if err != nil || len(records) == 0 || slices.ContainsFunc(records, doubles) {
-			return err
-		}
-		n++
-		seps = append(seps, text[at:])
-		t.Run(filepath.ToSlash(name), func(t *testing.T) {
+	eachFixture(t, func(name string, records []source.Value, seps [][]byte) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			each(t, filepath.Base(path), records, seps)
+			each(t, path.Base(name), records, seps)
 		})
-		return nil
 	})
-	if err != nil || n < 300 {
-		t.Fatalf("%d fixtures, %v", n, err)
-	}
 }
 
 // doubles reports whether an object in v has a key twice.

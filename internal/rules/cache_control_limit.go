@@ -32,7 +32,7 @@ unsafe if the message has signed reasoning).`,
 		var at []int32
 		for i := range c.Messages {
 			for _, part := range c.Marked(c.Messages[i].Span()) {
-				if t := c.Look(transcript.MemberCacheMark, part); t.Present() && t.Raw != "null" {
+				if t := c.Look(transcript.MemberCacheMark, part); t.Given() {
 					marks, at = append(marks, t), append(at, int32(i))
 				}
 			}

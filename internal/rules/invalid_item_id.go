@@ -37,7 +37,7 @@ and ` + "`fix --unsafe`" + ` drops it.`,
 		for i := range c.Messages {
 			m := &c.Messages[i]
 			id, want := c.item(m)
-			if want == "" || !id.Present() || id.Raw == "null" || id.IsString() && strings.HasPrefix(id.Text(), want) && profile.WordDash.Allows(id.Text()) {
+			if want == "" || !id.Given() || id.IsString() && strings.HasPrefix(id.Text(), want) && profile.WordDash.Allows(id.Text()) {
 				continue
 			}
 			c.report(int32(i), Finding{

@@ -36,7 +36,7 @@ calls of other models leave it out, and so do datasets.
 				continue
 			}
 			span := c.Blocks[call.Block].Span
-			if t := c.Look(transcript.MemberCallType, span); t.Present() && t.Raw != "null" {
+			if t := c.Look(transcript.MemberCallType, span); t.Given() {
 				continue
 			}
 			class := operation.Safe

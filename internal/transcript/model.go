@@ -344,6 +344,9 @@ func TokenOf(v source.Value, owner source.Span) Token {
 // Present reports whether the member exists at all, whatever it holds.
 func (t Token) Present() bool { return t.Raw != "" }
 
+// Given reports whether the member exists and is not null.
+func (t Token) Given() bool { return t.Raw != "" && t.Raw != "null" }
+
 // IsString reports whether the token is a JSON string.
 func (t Token) IsString() bool { return len(t.Raw) >= 2 && t.Raw[0] == '"' }
 

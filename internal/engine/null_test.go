@@ -1,0 +1,172 @@
+package engine
+
+import (
+	"hash/fnv"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/toolguard/toolguard/internal/source"
+)
+
+// A fields is the keys of objects, by where these stand: the keys above them, with
+// "*" for any element of a list.
+type fields map[string]map[string]bool
+
+// add notes the keys of all objects in a value.
+func (f fields) add(where string, v source.Value) {
+	for k, val := range v.Members() {
+		if f[where] == nil {
+			f[where] = map[string]bool{}
+		}
+		f[where][k.Str()] = true
+		f.add(path.Join(where, k.Str()), val)
+	}
+	for _, e := range v.Elements() {
+		f.add(path.Join(where, "*"), e)
+	}
+}
+
+// nulled writes a value with a null key in each object of a place that does not
+// have the key.
+func nulled(v source.Value, where, at, key string, first bool) []byte {
+	var parts []string
+	switch v.Kind() {
+	case source.Object:
+		for k, val := range v.Members() {
+			parts = append(parts, string(k.Raw())+":"+string(nulled(val, path.Join(where, k.Str()), at, key, first)))
+		}
+		if where == at && !v.Get(key).Exists() {
+			i := len(parts)
+			if first {
+				i = 0
+			}
+			parts = slices.Insert(parts, i, source.Quote(key)+":null")
+		}
+		return []byte("{" + strings.Join(parts, ",") + "}")
+	case source.Array:
+		for _, e := range v.Elements() {
+			parts = append(parts, string(nulled(e, path.Join(where, "*"), at, key, first)))
+		}
+		return []byte("[" + strings.Join(parts, ",") + "]")
+	}
+	return v.Raw()
+}
+
+// ofNull are rules about what a provider takes for null, and what not: there null
+// is something else than nothing.
+var ofNull = []string{"missing-arguments", "arguments-not-string", "tool-input-not-object", "result-content-type", "schema-violation"}
+
+// withoutNull leaves out what is found of a null itself, and of files that are no
+// transcripts in which dialect they could have been.
+func withoutNull(found []string) []string {
+	if strings.HasSuffix(found[0], "skipped: true") {
+		return nil
+	}
+	return slices.DeleteFunc(found, func(f string) bool {
+		name, _, _ := strings.Cut(f, " ")
+		return slices.Contains(ofNull, name)
+	})
+}
+
+// TestNullIsAbsent: a key that other objects of the same place have, with null for
+// a value, changes no finding.
+func TestNullIsAbsent(t *testing.T) {
+	t.Parallel()
+	byDialect := map[string]fields{}
+	share := uint32(howMany(1, 4, 16))
+	eachFixture(t, func(name string, records []source.Value, _ [][]byte) {
+		d, _, _ := strings.Cut(name, "/")
+		if byDialect[d] == nil {
+			byDialect[d] = fields{}
+		}
+		for _, r := range records {
+			byDialect[d].add("", r)
+		}
+	})
+	everyFixture(t, func(t *testing.T, name string, records []source.Value, seps [][]byte) {
+		t.Helper()
+		want := withoutNull(told(t, name, glued(seps, raws(records))))
+		_, file, _ := strings.Cut(t.Name(), "/")
+		folder, _, _ := strings.Cut(file, "/")
+		keys := byDialect[folder]
+		for _, where := range slices.Sorted(maps.Keys(keys)) {
+			for _, key := range slices.Sorted(maps.Keys(keys[where])) {
+				h := fnv.New32a()
+				h.Write([]byte(path.Join(file, where, key)))
+				if h.Sum32()%share != 0 {
+					continue // another file has it
+				}
+				out := make([][]byte, len(records))
+				for i, r := range records {
+					out[i] = nulled(r, "", where, key, false)
+				}
+				text := glued(seps, out)
+				if diff := cmp.Diff(want, withoutNull(told(t, name, text))); diff != "" {
+					t.Errorf("%s (-without +with null):\n%s", path.Join(where, key), diff)
+				}
+			}
+		}
+	})
+}
+
+// lacking writes a value without a key of the objects of a place, or with null there.
+func lacking(v source.Value, where, at, key string, null bool) []byte {
+	var parts []string
+	switch v.Kind() {
+	case source.Object:
+		for k, val := range v.Members() {
+			raw := lacking(val, path.Join(where, k.Str()), at, key, null)
+			if where == at && k.Is(key) {
+				if !null {
+					continue
+				}
+				raw = []byte("null")
+			}
+			parts = append(parts, string(k.Raw())+":"+string(raw))
+		}
+		return []byte("{" + strings.Join(parts, ",") + "}")
+	case source.Array:
+		for _, e := range v.Elements() {
+			parts = append(parts, string(lacking(e, path.Join(where, "*"), at, key, null)))
+		}
+		return []byte("[" + strings.Join(parts, ",") + "]")
+	}
+	return v.Raw()
+}
+
+// TestNullNamesNoTurn: messages are not one because the id that tells of which turn
+// they are is null on all of them.
+func TestNullNamesNoTurn(t *testing.T) {
+	t.Parallel()
+	ids := map[string]string{
+		"letta": "*/id", "kimi-wire": "event/stepUuid", "copilot-cli": "data/messageId", "opencode": "part/messageID",
+	}
+	seen := map[string]bool{}
+	eachFixture(t, func(name string, records []source.Value, seps [][]byte) {
+		folder, _, _ := strings.Cut(name, "/")
+		id, ok := ids[folder]
+		if !ok {
+			return
+		}
+		var texts [2][]byte
+		for n := range texts {
+			out := make([][]byte, len(records))
+			for i, r := range records {
+				out[i] = lacking(r, "", path.Dir(id), path.Base(id), n == 1)
+			}
+			texts[n] = glued(seps, out)
+		}
+		seen[folder] = seen[folder] || string(texts[0]) != string(texts[1])
+		if diff := cmp.Diff(told(t, name, texts[0]), told(t, name, texts[1])); diff != "" {
+			t.Errorf("%s, %s (-without +with null):\n%s", name, id, diff)
+		}
+	})
+	if len(seen) != len(ids) || slices.Contains(slices.Collect(maps.Values(seen)), false) {
+		t.Errorf("ids are found in %v, want them in %v", seen, ids)
+	}
+}
