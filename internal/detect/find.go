@@ -91,12 +91,13 @@ var copies = map[string][]string{
 	"trace":      {"observations"},
 }
 
-// forms are members that hold the messages of the members named with them in
-// another form: what was made of them before they were sent, or a part of them.
-var forms = map[string][]string{
-	"raw_messages":         {"messages"},
-	"model_input_messages": {""},
-	"tool_results":         {"message"}, // each of which repeats its call
+// forms are members that hold the messages of another member, or of any where none
+// is named, in another form: what was made of them before they were sent, or a part
+// of them.
+var forms = map[string]string{
+	"raw_messages":         "messages",
+	"model_input_messages": "",
+	"tool_results":         "message", // each of which repeats its call
 }
 
 // requestKeys are members that only a request body has beside its messages.
@@ -238,7 +239,7 @@ func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 		request = true
 	}
 	has := func(key string) bool {
-		return key == "" || slices.ContainsFunc(members, func(m member) bool { return m.key == key })
+		return slices.ContainsFunc(members, func(m member) bool { return m.key == key })
 	}
 	for key, beside := range requestBeside {
 		model = model || has(key) && slices.ContainsFunc(beside, has)
@@ -259,6 +260,7 @@ func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 		f.tell(v, members, path, ctx)
 	}
 	used := map[string]bool{}
+	start := len(f.found)
 	if d := f.holderOf(has); d != nil {
 		ctx.Hint, ctx.HintSure = d, true
 		ctx.model, ctx.body = false, false // a file of a program is not a request
@@ -286,22 +288,31 @@ func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 	}
 	before := len(f.found)
 	isCopy := func(m member) bool { return slices.ContainsFunc(copies[m.key], has) }
+	// isForm reports whether a member is another form of what has been found.
+	isForm := func(m member) bool {
+		of, form := forms[m.key]
+		if of == "" {
+			return form && len(f.found) > start
+		}
+		return slices.ContainsFunc(members, func(m member) bool { return m.key == of && holdsAny(m.val) })
+	}
 	// What repeats other members comes last: it is looked at where they make no
-	// calls.
-	slices.SortStableFunc(members, func(a, b member) int {
-		switch first := isCopy(a); {
-		case first == isCopy(b):
-			return 0
-		case first:
+	// calls, and another form of any of them where none holds messages.
+	rank := func(m member) int {
+		switch of, form := forms[m.key]; {
+		case form && of == "":
+			return 2
+		case isCopy(m):
 			return 1
 		}
-		return -1
-	})
+		return 0
+	}
+	slices.SortStableFunc(members, func(a, b member) int { return rank(a) - rank(b) })
 	for _, m := range members {
 		if k := m.val.Kind(); used[m.key] || k != source.Array && k != source.Object || f.isTaken(m.val, ctx) {
 			continue
 		}
-		if slices.ContainsFunc(forms[m.key], has) || isCopy(m) && slices.ContainsFunc(f.found[before:], f.decided) {
+		if isForm(m) || isCopy(m) && slices.ContainsFunc(f.found[before:], f.decided) {
 			continue
 		}
 		sub := ctx
@@ -315,6 +326,14 @@ func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 		}
 		f.value(m.val, append(path, m.key), sub, depth+1)
 	}
+}
+
+// holdsAny reports whether a value is a list or an object with anything in it.
+func holdsAny(v source.Value) bool {
+	for range v.Members() {
+		return true
+	}
+	return v.First().Exists()
 }
 
 // decided reports whether something in a place is written as only one dialect

@@ -1,0 +1,48 @@
+package engine
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const (
+	whereUser = `{"role":"user","content":"q"}`
+	whereCall = `{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]}`
+	whereTool = `{"role":"tool","tool_call_id":"c1","content":"a"}`
+	whereChat = whereUser + "," + whereCall + "," + whereTool
+)
+
+// TestWhereMessagesStand: what is read of a file, by where messages stand in it.
+func TestWhereMessagesStand(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct{ name, text, want string }{
+		{
+			"another form of messages that are not there",
+			`{"messages":[],"raw_messages":[` + whereChat + `]}`,
+			"f: openai-chat, json-messages, 1 conversations, 1 calls, 1 results\n",
+		},
+		{
+			"another form of messages that are null",
+			`{"raw_messages":[` + whereChat + `],"messages":null}`,
+			"f: openai-chat, json-messages, 1 conversations, 1 calls, 1 results\n",
+		},
+		{
+			"another form of nothing",
+			`{"model_input_messages":[` + whereChat + `]}`,
+			"f: openai-chat, json-messages, 1 conversations, 1 calls, 1 results\n",
+		},
+		{
+			"another form of messages that are there",
+			`{"raw_messages":[` + whereChat + `],"messages":[` + whereChat + `],"model_input_messages":[` + whereChat + `]}`,
+			"f: openai-chat, json-messages, 1 conversations, 1 calls, 1 results\n",
+		},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(x.want, render(check(t, "f", []byte(x.text), Options{}))); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+		})
+	}
+}
