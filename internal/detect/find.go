@@ -12,8 +12,14 @@ import (
 	"github.com/toolguard/toolguard/internal/unfold"
 )
 
-// maxFindDepth is how deep in a document conversations are looked for.
-const maxFindDepth = 8
+// freeDepth is how deep in a document conversations are looked for, whatever it
+// holds. Deeper they are looked for until as many bytes have been looked at again as
+// the document has on so many levels, and freeBytes in a small one: nesting alone makes
+// no work that grows faster than the document.
+const (
+	freeDepth = 8
+	freeBytes = 1 << 20
+)
 
 // A Place is where in a value a conversation stands.
 type Place struct {
@@ -131,7 +137,7 @@ func Find(set *dialect.Set, v source.Value) []Place {
 }
 
 func finderOf(set *dialect.Set, v source.Value) *finder {
-	f := &finder{set: set, taken: map[source.Span]bool{}}
+	f := &finder{set: set, taken: map[source.Span]bool{}, left: freeBytes + freeDepth*v.Span().Len()}
 	f.value(v, nil, Place{}, 0)
 	for i := 0; i < len(f.sums) && len(f.found) == 0; i++ {
 		f.sums[i]()
@@ -147,6 +153,7 @@ type finder struct {
 	sums []func()
 	// taken are values whose messages are found already.
 	taken map[source.Span]bool
+	left  int64 // how many bytes may still be looked at below freeDepth
 }
 
 // isTaken reports whether the messages of a value are found already.
@@ -155,8 +162,13 @@ func (f *finder) isTaken(v source.Value, ctx Place) bool {
 }
 
 func (f *finder) value(v source.Value, path []string, ctx Place, depth int) {
-	if depth > maxFindDepth || f.isTaken(v, ctx) {
+	if f.isTaken(v, ctx) {
 		return
+	}
+	if depth > freeDepth {
+		if f.left -= v.Span().Len(); f.left < 0 {
+			return
+		}
 	}
 	switch v.Kind() {
 	case source.Array:

@@ -70,7 +70,7 @@ func (f *finder) invocations(list source.Value, path []string, ctx Place) bool {
 	ctx.listed = true // it is one of a set
 	ctx.Unfolded, ctx.CheckOnly, ctx.Expected = w.u, invocationCheckOnly, expected
 	before := len(f.found)
-	f.array(w.u.Value(), path, ctx, maxFindDepth)
+	f.array(w.u.Value(), path, ctx, freeDepth)
 	return len(f.found) > before
 }
 

@@ -157,7 +157,7 @@ func (f *finder) told(t *telling, holder source.Value, list []member, path []str
 		ctx.answered = true
 		f.emit(ctx, append(path, t.in), ClassMessage, nil, parts...)
 	} else {
-		f.object(v, path, ctx, maxFindDepth/2)
+		f.object(v, path, ctx, freeDepth/2)
 	}
 	if len(f.found) == before {
 		return false
@@ -502,7 +502,7 @@ func (f *finder) spoken(list source.Value, path []string, ctx Place) bool {
 	}
 	before := len(f.found)
 	ctx.Unfolded, ctx.Traced = u, true
-	f.value(u.Value(), path, ctx, maxFindDepth/2)
+	f.value(u.Value(), path, ctx, freeDepth/2)
 	if len(f.found) == before {
 		return false
 	}

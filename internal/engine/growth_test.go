@@ -96,6 +96,13 @@ var growing = []load{
 		more: func(int) (int, int) { return 1, 0 },
 	},
 	{
+		name: "messages deep in a document", n: 500,
+		text: func(n int) []byte {
+			return []byte(`[` + joined(n, strings.Repeat(`{"a":[`, 40)+`{"messages":[`+loadUser+`,{"role":"assistant","content":"%d"}]}`+strings.Repeat(`]}`, 40)) + `]`)
+		},
+		more: func(int) (int, int) { return 0, 0 },
+	},
+	{
 		name: "rewinds", n: 5_000,
 		text: func(n int) []byte {
 			return []byte(`{"sessionId":"s","projectHash":"h","startTime":"t"}` + "\n" + each(n, `{"id":"m%d","timestamp":"t","type":"user","content":"x"}`) + "\n" +

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -35,6 +36,16 @@ func TestWhereMessagesStand(t *testing.T) {
 		{
 			"another form of messages that are there",
 			`{"raw_messages":[` + whereChat + `],"messages":[` + whereChat + `],"model_input_messages":[` + whereChat + `]}`,
+			"f: openai-chat, json-messages, 1 conversations, 1 calls, 1 results\n",
+		},
+		{
+			"deep in objects",
+			strings.Repeat(`{"a":`, 60) + `{"messages":[` + whereChat + `]}` + strings.Repeat("}", 60),
+			"f: openai-chat, json-messages, 1 conversations, 1 calls, 1 results\n",
+		},
+		{
+			"deep in lists and objects, beside much else",
+			`[{"data":` + strings.Repeat(`[{"b":[1,2,{"c":"d"}],"a":`, 30) + `{"messages":[` + whereChat + `]}` + strings.Repeat(`,"z":"y"}]`, 30) + `}]`,
 			"f: openai-chat, json-messages, 1 conversations, 1 calls, 1 results\n",
 		},
 	} {
