@@ -295,6 +295,21 @@ func (t *tally) count(v source.Value, document bool) {
 		t.byClass[ClassOther]++
 		return
 	}
+	t.conversation(found, document)
+}
+
+// alone looks for messages that stand alone in a document in which nothing else has
+// been found, and reports whether there are any.
+func (t *tally) alone(v source.Value) bool {
+	found := findLone(t.set, v)
+	if len(found) > 0 {
+		t.conversation(found, true)
+	}
+	return len(found) > 0
+}
+
+// conversation counts a record that holds conversations.
+func (t *tally) conversation(found []Place, document bool) {
 	t.byClass[ClassConversation]++
 	t.sure = true
 	if document {

@@ -201,6 +201,9 @@ func survey(src *source.Source, opts Options) (*Verdict, error) {
 		s.Class, s.reason, s.foreign = ClassOther, reason, true
 		return s, nil
 	}
+	if s.Class == ClassOther && framing == source.FramingDocument && s.Document.Readable() && t.alone(s.Document.Value) {
+		t.decide(s)
+	}
 	if s.Class == ClassOther {
 		switch {
 		case t.n == 0 && bad > 0:

@@ -137,12 +137,32 @@ func Find(set *dialect.Set, v source.Value) []Place {
 }
 
 func finderOf(set *dialect.Set, v source.Value) *finder {
-	f := &finder{set: set, taken: map[source.Span]bool{}, left: freeBytes + freeDepth*v.Span().Len()}
+	f := newFinder(set, v)
 	f.value(v, nil, Place{}, 0)
 	for i := 0; i < len(f.sums) && len(f.found) == 0; i++ {
 		f.sums[i]()
 	}
 	return f
+}
+
+// findLone returns the messages in v that stand alone, under whatever keys, and make a
+// call or answer one. It is for a document in which nothing else is found.
+func findLone(set *dialect.Set, v source.Value) []Place {
+	f := newFinder(set, v)
+	f.lone = true
+	f.value(v, nil, Place{}, 0)
+	return f.found
+}
+
+func newFinder(set *dialect.Set, v source.Value) *finder {
+	return &finder{set: set, taken: map[source.Span]bool{}, left: freeBytes + freeDepth*v.Span().Len()}
+}
+
+// pairs reports whether a message makes a call or answers one.
+func pairs(d *dialect.Dialect, v source.Value) bool {
+	c := &transcript.Conversation{}
+	d.Driver.Reader(transcript.NewBuilder(c)).Read(v)
+	return len(c.Calls)+len(c.Results) > 0
 }
 
 type finder struct {
@@ -154,6 +174,7 @@ type finder struct {
 	// taken are values whose messages are found already.
 	taken map[source.Span]bool
 	left  int64 // how many bytes may still be looked at below freeDepth
+	lone  bool  // messages that stand alone are looked for too
 }
 
 // isTaken reports whether the messages of a value are found already.
@@ -226,8 +247,12 @@ type member struct {
 
 func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 	// An object that speaks is somebody's message, not a holder of messages.
-	if _, claim, _ := ClaimOf(f.set, v); claim == dialect.ClaimDecisive && depth > 0 ||
+	if d, claim, _ := ClaimOf(f.set, v); claim == dialect.ClaimDecisive && depth > 0 ||
 		v.Get("role").Kind() == source.String && (isMessage(claim, v) || dialect.UsesUnknownTools(v)) {
+		if f.lone && claim == dialect.ClaimDecisive && pairs(d, v) {
+			ctx.Traced, ctx.Hint = true, d // what is missing can be in another place
+			f.emit(ctx, path, ClassMessage, nil, v)
+		}
 		return
 	}
 	var members []member

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/toolguard/toolguard/internal/dialect"
 )
 
 const (
@@ -55,5 +57,27 @@ func TestWhereMessagesStand(t *testing.T) {
 				t.Errorf("-want +got\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestLoneMessage: a message that stands alone in a document is read under any key as
+// it is by itself, but for records of a log.
+func TestLoneMessage(t *testing.T) {
+	t.Parallel()
+	n := 0
+	for _, d := range dialect.All() {
+		line, _, _ := strings.Cut(d.Example, "\n")
+		alone := check(t, "f", []byte(line), Options{})
+		if !d.Bare() || alone.Calls == 0 {
+			continue
+		}
+		n++
+		held := check(t, "f", []byte(`{"id":7,"steps":[1,{"answer":`+line+`}]}`), Options{})
+		if held.Calls != alone.Calls || held.File.Dialect != alone.File.Dialect {
+			t.Errorf("%s: %s%d calls of %s are read, %d of %s alone", d.Name, held.Skipped, held.Calls, held.File.Dialect, alone.Calls, alone.File.Dialect)
+		}
+	}
+	if n < 40 {
+		t.Errorf("%d dialects have messages that stand alone", n)
 	}
 }
