@@ -68,7 +68,7 @@ func (d *Events) Claim(v source.Value) (Claim, Sign) {
 		return ClaimNone, Sign{}
 	}
 	sign := Sign{d.Type.Key(), typ}
-	if c := d.call(typ); c != nil && (c.ID.In(v).Exists() || c.Name.In(v).Exists()) {
+	if c := d.call(typ); c != nil && c.in(v) {
 		return ClaimDecisive, sign
 	}
 	if r := d.result(typ); r != nil && r.in(v) {
@@ -83,6 +83,13 @@ func (d *Events) Claim(v source.Value) (Claim, Sign) {
 		}
 	}
 	return ClaimNone, Sign{}
+}
+
+// in reports whether an event of the kind is there: a call that names its tool or, where
+// its id is all that is left, has its arguments. Calls in lists of others have an id of
+// that name as well.
+func (c *CallEvent) in(v source.Value) bool {
+	return there(c.Name.In(v)) || there(c.ID.In(v)) && (c.Args == "" || c.Args.Leads(v))
 }
 
 // in reports whether an event of the kind is there: a result that does not say of

@@ -50,6 +50,11 @@ func TestWhereMessagesStand(t *testing.T) {
 			`[{"data":` + strings.Repeat(`[{"b":[1,2,{"c":"d"}],"a":`, 30) + `{"messages":[` + whereChat + `]}` + strings.Repeat(`,"z":"y"}]`, 30) + `}]`,
 			"f: openai-chat, json-messages, 1 conversations, 1 calls, 1 results\n",
 		},
+		{
+			"a list of calls that stands alone, which are no events of a log",
+			`{"steps":[{"tool_calls":[{"type":"tool_call","id":"c1","name":"ls","args":{}}],"text":"x"}]}`,
+			"f: skipped: no messages in it, but the member \"steps\"\n",
+		},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()
