@@ -430,7 +430,8 @@ func (f *finder) hintOf(v source.Value, outer *dialect.Dialect) *dialect.Dialect
 }
 
 // composite returns the parts of a conversation that stands in two places of
-// v, or nil unless the second is there and speaks.
+// v, or nil unless the second is there and speaks. An answer that the first ends with
+// is read once.
 func (f *finder) composite(v source.Value, c *composite) []source.Value {
 	var parts []source.Value
 	for i, path := range [][]string{c.first, c.second} {
@@ -467,6 +468,9 @@ func (f *finder) composite(v source.Value, c *composite) []source.Value {
 		default:
 			return nil
 		}
+	}
+	if len(parts) == 2 && !c.bothSent && endsWith(parts[0], parts[1]) {
+		return parts[:1]
 	}
 	return parts
 }

@@ -55,6 +55,31 @@ func TestWhereMessagesStand(t *testing.T) {
 			`{"steps":[{"tool_calls":[{"type":"tool_call","id":"c1","name":"ls","args":{}}],"text":"x"}]}`,
 			"f: skipped: no messages in it, but the member \"steps\"\n",
 		},
+		{
+			"messages that end with the answer",
+			`{"messages":[` + whereUser + `,` + whereCall + `],"response":{"choices":[{"message":{"annotations":[],"refusal":null,"role":"assistant","tool_calls":[{"function":{"arguments":"{}","name":"ls"},"id":"c1","type":"function"}]}}]}}`,
+			"f: openai-chat, json-messages, 1 conversations, 1 calls, 0 results\n" +
+				`  1:99: info: pending-tool-call: call "c1" to "ls" has no result yet` + "\n",
+		},
+		{
+			"items that end with the output",
+			`{"input":[{"role":"user","content":"q"},{"type":"function_call","call_id":"c1","name":"ls","arguments":"{}"}],"output":[{"type":"function_call","id":"fc_1","status":"completed","call_id":"c1","name":"ls","arguments":"{}"}]}`,
+			"f: openai-responses, json-messages, 1 conversations, 1 calls, 0 results\n" +
+				`  1:75: info: pending-tool-call: call "c1" to "ls" has no result yet` + "\n",
+		},
+		{
+			"an answer that calls once more",
+			`{"messages":[` + whereChat + `],"response":{"choices":[{"message":{"role":"assistant","content":null,"tool_calls":[{"id":"c2","type":"function","function":{"name":"ls","arguments":"{}"}}]}}]}}`,
+			"f: openai-chat, json-messages, 1 conversations, 2 calls, 1 results\n" +
+				`  1:307: info: pending-tool-call: call "c2" to "ls" has no result yet` + "\n",
+		},
+		{
+			"an answer with calls behind the same text without",
+			`{"messages":[` + whereUser + `,{"role":"assistant","content":"ok"}],"response":{"choices":[{"message":{"role":"assistant","content":"ok","tool_calls":[{"id":"c2","type":"function","function":{"name":"ls","arguments":"{}"}}]}}]}}`,
+			"f: openai-chat, json-messages, 1 conversations, 1 calls, 0 results\n" +
+				"  1:123: info: consecutive-roles: a second message of role assistant in a row\n" +
+				`  1:170: info: pending-tool-call: call "c2" to "ls" has no result yet` + "\n",
+		},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()
