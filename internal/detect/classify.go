@@ -295,7 +295,7 @@ func (t *tally) count(v source.Value, document bool) {
 		t.byClass[ClassOther]++
 		return
 	}
-	t.conversation(found, document)
+	t.conversation(v, found, document)
 }
 
 // alone looks for messages that stand alone in a document in which nothing else has
@@ -303,17 +303,19 @@ func (t *tally) count(v source.Value, document bool) {
 func (t *tally) alone(v source.Value) bool {
 	found := findLone(t.set, v)
 	if len(found) > 0 {
-		t.conversation(found, true)
+		t.conversation(v, found, true)
 	}
 	return len(found) > 0
 }
 
 // conversation counts a record that holds conversations.
-func (t *tally) conversation(found []Place, document bool) {
+func (t *tally) conversation(v source.Value, found []Place, document bool) {
 	t.byClass[ClassConversation]++
 	t.sure = true
 	if document {
 		t.places = found
+	} else {
+		t.wraps.add(v)
 	}
 	if t.conversations == 0 {
 		t.pointer = found[0].Pointer
@@ -449,7 +451,8 @@ func (t *tally) decide(s *Verdict) {
 			best = ClassOther
 		}
 	}
-	if w := t.wraps.best(); best == ClassOther && w != nil && 2*(w.messages+w.logs) >= t.n {
+	// Records of a log hold conversations as well, where they say what was compacted.
+	if w := t.wraps.best(); w != nil && (best == ClassOther || best == ClassConversation && w.logged()) && 2*w.speaks() >= t.n {
 		t.unwrap(s, w)
 		return
 	}
@@ -549,6 +552,8 @@ func (t *tally) unwrap(s *Verdict, w *wrapped) {
 		if log.linked {
 			s.Container = ContainerLinkedLog
 		}
+	case s.Class == ClassPatch:
+		s.Container = ContainerFoldingLog
 	case s.Framing == source.FramingDocument:
 		s.Container = ContainerDocument
 	default:

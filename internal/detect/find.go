@@ -213,7 +213,7 @@ func (f *finder) array(v source.Value, path []string, ctx Place, depth int) {
 		return
 	}
 	if n := len(path); n == 0 || !slices.Contains(alternatives, path[n-1]) {
-		if w := wrapOf(f.set, v); w != nil {
+		if w := wrapOf(f.set, v); w != nil && w.class() != ClassPatch {
 			ctx.Into = w.path
 			class, log := w.class(), (*dialect.Dialect)(nil)
 			if class == ClassLog {

@@ -29,10 +29,12 @@ type wrapped struct {
 	path           []string
 	sure, messages int
 	logs           int
-	votes          votes  // for the log that the elements are records of
-	column         bool   // it is JSON text in a row of a table
-	dialect        string // of the first element that decides, or of the first
-	key            string // by which it was decided
+	votes          votes // for the log that the elements are records of
+	patches        int
+	patch          *dialect.Dialect // of the document that such a log of changes begins with
+	column         bool             // it is JSON text in a row of a table
+	dialect        string           // of the first element that decides, or of the first
+	key            string           // by which it was decided
 }
 
 // add counts what speaks in an element.
@@ -50,6 +52,15 @@ func (t *wrapTally) walk(v source.Value, path []string) {
 			continue
 		}
 		inner := slices.Concat(path, []string{k.Str()})
+		if d, begins := patchOf(t.set, val); d != nil {
+			w := t.at(inner)
+			w.patches++
+			if begins && w.patch == nil {
+				w.patch = d
+				w.decide(d, string(d.Patch.List), dialect.ClaimDecisive, val)
+			}
+			continue
+		}
 		if d, c := logOf(t.set, val); c.Claim != dialect.ClaimNone && !c.yields(t.set, val) {
 			w := t.at(inner)
 			w.logs++
@@ -113,19 +124,34 @@ func (t *wrapTally) at(path []string) *wrapped {
 func (t *wrapTally) best() *wrapped {
 	var best *wrapped
 	for i := range t.paths {
-		if w := &t.paths[i]; best == nil || w.sure > best.sure || w.sure == best.sure && w.messages+w.logs > best.messages+best.logs {
+		if w := &t.paths[i]; best == nil || w.sure > best.sure || w.sure == best.sure && w.speaks() > best.speaks() {
 			best = w
 		}
 	}
-	if best == nil || 2*(best.messages+best.logs) < t.n {
+	if best == nil || 2*best.speaks() < t.n {
 		return nil
 	}
 	return best
 }
 
+// speaks returns how many of the wrapped values are messages or records of a log.
+func (w *wrapped) speaks() int {
+	if w.patch == nil {
+		return w.messages + w.logs // nothing is known of what is changed
+	}
+	return w.messages + w.logs + w.patches
+}
+
+// logged reports whether the wrapped values are records of a log, and one of them as
+// only that log has it.
+func (w *wrapped) logged() bool { return w.class() != ClassMessage && w.sure > 0 }
+
 // class returns what the wrapped values are.
 func (w *wrapped) class() Class {
-	if w.logs > w.messages {
+	switch {
+	case w.patch != nil && w.patches > w.logs+w.messages:
+		return ClassPatch
+	case w.logs > w.messages:
 		return ClassLog
 	}
 	return ClassMessage

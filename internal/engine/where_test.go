@@ -1,12 +1,16 @@
 package engine
 
 import (
+	"fmt"
+	"path"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 const (
@@ -109,5 +113,34 @@ func TestLoneMessage(t *testing.T) {
 	}
 	if n < 40 {
 		t.Errorf("%d dialects have messages that stand alone", n)
+	}
+}
+
+// TestWrappedRecords: lines that each stand in a member of another program's record
+// are read as they are without it.
+func TestWrappedRecords(t *testing.T) {
+	t.Parallel()
+	n := 0
+	eachFixture(t, func(name string, records []source.Value, seps [][]byte) {
+		folder, _, _ := strings.Cut(name, "/")
+		switch {
+		case path.Ext(name) != ".jsonl" || len(records) < 2 || folder == "not-transcripts":
+			return
+		case slices.Contains([]string{"sparse.jsonl", "killed.jsonl", "history-parts.jsonl"}, path.Base(name)):
+			return // less than half of it speaks
+		case path.Base(name) == "session-rows.jsonl":
+			return // messages are in the text of a column
+		}
+		n++
+		out := make([][]byte, len(records))
+		for i, r := range records {
+			out[i] = fmt.Appendf(nil, `{"at":%d,"event":%s}`, i, r.Raw())
+		}
+		if diff := cmp.Diff(told(t, name, glued(seps, raws(records))), told(t, name, glued(seps, out))); diff != "" {
+			t.Errorf("%s (-bare +wrapped):\n%s", name, diff)
+		}
+	})
+	if n < 100 {
+		t.Errorf("%d fixtures", n)
 	}
 }
