@@ -423,8 +423,8 @@ func (t *tally) decide(s *Verdict) {
 		if c == ClassPatch && (t.patch == nil || t.forced != nil && t.forced != t.patch) {
 			continue // nothing is known of what is changed
 		}
-		if c == ClassLog && (log == nil || log.headers+log.speaks == 0 && (!log.linked || t.sure)) {
-			continue // it only looks like one
+		if c == ClassLog && (log == nil || log.headers+log.speaks == 0 && (!log.parents || t.sure)) {
+			continue // it only looks like one: an id of its own is on records of any program
 		}
 		if t.byClass[c] > t.byClass[best] || best == ClassOther && t.byClass[c] > 0 {
 			best = c

@@ -168,6 +168,7 @@ type vote struct {
 	headers, decisive, plain, speaks int
 	like                             int
 	linked                           bool
+	parents                          bool   // a record has the member that names its parent
 	sign                             string // the first that decides, or the first
 	at                               int64
 	decided                          bool
@@ -230,6 +231,7 @@ func (n *vote) count(c recordClaim, v source.Value, h *head) {
 	}
 	if l := n.dialect.Log; !c.header {
 		n.linked = n.linked || dialect.Lens(l.ID).Leads(h.of) || dialect.Lens(l.Parent).Leads(h.of)
+		n.parents = n.parents || l.Parent != "" && h.get(l.Parent).Exists()
 	}
 }
 

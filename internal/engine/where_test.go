@@ -84,6 +84,11 @@ func TestWhereMessagesStand(t *testing.T) {
 				"  1:123: info: consecutive-roles: a second message of role assistant in a row\n" +
 				`  1:170: info: pending-tool-call: call "c2" to "ls" has no result yet` + "\n",
 		},
+		{
+			"events of a page, with ids of their own",
+			`{"type":"click","uuid":"u1","page":"/x"}` + "\n" + `{"type":"scroll","uuid":"u1","page":"/y"}`,
+			`f: skipped: no messages in it, but the members "type", "uuid", "page"` + "\n",
+		},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()
