@@ -10,7 +10,7 @@ var AgentScope = &Dialect{
 	Name:    "agentscope",
 	Title:   "AgentScope messages",
 	Summary: "Named messages of content blocks: tool_use or tool_call, answered by a tool_result with the same id.",
-	Where:   "session files and memories of AgentScope and QwenPaw",
+	Where:   "session files and memories of AgentScope and QwenPaw, of its first version and of version 2, whose calls are checked and not answered (no real file was found to hold this against)",
 	Example: `{"id":"m1","name":"Friday","role":"assistant","content":[{"type":"tool_use","id":"c1","name":"ls","input":{}}]}
 {"id":"m2","name":"system","role":"system","content":[{"type":"tool_result","id":"c1","name":"ls","output":[{"type":"text","text":"a.txt"}]}]}`,
 	Provider:     "neutral",

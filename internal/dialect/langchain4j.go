@@ -10,7 +10,7 @@ var LangChain4j = &Dialect{
 	Name:    "langchain4j",
 	Title:   "LangChain4j messages",
 	Summary: "Messages of type AI with toolExecutionRequests, answered by messages of type TOOL_EXECUTION_RESULT.",
-	Where:   "chat memory stores of apps, as ChatMessageSerializer writes them",
+	Where:   "chat memory stores of apps, as ChatMessageSerializer writes them (no real file was found to hold this against)",
 	Example: `{"toolExecutionRequests":[{"id":"call_1","name":"ls","arguments":"{}"}],"type":"AI"}
 {"id":"call_1","toolName":"ls","text":"a.txt","type":"TOOL_EXECUTION_RESULT"}`,
 	Provider: "neutral",

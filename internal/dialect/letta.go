@@ -9,7 +9,7 @@ var Letta = &Dialect{
 	Name:    "letta",
 	Title:   "Letta messages",
 	Summary: "Messages told by message_type: a tool_call_message, answered by a tool_return_message.",
-	Where:   "listed messages and responses of the Letta API, oldest first",
+	Where:   "responses and listed messages of the Letta API, oldest first; in a list with the newest message first, results stand before their calls, and are reported",
 	Example: `{"id":"message-1","date":"2026-01-02T03:04:05+00:00","message_type":"tool_call_message","tool_call":{"name":"ls","arguments":"{}","tool_call_id":"call_1"}}
 {"id":"message-2","date":"2026-01-02T03:04:06+00:00","message_type":"tool_return_message","tool_return":"a.txt","status":"success","tool_call_id":"call_1"}`,
 	Provider:  "neutral",

@@ -10,7 +10,7 @@ var MSSwift = &Dialect{
 	Name:    "ms-swift",
 	Title:   "ms-swift rows",
 	Summary: "Messages of role tool_call, whose content is JSON as text, answered by the tool_response messages behind them.",
-	Where:   "fine-tuning data",
+	Where:   "fine-tuning data (no real file was found to hold this against)",
 	Example: `{"role":"tool_call","content":"{\"name\":\"ls\",\"arguments\":{}}"}
 {"role":"tool_response","content":"a.txt"}`,
 	Provider:  "neutral",
