@@ -8,7 +8,7 @@ VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev
 FUZZTIME ?= 30s
 BENCH    ?= .
 # Packages whose tests define an -update flag for their golden files.
-GOLDEN  ?= ./cmd/toolguard ./internal/config ./internal/engine ./internal/report ./internal/rules
+GOLDEN  ?= ./cmd/toolguard ./internal/config ./internal/dialect ./internal/engine ./internal/report ./internal/rules
 
 # Packages that start goroutines, or whose tests do. The command reads and repairs
 # files side by side, with all that lies below it.
