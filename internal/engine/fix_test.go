@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -339,14 +340,48 @@ func notSettled(name string, out []byte, opts FixOptions) string {
 	return ""
 }
 
-// idKeys are the members that a new id may change.
-var idKeys = []string{
-	"id", "tool_call_id", "tool_call_ids", "tool_use_id", "toolUseID", "toolUseId", "Id", "CallId", "call_id", "callId", "toolCallId", "callID", "parentToolUseID", "sourceToolUseID", "parentToolCallId",
-	"longRunningToolIds", "long_running_tool_ids",
+// keysOf returns the last names of the paths that fields of the rows of all dialects
+// lead along.
+func keysOf(fields ...string) []string {
+	var out []string
+	var walk func(v reflect.Value, field string)
+	walk = func(v reflect.Value, field string) {
+		switch v.Kind() {
+		case reflect.Pointer, reflect.Interface:
+			if !v.IsNil() {
+				walk(v.Elem(), field)
+			}
+		case reflect.Slice:
+			for i := range v.Len() {
+				walk(v.Index(i), field)
+			}
+		case reflect.Struct:
+			for i := range v.NumField() {
+				walk(v.Field(i), v.Type().Name()+"."+v.Type().Field(i).Name)
+			}
+		case reflect.String:
+			if !slices.Contains(fields, field) {
+				return
+			}
+			for path := range strings.SplitSeq(v.String(), "|") {
+				out = append(out, path[strings.LastIndexByte(path, '.')+1:])
+			}
+		}
+	}
+	for _, d := range dialect.All() {
+		walk(reflect.ValueOf(d), "")
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
+// idKeys are the members that a new id may change. The last two list ids of calls that
+// only a hook knows.
+var idKeys = append(keysOf("Part.ID", "SideList.ID", "SideList.ResultID", "Items.ID", "ItemPair.CallID", "ItemPair.OutputID", "CallEvent.ID",
+	"ResultEvent.ID", "Records.ID", "Answers.ID", "copyList.id", "Log.CallRefs"), "longRunningToolIds", "long_running_tool_ids")
+
 // linkKeys are the members that an insertion or a removal may change.
-var linkKeys = []string{"parentId", "firstKeptEntryId", "firstKeptEntryIndex", "targetId", "parentUuid", "leafUuid", "logicalParentUuid", "sourceToolAssistantUUID", "preservedMessages"}
+var linkKeys = keysOf("Log.Parent", "Log.Refs", "Log.KeptFrom", "Log.KeptIndex", "Log.ResultSource", "Log.Preserved")
 
 // without returns a unit as compact JSON without some members.
 func without(raw string, keys []string) string {
