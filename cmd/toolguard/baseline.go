@@ -186,7 +186,7 @@ func (r *recording) run(ctx context.Context, paths []string) error {
 	if err := inOrder(ctx, ts.files, r.flags.jobs, weight, r.check.check, r.take); err != nil {
 		return err
 	}
-	if r.summary.Failed > 0 {
+	if len(r.summary.Failed) > 0 {
 		r.complain(r.path + ": not written, because not everything could be checked")
 		return errReported
 	}
@@ -197,7 +197,7 @@ func (r *recording) run(ctx context.Context, paths []string) error {
 func (r *recording) take(t *target, got checked) error {
 	r.now = r.settings(t.config)
 	if got.err != nil {
-		r.fail(got.err)
+		r.fail(t.path, got.err)
 		return nil
 	}
 	if !r.admits(t, got.report) {

@@ -168,6 +168,7 @@ func (c *check) reporter(o *output, w io.Writer) (report.Reporter, error) {
 	if o.path == "" {
 		opts.Color, err = useColor(c.flags.color, c.env, c.terminal)
 	} else {
+		opts.OwnFile = true
 		opts.Color = c.flags.color == "always" // the environment speaks of terminals
 	}
 	if c.flags.statistics && o.format.Human {
@@ -237,7 +238,7 @@ func runOver[R any](ctx context.Context, c *check, paths []string, work func(con
 	switch {
 	case err != nil && !isBrokenPipe(err): // who no longer reads has seen enough
 		return err
-	case c.summary.Failed > 0:
+	case len(c.summary.Failed) > 0:
 		return errReported
 	}
 	if c.failing && !c.flags.exitZero {
@@ -254,8 +255,8 @@ func (c *check) targets(paths []string) (*targets, error) {
 	}
 	c.found = make([]bool, len(ts.roots))
 	c.several = len(ts.files) > 1 || len(ts.roots) > 0
-	for _, err := range ts.errs {
-		c.fail(err)
+	for _, u := range ts.unread {
+		c.fail(u.path, u.err)
 	}
 	for _, path := range ts.excluded {
 		c.explain("%s: excluded", path)
@@ -304,7 +305,7 @@ func (a *app) look(ctx context.Context, t *target, o engine.Options) checked {
 // take reports what came of a file. Its error ends the run.
 func (c *check) take(t *target, got checked) error {
 	if got.err != nil {
-		c.fail(got.err)
+		c.fail(t.path, got.err)
 		return nil
 	}
 	if !c.admits(t, got.report) {
@@ -328,18 +329,20 @@ func (c *check) fails(r *engine.Report) bool {
 
 // admits reports whether a file counts, and says so.
 func (c *check) admits(t *target, r *engine.Report) bool {
-	skip := ""
+	skip, why := "", ""
 	switch {
 	case r.Skipped != "" && t.named && !c.flags.skipUnrecognized:
-		c.fail(errors.New(r.Path + ": " + c.skipped(r)))
+		c.fail(r.Path, errors.New(r.Path+": not a transcript: "+c.skipped(r)))
 		return false
 	case r.Skipped != "":
-		skip = c.skipped(r)
+		why = c.skipped(r)
+		skip = "not a transcript: " + why
 	case (!t.named || c.flags.skipUnrecognized) && !r.File.Sure:
-		skip = "nothing in it is found in transcripts alone"
+		why = "nothing in it is found in transcripts alone"
+		skip = why
 	}
 	if skip != "" {
-		c.summary.Skip(r)
+		c.summary.Skip(r, why)
 		c.explain("%s: skipped: %s", r.Path, skip)
 		return false
 	}
@@ -400,8 +403,8 @@ func (c *check) summarises() bool {
 }
 
 // fail prints what keeps a file from being checked. The others still are.
-func (c *check) fail(err error) {
-	c.summary.Failed++
+func (c *check) fail(path string, err error) {
+	c.summary.Fail(path, err)
 	// What was found so far comes first; if it cannot be written, the next
 	// write tells.
 	_ = c.out.Flush()
@@ -419,7 +422,7 @@ func (c *check) explain(format string, args ...any) {
 // skipped says why a file is no transcript.
 func (c *check) skipped(r *engine.Report) string {
 	if c.flags.noExcerpt {
-		return "not a transcript: " + r.SkippedDiscreet
+		return r.SkippedDiscreet
 	}
-	return "not a transcript: " + r.Skipped
+	return r.Skipped
 }

@@ -69,8 +69,8 @@ func (d *detection) run(ctx context.Context, paths []string) error {
 		return err
 	}
 	d.found = make([]bool, len(ts.roots))
-	for _, err := range ts.errs {
-		d.fail(err)
+	for _, u := range ts.unread {
+		d.fail(u.err)
 	}
 	err = inOrder(ctx, ts.files, runtime.GOMAXPROCS(0), func(t *target) int64 { return t.size }, d.read, d.take)
 	if err != nil {

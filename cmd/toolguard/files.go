@@ -41,7 +41,13 @@ type targets struct {
 	files    []*target
 	roots    []string // the directories that were walked
 	excluded []string // what was met and left out
-	errs     []error
+	unread   []unreadDir
+}
+
+// An unreadDir is a directory that could not be walked.
+type unreadDir struct {
+	path string
+	err  error
 }
 
 // fileFlags say which files are looked at, and by which config file.
@@ -235,7 +241,7 @@ func (s *search) walk(ts *targets, dir string, found func(*target)) error {
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		ts.errs = append(ts.errs, pathError(dir, err))
+		ts.unread = append(ts.unread, unreadDir{dir, pathError(dir, err)})
 	}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())

@@ -288,7 +288,7 @@ func (x *fix) take(ctx context.Context, t *target, got fixed) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		x.fail(got.err)
+		x.fail(t.path, got.err)
 		return nil
 	}
 	if !x.admits(t, got.Before) {
@@ -312,7 +312,7 @@ func (x *fix) take(ctx context.Context, t *target, got fixed) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			x.fail(err)
+			x.fail(t.path, err)
 			return nil
 		}
 		written = true

@@ -17,7 +17,7 @@ import (
 )
 
 // annotation is a command of the github format.
-var annotation = regexp.MustCompile(`^::(error|warning|notice) file=[^:]*,line=\d+,[^:]*title=[a-z0-9-]+::`)
+var annotation = regexp.MustCompile(`^::(error|warning|notice) file=[^:]*,(?:line=\d+,[^:]*)?title=[a-z0-9-]+::`)
 
 // taken are transcripts with a text, $, in every place that a string or a key
 // can take.

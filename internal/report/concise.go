@@ -30,4 +30,8 @@ func (c *concise) File(r *engine.Report) error {
 }
 
 // Close implements Reporter.
-func (c *concise) Close(*Summary) error { return nil }
+func (c *concise) Close(s *Summary) error {
+	var l lines
+	missed(&l, c.style, &c.opts, s)
+	return l.flush(c.w)
+}

@@ -166,7 +166,7 @@ func (s *FixSummary) String() string {
 	}
 	b.WriteByte(' ')
 	b.WriteString(s.left())
-	if s.Files != s.RepairedFiles || s.Skipped > 0 || s.Failed > 0 {
+	if s.Files != s.RepairedFiles || s.Skipped > 0 || len(s.Failed) > 0 {
 		b.WriteByte(' ')
 		b.WriteString(s.checked())
 	}
@@ -187,7 +187,7 @@ func (s *FixSummary) deeds() string {
 // left says what is left, and how the rest of it is repaired.
 func (s *FixSummary) left() string {
 	if s.Problems() == 0 {
-		if s.Failed > 0 {
+		if len(s.Failed) > 0 {
 			return "No problems left in the other files."
 		}
 		return "No problems left."

@@ -36,7 +36,7 @@ func TestFixSummary(t *testing.T) {
 		files   []*engine.Fixed
 		want    string
 	}{
-		{"no file", FixSummary{Summary: Summary{Failed: 1}}, nil, "No files checked, 1 failed."},
+		{"no file", FixSummary{Summary: Summary{Failed: make([]Missed, 1)}}, nil, "No files checked, 1 failed."},
 		{
 			"nothing",
 			FixSummary{},

@@ -45,8 +45,20 @@ func (g *github) File(r *engine.Report) error {
 	return nil
 }
 
-// Close implements Reporter.
-func (g *github) Close(*Summary) error {
+// Close implements Reporter. A file that was not checked is an annotation of the
+// file as a whole.
+func (g *github) Close(s *Summary) error {
+	err := s.eachMissed(func(kind missedKind, m Missed) error {
+		command, severity := "notice", rules.Info
+		if kind == missedFailed {
+			command, severity = "error", rules.Error
+		}
+		g.commands[severity].command(fmt.Sprintf("%s file=%s,title=%s::%s", command, property(filepath.ToSlash(m.Path)), kind, data(kind.says(m))))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
 	for severity := rules.Error; severity >= rules.Info; severity-- {
 		if err := g.commands[severity].flush(g.w); err != nil {
 			return err

@@ -56,5 +56,22 @@ func (g *gitlab) File(r *engine.Report) error {
 	return nil
 }
 
-// Close implements Reporter.
-func (g *gitlab) Close(*Summary) error { return g.list.end() }
+// Close implements Reporter. The format knows nothing but issues with a place, so
+// a file that was not checked is one at its first line: a report without it would
+// say that the file is in order.
+func (g *gitlab) Close(s *Summary) error {
+	err := s.eachMissed(func(kind missedKind, m Missed) error {
+		severity := "info"
+		if kind == missedFailed {
+			severity = "critical"
+		}
+		return g.list.add(gitlabIssue{
+			kind.says(m), string(kind), kind.fingerprint(m), severity,
+			gitlabLocation{filepath.ToSlash(m.Path), gitlabLines{1}},
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return g.list.end()
+}

@@ -22,7 +22,7 @@ import (
 )
 
 // annotation is a command of the github format.
-var annotation = regexp.MustCompile(`^::(error|warning|notice) file=[^:]*,line=\d+,[^:]*title=[a-z0-9-]+::`)
+var annotation = regexp.MustCompile(`^::(error|warning|notice) file=[^:]*,(?:line=\d+,[^:]*)?title=[a-z0-9-]+::`)
 
 // hostileReport is a report with a text in every place to which a transcript, a
 // path or a config can bring one. With excerpts there is one for each way to

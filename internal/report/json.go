@@ -24,6 +24,7 @@ type (
 	}
 	jsonSummary struct {
 		Files   int `json:"files"`
+		Failed  int `json:"failed"`
 		Skipped int `json:"skipped"`
 		// Lookalikes are skipped files that speak of calls as a transcript does.
 		Lookalikes    []string `json:"lookalikes"`
@@ -46,6 +47,11 @@ type (
 		Calls         int     `json:"calls"`
 		Results       int     `json:"results"`
 		CheckOnly     *string `json:"check_only"` // why it is not repaired
+	}
+	// jsonMissed is a file that could not be checked or repaired.
+	jsonMissed struct {
+		Path    string `json:"path"`
+		Message string `json:"message"`
 	}
 	jsonFinding struct {
 		Rule          string        `json:"rule"`
@@ -129,8 +135,14 @@ func (j *jsonReporter) Close(s *Summary) error {
 	if j.opts.Fix {
 		applied = fmt.Sprintf(" \"applied\":[%s],\n", j.applied.Bytes())
 	}
-	_, err = fmt.Fprintf(j.w, "{\"version\":%d,\n \"tool\":%s,\n \"summary\":%s,\n \"files\":[%s],\n%s \"findings\":[%s]}\n",
-		jsonVersion, tool, counts, j.files.Bytes(), applied, j.findings.Bytes())
+	var failed bytes.Buffer
+	for _, m := range s.Failed {
+		if err := element(&failed, jsonMissed{m.Path, m.Why}); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprintf(j.w, "{\"version\":%d,\n \"tool\":%s,\n \"summary\":%s,\n \"failed\":[%s],\n \"files\":[%s],\n%s \"findings\":[%s]}\n",
+		jsonVersion, tool, counts, failed.Bytes(), j.files.Bytes(), applied, j.findings.Bytes())
 	return err
 }
 
@@ -144,7 +156,7 @@ func file(r *engine.Report) jsonFile {
 
 func summary(s *Summary) jsonSummary {
 	return jsonSummary{
-		Files: s.Files, Skipped: s.Skipped, Lookalikes: append([]string{}, s.Lookalikes...), Conversations: s.Conversations, Calls: s.Calls, Results: s.Results,
+		Files: s.Files, Failed: len(s.Failed), Skipped: s.Skipped, Lookalikes: paths(s.Lookalikes), Conversations: s.Conversations, Calls: s.Calls, Results: s.Results,
 		Findings: s.Findings(), Errors: s.Errors, Warnings: s.Warnings, Infos: s.Infos, Known: s.Known,
 		Fixable: s.Fixable, FixableUnsafe: s.FixableUnsafe,
 	}

@@ -23,6 +23,10 @@ type (
 		Type string `json:"type"`
 		jsonFinding
 	}
+	jsonlMissed struct {
+		Type string `json:"type"`
+		jsonMissed
+	}
 	jsonlApplied struct {
 		Type string `json:"type"`
 		jsonApplied
@@ -63,5 +67,10 @@ func (j *jsonl) File(r *engine.Report) error {
 
 // Close implements Reporter.
 func (j *jsonl) Close(s *Summary) error {
+	for _, m := range s.Failed {
+		if err := j.line(jsonlMissed{"failed", jsonMissed{m.Path, m.Why}}); err != nil {
+			return err
+		}
+	}
 	return j.line(jsonlSummary{"summary", jsonVersion, jsonTool{"toolguard", j.opts.Version}, summary(s)})
 }

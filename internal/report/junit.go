@@ -57,17 +57,31 @@ func (j *junit) File(r *engine.Report) error {
 	return nil
 }
 
-// Close implements Reporter.
-func (j *junit) Close(*Summary) error {
-	_, err := fmt.Fprintf(j.w, `<?xml version="1.0" encoding="UTF-8"?>
+// Close implements Reporter. A file that failed is a test that could not be run,
+// and one that was skipped although it looks like a transcript a skipped test.
+func (j *junit) Close(s *Summary) error {
+	err := s.eachMissed(func(kind missedKind, m Missed) error {
+		j.tests++
+		element := "skipped"
+		if kind == missedFailed {
+			element = `error type="failed"`
+		}
+		_, err := fmt.Fprintf(&j.cases, "    <testcase name=\"%s\" classname=\"toolguard\" time=\"0\">\n      <%s message=\"%s\"/>\n    </testcase>\n",
+			inXML(m.Path), element, inXML(m.Why))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(j.w, `<?xml version="1.0" encoding="UTF-8"?>
 <testsuites>
-  <testsuite name="toolguard" package="toolguard" id="0" timestamp="%s" hostname="localhost" tests="%d" failures="%d" errors="0" time="0">
+  <testsuite name="toolguard" package="toolguard" id="0" timestamp="%s" hostname="localhost" tests="%d" failures="%d" errors="%d" skipped="%d" time="0">
     <properties/>
 %s    <system-out>%s</system-out>
     <system-err/>
   </testsuite>
 </testsuites>
-`, j.opts.Started.UTC().Format(time.DateOnly+"T"+time.TimeOnly), j.tests, j.fails, j.cases.Bytes(), j.notes.inXML())
+`, j.opts.Started.UTC().Format(time.DateOnly+"T"+time.TimeOnly), j.tests, j.fails, len(s.Failed), len(s.Lookalikes), j.cases.Bytes(), j.notes.inXML())
 	return err
 }
 

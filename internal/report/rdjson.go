@@ -30,11 +30,11 @@ type (
 	}
 	rdCode struct {
 		Value string `json:"value"`
-		URL   string `json:"url"`
+		URL   string `json:"url,omitempty"`
 	}
 	rdLocation struct {
-		Path  string  `json:"path"`
-		Range rdRange `json:"range"`
+		Path  string   `json:"path"`
+		Range *rdRange `json:"range,omitempty"` // nil for the file as a whole
 	}
 	rdRange struct {
 		Start rdPosition `json:"start"`
@@ -72,14 +72,14 @@ func (d *rdjson) File(r *engine.Report) error {
 		path := filepath.ToSlash(f.Path)
 		out := rdDiagnostic{
 			Message: f.Message, Severity: severity[f.Severity], Code: rdCode{f.Rule.Name, f.Rule.URL()},
-			Location: rdLocation{path, between(f.Start, f.End)},
+			Location: rdLocation{path, new(between(f.Start, f.End))},
 		}
 		// Suggestions are taken one by one, and a part of a repair is none.
 		if len(f.Edits) == 1 {
 			out.Suggestions = []rdSuggestion{{between(f.EditAt[0], f.EditAt[1]), string(f.Edits[0].Text)}}
 		}
 		for k, rel := range f.Related {
-			out.Related = append(out.Related, rdRelated{rel.Message, rdLocation{path, between(f.RelatedAt[2*k], f.RelatedAt[2*k+1])}})
+			out.Related = append(out.Related, rdRelated{rel.Message, rdLocation{path, new(between(f.RelatedAt[2*k], f.RelatedAt[2*k+1]))}})
 		}
 		if err := d.list.add(out); err != nil {
 			return err
@@ -88,8 +88,24 @@ func (d *rdjson) File(r *engine.Report) error {
 	return nil
 }
 
-// Close implements Reporter.
-func (d *rdjson) Close(*Summary) error { return d.list.end() }
+// Close implements Reporter. A file that was not checked is a diagnostic of the
+// file as a whole.
+func (d *rdjson) Close(s *Summary) error {
+	err := s.eachMissed(func(kind missedKind, m Missed) error {
+		severity := "INFO"
+		if kind == missedFailed {
+			severity = "ERROR"
+		}
+		return d.list.add(rdDiagnostic{
+			Message: kind.says(m), Severity: severity, Code: rdCode{Value: string(kind)},
+			Location: rdLocation{Path: filepath.ToSlash(m.Path)},
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return d.list.end()
+}
 
 func between(start, end source.Position) rdRange {
 	return rdRange{rdPosition{start.Line, start.Column}, rdPosition{end.Line, end.Column}}

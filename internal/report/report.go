@@ -31,6 +31,9 @@ type Options struct {
 	// ShowInfo says whether an info is shown to people; nil means all of them.
 	// Machines get them all.
 	ShowInfo func(*engine.Finding) bool
+	// OwnFile is set for a report that is a file of its own, and not read together
+	// with what the run says on standard error.
+	OwnFile bool
 	// Fix is set when the findings are what a repair left.
 	Fix bool
 	// Version is the version of the program, as machine formats name it.

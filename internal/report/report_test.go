@@ -125,7 +125,10 @@ func write(t *testing.T, newReporter func(*bytes.Buffer) Reporter) string {
 	t.Helper()
 	var b bytes.Buffer
 	r := newReporter(&b)
-	s := &Summary{Skipped: 1}
+	s := &Summary{
+		Skipped: 3, Lookalikes: []Missed{{"log.json", "no messages in it"}, {hostilePath, hostileText}},
+		Failed: []Missed{{"gone.json", "no such file or directory"}, {hostilePath, hostileText}},
+	}
 	for _, f := range reports() {
 		s.Add(f)
 		if err := r.File(f); err != nil {
@@ -347,10 +350,10 @@ func TestSummary(t *testing.T) {
 		want string
 	}{
 		{Summary{}, "No files checked."},
-		{Summary{Failed: 1}, "No files checked, 1 failed."},
+		{Summary{Failed: make([]Missed, 1)}, "No files checked, 1 failed."},
 		{Summary{Skipped: 1}, "No files checked, 1 skipped (not a transcript)."},
 		{Summary{Files: 1}, "No problems found. 1 file checked."},
-		{Summary{Files: 3, Skipped: 2, Failed: 1}, "No problems found. 3 files checked, 2 skipped (not transcripts), 1 failed."},
+		{Summary{Files: 3, Skipped: 2, Failed: make([]Missed, 1)}, "No problems found. 3 files checked, 2 skipped (not transcripts), 1 failed."},
 		{Summary{Files: 1, Infos: 1}, "No problems found, but 1 info. 1 file checked."},
 		{Summary{Files: 2, Infos: 4, Fixable: 4}, "No problems found, but 4 infos. 2 files checked."},
 		{Summary{Files: 1, Errors: 1, problemFiles: 1}, "Found 1 problem in 1 file. 1 file checked."},

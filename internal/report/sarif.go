@@ -39,7 +39,8 @@ func (s *sarifReporter) File(r *engine.Report) error {
 	return nil
 }
 
-// Close implements Reporter.
+// Close implements Reporter. Files that were not checked are notifications: a
+// result would need a rule, and be kept as an alert.
 func (s *sarifReporter) Close(sum *Summary) error {
 	driver := sarif.NewToolComponent().WithName("toolguard").WithInformationURI(homepage).
 		WithVersion(s.opts.Version).WithRules(s.rules)
@@ -50,12 +51,30 @@ func (s *sarifReporter) Close(sum *Summary) error {
 	if err != nil {
 		return err
 	}
+	invocation := sarif.NewInvocation().WithExecutionSuccessful(len(sum.Failed) == 0)
+	err = sum.eachMissed(func(kind missedKind, m Missed) error {
+		level := sarif.LevelNote
+		if kind == missedFailed {
+			level = sarif.LevelError
+		}
+		invocation.AddToolExecutionNotification(sarif.NewNotification().WithLevel(level).WithMessage(sarifText(kind.says(m))).
+			WithDescriptor(sarif.NewReportingDescriptorReference().WithID(string(kind))).
+			AddLocation(sarif.NewLocation().WithPhysicalLocation(sarif.NewPhysicalLocation().WithArtifactLocation(artifact(m.Path)))))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	ran, err := encode(invocation)
+	if err != nil {
+		return err
+	}
 	_, err = fmt.Fprintf(s.w, `{"$schema":"https://json.schemastore.org/sarif-2.1.0.json","version":"2.1.0","runs":[{
  "tool":%s,
- "invocations":[{"executionSuccessful":%t}],
+ "invocations":[%s],
  "columnKind":"unicodeCodePoints",
  "results":[%s]}]}
-`, tool, sum.Failed == 0, s.results.Bytes())
+`, tool, ran, s.results.Bytes())
 	return err
 }
 

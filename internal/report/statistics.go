@@ -53,7 +53,17 @@ func (s *statistics) File(r *engine.Report) error {
 }
 
 // Close implements Reporter.
-func (s *statistics) Close(*Summary) error {
+func (s *statistics) Close(sum *Summary) error {
+	if err := s.table(); err != nil {
+		return err
+	}
+	var l lines
+	missed(&l, newStyle(false), &s.opts, sum)
+	return l.flush(s.w)
+}
+
+// table writes a line for each rule that found something.
+func (s *statistics) table() error {
 	if len(s.counts) == 0 {
 		return nil
 	}

@@ -13,10 +13,11 @@ import (
 type Summary struct {
 	Files   int // files that were checked
 	Skipped int // files that are no transcripts
-	// Lookalikes are the paths of skipped files that speak of calls as a transcript
-	// does.
-	Lookalikes    []string
-	Failed        int // files that could not be checked
+	// Lookalikes are the skipped files that speak of calls as a transcript does,
+	// and Failed the files that could not be checked or repaired. All reports
+	// name them.
+	Lookalikes    []Missed
+	Failed        []Missed
 	Known         int // findings left out because a baseline holds them
 	Conversations int
 	Calls         int
@@ -37,12 +38,24 @@ type Summary struct {
 	problemCheckOnly int
 }
 
-// Skip counts a file that is no transcript, or not surely one.
-func (s *Summary) Skip(r *engine.Report) {
+// A Missed file is one that was not checked.
+type Missed struct {
+	Path string
+	Why  string // without the path
+}
+
+// Skip counts a file that is no transcript, or not surely one, as why says.
+func (s *Summary) Skip(r *engine.Report, why string) {
 	s.Skipped++
 	if r.File.Looks {
-		s.Lookalikes = append(s.Lookalikes, r.Path)
+		s.Lookalikes = append(s.Lookalikes, Missed{r.Path, why})
 	}
+}
+
+// Fail counts a file that could not be checked or repaired. The error may begin
+// with its path.
+func (s *Summary) Fail(path string, err error) {
+	s.Failed = append(s.Failed, Missed{path, strings.TrimPrefix(err.Error(), path+": ")})
 }
 
 // Add counts a file that was checked.
@@ -120,17 +133,26 @@ func (s *Summary) checked() string {
 	if s.Skipped > 0 {
 		fmt.Fprintf(&b, ", %d skipped (%s)", s.Skipped, pick(s.Skipped, "not a transcript", "not transcripts"))
 	}
-	if s.Failed > 0 {
-		fmt.Fprintf(&b, ", %d failed", s.Failed)
+	if n := len(s.Failed); n > 0 {
+		fmt.Fprintf(&b, ", %d failed", n)
 	}
 	if s.Known > 0 {
 		fmt.Fprintf(&b, ", %s left out", count(s.Known, "known finding"))
 	}
 	b.WriteByte('.')
-	if n := len(s.Lookalikes); n > 0 {
-		fmt.Fprintf(&b, " Skipped, but like a transcript: %s.", strings.Join(s.Lookalikes, ", "))
+	if len(s.Lookalikes) > 0 {
+		fmt.Fprintf(&b, " Skipped, but like a transcript: %s.", strings.Join(paths(s.Lookalikes), ", "))
 	}
 	return b.String()
+}
+
+// paths returns the paths of files.
+func paths(files []Missed) []string {
+	out := make([]string, len(files))
+	for i, f := range files {
+		out[i] = f.Path
+	}
+	return out
 }
 
 // found says what was found.

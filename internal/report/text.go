@@ -37,7 +37,11 @@ func (t *text) File(r *engine.Report) error {
 }
 
 // Close implements Reporter.
-func (t *text) Close(*Summary) error { return nil }
+func (t *text) Close(s *Summary) error {
+	var l lines
+	missed(&l, t.style, &t.opts, s)
+	return l.flush(t.w)
+}
 
 // headline writes where a finding is and what it says, as compilers do.
 func headline(l *lines, s *style, f *engine.Finding) {

@@ -1,0 +1,58 @@
+package report
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// A missedKind is why a file was not checked. Reports name it in the place where
+// a finding has the name of its rule.
+type missedKind string
+
+const (
+	missedFailed    missedKind = "failed"
+	missedLookalike missedKind = "lookalike"
+)
+
+// eachMissed calls f for each file that the run did not check and that a reader
+// should know of: those that failed, and those that were skipped although they
+// look like transcripts. It ends with the first error.
+func (s *Summary) eachMissed(f func(kind missedKind, m Missed) error) error {
+	for _, m := range s.Failed {
+		if err := f(missedFailed, m); err != nil {
+			return err
+		}
+	}
+	for _, m := range s.Lookalikes {
+		if err := f(missedLookalike, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// says returns the sentence about a file that was not checked.
+func (k missedKind) says(m Missed) string {
+	if k == missedFailed {
+		return "failed: " + m.Why
+	}
+	return "skipped, although it looks like a transcript: " + m.Why
+}
+
+// fingerprint names a file that was not checked, as findings are named.
+func (k missedKind) fingerprint(m Missed) string {
+	sum := sha256.Sum256([]byte(string(k) + "\x00" + m.Path))
+	return hex.EncodeToString(sum[:8])
+}
+
+// missed writes a line for each file that was not checked into a report for
+// people that is a file of its own. On a terminal standard error says it.
+func missed(l *lines, s *style, opts *Options, sum *Summary) {
+	if !opts.OwnFile {
+		return
+	}
+	_ = sum.eachMissed(func(kind missedKind, m Missed) error {
+		l.line(part{s.path, m.Path}, bare(": "+kind.says(m)))
+		return nil
+	})
+}

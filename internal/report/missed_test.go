@@ -1,0 +1,35 @@
+package report
+
+import (
+	"io"
+	"strings"
+	"testing"
+)
+
+// TestMissed: whoever has nothing but a report learns of the files that were not
+// checked. On a terminal standard error says it, beside the report.
+func TestMissed(t *testing.T) {
+	t.Parallel()
+	sum := &Summary{
+		Lookalikes: []Missed{{"log.json", "no messages in it"}},
+		Failed:     []Missed{{"gone.json", "no such file or directory"}},
+	}
+	const want = "gone.json: failed: no such file or directory\nlog.json: skipped, although it looks like a transcript: no messages in it\n"
+	all := append(Formats(), Format{Name: "statistics", Human: true, New: func(w io.Writer, o Options) Reporter { return NewStatistics(w, o) }})
+	for _, f := range all {
+		for _, own := range []bool{false, true} {
+			var out strings.Builder
+			if err := f.New(&out, Options{OwnFile: own, NoExcerpt: own}).Close(sum); err != nil {
+				t.Fatal(err)
+			}
+			switch got := out.String(); {
+			case f.Human && own && got != want:
+				t.Errorf("%s: %q, want %q", f.Name, got, want)
+			case f.Human && !own && got != "":
+				t.Errorf("%s: %q on standard output", f.Name, got)
+			case !f.Human && (!strings.Contains(got, "gone.json") || !strings.Contains(got, "no such file or directory") || !strings.Contains(got, "log.json")):
+				t.Errorf("%s does not name the files: %s", f.Name, got)
+			}
+		}
+	}
+}
