@@ -288,7 +288,10 @@ func (s *logSink) read(sc *scope, index int32, payload, typ, turnAlt source.Valu
 	}
 	q.b.Record = index
 	before := len(q.b.Conv.Messages)
-	if !readInto(rd, s.d, payload, typ, turnAlt) {
+	since := q.b.Conv.Mark()
+	read := readInto(rd, s.d, payload, typ, turnAlt)
+	q.b.Strays(since, payload, s.d.Beside)
+	if !read {
 		// A message in another dialect, in the envelope of this one.
 		if !q.add(index, payload) {
 			return false

@@ -26,7 +26,7 @@ type sequence struct {
 func (r *reader) newSequence(name string) *sequence {
 	c := &transcript.Conversation{Name: name}
 	b := transcript.NewBuilder(c)
-	b.OnKeyFault, b.End = r.onKey, r.end
+	b.OnKeyFault, b.OfTools, b.End = r.onKey, dialect.UnknownToolMember, r.end
 	q := &sequence{r: r, b: b, readers: map[*dialect.Dialect]dialect.Reader{}}
 	if d := r.opts.Dialect; d != nil {
 		q.primary = d
@@ -131,7 +131,9 @@ func (q *sequence) add(record int32, v source.Value) bool {
 	}
 	q.b.Record = record
 	q.r.taken++
+	since := q.b.Conv.Mark()
 	rd.Read(v)
+	q.b.Strays(since, v, d.Beside)
 	if n := len(q.b.Conv.Messages); foreign && n > 0 {
 		q.b.Conv.Messages[n-1].Flags |= transcript.MessageForeign
 	}

@@ -303,7 +303,7 @@ func (d *Blocks) Claim(v source.Value) (Claim, Sign) {
 		case k.Is(string(d.Content)):
 			content = val
 		default:
-			unknown = unknown || unknownToolMember(k, val) && !d.Content.begins(k)
+			unknown = unknown || UnknownToolMember(k, val) && !d.Content.begins(k)
 		}
 	}
 	if !role.Exists() {

@@ -100,6 +100,9 @@ type Dialect struct {
 	// asking: a dialect without keywords is asked about each element.
 	Keywords []string `toml:"-"`
 	Driver   Driver   `toml:"-"`
+	// Beside are members of a message that speak of tools, and hold no call and no
+	// result but copies of what stands elsewhere.
+	Beside []string
 	// Members name what a few rules ask for and repairs add, from the element of
 	// the call or the result, from the block or the message.
 	Members map[transcript.Member]Lens
@@ -472,7 +475,7 @@ func UsesUnknownTools(v source.Value) bool {
 		case k.Is("content"):
 			unknown = unknown || unknownToolContent(val)
 		default:
-			unknown = unknown || unknownToolMember(k, val)
+			unknown = unknown || UnknownToolMember(k, val)
 		}
 	}
 	return role && unknown
@@ -481,16 +484,20 @@ func UsesUnknownTools(v source.Value) bool {
 // declares are members that say which tools there are, and call none.
 var declares = []string{"tools", "functions", "tool_choice", "toolChoice"}
 
-// unknownToolMember reports whether a member that a dialect does not know speaks of
+// UnknownToolMember reports whether a member that a dialect does not know speaks of
 // calls or results, and holds anything.
-func unknownToolMember(key, val source.Value) bool {
-	return ofTools(key) && !contains(declares, key) && there(val) && !hollow(val) && val.Kind() != source.Bool && val.Kind() != source.Number
+func UnknownToolMember(key, val source.Value) bool {
+	switch val.Kind() {
+	case source.String, source.Array, source.Object:
+		return ofTools(key) && !contains(declares, key) && !hollow(val) && !bare(val)
+	}
+	return false
 }
 
 // hasUnknownToolMember reports whether a message has such a member.
 func hasUnknownToolMember(v source.Value) bool {
 	for k, val := range v.Members() {
-		if unknownToolMember(k, val) {
+		if UnknownToolMember(k, val) {
 			return true
 		}
 	}

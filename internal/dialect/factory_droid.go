@@ -36,6 +36,7 @@ var DroidStreamJSON = &Dialect{
 {"type":"tool_result","session_id":"s","toolCallId":"call_1","value":"a.txt"}`,
 	Provider:  "anthropic",
 	Window:    transcript.WindowLog,
+	Beside:    []string{"toolId", "toolName"},
 	CheckOnly: "it is a copy of what was printed, and nothing is ever resumed from it",
 	Driver: &Events{
 		Type:     "type",

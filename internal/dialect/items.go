@@ -89,7 +89,7 @@ func (d *Items) Claim(v source.Value) (Claim, Sign) {
 		case k.Is(d.Text):
 			content = val
 		default:
-			unknown = unknown || unknownToolMember(k, val)
+			unknown = unknown || UnknownToolMember(k, val)
 		}
 	}
 	if typ.Kind() == source.String && !contains(d.Messages, typ) {

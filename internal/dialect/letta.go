@@ -14,6 +14,7 @@ var Letta = &Dialect{
 {"id":"message-2","date":"2026-01-02T03:04:06+00:00","message_type":"tool_return_message","tool_return":"a.txt","status":"success","tool_call_id":"call_1"}`,
 	Provider:  "neutral",
 	Window:    transcript.WindowNext,
+	Beside:    []string{"tool_call", "tool_return", "tool_call_id"},
 	CheckOnly: "it is a listing of messages that the server keeps itself",
 	Keywords:  []string{"message_type"},
 	Driver: &Combined{

@@ -25,6 +25,7 @@ var OpenAIChat = &Dialect{
 		transcript.MemberRole: "role", transcript.MemberCallType: "type|name", transcript.MemberCallName: "function.name|name", transcript.MemberArguments: "function.arguments|arguments|args", transcript.MemberResultName: "name",
 		transcript.MemberResultContent: "content", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberReasoning: "reasoning_content",
 	},
+	Beside: []string{"tool_plan"},
 	Unsent: consolidated,
 	Driver: &chat{withKwargs(SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool",

@@ -256,7 +256,7 @@ func (d *sideList) Claim(v source.Value) (Claim, Sign) {
 		}
 		calls, id := f[slotCalls].Span(), f[slotResultID].Span()
 		if !d.fields.put(&s, k, val) {
-			unknown = unknown || unknownToolMember(k, val)
+			unknown = unknown || UnknownToolMember(k, val)
 		}
 		if f[slotCalls].Span() != calls {
 			callsKey = k

@@ -205,7 +205,7 @@ var everywhere = []string{
 	"invalid-utf8", "lone-surrogate",
 	"missing-tool-result", "pending-tool-call", "orphan-tool-result", "result-before-call", "duplicate-tool-result",
 	"duplicate-call-id", "reused-call-id", "ambiguous-pairing", "mixed-dialect", "missing-call-id", "invalid-call-id",
-	"invalid-tool-name",
+	"invalid-tool-name", "unread-tool-field",
 }
 
 // applicable are the rules beyond those that a dialect can break, for the first

@@ -128,6 +128,7 @@ func All() []*Rule {
 		resultKindMismatch,
 		ambiguousPairing,
 		mixedDialect,
+		unreadToolField,
 		missingCallID,
 		invalidCallID,
 		invalidServerToolID,

@@ -19,6 +19,12 @@ type Builder struct {
 	// OnKeyFault is told of keys that stand twice in a structural object.
 	OnKeyFault func(KeyFault)
 
+	// OfTools reports whether a member of a structural object speaks of calls or
+	// results, if its dialect does not read it; nil where nobody asks.
+	OfTools func(key, val source.Value) bool
+
+	// aliens are such members of the element that is being read.
+	aliens []alien
 	// names are the names of turns, and named, by the number of a name, the
 	// turns.
 	names source.Index
@@ -236,6 +242,9 @@ func (b *Builder) Members(v source.Value, member func(key, val source.Value)) {
 	escapes := false
 	for k, val := range v.Members() {
 		member(k, val)
+		if b.OfTools != nil && b.OfTools(k, val) {
+			b.aliens = append(b.aliens, alien{v.Span(), val.Span(), k})
+		}
 		if b.OnKeyFault == nil {
 			continue
 		}

@@ -103,6 +103,9 @@ type Conversation struct {
 	Incomplete bool
 	// Unread are elements among the messages that no dialect knows.
 	Unread []Unread
+	// Strays are members of messages that speak of calls or results and that nobody
+	// read, the first of each name and of few names.
+	Strays []Stray
 	// Enveloped is set when the messages stand in the records of a session log,
 	// Linked when those point at each other.
 	Enveloped, Linked bool
@@ -153,11 +156,11 @@ type Conversation struct {
 }
 
 // A Mark is how far the lists of a conversation have got.
-type Mark struct{ messages, blocks, calls, results, copies, aliases int }
+type Mark struct{ messages, blocks, calls, results, copies, aliases, strays int }
 
 // Mark returns how far the conversation has got.
 func (c *Conversation) Mark() Mark {
-	return Mark{len(c.Messages), len(c.Blocks), len(c.Calls), len(c.Results), len(c.Copies), len(c.Aliases)}
+	return Mark{len(c.Messages), len(c.Blocks), len(c.Calls), len(c.Results), len(c.Copies), len(c.Aliases), len(c.Strays)}
 }
 
 // Relocate moves what was added since a mark to where a function says that it
@@ -200,6 +203,9 @@ func (c *Conversation) Relocate(since Mark, where func(source.Span) (at source.S
 	}
 	for i := since.aliases; i < len(c.Aliases); i++ {
 		move(&c.Aliases[i].ID.Span)
+	}
+	for i := since.strays; i < len(c.Strays); i++ {
+		move(&c.Strays[i].Span)
 	}
 }
 
