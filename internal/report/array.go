@@ -8,10 +8,11 @@ import (
 // An array writes a JSON document with one list, an element a line, as soon as
 // each is there.
 type array struct {
-	w     io.Writer
-	open  string // what stands before the elements
-	close string
-	n     int
+	w      io.Writer
+	open   string // what stands before the elements
+	close  string
+	nested bool // the elements are indented once more
+	n      int
 }
 
 func (a *array) add(v any) error {
@@ -22,6 +23,9 @@ func (a *array) add(v any) error {
 	before := ",\n "
 	if a.n == 0 {
 		before = a.open + "\n "
+	}
+	if a.nested {
+		before += " "
 	}
 	a.n++
 	_, err = fmt.Fprintf(a.w, "%s%s", before, b)

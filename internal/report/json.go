@@ -100,22 +100,26 @@ type (
 	}
 )
 
-// jsonReporter writes one JSON document, a line for each file and finding.
+// jsonReporter writes one JSON document, a line for each file and finding. The
+// findings come first, because there can be very many: they are written and not
+// kept.
 type jsonReporter struct {
-	w               io.Writer
-	opts            Options
-	files, findings bytes.Buffer // kept encoded, because the summary comes first
-	applied         bytes.Buffer
+	opts     Options
+	findings array
+	files    bytes.Buffer // encoded
+	applied  bytes.Buffer
 }
 
-func newJSON(w io.Writer, opts Options) Reporter { return &jsonReporter{w: w, opts: opts} }
+func newJSON(w io.Writer, opts Options) Reporter {
+	return &jsonReporter{opts: opts, findings: array{w: w, open: fmt.Sprintf("{\"version\":%d,\n \"findings\":[", jsonVersion), close: "],", nested: true}}
+}
 
 // File implements Reporter.
 func (j *jsonReporter) File(r *engine.Report) error {
 	err := element(&j.files, file(r))
 	for i := range r.Findings {
 		if err == nil {
-			err = element(&j.findings, finding(&r.Findings[i]))
+			err = j.findings.add(finding(&r.Findings[i]))
 		}
 	}
 	return err
@@ -123,6 +127,9 @@ func (j *jsonReporter) File(r *engine.Report) error {
 
 // Close implements Reporter.
 func (j *jsonReporter) Close(s *Summary) error {
+	if err := j.findings.end(); err != nil {
+		return err
+	}
 	tool, err := encode(jsonTool{"toolguard", j.opts.Version})
 	if err != nil {
 		return err
@@ -133,7 +140,7 @@ func (j *jsonReporter) Close(s *Summary) error {
 	}
 	applied := ""
 	if j.opts.Fix {
-		applied = fmt.Sprintf(" \"applied\":[%s],\n", j.applied.Bytes())
+		applied = fmt.Sprintf(",\n \"applied\":[%s]", j.applied.Bytes())
 	}
 	var failed bytes.Buffer
 	for _, m := range s.Failed {
@@ -141,8 +148,8 @@ func (j *jsonReporter) Close(s *Summary) error {
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(j.w, "{\"version\":%d,\n \"tool\":%s,\n \"summary\":%s,\n \"failed\":[%s],\n \"files\":[%s],\n%s \"findings\":[%s]}\n",
-		jsonVersion, tool, counts, failed.Bytes(), j.files.Bytes(), applied, j.findings.Bytes())
+	_, err = fmt.Fprintf(j.findings.w, " \"files\":[%s],\n \"failed\":[%s]%s,\n \"tool\":%s,\n \"summary\":%s}\n",
+		j.files.Bytes(), failed.Bytes(), applied, tool, counts)
 	return err
 }
 

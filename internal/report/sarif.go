@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"net/url"
@@ -18,21 +17,23 @@ import (
 // sarifReporter writes SARIF 2.1.0. It quotes nothing of a transcript but what
 // messages and repairs hold.
 type sarifReporter struct {
-	w       io.Writer
 	opts    Options
 	rules   []*sarif.ReportingDescriptor // those that found something
 	index   map[*rules.Rule]int
-	results bytes.Buffer // kept encoded, because the rules come first
+	results array // comes first, so that it is written and not kept
 }
 
 func newSARIF(w io.Writer, opts Options) Reporter {
-	return &sarifReporter{w: w, opts: opts, index: map[*rules.Rule]int{}}
+	return &sarifReporter{opts: opts, index: map[*rules.Rule]int{}, results: array{
+		w: w, close: "],", nested: true,
+		open: `{"$schema":"https://json.schemastore.org/sarif-2.1.0.json","version":"2.1.0","runs":[{` + "\n" + ` "results":[`,
+	}}
 }
 
 // File implements Reporter.
 func (s *sarifReporter) File(r *engine.Report) error {
 	for i := range r.Findings {
-		if err := element(&s.results, s.result(&r.Findings[i])); err != nil {
+		if err := s.results.add(s.result(&r.Findings[i])); err != nil {
 			return err
 		}
 	}
@@ -42,6 +43,9 @@ func (s *sarifReporter) File(r *engine.Report) error {
 // Close implements Reporter. Files that were not checked are notifications: a
 // result would need a rule, and be kept as an alert.
 func (s *sarifReporter) Close(sum *Summary) error {
+	if err := s.results.end(); err != nil {
+		return err
+	}
 	driver := sarif.NewToolComponent().WithName("toolguard").WithInformationURI(homepage).
 		WithVersion(s.opts.Version).WithRules(s.rules)
 	if len(s.rules) == 0 {
@@ -69,12 +73,10 @@ func (s *sarifReporter) Close(sum *Summary) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(s.w, `{"$schema":"https://json.schemastore.org/sarif-2.1.0.json","version":"2.1.0","runs":[{
+	_, err = fmt.Fprintf(s.results.w, ` "columnKind":"unicodeCodePoints",
  "tool":%s,
- "invocations":[%s],
- "columnKind":"unicodeCodePoints",
- "results":[%s]}]}
-`, tool, ran, s.results.Bytes())
+ "invocations":[%s]}]}
+`, tool, ran)
 	return err
 }
 
