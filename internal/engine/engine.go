@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"io"
 	"iter"
 	"slices"
 	"strconv"
@@ -745,17 +746,20 @@ const fingerprintBytes = 4 << 10
 // and the call's id, or the bytes that are underlined; and a number among
 // equals.
 func (c *checker) fingerprints() {
-	seen := map[string]int{}
+	seen := map[uint64]int32{} // by the hash of what it is, which is short
 	for i := range c.report.Findings {
 		f := &c.report.Findings[i]
 		what := f.CallID
 		if what == "" {
 			what = c.text(source.Span{Start: f.Span.Start, End: min(f.Span.End, f.Span.Start+fingerprintBytes)})
 		}
-		key := f.Rule.Name + "\x00" + cmp.Or(c.opts.Identity, f.Path) + "\x00" + what
-		seen[key]++
 		h := fnv.New64a()
-		fmt.Fprintf(h, "%s\x00%d", key, seen[key])
+		for _, part := range []string{f.Rule.Name, "\x00", cmp.Or(c.opts.Identity, f.Path), "\x00", what} {
+			_, _ = io.WriteString(h, part)
+		}
+		key := h.Sum64()
+		seen[key]++
+		fmt.Fprintf(h, "\x00%d", seen[key])
 		f.Fingerprint = fmt.Sprintf("%016x", h.Sum64())
 	}
 }
