@@ -331,7 +331,7 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	c.unrepaired = false
 	found := c.report.Findings[before:]
 	if d.CheckOnly != "" || conv.Unfolded != nil {
-		c.withhold(found)
+		c.withhold(found, d.CheckOnly)
 	}
 	if conv.Enveloped {
 		plan.Log = c.log(d, conv)
@@ -395,14 +395,22 @@ func (c *checker) merges(conv *transcript.Conversation) {
 	}
 }
 
-// withhold takes the repairs off findings that are only to be reported.
-func (c *checker) withhold(found []Finding) {
+// withhold takes the repairs off findings that are only to be reported, and says
+// why.
+func (c *checker) withhold(found []Finding, why string) {
 	for i := range found {
-		if f := &found[i]; f.Fix != nil {
+		f := &found[i]
+		if f.Fix != nil {
 			f.withheld, f.Fix, f.Edits = f.Fix, nil, nil
+		}
+		if f.withheld != nil && f.Unfixed == "" && why != "" {
+			f.Unfixed = "the file is only checked: " + why
 		}
 	}
 }
+
+// unfit says why a repair is not offered that cannot be made where its finding is.
+const unfit = "toolguard cannot make the repair here without losing or guessing something"
 
 // tools returns the tools that are declared for a conversation, nil for none.
 func (c *checker) tools(conv *transcript.Conversation) *schema.Tools {
@@ -464,7 +472,7 @@ func (c *checker) offer(plan *repair.Plan, found []Finding) (map[*operation.Oper
 		}
 		fix, ok := able[op]
 		if !ok {
-			f.Fix = nil
+			f.Fix, f.Unfixed = nil, cmp.Or(f.Unfixed, unfit)
 		} else if c.opts.Edits {
 			f.Edits = fix.Edits
 		}
@@ -503,7 +511,7 @@ func (c *checker) file(file *container.File) {
 		fc.Run(r)
 	}
 	if file.CheckOnly = cmp.Or(file.CheckOnly, c.opts.CheckOnly); file.CheckOnly != "" {
-		c.withhold(c.report.Findings)
+		c.withhold(c.report.Findings, file.CheckOnly)
 		for i := range c.report.Rest {
 			c.report.Rest[i].Fix = nil
 		}
@@ -520,7 +528,7 @@ func (c *checker) file(file *container.File) {
 		}
 		fix, ok, err := c.onFile(&f.Finding)
 		if c.err = cmp.Or(c.err, err); !ok {
-			f.Fix = nil
+			f.Fix, f.Unfixed = nil, cmp.Or(f.Unfixed, unfit)
 			continue
 		}
 		f.Fix.Class = max(f.Fix.Class, repair.ClassOf(&fix))

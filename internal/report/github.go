@@ -37,8 +37,11 @@ func (g *github) File(r *engine.Report) error {
 			fmt.Fprintf(&b, "col=%d,endColumn=%d,", f.Start.Char, f.End.Char)
 		}
 		fmt.Fprintf(&b, "title=%s::%s", property(f.Rule.Name), data(f.Message))
-		if f.Fix != nil {
+		switch {
+		case f.Fix != nil:
 			fmt.Fprintf(&b, "%%0Afix: %s (%s)", data(f.Fix.Title), cost(f))
+		case f.Unfixed != "":
+			fmt.Fprintf(&b, "%%0Ano fix: %s", data(f.Unfixed))
 		}
 		g.commands[f.Severity].command(b.String())
 	}

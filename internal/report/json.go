@@ -74,6 +74,8 @@ type (
 		Related       []jsonRelated `json:"related"`
 		Fingerprint   string        `json:"fingerprint"`
 		Fix           *jsonFix      `json:"fix"`
+		// Unfixed is why there is no repair, where that is not what the rule says.
+		Unfixed *string `json:"unfixed"`
 	}
 	jsonRelated struct {
 		Message string       `json:"message"`
@@ -178,7 +180,7 @@ func finding(f *engine.Finding) jsonFinding {
 		CallID: known(f.CallID), Tool: known(f.Tool),
 		Start: position(f.Start), End: position(f.End),
 		ProviderError: known(f.ProviderError()), Confidence: known(f.Confidence),
-		Related: []jsonRelated{}, Fingerprint: f.Fingerprint,
+		Related: []jsonRelated{}, Fingerprint: f.Fingerprint, Unfixed: known(f.Unfixed),
 	}
 	for i, r := range f.Related {
 		out.Related = append(out.Related, jsonRelated{r.Message, position(f.RelatedAt[2*i]), position(f.RelatedAt[2*i+1])})

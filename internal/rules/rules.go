@@ -4,6 +4,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -380,8 +381,10 @@ func (c *Context) report(message int32, f Finding) {
 		f.Severity = min(f.Severity, Info)
 		f.Fix = nil
 	}
-	if f.Fix != nil && !c.repairable(f.Fix.Do) {
-		f.Fix = nil
+	if f.Fix != nil {
+		if why := c.unrepairable(f.Fix.Do); why != "" {
+			f.Fix, f.Unfixed = nil, cmp.Or(f.Unfixed, why)
+		}
 	}
 	if f.Fix != nil {
 		c.halfRenamed(&f)
@@ -427,20 +430,31 @@ func (c *Context) halfRenamed(f *Finding) {
 	}
 }
 
-// repairable reports whether an action can be carried out where the
-// conversation stands: around a message that stands by itself nothing can be
-// put, and it cannot be removed.
-func (c *Context) repairable(do operation.Action) bool {
+// unrepairable says why an action cannot be carried out where the conversation
+// stands: around a message that stands by itself nothing can be put, and it cannot
+// be removed. It returns "" for an action that can.
+func (c *Context) unrepairable(do operation.Action) string {
 	switch do := do.(type) {
 	case *operation.AddMember:
-		return c.Knows(do.Member)
+		if !c.Knows(do.Member) {
+			return "toolguard does not know how this format writes the field"
+		}
+		return ""
 	case *operation.SetState, *operation.RenameID, *operation.RenamePairs, *operation.MintIDs, *operation.Retag, *operation.SetValue,
 		*operation.TrimText, *operation.RemoveMember, *operation.ReorderResults, *operation.CallsLast:
-		return true
+		return ""
 	case *operation.Texts, *operation.DropCalls, *operation.DropResults, *operation.DropBlocks:
-		return c.Folded || c.Lines || len(c.Lists) > 0
+		if c.Folded {
+			return ""
+		}
 	}
-	return !c.Folded && (c.Lines || len(c.Lists) > 0)
+	switch {
+	case c.Folded:
+		return "a message of this log is changed by a later record, and none is inserted or removed"
+	case !c.Lines && len(c.Lists) == 0:
+		return "toolguard does not know the format around the message, so it inserts and removes none"
+	}
+	return ""
 }
 
 // aboutCall emits a finding about a call.
