@@ -551,7 +551,7 @@ func listClass(set *dialect.Set, v source.Value) (Class, *dialect.Dialect) {
 		case claim == dialect.ClaimWeak || skipped(set, e):
 			n-- // it tells nothing
 		default:
-			if e.Get("type").Kind() == source.String || e.Get("role").Kind() == source.String {
+			if e.Get("type").Kind() == source.String || e.Get("role").Kind() == source.String || e.Get("content").Exists() {
 				tagged++
 			}
 		}
