@@ -8,7 +8,6 @@ import (
 	"github.com/toolguard/toolguard/internal/container"
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/source"
-	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 // TestAnswers: each call is answered in exactly one way.
@@ -77,7 +76,11 @@ func TestAnswers(t *testing.T) {
 		},
 	} {
 		var got []string
-		_, err := container.Read(source.FromBytes("t", []byte(tt.text)), detect.Options{}, func(c *transcript.Conversation) error {
+		_, all := container.Read(source.FromBytes("t", []byte(tt.text)), detect.Options{})
+		for c, err := range all {
+			if err != nil {
+				t.Fatalf("%s: %v", tt.name, err)
+			}
 			var calls, results []string
 			for i := range c.Calls {
 				calls = append(calls, names[c.Calls[i].Answer])
@@ -86,11 +89,8 @@ func TestAnswers(t *testing.T) {
 				results = append(results, names[c.Results[i].Answer])
 			}
 			got = append(got, fmt.Sprintf("%s: calls [%s], results [%s]", c.Dialect, strings.Join(calls, ", "), strings.Join(results, ", ")))
-			return nil
-		})
-		if err != nil {
-			t.Errorf("%s: %v", tt.name, err)
-		} else if got := strings.Join(got, "\n"); got != tt.want {
+		}
+		if got := strings.Join(got, "\n"); got != tt.want {
 			t.Errorf("%s:\n got %s\nwant %s", tt.name, got, tt.want)
 		}
 	}

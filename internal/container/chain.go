@@ -1,9 +1,6 @@
 package container
 
 import (
-	"slices"
-
-	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -15,8 +12,8 @@ type link struct {
 	parent uint64 // the hash of the parent's id, 0 for none
 	start  int64  // the record
 	length uint32
-	scope  int32
-	msg    int32 // its message in the scope's conversation, -1 for none
+	thread int32
+	msg    int32 // its message in the thread's conversation, -1 for none
 	record int32
 }
 
@@ -45,40 +42,39 @@ func (c *chain) add(id uint64, l link, end int64) {
 	c.ids.Add(id)
 }
 
-// chained returns the records of a log that stands in a list, each behind the
-// one that it names as its parent: an export may have them in another order, or
-// wrap them. inOrder is set where they are the elements of the list as it stands.
-func chained(p detect.Place) (out []source.Value, inOrder bool) {
-	var records []source.Value
-	at := map[string]int{}
-	log := p.Log.Log
-	for _, e := range p.Parts[0].Elements() {
-		e = e.Path(p.Into...)
-		if id := e.Get(log.ID); id.Kind() == source.String {
-			if _, again := at[string(id.Raw())]; !again {
-				at[string(id.Raw())] = len(records)
+// parent returns the place of a link's parent, -1 where there is none.
+func (c *chain) parent(i int32) int32 {
+	if p := c.links[i].parent; p != 0 {
+		if at, known := c.find(p); known && at != i {
+			return at
+		}
+	}
+	return -1
+}
+
+// roots returns for each link the one on which it hangs in the end, -1 where
+// parents lead in a circle.
+func (c *chain) roots() []int32 {
+	const unknown, circle = -2, -1
+	roots := make([]int32, len(c.links))
+	for i := range roots {
+		roots[i] = unknown
+	}
+	var path []int32
+	for i := range roots {
+		at := int32(i)
+		for path = path[:0]; roots[at] == unknown; {
+			path = append(path, at)
+			roots[at] = circle // if it is come by again
+			if up := c.parent(at); up >= 0 {
+				at = up
+			} else {
+				roots[at] = at
 			}
 		}
-		records = append(records, e)
-	}
-	out = make([]source.Value, 0, len(records))
-	inOrder = len(p.Into) == 0 && len(p.Parts) == 1 && p.Parts[0].Kind() == source.Array
-	placed := make([]bool, len(records))
-	parent := func(i int) (int, bool) {
-		n, known := at[string(records[i].Get(log.Parent).Raw())]
-		return n, known
-	}
-	var path []int
-	for i := range records {
-		path = path[:0]
-		for n, known := i, true; known && !placed[n]; n, known = parent(n) {
-			placed[n] = true
-			path = append(path, n)
-		}
-		for _, n := range slices.Backward(path) {
-			inOrder = inOrder && n == len(out)
-			out = append(out, records[n])
+		for _, k := range path {
+			roots[k] = roots[at]
 		}
 	}
-	return out, inOrder
+	return roots
 }

@@ -2,7 +2,7 @@ package container
 
 import (
 	"cmp"
-	"slices"
+	"iter"
 
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/source"
@@ -15,8 +15,8 @@ type LogList struct {
 	Array   source.Span
 }
 
-// A File is what was read of one file. Its conversations were handed out while
-// it was read.
+// A File is what is known of one file: what it was found to be from the beginning,
+// the rest once all of its conversations have been read.
 type File struct {
 	detect.Decision
 	// CheckOnly says why the file is not to be repaired; "" where it may be.
@@ -41,9 +41,13 @@ type File struct {
 	Document source.Record
 }
 
-// Read reads a source and hands out each conversation as soon as it is whole.
-// It returns an *ErrNotTranscript when there is none to be found.
-func Read(src *source.Source, opts detect.Options, yield func(*transcript.Conversation) error) (*File, error) {
+// A conversations yields the conversations of a file, each as soon as it is whole.
+type conversations = iter.Seq2[*transcript.Conversation, error]
+
+// Read finds out what a source is, and returns its conversations, which are read
+// while they are ranged over, once. The error that ends them is an
+// *ErrNotTranscript when there are none to be found.
+func Read(src *source.Source, opts detect.Options) (*File, iter.Seq2[*transcript.Conversation, error]) {
 	f := &File{}
 	opts.Dialects, opts.Dialect = opts.Dialects.Forced(opts.Dialect)
 	shape, err := detect.Survey(src, opts)
@@ -51,132 +55,91 @@ func Read(src *source.Source, opts detect.Options, yield func(*transcript.Conver
 		f.Decision, f.Document = shape.Decision, shape.Document
 	}
 	if err != nil {
-		return f, err
+		return f, func(yield func(*transcript.Conversation, error) bool) { yield(nil, err) }
 	}
-	r := &reader{file: f, src: src, opts: opts, shape: shape, yield: yield, end: src.Size()}
-	if err := r.read(src); err != nil {
-		return f, err
-	}
-	f.InText = r.inText.reason()
-	if d := opts.Dialects.ByName(f.Dialect); d != nil {
-		f.CheckOnly = cmp.Or(d.CheckOnly, f.CheckOnly)
-	}
-	if p := src.Packed(); p != "" {
-		f.CheckOnly = "it is compressed with " + p + ": unpack it first"
-	}
-	return f, nil
+	r := &reading{file: f, src: src, opts: opts, shape: shape}
+	return f, r.conversations
 }
 
-type reader struct {
-	// again is where keys stand that stand twice in the conversation that is read,
-	// doubled the same of those before, in sorted runs.
-	again   []int64
-	doubled [][]int64
-	file    *File
-	src     *source.Source
-	opts    detect.Options
-	shape   *detect.Verdict
-	yield   func(*transcript.Conversation) error
-	err     error
-	end     int64 // where what is read ends
+// A reading is what everything that reads one file shares.
+type reading struct {
+	file  *File
+	src   *source.Source
+	opts  detect.Options
+	shape *detect.Verdict
+	keys  doubledKeys
 	// seen and taken count the elements that were looked at and understood.
 	seen, taken int
 	inText      inText
+	text        []byte // of the value that was read again last
 }
 
-func (r *reader) read(src *source.Source) error {
-	if r.shape.Framing == source.FramingEmpty {
-		return nil
-	}
-	sink := r.sink()
-	if doc := r.shape.Document; doc.Index > 0 {
-		r.record(sink, doc)
-	} else {
-		for rec, err := range source.Records(src) {
-			if err != nil {
-				return err
-			}
-			if r.record(sink, rec); r.err != nil {
-				return r.err
-			}
+func (r *reading) conversations(yield func(*transcript.Conversation, error) bool) {
+	for c, err := range r.kept() {
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		c.Index = r.file.Conversations
+		r.file.Conversations++
+		r.file.Opaque += len(c.Unread)
+		c.Idless, c.Doubled = idless(c), r.keys.sorted()
+		r.inText.add(r.src, c)
+		if !yield(c, nil) {
+			return
 		}
 	}
-	sink.end()
-	if r.err == nil && r.opts.Dialect != nil && r.seen > 0 && r.taken == 0 {
-		reason := "nothing in it is written in " + r.opts.Dialect.Name
-		return &detect.ErrNotTranscript{Reason: reason, Discreet: reason}
+	if err := r.finish(); err != nil {
+		yield(nil, err)
 	}
-	return r.err
 }
 
-// record passes one record on to the sink.
-func (r *reader) record(sink sink, rec source.Record) {
-	r.file.Records++
-	r.file.Starts.Append(rec.Span.Start)
-	for _, f := range rec.Faults {
-		r.file.Faults = append(r.file.Faults, transcript.RecordFault{Fault: f, Record: int32(rec.Index), Whole: rec.Span})
-	}
-	if !rec.Readable() {
-		if slices.ContainsFunc(rec.Faults, source.Fault.Unreadable) {
-			sink.torn(int32(rec.Index))
-		}
-		return
-	}
-	if slices.ContainsFunc(rec.Faults, func(f source.Fault) bool { return f.Kind == source.FaultGlued }) {
-		sink.torn(int32(rec.Index)) // what stands before it on its line
-	}
-	sink.record(int32(rec.Index), rec.Value.Path(r.shape.Into...))
-}
-
-// A sink takes the records of a file and makes conversations of them.
-type sink interface {
-	record(index int32, v source.Value)
-	torn(index int32) // a record could not be read
-	end()
-}
-
-func (r *reader) sink() sink {
-	if r.shape.Column {
-		return &rowSink{r: r, of: map[string]*sequence{}}
+// kept returns the conversations as the file keeps them.
+func (r *reading) kept() conversations {
+	from := &records{reading: r}
+	switch {
+	case r.shape.Framing == source.FramingEmpty:
+		return nothing
+	case r.shape.Column:
+		return (&table{reading: r, from: from}).conversations
 	}
 	switch r.shape.Class {
 	case detect.ClassLog:
-		return newLogSink(r, r.shape.Log)
+		l := newLog(r, r.shape.Log)
+		l.lines = from
+		return l.conversations(from.elements)
 	case detect.ClassFold:
-		return &foldSink{r: r, folder: newFolder(r.opts.Dialects.ByName(r.shape.Dialect).Fold, false)}
+		return (&foldingLog{reading: r, from: from}).conversations
 	case detect.ClassPatch:
-		return &patchSink{r: r, d: r.opts.Dialects.ByName(r.shape.Dialect)}
+		return (&patchedLog{reading: r, from: from}).conversations
 	case detect.ClassMessage:
-		q := r.newSequence("")
-		q.lines = true
-		return &lineSink{r: r, seq: q}
+		return (&lines{reading: r, from: from}).conversations
 	case detect.ClassConversation:
-		return &conversationSink{r: r}
+		return (&documents{reading: r, from: from}).conversations
 	}
-	return nothingSink{}
+	return from.unknown
 }
 
-// nothingSink serves a file of which nothing could be made out.
-type nothingSink struct{}
+// nothing is what a file without records holds.
+func nothing(func(*transcript.Conversation, error) bool) {}
 
-func (nothingSink) record(int32, source.Value) {}
-func (nothingSink) torn(int32)                 {}
-func (nothingSink) end()                       {}
-
-// hand passes a finished conversation on.
-func (r *reader) hand(c *transcript.Conversation) {
-	if r.err != nil {
-		return
+// finish settles what is known only when everything has been read.
+func (r *reading) finish() error {
+	if r.opts.Dialect != nil && r.seen > 0 && r.taken == 0 {
+		reason := "nothing in it is written in " + r.opts.Dialect.Name
+		return &detect.ErrNotTranscript{Reason: reason, Discreet: reason}
 	}
-	c.Index = r.file.Conversations
-	r.file.Conversations++
-	r.file.Opaque += len(c.Unread)
-	r.sortDoubled()
-	c.Idless, c.Doubled = idless(c), r.doubled
-	r.inText.add(r.src, c)
-	r.err = r.yield(c)
+	r.file.InText = r.inText.reason()
+	if d := r.opts.Dialects.ByName(r.file.Dialect); d != nil {
+		r.file.CheckOnly = cmp.Or(d.CheckOnly, r.file.CheckOnly)
+	}
+	if p := r.src.Packed(); p != "" {
+		r.file.CheckOnly = "it is compressed with " + p + ": unpack it first"
+	}
+	return nil
 }
 
+// idless reports whether no call and no result has a member for an id.
 func idless(c *transcript.Conversation) bool {
 	n := 0
 	for i := range c.Calls {
@@ -198,34 +161,18 @@ func idless(c *transcript.Conversation) bool {
 	return n > 0
 }
 
-// value reads a value of the source again. A source that fails ends the reading.
-func (r *reader) value(at source.Span) source.Value {
-	text, err := r.src.Bytes(at)
-	if r.err == nil {
-		r.err = err
-	}
-	return source.NewValue(text, at.Start)
-}
-
-func (r *reader) onKey(k transcript.KeyFault) {
+// onKey notes a key that stands twice in an object.
+func (r *reading) onKey(k transcript.KeyFault) {
 	r.file.Keys = append(r.file.Keys, k)
-	r.again = append(r.again, k.Again.Start)
+	r.keys.add(k.Again.Start)
 }
 
-// sortDoubled adds the doubled keys that are new to the sorted runs. Keys of an
-// outer object are told before those of an inner one, so they come in any order.
-// Each run is longer than the next, so there are few.
-func (r *reader) sortDoubled() {
-	if len(r.again) == 0 {
-		return
+// value reads a value of the source again. It is good until the next call.
+func (r *reading) value(at source.Span) (source.Value, error) {
+	text, err := r.src.Into(r.text, at)
+	if err != nil {
+		return source.Value{}, err
 	}
-	slices.Sort(r.again)
-	runs := append(slices.Clone(r.doubled), r.again)
-	r.again = nil
-	for n := len(runs); n > 1 && len(runs[n-2]) <= len(runs[n-1]); n-- {
-		runs[n-2] = slices.Concat(runs[n-2], runs[n-1])
-		slices.Sort(runs[n-2])
-		runs = runs[:n-1]
-	}
-	r.doubled = runs
+	r.text = text
+	return source.NewValue(text, at.Start), nil
 }

@@ -56,18 +56,18 @@ func (s seen) String() string {
 
 func read(t testing.TB, text string, opts detect.Options) (f *container.File, convs []string, reason string) {
 	t.Helper()
-	f, err := container.Read(source.FromBytes("t", []byte(text)), opts, func(c *transcript.Conversation) error {
+	f, all := container.Read(source.FromBytes("t", []byte(text)), opts)
+	for c, err := range all {
+		if not, ok := errors.AsType[*detect.ErrNotTranscript](err); ok {
+			return f, convs, not.Reason
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 		if c.Index != len(convs) {
 			t.Errorf("conversation %d has the index %d", len(convs), c.Index)
 		}
 		convs = append(convs, seen{c.Name, c.Dialect, c.Use, len(c.Messages), len(c.Calls), len(c.Results), c.ElsewhereState, c.Linked}.String())
-		return nil
-	})
-	if not, ok := errors.AsType[*detect.ErrNotTranscript](err); ok {
-		return f, convs, not.Reason
-	}
-	if err != nil {
-		t.Fatal(err)
 	}
 	return f, convs, ""
 }
@@ -413,7 +413,11 @@ func TestControlLines(t *testing.T) {
 		{`{"role":"_meta","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}`, use, useResult, "anthropic"},
 	} {
 		text := lines(user, c.call, c.control, c.result, user)
-		f, err := container.Read(source.FromBytes("t", []byte(text)), detect.Options{}, func(conv *transcript.Conversation) error {
+		f, all := container.Read(source.FromBytes("t", []byte(text)), detect.Options{})
+		for conv, err := range all {
+			if err != nil {
+				t.Fatal(err)
+			}
 			if len(conv.Messages) != 4 || len(conv.Calls) != 1 || conv.Dialect != c.dialect {
 				t.Errorf("%s: %s with %d messages and %d calls", c.control, conv.Dialect, len(conv.Messages), len(conv.Calls))
 			}
@@ -422,25 +426,113 @@ func TestControlLines(t *testing.T) {
 					t.Errorf("%s: message %d counts as one of another dialect", c.control, i+1)
 				}
 			}
-			return nil
-		})
-		if err != nil || f.Skipped != 1 {
-			t.Errorf("%s: %d records skipped, %v", c.control, f.Skipped, err)
+		}
+		if f.Skipped != 1 {
+			t.Errorf("%s: %d records skipped", c.control, f.Skipped)
 		}
 	}
 }
 
-// TestYieldError: an error of the receiver ends the reading and is returned.
-func TestYieldError(t *testing.T) {
-	stop := errors.New("stop")
-	for _, text := range []string{list(user), lines(user, answer), lines(list(user), list(user), list(user)), lines(record, recordUse)} {
+// TestStop: whoever has enough gets nothing more.
+func TestStop(t *testing.T) {
+	two := strings.Replace(record, `"uuid":"u"`, `"uuid":"w","agentId":"g"`, 1)
+	for _, text := range []string{
+		list(list(user), list(user), list(user)), lines(list(user), list(user), list(user)), lines(record, two), list(list(record, two), list(record, two)),
+		lines(row("a"), row("b")), list(row("a"), row("b")),
+	} {
+		f, all := container.Read(source.FromBytes("t", []byte(text)), detect.Options{})
 		n := 0
-		_, err := container.Read(source.FromBytes("t", []byte(text)), detect.Options{}, func(*transcript.Conversation) error {
+		for _, err := range all {
+			if err != nil {
+				t.Fatal(err)
+			}
 			n++
-			return stop
-		})
-		if !errors.Is(err, stop) || n != 1 {
-			t.Errorf("%s: %v after %d conversations", text, err, n)
+			break
+		}
+		if n != 1 || f.Conversations != 1 {
+			t.Errorf("%s: %d conversations, handed out %d", text, f.Conversations, n)
+		}
+		n = 0
+		if _, all = container.Read(source.FromBytes("t", []byte(text)), detect.Options{}); true {
+			for range all {
+				n++
+			}
+		}
+		if n < 2 {
+			t.Errorf("%s has but %d conversations", text, n)
+		}
+	}
+}
+
+// row is a row of a table with a message of a session.
+func row(session string) string {
+	return `{"id":1,"session_id":"` + session + `","message_data":` + strconv.Quote(item) + `}`
+}
+
+// A failing source fails once more than so many bytes were read of it.
+type failing struct {
+	text string
+	left *int
+}
+
+var errFailing = errors.New("the disk is broken")
+
+// ReadAt implements io.ReaderAt.
+func (f failing) ReadAt(p []byte, off int64) (int, error) {
+	if *f.left -= len(p); *f.left < 0 {
+		return 0, errFailing
+	}
+	return copy(p, f.text[off:]), nil
+}
+
+// TestSourceFails: an error of the source is the last that a reader gets, at
+// whichever read it comes.
+func TestSourceFails(t *testing.T) {
+	fold := `{"sessionId":"s","projectHash":"p","startTime":"2026-01-01T00:00:00Z","kind":"main"}`
+	gemini := func(id string) string {
+		return `{"id":"` + id + `","timestamp":"t","type":"user","content":[{"text":"q"}]}`
+	}
+	request := `{"requestId":"r","message":{"text":"a"},"response":[]}`
+	for name, text := range map[string]string{
+		"document":     list(user, chatCall, chatResult),
+		"lines":        lines(user, chatCall, chatResult),
+		"conversation": lines(list(user), list(user)),
+		"log":          lines(record, recordUse, strings.Replace(recordUse, `"parentUuid":"u"`, `"parentUuid":"x"`, 1)),
+		"lost parent":  lines(record, strings.Replace(recordUse, `"parentUuid":"u"`, `"parentUuid":"x"`, 1)),
+		"folding log":  lines(fold, gemini("a"), gemini("b"), gemini("a")),
+		"patched log": lines(`{"kind":0,"v":{"sessionId":"s","requests":[]}}`, `{"kind":2,"k":["requests"],"v":[`+request+`]}`,
+			`{"kind":1,"k":["requests",0,"message","text"],"v":"z"}`),
+		"table": lines(row("a"), row("b")),
+	} {
+		reads := 0
+		for limit := 0; ; limit += 40 {
+			left, last, n := limit, error(nil), 0
+			_, all := container.Read(source.NewSource("t", failing{text, &left}, int64(len(text))), detect.Options{})
+			for c, err := range all {
+				if last != nil {
+					t.Fatalf("%s: more comes behind %v", name, last)
+				}
+				if last = err; (err == nil) != (c != nil) {
+					t.Fatalf("%s: %v with %v", name, c, err)
+				}
+				n++
+			}
+			if last == nil && left < 0 {
+				t.Errorf("%s: the error after %d bytes is lost", name, limit)
+			}
+			if last == nil {
+				if n == 0 {
+					t.Errorf("%s holds no conversation", name)
+				}
+				break
+			}
+			if !errors.Is(last, errFailing) {
+				t.Fatalf("%s: %v", name, last)
+			}
+			reads++
+		}
+		if reads == 0 {
+			t.Errorf("%s: no read has failed", name)
 		}
 	}
 }
@@ -491,22 +583,24 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		n := 0
-		file, err := container.Read(source.FromBytes("fuzz", text), detect.Options{}, func(c *transcript.Conversation) error {
+		var not *detect.ErrNotTranscript
+		file, all := container.Read(source.FromBytes("fuzz", text), detect.Options{})
+		for c, err := range all {
+			if errors.As(err, &not) {
+				if not.Reason == "" || n > 0 {
+					t.Errorf("no transcript because %q, with %d conversations", not.Reason, n)
+				}
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
 			if s := sound(c, int64(len(text))); s != "" {
 				t.Error(s)
 			}
 			n++
-			return nil
-		})
-		var not *detect.ErrNotTranscript
-		switch {
-		case errors.As(err, &not):
-			if not.Reason == "" || n > 0 {
-				t.Errorf("no transcript because %q, with %d conversations", not.Reason, n)
-			}
-		case err != nil:
-			t.Error(err)
-		case n != file.Conversations:
+		}
+		if n != file.Conversations {
 			t.Errorf("%d conversations, handed out %d", file.Conversations, n)
 		}
 		for _, fault := range file.Faults {
@@ -515,14 +609,17 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 		for _, d := range dialect.All() {
-			_, err := container.Read(source.FromBytes("fuzz", text), detect.Options{Dialect: d}, func(c *transcript.Conversation) error {
+			_, all := container.Read(source.FromBytes("fuzz", text), detect.Options{Dialect: d})
+			for c, err := range all {
+				if errors.As(err, &not) {
+					break
+				}
+				if err != nil {
+					t.Fatalf("as %s: %v", d.Name, err)
+				}
 				if s := sound(c, int64(len(text))); s != "" {
 					t.Errorf("as %s: %s", d.Name, s)
 				}
-				return nil
-			})
-			if err != nil && !errors.As(err, &not) {
-				t.Errorf("as %s: %v", d.Name, err)
 			}
 		}
 	})
@@ -553,12 +650,12 @@ func TestOrdinals(t *testing.T) {
 				records = append(records, `{"timestamp":"t",`+ordinal+`"type":"response_item","payload":`+item+`}`)
 			}
 			appended := false
-			f, err := container.Read(source.FromBytes("t", []byte(lines(records...))), detect.Options{}, func(c *transcript.Conversation) error {
+			f, all := container.Read(source.FromBytes("t", []byte(lines(records...))), detect.Options{})
+			for c, err := range all {
+				if err != nil {
+					t.Fatal(err)
+				}
 				appended = c.AppendOnly && c.OnResume != ""
-				return nil
-			})
-			if err != nil {
-				t.Fatal(err)
 			}
 			var got []string
 			for _, l := range f.Links {
@@ -583,12 +680,15 @@ func TestModel(t *testing.T) {
 		`{"messages":[` + user + `,` + chatCall + `]}`:                                                                             "",
 	} {
 		got := "none"
-		_, err := container.Read(source.FromBytes("t", []byte(text)), detect.Options{}, func(c *transcript.Conversation) error {
+		_, all := container.Read(source.FromBytes("t", []byte(text)), detect.Options{})
+		for c, err := range all {
+			if err != nil {
+				t.Fatal(err)
+			}
 			got = c.Model
-			return nil
-		})
-		if err != nil || got != want {
-			t.Errorf("%s: %q, %v, want %q", text, got, err, want)
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
 }

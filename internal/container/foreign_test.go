@@ -9,7 +9,6 @@ import (
 
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/source"
-	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 // TestRecognised: a format of which there is nothing to pair is told by name.
@@ -41,7 +40,10 @@ func TestRecognised(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = Read(source.FromBytes(file, text), detect.Options{}, func(*transcript.Conversation) error { return nil })
+		_, all := Read(source.FromBytes(file, text), detect.Options{})
+		for _, last := range all {
+			err = last
+		}
 		if not, ok := errors.AsType[*detect.ErrNotTranscript](err); !ok || !strings.HasPrefix(not.Reason, want) {
 			t.Errorf("%s: %v, want %s", file, err, want)
 		}
@@ -61,7 +63,10 @@ func TestInText(t *testing.T) {
 		"quoted": {`[{"role":"user","content":"how?"},` + hermes +
 			`,{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"ls","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":"a"}]`, ""},
 	} {
-		f, err := Read(source.FromBytes(name, []byte(c.text)), detect.Options{}, func(*transcript.Conversation) error { return nil })
+		f, all := Read(source.FromBytes(name, []byte(c.text)), detect.Options{})
+		var err error
+		for _, err = range all {
+		}
 		if err != nil || (c.want == "") != (f.InText == "") || !strings.Contains(f.InText, c.want) {
 			t.Errorf("%s: %q, %v, want %q", name, f.InText, err, c.want)
 		}

@@ -5,35 +5,52 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// lineSink reads a message a line into one conversation.
-type lineSink struct {
-	r      *reader
-	seq    *sequence
-	unsent int // how many messages are not sent any more
+// A lines is one conversation of which each record is a message.
+type lines struct {
+	*reading
+	from *records
 }
 
-func (s *lineSink) record(index int32, v source.Value) {
-	if s.r.shape.Framing == source.FramingDocument && (v.Get("stop_reason").Exists() || s.r.shape.Into != nil) {
-		s.seq.b.Conv.Use = transcript.UseTrace // one recorded answer, or one of the files that make up a history
-		s.seq.b.Conv.Slice = s.r.shape.Into != nil
+func (l *lines) conversations(yield func(*transcript.Conversation, error) bool) {
+	q := l.newSequence("", l.src.Size())
+	q.lines = true
+	unsent, err := l.read(q)
+	if err != nil {
+		yield(nil, err)
+		return
 	}
-	if !s.seq.add(index, v) {
-		s.r.file.Skipped++
-		if d := s.seq.primary; d != nil && d.Unsent != nil {
-			if n, says := d.Unsent(v); says {
-				s.unsent = n
+	c := q.b.Conv
+	c.Incomplete = l.from.torn
+	c.Lines = l.shape.Framing != source.FramingDocument && l.shape.Into == nil
+	q.finish()
+	for i := range min(max(0, unsent), len(c.Messages)) {
+		c.Messages[i].Flags |= transcript.MessageSuperseded
+	}
+	yield(c, nil)
+}
+
+// read reads all messages, and returns how many of them are not sent any more.
+func (l *lines) read(q *sequence) (unsent int, err error) {
+	for e, err := range l.from.elements {
+		if err != nil {
+			return 0, err
+		}
+		if l.shape.Framing == source.FramingDocument && (e.val.Get("stop_reason").Exists() || l.shape.Into != nil) {
+			q.b.Conv.Use = transcript.UseTrace // one recorded answer, or one of the files that make up a history
+			q.b.Conv.Slice = l.shape.Into != nil
+		}
+		switch read, err := q.read(e); {
+		case err != nil:
+			return 0, err
+		case read:
+			continue
+		}
+		l.file.Skipped++
+		if d := q.primary; d != nil && d.Unsent != nil {
+			if n, says := d.Unsent(e.val); says {
+				unsent = n
 			}
 		}
 	}
-}
-
-func (s *lineSink) torn(int32) { s.seq.b.Conv.Incomplete = true }
-
-func (s *lineSink) end() {
-	s.seq.b.Conv.Lines = s.r.shape.Framing != source.FramingDocument && s.r.shape.Into == nil
-	s.r.finish(s.seq)
-	for i := range min(max(0, s.unsent), len(s.seq.b.Conv.Messages)) {
-		s.seq.b.Conv.Messages[i].Flags |= transcript.MessageSuperseded
-	}
-	s.r.hand(s.seq.b.Conv)
+	return unsent, nil
 }

@@ -8,12 +8,13 @@ import (
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/unfold"
 )
 
 // A sequence reads the elements of one conversation that may speak more than
 // one dialect.
 type sequence struct {
-	r       *reader
+	r       *reading
 	b       *transcript.Builder
 	primary *dialect.Dialect
 	// listed is set where the elements are those of a list of messages.
@@ -23,10 +24,12 @@ type sequence struct {
 	readers map[*dialect.Dialect]dialect.Reader
 }
 
-func (r *reader) newSequence(name string) *sequence {
+// newSequence returns a sequence of elements that stand before end, as far as that
+// is known.
+func (r *reading) newSequence(name string, end int64) *sequence {
 	c := &transcript.Conversation{Name: name}
 	b := transcript.NewBuilder(c)
-	b.OnKeyFault, b.OfTools, b.End = r.onKey, dialect.UnknownToolMember, r.end
+	b.OnKeyFault, b.OfTools, b.End = r.onKey, dialect.UnknownToolMember, end
 	q := &sequence{r: r, b: b, readers: map[*dialect.Dialect]dialect.Reader{}}
 	if d := r.opts.Dialect; d != nil {
 		q.primary = d
@@ -36,9 +39,18 @@ func (r *reader) newSequence(name string) *sequence {
 	return q
 }
 
+// unfolded says that the elements were put together in another form.
+func (q *sequence) unfolded(u *unfold.Unfolded) {
+	q.b.Conv.Unfolded = u
+	q.b.OnKeyFault = func(k transcript.KeyFault) {
+		k.First, k.Again = u.Origin(k.First), u.Origin(k.Again)
+		q.r.onKey(k)
+	}
+}
+
 // choose settles the dialect of elements that are all at hand.
-func (q *sequence) choose(p detect.Place) {
-	if q.primary == nil && p.HintSure && !hasMarks(&p, q.r.opts.Dialects) {
+func (q *sequence) choose(p *detect.Place) {
+	if q.primary == nil && p.HintSure && !hasMarks(p, q.r.opts.Dialects) {
 		q.primary = p.Hint
 	}
 	if q.primary != nil {
@@ -73,15 +85,38 @@ func hasMarks(p *detect.Place, set *dialect.Set) bool {
 	return false
 }
 
-// add reads one element. It returns false for one that no dialect claims, and
+// readAll reads elements.
+func (q *sequence) readAll(from elements) error {
+	for e, err := range from {
+		if err == nil {
+			_, err = q.read(e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read reads one element. It returns false for one that no dialect claims, and
 // for book-keeping.
+func (q *sequence) read(e element) (bool, error) {
+	// The elements of a document are read without the source.
+	if err := q.r.src.Err(); err != nil {
+		return false, err
+	}
+	if e.where == nil {
+		return q.add(e.record, e.val), nil
+	}
+	mark, onKey := q.b.Conv.Mark(), q.b.OnKeyFault
+	q.b.OnKeyFault = nil // its pieces told of theirs
+	read := q.add(e.record, e.val)
+	q.b.OnKeyFault = onKey
+	q.b.Conv.Relocate(mark, e.where)
+	return read, nil
+}
+
 func (q *sequence) add(record int32, v source.Value) bool {
-	if q.r.err == nil {
-		q.r.err = q.r.src.Err()
-	}
-	if q.r.err != nil {
-		return false
-	}
 	if bytes.HasPrefix(v.Get("role").Text(), []byte("_")) {
 		return false
 	}
@@ -165,6 +200,25 @@ func onlyText(v source.Value) bool {
 	return text
 }
 
+// finish settles what is known only when all elements have been read.
+func (q *sequence) finish() {
+	d := q.primary
+	if d == nil {
+		d = q.r.opts.Dialects.Plain()
+	}
+	c := q.b.Conv
+	c.Dialect, c.Window = d.Name, d.Window
+	if d.Window == transcript.WindowLog {
+		typed(c)
+	}
+	if d.Slice {
+		c.Slice, c.Use = true, transcript.UseTrace
+	}
+	if d.Dataset && c.Use == transcript.UseLog {
+		c.Use = transcript.UseDataset
+	}
+}
+
 // typed marks what a human says in a list of messages of which their agent
 // rebuilds the history: what a user's message says that holds no result.
 func typed(c *transcript.Conversation) {
@@ -175,24 +229,5 @@ func typed(c *transcript.Conversation) {
 		if m.Role == transcript.RoleUser && (m.Has(transcript.MessageText) || len(blocks) > 0) && !slices.ContainsFunc(blocks, isResult) {
 			m.Flags |= transcript.MessageTyped
 		}
-	}
-}
-
-// finish settles what is known only when all elements have been read.
-func (r *reader) finish(q *sequence) {
-	d := q.primary
-	if d == nil {
-		d = r.opts.Dialects.Plain()
-	}
-	q.b.Conv.Dialect = d.Name
-	q.b.Conv.Window = d.Window
-	if d.Window == transcript.WindowLog {
-		typed(q.b.Conv)
-	}
-	if d.Slice {
-		q.b.Conv.Slice, q.b.Conv.Use = true, transcript.UseTrace
-	}
-	if d.Dataset && q.b.Conv.Use == transcript.UseLog {
-		q.b.Conv.Use = transcript.UseDataset
 	}
 }

@@ -233,17 +233,20 @@ func newChecker(src *source.Source, opts Options) *checker {
 }
 
 func (c *checker) run(ctx context.Context) (*Report, error) {
-	file, err := container.Read(c.src, detect.Options{Dialects: c.opts.Dialects, Dialect: c.opts.Dialect}, func(conv *transcript.Conversation) error {
-		c.conversation(conv)
-		return cmp.Or(ctx.Err(), c.err)
-	})
+	file, conversations := container.Read(c.src, detect.Options{Dialects: c.opts.Dialects, Dialect: c.opts.Dialect})
 	c.report.File = file
-	if not, ok := errors.AsType[*detect.ErrNotTranscript](err); ok {
-		c.report.Skipped, c.report.SkippedDiscreet = not.Reason, not.Discreet
-		return c.report, nil
-	}
-	if err != nil {
-		return nil, err
+	for conv, err := range conversations {
+		if not, ok := errors.AsType[*detect.ErrNotTranscript](err); ok {
+			c.report.Skipped, c.report.SkippedDiscreet = not.Reason, not.Discreet
+			return c.report, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		c.conversation(conv)
+		if err := cmp.Or(ctx.Err(), c.err); err != nil {
+			return nil, err
+		}
 	}
 	defer func() { file.Document = source.Record{} }() // it holds the file's bytes
 	c.file(file)

@@ -45,7 +45,11 @@ func TestPatches(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			text := strings.Join(c.lines, "\n") + "\n"
 			var got []string
-			f, err := Read(source.FromBytes(name, []byte(text)), detect.Options{}, func(conv *transcript.Conversation) error {
+			f, all := Read(source.FromBytes(name, []byte(text)), detect.Options{})
+			for conv, err := range all {
+				if err != nil {
+					t.Fatal(err)
+				}
 				at := func(s source.Span) string { return text[s.Start:s.End] }
 				for i := range conv.Messages {
 					m := &conv.Messages[i]
@@ -59,10 +63,9 @@ func TestPatches(t *testing.T) {
 				for i := range conv.Calls {
 					got = append(got, at(conv.Calls[i].ID.Span))
 				}
-				return nil
-			})
-			if err != nil || f.Dialect != "vscode-chat" || f.Container != detect.ContainerFoldingLog {
-				t.Fatalf("read as %s (%s): %v", f.Dialect, f.Container, err)
+			}
+			if f.Dialect != "vscode-chat" || f.Container != detect.ContainerFoldingLog {
+				t.Fatalf("read as %s (%s)", f.Dialect, f.Container)
 			}
 			if strings.Join(got, " ") != c.want {
 				t.Errorf("got %s, want %s", strings.Join(got, " "), c.want)
@@ -80,11 +83,14 @@ func TestFaint(t *testing.T) {
 {"type":"assistant","content":"hello"}
 `
 	messages := 0
-	f, err := Read(source.FromBytes("chat_history.jsonl", []byte(text)), detect.Options{}, func(c *transcript.Conversation) error {
+	f, all := Read(source.FromBytes("chat_history.jsonl", []byte(text)), detect.Options{})
+	for c, err := range all {
+		if err != nil {
+			t.Fatal(err)
+		}
 		messages += len(c.Messages)
-		return nil
-	})
-	if err != nil || f.Dialect != "grok-chat" || messages != 3 {
-		t.Errorf("read as %s with %d messages: %v", f.Dialect, messages, err)
+	}
+	if f.Dialect != "grok-chat" || messages != 3 {
+		t.Errorf("read as %s with %d messages", f.Dialect, messages)
 	}
 }

@@ -2,6 +2,7 @@ package container
 
 import (
 	"fmt"
+	"hash/maphash"
 	"runtime"
 	"testing"
 
@@ -13,7 +14,7 @@ import (
 // more than a linked log, 64 bytes a record.
 func TestMemoryOfFolding(t *testing.T) {
 	const n = 100_000
-	f := newFolder(dialect.GeminiCLI.Fold, false)
+	f := &folding{log: dialect.GeminiCLI.Fold, at: map[uint64]int32{}, seed: maphash.MakeSeed()}
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)

@@ -1,0 +1,159 @@
+package container
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/detect"
+	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// A documents is the conversations that each record holds: a document, or lines.
+type documents struct {
+	*reading
+	from *records
+}
+
+func (d *documents) conversations(yield func(*transcript.Conversation, error) bool) {
+	for e, err := range d.from.elements {
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for c, err := range d.in(e) {
+			if !yield(c, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// in returns the conversations in a record.
+func (d *documents) in(e element) conversations {
+	root := transcript.Builder{Record: e.record, OnKeyFault: d.onKey}
+	root.Fields(e.val, nil, nil)
+	found := d.shape.Places
+	if d.shape.Places = nil; found == nil {
+		found = detect.Find(d.opts.Dialects, e.val)
+	}
+	if len(found) == 0 {
+		d.file.Skipped++
+	}
+	return func(yield func(*transcript.Conversation, error) bool) {
+		for i := range found {
+			p := &found[i]
+			if p.Class != detect.ClassLog {
+				c, err := d.place(e, p, len(found) > 1)
+				if !yield(c, err) || err != nil {
+					return
+				}
+				continue
+			}
+			for c, err := range d.log(e, p) {
+				if !yield(c, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// log returns the conversations of a log that stands in a list.
+func (d *documents) log(e element, p *detect.Place) conversations {
+	l := newLog(d.reading, p.Log)
+	l.end = e.val.Span().End
+	c := chained{record: e.record, place: p}
+	if c.order() {
+		l.array = p.Parts[0].Span()
+		d.file.Logs = append(d.file.Logs, LogList{p.Log.Name, l.array})
+	}
+	return l.conversations(c.elements)
+}
+
+// place reads the conversation in a place of a record, which may be one of several.
+func (d *documents) place(e element, p *detect.Place, several bool) (*transcript.Conversation, error) {
+	q := d.newSequence("", e.val.Span().End)
+	if p.Unfolded != nil {
+		q.unfolded(p.Unfolded)
+	}
+	if p.CheckOnly != "" {
+		d.file.CheckOnly = p.CheckOnly
+	}
+	d.describe(q.b.Conv, e, p, several)
+	q.choose(p)
+	q.listed = true
+	for _, part := range p.Parts {
+		if err := d.part(q, e, part, p.Into); err != nil {
+			return nil, err
+		}
+	}
+	c := q.b.Conv
+	if p.Expected {
+		expect(c)
+	}
+	q.finish()
+	if h := p.Hint; p.HintSure && h.Holder != nil && h.Holder.Waits {
+		wait(c)
+	}
+	return c, nil
+}
+
+// part reads one of the lists, or of the single messages, that make up a
+// conversation.
+func (d *documents) part(q *sequence, e element, part source.Value, into []string) error {
+	from := inList(e.record, part, into)
+	if part.Kind() == source.Array {
+		if into == nil {
+			q.b.Conv.Lists = append(q.b.Conv.Lists, part.Span())
+		}
+		q.b.End = part.Span().End
+		if q.primary != nil && q.primary.Fold != nil {
+			f := &folding{log: q.primary.Fold, from: from}
+			f.again = func(at source.Span) (source.Value, error) { return part.Part(at), nil }
+			from = f.elements
+		}
+	}
+	return q.readAll(from)
+}
+
+// describe notes what the place of a conversation tells of it.
+func (d *documents) describe(c *transcript.Conversation, e element, p *detect.Place, several bool) {
+	isLine := d.shape.Framing != source.FramingDocument
+	c.Use, c.ElsewhereState, c.Slice, c.Holder = p.Use(isLine), p.Elsewhere, p.Slice(), p.Holder
+	if c.Use == transcript.UseBody || c.Use == transcript.UseTrace && p.Answered() {
+		c.Model, c.Hosts = p.Model, p.Hosts
+	} else { // of what is no request only the address tells where it went
+		c.Hosts = slices.DeleteFunc(slices.Clone(p.Hosts), func(at string) bool { return !strings.Contains(at, "://") })
+	}
+	if isLine {
+		c.Name = fmt.Sprintf("record %d", e.record)
+	}
+	if several && p.Pointer != "" {
+		if c.Name != "" {
+			c.Name += " "
+		}
+		c.Name += p.Pointer
+	}
+}
+
+// expect marks the calls as such that nothing answers.
+func expect(c *transcript.Conversation) {
+	for i := range c.Calls {
+		if a := &c.Calls[i].Answer; a.ByProvider() {
+			*a = transcript.AnswerProviderRecord
+		} else {
+			*a = transcript.AnswerNone
+		}
+	}
+}
+
+// wait marks the calls of the last turn as such that wait for approval.
+func wait(c *transcript.Conversation) {
+	for i := range c.Calls {
+		if call := &c.Calls[i]; c.Messages[call.Message].Turn == int32(c.Turns)-1 {
+			call.State = transcript.CallWaiting
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package container
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// The slots of what is read of the envelope of a record. Those of the members that
+// count records are behind them.
+const (
+	envType = iota
+	envSubtype
+	envPayload
+	envID
+	envParent
+	envSide
+	envAgent
+	envMeta
+	envSummary
+	envHidden
+	envTurnAlt
+	envSuccess
+	envPreserved
+	envKeptFrom
+	envKeptIndex
+	envHistory
+	envTurns
+	envBeside
+	envOrdinal
+	envNumbered
+)
+
+// An envelope reads what the record of a log has around its message.
+type envelope struct {
+	log   *dialect.Log
+	plan  *dialect.Plan
+	slots dialect.Slots
+	at    []source.Value // of the record that was read last, by slots
+
+	counted bool  // records are numbered
+	ordinal int64 // the number of the record before
+}
+
+func newEnvelope(l *dialect.Log) envelope {
+	lenses := []dialect.Lens{
+		envType: l.Type, envSubtype: l.Subtype, envPayload: l.Payload, envID: dialect.Lens(l.ID), envParent: dialect.Lens(l.Parent),
+		envSide: l.Side, envAgent: l.Agent, envMeta: l.Meta, envSummary: l.Summary, envHidden: l.Hidden, envTurnAlt: l.TurnAlt,
+		envSuccess: l.Success, envPreserved: l.Preserved, envKeptFrom: l.KeptFrom, envKeptIndex: l.KeptIndex,
+		envHistory: l.History, envTurns: l.Turns, envBeside: dialect.Lens(l.ResultCopy), envOrdinal: dialect.Lens(l.Ordinal),
+	}
+	for _, key := range l.Numbered {
+		lenses = append(lenses, dialect.Lens(key))
+	}
+	return envelope{log: l, plan: dialect.NewPlan(lenses...)}
+}
+
+// read reads the envelope of a record, an object, and reports keys that stand twice
+// in it.
+func (n *envelope) read(e element, onKey func(transcript.KeyFault)) {
+	kf := transcript.Builder{Record: e.record, OnKeyFault: onKey}
+	n.at = n.plan.Read(&kf, e.val, &n.slots)
+}
+
+// payload returns what of the record can be a message.
+func (n *envelope) payload(record source.Value) source.Value {
+	if n.log.Payload == "" {
+		return record
+	}
+	return n.at[envPayload]
+}
+
+// speaks reports whether the record holds a message.
+func (n *envelope) speaks(payload source.Value) bool {
+	return payload.Kind() == source.Object && slices.ContainsFunc(n.log.Speaks, n.at[envType].Is)
+}
+
+// is reports whether the record is of one of the types or subtypes.
+func (n *envelope) is(kinds []string) bool {
+	return slices.ContainsFunc(kinds, n.at[envType].Is) || slices.ContainsFunc(kinds, n.at[envSubtype].Is)
+}
+
+// checkOnly says why a log with a member that counts records is not to be repaired,
+// "" where there is none.
+func (n *envelope) checkOnly() string {
+	why := ""
+	for i, v := range n.at[envNumbered:] {
+		if v.Exists() {
+			why = fmt.Sprintf("its records are counted (%s), so that none can be put in or taken out", n.log.Numbered[i])
+		}
+	}
+	return why
+}
+
+// count holds the number of a record against that of the one before it. It returns
+// false, and which number should be there, where it does not follow.
+func (n *envelope) count() (want int64, follows bool) {
+	v := n.at[envOrdinal]
+	if !v.Exists() || v.Kind() == source.Null {
+		return 0, true
+	}
+	is, err := strconv.ParseInt(string(v.Raw()), 10, 64)
+	want = n.ordinal + 1
+	follows = !n.counted || err == nil && is == want
+	if n.counted = n.counted || err == nil; err != nil {
+		is = want
+	}
+	n.ordinal = is
+	return want, follows
+}

@@ -1,0 +1,193 @@
+package container
+
+import (
+	"strconv"
+
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// A patched yields the elements of the list of messages in a document that a log of
+// changes makes. Nothing else of the document is of interest.
+type patched struct {
+	*reading
+	patch   *dialect.Patch
+	from    elements
+	skipped int // records that do not concern the messages, or lead nowhere
+
+	list *node
+}
+
+func (p *patched) elements(yield func(element, error) bool) {
+	for e, err := range p.from {
+		if err == nil {
+			err = p.record(e)
+		}
+		if err != nil {
+			yield(element{}, err)
+			return
+		}
+	}
+	if p.list == nil {
+		return
+	}
+	if err := p.open(p.list); err != nil {
+		yield(element{}, err)
+		return
+	}
+	for _, n := range p.list.kids.all() {
+		if e, err := p.element(n); !yield(e, err) || err != nil {
+			return
+		}
+	}
+}
+
+// element returns the element that a node is: as it stands in the source, or put
+// together.
+func (p *patched) element(n *node) (element, error) {
+	if n.asWritten() {
+		v, err := p.value(n.span)
+		return element{record: n.record, val: v}, err
+	}
+	a := assembly{reading: p.reading}
+	err := a.add(n)
+	return element{record: n.record, val: source.NewValue(a.text, assembled), where: a.where}, err
+}
+
+func (p *patched) record(e element) error {
+	kf := transcript.Builder{Record: e.record, OnKeyFault: p.onKey}
+	kf.Fields(e.val, nil, nil)
+	does := dialect.Change{}
+	if e.val.Kind() == source.Object {
+		does = p.patch.Effect(e.val)
+	}
+	made, err := p.change(e.record, does)
+	if !made {
+		p.skipped++
+	}
+	return err
+}
+
+// change makes the change of a record. It returns false for one that does not
+// concern the messages, or leads nowhere.
+func (p *patched) change(record int32, does dialect.Change) (bool, error) {
+	switch {
+	case does.Kind == dialect.ChangesNothing:
+		return false, nil
+	case does.Kind == dialect.ChangeBegins:
+		p.list = leaf(does.Value, record)
+		return true, nil
+	case len(does.At) == 0 || !does.At[0].Is(p.patch.List.Key()):
+		return false, nil
+	}
+	if p.list == nil {
+		p.list = emptyList()
+	}
+	path, set := does.At[1:], does.Kind == dialect.ChangeSets && does.Value.Exists()
+	switch {
+	case does.Kind == dialect.ChangeExtends:
+		return p.extend(record, path, does)
+	case len(path) > 0:
+		return p.set(record, path, does.Value, set)
+	case set:
+		p.list = leaf(does.Value, record)
+	default:
+		p.list = emptyList()
+	}
+	return true, nil
+}
+
+// extend puts values at the end of the list to which a path leads, or in the place
+// of its end.
+func (p *patched) extend(record int32, path []source.Value, does dialect.Change) (bool, error) {
+	n, err := p.at(path)
+	if n == nil || !n.list || err != nil {
+		return false, err
+	}
+	if length, err := strconv.Atoi(string(does.Length.Raw())); err == nil && length >= 0 {
+		n.kids.cut(length)
+	}
+	for _, e := range does.Value.Elements() {
+		n.kids.add("", leaf(e, record))
+	}
+	return true, nil
+}
+
+// set sets the value to which a path leads, or takes it out.
+func (p *patched) set(record int32, path []source.Value, value source.Value, set bool) (bool, error) {
+	holder, err := p.at(path[:len(path)-1])
+	if holder == nil || err != nil {
+		return false, err
+	}
+	last := path[len(path)-1]
+	i := holder.find(last)
+	switch {
+	case !set && i >= 0:
+		holder.kids.drop(i)
+	case set && i >= 0:
+		holder.kids.slots[i].node = leaf(value, record)
+	case set && !holder.list:
+		holder.kids.add(string(last.Raw()), leaf(value, record))
+	case set && string(last.Raw()) == strconv.Itoa(holder.kids.live):
+		holder.kids.add("", leaf(value, record))
+	default:
+		return false, nil
+	}
+	return true, nil
+}
+
+// at returns the node to which a path leads from the list, opened, nil for none.
+func (p *patched) at(path []source.Value) (*node, error) {
+	n := p.list
+	for _, step := range path {
+		if err := p.open(n); err != nil {
+			return nil, err
+		}
+		i := n.find(step)
+		if i < 0 {
+			return nil, nil
+		}
+		n = n.kids.slots[i].node
+	}
+	return n, p.open(n)
+}
+
+// open makes the members or the elements of a node nodes of their own.
+func (p *patched) open(n *node) error {
+	if n.kids != nil {
+		return nil
+	}
+	v, err := p.value(n.span)
+	if err != nil {
+		return err
+	}
+	n.kids, n.list = &kids{}, v.Kind() == source.Array
+	for k, val := range v.Members() {
+		n.kids.add(string(k.Raw()), leaf(val, n.record))
+	}
+	for _, e := range v.Elements() {
+		n.kids.add("", leaf(e, n.record))
+	}
+	return nil
+}
+
+// A patchedLog is one conversation in a log of changes to a document.
+type patchedLog struct {
+	*reading
+	from *records
+}
+
+func (l *patchedLog) conversations(yield func(*transcript.Conversation, error) bool) {
+	q := l.newSequence("", 0) // what is read is not where it stands
+	q.primary = l.opts.Dialects.ByName(l.shape.Dialect)
+	p := &patched{reading: l.reading, patch: q.primary.Patch, from: l.from.elements}
+	if err := q.readAll(p.elements); err != nil {
+		yield(nil, err)
+		return
+	}
+	l.file.Skipped += p.skipped
+	q.b.Conv.Incomplete = l.from.torn
+	q.finish()
+	yield(q.b.Conv, nil)
+}

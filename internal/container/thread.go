@@ -1,0 +1,131 @@
+package container
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// A thread is one of the conversations of a log side by side: the main one, or a
+// sub-agent's.
+type thread struct {
+	q    *sequence
+	n    int32 // its number
+	side bool
+	segments
+	rollbacks
+	// lastTurn is the turn of the last assistant message, -1 before one.
+	lastTurn int32
+	// spoken are the messages of that turn, as far as they are new to it.
+	spoken []int32
+}
+
+// conv returns the conversation, as far as it is read.
+func (t *thread) conv() *transcript.Conversation { return t.q.b.Conv }
+
+// abort marks the model's last turn as broken off.
+func (t *thread) abort() {
+	for _, i := range t.spoken {
+		t.conv().Messages[i].Flags |= transcript.MessageAborted
+	}
+	t.spoken = t.spoken[:0]
+}
+
+// speak notes that the model made the message that was read last.
+func (t *thread) speak(m *transcript.Message) {
+	if m.Turn != t.lastTurn {
+		t.lastTurn, t.spoken = m.Turn, t.spoken[:0]
+	}
+	t.spoken = append(t.spoken, int32(len(t.conv().Messages)-1))
+}
+
+// mark sets what the envelope tells of the message that was read last from a value.
+func (l *log) mark(t *thread, payload source.Value) {
+	m := t.q.b.Message()
+	if l.env.at[envHidden].True() {
+		m.Flags |= transcript.MessageSuperseded
+	}
+	if m.Role == transcript.RoleAssistant {
+		t.speak(m)
+		return
+	}
+	if m.Role != transcript.RoleUser || l.env.at[envMeta].True() || l.env.at[envSummary].True() {
+		return
+	}
+	c := t.conv()
+	for _, b := range c.Blocks[m.BlockLo:m.BlockHi] {
+		if b.Kind == transcript.BlockResult {
+			if v := l.env.at[envBeside]; v.Exists() {
+				c.Results[b.Ref].Beside = l.hash(v.Raw())
+			}
+			return
+		}
+	}
+	text, typed := typedText(t.q.b, payload)
+	switch stop := l.d.Log.Interrupt; {
+	case !typed:
+	case stop != "" && bytes.HasPrefix(text, []byte(stop)):
+		t.abort() // the agent says itself that the turn before was broken off
+	case len(text) > 0 && text[0] == '<' && bytes.IndexByte(text, '>') > 1:
+		// What the agent writes itself comes in tags.
+	default:
+		m.Flags |= transcript.MessageTyped
+		if len(l.d.Log.Rollback) > 0 {
+			t.typed = append(t.typed, int32(len(c.Messages)-1))
+		}
+	}
+}
+
+// typedText returns the first text of the message that was read last.
+func typedText(b *transcript.Builder, payload source.Value) ([]byte, bool) {
+	at, has := b.Text()
+	if !has || !payload.Span().Contains(at) {
+		return nil, false
+	}
+	from := at.Start - payload.Span().Start
+	text := source.NewValue(payload.Raw()[from:from+at.Len()], at.Start)
+	if text.Kind() == source.Object {
+		text = text.Get("text")
+	}
+	if text.Kind() != source.String {
+		return nil, false
+	}
+	return clip(text), true
+}
+
+// clip returns the beginning of a text, enough to see how it begins. Of what may
+// stand escaped only a bracket matters, which some writers never leave as it is.
+func clip(v source.Value) []byte {
+	raw := v.Raw()
+	raw = raw[1 : len(raw)-1]
+	if len(raw) >= 6 && bytes.EqualFold(raw[:6], []byte(`\u003c`)) {
+		raw = []byte(v.Str())
+	}
+	return raw[:min(len(raw), 256)]
+}
+
+// threadOf returns the thread of a record. A sub-agent without an id of its own
+// is told from others by the chain of its records.
+func (l *log) threadOf(parent uint64) *thread {
+	name, side := "", l.env.at[envSide].True()
+	switch agent := l.env.at[envAgent]; {
+	case agent.Kind() == source.String:
+		name = "agent " + agent.Str()
+	case side:
+		if at, known := l.chain.find(parent); known && l.threads[l.chain.links[at].thread].side {
+			return l.threads[l.chain.links[at].thread]
+		}
+		name = fmt.Sprintf("sidechain %d", len(l.threads))
+	}
+	t := l.byName[name]
+	if t == nil {
+		t = &thread{q: l.newSequence(name, l.end), n: int32(len(l.threads)), side: side, lastTurn: -1}
+		t.conv().Dialect = l.d.Name
+		t.q.primary = nil
+		l.byName[name] = t
+		l.threads = append(l.threads, t)
+	}
+	return t
+}
