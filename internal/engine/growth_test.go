@@ -110,7 +110,47 @@ var growing = []load{
 		},
 		more: func(int) (int, int) { return 0, 0 },
 	},
+	{
+		name: "compactions that keep all", n: 5_000,
+		text: func(n int) []byte {
+			const entry = `"timestamp":"2026-01-01T00:00:00Z"`
+			return []byte(`{"type":"session","version":3,"id":"0","cwd":"/",` + entry + "}\n" + `{"type":"message","id":"u","parentId":null,` + entry + `,"message":{"role":"user","content":"q"}}` + "\n" +
+				each(n, `{"type":"message","id":"m%[1]d","parentId":"u",`+entry+`,"message":{"role":"user","content":"q"}}`+"\n"+
+					`{"type":"compaction","id":"c%[1]d","parentId":"m%[1]d",`+entry+`,"summary":"s","firstKeptEntryId":"u","tokensBefore":1}`))
+		},
+		want: func(n int) map[string]int { return map[string]int{"consecutive-roles": n} },
+		more: func(int) (int, int) { return 0, 0 },
+	},
+	{
+		name: "missing parents behind circles", n: 2_000,
+		text: func(n int) []byte {
+			const said = `"sessionId":"s","message":{"role":"user","content":"q"}}`
+			return []byte(each(n, `{"type":"user","uuid":"a%[1]d","parentUuid":"b%[1]d",`+said+"\n"+`{"type":"user","uuid":"b%[1]d","parentUuid":"a%[1]d",`+said) + "\n" +
+				each(n, `{"type":"user","uuid":"x%[1]d","parentUuid":"y%[1]d",`+said))
+		},
+		want: func(n int) map[string]int { return map[string]int{"broken-link": n} },
+		more: func(int) (int, int) { return 0, 0 },
+	},
+	{
+		name: "elements taken out of a list", n: 5_000,
+		text: func(n int) []byte {
+			return []byte(`{"kind":0,"v":{"sessionId":"s","requests":[` + strings.Repeat(loadRequest+",", n) + loadRequest + "]}}\n" + strings.Repeat(`{"kind":3,"k":["requests",0]}`+"\n", n))
+		},
+		want: func(int) map[string]int { return map[string]int{"pending-tool-call": 1} },
+		more: func(int) (int, int) { return 1, 0 },
+	},
+	{
+		name: "members put into an object", n: 5_000,
+		text: func(n int) []byte {
+			return []byte(`{"kind":0,"v":{"sessionId":"s","requests":[` + loadRequest + "]}}\n" + each(n, `{"kind":1,"k":["requests",0,"result","metadata","m%d"],"v":1}`))
+		},
+		want: func(int) map[string]int { return map[string]int{"pending-tool-call": 1} },
+		more: func(int) (int, int) { return 1, 0 },
+	},
 }
+
+// loadRequest is an element of the document that a log of changes makes.
+const loadRequest = `{"requestId":"r","message":{"text":"a"},"response":[],"result":{"metadata":{"toolCallRounds":[{"response":"","toolCalls":[{"id":"c","name":"f","arguments":"{}"}]}]}}}`
 
 // A countingReader counts the bytes that are read.
 type countingReader struct {
