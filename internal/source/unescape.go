@@ -13,15 +13,26 @@ import (
 const unescapeStep = 4 << 10
 
 // Unescape decodes the inside of a JSON string, and returns a function that
-// maps a decoded offset to the offset in the escaped text. The text is walked
-// once for all offsets, and then only from the last place that is kept.
+// maps a decoded offset to the offset in the escaped text.
 func Unescape(in []byte) (text []byte, offset func(int) int) {
+	if bytes.IndexByte(in, '\\') >= 0 {
+		text = AppendUnescaped(make([]byte, 0, len(in)), in)
+	} else {
+		text = in
+	}
+	return text, EscapedOffset(in)
+}
+
+// EscapedOffset returns a function that maps an offset in the decoded inside of a
+// JSON string to the offset in the escaped text. The text is walked once for all
+// offsets, and then only from the last place that is kept.
+func EscapedOffset(in []byte) func(decoded int) int {
 	if bytes.IndexByte(in, '\\') < 0 {
-		return in, func(i int) int { return i }
+		return func(i int) int { return i }
 	}
 	type place struct{ escaped, decoded int }
 	places := make([]place, 1) // each about a step behind the one before
-	return AppendUnescaped(make([]byte, 0, len(in)), in), func(want int) int {
+	return func(want int) int {
 		at := places[sort.Search(len(places), func(k int) bool { return places[k].decoded > max(0, want) })-1]
 		i, n := at.escaped, at.decoded
 		for i < len(in) && n < want {

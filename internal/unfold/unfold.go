@@ -5,7 +5,6 @@ package unfold
 
 import (
 	"slices"
-	"sort"
 
 	"github.com/toolguard/toolguard/internal/source"
 )
@@ -16,35 +15,20 @@ import (
 // says where in the source that stands.
 type Unfolded struct {
 	text    []byte
-	pieces  []unfoldedPiece
+	pieces  pieces
+	origins []origin
 	scanner source.Scanner
 }
 
-// An unfoldedPiece is a part of the text that was made of one value.
-type unfoldedPiece struct {
-	at   int // where it begins; it ends where the next one does
-	kind unfoldedKind
-	from source.Span // of the value
-	in   *Unfolded   // where that value stands; nil for the source
-	// text is the string that was decoded; nil for other kinds.
-	text *decodedText
-}
-
-// A decodedText is a string whose text was decoded.
-type decodedText struct {
-	raw []byte
+// An origin is where the values of pieces stand, unless it is the source, or the
+// string of which one was decoded.
+type origin struct {
+	in  *Unfolded // nil for the source
+	raw []byte    // the string as it is written; nil for pieces that are not decoded
 	// offset maps a place in the decoded text to one inside the string; nil until
 	// it is asked for.
 	offset func(int) int
 }
-
-type unfoldedKind uint8
-
-const (
-	pieceMade    unfoldedKind = iota // written anew, on account of a value
-	pieceCopied                      // a value as it stands
-	pieceDecoded                     // the text of a string
-)
 
 // Value returns what was put together.
 func (u *Unfolded) Value() source.Value { return source.NewValue(u.text, 0) }
@@ -57,6 +41,9 @@ func (u *Unfolded) Bytes(s source.Span) []byte {
 
 // Make appends JSON that is not in the source, written on account of a value.
 func (u *Unfolded) Make(text string, from source.Value, in *Unfolded) {
+	if text == "" {
+		return
+	}
 	u.add(pieceMade, []byte(text), from, in)
 }
 
@@ -77,14 +64,14 @@ func (u *Unfolded) Decode(v source.Value, in *Unfolded) bool {
 		return false
 	}
 	before := len(u.text)
-	u.add(pieceDecoded, nil, v, in)
 	u.text = source.AppendUnescaped(slices.Grow(u.text, len(inner)), inner)
 	text := u.text[before:]
+	u.text = u.text[:before]
 	at := source.SkipBlank(text, 0)
 	if at < len(text) && (text[at] == '[' || text[at] == '{') && u.valid(text) {
+		u.add(pieceDecoded, text, v, in)
 		return true
 	}
-	u.Cut(before)
 	if at == len(text) || text[at] != '"' || !u.valid(text) {
 		return false
 	}
@@ -101,12 +88,20 @@ func (u *Unfolded) valid(text []byte) bool {
 	return s.Kind == source.FaultNone && source.SkipBlank(text, s.End) == len(text)
 }
 
-func (u *Unfolded) add(kind unfoldedKind, text []byte, from source.Value, in *Unfolded) {
-	p := unfoldedPiece{at: len(u.text), kind: kind, from: from.Span(), in: in}
-	if kind == pieceDecoded {
-		p.text = &decodedText{raw: from.Raw()}
+func (u *Unfolded) add(kind pieceKind, text []byte, from source.Value, in *Unfolded) {
+	p := piece{at: len(u.text), kind: kind, from: from.Span()}
+	switch last := len(u.origins); {
+	case kind == pieceDecoded:
+		u.origins = append(u.origins, origin{in: in, raw: from.Raw()})
+		p.origin = last + 1
+	case in == nil:
+	case last > 0 && u.origins[last-1].in == in && u.origins[last-1].raw == nil:
+		p.origin = last
+	default:
+		u.origins = append(u.origins, origin{in: in})
+		p.origin = last + 1
 	}
-	u.pieces = append(u.pieces, p)
+	u.pieces.add(p)
 	u.text = append(u.text, text...)
 }
 
@@ -124,21 +119,19 @@ func (u *Unfolded) Since(n int) source.Value {
 // Cut takes away what was appended from a length on.
 func (u *Unfolded) Cut(n int) {
 	u.text = u.text[:n]
-	for len(u.pieces) > 0 && u.pieces[len(u.pieces)-1].at >= n {
-		u.pieces = u.pieces[:len(u.pieces)-1]
-	}
+	u.pieces.cut(n)
 }
 
 // Origin returns where in the source that stands which a span of the text was
 // made of. Of what was put together out of several values that do not stand in
 // that order, it is the first.
 func (u *Unfolded) Origin(s source.Span) source.Span {
-	if len(u.pieces) == 0 {
+	first, known := u.pieces.find(s.Start)
+	if !known {
 		return source.Span{}
 	}
-	first, last := u.piece(s.Start), u.piece(max(s.Start, s.End-1))
 	from := u.origin(first, s)
-	if last != first {
+	if last, _ := u.pieces.find(max(s.Start, s.End-1)); last.at != first.at {
 		if to := u.origin(last, s); to.End > from.Start {
 			return source.Span{Start: from.Start, End: to.End}
 		}
@@ -146,33 +139,27 @@ func (u *Unfolded) Origin(s source.Span) source.Span {
 	return from
 }
 
-// piece returns the index of the piece that holds an offset.
-func (u *Unfolded) piece(at int64) int {
-	return max(0, sort.Search(len(u.pieces), func(i int) bool { return int64(u.pieces[i].at) > at })-1)
-}
-
 // origin returns where the part of a span stands that is in a piece.
-func (u *Unfolded) origin(n int, s source.Span) source.Span {
-	p := &u.pieces[n]
-	end := len(u.text)
-	if n+1 < len(u.pieces) {
-		end = u.pieces[n+1].at
+func (u *Unfolded) origin(p piece, s source.Span) source.Span {
+	var o *origin
+	if p.origin > 0 {
+		o = &u.origins[p.origin-1]
 	}
-	from, to := max(0, int(s.Start)-p.at), min(int(s.End), end)-p.at
+	from, to := max(0, int(s.Start)-p.at), min(int(s.End), p.end, len(u.text))-p.at
 	out := p.from
 	switch p.kind {
 	case pieceCopied:
 		out = source.Span{Start: out.Start + int64(from), End: out.Start + int64(max(from, to))}
 	case pieceDecoded:
-		if p.text.offset == nil {
-			_, p.text.offset = source.Unescape(p.text.raw[1 : len(p.text.raw)-1])
+		if o.offset == nil {
+			o.offset = source.EscapedOffset(o.raw[1 : len(o.raw)-1])
 		}
-		start := out.Start + 1 + int64(p.text.offset(from))
-		out = source.Span{Start: start, End: max(start, out.Start+1+int64(p.text.offset(to)))}
+		start := out.Start + 1 + int64(o.offset(from))
+		out = source.Span{Start: start, End: max(start, out.Start+1+int64(o.offset(to)))}
 	case pieceMade:
 	}
-	if p.in != nil {
-		return p.in.Origin(out)
+	if o != nil && o.in != nil {
+		return o.in.Origin(out)
 	}
 	return out
 }
