@@ -43,15 +43,16 @@ func (d *documents) in(e element) conversations {
 	}
 	return func(yield func(*transcript.Conversation, error) bool) {
 		for i := range found {
-			p := &found[i]
+			p := found[i]
+			found[i] = detect.Place{} // what was unfolded for it goes with its conversation
 			if p.Class != detect.ClassLog {
-				c, err := d.place(e, p, len(found) > 1)
+				c, err := d.place(e, &p, len(found) > 1)
 				if !yield(c, err) || err != nil {
 					return
 				}
 				continue
 			}
-			for c, err := range d.log(e, p) {
+			for c, err := range d.log(e, &p) {
 				if !yield(c, err) || err != nil {
 					return
 				}

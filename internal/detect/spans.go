@@ -168,24 +168,25 @@ func (f *finder) told(t *telling, holder source.Value, list []member, path []str
 	return true
 }
 
-// An attribute is what an attribute of a name holds: the rest of the name, ""
-// where it is the whole, and the value.
+// An attribute is what an attribute of a name holds: the value, and the rest of the
+// name where it is only a part.
 type attribute struct {
-	rest []string
-	val  source.Value
+	val  *source.Value
+	rest string
+	part bool
 }
 
 // attributes returns the attributes of that name, and those whose names begin
 // with it. Names may be nested.
 func attributes(list []member, name string) []attribute {
 	var out []attribute
-	for _, m := range list {
-		switch {
+	for i := range list {
+		switch m := &list[i]; {
 		case !there(m.val):
 		case m.key == name:
-			out = append(out, attribute{nil, m.val})
+			out = append(out, attribute{val: &m.val})
 		case len(m.key) > len(name) && m.key[len(name)] == '.' && strings.HasPrefix(m.key, name):
-			out = append(out, attribute{strings.Split(m.key[len(name)+1:], "."), m.val})
+			out = append(out, attribute{&m.val, m.key[len(name)+1:], true})
 		case m.val.Kind() == source.Object && len(name) > len(m.key) && name[len(m.key)] == '.' && strings.HasPrefix(name, m.key):
 			out = append(out, attributes(membersOf(m.val), name[len(m.key)+1:])...)
 		}
@@ -195,7 +196,11 @@ func attributes(list []member, name string) []attribute {
 
 // membersOf returns what members yields.
 func membersOf(holder source.Value) []member {
-	list := []member{}
+	n := 0
+	for range members(holder) {
+		n++
+	}
+	list := make([]member, 0, n) // there can be very many, and a list that grows is held twice
 	for k, val := range members(holder) {
 		list = append(list, member{k.Str(), val})
 	}
@@ -252,13 +257,13 @@ func (w *attributeWriter) write(holder source.Value, list []member) {
 				w.read = append(w.read, a.val.Span())
 			}
 		}
-		whole := slices.IndexFunc(attrs, func(a attribute) bool { return a.rest == nil })
+		whole := slices.IndexFunc(attrs, func(a attribute) bool { return !a.part })
 		switch {
 		case len(attrs) == 0:
 		case whole < 0:
 			w.tree(name, attrs)
 		default:
-			w.whole(name, attrs[whole].val, listed)
+			w.whole(name, *attrs[whole].val, listed)
 		}
 	}
 	if !w.unfolded {
@@ -325,6 +330,7 @@ func unfolded(u *unfold.Unfolded, val source.Value, listed bool) source.Value {
 func anyValue(u *unfold.Unfolded, val source.Value) source.Value {
 	switch scalar := anyScalar.In(val); {
 	case !there(scalar):
+		u.Reserve(len(val.Raw()) / 2) // the rest is what it says of each value
 		writeAnyValue(u, val)
 	case !u.Decode(scalar, nil):
 		return scalar
@@ -402,6 +408,7 @@ func unfoldedValue(u *unfold.Unfolded, val source.Value) bool {
 		return u.Decode(val, nil)
 	}
 	before, decoded := u.Len(), false
+	u.Reserve(len(val.Raw()))
 	u.Make("[", val, nil)
 	for i, e := range val.Elements() {
 		if i > 0 {
@@ -490,7 +497,7 @@ func (f *finder) spoken(list source.Value, path []string, ctx Place) bool {
 		body, in := e.Get("attributes"), (*unfold.Unfolded)(nil)
 		if whole := attributes(membersOf(body), "gen_ai.event.content"); len(whole) == 1 {
 			one := &unfold.Unfolded{}
-			if one.Decode(plainLeaf(whole[0].val), nil) {
+			if one.Decode(plainLeaf(*whole[0].val), nil) {
 				body, in = one.Value(), one
 			}
 		}
@@ -567,7 +574,7 @@ func writeEvent(u *unfold.Unfolded, name string, body source.Value, in *unfold.U
 // A branch is a part of a list that is spread over attributes.
 type branch struct {
 	key  string
-	val  source.Value // of a leaf
+	val  *source.Value // of a leaf
 	subs []*branch
 	at   map[string]*branch // of many subs
 }
@@ -597,25 +604,27 @@ func (n *branch) sub(key string) *branch {
 
 // tree writes a list that is spread over attributes.
 func (w *attributeWriter) tree(name string, attrs []attribute) {
-	root := &branch{}
+	root, size := &branch{}, 0
 	for _, a := range attrs {
 		n := root
 		for _, seg := range w.place(a.rest) {
 			n = n.sub(seg)
 		}
-		n.val = plainLeaf(a.val)
+		n.val = a.val
+		size += len(a.rest) + len(a.val.Raw()) + len(`{"":},`)
 	}
 	if _, list := root.order(); !list {
 		return
 	}
 	w.unfolded, w.spread = true, true
-	w.key(name, attrs[0].val)
+	w.u.Reserve(size)
+	w.key(name, *attrs[0].val)
 	w.branch(root)
 }
 
 // place returns where in the list a value belongs whose name ends so.
-func (w *attributeWriter) place(rest []string) []string {
-	rest = slices.Clone(rest)
+func (w *attributeWriter) place(name string) []string {
+	rest := strings.Split(name, ".")
 	if len(rest) > 1 && slices.Contains(w.drop, rest[1]) {
 		rest = slices.Delete(rest, 1, 2)
 	}
@@ -663,19 +672,19 @@ func (n *branch) first() source.Value {
 	for len(n.subs) > 0 {
 		n = n.subs[0]
 	}
-	return n.val
+	return plainLeaf(*n.val)
 }
 
 func (n *branch) last() source.Value {
 	for len(n.subs) > 0 {
 		n = n.subs[len(n.subs)-1]
 	}
-	return n.val
+	return plainLeaf(*n.val)
 }
 
 func (w *attributeWriter) branch(n *branch) {
 	if len(n.subs) == 0 {
-		w.u.Copy(n.val, nil)
+		w.u.Copy(plainLeaf(*n.val), nil)
 		return
 	}
 	subs, list := n.order()

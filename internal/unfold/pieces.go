@@ -28,33 +28,52 @@ const (
 // it, so they are written down in as few: each as what it differs by from the one
 // before.
 type pieces struct {
-	code   []byte
+	code   [][]byte // in chunks, so that it need not be copied to grow
 	blocks []block
 	last   piece
 	n      int // pieces in the last block
 }
 
-// blockPieces is how many pieces are read at most to find one.
-const blockPieces = 64
+const (
+	// blockPieces is how many pieces are read at most to find one.
+	blockPieces = 64
+	// A chunk begins with the first block behind chunkSize bytes, and has room for
+	// one that takes as much as most do.
+	chunkSize = 64 << 10
+	chunkRoom = chunkSize + 1<<10
+)
 
 // A block is where the code of some pieces begins.
 type block struct {
-	code  int
-	at    int   // where the first of them begins
-	start int64 // where the value of the one before stands
+	chunk, code int32
+	at          int   // where the first of them begins
+	start       int64 // where the value of the one before stands
 }
 
 func (ps *pieces) add(p piece) {
 	if len(ps.blocks) == 0 || ps.n == blockPieces {
-		ps.blocks = append(ps.blocks, block{len(ps.code), p.at, ps.last.from.Start})
-		ps.n, ps.last.at = 0, p.at
+		ps.begin(p.at)
 	}
 	ps.n++
-	ps.code = binary.AppendUvarint(ps.code, uint64(p.at-ps.last.at)<<2|uint64(p.kind))
-	ps.code = binary.AppendVarint(ps.code, p.from.Start-ps.last.from.Start)
-	ps.code = binary.AppendUvarint(ps.code, uint64(p.from.Len()))
-	ps.code = binary.AppendUvarint(ps.code, uint64(p.origin))
+	last := &ps.code[len(ps.code)-1]
+	*last = binary.AppendUvarint(*last, uint64(p.at-ps.last.at)<<2|uint64(p.kind))
+	*last = binary.AppendVarint(*last, p.from.Start-ps.last.from.Start)
+	*last = binary.AppendUvarint(*last, uint64(p.from.Len()))
+	*last = binary.AppendUvarint(*last, uint64(p.origin))
 	ps.last = p
+}
+
+// begin begins a block of which the first piece is at an offset.
+func (ps *pieces) begin(at int) {
+	switch n := len(ps.code); {
+	case n == 0:
+		ps.code = append(ps.code, nil) // few texts have many pieces
+	case len(ps.code[n-1]) >= chunkSize:
+		ps.code = append(ps.code, make([]byte, 0, chunkRoom))
+	}
+	n := len(ps.code) - 1
+	ps.blocks = append(ps.blocks, block{int32(n), int32(len(ps.code[n])), at, ps.last.from.Start})
+	ps.n, ps.last.at = 0, at
 }
 
 // next reads the piece behind one, and returns the code behind it.
@@ -74,12 +93,14 @@ func next(code []byte, before piece) (piece, []byte) {
 // before returns what the first piece of a block is told by.
 func (b *block) before() piece { return piece{at: b.at, from: source.Span{Start: b.start}} }
 
-// end returns where the code of a block ends.
-func (ps *pieces) end(i int) int {
-	if i+1 < len(ps.blocks) {
-		return ps.blocks[i+1].code
+// of returns the code of a block.
+func (ps *pieces) of(i int) []byte {
+	b := &ps.blocks[i]
+	code := ps.code[b.chunk]
+	if i+1 < len(ps.blocks) && ps.blocks[i+1].chunk == b.chunk {
+		code = code[:ps.blocks[i+1].code]
 	}
-	return len(ps.code)
+	return code[b.code:]
 }
 
 // find returns the piece that holds an offset, the first for one before all. It
@@ -89,8 +110,7 @@ func (ps *pieces) find(at int64) (piece, bool) {
 		return piece{}, false
 	}
 	i := max(0, sort.Search(len(ps.blocks), func(i int) bool { return int64(ps.blocks[i].at) > at })-1)
-	b := &ps.blocks[i]
-	p, code := next(ps.code[b.code:ps.end(i)], b.before())
+	p, code := next(ps.of(i), ps.blocks[i].before())
 	for len(code) > 0 {
 		var behind piece
 		if behind, code = next(code, p); int64(behind.at) > at {
@@ -108,21 +128,25 @@ func (ps *pieces) find(at int64) (piece, bool) {
 
 // cut takes away the pieces that begin at an offset or behind it.
 func (ps *pieces) cut(at int) {
-	for n := len(ps.blocks); n > 0 && ps.blocks[n-1].at >= at; n-- {
-		ps.code = ps.code[:ps.blocks[n-1].code]
-		ps.blocks = ps.blocks[:n-1]
+	n := len(ps.blocks)
+	for n > 0 && ps.blocks[n-1].at >= at {
+		n--
+		b := &ps.blocks[n]
+		ps.code = ps.code[:b.chunk+1]
+		ps.code[b.chunk] = ps.code[b.chunk][:b.code]
 	}
-	if len(ps.blocks) == 0 {
-		*ps = pieces{code: ps.code}
+	ps.blocks = ps.blocks[:n]
+	ps.last, ps.n = piece{}, 0
+	if n == 0 {
 		return
 	}
-	b := &ps.blocks[len(ps.blocks)-1]
-	ps.last, ps.n = b.before(), 0
-	for code := ps.code[b.code:]; len(code) > 0; ps.n++ {
+	ps.last = ps.blocks[n-1].before()
+	for code := ps.of(n - 1); len(code) > 0; ps.n++ {
 		p, rest := next(code, ps.last)
 		if p.at >= at {
-			ps.code = ps.code[:len(ps.code)-len(code)]
-			break
+			last := &ps.code[len(ps.code)-1]
+			*last = (*last)[:len(*last)-len(code)]
+			return
 		}
 		ps.last, code = p, rest
 	}

@@ -18,7 +18,7 @@ func TestPieces(t *testing.T) {
 		var ps pieces
 		var want []piece
 		at := 0
-		for range 400 {
+		for range 400 + 20*rnd.IntN(2)*rnd.IntN(1000) {
 			if rnd.IntN(40) == 0 {
 				at = rnd.IntN(at + 1)
 				ps.cut(at)
@@ -52,5 +52,22 @@ func TestPieces(t *testing.T) {
 	var none pieces
 	if _, known := none.find(3); known {
 		t.Error("a piece is found where there is none")
+	}
+}
+
+// TestMemoryOfPieces: a piece of a text that is spread over attributes takes a few
+// bytes, of which none are held twice to make room for more.
+func TestMemoryOfPieces(t *testing.T) {
+	const n = 200_000
+	var ps pieces
+	for i := range n {
+		ps.add(piece{at: 6 * i, kind: pieceKind(i % 2), from: source.Span{Start: int64(40 * i), End: int64(40*i + 20)}})
+	}
+	room := 24 * cap(ps.blocks)
+	for _, chunk := range ps.code {
+		room += cap(chunk)
+	}
+	if got := float64(room) / n; got > 6 {
+		t.Errorf("a piece takes %.1f bytes", got)
 	}
 }

@@ -3,11 +3,7 @@
 // dialects.
 package unfold
 
-import (
-	"slices"
-
-	"github.com/toolguard/toolguard/internal/source"
-)
+import "github.com/toolguard/toolguard/internal/source"
 
 // An Unfolded is a JSON value that was put together out of what a record holds
 // in another form: JSON text in strings, lists that are spread over members with
@@ -39,6 +35,14 @@ func (u *Unfolded) Bytes(s source.Span) []byte {
 	return u.text[min(max(0, s.Start), end):end]
 }
 
+// Reserve makes room for so many bytes more. What is never filled of a large text
+// takes no memory.
+func (u *Unfolded) Reserve(n int) {
+	if cap(u.text)-len(u.text) < n {
+		u.text = append(make([]byte, 0, len(u.text)+max(n, len(u.text)/4)), u.text...)
+	}
+}
+
 // Make appends JSON that is not in the source, written on account of a value.
 func (u *Unfolded) Make(text string, from source.Value, in *Unfolded) {
 	if text == "" {
@@ -64,7 +68,8 @@ func (u *Unfolded) Decode(v source.Value, in *Unfolded) bool {
 		return false
 	}
 	before := len(u.text)
-	u.text = source.AppendUnescaped(slices.Grow(u.text, len(inner)), inner)
+	u.Reserve(len(inner))
+	u.text = source.AppendUnescaped(u.text, inner)
 	text := u.text[before:]
 	u.text = u.text[:before]
 	at := source.SkipBlank(text, 0)
