@@ -452,14 +452,8 @@ func TestStop(t *testing.T) {
 		if n != 1 || f.Conversations != 1 {
 			t.Errorf("%s: %d conversations, handed out %d", text, f.Conversations, n)
 		}
-		n = 0
-		if _, all = container.Read(source.FromBytes("t", []byte(text)), detect.Options{}); true {
-			for range all {
-				n++
-			}
-		}
-		if n < 2 {
-			t.Errorf("%s has but %d conversations", text, n)
+		if _, convs, _ := read(t, text, detect.Options{}); len(convs) < 2 {
+			t.Errorf("%s has but %d conversations", text, len(convs))
 		}
 	}
 }
