@@ -51,6 +51,14 @@ func (d codeBuddyItems) Claim(v source.Value) (Claim, Sign) {
 	return d.Items.Claim(v)
 }
 
+// WriteResult implements Writer.
+func (d codeBuddyItems) WriteResult(r NewResult) []Field {
+	if fields := agentsSDKResult(r); fields != nil {
+		return fields
+	}
+	return d.Items.WriteResult(r)
+}
+
 // WriteText implements Writer. The record stays, but for what only calls and
 // results say.
 func (d codeBuddyItems) WriteText(t NewText) Text {

@@ -312,24 +312,25 @@ func (d *Items) WriteResult(r NewResult) []Field {
 	if r.ID == "" {
 		return nil
 	}
-	for i := range d.Pairs {
-		p := &d.Pairs[i]
-		if p.Kind != r.Kind || p.answer() == "" {
-			continue
-		}
-		// The SDK spells the same things in another way.
-		if len(d.ID) > 1 && there(r.Element.Get(d.ID[1])) && len(p.Outputs) > 1 {
-			return []Field{
-				{d.Type, `"` + p.Outputs[1] + `"`},
-				{d.Name, r.Name},
-				{d.ID[1], r.ID},
-				{"status", `"completed"`},
-				{p.payload(), `{"type":"text","text":` + r.Text + `}`},
-			}
-		}
-		return []Field{{d.Type, `"` + p.answer() + `"`}, {d.ID[0], r.ID}, {p.payload(), r.Text}}
+	p, call := d.pair(r.Element.Get(d.Type))
+	if p == nil || !call || p.answer() == "" {
+		return nil
 	}
-	return nil
+	return []Field{{d.Type, `"` + p.answer() + `"`}, {d.outputID(p, r.Element), r.ID}, {p.payload(), r.Text}}
+}
+
+// outputID returns the member by which an output names a call: that by which the call
+// pairs, or what the pair has for one that is known by an id of its own.
+func (d *Items) outputID(p *ItemPair, call source.Value) string {
+	for _, key := range d.ID {
+		if there(call.Get(key)) {
+			return key
+		}
+	}
+	if p.OutputID != "" && p.CallID != "" && there(call.Get(p.CallID)) {
+		return p.OutputID
+	}
+	return d.ID[0]
 }
 
 // WriteMessage implements Writer: results are items of their own.

@@ -84,7 +84,25 @@ func (d responsesItems) WriteResult(r NewResult) []Field {
 	if r.Kind == transcript.KindLocalShell && r.ID != "" && !d.keyed(r.Element) {
 		return []Field{{"type", `"local_shell_call_output"`}, {"id", r.ID}, {"output", r.Text}}
 	}
+	if fields := agentsSDKResult(r); fields != nil {
+		return fields
+	}
 	return d.Items.WriteResult(r)
+}
+
+// agentsSDKResult returns the members of the output of a function as the Agents SDK of
+// JavaScript writes it, nil for a call that is not spelt so.
+func agentsSDKResult(r NewResult) []Field {
+	if r.Kind != transcript.KindFunction || r.ID == "" || !there(r.Element.Get("callId")) {
+		return nil
+	}
+	return []Field{
+		{"type", `"function_call_result"`},
+		{"name", r.Name},
+		{"callId", r.ID},
+		{"status", `"completed"`},
+		{"output", `{"type":"text","text":` + r.Text + `}`},
+	}
 }
 
 var responsesMembers = map[transcript.Member]Lens{

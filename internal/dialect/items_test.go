@@ -1,0 +1,30 @@
+package dialect
+
+import (
+	"testing"
+
+	"github.com/toolguard/toolguard/internal/source"
+)
+
+// TestItemsAnswer: an output names its call by the member that the row reads there.
+func TestItemsAnswer(t *testing.T) {
+	row := &Items{
+		Type: "step", Role: "by", Text: "text", Messages: []string{"say"}, ID: []string{"ref", "refs"}, Name: "tool",
+		Pairs: []ItemPair{
+			{Call: "do", Outputs: []string{"did"}, Args: "with", CallID: "run", OutputID: "of"},
+			{Call: "ask", Outputs: []string{"told"}, Args: "with", Payload: "words"},
+		},
+	}
+	for _, x := range []struct{ call, want string }{
+		{`{"step":"do","run":"a1","tool":"ls","with":"{}"}`, `{"step":"did","of":"a1","output":"gone"}`},
+		{`{"step":"do","run":"x","ref":"a1","tool":"ls","with":"{}"}`, `{"step":"did","ref":"a1","output":"gone"}`},
+		{`{"step":"do","ref":null,"refs":"a1","tool":"ls","with":"{}"}`, `{"step":"did","refs":"a1","output":"gone"}`},
+		{`{"step":"do","tool":"ls","with":"{}"}`, `{"step":"did","ref":"a1","output":"gone"}`}, // the id is made up
+		{`{"step":"ask","ref":"a1","tool":"ls","with":"{}"}`, `{"step":"told","ref":"a1","words":"gone"}`},
+	} {
+		got := object(row.WriteResult(NewResult{ID: `"a1"`, Name: `"ls"`, Text: `"gone"`, Element: source.NewValue([]byte(x.call), 0)}))
+		if got != x.want {
+			t.Errorf("%s:\ngot  %s\nwant %s", x.call, got, x.want)
+		}
+	}
+}
