@@ -1,11 +1,13 @@
 package config
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -208,6 +210,7 @@ func driverNames() []string {
 // dialect makes one dialect of its table.
 func (r *rowReader) dialect(n *node) *dialect.Dialect {
 	d := &dialect.Dialect{Provider: "neutral"}
+	before := len(r.problems)
 	var drv *driver
 	all, known := drivers(), strings.Join(driverNames(), ", ")
 	switch name := n.get("driver"); {
@@ -247,6 +250,7 @@ func (r *rowReader) dialect(n *node) *dialect.Dialect {
 	if d.Title == "" {
 		d.Title = d.Name
 	}
+	r.faults(n, d, len(r.problems) == before)
 	return d
 }
 
@@ -380,7 +384,10 @@ func (r *rowReader) structure(n *node, v reflect.Value, where string) {
 			r.complain(member.key, fmt.Sprintf("%s: %s", where, err))
 		}
 	}
-	r.whole(n, v.Addr().Interface(), where)
+	// That is not to be told from the value: a state may be the first of its kind.
+	if v.Type() == reflect.TypeFor[dialect.StateName]() && n.get("state") == nil {
+		r.complain(n.key, where+" needs state")
+	}
 }
 
 // A rowKey is a key of a table of a row.
@@ -423,8 +430,6 @@ func kebab(name string) string {
 	}
 	return b.String()
 }
-
-func last(where string) string { return where[strings.LastIndexByte(where, '.')+1:] }
 
 // words lists the names of a type's values, by value; nil for a type whose values
 // have no names.
@@ -491,113 +496,49 @@ func check(v reflect.Value) error {
 	return nil
 }
 
-// whole looks at a table of a row as a whole: what it needs is there, and what
-// names something names what exists.
-func (r *rowReader) whole(n *node, row any, where string) {
-	needs := func(keys ...string) {
-		for _, key := range keys {
-			if v := n.get(key); v == nil || v.kind == isString && v.text == "" || v.kind == isList && len(v.list) == 0 {
-				r.complain(n.key, where+" needs "+key)
-			}
+// faults tells what is wrong with a dialect as a whole, where that stands in its
+// table. Where not all of it could be read, it tells only what is missing.
+func (r *rowReader) faults(n *node, d *dialect.Dialect, read bool) {
+	for _, f := range d.Faults() {
+		at := n.table(f.Table)
+		switch v := at.get(cmp.Or(f.Missing, f.Key)); {
+		case f.Key != "" && !read:
+		case v == nil:
+			r.complain(at.key, f.Message)
+		case f.Missing == "", v.empty():
+			r.complain(v.at, f.Message)
 		}
 	}
-	one := func(has bool, of string) {
-		if !has {
-			r.complain(n.key, where+" needs "+of)
-		}
+	if len(d.Marks) == 0 && n.get("marks").empty() {
+		r.complain(n.key, `a dialect needs marks: what each of its messages has, such as "version" or "app=acme"`)
 	}
-	if where == "dialect" {
-		where = "a dialect"
+	if name := n.get("name"); d.Name != "" && strings.ContainsFunc(d.Name, notInName) {
+		r.complain(name.at, "want small letters, digits and dashes for dialect.name")
 	}
-	object := func(key string, t dialect.Template) {
-		if v := n.get(key); v != nil && json.Valid([]byte(t)) && !strings.HasPrefix(strings.TrimSpace(string(t)), "{") {
-			r.complain(v.at, "want a JSON object for "+where+"."+key)
-		}
+	if profile.ByName(d.Provider) == nil {
+		r.complain(n.get("provider").at, suggest.Unknown("profile", d.Provider, profile.Names(), "toolguard profiles lists them").Error())
 	}
-	switch row := row.(type) {
-	case *dialect.Dialect:
-		one(row.Name != "", "a name")
-		one(len(row.Marks) > 0, `marks: what each of its messages has, such as "version" or "app=acme"`)
-		if name := n.get("name"); row.Name != "" && strings.ContainsFunc(row.Name, notInName) {
-			r.complain(name.at, "want small letters, digits and dashes for dialect.name")
+}
+
+// empty reports whether there is nothing, an empty text or an empty list.
+func (n *node) empty() bool {
+	return n == nil || n.kind == isString && n.text == "" || n.kind == isList && len(n.list) == 0
+}
+
+// table returns the table that keys and numbers of elements lead to, as far as it is
+// there.
+func (n *node) table(path []string) *node {
+	for _, part := range path {
+		next := n.get(part)
+		if i, err := strconv.Atoi(part); err == nil && n.kind == isList && i < len(n.list) {
+			next = n.list[i]
 		}
-		if profile.ByName(row.Provider) == nil {
-			r.complain(n.get("provider").at, suggest.Unknown("profile", row.Provider, profile.Names(), "toolguard profiles lists them").Error())
+		if next == nil {
+			break
 		}
-	case *dialect.Blocks:
-		needs("role", "content", "parts")
-		is := func(kind dialect.PartKind) bool {
-			return slices.ContainsFunc(row.Parts, func(p dialect.Part) bool { return p.Is == kind })
-		}
-		if len(row.Parts) > 0 {
-			one(is(dialect.PartCall), `a part that is "call"`)
-			one(is(dialect.PartResult) || row.ResultMessage != nil, `a part that is "result", or own`)
-		}
-		if row.ResultMessage != nil {
-			needs("own-role")
-		}
-	case *dialect.Part:
-		// A result that is a message is what it is by where it stands.
-		if last(where) == "parts" {
-			needs("is")
-			one(row.Tag != "" || row.Key != "", "tag or key")
-		}
-		if row.Is == dialect.PartCall {
-			needs("name")
-		}
-		object("answer", row.Answer)
-	case *dialect.Form:
-		needs("json")
-		object("json", row.JSON)
-	case *dialect.SideList:
-		needs("role", "user", "assistant", "tool", "content", "calls", "name", "args")
-		one(row.ResultID != "" || row.ResultName != "", "result-id or result-name")
-		if row.ResultID != "" {
-			needs("id")
-		}
-	case *dialect.Items:
-		needs("type", "role", "text", "messages", "id", "name", "pairs")
-	case *dialect.ItemPair:
-		needs("call", "outputs")
-	case *dialect.Events:
-		needs("type", "results")
-		calls := len(row.Calls) > 0 || slices.ContainsFunc(row.Messages, func(s dialect.MessageEvent) bool { return s.Calls != "" })
-		one(calls, "calls, or one of says that has calls")
-	case *dialect.MessageEvent:
-		needs("type", "text")
-		one(row.Role != transcript.RoleNone || row.RoleAt != "", "role or role-at")
-		if row.Calls != "" {
-			needs("call")
-		}
-	case *dialect.CallEvent:
-		needs("id", "name")
-		if last(where) == "calls" {
-			needs("type")
-		}
-		object("answer", row.Answer)
-	case *dialect.ResultEvent:
-		needs("type", "id")
-	case *dialect.Combined:
-		needs("members", "records")
-	case *dialect.Records:
-		needs("id", "name", "args")
-		if row.Tag != "" {
-			needs("calls")
-		}
-		if row.State != "" {
-			needs("states")
-		}
-	case *dialect.StateName:
-		needs("written", "state")
-	case *dialect.Setting:
-		needs("to", "raw")
-	case *dialect.Log:
-		needs("type", "speaks")
-	case *dialect.Fold:
-		needs("id")
-	case *dialect.Holder:
-		needs("members")
+		n = next
 	}
+	return n
 }
 
 // notInName reports whether a character does not belong in the name of a dialect.

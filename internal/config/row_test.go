@@ -63,7 +63,7 @@ driver = "combined"
 marks = ["x"]
 title = "Acme's other one"
 combined.members = ["x"]
-combined.records = [{ in = "runs", id = "id", name = "n", args = "a", answer = [{ to = "s", raw = '"$text"', keep = true }] }]
+combined.records = [{ in = "runs", id = "id", name = "n", args = "a", result = "s", answer = [{ to = "s", raw = '"$text"', keep = true }] }]
 `)
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +98,7 @@ combined.records = [{ in = "runs", id = "id", name = "n", args = "a", answer = [
 			Driver: &dialect.Combined{
 				Needs: []string{"x"},
 				Records: []dialect.Records{{
-					In: "runs", ID: "id", Name: "n", Args: "a",
+					In: "runs", ID: "id", Name: "n", Args: "a", Result: "s",
 					Answer: []dialect.Setting{{To: "s", Raw: `"$text"`, Keep: true}},
 				}},
 			},
@@ -138,6 +138,12 @@ func TestRowErrors(t *testing.T) {
 	const head = "[[dialect]]\nname = 'a'\nmarks = ['x']\n"
 	const events = head + "driver = 'events'\n[dialect.events]\ntype = 'k'\ncalls = [{ type = 'c', id = 'i', name = 'n' }]\n"
 	const blocks = head + "driver = 'blocks'\n[dialect.blocks]\nrole = 'r'\ncontent = 'c'\n"
+	const answered = head + "driver = 'events'\n[dialect.events]\ntype = 'k'\ncalls = [{ type = 'c', id = 'i', name = 'n', answer = '{\"k\":\"x\",\"i\":\"$id\"}' }]\nresults = [{ type = 'r', id = 'i' }]\n"
+	const calls = blocks + "tag = 'k'\n[[dialect.blocks.parts]]\nis = 'result'\ntag = 'r'\nid = 'i'\npayload = 'o'\n[[dialect.blocks.parts]]\nis = 'call'\ntag = 'c'\nname = 'n'\n"
+	const combined = head + "driver = 'combined'\n[dialect.combined]\nmembers = ['x']\n[[dialect.combined.records]]\nin = 'runs'\nid = 'i'\nname = 'n'\nargs = 'a'\n" +
+		"state = 's'\nstates = [{ written = 'going', state = 'open' }, { written = 'ended', state = 'done' }]\nresult = 'o'\n"
+	const items = head + "driver = 'items'\n[dialect.items]\ntype = 'k'\nrole = 'r'\ntext = 't'\nmessages = ['m']\nid = ['i']\nname = 'n'\n[[dialect.items.pairs]]\ncall = 'c'\n"
+	const chat = head + "driver = 'side-list'\n[dialect.side-list]\nrole = 'r'\ncontent = 't'\ncalls = 'c'\nid = 'i'\nname = 'n'\nargs = 'a'\nresult-id = 'of'\n"
 	for _, tt := range []struct{ text, want string }{
 		{"dialect = 'x'", "1:11: want a list of tables for dialect"},
 		{"[dialect]\nname = 'a'", "1:2: want a list of tables for dialect: [[dialect]]"},
@@ -176,6 +182,15 @@ func TestRowErrors(t *testing.T) {
 		{blocks + "[[dialect.blocks.parts]]\nis = 'call'", "8:18: blocks.parts needs tag or key"},
 		{blocks + "[[dialect.blocks.parts]]\nis = 'call'\ntag = 't'\nname = 'n'\nanswer = '{\"id\":$id}'", `12:10: want JSON, with "$text" and the like for what is filled in`},
 		{blocks + "[[dialect.blocks.parts]]\nis = 'call'\ntag = 't'\nname = 'n'\nanswer = '\"$text\"'", "12:10: want a JSON object for blocks.parts.answer"},
+		{calls + "answer = '{\"k\":\"out\",\"i\":\"$id\",\"o\":\"$text\"}'", `18:10: blocks.parts.answer is not read back: no part that is "result" fits it`},
+		{calls + "answer = '{\"k\":\"r\",\"ref\":\"$id\",\"o\":\"$text\"}'", `18:10: blocks.parts.answer is not read back: the id of a result is read at "i", where "$id" is not written`},
+		{calls + "answer = '{\"k\":\"r\",\"i\":\"$id\",\"out\":\"$text\"}'", `18:10: blocks.parts.answer is not read back: the payload of a result is read at "o", where "$text" is not written`},
+		{calls + "[[dialect.blocks.message]]\njson = '{\"r\":\"user\",\"b\":\"$blocks\"}'", `19:8: blocks.message.json is not read back: the blocks of a message are read at "c", where "$blocks" is not written`},
+		{answered, `7:55: events.calls.answer is not read back: none of results has its type, which is read at "k"`},
+		{combined + "answer = [{ to = 'out', raw = '\"$text\"' }]", `15:1: combined.records.answer is not read back: neither result ("o") nor failure ("") leads to "$text"`},
+		{combined + "answer = [{ to = 'o', raw = '\"$text\"' }]", `15:1: combined.records.answer is not read back: the call stays going, by what it says at "s"`},
+		{items + "outputs = ['r']\nargs = 'a'\nanswer = 'x'", `16:10: items.pairs.answer is not read back: "x" is not one of the outputs`},
+		{chat + "roles = { human = 'user', bot = 'assistant' }\nuser = 'human'\nassistant = 'bot'\ntool = 'machine'", `16:8: side-list.tool: roles do not say that "machine" is tool`},
 	} {
 		_, err := read(t, tt.text)
 		if err == nil {

@@ -108,7 +108,7 @@ func TestRandomRows(t *testing.T) {
 			words = append(words, w[1])
 		}
 		taken := 0
-		for seed := range uint64(40) {
+		for seed := range uint64(80) {
 			g := &generator{rand.New(rand.NewPCG(seed, 1)), words} //nolint:gosec // to be the same each time
 			d := drivers()[seed%5]
 			row := map[string]any{
@@ -117,6 +117,7 @@ func TestRandomRows(t *testing.T) {
 			if seed%3 == 0 {
 				row["log"] = g.table(reflect.TypeFor[dialect.Log]())
 			}
+			delete(row[d.name].(map[string]any), "roles") // nor are roles that are not those which are written
 			if tryRows(t, fmt.Sprintf("seed %d", seed), file, map[string]any{"dialect": []any{row}}, e[3], e[4]) {
 				taken++
 			}
@@ -152,8 +153,8 @@ func (g *generator) value(t reflect.Type) any {
 		return known[len(known)-1-g.IntN(len(known)-1)]
 	}
 	switch {
-	case t == reflect.TypeFor[dialect.Template]():
-		return `{"` + g.word() + `":"$id","` + g.word() + `":"$text"}`
+	case t == reflect.TypeFor[dialect.Template](), t == reflect.TypeFor[[]dialect.Form](), t == reflect.TypeFor[[]dialect.Setting]():
+		return nil // what is written at random is not read back
 	case t == reflect.TypeFor[[]dialect.RoleName]():
 		return map[string]any{g.word(): "user", g.word(): "assistant", g.word(): "tool"}
 	case t.Kind() == reflect.String, t == reflect.TypeFor[dialect.Cond]():

@@ -1,0 +1,282 @@
+package dialect
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// A Fault is what is wrong with a row, by the names that its fields have in
+// toolguard.toml.
+type Fault struct {
+	// Table leads to the table: keys, and numbers of elements of lists.
+	Table []string
+	// Key is the key in it that is wrong; "" for the table.
+	Key string
+	// Missing is the key that the table needs; "" for another fault.
+	Missing string
+	Message string
+}
+
+// Faults returns what is wrong with a row as a whole: what it needs is there, and
+// what it writes is what it reads.
+func (d *Dialect) Faults() []Fault {
+	c := &checker{}
+	if d.Name == "" {
+		c.found = append(c.found, Fault{Missing: "name", Message: "a dialect needs a name"})
+	}
+	if row, ok := d.Driver.(interface{ faults(c *checker) }); ok {
+		row.faults(c)
+	}
+	if l := d.Log; l != nil {
+		c := c.in("log")
+		c.needs("type", l.Type != "")
+		c.needs("speaks", len(l.Speaks) > 0)
+		c.merge()
+	}
+	if f := d.Fold; f != nil {
+		c := c.in("fold")
+		c.needs("id", f.ID != "")
+		c.merge()
+	}
+	if h := d.Holder; h != nil {
+		c := c.in("holder")
+		c.needs("members", len(h.Members) > 0)
+		c.merge()
+	}
+	return c.found
+}
+
+// A checker notes what is wrong with one table.
+type checker struct {
+	table []string
+	found []Fault
+	outer *checker
+}
+
+// in returns the checker of a table in this one.
+func (c *checker) in(table ...string) *checker {
+	return &checker{table: slices.Concat(c.table, table), outer: c}
+}
+
+// merge passes on what has been noted.
+func (c *checker) merge() { c.outer.found = append(c.outer.found, c.found...) }
+
+// where names the table in messages.
+func (c *checker) where() string {
+	var keys []string
+	for _, part := range c.table {
+		if _, err := strconv.Atoi(part); err != nil {
+			keys = append(keys, part)
+		}
+	}
+	if len(keys) == 0 {
+		return "a dialect"
+	}
+	return strings.Join(keys, ".")
+}
+
+func (c *checker) say(key, message string) {
+	c.found = append(c.found, Fault{Table: c.table, Key: key, Message: message})
+}
+
+// needs notes that a key is missing.
+func (c *checker) needs(key string, has bool) {
+	if !has {
+		c.found = append(c.found, Fault{Table: c.table, Missing: key, Message: c.where() + " needs " + key})
+	}
+}
+
+// wants notes that the table lacks something that no single key has.
+func (c *checker) wants(what string, has bool) {
+	if !has {
+		c.say("", c.where()+" needs "+what)
+	}
+}
+
+// each checks each of a list of tables.
+func each[T any](c *checker, key string, list []T, check func(c *checker, row *T)) {
+	for i := range list {
+		in := c.in(key, strconv.Itoa(i))
+		check(in, &list[i])
+		in.merge()
+	}
+}
+
+func (d *Blocks) faults(outer *checker) {
+	c := outer.in("blocks")
+	defer c.merge()
+	is := func(kind PartKind) bool {
+		return slices.ContainsFunc(d.Parts, func(p Part) bool { return p.Is == kind })
+	}
+	c.needs("role", d.Role != "")
+	c.needs("content", d.Content != "")
+	c.needs("parts", len(d.Parts) > 0)
+	if len(d.Parts) > 0 {
+		c.wants(`a part that is "call"`, is(PartCall))
+		c.wants(`a part that is "result", or own`, is(PartResult) || d.ResultMessage != nil)
+	}
+	if d.ResultMessage != nil {
+		c.needs("own-role", d.ResultRole != "")
+	}
+	each(c, "parts", d.Parts, func(c *checker, p *Part) {
+		c.needs("is", p.Is != "")
+		c.wants("tag or key", p.Tag != "" || p.Key != "")
+		if p.Is == PartCall {
+			c.needs("name", p.Name != "")
+			d.readsBack(c, p)
+		}
+	})
+	each(c, "message", d.Message, func(c *checker, f *Form) {
+		c.needs("json", f.JSON != "")
+		d.formBack(c, f)
+	})
+	each(c, "text-block", d.TextBlock, (*checker).form)
+}
+
+func (c *checker) form(f *Form) {
+	c.needs("json", f.JSON != "")
+	c.object("json", f.JSON)
+}
+
+// object reports whether a template is an object, and notes where it is not.
+func (c *checker) object(key string, t Template) bool {
+	is := t == "" || source.NewValue([]byte(t), 0).Kind() == source.Object
+	if !is {
+		c.say(key, "want a JSON object for "+c.where()+"."+key)
+	}
+	return is
+}
+
+func (d *SideList) faults(outer *checker) {
+	c := outer.in("side-list")
+	defer c.merge()
+	c.needs("role", d.Role != "")
+	c.needs("user", d.User != "")
+	c.needs("assistant", d.Assistant != "")
+	c.needs("tool", d.Tool != "")
+	c.needs("content", d.Content != "")
+	if d.Calls == "" && d.CallTag != "" {
+		return // its calls are texts
+	}
+	c.needs("calls", d.Calls != "")
+	c.needs("name", d.Name != "")
+	c.needs("args", d.Args != "")
+	c.wants("result-id or result-name", d.ResultID != "" || d.ResultName != "")
+	if d.ResultID != "" {
+		c.needs("id", d.ID != "")
+	}
+	if d.Failed != "" {
+		c.needs("error", d.Error != "")
+	}
+	c.speaks(d, "user", d.User, transcript.RoleUser)
+	c.speaks(d, "assistant", d.Assistant, transcript.RoleAssistant)
+	c.speaks(d, "tool", d.Tool, transcript.RoleTool)
+}
+
+// speaks notes where a role is written in a way that is not read as that role.
+func (c *checker) speaks(d *SideList, key string, written Lens, role transcript.Role) {
+	if len(d.Roles) == 0 || written == "" {
+		return
+	}
+	for alt := range written.Alternatives() {
+		if roleIn(d.Roles, source.NewValue([]byte(quoted(string(alt))), 0)) != role {
+			c.say(key, fmt.Sprintf("%s.%s: roles do not say that %q is %s", c.where(), key, alt, key))
+		}
+	}
+}
+
+func (d *Items) faults(outer *checker) {
+	c := outer.in("items")
+	defer c.merge()
+	c.needs("type", d.Type != "")
+	c.needs("role", d.Role != "")
+	c.needs("text", d.Text != "")
+	c.needs("messages", len(d.Messages) > 0)
+	c.needs("id", len(d.ID) > 0)
+	c.needs("name", d.Name != "")
+	c.needs("pairs", len(d.Pairs) > 0)
+	if len(d.ID) == 0 || d.Type == "" {
+		return
+	}
+	each(c, "pairs", d.Pairs, func(c *checker, p *ItemPair) {
+		c.needs("call", p.Call != "")
+		c.needs("outputs", len(p.Outputs) > 0)
+		if len(p.Outputs) > 0 {
+			d.answersBack(c, p)
+		}
+	})
+}
+
+func (d *Events) faults(outer *checker) {
+	c := outer.in("events")
+	defer c.merge()
+	c.needs("type", d.Type != "")
+	c.needs("results", len(d.Results) > 0)
+	calls := len(d.Calls) > 0 || slices.ContainsFunc(d.Messages, func(s MessageEvent) bool { return s.Calls != "" })
+	c.wants("calls, or one of says that has calls", calls)
+	call := func(c *checker, e *CallEvent) {
+		c.needs("id", e.ID != "")
+		c.needs("name", e.Name != "")
+		if d.Type != "" {
+			d.readsBack(c, e)
+		}
+	}
+	each(c, "calls", d.Calls, func(c *checker, e *CallEvent) {
+		c.needs("type", e.Type != "")
+		call(c, e)
+	})
+	each(c, "results", d.Results, func(c *checker, e *ResultEvent) {
+		c.needs("type", e.Type != "")
+		c.needs("id", e.ID != "")
+	})
+	each(c, "says", d.Messages, func(c *checker, s *MessageEvent) {
+		c.needs("type", s.Type != "")
+		c.needs("text", s.Text != "")
+		c.wants("role or role-at", s.Role != transcript.RoleNone || s.RoleAt != "")
+		if s.Calls != "" {
+			c.needs("call", s.Call != nil)
+		}
+		if s.Call != nil {
+			c := c.in("call")
+			call(c, s.Call)
+			c.merge()
+		}
+	})
+}
+
+func (d *Combined) faults(outer *checker) {
+	c := outer.in("combined")
+	defer c.merge()
+	c.needs("members", len(d.Needs) > 0)
+	c.needs("records", len(d.Records) > 0)
+	each(c, "records", d.Records, func(c *checker, rs *Records) {
+		// Without ids results name the tool.
+		c.needs("id", rs.ID != "" || rs.Apart && d.Results.ID == "" && d.Results.Name != "")
+		c.needs("name", rs.Name != "")
+		c.needs("args", rs.Args != "" || rs.Free)
+		if rs.Tag != "" {
+			c.needs("calls", len(rs.Calls) > 0)
+		}
+		if rs.State != "" {
+			c.needs("states", len(rs.States) > 0)
+		}
+		each(c, "answer", rs.Answer, (*checker).setting)
+		each(c, "states", rs.States, func(c *checker, s *StateName) {
+			c.needs("written", s.Written != "")
+			each(c, "answer", s.Answer, (*checker).setting)
+		})
+		if rs == &d.Records[0] || len(rs.Answer) > 0 { // others are copies, and are set along with it
+			rs.readsBack(c)
+		}
+	})
+}
+
+func (c *checker) setting(s *Setting) {
+	c.needs("to", s.To != "")
+	c.needs("raw", s.Raw != "")
+}
