@@ -189,6 +189,8 @@ func TestRowErrors(t *testing.T) {
 		{answered, `7:55: events.calls.answer is not read back: none of results has its type, which is read at "k"`},
 		{combined + "answer = [{ to = 'out', raw = '\"$text\"' }]", `15:1: combined.records.answer is not read back: neither result ("o") nor failure ("") leads to "$text"`},
 		{combined + "answer = [{ to = 'o', raw = '\"$text\"' }]", `15:1: combined.records.answer is not read back: the call stays going, by what it says at "s"`},
+		{combined + "answer = [{ to = 's', raw = '\"endde\"' }, { to = 'o', raw = '\"$text\"' }]", `15:1: combined.records.answer is not read back: it writes "endde" at "s", which is none of states`},
+		{strings.Replace(combined, "written = 'ended'", "written = 'going'", 1), `13:62: combined.records.states: "going" is written twice, and only the first counts`},
 		{items + "outputs = ['r']\nargs = 'a'\nanswer = 'x'", `16:10: items.pairs.answer is not read back: "x" is not one of the outputs`},
 		{chat + "roles = { human = 'user', bot = 'assistant' }\nuser = 'human'\nassistant = 'bot'\ntool = 'machine'", `16:8: side-list.tool: roles do not say that "machine" is tool`},
 	} {

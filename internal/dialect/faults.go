@@ -268,12 +268,25 @@ func (d *Combined) faults(outer *checker) {
 		each(c, "answer", rs.Answer, (*checker).setting)
 		each(c, "states", rs.States, func(c *checker, s *StateName) {
 			c.needs("written", s.Written != "")
+			if first := rs.stateNamed(s.Written); first != s && s.Written != "" {
+				c.say("written", fmt.Sprintf("%s: %q is written twice, and only the first counts", c.where(), s.Written))
+			}
 			each(c, "answer", s.Answer, (*checker).setting)
 		})
 		if rs == &d.Records[0] || len(rs.Answer) > 0 { // others are copies, and are set along with it
 			rs.readsBack(c)
 		}
 	})
+}
+
+// stateNamed returns the first state that is written so.
+func (rs *Records) stateNamed(written string) *StateName {
+	for i := range rs.States {
+		if rs.States[i].Written == written {
+			return &rs.States[i]
+		}
+	}
+	return nil
 }
 
 func (c *checker) setting(s *Setting) {

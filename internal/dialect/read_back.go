@@ -175,6 +175,8 @@ func (rs *Records) leaves(state string, sets []Setting) string {
 	switch {
 	case !rs.Apart && !holdsText(rs.Result, v) && !holdsText(rs.Failure, v):
 		return fmt.Sprintf(`neither result (%q) nor failure (%q) leads to "$text"`, rs.Result, rs.Failure)
+	case said == nil && there(member(rs.State, v)):
+		return fmt.Sprintf("it writes %s at %q, which is none of states", rs.State.In(v).Raw(), rs.State)
 	case now != transcript.CallDone && now != transcript.CallFailed && !rs.Answered:
 		return fmt.Sprintf("the call stays %s, by what it says at %q", said.Written, rs.State)
 	}
