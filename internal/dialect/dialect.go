@@ -111,6 +111,9 @@ type Dialect struct {
 	// Slice is set where messages are fragments of a conversation by the nature
 	// of the format: what seems to be missing can be in another one.
 	Slice bool
+	// NumericIDs is set where the ids of calls may be numbers. No built-in dialect has
+	// such ids, because no provider takes them; programs that number calls do.
+	NumericIDs bool
 	// CheckOnly says why no such transcript is repaired; "" where they are. It
 	// is a clause without a full stop.
 	CheckOnly string

@@ -308,7 +308,7 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	}
 	conv.Merged = prof.Merges
 	rc := &rules.Context{
-		Conversation: conv, Profile: prof, Native: native, Named: named,
+		Conversation: conv, Profile: prof, Native: native, Named: named, NumericIDs: d.NumericIDs && c.opts.Target == nil,
 		Options: rules.Options{Send: c.opts.Send, Target: c.opts.Target != nil, Strategy: c.opts.Strategy, Explicit: c.opts.explicit},
 		Pairing: pairing.Pair(conv, func(a, b int) bool { return c.sameCall(conv, a, b) }),
 		Text:    c.text,

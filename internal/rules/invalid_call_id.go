@@ -32,7 +32,7 @@ same id always becomes the same new id, and different ids stay different.`,
 	Check: func(c *Context) {
 		seen := map[string]bool{}
 		look := func(t transcript.Token) (Severity, string, string) {
-			if pairing.Key(t) == "" || seen[t.Raw] {
+			if pairing.Key(t) == "" || seen[t.Raw] || c.NumericIDs && isNumber(t) {
 				return Off, "", ""
 			}
 			seen[t.Raw] = true
@@ -71,6 +71,11 @@ same id always becomes the same new id, and different ids stay different.`,
 			}
 		}
 	},
+}
+
+// isNumber reports whether an id is a number.
+func isNumber(t transcript.Token) bool {
+	return t.Raw != "" && (t.Raw[0] == '-' || '0' <= t.Raw[0] && t.Raw[0] <= '9')
 }
 
 // judgeID says what is wrong with an id.

@@ -290,6 +290,8 @@ type Context struct {
 	// one whose dialect is spoken. Named is set where the request names it.
 	Native *profile.Profile
 	Named  bool
+	// NumericIDs is set where ids may be numbers.
+	NumericIDs bool
 	Options
 	// Text returns the bytes of a span.
 	Text func(source.Span) string
