@@ -210,29 +210,53 @@ func TestRowErrors(t *testing.T) {
 	}
 }
 
-// TestRowsPage: docs/dialects.md has every key of every table.
+// TestRowsPage: docs/dialects.md has every key of every table where it tells of the
+// table, and every word that a key can say.
 func TestRowsPage(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "dialects.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "dialects.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	page := string(text)
+	section := func(heading string) string {
+		_, rest, found := strings.Cut(page, "\n"+heading+"\n")
+		if !found {
+			t.Fatalf("docs/dialects.md has no section %s", heading)
+		}
+		end, _, _ := strings.Cut(rest, "\n## ")
+		end, _, _ = strings.Cut(end, "\n### ")
+		return end
+	}
+	sections := map[reflect.Type]string{
+		reflect.TypeFor[dialect.Dialect](): "## What every table has", reflect.TypeFor[dialect.Log](): "### The envelope of a log",
+		reflect.TypeFor[dialect.Blocks](): "## Blocks", reflect.TypeFor[dialect.SideList](): "## Side list", reflect.TypeFor[dialect.Items](): "## Items",
+		reflect.TypeFor[dialect.Events](): "## Events", reflect.TypeFor[dialect.Combined](): "## Combined",
+	}
 	seen := map[reflect.Type]bool{}
-	var look func(rt reflect.Type)
-	look = func(rt reflect.Type) {
+	var look func(rt reflect.Type, heading string)
+	look = func(rt reflect.Type, heading string) {
 		for rt.Kind() == reflect.Slice || rt.Kind() == reflect.Pointer {
 			rt = rt.Elem()
+		}
+		for _, word := range words(rt) {
+			if word != "" && !strings.Contains(page, "`"+word+"`") {
+				t.Errorf("docs/dialects.md does not say what the %s %q is", called(rt), word)
+			}
 		}
 		if rt.Kind() != reflect.Struct || seen[rt] || rt == reflect.TypeFor[dialect.Cond]() || rt == reflect.TypeFor[dialect.RoleName]() {
 			return
 		}
 		seen[rt] = true
+		if own, ok := sections[rt]; ok {
+			heading = own
+		}
 		for _, k := range rowKeys(rt) {
-			if !strings.Contains(string(page), "`"+k.name+"`") {
-				t.Errorf("docs/dialects.md does not say what %s of %s is", k.name, rt.Name())
+			if !strings.Contains(section(heading), "`"+k.name+"`") {
+				t.Errorf("docs/dialects.md does not say in %q what %s of %s is", heading, k.name, rt.Name())
 			}
-			look(k.typ)
+			look(k.typ, heading)
 		}
 	}
-	look(reflect.TypeFor[dialect.Dialect]())
+	look(reflect.TypeFor[dialect.Dialect](), "")
 }
