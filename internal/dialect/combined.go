@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"strings"
@@ -195,7 +196,7 @@ func (rs *Records) claims(list source.Value) (Sign, bool) {
 			if tag.Exists() {
 				return Sign{rs.Tag.Key(), tag}, true
 			}
-			return Sign{Member: rs.In.Key()}, true
+			return Sign{Member: cmp.Or(rs.In.Key(), rs.ID.Key())}, true
 		}
 	}
 	return Sign{}, false

@@ -149,3 +149,16 @@ func TestWrappedRecords(t *testing.T) {
 		t.Errorf("%d fixtures", n)
 	}
 }
+
+// TestWhatDecides: what decided for a dialect has a name.
+func TestWhatDecides(t *testing.T) {
+	t.Parallel()
+	for _, d := range dialect.All() {
+		call, _, _ := strings.Cut(d.Example, "\n")
+		for _, text := range []string{call, d.Example} {
+			if rep := check(t, "f", []byte(text), Options{}); strings.HasPrefix(rep.File.Key, " at ") {
+				t.Errorf("%s: decided by%s", d.Name, rep.File.Key)
+			}
+		}
+	}
+}
