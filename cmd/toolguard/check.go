@@ -285,7 +285,7 @@ func (c *check) options(t *target) engine.Options {
 	o.Edits = !c.flags.noExcerpt && slices.ContainsFunc(c.outputs, func(o *output) bool { return o.format.Edits })
 	o.Excerpts = slices.ContainsFunc(c.outputs, func(o *output) bool { return o.format.Excerpts })
 	if !c.records && c.baselines.path(c.settings(t.config)) == "" &&
-		!slices.ContainsFunc(c.outputs, func(o *output) bool { return !o.format.Human }) {
+		!slices.ContainsFunc(c.outputs, func(o *output) bool { return !o.format.Few }) {
 		o.Most = report.MostShown
 	}
 	return o

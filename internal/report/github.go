@@ -28,9 +28,8 @@ func (g *github) File(r *engine.Report) error {
 		if !g.opts.shows(f) {
 			continue
 		}
-		command := [...]string{rules.Off: "notice", rules.Info: "notice", rules.Warning: "warning", rules.Error: "error"}
 		var b strings.Builder
-		fmt.Fprintf(&b, "%s file=%s,line=%d,", command[f.Severity], property(filepath.ToSlash(f.Path)), f.Start.Line)
+		fmt.Fprintf(&b, "%s file=%s,line=%d,", githubCommand(f.Severity), property(filepath.ToSlash(f.Path)), f.Start.Line)
 		if f.End.Line > f.Start.Line {
 			fmt.Fprintf(&b, "endLine=%d,", f.End.Line) // columns are for places within a line
 		} else {
@@ -45,18 +44,29 @@ func (g *github) File(r *engine.Report) error {
 		}
 		g.commands[f.Severity].command(b.String())
 	}
+	for i := range r.Rest {
+		if f := &r.Rest[i]; g.opts.shows(&f.Finding) {
+			g.commands[f.Severity].command(fmt.Sprintf("%s file=%s,title=%s::%s",
+				githubCommand(f.Severity), property(filepath.ToSlash(f.Path)), property(f.Rule.Name), data(left(f))))
+		}
+	}
 	return nil
+}
+
+// githubCommand returns the command that annotates with a severity.
+func githubCommand(v rules.Severity) string {
+	return [...]string{rules.Off: "notice", rules.Info: "notice", rules.Warning: "warning", rules.Error: "error"}[v]
 }
 
 // Close implements Reporter. A file that was not checked is an annotation of the
 // file as a whole.
 func (g *github) Close(s *Summary) error {
 	err := s.eachMissed(func(kind missedKind, m Missed) error {
-		command, severity := "notice", rules.Info
+		severity := rules.Info
 		if kind == missedFailed {
-			command, severity = "error", rules.Error
+			severity = rules.Error
 		}
-		g.commands[severity].command(fmt.Sprintf("%s file=%s,title=%s::%s", command, property(filepath.ToSlash(m.Path)), kind, data(kind.says(m))))
+		g.commands[severity].command(fmt.Sprintf("%s file=%s,title=%s::%s", githubCommand(severity), property(filepath.ToSlash(m.Path)), kind, data(kind.says(m))))
 		return nil
 	})
 	if err != nil {

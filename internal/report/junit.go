@@ -42,6 +42,15 @@ func (j *junit) File(r *engine.Report) error {
 			headline(&j.notes, plain, f)
 		}
 	}
+	for i := range r.Rest {
+		switch f := &r.Rest[i]; {
+		case j.opts.fails(&f.Finding): // some of its kind are shown
+			n += f.N
+			rest(&found, plain, f)
+		case j.opts.shows(&f.Finding):
+			rest(&j.notes, plain, f)
+		}
+	}
 	fmt.Fprintf(&j.cases, `    <testcase name="%s" classname="toolguard" time="0"`, inXML(r.Path))
 	if failed == nil {
 		j.cases.WriteString("/>\n")

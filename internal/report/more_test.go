@@ -17,7 +17,7 @@ func TestMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range Formats() {
-		if !f.Human {
+		if !f.Few {
 			continue
 		}
 		var out strings.Builder
@@ -25,7 +25,18 @@ func TestMore(t *testing.T) {
 		if err := r.File(rep); err != nil {
 			t.Fatal(err)
 		}
-		if got := out.String(); strings.Count(got, "invalid-json") != 2 || !strings.Contains(got, "s.jsonl: error: 2 more of this kind") || strings.Contains(got, "consecutive-roles") {
+		if err := r.Close(&Summary{}); err != nil {
+			t.Fatal(err)
+		}
+		if got := out.String(); f.Name == "github" {
+			if want := "::error file=s.jsonl,title=invalid-json::2 more of this kind; -o json lists all of them\n"; !strings.Contains(got, want) {
+				t.Errorf("%s: %s", f.Name, got)
+			}
+		} else if f.Name == "junit" {
+			if !strings.Contains(got, `message="3 findings, the first: `) || !strings.Contains(got, "s.jsonl: error: 2 more of this kind; -o json lists all of them [invalid-json]\n") {
+				t.Errorf("%s: %s", f.Name, got)
+			}
+		} else if strings.Count(got, "invalid-json") != 2 || !strings.Contains(got, "s.jsonl: error: 2 more of this kind") || strings.Contains(got, "consecutive-roles") {
 			t.Errorf("%s: %s", f.Name, got)
 		}
 	}

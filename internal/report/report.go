@@ -62,10 +62,10 @@ func (o *Options) fails(f *engine.Finding) bool {
 type Format struct {
 	Name    string
 	Summary string
-	// Human is set for formats that people read: they leave out infos and show no
-	// more than MostShown findings of one kind in a file, and a run that writes one
-	// ends with a summary.
-	Human bool
+	// Human is set for formats that people read: they leave out infos, and a run
+	// that writes one ends with a summary. Few is set for those that show no more
+	// than MostShown findings of one kind in a file.
+	Human, Few bool
 	// Edits is set for formats that write the edits of repairs, Excerpts for those
 	// that show what stands around a finding.
 	Edits, Excerpts bool
@@ -75,14 +75,14 @@ type Format struct {
 // Formats lists the output formats.
 func Formats() []Format {
 	return []Format{
-		{Name: "text", Summary: "each finding with its place in the file", Human: true, Excerpts: true, New: discreetly(newText)},
-		{Name: "concise", Summary: "a line for each finding", Human: true, New: discreetly(newConcise)},
+		{Name: "text", Summary: "each finding with its place in the file", Human: true, Few: true, Excerpts: true, New: discreetly(newText)},
+		{Name: "concise", Summary: "a line for each finding", Human: true, Few: true, New: discreetly(newConcise)},
 		{Name: "json", Summary: "everything, for programs", Edits: true, New: discreetly(newJSON)},
 		{Name: "jsonl", Summary: "the same, a line for each file and finding", Edits: true, New: discreetly(newJSONL)},
 		{Name: "sarif", Summary: "SARIF 2.1.0, for code scanning", Edits: true, New: discreetly(newSARIF)},
-		{Name: "github", Summary: "annotations of GitHub Actions", New: discreetly(newGitHub)},
+		{Name: "github", Summary: "annotations of GitHub Actions", Few: true, New: discreetly(newGitHub)},
 		{Name: "gitlab", Summary: "a code quality report of GitLab", New: discreetly(newGitLab)},
-		{Name: "junit", Summary: "JUnit XML, a test case for each file", New: discreetly(newJUnit)},
+		{Name: "junit", Summary: "JUnit XML, a test case for each file", Few: true, New: discreetly(newJUnit)},
 		{Name: "rdjson", Summary: "the Reviewdog Diagnostic Format", Edits: true, New: discreetly(newRDJSON)},
 	}
 }

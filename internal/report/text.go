@@ -56,16 +56,26 @@ func headline(l *lines, s *style, f *engine.Finding) {
 func more(l *lines, s *style, opts *Options, r *engine.Report) {
 	for i := range r.Rest {
 		if f := &r.Rest[i]; opts.shows(&f.Finding) {
-			l.line(
-				part{s.path, f.Path}, bare(": "), part{s.severity(f.Severity), f.Severity.String()},
-				bare(fmt.Sprintf(": %d more of this kind; -o json lists all of them ", f.N)),
-				part{s.gutter, "[" + f.Rule.Name + "]"},
-			)
+			rest(l, s, f)
 		}
 	}
 }
 
-// MostShown is how many findings of one kind in a file are shown to people.
+// rest writes how many findings of a kind there are that are not shown.
+func rest(l *lines, s *style, f *engine.Rest) {
+	l.line(
+		part{s.path, f.Path}, bare(": "), part{s.severity(f.Severity), f.Severity.String()},
+		bare(": "+left(f)+" "), part{s.gutter, "[" + f.Rule.Name + "]"},
+	)
+}
+
+// left says how many findings of a kind there are that are not shown.
+func left(f *engine.Rest) string {
+	return fmt.Sprintf("%d more of this kind; -o json lists all of them", f.N)
+}
+
+// MostShown is how many findings of one kind in a file are shown in formats that
+// show few.
 const MostShown = 1000
 
 // indent is where the lines below an excerpt stand.
