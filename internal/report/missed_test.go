@@ -1,7 +1,6 @@
 package report
 
 import (
-	"io"
 	"strings"
 	"testing"
 )
@@ -15,7 +14,7 @@ func TestMissed(t *testing.T) {
 		Failed:     []Missed{{"gone.json", "no such file or directory"}},
 	}
 	const want = "gone.json: failed: no such file or directory\nlog.json: skipped, although it looks like a transcript: no messages in it\n"
-	all := append(Formats(), Format{Name: "statistics", Human: true, New: func(w io.Writer, o Options) Reporter { return NewStatistics(w, o) }})
+	all := append(Formats(), Format{Name: "statistics", Human: true, New: NewStatistics})
 	for _, f := range all {
 		for _, own := range []bool{false, true} {
 			var out strings.Builder

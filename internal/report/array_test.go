@@ -1,0 +1,30 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// TestFindingsAreNotKept: a format that takes every finding of a file writes each
+// at once, however many there are and whatever stands behind them.
+func TestFindingsAreNotKept(t *testing.T) {
+	t.Parallel()
+	for _, f := range Formats() {
+		if f.Few {
+			continue
+		}
+		var out bytes.Buffer
+		r := f.New(&out, Options{})
+		for _, rep := range reports() {
+			if err := r.File(rep); err != nil {
+				t.Fatal(err)
+			}
+			for i := range rep.Findings {
+				if name := rep.Findings[i].Rule.Name; !strings.Contains(out.String(), name) {
+					t.Errorf("%s: %s is not written before the end", f.Name, name)
+				}
+			}
+		}
+	}
+}
