@@ -606,8 +606,12 @@ func (c *checker) place(excerpts bool) error {
 	if len(fs) == 0 {
 		return nil
 	}
-	var offsets []int64
-	var positions []*source.Position // of these
+	n := 0
+	for i := range fs {
+		n += 2 + 2*len(fs[i].Related) + 2*len(fs[i].Edits)
+	}
+	offsets := make([]int64, 0, n)
+	positions := make([]*source.Position, 0, n) // of these
 	look := func(s source.Span, start, end *source.Position) {
 		offsets, positions = append(offsets, s.Start, s.End), append(positions, start, end)
 	}
