@@ -41,12 +41,15 @@ type envelope struct {
 	plan  *dialect.Plan
 	slots dialect.Slots
 	at    []source.Value // of the record that was read last, by slots
+	onKey func(transcript.KeyFault)
 
 	counted bool  // records are numbered
 	ordinal int64 // the number of the record before
 }
 
-func newEnvelope(l *dialect.Log) envelope {
+// newEnvelope returns the reader of a log's envelopes, which reports keys that stand
+// twice in one.
+func newEnvelope(l *dialect.Log, onKey func(transcript.KeyFault)) envelope {
 	lenses := []dialect.Lens{
 		envType: l.Type, envSubtype: l.Subtype, envPayload: l.Payload, envID: dialect.Lens(l.ID), envParent: dialect.Lens(l.Parent),
 		envSide: l.Side, envAgent: l.Agent, envMeta: l.Meta, envSummary: l.Summary, envHidden: l.Hidden, envTurnAlt: l.TurnAlt,
@@ -56,13 +59,12 @@ func newEnvelope(l *dialect.Log) envelope {
 	for _, key := range l.Numbered {
 		lenses = append(lenses, dialect.Lens(key))
 	}
-	return envelope{log: l, plan: dialect.NewPlan(lenses...)}
+	return envelope{log: l, onKey: onKey, plan: dialect.NewPlan(lenses...)}
 }
 
-// read reads the envelope of a record, an object, and reports keys that stand twice
-// in it.
-func (n *envelope) read(e element, onKey func(transcript.KeyFault)) {
-	kf := transcript.Builder{Record: e.record, OnKeyFault: onKey}
+// read reads the envelope of a record, an object.
+func (n *envelope) read(e element) {
+	kf := transcript.Builder{Record: e.record, OnKeyFault: n.onKey}
 	n.at = n.plan.Read(&kf, e.val, &n.slots)
 }
 

@@ -30,7 +30,7 @@ type log struct {
 func newLog(r *reading, d *dialect.Dialect) *log {
 	return &log{
 		reading: r, d: d, end: r.src.Size(),
-		env: newEnvelope(d.Log), byName: map[string]*thread{}, seed: maphash.MakeSeed(),
+		env: newEnvelope(d.Log, r.onKey), byName: map[string]*thread{}, seed: maphash.MakeSeed(),
 	}
 }
 
@@ -78,7 +78,7 @@ func (l *log) record(e element) error {
 		l.file.Skipped++
 		return nil
 	}
-	l.env.read(e, l.onKey)
+	l.env.read(e)
 	if l.file.CheckOnly == "" {
 		l.file.CheckOnly = l.env.checkOnly()
 	}
