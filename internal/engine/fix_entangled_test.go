@@ -79,7 +79,7 @@ func TestFixEntangled(t *testing.T) {
 				`{"type":"tool_search_output","call_id":"a","execution":"client","tools":[],"status":"completed"}`,
 				`{"type":"message","role":"user","content":"and?"}`),
 			FixOptions{Unsafe: true},
-			"", "result-kind-mismatch",
+			"", "result-kind-mismatch (" + unfit + ")",
 		},
 		{
 			"what is removed is not answered", list(user,
@@ -242,7 +242,7 @@ func TestFixEntangled(t *testing.T) {
 				`{"type":"tool.execution_start","data":{"toolCallId":"a-3","toolName":"f","arguments":{}},"id":"e2","parentId":"e1"}`+"\n",
 				`{"type":"tool.execution_complete","data":{"toolCallId":"a-3","success":true,"result":{"content":"1"}},"id":"e3","parentId":"e2"}`+"\n",
 				`{"type":"assistant.message","data":{"messageId":"m","content":"","toolRequests":[{"toolCallId":"a","name":"f","arguments":{},"type":"function"}]},"id":"e4","parentId":"e3"}`+"\n",
-				`{"type":"user.message","data":{"content":"on"},"id":"e5","parentId":"e4"}`+"\n"), "missing-tool-result",
+				`{"type":"user.message","data":{"content":"on"},"id":"e5","parentId":"e4"}`+"\n"), "missing-tool-result (" + unfit + ")",
 		},
 		{
 			"a call that was begun and is requested nowhere",
@@ -379,7 +379,7 @@ func TestFixDetails(t *testing.T) {
 		{
 			"a legacy call without a name", "[" + user + `,{"role":"assistant","content":null,"function_call":{"arguments":"{}"}},` + user + "]",
 			FixOptions{},
-			"", "invalid-tool-name, missing-tool-result",
+			"", "invalid-tool-name, missing-tool-result (" + unfit + ")",
 		},
 		{
 			"blank lines between records", user + "\n\n" + call + "\n\n" + user + "\n",
