@@ -33,3 +33,23 @@ func TestManyCacheMarks(t *testing.T) {
 		t.Errorf("16 times as many marks take %d times as long", many/few)
 	}
 }
+
+// TestCacheMarksAround: marks in the system prompt and the tools count, and nulls in
+// the place of marks do not.
+func TestCacheMarksAround(t *testing.T) {
+	t.Parallel()
+	const mark = `,"cache_control":{"type":"ephemeral"}`
+	for around, want := range map[string]int{mark: 2, `,"cache_control":null`: 0} {
+		text := `{"model":"claude","max_tokens":9,"system":[{"type":"text","text":"s"` + around + `}],"tools":[{"name":"f","input_schema":{}` + around + `}],"messages":[{"role":"user","content":[` +
+			strings.TrimSuffix(strings.Repeat(`{"type":"text","text":"q"`+mark+`},`, 4), ",") + `]}],"tool_choice":{"type":"auto"}}`
+		found := 0
+		for f := range check(t, "f", []byte(text), Options{}).All() {
+			if f.Rule.Name == "cache-control-limit" {
+				found++
+			}
+		}
+		if found != want {
+			t.Errorf("%s around four marks: %d are too many, want %d", around, found, want)
+		}
+	}
+}
