@@ -23,8 +23,8 @@ type Builder struct {
 	// results, if its dialect does not read it; nil where nobody asks.
 	OfTools func(key, val source.Value) bool
 
-	// aliens are such members of the element that is being read.
-	aliens []alien
+	// candidates are such members of the element that is being read.
+	candidates []candidate
 	// names are the names of turns, and named, by the number of a name, the
 	// turns.
 	names source.Index
@@ -243,7 +243,7 @@ func (b *Builder) Members(v source.Value, member func(key, val source.Value)) {
 	for k, val := range v.Members() {
 		member(k, val)
 		if b.OfTools != nil && b.OfTools(k, val) {
-			b.aliens = append(b.aliens, alien{v.Span(), val.Span(), k})
+			b.candidates = append(b.candidates, candidate{v.Span(), val.Span(), k})
 		}
 		if b.OnKeyFault == nil {
 			continue

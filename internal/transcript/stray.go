@@ -19,8 +19,8 @@ type Stray struct {
 // up without end.
 const mostStrays = 8
 
-// An alien is a member that is a stray unless something was read from it.
-type alien struct {
+// A candidate is a member that is a stray unless something was read from it.
+type candidate struct {
 	holder, val source.Span
 	key         source.Value
 }
@@ -30,14 +30,14 @@ type alien struct {
 // holds the message: what else stands in it is a block, which as a whole is known
 // or is not.
 func (b *Builder) Strays(since Mark, v source.Value, known []string) {
-	c := b.Conv
-	for _, a := range b.aliens {
+	conv := b.Conv
+	for _, c := range b.candidates {
 		// Almost all of them have been read, and to find that out costs least.
-		if len(c.Messages) > since.messages && !b.readFrom(since, a.val) && !slices.ContainsFunc(known, a.key.Is) && holds(v, a.holder) {
-			c.stray(a.key.Str(), a.val)
+		if len(conv.Messages) > since.messages && !b.readFrom(since, c.val) && !slices.ContainsFunc(known, c.key.Is) && holds(v, c.holder) {
+			conv.stray(c.key.Str(), c.val)
 		}
 	}
-	b.aliens = b.aliens[:0]
+	b.candidates = b.candidates[:0]
 }
 
 // holds reports whether an object is v or a member of it.

@@ -52,7 +52,7 @@ func TestStrays(t *testing.T) {
 	v := source.NewValue([]byte(`{"told":"y"}`), 0)
 	b.Fields(v, nil, nil)
 	b.Strays(b.Conv.Mark(), v, nil)
-	if len(b.Conv.Strays) > 0 || len(b.aliens) > 0 {
-		t.Errorf("%v, %v", b.Conv.Strays, b.aliens)
+	if len(b.Conv.Strays) > 0 || len(b.candidates) > 0 {
+		t.Errorf("%v, %v", b.Conv.Strays, b.candidates)
 	}
 }
