@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/suggest"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -264,7 +266,7 @@ func (r *rowReader) value(n *node, v reflect.Value, where string) {
 // set sets a value. It returns what was wanted where that is something else.
 func (r *rowReader) set(n *node, v reflect.Value, where string) (want string, ok bool) {
 	t := v.Type()
-	if cond, is := reflect.TypeAssert[*dialect.Cond](v.Addr()); is {
+	if cond, is := reflect.TypeAssert[encoding.TextUnmarshaler](v.Addr()); is && isCond(t) {
 		return r.parsed(n, cond.UnmarshalText)
 	}
 	if known := words(t); known != nil {
@@ -323,6 +325,11 @@ func (r *rowReader) set(n *node, v reflect.Value, where string) (want string, ok
 	return "", true
 }
 
+// isCond reports whether a type is one of conditions, which are written as texts.
+func isCond(t reflect.Type) bool {
+	return t == reflect.TypeFor[dialect.Cond]() || t == reflect.TypeFor[evidence.Cond]()
+}
+
 func (r *rowReader) slice(n *node, v reflect.Value, where string) (want string, ok bool) {
 	t := v.Type()
 	if t.Elem() == reflect.TypeFor[dialect.RoleName]() {
@@ -339,7 +346,7 @@ func (r *rowReader) slice(n *node, v reflect.Value, where string) (want string, 
 	if n.kind != isList {
 		switch t.Elem().Kind() {
 		case reflect.Struct:
-			if t.Elem() != reflect.TypeFor[dialect.Cond]() {
+			if !isCond(t.Elem()) {
 				return "a list of tables", false
 			}
 		case reflect.Slice:

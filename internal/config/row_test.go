@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -71,9 +72,7 @@ combined.records = [{ in = "runs", id = "id", name = "n", args = "a", result = "
 	want := []*dialect.Dialect{
 		{
 			Name: "acme", Title: "acme", Provider: "anthropic", Window: transcript.WindowLog, Dataset: true, CheckOnly: "it is a copy",
-			Marks: []dialect.Cond{
-				{At: "meta.app", Is: []string{"acme", "acme2"}}, {At: "who"}, {At: "hidden", Not: true}, {At: "version", Is: []string{"1"}, Not: true},
-			},
+			Marks: evidence.All("meta.app=acme|acme2", "who", "!hidden", "version!=1"),
 			Members: map[transcript.Member]dialect.Lens{
 				transcript.MemberArguments: "with", transcript.MemberLastText: "body.-1.words|body",
 			},
@@ -94,7 +93,7 @@ combined.records = [{ in = "runs", id = "id", name = "n", args = "a", result = "
 		},
 		{
 			Name: "acme-2", Title: "Acme's other one", Provider: "neutral", Window: transcript.WindowOwn,
-			Marks: []dialect.Cond{{At: "x"}},
+			Marks: evidence.All("x"),
 			Driver: &dialect.Combined{
 				Needs: []string{"x"},
 				Records: []dialect.Records{{
@@ -112,7 +111,7 @@ combined.records = [{ in = "runs", id = "id", name = "n", args = "a", result = "
 		t.Errorf("%d dialects, the first %s", len(all), all[0].Name)
 	}
 	for _, c := range want[0].Marks {
-		var again dialect.Cond
+		var again evidence.Cond
 		if err := again.UnmarshalText([]byte(c.String())); err != nil || !cmp.Equal(again, c) {
 			t.Errorf("%s: %+v, %v", c, again, err)
 		}
@@ -244,7 +243,7 @@ func TestRowsPage(t *testing.T) {
 				t.Errorf("docs/dialects.md does not say what the %s %q is", called(rt), word)
 			}
 		}
-		if rt.Kind() != reflect.Struct || seen[rt] || rt == reflect.TypeFor[dialect.Cond]() || rt == reflect.TypeFor[dialect.RoleName]() {
+		if rt.Kind() != reflect.Struct || seen[rt] || isCond(rt) || rt == reflect.TypeFor[dialect.RoleName]() {
 			return
 		}
 		seen[rt] = true

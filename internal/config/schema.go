@@ -109,7 +109,7 @@ func rowValue(t reflect.Type) object {
 		return object{{"enum", slices.DeleteFunc(known, func(s string) bool { return s == "" })}}
 	}
 	switch {
-	case t == reflect.TypeFor[dialect.Cond]():
+	case isCond(t):
 	case t == reflect.TypeFor[[]dialect.RoleName]():
 		return object{{"type", "object"}, {"additionalProperties", rowValue(reflect.TypeFor[transcript.Role]())}}
 	case t.Kind() == reflect.Bool:

@@ -157,7 +157,7 @@ func (g *generator) value(t reflect.Type) any {
 		return nil // what is written at random is not read back
 	case t == reflect.TypeFor[[]dialect.RoleName]():
 		return map[string]any{g.word(): "user", g.word(): "assistant", g.word(): "tool"}
-	case t.Kind() == reflect.String, t == reflect.TypeFor[dialect.Cond]():
+	case t.Kind() == reflect.String, isCond(t):
 		return g.word()
 	case t.Kind() == reflect.Bool:
 		return g.IntN(2) == 0

@@ -6,8 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
@@ -18,8 +17,9 @@ type foreign struct {
 	// reason says what it is, why there is nothing to pair, and what to check
 	// instead.
 	reason string
-	// signs are what its records look like: one of them.
-	signs []sign
+	// signs are what its records look like, or the first element of a list: one of
+	// them.
+	signs *evidence.Table
 	// calls is set where a sign is a call, written as no dialect does: then it
 	// says more of a record than that a dialect reads messages so.
 	calls bool
@@ -28,131 +28,77 @@ type foreign struct {
 	few, bulk bool
 }
 
-// A sign is what a record has, or the first element of a list: all of its
-// conditions hold.
-type sign []condition
-
-// A condition is one on what a path leads to, in the syntax of gjson: that it is
-// there; that it is one of the texts, or begins as one with "*" at the end; with
-// not, that it is not so. Records are valid JSON before they
-// are asked, so that a path leads where it says.
-type condition struct {
-	path  string
-	texts []string
-	not   bool
-}
-
-// has makes a sign of conditions as a dialect's marks are written: "path",
-// "path=text|text", and "!" before them for not.
-func has(conditions ...string) sign {
-	out := make(sign, len(conditions))
-	for i, text := range conditions {
-		c := &out[i]
-		text, c.not = strings.CutPrefix(text, "!")
-		path, texts, says := strings.Cut(text, "=")
-		if says && !strings.Contains(path, "#") {
-			text, c.texts = path, strings.Split(texts, "|")
-		}
-		c.path = text
-	}
-	return out
-}
-
-// of reports whether a record has the sign.
-func (s sign) of(record []byte) bool {
-	for i := range s {
-		if s[i].holds(record) == s[i].not {
-			return false
-		}
-	}
-	return true
-}
-
-// holds reports whether the condition holds of a record, but for its not.
-func (c *condition) holds(record []byte) bool {
-	got := gjson.GetBytes(record, c.path)
-	if c.texts == nil {
-		return got.Exists() && got.Type != gjson.Null
-	}
-	return got.Type == gjson.String && slices.ContainsFunc(c.texts, func(p string) bool {
-		begin, open := strings.CutSuffix(p, "*")
-		return got.Str == p || open && strings.HasPrefix(got.Str, begin)
-	})
-}
-
 // foreigners lists the foreign formats, in the order in which they are tried.
 var foreigners = [...]foreign{
 	{
 		reason: "a Cursor transcript, which writes calls without ids and no results, so that there is nothing to pair; " +
 			"check what the agent sends, as its API logs it",
 		calls: true, few: true,
-		signs: []sign{has("role", "!type", `message.content.#(type=="tool_use")#|#(id==~null)`, `!message.content.#(type=="tool_use")#|#(id==~*)`)},
+		signs: evidence.NewTable(evidence.Decisive.If("role", "!type").Any("message.content", "type=tool_use", "!id").No("message.content", "type=tool_use", "id:any")),
 	},
 	{
 		reason: "an Antigravity or Windsurf step log, whose steps have no call ids, so that there is nothing to pair; " +
 			"check the history that the model was sent, if the agent exports it",
-		signs: []sign{has("step_index", "source", "type", "status")},
+		signs: evidence.NewTable(evidence.Decisive.If("step_index", "source", "type", "status")),
 	},
 	{
 		reason: "a stream of events from a Pydantic AI app, which shows calls piece by piece and no results that name them, so that there is " +
 			"nothing to pair; check the messages of the run, which all_messages_json() writes",
 		few:   true,
-		signs: []sign{has("type", "tool_name", "args_delta")},
+		signs: evidence.NewTable(evidence.Decisive.If("type", "tool_name", "args_delta")),
 	},
 	{
 		reason: "a ChatGPT export, a tree of messages without call ids, so that there is nothing to pair; " +
 			"export the conversation from the API to check its calls",
-		signs: []sign{has("mapping.@keys.0", "current_node")},
+		signs: evidence.NewTable(evidence.Decisive.If("mapping.@keys.0", "current_node")),
 	},
 	{
 		reason: "a claude.ai export, which keeps calls and results of a turn in one message, mostly without ids, so that there is nothing to pair; " +
 			"check the history of the API instead",
-		signs: []sign{has("uuid", "chat_messages")},
+		signs: evidence.NewTable(evidence.Decisive.If("uuid", "chat_messages")),
 	},
 	{
 		reason: "what Cline or Roo shows of a task, which has no calls and no results, so that there is nothing to pair; " +
 			"check api_conversation_history.json beside it",
-		signs: []sign{has("ts", "type", "say"), has("ts", "type", "ask")},
+		signs: evidence.NewTable(evidence.Decisive.If("ts", "type", "say|ask")),
 	},
 	{
 		reason: "a log of JSON-RPC, as MCP clients and servers keep it, which has requests to tools and no messages of a model, so that there is nothing to pair; " +
 			"check the history of the agent that made them",
 		bulk: true,
 		// Updates of a session tell of calls.
-		signs: []sign{has("jsonrpc", "!method=session/*")},
+		signs: evidence.NewTable(evidence.Decisive.If("jsonrpc", "!method=session/*")),
 	},
 	{
 		reason: "the steps of a smolagents run, whose observations name no call, so that there is nothing to pair; " +
 			"check the messages that the model was sent, as write_memory_to_messages() gives them",
-		signs: []sign{
-			has("step_number", "model_output"), has("step_number", "observations"), has("step_number", "action_output"),
-			has("steps.#.step_number|0", "steps.#.model_output|0"), has("steps.#.step_number|0", "steps.#.observations|0"),
-			has("steps.#.step_number|0", "steps.#.action_output|0"),
-		},
+		signs: evidence.NewTable(
+			evidence.Decisive.If("step_number", "model_output|observations|action_output"),
+			evidence.Decisive.If("steps.#.step_number", "steps.#.model_output|steps.#.observations|steps.#.action_output"),
+		),
 	},
 	{
 		reason: "a Zed thread, which keeps the results of a message beside its calls by their ids and sends them itself, so that there is nothing to pair; " +
 			"check what the agent sends, as its API logs it",
-		signs: []sign{has("messages.#.Agent.content|0"), has("messages.#.User.content|0")},
+		signs: evidence.NewTable(evidence.Decisive.If("messages.#.Agent.content|messages.#.User.content")),
 	},
 	{
 		reason: "a recording of HTTP requests that holds their bodies as text, which is not read; " +
 			"save the body of a request as a file of its own, as jq -r does with its text, to check it",
-		signs: []sign{
-			has("log.entries.#.request.method|0", "log.entries.#.response|0", "log.entries.#.request.postData.text|0"),
-			has("interactions.#.request.method|0", "interactions.#.response|0", "interactions.#.request.body.string|0"),
-			has("interactions.#.request.method|0", "interactions.#.response|0", `interactions.#.request.body|#(%"*")`),
-		},
+		signs: evidence.NewTable(
+			evidence.Decisive.If("log.entries.#.request.method", "log.entries.#.response", "log.entries.#.request.postData.text"),
+			evidence.Decisive.If("interactions.#.request.method", "interactions.#.response", "interactions.#.request.body.string|interactions.#.request.body:string"),
+		),
 	},
-	{reason: streamReason, bulk: true, signs: []sign{
+	{reason: streamReason, bulk: true, signs: evidence.NewTable(
 		// As Anthropic names the events of an answer, and Bedrock.
-		has("type=message_start|message_delta|message_stop|content_block_*|ping"), has("data.kind=message*|contentBlock*|metadata"),
-		has("messageStart"), has("contentBlockStart"), has("contentBlockDelta"), has("contentBlockStop"), has("messageStop"),
-		has("message_start"), has("content_block_start"), has("content_block_delta"), has("message_delta"), has("ping"),
-		has("metadata.usage"), has("metadata.metrics"), // Bedrock says in the end what it took
-		has("object=chat.completion.chunk"),
-		has("type=response.*", "sequence_number"), has("type=response.*", "response"), has("type=response.*", "output_index"),
-	}},
+		evidence.Decisive.If("type=message_start|message_delta|message_stop|content_block_*|ping"), evidence.Decisive.If("data.kind=message*|contentBlock*|metadata"),
+		evidence.Decisive.If("messageStart|contentBlockStart|contentBlockDelta|contentBlockStop|messageStop"),
+		evidence.Decisive.If("message_start|content_block_start|content_block_delta|message_delta|ping"),
+		evidence.Decisive.If("metadata.usage|metadata.metrics"), // Bedrock says in the end what it took
+		evidence.Decisive.If("object=chat.completion.chunk"),
+		evidence.Decisive.If("type=response.*", "sequence_number|response|output_index"),
+	)},
 }
 
 const streamReason = "a recorded stream of events, in which an answer of a model comes piece by piece and no results stand, so that there is " +
@@ -201,10 +147,11 @@ func (r *recognition) add(v source.Value, read bool) {
 	if v.Kind() != source.Object {
 		return
 	}
-	record := v.Raw()
 	for i := range foreigners {
-		if f := &foreigners[i]; (f.calls || !read) && slices.ContainsFunc(f.signs, func(s sign) bool { return s.of(record) }) {
-			r.by[i]++
+		if f := &foreigners[i]; f.calls || !read {
+			if weight, _ := f.signs.Weigh(v); weight > evidence.None {
+				r.by[i]++
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -13,10 +14,12 @@ var Anthropic = &Dialect{
 	Example: `{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"ls","input":{}}]}
 {"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"a.txt"}]}`,
 	Provider: "anthropic",
-	Request:  [][]Cond{{{At: "anthropic_version"}}, {{At: "tools.0.input_schema"}}, {{At: "tools.0.name"}, {At: "messages"}, {At: "tools.0.function", Not: true}}},
-	Window:   transcript.WindowUser,
-	Members:  anthropicMembers,
-	Driver:   anthropicBlocks,
+	Request: [][]evidence.Cond{
+		evidence.All("anthropic_version"), evidence.All("tools.0.input_schema"), evidence.All("tools.0.name", "messages", "!tools.0.function"),
+	},
+	Window:  transcript.WindowUser,
+	Members: anthropicMembers,
+	Driver:  anthropicBlocks,
 }
 
 var anthropicBlocks = NewBlocks(Blocks{

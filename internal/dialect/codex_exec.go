@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -16,7 +17,7 @@ var CodexExec = &Dialect{
 	Provider:   "neutral",
 	Window:     transcript.WindowLog,
 	CheckOnly:  "it is the output of a program, which nothing reads back",
-	NewSession: []Cond{{At: "type", Is: []string{"thread.started"}}, {At: "thread_id"}},
+	NewSession: evidence.All("type=thread.started", "thread_id"),
 	Fold:       &Fold{ID: "item.id", Effect: codexExecFolding},
 	Driver: &Combined{
 		Needs: []string{"item"},

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -94,7 +95,7 @@ type Dialect struct {
 	// known in a dialect that a user defines: an element of which all hold is the
 	// dialect's, and no other is. Built-in dialects have none, and leave it to the
 	// driver.
-	Marks []Cond
+	Marks []evidence.Cond
 	// Keywords are names of members, and what a tag or a role says, of which one is
 	// in every element that the dialect claims, or in a block of it. They save
 	// asking: a dialect without keywords is asked about each element.
@@ -127,13 +128,13 @@ type Dialect struct {
 	Patch *Patch `toml:"-"`
 	// NewSession holds of the record that begins a file in which nobody has said
 	// anything yet, all of it; none where that is not to be told.
-	NewSession []Cond `toml:"begun"`
+	NewSession []evidence.Cond `toml:"begun"`
 	// Unsent returns how many messages behind a record are not sent any more, false
 	// for a record that says nothing of it; nil where none does.
 	Unsent func(v source.Value) (n int, says bool) `toml:"-"`
 	// Request tells a request to the dialect's API by what stands around its messages:
 	// all conditions of one of the lists hold of the object.
-	Request [][]Cond
+	Request [][]evidence.Cond
 	// MessagePaths lead from an element of a list to its messages, in their order,
 	// for a format that keeps messages in pairs or under names.
 	MessagePaths []Lens `toml:"within"`
@@ -165,15 +166,7 @@ func (d *Dialect) NeedsMarks() bool { return d.UserDefined() && !d.forced }
 // HasMarks reports whether the marks of a user-defined dialect hold of an element,
 // or of a record of its log.
 func (d *Dialect) HasMarks(v source.Value) bool {
-	if !d.UserDefined() || v.Kind() != source.Object {
-		return false
-	}
-	for i := range d.Marks {
-		if !d.Marks[i].holds(v) {
-			return false
-		}
-	}
-	return true
+	return d.UserDefined() && v.Kind() == source.Object && evidence.Hold(d.Marks, v)
 }
 
 // MarksSign is the sign of an element that has the marks.
@@ -199,13 +192,13 @@ func (d *Dialect) Claim(v source.Value) (Claim, Sign) {
 
 // IsRequest reports whether v is a request to the dialect's API.
 func (d *Dialect) IsRequest(v source.Value) bool {
-	return slices.ContainsFunc(d.Request, func(conds []Cond) bool { return allHold(conds, v) })
+	return slices.ContainsFunc(d.Request, func(conds []evidence.Cond) bool { return evidence.Hold(conds, v) })
 }
 
 // IsNewSession reports whether v begins a file of the dialect in which nobody has
 // said anything yet.
 func (d *Dialect) IsNewSession(v source.Value) bool {
-	if v.Kind() != source.Object || !allHold(d.NewSession, v) {
+	if v.Kind() != source.Object || len(d.NewSession) == 0 || !evidence.Hold(d.NewSession, v) {
 		return false
 	}
 	for _, val := range v.Members() {

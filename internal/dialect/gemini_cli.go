@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -15,7 +16,7 @@ var GeminiCLI = &Dialect{
 {"id":"m1","timestamp":"2026-01-01T00:00:00Z","type":"gemini","content":"","toolCalls":[{"id":"ls-1","name":"ls","args":{},"status":"success","result":[{"functionResponse":{"id":"ls-1","name":"ls","response":{"output":"a.txt"}}}]}]}`,
 	Provider:   "neutral",
 	Window:     transcript.WindowLog,
-	NewSession: []Cond{{At: "sessionId"}, {At: "projectHash"}, {At: "startTime"}},
+	NewSession: evidence.All("sessionId", "projectHash", "startTime"),
 	Fold:       &Fold{ID: "id", Append: true, Effect: geminiCLIFolding},
 	Driver: geminiCLIMessages{&Combined{
 		Needs: []string{"toolCalls", "type"},

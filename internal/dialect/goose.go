@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -60,7 +61,7 @@ var Goose = &Dialect{
 	},
 	Driver:     gooseBlocks,
 	Holder:     &Holder{Members: []string{"working_dir", "conversation"}},
-	NewSession: []Cond{{At: "working_dir"}, {At: "conversation"}},
+	NewSession: evidence.All("working_dir", "conversation"),
 }
 
 func gooseCall(tag string) Part {

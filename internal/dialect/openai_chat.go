@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -18,7 +19,7 @@ var OpenAIChat = &Dialect{
 	Example: `{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"ls","arguments":"{}"}}]}
 {"role":"tool","tool_call_id":"call_1","content":"a.txt"}`,
 	Provider: "openai",
-	Request:  [][]Cond{{{At: "tools.0.function"}}},
+	Request:  [][]evidence.Cond{evidence.All("tools.0.function")},
 	Window:   transcript.WindowTool,
 	// A call with its name beside the id has no function, and needs no type.
 	Members: map[transcript.Member]Lens{

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -15,7 +16,7 @@ var OpenAIResponses = &Dialect{
 	Example: `{"type":"function_call","call_id":"call_1","name":"ls","arguments":"{}"}
 {"type":"function_call_output","call_id":"call_1","output":"a.txt"}`,
 	Provider: "openai-responses",
-	Request:  [][]Cond{{{At: "input.#.type|input.#.role"}, {At: "messages", Not: true}}},
+	Request:  [][]evidence.Cond{evidence.All("input.#.type|input.#.role", "!messages")},
 	Window:   transcript.WindowNext,
 	Members:  responsesMembers,
 	Driver: responsesItems{&Items{

@@ -3,6 +3,7 @@ package dialect
 import (
 	"bytes"
 
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -20,7 +21,7 @@ var VSCodeChat = &Dialect{
 	Window:     transcript.WindowOwn,
 	CheckOnly:  "VS Code keeps the session in memory and writes it anew, and a log of changes is replayed by place",
 	Keywords:   []string{"requestId"},
-	NewSession: []Cond{{At: "requests"}, {At: "sessionId"}, {At: "responderUsername"}},
+	NewSession: evidence.All("requests", "sessionId", "responderUsername"),
 	Patch:      &Patch{List: "v.requests", Effect: vsCodeChange},
 	Driver: vsCodeRequests{&Combined{
 		Needs: []string{"requestId"},
