@@ -7,6 +7,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -211,7 +212,7 @@ func readInto(rd dialect.Reader, d *dialect.Dialect, payload, typ, turnAlt sourc
 	if tr, ok := rd.(dialect.TurnReader); ok {
 		return tr.ReadPart(payload, typ, turnAlt)
 	}
-	if d.Reads(payload) == dialect.ClaimNone {
+	if d.Reads(payload) == evidence.None {
 		return false
 	}
 	rd.Read(payload)

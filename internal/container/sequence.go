@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 	"github.com/toolguard/toolguard/internal/unfold"
@@ -29,7 +30,7 @@ type sequence struct {
 func (r *reading) newSequence(name string, end int64) *sequence {
 	c := &transcript.Conversation{Name: name}
 	b := transcript.NewBuilder(c)
-	b.OnKeyFault, b.OfTools, b.End = r.onKey, dialect.UnknownToolMember, end
+	b.OnKeyFault, b.OfTools, b.End = r.onKey, evidence.UnknownToolMember, end
 	q := &sequence{r: r, b: b, readers: map[*dialect.Dialect]dialect.Reader{}}
 	if d := r.opts.Dialect; d != nil {
 		q.primary = d
@@ -58,7 +59,7 @@ func (q *sequence) choose(p *detect.Place) {
 	}
 	for _, part := range p.Parts {
 		for _, e := range part.Elements() {
-			if d, claim, _ := detect.ClaimOf(q.r.opts.Dialects, e.Path(p.Into...)); claim == dialect.ClaimDecisive {
+			if d, claim, _ := detect.ClaimOf(q.r.opts.Dialects, e.Path(p.Into...)); claim == evidence.Decisive {
 				q.primary = d
 				return
 			}
@@ -130,26 +131,26 @@ func (q *sequence) add(record int32, v source.Value) bool {
 	q.r.seen++
 	claim := d.Reads(v)
 	foreign := false
-	if claim < dialect.ClaimShared && (claim == dialect.ClaimNone || !onlyText(v)) {
+	if claim < evidence.Shared && (claim == evidence.None || !onlyText(v)) {
 		other, otherClaim, _ := detect.ClaimOf(q.r.opts.Dialects, v)
 		switch {
 		case q.r.opts.Dialect != nil:
 			// The user has the say, but is told.
-			foreign = otherClaim == dialect.ClaimDecisive && other != d
-		case otherClaim == dialect.ClaimDecisive && q.primary == nil:
+			foreign = otherClaim == evidence.Decisive && other != d
+		case otherClaim == evidence.Decisive && q.primary == nil:
 			q.primary, d, claim = other, other, otherClaim
-		case otherClaim == dialect.ClaimDecisive:
+		case otherClaim == evidence.Decisive:
 			foreign = other != d
 			d, claim = other, otherClaim
-		case claim == dialect.ClaimNone:
+		case claim == evidence.None:
 			d, claim = other, otherClaim
 		}
 	}
-	if claim == dialect.ClaimNone || claim == dialect.ClaimWeak && q.primary == nil && dialect.UsesUnknownTools(v) || d == nil {
+	if claim == evidence.None || claim == evidence.Weak && q.primary == nil && evidence.UsesUnknownTools(v) || d == nil {
 		// Among messages, one that has a role and nothing else is one too, and so
 		// is a damaged one. What else a message holds is opaque where its dialect
 		// is known.
-		if !q.damaged(v) && (!v.Get("role").Exists() || !detect.KnownRole(v) || q.primary == nil && dialect.UsesUnknownTools(v)) {
+		if !q.damaged(v) && (!v.Get("role").Exists() || !detect.KnownRole(v) || q.primary == nil && evidence.UsesUnknownTools(v)) {
 			if q.b.End > 0 && (q.listed || q.lines) {
 				q.b.Conv.Unread = append(q.b.Conv.Unread, transcript.Unread{Span: v.Span(), Before: int32(len(q.b.Conv.Messages))})
 			}

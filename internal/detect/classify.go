@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/unfold"
 )
@@ -25,11 +26,11 @@ const (
 )
 
 // ClaimOf returns the dialect of a set that claims v most surely.
-func ClaimOf(set *dialect.Set, v source.Value) (best *dialect.Dialect, claim dialect.Claim, sign dialect.Sign) {
+func ClaimOf(set *dialect.Set, v source.Value) (best *dialect.Dialect, claim evidence.Weight, sign evidence.Sign) {
 	for d := range set.Candidates(v) {
 		if c, k := d.Claim(v); c > claim {
 			best, claim, sign = d, c, k
-			if c == dialect.ClaimDecisive {
+			if c == evidence.Decisive {
 				break
 			}
 		}
@@ -38,8 +39,8 @@ func ClaimOf(set *dialect.Set, v source.Value) (best *dialect.Dialect, claim dia
 }
 
 // isMessage reports whether a claim makes a message of v.
-func isMessage(claim dialect.Claim, v source.Value) bool {
-	return claim > dialect.ClaimPlain || claim == dialect.ClaimPlain && plainRole(v)
+func isMessage(claim evidence.Weight, v source.Value) bool {
+	return claim > evidence.Plain || claim == evidence.Plain && plainRole(v)
 }
 
 // KnownRole reports whether a plain message has a role that agents use. A
@@ -123,7 +124,7 @@ func (n *weakVote) add(v source.Value) {
 	}
 	if n.driver.Skips(v) {
 		n.skips++
-	} else if c, _ := n.dialect.Claim(v); c != dialect.ClaimNone {
+	} else if c, _ := n.dialect.Claim(v); c != evidence.None {
 		n.messages++
 	}
 }
@@ -139,17 +140,17 @@ func (t *tally) weakWinner() *weakVote {
 	return nil
 }
 
-func (t *tally) candidate(d *dialect.Dialect, claim dialect.Claim, key dialect.Sign, at int64) {
+func (t *tally) candidate(d *dialect.Dialect, claim evidence.Weight, key evidence.Sign, at int64) {
 	i := slices.IndexFunc(t.candidates, func(c Candidate) bool { return c.Dialect == d.Name })
 	if i < 0 {
 		t.candidates = append(t.candidates, Candidate{Dialect: d.Name})
 		i = len(t.candidates) - 1
 	}
 	c := &t.candidates[i]
-	if claim == dialect.ClaimShared {
+	if claim == evidence.Shared {
 		c.Shared++
 	}
-	if claim == dialect.ClaimDecisive {
+	if claim == evidence.Decisive {
 		if c.Decisive == 0 {
 			c.Key = fmt.Sprintf("%s at byte %d", key, at)
 			c.at = at
@@ -184,9 +185,9 @@ func (t *tally) element(v source.Value, in *unfold.Unfolded) (claimed bool) {
 			continue
 		}
 		if sure {
-			c = dialect.ClaimPlain
+			c = evidence.Plain
 		}
-		claimed, sure = true, sure || c == dialect.ClaimDecisive
+		claimed, sure = true, sure || c == evidence.Decisive
 		t.candidate(d, c, key, startOf(v, in))
 	}
 	return claimed
@@ -232,17 +233,17 @@ func (t *tally) count(v source.Value, document bool) {
 		}
 	}
 	t.marked = t.marked || t.set.ByMarks(v) != nil
-	if c := t.logs.add(t.set, v); c.Claim != dialect.ClaimNone && !(document && !c.header && !c.speaks && len(Find(t.set, v)) > 0) && !c.yields(t.set, v) {
+	if c := t.logs.add(t.set, v); c.Weight != evidence.None && !(document && !c.header && !c.speaks && len(Find(t.set, v)) > 0) && !c.yields(t.set, v) {
 		t.byClass[ClassLog]++
-		t.sure = t.sure || c.Claim == dialect.ClaimDecisive
-		if c.Claim == dialect.ClaimPlain {
+		t.sure = t.sure || c.Weight == evidence.Decisive
+		if c.Weight == evidence.Plain {
 			t.wraps.add(v)
 		}
 		// The first messages tell enough of what else it could be.
 		if l := t.logs.best().dialect.Log; c.speaks && l.Payload != "" && t.n <= headElements/4 {
 			msg := l.Payload.In(v)
-			if b, bc, sign := ClaimOf(t.set, msg); bc == dialect.ClaimDecisive {
-				t.candidate(b, dialect.ClaimPlain, sign, msg.Span().Start)
+			if b, bc, sign := ClaimOf(t.set, msg); bc == evidence.Decisive {
+				t.candidate(b, evidence.Plain, sign, msg.Span().Start)
 			}
 		}
 		return
@@ -252,12 +253,12 @@ func (t *tally) count(v source.Value, document bool) {
 		t.sure = true
 		return
 	}
-	if dialect.UsesUnknownTools(v) {
+	if evidence.UsesUnknownTools(v) {
 		t.unknownTools++
 		t.byClass[ClassOther]++
 		return
 	}
-	if _, claim, _ := ClaimOf(t.set, v); claim == dialect.ClaimWeak || skipped(t.set, v) {
+	if _, claim, _ := ClaimOf(t.set, v); claim == evidence.Weak || skipped(t.set, v) {
 		t.unread++
 		return // it stands among messages, and is no sign of any
 	}
@@ -265,7 +266,7 @@ func (t *tally) count(v source.Value, document bool) {
 		t.byClass[ClassPatch]++
 		if begins && t.patch == nil {
 			t.patch = d
-			t.candidate(d, dialect.ClaimDecisive, dialect.Sign{Member: string(d.Patch.List)}, v.Span().Start)
+			t.candidate(d, evidence.Decisive, evidence.Named(string(d.Patch.List)), v.Span().Start)
 		}
 		return
 	}
@@ -326,7 +327,7 @@ func (t *tally) conversation(v source.Value, found []Place, document bool) {
 	for _, p := range found {
 		if p.Class == ClassLog {
 			t.docLog = p.Log
-			t.candidate(p.Log, dialect.ClaimDecisive, dialect.Sign{Member: cmp.Or(string(p.Log.Log.Payload), string(p.Log.Log.Type))}, p.Parts[0].Span().Start)
+			t.candidate(p.Log, evidence.Decisive, evidence.Named(cmp.Or(string(p.Log.Log.Payload), string(p.Log.Log.Type))), p.Parts[0].Span().Start)
 			continue
 		}
 		for _, part := range p.Parts {
@@ -388,7 +389,7 @@ func (t *tally) hint(p Place, at int64) {
 	case sure && d.Holder != nil:
 		key = strings.Join(d.Holder.Members, ", ") + " around the messages"
 	}
-	t.candidate(d, dialect.ClaimPlain, dialect.Sign{Member: key}, at)
+	t.candidate(d, evidence.Plain, evidence.Named(key), at)
 	for i := range t.candidates {
 		if t.candidates[i].Dialect == d.Name {
 			if t.candidates[i].Hints++; sure {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 	"github.com/toolguard/toolguard/internal/unfold"
@@ -247,9 +248,9 @@ type member struct {
 
 func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 	// An object that speaks is somebody's message, not a holder of messages.
-	if d, claim, _ := ClaimOf(f.set, v); claim == dialect.ClaimDecisive && depth > 0 ||
-		v.Get("role").Kind() == source.String && (isMessage(claim, v) || dialect.UsesUnknownTools(v)) {
-		if f.lone && claim == dialect.ClaimDecisive && pairs(d, v) {
+	if d, claim, _ := ClaimOf(f.set, v); claim == evidence.Decisive && depth > 0 ||
+		v.Get("role").Kind() == source.String && (isMessage(claim, v) || evidence.UsesUnknownTools(v)) {
+		if f.lone && claim == evidence.Decisive && pairs(d, v) {
 			ctx.Traced, ctx.Hint = true, d // what is missing can be in another place
 			f.emit(ctx, path, ClassMessage, nil, v)
 		}
@@ -381,12 +382,12 @@ func (f *finder) decided(p Place) bool {
 	}
 	for _, part := range p.Parts {
 		if part.Kind() != source.Array {
-			if _, claim, _ := ClaimOf(f.set, part); claim == dialect.ClaimDecisive {
+			if _, claim, _ := ClaimOf(f.set, part); claim == evidence.Decisive {
 				return true
 			}
 		}
 		for _, e := range part.Elements() {
-			if _, claim, _ := ClaimOf(f.set, e.Path(p.Into...)); claim == dialect.ClaimDecisive {
+			if _, claim, _ := ClaimOf(f.set, e.Path(p.Into...)); claim == evidence.Decisive {
 				return true
 			}
 		}
@@ -459,7 +460,7 @@ func (f *finder) composite(v source.Value, c *composite) []source.Value {
 			}
 			parts = append(parts, p)
 		case i == 1 && p.Kind() == source.Object:
-			if _, claim, _ := ClaimOf(f.set, p); claim == dialect.ClaimNone {
+			if _, claim, _ := ClaimOf(f.set, p); claim == evidence.None {
 				return nil
 			}
 			parts = append(parts, p)
@@ -532,7 +533,7 @@ func listClass(set *dialect.Set, v source.Value) (Class, *dialect.Dialect) {
 			continue
 		}
 		e = e.Indexed()
-		if c := logs.add(set, e); c.Claim != dialect.ClaimNone && !c.yields(set, e) {
+		if c := logs.add(set, e); c.Weight != evidence.None && !c.yields(set, e) {
 			if records++; !c.speaks {
 				tagged++
 			}
@@ -542,13 +543,13 @@ func listClass(set *dialect.Set, v source.Value) (Class, *dialect.Dialect) {
 		switch {
 		case isMessage(claim, e):
 			messages++
-			if claim == dialect.ClaimDecisive {
+			if claim == evidence.Decisive {
 				decisive++
 			}
-		case dialect.UsesUnknownTools(e):
+		case evidence.UsesUnknownTools(e):
 			unknown = true
 			tagged++
-		case claim == dialect.ClaimWeak || skipped(set, e):
+		case claim == evidence.Weak || skipped(set, e):
 			n-- // it tells nothing
 		default:
 			if e.Get("type").Kind() == source.String || e.Get("role").Kind() == source.String || e.Get("content").Exists() {

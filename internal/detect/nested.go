@@ -2,6 +2,7 @@ package detect
 
 import (
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
@@ -29,7 +30,7 @@ func nestedMessages(set *dialect.Set, list source.Value) (*dialect.Dialect, []so
 			holds++
 			for _, m := range found {
 				claim, _ := d.Claim(m)
-				sure = sure || claim == dialect.ClaimDecisive
+				sure = sure || claim == evidence.Decisive
 			}
 			parts = append(parts, found...)
 		}
@@ -45,7 +46,7 @@ func nestedMessages(set *dialect.Set, list source.Value) (*dialect.Dialect, []so
 func messagesIn(d *dialect.Dialect, e source.Value) (parts []source.Value, ok bool) {
 	for _, at := range d.MessagePaths {
 		if m := at.In(e); m.Kind() == source.Object {
-			if claim, _ := d.Claim(m); claim == dialect.ClaimNone {
+			if claim, _ := d.Claim(m); claim == evidence.None {
 				return nil, false
 			}
 			parts = append(parts, m)

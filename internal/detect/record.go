@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
@@ -54,7 +55,7 @@ func (h *head) any(keys []string) string {
 
 // A recordClaim says how a value is a record of a log.
 type recordClaim struct {
-	dialect.Claim
+	evidence.Weight
 	sign   string // by what
 	header bool   // it begins the log
 	speaks bool   // it wraps a message
@@ -75,57 +76,57 @@ func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v source.Value) 
 	speaks := slices.ContainsFunc(l.Speaks, typ.Is)
 	switch {
 	case d.HasMarks(v) && speaks:
-		return recordClaim{Claim: dialect.ClaimDecisive, sign: d.MarksSign().String(), speaks: true}
+		return recordClaim{Weight: evidence.Decisive, sign: d.MarksSign().String(), speaks: true}
 	case d.HasMarks(v):
-		return recordClaim{Claim: dialect.ClaimPlain, sign: d.MarksSign().String()}
+		return recordClaim{Weight: evidence.Plain, sign: d.MarksSign().String()}
 	case d.NeedsMarks() && speaks:
 		return recordClaim{}
 	}
-	evidence := h.any(l.Evidence)
+	own := h.any(l.Evidence)
 	name := l.Type.Key()
 	if speaks {
 		payload := v
 		if l.Payload != "" {
 			payload = h.in(l.Payload)
 		}
-		claim, sign := dialect.ClaimNone, dialect.Sign{}
+		claim, sign := evidence.None, evidence.Sign{}
 		if payload.Kind() == source.Object {
-			claim, sign = d.Driver.Claim(payload)
+			claim, sign = d.Claim(payload)
 		}
 		where := name
 		if l.Payload != "" {
 			where += " and " + string(l.Payload)
 		}
-		joined := func() string { return strings.Replace(where, " and ", ", ", 1) + " and " + evidence }
-		c := recordClaim{Claim: claim, sign: where, speaks: true}
+		joined := func() string { return strings.Replace(where, " and ", ", ", 1) + " and " + own }
+		c := recordClaim{Weight: claim, sign: where, speaks: true}
 		switch {
-		case claim == dialect.ClaimDecisive && l.Payload == "":
+		case claim == evidence.Decisive && l.Payload == "":
 			c.sign = sign.String()
-		case evidence != "" && claim != dialect.ClaimNone:
-			c.Claim = dialect.ClaimDecisive
+		case own != "" && claim != evidence.None:
+			c.Weight = evidence.Decisive
 			c.sign = joined()
-		case claim == dialect.ClaimDecisive:
+		case claim == evidence.Decisive:
 			c.sign += " with " + sign.String()
-		case claim == dialect.ClaimPlain && l.Payload == "":
-			c.Claim, c.like = dialect.ClaimNone, true
-		case evidence != "" && d.Roleless(payload, typ):
-			c.Claim = dialect.ClaimDecisive
+		case claim == evidence.Plain && l.Payload == "":
+			c.Weight, c.like = evidence.None, true
+		case own != "" && d.Roleless(payload, typ):
+			c.Weight = evidence.Decisive
 			c.sign = joined()
-		case claim == dialect.ClaimNone && evidence != "":
+		case claim == evidence.None && own != "":
 			// A message in another dialect, in the envelope of this one.
-			if _, other, _ := ClaimOf(set, payload); other != dialect.ClaimNone {
-				c.Claim, c.sign = dialect.ClaimPlain, joined()
+			if _, other, _ := ClaimOf(set, payload); other != evidence.None {
+				c.Weight, c.sign = evidence.Plain, joined()
 			}
 		}
 		return c
 	}
 	switch {
 	case l.Header != "" && typ.Is(l.Header) && h.any(l.HeaderHas) != "":
-		return recordClaim{Claim: dialect.ClaimDecisive, sign: name + " " + string(typ.Raw()), header: true}
+		return recordClaim{Weight: evidence.Decisive, sign: name + " " + string(typ.Raw()), header: true}
 	case l.Knows(typ):
-		return recordClaim{Claim: dialect.ClaimPlain, sign: name + " " + string(typ.Raw())}
-	case l.Kinds == nil && evidence != "" && !h.in(l.Payload).Exists():
-		return recordClaim{Claim: dialect.ClaimPlain, sign: name + " and " + evidence}
+		return recordClaim{Weight: evidence.Plain, sign: name + " " + string(typ.Raw())}
+	case l.Kinds == nil && own != "" && !h.in(l.Payload).Exists():
+		return recordClaim{Weight: evidence.Plain, sign: name + " and " + own}
 	}
 	return recordClaim{}
 }
@@ -133,7 +134,7 @@ func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v source.Value) 
 // yields reports whether a record that says nothing in its log is a message: keys
 // that a log has as well do not make book-keeping of it.
 func (c recordClaim) yields(set *dialect.Set, v source.Value) bool {
-	if c.speaks || c.header || c.Claim == dialect.ClaimDecisive {
+	if c.speaks || c.header || c.Weight == evidence.Decisive {
 		return false
 	}
 	_, claim, _ := ClaimOf(set, v)
@@ -152,7 +153,7 @@ func logOf(set *dialect.Set, v source.Value) (best *dialect.Dialect, claim recor
 		if d.Log == nil || marked != nil && d != marked {
 			continue
 		}
-		if c := claimRecord(set, d, &h, v); c.Claim > claim.Claim {
+		if c := claimRecord(set, d, &h, v); c.Weight > claim.Weight {
 			best, claim = d, c
 		}
 	}
@@ -188,10 +189,10 @@ func (t *votes) add(set *dialect.Set, v source.Value) recordClaim {
 			continue
 		}
 		c := claimRecord(set, d, &h, v)
-		if c.Claim == dialect.ClaimNone && !c.like {
+		if c.Weight == evidence.None && !c.like {
 			continue
 		}
-		if c.Claim > most.Claim {
+		if c.Weight > most.Weight {
 			most = c
 		}
 		t.of(d).count(c, v, &h)
@@ -214,7 +215,7 @@ func (n *vote) count(c recordClaim, v source.Value, h *head) {
 		n.like++
 		return
 	}
-	sure := c.Claim == dialect.ClaimDecisive
+	sure := c.Weight == evidence.Decisive
 	if n.sign == "" || sure && !n.decided {
 		n.sign, n.at, n.decided = c.sign, v.Span().Start, sure
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/unfold"
 )
@@ -57,15 +58,15 @@ func (t *wrapTally) walk(v source.Value, path []string) {
 			w.patches++
 			if begins && w.patch == nil {
 				w.patch = d
-				w.decide(d, string(d.Patch.List), dialect.ClaimDecisive, val)
+				w.decide(d, string(d.Patch.List), evidence.Decisive, val)
 			}
 			continue
 		}
-		if d, c := logOf(t.set, val); c.Claim != dialect.ClaimNone && !c.yields(t.set, val) {
+		if d, c := logOf(t.set, val); c.Weight != evidence.None && !c.yields(t.set, val) {
 			w := t.at(inner)
 			w.logs++
 			w.votes.add(t.set, val)
-			w.decide(d, c.sign, c.Claim, val)
+			w.decide(d, c.sign, c.Weight, val)
 			continue
 		}
 		d, claim, sign := ClaimOf(t.set, val)
@@ -74,7 +75,7 @@ func (t *wrapTally) walk(v source.Value, path []string) {
 			w.messages++
 			w.decide(d, sign.String(), claim, val)
 		}
-		if claim == dialect.ClaimDecisive {
+		if claim == evidence.Decisive {
 			continue
 		}
 		if len(inner) < maxWrap {
@@ -100,11 +101,11 @@ func (t *wrapTally) row(v source.Value) bool {
 }
 
 // decide notes by what an element told its dialect.
-func (w *wrapped) decide(d *dialect.Dialect, sign string, claim dialect.Claim, v source.Value) {
-	if sure := claim == dialect.ClaimDecisive; w.dialect == "" || sure && w.sure == 0 {
+func (w *wrapped) decide(d *dialect.Dialect, sign string, claim evidence.Weight, v source.Value) {
+	if sure := claim == evidence.Decisive; w.dialect == "" || sure && w.sure == 0 {
 		w.dialect, w.key = d.Name, fmt.Sprintf("%s at byte %d", sign, v.Span().Start)
 	}
-	if claim == dialect.ClaimDecisive {
+	if claim == evidence.Decisive {
 		w.sure++
 	}
 }

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -17,6 +18,12 @@ var ACP = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowLog,
 	CheckOnly: "it is a record of what went over the wire, and nothing is ever resumed from it",
+	Evidence: evidence.NewTable(
+		evidence.Decisive.If("sessionUpdate=tool_call", "toolCallId|title"),
+		// An update says of which call it is.
+		evidence.Decisive.If("sessionUpdate=tool_call_update", "toolCallId:any"),
+		evidence.Plain.If("sessionUpdate=user_message_chunk|agent_message_chunk|agent_thought_chunk", "content:any"),
+	),
 	Driver: acpUpdates{&Events{
 		Type: "sessionUpdate",
 		Messages: []MessageEvent{
@@ -42,14 +49,6 @@ var ACP = &Dialect{
 // acpUpdates are events of which those of a call tell of its progress, and any can
 // be the one with which it ends.
 type acpUpdates struct{ *Events }
-
-// Claim implements Driver. An update says of which call it is.
-func (d acpUpdates) Claim(v source.Value) (Claim, Sign) {
-	if v.Get("sessionUpdate").Is("tool_call_update") && !v.Get("toolCallId").Exists() {
-		return ClaimNone, Sign{}
-	}
-	return d.Events.Claim(v)
-}
 
 // Reader implements Driver.
 func (d acpUpdates) Reader(b *transcript.Builder) Reader {

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -17,7 +18,25 @@ var ADK = &Dialect{
 {"content":{"role":"user","parts":[{"functionResponse":{"id":"adk-1","name":"ls","response":{"result":"a.txt"}}}]},"invocationId":"e-1","author":"agent","id":"E2"}`,
 	Provider: "gemini",
 	Window:   transcript.WindowLog,
-	Keywords: []string{"invocationId", "invocation_id"},
+	Evidence: evidence.NewTable(
+		evidence.None.If("!invocationId|invocation_id"),
+		evidence.None.If("content.role:any", "!content.role:string"),
+		evidence.None.If("!content.parts:any"),
+		evidence.Decisive.If().Any("content.parts", "functionCall:object", "functionCall.id|functionCall.name|functionCall.args"),
+		evidence.Decisive.If().Any("content.parts", "function_call:object", "function_call.id|function_call.name|function_call.args"),
+		evidence.Decisive.If().Any("content.parts", "functionResponse:object", "functionResponse.id|functionResponse.response"),
+		evidence.Decisive.If().Any("content.parts", "function_response:object", "function_response.id|function_response.response"),
+		evidence.Decisive.If().Any("content.parts", "toolCall:object", "toolCall.id|toolCall.toolType|toolCall.args"),
+		evidence.Decisive.If().Any("content.parts", "toolResponse:object", "toolResponse.id|toolResponse.response"),
+		evidence.None.If("content.role!=system|developer|user|human|assistant|agent|model|ai|gpt"),
+		evidence.Weak.If("@this", evidence.Tools),
+		evidence.Weak.If("@this").Any("content.parts", "!@this:object"),
+		// A part of another dialect has a type.
+		evidence.Weak.If("@this").Any("content.parts", "*:any", "!"+geminiParts, "thought!=true", "!text"),
+		evidence.Weak.If("@this").Any("content.parts", "*:any", "!"+geminiParts, "thought!=true", "type"),
+		evidence.Shared.If("content.role:string").Any("content.parts", "thought=true"),
+		evidence.Plain.If("content.role:string"),
+	),
 	Members: map[transcript.Member]Lens{
 		transcript.MemberCallName:      geminiMembers[transcript.MemberCallName],
 		transcript.MemberArguments:     geminiMembers[transcript.MemberArguments],
@@ -27,7 +46,7 @@ var ADK = &Dialect{
 		transcript.MemberContent:       "content.parts", transcript.MemberLastText: "content.parts.-1.text",
 	},
 	Driver: &adk{NewBlocks(Blocks{
-		Role: "content.role", NoRole: "user", Content: "content.parts", Needs: "invocationId|invocation_id",
+		Role: "content.role", NoRole: "user", Content: "content.parts",
 		Positional: true, Inline: true, ResultsAlone: true,
 		Parts: geminiBlocks.Parts,
 		Skip:  []Cond{{At: "invocationId|invocation_id"}, {At: "content.parts", Not: true}},

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -15,7 +16,19 @@ var AgentFramework = &Dialect{
 {"role":"tool","contents":[{"type":"function_result","call_id":"c1","result":"a.txt"}]}`,
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
-	Keywords: []string{"contents"},
+	Evidence: evidence.NewTable(
+		evidence.None.If("!role.value|role:string"),
+		evidence.None.If("!contents:any"),
+		evidence.Decisive.If().Any("contents", "type=function_call", "call_id|name|arguments"),
+		evidence.Decisive.If().Any("contents", "type=function_result", "call_id|result|exception"),
+		evidence.None.If("!role.value|role=system|developer|user|human|assistant|agent|model|ai|gpt"),
+		evidence.Weak.If("role.value|role:string", evidence.Tools),
+		evidence.Weak.If("role.value|role:string").Any("contents", "!@this:object"),
+		evidence.Weak.If("role.value|role:string").Any("contents", "!type:any"),
+		evidence.Weak.If("role.value|role:string").Any("contents", "type!=text|text_reasoning|data|uri|hosted_file|function_approval_request|function_approval_response", evidence.Tools),
+		evidence.Shared.If("role.value|role:string").Any("contents", "type=text_reasoning").Shown("value"),
+		evidence.Plain.If("role.value|role:string").Shown("value"),
+	),
 	Members: map[transcript.Member]Lens{
 		transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberContent: "contents", transcript.MemberLastText: "contents.-1.text",
 	},

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -13,15 +14,34 @@ var AgentScope = &Dialect{
 	Where:   "session files and memories of AgentScope and QwenPaw, of its first version and of version 2, whose calls are checked and not answered (no real file was found to hold this against)",
 	Example: `{"id":"m1","name":"Friday","role":"assistant","content":[{"type":"tool_use","id":"c1","name":"ls","input":{}}]}
 {"id":"m2","name":"system","role":"system","content":[{"type":"tool_result","id":"c1","name":"ls","output":[{"type":"text","text":"a.txt"}]}]}`,
-	Provider:     "neutral",
-	Window:       transcript.WindowNext,
-	Keywords:     []string{"tool_use", "tool_call", "tool_result"},
+	Provider: "neutral",
+	Window:   transcript.WindowNext,
+	Evidence: evidence.NewTable(
+		// Every message names its speaker, and has an id or a time, which tells it from a
+		// message with the same blocks in another format. A result that was put in has the
+		// time of its call, if that has one.
+		evidence.None.If("!name:string"),
+		evidence.None.If("type:any"),
+		evidence.None.If("!role:string"),
+		evidence.None.If("!content:any"),
+		evidence.None.If("!id|timestamp|created_at", "role!=system"),
+		evidence.Decisive.If().Any("content", "type=tool_use|tool_call", "input"),
+		evidence.Decisive.If().Any("content", "type=tool_result", "!tool_use_id", "id|output"),
+		evidence.None.If("!id|timestamp|created_at"),
+		evidence.None.If("role=tool|function"),
+		evidence.Weak.If("role:string", evidence.Tools).Alike(),
+		evidence.Weak.If("role:string").Any("content", "!@this:object").Alike(),
+		evidence.Weak.If("role:string").Any("content", "!type:any").Alike(),
+		evidence.Weak.If("role:string").Any("content", "type!=text|thinking|image|audio|video|data|hint", evidence.Tools).Alike(),
+		evidence.Shared.If("role:string").Any("content", "type=thinking").Alike(),
+		evidence.Plain.If("role:string").Alike(),
+	),
 	MessagePaths: []Lens{"0"},
 	Members: map[transcript.Member]Lens{
 		transcript.MemberRole: "role", transcript.MemberCallName: "name", transcript.MemberArguments: "input", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content",
 	},
 	Driver: &agentScope{NewBlocks(Blocks{
-		Role: "role", Content: "content", Tag: "type", Needs: "name",
+		Role: "role", Content: "content", Tag: "type",
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
 			{
@@ -49,20 +69,6 @@ var AgentScope = &Dialect{
 // agentScope reads results from messages of the system, and from the messages of
 // their calls.
 type agentScope struct{ *Blocks }
-
-// Claim implements Driver. Every message names its speaker and has an id or a
-// time, which tells it from a message with the same blocks in another format.
-func (d *agentScope) Claim(v source.Value) (Claim, Sign) {
-	if v.Get("name").Kind() != source.String || v.Get("type").Exists() {
-		return ClaimNone, Sign{}
-	}
-	// A result that was put in has the time of its call, if that has one.
-	claim, sign := d.Blocks.Claim(v)
-	if !hasMember(v, []string{"id", "timestamp", "created_at"}) && !(claim == ClaimDecisive && d.Role.In(v).Is("system")) {
-		return ClaimNone, Sign{}
-	}
-	return claim, sign
-}
 
 // Reader implements Driver.
 func (d *agentScope) Reader(b *transcript.Builder) Reader {

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -16,12 +17,26 @@ var AISDK = &Dialect{
 {"role":"tool","content":[{"type":"tool-result","toolCallId":"c1","toolName":"ls","output":{"type":"text","value":"a.txt"}}]}`,
 	Provider: "ai-sdk",
 	Window:   transcript.WindowTool,
-	Keywords: []string{"tool-call", "tool-result", "tool-approval-request", "tool-approval-response"},
+	Evidence: evidence.NewTable(
+		evidence.None.If("!role:string"),
+		evidence.None.If("!content:any"),
+		evidence.Decisive.If().Any("content", "type=tool-call", "toolCallId|toolName|args|input"),
+		evidence.Decisive.If().Any("content", "type=tool-result", "toolCallId|output|result"),
+		// A message may hold nothing but the answer of a human who was asked for approval.
+		evidence.Decisive.If().Any("content", "type=tool-approval-response"),
+		evidence.None.If("role=tool|function"),
+		evidence.Weak.If("role:string", evidence.Tools).Alike(),
+		evidence.Weak.If("role:string").Any("content", "!@this:object").Alike(),
+		evidence.Weak.If("role:string").Any("content", "!type:any").Alike(),
+		evidence.Weak.If("role:string").Any("content", "type!=text|reasoning|redacted-reasoning|image|file|tool-approval-request", evidence.Tools).Alike(),
+		evidence.Shared.If("role:string").Any("content", "type=reasoning|redacted-reasoning").Alike(),
+		evidence.Plain.If("role:string").Alike(),
+	),
 	Members: map[transcript.Member]Lens{
 		transcript.MemberRole: "role", transcript.MemberCallName: "toolName", transcript.MemberArguments: "input", transcript.MemberResultName: "toolName",
 		transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content",
 	},
-	Driver: &aiSDK{NewBlocks(Blocks{
+	Driver: NewBlocks(Blocks{
 		Role: "role", Content: "content", MessageID: "id", Tag: "type", Inline: true, ResultsAlone: true,
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
@@ -62,26 +77,8 @@ var AISDK = &Dialect{
 			}
 			return res
 		},
-	})},
+	}),
 }
 
 // ranByProvider holds of calls and results of tools that the provider ran.
 var ranByProvider = Cond{At: "providerExecuted", Is: []string{"true"}}
-
-// aiSDK are messages of which one may hold nothing but the answer of a human who was
-// asked for approval.
-type aiSDK struct{ *Blocks }
-
-// Claim implements Driver.
-func (d *aiSDK) Claim(v source.Value) (Claim, Sign) {
-	claim, sign := d.Blocks.Claim(v)
-	if claim == ClaimDecisive || v.Get("role").Kind() != source.String {
-		return claim, sign
-	}
-	for _, part := range v.Get("content").Elements() {
-		if tag := part.Get("type"); tag.Is("tool-approval-response") {
-			return ClaimDecisive, Sign{"type", tag}
-		}
-	}
-	return claim, sign
-}

@@ -3,6 +3,7 @@ package dialect
 import (
 	"slices"
 
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -17,9 +18,13 @@ var AISDKUI = &Dialect{
 {"id":"m1","role":"assistant","parts":[{"type":"tool-ls","toolCallId":"c1","state":"output-available","input":{},"output":"a.txt"}]}`,
 	Provider: "neutral",
 	Window:   transcript.WindowOwn,
-	Keywords: []string{"parts", "toolInvocations"},
+	Evidence: evidence.NewTable(
+		evidence.None.If("!parts|toolInvocations"),
+		evidence.Decisive.If().Any("parts.?", "type=tool-invocation|dynamic-tool|tool-*", "toolInvocation.toolCallId|toolCallId"),
+		evidence.Decisive.If().Any("toolInvocations.?", "toolCallId", "toolName", "args").ByList(),
+		evidence.Plain.If("role=system|developer|user|human|assistant|agent|model|ai|gpt|tool|function", "parts.0.type"),
+	),
 	Driver: uiMessages{&Combined{
-		Needs: []string{"parts", "toolInvocations"},
 		Plain: []Lens{"role", "parts.0.type"},
 		Role:  "role",
 		Records: []Records{

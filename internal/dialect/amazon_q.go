@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -13,22 +14,21 @@ var AmazonQ = &Dialect{
 	Where:   "files that /save or /chat save writes, the conversations in the program's database, also those of early Kiro CLI",
 	Example: `{"ToolUse":{"message_id":"m1","content":"","tool_uses":[{"id":"t1","name":"fs_read","orig_name":"fs_read","args":{},"orig_args":{}}]}}
 {"additional_context":"","content":{"ToolUseResults":{"tool_use_results":[{"tool_use_id":"t1","content":[{"Text":"a.txt"}],"status":"Success"}]}},"images":null}`,
-	Provider:     "neutral",
-	Window:       transcript.WindowNext,
-	CheckOnly:    "the program repairs a history itself before it sends it",
-	Keywords:     []string{"Prompt", "ToolUseResults", "CancelledToolUses", "ToolUse", "Response"},
+	Provider:  "neutral",
+	Window:    transcript.WindowNext,
+	CheckOnly: "the program repairs a history itself before it sends it",
+	Evidence: evidence.NewTable(
+		evidence.None.If("role|type"),
+		evidence.Decisive.If().Any("ToolUse.tool_uses.?", "id", "name", "args").ByList(),
+		evidence.Decisive.If().Any("content.ToolUseResults.tool_use_results|content.CancelledToolUses.tool_use_results.?", "tool_use_id"),
+		evidence.Decisive.If("content.Prompt.prompt"),
+		evidence.Decisive.If("content.ToolUseResults.tool_use_results|content.CancelledToolUses.tool_use_results"),
+		evidence.Decisive.If("ToolUse.tool_uses"),
+		evidence.Decisive.If("Response.message_id", "Response.content"),
+	),
 	MessagePaths: []Lens{"user|0", "assistant|1"},
 	Holder:       &Holder{Members: []string{"conversation_id", "next_message", "history"}, ReadFrom: []string{"history"}, Waits: true},
 	Driver: &amazonQ{&Combined{
-		Needs: []string{"content", "ToolUse", "Response"},
-		Lacks: []string{"role", "type"},
-		Evidence: [][]Lens{
-			{"content.Prompt.prompt"},
-			{"content.ToolUseResults.tool_use_results"},
-			{"content.CancelledToolUses.tool_use_results"},
-			{"ToolUse.tool_uses"},
-			{"Response.message_id", "Response.content"},
-		},
 		Text:    "content.Prompt.prompt|content.CancelledToolUses.prompt|ToolUse.content|Response.content",
 		Records: []Records{{In: "ToolUse.tool_uses", ID: "id", Name: "name", Args: "args", Want: transcript.ArgsWantObject, Apart: true}},
 		Results: ResultList{

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -16,9 +17,23 @@ var Amp = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowUser,
 	CheckOnly: "threads are kept in step with a server",
-	Keywords:  []string{"messageId"},
+	Evidence: evidence.NewTable(
+		evidence.None.If("!messageId"),
+		evidence.None.If("!role:string"),
+		evidence.None.If("!content:any"),
+		evidence.Decisive.If().Any("content", "type=tool_use", "id|name|input|text"),
+		evidence.Decisive.If().Any("content", "type=tool_result", "run.status!=in-progress|blocked-on-user", "toolUseID|tool_use_id|run|content"),
+		evidence.None.If("role=tool|function"),
+		evidence.Weak.If("role:string", evidence.Tools),
+		evidence.Weak.If("role:string").Any("content", "!@this:object"),
+		evidence.Weak.If("role:string").Any("content", "!type:any"),
+		evidence.Weak.If("role:string").Any("content", "type!=text|thinking|redacted_thinking|image|tool_result", evidence.Tools),
+		evidence.Weak.If("role:string").Any("content", "type=tool_result", "run.status!=in-progress|blocked-on-user"),
+		evidence.Shared.If("role:string").Any("content", "type=thinking|redacted_thinking"),
+		evidence.Plain.If("role:string"),
+	),
 	Driver: NewBlocks(Blocks{
-		Role: "role", Content: "content", Tag: "type", Needs: "messageId",
+		Role: "role", Content: "content", Tag: "type",
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
 			{Is: PartCall, Tag: "tool_use", ID: "id", Name: "name", Args: "input|text"},

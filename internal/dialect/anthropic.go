@@ -14,6 +14,7 @@ var Anthropic = &Dialect{
 	Example: `{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"ls","input":{}}]}
 {"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"a.txt"}]}`,
 	Provider: "anthropic",
+	Evidence: anthropicEvidence,
 	Request: [][]evidence.Cond{
 		evidence.All("anthropic_version"), evidence.All("tools.0.input_schema"), evidence.All("tools.0.name", "messages", "!tools.0.function"),
 	},
@@ -21,6 +22,21 @@ var Anthropic = &Dialect{
 	Members: anthropicMembers,
 	Driver:  anthropicBlocks,
 }
+
+// anthropicEvidence is for messages of the API, bare and in logs.
+var anthropicEvidence = evidence.NewTable(
+	evidence.None.If("!role:string"),
+	evidence.None.If("!content:any"),
+	evidence.Decisive.If().Any("content", "type=tool_use|server_tool_use|mcp_tool_use", "id|name|input"),
+	evidence.Decisive.If().Any("content", "type=tool_result|*_tool_result", "tool_use_id|content"),
+	evidence.None.If("role=tool|function"),
+	evidence.Weak.If("role:string", evidence.Tools),
+	evidence.Weak.If("role:string").Any("content", "!@this:object"),
+	evidence.Weak.If("role:string").Any("content", "!type:any"),
+	evidence.Weak.If("role:string").Any("content", "type!=text|thinking|redacted_thinking|image|document|search_result", evidence.Tools),
+	evidence.Shared.If("role:string").Any("content", "type=thinking|redacted_thinking"),
+	evidence.Plain.If("role:string"),
+)
 
 var anthropicBlocks = NewBlocks(Blocks{
 	Role: "role", Content: "content", MessageID: "id", Tag: "type",

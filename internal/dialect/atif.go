@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -15,11 +16,14 @@ var ATIF = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowOwn,
 	CheckOnly: "a trajectory is the record of a run, from which its score was taken",
+	Evidence: evidence.NewTable(
+		evidence.None.If("!step_id"),
+		evidence.Decisive.If().Any("tool_calls.?", "tool_call_id", "function_name", "arguments").ByList(),
+		evidence.Decisive.If("step_id", "source", "message|tool_calls|observation"),
+	),
 	Driver: &Combined{
-		Needs:    []string{"step_id"},
-		Evidence: [][]Lens{{"step_id", "source", "message"}, {"step_id", "source", "tool_calls"}, {"step_id", "source", "observation"}},
-		Role:     "source",
-		Text:     "message",
+		Role: "source",
+		Text: "message",
 		Records: []Records{{
 			In: "tool_calls", ID: "tool_call_id", Name: "function_name", Args: "arguments", Want: transcript.ArgsWantObject, Apart: true,
 		}},

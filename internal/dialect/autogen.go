@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -15,9 +16,18 @@ var AutoGen = &Dialect{
 {"content":[{"content":"a.txt","name":"ls","call_id":"c1","is_error":false}],"type":"FunctionExecutionResultMessage"}`,
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
-	Keywords: []string{
-		"UserMessage", "SystemMessage", "AssistantMessage", "FunctionExecutionResultMessage", "TextMessage", "ToolCallRequestEvent", "ToolCallExecutionEvent",
-	},
+	Evidence: evidence.NewTable(
+		evidence.None.If("type!=UserMessage|SystemMessage|AssistantMessage|FunctionExecutionResultMessage|TextMessage|MultiModalMessage|"+
+			"ToolCallSummaryMessage|ToolCallRequestEvent|ToolCallExecutionEvent"),
+		evidence.None.If("!content:any"),
+		evidence.Decisive.If().Any("content", "call_id", "call_id|content"),
+		evidence.Decisive.If().Any("content", "arguments", "name"),
+		evidence.None.If("type=FunctionExecutionResultMessage|ToolCallExecutionEvent"),
+		evidence.Weak.If("type:string", evidence.Tools),
+		evidence.Weak.If("type:string").Any("content", "!@this:object"),
+		evidence.Weak.If("type:string").Any("content", "*:any"),
+		evidence.Plain.If("type:string"),
+	),
 	Members: map[transcript.Member]Lens{transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberResultName: "name", transcript.MemberContent: "content"},
 	Driver: NewBlocks(Blocks{
 		Role: "type", Content: "content", ResultsAlone: true,

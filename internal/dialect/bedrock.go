@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -15,11 +16,24 @@ var Bedrock = &Dialect{
 {"role":"user","content":[{"toolResult":{"toolUseId":"tooluse_1","content":[{"text":"a.txt"}],"status":"success"}}]}`,
 	Provider: "bedrock",
 	Window:   transcript.WindowUser,
-	Keywords: []string{"toolUse", "toolResult", "reasoningContent"},
+	Evidence: evidence.NewTable(
+		evidence.None.If("!role:string"),
+		// Nobody else writes reasoning so.
+		evidence.Decisive.If().Any("content", "reasoningContent"),
+		evidence.None.If("!content:any"),
+		evidence.Decisive.If().Any("content", "toolUse:object", "toolUse.toolUseId|toolUse.name|toolUse.input"),
+		evidence.Decisive.If().Any("content", "toolResult:object", "toolResult.toolUseId|toolResult.content"),
+		evidence.None.If("role=tool|function"),
+		evidence.Weak.If("role:string", evidence.Tools).Alike(),
+		evidence.Weak.If("role:string").Any("content", "!@this:object").Alike(),
+		evidence.Weak.If("role:string").Any("content", "*:any", "!image|document|video|cachePoint|guardContent|citationsContent", "!text").Alike(),
+		evidence.Weak.If("role:string").Any("content", "*:any", "!image|document|video|cachePoint|guardContent|citationsContent", "type").Alike(),
+		evidence.Plain.If("role:string").Alike(),
+	),
 	Members: map[transcript.Member]Lens{
 		transcript.MemberResultContent: "toolResult.content", transcript.MemberRole: "role", transcript.MemberCallName: "toolUse.name", transcript.MemberArguments: "toolUse.input", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text",
 	},
-	Driver: &bedrock{NewBlocks(Blocks{
+	Driver: NewBlocks(Blocks{
 		Role: "role", Content: "content", Inline: true,
 		Parts: []Part{
 			{Is: PartText, Key: "text", With: []Cond{{At: "type", Not: true}}, Text: "text"},
@@ -51,23 +65,5 @@ var Bedrock = &Dialect{
 			}
 			return call
 		},
-	})},
-}
-
-// bedrock are messages whose reasoning nobody else writes so.
-type bedrock struct{ *Blocks }
-
-// Claim implements Driver.
-func (d *bedrock) Claim(v source.Value) (Claim, Sign) {
-	if v.Get("role").Kind() == source.String {
-		for _, block := range v.Get("content").Elements() {
-			if there(block.Get("reasoningContent")) {
-				return ClaimDecisive, Sign{Member: "reasoningContent"}
-			}
-			if there(block.Get("toolUse")) || there(block.Get("toolResult")) {
-				break
-			}
-		}
-	}
-	return d.Blocks.Claim(v)
+	}),
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -234,11 +235,6 @@ func (d *Blocks) roleOf(v source.Value) transcript.Role {
 // Skips implements Skipper.
 func (d *Blocks) Skips(v source.Value) bool { return allHold(d.Skip, v) }
 
-// knows reports whether the row has blocks of a tag, though of another form.
-func (d *Blocks) knows(tag source.Value) bool {
-	return slices.ContainsFunc(d.Parts, func(p Part) bool { return p.Key == "" && tag.Is(p.Tag) })
-}
-
 // Damaged implements Guesser.
 func (d *Blocks) Damaged(v source.Value) bool {
 	if d.NoRole != "" || bare(v) {
@@ -287,70 +283,28 @@ func (d *Blocks) speaker(content source.Value) transcript.Role {
 	return transcript.RoleNone
 }
 
-// Claim implements Driver.
-func (d *Blocks) Claim(v source.Value) (Claim, Sign) {
-	if v.Kind() != source.Object {
-		return ClaimNone, Sign{}
-	}
-	var role, content source.Value
-	unknown := false
-	members := 0
-	for k, val := range v.Members() {
-		members++
-		switch {
-		case k.Is(string(d.Role)):
-			role = val
-		case k.Is(string(d.Content)):
-			content = val
-		default:
-			unknown = unknown || UnknownToolMember(k, val) && !d.Content.begins(k)
-		}
-	}
-	if !role.Exists() {
-		role = d.Role.In(v)
-	}
-	if !content.Exists() {
-		content = d.Content.In(v)
-	}
-	if d.Needs != "" && !d.Needs.Leads(v) {
-		return ClaimNone, Sign{}
-	}
-	if d.ResultMessage != nil && role.Is(d.ResultRole) && d.ResultMessage.ID.Leads(v) {
-		return ClaimDecisive, Sign{d.Role.Key(), role}
-	}
-	if role.Kind() != source.String && (role.Exists() || d.NoRole == "") || !content.Exists() {
-		return ClaimNone, Sign{}
-	}
-	shared := false
-	for _, block := range content.Elements() {
-		p := d.kindOf(block)
-		switch {
-		case block.Kind() != source.Object:
-			unknown = true
-		case d.hollow(block):
-		case p == nil:
-			unknown = unknown || d.Tag == "" || !d.Tag.In(block).Exists() || d.knows(d.Tag.In(block)) || unknownToolBlock(block)
-		case !p.speaks(block):
-			unknown = unknown || unknownToolBlock(block)
-		case p.Is == PartCall || p.Is == PartResult || p.Is == PartServerCall || p.Is == PartServerResult:
-			if p.Key != "" {
-				return ClaimDecisive, Sign{Member: p.Key}
-			}
-			return ClaimDecisive, Sign{d.Tag.Key(), d.Tag.In(block)}
-		case p.Is == PartReasoning:
-			shared = true
-		}
-	}
-	r := d.roleOf(role)
+// Reads implements Driver.
+func (d *Blocks) Reads(v source.Value) evidence.Weight {
+	role, content := d.Role.In(v), d.Content.In(v)
 	switch {
-	case r == transcript.RoleTool, !role.Exists() && (members > 1 || !content.First().Exists()), r == transcript.RoleOther && (d.Role != "role" || d.Roles != nil):
-		return ClaimNone, Sign{}
-	case unknown:
-		return ClaimWeak, Sign{d.Role.Key(), role}
-	case shared:
-		return ClaimShared, Sign{d.Role.Key(), role}
+	case d.Needs != "" && !d.Needs.Leads(v):
+		return evidence.None
+	case d.ResultMessage != nil && role.Is(d.ResultRole) && d.ResultMessage.ID.Leads(v):
+		return evidence.Decisive
+	case role.Kind() != source.String && (role.Exists() || d.NoRole == "") || !content.Exists():
+		return evidence.None
 	}
-	return ClaimPlain, Sign{d.Role.Key(), role}
+	for _, block := range content.Elements() {
+		switch p := d.kindOf(block); {
+		case p == nil || !p.speaks(block):
+		case p.Is == PartCall || p.Is == PartResult || p.Is == PartServerCall || p.Is == PartServerResult:
+			return evidence.Decisive
+		}
+	}
+	if r := d.roleOf(role); r == transcript.RoleTool || r == transcript.RoleOther && (d.Role != "role" || d.Roles != nil) {
+		return evidence.None
+	}
+	return evidence.Plain
 }
 
 // Reader implements Driver.

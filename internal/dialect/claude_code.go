@@ -16,6 +16,7 @@ var ClaudeCode = &Dialect{
 {"type":"user","uuid":"u1","parentUuid":"a1","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"a.txt"}]}}`,
 	Provider: "anthropic",
 	Window:   transcript.WindowLog,
+	Evidence: anthropicEvidence,
 	Members:  anthropicMembers,
 	Driver:   claudeCodeMessages{anthropicBlocks},
 	Log: &Log{

@@ -15,6 +15,7 @@ var ClaudeStreamJSON = &Dialect{
 {"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"a.txt"}]},"parent_tool_use_id":null,"session_id":"s"}`,
 	Provider:  "anthropic",
 	Window:    transcript.WindowLog,
+	Evidence:  anthropicEvidence,
 	Members:   anthropicMembers,
 	Driver:    anthropicBlocks,
 	CheckOnly: "it is a copy of what was printed, and nothing is ever resumed from it",

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -16,7 +17,25 @@ var CodeBuddy = &Dialect{
 {"id":"r1","parentId":"c1","timestamp":1784000001800,"type":"function_call_result","callId":"call_1","name":"Bash","status":"completed","output":{"type":"text","text":"a.txt"},"sessionId":"s","cwd":"/w"}`,
 	Provider: "neutral",
 	Window:   transcript.WindowLog,
-	Members:  responsesMembers,
+	Evidence: evidence.NewTable(
+		// Items say when they were written. Those of the SDK itself do not.
+		evidence.None.If("!timestamp:any"),
+		evidence.None.If("!id:any"),
+		evidence.Shared.If("rawContent:any", "type=reasoning"),
+		evidence.Decisive.If("type=hosted_tool_call", "@keys.#!=1"),
+		evidence.Shared.If("type=reasoning", "!role:string", "summary|encrypted_content:any"),
+		evidence.Decisive.If("type=function_call", "!role:string", "call_id|callId|name"),
+		evidence.Decisive.If("type=function_call_output|function_call_result", "!role:string", "call_id|callId|output"),
+		evidence.None.If("type:string", "type!=message"),
+		evidence.None.If("!role:string"),
+		evidence.None.If("!content:any"),
+		evidence.None.If("role=tool|function"),
+		evidence.None.If("role:string", evidence.Tools),
+		evidence.None.If("role:string").Any("content", evidence.Tools),
+		evidence.Decisive.If("content.0.type=input_text|output_text|input_image|input_file"),
+		evidence.Plain.If("role:string"),
+	),
+	Members: responsesMembers,
 	Driver: codeBuddyItems{&Items{
 		Type: "type", Role: "role", Text: "content", Messages: []string{"message"},
 		ID: []string{"call_id", "callId"}, Item: "id", Name: "name",
@@ -39,17 +58,6 @@ var CodeBuddy = &Dialect{
 // codeBuddyItems are items that say when they were written. Those of the SDK
 // itself do not.
 type codeBuddyItems struct{ *Items }
-
-// Claim implements Driver.
-func (d codeBuddyItems) Claim(v source.Value) (Claim, Sign) {
-	if !v.Get("timestamp").Exists() || !v.Get("id").Exists() {
-		return ClaimNone, Sign{}
-	}
-	if v.Get(d.Type).Is(d.Reasoning) && v.Get("rawContent").Exists() {
-		return ClaimShared, Sign{Member: "rawContent"}
-	}
-	return d.Items.Claim(v)
-}
 
 // WriteResult implements Writer.
 func (d codeBuddyItems) WriteResult(r NewResult) []Field {

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -16,8 +17,23 @@ var Codex = &Dialect{
 {"timestamp":"2026-01-02T03:04:06Z","type":"response_item","payload":{"type":"function_call_output","call_id":"call_1","output":"a.txt"}}`,
 	Provider: "openai-responses",
 	Window:   transcript.WindowLog,
-	Members:  responsesMembers,
-	Driver:   codexItems{codexRow},
+	Evidence: evidence.NewTable(
+		evidence.Decisive.If("type=web_search_call|image_generation_call", "@keys.#!=1"),
+		evidence.Shared.If("type=reasoning", "!role:string", "summary|encrypted_content:any"),
+		evidence.Decisive.If("type=function_call|local_shell_call|custom_tool_call|tool_search_call", "!role:string", "call_id|name"),
+		evidence.Decisive.If("type=function_call_output|custom_tool_call_output", "!role:string", "call_id|output"),
+		evidence.Decisive.If("type=tool_search_output", "!role:string", "call_id|tools"),
+		evidence.None.If("type:string", "type!=message"),
+		evidence.None.If("!role:string"),
+		evidence.None.If("!content:any"),
+		evidence.None.If("role=tool|function"),
+		evidence.None.If("role:string", evidence.Tools),
+		evidence.None.If("role:string").Any("content", evidence.Tools),
+		evidence.Decisive.If("content.0.type=input_text|output_text|input_image|input_file"),
+		evidence.Plain.If("role:string"),
+	),
+	Members: responsesMembers,
+	Driver:  codexItems{codexRow},
 	Log: &Log{
 		Type: "type", Subtype: "payload.type", Speaks: []string{"response_item"}, Payload: "payload",
 		Kinds:  []string{"event_msg", "turn_context", "compacted", "world_state", "session_meta", "inter_agent_communication*"},

@@ -14,15 +14,18 @@ var CodexExec = &Dialect{
 	Where:   "the standard output of codex exec --json",
 	Example: `{"type":"item.started","item":{"id":"item_1","type":"command_execution","command":"ls","aggregated_output":"","status":"in_progress"}}
 {"type":"item.completed","item":{"id":"item_1","type":"command_execution","command":"ls","aggregated_output":"a.txt","exit_code":0,"status":"completed"}}`,
-	Provider:   "neutral",
-	Window:     transcript.WindowLog,
-	CheckOnly:  "it is the output of a program, which nothing reads back",
+	Provider:  "neutral",
+	Window:    transcript.WindowLog,
+	CheckOnly: "it is the output of a program, which nothing reads back",
+	Evidence: evidence.NewTable(
+		evidence.None.If("!item"),
+		evidence.None.If("type!=item.*"),
+		evidence.Decisive.If().Any("item.?", "type=command_execution|mcp_tool_call|file_change", "id"),
+		evidence.Decisive.If("item.id", "item.type"),
+	),
 	NewSession: evidence.All("type=thread.started", "thread_id"),
 	Fold:       &Fold{ID: "item.id", Effect: codexExecFolding},
 	Driver: &Combined{
-		Needs: []string{"item"},
-		Kind:  "type", Kinds: []string{"item.*"},
-		Evidence: [][]Lens{{"item.id", "item.type"}},
 		Records: []Records{{
 			In: "item", Tag: "type", Calls: []string{"command_execution", "mcp_tool_call", "file_change"},
 			Text: "agent_message", Reasoning: "reasoning",

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -15,14 +16,21 @@ var CohereV1 = &Dialect{
 	Provider:  "cohere",
 	Window:    transcript.WindowLog,
 	CheckOnly: "a result repeats its call and has no id, so that it is not made up",
-	Keywords:  []string{"USER", "CHATBOT", "SYSTEM", "TOOL", "tool_results", "outputs"},
+	Evidence: evidence.NewTable(
+		evidence.None.If("!message|tool_results|outputs"),
+		evidence.None.If("chat_history|tools"),
+		evidence.Decisive.If().Any("tool_calls.?", "name", "parameters").ByList(),
+		evidence.Decisive.If().Any("tool_results.?", "call.name"),
+		evidence.Decisive.If("call.name", "!tool_results"),
+		evidence.Decisive.If("role", "tool_results.0.call"),
+		evidence.Decisive.If("call.name", "outputs"),
+		evidence.Decisive.If("role=USER|CHATBOT|SYSTEM|TOOL", "message"),
+		evidence.Plain.If("role:string", "message").Alike(),
+		evidence.Plain.If("role", "message").Alike(),
+	),
 	Driver: &Combined{
-		Needs:    []string{"message", "tool_results", "outputs"},
-		Lacks:    []string{"chat_history", "tools"},
-		Evidence: [][]Lens{{"role", "tool_results.0.call"}, {"call.name", "outputs"}},
-		Plain:    []Lens{"role", "message"},
-		OwnRoles: []string{"USER", "CHATBOT", "SYSTEM", "TOOL"},
-		Role:     "role",
+		Plain: []Lens{"role", "message"},
+		Role:  "role",
 		Roles: []RoleName{
 			{"USER", transcript.RoleUser},
 			{"CHATBOT", transcript.RoleAssistant},

@@ -1,11 +1,11 @@
 package dialect
 
 import (
-	"cmp"
 	"iter"
 	"slices"
 	"strings"
 
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -120,42 +120,25 @@ type Setting struct {
 	Keep bool
 }
 
-// Claim implements Driver.
-func (d *Combined) Claim(v source.Value) (Claim, Sign) {
-	if v.Kind() != source.Object || !hasMember(v, d.Needs) || len(d.Lacks) > 0 && hasMember(v, d.Lacks) {
-		return ClaimNone, Sign{}
+// Reads implements Driver.
+func (d *Combined) Reads(v source.Value) evidence.Weight {
+	if !hasMember(v, d.Needs) || hasMember(v, d.Lacks) || d.Kind != "" && !tagged(d.Kinds, d.Kind.In(v)) {
+		return evidence.None
 	}
-	if d.Kind != "" && !tagged(d.Kinds, d.Kind.In(v)) {
-		return ClaimNone, Sign{}
+	if slices.ContainsFunc(d.Records, func(rs Records) bool { return rs.makes(v) }) || d.Results.Has != "" && d.Results.answers(v) ||
+		slices.ContainsFunc(d.Evidence, func(set []Lens) bool { return leadsTo(v, set) }) {
+		return evidence.Decisive
 	}
-	role := member(d.Role, v)
-	for i := range d.Records {
-		rs := &d.Records[i]
-		if list := rs.In.In(v); listable(list) {
-			if sign, ok := rs.claims(list); ok {
-				return ClaimDecisive, sign
-			}
-		}
+	if len(d.Plain) == 0 || !leadsTo(v, d.Plain) {
+		return evidence.None
 	}
-	if res := &d.Results; res.Has != "" {
-		if list := res.In.In(v); listable(list) && res.claims(list) {
-			return ClaimDecisive, Sign{Member: res.Has.Key()}
-		}
+	switch role := member(d.Role, v); {
+	case contains(d.OwnRoles, role):
+		return evidence.Decisive
+	case d.roleOf(role) != transcript.RoleOther || d.OwnRoles != nil:
+		return evidence.Plain
 	}
-	for _, set := range d.Evidence {
-		if leadsTo(v, set) {
-			return ClaimDecisive, Sign{Member: set[0].Key()}
-		}
-	}
-	if len(d.Plain) > 0 && leadsTo(v, d.Plain) {
-		switch {
-		case contains(d.OwnRoles, role):
-			return ClaimDecisive, Sign{d.Role.Key(), role}
-		case d.roleOf(role) != transcript.RoleOther || d.OwnRoles != nil:
-			return ClaimPlain, Sign{d.Role.Key(), role}
-		}
-	}
-	return ClaimNone, Sign{}
+	return evidence.None
 }
 
 // member returns what a path leads to, None for a path that a row leaves empty.
@@ -188,23 +171,19 @@ func (d *Combined) roleOf(v source.Value) transcript.Role {
 	return roleIn(d.Roles, v)
 }
 
-// claims returns the sign of the first call in a list that no other dialect
-// writes.
-func (rs *Records) claims(list source.Value) (Sign, bool) {
-	for e := range listed(list) {
-		if rec, tag, ok := rs.record(e); ok && rs.decisive(rec) {
-			if tag.Exists() {
-				return Sign{rs.Tag.Key(), tag}, true
-			}
-			return Sign{Member: cmp.Or(rs.In.Key(), rs.ID.Key())}, true
+// makes reports whether there is a call in v.
+func (rs *Records) makes(v source.Value) bool {
+	for e := range rs.elements(v) {
+		if rec, _, ok := rs.record(e); ok && rs.decisive(rec) {
+			return true
 		}
 	}
-	return Sign{}, false
+	return false
 }
 
-// claims reports whether there is a result in a list.
-func (a *ResultList) claims(list source.Value) bool {
-	for e := range listed(list) {
+// answers reports whether there is a result in v.
+func (a *ResultList) answers(v source.Value) bool {
+	for e := range listed(a.In.In(v)) {
 		if a.result(e) && there(a.ID.In(e)) {
 			return true
 		}
@@ -223,11 +202,6 @@ func (a *ResultList) elements(v source.Value) iter.Seq[source.Value] {
 		return func(func(source.Value) bool) {}
 	}
 	return listed(a.In.In(v))
-}
-
-// listable reports whether listed yields anything of a value.
-func listable(v source.Value) bool {
-	return v.Kind() == source.Array || v.Kind() == source.Object
 }
 
 // listed yields the elements of a list, or the one object that is there instead.

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -14,12 +15,18 @@ var Continue = &Dialect{
 {"message":{"role":"assistant","content":"","toolCalls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},"contextItems":[],"toolCallStates":[{"toolCallId":"c1","toolCall":{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}},"status":"done","output":[{"name":"Tool Result","description":"Tool execution result","content":"a.txt"}]}]}`,
 	Provider: "neutral",
 	Window:   transcript.WindowLog,
+	Evidence: evidence.NewTable(
+		evidence.None.If("!contextItems|toolCallStates"),
+		evidence.Decisive.If().Any("toolCallStates.?", "toolCallId|toolCall.id", "toolCall.function.name", "toolCall.function.arguments").ByList(),
+		evidence.Decisive.If().Any("message.toolCalls.?", "id", "function.name", "function.arguments").ByList(),
+		evidence.Decisive.If("message.toolCallId"),
+		evidence.Decisive.If("contextItems", "message.role"),
+		evidence.Decisive.If("toolCallStates", "message.role"),
+	),
 	Driver: &Combined{
-		Needs:    []string{"contextItems", "toolCallStates"},
-		Evidence: [][]Lens{{"contextItems", "message.role"}, {"toolCallStates", "message.role"}},
-		Role:     "message.role",
-		Roles:    []RoleName{{"thinking", transcript.RoleAssistant}},
-		Text:     "message.content",
+		Role:  "message.role",
+		Roles: []RoleName{{"thinking", transcript.RoleAssistant}},
+		Text:  "message.content",
 		Records: []Records{
 			{
 				In: "toolCallStates", ID: "toolCallId|toolCall.id", Name: "toolCall.function.name", Args: "toolCall.function.arguments",

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -16,6 +17,12 @@ var CopilotCLI = &Dialect{
 {"type":"tool.execution_complete","data":{"toolCallId":"call_1","success":true,"result":{"content":"a.txt"}},"id":"e2","timestamp":"2026-01-02T03:04:06Z","parentId":"e1"}`,
 	Provider: "neutral",
 	Window:   transcript.WindowLog,
+	Evidence: evidence.NewTable(
+		evidence.Decisive.If("type=tool.execution_start", "data.toolCallId|data.toolName"),
+		evidence.Decisive.If("type=tool.execution_complete", "data.toolCallId|data.result|data.error:any"),
+		evidence.Decisive.If("data.toolRequests:array", "type=assistant.message"),
+		evidence.Plain.If("type=assistant.message|user.message|system.message", "data.content:any"),
+	),
 	Driver: copilotEvents{&Events{
 		Type: "type",
 		Messages: []MessageEvent{

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -17,6 +18,11 @@ var CursorStreamJSON = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowLog,
 	CheckOnly: "it is a copy of what was printed, and nothing is ever resumed from it",
+	Evidence: evidence.NewTable(
+		evidence.Decisive.If("subtype=started", "call_id|tool_call.function.name"),
+		evidence.Decisive.If("subtype=completed", "call_id|tool_call:any"),
+		evidence.Plain.If("type=user|assistant", "!subtype", "message.content:any").Shown("subtype"),
+	),
 	Driver: cursorEvents{&Events{
 		Type: "subtype|type",
 		Messages: []MessageEvent{

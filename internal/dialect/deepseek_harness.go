@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -15,6 +16,19 @@ var DeepSeekHarness = &Dialect{
 	Provider:  "deepseek",
 	Window:    transcript.WindowLog,
 	CheckOnly: "its events are numbered, and name each other by their numbers",
+	Evidence: evidence.NewTable(
+		evidence.None.If("!role:string"),
+		evidence.None.If("!content:any"),
+		evidence.Decisive.If().Any("content", "type=tool-call", "id|name|arguments"),
+		evidence.Decisive.If().Any("content", "type=tool-result", "toolCallId|content"),
+		evidence.None.If("role=tool|function"),
+		evidence.Weak.If("role:string", evidence.Tools),
+		evidence.Weak.If("role:string").Any("content", "!@this:object"),
+		evidence.Weak.If("role:string").Any("content", "!type:any"),
+		evidence.Weak.If("role:string").Any("content", "type!=text|reasoning|image", evidence.Tools),
+		evidence.Shared.If("role:string").Any("content", "type=reasoning"),
+		evidence.Plain.If("role:string"),
+	),
 	Members: map[transcript.Member]Lens{
 		transcript.MemberArguments: "arguments", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text",
 	},

@@ -16,37 +16,12 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// A Claim says how surely a value is an element of a dialect.
-type Claim uint8
-
-// The claims.
-const (
-	ClaimNone     Claim = iota
-	ClaimWeak           // a message that it reads as well, written as others write theirs
-	ClaimPlain          // a message that any dialect of its family could hold
-	ClaimShared         // it writes what only a few dialects do
-	ClaimDecisive       // it writes a call, a result or the like as only this dialect does
-)
-
-// A Sign is what decided a claim: a member, and its value where that says more.
-type Sign struct {
-	Member string
-	Value  source.Value
-}
-
-// String describes the sign: `tool_calls`, `type "tool_use"`.
-func (s Sign) String() string {
-	if s.Value.Kind() != source.String {
-		return s.Member
-	}
-	return s.Member + " " + string(s.Value.Raw())
-}
-
 // A Driver reads the messages of one shape.
 type Driver interface {
-	// Claim says whether v is an element of the driver's row, and by which
-	// sign that was decided.
-	Claim(v source.Value) (Claim, Sign)
+	// Reads weighs whether v has the form of an element of the driver's row. It is
+	// asked about a dialect that a user has defined, in a file that is known to be
+	// written in it.
+	Reads(v source.Value) evidence.Weight
 	// Reader returns a reader of one conversation. It adds each element to b.
 	Reader(b *transcript.Builder) Reader
 }
@@ -93,14 +68,12 @@ type Dialect struct {
 	Window   transcript.Window
 	// Marks are conditions by which an element, or a record of the dialect's log, is
 	// known in a dialect that a user defines: an element of which all hold is the
-	// dialect's, and no other is. Built-in dialects have none, and leave it to the
-	// driver.
+	// dialect's, and no other is. Built-in dialects have none, but evidence.
 	Marks []evidence.Cond
-	// Keywords are names of members, and what a tag or a role says, of which one is
-	// in every element that the dialect claims, or in a block of it. They save
-	// asking: a dialect without keywords is asked about each element.
-	Keywords []string `toml:"-"`
-	Driver   Driver   `toml:"-"`
+	// Evidence is what speaks for an element of a built-in dialect, or for the message
+	// in a record of its log.
+	Evidence *evidence.Table `toml:"-"`
+	Driver   Driver          `toml:"-"`
 	// Beside are members of a message that speak of tools, and hold no call and no
 	// result but copies of what stands elsewhere.
 	Beside []string
@@ -170,24 +143,26 @@ func (d *Dialect) HasMarks(v source.Value) bool {
 }
 
 // MarksSign is the sign of an element that has the marks.
-func (d *Dialect) MarksSign() Sign {
+func (d *Dialect) MarksSign() evidence.Sign {
 	marks := make([]string, len(d.Marks))
 	for i, c := range d.Marks {
 		marks[i] = c.String()
 	}
-	return Sign{Member: strings.Join(marks, ", ")}
+	return evidence.Named(strings.Join(marks, ", "))
 }
 
-// Claim says whether v is an element of the dialect, and by which sign that was
-// decided.
-func (d *Dialect) Claim(v source.Value) (Claim, Sign) {
+// Claim weighs what speaks for v as an element of the dialect, and says by which
+// sign that was decided.
+func (d *Dialect) Claim(v source.Value) (evidence.Weight, evidence.Sign) {
 	switch {
+	case !d.UserDefined():
+		return d.Evidence.Weigh(v)
 	case d.HasMarks(v):
-		return ClaimDecisive, d.MarksSign()
+		return evidence.Decisive, d.MarksSign()
 	case d.NeedsMarks():
-		return ClaimNone, Sign{}
+		return evidence.None, evidence.Sign{}
 	}
-	return d.Driver.Claim(v)
+	return d.Driver.Reads(v), evidence.Named("--dialect")
 }
 
 // IsRequest reports whether v is a request to the dialect's API.
@@ -211,12 +186,12 @@ func (d *Dialect) IsNewSession(v source.Value) bool {
 
 // Reads is Claim for an element of a file that is known to be written in the
 // dialect: not all of its elements need have the marks.
-func (d *Dialect) Reads(v source.Value) Claim {
-	if d.HasMarks(v) {
-		return ClaimDecisive
+func (d *Dialect) Reads(v source.Value) evidence.Weight {
+	if d.UserDefined() && !d.HasMarks(v) {
+		return d.Driver.Reads(v)
 	}
-	claim, _ := d.Driver.Claim(v)
-	return claim
+	weight, _ := d.Claim(v)
+	return weight
 }
 
 // Roleless reports whether v is a message of the dialect but for its role, which
@@ -460,81 +435,14 @@ func (s *splitTurn) turn(role transcript.Role, id source.Value, human bool) stri
 	return s.last + strconv.Itoa(s.n)
 }
 
-// UsesUnknownTools reports whether v is a message that speaks of tools in another
-// way than the dialects that read plain messages.
-func UsesUnknownTools(v source.Value) bool {
-	role, unknown := false, false
-	for k, val := range v.Members() {
-		switch {
-		case k.Is("role"):
-			role = val.Kind() == source.String
-		case k.Is("content"):
-			unknown = unknown || unknownToolContent(val)
-		default:
-			unknown = unknown || UnknownToolMember(k, val)
-		}
-	}
-	return role && unknown
-}
-
-// declares are members that say which tools there are, and call none.
-var declares = []string{"tools", "functions", "tool_choice", "toolChoice"}
-
-// UnknownToolMember reports whether a member that a dialect does not know speaks of
-// calls or results, and holds anything.
-func UnknownToolMember(key, val source.Value) bool {
-	switch val.Kind() {
-	case source.String, source.Array, source.Object:
-		return ofTools(key) && !contains(declares, key) && !hollow(val) && !bare(val)
-	}
-	return false
-}
-
-// hasUnknownToolMember reports whether a message has such a member.
+// hasUnknownToolMember reports whether a message has a member that speaks of tools.
 func hasUnknownToolMember(v source.Value) bool {
 	for k, val := range v.Members() {
-		if UnknownToolMember(k, val) {
+		if evidence.UnknownToolMember(k, val) {
 			return true
 		}
 	}
 	return false
-}
-
-// unknownToolContent reports whether a block of a message's content speaks of tools.
-func unknownToolContent(content source.Value) bool {
-	for _, block := range content.Elements() {
-		if unknownToolBlock(block) {
-			return true
-		}
-	}
-	return false
-}
-
-// unknownToolBlock reports whether a block speaks of tools, by its type or by a
-// member.
-func unknownToolBlock(block source.Value) bool {
-	for k, val := range block.Members() {
-		if k.Is("type") && ofTools(val) || !k.Is("type") && ofTools(k) && there(val) {
-			return true
-		}
-	}
-	return false
-}
-
-// ofTools reports whether a name speaks of tools or functions.
-func ofTools(name source.Value) bool {
-	raw := name.Raw()
-	for i := range raw {
-		if c := raw[i] | 0x20; c == 't' && folded(raw[i:], "tool") || c == 'f' && folded(raw[i:], "function") {
-			return true
-		}
-	}
-	return false
-}
-
-// folded reports whether a text begins with a word, in capitals or not.
-func folded(text []byte, word string) bool {
-	return len(text) >= len(word) && strings.EqualFold(string(text[:len(word)]), word)
 }
 
 // contains reports whether a text is one of a list.

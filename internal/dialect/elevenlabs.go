@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -15,12 +16,15 @@ var ElevenLabs = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowLog,
 	CheckOnly: voiceCheckOnly,
-	Keywords:  []string{"time_in_call_secs", "params_as_json", "result_value"},
+	Evidence: evidence.NewTable(
+		evidence.None.If("!message|tool_calls|tool_results"),
+		evidence.None.If("content"),
+		evidence.Decisive.If().Any("tool_calls.?", "request_id", "tool_name", "params_as_json").ByList(),
+		evidence.Decisive.If().Any("tool_results.?", "tool_name", "request_id"),
+		evidence.Decisive.If("role", "message", "time_in_call_secs"),
+	),
 	Driver: &Combined{
-		Needs:    []string{"message", "tool_calls", "tool_results"},
-		Lacks:    []string{"content"},
-		Evidence: [][]Lens{{"role", "message", "time_in_call_secs"}},
-		Role:     "role", Text: "message",
+		Role: "role", Text: "message",
 		Records: []Records{{In: "tool_calls", ID: "request_id", Name: "tool_name", Args: "params_as_json", Want: transcript.ArgsWantString, Apart: true}},
 		Results: ResultList{In: "tool_results", Has: "tool_name", ID: "request_id", Name: "tool_name", Payload: "result_value"},
 	},

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -58,31 +59,21 @@ type ResultEvent struct {
 	Error   []Cond // any of them
 }
 
-// Claim implements Driver.
-func (d *Events) Claim(v source.Value) (Claim, Sign) {
-	if v.Kind() != source.Object {
-		return ClaimNone, Sign{}
-	}
+// Reads implements Driver.
+func (d *Events) Reads(v source.Value) evidence.Weight {
 	typ := d.Type.In(v)
-	if typ.Kind() != source.String {
-		return ClaimNone, Sign{}
+	c, r, m := d.call(typ), d.result(typ), d.message(typ)
+	switch {
+	case c != nil && c.in(v), r != nil && r.in(v):
+		return evidence.Decisive
+	case m == nil:
+		return evidence.None
+	case m.Calls != "" && m.Calls.In(v).Kind() == source.Array:
+		return evidence.Decisive
+	case m.Text.In(v).Exists() && (m.RoleAt == "" || m.RoleAt.In(v).Kind() == source.String):
+		return evidence.Plain
 	}
-	sign := Sign{d.Type.Key(), typ}
-	if c := d.call(typ); c != nil && c.in(v) {
-		return ClaimDecisive, sign
-	}
-	if r := d.result(typ); r != nil && r.in(v) {
-		return ClaimDecisive, sign
-	}
-	if s := d.message(typ); s != nil {
-		switch {
-		case s.Calls != "" && s.Calls.In(v).Kind() == source.Array:
-			return ClaimDecisive, Sign{s.Calls.Key(), source.Value{}}
-		case s.Text.In(v).Exists() && (s.RoleAt == "" || s.RoleAt.In(v).Kind() == source.String):
-			return ClaimPlain, sign
-		}
-	}
-	return ClaimNone, Sign{}
+	return evidence.None
 }
 
 // in reports whether an event of the kind is there: a call that names its tool or, where

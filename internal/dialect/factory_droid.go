@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -15,6 +16,7 @@ var FactoryDroid = &Dialect{
 {"type":"message","id":"m2","parentId":"m1","timestamp":"2026-01-02T03:04:06Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"a.txt"}]}}`,
 	Provider: "anthropic",
 	Window:   transcript.WindowLog,
+	Evidence: anthropicEvidence,
 	Members:  anthropicMembers,
 	Driver:   anthropicBlocks,
 	Log: &Log{
@@ -34,8 +36,14 @@ var DroidStreamJSON = &Dialect{
 	Where:   "output of droid exec --output-format stream-json",
 	Example: `{"type":"tool_call","session_id":"s","toolCallId":"call_1","toolName":"ls","parameters":{}}
 {"type":"tool_result","session_id":"s","toolCallId":"call_1","value":"a.txt"}`,
-	Provider:  "anthropic",
-	Window:    transcript.WindowLog,
+	Provider: "anthropic",
+	Window:   transcript.WindowLog,
+	Evidence: evidence.NewTable(
+		evidence.Decisive.If("type=tool_call", "toolName"),
+		evidence.Decisive.If("type=tool_call", "toolCallId|id", "parameters"),
+		evidence.Decisive.If("type=tool_result", "toolCallId|id|value|error:any"),
+		evidence.Plain.If("type=message", "role:string", "text:any"),
+	),
 	Beside:    []string{"toolId", "toolName"},
 	CheckOnly: "it is a copy of what was printed, and nothing is ever resumed from it",
 	Driver: &Events{

@@ -25,7 +25,7 @@ type Fault struct {
 // Faults returns what is wrong with a row as a whole: what it needs is there, and
 // what it writes is what it reads.
 func (d *Dialect) Faults() []Fault {
-	c := &checker{}
+	c := &checker{builtin: d.Evidence != nil}
 	if d.Name == "" {
 		c.found = append(c.found, Fault{Missing: "name", Message: "a dialect needs a name"})
 	}
@@ -56,11 +56,14 @@ type checker struct {
 	table []string
 	found []Fault
 	outer *checker
+	// builtin is set for a dialect that has evidence, and needs nothing in the row by
+	// which its messages are told.
+	builtin bool
 }
 
 // in returns the checker of a table in this one.
 func (c *checker) in(table ...string) *checker {
-	return &checker{table: slices.Concat(c.table, table), outer: c}
+	return &checker{table: slices.Concat(c.table, table), outer: c, builtin: c.builtin}
 }
 
 // merge passes on what has been noted.
@@ -252,7 +255,7 @@ func (d *Events) faults(outer *checker) {
 func (d *Combined) faults(outer *checker) {
 	c := outer.in("combined")
 	defer c.merge()
-	c.needs("members", len(d.Needs) > 0)
+	c.needs("members", len(d.Needs) > 0 || c.builtin)
 	c.needs("records", len(d.Records) > 0)
 	each(c, "records", d.Records, func(c *checker, rs *Records) {
 		// Without ids results name the tool.

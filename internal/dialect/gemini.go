@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -15,7 +16,7 @@ var Gemini = &Dialect{
 {"role":"user","parts":[{"functionResponse":{"name":"ls","response":{"output":"a.txt"}}}]}`,
 	Provider: "gemini",
 	Window:   transcript.WindowUser,
-	Keywords: []string{"parts"},
+	Evidence: geminiEvidence,
 	Members:  geminiMembers,
 	Holder:   &Holder{Members: []string{"clientHistory", "toolCall"}, ReadFrom: []string{"clientHistory"}, Waits: true},
 	Driver:   geminiBlocks,
@@ -29,6 +30,35 @@ var geminiMembers = map[transcript.Member]Lens{
 	transcript.MemberResultContent: "functionResponse.response|function_response.response",
 	transcript.MemberContent:       "parts", transcript.MemberLastText: "parts.-1.text",
 }
+
+// geminiParts are the members by one of which a part is known that is no call, no
+// result and no text.
+const geminiParts = "inlineData|inline_data|fileData|file_data|executableCode|executable_code|codeExecutionResult|code_execution_result"
+
+// geminiEvidence is for contents, bare and in logs.
+var geminiEvidence = evidence.NewTable(
+	evidence.None.If("role:any", "!role:string"),
+	evidence.None.If("!parts:any"),
+	evidence.Decisive.If().Any("parts", "functionCall:object", "functionCall.id|functionCall.name|functionCall.args"),
+	evidence.Decisive.If().Any("parts", "function_call:object", "function_call.id|function_call.name|function_call.args"),
+	evidence.Decisive.If().Any("parts", "functionResponse:object", "functionResponse.id|functionResponse.response"),
+	evidence.Decisive.If().Any("parts", "function_response:object", "function_response.id|function_response.response"),
+	evidence.Decisive.If().Any("parts", "toolCall:object", "toolCall.id|toolCall.toolType|toolCall.args"),
+	evidence.Decisive.If().Any("parts", "toolResponse:object", "toolResponse.id|toolResponse.response"),
+	evidence.None.If("role=tool|function"),
+	// What has no role is a message if it is nothing else.
+	evidence.None.If("!role:any", "@keys.#!=1"),
+	evidence.None.If("!role:any", "!parts.0:any"),
+	evidence.Weak.If("@this", evidence.Tools),
+	evidence.Weak.If("@this").Any("parts", "!@this:object"),
+	// A part of another dialect has a type.
+	evidence.Weak.If("@this").Any("parts", "*:any", "!"+geminiParts, "thought!=true", "!text"),
+	evidence.Weak.If("@this").Any("parts", "*:any", "!"+geminiParts, "thought!=true", "type"),
+	evidence.Shared.If("role:string").Any("parts", "thought=true"),
+	evidence.Shared.If("!role:any").Any("parts", "thought=true"),
+	evidence.Plain.If("role:string"),
+	evidence.Plain.If("!role:any"),
+)
 
 var geminiBlocks = NewBlocks(Blocks{
 	Role: "role", NoRole: "user", Content: "parts", Positional: true, Inline: true, Joined: true,

@@ -14,16 +14,21 @@ var GeminiCLI = &Dialect{
 	Where:   "~/.gemini/tmp/<project>/chats/session-*.jsonl and .json",
 	Example: `{"id":"m1","timestamp":"2026-01-01T00:00:00Z","type":"gemini","content":"","toolCalls":[{"id":"ls-1","name":"ls","args":{},"status":"executing"}]}
 {"id":"m1","timestamp":"2026-01-01T00:00:00Z","type":"gemini","content":"","toolCalls":[{"id":"ls-1","name":"ls","args":{},"status":"success","result":[{"functionResponse":{"id":"ls-1","name":"ls","response":{"output":"a.txt"}}}]}]}`,
-	Provider:   "neutral",
-	Window:     transcript.WindowLog,
+	Provider: "neutral",
+	Window:   transcript.WindowLog,
+	Evidence: evidence.NewTable(
+		evidence.None.If("type!=gemini|user|info|error|warning"),
+		evidence.Decisive.If().Any("toolCalls.?", "id", "name", "args").ByList(),
+		evidence.Decisive.If().Any("content.?", "functionCall.id", "functionCall.name", "functionCall.args").ByList(),
+		evidence.Decisive.If().Any("content.?", "functionResponse.id").Shown("functionResponse"),
+		evidence.Decisive.If("type=gemini", "id", "timestamp", "content"),
+		evidence.Plain.If("type:string", "id", "timestamp", "content"),
+	),
 	NewSession: evidence.All("sessionId", "projectHash", "startTime"),
 	Fold:       &Fold{ID: "id", Append: true, Effect: geminiCLIFolding},
-	Driver: geminiCLIMessages{&Combined{
-		Needs: []string{"toolCalls", "type"},
-		Kind:  "type", Kinds: []string{"gemini", "user", "info", "error", "warning"},
-		Plain:    []Lens{"id", "timestamp", "content"},
-		OwnRoles: []string{"gemini"},
-		Role:     "type",
+	Driver: &Combined{
+		Plain: []Lens{"id", "timestamp", "content"},
+		Role:  "type",
 		Roles: []RoleName{
 			{"gemini", transcript.RoleAssistant}, {"info", transcript.RoleOther}, {"error", transcript.RoleOther}, {"warning", transcript.RoleOther},
 		},
@@ -52,21 +57,7 @@ var GeminiCLI = &Dialect{
 			In: "content", Has: "functionResponse.id|functionResponse.name|functionResponse.response",
 			ID: "functionResponse.id", Name: "functionResponse.name", Payload: "functionResponse.response",
 		},
-	}},
-}
-
-// geminiCLIMessages are messages in whose content results can stand, as the API of
-// Gemini has them.
-type geminiCLIMessages struct{ *Combined }
-
-// Claim implements Driver. Such a result is told by its object, and not by a member
-// of that.
-func (d geminiCLIMessages) Claim(v source.Value) (Claim, Sign) {
-	claim, sign := d.Combined.Claim(v)
-	if sign.Member == d.Results.Has.Key() {
-		sign.Member = d.Results.Has.Parent().Key()
-	}
-	return claim, sign
+	},
 }
 
 // geminiCLIFolding says what a record of a session does.

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -16,6 +17,12 @@ var GeminiStreamJSON = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowLog,
 	CheckOnly: "it is a copy of what was printed, and nothing is ever resumed from it",
+	Evidence: evidence.NewTable(
+		evidence.Decisive.If("type=tool_use", "tool_name"),
+		evidence.Decisive.If("type=tool_use", "tool_id", "parameters"),
+		evidence.Decisive.If("type=tool_result", "tool_id|output|error:any"),
+		evidence.Plain.If("type=message", "role:string", "content:any"),
+	),
 	Driver: &Events{
 		Type:     "type",
 		Messages: []MessageEvent{{Type: "message", RoleAt: "role", Text: "content"}},

@@ -43,6 +43,22 @@ func gooseUnread(block source.Value, call transcript.Call) transcript.Call {
 	return call
 }
 
+// gooseEvidence is for messages, bare and in what is printed.
+var gooseEvidence = evidence.NewTable(
+	evidence.None.If("!role:string"),
+	evidence.None.If("!content:any"),
+	evidence.Decisive.If().Any("content", "type=toolRequest|frontendToolRequest", "id|toolCall.value.name|toolCall.name|toolCall.value.arguments|toolCall.arguments"),
+	evidence.Decisive.If().Any("content", "type=toolResponse", "id|toolResult|content"),
+	evidence.None.If("role=tool|function"),
+	evidence.Weak.If("role:string", evidence.Tools).Alike(),
+	evidence.Weak.If("role:string").Any("content", "!@this:object").Alike(),
+	evidence.Weak.If("role:string").Any("content", "!type:any").Alike(),
+	evidence.Weak.If("role:string").Any("content", "type!=text|thinking|redactedThinking|image|toolConfirmationRequest|actionRequired|systemNotification", evidence.Tools).Alike(),
+	evidence.Shared.If("role:string").Any("content", "type=thinking|redactedThinking").Alike(),
+	evidence.Plain.If("role:string").Any("content", "type=toolConfirmationRequest|actionRequired|systemNotification"),
+	evidence.Plain.If("role:string").Alike(),
+)
+
 // Goose is the dialect of the messages of Goose.
 var Goose = &Dialect{
 	Name:    "goose",
@@ -53,7 +69,7 @@ var Goose = &Dialect{
 {"role":"user","created":2,"content":[{"type":"toolResponse","id":"r1","toolResult":{"status":"success","value":{"content":[{"type":"text","text":"a.txt"}],"isError":false}}}]}`,
 	Provider: "neutral",
 	Window:   transcript.WindowUser,
-	Keywords: []string{"toolRequest", "toolResponse", "frontendToolRequest", "toolConfirmationRequest", "actionRequired", "systemNotification"},
+	Evidence: gooseEvidence,
 	Members: map[transcript.Member]Lens{
 		transcript.MemberCallName:  "toolCall.value.name|toolCall.name",
 		transcript.MemberArguments: "toolCall.value.arguments|toolCall.arguments",
@@ -83,6 +99,7 @@ var GooseStreamJSON = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowLog,
 	CheckOnly: "it is a copy of what was printed, and nothing is ever resumed from it",
+	Evidence:  gooseEvidence,
 	Driver:    gooseBlocks,
 	Log: &Log{
 		Type: "type", Speaks: []string{"message"}, Payload: "message",

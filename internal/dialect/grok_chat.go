@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -14,8 +15,19 @@ var GrokChat = &Dialect{
 {"type":"tool_result","tool_call_id":"call_1","content":"a.txt"}`,
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
-	Keywords: []string{"system", "user", "assistant", "tool_result"},
-	Members:  map[transcript.Member]Lens{transcript.MemberCallName: "name", transcript.MemberArguments: "arguments"},
+	Evidence: evidence.NewTable(
+		evidence.None.If("type!=system|user|assistant|tool_result"),
+		evidence.None.If("role|message:any"),
+		evidence.Decisive.If().Any("tool_calls", "name:string", "arguments:any").ByList(),
+		evidence.None.If("tool_calls.0:object"),
+		evidence.None.If("type=tool_result", "!tool_call_id"),
+		evidence.Decisive.If("tool_call_id", "type=tool_result"),
+		evidence.None.If("type=tool_result"),
+		evidence.Weak.If("type:string", "content:any"),
+		evidence.Weak.If("type:string", "tool_calls:array"),
+		evidence.Weak.If("type:string", evidence.Tools),
+	),
+	Members: map[transcript.Member]Lens{transcript.MemberCallName: "name", transcript.MemberArguments: "arguments"},
 	Driver: NewSideList(SideList{
 		Role: "type", User: "user", Assistant: "assistant", Tool: "tool_result",
 		Roles: []RoleName{
@@ -24,11 +36,9 @@ var GrokChat = &Dialect{
 			{"assistant", transcript.RoleAssistant},
 			{"tool_result", transcript.RoleTool},
 		},
-		Lacks:     []string{"role", "message"},
-		Controls:  []string{"reasoning", "backend_tool_call"},
-		WeakPlain: true,
-		Content:   "content",
-		Calls:     "tool_calls", ID: "id", Name: "name", Args: "arguments", Want: transcript.ArgsWantString,
-		ResultID: "tool_call_id", ResultNeeds: []Lens{"tool_call_id"},
+		Controls: []string{"reasoning", "backend_tool_call"},
+		Content:  "content",
+		Calls:    "tool_calls", ID: "id", Name: "name", Args: "arguments", Want: transcript.ArgsWantString,
+		ResultID: "tool_call_id",
 	}),
 }

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -15,7 +16,20 @@ var Haystack = &Dialect{
 {"role":"tool","meta":{},"name":null,"content":[{"tool_call_result":{"result":"a.txt","origin":{"tool_name":"ls","arguments":{},"id":"c1"},"error":false}}]}`,
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
-	Keywords: []string{"tool_call", "tool_call_result", "_content"},
+	Evidence: evidence.NewTable(
+		evidence.None.If("!role|_role:string"),
+		evidence.None.If("!content|_content:any"),
+		evidence.Decisive.If().Any("content|_content", "tool_call:object", "tool_call.id|tool_call.tool_name|tool_call.arguments"),
+		evidence.Decisive.If().Any("content|_content", "tool_call_result:object", "tool_call_result.origin.id|tool_call_result.result"),
+		evidence.None.If("!role|_role=system|developer|user|human|assistant|agent|model|ai|gpt"),
+		evidence.Weak.If("role|_role:string", evidence.Tools).Alike(),
+		evidence.Weak.If("role|_role:string").Any("content|_content", "!@this:object").Alike(),
+		evidence.Weak.If("role|_role:string").Any("content|_content", "*:any", "!reasoning|image", "!text").Alike(),
+		evidence.Weak.If("role|_role:string").Any("content|_content", "*:any", "!reasoning|image", "type").Alike(),
+		evidence.Shared.If("role|_role:string").Any("content|_content", "reasoning").Shown("role").Alike(),
+		evidence.Plain.If("_role:string", "_content:any").Shown("role"),
+		evidence.Plain.If("role|_role:string").Shown("role").Alike(),
+	),
 	Members: map[transcript.Member]Lens{
 		transcript.MemberCallName: "tool_call.tool_name", transcript.MemberArguments: "tool_call.arguments",
 		transcript.MemberContent: "content|_content", transcript.MemberLastText: "content.-1.text|_content.-1.text",

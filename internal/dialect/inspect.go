@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -16,13 +17,24 @@ var Inspect = &Dialect{
 	Provider:  "openai",
 	Window:    transcript.WindowTool,
 	CheckOnly: "an evaluation log repeats its messages among its events",
-	Holder:    &Holder{Members: []string{"epoch", "input", "target", "messages"}, ReadFrom: []string{"messages"}},
-	Keywords:  []string{"function"},
+	Evidence: evidence.NewTable(
+		evidence.None.If("!role:string"),
+		evidence.Decisive.If().Any("tool_calls", "function:string", "arguments:any").ByList(),
+		evidence.None.If("tool_calls.0:object"),
+		evidence.Decisive.If("tool_call_id", "role=tool|function", "function"),
+		evidence.Decisive.If("role=tool|function", "function", "content:any", "!content.0:object"),
+		evidence.Decisive.If("role=tool|function", "function", "content.0.type:any", "content.0.type!=*tool*"),
+		evidence.None.If("role=tool|function"),
+		evidence.Weak.If("role:string", "content:any").Alike(),
+		evidence.Weak.If("role:string", "tool_calls:array").Alike(),
+		evidence.Weak.If("role:string", evidence.Tools).Alike(),
+	),
+	Holder: &Holder{Members: []string{"epoch", "input", "target", "messages"}, ReadFrom: []string{"messages"}},
 	Driver: NewSideList(SideList{
-		Role: "role", User: "user", Assistant: "assistant", Tool: "tool", WeakPlain: true,
+		Role: "role", User: "user", Assistant: "assistant", Tool: "tool",
 		Content: "content", MessageID: "id",
 		Calls: "tool_calls", ID: "id", Name: "function", Args: "arguments",
-		ResultID: "tool_call_id", ResultName: "function", ResultNeeds: []Lens{"function"},
+		ResultID: "tool_call_id", ResultName: "function",
 		Error:    "error",
 		Thoughts: []string{"reasoning"}, Signature: []string{"signature"},
 	}),

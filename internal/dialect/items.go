@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -71,53 +72,28 @@ func (p *ItemPair) answer() string {
 	return p.Answer
 }
 
-// Claim implements Driver.
-func (d *Items) Claim(v source.Value) (Claim, Sign) {
-	if v.Kind() != source.Object {
-		return ClaimNone, Sign{}
-	}
-	var typ, role, content source.Value
-	members := 0
-	unknown := false
-	for k, val := range v.Members() {
-		members++
-		switch {
-		case k.Is(d.Type):
-			typ = val
-		case k.Is(d.Role):
-			role = val
-		case k.Is(d.Text):
-			content = val
-		default:
-			unknown = unknown || UnknownToolMember(k, val)
+// Reads implements Driver.
+func (d *Items) Reads(v source.Value) evidence.Weight {
+	typ, role := v.Get(d.Type), v.Get(d.Role)
+	spoken := role.Kind() == source.String
+	if typ.Kind() != source.String || contains(d.Messages, typ) {
+		if !spoken || !v.Get(d.Text).Exists() || roleIn(d.Roles, role) == transcript.RoleTool {
+			return evidence.None
 		}
+		return evidence.Plain
 	}
-	if typ.Kind() == source.String && !contains(d.Messages, typ) {
-		switch {
-		case members < 2:
-			return ClaimNone, Sign{}
-		case contains(d.ProviderCalls, typ):
-			return ClaimDecisive, Sign{d.Type, typ}
-		case typ.Is(d.Reasoning) && role.Kind() != source.String && (v.Get("summary").Exists() || v.Get(d.Sealed).Exists()):
-			return ClaimShared, Sign{d.Type, typ}
-		}
-		if p, call := d.pair(typ); p != nil && role.Kind() != source.String {
-			if there(d.id(v, p, call)) || call && there(v.Get(d.Name)) || !call && there(v.Get(p.payload())) {
-				return ClaimDecisive, Sign{d.Type, typ}
-			}
-		}
-		return ClaimNone, Sign{}
+	p, call := d.pair(typ)
+	switch {
+	case contains(d.ProviderCalls, typ):
+		return evidence.Decisive
+	case spoken:
+		return evidence.None
+	case typ.Is(d.Reasoning) && v.Get(d.Sealed).Exists():
+		return evidence.Shared
+	case p != nil && (there(d.id(v, p, call)) || call && there(v.Get(d.Name)) || !call && there(v.Get(p.payload()))):
+		return evidence.Decisive
 	}
-	if role.Kind() != source.String || !content.Exists() {
-		return ClaimNone, Sign{}
-	}
-	if unknown || unknownToolContent(content) || roleIn(d.Roles, role) == transcript.RoleTool {
-		return ClaimNone, Sign{}
-	}
-	if tag := content.First().Get("type"); contains(d.TextTypes, tag) {
-		return ClaimDecisive, Sign{d.Type, tag}
-	}
-	return ClaimPlain, Sign{d.Role, role}
+	return evidence.None
 }
 
 func (p *ItemPair) payload() string {

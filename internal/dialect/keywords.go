@@ -3,7 +3,9 @@ package dialect
 import (
 	"iter"
 	"math/bits"
+	"slices"
 
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
@@ -26,6 +28,12 @@ func (s *Set) Candidates(v source.Value) iter.Seq[*Dialect] {
 	}
 }
 
+// IsKeyword reports whether some evidence asks for a name or a text.
+func (s *Set) IsKeyword(v source.Value) bool {
+	raw := v.Raw()
+	return len(raw) > 2 && s.table().often[string(raw[1:len(raw)-1])] > 0
+}
+
 // rest yields the rows that have no bit of their own.
 func (t *keywordTable) rest(yield func(*Dialect) bool) {
 	for _, d := range t.rows[lastBit:] {
@@ -38,11 +46,12 @@ func (t *keywordTable) rest(yield func(*Dialect) bool) {
 // lastBit stands for all the rows that have no bit of their own.
 const lastBit = 63
 
-// A keywordTable says which dialects a keyword speaks for.
+// A keywordTable says which dialects a name or a text speaks for.
 type keywordTable struct {
 	rows   []*Dialect
-	always uint64 // those without keywords
+	always uint64 // those that are asked about each element
 	of     map[string]uint64
+	often  map[string]int // how many dialects a name or a text can speak for
 	// heads are the first bytes of keywords by their length, so that few other
 	// names are looked up.
 	heads [maxKeyword + 1][4]uint64
@@ -52,22 +61,79 @@ type keywordTable struct {
 const maxKeyword = 40
 
 func newKeywordTable(all []*Dialect) *keywordTable {
-	t := &keywordTable{of: map[string]uint64{}}
+	t := &keywordTable{of: map[string]uint64{}, often: map[string]int{}}
 	for _, d := range all {
 		if !d.Bare() {
 			continue
 		}
-		bit := uint64(1) << min(len(t.rows), lastBit)
 		t.rows = append(t.rows, d)
-		if len(d.Keywords) == 0 {
-			t.always |= bit
+		for word := range wordsOf(d.keywords()) {
+			if t.often[word]++; d == plain {
+				t.often[word] += len(all) // most messages are written so
+			}
 		}
-		for _, m := range d.Keywords {
-			t.of[m] |= bit
-			t.heads[len(m)][m[0]>>6] |= 1 << (m[0] & 63)
+	}
+	for i, d := range t.rows {
+		bit := uint64(1) << min(i, lastBit)
+		for _, words := range d.keywords() {
+			best := rarest(words, t.often)
+			if best == nil {
+				t.always |= bit
+			}
+			for _, word := range best {
+				t.of[word] |= bit
+				t.heads[len(word)][word[0]>>6] |= 1 << (word[0] & 63)
+			}
 		}
 	}
 	return t
+}
+
+// keywords returns, for each piece of evidence, the names and texts of which one
+// occurs in what it speaks for. A dialect that the user says is the file's needs
+// none.
+func (d *Dialect) keywords() [][]evidence.Keywords {
+	switch {
+	case !d.UserDefined():
+		return d.Evidence.Keywords()
+	case !d.NeedsMarks():
+		return [][]evidence.Keywords{nil}
+	}
+	var all []evidence.Keywords
+	for i := range d.Marks {
+		all = append(all, d.Marks[i].Keywords()...)
+	}
+	return [][]evidence.Keywords{all}
+}
+
+// wordsOf returns the names and texts among keywords.
+func wordsOf(all [][]evidence.Keywords) map[string]bool {
+	words := map[string]bool{}
+	for _, row := range all {
+		for _, k := range row {
+			for _, word := range k {
+				words[word] = true
+			}
+		}
+	}
+	return words
+}
+
+// rarest returns the keywords that the fewest dialects ask for, nil if there are none
+// that can be looked up.
+func rarest(all []evidence.Keywords, often map[string]int) (best evidence.Keywords) {
+	least := 0
+	for _, k := range all {
+		n := 0
+		for _, word := range k {
+			n = max(n, often[word])
+		}
+		fits := !slices.ContainsFunc(k, func(word string) bool { return word == "" || len(word) > maxKeyword })
+		if fits && (best == nil || n < least || n == least && len(k) < len(best)) {
+			best, least = k, n
+		}
+	}
+	return best
 }
 
 // look returns the set of the dialects that could claim v.

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -15,6 +16,17 @@ var KimiWire = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowLog,
 	CheckOnly: "Kimi closes open calls itself when it loads a session",
+	Evidence: evidence.NewTable(
+		evidence.Decisive.If("type=tool.call", "toolCallId|name"),
+		evidence.Decisive.If("type=ToolCall", "payload.id|payload.function.name"),
+		evidence.Decisive.If("type=tool.result", "toolCallId|result:any"),
+		evidence.Decisive.If("type=ToolResult", "payload.tool_call_id|payload.return_value:any"),
+		evidence.Plain.If("type=content.part", "part:any"),
+		evidence.Plain.If("type=TurnBegin", "payload.user_input:any"),
+		evidence.Plain.If("type=ContentPart", "payload:any"),
+		evidence.Plain.If("type=user|assistant|system", "role:string", "content:any"),
+		evidence.Plain.If("role=user|assistant|system", "!type", "content:any").Shown("type"),
+	),
 	Driver: &Events{
 		Type: "type|role",
 		Messages: []MessageEvent{

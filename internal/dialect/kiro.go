@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -15,7 +16,17 @@ var Kiro = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowUser,
 	CheckOnly: "its records have ids of which only the program knows what they are for",
-	Keywords:  []string{"AssistantMessage", "ToolResults", "Prompt"},
+	Evidence: evidence.NewTable(
+		evidence.None.If("kind!=Prompt|AssistantMessage|ToolResults"),
+		evidence.None.If("!data.content:any"),
+		evidence.Decisive.If().Any("data.content", "kind=toolUse", "data.toolUseId|data.name|data.input"),
+		evidence.Decisive.If().Any("data.content", "kind=toolResult", "data.toolUseId|data.content"),
+		evidence.Weak.If("kind:string", evidence.Tools),
+		evidence.Weak.If("kind:string").Any("data.content", "!@this:object"),
+		evidence.Weak.If("kind:string").Any("data.content", "!kind:any"),
+		evidence.Weak.If("kind:string").Any("data.content", "kind!=text|image", evidence.Tools),
+		evidence.Plain.If("kind:string"),
+	),
 	Driver: NewBlocks(Blocks{
 		Role: "kind", Content: "data.content", Tag: "kind",
 		Roles: []RoleName{

@@ -30,14 +30,6 @@ func withKwargs(row SideList, lists Lens, copied ...copyList) *kwargs {
 	return &kwargs{sideListOf(row), lists, copied, sideListOf(SideList{ID: "id", Function: "function|custom", Name: "name", Args: "arguments"})}
 }
 
-// claimFunction claims a result of the older API.
-func claimFunction(c claimed) (Claim, Sign) {
-	if c.role == transcript.RoleTool && c.sign.Value.Is("function") && c.content.Exists() && !there(c.id) {
-		return ClaimDecisive, c.sign
-	}
-	return ClaimNone, Sign{}
-}
-
 // calls returns the calls in additional_kwargs of a message that has no list of
 // calls itself: a list of calls, or one call of an older API.
 func (d *kwargs) calls(body source.Value) (list, legacy source.Value) {

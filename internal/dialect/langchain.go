@@ -3,6 +3,7 @@ package dialect
 import (
 	"slices"
 
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -18,10 +19,25 @@ var LangChain = &Dialect{
 {"type":"tool","content":"a.txt","name":"ls","tool_call_id":"call_1","status":"success"}`,
 	Provider: "langgraph",
 	Window:   transcript.WindowTool,
-	Keywords: []string{
-		"human", "ai", "tool", "system", "developer", "function", "chat", "remove", "constructor",
-		"HumanMessageChunk", "AIMessageChunk", "ToolMessageChunk", "SystemMessageChunk",
-	},
+	Evidence: evidence.NewTable(
+		evidence.None.If("!"+langChainRoles),
+		evidence.None.If("role:any", "!data|kwargs:object"),
+		evidence.Decisive.If().Any("data.tool_calls|kwargs.tool_calls|tool_calls", "name:string", "args:any").ByList(),
+		evidence.Decisive.If("data.tool_calls.0|kwargs.tool_calls.0|tool_calls.0:object", "data.tool_calls.0.id|kwargs.tool_calls.0.id|tool_calls.0.id:string", langChainOwn),
+		evidence.None.If("data.tool_calls.0|kwargs.tool_calls.0|tool_calls.0:object"),
+		evidence.Decisive.If("data.invalid_tool_calls.0|kwargs.invalid_tool_calls.0|invalid_tool_calls.0:object"),
+		evidence.Decisive.If("type|id.-1=function", "data.content|kwargs.content|content:any", "!data.tool_call_id|kwargs.tool_call_id|tool_call_id").Shown("type"),
+		evidence.Decisive.If("data.tool_call_id|kwargs.tool_call_id|tool_call_id", langChainTool),
+		evidence.Decisive.If(langChainTool, "data.content|kwargs.content|content:any", "!data.content.0|kwargs.content.0|content.0:object").Shown("type"),
+		evidence.Decisive.If(langChainTool, "data.content.0.type|kwargs.content.0.type|content.0.type:any", "data.content.0.type|kwargs.content.0.type|content.0.type!=*tool*").Shown("type"),
+		evidence.None.If(langChainTool),
+		evidence.Decisive.If(langChainRoles, "data.content|kwargs.content:any").Shown("type"),
+		evidence.Decisive.If(langChainOwn, "content:any").Shown("type"),
+		// A message of the system could be anybody's.
+		evidence.Weak.If(langChainRoles, evidence.Tools),
+		evidence.Weak.If(langChainRoles, "content:any"),
+		evidence.Weak.If(langChainRoles, "data.tool_calls|kwargs.tool_calls|tool_calls:array"),
+	),
 	Members: map[transcript.Member]Lens{transcript.MemberCallName: "name", transcript.MemberArguments: "args"},
 	Driver: &langChain{withKwargs(SideList{
 		Body: "data|kwargs", Role: "type|id.-1", Envelope: []string{"lc", "type", "id"},
@@ -47,21 +63,15 @@ var LangChain = &Dialect{
 			{"SystemMessageChunk", transcript.RoleSystem},
 		},
 		User: "human|HumanMessage", Assistant: "ai|AIMessage", Tool: "tool|ToolMessage",
-		OwnRoles: []string{
-			"human", "ai", "HumanMessage", "AIMessage", "ToolMessage", "SystemMessage",
-			"HumanMessageChunk", "AIMessageChunk", "ToolMessageChunk", "SystemMessageChunk",
-		},
-		Lacks:     []string{"role"},
-		WeakPlain: true, // a system message tells nothing
-		Controls:  []string{"remove", "RemoveMessage"},
-		Content:   "content",
-		Calls:     "tool_calls", ID: "id", Name: "name", Args: "args", Want: transcript.ArgsWantObject,
+		Controls: []string{"remove", "RemoveMessage"},
+		Content:  "content",
+		Calls:    "tool_calls", ID: "id", Name: "name", Args: "args", Want: transcript.ArgsWantObject,
 		ResultID: "tool_call_id", ResultName: "name",
 		Error: "status", Failed: "error",
 		Thoughts: []string{"thinking", "redacted_thinking", "reasoning", "reasoning_content"}, Signature: []string{"signature", "data", "encrypted_content"},
 		CallTag: hermesCall, ResultTag: hermesResult,
 		Other: []Lens{"additional_kwargs.function_call", "additional_kwargs.tool_calls", "additional_kwargs.refusal"},
-		more:  "invalid_tool_calls", onClaim: claimLangChain,
+		more:  "invalid_tool_calls",
 	}, "tool_calls|invalid_tool_calls",
 		copyList{list: "additional_kwargs.tool_calls", id: "id", name: "function.name"},
 		copyList{list: "content", tags: []string{"tool_use", "tool_call"}, id: "id", name: "name"},
@@ -71,17 +81,20 @@ var LangChain = &Dialect{
 	)},
 }
 
+// How the evidence writes the roles of messages: all of them, those that no other
+// dialect has, and those of results. A constructor has the name of its class last in
+// a list.
+const (
+	langChainRoles = "type|id.-1=human|ai|tool|system|developer|function|chat|remove|HumanMessage|AIMessage|ToolMessage|SystemMessage|" +
+		"FunctionMessage|ChatMessage|RemoveMessage|HumanMessageChunk|AIMessageChunk|ToolMessageChunk|SystemMessageChunk"
+	langChainOwn = "type|id.-1=human|ai|HumanMessage|AIMessage|ToolMessage|SystemMessage|" +
+		"HumanMessageChunk|AIMessageChunk|ToolMessageChunk|SystemMessageChunk"
+	langChainTool = "type|id.-1=tool|function|ToolMessage|FunctionMessage|ToolMessageChunk"
+)
+
 // langChain are messages that have a list of calls, be it empty, and another of those
 // whose arguments could not be read.
 type langChain struct{ *kwargs }
-
-// claimLangChain claims calls of the other list.
-func claimLangChain(c claimed) (Claim, Sign) {
-	if firstCall(c.more).Kind() == source.Object {
-		return ClaimDecisive, Sign{Member: "invalid_tool_calls"}
-	}
-	return claimFunction(c)
-}
 
 // Reader implements Driver.
 func (d *langChain) Reader(b *transcript.Builder) Reader {

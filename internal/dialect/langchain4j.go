@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -15,7 +16,22 @@ var LangChain4j = &Dialect{
 {"id":"call_1","toolName":"ls","text":"a.txt","type":"TOOL_EXECUTION_RESULT"}`,
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
-	Keywords: []string{"SYSTEM", "USER", "AI", "TOOL_EXECUTION_RESULT", "CUSTOM"},
+	Evidence: evidence.NewTable(
+		evidence.None.If("type!=SYSTEM|USER|AI|TOOL_EXECUTION_RESULT|CUSTOM"),
+		evidence.None.If("role:any"),
+		evidence.Decisive.If().Any("toolExecutionRequests", "name:string", "arguments:any").ByList(),
+		evidence.Decisive.If("toolExecutionRequests.0:object", "toolExecutionRequests.0.id:string", "type=AI"),
+		evidence.None.If("toolExecutionRequests.0:object"),
+		evidence.None.If("type=TOOL_EXECUTION_RESULT", "!toolName"),
+		evidence.Decisive.If("id", "type=TOOL_EXECUTION_RESULT"),
+		evidence.Decisive.If("type=TOOL_EXECUTION_RESULT", "text|contents:any", "!text.0|contents.0:object"),
+		evidence.Decisive.If("type=TOOL_EXECUTION_RESULT", "text.0.type|contents.0.type:any", "text.0.type|contents.0.type!=*tool*"),
+		evidence.None.If("type=TOOL_EXECUTION_RESULT"),
+		evidence.Decisive.If("type=AI", "text|contents:any"),
+		evidence.Weak.If("type:string", evidence.Tools),
+		evidence.Weak.If("type:string", "text|contents:any"),
+		evidence.Weak.If("type:string", "toolExecutionRequests:array"),
+	),
 	Members: map[transcript.Member]Lens{
 		transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberResultName: "toolName",
 		transcript.MemberResultContent: "text",
@@ -29,11 +45,9 @@ var LangChain4j = &Dialect{
 			{"TOOL_EXECUTION_RESULT", transcript.RoleTool},
 			{"CUSTOM", transcript.RoleOther},
 		},
-		OwnRoles: []string{"AI"},
-		Lacks:    []string{"role"}, WeakPlain: true,
 		// Older versions write a text of the user as text.
 		Content: "text|contents", Calls: "toolExecutionRequests", ID: "id", Name: "name", Args: "arguments", Want: transcript.ArgsWantString,
-		ResultID: "id", ResultName: "toolName", ResultNeeds: []Lens{"toolName"},
+		ResultID: "id", ResultName: "toolName",
 		Error: "isError", Failed: "true", Reasoning: "thinking",
 	})},
 }

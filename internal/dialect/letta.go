@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -12,20 +13,23 @@ var Letta = &Dialect{
 	Where:   "responses and listed messages of the Letta API, oldest first; in a list with the newest message first, results stand before their calls, and are reported",
 	Example: `{"id":"message-1","date":"2026-01-02T03:04:05+00:00","message_type":"tool_call_message","tool_call":{"name":"ls","arguments":"{}","tool_call_id":"call_1"}}
 {"id":"message-2","date":"2026-01-02T03:04:06+00:00","message_type":"tool_return_message","tool_return":"a.txt","status":"success","tool_call_id":"call_1"}`,
-	Provider:  "neutral",
-	Window:    transcript.WindowNext,
+	Provider: "neutral",
+	Window:   transcript.WindowNext,
+	Evidence: evidence.NewTable(
+		evidence.None.If("message_type!=system_message|user_message|assistant_message|reasoning_message|hidden_reasoning_message|tool_call_message|tool_return_message|approval_request_message|approval_response_message"),
+		evidence.Decisive.If().Any("tool_calls.?", "tool_call_id", "name", "arguments").ByList(),
+		evidence.Decisive.If().Any("tool_call.?", "tool_call_id", "name", "arguments").ByList(),
+		evidence.Decisive.If().Any("tool_returns.?", "tool_return", "tool_call_id"),
+		evidence.Decisive.If().Any("approvals.?", "tool_return", "tool_call_id"),
+		evidence.Decisive.If("tool_return", "tool_call_id", "!tool_returns|approvals"),
+		evidence.Decisive.If("message_type", "id", "date"),
+		evidence.Plain.If("message_type:string", "content"),
+	),
 	Beside:    []string{"tool_call", "tool_return", "tool_call_id"},
 	CheckOnly: "it is a listing of messages that the server keeps itself",
-	Keywords:  []string{"message_type"},
 	Driver: &Combined{
-		Needs: []string{"message_type"},
-		Kind:  "message_type", Kinds: []string{
-			"system_message", "user_message", "assistant_message", "reasoning_message", "hidden_reasoning_message",
-			"tool_call_message", "tool_return_message", "approval_request_message", "approval_response_message",
-		},
-		Evidence: [][]Lens{{"message_type", "id", "date"}},
-		Plain:    []Lens{"message_type", "content"},
-		Role:     "message_type",
+		Plain: []Lens{"message_type", "content"},
+		Role:  "message_type",
 		Roles: []RoleName{
 			{"system_message", transcript.RoleSystem},
 			{"user_message", transcript.RoleUser},

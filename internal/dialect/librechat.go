@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -17,14 +18,16 @@ var LibreChat = &Dialect{
 	Provider:  "neutral",
 	CheckOnly: "its messages name the ones before them, and a message that is taken out would cut off what follows",
 	Window:    transcript.WindowOwn,
-	Keywords:  []string{"isCreatedByUser"},
+	Evidence: evidence.NewTable(
+		evidence.None.If("!isCreatedByUser"),
+		evidence.Decisive.If().Any("content.?", "type=tool_call", "tool_call.id"),
+		evidence.Decisive.If("isCreatedByUser", "messageId"),
+	),
 	Driver: libreChatMessages{&Combined{
-		Needs:    []string{"isCreatedByUser"},
-		Evidence: [][]Lens{{"isCreatedByUser", "messageId"}},
-		Role:     "isCreatedByUser",
-		Roles:    []RoleName{{"true", transcript.RoleUser}, {"false", transcript.RoleAssistant}},
-		Text:     "text",
-		Aborted:  []Cond{{At: "unfinished", Is: []string{"true"}}},
+		Role:    "isCreatedByUser",
+		Roles:   []RoleName{{"true", transcript.RoleUser}, {"false", transcript.RoleAssistant}},
+		Text:    "text",
+		Aborted: []Cond{{At: "unfinished", Is: []string{"true"}}},
 		Records: []Records{{
 			In: "content", Tag: "type", Calls: []string{"tool_call"}, Record: "tool_call",
 			Text: "text", Reasoning: "think", AsText: Form{JSON: `{"type":"text","text":"$text"}`},

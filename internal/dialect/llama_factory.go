@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -17,20 +18,20 @@ var LLaMAFactory = &Dialect{
 	Window:    transcript.WindowTool,
 	Dataset:   true,
 	CheckOnly: "what a model is trained on is not made up, and a value is text",
-	Keywords:  []string{"tool_call", "value"},
+	Evidence: evidence.NewTable(
+		evidence.None.If("!role:string"),
+		evidence.Decisive.If("role=tool|function", "content.#.value", "!content.0:object"),
+		evidence.Decisive.If("role=tool|function", "content.#.value", "content.0.type:any", "content.0.type!=*tool*"),
+		evidence.None.If("role=tool|function"),
+		evidence.Decisive.If().Any("content", "type=tool_call|tool_calls|function", "value:string"),
+		evidence.Weak.If("role:string").Any("content", "value"),
+		evidence.Weak.If("role:string", "content:any").Alike(),
+		evidence.Weak.If("role:string", evidence.Tools).Alike(),
+	),
 	Driver: &llamaFactory{&spoken{sideList: sideListOf(SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool",
 		Content: "content", Name: "name", Args: "arguments", Thoughts: []string{"reasoning"},
-		ResultNeeds: []Lens{"content.#.value"}, WeakPlain: true,
 		CallTag: hermesCall, ResultTag: hermesResult,
-		onClaim: func(c claimed) (Claim, Sign) {
-			for _, part := range c.content.Elements() {
-				if tag := part.Get("type"); c.role != transcript.RoleTool && contains(llamaCalls, tag) && part.Get("value").Kind() == source.String {
-					return ClaimDecisive, Sign{"type", tag}
-				}
-			}
-			return ClaimNone, Sign{}
-		},
 	})}},
 }
 

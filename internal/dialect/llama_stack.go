@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -14,15 +15,24 @@ var LlamaStack = &Dialect{
 {"role":"tool","call_id":"c1","tool_name":"ls","content":"a.txt"}`,
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
-	Keywords: []string{"tool_name", "call_id"},
+	Evidence: evidence.NewTable(
+		evidence.None.If("!role:string"),
+		evidence.None.If("tool_call_id|toolCallId:any"),
+		evidence.Decisive.If().Any("tool_calls", "tool_name:string", "arguments:any").ByList(),
+		evidence.None.If("tool_calls.0:object"),
+		evidence.Decisive.If("call_id", "role=tool|function"),
+		evidence.None.If("role=tool|function"),
+		evidence.Weak.If("role:string", "content:any").Alike(),
+		evidence.Weak.If("role:string", "tool_calls:array").Alike(),
+		evidence.Weak.If("role:string", evidence.Tools).Alike(),
+	),
 	Members: map[transcript.Member]Lens{
 		transcript.MemberRole: "role", transcript.MemberCallName: "tool_name", transcript.MemberArguments: "arguments", transcript.MemberResultName: "tool_name",
 		transcript.MemberResultContent: "content", transcript.MemberContent: "content",
 	},
 	Driver: NewSideList(SideList{
-		Role: "role", User: "user", Assistant: "assistant", Tool: "tool", WeakPlain: true,
-		Lacks:   []string{"tool_call_id", "toolCallId"},
+		Role: "role", User: "user", Assistant: "assistant", Tool: "tool",
 		Content: "content", Calls: "tool_calls", ID: "call_id", Name: "tool_name", Args: "arguments",
-		ResultID: "call_id", ResultName: "tool_name", ResultNeeds: []Lens{"call_id"},
+		ResultID: "call_id", ResultName: "tool_name",
 	}),
 }

@@ -3,6 +3,7 @@ package dialect
 import (
 	"slices"
 
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -18,7 +19,21 @@ var LlamaIndex = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowTool,
 	CheckOnly: "a call is written again in additional_kwargs, as the provider wrote it",
-	Keywords:  []string{"block_type", "blocks"},
+	Evidence: evidence.NewTable(
+		// Where no block is a call, those count that the provider wrote.
+		evidence.Decisive.If("additional_kwargs.tool_calls.0:object", "blocks:any", "role!=tool"),
+		evidence.Decisive.If("role=tool", "additional_kwargs.tool_call_id"),
+		evidence.None.If("!role:string"),
+		evidence.None.If("!blocks:any"),
+		evidence.Decisive.If().Any("blocks", "block_type=tool_call", "tool_call_id|tool_name|tool_kwargs"),
+		evidence.None.If("role=tool|function"),
+		evidence.Weak.If("role:string", evidence.Tools),
+		evidence.Weak.If("role:string").Any("blocks", "!@this:object"),
+		evidence.Weak.If("role:string").Any("blocks", "!block_type:any"),
+		evidence.Weak.If("role:string").Any("blocks", "block_type!=text|thinking|image|audio|document", evidence.Tools),
+		evidence.Shared.If("role:string").Any("blocks", "block_type=thinking"),
+		evidence.Plain.If("role:string"),
+	),
 	Driver: &llamaIndex{NewBlocks(Blocks{
 		Role: "role", Content: "blocks", Tag: "block_type",
 		Parts: []Part{
@@ -45,14 +60,6 @@ type llamaIndex struct {
 
 // kwargsCalls leads to that list.
 const kwargsCalls Lens = "additional_kwargs.tool_calls"
-
-// Claim implements Driver.
-func (d *llamaIndex) Claim(v source.Value) (Claim, Sign) {
-	if kwargsCalls.In(v).First().Kind() == source.Object && v.Get("blocks").Exists() && !v.Get("role").Is(d.ResultRole) {
-		return ClaimDecisive, Sign{Member: "tool_calls"}
-	}
-	return d.Blocks.Claim(v)
-}
 
 // Reader implements Driver.
 func (d *llamaIndex) Reader(b *transcript.Builder) Reader {

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -15,11 +16,13 @@ var Mastra = &Dialect{
 {"id":"m1","role":"assistant","threadId":"t","content":{"format":2,"parts":[{"type":"tool-invocation","toolInvocation":{"state":"result","toolCallId":"c1","toolName":"ls","args":{},"result":"a.txt"}}]}}`,
 	Provider: "neutral",
 	Window:   transcript.WindowOwn,
-	Keywords: []string{"format"},
+	Evidence: evidence.NewTable(
+		evidence.Decisive.If().Any("content.parts.?", "type=tool-invocation|dynamic-tool|tool-*", "toolInvocation.toolCallId|toolCallId"),
+		evidence.Decisive.If().Any("content.toolInvocations.?", "toolCallId", "toolName", "args").ByList(),
+		evidence.Decisive.If("content.format", "content.parts|content.toolInvocations"),
+	),
 	Driver: &Combined{
-		Needs:    []string{"content"},
-		Evidence: [][]Lens{{"content.format", "content.parts"}, {"content.format", "content.toolInvocations"}},
-		Role:     "role",
+		Role: "role",
 		Records: []Records{
 			{
 				In: "content.parts", Tag: "type", Calls: []string{"tool-invocation", "dynamic-tool", "tool-*"}, Record: "toolInvocation|",

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -14,7 +15,19 @@ var MEAI = &Dialect{
 {"role":"tool","contents":[{"$type":"functionResult","callId":"c1","result":"a.txt"}]}`,
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
-	Keywords: []string{"contents"},
+	Evidence: evidence.NewTable(
+		evidence.None.If("!role:string"),
+		evidence.None.If("!contents:any"),
+		evidence.Decisive.If().Any("contents", "$type=functionCall", "callId|name|arguments"),
+		evidence.Decisive.If().Any("contents", "$type=functionResult", "callId|result"),
+		evidence.None.If("role=tool|function"),
+		evidence.Weak.If("role:string", evidence.Tools),
+		evidence.Weak.If("role:string").Any("contents", "!@this:object"),
+		evidence.Weak.If("role:string").Any("contents", "!$type:any"),
+		evidence.Weak.If("role:string").Any("contents", "$type!=text|reasoning|data|uri|hostedFile|toolApprovalRequest|toolApprovalResponse|functionApprovalRequest|functionApprovalResponse", evidence.Tools),
+		evidence.Shared.If("role:string").Any("contents", "$type=reasoning"),
+		evidence.Plain.If("role:string"),
+	),
 	Members: map[transcript.Member]Lens{
 		transcript.MemberCallName: "name", transcript.MemberArguments: "arguments",
 		transcript.MemberContent: "contents", transcript.MemberLastText: "contents.-1.text",

@@ -1,7 +1,7 @@
 package dialect
 
 import (
-	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -15,26 +15,27 @@ var MistralEntries = &Dialect{
 {"type":"function.result","tool_call_id":"a1b2c3d4e","result":"a.txt"}`,
 	Provider: "neutral",
 	Window:   transcript.WindowNext,
-	Keywords: []string{"function.call", "function.result", "tool.execution", "agent.handoff", "message.input", "message.output"},
-	Members:  map[transcript.Member]Lens{transcript.MemberCallName: "name", transcript.MemberArguments: "arguments"},
-	Driver: mistralItems{&Items{
+	Evidence: evidence.NewTable(
+		evidence.Decisive.If("type=tool.execution|agent.handoff", "@keys.#!=1"),
+		evidence.Decisive.If("type=function.call", "!role:string", "tool_call_id|name"),
+		evidence.Decisive.If("type=function.result", "!role:string", "tool_call_id|result"),
+		evidence.None.If("type:string", "type!=message.input|message.output"),
+		evidence.None.If("!role:string"),
+		evidence.None.If("!content:any"),
+		evidence.None.If("role=tool|function"),
+		evidence.None.If("role:string", evidence.Tools),
+		evidence.None.If("role:string").Any("content", evidence.Tools),
+		// Messages are written as others write theirs.
+		evidence.Weak.If("role:string", "type=message.input|message.output"),
+		evidence.Weak.If("role:string").Alike(),
+	),
+	Members: map[transcript.Member]Lens{transcript.MemberCallName: "name", transcript.MemberArguments: "arguments"},
+	Driver: &Items{
 		Type: "type", Role: "role", Text: "content", Messages: []string{"message.input", "message.output"},
 		ID: []string{"tool_call_id"}, Item: "id", Name: "name",
 		ProviderCalls: []string{"tool.execution", "agent.handoff"},
 		Pairs: []ItemPair{
 			{Call: "function.call", Outputs: []string{"function.result"}, Kind: transcript.KindFunction, Args: "arguments", Payload: "result"},
 		},
-	}},
-}
-
-// mistralItems are items among which messages are written as others write theirs.
-type mistralItems struct{ *Items }
-
-// Claim implements Driver.
-func (d mistralItems) Claim(v source.Value) (Claim, Sign) {
-	claim, sign := d.Items.Claim(v)
-	if claim == ClaimPlain {
-		claim = ClaimWeak
-	}
-	return claim, sign
+	},
 }

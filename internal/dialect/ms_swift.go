@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -17,9 +18,20 @@ var MSSwift = &Dialect{
 	Window:    transcript.WindowNext,
 	Dataset:   true,
 	CheckOnly: "what a model is trained on is not made up",
-	Keywords:  []string{"tool_call", "tool_response"},
+	Evidence: evidence.NewTable(
+		evidence.None.If("role!=system|user|assistant|tool_call|tool_response|tool"),
+		evidence.None.If("tool_calls|tool_call_id:any"),
+		evidence.Decisive.If("role=tool_response", "content:any", "!content.0:object"),
+		evidence.Decisive.If("role=tool", "content:any", "!content.0:object").Alike(),
+		evidence.Decisive.If("role=tool_response", "content.0.type:any", "content.0.type!=*tool*"),
+		evidence.Decisive.If("role=tool", "content.0.type:any", "content.0.type!=*tool*").Alike(),
+		evidence.None.If("role=tool_response|tool"),
+		evidence.Decisive.If("role=tool_call", "content:any"),
+		evidence.Weak.If("role:string", "content:any").Alike(),
+		evidence.Weak.If("role:string", evidence.Tools).Alike(),
+	),
 	Driver: &msSwift{&spoken{sideListOf(SideList{
-		Role: "role", User: "user", Assistant: "assistant", Tool: "tool_response", WeakPlain: true,
+		Role: "role", User: "user", Assistant: "assistant", Tool: "tool_response",
 		Roles: []RoleName{
 			{"system", transcript.RoleSystem},
 			{"user", transcript.RoleUser},
@@ -28,9 +40,7 @@ var MSSwift = &Dialect{
 			{"tool_response", transcript.RoleTool},
 			{"tool", transcript.RoleTool},
 		},
-		OwnRoles: []string{"tool_call"},
-		Lacks:    []string{"tool_calls", "tool_call_id"},
-		Content:  "content", Name: "name", Args: "arguments",
+		Content: "content", Name: "name", Args: "arguments",
 		CallTag: hermesCall, ResultTag: hermesResult,
 	}), []string{"tool_call"}}},
 }

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -15,6 +16,12 @@ var MuseCode = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowLog,
 	CheckOnly: "its records are numbered, and a batch of results names its calls by their places too",
+	Evidence: evidence.NewTable(
+		evidence.Decisive.If("kind=tool_result_batch_committed", "results.0.tool_call_id:any"),
+		evidence.Decisive.If("tool_calls:array", "kind=assistant_tool_calls_committed"),
+		evidence.Plain.If("kind=assistant_message_committed|assistant_tool_calls_committed", "text:any"),
+		evidence.Plain.If("kind=started", "prompt:any"),
+	),
 	Driver: &Events{
 		Type: "kind",
 		Messages: []MessageEvent{

@@ -2,7 +2,6 @@ package dialect
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
@@ -19,8 +18,28 @@ var OpenAIChat = &Dialect{
 	Example: `{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"ls","arguments":"{}"}}]}
 {"role":"tool","tool_call_id":"call_1","content":"a.txt"}`,
 	Provider: "openai",
-	Request:  [][]evidence.Cond{evidence.All("tools.0.function")},
-	Window:   transcript.WindowTool,
+	Evidence: evidence.NewTable(
+		evidence.None.If("!role:string"),
+		evidence.Decisive.If().Any("tool_calls|toolCalls.*", "name:string", "arguments|args:any").ByList(),
+		evidence.Decisive.If().Any("tool_calls|toolCalls.*", "function|custom:object").ByList(),
+		evidence.Decisive.If().Any("tool_calls|toolCalls.*", "type=function", "id|call_id:any", "!name:any").ByList(),
+		// Whoever writes calls in another way writes its other messages alike.
+		evidence.None.If("tool_calls.0|tool_calls.*|toolCalls.0|toolCalls.*:object"),
+		evidence.Decisive.If("role=function", "content:any", "!tool_call_id|toolCallId|call_id|tool_call_ids"),
+		evidence.Decisive.If("tool_call_id|toolCallId|call_id|tool_call_ids", "role=tool|function"),
+		evidence.Decisive.If("role=tool|function", "content:any", "!content.0:object"),
+		evidence.Decisive.If("role=tool|function", "content.0.type:any", "content.0.type!=*tool*"),
+		evidence.None.If("role=tool|function"),
+		evidence.Decisive.If("function_call:object", "function_call.name:string"),
+		evidence.Weak.If("role:string", evidence.Tools),
+		evidence.Weak.If("role:string").Any("content", evidence.Tools),
+		evidence.Plain.If("role:string", "content:any"),
+		evidence.Plain.If("role:string", "tool_calls|toolCalls:array"),
+		// Some programs keep books among their messages.
+		evidence.Plain.If("role=_*"),
+	).Knows("tool_name"),
+	Request: [][]evidence.Cond{evidence.All("tools.0.function")},
+	Window:  transcript.WindowTool,
 	// A call with its name beside the id has no function, and needs no type.
 	Members: map[transcript.Member]Lens{
 		transcript.MemberRole: "role", transcript.MemberCallType: "type|name", transcript.MemberCallName: "function.name|name", transcript.MemberArguments: "function.arguments|arguments|args", transcript.MemberResultName: "name",
@@ -38,27 +57,13 @@ var OpenAIChat = &Dialect{
 		Reasoning: "reasoning_content",
 		Thoughts:  []string{"think", "thinking", "redacted_thinking"}, Signature: []string{"signature", "data", "encrypted"},
 		Other: []Lens{"refusal", "audio", "additional_kwargs.tool_calls"},
-		more:  "function_call", onClaim: claimChat,
+		more:  "function_call",
 	}, "tool_calls|toolCalls", copyList{list: "content", tags: []string{"tool_use"}, id: "id", name: "name"})},
 }
 
 // chat are messages that may make one call as the API first had it, in
 // function_call, and that Ollama writes its own way.
 type chat struct{ *kwargs }
-
-// claimChat claims such a call, and the book-keeping that some programs keep among
-// their messages.
-func claimChat(c claimed) (Claim, Sign) {
-	switch {
-	case c.role == transcript.RoleTool:
-		return claimFunction(c)
-	case c.more.Get("name").Kind() == source.String:
-		return ClaimDecisive, Sign{Member: "function_call"}
-	case !c.unknownTools && !c.content.Exists() && strings.HasPrefix(c.sign.Value.Str(), "_"):
-		return ClaimPlain, c.sign
-	}
-	return ClaimNone, Sign{}
-}
 
 // Reader implements Driver.
 func (d *chat) Reader(b *transcript.Builder) Reader {

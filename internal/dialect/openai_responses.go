@@ -16,9 +16,26 @@ var OpenAIResponses = &Dialect{
 	Example: `{"type":"function_call","call_id":"call_1","name":"ls","arguments":"{}"}
 {"type":"function_call_output","call_id":"call_1","output":"a.txt"}`,
 	Provider: "openai-responses",
-	Request:  [][]evidence.Cond{evidence.All("input.#.type|input.#.role", "!messages")},
-	Window:   transcript.WindowNext,
-	Members:  responsesMembers,
+	Evidence: evidence.NewTable(
+		evidence.Decisive.If("type=web_search_call|file_search_call|code_interpreter_call|image_generation_call|mcp_call|mcp_list_tools|hosted_tool_call|item_reference", "@keys.#!=1"),
+		evidence.Shared.If("type=reasoning", "!role:string", "summary|encrypted_content:any"),
+		evidence.Decisive.If("type=function_call|custom_tool_call|computer_call|local_shell_call|shell_call|apply_patch_call|tool_search_call|program|mcp_approval_request", "!role:string", "call_id|callId|name"),
+		evidence.Decisive.If("type=function_call_output|function_call_result|custom_tool_call_output|computer_call_output|computer_call_result|local_shell_call_output|shell_call_output|apply_patch_call_output|program_output", "!role:string", "call_id|callId|output"),
+		evidence.Decisive.If("type=local_shell_call|local_shell_call_output|mcp_approval_request", "!role:string", "id"),
+		evidence.Decisive.If("type=tool_search_output", "!role:string", "call_id|callId|tools"),
+		evidence.Decisive.If("type=mcp_approval_response", "!role:string", "call_id|callId|approval_request_id|approve"),
+		evidence.None.If("type:string", "type!=message"),
+		evidence.None.If("!role:string"),
+		evidence.None.If("!content:any"),
+		evidence.None.If("role=tool|function"),
+		evidence.None.If("role:string", evidence.Tools),
+		evidence.None.If("role:string").Any("content", evidence.Tools),
+		evidence.Decisive.If("content.0.type=input_text|output_text|input_image|input_file"),
+		evidence.Plain.If("role:string"),
+	),
+	Request: [][]evidence.Cond{evidence.All("input.#.type|input.#.role", "!messages")},
+	Window:  transcript.WindowNext,
+	Members: responsesMembers,
 	Driver: responsesItems{&Items{
 		Type: "type", Role: "role", Text: "content", Messages: []string{"message"},
 		ID: []string{"call_id", "callId"}, Item: "id", Name: "name",
@@ -48,18 +65,6 @@ var OpenAIResponses = &Dialect{
 
 // responsesItems are items of which some stand for items on the side of OpenAI.
 type responsesItems struct{ *Items }
-
-// Claim implements Driver.
-func (d responsesItems) Claim(v source.Value) (Claim, Sign) {
-	if typ := v.Get("type"); typ.Is("item_reference") {
-		for key := range v.Members() {
-			if !key.Is("type") {
-				return ClaimDecisive, Sign{"type", typ}
-			}
-		}
-	}
-	return d.Items.Claim(v)
-}
 
 // Reader implements Driver.
 func (d responsesItems) Reader(b *transcript.Builder) Reader {

@@ -3,6 +3,7 @@ package dialect
 import (
 	"strings"
 
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -17,13 +18,20 @@ var OpenCode = &Dialect{
 {"id":"p1","sessionID":"s","messageID":"m","type":"tool","callID":"c1","tool":"ls","state":{"status":"completed","input":{},"output":"a.txt"}}`,
 	Provider: "neutral",
 	Window:   transcript.WindowLog,
-	Fold:     &Fold{ID: "part.id|id"},
+	Evidence: evidence.NewTable(
+		evidence.None.If("!parts|part|sessionID"),
+		evidence.Decisive.If().Any("parts.?", "type=tool", "callID"),
+		evidence.Decisive.If().Any("part.?", "type=tool", "callID"),
+		evidence.Decisive.If("type=tool", "callID", "!parts|part"),
+		evidence.Decisive.If("info.role", "parts"),
+		evidence.Decisive.If("part.sessionID", "part.type"),
+		evidence.Decisive.If("sessionID", "messageID", "type"),
+	),
+	Fold: &Fold{ID: "part.id|id"},
 	Driver: openCodeMessages{&Combined{
-		Needs:    []string{"parts", "part", "sessionID"},
-		Evidence: [][]Lens{{"info.role", "parts"}, {"part.sessionID", "part.type"}, {"sessionID", "messageID", "type"}},
-		Role:     "info.role|role",
-		Turn:     "part.messageID|messageID",
-		Aborted:  []Cond{{At: "info.error.name"}},
+		Role:    "info.role|role",
+		Turn:    "part.messageID|messageID",
+		Aborted: []Cond{{At: "info.error.name"}},
 		Records: []Records{{
 			In: "parts|part|", Tag: "type", Calls: []string{"tool"}, Text: "text", Reasoning: "reasoning", Step: "step-start",
 			AsText: Form{JSON: `{"type":"text","text":"$text"}`, Copy: []string{"id", "sessionID", "messageID"}},

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -15,15 +16,16 @@ var OpenHands = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowLog,
 	CheckOnly: "events are numbered, and name each other by their numbers",
+	Evidence: evidence.NewTable(
+		evidence.None.If("!tool_call_metadata|tool_call_id|kind|observation|action"),
+		evidence.Decisive.If("tool_call_metadata.tool_call_id", "tool_call_metadata.function_name", "args"),
+		evidence.Decisive.If("kind=ActionEvent|ACPToolCallEvent", "tool_call_id"),
+		evidence.Decisive.If("observation|rejection_reason|error", "tool_call_metadata.tool_call_id|tool_call_id").Shown("observation"),
+		evidence.Decisive.If("action", "args", "source", "id"),
+		evidence.Decisive.If("observation", "cause|extras", "source", "id"),
+		evidence.Decisive.If("kind", "source", "llm_message|system_prompt"),
+	),
 	Driver: &Combined{
-		Needs: []string{"tool_call_metadata", "tool_call_id", "kind", "observation", "action"},
-		Evidence: [][]Lens{
-			{"action", "args", "source", "id"},
-			{"observation", "cause", "source", "id"},
-			{"observation", "extras", "source", "id"},
-			{"kind", "source", "llm_message"},
-			{"kind", "source", "system_prompt"},
-		},
 		Role:  "source",
 		Roles: []RoleName{{"environment", transcript.RoleTool}},
 		Records: []Records{

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -16,7 +17,22 @@ var OpenInference = &Dialect{
 	Window:    transcript.WindowNext,
 	CheckOnly: "spans are records of what was sent",
 	Slice:     true,
-	Keywords:  []string{"tool_call", "message_content"},
+	Evidence: evidence.NewTable(
+		evidence.None.If("!role:string"),
+		evidence.Decisive.If().Any("tool_calls", "name:string", "arguments:any").ByList().Alike(),
+		evidence.Decisive.If().Any("tool_calls", "tool_call.function:object").ByList(),
+		evidence.Decisive.If().Any("tool_calls", "type=function", "tool_call.id:any", "!name:any").ByList(),
+		evidence.None.If("tool_calls.0:object"),
+		evidence.Decisive.If("tool_call_id", "role=tool|function").Alike(),
+		evidence.Decisive.If("role=tool|function", "content|contents:any", "!content.0|contents.0:object").Alike(),
+		evidence.Decisive.If("role=tool|function", "content.0.type|contents.0.type:any", "content.0.type|contents.0.type!=*tool*").Alike(),
+		evidence.None.If("role=tool|function"),
+		evidence.Weak.If("role:string", evidence.Tools).Alike(),
+		evidence.Weak.If("role:string").Any("content|contents", evidence.Tools).Alike(),
+		evidence.Plain.If("role:string").Any("content|contents", "message_content"),
+		evidence.Plain.If("role:string", "content|contents:any").Alike(),
+		evidence.Plain.If("role:string", "tool_calls:array").Alike(),
+	),
 	Driver: NewSideList(SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool",
 		Content: "content|contents",

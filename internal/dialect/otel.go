@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -17,7 +18,20 @@ var OTel = &Dialect{
 	Window:    transcript.WindowNext,
 	CheckOnly: "spans are records of what was sent",
 	Slice:     true,
-	Keywords:  []string{"parts"},
+	Evidence: evidence.NewTable(
+		evidence.None.If("!role:string"),
+		evidence.None.If("!parts:any"),
+		evidence.Decisive.If().Any("parts", "type=tool_call", "id|name|arguments"),
+		evidence.Decisive.If().Any("parts", "type=tool_call_response", "id|response|result"),
+		evidence.None.If("role=tool|function"),
+		evidence.Weak.If("role:string", evidence.Tools),
+		evidence.Weak.If("role:string").Any("parts", "!@this:object"),
+		evidence.Weak.If("role:string").Any("parts", "!type:any"),
+		evidence.Weak.If("role:string").Any("parts", "type!=text|reasoning|thinking|blob|uri|file", evidence.Tools),
+		evidence.Weak.If("role:string").Any("parts", "type=text", "!content"),
+		evidence.Shared.If("role:string").Any("parts", "type=reasoning|thinking"),
+		evidence.Plain.If("role:string"),
+	),
 	Driver: NewBlocks(Blocks{
 		Role: "role", Content: "parts", Tag: "type",
 		Parts: []Part{

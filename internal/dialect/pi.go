@@ -1,15 +1,13 @@
 package dialect
 
 import (
-	"slices"
-
-	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 // piBlocks reads the messages of pi and of OpenClaw, which wrote some members
 // under other names.
-var piBlocks = &pi{NewBlocks(Blocks{
+var piBlocks = NewBlocks(Blocks{
 	Role: "role", Content: "content", Tag: "type",
 	Parts: []Part{
 		{Is: PartText, Tag: "text", Text: "text"},
@@ -24,24 +22,7 @@ var piBlocks = &pi{NewBlocks(Blocks{
 	},
 	Aborted:   []Cond{{At: "stopReason", Is: []string{"aborted", "error"}}},
 	TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
-})}
-
-// pi are messages of which each of the model says whence it came.
-type pi struct{ *Blocks }
-
-// Claim implements Driver. Such a message is known though it holds no call.
-func (d *pi) Claim(v source.Value) (Claim, Sign) {
-	claim, sign := d.Blocks.Claim(v)
-	if (claim == ClaimPlain || claim == ClaimShared) && hasMembers(v, "stopReason", "api", "provider") {
-		return ClaimDecisive, Sign{Member: "stopReason"}
-	}
-	return claim, sign
-}
-
-// hasMembers reports whether v has all members of these names.
-func hasMembers(v source.Value, names ...string) bool {
-	return !slices.ContainsFunc(names, func(name string) bool { return !there(v.Get(name)) })
-}
+})
 
 var piMembers = map[transcript.Member]Lens{
 	transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberResultName: "toolName", transcript.MemberContent: "content",
@@ -66,9 +47,23 @@ var Pi = &Dialect{
 {"role":"toolResult","toolCallId":"call_1","toolName":"ls","content":[{"type":"text","text":"a.txt"}],"isError":false}`,
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
-	Keywords: []string{"toolCall", "toolResult", "toolUse", "functionCall", "stopReason"},
-	Members:  piMembers,
-	Driver:   piBlocks,
+	Evidence: evidence.NewTable(
+		evidence.Decisive.If("role=toolResult", "toolCallId|toolUseId"),
+		evidence.None.If("!role:string"),
+		evidence.None.If("!content:any"),
+		evidence.Decisive.If().Any("content", "type=toolCall|toolUse|functionCall", "id|toolCallId|name|arguments|input"),
+		evidence.None.If("role=tool|function"),
+		evidence.Weak.If("role:string", evidence.Tools).Alike(),
+		evidence.Weak.If("role:string").Any("content", "!@this:object").Alike(),
+		evidence.Weak.If("role:string").Any("content", "!type:any").Alike(),
+		evidence.Weak.If("role:string").Any("content", "type!=text|thinking|image", evidence.Tools).Alike(),
+		// Each message of the model says whence it came.
+		evidence.Decisive.If("stopReason", "api", "provider"),
+		evidence.Shared.If("role:string").Any("content", "type=thinking").Alike(),
+		evidence.Plain.If("role:string").Alike(),
+	),
+	Members: piMembers,
+	Driver:  piBlocks,
 	Log: &Log{
 		Type: "type", Speaks: []string{"message"}, Payload: "message",
 		Kinds: []string{

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -14,7 +15,22 @@ var PydanticAI = &Dialect{
 {"kind":"request","parts":[{"part_kind":"tool-return","tool_name":"ls","content":"a.txt","tool_call_id":"c1"}]}`,
 	Provider: "pydantic-ai",
 	Window:   transcript.WindowUser,
-	Keywords: []string{"part_kind"},
+	Evidence: evidence.NewTable(
+		evidence.None.If("!kind:string"),
+		evidence.None.If("!parts:any"),
+		evidence.Decisive.If().Any("parts", "part_kind=tool-call|builtin-tool-call", "tool_call_id|tool_name|args"),
+		evidence.Decisive.If().Any("parts", "part_kind=tool-return|builtin-tool-return", "tool_call_id|content"),
+		// Without a tool it is a prompt about the answer as a whole.
+		evidence.Decisive.If().Any("parts", "part_kind=retry-prompt", "tool_name", "tool_call_id|content"),
+		evidence.None.If("kind!=request|response"),
+		evidence.Weak.If("kind:string", evidence.Tools).Alike(),
+		evidence.Weak.If("kind:string").Any("parts", "!@this:object").Alike(),
+		evidence.Weak.If("kind:string").Any("parts", "!part_kind:any").Alike(),
+		evidence.Weak.If("kind:string").Any("parts", "part_kind!=text|user-prompt|system-prompt|retry-prompt|thinking|file", evidence.Tools).Alike(),
+		evidence.Weak.If("kind:string").Any("parts", "part_kind=retry-prompt", "tool_name").Alike(),
+		evidence.Shared.If("kind:string").Any("parts", "part_kind=thinking").Alike(),
+		evidence.Plain.If("kind:string").Alike(),
+	),
 	Members: map[transcript.Member]Lens{
 		transcript.MemberCallName: "tool_name", transcript.MemberArguments: "args", transcript.MemberResultName: "tool_name",
 		transcript.MemberContent: "parts", transcript.MemberLastText: "parts.-1.content",

@@ -15,6 +15,7 @@ var QwenCode = &Dialect{
 {"uuid":"t1","parentUuid":"a1","sessionId":"s","type":"tool_result","message":{"role":"user","parts":[{"functionResponse":{"id":"call_1","name":"ls","response":{"output":"a.txt"}}}]}}`,
 	Provider: "neutral",
 	Window:   transcript.WindowLog,
+	Evidence: geminiEvidence,
 	Members:  geminiMembers,
 	Driver:   geminiBlocks,
 	Log: &Log{

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -15,7 +16,12 @@ var Retell = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowLog,
 	CheckOnly: voiceCheckOnly,
-	Keywords:  []string{"tool_call_invocation", "tool_call_result", "node_transition"},
+	Evidence: evidence.NewTable(
+		evidence.Decisive.If("role=tool_call_invocation", "name"),
+		evidence.Decisive.If("role=tool_call_invocation", "tool_call_id", "arguments"),
+		evidence.Decisive.If("role=tool_call_result", "tool_call_id|content:any"),
+		evidence.Plain.If("role=user|agent", "content:any").Alike(),
+	),
 	Driver: &Events{
 		Type: "role",
 		Messages: []MessageEvent{

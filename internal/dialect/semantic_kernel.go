@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -15,7 +16,20 @@ var SemanticKernel = &Dialect{
 {"role":"tool","items":[{"content_type":"function_result","id":"c1","function_name":"ls","result":"a.txt"}]}`,
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
-	Keywords: []string{"items", "Items"},
+	Evidence: evidence.NewTable(
+		evidence.None.If("!role.Label|role|Role.Label|Role:string"),
+		evidence.None.If("!items|Items:any"),
+		evidence.Decisive.If().Any("items|Items", "content_type|$type=function_call", "id|function_name|name|arguments").Shown("content_type"),
+		evidence.Decisive.If().Any("items|Items", "content_type|$type=FunctionCallContent", "Id|FunctionName|Arguments").Shown("content_type"),
+		evidence.Decisive.If().Any("items|Items", "content_type|$type=function_result", "id|result").Shown("content_type"),
+		evidence.Decisive.If().Any("items|Items", "content_type|$type=FunctionResultContent", "CallId|Result").Shown("content_type"),
+		evidence.None.If("!role.Label|role|Role.Label|Role=system|developer|user|human|assistant|agent|model|ai|gpt"),
+		evidence.Weak.If("role.Label|role|Role.Label|Role:string", evidence.Tools),
+		evidence.Weak.If("role.Label|role|Role.Label|Role:string").Any("items|Items", "!@this:object"),
+		evidence.Weak.If("role.Label|role|Role.Label|Role:string").Any("items|Items", "!content_type|$type:any"),
+		evidence.Weak.If("role.Label|role|Role.Label|Role:string").Any("items|Items", "content_type|$type!=text|TextContent|image|ImageContent", evidence.Tools),
+		evidence.Plain.If("role.Label|role|Role.Label|Role:string").Shown("Label"),
+	),
 	Members: map[transcript.Member]Lens{
 		transcript.MemberContent: "items|Items", transcript.MemberLastText: "items.-1.text|Items.-1.Text",
 	},

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -17,7 +18,15 @@ var ShareGPT = &Dialect{
 	Window:    transcript.WindowTool,
 	Dataset:   true,
 	CheckOnly: "what a model is trained on is not made up, and a value is text",
-	Keywords:  []string{"from"},
+	Evidence: evidence.NewTable(
+		evidence.None.If("from!=human|user|gpt|assistant|model|chatgpt|bing|bard|system|function_call|tool_call|observation|tool|tool_response|function_response"),
+		evidence.None.If("role|content:any"),
+		evidence.Decisive.If("from=observation|tool|tool_response|function_response", "value:any", "!value.0:object"),
+		evidence.Decisive.If("from=observation|tool|tool_response|function_response", "value.0.type:any", "value.0.type!=*tool*"),
+		evidence.None.If("from=observation|tool|tool_response|function_response"),
+		evidence.Decisive.If("from:string", "value:any"),
+		evidence.Weak.If("from:string", evidence.Tools),
+	),
 	Driver: &spoken{sideListOf(SideList{
 		Role: "from", User: "human", Assistant: "gpt", Tool: "observation",
 		Roles: []RoleName{
@@ -37,9 +46,7 @@ var ShareGPT = &Dialect{
 			{"tool_response", transcript.RoleTool},
 			{"function_response", transcript.RoleTool},
 		},
-		OwnRoles: []string{"human", "user", "gpt", "assistant", "model", "chatgpt", "bing", "bard", "system", "function_call", "tool_call"},
-		Lacks:    []string{"role", "content"},
-		Content:  "value", Name: "name", Args: "arguments",
+		Content: "value", Name: "name", Args: "arguments",
 		CallTag: hermesCall, ResultTag: hermesResult,
 	}), []string{"function_call", "tool_call"}},
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -79,16 +80,6 @@ type SideList struct {
 	// more is what the hooks of a dialect's own file ask for of each message: calls
 	// that do not stand in the list of calls. One that stands alone is an object.
 	more Lens
-	// onClaim is a hook: it may claim what makes no calls of the list.
-	onClaim func(c claimed) (Claim, Sign)
-}
-
-// A claimed is what onClaim is shown of a message.
-type claimed struct {
-	role              transcript.Role
-	sign              Sign // who speaks
-	content, id, more source.Value
-	unknownTools      bool // a member speaks of tools that is not known
 }
 
 // Slots of the members that are read of every message.
@@ -227,89 +218,35 @@ func (d *sideList) body(v source.Value) source.Value {
 	return v
 }
 
-// mostSlots is how many slots a message has, as a rule.
-const mostSlots = 24
-
-// Claim implements Driver.
-func (d *sideList) Claim(v source.Value) (Claim, Sign) {
-	if v.Kind() != source.Object {
-		return ClaimNone, Sign{}
-	}
-	var roleVal source.Value
-	var role transcript.Role
-	if !d.flat {
-		if roleVal, role = d.role(v); !roleVal.Exists() {
-			return ClaimNone, Sign{}
-		}
-	}
+// Reads implements Driver.
+func (d *sideList) Reads(v source.Value) evidence.Weight {
+	roleVal, role := d.role(v)
 	body := d.body(v)
-	var vals [mostSlots]source.Value
-	var ranks [mostSlots]int
-	s := Slots{vals[:], ranks[:]}
-	s.clear(d.fields)
-	f := s.Vals
-	unknown := false // a member speaks of tools that is not known
-	var callsKey, idKey source.Value
-	for k, val := range body.Members() {
-		if len(d.Lacks) > 0 && slices.ContainsFunc(d.Lacks, k.Is) && body.Span() == v.Span() {
-			return ClaimNone, Sign{}
-		}
-		calls, id := f[slotCalls].Span(), f[slotResultID].Span()
-		if !d.fields.put(&s, k, val) {
-			unknown = unknown || UnknownToolMember(k, val)
-		}
-		if f[slotCalls].Span() != calls {
-			callsKey = k
-		}
-		if f[slotResultID].Span() != id {
-			idKey = k
-		}
+	wrapped := body.Span() != v.Span()
+	if !roleVal.Exists() || !wrapped && slices.ContainsFunc(d.Lacks, func(key string) bool { return v.Get(key).Exists() }) {
+		return evidence.None
 	}
-	if d.flat {
-		var known bool
-		roleVal = f[slotRole]
-		if role, known = d.named(roleVal); !known {
-			return ClaimNone, Sign{}
+	content, calls := d.Content.In(body), member(d.Calls, body)
+	own := contains(d.OwnRoles, roleVal)
+	switch first := firstCall(calls); {
+	case d.callsIn(calls), own && first.Get(d.ID.Key()).Kind() == source.String:
+		return evidence.Decisive
+	case first.Kind() == source.Object:
+		return evidence.None
+	case role == transcript.RoleTool:
+		needed := len(d.ResultNeeds) == 0 || slices.ContainsFunc(d.ResultNeeds, func(p Lens) bool { return p.Leads(body) })
+		if needed && (content.Exists() || d.ResultID.Leads(body)) {
+			return evidence.Decisive
 		}
+		return evidence.None
+	case content.Exists() && (wrapped || own):
+		return evidence.Decisive
+	case !content.Exists() && calls.Kind() != source.Array:
+		return evidence.None
+	case d.WeakPlain:
+		return evidence.Weak
 	}
-	content, calls := f[slotContent], f[slotCalls]
-	sign := Sign{string(d.Role.Nth(0)), roleVal}
-	if firstCall(calls).Kind() == source.Object {
-		if d.callsIn(calls) || contains(d.OwnRoles, roleVal) && firstCall(calls).Get(d.ID.Key()).Kind() == source.String {
-			return ClaimDecisive, Sign{Member: written(d.Calls, callsKey)}
-		}
-		return ClaimNone, Sign{}
-	}
-	if d.onClaim != nil {
-		c := claimed{role: role, sign: sign, content: content, id: f[slotResultID], more: f[slotMore], unknownTools: unknown}
-		if claim, by := d.onClaim(c); claim != ClaimNone {
-			return claim, by
-		}
-	}
-	if role == transcript.RoleTool {
-		switch id := f[slotResultID]; {
-		case len(d.ResultNeeds) > 0 && !slices.ContainsFunc(d.ResultNeeds, func(p Lens) bool { return p.Leads(body) }):
-			return ClaimNone, Sign{}
-		case id.Exists() && id.Kind() != source.Null:
-			return ClaimDecisive, Sign{Member: written(d.ResultID, idKey)}
-		case content.Exists() && !taggedResults(content):
-			return ClaimDecisive, sign
-		}
-		return ClaimNone, Sign{}
-	}
-	if content.Exists() && (body.Span() != v.Span() || contains(d.OwnRoles, roleVal)) {
-		return ClaimDecisive, sign
-	}
-	if unknown || unknownToolContent(content) {
-		return ClaimWeak, sign
-	}
-	if content.Exists() || calls.Kind() == source.Array {
-		if d.WeakPlain {
-			return ClaimWeak, sign
-		}
-		return ClaimPlain, sign
-	}
-	return ClaimNone, Sign{}
+	return evidence.Plain
 }
 
 // callsIn reports whether an element of a list or a map of calls is one of this
@@ -338,14 +275,6 @@ func (d *sideList) isCall(v source.Value) bool {
 	}
 	return d.Function.In(v).Kind() == source.Object ||
 		v.Get("type").Is(d.Function.Key()) && d.ID.In(v).Exists() && !v.Get(d.Name.Key()).Exists()
-}
-
-// taggedResults reports whether content is a list whose first block has no tag,
-// or one that speaks of tools: such a message is another dialect's.
-func taggedResults(content source.Value) bool {
-	first := content.First()
-	tag := first.Get("type")
-	return first.Kind() == source.Object && (!tag.Exists() || strings.Contains(tag.Str(), "tool"))
 }
 
 // Reader implements Driver.
@@ -630,16 +559,6 @@ func firstCall(calls source.Value) source.Value {
 		return c
 	}
 	return calls.First()
-}
-
-// written returns the alternative of a path that a key is.
-func written(p Lens, key source.Value) string {
-	for alt := range p.Alternatives() {
-		if key.Is(string(alt)) {
-			return string(alt)
-		}
-	}
-	return p.Key()
 }
 
 // spelling returns the number of the alternative of a path that is to be found

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -16,29 +17,33 @@ var Tau2 = &Dialect{
 {"id":"call_1","role":"tool","content":"a.txt","requestor":"assistant","error":false}`,
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
-	Keywords: []string{"requestor"},
+	Evidence: evidence.NewTable(
+		evidence.None.If("!role:string"),
+		// Every call names its requestor.
+		evidence.None.If("tool_calls.0:any", "!tool_calls.0.requestor:any"),
+		evidence.Decisive.If("tool_calls.0.requestor:any").Any("tool_calls", "name:string", "arguments:any").Shown("tool_calls"),
+		evidence.None.If("tool_calls.0:object"),
+		evidence.Decisive.If("id", "role=tool|function", "requestor"),
+		evidence.Decisive.If("role=tool|function", "requestor", "content:any", "!content.0:object"),
+		evidence.Decisive.If("role=tool|function", "requestor", "content.0.type:any", "content.0.type!=*tool*"),
+		evidence.None.If("role=tool|function"),
+		evidence.Weak.If("role:string", "content:any").Alike(),
+		evidence.Weak.If("role:string", "tool_calls:array").Alike(),
+		evidence.Weak.If("role:string", evidence.Tools).Alike(),
+	),
 	Members: map[transcript.Member]Lens{
 		transcript.MemberRole: "role", transcript.MemberCallName: "name", transcript.MemberArguments: "arguments",
 		transcript.MemberResultContent: "content", transcript.MemberContent: "content",
 	},
 	Driver: &tau2{sideListOf(SideList{
-		Role: "role", User: "user", Assistant: "assistant", Tool: "tool", WeakPlain: true,
+		Role: "role", User: "user", Assistant: "assistant", Tool: "tool",
 		Content: "content", Calls: "tool_calls", ID: "id", Name: "name", Args: "arguments", Want: transcript.ArgsWantObject,
-		ResultID: "id", Error: "error", Failed: "true", ResultNeeds: []Lens{"requestor"},
+		ResultID: "id", Error: "error", Failed: "true",
 	})},
 }
 
 // tau2 is a side list in which the user can call tools too.
 type tau2 struct{ *sideList }
-
-// Claim implements Driver. Every call names its requestor.
-func (d *tau2) Claim(v source.Value) (Claim, Sign) {
-	claim, sign := d.sideList.Claim(v)
-	if first := firstCall(d.Calls.In(v)); first.Exists() && !first.Get("requestor").Exists() {
-		return ClaimNone, Sign{}
-	}
-	return claim, sign
-}
 
 // Reader implements Driver.
 func (d *tau2) Reader(b *transcript.Builder) Reader { return &tau2Reader{d.sideList.Reader(b), b} }

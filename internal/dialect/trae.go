@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -15,12 +16,15 @@ var Trae = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowOwn,
 	CheckOnly: "a trajectory is the record of a run, and has each of its messages twice",
-	Keywords:  []string{"step_number"},
-	Holder:    &Holder{Members: []string{"task", "agent_steps", "llm_interactions"}, ReadFrom: []string{"agent_steps"}},
+	Evidence: evidence.NewTable(
+		evidence.None.If("!step_number"),
+		evidence.Decisive.If().Any("steps.tool_calls|tool_calls.?", "call_id", "name", "arguments").ByList(),
+		evidence.Decisive.If("step_number", "state", "llm_response"),
+		evidence.Decisive.If("step_number", "steps.llm_response"),
+	),
+	Holder: &Holder{Members: []string{"task", "agent_steps", "llm_interactions"}, ReadFrom: []string{"agent_steps"}},
 	Driver: &Combined{
-		Needs:    []string{"step_number"},
-		Evidence: [][]Lens{{"step_number", "state", "llm_response"}, {"step_number", "steps.llm_response"}},
-		Text:     "llm_response.content|steps.llm_response.content",
+		Text: "llm_response.content|steps.llm_response.content",
 		Records: []Records{{
 			In: "steps.tool_calls|tool_calls", ID: "call_id", Name: "name", Args: "arguments", Want: transcript.ArgsWantObject, Apart: true,
 		}},

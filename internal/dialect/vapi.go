@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -15,7 +16,26 @@ var Vapi = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowLog,
 	CheckOnly: voiceCheckOnly,
-	Keywords:  []string{"secondsFromStart", "tool_calls", "tool_call_result"},
+	Evidence: evidence.NewTable(
+		evidence.None.If("role!=system|user|bot|tool_calls|tool_call_result"),
+		evidence.None.If("content:any"),
+		evidence.Decisive.If().Any("toolCalls", "name:string", "arguments:any").ByList().Alike(),
+		evidence.Decisive.If().Any("toolCalls", "function:object").ByList().Alike(),
+		evidence.Decisive.If().Any("toolCalls", "type=function", "id:any", "!name:any").ByList().Alike(),
+		evidence.Decisive.If("toolCalls.0:object", "toolCalls.0.id:string", "role=bot|tool_calls").Alike(),
+		evidence.None.If("toolCalls.0:object"),
+		evidence.Decisive.If("toolCallId", "role=tool_call_result"),
+		evidence.Decisive.If("role=tool_call_result", "message|result:any", "!message.0|result.0:object"),
+		evidence.Decisive.If("role=tool_call_result", "message.0.type|result.0.type:any", "message.0.type|result.0.type!=*tool*"),
+		evidence.None.If("role=tool_call_result"),
+		evidence.Decisive.If("role=bot|tool_calls", "message|result:any", "secondsFromStart"),
+		evidence.Decisive.If("role=bot|tool_calls", "message|result:any").Alike(),
+		evidence.Weak.If("role:string", evidence.Tools).Alike(),
+		evidence.Weak.If("role:string").Any("message|result", evidence.Tools).Alike(),
+		evidence.Plain.If("role:string", "message|result:any", "secondsFromStart"),
+		evidence.Plain.If("role:string", "message|result:any").Alike(),
+		evidence.Plain.If("role:string", "toolCalls:array").Alike(),
+	),
 	Driver: NewSideList(SideList{
 		Role: "role", User: "user", Assistant: "bot", Tool: "tool_call_result",
 		Roles: []RoleName{
@@ -25,9 +45,7 @@ var Vapi = &Dialect{
 			{"tool_calls", transcript.RoleAssistant},
 			{"tool_call_result", transcript.RoleTool},
 		},
-		OwnRoles: []string{"bot", "tool_calls"},
-		Lacks:    []string{"content"},
-		Content:  "message|result", Calls: "toolCalls", ID: "id", Function: "function", Name: "name", Args: "arguments", Want: transcript.ArgsWantString,
+		Content: "message|result", Calls: "toolCalls", ID: "id", Function: "function", Name: "name", Args: "arguments", Want: transcript.ArgsWantString,
 		ResultID: "toolCallId", ResultName: "name",
 	}),
 }

@@ -17,19 +17,18 @@ var VSCodeChat = &Dialect{
 	Where:   "chatSessions/*.json and *.jsonl of VS Code's workspaceStorage (GitHub Copilot Chat)",
 	Example: `{"requestId":"r1","message":{"text":"List the files."},"response":[],"result":{"metadata":{"toolCallRounds":[{"id":"t1","response":"","toolCalls":[{"id":"call_1","name":"list_dir","arguments":"{}"}]}],"toolCallResults":{}}}}
 {"requestId":"r1","message":{"text":"List the files."},"response":[],"result":{"metadata":{"toolCallRounds":[{"id":"t1","response":"","toolCalls":[{"id":"call_1","name":"list_dir","arguments":"{}"}]}],"toolCallResults":{"call_1":{"content":[{"value":"a.txt"}]}}}}}`,
-	Provider:   "neutral",
-	Window:     transcript.WindowOwn,
-	CheckOnly:  "VS Code keeps the session in memory and writes it anew, and a log of changes is replayed by place",
-	Keywords:   []string{"requestId"},
+	Provider:  "neutral",
+	Window:    transcript.WindowOwn,
+	CheckOnly: "VS Code keeps the session in memory and writes it anew, and a log of changes is replayed by place",
+	Evidence: evidence.NewTable(
+		evidence.None.If("!requestId"),
+		evidence.Decisive.If().Any("response.?", "kind=toolInvocationSerialized", "toolCallId"),
+		evidence.Decisive.If("requestId", "message.text|message.parts", "response"),
+		evidence.Decisive.If("requestId", "result.metadata.toolCallRounds"),
+	),
 	NewSession: evidence.All("requests", "sessionId", "responderUsername"),
 	Patch:      &Patch{List: "v.requests", Effect: vsCodeChange},
 	Driver: vsCodeRequests{&Combined{
-		Needs: []string{"requestId"},
-		Evidence: [][]Lens{
-			{"requestId", "message.text", "response"},
-			{"requestId", "message.parts", "response"},
-			{"requestId", "result.metadata.toolCallRounds"},
-		},
 		Records: []Records{{
 			In: "response", Tag: "kind", Calls: []string{"toolInvocationSerialized"}, Reasoning: "thinking",
 			ID: "toolCallId", Name: "toolId", Free: true,

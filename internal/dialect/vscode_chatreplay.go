@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -16,10 +17,13 @@ var VSCodeChatReplay = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowTool,
 	CheckOnly: "it is a record of requests that were sent",
-	Keywords:  []string{"role"},
+	Evidence: evidence.NewTable(
+		evidence.None.If("role!=0|1|2|3"),
+		evidence.Decisive.If().Any("toolCalls.?", "id", "function.name", "function.arguments").ByList(),
+		evidence.Decisive.If("toolCallId"),
+		evidence.Plain.If("role", "content.0.type"),
+	),
 	Driver: &Combined{
-		Needs: []string{"role"},
-		Kind:  "role", Kinds: []string{"0", "1", "2", "3"},
 		Plain: []Lens{"role", "content.0.type"},
 		Role:  "role",
 		Roles: []RoleName{

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -138,8 +139,8 @@ func TestMarks(t *testing.T) {
 		}
 		for line := range strings.SplitSeq(d.Example, "\n") {
 			v := source.NewValue([]byte(line), 0)
-			claim, _ := d.Driver.Claim(v)
-			if asked := slices.Contains(slices.Collect(dialect.Builtin().Candidates(v)), d); claim != dialect.ClaimDecisive || !asked {
+			claim, _ := d.Claim(v)
+			if asked := slices.Contains(slices.Collect(dialect.Builtin().Candidates(v)), d); claim != evidence.Decisive || !asked {
 				t.Errorf("%s: claim %d, asked %v: %s", d.Name, claim, asked, line)
 			}
 		}
