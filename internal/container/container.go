@@ -115,7 +115,7 @@ func (r *reading) kept() conversations {
 	case detect.ClassMessage:
 		return (&lines{reading: r, from: from}).conversations
 	case detect.ClassConversation:
-		return (&documents{reading: r, from: from}).conversations
+		return (&documents{reading: r, from: from, rows: detect.NewRows(r.opts.Dialects)}).conversations
 	}
 	return from.unknown
 }

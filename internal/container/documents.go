@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/detect"
+	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -14,6 +15,8 @@ import (
 type documents struct {
 	*reading
 	from *records
+	rows *detect.Rows
+	last *dialect.Dialect // of the record before; nil if it had no messages
 }
 
 func (d *documents) conversations(yield func(*transcript.Conversation, error) bool) {
@@ -36,7 +39,7 @@ func (d *documents) in(e element) conversations {
 	root.Fields(e.val, nil, nil)
 	found := d.shape.Places
 	if d.shape.Places = nil; found == nil {
-		found = detect.Find(d.opts.Dialects, e.val)
+		found = d.rows.Find(e.val, d.last)
 	}
 	if len(found) == 0 {
 		d.file.Skipped++
@@ -84,7 +87,7 @@ func (d *documents) place(e element, p *detect.Place, several bool) (*transcript
 	}
 	d.describe(q.b.Conv, e, p, several)
 	q.choose(p)
-	q.listed = true
+	q.listed, d.last = true, q.primary
 	for _, part := range p.Parts {
 		if err := d.part(q, e, part, p.Into); err != nil {
 			return nil, err

@@ -57,8 +57,12 @@ func (q *sequence) choose(p *detect.Place) {
 	if q.primary != nil {
 		return
 	}
+	marked := len(q.r.opts.Dialects.UserDefined()) > 0 // any message can have the marks of such a dialect
 	for _, part := range p.Parts {
 		for _, e := range part.Elements() {
+			if !marked && saysOnly(e) {
+				continue
+			}
 			if d, claim, _ := detect.ClaimOf(q.r.opts.Dialects, e.Path(p.Into...)); claim == evidence.Decisive {
 				q.primary = d
 				return
@@ -218,6 +222,21 @@ func (q *sequence) finish() {
 	if d.Dataset && c.Use == transcript.UseLog {
 		c.Use = transcript.UseDataset
 	}
+}
+
+// saysOnly reports whether a message is a text of somebody and nothing else, as any
+// dialect could write it.
+func saysOnly(v source.Value) bool {
+	role, text, n := false, false, 0
+	for k, val := range v.Members() {
+		switch n++; {
+		case k.Is("role"):
+			role = val.Is("user") || val.Is("assistant") || val.Is("system")
+		case k.Is("content"):
+			text = val.Kind() == source.String
+		}
+	}
+	return role && text && n == 2
 }
 
 // typed marks what a human says in a list of messages of which their agent

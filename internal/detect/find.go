@@ -256,21 +256,14 @@ func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 		}
 		return
 	}
+	ctx = f.beside(v, ctx)
 	var members []member
-	model, named, request, elsewhere := false, "", false, false
-	var hosts []string
+	model, request := false, false
 	for k, val := range v.Members() {
 		key := k.Str()
 		members = append(members, member{key, val})
-		if (key == "model" || key == "modelId") && val.Kind() == source.String {
-			model, named = true, val.Str()
-		}
-		if slices.Contains(hostKeys, key) && val.Kind() == source.String {
-			hosts = append(hosts, val.Str())
-		}
-		model = model || key == "anthropic_version"
+		model = model || (key == "model" || key == "modelId") && val.Kind() == source.String || key == "anthropic_version"
 		request = request || slices.Contains(requestKeys, key)
-		elsewhere = elsewhere || (key == "previous_response_id" || key == "conversation") && stateID(val)
 	}
 	// A member of that name holds a request, whatever else is in it.
 	if n := len(path); n > 0 && (path[n-1] == "body" || path[n-1] == "params") {
@@ -282,11 +275,7 @@ func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 	for key, beside := range requestBeside {
 		model = model || has(key) && slices.ContainsFunc(beside, has)
 	}
-	ctx.model, ctx.Model, ctx.body = model, named, model && request
-	ctx.Hosts = append(hosts, ctx.Hosts...)
-	ctx.Holder = v.Span()
-	ctx.Elsewhere = ctx.Elsewhere || elsewhere
-	ctx.Hint = f.hintOf(v, ctx.Hint)
+	ctx.model, ctx.body = model, model && request
 	switch {
 	case ctx.Unfolded != nil:
 	case isSpan(has):
@@ -372,6 +361,26 @@ func holdsAny(v source.Value) bool {
 		return true
 	}
 	return v.First().Exists()
+}
+
+// beside returns what is known of the messages in an object by what it says beside
+// them: for which model they are, whom they go to, and what else the API knows.
+func (f *finder) beside(v source.Value, ctx Place) Place {
+	ctx.Model = ""
+	var hosts []string
+	for k, val := range v.Members() {
+		switch {
+		case (k.Is("model") || k.Is("modelId")) && val.Kind() == source.String:
+			ctx.Model = val.Str()
+		case val.Kind() == source.String && slices.ContainsFunc(hostKeys, k.Is):
+			hosts = append(hosts, val.Str())
+		}
+		ctx.Elsewhere = ctx.Elsewhere || (k.Is("previous_response_id") || k.Is("conversation")) && stateID(val)
+	}
+	ctx.Hosts = append(hosts, ctx.Hosts...)
+	ctx.Holder = v.Span()
+	ctx.Hint = f.hintOf(v, ctx.Hint)
+	return ctx
 }
 
 // decided reports whether something in a place is written as only one dialect

@@ -1,0 +1,132 @@
+package detect
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/evidence"
+	"github.com/toolguard/toolguard/internal/source"
+)
+
+// Rows finds the conversations in the rows of a dataset. Most rows are made alike:
+// where the conversation stood in one, it stands in all of the same form, and only
+// a row of another form is searched.
+type Rows struct {
+	set *dialect.Set
+	// pointer is where it stood first, path the same by name.
+	pointer string
+	path    []string
+	forms   map[uint64]*Place // what was told of it in rows of each form
+}
+
+// mostForms bounds how many forms are remembered, formDepth how deep a row with one
+// may be.
+const (
+	mostForms = 1 << 10
+	formDepth = 32
+)
+
+// NewRows returns what finds the conversations of one row after the other.
+func NewRows(set *dialect.Set) *Rows { return &Rows{set: set, forms: map[uint64]*Place{}} }
+
+// Find returns the places in a row where conversations stand. The rows before it
+// were read in the given dialect, nil for none.
+func (r *Rows) Find(v source.Value, d *dialect.Dialect) []Place {
+	v = v.Indexed()
+	if d != nil && r.path != nil {
+		list := v.Path(r.path...)
+		if first := list.First(); first.Kind() == source.Object && d.Reads(first) > evidence.Weak {
+			if p := r.forms[r.form(v, r.path, 0)]; p != nil {
+				return []Place{r.like(*p, v, list)}
+			}
+		}
+	}
+	found := Find(r.set, v)
+	if len(found) == 1 && r.simple(&found[0], v) && len(r.forms) < mostForms {
+		place := found[0]
+		place.Parts, place.Hosts = nil, nil // the text of a record does not stay
+		if r.path == nil {
+			r.pointer, r.path = place.Pointer, strings.Split(place.Pointer, "/")[1:]
+		}
+		if place.Pointer == r.pointer {
+			r.forms[r.form(v, r.path, 0)] = &place
+		}
+	}
+	return found
+}
+
+// simple reports whether a place is a list of messages in an object, and nothing
+// else in the row could be: what stands beside it was not compared with it.
+func (r *Rows) simple(p *Place, v source.Value) bool {
+	if p.Class != ClassMessage || p.Unfolded != nil || p.Into != nil || p.CheckOnly != "" || p.HintSure || p.listed ||
+		len(p.Parts) != 1 || p.Parts[0].Kind() != source.Array || p.Pointer == "" || strings.Contains(p.Pointer, "~") {
+		return false
+	}
+	for _, name := range strings.Split(p.Pointer, "/")[1:] {
+		for k, val := range v.Members() {
+			if k.Is(name) {
+				continue
+			}
+			if _, claim, _ := ClaimOf(r.set, val); claim > evidence.None || len(Find(r.set, val)) > 0 {
+				return false
+			}
+		}
+		v = v.Get(name)
+	}
+	return true
+}
+
+// like returns the place of a list in a row that is made as the one of p was.
+func (r *Rows) like(p Place, v, list source.Value) Place {
+	p.Elsewhere, p.Hint = false, nil
+	f := &finder{set: r.set}
+	for i := range r.path {
+		p = f.beside(v, p)
+		v = v.Get(r.path[i])
+	}
+	p.Parts = []source.Value{list}
+	return p
+}
+
+// A form is a sum over the names in a value and the kinds of what they name. What a
+// text says counts where some dialect is told by it, and the order of members never
+// does.
+func (r *Rows) form(v source.Value, but []string, depth int) uint64 {
+	const seed, prime = 14695981039346656037, 1099511628211
+	sum := uint64(seed) + uint64(v.Kind())
+	text := func(sum uint64, raw []byte) uint64 {
+		for _, c := range raw {
+			sum = (sum ^ uint64(c)) * prime
+		}
+		return sum
+	}
+	switch k := v.Kind(); {
+	case depth > formDepth:
+		return uint64(v.Span().Start) + uint64(len(v.Raw())) // as no other is
+	case k == source.Object:
+		for k, val := range v.Members() {
+			one := text(seed, k.Raw())
+			switch {
+			case len(but) == 1 && k.Is(but[0]):
+				one += uint64(source.Array) // its elements are asked themselves
+			case len(but) > 1 && k.Is(but[0]):
+				one += r.form(val, but[1:], depth+1)
+			default:
+				one += r.form(val, nil, depth+1)
+			}
+			sum += one * (one | 1) // no matter in which order
+		}
+	case k == source.Array:
+		var seen []uint64
+		for _, e := range v.Elements() {
+			if one := r.form(e, nil, depth+1); !slices.Contains(seen, one) && len(seen) < listHead {
+				seen = append(seen, one)
+				sum += one * prime
+			}
+		}
+	case k == source.String && (len(v.Raw()) == 2 || r.set.IsKeyword(v)):
+		sum = text(sum, v.Raw())
+	}
+	return sum * prime
+}
