@@ -21,7 +21,7 @@ type Blocks struct {
 	// MessageID is of a message, the same on all elements of a turn.
 	MessageID Lens
 	// Needs is a member that every message has, for a dialect that writes its
-	// calls as another does; "" for none.
+	// calls as another does; "" for none. It is for dialects that a user defines.
 	Needs Lens `toml:"mark"`
 	// Tag is the member that says what a block is; "" where the members of a
 	// block tell.

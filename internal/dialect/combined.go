@@ -14,7 +14,9 @@ import (
 // of one record.
 type Combined struct {
 	// Needs are members of which each message has one at least: without any,
-	// nothing else is looked at.
+	// nothing else is looked at. Like Lacks, Kind, Evidence and OwnRoles they tell the
+	// messages of a dialect that a user defines, in a file of it; built-in dialects
+	// have a table of evidence.
 	Needs []string `toml:"members"`
 	// Lacks are members that no message has.
 	Lacks []string `toml:"never"`
@@ -24,8 +26,7 @@ type Combined struct {
 	Kinds []string
 	// Evidence are sets of paths: only this dialect's messages have all of one.
 	Evidence [][]Lens `toml:"marks"`
-	// OwnRoles are the ways to write a role that only this dialect has. Two built-in
-	// dialects have any, but a message without calls has no better sign.
+	// OwnRoles are the ways to write a role that only this dialect has.
 	OwnRoles []string `toml:"own"`
 	// Plain lead to what a message without calls has, all of it.
 	Plain []Lens

@@ -32,7 +32,9 @@ type SideList struct {
 	// for each of Role.
 	User, Assistant, Tool Lens
 	// WeakPlain is set for a dialect that writes plain messages as another does: its
-	// claim of them is a weak one.
+	// claim of them is a weak one. Like OwnRoles, Lacks and ResultNeeds it tells the
+	// messages of a dialect that a user defines, in a file of it; built-in dialects
+	// have a table of evidence.
 	WeakPlain bool `toml:"faint"`
 	// OwnRoles are roles that only this dialect writes.
 	OwnRoles []string `toml:"own"`
