@@ -258,9 +258,14 @@ func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 	}
 	ctx = f.beside(v, ctx)
 	var members []member
+	var nulls []string // members that are as if they were not there
 	model, request := false, false
 	for k, val := range v.Members() {
 		key := k.Str()
+		if val.Kind() == source.Null {
+			nulls = append(nulls, key)
+			continue
+		}
 		members = append(members, member{key, val})
 		model = model || (key == "model" || key == "modelId") && val.Kind() == source.String || key == "anthropic_version"
 		request = request || slices.Contains(requestKeys, key)
@@ -272,13 +277,15 @@ func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 	has := func(key string) bool {
 		return slices.ContainsFunc(members, func(m member) bool { return m.key == key })
 	}
+	// A program writes what its objects have, whether there is anything in it or not.
+	named := func(key string) bool { return has(key) || slices.Contains(nulls, key) }
 	for key, beside := range requestBeside {
 		model = model || has(key) && slices.ContainsFunc(beside, has)
 	}
 	ctx.model, ctx.body = model, model && request
 	switch {
 	case ctx.Unfolded != nil:
-	case isSpan(has):
+	case isSpan(has) || named("parentObservationId") && isSpan(named):
 		ctx.CheckOnly = spanCheckOnly
 		f.span(v, members, path, ctx)
 	case ctx.CheckOnly != spanCheckOnly && isAttributes(members): // not those of a span around them
@@ -288,7 +295,7 @@ func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 	}
 	used := map[string]bool{}
 	start := len(f.found)
-	if d := f.holderOf(has); d != nil {
+	if d := f.holderOf(named); d != nil {
 		ctx.Hint, ctx.HintSure = d, true
 		ctx.model, ctx.body = false, false // a file of a program is not a request
 		for _, m := range members {

@@ -42,15 +42,25 @@ func (h *head) get(key string) source.Value {
 // in follows a lens.
 func (h *head) in(l dialect.Lens) source.Value { return l.From(h.get, h.of) }
 
-// any returns the first of the members that is there. Logs are known by members that
-// they have even where these are null.
-func (h *head) any(keys []string) string {
+// has returns the first of the members that is there, and how many are. A log writes
+// what its records have, whether there is anything in it or not.
+func (h *head) has(keys []string) (first string, n int) {
 	for _, key := range keys {
 		if h.get(key).Exists() {
-			return key
+			if n++; n == 1 {
+				first = key
+			}
 		}
 	}
-	return ""
+	return first, n
+}
+
+// filled reports whether one of the members is there, and not null.
+func filled(h *head, keys []string) bool {
+	return slices.ContainsFunc(keys, func(key string) bool {
+		v := h.get(key)
+		return v.Exists() && v.Kind() != source.Null
+	})
 }
 
 // A recordClaim says how a value is a record of a log.
@@ -59,6 +69,7 @@ type recordClaim struct {
 	sign   string // by what
 	header bool   // it begins the log
 	speaks bool   // it wraps a message
+	owned  int    // how many members more it has that speak for the log than against it
 	// like is set for what could as well be a message without any envelope, and
 	// is a record only among others.
 	like bool
@@ -70,7 +81,14 @@ type recordClaim struct {
 func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v source.Value) recordClaim {
 	l := d.Log
 	typ := h.in(l.Type)
-	if typ.Kind() != source.String || h.any(l.Lacks) != "" {
+	own, n := h.has(l.Evidence)
+	_, lacked := h.has(l.Lacks)
+	if len(l.Evidence) == 0 && !filled(h, l.Lacks) {
+		lacked = 0
+	}
+	// What others have and this log has not counts against it, and refuses nothing
+	// that has more of what this log has.
+	if typ.Kind() != source.String || lacked > 0 && lacked >= n {
 		return recordClaim{}
 	}
 	speaks := slices.ContainsFunc(l.Speaks, typ.Is)
@@ -82,7 +100,6 @@ func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v source.Value) 
 	case d.NeedsMarks() && speaks:
 		return recordClaim{}
 	}
-	own := h.any(l.Evidence)
 	name := l.Type.Key()
 	if speaks {
 		payload := v
@@ -98,7 +115,7 @@ func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v source.Value) 
 			where += " and " + string(l.Payload)
 		}
 		joined := func() string { return strings.Replace(where, " and ", ", ", 1) + " and " + own }
-		c := recordClaim{Weight: claim, sign: where, speaks: true}
+		c := recordClaim{Weight: claim, sign: where, speaks: true, owned: n - lacked}
 		switch {
 		case claim == evidence.Decisive && l.Payload == "":
 			c.sign = sign.String()
@@ -121,7 +138,7 @@ func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v source.Value) 
 		return c
 	}
 	switch {
-	case l.Header != "" && typ.Is(l.Header) && h.any(l.HeaderHas) != "":
+	case l.Header != "" && typ.Is(l.Header) && filled(h, l.HeaderHas):
 		return recordClaim{Weight: evidence.Decisive, sign: name + " " + string(typ.Raw()), header: true}
 	case l.Knows(typ):
 		return recordClaim{Weight: evidence.Plain, sign: name + " " + string(typ.Raw())}
@@ -167,6 +184,7 @@ type votes []vote
 type vote struct {
 	dialect                          *dialect.Dialect
 	headers, decisive, plain, speaks int
+	owned                            int
 	like                             int
 	linked                           bool
 	parents                          bool   // a record has the member that names its parent
@@ -229,6 +247,7 @@ func (n *vote) count(c recordClaim, v source.Value, h *head) {
 	}
 	if c.speaks {
 		n.speaks++
+		n.owned += c.owned
 	}
 	if l := n.dialect.Log; !c.header {
 		n.linked = n.linked || dialect.Lens(l.ID).Leads(h.of) || dialect.Lens(l.Parent).Leads(h.of)
@@ -269,7 +288,7 @@ func (t votes) best() *vote {
 		case best == nil, n.headers > 0 && best.headers == 0:
 			best = n
 		case best.headers > 0 && n.headers == 0:
-		case n.decisive > best.decisive, n.decisive == best.decisive && n.total() > best.total():
+		case cmp.Or(n.decisive-best.decisive, n.owned-best.owned, n.total()-best.total()) > 0:
 			best = n
 		}
 	}

@@ -20,8 +20,8 @@ var ADK = &Dialect{
 	Window:   transcript.WindowLog,
 	Evidence: evidence.NewTable(
 		evidence.None.If("!invocationId|invocation_id"),
-		evidence.None.If("content.role:any", "!content.role:string"),
-		evidence.None.If("!content.parts:any"),
+		evidence.None.If("content.role", "!content.role:string"),
+		evidence.None.If("!content.parts"),
 		evidence.Decisive.If().Any("content.parts", "functionCall:object", "functionCall.id|functionCall.name|functionCall.args"),
 		evidence.Decisive.If().Any("content.parts", "function_call:object", "function_call.id|function_call.name|function_call.args"),
 		evidence.Decisive.If().Any("content.parts", "functionResponse:object", "functionResponse.id|functionResponse.response"),

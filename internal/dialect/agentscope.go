@@ -21,9 +21,9 @@ var AgentScope = &Dialect{
 		// message with the same blocks in another format. A result that was put in has the
 		// time of its call, if that has one.
 		evidence.None.If("!name:string"),
-		evidence.None.If("type:any"),
+		evidence.None.If("type"),
 		evidence.None.If("!role:string"),
-		evidence.None.If("!content:any"),
+		evidence.None.If("!content"),
 		evidence.None.If("!id|timestamp|created_at", "role!=system"),
 		evidence.Decisive.If().Any("content", "type=tool_use|tool_call", "input"),
 		evidence.Decisive.If().Any("content", "type=tool_result", "!tool_use_id", "id|output"),
@@ -31,7 +31,7 @@ var AgentScope = &Dialect{
 		evidence.None.If("role=tool|function"),
 		evidence.Weak.If("role:string", evidence.Tools).Alike(),
 		evidence.Weak.If("role:string").Any("content", "!@this:object").Alike(),
-		evidence.Weak.If("role:string").Any("content", "!type:any").Alike(),
+		evidence.Weak.If("role:string").Any("content", "!type").Alike(),
 		evidence.Weak.If("role:string").Any("content", "type!=text|thinking|image|audio|video|data|hint", evidence.Tools).Alike(),
 		evidence.Shared.If("role:string").Any("content", "type=thinking").Alike(),
 		evidence.Plain.If("role:string").Alike(),

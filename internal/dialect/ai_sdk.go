@@ -19,7 +19,7 @@ var AISDK = &Dialect{
 	Window:   transcript.WindowTool,
 	Evidence: evidence.NewTable(
 		evidence.None.If("!role:string"),
-		evidence.None.If("!content:any"),
+		evidence.None.If("!content"),
 		evidence.Decisive.If().Any("content", "type=tool-call", "toolCallId|toolName|args|input"),
 		evidence.Decisive.If().Any("content", "type=tool-result", "toolCallId|output|result"),
 		// A message may hold nothing but the answer of a human who was asked for approval.
@@ -27,7 +27,7 @@ var AISDK = &Dialect{
 		evidence.None.If("role=tool|function"),
 		evidence.Weak.If("role:string", evidence.Tools).Alike(),
 		evidence.Weak.If("role:string").Any("content", "!@this:object").Alike(),
-		evidence.Weak.If("role:string").Any("content", "!type:any").Alike(),
+		evidence.Weak.If("role:string").Any("content", "!type").Alike(),
 		evidence.Weak.If("role:string").Any("content", "type!=text|reasoning|redacted-reasoning|image|file|tool-approval-request", evidence.Tools).Alike(),
 		evidence.Shared.If("role:string").Any("content", "type=reasoning|redacted-reasoning").Alike(),
 		evidence.Plain.If("role:string").Alike(),

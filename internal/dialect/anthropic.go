@@ -26,13 +26,13 @@ var Anthropic = &Dialect{
 // anthropicEvidence is for messages of the API, bare and in logs.
 var anthropicEvidence = evidence.NewTable(
 	evidence.None.If("!role:string"),
-	evidence.None.If("!content:any"),
+	evidence.None.If("!content"),
 	evidence.Decisive.If().Any("content", "type=tool_use|server_tool_use|mcp_tool_use", "id|name|input"),
 	evidence.Decisive.If().Any("content", "type=tool_result|*_tool_result", "tool_use_id|content"),
 	evidence.None.If("role=tool|function"),
 	evidence.Weak.If("role:string", evidence.Tools),
 	evidence.Weak.If("role:string").Any("content", "!@this:object"),
-	evidence.Weak.If("role:string").Any("content", "!type:any"),
+	evidence.Weak.If("role:string").Any("content", "!type"),
 	evidence.Weak.If("role:string").Any("content", "type!=text|thinking|redacted_thinking|image|document|search_result", evidence.Tools),
 	evidence.Shared.If("role:string").Any("content", "type=thinking|redacted_thinking"),
 	evidence.Plain.If("role:string"),

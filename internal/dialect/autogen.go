@@ -19,7 +19,7 @@ var AutoGen = &Dialect{
 	Evidence: evidence.NewTable(
 		evidence.None.If("type!=UserMessage|SystemMessage|AssistantMessage|FunctionExecutionResultMessage|TextMessage|MultiModalMessage|"+
 			"ToolCallSummaryMessage|ToolCallRequestEvent|ToolCallExecutionEvent"),
-		evidence.None.If("!content:any"),
+		evidence.None.If("!content"),
 		evidence.Decisive.If().Any("content", "call_id", "call_id|content"),
 		evidence.Decisive.If().Any("content", "arguments", "name"),
 		evidence.None.If("type=FunctionExecutionResultMessage|ToolCallExecutionEvent"),

@@ -20,7 +20,7 @@ var Bedrock = &Dialect{
 		evidence.None.If("!role:string"),
 		// Nobody else writes reasoning so.
 		evidence.Decisive.If().Any("content", "reasoningContent"),
-		evidence.None.If("!content:any"),
+		evidence.None.If("!content"),
 		evidence.Decisive.If().Any("content", "toolUse:object", "toolUse.toolUseId|toolUse.name|toolUse.input"),
 		evidence.Decisive.If().Any("content", "toolResult:object", "toolResult.toolUseId|toolResult.content"),
 		evidence.None.If("role=tool|function"),

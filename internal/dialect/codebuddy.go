@@ -19,8 +19,8 @@ var CodeBuddy = &Dialect{
 	Window:   transcript.WindowLog,
 	Evidence: evidence.NewTable(
 		// Items say when they were written. Those of the SDK itself do not.
-		evidence.None.If("!timestamp:any"),
-		evidence.None.If("!id:any"),
+		evidence.None.If("!timestamp"),
+		evidence.None.If("!id"),
 		evidence.Shared.If("rawContent:any", "type=reasoning"),
 		evidence.Decisive.If("type=hosted_tool_call", "@keys.#!=1"),
 		evidence.Shared.If("type=reasoning", "!role:string", "summary|encrypted_content:any"),
@@ -28,7 +28,7 @@ var CodeBuddy = &Dialect{
 		evidence.Decisive.If("type=function_call_output|function_call_result", "!role:string", "call_id|callId|output"),
 		evidence.None.If("type:string", "type!=message"),
 		evidence.None.If("!role:string"),
-		evidence.None.If("!content:any"),
+		evidence.None.If("!content"),
 		evidence.None.If("role=tool|function"),
 		evidence.None.If("role:string", evidence.Tools),
 		evidence.None.If("role:string").Any("content", evidence.Tools),

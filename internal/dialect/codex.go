@@ -25,7 +25,7 @@ var Codex = &Dialect{
 		evidence.Decisive.If("type=tool_search_output", "!role:string", "call_id|tools"),
 		evidence.None.If("type:string", "type!=message"),
 		evidence.None.If("!role:string"),
-		evidence.None.If("!content:any"),
+		evidence.None.If("!content"),
 		evidence.None.If("role=tool|function"),
 		evidence.None.If("role:string", evidence.Tools),
 		evidence.None.If("role:string").Any("content", evidence.Tools),

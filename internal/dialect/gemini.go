@@ -37,8 +37,8 @@ const geminiParts = "inlineData|inline_data|fileData|file_data|executableCode|ex
 
 // geminiEvidence is for contents, bare and in logs.
 var geminiEvidence = evidence.NewTable(
-	evidence.None.If("role:any", "!role:string"),
-	evidence.None.If("!parts:any"),
+	evidence.None.If("role", "!role:string"),
+	evidence.None.If("!parts"),
 	evidence.Decisive.If().Any("parts", "functionCall:object", "functionCall.id|functionCall.name|functionCall.args"),
 	evidence.Decisive.If().Any("parts", "function_call:object", "function_call.id|function_call.name|function_call.args"),
 	evidence.Decisive.If().Any("parts", "functionResponse:object", "functionResponse.id|functionResponse.response"),
@@ -47,17 +47,17 @@ var geminiEvidence = evidence.NewTable(
 	evidence.Decisive.If().Any("parts", "toolResponse:object", "toolResponse.id|toolResponse.response"),
 	evidence.None.If("role=tool|function"),
 	// What has no role is a message if it is nothing else.
-	evidence.None.If("!role:any", "@keys.#!=1"),
-	evidence.None.If("!role:any", "!parts.0:any"),
+	evidence.None.If("!role", "@keys.#!=1"),
+	evidence.None.If("!role", "!parts.0"),
 	evidence.Weak.If("@this", evidence.Tools),
 	evidence.Weak.If("@this").Any("parts", "!@this:object"),
 	// A part of another dialect has a type.
 	evidence.Weak.If("@this").Any("parts", "*:any", "!"+geminiParts, "thought!=true", "!text"),
 	evidence.Weak.If("@this").Any("parts", "*:any", "!"+geminiParts, "thought!=true", "type"),
 	evidence.Shared.If("role:string").Any("parts", "thought=true"),
-	evidence.Shared.If("!role:any").Any("parts", "thought=true"),
+	evidence.Shared.If("!role").Any("parts", "thought=true"),
 	evidence.Plain.If("role:string"),
-	evidence.Plain.If("!role:any"),
+	evidence.Plain.If("!role"),
 )
 
 var geminiBlocks = NewBlocks(Blocks{

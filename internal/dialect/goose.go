@@ -46,13 +46,13 @@ func gooseUnread(block source.Value, call transcript.Call) transcript.Call {
 // gooseEvidence is for messages, bare and in what is printed.
 var gooseEvidence = evidence.NewTable(
 	evidence.None.If("!role:string"),
-	evidence.None.If("!content:any"),
+	evidence.None.If("!content"),
 	evidence.Decisive.If().Any("content", "type=toolRequest|frontendToolRequest", "id|toolCall.value.name|toolCall.name|toolCall.value.arguments|toolCall.arguments"),
 	evidence.Decisive.If().Any("content", "type=toolResponse", "id|toolResult|content"),
 	evidence.None.If("role=tool|function"),
 	evidence.Weak.If("role:string", evidence.Tools).Alike(),
 	evidence.Weak.If("role:string").Any("content", "!@this:object").Alike(),
-	evidence.Weak.If("role:string").Any("content", "!type:any").Alike(),
+	evidence.Weak.If("role:string").Any("content", "!type").Alike(),
 	evidence.Weak.If("role:string").Any("content", "type!=text|thinking|redactedThinking|image|toolConfirmationRequest|actionRequired|systemNotification", evidence.Tools).Alike(),
 	evidence.Shared.If("role:string").Any("content", "type=thinking|redactedThinking").Alike(),
 	evidence.Plain.If("role:string").Any("content", "type=toolConfirmationRequest|actionRequired|systemNotification"),

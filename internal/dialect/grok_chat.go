@@ -17,7 +17,7 @@ var GrokChat = &Dialect{
 	Window:   transcript.WindowTool,
 	Evidence: evidence.NewTable(
 		evidence.None.If("type!=system|user|assistant|tool_result"),
-		evidence.None.If("role|message:any"),
+		evidence.None.If("role|message"),
 		evidence.Decisive.If().Any("tool_calls", "name:string", "arguments:any").ByList(),
 		evidence.None.If("tool_calls.0:object"),
 		evidence.None.If("type=tool_result", "!tool_call_id"),

@@ -18,7 +18,7 @@ var Haystack = &Dialect{
 	Window:   transcript.WindowTool,
 	Evidence: evidence.NewTable(
 		evidence.None.If("!role|_role:string"),
-		evidence.None.If("!content|_content:any"),
+		evidence.None.If("!content|_content"),
 		evidence.Decisive.If().Any("content|_content", "tool_call:object", "tool_call.id|tool_call.tool_name|tool_call.arguments"),
 		evidence.Decisive.If().Any("content|_content", "tool_call_result:object", "tool_call_result.origin.id|tool_call_result.result"),
 		evidence.None.If("!role|_role=system|developer|user|human|assistant|agent|model|ai|gpt"),

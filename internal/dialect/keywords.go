@@ -140,6 +140,9 @@ func rarest(all []evidence.Keywords, often map[string]int) (best evidence.Keywor
 func (t *keywordTable) look(v source.Value) uint64 {
 	set := t.always
 	for k, val := range v.Members() {
+		if val.Kind() == source.Null {
+			continue // it is as if it were not there
+		}
 		set |= t.keyword(k)
 		switch val.Kind() {
 		case source.String:
@@ -158,6 +161,9 @@ func (t *keywordTable) look(v source.Value) uint64 {
 func (t *keywordTable) members(v source.Value) uint64 {
 	set := uint64(0)
 	for k, val := range v.Members() {
+		if val.Kind() == source.Null {
+			continue
+		}
 		set |= t.keyword(k)
 		if val.Kind() == source.String {
 			set |= t.keyword(val)

@@ -17,7 +17,7 @@ var LlamaStack = &Dialect{
 	Window:   transcript.WindowTool,
 	Evidence: evidence.NewTable(
 		evidence.None.If("!role:string"),
-		evidence.None.If("tool_call_id|toolCallId:any"),
+		evidence.None.If("tool_call_id|toolCallId"),
 		evidence.Decisive.If().Any("tool_calls", "tool_name:string", "arguments:any").ByList(),
 		evidence.None.If("tool_calls.0:object"),
 		evidence.Decisive.If("call_id", "role=tool|function"),

@@ -21,7 +21,7 @@ var MistralEntries = &Dialect{
 		evidence.Decisive.If("type=function.result", "!role:string", "tool_call_id|result"),
 		evidence.None.If("type:string", "type!=message.input|message.output"),
 		evidence.None.If("!role:string"),
-		evidence.None.If("!content:any"),
+		evidence.None.If("!content"),
 		evidence.None.If("role=tool|function"),
 		evidence.None.If("role:string", evidence.Tools),
 		evidence.None.If("role:string").Any("content", evidence.Tools),

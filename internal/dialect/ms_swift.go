@@ -20,7 +20,7 @@ var MSSwift = &Dialect{
 	CheckOnly: "what a model is trained on is not made up",
 	Evidence: evidence.NewTable(
 		evidence.None.If("role!=system|user|assistant|tool_call|tool_response|tool"),
-		evidence.None.If("tool_calls|tool_call_id:any"),
+		evidence.None.If("tool_calls|tool_call_id"),
 		evidence.Decisive.If("role=tool_response", "content:any", "!content.0:object"),
 		evidence.Decisive.If("role=tool", "content:any", "!content.0:object").Alike(),
 		evidence.Decisive.If("role=tool_response", "content.0.type:any", "content.0.type!=*tool*"),

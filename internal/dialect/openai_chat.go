@@ -22,7 +22,7 @@ var OpenAIChat = &Dialect{
 		evidence.None.If("!role:string"),
 		evidence.Decisive.If().Any("tool_calls|toolCalls.*", "name:string", "arguments|args:any").ByList(),
 		evidence.Decisive.If().Any("tool_calls|toolCalls.*", "function|custom:object").ByList(),
-		evidence.Decisive.If().Any("tool_calls|toolCalls.*", "type=function", "id|call_id:any", "!name:any").ByList(),
+		evidence.Decisive.If().Any("tool_calls|toolCalls.*", "type=function", "id|call_id:any", "!name").ByList(),
 		// Whoever writes calls in another way writes its other messages alike.
 		evidence.None.If("tool_calls.0|tool_calls.*|toolCalls.0|toolCalls.*:object"),
 		evidence.Decisive.If("role=function", "content:any", "!tool_call_id|toolCallId|call_id|tool_call_ids"),

@@ -26,7 +26,7 @@ var OpenAIResponses = &Dialect{
 		evidence.Decisive.If("type=mcp_approval_response", "!role:string", "call_id|callId|approval_request_id|approve"),
 		evidence.None.If("type:string", "type!=message"),
 		evidence.None.If("!role:string"),
-		evidence.None.If("!content:any"),
+		evidence.None.If("!content"),
 		evidence.None.If("role=tool|function"),
 		evidence.None.If("role:string", evidence.Tools),
 		evidence.None.If("role:string").Any("content", evidence.Tools),

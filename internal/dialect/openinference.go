@@ -21,7 +21,7 @@ var OpenInference = &Dialect{
 		evidence.None.If("!role:string"),
 		evidence.Decisive.If().Any("tool_calls", "name:string", "arguments:any").ByList().Alike(),
 		evidence.Decisive.If().Any("tool_calls", "tool_call.function:object").ByList(),
-		evidence.Decisive.If().Any("tool_calls", "type=function", "tool_call.id:any", "!name:any").ByList(),
+		evidence.Decisive.If().Any("tool_calls", "type=function", "tool_call.id:any", "!name").ByList(),
 		evidence.None.If("tool_calls.0:object"),
 		evidence.Decisive.If("tool_call_id", "role=tool|function").Alike(),
 		evidence.Decisive.If("role=tool|function", "content|contents:any", "!content.0|contents.0:object").Alike(),

@@ -50,12 +50,12 @@ var Pi = &Dialect{
 	Evidence: evidence.NewTable(
 		evidence.Decisive.If("role=toolResult", "toolCallId|toolUseId"),
 		evidence.None.If("!role:string"),
-		evidence.None.If("!content:any"),
+		evidence.None.If("!content"),
 		evidence.Decisive.If().Any("content", "type=toolCall|toolUse|functionCall", "id|toolCallId|name|arguments|input"),
 		evidence.None.If("role=tool|function"),
 		evidence.Weak.If("role:string", evidence.Tools).Alike(),
 		evidence.Weak.If("role:string").Any("content", "!@this:object").Alike(),
-		evidence.Weak.If("role:string").Any("content", "!type:any").Alike(),
+		evidence.Weak.If("role:string").Any("content", "!type").Alike(),
 		evidence.Weak.If("role:string").Any("content", "type!=text|thinking|image", evidence.Tools).Alike(),
 		// Each message of the model says whence it came.
 		evidence.Decisive.If("stopReason", "api", "provider"),

@@ -17,7 +17,7 @@ var PydanticAI = &Dialect{
 	Window:   transcript.WindowUser,
 	Evidence: evidence.NewTable(
 		evidence.None.If("!kind:string"),
-		evidence.None.If("!parts:any"),
+		evidence.None.If("!parts"),
 		evidence.Decisive.If().Any("parts", "part_kind=tool-call|builtin-tool-call", "tool_call_id|tool_name|args"),
 		evidence.Decisive.If().Any("parts", "part_kind=tool-return|builtin-tool-return", "tool_call_id|content"),
 		// Without a tool it is a prompt about the answer as a whole.
@@ -25,7 +25,7 @@ var PydanticAI = &Dialect{
 		evidence.None.If("kind!=request|response"),
 		evidence.Weak.If("kind:string", evidence.Tools).Alike(),
 		evidence.Weak.If("kind:string").Any("parts", "!@this:object").Alike(),
-		evidence.Weak.If("kind:string").Any("parts", "!part_kind:any").Alike(),
+		evidence.Weak.If("kind:string").Any("parts", "!part_kind").Alike(),
 		evidence.Weak.If("kind:string").Any("parts", "part_kind!=text|user-prompt|system-prompt|retry-prompt|thinking|file", evidence.Tools).Alike(),
 		evidence.Weak.If("kind:string").Any("parts", "part_kind=retry-prompt", "tool_name").Alike(),
 		evidence.Shared.If("kind:string").Any("parts", "part_kind=thinking").Alike(),

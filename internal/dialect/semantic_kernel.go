@@ -18,7 +18,7 @@ var SemanticKernel = &Dialect{
 	Window:   transcript.WindowTool,
 	Evidence: evidence.NewTable(
 		evidence.None.If("!role.Label|role|Role.Label|Role:string"),
-		evidence.None.If("!items|Items:any"),
+		evidence.None.If("!items|Items"),
 		evidence.Decisive.If().Any("items|Items", "content_type|$type=function_call", "id|function_name|name|arguments").Shown("content_type"),
 		evidence.Decisive.If().Any("items|Items", "content_type|$type=FunctionCallContent", "Id|FunctionName|Arguments").Shown("content_type"),
 		evidence.Decisive.If().Any("items|Items", "content_type|$type=function_result", "id|result").Shown("content_type"),
@@ -26,7 +26,7 @@ var SemanticKernel = &Dialect{
 		evidence.None.If("!role.Label|role|Role.Label|Role=system|developer|user|human|assistant|agent|model|ai|gpt"),
 		evidence.Weak.If("role.Label|role|Role.Label|Role:string", evidence.Tools),
 		evidence.Weak.If("role.Label|role|Role.Label|Role:string").Any("items|Items", "!@this:object"),
-		evidence.Weak.If("role.Label|role|Role.Label|Role:string").Any("items|Items", "!content_type|$type:any"),
+		evidence.Weak.If("role.Label|role|Role.Label|Role:string").Any("items|Items", "!content_type|$type"),
 		evidence.Weak.If("role.Label|role|Role.Label|Role:string").Any("items|Items", "content_type|$type!=text|TextContent|image|ImageContent", evidence.Tools),
 		evidence.Plain.If("role.Label|role|Role.Label|Role:string").Shown("Label"),
 	),

@@ -20,7 +20,7 @@ var ShareGPT = &Dialect{
 	CheckOnly: "what a model is trained on is not made up, and a value is text",
 	Evidence: evidence.NewTable(
 		evidence.None.If("from!=human|user|gpt|assistant|model|chatgpt|bing|bard|system|function_call|tool_call|observation|tool|tool_response|function_response"),
-		evidence.None.If("role|content:any"),
+		evidence.None.If("role|content"),
 		evidence.Decisive.If("from=observation|tool|tool_response|function_response", "value:any", "!value.0:object"),
 		evidence.Decisive.If("from=observation|tool|tool_response|function_response", "value.0.type:any", "value.0.type!=*tool*"),
 		evidence.None.If("from=observation|tool|tool_response|function_response"),

@@ -20,7 +20,7 @@ var Tau2 = &Dialect{
 	Evidence: evidence.NewTable(
 		evidence.None.If("!role:string"),
 		// Every call names its requestor.
-		evidence.None.If("tool_calls.0:any", "!tool_calls.0.requestor:any"),
+		evidence.None.If("tool_calls.0", "!tool_calls.0.requestor"),
 		evidence.Decisive.If("tool_calls.0.requestor:any").Any("tool_calls", "name:string", "arguments:any").Shown("tool_calls"),
 		evidence.None.If("tool_calls.0:object"),
 		evidence.Decisive.If("id", "role=tool|function", "requestor"),

@@ -18,10 +18,10 @@ var Vapi = &Dialect{
 	CheckOnly: voiceCheckOnly,
 	Evidence: evidence.NewTable(
 		evidence.None.If("role!=system|user|bot|tool_calls|tool_call_result"),
-		evidence.None.If("content:any"),
+		evidence.None.If("content"),
 		evidence.Decisive.If().Any("toolCalls", "name:string", "arguments:any").ByList().Alike(),
 		evidence.Decisive.If().Any("toolCalls", "function:object").ByList().Alike(),
-		evidence.Decisive.If().Any("toolCalls", "type=function", "id:any", "!name:any").ByList().Alike(),
+		evidence.Decisive.If().Any("toolCalls", "type=function", "id:any", "!name").ByList().Alike(),
 		evidence.Decisive.If("toolCalls.0:object", "toolCalls.0.id:string", "role=bot|tool_calls").Alike(),
 		evidence.None.If("toolCalls.0:object"),
 		evidence.Decisive.If("toolCallId", "role=tool_call_result"),

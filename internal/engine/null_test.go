@@ -114,6 +114,85 @@ func TestNullIsAbsent(t *testing.T) {
 	})
 }
 
+// nulledAll writes a value with a null key in each object that does not have the key,
+// but for what a call is given and the schemas of tools.
+func nulledAll(v source.Value, key string) []byte {
+	var parts []string
+	switch v.Kind() {
+	case source.Object:
+		if !v.Get(key).Exists() {
+			parts = append(parts, source.Quote(key)+":null")
+		}
+		for k, val := range v.Members() {
+			raw := val.Raw()
+			if !slices.ContainsFunc(payloadKeys, k.Is) {
+				raw = nulledAll(val, key)
+			}
+			parts = append(parts, string(k.Raw())+":"+string(raw))
+		}
+		return []byte("{" + strings.Join(parts, ",") + "}")
+	case source.Array:
+		for _, e := range v.Elements() {
+			parts = append(parts, string(nulledAll(e, key)))
+		}
+		return []byte("[" + strings.Join(parts, ",") + "]")
+	}
+	return v.Raw()
+}
+
+var payloadKeys = []string{
+	"arguments", "input", "inputs", "args", "params", "properties", "schema", "input_schema", "parameters", "parametersJsonSchema", "edits", "toolCallResults",
+}
+
+// ofOthers are keys that some other format writes, with null for what it does not
+// know, and by which its records are told.
+var ofOthers = map[string][]string{
+	"claude-stream-json": {"parentUuid"},
+	"cursor-stream-json": {"uuid", "toolCallId", "parent_tool_use_id"},
+	"gemini-cli":         {"session_id", "tool_call"},
+}
+
+// TestNullOfOthers: a key that other formats have, with null for a value in all
+// objects, changes neither what a file is nor what is found in it.
+func TestNullOfOthers(t *testing.T) {
+	t.Parallel()
+	often := map[string]int{}
+	eachFixture(t, func(_ string, records []source.Value, _ [][]byte) {
+		has := fields{}
+		for _, r := range records {
+			has.add("", r)
+		}
+		in := map[string]bool{}
+		for _, keys := range has {
+			maps.Copy(in, keys)
+		}
+		for key := range in {
+			often[key]++
+		}
+	})
+	share := uint32(howMany(2, 12, 40))
+	everyFixture(t, func(t *testing.T, name string, records []source.Value, seps [][]byte) {
+		t.Helper()
+		_, file, _ := strings.Cut(t.Name(), "/")
+		folder, _, _ := strings.Cut(file, "/")
+		want := withoutNull(told(t, name, glued(seps, raws(records))))
+		for _, key := range slices.Sorted(maps.Keys(often)) {
+			h := fnv.New32a()
+			h.Write([]byte(path.Join(file, key)))
+			if often[key] < 3 || h.Sum32()%share != 0 || slices.Contains(ofOthers[folder], key) {
+				continue
+			}
+			out := make([][]byte, len(records))
+			for i, r := range records {
+				out[i] = nulledAll(r, key)
+			}
+			if diff := cmp.Diff(want, withoutNull(told(t, name, glued(seps, out)))); diff != "" {
+				t.Errorf("%s (-without +with null):\n%s", key, diff)
+			}
+		}
+	})
+}
+
 // lacking writes a value without a key of the objects of a place, or with null there.
 func lacking(v source.Value, where, at, key string, null bool) []byte {
 	var parts []string
