@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
-
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
@@ -18,7 +16,7 @@ import (
 // messages and repairs hold.
 type sarifReporter struct {
 	opts    Options
-	rules   []*sarif.ReportingDescriptor // those that found something
+	rules   []*sarifRule // those that found something
 	index   map[*rules.Rule]int
 	results array // comes first, so that it is written and not kept
 }
@@ -46,24 +44,30 @@ func (s *sarifReporter) Close(sum *Summary) error {
 	if err := s.results.end(); err != nil {
 		return err
 	}
-	driver := sarif.NewToolComponent().WithName("toolguard").WithInformationURI(homepage).
-		WithVersion(s.opts.Version).WithRules(s.rules)
-	if len(s.rules) == 0 {
-		driver.Rules = []*sarif.ReportingDescriptor{}
-	}
-	tool, err := encode(sarif.NewTool().WithDriver(driver))
+	tool, err := encode(sarifTool{Driver: sarifDriver{
+		Contents: []string{"localizedData", "nonLocalizedData"}, InformationURI: homepage, Language: "en-US",
+		Locations: never{}, Name: "toolguard", Notifications: never{}, Rules: append([]*sarifRule{}, s.rules...),
+		SupportedTaxonomies: never{}, Taxa: never{}, Version: s.opts.Version,
+	}, Extensions: never{}})
 	if err != nil {
 		return err
 	}
-	invocation := sarif.NewInvocation().WithExecutionSuccessful(len(sum.Failed) == 0)
+	invocation := sarifInvocation{
+		ExecutionSuccessful:                len(sum.Failed) == 0,
+		NotificationConfigurationOverrides: never{}, RuleConfigurationOverrides: never{},
+		ToolConfigurationNotifications: never{}, ToolExecutionNotifications: []*sarifNotification{},
+	}
 	err = sum.eachMissed(func(kind missedKind, m Missed) error {
-		level := sarif.LevelNote
-		if kind == missedFailed {
-			level = sarif.LevelError
+		n := &sarifNotification{
+			Descriptor: sarifReference{ID: string(kind), Index: -1},
+			Level:      sarifLevel(rules.Info),
+			Locations:  []*sarifLocation{newSARIFLocation(m.Path, nil)},
+			Message:    sarifText(kind.says(m)),
 		}
-		invocation.AddToolExecutionNotification(sarif.NewNotification().WithLevel(level).WithMessage(sarifText(kind.says(m))).
-			WithDescriptor(sarif.NewReportingDescriptorReference().WithID(string(kind))).
-			AddLocation(sarif.NewLocation().WithPhysicalLocation(sarif.NewPhysicalLocation().WithArtifactLocation(artifact(m.Path)))))
+		if kind == missedFailed {
+			n.Level = sarifLevel(rules.Error)
+		}
+		invocation.ToolExecutionNotifications = append(invocation.ToolExecutionNotifications, n)
 		return nil
 	})
 	if err != nil {
@@ -80,35 +84,37 @@ func (s *sarifReporter) Close(sum *Summary) error {
 	return err
 }
 
-func (s *sarifReporter) result(f *engine.Finding) *sarif.Result {
-	location := func(start, end source.Position) *sarif.Location {
-		region := sarif.NewRegion().
-			WithStartLine(start.Line).WithStartColumn(start.Char).WithEndLine(end.Line).WithEndColumn(end.Char).
-			WithByteOffset(int(start.Offset)).WithByteLength(int(end.Offset - start.Offset))
-		return sarif.NewLocation().WithPhysicalLocation(
-			sarif.NewPhysicalLocation().WithArtifactLocation(artifact(f.Path)).WithRegion(region))
+func (s *sarifReporter) result(f *engine.Finding) *sarifResult {
+	location := func(start, end source.Position) *sarifLocation {
+		return newSARIFLocation(f.Path, &sarifRegion{
+			ByteLength: end.Offset - start.Offset, ByteOffset: start.Offset, CharOffset: -1,
+			EndColumn: end.Char, EndLine: end.Line, StartColumn: start.Char, StartLine: start.Line,
+		})
 	}
-	out := sarif.NewRuleResult(f.Rule.Name).WithRuleIndex(s.rule(f.Rule)).
-		WithLevel(sarifLevel(f.Severity)).
-		WithMessage(sarifText(f.Message)).
-		WithLocations([]*sarif.Location{location(f.Start, f.End)}).
-		WithPartialFingerprints(map[string]string{"toolguard/v1": f.Fingerprint})
+	out := &sarifResult{
+		PartialFingerprints: map[string]string{"toolguard/v1": f.Fingerprint},
+		Attachments:         never{}, CodeFlows: never{}, Fixes: []*sarifFix{}, GraphTraversals: never{}, Graphs: never{},
+		Kind: "fail", Level: sarifLevel(f.Severity),
+		Locations: []*sarifLocation{location(f.Start, f.End)},
+		Message:   sarifText(f.Message), Rank: -1, RelatedLocations: []*sarifLocation{},
+		RuleID: f.Rule.Name, RuleIndex: s.rule(f.Rule), Stacks: never{}, Taxa: never{},
+	}
 	for i, r := range f.Related {
-		place := location(f.RelatedAt[2*i], f.RelatedAt[2*i+1]).WithID(i + 1).WithMessage(sarifText(r.Message))
+		place := location(f.RelatedAt[2*i], f.RelatedAt[2*i+1])
+		place.ID, place.Message = i+1, sarifText(r.Message)
 		out.RelatedLocations = append(out.RelatedLocations, place)
 	}
 	if f.Fix != nil && len(f.Edits) > 0 {
-		change := sarif.NewArtifactChange().WithArtifactLocation(artifact(f.Path))
+		change := &sarifChange{ArtifactLocation: newSARIFArtifact(f.Path)}
 		for _, e := range f.Edits {
-			deleted := sarif.NewRegion().WithByteOffset(int(e.Span.Start)).WithByteLength(int(e.Span.Len()))
-			r := sarif.NewReplacement().WithDeletedRegion(deleted)
+			r := &sarifReplacement{DeletedRegion: &sarifRegion{ByteLength: e.Span.Len(), ByteOffset: e.Span.Start, CharOffset: -1}}
 			if len(e.Text) > 0 {
-				r.WithInsertedContent(sarif.NewArtifactContent().WithText(string(e.Text)))
+				r.InsertedContent = &sarifContent{Text: string(e.Text)}
 			}
 			change.Replacements = append(change.Replacements, r)
 		}
 		title := sarifText(f.Fix.Title + " (" + cost(f) + ")")
-		out.Fixes = []*sarif.Fix{sarif.NewFix().WithDescription(title).WithArtifactChanges([]*sarif.ArtifactChange{change})}
+		out.Fixes = append(out.Fixes, &sarifFix{ArtifactChanges: []*sarifChange{change}, Description: title})
 	}
 	return out
 }
@@ -125,29 +131,39 @@ func (s *sarifReporter) rule(r *rules.Rule) int {
 				level = severity
 			}
 		}
-		s.rules = append(s.rules, sarif.NewRule(r.Name).WithName(r.Name).
-			WithDescription(r.Summary).
-			WithFullDescription(sarif.NewMultiformatMessageString().WithText(r.Summary)).
-			WithMarkdownHelp(strings.TrimSpace(r.Doc)).
-			WithHelpURI(r.URL()).
-			WithDefaultConfiguration(sarif.NewReportingConfiguration().WithLevel(sarifLevel(level))).
-			WithProperties(sarif.NewPropertyBag().AddTag(r.Category)))
+		doc := strings.TrimSpace(r.Doc)
+		s.rules = append(s.rules, &sarifRule{
+			DefaultConfiguration: sarifConfiguration{Enabled: true, Level: sarifLevel(level), Rank: -1},
+			FullDescription:      sarifForms{Text: r.Summary},
+			Help:                 sarifForms{Markdown: doc, Text: doc},
+			HelpURI:              r.URL(), ID: r.Name, Name: r.Name,
+			Properties:       sarifProperties{Tags: []string{r.Category}},
+			Relationships:    never{},
+			ShortDescription: sarifForms{Text: r.Summary},
+		})
 	}
 	return i
 }
 
 // sarifText returns a message in which nothing is a link: [text](address) would
 // be one.
-func sarifText(s string) *sarif.Message {
-	return sarif.NewTextMessage(strings.ReplaceAll(s, "](", `\](`))
+func sarifText(s string) *sarifMessage {
+	return &sarifMessage{Arguments: never{}, Text: strings.ReplaceAll(s, "](", `\](`)}
 }
 
 func sarifLevel(v rules.Severity) string {
-	return [...]string{rules.Off: sarif.LevelNone, rules.Info: sarif.LevelNote, rules.Warning: sarif.LevelWarning, rules.Error: sarif.LevelError}[v]
+	return [...]string{rules.Off: "none", rules.Info: "note", rules.Warning: "warning", rules.Error: "error"}[v]
 }
 
-func artifact(path string) *sarif.ArtifactLocation {
-	return sarif.NewArtifactLocation().WithURI(uri(path))
+func newSARIFLocation(path string, region *sarifRegion) *sarifLocation {
+	return &sarifLocation{
+		Annotations: never{}, ID: -1, LogicalLocations: never{}, Relationships: never{},
+		PhysicalLocation: sarifPhysical{ArtifactLocation: newSARIFArtifact(path), Region: region},
+	}
+}
+
+func newSARIFArtifact(path string) *sarifArtifact {
+	return &sarifArtifact{Index: -1, URI: uri(path)}
 }
 
 // uri returns a path as a URI reference, relative where the path is.
@@ -161,3 +177,130 @@ func uri(path string) string {
 	}
 	return u.String()
 }
+
+// never is the list that a report never has anything in.
+type never []struct{}
+
+// The objects of SARIF 2.1.0 that a report is made of, with their fields in the
+// order in which they are written.
+type (
+	sarifTool struct {
+		Driver     sarifDriver `json:"driver"`
+		Extensions never       `json:"extensions"`
+	}
+	sarifDriver struct {
+		Contents            []string     `json:"contents"`
+		InformationURI      string       `json:"informationUri"`
+		IsComprehensive     bool         `json:"isComprehensive"`
+		Language            string       `json:"language"`
+		Locations           never        `json:"locations"`
+		Name                string       `json:"name"`
+		Notifications       never        `json:"notifications"`
+		Rules               []*sarifRule `json:"rules"`
+		SupportedTaxonomies never        `json:"supportedTaxonomies"`
+		Taxa                never        `json:"taxa"`
+		Version             string       `json:"version"`
+	}
+	sarifRule struct {
+		DefaultConfiguration sarifConfiguration `json:"defaultConfiguration"`
+		FullDescription      sarifForms         `json:"fullDescription"`
+		Help                 sarifForms         `json:"help"`
+		HelpURI              string             `json:"helpUri"`
+		ID                   string             `json:"id"`
+		Name                 string             `json:"name"`
+		Properties           sarifProperties    `json:"properties"`
+		Relationships        never              `json:"relationships"`
+		ShortDescription     sarifForms         `json:"shortDescription"`
+	}
+	sarifConfiguration struct {
+		Enabled bool   `json:"enabled"`
+		Level   string `json:"level"`
+		Rank    int    `json:"rank"`
+	}
+	sarifForms struct {
+		Markdown string `json:"markdown,omitempty"`
+		Text     string `json:"text"`
+	}
+	sarifProperties struct {
+		Tags []string `json:"tags"`
+	}
+	sarifInvocation struct {
+		ExecutionSuccessful                bool                 `json:"executionSuccessful"`
+		NotificationConfigurationOverrides never                `json:"notificationConfigurationOverrides"`
+		RuleConfigurationOverrides         never                `json:"ruleConfigurationOverrides"`
+		ToolConfigurationNotifications     never                `json:"toolConfigurationNotifications"`
+		ToolExecutionNotifications         []*sarifNotification `json:"toolExecutionNotifications"`
+	}
+	sarifNotification struct {
+		Descriptor sarifReference   `json:"descriptor"`
+		Level      string           `json:"level"`
+		Locations  []*sarifLocation `json:"locations"`
+		Message    *sarifMessage    `json:"message"`
+	}
+	sarifReference struct {
+		ID    string `json:"id"`
+		Index int    `json:"index"`
+	}
+	sarifResult struct {
+		PartialFingerprints map[string]string `json:"partialFingerprints"`
+		Attachments         never             `json:"attachments"`
+		CodeFlows           never             `json:"codeFlows"`
+		Fixes               []*sarifFix       `json:"fixes"`
+		GraphTraversals     never             `json:"graphTraversals"`
+		Graphs              never             `json:"graphs"`
+		Kind                string            `json:"kind"`
+		Level               string            `json:"level"`
+		Locations           []*sarifLocation  `json:"locations"`
+		Message             *sarifMessage     `json:"message"`
+		Rank                int               `json:"rank"`
+		RelatedLocations    []*sarifLocation  `json:"relatedLocations"`
+		RuleID              string            `json:"ruleId"`
+		RuleIndex           int               `json:"ruleIndex"`
+		Stacks              never             `json:"stacks"`
+		Taxa                never             `json:"taxa"`
+	}
+	sarifLocation struct {
+		Annotations      never         `json:"annotations"`
+		ID               int           `json:"id"`
+		LogicalLocations never         `json:"logicalLocations"`
+		Message          *sarifMessage `json:"message,omitempty"`
+		PhysicalLocation sarifPhysical `json:"physicalLocation"`
+		Relationships    never         `json:"relationships"`
+	}
+	sarifPhysical struct {
+		ArtifactLocation *sarifArtifact `json:"artifactLocation"`
+		Region           *sarifRegion   `json:"region,omitempty"`
+	}
+	sarifArtifact struct {
+		Index int    `json:"index"`
+		URI   string `json:"uri"`
+	}
+	sarifRegion struct {
+		ByteLength  int64 `json:"byteLength"`
+		ByteOffset  int64 `json:"byteOffset"`
+		CharOffset  int   `json:"charOffset"`
+		EndColumn   int   `json:"endColumn,omitempty"`
+		EndLine     int   `json:"endLine,omitempty"`
+		StartColumn int   `json:"startColumn,omitempty"`
+		StartLine   int   `json:"startLine,omitempty"`
+	}
+	sarifMessage struct {
+		Arguments never  `json:"arguments"`
+		Text      string `json:"text"`
+	}
+	sarifFix struct {
+		ArtifactChanges []*sarifChange `json:"artifactChanges"`
+		Description     *sarifMessage  `json:"description"`
+	}
+	sarifChange struct {
+		ArtifactLocation *sarifArtifact      `json:"artifactLocation"`
+		Replacements     []*sarifReplacement `json:"replacements"`
+	}
+	sarifReplacement struct {
+		DeletedRegion   *sarifRegion  `json:"deletedRegion"`
+		InsertedContent *sarifContent `json:"insertedContent,omitempty"`
+	}
+	sarifContent struct {
+		Text string `json:"text"`
+	}
+)
