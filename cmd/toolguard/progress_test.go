@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -76,6 +77,40 @@ func TestProgress(t *testing.T) {
 	none.step()
 	none.hide()
 	none.end()
+}
+
+func TestBar(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		done, files int
+		want        string
+	}{
+		{0, 1, "checking   0% |                              | (0/1) "},
+		{2, 40, "checking   5% |█                             | (2/40) "},
+		{13, 40, "checking  32% |█████████                     | (13/40) "},
+		{1233, 1234, "checking  99% |█████████████████████████████ | (1233/1234) "},
+	} {
+		p := &progress{w: io.Discard, done: tt.done, files: tt.files}
+		if got := p.bar(); got != tt.want {
+			t.Errorf("%d of %d are %q, want %q", tt.done, tt.files, got, tt.want)
+		}
+	}
+
+	// It is drawn over the last one, and not after the last file.
+	var b bytes.Buffer
+	p := &progress{w: &b, files: 2, due: true}
+	p.draw()
+	for range 2 {
+		p.forget()
+		p.step()
+	}
+	p.hide()
+	blank := "\r" + strings.Repeat(" ", 53) + "\r"
+	want := "\rchecking   0% |                              | (0/2) " + blank +
+		"\rchecking  50% |███████████████               | (1/2) " + blank
+	if got := b.String(); got != want {
+		t.Errorf("two files are drawn as %q, want %q", got, want)
+	}
 }
 
 // forget has the bar be drawn again at once.

@@ -168,6 +168,29 @@ Nothing to repair. 1 problem left (1 fixable without --safe-only). 1 file checke
 	}
 }
 
+// TestNarrowBar: what does not fit in a line is not shown, because it could not
+// be taken away.
+func TestNarrowBar(t *testing.T) {
+	t.Parallel()
+	x := openTerminal(t)
+	p := &progress{w: x.program, done: 1, files: 3}
+	for _, tt := range []struct {
+		columns uint16
+		want    string
+	}{
+		{80, "checking  33% |█████████                     | (1/3) "},
+		{20, "checking  33% |████"},
+		{0, "checking  33% |█████████                     | (1/3) "}, // not known
+	} {
+		if err := unix.IoctlSetWinsize(int(x.program.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: tt.columns}); err != nil {
+			t.Fatal(err)
+		}
+		if got := p.bar(); got != tt.want {
+			t.Errorf("%d columns: got %q, want %q", tt.columns, got, tt.want)
+		}
+	}
+}
+
 // TestNoProgress: in a pipe, with --quiet and on a terminal that cannot draw
 // there is none.
 func TestNoProgress(t *testing.T) {
