@@ -10,6 +10,7 @@ import (
 )
 
 func newRootCmd(a *app) *cobra.Command {
+	wanted := false
 	cmd := &cobra.Command{
 		Use:   "toolguard",
 		Short: "Find and repair tool calls without results, and whatever else is wrong in transcripts of AI agents",
@@ -20,18 +21,24 @@ calls, and whatever else a provider would refuse, and repairs it.`,
   toolguard fix --write session.jsonl
   toolguard check ~/.claude/projects
   toolguard explain missing-tool-result`,
-		Version:           programVersion(),
 		SilenceUsage:      true,
 		SilenceErrors:     true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if wanted {
+				return a.printVersion()
+			}
+			return cmd.Help()
+		},
 	}
 	cmd.SetIn(a.stdin)
 	cmd.SetOut(a.stdout)
 	cmd.SetErr(a.stderr)
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
-	cmd.SetVersionTemplate("toolguard {{.Version}}\n")
-	// Defined here, or it would take the shorthand -v as well.
-	cmd.Flags().Bool("version", false, "print the version")
+	// cobra's own version flag wants a template to say the same as the command.
+	// text/template calls methods by name, so the linker would have to keep every
+	// exported method of every type.
+	cmd.Flags().BoolVar(&wanted, "version", false, "print the version")
 	cmd.AddCommand(
 		newCheckCmd(a),
 		newFixCmd(a),
@@ -74,11 +81,13 @@ func newVersionCmd(a *app) *cobra.Command {
 		Use:   "version",
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(a.screen, "toolguard %s\n", programVersion())
-			return err
-		},
+		RunE:  func(*cobra.Command, []string) error { return a.printVersion() },
 	}
+}
+
+func (a *app) printVersion() error {
+	_, err := fmt.Fprintf(a.screen, "toolguard %s\n", programVersion())
+	return err
 }
 
 func newCompletionCmd(a *app) *cobra.Command {
