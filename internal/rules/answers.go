@@ -87,8 +87,8 @@ func flat(s string) string {
 
 var (
 	// where is the address at the head of an error, which clients leave out.
-	where  = regexp.MustCompile(`^(?:[a-z]+[.\[]?\d+[^ ]*: |invalid params, |invalid parameter: |<400> [^ ]+: )`)
-	varies = regexp.MustCompile(`…|\{(?:id|name|kind)\}|\d+`)
+	where  = lazily(`^(?:[a-z]+[.\[]?\d+[^ ]*: |invalid params, |invalid parameter: |<400> [^ ]+: )`)
+	varies = lazily(`…|\{(?:id|name|kind)\}|\d+`)
 )
 
 // shortest is how much of an error must be the same for it to be told, and
@@ -101,7 +101,7 @@ const (
 // matches returns how much of a known error a text says, 0 where it is another.
 // Clients cut errors off: a sentence can stand for the whole.
 func matches(text, known string) int {
-	known = where.ReplaceAllString(known, "")
+	known = where().ReplaceAllString(known, "")
 	if n := says(text, known); n >= shortest {
 		return n
 	}
@@ -126,7 +126,7 @@ func says(text, known string) int {
 		n += len(s)
 	}
 	known = strings.TrimSuffix(known, ".")
-	for _, m := range varies.FindAllStringIndex(known, -1) {
+	for _, m := range varies().FindAllStringIndex(known, -1) {
 		add(known[from:m[0]])
 		switch known[m[0]:m[1]] {
 		case "…":

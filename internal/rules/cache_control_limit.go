@@ -2,7 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/operation"
@@ -60,7 +59,7 @@ unsafe if the message has signed reasoning).`,
 }
 
 // cacheMark is a mark for the cache, and no null in the place of one.
-var cacheMark = regexp.MustCompile(`"cache_control"\s*:\s*\{`)
+var cacheMark = lazily(`"cache_control"\s*:\s*\{`)
 
 // marksAround counts the marks for the cache that stand around the messages, in
 // the system prompt and the tools.
@@ -71,5 +70,6 @@ func (c *Context) marksAround() int {
 	before := c.Text(source.Span{Start: c.Holder.Start, End: c.Lists[0].Start})
 	last := c.Lists[len(c.Lists)-1]
 	behind := c.Text(source.Span{Start: min(last.End, c.Holder.End), End: c.Holder.End})
-	return len(cacheMark.FindAllStringIndex(before, -1)) + len(cacheMark.FindAllStringIndex(behind, -1))
+	mark := cacheMark()
+	return len(mark.FindAllStringIndex(before, -1)) + len(mark.FindAllStringIndex(behind, -1))
 }

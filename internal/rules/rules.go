@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
@@ -232,7 +233,13 @@ func (c *Context) hidden(message int32) bool {
 }
 
 // place finds where an error says that it was: the request decides that.
-var place = regexp.MustCompile(`((?:messages|message|input|content|contents|parts|tool_calls)(?:\.|\[|\.\[| index ))\d+`)
+var place = lazily(`((?:messages|message|input|content|contents|parts|tool_calls)(?:\.|\[|\.\[| index ))\d+`)
+
+// lazily returns what compiles an expression when it is first wanted. Few runs
+// want any of them, and all would wait for them.
+func lazily(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
 
 // ProviderError returns what the provider would answer, with what the finding is
 // about filled in; "" where not known.
@@ -243,7 +250,7 @@ func (f *Finding) ProviderError() string {
 		}
 		return s
 	}
-	text := place.ReplaceAllString(f.Refusal, "${1}…")
+	text := place().ReplaceAllString(f.Refusal, "${1}…")
 	return strings.NewReplacer("{id}", or(f.CallID), "{name}", or(f.Tool), "{kind}", or(f.Kind)).Replace(text)
 }
 
