@@ -89,7 +89,7 @@ func (f *checkFlags) define(cmd *cobra.Command) {
 	flags.IntVarP(&f.jobs, "jobs", "j", 0, "check `n` files at a time (default: one for each processor; at most 16, or four for each)")
 	cmd.MarkFlagsMutuallyExclusive("quiet", "verbose")
 
-	complete(cmd, "output-format", cobra.FixedCompletions(formatNames(), cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "output-format", completeFrom(formatNames))
 	complete(cmd, "color", cobra.FixedCompletions([]string{"auto", "always", "never"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -97,6 +97,14 @@ func (f *checkFlags) define(cmd *cobra.Command) {
 func complete(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, f); err != nil {
 		panic(err) // the flag does not exist
+	}
+}
+
+// completeFrom completes from a list. It is made only when a shell asks for it:
+// making them all took most of the memory that defining the flags needs.
+func completeFrom(list func() []string) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return list(), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 

@@ -26,7 +26,7 @@ tells which rule that speaks of.`,
 		Example: `  toolguard explain missing-tool-result
   toolguard explain "messages.6: tool_use ids were found without tool_result blocks immediately after"`,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: cobra.FixedCompletions(rules.Names(), cobra.ShellCompDirectiveNoFileComp),
+		ValidArgsFunction: completeFrom(rules.Names),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var page []byte
 			r, err := findRule(args[0])

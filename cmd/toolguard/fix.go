@@ -92,7 +92,7 @@ With --write, what was repaired does not count.`,
 	cmd.MarkFlagsMutuallyExclusive("diff", "statistics")
 	cmd.MarkFlagsMutuallyExclusive("diff", "no-excerpt")
 
-	complete(cmd, "strategy", cobra.FixedCompletions(allStrategies(), cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "strategy", completeFrom(allStrategies))
 	return cmd
 }
 

@@ -40,12 +40,12 @@ func (f *ruleFlags) define(cmd *cobra.Command) {
 	flags.StringVar(&f.tools, "tools", "", "hold calls against the tools that this `file` declares: a list as OpenAI, Anthropic, Gemini or MCP write it (default: a request's own)")
 	flags.StringVar(&f.dialect, "dialect", "", "read files as the dialect of this `name`, without detection")
 
-	selectable := cobra.FixedCompletions(rules.Selectable(), cobra.ShellCompDirectiveNoFileComp)
+	selectable := completeFrom(rules.Selectable)
 	complete(cmd, "select", selectable)
 	complete(cmd, "ignore", selectable)
-	complete(cmd, "severity", cobra.FixedCompletions(allSeverities(), cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "severity", completeFrom(allSeverities))
 	complete(cmd, "fail-on", cobra.FixedCompletions([]string{"error", "warning", "info"}, cobra.ShellCompDirectiveNoFileComp))
-	complete(cmd, "target", cobra.FixedCompletions(profile.Names(), cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "target", completeFrom(profile.Names))
 	complete(cmd, "dialect", completeDialects)
 }
 
