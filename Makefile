@@ -19,7 +19,7 @@ RACE ?= . ./cmd/toolguard ./internal/write
 all: build test lint ## build, test and lint
 
 build: ## build bin/toolguard
-	$(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ ./cmd/toolguard
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ ./cmd/toolguard
 
 test: ## run all tests
 	$(GO) test ./...
