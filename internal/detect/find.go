@@ -246,11 +246,21 @@ type member struct {
 	val source.Value
 }
 
+// inList reports whether a path ends with the place of an element: where the others of
+// its list are no messages, one of them does not stand alone.
+func inList(path []string) bool {
+	if len(path) == 0 {
+		return false
+	}
+	_, err := strconv.Atoi(path[len(path)-1])
+	return err == nil
+}
+
 func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 	// An object that speaks is somebody's message, not a holder of messages.
 	if d, claim, _ := ClaimOf(f.set, v); claim == evidence.Decisive && depth > 0 ||
 		v.Get("role").Kind() == source.String && (isMessage(claim, v) || evidence.UsesUnknownTools(v)) {
-		if f.lone && claim == evidence.Decisive && pairs(d, v) {
+		if f.lone && claim == evidence.Decisive && !inList(path) && pairs(d, v) {
 			ctx.Traced, ctx.Hint = true, d // what is missing can be in another place
 			f.emit(ctx, path, ClassMessage, nil, v)
 		}

@@ -170,7 +170,7 @@ func TestNullOfOthers(t *testing.T) {
 			often[key]++
 		}
 	})
-	share := uint32(howMany(2, 12, 40))
+	share := uint32(howMany(12, 12, 40))
 	everyFixture(t, func(t *testing.T, name string, records []source.Value, seps [][]byte) {
 		t.Helper()
 		_, file, _ := strings.Cut(t.Name(), "/")

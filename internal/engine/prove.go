@@ -8,6 +8,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/container"
 	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/rules"
 )
 
 // prove holds the repaired source against the original. That each round took out and
@@ -102,6 +103,15 @@ func family(rule string) string {
 		return order
 	}
 	return rule
+}
+
+// familyOf returns the family of a finding. Reasoning that is left without what it led
+// to is none that comes to light: something was taken from it.
+func familyOf(f *rules.Finding) string {
+	if f.Rule.Name == "reasoning-unreplayable" && f.Kind == "" {
+		return f.Rule.Name
+	}
+	return family(f.Rule.Name)
 }
 
 // unanswered is the family of calls without a result.

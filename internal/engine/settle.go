@@ -356,7 +356,7 @@ func (r *round) emits(f *rules.Finding) {
 		if r.counts == nil {
 			r.counts = map[counted]int{}
 		}
-		r.counts[counted{family(f.Rule.Name), f.Conversation}]++
+		r.counts[counted{familyOf(f), f.Conversation}]++
 	}
 	why := cmp.Or(r.held[deed{f.Conversation, f.Rule.Name}], r.held[deed{anyConversation, f.Rule.Name}])
 	if why != "" && f.Fix != nil {

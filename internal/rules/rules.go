@@ -764,16 +764,19 @@ func callName(call *transcript.Call) string {
 	if pairing.Key(call.ID) != "" {
 		s += " " + quote(call.ID)
 	}
-	if call.Name.Present() {
+	if named(call.Name) {
 		s += " to " + quote(call.Name)
 	}
 	return s
 }
 
+// named reports whether a name is there, and not null.
+func named(t transcript.Token) bool { return t.Present() && t.Raw != "null" }
+
 // resultName describes a result in a message: `result for "c1"`.
 func resultName(res *transcript.Result) string {
 	if pairing.Key(res.ID) == "" {
-		if res.Name.Present() {
+		if named(res.Name) {
 			return "result of " + quote(res.Name)
 		}
 		return "result"
