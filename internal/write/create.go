@@ -131,6 +131,9 @@ func discardLeft(temp string) error {
 		return errBusy
 	case err == nil:
 		defer l.Close()
+		if !isWindows && !is(temp, l) {
+			return nil // its run has ended, and the name is another's by now
+		}
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case !isWindows && time.Since(info.ModTime()) < abandoned:
@@ -198,6 +201,9 @@ func (o *Output) finish() error {
 		}
 	}
 	err = os.Rename(o.temp, o.path)
+	if errors.Is(err, fs.ErrNotExist) && !is(o.temp, o.f) {
+		err = errBusy // another run took the file for abandoned, or wants its name
+	}
 	if err != nil && isWindows {
 		os.Remove(o.temp)
 	}

@@ -4,12 +4,11 @@ package write
 
 import (
 	"errors"
-	"io"
 	"os"
 )
 
 // lockFile locks nothing. Windows lets nobody remove a file that is open, which
 // keeps the temporary file of a run from being taken for abandoned.
-func lockFile(string) (io.Closer, error) { return nil, errors.ErrUnsupported }
+func lockFile(string) (*os.File, error) { return nil, errors.ErrUnsupported }
 
 func lockOpen(*os.File) error { return errors.ErrUnsupported }

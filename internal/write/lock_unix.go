@@ -5,7 +5,6 @@ package write
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -14,7 +13,7 @@ import (
 
 // lockFile locks a file for this run. The system gives the lock back when the
 // process ends, however it ends.
-func lockFile(name string) (io.Closer, error) {
+func lockFile(name string) (*os.File, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
