@@ -89,6 +89,11 @@ func TestWhereMessagesStand(t *testing.T) {
 			`{"type":"click","uuid":"u1","page":"/x"}` + "\n" + `{"type":"scroll","uuid":"u1","page":"/y"}`,
 			`f: skipped: no messages in it, but the members "type", "uuid", "page"` + "\n",
 		},
+		{
+			"one message in a list of what is none",
+			`[{},{"content":"4","name":"berths","role":"tool"},{"content":"4."}]`,
+			"f: skipped: no messages in its list\n",
+		},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()
