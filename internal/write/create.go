@@ -10,14 +10,16 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/mattn/go-isatty"
 )
 
 // tries is how often a temporary name is asked for that other runs give back and
 // take.
 const tries = 10
 
-// An Output is a file under way: it takes its name when it is whole. A pipe or a
-// device is written to at once.
+// An Output is a file under way: it takes its name when it is whole. A stream
+// such as standard output is written to at once.
 type Output struct {
 	*bufio.Writer
 
@@ -43,11 +45,14 @@ func Create(name string) (*Output, error) {
 	case err == nil && info.IsDir():
 		return nil, outputError(name, errors.New("is a directory"))
 	case err == nil && !info.Mode().IsRegular():
-		o.f, err = os.OpenFile(o.path, os.O_WRONLY, 0)
+		o.f, err = openStream(name, o.path, info)
 	case err == nil:
 		o.was = info
 		err = o.begin(0o600)
-	default: // nothing is there, or what is there is told by the attempt
+	case errors.Is(err, fs.ErrNotExist):
+		if _, there := os.Lstat(o.path); there == nil {
+			return nil, outputError(name, errors.New("is a link to a file that does not exist"))
+		}
 		err = o.begin(0o666)
 	}
 	if err != nil {
@@ -56,6 +61,28 @@ func Create(name string) (*Output, error) {
 	o.there, _ = os.Lstat(o.path)
 	o.Writer = bufio.NewWriter(direct{o})
 	return o, nil
+}
+
+// openStream opens what is no regular file, if it is made to be written to: a stream
+// that the process was given, the null device, or a terminal. Any other pipe could
+// wait for ever for somebody who reads it.
+func openStream(name, path string, info fs.FileInfo) (*os.File, error) {
+	null, err := os.Stat(os.DevNull)
+	allowed := err == nil && os.SameFile(info, null) || slices.ContainsFunc(ownStreams(), func(of string) bool { return strings.HasPrefix(name, of) })
+	if !allowed && info.Mode()&fs.ModeCharDevice == 0 {
+		return nil, errIrregular
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|nonBlocking, 0)
+	if err == nil && !allowed && !isatty.IsTerminal(f.Fd()) {
+		f.Close()
+		return nil, errIrregular
+	}
+	return f, err
+}
+
+// ownStreams lists how the names begin of the streams that a process was given.
+func ownStreams() []string {
+	return []string{"/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/"}
 }
 
 // direct is what an Output writes to when its buffer is full. Its errors name
@@ -109,8 +136,9 @@ func (o *Output) begin(mode fs.FileMode) error {
 }
 
 var (
-	errBusy  = errors.New("another run of toolguard is writing it")
-	errTaken = errors.New("not written: another file took its name meanwhile")
+	errBusy      = errors.New("another run of toolguard is writing it")
+	errTaken     = errors.New("not written: another file took its name meanwhile")
+	errIrregular = errors.New("is not a regular file")
 )
 
 // discardLeft removes a temporary file that no run is writing.

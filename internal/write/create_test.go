@@ -2,10 +2,14 @@ package write
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 )
 
@@ -89,6 +93,70 @@ func TestCreateRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused(path, temp+" is in the way: it is not a regular file")
+}
+
+// TestCreateStreams: of what is no regular file only the streams are written to that
+// a process was given, and what takes everything. A pipe that nobody reads is not
+// waited for, and a link that leads nowhere is not replaced.
+func TestCreateStreams(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for name, to := range map[string]string{"loop": "pool", "pool": "loop", "nowhere": "none"} {
+		if err := os.Symlink(to, at(name)); err != nil {
+			t.Skip(err)
+		}
+	}
+	want := map[string]string{"nowhere": "is a link to a file that does not exist"}
+	if !isWindows {
+		want["loop"] = syscall.ELOOP.Error()
+		if exec.Command("mkfifo", at("pipe")).Run() == nil {
+			want["pipe"] = "is not a regular file"
+		}
+		if l, err := net.Listen("unix", at("socket")); err == nil {
+			defer l.Close()
+			want["socket"] = "is not a regular file"
+		}
+		if os.Symlink("/dev/zero", at("zero")) == nil {
+			want["zero"] = "is not a regular file"
+		}
+	}
+	for name, why := range want {
+		before, err := os.Lstat(at(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Create(at(name)); err == nil || err.Error() != at(name)+": "+why {
+			t.Errorf("got %v, want %s: %s", err, at(name), why)
+		}
+		if after, err := os.Lstat(at(name)); err != nil || !os.SameFile(before, after) {
+			t.Errorf("%s is another file: %v", name, err)
+		}
+	}
+	if _, err := os.Stat("/proc/self/fd"); err != nil || isWindows {
+		return
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	for _, name := range []string{os.DevNull, fmt.Sprintf("/proc/self/fd/%d", w.Fd())} {
+		o, err := Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := o.WriteString("x"); err != nil {
+			t.Error(err)
+		}
+		if err := o.Commit(); err != nil {
+			t.Error(err)
+		}
+	}
+	if n, err := r.Read(make([]byte, 2)); n != 1 || err != nil {
+		t.Errorf("%d bytes in the pipe, %v", n, err)
+	}
 }
 
 // TestCreateOverNothingNew: a file does not replace one that took its name

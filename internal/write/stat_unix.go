@@ -7,6 +7,9 @@ import (
 	"syscall"
 )
 
+// nonBlocking keeps the opening of a pipe from waiting for its reader.
+const nonBlocking = syscall.O_NONBLOCK
+
 // links returns how many names a file has.
 func links(info fs.FileInfo) uint64 {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
