@@ -70,6 +70,11 @@ func Open(ctx context.Context, path string, most int64) (*Source, error) {
 		f.Close()
 		return nil, pathError(path, err)
 	}
+	if info.Size() == 0 {
+		// It may be empty, or be made as it is read and have no size before.
+		defer f.Close()
+		return Spool(ctx, path, f, most)
+	}
 	src := NewSource(path, f, info.Size())
 	src.close, src.ctx = f.Close, ctx
 	return unpack(src, most)

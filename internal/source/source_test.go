@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -69,6 +70,26 @@ func TestOpen(t *testing.T) {
 		if err.Error() != tt.want || tt.is != nil && !errors.Is(err, tt.is) {
 			t.Errorf("%s: error %q, want %q", tt.path, err, tt.want)
 		}
+	}
+}
+
+// TestFileWithoutSize: a file whose size is said to be 0 is read nevertheless.
+func TestFileWithoutSize(t *testing.T) {
+	t.Parallel()
+	const made, broken = "/proc/self/cmdline", "/proc/self/mem"
+	if info, err := os.Stat(made); err != nil || info.Size() > 0 {
+		t.Skip("there is no such file")
+	}
+	src, err := Open(t.Context(), made, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	if src.Size() == 0 {
+		t.Errorf("%s holds nothing", made)
+	}
+	if _, err := Open(t.Context(), broken, 0); err == nil || err.Error() != broken+": "+syscall.EIO.Error() {
+		t.Errorf("got %v", err)
 	}
 }
 
