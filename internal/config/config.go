@@ -201,7 +201,7 @@ func (f *Finder) Find(dir string) (*File, error) {
 func here(dir string) (*File, error) {
 	for _, name := range Names() {
 		name = filepath.Join(dir, name)
-		if info, err := os.Stat(name); err != nil || info.IsDir() {
+		if _, err := os.Lstat(name); err != nil {
 			continue
 		}
 		// Whoever can put a link here could have any file read and quoted.

@@ -216,7 +216,7 @@ func TestFinder(t *testing.T) {
 	}
 	var f Finder
 	for in, want := range map[string]string{
-		".": "openai", "a": "openai", "a/b": "anthropic", "a/b/c/d": "anthropic", "a/c": "openai", "nowhere/at/all": "openai",
+		".": "openai", "a": "openai", "a/b": "anthropic", "a/b/c/d": "anthropic", "nowhere/at/all": "openai",
 	} {
 		file, err := f.Find(filepath.Join(dir, filepath.FromSlash(in)))
 		if err != nil || file == nil || file.Target != want {
@@ -225,6 +225,20 @@ func TestFinder(t *testing.T) {
 	}
 	if _, err := f.Find(filepath.Join(dir, "wrong", "x")); err == nil {
 		t.Error("a config file that is wrong is taken")
+	}
+	// What has the name and cannot be read is not passed over.
+	in := filepath.Join(dir, "a", "c")
+	if _, err := f.Find(in); err == nil || !strings.HasSuffix(err.Error(), "toolguard.toml: is a directory") {
+		t.Errorf("got %v", err)
+	}
+	in = filepath.Join(dir, "a", "d")
+	if err := os.Mkdir(in, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if os.Symlink("none", filepath.Join(in, ".toolguard.toml")) == nil {
+		if _, err := f.Find(in); err == nil || !strings.HasSuffix(err.Error(), "toolguard.toml: no such file or directory") {
+			t.Errorf("got %v", err)
+		}
 	}
 }
 
