@@ -50,23 +50,27 @@ func (p *Plan) made() *names {
 		n.used[pairing.Key(res.ID)]++
 	}
 	// In the order in which they come, each id once.
-	settle := func(t transcript.Token, server bool, partner int32) {
+	settle := func(t transcript.Token, server bool, call int32) {
 		if _, done := n.fit[t.Raw]; done || pairing.Key(t) == "" {
 			return
 		}
 		n.fit[t.Raw] = ""
 		if fits := p.proper(t, server); fits != t.Text() || !t.IsString() {
-			n.fit[t.Raw] = source.Quote(p.fresh(fits, partner))
+			if call >= 0 && fits == p.callAs(call).Text() { // it is its call's
+				n.fit[t.Raw] = p.callAs(call).Raw
+				return
+			}
+			n.fit[t.Raw] = source.Quote(p.fresh(fits, p.partners(t.Raw)...))
 			if t.IsString() && n.fit[t.Raw] == source.Quote(strings.TrimSpace(t.Text())) {
 				n.fit[t.Raw] = trimmed(t.Raw)
 			}
 		}
 	}
-	for i, call := range c.Calls {
-		settle(call.ID, call.Answer.ByProvider(), p.Pairing.Calls[i].Result)
+	for _, call := range c.Calls {
+		settle(call.ID, call.Answer.ByProvider(), -1)
 	}
-	for _, res := range c.Results {
-		settle(res.ID, res.Answer.ByProvider(), -1)
+	for i, res := range c.Results {
+		settle(res.ID, res.Answer.ByProvider(), p.Pairing.Results[i].Call)
 	}
 	// Of several calls of one id the later ones first: the first one keeps it.
 	seen := map[string]bool{}
@@ -77,16 +81,16 @@ func (p *Plan) made() *names {
 			h := fnv.New64a()
 			fmt.Fprintf(h, "%d/%d/%s", c.Index, i, call.Name.Text())
 			minted := fmt.Sprintf("call_%012x", h.Sum64()&(1<<48-1))
-			n.own[i] = p.fresh(p.fit(minted, minted), -1)
+			n.own[i] = p.fresh(p.fit(minted, minted))
 		case seen[key]:
-			n.own[i] = p.fresh(p.whole(t), -1)
+			n.own[i] = p.fresh(p.whole(t))
 		default:
 			seen[key] = true
 		}
 	}
 	for i := range c.Calls {
 		if t := p.idOf(int32(i)); n.own[i] == "" && n.used[pairing.Key(t)] > 1 {
-			n.own[i] = p.fresh(p.whole(t), -1)
+			n.own[i] = p.fresh(p.whole(t))
 		}
 	}
 	return n
@@ -114,14 +118,39 @@ func (p *Plan) idOf(c int32) transcript.Token {
 	return id
 }
 
+// callAs returns the id that a call will have once it is one that fits.
+func (p *Plan) callAs(c int32) transcript.Token {
+	id := p.Conv.Calls[c].ID
+	if raw := p.names.fit[id.Raw]; raw != "" {
+		return transcript.Token{Raw: raw}
+	}
+	return id
+}
+
+// partners returns the results of the calls of an id, as it is written, that have
+// another one: they are renamed along.
+func (p *Plan) partners(raw string) []int32 {
+	var out []int32
+	for _, c := range p.names.calls[raw] {
+		for _, r := range p.answers[c] {
+			if p.Conv.Results[r].ID.Raw != raw {
+				out = append(out, r)
+			}
+		}
+	}
+	return out
+}
+
 // fresh returns an id that no call or result of the conversation has, but for
-// one result, and that was not made up before.
-func (p *Plan) fresh(id string, partner int32) string {
+// some results, and that was not made up before.
+func (p *Plan) fresh(id string, partners ...int32) string {
 	n := p.names
 	used := func(id string) bool {
 		others := n.used[id]
-		if partner >= 0 && id == pairing.Key(p.Conv.Results[partner].ID) {
-			others--
+		for _, r := range partners {
+			if id == pairing.Key(p.Conv.Results[r].ID) {
+				others--
+			}
 		}
 		return others > 0
 	}
@@ -158,14 +187,16 @@ func (d *draft) renamePairs(calls []int32, guess bool) bool {
 	return did
 }
 
-// renameAll gives every use of an id, as it is written, the one that fits. A partner
-// whose id is what this one becomes is no obstacle.
+// renameAll gives every use of an id, as it is written, the one that fits, and with it
+// whatever answers its calls under another one. Where the id of the call fits, it is
+// that of the result.
 func (d *draft) renameAll(do *operation.RenameID) bool {
 	var old transcript.Token
 	server := false
 	if do.Call >= 0 {
 		old, server = d.Conv.Calls[do.Call].ID, d.Conv.Calls[do.Call].Answer.ByProvider()
-	} else {
+	}
+	if do.Result >= 0 && d.made().fit[old.Raw] == "" {
 		old = d.Conv.Results[do.Result].ID
 	}
 	raw := d.made().fit[old.Raw]
@@ -177,7 +208,7 @@ func (d *draft) renameAll(do *operation.RenameID) bool {
 			continue
 		}
 		d.setCallID(c, raw)
-		if r := d.Pairing.Calls[c].Result; r >= 0 {
+		for _, r := range d.answers[c] {
 			id := d.Conv.Results[r].ID
 			if key := pairing.Key(id); id.Raw != old.Raw && key != "" && key != (transcript.Token{Raw: raw}).Text() {
 				d.setResultID(r, raw)

@@ -71,7 +71,7 @@ func TestFreshIDs(t *testing.T) {
 			for _, id := range ids {
 				got := p.proper(token(id), false)
 				if got != id {
-					got = p.fresh(got, -1)
+					got = p.fresh(got)
 				}
 				if before, again := seen[got]; again {
 					t.Fatalf("%s: both %q and %q become %q", prof.Name, before, id, got)
