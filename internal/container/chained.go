@@ -30,7 +30,7 @@ func (c *chained) order() bool {
 	var records []source.Value
 	at := map[string]int{}
 	log, list := c.place.Log.Log, c.place.Parts[0]
-	for _, e := range list.Elements() {
+	for _, e := range list.Present() {
 		e = e.Path(c.place.Into...)
 		if id := e.Get(log.ID); id.Kind() == source.String {
 			if _, again := at[string(id.Raw())]; !again {

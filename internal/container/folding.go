@@ -61,7 +61,7 @@ func (f *folding) add(record int32, v source.Value) bool {
 		return false
 	case does.All.Exists():
 		f.rewind(0)
-		for _, e := range does.All.Elements() {
+		for _, e := range does.All.Present() {
 			f.put(record, e)
 		}
 		return true

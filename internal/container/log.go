@@ -159,14 +159,14 @@ func (l *log) compact(t *thread, index int32) error {
 	if preserved.Kind() == source.Object {
 		preserved = preserved.Get("uuids")
 	}
-	for _, id := range preserved.Elements() {
+	for _, id := range preserved.Present() {
 		if at, known := l.chain.find(l.id(id)); known {
 			if k := &l.chain.links[at]; k.thread == t.n && k.msg >= 0 {
 				messages[k.msg].Segment = t.now
 			}
 		}
 	}
-	for _, m := range l.env.at[envHistory].Elements() {
+	for _, m := range l.env.at[envHistory].Present() {
 		if m.Kind() != source.Object {
 			continue
 		}

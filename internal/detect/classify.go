@@ -337,7 +337,7 @@ func (t *tally) conversation(v source.Value, found []Place, document bool) {
 			if p.Hint != nil && part.Kind() == source.Array {
 				t.hint(p, startOf(part, p.Unfolded))
 			}
-			for i, e := range part.Elements() {
+			for i, e := range part.Present() {
 				if i >= headElements && (!document || t.decided()) {
 					break
 				}

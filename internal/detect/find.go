@@ -224,18 +224,18 @@ func (f *finder) array(v source.Value, path []string, ctx Place, depth int) {
 			return
 		}
 	}
-	many := false
-	for i := range v.Elements() {
-		if many = i > 0; many {
+	n := 0
+	for range v.Present() {
+		if n++; n > 1 {
 			break
 		}
 	}
-	for i, e := range v.Elements() {
+	for i, e := range v.Present() {
 		if k := e.Kind(); k != source.Array && k != source.Object {
 			continue
 		}
 		sub := ctx
-		sub.listed = sub.listed || many
+		sub.listed = sub.listed || n > 1
 		f.value(e, append(path, strconv.Itoa(i)), sub, depth+1)
 	}
 }
@@ -412,7 +412,7 @@ func (f *finder) decided(p Place) bool {
 				return true
 			}
 		}
-		for _, e := range part.Elements() {
+		for _, e := range part.Present() {
 			if _, claim, _ := ClaimOf(f.set, e.Path(p.Into...)); claim == evidence.Decisive {
 				return true
 			}
@@ -547,7 +547,7 @@ func listClass(set *dialect.Set, v source.Value) (Class, *dialect.Dialect) {
 	n, messages, decisive, tagged, records := 0, 0, 0, 0, 0
 	unknown := false // an element speaks, but in no dialect that is known
 	var logs votes
-	for i, e := range v.Elements() {
+	for i, e := range v.Present() {
 		if i >= mostHeadElements || i >= listHead && messages+records > 0 {
 			break
 		}

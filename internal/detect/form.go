@@ -119,7 +119,7 @@ func (r *Rows) form(v source.Value, but []string, depth int) uint64 {
 		}
 	case k == source.Array:
 		var seen []uint64
-		for _, e := range v.Elements() {
+		for _, e := range v.Present() {
 			if one := r.form(e, nil, depth+1); !slices.Contains(seen, one) && len(seen) < listHead {
 				seen = append(seen, one)
 				sum += one * prime

@@ -43,7 +43,7 @@ func (n *invocation) is(v source.Value) bool {
 func (f *finder) invocations(list source.Value, path []string, ctx Place) bool {
 	n := &evalCase
 	is, expected := false, true
-	for _, e := range list.Elements() {
+	for _, e := range list.Present() {
 		is = is || n.is(e)
 		expected = expected && !n.results.In(e).First().Exists() && !n.events.In(e).First().Exists()
 	}
@@ -52,9 +52,9 @@ func (f *finder) invocations(list source.Value, path []string, ctx Place) bool {
 	}
 	w := invocationWriter{u: &unfold.Unfolded{}}
 	w.u.Make("[", list, nil)
-	for _, e := range list.Elements() {
+	for _, e := range list.Present() {
 		w.message(n.user.In(e))
-		for _, event := range n.events.In(e).Elements() {
+		for _, event := range n.events.In(e).Present() {
 			w.message(n.event.In(event))
 		}
 		calls, final := n.calls.In(e), n.final.In(e)
@@ -101,15 +101,15 @@ func (w *invocationWriter) parts(message, part string, list, more source.Value) 
 	}
 	w.begin(list)
 	w.u.Make(message, list, nil)
-	for i, e := range list.Elements() {
-		if i > 0 {
-			w.u.Make(",", e, nil)
-		}
+	sep := ""
+	for _, e := range list.Present() {
+		w.u.Make(sep, e, nil)
+		sep = ","
 		w.u.Make(part, e, nil)
 		w.u.Copy(e, nil)
 		w.u.Make("}", e, nil)
 	}
-	for _, e := range more.Elements() {
+	for _, e := range more.Present() {
 		w.u.Make(",", e, nil)
 		w.u.Copy(e, nil)
 	}

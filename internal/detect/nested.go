@@ -21,7 +21,7 @@ func nestedMessages(set *dialect.Set, list source.Value) (*dialect.Dialect, []so
 		}
 		var parts []source.Value
 		sure, n, holds := false, 0, 0
-		for _, e := range list.Elements() {
+		for _, e := range list.Present() {
 			n++
 			found, ok := messagesIn(d, e)
 			if !ok {
@@ -54,7 +54,7 @@ func messagesIn(d *dialect.Dialect, e source.Value) (parts []source.Value, ok bo
 	}
 	objects := 0
 	if e.Kind() == source.Array {
-		for _, m := range e.Elements() {
+		for _, m := range e.Present() {
 			if m.Kind() == source.Object {
 				objects++
 			}

@@ -164,7 +164,7 @@ func (w *wrapped) log() *vote { return w.votes.best() }
 // wrapOf says where in the elements of a list messages stand.
 func wrapOf(set *dialect.Set, v source.Value) *wrapped {
 	t := &wrapTally{set: set}
-	for i, e := range v.Elements() {
+	for i, e := range v.Present() {
 		if i == listHead {
 			break
 		}

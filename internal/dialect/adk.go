@@ -77,7 +77,7 @@ const goingOn Lens = "longRunningToolIds|long_running_tool_ids|eventMetadata.lon
 func (r *adkReader) Read(v source.Value) {
 	r.Reader.Read(v)
 	c, m, list := r.b.Conv, r.b.Message(), goingOn.In(v)
-	for _, id := range list.Elements() {
+	for _, id := range list.Present() {
 		for _, block := range c.Blocks[m.BlockLo:m.BlockHi] {
 			if call := block.Ref; block.Kind == transcript.BlockCall && c.Calls[call].ID.Raw == string(id.Raw()) {
 				c.Calls[call].Answer = transcript.AnswerLater

@@ -91,7 +91,7 @@ func (r *agentScopeReader) Read(v source.Value) {
 	if m := r.b.Message(); len(c.Results) > results && m.Role == transcript.RoleSystem {
 		m.Role = transcript.RoleTool
 	}
-	for _, block := range v.Get("content").Elements() {
+	for _, block := range v.Get("content").Present() {
 		if calls < len(c.Calls) && block.Span() == c.Blocks[c.Calls[calls].Block].Span {
 			if block.Get("state").Is("asking") {
 				c.Calls[calls].State = transcript.CallWaiting

@@ -244,7 +244,7 @@ func (d *Blocks) Damaged(v source.Value) bool {
 	if !content.Exists() || !absentRole(d.Role.In(v)) || d.Tag != "" && d.Tag.Leads(v) {
 		return false
 	}
-	for _, block := range content.Elements() {
+	for _, block := range content.Present() {
 		if d.kindOf(block) == nil && !d.hollow(block) && !d.keyed(block) {
 			return false
 		}
@@ -268,7 +268,7 @@ func (d *Blocks) keyed(block source.Value) bool {
 // speaker returns who speaks a message that names no role, by what it holds:
 // calls are the model's, results are sent to it.
 func (d *Blocks) speaker(content source.Value) transcript.Role {
-	for _, block := range content.Elements() {
+	for _, block := range content.Present() {
 		p := d.kindOf(block)
 		switch {
 		case p == nil:
@@ -294,7 +294,7 @@ func (d *Blocks) Reads(v source.Value) evidence.Weight {
 	case role.Kind() != source.String && (role.Exists() || d.NoRole == "") || !content.Exists():
 		return evidence.None
 	}
-	for _, block := range content.Elements() {
+	for _, block := range content.Present() {
 		switch p := d.kindOf(block); {
 		case p == nil || !p.speaks(block):
 		case p.Is == PartCall || p.Is == PartResult || p.Is == PartServerCall || p.Is == PartServerResult:
@@ -398,7 +398,7 @@ func (r *blocksReader) read(v source.Value) bool {
 	case source.String:
 		r.b.Block(transcript.BlockText, content, textFlags(content))
 	case source.Array:
-		for _, block := range content.Elements() {
+		for _, block := range content.Present() {
 			r.block(block, role)
 		}
 	}
@@ -410,7 +410,7 @@ func (r *blocksReader) read(v source.Value) bool {
 
 // answers reports whether content has a result in it.
 func (d *Blocks) answers(content source.Value) bool {
-	for _, block := range content.Elements() {
+	for _, block := range content.Present() {
 		if p := d.kindOf(block); p != nil && p.Is == PartResult {
 			return true
 		}
@@ -420,7 +420,7 @@ func (d *Blocks) answers(content source.Value) bool {
 
 // asides reports whether content is nothing but what no model is sent.
 func (d *Blocks) asides(content source.Value) bool {
-	for _, block := range content.Elements() {
+	for _, block := range content.Present() {
 		if p := d.kindOf(block); p == nil || p.Is != PartState && p.Is != PartAside {
 			return false
 		}

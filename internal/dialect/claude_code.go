@@ -48,7 +48,7 @@ func (d claudeCodeMessages) Damaged(v source.Value) bool {
 	if !content.Exists() || !absentRole(d.Role.In(v)) {
 		return false
 	}
-	for _, block := range content.Elements() {
+	for _, block := range content.Present() {
 		if d.kindOf(block) == nil {
 			return false
 		}

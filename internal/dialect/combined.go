@@ -212,7 +212,7 @@ func listed(list source.Value) iter.Seq[source.Value] {
 			yield(list)
 			return
 		}
-		for _, e := range list.Elements() {
+		for _, e := range list.Present() {
 			if !yield(e) {
 				return
 			}
@@ -366,7 +366,7 @@ func (r *combinedReader) text(v source.Value) {
 			r.b.Block(transcript.BlockText, v, textFlags(v))
 		}
 	case source.Array:
-		for _, part := range v.Elements() {
+		for _, part := range v.Present() {
 			if text := part.Get("text"); text.Kind() == source.String {
 				r.b.Block(transcript.BlockText, part, textFlags(text))
 			} else if !r.pairs(part) {

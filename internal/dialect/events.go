@@ -152,7 +152,7 @@ func (r *eventsReader) Read(v source.Value) {
 	}
 	if res := r.result(typ); res != nil && res.In != "" {
 		r.begin(v, source.Value{}, transcript.RoleTool, "", false)
-		for _, e := range res.In.In(v).Elements() {
+		for _, e := range res.In.In(v).Present() {
 			r.answer(e, res.ID, res.Payload, anyHolds(res.Error, e))
 		}
 		return
@@ -181,8 +181,12 @@ func (r *eventsReader) Read(v source.Value) {
 	if s.Calls != "" {
 		calls = s.Calls.In(v)
 	}
-	for _, e := range calls.Elements() {
-		r.read(e, s.Call)
+	for _, e := range calls.Present() {
+		if e.Kind() == source.Object {
+			r.read(e, s.Call)
+		} else {
+			r.b.Block(transcript.BlockOther, e, 0)
+		}
 	}
 	if hollow(text) && !calls.First().Exists() {
 		markHollow(m, text)
@@ -195,7 +199,7 @@ func (r *eventsReader) text(v source.Value) {
 	case source.String:
 		r.b.Block(transcript.BlockText, v, textFlags(v))
 	case source.Array:
-		for _, part := range v.Elements() {
+		for _, part := range v.Present() {
 			r.text(part)
 		}
 	case source.Object:

@@ -256,7 +256,7 @@ func (r *itemsReader) Read(v source.Value) {
 		case source.String:
 			b.Block(transcript.BlockText, content, flags|textFlags(content))
 		case source.Array:
-			for _, part := range content.Elements() {
+			for _, part := range content.Present() {
 				if text := part.Get("text"); text.Kind() == source.String {
 					b.Block(transcript.BlockText, part, flags|textFlags(text))
 				} else {

@@ -148,7 +148,7 @@ func (t *keywordTable) look(v source.Value) uint64 {
 		case source.String:
 			set |= t.keyword(val)
 		case source.Array:
-			for _, e := range val.Elements() {
+			for _, e := range val.Present() {
 				set |= t.members(e)
 			}
 		case source.Object:

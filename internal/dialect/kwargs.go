@@ -121,7 +121,7 @@ func (r *kwargsReader) Read(v source.Value) {
 	}
 	list, legacy := r.kwargs.calls(r.body(v))
 	wrong := m.Role == transcript.RoleUser || m.Role == transcript.RoleSystem
-	for _, call := range list.Elements() {
+	for _, call := range list.Present() {
 		r.inner.readCall(call, transcript.ArgsWantString, wrong)
 	}
 	if legacy.Exists() {
@@ -142,7 +142,7 @@ func (r *kwargsReader) copies(l *copyList, body source.Value, lo, hi int) {
 	taken := make([]bool, hi-lo) // calls that have their copy in this list
 	var byID map[string][]int    // those calls; nil before one is looked for elsewhere than at its place
 	n := 0
-	for _, e := range list.Elements() {
+	for _, e := range list.Present() {
 		if e.Kind() != source.Object || len(l.tags) > 0 && !contains(l.tags, e.Get("type")) {
 			continue
 		}

@@ -106,7 +106,7 @@ func (d *langChain) Reader(b *transcript.Builder) Reader {
 		return false
 	}
 	r.further = func() {
-		for _, c := range r.vals[slotMore].Elements() {
+		for _, c := range r.vals[slotMore].Present() {
 			r.readCall(c, transcript.ArgsWantString, r.now.wrong())
 		}
 	}

@@ -62,7 +62,7 @@ type libreChatReader struct{ message Reader }
 func (r libreChatReader) Read(v source.Value) {
 	v = v.Indexed()
 	r.message.Read(v)
-	for _, child := range v.Get("children").Elements() {
+	for _, child := range v.Get("children").Present() {
 		r.Read(child)
 	}
 }

@@ -79,7 +79,7 @@ func (r *llamaIndexReader) Read(v source.Value) {
 	if m.Role == transcript.RoleTool || slices.ContainsFunc(c.Blocks[m.BlockLo:m.BlockHi], isCall) {
 		return
 	}
-	for _, call := range kwargsCalls.In(v).Elements() {
+	for _, call := range kwargsCalls.In(v).Present() {
 		r.kwargs.call(call, &r.kwargs.Parts[0], m.Role)
 		m.Flags &^= transcript.MessageNull | transcript.MessageEmpty
 	}

@@ -83,7 +83,7 @@ func (r *msSwiftReader) Read(v source.Value) {
 // written reads calls that are JSON values instead of text.
 func (r *msSwiftReader) written(content source.Value) {
 	if content.Kind() == source.Array {
-		for _, e := range content.Elements() {
+		for _, e := range content.Present() {
 			r.written(e)
 		}
 		return

@@ -254,7 +254,7 @@ func (d *sideList) Reads(v source.Value) evidence.Weight {
 // callsIn reports whether an element of a list or a map of calls is one of this
 // dialect: others of the list may be damaged.
 func (d *sideList) callsIn(calls source.Value) bool {
-	for _, c := range calls.Elements() {
+	for _, c := range calls.Present() {
 		if d.isCall(c) {
 			return true
 		}
@@ -337,7 +337,7 @@ func opens(text source.Value, tag string) bool {
 	case source.String:
 		return tag != "" && bytes.Contains(text.Text(), []byte(tag))
 	case source.Array:
-		for _, part := range text.Elements() {
+		for _, part := range text.Present() {
 			if opens(part.Get("text"), tag) {
 				return true
 			}
@@ -408,11 +408,13 @@ func (r *sideListReader) Read(v source.Value) {
 		b.Block(transcript.BlockEmptyCalls, calls, 0)
 	}
 	wrong := r.now.wrong()
-	for _, c := range calls.Elements() {
+	for _, c := range calls.Present() {
 		r.readCall(c, r.Want, wrong)
 	}
 	for _, c := range calls.Members() { // some stacks write a map, by index
-		r.readCall(c, r.Want, wrong)
+		if there(c) {
+			r.readCall(c, r.Want, wrong)
+		}
 	}
 }
 
@@ -496,7 +498,7 @@ func (r *sideListReader) results(v, body source.Value) {
 	}
 	id := r.resultIDs.pick(r.vals, r.vals[slotResultID])
 	if id.Kind() == source.Array && id.First().Exists() {
-		for _, one := range id.Elements() {
+		for _, one := range id.Present() {
 			res.ID = transcript.TokenOf(one, v.Span())
 			r.result(v, res)
 		}
@@ -526,7 +528,7 @@ func (r *sideListReader) text(content source.Value) {
 	case source.String:
 		r.b.Block(transcript.BlockText, content, textFlags(content))
 	case source.Array:
-		for _, part := range content.Elements() {
+		for _, part := range content.Present() {
 			r.part(part)
 		}
 	}
@@ -558,7 +560,9 @@ func (r *sideListReader) part(v source.Value) {
 // firstCall returns the first of a list or a map of calls.
 func firstCall(calls source.Value) source.Value {
 	for _, c := range calls.Members() {
-		return c
+		if there(c) {
+			return c
+		}
 	}
 	return calls.First()
 }

@@ -111,7 +111,7 @@ func (r *spokenReader) spoken(text source.Value) {
 		read(inner)
 		return
 	}
-	for _, c := range inner.Elements() {
+	for _, c := range inner.Present() {
 		read(c)
 	}
 }

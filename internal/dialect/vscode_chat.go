@@ -87,7 +87,7 @@ func (r vsCodeReader) Read(v source.Value) {
 func (r vsCodeReader) rounds(rounds, results source.Value) {
 	b := r.b
 	made := map[string]bool{}
-	for _, round := range rounds.Elements() {
+	for _, round := range rounds.Present() {
 		b.Begin(round, source.Value{}, transcript.RoleAssistant, "")
 		if thought := round.Get("thinking"); !hollow(thought) {
 			b.Block(transcript.BlockReasoning, thought, 0)
@@ -150,7 +150,7 @@ func vsCodeChange(v source.Value) Change {
 	default:
 		return Change{}
 	}
-	for _, step := range at.Elements() {
+	for _, step := range at.Present() {
 		does.At = append(does.At, step)
 	}
 	return does

@@ -205,6 +205,10 @@ type path struct {
 	text string
 	key  string // the first name; "" where the path begins with anything else
 	rest string // what is behind it, for gjson
+	// head is set where the rest goes on with the first element of the list to which
+	// lead leads, which is the first that is not null, and then with tail.
+	head       bool
+	lead, tail string
 	many bool   // it leads to a list of what it has found
 	slot int    // of the key in a table
 }
@@ -237,9 +241,17 @@ func parsePath(text string) (path, error) {
 		p.rest = strings.Join(names, ".")
 		return p, nil
 	}
-	p.key, p.rest = first, strings.Join(names[1:], ".")
+	p.key, names = first, names[1:]
+	if i := slices.Index(names, "0"); i >= 0 && !slices.ContainsFunc(names[:i], leadsToMany) {
+		p.head, p.lead, p.tail = true, strings.Join(names[:i], "."), strings.Join(names[i+1:], ".")
+	}
+	p.rest = strings.Join(names, ".")
 	return p, nil
 }
+
+// leadsToMany reports whether a name is no plain one, behind which there may be a list
+// that gjson makes.
+func leadsToMany(name string) bool { return strings.ContainsAny(name, "#@*?[{!") }
 
 // segments returns the names that a path consists of.
 func segments(text string) (names []string, err error) {
@@ -308,10 +320,23 @@ func (p *path) first(v source.Value) source.Value {
 
 // behind follows the rest of a path.
 func (p *path) behind(v source.Value) source.Value {
-	if p.rest == "" {
+	if !p.head {
+		return follow(v, p.rest)
+	}
+	if v = follow(v, p.lead); v.Kind() == source.Array {
+		v = v.First()
+	} else {
+		v = ask(v, "0")
+	}
+	return follow(v, p.tail)
+}
+
+// follow returns what a path leads to, and the value itself for the empty one.
+func follow(v source.Value, path string) source.Value {
+	if path == "" {
 		return v
 	}
-	return ask(v, p.rest)
+	return ask(v, path)
 }
 
 // ask asks gjson. Of a text it would look for the first bracket in it, so it is

@@ -226,7 +226,7 @@ func (l *list) each(v source.Value, yield func(e source.Value) bool) {
 			}
 		}
 	default:
-		for _, e := range v.Elements() {
+		for _, e := range v.Present() {
 			if !yield(e) {
 				return
 			}

@@ -16,7 +16,7 @@ func UsesUnknownTools(v source.Value) bool {
 		case k.Is("role"):
 			role = val.Kind() == source.String
 		case k.Is("content"):
-			for _, block := range val.Elements() {
+			for _, block := range val.Present() {
 				unknown = unknown || speaksOfTools(block)
 			}
 		default:

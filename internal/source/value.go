@@ -256,6 +256,18 @@ func (v Value) Elements() iter.Seq2[int, Value] {
 	}
 }
 
+// Present yields those elements of an array that are not null: to readers null is
+// nothing. The index is that among all elements.
+func (v Value) Present() iter.Seq2[int, Value] {
+	return func(yield func(i int, elem Value) bool) {
+		for i, e := range v.Elements() {
+			if e.Kind() != Null && !yield(i, e) {
+				return
+			}
+		}
+	}
+}
+
 // Get returns the first member of an object with the given key, or None. The
 // key must not need escapes.
 func (v Value) Get(key string) Value {
@@ -275,9 +287,9 @@ func (v Value) Path(keys ...string) Value {
 	return v
 }
 
-// First returns the first element of an array, or None.
+// First returns the first element of an array that is not null, or None.
 func (v Value) First() Value {
-	for _, e := range v.Elements() {
+	for _, e := range v.Present() {
 		return e
 	}
 	return Value{}
