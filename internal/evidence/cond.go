@@ -209,8 +209,8 @@ type path struct {
 	// lead leads, which is the first that is not null, and then with tail.
 	head       bool
 	lead, tail string
-	many bool   // it leads to a list of what it has found
-	slot int    // of the key in a table
+	many       bool // it leads to a list of what it has found
+	slot       int  // of the key in a table
 }
 
 // parsePath compiles a path without alternatives. The empty one leads to the value
