@@ -25,7 +25,7 @@ type Fault struct {
 // Faults returns what is wrong with a row as a whole: what it needs is there, and
 // what it writes is what it reads.
 func (d *Dialect) Faults() []Fault {
-	c := &checker{builtin: d.Evidence != nil}
+	c := &checker{builtin: d.Evidence != nil, repaired: d.CheckOnly == ""}
 	if d.Name == "" {
 		c.found = append(c.found, Fault{Missing: "name", Message: "a dialect needs a name"})
 	}
@@ -59,11 +59,13 @@ type checker struct {
 	// builtin is set for a dialect that has evidence, and needs nothing in the row by
 	// which its messages are told.
 	builtin bool
+	// repaired is set for a dialect whose files are repaired.
+	repaired bool
 }
 
 // in returns the checker of a table in this one.
 func (c *checker) in(table ...string) *checker {
-	return &checker{table: slices.Concat(c.table, table), outer: c, builtin: c.builtin}
+	return &checker{table: slices.Concat(c.table, table), outer: c, builtin: c.builtin, repaired: c.repaired}
 }
 
 // merge passes on what has been noted.
@@ -101,6 +103,69 @@ func (c *checker) wants(what string, has bool) {
 	}
 }
 
+// A slot is a field that a repair writes, by its key in the table.
+type slot struct {
+	key string
+	at  Lens
+}
+
+// names notes where a repair could not write a field: it must be one of the object, in
+// each spelling. What is not written is not looked at.
+func (c *checker) names(key string, at Lens, written bool) slot {
+	if !written || !c.repaired {
+		return slot{key, ""}
+	}
+	for alt := range at.Alternatives() {
+		if at != "" && (!alt.writable() || strings.Contains(string(alt), ".")) {
+			c.say(key, fmt.Sprintf("%s.%s: repairs write this field, and cannot write it at %q: want the name of a field", c.where(), key, alt))
+			break
+		}
+	}
+	return slot{key, at}
+}
+
+// written notes where two fields of one object are the same.
+func (c *checker) written(slots ...slot) {
+	for i, s := range slots {
+		for _, other := range slots[:i] {
+			if s.at == "" || other.at == "" {
+				continue
+			}
+			for alt := range s.at.Alternatives() {
+				if slices.Contains(slices.Collect(other.at.Alternatives()), alt) && alt != "" {
+					c.say(s.key, fmt.Sprintf("%s.%s: %q is %s already", c.where(), s.key, alt, other.key))
+				}
+			}
+		}
+	}
+}
+
+// held notes where an id that is missing could not be written: the object that it
+// belongs into must be one that each call or result has, as others of its fields
+// stand there too.
+func (c *checker) held(key string, id Lens, holders ...Lens) {
+	if id == "" || !c.repaired {
+		return
+	}
+	first := id.Nth(0)
+	holder := first.Parent()
+	if first.writable() && (holder == "" || slices.Contains(holders, holder)) {
+		return
+	}
+	c.say(key, fmt.Sprintf("%s.%s: repairs write this field, and cannot write it at %q: want a field of what has the others", c.where(), key, first))
+}
+
+// writable reports whether a value can be set where a lens leads: names of members and
+// no places in lists.
+func (l Lens) writable() bool {
+	for name := range strings.SplitSeq(string(l), ".") {
+		if _, err := strconv.Atoi(name); err == nil || name == "" || name == "#" || strings.Contains(name, "|") {
+			return false
+		}
+	}
+	return true
+}
+
 // each checks each of a list of tables.
 func each[T any](c *checker, key string, list []T, check func(c *checker, row *T)) {
 	for i := range list {
@@ -129,16 +194,23 @@ func (d *Blocks) faults(outer *checker) {
 	each(c, "parts", d.Parts, func(c *checker, p *Part) {
 		c.needs("is", p.Is != "")
 		c.wants("tag or key", p.Tag != "" || p.Key != "")
-		if p.Is == PartCall {
+		switch p.Is {
+		case PartCall:
 			c.needs("name", p.Name != "")
 			d.readsBack(c, p)
+			c.held("id", p.ID, Lens(p.Key), p.Name.Parent())
+		case PartResult:
+			c.held("id", p.ID, Lens(p.Key), p.Payload.Parent(), p.Name.Parent())
 		}
 	})
 	each(c, "message", d.Message, func(c *checker, f *Form) {
 		c.needs("json", f.JSON != "")
 		d.formBack(c, f)
 	})
-	each(c, "text-block", d.TextBlock, (*checker).form)
+	each(c, "text-block", d.TextBlock, func(c *checker, f *Form) {
+		c.form(f)
+		d.textBack(c, f)
+	})
 }
 
 func (c *checker) form(f *Form) {
@@ -173,9 +245,12 @@ func (d *SideList) faults(outer *checker) {
 	if d.ResultID != "" {
 		c.needs("id", d.ID != "")
 	}
-	if d.Failed != "" {
-		c.needs("error", d.Error != "")
+	if d.Failed != "" && d.Error == "" {
+		c.found = append(c.found, Fault{Table: c.table, Missing: "error", Message: c.where() + " needs error: failed is what it says of a failed call"})
 	}
+	c.written(c.names("role", d.Role, d.Body == ""), c.names("content", d.Content, true), c.names("calls", d.Calls, true),
+		c.names("result-id", d.ResultID, true), c.names("result-name", d.ResultName, true), c.names("error", d.Error, d.Failed != ""))
+	c.written(c.names("id", d.ID, true))
 	c.speaks(d, "user", d.User, transcript.RoleUser)
 	c.speaks(d, "assistant", d.Assistant, transcript.RoleAssistant)
 	c.speaks(d, "tool", d.Tool, transcript.RoleTool)
@@ -225,6 +300,7 @@ func (d *Events) faults(outer *checker) {
 	call := func(c *checker, e *CallEvent) {
 		c.needs("id", e.ID != "")
 		c.needs("name", e.Name != "")
+		c.held("id", e.ID, e.Name.Parent())
 		if d.Type != "" {
 			d.readsBack(c, e)
 		}
@@ -236,6 +312,7 @@ func (d *Events) faults(outer *checker) {
 	each(c, "results", d.Results, func(c *checker, e *ResultEvent) {
 		c.needs("type", e.Type != "")
 		c.needs("id", e.ID != "")
+		c.held("id", e.ID, e.Payload.Parent())
 	})
 	each(c, "says", d.Messages, func(c *checker, s *MessageEvent) {
 		c.needs("type", s.Type != "")
@@ -268,6 +345,10 @@ func (d *Combined) faults(outer *checker) {
 		if rs.State != "" {
 			c.needs("states", len(rs.States) > 0)
 		}
+		if len(rs.States) > 0 {
+			c.needs("state", rs.State != "")
+		}
+		c.held("id", rs.ID, rs.Name.Parent())
 		each(c, "answer", rs.Answer, (*checker).setting)
 		each(c, "states", rs.States, func(c *checker, s *StateName) {
 			c.needs("written", s.Written != "")
@@ -294,5 +375,8 @@ func (rs *Records) stateNamed(written string) *StateName {
 
 func (c *checker) setting(s *Setting) {
 	c.needs("to", s.To != "")
+	if s.To != "" && !s.To.writable() {
+		c.say("to", fmt.Sprintf("%s.to: nothing can be written at %q: want the names of fields, joined by dots", c.where(), s.To))
+	}
 	c.needs("raw", s.Raw != "")
 }

@@ -79,6 +79,17 @@ func (d *Blocks) formBack(c *checker, f *Form) {
 	}
 }
 
+// textBack tries how a block of text is written.
+func (d *Blocks) textBack(c *checker, f *Form) {
+	v := tried(f.JSON)
+	if f.JSON == "" || v.Kind() != source.Object {
+		return
+	}
+	if p := d.kindOf(v); p == nil || p.Is != PartText || !holdsText(p.Text, v) {
+		c.say("json", c.where()+`.json is not read back: no part that is "text" fits it, and has "$text"`)
+	}
+}
+
 // readsBack tries the answer to a call of a kind.
 func (d *Events) readsBack(c *checker, e *CallEvent) {
 	if e.Answer == "" || !c.object("answer", e.Answer) {
@@ -175,6 +186,8 @@ func (rs *Records) leaves(state string, sets []Setting) string {
 	switch {
 	case !rs.Apart && !holdsText(rs.Result, v) && !holdsText(rs.Failure, v):
 		return fmt.Sprintf(`neither result (%q) nor failure (%q) leads to "$text"`, rs.Result, rs.Failure)
+	case !rs.Apart && now == transcript.CallFailed && rs.Failure != "" && !holdsText(rs.Failure, v):
+		return fmt.Sprintf(`the call has failed, and failure (%q) does not lead to "$text"`, rs.Failure)
 	case said == nil && there(member(rs.State, v)):
 		return fmt.Sprintf("it writes %s at %q, which is none of states", rs.State.In(v).Raw(), rs.State)
 	case now != transcript.CallDone && now != transcript.CallFailed && !rs.Answered:
@@ -186,6 +199,9 @@ func (rs *Records) leaves(state string, sets []Setting) string {
 // put sets what the first alternative of a path leads to, and returns false for a path
 // through a list.
 func put(in map[string]any, to Lens, raw string) bool {
+	if !to.Nth(0).writable() {
+		return false
+	}
 	keys := strings.Split(string(to.Nth(0)), ".")
 	for _, key := range keys[:len(keys)-1] {
 		next, is := in[key].(map[string]any)
@@ -194,9 +210,6 @@ func put(in map[string]any, to Lens, raw string) bool {
 			in[key] = next
 		}
 		in = next
-	}
-	if slices.ContainsFunc(keys, func(key string) bool { _, err := strconv.Atoi(key); return err == nil || key == "#" || key == "" }) {
-		return false
 	}
 	in[keys[len(keys)-1]] = json.RawMessage(raw)
 	return true
