@@ -32,6 +32,9 @@ func prove(f *Fixed, before, after *round) error {
 			}
 		}
 	}
+	if at := unchanged(f, before, after); len(at) > 0 {
+		return &ProofError{"change nothing about what it is for", at}
+	}
 	if onlyInserts(f.Repairs) && is[unanswered] >= was[unanswered] {
 		return &ProofError{"put in results that are not read as such", nil}
 	}
@@ -57,6 +60,22 @@ func worse(f *Fixed, before, after *round, name string) map[int]bool {
 	for c, n := range after.counts {
 		if c.family == name && n > before.counts[c] {
 			out[c.conversation] = true
+		}
+	}
+	return out
+}
+
+// unchanged returns the conversations in which something was repaired and a rule finds
+// as much as before of what it was repaired for. Where messages are put in order, what
+// is out of order can be another one then.
+func unchanged(f *Fixed, before, after *round) map[int]bool {
+	if f.Before.File.Conversations != f.After.File.Conversations {
+		return nil
+	}
+	out := map[int]bool{}
+	for d := range before.did {
+		if was := before.found[d]; was > 0 && after.found[d] >= was && family(d.rule) != order {
+			out[d.conversation] = true
 		}
 	}
 	return out

@@ -336,6 +336,7 @@ type round struct {
 	set         edit.Set
 	repairs     []Repair
 	counts      map[counted]int
+	found       map[deed]int // errors and warnings of the rules
 	facts       facts
 	spoken      string            // the dialect of the conversations
 	mixed       bool              // they are written in more than one
@@ -354,9 +355,10 @@ type counted struct {
 func (r *round) emits(f *rules.Finding) {
 	if f.Severity >= rules.Warning {
 		if r.counts == nil {
-			r.counts = map[counted]int{}
+			r.counts, r.found = map[counted]int{}, map[deed]int{}
 		}
 		r.counts[counted{familyOf(f), f.Conversation}]++
+		r.found[deed{f.Conversation, f.Rule.Name}]++
 	}
 	why := cmp.Or(r.held[deed{f.Conversation, f.Rule.Name}], r.held[deed{anyConversation, f.Rule.Name}])
 	if why != "" && f.Fix != nil {
