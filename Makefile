@@ -7,8 +7,11 @@ TOOL      = $(GO) tool -modfile=tools/go.mod
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 FUZZTIME ?= 30s
 BENCH    ?= .
-# Packages whose tests define an -update flag for their golden files.
-GOLDEN  ?= ./cmd/toolguard ./internal/config ./internal/dialect ./internal/engine ./internal/report ./internal/rules
+# The tests that compare with golden files, and the packages that they are in.
+# Those that compare with pages stand in docs.
+GOLDEN_TESTS = TestFixtures|TestFixCases|TestFixLayouts|TestFormats|TestPreview|TestScripts|TestWriteText
+GOLDEN       = ./cmd/toolguard ./internal/dialect ./internal/engine ./internal/report
+GOLDEN_SUMS  = find cmd internal testdata/scripts -path '*/testdata/*' -type f ! -path '*/fuzz/*' -exec cksum {} + | LC_ALL=C sort
 
 # Packages that start goroutines, or whose tests do. The command reads and repairs
 # files side by side, with all that lies below it.
@@ -54,8 +57,11 @@ cover: ## write cover.out and print the total
 bench: ## run the benchmarks that match BENCH (all)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
-golden: ## rewrite the golden files from what the code does now
-	$(GO) test $(GOLDEN) -update
+golden: ## rewrite the golden files from what the code does now, and list those that changed
+	@was=$$($(GOLDEN_SUMS)); failed=0; \
+	$(GO) test -run '^($(GOLDEN_TESTS))$$' $(GOLDEN) -update || failed=1; \
+	comm -13 <(echo "$$was") <($(GOLDEN_SUMS)) | awk '{ sub(/^[0-9]+ [0-9]+ /, "rewritten: "); print; n = 1 } END { if (!n) print "no golden file has changed" }'; \
+	exit $$failed
 
 docs: ## write the pages and the schema in docs that are made from the program
 	$(GO) test ./internal/rules -run 'TestDocs|TestProfilesPage' -update
