@@ -80,6 +80,9 @@ func NewBlocks(row Blocks) *Blocks {
 	return &row
 }
 
+// compiled reports whether NewBlocks has made the driver.
+func (d *Blocks) compiled() bool { return d != nil && d.members != nil }
+
 // lensesOf returns what conditions ask for.
 func lensesOf(conds []Cond) []Lens {
 	out := make([]Lens, len(conds))

@@ -29,6 +29,9 @@ func (d *Dialect) Faults() []Fault {
 	if d.Name == "" {
 		c.found = append(c.found, Fault{Missing: "name", Message: "a dialect needs a name"})
 	}
+	if slices.Contains(All(), d) {
+		c.found = append(c.found, d.builtInFaults()...)
+	}
 	if row, ok := d.Driver.(interface{ faults(c *checker) }); ok {
 		row.faults(c)
 	}
@@ -49,6 +52,46 @@ func (d *Dialect) Faults() []Fault {
 		c.merge()
 	}
 	return c.found
+}
+
+// builtInFaults returns the fields that a dialect of this package lacks, by the names
+// that they have in Go. A user's dialect is given some of them, and needs no others.
+func (d *Dialect) builtInFaults() (found []Fault) {
+	if why := d.unusable(); why != "" {
+		found = append(found, Fault{Message: why})
+	}
+	for _, field := range []struct {
+		name string
+		has  bool
+	}{
+		{"Title", d.Title != ""},
+		{"Summary", d.Summary != ""},
+		{"Where", d.Where != ""},
+		{"Example", d.Example != ""},
+		{"Window", d.Window != 0},
+	} {
+		if !field.has {
+			found = append(found, Fault{Missing: field.name, Message: "a built-in dialect needs " + field.name})
+		}
+	}
+	return found
+}
+
+// unusable says what a dialect of this package lacks without which it reads nothing;
+// "" where it has all of that.
+func (d *Dialect) unusable() string {
+	blocks, isBlocks := d.Driver.(interface{ compiled() bool })
+	switch {
+	case d.Driver == nil:
+		return "a built-in dialect needs Driver"
+	case d.Evidence == nil:
+		return "a built-in dialect needs Evidence"
+	case d.Provider == "":
+		return "a built-in dialect needs Provider"
+	case isBlocks && !blocks.compiled():
+		return "Driver: the row of Blocks needs NewBlocks, and not &Blocks{...}"
+	}
+	return ""
 }
 
 // A checker notes what is wrong with one table.

@@ -29,3 +29,37 @@ func TestFaults(t *testing.T) {
 		t.Errorf("-want +got\n%s", diff)
 	}
 }
+
+// TestBuiltInFaults: a row of this package that lacks a field is told by that field,
+// and not by a panic.
+func TestBuiltInFaults(t *testing.T) {
+	whole := *Anthropic
+	for _, c := range []struct {
+		want string
+		take func(d *Dialect)
+	}{
+		{"a built-in dialect needs Driver", func(d *Dialect) { d.Driver = nil }},
+		{"a built-in dialect needs Evidence", func(d *Dialect) { d.Evidence = nil }},
+		{"a built-in dialect needs Provider", func(d *Dialect) { d.Provider = "" }},
+		{"a built-in dialect needs Title", func(d *Dialect) { d.Title = "" }},
+		{"a built-in dialect needs Summary", func(d *Dialect) { d.Summary = "" }},
+		{"a built-in dialect needs Where", func(d *Dialect) { d.Where = "" }},
+		{"a built-in dialect needs Example", func(d *Dialect) { d.Example = "" }},
+		{"a built-in dialect needs Window", func(d *Dialect) { d.Window = 0 }},
+		{"Driver: the row of Blocks needs NewBlocks, and not &Blocks{...}", func(d *Dialect) { d.Driver = &Blocks{} }},
+		{"Driver: the row of Blocks needs NewBlocks, and not &Blocks{...}", func(d *Dialect) { d.Driver = &llamaIndex{} }},
+	} {
+		d := whole
+		c.take(&d)
+		var got []string
+		for _, f := range d.builtInFaults() {
+			got = append(got, f.Message)
+		}
+		if diff := cmp.Diff([]string{c.want}, got); diff != "" {
+			t.Errorf("-want +got\n%s", diff)
+		}
+	}
+	if found := whole.builtInFaults(); found != nil {
+		t.Errorf("%+v", found)
+	}
+}

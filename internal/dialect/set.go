@@ -15,8 +15,17 @@ type Set struct {
 	keywords    *keywordTable
 }
 
-// builtin makes the built-in set, which is never changed.
-var builtin = sync.OnceValue(func() *Set { return newSet(All()) })
+// builtin makes the built-in set, which is never changed. A row in it that lacks what
+// nothing works without is told here by its name.
+var builtin = sync.OnceValue(func() *Set {
+	all := All()
+	for _, d := range all {
+		if why := d.unusable(); why != "" {
+			panic("dialect " + d.Name + ": " + why)
+		}
+	}
+	return newSet(all)
+})
 
 // Builtin returns the set of the dialects of All.
 func Builtin() *Set { return builtin() }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/evidence"
+	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -58,13 +59,18 @@ func TestRows(t *testing.T) {
 			fixed, _ := fixText(t, f.name, f.text, opts)
 			after := check(t, f.name, fixed, Options{})
 			if faulty(after) {
-				t.Errorf("repaired:\n%s\n%s", fixed, render(after))
+				t.Errorf("what is broken must be in order after fix --unsafe --strategy missing-tool-result=insert; this is left:\n%s\n%s", render(after), fixed)
 			}
 		})
 	}
 	for _, d := range dialect.All() {
-		if applicable[d.Name] == nil && (count[d.Name+"/ok"] == 0 || count[d.Name+"/broken"] == 0) {
-			t.Errorf("%s: no fixtures", d.Name)
+		if profile.ByName(d.Provider) == nil {
+			t.Errorf("%s: the Provider %q is none of %v", d.Name, d.Provider, profile.Names())
+		}
+		for _, state := range []string{"ok", "broken"} {
+			if applicable[d.Name] == nil && count[d.Name+"/"+state] == 0 {
+				t.Errorf("%s: no fixtures in testdata/transcripts/%[1]s/%s", d.Name, state)
+			}
 		}
 	}
 }

@@ -56,10 +56,10 @@ func (u Use) String() string {
 // A Window says where a call-bearing turn's results are looked for.
 type Window uint8
 
-// The windows.
+// The windows. Zero is none of them.
 const (
 	// WindowTool is the unbroken run of tool messages after the turn.
-	WindowTool Window = iota
+	WindowTool Window = iota + 1
 	// WindowUser is the next user messages before another role; they travel as
 	// one message, so that any of them closes the turn.
 	WindowUser
