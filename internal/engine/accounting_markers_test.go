@@ -289,8 +289,9 @@ var ofCall = regexp.MustCompile(`(?i)"[a-z_]*(tool|function|call)[a-z_]*"`)
 // oddIDs are ids that are refused by some, or by all.
 var oddIDs = []string{`"x y"`, `""`, `"functions.a:0"`, `" c1 "`, `"\ud83d\ud83d\ude00 "`, `"` + strings.Repeat("l", 70) + `"`, `"call_\u00e9"`, `null`}
 
-// disturb breaks the list of messages in one way, as the mangler does not.
-func (s *scribe) disturb(list []string) []string {
+// disturb breaks the list of messages in one way, as the mangler does not. ids finds
+// ids in them.
+func (s *scribe) disturb(list []string, ids *regexp.Regexp) []string {
 	if len(list) == 0 {
 		return list
 	}
@@ -323,13 +324,13 @@ func (s *scribe) disturb(list []string) []string {
 		}
 	case 4: // an id that is refused, or that another call has, everywhere
 		m := mangler{s.Rand}
-		lo, hi, ok := m.id(list[i])
+		lo, hi, ok := m.id(ids, list[i])
 		if !ok || hi-lo < 3 {
 			break
 		}
 		was, is := list[i][lo:hi], oneOf(s, oddIDs...)
 		if k := m.at(list); s.odds(.4) {
-			if lo, hi, ok := m.id(list[k]); ok {
+			if lo, hi, ok := m.id(ids, list[k]); ok {
 				is = list[k][lo:hi]
 			}
 		}
@@ -382,9 +383,9 @@ func (s *scribe) history(in fixture) []byte {
 		m := mangler{s.Rand}
 		for range s.IntN(5) {
 			if s.odds(.5) {
-				d.list = m.mangle(d.list)
+				d.list = m.mangle(d.list, d.ids)
 			} else {
-				d.list = s.disturb(d.list)
+				d.list = s.disturb(d.list, d.ids)
 			}
 		}
 		if len(d.list) == 0 {

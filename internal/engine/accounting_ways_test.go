@@ -66,7 +66,8 @@ func leftOver(from string, text []byte, opts FixOptions) (bad []misdeed, out []b
 			continue
 		}
 		// A file in which nothing would be left is not written.
-		only, _ := units(out)
+		left := anatomyOf(out, dialect.ByName(f.Before.File.Dialect))
+		only, _ := left.units(left.records())
 		excepted := len(only) == 1 && e.Rule.Name == "orphan-tool-result" || strings.Contains(e.Unfixed, "leave no transcript")
 		for _, no := range noWayOut {
 			excepted = excepted || no.rule == e.Rule.Name && (no.files == nil || no.files[from])

@@ -19,73 +19,17 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A dissected text is a list of elements that messages are, and what stands
-// around and between them.
-type dissected struct {
-	head, sep, tail string
-	list            []string
-}
-
-func (d *dissected) text() []byte { return []byte(d.head + strings.Join(d.list, d.sep) + d.tail) }
-
-// dissect finds the longest list of messages in a text.
-func dissect(text []byte) (dissected, bool) {
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	if !json.Valid(text) {
-		d := dissected{sep: "\n", tail: "\n"}
-		for line := range strings.Lines(string(text)) {
-			if line = strings.TrimSpace(line); line != "" {
-				d.list = append(d.list, line)
-			}
-		}
-		good, bad := validLines(text)
-		return d, len(d.list) > 1 && good > bad
-	}
-	var best dissected
-	var walk func(from, to int64)
-	walk = func(from, to int64) {
-		raw := text[from:to]
-		_, places := children(raw, from)
-		n := 0
-		for _, p := range places {
-			var m map[string]json.RawMessage
-			if json.Unmarshal(text[p.start:p.end], &m) == nil && (m["role"] != nil || m["type"] != nil) {
-				n++
-			}
-		}
-		if raw[0] == '[' && n > len(best.list) {
-			best = dissected{head: string(text[:places[0].start]), sep: ", ", tail: string(text[places[len(places)-1].end:])}
-			if len(places) > 1 {
-				best.sep = string(text[places[0].end:places[1].start])
-			}
-			for _, p := range places {
-				best.list = append(best.list, string(text[p.start:p.end]))
-			}
-		}
-		if n > 0 && raw[0] == '[' {
-			return
-		}
-		for _, p := range places {
-			walk(p.start, p.end)
-		}
-	}
-	at := int64(len(text) - len(bytes.TrimLeft(text, " \t\r\n")))
-	end := int64(len(bytes.TrimRight(text, " \t\r\n")))
-	walk(at, end)
-	return best, len(best.list) > 0
-}
-
-// idMember finds the ids of calls and results.
-var idMember = regexp.MustCompile(`"(id|tool_call_id|tool_use_id|call_id|toolCallId)"\s*:\s*("[^"]*"|null)`)
-
 // A mangler breaks transcripts the way agents, crashes and compressions do.
 type mangler struct{ *rand.Rand }
 
 func (m mangler) at(list []string) int { return m.IntN(len(list)) }
 
 // id returns where an id of an element stands, and false for none.
-func (m mangler) id(e string) (lo, hi int, ok bool) {
-	all := idMember.FindAllStringSubmatchIndex(e, -1)
+func (m mangler) id(ids *regexp.Regexp, e string) (lo, hi int, ok bool) {
+	if ids == nil {
+		return 0, 0, false
+	}
+	all := ids.FindAllStringSubmatchIndex(e, -1)
 	if len(all) == 0 {
 		return 0, 0, false
 	}
@@ -93,30 +37,8 @@ func (m mangler) id(e string) (lo, hi int, ok bool) {
 	return at[4], at[5], true
 }
 
-// inner returns where the elements of the list in an element stand: the blocks
-// of its content, its calls.
-func inner(e string) (places []jsonPlace, ok bool) {
-	names, at := children([]byte(e), 0)
-	for i, name := range names {
-		if name == "message" {
-			sub, ok := inner(e[at[i].start:at[i].end])
-			for k := range sub {
-				sub[k].start += at[i].start
-				sub[k].end += at[i].start
-			}
-			return sub, ok
-		}
-		if (name == "content" || name == "tool_calls" || name == "parts") && e[at[i].start] == '[' {
-			if _, places = children([]byte(e[at[i].start:at[i].end]), at[i].start); len(places) > 0 {
-				return places, true
-			}
-		}
-	}
-	return nil, false
-}
-
-// mangle breaks the list in one way.
-func (m mangler) mangle(list []string) []string {
+// mangle breaks the list in one way. ids finds ids in its elements.
+func (m mangler) mangle(list []string, ids *regexp.Regexp) []string {
 	if len(list) == 0 {
 		return list
 	}
@@ -131,20 +53,22 @@ func (m mangler) mangle(list []string) []string {
 		list = slices.Delete(list, i, i+1)
 		return slices.Insert(list, m.IntN(len(list)+1), e)
 	case 4, 5: // another id on one side
-		if lo, hi, ok := m.id(list[i]); ok {
+		if lo, hi, ok := m.id(ids, list[i]); ok {
 			id := []string{`"other"`, `""`, `null`, `"null"`, `" x "`, `7`, `"call 1"`, `"` + strings.Repeat("l", 70) + `"`}[m.IntN(8)]
 			list[i] = list[i][:lo] + id + list[i][hi:]
 		}
 	case 6: // the id of another
-		lo, hi, ok := m.id(list[i])
+		lo, hi, ok := m.id(ids, list[i])
 		k := m.at(list)
-		lo2, hi2, ok2 := m.id(list[k])
+		lo2, hi2, ok2 := m.id(ids, list[k])
 		if ok && ok2 {
 			list[i] = list[i][:lo] + list[k][lo2:hi2] + list[i][hi:]
 		}
 	case 7: // one id for all
 		for k := range list {
-			list[k] = idMember.ReplaceAllString(list[k], `"$1":"same"`)
+			if ids != nil {
+				list[k] = ids.ReplaceAllString(list[k], `"$1":"same"`)
+			}
 		}
 	case 8: // wedge
 		e := []string{`{"role":"user","content":"wedged"}`, `{"role":"assistant","content":"wedged"}`, `{"role":"user","content":[{"type":"text","text":"wedged"}]}`}[m.IntN(3)]
@@ -260,7 +184,7 @@ func TestFixMutants(t *testing.T) {
 	kinds := map[string]int{}
 	try := func(m mangler, name string, d dissected) {
 		for range 1 + m.IntN(3) {
-			d.list = m.mangle(slices.Clone(d.list))
+			d.list = m.mangle(slices.Clone(d.list), d.ids)
 		}
 		text := d.text()
 		sets := []fixSet{basic[m.IntN(len(basic))], all[m.IntN(len(all))]}
@@ -306,6 +230,7 @@ func TestFixMutants(t *testing.T) {
 				} else if m.IntN(2) == 0 {
 					d = dissected{head: "{\n  \"messages\": [\n    ", sep: ",\n    ", tail: "\n  ]\n}\n", list: k.list}
 				}
+				d.ids = anatomyOf(d.text(), nil).ids()
 				try(m, k.name, d)
 			}
 		}

@@ -416,68 +416,6 @@ func without(raw string, keys []string) string {
 	return string(b)
 }
 
-// units cuts a text into the elements that messages are, in order, and what
-// stands between them without white space and commas.
-func units(text []byte) (list []string, rest string) {
-	var between strings.Builder
-	gap := func(b []byte) {
-		for _, c := range b {
-			if c != ' ' && c != '\t' && c != '\r' && c != '\n' && c != ',' {
-				between.WriteByte(c)
-			}
-		}
-	}
-	message := func(raw []byte) bool {
-		var m map[string]json.RawMessage
-		if json.Unmarshal(raw, &m) != nil {
-			return false
-		}
-		return m["role"] != nil || m["_role"] != nil || m["Role"] != nil || m["kind"] != nil || m["contextItems"] != nil || m["info"] != nil && m["parts"] != nil || len(m["type"]) > 0 && m["type"][0] == '"' || m["uuid"] != nil || m["invocationId"] != nil || m["invocation_id"] != nil
-	}
-	var walk func(raw []byte)
-	walk = func(raw []byte) {
-		if message(raw) {
-			list = append(list, string(raw))
-			return
-		}
-		_, places := children(raw, 0)
-		at := int64(0)
-		speaks := false
-		for _, p := range places {
-			speaks = speaks || raw[0] == '[' && message(raw[p.start:p.end])
-		}
-		for _, p := range places {
-			gap(raw[at:p.start])
-			if speaks {
-				list = append(list, string(raw[p.start:p.end]))
-			} else {
-				walk(raw[p.start:p.end])
-			}
-			at = p.end
-		}
-		gap(raw[at:])
-	}
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	if json.Valid(text) {
-		walk(bytes.TrimSpace(text))
-		return list, between.String()
-	}
-	if good, bad := validLines(text); bad > good {
-		return nil, "" // values that are spread over lines
-	}
-	for line := range bytes.Lines(text) {
-		line = bytes.TrimSpace(line)
-		switch {
-		case len(line) == 0:
-		case json.Valid(line):
-			walk(line)
-		default:
-			list = append(list, string(line))
-		}
-	}
-	return list, between.String()
-}
-
 // common returns the length of the longest common subsequence.
 func common(a, b []string) int {
 	n := 0
@@ -508,8 +446,10 @@ func common(a, b []string) int {
 // other: what is not there any more, or not in its order, must be explained by
 // the repairs that were made.
 func unexplained(text, out []byte, f *Fixed) string {
-	before, rest := units(text)
-	after, restNow := units(out)
+	d := dialect.ByName(f.Before.File.Dialect)
+	was, is := anatomyOf(text, d), anatomyOf(out, d)
+	before, rest := was.units(was.records())
+	after, restNow := is.units(was.records())
 	var mask []string
 	changed, moved, inserted := 0, 0, 0
 	log := logOf(f) != nil

@@ -1,0 +1,289 @@
+package engine
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/toolguard/toolguard/internal/container"
+	"github.com/toolguard/toolguard/internal/detect"
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// An anatomy is what is read in a text, as places in it. Tests that break texts, mark
+// them or cut them into messages know by it where to, in any dialect, without the
+// names that the dialect gives to things.
+type anatomy struct {
+	text  []byte
+	file  *container.File
+	convs []*transcript.Conversation // those whose spans are places in the text
+}
+
+// anatomyOf reads a text, in a dialect if one is given. Of a text that is no transcript
+// there is nothing in it.
+func anatomyOf(text []byte, d *dialect.Dialect) *anatomy {
+	a := &anatomy{text: text}
+	file, convs := container.Read(source.FromBytes("anatomy", text), detect.Options{Dialect: d})
+	a.file = file
+	for c, err := range convs {
+		if err != nil {
+			break
+		}
+		if c.Unfolded == nil {
+			a.convs = append(a.convs, c)
+		}
+	}
+	return a
+}
+
+// lines reports whether messages are the records of the text.
+func (a *anatomy) lines() bool {
+	return a.file.Framing != source.FramingDocument && len(a.lists()) == 0
+}
+
+// lists returns the lists whose elements messages are, or hold messages, or are
+// records of a log.
+func (a *anatomy) lists() (out []source.Span) {
+	for _, c := range a.convs {
+		out = append(out, c.Lists...)
+		if len(c.Lists) > 0 || len(c.Messages) == 0 || a.file.Framing != source.FramingDocument {
+			continue
+		}
+		all := c.Messages[0].Span()
+		for i := range c.Messages {
+			all.Start, all.End = min(all.Start, c.Messages[i].Span().Start), max(all.End, c.Messages[i].Span().End)
+		}
+		if list := a.around(all); !list.IsZero() {
+			out = append(out, list)
+		}
+	}
+	for _, l := range a.file.Logs {
+		out = append(out, l.Array)
+	}
+	return outermost(out)
+}
+
+// around returns the innermost list in the document that a span lies in, but for what
+// an element of it holds alone; zero for none.
+func (a *anatomy) around(s source.Span) (list source.Span) {
+	at := jsonPlace{start: a.file.Document.Span.Start, end: a.file.Document.Span.End}
+	for {
+		_, in := children(a.text[at.start:at.end], at.start)
+		holder := slices.IndexFunc(in, func(p jsonPlace) bool { return p.contains(s) })
+		if a.text[at.start] == '[' {
+			list = source.Span{Start: at.start, End: at.end}
+		}
+		if holder < 0 {
+			return list
+		}
+		at = in[holder]
+	}
+}
+
+// elements returns where the elements of a list stand.
+func (a *anatomy) elements(list source.Span) (out []source.Span) {
+	_, places := children(a.text[list.Start:list.End], list.Start)
+	for _, p := range places {
+		out = append(out, source.Span{Start: p.start, End: p.end})
+	}
+	return out
+}
+
+// outermost returns the spans that lie in no other one, in order.
+func outermost(spans []source.Span) (out []source.Span) {
+	slices.SortFunc(spans, func(a, b source.Span) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End))
+	})
+	for _, s := range spans {
+		if n := len(out); n == 0 || s.Start >= out[n-1].End {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// keyOf returns the key whose value begins at a place, "" where no key has it.
+func keyOf(text []byte, at int64) string {
+	before := bytes.TrimRight(text[:at], " \t\r\n")
+	before, is := bytes.CutSuffix(before, []byte(":"))
+	before = bytes.TrimRight(before, " \t\r\n")
+	if !is || !bytes.HasSuffix(before, []byte(`"`)) {
+		return ""
+	}
+	before = before[:len(before)-1]
+	return string(before[bytes.LastIndexByte(before, '"')+1:])
+}
+
+// ids returns a pattern that finds the ids of calls and results, and their keys, in
+// what is made of the text; nil where it has none.
+func (a *anatomy) ids() *regexp.Regexp {
+	var keys []string
+	note := func(id transcript.Token) {
+		if key := ""; id.Present() {
+			if key = keyOf(a.text, id.Span.Start); key != "" {
+				keys = append(keys, regexp.QuoteMeta(key))
+			}
+		}
+	}
+	for _, c := range a.convs {
+		for i := range c.Calls {
+			note(c.Calls[i].ID)
+		}
+		for i := range c.Results {
+			note(c.Results[i].ID)
+		}
+		for i := range c.Copies {
+			note(c.Copies[i].ID)
+		}
+		for i := range c.Aliases {
+			note(c.Aliases[i].ID)
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	slices.Sort(keys)
+	return regexp.MustCompile(`"(` + strings.Join(slices.Compact(keys), "|") + `)"\s*:\s*("[^"]*"|null)`)
+}
+
+// A dissected text is a list of elements that messages are, and what stands
+// around and between them.
+type dissected struct {
+	head, sep, tail string
+	list            []string
+	ids             *regexp.Regexp // of calls and results; nil where there are none
+}
+
+func (d *dissected) text() []byte { return []byte(d.head + strings.Join(d.list, d.sep) + d.tail) }
+
+// dissect finds the longest list of messages in a text: its lines, or a list in it. It
+// reports false for a text in which there is none, or that is so broken that lines
+// are no records.
+func dissect(text []byte) (dissected, bool) {
+	a := anatomyOf(text, nil)
+	d := dissected{ids: a.ids()}
+	if a.lines() {
+		d.sep, d.tail = "\n", "\n"
+		for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
+			if line = strings.TrimSpace(line); line != "" {
+				d.list = append(d.list, line)
+			}
+		}
+		good, bad := validLines(text)
+		return d, len(d.list) > 1 && good > bad
+	}
+	for _, list := range a.lists() {
+		places := a.elements(list)
+		if len(places) <= len(d.list) {
+			continue
+		}
+		d.head, d.sep, d.tail, d.list = string(text[:places[0].Start]), ", ", string(text[places[len(places)-1].End:]), nil
+		if len(places) > 1 {
+			d.sep = string(text[places[0].End:places[1].Start])
+		}
+		for _, p := range places {
+			d.list = append(d.list, string(text[p.Start:p.End]))
+		}
+	}
+	return d, len(d.list) > 0
+}
+
+// inner returns where the elements of a list in an element stand: of the first list of
+// objects that is met from the outside, be they blocks or calls.
+func inner(e string) (places []jsonPlace, ok bool) {
+	level := []jsonPlace{{start: 0, end: int64(len(e))}}
+	for len(level) > 0 {
+		var next []jsonPlace
+		for _, p := range level {
+			_, in := children([]byte(e[p.start:p.end]), p.start)
+			if e[p.start] == '[' && len(in) > 0 && !slices.ContainsFunc(in, func(p jsonPlace) bool { return e[p.start] != '{' }) {
+				return in, true
+			}
+			next = append(next, in...)
+		}
+		level = next
+	}
+	return nil, false
+}
+
+// records reports whether a text is cut into its records, and not into the elements
+// of the lists in it.
+func (a *anatomy) records() bool { return len(a.lists()) == 0 }
+
+// units cuts the text into the elements that messages are, in order, and what
+// stands between them without white space and commas. Those elements are its records,
+// or stand in lists.
+func (a *anatomy) units(records bool) (list []string, rest string) {
+	body := bytes.TrimPrefix(a.text, []byte("\ufeff"))
+	if good, bad := validLines(body); !json.Valid(body) && bad > good {
+		return nil, "" // values that are spread over lines
+	}
+	var spans []source.Span
+	note := func(part []byte, at int64) {
+		if trimmed := bytes.TrimSpace(part); len(trimmed) > 0 && (records || !json.Valid(trimmed)) {
+			from := at + int64(bytes.Index(part, trimmed))
+			spans = append(spans, source.Span{Start: from, End: from + int64(len(trimmed))})
+		}
+	}
+	begin := int64(len(a.text) - len(body))
+	if at := begin; json.Valid(body) {
+		note(body, at)
+	} else {
+		for line := range bytes.Lines(body) {
+			note(line, at)
+			at += int64(len(line))
+		}
+	}
+	for _, list := range a.lists() {
+		spans = append(spans, a.elements(list)...)
+	}
+	for _, c := range a.convs {
+		for i := range c.Messages {
+			spans = append(spans, c.Messages[i].Span())
+		}
+	}
+	var between strings.Builder
+	gap := func(b []byte) {
+		for _, c := range b {
+			if c != ' ' && c != '\t' && c != '\r' && c != '\n' && c != ',' {
+				between.WriteByte(c)
+			}
+		}
+	}
+	at := begin
+	for _, s := range outermost(spans) {
+		gap(a.text[at:s.Start])
+		list = append(list, string(a.text[s.Start:s.End]))
+		at = s.End
+	}
+	gap(a.text[at:])
+	return list, between.String()
+}
+
+// TestEveryDialectIsDissected: of each dialect there is a fixture that tests can break
+// into messages and, unless the dialect has none, with ids that they can break.
+func TestEveryDialectIsDissected(t *testing.T) {
+	of := fixturesOf(t)
+	for _, d := range dialect.All() {
+		lists, ids, given := false, false, false
+		for _, f := range of[d.Name] {
+			cut, ok := dissect(f.text)
+			lists, ids = lists || ok, ids || ok && cut.ids != nil
+			for _, c := range anatomyOf(f.text, nil).convs {
+				given = given || slices.ContainsFunc(c.Calls, func(c transcript.Call) bool { return c.ID.Given() })
+			}
+		}
+		switch {
+		case !lists:
+			t.Errorf("%s: no fixture has a list of messages that other tests can break", d.Name)
+		case given && !ids:
+			t.Errorf("%s: no fixture has ids of calls below keys, which other tests could break", d.Name)
+		}
+	}
+}
