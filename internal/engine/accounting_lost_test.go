@@ -609,7 +609,7 @@ func eachHistory(t *testing.T, d *dialect.Dialect, of []fixture, sets []markedSe
 		f(text, where, set)
 	}
 	if ran < n*len(sets)/2 {
-		t.Errorf("only %d of %d histories", ran, n*len(sets))
+		t.Errorf("only in %d of %d histories made of fixtures anything could be marked: what a call is given or gives is found by the model, what is said by %v", ran, n*len(sets), textFields)
 	}
 	return true
 }

@@ -111,15 +111,6 @@ func fixturesOf(t *testing.T) map[string][]fixture {
 // marker finds the texts, keys and numbers that a scribe wrote.
 var marker = regexp.MustCompile(`[A-Z]\d{6}z|\b77\d{6}77\b`)
 
-// texts are the keys below which a transcript holds what somebody said, or what
-// a call was given or gave.
-var texts = map[string]bool{
-	"text": true, "content": true, "thinking": true, "reasoning": true, "reasoningcontent": true, "arguments": true, "input": true,
-	"args": true, "output": true, "result": true, "results": true, "response": true, "value": true, "summary": true, "error": true,
-	"tooluseresult": true, "stdout": true, "stderr": true, "parts": true, "message": true, "rawinput": true, "rawoutput": true,
-	"reasoningtext": true, "returnvalue": true, "resultdisplay": true, "prompt": true,
-}
-
 // labels are the keys whose values say what something is, whatever they stand
 // below.
 var labels = map[string]bool{
@@ -148,33 +139,36 @@ func labelled(key string) bool {
 // oddities are what a text goes on with, as it is written.
 var oddities = []string{`\u00e9`, `\ud83d`, `\ud83d\ude00`, `\u003cb\u003e`, `a\/b`, `é<&>`, `\udc00x`}
 
-// write marks every text below t. Equal texts have equal marks, so that copies
+// write marks every text in a record: what somebody says, and what a call was given
+// or gave. Equal texts have equal marks, and have them elsewhere too, so that copies
 // stay copies.
-func (s *scribe) write(t *tree, key string, in bool, letter string, known map[string]string) {
-	switch {
-	case t.kind == 0:
-		if in && !labelled(key) {
-			s.writeText(t, letter, known)
+func (s *scribe) write(record *tree, texts *texts) {
+	known := map[string]string{}
+	s.writeIn(record, "", false, known, texts.letter)
+	s.writeIn(record, "", false, known, func(t *tree, _ string, _ bool) (letter string, said bool) {
+		if text, _ := unquoted(t.raw); known[text] != "" {
+			return "X", false
 		}
-		return
-	case t.kind == '{' && callish(t):
-		letter = "T"
+		return "", false
+	})
+}
+
+// writeIn marks the texts for which there is a letter, in a value below a key. What is
+// said stands in something that is said too.
+func (s *scribe) writeIn(t *tree, key string, said bool, known map[string]string, letterOf func(t *tree, key string, said bool) (string, bool)) {
+	letter, said := letterOf(t, key, said)
+	if t.kind == 0 && letter != "" && !labelled(key) {
+		s.writeText(t, letter, known)
 	}
 	for i, k := range t.kids {
-		key, in, letter := key, in, letter
 		if t.kind == '{' {
 			key = plainKey(t.keys[i])
-			in = in || texts[key]
-			switch key {
-			case "role", "author", "cachecontrol":
-				continue // an object in some dialects
-			case "arguments", "input", "args":
-				letter = "A"
-			case "thinking", "reasoning", "reasoningcontent":
-				letter = "R"
-			}
 		}
-		s.write(k, key, in, letter, known)
+		switch key {
+		case "role", "author", "cachecontrol": // an object in some dialects
+		default:
+			s.writeIn(k, key, said, known, letterOf)
+		}
 	}
 }
 
@@ -186,7 +180,7 @@ func (s *scribe) writeText(t *tree, letter string, known map[string]string) {
 	}
 	if inner, err := parseTree([]byte(text)); err == nil && inner.kind != 0 {
 		if known[text] == "" {
-			s.write(inner, "", true, letter, known)
+			s.writeIn(inner, "", true, known, func(*tree, string, bool) (string, bool) { return letter, true })
 			if l := oneLine.text(inner); inner.kind == '{' && !marker.MatchString(l) && s.odds(.7) {
 				inner.set("note", val(s.mark(letter)))
 			}
@@ -367,8 +361,9 @@ func (s *scribe) disturb(list []string, ids *regexp.Regexp) []string {
 // fixture has nothing to mark.
 func (s *scribe) history(in fixture) []byte {
 	records := parseRecords(in.text)
+	texts := anatomyOf(in.text, nil).texts()
 	for _, r := range records {
-		s.write(r, "", false, "M", map[string]string{})
+		s.write(r, texts)
 		s.adorn(r, oneOf(s, 0, .03, .1, .2))
 	}
 	if len(records) == 0 {

@@ -266,6 +266,74 @@ func (a *anatomy) units(records bool) (list []string, rest string) {
 	return list, between.String()
 }
 
+// texts are the places in a text where somebody says something, or where it stands
+// what a call was given or gave.
+type texts struct {
+	args, calls, thoughts, messages []source.Span
+	bare                            []source.Span   // texts that are a string, and no object
+	keys                            map[string]bool // of what is said in a message
+}
+
+// textFields are the fields of rows that lead to what is said in a message.
+var textFields = []string{"Blocks.Content", "Part.Text", "SideList.Content", "SideList.Reasoning", "Items.Text", "MessageEvent.Text", "Combined.Text", "Records.Text"}
+
+// texts finds the texts of what is read.
+func (a *anatomy) texts() *texts {
+	out := &texts{keys: map[string]bool{}}
+	for _, c := range a.convs {
+		for i := range c.Messages {
+			out.messages = append(out.messages, c.Messages[i].Span())
+		}
+		for i := range c.Blocks {
+			switch b := &c.Blocks[i]; b.Kind {
+			case transcript.BlockReasoning:
+				out.thoughts = append(out.thoughts, b.Span)
+			case transcript.BlockServerCall, transcript.BlockServerResult:
+				out.calls = append(out.calls, b.Span)
+			case transcript.BlockText:
+				if a.text[b.Span.Start] == '"' {
+					out.bare = append(out.bare, b.Span)
+				}
+			}
+		}
+		for i := range c.Calls {
+			out.args = append(out.args, c.Calls[i].Args)
+		}
+		for i := range c.Results {
+			out.calls = append(out.calls, c.Results[i].Payload)
+		}
+	}
+	if d := dialect.ByName(a.file.Dialect); d != nil {
+		for _, key := range keysIn([]*dialect.Dialect{d}, textFields...) {
+			out.keys[plainKey(key)] = true
+		}
+	}
+	return out
+}
+
+// within reports whether a value stands in one of the spans.
+func (x *texts) within(t *tree, spans []source.Span) bool {
+	return slices.ContainsFunc(spans, func(s source.Span) bool { return int(s.Start) <= t.start && t.end <= int(s.End) })
+}
+
+// letter says what a value below a key is: A for arguments, T for what a call gave, R
+// for reasoning, M for what is said, and "" for what is no text. What stands in
+// something that is said is said.
+func (x *texts) letter(t *tree, key string, in bool) (letter string, said bool) {
+	said = in || x.keys[key] && x.within(t, x.messages)
+	switch {
+	case x.within(t, x.args):
+		return "A", said
+	case x.within(t, x.calls):
+		return "T", said
+	case x.within(t, x.thoughts):
+		return "R", said
+	case said || x.within(t, x.bare):
+		return "M", said
+	}
+	return "", false
+}
+
 // TestEveryDialectIsDissected: of each dialect there is a fixture that tests can break
 // into messages and, unless the dialect has none, with ids that they can break.
 func TestEveryDialectIsDissected(t *testing.T) {

@@ -342,7 +342,10 @@ func notSettled(name string, out []byte, opts FixOptions) string {
 
 // keysOf returns the last names of the paths that fields of the rows of all dialects
 // lead along.
-func keysOf(fields ...string) []string {
+func keysOf(fields ...string) []string { return keysIn(dialect.All(), fields...) }
+
+// keysIn is keysOf for some dialects.
+func keysIn(dialects []*dialect.Dialect, fields ...string) []string {
 	var out []string
 	var walk func(v reflect.Value, field string)
 	walk = func(v reflect.Value, field string) {
@@ -368,7 +371,7 @@ func keysOf(fields ...string) []string {
 			}
 		}
 	}
-	for _, d := range dialect.All() {
+	for _, d := range dialects {
 		walk(reflect.ValueOf(d), "")
 	}
 	slices.Sort(out)
