@@ -63,8 +63,10 @@ func speaks(t *tree) string {
 	return ""
 }
 
-// marksIn returns the marks of a text, in order, as encoding/json reads it.
-func marksIn(records []*tree) (out []mark) {
+// marksIn returns the marks of a text, in order, as encoding/json reads it. What is a
+// message, a call or a result in it says what the program reads there, and otherwise
+// the usual names.
+func marksIn(records []*tree, read *things) (out []mark) {
 	var walk func(t *tree, key string, m mark)
 	note := func(raw string, m mark) {
 		text, is := unquoted(raw)
@@ -82,7 +84,8 @@ func marksIn(records []*tree) (out []mark) {
 			note(t.raw, m)
 			return
 		}
-		speaker, call := speaks(t), callish(t)
+		role, call := read.at(t)
+		speaker, call := cmp.Or(speaks(t), role), call || callish(t)
 		m.speaker = cmp.Or(speaker, m.speaker)
 		m.ofCall = m.ofCall || call || speaker != "" && callsAlone(t)
 		if m.thing == nil || speaker != "" || call {
@@ -216,7 +219,7 @@ func answers(records []*tree, count map[string]int) map[string][]string {
 			if !ok {
 				return
 			}
-			for _, m := range marksIn([]*tree{t}) {
+			for _, m := range marksIn([]*tree{t}, nil) {
 				if count[m.text] == 1 {
 					out[id] = append(out[id], m.text)
 					return
@@ -352,7 +355,7 @@ func misaccounted(text []byte, opts FixOptions) (bad []misdeed, out []byte, f *F
 		fault("not JSON", "the result cannot be read")
 		return bad, out, f
 	}
-	before, after := marksIn(recordsBefore), marksIn(recordsAfter)
+	before, after := marksIn(recordsBefore, thingsIn(text, f)), marksIn(recordsAfter, thingsIn(out, f))
 	lost, _ := gone(before, after, nil)
 	for _, m := range lost {
 		fault("lost", "%s, said by %q, in %s", m.text, m.speaker, m.key)
@@ -684,7 +687,7 @@ func unnamed(text []byte, opts FixOptions) (bad []misdeed, out []byte, f *Fixed)
 	if recordsAfter == nil && len(bytes.TrimSpace(out)) > 0 {
 		return []misdeed{{"not JSON", "the result cannot be read"}}, out, f
 	}
-	before, after := marksIn(recordsBefore), marksIn(recordsAfter)
+	before, after := marksIn(recordsBefore, thingsIn(text, f)), marksIn(recordsAfter, thingsIn(out, f))
 	var dropped []source.Span
 	for _, r := range f.Repairs {
 		dropped = append(dropped, r.Dropped...)

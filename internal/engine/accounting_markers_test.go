@@ -145,8 +145,8 @@ var oddities = []string{`\u00e9`, `\ud83d`, `\ud83d\ude00`, `\u003cb\u003e`, `a\
 func (s *scribe) write(record *tree, texts *texts) {
 	known := map[string]string{}
 	s.writeIn(record, "", false, known, texts.letter)
-	s.writeIn(record, "", false, known, func(t *tree, _ string, _ bool) (letter string, said bool) {
-		if text, _ := unquoted(t.raw); known[text] != "" {
+	s.writeIn(record, "", false, known, func(t *tree, key string, _ bool) (letter string, said bool) {
+		if text, _ := unquoted(t.raw); known[text] != "" && !labelled(key) && !texts.within(t, texts.tokens) {
 			return "X", false
 		}
 		return "", false
@@ -157,7 +157,7 @@ func (s *scribe) write(record *tree, texts *texts) {
 // said stands in something that is said too.
 func (s *scribe) writeIn(t *tree, key string, said bool, known map[string]string, letterOf func(t *tree, key string, said bool) (string, bool)) {
 	letter, said := letterOf(t, key, said)
-	if t.kind == 0 && letter != "" && !labelled(key) {
+	if t.kind == 0 && letter != "" {
 		s.writeText(t, letter, known)
 	}
 	for i, k := range t.kids {
@@ -180,7 +180,12 @@ func (s *scribe) writeText(t *tree, letter string, known map[string]string) {
 	}
 	if inner, err := parseTree([]byte(text)); err == nil && inner.kind != 0 {
 		if known[text] == "" {
-			s.writeIn(inner, "", true, known, func(*tree, string, bool) (string, bool) { return letter, true })
+			s.writeIn(inner, "", true, known, func(_ *tree, key string, _ bool) (string, bool) {
+				if labelled(key) {
+					return "", true
+				}
+				return letter, true
+			})
 			if l := oneLine.text(inner); inner.kind == '{' && !marker.MatchString(l) && s.odds(.7) {
 				inner.set("note", val(s.mark(letter)))
 			}

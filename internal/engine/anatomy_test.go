@@ -271,18 +271,30 @@ func (a *anatomy) units(records bool) (list []string, rest string) {
 type texts struct {
 	args, calls, thoughts, messages []source.Span
 	bare                            []source.Span   // texts that are a string, and no object
-	keys                            map[string]bool // of what is said in a message
+	tokens                          []source.Span   // roles, ids and names
+	keys                            map[string]bool // true of what is said in a message, false of what it is
 }
 
 // textFields are the fields of rows that lead to what is said in a message.
 var textFields = []string{"Blocks.Content", "Part.Text", "SideList.Content", "SideList.Reasoning", "Items.Text", "MessageEvent.Text", "Combined.Text", "Records.Text"}
+
+// tagFields are the fields of rows that lead to what a message or a block is, and not
+// to what it says.
+var tagFields = []string{
+	"Blocks.Role", "Blocks.Tag", "Blocks.MessageID", "Part.Signature", "SideList.Role", "SideList.MessageID", "SideList.Error", "Items.Type", "Items.Role",
+	"Items.Item", "Items.Execution", "Items.Sealed", "Events.Type", "MessageEvent.RoleAt", "MessageEvent.Turn", "CallEvent.Turn", "Combined.Kind", "Combined.Role",
+	"Combined.Turn", "Records.Tag", "Records.State", "Records.ByProvider", "Cond.At",
+}
 
 // texts finds the texts of what is read.
 func (a *anatomy) texts() *texts {
 	out := &texts{keys: map[string]bool{}}
 	for _, c := range a.convs {
 		for i := range c.Messages {
-			out.messages = append(out.messages, c.Messages[i].Span())
+			m := &c.Messages[i]
+			if out.messages = append(out.messages, m.Span()); m.RoleLen > 0 {
+				out.tokens = append(out.tokens, m.RoleSpan())
+			}
 		}
 		for i := range c.Blocks {
 			switch b := &c.Blocks[i]; b.Kind {
@@ -297,13 +309,28 @@ func (a *anatomy) texts() *texts {
 			}
 		}
 		for i := range c.Calls {
-			out.args = append(out.args, c.Calls[i].Args)
+			call := &c.Calls[i]
+			out.args = append(out.args, call.Args)
+			out.tokens = append(out.tokens, call.ID.Span, call.Name.Span)
 		}
 		for i := range c.Results {
-			out.calls = append(out.calls, c.Results[i].Payload)
+			res := &c.Results[i]
+			out.calls = append(out.calls, res.Payload)
+			out.tokens = append(out.tokens, res.ID.Span, res.Name.Span)
+		}
+		for i := range c.Copies {
+			out.tokens = append(out.tokens, c.Copies[i].ID.Span, c.Copies[i].Name.Span)
+		}
+		for i := range c.Aliases {
+			out.tokens = append(out.tokens, c.Aliases[i].ID.Span)
 		}
 	}
+	// What is absent is told by the place that lacks it.
+	out.tokens = slices.DeleteFunc(out.tokens, func(s source.Span) bool { return s.IsZero() || strings.IndexByte("{[", a.text[s.Start]) >= 0 })
 	if d := dialect.ByName(a.file.Dialect); d != nil {
+		for _, key := range keysIn([]*dialect.Dialect{d}, tagFields...) {
+			out.keys[plainKey(key)] = false
+		}
 		for _, key := range keysIn([]*dialect.Dialect{d}, textFields...) {
 			out.keys[plainKey(key)] = true
 		}
@@ -320,8 +347,11 @@ func (x *texts) within(t *tree, spans []source.Span) bool {
 // for reasoning, M for what is said, and "" for what is no text. What stands in
 // something that is said is said.
 func (x *texts) letter(t *tree, key string, in bool) (letter string, said bool) {
-	said = in || x.keys[key] && x.within(t, x.messages)
+	text, known := x.keys[key]
+	said = in || text && x.within(t, x.messages)
 	switch {
+	case t.kind == 0 && (known && !text || !text && labelled(key) || x.within(t, x.tokens)):
+		return "", said
 	case x.within(t, x.args):
 		return "A", said
 	case x.within(t, x.calls):
@@ -332,6 +362,39 @@ func (x *texts) letter(t *tree, key string, in bool) (letter string, said bool) 
 		return "M", said
 	}
 	return "", false
+}
+
+// things are what the messages, calls and results of a text are, by where they stand.
+type things struct {
+	roles map[source.Span]string
+	calls map[source.Span]bool
+}
+
+// thingsIn returns those of a text that was repaired, or that it was repaired to.
+func thingsIn(text []byte, f *Fixed) *things {
+	x := &things{map[source.Span]string{}, map[source.Span]bool{}}
+	for _, c := range anatomyOf(text, dialect.ByName(f.Before.File.Dialect)).convs {
+		for i := range c.Messages {
+			m := &c.Messages[i]
+			x.roles[m.Span()] = m.Role.String() + " "
+		}
+		for i := range c.Blocks {
+			if b := &c.Blocks[i]; b.Kind == transcript.BlockCall || b.Kind == transcript.BlockResult {
+				x.calls[b.Span] = true
+			}
+		}
+	}
+	return x
+}
+
+// at returns the role in which a value speaks, "" for one that is no message, and
+// whether it is a call or a result.
+func (x *things) at(t *tree) (role string, call bool) {
+	if x == nil {
+		return "", false
+	}
+	at := source.Span{Start: int64(t.start), End: int64(t.end)}
+	return x.roles[at], x.calls[at]
 }
 
 // TestEveryDialectIsDissected: of each dialect there is a fixture that tests can break
