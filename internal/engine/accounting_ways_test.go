@@ -23,7 +23,12 @@ var noWayOut = []struct {
 	{"invalid-json", "a document that cannot be read is one record, and nothing else is there to keep", unreadable},
 	{"truncated-record", "a document that cannot be read is one record, and nothing else is there to keep", unreadable},
 	{"pending-tool-call", "a message that stands in no list has no place for a result, and without it nothing is left", lone},
+	{"result-before-call", "a call without a record of its state has no place for a result, so that its only one is not taken away", stateless},
 }
+
+// stateless are the fixtures in which calls are answered by messages, of a dialect that
+// writes answers into records of state.
+var stateless = map[string]bool{"continue/ok/tool-messages.json": true}
 
 // lone are the fixtures in which a call stands in a message that is in no list:
 // what a server answered, or one message of a store.
