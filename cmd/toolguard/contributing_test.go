@@ -1,0 +1,88 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestNamedTestsExist: the tests that CONTRIBUTING.md and the Makefile name are there,
+// in the packages that they name.
+func TestNamedTestsExist(t *testing.T) {
+	root := filepath.Join("..", "..")
+	tests := map[string][]string{} // by folder
+	defined := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
+	for _, pattern := range []string{"cmd/*", "internal/*"} {
+		folders, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, folder := range folders {
+			files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			name, err := filepath.Rel(root, folder)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, file := range files {
+				text, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, m := range defined.FindAllSubmatch(text, -1) {
+					tests["./"+filepath.ToSlash(name)] = append(tests["./"+filepath.ToSlash(name)], string(m[1]))
+				}
+			}
+		}
+	}
+	// has reports whether a pattern selects a test of one of the packages, all where
+	// there are none.
+	has := func(pattern string, packages ...string) bool {
+		is := regexp.MustCompile(pattern)
+		for folder, names := range tests {
+			for _, name := range names {
+				if is.MatchString(name) && (len(packages) == 0 || strings.Contains(" "+strings.Join(packages, " ")+" ", " "+folder+" ")) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	command := regexp.MustCompile(`go test (\./\S+) -run '([^']+)'|GO\) test (\./\S+) -run '?([\w|]+)`)
+	named := regexp.MustCompile("`((?:Test|Fuzz)\\w+)`")
+	golden := regexp.MustCompile(`(?m)^GOLDEN_TESTS = (.*)$`)
+	packages := regexp.MustCompile(`(?m)^GOLDEN +=  ?(.*)$`)
+	n := 0
+	for _, page := range []string{"CONTRIBUTING.md", "Makefile"} {
+		text, err := os.ReadFile(filepath.Join(root, page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		look := func(pattern string, packages ...string) {
+			n++
+			if !has(pattern, packages...) {
+				t.Errorf("%s: no test %s in %v", page, pattern, packages)
+			}
+		}
+		for _, m := range command.FindAllStringSubmatch(string(text), -1) {
+			for pattern := range strings.SplitSeq(m[2]+m[4], "|") {
+				look(pattern, m[1]+m[3])
+			}
+		}
+		for _, m := range named.FindAllStringSubmatch(string(text), -1) {
+			look("^" + m[1])
+		}
+		for _, m := range golden.FindAllStringSubmatch(string(text), -1) {
+			for pattern := range strings.SplitSeq(m[1], "|") {
+				look("^"+pattern+"$", strings.Fields(packages.FindStringSubmatch(string(text))[1])...)
+			}
+		}
+	}
+	if n < 30 {
+		t.Errorf("%d tests are named", n)
+	}
+}
