@@ -17,7 +17,7 @@ GOLDEN_SUMS  = find cmd internal testdata/scripts -path '*/testdata/*' -type f !
 # files side by side, with all that lies below it.
 RACE ?= . ./cmd/toolguard ./internal/write
 
-.PHONY: all build test race lint fmt fuzz fuzz-seeds cover bench golden docs new-rule snapshot clean help
+.PHONY: all build test race lint fmt fuzz fuzz-seeds cover bench bench-compare golden docs new-rule snapshot clean help
 
 all: build test lint ## build, test and lint
 
@@ -56,6 +56,9 @@ cover: ## write cover.out and print the total
 
 bench: ## run the benchmarks that match BENCH (all)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+bench-compare: ## measure toolguard beside wc, cp, jq and node; ARGS=-h shows the flags
+	@$(GO) run ./internal/bench/compare $(ARGS)
 
 golden: ## rewrite the golden files from what the code does now, and list those that changed
 	@was=$$($(GOLDEN_SUMS)); failed=0; \
@@ -105,4 +108,4 @@ clean: ## remove what the other targets made
 	rm -rf bin dist completions cover.out
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

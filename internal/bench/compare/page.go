@@ -1,0 +1,80 @@
+package main
+
+import (
+	_ "embed" // for page.md
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// A goal is a row of the first table: a figure, and the most that it may be.
+type goal struct {
+	input, measured string
+	value, most     float64
+	peak            int // MB; 0 where it says nothing
+}
+
+func (g goal) met() string {
+	if g.value <= g.most {
+		return "yes"
+	}
+	return "**no**"
+}
+
+// A share is a row of the second table: what another tool took for an input.
+type share struct {
+	input, tool string
+	times       float64 // of the CPU time of toolguard
+	peak        int     // MB
+}
+
+// A page holds the figures of one run.
+type page struct {
+	goals  []goal
+	shares []share
+
+	machine, software, date string
+	missing                 []string // tools
+	rounds, floor           int
+}
+
+// ratio has as many digits as are printed, so that a page that is read back is
+// the same.
+func ratio(a, b time.Duration) float64 { return hundredths(float64(a) / float64(max(b, 1))) }
+
+func hundredths(x float64) float64 { return math.Round(100*x) / 100 }
+
+func megabytes(bytes int64) int { return int((bytes + mb/2) / mb) }
+
+// chartName is the file with the chart, beside the page.
+const chartName = "performance.svg"
+
+// form is the page with marks for what a run finds out.
+//
+//go:embed page.md
+var form string
+
+// markdown writes the page.
+func (p *page) markdown() string {
+	var goals, shares strings.Builder
+	for _, g := range p.goals {
+		fmt.Fprintf(&goals, "| %s | %s | %.2f | ≤ %g | %s | %s |\n", g.input, g.measured, g.value, g.most, g.met(), memory(g.peak))
+	}
+	for _, s := range p.shares {
+		fmt.Fprintf(&shares, "| %s | %s | %.2f | %s |\n", s.input, s.tool, s.times, memory(s.peak))
+	}
+	run := fmt.Sprintf("- Machine: %s\n- Software: %s\n- Date: %s\n- Rounds: %d\n- Smallest peak that can be shown: %d MB\n",
+		p.machine, p.software, p.date, p.rounds, p.floor)
+	if len(p.missing) > 0 {
+		run += fmt.Sprintf("- Not installed, and left out: %s\n", strings.Join(p.missing, ", "))
+	}
+	return strings.NewReplacer("{{chart}}", chartName, "{{goals}}\n", goals.String(), "{{shares}}\n", shares.String(), "{{run}}\n", run).Replace(form)
+}
+
+func memory(peak int) string {
+	if peak == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d MB", peak)
+}
