@@ -187,7 +187,7 @@ func (l *log) read(t *thread, index int32, payload, typ, turnAlt source.Value) (
 	}
 	q.b.Record = index
 	before, since := len(c.Messages), c.Mark()
-	own := readInto(rd, l.d, payload, typ, turnAlt)
+	own := l.readOwn(rd, payload, typ, turnAlt)
 	q.b.Strays(since, payload, l.d.Beside)
 	if !own {
 		// A message in another dialect, in the envelope of this one.
@@ -207,16 +207,22 @@ func (l *log) read(t *thread, index int32, payload, typ, turnAlt source.Value) (
 	return true, nil
 }
 
-// readInto reads a message that the driver of a log's dialect claims.
-func readInto(rd dialect.Reader, d *dialect.Dialect, payload, typ, turnAlt source.Value) bool {
+// readOwn reads a message that the driver of the log's dialect claims.
+func (l *log) readOwn(rd dialect.Reader, payload, typ, turnAlt source.Value) bool {
 	if tr, ok := rd.(dialect.TurnReader); ok {
-		return tr.ReadPart(payload, typ, turnAlt)
+		return tr.ReadPart(payload, typ, turnAlt, l.isOthers)
 	}
-	if d.Reads(payload) == evidence.None {
+	if l.d.Reads(payload) == evidence.None {
 		return false
 	}
 	rd.Read(payload)
 	return true
+}
+
+// isOthers reports whether a dialect that is not the log's is sure of a message.
+func (l *log) isOthers(v source.Value) bool {
+	d, claim, _ := detect.ClaimOf(l.opts.Dialects, v)
+	return claim == evidence.Decisive && d != l.d
 }
 
 // id returns the hash of an id, 0 for none.

@@ -253,7 +253,7 @@ func (t *tally) count(v source.Value, document bool) {
 		t.sure = true
 		return
 	}
-	if evidence.UsesUnknownTools(v) {
+	if evidence.WritesUnknownCalls(v) {
 		t.unknownTools++
 		t.byClass[ClassOther]++
 		return

@@ -29,7 +29,6 @@ var ADK = &Dialect{
 		evidence.Decisive.If().Any("content.parts", "toolCall:object", "toolCall.id|toolCall.toolType|toolCall.args"),
 		evidence.Decisive.If().Any("content.parts", "toolResponse:object", "toolResponse.id|toolResponse.response"),
 		evidence.None.If("content.role!=system|developer|user|human|assistant|agent|model|ai|gpt"),
-		evidence.Weak.If("@this", evidence.Tools),
 		evidence.Weak.If("@this").Any("content.parts", "!@this:object"),
 		// A part of another dialect has a type.
 		evidence.Weak.If("@this").Any("content.parts", "*:any", "!"+geminiParts, "thought!=true", "!text"),

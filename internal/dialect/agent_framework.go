@@ -22,7 +22,6 @@ var AgentFramework = &Dialect{
 		evidence.Decisive.If().Any("contents", "type=function_call", "call_id|name|arguments"),
 		evidence.Decisive.If().Any("contents", "type=function_result", "call_id|result|exception"),
 		evidence.None.If("!role.value|role=system|developer|user|human|assistant|agent|model|ai|gpt"),
-		evidence.Weak.If("role.value|role:string", evidence.Tools),
 		evidence.Weak.If("role.value|role:string").Any("contents", "!@this:object"),
 		evidence.Weak.If("role.value|role:string").Any("contents", "!type"),
 		evidence.Weak.If("role.value|role:string").Any("contents", "type!=text|text_reasoning|data|uri|hosted_file|function_approval_request|function_approval_response", evidence.Tools),

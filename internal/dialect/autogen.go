@@ -23,7 +23,6 @@ var AutoGen = &Dialect{
 		evidence.Decisive.If().Any("content", "call_id", "call_id|content"),
 		evidence.Decisive.If().Any("content", "arguments", "name"),
 		evidence.None.If("type=FunctionExecutionResultMessage|ToolCallExecutionEvent"),
-		evidence.Weak.If("type:string", evidence.Tools),
 		evidence.Weak.If("type:string").Any("content", "!@this:object"),
 		evidence.Weak.If("type:string").Any("content", "*:any"),
 		evidence.Plain.If("type:string"),

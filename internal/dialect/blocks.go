@@ -315,13 +315,14 @@ func (d *Blocks) Reader(b *transcript.Builder) Reader { return &blocksReader{Blo
 
 type blocksReader struct {
 	*Blocks
-	b     *transcript.Builder
-	part  bool         // a record of a log is read
-	turn  source.Value // names the turn of a part without an id
-	kind  source.Value // the type of that record
-	split splitTurn
-	model bool // the message before was the model's
-	calls callIndex
+	b      *transcript.Builder
+	part   bool                      // a record of a log is read
+	turn   source.Value              // names the turn of a part without an id
+	kind   source.Value              // the type of that record
+	others func(v source.Value) bool // whether another dialect is sure of a message
+	split  splitTurn
+	model  bool // the message before was the model's
+	calls  callIndex
 	// message is what is read of the message, of what is read of a part of it.
 	message, of Slots
 }
@@ -333,14 +334,15 @@ type TurnReader interface {
 	// ReadPart reads a message that belongs to the turn of its message id, and
 	// without one to the turn of that name. The type of its record tells who
 	// speaks where the message does not. It returns false, and reads nothing, when
-	// the message is plainly another dialect's.
-	ReadPart(v, kind, turn source.Value) bool
+	// the message is plainly another dialect's; others reports whether one is sure of
+	// a message.
+	ReadPart(v, kind, turn source.Value, others func(v source.Value) bool) bool
 }
 
-func (r *blocksReader) ReadPart(v, kind, turn source.Value) bool {
-	r.part, r.kind, r.turn = true, kind, turn
+func (r *blocksReader) ReadPart(v, kind, turn source.Value, others func(v source.Value) bool) bool {
+	r.part, r.kind, r.turn, r.others = true, kind, turn, others
 	ok := r.read(v)
-	r.part, r.kind, r.turn = false, source.Value{}, source.Value{}
+	r.part, r.kind, r.turn, r.others = false, source.Value{}, source.Value{}, nil
 	return ok
 }
 
@@ -359,7 +361,7 @@ func (r *blocksReader) read(v source.Value) bool {
 			role = roleOf(r.kind)
 		}
 	}
-	if r.part && !own && content.Kind() != source.Array && (role == transcript.RoleTool || hasUnknownToolMember(v)) {
+	if r.part && !own && content.Kind() != source.Array && (role == transcript.RoleTool || evidence.HasToolMember(v) && r.others(v)) {
 		return false
 	}
 	var turn string

@@ -435,15 +435,5 @@ func (s *splitTurn) turn(role transcript.Role, id source.Value, human bool) stri
 	return s.last + strconv.Itoa(s.n)
 }
 
-// hasUnknownToolMember reports whether a message has a member that speaks of tools.
-func hasUnknownToolMember(v source.Value) bool {
-	for k, val := range v.Members() {
-		if evidence.UnknownToolMember(k, val) {
-			return true
-		}
-	}
-	return false
-}
-
 // contains reports whether a text is one of a list.
 func contains(texts []string, v source.Value) bool { return slices.ContainsFunc(texts, v.Is) }

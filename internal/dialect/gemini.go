@@ -49,7 +49,6 @@ var geminiEvidence = evidence.NewTable(
 	// What has no role is a message if it is nothing else.
 	evidence.None.If("!role", "@keys.#!=1"),
 	evidence.None.If("!role", "!parts.0"),
-	evidence.Weak.If("@this", evidence.Tools),
 	evidence.Weak.If("@this").Any("parts", "!@this:object"),
 	// A part of another dialect has a type.
 	evidence.Weak.If("@this").Any("parts", "*:any", "!"+geminiParts, "thought!=true", "!text"),

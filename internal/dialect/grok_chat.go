@@ -25,7 +25,6 @@ var GrokChat = &Dialect{
 		evidence.None.If("type=tool_result"),
 		evidence.Weak.If("type:string", "content:any"),
 		evidence.Weak.If("type:string", "tool_calls:array"),
-		evidence.Weak.If("type:string", evidence.Tools),
 	),
 	Members: map[transcript.Member]Lens{transcript.MemberCallName: "name", transcript.MemberArguments: "arguments"},
 	Driver: NewSideList(SideList{

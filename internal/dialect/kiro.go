@@ -21,7 +21,6 @@ var Kiro = &Dialect{
 		evidence.None.If("!data.content"),
 		evidence.Decisive.If().Any("data.content", "kind=toolUse", "data.toolUseId|data.name|data.input"),
 		evidence.Decisive.If().Any("data.content", "kind=toolResult", "data.toolUseId|data.content"),
-		evidence.Weak.If("kind:string", evidence.Tools),
 		evidence.Weak.If("kind:string").Any("data.content", "!@this:object"),
 		evidence.Weak.If("kind:string").Any("data.content", "!kind"),
 		evidence.Weak.If("kind:string").Any("data.content", "kind!=text|image", evidence.Tools),

@@ -34,7 +34,6 @@ var LangChain = &Dialect{
 		evidence.Decisive.If(langChainRoles, "data.content|kwargs.content:any").Shown("type"),
 		evidence.Decisive.If(langChainOwn, "content:any").Shown("type"),
 		// A message of the system could be anybody's.
-		evidence.Weak.If(langChainRoles, evidence.Tools),
 		evidence.Weak.If(langChainRoles, "content:any"),
 		evidence.Weak.If(langChainRoles, "data.tool_calls|kwargs.tool_calls|tool_calls:array"),
 	),

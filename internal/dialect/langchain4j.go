@@ -28,7 +28,6 @@ var LangChain4j = &Dialect{
 		evidence.Decisive.If("type=TOOL_EXECUTION_RESULT", "text.0.type|contents.0.type:any", "text.0.type|contents.0.type!=*tool*"),
 		evidence.None.If("type=TOOL_EXECUTION_RESULT"),
 		evidence.Decisive.If("type=AI", "text|contents:any"),
-		evidence.Weak.If("type:string", evidence.Tools),
 		evidence.Weak.If("type:string", "text|contents:any"),
 		evidence.Weak.If("type:string", "toolExecutionRequests:array"),
 	),

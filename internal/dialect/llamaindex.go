@@ -27,7 +27,6 @@ var LlamaIndex = &Dialect{
 		evidence.None.If("!blocks"),
 		evidence.Decisive.If().Any("blocks", "block_type=tool_call", "tool_call_id|tool_name|tool_kwargs"),
 		evidence.None.If("role=tool|function"),
-		evidence.Weak.If("role:string", evidence.Tools),
 		evidence.Weak.If("role:string").Any("blocks", "!@this:object"),
 		evidence.Weak.If("role:string").Any("blocks", "!block_type"),
 		evidence.Weak.If("role:string").Any("blocks", "block_type!=text|thinking|image|audio|document", evidence.Tools),

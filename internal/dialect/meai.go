@@ -21,7 +21,6 @@ var MEAI = &Dialect{
 		evidence.Decisive.If().Any("contents", "$type=functionCall", "callId|name|arguments"),
 		evidence.Decisive.If().Any("contents", "$type=functionResult", "callId|result"),
 		evidence.None.If("role=tool|function"),
-		evidence.Weak.If("role:string", evidence.Tools),
 		evidence.Weak.If("role:string").Any("contents", "!@this:object"),
 		evidence.Weak.If("role:string").Any("contents", "!$type"),
 		evidence.Weak.If("role:string").Any("contents", "$type!=text|reasoning|data|uri|hostedFile|toolApprovalRequest|toolApprovalResponse|functionApprovalRequest|functionApprovalResponse", evidence.Tools),

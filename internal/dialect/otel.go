@@ -24,7 +24,6 @@ var OTel = &Dialect{
 		evidence.Decisive.If().Any("parts", "type=tool_call", "id|name|arguments"),
 		evidence.Decisive.If().Any("parts", "type=tool_call_response", "id|response|result"),
 		evidence.None.If("role=tool|function"),
-		evidence.Weak.If("role:string", evidence.Tools),
 		evidence.Weak.If("role:string").Any("parts", "!@this:object"),
 		evidence.Weak.If("role:string").Any("parts", "!type"),
 		evidence.Weak.If("role:string").Any("parts", "type!=text|reasoning|thinking|blob|uri|file", evidence.Tools),

@@ -23,7 +23,6 @@ var PydanticAI = &Dialect{
 		// Without a tool it is a prompt about the answer as a whole.
 		evidence.Decisive.If().Any("parts", "part_kind=retry-prompt", "tool_name", "tool_call_id|content"),
 		evidence.None.If("kind!=request|response"),
-		evidence.Weak.If("kind:string", evidence.Tools).Alike(),
 		evidence.Weak.If("kind:string").Any("parts", "!@this:object").Alike(),
 		evidence.Weak.If("kind:string").Any("parts", "!part_kind").Alike(),
 		evidence.Weak.If("kind:string").Any("parts", "part_kind!=text|user-prompt|system-prompt|retry-prompt|thinking|file", evidence.Tools).Alike(),

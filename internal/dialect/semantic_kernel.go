@@ -24,7 +24,6 @@ var SemanticKernel = &Dialect{
 		evidence.Decisive.If().Any("items|Items", "content_type|$type=function_result", "id|result").Shown("content_type"),
 		evidence.Decisive.If().Any("items|Items", "content_type|$type=FunctionResultContent", "CallId|Result").Shown("content_type"),
 		evidence.None.If("!role.Label|role|Role.Label|Role=system|developer|user|human|assistant|agent|model|ai|gpt"),
-		evidence.Weak.If("role.Label|role|Role.Label|Role:string", evidence.Tools),
 		evidence.Weak.If("role.Label|role|Role.Label|Role:string").Any("items|Items", "!@this:object"),
 		evidence.Weak.If("role.Label|role|Role.Label|Role:string").Any("items|Items", "!content_type|$type"),
 		evidence.Weak.If("role.Label|role|Role.Label|Role:string").Any("items|Items", "content_type|$type!=text|TextContent|image|ImageContent", evidence.Tools),

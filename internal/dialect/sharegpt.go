@@ -25,7 +25,6 @@ var ShareGPT = &Dialect{
 		evidence.Decisive.If("from=observation|tool|tool_response|function_response", "value.0.type:any", "value.0.type!=*tool*"),
 		evidence.None.If("from=observation|tool|tool_response|function_response"),
 		evidence.Decisive.If("from:string", "value:any"),
-		evidence.Weak.If("from:string", evidence.Tools),
 	),
 	Driver: &spoken{sideListOf(SideList{
 		Role: "from", User: "human", Assistant: "gpt", Tool: "observation",

@@ -30,7 +30,6 @@ var Vapi = &Dialect{
 		evidence.None.If("role=tool_call_result"),
 		evidence.Decisive.If("role=bot|tool_calls", "message|result:any", "secondsFromStart"),
 		evidence.Decisive.If("role=bot|tool_calls", "message|result:any").Alike(),
-		evidence.Weak.If("role:string", evidence.Tools).Alike(),
 		evidence.Weak.If("role:string").Any("message|result", evidence.Tools).Alike(),
 		evidence.Plain.If("role:string", "message|result:any", "secondsFromStart"),
 		evidence.Plain.If("role:string", "message|result:any").Alike(),

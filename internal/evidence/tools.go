@@ -7,23 +7,37 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// UsesUnknownTools reports whether v is a message that speaks of tools in another
-// way than the dialects that read plain messages.
-func UsesUnknownTools(v source.Value) bool {
-	role, unknown := false, false
-	for k, val := range v.Members() {
-		switch {
-		case k.Is("role"):
-			role = val.Kind() == source.String
-		case k.Is("content"):
-			for _, block := range val.Present() {
-				unknown = unknown || speaksOfTools(block)
-			}
-		default:
-			unknown = unknown || UnknownToolMember(k, val)
+// WritesUnknownCalls reports whether v is a message that writes calls in another way
+// than the dialects that read plain messages: in blocks of its content, or in a field
+// if it has no content. A field beside content says less: programs note there which
+// tools they used.
+func WritesUnknownCalls(v source.Value) bool {
+	content := v.Get("content")
+	if v.Get("role").Kind() != source.String {
+		return false
+	}
+	for _, block := range content.Present() {
+		if speaksOfTools(block) {
+			return true
 		}
 	}
-	return role && unknown
+	return (!content.Exists() || content.Kind() == source.Null) && HasToolMember(v)
+}
+
+// UsesUnknownTools reports whether v is a message that speaks of tools in another
+// way than the dialects that read plain messages, wherever it does.
+func UsesUnknownTools(v source.Value) bool {
+	return WritesUnknownCalls(v) || v.Get("role").Kind() == source.String && HasToolMember(v)
+}
+
+// HasToolMember reports whether a message has a member that speaks of tools.
+func HasToolMember(v source.Value) bool {
+	for k, val := range v.Members() {
+		if UnknownToolMember(k, val) {
+			return true
+		}
+	}
+	return false
 }
 
 // declares are members that say which tools there are, and call none.
@@ -50,14 +64,28 @@ func holds(v source.Value) bool {
 	return false
 }
 
-// speaksOfTools reports whether a block does: by its type, or by a member.
+// saying are the types of blocks that hold what is said or shown, whatever else is
+// noted beside it.
+var saying = []string{
+	"text", "input_text", "output_text", "refusal", "thinking", "redacted_thinking", "reasoning", "image", "image_url", "input_image",
+	"input_audio", "audio", "video", "file", "input_file", "document",
+}
+
+// speaksOfTools reports whether a block does: by its type, or by a member where the
+// type says nothing else.
 func speaksOfTools(block source.Value) bool {
+	speaks := false
 	for k, val := range block.Members() {
-		if k.Is("type") && named(val) || !k.Is("type") && named(k) && val.Kind() != source.Null {
+		switch {
+		case !k.Is("type"):
+			speaks = speaks || named(k) && val.Kind() != source.Null
+		case slices.ContainsFunc(saying, val.Is):
+			return false
+		case named(val):
 			return true
 		}
 	}
-	return false
+	return speaks
 }
 
 // named reports whether a name speaks of tools or functions.
