@@ -28,7 +28,7 @@ const (
 // ClaimOf returns the dialect of a set that claims v most surely.
 func ClaimOf(set *dialect.Set, v source.Value) (best *dialect.Dialect, claim evidence.Weight, sign evidence.Sign) {
 	for d := range set.Candidates(v) {
-		if c, k := d.Claim(v); c > claim {
+		if c, k := weigh(d, v); c > claim {
 			best, claim, sign = d, c, k
 			if c == evidence.Decisive {
 				break
@@ -36,6 +36,16 @@ func ClaimOf(set *dialect.Set, v source.Value) (best *dialect.Dialect, claim evi
 		}
 	}
 	return best, claim, sign
+}
+
+// weigh weighs what speaks for v as an element of a dialect that is not known to be
+// that of the file: what others write alike decides nothing then.
+func weigh(d *dialect.Dialect, v source.Value) (evidence.Weight, evidence.Sign) {
+	claim, sign := d.Claim(v)
+	if sign.Alike() {
+		claim = min(claim, evidence.Plain)
+	}
+	return claim, sign
 }
 
 // isMessage reports whether a claim makes a message of v.
@@ -180,7 +190,7 @@ func startOf(v source.Value, in *unfold.Unfolded) int64 {
 func (t *tally) element(v source.Value, in *unfold.Unfolded) (claimed bool) {
 	sure := false
 	for d := range t.set.Candidates(v) {
-		c, key := d.Claim(v)
+		c, key := weigh(d, v)
 		if !isMessage(c, v) {
 			continue
 		}
@@ -233,7 +243,7 @@ func (t *tally) count(v source.Value, document bool) {
 		}
 	}
 	t.marked = t.marked || t.set.ByMarks(v) != nil
-	if c := t.logs.add(t.set, v); c.Weight != evidence.None && !(document && !c.header && !c.speaks && len(Find(t.set, v)) > 0) && !c.yields(t.set, v) {
+	if c := t.logs.add(t.set, v); t.isRecord(c, v, document) {
 		t.byClass[ClassLog]++
 		t.sure = t.sure || c.Weight == evidence.Decisive
 		if c.Weight == evidence.Plain {
@@ -297,6 +307,15 @@ func (t *tally) count(v source.Value, document bool) {
 		return
 	}
 	t.conversation(v, found, document)
+}
+
+// isRecord reports whether a value is a record of the log that claims it. What begins a
+// log holds no conversation, and neither does a document that says nothing in it.
+func (t *tally) isRecord(c recordClaim, v source.Value, document bool) bool {
+	if c.Weight == evidence.None || c.yields(t.set, v) {
+		return false
+	}
+	return !c.header && (!document || c.speaks) || len(Find(t.set, v)) == 0
 }
 
 // alone looks for messages that stand alone in a document in which nothing else has

@@ -67,7 +67,7 @@ var foreigners = [...]foreign{
 			"check the history of the agent that made them",
 		bulk: true,
 		// Updates of a session tell of calls.
-		signs: evidence.NewTable(evidence.Decisive.If("jsonrpc", "!method=session/*")),
+		signs: evidence.NewTable(evidence.Decisive.If("jsonrpc", "method|result|error", "!method=session/*")),
 	},
 	{
 		reason: "the steps of a smolagents run, whose observations name no call, so that there is nothing to pair; " +
@@ -94,7 +94,7 @@ var foreigners = [...]foreign{
 		// As Anthropic names the events of an answer, and Bedrock.
 		evidence.Decisive.If("type=message_start|message_delta|message_stop|content_block_*|ping"), evidence.Decisive.If("data.kind=message*|contentBlock*|metadata"),
 		evidence.Decisive.If("messageStart|contentBlockStart|contentBlockDelta|contentBlockStop|messageStop"),
-		evidence.Decisive.If("message_start|content_block_start|content_block_delta|message_delta|ping"),
+		evidence.Decisive.If("message_start|content_block_start|content_block_delta|message_delta|ping:object"),
 		evidence.Decisive.If("metadata.usage|metadata.metrics"), // Bedrock says in the end what it took
 		evidence.Decisive.If("object=chat.completion.chunk"),
 		evidence.Decisive.If("type=response.*", "sequence_number|response|output_index"),

@@ -81,16 +81,11 @@ type recordClaim struct {
 func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v source.Value) recordClaim {
 	l := d.Log
 	typ := h.in(l.Type)
-	own, n := h.has(l.Evidence)
-	_, lacked := h.has(l.Lacks)
-	if len(l.Evidence) == 0 && !filled(h, l.Lacks) {
-		lacked = 0
-	}
-	// What others have and this log has not counts against it, and refuses nothing
-	// that has more of what this log has.
-	if typ.Kind() != source.String || lacked > 0 && lacked >= n {
+	if typ.Kind() != source.String {
 		return recordClaim{}
 	}
+	own, n := h.has(l.Evidence)
+	_, lacked := h.has(l.Lacks)
 	speaks := slices.ContainsFunc(l.Speaks, typ.Is)
 	switch {
 	case d.HasMarks(v) && speaks:
@@ -129,7 +124,7 @@ func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v source.Value) 
 		case own != "" && d.Roleless(payload, typ):
 			c.Weight = evidence.Decisive
 			c.sign = joined()
-		case claim == evidence.None && own != "":
+		case claim == evidence.None && own != "" && l.Payload != "":
 			// A message in another dialect, in the envelope of this one.
 			if _, other, _ := ClaimOf(set, payload); other != evidence.None {
 				c.Weight, c.sign = evidence.Plain, joined()
@@ -148,13 +143,17 @@ func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v source.Value) 
 	return recordClaim{}
 }
 
-// yields reports whether a record that says nothing in its log is a message: keys
-// that a log has as well do not make book-keeping of it.
+// yields reports whether a record is rather a message: one that says nothing in its
+// log, because keys that a log has as well do not make book-keeping of it, or one that
+// only a dialect without the log writes so.
 func (c recordClaim) yields(set *dialect.Set, v source.Value) bool {
-	if c.speaks || c.header || c.Weight == evidence.Decisive {
+	if c.header || c.Weight == evidence.Decisive {
 		return false
 	}
 	_, claim, _ := ClaimOf(set, v)
+	if c.speaks {
+		return claim == evidence.Decisive
+	}
 	return isMessage(claim, v)
 }
 
@@ -265,7 +264,7 @@ func (n *vote) total() int { return n.headers + n.decisive + n.plain }
 // which most speaks first.
 func (t votes) others(but *vote) (out []Candidate) {
 	for i := range t {
-		if n := &t[i]; n != but && n.total() > 0 {
+		if n := &t[i]; n != but && n.total() > 0 && n.owned >= 0 {
 			out = append(out, Candidate{
 				Dialect: n.dialect.Name, Decisive: n.headers + n.decisive, Plain: n.plain, Key: fmt.Sprintf("%s at byte %d", n.sign, n.at),
 			})

@@ -27,6 +27,7 @@ var Codex = &Dialect{
 		evidence.None.If("!role:string"),
 		evidence.None.If("!content"),
 		evidence.None.If("role=tool|function"),
+		evidence.None.If("!type", evidence.Tools),
 		evidence.None.If("role:string").Any("content", evidence.Tools),
 		evidence.Decisive.If("content.0.type=input_text|output_text|input_image|input_file"),
 		evidence.Plain.If("role:string"),

@@ -347,6 +347,9 @@ func (r *combinedReader) message(v source.Value) {
 	results := len(b.Conv.Results)
 	calls := len(b.Conv.Calls)
 	for e := range r.Results.elements(v) {
+		if calls > at && e.Span() == v.Span() {
+			continue // a message that makes a call does not answer one
+		}
 		r.result(e, calls > at)
 	}
 	if len(b.Conv.Results) > results && calls == at {

@@ -21,7 +21,8 @@ var ElevenLabs = &Dialect{
 		evidence.None.If("content"),
 		evidence.Decisive.If().Any("tool_calls.?", "request_id", "tool_name", "params_as_json").ByList(),
 		evidence.Decisive.If().Any("tool_results.?", "tool_name", "request_id"),
-		evidence.Decisive.If("role", "message", "time_in_call_secs"),
+		evidence.Decisive.If("role=agent", "message", "time_in_call_secs"),
+		evidence.Shared.If("role=user", "message", "time_in_call_secs"),
 	),
 	Driver: &Combined{
 		Role: "role", Text: "message",

@@ -23,6 +23,7 @@ var MistralEntries = &Dialect{
 		evidence.None.If("!role:string"),
 		evidence.None.If("!content"),
 		evidence.None.If("role=tool|function"),
+		evidence.None.If("!type", evidence.Tools),
 		evidence.None.If("role:string").Any("content", evidence.Tools),
 		// Messages are written as others write theirs.
 		evidence.Weak.If("role:string", "type=message.input|message.output"),

@@ -20,7 +20,7 @@ var OpenHands = &Dialect{
 		evidence.None.If("!tool_call_metadata|tool_call_id|kind|observation|action"),
 		evidence.Decisive.If("tool_call_metadata.tool_call_id", "tool_call_metadata.function_name", "args"),
 		evidence.Decisive.If("kind=ActionEvent|ACPToolCallEvent", "tool_call_id"),
-		evidence.Decisive.If("observation|rejection_reason|error", "tool_call_metadata.tool_call_id|tool_call_id").Shown("observation"),
+		evidence.Decisive.If("observation|rejection_reason|error", "kind|source|tool_call_metadata", "tool_call_metadata.tool_call_id|tool_call_id").Shown("observation"),
 		evidence.Decisive.If("action", "args", "source", "id"),
 		evidence.Decisive.If("observation", "cause|extras", "source", "id"),
 		evidence.Decisive.If("kind", "source", "llm_message|system_prompt"),

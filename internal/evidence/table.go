@@ -356,6 +356,9 @@ type Sign struct {
 	name  string // of a sign without a table
 }
 
+// Alike reports whether others write the same.
+func (s Sign) Alike() bool { return s.row != nil && s.row.alike }
+
 // Named returns the sign that is a member of that name.
 func Named(name string) Sign { return Sign{name: name} }
 
