@@ -73,7 +73,10 @@ func (n *envelope) payload(record source.Value) source.Value {
 	if n.log.Payload == "" {
 		return record
 	}
-	return n.at[envPayload]
+	if got := n.at[envPayload]; got.Kind() == source.Object || !got.Exists() {
+		return got
+	}
+	return n.log.Message(record.Get, record)
 }
 
 // speaks reports whether the record holds a message.

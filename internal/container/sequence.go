@@ -150,11 +150,11 @@ func (q *sequence) add(record int32, v source.Value) bool {
 			d, claim = other, otherClaim
 		}
 	}
-	if claim == evidence.None || claim == evidence.Weak && q.primary == nil && evidence.WritesUnknownCalls(v) || d == nil {
+	if claim == evidence.None || claim == evidence.Weak && q.primary == nil && evidence.HasUnknownBlocks(v) || d == nil {
 		// Among messages, one that has a role and nothing else is one too, and so
 		// is a damaged one. What else a message holds is opaque where its dialect
 		// is known.
-		if !q.damaged(v) && (!v.Get("role").Exists() || !detect.KnownRole(v) || q.primary == nil && evidence.WritesUnknownCalls(v)) {
+		if !q.damaged(v) && (!v.Get("role").Exists() || !detect.KnownRole(v) || q.primary == nil && evidence.HasUnknownBlocks(v)) {
 			if q.b.End > 0 && (q.listed || q.lines) {
 				q.b.Conv.Unread = append(q.b.Conv.Unread, transcript.Unread{Span: v.Span(), Before: int32(len(q.b.Conv.Messages))})
 			}

@@ -251,7 +251,7 @@ func (t *tally) count(v source.Value, document bool) {
 		}
 		// The first messages tell enough of what else it could be.
 		if l := t.logs.best().dialect.Log; c.speaks && l.Payload != "" && t.n <= headElements/4 {
-			msg := l.Payload.In(v)
+			msg := l.Message(v.Get, v)
 			if b, bc, sign := ClaimOf(t.set, msg); bc == evidence.Decisive {
 				t.candidate(b, evidence.Plain, sign, msg.Span().Start)
 			}
@@ -263,7 +263,7 @@ func (t *tally) count(v source.Value, document bool) {
 		t.sure = true
 		return
 	}
-	if evidence.WritesUnknownCalls(v) {
+	if evidence.HasUnknownBlocks(v) {
 		t.unknownTools++
 		t.byClass[ClassOther]++
 		return

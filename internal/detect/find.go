@@ -572,7 +572,7 @@ func listClass(set *dialect.Set, v source.Value) (Class, *dialect.Dialect) {
 			if claim == evidence.Decisive {
 				decisive++
 			}
-		case evidence.WritesUnknownCalls(e):
+		case evidence.HasUnknownBlocks(e):
 			unknown = true
 			tagged++
 		case claim == evidence.Weak || skipped(set, e):

@@ -97,10 +97,7 @@ func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v source.Value) 
 	}
 	name := l.Type.Key()
 	if speaks {
-		payload := v
-		if l.Payload != "" {
-			payload = h.in(l.Payload)
-		}
+		payload := l.Message(h.get, v)
 		claim, sign := evidence.None, evidence.Sign{}
 		if payload.Kind() == source.Object {
 			claim, sign = d.Claim(payload)

@@ -21,7 +21,7 @@ var AgentScope = &Dialect{
 		// message with the same blocks in another format. A result that was put in has the
 		// time of its call, if that has one.
 		evidence.None.If("!name:string"),
-		evidence.None.If("type"),
+		evidence.None.If("type=message"),
 		evidence.None.If("!role:string"),
 		evidence.None.If("!content"),
 		evidence.None.If("!id|timestamp|created_at", "role!=system"),

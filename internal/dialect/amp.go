@@ -21,7 +21,7 @@ var Amp = &Dialect{
 		evidence.None.If("!messageId"),
 		evidence.None.If("!role:string"),
 		evidence.None.If("!content"),
-		evidence.Decisive.If().Any("content", "type=tool_use", "complete", "id|name|input|text"),
+		evidence.Decisive.If().Any("content", "type=tool_use", "complete|text"),
 		evidence.Decisive.If("state.type").Any("content", "type=tool_use", "id|name|input|text"),
 		evidence.Decisive.If().Any("content", "type=tool_result", "run.status!=in-progress|blocked-on-user", "toolUseID|run"),
 		// Programs number Anthropic's messages too.

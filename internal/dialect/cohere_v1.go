@@ -18,7 +18,7 @@ var CohereV1 = &Dialect{
 	CheckOnly: "a result repeats its call and has no id, so that it is not made up",
 	Evidence: evidence.NewTable(
 		evidence.None.If("!message|tool_results|outputs"),
-		evidence.None.If("chat_history|tools"),
+		evidence.None.If("chat_history|tools:array"),
 		evidence.Decisive.If().Any("tool_calls.?", "name", "parameters").ByList(),
 		evidence.Decisive.If().Any("tool_results.?", "call.name"),
 		evidence.Decisive.If("call.name", "!tool_results"),

@@ -347,8 +347,8 @@ func (r *combinedReader) message(v source.Value) {
 	results := len(b.Conv.Results)
 	calls := len(b.Conv.Calls)
 	for e := range r.Results.elements(v) {
-		if calls > at && e.Span() == v.Span() {
-			continue // a message that makes a call does not answer one
+		if e.Span() == v.Span() && (calls > at || r.Results.ID != "" && !there(r.Results.ID.In(e))) {
+			continue // a message is no result if it makes a call, or names none
 		}
 		r.result(e, calls > at)
 	}

@@ -17,7 +17,8 @@ var GrokChat = &Dialect{
 	Window:   transcript.WindowTool,
 	Evidence: evidence.NewTable(
 		evidence.None.If("type!=system|user|assistant|tool_result"),
-		evidence.None.If("role|message"),
+		evidence.None.If("role"),
+		evidence.None.If("message:object"),
 		evidence.Decisive.If().Any("tool_calls", "name:string", "arguments:any").ByList(),
 		evidence.None.If("tool_calls.0:object"),
 		evidence.None.If("type=tool_result", "!tool_call_id"),

@@ -19,7 +19,7 @@ var LibreChat = &Dialect{
 	CheckOnly: "its messages name the ones before them, and a message that is taken out would cut off what follows",
 	Window:    transcript.WindowOwn,
 	Evidence: evidence.NewTable(
-		evidence.None.If("!isCreatedByUser"),
+		evidence.None.If("!isCreatedByUser:bool"),
 		evidence.Decisive.If().Any("content.?", "type=tool_call", "tool_call.id"),
 		evidence.Decisive.If("isCreatedByUser", "messageId"),
 	),

@@ -83,6 +83,22 @@ type Log struct {
 	CallRefs []Lens
 }
 
+// Message returns what can be a message in a record: at Payload the first alternative
+// that leads to an object, because other programs use such a name for a text.
+func (l *Log) Message(get func(key string) source.Value, record source.Value) source.Value {
+	var other source.Value
+	for alt := range l.Payload.Alternatives() {
+		got := alt.From(get, record)
+		if got.Kind() == source.Object {
+			return got
+		}
+		if !other.Exists() {
+			other = got
+		}
+	}
+	return other
+}
+
 // Knows reports whether records of a type are the log's, though they do not
 // speak.
 func (l *Log) Knows(typ source.Value) bool {

@@ -31,8 +31,6 @@ var OpenAIChat = &Dialect{
 		evidence.Decisive.If("role=tool|function", "content.0.type:any", "content.0.type!=*tool*"),
 		evidence.None.If("role=tool|function"),
 		evidence.Decisive.If("function_call:object", "function_call.name:string"),
-		// Beside content a field that speaks of tools is a note; alone it may hold calls.
-		evidence.Weak.If("role:string", "!content", evidence.Tools),
 		evidence.Weak.If("role:string").Any("content", evidence.Tools),
 		evidence.Plain.If("role:string", "content:any"),
 		evidence.Plain.If("role:string", "tool_calls|toolCalls:array"),

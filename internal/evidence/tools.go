@@ -7,27 +7,25 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// WritesUnknownCalls reports whether v is a message that writes calls in another way
-// than the dialects that read plain messages: in blocks of its content, or in a field
-// if it has no content. A field beside content says less: programs note there which
-// tools they used.
-func WritesUnknownCalls(v source.Value) bool {
-	content := v.Get("content")
+// HasUnknownBlocks reports whether v is a message with content blocks that speak of
+// tools in another way than the dialects that read plain messages. A field of the
+// message says less: programs note there which tools they used.
+func HasUnknownBlocks(v source.Value) bool {
 	if v.Get("role").Kind() != source.String {
 		return false
 	}
-	for _, block := range content.Present() {
+	for _, block := range v.Get("content").Present() {
 		if speaksOfTools(block) {
 			return true
 		}
 	}
-	return (!content.Exists() || content.Kind() == source.Null) && HasToolMember(v)
+	return false
 }
 
 // UsesUnknownTools reports whether v is a message that speaks of tools in another
-// way than the dialects that read plain messages, wherever it does.
+// way than the dialects that read plain messages: in its blocks or in a field.
 func UsesUnknownTools(v source.Value) bool {
-	return WritesUnknownCalls(v) || v.Get("role").Kind() == source.String && HasToolMember(v)
+	return HasUnknownBlocks(v) || v.Get("role").Kind() == source.String && HasToolMember(v)
 }
 
 // HasToolMember reports whether a message has a member that speaks of tools.

@@ -26,6 +26,8 @@ it.`,
 			switch {
 			case m.Has(transcript.MessageReplay):
 				continue
+			case m.Has(transcript.MessageStray):
+				continue // what it calls can stand in a field that is not read
 			case m.Has(transcript.MessageEmpty):
 				cell = c.cell(profile.EmptyMessage)
 			case m.Has(transcript.MessageNull) && m.Role == transcript.RoleOther:

@@ -241,6 +241,8 @@ const (
 	// MessageText marks a message of text and nothing else. Most messages are,
 	// and nothing ever asks where their text stands: they have no blocks.
 	MessageText
+	// MessageStray marks a message with a stray, in which its calls may be.
+	MessageStray
 )
 
 // A Message is one element of the transcript that speaks: an element of a

@@ -56,6 +56,7 @@ func holds(v source.Value, object source.Span) bool {
 // stray notes a stray of the last message.
 func (c *Conversation) stray(name string, at source.Span) {
 	message := int32(len(c.Messages) - 1)
+	c.Messages[message].Flags |= MessageStray
 	for i := range c.Strays {
 		if c.Strays[i].Name == name {
 			c.Strays[i].N++
