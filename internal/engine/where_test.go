@@ -90,6 +90,16 @@ func TestWhereMessagesStand(t *testing.T) {
 			`f: skipped: no messages in it, but the members "type", "uuid", "page"` + "\n",
 		},
 		{
+			"goods that are named as calls and results are",
+			`[{"type":"tool_call","name":"drill","id":"7","price":3},{"type":"tool_result","id":"7","stock":2}]`,
+			"f: skipped: no messages in its list\n",
+		},
+		{
+			"the same in lines",
+			`{"type":"tool_call","name":"drill","id":"7","price":3}` + "\n" + `{"type":"tool_result","id":"7","stock":2}` + "\n",
+			`f: skipped: no messages in it, but the members "type", "name", "id", "price"` + "\n",
+		},
+		{
 			"one message in a list of what is none",
 			`[{},{"content":"4","name":"berths","role":"tool"},{"content":"4."}]`,
 			"f: skipped: no messages in its list\n",
