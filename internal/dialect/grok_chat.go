@@ -20,6 +20,7 @@ var GrokChat = &Dialect{
 		evidence.None.If("role"),
 		evidence.None.If("message:object"),
 		evidence.Decisive.If().Any("tool_calls", "name:string", "arguments:any").ByList(),
+		evidence.Decisive.If().Any("tool_calls", "name:string", "id:any", "!args|input|parameters|params|kwargs").ByList(),
 		evidence.None.If("tool_calls.0:object"),
 		evidence.None.If("type=tool_result", "!tool_call_id"),
 		evidence.Decisive.If("tool_call_id", "type=tool_result"),

@@ -20,6 +20,7 @@ var Inspect = &Dialect{
 	Evidence: evidence.NewTable(
 		evidence.None.If("!role:string"),
 		evidence.Decisive.If().Any("tool_calls", "function:string", "arguments:any").ByList(),
+		evidence.Decisive.If().Any("tool_calls", "function:string", "id:any", "!args|input|parameters|params|kwargs").ByList(),
 		evidence.None.If("tool_calls.0:object"),
 		evidence.Decisive.If("tool_call_id", "role=tool|function", "function"),
 		evidence.Decisive.If("role=tool|function", "function", "content:any", "!content.0:object"),

@@ -20,6 +20,7 @@ var LangChain4j = &Dialect{
 		evidence.None.If("type!=SYSTEM|USER|AI|TOOL_EXECUTION_RESULT|CUSTOM"),
 		evidence.None.If("role"),
 		evidence.Decisive.If().Any("toolExecutionRequests", "name:string", "arguments:any").ByList(),
+		evidence.Decisive.If().Any("toolExecutionRequests", "name:string", "id:any").ByList(),
 		evidence.Decisive.If("toolExecutionRequests.0:object", "toolExecutionRequests.0.id:string", "type=AI"),
 		evidence.None.If("toolExecutionRequests.0:object"),
 		evidence.None.If("type=TOOL_EXECUTION_RESULT", "!toolName"),

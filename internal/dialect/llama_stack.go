@@ -19,6 +19,7 @@ var LlamaStack = &Dialect{
 		evidence.None.If("!role:string"),
 		evidence.None.If("tool_call_id|toolCallId"),
 		evidence.Decisive.If().Any("tool_calls", "tool_name:string", "arguments:any").ByList(),
+		evidence.Decisive.If().Any("tool_calls", "tool_name:string", "call_id:any", "!args|input|parameters|params|kwargs").ByList(),
 		evidence.None.If("tool_calls.0:object"),
 		evidence.Decisive.If("call_id", "role=tool|function"),
 		evidence.None.If("role=tool|function"),

@@ -23,6 +23,8 @@ var OpenAIChat = &Dialect{
 		evidence.Decisive.If().Any("tool_calls|toolCalls.*", "name:string", "arguments|args:any").ByList(),
 		evidence.Decisive.If().Any("tool_calls|toolCalls.*", "function|custom:object").ByList(),
 		evidence.Decisive.If().Any("tool_calls|toolCalls.*", "type=function", "id|call_id:any", "!name").ByList(),
+		// A call that has lost its arguments is one too, unless they have a name that is not known.
+		evidence.Decisive.If().Any("tool_calls|toolCalls.*", "id|call_id:any", "name:string", "!input|parameters|params|kwargs").ByList(),
 		// Whoever writes calls in another way writes its other messages alike.
 		evidence.None.If("tool_calls.0|tool_calls.*|toolCalls.0|toolCalls.*:object"),
 		evidence.Decisive.If("role=function", "content:any", "!tool_call_id|toolCallId|call_id|tool_call_ids"),

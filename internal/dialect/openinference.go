@@ -20,6 +20,7 @@ var OpenInference = &Dialect{
 	Evidence: evidence.NewTable(
 		evidence.None.If("!role:string"),
 		evidence.Decisive.If().Any("tool_calls", "name:string", "arguments:any").ByList().Alike(),
+		evidence.Decisive.If().Any("tool_calls", "name:string", "id:any", "!args|input|parameters|params|kwargs").ByList().Alike(),
 		evidence.Decisive.If().Any("tool_calls", "tool_call.function:object").ByList(),
 		evidence.Decisive.If().Any("tool_calls", "type=function", "tool_call.id:any", "!name").ByList(),
 		evidence.None.If("tool_calls.0:object"),

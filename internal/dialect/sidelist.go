@@ -269,8 +269,8 @@ func (d *sideList) callsIn(calls source.Value) bool {
 
 // isCall reports whether v is written as a call of this dialect.
 func (d *sideList) isCall(v source.Value) bool {
-	if d.Name.In(v).Kind() == source.String && d.Args.In(v).Exists() {
-		return true // the call itself has the fields of a function
+	if d.Name.In(v).Kind() == source.String && (d.Args.In(v).Exists() || d.ID.In(v).Exists()) {
+		return true // the call itself has the fields of a function, but for arguments that it can lack
 	}
 	if d.Function == "" {
 		return false

@@ -20,6 +20,7 @@ var Vapi = &Dialect{
 		evidence.None.If("role!=system|user|bot|tool_calls|tool_call_result"),
 		evidence.None.If("content"),
 		evidence.Decisive.If().Any("toolCalls", "name:string", "arguments:any").ByList().Alike(),
+		evidence.Decisive.If().Any("toolCalls", "name:string", "id:any", "!args|input|parameters|params|kwargs").ByList().Alike(),
 		evidence.Decisive.If().Any("toolCalls", "function:object").ByList().Alike(),
 		evidence.Decisive.If().Any("toolCalls", "type=function", "id:any", "!name").ByList().Alike(),
 		evidence.Decisive.If("toolCalls.0:object", "toolCalls.0.id:string", "role=bot|tool_calls").Alike(),
