@@ -99,6 +99,7 @@ type tally struct {
 	unspoken      bool             // an object that holds a conversation before its first message
 	unknownTools  int              // messages of a dialect that is not known
 	spans         int              // records of spans that tell no messages
+	pieces        int              // records that hold events of a stream
 	places        []Place
 	forced        *dialect.Dialect
 	docLog        *dialect.Dialect
@@ -282,6 +283,9 @@ func (t *tally) count(v source.Value, document bool) {
 	}
 	look := finderOf(t.set, v)
 	found := look.found
+	if look.pieces {
+		t.pieces++
+	}
 	if len(found) == 0 {
 		if look.spans {
 			t.spans++

@@ -226,6 +226,8 @@ func survey(src *source.Source, opts Options) (*Verdict, error) {
 			}
 		case framing == source.FramingDocument && t.unspoken:
 			s.Container = ContainerDocument
+		case framing == source.FramingDocument && t.pieces > 0 || 2*t.pieces > t.n:
+			s.reason, s.foreign = streamReason, true
 		default:
 			s.reason, s.discreet = t.reason(first)
 		}

@@ -170,6 +170,9 @@ type finder struct {
 	set   *dialect.Set
 	found []Place
 	spans bool // there are spans of a trace
+	// pieces is set where there are events of a stream that bring an answer piece by
+	// piece.
+	pieces bool
 	// sums look into what repeats the messages of other spans.
 	sums []func()
 	// taken are values whose messages are found already.
@@ -284,6 +287,8 @@ func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 	if n := len(path); n > 0 && (path[n-1] == "body" || path[n-1] == "params") {
 		request = true
 	}
+	members, piece := withoutPiece(v, members)
+	f.pieces = f.pieces || piece
 	has := func(key string) bool {
 		return slices.ContainsFunc(members, func(m member) bool { return m.key == key })
 	}

@@ -90,19 +90,8 @@ var foreigners = [...]foreign{
 			evidence.Decisive.If("interactions.#.request.method", "interactions.#.response", "interactions.#.request.body.string|interactions.#.request.body:string"),
 		),
 	},
-	{reason: streamReason, bulk: true, signs: evidence.NewTable(
-		// As Anthropic names the events of an answer, and Bedrock.
-		evidence.Decisive.If("type=message_start|message_delta|message_stop|content_block_*|ping"), evidence.Decisive.If("data.kind=message*|contentBlock*|metadata"),
-		evidence.Decisive.If("messageStart|contentBlockStart|contentBlockDelta|contentBlockStop|messageStop"),
-		evidence.Decisive.If("message_start|content_block_start|content_block_delta|message_delta|ping:object"),
-		evidence.Decisive.If("metadata.usage|metadata.metrics"), // Bedrock says in the end what it took
-		evidence.Decisive.If("object=chat.completion.chunk"),
-		evidence.Decisive.If("type=response.*", "sequence_number|response|output_index"),
-	)},
+	{reason: streamReason, bulk: true, signs: streamSigns},
 }
-
-const streamReason = "a recorded stream of events, in which an answer of a model comes piece by piece and no results stand, so that there is " +
-	"nothing to pair; check the history that the next request sends, or the message that an SDK makes of the stream"
 
 // stores are recognised by the bytes that a file begins with.
 var stores = []struct{ magic, reason string }{

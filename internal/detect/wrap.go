@@ -48,6 +48,9 @@ func (t *wrapTally) walk(v source.Value, path []string) {
 	if path == nil && t.row(v) {
 		return
 	}
+	if w, _ := pieces.Weigh(v); w > evidence.None {
+		return // what it holds is part of a message
+	}
 	for k, val := range v.Members() {
 		if val.Kind() != source.Object || !slices.ContainsFunc(wrappers, k.Is) {
 			continue

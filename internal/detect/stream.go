@@ -1,0 +1,49 @@
+package detect
+
+import (
+	"slices"
+
+	"github.com/toolguard/toolguard/internal/evidence"
+	"github.com/toolguard/toolguard/internal/source"
+)
+
+const streamReason = "a recorded stream of events, in which an answer of a model comes piece by piece and no results stand, so that there is " +
+	"nothing to pair; check the history that the next request sends, or the message that an SDK makes of the stream"
+
+// pieceSigns are what the events of a stream look like that bring an answer piece by
+// piece, wherever they stand.
+var pieceSigns = []evidence.Row{
+	// As Anthropic names them, and Bedrock.
+	evidence.Decisive.If("type=message_start|message_delta|message_stop|content_block_start|content_block_delta|content_block_stop"),
+	evidence.Decisive.If("messageStart|contentBlockStart|contentBlockDelta|contentBlockStop|messageStop"),
+	evidence.Decisive.If("message_start|content_block_start|content_block_delta|message_delta"),
+	evidence.Decisive.If("object=chat.completion.chunk"),
+	evidence.Decisive.If("type=response.*", "sequence_number|response|output_index"),
+	// As Ollama does.
+	evidence.Decisive.If("done=false", "message.role|response:string", "created_at"),
+}
+
+var pieces = evidence.NewTable(pieceSigns...)
+
+// streamSigns are those, and events that are told only among others of a stream.
+var streamSigns = evidence.NewTable(append(slices.Clone(pieceSigns),
+	evidence.Decisive.If("type=content_block_*|ping"),
+	evidence.Decisive.If("ping:object"),
+	evidence.Decisive.If("data.kind=message*|contentBlock*|metadata"),
+	evidence.Decisive.If("metadata.usage|metadata.metrics"), // Bedrock says in the end what it took
+)...)
+
+// pieceMembers are where an event of a stream has its piece of an answer.
+var pieceMembers = []string{
+	"choices", "message", "content_block", "delta", "response", "item", "part",
+	"message_start", "content_block_start", "messageStart", "contentBlockStart",
+}
+
+// withoutPiece returns the members of an object that an event of a stream has beside
+// its piece of an answer, and whether it is such an event.
+func withoutPiece(v source.Value, members []member) ([]member, bool) {
+	if w, _ := pieces.Weigh(v); w == evidence.None {
+		return members, false
+	}
+	return slices.DeleteFunc(members, func(m member) bool { return slices.Contains(pieceMembers, m.key) }), true
+}
