@@ -22,6 +22,8 @@ func FuzzScan(f *testing.F) {
 		checkScan(t, in)
 		checkResume(t, in, Strict, int(step)+1)
 		checkResume(t, in, AllowNewlines, int(step)+1)
+		checkRun(t, in, Strict, int(step)+1)
+		checkRun(t, in, AllowNewlines, int(step)+1)
 		plain := utf8.Valid(in) && !bytes.ContainsRune(in, utf8.RuneError) && !bytes.Contains(bytes.ToLower(in), []byte("fffd"))
 		if !plain || !json.Valid(in) {
 			return

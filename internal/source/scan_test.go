@@ -270,8 +270,7 @@ func checkResume(t *testing.T, in []byte, mode ScanMode, step int) {
 			got = sc.Scan(in[:n], 0, mode)
 		}
 	}
-	got.next, got.depth, got.after = want.next, want.depth, want.after
-	if got != want {
+	if same(got) != same(want) {
 		t.Fatalf("%q, %d bytes at a time:\n got %+v\nwant %+v", in, step, got, want)
 	}
 }
@@ -281,6 +280,35 @@ func TestResume(t *testing.T) {
 		for step := 1; step < 12; step++ {
 			checkResume(t, []byte(seed), Strict, step)
 			checkResume(t, []byte(" "+seed), AllowNewlines, step)
+		}
+	}
+}
+
+// checkRun reads a text in runs of so many bytes, which must find what one run
+// finds.
+func checkRun(t *testing.T, in []byte, mode ScanMode, step int) {
+	t.Helper()
+	want := new(portable).Scan(in, 0, mode)
+	var p portable
+	got := begin(in, 0, mode)
+	for !p.run(in, &got, got.next+step) {
+	}
+	if same(got) != same(want) {
+		t.Fatalf("%q, %d bytes at a time:\n got %+v\nwant %+v", in, step, got, want)
+	}
+}
+
+// same returns what two scans of the same text must agree on.
+func same(s Scan) Scan {
+	s.next, s.depth, s.after = 0, 0, false
+	return s
+}
+
+func TestRun(t *testing.T) {
+	for _, seed := range seeds {
+		for step := 1; step < 12; step++ {
+			checkRun(t, []byte(seed), Strict, step)
+			checkRun(t, []byte(" "+seed), AllowNewlines, step)
 		}
 	}
 }

@@ -1,0 +1,499 @@
+package source
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"unicode/utf8"
+)
+
+// A portable scanner is one pass in plain Go, eight bytes at a time where that
+// is possible. It does not recurse: depth costs a byte a level.
+type portable struct {
+	// open holds the bracket of each container around the current value.
+	open [MaxDepth]byte
+}
+
+func (p *portable) Scan(text []byte, pos int, mode ScanMode) Scan {
+	s := begin(text, pos, mode)
+	p.run(text, &s, math.MaxInt)
+	return s
+}
+
+func (p *portable) Resume(text []byte, s Scan) Scan {
+	if s.again(text) {
+		p.run(text, &s, math.MaxInt)
+	}
+	return s
+}
+
+// run reads from s.next on until the value ends or cannot go on, and reports
+// that it did. It stops early, where Resume would go on, at the first end of a
+// value inside the value that is not before until.
+func (p *portable) run(text []byte, s *Scan, until int) bool {
+	var (
+		i     = s.next
+		depth = s.depth
+		mark  int // where to resume when the text ends: a value or ','
+		ok    bool
+	)
+	if s.after {
+		goto after
+	}
+
+value:
+	if i < len(text) && text[i] <= ' ' {
+		i = SkipBlank(text, i)
+	}
+	mark = i
+	if i >= len(text) {
+		s.cut(text, mark, depth, false, p.wantValue(text, s, depth))
+		return true
+	}
+	switch c := text[i]; c {
+	case '"':
+		if i, ok = scanString(text, i+1, s); !ok {
+			s.resume(mark, depth, false)
+			return true
+		}
+	case '{':
+		if depth == MaxDepth {
+			s.fail(FaultTooDeep, i, wantDepth)
+			return true
+		}
+		i = SkipBlank(text, i+1)
+		if i >= len(text) {
+			s.cut(text, mark, depth, false, wantFirstMember)
+			return true
+		}
+		p.open[depth] = '{'
+		if text[i] == '}' {
+			i++
+			break
+		}
+		if text[i] != '"' {
+			s.fail(FaultInvalidJSON, i, wantFirstMember)
+			return true
+		}
+		if i, ok = scanName(text, i, s); !ok {
+			s.resume(mark, depth, false)
+			return true
+		}
+		depth++
+		goto value
+	case '[':
+		if depth == MaxDepth {
+			s.fail(FaultTooDeep, i, wantDepth)
+			return true
+		}
+		i = SkipBlank(text, i+1)
+		if i >= len(text) {
+			s.cut(text, mark, depth, false, wantFirst)
+			return true
+		}
+		p.open[depth] = '['
+		if text[i] == ']' {
+			i++
+			break
+		}
+		depth++
+		goto value
+	case '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		// Most numbers are integers, and most of what is no string is a number.
+		for i++; i < len(text) && text[i]-'0' < 10; i++ {
+		}
+		if i < len(text) && text[i] != '.' && text[i]|0x20 != 'e' {
+			break
+		}
+		i = mark
+		fallthrough
+	default:
+		if i, ok = scanScalar(text, i, s); !ok {
+			if s.Want == wantValue && s.Kind == FaultInvalidJSON {
+				s.Want = p.wantValue(text, s, depth)
+			}
+			s.resume(mark, depth, false)
+			return true
+		}
+		if i == len(text) && depth > 0 {
+			// The number may go on in the bytes to come.
+			s.cut(text, mark, depth, false, p.wantAfter(depth))
+			return true
+		}
+	}
+
+after:
+	if depth == 0 {
+		s.End = i
+		return true
+	}
+	if i >= until {
+		s.resume(i, depth, true)
+		return false
+	}
+	if i < len(text) && text[i] <= ' ' {
+		i = SkipBlank(text, i)
+	}
+	mark = i
+	if i >= len(text) {
+		s.cut(text, mark, depth, true, p.wantAfter(depth))
+		return true
+	}
+	if p.open[depth-1] == '[' {
+		switch text[i] {
+		case ',':
+			i++
+			goto value
+		case ']':
+			depth--
+			i++
+			goto after
+		}
+		s.fail(FaultInvalidJSON, i, wantAfterElem)
+		return true
+	}
+	switch text[i] {
+	case ',':
+		i++
+		if i < len(text) && text[i] <= ' ' {
+			i = SkipBlank(text, i)
+		}
+		if i >= len(text) {
+			s.cut(text, mark, depth, true, wantName)
+			return true
+		}
+		if text[i] != '"' {
+			s.fail(FaultInvalidJSON, i, wantName)
+			return true
+		}
+		if i, ok = scanName(text, i, s); !ok {
+			s.resume(mark, depth, true)
+			return true
+		}
+		goto value
+	case '}':
+		depth--
+		i++
+		goto after
+	}
+	s.fail(FaultInvalidJSON, i, wantAfterMember)
+	return true
+}
+
+// wantValue says what may stand where a value is missing: directly behind a
+// '[' the array may end instead.
+func (p *portable) wantValue(text []byte, s *Scan, depth int) string {
+	if depth == 0 || p.open[depth-1] != '[' {
+		return wantValue
+	}
+	i := min(s.At, len(text))
+	if s.Kind == FaultNone {
+		i = len(text)
+	}
+	for i--; i >= s.Start; i-- {
+		switch text[i] {
+		case ' ', '\t', '\n', '\r':
+			continue
+		case '[':
+			return wantFirst
+		}
+		break
+	}
+	return wantValue
+}
+
+func (p *portable) wantAfter(depth int) string {
+	if p.open[depth-1] == '[' {
+		return wantAfterElem
+	}
+	return wantAfterMember
+}
+
+// scanName reads a member name and its colon and returns the offset behind it.
+func scanName(text []byte, i int, s *Scan) (int, bool) {
+	i, ok := scanString(text, i+1, s)
+	if !ok {
+		return i, false
+	}
+	if i < len(text) && text[i] <= ' ' {
+		i = SkipBlank(text, i)
+	}
+	if i >= len(text) {
+		s.fail(FaultTruncated, len(text), wantColon)
+		return i, false
+	}
+	if text[i] != ':' {
+		s.fail(FaultInvalidJSON, i, wantColon)
+		return i, false
+	}
+	return i + 1, true
+}
+
+const (
+	lows  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// escapes marks the bytes that may follow a backslash, but for the u.
+var escapes = [256]bool{'"': true, '\\': true, '/': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}
+
+// scanString reads a string from behind its opening quote and returns the
+// offset behind its closing one.
+func scanString(text []byte, i int, s *Scan) (int, bool) {
+	start := i
+	var high uint64 // high bits mark bytes outside ASCII
+	for {
+		var c byte
+		rest := text[i:]
+		for len(rest) >= 8 {
+			// A word holds a byte to stop at if a high bit of stop is set.
+			// Above the lowest of them the borrow may set others, which nobody
+			// looks at.
+			w := binary.LittleEndian.Uint64(rest)
+			quote := w ^ lows*'"'
+			slash := w ^ lows*'\\'
+			stop := ((w-lows*' ')&^w | (quote-lows)&^quote | (slash-lows)&^slash) & highs
+			if stop != 0 {
+				n := bits.TrailingZeros64(stop) &^ 7
+				high |= w & (1<<n - 1)
+				i = len(text) - len(rest) + n>>3
+				c = byte(w >> n)
+				goto special
+			}
+			high |= w
+			rest = rest[8:]
+		}
+		for i = len(text) - len(rest); ; i++ {
+			if i >= len(text) {
+				return s.cutString(text)
+			}
+			if c = text[i]; c < ' ' || c == '"' || c == '\\' {
+				break
+			}
+			high |= uint64(c)
+		}
+
+	special:
+		switch c {
+		case '"':
+			if high&highs != 0 && !utf8.Valid(text[start:i]) {
+				s.invalidUTF8(text, start, i)
+			}
+			return i + 1, true
+		case '\\':
+			// Escapes like company: often another one follows at once.
+			for i+1 < len(text) && text[i] == '\\' {
+				if escapes[text[i+1]] {
+					i += 2
+					continue
+				}
+				if text[i+1] != 'u' {
+					s.fail(FaultInvalidJSON, i+1, wantEscape)
+					return i, false
+				}
+				var ok bool
+				if i, ok = scanUnicode(text, i, s); !ok {
+					s.InString = s.Kind == FaultTruncated
+					return i, false
+				}
+			}
+			if i+1 == len(text) && text[i] == '\\' {
+				return s.cutString(text)
+			}
+		default:
+			n := lineEnd(text, i)
+			if s.mode&AllowNewlines == 0 || n == 0 {
+				if s.mode&AllowNewlines != 0 && c == '\r' && i+1 == len(text) {
+					return s.cutString(text)
+				}
+				s.fail(FaultInvalidJSON, i, wantControl)
+				return i, false
+			}
+			s.RawNewline.add(i, i+n)
+			i += n
+		}
+	}
+}
+
+// lineEnd returns the length of the line end at text[i], 0 if there is none.
+func lineEnd(text []byte, i int) int {
+	switch {
+	case text[i] == '\n':
+		return 1
+	case text[i] == '\r' && i+1 < len(text) && text[i+1] == '\n':
+		return 2
+	}
+	return 0
+}
+
+// cutString ends the scan inside a string.
+func (s *Scan) cutString(text []byte) (int, bool) {
+	s.fail(FaultTruncated, len(text), wantQuote)
+	s.InString = true
+	return len(text), false
+}
+
+// scanUnicode reads the \u escape at text[i], or the surrogate pair of two,
+// and returns the offset behind it.
+func scanUnicode(text []byte, i int, s *Scan) (int, bool) {
+	r, ok := scanHex(text, i+2, s)
+	if !ok {
+		return i, false
+	}
+	if r&0xf800 != 0xd800 {
+		return i + 6, true
+	}
+	if r < 0xdc00 {
+		// The second half has to follow at once; what follows instead is
+		// looked at on its own.
+		if i+7 >= len(text) {
+			if i+6 >= len(text) || text[i+6] == '\\' {
+				s.fail(FaultTruncated, len(text), wantQuote)
+				return i, false
+			}
+		} else if text[i+6] == '\\' && text[i+7] == 'u' {
+			low, ok := scanHex(text, i+8, s)
+			if !ok {
+				return i, false
+			}
+			if low&0xfc00 == 0xdc00 {
+				return i + 12, true
+			}
+		}
+	}
+	s.LoneSurrogate.add(i, i+6)
+	return i + 6, true
+}
+
+// hex holds the value of each hexadecimal digit, and -1, whose high bits
+// outlast any shift, for all other bytes.
+var hex = func() (t [256]int32) {
+	for c := range t {
+		switch {
+		case c >= '0' && c <= '9':
+			t[c] = int32(c - '0')
+		case c|0x20 >= 'a' && c|0x20 <= 'f':
+			t[c] = int32(c | 0x20 - 'a' + 10)
+		default:
+			t[c] = -1
+		}
+	}
+	return t
+}()
+
+// scanHex reads four hexadecimal digits.
+func scanHex(text []byte, i int, s *Scan) (uint32, bool) {
+	if i+4 <= len(text) {
+		h := text[i : i+4]
+		r := hex[h[0]]<<12 | hex[h[1]]<<8 | hex[h[2]]<<4 | hex[h[3]]
+		if r >= 0 {
+			return uint32(r), true
+		}
+	}
+	for ; ; i++ {
+		if i >= len(text) {
+			s.fail(FaultTruncated, len(text), wantHex)
+			return 0, false
+		}
+		if hex[text[i]] < 0 {
+			s.fail(FaultInvalidJSON, i, wantHex)
+			return 0, false
+		}
+	}
+}
+
+// invalidUTF8 notes the runs of bytes in text[i:end] that are not UTF-8.
+func (s *Scan) invalidUTF8(text []byte, i, end int) {
+	run := -1
+	for i < end {
+		n := 1
+		if text[i] >= utf8.RuneSelf {
+			var r rune
+			if r, n = utf8.DecodeRune(text[i:end]); r == utf8.RuneError && n == 1 {
+				if run < 0 {
+					run = i
+				}
+				i++
+				continue
+			}
+		}
+		if run >= 0 {
+			s.InvalidUTF8.add(run, i)
+			run = -1
+		}
+		i += n
+	}
+	if run >= 0 {
+		s.InvalidUTF8.add(run, end)
+	}
+}
+
+// scanScalar reads a literal or a number and returns the offset behind it.
+func scanScalar(text []byte, i int, s *Scan) (int, bool) {
+	switch text[i] {
+	case 't':
+		return scanLiteral(text, i, "true", s)
+	case 'f':
+		return scanLiteral(text, i, "false", s)
+	case 'n':
+		return scanLiteral(text, i, "null", s)
+	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		return scanNumber(text, i, s)
+	}
+	s.fail(FaultInvalidJSON, i, wantValue)
+	return i, false
+}
+
+func scanLiteral(text []byte, i int, word string, s *Scan) (int, bool) {
+	for k := range len(word) {
+		if i+k >= len(text) {
+			s.fail(FaultTruncated, len(text), word)
+			return i, false
+		}
+		if text[i+k] != word[k] {
+			s.fail(FaultInvalidJSON, i+k, word)
+			return i, false
+		}
+	}
+	return i + len(word), true
+}
+
+func scanNumber(text []byte, i int, s *Scan) (int, bool) {
+	var ok bool
+	if text[i] == '-' {
+		i++
+	}
+	if i < len(text) && text[i] == '0' {
+		i++
+	} else if i, ok = scanDigits(text, i, s); !ok {
+		return i, false
+	}
+	if i < len(text) && text[i] == '.' {
+		if i, ok = scanDigits(text, i+1, s); !ok {
+			return i, false
+		}
+	}
+	if i < len(text) && text[i]|0x20 == 'e' {
+		i++
+		if i < len(text) && (text[i] == '+' || text[i] == '-') {
+			i++
+		}
+		return scanDigits(text, i, s)
+	}
+	return i, true
+}
+
+// scanDigits reads one digit or more.
+func scanDigits(text []byte, i int, s *Scan) (int, bool) {
+	if i >= len(text) {
+		s.fail(FaultTruncated, len(text), wantDigit)
+		return i, false
+	}
+	if text[i]-'0' >= 10 {
+		s.fail(FaultInvalidJSON, i, wantDigit)
+		return i, false
+	}
+	for i++; i < len(text) && text[i]-'0' < 10; i++ {
+	}
+	return i, true
+}
