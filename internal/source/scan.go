@@ -71,9 +71,6 @@ func (f *Flaw) add(start, end int) {
 	f.seen = end
 }
 
-// NewScanner returns the fastest scanner for this machine.
-func NewScanner() Scanner { return new(portable) }
-
 // What has to stand where a text goes wrong.
 const (
 	wantValue       = "a value"

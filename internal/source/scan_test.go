@@ -372,13 +372,18 @@ func BenchmarkScan(b *testing.B) {
 		{"keys", repeat(`{"a":1`, `,"key1":1`, 1<<20, "}")},
 		{"indented", repeat("[1", ",\r                    1", 1<<18, "]")},
 	} {
-		sc := NewScanner()
+		sc, slow := NewScanner(), new(portable)
 		for _, m := range []struct {
 			name string
 			f    func(line []byte)
 		}{
 			{"scan", func(line []byte) {
 				if s := sc.Scan(line, 0, Strict); s.Kind != FaultNone {
+					b.Fatal(s)
+				}
+			}},
+			{"portable", func(line []byte) {
+				if s := slow.Scan(line, 0, Strict); s.Kind != FaultNone {
 					b.Fatal(s)
 				}
 			}},

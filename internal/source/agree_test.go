@@ -1,0 +1,106 @@
+package source
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// checkAgree compares what the scanner of this machine finds with what the
+// portable one does, in one go and step bytes at a time.
+func checkAgree(t *testing.T, in []byte, step int) {
+	t.Helper()
+	fast, slow := NewScanner(), Scanner(new(portable))
+	for _, mode := range []ScanMode{Strict, AllowNewlines} {
+		got, want := fast.Scan(in, 0, mode), slow.Scan(in, 0, mode)
+		if same(got) != same(want) {
+			t.Fatalf("%q, mode %d:\n got %+v\nwant %+v", in, mode, got, want)
+		}
+		n := min(step, len(in))
+		got, want = fast.Scan(in[:n], 0, mode), slow.Scan(in[:n], 0, mode)
+		for same(got) == same(want) && want.Kind == FaultTruncated && n < len(in) {
+			n = min(n+step, len(in))
+			got, want = fast.Resume(in[:n], got), slow.Resume(in[:n], want)
+		}
+		if same(got) != same(want) {
+			t.Fatalf("%q, mode %d, %d bytes at a time, %d of them:\n got %+v\nwant %+v", in, mode, step, n, got, want)
+		}
+	}
+}
+
+// traps are what may stand in a value, right or wrong, and is short.
+var traps = []string{
+	`"\\"`, `"\\\\\""`, `"\u00e9\ud83d\ude00"`, `"\ud83d"`, `"\ude00\ud83d"`, `"\ud83d\ud83d\ude00"`, `"\ud83d\\ude00"`, `"\uD83D\uDE00\uD7ff"`, `"\u12g4"`, `"\u123"`, `"\x"`, `"\u`,
+	"\"\xf0\x9f\x98\x80é日\"", "\"\xe6\x97\"", "\"\xff\"", "\"\xed\xa0\x80\"", "\"\xf4\x90\x80\x80\"", "\"\xc0\xaf\"", "\"\x80\"", "\"\xe0\x9f\xbf\"", "\"\xf0\x8f\xbf\xbf\"", "\"\xf8\x88\x80\x80\x80\"", "é",
+	"\"\n\"", "\"\r\n\"", "\"\x1f\"", "\"\x7f\"", "\x1a", "\x0c", "\x00",
+	`1`, `-1.5e+7`, `01`, `1.`, `-`, `1 2`, `1"x"`, `"x"1`, `"x""y"`, `true`, `truefalse`, `nul`, `null"x"`, `\"x"`, `\`,
+	`{}`, `[ ]`, `{"a":1,}`, `[1,]`, `{"a"}`, `{"a":}`, `{,}`, `[,]`, `{1:2}`, `[1:2]`, `}`, `]`, `{]`, `[}`, `,`, `:`, `{"a":[{"b":[]},"c"]}`, ` [ 1 , "x" ] `, ``,
+}
+
+// around returns a text of some hundred bytes with a trap in it, shifted.
+func around(trap string, shift int) []byte {
+	pad := strings.Repeat(`\"x\\`, shift/5) + strings.Repeat("y", shift%5)
+	return []byte(`{"pad":"` + pad + `","more":[1,true,{"n":null}],"x":` + trap + `,"then":"` + strings.Repeat("text, é \\n", 24) + `","end":[0]}` + "\n")
+}
+
+func TestScannersAgree(t *testing.T) {
+	mutants := []byte("\"\\{}[],:0-.eEu tdD\n\r\x00\x1f\x7f\xff\xc3x8")
+	for n, trap := range traps {
+		for shift := range 2*64 + 1 {
+			in := around(trap, shift)
+			checkAgree(t, in, 300)
+			if (n+shift)%16 > 0 {
+				continue
+			}
+			at := bytes.Index(in, []byte(`"x":`)) + 4
+			for i := at; i < at+len(trap)+2; i++ {
+				checkAgree(t, in[:i], 270)
+				old := in[i]
+				for _, c := range mutants {
+					in[i] = c
+					checkAgree(t, in, 301)
+				}
+				in[i] = old
+			}
+		}
+	}
+}
+
+// What is wrong far behind a value, or in many places, or at the end of a chunk
+// of blocks.
+func TestScannersAgreeOnLongTexts(t *testing.T) {
+	fill := func(n int) string { return strings.Repeat("z", n) }
+	for _, trap := range traps {
+		for _, n := range []int{0, 700, 950, 1024, 4000, 5000, 5119, 5120, 5121} {
+			head := `{"a":"` + fill(n) + `","b":[`
+			many := head + strings.Repeat(`{"k":"v"},`, 200) + trap + strings.Repeat(`,{"k":"`+fill(300)+`"}`, 40) + "," + trap + `]}`
+			checkAgree(t, []byte(many), 1500)
+			checkAgree(t, []byte(`[[`+strings.Repeat("1,", n/2)+trap+strings.Repeat(",[]", n/2)+`],"`+fill(n)+`",`+trap+`]`), 1500)
+			checkAgree(t, []byte(head+`]} `+trap+fill(2000)), 900)
+			checkAgree(t, []byte(`["`+fill(n)+strings.Trim(trap, `"`)+fill(n)+`"`+"\n]"), 1500)
+		}
+	}
+	for depth := MaxDepth - 2; depth < MaxDepth+3; depth++ {
+		checkAgree(t, []byte(strings.Repeat("[", depth)+strings.Repeat("]", depth)), 400)
+		checkAgree(t, []byte(strings.Repeat(`{"a":`, depth)+"1"+strings.Repeat("}", depth)), 400)
+	}
+	eachLine(corpus(1<<19), func(line []byte) { checkAgree(t, line, 1000) })
+}
+
+func FuzzScannersAgree(f *testing.F) {
+	for n, trap := range traps {
+		f.Add(around(trap, n), uint16(300))
+	}
+	for _, in := range transcripts(f) {
+		if len(in) < 1<<14 {
+			f.Add(in, uint16(1000))
+		}
+	}
+	f.Fuzz(func(t *testing.T, in []byte, step uint16) {
+		checkAgree(t, in, int(step)+1)
+		// Behind other text the same bytes are elsewhere in their blocks, and
+		// there is enough of it.
+		checkAgree(t, append(around("1", int(step)%131), in...), int(step)+1)
+		checkAgree(t, around(string(in), int(step)%131), int(step)+1)
+	})
+}

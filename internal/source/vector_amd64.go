@@ -1,0 +1,297 @@
+//go:build !purego
+
+package source
+
+import (
+	"math"
+	"math/bits"
+
+	"golang.org/x/sys/cpu"
+)
+
+// NewScanner returns the fastest scanner for this machine.
+func NewScanner() Scanner {
+	if hasVector() {
+		return new(vector)
+	}
+	return new(portable)
+}
+
+// hasVector reports whether this machine has the instructions of classify.
+func hasVector() bool { return cpu.X86.HasAVX2 && cpu.X86.HasPCLMULQDQ }
+
+// A carry is what classify has to know of the bytes before a block. The zero
+// value is right at a token, where there is no string to go on with.
+type carry struct {
+	// escaped is 1 if a backslash is the last byte and the next is part of its
+	// escape, inString has all bits set inside a string, and scalar is 1 behind
+	// the last byte of a number, a literal or anything else that is no token.
+	escaped, inString, scalar uint64
+	// hex marks the next bytes that have to be hexadecimal digits, and unicode
+	// is 1 if the first of them is behind the u.
+	hex, unicode uint64
+	// high is not 0 if there are bytes outside ASCII in the last block.
+	high uint64
+	// bad is not 0 if any string so far has a fault.
+	bad uint64
+	// last is the last half of the last block.
+	last [32]byte
+}
+
+// blockSize is how many bytes are classified at once.
+const blockSize = 64
+
+// A block tells of 64 bytes of the text, a bit for each.
+type block struct {
+	// tokens marks each byte outside of strings that starts a token: a bracket,
+	// a colon, a comma, an opening quote, and the first of other bytes that are
+	// not blank.
+	tokens uint64
+	// halves marks each d of a \ud, where half of a surrogate pair may be.
+	halves uint64
+}
+
+// classify tells what is in n blocks from text on. n must be at least 1.
+//
+//go:noescape
+func classify(text *byte, n int, c *carry, out *block)
+
+const (
+	// vectorLeast is how many bytes there must be to be worth it.
+	vectorLeast = 256
+	// Blocks are classified vectorFirst at a time at first, because the value
+	// may end soon, and vectorMost later on.
+	vectorFirst = 16
+	vectorMost  = 64
+	// passFirst is how far the portable scanner goes on behind the first bytes
+	// that are left to it. It is twice as far each time.
+	passFirst = 1 << 10
+	// dense is how many bytes to a token, or fewer, the portable scanner is
+	// faster at.
+	dense = 4
+)
+
+// A vector scanner looks at 64 bytes at a time. It only knows texts without any
+// fault: where something is wrong, it steps back to the last end of a token and
+// lets the portable scanner find out what it is.
+type vector struct {
+	portable
+	blocks [vectorMost]block
+	tail   [blockSize]byte
+}
+
+func (v *vector) Scan(text []byte, pos int, mode ScanMode) Scan {
+	s := begin(text, pos, mode)
+	v.run(text, &s)
+	return s
+}
+
+func (v *vector) Resume(text []byte, s Scan) Scan {
+	if s.again(text) {
+		v.run(text, &s)
+	}
+	return s
+}
+
+func (v *vector) run(text []byte, s *Scan) {
+	for pass := passFirst; len(text)-s.next >= vectorLeast && (s.depth > 0 || text[s.next] == '{' || text[s.next] == '['); pass *= 2 {
+		until, done := v.walk(text, s)
+		if done {
+			return
+		}
+		if v.portable.run(text, s, until+pass) {
+			return
+		}
+	}
+	v.portable.run(text, s, math.MaxInt)
+}
+
+// What may come next in the walk over the tokens.
+const (
+	someValue   = iota // a value
+	firstValue         // a value or the end of the array
+	firstName          // a name or the end of the object
+	someName           // a name
+	someColon          // the colon behind a name
+	afterMember        // a comma or the end of the object
+	afterElem          // a comma or the end of the array
+)
+
+// walk goes on with the scan as long as everything is as it should be and there
+// are not too many tokens. If the value ends that way, it is done. Otherwise the
+// scan is where it can be gone on with, and until is where to try again.
+func (v *vector) walk(text []byte, s *Scan) (until int, done bool) {
+	var (
+		c     carry
+		open  = &v.open
+		depth = s.depth
+		next  = someValue
+		mark  = -1 // the last token that the scan can be gone on with at
+		// paired is behind the last pair of surrogates.
+		paired int
+		end    int
+	)
+	if s.after {
+		next = after(open[depth-1])
+	}
+	for off, most := s.next, vectorFirst; off < len(text); off, most = end, vectorMost {
+		n := min((len(text)-off)/blockSize, most)
+		if n > 0 {
+			classify(&text[off], n, &c, &v.blocks[0])
+			end = off + n*blockSize
+		} else {
+			for i := copy(v.tail[:], text[off:]); i < blockSize; i++ {
+				v.tail[i] = ' '
+			}
+			n = 1
+			classify(&v.tail[0], n, &c, &v.blocks[0])
+			end = len(text)
+		}
+		if c.bad != 0 {
+			break
+		}
+		tokens := 0
+		for b := range v.blocks[:n] {
+			base := off + b*blockSize
+			if m := v.blocks[b].halves; m != 0 {
+				var ok bool
+				if paired, ok = pairs(text, base, m, paired); !ok {
+					s.back(text, mark, depth)
+					return end, false
+				}
+			}
+			tokens += bits.OnesCount64(v.blocks[b].tokens)
+			for m := v.blocks[b].tokens; m != 0; m &= m - 1 {
+				i := base + bits.TrailingZeros64(m)
+				ch := text[i]
+				switch ch {
+				case '"':
+					switch next {
+					case firstName, someName:
+						next = someColon
+						continue
+					case someValue, firstValue:
+						next = after(open[depth-1])
+						continue
+					}
+				case ':':
+					if next == someColon {
+						next = someValue
+						continue
+					}
+				case ',':
+					switch next {
+					case afterMember:
+						mark, next = i, someName
+						continue
+					case afterElem:
+						mark, next = i, someValue
+						continue
+					}
+				case '{', '[':
+					if next <= firstValue && depth < MaxDepth {
+						open[depth] = ch
+						depth++
+						mark, next = i, firstValue
+						if ch == '{' {
+							next = firstName
+						}
+						continue
+					}
+				case '}', ']':
+					var ok bool
+					if ch == '}' {
+						ok = next == afterMember || next == firstName
+					} else {
+						ok = next == afterElem || next == firstValue
+					}
+					if ok {
+						mark = i
+						if depth--; depth == 0 {
+							s.End, s.depth = i+1, 0
+							return 0, true
+						}
+						next = after(open[depth-1])
+						continue
+					}
+				default:
+					if next <= firstValue {
+						var try Scan
+						if to, ok := scanScalar(text, i, &try); ok && to < len(text) && endsScalar(text[to]) {
+							next = after(open[depth-1])
+							continue
+						}
+					}
+				}
+				s.back(text, mark, depth)
+				return end, false
+			}
+		}
+		if tokens > n*(blockSize/dense) {
+			break
+		}
+	}
+	s.back(text, mark, depth)
+	return end, false
+}
+
+// after says what may come next behind a value in a container.
+func after(open byte) int {
+	if open == '{' {
+		return afterMember
+	}
+	return afterElem
+}
+
+// endsScalar reports whether c can be behind a number or a literal in a
+// container.
+func endsScalar(c byte) bool {
+	switch c {
+	case ',', '}', ']', ' ', '\t', '\n', '\r':
+		return true
+	}
+	return false
+}
+
+// back makes the scan go on from the token at mark, if there is one. depth is
+// that behind it.
+func (s *Scan) back(text []byte, mark, depth int) {
+	if mark < 0 {
+		return
+	}
+	switch text[mark] {
+	case '{', '[':
+		s.resume(mark, depth-1, false)
+	case ',':
+		s.resume(mark, depth, true)
+	default:
+		s.resume(mark+1, depth, true)
+	}
+}
+
+// pairs reports whether each half of a surrogate pair has its other half, and
+// returns what is behind the last pair. m marks each d of a \ud in the block at
+// base, and paired is what pairs returned of the block before.
+func pairs(text []byte, base int, m uint64, paired int) (int, bool) {
+	for ; m != 0; m &= m - 1 {
+		i := base + bits.TrailingZeros64(m)
+		if i < paired {
+			continue // the second half
+		}
+		if i+10 > len(text) {
+			return 0, false
+		}
+		if text[i+1] < '8' {
+			continue // not a half
+		}
+		if !low(text[i+7]) || low(text[i+1]) || text[i+4] != '\\' || text[i+5] != 'u' || text[i+6]|0x20 != 'd' {
+			return 0, false
+		}
+		paired = i + 10
+	}
+	return paired, true
+}
+
+// low reports whether the half of a surrogate pair whose second digit is c is
+// the second half.
+func low(c byte) bool { return c|0x20 >= 'c' && c|0x20 <= 'f' }
