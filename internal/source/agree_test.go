@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -14,7 +15,12 @@ func checkAgree(t *testing.T, in []byte, step int) {
 	for _, mode := range []ScanMode{Strict, AllowNewlines} {
 		got, want := fast.Scan(in, 0, mode), slow.Scan(in, 0, mode)
 		if same(got) != same(want) {
-			t.Fatalf("%q, mode %d:\n got %+v\nwant %+v", in, mode, got, want)
+			t.Fatalf("%.2000q, mode %d:\n got %+v\nwant %+v", in, mode, got, want)
+		}
+		checkEnds(t, in, got)
+		checkEnds(t, in, want)
+		if want.Kind == FaultNone && !slices.Equal(got.ends.list, want.ends.list) {
+			t.Fatalf("%.2000q, mode %d, long values:\n got %v\nwant %v", in, mode, got.ends.list, want.ends.list)
 		}
 		n := min(step, len(in))
 		got, want = fast.Scan(in[:n], 0, mode), slow.Scan(in[:n], 0, mode)
@@ -22,8 +28,66 @@ func checkAgree(t *testing.T, in []byte, step int) {
 			n = min(n+step, len(in))
 			got, want = fast.Resume(in[:n], got), slow.Resume(in[:n], want)
 		}
+		checkEnds(t, in[:n], got)
+		checkEnds(t, in[:n], want)
 		if same(got) != same(want) {
-			t.Fatalf("%q, mode %d, %d bytes at a time, %d of them:\n got %+v\nwant %+v", in, mode, step, n, got, want)
+			t.Fatalf("%.2000q, mode %d, %d bytes at a time, %d of them:\n got %+v\nwant %+v", in, mode, step, n, got, want)
+		}
+	}
+}
+
+// checkEnds compares what a scan remembers of the ends of values with where
+// they are.
+func checkEnds(t *testing.T, in []byte, s Scan) {
+	t.Helper()
+	if s.Kind != FaultNone {
+		return
+	}
+	v := s.value(in, 0)
+	if len(s.ends.list) > s.ends.most {
+		t.Fatalf("%.2000q: %d long values, at most %d", in, len(s.ends.list), s.ends.most)
+	}
+	var want, got []Span
+	longValues(NewValue(in[:s.End], 0), &want)
+	for _, l := range s.ends.list {
+		got = append(got, Span{int64(l.start), int64(l.end)})
+	}
+	if len(want) <= s.ends.most && !slices.Equal(got, want) {
+		t.Fatalf("%.2000q: long values:\n got %v\nwant %v", in, got, want)
+	}
+	var plain, quick []Span
+	allValues(NewValue(in[:s.End], 0), &plain)
+	allValues(v, &quick)
+	if !slices.Equal(plain, quick) {
+		t.Fatalf("%.2000q: values:\n got %v\nwant %v", in, quick, plain)
+	}
+	for i := 0; i < len(plain); i += 1 + len(plain)/16 {
+		at := plain[i]
+		var part []Span
+		if allValues(v.Part(at), &part); part[0] != at {
+			t.Fatalf("%.2000q: %v is %v", in, at, part[0])
+		}
+	}
+}
+
+// allValues adds a value and those in it, in order, without their names.
+func allValues(v Value, all *[]Span) {
+	*all = append(*all, v.Span())
+	for _, m := range v.Members() {
+		allValues(m, all)
+	}
+	for _, e := range v.Elements() {
+		allValues(e, all)
+	}
+}
+
+// longValues adds those that are worth remembering.
+func longValues(v Value, long *[]Span) {
+	var all []Span
+	allValues(v, &all)
+	for _, at := range all {
+		if c := v.text[at.Start]; at.Len() >= longValue && (c == '"' || c == '{' || c == '[') {
+			*long = append(*long, at)
 		}
 	}
 }

@@ -519,10 +519,10 @@ func (r *Reader) resync(off int64) (int64, error) {
 // good returns the record of a scan without a fatal fault that started at
 // start, whose bytes are in the window.
 func (r *Reader) good(start int64, s Scan) Record {
-	from, to := start+int64(s.Start), start+int64(s.End)
+	end := start + int64(s.End)
 	rec := Record{
-		Span:  Span{from, to},
-		Value: Value{text: r.win.bytes(from, to), base: from, to: s.End - s.Start},
+		Span:  Span{start + int64(s.Start), end},
+		Value: s.value(r.win.bytes(start, end), start),
 	}
 	if s.RawNewline.Count|s.InvalidUTF8.Count|s.LoneSurrogate.Count != 0 {
 		rec.Faults = s.flaws(start)

@@ -12,19 +12,41 @@ import (
 type portable struct {
 	// open holds the bracket of each container around the current value.
 	open [MaxDepth]byte
+	ends ends
 }
 
 func (p *portable) Scan(text []byte, pos int, mode ScanMode) Scan {
-	s := begin(text, pos, mode)
+	s := p.begin(text, pos, mode)
 	p.run(text, &s, math.MaxInt)
 	return s
 }
 
 func (p *portable) Resume(text []byte, s Scan) Scan {
-	if s.again(text) {
+	if p.again(text, &s) {
 		p.run(text, &s, math.MaxInt)
 	}
 	return s
+}
+
+// begin starts a scan at text[pos].
+func (p *portable) begin(text []byte, pos int, mode ScanMode) Scan {
+	p.ends.begin(len(text))
+	start := SkipBlank(text, pos)
+	return Scan{Start: start, next: start, mode: mode, ends: &p.ends, turn: p.ends.turn}
+}
+
+// again gets a scan ready to go on with more text, and reports whether it can.
+func (p *portable) again(text []byte, s *Scan) bool {
+	if s.Kind != FaultTruncated {
+		return false
+	}
+	p.ends.grow(len(text))
+	if s.next == s.Start && s.depth == 0 {
+		s.Start = SkipBlank(text, s.Start)
+		s.next = s.Start
+	}
+	s.Kind, s.At, s.Want, s.InString = FaultNone, 0, "", false
+	return true
 }
 
 // run reads from s.next on until the value ends or cannot go on, and reports
@@ -56,6 +78,7 @@ value:
 			s.resume(mark, depth, false)
 			return true
 		}
+		p.ends.add(mark, i)
 	case '{':
 		if depth == MaxDepth {
 			s.fail(FaultTooDeep, i, wantDepth)
@@ -69,6 +92,7 @@ value:
 		p.open[depth] = '{'
 		if text[i] == '}' {
 			i++
+			p.ends.add(mark, i)
 			break
 		}
 		if text[i] != '"' {
@@ -79,6 +103,7 @@ value:
 			s.resume(mark, depth, false)
 			return true
 		}
+		p.ends.open(mark, depth)
 		depth++
 		goto value
 	case '[':
@@ -94,8 +119,10 @@ value:
 		p.open[depth] = '['
 		if text[i] == ']' {
 			i++
+			p.ends.add(mark, i)
 			break
 		}
+		p.ends.open(mark, depth)
 		depth++
 		goto value
 	case '1', '2', '3', '4', '5', '6', '7', '8', '9':
@@ -147,6 +174,7 @@ after:
 		case ']':
 			depth--
 			i++
+			p.ends.close(i, depth)
 			goto after
 		}
 		s.fail(FaultInvalidJSON, i, wantAfterElem)
@@ -174,6 +202,7 @@ after:
 	case '}':
 		depth--
 		i++
+		p.ends.close(i, depth)
 		goto after
 	}
 	s.fail(FaultInvalidJSON, i, wantAfterMember)

@@ -46,6 +46,10 @@ type Scan struct {
 	depth int
 	after bool
 	mode  ScanMode
+
+	// ends are where the long values end, if they are of this turn.
+	ends *ends
+	turn uint32
 }
 
 // A Flaw is a defect that leaves its string readable: where the first one is,
@@ -88,23 +92,12 @@ const (
 	wantDepth       = "no more than 1000 levels of nesting"
 )
 
-// begin starts a scan at text[pos].
-func begin(text []byte, pos int, mode ScanMode) Scan {
-	start := SkipBlank(text, pos)
-	return Scan{Start: start, next: start, mode: mode}
-}
-
-// again gets a scan ready to go on with more text, and reports whether it can.
-func (s *Scan) again(text []byte) bool {
-	if s.Kind != FaultTruncated {
-		return false
-	}
-	if s.next == s.Start && s.depth == 0 {
-		s.Start = SkipBlank(text, s.Start)
-		s.next = s.Start
-	}
-	s.Kind, s.At, s.Want, s.InString = FaultNone, 0, "", false
-	return true
+// value returns the value that was found in text, which is at base in its
+// source.
+func (s *Scan) value(text []byte, base int64) Value {
+	v := Value{text: text, base: base, from: s.Start, to: s.End, ends: s.ends, turn: s.turn}
+	v.inner = v.ends.find(v.turn, v.from+1)
+	return v
 }
 
 // fail ends the scan at a byte that cannot be right.

@@ -290,7 +290,7 @@ func checkRun(t *testing.T, in []byte, mode ScanMode, step int) {
 	t.Helper()
 	want := new(portable).Scan(in, 0, mode)
 	var p portable
-	got := begin(in, 0, mode)
+	got := p.begin(in, 0, mode)
 	for !p.run(in, &got, got.next+step) {
 	}
 	if same(got) != same(want) {
@@ -300,7 +300,7 @@ func checkRun(t *testing.T, in []byte, mode ScanMode, step int) {
 
 // same returns what two scans of the same text must agree on.
 func same(s Scan) Scan {
-	s.next, s.depth, s.after = 0, 0, false
+	s.next, s.depth, s.after, s.ends, s.turn = 0, 0, false, nil, 0
 	return s
 }
 

@@ -34,6 +34,11 @@ type Value struct {
 	// members are those of an object whose members were found before; nil where
 	// they are looked for each time.
 	members *[]member
+
+	// ends are where the long values of text end, if they are of this turn; nil
+	// where that is not known. inner is the first of them inside the value.
+	ends        *ends
+	turn, inner uint32
 }
 
 // A member is one of an object.
@@ -96,7 +101,9 @@ func NewValue(text []byte, base int64) Value {
 
 // Part returns the bytes of a span inside the value's record as a value.
 func (v Value) Part(s Span) Value {
-	return Value{text: v.text, base: v.base, from: int(s.Start - v.base), to: int(s.End - v.base)}
+	part := Value{text: v.text, base: v.base, from: int(s.Start - v.base), to: int(s.End - v.base), ends: v.ends, turn: v.turn}
+	part.inner = v.ends.find(v.turn, part.from+1)
+	return part
 }
 
 // Kind returns the value's type, None for the zero Value.
@@ -203,12 +210,13 @@ func (v Value) Members() iter.Seq2[Value, Value] {
 			}
 			return
 		}
+		next := v.inner
 		for i := v.from + 1; ; {
 			i = SkipBlank(v.text, i)
 			if i >= v.to || v.text[i] != '"' {
 				return
 			}
-			key := v.at(i)
+			key := Value{text: v.text, base: v.base, from: i, to: min(skipString(v.text, i), v.to)}
 			i = SkipBlank(v.text, key.to)
 			if i >= v.to || v.text[i] != ':' {
 				return
@@ -217,7 +225,8 @@ func (v Value) Members() iter.Seq2[Value, Value] {
 			if i >= v.to {
 				return
 			}
-			val := v.at(i)
+			var val Value
+			val, next = v.at(i, next)
 			if !yield(key, val) {
 				return
 			}
@@ -237,13 +246,14 @@ func (v Value) Elements() iter.Seq2[int, Value] {
 		if v.Kind() != Array {
 			return
 		}
-		n := 0
+		n, next := 0, v.inner
 		for i := v.from + 1; ; n++ {
 			i = SkipBlank(v.text, i)
 			if i >= v.to-1 {
 				return
 			}
-			elem := v.at(i)
+			var elem Value
+			elem, next = v.at(i, next)
 			if !yield(n, elem) {
 				return
 			}
@@ -295,8 +305,18 @@ func (v Value) First() Value {
 	return Value{}
 }
 
-func (v Value) at(i int) Value {
-	return Value{text: v.text, base: v.base, from: i, to: min(skipValue(v.text, i), v.to)}
+// at returns the value that starts at text[i]. next is the first long value that
+// is not before it, and then that behind it.
+func (v Value) at(i int, next uint32) (Value, uint32) {
+	val := Value{text: v.text, base: v.base, from: i, ends: v.ends, turn: v.turn, inner: next}
+	end, behind := v.ends.at(v.turn, i, next)
+	if end > 0 {
+		val.inner++
+	} else {
+		end = skipValue(v.text, i)
+	}
+	val.to = min(end, v.to)
+	return val, behind
 }
 
 // SkipBlank returns where the white space that stands at i ends.

@@ -81,13 +81,13 @@ type vector struct {
 }
 
 func (v *vector) Scan(text []byte, pos int, mode ScanMode) Scan {
-	s := begin(text, pos, mode)
+	s := v.begin(text, pos, mode)
 	v.run(text, &s)
 	return s
 }
 
 func (v *vector) Resume(text []byte, s Scan) Scan {
-	if s.again(text) {
+	if v.again(text, &s) {
 		v.run(text, &s)
 	}
 	return s
@@ -127,6 +127,9 @@ func (v *vector) walk(text []byte, s *Scan) (until int, done bool) {
 		depth = s.depth
 		next  = someValue
 		mark  = -1 // the last token that the scan can be gone on with at
+		// str is where the value starts that was just read if it is a string, and
+		// behind all else if it is none.
+		str = len(text)
 		// paired is behind the last pair of surrogates.
 		paired int
 		end    int
@@ -156,7 +159,7 @@ func (v *vector) walk(text []byte, s *Scan) (until int, done bool) {
 			if m := v.blocks[b].halves; m != 0 {
 				var ok bool
 				if paired, ok = pairs(text, base, m, paired); !ok {
-					s.back(text, mark, depth)
+					v.back(text, s, mark, depth)
 					return end, false
 				}
 			}
@@ -171,7 +174,7 @@ func (v *vector) walk(text []byte, s *Scan) (until int, done bool) {
 						next = someColon
 						continue
 					case someValue, firstValue:
-						next = after(open[depth-1])
+						str, next = i, after(open[depth-1])
 						continue
 					}
 				case ':':
@@ -180,17 +183,20 @@ func (v *vector) walk(text []byte, s *Scan) (until int, done bool) {
 						continue
 					}
 				case ',':
-					switch next {
-					case afterMember:
-						mark, next = i, someName
-						continue
-					case afterElem:
-						mark, next = i, someValue
+					if next >= afterMember {
+						v.addString(text, str, i)
+						mark, str = i, len(text)
+						if next == afterMember {
+							next = someName
+						} else {
+							next = someValue
+						}
 						continue
 					}
 				case '{', '[':
 					if next <= firstValue && depth < MaxDepth {
 						open[depth] = ch
+						v.ends.open(i, depth)
 						depth++
 						mark, next = i, firstValue
 						if ch == '{' {
@@ -206,8 +212,11 @@ func (v *vector) walk(text []byte, s *Scan) (until int, done bool) {
 						ok = next == afterElem || next == firstValue
 					}
 					if ok {
-						mark = i
-						if depth--; depth == 0 {
+						v.addString(text, str, i)
+						mark, str = i, len(text)
+						depth--
+						v.ends.close(i+1, depth)
+						if depth == 0 {
 							s.End, s.depth = i+1, 0
 							return 0, true
 						}
@@ -223,7 +232,7 @@ func (v *vector) walk(text []byte, s *Scan) (until int, done bool) {
 						}
 					}
 				}
-				s.back(text, mark, depth)
+				v.back(text, s, mark, depth)
 				return end, false
 			}
 		}
@@ -231,8 +240,20 @@ func (v *vector) walk(text []byte, s *Scan) (until int, done bool) {
 			break
 		}
 	}
-	s.back(text, mark, depth)
+	v.back(text, s, mark, depth)
 	return end, false
+}
+
+// addString adds the string value that starts at start to the ends. next is the
+// token behind it.
+func (v *vector) addString(text []byte, start, next int) {
+	if next-start < longValue {
+		return
+	}
+	for text[next-1] <= ' ' {
+		next--
+	}
+	v.ends.add(start, next)
 }
 
 // after says what may come next behind a value in a container.
@@ -255,12 +276,13 @@ func endsScalar(c byte) bool {
 
 // back makes the scan go on from the token at mark, if there is one. depth is
 // that behind it.
-func (s *Scan) back(text []byte, mark, depth int) {
+func (v *vector) back(text []byte, s *Scan, mark, depth int) {
 	if mark < 0 {
 		return
 	}
 	switch text[mark] {
 	case '{', '[':
+		v.ends.reopen(depth - 1)
 		s.resume(mark, depth-1, false)
 	case ',':
 		s.resume(mark, depth, true)

@@ -1,0 +1,107 @@
+package source
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// longValue is how many bytes a value has whose end is worth remembering.
+const longValue = 64
+
+// ends remember where the long strings and containers of a text end, so that
+// nobody walks over their bytes to find out. Names of members are not among
+// them.
+type ends struct {
+	// turn numbers the scans. A Value must not use what another scan found.
+	turn uint32
+	// list is in the order of the starts. What is in a value that is not in it
+	// is not in it either.
+	list []longEnd
+	most int
+	// The first within containers around the current value are in the list, and
+	// last is the innermost of them.
+	within int
+	last   uint32
+}
+
+// A longEnd is one long value.
+type longEnd struct {
+	start, end uint32
+	// next is the number of the first one behind it or, while the value is not
+	// over, that of the container around it.
+	next uint32
+}
+
+// begin forgets all, for a text of size bytes.
+func (e *ends) begin(size int) {
+	*e = ends{turn: e.turn + 1, list: e.list[:0]}
+	e.grow(size)
+}
+
+// grow makes room for what is in a text of size bytes: less than the text
+// itself takes. Of more values the ends are not known.
+func (e *ends) grow(size int) {
+	e.most = 1<<10 + size/128
+	if uint64(size) > math.MaxUint32 {
+		e.most = 0
+	}
+}
+
+// add adds the string or the empty container [start, end), if it is long.
+func (e *ends) add(start, end int) {
+	if end-start >= longValue && len(e.list) < e.most {
+		e.list = append(e.list, longEnd{uint32(start), uint32(end), uint32(len(e.list) + 1)})
+	}
+}
+
+// open adds the container that starts at start, with depth others around it.
+func (e *ends) open(start, depth int) {
+	if depth == e.within && len(e.list) < e.most {
+		e.list = append(e.list, longEnd{start: uint32(start), next: e.last})
+		e.last = uint32(len(e.list) - 1)
+		e.within++
+	}
+}
+
+// close ends the innermost container, with depth others around it.
+func (e *ends) close(end, depth int) {
+	if depth >= e.within {
+		return
+	}
+	at := e.last
+	l := &e.list[at]
+	e.last, e.within = l.next, depth
+	if end-int(l.start) < longValue {
+		e.list = e.list[:at]
+		return
+	}
+	l.end, l.next = uint32(end), uint32(len(e.list))
+}
+
+// reopen forgets the container that was opened last, with depth others around
+// it, because it will be opened again.
+func (e *ends) reopen(depth int) {
+	if depth < e.within {
+		e.list, e.last, e.within = e.list[:e.last], e.list[e.last].next, depth
+	}
+}
+
+// find returns the number of the first long value that does not start before
+// start.
+func (e *ends) find(turn uint32, start int) uint32 {
+	if e == nil || e.turn != turn {
+		return 0
+	}
+	n, _ := slices.BinarySearchFunc(e.list, start, func(l longEnd, start int) int { return cmp.Compare(int(l.start), start) })
+	return uint32(n)
+}
+
+// at returns the end of the value that starts at start, if it is the next long
+// one, and the number of the one behind it; 0 and next, if it is not.
+func (e *ends) at(turn uint32, start int, next uint32) (end int, behind uint32) {
+	if e == nil || e.turn != turn || int(next) >= len(e.list) || int(e.list[next].start) != start {
+		return 0, next
+	}
+	return int(e.list[next].end), e.list[next].next
+}
