@@ -837,5 +837,6 @@ func (w *window) load(keep, to int64) error {
 		w.buf = w.buf[:n]
 		return err
 	}
+	w.src.lines.read(w.buf[n:], w.base+int64(n))
 	return nil
 }

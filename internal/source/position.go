@@ -9,6 +9,9 @@ import (
 	"strings"
 )
 
+// positionSize is how much is read at least to find a position.
+const positionSize = 16 << 10
+
 // A Position is a place in a source the way people look it up.
 type Position struct {
 	// Offset counts bytes from 0, a byte order mark included.
@@ -20,8 +23,9 @@ type Position struct {
 	Char int
 }
 
-// Positions returns the positions of offsets, which may be in any order, in
-// one pass over the source up to the largest of them.
+// Positions returns the positions of offsets, which may be in any order. It reads
+// the source at most once, up to the largest of them, and leaves out what a Reader
+// has counted the lines of.
 func Positions(src *Source, offsets []int64) ([]Position, error) {
 	order := make([]int, len(offsets))
 	for i, off := range offsets {
@@ -43,7 +47,14 @@ func Positions(src *Source, offsets []int64) ([]Position, error) {
 		chars   int // of the current line, up to pos
 	)
 	for _, i := range order {
-		for off := offsets[i]; ; {
+		off := offsets[i]
+		if start := src.lines.before(off); start.at > pos {
+			pos, newline, lines, chars = start.at, start.at, start.line, 0
+			if pos > base+int64(len(text)) {
+				base, text = pos, nil
+			}
+		}
+		for {
 			n := min(off, base+int64(len(text)))
 			part := text[pos-base : n-base]
 			if last := bytes.LastIndexByte(part, '\n'); last >= 0 {
@@ -56,7 +67,7 @@ func Positions(src *Source, offsets []int64) ([]Position, error) {
 			if pos == off {
 				break
 			}
-			base, text = pos, buf[:min(int64(len(buf)), src.size-pos)]
+			base, text = pos, buf[:min(int64(len(buf)), src.size-pos, max(off-pos, positionSize))]
 			if err := src.readFull(text, base); err != nil {
 				return nil, err
 			}

@@ -78,6 +78,53 @@ func TestPositionsOnePass(t *testing.T) {
 	}
 }
 
+// TestPositionsAfterReading: what was read before is the same and cheaper, however
+// far the reading got.
+func TestPositionsAfterReading(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		var in []byte
+		for range rnd.IntN(60) {
+			in = append(in, `{"a":"`+strings.Repeat("é", rnd.IntN(40))+"\"}"+[]string{"", "\r", " ", "\n", "\n\n"}[rnd.IntN(5)]+"\n"...)
+		}
+		src := FromBytes("s", in)
+		var offsets []int64
+		for range rnd.IntN(9) {
+			offsets = append(offsets, rnd.Int64N(int64(len(in))+1))
+		}
+		want, err := Positions(src, offsets)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			r := newReader(src, 1+rnd.Int64N(90), 1+rnd.Int64N(200))
+			for range rnd.IntN(80) {
+				if _, err := r.Next(); err != nil {
+					break
+				}
+			}
+			if got, err := Positions(src, offsets); err != nil || !slices.Equal(got, want) {
+				t.Fatalf("%q, %v:\n got %v, %v\nwant %v", in, offsets, got, err, want)
+			}
+		}
+	}
+
+	in := bytes.Repeat([]byte("{\"n\":123456789}\n"), 1<<20)
+	c := &counter{r: bytes.NewReader(in)}
+	src := NewSource("s", c, int64(len(in)))
+	r := NewReader(src)
+	for {
+		if _, err := r.Next(); err != nil {
+			break
+		}
+	}
+	c.n = 0
+	got, err := Positions(src, []int64{int64(len(in)) - 3, 5 << 20})
+	if err != nil || got[0].Line != 1<<20 || got[0].Column != 14 || c.n > 2*chunkSize {
+		t.Errorf("%v, %v, and %d bytes were read", got, err, c.n)
+	}
+}
+
 func TestPointers(t *testing.T) {
 	in := ` {"a" : [1, {"b/c~d": "x"}, []], "e":{"\u00e9":null} ,"":{"":""}} `
 	at := func(sub string) Span {

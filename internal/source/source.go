@@ -33,6 +33,7 @@ type Source struct {
 	named bool
 	// packed is how it was compressed.
 	packed string
+	lines  lines
 }
 
 // NewSource returns a source of size bytes that are read from r.

@@ -1,0 +1,54 @@
+package source
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"sync"
+)
+
+// lines are where some lines of a source start, as was seen when it was read
+// from its start on. With them, the number of a line can be told without reading
+// all that is before it.
+type lines struct {
+	mu sync.Mutex
+	// ends is the number of line ends before counted.
+	ends    int
+	counted int64
+	starts  []lineStart
+}
+
+// A lineStart is a line, counted from 1, and where it starts.
+type lineStart struct {
+	line int
+	at   int64
+}
+
+// read counts the line ends in text, which is at off in the source.
+func (l *lines) read(text []byte, off int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if off > l.counted || off+int64(len(text)) <= l.counted {
+		return
+	}
+	text = text[l.counted-off:]
+	if n := bytes.Count(text, []byte{'\n'}); n > 0 {
+		l.ends += n
+		l.starts = append(l.starts, lineStart{l.ends + 1, l.counted + int64(bytes.LastIndexByte(text, '\n')) + 1})
+	}
+	l.counted += int64(len(text))
+}
+
+// before returns the last of the known starts of lines that is not behind off.
+func (l *lines) before(off int64) lineStart {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n, found := slices.BinarySearchFunc(l.starts, off, func(s lineStart, off int64) int { return cmp.Compare(s.at, off) })
+	if found {
+		return l.starts[n]
+	}
+	if n == 0 {
+		return lineStart{line: 1}
+	}
+	return l.starts[n-1]
+}
