@@ -32,9 +32,9 @@ func (l *lines) read(text []byte, off int64) {
 		return
 	}
 	text = text[l.counted-off:]
-	if n := bytes.Count(text, []byte{'\n'}); n > 0 {
-		l.ends += n
-		l.starts = append(l.starts, lineStart{l.ends + 1, l.counted + int64(bytes.LastIndexByte(text, '\n')) + 1})
+	if i := bytes.IndexByte(text, '\n'); i >= 0 {
+		l.starts = append(l.starts, lineStart{l.ends + 2, l.counted + int64(i) + 1})
+		l.ends += bytes.Count(text, []byte{'\n'})
 	}
 	l.counted += int64(len(text))
 }
