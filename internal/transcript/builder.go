@@ -236,9 +236,10 @@ func (b *Builder) Fields(v source.Value, keys []string, out []source.Value) {
 
 // Members tells of each member of a structural object. It reports doubled keys.
 func (b *Builder) Members(v source.Value, member func(key, val source.Value)) {
-	var few [32]source.Value
+	var few [32]source.Span
 	seen := few[:0]
-	var many map[string]source.Value
+	var many map[string]source.Span
+	var marks uint64 // the marks of seen
 	escapes := false
 	for k, val := range v.Members() {
 		member(k, val)
@@ -248,28 +249,40 @@ func (b *Builder) Members(v source.Value, member func(key, val source.Value)) {
 		if b.OnKeyFault == nil {
 			continue
 		}
-		escapes = escapes || bytes.IndexByte(k.Raw(), '\\') >= 0
-		if first, again := findKey(seen, many, k, escapes); again {
-			b.OnKeyFault(KeyFault{First: first.Span(), Again: k.Span(), Key: k.Str(), Record: b.Record})
-			continue
+		raw := k.Raw()
+		escapes = escapes || bytes.IndexByte(raw, '\\') >= 0
+		mark := markOf(raw)
+		if marks&mark != 0 || escapes || many != nil {
+			if first, again := findKey(v, seen, many, k, escapes); again {
+				b.OnKeyFault(KeyFault{First: first, Again: k.Span(), Key: k.Str(), Record: b.Record})
+				continue
+			}
 		}
 		if len(seen) < cap(seen) {
-			seen = append(seen, k)
+			seen = append(seen, k.Span())
+			marks |= mark
 			continue
 		}
 		if many == nil {
-			many = map[string]source.Value{}
+			many = map[string]source.Span{}
 		}
-		many[k.Str()] = k
+		many[k.Str()] = k.Span()
 	}
 }
 
-// findKey looks for a key among those before it. escapes is set where one of
+// markOf returns one of 64 bits for a key in its quotes. Keys of one object
+// mostly have different ones, and so need not be compared.
+func markOf(raw []byte) uint64 {
+	n := len(raw)
+	return 1 << ((n + 3*int(raw[1]) + 5*int(raw[n/2]) + 7*int(raw[n-2])) & 63)
+}
+
+// findKey looks for a key of v among those before it. escapes is set where one of
 // them or it is spelled with escapes, so that the bytes do not tell.
-func findKey(seen []source.Value, many map[string]source.Value, k source.Value, escapes bool) (source.Value, bool) {
+func findKey(v source.Value, seen []source.Span, many map[string]source.Span, k source.Value, escapes bool) (source.Span, bool) {
 	raw := k.Raw()
 	for _, s := range seen {
-		if len(s.Raw()) == len(raw) && bytes.Equal(s.Raw(), raw) || escapes && s.Str() == k.Str() {
+		if int(s.Len()) == len(raw) && bytes.Equal(v.Part(s).Raw(), raw) || escapes && v.Part(s).Str() == k.Str() {
 			return s, true
 		}
 	}
@@ -277,7 +290,7 @@ func findKey(seen []source.Value, many map[string]source.Value, k source.Value, 
 		first, again := many[k.Str()]
 		return first, again
 	}
-	return source.Value{}, false
+	return source.Span{}, false
 }
 
 // Valid reports whether text is one JSON value, and where it stops being one.

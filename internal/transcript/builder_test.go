@@ -1,6 +1,10 @@
 package transcript
 
 import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/toolguard/toolguard/internal/source"
@@ -21,6 +25,39 @@ func TestDoubledKeys(t *testing.T) {
 		b.Fields(source.NewValue([]byte(text), 0), nil, nil)
 		if got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestDoubledKeysOfMany: each key that was there before is told, with the first
+// one, however many there are and however alike.
+func TestDoubledKeysOfMany(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		var text strings.Builder
+		var want, got []string
+		first := map[string]int{}
+		text.WriteString("{")
+		for i := range rnd.IntN(90) {
+			key := string("abcd"[rnd.IntN(4)]) + strings.Repeat("x", rnd.IntN(12)) + string("efgh"[rnd.IntN(4)])
+			if i > 0 {
+				text.WriteString(", ")
+			}
+			if at, again := first[key]; again {
+				want = append(want, fmt.Sprintf("%s at %d and %d", key, at, text.Len()))
+			} else {
+				first[key] = text.Len()
+			}
+			fmt.Fprintf(&text, "%q:1", key)
+		}
+		text.WriteString("}")
+		b := NewBuilder(&Conversation{})
+		b.OnKeyFault = func(k KeyFault) {
+			got = append(got, fmt.Sprintf("%s at %d and %d", k.Key, k.First.Start, k.Again.Start))
+		}
+		b.Fields(source.NewValue([]byte(text.String()), 0), nil, nil)
+		if !slices.Equal(got, want) {
+			t.Fatalf("%s:\n got %q\nwant %q", text.String(), got, want)
 		}
 	}
 }
