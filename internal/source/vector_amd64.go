@@ -64,8 +64,10 @@ const (
 	vectorFirst = 16
 	vectorMost  = 64
 	// passFirst is how far the portable scanner goes on behind the first bytes
-	// that are left to it. It is twice as far each time.
+	// that are left to it. It is twice as far each time, up to passMost, because
+	// where there is something there often is more of it.
 	passFirst = 1 << 10
+	passMost  = 64 << 10
 	// dense is how many bytes to a token, or fewer, the portable scanner is
 	// faster at.
 	dense = 4
@@ -94,12 +96,12 @@ func (v *vector) Resume(text []byte, s Scan) Scan {
 }
 
 func (v *vector) run(text []byte, s *Scan) {
-	for pass := passFirst; len(text)-s.next >= vectorLeast && (s.depth > 0 || text[s.next] == '{' || text[s.next] == '['); pass *= 2 {
-		until, done := v.walk(text, s)
-		if done {
-			return
+	for pass := passFirst; len(text)-s.next >= vectorLeast; pass = min(2*pass, passMost) {
+		if s.depth == 0 && text[s.next] != '{' && text[s.next] != '[' {
+			break
 		}
-		if v.portable.run(text, s, until+pass) {
+		until, done := v.walk(text, s)
+		if done || v.portable.run(text, s, until+pass) {
 			return
 		}
 	}
