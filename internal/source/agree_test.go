@@ -130,6 +130,33 @@ func TestScannersAgree(t *testing.T) {
 	}
 }
 
+// TestScannersAgreeOnEveryByte puts each byte wherever one byte decides.
+func TestScannersAgreeOnEveryByte(t *testing.T) {
+	fast, slow := NewScanner(), new(portable)
+	check := func(trap string, shift int) {
+		in := around(trap, shift)
+		if got, want := fast.Scan(in, 0, Strict), slow.Scan(in, 0, Strict); same(got) != same(want) {
+			t.Fatalf("%.2000q:\n got %+v\nwant %+v", in, got, want)
+		}
+	}
+	for c := range 256 {
+		for i, form := range []string{"X", " X ", "1X", "X1", `"a"X`, `X"a"`, "[X]", "{X}", `"X"`, `"\X"`, `"\\X"`, `"\uX000"`, `"\u0X00"`, `"\u00X0"`, `"\u000X"`, `"\ud83d\udX00"`, `"\udX00"`, `"\ud83dXude00"`, `"\ud83d\Xde00"`, `"\ud83d\uXe00"`} {
+			trap := strings.ReplaceAll(form, "X", string([]byte{byte(c)}))
+			for shift := i; shift < 2*64; shift += 11 {
+				check(trap, shift)
+			}
+		}
+	}
+	// Characters of two bytes and more, and what looks like it.
+	for first := 0x80; first < 256; first++ {
+		for second := range 256 {
+			for i, rest := range []string{"", "\x80", "\x80\x80", "\xbf\x7f", "\xc0"} {
+				check(`"`+string([]byte{byte(first), byte(second)})+rest+`"`, (first+second+13*i)%128)
+			}
+		}
+	}
+}
+
 // What is wrong far behind a value, or in many places, or at the end of a chunk
 // of blocks.
 func TestScannersAgreeOnLongTexts(t *testing.T) {
