@@ -2,8 +2,10 @@ package source
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"iter"
+	"math/bits"
 
 	"github.com/tidwall/gjson"
 )
@@ -364,6 +366,19 @@ func skipValue(b []byte, i int) int {
 // skipString returns the offset behind the string that starts at b[i].
 func skipString(b []byte, i int) int {
 	i++
+	// Most strings are short and have no escapes.
+	for n := 0; n < 4 && i+8 <= len(b); n++ {
+		w := binary.LittleEndian.Uint64(b[i:])
+		quote := w ^ lows*'"'
+		slash := w ^ lows*'\\'
+		if stop := ((quote-lows)&^quote | (slash-lows)&^slash) & highs; stop != 0 {
+			if i += bits.TrailingZeros64(stop) >> 3; b[i] == '"' {
+				return i + 1
+			}
+			break
+		}
+		i += 8
+	}
 	for {
 		n := bytes.IndexByte(b[i:], '"')
 		if n < 0 {
