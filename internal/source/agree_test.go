@@ -157,6 +157,25 @@ func TestScannersAgreeOnEveryByte(t *testing.T) {
 	}
 }
 
+// TestScannersAgreeAtEdges puts traps across the ends of what is looked at at once:
+// of the first blocks, of the next ones, and of the last whole one of a text.
+func TestScannersAgreeAtEdges(t *testing.T) {
+	for _, trap := range append([]string{"\"\xe6\"", "\"\xf0\x9f\"", `"\u00e"`, `"\u00"`, `"\ud83d\ude0"`, "123456789", "false"}, traps...) {
+		inner := strings.Trim(trap, `"`)
+		for _, edge := range []int{1024, 1024 + 4096} {
+			for k := range len(trap) + 2 {
+				checkAgree(t, []byte(`["`+strings.Repeat("z", edge-2-k)+inner+strings.Repeat("z", 300)+`"]`), 1<<20)
+				checkAgree(t, []byte(`["`+strings.Repeat("z", edge-4-k)+`",`+trap+`,"`+strings.Repeat("z", 300)+`"]`), 1<<20)
+			}
+		}
+		for n := 300; n < 364; n++ {
+			checkAgree(t, []byte(`["`+strings.Repeat("z", n)+inner+`"]`), 1<<20)
+			checkAgree(t, []byte(`["`+strings.Repeat("z", n)+`",`+trap+`]`), 1<<20)
+			checkAgree(t, []byte(`["`+strings.Repeat("z", n)+`",`+trap), 1<<20)
+		}
+	}
+}
+
 // What is wrong far behind a value, or in many places, or at the end of a chunk
 // of blocks.
 func TestScannersAgreeOnLongTexts(t *testing.T) {
