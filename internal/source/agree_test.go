@@ -98,7 +98,7 @@ var traps = []string{
 	"\"\xf0\x9f\x98\x80é日\"", "\"\xe6\x97\"", "\"\xff\"", "\"\xed\xa0\x80\"", "\"\xf4\x90\x80\x80\"", "\"\xc0\xaf\"", "\"\x80\"", "\"\xe0\x9f\xbf\"", "\"\xf0\x8f\xbf\xbf\"", "\"\xf8\x88\x80\x80\x80\"", "é",
 	"\"\n\"", "\"\r\n\"", "\"\x1f\"", "\"\x7f\"", "\x1a", "\x0c", "\x00",
 	`1`, `-1.5e+7`, `01`, `1.`, `-`, `1 2`, `1"x"`, `"x"1`, `"x""y"`, `true`, `truefalse`, `nul`, `null"x"`, `\"x"`, `\`,
-	`{}`, `[ ]`, `{"a":1,}`, `[1,]`, `{"a"}`, `{"a":}`, `{,}`, `[,]`, `{1:2}`, `[1:2]`, `}`, `]`, `{]`, `[}`, `,`, `:`, `{"a":[{"b":[]},"c"]}`, ` [ 1 , "x" ] `, ``,
+	`{}`, `[ ]`, `["a",["b"]]`, `{"a":1,}`, `[1,]`, `{"a"}`, `{"a":}`, `{,}`, `[,]`, `{1:2}`, `[1:2]`, `}`, `]`, `{]`, `[}`, `,`, `:`, `{"a":[{"b":[]},"c"]}`, ` [ 1 , "x" ] `, ``,
 }
 
 // around returns a text of some hundred bytes with a trap in it, shifted.
@@ -154,6 +154,31 @@ func TestScannersAgreeOnEveryByte(t *testing.T) {
 				check(`"`+string([]byte{byte(first), byte(second)})+rest+`"`, (first+second+13*i)%128)
 			}
 		}
+	}
+}
+
+// TestScannersAgreeOnTokens tries all that can be made of a few tokens, in an
+// array and in an object.
+func TestScannersAgreeOnTokens(t *testing.T) {
+	fast, slow := NewScanner(), new(portable)
+	tokens := []string{" ", `"a"`, ":", ",", "{", "}", "[", "]", "1"}
+	pad := strings.Repeat("z", 256)
+	for _, before := range []string{`["` + pad + `",`, `{"a":"` + pad + `",`} {
+		for n := range 9 * 9 * 9 * 9 * 9 {
+			in := []byte(before)
+			for ; n > 0; n /= 9 {
+				in = append(in, tokens[n%9]...)
+			}
+			for _, end := range []string{"", "]", "}"} {
+				in := append(in, end...)
+				if got, want := fast.Scan(in, 0, Strict), slow.Scan(in, 0, Strict); same(got) != same(want) {
+					t.Fatalf("%q:\n got %+v\nwant %+v", in, got, want)
+				}
+			}
+		}
+	}
+	for _, in := range []string{`"` + pad + `"`, strings.Repeat("1", 400), " \n" + pad, strings.Repeat(" ", 400), `"` + pad + `\ud800"`} {
+		checkAgree(t, []byte(in), 300)
 	}
 }
 
