@@ -79,14 +79,6 @@ func (e *ends) close(end, depth int) {
 	l.end, l.next = uint32(end), uint32(len(e.list))
 }
 
-// reopen forgets the container that was opened last, with depth others around
-// it, because it will be opened again.
-func (e *ends) reopen(depth int) {
-	if depth < e.within {
-		e.list, e.last, e.within = e.list[:e.last], e.list[e.last].next, depth
-	}
-}
-
 // find returns the number of the first long value that does not start before
 // start.
 func (e *ends) find(turn uint32, start int) uint32 {

@@ -293,6 +293,14 @@ func (v *vector) back(text []byte, s *Scan, mark, depth int) {
 	}
 }
 
+// reopen forgets the container that was opened last, with depth others around
+// it, because it will be opened again.
+func (e *ends) reopen(depth int) {
+	if depth < e.within {
+		e.list, e.last, e.within = e.list[:e.last], e.list[e.last].next, depth
+	}
+}
+
 // pairs reports whether each half of a surrogate pair has its other half, and
 // returns what is behind the last pair. m marks each d of a \ud in the block at
 // base, and paired is what pairs returned of the block before.
