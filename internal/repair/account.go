@@ -61,12 +61,12 @@ func (p *Plan) keysOf() {
 // empty reports whether a leaf is null, an empty text, or the key of an object or a
 // list, of which all that it holds are leaves of their own.
 func (p *Plan) empty(at source.Span) bool {
-	return slices.Contains([]string{"null", `""`, "[", "{"}, p.src.text(at.Start, at.End))
+	return slices.ContainsFunc([]string{"null", `""`, "[", "{"}, func(text string) bool { return p.src.is(at, text) })
 }
 
 // keyOf returns the key of the value at a span, "" for none.
 func (p *Plan) keyOf(at source.Span) string {
-	return edit.KeyBefore([]byte(p.src.text(max(0, at.Start-edit.LongestKey), at.Start)))
+	return edit.KeyBefore(p.src.bytes(max(0, at.Start-edit.LongestKey), at.Start))
 }
 
 // ClassOf returns what a fix costs: it is unsafe if it takes anything out, additive
@@ -99,7 +99,7 @@ func (d *draft) account(f *edit.Fix) {
 		if e.Span.Len() > 0 {
 			key = d.keyOf(e.Span)
 		}
-		for l := range edit.Leaves([]byte(d.src.text(e.Span.Start, e.Span.End)), key, e.Span.Start) {
+		for l := range edit.Leaves(d.src.bytes(e.Span.Start, e.Span.End), key, e.Span.Start) {
 			if counts {
 				f.Change = f.Change.Minus(l.Sum)
 			}
@@ -148,14 +148,14 @@ func (d *draft) account(f *edit.Fix) {
 			a.stays(d.text(r.Payload))
 			for k, v := range d.at(d.Conv.Blocks[r.Block].Span).Members() {
 				if v.Kind() == source.Bool { // that it failed
-					a.stays([]byte(d.src.text(k.Span().Start, v.Span().End)))
+					a.stays(d.src.bytes(k.Span().Start, v.Span().End))
 				}
 			}
 		}
 	}
 	f.Drops, f.Adds = a.net(
 		func(l edit.Leaf) bool {
-			none := slices.Contains(keys, l.Key) || d.src.text(l.At.Start, l.At.End) == "null"
+			none := slices.Contains(keys, l.Key) || d.src.is(l.At, "null")
 			return none && d.structural(l.At) || slices.Contains(d.known, l.Key) && d.empty(l.At) || d.saysID(l.At)
 		},
 		func(l edit.Leaf) bool { return slices.Contains(keys, l.Key) },

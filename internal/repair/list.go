@@ -143,7 +143,7 @@ func (l *list) edit(g *gap) edit.Edit {
 		// find no neighbour.
 		at = l.array
 		if g.cut && len(text) > 0 {
-			text = slices.Concat([]byte(l.src.text(at.Start, g.at.Start)), text, []byte(l.src.text(g.at.End, at.End)))
+			text = slices.Concat(l.src.bytes(at.Start, g.at.Start), text, l.src.bytes(g.at.End, at.End))
 		} else {
 			text = slices.Concat([]byte("["), text, []byte("]"))
 		}
@@ -253,15 +253,23 @@ func (w *window) back(off int64) int64 {
 	return off
 }
 
-// text returns what stands between two offsets, "" where the first is not before the
-// other, or is none.
-func (w *window) text(from, to int64) string {
+// bytes returns what stands between two offsets, nil where the first is not before
+// the other, or is none.
+func (w *window) bytes(from, to int64) []byte {
 	if from < 0 || from >= to {
-		return ""
+		return nil
 	}
 	b, err := w.src.Bytes(source.Span{Start: from, End: to})
 	w.err = cmp.Or(w.err, err)
-	return string(b)
+	return b
+}
+
+// text returns the same as a string.
+func (w *window) text(from, to int64) string { return string(w.bytes(from, to)) }
+
+// is reports whether a text stands at a span. Of a longer one it reads nothing.
+func (w *window) is(at source.Span, text string) bool {
+	return at.Len() == int64(len(text)) && w.text(at.Start, at.End) == text
 }
 
 // crlf reports whether the first line of the source ends in CR LF. The line is read
