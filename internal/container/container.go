@@ -68,6 +68,7 @@ type reading struct {
 	opts  detect.Options
 	shape *detect.Verdict
 	keys  doubledKeys
+	known transcript.Known
 	// seen and taken count the elements that were looked at and understood.
 	seen, taken int
 	inText      inText
@@ -115,7 +116,7 @@ func (r *reading) kept() conversations {
 	case detect.ClassMessage:
 		return (&lines{reading: r, from: from}).conversations
 	case detect.ClassConversation:
-		return (&documents{reading: r, from: from, rows: detect.NewRows(r.opts.Dialects)}).conversations
+		return (&documents{reading: r, from: from, rows: detect.NewRows(r.opts.Dialects), root: transcript.Builder{OnKeyFault: r.onKey}}).conversations
 	}
 	return from.unknown
 }

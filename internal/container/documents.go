@@ -16,7 +16,8 @@ type documents struct {
 	*reading
 	from *records
 	rows *detect.Rows
-	last *dialect.Dialect // of the record before; nil if it had no messages
+	last *dialect.Dialect   // of the record before; nil if it had no messages
+	root transcript.Builder // tells of doubled keys in the records
 }
 
 func (d *documents) conversations(yield func(*transcript.Conversation, error) bool) {
@@ -35,8 +36,8 @@ func (d *documents) conversations(yield func(*transcript.Conversation, error) bo
 
 // in returns the conversations in a record.
 func (d *documents) in(e element) conversations {
-	root := transcript.Builder{Record: e.record, OnKeyFault: d.onKey}
-	root.Fields(e.val, nil, nil)
+	d.root.Record = e.record
+	d.root.Fields(e.val, nil, nil)
 	found := d.shape.Places
 	if d.shape.Places = nil; found == nil {
 		found = d.rows.Find(e.val, d.last)

@@ -41,7 +41,7 @@ type envelope struct {
 	plan  *dialect.Plan
 	slots dialect.Slots
 	at    []source.Value // of the record that was read last, by slots
-	onKey func(transcript.KeyFault)
+	keys  transcript.Builder
 
 	counted bool  // records are numbered
 	ordinal int64 // the number of the record before
@@ -59,13 +59,13 @@ func newEnvelope(l *dialect.Log, onKey func(transcript.KeyFault)) envelope {
 	for _, key := range l.Numbered {
 		lenses = append(lenses, dialect.Lens(key))
 	}
-	return envelope{log: l, onKey: onKey, plan: dialect.NewPlan(lenses...)}
+	return envelope{log: l, keys: transcript.Builder{OnKeyFault: onKey}, plan: dialect.NewPlan(lenses...)}
 }
 
 // read reads the envelope of a record, an object.
 func (n *envelope) read(e element) {
-	kf := transcript.Builder{Record: e.record, OnKeyFault: n.onKey}
-	n.at = n.plan.Read(&kf, e.val, &n.slots)
+	n.keys.Record = e.record
+	n.at = n.plan.Read(&n.keys, e.val, &n.slots)
 }
 
 // payload returns what of the record can be a message.

@@ -14,7 +14,8 @@ type patched struct {
 	*reading
 	patch   *dialect.Patch
 	from    elements
-	skipped int // records that do not concern the messages, or lead nowhere
+	skipped int                // records that do not concern the messages, or lead nowhere
+	root    transcript.Builder // tells of doubled keys in the records
 
 	list *node
 }
@@ -56,8 +57,8 @@ func (p *patched) element(n *node) (element, error) {
 }
 
 func (p *patched) record(e element) error {
-	kf := transcript.Builder{Record: e.record, OnKeyFault: p.onKey}
-	kf.Fields(e.val, nil, nil)
+	p.root.Record = e.record
+	p.root.Fields(e.val, nil, nil)
 	does := dialect.Change{}
 	if e.val.Kind() == source.Object {
 		does = p.patch.Effect(e.val)
@@ -181,7 +182,7 @@ type patchedLog struct {
 func (l *patchedLog) conversations(yield func(*transcript.Conversation, error) bool) {
 	q := l.newSequence("", 0) // what is read is not where it stands
 	q.primary = l.opts.Dialects.ByName(l.shape.Dialect)
-	p := &patched{reading: l.reading, patch: q.primary.Patch, from: l.from.elements}
+	p := &patched{reading: l.reading, patch: q.primary.Patch, from: l.from.elements, root: transcript.Builder{OnKeyFault: l.onKey}}
 	if err := q.readAll(p.elements); err != nil {
 		yield(nil, err)
 		return

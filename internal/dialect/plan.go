@@ -11,8 +11,9 @@ import (
 // A Plan is the lenses that lead from an object, compiled to be followed in one
 // pass over its members: from key to slot.
 type Plan struct {
-	at    map[string][]step // by the first name of an alternative
-	slots int               // one for each lens
+	at    map[string]int // by the first name of an alternative: which steps begin with it
+	steps [][]step       // from 1
+	slots int            // one for each lens
 	alts  int
 }
 
@@ -25,14 +26,19 @@ type step struct {
 
 // NewPlan compiles lenses, each of which gets a slot.
 func NewPlan(lenses ...Lens) *Plan {
-	p := &Plan{at: map[string][]step{}, slots: len(lenses)}
+	p := &Plan{at: map[string]int{}, steps: make([][]step, 1), slots: len(lenses)}
 	for slot, l := range lenses {
 		if l == "" {
 			continue
 		}
 		for alt := range l.Alternatives() {
 			key, rest, _ := strings.Cut(string(alt), ".")
-			p.at[key] = append(p.at[key], step{slot, p.alts, Lens(rest)})
+			if p.at[key] == 0 {
+				p.at[key] = len(p.steps)
+				p.steps = append(p.steps, nil)
+			}
+			steps := &p.steps[p.at[key]]
+			*steps = append(*steps, step{slot, p.alts, Lens(rest)})
 			p.alts++
 		}
 	}
@@ -54,39 +60,50 @@ func (s *Slots) clear(p *Plan) {
 	clear(s.Vals)
 }
 
-// put notes a member in the slots that it belongs to, and reports whether there
-// are any. The first alternative of a lens counts that is not null, in whatever
-// order they are met.
-func (p *Plan) put(f *Slots, key, val source.Value) bool {
+// beginning returns which steps begin with a key, 0 for none.
+func (p *Plan) beginning(key source.Value) int {
 	raw := key.Raw()
-	steps, known := p.at[string(raw[1:len(raw)-1])]
+	n, known := p.at[string(raw[1:len(raw)-1])]
 	if !known && bytes.IndexByte(raw, '\\') >= 0 {
-		steps, known = p.at[key.Str()]
+		n = p.at[key.Str()]
 	}
+	return n
+}
+
+// put notes a member in the slots that it belongs to. The first alternative of a lens
+// counts that is not null, in whatever order they are met.
+func (s *Slots) put(p *Plan, steps []step, val *source.Value) {
 	for i := range steps {
-		s := &steps[i]
-		got := val
-		if s.rest != "" {
-			got = s.rest.In(val)
+		st := &steps[i]
+		got, rank := *val, st.rank
+		if st.rest != "" {
+			got = st.rest.In(got)
 		}
-		rank := s.rank
 		switch {
 		case !got.Exists():
 			continue
 		case got.Kind() == source.Null:
 			rank += p.alts
 		}
-		if !f.Vals[s.slot].Exists() || rank < f.ranks[s.slot] {
-			f.Vals[s.slot], f.ranks[s.slot] = got, rank
+		if !s.Vals[st.slot].Exists() || rank < s.ranks[st.slot] {
+			s.Vals[st.slot], s.ranks[st.slot] = got, rank
 		}
 	}
-	return known
 }
 
 // Read fills the slots with the value of each lens in v, and returns the values. It
 // reports doubled keys.
 func (p *Plan) Read(b *transcript.Builder, v source.Value, s *Slots) []source.Value {
 	s.clear(p)
-	b.Members(v, func(key, val source.Value) { p.put(s, key, val) })
+	for m := b.Members(v, p); m.Next(); {
+		n, fresh := m.Note()
+		if fresh {
+			n = p.beginning(m.Key())
+			m.SetNote(n)
+		}
+		if n > 0 {
+			s.put(p, p.steps[n], m.Value())
+		}
+	}
 	return s.Vals
 }

@@ -42,24 +42,12 @@ func HasToolMember(v source.Value) bool {
 var declares = []string{"tools", "functions", "tool_choice", "toolChoice"}
 
 // UnknownToolMember reports whether a member that a dialect does not know speaks of
-// calls or results, and holds anything.
-func UnknownToolMember(key, val source.Value) bool {
-	return named(key) && !slices.ContainsFunc(declares, key.Is) && holds(val)
-}
+// calls or results, and holds anything that those could consist of.
+func UnknownToolMember(key, val source.Value) bool { return ToolKey(key) && val.Filled() }
 
-// holds reports whether a value holds anything that a call or a result could
-// consist of.
-func holds(v source.Value) bool {
-	switch v.Kind() {
-	case source.String:
-		return len(v.Raw()) > 2
-	case source.Array:
-		return v.First().Exists()
-	}
-	for range v.Members() {
-		return true
-	}
-	return false
+// ToolKey reports whether a key speaks of calls or results.
+func ToolKey(key source.Value) bool {
+	return named(key) && !slices.ContainsFunc(declares, key.Is)
 }
 
 // saying are the types of blocks that hold what is said or shown, whatever else is

@@ -197,6 +197,21 @@ func (v Value) Blank() bool {
 	return true
 }
 
+// Filled reports whether the value is a string, an array or an object that is not
+// empty.
+func (v Value) Filled() bool {
+	switch v.Kind() {
+	case String:
+		return v.to-v.from > 2
+	case Array:
+		return v.First().Exists()
+	}
+	for range v.Members() {
+		return true
+	}
+	return false
+}
+
 // Members yields the key and the value of each member of an object, in order,
 // nothing for any other kind.
 func (v Value) Members() iter.Seq2[Value, Value] {

@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"bytes"
 	"hash/maphash"
 
 	"github.com/toolguard/toolguard/internal/source"
@@ -19,9 +18,12 @@ type Builder struct {
 	// OnKeyFault is told of keys that stand twice in a structural object.
 	OnKeyFault func(KeyFault)
 
-	// OfTools reports whether a member of a structural object speaks of calls or
+	// OfTools reports whether a key of a structural object speaks of calls or
 	// results, if its dialect does not read it; nil where nobody asks.
-	OfTools func(key, val source.Value) bool
+	OfTools func(key source.Value) bool
+	// Known is what is known of the keys of structural objects. The builders of one
+	// source share it, if they have the same OfTools.
+	Known *Known
 
 	// candidates are such members of the element that is being read.
 	candidates []candidate
@@ -224,73 +226,14 @@ func (b *Builder) Combined(v source.Value, call Call, res *Result) {
 // reports doubled keys.
 func (b *Builder) Fields(v source.Value, keys []string, out []source.Value) {
 	clear(out)
-	b.Members(v, func(k, val source.Value) {
+	for m := b.Members(v, nil); m.Next(); {
 		for i, key := range keys {
-			if !out[i].Exists() && k.Is(key) {
-				out[i] = val
+			if !out[i].Exists() && m.Key().Is(key) {
+				out[i] = *m.Value()
 				break
 			}
 		}
-	})
-}
-
-// Members tells of each member of a structural object. It reports doubled keys.
-func (b *Builder) Members(v source.Value, member func(key, val source.Value)) {
-	var few [32]source.Span
-	seen := few[:0]
-	var many map[string]source.Span
-	var marks uint64 // the marks of seen
-	escapes := false
-	for k, val := range v.Members() {
-		member(k, val)
-		if b.OfTools != nil && b.OfTools(k, val) {
-			b.candidates = append(b.candidates, candidate{v.Span(), val.Span(), k})
-		}
-		if b.OnKeyFault == nil {
-			continue
-		}
-		raw := k.Raw()
-		escapes = escapes || bytes.IndexByte(raw, '\\') >= 0
-		mark := markOf(raw)
-		if marks&mark != 0 || escapes || many != nil {
-			if first, again := findKey(v, seen, many, k, escapes); again {
-				b.OnKeyFault(KeyFault{First: first, Again: k.Span(), Key: k.Str(), Record: b.Record})
-				continue
-			}
-		}
-		if len(seen) < cap(seen) {
-			seen = append(seen, k.Span())
-			marks |= mark
-			continue
-		}
-		if many == nil {
-			many = map[string]source.Span{}
-		}
-		many[k.Str()] = k.Span()
 	}
-}
-
-// markOf returns one of 64 bits for a key in its quotes. Keys of one object
-// mostly have different ones, and so need not be compared.
-func markOf(raw []byte) uint64 {
-	n := len(raw)
-	return 1 << ((n + 3*int(raw[1]) + 5*int(raw[n/2]) + 7*int(raw[n-2])) & 63)
-}
-
-// findKey looks for a key of v among those before it. escapes is set where one of
-// them or it is spelled with escapes, so that the bytes do not tell.
-func findKey(v source.Value, seen []source.Span, many map[string]source.Span, k source.Value, escapes bool) (source.Span, bool) {
-	raw := k.Raw()
-	for _, s := range seen {
-		if int(s.Len()) == len(raw) && bytes.Equal(v.Part(s).Raw(), raw) || escapes && v.Part(s).Str() == k.Str() {
-			return s, true
-		}
-	}
-	if many != nil {
-		first, again := many[k.Str()]
-		return first, again
-	}
-	return source.Span{}, false
 }
 
 // Valid reports whether text is one JSON value, and where it stops being one.

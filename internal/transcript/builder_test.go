@@ -30,10 +30,15 @@ func TestDoubledKeys(t *testing.T) {
 }
 
 // TestDoubledKeysOfMany: each key that was there before is told, with the first
-// one, however many there are and however alike.
+// one, however many there are and however alike, and whatever the objects before
+// had.
 func TestDoubledKeysOfMany(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
-	for range 300 {
+	var known *Known
+	for round := range 300 {
+		if round%10 == 0 {
+			known = &Known{}
+		}
 		var text strings.Builder
 		var want, got []string
 		first := map[string]int{}
@@ -52,6 +57,7 @@ func TestDoubledKeysOfMany(t *testing.T) {
 		}
 		text.WriteString("}")
 		b := NewBuilder(&Conversation{})
+		b.Known = known
 		b.OnKeyFault = func(k KeyFault) {
 			got = append(got, fmt.Sprintf("%s at %d and %d", k.Key, k.First.Start, k.Again.Start))
 		}

@@ -17,7 +17,7 @@ func TestStrays(t *testing.T) {
 	t.Parallel()
 	c := &Conversation{}
 	b := NewBuilder(c)
-	b.OfTools = func(key, _ source.Value) bool { return strings.HasPrefix(key.Str(), "t") }
+	b.OfTools = func(key source.Value) bool { return strings.HasPrefix(key.Str(), "t") }
 	read := func(text string, known ...string) {
 		v := source.NewValue([]byte(text), 0)
 		since := c.Mark()
