@@ -97,7 +97,7 @@ func room[T any](b *Builder, list []T) []T {
 
 const (
 	// longList is from where on a list grows to what it will be.
-	longList = 1 << 10
+	longList = 4 << 10
 	// mostGrowth bounds how many times as long it becomes at once: its beginning
 	// may be unlike the rest.
 	mostGrowth = 64
@@ -112,7 +112,7 @@ func Room[T any](list []T, read, all int64) []T {
 		return list
 	}
 	n := float64(len(list))
-	expected := n * float64(all) / float64(read) * 1.02
+	expected := n * float64(all) / float64(read) * 1.06
 	if expected > n*mostGrowth {
 		// A step on the way, small beside the last.
 		expected = min(2*expected/mostGrowth, n*mostGrowth)
