@@ -11,8 +11,12 @@ type Index struct {
 
 // Find returns the number of a hash.
 func (x *Index) Find(hash uint64) (n int32, known bool) {
-	if len(x.slots) == 0 {
+	if len(x.hashes) == 0 {
 		return 0, false
+	}
+	// Who asks for one that is known mostly asks for the last.
+	if last := len(x.hashes) - 1; x.hashes[last] == hash {
+		return int32(last), true
 	}
 	at := x.slots[x.slot(hash)]
 	return at - 1, at > 0

@@ -96,7 +96,9 @@ const (
 // source.
 func (s *Scan) value(text []byte, base int64) Value {
 	v := Value{text: text, base: base, from: s.Start, to: s.End, ends: s.ends, turn: s.turn}
-	v.inner = v.ends.find(v.turn, v.from+1)
+	if end, _ := v.ends.at(v.turn, v.from, 0); end > 0 {
+		v.inner = 1
+	}
 	return v
 }
 
