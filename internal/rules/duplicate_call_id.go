@@ -38,7 +38,7 @@ gives the second call a new id, and if it has no result then, it gets a placehol
 		keyOf := func(call *transcript.Call) key {
 			return key{c.turn(call.Message), c.Messages[call.Message].Segment, pairing.Key(call.ID)}
 		}
-		first := map[key]int32{}
+		first := make(map[key]int32, len(c.Calls))
 		// Order tells nothing where a result stands before its call, and where one that
 		// comes too late may be meant for a call of another turn.
 		unclear := map[key]bool{}

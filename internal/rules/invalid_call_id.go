@@ -30,13 +30,16 @@ same id always becomes the same new id, and different ids stay different.`,
  {"role":"assistant","content":[{"type":"tool_use","id":"functions_Bash_0","name":"Bash","input":{}}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"functions_Bash_0","content":"ok"}]}]`,
 	Check: func(c *Context) {
-		seen := map[string]bool{}
-		look := func(t transcript.Token) (Severity, string, string) {
-			if pairing.Key(t) == "" || seen[t.Raw] || c.NumericIDs && isNumber(t) {
+		told := map[string]bool{}
+		look := func(t transcript.Token) (sev Severity, what, text string) {
+			if pairing.Key(t) == "" || c.NumericIDs && isNumber(t) {
 				return Off, "", ""
 			}
-			seen[t.Raw] = true
-			return judgeID(t, c.Profile)
+			if sev, what, text = judgeID(t, c.Profile); sev == Off || told[t.Raw] {
+				return Off, "", ""
+			}
+			told[t.Raw] = true
+			return sev, what, text
 		}
 		fix := func(call, result int32) *operation.Operation {
 			if call < 0 { // nothing else has its id

@@ -72,7 +72,7 @@ func (c *Context) nameFix(i int) *operation.Operation {
 // twin reports whether another call of the turn has the id of a call.
 func (c *Context) twin(call int32) bool {
 	if c.twins == nil {
-		c.twins = map[turnID]twins{}
+		c.twins = make(map[turnID]twins, len(c.Calls))
 		for i := range c.Calls {
 			key := c.turnID(int32(i))
 			t := c.twins[key]

@@ -36,8 +36,8 @@ results new ids (safe). ` + "`--select reused-call-id`" + ` does the same.`,
 			later        []int32 // calls of the turns after the first
 			turns        int
 		}
-		uses := map[string]*use{}
-		var order []string
+		numbers := make(map[string]int32, len(c.Calls))
+		var uses []use
 		for i := range c.Calls {
 			call := &c.Calls[i]
 			id := pairing.Key(call.ID)
@@ -45,24 +45,26 @@ results new ids (safe). ` + "`--select reused-call-id`" + ` does the same.`,
 				continue
 			}
 			turn := c.turn(call.Message)
-			u := uses[id]
-			switch {
-			case u == nil:
-				uses[id] = &use{first: int32(i), firstTurn: turn, lastTurn: turn, turns: 1}
-				order = append(order, id)
-			case u.lastTurn != turn:
+			n, again := numbers[id]
+			if !again {
+				numbers[id] = int32(len(uses))
+				uses = append(uses, use{first: int32(i), firstTurn: turn, lastTurn: turn, turns: 1})
+				continue
+			}
+			u := &uses[n]
+			if u.lastTurn != turn {
 				if u.turns == 1 {
 					u.again = int32(i)
 				}
 				u.lastTurn = turn
 				u.turns++
 			}
-			if u := uses[id]; turn != u.firstTurn {
+			if turn != u.firstTurn {
 				u.later = append(u.later, int32(i))
 			}
 		}
-		for _, id := range order {
-			u := uses[id]
+		for i := range uses {
+			u := &uses[i]
 			if u.turns < 2 {
 				continue
 			}
