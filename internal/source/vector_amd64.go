@@ -80,6 +80,9 @@ type vector struct {
 	portable
 	blocks [vectorMost]block
 	tail   [blockSize]byte
+	// scalar is where numbers and literals tell what is wrong with them, which
+	// nobody asks.
+	scalar Scan
 }
 
 func (v *vector) Scan(text []byte, pos int, mode ScanMode) Scan {
@@ -157,16 +160,20 @@ func (v *vector) walk(text []byte, s *Scan) (until int, done bool) {
 		}
 		tokens := 0
 		for b := range v.blocks[:n] {
+			m, halves := v.blocks[b].tokens, v.blocks[b].halves
+			if m|halves == 0 {
+				continue
+			}
 			base := off + b*blockSize
-			if m := v.blocks[b].halves; m != 0 {
+			if halves != 0 {
 				var ok bool
-				if paired, ok = pairs(text, base, m, paired); !ok {
+				if paired, ok = pairs(text, base, halves, paired); !ok {
 					v.back(text, s, mark, depth)
 					return end, false
 				}
 			}
-			tokens += bits.OnesCount64(v.blocks[b].tokens)
-			for m := v.blocks[b].tokens; m != 0; m &= m - 1 {
+			tokens += bits.OnesCount64(m)
+			for ; m != 0; m &= m - 1 {
 				i := base + bits.TrailingZeros64(m)
 				ch := text[i]
 				switch ch {
@@ -174,6 +181,9 @@ func (v *vector) walk(text []byte, s *Scan) (until int, done bool) {
 					switch next {
 					case firstName, someName:
 						next = someColon
+						if behind, is := ahead(text, base, m, ':'); is {
+							m, next = behind, someValue
+						}
 						continue
 					case someValue, firstValue:
 						str, next = i, after(open[depth-1])
@@ -188,10 +198,16 @@ func (v *vector) walk(text []byte, s *Scan) (until int, done bool) {
 					if next >= afterMember {
 						v.addString(text, str, i)
 						mark, str = i, len(text)
-						if next == afterMember {
-							next = someName
-						} else {
+						if next == afterElem {
 							next = someValue
+							continue
+						}
+						next = someName
+						if name, is := ahead(text, base, m, '"'); is {
+							m, next = name, someColon
+							if behind, is := ahead(text, base, m, ':'); is {
+								m, next = behind, someValue
+							}
 						}
 						continue
 					}
@@ -227,8 +243,7 @@ func (v *vector) walk(text []byte, s *Scan) (until int, done bool) {
 					}
 				default:
 					if next <= firstValue {
-						var try Scan
-						if to, ok := scanScalar(text, i, &try); ok && to < len(text) && endsScalar(text[to]) {
+						if to, ok := scanScalar(text, i, &v.scalar); ok && to < len(text) && endsScalar(text[to]) {
 							next = after(open[depth-1])
 							continue
 						}
@@ -244,6 +259,14 @@ func (v *vector) walk(text []byte, s *Scan) (until int, done bool) {
 	}
 	v.back(text, s, mark, depth)
 	return end, false
+}
+
+// ahead returns the tokens in the block at base from the second of m on, and
+// whether that is c: what mostly comes next is told apart from the rest faster
+// than each token from all others.
+func ahead(text []byte, base int, m uint64, c byte) (uint64, bool) {
+	m &= m - 1
+	return m, m != 0 && text[base+bits.TrailingZeros64(m)] == c
 }
 
 // addString adds the string value that starts at start to the ends. next is the
