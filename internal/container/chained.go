@@ -37,7 +37,7 @@ func (c *chained) order() bool {
 				at[string(id.Raw())] = len(records)
 			}
 		}
-		records = append(records, e)
+		records = append(records, e.Light())
 	}
 	c.ordered = make([]source.Value, 0, len(records))
 	inOrder := len(c.place.Into) == 0 && len(c.place.Parts) == 1 && list.Kind() == source.Array

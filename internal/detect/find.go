@@ -511,7 +511,7 @@ func (f *finder) composite(v source.Value, c *composite) []source.Value {
 // object with one and nothing that could be the state itself.
 func stateID(v source.Value) bool {
 	if v.Kind() != source.Object {
-		return v.Kind() == source.String && len(v.Raw()) > 2
+		return v.Kind() == source.String && v.Span().Len() > 2
 	}
 	for _, val := range v.Members() {
 		if val.Kind() == source.Array {
@@ -525,6 +525,9 @@ func (f *finder) emit(ctx Place, path []string, class Class, log *dialect.Dialec
 	ctx.Pointer = pointer(path)
 	ctx.Class = class
 	ctx.Log = log
+	for i := range parts {
+		parts[i] = parts[i].Light() // there may be very many places
+	}
 	ctx.Parts = parts
 	f.found = append(f.found, ctx)
 }

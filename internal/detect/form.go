@@ -103,7 +103,7 @@ func (r *Rows) form(v source.Value, but []string, depth int) uint64 {
 	}
 	switch k := v.Kind(); {
 	case depth > formDepth:
-		return uint64(v.Span().Start) + uint64(len(v.Raw())) // as no other is
+		return uint64(v.Span().Start) + uint64(v.Span().Len()) // as no other is
 	case k == source.Object:
 		for k, val := range v.Members() {
 			one := text(seed, k.Raw())
@@ -125,7 +125,7 @@ func (r *Rows) form(v source.Value, but []string, depth int) uint64 {
 				sum += one * prime
 			}
 		}
-	case k == source.String && (len(v.Raw()) == 2 || r.set.IsKeyword(v)):
+	case k == source.String && (v.Span().Len() == 2 || r.set.IsKeyword(v)):
 		sum = text(sum, v.Raw())
 	}
 	return sum * prime

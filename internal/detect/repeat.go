@@ -94,7 +94,7 @@ func silent(v source.Value) bool {
 	case source.None, source.Null:
 		return true
 	case source.String:
-		return len(v.Raw()) == 2
+		return v.Span().Len() == 2
 	case source.Array:
 		return !v.First().Exists()
 	case source.Object:
@@ -115,7 +115,7 @@ const mostSame = 8
 // what is silent is the same as nothing.
 func same(a, b source.Value, depth int) bool {
 	switch {
-	case bytes.Equal(a.Raw(), b.Raw()), silent(a) && silent(b):
+	case a.Span().Len() == b.Span().Len() && bytes.Equal(a.Raw(), b.Raw()), silent(a) && silent(b):
 		return true
 	case a.Kind() != b.Kind() || depth > mostSame:
 		return false

@@ -30,6 +30,9 @@ func (s *Set) Candidates(v source.Value) iter.Seq[*Dialect] {
 
 // IsKeyword reports whether some evidence asks for a name or a text.
 func (s *Set) IsKeyword(v source.Value) bool {
+	if v.Span().Len() > maxKeyword+2 {
+		return false
+	}
 	raw := v.Raw()
 	return len(raw) > 2 && s.table().often[string(raw[1:len(raw)-1])] > 0
 }
@@ -148,7 +151,10 @@ func (t *keywordTable) look(v source.Value) uint64 {
 		case source.String:
 			set |= t.keyword(val)
 		case source.Array:
-			for _, e := range val.Present() {
+			for i, e := range val.Present() {
+				if i >= evidence.MostElements {
+					break
+				}
 				set |= t.members(e)
 			}
 		case source.Object:
@@ -175,6 +181,9 @@ func (t *keywordTable) members(v source.Value) uint64 {
 // keyword returns the dialects for which a name or a text speaks. Nobody writes
 // keywords with escapes.
 func (t *keywordTable) keyword(s source.Value) uint64 {
+	if s.Span().Len() > maxKeyword+2 {
+		return 0
+	}
 	raw := s.Raw()
 	if len(raw) < 3 || len(raw) > maxKeyword+2 || t.heads[len(raw)-2][raw[1]>>6]&(1<<(raw[1]&63)) == 0 {
 		return 0

@@ -345,6 +345,23 @@ func ask(v source.Value, path string) source.Value {
 	if k := v.Kind(); k != source.Object && k != source.Array {
 		return source.Value{}
 	}
+	// Of what is not in memory it gets the part that the path leads to.
+	for v.Outside() {
+		name, rest, more := strings.Cut(path, ".")
+		if v.Kind() == source.Array || !plainName(name) {
+			if v = v.Head(MostElements); v.Outside() {
+				v = v.Held()
+			}
+			break
+		}
+		if v = v.Get(name); !more {
+			return v
+		}
+		path = rest
+	}
+	if k := v.Kind(); k != source.Object && k != source.Array {
+		return source.Value{}
+	}
 	// Given bytes, gjson copies what it finds. What it is given here does not change
 	// before it has answered.
 	got := gjson.Get(unsafe.String(unsafe.SliceData(v.Raw()), len(v.Raw())), path)
@@ -357,6 +374,10 @@ func ask(v source.Value, path string) source.Value {
 	}
 	return source.NewValue([]byte(got.Raw), v.Span().Start) // made of several
 }
+
+// plainName reports whether a segment of a path is the name of a member and nothing
+// else.
+func plainName(name string) bool { return !strings.ContainsAny(name, `#@[{!*?\|(`) }
 
 // name returns the name by which the path is shown: its last, or that in its last
 // query.

@@ -94,6 +94,10 @@ type list struct {
 	inner  map[string]int // slots of the members of an element
 }
 
+// MostElements is how many elements of a list are asked about at most: a list of more
+// is a list of messages, and no message has so many parts.
+const MostElements = 4096
+
 // mostSlots bounds how many first names a table has.
 const mostSlots = 32
 
@@ -226,8 +230,8 @@ func (l *list) each(v source.Value, yield func(e source.Value) bool) {
 			}
 		}
 	default:
-		for _, e := range v.Present() {
-			if !yield(e) {
+		for i, e := range v.Present() {
+			if i >= MostElements || !yield(e) {
 				return
 			}
 		}

@@ -9,6 +9,10 @@ import (
 // longValue is how many bytes a value has whose end is worth remembering.
 const longValue = 64
 
+// mostLarge bounds how many large values of a document are known that is not held in
+// memory. More there are only in one of many gigabytes.
+const mostLarge = 1 << 20
+
 // ends remember where the long strings and containers of a text end, so that
 // nobody walks over their bytes to find out. Names of members are not among
 // them.
@@ -19,6 +23,12 @@ type ends struct {
 	// is not in it either.
 	list []longEnd
 	most int
+	// least is how long a value is that is remembered; 0 means longValue.
+	least int
+	// shift is where the text starts that is looked at, which may be a part.
+	shift int
+	// pages is the document that the text is of; nil if it is held as a whole.
+	pages *pages
 	// The first within containers around the current value are in the list, and
 	// last is the innermost of them.
 	within int
@@ -35,7 +45,7 @@ type longEnd struct {
 
 // begin forgets all, for a text of size bytes.
 func (e *ends) begin(size int) {
-	*e = ends{turn: e.turn + 1, list: e.list[:0]}
+	*e = ends{turn: e.turn + 1, list: e.list[:0], least: e.least, pages: e.pages}
 	e.grow(size)
 }
 
@@ -43,6 +53,9 @@ func (e *ends) begin(size int) {
 // itself takes. Of more values the ends are not known.
 func (e *ends) grow(size int) {
 	e.most = 1<<10 + size/128
+	if e.least > longValue {
+		e.most = mostLarge
+	}
 	if uint64(size) > math.MaxUint32 {
 		e.most = 0
 	}
@@ -50,15 +63,15 @@ func (e *ends) grow(size int) {
 
 // add adds the string or the empty container [start, end), if it is long.
 func (e *ends) add(start, end int) {
-	if end-start >= longValue && len(e.list) < e.most {
-		e.list = append(e.list, longEnd{uint32(start), uint32(end), uint32(len(e.list) + 1)})
+	if end-start >= max(longValue, e.least) && len(e.list) < e.most {
+		e.list = append(e.list, longEnd{uint32(start + e.shift), uint32(end + e.shift), uint32(len(e.list) + 1)})
 	}
 }
 
 // open adds the container that starts at start, with depth others around it.
 func (e *ends) open(start, depth int) {
 	if depth == e.within && len(e.list) < e.most {
-		e.list = append(e.list, longEnd{start: uint32(start), next: e.last})
+		e.list = append(e.list, longEnd{start: uint32(start + e.shift), next: e.last})
 		e.last = uint32(len(e.list) - 1)
 		e.within++
 	}
@@ -72,7 +85,7 @@ func (e *ends) close(end, depth int) {
 	at := e.last
 	l := &e.list[at]
 	e.last, e.within = l.next, depth
-	if end-int(l.start) < longValue {
+	if end += e.shift; end-int(l.start) < max(longValue, e.least) {
 		e.list = e.list[:at]
 		return
 	}

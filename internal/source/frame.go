@@ -84,6 +84,8 @@ type document struct {
 	// like says that it starts the way documents do, bracket that its first
 	// line is an opening bracket and nothing else.
 	like, bracket bool
+	// pages is set if it is not held in memory.
+	pages *pages
 }
 
 // NewReader returns a reader of the records of src.
@@ -165,8 +167,15 @@ func (r *Reader) nextDocument() (Record, error) {
 	doc := r.doc
 	r.doc = nil
 	r.pos = r.src.size
+	end := doc.start + int64(doc.scan.End)
+	if doc.pages != nil {
+		root, err := doc.pages.root(doc.scan)
+		if err != nil {
+			return Record{}, err
+		}
+		return r.finish(Record{Span: root.Span(), Value: root, Faults: doc.scan.flaws(doc.start)}, doc.nul, end, true)
+	}
 	if doc.scan.Kind == FaultNone {
-		end := doc.start + int64(doc.scan.End)
 		if err := r.win.load(doc.start, end); err != nil {
 			return Record{}, err
 		}

@@ -38,6 +38,16 @@ func (r *Reader) decide() error {
 	if !startsValue(c) {
 		return r.sample(document{start: start, scan: Scan{Kind: FaultInvalidJSON}}, false)
 	}
+	if c == '{' || c == '[' {
+		switch doc, err := r.pages(start); {
+		case err != nil:
+			return err
+		case doc != nil:
+			doc.nul = nul
+			r.framing, r.doc = FramingDocument, doc
+			return nil
+		}
+	}
 
 	text, err := r.win.from(start)
 	if err != nil {

@@ -453,8 +453,8 @@ func TestFramingReadsLittle(t *testing.T) {
 
 // A workCounter counts the bytes that are read and scanned.
 type workCounter struct {
-	in            io.ReaderAt
-	scan          Scanner
+	in io.ReaderAt
+	Scanner
 	read, scanned int
 }
 
@@ -465,13 +465,13 @@ func (c *workCounter) ReadAt(p []byte, off int64) (int, error) {
 }
 
 func (c *workCounter) Scan(text []byte, pos int, mode ScanMode) Scan {
-	s := c.scan.Scan(text, pos, mode)
+	s := c.Scanner.Scan(text, pos, mode)
 	c.scanned += s.End - pos
 	return s
 }
 
 func (c *workCounter) Resume(text []byte, s Scan) Scan {
-	more := c.scan.Resume(text, s)
+	more := c.Scanner.Resume(text, s)
 	c.scanned += more.End - s.next
 	return more
 }
@@ -504,7 +504,7 @@ func TestFrameLinear(t *testing.T) {
 	} {
 		for _, head := range []string{"", "{}\n{}\n", "{\n}\n{\n}\n"} {
 			in := []byte(head + strings.Repeat(unit, size/len(unit)))
-			c := &workCounter{in: bytes.NewReader(in), scan: NewScanner()}
+			c := &workCounter{in: bytes.NewReader(in), Scanner: NewScanner()}
 			r := NewReader(NewSource("s", c, int64(len(in))))
 			r.scan = c
 			if _, err := r.Framing(); err != nil {
@@ -563,10 +563,10 @@ func TestLargeDocument(t *testing.T) {
 		t.Errorf("%d good and %d bad records", good, bad)
 	}
 	runtime.ReadMemStats(&after)
-	if c.n != int64(len(in)) {
+	if c.n < int64(len(in)) || c.n > int64(len(in))+4<<10 {
 		t.Errorf("read %d of %d bytes", c.n, len(in))
 	}
-	if got := after.TotalAlloc - before.TotalAlloc; got > uint64(5*len(in)/2) {
+	if got := after.TotalAlloc - before.TotalAlloc; got > 2<<20 {
 		t.Errorf("allocated %d bytes for a document of %d", got, len(in))
 	}
 }

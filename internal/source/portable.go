@@ -28,6 +28,8 @@ func (p *portable) Resume(text []byte, s Scan) Scan {
 	return s
 }
 
+func (p *portable) remember(least int, of *pages) { p.ends.least, p.ends.pages = least, of }
+
 // begin starts a scan at text[pos].
 func (p *portable) begin(text []byte, pos int, mode ScanMode) Scan {
 	p.ends.begin(len(text))
@@ -219,7 +221,7 @@ func (p *portable) wantValue(text []byte, s *Scan, depth int) string {
 	if s.Kind == FaultNone {
 		i = len(text)
 	}
-	for i--; i >= s.Start; i-- {
+	for i--; i >= max(s.Start, 0); i-- {
 		switch text[i] {
 		case ' ', '\t', '\n', '\r':
 			continue

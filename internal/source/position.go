@@ -92,6 +92,9 @@ func characters(part []byte) int {
 // innermost value that contains it, or to the member whose key it touches. The
 // pointer of what lies outside of v is that of v itself, the empty one.
 func Pointers(v Value, spans []Span) []string {
+	if v.Outside() {
+		return pointersOutside(v, spans)
+	}
 	p := pointers{text: v.text, base: v.base, spans: spans, found: make([]string, len(spans))}
 	for i, s := range spans {
 		if v.Span().Contains(s) {
@@ -105,6 +108,47 @@ func Pointers(v Value, spans []Span) []string {
 		p.walk(v.from, v.to)
 	}
 	return p.found
+}
+
+// pointersOutside returns the same of a value that is not in memory.
+func pointersOutside(v Value, spans []Span) []string {
+	found := make([]string, len(spans))
+	if v.Kind() == String {
+		return found
+	}
+	var rest []int // spans in v that are ahead, by their start
+	for i, s := range spans {
+		if v.Span().Contains(s) {
+			rest = append(rest, i)
+		}
+	}
+	slices.SortStableFunc(rest, func(a, b int) int { return cmp.Compare(spans[a].Start, spans[b].Start) })
+	index := 0
+	v.walk(func(key, val Value) bool {
+		at, name := val.Span(), strconv.Itoa(index)
+		if index++; key.Exists() {
+			at.Start, name = key.Span().Start, pointerEscaper.Replace(key.Str())
+		}
+		for len(rest) > 0 && spans[rest[0]].Start < at.Start {
+			rest = rest[1:] // it is in none of them
+		}
+		var in []int
+		var of []Span
+		// At its end there is a comma, so that what starts there is in no later one.
+		for ; len(rest) > 0 && spans[rest[0]].Start <= at.End; rest = rest[1:] {
+			if n := rest[0]; at.Contains(spans[n]) {
+				in, of = append(in, n), append(of, spans[n])
+			}
+		}
+		if len(in) == 0 {
+			return len(rest) > 0
+		}
+		for i, p := range Pointers(val, of) {
+			found[in[i]] = "/" + name + p
+		}
+		return len(rest) > 0
+	})
+	return found
 }
 
 // pointers looks for spans in one pass over a value's tokens. Depth costs it a

@@ -20,6 +20,9 @@ type Scanner interface {
 	// text of that scan with more bytes behind it. It must be the scanner's
 	// last scan.
 	Resume(text []byte, s Scan) Scan
+	// remember says how long the values are of which the ends are remembered, and of
+	// which document they are if that is not held in memory.
+	remember(least int, of *pages)
 }
 
 // A Scan is what a Scanner found. Offsets are indexes of the text.

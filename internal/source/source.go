@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
+	"sync/atomic"
 )
 
 // chunkSize is how much is read from a source at a time.
@@ -34,6 +35,8 @@ type Source struct {
 	// packed is how it was compressed.
 	packed string
 	lines  lines
+	held   int64 // how much of a document may be held; 0 means heldDocument
+	failed atomic.Pointer[error]
 }
 
 // NewSource returns a source of size bytes that are read from r.
@@ -158,7 +161,7 @@ func (r contextReader) Read(p []byte) (int, error) {
 // Derived returns a source of size bytes that r makes out of this source. It has
 // the same name, and can be read as long as this source.
 func (s *Source) Derived(r io.ReaderAt, size int64) *Source {
-	return &Source{name: s.name, r: r, size: size, ctx: s.ctx, named: true}
+	return &Source{name: s.name, r: r, size: size, ctx: s.ctx, named: true, held: s.held}
 }
 
 // Name returns the name the source was opened with.
@@ -170,9 +173,15 @@ func (s *Source) Size() int64 { return s.size }
 // Stream returns a reader of the whole source.
 func (s *Source) Stream() *io.SectionReader { return io.NewSectionReader(s, 0, s.size) }
 
-// Err returns nil as long as the source can be read, and then the error of its
-// context. Whoever works for long on bytes that were read before asks.
+// fail ends the reading with an error, where nobody is there whom it could be given.
+func (s *Source) fail(err error) { s.failed.CompareAndSwap(nil, &err) }
+
+// Err returns nil as long as the source can be read, and then the error that ended
+// that, or the one of its context. Whoever works for long on what was read before asks.
 func (s *Source) Err() error {
+	if err := s.failed.Load(); err != nil {
+		return *err
+	}
 	if s.ctx == nil || s.ctx.Err() == nil {
 		return nil
 	}

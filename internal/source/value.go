@@ -103,6 +103,9 @@ func NewValue(text []byte, base int64) Value {
 
 // Part returns the bytes of a span inside the value's record as a value.
 func (v Value) Part(s Span) Value {
+	if v.Outside() {
+		return NewValue(v.ends.pages.read(s), s.Start)
+	}
 	part := Value{text: v.text, base: v.base, from: int(s.Start - v.base), to: int(s.End - v.base), ends: v.ends, turn: v.turn}
 	part.inner = v.ends.find(v.turn, part.from+1)
 	return part
@@ -132,7 +135,10 @@ func (v Value) Kind() Kind {
 func (v Value) Exists() bool { return v.from < v.to }
 
 // Raw returns the value's bytes as they stand. They alias the record.
-func (v Value) Raw() []byte { return v.text[v.from:v.to] }
+func (v Value) Raw() []byte {
+	v = v.Held()
+	return v.text[v.from:v.to]
+}
 
 // Span returns where the value stands in its source.
 func (v Value) Span() Span {
@@ -148,6 +154,7 @@ func (v Value) Text() []byte {
 	if v.Kind() != String {
 		return nil
 	}
+	v = v.Held()
 	inner := v.text[v.from+1 : max(v.from+1, v.to-1)]
 	if bytes.IndexByte(inner, '\\') < 0 {
 		return inner
@@ -164,7 +171,7 @@ func (v Value) Text() []byte {
 
 // Is reports whether the value is the string s. s must not need escapes.
 func (v Value) Is(s string) bool {
-	if v.to-v.from == len(s)+2 && v.text[v.from] == '"' && string(v.text[v.from+1:v.to-1]) == s {
+	if v.to-v.from == len(s)+2 && !v.Outside() && v.text[v.from] == '"' && string(v.text[v.from+1:v.to-1]) == s {
 		return true
 	}
 	return v.Kind() == String && bytes.IndexByte(v.Raw(), '\\') >= 0 && v.Str() == s
@@ -178,6 +185,7 @@ func (v Value) Blank() bool {
 	if v.Kind() != String {
 		return false
 	}
+	v = v.Held()
 	inner := v.text[v.from+1 : max(v.from+1, v.to-1)]
 	// A payload is decided by its first bytes; only a short or escaped start
 	// needs a look at all of it.
@@ -227,6 +235,10 @@ func (v Value) Members() iter.Seq2[Value, Value] {
 			}
 			return
 		}
+		if v.Outside() {
+			v.walk(yield)
+			return
+		}
 		next := v.inner
 		for i := v.from + 1; ; {
 			i = SkipBlank(v.text, i)
@@ -264,6 +276,13 @@ func (v Value) Elements() iter.Seq2[int, Value] {
 			return
 		}
 		n, next := 0, v.inner
+		if v.Outside() {
+			v.walk(func(_, elem Value) bool {
+				n++
+				return yield(n-1, elem)
+			})
+			return
+		}
 		for i := v.from + 1; ; n++ {
 			i = SkipBlank(v.text, i)
 			if i >= v.to-1 {

@@ -1,0 +1,69 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/toolguard/toolguard/internal/source"
+)
+
+// TestWindow: what is found in a document that is read through a window, and what it
+// becomes, is the same as if it were in memory.
+func TestWindow(t *testing.T) {
+	t.Parallel()
+	docs := map[string][]byte{}
+	for _, f := range fixtures(t) {
+		if path.Ext(f.name) == ".json" {
+			docs[f.name] = f.text
+		}
+	}
+	for _, c := range readCases(t) {
+		docs[c.Name] = c.text(t)
+	}
+	for name, text := range docs {
+		want := windowed(t, name, text, 0)
+		for _, held := range []int64{16, 200, 2000} {
+			if diff := cmp.Diff(want, windowed(t, name, text, held)); diff != "" {
+				t.Errorf("%s, %d bytes of it in memory (-want +got):\n%s", name, held, diff)
+			}
+		}
+	}
+}
+
+// windowed returns all that is told of a document of which so much may be held in
+// memory; 0 means the usual.
+func windowed(t *testing.T, name string, text []byte, held int64) string {
+	t.Helper()
+	src := source.FromBytes(name, text)
+	src.SetWindow(held)
+	rep, err := Check(context.Background(), src, Options{Edits: true, Excerpts: true})
+	if err != nil {
+		return err.Error()
+	}
+	var b strings.Builder
+	b.WriteString(render(rep))
+	fmt.Fprintf(&b, "%+v\n%v\n", rep.File.Decision, rep.File.Faults)
+	for i := range rep.Findings {
+		f := &rep.Findings[i]
+		fmt.Fprintf(&b, "%s %v-%v %s %s %q %q %v\n", f.Rule.Name, f.Start, f.End, f.Pointer, f.Fingerprint, f.Excerpt.Text, f.Unfixed, f.RelatedAt)
+	}
+	fixed, err := Settle(context.Background(), src, FixOptions{Unsafe: true})
+	if err != nil {
+		fmt.Fprintln(&b, err)
+		return b.String()
+	}
+	if fixed.Pieces != nil {
+		text, err := io.ReadAll(fixed.Pieces.Source().Stream())
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Write(text)
+	}
+	return b.String()
+}

@@ -1,0 +1,272 @@
+package source
+
+import (
+	"fmt"
+)
+
+const (
+	// heldDocument is how long a document is that is held in memory. A longer one is
+	// read through a window.
+	heldDocument = 4 << 20
+	// Of what could be held, this part is read at a time, and a value as long as
+	// that part is large: where it ends is known without a look at it.
+	windowPart = 16
+	largePart  = 64
+)
+
+// SetWindow says how many bytes of a document may be held in memory; a longer one is
+// read through a window. It is for who has less room than usual, and for tests.
+func (s *Source) SetWindow(held int64) { s.held = held }
+
+// A pages is a document of which only a part is in memory at a time. It has been
+// scanned once from its start to its end.
+type pages struct {
+	src   *Source
+	base  int64 // where the document starts
+	chunk int64 // how much is read at a time
+	large ends  // of the large values, by their offsets from base
+}
+
+// pages returns the document that starts at start if it is too long to be held, and
+// nil for all else: a document with a fault, too, is looked at as a whole.
+func (r *Reader) pages(start int64) (*document, error) {
+	held := r.src.held
+	if held == 0 {
+		held = heldDocument
+	}
+	if r.src.size-start <= held {
+		return nil, nil
+	}
+	p := &pages{src: r.src, base: start, chunk: max(held/windowPart, 2)}
+	head, err := r.win.from(start)
+	if err != nil {
+		return nil, err
+	}
+	s, err := p.scan(head, int(max(held/largePart, 2)))
+	if err != nil || s.Kind != FaultNone || int64(s.End) <= held {
+		return nil, err
+	}
+	nul, rest, _, err := r.skip(start+int64(s.End), true)
+	if err != nil || nul.End > 0 || rest < r.src.size {
+		return nil, err
+	}
+	return &document{start: start, scan: s, pages: p}, nil
+}
+
+// scan looks at the value at base once, of which the head is in memory, and keeps no
+// more of it than the part that is not understood yet.
+func (p *pages) scan(head []byte, least int) (Scan, error) {
+	scan := NewScanner()
+	scan.remember(least, p)
+	at, text := p.base, head
+	s := scan.Scan(text, 0, AllowNewlines)
+	var window []byte
+	for s.Kind == FaultTruncated {
+		end := at + int64(len(text))
+		if end == p.src.size {
+			break
+		}
+		if end-p.base > maxRecord {
+			return s, fmt.Errorf("%s: a record of at most %d bytes was expected at byte %d, this one is longer", p.src.name, maxRecord, p.base)
+		}
+		n := s.next
+		rest := text[n:]
+		at += int64(n)
+		s.slide(n)
+		if window == nil || 2*len(rest) > len(window) { // it may be a long string
+			window = make([]byte, max(2*int(p.chunk), 4*len(rest)))
+		}
+		more := window[copy(window, rest):]
+		more = more[:min(int64(len(more)), p.src.size-end)]
+		if err := p.src.readFull(more, end); err != nil {
+			return s, err
+		}
+		p.src.lines.read(more, end)
+		text = window[:len(rest)+len(more)]
+		s = scan.Resume(text, s)
+	}
+	s.slide(int(p.base - at))
+	if s.Kind == FaultNone {
+		p.large = *s.ends
+		s.ends = nil
+	}
+	return s, nil
+}
+
+// slide goes on with a text that lacks the first n bytes.
+func (s *Scan) slide(n int) {
+	s.Start, s.End, s.At, s.next = s.Start-n, s.End-n, s.At-n, s.next-n
+	for _, f := range []*Flaw{&s.InvalidUTF8, &s.LoneSurrogate, &s.RawNewline} {
+		f.Start, f.End, f.seen = f.Start-n, f.End-n, f.seen-n
+	}
+	s.ends.shift += n
+}
+
+// root returns the value of the document.
+func (p *pages) root(s Scan) (Value, error) {
+	at := Span{p.base + int64(s.Start), p.base + int64(s.End)}
+	first := make([]byte, 1)
+	err := p.src.readFull(first, at.Start)
+	return p.value(first[0], at), err
+}
+
+// value returns the value at a span, of which the first byte is in memory and the
+// rest is read when somebody asks for it.
+func (p *pages) value(first byte, at Span) Value {
+	v := Value{text: brackets[first], base: at.Start, to: int(at.Len()), ends: &p.large, turn: p.large.turn}
+	v.inner = p.large.find(v.turn, int(at.Start-p.base)+1)
+	return v
+}
+
+// brackets are texts of the one byte that a string or a container begins with.
+var brackets = [256][]byte{'"': {'"'}, '[': {'['}, '{': {'{'}}
+
+// Outside reports whether only the first byte of a value is in memory.
+func (v Value) Outside() bool { return v.to > len(v.text) }
+
+// Held returns the value with all of its bytes in memory.
+func (v Value) Held() Value {
+	if !v.Outside() {
+		return v
+	}
+	text := v.ends.pages.read(v.Span())
+	if text == nil {
+		return Value{}
+	}
+	scan := NewScanner()
+	scan.remember(longValue, v.ends.pages)
+	s := scan.Scan(text, 0, AllowNewlines)
+	if s.Kind != FaultNone || s.End != len(text) {
+		v.ends.pages.changed()
+		return Value{}
+	}
+	return s.value(text, v.base)
+}
+
+// Light returns the value without its bytes if they can be read again: whoever keeps
+// values of a document that is read through a window does not keep the document.
+func (v Value) Light() Value {
+	if v.ends == nil || v.ends.pages == nil || v.Outside() || v.to-v.from < longValue || brackets[v.text[v.from]] == nil {
+		return v
+	}
+	return v.ends.pages.value(v.text[v.from], v.Span())
+}
+
+// Head returns the first n elements of a list that is not in memory as a list that
+// stands nowhere, and any other value as it is.
+func (v Value) Head(n int) Value {
+	if !v.Outside() || v.Kind() != Array {
+		return v
+	}
+	text := []byte{'['}
+	for i, e := range v.Elements() {
+		if i == n {
+			break
+		}
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(text, e.Raw()...)
+	}
+	return NewValue(append(text, ']'), v.base)
+}
+
+// read returns the bytes of a span, nil if they cannot be read any more.
+func (p *pages) read(at Span) []byte {
+	text, err := p.src.Bytes(at)
+	if err != nil {
+		p.src.fail(err)
+		return nil
+	}
+	return text
+}
+
+// changed ends the reading of a document that is not what it was when it was scanned.
+func (p *pages) changed() {
+	p.src.fail(fmt.Errorf("%s: changed while it was read", p.src.name))
+}
+
+// walk yields what is in a container that is not in memory, with the keys of members.
+func (v Value) walk(yield func(key, val Value) bool) {
+	p := v.ends.pages
+	c := cursor{pages: p, scan: NewScanner(), at: v.base + 1, end: v.base + int64(v.to)}
+	c.scan.remember(longValue, p)
+	object, next := v.Kind() == Object, v.inner
+	for {
+		var key, val Value
+		if b := c.skip(); b == 0 || b == '}' || b == ']' {
+			return
+		}
+		if object {
+			if key = c.value(); key.Kind() != String || c.skip() != ':' {
+				return
+			}
+			c.at++
+		}
+		first := c.skip()
+		end, behind := p.large.at(v.turn, int(c.at-p.base), next)
+		if next = behind; end > 0 && brackets[first] != nil {
+			val = p.value(first, Span{c.at, p.base + int64(end)})
+			c.at = val.Span().End
+		} else {
+			val = c.value()
+		}
+		if !val.Exists() || !yield(key, val) || c.skip() != ',' {
+			return
+		}
+		c.at++
+	}
+}
+
+// A cursor goes through a container from one value to the next.
+type cursor struct {
+	*pages
+	scan Scanner
+	text []byte // the bytes from base on; values keep them
+	base int64
+	at   int64
+	end  int64 // of the container
+}
+
+// load reads n bytes from where the cursor is, or those that are left, and reports
+// whether it could.
+func (c *cursor) load(n int64) bool {
+	c.text, c.base = c.pages.read(Span{c.at, min(c.at+n, c.end)}), c.at
+	return c.text != nil
+}
+
+// skip goes on behind blanks, and returns the byte there, 0 for none.
+func (c *cursor) skip() byte {
+	for c.at < c.end {
+		if c.at < c.base || c.at >= c.base+int64(len(c.text)) {
+			if !c.load(c.chunk) {
+				return 0
+			}
+		}
+		i := SkipBlank(c.text, int(c.at-c.base))
+		if c.at = c.base + int64(i); i < len(c.text) {
+			return c.text[i]
+		}
+	}
+	return 0
+}
+
+// value returns the value at the cursor, which goes on behind it.
+func (c *cursor) value() Value {
+	for {
+		from := int(c.at - c.base)
+		all := c.base+int64(len(c.text)) == c.end
+		s := c.scan.Scan(c.text, from, AllowNewlines)
+		switch {
+		case s.Kind == FaultNone && (all || s.End < len(c.text)):
+			c.at = c.base + int64(s.End)
+			return s.value(c.text, c.base)
+		case all, s.Kind != FaultTruncated && s.Kind != FaultNone:
+			c.changed()
+			return Value{}
+		}
+		if !c.load(max(c.chunk, 2*int64(len(c.text)-from))) {
+			return Value{}
+		}
+	}
+}
