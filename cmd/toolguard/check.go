@@ -281,7 +281,7 @@ func (c *check) targets(paths []string) (*targets, error) {
 
 // check reads and checks one file.
 func (c *check) check(ctx context.Context, t *target) checked {
-	return c.look(ctx, t, c.options(t))
+	return c.look(ctx, t, c.options(t), c.flags.jobs)
 }
 
 // options returns how a file is to be looked at, and what the reports need
@@ -300,8 +300,8 @@ func (c *check) options(t *target) engine.Options {
 }
 
 // look opens and checks one file.
-func (a *app) look(ctx context.Context, t *target, o engine.Options) checked {
-	src, err := a.open(ctx, t)
+func (a *app) look(ctx context.Context, t *target, o engine.Options, jobs int) checked {
+	src, err := a.open(ctx, t, jobs)
 	if err != nil {
 		return checked{err: err}
 	}

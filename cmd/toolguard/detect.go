@@ -89,7 +89,7 @@ func (d *detection) run(ctx context.Context, paths []string) error {
 
 func (d *detection) read(ctx context.Context, t *target) checked {
 	set := t.config.Dialects()
-	return d.look(ctx, t, engine.Options{Dialects: set, Dialect: set.ByName(d.dialect), Rules: []*rules.Rule{}})
+	return d.look(ctx, t, engine.Options{Dialects: set, Dialect: set.ByName(d.dialect), Rules: []*rules.Rule{}}, runtime.GOMAXPROCS(0))
 }
 
 func (d *detection) fail(err error) {

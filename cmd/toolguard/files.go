@@ -301,12 +301,18 @@ func pathError(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// open opens a target as a source. The caller closes it.
-func (a *app) open(ctx context.Context, t *target) (*source.Source, error) {
+// open opens a target as a source, of which a large one is read ahead if more than one
+// job may be done at a time. The caller closes it.
+func (a *app) open(ctx context.Context, t *target, jobs int) (src *source.Source, err error) {
 	if t.stdin {
-		return source.Spool(ctx, t.path, a.stdin, t.most)
+		src, err = source.Spool(ctx, t.path, a.stdin, t.most)
+	} else {
+		src, err = source.Open(ctx, t.path, t.most)
 	}
-	return source.Open(ctx, t.path, t.most)
+	if err == nil && jobs > 1 {
+		src.SetAhead(source.LeastAhead)
+	}
+	return src, err
 }
 
 // sidecar is how the file is called in which an agent counts the lines of a

@@ -260,7 +260,7 @@ func (x *fix) fix(ctx context.Context, t *target) fixed {
 			return got
 		}
 	}
-	src, err := x.open(ctx, t)
+	src, err := x.open(ctx, t, x.flags.jobs)
 	if err != nil {
 		got.err = err
 		return got

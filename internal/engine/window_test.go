@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path"
 	"strings"
 	"testing"
 
@@ -13,20 +12,18 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// TestWindow: what is found in a document that is read through a window, and what it
-// becomes, is the same as if it were in memory.
+// TestWindow: what is found in a document that is read through a window, or in a file
+// that is read ahead, and what it becomes, is the same as if it were in memory.
 func TestWindow(t *testing.T) {
 	t.Parallel()
-	docs := map[string][]byte{}
+	texts := map[string][]byte{}
 	for _, f := range fixtures(t) {
-		if path.Ext(f.name) == ".json" {
-			docs[f.name] = f.text
-		}
+		texts[f.name] = f.text
 	}
 	for _, c := range readCases(t) {
-		docs[c.Name] = c.text(t)
+		texts[c.Name] = c.text(t)
 	}
-	for name, text := range docs {
+	for name, text := range texts {
 		want := windowed(t, name, text, 0)
 		for _, held := range []int64{16, 200, 2000} {
 			if diff := cmp.Diff(want, windowed(t, name, text, held)); diff != "" {
@@ -42,6 +39,9 @@ func windowed(t *testing.T, name string, text []byte, held int64) string {
 	t.Helper()
 	src := source.FromBytes(name, text)
 	src.SetWindow(held)
+	if held > 0 {
+		src.SetAhead(0)
+	}
 	rep, err := Check(context.Background(), src, Options{Edits: true, Excerpts: true})
 	if err != nil {
 		return err.Error()

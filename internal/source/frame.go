@@ -100,6 +100,14 @@ func newReader(src *Source, chunk, long int64) *Reader {
 // Records yields the records of src, and at last the error that ended them
 // early, if one did. A record is good until the next one.
 func Records(src *Source) iter.Seq2[Record, error] {
+	all := records(src)
+	if !src.ahead {
+		return all
+	}
+	return func(yield func(Record, error) bool) { readAhead(all, yield) }
+}
+
+func records(src *Source) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		r := NewReader(src)
 		for {

@@ -99,7 +99,7 @@ func TestPages(t *testing.T) {
 			spans = append(spans, Span{s.Start, s.Start + 1}, Span{s.End, min(s.End+1, int64(len(text)))}, Span{max(0, s.Start-1), s.End}, Span{s.Start, min(s.End+2, int64(len(text)))})
 		}
 		pointers := Pointers(whole.Value, spans)
-		for _, held := range []int64{2, 3, 17, 33, 64, 200, 1000, 5000} {
+		for _, held := range []int64{2, 17, 64, 1000} {
 			src := FromBytes(name, text)
 			src.SetWindow(held)
 			rec, _ := only(t, src)
@@ -128,7 +128,7 @@ func TestPages(t *testing.T) {
 			_ = rec
 		}
 	}
-	if outside < 1000 {
+	if outside < 400 {
 		t.Errorf("only %d documents were read through a window", outside)
 	}
 }

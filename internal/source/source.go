@@ -37,6 +37,7 @@ type Source struct {
 	lines  lines
 	held   int64 // how much of a document may be held; 0 means heldDocument
 	failed atomic.Pointer[error]
+	ahead  bool
 }
 
 // NewSource returns a source of size bytes that are read from r.
@@ -161,7 +162,7 @@ func (r contextReader) Read(p []byte) (int, error) {
 // Derived returns a source of size bytes that r makes out of this source. It has
 // the same name, and can be read as long as this source.
 func (s *Source) Derived(r io.ReaderAt, size int64) *Source {
-	return &Source{name: s.name, r: r, size: size, ctx: s.ctx, named: true, held: s.held}
+	return &Source{name: s.name, r: r, size: size, ctx: s.ctx, named: true, held: s.held, ahead: s.ahead}
 }
 
 // Name returns the name the source was opened with.

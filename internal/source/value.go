@@ -314,6 +314,24 @@ func (v Value) Present() iter.Seq2[int, Value] {
 	}
 }
 
+// Each yields the same, each good until the next one, and may read ahead.
+func (v Value) Each() iter.Seq[Value] {
+	return func(yield func(elem Value) bool) {
+		if !v.Outside() || v.Kind() != Array || !v.ends.pages.src.ahead {
+			for _, e := range v.Present() {
+				if !yield(e) {
+					return
+				}
+			}
+			return
+		}
+		all := func(yield func(Record, error) bool) {
+			v.walk(func(_, elem Value) bool { return elem.Kind() == Null || yield(Record{Value: elem}, nil) })
+		}
+		readAhead(all, func(rec Record, _ error) bool { return yield(rec.Value) })
+	}
+}
+
 // Get returns the first member of an object with the given key, or None. The
 // key must not need escapes.
 func (v Value) Get(key string) Value {

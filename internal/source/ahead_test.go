@@ -1,0 +1,116 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// told writes down records, and the error that ends them.
+func told(records iter.Seq2[Record, error]) string {
+	var b strings.Builder
+	for rec, err := range records {
+		fmt.Fprintf(&b, "%d %v %v %v: ", rec.Index, rec.Span, rec.Faults, err)
+		seen(&b, rec.Value)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// TestAhead: records that are read ahead are the same as others.
+func TestAhead(t *testing.T) {
+	t.Parallel()
+	texts := documentsOf(t)
+	err := filepath.WalkDir("../../testdata/transcripts", func(path string, e os.DirEntry, err error) error {
+		if err == nil && filepath.Ext(path) == ".jsonl" {
+			texts[path], err = os.ReadFile(path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat(`{"a":[1,"`+strings.Repeat("long ", 50)+`"]}`+"\n", 3000)
+	texts["many"] = []byte(long)
+	texts["long"] = []byte(`{"a":1}` + "\n" + `{"a":"` + strings.Repeat("x", 2*batchBytes) + `"}` + "\n" + long[:1000] + "\n" + `["` + strings.Repeat("y", 2*batchBytes) + `"]`)
+	for name, text := range texts {
+		want := told(Records(FromBytes(name, text)))
+		for _, held := range []int64{0, 200} {
+			src := FromBytes(name, text)
+			src.SetWindow(held)
+			src.SetAhead(0)
+			if got := told(Records(src)); got != want {
+				t.Fatalf("%s: there is\n%s\nwant\n%s", name, got, want)
+			}
+		}
+	}
+}
+
+// TestAheadFails: the error that ends the reading comes behind the records before it.
+func TestAheadFails(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("{\"a\":1}\n", 100_000)
+	src := NewSource("s", breaking{text, 600_000}, int64(len(text)))
+	src.SetAhead(0)
+	n, failed := 0, ""
+	for _, err := range Records(src) {
+		if err != nil {
+			failed = err.Error()
+			break
+		}
+		n++
+	}
+	if n < 30_000 || failed != "s: no more" {
+		t.Errorf("%d records, then %q", n, failed)
+	}
+}
+
+// A breaking source cannot be read to its end.
+type breaking struct {
+	text string
+	at   int64
+}
+
+func (f breaking) ReadAt(p []byte, off int64) (int, error) {
+	if off+int64(len(p)) > f.at {
+		return 0, errors.New("no more")
+	}
+	n := copy(p, f.text[off:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// TestAheadStops: who stops early leaves nobody behind who reads on.
+func TestAheadStops(t *testing.T) {
+	for _, text := range []string{strings.Repeat("{\"a\":1}\n", 100_000), strings.Repeat("{\"a\":\""+strings.Repeat("x", 2*batchBytes)+"\"}\n", 10)} {
+		before := runtime.NumGoroutine()
+		for stop := range 5 {
+			src := FromBytes("s", []byte(text))
+			src.SetAhead(0)
+			n := 0
+			for range Records(src) {
+				if n++; n > stop {
+					break
+				}
+			}
+		}
+		for range 100 {
+			if runtime.NumGoroutine() <= before {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if now := runtime.NumGoroutine(); now > before {
+			t.Errorf("%d goroutines are left of %d", now, before)
+		}
+	}
+}
