@@ -70,7 +70,10 @@ type Walk struct {
 	of   Value
 	// found are the members that are still to come of an object whose members
 	// were found before.
-	found    []member
+	found []member
+	// outside is set for an object that is not in memory.
+	outside  *cursor
+	key      Value // unless it stands in the object's own text
 	val      Value
 	long     uint32 // the next long value
 	from, to int    // the key
@@ -84,6 +87,9 @@ func (w *Walk) Begin(v Value, k *Keys) {
 	w.val.members = nil
 	if v.Kind() == Object {
 		w.val.to = v.from
+		if v.Outside() && v.members == nil {
+			w.outside = v.cursor()
+		}
 		if v.members != nil {
 			w.found = *v.members
 		}
@@ -95,6 +101,9 @@ func (w *Walk) Next() bool {
 	v := &w.of
 	if v.members != nil {
 		return w.nextFound()
+	}
+	if w.outside != nil {
+		return w.nextOutside()
 	}
 	text := v.text
 	i := w.val.to
@@ -144,8 +153,18 @@ func (w *Walk) nextFound() bool {
 	}
 	m := &w.found[0]
 	w.found = w.found[1:]
-	w.from, w.to, w.val = m.key.from, m.key.to, m.val
-	w.number = w.keys.number(m.key.Raw())
+	w.key, w.val = m.key, m.val
+	w.number = w.keys.number(w.key.Raw())
+	return true
+}
+
+// nextOutside is Next for an object that is not in memory.
+func (w *Walk) nextOutside() bool {
+	if !w.outside.next() {
+		return false
+	}
+	w.key, w.val = w.outside.key, w.outside.val
+	w.number = w.keys.number(w.key.Raw())
 	return true
 }
 
@@ -155,11 +174,17 @@ func (w *Walk) Number() int { return int(w.number) }
 
 // Key returns the key.
 func (w *Walk) Key() Value {
+	if w.key.Exists() {
+		return w.key
+	}
 	return Value{text: w.of.text, base: w.of.base, from: w.from, to: w.to}
 }
 
 // KeySpan returns where the key stands in its source.
 func (w *Walk) KeySpan() Span {
+	if w.key.Exists() {
+		return w.key.Span()
+	}
 	return Span{w.of.base + int64(w.from), w.of.base + int64(w.to)}
 }
 

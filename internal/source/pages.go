@@ -188,44 +188,66 @@ func (p *pages) changed() {
 
 // walk yields what is in a container that is not in memory, with the keys of members.
 func (v Value) walk(yield func(key, val Value) bool) {
-	p := v.ends.pages
-	c := cursor{pages: p, scan: NewScanner(), at: v.base + 1, end: v.base + int64(v.to)}
-	c.scan.remember(longValue, p)
-	object, next := v.Kind() == Object, v.inner
-	for {
-		var key, val Value
-		if b := c.skip(); b == 0 || b == '}' || b == ']' {
+	for c := v.cursor(); c.next(); {
+		if !yield(c.key, c.val) {
 			return
 		}
-		if object {
-			if key = c.value(); key.Kind() != String || c.skip() != ':' {
-				return
-			}
-			c.at++
-		}
-		first := c.skip()
-		end, behind := p.large.at(v.turn, int(c.at-p.base), next)
-		if next = behind; end > 0 && brackets[first] != nil {
-			val = p.value(first, Span{c.at, p.base + int64(end)})
-			c.at = val.Span().End
-		} else {
-			val = c.value()
-		}
-		if !val.Exists() || !yield(key, val) || c.skip() != ',' {
-			return
-		}
-		c.at++
 	}
 }
 
-// A cursor goes through a container from one value to the next.
+// A cursor goes through a container that is not in memory from one value to the next.
 type cursor struct {
 	*pages
-	scan Scanner
-	text []byte // the bytes from base on; values keep them
-	base int64
-	at   int64
-	end  int64 // of the container
+	scan   Scanner
+	text   []byte // the bytes from base on; values keep them
+	base   int64
+	at     int64
+	end    int64 // of the container
+	object bool
+	begun  bool
+	long   uint32 // the next large value
+	// key and val are what it is at. There are keys in objects alone.
+	key, val Value
+}
+
+// cursor returns a cursor before the first value in a container.
+func (v Value) cursor() *cursor {
+	p := v.ends.pages
+	c := &cursor{
+		pages: p, scan: NewScanner(), at: v.base + 1, end: v.base + int64(v.to),
+		object: v.Kind() == Object, long: v.inner,
+	}
+	c.scan.remember(longValue, p)
+	return c
+}
+
+// next goes to the next value, and reports whether there is one.
+func (c *cursor) next() bool {
+	if c.begun {
+		if c.skip() != ',' {
+			return false
+		}
+		c.at++
+	}
+	c.begun = true
+	if b := c.skip(); b == 0 || b == '}' || b == ']' {
+		return false
+	}
+	if c.object {
+		if c.key = c.read(); c.key.Kind() != String || c.skip() != ':' {
+			return false
+		}
+		c.at++
+	}
+	first := c.skip()
+	end, behind := c.large.at(c.large.turn, int(c.at-c.pages.base), c.long)
+	if c.long = behind; end > 0 && brackets[first] != nil {
+		c.val = c.pages.value(first, Span{c.at, c.pages.base + int64(end)})
+		c.at = c.val.Span().End
+	} else {
+		c.val = c.read()
+	}
+	return c.val.Exists()
 }
 
 // load reads n bytes from where the cursor is, or those that are left, and reports
@@ -251,8 +273,8 @@ func (c *cursor) skip() byte {
 	return 0
 }
 
-// value returns the value at the cursor, which goes on behind it.
-func (c *cursor) value() Value {
+// read returns the value at the cursor, which goes on behind it.
+func (c *cursor) read() Value {
 	for {
 		from := int(c.at - c.base)
 		all := c.base+int64(len(c.text)) == c.end
