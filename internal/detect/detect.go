@@ -146,6 +146,7 @@ func survey(src *source.Source, opts Options) (*Verdict, error) {
 		return s, nil
 	}
 	t := newTally(opts)
+	near := newNearest(opts.Dialects)
 	var foreign recognition
 	bad := 0
 	var first source.Kind
@@ -181,6 +182,7 @@ func survey(src *source.Source, opts Options) (*Verdict, error) {
 			}
 			if !read || n <= headRecords {
 				foreign.add(v, read)
+				near.look(v, 0)
 			}
 			if err := src.Err(); err != nil {
 				return nil, err
@@ -230,6 +232,8 @@ func survey(src *source.Source, opts Options) (*Verdict, error) {
 			s.reason, s.foreign = streamReason, true
 		default:
 			s.reason, s.discreet = t.reason(first)
+			s.discreet = cmp.Or(s.discreet, s.reason) + near.String()
+			s.reason += near.String()
 		}
 	}
 	return s, nil
