@@ -321,6 +321,7 @@ func (c *check) take(t *target, got checked) error {
 	}
 	c.summary.Known += c.baselines.leaveOut(c.now, t, got.report)
 	c.summary.Add(got.report)
+	c.describes(c.summary, t, got.report)
 	for f, n := range got.report.All() {
 		if f.Severity == rules.Info && !c.showsInfo(f) {
 			c.summary.Hidden += n
@@ -328,6 +329,13 @@ func (c *check) take(t *target, got checked) error {
 	}
 	c.failing = c.failing || c.fails(got.report)
 	return c.tell(got.report)
+}
+
+// describes counts a file whose dialect its config file describes.
+func (c *check) describes(s *report.Summary, t *target, r *engine.Report) {
+	if d := t.config.Dialects().ByName(r.File.Dialect); d != nil && d.UserDefined() {
+		s.Described(r)
+	}
 }
 
 // fails reports whether what was found in a file makes the run fail.

@@ -327,6 +327,7 @@ func (x *fix) take(ctx context.Context, t *target, got fixed) error {
 	}
 	x.summary.Strategy = x.now.strategy
 	x.summary.AddFixed(got.Fixed)
+	x.describes(&x.summary.Summary, t, got.After)
 	x.failing = x.failing || x.fails(got.After) || got.Changed() && !x.summary.Written && x.fails(got.Before)
 	if got.Changed() {
 		for _, o := range x.outputs {

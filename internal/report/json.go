@@ -27,7 +27,9 @@ type (
 		Failed  int `json:"failed"`
 		Skipped int `json:"skipped"`
 		// Lookalikes are skipped files that speak of calls as a transcript does.
-		Lookalikes    []string `json:"lookalikes"`
+		Lookalikes []string `json:"lookalikes"`
+		// Silent are described dialects in whose files there was no call and no result.
+		Silent        []string `json:"silent_dialects"`
 		Conversations int      `json:"conversations"`
 		Calls         int      `json:"calls"`
 		Results       int      `json:"results"`
@@ -165,7 +167,7 @@ func file(r *engine.Report) jsonFile {
 
 func summary(s *Summary) jsonSummary {
 	return jsonSummary{
-		Files: s.Files, Failed: len(s.Failed), Skipped: s.Skipped, Lookalikes: paths(s.Lookalikes), Conversations: s.Conversations, Calls: s.Calls, Results: s.Results,
+		Files: s.Files, Failed: len(s.Failed), Skipped: s.Skipped, Lookalikes: paths(s.Lookalikes), Silent: s.Silent(), Conversations: s.Conversations, Calls: s.Calls, Results: s.Results,
 		Findings: s.Findings(), Errors: s.Errors, Warnings: s.Warnings, Infos: s.Infos, Known: s.Known,
 		Fixable: s.Fixable, FixableUnsafe: s.FixableUnsafe,
 	}

@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/engine"
@@ -22,6 +24,10 @@ type Summary struct {
 	Conversations int
 	Calls         int
 	Results       int
+
+	// described counts the calls and results in the files of each dialect that a config
+	// file describes.
+	described map[string]int
 
 	Errors, Warnings, Infos int
 	// Hidden counts the infos that are not shown.
@@ -96,6 +102,26 @@ func (s *Summary) Add(r *engine.Report) {
 	}
 }
 
+// Described counts a file whose dialect a config file describes.
+func (s *Summary) Described(r *engine.Report) {
+	if s.described == nil {
+		s.described = map[string]int{}
+	}
+	s.described[r.File.Dialect] += r.Calls + r.Results
+}
+
+// Silent returns the described dialects in whose files there was neither a call nor a
+// result: a path in the table may lead nowhere.
+func (s *Summary) Silent() []string {
+	out := []string{}
+	for _, name := range slices.Sorted(maps.Keys(s.described)) {
+		if s.described[name] == 0 {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // Problems returns the number of errors and warnings.
 func (s *Summary) Problems() int { return s.Errors + s.Warnings }
 
@@ -142,6 +168,9 @@ func (s *Summary) checked() string {
 	b.WriteByte('.')
 	if len(s.Lookalikes) > 0 {
 		fmt.Fprintf(&b, " Skipped, but like a transcript: %s.", strings.Join(paths(s.Lookalikes), ", "))
+	}
+	if silent := s.Silent(); len(silent) > 0 {
+		fmt.Fprintf(&b, " No call and no result was found in files of %s: its paths in the config file may lead nowhere.", strings.Join(silent, ", "))
 	}
 	return b.String()
 }
