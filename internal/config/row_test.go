@@ -273,3 +273,46 @@ func TestRowsPage(t *testing.T) {
 	}
 	look(reflect.TypeFor[dialect.Dialect](), "")
 }
+
+// TestRequiredKeys: docs/dialects.md has for each shape the keys that a table needs, as
+// the checks of a table that has nothing in it find them.
+func TestRequiredKeys(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "dialects.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for shape, empty := range map[string]string{
+		"blocks":    "parts = [{}, { is = 'call' }]",
+		"side-list": "",
+		"items":     "type = 't'\nid = ['i']\npairs = [{}]",
+		"events":    "calls = [{}]\nresults = [{}]\nsays = [{}]",
+		"combined":  "records = [{ answer = [{}], states = [{}] }]",
+	} {
+		var problems []Problem
+		for _, more := range []string{"", empty} {
+			_, found := rows([]byte("[[dialect]]\nname = 'a'\nmarks = ['x']\ndriver = '" + shape + "'\n[dialect." + shape + "]\n" + more + "\n"))
+			problems = append(problems, found...)
+		}
+		var tables []string
+		keys := map[string][]string{}
+		for _, p := range problems {
+			table, key, needs := strings.Cut(p.Message, " needs ")
+			if !needs {
+				continue
+			}
+			if keys[table] == nil {
+				tables = append(tables, table)
+			}
+			if !slices.Contains(keys[table], key) {
+				keys[table] = append(keys[table], key)
+			}
+		}
+		for _, table := range tables {
+			want := "| `" + table + "` | " + strings.Join(keys[table], "; ") + " |"
+			if !strings.Contains(string(text), want+"\n") {
+				t.Errorf("docs/dialects.md has no line %s", want)
+			}
+		}
+	}
+}
