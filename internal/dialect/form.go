@@ -13,6 +13,11 @@ type Template string
 
 // A Cond is a condition on a member: that it says one of Is, or that it is
 // there and not null; with Not, that it is not so.
+//
+// It is no evidence.Cond because its member is one of a Plan, which finds all that is
+// wanted of a message in one pass. An evidence.Cond looks for its member by itself, and
+// of each message that is another pass: one such condition made reading a message of
+// text longer by two fifths.
 type Cond struct {
 	At  Lens
 	Is  []string
