@@ -23,6 +23,11 @@ var unrepaired = map[string]string{
 // TestRows: of each dialect, what is in order is read as that dialect, and what is broken is in order once it is repaired, unless the dialect
 // says that it is not repaired.
 func TestRows(t *testing.T) {
+	for _, d := range dialect.All() {
+		if profile.ByName(d.Provider) == nil {
+			t.Fatalf("%s: the Provider %q is none of %v", d.Name, d.Provider, profile.Names())
+		}
+	}
 	count := map[string]int{}
 	for _, f := range fixtures(t) {
 		folder, state := f.kind()
@@ -64,9 +69,6 @@ func TestRows(t *testing.T) {
 		})
 	}
 	for _, d := range dialect.All() {
-		if profile.ByName(d.Provider) == nil {
-			t.Errorf("%s: the Provider %q is none of %v", d.Name, d.Provider, profile.Names())
-		}
 		for _, state := range []string{"ok", "broken"} {
 			if applicable[d.Name] == nil && count[d.Name+"/"+state] == 0 {
 				t.Errorf("%s: no fixtures in testdata/transcripts/%[1]s/%s", d.Name, state)
