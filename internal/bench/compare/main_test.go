@@ -66,6 +66,7 @@ func read(t *testing.T, text string) *page {
 			"- Machine: ":                         func(s string) { p.machine = s },
 			"- Software: ":                        func(s string) { p.software = s },
 			"- Date: ":                            func(s string) { p.date = s },
+			"- Load average at the beginning: ":   func(s string) { number(s); p.load = s },
 			"- Rounds: ":                          func(s string) { p.rounds = int(number(s)) },
 			"- Smallest peak that can be shown: ": func(s string) { p.floor = peak(s) },
 			"- Not installed, and left out: ":     func(s string) { p.missing = strings.Split(s, ", ") },

@@ -174,6 +174,10 @@ func (m *meter) path(name string) string { return filepath.Join(m.dir, name) }
 
 // prepare finds the tools and builds the programs.
 func (m *meter) prepare(ctx context.Context) error {
+	// Building is not to count as load.
+	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
+		m.page.load, _, _ = strings.Cut(string(load), " ")
+	}
 	if err := m.look(ctx); err != nil {
 		return err
 	}

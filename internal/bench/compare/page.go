@@ -35,6 +35,7 @@ type page struct {
 	shares []share
 
 	machine, software, date string
+	load                    string   // "" where it is not known
 	missing                 []string // tools
 	rounds, floor           int
 }
@@ -66,6 +67,9 @@ func (p *page) markdown() string {
 	}
 	run := fmt.Sprintf("- Machine: %s\n- Software: %s\n- Date: %s\n- Rounds: %d\n- Smallest peak that can be shown: %d MB\n",
 		p.machine, p.software, p.date, p.rounds, p.floor)
+	if p.load != "" {
+		run += fmt.Sprintf("- Load average at the beginning: %s\n", p.load)
+	}
 	if len(p.missing) > 0 {
 		run += fmt.Sprintf("- Not installed, and left out: %s\n", strings.Join(p.missing, ", "))
 	}
