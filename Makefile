@@ -26,6 +26,7 @@ build: ## build bin/toolguard
 
 test: ## run all tests
 	$(GO) test ./...
+	$(GO) test -tags purego ./internal/source
 
 race: ## run the tests of what does several things at a time with the race detector
 	$(GO) test -race -timeout 20m $(RACE)
