@@ -92,7 +92,7 @@ func longValues(v Value, long *[]Span) {
 	}
 }
 
-// traps are what may stand in a value, right or wrong, and is short.
+// traps are short texts, right and wrong, to be put in the place of a value.
 var traps = []string{
 	`"\\"`, `"\\\\\""`, `"\u00e9\ud83d\ude00"`, `"\ud83d"`, `"\ude00\ud83d"`, `"\ud83d\ud83d\ude00"`, `"\ud83d\\ude00"`, `"\uD83D\uDE00\uD7ff"`, `"\u12g4"`, `"\u123"`, `"\x"`, `"\u`,
 	"\"\xf0\x9f\x98\x80é日\"", "\"\xe6\x97\"", "\"\xff\"", "\"\xed\xa0\x80\"", "\"\xf4\x90\x80\x80\"", "\"\xc0\xaf\"", "\"\x80\"", "\"\xe0\x9f\xbf\"", "\"\xf0\x8f\xbf\xbf\"", "\"\xf8\x88\x80\x80\x80\"", "é",
@@ -182,7 +182,7 @@ func TestScannersAgreeOnTokens(t *testing.T) {
 	}
 }
 
-// TestScannersAgreeAtEdges puts traps across the ends of what is looked at at once:
+// TestScannersAgreeAtEdges puts traps across the ends of the bytes that are looked at together:
 // of the first blocks, of the next ones, and of the last whole one of a text.
 func TestScannersAgreeAtEdges(t *testing.T) {
 	for _, trap := range append([]string{"\"\xe6\"", "\"\xf0\x9f\"", `"\u00e"`, `"\u00"`, `"\ud83d\ude0"`, "123456789", "false"}, traps...) {
@@ -201,8 +201,8 @@ func TestScannersAgreeAtEdges(t *testing.T) {
 	}
 }
 
-// What is wrong far behind a value, or in many places, or at the end of a chunk
-// of blocks.
+// TestScannersAgreeOnLongTexts puts faults far behind a value, in many places, and
+// at the end of a chunk of blocks.
 func TestScannersAgreeOnLongTexts(t *testing.T) {
 	fill := func(n int) string { return strings.Repeat("z", n) }
 	for _, trap := range traps {

@@ -19,8 +19,8 @@ const mostLarge = 1 << 20
 type ends struct {
 	// turn numbers the scans. A Value must not use what another scan found.
 	turn uint32
-	// list is in the order of the starts. What is in a value that is not in it
-	// is not in it either.
+	// list is in the order of the starts. If a container is not in it, no value
+	// inside the container is either.
 	list []longEnd
 	most int
 	// least is how long a value is that is remembered; 0 means longValue.
@@ -38,19 +38,19 @@ type ends struct {
 // A longEnd is one long value.
 type longEnd struct {
 	start, end uint32
-	// next is the number of the first one behind it or, while the value is not
-	// over, that of the container around it.
+	// next is the number of the first long value behind it. While the value is
+	// open, it is the number of the container around it.
 	next uint32
 }
 
-// begin forgets all, for a text of size bytes.
+// begin empties the list and makes room for a text of size bytes.
 func (e *ends) begin(size int) {
 	*e = ends{turn: e.turn + 1, list: e.list[:0], least: e.least, pages: e.pages}
 	e.grow(size)
 }
 
-// grow makes room for what is in a text of size bytes: less than the text
-// itself takes. Of more values the ends are not known.
+// grow bounds the list for a text of size bytes, so that it takes less room than
+// the text. The ends of further values are not recorded.
 func (e *ends) grow(size int) {
 	e.most = 1<<10 + size/128
 	if e.least > longValue {

@@ -9,16 +9,17 @@ const (
 	longestKey = 64
 )
 
-// Keys numbers the keys of objects that are read one after another and mostly
-// have the same keys in the same order. What is known of a key can be kept by its
-// number, and the key that is expected next is compared before any is searched.
+// Keys numbers the keys of objects that are read one after another. Such objects
+// mostly have the same keys in the same order, so each key is compared with the
+// expected one before it is searched for. A caller can keep what it knows of a key
+// by the number.
 type Keys struct {
 	text  []byte     // the keys one after another, in their quotes
 	known []knownKey // by number, from 1
-	// marked are the numbers of the last keys of each mark, 0 for none.
+	// marked holds the number of the last key with each mark, 0 for none.
 	marked [64]uint8
-	// next is the number of the key that came behind each key last. Behind 0 is
-	// that of the first key of an object.
+	// next holds the number of the key that last followed each key. At 0 it is the
+	// number of the first key of an object.
 	next [MaxKeys + 1]uint8
 }
 
@@ -31,8 +32,8 @@ type knownKey struct {
 // raw returns a key in its quotes.
 func (k *Keys) raw(n uint8) []byte { return k.text[k.known[n].from:k.known[n].to] }
 
-// number returns the number of a key in its quotes, 0 if it gets none: because it
-// is spelled with escapes, because it is long, or because there are too many.
+// number returns the number of a key in its quotes. It is 0 for a key with escapes,
+// a long key, and a new key once there are MaxKeys.
 func (k *Keys) number(raw []byte) uint8 {
 	if len(raw) > longestKey {
 		return 0
@@ -80,8 +81,7 @@ type Walk struct {
 	number   uint8
 }
 
-// Begin begins a walk over the members of v, of which any other kind than an object
-// has none.
+// Begin starts a walk over the members of v. A value that is no object has none.
 func (w *Walk) Begin(v Value, k *Keys) {
 	*w = Walk{keys: k, of: v, val: v, long: v.inner}
 	w.val.members = nil
@@ -168,8 +168,8 @@ func (w *Walk) nextOutside() bool {
 	return true
 }
 
-// Number returns the number of the key, from 1, and 0 for a key that has none. A
-// number that is new is one more than those before.
+// Number returns the number of the key, from 1, and 0 for a key without one. Each
+// new number is one more than the last.
 func (w *Walk) Number() int { return int(w.number) }
 
 // Key returns the key.

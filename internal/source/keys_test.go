@@ -59,22 +59,22 @@ func TestWalk(t *testing.T) {
 		}
 		vals := []string{`1`, `"x"`, `{}`, `{"a":1}`, `[ ]`, `[{"b":2}]`, `"` + long + `"`, `{"a":{"ab":"` + long + `"},"b":[]}`, `null`, `"a\",\"b\":1"`}
 		blank := []string{"", "", "", " ", "\n\t"}
-		any := func(list []string) string { return list[rnd.IntN(len(list))] }
+		one := func(list []string) string { return list[rnd.IntN(len(list))] }
 		k, numbers := &Keys{}, map[string]int{}
 		for range 20 {
 			var text strings.Builder
-			text.WriteString("{" + any(blank))
+			text.WriteString("{" + one(blank))
 			for i, first := 0, rnd.IntN(len(keys)); i < rnd.IntN(90); i++ {
 				if i > 0 {
-					text.WriteString(any(blank) + "," + any(blank))
+					text.WriteString(one(blank) + "," + one(blank))
 				}
 				key := keys[(first+i)%len(keys)] // mostly in their order
 				if rnd.IntN(8) == 0 {
-					key = any(keys)
+					key = one(keys)
 				}
-				text.WriteString(`"` + key + `"` + any(blank) + ":" + any(blank) + any(vals))
+				text.WriteString(`"` + key + `"` + one(blank) + ":" + one(blank) + one(vals))
 			}
-			text.WriteString(any(blank) + "}")
+			text.WriteString(one(blank) + "}")
 			in := []byte(text.String())
 			s := NewScanner().Scan(in, 0, Strict)
 			if s.Kind != FaultNone {

@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// lines are where some lines of a source start, as was seen when it was read
-// from its start on. With them, the number of a line can be told without reading
-// all that is before it.
+// lines records where some lines start, as seen while the source was read from its
+// beginning. With it, the number of a line is known without reading everything
+// before the line.
 type lines struct {
 	mu sync.Mutex
 	// ends is the number of line ends before counted.

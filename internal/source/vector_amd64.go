@@ -64,24 +64,24 @@ const (
 	vectorFirst = 16
 	vectorMost  = 64
 	// passFirst is how far the portable scanner goes on behind the first bytes
-	// that are left to it. It is twice as far each time, up to passMost, because
-	// where there is something there often is more of it.
+	// that are left to it. The distance doubles each time, up to passMost, because
+	// bytes that need it mostly come together.
 	passFirst = 1 << 10
 	passMost  = 64 << 10
-	// dense is how many bytes to a token, or fewer, the portable scanner is
-	// faster at.
+	// The portable scanner is faster where a token comes every dense bytes or
+	// more often.
 	dense = 4
 )
 
-// A vector scanner looks at 64 bytes at a time. It only knows texts without any
-// fault: where something is wrong, it steps back to the last end of a token and
-// lets the portable scanner find out what it is.
+// A vector scanner looks at 64 bytes at a time. It reads only text without faults:
+// where something is wrong, it steps back to the end of a token, and the portable
+// scanner finds out what it is.
 type vector struct {
 	portable
 	blocks [vectorMost]block
 	tail   [blockSize]byte
-	// scalar is where numbers and literals tell what is wrong with them, which
-	// nobody asks.
+	// scalar receives the faults of numbers and literals, which are not used: the
+	// portable scanner finds them again.
 	scalar Scan
 }
 
@@ -122,18 +122,18 @@ const (
 	afterElem          // a comma or the end of the array
 )
 
-// walk goes on with the scan as long as everything is as it should be and there
-// are not too many tokens. If the value ends that way, it is done. Otherwise the
-// scan is where it can be gone on with, and until is where to try again.
+// walk goes on with the scan while the text is right and has not too many tokens.
+// It reports done if it reaches the end of the value. Otherwise the scan can be
+// resumed, and until is where to try again.
 func (v *vector) walk(text []byte, s *Scan) (until int, done bool) {
 	var (
 		c     carry
 		open  = &v.open
 		depth = s.depth
 		next  = someValue
-		mark  = -1 // the last token that the scan can be gone on with at
-		// str is where the value starts that was just read if it is a string, and
-		// behind all else if it is none.
+		mark  = -1 // the last token at which the scan can be resumed
+		// str is where the value that was just read starts if it is a string, and
+		// the end of the text otherwise.
 		str = len(text)
 		// paired is behind the last pair of surrogates.
 		paired int
@@ -261,9 +261,9 @@ func (v *vector) walk(text []byte, s *Scan) (until int, done bool) {
 	return end, false
 }
 
-// ahead returns the tokens in the block at base from the second of m on, and
-// whether that is c: what mostly comes next is told apart from the rest faster
-// than each token from all others.
+// ahead drops the first of the tokens m in the block at base, and reports whether
+// the next one is c. Checking for the expected token is faster than a switch over
+// all of them.
 func ahead(text []byte, base int, m uint64, c byte) (uint64, bool) {
 	m &= m - 1
 	return m, m != 0 && text[base+bits.TrailingZeros64(m)] == c
@@ -299,8 +299,8 @@ func endsScalar(c byte) bool {
 	return false
 }
 
-// back makes the scan go on from the token at mark, if there is one. depth is
-// that behind it.
+// back sets the scan to resume at the token at mark, if there is one. depth is the
+// depth behind it.
 func (v *vector) back(text []byte, s *Scan, mark, depth int) {
 	if mark < 0 {
 		return
