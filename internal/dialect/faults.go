@@ -186,7 +186,7 @@ func (c *checker) written(slots ...slot) {
 // held notes where an id that is missing could not be written: the object that it
 // belongs into must be one that each call or result has, as others of its fields
 // stand there too.
-func (c *checker) held(key string, id Lens, holders ...Lens) {
+func (c *checker) held(id Lens, holders ...Lens) {
 	if id == "" || !c.repaired {
 		return
 	}
@@ -195,7 +195,7 @@ func (c *checker) held(key string, id Lens, holders ...Lens) {
 	if first.writable() && (holder == "" || slices.Contains(holders, holder)) {
 		return
 	}
-	c.say(key, fmt.Sprintf("%s.%s: repairs write this field, and cannot write it at %q: want a field of what has the others", c.where(), key, first))
+	c.say("id", fmt.Sprintf("%s.id: repairs write this field, and cannot write it at %q: want a field of what has the others", c.where(), first))
 }
 
 // writable reports whether a value can be set where a lens leads: names of members and
@@ -241,9 +241,9 @@ func (d *Blocks) faults(outer *checker) {
 		case PartCall:
 			c.needs("name", p.Name != "")
 			d.readsBack(c, p)
-			c.held("id", p.ID, Lens(p.Key), p.Name.Parent())
+			c.held(p.ID, Lens(p.Key), p.Name.Parent())
 		case PartResult:
-			c.held("id", p.ID, Lens(p.Key), p.Payload.Parent(), p.Name.Parent())
+			c.held(p.ID, Lens(p.Key), p.Payload.Parent(), p.Name.Parent())
 		}
 	})
 	each(c, "message", d.Message, func(c *checker, f *Form) {
@@ -343,7 +343,7 @@ func (d *Events) faults(outer *checker) {
 	call := func(c *checker, e *CallEvent) {
 		c.needs("id", e.ID != "")
 		c.needs("name", e.Name != "")
-		c.held("id", e.ID, e.Name.Parent())
+		c.held(e.ID, e.Name.Parent())
 		if d.Type != "" {
 			d.readsBack(c, e)
 		}
@@ -355,7 +355,7 @@ func (d *Events) faults(outer *checker) {
 	each(c, "results", d.Results, func(c *checker, e *ResultEvent) {
 		c.needs("type", e.Type != "")
 		c.needs("id", e.ID != "")
-		c.held("id", e.ID, e.Payload.Parent())
+		c.held(e.ID, e.Payload.Parent())
 	})
 	each(c, "says", d.Messages, func(c *checker, s *MessageEvent) {
 		c.needs("type", s.Type != "")
@@ -391,7 +391,7 @@ func (d *Combined) faults(outer *checker) {
 		if len(rs.States) > 0 {
 			c.needs("state", rs.State != "")
 		}
-		c.held("id", rs.ID, rs.Name.Parent())
+		c.held(rs.ID, rs.Name.Parent())
 		each(c, "answer", rs.Answer, (*checker).setting)
 		each(c, "states", rs.States, func(c *checker, s *StateName) {
 			c.needs("written", s.Written != "")

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"hash/fnv"
 	"maps"
 	"math"
@@ -168,6 +169,26 @@ func TestNullAmongObjects(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestTextAmongCalls: a text in the list of calls of an event is none of them.
+func TestTextAmongCalls(t *testing.T) {
+	t.Parallel()
+	seen := false
+	eachFixture(t, func(name string, records []source.Value, seps [][]byte) {
+		if !strings.HasPrefix(name, "copilot-cli/ok/") {
+			return
+		}
+		plain := glued(seps, raws(records))
+		text := bytes.ReplaceAll(plain, []byte(`"toolRequests":[{`), []byte(`"toolRequests":["x",{`))
+		seen = seen || len(text) > len(plain)
+		if diff := cmp.Diff(told(t, name, plain), told(t, name, text)); diff != "" {
+			t.Errorf("%s (-without +with a text):\n%s", name, diff)
+		}
+	})
+	if !seen {
+		t.Error("there is no list of calls")
+	}
 }
 
 // nulledAll writes a value with a null key in each object that does not have the key,
