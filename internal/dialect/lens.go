@@ -39,7 +39,13 @@ func (l Lens) Valid() error {
 
 // In returns what the lens leads to in v: the first alternative that is there and
 // not null, else one that is null, None for nothing.
-func (l Lens) In(v source.Value) source.Value { return l.From(v.Get, v) }
+func (l Lens) In(v source.Value) source.Value {
+	// Most lenses are the name of one member.
+	if l != "" && v.Kind() == source.Object && strings.IndexByte(string(l), '.') < 0 && strings.IndexByte(string(l), '|') < 0 {
+		return v.Get(string(l))
+	}
+	return l.From(v.Get, v)
+}
 
 // From is In for an element whose members have been read before.
 func (l Lens) From(get func(key string) source.Value, v source.Value) source.Value {
