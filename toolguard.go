@@ -26,7 +26,6 @@ import (
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/engine"
-	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/schema"
@@ -480,9 +479,8 @@ func report(r *engine.Report) (*Report, error) {
 		Dialect: r.File.Dialect, Container: r.File.Container, Conversations: r.File.Conversations,
 		Calls: r.Calls, Results: r.Results,
 	}
-	shared := map[*operation.Operation]*Repair{}
-	for i := range r.Findings {
-		f := &r.Findings[i]
+	shared := map[int32]*Repair{}
+	for f := range r.Findings.All() {
 		x := Finding{
 			Rule: f.Rule.Name, Category: f.Rule.Category, Severity: Severity(f.Severity), Message: f.Message, URL: f.Rule.URL(),
 			Conversation: f.Conversation, Turn: f.Turn, Record: int(f.Record), Pointer: f.Pointer,
@@ -493,10 +491,10 @@ func report(r *engine.Report) (*Report, error) {
 			x.Related = append(x.Related, Related{rel.Message, position(f.RelatedAt[2*k]), position(f.RelatedAt[2*k+1])})
 		}
 		if f.Fix != nil {
-			if shared[f.Fix] == nil {
-				shared[f.Fix] = &Repair{f.Fix.Title, Class(f.Fix.Class.String()), f.Fix.ByStrategy}
+			if shared[f.Fix.ID] == nil {
+				shared[f.Fix.ID] = &Repair{f.Fix.Title, Class(f.Fix.Class.String()), f.Fix.ByStrategy}
 			}
-			x.Repair = shared[f.Fix]
+			x.Repair = shared[f.Fix.ID]
 		}
 		out.Findings = append(out.Findings, x)
 	}

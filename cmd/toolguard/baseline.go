@@ -70,22 +70,25 @@ func readBaseline(path string) (baseline.Baseline, error) {
 // and returns how many there were.
 func (b *baselines) leaveOut(s *settings, t *target, r *engine.Report) int {
 	path := b.path(s)
-	if path == "" || len(r.Findings) == 0 {
+	if path == "" || r.Findings.Len() == 0 {
 		return 0
 	}
-	keys := make([]baseline.Key, len(r.Findings))
+	keys := make([]baseline.Key, 0, r.Findings.Len())
 	file := baselinePath(path, t)
-	for i := range r.Findings {
-		keys[i] = baselineKey(file, &r.Findings[i])
+	for f := range r.Findings.All() {
+		keys = append(keys, baselineKey(file, f))
 	}
-	kept := r.Findings[:0]
-	for i, known := range b.files[path].Known(keys) {
-		if !known {
-			kept = append(kept, r.Findings[i])
+	known := b.files[path].Known(keys)
+	var unknown engine.Findings
+	i := 0
+	for f := range r.Findings.All() {
+		if !known[i] {
+			unknown.Add(f)
 		}
+		i++
 	}
-	n := len(r.Findings) - len(kept)
-	r.Findings = kept
+	n := r.Findings.Len() - unknown.Len()
+	r.Findings = unknown
 	return n
 }
 
@@ -206,8 +209,7 @@ func (r *recording) take(t *target, got checked) error {
 	r.summary.Files++
 	file := baselinePath(r.path, t)
 	r.files[file] = true
-	for i := range got.report.Findings {
-		f := &got.report.Findings[i]
+	for f := range got.report.Findings.All() {
 		if f.Severity > rules.Info || r.now.shows(f) {
 			r.recorded[baselineKey(file, f)]++
 		}

@@ -340,7 +340,12 @@ func (c *check) describes(s *report.Summary, t *target, r *engine.Report) {
 
 // fails reports whether what was found in a file makes the run fail.
 func (c *check) fails(r *engine.Report) bool {
-	return slices.ContainsFunc(r.Findings, func(f engine.Finding) bool { return f.Severity >= c.now.failOn })
+	for f := range r.All() {
+		if f.Severity >= c.now.failOn {
+			return true
+		}
+	}
+	return false
 }
 
 // admits reports whether a file counts, and says so.

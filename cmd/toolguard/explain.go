@@ -112,7 +112,7 @@ func example(ctx context.Context, r *rules.Rule) (string, error) {
 		opts.Target = profile.ByName(target)
 	}
 	rep, err := engine.Check(ctx, source.FromBytes(name, []byte(r.Bad)), opts)
-	if err != nil || len(rep.Findings) == 0 {
+	if err != nil || rep.Findings.Len() == 0 {
 		return "", err
 	}
 	var b strings.Builder

@@ -26,13 +26,16 @@ type log struct {
 	threads []*thread
 	byName  map[string]*thread
 	seed    maphash.Seed
+	others  func(source.Value) bool
 }
 
 func newLog(r *reading, d *dialect.Dialect) *log {
-	return &log{
+	l := &log{
 		reading: r, d: d, end: r.src.Size(),
 		env: newEnvelope(d.Log, r.onKey), byName: map[string]*thread{}, seed: maphash.MakeSeed(),
 	}
+	l.others = l.isOthers // once, not for each record
+	return l
 }
 
 func (l *log) conversations(from elements) conversations {
@@ -210,7 +213,7 @@ func (l *log) read(t *thread, index int32, payload, typ, turnAlt source.Value) (
 // readOwn reads a message that the driver of the log's dialect claims.
 func (l *log) readOwn(rd dialect.Reader, payload, typ, turnAlt source.Value) bool {
 	if tr, ok := rd.(dialect.TurnReader); ok {
-		return tr.ReadPart(payload, typ, turnAlt, l.isOthers)
+		return tr.ReadPart(payload, typ, turnAlt, l.others)
 	}
 	if l.d.Reads(payload) == evidence.None {
 		return false

@@ -80,7 +80,7 @@ func inList(record int32, list source.Value, into []string) elements {
 			yield(element{record: record, val: list}, nil)
 			return
 		}
-		for e := range list.Each() {
+		for e := range list.Ahead() {
 			if !yield(element{record: record, val: e.Path(into...)}, nil) {
 				return
 			}

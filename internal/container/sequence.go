@@ -59,7 +59,7 @@ func (q *sequence) choose(p *detect.Place) {
 	}
 	marked := len(q.r.opts.Dialects.UserDefined()) > 0 // any message can have the marks of such a dialect
 	for _, part := range p.Parts {
-		for _, e := range part.Present() {
+		for e := range part.Each() {
 			if !marked && saysOnly(e) {
 				continue
 			}
@@ -81,7 +81,7 @@ func hasMarks(p *detect.Place, set *dialect.Set) bool {
 		return false
 	}
 	for _, part := range p.Parts {
-		for _, e := range part.Present() {
+		for e := range part.Each() {
 			if set.ByMarks(e.Path(p.Into...)) != nil {
 				return true
 			}

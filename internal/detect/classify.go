@@ -360,8 +360,9 @@ func (t *tally) conversation(v source.Value, found []Place, document bool) {
 			if p.Hint != nil && part.Kind() == source.Array {
 				t.hint(p, startOf(part, p.Unfolded))
 			}
-			for i, e := range part.Present() {
-				if i >= headElements && (!document || t.decided()) {
+			looked := 0
+			for e := range part.Each() {
+				if looked++; looked > headElements && (!document || t.decided()) {
 					break
 				}
 				t.element(e.Path(p.Into...), p.Unfolded)

@@ -417,7 +417,7 @@ func (f *finder) decided(p Place) bool {
 				return true
 			}
 		}
-		for _, e := range part.Present() {
+		for e := range part.Each() {
 			if _, claim, _ := ClaimOf(f.set, e.Path(p.Into...)); claim == evidence.Decisive {
 				return true
 			}

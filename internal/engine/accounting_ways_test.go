@@ -65,9 +65,10 @@ func leftOver(from string, text []byte, opts FixOptions) (bad []misdeed, out []b
 	if err != nil {
 		return []misdeed{{"refused", err.Error()}}, nil, nil
 	}
-	for i := range f.After.Findings {
-		e := repairing(f.After.Findings, &f.After.Findings[i])
-		if f.After.Findings[i].Severity != rules.Error {
+	found := f.After.Findings.List()
+	for i := range found {
+		e := repairing(found, &found[i])
+		if found[i].Severity != rules.Error {
 			continue
 		}
 		// A file in which nothing would be left is not written.

@@ -110,8 +110,8 @@ func BenchmarkCheck(b *testing.B) {
 		}
 		run("check", func() error {
 			rep, err := Check(context.Background(), source.FromBytes("bench", kind.bytes), Options{})
-			if err == nil && (len(rep.Findings) > 0 || rep.Calls == 0) {
-				err = fmt.Errorf("%d findings, %d calls", len(rep.Findings), rep.Calls)
+			if err == nil && (rep.Findings.Len() > 0 || rep.Calls == 0) {
+				err = fmt.Errorf("%d findings, %d calls", rep.Findings.Len(), rep.Calls)
 			}
 			return err
 		})

@@ -118,7 +118,7 @@ func TestCases(t *testing.T) {
 				t.Fatalf("skipped: %s", rep.Skipped)
 			}
 			got, infos := []string{}, map[string]bool{}
-			for _, f := range rep.Findings {
+			for f := range rep.Findings.All() {
 				if f.Severity == rules.Info {
 					infos[f.Rule.Name] = true
 					continue

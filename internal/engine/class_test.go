@@ -85,8 +85,7 @@ func TestClassIsMeasured(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i := range rep.Findings {
-				f := &rep.Findings[i]
+			for f := range rep.Findings.All() {
 				if f.Rule.Name != c.rule {
 					continue
 				}

@@ -304,7 +304,7 @@ func TestCorpus(t *testing.T) {
 			t.Errorf("%s: %d calls and %d results, the manifest has %d and %d", c.path, rep.Calls, rep.Results, c.calls, c.results)
 		}
 		var got defects
-		for _, f := range rep.Findings {
+		for f := range rep.Findings.All() {
 			switch f.Rule.Name {
 			case "missing-tool-result":
 				got.mid++

@@ -4,18 +4,12 @@
 package engine
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
-	"hash/fnv"
-	"io"
 	"iter"
+	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/container"
@@ -69,6 +63,9 @@ type Options struct {
 	// Most is how many findings of one kind are kept; further ones are only
 	// counted. 0 keeps all.
 	Most int
+	// Shown says which findings are kept at all, because somebody will see them;
+	// nil means all. The others are only counted.
+	Shown func(*rules.Finding) bool
 	// explicit are the rules that were selected by name, whose infos are repaired too.
 	explicit map[string]bool
 	// Ignore says which findings are neither reported nor repaired; nil means
@@ -112,7 +109,7 @@ type Report struct {
 	File     *container.File
 	Calls    int // those that are written as a client's
 	Results  int
-	Findings []Finding
+	Findings Findings // in the order of their places
 	// Rest are the findings that are counted but not kept, a kind each.
 	Rest []Rest
 	// Skipped says why the file is no transcript; then the rest is empty.
@@ -132,8 +129,8 @@ type Rest struct {
 // there are.
 func (r *Report) All() iter.Seq2[*Finding, int] {
 	return func(yield func(*Finding, int) bool) {
-		for i := range r.Findings {
-			if !yield(&r.Findings[i], 1) {
+		for f := range r.Findings.All() {
+			if !yield(f, 1) {
 				return
 			}
 		}
@@ -158,10 +155,14 @@ type findingKind struct {
 // the place of the kind in Rest.
 type kindCount struct{ n, rest int }
 
-// counted reports whether a finding is only counted, because enough of its kind
-// are kept.
+// counted reports whether a finding is only counted, because nobody will see it or
+// enough of its kind are kept.
 func (c *checker) counted(f *rules.Finding) bool {
-	if c.opts.Most == 0 || c.visit != nil && c.visit.needs(f) {
+	most := cmp.Or(c.opts.Most, math.MaxInt)
+	if c.opts.Shown != nil && !c.opts.Shown(f) {
+		most = 0
+	}
+	if most == math.MaxInt || c.visit != nil && c.visit.needs(f) {
 		return false
 	}
 	k := findingKind{rule: f.Rule, severity: f.Severity}
@@ -173,8 +174,8 @@ func (c *checker) counted(f *rules.Finding) bool {
 	}
 	was := c.kinds[k]
 	now := kindCount{was.n + 1, was.rest}
-	if now.n > c.opts.Most {
-		if was.n == c.opts.Most {
+	if now.n > most {
+		if was.n == most {
 			now.rest = len(c.report.Rest)
 			rest := Finding{Finding: rules.Finding{Rule: f.Rule, Severity: f.Severity}, Path: c.src.Name()}
 			if k.repairs {
@@ -185,7 +186,7 @@ func (c *checker) counted(f *rules.Finding) bool {
 		c.report.Rest[now.rest].N++
 	}
 	c.kinds[k] = now
-	return now.n > c.opts.Most
+	return now.n > most
 }
 
 // Check reads a source and reports what is wrong with it.
@@ -214,6 +215,15 @@ type checker struct {
 	// unfolded is what the spans of the conversation at hand are places in; nil
 	// where they are places in the source.
 	unfolded *unfold.Unfolded
+	// found are the findings that are kept, in the order in which they came up. asked
+	// is the first about the conversation at hand, or about the file.
+	found Findings
+	asked packedRef
+	// operations are the repairs that the findings from asked on ask for, and offers
+	// what became of all, by their numbers from 1.
+	operations []*operation.Operation
+	offers     []offer
+	details    packed
 	// visit takes what is found for a repair; nil where nothing is to be repaired.
 	visit *round
 	// kinds count the findings, unless all are kept.
@@ -326,26 +336,25 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	if t := c.tools(conv); t != nil {
 		rc.Tools = t
 	}
-	before := len(c.report.Findings)
 	c.unrepaired = d.CheckOnly != "" || conv.Unfolded != nil
 	for _, r := range c.rules() {
 		rc.Run(r)
 	}
-	c.unrepaired = false
-	found := c.report.Findings[before:]
-	if d.CheckOnly != "" || conv.Unfolded != nil {
-		c.withhold(found, d.CheckOnly)
+	if c.unrepaired {
+		c.withhold(d.CheckOnly)
 	}
+	c.unrepaired = false
 	if conv.Enveloped {
 		plan.Log = c.log(d, conv)
 	}
 	var fixes map[*operation.Operation]edit.Fix
-	if c.err == nil && conv.Unfolded == nil {
-		fixes, c.err = c.offer(plan, found)
+	if c.err == nil {
+		fixes, c.err = c.offer(plan)
 	}
 	if c.err == nil && c.visit != nil {
-		c.err = c.visit.conversation(c, plan, found, fixes)
+		c.err = c.visit.conversation(c, plan, c.offered(), fixes)
 	}
+	c.operations, c.asked = nil, c.found.packed.end()
 }
 
 // log returns the log whose records hold the messages of a conversation, nil
@@ -398,23 +407,6 @@ func (c *checker) merges(conv *transcript.Conversation) {
 	}
 }
 
-// withhold takes the repairs off findings that are only to be reported, and says
-// why.
-func (c *checker) withhold(found []Finding, why string) {
-	for i := range found {
-		f := &found[i]
-		if f.Fix != nil {
-			f.withheld, f.Fix, f.Edits = f.Fix, nil, nil
-		}
-		if f.withheld != nil && f.Unfixed == "" && why != "" {
-			f.Unfixed = "the file is only checked: " + why
-		}
-	}
-}
-
-// unfit says why a repair is not offered that cannot be made where its finding is.
-const unfit = "toolguard cannot make the repair here without losing or guessing something"
-
 // tools returns the tools that are declared for a conversation, nil for none.
 func (c *checker) tools(conv *transcript.Conversation) *schema.Tools {
 	if c.opts.Tools != nil || conv.Holder.IsZero() || conv.Unfolded != nil || len(conv.Calls) == 0 && len(conv.Results) == 0 {
@@ -441,51 +433,6 @@ func (c *checker) around(conv *transcript.Conversation) source.Value {
 	return source.NewValue(append(text, c.text(source.Span{Start: at, End: conv.Holder.End})...), 0)
 }
 
-// offer compiles the repair of each finding alone, and returns them: one that cannot be carried
-// out as things stand is not offered, and one that takes out or puts in more than
-// its rule says costs more. Of very many in large messages the last ones are
-// offered untried.
-func (c *checker) offer(plan *repair.Plan, found []Finding) (map[*operation.Operation]edit.Fix, error) {
-	// Datasets and traces are kept as they were recorded, unless somebody asks by name.
-	kept := plan.Conv.Use == transcript.UseDataset || plan.Conv.Use == transcript.UseTrace
-	tried := map[*operation.Operation]bool{}
-	able := map[*operation.Operation]edit.Fix{}
-	for i := range found {
-		f := &found[i]
-		op := f.Fix
-		if op == nil {
-			continue
-		}
-		if !tried[op] {
-			tried[op] = true
-			if c.tried += plan.Extent(op); c.tried > mostTried {
-				able[op] = edit.Fix{}
-				continue
-			}
-			fix, ok, err := plan.Compile(op)
-			if err != nil {
-				return nil, err
-			}
-			if ok {
-				able[op] = fix
-				if class := repair.ClassOf(&fix); class > op.Class {
-					op.Class, op.ByStrategy = class, op.ByStrategy || kept && c.opts.Strategy[f.Rule.Name] == ""
-				}
-			}
-		}
-		fix, ok := able[op]
-		if !ok {
-			f.Fix, f.Unfixed = nil, cmp.Or(f.Unfixed, unfit)
-		} else if c.opts.Edits {
-			f.Edits = fix.Edits
-		}
-	}
-	return able, nil
-}
-
-// mostTried is how many bytes of messages repairs are tried on.
-const mostTried = 256 << 20
-
 // sameCall reports whether two calls of one id are copies of each other. Where
 // a call keeps what it asks for in no member of its own, all of it counts.
 func (c *checker) sameCall(conv *transcript.Conversation, a, b int) bool {
@@ -509,38 +456,20 @@ func (c *checker) file(file *container.File) {
 			c.unreadable[f.Record] = true
 		}
 	}
-	before := len(c.report.Findings)
 	for _, r := range c.rules() {
 		fc.Run(r)
 	}
 	if file.CheckOnly = cmp.Or(file.CheckOnly, c.opts.CheckOnly); file.CheckOnly != "" {
-		c.withhold(c.report.Findings, file.CheckOnly)
+		c.withhold(file.CheckOnly)
 		for i := range c.report.Rest {
 			c.report.Rest[i].Fix = nil
 		}
 	}
-	found := c.report.Findings[before:]
-	for i := range found {
-		f := &found[i]
-		if f.Fix == nil {
-			continue
-		}
-		if _, replaces := f.Fix.Do.(*operation.ReplaceBytes); replaces && c.merging[f.Record] {
-			f.Fix, f.Unfixed = nil, "two ids that differ only in such bytes would become one"
-			continue
-		}
-		fix, ok, err := c.onFile(&f.Finding)
-		if c.err = cmp.Or(c.err, err); !ok {
-			f.Fix, f.Unfixed = nil, cmp.Or(f.Unfixed, unfit)
-			continue
-		}
-		f.Fix.Class = max(f.Fix.Class, repair.ClassOf(&fix))
-		if c.opts.Edits {
-			f.Edits = fix.Edits
-		}
+	if c.err == nil {
+		c.err = c.offerOnFile()
 	}
 	if c.err == nil && c.visit != nil {
-		c.err = c.visit.file(c, found)
+		c.err = c.visit.file(c, c.offered())
 	}
 }
 
@@ -585,196 +514,5 @@ func (c *checker) emit(f rules.Finding) {
 			f.Related[i].Span = c.unfolded.Origin(f.Related[i].Span)
 		}
 	}
-	out := Finding{Finding: f, Path: c.src.Name()}
-	if f.Conversation >= 0 {
-		out.Dialect = c.dials[f.Conversation]
-	}
-	c.report.Findings = append(c.report.Findings, out)
-}
-
-// place puts the findings in order and finds out where exactly they stand:
-// one pass over the source for lines and columns, one over each record that
-// has findings.
-func (c *checker) place(excerpts bool) error {
-	fs := c.report.Findings
-	slices.SortStableFunc(fs, func(a, b Finding) int {
-		return cmp.Or(
-			cmp.Compare(a.Span.Start, b.Span.Start), cmp.Compare(a.Span.End, b.Span.End),
-			cmp.Compare(a.Rule.Name, b.Rule.Name), cmp.Compare(a.Message, b.Message),
-		)
-	})
-	if len(fs) == 0 {
-		return nil
-	}
-	n := 0
-	for i := range fs {
-		n += 2 + 2*len(fs[i].Related) + 2*len(fs[i].Edits)
-	}
-	offsets := make([]int64, 0, n)
-	positions := make([]*source.Position, 0, n) // of these
-	look := func(s source.Span, start, end *source.Position) {
-		offsets, positions = append(offsets, s.Start, s.End), append(positions, start, end)
-	}
-	ops := 0
-	for i := range fs {
-		f := &fs[i]
-		if f.Dialect == "" {
-			f.Dialect = c.report.File.Dialect
-		}
-		if f.Fix != nil && f.Fix.ID == "" {
-			ops++
-			f.Fix.ID = "op" + strconv.Itoa(ops)
-		}
-		look(f.Span, &f.Start, &f.End)
-		f.RelatedAt = make([]source.Position, 2*len(f.Related))
-		for k, r := range f.Related {
-			look(r.Span, &f.RelatedAt[2*k], &f.RelatedAt[2*k+1])
-		}
-		if len(f.Edits) == 1 {
-			f.EditAt = new([2]source.Position)
-			look(f.Edits[0].Span, &f.EditAt[0], &f.EditAt[1])
-		}
-	}
-	at, err := source.Positions(c.src, offsets)
-	if err != nil {
-		return err
-	}
-	for i, p := range positions {
-		*p = at[i]
-	}
-	if excerpts {
-		for i := range fs {
-			fs[i].Excerpt = c.excerpt(&fs[i])
-		}
-	}
-	if err := c.pointers(); err != nil {
-		return err
-	}
-	c.fingerprints()
-	return c.err
-}
-
-// pointers reads each record with findings once more, and finds the JSON
-// pointers of them all in one walk.
-func (c *checker) pointers() error {
-	fs := c.report.Findings
-	starts := &c.report.File.Starts
-	var text []byte
-	var spans []source.Span
-	for lo, hi := 0, 0; lo < len(fs); lo = hi {
-		index := fs[lo].Record
-		spans = spans[:0]
-		for ; hi < len(fs) && fs[hi].Record == index; hi++ { // in order, those of a record stand together
-			spans = append(spans, fs[hi].Span)
-		}
-		list := fs[lo:hi]
-		record := c.report.File.Document.Value
-		var line []byte
-		if c.report.File.Document.Index == 0 {
-			if index < 1 || int(index) > starts.Len() {
-				continue
-			}
-			whole := source.Span{Start: starts.At(int(index) - 1), End: c.src.Size()}
-			if int(index) < starts.Len() {
-				whole.End = starts.At(int(index))
-			}
-			var err error
-			if text, err = c.src.Into(text, whole); err != nil {
-				return err
-			}
-			record = source.NewValue(text, whole.Start)
-			line = bytes.TrimSpace(text)
-		}
-		hash := ""
-		for k := range list {
-			switch {
-			case list[k].CallID != "":
-			case line == nil:
-				list[k].RecordHash = c.recordHash(list[k].Span)
-			case hash == "": // a line is hashed once
-				hash = hashOf(line)
-				fallthrough
-			default:
-				list[k].RecordHash = hash
-			}
-		}
-		for k, p := range source.Pointers(record, spans) {
-			if !c.unreadable[index] {
-				list[k].Pointer = p
-			}
-		}
-	}
-	return nil
-}
-
-// recordHash names what a finding in a document is in. A document is one record,
-// and changes with everything in it, so what is underlined counts.
-func (c *checker) recordHash(underlined source.Span) string {
-	underlined.End = min(underlined.End, underlined.Start+fingerprintBytes)
-	return hashOf(c.bytes(underlined))
-}
-
-func hashOf(text []byte) string {
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:8])
-}
-
-// excerptBefore and excerptAfter are how many bytes of a line are read around
-// a finding; a report shows fewer.
-const (
-	excerptBefore = 120
-	excerptAfter  = 240
-)
-
-func (c *checker) excerpt(f *Finding) Excerpt {
-	lineStart := f.Span.Start - int64(f.Start.Column-1)
-	lo := max(lineStart, f.Span.Start-excerptBefore)
-	hi := min(c.src.Size(), f.Span.Start+excerptAfter)
-	text := c.bytes(source.Span{Start: lo, End: hi})
-	if c.err != nil {
-		return Excerpt{}
-	}
-	e := Excerpt{CutBefore: lo > lineStart, CutAfter: hi < c.src.Size()}
-	mark := int(f.Span.Start - lo)
-	if n := bytes.IndexByte(text[mark:], '\n'); n >= 0 {
-		text, e.CutAfter = text[:mark+n], false
-	}
-	if !e.CutAfter {
-		text = bytes.TrimSuffix(text, []byte{'\r'})
-	}
-	// Do not begin or end inside a character.
-	skip := 0
-	for e.CutBefore && skip < min(3, mark) && text[skip]&0xC0 == 0x80 {
-		skip++
-	}
-	e.Text = text[skip:]
-	mark = min(mark-skip, len(e.Text))
-	e.Mark = [2]int{mark, min(len(e.Text), mark+int(min(f.Span.Len(), excerptAfter)))}
-	return e
-}
-
-// fingerprintBytes is how much of what a finding underlines goes into its
-// fingerprint.
-const fingerprintBytes = 4 << 10
-
-// fingerprints give each finding a name that stays when lines move: rule, path
-// and the call's id, or the bytes that are underlined; and a number among
-// equals.
-func (c *checker) fingerprints() {
-	seen := map[uint64]int32{} // by the hash of what it is, which is short
-	for i := range c.report.Findings {
-		f := &c.report.Findings[i]
-		what := f.CallID
-		if what == "" {
-			what = c.text(source.Span{Start: f.Span.Start, End: min(f.Span.End, f.Span.Start+fingerprintBytes)})
-		}
-		h := fnv.New64a()
-		for _, part := range []string{f.Rule.Name, "\x00", cmp.Or(c.opts.Identity, f.Path), "\x00", what} {
-			_, _ = io.WriteString(h, part)
-		}
-		key := h.Sum64()
-		seen[key]++
-		fmt.Fprintf(h, "\x00%d", seen[key])
-		f.Fingerprint = fmt.Sprintf("%016x", h.Sum64())
-	}
+	c.keep(&f)
 }

@@ -11,8 +11,7 @@ import (
 // withheld.
 func left(f *Fixed) string {
 	var out []string
-	for i := range f.After.Findings {
-		fd := &f.After.Findings[i]
+	for fd := range f.After.Findings.All() {
 		if fd.Severity < rules.Error {
 			continue
 		}

@@ -245,8 +245,8 @@ func TestFixMutants(t *testing.T) {
 // withheld says why a repair was withheld, "" where none was but such as would
 // have left nothing.
 func withheld(f *Fixed) string {
-	for i := range f.After.Findings {
-		if why := f.After.Findings[i].Unfixed; strings.HasPrefix(why, "not applied") && !strings.Contains(why, "leave no transcript: no messages in it") {
+	for f := range f.After.Findings.All() {
+		if why := f.Unfixed; strings.HasPrefix(why, "not applied") && !strings.Contains(why, "leave no transcript: no messages in it") {
 			return why
 		}
 	}
@@ -340,8 +340,8 @@ func BenchmarkFixMany(b *testing.B) {
 				b.SetBytes(int64(len(text)))
 				for b.Loop() {
 					_, f := fixText(b, name, text, FixOptions{})
-					if len(f.After.Findings) > n || !f.Changed() || len(f.Repairs) != n {
-						b.Fatalf("%d repairs, %d findings left", len(f.Repairs), len(f.After.Findings))
+					if f.After.Findings.Len() > n || !f.Changed() || len(f.Repairs) != n {
+						b.Fatalf("%d repairs, %d findings left", len(f.Repairs), f.After.Findings.Len())
 					}
 				}
 				cost[n] = float64(b.Elapsed().Nanoseconds()) / float64(b.N) / float64(n)
@@ -385,8 +385,8 @@ func BenchmarkFixSome(b *testing.B) {
 			live := watchHeap()
 			for b.Loop() {
 				f, err := Settle(b.Context(), source.FromBytes("log", text), FixOptions{})
-				if err != nil || len(f.Repairs) != n || len(f.After.Findings) > 0 {
-					b.Fatalf("%v: %d repairs, %d findings left", err, len(f.Repairs), len(f.After.Findings))
+				if err != nil || len(f.Repairs) != n || f.After.Findings.Len() > 0 {
+					b.Fatalf("%v: %d repairs, %d findings left", err, len(f.Repairs), f.After.Findings.Len())
 				}
 			}
 			ns[i], peak[i] = float64(b.Elapsed().Nanoseconds())/float64(b.N), float64(live())

@@ -286,11 +286,14 @@ func unlikeCheck(name string, out []byte, f *Fixed, opts FixOptions) string {
 		opts.Dialect = dialect.ByName(was)
 		return unlikeCheck(name, out, f, opts)
 	}
-	for i := range rep.Findings {
-		// What was withheld is tried again by the next one.
-		if len(f.After.Findings) == len(rep.Findings) && f.After.Findings[i].Unfixed != "" {
-			rep.Findings[i].Fix = nil
+	if is, left := rep.Findings.List(), f.After.Findings.List(); len(is) == len(left) {
+		for i := range is {
+			// What was withheld is tried again by the next one.
+			if left[i].Unfixed != "" {
+				is[i].Fix = nil
+			}
 		}
+		rep.Findings = Pack(is...)
 	}
 	if a, b := render(rep), render(f.After); a != b {
 		return fmt.Sprintf("found after the repair:\n%sfound in the result:\n%s", b, a)
@@ -315,8 +318,8 @@ func unlikeCheck(name string, out []byte, f *Fixed, opts FixOptions) string {
 			}
 		}
 	}
-	count(was, f.Before.Findings)
-	count(is, rep.Findings)
+	count(was, f.Before.Findings.List())
+	count(is, rep.Findings.List())
 	for rule, n := range is {
 		if rule == order && n-was[rule] <= settled(was, is) {
 			continue
@@ -805,8 +808,8 @@ func faultyLinks(text, out []byte, f *Fixed) string {
 // undone says which finding is left that comes with an operation that was
 // allowed.
 func undone(f *Fixed, opts FixOptions) string {
-	for i := range f.After.Findings {
-		if fd := &f.After.Findings[i]; opts.allows(&fd.Finding) {
+	for fd := range f.After.Findings.All() {
+		if opts.allows(&fd.Finding) {
 			return fmt.Sprintf("%s was not done: to %s", fd.Rule.Name, fd.Fix.Title)
 		}
 	}
@@ -836,7 +839,7 @@ func TestFixProperties(t *testing.T) {
 			if f == nil {
 				return
 			}
-			for _, fd := range slices.Concat(f.Before.Findings, f.After.Findings) {
+			for _, fd := range slices.Concat(f.Before.Findings.List(), f.After.Findings.List()) {
 				found[fd.Rule.Name] = true
 			}
 		}
@@ -926,7 +929,7 @@ func TestFixRuleOrder(t *testing.T) {
 		sets := basicSets()
 		for _, set := range sets[len(sets)-howMany(4, 2, 1):] {
 			want, f, err := tryFix(in.name, in.text, set.opts)
-			if checkedOnly(err) || err == nil && len(f.Before.Findings) == 0 {
+			if checkedOnly(err) || err == nil && f.Before.Findings.Len() == 0 {
 				continue
 			}
 			if err != nil {

@@ -106,8 +106,7 @@ func render(rep *Report) string {
 	}
 	fmt.Fprintf(&b, "%s: %s, %s, %d conversations, %d calls, %d results\n",
 		rep.Path, rep.File.Dialect, rep.File.Container, rep.File.Conversations, rep.Calls, rep.Results)
-	for i := range rep.Findings {
-		f := &rep.Findings[i]
+	for f := range rep.Findings.All() {
 		fmt.Fprintf(&b, "  %d:%d: %s: %s: %s", f.Start.Line, f.Start.Column, f.Severity, f.Rule.Name, f.Message)
 		if f.Fix != nil {
 			strategy := ""
@@ -142,7 +141,7 @@ func TestFixtures(t *testing.T) {
 			if len(rep.Skipped) < len("JSON without messages") {
 				t.Errorf("%s: skipped because %q", f.name, rep.Skipped)
 			}
-			if len(rep.Findings) > 0 || rep.Calls > 0 || rep.Results > 0 {
+			if rep.Findings.Len() > 0 || rep.Calls > 0 || rep.Results > 0 {
 				t.Errorf("%s: skipped, and yet reported:\n%s", f.name, render(rep))
 			}
 			continue
@@ -154,7 +153,7 @@ func TestFixtures(t *testing.T) {
 		plain := strings.HasPrefix(path.Base(f.name), "plain-")
 		switch {
 		case unreadable[f.name]:
-			if rep.File.Dialect != "unknown" || rep.File.Sure || rep.File.Conversations > 0 || len(rep.Findings) != 1 || rep.Findings[0].Rule.Category != rules.Framing {
+			if rep.File.Dialect != "unknown" || rep.File.Sure || rep.File.Conversations > 0 || rep.Findings.Len() != 1 || rep.Findings.List()[0].Rule.Category != rules.Framing {
 				t.Errorf("%s: cannot be read, but:\n%+v\n%s", f.name, rep.File.Decision, render(rep))
 			}
 		case rep.File.Dialect != folder && !plain: // messages without calls could be of any dialect
@@ -163,8 +162,8 @@ func TestFixtures(t *testing.T) {
 			t.Errorf("%s: not sure that it is a transcript", f.name)
 		}
 		worst := rules.Off
-		for i := range rep.Findings {
-			worst = max(worst, rep.Findings[i].Severity)
+		for f := range rep.Findings.All() {
+			worst = max(worst, f.Severity)
 		}
 		switch state {
 		case "ok":
@@ -240,11 +239,11 @@ func TestFixturesCoverRules(t *testing.T) {
 	for _, f := range fixtures(t) {
 		folder, _ := f.kind()
 		rep := check(t, f.name, f.text, Options{})
-		for i := range rep.Findings {
+		for x := range rep.Findings.All() {
 			if found[folder] == nil {
 				found[folder] = map[string]bool{}
 			}
-			found[folder][rep.Findings[i].Rule.Name] = true
+			found[folder][x.Rule.Name] = true
 		}
 	}
 	broken := map[string]bool{}
@@ -308,8 +307,7 @@ func TestTargetAndSend(t *testing.T) {
 			continue
 		}
 		rep := check(t, f.name, f.text, Options{Send: true})
-		for i := range rep.Findings {
-			fd := &rep.Findings[i]
+		for fd := range rep.Findings.All() {
 			switch {
 			case fd.Rule.Name == "pending-tool-call" && fd.Severity == rules.Error:
 				pending++
@@ -326,8 +324,8 @@ func TestTargetAndSend(t *testing.T) {
 		own := profile.ByName(dialect.ByName(folder).Provider)
 		if state == "ok" && !idless(f.name) {
 			rep := check(t, f.name, f.text, Options{Target: own})
-			for i := range rep.Findings {
-				if fd := &rep.Findings[i]; fd.Severity == rules.Error && fd.Rule.Name != "invalid-role" {
+			for fd := range rep.Findings.All() {
+				if fd.Severity == rules.Error && fd.Rule.Name != "invalid-role" {
 					t.Errorf("%s: with its own target:\n%s", f.name, render(rep))
 					break
 				}
@@ -351,16 +349,16 @@ func TestSeverityAndRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	missing := rules.ByName("missing-tool-result")
-	if got := check(t, name, text, Options{Rules: []*rules.Rule{}}); len(got.Findings) != 0 || got.Calls != 4 || got.Results != 2 {
+	if got := check(t, name, text, Options{Rules: []*rules.Rule{}}); got.Findings.Len() != 0 || got.Calls != 4 || got.Results != 2 {
 		t.Errorf("without rules: %s", render(got))
 	}
 	got := check(t, name, text, Options{Rules: []*rules.Rule{missing}, Severity: map[string]rules.Severity{missing.Name: rules.Info}})
-	for i := range got.Findings {
-		if got.Findings[i].Severity != rules.Info || got.Findings[i].Rule != missing {
-			t.Errorf("finding %d: %s", i, render(got))
+	for f := range got.Findings.All() {
+		if f.Severity != rules.Info || f.Rule != missing {
+			t.Errorf("%s: %s", f.Rule.Name, render(got))
 		}
 	}
-	if len(got.Findings) != 2 {
+	if got.Findings.Len() != 2 {
 		t.Errorf("want the two missing results:\n%s", render(got))
 	}
 	if off := check(t, name, text, Options{Severity: map[string]rules.Severity{missing.Name: rules.Off}}); strings.Contains(render(off), missing.Name) {

@@ -137,8 +137,7 @@ func conserved(name string, text []byte, rep *Report) string {
 	}
 	// A defect of a call or a result is reported once for each.
 	once := map[string]bool{}
-	for i := range rep.Findings {
-		f := &rep.Findings[i]
+	for f := range rep.Findings.All() {
 		switch f.Rule.Name {
 		case "missing-tool-result", "pending-tool-call", "interrupted-tool-call", "orphan-tool-result", "duplicate-tool-result":
 			what := "call"
@@ -198,8 +197,7 @@ func TestTraps(t *testing.T) {
 		} {
 			rep := mustBeSound(t, d.dialect, []byte(d.text))
 			var got []string
-			for i := range rep.Findings {
-				f := &rep.Findings[i]
+			for f := range rep.Findings.All() {
 				if f.Severity > rules.Info {
 					got = append(got, f.Rule.Name)
 				}
@@ -324,8 +322,8 @@ func TestMutations(t *testing.T) {
 			if rep.Skipped == "" {
 				read++
 			}
-			for i := range rep.Findings {
-				found[rep.Findings[i].Rule.Name]++
+			for f := range rep.Findings.All() {
+				found[f.Rule.Name]++
 			}
 		}
 	}

@@ -231,8 +231,8 @@ func TestMost(t *testing.T) {
 			for f, n := range rep.All() {
 				all[f.Rule.Name] += n
 			}
-			for i := range rep.Findings {
-				kept[rep.Findings[i].Rule.Name]++
+			for f := range rep.Findings.All() {
+				kept[f.Rule.Name]++
 			}
 			if diff := cmp.Diff(l.want(l.n), all); diff != "" {
 				t.Error(diff)

@@ -39,8 +39,8 @@ func withoutArguments(t *testing.T, name, in, text string) {
 	t.Helper()
 	rep := check(t, "f", []byte(text), Options{})
 	missed := 0
-	for i := range rep.Findings {
-		if rep.Findings[i].Rule.Name == "missing-arguments" {
+	for f := range rep.Findings.All() {
+		if f.Rule.Name == "missing-arguments" {
 			missed++
 		}
 	}

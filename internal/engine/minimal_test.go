@@ -73,8 +73,8 @@ func TestMinimal(t *testing.T) {
 			t.Errorf("read as %s, want %s\n%s", rep.File.Dialect, c.dialect, c.text)
 		}
 		var got []string
-		for i := range rep.Findings {
-			if f := &rep.Findings[i]; f.Severity >= rules.Warning {
+		for f := range rep.Findings.All() {
+			if f.Severity >= rules.Warning {
 				got = append(got, f.Rule.Name)
 			}
 		}

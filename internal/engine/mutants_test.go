@@ -699,8 +699,8 @@ func parsed(text []byte) []object {
 }
 
 func errorsOf(rep *Report) (out []string) {
-	for i := range rep.Findings {
-		if f := &rep.Findings[i]; f.Severity == rules.Error {
+	for f := range rep.Findings.All() {
+		if f.Severity == rules.Error {
 			out = append(out, f.Rule.Name)
 		}
 	}

@@ -86,8 +86,7 @@ func told(t *testing.T, name string, text []byte) []string {
 	t.Helper()
 	rep := check(t, name, text, Options{})
 	out := []string{fmt.Sprintf("%s %s, %d calls, %d results, skipped: %v", rep.File.Dialect, rep.File.Container, rep.Calls, rep.Results, rep.Skipped != "")}
-	for i := range rep.Findings {
-		f := &rep.Findings[i]
+	for f := range rep.Findings.All() {
 		message := f.Message
 		if f.Rule.Name == "duplicate-record" {
 			message = "" // it says whether two records are written alike

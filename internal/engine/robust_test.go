@@ -32,7 +32,7 @@ func readFixture(t testing.TB, name string) []byte {
 // for nothing.
 func unsound(text []byte, rep *Report) string {
 	if rep.Skipped != "" {
-		if len(rep.Findings) > 0 || rep.Calls > 0 || rep.Results > 0 {
+		if rep.Findings.Len() > 0 || rep.Calls > 0 || rep.Results > 0 {
 			return "skipped, and yet findings or calls are reported"
 		}
 		return ""
@@ -64,8 +64,9 @@ func unsound(text []byte, rep *Report) string {
 		return ""
 	}
 	seen := map[string]bool{}
-	for i := range rep.Findings {
-		f := &rep.Findings[i]
+	found := rep.Findings.List()
+	for i := range found {
+		f := &found[i]
 		fault := func(format string, args ...any) string {
 			return fmt.Sprintf("finding %d, %s %v: ", i, f.Rule.Name, f.Span) + fmt.Sprintf(format, args...)
 		}
@@ -109,7 +110,7 @@ func unsound(text []byte, rep *Report) string {
 				return fault("an edit's span is %v", e.Span)
 			}
 		}
-		if f.Fix != nil && f.Fix.ID == "" {
+		if f.Fix != nil && f.Fix.ID == 0 {
 			return fault("the operation has no id")
 		}
 		if seen[f.Fingerprint] {
@@ -117,7 +118,7 @@ func unsound(text []byte, rep *Report) string {
 		}
 		seen[f.Fingerprint] = true
 		if i > 0 {
-			b := &rep.Findings[i-1]
+			b := &found[i-1]
 			if b.Span.Start > f.Span.Start || b.Span.Start == f.Span.Start && b.Span.End > f.Span.End {
 				return fault("stands behind %v", b.Span)
 			}
@@ -162,10 +163,10 @@ func TestCutAtEveryByte(t *testing.T) {
 			faults := 0
 			for n := 0; n <= len(text); n += step {
 				rep := mustBeSound(t, fmt.Sprintf("%s cut at byte %d", name, n), text[:n:n])
-				for i := range rep.Findings {
-					if rep.Findings[i].Rule.Name == "truncated-record" {
+				for f := range rep.Findings.All() {
+					if f.Rule.Name == "truncated-record" {
 						faults++
-						if end := rep.Findings[i].Span.End; end > int64(n) {
+						if end := f.Span.End; end > int64(n) {
 							t.Fatalf("cut at byte %d, torn at byte %d", n, end)
 						}
 					}
@@ -191,7 +192,7 @@ func TestFlipBytes(t *testing.T) {
 					flipped := bytes.Clone(text)
 					flipped[n] = c
 					rep := mustBeSound(t, fmt.Sprintf("%s with 0x%02x at byte %d", name, c, n), flipped)
-					faults += len(rep.Findings)
+					faults += rep.Findings.Len()
 				}
 			}
 			if faults < len(text)/step {
@@ -249,8 +250,8 @@ func TestStrangeInputs(t *testing.T) {
 				t.Errorf("skipped: %q, want %q", rep.Skipped, c.skipped)
 			}
 			var got []string
-			for i := range rep.Findings {
-				got = append(got, rep.Findings[i].Rule.Name)
+			for f := range rep.Findings.All() {
+				got = append(got, f.Rule.Name)
 			}
 			if s := strings.Join(got, " "); s != c.rules {
 				t.Errorf("found %q, want %q", s, c.rules)
@@ -268,7 +269,7 @@ func TestDeepInputs(t *testing.T) {
 	for _, open := range []string{"[", `{"a":`, `[{"role":"user","content":[`, `{"messages":[{"a":`} {
 		text := []byte(strings.Repeat(open, size/len(open)))
 		rep := mustBeSound(t, open, text)
-		if rep.Skipped == "" && (len(rep.Findings) != 1 || rep.Findings[0].Rule.Name != "too-deep") {
+		if rep.Skipped == "" && (rep.Findings.Len() != 1 || rep.Findings.List()[0].Rule.Name != "too-deep") {
 			t.Errorf("%d bytes of %s:\n%s", len(text), open, render(rep))
 		}
 	}
@@ -369,8 +370,7 @@ func TestPointers(t *testing.T) {
 				spans[int32(rec.Index)] = rec.Span
 			}
 		}
-		for i := range rep.Findings {
-			fd := &rep.Findings[i]
+		for fd := range rep.Findings.All() {
 			rec := spans[fd.Record]
 			if !rec.Contains(fd.Span) {
 				continue // between records
@@ -624,8 +624,8 @@ func (l *load) run(t testing.TB, n int, text []byte) {
 	t.Helper()
 	rep := check(t, l.name, text, Options{Excerpts: true})
 	got := map[string]int{}
-	for i := range rep.Findings {
-		got[rep.Findings[i].Rule.Name]++
+	for f := range rep.Findings.All() {
+		got[f.Rule.Name]++
 	}
 	want := map[string]int{}
 	if l.want != nil {

@@ -122,7 +122,7 @@ func TestRowExamples(t *testing.T) {
 
 // faulty reports whether anything is worse than a remark.
 func faulty(rep *Report) bool {
-	return slices.ContainsFunc(rep.Findings, func(f Finding) bool { return f.Severity > rules.Info })
+	return anyOf(&rep.Findings, func(f *Finding) bool { return f.Severity > rules.Info })
 }
 
 // written writes members as a JSON object.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"maps"
 	"slices"
 
@@ -270,7 +271,7 @@ func (s *settler) run(ctx context.Context, src *source.Source) (*Fixed, error) {
 			}
 		}
 		last, out.After = r, rep
-		if rep.File.CheckOnly != "" && slices.ContainsFunc(rep.Findings, s.stops) {
+		if rep.File.CheckOnly != "" && anyOf(&rep.Findings, s.stops) {
 			return nil, &CheckOnlyError{rep.File.CheckOnly}
 		}
 		if rep.Skipped != "" || len(r.repairs) == 0 {
@@ -315,7 +316,7 @@ func (s *settler) readsAlike(ctx context.Context, out *Fixed) error {
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(rep.Findings, func(f Finding) bool { return s.opts.allows(&f.Finding) }) {
+	if anyOf(&rep.Findings, func(f *Finding) bool { return s.opts.allows(&f.Finding) }) {
 		return &ProofError{"take away what tells that the dialect is " + out.Before.File.Dialect + ", unless that is named", nil}
 	}
 	return nil
@@ -323,10 +324,20 @@ func (s *settler) readsAlike(ctx context.Context, out *Fixed) error {
 
 // stops reports whether a finding keeps a file that is only checked from being
 // taken for one that was repaired.
-func (s *settler) stops(f Finding) bool {
+func (s *settler) stops(f *Finding) bool {
 	held := f.Finding
 	held.Fix = f.withheld
 	return f.Severity == rules.Error || s.opts.allows(&held)
+}
+
+// anyOf reports whether something holds for a finding of a list.
+func anyOf(fs *Findings, holds func(*Finding) bool) bool {
+	for f := range fs.All() {
+		if holds(f) {
+			return true
+		}
+	}
+	return false
 }
 
 // A round is a check that chooses fixes on its way.
@@ -372,11 +383,11 @@ func (r *round) needs(f *rules.Finding) bool { return r.opts.allows(f) }
 
 // wishes returns the findings whose operations may be carried out, one for each
 // operation, in the order in which these are to be made where they overlap.
-func (r *round) wishes(found []Finding) []*rules.Finding {
+func (r *round) wishes(found iter.Seq[*rules.Finding]) []*rules.Finding {
 	var out []*rules.Finding
 	seen := map[*operation.Operation]bool{}
-	for i := range found {
-		if f := &found[i].Finding; !r.last && r.opts.allows(f) && !seen[f.Fix] {
+	for f := range found {
+		if !r.last && r.opts.allows(f) && !seen[f.Fix] {
 			seen[f.Fix] = true
 			out = append(out, f)
 		}
@@ -388,7 +399,7 @@ func (r *round) wishes(found []Finding) []*rules.Finding {
 // conversation takes the fixes that the findings of a conversation ask for: fixes are
 // what each comes to alone. Those on the results of one turn are one fix, if they can
 // be.
-func (r *round) conversation(c *checker, plan *repair.Plan, found []Finding, fixes map[*operation.Operation]edit.Fix) error {
+func (r *round) conversation(c *checker, plan *repair.Plan, found iter.Seq[*rules.Finding], fixes map[*operation.Operation]edit.Fix) error {
 	r.facts.add(plan)
 	conv := plan.Conv
 	r.mixed = r.mixed || r.spoken != "" && r.spoken != conv.Dialect ||
@@ -495,7 +506,7 @@ func (r *round) done(f *rules.Finding, fix *edit.Fix) {
 
 // file takes the fixes that the findings about the file ask for. While the bytes of
 // records change, conversations are left alone.
-func (r *round) file(c *checker, found []Finding) error {
+func (r *round) file(c *checker, found iter.Seq[*rules.Finding]) error {
 	wishes := r.wishes(found)
 	onLinks := func(w *rules.Finding) bool { return w.Rule.Category == rules.Links }
 	onBytes := slices.DeleteFunc(slices.Clone(wishes), onLinks)

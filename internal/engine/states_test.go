@@ -17,7 +17,7 @@ func statesOf(t *testing.T, text string, opts Options) (out []operation.Class) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range rep.Findings {
+	for f := range rep.Findings.All() {
 		if f.Fix != nil {
 			out = append(out, f.Fix.Class)
 		}

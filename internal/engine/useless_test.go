@@ -27,8 +27,8 @@ func TestUselessRepair(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	why := ""
-	for i := range f.After.Findings {
-		if found := &f.After.Findings[i]; found.Rule.Name == "missing-call-id" {
+	for found := range f.After.Findings.All() {
+		if found.Rule.Name == "missing-call-id" {
 			why = found.Unfixed
 		}
 	}

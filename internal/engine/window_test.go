@@ -49,8 +49,7 @@ func windowed(t *testing.T, name string, text []byte, held int64) string {
 	var b strings.Builder
 	b.WriteString(render(rep))
 	fmt.Fprintf(&b, "%+v\n%v\n", rep.File.Decision, rep.File.Faults)
-	for i := range rep.Findings {
-		f := &rep.Findings[i]
+	for f := range rep.Findings.All() {
 		fmt.Fprintf(&b, "%s %v-%v %s %s %q %q %v\n", f.Rule.Name, f.Start, f.End, f.Pointer, f.Fingerprint, f.Excerpt.Text, f.Unfixed, f.RelatedAt)
 	}
 	fixed, err := Settle(context.Background(), src, FixOptions{Unsafe: true})

@@ -28,20 +28,20 @@ func (c Class) String() string { return [...]string{"safe", "additive", "unsafe"
 // An Operation is one repair that a rule asks for. Several findings may share
 // one operation.
 type Operation struct {
-	// ID names the operation within a report: op1, op2, …
-	ID string
+	// Title says what is done, as a command.
+	Title string
+	// Do says what is done.
+	Do Action
+	// ID counts the operations of a report, from 1.
+	ID int32
+	// Turn is the turn that the operation belongs to, -1 for none.
+	Turn int32
 	// Class is what the rule says the repair costs at least. What it really
 	// takes out and puts in decides in the end.
 	Class Class
-	// Title says what is done, as a command.
-	Title string
 	// ByStrategy is set when the operation is carried out only if the user
 	// asked for it by --strategy.
 	ByStrategy bool
-	// Turn is the turn that the operation belongs to, -1 for none.
-	Turn int32
-	// Do says what is done.
-	Do Action
 }
 
 // An Action is what an operation does: one of the types below. Indices point

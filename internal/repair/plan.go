@@ -438,6 +438,9 @@ func (d *draft) build(fields []dialect.Field) []byte {
 // twice for it: operations come in the order of messages.
 const maxRead = 4 << 20
 
+// indexCost is about what it takes to keep a short message, beside its bytes.
+const indexCost = 512
+
 // value returns the element that a message is.
 func (p *Plan) value(m int32) source.Value {
 	if v, ok := p.values[m]; ok {
@@ -448,7 +451,7 @@ func (p *Plan) value(m int32) source.Value {
 	}
 	v := p.at(p.Conv.Messages[m].Span()).Indexed()
 	p.values[m] = v
-	p.read += v.Span().Len()
+	p.read += v.Span().Len() + indexCost
 	return v
 }
 

@@ -20,8 +20,8 @@ func TestFindingsAreNotKept(t *testing.T) {
 			if err := r.File(rep); err != nil {
 				t.Fatal(err)
 			}
-			for i := range rep.Findings {
-				if name := rep.Findings[i].Rule.Name; !strings.Contains(out.String(), name) {
+			for x := range rep.Findings.All() {
+				if name := x.Rule.Name; !strings.Contains(out.String(), name) {
 					t.Errorf("%s: %s is not written before the end", f.Name, name)
 				}
 			}

@@ -20,8 +20,8 @@ func newConcise(w io.Writer, opts Options) Reporter {
 // File implements Reporter.
 func (c *concise) File(r *engine.Report) error {
 	var l lines
-	for i := range r.Findings {
-		if f := &r.Findings[i]; c.opts.shows(f) {
+	for f := range r.Findings.All() {
+		if c.opts.shows(f) {
 			headline(&l, c.style, f)
 		}
 	}

@@ -71,13 +71,16 @@ func (d *Diff) LongestLine() int64 { return d.longest }
 
 // changes finds the lines that edits touch.
 func (d *Diff) changes(src *source.Source, edits []edit.Edit) ([]change, error) {
-	offsets := make([]int64, 0, 2*len(edits))
+	at := make([]source.Position, 0, 2*len(edits))
+	lines := source.NewLines(src)
 	for _, e := range edits {
-		offsets = append(offsets, e.Span.Start, e.Span.End)
-	}
-	at, err := source.Positions(src, offsets)
-	if err != nil {
-		return nil, err
+		for _, offset := range []int64{e.Span.Start, e.Span.End} {
+			p, err := lines.Position(offset)
+			if err != nil {
+				return nil, err
+			}
+			at = append(at, p)
+		}
 	}
 	lineStart := func(p source.Position) int64 { return p.Offset - int64(p.Column-1) }
 	var out []change
@@ -106,6 +109,7 @@ func (d *Diff) changes(src *source.Source, edits []edit.Edit) ([]change, error) 
 				if i < len(edits) && at[2*i].Line == end.Line {
 					continue
 				}
+				var err error
 				if c.old.End, err = d.old.lineEnd(end.Offset); err != nil {
 					return nil, err
 				}

@@ -28,10 +28,7 @@ type discreetReporter struct{ Reporter }
 // File implements Reporter.
 func (d discreetReporter) File(r *engine.Report) error {
 	out := *r
-	out.Findings = make([]engine.Finding, len(r.Findings))
-	for i := range r.Findings {
-		out.Findings[i] = discreet(r.Findings[i])
-	}
+	out.Findings = r.Findings.Seen(discreet)
 	return d.Reporter.File(&out)
 }
 
@@ -44,17 +41,16 @@ func (d discreetReporter) Fixed(f *engine.Fixed, written bool) error {
 	return nil
 }
 
-// discreet returns a finding without what a transcript says: ids, names, roles
-// and types are left, which say how it hangs together.
-func discreet(f engine.Finding) engine.Finding {
-	f.Excerpt = redacted(&f)
+// discreet takes what a transcript says out of a finding: ids, names, roles and types
+// are left, which say how it hangs together.
+func discreet(f *engine.Finding) {
+	f.Excerpt = redacted(f)
 	f.Edits, f.EditAt = nil, nil
-	f.Pointer = outside(&f)
+	f.Pointer = outside(f)
 	if f.Discreet != "" {
 		f.Message = f.Discreet
 	}
 	f.CallID, f.Tool = scalar(f.CallID), scalar(f.Tool)
-	return f
 }
 
 // scalar returns an id or a name, and of what looks like the JSON of an object or

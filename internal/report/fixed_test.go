@@ -27,7 +27,7 @@ func TestFixSummary(t *testing.T) {
 	pending := found("pending-tool-call", rules.Warning, nil)
 	reused := found("reused-call-id", rules.Info, nil)
 	report := func(fs ...engine.Finding) *engine.Report {
-		return &engine.Report{File: &container.File{}, Findings: fs}
+		return &engine.Report{File: &container.File{}, Findings: engine.Pack(fs...)}
 	}
 	inserted := engine.Repair{Rule: "missing-tool-result", Kind: "insert-result", Results: 2}
 	tests := []struct {

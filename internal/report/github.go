@@ -23,8 +23,7 @@ func newGitHub(w io.Writer, opts Options) Reporter { return &github{w: w, opts: 
 
 // File implements Reporter.
 func (g *github) File(r *engine.Report) error {
-	for i := range r.Findings {
-		f := &r.Findings[i]
+	for f := range r.Findings.All() {
 		if !g.opts.shows(f) {
 			continue
 		}

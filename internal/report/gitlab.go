@@ -39,8 +39,7 @@ func newGitLab(w io.Writer, opts Options) Reporter {
 
 // File implements Reporter.
 func (g *gitlab) File(r *engine.Report) error {
-	for i := range r.Findings {
-		f := &r.Findings[i]
+	for f := range r.Findings.All() {
 		if !g.opts.shows(f) {
 			continue
 		}

@@ -36,9 +36,10 @@ func hostileReport(text, behind string, excerpts bool) *engine.Report {
 			CheckOnly: text,
 		},
 	}
+	var found []engine.Finding
 	add := func(excerpt string, from, to int) {
-		fix := &operation.Operation{ID: "op1", Title: text + behind}
-		r.Findings = append(r.Findings, engine.Finding{
+		fix := &operation.Operation{ID: 1, Title: text + behind}
+		found = append(found, engine.Finding{
 			Finding: rules.Finding{
 				Rule: rules.ByName("missing-tool-result"), Severity: rules.Error,
 				Message: text + behind, Discreet: behind + text, Span: source.Span{Start: 5, End: 9},
@@ -61,8 +62,9 @@ func hostileReport(text, behind string, excerpts bool) *engine.Report {
 	}
 	id := `"` + text + `"`
 	add(id, 0, len(id))
-	r.Findings[len(r.Findings)-1].Span.End = 5 + int64(len(id))
-	r.Findings[0].Fix, r.Findings[0].Unfixed = nil, text+behind
+	found[len(found)-1].Span.End = 5 + int64(len(id))
+	found[0].Fix, found[0].Unfixed = nil, text+behind
+	r.Findings = engine.Pack(found...)
 	return r
 }
 
@@ -238,22 +240,23 @@ func TestDiscreet(t *testing.T) {
 			Finding: rules.Finding{
 				Rule: rules.ByName(rule), Severity: rules.Error, Message: message, Discreet: discreet, Within: within,
 				Span: source.Span{Start: int64(i), End: int64(i + len(mark))}, CallID: "c1", Tool: "ls",
-				Fix: &operation.Operation{ID: "op1", Title: "rewrite"},
+				Fix: &operation.Operation{ID: 1, Title: "rewrite"},
 			},
 			Path: "p", Pointer: pointer, Start: at, End: at, Fingerprint: "f",
 			Excerpt: engine.Excerpt{Text: []byte(line), Mark: [2]int{i, i + len(mark)}},
 			Edits:   []edit.Edit{{Text: []byte(secret)}}, EditAt: &[2]source.Position{at, at},
 		}
 	}
-	rep := &engine.Report{Path: "p", File: &container.File{}, Findings: []engine.Finding{
+	found := []engine.Finding{
 		find("missing-tool-result", "/id", `"c1"`, `call "c1" has no result`, "", 0),
 		find("schema-violation", "/input/id", `"`+secret+`"`, "breaks: "+secret, "breaks: additionalProperties", 1),
 		find("schema-violation", "/input/"+secret+"/0", `"`+secret+`"`, "breaks: "+secret, "breaks: type", 2),
 		find("lone-surrogate", "/input/"+secret, secret, "half of a surrogate pair", "", 0),
-	}}
-	rep.Findings = append(rep.Findings, rep.Findings[0])
-	last := &rep.Findings[len(rep.Findings)-1]
+	}
+	found = append(found, found[0])
+	last := &found[len(found)-1]
 	last.CallID, last.Tool = `{"k":"`+secret+`"}`, `["`+secret+`"]`
+	rep := &engine.Report{Path: "p", File: &container.File{}, Findings: engine.Pack(found...)}
 	want := map[string]string{"text": "c1", "json": `"tool":"ls"`, "jsonl": `"pointer":"/input","call_id":"c1"`, "sarif": "c1"}
 	for _, f := range Formats() {
 		for _, discreet := range []bool{false, true} {
@@ -273,7 +276,7 @@ func TestDiscreet(t *testing.T) {
 			}
 		}
 	}
-	if rep.Findings[1].Pointer != "/input/id" || len(rep.Findings[1].Edits) != 1 {
+	if f := rep.Findings.List()[1]; f.Pointer != "/input/id" || len(f.Edits) != 1 {
 		t.Error("the report itself was changed")
 	}
 	// What was repaired is told all the same.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/toolguard/toolguard/internal/engine"
@@ -121,12 +122,15 @@ func newJSON(w io.Writer, opts Options) Reporter {
 // File implements Reporter.
 func (j *jsonReporter) File(r *engine.Report) error {
 	err := element(&j.files, file(r))
-	for i := range r.Findings {
-		if err == nil {
-			err = j.findings.add(finding(&r.Findings[i]))
+	if err != nil {
+		return err
+	}
+	for f := range r.Findings.All() {
+		if err := j.findings.add(finding(f)); err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }
 
 // Close implements Reporter.
@@ -188,7 +192,7 @@ func finding(f *engine.Finding) jsonFinding {
 		out.Related = append(out.Related, jsonRelated{r.Message, position(f.RelatedAt[2*i]), position(f.RelatedAt[2*i+1])})
 	}
 	if f.Fix != nil {
-		out.Fix = &jsonFix{f.Fix.Title, f.Fix.Class.String(), f.Fix.ID, f.Fix.ByStrategy, nil}
+		out.Fix = &jsonFix{f.Fix.Title, f.Fix.Class.String(), "op" + strconv.Itoa(int(f.Fix.ID)), f.Fix.ByStrategy, nil}
 		for _, e := range f.Edits {
 			out.Fix.Edits = append(out.Fix.Edits, jsonEdit{e.Span.Start, e.Span.End, string(e.Text)})
 		}

@@ -56,13 +56,15 @@ func (j *jsonl) Fixed(f *engine.Fixed, written bool) error {
 
 // File implements Reporter.
 func (j *jsonl) File(r *engine.Report) error {
-	err := j.line(jsonlFile{"file", file(r)})
-	for i := range r.Findings {
-		if err == nil {
-			err = j.line(jsonlFinding{"finding", finding(&r.Findings[i])})
+	if err := j.line(jsonlFile{"file", file(r)}); err != nil {
+		return err
+	}
+	for f := range r.Findings.All() {
+		if err := j.line(jsonlFinding{"finding", finding(f)}); err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }
 
 // Close implements Reporter.

@@ -30,8 +30,8 @@ func (j *junit) File(r *engine.Report) error {
 	n := 0
 	var found lines
 	plain := newStyle(false)
-	for i := range r.Findings {
-		switch f := &r.Findings[i]; {
+	for f := range r.Findings.All() {
+		switch {
 		case j.opts.fails(f):
 			if failed == nil {
 				failed = f

@@ -30,17 +30,14 @@ func Preview(w io.Writer, path string, src *source.Source, f *engine.Fixed, opts
 		l.line(part{s.path, path}, bare(": "), bare(r.Title), bare(fmt.Sprintf(" (%s) ", r.Class)), part{s.gutter, "[" + r.Rule + "]"})
 	}
 	edits := f.Pieces.Edits()
-	offsets := make([]int64, len(edits))
-	for i, e := range edits {
-		offsets[i] = e.Span.Start
-	}
-	at, err := source.Positions(src, offsets)
-	if err != nil {
-		return err
-	}
+	lines := source.NewLines(src)
 	results := f.NewResults()
 	moved := int64(0) // by how much bytes behind the last edit moved
-	for i, e := range edits {
+	for _, e := range edits {
+		at, err := lines.Position(e.Span.Start)
+		if err != nil {
+			return err
+		}
 		start := e.Span.Start + moved
 		end := start + int64(len(e.Text))
 		moved += int64(len(e.Text)) - e.Span.Len()
@@ -57,10 +54,10 @@ func Preview(w io.Writer, path string, src *source.Source, f *engine.Fixed, opts
 			}
 		}
 		if opts.NoExcerpt {
-			l.line(bare(fmt.Sprintf("%5d: %d bytes become %d", at[i].Line, e.Span.Len(), len(e.Text))))
+			l.line(bare(fmt.Sprintf("%5d: %d bytes become %d", at.Line, e.Span.Len(), len(e.Text))))
 			continue
 		}
-		if err := window(&l, s, src, at[i], e, result); err != nil {
+		if err := window(&l, s, src, at, e, result); err != nil {
 			return err
 		}
 	}

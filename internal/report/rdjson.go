@@ -63,8 +63,7 @@ func newRDJSON(w io.Writer, opts Options) Reporter {
 
 // File implements Reporter.
 func (d *rdjson) File(r *engine.Report) error {
-	for i := range r.Findings {
-		f := &r.Findings[i]
+	for f := range r.Findings.All() {
 		if !d.opts.shows(f) {
 			continue
 		}

@@ -32,9 +32,9 @@ func reports() []*engine.Report {
 	at := func(offset int64, line, column int) source.Position {
 		return source.Position{Offset: offset, Line: line, Column: column, Char: max(1, column-1)}
 	}
-	insert := &operation.Operation{ID: "op1", Class: operation.Additive, Title: "insert a placeholder result after message 3"}
-	drop := &operation.Operation{ID: "op1", Class: operation.Unsafe, Title: "drop the result"}
-	rename := &operation.Operation{ID: "op2", Class: operation.Safe, Title: "rename the id", ByStrategy: true}
+	insert := &operation.Operation{ID: 1, Class: operation.Additive, Title: "insert a placeholder result after message 3"}
+	drop := &operation.Operation{ID: 1, Class: operation.Unsafe, Title: "drop the result"}
+	rename := &operation.Operation{ID: 2, Class: operation.Safe, Title: "rename the id", ByStrategy: true}
 	line := `{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"ls","input":{}}]}`
 	id := strings.Index(line, `"c1"`)
 	return []*engine.Report{
@@ -42,7 +42,7 @@ func reports() []*engine.Report {
 			Path:  "a.jsonl",
 			File:  &container.File{Decision: detect.Decision{Dialect: "anthropic", Container: detect.ContainerLines}, Conversations: 1},
 			Calls: 12, Results: 11,
-			Findings: []engine.Finding{{
+			Findings: engine.Pack(engine.Finding{
 				Finding: rules.Finding{
 					Rule: rules.ByName("missing-tool-result"), Severity: rules.Error,
 					Message: `call "c1" to "ls" has no result`, Span: source.Span{Start: 195, End: 199},
@@ -52,14 +52,14 @@ func reports() []*engine.Report {
 				Path: "a.jsonl", Dialect: "anthropic", Pointer: "/content/0/id",
 				Start: at(195, 2, 56), End: at(199, 2, 60), Fingerprint: "0011223344556677",
 				Excerpt: engine.Excerpt{Text: []byte(line), Mark: [2]int{id, id + 4}},
-			}},
+			}),
 		},
 		{
 			Path:  "b\x1b[31m\n.json",
 			File:  &container.File{Decision: detect.Decision{Dialect: "openai-chat", Container: detect.ContainerDocument}, Conversations: 2},
 			Calls: 3, Results: 4,
-			Findings: []engine.Finding{
-				{
+			Findings: engine.Pack(
+				engine.Finding{
 					Finding: rules.Finding{
 						Rule: rules.ByName("orphan-tool-result"), Severity: rules.Error,
 						Message: "result for \"\u202e\xff\r\n\u009b\" answers no call", Span: source.Span{Start: 10, End: 14},
@@ -68,7 +68,7 @@ func reports() []*engine.Report {
 					Path: "b\x1b[31m\n.json", Dialect: "openai-chat", Pointer: "/0/tool_call_id",
 					Start: at(10, 1, 11), End: at(14, 1, 15), Fingerprint: "8899aabbccddeeff",
 				},
-				{
+				engine.Finding{
 					Finding: rules.Finding{
 						Rule: rules.ByName("reused-call-id"), Severity: rules.Info, Message: "the id is used again",
 						Conversation: 1, Turn: 2, Record: 1, Confidence: "exact", Fix: rename,
@@ -78,7 +78,7 @@ func reports() []*engine.Report {
 					Start: at(30, 2, 1), End: at(31, 2, 2), RelatedAt: []source.Position{at(1, 1, 2), at(3, 1, 4)},
 					Fingerprint: "1111111111111111",
 				},
-				{
+				engine.Finding{
 					Finding: rules.Finding{
 						Rule: rules.ByName("truncated-record"), Severity: rules.Warning, Message: "the input ends here",
 						Conversation: -1, Turn: -1, Record: 1,
@@ -87,13 +87,13 @@ func reports() []*engine.Report {
 					Fingerprint: "2222222222222222",
 					Excerpt:     engine.Excerpt{Text: []byte("{\"a"), Mark: [2]int{3, 3}},
 				},
-			},
+			),
 		},
 		{
 			Path:  hostilePath,
 			File:  &container.File{Decision: detect.Decision{Dialect: "anthropic", Container: detect.ContainerLines}, Conversations: 1},
 			Calls: 1,
-			Findings: []engine.Finding{{
+			Findings: engine.Pack(engine.Finding{
 				Finding: rules.Finding{
 					Rule: rules.ByName("missing-tool-result"), Severity: rules.Error, Message: "call \"" + hostileText + "\" has no result",
 					Span: source.Span{Start: 5, End: 30}, Record: 1, CallID: hostileText, Fix: rename,
@@ -105,7 +105,7 @@ func reports() []*engine.Report {
 				Excerpt:     engine.Excerpt{Text: []byte(hostileText), Mark: [2]int{0, 5}},
 				Edits:       []edit.Edit{{Span: source.Span{Start: 5, End: 30}, Text: []byte(hostileText)}},
 				EditAt:      &[2]source.Position{at(5, 1, 6), at(30, 2, 3)},
-			}},
+			}),
 		},
 		{
 			Path: "clean dir/ok.jsonl",
@@ -199,8 +199,8 @@ func TestJSONIsWhatWasFound(t *testing.T) {
 	}
 	var want []jsonFinding
 	for _, r := range reports() {
-		for i := range r.Findings {
-			f := finding(&r.Findings[i])
+		for x := range r.Findings.All() {
+			f := finding(x)
 			f.Message = strings.ToValidUTF8(f.Message, "\ufffd")
 			if f.CallID != nil {
 				*f.CallID = strings.ToValidUTF8(*f.CallID, "\ufffd")
@@ -402,11 +402,11 @@ func TestSummary(t *testing.T) {
 // TestUnfixed: a finding says why its repair was withheld.
 func TestUnfixed(t *testing.T) {
 	var b bytes.Buffer
-	rep := &engine.Report{Findings: []engine.Finding{{
+	rep := &engine.Report{Findings: engine.Pack(engine.Finding{
 		Path:    "s.json",
 		Start:   source.Position{Line: 1, Column: 2},
 		Finding: rules.Finding{Rule: rules.ByName("orphan-tool-result"), Severity: rules.Error, Message: "m", Unfixed: "not applied, because it would x"},
-	}}}
+	})}
 	if err := newText(&b, Options{}).File(rep); err != nil {
 		t.Fatal(err)
 	}

@@ -30,8 +30,8 @@ func newSARIF(w io.Writer, opts Options) Reporter {
 
 // File implements Reporter.
 func (s *sarifReporter) File(r *engine.Report) error {
-	for i := range r.Findings {
-		if err := s.results.add(s.result(&r.Findings[i])); err != nil {
+	for f := range r.Findings.All() {
+		if err := s.results.add(s.result(f)); err != nil {
 			return err
 		}
 	}

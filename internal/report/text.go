@@ -24,8 +24,8 @@ func newText(w io.Writer, opts Options) Reporter {
 // File implements Reporter.
 func (t *text) File(r *engine.Report) error {
 	var l lines
-	for i := range r.Findings {
-		if f := &r.Findings[i]; t.opts.shows(f) {
+	for f := range r.Findings.All() {
+		if t.opts.shows(f) {
 			headline(&l, t.style, f)
 			underline(&l, t.style, f.Severity, f.Start.Line, f.Excerpt)
 			t.related(&l, f)

@@ -53,7 +53,7 @@ func findingsWith(t *testing.T, what, text, args string) []engine.Finding {
 	if rep.Skipped != "" {
 		t.Fatalf("%s is no transcript: %s", what, rep.Skipped)
 	}
-	return rep.Findings
+	return rep.Findings.List()
 }
 
 // unavoidable are the errors and warnings of good examples that belong to
@@ -203,7 +203,7 @@ func TestErrorsForEveryone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(rep.Findings) == 0 || rep.Findings[0].Severity != rules.Error {
+			if rep.Findings.Len() == 0 || rep.Findings.List()[0].Severity != rules.Error {
 				t.Errorf("%s is no error with the target %s", r.Name, p.Name)
 			}
 		}

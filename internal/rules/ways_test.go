@@ -250,7 +250,7 @@ func TestMintPairsWhatIsAmbiguous(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := fixed(t, c.text, "", "ambiguous-pairing", "mint")
-			for _, x := range f.After.Findings {
+			for x := range f.After.Findings.All() {
 				if x.Severity > rules.Info {
 					t.Errorf("%s is left: %s", x.Rule.Name, x.Message)
 				}
@@ -281,7 +281,7 @@ func TestNoWayOut(t *testing.T) {
 		"truncated-record": `[{"role":"user","content":"q"},{"role":"assistant","content":"a"},{"role":"us`,
 	} {
 		f := fixed(t, text, "", rule, "")
-		if !slices.ContainsFunc(f.After.Findings, func(x engine.Finding) bool { return x.Rule.Name == rule && x.Severity == rules.Error }) {
+		if !slices.ContainsFunc(f.After.Findings.List(), func(x engine.Finding) bool { return x.Rule.Name == rule && x.Severity == rules.Error }) {
 			t.Errorf("nothing of %s is left: %s", rule, list(f.After))
 		}
 		if f.Changed() {
@@ -299,11 +299,11 @@ func TestNoWayOut(t *testing.T) {
 func leavesNothing(t *testing.T, r *rules.Rule, w way, strategy string) {
 	t.Helper()
 	f := fixed(t, w.text, w.args, r.Name, strategy)
-	was := slices.ContainsFunc(f.Before.Findings, func(x engine.Finding) bool { return x.Rule == r && x.Severity == rules.Error })
+	was := slices.ContainsFunc(f.Before.Findings.List(), func(x engine.Finding) bool { return x.Rule == r && x.Severity == rules.Error })
 	if !was {
 		t.Errorf("no error to begin with: %s", list(f.Before))
 	}
-	for _, x := range f.After.Findings {
+	for x := range f.After.Findings.All() {
 		if x.Rule == r && x.Severity > rules.Info {
 			t.Errorf("it is left: %s\n%s", x.Message, list(f.After))
 		}
@@ -338,7 +338,7 @@ func fixed(t *testing.T, text, args, rule, strategy string) *engine.Fixed {
 
 func list(r *engine.Report) string {
 	var out []string
-	for _, f := range r.Findings {
+	for f := range r.Findings.All() {
 		out = append(out, f.Rule.Name+" "+f.Severity.String())
 	}
 	return strings.Join(out, ", ")

@@ -129,7 +129,7 @@ func (v Value) Held() Value {
 	if !v.Outside() {
 		return v
 	}
-	text := v.ends.pages.read(v.Span())
+	text := v.ends.pages.read(nil, v.Span())
 	if text == nil {
 		return Value{}
 	}
@@ -171,9 +171,10 @@ func (v Value) Head(n int) Value {
 	return NewValue(append(text, ']'), v.base)
 }
 
-// read returns the bytes of a span, nil if they cannot be read any more.
-func (p *pages) read(at Span) []byte {
-	text, err := p.src.Bytes(at)
+// read returns the bytes of a span, nil if they cannot be read any more. They are put
+// into a buffer if it is large enough.
+func (p *pages) read(into []byte, at Span) []byte {
+	text, err := p.src.Into(into, at)
 	if err != nil {
 		p.src.fail(err)
 		return nil
@@ -206,6 +207,8 @@ type cursor struct {
 	object bool
 	begun  bool
 	long   uint32 // the next large value
+	// passing is set if nobody needs a value any more when the next is read.
+	passing bool
 	// key and val are what it is at. There are keys in objects alone.
 	key, val Value
 }
@@ -253,7 +256,10 @@ func (c *cursor) next() bool {
 // load reads n bytes from where the cursor is, or those that are left, and reports
 // whether it could.
 func (c *cursor) load(n int64) bool {
-	c.text, c.base = c.pages.read(Span{c.at, min(c.at+n, c.end)}), c.at
+	if !c.passing {
+		c.text = nil
+	}
+	c.text, c.base = c.pages.read(c.text, Span{c.at, min(c.at+n, c.end)}), c.at
 	return c.text != nil
 }
 

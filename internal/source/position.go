@@ -1,16 +1,11 @@
 package source
 
 import (
-	"bytes"
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 )
-
-// positionSize is how much is read at least to find a position.
-const positionSize = 16 << 10
 
 // A Position is a place in a source the way people look it up.
 type Position struct {
@@ -21,60 +16,6 @@ type Position struct {
 	Line, Column int
 	// Char is the column in characters (code points) instead of bytes.
 	Char int
-}
-
-// Positions returns the positions of offsets, which may be in any order. It reads
-// the source at most once, up to the largest of them, and leaves out what a Reader
-// has counted the lines of.
-func Positions(src *Source, offsets []int64) ([]Position, error) {
-	order := make([]int, len(offsets))
-	for i, off := range offsets {
-		if off < 0 || off > src.size {
-			return nil, fmt.Errorf("%s: offset %d is outside the source", src.name, off)
-		}
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(offsets[a], offsets[b]) })
-
-	positions := make([]Position, len(offsets))
-	buf := make([]byte, min(chunkSize, src.size))
-	var (
-		base    int64 // offset of text
-		text    []byte
-		pos     int64 // up to where lines are counted
-		newline int64 // offset of the current line's start
-		lines   = 1
-		chars   int // of the current line, up to pos
-	)
-	for _, i := range order {
-		off := offsets[i]
-		if start := src.lines.before(off); start.at > pos {
-			pos, newline, lines, chars = start.at, start.at, start.line, 0
-			if pos > base+int64(len(text)) {
-				base, text = pos, nil
-			}
-		}
-		for {
-			n := min(off, base+int64(len(text)))
-			part := text[pos-base : n-base]
-			if last := bytes.LastIndexByte(part, '\n'); last >= 0 {
-				lines += bytes.Count(part, []byte{'\n'})
-				newline = pos + int64(last) + 1
-				part, chars = part[last+1:], 0
-			}
-			chars += characters(part)
-			pos = n
-			if pos == off {
-				break
-			}
-			base, text = pos, buf[:min(int64(len(buf)), src.size-pos, max(off-pos, positionSize))]
-			if err := src.readFull(text, base); err != nil {
-				return nil, err
-			}
-		}
-		positions[i] = Position{Offset: pos, Line: lines, Column: int(pos-newline) + 1, Char: chars + 1}
-	}
-	return positions, nil
 }
 
 // characters counts the characters that begin in part of a text.

@@ -10,6 +10,20 @@ import (
 	"time"
 )
 
+// positions returns the positions of offsets, looked up one after another.
+func positions(src *Source, offsets []int64) ([]Position, error) {
+	l := NewLines(src)
+	var out []Position
+	for _, off := range offsets {
+		p, err := l.Position(off)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
 func TestPositions(t *testing.T) {
 	in := "\xef\xbb\xbfab\r\n\n é\nx"
 	src := FromBytes("s", []byte(in))
@@ -17,19 +31,16 @@ func TestPositions(t *testing.T) {
 	want := []Position{
 		{0, 1, 1, 1}, {3, 1, 4, 2}, {13, 4, 2, 2}, {6, 1, 7, 5}, {7, 2, 1, 1}, {8, 3, 1, 1}, {9, 3, 2, 2}, {11, 3, 4, 3}, {5, 1, 6, 4}, {0, 1, 1, 1}, {12, 4, 1, 1}, {13, 4, 2, 2},
 	}
-	got, err := Positions(src, offsets)
+	got, err := positions(src, offsets)
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf(" got %v, %v\nwant %v", got, err, want)
 	}
 	for _, off := range []int64{-1, int64(len(in)) + 1} {
-		if _, err := Positions(src, []int64{0, off}); err == nil {
+		if _, err := positions(src, []int64{0, off}); err == nil {
 			t.Errorf("offset %d has a position", off)
 		}
 	}
-	if got, err := Positions(src, nil); len(got) != 0 || err != nil {
-		t.Errorf("no offsets: %v, %v", got, err)
-	}
-	if got, err := Positions(FromBytes("s", nil), []int64{0}); err != nil || got[0] != (Position{0, 1, 1, 1}) {
+	if got, err := positions(FromBytes("s", nil), []int64{0}); err != nil || got[0] != (Position{0, 1, 1, 1}) {
 		t.Errorf("empty source: %v, %v", got, err)
 	}
 }
@@ -52,7 +63,7 @@ func TestPositionsAgainstPlain(t *testing.T) {
 	for range 5000 {
 		offsets = append(offsets, int64(rng.IntN(len(in)+1)))
 	}
-	got, err := Positions(FromBytes("s", in), offsets)
+	got, err := positions(FromBytes("s", in), offsets)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,19 +74,58 @@ func TestPositionsAgainstPlain(t *testing.T) {
 	}
 }
 
-func TestPositionsOnePass(t *testing.T) {
+// TestPositionsInOrder: offsets that come in order, as far as findings do, are found in
+// one pass over the source.
+func TestPositionsInOrder(t *testing.T) {
 	in := bytes.Repeat([]byte("0123456789abcde\n"), 1<<20)
 	c := &counter{r: bytes.NewReader(in)}
-	offsets := make([]int64, 10000)
-	for i := range offsets {
-		offsets[i] = int64((i * 7919) % (len(in) / 2))
+	var offsets []int64
+	for at := int64(0); at < int64(len(in)/2); at += 700 {
+		offsets = append(offsets, at, at+90, at+30)
 	}
-	if _, err := Positions(NewSource("s", c, int64(len(in))), offsets); err != nil {
+	if _, err := positions(NewSource("s", c, int64(len(in))), offsets); err != nil {
 		t.Fatal(err)
 	}
-	if limit := int64(len(in)/2 + chunkSize); c.n > limit {
+	if limit := int64(len(in) / 2 * 3 / 2); c.n > limit {
 		t.Errorf("read %d bytes, more than %d", c.n, limit)
 	}
+}
+
+// TestPositionsAnywhere: an offset that comes out of order is counted from a place near it.
+func TestPositionsAnywhere(t *testing.T) {
+	in := bytes.Repeat([]byte("0123456789abcde\n"), 1<<20)
+	c := &counter{r: bytes.NewReader(in)}
+	l := NewLines(NewSource("s", c, int64(len(in))))
+	if _, err := l.Position(int64(len(in))); err != nil {
+		t.Fatal(err)
+	}
+	c.n = 0
+	const n = 1000
+	for i := range n {
+		off := int64(i * 7919 * 13 % len(in))
+		want := Position{off, int(off/16) + 1, int(off%16) + 1, int(off%16) + 1}
+		if got, err := l.Position(off); err != nil || got != want {
+			t.Fatalf("offset %d is at %v, %v", off, got, err)
+		}
+	}
+	if limit := int64(n * (leastStep + leastRead)); c.n > limit {
+		t.Errorf("read %d bytes, more than %d", c.n, limit)
+	}
+}
+
+// positionsOf returns the positions of offsets.
+func positionsOf(t *testing.T, src *Source, offsets []int64) []Position {
+	t.Helper()
+	l := NewLines(src)
+	var out []Position
+	for _, off := range offsets {
+		p, err := l.Position(off)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, p)
+	}
+	return out
 }
 
 // TestPositionsAfterReading: what was read before is the same and cheaper, however
@@ -92,10 +142,7 @@ func TestPositionsAfterReading(t *testing.T) {
 		for range rnd.IntN(9) {
 			offsets = append(offsets, rnd.Int64N(int64(len(in))+1))
 		}
-		want, err := Positions(src, offsets)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := positionsOf(t, src, offsets)
 		for range 2 {
 			r := newReader(src, 1+rnd.Int64N(90), 1+rnd.Int64N(200))
 			for range rnd.IntN(80) {
@@ -103,8 +150,8 @@ func TestPositionsAfterReading(t *testing.T) {
 					break
 				}
 			}
-			if got, err := Positions(src, offsets); err != nil || !slices.Equal(got, want) {
-				t.Fatalf("%q, %v:\n got %v, %v\nwant %v", in, offsets, got, err, want)
+			if got := positionsOf(t, src, offsets); !slices.Equal(got, want) {
+				t.Fatalf("%q, %v:\n got %v\nwant %v", in, offsets, got, want)
 			}
 		}
 	}
@@ -119,9 +166,9 @@ func TestPositionsAfterReading(t *testing.T) {
 		}
 	}
 	c.n = 0
-	got, err := Positions(src, []int64{int64(len(in)) - 3, 5 << 20})
-	if err != nil || got[0].Line != 1<<20 || got[0].Column != 14 || c.n > 2*chunkSize {
-		t.Errorf("%v, %v, and %d bytes were read", got, err, c.n)
+	got := positionsOf(t, src, []int64{int64(len(in)) - 3, 5 << 20})
+	if got[0].Line != 1<<20 || got[0].Column != 14 || c.n > 2*chunkSize {
+		t.Errorf("%v, and %d bytes were read", got, c.n)
 	}
 }
 

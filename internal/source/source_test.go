@@ -128,7 +128,7 @@ func TestShrinkingFile(t *testing.T) {
 		}
 		break
 	}
-	if _, err := Positions(src, []int64{src.Size()}); err == nil || err.Error() != want {
+	if _, err := NewLines(src).Position(src.Size()); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 	if _, err := NewReader(src).Framing(); err == nil || err.Error() != want {

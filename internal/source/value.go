@@ -104,7 +104,7 @@ func NewValue(text []byte, base int64) Value {
 // Part returns the bytes of a span inside the value's record as a value.
 func (v Value) Part(s Span) Value {
 	if v.Outside() {
-		return NewValue(v.ends.pages.read(s), s.Start)
+		return NewValue(v.ends.pages.read(nil, s), s.Start)
 	}
 	part := Value{text: v.text, base: v.base, from: int(s.Start - v.base), to: int(s.End - v.base), ends: v.ends, turn: v.turn}
 	part.inner = v.ends.find(v.turn, part.from+1)
@@ -314,17 +314,33 @@ func (v Value) Present() iter.Seq2[int, Value] {
 	}
 }
 
-// Each yields the same, each good until the next one, and may read ahead.
+// Each yields the same, each good until the next one: those of a long list stand in
+// one buffer.
 func (v Value) Each() iter.Seq[Value] {
 	return func(yield func(elem Value) bool) {
-		if !v.Outside() || v.Kind() != Array || !v.ends.pages.src.ahead {
-			for _, e := range v.Present() {
-				if !yield(e) {
+		if v.Outside() && v.Kind() == Array {
+			c := v.cursor()
+			for c.passing = true; c.next(); {
+				if c.val.Kind() != Null && !yield(c.val) {
 					return
 				}
 			}
 			return
 		}
+		for _, e := range v.Present() {
+			if !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// Ahead yields the same, and reads ahead if the source may be.
+func (v Value) Ahead() iter.Seq[Value] {
+	if !v.Outside() || v.Kind() != Array || !v.ends.pages.src.ahead {
+		return v.Each()
+	}
+	return func(yield func(elem Value) bool) {
 		all := func(yield func(Record, error) bool) {
 			v.walk(func(_, elem Value) bool { return elem.Kind() == Null || yield(Record{Value: elem}, nil) })
 		}

@@ -112,7 +112,7 @@ func Room[T any](list []T, read, all int64) []T {
 		return list
 	}
 	n := float64(len(list))
-	expected := n * float64(all) / float64(read) * 1.06
+	expected := n * float64(all) / float64(read) * 1.04
 	if expected > n*mostGrowth {
 		// A step on the way, small beside the last.
 		expected = min(2*expected/mostGrowth, n*mostGrowth)

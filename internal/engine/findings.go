@@ -1,0 +1,280 @@
+package engine
+
+import (
+	"encoding/binary"
+	"iter"
+	"slices"
+
+	"github.com/toolguard/toolguard/internal/edit"
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/source"
+)
+
+// Findings are a list of findings. There can be very many: they are kept packed, and
+// each is unpacked when it is looked at.
+type Findings struct {
+	packed packed
+	n      int
+	words  words
+	// seen changes what is looked at; nil for nothing.
+	seen func(*Finding)
+}
+
+// Pack returns a list of findings.
+func Pack(list ...Finding) Findings {
+	var fs Findings
+	for i := range list {
+		fs.Add(&list[i])
+	}
+	return fs
+}
+
+// Len returns how many findings there are.
+func (fs *Findings) Len() int { return fs.n }
+
+// Add adds a finding.
+func (fs *Findings) Add(f *Finding) {
+	fs.n++
+	w := packer{words: &fs.words, writes: true, out: fs.packed.spare[:0]}
+	w.finding(f)
+	fs.packed.spare = w.out
+	fs.packed.add(w.out)
+}
+
+// All yields the findings, in order.
+func (fs *Findings) All() iter.Seq[*Finding] { return fs.from(packedRef{}) }
+
+// from yields the findings from one on.
+func (fs *Findings) from(ref packedRef) iter.Seq[*Finding] {
+	return func(yield func(*Finding) bool) {
+		for i := int(ref.chunk); i <= len(fs.packed.chunks); i++ {
+			r := packer{words: &fs.words, in: fs.packed.chunk(i)}
+			if i == int(ref.chunk) {
+				r.in = r.in[ref.at:]
+			}
+			for r.in != "" {
+				f := new(Finding)
+				r.finding(f)
+				if fs.seen != nil {
+					fs.seen(f)
+				}
+				if !yield(f) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// List returns the findings, all at once.
+func (fs *Findings) List() []Finding {
+	var out []Finding
+	for f := range fs.All() {
+		out = append(out, *f)
+	}
+	return out
+}
+
+// Seen returns the same findings with something changed in each when it is looked at.
+func (fs *Findings) Seen(change func(*Finding)) Findings {
+	out := *fs
+	out.seen = change
+	return out
+}
+
+// Words are what findings share with many others, and which is written once.
+type words struct {
+	rules []*rules.Rule
+	texts []string
+	known map[string]int32
+}
+
+// rule returns the number of a rule.
+func (w *words) rule(r *rules.Rule) int {
+	n := slices.Index(w.rules, r)
+	if n < 0 {
+		n = len(w.rules)
+		w.rules = append(w.rules, r)
+	}
+	return n
+}
+
+func (w *words) text(s string) int32 {
+	n, known := w.known[s]
+	if !known {
+		if w.known == nil {
+			w.known = map[string]int32{}
+		}
+		n = int32(len(w.texts))
+		w.known[s] = n
+		w.texts = append(w.texts, s)
+	}
+	return n
+}
+
+// A packer writes findings, or reads them: by the same steps, so that what is
+// written is what is read.
+type packer struct {
+	*words
+	writes bool
+	out    []byte
+	in     string
+}
+
+func (p *packer) finding(f *Finding) {
+	rule := 0
+	if p.writes {
+		rule = p.rule(f.Rule)
+	}
+	if number(p, &rule); !p.writes {
+		f.Rule = p.rules[rule]
+	}
+	number(p, &f.Severity)
+	p.text(&f.Message)
+	p.text(&f.Discreet)
+	number(p, &f.Within)
+	p.span(&f.Span)
+	number(p, &f.Conversation)
+	number(p, &f.Turn)
+	number(p, &f.Record)
+	p.text(&f.CallID)
+	p.text(&f.Tool)
+	p.word(&f.Kind)
+	p.word(&f.Refusal)
+	p.word(&f.Confidence)
+	sequence(p, &f.Related, func(r *rules.Related) {
+		p.text(&r.Message)
+		p.span(&r.Span)
+	})
+	p.operation(&f.Fix)
+	p.text(&f.Unfixed)
+	p.word(&f.Path)
+	p.word(&f.Dialect)
+	p.text(&f.Pointer)
+	p.position(&f.Start)
+	p.position(&f.End)
+	sequence(p, &f.RelatedAt, p.position)
+	p.bytes(&f.Excerpt.Text)
+	number(p, &f.Excerpt.Mark[0])
+	number(p, &f.Excerpt.Mark[1])
+	p.flag(&f.Excerpt.CutBefore)
+	p.flag(&f.Excerpt.CutAfter)
+	p.text(&f.Fingerprint)
+	p.edits(&f.Edits)
+	p.text(&f.RecordHash)
+	if optional(p, &f.EditAt) {
+		p.position(&f.EditAt[0])
+		p.position(&f.EditAt[1])
+	}
+	p.operation(&f.withheld)
+}
+
+func (p *packer) edits(list *[]edit.Edit) {
+	sequence(p, list, func(e *edit.Edit) {
+		p.span(&e.Span)
+		p.bytes(&e.Text)
+	})
+}
+
+// operation packs what a report says of an operation.
+func (p *packer) operation(op **operation.Operation) {
+	if !optional(p, op) {
+		return
+	}
+	o := *op
+	number(p, &o.ID)
+	number(p, &o.Class)
+	p.text(&o.Title)
+	p.flag(&o.ByStrategy)
+}
+
+func (p *packer) position(at *source.Position) {
+	number(p, &at.Offset)
+	number(p, &at.Line)
+	number(p, &at.Column)
+	number(p, &at.Char)
+}
+
+func (p *packer) span(s *source.Span) {
+	n := s.Len()
+	number(p, &s.Start)
+	number(p, &n)
+	s.End = s.Start + n
+}
+
+func (p *packer) text(s *string) {
+	n := len(*s)
+	if number(p, &n); p.writes {
+		p.out = append(p.out, *s...)
+		return
+	}
+	*s, p.in = p.in[:n], p.in[n:]
+}
+
+func (p *packer) bytes(b *[]byte) {
+	s := ""
+	if p.writes {
+		s = string(*b)
+	}
+	if p.text(&s); !p.writes && s != "" {
+		*b = []byte(s)
+	}
+}
+
+// word packs a text that many findings have.
+func (p *packer) word(s *string) {
+	n := int32(0)
+	if p.writes {
+		n = p.words.text(*s)
+	}
+	if number(p, &n); !p.writes {
+		*s = p.texts[n]
+	}
+}
+
+func (p *packer) flag(b *bool) {
+	n := 0
+	if *b {
+		n = 1
+	}
+	number(p, &n)
+	*b = n > 0
+}
+
+// number packs a number, which is mostly small.
+func number[T ~int | ~int32 | ~int64 | ~uint8](p *packer, v *T) {
+	if p.writes {
+		p.out = binary.AppendVarint(p.out, int64(*v))
+		return
+	}
+	var u uint64
+	for shift := 0; ; shift += 7 {
+		b := p.in[0]
+		p.in = p.in[1:]
+		if u |= uint64(b&0x7f) << shift; b < 0x80 {
+			break
+		}
+	}
+	*v = T(int64(u>>1) ^ -int64(u&1))
+}
+
+// sequence packs a list. An empty one is nil.
+func sequence[T any](p *packer, list *[]T, each func(*T)) {
+	n := len(*list)
+	if number(p, &n); !p.writes && n > 0 {
+		*list = make([]T, n)
+	}
+	for i := range n {
+		each(&(*list)[i])
+	}
+}
+
+// optional packs whether a pointer is nil, and reports whether there is something.
+func optional[T any](p *packer, v **T) bool {
+	is := *v != nil
+	if p.flag(&is); is && !p.writes {
+		*v = new(T)
+	}
+	return is
+}

@@ -1,0 +1,161 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/toolguard/toolguard/internal/edit"
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/source"
+)
+
+// madeUp returns findings that fill every field with something, or with nothing.
+func madeUp(n int) []Finding {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	text := func() string { return strings.Repeat(fmt.Sprintf("%x \x00é", rnd.Uint64()), rnd.IntN(3)) }
+	num := func() int { return rnd.IntN(1<<(1+rnd.IntN(40))) - 1 }
+	span := func() source.Span { s := int64(num()); return source.Span{Start: s, End: s + int64(num())} }
+	at := func() source.Position {
+		return source.Position{Offset: int64(num()), Line: num(), Column: num(), Char: num()}
+	}
+	op := func() *operation.Operation {
+		if rnd.IntN(2) == 0 {
+			return nil
+		}
+		return &operation.Operation{ID: rnd.Int32(), Class: operation.Unsafe, Title: text(), ByStrategy: rnd.IntN(2) == 0}
+	}
+	all := rules.All()
+	var out []Finding
+	for range n {
+		f := Finding{
+			Finding: rules.Finding{
+				Rule: all[rnd.IntN(len(all))], Severity: rules.Severity(rnd.IntN(4)), Message: text(), Discreet: text(), Within: num(), Span: span(),
+				Conversation: num(), Turn: num(), Record: rnd.Int32(), CallID: text(), Tool: text(), Kind: text(), Refusal: text(), Confidence: text(),
+				Fix: op(), Unfixed: text(),
+			},
+			Path: text(), Dialect: text(), Pointer: text(), Start: at(), End: at(), Fingerprint: text(), RecordHash: text(), withheld: op(),
+		}
+		for range rnd.IntN(3) {
+			f.Related = append(f.Related, rules.Related{Message: text(), Span: span()})
+			f.RelatedAt = append(f.RelatedAt, at(), at())
+			f.Edits = append(f.Edits, edit.Edit{Span: span(), Text: []byte("x" + text())})
+		}
+		if rnd.IntN(2) == 0 {
+			f.EditAt = &[2]source.Position{at(), at()}
+			f.Excerpt = Excerpt{Text: []byte("y" + text()), Mark: [2]int{num(), num()}, CutBefore: rnd.IntN(2) == 0, CutAfter: rnd.IntN(2) == 0}
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+var sameFindings = cmp.Options{
+	cmp.AllowUnexported(Finding{}), cmpopts.IgnoreUnexported(rules.Finding{}),
+	cmp.Comparer(func(a, b *rules.Rule) bool { return a == b }),
+}
+
+// TestFindings: findings are unpacked as they were packed, from any one on.
+func TestFindings(t *testing.T) {
+	want := madeUp(500)
+	var fs Findings
+	var refs []packedRef
+	for i := range want {
+		refs = append(refs, fs.packed.end())
+		fs.Add(&want[i])
+	}
+	if fs.Len() != len(want) || len(fs.packed.chunks) < 3 {
+		t.Fatalf("%d findings, %d chunks", fs.Len(), len(fs.packed.chunks))
+	}
+	if diff := cmp.Diff(want, fs.List(), sameFindings); diff != "" {
+		t.Fatal(diff)
+	}
+	read := unpacker{packed: &fs.packed}
+	for _, i := range rand.New(rand.NewPCG(1, 1)).Perm(len(want)) {
+		var f Finding
+		r := packer{words: &fs.words, in: read.from(refs[i])}
+		r.finding(&f)
+		for g := range fs.from(refs[i]) {
+			if diff := cmp.Diff(want[i], f, sameFindings) + cmp.Diff(want[i], *g, sameFindings); diff != "" {
+				t.Fatalf("finding %d: %s", i, diff)
+			}
+			break
+		}
+	}
+	seen := fs.Seen(func(f *Finding) { f.Message = "seen" })
+	for f := range seen.All() {
+		if f.Message != "seen" {
+			t.Fatalf("message %q", f.Message)
+		}
+	}
+	if got := fs.List()[0].Message; got != want[0].Message {
+		t.Errorf("the list itself says %q", got)
+	}
+	var none Findings
+	if none.Len() != 0 || none.List() != nil {
+		t.Error("an empty list has findings")
+	}
+}
+
+// TestNumbers: numbers of all sizes are read as they were written.
+func TestNumbers(t *testing.T) {
+	for _, want := range []int64{0, 1, -1, 63, 64, -64, -65, math.MaxInt32, math.MinInt32, math.MaxInt64, math.MinInt64} {
+		w := packer{writes: true}
+		number(&w, &want)
+		var got int64
+		if number(&packer{in: string(w.out)}, &got); got != want {
+			t.Errorf("%d is read as %d", want, got)
+		}
+	}
+}
+
+// TestShown: a finding that nobody will see is only counted.
+func TestShown(t *testing.T) {
+	text := []byte(strings.Repeat(loadUser+"\n", 5) + "x\n")
+	rep := check(t, "s.jsonl", text, Options{Shown: func(f *rules.Finding) bool { return f.Severity > rules.Info }})
+	var got []string
+	for f, n := range rep.All() {
+		got = append(got, fmt.Sprintf("%s %s %d", f.Severity, f.Rule.Name, n))
+	}
+	if want := []string{"error invalid-json 1", "info consecutive-roles 4"}; !slices.Equal(got, want) || rep.Findings.Len() != 1 {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// orphans returns n results without calls, one a line.
+func orphans(n int) []byte {
+	var b strings.Builder
+	b.WriteString("{\"role\":\"user\",\"content\":\"q\"}\n")
+	for i := range n {
+		fmt.Fprintf(&b, "{\"role\":\"tool\",\"tool_call_id\":\"call_%08d\",\"content\":\"result %d\"}\n", i, i)
+	}
+	return []byte(b.String())
+}
+
+// TestMemoryOfKeptFindings: however many findings a report lists, it keeps few bytes of
+// each.
+func TestMemoryOfKeptFindings(t *testing.T) {
+	n := howMany(300_000, 30_000, 10_000)
+	src := source.FromBytes("s.jsonl", orphans(n))
+	rep, err := Check(context.Background(), src, Options{Edits: true})
+	if err != nil || rep.Findings.Len() != n {
+		t.Fatalf("%v, %d findings", err, rep.Findings.Len())
+	}
+	size := 0
+	for _, c := range rep.Findings.packed.chunks {
+		size += cap(c)
+	}
+	if got := float64(size) / float64(n); got > 120 {
+		t.Errorf("a finding takes %.0f bytes", got)
+	} else {
+		t.Logf("a finding takes %.0f bytes", got)
+	}
+}

@@ -1,0 +1,192 @@
+package engine
+
+import (
+	"cmp"
+	"iter"
+
+	"github.com/toolguard/toolguard/internal/edit"
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/repair"
+	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// An offer is what became of an operation that findings ask for.
+type offer struct {
+	details    packedRef
+	number     int32 // in the report; 0 before it is given one
+	class      operation.Class
+	state      offerState
+	byStrategy bool
+}
+
+// Details are what reports say of an offer.
+type details struct {
+	why   string // there is no repair
+	title string
+	edits []edit.Edit
+}
+
+type offerState uint8
+
+const (
+	offerAsked    offerState = iota // it was not tried yet
+	offerMade                       // it can be carried out
+	offerUnable                     // it cannot
+	offerWithheld                   // it could be if such files were repaired
+)
+
+// unfit says why a repair is not offered that cannot be made where its finding is.
+const unfit = "toolguard cannot make the repair here without losing or guessing something"
+
+// mostTried is how many bytes of messages repairs are tried on.
+const mostTried = 256 << 20
+
+// ask notes the repair that a finding asks for, and gives it a number.
+func (c *checker) ask(op *operation.Operation) {
+	if op.ID > 0 {
+		return
+	}
+	c.operations = append(c.operations, op)
+	c.offers = append(c.offers, offer{})
+	op.ID = int32(len(c.offers))
+}
+
+// askers yields the findings at hand that ask for a repair of which something holds.
+func (c *checker) askers(state offerState) iter.Seq[*rules.Finding] {
+	return func(yield func(*rules.Finding) bool) {
+		if len(c.operations) == 0 {
+			return
+		}
+		first := int32(len(c.offers) - len(c.operations))
+		for f := range c.found.from(c.asked) {
+			if f.Fix == nil || c.offers[f.Fix.ID-1].state != state {
+				continue
+			}
+			own := f.Finding
+			own.Fix = c.operations[f.Fix.ID-1-first]
+			if !yield(&own) {
+				return
+			}
+		}
+	}
+}
+
+// offered yields the findings at hand whose repairs can be carried out.
+func (c *checker) offered() iter.Seq[*rules.Finding] { return c.askers(offerMade) }
+
+// decide settles what becomes of an operation.
+func (c *checker) decide(op *operation.Operation, state offerState, d details) {
+	o := &c.offers[op.ID-1]
+	o.state, o.class, o.byStrategy, o.details = state, op.Class, op.ByStrategy, c.details.end()
+	if state != offerUnable {
+		d.title = op.Title
+	}
+	if !c.opts.Edits {
+		d.edits = nil
+	}
+	p := packer{writes: true, out: c.details.spare[:0]}
+	p.details(&d)
+	c.details.spare = p.out
+	c.details.add(p.out)
+}
+
+func (p *packer) details(d *details) {
+	p.text(&d.why)
+	p.text(&d.title)
+	p.edits(&d.edits)
+}
+
+// withhold decides that what findings ask for is only to be reported, and why.
+func (c *checker) withhold(why string) {
+	if why != "" {
+		why = onlyChecked + why
+	}
+	for f := range c.askers(offerAsked) {
+		c.decide(f.Fix, offerWithheld, details{why: why})
+	}
+}
+
+// onlyChecked begins what is said of a finding whose repair is withheld.
+const onlyChecked = "the file is only checked: "
+
+// offer compiles each repair alone, and returns those that a round may take: one
+// that cannot be carried out as things stand is not offered, and one that takes out
+// or puts in more than its rule says costs more. Of very many in large messages the
+// last ones are offered untried.
+func (c *checker) offer(plan *repair.Plan) (map[*operation.Operation]edit.Fix, error) {
+	// Datasets and traces are kept as they were recorded, unless somebody asks by name.
+	kept := plan.Conv.Use == transcript.UseDataset || plan.Conv.Use == transcript.UseTrace
+	able := map[*operation.Operation]edit.Fix{}
+	for f := range c.askers(offerAsked) {
+		op := f.Fix
+		var fix edit.Fix
+		if c.tried += plan.Extent(op); c.tried <= mostTried {
+			var ok bool
+			var err error
+			if fix, ok, err = plan.Compile(op); err != nil {
+				return nil, err
+			}
+			if !ok {
+				c.decide(f.Fix, offerUnable, details{why: unfit})
+				continue
+			}
+			if class := repair.ClassOf(&fix); class > op.Class {
+				op.Class, op.ByStrategy = class, op.ByStrategy || kept && c.opts.Strategy[f.Rule.Name] == ""
+			}
+		}
+		c.decide(f.Fix, offerMade, details{edits: fix.Edits})
+		if c.visit != nil {
+			able[op] = fix
+		}
+	}
+	return able, nil
+}
+
+// offerOnFile does the same for what findings about the file ask for.
+func (c *checker) offerOnFile() error {
+	for f := range c.askers(offerAsked) {
+		if _, replaces := f.Fix.Do.(*operation.ReplaceBytes); replaces && c.merging[f.Record] {
+			c.decide(f.Fix, offerUnable, details{why: "two ids that differ only in such bytes would become one"})
+			continue
+		}
+		fix, ok, err := c.onFile(f)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			c.decide(f.Fix, offerUnable, details{why: unfit})
+			continue
+		}
+		f.Fix.Class = max(f.Fix.Class, repair.ClassOf(&fix))
+		c.decide(f.Fix, offerMade, details{edits: fix.Edits})
+	}
+	return nil
+}
+
+// repair tells a finding what became of the repair that it asks for.
+func (p *placer) repair(f *Finding) {
+	if f.Fix != nil {
+		o := &p.offers[f.Fix.ID-1]
+		f.Fix = nil
+		r := packer{in: p.details.from(o.details)}
+		var d details
+		r.details(&d)
+		op := &operation.Operation{Class: o.class, Title: d.title, ByStrategy: o.byStrategy}
+		switch {
+		case o.state == offerWithheld, o.state == offerMade && p.report.File.CheckOnly != "":
+			f.withheld = op
+		case o.state == offerMade:
+			if o.number == 0 {
+				p.numbered++
+				o.number = p.numbered
+			}
+			op.ID = o.number
+			f.Fix, f.Edits = op, d.edits
+		}
+		f.Unfixed = cmp.Or(f.Unfixed, d.why)
+	}
+	if why := p.report.File.CheckOnly; f.withheld != nil && why != "" {
+		f.Unfixed = cmp.Or(f.Unfixed, onlyChecked+why)
+	}
+}

@@ -1,0 +1,281 @@
+package engine
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"slices"
+
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/source"
+)
+
+// A foundAt is where a finding stands, and where it is kept.
+type foundAt struct {
+	start, end int64
+	ref        packedRef
+	rule       uint16 // as it is numbered where it is kept
+	record     int32
+}
+
+// keep keeps a finding until all are there.
+func (c *checker) keep(f *rules.Finding) {
+	out := Finding{Finding: *f, Path: c.src.Name()}
+	if f.Fix != nil {
+		c.ask(f.Fix)
+		out.Fix = &operation.Operation{ID: f.Fix.ID} // the rest may change
+	}
+	if f.Conversation >= 0 {
+		out.Dialect = c.dials[f.Conversation]
+	}
+	c.found.Add(&out)
+}
+
+// place puts the findings in order and finds out where exactly they stand: one pass
+// over the source for lines and columns, one over each record that has findings.
+func (c *checker) place(excerpts bool) error {
+	p := &placer{checker: c, excerpts: excerpts, lines: source.NewLines(c.src)}
+	p.found.packed, p.details.packed = &c.found.packed, &c.details
+	at := p.sorted()
+	for lo, hi := 0, 0; lo < len(at); lo = hi {
+		for hi = lo; hi < len(at) && at[hi].record == at[lo].record; hi++ { // in order, those of a record stand together
+		}
+		if err := p.record(at[lo:hi]); err != nil {
+			return err
+		}
+	}
+	return c.err
+}
+
+// A placer settles one finding after another.
+type placer struct {
+	*checker
+	excerpts       bool
+	found, details unpacker
+	lines          *source.Lines
+	text           []byte // of a record
+	// prints are the fingerprints, by the hash of what a finding is, and equal
+	// how many there are of each.
+	prints source.Index
+	equal  []int32
+	// numbered is how many repairs have a number in the report.
+	numbered int32
+}
+
+// at returns a finding as it was kept.
+func (p *placer) at(a *foundAt) *Finding {
+	f := new(Finding)
+	r := packer{words: &p.checker.found.words, in: p.found.from(a.ref)}
+	r.finding(f)
+	return f
+}
+
+// sorted returns where the findings are, in the order of their places.
+func (p *placer) sorted() []foundAt {
+	found := &p.checker.found
+	at := make([]foundAt, 0, found.n)
+	for i := range len(found.packed.chunks) + 1 {
+		whole := found.packed.chunk(i)
+		for r := (packer{words: &found.words, in: whole}); r.in != ""; {
+			ref := packedRef{int32(i), uint16(len(whole) - len(r.in))}
+			var f Finding
+			r.finding(&f)
+			at = append(at, foundAt{f.Span.Start, f.Span.End, ref, uint16(found.words.rule(f.Rule)), f.Record})
+		}
+	}
+	names := found.words.rules
+	same := func(a, b foundAt) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end), cmp.Compare(names[a.rule].Name, names[b.rule].Name))
+	}
+	slices.SortFunc(at, func(a, b foundAt) int {
+		return cmp.Or(same(a, b), cmp.Compare(a.ref.chunk, b.ref.chunk), cmp.Compare(a.ref.at, b.ref.at))
+	})
+	for lo, hi := 0, 0; lo < len(at); lo = hi {
+		for hi = lo + 1; hi < len(at) && same(at[lo], at[hi]) == 0; hi++ {
+		}
+		if hi-lo > 1 {
+			p.sortMessages(at[lo:hi])
+		}
+	}
+	return at
+}
+
+// sortMessages puts findings of one rule at one place in the order of what they say.
+func (p *placer) sortMessages(at []foundAt) {
+	type said struct {
+		message string
+		foundAt
+	}
+	list := make([]said, len(at))
+	for i := range at {
+		list[i] = said{p.at(&at[i]).Message, at[i]}
+	}
+	slices.SortStableFunc(list, func(a, b said) int { return cmp.Compare(a.message, b.message) })
+	for i := range list {
+		at[i] = list[i].foundAt
+	}
+}
+
+// record settles the findings of one record: it is read once more, and the JSON
+// pointers of them all are found in one walk.
+func (p *placer) record(at []foundAt) error {
+	file := p.report.File
+	index := at[0].record
+	record := file.Document.Value
+	var line []byte
+	known := true
+	if file.Document.Index == 0 {
+		if known = index >= 1 && int(index) <= file.Starts.Len(); known {
+			whole := source.Span{Start: file.Starts.At(int(index) - 1), End: p.src.Size()}
+			if int(index) < file.Starts.Len() {
+				whole.End = file.Starts.At(int(index))
+			}
+			var err error
+			if p.text, err = p.src.Into(p.text, whole); err != nil {
+				return err
+			}
+			record = source.NewValue(p.text, whole.Start)
+			line = bytes.TrimSpace(p.text)
+		}
+	}
+	var pointers []string
+	if known {
+		spans := make([]source.Span, len(at))
+		for i := range at {
+			spans[i] = source.Span{Start: at[i].start, End: at[i].end}
+		}
+		pointers = source.Pointers(record, spans)
+	}
+	hash := ""
+	for i := range at {
+		f := p.at(&at[i])
+		if known {
+			if !p.unreadable[index] {
+				f.Pointer = pointers[i]
+			}
+			switch {
+			case f.CallID != "":
+			case line == nil:
+				f.RecordHash = p.recordHash(f.Span)
+			case hash == "": // a line is hashed once
+				hash = hashOf(line)
+				fallthrough
+			default:
+				f.RecordHash = hash
+			}
+		}
+		if f.Dialect == "" {
+			f.Dialect = file.Dialect
+		}
+		p.repair(f)
+		if err := p.positions(f); err != nil {
+			return err
+		}
+		if p.excerpts {
+			f.Excerpt = p.excerpt(f)
+		}
+		p.fingerprint(f)
+		p.report.Findings.Add(f)
+	}
+	return p.err
+}
+
+// positions looks up the lines and columns of a finding.
+func (p *placer) positions(f *Finding) error {
+	var err error
+	look := func(s source.Span, start, end *source.Position) {
+		if err == nil {
+			*start, err = p.lines.Position(s.Start)
+		}
+		if err == nil {
+			*end, err = p.lines.Position(s.End)
+		}
+	}
+	look(f.Span, &f.Start, &f.End)
+	f.RelatedAt = make([]source.Position, 2*len(f.Related))
+	for k, r := range f.Related {
+		look(r.Span, &f.RelatedAt[2*k], &f.RelatedAt[2*k+1])
+	}
+	if len(f.Edits) == 1 {
+		f.EditAt = new([2]source.Position)
+		look(f.Edits[0].Span, &f.EditAt[0], &f.EditAt[1])
+	}
+	return err
+}
+
+// recordHash names what a finding in a document is in. A document is one record,
+// and changes with everything in it, so what is underlined counts.
+func (p *placer) recordHash(underlined source.Span) string {
+	underlined.End = min(underlined.End, underlined.Start+fingerprintBytes)
+	return hashOf(p.bytes(underlined))
+}
+
+func hashOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}
+
+// excerptBefore and excerptAfter are how many bytes of a line are read around
+// a finding; a report shows fewer.
+const (
+	excerptBefore = 120
+	excerptAfter  = 240
+)
+
+func (p *placer) excerpt(f *Finding) Excerpt {
+	lineStart := f.Span.Start - int64(f.Start.Column-1)
+	lo := max(lineStart, f.Span.Start-excerptBefore)
+	hi := min(p.src.Size(), f.Span.Start+excerptAfter)
+	text := p.bytes(source.Span{Start: lo, End: hi})
+	if p.err != nil {
+		return Excerpt{}
+	}
+	e := Excerpt{CutBefore: lo > lineStart, CutAfter: hi < p.src.Size()}
+	mark := int(f.Span.Start - lo)
+	if n := bytes.IndexByte(text[mark:], '\n'); n >= 0 {
+		text, e.CutAfter = text[:mark+n], false
+	}
+	if !e.CutAfter {
+		text = bytes.TrimSuffix(text, []byte{'\r'})
+	}
+	// Do not begin or end inside a character.
+	skip := 0
+	for e.CutBefore && skip < min(3, mark) && text[skip]&0xC0 == 0x80 {
+		skip++
+	}
+	e.Text = text[skip:]
+	mark = min(mark-skip, len(e.Text))
+	e.Mark = [2]int{mark, min(len(e.Text), mark+int(min(f.Span.Len(), excerptAfter)))}
+	return e
+}
+
+// fingerprintBytes is how much of what a finding underlines goes into its
+// fingerprint.
+const fingerprintBytes = 4 << 10
+
+// fingerprint gives a finding a name that stays when lines move: rule, path and the
+// call's id, or the bytes that are underlined; and a number among equals.
+func (p *placer) fingerprint(f *Finding) {
+	what := f.CallID
+	if what == "" {
+		what = string(p.bytes(source.Span{Start: f.Span.Start, End: min(f.Span.End, f.Span.Start+fingerprintBytes)}))
+	}
+	h := fnv.New64a()
+	for _, part := range []string{f.Rule.Name, "\x00", cmp.Or(p.opts.Identity, f.Path), "\x00", what} {
+		_, _ = io.WriteString(h, part)
+	}
+	n, known := p.prints.Find(h.Sum64())
+	if !known {
+		n = int32(len(p.equal))
+		p.prints.Add(h.Sum64())
+		p.equal = append(p.equal, 0)
+	}
+	p.equal[n]++
+	fmt.Fprintf(h, "\x00%d", p.equal[n])
+	f.Fingerprint = fmt.Sprintf("%016x", h.Sum64())
+}
