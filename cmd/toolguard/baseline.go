@@ -210,7 +210,7 @@ func (r *recording) take(t *target, got checked) error {
 	file := baselinePath(r.path, t)
 	r.files[file] = true
 	for f := range got.report.Findings.All() {
-		if f.Severity > rules.Info || r.now.shows(f) {
+		if f.Severity > rules.Info || r.now.shows(f.Rule) {
 			r.recorded[baselineKey(file, f)]++
 		}
 	}

@@ -186,7 +186,7 @@ func (c *check) reporter(o *output, w io.Writer) (report.Reporter, error) {
 }
 
 // showsInfo reports whether people see an info of the file that is reported.
-func (c *check) showsInfo(f *engine.Finding) bool { return c.flags.verbose || c.now.shows(f) }
+func (c *check) showsInfo(f *engine.Finding) bool { return c.flags.verbose || c.now.shows(f.Rule) }
 
 // started returns the time to put into reports. As elsewhere, SOURCE_DATE_EPOCH
 // makes them reproducible.
@@ -292,9 +292,14 @@ func (c *check) options(t *target) engine.Options {
 	// Edits hold text of the transcript.
 	o.Edits = !c.flags.noExcerpt && slices.ContainsFunc(c.outputs, func(o *output) bool { return o.format.Edits })
 	o.Excerpts = slices.ContainsFunc(c.outputs, func(o *output) bool { return o.format.Excerpts })
-	if !c.records && c.baselines.path(c.settings(t.config)) == "" &&
-		!slices.ContainsFunc(c.outputs, func(o *output) bool { return !o.format.Few }) {
+	if c.records || c.baselines.path(c.settings(t.config)) != "" {
+		return o // a baseline knows each finding
+	}
+	if !slices.ContainsFunc(c.outputs, func(o *output) bool { return !o.format.Few }) {
 		o.Most = report.MostShown
+	}
+	if s := c.settings(t.config); !slices.ContainsFunc(c.outputs, func(o *output) bool { return o.format.Infos }) {
+		o.Shown = func(f *rules.Finding) bool { return f.Severity > rules.Info || c.flags.verbose || s.shows(f.Rule) }
 	}
 	return o
 }

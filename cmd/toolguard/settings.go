@@ -194,8 +194,8 @@ func (s *settings) options(t *target) engine.Options {
 }
 
 // shows reports whether people see an info.
-func (s *settings) shows(f *engine.Finding) bool {
-	return s.failOn == rules.Info || s.byName[f.Rule.Name]
+func (s *settings) shows(r *rules.Rule) bool {
+	return s.failOn == rules.Info || s.byName[r.Name]
 }
 
 // readTools reads a file that declares tools.

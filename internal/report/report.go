@@ -66,6 +66,9 @@ type Format struct {
 	// that writes one ends with a summary. Few is set for those that show no more
 	// than MostShown findings of one kind in a file.
 	Human, Few bool
+	// Infos is set for formats that list all infos, whether or not people are
+	// shown them.
+	Infos bool
 	// Edits is set for formats that write the edits of repairs, Excerpts for those
 	// that show what stands around a finding.
 	Edits, Excerpts bool
@@ -77,9 +80,9 @@ func Formats() []Format {
 	return []Format{
 		{Name: "text", Summary: "each finding with its place in the file", Human: true, Few: true, Excerpts: true, New: discreetly(newText)},
 		{Name: "concise", Summary: "a line for each finding", Human: true, Few: true, New: discreetly(newConcise)},
-		{Name: "json", Summary: "everything, for programs", Edits: true, New: discreetly(newJSON)},
-		{Name: "jsonl", Summary: "the same, a line for each file and finding", Edits: true, New: discreetly(newJSONL)},
-		{Name: "sarif", Summary: "SARIF 2.1.0, for code scanning", Edits: true, New: discreetly(newSARIF)},
+		{Name: "json", Summary: "everything, for programs", Infos: true, Edits: true, New: discreetly(newJSON)},
+		{Name: "jsonl", Summary: "the same, a line for each file and finding", Infos: true, Edits: true, New: discreetly(newJSONL)},
+		{Name: "sarif", Summary: "SARIF 2.1.0, for code scanning", Infos: true, Edits: true, New: discreetly(newSARIF)},
 		{Name: "github", Summary: "annotations of GitHub Actions", Few: true, New: discreetly(newGitHub)},
 		{Name: "gitlab", Summary: "a code quality report of GitLab", New: discreetly(newGitLab)},
 		{Name: "junit", Summary: "JUnit XML, a test case for each file", Few: true, New: discreetly(newJUnit)},
