@@ -306,7 +306,7 @@ func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 	case ctx.CheckOnly != spanCheckOnly && isAttributes(members): // not those of a span around them
 		ctx.CheckOnly = spanCheckOnly
 		f.spans = true
-		f.tell(v, members, path, ctx)
+		f.tell(v, path, ctx)
 	}
 	used := map[string]bool{}
 	start := len(f.found)

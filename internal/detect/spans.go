@@ -1,8 +1,11 @@
 package detect
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"iter"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -100,9 +103,9 @@ func (f *finder) span(v source.Value, list []member, path []string, ctx Place) {
 		}
 		return source.Value{}
 	}
-	f.tell(v, list, path, ctx)
+	f.tell(v, path, ctx)
 	for _, key := range []string{"attributes", "span_attributes", "tags"} {
-		f.tell(get(key), nil, append(path, key), ctx)
+		f.tell(get(key), append(path, key), ctx)
 	}
 	for _, key := range []string{"events", "span_events", "logs"} {
 		list := get(key)
@@ -111,38 +114,36 @@ func (f *finder) span(v source.Value, list []member, path []string, ctx Place) {
 		}
 		for i, e := range list.Elements() {
 			for _, in := range []string{"attributes", "fields"} {
-				f.tell(e.Get(in), nil, append(path, key, strconv.Itoa(i), in), ctx)
+				f.tell(e.Get(in), append(path, key, strconv.Itoa(i), in), ctx)
 			}
 		}
 	}
 }
 
 // tell looks for conversations in the attributes that an object, or a list of
-// keys and values, holds: those given, or nil where they are to be read.
-func (f *finder) tell(holder source.Value, list []member, path []string, ctx Place) {
+// keys and values, holds.
+func (f *finder) tell(holder source.Value, path []string, ctx Place) {
 	if holder.Kind() != source.Object && holder.Kind() != source.Array {
 		return
 	}
-	if list == nil {
-		list = membersOf(holder)
-	}
+	all := attributesOf(holder)
 	for i := range tellings {
 		t := &tellings[i]
 		if t.sum {
 			at := slices.Clone(path)
-			f.sums = append(f.sums, func() { f.told(t, holder, list, at, ctx) })
+			f.sums = append(f.sums, func() { f.told(t, all, at, ctx) })
 			continue
 		}
-		if f.told(t, holder, list, path, ctx) {
+		if f.told(t, all, path, ctx) {
 			return
 		}
 	}
 }
 
 // told reports whether a convention tells anything.
-func (f *finder) told(t *telling, holder source.Value, list []member, path []string, ctx Place) bool {
+func (f *finder) told(t *telling, all attributes, path []string, ctx Place) bool {
 	w := attributeWriter{u: &unfold.Unfolded{}, telling: t}
-	w.write(holder, list)
+	w.write(all)
 	if !w.unfolded {
 		// It is found where it stands.
 		return slices.ContainsFunc(w.plain, func(p plainAttribute) bool { return len(Find(f.set, p.val)) > 0 })
@@ -168,43 +169,97 @@ func (f *finder) told(t *telling, holder source.Value, list []member, path []str
 	return true
 }
 
-// An attribute is what an attribute of a name holds: the value, and the rest of the
-// name where it is only a part.
+// Attributes are those that a holder has. There can be very many, and of each only the
+// place is kept.
+type attributes struct {
+	holder source.Value
+	list   []attribute
+}
+
+// An attribute is where a key and its value stand, counted from the start of the
+// holder. A record is at most 4 GiB long.
 type attribute struct {
-	val  *source.Value
-	rest string
-	part bool
+	key, keyEnd, val, valEnd uint32
+	// rest is where the rest of the name begins, of an attribute that is only part of
+	// what one of a name holds; 0 for all of it.
+	rest int32
+	// number is what the rest begins with.
+	number int32
 }
 
-// attributes returns the attributes of that name, and those whose names begin
-// with it. Names may be nested.
-func attributes(list []member, name string) []attribute {
-	var out []attribute
-	for i := range list {
-		switch m := &list[i]; {
-		case !there(m.val):
-		case m.key == name:
-			out = append(out, attribute{val: &m.val})
-		case len(m.key) > len(name) && m.key[len(name)] == '.' && strings.HasPrefix(m.key, name):
-			out = append(out, attribute{&m.val, m.key[len(name)+1:], true})
-		case m.val.Kind() == source.Object && len(name) > len(m.key) && name[len(m.key)] == '.' && strings.HasPrefix(name, m.key):
-			out = append(out, attributes(membersOf(m.val), name[len(m.key)+1:])...)
-		}
-	}
-	return out
-}
-
-// membersOf returns what members yields.
-func membersOf(holder source.Value) []member {
+// attributesOf returns the attributes that a holder has.
+func attributesOf(holder source.Value) attributes {
 	n := 0
 	for range members(holder) {
 		n++
 	}
-	list := make([]member, 0, n) // there can be very many, and a list that grows is held twice
+	as := attributes{holder, make([]attribute, 0, n)} // a list that grows is held twice
+	start := holder.Span().Start
 	for k, val := range members(holder) {
-		list = append(list, member{k.Str(), val})
+		key, val := k.Span(), val.Span()
+		as.list = append(as.list, attribute{
+			key: uint32(key.Start - start), keyEnd: uint32(key.End - start), val: uint32(val.Start - start), valEnd: uint32(val.End - start),
+		})
 	}
-	return list
+	return as
+}
+
+// value returns what stands at a place.
+func (as *attributes) value(from, to uint32) source.Value {
+	start := as.holder.Span().Start
+	return as.holder.Part(source.Span{Start: start + int64(from), End: start + int64(to)})
+}
+
+// val returns the value of an attribute.
+func (as *attributes) val(a *attribute) source.Value { return as.value(a.val, a.valEnd) }
+
+// key returns the key of an attribute.
+func (as *attributes) key(a *attribute) []byte {
+	k := as.value(a.key, a.keyEnd)
+	if raw := k.Raw(); bytes.IndexByte(raw, '\\') < 0 {
+		return raw[1 : len(raw)-1]
+	}
+	return []byte(k.Str())
+}
+
+// rest returns the rest of the name of an attribute that is only part of one.
+func (as *attributes) rest(a *attribute) string { return string(as.key(a)[a.rest:]) }
+
+// named returns the attributes of that name, and those whose names begin with it. Names
+// may be nested.
+func (as *attributes) named(name string) attributes {
+	out := attributes{holder: as.holder}
+	alike := func(key []byte) bool {
+		return len(key) >= len(name) && string(key[:len(name)]) == name && (len(key) == len(name) || key[len(name)] == '.')
+	}
+	n := 0
+	for i := range as.list {
+		if alike(as.key(&as.list[i])) {
+			n++
+		}
+	}
+	out.list = slices.Grow(out.list, n)
+	for _, a := range as.list {
+		key := as.key(&a)
+		if alike(key) {
+			if len(key) > len(name) {
+				a.rest = int32(len(name) + 1)
+			}
+			out.list = append(out.list, a)
+			continue
+		}
+		if len(name) <= len(key) || name[len(key)] != '.' || name[:len(key)] != string(key) {
+			continue
+		}
+		if v := as.val(&a); v.Kind() == source.Object {
+			inner := attributesOf(v)
+			for _, in := range inner.named(name[len(key)+1:]).list {
+				in.key, in.keyEnd, in.val, in.valEnd = in.key+a.val, in.keyEnd+a.val, in.val+a.val, in.valEnd+a.val
+				out.list = append(out.list, in)
+			}
+		}
+	}
+	return out
 }
 
 // members yields the attributes that a holder has: an object, or a list of keys
@@ -241,29 +296,31 @@ type plainAttribute struct {
 	val  source.Value
 }
 
-func (w *attributeWriter) write(holder source.Value, list []member) {
+func (w *attributeWriter) write(all attributes) {
+	holder := all.holder
 	listed := holder.Kind() == source.Array
 	w.u.Make("{", holder, nil)
 	for _, name := range []string{w.in, w.out} {
 		if name == "" {
 			continue
 		}
-		attrs := attributes(list, name)
-		if name == w.out && len(attrs) == 0 && w.call != "" {
-			attrs = attributes(list, w.call)
+		attrs := all.named(name)
+		if name == w.out && len(attrs.list) == 0 && w.call != "" {
+			attrs = all.named(w.call)
 		}
-		for _, a := range attrs {
-			if k := a.val.Kind(); k == source.Array || k == source.Object {
-				w.read = append(w.read, a.val.Span())
+		for i := range attrs.list {
+			v := attrs.val(&attrs.list[i])
+			if k := v.Kind(); k == source.Array || k == source.Object {
+				w.read = append(w.read, v.Span())
 			}
 		}
-		whole := slices.IndexFunc(attrs, func(a attribute) bool { return !a.part })
+		whole := slices.IndexFunc(attrs.list, func(a attribute) bool { return a.rest == 0 })
 		switch {
-		case len(attrs) == 0:
+		case len(attrs.list) == 0:
 		case whole < 0:
 			w.tree(name, attrs)
 		default:
-			w.whole(name, *attrs[whole].val, listed)
+			w.whole(name, attrs.val(&attrs.list[whole]), listed)
 		}
 	}
 	if !w.unfolded {
@@ -495,9 +552,10 @@ func (f *finder) spoken(list source.Value, path []string, ctx Place) bool {
 			u.Make(",", e, nil)
 		}
 		body, in := e.Get("attributes"), (*unfold.Unfolded)(nil)
-		if whole := attributes(membersOf(body), "gen_ai.event.content"); len(whole) == 1 {
+		all := attributesOf(body)
+		if whole := all.named("gen_ai.event.content"); len(whole.list) == 1 {
 			one := &unfold.Unfolded{}
-			if one.Decode(plainLeaf(*whole[0].val), nil) {
+			if one.Decode(plainLeaf(whole.val(&whole.list[0])), nil) {
 				body, in = one.Value(), one
 			}
 		}
@@ -574,7 +632,7 @@ func writeEvent(u *unfold.Unfolded, name string, body source.Value, in *unfold.U
 // A branch is a part of a list that is spread over attributes.
 type branch struct {
 	key  string
-	val  *source.Value // of a leaf
+	val  source.Value // of a leaf
 	subs []*branch
 	at   map[string]*branch // of many subs
 }
@@ -602,24 +660,48 @@ func (n *branch) sub(key string) *branch {
 	return s
 }
 
-// tree writes a list that is spread over attributes.
-func (w *attributeWriter) tree(name string, attrs []attribute) {
-	root, size := &branch{}, 0
-	for _, a := range attrs {
-		n := root
-		for _, seg := range w.place(a.rest) {
-			n = n.sub(seg)
+// tree writes a list that is spread over attributes. Its elements are put together one
+// by one.
+func (w *attributeWriter) tree(name string, attrs attributes) {
+	size, list := 0, attrs.list
+	for i := range list {
+		a := &list[i]
+		key := attrs.key(a)[a.rest:]
+		first, _, _ := bytes.Cut(key, []byte("."))
+		n, err := strconv.Atoi(string(first))
+		if err != nil || n < 0 || n > math.MaxInt32 {
+			return // it is no list
 		}
-		n.val = a.val
-		size += len(a.rest) + len(a.val.Raw()) + len(`{"":},`)
-	}
-	if _, list := root.order(); !list {
-		return
+		a.number = int32(n)
+		size += len(key) + int(a.valEnd-a.val) + len(`{"":},`)
 	}
 	w.unfolded, w.spread = true, true
 	w.u.Reserve(size)
-	w.key(name, *attrs[0].val)
-	w.branch(root)
+	w.key(name, attrs.val(&list[0]))
+	slices.SortStableFunc(list, func(a, b attribute) int { return cmp.Compare(a.number, b.number) })
+	var n *branch
+	for lo, hi := 0, 0; lo < len(list); lo = hi {
+		n = &branch{}
+		for hi = lo; hi < len(list) && list[hi].number == list[lo].number; hi++ {
+			leaf := n
+			for _, seg := range w.place(attrs.rest(&list[hi])) {
+				leaf = leaf.sub(seg)
+			}
+			leaf.val = attrs.val(&list[hi])
+		}
+		if lo == 0 {
+			w.u.Make("[", n.first(), nil)
+		}
+		for i, s := range n.subs { // a number can be spelled in two ways
+			text := ""
+			if lo > 0 || i > 0 {
+				text = ","
+			}
+			w.u.Make(text, s.first(), nil)
+			w.branch(s)
+		}
+	}
+	w.u.Make("]", n.last(), nil)
 }
 
 // place returns where in the list a value belongs whose name ends so.
@@ -672,19 +754,19 @@ func (n *branch) first() source.Value {
 	for len(n.subs) > 0 {
 		n = n.subs[0]
 	}
-	return plainLeaf(*n.val)
+	return plainLeaf(n.val)
 }
 
 func (n *branch) last() source.Value {
 	for len(n.subs) > 0 {
 		n = n.subs[len(n.subs)-1]
 	}
-	return plainLeaf(*n.val)
+	return plainLeaf(n.val)
 }
 
 func (w *attributeWriter) branch(n *branch) {
 	if len(n.subs) == 0 {
-		w.u.Copy(plainLeaf(*n.val), nil)
+		w.u.Copy(plainLeaf(n.val), nil)
 		return
 	}
 	subs, list := n.order()
