@@ -471,6 +471,7 @@ func (c *checker) file(file *container.File) {
 	if c.err == nil && c.visit != nil {
 		c.err = c.visit.file(c, c.offered())
 	}
+	c.operations = nil
 }
 
 // onFile compiles the repair of a finding about the file: of a record as such, or
