@@ -445,7 +445,7 @@ func words(t reflect.Type) []string {
 	case reflect.TypeFor[transcript.Role]():
 		return []string{"", "system", "user", "assistant", "tool", "other"}
 	case reflect.TypeFor[transcript.Window]():
-		return []string{"tool", "user", "next", "log", "own"}
+		return []string{"", "tool", "user", "next", "log", "own"}
 	case reflect.TypeFor[transcript.ArgsConvention]():
 		return []string{"any", "string", "object"}
 	case reflect.TypeFor[transcript.CallKind]():
