@@ -33,6 +33,7 @@ func TestRecognised(t *testing.T) {
 		"converse-stream-kinds.jsonl": "a recorded stream of events, ",
 		"messages-stream.jsonl":       "a recorded stream of events, ",
 		"chat-stream.jsonl":           "a recorded stream of events, ",
+		"cohere-stream.jsonl":         "a recorded stream of events, ",
 		"ollama-stream.jsonl":         "a recorded stream of events, ",
 		"responses-stream.jsonl":      "a recorded stream of events, ",
 		"stream.sse":                  "a recorded stream of events, ",

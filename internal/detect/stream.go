@@ -17,8 +17,10 @@ var pieceSigns = []evidence.Row{
 	evidence.Decisive.If("type=message_start|message_delta|message_stop|content_block_start|content_block_delta|content_block_stop"),
 	evidence.Decisive.If("messageStart|contentBlockStart|contentBlockDelta|contentBlockStop|messageStop"),
 	evidence.Decisive.If("message_start|content_block_start|content_block_delta|message_delta"),
-	evidence.Decisive.If("object=chat.completion.chunk"),
+	evidence.Decisive.If("object=chat.completion.chunk", "!choices.#.message"),
 	evidence.Decisive.If("type=response.*", "sequence_number|response|output_index"),
+	// As Cohere names them.
+	evidence.Decisive.If("type=message-start|content-start|content-delta|tool-plan-delta|tool-call-start|tool-call-delta|citation-start", "delta.message"),
 	// As Ollama does.
 	evidence.Decisive.If("done=false", "message.role|response:string", "created_at"),
 }
@@ -29,6 +31,7 @@ var pieces = evidence.NewTable(pieceSigns...)
 var streamSigns = evidence.NewTable(append(slices.Clone(pieceSigns),
 	evidence.Decisive.If("type=content_block_*|ping"),
 	evidence.Decisive.If("ping:object"),
+	evidence.Decisive.If("type=content-end|tool-call-end|citation-end|message-end"),
 	evidence.Decisive.If("data.kind=message*|contentBlock*|metadata"),
 	evidence.Decisive.If("metadata.usage|metadata.metrics"), // Bedrock says in the end what it took
 )...)

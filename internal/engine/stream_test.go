@@ -45,7 +45,7 @@ func TestRecordedStreams(t *testing.T) {
 			}
 		}
 	})
-	if n < 5 {
+	if n < 6 {
 		t.Errorf("%d streams", n)
 	}
 }
