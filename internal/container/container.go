@@ -98,11 +98,8 @@ func (r *reading) conversations(yield func(*transcript.Conversation, error) bool
 // kept returns the conversations as the file keeps them.
 func (r *reading) kept() conversations {
 	from := &records{reading: r}
-	switch {
-	case r.shape.Framing == source.FramingEmpty:
+	if r.shape.Framing == source.FramingEmpty {
 		return nothing
-	case r.shape.Column:
-		return (&table{reading: r, from: from}).conversations
 	}
 	switch r.shape.Class {
 	case detect.ClassLog:
@@ -115,6 +112,8 @@ func (r *reading) kept() conversations {
 		return (&patchedLog{reading: r, from: from}).conversations
 	case detect.ClassMessage:
 		return (&lines{reading: r, from: from}).conversations
+	case detect.ClassRow:
+		return (&table{reading: r, from: from}).conversations
 	case detect.ClassConversation:
 		return (&documents{reading: r, from: from, rows: detect.NewRows(r.opts.Dialects), root: transcript.Builder{OnKeyFault: r.onKey}}).conversations
 	}

@@ -141,7 +141,7 @@ func TestDecision(t *testing.T) {
 		},
 		{
 			name: "messages in records", text: lines(`{"at":1,"message":`+user+`}`, `{"at":2,"message":`+use+`}`, `{"at":3,"message":`+useResult+`}`),
-			framing: jsonl, container: "jsonl-messages", dialect: "anthropic", key: `type "tool_use"`,
+			framing: jsonl, container: "jsonl-messages", dialect: "anthropic", key: `type "tool_use"`, runners: "openai-chat openai-responses",
 			convs: []string{"anthropic, a log: 3 messages, 1 calls, 1 results"},
 		},
 		{

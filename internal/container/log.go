@@ -65,7 +65,7 @@ func (l *log) conversations(from elements) conversations {
 func (l *log) finished(t *thread) *transcript.Conversation {
 	c := t.conv()
 	c.Window, c.Enveloped = l.d.Window, true
-	c.Lines = l.shape.Class == detect.ClassLog && l.shape.Framing != source.FramingDocument
+	c.Lines = l.shape.Class == detect.ClassLog && l.shape.Framing != source.FramingDocument && l.shape.Into == nil
 	if !l.array.IsZero() {
 		c.Lists = []source.Span{l.array}
 	}

@@ -34,7 +34,7 @@ func (r *reading) newSequence(name string, end int64) *sequence {
 	q := &sequence{r: r, b: b, readers: map[*dialect.Dialect]dialect.Reader{}}
 	if d := r.opts.Dialect; d != nil {
 		q.primary = d
-	} else if r.shape.Class == detect.ClassMessage {
+	} else if r.shape.Class == detect.ClassMessage || r.shape.Class == detect.ClassRow {
 		q.primary = r.opts.Dialects.ByName(r.shape.Dialect)
 	}
 	return q

@@ -23,6 +23,7 @@ const (
 	ClassConversation       // it holds conversations
 	ClassPatch              // a record of a log of changes to a document
 	ClassFold               // a record of a log that later ones replace
+	ClassRow                // a row of a table, with a message as text in a column
 )
 
 // ClaimOf returns the dialect of a set that claims v most surely.
@@ -86,7 +87,8 @@ type tally struct {
 	n             int // records looked at
 	known         int // records of which something decides for a dialect
 	unread        int // records that are nothing, and no sign against a transcript
-	byClass       [5]int
+	books         int // records at the head that are nothing, and not written as messages are
+	byClass       [ClassRow + 1]int
 	logs          votes
 	candidates    []Candidate
 	pointer       string
@@ -118,37 +120,6 @@ func newTally(opts Options) *tally {
 		}
 	}
 	return t
-}
-
-// A weakVote counts what could be of a dialect of which every record could be
-// another's as well: its messages and its book-keeping.
-type weakVote struct {
-	dialect         *dialect.Dialect
-	driver          dialect.Skipper
-	messages, skips int
-	at              int64 // of the first
-}
-
-func (n *weakVote) add(v source.Value) {
-	if n.messages+n.skips == 0 {
-		n.at = v.Span().Start
-	}
-	if n.driver.Skips(v) {
-		n.skips++
-	} else if c, _ := n.dialect.Claim(v); c != evidence.None {
-		n.messages++
-	}
-}
-
-// weakWinner returns the dialect in which messages and book-keeping stand one beside
-// the other, and nothing else does, nil for none.
-func (t *tally) weakWinner() *weakVote {
-	for i := range t.weak {
-		if n := &t.weak[i]; n.messages > 0 && n.skips > 0 && n.messages+n.skips == t.n {
-			return n
-		}
-	}
-	return nil
 }
 
 func (t *tally) candidate(d *dialect.Dialect, claim evidence.Weight, key evidence.Sign, at int64) {
@@ -206,12 +177,28 @@ func (t *tally) element(v source.Value, in *unfold.Unfolded) (claimed bool) {
 
 // add counts a record, and reports whether a dialect reads it.
 func (t *tally) add(v source.Value, document bool) (read bool) {
-	known, other := t.decisive(), t.byClass[ClassOther]+t.unread
+	known, other, unread := t.decisive(), t.byClass[ClassOther], t.unread
+	t.wraps.n++
 	t.count(v, document)
 	if t.decisive() > known {
 		t.known++
 	}
-	return t.byClass[ClassOther]+t.unread == other
+	if t.byClass[ClassOther] > other {
+		if t.books == t.n-1 && !v.Get("role").Exists() {
+			t.books++
+		}
+		return false
+	}
+	for i := range t.weak {
+		if !document {
+			t.weak[i].add(v)
+		}
+	}
+	// The books that were kept before anybody spoke say nothing.
+	t.n -= t.books
+	t.byClass[ClassOther] -= t.books
+	t.books = 0
+	return t.unread == unread
 }
 
 // decisive returns how often something has decided for a dialect.
@@ -223,19 +210,11 @@ func (t *tally) decisive() int {
 	for i := range t.logs {
 		n += t.logs[i].headers + t.logs[i].decisive
 	}
-	for i := range t.wraps.paths {
-		n += t.wraps.paths[i].sure
-	}
-	return n
+	return n + t.wraps.sure()
 }
 
 func (t *tally) count(v source.Value, document bool) {
 	t.n++
-	for i := range t.weak {
-		if !document {
-			t.weak[i].add(v)
-		}
-	}
 	if v.Kind() == source.Object && t.keys == nil {
 		for k := range v.Members() {
 			if t.keys = append(t.keys, k.Str()); len(t.keys) == 6 {
@@ -272,6 +251,9 @@ func (t *tally) count(v source.Value, document bool) {
 	if _, claim, _ := ClaimOf(t.set, v); claim == evidence.Weak || skipped(t.set, v) {
 		t.unread++
 		return // it stands among messages, and is no sign of any
+	}
+	if t.row(v) {
+		return
 	}
 	if d, begins := patchOf(t.set, v); d != nil {
 		t.byClass[ClassPatch]++
@@ -320,6 +302,21 @@ func (t *tally) isRecord(c recordClaim, v source.Value, document bool) bool {
 		return false
 	}
 	return !c.header && (!document || c.speaks) || len(Find(t.set, v)) == 0
+}
+
+// row reports whether a record is a row of a table, and counts what speaks in it.
+func (t *tally) row(v source.Value) bool {
+	u := &unfold.Unfolded{}
+	if ColumnOf(v, u) == nil {
+		return false
+	}
+	if t.element(u.Value(), u) {
+		t.byClass[ClassRow]++
+		t.sure = true
+	} else {
+		t.unread++
+	}
+	return true
 }
 
 // alone looks for messages that stand alone in a document in which nothing else has
@@ -441,10 +438,10 @@ func (t *tally) decide(s *Verdict) {
 			weak.Key = t.candidates[i].Key
 		}
 		t.candidates = []Candidate{weak}
-		t.byClass = [5]int{ClassMessage: t.n}
+		t.byClass = [ClassRow + 1]int{ClassMessage: t.n}
 	}
 	log := t.logs.best()
-	for _, c := range []Class{ClassLog, ClassMessage, ClassConversation, ClassPatch} {
+	for _, c := range []Class{ClassLog, ClassMessage, ClassConversation, ClassPatch, ClassRow} {
 		if c == ClassPatch && (t.patch == nil || t.forced != nil && t.forced != t.patch) {
 			continue // nothing is known of what is changed
 		}
@@ -469,17 +466,6 @@ func (t *tally) decide(s *Verdict) {
 	// what matters, when nothing decides for a dialect that is known.
 	if best == ClassMessage && t.unknownTools > 0 && !t.decided() {
 		best = ClassOther
-	}
-	if best == ClassLog && log.headers+log.decisive == 0 {
-		// What other messages tell for certain counts for more.
-		if w := t.wraps.best(); w != nil && w.sure > 0 {
-			best = ClassOther
-		}
-	}
-	// Records of a log hold conversations as well, where they say what was compacted.
-	if w := t.wraps.best(); w != nil && (best == ClassOther || best == ClassConversation && w.logged()) && 2*w.speaks() >= t.n {
-		t.unwrap(s, w)
-		return
 	}
 	s.Class = best
 	s.Sure = t.sure
@@ -515,7 +501,7 @@ func (t *tally) decide(s *Verdict) {
 		s.Pointer = pointer(strings.FieldsFunc(string(log.dialect.Log.Payload.Nth(0)), func(r rune) bool { return r == '.' }))
 		s.Sure = log.headers+log.decisive > 0 || log.speaks > 0 && log.linked
 		s.RunnersUp = t.logs.others(log)
-	case ClassMessage:
+	case ClassMessage, ClassRow:
 		s.Container = ContainerLines
 		if s.Framing == source.FramingDocument {
 			s.Container = ContainerDocument
@@ -555,37 +541,6 @@ func (t *tally) decide(s *Verdict) {
 	}
 	if d := t.set.ByName(s.Dialect); best == ClassMessage && d != nil && d.Fold != nil && s.Framing != source.FramingDocument {
 		s.Class, s.Container = ClassFold, ContainerFoldingLog
-	}
-}
-
-// unwrap makes a shape of records that all keep what speaks at one path.
-func (t *tally) unwrap(s *Verdict, w *wrapped) {
-	s.Class, s.Into, s.Wrap = w.class(), w.path, w.String()
-	if s.Column = w.column; s.Column {
-		s.Into = nil
-	}
-	s.Sure = w.sure > 0
-	s.Dialect, s.Key = w.dialect, w.key
-	if t.forced != nil {
-		s.Dialect, s.Key = t.forced.Name, "--dialect"
-	}
-	switch {
-	case s.Class == ClassLog:
-		log := w.log()
-		s.Log, s.Dialect = log.dialect, log.dialect.Name
-		s.Container = ContainerEventLog
-		if log.linked {
-			s.Container = ContainerLinkedLog
-		}
-	case s.Class == ClassPatch:
-		s.Container = ContainerFoldingLog
-	case s.Framing == source.FramingDocument:
-		s.Container = ContainerDocument
-	default:
-		s.Container = ContainerLines
-		if d := t.set.ByName(s.Dialect); d != nil && d.Fold != nil {
-			s.Class, s.Container = ClassFold, ContainerFoldingLog
-		}
 	}
 }
 

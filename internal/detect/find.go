@@ -143,6 +143,13 @@ func finderOf(set *dialect.Set, v source.Value) *finder {
 	for i := 0; i < len(f.sums) && len(f.found) == 0; i++ {
 		f.sums[i]()
 	}
+	if len(f.found) > 0 || !f.lists || f.spans {
+		return f
+	}
+	if f.left = budget(v); f.around(v, 0) {
+		f.wraps, f.left = true, budget(v)
+		f.value(v, nil, Place{}, 0)
+	}
 	return f
 }
 
@@ -156,8 +163,11 @@ func findLone(set *dialect.Set, v source.Value) []Place {
 }
 
 func newFinder(set *dialect.Set, v source.Value) *finder {
-	return &finder{set: set, taken: map[source.Span]bool{}, left: freeBytes + freeDepth*v.Span().Len()}
+	return &finder{set: set, taken: map[source.Span]bool{}, left: budget(v)}
 }
+
+// budget is how many bytes of a value may be looked at below freeDepth.
+func budget(v source.Value) int64 { return freeBytes + freeDepth*v.Span().Len() }
 
 // pairs reports whether a message makes a call or answers one.
 func pairs(d *dialect.Dialect, v source.Value) bool {
@@ -177,6 +187,8 @@ type finder struct {
 	sums []func()
 	// taken are values whose messages are found already.
 	taken map[source.Span]bool
+	lists bool  // there are lists of objects that are no messages
+	wraps bool  // their elements are looked at for what they are around
 	left  int64 // how many bytes may still be looked at below freeDepth
 	lone  bool  // messages that stand alone are looked for too
 }
@@ -207,7 +219,7 @@ func (f *finder) array(v source.Value, path []string, ctx Place, depth int) {
 	if ctx.Unfolded == nil && (f.invocations(v, path, ctx) || f.rows(v, path, ctx)) {
 		return
 	}
-	if class, log := listClass(f.set, v); class != ClassOther {
+	if class, log := listClass(f.set, v, nil); class != ClassOther {
 		f.emit(ctx, path, class, log, v)
 		return
 	}
@@ -216,16 +228,8 @@ func (f *finder) array(v source.Value, path []string, ctx Place, depth int) {
 		f.emit(ctx, path, ClassMessage, nil, parts...)
 		return
 	}
-	if n := len(path); n == 0 || !slices.Contains(alternatives, path[n-1]) {
-		if w := wrapOf(f.set, v); w != nil && w.class() != ClassPatch {
-			ctx.Into = w.path
-			class, log := w.class(), (*dialect.Dialect)(nil)
-			if class == ClassLog {
-				log = w.log().dialect
-			}
-			f.emit(ctx, path, class, log, v)
-			return
-		}
+	if f.lists = f.lists || v.First().Kind() == source.Object; f.wraps && f.wrapped(v, path, ctx) {
+		return
 	}
 	n := 0
 	for range v.Present() {
@@ -484,7 +488,7 @@ func (f *finder) composite(v source.Value, c *composite) []source.Value {
 		}
 		switch {
 		case p.Kind() == source.Array:
-			class, _ := listClass(f.set, p)
+			class, _ := listClass(f.set, p, nil)
 			empty := !p.First().Exists()
 			if class != ClassMessage && !empty || i == 1 && empty {
 				return nil
@@ -539,65 +543,4 @@ func pointer(path []string) string {
 		b.WriteString(strings.NewReplacer("~", "~0", "/", "~1").Replace(p))
 	}
 	return b.String()
-}
-
-// listHead is how many elements of a list are looked at to tell what it is. Where
-// nothing in them speaks, it is looked on up to mostHeadElements.
-const (
-	listHead         = 16
-	mostHeadElements = 1024
-)
-
-// listClass says what the elements of a list are: at least half of the first ones
-// must be of a class, or one must be a message as only one dialect writes it, and
-// the others tagged as its items and messages are. What else they are is opaque.
-func listClass(set *dialect.Set, v source.Value) (Class, *dialect.Dialect) {
-	n, messages, decisive, tagged, records := 0, 0, 0, 0, 0
-	unknown := false // an element speaks, but in no dialect that is known
-	var logs votes
-	for i, e := range v.Present() {
-		if i >= mostHeadElements || i >= listHead && messages+records > 0 {
-			break
-		}
-		if i == listHead {
-			n, tagged = 0, 0 // what stands at the head says nothing, and what follows may
-		}
-		n++
-		if e.Kind() != source.Object {
-			continue
-		}
-		e = e.Indexed()
-		if c := logs.add(set, e); c.Weight != evidence.None && !c.yields(set, e) {
-			if records++; !c.speaks {
-				tagged++
-			}
-			continue
-		}
-		_, claim, _ := ClaimOf(set, e)
-		switch {
-		case isMessage(claim, e):
-			messages++
-			if claim == evidence.Decisive {
-				decisive++
-			}
-		case evidence.HasUnknownBlocks(e):
-			unknown = true
-			tagged++
-		case claim == evidence.Weak || skipped(set, e):
-			n-- // it tells nothing
-		default:
-			if e.Get("type").Kind() == source.String || e.Get("role").Kind() == source.String || e.Get("content").Exists() {
-				tagged++
-			}
-		}
-	}
-	switch {
-	case decisive == 0 && unknown:
-		return ClassOther, nil
-	case records > 0 && 2*records >= n && logs.best().speaks > 0:
-		return ClassLog, logs.best().dialect
-	case messages > 0 && 2*messages >= n, decisive > 0 && messages+tagged == n:
-		return ClassMessage, nil
-	}
-	return ClassOther, nil
 }

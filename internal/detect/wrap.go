@@ -1,7 +1,6 @@
 package detect
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -11,173 +10,237 @@ import (
 	"github.com/toolguard/toolguard/internal/unfold"
 )
 
-// wrappers are members in which programs keep a message, or a record of
-// another program's log, beside what they note about it themselves.
-var wrappers = []string{"message", "msg", "content", "data", "payload", "event", "record", "item", "entry", "raw"}
+// maxWrap is how many members may lead from a record to what speaks in it, mostWraps
+// how many ways to it are told apart.
+const (
+	maxWrap   = 3
+	mostWraps = 64
+)
 
-// maxWrap is how many wrappers may stand around a message.
-const maxWrap = 3
-
-// A wrapTally counts at which paths of elements messages stand.
+// A wrapTally learns in which member of its records a program keeps messages, or the
+// records of another program's log, beside what it notes about them itself.
 type wrapTally struct {
-	set   *dialect.Set
-	n     int // elements looked at
-	paths []wrapped
+	set    *dialect.Set
+	n      int // records so far
+	pieces int // those of them that are events of a stream
+	paths  []wrapped
 }
 
-// A wrapped is a path from an element to what speaks in it.
+// A wrapped is a path from a record to what speaks in it.
 type wrapped struct {
-	path           []string
-	sure, messages int
-	logs           int
-	votes          votes // for the log that the elements are records of
-	patches        int
-	patch          *dialect.Dialect // of the document that such a log of changes begins with
-	column         bool             // it is JSON text in a row of a table
-	dialect        string           // of the first element that decides, or of the first
-	key            string           // by which it was decided
+	path   []string
+	speaks int  // records in which a message stands there, or a record of a log
+	sure   int  // those in which it is such as only one dialect has
+	holds  int  // records from the first of them on in which an object stands there
+	before int  // records before that, which can be of anything
+	begun  bool // one of them begins a log
 }
 
-// add counts what speaks in an element.
+// add counts what speaks in the members of a record.
 func (t *wrapTally) add(v source.Value) {
-	t.n++
 	t.walk(v, nil)
+	for i := range t.paths {
+		if w := &t.paths[i]; v.Path(w.path...).Kind() == source.Object {
+			w.holds++
+		}
+	}
 }
 
 func (t *wrapTally) walk(v source.Value, path []string) {
-	if path == nil && t.row(v) {
-		return
-	}
 	if w, _ := pieces.Weigh(v); w > evidence.None {
+		t.pieces++
 		return // what it holds is part of a message
 	}
 	for k, val := range v.Members() {
-		if val.Kind() != source.Object || !slices.ContainsFunc(wrappers, k.Is) {
+		if val.Kind() != source.Object {
 			continue
 		}
 		inner := slices.Concat(path, []string{k.Str()})
-		if d, begins := patchOf(t.set, val); d != nil {
-			w := t.at(inner)
-			w.patches++
-			if begins && w.patch == nil {
-				w.patch = d
-				w.decide(d, string(d.Patch.List), evidence.Decisive, val)
-			}
-			continue
+		claim, header, whole := speaksAs(t.set, val)
+		if claim != evidence.None {
+			t.count(inner, claim, header)
 		}
-		if d, c := logOf(t.set, val); c.Weight != evidence.None && !c.yields(t.set, val) {
-			w := t.at(inner)
-			w.logs++
-			w.votes.add(t.set, val)
-			w.decide(d, c.sign, c.Weight, val)
-			continue
-		}
-		d, claim, sign := ClaimOf(t.set, val)
-		if isMessage(claim, val) {
-			w := t.at(inner)
-			w.messages++
-			w.decide(d, sign.String(), claim, val)
-		}
-		if claim == evidence.Decisive {
-			continue
-		}
-		if len(inner) < maxWrap {
+		if !whole && len(inner) < maxWrap {
 			t.walk(val, inner)
 		}
 	}
 }
 
-// row reports whether an element is a row of a table, and counts what speaks in it.
-func (t *wrapTally) row(v source.Value) bool {
-	u := &unfold.Unfolded{}
-	c := ColumnOf(v, u)
-	if c == nil {
-		return false
+// speaksAs says how surely a value is a message, or a record of a log, and whether it
+// begins one. It is so as a whole where nothing in it is asked the same.
+func speaksAs(set *dialect.Set, v source.Value) (claim evidence.Weight, header, whole bool) {
+	if d, begins := patchOf(set, v); d != nil {
+		if begins {
+			return evidence.Decisive, false, true
+		}
+		return evidence.Plain, false, true
 	}
-	if d, claim, sign := ClaimOf(t.set, u.Value()); isMessage(claim, u.Value()) {
-		w := t.at([]string{c.Text})
-		w.messages++
-		w.column = true
-		w.decide(d, sign.String(), claim, v)
+	if ColumnOf(v, &unfold.Unfolded{}) != nil {
+		return evidence.Decisive, false, true
 	}
-	return true
+	if _, c := logOf(set, v); c.Weight != evidence.None && !c.yields(set, v) {
+		return c.Weight, c.header, true
+	}
+	if controls(set, v) {
+		return evidence.Plain, false, true
+	}
+	_, claim, _ = ClaimOf(set, v)
+	if !isMessage(claim, v) {
+		return evidence.None, false, false
+	}
+	return claim, false, claim == evidence.Decisive
 }
 
-// decide notes by what an element told its dialect.
-func (w *wrapped) decide(d *dialect.Dialect, sign string, claim evidence.Weight, v source.Value) {
-	if sure := claim == evidence.Decisive; w.dialect == "" || sure && w.sure == 0 {
-		w.dialect, w.key = d.Name, fmt.Sprintf("%s at byte %d", sign, v.Span().Start)
+func (t *wrapTally) count(path []string, claim evidence.Weight, header bool) {
+	i := slices.IndexFunc(t.paths, func(w wrapped) bool { return slices.Equal(w.path, path) })
+	if i < 0 {
+		if len(t.paths) == mostWraps {
+			return
+		}
+		i = len(t.paths)
+		t.paths = append(t.paths, wrapped{path: path, before: t.n - 1})
 	}
+	w := &t.paths[i]
+	if header {
+		if !w.begun {
+			w.speaks++ // it says nothing yet, and other programs note the like in each record
+		}
+		w.begun = true
+		return
+	}
+	w.speaks++
 	if claim == evidence.Decisive {
 		w.sure++
 	}
 }
 
-func (t *wrapTally) at(path []string) *wrapped {
-	for i := range t.paths {
-		if slices.Equal(t.paths[i].path, path) {
-			return &t.paths[i]
-		}
-	}
-	t.paths = append(t.paths, wrapped{path: path})
-	return &t.paths[len(t.paths)-1]
-}
-
-// best returns the path at which most elements speak, nil unless at least half
-// of them do and one does so as only a transcript would.
+// best returns the path at which most speaks as only a transcript would, nil unless
+// at least half of the records do from the first of them on, or hold anything there
+// where one decides.
 func (t *wrapTally) best() *wrapped {
 	var best *wrapped
 	for i := range t.paths {
-		if w := &t.paths[i]; best == nil || w.sure > best.sure || w.sure == best.sure && w.speaks() > best.speaks() {
+		w := &t.paths[i]
+		of := w.speaks
+		if w.sure > 0 {
+			of = w.holds
+		}
+		if 2*of < t.n-min(w.before, t.n-t.pieces-1) {
+			continue
+		}
+		if best == nil || w.sure > best.sure || w.sure == best.sure && w.speaks > best.speaks {
 			best = w
 		}
-	}
-	if best == nil || 2*best.speaks() < t.n {
-		return nil
 	}
 	return best
 }
 
-// speaks returns how many of the wrapped values are messages or records of a log.
-func (w *wrapped) speaks() int {
-	if w.patch == nil {
-		return w.messages + w.logs // nothing is known of what is changed
+// sure returns how many of the values that speak are such as only one dialect has.
+func (t *wrapTally) sure() int {
+	n := 0
+	for i := range t.paths {
+		n += t.paths[i].sure
 	}
-	return w.messages + w.logs + w.patches
+	return n
 }
 
-// logged reports whether the wrapped values are records of a log, and one of them as
-// only that log has it.
-func (w *wrapped) logged() bool { return w.class() != ClassMessage && w.sure > 0 }
-
-// class returns what the wrapped values are.
-func (w *wrapped) class() Class {
+// wrapper returns the path from each record to what speaks in it, nil where the
+// records, which are of a class, are not around anything. In a document one has to
+// decide: many have an object somewhere that could be a message.
+func (t *tally) wrapper(class Class, document bool) []string {
+	w := t.wraps.best()
+	if w == nil || document && w.sure == 0 {
+		return nil
+	}
+	log := t.logs.best()
 	switch {
-	case w.patch != nil && w.patches > w.logs+w.messages:
-		return ClassPatch
-	case w.logs > w.messages:
-		return ClassLog
+	case class == ClassOther, class == ClassLog && log.headers+log.decisive == 0 && w.sure > 0:
+		return w.path
+	case class == ClassConversation && w.sure > 0 && w.speaks > t.byClass[ClassConversation]:
+		return w.path // some records of the log say what was compacted
 	}
-	return ClassMessage
+	return nil
 }
 
-// log returns the log that the elements are records of.
-func (w *wrapped) log() *vote { return w.votes.best() }
+// around reports whether there is a list in v whose elements are around messages.
+func (f *finder) around(v source.Value, depth int) bool {
+	if depth > freeDepth {
+		if f.left -= v.Span().Len(); f.left < 0 {
+			return false
+		}
+	}
+	if v.First().Kind() == source.Object && wrapOf(f.set, v) != nil {
+		return true
+	}
+	for _, val := range v.Members() {
+		if k := val.Kind(); (k == source.Array || k == source.Object) && f.around(val, depth+1) {
+			return true
+		}
+	}
+	for _, e := range v.Present() {
+		if k := e.Kind(); (k == source.Array || k == source.Object) && f.around(e, depth+1) {
+			return true
+		}
+	}
+	return false
+}
 
-// wrapOf says where in the elements of a list messages stand.
-func wrapOf(set *dialect.Set, v source.Value) *wrapped {
+// wrapped finds the conversation that the elements of a list are around, and reports
+// whether there is one.
+func (f *finder) wrapped(list source.Value, path []string, ctx Place) bool {
+	if n := len(path); n > 0 && slices.Contains(alternatives, path[n-1]) {
+		return false
+	}
+	if ctx.Into = wrapOf(f.set, list); ctx.Into == nil {
+		return false
+	}
+	class, log := listClass(f.set, list, ctx.Into)
+	if class != ClassOther {
+		f.emit(ctx, path, class, log, list)
+	}
+	return class != ClassOther
+}
+
+// wrapOf returns the path from the elements of a list to what speaks in them, nil
+// where that is none, or where they hold conversations beside it.
+func wrapOf(set *dialect.Set, v source.Value) []string {
 	t := &wrapTally{set: set}
 	for i, e := range v.Present() {
 		if i == listHead {
 			break
 		}
+		t.n++
 		if e.Kind() == source.Object && e.Get("role").Kind() != source.String {
 			t.add(e)
-		} else {
-			t.n++
 		}
 	}
-	return t.best()
+	w := t.best()
+	if w == nil || slices.ContainsFunc(w.path, func(name string) bool { return slices.Contains(traceKeys, name) }) {
+		return nil // what was put out time and again is no conversation
+	}
+	for i, e := range v.Present() {
+		if i == listHead {
+			break
+		}
+		if holdsBeside(set, e, w.path) {
+			return nil
+		}
+	}
+	return w.path
 }
 
-func (w *wrapped) String() string { return strings.Join(w.path, ".") }
+// holdsBeside reports whether an element holds conversations beside what a path leads
+// to.
+func holdsBeside(set *dialect.Set, e source.Value, path []string) bool {
+	for _, name := range path {
+		for k, val := range e.Members() {
+			if !k.Is(name) && len(Find(set, val)) > 0 {
+				return true
+			}
+		}
+		e = e.Get(name)
+	}
+	return false
+}
+
+func wrapName(path []string) string { return strings.Join(path, ".") }

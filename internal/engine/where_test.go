@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"bytes"
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -136,32 +138,54 @@ func TestLoneMessage(t *testing.T) {
 	}
 }
 
-// TestWrappedRecords: lines that each stand in a member of another program's record
-// are read as they are without it.
+// TestWrappedRecords: lines that each stand in a member of another program's record,
+// whatever it is called, are read as they are without it.
 func TestWrappedRecords(t *testing.T) {
 	t.Parallel()
-	n := 0
-	eachFixture(t, func(name string, records []source.Value, seps [][]byte) {
-		folder, _, _ := strings.Cut(name, "/")
-		switch {
-		case path.Ext(name) != ".jsonl" || len(records) < 2 || folder == "not-transcripts":
-			return
-		case slices.Contains([]string{"sparse.jsonl", "killed.jsonl", "history-parts.jsonl"}, path.Base(name)):
-			return // less than half of it speaks
-		case path.Base(name) == "session-rows.jsonl":
-			return // messages are in the text of a column
+	for _, with := range []string{`{"at":%d,"event":%s}`, `{"n":%d,"rec":%s}`, `{"n":%d,"held":{"kind":1,"rec":%s}}`} {
+		n := 0
+		eachFixture(t, func(name string, records []source.Value, seps [][]byte) {
+			if path.Ext(name) != ".jsonl" {
+				return
+			}
+			n++
+			out := make([][]byte, len(records))
+			for i, r := range records {
+				out[i] = fmt.Appendf(nil, with, i, r.Raw())
+			}
+			if diff := cmp.Diff(told(t, name, glued(seps, raws(records))), told(t, name, glued(seps, out))); diff != "" {
+				t.Errorf("%s in "+with+" (-bare +wrapped):\n%s", name, 0, "it", diff)
+			}
+		})
+		if n < 140 {
+			t.Errorf("%d fixtures", n)
 		}
-		n++
-		out := make([][]byte, len(records))
-		for i, r := range records {
-			out[i] = fmt.Appendf(nil, `{"at":%d,"event":%s}`, i, r.Raw())
+	}
+}
+
+// TestBehindBooks: what another program notes at the head of a file changes no
+// finding.
+func TestBehindBooks(t *testing.T) {
+	t.Parallel()
+	exceptions := map[string]string{
+		"pi/broken/session-1-missing.jsonl": "a compaction says by the number of its line which record is kept first",
+	}
+	for _, lines := range []int{70, 400} {
+		books := []byte(strings.Repeat(`{"event":"tick","n":1}`+"\n", lines))
+		n := 0
+		eachFixture(t, func(name string, records []source.Value, seps [][]byte) {
+			if path.Ext(name) != ".jsonl" || len(records) < 2 || exceptions[name] != "" {
+				return // one record alone is a document
+			}
+			n++
+			text := bytes.TrimPrefix(glued(seps, raws(records)), []byte("\ufeff"))
+			if diff := cmp.Diff(told(t, name, text), told(t, name, slices.Concat(books, text))); diff != "" {
+				t.Errorf("%s behind %d lines (-bare +behind):\n%s", name, lines, diff)
+			}
+		})
+		if n < 140 {
+			t.Errorf("%d fixtures", n)
 		}
-		if diff := cmp.Diff(told(t, name, glued(seps, raws(records))), told(t, name, glued(seps, out))); diff != "" {
-			t.Errorf("%s (-bare +wrapped):\n%s", name, diff)
-		}
-	})
-	if n < 100 {
-		t.Errorf("%d fixtures", n)
 	}
 }
 
@@ -175,5 +199,74 @@ func TestWhatDecides(t *testing.T) {
 				t.Errorf("%s: decided by%s", d.Name, rep.File.Key)
 			}
 		}
+	}
+}
+
+// TestNoneAround: records that have an object which could be a message, or a record
+// of a log, are no transcript by that alone.
+func TestNoneAround(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{
+		`{"event":{"type":"user","id":1},"session":{"type":"session","id":"s","version":1,"timestamp":"t"}}`,
+		`{"n":1,"event":{"type":"message","user":"U1","text":"hi","ts":"1.2"}}`,
+		`{"event":"test","data":{"type":"assertion","status":"passed","id":2,"parentId":1}}`,
+		`{"n":1,"action":{"type":"user/message","payload":{"id":"1","content":"x"}},"state":{"user":{"id":1}}}`,
+		`{"n":1,"rec":{"type":"click","id":"2","parentId":"1","timestamp":"t"}}`,
+		`{"n":1,"rec":{"type":"message","id":"2","parentId":"1","timestamp":"t","text":"x"}}`,
+		`{"n":1,"rec":{"type":"user","uuid":"2","parentUuid":"1","timestamp":"t"}}`,
+		`{"device":{"id":"d","type":"tool"},"reading":{"type":"tool_use","id":"x","value":3},"timestamp":"t"}`,
+		`{"job":{"type":"step","id":"1","status":"completed"},"result":{"type":"result","subtype":"success","duration_ms":3}}`,
+		`{"event":{"type":"m.room.message","sender":"@a","event_id":"$1","content":{"msgtype":"m.text","body":"hi"}}}`,
+		`{"id":1,"profile":{"role":"admin","content":"bio","name":"x"}}`,
+		`{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2]},"properties":{"type":"user","id":1,"content":"x"}}`,
+		`{"id":"1","type":"PushEvent","actor":{"id":1,"login":"x","type":"user"},"payload":{"type":"message","commits":[{"sha":"a","message":"m"}]}}`,
+		`{"id":7,"step":{"type":"tool_call","name":"drill","id":"7","price":3}}`,
+		`{"reason":"compiler-message","message":{"message":"unused","level":"warning","spans":[{"text":[{"text":"x"}]}],"children":[]}}`,
+	} {
+		for how, text := range map[string]string{
+			"lines": strings.Repeat(line+"\n", 20), "a list": "[" + strings.Repeat(line+",", 20) + line + "]", "a document": line,
+		} {
+			if rep := check(t, "f", []byte(text), Options{}); rep.Skipped == "" {
+				t.Errorf("%s of %s: %s", how, line, render(rep))
+			}
+		}
+	}
+	// A message of no calls is none where it stands somewhere in a document.
+	if rep := check(t, "f", []byte(`{"chat":{"role":"Role","user":{"role":"user","content":"Hello"}}}`), Options{}); rep.Skipped == "" {
+		t.Errorf("texts of a program: %s", render(rep))
+	}
+}
+
+// TestFixWrappedRecords: a repair of what stands in another program's records keeps
+// these as they are, and puts none between them; only what is unsafe takes one out.
+func TestFixWrappedRecords(t *testing.T) {
+	t.Parallel()
+	n := 0
+	eachFixture(t, func(name string, records []source.Value, seps [][]byte) {
+		if path.Ext(name) != ".jsonl" || !strings.Contains(name, "/broken/") || len(records) < 2 {
+			return
+		}
+		out := make([][]byte, len(records))
+		for i, r := range records {
+			out[i] = fmt.Appendf(nil, `{"n":%d,"rec":%s}`, i, r.Raw())
+		}
+		text, f, err := repaired(glued(seps, out), FixOptions{})
+		if err != nil || f.Before.File.Wrap == "" {
+			return
+		}
+		n++
+		i := 0
+		for rec, err := range source.Records(source.FromBytes(name, text)) {
+			if at := rec.Value.Get("n"); err != nil || string(at.Raw()) != strconv.Itoa(i) || rec.Value.Get("rec").Kind() != source.Object {
+				t.Errorf("%s: record %d is %s", name, i, rec.Value.Raw())
+			}
+			i++
+		}
+		if i != len(records) {
+			t.Errorf("%s: %d records of %d", name, i, len(records))
+		}
+	})
+	if n < 30 {
+		t.Errorf("%d fixtures", n)
 	}
 }

@@ -1,0 +1,224 @@
+package detect
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+
+	"github.com/toolguard/toolguard/internal/source"
+)
+
+// Survey looks at the head of a source and decides what it is. The error is an
+// *ErrNotTranscript where it is no transcript; the verdict tells all the same.
+func Survey(src *source.Source, opts Options) (*Verdict, error) {
+	v, err := survey(src, opts)
+	if err != nil {
+		return nil, err
+	}
+	if (v.reason != "" || !v.Sure) && !v.foreign {
+		if v.Looks, err = looks(src); err != nil {
+			return nil, err
+		}
+	}
+	if v.reason != "" {
+		return v, &ErrNotTranscript{v.reason, cmp.Or(v.discreet, v.reason)}
+	}
+	return v, nil
+}
+
+func survey(src *source.Source, opts Options) (*Verdict, error) {
+	if reason, err := store(src); err != nil || reason != "" {
+		return &Verdict{reason: reason, foreign: true}, err
+	}
+	rd := source.NewReader(src)
+	framing, err := rd.Framing()
+	if err != nil {
+		return nil, err
+	}
+	switch framing {
+	case source.FramingNone:
+		return &Verdict{Decision: Decision{Framing: framing}, reason: rd.Reason()}, nil
+	case source.FramingEmpty:
+		return &Verdict{Decision: Decision{Framing: framing, Container: ContainerEmpty, Sure: true}}, nil
+	}
+	outer := newBeginning(framing, opts)
+	if err := outer.read(src, rd, nil); err != nil {
+		return nil, err
+	}
+	s := outer.verdict()
+	if into := outer.tally.wrapper(s.Class, framing == source.FramingDocument); into != nil && s.reason == "" {
+		inner := newBeginning(framing, opts)
+		if framing == source.FramingDocument {
+			inner.add(s.Document, into, 1)
+		} else if err := inner.read(src, source.NewReader(src), into); err != nil {
+			return nil, err
+		}
+		if held := inner.verdict(); held.reason != "" || held.Class != ClassOther && held.Class != ClassConversation {
+			held.Into, held.Wrap, held.Pointer, held.Document = into, wrapName(into), "", s.Document
+			return held, nil
+		}
+	}
+	if s.Class == ClassOther && s.reason == "" {
+		return s, outer.nothing(src, s)
+	}
+	return s, nil
+}
+
+// A beginning is what stands at the beginning of a source.
+type beginning struct {
+	opts     Options
+	framing  source.Framing
+	tally    *tally
+	foreign  recognition
+	near     *nearest
+	document source.Record
+	first    source.Kind // of the first record that can be read
+	bad      int         // records that cannot
+}
+
+func newBeginning(framing source.Framing, opts Options) *beginning {
+	return &beginning{framing: framing, opts: opts, tally: newTally(opts), near: newNearest(opts.Dialects)}
+}
+
+// read counts what the first records of a source are, or what a path leads to in
+// them.
+func (b *beginning) read(src *source.Source, rd *source.Reader, into []string) error {
+	start := int64(-1)
+	before := 0 // how many records come before the first that speaks
+	for n := 1; ; n++ {
+		rec, err := rd.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if start < 0 {
+			start = rec.Span.Start
+		}
+		b.add(rec, into, n)
+		if err := src.Err(); err != nil { // a document is one record
+			return err
+		}
+		t := b.tally
+		if !t.sure && t.decisive() == 0 {
+			before = n
+		}
+		looked := rec.Span.End - start
+		// Of a file without calls nothing decides.
+		enough := n-before >= headRecords/4 && t.decisive() > 0 || t.marked || b.foreign.sure() || t.sure && looked > 4*headBytes
+		if looked > mostHead || (looked > headBytes || n >= headRecords) && enough {
+			return nil
+		}
+	}
+}
+
+// add counts a record, the nth.
+func (b *beginning) add(rec source.Record, into []string, n int) {
+	if b.framing == source.FramingDocument {
+		b.document = rec // nothing comes behind it that could overwrite it
+	}
+	if !rec.Readable() {
+		b.bad++
+		return
+	}
+	v := rec.Value.Path(into...)
+	if b.first == source.None {
+		b.first = v.Kind()
+	}
+	if n <= headRecords {
+		v = v.Indexed() // every dialect has a look at it
+	}
+	if read := b.tally.add(v, b.framing == source.FramingDocument); !read || n <= headRecords {
+		b.foreign.add(v, read)
+		b.near.look(v, 0)
+	}
+}
+
+// verdict decides what a source is by its head.
+func (b *beginning) verdict() *Verdict {
+	s := &Verdict{Decision: Decision{Framing: b.framing}, Document: b.document}
+	b.tally.decide(s)
+	if reason := b.foreign.reason(b.tally.known); reason != "" && b.opts.Dialect == nil && !b.tally.marked {
+		s.Class, s.reason, s.foreign = ClassOther, reason, true
+	}
+	return s
+}
+
+// nothing settles what a source is in which nothing speaks.
+func (b *beginning) nothing(src *source.Source, s *Verdict) (err error) {
+	t, document := b.tally, b.framing == source.FramingDocument
+	if document && b.document.Readable() && t.alone(b.document.Value) {
+		if t.decide(s); s.Class != ClassOther {
+			return nil
+		}
+	}
+	switch {
+	case t.n == 0 && b.bad > 0:
+		// Nothing could be read, so nothing can be told about it but its
+		// faults, if it looks like a transcript at all.
+		s.Container = b.framing.String()
+		s.Dialect = "unknown"
+		if document {
+			s.reason, err = brokenReason(src, s.Document)
+		}
+	case document && t.emptyArray:
+		s.Container = ContainerDocument
+		s.Sure = true
+	case t.newSession != nil && t.other+t.unknownTools == 0 && b.opts.Dialect == nil:
+		s.Dialect, s.Container, s.Sure = t.newSession.Name, ContainerLines, true
+		if document {
+			s.Container = ContainerDocument
+		}
+	case document && t.unspoken:
+		s.Container = ContainerDocument
+	case document && t.pieces > 0 || 2*t.pieces > t.n:
+		s.reason, s.foreign = streamReason, true
+	default:
+		s.reason, s.discreet = t.reason(b.first)
+		s.discreet = cmp.Or(s.discreet, s.reason) + b.near.String()
+		s.reason += b.near.String()
+	}
+	return err
+}
+
+// calling is how transcripts write that a tool is called or has answered: a member
+// that names a call by an id, a block of that type, a list of calls. What describes
+// such members, as a schema does, has an object in their place.
+var calling = regexp.MustCompile(`"(?:tool_call_id|tool_use_id|toolCallId|toolUseId)"\s*:\s*"` +
+	`|"type"\s*:\s*"(?:tool_use|tool_result|tool-call|tool-result|function_call|function_call_output)"` +
+	`|"(?:tool_calls|toolCalls|tool_uses|toolRequests)"\s*:\s*\[\s*\{` +
+	`|"(?:functionCall|functionResponse|function_call|toolUse|toolResult)"\s*:\s*\{\s*"(?:id|name|toolUseId|args|arguments|response|content)"\s*:\s*[^{\s]`)
+
+// looks reports whether the head of a source looks like that of a transcript with
+// calls, however it is written.
+func looks(src *source.Source) (bool, error) {
+	head, err := src.Bytes(source.Span{End: min(src.Size(), headBytes)})
+	return calling.Match(head), err
+}
+
+// brokenReason says why a document that cannot be read is no transcript, ""
+// when its beginning looks like one.
+func brokenReason(src *source.Source, doc source.Record) (string, error) {
+	head, err := src.Bytes(source.Span{Start: doc.Span.Start, End: min(doc.Span.End, doc.Span.Start+headBytes)})
+	if err != nil {
+		return "", err
+	}
+	if bytes.Contains(head, []byte(`"role"`)) || bytes.Contains(head, []byte(`"parentUuid"`)) || calling.Match(head) {
+		return "", nil
+	}
+	for _, f := range doc.Faults {
+		switch {
+		case f.Kind == source.FaultTooDeep:
+			return fmt.Sprintf("nested deeper than %d levels at byte %d", source.MaxDepth, f.Span.Start), nil
+		case f.Kind == source.FaultTruncated:
+			return fmt.Sprintf("not JSON: ends where %s was expected", f.Want), nil
+		case f.Unreadable():
+			return fmt.Sprintf("not JSON: expected %s at byte %d", f.Want, f.Span.Start), nil
+		}
+	}
+	return "", nil
+}
