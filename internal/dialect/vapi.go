@@ -19,6 +19,7 @@ var Vapi = &Dialect{
 	Evidence: evidence.NewTable(
 		evidence.None.If("role!=system|user|bot|tool_calls|tool_call_result"),
 		evidence.None.If("content"),
+		evidence.Decisive.If("role=tool_calls", "toolCalls.0:object"), // no other dialect has the role
 		evidence.Decisive.If().Any("toolCalls", "name:string", "arguments:any").ByList().Alike(),
 		evidence.Decisive.If().Any("toolCalls", "name:string", "id:any", "!args|input|parameters|params|kwargs").ByList().Alike(),
 		evidence.Decisive.If().Any("toolCalls", "function:object").ByList().Alike(),
