@@ -46,13 +46,18 @@ func main() {
 	// A pipe that nobody reads is an error like others: it must not end the
 	// process before files are tidied up.
 	signal.Ignore(syscall.SIGPIPE)
-	// Half as much garbage as is usual: a large document is most of the heap.
+	// Half as much garbage as is usual, but not less than there is room for: memory that
+	// nobody touches takes none, and counts as part of the heap.
+	var room []byte
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(50)
+		room = make([]byte, 32<<20)
 	}
 	// Older consoles of Windows take escape sequences only when told to.
 	colorable.EnableColorsStdout(nil)
-	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)
+	runtime.KeepAlive(room)
+	os.Exit(code)
 }
 
 // run carries out a command line and returns the exit code.

@@ -189,17 +189,53 @@ func (t *tally) add(v source.Value, document bool) (read bool) {
 		}
 		return false
 	}
-	for i := range t.weak {
-		if !document {
-			t.weak[i].add(v)
-		}
-	}
 	// The books that were kept before anybody spoke say nothing.
 	t.n -= t.books
 	t.byClass[ClassOther] -= t.books
 	t.books = 0
+	for i := range t.weak {
+		// It needs all records.
+		if w := &t.weak[i]; !document && w.messages+w.skips == t.n-1 {
+			w.add(v)
+		}
+	}
 	return t.unread == unread
 }
+
+// agrees reports whether most records are of one class, several of them decide for one
+// dialect, and none for another.
+func (t *tally) agrees() bool {
+	name, sure := "", 0
+	one := func(d string, n int) bool {
+		if n > 0 && name != "" && name != d {
+			return false
+		}
+		if n > 0 {
+			name, sure = d, sure+n
+		}
+		return true
+	}
+	for i := range t.logs {
+		if l := &t.logs[i]; !one(l.dialect.Name, l.headers+l.decisive) || l.headers+l.decisive > 0 && l.speaks < leastSure {
+			return false
+		}
+	}
+	for i := range t.candidates {
+		if !one(t.candidates[i].Dialect, t.candidates[i].Decisive) {
+			return false
+		}
+	}
+	for i := range t.wraps.paths {
+		if t.wraps.paths[i].sure > 0 {
+			return false
+		}
+	}
+	bulk := max(t.byClass[ClassLog], t.byClass[ClassMessage], t.byClass[ClassConversation])
+	return sure >= leastSure && 4*bulk >= 3*t.n && t.unknownTools == 0
+}
+
+// leastSure is how many records have to tell for certain.
+const leastSure = 4
 
 // decisive returns how often something has decided for a dialect.
 func (t *tally) decisive() int {

@@ -145,6 +145,11 @@ func (r *recognition) add(v source.Value, read bool) {
 	}
 }
 
+// any reports whether a record looks like one of a foreign format.
+func (r *recognition) any() bool {
+	return slices.ContainsFunc(r.by[:], func(n int) bool { return n > 0 })
+}
+
 // sure reports whether all records look like those of a foreign format.
 func (r *recognition) sure() bool { return r.seen > 0 && slices.Contains(r.by[:], r.seen) }
 

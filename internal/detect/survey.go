@@ -110,10 +110,19 @@ func (b *beginning) read(src *source.Source, rd *source.Reader, into []string) e
 		looked := rec.Span.End - start
 		// Of a file without calls nothing decides.
 		enough := n-before >= headRecords/4 && t.decisive() > 0 || t.marked || b.foreign.sure() || t.sure && looked > 4*headBytes
-		if looked > mostHead || (looked > headBytes || n >= headRecords) && enough {
+		if looked > mostHead || (looked > headBytes || n >= headRecords) && enough || n >= settledRecords && b.settled() {
 			return nil
 		}
 	}
+}
+
+// settledRecords is how many records are enough if they agree.
+const settledRecords = 32
+
+// settled reports whether the records so far leave no doubt: most are of one class,
+// and all that decides is for one dialect.
+func (b *beginning) settled() bool {
+	return b.framing == source.FramingLines && b.bad == 0 && !b.foreign.any() && b.tally.agrees()
 }
 
 // add counts a record, the nth.

@@ -136,7 +136,9 @@ func (v Value) Exists() bool { return v.from < v.to }
 
 // Raw returns the value's bytes as they stand. They alias the record.
 func (v Value) Raw() []byte {
-	v = v.Held()
+	if v.Outside() {
+		v = v.Held()
+	}
 	return v.text[v.from:v.to]
 }
 
@@ -171,10 +173,13 @@ func (v Value) Text() []byte {
 
 // Is reports whether the value is the string s. s must not need escapes.
 func (v Value) Is(s string) bool {
-	if v.to-v.from == len(s)+2 && !v.Outside() && v.text[v.from] == '"' && string(v.text[v.from+1:v.to-1]) == s {
-		return true
+	switch n := v.to - v.from; {
+	case n == len(s)+2 && !v.Outside():
+		return v.text[v.from] == '"' && string(v.text[v.from+1:v.to-1]) == s
+	case n < len(s)+2 || n > 6*len(s)+2: // an escape takes up to six bytes for one
+		return false
 	}
-	return v.Kind() == String && bytes.IndexByte(v.Raw(), '\\') >= 0 && v.Str() == s
+	return v.Kind() == String && bytes.IndexByte(v.Raw(), '\\') >= 0 && v.Str() == s || v.Outside() && v.Held().Is(s)
 }
 
 // True reports whether the value is the literal true.
