@@ -91,6 +91,84 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// TestReuse: what was found in one object is not taken for what is in the next.
+func TestReuse(t *testing.T) {
+	t.Parallel()
+	var many []string
+	for i := range 3 * fewMembers {
+		many = append(many, fmt.Sprintf(`"k%d":1`, i))
+	}
+	args := `[{` + strings.Join(many, ",") + `},{"k1":1},{"k0":1,"k1":1}]`
+	tools := declared(t, `{"items":{"required":["k0"],"properties":{"k0":{"type":"integer"}}}}`)
+	for range 2 {
+		got := tools.Violations("f", []byte(args))
+		if len(got) != 1 || got[0].Pointer != "/1" || got[0].Message != "missing property 'k0'" {
+			t.Error(got)
+		}
+	}
+}
+
+// TestEnds: a schema that asks for more than anyone would wait for, or that leads
+// ever deeper, is given up.
+func TestEnds(t *testing.T) {
+	t.Parallel()
+	var doubled, chain []string
+	for i := range 60 {
+		doubled = append(doubled, fmt.Sprintf(`"d%d":{"allOf":[{"$ref":"#/$defs/d%d"},{"$ref":"#/$defs/d%d"}]}`, i, i+1, i+1))
+	}
+	for i := range 3000 {
+		chain = append(chain, fmt.Sprintf(`"d%d":{"$ref":"#/$defs/d%d"}`, i, i+1))
+	}
+	deep := strings.Repeat(`{"a":`, 900) + "1" + strings.Repeat("}", 900)
+	for _, tt := range []struct {
+		schema, args string
+		want         int
+	}{
+		{`{"$ref":"#/$defs/d0","$defs":{` + strings.Join(doubled, ",") + `,"d60":{"type":"string"}}}`, `1`, 0},
+		{`{"$ref":"#/$defs/d0","$defs":{` + strings.Join(chain, ",") + `,"d3000":{"type":"string"}}}`, `1`, 0},
+		{`{"$ref":"#/$defs/d2900","$defs":{` + strings.Join(chain, ",") + `,"d3000":{"type":"string"}}}`, `1`, 1},
+		{`{"type":"object","properties":{"a":{"$ref":"#"}}}`, deep, 1},
+		{`{"oneOf":[{"$ref":"#"},{"$ref":"#"}]}`, deep, 0},
+	} {
+		if got := declared(t, tt.schema).Violations("f", []byte(tt.args)); len(got) != tt.want {
+			t.Errorf("%.60s: %d, want %d", tt.schema, len(got), tt.want)
+		}
+	}
+}
+
+// BenchmarkUnique reports how many times as long ten times as many elements and
+// members take: 10 where the work is linear.
+func BenchmarkUnique(b *testing.B) {
+	tools, err := Parse([]byte(`[{"name":"f","parameters":{"properties":{"a":{"uniqueItems":true},"b":{"additionalProperties":{"type":"string"},"required":["k1"]}}}}]`))
+	if err != nil {
+		b.Fatal(err)
+	}
+	find := func(n int) time.Duration {
+		var text strings.Builder
+		text.WriteString(`{"a":[0`)
+		for i := range n {
+			fmt.Fprintf(&text, `,{"k":%d}`, i)
+		}
+		text.WriteString(`],"b":{"k":""`)
+		for i := range n {
+			fmt.Fprintf(&text, `,"k%d":""`, i)
+		}
+		text.WriteString(`}}`)
+		args := []byte(text.String())
+		start := time.Now()
+		if got := tools.Violations("f", args); got != nil {
+			b.Fatal(got)
+		}
+		return time.Since(start)
+	}
+	var once, tenfold time.Duration
+	for b.Loop() {
+		once += find(2_000)
+		tenfold += find(20_000)
+	}
+	b.ReportMetric(float64(tenfold)/float64(once), "x/10x-load")
+}
+
 // BenchmarkViolations reports how many times as long ten times as many violations
 // take to find: 10 where the work is linear.
 func BenchmarkViolations(b *testing.B) {

@@ -1,0 +1,80 @@
+package schema
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/source"
+)
+
+// mostWritten is how much of a number is shown.
+const mostWritten = 64
+
+// written returns a number as it is written, unless it is very long.
+func written(number []byte) string {
+	if len(number) > mostWritten {
+		return string(number[:mostWritten]) + "…"
+	}
+	return string(number)
+}
+
+// display shows a value that is neither an array nor an object.
+func display(v source.Value) string {
+	if v.Kind() == source.String {
+		return single(v.Str())
+	}
+	return string(v.Raw())
+}
+
+// single puts a text in single quotes.
+func single(s string) string {
+	s = strconv.Quote(s)
+	return "'" + strings.NewReplacer(`\"`, `"`, `\\`, `\\`, `'`, `\'`).Replace(s[1:len(s)-1]) + "'"
+}
+
+// singles lists texts in single quotes.
+func singles(names []string) string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = single(name)
+	}
+	return strings.Join(out, ", ")
+}
+
+// doubles lists texts in double quotes.
+func doubles(names []string) string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = strconv.Quote(name)
+	}
+	return strings.Join(out, ", ")
+}
+
+// missing says which properties are.
+func missing(names []string) string {
+	if len(names) == 1 {
+		return "missing property " + single(names[0])
+	}
+	return "missing properties " + singles(names)
+}
+
+// counted says that there are too few or too many of something.
+func counted(keyword string, got, want int) string {
+	return fmt.Sprintf("%s: got %d, want %d", keyword, got, want)
+}
+
+// matched says that too few or too many elements match.
+func matched(which string, want int, got []int) string {
+	said := fmt.Sprintf("%s %d items required to match contains schema, but ", which, want)
+	if len(got) == 0 {
+		return said + "none matched"
+	}
+	at := fmt.Sprint(got)
+	return fmt.Sprintf("%smatched %d items at %s", said, len(got), at[1:len(at)-1])
+}
+
+// twoMatch says that two schemas of a oneOf match.
+func twoMatch(first, second int) string {
+	return fmt.Sprintf("'oneOf' failed, subschemas %d, %d matched", first, second)
+}

@@ -1,0 +1,123 @@
+package schema
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"math/big"
+)
+
+// A decimal is a JSON number as it is written: digits × 10^exp, without zeros
+// at either end of the digits. No digits are zero. Exponents stay what they
+// are, so a number of any size costs what its text costs.
+type decimal struct {
+	negative bool
+	digits   []byte
+	exp      int64
+}
+
+// mostExponent is where the exponents end that numbers are told apart by.
+const mostExponent = 1 << 40
+
+// parseDecimal reads the text of a JSON number, which the digits may alias.
+func parseDecimal(text []byte) decimal {
+	var d decimal
+	if len(text) > 0 && text[0] == '-' {
+		d.negative, text = true, text[1:]
+	}
+	if i := bytes.IndexAny(text, "eE"); i >= 0 {
+		d.exp = parseExponent(text[i+1:])
+		text = text[:i]
+	}
+	d.digits = text
+	if i := bytes.IndexByte(text, '.'); i >= 0 {
+		d.digits = append(append(make([]byte, 0, len(text)), text[:i]...), text[i+1:]...)
+		d.exp -= int64(len(text) - i - 1)
+	}
+	d.digits = bytes.TrimLeft(d.digits, "0")
+	trimmed := bytes.TrimRight(d.digits, "0")
+	d.exp += int64(len(d.digits) - len(trimmed))
+	d.digits = trimmed
+	if len(d.digits) == 0 {
+		return decimal{}
+	}
+	return d
+}
+
+func parseExponent(text []byte) int64 {
+	negative := len(text) > 0 && text[0] == '-'
+	if negative || len(text) > 0 && text[0] == '+' {
+		text = text[1:]
+	}
+	var n int64
+	for _, c := range text {
+		n = min(10*n+int64(c-'0'), mostExponent)
+	}
+	if negative {
+		return -n
+	}
+	return n
+}
+
+// integer reports whether the number has no fraction.
+func (d decimal) integer() bool { return d.exp >= 0 || len(d.digits) == 0 }
+
+// sign returns -1, 0 or 1.
+func (d decimal) sign() int {
+	switch {
+	case len(d.digits) == 0:
+		return 0
+	case d.negative:
+		return -1
+	}
+	return 1
+}
+
+// compare returns -1, 0 or 1, as d is less than, equal to or greater than e.
+func (d decimal) compare(e decimal) int {
+	if d.sign() != e.sign() || d.sign() == 0 {
+		return cmp.Compare(d.sign(), e.sign())
+	}
+	// Digits that begin at the same power of ten are in the order of texts,
+	// because none ends with a zero.
+	return d.sign() * cmp.Or(
+		cmp.Compare(d.exp+int64(len(d.digits)), e.exp+int64(len(e.digits))),
+		bytes.Compare(d.digits, e.digits),
+	)
+}
+
+// multiple reports whether d is a whole multiple of e, which is not zero.
+func (d decimal) multiple(e decimal) bool {
+	if len(d.digits) == 0 {
+		return true
+	}
+	if d.exp < e.exp {
+		// The digits of d would have to end with a zero.
+		return false
+	}
+	a, _ := new(big.Int).SetString(string(d.digits), 10)
+	b, ok := new(big.Int).SetString(string(e.digits), 10)
+	if a == nil || !ok {
+		return false
+	}
+	shift := new(big.Int).Exp(big.NewInt(10), big.NewInt(d.exp-e.exp), b)
+	return a.Mul(a.Mod(a, b), shift).Mod(a, b).Sign() == 0
+}
+
+// count returns a number that counts something, or the largest that can.
+func (d decimal) count() int {
+	if !d.integer() || d.sign() < 0 {
+		return 0
+	}
+	if d.exp+int64(len(d.digits)) > 9 {
+		return math.MaxInt
+	}
+	n := 0
+	for _, c := range d.digits {
+		n = 10*n + int(c-'0')
+	}
+	for range d.exp {
+		n *= 10
+	}
+	return n
+}
