@@ -3,6 +3,7 @@ package dialect
 import (
 	"bytes"
 	"strings"
+	"sync"
 
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -11,10 +12,12 @@ import (
 // A Plan is the lenses that lead from an object, compiled to be followed in one
 // pass over its members: from key to slot.
 type Plan struct {
-	at    map[string]int // by the first name of an alternative: which steps begin with it
-	steps [][]step       // from 1
-	slots int            // one for each lens
-	alts  int
+	once   sync.Once
+	lenses []Lens
+	at     map[string]int // by the first name of an alternative: which steps begin with it
+	steps  [][]step       // from 1
+	slots  int            // one for each lens
+	alts   int
 }
 
 // A step is one alternative of one lens.
@@ -24,10 +27,13 @@ type step struct {
 	rest Lens // from the member, "" for the member itself
 }
 
-// NewPlan compiles lenses, each of which gets a slot.
-func NewPlan(lenses ...Lens) *Plan {
-	p := &Plan{at: map[string]int{}, steps: make([][]step, 1), slots: len(lenses)}
-	for slot, l := range lenses {
+// NewPlan returns a plan of lenses, each of which gets a slot. It is compiled when it
+// is followed for the first time, because most plans never are.
+func NewPlan(lenses ...Lens) *Plan { return &Plan{lenses: lenses} }
+
+func (p *Plan) compile() {
+	p.at, p.steps, p.slots = map[string]int{}, make([][]step, 1), len(p.lenses)
+	for slot, l := range p.lenses {
 		if l == "" {
 			continue
 		}
@@ -42,7 +48,6 @@ func NewPlan(lenses ...Lens) *Plan {
 			p.alts++
 		}
 	}
-	return p
 }
 
 // Slots are what a plan fills. They are used again for one object after the other.
@@ -53,6 +58,7 @@ type Slots struct {
 
 // clear makes the slots of a plan empty.
 func (s *Slots) clear(p *Plan) {
+	p.once.Do(p.compile)
 	if cap(s.Vals) < p.slots {
 		s.Vals, s.ranks = make([]source.Value, p.slots), make([]int, p.slots)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/toolguard/toolguard/internal/source"
 )
@@ -23,7 +24,8 @@ const (
 // A Row is one piece of evidence: if all of it holds, it has the weight.
 type Row struct {
 	weight Weight
-	conds  []Cond
+	texts  []string
+	conds  []Cond // the texts, compiled
 	groups []group
 	shown  string
 	byList bool
@@ -33,7 +35,8 @@ type Row struct {
 // A group is conditions on the elements of a list.
 type group struct {
 	list  string
-	conds []Cond
+	texts []string
+	conds []Cond // the texts, compiled
 	not   bool // no element of it is such
 	at    int  // the number of the list in a table
 	bit   uint // among the groups of that list
@@ -41,7 +44,7 @@ type group struct {
 
 // If returns the evidence that conditions hold of a value. What is shown of it is
 // the first condition, without any that of the first list.
-func (w Weight) If(conds ...string) Row { return Row{weight: w, conds: All(conds...)} }
+func (w Weight) If(conds ...string) Row { return Row{weight: w, texts: conds} }
 
 // Any adds that one element of a list has all conditions. The list is named by the names that lead to it, or
 // alternatives of them. With ".*" behind them the members of an object count as
@@ -72,13 +75,14 @@ func (r Row) Alike() Row {
 }
 
 func (r Row) with(list string, not bool, conds []string) Row {
-	r.groups = append(slices.Clip(r.groups), group{list: list, conds: All(conds...), not: not})
+	r.groups = append(slices.Clip(r.groups), group{list: list, texts: conds, not: not})
 	return r
 }
 
 // A Table is the evidence for a dialect. The first row that holds decides; a row of
 // the weight None says that a value is another dialect's.
 type Table struct {
+	once  sync.Once
 	rows  []Row
 	slots map[string]int // of the first names of paths
 	known []string       // those names, and others that speak of tools in the dialect
@@ -104,17 +108,21 @@ const mostSlots = 32
 // mostLists bounds how many lists.
 const mostLists = 8
 
-// NewTable compiles rows.
-func NewTable(rows ...Row) *Table {
-	rows = slices.Clone(rows)
-	t := &Table{rows: rows, slots: map[string]int{}}
-	for i := range rows {
-		r := &rows[i]
-		r.conds = cloned(r.conds)
+// NewTable returns a table of rows. They are compiled when somebody asks for the first
+// time, because most tables are never asked.
+func NewTable(rows ...Row) *Table { return &Table{rows: rows} }
+
+// compile compiles the rows.
+func (t *Table) compile() {
+	t.rows = slices.Clone(t.rows)
+	t.slots = map[string]int{}
+	for i := range t.rows {
+		r := &t.rows[i]
+		r.conds = All(r.texts...)
 		place(r.conds, t.slots)
 		r.groups = slices.Clone(r.groups)
 		for j := range r.groups {
-			r.groups[j].conds = cloned(r.groups[j].conds)
+			r.groups[j].conds = All(r.groups[j].texts...)
 			t.list(&r.groups[j])
 		}
 	}
@@ -124,7 +132,6 @@ func NewTable(rows ...Row) *Table {
 	for name := range t.slots {
 		t.known = append(t.known, name)
 	}
-	return t
 }
 
 // Knows adds names that speak of tools as the dialect does, and stand in no
@@ -132,15 +139,6 @@ func NewTable(rows ...Row) *Table {
 func (t *Table) Knows(names ...string) *Table {
 	t.known = append(t.known, names...)
 	return t
-}
-
-// cloned returns conditions that have slots of their own.
-func cloned(conds []Cond) []Cond {
-	out := slices.Clone(conds)
-	for i := range out {
-		out[i].alts = slices.Clone(out[i].alts)
-	}
-	return out
 }
 
 // place gives each first name a slot.
@@ -300,6 +298,7 @@ func (t *Table) Weigh(v source.Value) (Weight, Sign) {
 	if t == nil || v.Kind() != source.Object {
 		return None, Sign{}
 	}
+	t.once.Do(t.compile)
 	var room [mostSlots]source.Value
 	slots := room[:len(t.slots)]
 	read(v, t.slots, slots)
@@ -420,6 +419,7 @@ type Keywords []string
 // Keywords returns, for each row that speaks for the dialect, what such keywords
 // there are.
 func (t *Table) Keywords() [][]Keywords {
+	t.once.Do(t.compile)
 	var out [][]Keywords
 	var needed []Keywords // by all rows that follow
 	for i := range t.rows {
