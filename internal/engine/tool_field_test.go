@@ -12,14 +12,14 @@ func TestToolFields(t *testing.T) {
 	t.Parallel()
 	const unread = `unread-tool-field info: field "tool_log" names tools, but toolguard does not read it: calls and results in it are not checked`
 	plain := []string{"openai-chat json-messages, 0 calls, 0 results, skipped: false"}
-	noted := append(plain[:1:1], unread)
+	noted := []string{plain[0], unread}
 	for _, test := range []struct {
 		name, text string
 		want       []string
 	}{
 		{"a list", `[{"role":"user","content":"x"},{"role":"assistant","content":"y","tool_log":[1]}]`, noted},
 		{"a text", `[{"role":"user","content":"x"},{"role":"assistant","content":"y","tool_log":"ls"}]`, noted},
-		{"on each message", `[{"role":"user","content":"x","tool_log":{"a":1}},{"role":"assistant","content":"y","tool_log":{"a":1}}]`, append(plain[:1:1], unread+" (2 messages have it)")},
+		{"on each message", `[{"role":"user","content":"x","tool_log":{"a":1}},{"role":"assistant","content":"y","tool_log":{"a":1}}]`, []string{plain[0], unread + " (2 messages have it)"}},
 		{"nothing in it", `[{"role":"user","content":"x"},{"role":"assistant","content":"y","tool_log":[]}]`, plain},
 		{"in a request", `{"model":"m","messages":[{"role":"user","content":"x"},{"role":"assistant","content":"y","tool_log":[1]}]}`, noted},
 		{"beside blocks", `[{"role":"user","content":[{"type":"text","text":"x"}]},{"role":"assistant","content":[{"type":"text","text":"y"}],"tool_log":[1]}]`, noted},
