@@ -35,7 +35,7 @@ func (l *lines) read(q *sequence) (unsent int, err error) {
 		if err != nil {
 			return 0, err
 		}
-		if l.shape.Framing == source.FramingDocument && (e.val.Get("stop_reason").Exists() || l.shape.Into != nil) {
+		if l.shape.Framing == source.FramingDocument && (e.val.Get("stop_reason").Kind() == source.String || l.shape.Into != nil) {
 			q.b.Conv.Use = transcript.UseTrace // one recorded answer, or one of the files that make up a history
 			q.b.Conv.Slice = l.shape.Into != nil
 		}

@@ -314,7 +314,7 @@ func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 	}
 	used := map[string]bool{}
 	start := len(f.found)
-	if d := f.holderOf(named); d != nil {
+	if d := f.holderOf(has, named); d != nil {
 		ctx.Hint, ctx.HintSure = d, true
 		ctx.model, ctx.body = false, false // a file of a program is not a request
 		for _, m := range members {
@@ -431,10 +431,21 @@ func (f *finder) decided(p Place) bool {
 }
 
 // holderOf returns the dialect that alone keeps messages in an object with such
-// members, nil where that does not tell.
-func (f *finder) holderOf(has func(key string) bool) *dialect.Dialect {
+// members, nil where that does not tell. A member may be null, which named knows, if
+// most are not.
+func (f *finder) holderOf(has, named func(key string) bool) *dialect.Dialect {
 	for _, d := range f.set.All() {
-		if h := d.Holder; h != nil && !slices.ContainsFunc(h.Members, func(key string) bool { return !has(key) }) {
+		if d.Holder == nil {
+			continue
+		}
+		filled, missing := 0, false
+		for _, key := range d.Holder.Members {
+			missing = missing || !named(key)
+			if has(key) {
+				filled++
+			}
+		}
+		if !missing && 2*filled > len(d.Holder.Members) {
 			return d
 		}
 	}

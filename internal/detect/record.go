@@ -42,14 +42,16 @@ func (h *head) get(key string) source.Value {
 // in follows a lens.
 func (h *head) in(l dialect.Lens) source.Value { return l.From(h.get, h.of) }
 
-// has returns the first of the members that is there, and how many are. A log writes
-// what its records have, whether there is anything in it or not.
+// has returns the first of the members that is there and not null, and how many are
+// there. A log writes what its records have, whether there is anything in it or not.
 func (h *head) has(keys []string) (first string, n int) {
 	for _, key := range keys {
-		if h.get(key).Exists() {
-			if n++; n == 1 {
-				first = key
-			}
+		v := h.get(key)
+		if v.Exists() {
+			n++
+		}
+		if first == "" && v.Exists() && v.Kind() != source.Null {
+			first = key
 		}
 	}
 	return first, n

@@ -21,7 +21,7 @@ var ClaudeCode = &Dialect{
 	Driver:   claudeCodeMessages{anthropicBlocks},
 	Log: &Log{
 		Type: "type", Subtype: "subtype", Speaks: []string{"user", "assistant"}, Payload: "message",
-		Evidence: []string{"uuid", "parentUuid", "sessionId", "leafUuid", "messageId"}, Lacks: []string{"parent_tool_use_id"},
+		Evidence: []string{"uuid", "parentUuid", "sessionId", "leafUuid", "messageId"}, Lacks: []string{"session_id", "parent_tool_use_id"},
 		Header: "summary", HeaderHas: []string{"leafUuid"},
 		ID: "uuid", Parent: "parentUuid", Time: "timestamp",
 		TurnAlt: "requestId",

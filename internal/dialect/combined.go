@@ -166,7 +166,7 @@ func leadsTo(v source.Value, lenses []Lens) bool {
 }
 
 func (d *Combined) roleOf(v source.Value) transcript.Role {
-	if !v.Exists() {
+	if !there(v) {
 		return transcript.RoleAssistant
 	}
 	return roleIn(d.Roles, v)

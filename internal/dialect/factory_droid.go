@@ -41,9 +41,9 @@ var DroidStreamJSON = &Dialect{
 	Evidence: evidence.NewTable(
 		evidence.Decisive.If("type=tool_call", "toolName"),
 		evidence.Decisive.If("type=tool_call", "toolCallId|id", "parameters"),
-		evidence.Decisive.If("type=tool_result", "toolCallId|value|error:any"),
+		evidence.Decisive.If("type=tool_result", "toolCallId|value|error"),
 		// A list of goods can have results with ids as well.
-		evidence.Decisive.If("type=tool_result", "id:any", "session_id|messageId|toolId|toolName|isError"),
+		evidence.Decisive.If("type=tool_result", "id", "session_id|messageId|toolId|toolName|isError"),
 		evidence.Plain.If("type=message", "role:string", "text:any"),
 	),
 	Beside:    []string{"toolId", "toolName"},

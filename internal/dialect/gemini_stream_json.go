@@ -20,7 +20,7 @@ var GeminiStreamJSON = &Dialect{
 	Evidence: evidence.NewTable(
 		evidence.Decisive.If("type=tool_use", "tool_name"),
 		evidence.Decisive.If("type=tool_use", "tool_id", "parameters"),
-		evidence.Decisive.If("type=tool_result", "tool_id|output|error:any"),
+		evidence.Decisive.If("type=tool_result", "tool_id|output|error"),
 		evidence.Plain.If("type=message", "role:string", "content:any"),
 	),
 	Driver: &Events{

@@ -19,8 +19,8 @@ var Inspect = &Dialect{
 	CheckOnly: "an evaluation log repeats its messages among its events",
 	Evidence: evidence.NewTable(
 		evidence.None.If("!role:string"),
-		evidence.Decisive.If().Any("tool_calls", "function:string", "arguments:any").ByList(),
-		evidence.Decisive.If().Any("tool_calls", "function:string", "id:any", "!args|input|parameters|params|kwargs").ByList(),
+		evidence.Decisive.If().Any("tool_calls", "function:string", "arguments:any", "!name|tool_name").ByList(),
+		evidence.Decisive.If().Any("tool_calls", "function:string", "id:any", "!name|tool_name|args|input|parameters|params|kwargs").ByList(),
 		evidence.None.If("tool_calls.0:object"),
 		evidence.Decisive.If("tool_call_id", "role=tool|function", "function"),
 		evidence.Decisive.If("role=tool|function", "function", "content:any", "!content.0:object"),

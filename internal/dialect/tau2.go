@@ -21,8 +21,8 @@ var Tau2 = &Dialect{
 		evidence.None.If("!role:string"),
 		// Every call names its requestor.
 		evidence.None.If("tool_calls.0", "!tool_calls.0.requestor"),
-		evidence.Decisive.If("tool_calls.0.requestor:any").Any("tool_calls", "name:string", "arguments:any").Shown("tool_calls"),
-		evidence.Decisive.If("tool_calls.0.requestor:any").Any("tool_calls", "name:string", "id:any").Shown("tool_calls"),
+		evidence.Decisive.If("tool_calls.0.requestor=user|assistant").Any("tool_calls", "name:string", "arguments:any").Shown("tool_calls"),
+		evidence.Decisive.If("tool_calls.0.requestor=user|assistant").Any("tool_calls", "name:string", "id:any").Shown("tool_calls"),
 		evidence.None.If("tool_calls.0:object"),
 		evidence.Decisive.If("id", "role=tool|function", "requestor=user|assistant"),
 		evidence.Decisive.If("role=tool|function", "requestor=user|assistant", "content:any", "!content.0:object"),
