@@ -29,7 +29,7 @@ const (
 // ClaimOf returns the dialect of a set that claims v most surely.
 func ClaimOf(set *dialect.Set, v source.Value) (best *dialect.Dialect, claim evidence.Weight, sign evidence.Sign) {
 	for d := range set.Candidates(v) {
-		if c, k := weigh(d, v); c > claim {
+		if c, k := weigh(d, v); c > claim || c == claim && sign.Alike() && !k.Alike() {
 			best, claim, sign = d, c, k
 			if c == evidence.Decisive {
 				break
@@ -145,7 +145,9 @@ func (t *tally) candidate(d *dialect.Dialect, claim evidence.Weight, key evidenc
 		if c.Key == "" {
 			c.Key = fmt.Sprintf("%s at byte %d", key, at)
 		}
-		c.Plain++
+		if !key.Alike() { // those who write their own count first
+			c.Plain++
+		}
 	}
 }
 

@@ -21,7 +21,7 @@ var Continue = &Dialect{
 		evidence.Decisive.If().Any("message.toolCalls.?", "id", "function.name", "function.arguments").ByList(),
 		evidence.Decisive.If("message.toolCallId"),
 		evidence.Decisive.If("contextItems", "message.role"),
-		evidence.Decisive.If("toolCallStates", "message.role"),
+		evidence.Decisive.If("toolCallStates:array", "message.role"),
 	),
 	Driver: &Combined{
 		Role:  "message.role",

@@ -62,7 +62,7 @@ var GeminiCLI = &Dialect{
 
 // geminiCLIFolding says what a record of a session does.
 func geminiCLIFolding(v source.Value) Folding {
-	does := Folding{Silent: !there(v.Get("type")) && (hasMember(v, []string{"$set", "$rewindTo"}) || there(v.Get("projectHash")) && there(v.Get("sessionId")))}
+	does := Folding{Silent: !there(v.Get("type")) && (v.Get("$set").Kind() == source.Object || there(v.Get("$rewindTo")) || there(v.Get("projectHash")) && there(v.Get("sessionId")))}
 	if to := v.Get("$rewindTo"); to.Kind() == source.String {
 		does.Back = to
 	} else if list := v.Get("$set").Get("messages"); list.First().Exists() {

@@ -19,7 +19,7 @@ var Mastra = &Dialect{
 	Evidence: evidence.NewTable(
 		evidence.Decisive.If().Any("content.parts.?", "type=tool-invocation|dynamic-tool|tool-*", "toolInvocation.toolCallId|toolCallId"),
 		evidence.Decisive.If().Any("content.toolInvocations.?", "toolCallId", "toolName", "args").ByList(),
-		evidence.Decisive.If("content.format:number", "content.parts|content.toolInvocations"),
+		evidence.Decisive.If("content.format:number", "!content.role", "content.parts|content.toolInvocations"),
 	),
 	Driver: &Combined{
 		Role: "role",

@@ -18,7 +18,7 @@ var SemanticKernel = &Dialect{
 	Window:   transcript.WindowTool,
 	Evidence: evidence.NewTable(
 		evidence.None.If("!role.Label|role|Role.Label|Role:string"),
-		evidence.None.If("!items|Items"),
+		evidence.None.If("!items|Items:array"),
 		evidence.Decisive.If().Any("items|Items", "content_type|$type=function_call", "id|function_name|name|arguments").Shown("content_type"),
 		evidence.Decisive.If().Any("items|Items", "content_type|$type=FunctionCallContent", "Id|FunctionName|Arguments").Shown("content_type"),
 		evidence.Decisive.If().Any("items|Items", "content_type|$type=function_result", "id|result").Shown("content_type"),

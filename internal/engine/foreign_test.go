@@ -31,6 +31,7 @@ var meanAlike = map[string]string{
 	"toolCallId":   "which call a message answers",
 	"call_id":      "which call a message answers, or the id of a call",
 	"tool_use_id":  "which call a block answers",
+	"tool_name":    "which tool is called",
 }
 
 // keyedByID are dialects in whose objects keys can be ids instead of names: what a change
