@@ -37,9 +37,9 @@ type group struct {
 	list  string
 	texts []string
 	conds []Cond // the texts, compiled
-	not   bool // no element of it is such
-	at    int  // the number of the list in a table
-	bit   uint // among the groups of that list
+	not   bool   // no element of it is such
+	at    int    // the number of the list in a table
+	bit   uint   // among the groups of that list
 }
 
 // If returns the evidence that conditions hold of a value. What is shown of it is

@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A Vendor is a row of the table of whom a request asks: by what a file names, a
@@ -26,7 +27,9 @@ type Vendor struct {
 // Vendors lists the table. The first row that fits counts, so a name comes before one
 // that it begins with. A row without hosts and names is of weights or of models
 // that are asked through others.
-func Vendors() []Vendor {
+func Vendors() []Vendor { return vendors() }
+
+var vendors = sync.OnceValue(func() []Vendor {
 	return []Vendor{
 		{
 			Hosts: []string{"deepseek.com"}, Names: []string{"deepseek"}, Models: []string{"deepseek"},
@@ -74,7 +77,7 @@ func Vendors() []Vendor {
 		{Models: []string{"llama", "meta-llama", "meta.llama", "jamba", "ai21", "titan"}, APIs: []*Profile{&bedrockOther}},
 		{Models: []string{"gemma", "granite", "hermes", "nemotron", "phi-", "sonar", "doubao", "ernie", "hunyuan"}, APIs: []*Profile{&bedrockOpen}},
 	}
-}
+})
 
 // copies are the profiles of APIs that copy another one, by nobody in particular.
 func copies() []*Profile {

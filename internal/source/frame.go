@@ -101,10 +101,20 @@ func newReader(src *Source, chunk, long int64) *Reader {
 // early, if one did. A record is good until the next one.
 func Records(src *Source) iter.Seq2[Record, error] {
 	all := records(src)
-	if !src.ahead {
-		return all
+	return func(yield func(Record, error) bool) {
+		defer func() { src.near = Value{} }()
+		look := func(rec Record, err error) bool {
+			if src.near = (Value{}); !rec.Value.Outside() {
+				src.near = rec.Value
+			}
+			return yield(rec, err)
+		}
+		if src.ahead {
+			readAhead(all, look)
+		} else {
+			all(look)
+		}
 	}
-	return func(yield func(Record, error) bool) { readAhead(all, yield) }
 }
 
 func records(src *Source) iter.Seq2[Record, error] {

@@ -38,6 +38,8 @@ type Source struct {
 	held   int64 // how much of a document may be held; 0 means heldDocument
 	failed atomic.Pointer[error]
 	ahead  bool
+	// near is the record that is being looked at: what is asked of it need not be read.
+	near Value
 }
 
 // NewSource returns a source of size bytes that are read from r.
@@ -255,6 +257,9 @@ func (s *Source) Into(buf []byte, span Span) ([]byte, error) {
 		buf = make([]byte, span.Len())
 	}
 	buf = buf[:span.Len()]
+	if at := int(span.Start - s.near.base); span.Start >= s.near.base && at+len(buf) <= len(s.near.text) {
+		return buf[:copy(buf, s.near.text[at:])], nil
+	}
 	if err := s.readFull(buf, span.Start); err != nil {
 		return nil, err
 	}
