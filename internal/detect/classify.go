@@ -205,38 +205,43 @@ func (t *tally) add(v source.Value, document bool) (read bool) {
 }
 
 // agrees reports whether most records are of one class, several of them decide for one
-// dialect, and none for another.
+// dialect, and no other comes near it.
 func (t *tally) agrees() bool {
-	name, sure := "", 0
-	one := func(d string, n int) bool {
-		if n > 0 && name != "" && name != d {
-			return false
-		}
-		if n > 0 {
-			name, sure = d, sure+n
-		}
-		return true
-	}
-	for i := range t.logs {
-		if l := &t.logs[i]; !one(l.dialect.Name, l.headers+l.decisive) || l.headers+l.decisive > 0 && l.speaks < leastSure {
-			return false
-		}
-	}
-	for i := range t.candidates {
-		if !one(t.candidates[i].Dialect, t.candidates[i].Decisive) {
-			return false
-		}
+	bulk := max(t.byClass[ClassLog], t.byClass[ClassMessage], t.byClass[ClassConversation])
+	if 4*bulk < 3*t.n || t.unknownTools > 0 {
+		return false
 	}
 	for i := range t.wraps.paths {
 		if t.wraps.paths[i].sure > 0 {
 			return false
 		}
 	}
-	bulk := max(t.byClass[ClassLog], t.byClass[ClassMessage], t.byClass[ClassConversation])
-	return sure >= leastSure && 4*bulk >= 3*t.n && t.unknownTools == 0
+	name, sure := "", 0
+	for i := range t.candidates {
+		if c := &t.candidates[i]; c.Decisive > 0 {
+			if name != "" {
+				return false
+			}
+			name, sure = c.Dialect, c.Decisive
+		}
+	}
+	best := t.logs.best()
+	if best == nil || best.headers+best.decisive == 0 {
+		return sure >= leastSure
+	}
+	if bulk != t.byClass[ClassLog] || name != "" && name != best.dialect.Name || best.speaks < leastSure || best.decisive < leastSure {
+		return false
+	}
+	for i := range t.logs {
+		if l := &t.logs[i]; l != best && (l.headers > 0 || l.decisive+leastSure > best.decisive) {
+			return false
+		}
+	}
+	return true
 }
 
-// leastSure is how many records have to tell for certain.
+// leastSure is how many records have to tell for certain, and more than for any other
+// dialect.
 const leastSure = 4
 
 // decisive returns how often something has decided for a dialect.

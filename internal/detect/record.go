@@ -86,13 +86,17 @@ func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v source.Value) 
 	if typ.Kind() != source.String {
 		return recordClaim{}
 	}
+	speaks := slices.ContainsFunc(l.Speaks, typ.Is)
+	marked := d.HasMarks(v)
+	if !speaks && !marked && l.Kinds != nil && !typ.Is(l.Header) && !l.Knows(typ) {
+		return recordClaim{} // most logs have other types
+	}
 	own, n := h.has(l.Evidence)
 	_, lacked := h.has(l.Lacks)
-	speaks := slices.ContainsFunc(l.Speaks, typ.Is)
 	switch {
-	case d.HasMarks(v) && speaks:
+	case marked && speaks:
 		return recordClaim{Weight: evidence.Decisive, sign: d.MarksSign().String(), speaks: true}
-	case d.HasMarks(v):
+	case marked:
 		return recordClaim{Weight: evidence.Plain, sign: d.MarksSign().String()}
 	case d.NeedsMarks() && speaks:
 		return recordClaim{}

@@ -117,7 +117,7 @@ func (b *beginning) read(src *source.Source, rd *source.Reader, into []string) e
 }
 
 // settledRecords is how many records are enough if they agree.
-const settledRecords = 32
+const settledRecords = 12
 
 // settled reports whether the records so far leave no doubt: most are of one class,
 // and all that decides is for one dialect.
