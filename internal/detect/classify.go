@@ -188,6 +188,10 @@ func (t *tally) add(v source.Value, document bool) (read bool) {
 	if t.byClass[ClassOther] > other {
 		if t.books == t.n-1 && !v.Get("role").Exists() {
 			t.books++
+			return false
+		}
+		for i := range t.weak {
+			t.weak[i].left = true
 		}
 		return false
 	}
@@ -196,8 +200,7 @@ func (t *tally) add(v source.Value, document bool) (read bool) {
 	t.byClass[ClassOther] -= t.books
 	t.books = 0
 	for i := range t.weak {
-		// It needs all records.
-		if w := &t.weak[i]; !document && w.messages+w.skips == t.n-1 {
+		if w := &t.weak[i]; !document && !w.left && t.n <= headRecords {
 			w.add(v)
 		}
 	}

@@ -12,9 +12,11 @@ type weakVote struct {
 	dialect         *dialect.Dialect
 	driver          dialect.Skipper
 	messages, skips int
+	left            bool  // a record can be neither
 	at              int64 // of the first
 }
 
+// add counts a record. Those of the head are enough.
 func (n *weakVote) add(v source.Value) {
 	if n.messages+n.skips == 0 {
 		n.at = v.Span().Start
@@ -23,6 +25,8 @@ func (n *weakVote) add(v source.Value) {
 		n.skips++
 	} else if c, _ := n.dialect.Claim(v); c != evidence.None {
 		n.messages++
+	} else {
+		n.left = true
 	}
 }
 
@@ -30,7 +34,7 @@ func (n *weakVote) add(v source.Value) {
 // the other, and nothing else does, nil for none.
 func (t *tally) weakWinner() *weakVote {
 	for i := range t.weak {
-		if n := &t.weak[i]; n.messages > 0 && n.skips > 0 && n.messages+n.skips == t.n {
+		if n := &t.weak[i]; n.messages > 0 && n.skips > 0 && !n.left {
 			return n
 		}
 	}
