@@ -28,7 +28,7 @@ func told(records iter.Seq2[Record, error]) string {
 func TestAhead(t *testing.T) {
 	t.Parallel()
 	texts := documentsOf(t)
-	err := filepath.WalkDir("../../testdata/transcripts", func(path string, e os.DirEntry, err error) error {
+	err := filepath.WalkDir("../../testdata/transcripts", func(path string, _ os.DirEntry, err error) error {
 		if err == nil && filepath.Ext(path) == ".jsonl" {
 			texts[path], err = os.ReadFile(path)
 		}
@@ -97,8 +97,8 @@ func TestAheadStops(t *testing.T) {
 			src := FromBytes("s", []byte(text))
 			src.SetAhead(0)
 			n := 0
-			for range Records(src) {
-				if n++; n > stop {
+			for _, err := range Records(src) {
+				if n++; err != nil || n > stop {
 					break
 				}
 			}

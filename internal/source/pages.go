@@ -245,7 +245,7 @@ func (c *cursor) next() bool {
 	first := c.skip()
 	end, behind := c.large.at(c.large.turn, int(c.at-c.pages.base), c.long)
 	if c.long = behind; end > 0 && brackets[first] != nil {
-		c.val = c.pages.value(first, Span{c.at, c.pages.base + int64(end)})
+		c.val = c.value(first, Span{c.at, c.pages.base + int64(end)})
 		c.at = c.val.Span().End
 	} else {
 		c.val = c.read()

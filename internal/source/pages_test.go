@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -17,7 +18,7 @@ import (
 func documentsOf(t testing.TB) map[string][]byte {
 	t.Helper()
 	docs := map[string][]byte{}
-	err := filepath.WalkDir("../../testdata/transcripts", func(path string, e os.DirEntry, err error) error {
+	err := filepath.WalkDir("../../testdata/transcripts", func(path string, _ os.DirEntry, err error) error {
 		if err == nil && filepath.Ext(path) == ".json" {
 			docs[path], err = os.ReadFile(path)
 		}
@@ -35,7 +36,7 @@ func documentsOf(t testing.TB) map[string][]byte {
 		strings.Repeat(`[{"k":`, 300) + `"x"` + strings.Repeat(`}]`, 300),
 		"\xef\xbb\xbf[1,{\"a\":2}]",
 	} {
-		docs[fmt.Sprint(i)] = []byte(text)
+		docs[strconv.Itoa(i)] = []byte(text)
 	}
 	return docs
 }
@@ -125,7 +126,6 @@ func TestPages(t *testing.T) {
 			if err := src.Err(); err != nil {
 				t.Error(err)
 			}
-			_ = rec
 		}
 	}
 	if outside < 400 {
