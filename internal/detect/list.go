@@ -6,27 +6,30 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// listHead is how many elements of a list are looked at to tell what it is. Where
-// nothing in them speaks, it is looked on up to mostHeadElements.
+// listHead is how many elements of a list are looked at to tell what it is, from the
+// first that speaks on. That is looked for among mostHeadElements.
 const (
 	listHead         = 16
 	mostHeadElements = 1024
 )
 
-// listClass says what the elements of a list are: at least half of the first ones
-// must be of a class, or one must be a message as only one dialect writes it, and
-// the others tagged as its items and messages are. What else they are is opaque.
-// Into leads from an element to what is asked about.
+// listClass says what the elements of a list are: at least half of those that are
+// looked at must be of a class, or one must be a message as only one dialect writes it,
+// and the others tagged as its items and messages are. What stands before the first that
+// speaks is book-keeping if more than one does. What else they are is opaque. Into
+// leads from an element to what is asked about.
 func listClass(set *dialect.Set, v source.Value, into []string) (Class, *dialect.Dialect) {
 	n, messages, decisive, tagged, records := 0, 0, 0, 0, 0
+	before := 0      // how many come before the first that speaks
 	unknown := false // an element speaks, but in no dialect that is known
 	var logs votes
 	for i, e := range v.Present() {
-		if i >= mostHeadElements || i >= listHead && messages+records > 0 {
+		spoken := messages+records > 0
+		if !spoken && i >= mostHeadElements || spoken && n >= listHead {
 			break
 		}
-		if i == listHead {
-			n, tagged = 0, 0 // what stands at the head says nothing, and what follows may
+		if !spoken {
+			before, n = before+n, 0
 		}
 		n++
 		if e = e.Path(into...); e.Kind() != source.Object {
@@ -57,12 +60,14 @@ func listClass(set *dialect.Set, v source.Value, into []string) (Class, *dialect
 			}
 		}
 	}
+	// Half of them, or of those from the first on if that does not stand alone.
+	most := func(of int, alone bool) bool { return of > 0 && (2*of >= before+n || !alone && 2*of >= n) }
 	switch {
 	case decisive == 0 && unknown:
 		return ClassOther, nil
-	case records > 0 && 2*records >= n && logs.best().speaks > 0:
+	case most(records, records == 1) && logs.best().speaks > 0:
 		return ClassLog, logs.best().dialect
-	case messages > 0 && 2*messages >= n, decisive > 0 && messages+tagged == n:
+	case most(messages, messages == 1 && decisive == 0), decisive > 0 && messages+tagged == before+n:
 		return ClassMessage, nil
 	}
 	return ClassOther, nil
