@@ -210,9 +210,10 @@ func absentRole(role source.Value) bool {
 	return !role.Exists() || role.Kind() == source.Null
 }
 
-// body returns what holds the members of a message.
+// body returns what holds the members of a message: the message itself where they
+// stand in it, whatever else is there under the name of a body.
 func (d *sideList) body(v source.Value) source.Value {
-	if d.Body != "" {
+	if d.Body != "" && !d.Content.In(v).Exists() && !d.Calls.In(v).Exists() {
 		if body := d.Body.In(v); body.Kind() == source.Object {
 			return body
 		}
