@@ -237,13 +237,42 @@ func (f *finder) array(v source.Value, path []string, ctx Place, depth int) {
 			break
 		}
 	}
+	sub := ctx
+	sub.listed = sub.listed || n > 1
+	var rows *Rows // of a list of rows that are made alike
+	if n > 1 && ctx.Unfolded == nil && !ctx.HintSure && !f.lone {
+		rows = NewRows(f.set)
+	}
 	for i, e := range v.Present() {
 		if k := e.Kind(); k != source.Array && k != source.Object {
 			continue
 		}
-		sub := ctx
-		sub.listed = sub.listed || n > 1
-		f.value(e, append(path, strconv.Itoa(i)), sub, depth+1)
+		f.element(rows, e, append(path, strconv.Itoa(i)), sub, depth+1)
+	}
+}
+
+// element looks into an element of a list, of which others may have been made alike.
+func (f *finder) element(rows *Rows, e source.Value, path []string, ctx Place, depth int) {
+	if rows == nil || e.Kind() != source.Object || f.isTaken(e, ctx) {
+		f.value(e, path, ctx, depth)
+		return
+	}
+	e = e.Indexed()
+	at := pointer(path)
+	reads := func(first source.Value) bool {
+		_, claim, _ := ClaimOf(f.set, first)
+		return isMessage(claim, first)
+	}
+	if p, known := rows.known(e, ctx, reads); known {
+		p.Pointer, p.listed = at+p.Pointer, ctx.listed
+		f.found = append(f.found, p)
+		return
+	}
+	before := len(f.found)
+	if f.value(e, path, ctx, depth); len(f.found) == before+1 {
+		place := f.found[before]
+		place.Pointer, place.listed = strings.TrimPrefix(place.Pointer, at), false
+		rows.note(place, e)
 	}
 }
 

@@ -34,26 +34,48 @@ func NewRows(set *dialect.Set) *Rows { return &Rows{set: set, forms: map[uint64]
 // were read in the given dialect, nil for none.
 func (r *Rows) Find(v source.Value, d *dialect.Dialect) []Place {
 	v = v.Indexed()
-	if d != nil && r.path != nil {
-		list := v.Path(r.path...)
-		if first := list.First(); first.Kind() == source.Object && d.Reads(first) > evidence.Weak {
-			if p := r.forms[r.form(v, r.path, 0)]; p != nil {
-				return []Place{r.like(*p, v, list)}
-			}
+	if d != nil {
+		reads := func(first source.Value) bool { return d.Reads(first) > evidence.Weak }
+		if p, known := r.known(v, Place{}, reads); known {
+			return []Place{p}
 		}
 	}
 	found := Find(r.set, v)
-	if len(found) == 1 && r.simple(&found[0], v) && len(r.forms) < mostForms {
-		place := found[0]
-		place.Parts, place.Hosts = nil, nil // the text of a record does not stay
-		if r.path == nil {
-			r.pointer, r.path = place.Pointer, strings.Split(place.Pointer, "/")[1:]
-		}
-		if place.Pointer == r.pointer {
-			r.forms[r.form(v, r.path, 0)] = &place
-		}
+	if len(found) == 1 {
+		r.note(found[0], v)
 	}
 	return found
+}
+
+// known returns the place in a row that is made as one before. Outer is what is known
+// around the row, and reads whether a message is one as was found in the others.
+func (r *Rows) known(v source.Value, outer Place, reads func(first source.Value) bool) (Place, bool) {
+	if r.path == nil {
+		return Place{}, false
+	}
+	list := v.Path(r.path...)
+	if first := list.First(); first.Kind() != source.Object || !reads(first) {
+		return Place{}, false
+	}
+	p := r.forms[r.form(v, r.path, 0)]
+	if p == nil {
+		return Place{}, false
+	}
+	return r.like(*p, outer, v, list), true
+}
+
+// note remembers the only place in a row.
+func (r *Rows) note(place Place, v source.Value) {
+	if !r.simple(&place, v) || len(r.forms) == mostForms {
+		return
+	}
+	place.Parts, place.Hosts = nil, nil // the text of a record does not stay
+	if r.path == nil {
+		r.pointer, r.path = place.Pointer, strings.Split(place.Pointer, "/")[1:]
+	}
+	if place.Pointer == r.pointer {
+		r.forms[r.form(v, r.path, 0)] = &place
+	}
 }
 
 // simple reports whether a place is a list of messages in an object, and nothing
@@ -78,14 +100,14 @@ func (r *Rows) simple(p *Place, v source.Value) bool {
 }
 
 // like returns the place of a list in a row that is made as the one of p was.
-func (r *Rows) like(p Place, v, list source.Value) Place {
-	p.Elsewhere, p.Hint = false, nil
+func (r *Rows) like(p, outer Place, v, list source.Value) Place {
+	p.Elsewhere, p.Hint, p.Hosts = outer.Elsewhere, outer.Hint, outer.Hosts
 	f := &finder{set: r.set}
 	for i := range r.path {
 		p = f.beside(v, p)
 		v = v.Get(r.path[i])
 	}
-	p.Parts = []source.Value{list}
+	p.Parts = []source.Value{list.Light()}
 	return p
 }
 
