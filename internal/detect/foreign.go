@@ -90,6 +90,11 @@ var foreigners = [...]foreign{
 			evidence.Decisive.If("interactions.#.request.method", "interactions.#.response", "interactions.#.request.body.string|interactions.#.request.body:string"),
 		),
 	},
+	{
+		reason: "the description of an API, whose examples nobody sends; check what its clients send",
+		calls:  true, few: true,
+		signs: evidence.NewTable(evidence.Decisive.If("openapi:string|swagger:string", "paths:object|components:object|webhooks:object")),
+	},
 	{reason: streamReason, bulk: true, signs: streamSigns},
 }
 

@@ -244,7 +244,7 @@ func (d *Blocks) Damaged(v source.Value) bool {
 		return bare(v)
 	}
 	content := d.Content.In(v)
-	if !content.Exists() || !absentRole(d.Role.In(v)) || d.Tag != "" && d.Tag.Leads(v) {
+	if !content.Exists() || !notGiven(d.Role.In(v)) || d.Tag != "" && d.Tag.Leads(v) {
 		return false
 	}
 	for _, block := range content.Present() {

@@ -152,7 +152,7 @@ func (d *Items) Damaged(v source.Value) bool {
 // roleless reports whether v is a message that names no role.
 func (d *Items) roleless(v source.Value) bool {
 	typ := v.Get(d.Type)
-	return v.Kind() == source.Object && absentRole(v.Get(d.Role)) && (!typ.Exists() || contains(d.Messages, typ))
+	return v.Kind() == source.Object && notGiven(v.Get(d.Role)) && (!typ.Exists() || contains(d.Messages, typ))
 }
 
 // Reader implements Driver.

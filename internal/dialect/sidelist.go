@@ -178,7 +178,7 @@ func (d *sideList) Damaged(v source.Value) bool {
 		_, known := d.named(d.Role.In(v))
 		return known
 	}
-	if !d.flat || v.Kind() != source.Object || !absentRole(d.Role.In(v)) || v.Get("type").Exists() {
+	if !d.flat || v.Kind() != source.Object || !notGiven(d.Role.In(v)) || v.Get("type").Exists() {
 		return false
 	}
 	return bare(v) || d.Content.In(v).Exists() ||
@@ -205,15 +205,15 @@ func bare(v source.Value) bool {
 	return v.Kind() == source.Object
 }
 
-// absentRole reports whether a role is not there, or null.
-func absentRole(role source.Value) bool {
-	return !role.Exists() || role.Kind() == source.Null
+// notGiven reports whether a member is not there, or null.
+func notGiven(v source.Value) bool {
+	return !v.Exists() || v.Kind() == source.Null
 }
 
 // body returns what holds the members of a message: the message itself where they
 // stand in it, whatever else is there under the name of a body.
 func (d *sideList) body(v source.Value) source.Value {
-	if d.Body != "" && !d.Content.In(v).Exists() && !d.Calls.In(v).Exists() {
+	if d.Body != "" && notGiven(d.Content.In(v)) && notGiven(d.Calls.In(v)) {
 		if body := d.Body.In(v); body.Kind() == source.Object {
 			return body
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/toolguard/toolguard/internal/source"
 )
@@ -69,7 +68,7 @@ func enumOf(list source.Value) *equals {
 	case len(shown) == 1:
 		e.message = "value must be " + shown[0]
 	default:
-		e.message = "value must be one of " + strings.Join(shown, ", ")
+		e.message = "value must be one of " + listed(len(shown), func(i int) string { return cut(shown[i]) })
 	}
 	return e
 }

@@ -11,6 +11,10 @@ import (
 // mostWritten is how much of a number is shown.
 const mostWritten = 64
 
+// mostQuoted is how much of a text is quoted, and from where on a list goes on with an
+// ellipsis: a message is not to hold a payload.
+const mostQuoted = 200
+
 // written returns a number as it is written, unless it is very long.
 func written(number []byte) string {
 	if len(number) > mostWritten {
@@ -27,28 +31,45 @@ func display(v source.Value) string {
 	return string(v.Raw())
 }
 
+// cut shortens what a message would quote.
+func cut(s string) string {
+	if len(s) <= mostQuoted {
+		return s
+	}
+	return strings.ToValidUTF8(s[:mostQuoted], "") + "…"
+}
+
 // single puts a text in single quotes.
 func single(s string) string {
+	s = cut(s)
 	s = strconv.Quote(s)
 	return "'" + strings.NewReplacer(`\"`, `"`, `\\`, `\\`, `'`, `\'`).Replace(s[1:len(s)-1]) + "'"
 }
 
 // singles lists texts in single quotes.
 func singles(names []string) string {
-	out := make([]string, len(names))
-	for i, name := range names {
-		out[i] = single(name)
-	}
-	return strings.Join(out, ", ")
+	return listed(len(names), func(i int) string { return single(names[i]) })
 }
 
 // doubles lists texts in double quotes.
 func doubles(names []string) string {
-	out := make([]string, len(names))
-	for i, name := range names {
-		out[i] = strconv.Quote(name)
+	return listed(len(names), func(i int) string { return strconv.Quote(cut(names[i])) })
+}
+
+// listed lists n texts, as many as a message has room for.
+func listed(n int, text func(i int) string) string {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if b.Len() > mostQuoted {
+			b.WriteString("…")
+			break
+		}
+		b.WriteString(text(i))
 	}
-	return strings.Join(out, ", ")
+	return b.String()
 }
 
 // missing says which properties are.

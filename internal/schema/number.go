@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"math"
 	"math/big"
+	"math/bits"
 )
 
 // A decimal is a JSON number as it is written: digits × 10^exp, without zeros
@@ -95,6 +96,9 @@ func (d decimal) multiple(e decimal) bool {
 		// The digits of d would have to end with a zero.
 		return false
 	}
+	if len(e.digits) <= shortDigits {
+		return d.multipleOfShort(e)
+	}
 	a, _ := new(big.Int).SetString(string(d.digits), 10)
 	b, ok := new(big.Int).SetString(string(e.digits), 10)
 	if a == nil || !ok {
@@ -102,6 +106,34 @@ func (d decimal) multiple(e decimal) bool {
 	}
 	shift := new(big.Int).Exp(big.NewInt(10), big.NewInt(d.exp-e.exp), b)
 	return a.Mul(a.Mod(a, b), shift).Mod(a, b).Sign() == 0
+}
+
+// shortDigits is how many digits a number has that fits in 64 bits together with
+// another digit.
+const shortDigits = 18
+
+// multipleOfShort is multiple for a number of few digits, in one pass over those of d:
+// there may be millions.
+func (d decimal) multipleOfShort(e decimal) bool {
+	var by, rest uint64
+	for _, c := range e.digits {
+		by = by*10 + uint64(c-'0')
+	}
+	for _, c := range d.digits {
+		rest = (rest*10 + uint64(c-'0')) % by
+	}
+	times := func(a, b uint64) uint64 {
+		hi, lo := bits.Mul64(a, b)
+		return bits.Rem64(hi, lo, by)
+	}
+	power := 10 % by
+	for n := d.exp - e.exp; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			rest = times(rest, power)
+		}
+		power = times(power, power)
+	}
+	return rest == 0
 }
 
 // count returns a number that counts something, or the largest that can.
