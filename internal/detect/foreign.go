@@ -93,7 +93,7 @@ var foreigners = [...]foreign{
 	{
 		reason: "the description of an API, whose examples nobody sends; check what its clients send",
 		calls:  true, few: true,
-		signs: evidence.NewTable(evidence.Decisive.If("openapi:string|swagger:string", "paths:object|components:object|webhooks:object")),
+		signs: evidence.NewTable(evidence.Decisive.If("openapi|swagger:string", "paths|components|webhooks:object")),
 	},
 	{reason: streamReason, bulk: true, signs: streamSigns},
 }

@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"slices"
+
 	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -298,6 +300,9 @@ func (d *Items) WriteResult(r NewResult) []Field {
 // outputID returns the member by which an output names a call: that by which the call
 // pairs, or what the pair has for one that is known by an id of its own.
 func (d *Items) outputID(p *ItemPair, call source.Value) string {
+	if slices.Contains(d.ID, p.CallID) && p.OutputID != "" {
+		return p.OutputID // the call's own name for its id is not that of its output
+	}
 	for _, key := range d.ID {
 		if there(call.Get(key)) {
 			return key

@@ -13,6 +13,7 @@ func TestItemsAnswer(t *testing.T) {
 		Pairs: []ItemPair{
 			{Call: "do", Outputs: []string{"did"}, Args: "with", CallID: "run", OutputID: "of"},
 			{Call: "ask", Outputs: []string{"told"}, Args: "with", Payload: "words"},
+			{Call: "pay", Outputs: []string{"paid"}, Args: "with", CallID: "ref", OutputID: "for"},
 		},
 	}
 	for _, x := range []struct{ call, want string }{
@@ -21,6 +22,7 @@ func TestItemsAnswer(t *testing.T) {
 		{`{"step":"do","ref":null,"refs":"a1","tool":"ls","with":"{}"}`, `{"step":"did","refs":"a1","output":"gone"}`},
 		{`{"step":"do","tool":"ls","with":"{}"}`, `{"step":"did","ref":"a1","output":"gone"}`}, // the id is made up
 		{`{"step":"ask","ref":"a1","tool":"ls","with":"{}"}`, `{"step":"told","ref":"a1","words":"gone"}`},
+		{`{"step":"pay","ref":"a1","tool":"ls","with":"{}"}`, `{"step":"paid","for":"a1","output":"gone"}`},
 	} {
 		got := object(row.WriteResult(NewResult{ID: `"a1"`, Name: `"ls"`, Text: `"gone"`, Element: source.NewValue([]byte(x.call), 0)}))
 		if got != x.want {

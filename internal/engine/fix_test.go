@@ -498,7 +498,11 @@ func unexplained(text, out []byte, f *Fixed) string {
 		case kindOf[operation.Texts]():
 			changed += max(2*n, len(r.Dropped)) // a call and its result
 		case kindOf[operation.Renumber]():
-			mask = append(mask, "ordinal")
+			for _, d := range dialect.Builtin().All() {
+				if d.Log != nil && d.Log.Ordinal != "" {
+					mask = append(mask, d.Log.Ordinal)
+				}
+			}
 		default:
 			changed += n
 		}
