@@ -32,10 +32,19 @@ func (s *records) elements(yield func(element, error) bool) {
 			return
 		}
 		s.note(rec)
-		if rec.Readable() && !yield(element{record: int32(rec.Index), val: rec.Value.Path(s.shape.Into...)}, nil) {
+		if rec.Readable() && !yield(element{record: int32(rec.Index), val: s.inside(rec.Value)}, nil) {
 			return
 		}
 	}
+}
+
+// inside returns what speaks in a record.
+func (s *records) inside(v source.Value) source.Value {
+	val := v.Path(s.shape.Into...)
+	for i := 0; i < len(s.shape.Else) && !val.Exists(); i++ {
+		val = v.Path(s.shape.Else[i]...)
+	}
+	return val
 }
 
 // framed yields the records as the source is framed. The survey has read a document

@@ -95,6 +95,9 @@ type Verdict struct {
 	discreet string   // the same without names of members, where that differs
 	foreign  bool     // it is of a format that is known to have nothing to pair
 	Into     []string // leads from a record to what speaks in it
+	// Else leads to it in records in which nothing is there: what came in and what went
+	// out may have names of their own.
+	Else [][]string
 	Log      *dialect.Dialect
 	Document source.Record // of a file that is one
 	Places   []Place       // in the document

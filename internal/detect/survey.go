@@ -58,6 +58,9 @@ func survey(src *source.Source, opts Options) (*Verdict, error) {
 		}
 		if held := inner.verdict(); held.reason != "" || held.Class != ClassOther && held.Class != ClassConversation {
 			held.Into, held.Wrap, held.Pointer, held.Document = into, wrapName(into), "", s.Document
+			if held.Class == ClassMessage {
+				held.Else = outer.tally.wraps.others(into)
+			}
 			return held, nil
 		}
 	}

@@ -135,6 +135,18 @@ func (t *wrapTally) best() *wrapped {
 	return best
 }
 
+// others returns the paths beside one at which about as much speaks.
+func (t *wrapTally) others(into []string) (out [][]string) {
+	last := len(into) - 1
+	i := slices.IndexFunc(t.paths, func(w wrapped) bool { return slices.Equal(w.path, into) })
+	for _, w := range t.paths {
+		if len(w.path) == len(into) && slices.Equal(w.path[:last], into[:last]) && w.path[last] != into[last] && 4*w.speaks >= t.paths[i].speaks {
+			out = append(out, w.path)
+		}
+	}
+	return out
+}
+
 // sure returns how many of the values that speak are such as only one dialect has.
 func (t *wrapTally) sure() int {
 	n := 0
