@@ -260,8 +260,8 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 	}
 	defer func() { file.Document = source.Record{} }() // it holds the file's bytes
 	c.file(file)
-	if c.err != nil {
-		return nil, c.err
+	if err := cmp.Or(c.err, c.src.Unchanged()); err != nil {
+		return nil, err
 	}
 	// Of a repair, what was there at first is reported, and what is there at last.
 	if last := c.visit == nil || len(c.visit.repairs) == 0; last || c.visit.first {

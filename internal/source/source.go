@@ -27,6 +27,9 @@ type Source struct {
 	r     io.ReaderAt
 	size  int64
 	close func() error
+	// unchanged tells whether a file is what it was when it was opened; nil for what is
+	// no file.
+	unchanged func() error
 	// ctx ends the reading; nil for a source that can always be read. It is kept
 	// here because everything that reads a source then notices.
 	ctx context.Context
@@ -84,6 +87,17 @@ func Open(ctx context.Context, path string, most int64) (*Source, error) {
 	}
 	src := NewSource(path, f, info.Size())
 	src.close, src.ctx = f.Close, ctx
+	src.unchanged = func() error {
+		now, err := f.Stat()
+		if err != nil {
+			return pathError(path, err)
+		}
+		// What is appended is not seen. What is written over may have been.
+		if now.Size() == info.Size() && !now.ModTime().Equal(info.ModTime()) {
+			return fmt.Errorf("%s: changed while it was read", path)
+		}
+		return nil
+	}
 	return unpack(src, most)
 }
 
@@ -189,6 +203,15 @@ func (s *Source) Err() error {
 		return nil
 	}
 	return pathError(s.name, s.ctx.Err())
+}
+
+// Unchanged returns an error if the source is a file that somebody has written over
+// since it was opened, so that what was read of it may not belong together.
+func (s *Source) Unchanged() error {
+	if s.unchanged == nil {
+		return nil
+	}
+	return s.unchanged()
 }
 
 // Close releases what the source holds open.
