@@ -97,7 +97,7 @@ type Verdict struct {
 	Into     []string // leads from a record to what speaks in it
 	// Else leads to it in records in which nothing is there: what came in and what went
 	// out may have names of their own.
-	Else [][]string
+	Else     [][]string
 	Log      *dialect.Dialect
 	Document source.Record // of a file that is one
 	Places   []Place       // in the document
