@@ -208,6 +208,7 @@ type checker struct {
 	// declared are the tools of the object at holder.
 	holder   source.Span
 	declared *schema.Tools
+	schemas  schema.Cache
 	// tried counts the bytes of the messages that repairs were tried on.
 	tried int64
 	// logs are the session logs in the file, by the lists of their records.
@@ -414,7 +415,7 @@ func (c *checker) tools(conv *transcript.Conversation) *schema.Tools {
 	}
 	if c.holder != conv.Holder { // several conversations can stand in one object
 		c.holder = conv.Holder
-		c.declared = schema.Declared(c.around(conv))
+		c.declared = c.schemas.Declared(c.around(conv))
 	}
 	return c.declared
 }

@@ -36,7 +36,7 @@ func Parse(text []byte) (*Tools, error) {
 		return nil, fmt.Errorf("not JSON at byte %d", s.At)
 	}
 	v := source.NewValue(text, 0)
-	t := Declared(v)
+	t := new(Cache).Declared(v)
 	if t == nil && v.Kind() == source.Array {
 		t = read(v)
 	}
@@ -46,15 +46,39 @@ func Parse(text []byte) (*Tools, error) {
 	return t, nil
 }
 
+// A Cache keeps the tools that were declared last: the rows of a data set mostly declare
+// the same ones. The zero value is ready for use, and not safe for concurrent use.
+type Cache struct {
+	made map[string]*Tools // by the text of the declarations
+	size int               // of those texts
+}
+
+// mostCached bounds the texts of a cache.
+const mostCached = 1 << 20
+
+// read reads a list of tools as the function of that name does.
+func (c *Cache) read(list source.Value) *Tools {
+	text := list.Raw()
+	if t, known := c.made[string(text)]; known {
+		return t
+	}
+	t := read(list)
+	if c.size += len(text); c.made == nil || c.size > mostCached {
+		c.made, c.size = map[string]*Tools{}, len(text)
+	}
+	c.made[string(text)] = t
+	return t
+}
+
 // Declared reads the tools that an object declares beside its messages, nil for
 // none.
-func Declared(v source.Value) *Tools {
+func (c *Cache) Declared(v source.Value) *Tools {
 	if v.Kind() != source.Object {
 		return nil
 	}
 	for _, path := range [][]string{{"tools"}, {"functions"}, {"toolConfig", "tools"}, {"result", "tools"}} {
 		if list := v.Path(path...); list.Kind() == source.Array && list.First().Exists() {
-			if t := read(list); t != nil {
+			if t := c.read(list); t != nil {
 				return t
 			}
 		}

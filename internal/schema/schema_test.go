@@ -3,6 +3,7 @@ package schema
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -120,7 +121,7 @@ func TestDeclared(t *testing.T) {
 		`{"tools":[{"type":"web_search"}],"functions":[{"name":"f"}]}`: 1,
 	} {
 		n := 0
-		if tools := Declared(source.NewValue([]byte(text), 0)); tools != nil {
+		if tools := new(Cache).Declared(source.NewValue([]byte(text), 0)); tools != nil {
 			n = len(tools.Names())
 		}
 		if n != want {
@@ -163,5 +164,28 @@ func TestBroken(t *testing.T) {
 		if len(got) != 1 || got[0].Broken != tt.want || got[0].Depth != tt.depth || strings.Contains(got[0].Broken, secret) {
 			t.Errorf("%s, %s: %+v, want %s at depth %d", tt.schema, tt.args, got, tt.want, tt.depth)
 		}
+	}
+}
+
+// TestCache: what is declared again is compiled once, and what is not is told apart.
+func TestCache(t *testing.T) {
+	t.Parallel()
+	declared := func(c *Cache, name string) *Tools {
+		return c.Declared(source.NewValue([]byte(`{"n":1,"tools":[{"name":"`+name+`","input_schema":{"type":"object"}}]}`), 0))
+	}
+	var c Cache
+	first := declared(&c, "a")
+	if other := declared(&c, "b"); other == first || !slices.Equal(other.Names(), []string{"b"}) {
+		t.Errorf("another tool is %v", other.Names())
+	}
+	if again := declared(&c, "a"); again != first {
+		t.Error("the same tool is compiled again")
+	}
+	long := strings.Repeat("x", mostCached/2)
+	for i := range 5 {
+		declared(&c, long+strconv.Itoa(i))
+	}
+	if c.size > mostCached || len(c.made) > 2 {
+		t.Errorf("%d texts of %d bytes are kept", len(c.made), c.size)
 	}
 }
