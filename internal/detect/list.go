@@ -67,7 +67,7 @@ func listClass(set *dialect.Set, v source.Value, into []string) (Class, *dialect
 		return ClassOther, nil
 	case most(records, records == 1) && logs.best().speaks > 0:
 		return ClassLog, logs.best().dialect
-	case most(messages, messages == 1 && decisive == 0), decisive > 0 && messages+tagged == before+n:
+	case most(messages, messages == 1), decisive > 0 && messages+tagged == before+n:
 		return ClassMessage, nil
 	}
 	return ClassOther, nil

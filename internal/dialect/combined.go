@@ -192,9 +192,14 @@ func (a *ResultList) answers(v source.Value) bool {
 	return false
 }
 
-// elements yields what may be a call, or stands beside calls.
+// elements yields what may be a call, or stands beside calls. An object in the place of
+// a list is one that says which or of what.
 func (rs *Records) elements(v source.Value) iter.Seq[source.Value] {
-	return listed(rs.In.In(v))
+	list := rs.In.In(v)
+	if rs.In != "" && list.Kind() == source.Object && !there(rs.ID.In(list)) && !there(rs.Name.In(list)) {
+		return func(func(source.Value) bool) {}
+	}
+	return listed(list)
 }
 
 // elements yields what may be a result.

@@ -213,8 +213,18 @@ func (r *Reader) nextLine() (Record, error) {
 		return Record{}, err
 	}
 	nul, start, c, err := r.skip(r.pos, false)
-	for err == nil && c == '\n' && nul.End == 0 {
-		nul, start, c, err = r.skip(start+1, false)
+	for err == nil && nul.End == 0 {
+		behind := start
+		switch c {
+		case '\n':
+			behind++
+		case byteOrderMark[0]:
+			behind, err = r.behindMark(start)
+		}
+		if err != nil || behind == start {
+			break
+		}
+		nul, start, c, err = r.skip(behind, false)
 	}
 	if err != nil {
 		return Record{}, err
@@ -285,6 +295,23 @@ func (r *Reader) nextLine() (Record, error) {
 	r.pos = next
 	span := Span{start, start + int64(len(bytes.TrimRight(text, " \t\r")))}
 	return r.finish(bad(span, start, s), nul, end, false)
+}
+
+// byteOrderMark is what editors of some systems put at the head of a file,
+// and so of each part of a file that was put together from several.
+const byteOrderMark = "\xef\xbb\xbf"
+
+// behindMark returns where what is behind a byte order mark at start starts, and start
+// if there is none.
+func (r *Reader) behindMark(start int64) (int64, error) {
+	var head [len(byteOrderMark)]byte
+	if start+int64(len(head)) > r.src.size {
+		return start, nil
+	}
+	if err := r.src.readFull(head[:], start); err != nil || string(head[:]) != byteOrderMark {
+		return start, err
+	}
+	return start + int64(len(byteOrderMark)), nil
 }
 
 // follows reports whether what stands behind text[at], the end of a value, can

@@ -18,7 +18,7 @@ func (r *Reader) decide() error {
 	}
 	head := r.win.bytes(0, r.win.end())
 	switch {
-	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
+	case bytes.HasPrefix(head, []byte(byteOrderMark)):
 		r.pos = 3
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
 		return r.none("starts with a UTF-16 byte order mark")
