@@ -6,10 +6,10 @@ const (
 	// LeastAhead is how long a source is that is worth reading ahead.
 	LeastAhead = 8 << 20
 	// A batch is handed over when it has so many records or bytes.
-	batchRecords = 256
-	batchBytes   = 256 << 10
+	batchRecords = 1 << 10
+	batchBytes   = 512 << 10
 	// batches is how many there are: one is filled, one waits and one is read.
-	batches = 3
+	batches = 4
 )
 
 // SetAhead says that the records of a source of least bytes and more, and the elements
@@ -70,7 +70,7 @@ type run struct {
 // readAhead yields what records yields, which runs on another goroutine and is at an end
 // when that is.
 func readAhead(records iter.Seq2[Record, error], yield func(Record, error) bool) {
-	r := &run{filled: make(chan *batch), free: make(chan *batch, batches), stop: make(chan struct{})}
+	r := &run{filled: make(chan *batch, batches), free: make(chan *batch, batches), stop: make(chan struct{})}
 	for range batches {
 		r.free <- &batch{ends: make([]ends, 0, batchRecords)} // values point into it
 	}
