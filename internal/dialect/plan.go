@@ -29,6 +29,8 @@ type step struct {
 
 // NewPlan returns a plan of lenses, each of which gets a slot. It is compiled when it
 // is followed for the first time, because most plans never are.
+//
+//go:noinline
 func NewPlan(lenses ...Lens) *Plan { return &Plan{lenses: lenses} }
 
 func (p *Plan) compile() {

@@ -44,23 +44,33 @@ type group struct {
 
 // If returns the evidence that conditions hold of a value. What is shown of it is
 // the first condition, without any that of the first list.
+//
+//go:noinline
 func (w Weight) If(conds ...string) Row { return Row{weight: w, texts: conds} }
 
 // Any adds that one element of a list has all conditions. The list is named by the names that lead to it, or
 // alternatives of them. With ".*" behind them the members of an object count as
 // elements if that is there instead, with ".?" the object itself does.
+//
+//go:noinline
 func (r Row) Any(list string, conds ...string) Row { return r.with(list, false, conds) }
 
 // No adds that no element of a list has all conditions.
+//
+//go:noinline
 func (r Row) No(list string, conds ...string) Row { return r.with(list, true, conds) }
 
 // Shown sets the name of the member that is shown of the evidence.
+//
+//go:noinline
 func (r Row) Shown(name string) Row {
 	r.shown = name
 	return r
 }
 
 // ByList shows the name of the list instead.
+//
+//go:noinline
 func (r Row) ByList() Row {
 	r.byList = true
 	return r
@@ -69,6 +79,8 @@ func (r Row) ByList() Row {
 // Alike says of evidence that others write the same: it is weighed only where
 // something else in a value could speak for the dialect, or where the dialect is
 // known.
+//
+//go:noinline
 func (r Row) Alike() Row {
 	r.alike = true
 	return r
@@ -109,7 +121,10 @@ const mostSlots = 32
 const mostLists = 8
 
 // NewTable returns a table of rows. They are compiled when somebody asks for the first
-// time, because most tables are never asked.
+// time, because most tables are never asked. Tables are made in very many places, in
+// which the code to do so has no room.
+//
+//go:noinline
 func NewTable(rows ...Row) *Table { return &Table{rows: rows} }
 
 // compile compiles the rows.
