@@ -8,7 +8,7 @@ const (
 	// A batch is handed over when it has so many records or bytes.
 	batchRecords = 1 << 10
 	batchBytes   = 512 << 10
-	// batches is how many there are: one is filled, one waits and one is read.
+	// batches is how many there are: one is filled, one is read, and the others wait.
 	batches = 4
 )
 
