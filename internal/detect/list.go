@@ -25,7 +25,7 @@ func listClass(set *dialect.Set, v source.Value, into []string) (Class, *dialect
 	var logs votes
 	for i, e := range v.Present() {
 		spoken := messages+records > 0
-		if !spoken && i >= mostHeadElements || spoken && n >= listHead {
+		if !spoken && i >= mostHeadElements || spoken && (n >= listHead || i >= 2*mostHeadElements) {
 			break
 		}
 		if !spoken {

@@ -189,3 +189,31 @@ func TestCache(t *testing.T) {
 		t.Errorf("%d texts of %d bytes are kept", len(c.made), c.size)
 	}
 }
+
+// TestMessagesAreShort: what a schema and its arguments hold is not copied into messages,
+// however much it is.
+func TestMessagesAreShort(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 10_000)
+	enum := make([]string, 5000)
+	for i := range enum {
+		enum[i] = strconv.Itoa(i)
+	}
+	for _, tt := range []struct{ schema, args string }{
+		{`{"properties":{"v":{"enum":[` + strings.Join(enum, ",") + `]}}}`, `{"v":-1}`},
+		{`{"properties":{"v":{"pattern":"^y"}}}`, `{"v":"` + long + `"}`},
+		{`{"properties":{"v":{"format":"date"}},"$schema":"http://json-schema.org/draft-07/schema#"}`, `{"v":"` + long + `"}`},
+		{`{"required":["` + strings.Join(enum, `","`) + `"]}`, `{}`},
+		{`{"additionalProperties":false}`, `{"` + long + `":1}`},
+		{`{"properties":{"v":{"multipleOf":7}}}`, `{"v":1` + strings.Repeat("0", 100_000) + `}`},
+	} {
+		tools, err := Parse([]byte(`[{"name":"f","input_schema":` + tt.schema + `}]`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := tools.Violations("f", []byte(tt.args))
+		if len(found) != 1 || len(found[0].Message) > 3*mostQuoted {
+			t.Errorf("%.60s: %d violations: %.900v", tt.schema, len(found), fmt.Sprint(found))
+		}
+	}
+}
