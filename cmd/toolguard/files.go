@@ -304,6 +304,7 @@ func pathError(path string, err error) error {
 // open opens a target as a source, of which a large one is read ahead if more than one
 // job may be done at a time. The caller closes it.
 func (a *app) open(ctx context.Context, t *target, jobs int) (src *source.Source, err error) {
+	a.beforeFiles()
 	if t.stdin {
 		src, err = source.Spool(ctx, t.path, a.stdin, t.most)
 	} else {

@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/mattn/go-colorable"
@@ -46,26 +47,35 @@ func main() {
 	// A pipe that nobody reads is an error like others: it must not end the
 	// process before files are tidied up.
 	signal.Ignore(syscall.SIGPIPE)
+	// Older consoles of Windows take escape sequences only when told to.
+	colorable.EnableColorsStdout(nil)
+	a := newApp(os.Stdin, os.Stdout, os.Stderr, os.Getenv)
 	// Half as much garbage as is usual, but not less than there is room for: memory that
 	// nobody touches takes none, and counts as part of the heap.
 	var room []byte
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(50)
-		room = make([]byte, 32<<20)
+		a.beforeFiles = sync.OnceFunc(func() {
+			debug.SetGCPercent(50)
+			room = make([]byte, 32<<20)
+		})
 	}
-	// Older consoles of Windows take escape sequences only when told to.
-	colorable.EnableColorsStdout(nil)
-	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)
+	code := a.run(ctx, os.Args[1:])
 	runtime.KeepAlive(room)
 	os.Exit(code)
 }
 
-// run carries out a command line and returns the exit code.
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
+// newApp returns the app for these streams.
+func newApp(stdin io.Reader, stdout, stderr io.Writer, env func(string) string) *app {
 	a := &app{stdin: stdin, env: env, terminal: isTerminal(stdout), stderrTerminal: isTerminal(stderr), rawStdout: stdout, rawStderr: stderr}
 	a.stdout, a.stderrReport = overBar{standardOutput{stdout}, a}, overBar{stderr, a}
 	a.screen, a.stderr = report.NewScreen(a.stdout), report.NewScreen(a.stderrReport)
-	cmd := newRootCmd(a)
+	a.beforeFiles = func() {}
+	return a
+}
+
+// run carries out a command line and returns the exit code.
+func (a *app) run(ctx context.Context, args []string) int {
+	cmd := newRootCmd(a, args)
 	cmd.SetArgs(args)
 	err := cmd.ExecuteContext(ctx)
 	var invalid *config.Error
@@ -106,6 +116,7 @@ type app struct {
 	rawStdout      io.Writer // for what kind of file it is
 	rawStderr      io.Writer // for what is drawn over
 	bar            *progress // where one is shown
+	beforeFiles    func()    // called before a file is opened
 }
 
 // standardOutput names itself in errors, and not the device behind it.

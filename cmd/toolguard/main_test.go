@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,7 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")
@@ -19,6 +23,38 @@ var update = flag.Bool("update", false, "rewrite what the scripts compare with")
 func TestMain(m *testing.M) {
 	version = "0.0.0-test" // the reports of the scripts hold it
 	testscript.Main(m, map[string]func(){"toolguard": main})
+}
+
+// run carries out a command line in a new app.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
+	return newApp(stdin, stdout, stderr, env).run(ctx, args)
+}
+
+// TestOnlyTheNamedCommand: a command that the command line begins with is made alone,
+// by its own name.
+func TestOnlyTheNamedCommand(t *testing.T) {
+	t.Parallel()
+	names := func(cmd *cobra.Command) (names []string) {
+		for _, c := range cmd.Commands() {
+			names = append(names, c.Name())
+		}
+		return names
+	}
+	a := newApp(strings.NewReader(""), io.Discard, io.Discard, noEnv)
+	all := names(newRootCmd(a, nil))
+	if len(all) < 11 {
+		t.Errorf("commands: %q", all)
+	}
+	for _, name := range all {
+		if diff := cmp.Diff([]string{name}, names(newRootCmd(a, []string{name, "x"}))); diff != "" {
+			t.Errorf("%s x (-want +got):\n%s", name, diff)
+		}
+	}
+	for _, args := range [][]string{{}, {"--version", "check"}, {"help", "check"}, {"__complete", "check", ""}, {"chec"}} {
+		if diff := cmp.Diff(all, names(newRootCmd(a, args))); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", args, diff)
+		}
+	}
 }
 
 func TestScripts(t *testing.T) {

@@ -24,7 +24,7 @@ func TestMan(t *testing.T) {
 		}
 	}
 	temp := t.TempDir()
-	root := newRootCmd(&app{env: noEnv})
+	root := newRootCmd(&app{env: noEnv}, nil)
 	root.DisableAutoGenTag = true
 	date := time.Date(2026, time.November, 1, 0, 0, 0, 0, time.UTC)
 	header := &doc.GenManHeader{Section: "1", Source: "toolguard", Manual: "toolguard manual", Date: &date}

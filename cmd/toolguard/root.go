@@ -9,7 +9,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-func newRootCmd(a *app) *cobra.Command {
+// newRootCmd returns the command that carries out a command line. Most of the time that a
+// short command takes would be spent on the flags of others, so if the line begins with
+// the name of a command, only that one is made.
+func newRootCmd(a *app, args []string) *cobra.Command {
 	wanted := false
 	cmd := &cobra.Command{
 		Use:   "toolguard",
@@ -39,19 +42,31 @@ calls, and whatever else a provider would refuse, and repairs it.`,
 	// text/template calls methods by name, so the linker would have to keep every
 	// exported method of every type.
 	cmd.Flags().BoolVar(&wanted, "version", false, "print the version")
-	cmd.AddCommand(
-		newCheckCmd(a),
-		newFixCmd(a),
-		newExplainCmd(a),
-		newRulesCmd(a),
-		newFormatsCmd(a),
-		newProfilesCmd(a),
-		newDetectCmd(a),
-		newBaselineCmd(a),
-		newConfigCmd(a),
-		newCompletionCmd(a),
-		newVersionCmd(a),
-	)
+	commands := []struct {
+		name string
+		make func(*app) *cobra.Command
+	}{
+		{"check", newCheckCmd},
+		{"fix", newFixCmd},
+		{"explain", newExplainCmd},
+		{"rules", newRulesCmd},
+		{"formats", newFormatsCmd},
+		{"profiles", newProfilesCmd},
+		{"detect", newDetectCmd},
+		{"baseline", newBaselineCmd},
+		{"config", newConfigCmd},
+		{"completion", newCompletionCmd},
+		{"version", newVersionCmd},
+	}
+	for _, c := range commands {
+		if len(args) > 0 && args[0] == c.name {
+			cmd.AddCommand(c.make(a))
+			return cmd
+		}
+	}
+	for _, c := range commands {
+		cmd.AddCommand(c.make(a))
+	}
 	return cmd
 }
 
