@@ -34,66 +34,66 @@ var foreigners = [...]foreign{
 		reason: "a Cursor transcript, which writes calls without ids and no results, so that there is nothing to pair; " +
 			"check what the agent sends, as its API logs it",
 		calls: true, few: true,
-		signs: evidence.NewTable(evidence.Decisive.If("role", "!type").Any("message.content", "type=tool_use", "!id").No("message.content", "type=tool_use", "id:any")),
+		signs: evidence.NewTable("decisive if role and !type and any message.content has type=tool_use and !id and no message.content has type=tool_use and id:any"),
 	},
 	{
 		reason: "an Antigravity or Windsurf step log, whose steps have no call ids, so that there is nothing to pair; " +
 			"check the history that the model was sent, if the agent exports it",
-		signs: evidence.NewTable(evidence.Decisive.If("step_index", "source", "type", "status")),
+		signs: evidence.NewTable("decisive if step_index and source and type and status"),
 	},
 	{
 		reason: "a stream of events from a Pydantic AI app, which shows calls piece by piece and no results that name them, so that there is " +
 			"nothing to pair; check the messages of the run, which all_messages_json() writes",
 		few:   true,
-		signs: evidence.NewTable(evidence.Decisive.If("type", "tool_name", "args_delta")),
+		signs: evidence.NewTable("decisive if type and tool_name and args_delta"),
 	},
 	{
 		reason: "a ChatGPT export, a tree of messages without call ids, so that there is nothing to pair; " +
 			"export the conversation from the API to check its calls",
-		signs: evidence.NewTable(evidence.Decisive.If("mapping.@keys.0", "current_node")),
+		signs: evidence.NewTable("decisive if mapping.@keys.0 and current_node"),
 	},
 	{
 		reason: "a claude.ai export, which keeps calls and results of a turn in one message, mostly without ids, so that there is nothing to pair; " +
 			"check the history of the API instead",
-		signs: evidence.NewTable(evidence.Decisive.If("uuid", "chat_messages")),
+		signs: evidence.NewTable("decisive if uuid and chat_messages"),
 	},
 	{
 		reason: "what Cline or Roo shows of a task, which has no calls and no results, so that there is nothing to pair; " +
 			"check api_conversation_history.json beside it",
-		signs: evidence.NewTable(evidence.Decisive.If("ts", "type", "say|ask")),
+		signs: evidence.NewTable("decisive if ts and type and say|ask"),
 	},
 	{
 		reason: "a log of JSON-RPC, as MCP clients and servers keep it, which has requests to tools and no messages of a model, so that there is nothing to pair; " +
 			"check the history of the agent that made them",
 		bulk: true,
 		// Updates of a session tell of calls.
-		signs: evidence.NewTable(evidence.Decisive.If("jsonrpc", "method|result|error", "!method=session/*")),
+		signs: evidence.NewTable("decisive if jsonrpc and method|result|error and !method=session/*"),
 	},
 	{
 		reason: "the steps of a smolagents run, whose observations name no call, so that there is nothing to pair; " +
 			"check the messages that the model was sent, as write_memory_to_messages() gives them",
 		signs: evidence.NewTable(
-			evidence.Decisive.If("step_number", "model_output|observations|action_output"),
-			evidence.Decisive.If("steps.#.step_number", "steps.#.model_output|steps.#.observations|steps.#.action_output"),
+			"decisive if step_number and model_output|observations|action_output",
+			"decisive if steps.#.step_number and steps.#.model_output|steps.#.observations|steps.#.action_output",
 		),
 	},
 	{
 		reason: "a Zed thread, which keeps the results of a message beside its calls by their ids and sends them itself, so that there is nothing to pair; " +
 			"check what the agent sends, as its API logs it",
-		signs: evidence.NewTable(evidence.Decisive.If("messages.#.Agent.content|messages.#.User.content")),
+		signs: evidence.NewTable("decisive if messages.#.Agent.content|messages.#.User.content"),
 	},
 	{
 		reason: "a recording of HTTP requests that holds their bodies as text, which is not read; " +
 			"save the body of a request as a file of its own, as jq -r does with its text, to check it",
 		signs: evidence.NewTable(
-			evidence.Decisive.If("log.entries.#.request.method", "log.entries.#.response", "log.entries.#.request.postData.text"),
-			evidence.Decisive.If("interactions.#.request.method", "interactions.#.response", "interactions.#.request.body.string|interactions.#.request.body:string"),
+			"decisive if log.entries.#.request.method and log.entries.#.response and log.entries.#.request.postData.text",
+			"decisive if interactions.#.request.method and interactions.#.response and interactions.#.request.body.string|interactions.#.request.body:string",
 		),
 	},
 	{
 		reason: "the description of an API, whose examples nobody sends; check what its clients send",
 		calls:  true, few: true,
-		signs: evidence.NewTable(evidence.Decisive.If("openapi|swagger:string", "paths|components|webhooks:object")),
+		signs: evidence.NewTable("decisive if openapi|swagger:string and paths|components|webhooks:object"),
 	},
 	{reason: streamReason, bulk: true, signs: streamSigns},
 }

@@ -12,28 +12,28 @@ const streamReason = "a recorded stream of events, in which an answer of a model
 
 // pieceSigns are what the events of a stream look like that bring an answer piece by
 // piece, wherever they stand.
-var pieceSigns = []evidence.Row{
+var pieceSigns = []string{
 	// As Anthropic names them, and Bedrock.
-	evidence.Decisive.If("type=message_start|message_delta|message_stop|content_block_start|content_block_delta|content_block_stop"),
-	evidence.Decisive.If("messageStart|contentBlockStart|contentBlockDelta|contentBlockStop|messageStop"),
-	evidence.Decisive.If("message_start|content_block_start|content_block_delta|message_delta"),
-	evidence.Decisive.If("object=chat.completion.chunk", "!choices.#.message"),
-	evidence.Decisive.If("type=response.*", "sequence_number|response|output_index"),
+	"decisive if type=message_start|message_delta|message_stop|content_block_start|content_block_delta|content_block_stop",
+	"decisive if messageStart|contentBlockStart|contentBlockDelta|contentBlockStop|messageStop",
+	"decisive if message_start|content_block_start|content_block_delta|message_delta",
+	"decisive if object=chat.completion.chunk and !choices.#.message",
+	"decisive if type=response.* and sequence_number|response|output_index",
 	// As Cohere names them.
-	evidence.Decisive.If("type=message-start|content-start|content-delta|tool-plan-delta|tool-call-start|tool-call-delta|citation-start", "delta.message"),
+	"decisive if type=message-start|content-start|content-delta|tool-plan-delta|tool-call-start|tool-call-delta|citation-start and delta.message",
 	// As Ollama does.
-	evidence.Decisive.If("done=false", "message.role|response:string", "created_at"),
+	"decisive if done=false and message.role|response:string and created_at",
 }
 
 var pieces = evidence.NewTable(pieceSigns...)
 
 // streamSigns are those, and events that are told only among others of a stream.
 var streamSigns = evidence.NewTable(append(slices.Clone(pieceSigns),
-	evidence.Decisive.If("type=content_block_*|ping"),
-	evidence.Decisive.If("ping:object"),
-	evidence.Decisive.If("type=content-end|tool-call-end|citation-end|message-end"),
-	evidence.Decisive.If("data.kind=message*|contentBlock*|metadata"),
-	evidence.Decisive.If("metadata.usage|metadata.metrics"), // Bedrock says in the end what it took
+	"decisive if type=content_block_*|ping",
+	"decisive if ping:object",
+	"decisive if type=content-end|tool-call-end|citation-end|message-end",
+	"decisive if data.kind=message*|contentBlock*|metadata",
+	"decisive if metadata.usage|metadata.metrics", // Bedrock says in the end what it took
 )...)
 
 // pieceMembers are where an event of a stream has its piece of an answer.

@@ -19,10 +19,10 @@ var ACP = &Dialect{
 	Window:    transcript.WindowLog,
 	CheckOnly: "it is a record of what went over the wire, and nothing is ever resumed from it",
 	Evidence: evidence.NewTable(
-		evidence.Decisive.If("sessionUpdate=tool_call", "toolCallId|title"),
+		"decisive if sessionUpdate=tool_call and toolCallId|title",
 		// An update says of which call it is.
-		evidence.Decisive.If("sessionUpdate=tool_call_update", "toolCallId:any"),
-		evidence.Plain.If("sessionUpdate=user_message_chunk|agent_message_chunk|agent_thought_chunk", "content:any"),
+		"decisive if sessionUpdate=tool_call_update and toolCallId:any",
+		"plain if sessionUpdate=user_message_chunk|agent_message_chunk|agent_thought_chunk and content:any",
 	),
 	Driver: acpUpdates{&Events{
 		Type: "sessionUpdate",

@@ -19,10 +19,10 @@ var AISDKUI = &Dialect{
 	Provider: "neutral",
 	Window:   transcript.WindowOwn,
 	Evidence: evidence.NewTable(
-		evidence.None.If("!parts|toolInvocations"),
-		evidence.Decisive.If().Any("parts.?", "type=tool-invocation|dynamic-tool|tool-*", "toolInvocation.toolCallId|toolCallId"),
-		evidence.Decisive.If().Any("toolInvocations.?", "toolCallId", "toolName", "args").ByList(),
-		evidence.Plain.If("role=system|developer|user|human|assistant|agent|model|ai|gpt|tool|function", "parts.0.type"),
+		"none if !parts|toolInvocations",
+		"decisive if any parts.? has type=tool-invocation|dynamic-tool|tool-* and toolInvocation.toolCallId|toolCallId",
+		"decisive if any toolInvocations.? has toolCallId and toolName and args, shown by list",
+		"plain if role=system|developer|user|human|assistant|agent|model|ai|gpt|tool|function and parts.0.type",
 	),
 	Driver: uiMessages{&Combined{
 		Plain: []Lens{"role", "parts.0.type"},

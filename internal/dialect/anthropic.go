@@ -25,17 +25,17 @@ var Anthropic = &Dialect{
 
 // anthropicEvidence is for messages of the API, bare and in logs.
 var anthropicEvidence = evidence.NewTable(
-	evidence.None.If("!role:string"),
-	evidence.None.If("!content"),
-	evidence.Decisive.If().Any("content", "type=tool_use|server_tool_use|mcp_tool_use", "id|name|input"),
-	evidence.Decisive.If().Any("content", "type=tool_result|*_tool_result", "tool_use_id|content"),
-	evidence.None.If("role=tool|function"),
-	evidence.Weak.If("role:string", evidence.Tools),
-	evidence.Weak.If("role:string").Any("content", "!@this:object"),
-	evidence.Weak.If("role:string").Any("content", "!type"),
-	evidence.Weak.If("role:string").Any("content", "type!=text|thinking|redacted_thinking|image|document|search_result", evidence.Tools),
-	evidence.Shared.If("role:string").Any("content", "type=thinking|redacted_thinking"),
-	evidence.Plain.If("role:string"),
+	"none if !role:string",
+	"none if !content",
+	"decisive if any content has type=tool_use|server_tool_use|mcp_tool_use and id|name|input",
+	"decisive if any content has type=tool_result|*_tool_result and tool_use_id|content",
+	"none if role=tool|function",
+	"weak if role:string and @tools",
+	"weak if role:string and any content has !@this:object",
+	"weak if role:string and any content has !type",
+	"weak if role:string and any content has type!=text|thinking|redacted_thinking|image|document|search_result and @tools",
+	"shared if role:string and any content has type=thinking|redacted_thinking",
+	"plain if role:string",
 )
 
 var anthropicBlocks = NewBlocks(Blocks{

@@ -17,9 +17,9 @@ var ATIF = &Dialect{
 	Window:    transcript.WindowOwn,
 	CheckOnly: "a trajectory is the record of a run, from which its score was taken",
 	Evidence: evidence.NewTable(
-		evidence.None.If("!step_id"),
-		evidence.Decisive.If().Any("tool_calls.?", "tool_call_id", "function_name", "arguments").ByList(),
-		evidence.Decisive.If("step_id", "source", "message|tool_calls|observation"),
+		"none if !step_id",
+		"decisive if any tool_calls.? has tool_call_id and function_name and arguments, shown by list",
+		"decisive if step_id and source and message|tool_calls|observation",
 	),
 	Driver: &Combined{
 		Role: "source",

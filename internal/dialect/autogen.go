@@ -17,15 +17,14 @@ var AutoGen = &Dialect{
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
 	Evidence: evidence.NewTable(
-		evidence.None.If("type!=UserMessage|SystemMessage|AssistantMessage|FunctionExecutionResultMessage|TextMessage|MultiModalMessage|"+
-			"ToolCallSummaryMessage|ToolCallRequestEvent|ToolCallExecutionEvent"),
-		evidence.None.If("!content"),
-		evidence.Decisive.If().Any("content", "call_id", "call_id|content"),
-		evidence.Decisive.If().Any("content", "arguments", "name"),
-		evidence.None.If("type=FunctionExecutionResultMessage|ToolCallExecutionEvent"),
-		evidence.Weak.If("type:string").Any("content", "!@this:object"),
-		evidence.Weak.If("type:string").Any("content", "*:any"),
-		evidence.Plain.If("type:string"),
+		"none if type!=UserMessage|SystemMessage|AssistantMessage|FunctionExecutionResultMessage|TextMessage|MultiModalMessage|ToolCallSummaryMessage|ToolCallRequestEvent|ToolCallExecutionEvent",
+		"none if !content",
+		"decisive if any content has call_id and call_id|content",
+		"decisive if any content has arguments and name",
+		"none if type=FunctionExecutionResultMessage|ToolCallExecutionEvent",
+		"weak if type:string and any content has !@this:object",
+		"weak if type:string and any content has *:any",
+		"plain if type:string",
 	),
 	Members: map[transcript.Member]Lens{transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberResultName: "name", transcript.MemberContent: "content"},
 	Driver: NewBlocks(Blocks{

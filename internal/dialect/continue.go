@@ -16,12 +16,12 @@ var Continue = &Dialect{
 	Provider: "neutral",
 	Window:   transcript.WindowLog,
 	Evidence: evidence.NewTable(
-		evidence.None.If("!contextItems|toolCallStates"),
-		evidence.Decisive.If().Any("toolCallStates.?", "toolCallId|toolCall.id", "toolCall.function.name", "toolCall.function.arguments").ByList(),
-		evidence.Decisive.If().Any("message.toolCalls.?", "id", "function.name", "function.arguments").ByList(),
-		evidence.Decisive.If("message.toolCallId"),
-		evidence.Decisive.If("contextItems", "message.role"),
-		evidence.Decisive.If("toolCallStates:array", "message.role"),
+		"none if !contextItems|toolCallStates",
+		"decisive if any toolCallStates.? has toolCallId|toolCall.id and toolCall.function.name and toolCall.function.arguments, shown by list",
+		"decisive if any message.toolCalls.? has id and function.name and function.arguments, shown by list",
+		"decisive if message.toolCallId",
+		"decisive if contextItems and message.role",
+		"decisive if toolCallStates:array and message.role",
 	),
 	Driver: &Combined{
 		Role:  "message.role",

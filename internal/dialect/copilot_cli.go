@@ -18,10 +18,10 @@ var CopilotCLI = &Dialect{
 	Provider: "neutral",
 	Window:   transcript.WindowLog,
 	Evidence: evidence.NewTable(
-		evidence.Decisive.If("type=tool.execution_start", "data.toolCallId|data.toolName"),
-		evidence.Decisive.If("type=tool.execution_complete", "data.toolCallId|data.result|data.error:any"),
-		evidence.Decisive.If("data.toolRequests:array", "type=assistant.message"),
-		evidence.Plain.If("type=assistant.message|user.message|system.message", "data.content:any"),
+		"decisive if type=tool.execution_start and data.toolCallId|data.toolName",
+		"decisive if type=tool.execution_complete and data.toolCallId|data.result|data.error:any",
+		"decisive if data.toolRequests:array and type=assistant.message",
+		"plain if type=assistant.message|user.message|system.message and data.content:any",
 	),
 	Driver: copilotEvents{&Events{
 		Type: "type",

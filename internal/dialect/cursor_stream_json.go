@@ -19,9 +19,9 @@ var CursorStreamJSON = &Dialect{
 	Window:    transcript.WindowLog,
 	CheckOnly: "it is a copy of what was printed, and nothing is ever resumed from it",
 	Evidence: evidence.NewTable(
-		evidence.Decisive.If("subtype=started", "call_id|tool_call.function.name"),
-		evidence.Decisive.If("subtype=completed", "call_id|tool_call:any"),
-		evidence.Plain.If("type=user|assistant", "!subtype", "message.content:any").Shown("subtype"),
+		"decisive if subtype=started and call_id|tool_call.function.name",
+		"decisive if subtype=completed and call_id|tool_call:any",
+		"plain if type=user|assistant and !subtype and message.content:any, shown as subtype",
 	),
 	Driver: cursorEvents{&Events{
 		Type: "subtype|type",

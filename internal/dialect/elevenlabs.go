@@ -17,12 +17,12 @@ var ElevenLabs = &Dialect{
 	Window:    transcript.WindowLog,
 	CheckOnly: voiceCheckOnly,
 	Evidence: evidence.NewTable(
-		evidence.None.If("!message|tool_calls|tool_results"),
-		evidence.None.If("content"),
-		evidence.Decisive.If().Any("tool_calls.?", "request_id", "tool_name", "params_as_json").ByList(),
-		evidence.Decisive.If().Any("tool_results.?", "tool_name", "request_id"),
-		evidence.Decisive.If("role=agent", "message", "time_in_call_secs"),
-		evidence.Shared.If("role=user", "message", "time_in_call_secs"),
+		"none if !message|tool_calls|tool_results",
+		"none if content",
+		"decisive if any tool_calls.? has request_id and tool_name and params_as_json, shown by list",
+		"decisive if any tool_results.? has tool_name and request_id",
+		"decisive if role=agent and message and time_in_call_secs",
+		"shared if role=user and message and time_in_call_secs",
 	),
 	Driver: &Combined{
 		Role: "role", Text: "message",

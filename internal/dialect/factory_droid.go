@@ -39,12 +39,12 @@ var DroidStreamJSON = &Dialect{
 	Provider: "anthropic",
 	Window:   transcript.WindowLog,
 	Evidence: evidence.NewTable(
-		evidence.Decisive.If("type=tool_call", "toolName"),
-		evidence.Decisive.If("type=tool_call", "toolCallId|id", "parameters"),
-		evidence.Decisive.If("type=tool_result", "toolCallId|value|error"),
+		"decisive if type=tool_call and toolName",
+		"decisive if type=tool_call and toolCallId|id and parameters",
+		"decisive if type=tool_result and toolCallId|value|error",
 		// A list of goods can have results with ids as well.
-		evidence.Decisive.If("type=tool_result", "id", "session_id|messageId|toolId|toolName|isError"),
-		evidence.Plain.If("type=message", "role:string", "text:any"),
+		"decisive if type=tool_result and id and session_id|messageId|toolId|toolName|isError",
+		"plain if type=message and role:string and text:any",
 	),
 	Beside:    []string{"toolId", "toolName"},
 	CheckOnly: "it is a copy of what was printed, and nothing is ever resumed from it",

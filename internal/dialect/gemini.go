@@ -37,26 +37,26 @@ const geminiParts = "inlineData|inline_data|fileData|file_data|executableCode|ex
 
 // geminiEvidence is for contents, bare and in logs.
 var geminiEvidence = evidence.NewTable(
-	evidence.None.If("role", "!role:string"),
-	evidence.None.If("!parts"),
-	evidence.Decisive.If().Any("parts", "functionCall:object", "functionCall.id|functionCall.name|functionCall.args"),
-	evidence.Decisive.If().Any("parts", "function_call:object", "function_call.id|function_call.name|function_call.args"),
-	evidence.Decisive.If().Any("parts", "functionResponse:object", "functionResponse.id|functionResponse.response"),
-	evidence.Decisive.If().Any("parts", "function_response:object", "function_response.id|function_response.response"),
-	evidence.Decisive.If().Any("parts", "toolCall:object", "toolCall.id|toolCall.toolType|toolCall.args"),
-	evidence.Decisive.If().Any("parts", "toolResponse:object", "toolResponse.id|toolResponse.response"),
-	evidence.None.If("role=tool|function"),
+	"none if role and !role:string",
+	"none if !parts",
+	"decisive if any parts has functionCall:object and functionCall.id|functionCall.name|functionCall.args",
+	"decisive if any parts has function_call:object and function_call.id|function_call.name|function_call.args",
+	"decisive if any parts has functionResponse:object and functionResponse.id|functionResponse.response",
+	"decisive if any parts has function_response:object and function_response.id|function_response.response",
+	"decisive if any parts has toolCall:object and toolCall.id|toolCall.toolType|toolCall.args",
+	"decisive if any parts has toolResponse:object and toolResponse.id|toolResponse.response",
+	"none if role=tool|function",
 	// What has no role is a message if it is nothing else.
-	evidence.None.If("!role", "@keys.#!=1"),
-	evidence.None.If("!role", "!parts.0"),
-	evidence.Weak.If("@this").Any("parts", "!@this:object"),
+	"none if !role and @keys.#!=1",
+	"none if !role and !parts.0",
+	"weak if @this and any parts has !@this:object",
 	// A part of another dialect has a type.
-	evidence.Weak.If("@this").Any("parts", "*:any", "!"+geminiParts, "thought!=true", "!text"),
-	evidence.Weak.If("@this").Any("parts", "*:any", "!"+geminiParts, "thought!=true", "type"),
-	evidence.Shared.If("role:string").Any("parts", "thought=true"),
-	evidence.Shared.If("!role").Any("parts", "thought=true"),
-	evidence.Plain.If("role:string"),
-	evidence.Plain.If("!role"),
+	"weak if @this and any parts has *:any and !"+geminiParts+" and thought!=true and !text",
+	"weak if @this and any parts has *:any and !"+geminiParts+" and thought!=true and type",
+	"shared if role:string and any parts has thought=true",
+	"shared if !role and any parts has thought=true",
+	"plain if role:string",
+	"plain if !role",
 )
 
 var geminiBlocks = NewBlocks(Blocks{

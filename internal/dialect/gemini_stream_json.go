@@ -18,10 +18,10 @@ var GeminiStreamJSON = &Dialect{
 	Window:    transcript.WindowLog,
 	CheckOnly: "it is a copy of what was printed, and nothing is ever resumed from it",
 	Evidence: evidence.NewTable(
-		evidence.Decisive.If("type=tool_use", "tool_name"),
-		evidence.Decisive.If("type=tool_use", "tool_id", "parameters"),
-		evidence.Decisive.If("type=tool_result", "tool_id|output|error"),
-		evidence.Plain.If("type=message", "role:string", "content:any"),
+		"decisive if type=tool_use and tool_name",
+		"decisive if type=tool_use and tool_id and parameters",
+		"decisive if type=tool_result and tool_id|output|error",
+		"plain if type=message and role:string and content:any",
 	),
 	Driver: &Events{
 		Type:     "type",

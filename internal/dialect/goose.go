@@ -45,18 +45,18 @@ func gooseUnread(block source.Value, call transcript.Call) transcript.Call {
 
 // gooseEvidence is for messages, bare and in what is printed.
 var gooseEvidence = evidence.NewTable(
-	evidence.None.If("!role:string"),
-	evidence.None.If("!content"),
-	evidence.Decisive.If().Any("content", "type=toolRequest|frontendToolRequest", "id|toolCall.value.name|toolCall.name|toolCall.value.arguments|toolCall.arguments"),
-	evidence.Decisive.If().Any("content", "type=toolResponse", "id|toolResult|content"),
-	evidence.None.If("role=tool|function"),
-	evidence.Weak.If("role:string", evidence.Tools).Alike(),
-	evidence.Weak.If("role:string").Any("content", "!@this:object").Alike(),
-	evidence.Weak.If("role:string").Any("content", "!type").Alike(),
-	evidence.Weak.If("role:string").Any("content", "type!=text|thinking|redactedThinking|image|toolConfirmationRequest|actionRequired|systemNotification", evidence.Tools).Alike(),
-	evidence.Shared.If("role:string").Any("content", "type=thinking|redactedThinking").Alike(),
-	evidence.Plain.If("role:string").Any("content", "type=toolConfirmationRequest|actionRequired|systemNotification"),
-	evidence.Plain.If("role:string").Alike(),
+	"none if !role:string",
+	"none if !content",
+	"decisive if any content has type=toolRequest|frontendToolRequest and id|toolCall.value.name|toolCall.name|toolCall.value.arguments|toolCall.arguments",
+	"decisive if any content has type=toolResponse and id|toolResult|content",
+	"none if role=tool|function",
+	"weak if role:string and @tools, alike",
+	"weak if role:string and any content has !@this:object, alike",
+	"weak if role:string and any content has !type, alike",
+	"weak if role:string and any content has type!=text|thinking|redactedThinking|image|toolConfirmationRequest|actionRequired|systemNotification and @tools, alike",
+	"shared if role:string and any content has type=thinking|redactedThinking, alike",
+	"plain if role:string and any content has type=toolConfirmationRequest|actionRequired|systemNotification",
+	"plain if role:string, alike",
 )
 
 // Goose is the dialect of the messages of Goose.

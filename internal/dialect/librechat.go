@@ -19,9 +19,9 @@ var LibreChat = &Dialect{
 	CheckOnly: "its messages name the ones before them, and a message that is taken out would cut off what follows",
 	Window:    transcript.WindowOwn,
 	Evidence: evidence.NewTable(
-		evidence.None.If("!isCreatedByUser:bool"),
-		evidence.Decisive.If().Any("content.?", "type=tool_call", "tool_call.id"),
-		evidence.Decisive.If("isCreatedByUser", "messageId"),
+		"none if !isCreatedByUser:bool",
+		"decisive if any content.? has type=tool_call and tool_call.id",
+		"decisive if isCreatedByUser and messageId",
 	),
 	Driver: libreChatMessages{&Combined{
 		Role:    "isCreatedByUser",

@@ -17,9 +17,9 @@ var Mastra = &Dialect{
 	Provider: "neutral",
 	Window:   transcript.WindowOwn,
 	Evidence: evidence.NewTable(
-		evidence.Decisive.If().Any("content.parts.?", "type=tool-invocation|dynamic-tool|tool-*", "toolInvocation.toolCallId|toolCallId"),
-		evidence.Decisive.If().Any("content.toolInvocations.?", "toolCallId", "toolName", "args").ByList(),
-		evidence.Decisive.If("content.format:number", "!content.role", "content.parts|content.toolInvocations"),
+		"decisive if any content.parts.? has type=tool-invocation|dynamic-tool|tool-* and toolInvocation.toolCallId|toolCallId",
+		"decisive if any content.toolInvocations.? has toolCallId and toolName and args, shown by list",
+		"decisive if content.format:number and !content.role and content.parts|content.toolInvocations",
 	),
 	Driver: &Combined{
 		Role: "role",

@@ -17,10 +17,10 @@ var MuseCode = &Dialect{
 	Window:    transcript.WindowLog,
 	CheckOnly: "its records are numbered, and a batch of results names its calls by their places too",
 	Evidence: evidence.NewTable(
-		evidence.Decisive.If("kind=tool_result_batch_committed", "results.0.tool_call_id:any"),
-		evidence.Decisive.If("tool_calls:array", "kind=assistant_tool_calls_committed"),
-		evidence.Plain.If("kind=assistant_message_committed|assistant_tool_calls_committed", "text:any"),
-		evidence.Plain.If("kind=started", "prompt:any"),
+		"decisive if kind=tool_result_batch_committed and results.0.tool_call_id:any",
+		"decisive if tool_calls:array and kind=assistant_tool_calls_committed",
+		"plain if kind=assistant_message_committed|assistant_tool_calls_committed and text:any",
+		"plain if kind=started and prompt:any",
 	),
 	Driver: &Events{
 		Type: "kind",

@@ -17,10 +17,10 @@ var Retell = &Dialect{
 	Window:    transcript.WindowLog,
 	CheckOnly: voiceCheckOnly,
 	Evidence: evidence.NewTable(
-		evidence.Decisive.If("role=tool_call_invocation", "name"),
-		evidence.Decisive.If("role=tool_call_invocation", "tool_call_id", "arguments"),
-		evidence.Decisive.If("role=tool_call_result", "tool_call_id|content:any"),
-		evidence.Plain.If("role=user|agent", "content:any").Alike(),
+		"decisive if role=tool_call_invocation and name",
+		"decisive if role=tool_call_invocation and tool_call_id and arguments",
+		"decisive if role=tool_call_result and tool_call_id|content:any",
+		"plain if role=user|agent and content:any, alike",
 	),
 	Driver: &Events{
 		Type: "role",

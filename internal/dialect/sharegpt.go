@@ -19,12 +19,12 @@ var ShareGPT = &Dialect{
 	Dataset:   true,
 	CheckOnly: "what a model is trained on is not made up, and a value is text",
 	Evidence: evidence.NewTable(
-		evidence.None.If("from!=human|user|gpt|assistant|model|chatgpt|bing|bard|system|function_call|tool_call|observation|tool|tool_response|function_response"),
-		evidence.None.If("role|content"),
-		evidence.Decisive.If("from=observation|tool|tool_response|function_response", "value:any", "!value.0:object"),
-		evidence.Decisive.If("from=observation|tool|tool_response|function_response", "value.0.type:any", "value.0.type!=*tool*"),
-		evidence.None.If("from=observation|tool|tool_response|function_response"),
-		evidence.Decisive.If("from:string", "value:any"),
+		"none if from!=human|user|gpt|assistant|model|chatgpt|bing|bard|system|function_call|tool_call|observation|tool|tool_response|function_response",
+		"none if role|content",
+		"decisive if from=observation|tool|tool_response|function_response and value:any and !value.0:object",
+		"decisive if from=observation|tool|tool_response|function_response and value.0.type:any and value.0.type!=*tool*",
+		"none if from=observation|tool|tool_response|function_response",
+		"decisive if from:string and value:any",
 	),
 	Driver: &spoken{sideListOf(SideList{
 		Role: "from", User: "human", Assistant: "gpt", Tool: "observation",

@@ -17,10 +17,10 @@ var Trae = &Dialect{
 	Window:    transcript.WindowOwn,
 	CheckOnly: "a trajectory is the record of a run, and has each of its messages twice",
 	Evidence: evidence.NewTable(
-		evidence.None.If("!step_number"),
-		evidence.Decisive.If().Any("steps.tool_calls|tool_calls.?", "call_id", "name", "arguments").ByList(),
-		evidence.Decisive.If("step_number", "state", "llm_response"),
-		evidence.Decisive.If("step_number", "steps.llm_response"),
+		"none if !step_number",
+		"decisive if any steps.tool_calls|tool_calls.? has call_id and name and arguments, shown by list",
+		"decisive if step_number and state and llm_response",
+		"decisive if step_number and steps.llm_response",
 	),
 	Holder: &Holder{Members: []string{"task", "agent_steps", "llm_interactions"}, ReadFrom: []string{"agent_steps"}},
 	Driver: &Combined{

@@ -18,10 +18,10 @@ var VSCodeChatReplay = &Dialect{
 	Window:    transcript.WindowTool,
 	CheckOnly: "it is a record of requests that were sent",
 	Evidence: evidence.NewTable(
-		evidence.None.If("role!=0|1|2|3"),
-		evidence.Decisive.If().Any("toolCalls.?", "id", "function.name", "function.arguments").ByList(),
-		evidence.Decisive.If("toolCallId"),
-		evidence.Plain.If("role", "content.0.type"),
+		"none if role!=0|1|2|3",
+		"decisive if any toolCalls.? has id and function.name and function.arguments, shown by list",
+		"decisive if toolCallId",
+		"plain if role and content.0.type",
 	),
 	Driver: &Combined{
 		Plain: []Lens{"role", "content.0.type"},

@@ -33,9 +33,9 @@ type Cond struct {
 	tool bool // it asks for what speaks of tools
 }
 
-// Tools is the path of a condition that holds if a member speaks of tools that no
+// tools is the path of a condition that holds if a member speaks of tools that no
 // condition of the table names.
-const Tools = "@tools"
+const tools = "@tools"
 
 // A kind is what a value has to be.
 type kind uint8
@@ -70,7 +70,7 @@ func Parse(text string) (Cond, error) {
 			c.kind, rest = k, rest[:at]
 		}
 	}
-	if rest == Tools {
+	if rest == tools {
 		c.tool = true
 		return c, nil
 	}

@@ -21,11 +21,12 @@ const (
 	Decisive        // it writes a call, a result or the like as only this dialect does
 )
 
-// A Row is one piece of evidence: if all of it holds, it has the weight.
-type Row struct {
+var weights = [...]string{"none", "weak", "plain", "shared", "decisive"}
+
+// A row is one piece of evidence: if all of it holds, it has the weight.
+type row struct {
 	weight Weight
-	texts  []string
-	conds  []Cond // the texts, compiled
+	conds  []Cond
 	groups []group
 	shown  string
 	byList bool
@@ -35,59 +36,49 @@ type Row struct {
 // A group is conditions on the elements of a list.
 type group struct {
 	list  string
-	texts []string
-	conds []Cond // the texts, compiled
-	not   bool   // no element of it is such
-	at    int    // the number of the list in a table
-	bit   uint   // among the groups of that list
+	conds []Cond
+	not   bool // no element of it is such
+	at    int  // the number of the list in a table
+	bit   uint // among the groups of that list
 }
 
-// If returns the evidence that conditions hold of a value. What is shown of it is
-// the first condition, without any that of the first list.
-//
-//go:noinline
-func (w Weight) If(conds ...string) Row { return Row{weight: w, texts: conds} }
-
-// Any adds that one element of a list has all conditions. The list is named by the names that lead to it, or
-// alternatives of them. With ".*" behind them the members of an object count as
-// elements if that is there instead, with ".?" the object itself does.
-//
-//go:noinline
-func (r Row) Any(list string, conds ...string) Row { return r.with(list, false, conds) }
-
-// No adds that no element of a list has all conditions.
-//
-//go:noinline
-func (r Row) No(list string, conds ...string) Row { return r.with(list, true, conds) }
-
-// Shown sets the name of the member that is shown of the evidence.
-//
-//go:noinline
-func (r Row) Shown(name string) Row {
-	r.shown = name
-	return r
-}
-
-// ByList shows the name of the list instead.
-//
-//go:noinline
-func (r Row) ByList() Row {
-	r.byList = true
-	return r
-}
-
-// Alike says of evidence that others write the same: it is weighed only where
-// something else in a value could speak for the dialect, or where the dialect is
-// known.
-//
-//go:noinline
-func (r Row) Alike() Row {
-	r.alike = true
-	return r
-}
-
-func (r Row) with(list string, not bool, conds []string) Row {
-	r.groups = append(slices.Clip(r.groups), group{list: list, texts: conds, not: not})
+// parseRow reads a row as NewTable takes it.
+func parseRow(text string) row {
+	says, remarks, more := strings.Cut(text, ", ")
+	weight, conds, ok := strings.Cut(says, " if ")
+	n := slices.Index(weights[:], weight)
+	if !ok || n < 0 {
+		panic("evidence: want a weight and conditions: " + text)
+	}
+	r := row{weight: Weight(n)}
+	for cond := range strings.SplitSeq(conds, " and ") {
+		switch words := strings.Fields(cond); {
+		case len(words) == 4 && (words[0] == "any" || words[0] == "no") && words[2] == "has":
+			r.groups = append(r.groups, group{list: words[1], not: words[0] == "no", conds: All(words[3])})
+		case len(words) != 1:
+			panic("evidence: want one condition, or a list and one: " + text)
+		case len(r.groups) > 0:
+			g := &r.groups[len(r.groups)-1]
+			g.conds = append(g.conds, All(cond)...)
+		default:
+			r.conds = append(r.conds, All(cond)...)
+		}
+	}
+	for more {
+		var remark string
+		remark, remarks, more = strings.Cut(remarks, ", ")
+		name, as := strings.CutPrefix(remark, "shown as ")
+		switch {
+		case as:
+			r.shown = name
+		case remark == "shown by list":
+			r.byList = true
+		case remark == "alike":
+			r.alike = true
+		default:
+			panic("evidence: no such remark: " + text)
+		}
+	}
 	return r
 }
 
@@ -95,7 +86,8 @@ func (r Row) with(list string, not bool, conds []string) Row {
 // the weight None says that a value is another dialect's.
 type Table struct {
 	once  sync.Once
-	rows  []Row
+	texts []string
+	rows  []row // the texts, compiled
 	slots map[string]int // of the first names of paths
 	known []string       // those names, and others that speak of tools in the dialect
 	lists []list
@@ -120,24 +112,38 @@ const mostSlots = 32
 // mostLists bounds how many lists.
 const mostLists = 8
 
-// NewTable returns a table of rows. They are compiled when somebody asks for the first
-// time, because most tables are never asked. Tables are made in very many places, in
-// which the code to do so has no room.
+// NewTable returns a table of rows, each of which is a weight and conditions:
 //
-//go:noinline
-func NewTable(rows ...Row) *Table { return &Table{rows: rows} }
+//	decisive if role=tool|function and content:any
+//	weak if role:string and any content has type!=text and @tools
+//	shared if role:string and any parts has type=thinking and no parts has type=image
+//
+// Behind "any" is a list of which one element has all conditions up to the next list,
+// behind "no" one of which none has them. A list is named by the names that lead to it,
+// or alternatives of them. With ".*" behind them the members of an object count as
+// elements if that is there instead, with ".?" the object itself does.
+//
+// What is shown of a row is its first condition, without any that of its first list.
+// Remarks follow:
+//
+//	, shown as name    shows the member of that name instead
+//	, shown by list    shows the name of the list
+//	, alike            others write the same: the row is weighed only where something else
+//	                   in a value could speak for the dialect, or where the dialect is known
+//
+// Rows are texts, and compiled when somebody asks for the first time, because most tables
+// are never asked.
+func NewTable(rows ...string) *Table { return &Table{texts: rows} }
 
 // compile compiles the rows.
 func (t *Table) compile() {
-	t.rows = slices.Clone(t.rows)
+	t.rows = make([]row, len(t.texts))
 	t.slots = map[string]int{}
-	for i := range t.rows {
+	for i, text := range t.texts {
+		t.rows[i] = parseRow(text)
 		r := &t.rows[i]
-		r.conds = All(r.texts...)
 		place(r.conds, t.slots)
-		r.groups = slices.Clone(r.groups)
 		for j := range r.groups {
-			r.groups[j].conds = All(r.groups[j].texts...)
 			t.list(&r.groups[j])
 		}
 	}
@@ -369,7 +375,7 @@ func (t *Table) unknownTools(v source.Value) bool {
 // A Sign is what decided: a member, and its value where that says more.
 type Sign struct {
 	table *Table
-	row   *Row
+	row   *row
 	of    source.Value
 	name  string // of a sign without a table
 }

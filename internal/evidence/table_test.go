@@ -11,16 +11,16 @@ import (
 // chat is evidence of all kinds.
 func chat() *Table {
 	return NewTable(
-		None.If("!role:string"),
-		Decisive.If().Any("calls.*", "name:string", "args:any").ByList(),
-		Decisive.If().Any("content|parts", "type=tool_use|call_*", "id|name"),
-		Decisive.If("tool_id", "role=tool"),
-		None.If("role=tool"),
-		Weak.If("role:string", Tools),
-		Weak.If("role:string").Any("content", Tools),
-		Shared.If("role:string").Any("content", "type=thinking").No("content", "type=image"),
-		Decisive.If("origin:object", "origin.app=acme").Shown("app"),
-		Plain.If("role:string", "content:any").Alike(),
+		"none if !role:string",
+		"decisive if any calls.* has name:string and args:any, shown by list",
+		"decisive if any content|parts has type=tool_use|call_* and id|name",
+		"decisive if tool_id and role=tool",
+		"none if role=tool",
+		"weak if role:string and @tools",
+		"weak if role:string and any content has @tools",
+		"shared if role:string and any content has type=thinking and no content has type=image",
+		"decisive if origin:object and origin.app=acme, shown as app",
+		"plain if role:string and content:any, alike",
 	).Knows("tool_hint")
 }
 
@@ -75,5 +75,23 @@ func TestKeywords(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, chat().Keywords()); diff != "" {
 		t.Errorf("keywords (-want +got):\n%s", diff)
+	}
+}
+
+// TestBadRows: a table with a row that is none stops the program.
+func TestBadRows(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"", "decisive", "certain if role", "weak if ", "weak if role and", "weak if any content type", "weak if all content has type",
+		"weak if role content", "weak if role, loud", "weak if any content has type, shown",
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%q is a row", text)
+				}
+			}()
+			NewTable(text).Weigh(source.NewValue([]byte("{}"), 0))
+		}()
 	}
 }
