@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"sync"
 
 	"github.com/toolguard/toolguard/internal/source"
 )
@@ -199,17 +200,20 @@ func (b *beginning) nothing(src *source.Source, s *Verdict) (err error) {
 
 // calling is how transcripts write that a tool is called or has answered: a member
 // that names a call by an id, a block of that type, a list of calls. What describes
-// such members, as a schema does, has an object in their place.
-var calling = regexp.MustCompile(`"(?:tool_call_id|tool_use_id|toolCallId|toolUseId)"\s*:\s*"` +
-	`|"type"\s*:\s*"(?:tool_use|tool_result|tool-call|tool-result|function_call|function_call_output)"` +
-	`|"(?:tool_calls|toolCalls|tool_uses|toolRequests)"\s*:\s*\[\s*\{` +
-	`|"(?:functionCall|functionResponse|function_call|toolUse|toolResult)"\s*:\s*\{\s*"(?:id|name|toolUseId|args|arguments|response|content)"\s*:\s*[^{\s]`)
+// such members, as a schema does, has an object in their place. It is compiled when it is
+// first wanted.
+var calling = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"(?:tool_call_id|tool_use_id|toolCallId|toolUseId)"\s*:\s*"` +
+		`|"type"\s*:\s*"(?:tool_use|tool_result|tool-call|tool-result|function_call|function_call_output)"` +
+		`|"(?:tool_calls|toolCalls|tool_uses|toolRequests)"\s*:\s*\[\s*\{` +
+		`|"(?:functionCall|functionResponse|function_call|toolUse|toolResult)"\s*:\s*\{\s*"(?:id|name|toolUseId|args|arguments|response|content)"\s*:\s*[^{\s]`)
+})
 
 // looks reports whether the head of a source looks like that of a transcript with
 // calls, however it is written.
 func looks(src *source.Source) (bool, error) {
 	head, err := src.Bytes(source.Span{End: min(src.Size(), headBytes)})
-	return calling.Match(head), err
+	return calling().Match(head), err
 }
 
 // brokenReason says why a document that cannot be read is no transcript, ""
@@ -219,7 +223,7 @@ func brokenReason(src *source.Source, doc source.Record) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if bytes.Contains(head, []byte(`"role"`)) || bytes.Contains(head, []byte(`"parentUuid"`)) || calling.Match(head) {
+	if bytes.Contains(head, []byte(`"role"`)) || bytes.Contains(head, []byte(`"parentUuid"`)) || calling().Match(head) {
 		return "", nil
 	}
 	for _, f := range doc.Faults {
