@@ -116,20 +116,18 @@ func (v Value) Kind() Kind {
 	if v.from >= v.to {
 		return None
 	}
-	switch v.text[v.from] {
-	case '{':
-		return Object
-	case '[':
-		return Array
-	case '"':
-		return String
-	case 't', 'f':
-		return Bool
-	case 'n':
-		return Null
-	}
-	return Number
+	return kindOf[v.text[v.from]]
 }
+
+// kindOf says by its first byte what a value is.
+var kindOf = func() (kinds [256]Kind) {
+	for i := range kinds {
+		kinds[i] = Number
+	}
+	kinds['{'], kinds['['], kinds['"'], kinds['n'] = Object, Array, String, Null
+	kinds['t'], kinds['f'] = Bool, Bool
+	return kinds
+}()
 
 // Exists reports whether there is a value.
 func (v Value) Exists() bool { return v.from < v.to }
@@ -228,94 +226,95 @@ func (v Value) Filled() bool {
 // Members yields the key and the value of each member of an object, in order,
 // nothing for any other kind.
 func (v Value) Members() iter.Seq2[Value, Value] {
-	return func(yield func(key, val Value) bool) {
-		if v.Kind() != Object {
+	return func(yield func(key, val Value) bool) { v.eachMember(yield) }
+}
+
+// eachMember is Members. It is a function of its own, because each of many loops would
+// get a copy of what Members returns.
+func (v Value) eachMember(yield func(key, val Value) bool) {
+	if v.Kind() != Object {
+		return
+	}
+	if v.members != nil {
+		for _, m := range *v.members {
+			if !yield(m.key, m.val) {
+				return
+			}
+		}
+		return
+	}
+	if v.Outside() {
+		v.walk(yield)
+		return
+	}
+	next := v.inner
+	for i := v.from + 1; ; {
+		i = SkipBlank(v.text, i)
+		if i >= v.to || v.text[i] != '"' {
 			return
 		}
-		if v.members != nil {
-			for _, m := range *v.members {
-				if !yield(m.key, m.val) {
-					return
-				}
-			}
+		key := Value{text: v.text, base: v.base, from: i, to: min(skipString(v.text, i), v.to)}
+		i = SkipBlank(v.text, key.to)
+		if i >= v.to || v.text[i] != ':' {
 			return
 		}
-		if v.Outside() {
-			v.walk(yield)
+		i = SkipBlank(v.text, i+1)
+		if i >= v.to {
 			return
 		}
-		next := v.inner
-		for i := v.from + 1; ; {
-			i = SkipBlank(v.text, i)
-			if i >= v.to || v.text[i] != '"' {
-				return
-			}
-			key := Value{text: v.text, base: v.base, from: i, to: min(skipString(v.text, i), v.to)}
-			i = SkipBlank(v.text, key.to)
-			if i >= v.to || v.text[i] != ':' {
-				return
-			}
-			i = SkipBlank(v.text, i+1)
-			if i >= v.to {
-				return
-			}
-			var val Value
-			val, next = v.at(i, next)
-			if !yield(key, val) {
-				return
-			}
-			i = SkipBlank(v.text, val.to)
-			if i >= v.to || v.text[i] != ',' {
-				return
-			}
-			i++
+		var val Value
+		val, next = v.at(i, next)
+		if !yield(key, val) {
+			return
 		}
+		i = SkipBlank(v.text, val.to)
+		if i >= v.to || v.text[i] != ',' {
+			return
+		}
+		i++
 	}
 }
 
 // Elements yields the index and the value of each element of an array, in
 // order, nothing for any other kind.
 func (v Value) Elements() iter.Seq2[int, Value] {
-	return func(yield func(i int, elem Value) bool) {
-		if v.Kind() != Array {
-			return
-		}
-		n, next := 0, v.inner
-		if v.Outside() {
-			v.walk(func(_, elem Value) bool {
-				n++
-				return yield(n-1, elem)
-			})
-			return
-		}
-		for i := v.from + 1; ; n++ {
-			i = SkipBlank(v.text, i)
-			if i >= v.to-1 {
-				return
-			}
-			var elem Value
-			elem, next = v.at(i, next)
-			if !yield(n, elem) {
-				return
-			}
-			i = SkipBlank(v.text, elem.to)
-			if i >= v.to || v.text[i] != ',' {
-				return
-			}
-			i++
-		}
-	}
+	return func(yield func(i int, elem Value) bool) { v.eachElement(true, yield) }
 }
 
 // Present yields those elements of an array that are not null: to readers null is
 // nothing. The index is that among all elements.
 func (v Value) Present() iter.Seq2[int, Value] {
-	return func(yield func(i int, elem Value) bool) {
-		for i, e := range v.Elements() {
-			if e.Kind() != Null && !yield(i, e) {
-				return
-			}
+	return func(yield func(i int, elem Value) bool) { v.eachElement(false, yield) }
+}
+
+// eachElement is Elements, or Present.
+func (v Value) eachElement(nulls bool, yield func(i int, elem Value) bool) {
+	if v.Kind() != Array {
+		return
+	}
+	n, next := 0, v.inner
+	if v.Outside() {
+		v.walk(func(_, elem Value) bool {
+			n++
+			return elem.Kind() == Null && !nulls || yield(n-1, elem)
+		})
+		return
+	}
+	for i := v.from + 1; ; n++ {
+		i = SkipBlank(v.text, i)
+		if i >= v.to-1 {
+			return
 		}
+		var elem Value
+		elem, next = v.at(i, next)
+		if (nulls || v.text[i] != 'n') && !yield(n, elem) {
+			return
+		}
+		i = SkipBlank(v.text, elem.to)
+		if i >= v.to || v.text[i] != ',' {
+			return
+		}
+		i++
 	}
 }
 
