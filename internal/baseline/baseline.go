@@ -61,7 +61,7 @@ func (b Baseline) Format() ([]byte, error) {
 		}
 		entries = append(entries, e)
 	}
-	slices.SortFunc(entries, func(a, b entry) int {
+	slices.SortStableFunc(entries, func(a, b entry) int {
 		return cmp.Or(
 			cmp.Compare(a.Path, b.Path), cmp.Compare(a.Rule, b.Rule),
 			cmp.Compare(a.CallID, b.CallID), cmp.Compare(a.Record, b.Record),

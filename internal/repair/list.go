@@ -102,7 +102,7 @@ func (l *list) compile() []edit.Edit {
 		g.at.End = g.at.Start
 		out = append(out, l.edit(&g))
 	}
-	slices.SortFunc(out, func(a, b edit.Edit) int { return byStart(a.Span, b.Span) })
+	slices.SortStableFunc(out, func(a, b edit.Edit) int { return byStart(a.Span, b.Span) })
 	return out
 }
 

@@ -55,7 +55,7 @@ func (v *validator) violations(n *node, arguments []byte) []rules.Violation {
 	if v.gaveUp {
 		return nil
 	}
-	slices.SortFunc(v.found, func(a, b rules.Violation) int {
+	slices.SortStableFunc(v.found, func(a, b rules.Violation) int {
 		return cmp.Or(
 			cmp.Compare(a.Span.Start, b.Span.Start), cmp.Compare(a.Span.End, b.Span.End),
 			cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Broken, b.Broken),
