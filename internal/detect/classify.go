@@ -90,6 +90,7 @@ type tally struct {
 	books         int // records at the head that are nothing, and not written as messages are
 	byClass       [ClassRow + 1]int
 	logs          votes
+	head          head // of the record at hand
 	candidates    []Candidate
 	pointer       string
 	conversations int
@@ -269,7 +270,7 @@ func (t *tally) count(v source.Value, document bool) {
 		}
 	}
 	t.marked = t.marked || t.set.ByMarks(v) != nil
-	if c := t.logs.add(t.set, v); t.isRecord(c, v, document) {
+	if c := t.logs.add(t.set, v, &t.head); t.isRecord(c, v, document) {
 		t.byClass[ClassLog]++
 		t.sure = t.sure || c.Weight == evidence.Decisive
 		if c.Weight == evidence.Plain {
@@ -278,7 +279,7 @@ func (t *tally) count(v source.Value, document bool) {
 		// The first messages tell enough of what else it could be.
 		if l := t.logs.best().dialect.Log; c.speaks && l.Payload != "" && t.n <= headElements/4 {
 			msg := l.Message(v.Get, v)
-			if b, bc, sign := ClaimOf(t.set, msg); bc == evidence.Decisive {
+			if b, bc, sign := t.head.claimOf(t.set, msg); bc == evidence.Decisive {
 				t.candidate(b, evidence.Plain, sign, msg.Span().Start)
 			}
 		}

@@ -23,6 +23,7 @@ func listClass(set *dialect.Set, v source.Value, into []string) (Class, *dialect
 	before := 0      // how many come before the first that speaks
 	unknown := false // an element speaks, but in no dialect that is known
 	var logs votes
+	var h head
 	for i, e := range v.Present() {
 		spoken := messages+records > 0
 		if !spoken && i >= mostHeadElements || spoken && (n >= listHead || i >= 2*mostHeadElements) {
@@ -36,7 +37,7 @@ func listClass(set *dialect.Set, v source.Value, into []string) (Class, *dialect
 			continue
 		}
 		e = e.Indexed()
-		if c := logs.add(set, e); c.Weight != evidence.None && !c.yields(set, e) {
+		if c := logs.add(set, e, &h); c.Weight != evidence.None && !c.yields(set, e) {
 			if records++; !c.speaks {
 				tagged++
 			}

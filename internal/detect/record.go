@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/evidence"
@@ -17,10 +16,53 @@ type head struct {
 	of        source.Value
 	n         int
 	keys, val [24]source.Value
+
+	answers  [6]answer // of tables, the first ones that were asked
+	answered int
+	any      answer // of all tables, by the last call of claimOf
+	dialect  *dialect.Dialect
+}
+
+// An answer is what a table says of a value in a record. Several logs wrap the same
+// messages, and would ask again.
+type answer struct {
+	table *evidence.Table
+	at    source.Span
+	evidence.Weight
+	sign evidence.Sign
+}
+
+// claim is Claim of a dialect for a value in the record.
+func (h *head) claim(d *dialect.Dialect, v source.Value) (evidence.Weight, evidence.Sign) {
+	if d.UserDefined() {
+		return d.Claim(v)
+	}
+	for i := range h.answered {
+		if a := &h.answers[i]; a.table == d.Evidence && a.at == v.Span() {
+			return a.Weight, a.sign
+		}
+	}
+	claim, sign := d.Claim(v)
+	if h.answered < len(h.answers) {
+		h.answers[h.answered] = answer{d.Evidence, v.Span(), claim, sign}
+		h.answered++
+	}
+	return claim, sign
+}
+
+// claimOf is ClaimOf for a value in the record.
+func (h *head) claimOf(set *dialect.Set, v source.Value) (*dialect.Dialect, evidence.Weight, evidence.Sign) {
+	if !v.Exists() || h.any.at != v.Span() {
+		var claim evidence.Weight
+		var sign evidence.Sign
+		h.dialect, claim, sign = ClaimOf(set, v)
+		h.any = answer{at: v.Span(), Weight: claim, sign: sign}
+	}
+	return h.dialect, h.any.Weight, h.any.sign
 }
 
 func (h *head) read(v source.Value) {
-	h.of = v
+	h.of, h.n, h.answered, h.any = v, 0, 0, answer{}
 	for k, val := range v.Members() {
 		h.keys[h.n], h.val[h.n] = k, val
 		if h.n++; h.n == len(h.keys) {
@@ -68,13 +110,43 @@ func filled(h *head, keys []string) bool {
 // A recordClaim says how a value is a record of a log.
 type recordClaim struct {
 	evidence.Weight
-	sign   string // by what
+	sign   recordSign
 	header bool   // it begins the log
 	speaks bool   // it wraps a message
 	owned  int    // how many members more it has that speak for the log than against it
 	// like is set for what could as well be a message without any envelope, and
 	// is a record only among others.
 	like bool
+}
+
+// A recordSign is by what a record is known: members of it, and what its message says.
+type recordSign struct {
+	text               string // says it all
+	name, payload, own string // members, by name
+	kind               string // what the first of them says
+	message            evidence.Sign
+	told               bool // by the message
+}
+
+// String describes the sign: `type and message with type "tool_use"`.
+func (s recordSign) String() string {
+	switch {
+	case s.text != "":
+		return s.text
+	case s.kind != "":
+		return s.name + " " + s.kind
+	case s.own != "" && s.payload != "":
+		return s.name + ", " + s.payload + " and " + s.own
+	case s.own != "":
+		return s.name + " and " + s.own
+	case s.payload != "" && s.told:
+		return s.name + " and " + s.payload + " with " + s.message.String()
+	case s.payload != "":
+		return s.name + " and " + s.payload
+	case s.told:
+		return s.message.String()
+	}
+	return s.name
 }
 
 // claimRecord says whether a value is a record of a dialect's log. It is one
@@ -95,9 +167,9 @@ func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v source.Value) 
 	_, lacked := h.has(l.Lacks)
 	switch {
 	case marked && speaks:
-		return recordClaim{Weight: evidence.Decisive, sign: d.MarksSign().String(), speaks: true}
+		return recordClaim{Weight: evidence.Decisive, sign: recordSign{text: d.MarksSign().String()}, speaks: true}
 	case marked:
-		return recordClaim{Weight: evidence.Plain, sign: d.MarksSign().String()}
+		return recordClaim{Weight: evidence.Plain, sign: recordSign{text: d.MarksSign().String()}}
 	case d.NeedsMarks() && speaks:
 		return recordClaim{}
 	}
@@ -106,42 +178,37 @@ func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v source.Value) 
 		payload := l.Message(h.get, v)
 		claim, sign := evidence.None, evidence.Sign{}
 		if payload.Kind() == source.Object {
-			claim, sign = d.Claim(payload)
+			claim, sign = h.claim(d, payload)
 		}
-		where := name
-		if l.Payload != "" {
-			where += " and " + string(l.Payload)
-		}
-		joined := func() string { return strings.Replace(where, " and ", ", ", 1) + " and " + own }
-		c := recordClaim{Weight: claim, sign: where, speaks: true, owned: n - lacked}
+		c := recordClaim{Weight: claim, sign: recordSign{name: name, payload: string(l.Payload)}, speaks: true, owned: n - lacked}
 		switch {
 		case claim == evidence.Decisive && l.Payload == "":
-			c.sign = sign.String()
+			c.sign.message, c.sign.told = sign, true
 		case own != "" && claim != evidence.None:
 			c.Weight = evidence.Decisive
-			c.sign = joined()
+			c.sign.own = own
 		case claim == evidence.Decisive:
-			c.sign += " with " + sign.String()
+			c.sign.message, c.sign.told = sign, true
 		case claim == evidence.Plain && l.Payload == "":
 			c.Weight, c.like = evidence.None, true
 		case own != "" && d.Roleless(payload, typ):
 			c.Weight = evidence.Decisive
-			c.sign = joined()
+			c.sign.own = own
 		case claim == evidence.None && own != "" && l.Payload != "":
 			// A message in another dialect, in the envelope of this one.
-			if _, other, _ := ClaimOf(set, payload); other != evidence.None {
-				c.Weight, c.sign = evidence.Plain, joined()
+			if _, other, _ := h.claimOf(set, payload); other != evidence.None {
+				c.Weight, c.sign.own = evidence.Plain, own
 			}
 		}
 		return c
 	}
 	switch {
 	case l.Header != "" && typ.Is(l.Header) && filled(h, l.HeaderHas):
-		return recordClaim{Weight: evidence.Decisive, sign: name + " " + string(typ.Raw()), header: true}
+		return recordClaim{Weight: evidence.Decisive, sign: recordSign{name: name, kind: string(typ.Raw())}, header: true}
 	case l.Knows(typ):
-		return recordClaim{Weight: evidence.Plain, sign: name + " " + string(typ.Raw())}
+		return recordClaim{Weight: evidence.Plain, sign: recordSign{name: name, kind: string(typ.Raw())}}
 	case l.Kinds == nil && own != "" && !h.in(l.Payload).Exists():
-		return recordClaim{Weight: evidence.Plain, sign: name + " and " + own}
+		return recordClaim{Weight: evidence.Plain, sign: recordSign{name: name, own: own}}
 	}
 	return recordClaim{}
 }
@@ -195,27 +262,27 @@ type vote struct {
 	decided                          bool
 }
 
-// add counts a value, and reports the most that any log claims of it.
-func (t *votes) add(set *dialect.Set, v source.Value) recordClaim {
+// add counts a value, and reports the most that any log claims of it. It reads the head
+// of an object.
+func (t *votes) add(set *dialect.Set, v source.Value, h *head) recordClaim {
 	var most recordClaim
 	if v.Kind() != source.Object {
 		return most
 	}
-	var h head
 	h.read(v)
 	marked := set.ByMarks(v)
 	for _, d := range set.All() {
 		if d.Log == nil || marked != nil && d != marked {
 			continue
 		}
-		c := claimRecord(set, d, &h, v)
+		c := claimRecord(set, d, h, v)
 		if c.Weight == evidence.None && !c.like {
 			continue
 		}
 		if c.Weight > most.Weight {
 			most = c
 		}
-		t.of(d).count(c, v, &h)
+		t.of(d).count(&c, v, h)
 	}
 	return most
 }
@@ -230,14 +297,14 @@ func (t *votes) of(d *dialect.Dialect) *vote {
 	return &(*t)[len(*t)-1]
 }
 
-func (n *vote) count(c recordClaim, v source.Value, h *head) {
+func (n *vote) count(c *recordClaim, v source.Value, h *head) {
 	if c.like {
 		n.like++
 		return
 	}
 	sure := c.Weight == evidence.Decisive
 	if n.sign == "" || sure && !n.decided {
-		n.sign, n.at, n.decided = c.sign, v.Span().Start, sure
+		n.sign, n.at, n.decided = c.sign.String(), v.Span().Start, sure
 	}
 	switch {
 	case c.header:
