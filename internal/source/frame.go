@@ -860,6 +860,10 @@ func (w *window) from(off int64) ([]byte, error) {
 // and may drop those before keep.
 func (w *window) load(keep, to int64) error {
 	size := w.src.size
+	if w.src.text != nil && w.buf == nil {
+		w.buf = w.src.text
+		w.src.lines.read(w.buf, 0)
+	}
 	if keep < w.base || keep > w.end() {
 		w.base, w.buf = keep, w.buf[:0]
 	}

@@ -70,6 +70,9 @@ func (l *Lines) Position(offset int64) (Position, error) {
 // forward goes on from a place towards an offset, as far as the text that is in
 // memory and to the next mark at most.
 func (l *Lines) forward(m *place, offset int64) error {
+	if l.text == nil {
+		l.base, l.text = 0, l.src.text
+	}
 	if m.at < l.base || m.at >= l.base+int64(len(l.text)) {
 		if l.buf == nil {
 			l.buf = make([]byte, min(chunkSize, l.src.size))

@@ -41,6 +41,8 @@ type Source struct {
 	held   int64 // how much of a document may be held; 0 means heldDocument
 	failed atomic.Pointer[error]
 	ahead  bool
+	// text is all of it, if that is no more than is read at a time; nil else.
+	text []byte
 	// near is the record that is being looked at: what is asked of it need not be read.
 	near Value
 }
@@ -98,7 +100,24 @@ func Open(ctx context.Context, path string, most int64) (*Source, error) {
 		}
 		return nil
 	}
+	if err := src.hold(); err != nil {
+		f.Close()
+		return nil, err
+	}
 	return unpack(src, most)
+}
+
+// hold reads all of a source that is no larger than what is read at a time.
+func (s *Source) hold() error {
+	if s.size > chunkSize {
+		return nil
+	}
+	text := make([]byte, s.size)
+	if err := s.readFull(text, 0); err != nil {
+		return err
+	}
+	s.text, s.r = text, bytes.NewReader(text)
+	return nil
 }
 
 func regular(path string, info fs.FileInfo) error {
