@@ -111,9 +111,9 @@ func filled(h *head, keys []string) bool {
 type recordClaim struct {
 	evidence.Weight
 	sign   recordSign
-	header bool   // it begins the log
-	speaks bool   // it wraps a message
-	owned  int    // how many members more it has that speak for the log than against it
+	header bool // it begins the log
+	speaks bool // it wraps a message
+	owned  int  // how many members more it has that speak for the log than against it
 	// like is set for what could as well be a message without any envelope, and
 	// is a record only among others.
 	like bool

@@ -78,6 +78,7 @@ type beginning struct {
 	tally    *tally
 	foreign  recognition
 	near     *nearest
+	index    source.Indexer
 	document source.Record
 	first    source.Kind // of the first record that can be read
 	bad      int         // records that cannot
@@ -143,7 +144,7 @@ func (b *beginning) add(rec source.Record, into []string, n int) {
 		b.first = v.Kind()
 	}
 	if n <= headRecords {
-		v = v.Indexed() // every dialect has a look at it
+		v = b.index.Of(v) // every dialect has a look at it
 	}
 	if read := b.tally.add(v, b.framing == source.FramingDocument); !read || n <= headRecords {
 		b.foreign.add(v, read)

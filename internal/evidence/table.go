@@ -87,7 +87,7 @@ func parseRow(text string) row {
 type Table struct {
 	once  sync.Once
 	texts []string
-	rows  []row // the texts, compiled
+	rows  []row          // the texts, compiled
 	slots map[string]int // of the first names of paths
 	known []string       // those names, and others that speak of tools in the dialect
 	lists []list

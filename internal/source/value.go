@@ -50,27 +50,53 @@ type member struct{ key, val Value }
 // directly in it, so that looking one up again does not take another walk over
 // all that they hold. Of very many members none are kept, because an index can
 // be much larger than what it is of.
-func (v Value) Indexed() Value {
-	left := mostIndexed
-	return v.indexed(2, &left)
-}
+func (v Value) Indexed() Value { return new(Indexer).Of(v) }
 
 // mostIndexed is how many members an index has room for.
 const mostIndexed = 1 << 14
 
-func (v Value) indexed(levels int, left *int) Value {
-	if levels == 0 || v.Kind() != Object {
+// An Indexer indexes one value after another.
+type Indexer struct {
+	found []member   // those of the value, and behind them those of each object in it
+	lists [][]member // parts of found, one an object
+}
+
+// Of is Indexed for a value that is good until the next call.
+func (x *Indexer) Of(v Value) Value {
+	x.found, x.lists = x.found[:0], x.lists[:0]
+	if !x.find(v) {
 		return v
 	}
-	var all []member
-	for k, val := range v.Members() {
-		if *left--; *left < 0 {
-			return v
+	own := len(x.found)
+	for i := range own {
+		if val, from := x.found[i].val, len(x.found); x.find(val) {
+			x.found[i].val.members = x.list(from, len(x.found))
 		}
-		all = append(all, member{k, val.indexed(levels-1, left)})
 	}
-	v.members = &all
+	v.members = x.list(0, own)
 	return v
+}
+
+// find finds the members of an object, and reports whether it is one and there is room for
+// them.
+func (x *Indexer) find(v Value) bool {
+	if v.Kind() != Object {
+		return false
+	}
+	from := len(x.found)
+	for k, val := range v.Members() {
+		if len(x.found) == mostIndexed {
+			x.found = x.found[:from]
+			return false
+		}
+		x.found = append(x.found, member{k, val})
+	}
+	return true
+}
+
+func (x *Indexer) list(from, to int) *[]member {
+	x.lists = append(x.lists, x.found[from:to])
+	return &x.lists[len(x.lists)-1]
 }
 
 // Members finds the members of one object after another.
