@@ -2,8 +2,11 @@ package source
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/binary"
+	"math/bits"
+	"slices"
 	"sort"
-	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -15,10 +18,8 @@ const unescapeStep = 4 << 10
 // Unescape decodes the inside of a JSON string, and returns a function that
 // maps a decoded offset to the offset in the escaped text.
 func Unescape(in []byte) (text []byte, offset func(int) int) {
-	if bytes.IndexByte(in, '\\') >= 0 {
-		text = AppendUnescaped(make([]byte, 0, len(in)), in)
-	} else {
-		text = in
+	if text = in; bytes.IndexByte(in, '\\') >= 0 {
+		text = AppendUnescaped(nil, in)
 	}
 	return text, EscapedOffset(in)
 }
@@ -54,16 +55,46 @@ func EscapedOffset(in []byte) func(decoded int) int {
 
 // AppendUnescaped appends what the inside of a JSON string says.
 func AppendUnescaped(out, in []byte) []byte {
-	for {
-		i := bytes.IndexByte(in, '\\')
-		if i < 0 {
-			return append(out, in...)
+	// Only an escape that is cut off at the end takes less room than what it stands for.
+	out = slices.Grow(out, len(in)+8)
+	to := len(out)
+	out = out[:to+len(in)+8]
+	for i := 0; ; {
+		// Escapes can be a few bytes apart. A copy of eight bytes is made before it is
+		// known how many of them are good: what follows is written over the others.
+		slash := uint64(0)
+		for i+8 <= len(in) {
+			w := binary.LittleEndian.Uint64(in[i:])
+			binary.LittleEndian.PutUint64(out[to:], w)
+			w ^= lows * '\\'
+			if slash = (w - lows) &^ w & highs; slash != 0 {
+				n := bits.TrailingZeros64(slash) >> 3
+				i, to = i+n, to+n
+				break
+			}
+			i, to = i+8, to+8
+		}
+		if slash == 0 {
+			for i < len(in) && in[i] != '\\' {
+				out[to] = in[i]
+				i, to = i+1, to+1
+			}
+			if i == len(in) {
+				return out[:to]
+			}
+		}
+		if i+1 < len(in) && plainEscapes[in[i+1]] != 0 {
+			out[to] = plainEscapes[in[i+1]]
+			i, to = i+2, to+1
+			continue
 		}
 		r, size := escaped(in[i:])
-		out = utf8.AppendRune(append(out, in[:i]...), r)
-		in = in[i+size:]
+		i, to = i+size, len(utf8.AppendRune(out[:to], r))
 	}
 }
+
+// plainEscapes are what escapes of one letter stand for.
+var plainEscapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 // escaped returns the character that an escape stands for, and how long the
 // escape is. A half of a surrogate pair that is alone stands for none.
@@ -71,30 +102,19 @@ func escaped(in []byte) (r rune, size int) {
 	if len(in) < 2 {
 		return utf8.RuneError, len(in)
 	}
-	switch in[1] {
-	case 'b':
-		return '\b', 2
-	case 'f':
-		return '\f', 2
-	case 'n':
-		return '\n', 2
-	case 'r':
-		return '\r', 2
-	case 't':
-		return '\t', 2
-	case 'u':
-		r = hexRune(in)
-		if !utf16.IsSurrogate(r) {
-			return r, min(6, len(in))
-		}
-		if len(in) >= 12 && in[6] == '\\' && in[7] == 'u' {
-			if pair := utf16.DecodeRune(r, hexRune(in[6:])); pair != utf8.RuneError {
-				return pair, 12
-			}
-		}
-		return utf8.RuneError, min(6, len(in))
+	if in[1] != 'u' {
+		return rune(cmp.Or(plainEscapes[in[1]], in[1])), 2
 	}
-	return rune(in[1]), 2
+	r = hexRune(in)
+	if !utf16.IsSurrogate(r) {
+		return r, min(6, len(in))
+	}
+	if len(in) >= 12 && in[6] == '\\' && in[7] == 'u' {
+		if pair := utf16.DecodeRune(r, hexRune(in[6:])); pair != utf8.RuneError {
+			return pair, 12
+		}
+	}
+	return utf8.RuneError, min(6, len(in))
 }
 
 // hexRune returns what the four digits of an escape say.
@@ -102,9 +122,19 @@ func hexRune(in []byte) rune {
 	if len(in) < 6 {
 		return utf8.RuneError
 	}
-	n, err := strconv.ParseUint(string(in[2:6]), 16, 16)
-	if err != nil {
-		return utf8.RuneError
+	r := rune(0)
+	for _, c := range in[2:6] {
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c >= 'a' && c <= 'f':
+			c -= 'a' - 10
+		case c >= 'A' && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return utf8.RuneError
+		}
+		r = r<<4 | rune(c)
 	}
-	return rune(n)
+	return r
 }
