@@ -68,7 +68,7 @@ type reading struct {
 	opts  detect.Options
 	shape *detect.Verdict
 	keys  doubledKeys
-	known transcript.Known
+	shared transcript.Shared
 	// seen and taken count the elements that were looked at and understood.
 	seen, taken int
 	inText      inText

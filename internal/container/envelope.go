@@ -39,7 +39,6 @@ const (
 type envelope struct {
 	log   *dialect.Log
 	plan  *dialect.Plan
-	slots dialect.Slots
 	at    []source.Value // of the record that was read last, by slots
 	keys  transcript.Builder
 
@@ -65,7 +64,7 @@ func newEnvelope(l *dialect.Log, onKey func(transcript.KeyFault)) envelope {
 // read reads the envelope of a record, an object.
 func (n *envelope) read(e element) {
 	n.keys.Record = e.record
-	n.at = n.plan.Read(&n.keys, e.val, &n.slots)
+	n.at = n.plan.Read(&n.keys, e.val)
 }
 
 // payload returns what of the record can be a message.

@@ -30,7 +30,7 @@ type sequence struct {
 func (r *reading) newSequence(name string, end int64) *sequence {
 	c := &transcript.Conversation{Name: name}
 	b := transcript.NewBuilder(c)
-	b.OnKeyFault, b.OfTools, b.Known, b.End = r.onKey, evidence.ToolKey, &r.known, end
+	b.OnKeyFault, b.OfTools, b.Shared, b.End = r.onKey, evidence.ToolKey, &r.shared, end
 	q := &sequence{r: r, b: b, readers: map[*dialect.Dialect]dialect.Reader{}}
 	if d := r.opts.Dialect; d != nil {
 		q.primary = d

@@ -21,29 +21,30 @@ func setArgs(b *transcript.Builder, call *transcript.Call, v source.Value, want 
 	case source.Null:
 		call.Form = transcript.ArgsNull
 	case source.String:
-		call.Form, call.BadAt = embedded(b, v)
+		_, call.Form, call.BadAt = embedded(b, v)
 	default:
 		call.Form = transcript.ArgsScalar
 	}
 }
 
-// embedded reads the JSON inside a string value, and returns the byte at which
-// it stops being JSON.
-func embedded(b *transcript.Builder, v source.Value) (transcript.ArgsForm, source.Span) {
+// embedded reads the JSON inside a string value. It returns the text, which is good
+// until the builder decodes another, and the byte at which it stops being JSON.
+func embedded(b *transcript.Builder, v source.Value) (text []byte, form transcript.ArgsForm, bad source.Span) {
 	inner := v.Raw()[1 : len(v.Raw())-1]
-	text, offset := source.Unescape(inner)
-	if len(trimSpace(text)) == 0 {
-		return transcript.ArgsStringEmpty, source.Span{}
+	text = b.Decoded(inner)
+	trimmed := trimSpace(text)
+	if len(trimmed) == 0 {
+		return text, transcript.ArgsStringEmpty, source.Span{}
 	}
 	if at, ok := b.Valid(text); !ok {
-		start := v.Span().Start + 1 + int64(offset(at))
+		start := v.Span().Start + 1 + int64(source.EscapedOffset(inner)(at))
 		end := min(start+1, v.Span().End-1)
-		return transcript.ArgsStringBad, source.Span{Start: start, End: max(start, end)}
+		return text, transcript.ArgsStringBad, source.Span{Start: start, End: max(start, end)}
 	}
-	if trimSpace(text)[0] == '{' {
-		return transcript.ArgsString, source.Span{}
+	if trimmed[0] == '{' {
+		return text, transcript.ArgsString, source.Span{}
 	}
-	return transcript.ArgsStringOther, source.Span{}
+	return text, transcript.ArgsStringOther, source.Span{}
 }
 
 func trimSpace(b []byte) []byte {

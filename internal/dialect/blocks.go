@@ -323,8 +323,6 @@ type blocksReader struct {
 	split  splitTurn
 	model  bool // the message before was the model's
 	calls  callIndex
-	// message is what is read of the message, of what is read of a part of it.
-	message, of Slots
 }
 
 // A TurnReader reads the messages of a log, in which records that are no
@@ -349,7 +347,7 @@ func (r *blocksReader) ReadPart(v, kind, turn source.Value, others func(v source
 func (r *blocksReader) Read(v source.Value) { r.read(v) }
 
 func (r *blocksReader) read(v source.Value) bool {
-	f := r.members.Read(r.b, v, &r.message)
+	f := r.members.Read(r.b, v)
 	own := r.ResultMessage != nil && f[0].Is(r.ResultRole)
 	role := r.roleOf(f[0])
 	if own {
@@ -461,7 +459,7 @@ func (r *blocksReader) block(v source.Value, role transcript.Role) {
 	case PartAside:
 		r.b.Fields(v, nil, nil)
 	case PartText:
-		f := p.plan.Read(r.b, v, &r.of)
+		f := p.plan.Read(r.b, v)
 		r.b.Block(transcript.BlockText, v, textFlags(f[0])|p.signed(v))
 	case PartReasoning:
 		r.b.Fields(v, nil, nil)
@@ -503,7 +501,7 @@ func (p *Part) signed(v source.Value) transcript.BlockFlags {
 }
 
 func (r *blocksReader) call(v source.Value, p *Part, role transcript.Role) {
-	f := p.plan.Read(r.b, v, &r.of)
+	f := p.plan.Read(r.b, v)
 	call := transcript.Call{
 		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[1]), Kind: p.kind(), Answer: r.answer(p, f[0]),
 		WrongRole: role == transcript.RoleUser || role == transcript.RoleSystem || role == transcript.RoleTool,
@@ -547,7 +545,7 @@ func (p *Part) kind() transcript.CallKind {
 }
 
 func (r *blocksReader) result(v source.Value, p *Part, role transcript.Role) {
-	f := p.plan.Read(r.b, v, &r.of)
+	f := p.plan.Read(r.b, v)
 	res := transcript.Result{
 		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[2]), Kind: p.kind(), Answer: r.answer(p, f[0]),
 	}

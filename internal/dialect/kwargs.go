@@ -52,19 +52,15 @@ func (d *kwargs) calls(body source.Value) (list, legacy source.Value) {
 func (d *kwargs) Reader(b *transcript.Builder) Reader { return d.reader(b) }
 
 func (d *kwargs) reader(b *transcript.Builder) *kwargsReader {
-	r := &kwargsReader{sideListReader: d.sideList.reader(b), kwargs: d, inner: d.inner.reader(b)}
+	r := &kwargsReader{sideListReader: d.sideList.reader(b), kwargs: d}
 	r.onResult, r.onPart = r.result, r.part
-	r.inner.onCall = func(v source.Value, call transcript.Call) transcript.Call {
-		call, _ = customCall(v, call)
-		return call
-	}
 	return r
 }
 
 type kwargsReader struct {
 	*sideListReader
 	kwargs *kwargs
-	inner  *sideListReader
+	inner  *sideListReader // nil before it is wanted
 	// further reads the calls of a message that stand neither in its list of calls nor
 	// in additional_kwargs; nil for none.
 	further func()
@@ -122,6 +118,13 @@ func (r *kwargsReader) Read(v source.Value) {
 	list, legacy := r.kwargs.calls(r.body(v))
 	wrong := m.Role == transcript.RoleUser || m.Role == transcript.RoleSystem
 	for _, call := range list.Present() {
+		if r.inner == nil {
+			r.inner = r.kwargs.inner.reader(r.b)
+			r.inner.onCall = func(v source.Value, call transcript.Call) transcript.Call {
+				call, _ = customCall(v, call)
+				return call
+			}
+		}
 		r.inner.readCall(call, transcript.ArgsWantString, wrong)
 	}
 	if legacy.Exists() {

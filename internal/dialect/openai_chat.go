@@ -94,7 +94,7 @@ func (r *chatReader) function() {
 	if v.Kind() != source.Object {
 		return
 	}
-	f := r.called.Read(r.b, v, &r.sideListReader.function)
+	f := r.called.Read(r.b, v)
 	call := transcript.Call{
 		ID: transcript.Token{Span: v.Span()}, Name: transcript.TokenOf(f[0], v.Span()),
 		Kind: transcript.KindLegacyFunction, Answer: transcript.AnswerByPosition, WrongRole: r.now.wrong(),

@@ -52,20 +52,10 @@ func (p *Plan) compile() {
 	}
 }
 
-// Slots are what a plan fills. They are used again for one object after the other.
-type Slots struct {
-	Vals  []source.Value // by slot, None where nothing is there
+// planned are the slots of a plan. They are filled for one object after the other.
+type planned struct {
+	vals  []source.Value // by slot, None where nothing is there
 	ranks []int          // of the alternative that fills a slot; behind all where it is null
-}
-
-// clear makes the slots of a plan empty.
-func (s *Slots) clear(p *Plan) {
-	p.once.Do(p.compile)
-	if cap(s.Vals) < p.slots {
-		s.Vals, s.ranks = make([]source.Value, p.slots), make([]int, p.slots)
-	}
-	s.Vals, s.ranks = s.Vals[:p.slots], s.ranks[:p.slots]
-	clear(s.Vals)
 }
 
 // beginning returns which steps begin with a key, 0 for none.
@@ -80,7 +70,7 @@ func (p *Plan) beginning(key source.Value) int {
 
 // put notes a member in the slots that it belongs to. The first alternative of a lens
 // counts that is not null, in whatever order they are met.
-func (s *Slots) put(p *Plan, steps []step, val *source.Value) {
+func (s *planned) put(p *Plan, steps []step, val *source.Value) {
 	for i := range steps {
 		st := &steps[i]
 		got, rank := *val, st.rank
@@ -93,17 +83,25 @@ func (s *Slots) put(p *Plan, steps []step, val *source.Value) {
 		case got.Kind() == source.Null:
 			rank += p.alts
 		}
-		if !s.Vals[st.slot].Exists() || rank < s.ranks[st.slot] {
-			s.Vals[st.slot], s.ranks[st.slot] = got, rank
+		if !s.vals[st.slot].Exists() || rank < s.ranks[st.slot] {
+			s.vals[st.slot], s.ranks[st.slot] = got, rank
 		}
 	}
 }
 
-// Read fills the slots with the value of each lens in v, and returns the values. It
-// reports doubled keys.
-func (p *Plan) Read(b *transcript.Builder, v source.Value, s *Slots) []source.Value {
-	s.clear(p)
-	for m := b.Members(v, p); m.Next(); {
+// Read returns the value of each lens in v, None where nothing is there, and reports
+// doubled keys. The values are good until the plan is followed again for what the
+// builder shares.
+func (p *Plan) Read(b *transcript.Builder, v source.Value) []source.Value {
+	p.once.Do(p.compile)
+	m := b.Members(v, p)
+	s, used := m.Kept().(*planned)
+	if !used {
+		s = &planned{make([]source.Value, p.slots), make([]int, p.slots)}
+		m.Keep(s)
+	}
+	clear(s.vals)
+	for m.Next() {
 		n, fresh := m.Note()
 		if fresh {
 			n = p.beginning(m.Key())
@@ -113,5 +111,5 @@ func (p *Plan) Read(b *transcript.Builder, v source.Value, s *Slots) []source.Va
 			s.put(p, p.steps[n], m.Value())
 		}
 	}
-	return s.Vals
+	return s.vals
 }

@@ -294,11 +294,8 @@ type sideListReader struct {
 	b     *transcript.Builder
 	vals  []source.Value
 	split splitTurn
-	// message is what is read of a message, made of a call, function of what it
-	// calls.
-	message, made, function Slots
-	said                    source.Value // what the model said last, where it made no calls
-	now                     sideMessage
+	said  source.Value // what the model said last, where it made no calls
+	now   sideMessage
 
 	// The hooks of a dialect's own file, nil for none. before is asked when a message
 	// has begun, and reports whether it has read its content; onPart whether it has
@@ -353,7 +350,7 @@ func (r *sideListReader) Read(v source.Value) {
 	if body.Span() != v.Span() {
 		b.Fields(v, nil, nil)
 	}
-	r.vals = r.fields.Read(b, body, &r.message)
+	r.vals = r.fields.Read(b, body)
 	var roleVal source.Value
 	var role transcript.Role
 	if !r.flat {
@@ -420,13 +417,13 @@ func (r *sideListReader) Read(v source.Value) {
 }
 
 func (r *sideListReader) readCall(v source.Value, want transcript.ArgsConvention, wrong bool) {
-	f := r.call.Read(r.b, v, &r.made)
+	f := r.call.Read(r.b, v)
 	id, function, name, args := r.ids.pick(f, f[0]), f[1], f[2], f[3]
 	call := transcript.Call{ID: transcript.TokenOf(id, v.Span()), WrongRole: wrong}
 	r.callAliases(int32(len(r.b.Conv.Calls)), v, f, id)
 	owner := v
 	if function.Kind() == source.Object {
-		g := r.called.Read(r.b, function, &r.function)
+		g := r.called.Read(r.b, function)
 		owner, name, args = function, g[0], g[1]
 	}
 	call.Name = transcript.TokenOf(name, owner.Span())

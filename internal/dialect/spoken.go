@@ -86,8 +86,8 @@ func (r *spokenReader) spoken(text source.Value) {
 	if text.Kind() != source.String {
 		return
 	}
-	form, bad := embedded(r.b, text)
-	decoded, offset := source.Unescape(text.Raw()[1 : len(text.Raw())-1])
+	decoded, form, bad := embedded(r.b, text)
+	offset := source.EscapedOffset(text.Raw()[1 : len(text.Raw())-1])
 	inner := source.NewValue(decoded, 0)
 	read := func(c source.Value) {
 		block := text

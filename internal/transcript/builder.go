@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"hash/maphash"
 
 	"github.com/toolguard/toolguard/internal/source"
@@ -21,9 +22,9 @@ type Builder struct {
 	// OfTools reports whether a key of a structural object speaks of calls or
 	// results, if its dialect does not read it; nil where nobody asks.
 	OfTools func(key source.Value) bool
-	// Known is what is known of the keys of structural objects. The builders of one
-	// source share it, if they have the same OfTools.
-	Known *Known
+	// Shared is what the builders of one source share, if they have the same OfTools.
+	// A builder without one makes its own.
+	Shared *Shared
 
 	// candidates are such members of the element that is being read.
 	candidates []candidate
@@ -33,7 +34,6 @@ type Builder struct {
 	named []int32
 	seed  maphash.Seed
 
-	scanner source.Scanner
 	// texts are the blocks of a message that is only text so far.
 	texts []Block
 }
@@ -236,12 +236,40 @@ func (b *Builder) Fields(v source.Value, keys []string, out []source.Value) {
 	}
 }
 
+// shared returns what the builder shares.
+func (b *Builder) shared() *Shared {
+	if b.Shared == nil {
+		b.Shared = &Shared{}
+	}
+	return b.Shared
+}
+
+// Decoded returns what the inside of a JSON string says. It is good until the next
+// call, and must not be changed.
+func (b *Builder) Decoded(inside []byte) []byte {
+	if bytes.IndexByte(inside, '\\') < 0 {
+		return inside
+	}
+	sh := b.shared()
+	sh.text = source.AppendUnescaped(sh.text[:0], inside)
+	if cap(sh.text) > mostDecoded {
+		text := sh.text
+		sh.text = nil
+		return text
+	}
+	return sh.text
+}
+
+// mostDecoded bounds the room for decoded texts that is kept for the next.
+const mostDecoded = 1 << 20
+
 // Valid reports whether text is one JSON value, and where it stops being one.
 func (b *Builder) Valid(text []byte) (at int, ok bool) {
-	if b.scanner == nil {
-		b.scanner = source.NewScanner()
+	sh := b.shared()
+	if sh.scanner == nil {
+		sh.scanner = source.NewScanner()
 	}
-	s := b.scanner.Scan(text, 0, source.Strict)
+	s := sh.scanner.Scan(text, 0, source.Strict)
 	if s.Kind != source.FaultNone {
 		return s.At, false
 	}

@@ -34,10 +34,10 @@ func TestDoubledKeys(t *testing.T) {
 // had.
 func TestDoubledKeysOfMany(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
-	var known *Known
+	var known *Shared
 	for round := range 300 {
 		if round%10 == 0 {
-			known = &Known{}
+			known = &Shared{}
 		}
 		var text strings.Builder
 		var want, got []string
@@ -57,7 +57,7 @@ func TestDoubledKeysOfMany(t *testing.T) {
 		}
 		text.WriteString("}")
 		b := NewBuilder(&Conversation{})
-		b.Known = known
+		b.Shared = known
 		b.OnKeyFault = func(k KeyFault) {
 			got = append(got, fmt.Sprintf("%s at %d and %d", k.Key, k.First.Start, k.Again.Start))
 		}

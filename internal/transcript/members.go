@@ -2,9 +2,14 @@ package transcript
 
 import "github.com/toolguard/toolguard/internal/source"
 
-// Known is what is known of the keys of the structural objects in a source. Those
-// that are read by one reader mostly have the same keys. The zero value knows none.
-type Known struct{ keys []*knownKeys }
+// Shared is what the builders of one source share: what is known of the keys of
+// structural objects, of which those that are read by one reader mostly have the
+// same, and what is needed to read texts in strings. The zero value is ready for use.
+type Shared struct {
+	keys    []*knownKeys
+	scanner source.Scanner
+	text    []byte // what was decoded last
+}
 
 // knownKeys are the keys of the objects that one reader reads.
 type knownKeys struct {
@@ -13,6 +18,8 @@ type knownKeys struct {
 	of     []keyNote // by number
 	// members is the walk that goes on, one at a time.
 	members Members
+	// kept is what the reader keeps from one object to the next.
+	kept any
 }
 
 // A keyNote is what is known of a key.
@@ -26,7 +33,7 @@ type keyNote struct {
 }
 
 // by returns the keys of the objects that a reader reads.
-func (k *Known) by(reader any) *knownKeys {
+func (k *Shared) by(reader any) *knownKeys {
 	for _, keys := range k.keys {
 		if keys.reader == reader {
 			return keys
@@ -55,15 +62,18 @@ type Members struct {
 // Members begins with the members of v. What it returns is good until the same
 // reader begins with another object.
 func (b *Builder) Members(v source.Value, reader any) *Members {
-	if b.Known == nil {
-		b.Known = &Known{}
-	}
-	keys := b.Known.by(reader)
+	keys := b.shared().by(reader)
 	m := &keys.members
 	m.b, m.keys, m.of, m.seen, m.spelled = b, keys, v.Span(), 0, nil
 	m.Begin(v, &keys.keys)
 	return m
 }
+
+// Kept returns what the reader keeps from one object to the next, nil at first.
+func (m *Members) Kept() any { return m.keys.kept }
+
+// Keep says what the reader keeps.
+func (m *Members) Keep(what any) { m.keys.kept = what }
 
 // Next goes to the next member, and reports whether there is one.
 func (m *Members) Next() bool {
