@@ -63,11 +63,11 @@ func Read(src *source.Source, opts detect.Options) (*File, iter.Seq2[*transcript
 
 // A reading is what everything that reads one file shares.
 type reading struct {
-	file  *File
-	src   *source.Source
-	opts  detect.Options
-	shape *detect.Verdict
-	keys  doubledKeys
+	file   *File
+	src    *source.Source
+	opts   detect.Options
+	shape  *detect.Verdict
+	keys   doubledKeys
 	shared transcript.Shared
 	// seen and taken count the elements that were looked at and understood.
 	seen, taken int

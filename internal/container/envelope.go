@@ -37,10 +37,10 @@ const (
 
 // An envelope reads what the record of a log has around its message.
 type envelope struct {
-	log   *dialect.Log
-	plan  *dialect.Plan
-	at    []source.Value // of the record that was read last, by slots
-	keys  transcript.Builder
+	log  *dialect.Log
+	plan *dialect.Plan
+	at   []source.Value // of the record that was read last, by slots
+	keys transcript.Builder
 
 	counted bool  // records are numbered
 	ordinal int64 // the number of the record before

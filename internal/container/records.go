@@ -51,7 +51,7 @@ func (s *records) inside(v source.Value) source.Value {
 // already.
 func (s *records) framed(yield func(source.Record, error) bool) {
 	if doc := s.shape.Document; doc.Index > 0 {
-		yield(doc, nil)
+		source.Again(s.src, doc)(yield)
 		return
 	}
 	source.Records(s.src)(yield)

@@ -284,15 +284,28 @@ func (c *checker) rules() []*rules.Rule {
 // text reads a span. A source that fails ends the check.
 func (c *checker) text(s source.Span) string { return string(c.bytes(s)) }
 
+// bytes returns the bytes of a span, which are good until the next look.
 func (c *checker) bytes(s source.Span) []byte {
 	if c.unfolded != nil {
 		return c.unfolded.Bytes(s)
 	}
-	b, err := c.src.Bytes(s)
+	b, err := c.src.View(s)
 	if err != nil && c.err == nil {
 		c.err = err
 	}
 	return b
+}
+
+// value returns the value at a span, which is good until the next look.
+func (c *checker) value(s source.Span) source.Value {
+	if c.unfolded != nil {
+		return source.NewValue(c.unfolded.Bytes(s), s.Start)
+	}
+	v, err := c.src.Value(s)
+	if err != nil && c.err == nil {
+		c.err = err
+	}
+	return v
 }
 
 func (c *checker) conversation(conv *transcript.Conversation) {
@@ -323,6 +336,7 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 		Options: rules.Options{Send: c.opts.Send, Target: c.opts.Target != nil, Strategy: c.opts.Strategy, Explicit: c.opts.explicit},
 		Pairing: pairing.Pair(conv, func(a, b int) bool { return c.sameCall(conv, a, b) }),
 		Text:    c.text,
+		Value:   c.value,
 		Emit:    c.emit,
 	}
 	plan := &repair.Plan{
@@ -415,23 +429,9 @@ func (c *checker) tools(conv *transcript.Conversation) *schema.Tools {
 	}
 	if c.holder != conv.Holder { // several conversations can stand in one object
 		c.holder = conv.Holder
-		c.declared = c.schemas.Declared(c.around(conv))
+		c.declared = c.schemas.Declared(c.value(conv.Holder), conv.Lists...)
 	}
 	return c.declared
-}
-
-// around returns the object that holds a conversation, with its messages left
-// out: they may be almost all of it.
-func (c *checker) around(conv *transcript.Conversation) source.Value {
-	var text []byte
-	at := conv.Holder.Start
-	for _, list := range conv.Lists {
-		if conv.Holder.Contains(list) && list.Start >= at {
-			text = append(append(text, c.text(source.Span{Start: at, End: list.Start})...), "[]"...)
-			at = list.End
-		}
-	}
-	return source.NewValue(append(text, c.text(source.Span{Start: at, End: conv.Holder.End})...), 0)
 }
 
 // sameCall reports whether two calls of one id are copies of each other. Where

@@ -21,7 +21,7 @@ func (m members) look(what transcript.Member, at source.Span) transcript.Token {
 	if path == "" {
 		return transcript.Token{Span: at}
 	}
-	return transcript.TokenOf(path.In(m.value(at)), at)
+	return transcript.TokenOf(path.In(m.c.value(at)), at)
 }
 
 // knows reports whether the dialect has a member of that kind.
@@ -34,7 +34,7 @@ func (m members) marked(at source.Span) []source.Span {
 	if key == "" {
 		return nil
 	}
-	message := m.value(at)
+	message := m.c.value(at)
 	if !bytes.Contains(message.Raw(), []byte(key)) {
 		return nil
 	}
@@ -45,9 +45,4 @@ func (m members) marked(at source.Span) []source.Span {
 		}
 	}
 	return out
-}
-
-// value returns the value at a span.
-func (m members) value(at source.Span) source.Value {
-	return source.NewValue(m.c.bytes(at), at.Start)
 }

@@ -248,7 +248,7 @@ func (p *placer) excerpt(f *Finding) Excerpt {
 	for e.CutBefore && skip < min(3, mark) && text[skip]&0xC0 == 0x80 {
 		skip++
 	}
-	e.Text = text[skip:]
+	e.Text = bytes.Clone(text[skip:])
 	mark = min(mark-skip, len(e.Text))
 	e.Mark = [2]int{mark, min(len(e.Text), mark+int(min(f.Span.Len(), excerptAfter)))}
 	return e

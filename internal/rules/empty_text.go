@@ -65,7 +65,7 @@ message has signed reasoning). Then the history is checked again.`,
 // whiteSpace reports whether a blank text, or the block that holds it, has white
 // space in it.
 func (c *Context) whiteSpace(at source.Span) bool {
-	v := source.NewValue([]byte(c.Text(at)), at.Start)
+	v := c.Value(at)
 	if v.Kind() == source.String {
 		return v.Str() != ""
 	}

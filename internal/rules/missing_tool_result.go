@@ -153,7 +153,7 @@ func (c *Context) textsIn(message int32, at source.Span) {
 			walk(e)
 		}
 	}
-	walk(source.NewValue([]byte(c.Text(at)), at.Start))
+	walk(c.Value(at))
 }
 
 // answered returns the operation of a strategy for call i, which has no result.

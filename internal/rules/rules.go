@@ -302,6 +302,8 @@ type Context struct {
 	Options
 	// Text returns the bytes of a span.
 	Text func(source.Span) string
+	// Value returns the value at a span. It is good until the next look.
+	Value func(source.Span) source.Value
 	// Look returns a member of the element at a span.
 	Look func(transcript.Member, source.Span) transcript.Token
 	// Knows reports whether the dialect has a member of that kind.
@@ -685,14 +687,14 @@ func (c *Context) form(s source.Span) profile.Form {
 	if s.IsZero() {
 		return profile.FormAbsent
 	}
-	switch c.Text(source.Span{Start: s.Start, End: s.Start + 1}) {
-	case `"`:
+	switch c.Value(s).Kind() {
+	case source.String:
 		return profile.FormString
-	case "[":
+	case source.Array:
 		return profile.FormList
-	case "{":
+	case source.Object:
 		return profile.FormObject
-	case "n":
+	case source.Null:
 		return profile.FormNull
 	}
 	return profile.FormScalar

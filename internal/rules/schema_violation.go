@@ -28,6 +28,7 @@ and an info says so. The rest of the schema is checked.
 			return
 		}
 		told := map[string]bool{}
+		var room []byte
 		for i := range c.Calls {
 			call := &c.Calls[i]
 			if !c.declarable(i) {
@@ -42,29 +43,36 @@ and an info says so. The rest of the schema is checked.
 					})
 				}
 			}
-			var text []byte
-			at := func(s source.Span) source.Span {
-				return source.Span{Start: call.Args.Start + s.Start, End: call.Args.Start + s.End}
-			}
-			switch call.Form {
-			case transcript.ArgsObject:
-				text = []byte(c.Text(call.Args))
-			case transcript.ArgsString:
-				inner := source.Span{Start: call.Args.Start + 1, End: call.Args.End - 1}
-				decoded, offset := source.Unescape([]byte(c.Text(inner)))
-				text = decoded
-				at = func(s source.Span) source.Span {
-					return source.Span{Start: inner.Start + int64(offset(int(s.Start))), End: inner.Start + int64(offset(int(s.End)))}
-				}
-			default:
+			if call.Form != transcript.ArgsObject && call.Form != transcript.ArgsString {
 				continue
 			}
-			for _, v := range c.Tools.Violations(call.Name.Text(), text) {
+			text := c.Value(call.Args).Raw()
+			if len(text) < 2 {
+				return // the source cannot be read any more
+			}
+			inside := text[1 : len(text)-1]
+			if call.Form == transcript.ArgsString {
+				room = source.AppendUnescaped(room[:0], inside)
+				text = room
+			}
+			broken := c.Tools.Violations(call.Name.Text(), text)
+			if len(broken) == 0 {
+				continue
+			}
+			at := func(i int64) int64 { return call.Args.Start + i }
+			if call.Form == transcript.ArgsString {
+				offset := source.EscapedOffset(inside)
+				at = func(i int64) int64 { return call.Args.Start + 1 + int64(offset(int(i))) }
+			}
+			for i := range broken { // before another look is taken
+				broken[i].Span = source.Span{Start: at(broken[i].Span.Start), End: at(broken[i].Span.End)}
+			}
+			for _, v := range broken {
 				what := "the arguments of " + callName(call) + " break"
 				if v.Pointer != "" {
 					what = v.Pointer + " in the arguments of " + callName(call) + " breaks"
 				}
-				f := Finding{Severity: Warning, Span: at(v.Span), Message: what + " the schema: " + v.Message}
+				f := Finding{Severity: Warning, Span: v.Span, Message: what + " the schema: " + v.Message}
 				f.Discreet = "the arguments of " + callName(call) + " break the schema: " + v.Broken
 				if call.Form == transcript.ArgsObject {
 					f.Within = v.Depth

@@ -9,6 +9,7 @@ package schema
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/toolguard/toolguard/internal/rules"
@@ -70,14 +71,14 @@ func (c *Cache) read(list source.Value) *Tools {
 	return t
 }
 
-// Declared reads the tools that an object declares beside its messages, nil for
-// none.
-func (c *Cache) Declared(v source.Value) *Tools {
+// Declared reads the tools that an object declares beside its messages, which stand in
+// lists, nil for none.
+func (c *Cache) Declared(v source.Value, lists ...source.Span) *Tools {
 	if v.Kind() != source.Object {
 		return nil
 	}
 	for _, path := range [][]string{{"tools"}, {"functions"}, {"toolConfig", "tools"}, {"result", "tools"}} {
-		if list := v.Path(path...); list.Kind() == source.Array && list.First().Exists() {
+		if list := v.Path(path...); list.Kind() == source.Array && list.First().Exists() && !slices.Contains(lists, list.Span()) {
 			if t := c.read(list); t != nil {
 				return t
 			}

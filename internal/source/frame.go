@@ -104,9 +104,7 @@ func Records(src *Source) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		defer func() { src.near = Value{} }()
 		look := func(rec Record, err error) bool {
-			if src.near = (Value{}); !rec.Value.Outside() {
-				src.near = rec.Value
-			}
+			src.near = rec.Value
 			return yield(rec, err)
 		}
 		if src.ahead {
@@ -114,6 +112,15 @@ func Records(src *Source) iter.Seq2[Record, error] {
 		} else {
 			all(look)
 		}
+	}
+}
+
+// Again yields a record of src that was read before, and is still good.
+func Again(src *Source, rec Record) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		defer func() { src.near = Value{} }()
+		src.near = rec.Value
+		yield(rec, nil)
 	}
 }
 

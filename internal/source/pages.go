@@ -118,6 +118,13 @@ func (p *pages) value(first byte, at Span) Value {
 	return v
 }
 
+// isLarge reports whether a span is that of a large value.
+func (p *pages) isLarge(at Span) bool {
+	start := int(at.Start - p.base)
+	end, _ := p.large.at(p.large.turn, start, p.large.find(p.large.turn, start))
+	return end > 0 && p.base+int64(end) == at.End
+}
+
 // brackets are texts of the one byte that a string or a container begins with.
 var brackets = [256][]byte{'"': {'"'}, '[': {'['}, '{': {'{'}}
 

@@ -45,6 +45,9 @@ type Source struct {
 	text []byte
 	// near is the record that is being looked at: what is asked of it need not be read.
 	near Value
+	// view is what was read last for a look, and viewAt where it stands.
+	view   []byte
+	viewAt int64
 }
 
 // NewSource returns a source of size bytes that are read from r.
@@ -306,6 +309,49 @@ func (s *Source) Into(buf []byte, span Span) ([]byte, error) {
 		return nil, err
 	}
 	return buf, nil
+}
+
+// viewSize is how much is read for a look at less: who asks for one value of a source
+// mostly asks for one behind it next.
+const viewSize = 16 << 10
+
+// View returns the bytes of a span for a look. They are good until the next look, and
+// must not be changed.
+func (s *Source) View(span Span) ([]byte, error) {
+	if at := span.Start - s.near.base; at >= 0 && span.Len() >= 0 && span.End <= s.near.base+int64(len(s.near.text)) {
+		return s.near.text[at : at+span.Len()], nil
+	}
+	if span.Len() > viewSize {
+		return s.Bytes(span)
+	}
+	if span.Start < s.viewAt || span.End > s.viewAt+int64(len(s.view)) {
+		var err error
+		end := max(span.End, min(span.Start+viewSize, s.size))
+		if s.view, err = s.Into(s.view, Span{span.Start, end}); err != nil {
+			return nil, err
+		}
+		s.viewAt = span.Start
+	}
+	return s.view[span.Start-s.viewAt : span.End-s.viewAt], nil
+}
+
+// Value returns the value at a span for a look, as View does. One that is large, in a
+// document that is not held in memory, is not either.
+func (s *Source) Value(span Span) (Value, error) {
+	switch {
+	case s.near.Outside():
+		if p := s.near.ends.pages; p.isLarge(span) {
+			first, err := s.View(Span{span.Start, span.Start + 1})
+			if err != nil {
+				return Value{}, err
+			}
+			return p.value(first[0], span), nil
+		}
+	case span.Start >= s.near.base && span.End <= s.near.base+int64(len(s.near.text)):
+		return s.near.Part(span), nil
+	}
+	text, err := s.View(span)
+	return Value{text: text, base: span.Start, to: len(text)}, err
 }
 
 // pathError puts the path first and leaves out what was being done to it, the
