@@ -12,7 +12,6 @@ import (
 // result may be one of an older API, of role function.
 type kwargs struct {
 	*sideList
-	lists  Lens // where a message lists calls itself
 	copied []copyList
 	inner  *sideList // of a call in additional_kwargs
 }
@@ -27,18 +26,18 @@ type copyList struct {
 
 // withKwargs returns a side list that reads such calls and copies too.
 func withKwargs(row SideList, lists Lens, copied ...copyList) *kwargs {
-	return &kwargs{sideListOf(row), lists, copied, sideListOf(SideList{ID: "id", Function: "function|custom", Name: "name", Args: "arguments"})}
+	inner := sideListOf(SideList{ID: "id", Function: "function|custom", Name: "name", Args: "arguments"})
+	return &kwargs{sideListOf(row, append(slices.Collect(lists.Alternatives()), "additional_kwargs")...), copied, inner}
 }
 
 // calls returns the calls in additional_kwargs of a message that has no list of
-// calls itself: a list of calls, or one call of an older API.
-func (d *kwargs) calls(body source.Value) (list, legacy source.Value) {
-	for alt := range d.lists.Alternatives() {
-		if firstCall(alt.In(body)).Exists() {
-			return source.Value{}, source.Value{}
-		}
+// calls itself: a list of calls, or one call of an older API. read is what was read of
+// the message.
+func (d *kwargs) calls(read []source.Value) (list, legacy source.Value) {
+	lists, more := read[d.further:len(read)-1], read[len(read)-1]
+	if more.Kind() != source.Object || slices.ContainsFunc(lists, func(l source.Value) bool { return firstCall(l).Exists() }) {
+		return source.Value{}, source.Value{}
 	}
-	more := body.Get("additional_kwargs")
 	if list = more.Get("tool_calls"); d.inner.callsIn(list) {
 		return list, source.Value{}
 	}
@@ -115,7 +114,7 @@ func (r *kwargsReader) Read(v source.Value) {
 		}
 		return
 	}
-	list, legacy := r.kwargs.calls(r.body(v))
+	list, legacy := r.kwargs.calls(r.vals)
 	wrong := m.Role == transcript.RoleUser || m.Role == transcript.RoleSystem
 	for _, call := range list.Present() {
 		if r.inner == nil {
@@ -203,7 +202,7 @@ func (d *kwargs) Retagged(from, to transcript.CallKind) string {
 // Keys implements Writer.
 func (d *kwargs) Keys(v source.Value) WriterKeys {
 	k := d.sideList.Keys(v)
-	if list, _ := d.calls(d.body(v)); list.Exists() {
+	if list, _ := d.calls(d.fields.Read(&transcript.Builder{}, d.body(v))); list.Exists() {
 		k.Calls, k.KeepCalls = append(k.Calls, "additional_kwargs.tool_calls"), true
 	}
 	return k

@@ -101,7 +101,9 @@ const (
 // NewSideList returns the driver for a row.
 func NewSideList(row SideList) Driver { return sideListOf(row) }
 
-func sideListOf(row SideList) *sideList {
+// sideListOf returns the side list for a row, of whose messages further members are
+// read for another driver.
+func sideListOf(row SideList, further ...Lens) *sideList {
 	d := &sideList{SideList: row}
 	var role Lens
 	if d.flat = row.Body == "" && !strings.ContainsAny(string(row.Role), "|."); d.flat {
@@ -111,7 +113,9 @@ func sideListOf(row SideList) *sideList {
 		row.Content, row.MessageID, row.Calls, row.ResultID, row.ResultName, row.Error, row.Reasoning, row.more, role,
 	}, row.Other...)
 	d.resultIDs = spellingsOf(row.ResultID, len(paths))
-	d.fields = NewPlan(append(paths, d.resultIDs.alts...)...)
+	paths = append(paths, d.resultIDs.alts...)
+	d.further = len(paths)
+	d.fields = NewPlan(append(paths, further...)...)
 	call := []Lens{row.ID, row.Function, row.Name, row.Args}
 	d.ids = spellingsOf(row.ID, len(call))
 	d.call = NewPlan(append(call, d.ids.alts...)...)
@@ -123,8 +127,10 @@ type sideList struct {
 	SideList
 	flat   bool  // who speaks is one of the fields
 	fields *Plan // of a message
-	call   *Plan // id, function, name and arguments of a call
-	called *Plan // name and arguments of a function
+	// further is the slot of the first further member.
+	further int
+	call    *Plan // id, function, name and arguments of a call
+	called  *Plan // name and arguments of a function
 	// ids and resultIDs are the spellings of the ids of calls and results, behind
 	// the other fields.
 	ids, resultIDs spellings

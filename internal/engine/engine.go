@@ -335,9 +335,6 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 		Conversation: conv, Profile: prof, Native: native, Named: named, NumericIDs: d.NumericIDs && c.opts.Target == nil,
 		Options: rules.Options{Send: c.opts.Send, Target: c.opts.Target != nil, Strategy: c.opts.Strategy, Explicit: c.opts.explicit},
 		Pairing: pairing.Pair(conv, func(a, b int) bool { return c.sameCall(conv, a, b) }),
-		Text:    c.text,
-		Value:   c.value,
-		Emit:    c.emit,
 	}
 	plan := &repair.Plan{
 		Source: c.src, Conv: conv, Dialect: d, Pairing: rc.Pairing, Profile: prof, Placeholder: c.opts.Placeholder,
@@ -345,9 +342,7 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	plan.Known = func(r int32) bool {
 		return rules.IsPlaceholder(conv.Results[r].Payload, conv.Window, plan.Own(r), c.text)
 	}
-	rc.Own = plan.Own
-	m := members{c, d.Members}
-	rc.Look, rc.Knows, rc.Marked = m.look, m.knows, m.marked
+	rc.Looker = &looker{c, plan, d.Members}
 	if t := c.tools(conv); t != nil {
 		rc.Tools = t
 	}

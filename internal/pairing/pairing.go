@@ -409,8 +409,12 @@ func (p *pairer) byAlias() {
 // byID pairs, key by key, what is still open. The second time round it sees only
 // leftovers, under other keys.
 func (p *pairer) byID(by keys, conf Confidence) {
+	calls, results := p.left()
+	if calls == 0 || results == 0 && (calls == 1 || conf != Exact) {
+		return // there is nothing to answer, or to be told from a copy
+	}
 	g := group{pairer: p, conf: conf}
-	all, ends := p.occurrences(by)
+	all, ends := p.occurrences(by, calls, results)
 	lo := int32(0)
 	for _, hi := range ends {
 		g.pair(all[lo:hi])
@@ -436,14 +440,13 @@ func (p *pairer) left() (calls, results int) {
 // occurrences returns the open calls and results group by group, a group being
 // those of one id in one segment in the order of the blocks, and where each
 // group ends.
-func (p *pairer) occurrences(by keys) (all []occurrence, ends []int32) {
+func (p *pairer) occurrences(by keys, calls, results int) (all []occurrence, ends []int32) {
 	c := p.conv
 	type groupKey struct {
 		segment  int32
 		approval bool // approvals have ids of their own
 		id       string
 	}
-	calls, results := p.left()
 	numbers := make(map[groupKey]int32, max(calls, results))
 	flat := make([]occurrence, 0, calls+results)
 	group := make([]int32, 0, calls+results) // by position in flat
@@ -770,15 +773,18 @@ func (p *pairer) answer(call, result int32, place Place, conf Confidence, candid
 // id on one side at least. Counts must be equal: nothing is guessed.
 func (p *pairer) withoutIDs() {
 	c := p.conv
-	calls, results := map[int32][]int32{}, map[int32][]int32{} // by turn
+	var calls, results map[int32][]int32 // by turn
 	var turns []int32
 	for i := range c.Results {
 		turn := p.window[i]
 		if turn != none && p.out.Results[i].Fate == Orphan && !c.Results[i].Answer.ByProvider() && c.Results[i].Kind != transcript.KindApproval {
+			if results == nil {
+				calls, results = map[int32][]int32{}, map[int32][]int32{}
+			}
 			results[turn] = append(results[turn], int32(i))
 		}
 	}
-	if len(results) == 0 {
+	if results == nil {
 		return
 	}
 	for i := range c.Calls {
@@ -885,18 +891,17 @@ func (p *pairer) server() {
 	open := map[key][]int32{}
 	for i := range c.Blocks {
 		b := &c.Blocks[i]
-		turn := p.turn(b.Message)
 		switch b.Kind {
 		case transcript.BlockServerCall:
 			if p.out.Calls[b.Ref].State == Missing {
-				k := key{turn, Key(c.Calls[b.Ref].ID)}
+				k := key{p.turn(b.Message), Key(c.Calls[b.Ref].ID)}
 				open[k] = append(open[k], b.Ref)
 			}
 		case transcript.BlockServerResult:
 			if p.out.Results[b.Ref].Fate == Ignored {
 				continue
 			}
-			k := key{turn, Key(c.Results[b.Ref].ID)}
+			k := key{p.turn(b.Message), Key(c.Results[b.Ref].ID)}
 			if q := open[k]; len(q) > 0 {
 				p.answer(q[0], b.Ref, InWindow, Exact, 1)
 				open[k] = q[1:]
@@ -908,6 +913,9 @@ func (p *pairer) server() {
 // finish tells pending and interrupted calls from missing ones.
 func (p *pairer) finish() {
 	c := p.conv
+	if !slices.ContainsFunc(p.out.Calls, func(x Exchange) bool { return x.State == Missing }) {
+		return
+	}
 	aborted := map[int32]bool{} // turns
 	for i := range c.Messages {
 		if m := &c.Messages[i]; m.Has(transcript.MessageAborted) && !m.Has(transcript.MessageReplay) {

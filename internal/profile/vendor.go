@@ -99,6 +99,9 @@ func (p *Profile) Asked(r Request) (asked *Profile, named bool) {
 	if p.Like != nil || p.Wire == Framework {
 		return p, false // the messages tell already
 	}
+	if r.Model == "" && len(r.Hosts) == 0 {
+		return p, false
+	}
 	for _, v := range Vendors() {
 		if slices.ContainsFunc(r.Hosts, v.answers) {
 			return v.api(p)

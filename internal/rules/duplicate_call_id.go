@@ -31,6 +31,9 @@ gives the second call a new id, and if it has no result then, it gets a placehol
  {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}},{"type":"tool_use","id":"b","name":"f","input":{}}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"},{"type":"tool_result","tool_use_id":"b","content":"2"}]}]`,
 	Check: func(c *Context) {
+		if len(c.Calls) < 2 {
+			return
+		}
 		type key struct {
 			turn, segment int32 // a turn that a compaction cuts in two is two
 			id            string

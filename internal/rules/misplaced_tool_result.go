@@ -78,16 +78,19 @@ placeholder result.`,
 // standIns returns the ids of late results of which another call is answered
 // by a placeholder.
 func (c *Context) standIns() map[string]bool {
-	late := map[string]bool{}
+	var late map[string]bool
 	for i := range c.Pairing.Calls {
 		if x := &c.Pairing.Calls[i]; x.State == pairing.Answered && x.Place == pairing.Later {
+			if late == nil {
+				late = map[string]bool{}
+			}
 			late[pairing.Key(c.Results[x.Result].ID)] = true
 		}
 	}
-	out := map[string]bool{}
-	if len(late) == 0 {
-		return out
+	if late == nil {
+		return nil
 	}
+	out := map[string]bool{}
 	for i := range c.Pairing.Calls {
 		x := &c.Pairing.Calls[i]
 		if id := pairing.Key(c.Calls[i].ID); late[id] && x.State == pairing.Answered && x.Place == pairing.InWindow && c.placeholder(x.Result) {

@@ -288,9 +288,30 @@ type Violation struct {
 	Broken string
 }
 
+// A Looker looks at the source of a conversation for rules, and takes what they find.
+type Looker interface {
+	// Text returns the bytes of a span.
+	Text(at source.Span) string
+	// Value returns the value at a span. It is good until the next look.
+	Value(at source.Span) source.Value
+	// Look returns a member of the element at a span.
+	Look(what transcript.Member, at source.Span) transcript.Token
+	// Knows reports whether the dialect has a member of that kind.
+	Knows(what transcript.Member) bool
+	// Marked returns the blocks of the message at a span that have a mark for
+	// the prompt cache.
+	Marked(at source.Span) []source.Span
+	// Own returns the text, as JSON writes it, that this run puts in the place of
+	// a result, "" for the usual one.
+	Own(result int32) string
+	// Emit takes a finding.
+	Emit(f Finding)
+}
+
 // A Context is what a rule sees of one conversation.
 type Context struct {
 	*transcript.Conversation
+	Looker
 	Pairing pairing.Pairing
 	Profile *profile.Profile
 	// Native is the profile of the provider that a request names, or else of the
@@ -300,25 +321,9 @@ type Context struct {
 	// NumericIDs is set where ids may be numbers.
 	NumericIDs bool
 	Options
-	// Text returns the bytes of a span.
-	Text func(source.Span) string
-	// Value returns the value at a span. It is good until the next look.
-	Value func(source.Span) source.Value
-	// Look returns a member of the element at a span.
-	Look func(transcript.Member, source.Span) transcript.Token
-	// Knows reports whether the dialect has a member of that kind.
-	Knows func(transcript.Member) bool
-	// Marked returns the blocks of the message at a span that have a mark for
-	// the prompt cache.
-	Marked func(source.Span) []source.Span
-	// Own returns the text, as JSON writes it, that this run puts in the place of
-	// a result, "" for the usual one.
-	Own func(result int32) string
 	// Tools are those that are declared for the conversation, nil where none
 	// are known.
 	Tools Tools
-	// Emit takes a finding.
-	Emit func(Finding)
 
 	rule        *Rule
 	ops         map[opKey]*operation.Operation
@@ -349,7 +354,9 @@ func (c *Context) Run(r *Rule) {
 		return
 	}
 	c.rule = r
-	c.ops, c.texts = nil, nil
+	if c.ops != nil || c.texts != nil {
+		c.ops, c.texts = nil, nil
+	}
 	r.Check(c)
 }
 

@@ -1,0 +1,63 @@
+package engine
+
+import (
+	"bytes"
+
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/repair"
+	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// A looker looks at the source of one conversation. It finds members of elements by
+// the names that the dialect has for them.
+type looker struct {
+	c     *checker
+	plan  *repair.Plan
+	paths map[transcript.Member]dialect.Lens
+}
+
+// Text implements rules.Looker.
+func (l *looker) Text(at source.Span) string { return l.c.text(at) }
+
+// Value implements rules.Looker.
+func (l *looker) Value(at source.Span) source.Value { return l.c.value(at) }
+
+// Own implements rules.Looker.
+func (l *looker) Own(result int32) string { return l.plan.Own(result) }
+
+// Emit implements rules.Looker.
+func (l *looker) Emit(f rules.Finding) { l.c.emit(f) }
+
+// Look implements rules.Looker. It returns an absent token where there is no such
+// member.
+func (l *looker) Look(what transcript.Member, at source.Span) transcript.Token {
+	path := l.paths[what]
+	if path == "" {
+		return transcript.Token{Span: at}
+	}
+	return transcript.TokenOf(path.In(l.c.value(at)), at)
+}
+
+// Knows implements rules.Looker.
+func (l *looker) Knows(what transcript.Member) bool { return l.paths[what] != "" }
+
+// Marked implements rules.Looker.
+func (l *looker) Marked(at source.Span) []source.Span {
+	key := l.paths[transcript.MemberCacheMark].Key()
+	if key == "" {
+		return nil
+	}
+	message := l.c.value(at)
+	if !bytes.Contains(message.Raw(), []byte(key)) {
+		return nil
+	}
+	var out []source.Span
+	for _, block := range l.paths[transcript.MemberContent].In(message).Elements() {
+		if block.Get(key).Exists() {
+			out = append(out, block.Span())
+		}
+	}
+	return out
+}
