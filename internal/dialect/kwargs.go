@@ -34,7 +34,7 @@ func withKwargs(row SideList, lists Lens, copied ...copyList) *kwargs {
 // calls itself: a list of calls, or one call of an older API. read is what was read of
 // the message.
 func (d *kwargs) calls(read []source.Value) (list, legacy source.Value) {
-	lists, more := read[d.further:len(read)-1], read[len(read)-1]
+	lists, more := read[d.extra:len(read)-1], read[len(read)-1]
 	if more.Kind() != source.Object || slices.ContainsFunc(lists, func(l source.Value) bool { return firstCall(l).Exists() }) {
 		return source.Value{}, source.Value{}
 	}
@@ -47,34 +47,35 @@ func (d *kwargs) calls(read []source.Value) (list, legacy source.Value) {
 	return source.Value{}, source.Value{}
 }
 
-// Reader implements Driver.
-func (d *kwargs) Reader(b *transcript.Builder) Reader { return d.reader(b) }
-
-func (d *kwargs) reader(b *transcript.Builder) *kwargsReader {
-	r := &kwargsReader{sideListReader: d.sideList.reader(b), kwargs: d}
-	r.onResult, r.onPart = r.result, r.part
-	return r
+// reader returns a reader that lacks its hooks.
+func (d *kwargs) reader(b *transcript.Builder) kwargsReader {
+	return kwargsReader{sideListReader: d.sideList.reader(b), kwargs: d}
 }
 
 type kwargsReader struct {
-	*sideListReader
+	sideListReader
 	kwargs *kwargs
-	inner  *sideListReader // nil before it is wanted
-	// further reads the calls of a message that stand neither in its list of calls nor
-	// in additional_kwargs; nil for none.
-	further func()
+	inner  *customReader // nil before it is wanted
 }
 
-// result tells a result of the older API.
-func (r *kwargsReader) result(_ source.Value, res transcript.Result) transcript.Result {
+// A customReader reads calls of tools that take free text too.
+type customReader struct{ sideListReader }
+
+func (r *customReader) onCall(v source.Value, call transcript.Call) transcript.Call {
+	call, _ = customCall(v, call)
+	return call
+}
+
+// onResult tells a result of the older API.
+func (r *kwargsReader) onResult(_ source.Value, res transcript.Result) transcript.Result {
 	if r.now.roleVal.Is("function") {
 		res.Kind, res.Answer = transcript.KindLegacyFunction, transcript.AnswerByPosition
 	}
 	return res
 }
 
-// part passes over a call, which is counted where it is listed.
-func (r *kwargsReader) part(_, tag source.Value) bool {
+// onPart passes over a call, which is counted where it is listed.
+func (r *kwargsReader) onPart(_, tag source.Value) bool {
 	return slices.ContainsFunc(r.kwargs.copied, func(l copyList) bool { return contains(l.tags, tag) })
 }
 
@@ -98,9 +99,7 @@ func customCall(v source.Value, call transcript.Call) (_ transcript.Call, is boo
 func (r *kwargsReader) Read(v source.Value) {
 	lo := len(r.b.Conv.Calls)
 	r.sideListReader.Read(v)
-	if r.further != nil {
-		r.further()
-	}
+	r.hooks.onMore()
 	if n := len(r.b.Conv.Calls); n > lo {
 		for i := range r.kwargs.copied {
 			r.copies(&r.kwargs.copied[i], r.now.body, lo, n)
@@ -118,11 +117,8 @@ func (r *kwargsReader) Read(v source.Value) {
 	wrong := m.Role == transcript.RoleUser || m.Role == transcript.RoleSystem
 	for _, call := range list.Present() {
 		if r.inner == nil {
-			r.inner = r.kwargs.inner.reader(r.b)
-			r.inner.onCall = func(v source.Value, call transcript.Call) transcript.Call {
-				call, _ = customCall(v, call)
-				return call
-			}
+			r.inner = &customReader{r.kwargs.inner.reader(r.b)}
+			r.inner.hooks = r.inner
 		}
 		r.inner.readCall(call, transcript.ArgsWantString, wrong)
 	}

@@ -97,19 +97,26 @@ type langChain struct{ *kwargs }
 
 // Reader implements Driver.
 func (d *langChain) Reader(b *transcript.Builder) Reader {
-	r := d.reader(b)
-	r.before = func() bool {
-		if !firstCall(r.now.calls).Exists() {
-			r.now.calls = source.Value{}
-		}
-		return false
-	}
-	r.further = func() {
-		for _, c := range r.vals[slotMore].Present() {
-			r.readCall(c, transcript.ArgsWantString, r.now.wrong())
-		}
-	}
+	r := &langChainReader{d.reader(b)}
+	r.hooks = r
 	return r
+}
+
+type langChainReader struct{ kwargsReader }
+
+// onMessage passes over a list of calls without any.
+func (r *langChainReader) onMessage() bool {
+	if !firstCall(r.now.calls).Exists() {
+		r.now.calls = source.Value{}
+	}
+	return false
+}
+
+// onMore reads the calls whose arguments could not be read.
+func (r *langChainReader) onMore() {
+	for _, c := range r.vals[slotMore].Present() {
+		r.readCall(c, transcript.ArgsWantString, r.now.wrong())
+	}
 }
 
 // WriteResult implements Writer. A result has what every message has, if that of its

@@ -43,18 +43,22 @@ type llamaFactory struct{ *spoken }
 
 // Reader implements Driver.
 func (d *llamaFactory) Reader(b *transcript.Builder) Reader {
-	r := d.reader(b)
-	r.onPart = func(part, tag source.Value) bool {
-		text := part.Get("value")
-		switch {
-		case contains(llamaCalls, tag):
-			r.spoken(text)
-		case tag.Is("text") && text.Kind() == source.String:
-			b.Block(transcript.BlockText, part, textFlags(text))
-		default:
-			return false
-		}
-		return true
-	}
+	r := &llamaFactoryReader{d.reader(b)}
+	r.hooks = r
 	return r
+}
+
+type llamaFactoryReader struct{ spokenReader }
+
+func (r *llamaFactoryReader) onPart(part, tag source.Value) bool {
+	text := part.Get("value")
+	switch {
+	case contains(llamaCalls, tag):
+		r.spoken(text)
+	case tag.Is("text") && text.Kind() == source.String:
+		r.b.Block(transcript.BlockText, part, textFlags(text))
+	default:
+		return false
+	}
+	return true
 }

@@ -50,11 +50,13 @@ type msSwift struct{ *spoken }
 
 // Reader implements Driver.
 func (d *msSwift) Reader(b *transcript.Builder) Reader {
-	return &msSwiftReader{spokenReader: d.reader(b)}
+	r := &msSwiftReader{spokenReader: d.reader(b)}
+	r.hooks = r
+	return r
 }
 
 type msSwiftReader struct {
-	*spokenReader
+	spokenReader
 	model bool // the message before was the model's
 	lo    int  // the first call of the turn
 }

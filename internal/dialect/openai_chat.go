@@ -69,12 +69,12 @@ type chat struct{ *kwargs }
 // Reader implements Driver.
 func (d *chat) Reader(b *transcript.Builder) Reader {
 	r := &chatReader{kwargsReader: d.reader(b)}
-	r.onCall, r.onResult, r.further = r.call, r.result, r.function
+	r.hooks = r
 	return r
 }
 
 type chatReader struct {
-	*kwargsReader
+	kwargsReader
 	bared bareness
 }
 
@@ -88,8 +88,8 @@ const (
 	otherwise          // one is not
 )
 
-// function reads a call that stands alone.
-func (r *chatReader) function() {
+// onMore reads a call that stands alone.
+func (r *chatReader) onMore() {
 	v := r.vals[slotMore]
 	if v.Kind() != source.Object {
 		return
@@ -103,9 +103,9 @@ func (r *chatReader) function() {
 	r.b.Call(v, call, 0)
 }
 
-// call looks at a call of the list. Ollama numbers functions, or writes calls with
+// onCall looks at a call of the list. Ollama numbers functions, or writes calls with
 // neither an id nor a type, and an object for arguments.
-func (r *chatReader) call(v source.Value, call transcript.Call) transcript.Call {
+func (r *chatReader) onCall(v source.Value, call transcript.Call) transcript.Call {
 	call, custom := customCall(v, call)
 	if r.undecided() && there(v.Get("function").Get("index")) {
 		r.ollama()
@@ -116,9 +116,9 @@ func (r *chatReader) call(v source.Value, call transcript.Call) transcript.Call 
 	return call
 }
 
-// result looks at a result. Ollama names the function where others have an id.
-func (r *chatReader) result(v source.Value, res transcript.Result) transcript.Result {
-	res = r.kwargsReader.result(v, res)
+// onResult looks at a result. Ollama names the function where others have an id.
+func (r *chatReader) onResult(v source.Value, res transcript.Result) transcript.Result {
+	res = r.kwargsReader.onResult(v, res)
 	id := r.vals[slotResultID]
 	if id.Kind() == source.Array && id.First().Exists() {
 		return res

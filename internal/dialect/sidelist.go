@@ -101,9 +101,9 @@ const (
 // NewSideList returns the driver for a row.
 func NewSideList(row SideList) Driver { return sideListOf(row) }
 
-// sideListOf returns the side list for a row, of whose messages further members are
-// read for another driver.
-func sideListOf(row SideList, further ...Lens) *sideList {
+// sideListOf returns the side list for a row, of whose messages extra members are read
+// for another driver.
+func sideListOf(row SideList, extra ...Lens) *sideList {
 	d := &sideList{SideList: row}
 	var role Lens
 	if d.flat = row.Body == "" && !strings.ContainsAny(string(row.Role), "|."); d.flat {
@@ -114,8 +114,8 @@ func sideListOf(row SideList, further ...Lens) *sideList {
 	}, row.Other...)
 	d.resultIDs = spellingsOf(row.ResultID, len(paths))
 	paths = append(paths, d.resultIDs.alts...)
-	d.further = len(paths)
-	d.fields = NewPlan(append(paths, further...)...)
+	d.extra = len(paths)
+	d.fields = NewPlan(append(paths, extra...)...)
 	call := []Lens{row.ID, row.Function, row.Name, row.Args}
 	d.ids = spellingsOf(row.ID, len(call))
 	d.call = NewPlan(append(call, d.ids.alts...)...)
@@ -127,10 +127,10 @@ type sideList struct {
 	SideList
 	flat   bool  // who speaks is one of the fields
 	fields *Plan // of a message
-	// further is the slot of the first further member.
-	further int
-	call    *Plan // id, function, name and arguments of a call
-	called  *Plan // name and arguments of a function
+	// extra is the slot of the first extra member.
+	extra  int
+	call   *Plan // id, function, name and arguments of a call
+	called *Plan // name and arguments of a function
 	// ids and resultIDs are the spellings of the ids of calls and results, behind
 	// the other fields.
 	ids, resultIDs spellings
@@ -287,12 +287,31 @@ func (d *sideList) isCall(v source.Value) bool {
 }
 
 // Reader implements Driver.
-func (d *sideList) Reader(b *transcript.Builder) Reader { return d.reader(b) }
+func (d *sideList) Reader(b *transcript.Builder) Reader {
+	r := d.reader(b)
+	r.hooks = &r
+	return &r
+}
 
-func (d *sideList) reader(b *transcript.Builder) *sideListReader {
-	return &sideListReader{
-		sideList: d, b: b,
-	}
+// reader returns a reader that lacks its hooks.
+func (d *sideList) reader(b *transcript.Builder) sideListReader {
+	return sideListReader{sideList: d, b: b}
+}
+
+// sideHooks are what the reader of a dialect's own file does besides, or instead. Each
+// reader is its own hooks, and has those of sideListReader that it does not write anew.
+type sideHooks interface {
+	// onMessage is called when a message has begun, and reports whether it has read
+	// the content.
+	onMessage() bool
+	// onPart reports whether it has read a part of the content that is neither text nor
+	// reasoning.
+	onPart(part, tag source.Value) bool
+	// What onCall and onResult return is added instead of what was read.
+	onCall(v source.Value, call transcript.Call) transcript.Call
+	onResult(v source.Value, res transcript.Result) transcript.Result
+	// onMore reads the calls of a message that stand alone, or in another list.
+	onMore()
 }
 
 type sideListReader struct {
@@ -302,16 +321,20 @@ type sideListReader struct {
 	split splitTurn
 	said  source.Value // what the model said last, where it made no calls
 	now   sideMessage
-
-	// The hooks of a dialect's own file, nil for none. before is asked when a message
-	// has begun, and reports whether it has read its content; onPart whether it has
-	// read a part of the content that is neither text nor reasoning. What onCall and
-	// onResult return is added instead of what was read.
-	before   func() bool
-	onPart   func(part, tag source.Value) bool
-	onCall   func(v source.Value, call transcript.Call) transcript.Call
-	onResult func(v source.Value, res transcript.Result) transcript.Result
+	hooks sideHooks
 }
+
+func (r *sideListReader) onMessage() bool { return false }
+
+func (r *sideListReader) onPart(_, _ source.Value) bool { return false }
+
+func (r *sideListReader) onCall(_ source.Value, call transcript.Call) transcript.Call { return call }
+
+func (r *sideListReader) onResult(_ source.Value, res transcript.Result) transcript.Result {
+	return res
+}
+
+func (r *sideListReader) onMore() {}
 
 // A sideMessage is the message that is read.
 type sideMessage struct {
@@ -331,18 +354,19 @@ func (r *sideListReader) answersText(content source.Value) bool {
 	if id := r.vals[slotResultID]; id.Kind() == source.String || id.First().Exists() {
 		return false
 	}
-	return opens(content, r.ResultTag) || opens(r.said, r.CallTag)
+	return r.opens(content, r.ResultTag) || r.opens(r.said, r.CallTag)
 }
 
 // opens reports whether a text, or one of the parts that it is made of, has an
 // opening tag.
-func opens(text source.Value, tag string) bool {
+func (r *sideListReader) opens(text source.Value, tag string) bool {
 	switch text.Kind() {
 	case source.String:
-		return tag != "" && bytes.Contains(text.Text(), []byte(tag))
+		raw := text.Raw()
+		return tag != "" && bytes.Contains(r.b.Decoded(raw[1:len(raw)-1]), []byte(tag))
 	case source.Array:
 		for _, part := range text.Present() {
-			if opens(part.Get("text"), tag) {
+			if r.opens(part.Get("text"), tag) {
 				return true
 			}
 		}
@@ -385,7 +409,7 @@ func (r *sideListReader) Read(v source.Value) {
 		b.Block(transcript.BlockReasoning, reasoning, 0)
 	}
 	r.now = sideMessage{role: role, body: body, roleVal: roleVal, content: content, calls: calls}
-	taken := r.before != nil && r.before()
+	taken := r.hooks.onMessage()
 	calls = r.now.calls
 	switch {
 	case taken:
@@ -437,10 +461,7 @@ func (r *sideListReader) readCall(v source.Value, want transcript.ArgsConvention
 		want = transcript.ArgsWantAny // such calls are not sent to the provider as they are
 	}
 	setArgs(r.b, &call, args, want)
-	if r.onCall != nil {
-		call = r.onCall(v, call)
-	}
-	r.b.Call(v, call, 0)
+	r.b.Call(v, r.hooks.onCall(v, call), 0)
 }
 
 // spellings are the alternatives of an id, each with its slot in a field set.
@@ -504,7 +525,7 @@ func (r *sideListReader) results(v, body source.Value) {
 	if id.Kind() == source.Array && id.First().Exists() {
 		for _, one := range id.Present() {
 			res.ID = transcript.TokenOf(one, v.Span())
-			r.result(v, res)
+			r.b.Result(v, r.hooks.onResult(v, res))
 		}
 		return
 	}
@@ -517,14 +538,7 @@ func (r *sideListReader) results(v, body source.Value) {
 			Call: -1, Result: int32(len(r.b.Conv.Results)), ID: transcript.TokenOf(other, body.Span()),
 		})
 	}
-	r.result(v, res)
-}
-
-func (r *sideListReader) result(v source.Value, res transcript.Result) {
-	if r.onResult != nil {
-		res = r.onResult(v, res)
-	}
-	r.b.Result(v, res)
+	r.b.Result(v, r.hooks.onResult(v, res))
 }
 
 func (r *sideListReader) text(content source.Value) {
@@ -555,7 +569,7 @@ func (r *sideListReader) part(v source.Value) {
 		r.b.Block(transcript.BlockReasoning, v, flags)
 		return
 	}
-	if r.onPart != nil && r.onPart(v, tag) {
+	if r.hooks.onPart(v, tag) {
 		return
 	}
 	r.b.Block(transcript.BlockMedia, v, 0)

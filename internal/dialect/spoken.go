@@ -13,16 +13,19 @@ type spoken struct {
 }
 
 // Reader implements Driver.
-func (d *spoken) Reader(b *transcript.Builder) Reader { return d.reader(b) }
+func (d *spoken) Reader(b *transcript.Builder) Reader {
+	r := d.reader(b)
+	r.hooks = &r
+	return &r
+}
 
-func (d *spoken) reader(b *transcript.Builder) *spokenReader {
-	r := &spokenReader{sideListReader: d.sideList.reader(b), roles: d.roles}
-	r.before, r.onResult = r.speak, r.unnamed
-	return r
+// reader returns a reader that lacks its hooks.
+func (d *spoken) reader(b *transcript.Builder) spokenReader {
+	return spokenReader{sideListReader: d.sideList.reader(b), roles: d.roles}
 }
 
 type spokenReader struct {
-	*sideListReader
+	sideListReader
 	roles []string
 	// list are the calls that a text held which the model spoke last, answers how
 	// many results have come since.
@@ -45,10 +48,10 @@ func (r *spokenReader) Read(v source.Value) {
 	}
 }
 
-// speak reads the content of a message that is a call, and of one that answers what
+// onMessage reads the content of a message that is a call, and of one that answers what
 // is none. Some rows have calls in a notation of their own, as [f(a=1)], and then
 // another word for who answers.
-func (r *spokenReader) speak() bool {
+func (r *spokenReader) onMessage() bool {
 	switch m := &r.now; {
 	case contains(r.roles, m.roleVal):
 		lo := len(r.b.Conv.Calls)
@@ -63,8 +66,8 @@ func (r *spokenReader) speak() bool {
 	return true
 }
 
-// unnamed says of a result that it has no id.
-func (r *spokenReader) unnamed(_ source.Value, res transcript.Result) transcript.Result {
+// onResult says of a result that it has no id.
+func (r *spokenReader) onResult(_ source.Value, res transcript.Result) transcript.Result {
 	res.Answer = transcript.AnswerByPosition
 	return res
 }
