@@ -229,6 +229,8 @@ type checker struct {
 	visit *round
 	// kinds count the findings, unless all are kept.
 	kinds map[findingKind]kindCount
+	// now looks at the conversation at hand.
+	now looker
 	// unrepaired is set while a conversation is read that is never repaired.
 	unrepaired bool
 }
@@ -311,7 +313,6 @@ func (c *checker) value(s source.Span) source.Value {
 func (c *checker) conversation(conv *transcript.Conversation) {
 	c.dials = append(c.dials, conv.Dialect)
 	c.unfolded = conv.Unfolded
-	defer func() { c.unfolded = nil }()
 	for i := range conv.Calls {
 		if conv.Calls[i].Counts() {
 			c.report.Calls++
@@ -331,18 +332,18 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 		conv.Window = transcript.WindowTool
 	}
 	conv.Merged = prof.Merges
-	rc := &rules.Context{
-		Conversation: conv, Profile: prof, Native: native, Named: named, NumericIDs: d.NumericIDs && c.opts.Target == nil,
+	now := &c.now
+	now.c, now.paths = c, d.Members
+	rc, plan := &now.context, &now.plan
+	*rc = rules.Context{
+		Looker: now, Conversation: conv, Profile: prof, Native: native, Named: named, NumericIDs: d.NumericIDs && c.opts.Target == nil,
 		Options: rules.Options{Send: c.opts.Send, Target: c.opts.Target != nil, Strategy: c.opts.Strategy, Explicit: c.opts.explicit},
 		Pairing: pairing.Pair(conv, func(a, b int) bool { return c.sameCall(conv, a, b) }),
 	}
-	plan := &repair.Plan{
+	*plan = repair.Plan{
 		Source: c.src, Conv: conv, Dialect: d, Pairing: rc.Pairing, Profile: prof, Placeholder: c.opts.Placeholder,
 	}
-	plan.Known = func(r int32) bool {
-		return rules.IsPlaceholder(conv.Results[r].Payload, conv.Window, plan.Own(r), c.text)
-	}
-	rc.Looker = &looker{c, plan, d.Members}
+	plan.Known = now.placeholder
 	if t := c.tools(conv); t != nil {
 		rc.Tools = t
 	}
@@ -365,6 +366,7 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 		c.err = c.visit.conversation(c, plan, c.offered(), fixes)
 	}
 	c.operations, c.asked = nil, c.found.packed.end()
+	c.unfolded, c.now = nil, looker{}
 }
 
 // log returns the log whose records hold the messages of a conversation, nil

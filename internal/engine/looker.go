@@ -13,9 +13,16 @@ import (
 // A looker looks at the source of one conversation. It finds members of elements by
 // the names that the dialect has for them.
 type looker struct {
-	c     *checker
-	plan  *repair.Plan
-	paths map[transcript.Member]dialect.Lens
+	c       *checker
+	context rules.Context
+	plan    repair.Plan
+	paths   map[transcript.Member]dialect.Lens
+}
+
+// placeholder reports whether the content of a result is a placeholder.
+func (l *looker) placeholder(result int32) bool {
+	conv := l.context.Conversation
+	return rules.IsPlaceholder(conv.Results[result].Payload, conv.Window, l.plan.Own(result), l.c.text)
 }
 
 // Text implements rules.Looker.
