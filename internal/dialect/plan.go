@@ -54,8 +54,9 @@ func (p *Plan) compile() {
 
 // planned are the slots of a plan. They are filled for one object after the other.
 type planned struct {
-	vals  []source.Value // by slot, None where nothing is there
-	ranks []int          // of the alternative that fills a slot; behind all where it is null
+	vals   []source.Value // by slot, None where nothing is there
+	ranks  []int          // of the alternative that fills a slot; behind all where it is null
+	filled []int          // the slots where something is there
 }
 
 // beginning returns which steps begin with a key, 0 for none.
@@ -83,7 +84,11 @@ func (s *planned) put(p *Plan, steps []step, val *source.Value) {
 		case got.Kind() == source.Null:
 			rank += p.alts
 		}
-		if !s.vals[st.slot].Exists() || rank < s.ranks[st.slot] {
+		there := s.vals[st.slot].Exists()
+		if !there {
+			s.filled = append(s.filled, st.slot)
+		}
+		if !there || rank < s.ranks[st.slot] {
 			s.vals[st.slot], s.ranks[st.slot] = got, rank
 		}
 	}
@@ -97,10 +102,14 @@ func (p *Plan) Read(b *transcript.Builder, v source.Value) []source.Value {
 	m := b.Members(v, p)
 	s, used := m.Kept().(*planned)
 	if !used {
-		s = &planned{make([]source.Value, p.slots), make([]int, p.slots)}
+		s = &planned{make([]source.Value, p.slots), make([]int, p.slots), make([]int, 0, p.slots)}
 		m.Keep(s)
 	}
-	clear(s.vals)
+	// Most slots are for what few objects have.
+	for _, slot := range s.filled {
+		s.vals[slot] = source.Value{}
+	}
+	s.filled = s.filled[:0]
 	for m.Next() {
 		n, fresh := m.Note()
 		if fresh {

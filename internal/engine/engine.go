@@ -397,9 +397,12 @@ func (c *checker) merges(conv *transcript.Conversation) {
 		raw    string
 		record int32
 	}
-	ids := map[string][]place{}
+	var ids map[string][]place
 	note := func(t transcript.Token, message int32) {
 		if strings.Contains(t.Raw, `\u`) {
+			if ids == nil {
+				ids = map[string][]place{}
+			}
 			canonical := string(repair.Canonical([]byte(t.Raw)))
 			ids[canonical] = append(ids[canonical], place{t.Raw, conv.Messages[message].Record})
 		}

@@ -71,14 +71,26 @@ func (c *Cache) read(list source.Value) *Tools {
 	return t
 }
 
+// toolPlaces are where an object declares tools, the first place first.
+var toolPlaces = [...][]string{{"tools"}, {"functions"}, {"toolConfig", "tools"}, {"result", "tools"}}
+
 // Declared reads the tools that an object declares beside its messages, which stand in
 // lists, nil for none.
 func (c *Cache) Declared(v source.Value, lists ...source.Span) *Tools {
 	if v.Kind() != source.Object {
 		return nil
 	}
-	for _, path := range [][]string{{"tools"}, {"functions"}, {"toolConfig", "tools"}, {"result", "tools"}} {
-		if list := v.Path(path...); list.Kind() == source.Array && list.First().Exists() && !slices.Contains(lists, list.Span()) {
+	var found [len(toolPlaces)]source.Value
+	for k, val := range v.Members() {
+		for n, path := range toolPlaces {
+			if !found[n].Exists() && k.Is(path[0]) {
+				found[n] = val
+			}
+		}
+	}
+	for n, path := range toolPlaces {
+		list := found[n].Path(path[1:]...)
+		if list.Kind() == source.Array && list.First().Exists() && !slices.Contains(lists, list.Span()) {
 			if t := c.read(list); t != nil {
 				return t
 			}
