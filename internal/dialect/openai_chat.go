@@ -58,7 +58,7 @@ var OpenAIChat = &Dialect{
 		Reasoning: "reasoning_content",
 		Thoughts:  []string{"think", "thinking", "redacted_thinking"}, Signature: []string{"signature", "data", "encrypted"},
 		Other: []Lens{"refusal", "audio", "additional_kwargs.tool_calls"},
-		more:  "function_call",
+		more:  "function_call", number: "index",
 	}, "tool_calls|toolCalls", copyList{list: "content", tags: []string{"tool_use"}, id: "id", name: "name"})},
 }
 
@@ -107,7 +107,7 @@ func (r *chatReader) onMore() {
 // neither an id nor a type, and an object for arguments.
 func (r *chatReader) onCall(v source.Value, call transcript.Call) transcript.Call {
 	call, custom := customCall(v, call)
-	if r.undecided() && there(v.Get("function").Get("index")) {
+	if r.numbered && r.undecided() && there(v.Get("function")) {
 		r.ollama()
 	}
 	if !custom && r.bared != otherwise {

@@ -82,6 +82,8 @@ type SideList struct {
 	// more is what the hooks of a dialect's own file ask for of each message: calls
 	// that do not stand in the list of calls. One that stands alone is an object.
 	more Lens
+	// number is what few stacks write of a function, and those hooks ask for of each.
+	number Lens
 }
 
 // Slots of the members that are read of every message.
@@ -119,7 +121,7 @@ func sideListOf(row SideList, extra ...Lens) *sideList {
 	call := []Lens{row.ID, row.Function, row.Name, row.Args}
 	d.ids = spellingsOf(row.ID, len(call))
 	d.call = NewPlan(append(call, d.ids.alts...)...)
-	d.called = NewPlan(row.Name, row.Args)
+	d.called = NewPlan(row.Name, row.Args, row.number)
 	return d
 }
 
@@ -130,7 +132,7 @@ type sideList struct {
 	// extra is the slot of the first extra member.
 	extra  int
 	call   *Plan // id, function, name and arguments of a call
-	called *Plan // name and arguments of a function
+	called *Plan // name, arguments and number of a function
 	// ids and resultIDs are the spellings of the ids of calls and results, behind
 	// the other fields.
 	ids, resultIDs spellings
@@ -322,6 +324,8 @@ type sideListReader struct {
 	said  source.Value // what the model said last, where it made no calls
 	now   sideMessage
 	hooks sideHooks
+	// numbered is set while a call is read whose function has a number.
+	numbered bool
 }
 
 func (r *sideListReader) onMessage() bool { return false }
@@ -452,9 +456,10 @@ func (r *sideListReader) readCall(v source.Value, want transcript.ArgsConvention
 	call := transcript.Call{ID: transcript.TokenOf(id, v.Span()), WrongRole: wrong}
 	r.callAliases(int32(len(r.b.Conv.Calls)), v, f, id)
 	owner := v
+	r.numbered = false
 	if function.Kind() == source.Object {
 		g := r.called.Read(r.b, function)
-		owner, name, args = function, g[0], g[1]
+		owner, name, args, r.numbered = function, g[0], g[1], there(g[2])
 	}
 	call.Name = transcript.TokenOf(name, owner.Span())
 	if r.Function != "" && owner.Span() == v.Span() && name.Exists() {
