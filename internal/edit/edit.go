@@ -29,10 +29,10 @@ type Fix struct {
 	Over []source.Span
 	// Within are the values that the edits stand in or between.
 	Within []source.Span
-	// Drops are gone afterwards and Adds are new. What is moved, and what is said
-	// in another form, is neither.
-	Drops, Adds []Leaf
-	// Gone are the elements that Drops stood in, for reports.
+	// Drops is how many leaves are gone afterwards, and Adds how many are new. What is
+	// moved, and what is said in another form, is neither.
+	Drops, Adds int
+	// Gone are the elements that what is gone stood in, for reports.
 	Gone []source.Span
 	// Change is what the sum of all leaves changes by.
 	Change Sum
@@ -103,15 +103,14 @@ func (e *BalanceError) Error() string {
 func prove(src *source.Source, edits []Edit, within []source.Span, change Sum) error {
 	var was, is Sum
 	all := source.Span{Start: src.Size()}
+	var buf []byte
 	for _, w := range merged(within, edits) {
-		text, err := src.Bytes(w)
-		if err != nil {
+		from := max(0, w.Start-LongestKey)
+		var err error
+		if buf, err = src.Into(buf, source.Span{Start: from, End: w.End}); err != nil {
 			return err
 		}
-		before, err := src.Bytes(source.Span{Start: max(0, w.Start-LongestKey), End: w.Start})
-		if err != nil {
-			return err
-		}
+		before, text := buf[:w.Start-from], buf[w.Start-from:]
 		n := sort.Search(len(edits), func(i int) bool { return edits[i].Span.End > w.End })
 		key := KeyBefore(before)
 		was = was.Plus(total(text, key))
@@ -130,7 +129,11 @@ func Splice(text []byte, base int64, edits []Edit) []byte {
 	if len(edits) == 0 {
 		return text
 	}
-	var out []byte
+	size := len(text)
+	for _, e := range edits {
+		size += len(e.Text)
+	}
+	out := make([]byte, 0, size)
 	at := base
 	for _, e := range edits {
 		out = append(append(out, text[at-base:e.Span.Start-base]...), e.Text...)

@@ -172,6 +172,9 @@ func sayingLeaves(said []byte, key string, at source.Span, levels int, yield fun
 
 // isJSON reports whether a text is one JSON value that is not nested too deep.
 func isJSON(text []byte) bool {
+	if text[len(text)-1] != text[0]+('}'-'{') { // so far behind a bracket its counterpart is, of either kind
+		return false
+	}
 	s := source.NewScanner().Scan(text, 0, source.Strict)
 	return s.Kind == source.FaultNone && s.End == len(text)
 }

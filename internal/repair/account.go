@@ -73,9 +73,9 @@ func (p *Plan) keyOf(at source.Span) string {
 // if it puts anything in, and safe otherwise.
 func ClassOf(f *edit.Fix) operation.Class {
 	switch {
-	case len(f.Drops) > 0:
+	case f.Drops > 0:
 		return operation.Unsafe
-	case len(f.Adds) > 0:
+	case f.Adds > 0:
 		return operation.Additive
 	}
 	return operation.Safe
@@ -93,7 +93,7 @@ func (d *draft) account(f *edit.Fix) {
 			plain[s.Span] = plain[s.Span] || s.plain
 		}
 	}
-	a := accounts{balance: map[edit.Sum]int{}}
+	a := d.books.open()
 	count := func(e edit.Edit, counts, leaves bool) {
 		key := ""
 		if e.Span.Len() > 0 {
@@ -153,14 +153,15 @@ func (d *draft) account(f *edit.Fix) {
 			}
 		}
 	}
-	f.Drops, f.Adds = a.net(
+	drops, adds := a.net(
 		func(l edit.Leaf) bool {
 			none := slices.Contains(keys, l.Key) || d.src.is(l.At, "null")
 			return none && d.structural(l.At) || slices.Contains(d.known, l.Key) && d.empty(l.At) || d.saysID(l.At)
 		},
 		func(l edit.Leaf) bool { return slices.Contains(keys, l.Key) },
 	)
-	for _, l := range f.Drops {
+	f.Drops, f.Adds = len(drops), adds
+	for _, l := range drops {
 		at := l.At // the smallest of the elements taken out in which the leaf stands, or the leaf
 		for _, s := range d.taken {
 			if s.Contains(l.At) && (at == l.At || s.Len() < at.Len()) {
@@ -232,6 +233,20 @@ type accounts struct {
 	balance   map[edit.Sum]int // how often more a leaf is put in than taken out
 }
 
+// mostKept is how many leaves there is room kept for: to clear more takes longer than to
+// make room for few.
+const mostKept = 1 << 10
+
+// open returns the accounts of the next fix, with the room that the last one took.
+func (a *accounts) open() *accounts {
+	if a.balance == nil || len(a.outs)+len(a.ins) > mostKept {
+		*a = accounts{balance: map[edit.Sum]int{}}
+	}
+	clear(a.balance)
+	a.outs, a.ins = a.outs[:0], a.ins[:0]
+	return a
+}
+
 func (a *accounts) out(l edit.Leaf) {
 	a.outs = append(a.outs, l)
 	a.balance[l.Sum]--
@@ -252,9 +267,9 @@ func (a *accounts) stays(text []byte) {
 	}
 }
 
-// net returns what is taken out and not put in, and the other way round, but for what
-// counts as neither.
-func (a *accounts) net(neverOut, neverIn func(edit.Leaf) bool) (drops, adds []edit.Leaf) {
+// net returns what is taken out and not put in, and how much is put in and not taken out,
+// but for what counts as neither.
+func (a *accounts) net(neverOut, neverIn func(edit.Leaf) bool) (drops []edit.Leaf, adds int) {
 	for _, l := range a.outs {
 		if a.balance[l.Sum] < 0 {
 			a.balance[l.Sum]++
@@ -267,7 +282,7 @@ func (a *accounts) net(neverOut, neverIn func(edit.Leaf) bool) (drops, adds []ed
 		if a.balance[l.Sum] > 0 {
 			a.balance[l.Sum]--
 			if !neverIn(l) {
-				adds = append(adds, l)
+				adds++
 			}
 		}
 	}

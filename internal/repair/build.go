@@ -7,50 +7,58 @@ import (
 	"bytes"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 
 	"github.com/toolguard/toolguard/internal/dialect"
-	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// build returns a compact object with the given members. It is one of the two
-// places where sjson is let at bytes: it gets one object, literal keys and
-// values that are JSON, and what it returns is looked at.
-func build(fields []dialect.Field) ([]byte, error) {
-	return setFields([]byte("{}"), fields...)
-}
+// A builder makes new objects. It is kept, because there may be very many of them.
+type builder struct{ scan source.Scanner }
 
-// setFields sets members of an object, each in its place or at the end. Of two values
-// for one the last counts.
-func setFields(object []byte, fields ...dialect.Field) ([]byte, error) {
-	if err := whole(object); err != nil {
-		return nil, err
-	}
+// build returns a compact object with the given members. Of two values for one key the
+// last counts, in the place of the first. sjson returns broken input without an error, so
+// it gets one object, escaped keys and values that are JSON, and what it returns is looked
+// at: an object with these members and no others.
+func (b *builder) build(fields []dialect.Field) ([]byte, error) {
+	var members []dialect.Field
+	size := 2
 	for _, f := range fields {
-		raw := []byte(f.Raw)
-		err := whole(raw)
-		if was := source.NewValue(object, 0).Get(f.Key); was.Exists() {
-			object = edit.Splice(object, 0, []edit.Edit{{Span: was.Span(), Text: raw}})
-		} else if err == nil {
-			object, err = sjson.SetRawBytes(object, escapeKey(f.Key), raw)
+		size += len(f.Key) + len(f.Raw) + len(`"":,`)
+		if i := slices.IndexFunc(members, func(m dialect.Field) bool { return m.Key == f.Key }); i >= 0 {
+			members[i].Raw = f.Raw
+			continue
 		}
-		if err != nil {
-			return nil, fmt.Errorf("member %q: %w", f.Key, err)
-		}
-		if string(source.NewValue(object, 0).Get(f.Key).Raw()) != f.Raw {
-			return nil, fmt.Errorf("member %q was not set", f.Key)
+		members = append(members, f)
+	}
+	out := append(make([]byte, 0, size), "{}"...)
+	for _, m := range members {
+		var err error
+		if out, err = sjson.SetRawBytes(out, escapeKey(m.Key), []byte(m.Raw)); err != nil {
+			return nil, fmt.Errorf("member %q: %w", m.Key, err)
 		}
 	}
-	if err := whole(object); err != nil {
+	if err := b.whole(out); err != nil {
 		return nil, err
 	}
-	return object, nil
+	n := 0
+	for k, v := range source.NewValue(out, 0).Members() {
+		if n == len(members) || !k.Is(members[n].Key) || string(v.Raw()) != members[n].Raw {
+			return nil, fmt.Errorf("not the members that were set: %.40q", out)
+		}
+		n++
+	}
+	if n < len(members) {
+		return nil, fmt.Errorf("not all members were set: %.40q", out)
+	}
+	return out, nil
 }
 
+// escapeKey returns the path of a member of that key, whatever signs it has.
 func escapeKey(key string) string {
 	if strings.HasPrefix(key, ":") {
 		return `\` + key
@@ -58,11 +66,30 @@ func escapeKey(key string) string {
 	return gjson.Escape(key)
 }
 
-// whole reports an error unless b is one JSON value.
-func whole(b []byte) error {
-	s := source.NewScanner().Scan(b, 0, source.Strict)
-	if s.Kind != source.FaultNone || len(bytes.TrimSpace(b[s.End:])) > 0 {
-		return fmt.Errorf("not JSON: %.40q", b)
+// setField returns a compact object with a member set in its place or at the end.
+func (b *builder) setField(object []byte, field dialect.Field) ([]byte, error) {
+	if err := b.whole(object); err != nil {
+		return nil, err
+	}
+	v := source.NewValue(object, 0)
+	if v.Kind() != source.Object {
+		return nil, fmt.Errorf("no object: %.40q", object)
+	}
+	var fields []dialect.Field
+	for k, val := range v.Members() {
+		fields = append(fields, dialect.Field{Key: k.Str(), Raw: string(val.Raw())})
+	}
+	return b.build(append(fields, field))
+}
+
+// whole reports an error unless text is one JSON value.
+func (b *builder) whole(text []byte) error {
+	if b.scan == nil {
+		b.scan = source.NewScanner()
+	}
+	s := b.scan.Scan(text, 0, source.Strict)
+	if s.Kind != source.FaultNone || len(bytes.TrimSpace(text[s.End:])) > 0 {
+		return fmt.Errorf("not JSON: %.40q", text)
 	}
 	return nil
 }
@@ -147,7 +174,7 @@ func (c content) json() (list string, kept []source.Span) {
 // render lays compact JSON out in a style. depth is how many steps deeper than
 // the element it begins. Values at the spans in kept stay as they are.
 func render(compact []byte, st style, depth int, kept ...source.Span) []byte {
-	var out []byte
+	out := slices.Grow([]byte(nil), len(compact)) // none of nothing
 	var walk func(v source.Value, depth int, multi bool)
 	walk = func(v source.Value, depth int, multi bool) {
 		raw := v.Raw()

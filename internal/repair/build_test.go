@@ -31,12 +31,12 @@ func TestRenderLikeItself(t *testing.T) {
 		"{\n  \"role\": \"tool\",\n  \"content\": [{\"type\": \"text\",\"text\": \"a\"}]\n}",
 	)
 	for _, text := range laid {
-		small, err := compact([]byte(text))
-		if err != nil {
+		var small bytes.Buffer
+		if err := json.Compact(&small, []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 		st := styleOf(source.NewValue([]byte(text), 0))
-		if got := string(render(small, st, 0)); got != text {
+		if got := string(render(small.Bytes(), st, 0)); got != text {
 			t.Errorf("%q came out as\n%q\nin the style %+v", text, got, st)
 		}
 	}
@@ -50,7 +50,7 @@ func TestRenderKeeps(t *testing.T) {
 	c.add([]byte(odd), true)
 	c.add([]byte(`{"n":2}`), false)
 	list, kept := c.json()
-	text, err := build([]dialect.Field{{Key: "role", Raw: `"user"`}, {Key: "content", Raw: list}})
+	text, err := new(builder).build([]dialect.Field{{Key: "role", Raw: `"user"`}, {Key: "content", Raw: list}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,23 +60,6 @@ func TestRenderKeeps(t *testing.T) {
 	want := "{\n  \"role\": \"user\",\n  \"content\": [\n    {\n      \"n\": 1\n    },\n    " + odd + ",\n    {\n      \"n\": 2\n    }\n  ]\n}"
 	if got := string(render(text, st, 0, kept...)); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
-	}
-}
-
-func TestCompact(t *testing.T) {
-	for text, want := range map[string]string{
-		"{ \"a b\" : [ 1 , \"\\\" x\" ] }\r\n": `{"a b":[1,"\" x"]}`,
-		`"\\"`:                                 `"\\"`,
-		" null ":                               "null",
-	} {
-		if got, err := compact([]byte(text)); err != nil || string(got) != want {
-			t.Errorf("%q: %q, %v", text, got, err)
-		}
-	}
-	for _, text := range []string{"", "{", `{"a"`, `"`, `"\`, "{} {}"} {
-		if got, err := compact([]byte(text)); err == nil {
-			t.Errorf("%q became %q", text, got)
-		}
 	}
 }
 
@@ -91,7 +74,7 @@ func TestSetHostile(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, object := range []string{`{}`, `{"x":{"y":1}}`, `{"a":{"b":1},"0":[1]}`, `{` + string(quoted) + `:1,"z":2}`} {
-			got, err := setFields([]byte(object), dialect.Field{Key: key, Raw: `{"v":[1.0]}`})
+			got, err := new(builder).setField([]byte(object), dialect.Field{Key: key, Raw: `{"v":[1.0]}`})
 			if err != nil {
 				t.Logf("%s: set %q: %v", object, key, err) // refused, which is safe
 				continue
@@ -107,19 +90,24 @@ func TestSetHostile(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", "{", `{"a":1`, `{"a":1}}`, `{"a":1} {}`, `{"a" 1}`, `{a:1}`, "\x00"} {
-		if got, err := setFields([]byte(bad), dialect.Field{Key: "k", Raw: `1`}); err == nil {
+		if got, err := new(builder).setField([]byte(bad), dialect.Field{Key: "k", Raw: `1`}); err == nil {
 			t.Errorf("set a member of %q: %s", bad, got)
 		}
-		if got, err := setFields([]byte(`{}`), dialect.Field{Key: "k", Raw: bad}); err == nil {
+		if got, err := new(builder).setField([]byte(`{}`), dialect.Field{Key: "k", Raw: bad}); err == nil {
 			t.Errorf("set a member to %q: %s", bad, got)
 		}
 	}
-	if got, err := setFields([]byte(`{"a":1,"b":2}`), dialect.Field{Key: "b", Raw: `3`}, dialect.Field{Key: "c", Raw: `4`}, dialect.Field{Key: "b", Raw: `5`}); err != nil || string(got) != `{"a":1,"b":5,"c":4}` {
+	if got, err := new(builder).build([]dialect.Field{{Key: "a", Raw: `1`}, {Key: "b", Raw: `3`}, {Key: "c", Raw: `4`}, {Key: "b", Raw: `5`}}); err != nil || string(got) != `{"a":1,"b":5,"c":4}` {
 		t.Errorf("%s, %v", got, err)
+	}
+	for _, raw := range []string{` 1`, `1 `, `1,"x":2`, ``, `1}`} { // more or less than the value of a member
+		if got, err := new(builder).build([]dialect.Field{{Key: "a", Raw: raw}, {Key: "b", Raw: `2`}}); err == nil {
+			t.Errorf("set a member to %q: %s", raw, got)
+		}
 	}
 	// Of two members of one name one is set; that it is not the one that is
 	// read is an error.
-	if got, err := setFields([]byte(`{"k":1,"k":2}`), dialect.Field{Key: "k", Raw: `3`}); err == nil && source.NewValue(got, 0).Get("k").Is("3") {
+	if got, err := new(builder).setField([]byte(`{"k":1,"k":2}`), dialect.Field{Key: "k", Raw: `3`}); err == nil && source.NewValue(got, 0).Get("k").Is("3") {
 		t.Errorf("duplicate keys: %s", got)
 	}
 }

@@ -1,10 +1,8 @@
 package repair
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -406,14 +404,18 @@ func (c *chain) record(at int32, caller *node, ins *insertion, id, parent string
 		into, key, _ := strings.Cut(string(p), ".")
 		i := slices.IndexFunc(fields, func(field dialect.Field) bool { return field.Key == into })
 		if v := p.In(call); v.Exists() && i >= 0 {
-			whole, err := setFields([]byte(fields[i].Raw), dialect.Field{Key: key, Raw: string(v.Raw())})
+			whole, err := c.d.objects.setField([]byte(fields[i].Raw), dialect.Field{Key: key, Raw: string(v.Raw())})
 			if err != nil {
 				return nil, err
 			}
 			fields[i].Raw = string(whole)
 		}
 	}
-	if last := c.d.at(c.nodes[len(c.nodes)-1].span()).Get(f.Ordinal); f.Ordinal != "" && last.Exists() {
+	var last source.Value
+	if f.Ordinal != "" {
+		last = c.d.at(c.nodes[len(c.nodes)-1].span()).Get(f.Ordinal)
+	}
+	if last.Exists() {
 		n, err := strconv.ParseInt(string(last.Raw()), 10, 64)
 		if err != nil {
 			return nil, err
@@ -434,9 +436,10 @@ func (c *chain) record(at int32, caller *node, ins *insertion, id, parent string
 		add(f.ResultSource, called)
 	}
 	var out []dialect.Field
+	time := behind.Get(f.Time)
 	for k, v := range call.Members() {
 		enveloped := slices.ContainsFunc(f.Envelope, k.Is)
-		if time := behind.Get(f.Time); enveloped && k.Is(f.Time) && time.Exists() {
+		if enveloped && k.Is(f.Time) && time.Exists() {
 			v = time // it is not older than what it stands behind
 		}
 		// An envelope has times, ids and flags. What is no scalar was recorded there.
@@ -447,11 +450,10 @@ func (c *chain) record(at int32, caller *node, ins *insertion, id, parent string
 			out = append(out, dialect.Field{Key: k.Str(), Raw: string(v.Raw())})
 		}
 	}
-	text, err := build(append(out, fields...))
+	text, err := c.d.objects.build(append(out, fields...))
 	if err != nil {
 		return nil, err
 	}
-	text, err = compact(text)
 	return render(text, styleOf(call), 0), err
 }
 
@@ -541,11 +543,4 @@ func derivedID(record, call string, salt int, short bool) string {
 	h[6] = h[6]&0x0f | 0x40
 	h[8] = h[8]&0x3f | 0x80
 	return fmt.Sprintf(`"%x-%x-%x-%x-%x"`, h[0:4], h[4:6], h[6:8], h[8:10], h[10:16])
-}
-
-// compact removes the white space between the tokens of a value.
-func compact(b []byte) ([]byte, error) {
-	var out bytes.Buffer
-	err := json.Compact(&out, b)
-	return out.Bytes(), err
 }

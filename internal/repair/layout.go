@@ -213,6 +213,9 @@ func (l *layout) news() ([]entry, bool) {
 
 // filledIn returns a text with what it says of a call filled in.
 func filledIn(text string, name, id transcript.Token) string {
+	if !strings.Contains(text, "{") {
+		return text
+	}
 	return strings.NewReplacer("{tool}", name.Text(), "{id}", id.Text()).Replace(text)
 }
 

@@ -215,7 +215,7 @@ type window struct {
 	ending string
 }
 
-const windowSize = 4 << 10
+const windowSize = 8 << 10
 
 func (w *window) size() int64 { return w.src.Size() }
 
@@ -224,14 +224,17 @@ func (w *window) at(off int64) byte {
 	if off < 0 || off >= w.size() || w.err != nil {
 		return 0
 	}
-	if off < w.base || off >= w.base+int64(len(w.buf)) {
-		w.base = max(0, off-windowSize/2)
-		w.buf, w.err = w.src.Into(w.buf, source.Span{Start: w.base, End: min(w.base+windowSize, w.size())})
-		if w.err != nil {
-			return 0
-		}
+	if (off < w.base || off >= w.base+int64(len(w.buf))) && !w.move(off) {
+		return 0
 	}
 	return w.buf[off-w.base]
+}
+
+// move has the window stand around an offset.
+func (w *window) move(off int64) bool {
+	w.base = max(0, off-windowSize/2)
+	w.buf, w.err = w.src.Into(w.buf, source.Span{Start: w.base, End: min(w.base+windowSize, w.size())})
+	return w.err == nil
 }
 
 func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
@@ -253,23 +256,38 @@ func (w *window) back(off int64) int64 {
 	return off
 }
 
-// bytes returns what stands between two offsets, nil where the first is not before
-// the other, or is none.
-func (w *window) bytes(from, to int64) []byte {
+// view returns what stands between two offsets, good until something else is read; nil
+// where the first is not before the other, or is none.
+func (w *window) view(from, to int64) []byte {
 	if from < 0 || from >= to {
 		return nil
 	}
+	if inside := from >= w.base && to <= w.base+int64(len(w.buf)); w.err == nil && (inside || to-from <= windowSize/2 && to <= w.size() && w.move(from)) {
+		return w.buf[from-w.base : to-w.base]
+	}
+	return w.read(from, to)
+}
+
+// bytes returns the same to keep.
+func (w *window) bytes(from, to int64) []byte {
+	if to-from > windowSize/2 && from >= 0 {
+		return w.read(from, to)
+	}
+	return bytes.Clone(w.view(from, to))
+}
+
+func (w *window) read(from, to int64) []byte {
 	b, err := w.src.Bytes(source.Span{Start: from, End: to})
 	w.err = cmp.Or(w.err, err)
 	return b
 }
 
 // text returns the same as a string.
-func (w *window) text(from, to int64) string { return string(w.bytes(from, to)) }
+func (w *window) text(from, to int64) string { return string(w.view(from, to)) }
 
 // is reports whether a text stands at a span. Of a longer one it reads nothing.
 func (w *window) is(at source.Span, text string) bool {
-	return at.Len() == int64(len(text)) && w.text(at.Start, at.End) == text
+	return at.Len() == int64(len(text)) && string(w.view(at.Start, at.End)) == text
 }
 
 // crlf reports whether the first line of the source ends in CR LF. The line is read

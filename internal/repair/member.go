@@ -15,7 +15,7 @@ import (
 // addMember writes a member of an element where it is not there, or holds
 // nothing.
 func (d *draft) addMember(do *operation.AddMember) bool {
-	if whole([]byte(do.Text)) != nil {
+	if d.objects.whole([]byte(do.Text)) != nil {
 		return false
 	}
 	first := d.Dialect.Members[do.Member].Nth(0)
@@ -62,7 +62,7 @@ func (d *draft) flat(owner source.Value) bool {
 
 // setValue replaces a value, and what repeats it.
 func (d *draft) setValue(do *operation.SetValue) bool {
-	if do.Text == "" || whole([]byte(do.Text)) != nil {
+	if do.Text == "" || d.objects.whole([]byte(do.Text)) != nil {
 		return false
 	}
 	d.set(do.At, do.Text, d.namesResult(do.At))

@@ -49,6 +49,8 @@ type Plan struct {
 	byTurn             [][]int32 // messages, as messagesOf says; nil before they are asked for
 	values             map[int32]source.Value
 	read               int64 // bytes of them
+	objects            builder
+	books              accounts // of the fix at hand
 }
 
 // prepare looks once at what operations ask for again and again.
@@ -426,7 +428,7 @@ func (d *draft) build(fields []dialect.Field) []byte {
 	if fields == nil {
 		return nil
 	}
-	out, err := build(fields)
+	out, err := d.objects.build(fields)
 	if err != nil {
 		d.failed = true
 		return nil
@@ -472,11 +474,7 @@ func (p *Plan) blocksOf(m int32) []transcript.Block {
 
 // at returns the value at a span, none where that is empty.
 func (p *Plan) at(s source.Span) source.Value {
-	b, err := p.Source.Bytes(s)
-	if err != nil && p.src.err == nil {
-		p.src.err = err
-	}
-	return source.NewValue(b, s.Start)
+	return source.NewValue(p.src.bytes(s.Start, s.End), s.Start)
 }
 
 func (p *Plan) text(s source.Span) []byte { return p.at(s).Raw() }

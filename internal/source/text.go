@@ -9,6 +9,9 @@ import (
 // Quote encodes a text as a JSON string, without the escapes that only HTML
 // needs.
 func Quote(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }) < 0 {
+		return `"` + s + `"`
+	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
