@@ -46,8 +46,9 @@ type conversations = iter.Seq2[*transcript.Conversation, error]
 
 // Read finds out what a source is, and returns its conversations, which are read
 // while they are ranged over, once. The error that ends them is an
-// *ErrNotTranscript when there are none to be found.
-func Read(src *source.Source, opts detect.Options) (*File, iter.Seq2[*transcript.Conversation, error]) {
+// *ErrNotTranscript when there are none to be found. Before that, look is told of each
+// record of the source, readable or not, unless it is nil.
+func Read(src *source.Source, opts detect.Options, look func(source.Record)) (*File, iter.Seq2[*transcript.Conversation, error]) {
 	f := &File{}
 	opts.Dialects, opts.Dialect = opts.Dialects.Forced(opts.Dialect)
 	shape, err := detect.Survey(src, opts)
@@ -57,7 +58,7 @@ func Read(src *source.Source, opts detect.Options) (*File, iter.Seq2[*transcript
 	if err != nil {
 		return f, func(yield func(*transcript.Conversation, error) bool) { yield(nil, err) }
 	}
-	r := &reading{file: f, src: src, opts: opts, shape: shape}
+	r := &reading{file: f, src: src, opts: opts, shape: shape, look: look}
 	return f, r.conversations
 }
 
@@ -66,6 +67,7 @@ type reading struct {
 	file   *File
 	src    *source.Source
 	opts   detect.Options
+	look   func(source.Record)
 	shape  *detect.Verdict
 	keys   doubledKeys
 	shared transcript.Shared

@@ -42,7 +42,7 @@ func TestRecognised(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, all := Read(source.FromBytes(file, text), detect.Options{})
+		_, all := Read(source.FromBytes(file, text), detect.Options{}, nil)
 		for _, last := range all {
 			err = last
 		}
@@ -65,7 +65,7 @@ func TestInText(t *testing.T) {
 		"quoted": {`[{"role":"user","content":"how?"},` + hermes +
 			`,{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"ls","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":"a"}]`, ""},
 	} {
-		f, all := Read(source.FromBytes(name, []byte(c.text)), detect.Options{})
+		f, all := Read(source.FromBytes(name, []byte(c.text)), detect.Options{}, nil)
 		var err error
 		for _, err = range all {
 		}

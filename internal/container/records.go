@@ -60,6 +60,9 @@ func (s *records) framed(yield func(source.Record, error) bool) {
 func (s *records) note(rec source.Record) {
 	s.file.Records++
 	s.file.Starts.Append(rec.Span.Start)
+	if s.look != nil {
+		s.look(rec)
+	}
 	for _, f := range rec.Faults {
 		s.file.Faults = append(s.file.Faults, transcript.RecordFault{Fault: f, Record: int32(rec.Index), Whole: rec.Span})
 		if rec.Readable() {

@@ -29,7 +29,7 @@ type anatomy struct {
 // there is nothing in it.
 func anatomyOf(text []byte, d *dialect.Dialect) *anatomy {
 	a := &anatomy{text: text}
-	file, convs := container.Read(source.FromBytes("anatomy", text), detect.Options{Dialect: d})
+	file, convs := container.Read(source.FromBytes("anatomy", text), detect.Options{Dialect: d}, nil)
 	a.file = file
 	for c, err := range convs {
 		if err != nil {

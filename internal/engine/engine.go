@@ -246,8 +246,17 @@ func newChecker(src *source.Source, opts Options) *checker {
 }
 
 func (c *checker) run(ctx context.Context) (*Report, error) {
-	file, conversations := container.Read(c.src, detect.Options{Dialects: c.opts.Dialects, Dialect: c.opts.Dialect})
+	var log *repair.Log // that is told of each record
+	look := func(rec source.Record) {
+		if log != nil {
+			log.Add(rec)
+		}
+	}
+	file, conversations := container.Read(c.src, detect.Options{Dialects: c.opts.Dialects, Dialect: c.opts.Dialect}, look)
 	c.report.File = file
+	if c.visit != nil && c.visit.first { // later rounds mostly have nothing left to repair
+		log = c.logOf(file)
+	}
 	for conv, err := range conversations {
 		if not, ok := errors.AsType[*detect.ErrNotTranscript](err); ok {
 			c.report.Skipped, c.report.SkippedDiscreet = not.Reason, not.Discreet
@@ -487,10 +496,19 @@ func (c *checker) onFile(f *rules.Finding) (edit.Fix, bool, error) {
 			return c.logIn(c.opts.Dialects.ByName(l.Dialect), l.Array).Record(f.Fix)
 		}
 	}
-	if file.Container == detect.ContainerLinkedLog || file.Container == detect.ContainerEventLog {
-		return c.logIn(c.opts.Dialects.ByName(file.Dialect), source.Span{}).Record(f.Fix)
+	if log := c.logOf(file); log != nil {
+		return log.Record(f.Fix)
 	}
 	return edit.Fix{}, false, nil
+}
+
+// logOf returns the log that a file is, nil for one that is none.
+func (c *checker) logOf(file *container.File) *repair.Log {
+	d := c.opts.Dialects.ByName(file.Dialect)
+	if d == nil || d.Log == nil || file.Container != detect.ContainerLinkedLog && file.Container != detect.ContainerEventLog {
+		return nil
+	}
+	return c.logIn(d, source.Span{})
 }
 
 func (c *checker) emit(f rules.Finding) {

@@ -14,8 +14,8 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// A Log is a session log as it stands: how its records hang together. It is read
-// once, when the first fix has to know that, and never changed.
+// A Log is a session log as it stands: how its records hang together. That is looked up
+// once, when the first fix has to know it, and never changed.
 type Log struct {
 	Source *source.Source
 	Format *dialect.Log
@@ -26,7 +26,10 @@ type Log struct {
 	// records than those of the calls and results at hand is not found out.
 	Trial bool
 
+	added    bool // records were
 	indexed  bool
+	plan     *dialect.Plan
+	members  transcript.Builder
 	seed     maphash.Seed
 	ids      source.Index
 	nodes    []node
@@ -113,77 +116,106 @@ func (l *Log) number(id []byte) int32 {
 	return int32(l.ids.Len() - 1)
 }
 
-// index reads the places of all records in the chain.
+// The slots of what a node is made of. Those of the members that name other records are
+// behind them, and then those of the members that name calls.
+const (
+	linkID = iota
+	linkParent
+	linkCopy
+	linkSource
+	linkAgent
+	linkSide
+	linkType
+	linkPreserved
+	linkKeptIndex
+	linkRefs
+)
+
+// index looks up how all records hang together. It reads those that nobody has added.
 func (l *Log) index() error {
 	if l.indexed {
 		return nil
 	}
 	l.indexed = true
-	l.seed = maphash.MakeSeed()
-	l.refs, l.callRefs = map[int32][]source.Span{}, map[string][]source.Span{}
-	l.kept, l.twins = map[int32][]keep{}, map[int32][]int32{}
-	var members source.Members
-	f := l.Format
-	first, end := int64(-1), l.Source.Size()
-	if !l.Array.IsZero() {
-		end = l.Array.End
-	}
-	for rec, err := range l.records() {
-		if err != nil {
-			return err
-		}
-		record := members.Of(rec.Value)
-		n := node{start: rec.Span.Start, length: uint32(rec.Span.Len()), id: -1, parent: -1, sibling: -1}
-		for k, v := range record.Members() {
-			switch {
-			case f.ID != "" && k.Is(f.ID) && v.Kind() == source.String:
-				n.id, n.idSlot = l.number(v.Raw()), slotOf(v, rec.Span)
-			case f.Parent != "" && k.Is(f.Parent):
-				n.parent, n.parentSlot = -1, slotOf(v, rec.Span)
-				if v.Kind() == source.String {
-					n.parent = l.number(v.Raw())
-				}
-			case f.ResultCopy != "" && k.Is(f.ResultCopy):
-				l.copy = true
-			case f.ResultSource != "" && k.Is(f.ResultSource):
-				l.source = true
-				l.ref(v)
-			case slices.ContainsFunc(f.Refs, k.Is):
-				l.ref(v)
+	if !l.added {
+		for rec, err := range l.records() {
+			if err != nil {
+				return err
 			}
+			l.Add(rec)
 		}
-		in := func(p dialect.Lens) source.Value {
-			if p == "" {
-				return source.Value{}
-			}
-			return p.In(record)
-		}
-		for _, p := range f.CallRefs {
-			if v := in(p); v.Kind() == source.String {
-				l.callRefs[string(v.Raw())] = append(l.callRefs[string(v.Raw())], v.Span())
-			}
-		}
-		if thread := in(f.Agent).Raw(); in(f.Side).True() {
-			n.scope = l.number(append([]byte("side "), thread...))
-		} else {
-			n.scope = l.number(thread)
-		}
-		l.preserved(in(f.Preserved))
-		n.follow = len(f.Follows) > 0 && slices.ContainsFunc(f.Follows, in(f.Type).Is)
-		if v := in(f.KeptIndex); v.Exists() {
-			if at, err := strconv.Atoi(string(v.Raw())); err == nil {
-				l.counts = append(l.counts, count{at, v.Span()})
-			}
-		}
-		if first < 0 {
-			first = n.start
-		}
-		l.nodes = transcript.Room(l.nodes, rec.Span.End-first, end-first)
-		l.ids.Reserve(cap(l.nodes))
-		l.nodes = append(l.nodes, n)
 	}
 	l.hang()
 	return nil
+}
+
+// begin makes ready for the first record.
+func (l *Log) begin() {
+	f := l.Format
+	l.added, l.seed = true, maphash.MakeSeed()
+	l.refs, l.callRefs = map[int32][]source.Span{}, map[string][]source.Span{}
+	l.kept, l.twins = map[int32][]keep{}, map[int32][]int32{}
+	lenses := []dialect.Lens{
+		linkID: dialect.Lens(f.ID), linkParent: dialect.Lens(f.Parent), linkCopy: dialect.Lens(f.ResultCopy), linkSource: dialect.Lens(f.ResultSource),
+		linkAgent: f.Agent, linkSide: f.Side, linkType: f.Type, linkPreserved: f.Preserved, linkKeptIndex: f.KeptIndex,
+	}
+	for _, key := range f.Refs {
+		lenses = append(lenses, dialect.Lens(key))
+	}
+	l.plan = dialect.NewPlan(append(lenses, f.CallRefs...)...)
+}
+
+// Add takes note of the next record of the log. Whoever reads all of them anyway adds
+// them, so that the log does not read them again.
+func (l *Log) Add(rec source.Record) {
+	if !l.added {
+		l.begin()
+	}
+	n := node{start: rec.Span.Start, length: uint32(rec.Span.Len()), id: -1, parent: -1, sibling: -1}
+	at := l.plan.Read(&l.members, rec.Value)
+	if v := at[linkID]; v.Kind() == source.String {
+		n.id, n.idSlot = l.number(v.Raw()), slotOf(v, rec.Span)
+	}
+	if v := at[linkParent]; v.Exists() {
+		n.parentSlot = slotOf(v, rec.Span)
+		if v.Kind() == source.String {
+			n.parent = l.number(v.Raw())
+		}
+	}
+	l.copy = l.copy || at[linkCopy].Exists()
+	l.source = l.source || at[linkSource].Exists()
+	l.ref(at[linkSource])
+	refs, callRefs := at[linkRefs:linkRefs+len(l.Format.Refs)], at[linkRefs+len(l.Format.Refs):]
+	for _, v := range refs {
+		l.ref(v)
+	}
+	for _, v := range callRefs {
+		if v.Kind() == source.String {
+			l.callRefs[string(v.Raw())] = append(l.callRefs[string(v.Raw())], v.Span())
+		}
+	}
+	if thread := at[linkAgent].Raw(); at[linkSide].True() {
+		n.scope = l.number(append([]byte("side "), thread...))
+	} else {
+		n.scope = l.number(thread)
+	}
+	l.preserved(at[linkPreserved])
+	n.follow = len(l.Format.Follows) > 0 && slices.ContainsFunc(l.Format.Follows, at[linkType].Is)
+	if v := at[linkKeptIndex]; v.Exists() {
+		if at, err := strconv.Atoi(string(v.Raw())); err == nil {
+			l.counts = append(l.counts, count{at, v.Span()})
+		}
+	}
+	first, end := n.start, l.Source.Size()
+	if len(l.nodes) > 0 {
+		first = l.nodes[0].start
+	}
+	if !l.Array.IsZero() {
+		end = l.Array.End
+	}
+	l.nodes = transcript.Room(l.nodes, rec.Span.End-first, end-first)
+	l.ids.Reserve(cap(l.nodes))
+	l.nodes = append(l.nodes, n)
 }
 
 // hang looks up the nodes by their ids and their parents.
