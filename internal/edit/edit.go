@@ -4,6 +4,7 @@
 package edit
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -36,13 +37,28 @@ type Fix struct {
 	Gone []source.Span
 	// Change is what the sum of all leaves changes by.
 	Change Sum
+
+	proved bool // that is so
 }
 
 // A Set is the fixes that are made together. The zero Set is empty.
 type Set struct {
 	edits, reads, over shelf
-	within             []source.Span
-	change             Sum
+	fixes              []taken
+	touched            []touch
+}
+
+// A taken is what is kept of a fix beside its edits.
+type taken struct {
+	change Sum
+	proved bool
+	met    bool // it touches what another one touches too
+}
+
+// A touch is a span of what a fix is proved by.
+type touch struct {
+	source.Span
+	fix int32
 }
 
 // Try takes a fix whole, or refuses it because it overlaps one that was taken
@@ -73,8 +89,10 @@ func (s *Set) Try(f Fix) bool {
 	for _, o := range f.Over {
 		s.over.put(Edit{Span: o})
 	}
-	s.within = append(s.within, f.Within...)
-	s.change = s.change.Plus(f.Change)
+	for _, w := range merged(f.Within, f.Edits) {
+		s.touched = append(s.touched, touch{w, int32(len(s.fixes))})
+	}
+	s.fixes = append(s.fixes, taken{change: f.Change, proved: f.proved})
 	return true
 }
 
@@ -83,13 +101,56 @@ func (s *Set) Edits() []Edit { return slices.Concat(s.edits...) }
 
 // Prove holds what the edits make of the values that they stand in against what
 // the fixes say that becomes of their content. It returns an error that says
-// where the two differ, or that the source cannot be read.
+// where the two differ, or that the source cannot be read. Where a fix was proved alone
+// and no other comes near what it touches, it does there what it did alone: that is not
+// looked at again.
 func (s *Set) Prove(src *source.Source) error {
-	return prove(src, s.Edits(), s.within, s.change)
+	s.meet()
+	var change Sum
+	for _, f := range s.fixes {
+		if f.met || !f.proved {
+			change = change.Plus(f.change)
+		}
+	}
+	var within []source.Span
+	for _, t := range s.touched {
+		if f := s.fixes[t.fix]; f.met || !f.proved {
+			within = append(within, t.Span)
+		}
+	}
+	within = merged(within, nil)
+	n := 0
+	edits := slices.DeleteFunc(s.Edits(), func(e Edit) bool {
+		for n < len(within) && within[n].End < e.Span.Start {
+			n++
+		}
+		return n == len(within) || e.Span.Start < within[n].Start
+	})
+	return prove(src, edits, within, change)
+}
+
+// meet finds out which fixes touch what others touch, or what is right beside it.
+func (s *Set) meet() {
+	slices.SortFunc(s.touched, func(a, b touch) int { return cmp.Compare(a.Start, b.Start) })
+	for i := 0; i < len(s.touched); {
+		j, end, several := i+1, s.touched[i].End, false
+		for ; j < len(s.touched) && s.touched[j].Start <= end; j++ {
+			end = max(end, s.touched[j].End)
+			several = several || s.touched[j].fix != s.touched[i].fix
+		}
+		for ; i < j; i++ {
+			f := &s.fixes[s.touched[i].fix]
+			f.met = f.met || several
+		}
+	}
 }
 
 // Prove is Set.Prove for one fix alone.
-func (f *Fix) Prove(src *source.Source) error { return prove(src, f.Edits, f.Within, f.Change) }
+func (f *Fix) Prove(src *source.Source) error {
+	err := prove(src, f.Edits, f.Within, f.Change)
+	f.proved = err == nil
+	return err
+}
 
 // A BalanceError says that edits do something else to recorded content than the
 // fixes say that they were made for.

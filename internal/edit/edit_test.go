@@ -200,3 +200,53 @@ func TestProve(t *testing.T) {
 		}
 	}
 }
+
+// TestSetProvesWhatMeets: that fixes were proved alone is proof of what they do together
+// only where none comes near what another one touches.
+func TestSetProvesWhatMeets(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 9))
+	text := []byte(`[12,{"a":"b"},3,[4,5],"cd",67]`)
+	src := source.FromBytes("p", text)
+	proved, wrong := 0, 0
+	for range 20_000 {
+		var s Set
+		var within []source.Span
+		var change Sum
+		for range 1 + r.IntN(4) {
+			f := Fix{Edits: someEdits(r, len(text))}
+			for i := range f.Edits {
+				f.Edits[i].Text = []byte([]string{"", "8", ",9", `,"x"`, "1,2"}[r.IntN(5)])
+			}
+			if r.IntN(2) == 0 {
+				from := r.IntN(len(text))
+				f.Within = []source.Span{{Start: int64(from), End: int64(from + r.IntN(len(text)-from))}}
+			}
+			for _, w := range merged(f.Within, f.Edits) {
+				inside := slices.DeleteFunc(slices.Clone(f.Edits), func(e Edit) bool { return e.Span.Start < w.Start || e.Span.End > w.End })
+				key := KeyBefore(text[:w.Start])
+				old := text[w.Start:w.End]
+				f.Change = f.Change.Plus(total(Splice(old, w.Start, inside), key)).Minus(total(old, key))
+			}
+			if r.IntN(8) == 0 {
+				f.Change[0]++ // it says something else than it does, and is not proved
+			} else if err := f.Prove(src); err != nil {
+				t.Fatal(err)
+			}
+			if s.Try(f) {
+				within, change = append(within, f.Within...), change.Plus(f.Change)
+			}
+		}
+		want, got := prove(src, s.Edits(), within, change), s.Prove(src)
+		if (want == nil) != (got == nil) {
+			t.Fatalf("%v is proved with %v and not %v", s.Edits(), got, want)
+		}
+		if got == nil {
+			proved++
+		} else {
+			wrong++
+		}
+	}
+	if proved < 1000 || wrong < 1000 {
+		t.Errorf("%d proved, %d wrong", proved, wrong)
+	}
+}
