@@ -486,18 +486,18 @@ func (c *checker) file(file *container.File) {
 
 // onFile compiles the repair of a finding about the file: of a record as such, or
 // of its bytes.
-func (c *checker) onFile(f *rules.Finding) (edit.Fix, bool, error) {
-	if f.Rule.Category != rules.Links {
-		return repair.Bytes(c.src, f.Fix)
+func (c *checker) onFile(w wish) (edit.Fix, bool, error) {
+	if w.rule.Category != rules.Links {
+		return repair.Bytes(c.src, w.Operation)
 	}
 	file := c.report.File
 	for _, l := range file.Logs {
-		if l.Array.Contains(f.Span) {
-			return c.logIn(c.opts.Dialects.ByName(l.Dialect), l.Array).Record(f.Fix)
+		if l.Array.Contains(w.span) {
+			return c.logIn(c.opts.Dialects.ByName(l.Dialect), l.Array).Record(w.Operation)
 		}
 	}
 	if log := c.logOf(file); log != nil {
-		return log.Record(f.Fix)
+		return log.Record(w.Operation)
 	}
 	return edit.Fix{}, false, nil
 }

@@ -150,7 +150,7 @@ func (c *checker) offerOnFile() error {
 			c.decide(f.Fix, offerUnable, details{why: "two ids that differ only in such bytes would become one"})
 			continue
 		}
-		fix, ok, err := c.onFile(f)
+		fix, ok, err := c.onFile(wishOf(f))
 		if err != nil {
 			return err
 		}

@@ -294,6 +294,7 @@ func (s *settler) run(ctx context.Context, src *source.Source) (*Fixed, error) {
 			return nil, err
 		}
 		out.Rounds = n + 1
+		r.set, r.repairs, r.touched = edit.Set{}, nil, nil // they are of no use for the proof
 	}
 	out.has = last.facts
 	if !out.Pieces.Changed() { // nothing was done, or undone again
@@ -381,18 +382,29 @@ func (r *round) emits(f *rules.Finding) {
 // repaired, or keeps a file from being taken for one that was.
 func (r *round) needs(f *rules.Finding) bool { return r.opts.allows(f) }
 
-// wishes returns the findings whose operations may be carried out, one for each
-// operation, in the order in which these are to be made where they overlap.
-func (r *round) wishes(found iter.Seq[*rules.Finding]) []*rules.Finding {
-	var out []*rules.Finding
+// A wish is an operation that may be carried out, and what it is to repair: no more of
+// its finding, because there may be very many of them.
+type wish struct {
+	*operation.Operation
+	rule         *rules.Rule
+	conversation int
+	span         source.Span
+}
+
+func wishOf(f *rules.Finding) wish { return wish{f.Fix, f.Rule, f.Conversation, f.Span} }
+
+// wishes returns the operations that may be carried out, in the order in which they are
+// to be made where they overlap. Of the findings that share one the first counts.
+func (r *round) wishes(found iter.Seq[*rules.Finding]) []wish {
+	var out []wish
 	seen := map[*operation.Operation]bool{}
 	for f := range found {
 		if !r.last && r.opts.allows(f) && !seen[f.Fix] {
 			seen[f.Fix] = true
-			out = append(out, f)
+			out = append(out, wishOf(f))
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *rules.Finding) int { return repair.Before(a.Fix, b.Fix) })
+	slices.SortStableFunc(out, func(a, b wish) int { return repair.Before(a.Operation, b.Operation) })
 	return out
 }
 
@@ -406,13 +418,14 @@ func (r *round) conversation(c *checker, plan *repair.Plan, found iter.Seq[*rule
 		slices.ContainsFunc(conv.Messages, func(m transcript.Message) bool { return m.Has(transcript.MessageForeign) })
 	r.spoken = conv.Dialect
 	wishes := r.wishes(found)
-	turns := map[int32][]*rules.Finding{}
+	turns := map[int32][]wish{}
 	for _, w := range wishes {
-		turn := plan.LaidOut(w.Fix)
-		turns[turn] = append(turns[turn], w)
+		if turn := plan.LaidOut(w.Operation); turn >= 0 {
+			turns[turn] = append(turns[turn], w)
+		}
 	}
 	for _, w := range wishes {
-		turn, together := plan.LaidOut(w.Fix), []*rules.Finding{w}
+		turn, together := plan.LaidOut(w.Operation), []wish{w}
 		if turn >= 0 {
 			together = turns[turn]
 			delete(turns, turn)
@@ -426,12 +439,12 @@ func (r *round) conversation(c *checker, plan *repair.Plan, found iter.Seq[*rule
 
 // lay takes the fix that several operations on one turn come to, unless that costs
 // more than each of them does; else it takes that of each.
-func (r *round) lay(c *checker, plan *repair.Plan, turn int32, wishes []*rules.Finding, fixes map[*operation.Operation]edit.Fix) error {
+func (r *round) lay(c *checker, plan *repair.Plan, turn int32, wishes []wish, fixes map[*operation.Operation]edit.Fix) error {
 	if len(wishes) > 1 {
 		ops := make([]*operation.Operation, len(wishes))
 		most := operation.Safe
 		for i, w := range wishes {
-			ops[i], most = w.Fix, max(most, w.Fix.Class)
+			ops[i], most = w.Operation, max(most, w.Class)
 		}
 		fix, ok, err := plan.Lay(turn, ops)
 		if ok = ok && repair.ClassOf(&fix) <= most; ok && err == nil {
@@ -442,11 +455,12 @@ func (r *round) lay(c *checker, plan *repair.Plan, turn int32, wishes []*rules.F
 		}
 	}
 	for _, w := range wishes {
-		fix := fixes[w.Fix]
-		if len(fix.Edits) == 0 { // it was not compiled yet
+		fix := fixes[w.Operation]
+		delete(fixes, w.Operation) // what the set does not take goes
+		if len(fix.Edits) == 0 {   // it was not compiled yet
 			var ok bool
 			var err error
-			if fix, ok, err = plan.Compile(w.Fix); err != nil {
+			if fix, ok, err = plan.Compile(w.Operation); err != nil {
 				return err
 			}
 			if !ok {
@@ -462,7 +476,7 @@ func (r *round) lay(c *checker, plan *repair.Plan, turn int32, wishes []*rules.F
 
 // take takes the fix that wishes come to, and reports whether it is able. One that does
 // not go together with others waits for the next round.
-func (r *round) take(c *checker, fix *edit.Fix, wishes ...*rules.Finding) (bool, error) {
+func (r *round) take(c *checker, fix *edit.Fix, wishes ...wish) (bool, error) {
 	able, err := r.able(c, fix)
 	if able && r.set.Try(*fix) {
 		for _, w := range wishes {
@@ -484,23 +498,23 @@ func (r *round) able(c *checker, fix *edit.Fix) (bool, error) {
 	return err == nil, err
 }
 
-// done notes that the operation of a finding is carried out.
-func (r *round) done(f *rules.Finding, fix *edit.Fix) {
-	calls, results := operation.Subjects(f.Fix.Do)
-	switch f.Fix.Do.(type) {
+// done notes that an operation is carried out.
+func (r *round) done(w wish, fix *edit.Fix) {
+	calls, results := operation.Subjects(w.Do)
+	switch w.Do.(type) {
 	case *operation.InsertResults, *operation.SetState:
 		results = calls
 	}
-	class := max(f.Fix.Class, repair.ClassOf(fix))
+	class := max(w.Class, repair.ClassOf(fix))
 	if class == operation.Unsafe {
 		for _, e := range fix.Edits {
 			r.touched = append(r.touched, e.Span)
 		}
 		r.touched = append(append(r.touched, fix.Reads...), fix.Gone...)
 	}
-	r.did[deed{f.Conversation, f.Rule.Name}] = true
+	r.did[deed{w.conversation, w.rule.Name}] = true
 	r.repairs = append(r.repairs, Repair{
-		Rule: f.Rule.Name, Kind: f.Fix.Do.Kind(), Class: class, Title: f.Fix.Title, Results: max(1, len(results)), Dropped: slices.Clone(fix.Gone),
+		Rule: w.rule.Name, Kind: w.Do.Kind(), Class: class, Title: w.Title, Results: max(1, len(results)), Dropped: slices.Clone(fix.Gone),
 	})
 }
 
@@ -508,7 +522,7 @@ func (r *round) done(f *rules.Finding, fix *edit.Fix) {
 // records change, conversations are left alone.
 func (r *round) file(c *checker, found iter.Seq[*rules.Finding]) error {
 	wishes := r.wishes(found)
-	onLinks := func(w *rules.Finding) bool { return w.Rule.Category == rules.Links }
+	onLinks := func(w wish) bool { return w.rule.Category == rules.Links }
 	onBytes := slices.DeleteFunc(slices.Clone(wishes), onLinks)
 	if checkOnly := c.report.File.CheckOnly != ""; checkOnly || len(onBytes) > 0 {
 		wishes = onBytes
@@ -520,7 +534,7 @@ func (r *round) file(c *checker, found iter.Seq[*rules.Finding]) error {
 		if err != nil {
 			return err
 		}
-		if ok && r.opts.covers(max(w.Fix.Class, repair.ClassOf(&fix))) && r.set.Try(fix) {
+		if ok && r.opts.covers(max(w.Class, repair.ClassOf(&fix))) && r.set.Try(fix) {
 			r.done(w, &fix)
 		}
 	}
