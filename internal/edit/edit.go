@@ -266,6 +266,10 @@ func (s *shelf) put(e Edit) {
 		return
 	}
 	c, i := s.place(e.Span)
+	if len((*s)[c]) == chunk && i == chunk { // most come in order: these chunks stay full
+		*s = slices.Insert(*s, c+1, []Edit{e})
+		return
+	}
 	(*s)[c] = slices.Insert((*s)[c], i, e)
 	if whole := (*s)[c]; len(whole) > chunk {
 		half := len(whole) / 2

@@ -2,6 +2,7 @@ package edit
 
 import (
 	"bytes"
+	"encoding/binary"
 	"hash/maphash"
 	"iter"
 	"strconv"
@@ -40,13 +41,11 @@ var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 
 // sumOf returns the sum of one leaf.
 func sumOf(key string, value []byte) (out Sum) {
-	for i := range out {
-		var h maphash.Hash
-		h.SetSeed(seeds[i])
-		_, _ = h.WriteString(key)
-		_ = h.WriteByte(0)
-		_, _ = h.Write(value)
-		out[i] = h.Sum64()
+	for i, seed := range seeds {
+		var both [16]byte
+		binary.LittleEndian.PutUint64(both[:], maphash.String(seed, key))
+		binary.LittleEndian.PutUint64(both[8:], maphash.Bytes(seed, value))
+		out[i] = maphash.Bytes(seed, both[:])
 	}
 	return out
 }
@@ -181,13 +180,20 @@ func isJSON(text []byte) bool {
 
 // stringEnd returns the offset behind the string that begins at an offset.
 func stringEnd(text []byte, at int) int {
-	for i := at + 1; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
+	quote := at // the next one, once it is behind i
+	for i := at + 1; i < len(text); {
+		if quote < i {
+			n := bytes.IndexByte(text[i:], '"')
+			if n < 0 {
+				break
+			}
+			quote = i + n
 		}
+		back := bytes.IndexByte(text[i:quote], '\\')
+		if back < 0 {
+			return quote + 1
+		}
+		i += back + 2 // behind what is escaped
 	}
 	return len(text)
 }

@@ -174,7 +174,7 @@ func (c content) json() (list string, kept []source.Span) {
 // render lays compact JSON out in a style. depth is how many steps deeper than
 // the element it begins. Values at the spans in kept stay as they are.
 func render(compact []byte, st style, depth int, kept ...source.Span) []byte {
-	out := slices.Grow([]byte(nil), len(compact)) // none of nothing
+	out := slices.Grow([]byte(nil), len(compact)+len(compact)/4) // none of nothing
 	var walk func(v source.Value, depth int, multi bool)
 	walk = func(v source.Value, depth int, multi bool) {
 		raw := v.Raw()

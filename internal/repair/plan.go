@@ -440,6 +440,10 @@ func (d *draft) build(fields []dialect.Field) []byte {
 // twice for it: operations come in the order of messages.
 const maxRead = 4 << 20
 
+// shortMessage is how long a message is at most in which members are found faster than
+// an index of them is made.
+const shortMessage = 4 << 10
+
 // indexCost is about what it takes to keep a short message, beside its bytes.
 const indexCost = 512
 
@@ -451,7 +455,10 @@ func (p *Plan) value(m int32) source.Value {
 	if p.values == nil || p.read > maxRead {
 		p.values, p.read = map[int32]source.Value{}, 0
 	}
-	v := p.at(p.Conv.Messages[m].Span()).Indexed()
+	v := p.at(p.Conv.Messages[m].Span())
+	if v.Span().Len() > shortMessage {
+		v = v.Indexed()
+	}
 	p.values[m] = v
 	p.read += v.Span().Len() + indexCost
 	return v
