@@ -31,6 +31,7 @@ func (r *reading) newSequence(name string, end int64) *sequence {
 	c := &transcript.Conversation{Name: name}
 	b := transcript.NewBuilder(c)
 	b.OnKeyFault, b.OfTools, b.Shared, b.End = r.onKey, evidence.ToolKey, &r.shared, end
+	b.MarksCache = r.opts.Dialects.MarksCache
 	q := &sequence{r: r, b: b, readers: map[*dialect.Dialect]dialect.Reader{}}
 	if d := r.opts.Dialect; d != nil {
 		q.primary = d

@@ -397,6 +397,7 @@ func (r *blocksReader) read(v source.Value) bool {
 		r.result(v, r.ResultMessage, role)
 		return true
 	}
+	r.b.Marked = false
 	switch content.Kind() {
 	case source.String:
 		r.b.Block(transcript.BlockText, content, textFlags(content))
@@ -404,6 +405,9 @@ func (r *blocksReader) read(v source.Value) bool {
 		for _, block := range content.Present() {
 			r.block(block, role)
 		}
+	}
+	if !r.b.Marked {
+		m.Flags |= transcript.MessageUnmarked
 	}
 	if hollow(content) {
 		markHollow(m, content)

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 // A Set is the dialects that a file may be written in. A nil set is the
@@ -13,6 +14,7 @@ type Set struct {
 	all         []*Dialect
 	userDefined []*Dialect // those of a user
 	keywords    *keywordTable
+	cacheMarks  []string // the keys of marks for the prompt cache
 }
 
 // builtin makes the built-in set, which is never changed. A row in it that lacks what
@@ -36,8 +38,20 @@ func newSet(all []*Dialect) *Set {
 		if d.UserDefined() {
 			s.userDefined = append(s.userDefined, d)
 		}
+		if key := d.Members[transcript.MemberCacheMark].Key(); key != "" && !slices.Contains(s.cacheMarks, key) {
+			s.cacheMarks = append(s.cacheMarks, key)
+		}
 	}
 	return s
+}
+
+// MarksCache reports whether a key is that of a mark for the prompt cache in one of the
+// dialects.
+func (s *Set) MarksCache(key source.Value) bool {
+	if s == nil {
+		s = builtin()
+	}
+	return slices.ContainsFunc(s.cacheMarks, key.Is)
 }
 
 // With returns the set with further dialects, which are asked before the others.

@@ -53,3 +53,32 @@ func TestCacheMarksAround(t *testing.T) {
 		}
 	}
 }
+
+// TestCacheMarksInBlocks: a mark counts in a block of any kind, also of one that nobody
+// knows.
+func TestCacheMarksInBlocks(t *testing.T) {
+	t.Parallel()
+	const mark = `,"cache_control":{"type":"ephemeral"}`
+	for _, block := range []string{
+		`{"type":"text","text":"q"` + mark + `}`,
+		`{"type":"image","source":{"type":"url","url":"u"}` + mark + `}`,
+		`{"type":"document","source":{"type":"text","data":"d","media_type":"text/plain"}` + mark + `}`,
+		`{"type":"holograph","shown":1` + mark + `}`,
+		`{"text":"q"` + mark + `}`,
+		`{"type":"tool_result","tool_use_id":"toolu_1","content":"x"` + mark + `}`,
+	} {
+		text := `{"model":"claude","max_tokens":9,"messages":[{"role":"user","content":"q"},` +
+			`{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"f","input":{}` + mark + `}]},` +
+			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"x"` + mark + `},` +
+			strings.TrimSuffix(strings.Repeat(block+",", 4), ",") + `]}]}`
+		found := 0
+		for f := range check(t, "f", []byte(text), Options{}).All() {
+			if f.Rule.Name == "cache-control-limit" {
+				found++
+			}
+		}
+		if found != 2 {
+			t.Errorf("%s four times beside two marks: %d are too many, want 2", block, found)
+		}
+	}
+}

@@ -31,6 +31,9 @@ unsafe if the message has signed reasoning).`,
 		var marks []transcript.Token
 		var at []int32
 		for i := range c.Messages {
+			if c.Messages[i].Has(transcript.MessageUnmarked) {
+				continue
+			}
 			for _, part := range c.Marked(c.Messages[i].Span()) {
 				if t := c.Look(transcript.MemberCacheMark, part); t.Given() {
 					marks, at = append(marks, t), append(at, int32(i))

@@ -22,8 +22,13 @@ type Builder struct {
 	// OfTools reports whether a key of a structural object speaks of calls or
 	// results, if its dialect does not read it; nil where nobody asks.
 	OfTools func(key source.Value) bool
-	// Shared is what the builders of one source share, if they have the same OfTools.
-	// A builder without one makes its own.
+	// MarksCache reports whether a key of a structural object is that of a mark for the
+	// prompt cache; nil where nobody asks.
+	MarksCache func(key source.Value) bool
+	// Marked is set when such a key is met.
+	Marked bool
+	// Shared is what the builders of one source share, if they have the same OfTools and
+	// MarksCache. A builder without one makes its own.
 	Shared *Shared
 
 	// candidates are such members of the element that is being read.

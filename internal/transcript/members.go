@@ -28,8 +28,9 @@ type keyNote struct {
 	first source.Span
 	// note is what its reader has noted.
 	note int
-	// ofTools is set if it speaks of calls or results.
-	ofTools bool
+	// ofTools is set if it speaks of calls or results, marks if it marks the prompt
+	// cache.
+	ofTools, marks bool
 }
 
 // by returns the keys of the objects that a reader reads.
@@ -88,6 +89,9 @@ func (m *Members) Next() bool {
 	if key.ofTools && m.b.OfTools != nil && m.Value().Filled() {
 		m.b.candidates = append(m.b.candidates, candidate{m.of, m.Value().Span(), m.Key()})
 	}
+	if key.marks {
+		m.b.Marked = true
+	}
 	switch bit := uint64(1) << n; {
 	case m.b.OnKeyFault == nil:
 	case n == 0 || m.spelled != nil:
@@ -103,7 +107,10 @@ func (m *Members) Next() bool {
 
 // meet finds out what is to be known of a key that is fresh.
 func (m *Members) meet(n int) {
-	key := keyNote{ofTools: m.b.OfTools != nil && m.b.OfTools(m.Key())}
+	key := keyNote{
+		ofTools: m.b.OfTools != nil && m.b.OfTools(m.Key()),
+		marks:   m.b.MarksCache != nil && m.b.MarksCache(m.Key()),
+	}
 	if n == 0 {
 		m.keys.of[0] = key
 		return

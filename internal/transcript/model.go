@@ -243,6 +243,9 @@ const (
 	MessageText
 	// MessageStray marks a message with a stray, in which its calls may be.
 	MessageStray
+	// MessageUnmarked marks a message of which each block was looked at, and none has
+	// a mark for the prompt cache.
+	MessageUnmarked
 )
 
 // A Message is one element of the transcript that speaks: an element of a
