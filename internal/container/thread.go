@@ -58,7 +58,7 @@ func (l *log) mark(t *thread, payload source.Value) {
 	for _, b := range c.Blocks[m.BlockLo:m.BlockHi] {
 		if b.Kind == transcript.BlockResult {
 			if v := l.env.at[envBeside]; v.Exists() {
-				c.Results[b.Ref].Beside = l.hash(v.Raw())
+				c.Results[b.Ref].Beside = v.Span()
 			}
 			return
 		}

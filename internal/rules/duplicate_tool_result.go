@@ -129,14 +129,14 @@ func (c *Context) movesBack() bool {
 // identical reports whether two results say the same, byte for byte, whatever
 // each says it in.
 func (c *Context) identical(a, b *transcript.Result) bool {
-	if a.Error != b.Error || a.Beside != b.Beside {
+	if a.Error != b.Error || !c.alike(a.Beside, b.Beside) {
 		return false
 	}
 	x, y := c.Text(c.Blocks[a.Block].Span), c.Text(c.Blocks[b.Block].Span)
 	if x == y {
 		return true
 	}
-	if a.Payload.IsZero() || b.Payload.IsZero() || a.Payload.Len() != b.Payload.Len() || c.Text(a.Payload) != c.Text(b.Payload) {
+	if a.Payload.IsZero() || b.Payload.IsZero() || !c.alike(a.Payload, b.Payload) {
 		return false
 	}
 	was, n := c.besides(a, x), 0
@@ -147,6 +147,11 @@ func (c *Context) identical(a, b *transcript.Result) bool {
 		n++
 	}
 	return n == len(was)
+}
+
+// alike reports whether two spans hold the same bytes.
+func (c *Context) alike(a, b source.Span) bool {
+	return a.Len() == b.Len() && (a.Len() == 0 || c.Text(a) == c.Text(b))
 }
 
 // besides returns the members of a result but its id and its content, as they

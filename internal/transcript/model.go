@@ -512,9 +512,9 @@ type Result struct {
 	WrongRole bool
 	// Error marks a result that its writer flagged as failed.
 	Error bool
-	// Beside tells what the record of a log keeps of the result beside its
-	// message: a hash, the same for the same, of the message's first result.
-	Beside uint64
+	// Beside is what the record of a log keeps of the result beside its message, for
+	// the message's first result; zero when there is none.
+	Beside source.Span
 }
 
 // OwnCall returns the call whose record a result is a state of, -1 for none.
