@@ -44,12 +44,19 @@ func (c *chain) add(id uint64, l link, end int64) {
 
 // parent returns the place of a link's parent, -1 where there is none.
 func (c *chain) parent(i int32) int32 {
-	if p := c.links[i].parent; p != 0 {
-		if at, known := c.find(p); known && at != i {
-			return at
-		}
+	if at, known := c.named(i); known && at != i {
+		return at
 	}
 	return -1
+}
+
+// named returns the place of the record that a link names as its parent. It is mostly
+// the one before it.
+func (c *chain) named(i int32) (at int32, known bool) {
+	if p := c.links[i].parent; p != 0 {
+		return c.ids.FindFrom(p, int(i)-1)
+	}
+	return 0, false
 }
 
 // roots returns for each link the one on which it hangs in the end, -1 where

@@ -138,7 +138,7 @@ func (j *judgement) missing() error {
 		if k.parent == 0 {
 			continue
 		}
-		if _, known := j.chain.find(k.parent); known {
+		if _, known := j.chain.named(int32(i)); known {
 			continue
 		}
 		if roots == nil {

@@ -4,22 +4,28 @@ package source
 // a map would do in a third of the memory.
 type Index struct {
 	hashes []uint64
-	// slots is a hash table of numbers, counted from 1: a hash has the first
-	// slot that was free from its own place on.
+	// slots is a hash table of numbers: a hash has the first slot that was free from
+	// its own place on. tags has a byte of the hash in each slot, 0 in a free one:
+	// almost all that a search comes by are told from it without a look at them.
 	slots []int32
+	tags  []uint8
 }
 
 // Find returns the number of a hash.
 func (x *Index) Find(hash uint64) (n int32, known bool) {
+	return x.FindFrom(hash, len(x.hashes)-1)
+}
+
+// FindFrom is Find for a hash that likely has the number near.
+func (x *Index) FindFrom(hash uint64, near int) (n int32, known bool) {
+	if uint(near) < uint(len(x.hashes)) && x.hashes[near] == hash {
+		return int32(near), true
+	}
 	if len(x.hashes) == 0 {
 		return 0, false
 	}
-	// Who asks for one that is known mostly asks for the last.
-	if last := len(x.hashes) - 1; x.hashes[last] == hash {
-		return int32(last), true
-	}
-	at := x.slots[x.slot(hash)]
-	return at - 1, at > 0
+	at := x.slot(hash)
+	return x.slots[at], x.tags[at] > 0
 }
 
 // Len returns how many hashes there are.
@@ -30,9 +36,8 @@ func (x *Index) Add(hash uint64) {
 	if len(x.hashes) == cap(x.hashes) {
 		x.Reserve(max(8, len(x.hashes)*5/4))
 	}
-	at := x.slot(hash)
+	x.put(x.slot(hash), hash, len(x.hashes))
 	x.hashes = append(x.hashes, hash)
-	x.slots[at] = int32(len(x.hashes))
 }
 
 // Reserve makes room for n hashes in all.
@@ -48,17 +53,23 @@ func (x *Index) Reserve(n int) {
 	if size == len(x.slots) {
 		return
 	}
-	x.slots = make([]int32, size)
+	x.slots, x.tags = make([]int32, size), make([]uint8, size)
 	for i, h := range x.hashes {
-		x.slots[x.slot(h)] = int32(i + 1)
+		x.put(x.slot(h), h, i)
 	}
 }
 
+func (x *Index) put(at int, hash uint64, n int) { x.slots[at], x.tags[at] = int32(n), tagOf(hash) }
+
+// tagOf returns the tag of a hash: some of the bits that do not choose its place.
+func tagOf(hash uint64) uint8 { return uint8(hash>>57) | 0x80 }
+
 // slot returns the slot of a hash, or the free one that it would get.
 func (x *Index) slot(hash uint64) int {
-	mask := uint64(len(x.slots) - 1)
+	mask := uint64(len(x.tags) - 1)
+	tag := tagOf(hash)
 	i := hash & mask
-	for x.slots[i] > 0 && x.hashes[x.slots[i]-1] != hash {
+	for x.tags[i] > 0 && (x.tags[i] != tag || x.hashes[x.slots[i]] != hash) {
 		i = (i + 1) & mask
 	}
 	return int(i)

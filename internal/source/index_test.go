@@ -32,6 +32,10 @@ func TestIndex(t *testing.T) {
 			if at, known := x.Find(h); !known || at != n {
 				t.Fatalf("%x is %d (%t), want %d", h, at, known, n)
 			}
+			near := int(n) - 1 + r.IntN(3)
+			if at, known := x.FindFrom(h, near); !known || at != n {
+				t.Fatalf("%x is %d (%t) from %d, want %d", h, at, known, near, n)
+			}
 		}
 	}
 }
