@@ -74,14 +74,15 @@ func (p *Plan) beginning(key source.Value) int {
 func (s *planned) put(p *Plan, steps []step, val *source.Value) {
 	for i := range steps {
 		st := &steps[i]
-		got, rank := *val, st.rank
+		got, rank := val, st.rank
 		if st.rest != "" {
-			got = st.rest.In(got)
+			inner := st.rest.In(*val)
+			got = &inner
 		}
-		switch {
-		case !got.Exists():
+		switch got.Kind() {
+		case source.None:
 			continue
-		case got.Kind() == source.Null:
+		case source.Null:
 			rank += p.alts
 		}
 		there := s.vals[st.slot].Exists()
@@ -89,7 +90,7 @@ func (s *planned) put(p *Plan, steps []step, val *source.Value) {
 			s.filled = append(s.filled, st.slot)
 		}
 		if !there || rank < s.ranks[st.slot] {
-			s.vals[st.slot], s.ranks[st.slot] = got, rank
+			s.vals[st.slot], s.ranks[st.slot] = *got, rank
 		}
 	}
 }
