@@ -74,7 +74,7 @@ type Walk struct {
 	found []member
 	// outside is set for an object that is not in memory.
 	outside  *cursor
-	key      Value // unless it stands in the object's own text
+	key      *Value // nil where it stands in the object's own text
 	val      Value
 	long     uint32 // the next long value
 	from, to int    // the key
@@ -83,16 +83,17 @@ type Walk struct {
 
 // Begin starts a walk over the members of v. A value that is no object has none.
 func (w *Walk) Begin(v Value, k *Keys) {
+	if v.Kind() != Object {
+		*w = Walk{keys: k}
+		return
+	}
 	*w = Walk{keys: k, of: v, val: v, long: v.inner}
-	w.val.members = nil
-	if v.Kind() == Object {
-		w.val.to = v.from
-		if v.Outside() && v.members == nil {
-			w.outside = v.cursor()
-		}
-		if v.members != nil {
-			w.found = *v.members
-		}
+	w.val.to, w.val.members = v.from, nil
+	switch {
+	case v.members != nil:
+		w.found = *v.members
+	case v.Outside():
+		w.outside = v.cursor()
 	}
 }
 
@@ -105,29 +106,29 @@ func (w *Walk) Next() bool {
 	if w.outside != nil {
 		return w.nextOutside()
 	}
-	text := v.text
+	text := v.text[:v.to]
 	i := w.val.to
 	if i > v.from {
-		if i = SkipBlank(text, i); i >= v.to || text[i] != ',' {
+		if i = SkipBlank(text, i); i >= len(text) || text[i] != ',' {
 			return false
 		}
 	}
 	i = SkipBlank(text, i+1)
-	if i >= v.to || text[i] != '"' {
+	if i >= len(text) || text[i] != '"' {
 		return false
 	}
 	w.from = i
 	n := w.keys.next[w.number]
-	expected := n > 0 && bytes.HasPrefix(text[i:v.to], w.keys.raw(n))
+	expected := n > 0 && bytes.HasPrefix(text[i:], w.keys.raw(n))
 	if expected {
 		w.to = i + len(w.keys.raw(n))
 	} else {
-		w.to = min(skipString(text, i), v.to)
+		w.to = skipString(text, i)
 	}
-	if i = SkipBlank(text, w.to); i >= v.to || text[i] != ':' {
+	if i = SkipBlank(text, w.to); i >= len(text) || text[i] != ':' {
 		return false
 	}
-	if i = SkipBlank(text, i+1); i >= v.to {
+	if i = SkipBlank(text, i+1); i >= len(text) {
 		return false
 	}
 	if !expected {
@@ -142,7 +143,7 @@ func (w *Walk) Next() bool {
 	} else {
 		end = skipValue(text, i)
 	}
-	w.val.to, w.long = min(end, v.to), behind
+	w.val.to, w.long = min(end, len(text)), behind
 	return true
 }
 
@@ -153,7 +154,7 @@ func (w *Walk) nextFound() bool {
 	}
 	m := &w.found[0]
 	w.found = w.found[1:]
-	w.key, w.val = m.key, m.val
+	w.key, w.val = &m.key, m.val
 	w.number = w.keys.number(w.key.Raw())
 	return true
 }
@@ -163,7 +164,7 @@ func (w *Walk) nextOutside() bool {
 	if !w.outside.next() {
 		return false
 	}
-	w.key, w.val = w.outside.key, w.outside.val
+	w.key, w.val = &w.outside.key, w.outside.val
 	w.number = w.keys.number(w.key.Raw())
 	return true
 }
@@ -174,22 +175,22 @@ func (w *Walk) Number() int { return int(w.number) }
 
 // Key returns the key.
 func (w *Walk) Key() Value {
-	if w.key.Exists() {
-		return w.key
+	if w.key != nil {
+		return *w.key
 	}
 	return Value{text: w.of.text, base: w.of.base, from: w.from, to: w.to}
 }
 
 // KeySpan returns where the key stands in its source.
 func (w *Walk) KeySpan() Span {
-	if w.key.Exists() {
+	if w.key != nil {
 		return w.key.Span()
 	}
 	return Span{w.of.base + int64(w.from), w.of.base + int64(w.to)}
 }
 
-// Part returns the bytes of a span in the object's record as a value.
-func (w *Walk) Part(s Span) Value { return w.of.Part(s) }
+// Of returns the object.
+func (w *Walk) Of() Value { return w.of }
 
 // Value returns the value, which is good until the next one.
 func (w *Walk) Value() *Value { return &w.val }

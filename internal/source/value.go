@@ -421,7 +421,7 @@ func (v Value) at(i int, next uint32) (Value, uint32) {
 
 // SkipBlank returns where the white space that stands at i ends.
 func SkipBlank(b []byte, i int) int {
-	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\r' || b[i] == '\t') {
+	for i < len(b) && b[i] <= ' ' && (b[i] == ' ' || b[i] == '\n' || b[i] == '\r' || b[i] == '\t') {
 		i++
 	}
 	return i
@@ -451,21 +451,20 @@ func skipValue(b []byte, i int) int {
 		}
 		return len(b)
 	}
-	for i < len(b) {
-		switch b[i] {
-		case ',', '}', ']', ':', ' ', '\n', '\r', '\t':
-			return i
-		}
+	for i < len(b) && !behindScalar[b[i]] {
 		i++
 	}
 	return i
 }
 
+// behindScalar holds of the bytes that end a number or a literal.
+var behindScalar = [256]bool{',': true, '}': true, ']': true, ':': true, ' ': true, '\n': true, '\r': true, '\t': true}
+
 // skipString returns the offset behind the string that starts at b[i].
 func skipString(b []byte, i int) int {
 	i++
-	// Most strings are short and have no escapes.
-	for n := 0; n < 4 && i+8 <= len(b); n++ {
+	// Most strings have no escapes and are short, because the ends of long ones are known.
+	for n := 0; n < longValue/8 && i+8 <= len(b); n++ {
 		w := binary.LittleEndian.Uint64(b[i:])
 		quote := w ^ lows*'"'
 		slash := w ^ lows*'\\'

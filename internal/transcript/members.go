@@ -24,8 +24,6 @@ type knownKeys struct {
 
 // A keyNote is what is known of a key.
 type keyNote struct {
-	// first is where it was first in the object that is being read.
-	first source.Span
 	// note is what its reader has noted.
 	note int
 	// ofTools is set if it speaks of calls or results, marks if it marks the prompt
@@ -56,7 +54,7 @@ type Members struct {
 	// seen has a bit for the number of each key before.
 	seen uint64
 	// spelled are the keys before by what they say, once one was among them that
-	// has no number; nil until then.
+	// has no number or was there before; nil until then.
 	spelled map[string]source.Span
 }
 
@@ -97,10 +95,9 @@ func (m *Members) Next() bool {
 	case n == 0 || m.spelled != nil:
 		m.spell()
 	case m.seen&bit != 0:
-		m.again(key.first)
+		m.spell()
 	default:
 		m.seen |= bit
-		key.first = m.KeySpan()
 	}
 	return true
 }
@@ -128,10 +125,11 @@ func (m *Members) SetNote(note int) { m.keys.of[m.Number()].note = note }
 func (m *Members) spell() {
 	if m.spelled == nil {
 		m.spelled = map[string]source.Span{}
-		for n, key := range m.keys.of {
-			if m.seen&(1<<n) != 0 {
-				m.spelled[m.Part(key.first).Str()] = key.first
+		for key := range m.Of().Members() {
+			if key.Span() == m.KeySpan() {
+				break
 			}
+			m.spelled[key.Str()] = key.Span()
 		}
 	}
 	key := m.Key().Str()
