@@ -30,25 +30,33 @@ type batch struct {
 	read chan struct{}
 }
 
-// add adds a record that is good only until the next one is read. One of a document
-// has bytes that nobody overwrites.
+// add adds a record that is good only until the next one is read.
 func (b *batch) add(rec Record) {
-	v := &rec.Value
-	if v.ends != nil && v.ends.turn == v.turn && !v.Outside() {
+	if !rec.Value.Outside() {
+		b.size += rec.Value.Span().Len()
+		b.own(&rec.Value)
+	}
+	b.records = append(b.records, rec)
+}
+
+// own gives a value a text that begins with it, and ends that count from there. The text
+// is the batch's own, unless the reader waits until it has been read.
+func (b *batch) own(v *Value) {
+	text := v.text[v.from:v.to:v.to]
+	if b.read == nil {
+		from := len(b.text)
+		b.text = append(b.text, text...)
+		text = b.text[from:len(b.text):len(b.text)]
+	}
+	if v.ends != nil && v.ends.turn == v.turn {
 		from := len(b.list)
-		b.list = append(b.list, v.ends.list...)
+		for _, l := range v.ends.list {
+			b.list = append(b.list, longEnd{l.start - uint32(v.from), l.end - uint32(v.from), l.next})
+		}
 		b.ends = append(b.ends, ends{turn: v.turn, list: b.list[from:], pages: v.ends.pages})
 		v.ends = &b.ends[len(b.ends)-1]
 	}
-	if b.read == nil && (v.ends == nil || v.ends.pages == nil) {
-		from := len(b.text)
-		b.text = append(b.text, v.text...)
-		v.text = b.text[from:len(b.text):len(b.text)]
-	}
-	if !v.Outside() {
-		b.size += v.Span().Len()
-	}
-	b.records = append(b.records, rec)
+	v.text, v.base, v.from, v.to = text, v.base+int64(v.from), 0, len(text)
 }
 
 // full reports whether a batch has enough.

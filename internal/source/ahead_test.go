@@ -53,6 +53,67 @@ func TestAhead(t *testing.T) {
 	}
 }
 
+// TestElementsAhead: the elements of a list that are read ahead are the same as others.
+func TestElementsAhead(t *testing.T) {
+	t.Parallel()
+	texts := documentsOf(t)
+	var many strings.Builder
+	for i := range 600 {
+		fmt.Fprintf(&many, `, {"a": [%d, "%s", null], "b":{}}, null, "%s"`, i, strings.Repeat("long ", i%90), strings.Repeat("x", i%70))
+	}
+	texts["many"] = []byte("[0" + many.String() + "]")
+	texts["long"] = []byte(`[{"a":1}, {"a":["` + strings.Repeat("x", 2*batchBytes) + `"]}` + many.String() + "]")
+	lists := 0
+	for name, text := range texts {
+		for _, held := range []int64{0, 5000} {
+			src := FromBytes(name, text)
+			src.SetWindow(held)
+			src.SetAhead(0)
+			rec, ok := only(t, src)
+			if !ok {
+				continue
+			}
+			var check func(v Value)
+			check = func(v Value) {
+				for _, val := range v.Members() {
+					check(val)
+				}
+				if v.Kind() != Array {
+					return
+				}
+				lists++
+				var want, got strings.Builder
+				for _, e := range v.Present() {
+					seen(&want, e)
+				}
+				for e := range v.Ahead() {
+					seen(&got, e)
+					if e.Outside() {
+						continue
+					}
+					for _, l := range e.ends.list {
+						if end := skipValue(e.text, int(l.start)); end != int(l.end) || brackets[e.text[l.start]] == nil {
+							t.Fatalf("%s, %d held: no long value ends at %d in %q", name, held, l.end, e.text)
+						}
+					}
+				}
+				if got.String() != want.String() {
+					t.Fatalf("%s, %d held: there is\n%s\nwant\n%s", name, held, got.String(), want.String())
+				}
+				for _, e := range v.Elements() {
+					if len(name) > 1 { // others nest lists without end
+						check(e)
+					}
+				}
+			}
+			check(rec.Value)
+		}
+	}
+	if lists < 500 {
+		t.Errorf("only %d lists", lists)
+	}
+}
+
 // TestAheadFails: the error that ends the reading comes behind the records before it.
 func TestAheadFails(t *testing.T) {
 	t.Parallel()

@@ -372,7 +372,7 @@ func (v Value) Ahead() iter.Seq[Value] {
 	}
 	return func(yield func(elem Value) bool) {
 		all := func(yield func(Record, error) bool) {
-			v.walk(func(_, elem Value) bool { return elem.Kind() == Null || yield(Record{Value: elem}, nil) })
+			v.Each()(func(elem Value) bool { return yield(Record{Value: elem}, nil) })
 		}
 		readAhead(all, func(rec Record, _ error) bool { return yield(rec.Value) })
 	}
