@@ -151,8 +151,9 @@ func (t *keywordTable) look(v source.Value) uint64 {
 		case source.String:
 			set |= t.keyword(val)
 		case source.Array:
-			for i, e := range val.Present() {
-				if i >= evidence.MostElements {
+			n := 0
+			for e := range val.Each() {
+				if n++; n > evidence.MostElements {
 					break
 				}
 				set |= t.members(e)
