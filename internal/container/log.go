@@ -25,6 +25,7 @@ type log struct {
 	chain   chain
 	threads []*thread
 	byName  map[string]*thread
+	last    *thread // of the record before, unless it was told by its parent
 	seed    maphash.Seed
 	others  func(source.Value) bool
 }

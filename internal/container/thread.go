@@ -119,6 +119,9 @@ func (l *log) threadOf(parent uint64) *thread {
 		}
 		name = fmt.Sprintf("sidechain %d", len(l.threads))
 	}
+	if l.last != nil && l.last.conv().Name == name {
+		return l.last
+	}
 	t := l.byName[name]
 	if t == nil {
 		t = &thread{q: l.newSequence(name, l.end), n: int32(len(l.threads)), side: side, lastTurn: -1}
@@ -127,5 +130,6 @@ func (l *log) threadOf(parent uint64) *thread {
 		l.byName[name] = t
 		l.threads = append(l.threads, t)
 	}
+	l.last = t
 	return t
 }

@@ -196,11 +196,14 @@ func (v Value) Text() []byte {
 }
 
 // Is reports whether the value is the string s. s must not need escapes.
-func (v Value) Is(s string) bool {
+func (v Value) Is(s string) bool { return v.to-v.from >= len(s)+2 && v.says(s) }
+
+// says is Is for a value that is long enough.
+func (v *Value) says(s string) bool {
 	switch n := v.to - v.from; {
 	case n == len(s)+2 && !v.Outside():
 		return v.text[v.from] == '"' && string(v.text[v.from+1:v.to-1]) == s
-	case n < len(s)+2 || n > 6*len(s)+2: // an escape takes up to six bytes for one
+	case n > 6*len(s)+2: // an escape takes up to six bytes for one
 		return false
 	}
 	return v.Kind() == String && bytes.IndexByte(v.Raw(), '\\') >= 0 && v.Str() == s || v.Outside() && v.Held().Is(s)
