@@ -50,13 +50,13 @@ func main() {
 	// Older consoles of Windows take escape sequences only when told to.
 	colorable.EnableColorsStdout(nil)
 	a := newApp(os.Stdin, os.Stdout, os.Stderr, os.Getenv)
-	// Half as much garbage as is usual, but not less than there is room for: memory that
-	// nobody touches takes none, and counts as part of the heap.
+	// A fifth of what is in use may become garbage, and 16 MiB more: memory that nobody
+	// touches takes none, and counts as part of the heap.
 	var room []byte
 	if os.Getenv("GOGC") == "" {
 		a.beforeFiles = sync.OnceFunc(func() {
-			debug.SetGCPercent(50)
-			room = make([]byte, 32<<20)
+			debug.SetGCPercent(20)
+			room = make([]byte, 80<<20)
 		})
 	}
 	code := a.run(ctx, os.Args[1:])

@@ -580,7 +580,10 @@ func pointer(path []string) string {
 	var b strings.Builder
 	for _, p := range path {
 		b.WriteByte('/')
-		b.WriteString(strings.NewReplacer("~", "~0", "/", "~1").Replace(p))
+		_, _ = escaped.WriteString(&b, p)
 	}
 	return b.String()
 }
+
+// escaped writes a name as JSON pointers do.
+var escaped = strings.NewReplacer("~", "~0", "/", "~1")

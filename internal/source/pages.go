@@ -74,7 +74,7 @@ func (p *pages) scan(head []byte, least int) (Scan, error) {
 		at += int64(n)
 		s.slide(n)
 		if window == nil || 2*len(rest) > len(window) { // it may be a long string
-			window = make([]byte, max(2*int(p.chunk), 4*len(rest)))
+			window = make([]byte, max(2*p.chunk, min(2*int64(len(rest)), p.src.size-at)))
 		}
 		more := window[copy(window, rest):]
 		more = more[:min(int64(len(more)), p.src.size-end)]
