@@ -13,9 +13,12 @@ import (
 // A head is the members of a record, read once for all the logs that it could
 // be of.
 type head struct {
-	of        source.Value
-	n         int
-	keys, val [24]source.Value
+	of    source.Value
+	n     int
+	names [24][]byte
+	val   [24]source.Value
+	lens  dialect.Lens // that was followed last, and where it leads
+	led   source.Value
 
 	answers  [6]answer // of tables, the first ones that were asked
 	answered int
@@ -63,9 +66,10 @@ func (h *head) claimOf(set *dialect.Set, v source.Value) (*dialect.Dialect, evid
 
 func (h *head) read(v source.Value) {
 	h.of, h.n, h.answered, h.any = v, 0, 0, answer{}
+	h.lens, h.led = "", v
 	for k, val := range v.Members() {
-		h.keys[h.n], h.val[h.n] = k, val
-		if h.n++; h.n == len(h.keys) {
+		h.names[h.n], h.val[h.n] = k.Text(), val
+		if h.n++; h.n == len(h.names) {
 			break
 		}
 	}
@@ -74,15 +78,21 @@ func (h *head) read(v source.Value) {
 // get returns the member of that name.
 func (h *head) get(key string) source.Value {
 	for i := range h.n {
-		if h.keys[i].Is(key) {
+		if string(h.names[i]) == key {
 			return h.val[i]
 		}
 	}
 	return source.Value{}
 }
 
-// in follows a lens.
-func (h *head) in(l dialect.Lens) source.Value { return l.From(h.get, h.of) }
+// in follows a lens. One log after another asks for its type, which most of them keep in
+// the same member.
+func (h *head) in(l dialect.Lens) source.Value {
+	if l != h.lens {
+		h.lens, h.led = l, l.From(h.get, h.of)
+	}
+	return h.led
+}
 
 // has returns the first of the members that is there and not null, and how many are
 // there. A log writes what its records have, whether there is anything in it or not.
