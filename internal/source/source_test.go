@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestOpen(t *testing.T) {
@@ -279,3 +281,37 @@ func TestDerivedErrors(t *testing.T) {
 type readerAtFunc func([]byte, int64) (int, error)
 
 func (f readerAtFunc) ReadAt(p []byte, off int64) (int, error) { return f(p, off) }
+
+// TestOpenReadsSmallFilesOnce: what happens to a small file once it is open is not seen.
+func TestOpenReadsSmallFilesOnce(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	want := `{"a":1}` + "\n" + `{"b":2}` + "\n"
+	if err := os.WriteFile(path, []byte(want), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	src, err := Open(t.Context(), path, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	if err := os.Truncate(path, 3); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		var got []string
+		for rec, err := range Records(src) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, string(rec.Value.Raw()))
+		}
+		if diff := cmp.Diff([]string{`{"a":1}`, `{"b":2}`}, got); diff != "" {
+			t.Errorf("records (-want +got):\n%s", diff)
+		}
+	}
+	at, err := NewLines(src).Position(11)
+	if diff := cmp.Diff(Position{Offset: 11, Line: 2, Column: 4, Char: 4}, at); diff != "" || err != nil {
+		t.Errorf("position (-want +got):\n%s, %v", diff, err)
+	}
+}
