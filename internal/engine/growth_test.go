@@ -45,6 +45,14 @@ var growing = []load{
 		more: func(n int) (int, int) { return n, n },
 	},
 	{
+		name: "calls and results of one message each", n: 5_000,
+		text: func(n int) []byte {
+			return []byte(`{"messages":[` + loadUser + `,{"role":"assistant","content":[` + joined(n, loadUse) + `]},{"role":"user","content":[` +
+				joined(n, `{"type":"tool_result","tool_use_id":"t%d","content":"x"}`) + `]}]}`)
+		},
+		more: func(n int) (int, int) { return n, n },
+	},
+	{
 		name: "states of earlier calls", n: 2_000,
 		text: func(n int) []byte {
 			return []byte(`[{"role":"user","messageId":0,"content":[{"type":"text","text":"q"}]},{"role":"assistant","messageId":1,"content":[` +

@@ -33,6 +33,8 @@ type Builder struct {
 
 	// candidates are such members of the element that is being read.
 	candidates []candidate
+	// reads are the spans from which its dialect has read something.
+	reads []read
 	// names are the names of turns, and named, by the number of a name, the
 	// turns.
 	names source.Index

@@ -85,7 +85,7 @@ func (m *Members) Next() bool {
 	}
 	key := &m.keys.of[n]
 	if key.ofTools && m.b.OfTools != nil && m.Value().Filled() {
-		m.b.candidates = append(m.b.candidates, candidate{m.of, m.Value().Span(), m.Key()})
+		m.b.candidates = append(m.b.candidates, candidate{m.of, m.KeySpan(), m.Value().Span()})
 	}
 	if key.marks {
 		m.b.Marked = true

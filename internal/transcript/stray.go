@@ -1,7 +1,9 @@
 package transcript
 
 import (
+	"cmp"
 	"slices"
+	"sort"
 
 	"github.com/toolguard/toolguard/internal/source"
 )
@@ -21,8 +23,7 @@ const mostStrays = 8
 
 // A candidate is a member that is a stray unless something was read from it.
 type candidate struct {
-	holder, val source.Span
-	key         source.Value
+	holder, key, val source.Span
 }
 
 // Strays notes the strays of v, an element that was read since a mark, but for
@@ -31,10 +32,16 @@ type candidate struct {
 // or is not.
 func (b *Builder) Strays(since Mark, v source.Value, known []string) {
 	conv := b.Conv
-	for _, c := range b.candidates {
-		// Almost all of them have been read, and to find that out costs least.
-		if len(conv.Messages) > since.messages && !b.readFrom(since, c.val) && !slices.ContainsFunc(known, c.key.Is) && holds(v, c.holder) {
-			conv.stray(c.key.Str(), c.val)
+	if len(b.candidates) > 0 && len(conv.Messages) > since.messages {
+		b.reads = b.readSince(since, b.reads[:0])
+		for _, c := range b.candidates {
+			// Almost all of them have been read, and to find that out costs least.
+			if readFrom(b.reads, c.val) || !holds(v, c.holder) {
+				continue
+			}
+			if key := v.Part(c.key); !slices.ContainsFunc(known, key.Is) {
+				conv.stray(key.Str(), c.val)
+			}
 		}
 	}
 	b.candidates = b.candidates[:0]
@@ -68,41 +75,65 @@ func (c *Conversation) stray(name string, at source.Span) {
 	}
 }
 
-// readFrom reports whether something that was read since a mark stands in a value,
-// or the value in it.
-func (b *Builder) readFrom(since Mark, val source.Span) bool {
-	in := func(s source.Span) bool { return val.Contains(s) && !s.IsZero() }
-	around := func(s source.Span) bool { return in(s) || s.Contains(val) }
-	for i := range b.texts {
-		if in(b.texts[i].Span) {
-			return true
+// A read is a span from which something was read.
+type read struct {
+	source.Span
+	// reach is how far arguments and payloads go that start here or before: in them
+	// all has been read. In a list that is not sorted yet it speaks of this one alone.
+	reach int64
+}
+
+// readSince adds what was read since a mark to a list, and sorts it by its starts.
+func (b *Builder) readSince(since Mark, list []read) []read {
+	add := func(s source.Span, reach int64) {
+		if !s.IsZero() {
+			list = append(list, read{s, reach})
 		}
+	}
+	for i := range b.texts {
+		add(b.texts[i].Span, 0)
 	}
 	c := b.Conv
 	for i := since.calls; i < len(c.Calls); i++ {
-		if x := &c.Calls[i]; in(x.ID.Span) || in(x.Name.Span) || around(x.Args) {
-			return true
-		}
+		x := &c.Calls[i]
+		add(x.ID.Span, 0)
+		add(x.Name.Span, 0)
+		add(x.Args, x.Args.End)
 	}
 	for i := since.results; i < len(c.Results); i++ {
-		if x := &c.Results[i]; in(x.ID.Span) || in(x.Name.Span) || around(x.Payload) {
-			return true
-		}
+		x := &c.Results[i]
+		add(x.ID.Span, 0)
+		add(x.Name.Span, 0)
+		add(x.Payload, x.Payload.End)
 	}
 	for i := since.blocks; i < len(c.Blocks); i++ {
-		if in(c.Blocks[i].Span) {
-			return true
-		}
+		add(c.Blocks[i].Span, 0)
 	}
 	for i := since.copies; i < len(c.Copies); i++ {
-		if x := &c.Copies[i]; in(x.List) || in(x.Block) || in(x.ID.Span) || in(x.Name.Span) {
-			return true
-		}
+		x := &c.Copies[i]
+		add(x.List, 0)
+		add(x.Block, 0)
+		add(x.ID.Span, 0)
+		add(x.Name.Span, 0)
 	}
 	for i := since.aliases; i < len(c.Aliases); i++ {
-		if in(c.Aliases[i].ID.Span) {
+		add(c.Aliases[i].ID.Span, 0)
+	}
+	slices.SortFunc(list, func(a, b read) int { return cmp.Compare(a.Start, b.Start) })
+	for i := 1; i < len(list); i++ {
+		list[i].reach = max(list[i].reach, list[i-1].reach)
+	}
+	return list
+}
+
+// readFrom reports whether something that was read stands in a value, or the value in
+// it.
+func readFrom(list []read, val source.Span) bool {
+	from := sort.Search(len(list), func(i int) bool { return list[i].Start >= val.Start })
+	for i := from; i < len(list) && list[i].Start <= val.End; i++ {
+		if list[i].End <= val.End || list[i].Start == val.Start && list[i].reach >= val.End {
 			return true
 		}
 	}
-	return false
+	return from > 0 && list[from-1].reach >= val.End
 }

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -54,5 +55,47 @@ func TestStrays(t *testing.T) {
 	b.Strays(b.Conv.Mark(), v, nil)
 	if len(b.Conv.Strays) > 0 || len(b.candidates) > 0 {
 		t.Errorf("%v, %v", b.Conv.Strays, b.candidates)
+	}
+}
+
+// TestReadFrom: something was read from a value if a span stands in it, or if it stands
+// in arguments or in a payload.
+func TestReadFrom(t *testing.T) {
+	t.Parallel()
+	rnd := rand.New(rand.NewPCG(1, 2))
+	span := func() source.Span {
+		start := 1 + rnd.Int64N(50)
+		return source.Span{Start: start, End: start + 1 + rnd.Int64N(20)}
+	}
+	for range 2_000 {
+		c := &Conversation{}
+		b := NewBuilder(c)
+		since := c.Mark()
+		for range rnd.IntN(4) {
+			c.Calls = append(c.Calls, Call{ID: Token{Span: span()}, Name: Token{Span: span()}, Args: span()})
+			c.Results = append(c.Results, Result{ID: Token{Span: span()}, Payload: span()})
+			c.Blocks = append(c.Blocks, Block{Span: span()})
+			c.Copies = append(c.Copies, Copy{List: span(), ID: Token{Span: span()}})
+			c.Aliases = append(c.Aliases, Alias{ID: Token{Span: span()}})
+			b.texts = append(b.texts, Block{Span: span()})
+		}
+		list := b.readSince(since, nil)
+		for range 10 {
+			val := span()
+			want := false
+			in := func(spans ...source.Span) {
+				for _, s := range spans {
+					want = want || val.Contains(s) && !s.IsZero()
+				}
+			}
+			for i := range c.Calls {
+				in(c.Calls[i].ID.Span, c.Calls[i].Name.Span, c.Calls[i].Args, c.Results[i].ID.Span, c.Results[i].Name.Span, c.Results[i].Payload)
+				in(c.Blocks[i].Span, c.Copies[i].List, c.Copies[i].Block, c.Copies[i].ID.Span, c.Copies[i].Name.Span, c.Aliases[i].ID.Span, b.texts[i].Span)
+				want = want || c.Calls[i].Args.Contains(val) || c.Results[i].Payload.Contains(val)
+			}
+			if got := readFrom(list, val); got != want {
+				t.Fatalf("%v in %v: %v, want %v", val, list, got, want)
+			}
+		}
 	}
 }
