@@ -276,12 +276,6 @@ func (f *finder) element(rows *Rows, e source.Value, path []string, ctx Place, d
 	}
 }
 
-// A member is a member of an object.
-type member struct {
-	key string
-	val source.Value
-}
-
 // inList reports whether a path ends with the place of an element: where the others of
 // its list are no messages, one of them does not stand alone.
 func inList(path []string) bool {
@@ -303,28 +297,36 @@ func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 		return
 	}
 	ctx = f.beside(v, ctx)
-	var members []member
-	var nulls []string // members that are as if they were not there
-	model, request := false, false
+	// There can be very many members: only names are kept, and of them those that are
+	// asked for below.
+	var present, nulls []string
+	model, request, attributes := false, false, false
+	w, _ := pieces.Weigh(v)
+	piece := w > evidence.None // a piece of an answer is no conversation, and the rest may hold one
+	f.pieces = f.pieces || piece
 	for k, val := range v.Members() {
-		key := k.Str()
-		if val.Kind() == source.Null {
-			nulls = append(nulls, key)
+		switch {
+		case val.Kind() == source.Null: // as if it were not there
+			if f.asksFor(k) {
+				nulls = append(nulls, k.Str())
+			}
 			continue
+		case piece && slices.ContainsFunc(pieceMembers, k.Is):
+			continue
+		case f.asksFor(k):
+			present = append(present, k.Str())
 		}
-		members = append(members, member{key, val})
-		model = model || (key == "model" || key == "modelId") && val.Kind() == source.String || key == "anthropic_version"
-		request = request || slices.Contains(requestKeys, key)
+		model = model || (k.Is("model") || k.Is("modelId")) && val.Kind() == source.String || k.Is("anthropic_version")
+		request = request || slices.ContainsFunc(requestKeys, k.Is)
+		if ctx.Unfolded == nil && ctx.CheckOnly != spanCheckOnly && !attributes { // not those of a span around them
+			attributes = isAttribute(k.Str())
+		}
 	}
 	// A member of that name holds a request, whatever else is in it.
 	if n := len(path); n > 0 && (path[n-1] == "body" || path[n-1] == "params") {
 		request = true
 	}
-	members, piece := withoutPiece(v, members)
-	f.pieces = f.pieces || piece
-	has := func(key string) bool {
-		return slices.ContainsFunc(members, func(m member) bool { return m.key == key })
-	}
+	has := func(key string) bool { return slices.Contains(present, key) }
 	// A program writes what its objects have, whether there is anything in it or not.
 	named := func(key string) bool { return has(key) || slices.Contains(nulls, key) }
 	for key, beside := range requestBeside {
@@ -335,20 +337,18 @@ func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 	case ctx.Unfolded != nil:
 	case isSpan(has) || named("parentObservationId") && isSpan(named):
 		ctx.CheckOnly = spanCheckOnly
-		f.span(v, members, path, ctx)
-	case ctx.CheckOnly != spanCheckOnly && isAttributes(members): // not those of a span around them
+		f.span(v, path, ctx)
+	case attributes:
 		ctx.CheckOnly = spanCheckOnly
 		f.spans = true
 		f.tell(v, path, ctx)
 	}
-	used := map[string]bool{}
+	var used []string // members whose messages are found already
 	start := len(f.found)
-	if d := f.holderOf(has, named); d != nil {
-		ctx.Hint, ctx.HintSure = d, true
+	holder := f.holderOf(has, named)
+	if holder != nil {
+		ctx.Hint, ctx.HintSure = holder, true
 		ctx.model, ctx.body = false, false // a file of a program is not a request
-		for _, m := range members {
-			used[m.key] = len(d.Holder.ReadFrom) > 0 && !slices.Contains(d.Holder.ReadFrom, m.key)
-		}
 	}
 	for i := range composites {
 		comp := &composites[i]
@@ -365,50 +365,85 @@ func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 			sub.body, sub.model, sub.answered = false, false, true
 		}
 		f.emit(sub, append(path, comp.first...), ClassMessage, nil, parts...)
-		used[comp.first[0]], used[comp.second[0]] = true, true
+		used = []string{comp.first[0], comp.second[0]}
 		break
 	}
 	before := len(f.found)
-	isCopy := func(m member) bool { return slices.ContainsFunc(copies[m.key], has) }
+	isCopy := func(key string) bool { return slices.ContainsFunc(copies[key], has) }
+	holds := func(key string) bool {
+		for k, val := range v.Members() {
+			if k.Is(key) && holdsAny(val) && !(piece && slices.Contains(pieceMembers, key)) {
+				return true
+			}
+		}
+		return false
+	}
 	// isForm reports whether a member is another form of what has been found.
-	isForm := func(m member) bool {
-		of, form := forms[m.key]
+	isForm := func(key string) bool {
+		of, form := forms[key]
 		if of == "" {
 			return form && len(f.found) > start
 		}
-		return slices.ContainsFunc(members, func(m member) bool { return m.key == of && holdsAny(m.val) })
+		return holds(of)
 	}
 	// What repeats other members comes last: it is looked at where they make no
 	// calls, and another form of any of them where none holds messages.
-	rank := func(m member) int {
-		switch of, form := forms[m.key]; {
+	rank := func(key string) int {
+		switch of, form := forms[key]; {
 		case form && of == "":
 			return 2
-		case isCopy(m):
+		case isCopy(key):
 			return 1
 		}
 		return 0
 	}
-	slices.SortStableFunc(members, func(a, b member) int { return rank(a) - rank(b) })
-	for _, m := range members {
-		if k := m.val.Kind(); used[m.key] || k != source.Array && k != source.Object || f.isTaken(m.val, ctx) {
-			continue
-		}
-		if isForm(m) || isCopy(m) && slices.ContainsFunc(f.found[before:], f.decided) {
-			continue
-		}
-		sub := ctx
-		sub.Traced = sub.Traced || slices.Contains(traceKeys, m.key) || m.key == "inputs" && (has("outputs") || has("run_type"))
-		if f.alone(m.key, path, sub.Traced) {
-			if d, claim, _ := ClaimOf(f.set, m.val); isMessage(claim, m.val) {
-				sub.Traced, sub.Hint = true, d
-				f.emit(sub, append(path, m.key), ClassMessage, nil, m.val)
+	ranks := 1
+	for turn := 0; turn < ranks; turn++ {
+		for k, val := range v.Members() {
+			if kind := val.Kind(); kind != source.Array && kind != source.Object || piece && slices.ContainsFunc(pieceMembers, k.Is) {
 				continue
 			}
+			key := k.Str()
+			if r := rank(key); r != turn {
+				ranks = max(ranks, r+1)
+				continue
+			}
+			if slices.Contains(used, key) || holder != nil && !holder.Holder.Reads(key) || f.isTaken(val, ctx) ||
+				isForm(key) || isCopy(key) && slices.ContainsFunc(f.found[before:], f.decided) {
+				continue
+			}
+			sub := ctx
+			sub.Traced = sub.Traced || slices.Contains(traceKeys, key) || key == "inputs" && (has("outputs") || has("run_type"))
+			if f.alone(key, path, sub.Traced) {
+				if d, claim, _ := ClaimOf(f.set, val); isMessage(claim, val) {
+					sub.Traced, sub.Hint = true, d
+					f.emit(sub, append(path, key), ClassMessage, nil, val)
+					continue
+				}
+			}
+			f.value(val, append(path, key), sub, depth+1)
 		}
-		f.value(m.val, append(path, m.key), sub, depth+1)
 	}
 }
+
+// asksFor reports whether it is asked for a member of that name where others of the
+// object are looked at.
+func (f *finder) asksFor(key source.Value) bool {
+	return slices.ContainsFunc(asked, key.Is) ||
+		slices.ContainsFunc(f.set.Holders(), func(d *dialect.Dialect) bool { return slices.ContainsFunc(d.Holder.Members, key.Is) })
+}
+
+// asked are the names of members that are asked for beside those of holders.
+var asked = func() []string {
+	out := slices.Concat(spanIDs, spanMembers, []string{"outputs", "run_type"})
+	for _, of := range copies {
+		out = append(out, of...)
+	}
+	for key, beside := range requestBeside {
+		out = append(append(out, key), beside...)
+	}
+	return out
+}()
 
 // holdsAny reports whether a value is a list or an object with anything in it.
 func holdsAny(v source.Value) bool {
@@ -463,10 +498,7 @@ func (f *finder) decided(p Place) bool {
 // members, nil where that does not tell. A member may be null, which named knows, if
 // most are not.
 func (f *finder) holderOf(has, named func(key string) bool) *dialect.Dialect {
-	for _, d := range f.set.All() {
-		if d.Holder == nil {
-			continue
-		}
+	for _, d := range f.set.Holders() {
 		filled, missing := 0, false
 		for _, key := range d.Holder.Members {
 			missing = missing || !named(key)

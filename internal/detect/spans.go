@@ -69,6 +69,9 @@ var tellings = []telling{
 // spanIDs are members by which a span is known, beside what it tells.
 var spanIDs = []string{"traceId", "trace_id", "traceID", "spanId", "span_id", "spanID", "spanContext", "parentObservationId", "context"}
 
+// spanMembers are members that spans have beside that.
+var spanMembers = []string{"attributes", "tags", "span_attributes", "input", "output", "startTime", "start_time"}
+
 // isSpan reports whether an object with such members is a span of a trace.
 func isSpan(has func(key string) bool) bool {
 	if !slices.ContainsFunc(spanIDs, has) {
@@ -77,13 +80,11 @@ func isSpan(has func(key string) bool) bool {
 	return has("attributes") || has("tags") || has("span_attributes") || (has("input") || has("output")) && (has("startTime") || has("start_time"))
 }
 
-// isAttributes reports whether an object is the attributes of a span without the
-// span: it has one of a convention that is named like nothing else.
-func isAttributes(list []member) bool {
-	return slices.ContainsFunc(list, func(m member) bool {
-		return strings.IndexByte(m.key, '.') > 0 && slices.ContainsFunc(tellings, func(t telling) bool {
-			return t.names(m.key, t.in) || t.names(m.key, t.out) || t.names(m.key, t.call)
-		})
+// isAttribute reports whether a member of an object makes attributes of a span of it,
+// without the span: it is one of a convention that is named like nothing else.
+func isAttribute(key string) bool {
+	return strings.IndexByte(key, '.') > 0 && slices.ContainsFunc(tellings, func(t telling) bool {
+		return t.names(key, t.in) || t.names(key, t.out) || t.names(key, t.call)
 	})
 }
 
@@ -93,12 +94,12 @@ func (t *telling) names(key, name string) bool {
 }
 
 // span looks for what a span tells in another form than as plain messages.
-func (f *finder) span(v source.Value, list []member, path []string, ctx Place) {
+func (f *finder) span(v source.Value, path []string, ctx Place) {
 	f.spans = true
 	get := func(key string) source.Value {
-		for i := range list {
-			if list[i].key == key {
-				return list[i].val
+		for k, val := range v.Members() {
+			if k.Is(key) && val.Kind() != source.Null {
+				return val
 			}
 		}
 		return source.Value{}

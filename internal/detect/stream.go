@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/toolguard/toolguard/internal/evidence"
-	"github.com/toolguard/toolguard/internal/source"
 )
 
 const streamReason = "a recorded stream of events, in which an answer of a model comes piece by piece and no results stand, so that there is " +
@@ -40,13 +39,4 @@ var streamSigns = evidence.NewTable(append(slices.Clone(pieceSigns),
 var pieceMembers = []string{
 	"choices", "message", "content_block", "delta", "response", "item", "part",
 	"message_start", "content_block_start", "messageStart", "contentBlockStart",
-}
-
-// withoutPiece returns the members of an object that an event of a stream has beside
-// its piece of an answer, and whether it is such an event.
-func withoutPiece(v source.Value, members []member) ([]member, bool) {
-	if w, _ := pieces.Weigh(v); w == evidence.None {
-		return members, false
-	}
-	return slices.DeleteFunc(members, func(m member) bool { return slices.Contains(pieceMembers, m.key) }), true
 }

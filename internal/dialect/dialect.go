@@ -273,6 +273,11 @@ type Holder struct {
 	Waits bool
 }
 
+// Reads reports whether the messages may be in a member of that name.
+func (h *Holder) Reads(key string) bool {
+	return len(h.ReadFrom) == 0 || slices.Contains(h.ReadFrom, key)
+}
+
 // Bare reports whether messages of the dialect stand without an envelope.
 func (d *Dialect) Bare() bool { return d.Log == nil || d.Log.Bare }
 

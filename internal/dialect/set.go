@@ -13,6 +13,7 @@ import (
 type Set struct {
 	all         []*Dialect
 	userDefined []*Dialect // those of a user
+	holders     []*Dialect // those with a Holder
 	keywords    *keywordTable
 	cacheMarks  []string // the keys of marks for the prompt cache
 }
@@ -40,6 +41,9 @@ func newSet(all []*Dialect) *Set {
 		}
 		if key := d.Members[transcript.MemberCacheMark].Key(); key != "" && !slices.Contains(s.cacheMarks, key) {
 			s.cacheMarks = append(s.cacheMarks, key)
+		}
+		if d.Holder != nil {
+			s.holders = append(s.holders, d)
 		}
 	}
 	return s
@@ -102,6 +106,14 @@ func (s *Set) All() []*Dialect {
 		s = builtin()
 	}
 	return s.all
+}
+
+// Holders lists the dialects that have a Holder, in the order of All.
+func (s *Set) Holders() []*Dialect {
+	if s == nil {
+		s = builtin()
+	}
+	return s.holders
 }
 
 // Plain returns the dialect in which messages are read that any could have written.

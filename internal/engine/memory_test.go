@@ -90,6 +90,27 @@ func TestMemoryOfPlainMessages(t *testing.T) {
 	}
 }
 
+// TestMemoryOfMembers: an object that holds no messages takes no memory for each of its
+// members, whatever is in them.
+func TestMemoryOfMembers(t *testing.T) {
+	const n = 50_000
+	for _, k := range []struct {
+		name, member string
+		most         float64 // how many bytes a check may allocate for one
+	}{
+		{"numbers", `"member%[1]d":%[1]d`, 300},
+		{"objects", `"member%[1]d":{"a":%[1]d}`, 700},
+		{"attributes", `"session.member.%[1]d":"x"`, 300},
+	} {
+		text := fmt.Appendf(nil, `{"messages":[%s,{"role":"assistant","content":"a"}],"meta":{%s}}`, loadUser, joined(n, k.member))
+		got := allocated(t, text) / n
+		if got > k.most {
+			t.Errorf("%s: a member allocates %.1f bytes, more than %.0f", k.name, got, k.most)
+		}
+		t.Logf("%s: a member allocates %.1f bytes", k.name, got)
+	}
+}
+
 // BenchmarkMemory tells what a check allocates for a message without calls.
 func BenchmarkMemory(b *testing.B) {
 	const n = 1 << 15
