@@ -383,6 +383,14 @@ type Sign struct {
 // Alike reports whether others write the same.
 func (s Sign) Alike() bool { return s.row != nil && s.row.alike }
 
+// In returns the sign for another value of which the same decided.
+func (s Sign) In(v source.Value) Sign {
+	if s.row != nil {
+		s.of = v
+	}
+	return s
+}
+
 // Named returns the sign that is a member of that name.
 func Named(name string) Sign { return Sign{name: name} }
 

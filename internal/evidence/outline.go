@@ -1,0 +1,344 @@
+package evidence
+
+import (
+	"bytes"
+	"maps"
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/source"
+)
+
+// An Aspect is all that certain conditions look at in a value, wherever it is.
+type Aspect struct {
+	members map[string]*Aspect // of the members with these keys
+	rest    *Aspect            // of each member, those included
+	items   *Aspect            // of each element
+	keys    bool               // which members there are, whatever is in them
+	says    bool               // what a scalar says
+	word    bool               // what a text says if it is a keyword
+	places  bool               // how many elements there are, and where which is
+	// opaque is set where conditions look at more of a list or an object than an
+	// outline shows.
+	opaque bool
+}
+
+// Keywords adds what somebody looks at who searches an object for keywords: its keys
+// and texts, and those of objects and of the elements of lists in it.
+func (a *Aspect) Keywords() {
+	val := a.other()
+	val.word = true
+	val.other().word = true
+	val.item().other().word = true
+}
+
+// Table adds what the rows of a table look at.
+func (a *Aspect) Table(t *Table) {
+	if t == nil {
+		return
+	}
+	t.once.Do(t.compile)
+	for i := range t.rows {
+		a.Conds(t.rows[i].conds)
+	}
+	for i := range t.lists {
+		l := &t.lists[i]
+		for _, path := range l.paths {
+			list := a
+			for _, name := range path {
+				list = list.member(name)
+			}
+			for _, g := range l.groups {
+				list.item().Conds(g.conds)
+				switch l.object {
+				case ".*":
+					list.other().Conds(g.conds)
+				case ".?":
+					list.Conds(g.conds)
+				}
+			}
+		}
+	}
+}
+
+// Conds adds what conditions look at.
+func (a *Aspect) Conds(conds []Cond) {
+	for i := range conds {
+		c := &conds[i]
+		if c.tool {
+			a.keys = true
+			typ := a.member("type")
+			typ.says, typ.opaque = true, true
+		}
+		for j := range c.alts {
+			p := &c.alts[j]
+			first := a
+			if p.key != "" {
+				first = a.member(p.key)
+			}
+			var names []string
+			if p.rest != "" {
+				names, _ = segments(p.rest) // it has been parsed before
+			}
+			first.follow(names, c)
+		}
+	}
+}
+
+// follow adds what a condition looks at behind the names of a path, which have the
+// syntax of gjson.
+func (a *Aspect) follow(names []string, c *Cond) {
+	for i, name := range names {
+		switch {
+		case name == "@this", name == "@reverse":
+			continue // an outline is in order, from either end
+		case name == "@keys":
+			a.keys, a.places = true, true // gjson has a null for each element
+			a.item()
+			return
+		case name == "#" && i == len(names)-1:
+			a.item()
+			a.places = true
+			return
+		case name == "#":
+			a = a.item()
+		case strings.Trim(name, "0123456789") == "":
+			a.places = a.places || name != "0"
+			a.item().follow(names[i+1:], c)
+			a = a.member(name)
+		case name == "*":
+			a.keys = true // it stands for the first member
+			a = a.other()
+		case strings.ContainsAny(name, `#@*?[{!\`):
+			a.opaque = true
+			return
+		default:
+			a = a.member(name)
+		}
+	}
+	for _, s := range c.is {
+		a.says = true
+		a.opaque = a.opaque || strings.HasPrefix(s, "{") || strings.HasPrefix(s, "[")
+	}
+}
+
+func (a *Aspect) member(key string) *Aspect {
+	if a.members == nil {
+		a.members = map[string]*Aspect{}
+	}
+	m := a.members[key]
+	if m == nil {
+		m = &Aspect{}
+		a.members[key] = m
+	}
+	return m
+}
+
+func (a *Aspect) other() *Aspect {
+	if a.rest == nil {
+		a.rest = &Aspect{}
+	}
+	return a.rest
+}
+
+func (a *Aspect) item() *Aspect {
+	if a.items == nil {
+		a.items = &Aspect{}
+	}
+	return a.items
+}
+
+// and returns an aspect with all that two look at, which stay as they are.
+func (a *Aspect) and(b *Aspect) *Aspect {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	both := &Aspect{
+		members: a.members, rest: a.rest.and(b.rest), items: a.items.and(b.items),
+		keys: a.keys || b.keys, says: a.says || b.says, word: a.word || b.word, places: a.places || b.places, opaque: a.opaque || b.opaque,
+	}
+	if len(b.members) > 0 {
+		if both.members = maps.Clone(a.members); both.members == nil {
+			both.members = map[string]*Aspect{}
+		}
+		for key, m := range b.members {
+			both.members[key] = m.and(a.members[key])
+		}
+	}
+	return both
+}
+
+const (
+	// mostOutline is how many bytes an outline has at most, mostSaid a scalar in one.
+	mostOutline = 1 << 10
+	mostSaid    = 64
+)
+
+// A Pen draws the outlines of objects. An outline shows what certain conditions look at
+// and nothing else: of two objects with the same outline they say the same.
+type Pen struct {
+	top   *spot
+	blank *spot // where nothing is looked at but whether anything is there
+	word  func(source.Value) bool
+	drawn []byte
+}
+
+// NewPen returns a pen that draws what is looked at. Word reports whether a text is a
+// keyword.
+func NewPen(top *Aspect, word func(source.Value) bool) *Pen {
+	return &Pen{top: &spot{Aspect: top}, blank: &spot{Aspect: &Aspect{}}, word: word}
+}
+
+// A spot is where a pen has drawn values.
+type spot struct {
+	*Aspect
+	seen  *seen
+	items *spot
+	other *spot            // of members that have no aspect of their own
+	named map[string]*spot // of those that have
+}
+
+// seen are the keys that objects have had.
+type seen struct {
+	source.Keys
+	n     int // how many are numbered
+	spots [source.MaxKeys + 1]*spot
+}
+
+// in returns where the member with a key is drawn, nil where nothing in it is looked
+// at.
+func (s *spot) in(key []byte) *spot {
+	a := s.members[string(key)]
+	if a == nil {
+		if s.other == nil && s.rest != nil {
+			s.other = &spot{Aspect: s.rest}
+		}
+		return s.other
+	}
+	m := s.named[string(key)]
+	if m == nil {
+		if s.named == nil {
+			s.named = map[string]*spot{}
+		}
+		m = &spot{Aspect: a.and(s.rest)}
+		s.named[string(key)] = m
+	}
+	return m
+}
+
+// Draw returns the outline of a value, which is good until the next one. It reports
+// false if an outline cannot show all that is looked at, as in what is no object.
+func (p *Pen) Draw(v source.Value) ([]byte, bool) {
+	p.drawn = p.drawn[:0]
+	if v.Kind() != source.Object || v.Outside() {
+		return nil, false
+	}
+	ok := p.draw(p.top, v)
+	return p.drawn, ok
+}
+
+// draw adds a value: a letter for its kind, and what else is looked at. It is written so
+// that none is the beginning of another.
+func (p *Pen) draw(s *spot, v source.Value) bool {
+	kind := v.Kind()
+	switch {
+	case len(p.drawn) > mostOutline:
+		return false
+	case kind == source.Object:
+		return !s.opaque && p.object(s, v)
+	case kind == source.Array:
+		return !s.opaque && p.array(s, v)
+	case s.says && v.Span().Len() > mostSaid:
+		return false
+	case s.says && kind != source.String:
+		p.drawn = append(append(append(p.drawn, '='), v.Raw()...), ';')
+	case s.says, s.word && kind == source.String && p.word(v):
+		p.drawn = append(p.drawn, v.Raw()...)
+	case kind == source.String && v.Span().Len() == 2:
+		p.drawn = append(p.drawn, 'e')
+	default:
+		p.drawn = append(p.drawn, "-nbds"[kind])
+	}
+	return true
+}
+
+// object adds an object.
+func (p *Pen) object(s *spot, v source.Value) bool {
+	p.drawn = append(p.drawn, '{')
+	if !s.keys && s.members == nil && s.rest == nil {
+		p.filled(v)
+		p.drawn = append(p.drawn, '}')
+		return true
+	}
+	if s.seen == nil {
+		s.seen = &seen{}
+	}
+	some := false
+	var w source.Walk
+	for w.Begin(v, &s.seen.Keys); w.Next(); some = true {
+		n := w.Number()
+		if n == 0 || n > s.seen.n {
+			raw := w.Key().Raw()
+			if bytes.IndexByte(raw, '\\') >= 0 {
+				return false
+			}
+			s.seen.spots[n] = s.in(raw[1 : len(raw)-1])
+			s.seen.n = max(s.seen.n, n)
+		}
+		m := s.seen.spots[n]
+		switch {
+		case m == nil && !s.keys:
+			continue
+		case m == nil:
+			m = p.blank
+		}
+		if p.drawn = append(p.drawn, byte(n)); n == 0 {
+			p.drawn = append(p.drawn, w.Key().Raw()...)
+		}
+		if !p.draw(m, *w.Value()) {
+			return false
+		}
+	}
+	if some {
+		p.drawn = append(p.drawn, 'f') // whatever else is in it
+	}
+	p.drawn = append(p.drawn, '}')
+	return true
+}
+
+// array adds a list. Of elements that are alike and follow one another it shows one,
+// unless it is looked at where which is.
+func (p *Pen) array(s *spot, v source.Value) bool {
+	p.drawn = append(p.drawn, '[')
+	if s.Aspect.items == nil {
+		p.filled(v)
+		p.drawn = append(p.drawn, ']')
+		return true
+	}
+	if s.items == nil {
+		s.items = &spot{Aspect: s.Aspect.items}
+	}
+	last := len(p.drawn)
+	for i, e := range v.Elements() {
+		at := len(p.drawn)
+		if i >= MostElements || !p.draw(s.items, e) {
+			return false
+		}
+		if !s.places && at > last && bytes.Equal(p.drawn[last:at], p.drawn[at:]) {
+			p.drawn = p.drawn[:at]
+		} else {
+			last = at
+		}
+	}
+	p.drawn = append(p.drawn, ']')
+	return true
+}
+
+// filled adds whether anything is in a list or an object.
+func (p *Pen) filled(v source.Value) {
+	if v.Filled() {
+		p.drawn = append(p.drawn, 'f')
+	}
+}

@@ -1,0 +1,125 @@
+package evidence
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/toolguard/toolguard/internal/source"
+)
+
+// TestOutlines: of values with the same outline each condition, and each table, says
+// the same. Nothing else is in an outline: most values share theirs with another.
+func TestOutlines(t *testing.T) {
+	t.Parallel()
+	type question struct {
+		text string
+		add  func(a *Aspect)
+		ask  func(v source.Value) string
+	}
+	var all []question
+	for _, text := range []string{
+		"a", "!a", "a:any", "a:string", "a:number", "a:bool", "a:object", "a:array", "a=x", "a!=x|1", "a=null", "a=true", "a={}", "a=[]",
+		"a=", "a=x*", "a=*x", "a=*x*", "a.b", "a.b|b.a=x", "a.0", "a.0=x", "a.1=x", "a.-1=x", "a.-2=1", "a.0.b", "a.b.0", "0", "0=x", "a.0:string",
+		"a.#=1", "a.#", "a.#.b", "a.#.b=x", "a.#.b.#", "a.#.b.#=1", "a.#.b.0=x", "a.#(b=1)", "a.#(b=1)#", "a.@keys.0=b", "@keys.#!=1", "@this", "*:string",
+		"*.a=x", "a.*", "a.*.b=x", "a.b|*.a=x", "a.*.b|*.*.a=x", "a.0|*.0.b=x", "a.?=x", `a\.b=x`, "@values.0=x", "a.@this.b", "[a,b]", "!@this:object", "a.@reverse.0=x", "@tools", "!@tools",
+	} {
+		c := All(text)
+		all = append(all, question{text, func(a *Aspect) { a.Conds(c) }, func(v source.Value) string { return strconv.FormatBool(Hold(c, v)) }})
+	}
+	for text, table := range map[string]*Table{
+		"chat":     chat(),
+		"any":      NewTable("plain if any a has b=x and a"),
+		"no":       NewTable("plain if no a has b:any"),
+		"members":  NewTable("plain if any a.* has b=x"),
+		"or one":   NewTable("plain if any a.? has b=x"),
+		"itself":   NewTable("plain if any a has @this=x"),
+		"keys":     NewTable("plain if any a has @keys.#=1"),
+		"deep":     NewTable("plain if any a.b|b has b:string and a"),
+		"tools":    NewTable("plain if any a has @tools"),
+		"no tools": NewTable("none if @tools", "plain if a:any").Knows("tool"),
+	} {
+		all = append(all, question{text, func(a *Aspect) { a.Table(table) }, func(v source.Value) string {
+			weight, sign := table.Weigh(v)
+			return fmt.Sprint(weight, " ", sign.Alike())
+		}})
+	}
+	tools := NewTable("none if @tools", "plain if a:any")
+	others := All("tool.a=x", "tool.0=x")
+	all = append(all, question{"tools of others", func(a *Aspect) { a.Table(tools); a.Conds(others) }, func(v source.Value) string {
+		weight, _ := tools.Weigh(v)
+		return fmt.Sprint(weight)
+	}})
+	values := someObjects(40_000)
+	for _, q := range all {
+		a := &Aspect{}
+		q.add(a)
+		p := NewPen(a, func(source.Value) bool { return false })
+		said := map[string]string{}
+		first := map[string]source.Value{}
+		drawn, failed := 1, false
+		for _, v := range values {
+			outline, ok := p.Draw(v)
+			if !ok {
+				continue
+			}
+			drawn++
+			said1 := q.ask(v)
+			switch before, known := said[string(outline)]; {
+			case !known:
+				said[string(outline)], first[string(outline)] = said1, v
+			case before != said1 && !failed:
+				failed = true
+				t.Errorf("%s: %s of %s, %s of %s, with the outline %q", q.text, before, first[string(outline)].Raw(), said1, v.Raw(), outline)
+			}
+		}
+		if 2*len(said) > drawn {
+			t.Errorf("%s: %d outlines of %d values", q.text, len(said), drawn)
+		}
+	}
+}
+
+// someObjects returns objects that are much alike.
+func someObjects(n int) (out []source.Value) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var write func(b *strings.Builder, depth int)
+	object := func(b *strings.Builder, depth int) {
+		b.WriteByte('{')
+		for i := range r.IntN(4) {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			keys := []string{"a", "a", "b", "b", "0", "type", "tool", "content", "role", "a.b", `\u0061`, "calls"}
+			fmt.Fprintf(b, "%q:", keys[r.IntN(len(keys))])
+			write(b, depth+1)
+		}
+		b.WriteByte('}')
+	}
+	write = func(b *strings.Builder, depth int) {
+		scalars := []string{"null", "1", "true", `"x"`, `"x"`, `""`, `"axb"`, `"xb"`, `"tool_use"`, `"text"`, `"\u0078"`, `"` + strings.Repeat("x", 70) + `"`}
+		switch kind := r.IntN(4); {
+		case depth > 3 || kind > 1:
+			b.WriteString(scalars[r.IntN(len(scalars))])
+		case kind == 0:
+			object(b, depth)
+		default:
+			b.WriteByte('[')
+			for i := range r.IntN(4) {
+				if i > 0 {
+					b.WriteByte(',')
+				}
+				write(b, depth+1)
+			}
+			b.WriteByte(']')
+		}
+	}
+	for range n {
+		var b strings.Builder
+		object(&b, 0)
+		text := strings.ReplaceAll(b.String(), `\\`, `\`)
+		out = append(out, source.NewValue([]byte(text), 0))
+	}
+	return out
+}
