@@ -51,6 +51,7 @@ type conversations = iter.Seq2[*transcript.Conversation, error]
 func Read(src *source.Source, opts detect.Options, look func(source.Record)) (*File, iter.Seq2[*transcript.Conversation, error]) {
 	f := &File{}
 	opts.Dialects, opts.Dialect = opts.Dialects.Forced(opts.Dialect)
+	opts.Dialects = opts.Dialects.Remembering()
 	shape, err := detect.Survey(src, opts)
 	if shape != nil {
 		f.Decision, f.Document = shape.Decision, shape.Document

@@ -1,8 +1,8 @@
 package container
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/detect"
@@ -133,7 +133,7 @@ func (d *documents) describe(c *transcript.Conversation, e element, p *detect.Pl
 		c.Hosts = slices.DeleteFunc(slices.Clone(p.Hosts), func(at string) bool { return !strings.Contains(at, "://") })
 	}
 	if isLine {
-		c.Name = fmt.Sprintf("record %d", e.record)
+		c.Name = "record " + strconv.Itoa(int(e.record))
 	}
 	if several && p.Pointer != "" {
 		if c.Name != "" {

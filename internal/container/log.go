@@ -146,7 +146,7 @@ func (l *log) event(t *thread, index int32) error {
 
 // compact begins a new segment: only what the compaction keeps comes along.
 func (l *log) compact(t *thread, index int32) error {
-	if rd, keeps := t.q.readers[l.d].(dialect.Compactor); keeps {
+	if rd, keeps := t.q.reader(l.d).(dialect.Compactor); keeps {
 		rd.Compacted()
 	}
 	from := index
@@ -184,11 +184,7 @@ func (l *log) compact(t *thread, index int32) error {
 // read reads a message. It returns false for one that no dialect claims.
 func (l *log) read(t *thread, index int32, payload, typ, turnAlt source.Value) (bool, error) {
 	q, c := t.q, t.conv()
-	rd := q.readers[l.d]
-	if rd == nil {
-		rd = l.d.Driver.Reader(q.b)
-		q.readers[l.d] = rd
-	}
+	rd := q.reader(l.d)
 	q.b.Record = index
 	before, since := len(c.Messages), c.Mark()
 	own := l.readOwn(rd, payload, typ, turnAlt)
@@ -216,7 +212,7 @@ func (l *log) readOwn(rd dialect.Reader, payload, typ, turnAlt source.Value) boo
 	if tr, ok := rd.(dialect.TurnReader); ok {
 		return tr.ReadPart(payload, typ, turnAlt, l.others)
 	}
-	if l.d.Reads(payload) == evidence.None {
+	if l.opts.Dialects.Ask(payload).Reads(l.d) == evidence.None {
 		return false
 	}
 	rd.Read(payload)
@@ -225,7 +221,7 @@ func (l *log) readOwn(rd dialect.Reader, payload, typ, turnAlt source.Value) boo
 
 // isOthers reports whether a dialect that is not the log's is sure of a message.
 func (l *log) isOthers(v source.Value) bool {
-	d, claim, _ := detect.ClaimOf(l.opts.Dialects, v)
+	d, claim, _ := l.opts.Dialects.ClaimOf(v)
 	return claim == evidence.Decisive && d != l.d
 }
 

@@ -22,7 +22,24 @@ type sequence struct {
 	listed bool
 	// lines is set where the records of a file are messages.
 	lines   bool
-	readers map[*dialect.Dialect]dialect.Reader
+	readers []reader
+}
+
+// A reader is that of a dialect that has spoken.
+type reader struct {
+	dialect.Reader
+	of *dialect.Dialect
+}
+
+// reader returns the reader of a dialect.
+func (q *sequence) reader(d *dialect.Dialect) dialect.Reader {
+	for i := range q.readers {
+		if r := &q.readers[i]; r.of == d {
+			return r.Reader
+		}
+	}
+	q.readers = append(q.readers, reader{d.Driver.Reader(q.b), d})
+	return q.readers[len(q.readers)-1].Reader
 }
 
 // newSequence returns a sequence of elements that stand before end, as far as that
@@ -32,7 +49,7 @@ func (r *reading) newSequence(name string, end int64) *sequence {
 	b := transcript.NewBuilder(c)
 	b.OnKeyFault, b.OfTools, b.Shared, b.End = r.onKey, evidence.ToolKey, &r.shared, end
 	b.MarksCache = r.opts.Dialects.MarksCache
-	q := &sequence{r: r, b: b, readers: map[*dialect.Dialect]dialect.Reader{}}
+	q := &sequence{r: r, b: b}
 	if d := r.opts.Dialect; d != nil {
 		q.primary = d
 	} else if r.shape.Class == detect.ClassMessage || r.shape.Class == detect.ClassRow {
@@ -64,7 +81,7 @@ func (q *sequence) choose(p *detect.Place) {
 			if !marked && saysOnly(e) {
 				continue
 			}
-			if d, claim, _ := detect.ClaimOf(q.r.opts.Dialects, e.Path(p.Into...)); claim == evidence.Decisive {
+			if d, claim, _ := q.r.opts.Dialects.ClaimOf(e.Path(p.Into...)); claim == evidence.Decisive {
 				q.primary = d
 				return
 			}
@@ -134,10 +151,11 @@ func (q *sequence) add(record int32, v source.Value) bool {
 		return false
 	}
 	q.r.seen++
-	claim := d.Reads(v)
+	asked := q.r.opts.Dialects.Ask(v)
+	claim := asked.Reads(d)
 	foreign := false
 	if claim < evidence.Shared && (claim == evidence.None || !onlyText(v)) {
-		other, otherClaim, _ := detect.ClaimOf(q.r.opts.Dialects, v)
+		other, otherClaim, _ := asked.Claim()
 		switch {
 		case q.r.opts.Dialect != nil:
 			// The user has the say, but is told.
@@ -165,11 +183,7 @@ func (q *sequence) add(record int32, v source.Value) bool {
 			d = q.r.opts.Dialects.Plain()
 		}
 	}
-	rd := q.readers[d]
-	if rd == nil {
-		rd = d.Driver.Reader(q.b)
-		q.readers[d] = rd
-	}
+	rd := q.reader(d)
 	q.b.Record = record
 	q.r.taken++
 	since := q.b.Conv.Mark()

@@ -26,29 +26,6 @@ const (
 	ClassRow                // a row of a table, with a message as text in a column
 )
 
-// ClaimOf returns the dialect of a set that claims v most surely.
-func ClaimOf(set *dialect.Set, v source.Value) (best *dialect.Dialect, claim evidence.Weight, sign evidence.Sign) {
-	for d := range set.Candidates(v) {
-		if c, k := weigh(d, v); c > claim || c == claim && sign.Alike() && !k.Alike() {
-			best, claim, sign = d, c, k
-			if c == evidence.Decisive {
-				break
-			}
-		}
-	}
-	return best, claim, sign
-}
-
-// weigh weighs what speaks for v as an element of a dialect that is not known to be
-// that of the file: what others write alike decides nothing then.
-func weigh(d *dialect.Dialect, v source.Value) (evidence.Weight, evidence.Sign) {
-	claim, sign := d.Claim(v)
-	if sign.Alike() {
-		claim = min(claim, evidence.Plain)
-	}
-	return claim, sign
-}
-
 // isMessage reports whether a claim makes a message of v.
 func isMessage(claim evidence.Weight, v source.Value) bool {
 	return claim > evidence.Plain || claim == evidence.Plain && plainRole(v)
@@ -164,16 +141,15 @@ func startOf(v source.Value, in *unfold.Unfolded) int64 {
 // have written it. It decides for one at most: the first that is sure of it.
 func (t *tally) element(v source.Value, in *unfold.Unfolded) (claimed bool) {
 	sure := false
-	for d := range t.set.Candidates(v) {
-		c, key := weigh(d, v)
-		if !isMessage(c, v) {
+	for _, c := range t.set.Ask(v).Claims() {
+		if !isMessage(c.Weight, v) {
 			continue
 		}
 		if sure {
-			c = evidence.Plain
+			c.Weight = evidence.Plain
 		}
-		claimed, sure = true, sure || c == evidence.Decisive
-		t.candidate(d, c, key, startOf(v, in))
+		claimed, sure = true, sure || c.Weight == evidence.Decisive
+		t.candidate(c.Dialect, c.Weight, c.Sign.In(v), startOf(v, in))
 	}
 	return claimed
 }
@@ -295,7 +271,7 @@ func (t *tally) count(v source.Value, document bool) {
 		t.byClass[ClassOther]++
 		return
 	}
-	if _, claim, _ := ClaimOf(t.set, v); claim == evidence.Weak || skipped(t.set, v) {
+	if _, claim, _ := t.set.ClaimOf(v); claim == evidence.Weak || skipped(t.set, v) {
 		t.unread++
 		return // it stands among messages, and is no sign of any
 	}

@@ -114,11 +114,6 @@ var requestKeys = []string{
 	"inferenceConfig", "toolConfig", "generationConfig", "generation_config",
 }
 
-// hostKeys are members that say whom a request goes to.
-var hostKeys = []string{
-	"host", "url", "uri", "endpoint", "base_url", "baseUrl", "baseURL", "api_base", "apiBase", "provider", "custom_llm_provider",
-}
-
 // requestBeside are members that make a request of the object that they stand in
 // together with a member.
 var requestBeside = map[string][]string{
@@ -257,10 +252,9 @@ func (f *finder) element(rows *Rows, e source.Value, path []string, ctx Place, d
 		f.value(e, path, ctx, depth)
 		return
 	}
-	e = e.Indexed()
 	at := pointer(path)
 	reads := func(first source.Value) bool {
-		_, claim, _ := ClaimOf(f.set, first)
+		_, claim, _ := f.set.ClaimOf(first)
 		return isMessage(claim, first)
 	}
 	if p, known := rows.known(e, ctx, reads); known {
@@ -268,6 +262,7 @@ func (f *finder) element(rows *Rows, e source.Value, path []string, ctx Place, d
 		f.found = append(f.found, p)
 		return
 	}
+	e = e.Indexed()
 	before := len(f.found)
 	if f.value(e, path, ctx, depth); len(f.found) == before+1 {
 		place := f.found[before]
@@ -288,7 +283,7 @@ func inList(path []string) bool {
 
 func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 	// An object that speaks is somebody's message, not a holder of messages.
-	if d, claim, _ := ClaimOf(f.set, v); claim == evidence.Decisive && depth > 0 ||
+	if d, claim, _ := f.set.ClaimOf(v); claim == evidence.Decisive && depth > 0 ||
 		v.Get("role").Kind() == source.String && (isMessage(claim, v) || evidence.UsesUnknownTools(v)) {
 		if f.lone && claim == evidence.Decisive && !inList(path) && pairs(d, v) {
 			ctx.Traced, ctx.Hint = true, d // what is missing can be in another place
@@ -415,7 +410,7 @@ func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 			sub := ctx
 			sub.Traced = sub.Traced || slices.Contains(traceKeys, key) || key == "inputs" && (has("outputs") || has("run_type"))
 			if f.alone(key, path, sub.Traced) {
-				if d, claim, _ := ClaimOf(f.set, val); isMessage(claim, val) {
+				if d, claim, _ := f.set.ClaimOf(val); isMessage(claim, val) {
 					sub.Traced, sub.Hint = true, d
 					f.emit(sub, append(path, key), ClassMessage, nil, val)
 					continue
@@ -459,17 +454,23 @@ func (f *finder) beside(v source.Value, ctx Place) Place {
 	ctx.Model = ""
 	var hosts []string
 	for k, val := range v.Members() {
-		switch {
-		case (k.Is("model") || k.Is("modelId")) && val.Kind() == source.String:
-			ctx.Model = val.Str()
-		case val.Kind() == source.String && slices.ContainsFunc(hostKeys, k.Is):
-			hosts = append(hosts, val.Str())
+		text := val.Kind() == source.String
+		switch string(k.Text()) {
+		case "model", "modelId":
+			if text {
+				ctx.Model = val.Str()
+			}
+		case "previous_response_id", "conversation":
+			ctx.Elsewhere = ctx.Elsewhere || stateID(val)
+		case "host", "url", "uri", "endpoint", "base_url", "baseUrl", "baseURL", "api_base", "apiBase", "provider", "custom_llm_provider":
+			if text {
+				hosts = append(hosts, val.Str())
+			}
 		}
-		ctx.Elsewhere = ctx.Elsewhere || (k.Is("previous_response_id") || k.Is("conversation")) && stateID(val)
 	}
 	ctx.Hosts = append(hosts, ctx.Hosts...)
 	ctx.Holder = v.Span()
-	ctx.Hint = f.hintOf(v, ctx.Hint)
+	ctx.Hint = cmp.Or(f.set.RequestOf(v), ctx.Hint)
 	return ctx
 }
 
@@ -481,12 +482,12 @@ func (f *finder) decided(p Place) bool {
 	}
 	for _, part := range p.Parts {
 		if part.Kind() != source.Array {
-			if _, claim, _ := ClaimOf(f.set, part); claim == evidence.Decisive {
+			if _, claim, _ := f.set.ClaimOf(part); claim == evidence.Decisive {
 				return true
 			}
 		}
 		for e := range part.Each() {
-			if _, claim, _ := ClaimOf(f.set, e.Path(p.Into...)); claim == evidence.Decisive {
+			if _, claim, _ := f.set.ClaimOf(e.Path(p.Into...)); claim == evidence.Decisive {
 				return true
 			}
 		}
@@ -527,16 +528,6 @@ func (f *finder) alone(key string, path []string, traced bool) bool {
 	return traced && key != "response" && !slices.Contains(path, "response")
 }
 
-// hintOf reads off the rest of a request which API it is for.
-func (f *finder) hintOf(v source.Value, outer *dialect.Dialect) *dialect.Dialect {
-	for _, d := range f.set.All() {
-		if d.IsRequest(v) {
-			return d
-		}
-	}
-	return outer
-}
-
 // composite returns the parts of a conversation that stands in two places of
 // v, or nil unless the second is there and speaks. An answer that the first ends with
 // is read once.
@@ -567,7 +558,7 @@ func (f *finder) composite(v source.Value, c *composite) []source.Value {
 			}
 			parts = append(parts, p)
 		case i == 1 && p.Kind() == source.Object:
-			if _, claim, _ := ClaimOf(f.set, p); claim == evidence.None {
+			if _, claim, _ := f.set.ClaimOf(p); claim == evidence.None {
 				return nil
 			}
 			parts = append(parts, p)

@@ -18,6 +18,7 @@ type Rows struct {
 	pointer string
 	path    []string
 	forms   map[uint64]*Place // what was told of it in rows of each form
+	members source.Members    // of a row
 }
 
 // mostForms bounds how many forms are remembered, formDepth how deep a row with one
@@ -33,13 +34,13 @@ func NewRows(set *dialect.Set) *Rows { return &Rows{set: set, forms: map[uint64]
 // Find returns the places in a row where conversations stand. The rows before it
 // were read in the given dialect, nil for none.
 func (r *Rows) Find(v source.Value, d *dialect.Dialect) []Place {
-	v = v.Indexed()
 	if d != nil {
-		reads := func(first source.Value) bool { return d.Reads(first) > evidence.Weak }
+		reads := func(first source.Value) bool { return r.set.Ask(first).Reads(d) > evidence.Weak }
 		if p, known := r.known(v, Place{}, reads); known {
 			return []Place{p}
 		}
 	}
+	v = v.Indexed()
 	found := Find(r.set, v)
 	if len(found) == 1 {
 		r.note(found[0], v)
@@ -53,6 +54,7 @@ func (r *Rows) known(v source.Value, outer Place, reads func(first source.Value)
 	if r.path == nil {
 		return Place{}, false
 	}
+	v = r.members.Of(v)
 	list := v.Path(r.path...)
 	if first := list.First(); first.Kind() != source.Object || !reads(first) {
 		return Place{}, false
@@ -90,7 +92,7 @@ func (r *Rows) simple(p *Place, v source.Value) bool {
 			if k.Is(name) {
 				continue
 			}
-			if _, claim, _ := ClaimOf(r.set, val); claim > evidence.None || len(Find(r.set, val)) > 0 {
+			if _, claim, _ := r.set.ClaimOf(val); claim > evidence.None || len(Find(r.set, val)) > 0 {
 				return false
 			}
 		}
@@ -102,7 +104,7 @@ func (r *Rows) simple(p *Place, v source.Value) bool {
 // like returns the place of a list in a row that is made as the one of p was.
 func (r *Rows) like(p, outer Place, v, list source.Value) Place {
 	p.Elsewhere, p.Hint, p.Hosts = outer.Elsewhere, outer.Hint, outer.Hosts
-	f := &finder{set: r.set}
+	f := finder{set: r.set}
 	for i := range r.path {
 		p = f.beside(v, p)
 		v = v.Get(r.path[i])

@@ -43,7 +43,7 @@ func listClass(set *dialect.Set, v source.Value, into []string) (Class, *dialect
 			}
 			continue
 		}
-		_, claim, _ := ClaimOf(set, e)
+		_, claim, _ := set.ClaimOf(e)
 		switch {
 		case isMessage(claim, e):
 			messages++

@@ -53,12 +53,12 @@ func (h *head) claim(d *dialect.Dialect, v source.Value) (evidence.Weight, evide
 	return claim, sign
 }
 
-// claimOf is ClaimOf for a value in the record.
+// claimOf is dialect.Set.ClaimOf for a value in the record.
 func (h *head) claimOf(set *dialect.Set, v source.Value) (*dialect.Dialect, evidence.Weight, evidence.Sign) {
 	if !v.Exists() || h.any.at != v.Span() {
 		var claim evidence.Weight
 		var sign evidence.Sign
-		h.dialect, claim, sign = ClaimOf(set, v)
+		h.dialect, claim, sign = set.ClaimOf(v)
 		h.any = answer{at: v.Span(), Weight: claim, sign: sign}
 	}
 	return h.dialect, h.any.Weight, h.any.sign
@@ -230,7 +230,7 @@ func (c recordClaim) yields(set *dialect.Set, v source.Value) bool {
 	if c.header || c.Weight == evidence.Decisive {
 		return false
 	}
-	_, claim, _ := ClaimOf(set, v)
+	_, claim, _ := set.ClaimOf(v)
 	if c.speaks {
 		return claim == evidence.Decisive
 	}

@@ -84,7 +84,7 @@ func speaksAs(set *dialect.Set, v source.Value) (claim evidence.Weight, header, 
 	if controls(set, v) {
 		return evidence.Plain, false, true
 	}
-	_, claim, _ = ClaimOf(set, v)
+	_, claim, _ = set.ClaimOf(v)
 	if !isMessage(claim, v) {
 		return evidence.None, false, false
 	}

@@ -165,8 +165,8 @@ func (d *Dialect) Claim(v source.Value) (evidence.Weight, evidence.Sign) {
 	return d.Driver.Reads(v), evidence.Named("--dialect")
 }
 
-// IsRequest reports whether v is a request to the dialect's API.
-func (d *Dialect) IsRequest(v source.Value) bool {
+// isRequest reports whether v is a request to the dialect's API.
+func (d *Dialect) isRequest(v source.Value) bool {
 	return slices.ContainsFunc(d.Request, func(conds []evidence.Cond) bool { return evidence.Hold(conds, v) })
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -15,7 +16,10 @@ type Set struct {
 	userDefined []*Dialect // those of a user
 	holders     []*Dialect // those with a Holder
 	keywords    *keywordTable
-	cacheMarks  []string // the keys of marks for the prompt cache
+	cacheMarks  []string                // the keys of marks for the prompt cache
+	elements    func() *evidence.Aspect // what is looked at in an element
+	requests    func() *evidence.Aspect // and in a request
+	memory      *memory                 // nil in a set that several could ask at a time
 }
 
 // builtin makes the built-in set, which is never changed. A row in it that lacks what
@@ -35,6 +39,8 @@ func Builtin() *Set { return builtin() }
 
 func newSet(all []*Dialect) *Set {
 	s := &Set{all: all, keywords: newKeywordTable(all)}
+	s.elements = sync.OnceValue(func() *evidence.Aspect { return elementsOf(all) })
+	s.requests = sync.OnceValue(func() *evidence.Aspect { return requestsOf(all) })
 	for _, d := range all {
 		if d.UserDefined() {
 			s.userDefined = append(s.userDefined, d)

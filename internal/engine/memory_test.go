@@ -50,7 +50,7 @@ var plainKinds = []struct {
 	make func(n int) []byte
 	most float64 // how many bytes a check may allocate for a message
 }{
-	{"lines", plainLines, 56},
+	{"lines", plainLines, 64},
 	{"document", plainDocument, 64},
 	{"claude-log", plainLog, 128},
 }

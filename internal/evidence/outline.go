@@ -281,7 +281,7 @@ func (p *Pen) object(s *spot, v source.Value) bool {
 		n := w.Number()
 		if n == 0 || n > s.seen.n {
 			raw := w.Key().Raw()
-			if bytes.IndexByte(raw, '\\') >= 0 {
+			if len(raw) > mostOutline || bytes.IndexByte(raw, '\\') >= 0 {
 				return false
 			}
 			s.seen.spots[n] = s.in(raw[1 : len(raw)-1])

@@ -81,6 +81,33 @@ func TestOutlines(t *testing.T) {
 	}
 }
 
+// TestNoOutline: what is too long for an outline, or cannot be told in one, has none.
+func TestNoOutline(t *testing.T) {
+	t.Parallel()
+	a := &Aspect{}
+	a.Keywords()
+	a.Conds(All("type=x", "a.#(b=1)"))
+	long := strings.Repeat("x", 8*mostOutline)
+	for _, text := range []string{
+		`[]`, `"x"`, `{"` + long + `":1}`, `{"type":"` + long + `"}`, `{"type":` + strings.Repeat("1", 100) + `}`, `{"a":{}}`, `{"\u0061":1}`,
+		`{"b":[` + strings.Repeat("1,", MostElements) + `1]}`, `{"b":[` + strings.Repeat(`1,"x",`, mostOutline) + `1]}`,
+	} {
+		p := NewPen(a, func(source.Value) bool { return false })
+		if outline, ok := p.Draw(source.NewValue([]byte(text), 0)); ok {
+			t.Errorf("%.40s: %q", text, outline)
+		}
+		if n := cap(p.drawn); n > 4*mostOutline {
+			t.Errorf("%.40s: %d bytes were drawn", text, n)
+		}
+	}
+	p := NewPen(a, func(v source.Value) bool { return v.Is("tool") })
+	text := `{"type":"x","k":"tool","m":"tools","o":{"m":"tool"},"l":[{"m":true},{"m":false},{},null]}`
+	want := "{\x01\"x\"\x02\"tool\"\x03s\x04{\x01\"tool\"f}\x05[{\x01bf}{}n]f}"
+	if got, ok := p.Draw(source.NewValue([]byte(text), 0)); !ok || string(got) != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
 // someObjects returns objects that are much alike.
 func someObjects(n int) (out []source.Value) {
 	r := rand.New(rand.NewPCG(1, 2))
