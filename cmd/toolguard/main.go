@@ -15,6 +15,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/mattn/go-colorable"
@@ -52,15 +53,15 @@ func main() {
 	a := newApp(os.Stdin, os.Stdout, os.Stderr, os.Getenv)
 	// A fifth of what is in use may become garbage, and 16 MiB more: memory that nobody
 	// touches takes none, and counts as part of the heap.
-	var room []byte
+	var room atomic.Pointer[[80 << 20]byte]
 	if os.Getenv("GOGC") == "" {
 		a.beforeFiles = sync.OnceFunc(func() {
 			debug.SetGCPercent(20)
-			room = make([]byte, 80<<20)
+			room.Store(new([80 << 20]byte))
 		})
 	}
 	code := a.run(ctx, os.Args[1:])
-	runtime.KeepAlive(room)
+	runtime.KeepAlive(room.Load())
 	os.Exit(code)
 }
 
