@@ -1,6 +1,9 @@
 package rules
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/profile"
@@ -63,7 +66,7 @@ func (c *Context) nameFix(i int) *operation.Operation {
 	switch {
 	case res.Name.Present() && (pairing.Key(res.ID) == "" || c.Pairing.Calls[l.Call].Confidence == pairing.Positional):
 		class = operation.Unsafe // by its name, the result is of another call
-	case c.twin(l.Call) && c.twins[c.turnID(l.Call)].names:
+	case c.twin(l.Call) && c.twins[l.Call].names:
 		class = operation.Unsafe // it may be of the other call, which has another name
 	}
 	return c.op(c.turn(c.Calls[l.Call].Message), class, "copy the name from the call", do)
@@ -72,38 +75,45 @@ func (c *Context) nameFix(i int) *operation.Operation {
 // twin reports whether another call of the turn has the id of a call.
 func (c *Context) twin(call int32) bool {
 	if c.twins == nil {
-		c.twins = make(map[turnID]twins, len(c.Calls))
-		for i := range c.Calls {
-			key := c.turnID(int32(i))
-			t := c.twins[key]
-			if name := c.Calls[i].Name.Text(); t.calls == 0 {
-				t.name = name
-			} else if name != t.name {
-				t.names = true
-			}
-			t.calls++
-			t.answered = t.answered || c.Pairing.Calls[i].State == pairing.Answered
-			c.twins[key] = t
+		c.twins = c.findTwins()
+	}
+	return c.twins[call].others
+}
+
+// twins say of a call what is known of the calls of its turn with its id.
+type twins struct {
+	others   bool // there are others
+	answered bool // one of them is answered
+	names    bool // they have different names
+}
+
+// findTwins returns the twins of each call. Calls without an id have none.
+func (c *Context) findTwins() []twins {
+	out := make([]twins, len(c.Calls))
+	order := make([]int32, 0, len(c.Calls))
+	for i := range c.Calls {
+		if pairing.Key(c.Calls[i].ID) != "" {
+			order = append(order, int32(i))
 		}
 	}
-	key := c.turnID(call)
-	return key.id != "" && c.twins[key].calls > 1
-}
-
-// twins are the calls of one id in one turn.
-type twins struct {
-	calls    int
-	answered bool   // one of them
-	name     string // of the first
-	names    bool   // they have different ones
-}
-
-// A turnID is an id in a turn.
-type turnID struct {
-	turn int32
-	id   string
-}
-
-func (c *Context) turnID(call int32) turnID {
-	return turnID{c.turn(c.Calls[call].Message), pairing.Key(c.Calls[call].ID)}
+	compare := func(a, b int32) int {
+		x, y := &c.Calls[a], &c.Calls[b]
+		if by := cmp.Compare(c.turn(x.Message), c.turn(y.Message)); by != 0 {
+			return by
+		}
+		return cmp.Compare(pairing.Key(x.ID), pairing.Key(y.ID))
+	}
+	slices.SortFunc(order, compare)
+	for lo, hi := 0, 0; lo < len(order); lo = hi {
+		var t twins
+		for hi = lo; hi < len(order) && compare(order[lo], order[hi]) == 0; hi++ {
+			t.others = t.others || hi > lo
+			t.answered = t.answered || c.Pairing.Calls[order[hi]].State == pairing.Answered
+			t.names = t.names || c.Calls[order[hi]].Name.Text() != c.Calls[order[lo]].Name.Text()
+		}
+		for _, i := range order[lo:hi] {
+			out[i] = t
+		}
+	}
+	return out
 }

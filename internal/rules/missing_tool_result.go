@@ -92,7 +92,7 @@ func (c *Context) elsewhere(i int) string {
 	if key == "" {
 		return ""
 	}
-	if c.twin(int32(i)) && c.twins[c.turnID(int32(i))].answered {
+	if c.twin(int32(i)) && c.twins[i].answered {
 		return "another call of the turn has its id, and the result with that id may be its own"
 	}
 	if m, named := c.named(key); named {

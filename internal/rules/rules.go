@@ -330,7 +330,7 @@ type Context struct {
 	texts       map[textKey]bool // what becomes text by an operation of the rule
 	unanswered  []int            // calls; nil before they are looked for
 	signedTurns map[int32]bool
-	twins       map[turnID]twins  // nil before they are counted
+	twins       []twins           // by call; nil before they are looked for
 	opaque      map[string]int32  // texts in messages that cannot be read, by these; nil before they are looked for
 	answers     map[int32][]int32 // results by call; nil before they are looked for
 	strays      map[stray]int32   // results that name no call, the last ones; nil before they are looked for
