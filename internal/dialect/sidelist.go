@@ -321,7 +321,10 @@ type sideListReader struct {
 	b     *transcript.Builder
 	vals  []source.Value
 	split splitTurn
-	said  source.Value // what the model said last, where it made no calls
+	// said is set where the model said something last and made no calls, opened where
+	// what it said has the tag of a call. Its bytes may be gone by the next message.
+	said, opened bool
+
 	now   sideMessage
 	hooks sideHooks
 	// numbered is set while a call is read whose function has a number.
@@ -358,7 +361,7 @@ func (r *sideListReader) answersText(content source.Value) bool {
 	if id := r.vals[slotResultID]; id.Kind() == source.String || id.First().Exists() {
 		return false
 	}
-	return r.opens(content, r.ResultTag) || r.opens(r.said, r.CallTag)
+	return r.opened || r.opens(content, r.ResultTag)
 }
 
 // opens reports whether a text, or one of the parts that it is made of, has an
@@ -367,7 +370,9 @@ func (r *sideListReader) opens(text source.Value, tag string) bool {
 	switch text.Kind() {
 	case source.String:
 		raw := text.Raw()
-		return tag != "" && bytes.Contains(r.b.Decoded(raw[1:len(raw)-1]), []byte(tag))
+		// Few texts have the first byte of a tag, as it is or escaped, and need be decoded.
+		return tag != "" && (bytes.IndexByte(raw, tag[0]) >= 0 || bytes.Contains(raw, []byte(`\u00`))) &&
+			bytes.Contains(r.b.Decoded(raw[1:len(raw)-1]), []byte(tag))
 	case source.Array:
 		for _, part := range text.Present() {
 			if r.opens(part.Get("text"), tag) {
@@ -424,9 +429,9 @@ func (r *sideListReader) Read(v source.Value) {
 	}
 	switch {
 	case role == transcript.RoleAssistant && !makes && !taken:
-		r.said = content
+		r.said, r.opened = !hollow(content), r.opens(content, r.CallTag)
 	case role != transcript.RoleTool:
-		r.said = source.Value{}
+		r.said, r.opened = false, false
 	}
 	// A list of calls that is none is something all the same.
 	full := !hollow(content) || !hollow(calls) || !hollow(more) || role == transcript.RoleTool

@@ -58,7 +58,7 @@ func (r *spokenReader) onMessage() bool {
 		r.spoke, r.called = true, true
 		r.spoken(m.content)
 		r.list, r.answers = r.b.Conv.Calls[lo:], 0
-	case m.role == transcript.RoleTool && len(r.roles) > 0 && !r.spoke && !hollow(r.said) && !m.roleVal.Is(string(r.Tool.Nth(0))):
+	case m.role == transcript.RoleTool && len(r.roles) > 0 && !r.spoke && r.said && !m.roleVal.Is(string(r.Tool.Nth(0))):
 		r.text(m.content)
 	default:
 		return false

@@ -41,7 +41,10 @@ func TestLook(t *testing.T) {
 	}
 	t.Run("lines", func(t *testing.T) {
 		src := FromBytes("a", []byte(lines))
-		for rec := range Records(src) {
+		for rec, err := range Records(src) {
+			if err != nil {
+				t.Fatal(err)
+			}
 			around(t, src, lines, rec.Value)
 		}
 		look(t, src, lines, Span{0, int64(len(lines))})
@@ -54,7 +57,10 @@ func TestLook(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for rec := range Again(src, rec) {
+			for rec, err := range Again(src, rec) {
+				if err != nil {
+					t.Fatal(err)
+				}
 				around(t, src, document, rec.Value)
 				for e := range rec.Value.Get("all").Each() {
 					around(t, src, document, e)
