@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
@@ -371,7 +372,7 @@ func (r *sideListReader) opens(text source.Value, tag string) bool {
 	case source.String:
 		raw := text.Raw()
 		// Few texts have the first byte of a tag, as it is or escaped, and need be decoded.
-		return tag != "" && (bytes.IndexByte(raw, tag[0]) >= 0 || bytes.Contains(raw, []byte(`\u00`))) &&
+		return tag != "" && (bytes.IndexByte(raw, tag[0]) >= 0 || bytes.Contains(raw, escapeOf(tag[0]))) &&
 			bytes.Contains(r.b.Decoded(raw[1:len(raw)-1]), []byte(tag))
 	case source.Array:
 		for _, part := range text.Present() {
@@ -381,6 +382,18 @@ func (r *sideListReader) opens(text source.Value, tag string) bool {
 		}
 	}
 	return false
+}
+
+// escapeOf returns how each escape begins that stands for a character whose first byte is
+// c.
+func escapeOf(c byte) []byte {
+	switch {
+	case c < ' ', c == '"', c == '\\', c == '/':
+		return []byte(`\`)
+	case c < utf8.RuneSelf:
+		return []byte(`\u00`)
+	}
+	return []byte(`\u`)
 }
 
 func (r *sideListReader) Read(v source.Value) {
