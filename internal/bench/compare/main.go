@@ -50,6 +50,7 @@ func compare(ctx context.Context, args []string, out, progress io.Writer) (err e
 	quick := flags.Bool("quick", false, "one round with small inputs, to see that everything runs")
 	only := flags.String("only", "", "measure only these, separated by commas: "+strings.Join(names, ", "))
 	data := flags.String("data", "", "a `directory` with JSONL files, repeated until they are as long as the other rows")
+	keep := flags.String("keep", "", "make inputs and programs in this new `directory`, leave them there, and print each command that is measured")
 	page := flags.String("write", "", "write the page to this `file`, and its chart beside it")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -70,20 +71,25 @@ func compare(ctx context.Context, args []string, out, progress io.Writer) (err e
 		return errors.New("wrong arguments; -h shows the flags")
 	}
 
-	dir, err := os.MkdirTemp("", "compare-*")
+	m := &meter{keep: *keep != "", size: *size, rounds: *rounds, data: *data, progress: progress}
+	if m.keep {
+		m.dir, err = filepath.Abs(*keep)
+		if err == nil {
+			err = os.Mkdir(m.dir, 0o777)
+		}
+	} else {
+		m.dir, err = os.MkdirTemp("", "compare-*")
+	}
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	m := &meter{dir: dir, size: *size, rounds: *rounds, data: *data, progress: progress}
+	defer func() { err = errors.Join(err, m.remove(m.dir)) }()
 	if err := m.prepare(ctx); err != nil {
 		return err
 	}
-	for _, w := range workloads() {
-		if !slices.Contains(selected, w.name) {
-			continue
-		}
-		fmt.Fprintln(progress, w.name)
+	todo := slices.DeleteFunc(workloads(), func(w workload) bool { return !slices.Contains(selected, w.name) })
+	for i, w := range todo {
+		fmt.Fprintf(progress, "%s (%d of %d)\n", w.name, i+1, len(todo))
 		if err := w.run(ctx, m); err != nil {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}

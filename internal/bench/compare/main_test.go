@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -330,5 +332,30 @@ func TestArguments(t *testing.T) {
 		if err := compare(t.Context(), strings.Fields(c.args), io.Discard, io.Discard); err == nil || err.Error() != c.want {
 			t.Errorf("%s: %v, want %s", c.args, err, c.want)
 		}
+	}
+}
+
+// TestKeep: what was measured stays, with the commands, and nothing else is written over.
+func TestKeep(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("needs a Unix shell")
+	}
+	dir := filepath.Join(t.TempDir(), "it's kept")
+	args := []string{"-quick", "-only", "files", "-keep", dir}
+	var progress bytes.Buffer
+	if err := compare(t.Context(), args, io.Discard, &progress); err != nil {
+		t.Fatal(err)
+	}
+	quoted := "'" + strings.ReplaceAll(dir, "'", `'\''`)
+	want := "files (1 of 1)\n  " + quoted + "/toolguard' check --isolated --quiet -j1 " + quoted + "/sessions'\n"
+	if !strings.HasPrefix(progress.String(), want) {
+		t.Errorf("progress is\n%s\nwant\n%s", progress.String(), want)
+	}
+	line, _, _ := strings.Cut(progress.String()[strings.Index(progress.String(), "\n")+1:], "\n")
+	if out, err := exec.Command("sh", "-c", line).CombinedOutput(); err != nil {
+		t.Errorf("%s: %v\n%s", line, err, out)
+	}
+	if err := compare(t.Context(), args, io.Discard, io.Discard); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("into a directory that is there: %v", err)
 	}
 }

@@ -26,6 +26,7 @@ const mb = 1 << 20
 // A meter runs commands and measures them.
 type meter struct {
 	dir          string
+	keep         bool // what is made stays
 	size, rounds int
 	data         string
 	progress     io.Writer
@@ -127,6 +128,11 @@ func (m *meter) once(ctx context.Context, c command) (cost, error) {
 // slows the machine down for a while slows all of them down. One more round at
 // the beginning fills the caches. It returns the medians, and the highest peaks.
 func (m *meter) run(ctx context.Context, commands ...command) (map[string]cost, error) {
+	if m.keep {
+		for _, c := range commands {
+			fmt.Fprintln(m.progress, "  "+shellwords(c.args))
+		}
+	}
 	taken := map[string][]cost{}
 	for range m.rounds + 1 {
 		for _, c := range commands {
@@ -168,6 +174,26 @@ func median(all []cost, of func(cost) time.Duration) time.Duration {
 		return (values[middle-1] + values[middle]) / 2
 	}
 	return values[middle]
+}
+
+// remove removes an input, or a directory of them, unless it is to be kept.
+func (m *meter) remove(path string) error {
+	if m.keep {
+		return nil
+	}
+	return os.RemoveAll(path)
+}
+
+// shellwords returns a command as it is typed.
+func shellwords(args []string) string {
+	var out []string
+	for _, arg := range args {
+		if arg == "" || strings.ContainsAny(arg, " \t\n'\"\\$`|&;<>()*?[#~") {
+			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+		out = append(out, arg)
+	}
+	return strings.Join(out, " ")
 }
 
 func (m *meter) path(name string) string { return filepath.Join(m.dir, name) }
