@@ -3,7 +3,10 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,13 +15,13 @@ import (
 	"time"
 )
 
-// TestInterruptedWhileWriting: Ctrl-C while a file is being written leaves each
-// file as it was or repaired, and nothing else.
+// TestInterruptedWhileWriting: Ctrl-C, or a terminal that closes, while a file is being
+// written leaves each file as it was or repaired, and nothing else.
 func TestInterruptedWhileWriting(t *testing.T) {
 	t.Parallel()
 	const files = 60
 	text, repaired := longSession(t, 300)
-	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
@@ -49,7 +52,7 @@ func TestInterruptedWhileWriting(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = cmd.Wait()
-			if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || stderr.String() != "" {
+			if code := cmd.ProcessState.ExitCode(); code != 128+int(signal) || stderr.String() != "" {
 				t.Errorf("exit code %d, %s", code, stderr.String())
 			}
 			entries, err := os.ReadDir(dir)
@@ -71,5 +74,40 @@ func TestInterruptedWhileWriting(t *testing.T) {
 				t.Error("it was not interrupted")
 			}
 		})
+	}
+}
+
+// TestIgnoredSignals: below nohup a run goes on when its terminal closes.
+func TestIgnoredSignals(t *testing.T) {
+	t.Parallel()
+	text, repaired := longSession(t, 300)
+	cmd := exec.Command("sh", "-c", `trap "" HUP; echo >&2; exec toolguard fix -q -`)
+	var stdout bytes.Buffer
+	cmd.Stdout = &stdout
+	stdin, err := cmd.StdinPipe()
+	stderr, err2 := cmd.StderrPipe()
+	if err := errors.Join(err, err2, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	// The shell has told that they are ignored.
+	if _, err := io.ReadFull(stderr, make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	_, err = io.WriteString(stdin, text)
+	if err := errors.Join(err, stdin.Close()); err != nil {
+		t.Error(err)
+	}
+	said, err := io.ReadAll(stderr)
+	if err := errors.Join(err, cmd.Wait()); err != nil {
+		t.Errorf("%v: %s", err, said)
+	}
+	if stdout.String() != repaired {
+		t.Error("not repaired")
 	}
 }

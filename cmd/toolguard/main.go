@@ -42,9 +42,7 @@ var errFindings = errors.New("findings")
 var errReported = errors.New("reported")
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// A second interrupt ends the process at once.
-	context.AfterFunc(ctx, stop)
+	ctx := untilSignal(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	// A pipe that nobody reads is an error like others: it must not end the
 	// process before files are tidied up.
 	signal.Ignore(syscall.SIGPIPE)
@@ -63,6 +61,41 @@ func main() {
 	code := a.run(ctx, os.Args[1:])
 	runtime.KeepAlive(room.Load())
 	os.Exit(code)
+}
+
+// untilSignal returns a context that ends with the first of the signals. The second one
+// ends the process at once. Signals that are ignored stay so, as below nohup.
+func untilSignal(signals ...os.Signal) context.Context {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	received := make(chan os.Signal, 1)
+	for _, s := range signals {
+		if !signal.Ignored(s) {
+			signal.Notify(received, s)
+		}
+	}
+	go func() {
+		s := <-received
+		signal.Stop(received)
+		cancel(signalError{s})
+	}()
+	return ctx
+}
+
+// A signalError is why a context ended.
+type signalError struct{ os.Signal }
+
+func (e signalError) Error() string { return e.String() }
+
+// interrupted returns the exit code of a run that ctx ended: 128 and the number of the
+// signal, as shells have it.
+func interrupted(ctx context.Context) int {
+	var by signalError
+	if errors.As(context.Cause(ctx), &by) {
+		if number, ok := by.Signal.(syscall.Signal); ok {
+			return 128 + int(number)
+		}
+	}
+	return exitInterrupted
 }
 
 // newApp returns the app for these streams.
@@ -84,7 +117,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	case err == nil, isBrokenPipe(err):
 		return exitOK
 	case ctx.Err() != nil:
-		return exitInterrupted
+		return interrupted(ctx)
 	case errors.Is(err, errFindings):
 		return exitFindings
 	case errors.As(err, &invalid):
