@@ -98,8 +98,9 @@ func (a *Aspect) follow(names []string, c *Cond) {
 		case name == "#" && i == len(names)-1:
 			a.item()
 			a.places = true
-			return
+			a = a.member(name) // which gjson takes in an object
 		case name == "#":
+			a.member(name).follow(names[i+1:], c)
 			a = a.item()
 		case strings.Trim(name, "0123456789") == "":
 			a.places = a.places || name != "0"

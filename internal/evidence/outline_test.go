@@ -118,7 +118,7 @@ func someObjects(n int) (out []source.Value) {
 			if i > 0 {
 				b.WriteByte(',')
 			}
-			keys := []string{"a", "a", "b", "b", "0", "type", "tool", "content", "role", "a.b", `\u0061`, "calls"}
+			keys := []string{"a", "a", "b", "b", "0", "type", "tool", "content", "role", "a.b", `\u0061`, "calls", "#", "1", "*", "@this"}
 			fmt.Fprintf(b, "%q:", keys[r.IntN(len(keys))])
 			write(b, depth+1)
 		}
