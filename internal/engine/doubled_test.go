@@ -22,3 +22,31 @@ func TestDoubledKeys(t *testing.T) {
 		t.Errorf("%v: %d repairs", err, len(f.Repairs))
 	}
 }
+
+// TestDoubledLinks: in a log, a record with two ids or two parents is none that another
+// one gets as its parent, because another program may read the other one.
+func TestDoubledLinks(t *testing.T) {
+	const head = `{"type":"session","version":3,"id":"s","timestamp":"2026-07-09T10:00:00.000Z","cwd":"/w"}
+{"type":"custom","id":"b0","parentId":null,"timestamp":"2026-07-09T10:00:00.400Z","customType":"x"}
+`
+	const tail = `{"type":"message","id":"u1","parentId":"c1","timestamp":"2026-07-09T10:00:01.000Z","message":{"role":"user","content":"hello","timestamp":1}}
+{"type":"message","id":"a1","parentId":"u1","timestamp":"2026-07-09T10:00:02.000Z","message":{"role":"assistant","content":[{"type":"toolCall","id":"call-1","name":"bash","arguments":{}}],"api":"a","provider":"p","model":"m","stopReason":"toolUse","timestamp":2}}
+{"type":"message","id":"r1","parentId":"a1","timestamp":"2026-07-09T10:00:03.000Z","message":{"role":"toolResult","toolCallId":"call-1","toolName":"bash","content":[{"type":"text","text":"ok"}],"isError":false,"timestamp":3}}
+`
+	const custom = `,"timestamp":"2026-07-09T10:00:00.500Z","customType":"x"}` + "\n"
+	for _, c := range []struct {
+		name, record string
+		relinked     bool
+	}{
+		{"one id", `{"type":"custom","id":"m2","parentId":"b0"` + custom, true},
+		{"two ids", `{"type":"custom","id":"m2","id":"c1","parentId":"b0"` + custom, false},
+		{"two parents", `{"type":"custom","id":"m2","parentId":"b0","parentId":"u1"` + custom, false},
+		{"two ids further up", `{"type":"custom","id":"m2","id":"c1","parentId":"b0"` + custom + `{"type":"custom","id":"m3","parentId":"m2"` + custom, false},
+	} {
+		text := head + c.record + tail
+		out, f, err := repaired([]byte(text), FixOptions{Unsafe: true})
+		if relinked := string(out) != text; err != nil || relinked != c.relinked {
+			t.Errorf("%s: %v, %+v\n%s", c.name, err, f.Repairs, out)
+		}
+	}
+}

@@ -142,6 +142,9 @@ func (c *chain) compile() (edits []edit.Edit) {
 	for _, at := range c.texted {
 		c.forget(at)
 	}
+	// Which record is lost is not known where a record may have another id, nor what hangs
+	// on what where it may have another parent.
+	c.d.failed = c.d.failed || len(c.relinked) > 0 && c.doubled
 	for _, at := range c.relinked {
 		c.toTheOneBefore(at)
 	}
@@ -262,7 +265,7 @@ func (c *chain) insert() {
 		}
 		anchor := c.anchor(at, c.d.turn(ins.of))
 		on := &c.nodes[anchor]
-		c.d.reads = append(c.d.reads, on.idAt())
+		c.from(on, on.idAt())
 		id := c.lost(at)
 		if id == "" || c.new[id] {
 			id = c.fresh(c.text(caller.idAt()), ins.id)
@@ -362,7 +365,7 @@ func (c *chain) lost(at int32) string {
 		if n.parent < 0 || c.byID[n.parent] >= 0 || c.children[n.parent] != i || n.sibling >= 0 {
 			return ""
 		}
-		c.d.reads = append(c.d.reads, n.parentAt())
+		c.from(n, n.parentAt())
 		return c.text(n.parentAt())
 	}
 	return ""
@@ -470,6 +473,13 @@ func (c *chain) forget(at int64) {
 	c.d.taken = append(c.d.taken, record.Span())
 }
 
+// from notes what an edit is made from: a link of a record. If that could be read as
+// another one, nothing is made from it.
+func (c *chain) from(n *node, at source.Span) {
+	c.d.reads = append(c.d.reads, at)
+	c.d.failed = c.d.failed || n.doubled
+}
+
 // toTheOneBefore names the record before, of the same scope, as the parent of a
 // record whose parent does not exist. What hangs on that record itself would close
 // a circle, and is passed over. So are ids that stand twice, if there are others.
@@ -484,7 +494,7 @@ func (c *chain) toTheOneBefore(parent source.Span) {
 			}
 			if tried[n.id] = true; c.hangs(i, n.id) {
 				c.set(parent, c.text(n.idAt()))
-				c.d.reads = append(c.d.reads, n.idAt())
+				c.from(n, n.idAt())
 				return
 			}
 		}

@@ -27,6 +27,7 @@ type Log struct {
 	Trial bool
 
 	added    bool // records were
+	doubled  bool // a record of it has its id or its parent twice
 	indexed  bool
 	plan     *dialect.Plan
 	members  transcript.Builder
@@ -57,6 +58,7 @@ type node struct {
 	scope              int32 // the number of what tells its thread of the log from others
 	sibling            int32 // the next node with the same parent, -1 for none
 	follow             bool  // it may stand between a call and its result
+	doubled            bool  // it has its id or its parent twice: another program may read the other one
 }
 
 // A slot is where a value stands in a record, of no length for none.
@@ -172,6 +174,11 @@ func (l *Log) Add(rec source.Record) {
 		l.begin()
 	}
 	n := node{start: rec.Span.Start, length: uint32(rec.Span.Len()), id: -1, parent: -1, sibling: -1}
+	l.members.OnKeyFault = func(k transcript.KeyFault) {
+		if k.Key == l.Format.ID || k.Key == l.Format.Parent {
+			n.doubled, l.doubled = true, true
+		}
+	}
 	at := l.plan.Read(&l.members, rec.Value)
 	if v := at[linkID]; v.Kind() == source.String {
 		n.id, n.idSlot = l.number(v.Raw()), slotOf(v, rec.Span)
