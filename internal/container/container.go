@@ -45,7 +45,7 @@ type File struct {
 type conversations = iter.Seq2[*transcript.Conversation, error]
 
 // Read finds out what a source is, and returns its conversations, which are read
-// while they are ranged over, once. The error that ends them is an
+// while they are ranged over, once. Each is good until the next one. The error that ends them is an
 // *ErrNotTranscript when there are none to be found. Before that, look is told of each
 // record of the source, readable or not, unless it is nil.
 func Read(src *source.Source, opts detect.Options, look func(source.Record)) (*File, iter.Seq2[*transcript.Conversation, error]) {

@@ -18,6 +18,10 @@ type documents struct {
 	rows *detect.Rows
 	last *dialect.Dialect   // of the record before; nil if it had no messages
 	root transcript.Builder // tells of doubled keys in the records
+	// seq reads one conversation after the other, which stand in the place at hand. It
+	// is nil before the first.
+	seq *sequence
+	at  detect.Place
 }
 
 func (d *documents) conversations(yield func(*transcript.Conversation, error) bool) {
@@ -26,16 +30,14 @@ func (d *documents) conversations(yield func(*transcript.Conversation, error) bo
 			yield(nil, err)
 			return
 		}
-		for c, err := range d.in(e) {
-			if !yield(c, err) || err != nil {
-				return
-			}
+		if !d.in(e, yield) {
+			return
 		}
 	}
 }
 
-// in returns the conversations in a record.
-func (d *documents) in(e element) conversations {
+// in yields the conversations in a record, and reports whether to go on.
+func (d *documents) in(e element, yield func(*transcript.Conversation, error) bool) bool {
 	d.root.Record = e.record
 	d.root.Fields(e.val, nil, nil)
 	found := d.shape.Places
@@ -45,24 +47,23 @@ func (d *documents) in(e element) conversations {
 	if len(found) == 0 {
 		d.file.Skipped++
 	}
-	return func(yield func(*transcript.Conversation, error) bool) {
-		for i := range found {
-			p := found[i]
-			found[i] = detect.Place{} // what was unfolded for it goes with its conversation
-			if p.Class != detect.ClassLog {
-				c, err := d.place(e, &p, len(found) > 1)
-				if !yield(c, err) || err != nil {
-					return
-				}
-				continue
+	for i := range found {
+		d.at = found[i]
+		found[i] = detect.Place{} // what was unfolded for it goes with its conversation
+		if d.at.Class != detect.ClassLog {
+			c, err := d.place(e, &d.at, len(found) > 1)
+			if !yield(c, err) || err != nil {
+				return false
 			}
-			for c, err := range d.log(e, &p) {
-				if !yield(c, err) || err != nil {
-					return
-				}
+			continue
+		}
+		for c, err := range d.log(e, &d.at) {
+			if !yield(c, err) || err != nil {
+				return false
 			}
 		}
 	}
+	return true
 }
 
 // log returns the conversations of a log that stands in a list.
@@ -79,7 +80,11 @@ func (d *documents) log(e element, p *detect.Place) conversations {
 
 // place reads the conversation in a place of a record, which may be one of several.
 func (d *documents) place(e element, p *detect.Place, several bool) (*transcript.Conversation, error) {
-	q := d.newSequence("", e.val.Span().End)
+	if d.seq == nil {
+		d.seq = d.newSequence("", 0)
+	}
+	q := d.seq
+	q.again(e.val.Span().End)
 	if p.Unfolded != nil {
 		q.unfolded(p.Unfolded)
 	}
@@ -108,19 +113,25 @@ func (d *documents) place(e element, p *detect.Place, several bool) (*transcript
 // part reads one of the lists, or of the single messages, that make up a
 // conversation.
 func (d *documents) part(q *sequence, e element, part source.Value, into []string) error {
-	from := inList(e.record, part, into)
-	if part.Kind() == source.Array {
-		if into == nil {
-			q.b.Conv.Lists = append(q.b.Conv.Lists, part.Span())
-		}
-		q.b.End = part.Span().End
-		if q.primary != nil && q.primary.Fold != nil {
-			f := &folding{log: q.primary.Fold, from: from}
-			f.again = func(at source.Span) (source.Value, error) { return part.Part(at), nil }
-			from = f.elements
+	if part.Kind() != source.Array {
+		_, err := q.read(element{record: e.record, val: part})
+		return err
+	}
+	if into == nil {
+		q.b.Conv.Lists = append(q.b.Conv.Lists, part.Span())
+	}
+	q.b.End = part.Span().End
+	if q.primary != nil && q.primary.Fold != nil {
+		f := &folding{log: q.primary.Fold, from: inList(e.record, part, into)}
+		f.again = func(at source.Span) (source.Value, error) { return part.Part(at), nil }
+		return q.readAll(f.elements)
+	}
+	for m := range part.Ahead() {
+		if _, err := q.read(element{record: e.record, val: m.Path(into...)}); err != nil {
+			return err
 		}
 	}
-	return q.readAll(from)
+	return nil
 }
 
 // describe notes what the place of a conversation tells of it.

@@ -84,14 +84,9 @@ func (s *records) unknown(yield func(*transcript.Conversation, error) bool) {
 	}
 }
 
-// inList yields what speaks in the elements of a list, and a value that is no list as
-// it is.
+// inList yields what speaks in the elements of a list.
 func inList(record int32, list source.Value, into []string) elements {
 	return func(yield func(element, error) bool) {
-		if list.Kind() != source.Array {
-			yield(element{record: record, val: list}, nil)
-			return
-		}
 		for e := range list.Ahead() {
 			if !yield(element{record: record, val: e.Path(into...)}, nil) {
 				return

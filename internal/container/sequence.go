@@ -17,6 +17,7 @@ import (
 type sequence struct {
 	r       *reading
 	b       *transcript.Builder
+	onKey   func(transcript.KeyFault)
 	primary *dialect.Dialect
 	// listed is set where the elements are those of a list of messages.
 	listed bool
@@ -45,17 +46,29 @@ func (q *sequence) reader(d *dialect.Dialect) dialect.Reader {
 // newSequence returns a sequence of elements that stand before end, as far as that
 // is known.
 func (r *reading) newSequence(name string, end int64) *sequence {
-	c := &transcript.Conversation{Name: name}
-	b := transcript.NewBuilder(c)
-	b.OnKeyFault, b.OfTools, b.Shared, b.End = r.onKey, evidence.ToolKey, &r.shared, end
-	b.MarksCache = r.opts.Dialects.MarksCache
-	q := &sequence{r: r, b: b}
-	if d := r.opts.Dialect; d != nil {
-		q.primary = d
-	} else if r.shape.Class == detect.ClassMessage || r.shape.Class == detect.ClassRow {
-		q.primary = r.opts.Dialects.ByName(r.shape.Dialect)
-	}
+	b := transcript.NewBuilder(&transcript.Conversation{Name: name})
+	b.OfTools, b.MarksCache, b.Shared = evidence.ToolKey, r.opts.Dialects.MarksCache, &r.shared
+	q := &sequence{r: r, b: b, onKey: r.onKey}
+	q.begin(end)
 	return q
+}
+
+// begin makes a sequence ready for elements that stand before end.
+func (q *sequence) begin(end int64) {
+	q.b.OnKeyFault, q.b.End = q.onKey, end
+	q.primary = q.r.opts.Dialect
+	if class := q.r.shape.Class; q.primary == nil && (class == detect.ClassMessage || class == detect.ClassRow) {
+		q.primary = q.r.opts.Dialects.ByName(q.r.shape.Dialect)
+	}
+}
+
+// again makes a sequence ready for the elements of another conversation, which takes
+// the place of the one before.
+func (q *sequence) again(end int64) {
+	q.b.Again()
+	clear(q.readers)
+	q.readers, q.listed, q.lines = q.readers[:0], false, false
+	q.begin(end)
 }
 
 // unfolded says that the elements were put together in another form.
@@ -63,7 +76,7 @@ func (q *sequence) unfolded(u *unfold.Unfolded) {
 	q.b.Conv.Unfolded = u
 	q.b.OnKeyFault = func(k transcript.KeyFault) {
 		k.First, k.Again = u.Origin(k.First), u.Origin(k.Again)
-		q.r.onKey(k)
+		q.onKey(k)
 	}
 }
 

@@ -36,10 +36,20 @@ func anatomyOf(text []byte, d *dialect.Dialect) *anatomy {
 			break
 		}
 		if c.Unfolded == nil {
-			a.convs = append(a.convs, c)
+			a.convs = append(a.convs, kept(c))
 		}
 	}
 	return a
+}
+
+// kept returns a conversation that is still good when the next one has been read.
+func kept(c *transcript.Conversation) *transcript.Conversation {
+	k := *c
+	k.Unread, k.Strays, k.Lists = slices.Clone(c.Unread), slices.Clone(c.Strays), slices.Clone(c.Lists)
+	k.Messages, k.Blocks = slices.Clone(c.Messages), slices.Clone(c.Blocks)
+	k.Calls, k.Results = slices.Clone(c.Calls), slices.Clone(c.Results)
+	k.Copies, k.Aliases = slices.Clone(c.Copies), slices.Clone(c.Aliases)
+	return &k
 }
 
 // lines reports whether messages are the records of the text.

@@ -350,35 +350,38 @@ func (v Value) eachElement(nulls bool, yield func(i int, elem Value) bool) {
 // Each yields the same, each good until the next one: those of a long list stand in
 // one buffer.
 func (v Value) Each() iter.Seq[Value] {
-	return func(yield func(elem Value) bool) {
-		if v.Outside() && v.Kind() == Array {
-			c := v.cursor()
-			for c.passing = true; c.next(); {
-				if c.val.Kind() != Null && !yield(c.val) {
-					return
-				}
-			}
-			return
-		}
-		for _, e := range v.Present() {
-			if !yield(e) {
+	return func(yield func(elem Value) bool) { v.each(yield) }
+}
+
+// each is Each.
+func (v Value) each(yield func(elem Value) bool) {
+	if v.Outside() && v.Kind() == Array {
+		c := v.cursor()
+		for c.passing = true; c.next(); {
+			if c.val.Kind() != Null && !yield(c.val) {
 				return
 			}
 		}
+		return
 	}
+	v.eachElement(false, func(_ int, elem Value) bool { return yield(elem) })
 }
 
 // Ahead yields the same, and reads ahead if the source may be.
 func (v Value) Ahead() iter.Seq[Value] {
+	return func(yield func(elem Value) bool) { v.ahead(yield) }
+}
+
+// ahead is Ahead.
+func (v Value) ahead(yield func(elem Value) bool) {
 	if !v.Outside() || v.Kind() != Array || !v.ends.pages.src.ahead {
-		return v.Each()
+		v.each(yield)
+		return
 	}
-	return func(yield func(elem Value) bool) {
-		all := func(yield func(Record, error) bool) {
-			v.Each()(func(elem Value) bool { return yield(Record{Value: elem}, nil) })
-		}
-		readAhead(all, func(rec Record, _ error) bool { return yield(rec.Value) })
+	all := func(yield func(Record, error) bool) {
+		v.each(func(elem Value) bool { return yield(Record{Value: elem}, nil) })
 	}
+	readAhead(all, func(rec Record, _ error) bool { return yield(rec.Value) })
 }
 
 // Get returns the first member of an object with the given key, or None. The

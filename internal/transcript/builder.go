@@ -48,6 +48,26 @@ type Builder struct {
 // NewBuilder returns a builder of c.
 func NewBuilder(c *Conversation) *Builder { return &Builder{Conv: c} }
 
+// Again makes the builder ready for another conversation, which takes the place of the
+// one before, in the same room.
+func (b *Builder) Again() {
+	c := b.Conv
+	clear(c.Unread)
+	clear(c.Strays)
+	clear(c.Calls)
+	clear(c.Results)
+	clear(c.Copies)
+	clear(c.Aliases)
+	*c = Conversation{
+		Unread: c.Unread[:0], Strays: c.Strays[:0], Lists: c.Lists[:0], Messages: c.Messages[:0], Blocks: c.Blocks[:0],
+		Calls: c.Calls[:0], Results: c.Results[:0], Copies: c.Copies[:0], Aliases: c.Aliases[:0],
+	}
+	*b = Builder{
+		Conv: c, End: b.End, OnKeyFault: b.OnKeyFault, OfTools: b.OfTools, MarksCache: b.MarksCache, Shared: b.Shared,
+		candidates: b.candidates[:0], reads: b.reads[:0], named: b.named[:0], texts: b.texts[:0],
+	}
+}
+
 // Begin starts a message. turn is what the elements of one turn share, such as
 // a message id; an empty one starts a turn of its own.
 func (b *Builder) Begin(v, role source.Value, r Role, turn string) *Message {
