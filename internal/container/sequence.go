@@ -24,6 +24,37 @@ type sequence struct {
 	// lines is set where the records of a file are messages.
 	lines   bool
 	readers []reader
+	// told is what was told of the first elements before they are read, in order, of
+	// which used have been read.
+	told []told
+	used int
+}
+
+// A told is what was told of an element.
+type told struct {
+	at      source.Span
+	answers dialect.Answers
+}
+
+// mostTold is of how many elements a sequence keeps what was told.
+const mostTold = 256
+
+// ask asks about an element before it is read.
+func (q *sequence) ask(v source.Value) dialect.Asked {
+	asked := q.r.opts.Dialects.Ask(v)
+	if len(q.told) < mostTold {
+		q.told = append(q.told, told{v.Span(), asked.Answers()})
+	}
+	return asked
+}
+
+// asked asks about an element that is read.
+func (q *sequence) asked(v source.Value) dialect.Asked {
+	if q.used < len(q.told) && q.told[q.used].at == v.Span() {
+		q.used++
+		return q.r.opts.Dialects.Again(v, q.told[q.used-1].answers)
+	}
+	return q.r.opts.Dialects.Ask(v)
 }
 
 // A reader is that of a dialect that has spoken.
@@ -68,6 +99,7 @@ func (q *sequence) again(end int64) {
 	q.b.Again()
 	clear(q.readers)
 	q.readers, q.listed, q.lines = q.readers[:0], false, false
+	q.told, q.used = q.told[:0], 0
 	q.begin(end)
 }
 
@@ -88,13 +120,9 @@ func (q *sequence) choose(p *detect.Place) {
 	if q.primary != nil {
 		return
 	}
-	marked := len(q.r.opts.Dialects.UserDefined()) > 0 // any message can have the marks of such a dialect
 	for _, part := range p.Parts {
 		for e := range part.Each() {
-			if !marked && saysOnly(e) {
-				continue
-			}
-			if d, claim, _ := q.r.opts.Dialects.ClaimOf(e.Path(p.Into...)); claim == evidence.Decisive {
+			if d, claim, _ := q.ask(e.Path(p.Into...)).Claim(); claim == evidence.Decisive {
 				q.primary = d
 				return
 			}
@@ -164,12 +192,13 @@ func (q *sequence) add(record int32, v source.Value) bool {
 		return false
 	}
 	q.r.seen++
-	asked := q.r.opts.Dialects.Ask(v)
+	asked := q.asked(v)
 	claim := asked.Reads(d)
 	foreign := false
-	if claim < evidence.Shared && (claim == evidence.None || !onlyText(v)) {
+	if claim < evidence.Shared {
 		other, otherClaim, _ := asked.Claim()
 		switch {
+		case claim > evidence.None && (otherClaim < evidence.Decisive || onlyText(v)):
 		case q.r.opts.Dialect != nil:
 			// The user has the say, but is told.
 			foreign = otherClaim == evidence.Decisive && other != d
@@ -250,21 +279,6 @@ func (q *sequence) finish() {
 	if d.Dataset && c.Use == transcript.UseLog {
 		c.Use = transcript.UseDataset
 	}
-}
-
-// saysOnly reports whether a message is a text of somebody and nothing else, as any
-// dialect could write it.
-func saysOnly(v source.Value) bool {
-	role, text, n := false, false, 0
-	for k, val := range v.Members() {
-		switch n++; {
-		case k.Is("role"):
-			role = val.Is("user") || val.Is("assistant") || val.Is("system")
-		case k.Is("content"):
-			text = val.Kind() == source.String
-		}
-	}
-	return role && text && n == 2
 }
 
 // typed marks what a human says in a list of messages of which their agent

@@ -58,6 +58,17 @@ func (s *Set) Ask(v source.Value) Asked {
 	return a
 }
 
+// Answers are what a set remembers about a value.
+type Answers struct{ known *answers }
+
+// Answers returns what is remembered about the value.
+func (a Asked) Answers() Answers { return Answers{a.known} }
+
+// Again is Ask for a value about which the set was asked before.
+func (s *Set) Again(v source.Value, about Answers) Asked {
+	return Asked{set: s, of: v, known: about.known}
+}
+
 // An Asked is a value about which dialects are asked.
 type Asked struct {
 	set   *Set
