@@ -299,7 +299,7 @@ func (c *check) options(t *target) engine.Options {
 		o.Most = report.MostShown
 	}
 	if s := c.settings(t.config); !slices.ContainsFunc(c.outputs, func(o *output) bool { return o.format.Infos }) {
-		o.Shown = func(f *rules.Finding) bool { return f.Severity > rules.Info || c.flags.verbose || s.shows(f.Rule) }
+		o.Shown = func(r *rules.Rule, at rules.Severity) bool { return at > rules.Info || c.flags.verbose || s.shows(r) }
 	}
 	return o
 }

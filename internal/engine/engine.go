@@ -63,9 +63,9 @@ type Options struct {
 	// Most is how many findings of one kind are kept; further ones are only
 	// counted. 0 keeps all.
 	Most int
-	// Shown says which findings are kept at all, because somebody will see them;
-	// nil means all. The others are only counted.
-	Shown func(*rules.Finding) bool
+	// Shown says of which rules and severities findings are kept at all, because
+	// somebody will see them; nil means all. The others are only counted.
+	Shown func(*rules.Rule, rules.Severity) bool
 	// explicit are the rules that were selected by name, whose infos are repaired too.
 	explicit map[string]bool
 	// Ignore says which findings are neither reported nor repaired; nil means
@@ -159,7 +159,7 @@ type kindCount struct{ n, rest int }
 // enough of its kind are kept.
 func (c *checker) counted(f *rules.Finding) bool {
 	most := cmp.Or(c.opts.Most, math.MaxInt)
-	if c.opts.Shown != nil && !c.opts.Shown(f) {
+	if c.opts.Shown != nil && !c.opts.Shown(f.Rule, f.Severity) {
 		most = 0
 	}
 	if most == math.MaxInt || c.visit != nil && c.visit.needs(f) {
@@ -187,6 +187,18 @@ func (c *checker) counted(f *rules.Finding) bool {
 	}
 	c.kinds[k] = now
 	return now.n > most
+}
+
+// seen reports whether somebody will see what findings of a rule say that it reports with
+// a severity.
+func (c *checker) seen(r *rules.Rule, s rules.Severity) bool {
+	if c.opts.Shown == nil || c.opts.Ignore != nil || c.visit != nil {
+		return true
+	}
+	if set, is := c.opts.Severity[r.Name]; is {
+		s = set
+	}
+	return c.opts.Shown(r, s)
 }
 
 // Check reads a source and reports what is wrong with it.
@@ -229,8 +241,11 @@ type checker struct {
 	visit *round
 	// kinds count the findings, unless all are kept.
 	kinds map[findingKind]kindCount
-	// now looks at the conversation at hand.
-	now looker
+	// now looks at the conversation at hand. Same and placeholder are asked about it.
+	now         looker
+	same        func(a, b int) bool
+	placeholder func(result int32) bool
+	emitted     rules.Finding // last
 	// unrepaired is set while a conversation is read that is never repaired.
 	unrepaired bool
 }
@@ -239,10 +254,12 @@ func newChecker(src *source.Source, opts Options) *checker {
 	if opts.Rules == nil {
 		opts.Rules = rules.All()
 	}
-	return &checker{
+	c := &checker{
 		src: src, opts: opts, report: &Report{Path: src.Name()}, merging: map[int32]bool{}, unreadable: map[int32]bool{},
 		logs: map[source.Span]*repair.Log{},
 	}
+	c.same, c.placeholder = c.sameCall, c.now.placeholder // once, not for each conversation
+	return c
 }
 
 func (c *checker) run(ctx context.Context) (*Report, error) {
@@ -347,12 +364,12 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	*rc = rules.Context{
 		Looker: now, Conversation: conv, Profile: prof, Native: native, Named: named, NumericIDs: d.NumericIDs && c.opts.Target == nil,
 		Options: rules.Options{Send: c.opts.Send, Target: c.opts.Target != nil, Strategy: c.opts.Strategy, Explicit: c.opts.explicit},
-		Pairing: pairing.Pair(conv, func(a, b int) bool { return c.sameCall(conv, a, b) }),
 	}
+	rc.Pairing = pairing.Pair(conv, c.same)
 	*plan = repair.Plan{
 		Source: c.src, Conv: conv, Dialect: d, Pairing: rc.Pairing, Profile: prof, Placeholder: c.opts.Placeholder,
 	}
-	plan.Known = now.placeholder
+	plan.Known = c.placeholder
 	if t := c.tools(conv); t != nil {
 		rc.Tools = t
 	}
@@ -445,7 +462,8 @@ func (c *checker) tools(conv *transcript.Conversation) *schema.Tools {
 
 // sameCall reports whether two calls of one id are copies of each other. Where
 // a call keeps what it asks for in no member of its own, all of it counts.
-func (c *checker) sameCall(conv *transcript.Conversation, a, b int) bool {
+func (c *checker) sameCall(a, b int) bool {
+	conv := c.now.context.Conversation
 	x, y := &conv.Calls[a], &conv.Calls[b]
 	if x.Kind != y.Kind {
 		return false
@@ -511,9 +529,11 @@ func (c *checker) logOf(file *container.File) *repair.Log {
 	return c.logIn(d, source.Span{})
 }
 
-func (c *checker) emit(f rules.Finding) {
+func (c *checker) emit(found rules.Finding) {
+	c.emitted = found
+	f := &c.emitted
 	if c.visit != nil {
-		c.visit.emits(&f)
+		c.visit.emits(f)
 		if !slices.Contains(c.opts.Rules, f.Rule) {
 			return
 		}
@@ -521,10 +541,10 @@ func (c *checker) emit(f rules.Finding) {
 	if s, set := c.opts.Severity[f.Rule.Name]; set {
 		f.Severity = s
 	}
-	if f.Severity == rules.Off || c.opts.Ignore != nil && c.opts.Ignore(&f) {
+	if f.Severity == rules.Off || c.opts.Ignore != nil && c.opts.Ignore(f) {
 		return
 	}
-	if c.counted(&f) {
+	if c.counted(f) {
 		return
 	}
 	if c.unfolded != nil {
@@ -534,5 +554,5 @@ func (c *checker) emit(f rules.Finding) {
 			f.Related[i].Span = c.unfolded.Origin(f.Related[i].Span)
 		}
 	}
-	c.keep(&f)
+	c.keep(f)
 }

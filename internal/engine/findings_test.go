@@ -120,7 +120,7 @@ func TestNumbers(t *testing.T) {
 // TestShown: a finding that nobody will see is only counted.
 func TestShown(t *testing.T) {
 	text := []byte(strings.Repeat(loadUser+"\n", 5) + "x\n")
-	rep := check(t, "s.jsonl", text, Options{Shown: func(f *rules.Finding) bool { return f.Severity > rules.Info }})
+	rep := check(t, "s.jsonl", text, Options{Shown: func(_ *rules.Rule, s rules.Severity) bool { return s > rules.Info }})
 	var got []string
 	for f, n := range rep.All() {
 		got = append(got, fmt.Sprintf("%s %s %d", f.Severity, f.Rule.Name, n))

@@ -34,6 +34,9 @@ func (l *looker) Value(at source.Span) source.Value { return l.c.value(at) }
 // Own implements rules.Looker.
 func (l *looker) Own(result int32) string { return l.plan.Own(result) }
 
+// Seen implements rules.Looker.
+func (l *looker) Seen(r *rules.Rule, s rules.Severity) bool { return l.c.seen(r, s) }
+
 // Emit implements rules.Looker.
 func (l *looker) Emit(f rules.Finding) { l.c.emit(f) }
 

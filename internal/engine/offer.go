@@ -117,7 +117,7 @@ const onlyChecked = "the file is only checked: "
 func (c *checker) offer(plan *repair.Plan) (map[*operation.Operation]edit.Fix, error) {
 	// Datasets and traces are kept as they were recorded, unless somebody asks by name.
 	kept := plan.Conv.Use == transcript.UseDataset || plan.Conv.Use == transcript.UseTrace
-	able := map[*operation.Operation]edit.Fix{}
+	var able map[*operation.Operation]edit.Fix
 	for f := range c.askers(offerAsked) {
 		op := f.Fix
 		var fix edit.Fix
@@ -137,6 +137,9 @@ func (c *checker) offer(plan *repair.Plan) (map[*operation.Operation]edit.Fix, e
 		}
 		c.decide(f.Fix, offerMade, details{edits: fix.Edits})
 		if c.visit != nil {
+			if able == nil {
+				able = map[*operation.Operation]edit.Fix{}
+			}
 			able[op] = fix
 		}
 	}

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"strings"
-	"sync"
 
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
@@ -31,8 +30,8 @@ may be the call's. Otherwise see ` + "`ambiguous-pairing`" + `.`,
 		if c.Idless && !c.Send && !c.Target && (c.Use == transcript.UseDataset || c.Use == transcript.UseTrace) {
 			severity = Info
 		}
-		shared := sync.OnceValue(c.sharedIDs)
-		ops := map[int32]*operation.Operation{} // by call
+		var shared map[string]bool             // nil before somebody asks
+		var ops map[int32]*operation.Operation // by call
 		mint := func(call, res int32) *operation.Operation {
 			if call < 0 || c.Pairing.Calls[call].State == pairing.Unclear {
 				return nil
@@ -41,8 +40,13 @@ may be the call's. Otherwise see ` + "`ambiguous-pairing`" + `.`,
 			if op == nil {
 				turn := c.turn(c.Calls[call].Message)
 				class := operation.Safe
-				if id := pairing.Key(c.Calls[call].ID); c.signed(turn) && (id == "" || shared()[id]) {
-					class = operation.Unsafe
+				if id := pairing.Key(c.Calls[call].ID); c.signed(turn) {
+					if shared == nil {
+						shared = c.sharedIDs()
+					}
+					if id == "" || shared[id] {
+						class = operation.Unsafe
+					}
 				}
 				switch {
 				case res < 0:
@@ -53,6 +57,9 @@ may be the call's. Otherwise see ` + "`ambiguous-pairing`" + `.`,
 					class = operation.Unsafe // only its place says that it answers this call
 				}
 				op = c.op(turn, class, "give call and result an id", &operation.MintIDs{Calls: []int32{call}, Results: []int32{res}})
+				if ops == nil {
+					ops = map[int32]*operation.Operation{}
+				}
 				ops[call] = op
 			}
 			return op

@@ -33,15 +33,18 @@ to learn.
 			if c.Pairing.Calls[i].State != pairing.Pending || call.Answer.ByProvider() || call.Kind == transcript.KindApproval {
 				continue
 			}
-			f := Finding{Severity: Warning, Message: callName(call) + " has no result yet", Refusal: c.cell(profile.Missing).Text}
-			if call.State == transcript.CallWaiting {
-				f.Message = callName(call) + " waits for approval"
-			}
+			f := Finding{Severity: Warning, Refusal: c.cell(profile.Missing).Text}
 			switch {
 			case c.Send, c.Use == transcript.UseBody:
 				f.Severity = Error
 			case call.State == transcript.CallWaiting, call.Answer == transcript.AnswerLater, c.Use == transcript.UseDataset, c.Use == transcript.UseTrace:
 				f.Severity = Info
+			}
+			switch seen := c.Seen(c.rule, f.Severity); { // datasets have very many
+			case seen && call.State == transcript.CallWaiting:
+				f.Message = callName(call) + " waits for approval"
+			case seen:
+				f.Message = callName(call) + " has no result yet"
 			}
 			if c.Send {
 				f.Fix, f.Unfixed = c.answer(i, "insert")

@@ -36,6 +36,9 @@ results new ids (safe). ` + "`--select reused-call-id`" + ` does the same.`,
 			later        []int32 // calls of the turns after the first
 			turns        int
 		}
+		if len(c.Calls) < 2 {
+			return
+		}
 		numbers := make(map[string]int32, len(c.Calls))
 		var uses []use
 		for i := range c.Calls {

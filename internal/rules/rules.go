@@ -304,6 +304,8 @@ type Looker interface {
 	// Own returns the text, as JSON writes it, that this run puts in the place of
 	// a result, "" for the usual one.
 	Own(result int32) string
+	// Seen reports whether somebody will see what findings of a rule say.
+	Seen(r *Rule, s Severity) bool
 	// Emit takes a finding.
 	Emit(f Finding)
 }
@@ -329,7 +331,8 @@ type Context struct {
 	ops         map[opKey]*operation.Operation
 	texts       map[textKey]bool // what becomes text by an operation of the rule
 	unanswered  []int            // calls; nil before they are looked for
-	signedTurns map[int32]bool
+	signedTurns map[int32]bool   // once they are known
+	signedKnown bool
 	twins       []twins           // by call; nil before they are looked for
 	opaque      map[string]int32  // texts in messages that cannot be read, by these; nil before they are looked for
 	answers     map[int32][]int32 // results by call; nil before they are looked for
@@ -756,10 +759,13 @@ func (c *Context) arrays() bool { return c.Window != transcript.WindowLog }
 // signed reports whether the turn holds something signed, so that it must not
 // be touched.
 func (c *Context) signed(turn int32) bool {
-	if c.signedTurns == nil {
-		c.signedTurns = map[int32]bool{}
+	if !c.signedKnown {
+		c.signedKnown = true
 		for i := range c.Blocks {
 			if b := &c.Blocks[i]; b.Has(transcript.BlockSigned) {
+				if c.signedTurns == nil {
+					c.signedTurns = map[int32]bool{}
+				}
 				c.signedTurns[c.turn(b.Message)] = true
 			}
 		}
