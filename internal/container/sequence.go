@@ -61,16 +61,28 @@ func (q *sequence) asked(v source.Value) dialect.Asked {
 type reader struct {
 	dialect.Reader
 	of *dialect.Dialect
+	// used is set if it has read elements of a conversation before.
+	used bool
 }
 
 // reader returns the reader of a dialect.
 func (q *sequence) reader(d *dialect.Dialect) dialect.Reader {
 	for i := range q.readers {
-		if r := &q.readers[i]; r.of == d {
-			return r.Reader
+		r := &q.readers[i]
+		if r.of != d {
+			continue
 		}
+		if r.used {
+			r.used = false
+			if again, renews := r.Reader.(dialect.Renewer); renews {
+				again.Renew()
+			} else {
+				r.Reader = d.Driver.Reader(q.b)
+			}
+		}
+		return r.Reader
 	}
-	q.readers = append(q.readers, reader{d.Driver.Reader(q.b), d})
+	q.readers = append(q.readers, reader{Reader: d.Driver.Reader(q.b), of: d})
 	return q.readers[len(q.readers)-1].Reader
 }
 
@@ -97,8 +109,10 @@ func (q *sequence) begin(end int64) {
 // the place of the one before.
 func (q *sequence) again(end int64) {
 	q.b.Again()
-	clear(q.readers)
-	q.readers, q.listed, q.lines = q.readers[:0], false, false
+	for i := range q.readers {
+		q.readers[i].used = true
+	}
+	q.listed, q.lines = false, false
 	q.told, q.used = q.told[:0], 0
 	q.begin(end)
 }

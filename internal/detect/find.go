@@ -257,7 +257,8 @@ func (f *finder) element(rows *Rows, e source.Value, path []string, ctx Place, d
 		_, claim, _ := f.set.ClaimOf(first)
 		return isMessage(claim, first)
 	}
-	if p, known := rows.known(e, ctx, reads); known {
+	if p, list, known := rows.known(e, ctx, reads); known {
+		p.Parts = []source.Value{list}
 		p.Pointer, p.listed = at+p.Pointer, ctx.listed
 		f.found = append(f.found, p)
 		return

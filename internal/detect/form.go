@@ -19,6 +19,9 @@ type Rows struct {
 	path    []string
 	forms   map[uint64]*Place // what was told of it in rows of each form
 	members source.Members    // of a row
+	// found is the place that was found last, and parts its only part.
+	found [1]Place
+	parts [1]source.Value
 }
 
 // mostForms bounds how many forms are remembered, formDepth how deep a row with one
@@ -31,13 +34,15 @@ const (
 // NewRows returns what finds the conversations of one row after the other.
 func NewRows(set *dialect.Set) *Rows { return &Rows{set: set, forms: map[uint64]*Place{}} }
 
-// Find returns the places in a row where conversations stand. The rows before it
-// were read in the given dialect, nil for none.
+// Find returns the places in a row where conversations stand, which are good until the
+// next row. The rows before it were read in the given dialect, nil for none.
 func (r *Rows) Find(v source.Value, d *dialect.Dialect) []Place {
 	if d != nil {
 		reads := func(first source.Value) bool { return r.set.Ask(first).Reads(d) > evidence.Weak }
-		if p, known := r.known(v, Place{}, reads); known {
-			return []Place{p}
+		if p, list, known := r.known(v, Place{}, reads); known {
+			r.found[0], r.parts[0] = p, list
+			r.found[0].Parts = r.parts[:]
+			return r.found[:]
 		}
 	}
 	v = v.Indexed()
@@ -48,22 +53,23 @@ func (r *Rows) Find(v source.Value, d *dialect.Dialect) []Place {
 	return found
 }
 
-// known returns the place in a row that is made as one before. Outer is what is known
-// around the row, and reads whether a message is one as was found in the others.
-func (r *Rows) known(v source.Value, outer Place, reads func(first source.Value) bool) (Place, bool) {
+// known returns the place in a row that is made as one before, but for its only part,
+// which is the list. Outer is what is known around the row, and reads whether a message
+// is one as was found in the others.
+func (r *Rows) known(v source.Value, outer Place, reads func(first source.Value) bool) (p Place, list source.Value, known bool) {
 	if r.path == nil {
-		return Place{}, false
+		return Place{}, source.Value{}, false
 	}
 	v = r.members.Of(v)
-	list := v.Path(r.path...)
+	list = v.Path(r.path...)
 	if first := list.First(); first.Kind() != source.Object || !reads(first) {
-		return Place{}, false
+		return Place{}, source.Value{}, false
 	}
-	p := r.forms[r.form(v, r.path, 0)]
-	if p == nil {
-		return Place{}, false
+	alike := r.forms[r.form(v, r.path, 0)]
+	if alike == nil {
+		return Place{}, source.Value{}, false
 	}
-	return r.like(*p, outer, v, list), true
+	return r.like(*alike, outer, v), list.Light(), true
 }
 
 // note remembers the only place in a row.
@@ -102,14 +108,13 @@ func (r *Rows) simple(p *Place, v source.Value) bool {
 }
 
 // like returns the place of a list in a row that is made as the one of p was.
-func (r *Rows) like(p, outer Place, v, list source.Value) Place {
+func (r *Rows) like(p, outer Place, v source.Value) Place {
 	p.Elsewhere, p.Hint, p.Hosts = outer.Elsewhere, outer.Hint, outer.Hosts
 	f := finder{set: r.set}
 	for i := range r.path {
 		p = f.beside(v, p)
 		v = v.Get(r.path[i])
 	}
-	p.Parts = []source.Value{list.Light()}
 	return p
 }
 

@@ -48,6 +48,12 @@ type Reader interface {
 	Read(v source.Value)
 }
 
+// A Renewer is a Reader that can be made ready for another conversation of its builder.
+type Renewer interface {
+	Reader
+	Renew()
+}
+
 // A Compactor is a Reader that wants to know of compactions: what it reads from
 // there on is a history of its own.
 type Compactor interface {

@@ -68,15 +68,25 @@ type chat struct{ *kwargs }
 
 // Reader implements Driver.
 func (d *chat) Reader(b *transcript.Builder) Reader {
-	r := &chatReader{kwargsReader: d.reader(b)}
-	r.hooks = r
+	r := &chatReader{}
+	r.begin(d, b)
 	return r
 }
 
 type chatReader struct {
 	kwargsReader
+	chat  *chat
 	bared bareness
 }
+
+// begin makes the reader ready for a conversation.
+func (r *chatReader) begin(d *chat, b *transcript.Builder) {
+	*r = chatReader{kwargsReader: d.reader(b), chat: d}
+	r.hooks = r
+}
+
+// Renew implements Renewer.
+func (r *chatReader) Renew() { r.begin(r.chat, r.b) }
 
 // A bareness says whether a conversation is told to be Ollama's by what its calls
 // do not have.
