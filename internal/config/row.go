@@ -193,8 +193,8 @@ type driver struct {
 // drivers lists the drivers that a row may be for.
 func drivers() []driver {
 	return []driver{
-		{"blocks", reflect.TypeFor[dialect.Blocks](), transcript.WindowNext, func(row any) dialect.Driver { return dialect.NewBlocks(*row.(*dialect.Blocks)) }},
-		{"side-list", reflect.TypeFor[dialect.SideList](), transcript.WindowTool, func(row any) dialect.Driver { return dialect.NewSideList(*row.(*dialect.SideList)) }},
+		{"blocks", reflect.TypeFor[dialect.Blocks](), transcript.WindowNext, func(row any) dialect.Driver { return row.(*dialect.Blocks) }},
+		{"side-list", reflect.TypeFor[dialect.SideList](), transcript.WindowTool, func(row any) dialect.Driver { return row.(*dialect.SideList) }},
 		{"items", reflect.TypeFor[dialect.Items](), transcript.WindowNext, func(row any) dialect.Driver { return row.(*dialect.Items) }},
 		{"events", reflect.TypeFor[dialect.Events](), transcript.WindowLog, func(row any) dialect.Driver { return row.(*dialect.Events) }},
 		{"combined", reflect.TypeFor[dialect.Combined](), transcript.WindowOwn, func(row any) dialect.Driver { return row.(*dialect.Combined) }},
@@ -304,17 +304,15 @@ func (r *rowReader) set(n *node, v reflect.Value, where string) (want string, ok
 		return r.set(n, v.Elem(), where)
 	case reflect.Slice:
 		return r.slice(n, v, where)
-	case reflect.Map:
+	case reflect.Array: // by member
 		if n.kind != isTable {
 			return "a table", false
 		}
-		v.Set(reflect.MakeMap(t))
 		for _, name := range n.names {
-			key, val := reflect.New(t.Key()).Elem(), reflect.New(t.Elem()).Elem()
+			var of transcript.Member
 			member := n.get(name)
-			r.value(&node{key: member.key, at: member.key, kind: isString, text: name}, key, where)
-			r.value(member, val, where+"."+name)
-			v.SetMapIndex(key, val)
+			r.value(&node{key: member.key, at: member.key, kind: isString, text: name}, reflect.ValueOf(&of).Elem(), where)
+			r.value(member, v.Index(int(of)), where+"."+name)
 		}
 	case reflect.Struct:
 		if n.kind != isTable {

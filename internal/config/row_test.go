@@ -73,7 +73,7 @@ combined.records = [{ in = "runs", id = "id", name = "n", args = "a", result = "
 		{
 			Name: "acme", Title: "acme", Provider: "anthropic", Window: transcript.WindowLog, Dataset: true, CheckOnly: "it is a copy",
 			Marks: evidence.All("meta.app=acme|acme2", "who", "!hidden", "version!=1"),
-			Members: map[transcript.Member]dialect.Lens{
+			Members: dialect.Members{
 				transcript.MemberArguments: "with", transcript.MemberLastText: "body.-1.words|body",
 			},
 			Driver: &dialect.Blocks{

@@ -118,8 +118,8 @@ func rowValue(t reflect.Type) object {
 		return rowValue(t.Elem())
 	case t.Kind() == reflect.Slice:
 		return object{{"type", "array"}, {"items", rowValue(t.Elem())}}
-	case t.Kind() == reflect.Map:
-		return object{{"type", "object"}, {"propertyNames", rowValue(t.Key())}, {"additionalProperties", rowValue(t.Elem())}}
+	case t.Kind() == reflect.Array: // by member
+		return object{{"type", "object"}, {"propertyNames", rowValue(reflect.TypeFor[transcript.Member]())}, {"additionalProperties", rowValue(t.Elem())}}
 	case t.Kind() == reflect.Struct:
 		return rowTable(t)
 	}

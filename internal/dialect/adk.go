@@ -36,7 +36,7 @@ var ADK = &Dialect{
 		"shared if content.role:string and any content.parts has thought=true",
 		"plain if content.role:string",
 	),
-	Members: map[transcript.Member]Lens{
+	Members: Members{
 		transcript.MemberCallName:      geminiMembers[transcript.MemberCallName],
 		transcript.MemberArguments:     geminiMembers[transcript.MemberArguments],
 		transcript.MemberSignature:     geminiMembers[transcript.MemberSignature],
@@ -44,7 +44,7 @@ var ADK = &Dialect{
 		transcript.MemberResultContent: geminiMembers[transcript.MemberResultContent],
 		transcript.MemberContent:       "content.parts", transcript.MemberLastText: "content.parts.-1.text",
 	},
-	Driver: &adk{NewBlocks(Blocks{
+	Driver: &adk{&Blocks{
 		Role: "content.role", NoRole: "user", Content: "content.parts",
 		Positional: true, Inline: true, ResultsAlone: true,
 		Parts: geminiBlocks.Parts,
@@ -54,7 +54,7 @@ var ADK = &Dialect{
 			Copy: []string{"invocationId", "invocation_id", "author", "branch", "timestamp"},
 		}},
 		TextBlock: geminiBlocks.TextBlock,
-	})},
+	}},
 }
 
 // adk are events that name those of their calls whose tools go on when the turn is

@@ -28,10 +28,10 @@ var AgentFramework = &Dialect{
 		"shared if role.value|role:string and any contents has type=text_reasoning, shown as value",
 		"plain if role.value|role:string, shown as value",
 	),
-	Members: map[transcript.Member]Lens{
+	Members: Members{
 		transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberContent: "contents", transcript.MemberLastText: "contents.-1.text",
 	},
-	Driver: NewBlocks(Blocks{
+	Driver: &Blocks{
 		Role: "role.value|role", Content: "contents", MessageID: "message_id", Tag: "type", ResultsAlone: true,
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
@@ -52,5 +52,5 @@ var AgentFramework = &Dialect{
 			{JSON: `{"role":"tool","contents":"$blocks"}`, Copy: []string{"type"}},
 		},
 		TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
-	}),
+	},
 }

@@ -37,10 +37,10 @@ var AgentScope = &Dialect{
 		"plain if role:string, alike",
 	),
 	MessagePaths: []Lens{"0"},
-	Members: map[transcript.Member]Lens{
+	Members: Members{
 		transcript.MemberRole: "role", transcript.MemberCallName: "name", transcript.MemberArguments: "input", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content",
 	},
-	Driver: &agentScope{NewBlocks(Blocks{
+	Driver: &agentScope{&Blocks{
 		Role: "role", Content: "content", Tag: "type",
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
@@ -63,7 +63,7 @@ var AgentScope = &Dialect{
 		},
 		Message:   []Form{{JSON: `{"name":"system","role":"system","content":"$blocks"}`, Copy: []string{"timestamp"}}},
 		TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
-	})},
+	}},
 }
 
 // agentScope reads results from messages of the system, and from the messages of

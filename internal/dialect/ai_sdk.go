@@ -32,11 +32,11 @@ var AISDK = &Dialect{
 		"shared if role:string and any content has type=reasoning|redacted-reasoning, alike",
 		"plain if role:string, alike",
 	),
-	Members: map[transcript.Member]Lens{
+	Members: Members{
 		transcript.MemberRole: "role", transcript.MemberCallName: "toolName", transcript.MemberArguments: "input", transcript.MemberResultName: "toolName",
 		transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content",
 	},
-	Driver: NewBlocks(Blocks{
+	Driver: &Blocks{
 		Role: "role", Content: "content", MessageID: "id", Tag: "type", Inline: true, ResultsAlone: true,
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
@@ -77,7 +77,7 @@ var AISDK = &Dialect{
 			}
 			return res
 		},
-	}),
+	},
 }
 
 // ranByProvider holds of calls and results of tools that the provider ran.

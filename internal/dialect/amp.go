@@ -36,7 +36,7 @@ var Amp = &Dialect{
 		"shared if role:string and any content has type=thinking|redacted_thinking",
 		"plain if role:string",
 	),
-	Driver: NewBlocks(Blocks{
+	Driver: &Blocks{
 		Role: "role", Content: "content", Tag: "type",
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
@@ -56,5 +56,5 @@ var Amp = &Dialect{
 			{Is: PartMedia, Tag: "image"},
 		},
 		Aborted: []Cond{{At: "state.type", Is: []string{"cancelled"}}},
-	}),
+	},
 }

@@ -38,7 +38,7 @@ var anthropicEvidence = evidence.NewTable(
 	"plain if role:string",
 )
 
-var anthropicBlocks = NewBlocks(Blocks{
+var anthropicBlocks = &Blocks{
 	Role: "role", Content: "content", MessageID: "id", Tag: "type",
 	Parts: []Part{
 		{Is: PartText, Tag: "text", Text: "text"},
@@ -72,8 +72,8 @@ var anthropicBlocks = NewBlocks(Blocks{
 	Skip:      []Cond{{At: "type", Is: []string{"reasoning"}}, {At: "ts"}, {At: "role", Not: true}},
 	Message:   []Form{{JSON: `{"role":"user","content":"$blocks"}`}},
 	TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
-})
+}
 
-var anthropicMembers = map[transcript.Member]Lens{
+var anthropicMembers = Members{
 	transcript.MemberRole: "role", transcript.MemberCallName: "name", transcript.MemberArguments: "input", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberCacheMark: "cache_control",
 }

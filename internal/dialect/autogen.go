@@ -26,8 +26,8 @@ var AutoGen = &Dialect{
 		"weak if type:string and any content has *:any",
 		"plain if type:string",
 	),
-	Members: map[transcript.Member]Lens{transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberResultName: "name", transcript.MemberContent: "content"},
-	Driver: NewBlocks(Blocks{
+	Members: Members{transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberResultName: "name", transcript.MemberContent: "content"},
+	Driver: &Blocks{
 		Role: "type", Content: "content", ResultsAlone: true,
 		Roles: []RoleName{
 			{"UserMessage", transcript.RoleUser},
@@ -48,5 +48,5 @@ var AutoGen = &Dialect{
 			},
 		},
 		Message: []Form{{JSON: `{"content":"$blocks","type":"FunctionExecutionResultMessage"}`}},
-	}),
+	},
 }

@@ -30,10 +30,10 @@ var Bedrock = &Dialect{
 		"weak if role:string and any content has *:any and !image|document|video|cachePoint|guardContent|citationsContent and type, alike",
 		"plain if role:string, alike",
 	),
-	Members: map[transcript.Member]Lens{
+	Members: Members{
 		transcript.MemberResultContent: "toolResult.content", transcript.MemberRole: "role", transcript.MemberCallName: "toolUse.name", transcript.MemberArguments: "toolUse.input", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text",
 	},
-	Driver: NewBlocks(Blocks{
+	Driver: &Blocks{
 		Role: "role", Content: "content", Inline: true,
 		Parts: []Part{
 			{Is: PartText, Key: "text", With: []Cond{{At: "type", Not: true}}, Text: "text"},
@@ -65,5 +65,5 @@ var Bedrock = &Dialect{
 			}
 			return call
 		},
-	}),
+	},
 }

@@ -62,26 +62,14 @@ type Blocks struct {
 	onCall   func(block source.Value, call transcript.Call) transcript.Call
 	onResult func(block source.Value, res transcript.Result) transcript.Result
 
-	members *Plan // role, content, message id, and what Aborted and Hidden ask for
+	members Plan // role, content, message id, and what Aborted and Hidden ask for
 }
 
-// NewBlocks returns the driver for a row.
-func NewBlocks(row Blocks) *Blocks {
-	row.members = NewPlan(slices.Concat([]Lens{row.Role, row.Content, row.MessageID}, lensesOf(row.Aborted), lensesOf(row.Hidden))...)
-	row.Parts = slices.Clone(row.Parts)
-	for i := range row.Parts {
-		row.Parts[i].compile()
-	}
-	if row.ResultMessage != nil {
-		result := *row.ResultMessage
-		result.compile()
-		row.ResultMessage = &result
-	}
-	return &row
+// compile makes the plan of what is read of a message.
+func (d *Blocks) compile() {
+	d.members.lenses = slices.Concat([]Lens{d.Role, d.Content, d.MessageID}, lensesOf(d.Aborted), lensesOf(d.Hidden))
+	d.members.compile()
 }
-
-// compiled reports whether NewBlocks has made the driver.
-func (d *Blocks) compiled() bool { return d != nil && d.members != nil }
 
 // lensesOf returns what conditions ask for.
 func lensesOf(conds []Cond) []Lens {
@@ -137,7 +125,7 @@ type Part struct {
 	// Answer is how a result of a call of this kind is written.
 	Answer Template
 
-	plan *Plan // what is read of such a block
+	plan Plan // what is read of such a block
 }
 
 // compile makes the plan of what is read of a block of the kind: of a call its id,
@@ -146,12 +134,19 @@ type Part struct {
 func (p *Part) compile() {
 	switch p.Is {
 	case PartCall, PartServerCall:
-		p.plan = NewPlan(p.ID, p.Name, p.Args)
+		p.plan.lenses = []Lens{p.ID, p.Name, p.Args}
 	case PartResult, PartServerResult:
-		p.plan = NewPlan(append([]Lens{p.ID, p.Payload, p.Name}, lensesOf(p.Error)...)...)
+		p.plan.lenses = append([]Lens{p.ID, p.Payload, p.Name}, lensesOf(p.Error)...)
 	default:
-		p.plan = NewPlan(p.Text)
+		p.plan.lenses = []Lens{p.Text}
 	}
+	p.plan.compile()
+}
+
+// read returns what is read of a block of the kind.
+func (p *Part) read(b *transcript.Builder, v source.Value) []source.Value {
+	p.plan.once.Do(p.compile)
+	return p.plan.read(b, v)
 }
 
 // A Form is a template for what is written near a message.
@@ -347,7 +342,8 @@ func (r *blocksReader) ReadPart(v, kind, turn source.Value, others func(v source
 func (r *blocksReader) Read(v source.Value) { r.read(v) }
 
 func (r *blocksReader) read(v source.Value) bool {
-	f := r.members.Read(r.b, v)
+	r.members.once.Do(r.compile)
+	f := r.members.read(r.b, v)
 	own := r.ResultMessage != nil && f[0].Is(r.ResultRole)
 	role := r.roleOf(f[0])
 	if own {
@@ -463,7 +459,7 @@ func (r *blocksReader) block(v source.Value, role transcript.Role) {
 	case PartAside:
 		r.b.Fields(v, nil, nil)
 	case PartText:
-		f := p.plan.Read(r.b, v)
+		f := p.read(r.b, v)
 		r.b.Block(transcript.BlockText, v, textFlags(f[0])|p.signed(v))
 	case PartReasoning:
 		r.b.Fields(v, nil, nil)
@@ -505,7 +501,7 @@ func (p *Part) signed(v source.Value) transcript.BlockFlags {
 }
 
 func (r *blocksReader) call(v source.Value, p *Part, role transcript.Role) {
-	f := p.plan.Read(r.b, v)
+	f := p.read(r.b, v)
 	call := transcript.Call{
 		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[1]), Kind: p.kind(), Answer: r.answer(p, f[0]),
 		WrongRole: role == transcript.RoleUser || role == transcript.RoleSystem || role == transcript.RoleTool,
@@ -549,7 +545,7 @@ func (p *Part) kind() transcript.CallKind {
 }
 
 func (r *blocksReader) result(v source.Value, p *Part, role transcript.Role) {
-	f := p.plan.Read(r.b, v)
+	f := p.read(r.b, v)
 	res := transcript.Result{
 		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[2]), Kind: p.kind(), Answer: r.answer(p, f[0]),
 	}

@@ -29,10 +29,10 @@ var DeepSeekHarness = &Dialect{
 		"shared if role:string and any content has type=reasoning",
 		"plain if role:string",
 	),
-	Members: map[transcript.Member]Lens{
+	Members: Members{
 		transcript.MemberArguments: "arguments", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text",
 	},
-	Driver: NewBlocks(Blocks{
+	Driver: &Blocks{
 		Role: "role", Content: "content", MessageID: "id", Tag: "type",
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
@@ -44,7 +44,7 @@ var DeepSeekHarness = &Dialect{
 			{Is: PartReasoning, Tag: "reasoning"},
 			{Is: PartMedia, Tag: "image"},
 		},
-	}),
+	},
 	Log: &Log{
 		Type: "type", Subtype: "data.reason.kind", Payload: "data.message|data",
 		Speaks: []string{"user/message", "developer/message", "assistant/message", "tool/result"},

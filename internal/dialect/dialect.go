@@ -85,7 +85,7 @@ type Dialect struct {
 	Beside []string
 	// Members name what a few rules ask for and repairs add, from the element of
 	// the call or the result, from the block or the message.
-	Members map[transcript.Member]Lens
+	Members Members
 	// Dataset is set where such files are there to train or to evaluate models.
 	Dataset bool
 	// Slice is set where messages are fragments of a conversation by the nature
@@ -123,6 +123,9 @@ type Dialect struct {
 
 	forced bool
 }
+
+// Members name what a few rules ask for and repairs add; "" is what has no name.
+type Members [transcript.MemberCount]Lens
 
 // UserDefined reports whether a user has defined the dialect, and not this package.
 func (d *Dialect) UserDefined() bool { return len(d.Marks) > 0 }

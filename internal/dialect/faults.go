@@ -80,7 +80,6 @@ func (d *Dialect) builtInFaults() (found []Fault) {
 // unusable says what a dialect of this package lacks without which it reads nothing;
 // "" where it has all of that.
 func (d *Dialect) unusable() string {
-	blocks, isBlocks := d.Driver.(interface{ compiled() bool })
 	switch {
 	case d.Driver == nil:
 		return "a built-in dialect needs Driver"
@@ -88,8 +87,6 @@ func (d *Dialect) unusable() string {
 		return "a built-in dialect needs Evidence"
 	case d.Provider == "":
 		return "a built-in dialect needs Provider"
-	case isBlocks && !blocks.compiled():
-		return "Driver: the row of Blocks needs NewBlocks, and not &Blocks{...}"
 	}
 	return ""
 }
@@ -222,7 +219,12 @@ func (d *Blocks) faults(outer *checker) {
 	c := outer.in("blocks")
 	defer c.merge()
 	is := func(kind PartKind) bool {
-		return slices.ContainsFunc(d.Parts, func(p Part) bool { return p.Is == kind })
+		for i := range d.Parts {
+			if d.Parts[i].Is == kind {
+				return true
+			}
+		}
+		return false
 	}
 	c.needs("role", d.Role != "")
 	c.needs("content", d.Content != "")

@@ -46,8 +46,6 @@ func TestBuiltInFaults(t *testing.T) {
 		{"a built-in dialect needs Where", func(d *Dialect) { d.Where = "" }},
 		{"a built-in dialect needs Example", func(d *Dialect) { d.Example = "" }},
 		{"a built-in dialect needs Window", func(d *Dialect) { d.Window = 0 }},
-		{"Driver: the row of Blocks needs NewBlocks, and not &Blocks{...}", func(d *Dialect) { d.Driver = &Blocks{} }},
-		{"Driver: the row of Blocks needs NewBlocks, and not &Blocks{...}", func(d *Dialect) { d.Driver = &llamaIndex{} }},
 	} {
 		d := whole
 		c.take(&d)

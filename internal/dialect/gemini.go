@@ -22,7 +22,7 @@ var Gemini = &Dialect{
 	Driver:   geminiBlocks,
 }
 
-var geminiMembers = map[transcript.Member]Lens{
+var geminiMembers = Members{
 	transcript.MemberCallName:      "functionCall.name|function_call.name",
 	transcript.MemberArguments:     "functionCall.args|function_call.args",
 	transcript.MemberSignature:     "thoughtSignature|thought_signature",
@@ -59,7 +59,7 @@ var geminiEvidence = evidence.NewTable(
 	"plain if !role",
 )
 
-var geminiBlocks = NewBlocks(Blocks{
+var geminiBlocks = &Blocks{
 	Role: "role", NoRole: "user", Content: "parts", Positional: true, Inline: true, Joined: true,
 	Parts: []Part{
 		{
@@ -96,4 +96,4 @@ var geminiBlocks = NewBlocks(Blocks{
 	},
 	Message:   []Form{{JSON: `{"role":"user","parts":"$blocks"}`}},
 	TextBlock: []Form{{JSON: `{"text":"$text"}`}},
-})
+}

@@ -7,7 +7,7 @@ import (
 )
 
 // gooseBlocks reads the messages of Goose.
-var gooseBlocks = NewBlocks(Blocks{
+var gooseBlocks = &Blocks{
 	Role: "role", Content: "content", MessageID: "id", Tag: "type",
 	Parts: []Part{
 		{Is: PartText, Tag: "text", Text: "text"},
@@ -31,7 +31,7 @@ var gooseBlocks = NewBlocks(Blocks{
 	Message:   []Form{{JSON: `{"role":"user","content":"$blocks"}`, Copy: []string{"created"}}},
 	TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
 	onCall:    gooseUnread,
-})
+}
 
 // gooseUnread tells a call that Goose could not make out itself: it has no name and
 // no arguments.
@@ -70,7 +70,7 @@ var Goose = &Dialect{
 	Provider: "neutral",
 	Window:   transcript.WindowUser,
 	Evidence: gooseEvidence,
-	Members: map[transcript.Member]Lens{
+	Members: Members{
 		transcript.MemberCallName:  "toolCall.value.name|toolCall.name",
 		transcript.MemberArguments: "toolCall.value.arguments|toolCall.arguments",
 		transcript.MemberContent:   "content", transcript.MemberLastText: "content.-1.text",

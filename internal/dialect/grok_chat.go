@@ -28,8 +28,8 @@ var GrokChat = &Dialect{
 		"weak if type:string and content:any",
 		"weak if type:string and tool_calls:array",
 	),
-	Members: map[transcript.Member]Lens{transcript.MemberCallName: "name", transcript.MemberArguments: "arguments"},
-	Driver: NewSideList(SideList{
+	Members: Members{transcript.MemberCallName: "name", transcript.MemberArguments: "arguments"},
+	Driver: &SideList{
 		Role: "type", User: "user", Assistant: "assistant", Tool: "tool_result",
 		Roles: []RoleName{
 			{"system", transcript.RoleSystem},
@@ -41,5 +41,5 @@ var GrokChat = &Dialect{
 		Content:  "content",
 		Calls:    "tool_calls", ID: "id", Name: "name", Args: "arguments", Want: transcript.ArgsWantString,
 		ResultID: "tool_call_id",
-	}),
+	},
 }

@@ -30,11 +30,11 @@ var Haystack = &Dialect{
 		"plain if _role:string and _content:any, shown as role",
 		"plain if role|_role:string, shown as role, alike",
 	),
-	Members: map[transcript.Member]Lens{
+	Members: Members{
 		transcript.MemberCallName: "tool_call.tool_name", transcript.MemberArguments: "tool_call.arguments",
 		transcript.MemberContent: "content|_content", transcript.MemberLastText: "content.-1.text|_content.-1.text",
 	},
-	Driver: &haystack{NewBlocks(Blocks{
+	Driver: &haystack{&Blocks{
 		Role: "role|_role", Content: "content|_content", Positional: true,
 		Parts: []Part{
 			{Is: PartText, Key: "text", With: []Cond{{At: "type", Not: true}}, Text: "text"},
@@ -54,7 +54,7 @@ var Haystack = &Dialect{
 			{JSON: `{"role":"tool","content":"$blocks"}`},
 		},
 		TextBlock: []Form{{JSON: `{"text":"$text"}`}},
-	})},
+	}},
 }
 
 // haystack are messages each of which has room for one result, and for no text

@@ -31,12 +31,12 @@ var Inspect = &Dialect{
 		"weak if role:string and @tools, alike",
 	),
 	Holder: &Holder{Members: []string{"epoch", "input", "target", "messages"}, ReadFrom: []string{"messages"}},
-	Driver: NewSideList(SideList{
+	Driver: &SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool",
 		Content: "content", MessageID: "id",
 		Calls: "tool_calls", ID: "id", Name: "function", Args: "arguments",
 		ResultID: "tool_call_id", ResultName: "function",
 		Error:    "error",
 		Thoughts: []string{"reasoning"}, Signature: []string{"signature"},
-	}),
+	},
 }

@@ -11,9 +11,9 @@ import (
 // only, in the form of the provider, and can repeat them there and elsewhere. A
 // result may be one of an older API, of role function.
 type kwargs struct {
-	*sideList
+	*SideList
 	copied []copyList
-	inner  *sideList // of a call in additional_kwargs
+	inner  *SideList // of a call in additional_kwargs
 }
 
 // A copyList is a list in which a message repeats its calls.
@@ -24,17 +24,14 @@ type copyList struct {
 	name Lens
 }
 
-// withKwargs returns a side list that reads such calls and copies too.
-func withKwargs(row SideList, lists Lens, copied ...copyList) *kwargs {
-	inner := sideListOf(SideList{ID: "id", Function: "function|custom", Name: "name", Args: "arguments"})
-	return &kwargs{sideListOf(row, append(slices.Collect(lists.Alternatives()), "additional_kwargs")...), copied, inner}
-}
+// providerCall is a call in additional_kwargs.
+var providerCall = &SideList{ID: "id", Function: "function|custom", Name: "name", Args: "arguments"}
 
 // calls returns the calls in additional_kwargs of a message that has no list of
 // calls itself: a list of calls, or one call of an older API. read is what was read of
 // the message.
 func (d *kwargs) calls(read []source.Value) (list, legacy source.Value) {
-	lists, more := read[d.extra:len(read)-1], read[len(read)-1]
+	lists, more := read[d.alsoAt:len(read)-1], read[len(read)-1]
 	if more.Kind() != source.Object || slices.ContainsFunc(lists, func(l source.Value) bool { return firstCall(l).Exists() }) {
 		return source.Value{}, source.Value{}
 	}
@@ -49,7 +46,7 @@ func (d *kwargs) calls(read []source.Value) (list, legacy source.Value) {
 
 // reader returns a reader that lacks its hooks.
 func (d *kwargs) reader(b *transcript.Builder) kwargsReader {
-	return kwargsReader{sideListReader: d.sideList.reader(b), kwargs: d}
+	return kwargsReader{sideListReader: d.SideList.reader(b), kwargs: d}
 }
 
 type kwargsReader struct {
@@ -178,7 +175,7 @@ func (r *kwargsReader) copies(l *copyList, body source.Value, lo, hi int) {
 // WriteResult implements Writer. It writes no FunctionMessage.
 func (d *kwargs) WriteResult(r NewResult) []Field {
 	if r.Kind != transcript.KindLegacyFunction {
-		return d.sideList.WriteResult(r)
+		return d.SideList.WriteResult(r)
 	}
 	if r.Name == "" || d.roleSpelling(r.Message) > 0 {
 		return nil
@@ -192,12 +189,13 @@ func (d *kwargs) Retagged(from, to transcript.CallKind) string {
 	if to == transcript.KindLegacyFunction {
 		return "function"
 	}
-	return d.sideList.Retagged(from, to)
+	return d.SideList.Retagged(from, to)
 }
 
 // Keys implements Writer.
 func (d *kwargs) Keys(v source.Value) WriterKeys {
-	k := d.sideList.Keys(v)
+	d.once.Do(d.compile)
+	k := d.SideList.Keys(v)
 	if list, _ := d.calls(d.fields.Read(&transcript.Builder{}, d.body(v))); list.Exists() {
 		k.Calls, k.KeepCalls = append(k.Calls, "additional_kwargs.tool_calls"), true
 	}

@@ -37,8 +37,8 @@ var LangChain = &Dialect{
 		"weak if "+langChainRoles+" and content:any",
 		"weak if "+langChainRoles+" and data.tool_calls|kwargs.tool_calls|tool_calls:array",
 	),
-	Members: map[transcript.Member]Lens{transcript.MemberCallName: "name", transcript.MemberArguments: "args"},
-	Driver: &langChain{withKwargs(SideList{
+	Members: Members{transcript.MemberCallName: "name", transcript.MemberArguments: "args"},
+	Driver: &langChain{&kwargs{&SideList{
 		Body: "data|kwargs", Role: "type|id.-1", Envelope: []string{"lc", "type", "id"},
 		Roles: []RoleName{
 			{"human", transcript.RoleUser},
@@ -71,13 +71,14 @@ var LangChain = &Dialect{
 		CallTag: hermesCall, ResultTag: hermesResult,
 		Other: []Lens{"additional_kwargs.function_call", "additional_kwargs.tool_calls", "additional_kwargs.refusal"},
 		more:  "invalid_tool_calls",
-	}, "tool_calls|invalid_tool_calls",
-		copyList{list: "additional_kwargs.tool_calls", id: "id", name: "function.name"},
-		copyList{list: "content", tags: []string{"tool_use", "tool_call"}, id: "id", name: "name"},
-		copyList{list: "content", tags: []string{"function_call", "custom_tool_call"}, id: "call_id", name: "name"},
-		copyList{list: "content", tags: []string{"functionCall"}, id: "functionCall.id", name: "functionCall.name"},
-		copyList{list: "tool_call_chunks", id: "id", name: "name"},
-	)},
+		also:  []Lens{"tool_calls", "invalid_tool_calls", "additional_kwargs"},
+	}, []copyList{
+		{list: "additional_kwargs.tool_calls", id: "id", name: "function.name"},
+		{list: "content", tags: []string{"tool_use", "tool_call"}, id: "id", name: "name"},
+		{list: "content", tags: []string{"function_call", "custom_tool_call"}, id: "call_id", name: "name"},
+		{list: "content", tags: []string{"functionCall"}, id: "functionCall.id", name: "functionCall.name"},
+		{list: "tool_call_chunks", id: "id", name: "name"},
+	}, providerCall}},
 }
 
 // How the evidence writes the roles of messages: all of them, those that no other

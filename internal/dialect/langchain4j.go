@@ -32,11 +32,11 @@ var LangChain4j = &Dialect{
 		"weak if type:string and text|contents:any",
 		"weak if type:string and toolExecutionRequests:array",
 	),
-	Members: map[transcript.Member]Lens{
+	Members: Members{
 		transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberResultName: "toolName",
 		transcript.MemberResultContent: "text",
 	},
-	Driver: &langChain4j{sideListOf(SideList{
+	Driver: &langChain4j{&SideList{
 		Role: "type", User: "USER", Assistant: "AI", Tool: "TOOL_EXECUTION_RESULT",
 		Roles: []RoleName{
 			{"SYSTEM", transcript.RoleSystem},
@@ -49,16 +49,16 @@ var LangChain4j = &Dialect{
 		Content: "text|contents", Calls: "toolExecutionRequests", ID: "id", Name: "name", Args: "arguments", Want: transcript.ArgsWantString,
 		ResultID: "id", ResultName: "toolName",
 		Error: "isError", Failed: "true", Reasoning: "thinking",
-	})},
+	}},
 }
 
 // langChain4j is a side list in which calls lack an id if the provider gave none,
 // and in which a user's text stands in a list of contents.
-type langChain4j struct{ *sideList }
+type langChain4j struct{ *SideList }
 
 // Reader implements Driver.
 func (d *langChain4j) Reader(b *transcript.Builder) Reader {
-	return &langChain4jReader{d.sideList.Reader(b), b}
+	return &langChain4jReader{d.SideList.Reader(b), b}
 }
 
 type langChain4jReader struct {
@@ -100,7 +100,7 @@ func (d *langChain4j) WriteResult(r NewResult) []Field {
 
 // WriteText implements Writer.
 func (d *langChain4j) WriteText(t NewText) Text {
-	out := d.sideList.WriteText(t)
+	out := d.SideList.WriteText(t)
 	for i := range out.Message {
 		if f := &out.Message[i]; f.Key == "text" {
 			*f = Field{"contents", `[{"text":` + f.Raw + `,"type":"TEXT"}]`}

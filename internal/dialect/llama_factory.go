@@ -28,11 +28,11 @@ var LLaMAFactory = &Dialect{
 		"weak if role:string and content:any, alike",
 		"weak if role:string and @tools, alike",
 	),
-	Driver: &llamaFactory{&spoken{sideList: sideListOf(SideList{
+	Driver: &llamaFactory{&spoken{SideList: &SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool",
 		Content: "content", Name: "name", Args: "arguments", Thoughts: []string{"reasoning"},
 		CallTag: hermesCall, ResultTag: hermesResult,
-	})}},
+	}}},
 }
 
 // llamaCalls are tags of parts of the content that are calls.

@@ -27,13 +27,13 @@ var LlamaStack = &Dialect{
 		"weak if role:string and tool_calls:array, alike",
 		"weak if role:string and @tools, alike",
 	),
-	Members: map[transcript.Member]Lens{
+	Members: Members{
 		transcript.MemberRole: "role", transcript.MemberCallName: "tool_name", transcript.MemberArguments: "arguments", transcript.MemberResultName: "tool_name",
 		transcript.MemberResultContent: "content", transcript.MemberContent: "content",
 	},
-	Driver: NewSideList(SideList{
+	Driver: &SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool",
 		Content: "content", Calls: "tool_calls", ID: "call_id", Name: "tool_name", Args: "arguments",
 		ResultID: "call_id", ResultName: "tool_name",
-	}),
+	},
 }

@@ -33,7 +33,7 @@ var LlamaIndex = &Dialect{
 		"shared if role:string and any blocks has block_type=thinking",
 		"plain if role:string",
 	),
-	Driver: &llamaIndex{NewBlocks(Blocks{
+	Driver: &llamaIndex{&Blocks{
 		Role: "role", Content: "blocks", Tag: "block_type",
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
@@ -45,9 +45,9 @@ var LlamaIndex = &Dialect{
 		},
 		ResultRole:    "tool",
 		ResultMessage: &Part{Is: PartResult, ID: "additional_kwargs.tool_call_id", Name: "additional_kwargs.name", Payload: "blocks"},
-	}), NewBlocks(Blocks{
+	}, &Blocks{
 		Parts: []Part{{Is: PartCall, ID: "id|call_id", Name: "function.name|name", Args: "function.arguments|arguments"}},
-	})},
+	}},
 }
 
 // llamaIndex are messages with a list of calls in additional_kwargs, as the provider

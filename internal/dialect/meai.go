@@ -27,11 +27,11 @@ var MEAI = &Dialect{
 		"shared if role:string and any contents has $type=reasoning",
 		"plain if role:string",
 	),
-	Members: map[transcript.Member]Lens{
+	Members: Members{
 		transcript.MemberCallName: "name", transcript.MemberArguments: "arguments",
 		transcript.MemberContent: "contents", transcript.MemberLastText: "contents.-1.text",
 	},
-	Driver: NewBlocks(Blocks{
+	Driver: &Blocks{
 		Role: "role", Content: "contents", Tag: "$type", Joined: true, ResultsAlone: true,
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
@@ -51,5 +51,5 @@ var MEAI = &Dialect{
 		},
 		Message:   []Form{{JSON: `{"role":"tool","contents":"$blocks"}`}},
 		TextBlock: []Form{{JSON: `{"$type":"text","text":"$text"}`}},
-	}),
+	},
 }

@@ -29,7 +29,7 @@ var MistralEntries = &Dialect{
 		"weak if role:string and type=message.input|message.output",
 		"weak if role:string, alike",
 	),
-	Members: map[transcript.Member]Lens{transcript.MemberCallName: "name", transcript.MemberArguments: "arguments"},
+	Members: Members{transcript.MemberCallName: "name", transcript.MemberArguments: "arguments"},
 	Driver: &Items{
 		Type: "type", Role: "role", Text: "content", Messages: []string{"message.input", "message.output"},
 		ID: []string{"tool_call_id"}, Item: "id", Name: "name",

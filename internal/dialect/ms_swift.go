@@ -30,7 +30,7 @@ var MSSwift = &Dialect{
 		"weak if role:string and content:any, alike",
 		"weak if role:string and @tools, alike",
 	),
-	Driver: &msSwift{&spoken{sideListOf(SideList{
+	Driver: &msSwift{&spoken{&SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool_response",
 		Roles: []RoleName{
 			{"system", transcript.RoleSystem},
@@ -42,7 +42,7 @@ var MSSwift = &Dialect{
 		},
 		Content: "content", Name: "name", Args: "arguments",
 		CallTag: hermesCall, ResultTag: hermesResult,
-	}), []string{"tool_call"}}},
+	}, []string{"tool_call"}}},
 }
 
 // msSwift is a side list in which a turn can have several messages.

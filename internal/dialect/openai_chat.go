@@ -42,13 +42,13 @@ var OpenAIChat = &Dialect{
 	Request: [][]evidence.Cond{evidence.All("tools.0.function")},
 	Window:  transcript.WindowTool,
 	// A call with its name beside the id has no function, and needs no type.
-	Members: map[transcript.Member]Lens{
+	Members: Members{
 		transcript.MemberRole: "role", transcript.MemberCallType: "type|name", transcript.MemberCallName: "function.name|name", transcript.MemberArguments: "function.arguments|arguments|args", transcript.MemberResultName: "name",
 		transcript.MemberResultContent: "content", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberReasoning: "reasoning_content",
 	},
 	Beside: []string{"tool_plan"},
 	Unsent: consolidated,
-	Driver: &chat{withKwargs(SideList{
+	Driver: &chat{&kwargs{&SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool",
 		Content: "content", MessageID: "id",
 		Calls: "tool_calls|toolCalls", ID: "id|call_id", Function: "function|custom",
@@ -59,7 +59,8 @@ var OpenAIChat = &Dialect{
 		Thoughts:  []string{"think", "thinking", "redacted_thinking"}, Signature: []string{"signature", "data", "encrypted"},
 		Other: []Lens{"refusal", "audio", "additional_kwargs.tool_calls"},
 		more:  "function_call", number: "index",
-	}, "tool_calls|toolCalls", copyList{list: "content", tags: []string{"tool_use"}, id: "id", name: "name"})},
+		also: []Lens{"tool_calls", "toolCalls", "additional_kwargs"},
+	}, []copyList{{list: "content", tags: []string{"tool_use"}, id: "id", name: "name"}}, providerCall}},
 }
 
 // chat are messages that may make one call as the API first had it, in

@@ -111,7 +111,7 @@ func agentsSDKResult(r NewResult) []Field {
 	}
 }
 
-var responsesMembers = map[transcript.Member]Lens{
+var responsesMembers = Members{
 	transcript.MemberRole: "role", transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberItemID: "id",
 	transcript.MemberResultContent: "output",
 }

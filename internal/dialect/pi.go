@@ -7,7 +7,7 @@ import (
 
 // piBlocks reads the messages of pi and of OpenClaw, which wrote some members
 // under other names.
-var piBlocks = NewBlocks(Blocks{
+var piBlocks = &Blocks{
 	Role: "role", Content: "content", Tag: "type",
 	Parts: []Part{
 		{Is: PartText, Tag: "text", Text: "text"},
@@ -22,9 +22,9 @@ var piBlocks = NewBlocks(Blocks{
 	},
 	Aborted:   []Cond{{At: "stopReason", Is: []string{"aborted", "error"}}},
 	TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
-})
+}
 
-var piMembers = map[transcript.Member]Lens{
+var piMembers = Members{
 	transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberResultName: "toolName", transcript.MemberContent: "content",
 	transcript.MemberLastText: "content.-1.text|content",
 }

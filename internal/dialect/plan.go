@@ -100,6 +100,11 @@ func (s *planned) put(p *Plan, steps []step, val *source.Value) {
 // builder shares.
 func (p *Plan) Read(b *transcript.Builder, v source.Value) []source.Value {
 	p.once.Do(p.compile)
+	return p.read(b, v)
+}
+
+// read is Read for a plan that is compiled.
+func (p *Plan) read(b *transcript.Builder, v source.Value) []source.Value {
 	m := b.Members(v, p)
 	s, used := m.Kept().(*planned)
 	if !used {

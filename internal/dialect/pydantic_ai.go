@@ -30,11 +30,11 @@ var PydanticAI = &Dialect{
 		"shared if kind:string and any parts has part_kind=thinking, alike",
 		"plain if kind:string, alike",
 	),
-	Members: map[transcript.Member]Lens{
+	Members: Members{
 		transcript.MemberCallName: "tool_name", transcript.MemberArguments: "args", transcript.MemberResultName: "tool_name",
 		transcript.MemberContent: "parts", transcript.MemberLastText: "parts.-1.content",
 	},
-	Driver: NewBlocks(Blocks{
+	Driver: &Blocks{
 		Role: "kind", Roles: []RoleName{{"request", transcript.RoleUser}, {"response", transcript.RoleAssistant}},
 		Content: "parts", Tag: "part_kind",
 		Parts: []Part{
@@ -62,5 +62,5 @@ var PydanticAI = &Dialect{
 		},
 		Message:   []Form{{JSON: `{"parts":"$blocks","kind":"request"}`}},
 		TextBlock: []Form{{If: "args", JSON: `{"content":"$text","part_kind":"text"}`}, {JSON: `{"content":"$text","part_kind":"user-prompt"}`}},
-	}),
+	},
 }

@@ -29,10 +29,10 @@ var SemanticKernel = &Dialect{
 		"weak if role.Label|role|Role.Label|Role:string and any items|Items has content_type|$type!=text|TextContent|image|ImageContent and @tools",
 		"plain if role.Label|role|Role.Label|Role:string, shown as Label",
 	),
-	Members: map[transcript.Member]Lens{
+	Members: Members{
 		transcript.MemberContent: "items|Items", transcript.MemberLastText: "items.-1.text|Items.-1.Text",
 	},
-	Driver: NewBlocks(Blocks{
+	Driver: &Blocks{
 		Role: "role.Label|role|Role.Label|Role", Content: "items|Items", Tag: "content_type|$type", ResultsAlone: true,
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
@@ -58,5 +58,5 @@ var SemanticKernel = &Dialect{
 			{If: "Items|$type", JSON: `{"$type":"TextContent","Text":"$text"}`},
 			{JSON: `{"content_type":"text","text":"$text"}`},
 		},
-	}),
+	},
 }

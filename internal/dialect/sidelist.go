@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/toolguard/toolguard/internal/evidence"
@@ -85,6 +86,18 @@ type SideList struct {
 	more Lens
 	// number is what few stacks write of a function, and those hooks ask for of each.
 	number Lens
+	// also are members of a message that are read for another driver.
+	also []Lens
+
+	once   sync.Once
+	flat   bool // who speaks is one of the fields
+	fields Plan // of a message
+	alsoAt int  // the slot of the first of also
+	call   Plan // id, function, name and arguments of a call
+	called Plan // name, arguments and number of a function
+	// ids and resultIDs are the spellings of the ids of calls and results, behind
+	// the other fields.
+	ids, resultIDs spellings
 }
 
 // Slots of the members that are read of every message.
@@ -101,47 +114,33 @@ const (
 	slots
 )
 
-// NewSideList returns the driver for a row.
-func NewSideList(row SideList) Driver { return sideListOf(row) }
-
-// sideListOf returns the side list for a row, of whose messages extra members are read
-// for another driver.
-func sideListOf(row SideList, extra ...Lens) *sideList {
-	d := &sideList{SideList: row}
+// compile makes the plans of what is read of a message and of a call.
+func (d *SideList) compile() {
 	var role Lens
-	if d.flat = row.Body == "" && !strings.ContainsAny(string(row.Role), "|."); d.flat {
-		role = row.Role
+	if d.flat = d.flatRole(); d.flat {
+		role = d.Role
 	}
 	paths := append([]Lens{
-		row.Content, row.MessageID, row.Calls, row.ResultID, row.ResultName, row.Error, row.Reasoning, row.more, role,
-	}, row.Other...)
-	d.resultIDs = spellingsOf(row.ResultID, len(paths))
+		d.Content, d.MessageID, d.Calls, d.ResultID, d.ResultName, d.Error, d.Reasoning, d.more, role,
+	}, d.Other...)
+	d.resultIDs = spellingsOf(d.ResultID, len(paths))
 	paths = append(paths, d.resultIDs.alts...)
-	d.extra = len(paths)
-	d.fields = NewPlan(append(paths, extra...)...)
-	call := []Lens{row.ID, row.Function, row.Name, row.Args}
-	d.ids = spellingsOf(row.ID, len(call))
-	d.call = NewPlan(append(call, d.ids.alts...)...)
-	d.called = NewPlan(row.Name, row.Args, row.number)
-	return d
+	d.alsoAt = len(paths)
+	d.fields.lenses = slices.Concat(paths, d.also)
+	call := []Lens{d.ID, d.Function, d.Name, d.Args}
+	d.ids = spellingsOf(d.ID, len(call))
+	d.call.lenses = slices.Concat(call, d.ids.alts)
+	d.called.lenses = []Lens{d.Name, d.Args, d.number}
 }
 
-type sideList struct {
-	SideList
-	flat   bool  // who speaks is one of the fields
-	fields *Plan // of a message
-	// extra is the slot of the first extra member.
-	extra  int
-	call   *Plan // id, function, name and arguments of a call
-	called *Plan // name, arguments and number of a function
-	// ids and resultIDs are the spellings of the ids of calls and results, behind
-	// the other fields.
-	ids, resultIDs spellings
+// flatRole reports whether who speaks stands beside the rest of a message.
+func (d *SideList) flatRole() bool {
+	return d.Body == "" && !strings.ContainsAny(string(d.Role), "|.")
 }
 
 // role returns who speaks in v, and how that is written; nothing where v is no
 // message.
-func (d *sideList) role(v source.Value) (source.Value, transcript.Role) {
+func (d *SideList) role(v source.Value) (source.Value, transcript.Role) {
 	for alt := range d.Role.Alternatives() {
 		if val := alt.In(v); val.Kind() == source.String {
 			if role, known := d.named(val); known {
@@ -153,7 +152,7 @@ func (d *sideList) role(v source.Value) (source.Value, transcript.Role) {
 }
 
 // named returns the role that a string writes, and whether it is one.
-func (d *sideList) named(val source.Value) (role transcript.Role, known bool) {
+func (d *SideList) named(val source.Value) (role transcript.Role, known bool) {
 	if val.Kind() != source.String {
 		return transcript.RoleNone, false
 	}
@@ -169,7 +168,7 @@ func (d *sideList) named(val source.Value) (role transcript.Role, known bool) {
 }
 
 // Skips implements Skipper.
-func (d *sideList) Skips(v source.Value) bool {
+func (d *SideList) Skips(v source.Value) bool {
 	if len(d.Controls) == 0 {
 		return false
 	}
@@ -182,12 +181,12 @@ func (d *sideList) Skips(v source.Value) bool {
 }
 
 // Damaged implements Guesser. What has a type is something of its own.
-func (d *sideList) Damaged(v source.Value) bool {
-	if d.flat && d.stripped(d.Calls.In(v)) {
+func (d *SideList) Damaged(v source.Value) bool {
+	if d.flatRole() && d.stripped(d.Calls.In(v)) {
 		_, known := d.named(d.Role.In(v))
 		return known
 	}
-	if !d.flat || v.Kind() != source.Object || !notGiven(d.Role.In(v)) || v.Get("type").Exists() {
+	if !d.flatRole() || v.Kind() != source.Object || !notGiven(d.Role.In(v)) || v.Get("type").Exists() {
 		return false
 	}
 	return bare(v) || d.Content.In(v).Exists() ||
@@ -196,7 +195,7 @@ func (d *sideList) Damaged(v source.Value) bool {
 
 // stripped reports whether of the first of a list of calls nothing is left that
 // would tell in which dialect it was written.
-func (d *sideList) stripped(calls source.Value) bool {
+func (d *SideList) stripped(calls source.Value) bool {
 	first := firstCall(calls)
 	for k := range first.Members() {
 		if !k.Is(d.ID.Key()) && !k.Is("type") && !k.Is("index") {
@@ -221,7 +220,7 @@ func notGiven(v source.Value) bool {
 
 // body returns what holds the members of a message: the message itself where they
 // stand in it, whatever else is there under the name of a body.
-func (d *sideList) body(v source.Value) source.Value {
+func (d *SideList) body(v source.Value) source.Value {
 	if d.Body != "" && notGiven(d.Content.In(v)) && notGiven(d.Calls.In(v)) {
 		if body := d.Body.In(v); body.Kind() == source.Object {
 			return body
@@ -231,7 +230,7 @@ func (d *sideList) body(v source.Value) source.Value {
 }
 
 // Reads implements Driver.
-func (d *sideList) Reads(v source.Value) evidence.Weight {
+func (d *SideList) Reads(v source.Value) evidence.Weight {
 	roleVal, role := d.role(v)
 	body := d.body(v)
 	wrapped := body.Span() != v.Span()
@@ -263,7 +262,7 @@ func (d *sideList) Reads(v source.Value) evidence.Weight {
 
 // callsIn reports whether an element of a list or a map of calls is one of this
 // dialect: others of the list may be damaged.
-func (d *sideList) callsIn(calls source.Value) bool {
+func (d *SideList) callsIn(calls source.Value) bool {
 	for _, c := range calls.Present() {
 		if d.isCall(c) {
 			return true
@@ -278,7 +277,7 @@ func (d *sideList) callsIn(calls source.Value) bool {
 }
 
 // isCall reports whether v is written as a call of this dialect.
-func (d *sideList) isCall(v source.Value) bool {
+func (d *SideList) isCall(v source.Value) bool {
 	if d.Name.In(v).Kind() == source.String && (d.Args.In(v).Exists() || d.ID.In(v).Exists()) {
 		return true // the call itself has the fields of a function, but for arguments that it can lack
 	}
@@ -290,15 +289,16 @@ func (d *sideList) isCall(v source.Value) bool {
 }
 
 // Reader implements Driver.
-func (d *sideList) Reader(b *transcript.Builder) Reader {
+func (d *SideList) Reader(b *transcript.Builder) Reader {
 	r := d.reader(b)
 	r.hooks = &r
 	return &r
 }
 
 // reader returns a reader that lacks its hooks.
-func (d *sideList) reader(b *transcript.Builder) sideListReader {
-	return sideListReader{sideList: d, b: b}
+func (d *SideList) reader(b *transcript.Builder) sideListReader {
+	d.once.Do(d.compile)
+	return sideListReader{SideList: d, b: b}
 }
 
 // sideHooks are what the reader of a dialect's own file does besides, or instead. Each
@@ -318,7 +318,7 @@ type sideHooks interface {
 }
 
 type sideListReader struct {
-	*sideList
+	*SideList
 	b     *transcript.Builder
 	vals  []source.Value
 	split splitTurn
@@ -622,7 +622,7 @@ func spelling(p Lens, v source.Value) int {
 }
 
 // WriteResult implements Writer.
-func (d *sideList) WriteResult(r NewResult) []Field {
+func (d *SideList) WriteResult(r NewResult) []Field {
 	body := d.body(r.Message)
 	name := string(d.ResultName.Nth(spelling(d.ResultName, d.body(r.Named))))
 	if name == "" && r.ID == "" {
@@ -643,7 +643,7 @@ func (d *sideList) WriteResult(r NewResult) []Field {
 
 // roleSpelling returns the number of the alternative by which the role of v is
 // written.
-func (d *sideList) roleSpelling(v source.Value) int {
+func (d *SideList) roleSpelling(v source.Value) int {
 	want, _ := d.role(v)
 	n := 0
 	for alt := range d.Role.Alternatives() {
@@ -657,7 +657,7 @@ func (d *sideList) roleSpelling(v source.Value) int {
 
 // message returns the members of a message with one of the given roles and the
 // given members, in the spelling of the message near.
-func (d *sideList) message(near source.Value, roles Lens, members []Field) []Field {
+func (d *SideList) message(near source.Value, roles Lens, members []Field) []Field {
 	role := `"` + string(roles.Nth(d.roleSpelling(near))) + `"`
 	body, key := d.body(near), string(d.Role.Nth(0))
 	if body.Span() == near.Span() {
@@ -702,7 +702,7 @@ func object(members []Field) string {
 }
 
 // WriteText implements Writer.
-func (d *sideList) WriteText(t NewText) Text {
+func (d *SideList) WriteText(t NewText) Text {
 	if t.Call {
 		if d.Calls == "" {
 			return Text{} // its calls are texts
@@ -724,13 +724,13 @@ func (d *sideList) WriteText(t NewText) Text {
 }
 
 // WriteMessage implements Writer: results are messages of their own.
-func (d *sideList) WriteMessage(string, source.Value) []Field { return nil }
+func (d *SideList) WriteMessage(string, source.Value) []Field { return nil }
 
 // Retagged implements Writer: it is the role that tells kinds apart.
-func (d *sideList) Retagged(_, _ transcript.CallKind) string { return string(d.Tool.Nth(0)) }
+func (d *SideList) Retagged(_, _ transcript.CallKind) string { return string(d.Tool.Nth(0)) }
 
 // Keys implements Writer.
-func (d *sideList) Keys(v source.Value) WriterKeys {
+func (d *SideList) Keys(v source.Value) WriterKeys {
 	body := d.body(v)
 	id := spelling(d.ResultID, body)
 	if d.ResultID.In(body).Kind() == source.Array {

@@ -8,7 +8,7 @@ import (
 // spoken is a side list in which a call, or a list of calls, is JSON text without an
 // id, as in rows that models are trained on. Results have no ids either.
 type spoken struct {
-	*sideList
+	*SideList
 	roles []string // of messages whose content is such a text
 }
 
@@ -21,7 +21,7 @@ func (d *spoken) Reader(b *transcript.Builder) Reader {
 
 // reader returns a reader that lacks its hooks.
 func (d *spoken) reader(b *transcript.Builder) spokenReader {
-	return spokenReader{sideListReader: d.sideList.reader(b), roles: d.roles}
+	return spokenReader{sideListReader: d.SideList.reader(b), roles: d.roles}
 }
 
 type spokenReader struct {

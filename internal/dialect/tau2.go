@@ -32,22 +32,22 @@ var Tau2 = &Dialect{
 		"weak if role:string and tool_calls:array, alike",
 		"weak if role:string and @tools, alike",
 	),
-	Members: map[transcript.Member]Lens{
+	Members: Members{
 		transcript.MemberRole: "role", transcript.MemberCallName: "name", transcript.MemberArguments: "arguments",
 		transcript.MemberResultContent: "content", transcript.MemberContent: "content",
 	},
-	Driver: &tau2{sideListOf(SideList{
+	Driver: &tau2{&SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool",
 		Content: "content", Calls: "tool_calls", ID: "id", Name: "name", Args: "arguments", Want: transcript.ArgsWantObject,
 		ResultID: "id", Error: "error", Failed: "true",
-	})},
+	}},
 }
 
 // tau2 is a side list in which the user can call tools too.
-type tau2 struct{ *sideList }
+type tau2 struct{ *SideList }
 
 // Reader implements Driver.
-func (d *tau2) Reader(b *transcript.Builder) Reader { return &tau2Reader{d.sideList.Reader(b), b} }
+func (d *tau2) Reader(b *transcript.Builder) Reader { return &tau2Reader{d.SideList.Reader(b), b} }
 
 type tau2Reader struct {
 	Reader

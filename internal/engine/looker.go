@@ -16,7 +16,7 @@ type looker struct {
 	c       *checker
 	context rules.Context
 	plan    repair.Plan
-	paths   map[transcript.Member]dialect.Lens
+	paths   dialect.Members
 }
 
 // placeholder reports whether the content of a result is a placeholder.

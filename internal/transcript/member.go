@@ -18,4 +18,5 @@ const (
 	MemberResultContent               // of a result: what it holds
 	MemberRole                        // of a message: who speaks
 	MemberCallName                    // of a call: the tool's name
+	MemberCount                       // how many there are
 )
