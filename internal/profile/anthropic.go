@@ -64,10 +64,11 @@ var anthropicThinking = Profile{
 	IDChars: WordDash, ServerID: "srvtoolu_", NameChars: WordDash, NameMax: 200,
 	Roles: anthropicRoles, ResultForms: FormString | FormList | FormAbsent,
 	EmptyLastAssistant: true, CacheMax: 4, Replay: ReplayFirst,
-	Cells: anthropicCells.with(Cells{
+	Rest: []*Cells{&anthropicCells},
+	Cells: Cells{
 		Unreplayable: {Error, High, "messages.3.content.0: Invalid `signature` in `thinking` block", "gh:NousResearch/hermes-agent#17890", nil},
 		NoReasoning:  {Error, High, "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks).", "gh:anomalyco/opencode#3077", nil},
-	}),
+	},
 }
 
 var anthropicNoThinking = Profile{
@@ -75,7 +76,8 @@ var anthropicNoThinking = Profile{
 	IDChars: WordDash, ServerID: "srvtoolu_", NameChars: WordDash, NameMax: 200,
 	Roles: anthropicRoles, ResultForms: FormString | FormList | FormAbsent,
 	EmptyLastAssistant: true, CacheMax: 4, Replay: ReplayNever,
-	Cells: anthropicCells.with(Cells{
+	Rest: []*Cells{&anthropicCells},
+	Cells: Cells{
 		Unreplayable: {Error, High, "messages.1.content.0: When thinking is disabled, an `assistant` message in the final position cannot contain `thinking`.", "gh:tailcallhq/forgecode#1853", nil},
-	}),
+	},
 }

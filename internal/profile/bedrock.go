@@ -51,39 +51,42 @@ var bedrock = Profile{
 	Cells:  bedrockCells,
 }
 
-// bedrockOtherCells hold for models other than Claude. What they refuse beyond the
-// API's own checks is known of few of them.
-var bedrockOtherCells = bedrockCells.with(Cells{
+// bedrockOtherCells hold for models other than Claude, before bedrockCells. What they
+// refuse beyond the API's own checks is known of few of them.
+var bedrockOtherCells = Cells{
 	ArgsNotObject: {Warning, Low, "", bedrockDocs, nil},
 	LastRole:      {Accepted, Low, "", "", nil},
 	TrailingSpace: {Accepted, Low, "", "", nil},
-})
+}
 
 var bedrockNova = Profile{
 	Name: "bedrock-nova", Title: "Amazon Bedrock Converse API, Nova models", Wire: Converse, Like: &bedrock,
 	IDChars: WordDash, IDMax: 64, NameChars: WordDash, NameMax: 64,
 	Roles: []string{"user", "assistant", "user"}, ResultForms: FormList,
-	Cells: bedrockOtherCells.with(Cells{
+	Rest: []*Cells{&bedrockOtherCells, &bedrockCells},
+	Cells: Cells{
 		Mixed: {Accepted, High, "", "recorded requests that were answered", nil},
-	}),
+	},
 }
 
 var bedrockOther = Profile{
 	Name: "bedrock-other", Title: "Amazon Bedrock Converse API, other models", Wire: Converse, Like: &bedrock,
 	IDChars: WordDash, IDMax: 64, NameChars: WordDash, NameMax: 64,
 	Roles: []string{"user", "assistant", "user"}, ResultForms: FormList,
-	Cells: bedrockOtherCells.with(Cells{
+	Rest: []*Cells{&bedrockOtherCells, &bedrockCells},
+	Cells: Cells{
 		BadID: {Error, Low, "", bedrockDocs + " (a recorded request with another id was answered)", nil},
 		Mixed: {Error, High, "messages.2.content: Conversation blocks and tool result blocks cannot be provided in the same turn.", "gh:langchain-ai/langchain-aws#141", []string{"messages.2.content: Conversation blocks and tool use blocks cannot be provided in the same turn."}},
-	}),
+	},
 }
 
 var bedrockOpen = Profile{
 	Name: "bedrock-open", Title: "Amazon Bedrock Converse API, models with open weights", Wire: Converse, Like: &bedrockOther,
 	IDChars: WordDash, IDMax: 64, NameChars: WordDash, NameMax: 64,
 	Roles: []string{"user", "assistant", "user"}, ResultForms: FormList,
-	Cells: bedrockOtherCells.with(Cells{
+	Rest: []*Cells{&bedrockOtherCells, &bedrockCells},
+	Cells: Cells{
 		BadID: {Error, Low, "", bedrockDocs + " (a recorded request with another id was answered)", nil},
 		Mixed: {Error, Low, "", "as bedrock-other", nil},
-	}),
+	},
 }

@@ -52,8 +52,9 @@ var gemini3 = Profile{
 	NameChars: WordDashDot, NameMax: 64, UsersInRow: true, RoleOptional: true, TextFirst: true,
 	Roles: []string{"user", "model", "user", "function", "tool"}, ResultForms: FormObject,
 	Replay: ReplaySignature, Sentinel: "skip_thought_signature_validator",
-	Cells: geminiCells.with(Cells{
+	Rest: []*Cells{&geminiCells},
+	Cells: Cells{
 		Mixed:       {Warning, Medium, "", "gh:anomalyco/opencode#43479", nil},
 		NoReasoning: {Error, High, "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, … Additional data, function call `default_api:{name}` , position 2.", "https://ai.google.dev/gemini-api/docs/thought-signatures", nil},
-	}),
+	},
 }

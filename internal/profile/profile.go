@@ -276,11 +276,23 @@ type Profile struct {
 	// Sentinel is what the provider documents for a signature that was lost.
 	Sentinel string
 	Cells    Cells
+	// Rest are cells that the profile shares with others. Of what Cells do not know, the
+	// first counts that does.
+	Rest []*Cells
+}
+
+// Own returns what is known of a point, but for what an API does that this one copies.
+func (p *Profile) Own(at Point) Cell {
+	c := p.Cells[at]
+	for i := 0; c.Level == Unknown && i < len(p.Rest); i++ {
+		c = p.Rest[i][at]
+	}
+	return c
 }
 
 // Cell returns what is known of a point.
 func (p *Profile) Cell(at Point) Cell {
-	c := p.Cells[at]
+	c := p.Own(at)
 	if c.Level == Unknown && p.Like != nil {
 		c = p.Like.Cell(at)
 		c.Confidence, c.Text, c.Also = Low, "", nil
@@ -378,14 +390,4 @@ func ByName(name string) *Profile {
 		}
 	}
 	return nil
-}
-
-// with returns the cells with others in their place where those are filled in.
-func (c Cells) with(over Cells) Cells {
-	for i := range over {
-		if over[i].Level != Unknown {
-			c[i] = over[i]
-		}
-	}
-	return c
 }

@@ -20,7 +20,7 @@ func (r *Rule) Answers() []Answer {
 	var out []Answer
 	for _, p := range profile.All() {
 		for _, at := range r.Points {
-			c := p.Cells[at]
+			c := p.Own(at)
 			if c.Text == "" {
 				continue
 			}

@@ -109,7 +109,7 @@ that names nothing of this table is checked as its format says.
 		fmt.Fprintf(&b, "\n### %s\n\n", p.Name)
 		for _, r := range rules.All() {
 			for _, at := range r.Points {
-				if c := p.Cells[at]; c.Source != "" {
+				if c := p.Own(at); c.Source != "" {
 					fmt.Fprintf(&b, "- %s: %s, %s: %s\n", r.Name, c.Level, c.Confidence, link(c.Source))
 				}
 			}
@@ -153,10 +153,10 @@ func TestProfiles(t *testing.T) {
 			t.Errorf("profile %q", p.Name)
 		}
 		seen[p.Name] = true
-		for at := range p.Cells {
-			c := p.Cells[at]
+		for at := range profile.Point(len(p.Cells)) {
+			c := p.Own(at)
 			switch {
-			case !pointed[profile.Point(at)]:
+			case !pointed[at]:
 				t.Errorf("no rule asks for point %d", at)
 			case c.Confidence == profile.High && c.Level == profile.Error && c.Source == "" && p.Name != "neutral":
 				t.Errorf("%s, point %d: no source", p.Name, at)

@@ -82,7 +82,7 @@ func TestTargetSeesBadArguments(t *testing.T) {
 		t.Helper()
 		for _, args := range s.args {
 			text := s.with(args, "x", "user")
-			if !converted && target.Cells[profile.ArgsNotString].Level == profile.Accepted && strings.HasPrefix(args, "{") {
+			if !converted && target.Own(profile.ArgsNotString).Level == profile.Accepted && strings.HasPrefix(args, "{") {
 				continue // the target wants it so
 			}
 			native := worst(findingsWith(t, s.native, text, "--send"), about...)
