@@ -2,9 +2,9 @@ package report
 
 import (
 	"bytes"
-	"encoding/xml"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/toolguard/toolguard/internal/engine"
@@ -101,10 +101,10 @@ func inXML(s string) string { return escapeXML(Printable(s)) }
 // inXML returns lines as the text of an element.
 func (l *lines) inXML() string { return escapeXML(l.String()) }
 
-// escapeXML escapes text. Line feeds stay. Nothing of a transcript comes here but
-// by way of inXML.
+// escapeXML escapes text. Nothing of a transcript comes here but by way of inXML, which
+// has spelled out the other characters that XML cannot hold.
 func escapeXML(s string) string {
-	var b bytes.Buffer
-	_ = xml.EscapeText(&b, []byte(s)) // a buffer takes everything
-	return string(bytes.ReplaceAll(b.Bytes(), []byte("&#xA;"), []byte("\n")))
+	return strings.NewReplacer(
+		`"`, "&#34;", "'", "&#39;", "&", "&amp;", "<", "&lt;", ">", "&gt;", "\ufffe", "\ufffd", "\uffff", "\ufffd",
+	).Replace(s)
 }
