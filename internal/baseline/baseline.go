@@ -7,7 +7,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"slices"
+	"sort"
 )
 
 // A Key names findings in a way that stays when lines move: by rule, path and
@@ -61,11 +61,12 @@ func (b Baseline) Format() ([]byte, error) {
 		}
 		entries = append(entries, e)
 	}
-	slices.SortStableFunc(entries, func(a, b entry) int {
+	sort.SliceStable(entries, func(i, j int) bool {
+		a, b := &entries[i], &entries[j]
 		return cmp.Or(
 			cmp.Compare(a.Path, b.Path), cmp.Compare(a.Rule, b.Rule),
 			cmp.Compare(a.CallID, b.CallID), cmp.Compare(a.Record, b.Record),
-		)
+		) < 0
 	})
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

@@ -5,13 +5,13 @@ package config
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -94,7 +94,10 @@ func Read(name, dir string) (*File, error) {
 	}
 	own, wrong := rows(text)
 	if problems := append(invalid(text, f.dir), wrong...); len(problems) > 0 {
-		slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) })
+		sort.SliceStable(problems, func(i, j int) bool {
+			a, b := &problems[i], &problems[j]
+			return a.Line < b.Line || a.Line == b.Line && a.Column < b.Column
+		})
 		return nil, &Error{Path: name, Problems: problems}
 	}
 	f.dialects = dialect.Builtin().With(own...)

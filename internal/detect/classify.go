@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/dialect"
@@ -493,24 +494,7 @@ func (t *tally) decide(s *Verdict) {
 	s.Class = best
 	s.Sure = t.sure
 	s.Wrap = t.wrap
-	slices.SortStableFunc(t.candidates, func(a, b Candidate) int {
-		if a.marked != b.marked {
-			return cmp.Compare(b.marked, a.marked)
-		}
-		if a.Holders != b.Holders {
-			return b.Holders - a.Holders
-		}
-		if a.Decisive != b.Decisive {
-			return b.Decisive - a.Decisive
-		}
-		if a.Hints+a.Shared != b.Hints+b.Shared {
-			return b.Hints + b.Shared - a.Hints - a.Shared
-		}
-		if a.Decisive > 0 && a.at != b.at {
-			return cmp.Compare(a.at, b.at) // the first decisive element wins
-		}
-		return b.Plain - a.Plain
-	})
+	sort.SliceStable(t.candidates, func(i, j int) bool { return t.candidates[i].before(&t.candidates[j]) })
 	switch best {
 	case ClassOther:
 		return

@@ -5,6 +5,8 @@
 package detect
 
 import (
+	"cmp"
+
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/source"
 )
@@ -30,6 +32,18 @@ type Candidate struct {
 
 	at     int64 // where the first decisive element stands
 	marked int   // elements that have the marks of a user-defined dialect
+}
+
+// before reports whether more speaks for one candidate than for another.
+func (a *Candidate) before(b *Candidate) bool {
+	n := cmp.Or(
+		cmp.Compare(b.marked, a.marked), cmp.Compare(b.Holders, a.Holders), cmp.Compare(b.Decisive, a.Decisive),
+		cmp.Compare(b.Hints+b.Shared, a.Hints+a.Shared),
+	)
+	if n == 0 && a.Decisive > 0 {
+		n = cmp.Compare(a.at, b.at) // the first decisive element wins
+	}
+	return cmp.Or(n, cmp.Compare(b.Plain, a.Plain)) < 0
 }
 
 // A Decision says what a file was found to be, and why.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/evidence"
@@ -350,7 +351,10 @@ func (t votes) others(but *vote) (out []Candidate) {
 			})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Candidate) int { return cmp.Or(b.Decisive-a.Decisive, b.Plain-a.Plain) })
+	sort.SliceStable(out, func(i, j int) bool {
+		a, b := &out[i], &out[j]
+		return a.Decisive > b.Decisive || a.Decisive == b.Decisive && a.Plain > b.Plain
+	})
 	return out
 }
 

@@ -2,11 +2,11 @@ package detect
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"iter"
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -679,7 +679,7 @@ func (w *attributeWriter) tree(name string, attrs attributes) {
 	w.unfolded, w.spread = true, true
 	w.u.Reserve(size)
 	w.key(name, attrs.val(&list[0]))
-	slices.SortStableFunc(list, func(a, b attribute) int { return cmp.Compare(a.number, b.number) })
+	sort.SliceStable(list, func(i, j int) bool { return list[i].number < list[j].number })
 	var n *branch
 	for lo, hi := 0, 0; lo < len(list); lo = hi {
 		n = &branch{}

@@ -9,6 +9,7 @@ import (
 	"hash/fnv"
 	"io"
 	"slices"
+	"sort"
 
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/rules"
@@ -115,7 +116,7 @@ func (p *placer) sortMessages(at []foundAt) {
 	for i := range at {
 		list[i] = said{p.at(&at[i]).Message, at[i]}
 	}
-	slices.SortStableFunc(list, func(a, b said) int { return cmp.Compare(a.message, b.message) })
+	sort.SliceStable(list, func(i, j int) bool { return list[i].message < list[j].message })
 	for i := range list {
 		at[i] = list[i].foundAt
 	}

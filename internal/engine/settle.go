@@ -7,6 +7,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"sort"
 
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/operation"
@@ -404,7 +405,7 @@ func (r *round) wishes(found iter.Seq[*rules.Finding]) []wish {
 			out = append(out, wishOf(f))
 		}
 	}
-	slices.SortStableFunc(out, func(a, b wish) int { return repair.Before(a.Operation, b.Operation) })
+	sort.SliceStable(out, func(i, j int) bool { return repair.Before(out[i].Operation, out[j].Operation) < 0 })
 	return out
 }
 

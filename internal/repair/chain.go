@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -132,7 +133,7 @@ func (c *chain) compile() (edits []edit.Edit) {
 		c.takeOut(i)
 	}
 	// In the order of what they go behind, those of one record as they came.
-	slices.SortStableFunc(c.inserted, func(a, b insertion) int { return cmp.Compare(a.behind, b.behind) })
+	sort.SliceStable(c.inserted, func(i, j int) bool { return c.inserted[i].behind < c.inserted[j].behind })
 	c.insert()
 	for _, r := range c.renamed {
 		for _, at := range c.callRefs[r[0]] {

@@ -1,10 +1,10 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/engine"
@@ -287,6 +287,6 @@ func applied(f *engine.Fixed, written bool) jsonApplied {
 		}
 		out.Repairs = append(out.Repairs, jsonRepair{r.Rule, string(r.Kind), r.Class.String(), r.Title, r.Results})
 	}
-	slices.SortStableFunc(out.Dropped, func(a, b jsonDropped) int { return cmp.Compare(a.Start, b.Start) })
+	sort.SliceStable(out.Dropped, func(i, j int) bool { return out.Dropped[i].Start < out.Dropped[j].Start })
 	return out
 }

@@ -1,9 +1,9 @@
 package rules
 
 import (
-	"cmp"
 	"regexp"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/profile"
@@ -62,7 +62,7 @@ func MatchError(text string) []Match {
 			out = append(out, best)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Match) int { return cmp.Compare(b.length, a.length) })
+	sort.SliceStable(out, func(i, j int) bool { return out[i].length > out[j].length })
 	for i := range out {
 		if out[i].length < out[0].length*9/10 {
 			return out[:i] // what only a part of the text speaks of

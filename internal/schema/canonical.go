@@ -2,7 +2,7 @@ package schema
 
 import (
 	"bytes"
-	"slices"
+	"sort"
 	"strconv"
 
 	"github.com/toolguard/toolguard/internal/source"
@@ -31,7 +31,7 @@ func appendCanonical(out []byte, v source.Value) []byte {
 		return append(out, ']')
 	case source.Object:
 		members := newObject(v).members
-		slices.SortFunc(members, func(a, b member) int { return bytes.Compare(a.name, b.name) })
+		sort.Slice(members, func(i, j int) bool { return bytes.Compare(members[i].name, members[j].name) < 0 })
 		out = append(out, '{')
 		for _, m := range members {
 			out = append(appendCanonical(appendCounted(out, m.name), m.value), ',')

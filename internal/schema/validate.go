@@ -3,6 +3,7 @@ package schema
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/rules"
@@ -55,11 +56,12 @@ func (v *validator) violations(n *node, arguments []byte) []rules.Violation {
 	if v.gaveUp {
 		return nil
 	}
-	slices.SortStableFunc(v.found, func(a, b rules.Violation) int {
+	sort.SliceStable(v.found, func(i, j int) bool {
+		a, b := &v.found[i], &v.found[j]
 		return cmp.Or(
 			cmp.Compare(a.Span.Start, b.Span.Start), cmp.Compare(a.Span.End, b.Span.End),
 			cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Broken, b.Broken),
-		)
+		) < 0
 	})
 	return slices.Compact(v.found)
 }

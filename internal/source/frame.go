@@ -2,13 +2,12 @@ package source
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"math"
-	"slices"
+	"sort"
 )
 
 const (
@@ -610,7 +609,7 @@ func (s *Scan) flaws(start int64) []Fault {
 			})
 		}
 	}
-	slices.SortStableFunc(faults, func(a, b Fault) int { return cmp.Compare(a.Span.Start, b.Span.Start) })
+	sort.SliceStable(faults, func(i, j int) bool { return faults[i].Span.Start < faults[j].Span.Start })
 	return faults
 }
 
