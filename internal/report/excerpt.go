@@ -71,7 +71,7 @@ func (g *guard) cells(text []byte) []cell {
 	// The default condition follows the locale; a report is to be the same
 	// everywhere.
 	cond := runewidth.Condition{StrictEmojiNeutral: true}
-	var out []cell
+	out := make([]cell, 0, len(text))
 	joins := false // the next character belongs to the last cell
 	whole := string(text)
 	for i := 0; i < len(whole); {
