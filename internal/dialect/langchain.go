@@ -133,10 +133,13 @@ func (d *langChain) WriteResult(r NewResult) []Field {
 		}
 	}
 	body := d.body(r.Message)
-	for _, f := range []Field{{"additional_kwargs", "{}"}, {"response_metadata", "{}"}, {"id", r.Fresh}} {
+	for _, f := range []Field{{"additional_kwargs", "{}"}, {"response_metadata", "{}"}} {
 		if body.Get(f.Key).Exists() {
 			out = append(out, f)
 		}
+	}
+	if body.Get("id").Exists() {
+		out = append(out, Field{"id", r.Fresh()})
 	}
 	return d.message(r.Message, d.Tool, append(out, Field{"content", r.Text}))
 }

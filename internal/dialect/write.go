@@ -21,8 +21,8 @@ type NewResult struct {
 	// Element is the call's element, and Message the message it stands in, whose
 	// spelling the result follows.
 	Element, Message source.Value
-	// Fresh is an id for the message, as a JSON string.
-	Fresh string
+	// Fresh returns an id for the message, as a JSON string.
+	Fresh func() string
 	// Named is a result of the conversation that repeats the tool's name, None
 	// where none does.
 	Named source.Value

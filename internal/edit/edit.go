@@ -164,14 +164,13 @@ func (e *BalanceError) Error() string {
 func prove(src *source.Source, edits []Edit, within []source.Span, change Sum) error {
 	var was, is Sum
 	all := source.Span{Start: src.Size()}
-	var buf []byte
 	for _, w := range merged(within, edits) {
 		from := max(0, w.Start-LongestKey)
-		var err error
-		if buf, err = src.Into(buf, source.Span{Start: from, End: w.End}); err != nil {
+		both, err := src.View(source.Span{Start: from, End: w.End})
+		if err != nil {
 			return err
 		}
-		before, text := buf[:w.Start-from], buf[w.Start-from:]
+		before, text := both[:w.Start-from], both[w.Start-from:]
 		n := sort.Search(len(edits), func(i int) bool { return edits[i].Span.End > w.End })
 		key := KeyBefore(before)
 		was = was.Plus(total(text, key))

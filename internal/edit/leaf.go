@@ -40,10 +40,10 @@ func (s Sum) Minus(o Sum) Sum { return Sum{s[0] - o[0], s[1] - o[1]} }
 var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 
 // sumOf returns the sum of one leaf.
-func sumOf(key string, value []byte) (out Sum) {
+func sumOf(key, value []byte) (out Sum) {
 	for i, seed := range seeds {
 		var both [16]byte
-		binary.LittleEndian.PutUint64(both[:], maphash.String(seed, key))
+		binary.LittleEndian.PutUint64(both[:], maphash.Bytes(seed, key))
 		binary.LittleEndian.PutUint64(both[8:], maphash.Bytes(seed, value))
 		out[i] = maphash.Bytes(seed, both[:])
 	}
@@ -55,9 +55,11 @@ func Total(text []byte) Sum { return total(text, "") }
 
 // total is Total for a text whose head stands behind key.
 func total(text []byte, key string) (out Sum) {
-	for l := range Leaves(text, key, 0) {
-		out = out.Plus(l.Sum)
-	}
+	f := finder{found: func(key, value []byte, _ source.Span) bool {
+		out = out.Plus(sumOf(key, value))
+		return true
+	}}
+	f.leaves(text, []byte(key), 0, nil, mostNested)
 	return out
 }
 
@@ -78,11 +80,19 @@ const mostNested = 4
 // tokens; base is the offset of its first byte. A scalar at its head stands
 // behind key.
 func Leaves(text []byte, key string, base int64) iter.Seq[Leaf] {
-	return func(yield func(Leaf) bool) { leaves(text, key, base, nil, mostNested, yield) }
+	return func(yield func(Leaf) bool) {
+		f := finder{found: func(key, value []byte, at source.Span) bool { return yield(Leaf{string(key), sumOf(key, value), at}) }}
+		f.leaves(text, []byte(key), base, nil, mostNested)
+	}
+}
+
+// A finder tells of leaves: their keys and values are good until it goes on.
+type finder struct {
+	found func(key, value []byte, at source.Span) bool
 }
 
 // leaves is Leaves. Those of JSON inside of a string stand where the string does.
-func leaves(text []byte, key string, base int64, within *source.Span, levels int, yield func(Leaf) bool) bool {
+func (f *finder) leaves(text, key []byte, base int64, within *source.Span, levels int) bool {
 	for i := 0; i < len(text); {
 		from := i
 		switch c := text[i]; c {
@@ -90,21 +100,21 @@ func leaves(text []byte, key string, base int64, within *source.Span, levels int
 			i++
 			continue
 		case '{', '[':
-			if key != "" && !sayings[key] { // what it holds are leaves of their own
+			if len(key) > 0 && !sayings[string(key)] { // what it holds are leaves of their own
 				at := source.Span{Start: base + int64(i), End: base + int64(i) + 1}
 				if within != nil {
 					at = *within
 				}
-				if !yield(leaf(key, nil, at)) {
+				if !f.leaf(key, nil, at) {
 					return false
 				}
 			}
 			i++
-			key = ""
+			key = nil
 			continue
 		case '}', ']', ',', ':':
 			i++
-			key = ""
+			key = nil
 			continue
 		case '"':
 			i = stringEnd(text, i)
@@ -123,46 +133,46 @@ func leaves(text []byte, key string, base int64, within *source.Span, levels int
 			if null {
 				token = nil
 			}
-			if (!null || key != "" && !sayings[key]) && !yield(leaf(key, token, at)) {
+			if (!null || len(key) > 0 && !sayings[string(key)]) && !f.leaf(key, token, at) {
 				return false
 			}
-			key = ""
+			key = nil
 			continue
 		}
 		said := decoded(token)
 		if next := behindColon(text, i); next > 0 {
-			key, i = string(said), next
+			key, i = said, next
 			continue
 		}
-		if !sayingLeaves(said, key, at, levels, yield) {
+		if !f.saying(said, key, at, levels) {
 			return false
 		}
-		key = ""
+		key = nil
 	}
 	return true
 }
 
-func leaf(key string, value []byte, at source.Span) Leaf {
-	if sayings[key] {
-		key = ""
+func (f *finder) leaf(key, value []byte, at source.Span) bool {
+	if sayings[string(key)] {
+		key = nil
 	}
-	return Leaf{key, sumOf(key, value), at}
+	return f.found(key, value, at)
 }
 
-// sayingLeaves yields the leaves of what a string says.
-func sayingLeaves(said []byte, key string, at source.Span, levels int, yield func(Leaf) bool) bool {
+// saying finds the leaves of what a string says.
+func (f *finder) saying(said, key []byte, at source.Span, levels int) bool {
 	said = bytes.TrimSpace(said)
 	switch {
 	case len(said) == 0:
-		return key == "" || sayings[key] || yield(leaf(key, nil, at))
-	case asking[key] && string(said) == "null":
+		return len(key) == 0 || sayings[string(key)] || f.leaf(key, nil, at)
+	case asking[string(key)] && string(said) == "null":
 		return true
 	}
 	if len(said) > 0 && (said[0] == '{' || said[0] == '[') && levels > 0 && isJSON(said) {
-		return leaves(said, "", 0, &at, levels-1, yield)
+		return f.leaves(said, nil, 0, &at, levels-1)
 	}
 	for line := range bytes.SplitSeq(said, []byte("\n")) {
-		if line = bytes.TrimSpace(line); len(line) > 0 && !yield(leaf(key, line, at)) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && !f.leaf(key, line, at) {
 			return false
 		}
 	}

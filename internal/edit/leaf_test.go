@@ -98,7 +98,7 @@ func (c *count) said(key, text string, levels int) {
 // sum is what the leaves come to.
 func (c *count) sum() (out Sum) {
 	for _, l := range c.leaves {
-		out = out.Plus(sumOf(l[0], []byte(l[1])))
+		out = out.Plus(sumOf([]byte(l[0]), []byte(l[1])))
 	}
 	return out
 }
@@ -142,7 +142,7 @@ func TestLeaves(t *testing.T) {
 		var got [][2]string
 		for l := range Leaves([]byte(c.text), "", base) {
 			i := len(got)
-			if i < len(c.want) && l.Sum == sumOf(c.want[i][0], []byte(c.want[i][1])) && l.Key == c.want[i][0] {
+			if i < len(c.want) && l.Sum == sumOf([]byte(c.want[i][0]), []byte(c.want[i][1])) && l.Key == c.want[i][0] {
 				got = append(got, c.want[i])
 			} else {
 				got = append(got, [2]string{l.Key, "?"})

@@ -96,7 +96,7 @@ func Apply(src *source.Source, edits []Edit) (*Pieces, error) { return NewPieces
 // Apply returns the whole with edits made. It returns an error if the edits are
 // not in order, overlap, or lie outside of the whole.
 func (p *Pieces) Apply(edits []Edit) (*Pieces, error) {
-	out := &Pieces{src: p.src, was: p, edits: edits}
+	out := &Pieces{src: p.src, was: p, edits: edits, parts: make([]piece, 0, len(p.parts)+2*len(edits))}
 	i, at := 0, int64(0) // the piece and the offset reached
 	copyTo := func(end int64) {
 		for at < end {

@@ -40,10 +40,11 @@ func (p *packed) chunk(i int) string {
 	if i == len(p.chunks) {
 		return string(p.open)
 	}
-	text, err := s2.Decode(nil, p.chunks[i])
+	text, err := s2.Decode(p.spare[:cap(p.spare)], p.chunks[i])
 	if err != nil {
 		panic(err) // it was packed here
 	}
+	p.spare = text
 	return string(text)
 }
 

@@ -66,7 +66,7 @@ func (p *Plan) empty(at source.Span) bool {
 
 // keyOf returns the key of the value at a span, "" for none.
 func (p *Plan) keyOf(at source.Span) string {
-	return edit.KeyBefore(p.src.bytes(max(0, at.Start-edit.LongestKey), at.Start))
+	return edit.KeyBefore(p.src.view(max(0, at.Start-edit.LongestKey), at.Start))
 }
 
 // ClassOf returns what a fix costs: it is unsafe if it takes anything out, additive
@@ -99,7 +99,7 @@ func (d *draft) account(f *edit.Fix) {
 		if e.Span.Len() > 0 {
 			key = d.keyOf(e.Span)
 		}
-		for l := range edit.Leaves(d.src.bytes(e.Span.Start, e.Span.End), key, e.Span.Start) {
+		for l := range edit.Leaves(d.src.view(e.Span.Start, e.Span.End), key, e.Span.Start) {
 			if counts {
 				f.Change = f.Change.Minus(l.Sum)
 			}

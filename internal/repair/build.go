@@ -18,14 +18,26 @@ import (
 )
 
 // A builder makes new objects. It is kept, because there may be very many of them.
-type builder struct{ scan source.Scanner }
+type builder struct {
+	scan    source.Scanner
+	members []dialect.Field // of the object that is made
+	forms   []form          // of the last objects
+}
+
+// A form is an object of certain members without their values.
+type form struct {
+	keys []string
+	gaps []string // before each value, and behind the last one
+}
+
+// mostForms is how many forms are kept: few objects of a file have others.
+const mostForms = 8
 
 // build returns a compact object with the given members. Of two values for one key the
-// last counts, in the place of the first. sjson returns broken input without an error, so
-// it gets one object, escaped keys and values that are JSON, and what it returns is looked
-// at: an object with these members and no others.
+// last counts, in the place of the first. What comes of it is looked at: it is an object
+// with these members and no others.
 func (b *builder) build(fields []dialect.Field) ([]byte, error) {
-	var members []dialect.Field
+	members := b.members[:0]
 	size := 2
 	for _, f := range fields {
 		size += len(f.Key) + len(f.Raw) + len(`"":,`)
@@ -35,13 +47,16 @@ func (b *builder) build(fields []dialect.Field) ([]byte, error) {
 		}
 		members = append(members, f)
 	}
-	out := append(make([]byte, 0, size), "{}"...)
-	for _, m := range members {
-		var err error
-		if out, err = sjson.SetRawBytes(out, escapeKey(m.Key), []byte(m.Raw)); err != nil {
-			return nil, fmt.Errorf("member %q: %w", m.Key, err)
-		}
+	b.members = members
+	f, err := b.form(members)
+	if err != nil {
+		return nil, err
 	}
+	out := make([]byte, 0, size)
+	for i, m := range members {
+		out = append(append(out, f.gaps[i]...), m.Raw...)
+	}
+	out = append(out, f.gaps[len(members)]...)
 	if err := b.whole(out); err != nil {
 		return nil, err
 	}
@@ -56,6 +71,44 @@ func (b *builder) build(fields []dialect.Field) ([]byte, error) {
 		return nil, fmt.Errorf("not all members were set: %.40q", out)
 	}
 	return out, nil
+}
+
+// form returns the form of an object with the given members. sjson makes it, once for
+// many objects. It returns broken input without an error, so it gets one object and
+// escaped keys.
+func (b *builder) form(members []dialect.Field) (*form, error) {
+	for i := range b.forms {
+		f := &b.forms[i]
+		if slices.EqualFunc(f.keys, members, func(key string, m dialect.Field) bool { return key == m.Key }) {
+			return f, nil
+		}
+	}
+	f := form{}
+	out := []byte("{}")
+	for _, m := range members {
+		var err error
+		if out, err = sjson.SetRawBytes(out, escapeKey(m.Key), []byte("0")); err != nil {
+			return nil, fmt.Errorf("member %q: %w", m.Key, err)
+		}
+		f.keys = append(f.keys, m.Key)
+	}
+	if err := b.whole(out); err != nil {
+		return nil, err
+	}
+	last := int64(0)
+	for _, v := range source.NewValue(out, 0).Members() {
+		f.gaps = append(f.gaps, string(out[last:v.Span().Start]))
+		last = v.Span().End
+	}
+	if len(f.gaps) != len(members) {
+		return nil, fmt.Errorf("not the members that were set: %.40q", out)
+	}
+	f.gaps = append(f.gaps, string(out[last:]))
+	if len(b.forms) == mostForms {
+		b.forms = slices.Delete(b.forms, 0, 1)
+	}
+	b.forms = append(b.forms, f)
+	return &b.forms[len(b.forms)-1], nil
 }
 
 // escapeKey returns the path of a member of that key, whatever signs it has.
@@ -136,6 +189,27 @@ func styleOf(v source.Value) style {
 	return st
 }
 
+// dense reports whether nothing stands between values and what separates them.
+func (s *style) dense() bool { return !s.multi && s.colon == ":" && s.comma == "," }
+
+// spaced reports whether there is white space between the tokens of a text.
+func spaced(text []byte) bool {
+	for i := 0; i < len(text); i++ {
+		switch {
+		case blank(text[i]):
+			return true
+		case text[i] != '"':
+			continue
+		}
+		for i++; i < len(text) && text[i] != '"'; i++ {
+			if text[i] == '\\' {
+				i++
+			}
+		}
+	}
+	return false
+}
+
 // lastLine returns what stands behind the last line feed of a text, if there is one.
 func lastLine(text []byte) (string, bool) {
 	if i := bytes.LastIndexByte(text, '\n'); i >= 0 {
@@ -174,6 +248,9 @@ func (c content) json() (list string, kept []source.Span) {
 // render lays compact JSON out in a style. depth is how many steps deeper than
 // the element it begins. Values at the spans in kept stay as they are.
 func render(compact []byte, st style, depth int, kept ...source.Span) []byte {
+	if st.dense() && !spaced(compact) {
+		return compact
+	}
 	out := slices.Grow([]byte(nil), len(compact)+len(compact)/4) // none of nothing
 	var walk func(v source.Value, depth int, multi bool)
 	walk = func(v source.Value, depth int, multi bool) {

@@ -151,3 +151,41 @@ func TestBytes(t *testing.T) {
 		})
 	}
 }
+
+// TestRenderDense: in a style without white space a compact text stays as it is, and
+// what has white space loses it, but not inside of strings.
+func TestRenderDense(t *testing.T) {
+	st := styleOf(source.NewValue([]byte(`{"a":1,"b":2}`), 0))
+	for text, want := range map[string]string{
+		`{"a b":[1,{"c":"d \" e"}],"f\\":"g "}`:        `{"a b":[1,{"c":"d \" e"}],"f\\":"g "}`,
+		`{"a b": [1,{"c":"d \" e"} ],"f\\":"g "}`:      `{"a b":[1,{"c":"d \" e"}],"f\\":"g "}`,
+		"{\"a\":[1,\n2],\"b\":{\"c\" :\t[ ],\"d\":0}}": `{"a":[1,2],"b":{"c":[],"d":0}}`,
+	} {
+		if got := string(render([]byte(text), st, 0)); got != want {
+			t.Errorf("%s became\n%s, not\n%s", text, got, want)
+		}
+	}
+}
+
+// TestForms: what is kept of objects that were made are their keys alone.
+func TestForms(t *testing.T) {
+	b := new(builder)
+	for i := range 3 * mostForms {
+		for _, raw := range []string{`"x"`, `[1,{"a":2}]`, `"x"`} {
+			one, two := string(rune('a'+i)), string(rune('a'+(i*7)%(2*mostForms)))
+			got, err := b.build([]dialect.Field{{Key: one + ".", Raw: raw}, {Key: "key", Raw: "1"}, {Key: two, Raw: "null"}, {Key: "key", Raw: "2"}})
+			if want := `{"` + one + `.":` + raw + `,"key":2,"` + two + `":null}`; err != nil || string(got) != want {
+				t.Errorf("%s, %v, not %s", got, err, want)
+			}
+		}
+		for _, raw := range []string{"", `1,"z":2`, "}", "1}", `"`, "tru", " 1", "1 "} {
+			fields := []dialect.Field{{Key: string(rune('a'+i)) + ".", Raw: "1"}, {Key: "key", Raw: raw}}
+			if got, err := b.build(fields); err == nil {
+				t.Errorf("%q became %s", raw, got)
+			}
+		}
+	}
+	if len(b.forms) > mostForms {
+		t.Errorf("%d forms are kept", len(b.forms))
+	}
+}

@@ -3,8 +3,8 @@ package repair
 import (
 	"cmp"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
-	"fmt"
 	"hash/maphash"
 	"slices"
 	"sort"
@@ -439,7 +439,7 @@ func (c *chain) record(at int32, caller *node, ins *insertion, id, parent string
 	if called := c.text(caller.idAt()); c.source && called != "" {
 		add(f.ResultSource, called)
 	}
-	var out []dialect.Field
+	out := make([]dialect.Field, 0, len(fields)+len(f.Envelope))
 	time := behind.Get(f.Time)
 	for k, v := range call.Members() {
 		enveloped := slices.ContainsFunc(f.Envelope, k.Is)
@@ -546,12 +546,22 @@ func (c *chain) count(at source.Span) {
 // record and the call: in the form of a version 4 UUID, or of eight hex digits
 // unless the record's id is a UUID too.
 func derivedID(record, call string, salt int, short bool) string {
-	h := sha256.Sum256([]byte(fmt.Sprintf("%s\x00%s\x00%d", record, call, salt)))
 	const uuid = len(`"01234567-89ab-cdef-0123-456789abcdef"`)
+	h := sha256.Sum256([]byte(record + "\x00" + call + "\x00" + strconv.Itoa(salt)))
+	groups := []int{4, 2, 2, 2, 6} // bytes
 	if short && len(record) != uuid {
-		return fmt.Sprintf(`"%x"`, h[:4])
+		groups = groups[:1]
 	}
 	h[6] = h[6]&0x0f | 0x40
 	h[8] = h[8]&0x3f | 0x80
-	return fmt.Sprintf(`"%x-%x-%x-%x-%x"`, h[0:4], h[4:6], h[6:8], h[8:10], h[10:16])
+	out := append(make([]byte, 0, uuid), '"')
+	at := 0
+	for i, n := range groups {
+		if i > 0 {
+			out = append(out, '-')
+		}
+		out = hex.AppendEncode(out, h[at:at+n])
+		at += n
+	}
+	return string(append(out, '"'))
 }

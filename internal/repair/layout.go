@@ -241,7 +241,7 @@ func (l *layout) placeholder(c int32) []byte {
 	r := dialect.NewResult{
 		Kind: call.Kind, Text: source.Quote(l.placeholderText(call)),
 		Element: l.at(l.Conv.Blocks[call.Block].Span), Message: l.value(call.Message),
-		Fresh: derivedID(l.Conv.Name, call.ID.Raw, int(c), false),
+		Fresh: func() string { return derivedID(l.Conv.Name, call.ID.Raw, int(c), false) },
 	}
 	if l.named >= 0 {
 		r.Named = l.value(l.Conv.Results[l.named].Message)
