@@ -552,9 +552,7 @@ func (r *blocksReader) result(v source.Value, p *Part, role transcript.Role) {
 	for i := range p.Error {
 		res.Error = res.Error || p.Error[i].accepts(f[3+i])
 	}
-	if f[1].Exists() {
-		res.Payload = f[1].Span()
-	}
+	res.Hold(f[1])
 	if r.onResult != nil {
 		res = r.onResult(v, res)
 	}

@@ -495,9 +495,7 @@ func (r *combinedReader) call(v, e, rec, tag source.Value, rs *Records, role tra
 	var res *transcript.Result
 	if state == transcript.CallDone || state == transcript.CallFailed {
 		res = &transcript.Result{ID: call.ID, Name: call.Name, Error: state == transcript.CallFailed}
-		if payload.Exists() {
-			res.Payload = payload.Span()
-		}
+		res.Hold(payload)
 		r.answered[call.ID.Raw] = int32(len(b.Conv.Calls))
 		if call.Answer == transcript.AnswerNone {
 			call.Answer = transcript.AnswerOwnRecord // a call that needs no result may have one
@@ -560,9 +558,7 @@ func (r *combinedReader) result(e source.Value, called bool) {
 	if (r.Results.Unnamed || r.Results.ID == "") && pairsNothing(id) {
 		res.Answer = transcript.AnswerByPosition
 	}
-	if p := r.Results.Payload.In(e); p.Exists() {
-		res.Payload = p.Span()
-	}
+	res.Hold(r.Results.Payload.In(e))
 	r.b.Result(e, res)
 }
 

@@ -253,8 +253,8 @@ func idToken(v source.Value, id Lens) transcript.Token {
 
 func (r *eventsReader) answer(v source.Value, id, payload Lens, failed bool) {
 	res := transcript.Result{ID: idToken(v, id), Name: transcript.Token{Span: v.Span()}, Error: failed}
-	if p := payload.In(v); payload != "" && p.Exists() {
-		res.Payload = p.Span()
+	if payload != "" {
+		res.Hold(payload.In(v))
 	}
 	r.b.Result(v, res)
 }

@@ -236,9 +236,7 @@ func (r *itemsReader) Read(v source.Value) {
 				res.ID.Raw = call
 			}
 		}
-		if payload := v.Get(p.payload()); payload.Exists() {
-			res.Payload = payload.Span()
-		}
+		res.Hold(v.Get(p.payload()))
 		b.Result(v, res)
 	case contains(r.ProviderCalls, typ):
 		begin(transcript.RoleAssistant).Flags |= transcript.MessageItem

@@ -538,9 +538,7 @@ func (r *sideListReader) callAliases(call int32, v source.Value, f []source.Valu
 
 func (r *sideListReader) results(v, body source.Value) {
 	res := transcript.Result{Name: transcript.TokenOf(r.vals[slotResultName], body.Span())}
-	if content := r.vals[slotContent]; content.Exists() {
-		res.Payload = content.Span()
-	}
+	res.Hold(r.vals[slotContent])
 	if failed := r.vals[slotError]; failed.Exists() && failed.Kind() != source.Null {
 		res.Error = r.Failed == "" || writes(failed, r.Failed)
 	}

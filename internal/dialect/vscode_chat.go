@@ -105,7 +105,8 @@ func (r vsCodeReader) rounds(rounds, results source.Value) {
 			var res *transcript.Result
 			if result := named(results, id); there(result) {
 				call.State = transcript.CallDone
-				res = &transcript.Result{ID: call.ID, Name: call.Name, Payload: result.Span()}
+				res = &transcript.Result{ID: call.ID, Name: call.Name}
+				res.Hold(result)
 			}
 			b.Combined(e, call, res)
 		}
@@ -115,9 +116,9 @@ func (r vsCodeReader) rounds(rounds, results source.Value) {
 			continue
 		}
 		b.Begin(result, source.Value{}, transcript.RoleTool, "")
-		b.Result(result, transcript.Result{
-			ID: transcript.TokenOf(id, id.Span()), Name: transcript.Token{Span: result.Span()}, Payload: result.Span(),
-		})
+		res := transcript.Result{ID: transcript.TokenOf(id, id.Span()), Name: transcript.Token{Span: result.Span()}}
+		res.Hold(result)
+		b.Result(result, res)
 	}
 }
 

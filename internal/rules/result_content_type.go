@@ -37,7 +37,7 @@ object, for Bedrock in a block (all safe, because the bytes of the value stay).`
 		null := c.cell(profile.NullResult)
 		for i := range c.Results {
 			res := &c.Results[i]
-			form := c.form(res.Payload)
+			form := formOf(res.Form)
 			if res.Answer.ByProvider() || c.Pairing.Results[i].Fate == pairing.Ignored || c.Profile.ResultForms&form != 0 || severity == Off {
 				continue
 			}

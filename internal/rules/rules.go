@@ -697,7 +697,14 @@ func (c *Context) form(s source.Span) profile.Form {
 	if s.IsZero() {
 		return profile.FormAbsent
 	}
-	switch c.Value(s).Kind() {
+	return formOf(c.Value(s).Kind())
+}
+
+// formOf returns the form of a value of a kind.
+func formOf(k source.Kind) profile.Form {
+	switch k {
+	case source.None:
+		return profile.FormAbsent
 	case source.String:
 		return profile.FormString
 	case source.Array:

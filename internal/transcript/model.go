@@ -508,6 +508,8 @@ type Result struct {
 	Block   int32
 	Kind    CallKind
 	Answer  Answer // how it finds its call
+	// Form is the kind of the content's value.
+	Form source.Kind
 	// WrongRole marks a result in a message whose role cannot carry one.
 	WrongRole bool
 	// Error marks a result that its writer flagged as failed.
@@ -515,6 +517,13 @@ type Result struct {
 	// Beside is what the record of a log keeps of the result beside its message, for
 	// the message's first result; zero when there is none.
 	Beside source.Span
+}
+
+// Hold notes the value of the content, which may be missing.
+func (r *Result) Hold(content source.Value) {
+	if content.Exists() {
+		r.Payload, r.Form = content.Span(), content.Kind()
+	}
 }
 
 // OwnCall returns the call whose record a result is a state of, -1 for none.
