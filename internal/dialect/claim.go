@@ -176,6 +176,9 @@ type request struct {
 type memory struct {
 	elements recall[answers]
 	requests recall[request]
+	// outside is the value that lookAt looked at last, and seen what it saw.
+	outside source.Span
+	seen    uint64
 }
 
 // A recall keeps what was found out about values, by their outlines.

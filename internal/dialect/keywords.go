@@ -15,7 +15,7 @@ import (
 func (s *Set) Candidates(v source.Value) iter.Seq[*Dialect] {
 	return func(yield func(*Dialect) bool) {
 		t := s.table()
-		for set := t.look(v); set != 0; set &= set - 1 {
+		for set := s.lookAt(v); set != 0; set &= set - 1 {
 			n := bits.TrailingZeros64(set)
 			if n == lastBit {
 				t.rest(yield)
@@ -26,6 +26,19 @@ func (s *Set) Candidates(v source.Value) iter.Seq[*Dialect] {
 			}
 		}
 	}
+}
+
+// lookAt returns the set of the dialects that could claim v. That of the last value that
+// is not in memory is remembered, because each look reads much of it.
+func (s *Set) lookAt(v source.Value) uint64 {
+	if s == nil || s.memory == nil || !v.Outside() {
+		return s.table().look(v)
+	}
+	m := s.memory
+	if m.outside != v.Span() {
+		m.outside, m.seen = v.Span(), s.table().look(v)
+	}
+	return m.seen
 }
 
 // IsKeyword reports whether some evidence asks for a name or a text.
