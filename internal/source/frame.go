@@ -99,7 +99,6 @@ func newReader(src *Source, chunk, long int64) *Reader {
 // Records yields the records of src, and at last the error that ended them
 // early, if one did. A record is good until the next one.
 func Records(src *Source) iter.Seq2[Record, error] {
-	all := records(src)
 	return func(yield func(Record, error) bool) {
 		defer func() { src.near = Value{} }()
 		look := func(rec Record, err error) bool {
@@ -107,9 +106,9 @@ func Records(src *Source) iter.Seq2[Record, error] {
 			return yield(rec, err)
 		}
 		if src.ahead {
-			readAhead(all, look)
+			readAhead(func(r room) iter.Seq2[Record, error] { return records(src, r) }, look)
 		} else {
-			all(look)
+			records(src, nil)(look)
 		}
 	}
 }
@@ -123,9 +122,10 @@ func Again(src *Source, rec Record) iter.Seq2[Record, error] {
 	}
 }
 
-func records(src *Source) iter.Seq2[Record, error] {
+func records(src *Source, room room) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		r := NewReader(src)
+		r.win.room = room
 		for {
 			rec, err := r.Next()
 			if errors.Is(err, io.EOF) {
@@ -842,6 +842,7 @@ type window struct {
 	most  int64 // maxRecord, but in tests
 	base  int64
 	buf   []byte // the bytes from base on
+	room  room   // for further bytes
 }
 
 // end returns the offset behind the last byte in memory.
@@ -883,15 +884,19 @@ func (w *window) load(keep, to int64) error {
 	to = min(max(to, w.end()+w.chunk), size)
 	if need := int(to - w.base); need > cap(w.buf) {
 		kept := w.bytes(keep, w.end())
-		if need = int(to - keep); need > cap(w.buf) {
+		room, ok := w.room.in(w.buf)
+		if !ok {
+			return errStopped
+		}
+		if need = int(to - keep); need > cap(room) {
 			if rest := int(size - keep); rest < need+need/2 {
 				need = rest
 			} else if need < 2*longLine {
-				need = max(need, min(2*max(cap(w.buf), int(w.chunk)), rest))
+				need = max(need, min(2*max(cap(room), int(w.chunk)), rest))
 			}
 			w.buf = append(make([]byte, 0, need), kept...)
 		} else {
-			w.buf = w.buf[:copy(w.buf[:cap(w.buf)], kept)]
+			w.buf = room[:copy(room[:cap(room)], kept)]
 		}
 		w.base = keep
 	}

@@ -194,6 +194,7 @@ func (r *Reader) sample(doc document, scalars bool) error {
 	r.win.base, r.win.buf = 0, nil // it may be large, and lines need another
 
 	lines := newReader(r.src, r.win.chunk, r.long)
+	lines.win.room = r.win.room
 	lines.decided, lines.framing, lines.pos = true, FramingLines, r.pos
 	var good, bad, scalar int
 	for range sampleRecords {

@@ -214,8 +214,10 @@ type cursor struct {
 	object bool
 	begun  bool
 	long   uint32 // the next large value
-	// passing is set if nobody needs a value any more when the next is read.
+	// passing is set if nobody needs a value any more when the next is read, or only
+	// as long as room knows.
 	passing bool
+	room    room
 	// key and val are what it is at. There are keys in objects alone.
 	key, val Value
 }
@@ -263,10 +265,14 @@ func (c *cursor) next() bool {
 // load reads n bytes from where the cursor is, or those that are left, and reports
 // whether it could.
 func (c *cursor) load(n int64) bool {
-	if !c.passing {
-		c.text = nil
+	into, ok := []byte(nil), true
+	if c.passing {
+		into, ok = c.room.in(c.text)
 	}
-	c.text, c.base = c.pages.read(c.text, Span{c.at, min(c.at+n, c.end)}), c.at
+	if !ok {
+		return false
+	}
+	c.text, c.base = c.pages.read(into, Span{c.at, min(c.at+n, c.end)}), c.at
 	return c.text != nil
 }
 

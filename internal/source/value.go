@@ -350,13 +350,14 @@ func (v Value) eachElement(nulls bool, yield func(i int, elem Value) bool) {
 // Each yields the same, each good until the next one: those of a long list stand in
 // one buffer.
 func (v Value) Each() iter.Seq[Value] {
-	return func(yield func(elem Value) bool) { v.each(yield) }
+	return func(yield func(elem Value) bool) { v.each(nil, yield) }
 }
 
-// each is Each.
-func (v Value) each(yield func(elem Value) bool) {
+// each is Each, where the buffer may be made by another.
+func (v Value) each(room room, yield func(elem Value) bool) {
 	if v.Outside() && v.Kind() == Array {
 		c := v.cursor()
+		c.room = room
 		for c.passing = true; c.next(); {
 			if c.val.Kind() != Null && !yield(c.val) {
 				return
@@ -375,11 +376,13 @@ func (v Value) Ahead() iter.Seq[Value] {
 // ahead is Ahead.
 func (v Value) ahead(yield func(elem Value) bool) {
 	if !v.Outside() || v.Kind() != Array || !v.ends.pages.src.ahead {
-		v.each(yield)
+		v.each(nil, yield)
 		return
 	}
-	all := func(yield func(Record, error) bool) {
-		v.each(func(elem Value) bool { return yield(Record{Value: elem}, nil) })
+	all := func(r room) iter.Seq2[Record, error] {
+		return func(yield func(Record, error) bool) {
+			v.each(r, func(elem Value) bool { return yield(Record{Value: elem}, nil) })
+		}
 	}
 	readAhead(all, func(rec Record, _ error) bool { return yield(rec.Value) })
 }
