@@ -60,7 +60,8 @@ func (p *pages) scan(head []byte, least int) (Scan, error) {
 	scan.remember(least, p)
 	at, text := p.base, head
 	s := scan.Scan(text, 0, AllowNewlines)
-	var window []byte
+	f := newFollower(p.src, at+int64(len(text)), p.chunk)
+	defer f.finish()
 	for s.Kind == FaultTruncated {
 		end := at + int64(len(text))
 		if end == p.src.size {
@@ -70,19 +71,12 @@ func (p *pages) scan(head []byte, least int) (Scan, error) {
 			return s, fmt.Errorf("%s: a record of at most %d bytes was expected at byte %d, this one is longer", p.src.name, maxRecord, p.base)
 		}
 		n := s.next
-		rest := text[n:]
 		at += int64(n)
 		s.slide(n)
-		if window == nil || 2*len(rest) > len(window) { // it may be a long string
-			window = make([]byte, max(2*p.chunk, min(2*int64(len(rest)), p.src.size-at)))
-		}
-		more := window[copy(window, rest):]
-		more = more[:min(int64(len(more)), p.src.size-end)]
-		if err := p.src.readFull(more, end); err != nil {
+		var err error
+		if text, err = f.behind(text[n:]); err != nil {
 			return s, err
 		}
-		p.src.lines.read(more, end)
-		text = window[:len(rest)+len(more)]
 		s = scan.Resume(text, s)
 	}
 	s.slide(int(p.base - at))

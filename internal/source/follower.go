@@ -1,0 +1,87 @@
+package source
+
+// A follower reads a source from one place to its end, a piece at a time. If the source
+// may be read ahead, each piece is read while the one before it is looked at.
+type follower struct {
+	src *Source
+	at  int64 // where the next piece starts
+	// room is how much of each buffer is in front of its piece: what is left of the
+	// piece before it is put there. The buffer of the last piece comes first.
+	room    int
+	buffers [2][]byte
+	read    chan error // tells that the last piece has been read
+	begun   bool       // nobody has asked yet
+	piece   []byte     // the last piece
+}
+
+// newFollower returns a follower with pieces of size bytes.
+func newFollower(src *Source, at, size int64) *follower {
+	f := &follower{src: src, at: at, room: int(size / 4), read: make(chan error, 1)}
+	for i := range f.buffers {
+		f.buffers[i] = make([]byte, int64(f.room)+size)
+	}
+	return f
+}
+
+// begin begins to read the next piece.
+func (f *follower) begin() {
+	f.buffers[0], f.buffers[1] = f.buffers[1], f.buffers[0]
+	piece, at := f.buffers[0][f.room:], f.at
+	piece = piece[:min(int64(len(piece)), f.src.size-at)]
+	f.piece, f.at, f.begun = piece, at+int64(len(piece)), true
+	read := func() {
+		err := f.src.readFull(piece, at)
+		if err == nil {
+			f.src.lines.read(piece, at)
+		}
+		f.read <- err
+	}
+	if f.src.ahead {
+		go read()
+	} else {
+		read()
+	}
+}
+
+// next returns the next piece.
+func (f *follower) next() ([]byte, error) {
+	if !f.begun {
+		f.begin()
+	}
+	f.begun = false
+	return f.piece, <-f.read
+}
+
+// behind returns the rest of the last text, and at least one piece behind it. It is
+// good until the next call.
+func (f *follower) behind(rest []byte) ([]byte, error) {
+	piece, err := f.next()
+	if err != nil {
+		return nil, err
+	}
+	var text []byte
+	if len(rest) <= f.room {
+		text = f.buffers[0][f.room-len(rest) : f.room+len(piece)]
+		copy(text, rest)
+	} else {
+		// It may be a long string, which is scanned from its start each time.
+		most := 2*len(rest) + len(f.buffers[0])
+		text = append(make([]byte, 0, min(int64(most), int64(len(rest)+len(piece))+f.src.size-f.at)), rest...)
+		for text = append(text, piece...); len(text) < 2*len(rest) && f.at < f.src.size; text = append(text, piece...) {
+			if piece, err = f.next(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if f.src.ahead && f.at < f.src.size {
+		f.begin()
+	}
+	return text, nil
+}
+
+// finish waits for what is being read and nobody asks for any more.
+func (f *follower) finish() {
+	if f.begun {
+		_, _ = f.next()
+	}
+}
