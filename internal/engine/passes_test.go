@@ -57,3 +57,29 @@ func TestPassesOfFix(t *testing.T) {
 		t.Errorf("%d bytes were read of a log of %d", from.n, size)
 	}
 }
+
+// TestPassesOfCheck: a long document is scanned and then read. Besides, only the
+// beginning of its list is looked at, once, to tell what it is.
+func TestPassesOfCheck(t *testing.T) {
+	t.Parallel()
+	const turns = 4_000
+	var b bytes.Buffer
+	b.WriteString(`{"model":"claude-sonnet-4-5","max_tokens":9,"messages":[{"role":"user","content":"go"}`)
+	for i := range turns {
+		fmt.Fprintf(&b, `,{"role":"assistant","content":[{"type":"tool_use","id":"toolu_%d","name":"ls","input":{}}]}`, i)
+		fmt.Fprintf(&b, `,{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_%d","content":%q}]}`, i, strings.Repeat("file ", 400))
+	}
+	b.WriteString("]}")
+	size := int64(b.Len())
+	from := &readCounter{ReaderAt: bytes.NewReader(b.Bytes())}
+	r, err := Check(context.Background(), source.NewSource("request.json", from, size), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Calls != turns || r.Results != turns || r.Findings.Len() > 0 {
+		t.Fatalf("%d calls, %d results, %d findings", r.Calls, r.Results, r.Findings.Len())
+	}
+	if most := 3 * size; from.n > most {
+		t.Errorf("%d bytes were read of a document of %d", from.n, size)
+	}
+}
