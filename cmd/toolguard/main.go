@@ -89,8 +89,7 @@ func (e signalError) Error() string { return e.String() }
 // interrupted returns the exit code of a run that ctx ended: 128 and the number of the
 // signal, as shells have it.
 func interrupted(ctx context.Context) int {
-	var by signalError
-	if errors.As(context.Cause(ctx), &by) {
+	if by, ok := errors.AsType[signalError](context.Cause(ctx)); ok {
 		if number, ok := by.Signal.(syscall.Signal); ok {
 			return 128 + int(number)
 		}

@@ -30,11 +30,11 @@ func TestTagsEscaped(t *testing.T) {
 			spellings = append(spellings, `\/call`)
 		}
 		for _, digits := range []string{"%04x", "%04X"} {
-			escaped := ""
+			var escaped []byte
 			for _, unit := range utf16.Encode([]rune{first}) {
-				escaped += `\u` + fmt.Sprintf(digits, unit)
+				escaped = fmt.Appendf(append(escaped, `\u`...), digits, unit)
 			}
-			spellings = append(spellings, escaped+"call")
+			spellings = append(spellings, string(escaped)+"call")
 		}
 		for _, s := range spellings {
 			text := fmt.Sprintf(`"x%s y"`, s)

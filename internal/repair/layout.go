@@ -5,6 +5,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/dialect"
@@ -152,7 +153,7 @@ func byCall(entries []entry) []entry {
 		last := len(groups) - 1
 		groups[last] = append(groups[last], e)
 	}
-	slices.SortStableFunc(groups, func(a, b []entry) int { return cmp.Compare(a[0].call, b[0].call) })
+	sort.SliceStable(groups, func(i, j int) bool { return groups[i][0].call < groups[j][0].call })
 	return slices.Concat(groups...)
 }
 

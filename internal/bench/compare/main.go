@@ -83,7 +83,11 @@ func compare(ctx context.Context, args []string, out, progress io.Writer) (err e
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, m.remove(m.dir)) }()
+	defer func() {
+		if !m.keep {
+			err = errors.Join(err, os.RemoveAll(m.dir))
+		}
+	}()
 	if err := m.prepare(ctx); err != nil {
 		return err
 	}

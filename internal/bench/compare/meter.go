@@ -176,12 +176,12 @@ func median(all []cost, of func(cost) time.Duration) time.Duration {
 	return values[middle]
 }
 
-// remove removes an input, or a directory of them, unless it is to be kept.
-func (m *meter) remove(path string) error {
-	if m.keep {
-		return nil
+// discard removes an input that is measured, to save space, unless it is to be kept. If it
+// cannot, it goes at the end with all the others.
+func (m *meter) discard(path string) {
+	if !m.keep {
+		_ = os.RemoveAll(path)
 	}
-	return os.RemoveAll(path)
 }
 
 // shellwords returns a command as it is typed.

@@ -150,7 +150,7 @@ func sessionLog(ctx context.Context, m *meter) error {
 	if err != nil {
 		return err
 	}
-	defer m.remove(path)
+	defer m.discard(path)
 	compared := m.compared(path, "lines.js")
 	other := command{name: portable, args: append([]string{m.portable}, check("-j1", path)...)}
 	costs, err := m.run(ctx, slices.Concat(compared, []command{other}, m.twoJobs(path))...)
@@ -172,7 +172,7 @@ func rows(ctx context.Context, m *meter) error {
 		if err != nil {
 			return err
 		}
-		defer m.remove(path)
+		defer m.discard(path)
 		commands := m.compared(path, "lines.js")
 		commands[0].exits = exits
 		costs, err := m.run(ctx, commands...)
@@ -245,7 +245,8 @@ func documents(ctx context.Context, m *meter) error {
 			commands = append(commands, m.twoJobs(path)...)
 		}
 		costs, err := m.run(ctx, commands...)
-		if err := errors.Join(err, m.remove(path)); err != nil {
+		m.discard(path)
+		if err != nil {
 			return err
 		}
 		input := label(d.what, size)
@@ -265,7 +266,7 @@ func files(ctx context.Context, m *meter) error {
 	if err := bench.Sessions(dir, 6, n); err != nil {
 		return err
 	}
-	defer m.remove(dir)
+	defer m.discard(dir)
 	find := func(command string) []string {
 		return []string{"sh", "-c", "find \"$1\" -type f -print0 | xargs -0 " + command, "sh", dir}
 	}
@@ -311,7 +312,7 @@ func fix(ctx context.Context, m *meter) error {
 		if err != nil {
 			return err
 		}
-		defer m.remove(path)
+		defer m.discard(path)
 		paths[i], sizes[i] = path, size
 	}
 	// fix refuses a session log that changed a moment ago.
