@@ -1,6 +1,7 @@
 package toolguard_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,34 +14,24 @@ import (
 // README.md shows the body of this example.
 func Example() {
 	// The agent was stopped while a tool ran.
-	history := `[
-{"role":"user","content":"What is in /srv?"},
-{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"ls","input":{"path":"/srv"}}]}
-]
-`
-	ctx := context.Background()
-	options := []toolguard.Option{toolguard.Send(), toolguard.Target("anthropic")}
+	history := `[{"role":"user","content":"What is in /srv?"},
+{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"ls","input":{}}]}]`
 
-	report, err := toolguard.Check(ctx, strings.NewReader(history), options...)
+	var body bytes.Buffer
+	fixed, err := toolguard.Fix(context.Background(), &body, strings.NewReader(history), toolguard.Send())
 	if err != nil {
-		fmt.Println(err)
+		fmt.Println(err) // body is empty
 		return
 	}
-	for _, f := range report.Findings {
-		fmt.Printf("line %d: %s: %s\n", f.Start.Line, f.Severity, f.Message)
+	for _, f := range fixed.Before.Findings {
+		fmt.Printf("%s: %s\n", f.Severity, f.Message)
 	}
-	if report.Worst() == toolguard.Error { // the provider would refuse it
-		if _, err := toolguard.Fix(ctx, os.Stdout, strings.NewReader(history), options...); err != nil {
-			fmt.Println(err)
-		}
-	}
+	fmt.Println(&body) // what to send
 	// Output:
-	// line 3: error: call "t1" to "ls" has no result yet
-	// [
-	// {"role":"user","content":"What is in /srv?"},
-	// {"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"ls","input":{"path":"/srv"}}]},
-	// {"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"[toolguard] No result was recorded for this tool call; it may or may not have run.","is_error":true}]}
-	// ]
+	// error: call "t1" to "ls" has no result yet
+	// [{"role":"user","content":"What is in /srv?"},
+	// {"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"ls","input":{}}]},
+	// {"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"[toolguard] No result was recorded for this tool call; it may or may not have run.","is_error":true}]}]
 }
 
 // A request whose first call was never answered.
