@@ -5,7 +5,7 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// setArgs fills in the form of a call's arguments.
+// setArgs sets the fields of a call that describe its arguments.
 func setArgs(b *transcript.Builder, call *transcript.Call, v source.Value, want transcript.ArgsConvention) {
 	call.Want = want
 	if !v.Exists() {
@@ -27,8 +27,9 @@ func setArgs(b *transcript.Builder, call *transcript.Call, v source.Value, want 
 	}
 }
 
-// embedded reads the JSON inside a string value. It returns the text, which is good
-// until the builder decodes another, and the byte at which it stops being JSON.
+// embedded reads JSON inside a string. It returns the decoded text, which is valid
+// until the builder decodes another, and the span of the byte where the JSON breaks
+// off.
 func embedded(b *transcript.Builder, v source.Value) (text []byte, form transcript.ArgsForm, bad source.Span) {
 	inner := v.Raw()[1 : len(v.Raw())-1]
 	text = b.Decoded(inner)

@@ -10,68 +10,67 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// Blocks is the driver for messages whose content is a list of blocks, calls
-// and results among them. What a block is tells the value of a member, or that
-// a member is there.
+// Blocks is the driver for messages whose content is a list of blocks, including
+// calls and results. The kind of a block follows from the value of its tag field or
+// from the fields that it has.
 type Blocks struct {
 	Role    Lens
-	Roles   []RoleName // roles that only this dialect writes so
-	NoRole  string     // the role of a message that names none; "" where it is no message
+	Roles   []RoleName // spellings of roles that only this dialect uses
+	NoRole  string     // the role of a message without a role; "" if such an element is not a message
 	Content Lens       // the list of blocks, or a text
-	// MessageID is of a message, the same on all elements of a turn.
+	// MessageID is an id that all elements of one turn share.
 	MessageID Lens
-	// Needs is a member that every message has, for a dialect that writes its
-	// calls as another does; "" for none. It is for dialects that a user defines.
+	// Needs is a field that every message has. It distinguishes a user-defined
+	// dialect from another one that writes the same calls. It may be empty.
 	Needs Lens `toml:"mark"`
-	// Tag is the member that says what a block is; "" where the members of a
-	// block tell.
+	// Tag is the field that names the kind of a block. It is empty if the kind
+	// follows from the fields of the block.
 	Tag   Lens
 	Parts []Part
-	// ResultMessage is a result that is a message, and not a block of one; ResultRole is
-	// the role of such a message. Few of the built-in dialects mix the two, but what
-	// people write for themselves does.
+	// ResultMessage is a result that is a separate message instead of a block, and
+	// ResultRole is the role of such messages. Few built-in dialects mix the two,
+	// but formats that people build themselves do.
 	ResultMessage *Part  `toml:"own"`
 	ResultRole    string `toml:"own-role"`
-	// Positional is set where calls may go without an id, and are answered by
-	// name and position.
+	// Positional is set if calls may have no id. Such calls are answered by name
+	// and position.
 	Positional bool
-	// Inline is set where a result in the message of its call says that the
-	// provider has run the tool.
+	// Inline is set if a result in the same message as its call means that the
+	// provider ran the tool.
 	Inline bool
-	// Joined is set where messages of the model in a row are one turn.
+	// Joined is set if consecutive assistant messages are one turn.
 	Joined bool
-	// Aborted and Hidden hold of messages whose writer gave them up, and of
-	// those that are not sent: any of them. Whoever describes a log of their own
-	// needs both.
+	// Aborted and Hidden recognize messages that were aborted and messages that are
+	// not sent. One condition is enough. User-defined logs need both.
 	Aborted, Hidden []Cond
-	// Skip holds of elements that stand among the messages and are none: all of
-	// it; none for no such elements.
+	// Skip recognizes elements that are not messages, such as bookkeeping. All its
+	// conditions must hold. It may be empty.
 	Skip []Cond
-	// Message is how a message that carries results is written, the first
-	// whose If the message of the call has. None where each result is
-	// written as a message.
+	// Message holds the forms of a message that carries results. The first form
+	// whose If leads to a value in the call's message is used. It is empty if each
+	// result is a separate message.
 	Message []Form
-	// ResultsAlone is set where a message that carries results has no place for text.
+	// ResultsAlone is set if a message that carries results cannot hold text.
 	ResultsAlone bool `toml:"only"`
-	// TextBlock is how a block of text is written, the first whose If the
-	// message has, or the block that it takes the place of.
+	// TextBlock holds the forms of a block of text. The first form whose If leads
+	// to a value is used, in the message or in the block that the text replaces.
 	TextBlock []Form
 
-	// onCall and onResult are hooks of a dialect's own file: what they return is
-	// added instead of the call or the result that was read from a block.
+	// onCall and onResult are hooks for the file of one dialect. The values that
+	// they return replace the call or the result that was read from a block.
 	onCall   func(block source.Value, call transcript.Call) transcript.Call
 	onResult func(block source.Value, res transcript.Result) transcript.Result
 
-	members Plan // role, content, message id, and what Aborted and Hidden ask for
+	members Plan // role, content, message id, and the fields of Aborted and Hidden
 }
 
-// compile makes the plan of what is read of a message.
+// compile makes the plan for reading a message.
 func (d *Blocks) compile() {
 	d.members.lenses = slices.Concat([]Lens{d.Role, d.Content, d.MessageID}, lensesOf(d.Aborted), lensesOf(d.Hidden))
 	d.members.compile()
 }
 
-// lensesOf returns what conditions ask for.
+// lensesOf returns the lenses of the conditions.
 func lensesOf(conds []Cond) []Lens {
 	out := make([]Lens, len(conds))
 	for i := range conds {
@@ -80,7 +79,7 @@ func lensesOf(conds []Cond) []Lens {
 	return out
 }
 
-// A PartKind is what a block is to a transcript.
+// A PartKind is the kind of a block.
 type PartKind string
 
 // The kinds of part.
@@ -92,45 +91,44 @@ const (
 	PartServerResult PartKind = "server-result"
 	PartReasoning    PartKind = "reasoning"
 	PartMedia        PartKind = "media"
-	PartState        PartKind = "state" // it says of a call that it goes on
-	PartAside        PartKind = "aside" // it is for a human, and no model is sent it
-	PartOther        PartKind = "other" // known, and nothing to check
+	PartState        PartKind = "state" // marks the call with its id as still going on
+	PartAside        PartKind = "aside" // only shown to a human, never sent
+	PartOther        PartKind = "other" // known, but not checked
 )
 
-// A Part is one kind of block. Paths lead from the block.
+// A Part describes one kind of block. Its paths start at the block.
 type Part struct {
 	Is PartKind
-	// Tag is what the driver's tag says, "*" before the end of it. Key is a
-	// member that is there instead.
+	// Tag is the value of the driver's tag. A "*" at its start matches any
+	// beginning. Key is a field that identifies the block instead.
 	Tag, Key string
-	With     []Cond // what must hold besides: all of them
-	// Kind tells the protocols apart by which the provider runs tools.
+	With     []Cond // further conditions, all of which must hold
+	// Kind distinguishes the protocols for tools that the provider runs.
 	Kind transcript.CallKind
 
 	ID, Name Lens
 	Args     Lens
 	Want     transcript.ArgsConvention
 	Payload  Lens
-	// Inner leads to the blocks that a result is made of, in its payload or beside
-	// it, where the payload itself is not their list.
+	// Inner leads to the list of blocks in a result, if the payload is not that
+	// list itself. They may be in the payload or beside it.
 	Inner Lens
-	Error []Cond // of a result: any of them
-	// State is what a state says of the call that has its id.
+	Error []Cond // recognizes a failed result; one condition is enough
+	// State is the new state of the call that a PartState names.
 	State transcript.CallState
 	Text  Lens
-	// Signature is an opaque text that must not be parted from what it signs.
-	// Signs is set where a part of the kind needs one.
+	// Signature is an opaque text that must stay together with the content that it
+	// signs. Signs is set if the part needs a signature.
 	Signature Lens
 	Signs     bool
-	// Answer is how a result of a call of this kind is written.
+	// Answer is the template for a result of such a call.
 	Answer Template
 
-	plan Plan // what is read of such a block
+	plan Plan // for reading such a block
 }
 
-// compile makes the plan of what is read of a block of the kind: of a call its id,
-// name and arguments, of a result id, payload, name and what Error asks for, of
-// others the text.
+// compile makes the plan for reading such a block: id, name and arguments of a
+// call; id, payload, name and error conditions of a result; the text of others.
 func (p *Part) compile() {
 	switch p.Is {
 	case PartCall, PartServerCall:
@@ -143,21 +141,21 @@ func (p *Part) compile() {
 	p.plan.compile()
 }
 
-// read returns what is read of a block of the kind.
+// read returns the values of the block's plan.
 func (p *Part) read(b *transcript.Builder, v source.Value) []source.Value {
 	p.plan.once.Do(p.compile)
 	return p.plan.read(b, v)
 }
 
-// A Form is a template for what is written near a message.
+// A Form is a template for something that is written next to a message.
 type Form struct {
-	If   Lens // a member of what it is written for; "" for always
+	If   Lens // a field that must be present; "" for always
 	JSON Template
-	Copy []string // members that are taken over from that message
+	Copy []string // fields that are copied from that message
 }
 
-// fits reports whether a block with the given tag is of the kind. A member that
-// tells is an object where it holds the rest.
+// fits reports whether a block with the given tag is of this kind. If a key
+// identifies the kind and also holds the id, its value must be an object.
 func (p *Part) fits(block, tag source.Value) bool {
 	switch {
 	case p.Key != "":
@@ -180,8 +178,8 @@ func (p *Part) fits(block, tag source.Value) bool {
 	return true
 }
 
-// speaks reports whether a block that is tagged as a call or a result has any
-// of the members of one.
+// speaks reports whether a block with the tag of a call or a result has at least
+// one field of it.
 func (p *Part) speaks(block source.Value) bool {
 	switch p.Is {
 	case PartCall, PartServerCall:
@@ -192,7 +190,7 @@ func (p *Part) speaks(block source.Value) bool {
 	return true
 }
 
-// begins reports whether an alternative of the path begins with a key.
+// begins reports whether an alternative of the path begins with key.
 func (l Lens) begins(key source.Value) bool {
 	for alt := range l.Alternatives() {
 		if head, _, _ := strings.Cut(string(alt), "."); key.Is(head) {
@@ -202,13 +200,13 @@ func (l Lens) begins(key source.Value) bool {
 	return false
 }
 
-// hollow reports whether a block is nothing, where its members would tell what
-// it is: what serializers make of an empty text.
+// hollow reports whether a block is an empty object in a dialect without tags.
+// Serializers write an empty text that way.
 func (d *Blocks) hollow(block source.Value) bool {
 	return d.Tag == "" && bare(block)
 }
 
-// kindOf returns what kind of block v is, nil for none that is known.
+// kindOf returns the kind of a block, or nil if it is unknown.
 func (d *Blocks) kindOf(block source.Value) *Part {
 	var tag source.Value
 	if d.Tag != "" {
@@ -222,7 +220,7 @@ func (d *Blocks) kindOf(block source.Value) *Part {
 	return nil
 }
 
-// roleOf returns the role that a message of the dialect names.
+// roleOf returns the role that a message names.
 func (d *Blocks) roleOf(v source.Value) transcript.Role {
 	if !v.Exists() && d.NoRole != "" {
 		return roleNamed([]byte(d.NoRole))
@@ -250,8 +248,7 @@ func (d *Blocks) Damaged(v source.Value) bool {
 	return true
 }
 
-// keyed reports whether a block has a member that says what it is, whatever it
-// holds.
+// keyed reports whether a block has the key of some kind, whatever its value.
 func (d *Blocks) keyed(block source.Value) bool {
 	for k := range block.Members() {
 		for i := range d.Parts {
@@ -263,8 +260,8 @@ func (d *Blocks) keyed(block source.Value) bool {
 	return false
 }
 
-// speaker returns who speaks a message that names no role, by what it holds:
-// calls are the model's, results are sent to it.
+// speaker returns the role of a message that names none: calls come from the
+// assistant, results are sent to it.
 func (d *Blocks) speaker(content source.Value) transcript.Role {
 	for _, block := range content.Present() {
 		p := d.kindOf(block)
@@ -311,24 +308,24 @@ func (d *Blocks) Reader(b *transcript.Builder) Reader { return &blocksReader{Blo
 type blocksReader struct {
 	*Blocks
 	b      *transcript.Builder
-	part   bool                      // a record of a log is read
-	turn   source.Value              // names the turn of a part without an id
+	part   bool                      // a record of a log is being read
+	turn   source.Value              // names the turn of a part without a message id
 	kind   source.Value              // the type of that record
-	others func(v source.Value) bool // whether another dialect is sure of a message
+	others func(v source.Value) bool // reports whether another dialect is sure of a message
 	split  splitTurn
-	model  bool // the message before was the model's
+	model  bool // the previous message was the assistant's
 	calls  callIndex
 }
 
-// A TurnReader reads the messages of a log, in which records that are no
-// neighbours can be parts of one turn.
+// A TurnReader reads the messages of a log in which records that are not adjacent
+// can be parts of one turn.
 type TurnReader interface {
 	Reader
-	// ReadPart reads a message that belongs to the turn of its message id, and
-	// without one to the turn of that name. The type of its record tells who
-	// speaks where the message does not. It returns false, and reads nothing, when
-	// the message is plainly another dialect's; others reports whether one is sure of
-	// a message.
+	// ReadPart reads a message that is part of a turn: the turn of its message id
+	// or, without an id, the one that turn names. kind, the type of its record,
+	// gives the role if the message has none. It returns false and reads nothing if
+	// the message clearly belongs to another dialect. others reports whether
+	// another dialect is sure of a message.
 	ReadPart(v, kind, turn source.Value, others func(v source.Value) bool) bool
 }
 
@@ -376,7 +373,7 @@ func (r *blocksReader) read(v source.Value) bool {
 		r.b.SameTurn()
 	}
 	if r.model && role == transcript.RoleAssistant && r.asides(content) {
-		r.b.SameTurn() // nothing of it is sent, so that it does not come between
+		r.b.SameTurn() // nothing in it is sent, so it does not end the turn
 	}
 	r.model = role == transcript.RoleAssistant
 	for i := range r.Aborted {
@@ -411,7 +408,7 @@ func (r *blocksReader) read(v source.Value) bool {
 	return true
 }
 
-// answers reports whether content has a result in it.
+// answers reports whether content has a result.
 func (d *Blocks) answers(content source.Value) bool {
 	for _, block := range content.Present() {
 		if p := d.kindOf(block); p != nil && p.Is == PartResult {
@@ -421,7 +418,7 @@ func (d *Blocks) answers(content source.Value) bool {
 	return false
 }
 
-// asides reports whether content is nothing but what no model is sent.
+// asides reports whether content has only blocks that are never sent.
 func (d *Blocks) asides(content source.Value) bool {
 	for _, block := range content.Present() {
 		if p := d.kindOf(block); p == nil || p.Is != PartState && p.Is != PartAside {
@@ -473,7 +470,7 @@ func (r *blocksReader) block(v source.Value, role transcript.Role) {
 	}
 }
 
-// state notes what a block says of the last call of its id.
+// state sets the state of the latest call with the id of the block.
 func (r *blocksReader) state(v source.Value, p *Part) {
 	r.b.Fields(v, nil, nil)
 	if id := p.ID.In(v); !absent(id) {
@@ -485,7 +482,7 @@ func (r *blocksReader) state(v source.Value, p *Part) {
 	r.b.Block(transcript.BlockOther, v, 0)
 }
 
-// signed returns the flags that the signature of a block makes.
+// signed returns the flags for the signature of a block.
 func (p *Part) signed(v source.Value) transcript.BlockFlags {
 	if p.Signature != "" {
 		for alt := range p.Signature.Alternatives() {
@@ -513,8 +510,8 @@ func (r *blocksReader) call(v source.Value, p *Part, role transcript.Role) {
 	r.b.Call(v, call, p.signed(v))
 }
 
-// token returns what a path leads to in v. An absent one points at the object
-// that should hold it.
+// token returns a token for val, which p leads to in v. If it is absent, the span
+// is that of the object that should hold it.
 func token(v source.Value, p Lens, val source.Value) transcript.Token {
 	at := v
 	if !val.Exists() {
@@ -536,7 +533,7 @@ func (d *Blocks) answer(p *Part, id source.Value) transcript.Answer {
 	return transcript.AnswerByID
 }
 
-// kind returns of which kind a call or a result is.
+// kind returns the kind of a call or a result.
 func (p *Part) kind() transcript.CallKind {
 	if p.Kind == transcript.KindFunction && (p.Is == PartServerCall || p.Is == PartServerResult) {
 		return transcript.KindServer
@@ -567,9 +564,9 @@ func (r *blocksReader) result(v source.Value, p *Part, role transcript.Role) {
 	r.b.Result(v, res)
 }
 
-// inline finds the call that a result in a message of the model answers, and
-// marks it as one that the provider ran: a call of the same message, or one
-// that is known to be the provider's.
+// inline finds the call that a result in an assistant message answers, and marks it
+// as run by the provider. The call is in the same message or is already known to be
+// the provider's. It returns false if there is none.
 func (r *blocksReader) inline(res transcript.Result) bool {
 	c := r.b.Conv
 	match, found := r.calls.answered(c, res)
@@ -582,7 +579,7 @@ func (r *blocksReader) inline(res transcript.Result) bool {
 	return true
 }
 
-// absent reports whether an id counts as none.
+// absent reports whether id counts as missing.
 func absent(id source.Value) bool { return absentRaw(string(id.Raw())) }
 
 func absentRaw(raw string) bool {
@@ -622,7 +619,7 @@ func (d *Blocks) WriteText(t NewText) Text {
 	form := d.textBlock(t.Element)
 	p := d.kindOf(t.Element)
 	if form == "" || p != nil && p.Is == PartServerResult && len(d.TextBlock) > 1 {
-		return Text{} // where texts differ, none is known to be the model's
+		return Text{} // with several forms of text, the one for the assistant is unknown
 	}
 	own := d.ResultMessage != nil && !t.Call && t.Element.Span() == t.Message.Span()
 	stays := func(block source.Value) bool {
@@ -645,7 +642,7 @@ func (d *Blocks) WriteText(t NewText) Text {
 	return Text{Blocks: blocks}
 }
 
-// inner returns the values that make up the content of a block.
+// inner returns the values that are the content of the element.
 func (t *NewText) inner(p *Part) []source.Value {
 	if p == nil || p.Inner == "" {
 		return []source.Value{t.Content}
@@ -660,8 +657,8 @@ func (t *NewText) inner(p *Part) []source.Value {
 	}
 }
 
-// stays reports whether a block of a result can be a block of a message of the
-// user as it is.
+// stays reports whether a block of a result can become a block of a user message
+// unchanged.
 func (d *Blocks) stays(block source.Value) bool {
 	if block.Kind() != source.Object {
 		return false
@@ -670,11 +667,11 @@ func (d *Blocks) stays(block source.Value) bool {
 	return p != nil && (p.Is == PartText && p.Text.In(block).Kind() == source.String || p.Is == PartMedia)
 }
 
-// user returns how the dialect writes that the user speaks.
+// user returns the dialect's name for the user role.
 func (d *Blocks) user() string { return writtenRole(d.Roles, transcript.RoleUser) }
 
-// userMessage returns the members of a message that carries results, with the user
-// as who speaks; nil for none.
+// userMessage changes the role of a message that carries results to the user. It
+// returns nil for nil.
 func (d *Blocks) userMessage(fields []Field) []Field {
 	if fields == nil {
 		return nil
@@ -690,7 +687,7 @@ func (d *Blocks) userMessage(fields []Field) []Field {
 	return out
 }
 
-// textBlock returns how a block of text is written for v.
+// textBlock returns the template of a text block for v.
 func (d *Blocks) textBlock(v source.Value) Template {
 	if f := formFor(d.TextBlock, v); f != nil {
 		return f.JSON
@@ -698,8 +695,8 @@ func (d *Blocks) textBlock(v source.Value) Template {
 	return ""
 }
 
-// formFor returns the first form whose condition holds of v, the last where
-// none does, and nil where there is none.
+// formFor returns the first form whose condition holds of v, the last form if none
+// does, or nil if there are no forms.
 func formFor(forms []Form, v source.Value) *Form {
 	for i := range forms {
 		if f := &forms[i]; f.If == "" || i == len(forms)-1 || f.If.Leads(v) {
@@ -737,8 +734,8 @@ func (d *Blocks) Keys(v source.Value) WriterKeys {
 	return out
 }
 
-// owner returns the object that holds, or should hold, the member that a path
-// without alternatives leads to, and the member's name.
+// owner returns the object that holds or should hold the value at the end of p, and
+// the value's key. The path has no alternatives.
 func owner(v source.Value, p Lens) (source.Value, string) {
 	i := strings.LastIndexByte(string(p), '.')
 	if i < 0 {

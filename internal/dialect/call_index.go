@@ -2,25 +2,25 @@ package dialect
 
 import "github.com/toolguard/toolguard/internal/transcript"
 
-// A callIndex finds calls of a conversation by what a later block names, without
-// a search through all of them. It is filled when it is asked, so that it costs
-// nothing in a dialect that never asks.
+// A callIndex finds calls of a conversation by id or name without a search through
+// all of them. It is filled on demand, so it costs nothing in a dialect that never
+// uses it.
 type callIndex struct {
-	// last is the latest call by its id as written, of the first lasts calls.
+	// last maps a raw id to its latest call among the first lasts calls.
 	last  map[string]int32
 	lasts int
-	// byProvider is the first call of each id that the provider ran, of the first
-	// seen calls.
+	// byProvider maps a raw id to the first call that the provider ran, among the
+	// first seen calls.
 	byProvider map[string]int32
 	seen       int
-	// byID and byName are the calls of one message: the first of each id, and in
-	// order those without an id by name.
+	// byID and byName hold the calls of one message: the first call of each id, and
+	// the calls without an id by name, in order.
 	byID    map[string]int32
 	byName  map[string][]int32
 	message int32
 }
 
-// latest returns the latest call of that id.
+// latest returns the latest call with that id.
 func (x *callIndex) latest(c *transcript.Conversation, id string) (call int32, known bool) {
 	if x.last == nil {
 		x.last = map[string]int32{}
@@ -32,10 +32,10 @@ func (x *callIndex) latest(c *transcript.Conversation, id string) (call int32, k
 	return call, known
 }
 
-// answered returns the call that a result in the last message answers: the first
-// call of its id that the provider ran or that is in the same message; or, if
-// the result has no id, the first open call of that name in the same message
-// that has none either.
+// answered returns the call that a result in the last message answers. If the
+// result has an id, that is the first call with it that the provider ran or that is
+// in the same message. Otherwise it is the first open call in the same message that
+// has that name and no id.
 func (x *callIndex) answered(c *transcript.Conversation, res transcript.Result) (call int32, found bool) {
 	x.update(c)
 	if absentRaw(res.ID.Raw) {
@@ -56,15 +56,15 @@ func (x *callIndex) answered(c *transcript.Conversation, res transcript.Result) 
 	return call, found
 }
 
-// update adds the calls that are new, and forgets those of earlier messages that
-// the provider did not run.
+// update adds the new calls, and drops the calls of earlier messages that the
+// provider did not run.
 func (x *callIndex) update(c *transcript.Conversation) {
 	if here := int32(len(c.Messages) - 1); x.byProvider == nil || x.message != here {
 		x.message = here
 		if x.byProvider == nil {
 			x.byProvider = map[string]int32{}
 		}
-		// A large map stays large when it is cleared.
+		// A cleared map would keep its size.
 		x.byID, x.byName = map[string]int32{}, map[string][]int32{}
 	}
 	for ; x.seen < len(c.Calls); x.seen++ {
@@ -85,7 +85,7 @@ func (x *callIndex) update(c *transcript.Conversation) {
 	}
 }
 
-// ran notes that the provider ran a call.
+// ran notes a call that the provider ran.
 func (x *callIndex) ran(c *transcript.Conversation, call int32) {
 	id := c.Calls[call].ID.Raw
 	if first, known := x.byProvider[id]; !known || call < first {

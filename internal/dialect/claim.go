@@ -8,15 +8,16 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A Claim is what speaks for a value as an element of a dialect.
+// A Claim says how strongly a value looks like an element of a dialect.
 type Claim struct {
-	Dialect *Dialect // nil if nothing does for any
+	Dialect *Dialect // nil if no dialect claims the value
 	Weight  evidence.Weight
 	Sign    evidence.Sign
 }
 
-// claims yields what speaks for v as an element of each dialect that claims it. None is
-// known to be that of the file: what others write alike decides nothing.
+// claims yields the claim of each dialect that claims v. The dialect of the file is
+// not known yet, so a sign that several dialects share counts as plain evidence at
+// most.
 func (s *Set) claims(v source.Value) iter.Seq[Claim] {
 	return func(yield func(Claim) bool) {
 		for d := range s.Candidates(v) {
@@ -31,7 +32,7 @@ func (s *Set) claims(v source.Value) iter.Seq[Claim] {
 	}
 }
 
-// bestOf returns the claim that is most sure, of several the first.
+// bestOf returns the strongest claim, the first one of several.
 func bestOf(claims iter.Seq[Claim]) (best Claim) {
 	for c := range claims {
 		if c.Weight > best.Weight || c.Weight == best.Weight && best.Sign.Alike() && !c.Sign.Alike() {
@@ -43,13 +44,13 @@ func bestOf(claims iter.Seq[Claim]) (best Claim) {
 	return best
 }
 
-// ClaimOf returns the dialect of the set that claims v most surely.
+// ClaimOf returns the dialect with the strongest claim on v.
 func (s *Set) ClaimOf(v source.Value) (*Dialect, evidence.Weight, evidence.Sign) {
 	return s.Ask(v).Claim()
 }
 
-// Ask returns what can be asked about v. Where the set remembers, v is looked at once
-// for several questions.
+// Ask returns the questions that can be asked about v. If the set has a memory, v
+// is inspected once for all of them.
 func (s *Set) Ask(v source.Value) Asked {
 	a := Asked{set: s, of: v}
 	if s != nil && s.memory != nil {
@@ -58,13 +59,13 @@ func (s *Set) Ask(v source.Value) Asked {
 	return a
 }
 
-// Answers are what a set remembers about a value.
+// Answers holds what a set remembers about a value.
 type Answers struct{ known *answers }
 
-// Answers returns what is remembered about the value.
+// Answers returns what the set remembers about the value.
 func (a Asked) Answers() Answers { return Answers{a.known} }
 
-// Again is Ask for a value about which the set was asked before.
+// Again is like Ask, for a value that the set has been asked about before.
 func (s *Set) Again(v source.Value, about Answers) Asked {
 	return Asked{set: s, of: v, known: about.known}
 }
@@ -73,12 +74,12 @@ func (s *Set) Again(v source.Value, about Answers) Asked {
 type Asked struct {
 	set   *Set
 	of    source.Value
-	known *answers // nil where nothing is remembered
+	known *answers // nil if nothing is remembered
 }
 
-// Claims returns what speaks for the value as an element of each dialect that claims it.
-// None is known to be that of the file: what others write alike decides nothing. The
-// signs are those of any value like it.
+// Claims returns the claim of each dialect that claims the value. The dialect of
+// the file is not known yet, so a sign that several dialects share counts as plain
+// evidence at most. The signs fit every value with the same outline.
 func (a Asked) Claims() []Claim {
 	if a.known == nil {
 		return slices.Collect(a.set.claims(a.of))
@@ -87,7 +88,7 @@ func (a Asked) Claims() []Claim {
 	return a.known.claims
 }
 
-// Claim returns the dialect that claims the value most surely, nil if none does.
+// Claim returns the dialect with the strongest claim on the value, or nil.
 func (a Asked) Claim() (*Dialect, evidence.Weight, evidence.Sign) {
 	if a.known == nil {
 		best := bestOf(a.set.claims(a.of))
@@ -98,9 +99,9 @@ func (a Asked) Claim() (*Dialect, evidence.Weight, evidence.Sign) {
 	return best.Dialect, best.Weight, best.Sign.In(a.of)
 }
 
-// Reads returns what the dialect, one of the set, says of the value.
+// Reads returns the weight that d, a dialect of the set, gives the value.
 func (a Asked) Reads(d *Dialect) evidence.Weight {
-	// What a driver looks at is not known.
+	// An outline does not show everything that a driver looks at.
 	if a.known == nil || d.UserDefined() {
 		return d.Reads(a.of)
 	}
@@ -114,35 +115,35 @@ func (a Asked) Reads(d *Dialect) evidence.Weight {
 	return weight
 }
 
-// answers are what dialects said of a value, and would say of any other with the same
-// outline.
+// answers are the answers of dialects about a value. They hold for every value with
+// the same outline.
 type answers struct {
 	claimed bool
 	claims  []Claim
-	best    Claim // of them
+	best    Claim // the best of claims
 	reads   []reading
 }
 
-// claim finds out who claims a value.
+// claim collects the claims on a value, once.
 func (k *answers) claim(a Asked) {
 	if k.claimed {
 		return
 	}
 	k.claimed = true
 	for c := range a.set.claims(a.of) {
-		c.Sign = c.Sign.In(source.Value{}) // the text does not stay
+		c.Sign = c.Sign.In(source.Value{}) // the text is not kept
 		k.claims = append(k.claims, c)
 	}
 	k.best = bestOf(slices.Values(k.claims))
 }
 
-// A reading is what a dialect says of a value.
+// A reading is the weight that a dialect gives a value.
 type reading struct {
 	by     *Dialect
 	weight evidence.Weight
 }
 
-// RequestOf returns the dialect to whose API v is a request, nil for none.
+// RequestOf returns the dialect to whose API v is a request, or nil.
 func (s *Set) RequestOf(v source.Value) *Dialect {
 	if s == nil || s.memory == nil {
 		return s.requestOf(v)
@@ -166,55 +167,56 @@ func (s *Set) requestOf(v source.Value) *Dialect {
 	return nil
 }
 
-// A request is what is known of what may be one.
+// A request is the remembered answer of RequestOf.
 type request struct {
 	asked bool
 	to    *Dialect
 }
 
-// A memory keeps the answers about values of which more are made alike.
+// A memory keeps answers about values by their outlines.
 type memory struct {
 	elements recall[answers]
 	requests recall[request]
-	// outside is the value that lookAt looked at last, and seen what it saw.
+	// outside is the value that lookAt inspected last, and seen is its result.
 	outside source.Span
 	seen    uint64
 }
 
-// A recall keeps what was found out about values, by their outlines.
+// A recall keeps answers about values by their outlines.
 type recall[T any] struct {
-	asked int // how often, up to fewAsked
+	asked int // number of questions, up to fewAsked
 	pen   *evidence.Pen
 	known map[string]*T
-	again int // how often one was known already
-	// useless is set where values are so different that hardly any was.
+	again int // number of questions whose outline was known
+	// useless is set if the outlines are so different that almost none was known.
 	useless bool
 }
 
 const (
-	// fewAsked is how many questions are answered sooner than it is known what all
-	// dialects look at.
+	// fewAsked is the number of questions that are answered without a memory. For
+	// so few, it is not worth collecting what the dialects look at.
 	fewAsked = 128
-	// mostKnown is how many outlines are remembered. Then it begins anew.
+	// mostKnown is the largest number of outlines to remember. After that the
+	// memory is cleared.
 	mostKnown = 1 << 10
 )
 
-// Remembering returns the set with a memory: it asks its dialects once about elements
-// that are alike to all of them. It is for one goroutine.
+// Remembering returns the set with a memory: values with the same outline are
+// inspected once. It is for one goroutine.
 func (s *Set) Remembering() *Set {
 	if s == nil {
 		s = builtin()
 	}
 	if slices.ContainsFunc(s.all, func(d *Dialect) bool { return d.forced }) {
-		return s // what its driver looks at is not known
+		return s // an outline does not show everything that a driver looks at
 	}
 	with := *s
 	with.memory = &memory{}
 	return &with
 }
 
-// of returns what is kept about a value, nil where nothing can be. Looked is what is
-// looked at to find it out.
+// of returns the answers about v, or nil if they cannot be kept. looked returns the
+// parts of a value that the answers depend on.
 func (r *recall[T]) of(v source.Value, looked func() *evidence.Aspect, s *Set) *T {
 	if r.pen == nil {
 		if r.asked++; r.asked <= fewAsked || r.useless {
@@ -243,10 +245,10 @@ func (r *recall[T]) of(v source.Value, looked func() *evidence.Aspect, s *Set) *
 	return kept
 }
 
-// isWord reports whether a text speaks for any dialect.
+// isWord reports whether a text is a keyword of any dialect.
 func (s *Set) isWord(v source.Value) bool { return s.keywords.keyword(v) != 0 }
 
-// elementsOf returns what dialects look at in an element.
+// elementsOf returns the parts of an element that the dialects look at.
 func elementsOf(all []*Dialect) *evidence.Aspect {
 	a := &evidence.Aspect{}
 	a.Keywords()
@@ -257,7 +259,7 @@ func elementsOf(all []*Dialect) *evidence.Aspect {
 	return a
 }
 
-// requestsOf returns what dialects look at in a request.
+// requestsOf returns the parts of a request that the dialects look at.
 func requestsOf(all []*Dialect) *evidence.Aspect {
 	a := &evidence.Aspect{}
 	for _, d := range all {

@@ -10,114 +10,114 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// Combined is the driver for messages in which a call and its result are states
-// of one record.
+// Combined is the driver for messages in which one record holds a call and its
+// result.
 type Combined struct {
-	// Needs are members of which each message has one at least: without any,
-	// nothing else is looked at. Like Lacks, Kind, Evidence and OwnRoles they tell the
-	// messages of a dialect that a user defines, in a file of it; built-in dialects
-	// have a table of evidence.
+	// Needs lists keys of which each message has at least one. If it is empty, no
+	// message is recognized. Needs, Lacks, Kind, Evidence and OwnRoles identify the
+	// messages of a user-defined dialect. Built-in dialects use a table of
+	// evidence.
 	Needs []string `toml:"members"`
-	// Lacks are members that no message has.
+	// Lacks lists keys that no message has.
 	Lacks []string `toml:"never"`
-	// Kind says what an element is; where it is given, one that is none of Kinds
-	// is not the dialect's. One that ends in "*" is the beginning of a kind.
+	// Kind is the type of an element. If it is set, only elements of one of the
+	// Kinds are in the dialect. A "*" at the end of a kind matches any ending.
 	Kind  Lens
 	Kinds []string
-	// Evidence are sets of paths: only this dialect's messages have all of one.
+	// Evidence holds sets of paths. Only messages of this dialect have all fields
+	// of a set.
 	Evidence [][]Lens `toml:"marks"`
-	// OwnRoles are the ways to write a role that only this dialect has.
+	// OwnRoles lists spellings of roles that only this dialect uses.
 	OwnRoles []string `toml:"own"`
-	// Plain lead to what a message without calls has, all of it.
+	// Plain lists the fields that a message without calls has.
 	Plain []Lens
-	// Role is who speaks; without it the model does. Roles are spellings of its
-	// own. What is said in another role than the four is for nobody.
+	// Role is the role of a message, the assistant if it is absent. Roles are
+	// additional spellings. An element with any other role is ignored.
 	Role  Lens
 	Roles []RoleName
-	// Turn is what the messages of one turn share. Two built-in dialects have it,
-	// but nothing else tells that messages are one.
+	// Turn is a value that the messages of one turn share. Two built-in dialects
+	// have it. Nothing else joins messages.
 	Turn Lens
 	Text Lens // a text, or a list of parts with one
-	// Records are where the calls stand. A call that an earlier one of them has
-	// as well is a copy.
+	// Records describe the places of calls. A call that an earlier place also has
+	// is a copy.
 	Records []Records
-	// Results are where results stand by themselves, beside the calls.
+	// Results describes results in elements of their own, apart from the calls.
 	Results ResultList
-	// Aborted holds where the calls of a message were broken off: any of them.
+	// Aborted recognizes messages whose calls were aborted. One condition is
+	// enough.
 	Aborted []Cond
-	// NoResultTools are tools that are never answered.
+	// NoResultTools lists tools that never have a result.
 	NoResultTools []string `toml:"needless"`
 }
 
-// Records are a list of records of calls, or one record.
+// Records describe a list of records of calls, or a single record.
 type Records struct {
 	In  Lens
-	Tag Lens // says what an element of the list is; "" where all are calls
-	// Calls are the tags of calls. One that ends in "*" is the beginning of a
-	// tag, which goes on with the tool's name.
+	Tag Lens // the type of an element; "" if all elements are calls
+	// Calls lists the tags of calls. A "*" at the end of a tag stands for the
+	// tool's name.
 	Calls []string
-	// Text, Reasoning and Step are tags of other elements; at a Step the model
+	// Text, Reasoning and Step are the tags of other elements. At a Step the model
 	// goes on.
 	Text, Reasoning, Step string
-	// Record leads from the element to the record.
+	// Record leads from an element to its record.
 	Record         Lens
 	ID, Name, Args Lens
 	Want           transcript.ArgsConvention
-	// Free is set where arguments are free text: with few built-in dialects, but no
-	// call of such a tool could be described without it.
+	// Free is set if arguments are free text. Few built-in dialects have such
+	// tools.
 	Free bool
-	// State says what became of the call, in the words of States.
+	// State is the state of the call, spelled as in States.
 	State  Lens
 	States []StateName
-	// Result is what it was answered with, Failure the same after an error.
+	// Result is the content of the result, and Failure that of a failed one.
 	Result, Failure Lens
-	// Apart is set where results stand in elements of their own.
+	// Apart is set if results are in elements of their own.
 	Apart bool
-	// Answered is set where only a call with a Result was answered, whatever its
-	// State says: two built-in dialects write the state first, as others may.
+	// Answered is set if only a call with a Result counts as answered, whatever its
+	// State. Two built-in dialects write the state first.
 	Answered bool
-	// ByProvider is true on a call that the provider runs. Two built-in dialects have it,
-	// but who has such tools cannot do without.
+	// ByProvider is true on a call that the provider runs. Two built-in dialects
+	// have it.
 	ByProvider Lens `toml:"server"`
-	// Answer is what to set so that a call was answered.
+	// Answer lists the settings that mark a call as answered.
 	Answer []Setting
-	// AsText is how an element is written that is a text in the place of a record;
-	// none where there is no such element.
+	// AsText is the form of an element that replaces a record with text. It is
+	// empty if the dialect has no such element.
 	AsText Form
 }
 
-// A ResultList is where results stand by themselves and name their calls.
+// A ResultList describes results in elements of their own, which name their calls.
 type ResultList struct {
-	In  Lens // a list of results, or one
-	Has Lens // leads to what a result has
-	// Without an ID results have none by design. Error is there on a result that
-	// is an error, which every other driver lets a row say too.
+	In  Lens // a list of results, or one result
+	Has Lens // a field that every result has
+	// Results have no id if ID is empty. Error is present on a failed result.
 	ID, Name, Payload Lens
 	Error             Lens
-	// Unnamed is set where a result need not say which call it answers: two built-in
-	// dialects have such results, and whoever keeps no ids.
+	// Unnamed is set if a result need not name its call. Two built-in dialects have
+	// such results, as do formats without ids.
 	Unnamed bool
 }
 
-// A StateName is how a dialect writes a state.
+// A StateName is a dialect's name for a state.
 type StateName struct {
 	Written string
 	State   transcript.CallState
-	// Ended is set where it says how the call ended, though not that it was answered:
-	// two built-in dialects have such a state, and nobody's is to be lost.
+	// Ended is set if the state says how the call ended but not that it was
+	// answered. A repair must keep such a state.
 	Ended bool
-	// Answer is what to set in this state, where that differs.
+	// Answer replaces the Answer of Records in this state.
 	Answer []Setting
 }
 
-// A Setting is a member of a record that is set when its call gets a result.
+// A Setting is a field of a record that is set when its call gets a result.
 type Setting struct {
 	To Lens
-	// Raw is its value, where "$text" stands for the text of the result, "$id"
-	// and "$name" for the call's.
+	// Raw is the value. "$text" stands for the text of the result, "$id" and
+	// "$name" for those of the call.
 	Raw Template
-	// Keep leaves a value that is there already, and is not null: two built-in
-	// dialects do, and a repair must not write over what somebody else's row has.
+	// Keep leaves an existing value that is not null.
 	Keep bool
 }
 
@@ -142,7 +142,7 @@ func (d *Combined) Reads(v source.Value) evidence.Weight {
 	return evidence.None
 }
 
-// member returns what a path leads to, None for a path that a row leaves empty.
+// member returns the value at the end of a path, or None for an empty path.
 func member(p Lens, v source.Value) source.Value {
 	if p == "" {
 		return source.Value{}
@@ -150,7 +150,7 @@ func member(p Lens, v source.Value) source.Value {
 	return p.In(v)
 }
 
-// hasMember reports whether v has a member of one of the names.
+// hasMember reports whether v has a field with one of the names.
 func hasMember(v source.Value, names []string) bool {
 	for k, val := range v.Members() {
 		if contains(names, k) && val.Kind() != source.Null {
@@ -160,7 +160,7 @@ func hasMember(v source.Value, names []string) bool {
 	return false
 }
 
-// leadsTo reports whether all lenses lead to something in v.
+// leadsTo reports whether all lenses lead to a value in v.
 func leadsTo(v source.Value, lenses []Lens) bool {
 	return !slices.ContainsFunc(lenses, func(l Lens) bool { return !there(l.In(v)) })
 }
@@ -172,7 +172,7 @@ func (d *Combined) roleOf(v source.Value) transcript.Role {
 	return roleIn(d.Roles, v)
 }
 
-// makes reports whether there is a call in v.
+// makes reports whether v has a call.
 func (rs *Records) makes(v source.Value) bool {
 	for e := range rs.elements(v) {
 		if rec, _, ok := rs.record(e); ok && rs.decisive(rec) {
@@ -182,7 +182,7 @@ func (rs *Records) makes(v source.Value) bool {
 	return false
 }
 
-// answers reports whether there is a result in v.
+// answers reports whether v has a result.
 func (a *ResultList) answers(v source.Value) bool {
 	for e := range listed(a.In.In(v)) {
 		if a.result(e) && there(a.ID.In(e)) {
@@ -192,8 +192,8 @@ func (a *ResultList) answers(v source.Value) bool {
 	return false
 }
 
-// elements yields what may be a call, or stands beside calls. An object in the place of
-// a list is one that says which or of what.
+// elements yields the elements of v that may be calls, and those between them. An
+// object in place of the list is a single call only if it has an id or a name.
 func (rs *Records) elements(v source.Value) iter.Seq[source.Value] {
 	list := rs.In.In(v)
 	if rs.In != "" && list.Kind() == source.Object && !there(rs.ID.In(list)) && !there(rs.Name.In(list)) {
@@ -202,7 +202,7 @@ func (rs *Records) elements(v source.Value) iter.Seq[source.Value] {
 	return listed(list)
 }
 
-// elements yields what may be a result.
+// elements yields the elements of v that may be results.
 func (a *ResultList) elements(v source.Value) iter.Seq[source.Value] {
 	if a.ID == "" && a.Name == "" {
 		return func(func(source.Value) bool) {}
@@ -210,7 +210,7 @@ func (a *ResultList) elements(v source.Value) iter.Seq[source.Value] {
 	return listed(a.In.In(v))
 }
 
-// listed yields the elements of a list, or the one object that is there instead.
+// listed yields the elements of a list, or a single object in place of the list.
 func listed(list source.Value) iter.Seq[source.Value] {
 	return func(yield func(source.Value) bool) {
 		if list.Kind() == source.Object {
@@ -248,8 +248,8 @@ func (a *ResultList) result(e source.Value) bool {
 	return e.Kind() == source.Object && (a.Has == "" || there(a.Has.In(e)))
 }
 
-// tagged reports whether a tag is one of a list, or begins like one of it that
-// ends in "*".
+// tagged reports whether a tag is in the list. An entry that ends in "*" matches
+// any ending.
 func tagged(tags []string, tag source.Value) bool {
 	return slices.ContainsFunc(tags, func(t string) bool {
 		prefix, open := strings.CutSuffix(t, "*")
@@ -257,7 +257,8 @@ func tagged(tags []string, tag source.Value) bool {
 	})
 }
 
-// nameIn reports whether a tag is a call's, and returns the name in it.
+// nameIn reports whether a tag is that of a call, and returns the tool's name in
+// it.
 func (rs *Records) nameIn(tag source.Value) (name string, ok bool) {
 	for _, t := range rs.Calls {
 		prefix, open := strings.CutSuffix(t, "*")
@@ -271,8 +272,8 @@ func (rs *Records) nameIn(tag source.Value) (name string, ok bool) {
 	return "", false
 }
 
-// decisive reports whether a record has what only a call has: its id, and where
-// no tag tells its kind its name and arguments too.
+// decisive reports whether a record has the fields that only a call has: its id
+// and, if no tag identifies it, its name and arguments.
 func (rs *Records) decisive(rec source.Value) bool {
 	if rs.Tag != "" {
 		return there(rs.ID.In(rec))
@@ -280,8 +281,7 @@ func (rs *Records) decisive(rec source.Value) bool {
 	return there(rs.ID.In(rec)) && there(rs.Name.In(rec)) && there(rs.Args.In(rec))
 }
 
-// state returns what a record says of its call, nil where it says nothing in
-// words that are known.
+// state returns the state that a record names, or nil if it is absent or unknown.
 func (rs *Records) state(rec source.Value) *StateName {
 	v := member(rs.State, rec)
 	for i := range rs.States {
@@ -300,11 +300,11 @@ func (d *Combined) Reader(b *transcript.Builder) Reader {
 type combinedReader struct {
 	*Combined
 	b    *transcript.Builder
-	made map[string]int32 // the message's calls by their ids as written, the first of each
-	// answered are the calls whose record has a result, by their ids as written,
-	// until another call uses the id; what else has one for them is a copy.
+	made map[string]int32 // the message's calls by raw id, the first of each
+	// answered holds the calls whose record has a result, by raw id, until another
+	// call reuses the id. Another result for such a call is a copy.
 	answered map[string]int32
-	// noResult are the calls that need no result, by their ids as written.
+	// noResult holds the calls that need no result, by raw id.
 	noResult map[string]int32
 }
 
@@ -317,14 +317,14 @@ func (r *combinedReader) Read(v source.Value) {
 	}
 }
 
-// flagFrom flags the messages from one of a number on.
+// flagFrom flags the messages from index from on.
 func flagFrom(c *transcript.Conversation, from int, flags transcript.MessageFlags) {
 	for i := from; i < len(c.Messages); i++ {
 		c.Messages[i].Flags |= flags
 	}
 }
 
-// forget begins a message without calls.
+// forget clears the calls of the previous message.
 func (r *combinedReader) forget() {
 	if len(r.made) > 0 { // a large map stays large when it is cleared
 		r.made = map[string]int32{}
@@ -353,7 +353,7 @@ func (r *combinedReader) message(v source.Value) {
 	calls := len(b.Conv.Calls)
 	for e := range r.Results.elements(v) {
 		if e.Span() == v.Span() && (calls > at || r.Results.ID != "" && !there(r.Results.ID.In(e))) {
-			continue // a message is no result if it makes a call, or names none
+			continue // such an element is a message, not a result
 		}
 		r.result(e, calls > at)
 	}
@@ -384,7 +384,7 @@ func (r *combinedReader) text(v source.Value) {
 	}
 }
 
-// pairs reports whether a part of a text is read as a call or a result besides.
+// pairs reports whether a part of a text is also read as a call or a result.
 func (r *combinedReader) pairs(part source.Value) bool {
 	is := r.Results.result(part) && r.Results.In == r.Text
 	for i := range r.Records {
@@ -394,7 +394,7 @@ func (r *combinedReader) pairs(part source.Value) bool {
 	return is
 }
 
-// records reads a list of records, and what stands between them.
+// records reads a list of records and the elements between them.
 func (r *combinedReader) records(v source.Value, rs *Records, role transcript.Role) {
 	first := len(r.b.Conv.Calls)
 	for e := range rs.elements(v) {
@@ -424,7 +424,7 @@ func (r *combinedReader) records(v source.Value, rs *Records, role transcript.Ro
 	}
 }
 
-// call reads the call of a message v that the record of an element holds.
+// call reads the call in the record rec of element e, in message v.
 func (r *combinedReader) call(v, e, rec, tag source.Value, rs *Records, role transcript.Role) {
 	b := r.b
 	main := rs == &r.Records[0]
@@ -442,7 +442,7 @@ func (r *combinedReader) call(v, e, rec, tag source.Value, rs *Records, role tra
 			r.made[string(id.Raw())] = int32(len(b.Conv.Calls))
 		}
 	} else if !main && len(r.made) > 0 {
-		return // a copy that does not tell of which
+		return // a copy that does not name its call
 	}
 	call := transcript.Call{
 		ID: token(rec, rs.ID, id), Name: transcript.TokenOf(rs.Name.In(rec), e.Span()),
@@ -498,13 +498,13 @@ func (r *combinedReader) call(v, e, rec, tag source.Value, rs *Records, role tra
 		res.Hold(payload)
 		r.answered[call.ID.Raw] = int32(len(b.Conv.Calls))
 		if call.Answer == transcript.AnswerNone {
-			call.Answer = transcript.AnswerOwnRecord // a call that needs no result may have one
+			call.Answer = transcript.AnswerOwnRecord // a call that needs no result may still have one
 		}
 	}
 	b.Combined(e, call, res)
 }
 
-// copied notes the copy of a call that an element of a list is.
+// copied notes that an element of a list is a copy of a call.
 func (r *combinedReader) copied(call int32, list, e, rec source.Value, rs *Records) {
 	c := r.b.Conv
 	cp := transcript.Copy{Call: call, List: list.Span(), Block: e.Span(), ID: transcript.TokenOf(rs.ID.In(rec), rec.Span()), IDKey: rs.ID.Key()}
@@ -514,7 +514,7 @@ func (r *combinedReader) copied(call int32, list, e, rec source.Value, rs *Recor
 	c.Copies = append(c.Copies, cp)
 }
 
-// again notes where the record of a call writes its id a second time.
+// again notes a second copy of a call's id in its record.
 func (r *combinedReader) again(call int32, e, rec source.Value, rs *Records) {
 	if strings.IndexByte(string(rs.ID), '|') < 0 {
 		return
@@ -530,7 +530,7 @@ func (r *combinedReader) again(call int32, e, rec source.Value, rs *Records) {
 	}
 }
 
-// result reads a result that stands by itself.
+// result reads a result in an element of its own.
 func (r *combinedReader) result(e source.Value, called bool) {
 	if !r.Results.result(e) {
 		return
@@ -548,7 +548,7 @@ func (r *combinedReader) result(e source.Value, called bool) {
 		return
 	}
 	if call, is := r.noResult[string(id.Raw())]; is && !pairsNothing(id) {
-		r.b.Conv.Calls[call].Answer = transcript.AnswerByID // it has one all the same
+		r.b.Conv.Calls[call].Answer = transcript.AnswerByID // it has a result after all
 		delete(r.noResult, string(id.Raw()))
 	}
 	res := transcript.Result{
@@ -585,12 +585,12 @@ func (d *Combined) IDKey(message source.Value, at source.Span) string {
 	return ""
 }
 
-// pairsNothing reports whether an id is none.
+// pairsNothing reports whether an id is absent, null or empty.
 func pairsNothing(id source.Value) bool {
 	return id.Kind() == source.None || id.Kind() == source.Null || id.Kind() == source.String && len(id.Raw()) <= 2
 }
 
-// payload returns what a record says that its call was answered with.
+// payload returns the content of the result in a record.
 func (rs *Records) payload(rec source.Value, state transcript.CallState) source.Value {
 	result, failure := rs.Result, rs.Failure
 	if state == transcript.CallFailed {
@@ -602,22 +602,22 @@ func (rs *Records) payload(rec source.Value, state transcript.CallState) source.
 	return member(failure, rec)
 }
 
-// A Member is a member of an object that is to be set.
+// A Member is a field of an object to set.
 type Member struct {
 	Object source.Value
 	Path   []string // from the object
 	Raw    string   // the value as JSON
-	// Left is set where what stands there says that the call goes on, which it
-	// then does no more: that is no recorded content.
+	// Left is set if the old value says that the call is still going on. That value
+	// is not recorded content, because it is no longer true.
 	Left bool
 }
 
-// A StateWriter is a driver that answers a call by what its record says.
+// A StateWriter is a driver that answers a call by changing its record.
 type StateWriter interface {
 	Writer
-	// WriteState returns what to set in the record of a call, which stands at a
-	// span of its message, and in the copies of it, so that it was answered by a
-	// text. The text is JSON.
+	// WriteState returns the fields to set so that a call has text, a JSON value,
+	// as its result. They are in the call's record, at a span of the message, and
+	// in the copies of that record.
 	WriteState(message source.Value, at source.Span, text string) []Member
 }
 
@@ -637,7 +637,7 @@ func (d *Combined) WriteState(message source.Value, at source.Span, text string)
 				continue
 			}
 			if !hollow(member(rs.Result, rec)) {
-				return nil // a result stands there, whatever the state says
+				return nil // there already is a result, whatever the state
 			}
 			id = own
 			sets, goesOn := rs.Answer, false
@@ -663,7 +663,7 @@ func (d *Combined) WriteState(message source.Value, at source.Span, text string)
 	return out
 }
 
-// member returns the member that a setting sets.
+// member returns the field that a setting sets, and false if nothing is to be set.
 func (s *Setting) member(rec source.Value, values map[string]string) (Member, bool) {
 	m := Member{Object: rec, Path: strings.Split(string(s.To), ".")}
 	if s.Keep && s.To.Leads(rec) {
@@ -673,14 +673,13 @@ func (s *Setting) member(rec source.Value, values map[string]string) (Member, bo
 	return m, m.Raw != ""
 }
 
-// WriteResult implements Writer: results are states of their calls.
+// WriteResult implements Writer. Results are part of their call's record.
 func (d *Combined) WriteResult(NewResult) []Field { return nil }
 
 // WriteMessage implements Writer.
 func (d *Combined) WriteMessage(string, source.Value) []Field { return nil }
 
-// WriteText implements Writer. A record is kept as it is, with what its call was
-// answered with.
+// WriteText implements Writer. The text is the whole record, including its result.
 func (d *Combined) WriteText(t NewText) Text {
 	for i := range d.Records {
 		rs := &d.Records[i]

@@ -1,9 +1,9 @@
-// Package dialect knows how one kind of message writes calls and results. A
-// dialect is a row of data for one of five drivers: tagged blocks inside a
+// Package dialect knows how each kind of message stores tool calls and tool
+// results. A dialect is a table row for one of five drivers: tagged blocks inside a
 // message, a side list of calls, flat items, events, or combined records.
 //
-// It knows no files, no lines and no other dialect than the one at hand: where
-// messages stand in a file is the business of package detect.
+// The package knows nothing of files, lines or other dialects. Package detect finds
+// the messages in a file.
 package dialect
 
 import (
@@ -19,27 +19,28 @@ import (
 // A Driver reads the messages of one shape.
 type Driver interface {
 	// Reads weighs whether v has the form of an element of the driver's row. It is
-	// asked about a dialect that a user has defined, in a file that is known to be
-	// written in it.
+	// used for a user-defined dialect, in a file that is known to be in that
+	// dialect.
 	Reads(v source.Value) evidence.Weight
-	// Reader returns a reader of one conversation. It adds each element to b.
+	// Reader returns a reader of one conversation. The reader adds each element to
+	// b.
 	Reader(b *transcript.Builder) Reader
 }
 
-// A Skipper is a driver that knows elements which stand among messages and are
-// none.
+// A Skipper is a driver that recognizes elements that are in the list of messages
+// but are not messages.
 type Skipper interface {
 	Driver
-	// Skips reports whether v is mere book-keeping.
+	// Skips reports whether v is a bookkeeping record rather than a message.
 	Skips(v source.Value) bool
 }
 
-// A Guesser is a driver that knows elements of a list of messages which lack
-// what it would claim them by.
+// A Guesser is a driver that recognizes damaged messages: elements that lack the
+// fields that identify them.
 type Guesser interface {
 	Driver
-	// Damaged reports whether v is a message but for its role, or for all that an
-	// item of its type holds.
+	// Damaged reports whether v is a message that lacks only its role, or an item
+	// that has only its type.
 	Damaged(v source.Value) bool
 }
 
@@ -48,14 +49,14 @@ type Reader interface {
 	Read(v source.Value)
 }
 
-// A Renewer is a Reader that can be made ready for another conversation of its builder.
+// A Renewer is a Reader that can be reset for another conversation of its builder.
 type Renewer interface {
 	Reader
 	Renew()
 }
 
-// A Compactor is a Reader that wants to know of compactions: what it reads from
-// there on is a history of its own.
+// A Compactor is a Reader that needs to know about compactions. The elements after
+// a compaction are a separate history.
 type Compactor interface {
 	Reader
 	Compacted()
@@ -63,75 +64,77 @@ type Compactor interface {
 
 // A Dialect is one way to write a transcript.
 type Dialect struct {
-	Name    string // as --dialect takes it
+	Name    string // the value of --dialect
 	Title   string
 	Summary string // one sentence
-	Where   string // where such files lie
-	// Example is a call and its result, one JSON value a line.
+	Where   string // where such files are found
+	// Example is a call and its result, one JSON value per line.
 	Example string
-	// Provider names the profile that the dialect's own provider has.
+	// Provider names the profile of the dialect's own provider.
 	Provider string
 	Window   transcript.Window
-	// Marks are conditions by which an element, or a record of the dialect's log, is
-	// known in a dialect that a user defines: an element of which all hold is the
-	// dialect's, and no other is. Built-in dialects have none, but evidence.
+	// Marks identify an element of a user-defined dialect, or a record of its log:
+	// all conditions must hold. Built-in dialects have Evidence instead.
 	Marks []evidence.Cond
-	// Evidence is what speaks for an element of a built-in dialect, or for the message
-	// in a record of its log.
+	// Evidence weighs an element of a built-in dialect, or the message in a record
+	// of its log.
 	Evidence *evidence.Table `toml:"-"`
 	Driver   Driver          `toml:"-"`
-	// Beside are members of a message that speak of tools, and hold no call and no
-	// result but copies of what stands elsewhere.
+	// Beside lists the fields of a message that are about tools but only copy other
+	// fields.
 	Beside []string
-	// Members name what a few rules ask for and repairs add, from the element of
-	// the call or the result, from the block or the message.
+	// Members are the fields that a few rules look up and repairs add. The paths
+	// start at the element of the call or the result, at the block, or at the
+	// message.
 	Members Members
-	// Dataset is set where such files are there to train or to evaluate models.
+	// Dataset marks formats whose files are used to train or evaluate models.
 	Dataset bool
-	// Slice is set where messages are fragments of a conversation by the nature
-	// of the format: what seems to be missing can be in another one.
+	// Slice marks formats whose files hold only part of a conversation, so a
+	// missing result may be in another file.
 	Slice bool
-	// NumericIDs is set where the ids of calls may be numbers. No built-in dialect has
-	// such ids, because no provider takes them; programs that number calls do.
+	// NumericIDs is set if call ids may be numbers. Providers reject such ids, so
+	// no built-in dialect has them, but some programs number their calls.
 	NumericIDs bool
-	// CheckOnly says why no such transcript is repaired; "" where they are. It
-	// is a clause without a full stop.
+	// CheckOnly says why transcripts in this dialect are not repaired, as a clause
+	// without a full stop. It is empty if they are repaired.
 	CheckOnly string
-	// Log describes the envelope of a session log; nil where messages stand
-	// bare.
+	// Log describes the envelope of a session log. It is nil if messages have no
+	// envelope.
 	Log *Log
-	// Fold describes a log in which records take the place of earlier ones.
+	// Fold describes a log in which records replace earlier ones.
 	Fold *Fold
-	// Patch describes a log of changes to a document, where the dialect's
-	// messages stand in such logs too.
+	// Patch describes a log of changes to a document, if the dialect's messages are
+	// stored in such logs too.
 	Patch *Patch `toml:"-"`
-	// NewSession holds of the record that begins a file in which nobody has said
-	// anything yet, all of it; none where that is not to be told.
+	// NewSession holds if all its conditions hold of the first record of a file
+	// that has no messages yet. It is empty if such a file cannot be recognized.
 	NewSession []evidence.Cond `toml:"begun"`
-	// Unsent returns how many messages behind a record are not sent any more, false
-	// for a record that says nothing of it; nil where none does.
+	// Unsent returns how many of the messages before a record are no longer sent,
+	// and false if the record does not say. It is nil if no record does.
 	Unsent func(v source.Value) (n int, says bool) `toml:"-"`
-	// Request tells a request to the dialect's API by what stands around its messages:
-	// all conditions of one of the lists hold of the object.
+	// Request recognizes a request to the dialect's API by the fields beside its
+	// messages: all conditions of one of the lists must hold.
 	Request [][]evidence.Cond
-	// MessagePaths lead from an element of a list to its messages, in their order,
-	// for a format that keeps messages in pairs or under names.
+	// MessagePaths lead from an element of a list to its messages, in order. They
+	// are for formats that keep messages in pairs or under keys.
 	MessagePaths []Lens `toml:"within"`
-	// Holder describes the object that holds the messages, where that tells the
-	// dialect; nil elsewhere.
+	// Holder describes the object that holds the messages if it identifies the
+	// dialect. It is nil otherwise.
 	Holder *Holder
 
 	forced bool
 }
 
-// Members name what a few rules ask for and repairs add; "" is what has no name.
+// Members are the fields that a few rules look up and repairs add. "" means that
+// the dialect has no such field.
 type Members [transcript.MemberCount]Lens
 
-// UserDefined reports whether a user has defined the dialect, and not this package.
+// UserDefined reports whether the dialect comes from a config file and not from
+// this package.
 func (d *Dialect) UserDefined() bool { return len(d.Marks) > 0 }
 
-// Forced returns the dialect for a file that the user says is written in it: it
-// claims what the driver does, with its marks or without.
+// Forced returns the dialect for a file that the user says is written in it. It
+// claims everything that the driver reads, with or without marks.
 func (d *Dialect) Forced() *Dialect {
 	if !d.UserDefined() {
 		return d
@@ -141,8 +144,8 @@ func (d *Dialect) Forced() *Dialect {
 	return &forced
 }
 
-// NeedsMarks reports whether an element without the marks is not the dialect's,
-// whatever the driver makes of it.
+// NeedsMarks reports whether an element without the marks cannot be in the dialect,
+// even if the driver reads it.
 func (d *Dialect) NeedsMarks() bool { return d.UserDefined() && !d.forced }
 
 // HasMarks reports whether the marks of a user-defined dialect hold of an element,
@@ -160,8 +163,8 @@ func (d *Dialect) MarksSign() evidence.Sign {
 	return evidence.Named(strings.Join(marks, ", "))
 }
 
-// Claim weighs what speaks for v as an element of the dialect, and says by which
-// sign that was decided.
+// Claim returns how strongly v looks like an element of the dialect, and the sign
+// that decided it.
 func (d *Dialect) Claim(v source.Value) (evidence.Weight, evidence.Sign) {
 	switch {
 	case !d.UserDefined():
@@ -179,8 +182,8 @@ func (d *Dialect) isRequest(v source.Value) bool {
 	return slices.ContainsFunc(d.Request, func(conds []evidence.Cond) bool { return evidence.Hold(conds, v) })
 }
 
-// IsNewSession reports whether v begins a file of the dialect in which nobody has
-// said anything yet.
+// IsNewSession reports whether v is the first record of a file in the dialect that
+// has no messages yet.
 func (d *Dialect) IsNewSession(v source.Value) bool {
 	if v.Kind() != source.Object || len(d.NewSession) == 0 || !evidence.Hold(d.NewSession, v) {
 		return false
@@ -193,8 +196,8 @@ func (d *Dialect) IsNewSession(v source.Value) bool {
 	return true
 }
 
-// Reads is Claim for an element of a file that is known to be written in the
-// dialect: not all of its elements need have the marks.
+// Reads is like Claim, for an element of a file that is known to be in the dialect.
+// Such an element need not have the marks.
 func (d *Dialect) Reads(v source.Value) evidence.Weight {
 	if d.UserDefined() && !d.HasMarks(v) {
 		return d.Driver.Reads(v)
@@ -203,38 +206,39 @@ func (d *Dialect) Reads(v source.Value) evidence.Weight {
 	return weight
 }
 
-// Roleless reports whether v is a message of the dialect but for its role, which
-// the type of its record tells.
+// Roleless reports whether v is a message that lacks only its role, while the type
+// of its record names the role.
 func (d *Dialect) Roleless(v, kind source.Value) bool {
 	g, guesses := d.Driver.(Guesser)
 	return guesses && speaks(kind) && g.Damaged(v)
 }
 
-// speaks reports whether the type of a record says that the user speaks, or the
-// model.
+// speaks reports whether the type of a record is a role: the user or the assistant.
 func speaks(kind source.Value) bool { return kind.Is("user") || kind.Is("assistant") }
 
-// A Fold says how the records of a log take the place of earlier ones.
+// A Fold says how the records of a log replace earlier ones.
 type Fold struct {
-	// ID is what two records share of which the later one counts.
+	// ID is the id that such records share. The last record with an id counts.
 	ID Lens
-	// Append is set where a message is changed by writing it again. Only one built-in
-	// dialect is repaired so, but who describes another has to say it.
+	// Append is set if the agent changes a message by writing it again. It is a
+	// setting, and not implied by Fold, because only one built-in dialect is
+	// repaired that way.
 	Append bool
-	// Effect says what a record does besides; nil where none does anything.
+	// Effect returns what else a record does. It is nil if no record does anything
+	// else.
 	Effect func(v source.Value) Folding `toml:"-"`
 }
 
-// A Folding is what a record of a folding log does, but for taking the place of the
-// one with its id.
+// A Folding is the effect of a record in a folding log, apart from replacing the
+// record with the same id.
 type Folding struct {
-	Silent bool // it is one of book-keeping, and does not speak
-	// Back is the id of the record that is taken back with all behind it, All a list
-	// of messages that takes the place of all; None for nothing.
+	Silent bool // a bookkeeping record, not a message
+	// Back is the id of a record that is removed together with all later ones. All
+	// is a list of messages that replaces all others. Either may be None.
 	Back, All source.Value
 }
 
-// EffectOf returns what a record does.
+// EffectOf returns the effect of a record.
 func (f *Fold) EffectOf(v source.Value) Folding {
 	if f.Effect == nil || v.Kind() != source.Object {
 		return Folding{}
@@ -242,22 +246,22 @@ func (f *Fold) EffectOf(v source.Value) Folding {
 	return f.Effect(v)
 }
 
-// A Patch says how the records of a log change a document, in which messages
-// are the elements of a list.
+// A Patch says how the records of a log change a document that holds a list of
+// messages.
 type Patch struct {
-	List Lens // the list, in the record that begins with the document
-	// Effect says what a record, an object, does.
+	List Lens // the list, in the record that holds the first document
+	// Effect returns the change that a record makes. The record is an object.
 	Effect func(v source.Value) Change
 }
 
 // A Change is what a record does to a document.
 type Change struct {
 	Kind ChangeKind
-	// At is the way there: names, and places in lists.
+	// At is the path to the changed value: keys, and indices of arrays.
 	At []source.Value
-	// Value is the list of messages that a document begins with, what is set, or the
-	// list of what is put at the end. Length is how much of the list is kept before,
-	// all of it where that is no number.
+	// Value is the list of messages in a new document, the new value, or the list
+	// of appended values. Length is how much of the list to keep before appending.
+	// If it is not a number, the whole list is kept.
 	Value, Length source.Value
 }
 
@@ -266,32 +270,32 @@ type ChangeKind uint8
 
 // The kinds of change.
 const (
-	ChangesNothing ChangeKind = iota // the record is none of such a log
-	ChangeBegins                     // it begins with a document
+	ChangesNothing ChangeKind = iota // the record does not belong to such a log
+	ChangeBegins                     // the record holds a new document
 	ChangeSets
 	ChangeExtends
 	ChangeDeletes
 )
 
-// A Holder is an object in which only one dialect keeps messages.
+// A Holder is an object that only one dialect uses to hold messages.
 type Holder struct {
-	Members  []string // by which it is known: it has all of them
-	ReadFrom []string `toml:"only"` // of them, those with messages; all of them where it is empty
-	// Waits is set where the calls at the end wait for a human's approval. Few
-	// built-in dialects have such an object, but nothing else tells it.
+	Members  []string // the fields that identify it; it has all of them
+	ReadFrom []string `toml:"only"` // the fields among Members that hold messages; empty means all of them
+	// Waits is set if the calls at the end wait for a human's approval. Few
+	// built-in dialects have such an object, but nothing else shows it.
 	Waits bool
 }
 
-// Reads reports whether the messages may be in a member of that name.
+// Reads reports whether a field with that key may hold messages.
 func (h *Holder) Reads(key string) bool {
 	return len(h.ReadFrom) == 0 || slices.Contains(h.ReadFrom, key)
 }
 
-// Bare reports whether messages of the dialect stand without an envelope.
+// Bare reports whether messages of the dialect may have no envelope.
 func (d *Dialect) Bare() bool { return d.Log == nil || d.Log.Bare }
 
-// All lists the built-in dialects, in the order in which detection tries them: of two
-// that claim an element equally, the first has it.
+// All lists the built-in dialects in the order in which detection tries them. If
+// two claim an element equally, the first wins.
 func All() []*Dialect {
 	return []*Dialect{
 		ClaudeCode,
@@ -361,14 +365,14 @@ func All() []*Dialect {
 	}
 }
 
-// plain is the dialect of messages that any could have written: a role and a text,
-// as most programs write them.
+// plain is the dialect for messages that fit several dialects: a role and a text.
+// Most programs write them this way.
 var plain = OpenAIChat
 
 // ByName returns the built-in dialect of that name, or nil.
 func ByName(name string) *Dialect { return builtin().ByName(name) }
 
-// roleOf maps the spellings of roles that are in use.
+// roleOf returns the role that a value names, in any known spelling.
 func roleOf(v source.Value) transcript.Role {
 	if !v.Exists() || v.Kind() == source.Null {
 		return transcript.RoleNone
@@ -376,7 +380,7 @@ func roleOf(v source.Value) transcript.Role {
 	return roleNamed(v.Text())
 }
 
-// roleNamed maps the spellings of roles that are in use.
+// roleNamed returns the role for a name, in any known spelling.
 func roleNamed(name []byte) transcript.Role {
 	switch string(name) {
 	case "system", "developer":
@@ -399,7 +403,7 @@ func textFlags(v source.Value) transcript.BlockFlags {
 	return 0
 }
 
-// hollow reports whether content holds nothing: null, "" or [].
+// hollow reports whether content is absent, null, "" or [].
 func hollow(content source.Value) bool {
 	switch content.Kind() {
 	case source.None, source.Null:
@@ -412,7 +416,7 @@ func hollow(content source.Value) bool {
 	return false
 }
 
-// markHollow flags a message whose content holds nothing.
+// markHollow flags a message whose content is hollow.
 func markHollow(m *transcript.Message, content source.Value) {
 	switch {
 	case content.Kind() == source.None || content.Kind() == source.Null:
@@ -422,15 +426,15 @@ func markHollow(m *transcript.Message, content source.Value) {
 	}
 }
 
-// splitTurn tells which messages of an array are parts of one: the
-// assistant's with one id, with none of another id between them, and no human.
+// splitTurn finds the messages of an array that are parts of one turn: assistant
+// messages with the same id, without another id or a human message between them.
 type splitTurn struct {
 	last string
-	n    int // tells turns apart that use an id again
+	n    int // distinguishes turns that reuse an id
 }
 
-// turn returns the name of the turn that a message is part of, "" for a turn
-// of its own; human is set for what a human says.
+// turn returns a name for the turn that a message is part of, or "" if the message
+// is a turn of its own. human is set for a message from a human.
 func (s *splitTurn) turn(role transcript.Role, id source.Value, human bool) string {
 	if role != transcript.RoleAssistant {
 		if human {
@@ -449,5 +453,5 @@ func (s *splitTurn) turn(role transcript.Role, id source.Value, human bool) stri
 	return s.last + strconv.Itoa(s.n)
 }
 
-// contains reports whether a text is one of a list.
+// contains reports whether v is one of the texts.
 func contains(texts []string, v source.Value) bool { return slices.ContainsFunc(texts, v.Is) }

@@ -6,13 +6,13 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// Events is the driver for logs in which a call and its result are events, each
-// a record of its own. Paths lead from the event.
+// Events is the driver for logs in which a call and its result are separate events,
+// one per record. Paths start at the event.
 type Events struct {
-	Type     Lens           // what kind of event it is
+	Type     Lens           // the kind of an event
 	Messages []MessageEvent `toml:"says"`
-	// Roles are spellings of its own at RoleAt. No built-in dialect has any, but
-	// somebody else's can.
+	// Roles are additional spellings of roles at RoleAt. Only user-defined dialects
+	// have them.
 	Roles   []RoleName
 	Calls   []CallEvent
 	Results []ResultEvent
@@ -21,42 +21,41 @@ type Events struct {
 // A MessageEvent is a kind of event that is a message.
 type MessageEvent struct {
 	Type string
-	// Role is who speaks, where RoleAt does not lead to it.
+	// Role is the role if RoleAt does not lead to one.
 	Role   transcript.Role
 	RoleAt Lens
 	Text   Lens
-	// Turn is what the events of one message share.
+	// Turn is a value that the events of one turn share.
 	Turn Lens
-	// Calls leads to the list of the message's calls, each as Call says: few
-	// built-in dialects have one, but without it no log of messages can be described.
+	// Calls leads to the list of the message's calls, each described by Call. Few
+	// built-in dialects have such a list, but a log of messages needs it.
 	Calls Lens
 	Call  *CallEvent
 }
 
-// A CallEvent is a kind of event that calls a tool, or an element of a list of
-// calls.
+// A CallEvent is a kind of event that is a call, or an element of a list of calls.
 type CallEvent struct {
 	Type     string
 	ID, Name Lens
-	// Turn is what the events of one message share, as in a MessageEvent.
+	// Turn is a value that the events of one turn share, as in a MessageEvent.
 	Turn Lens
-	// Args are the arguments, "" where they are not to be checked.
+	// Args leads to the arguments. It is empty if they are not checked.
 	Args Lens
 	Want transcript.ArgsConvention
-	// Answer is how a result is written, "" where it cannot be made up. Most
-	// built-in dialects are only checked; who describes one wants it repaired.
+	// Answer is the template for a result. It is empty if no result can be
+	// inserted, as in most built-in dialects, which are only checked.
 	Answer Template
 }
 
 // A ResultEvent is a kind of event that answers a call.
 type ResultEvent struct {
 	Type string
-	// In leads to a list of results, from which the rest leads; "" where the event
-	// is one result. It is to results what Calls of a MessageEvent is to calls.
+	// In leads to a list of results, and the other paths then start at its
+	// elements. It is empty if the event is a single result.
 	In      Lens
 	ID      Lens
 	Payload Lens
-	Error   []Cond // any of them
+	Error   []Cond // one condition is enough
 }
 
 // Reads implements Driver.
@@ -76,15 +75,14 @@ func (d *Events) Reads(v source.Value) evidence.Weight {
 	return evidence.None
 }
 
-// in reports whether an event of the kind is there: a call that names its tool or, where
-// its id is all that is left, has its arguments. Calls in lists of others have an id of
-// that name as well.
+// in reports whether v has a call: the tool's name or, if only the id is left, the
+// id and arguments. The id alone does not suffice, because calls in lists of
+// messages may use the same key.
 func (c *CallEvent) in(v source.Value) bool {
 	return there(c.Name.In(v)) || there(c.ID.In(v)) && (c.Args == "" || c.Args.Leads(v))
 }
 
-// in reports whether an event of the kind is there: a result that does not say of
-// which call, at the least.
+// in reports whether v has a result: an id or at least a payload.
 func (r *ResultEvent) in(v source.Value) bool {
 	switch {
 	case r.In != "":
@@ -130,11 +128,11 @@ func (d *Events) Reader(b *transcript.Builder) Reader {
 type eventsReader struct {
 	*Events
 	b      *transcript.Builder
-	model  bool // the event before was the model's
-	called bool // the model's turn has made a call
-	// before sees a call before it is added, and the event or the element that it
-	// was read from. It may change the call, and returns false where v is none. It
-	// is nil in a dialect that has no such oddity.
+	model  bool // the previous event was the assistant's
+	called bool // the assistant's turn has a call
+	// before is called with the event or the element and the call that was read
+	// from it, before the call is added. It may change the call. It returns false
+	// if v is not a call. It may be nil.
 	before func(v source.Value, call *transcript.Call) bool
 }
 
@@ -193,7 +191,7 @@ func (r *eventsReader) Read(v source.Value) {
 	}
 }
 
-// text adds the text of a message, or the parts that it is made of.
+// text adds the text of a message, or its parts.
 func (r *eventsReader) text(v source.Value) {
 	switch v.Kind() {
 	case source.String:
@@ -211,8 +209,8 @@ func (r *eventsReader) text(v source.Value) {
 	}
 }
 
-// begin starts a message. What the model puts out in a row is one turn, until
-// it speaks again behind a call.
+// begin starts a message. Consecutive events of the assistant are one turn, until
+// it speaks again after a call.
 func (r *eventsReader) begin(v, roleAt source.Value, role transcript.Role, turn string, speaks bool) *transcript.Message {
 	m := r.b.Begin(v, roleAt, role, turn)
 	if role == transcript.RoleAssistant && turn == "" && r.model && !(speaks && r.called) {
@@ -239,8 +237,8 @@ func (r *eventsReader) read(v source.Value, c *CallEvent) {
 	r.b.Call(v, call, 0)
 }
 
-// idToken reads an id that, where it is absent, belongs into the object that its
-// path leads through.
+// idToken returns the token of an id. If the id is absent, the span is that of the
+// object that should hold it.
 func idToken(v source.Value, id Lens) transcript.Token {
 	holder := v
 	if through := id.Parent(); through != "" {
@@ -273,14 +271,14 @@ func (d *Events) WriteResult(r NewResult) []Field {
 	return fill(c.Answer, map[string]string{"$id": r.ID, "$name": r.Name, "$text": r.Text})
 }
 
-// WriteMessage implements Writer: results are events of their own.
+// WriteMessage implements Writer. Results are separate events.
 func (d *Events) WriteMessage(string, source.Value) []Field { return nil }
 
-// WriteText implements Writer: an event says what happened, and no text can
-// stand in its place.
+// WriteText implements Writer. An event records what happened, so no text can
+// replace it.
 func (d *Events) WriteText(NewText) Text { return Text{} }
 
-// Retagged implements Writer: there is one kind of result.
+// Retagged implements Writer. There is only one kind of result.
 func (d *Events) Retagged(_, _ transcript.CallKind) string { return "" }
 
 // Keys implements Writer.
@@ -298,7 +296,7 @@ func (d *Events) Keys(v source.Value) WriterKeys {
 		if s.Calls != "" {
 			keys.Calls, keys.KeepCalls, keys.ID = []string{s.Calls.Key()}, true, s.Call.ID.Key()
 		}
-		// Text and calls stand side by side.
+		// Text and calls are fields of the same object.
 		if through := s.Text.Parent(); through != "" {
 			keys.Body = through.In(v)
 		}

@@ -10,20 +10,20 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// A Fault is what is wrong with a row, by the names that its fields have in
+// A Fault is an error in a row. It uses the names that the fields have in
 // toolguard.toml.
 type Fault struct {
-	// Table leads to the table: keys, and numbers of elements of lists.
+	// Table is the path of the table: keys, and indices in arrays of tables.
 	Table []string
-	// Key is the key in it that is wrong; "" for the table.
+	// Key is the wrong key in the table; "" for the table itself.
 	Key string
-	// Missing is the key that the table needs; "" for another fault.
+	// Missing is a key that the table needs; "" for another fault.
 	Missing string
 	Message string
 }
 
-// Faults returns what is wrong with a row as a whole: what it needs is there, and
-// what it writes is what it reads.
+// Faults returns the errors in a row that no single field shows: missing fields,
+// and results that toolguard would write but not read back.
 func (d *Dialect) Faults() []Fault {
 	c := &checker{builtin: d.Evidence != nil, repaired: d.CheckOnly == ""}
 	if d.Name == "" {
@@ -54,8 +54,9 @@ func (d *Dialect) Faults() []Fault {
 	return c.found
 }
 
-// builtInFaults returns the fields that a dialect of this package lacks, by the names
-// that they have in Go. A user's dialect is given some of them, and needs no others.
+// builtInFaults returns the fields that a dialect of this package lacks, by their
+// names in Go. Package config sets some of them for a user's dialect, which does
+// not need the others.
 func (d *Dialect) builtInFaults() (found []Fault) {
 	if why := d.unusable(); why != "" {
 		found = append(found, Fault{Message: why})
@@ -77,8 +78,8 @@ func (d *Dialect) builtInFaults() (found []Fault) {
 	return found
 }
 
-// unusable says what a dialect of this package lacks without which it reads nothing;
-// "" where it has all of that.
+// unusable returns an error for the first field that a dialect of this package
+// cannot do without, or "".
 func (d *Dialect) unusable() string {
 	switch {
 	case d.Driver == nil:
@@ -91,27 +92,27 @@ func (d *Dialect) unusable() string {
 	return ""
 }
 
-// A checker notes what is wrong with one table.
+// A checker collects the faults of one table.
 type checker struct {
 	table []string
 	found []Fault
 	outer *checker
-	// builtin is set for a dialect that has evidence, and needs nothing in the row by
-	// which its messages are told.
+	// builtin is set for a dialect that has Evidence. Its row needs no fields that
+	// identify messages.
 	builtin bool
-	// repaired is set for a dialect whose files are repaired.
+	// repaired is set for a dialect whose files can be repaired.
 	repaired bool
 }
 
-// in returns the checker of a table in this one.
+// in returns a checker for a nested table.
 func (c *checker) in(table ...string) *checker {
 	return &checker{table: slices.Concat(c.table, table), outer: c, builtin: c.builtin, repaired: c.repaired}
 }
 
-// merge passes on what has been noted.
+// merge passes the faults on to the outer checker.
 func (c *checker) merge() { c.outer.found = append(c.outer.found, c.found...) }
 
-// where names the table in messages.
+// where returns the name of the table in messages.
 func (c *checker) where() string {
 	var keys []string
 	for _, part := range c.table {
@@ -129,42 +130,42 @@ func (c *checker) say(key, message string) {
 	c.found = append(c.found, Fault{Table: c.table, Key: key, Message: message})
 }
 
-// needs notes that a key is missing.
+// needs reports a missing key.
 func (c *checker) needs(key string, has bool) {
 	if !has {
 		c.found = append(c.found, Fault{Table: c.table, Missing: key, Message: c.where() + " needs " + key})
 	}
 }
 
-// wants notes that the table lacks something that no single key has.
+// wants reports that the table lacks something that is not one key.
 func (c *checker) wants(what string, has bool) {
 	if !has {
 		c.say("", c.where()+" needs "+what)
 	}
 }
 
-// A slot is a field that a repair writes, by its key in the table.
+// A slot is a field that a repair writes, with its key in the table.
 type slot struct {
 	key string
 	at  Lens
 }
 
-// names notes where a repair could not write a field: it must be one of the object, in
-// each spelling. What is not written is not looked at.
+// names reports a field that a repair could not write: every alternative must be
+// the name of a field of the object. Fields that are not written are not checked.
 func (c *checker) names(key string, at Lens, written bool) slot {
 	if !written || !c.repaired {
 		return slot{key, ""}
 	}
 	for alt := range at.Alternatives() {
 		if at != "" && (!alt.writable() || strings.Contains(string(alt), ".")) {
-			c.say(key, fmt.Sprintf("%s.%s: repairs write this field, and cannot write it at %q: want the name of a field", c.where(), key, alt))
+			c.say(key, fmt.Sprintf("%s.%s: repairs write this field, so it must be a plain field name; %q is not", c.where(), key, alt))
 			break
 		}
 	}
 	return slot{key, at}
 }
 
-// written notes where two fields of one object are the same.
+// written reports two slots that use the same field of an object.
 func (c *checker) written(slots ...slot) {
 	for i, s := range slots {
 		for _, other := range slots[:i] {
@@ -173,16 +174,15 @@ func (c *checker) written(slots ...slot) {
 			}
 			for alt := range s.at.Alternatives() {
 				if slices.Contains(slices.Collect(other.at.Alternatives()), alt) && alt != "" {
-					c.say(s.key, fmt.Sprintf("%s.%s: %q is %s already", c.where(), s.key, alt, other.key))
+					c.say(s.key, fmt.Sprintf("%s.%s: %q is already used by %s", c.where(), s.key, alt, other.key))
 				}
 			}
 		}
 	}
 }
 
-// held notes where an id that is missing could not be written: the object that it
-// belongs into must be one that each call or result has, as others of its fields
-// stand there too.
+// held reports an id that a repair could not add. The id must be in an object that
+// every call or result has, because other required fields are in it too.
 func (c *checker) held(id Lens, holders ...Lens) {
 	if id == "" || !c.repaired {
 		return
@@ -192,11 +192,11 @@ func (c *checker) held(id Lens, holders ...Lens) {
 	if first.writable() && (holder == "" || slices.Contains(holders, holder)) {
 		return
 	}
-	c.say("id", fmt.Sprintf("%s.id: repairs write this field, and cannot write it at %q: want a field of what has the others", c.where(), first))
+	c.say("id", fmt.Sprintf("%s.id: repairs write this field, so it must be in the object that holds the other fields; %q is not", c.where(), first))
 }
 
-// writable reports whether a value can be set where a lens leads: names of members and
-// no places in lists.
+// writable reports whether a value can be set at the end of the path: it consists
+// of keys, without array indices.
 func (l Lens) writable() bool {
 	for name := range strings.SplitSeq(string(l), ".") {
 		if _, err := strconv.Atoi(name); err == nil || name == "" || name == "#" || strings.Contains(name, "|") {
@@ -206,7 +206,7 @@ func (l Lens) writable() bool {
 	return true
 }
 
-// each checks each of a list of tables.
+// each checks every table of an array.
 func each[T any](c *checker, key string, list []T, check func(c *checker, row *T)) {
 	for i := range list {
 		in := c.in(key, strconv.Itoa(i))
@@ -230,8 +230,8 @@ func (d *Blocks) faults(outer *checker) {
 	c.needs("content", d.Content != "")
 	c.needs("parts", len(d.Parts) > 0)
 	if len(d.Parts) > 0 {
-		c.wants(`a part that is "call"`, is(PartCall))
-		c.wants(`a part that is "result", or own`, is(PartResult) || d.ResultMessage != nil)
+		c.wants(`a part with is = "call"`, is(PartCall))
+		c.wants(`a part with is = "result", or own`, is(PartResult) || d.ResultMessage != nil)
 	}
 	if d.ResultMessage != nil {
 		c.needs("own-role", d.ResultRole != "")
@@ -263,11 +263,12 @@ func (c *checker) form(f *Form) {
 	c.object("json", f.JSON)
 }
 
-// object reports whether a template is an object, and notes where it is not.
+// object reports whether a template is a JSON object or empty, and reports a fault
+// otherwise.
 func (c *checker) object(key string, t Template) bool {
 	is := t == "" || source.NewValue([]byte(t), 0).Kind() == source.Object
 	if !is {
-		c.say(key, "want a JSON object for "+c.where()+"."+key)
+		c.say(key, c.where()+"."+key+" must be a JSON object")
 	}
 	return is
 }
@@ -281,7 +282,7 @@ func (d *SideList) faults(outer *checker) {
 	c.needs("tool", d.Tool != "")
 	c.needs("content", d.Content != "")
 	if d.Calls == "" && d.CallTag != "" {
-		return // its calls are texts
+		return // calls are texts
 	}
 	c.needs("calls", d.Calls != "")
 	c.needs("name", d.Name != "")
@@ -291,7 +292,7 @@ func (d *SideList) faults(outer *checker) {
 		c.needs("id", d.ID != "")
 	}
 	if d.Failed != "" && d.Error == "" {
-		c.found = append(c.found, Fault{Table: c.table, Missing: "error", Message: c.where() + " needs error: failed is what it says of a failed call"})
+		c.found = append(c.found, Fault{Table: c.table, Missing: "error", Message: c.where() + " needs error: failed is its value for a failed call"})
 	}
 	c.written(c.names("role", d.Role, d.Body == ""), c.names("content", d.Content, true), c.names("calls", d.Calls, true),
 		c.names("result-id", d.ResultID, true), c.names("result-name", d.ResultName, true), c.names("error", d.Error, d.Failed != ""))
@@ -301,14 +302,14 @@ func (d *SideList) faults(outer *checker) {
 	c.speaks(d, "tool", d.Tool, transcript.RoleTool)
 }
 
-// speaks notes where a role is written in a way that is not read as that role.
+// speaks reports a role that would not be read back as that role.
 func (c *checker) speaks(d *SideList, key string, written Lens, role transcript.Role) {
 	if len(d.Roles) == 0 || written == "" {
 		return
 	}
 	for alt := range written.Alternatives() {
 		if roleIn(d.Roles, source.NewValue([]byte(quoted(string(alt))), 0)) != role {
-			c.say(key, fmt.Sprintf("%s.%s: roles do not say that %q is %s", c.where(), key, alt, key))
+			c.say(key, fmt.Sprintf("%s.%s: roles does not map %q to %s", c.where(), key, alt, key))
 		}
 	}
 }
@@ -341,7 +342,7 @@ func (d *Events) faults(outer *checker) {
 	c.needs("type", d.Type != "")
 	c.needs("results", len(d.Results) > 0)
 	calls := len(d.Calls) > 0 || slices.ContainsFunc(d.Messages, func(s MessageEvent) bool { return s.Calls != "" })
-	c.wants("calls, or one of says that has calls", calls)
+	c.wants("calls, or an entry of says that has calls", calls)
 	call := func(c *checker, e *CallEvent) {
 		c.needs("id", e.ID != "")
 		c.needs("name", e.Name != "")
@@ -380,7 +381,7 @@ func (d *Combined) faults(outer *checker) {
 	c.needs("members", len(d.Needs) > 0 || c.builtin)
 	c.needs("records", len(d.Records) > 0)
 	each(c, "records", d.Records, func(c *checker, rs *Records) {
-		// Without ids results name the tool.
+		// Results without ids name the tool.
 		c.needs("id", rs.ID != "" || rs.Apart && d.Results.ID == "" && d.Results.Name != "")
 		c.needs("name", rs.Name != "")
 		c.needs("args", rs.Args != "" || rs.Free)
@@ -398,17 +399,17 @@ func (d *Combined) faults(outer *checker) {
 		each(c, "states", rs.States, func(c *checker, s *StateName) {
 			c.needs("written", s.Written != "")
 			if first := rs.stateNamed(s.Written); first != s && s.Written != "" {
-				c.say("written", fmt.Sprintf("%s: %q is written twice, and only the first counts", c.where(), s.Written))
+				c.say("written", fmt.Sprintf("%s: %q is listed twice; only the first entry is used", c.where(), s.Written))
 			}
 			each(c, "answer", s.Answer, (*checker).setting)
 		})
-		if rs == &d.Records[0] || len(rs.Answer) > 0 { // others are copies, and are set along with it
+		if rs == &d.Records[0] || len(rs.Answer) > 0 { // later entries are copies, which are set with the first
 			rs.readsBack(c)
 		}
 	})
 }
 
-// stateNamed returns the first state that is written so.
+// stateNamed returns the first state with that spelling.
 func (rs *Records) stateNamed(written string) *StateName {
 	for i := range rs.States {
 		if rs.States[i].Written == written {
@@ -421,7 +422,7 @@ func (rs *Records) stateNamed(written string) *StateName {
 func (c *checker) setting(s *Setting) {
 	c.needs("to", s.To != "")
 	if s.To != "" && !s.To.writable() {
-		c.say("to", fmt.Sprintf("%s.to: nothing can be written at %q: want the names of fields, joined by dots", c.where(), s.To))
+		c.say("to", fmt.Sprintf("%s.to: cannot write to %q: want field names joined by dots", c.where(), s.To))
 	}
 	c.needs("raw", s.Raw != "")
 }

@@ -6,27 +6,25 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A Template is a piece of JSON in which the texts "$id", "$name", "$args",
-// "$text" and "$blocks" stand for values. A member whose value is not there is
-// left out.
+// A Template is JSON in which the strings "$id", "$name", "$args", "$text" and
+// "$blocks" stand for values. A field whose value is absent is left out.
 type Template string
 
-// A Cond is a condition on a member: that it says one of Is, or that it is
-// there and not null; with Not, that it is not so.
+// A Cond is a condition on a field: its value is one of Is or, if Is is empty, it
+// is present and not null. Not negates the condition.
 //
-// It is no evidence.Cond because its member is one of a Plan, which finds all that is
-// wanted of a message in one pass. An evidence.Cond looks for its member by itself, and
-// of each message that is another pass: one such condition made reading a message of
-// text longer by two fifths.
+// Cond differs from evidence.Cond because its field is part of a Plan, which reads
+// all fields of a message in one pass. An evidence.Cond searches for its field in a
+// pass of its own: one such condition made reading a message of text 40% slower.
 type Cond struct {
 	At  Lens
 	Is  []string
 	Not bool
 }
 
-// UnmarshalText reads a condition as people write it: "path" for a member that is
-// there, "path=this|that" for what it says, and with a "!" before the path or the
-// "=" that it is not so.
+// UnmarshalText reads a condition from a config file: "path" for a field that is
+// present, "path=this|that" for its values. A "!" before the path or the "="
+// negates it.
 func (c *Cond) UnmarshalText(text []byte) error {
 	at, is, says := strings.Cut(string(text), "=")
 	*c = Cond{}
@@ -43,7 +41,7 @@ func (c *Cond) UnmarshalText(text []byte) error {
 	return c.At.Valid()
 }
 
-// String writes a condition as people do.
+// String returns the condition in the notation of UnmarshalText.
 func (c Cond) String() string {
 	not := ""
 	if c.Not {
@@ -58,7 +56,7 @@ func (c Cond) String() string {
 // holds reports whether the condition holds of v.
 func (c *Cond) holds(v source.Value) bool { return c.accepts(c.At.In(v)) }
 
-// accepts reports whether the condition holds of the member itself.
+// accepts reports whether the condition holds of the field's value.
 func (c *Cond) accepts(got source.Value) bool {
 	if len(c.Is) == 0 {
 		return (got.Exists() && got.Kind() != source.Null) != c.Not
@@ -71,13 +69,12 @@ func (c *Cond) accepts(got source.Value) bool {
 	return c.Not
 }
 
-// writes reports whether a value is a string that says s, or another scalar
-// that is written so.
+// writes reports whether v is the string s, or another scalar that is written as s.
 func writes(v source.Value, s string) bool {
 	return v.Is(s) || v.Kind() != source.String && string(v.Raw()) == s
 }
 
-// allHold reports whether there are conditions, and all of them hold of v.
+// allHold reports whether conds is not empty and all conditions hold of v.
 func allHold(conds []Cond, v source.Value) bool {
 	for i := range conds {
 		if !conds[i].holds(v) {
@@ -97,7 +94,7 @@ func anyHolds(conds []Cond, v source.Value) bool {
 	return false
 }
 
-// fill returns the members of an object that a template makes.
+// fill returns the fields of the object that a template makes with values.
 func fill(form Template, values map[string]string) []Field {
 	var out []Field
 	for k, v := range source.NewValue([]byte(form), 0).Members() {

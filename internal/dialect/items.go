@@ -9,64 +9,64 @@ import (
 )
 
 // Items is the driver for flat lists of items: messages, reasoning, calls and
-// outputs side by side.
+// outputs.
 type Items struct {
 	Type string // of an item
 	Role string // of a message item
-	// Roles are spellings of its own. No built-in dialect has any, but somebody
-	// else's can.
+	// Roles are additional spellings of roles. Only user-defined dialects have
+	// them.
 	Roles []RoleName
 	Text  string // content of a message item
-	// Messages are the types of a message item: the user's and, where that is
-	// another one, the model's. An item without a type is one too if it has a role.
+	// Messages lists the types of a message item: the user's, then the assistant's
+	// if it is another. An item without a type is also a message if it has a role.
 	Messages []string
-	// ID are the members that pair a call with its output, the first that is
-	// there.
+	// ID lists the keys of the id that a call and its output share. The first one
+	// present counts.
 	ID    []string
-	Item  string // an item's own id
+	Item  string // the item's own id
 	Name  string
 	Pairs []ItemPair
-	// ProviderCalls are types of calls that the provider runs: they carry their own
-	// result.
+	// ProviderCalls lists the types of calls that the provider runs. They hold
+	// their own result.
 	ProviderCalls []string `toml:"hosted"`
-	// Reasoning is the type of a reasoning item, Sealed its opaque content.
+	// Reasoning is the type of a reasoning item, and Sealed the key of its opaque
+	// content.
 	Reasoning, Sealed string
-	// Execution is a member that says "server" on a call that the provider runs. Two built-in
-	// dialects have it, and others of the family may.
+	// Execution is a field that is "server" on a call that the provider runs. Two
+	// built-in dialects have it, and related formats may.
 	Execution string
-	// TextTypes are content types that only this dialect writes: first those of a
-	// text of the user and of a text of the model.
+	// TextTypes lists the content types that only this dialect uses, beginning with
+	// those for a text of the user and of the assistant.
 	TextTypes []string
-	// Typed is set where every message item says what it is and holds a list of
-	// parts: in two built-in dialects, and in others without it a text that is written
-	// would be no item.
+	// Typed is set if every message item has a type and a list of parts. In such a
+	// dialect, an item with a plain text would be invalid.
 	Typed bool
 }
 
-// An ItemPair is a type of call and the types of its output.
+// An ItemPair is a type of call and the types of its outputs.
 type ItemPair struct {
 	Call    string
 	Outputs []string
-	// Kind tells protocols apart. It, Free and Answer only two built-in dialects have,
-	// which have calls of several protocols; who describes one with several needs them.
+	// Kind distinguishes protocols. Kind, Free and Answer are for dialects with
+	// calls of several protocols, as two built-in dialects have.
 	Kind transcript.CallKind
-	// Args is the member with the arguments; "" where the call has none to
+	// Args is the key of the arguments. It is empty if there are no arguments to
 	// check.
 	Args string
 	// Free marks arguments that are free text.
 	Free bool
-	// CallID and OutputID are the members that pair, where the driver's own do
-	// not apply. One built-in dialect has them, but many a format has the id of a
-	// call under one name and says under another which call an output is of.
+	// CallID and OutputID are the keys of the shared id, if they differ from the
+	// driver's. One built-in dialect has them, and in many formats a call and its
+	// output use different keys for the id.
 	CallID, OutputID string
 	Payload          string
-	// Answer is the type of an output that is written for a call, where that is not
-	// the first of Outputs. Without it, no output is written for a call that has no
+	// Answer is the type of the output that is written for a call, if it is not the
+	// first of Outputs. If it is empty, no output is written for a call without
 	// arguments.
 	Answer string
 }
 
-// answer returns the type of an output that is written for a call, "" for none.
+// answer returns the type of the output that is written for a call, or "".
 func (p *ItemPair) answer() string {
 	if p.Answer == "" && p.Args != "" {
 		return p.Outputs[0]
@@ -118,8 +118,8 @@ func (d *Items) pair(typ source.Value) (p *ItemPair, call bool) {
 	return nil, false
 }
 
-// id returns the id by which an item pairs: the first that is there and not null,
-// else one that is null.
+// id returns the id that pairs an item: the first one that is not null, else one
+// that is null.
 func (d *Items) id(v source.Value, p *ItemPair, call bool) source.Value {
 	own := p.OutputID
 	if call {
@@ -151,7 +151,7 @@ func (d *Items) Damaged(v source.Value) bool {
 	return p != nil || d.roleless(v)
 }
 
-// roleless reports whether v is a message that names no role.
+// roleless reports whether v is a message without a role.
 func (d *Items) roleless(v source.Value) bool {
 	typ := v.Get(d.Type)
 	return v.Kind() == source.Object && notGiven(v.Get(d.Role)) && (!typ.Exists() || contains(d.Messages, typ))
@@ -165,11 +165,11 @@ func (d *Items) Reader(b *transcript.Builder) Reader {
 type itemsReader struct {
 	*Items
 	b *transcript.Builder
-	// itemIDs maps a call's own id to its pairing id, for outputs that name
-	// the former.
+	// itemIDs maps a call's own id to its pairing id, for outputs that use the own
+	// id.
 	itemIDs map[string]string
-	model   bool // the item before was the model's
-	called  bool // the model's turn has made a call
+	model   bool // the previous item was the assistant's
+	called  bool // the assistant's turn has a call
 }
 
 func (r *itemsReader) Read(v source.Value) {
@@ -183,8 +183,8 @@ func (r *itemsReader) Read(v source.Value) {
 	}
 	begin := func(role transcript.Role) *transcript.Message {
 		m := b.Begin(v, roleVal, role, "")
-		// What the model puts out in a row is one turn, until it speaks again
-		// behind a call.
+		// Consecutive items of the assistant are one turn, until it speaks again
+		// after a call.
 		speaks := !typ.Exists() || contains(r.Messages, typ)
 		if role == transcript.RoleAssistant && r.model && !(speaks && r.called) {
 			b.SameTurn()
@@ -273,7 +273,7 @@ func (r *itemsReader) Read(v source.Value) {
 	}
 }
 
-// keyed reports whether v has one of the members that always pair.
+// keyed reports whether v has one of the driver's keys for the shared id.
 func (d *Items) keyed(v source.Value) bool {
 	for _, key := range d.ID {
 		if there(v.Get(key)) {
@@ -295,11 +295,11 @@ func (d *Items) WriteResult(r NewResult) []Field {
 	return []Field{{d.Type, `"` + p.answer() + `"`}, {d.outputID(p, r.Element), r.ID}, {p.payload(), r.Text}}
 }
 
-// outputID returns the member by which an output names a call: that by which the call
-// pairs, or what the pair has for one that is known by an id of its own.
+// outputID returns the key under which the output of a call names the call: the key
+// of the call's id, or OutputID if the call is identified by CallID.
 func (d *Items) outputID(p *ItemPair, call source.Value) string {
 	if slices.Contains(d.ID, p.CallID) && p.OutputID != "" {
-		return p.OutputID // the call's own name for its id is not that of its output
+		return p.OutputID // the call uses another key for the id than its output
 	}
 	for _, key := range d.ID {
 		if there(call.Get(key)) {
@@ -312,7 +312,7 @@ func (d *Items) outputID(p *ItemPair, call source.Value) string {
 	return d.ID[0]
 }
 
-// WriteMessage implements Writer: results are items of their own.
+// WriteMessage implements Writer. Results are separate items.
 func (d *Items) WriteMessage(string, source.Value) []Field { return nil }
 
 // WriteText implements Writer.

@@ -9,9 +9,8 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// Candidates yields the dialects that could claim v as an element of theirs, in the
-// order of All. One look at v settles which are worth asking. Logs that hold no
-// bare messages are not among them.
+// Candidates yields the dialects that could claim v, in the order of All. It
+// decides in one pass over v. Logs that hold no bare messages are not among them.
 func (s *Set) Candidates(v source.Value) iter.Seq[*Dialect] {
 	return func(yield func(*Dialect) bool) {
 		t := s.table()
@@ -28,8 +27,9 @@ func (s *Set) Candidates(v source.Value) iter.Seq[*Dialect] {
 	}
 }
 
-// lookAt returns the set of the dialects that could claim v. That of the last value that
-// is not in memory is remembered, because each look reads much of it.
+// lookAt returns the set of dialects that could claim v. It remembers the result
+// for the last value that is not in memory, because each look reads much of that
+// value.
 func (s *Set) lookAt(v source.Value) uint64 {
 	if s == nil || s.memory == nil || !v.Outside() {
 		return s.table().look(v)
@@ -41,7 +41,8 @@ func (s *Set) lookAt(v source.Value) uint64 {
 	return m.seen
 }
 
-// IsKeyword reports whether some evidence asks for a name or a text.
+// IsKeyword reports whether v is a key or a text that some dialect's evidence
+// needs.
 func (s *Set) IsKeyword(v source.Value) bool {
 	if v.Span().Len() > maxKeyword+2 {
 		return false
@@ -50,7 +51,7 @@ func (s *Set) IsKeyword(v source.Value) bool {
 	return len(raw) > 2 && s.table().often[string(raw[1:len(raw)-1])] > 0
 }
 
-// rest yields the rows that have no bit of their own.
+// rest yields the rows that share the last bit.
 func (t *keywordTable) rest(yield func(*Dialect) bool) {
 	for _, d := range t.rows[lastBit:] {
 		if !yield(d) {
@@ -59,17 +60,17 @@ func (t *keywordTable) rest(yield func(*Dialect) bool) {
 	}
 }
 
-// lastBit stands for all the rows that have no bit of their own.
+// lastBit stands for all rows without a bit of their own.
 const lastBit = 63
 
-// A keywordTable says which dialects a name or a text speaks for.
+// A keywordTable maps keys and texts to the dialects that they are evidence for.
 type keywordTable struct {
 	rows   []*Dialect
-	always uint64 // those that are asked about each element
+	always uint64 // dialects that are asked about every element
 	of     map[string]uint64
-	often  map[string]int // how many dialects a name or a text can speak for
-	// heads are the first bytes of keywords by their length, so that few other
-	// names are looked up.
+	often  map[string]int // how many dialects use a key or a text as evidence
+	// heads holds the first bytes of the keywords by their length, so that few
+	// other keys are looked up.
 	heads [maxKeyword + 1][4]uint64
 }
 
@@ -85,7 +86,7 @@ func newKeywordTable(all []*Dialect) *keywordTable {
 		t.rows = append(t.rows, d)
 		for word := range wordsOf(d.keywords()) {
 			if t.often[word]++; d == plain {
-				t.often[word] += len(all) // most messages are written so
+				t.often[word] += len(all) // most messages have these keywords
 			}
 		}
 	}
@@ -105,9 +106,9 @@ func newKeywordTable(all []*Dialect) *keywordTable {
 	return t
 }
 
-// keywords returns, for each piece of evidence, the names and texts of which one
-// occurs in what it speaks for. A dialect that the user says is the file's needs
-// none.
+// keywords returns, for each piece of evidence, the lists of keys and texts of
+// which the evidence needs one each. A dialect that the user chose for the file
+// needs none.
 func (d *Dialect) keywords() [][]evidence.Keywords {
 	switch {
 	case !d.UserDefined():
@@ -122,7 +123,7 @@ func (d *Dialect) keywords() [][]evidence.Keywords {
 	return [][]evidence.Keywords{all}
 }
 
-// wordsOf returns the names and texts among keywords.
+// wordsOf returns all keys and texts in lists of keywords.
 func wordsOf(all [][]evidence.Keywords) map[string]bool {
 	words := map[string]bool{}
 	for _, row := range all {
@@ -135,8 +136,8 @@ func wordsOf(all [][]evidence.Keywords) map[string]bool {
 	return words
 }
 
-// rarest returns the keywords that the fewest dialects ask for, nil if there are none
-// that can be looked up.
+// rarest returns the list of keywords that the fewest dialects use, or nil if none
+// can be looked up.
 func rarest(all []evidence.Keywords, often map[string]int) (best evidence.Keywords) {
 	least := 0
 	for _, k := range all {
@@ -152,12 +153,12 @@ func rarest(all []evidence.Keywords, often map[string]int) (best evidence.Keywor
 	return best
 }
 
-// look returns the set of the dialects that could claim v.
+// look returns the set of dialects that could claim v.
 func (t *keywordTable) look(v source.Value) uint64 {
 	set := t.always
 	for k, val := range v.Members() {
 		if val.Kind() == source.Null {
-			continue // it is as if it were not there
+			continue // null counts as absent
 		}
 		set |= t.keyword(k)
 		switch val.Kind() {
@@ -192,8 +193,8 @@ func (t *keywordTable) members(v source.Value) uint64 {
 	return set
 }
 
-// keyword returns the dialects for which a name or a text speaks. Nobody writes
-// keywords with escapes.
+// keyword returns the dialects that use a key or a text as evidence. It does not
+// decode escapes, because no program writes keywords with escapes.
 func (t *keywordTable) keyword(s source.Value) uint64 {
 	if s.Span().Len() > maxKeyword+2 {
 		return 0

@@ -7,28 +7,28 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// kwargs is a side list whose messages can have their calls in additional_kwargs
-// only, in the form of the provider, and can repeat them there and elsewhere. A
-// result may be one of an older API, of role function.
+// kwargs is a side list whose messages may have their calls only in
+// additional_kwargs, in the provider's form, and may repeat calls there and in
+// other fields. A result may come from an older API, with role function.
 type kwargs struct {
 	*SideList
 	copied []copyList
-	inner  *SideList // of a call in additional_kwargs
+	inner  *SideList // reads a call in additional_kwargs
 }
 
 // A copyList is a list in which a message repeats its calls.
 type copyList struct {
 	list Lens
-	tags []string // of the type of an element; any where there are none
+	tags []string // the types of elements; empty means any
 	id   Lens     // of an element
 	name Lens
 }
 
-// providerCall is a call in additional_kwargs.
+// providerCall describes a call in additional_kwargs.
 var providerCall = &SideList{ID: "id", Function: "function|custom", Name: "name", Args: "arguments"}
 
-// calls returns the calls in additional_kwargs of a message that has no list of
-// calls itself: a list of calls, or one call of an older API. read is what was read of
+// calls returns the calls in additional_kwargs of a message that has no other list
+// of calls: a list of calls, or one call of an older API. read holds the values of
 // the message.
 func (d *kwargs) calls(read []source.Value) (list, legacy source.Value) {
 	lists, more := read[d.alsoAt:len(read)-1], read[len(read)-1]
@@ -52,10 +52,10 @@ func (d *kwargs) reader(b *transcript.Builder) kwargsReader {
 type kwargsReader struct {
 	sideListReader
 	kwargs *kwargs
-	inner  *customReader // nil before it is wanted
+	inner  *customReader // nil until it is needed
 }
 
-// A customReader reads calls of tools that take free text too.
+// A customReader reads calls, including those of tools that take free text.
 type customReader struct{ sideListReader }
 
 func (r *customReader) onCall(v source.Value, call transcript.Call) transcript.Call {
@@ -63,7 +63,7 @@ func (r *customReader) onCall(v source.Value, call transcript.Call) transcript.C
 	return call
 }
 
-// onResult tells a result of the older API.
+// onResult sets the kind of a result of the older API.
 func (r *kwargsReader) onResult(_ source.Value, res transcript.Result) transcript.Result {
 	if r.now.roleVal.Is("function") {
 		res.Kind, res.Answer = transcript.KindLegacyFunction, transcript.AnswerByPosition
@@ -71,7 +71,7 @@ func (r *kwargsReader) onResult(_ source.Value, res transcript.Result) transcrip
 	return res
 }
 
-// onPart passes over a call, which is counted where it is listed.
+// onPart skips a call that the list of calls already has.
 func (r *kwargsReader) onPart(_, tag source.Value) bool {
 	return slices.ContainsFunc(r.kwargs.copied, func(l copyList) bool { return contains(l.tags, tag) })
 }
@@ -104,7 +104,7 @@ func (r *kwargsReader) Read(v source.Value) {
 	}
 	c, m := r.b.Conv, r.b.Message()
 	if m.Role == transcript.RoleTool {
-		// Where the role is the name of a class, the old role function has a class too.
+		// If the role is a class name, the old role function has a class too.
 		if res := len(c.Results) - 1; res >= 0 && c.Results[res].Message == int32(len(c.Messages)-1) && r.Role.Nth(1).In(v).Is("FunctionMessage") {
 			c.Results[res].Kind, c.Results[res].Answer = transcript.KindLegacyFunction, transcript.AnswerByPosition
 		}
@@ -129,13 +129,13 @@ func (r *kwargsReader) Read(v source.Value) {
 	}
 }
 
-// copies notes where a list repeats the calls lo to hi of a message: by id, in
-// order, and by place where there are none.
+// copies notes where a list repeats the calls from lo to hi of a message. It
+// matches them by id, in order, or by index if there are no ids.
 func (r *kwargsReader) copies(l *copyList, body source.Value, lo, hi int) {
 	c := r.b.Conv
 	list := l.list.In(body)
-	taken := make([]bool, hi-lo) // calls that have their copy in this list
-	var byID map[string][]int    // those calls; nil before one is looked for elsewhere than at its place
+	taken := make([]bool, hi-lo) // calls that already have a copy in this list
+	var byID map[string][]int    // those calls by id; nil until one is not at its index
 	n := 0
 	for _, e := range list.Present() {
 		if e.Kind() != source.Object || len(l.tags) > 0 && !contains(l.tags, e.Get("type")) {

@@ -12,42 +12,42 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// A Lens leads from an element to a value in it, and is the only way to follow a
-// path. It names members joined by ".", and alternatives joined by "|": the first
-// alternative counts that leads to something, whatever the order of members in the
-// file. What is null is not there, unless nothing else is. A number is a place in
-// a list, from the end where it is negative: "id.-1" is the last element of the
-// list id. "#" is the first element from which the rest leads to something. The empty
-// lens leads to the element itself.
+// A Lens is a path from an element to a value in it, and the only kind of path in
+// this package. It consists of keys joined by "." and of alternatives joined by
+// "|". The first alternative that leads to a value other than null wins, whatever
+// the order of keys in the file; a null counts only if there is nothing else. A
+// number is an index in an array, counted from the end if it is negative: "id.-1"
+// is the last element of the array id. "#" is the first element in which the rest
+// of the path leads to a value. The empty lens leads to the element itself.
 type Lens string
 
-// Valid says what is wrong with a path that somebody wrote.
+// Valid returns an error that says what is wrong with a path from a config file.
 func (l Lens) Valid() error {
 	if l == "" {
-		return errors.New("want a path: the names of members, joined by dots")
+		return errors.New("want a path: field names joined by dots")
 	}
 	for alt := range l.Alternatives() {
 		switch s := string(alt); {
 		case strings.HasPrefix(s, "/"):
-			return fmt.Errorf("%q is no path: want the names of members, joined by dots", l)
+			return fmt.Errorf("%q is not a path: want field names joined by dots", l)
 		case s != "" && slices.Contains(strings.Split(s, "."), ""):
-			return fmt.Errorf("%q is no path: there is no name between two dots", l)
+			return fmt.Errorf("%q is not a path: a field name is empty", l)
 		}
 	}
 	return nil
 }
 
-// In returns what the lens leads to in v: the first alternative that is there and
-// not null, else one that is null, None for nothing.
+// In returns the value at the end of the path: the first alternative that is not
+// null, else the first that is null, else None.
 func (l Lens) In(v source.Value) source.Value {
-	// Most lenses are the name of one member.
+	// Most lenses are a single key.
 	if l != "" && v.Kind() == source.Object && strings.IndexByte(string(l), '.') < 0 && strings.IndexByte(string(l), '|') < 0 {
 		return v.Get(string(l))
 	}
 	return l.From(v.Get, v)
 }
 
-// From is In for an element whose members have been read before.
+// From is In for an element whose fields have been read already.
 func (l Lens) From(get func(key string) source.Value, v source.Value) source.Value {
 	var null source.Value
 	for alt := range l.Alternatives() {
@@ -62,10 +62,10 @@ func (l Lens) From(get func(key string) source.Value, v source.Value) source.Val
 	return null
 }
 
-// Leads reports whether there is a lens, and it leads to something but null.
+// Leads reports whether l is not empty and leads to a value other than null.
 func (l Lens) Leads(v source.Value) bool { return l != "" && there(l.In(v)) }
 
-// name returns what the lens leads to as it is written, "" for nothing and for null.
+// name returns the raw value at the end of the path, or "" if it is absent or null.
 func (l Lens) name(v source.Value) string {
 	if l.Leads(v) {
 		return string(l.In(v).Raw())
@@ -73,10 +73,10 @@ func (l Lens) name(v source.Value) string {
 	return ""
 }
 
-// there reports whether a value is there, and not null.
+// there reports whether a value exists and is not null.
 func there(v source.Value) bool { return v.Exists() && v.Kind() != source.Null }
 
-// Alternatives yields the alternatives of the path, each a path of its own.
+// Alternatives yields the alternatives of the path, each as a path.
 func (l Lens) Alternatives() iter.Seq[Lens] {
 	return func(yield func(Lens) bool) {
 		for rest, more := string(l), true; more; {
@@ -88,7 +88,7 @@ func (l Lens) Alternatives() iter.Seq[Lens] {
 	}
 }
 
-// Nth returns the alternative of that number, the last where there are fewer.
+// Nth returns the alternative with index n, or the last one if there are fewer.
 func (l Lens) Nth(n int) Lens {
 	var last Lens
 	for alt := range l.Alternatives() {
@@ -100,21 +100,20 @@ func (l Lens) Nth(n int) Lens {
 	return last
 }
 
-// Key returns the last segment of the first alternative: the name of the member
-// in the object that holds it.
+// Key returns the last key of the first alternative.
 func (l Lens) Key() string {
 	first := string(l.Nth(0))
 	return first[strings.LastIndexByte(first, '.')+1:]
 }
 
-// Parent returns the path to what has the member that the first alternative leads
-// to, "" where that is the value itself.
+// Parent returns the path to the object that holds the last key of the first
+// alternative, or "" for the element itself.
 func (l Lens) Parent() Lens {
 	first := l.Nth(0)
 	return first[:max(0, strings.LastIndexByte(string(first), '.'))]
 }
 
-// follow returns what a lens without alternatives leads to.
+// follow returns the value that a lens without alternatives leads to.
 func (l Lens) follow(get func(key string) source.Value, v source.Value) source.Value {
 	key, rest, more := strings.Cut(string(l), ".")
 	switch {
@@ -143,7 +142,7 @@ func (l Lens) follow(get func(key string) source.Value, v source.Value) source.V
 	return v
 }
 
-// element returns the element of a list at a place that is written as a number.
+// element returns the element at an index, which is written as a decimal number.
 func element(list source.Value, place string) source.Value {
 	n, err := strconv.Atoi(place)
 	if err != nil {
@@ -162,7 +161,7 @@ func element(list source.Value, place string) source.Value {
 	return source.Value{}
 }
 
-// roleIn returns the role that a dialect with names of its own writes so.
+// roleIn returns the role that v names in a dialect with its own role names.
 func roleIn(names []RoleName, v source.Value) transcript.Role {
 	for i := range names {
 		if writes(v, names[i].Written) {
@@ -172,8 +171,8 @@ func roleIn(names []RoleName, v source.Value) transcript.Role {
 	return roleOf(v)
 }
 
-// writtenRole returns how a dialect writes a role: the first of its own names, or
-// the usual one.
+// writtenRole returns the spelling of a role in a dialect: the first of its own
+// names, or the usual one.
 func writtenRole(names []RoleName, role transcript.Role) string {
 	for i := range names {
 		if names[i].Role == role {
@@ -183,7 +182,7 @@ func writtenRole(names []RoleName, role transcript.Role) string {
 	return role.String()
 }
 
-// A RoleName is how a dialect writes a role.
+// A RoleName is a dialect's name for a role.
 type RoleName struct {
 	Written string
 	Role    transcript.Role

@@ -6,85 +6,87 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A Log describes the records of a session log, most of which wrap a message
-// each. Paths lead from the record, keys name members of it.
+// A Log describes the records of a session log. Most records wrap one message.
+// Fields of type Lens are paths from the record; strings are keys of the record.
 type Log struct {
-	// Type says what kind of record it is, Subtype what kind of that kind.
+	// Type is the type of a record, and Subtype its subtype.
 	Type, Subtype Lens
-	// Speaks are the types of records that hold a message, at Payload; the
-	// empty path is the record itself.
+	// Speaks lists the types of records that hold a message at Payload. An empty
+	// Payload means the record itself.
 	Speaks  []string
 	Payload Lens
-	// Kinds are the types of other records by which the log is known: with a
-	// "*" at the end all that begin so. Header is the type of the first record,
-	// that has one of the members HeaderHas.
+	// Kinds lists the types of other records that identify the log. A "*" at the
+	// end matches any ending. Header is the type of the first record, which has one
+	// of the fields in HeaderHas.
 	Kinds     []string
 	Header    string
 	HeaderHas []string
-	// Evidence are members that only records of this log have.
+	// Evidence lists keys that only records of this log have.
 	Evidence []string
-	// Lacks are members that its records never have.
+	// Lacks lists keys that records of this log never have.
 	Lacks []string `toml:"unlike"`
-	// Bare is set when the messages stand without the envelope too.
+	// Bare is set if messages may also have no envelope.
 	Bare bool
 
 	ID     string // the record's id
 	Parent string // the id of the record before it
 	Time   string
-	// ShortIDs is set where ids are eight hex digits instead of a UUID.
+	// ShortIDs is set if ids are eight hex digits instead of a UUID.
 	ShortIDs bool
-	// Numbered are members that count records: a log with one of them is only
-	// checked.
+	// Numbered lists keys of fields that count records. A log with one of them is
+	// only checked.
 	Numbered []string
-	// Ordinal is a member that numbers the records without a gap: a log with it is
-	// only ever appended to. OnResume says what the agent does with a call that has
-	// no result when it resumes such a log, as a clause without a full stop.
+	// Ordinal is the key of a field that numbers the records without gaps. Such a
+	// log is only ever appended to. OnResume says what the agent does about a call
+	// without a result when it resumes the log, as a clause without a full stop.
 	Ordinal, OnResume string
 
-	TurnAlt Lens // what the records of one message share, where the message has no id
-	Side    Lens // true on records of a sub-agent
-	Agent   Lens // the sub-agent's id
-	Meta    Lens // true on messages that no human typed
+	TurnAlt Lens // the value that records of one message share, if the message has no id
+	Side    Lens // true on records of a subagent
+	Agent   Lens // the id of the subagent
+	Meta    Lens // true on messages that no human wrote
 	Summary Lens // true on the summary after a compaction
 	Hidden  Lens // true on messages that are never sent
-	// Interrupt is how the text begins that the agent writes where a human
-	// broke off a turn, Aborts are the types and subtypes of records that say so.
+	// Interrupt is the prefix of the text that the agent writes when a human
+	// interrupts a turn. Aborts lists the types and subtypes of records for such an
+	// interruption.
 	Interrupt string
 	Aborts    []string
 
-	// Boundary are the types and subtypes of records that mark a compaction,
-	// unless Success is false there. Preserved leads to the ids of records that
-	// stay in the context, KeptFrom to the id of the first record that does,
-	// KeptIndex to its number among the records, from 0; History to the
-	// messages that take the place of those before.
+	// Boundary lists the types and subtypes of records that mark a compaction,
+	// unless Success is false in them. Preserved leads to the ids of records that
+	// stay in the context, KeptFrom to the id of the first one, KeptIndex to its
+	// index among the records, from 0. History leads to the messages that replace
+	// the earlier ones.
 	Boundary                                []string
 	Success, Preserved, KeptFrom, KeptIndex Lens
 	History                                 Lens
-	// Rollback are the types and subtypes of records that take back as many
-	// turns as Turns says, one where it says nothing.
+	// Rollback lists the types and subtypes of records that take back turns. Turns
+	// leads to their number; one if it is absent.
 	Rollback []string
 	Turns    Lens
 
-	// ResultType is the type of a record with results, where it is not that of
-	// the call's.
+	// ResultType is the type of records with results, if it differs from the type
+	// of records with calls.
 	ResultType string
-	// ResultCopy repeats a result's content beside the message, ResultSource
-	// names the record of its call. Envelope are the keys of what a record that
-	// is inserted takes over from the call's record, Copied what lies deeper.
+	// ResultCopy is the key of a copy of a result's content beside the message.
+	// ResultSource is the key of the id of its call's record. Envelope lists the
+	// keys that an inserted record copies from the call's record, and Copied the
+	// paths of deeper values that it copies.
 	ResultCopy, ResultSource string
 	Envelope                 []string
 	Copied                   []Lens
-	// Follows are the types of records that may stand between a call and its
-	// result.
+	// Follows lists the types of records that may be between a call and its result.
 	Follows []string
-	// Refs are members by which a record names others than its parent, CallRefs
-	// those by which it names a call.
+	// Refs lists the keys of references to records other than the parent. CallRefs
+	// are paths to references to calls.
 	Refs     []string
 	CallRefs []Lens
 }
 
-// Message returns what can be a message in a record: at Payload the first alternative
-// that leads to an object, because other programs use such a name for a text.
+// Message returns the value of a record that may be a message. It is the first
+// alternative of Payload that leads to an object, because other programs use the
+// same key for a text.
 func (l *Log) Message(get func(key string) source.Value, record source.Value) source.Value {
 	var other source.Value
 	for alt := range l.Payload.Alternatives() {
@@ -99,8 +101,7 @@ func (l *Log) Message(get func(key string) source.Value, record source.Value) so
 	return other
 }
 
-// Knows reports whether records of a type are the log's, though they do not
-// speak.
+// Knows reports whether the log has records of this type that hold no message.
 func (l *Log) Knows(typ source.Value) bool {
 	for _, kind := range l.Kinds {
 		if prefix, all := strings.CutSuffix(kind, "*"); all && strings.HasPrefix(typ.Str(), prefix) || typ.Is(kind) {

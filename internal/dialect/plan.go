@@ -9,26 +9,26 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// A Plan is the lenses that lead from an object, compiled to be followed in one
-// pass over its members: from key to slot.
+// A Plan is a list of lenses that start at the same object, compiled into a map
+// from keys to slots. It reads them all in one pass over the object.
 type Plan struct {
 	once   sync.Once
 	lenses []Lens
-	at     map[string]int // by the first name of an alternative: which steps begin with it
-	steps  [][]step       // from 1
-	slots  int            // one for each lens
+	at     map[string]int // from the first key of an alternative to an index in steps
+	steps  [][]step       // the alternatives that begin with a key; index 0 is unused
+	slots  int            // one per lens
 	alts   int
 }
 
 // A step is one alternative of one lens.
 type step struct {
 	slot int
-	rank int  // among all alternatives
-	rest Lens // from the member, "" for the member itself
+	rank int  // position among all alternatives
+	rest Lens // the path below the first key, "" for the value itself
 }
 
-// NewPlan returns a plan of lenses, each of which gets a slot. It is compiled when it
-// is followed for the first time, because most plans never are.
+// NewPlan returns a plan with one slot per lens. It is compiled on first use,
+// because most plans are never used.
 //
 //go:noinline
 func NewPlan(lenses ...Lens) *Plan { return &Plan{lenses: lenses} }
@@ -52,14 +52,14 @@ func (p *Plan) compile() {
 	}
 }
 
-// planned are the slots of a plan. They are filled for one object after the other.
+// planned holds the slots of a plan. It is reused for every object.
 type planned struct {
-	vals   []source.Value // by slot, None where nothing is there
-	ranks  []int          // of the alternative that fills a slot; behind all where it is null
-	filled []int          // the slots where something is there
+	vals   []source.Value // by slot; None if absent
+	ranks  []int          // rank of the alternative in the slot; a null ranks after all others
+	filled []int          // the slots that hold a value
 }
 
-// beginning returns which steps begin with a key, 0 for none.
+// beginning returns the index of the steps that begin with key, or 0.
 func (p *Plan) beginning(key source.Value) int {
 	raw := key.Raw()
 	n, known := p.at[string(raw[1:len(raw)-1])]
@@ -69,8 +69,8 @@ func (p *Plan) beginning(key source.Value) int {
 	return n
 }
 
-// put notes a member in the slots that it belongs to. The first alternative of a lens
-// counts that is not null, in whatever order they are met.
+// put stores a value in the slots of its key. The first alternative of a lens that
+// is not null wins, whatever the order of keys.
 func (s *planned) put(p *Plan, steps []step, val *source.Value) {
 	for i := range steps {
 		st := &steps[i]
@@ -95,15 +95,14 @@ func (s *planned) put(p *Plan, steps []step, val *source.Value) {
 	}
 }
 
-// Read returns the value of each lens in v, None where nothing is there, and reports
-// doubled keys. The values are good until the plan is followed again for what the
-// builder shares.
+// Read returns the value of each lens in v, None if it is absent, and reports
+// duplicate keys. The values are valid until b follows the plan again.
 func (p *Plan) Read(b *transcript.Builder, v source.Value) []source.Value {
 	p.once.Do(p.compile)
 	return p.read(b, v)
 }
 
-// read is Read for a plan that is compiled.
+// read is Read for a compiled plan.
 func (p *Plan) read(b *transcript.Builder, v source.Value) []source.Value {
 	m := b.Members(v, p)
 	s, used := m.Kept().(*planned)
@@ -111,7 +110,7 @@ func (p *Plan) read(b *transcript.Builder, v source.Value) []source.Value {
 		s = &planned{make([]source.Value, p.slots), make([]int, p.slots), make([]int, 0, p.slots)}
 		m.Keep(s)
 	}
-	// Most slots are for what few objects have.
+	// Clearing only the filled slots is cheaper, because most objects fill few.
 	for _, slot := range s.filled {
 		s.vals[slot] = source.Value{}
 	}

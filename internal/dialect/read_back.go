@@ -11,16 +11,16 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// A repair writes a result and has to find it again: what a row says of a result that
-// is written must agree with what it says of one that is read. Both are tried with a
-// result that is made up.
+// A repair writes a result and then has to find it again, so the fields of a row
+// that write results must agree with those that read them. The checks write a
+// result with these values and read it.
 const (
 	triedID   = "call_1"
 	triedName = "tool_1"
 	triedText = "text_1"
 )
 
-// tried fills in a template with what is made up.
+// tried fills in a template with the test values.
 func tried(t Template) source.Value {
 	return source.NewValue([]byte(object(fill(t, map[string]string{
 		"$id": quoted(triedID), "$name": quoted(triedName), "$args": "{}", "$text": quoted(triedText),
@@ -29,30 +29,31 @@ func tried(t Template) source.Value {
 
 func quoted(s string) string { return source.Quote(s) }
 
-// holdsText reports whether there is a path, and what it leads to holds the text that
-// is made up.
+// holdsText reports whether the path is set and leads to a value that holds the
+// test text.
 func holdsText(l Lens, v source.Value) bool {
 	return l != "" && strings.Contains(string(l.In(v).Raw()), triedText)
 }
 
-// agrees notes where a result that is written is not the one that is read.
+// agrees reports a fault if the id or the text of a written result is not read
+// back.
 func (c *checker) agrees(key string, v source.Value, id, payload Lens) {
 	if id != "" && !id.In(v).Is(triedID) {
-		c.say(key, fmt.Sprintf(`%s.%s is not read back: the id of a result is read at %q, where "$id" is not written`, c.where(), key, id))
+		c.say(key, fmt.Sprintf(`%s.%s cannot be read back: the id of a result is read from %q, but "$id" is not there`, c.where(), key, id))
 	}
 	if payload != "" && !holdsText(payload, v) {
-		c.say(key, fmt.Sprintf(`%s.%s is not read back: the payload of a result is read at %q, where "$text" is not written`, c.where(), key, payload))
+		c.say(key, fmt.Sprintf(`%s.%s cannot be read back: the payload of a result is read from %q, but "$text" is not there`, c.where(), key, payload))
 	}
 }
 
-// readsBack tries the answer to a call of a kind.
+// readsBack checks the result that is written for a call of this kind.
 func (d *Blocks) readsBack(c *checker, p *Part) {
 	if p.Answer == "" || !c.object("answer", p.Answer) {
 		return
 	}
 	v := tried(p.Answer)
 	q := d.kindOf(v)
-	if len(d.Message) == 0 { // the result is a message of its own
+	if len(d.Message) == 0 { // the result is a separate message
 		switch content := d.Content.In(v); {
 		case d.ResultMessage != nil && d.Role.In(v).Is(d.ResultRole):
 			q = d.ResultMessage
@@ -62,35 +63,35 @@ func (d *Blocks) readsBack(c *checker, p *Part) {
 		}
 	}
 	if q == nil || q.Is != PartResult && q != d.ResultMessage {
-		c.say("answer", c.where()+`.answer is not read back: no part that is "result" fits it`)
+		c.say("answer", c.where()+`.answer cannot be read back: no part with is = "result" matches it`)
 		return
 	}
 	c.agrees("answer", v, q.ID, q.Payload)
 }
 
-// formBack tries how a message that carries results is written.
+// formBack checks the message that is written around results.
 func (d *Blocks) formBack(c *checker, f *Form) {
 	if f.JSON == "" || !c.object("json", f.JSON) {
 		return
 	}
 	v := source.NewValue([]byte(object(fill(f.JSON, map[string]string{"$blocks": "[1]"}))), 0)
 	if d.Content.In(v).Kind() != source.Array {
-		c.say("json", fmt.Sprintf(`%s.json is not read back: the blocks of a message are read at %q, where "$blocks" is not written`, c.where(), d.Content))
+		c.say("json", fmt.Sprintf(`%s.json cannot be read back: the blocks of a message are read from %q, but "$blocks" is not there`, c.where(), d.Content))
 	}
 }
 
-// textBack tries how a block of text is written.
+// textBack checks the block that is written for a text.
 func (d *Blocks) textBack(c *checker, f *Form) {
 	v := tried(f.JSON)
 	if f.JSON == "" || v.Kind() != source.Object {
 		return
 	}
 	if p := d.kindOf(v); p == nil || p.Is != PartText || !holdsText(p.Text, v) {
-		c.say("json", c.where()+`.json is not read back: no part that is "text" fits it, and has "$text"`)
+		c.say("json", c.where()+`.json cannot be read back: no part with is = "text" matches it and reads "$text"`)
 	}
 }
 
-// readsBack tries the answer to a call of a kind.
+// readsBack checks the result that is written for a call of this kind.
 func (d *Events) readsBack(c *checker, e *CallEvent) {
 	if e.Answer == "" || !c.object("answer", e.Answer) {
 		return
@@ -98,7 +99,7 @@ func (d *Events) readsBack(c *checker, e *CallEvent) {
 	v := tried(e.Answer)
 	r := d.result(d.Type.In(v))
 	if r == nil {
-		c.say("answer", fmt.Sprintf("%s.answer is not read back: none of results has its type, which is read at %q", c.where(), d.Type))
+		c.say("answer", fmt.Sprintf("%s.answer cannot be read back: no entry of results has its type, which is read from %q", c.where(), d.Type))
 		return
 	}
 	if r.In != "" {
@@ -107,8 +108,8 @@ func (d *Events) readsBack(c *checker, e *CallEvent) {
 	c.agrees("answer", v, r.ID, r.Payload)
 }
 
-// answersBack tries the output of a call of a pair, which is known by each of the
-// members that pair.
+// answersBack checks the output that is written for a call of a pair, once for each
+// id key that the call may have.
 func (d *Items) answersBack(c *checker, p *ItemPair) {
 	keys := d.ID
 	if p.CallID != "" && slices.Contains(p.Outputs, p.answer()) {
@@ -118,19 +119,19 @@ func (d *Items) answersBack(c *checker, p *ItemPair) {
 		call := source.NewValue([]byte(object([]Field{{d.Type, quoted(p.Call)}, {key, quoted(triedID)}, {d.Name, quoted(triedName)}})), 0)
 		fields := d.WriteResult(NewResult{Kind: p.Kind, ID: quoted(triedID), Name: quoted(triedName), Text: quoted(triedText), Element: call})
 		if fields == nil {
-			return // none is written
+			return // no output is written for such a call
 		}
 		v := source.NewValue([]byte(object(fields)), 0)
 		q, isCall := d.pair(v.Get(d.Type))
 		if q == nil || isCall || !d.id(v, q, false).Is(triedID) {
-			c.say("answer", fmt.Sprintf("%s.answer is not read back: %q is not one of the outputs", c.where(), v.Get(d.Type).Str()))
+			c.say("answer", fmt.Sprintf("%s.answer cannot be read back: %q is not one of the outputs", c.where(), v.Get(d.Type).Str()))
 			return
 		}
 	}
 }
 
-// readsBack tries what is set in a record whose call is to be answered, for each of
-// its states.
+// readsBack checks the values that are set in a record to answer its call, once for
+// each state of the call.
 func (rs *Records) readsBack(c *checker) {
 	states := append([]StateName{{}}, rs.States...)
 	for i := range states {
@@ -146,7 +147,7 @@ func (rs *Records) readsBack(c *checker) {
 			continue
 		}
 		if why := rs.leaves(s.Written, sets); why != "" {
-			at.say("answer", at.where()+".answer is not read back: "+why)
+			at.say("answer", at.where()+".answer cannot be read back: "+why)
 		}
 		if at != c {
 			at.merge()
@@ -156,8 +157,8 @@ func (rs *Records) readsBack(c *checker) {
 	}
 }
 
-// leaves says what is wrong with a record of a state once it has been set to its
-// answer, "" for nothing.
+// leaves applies the settings to a record with the given state, and returns why the
+// call would not count as answered, or "".
 func (rs *Records) leaves(state string, sets []Setting) string {
 	rec := map[string]any{}
 	if state != "" && !put(rec, rs.State, quoted(state)) {
@@ -175,7 +176,7 @@ func (rs *Records) leaves(state string, sets []Setting) string {
 	}
 	text, err := json.Marshal(rec)
 	if err != nil {
-		return "" // what is no JSON is told as such
+		return "" // invalid JSON is another fault
 	}
 	v := source.NewValue(text, 0)
 	said := rs.state(v)
@@ -187,17 +188,17 @@ func (rs *Records) leaves(state string, sets []Setting) string {
 	case !rs.Apart && !holdsText(rs.Result, v) && !holdsText(rs.Failure, v):
 		return fmt.Sprintf(`neither result (%q) nor failure (%q) leads to "$text"`, rs.Result, rs.Failure)
 	case !rs.Apart && now == transcript.CallFailed && rs.Failure != "" && !holdsText(rs.Failure, v):
-		return fmt.Sprintf(`the call has failed, and failure (%q) does not lead to "$text"`, rs.Failure)
+		return fmt.Sprintf(`the call counts as failed, but failure (%q) does not lead to "$text"`, rs.Failure)
 	case said == nil && there(member(rs.State, v)):
-		return fmt.Sprintf("it writes %s at %q, which is none of states", rs.State.In(v).Raw(), rs.State)
+		return fmt.Sprintf("it writes %s to %q, but states does not list that value", rs.State.In(v).Raw(), rs.State)
 	case now != transcript.CallDone && now != transcript.CallFailed && !rs.Answered:
-		return fmt.Sprintf("the call stays %s, by what it says at %q", said.Written, rs.State)
+		return fmt.Sprintf("the call stays %s according to %q", said.Written, rs.State)
 	}
 	return ""
 }
 
-// put sets what the first alternative of a path leads to, and returns false for a path
-// through a list.
+// put sets the value at the end of the first alternative of a path. It returns
+// false if the path leads through an array.
 func put(in map[string]any, to Lens, raw string) bool {
 	if !to.Nth(0).writable() {
 		return false

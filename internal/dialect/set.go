@@ -9,21 +9,21 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// A Set is the dialects that a file may be written in. A nil set is the
-// built-in one.
+// A Set holds the dialects that a file may be written in. A nil set is the built-in
+// one.
 type Set struct {
 	all         []*Dialect
-	userDefined []*Dialect // those of a user
-	holders     []*Dialect // those with a Holder
+	userDefined []*Dialect // from the config file
+	holders     []*Dialect // with a Holder
 	keywords    *keywordTable
-	cacheMarks  []string                // the keys of marks for the prompt cache
-	elements    func() *evidence.Aspect // what is looked at in an element
-	requests    func() *evidence.Aspect // and in a request
-	memory      *memory                 // nil in a set that several could ask at a time
+	cacheMarks  []string                // keys of prompt cache marks
+	elements    func() *evidence.Aspect // the parts of an element that any dialect looks at
+	requests    func() *evidence.Aspect // the same for a request
+	memory      *memory                 // nil in a set that goroutines share
 }
 
-// builtin makes the built-in set, which is never changed. A row in it that lacks what
-// nothing works without is told here by its name.
+// builtin returns the built-in set, which never changes. It panics if a row lacks a
+// field that every dialect needs.
 var builtin = sync.OnceValue(func() *Set {
 	all := All()
 	for _, d := range all {
@@ -55,8 +55,7 @@ func newSet(all []*Dialect) *Set {
 	return s
 }
 
-// MarksCache reports whether a key is that of a mark for the prompt cache in one of the
-// dialects.
+// MarksCache reports whether key is a prompt cache mark in one of the dialects.
 func (s *Set) MarksCache(key source.Value) bool {
 	if s == nil {
 		s = builtin()
@@ -64,7 +63,7 @@ func (s *Set) MarksCache(key source.Value) bool {
 	return slices.ContainsFunc(s.cacheMarks, key.Is)
 }
 
-// With returns the set with further dialects, which are asked before the others.
+// With returns the set with further dialects, which are tried before the others.
 func (s *Set) With(further ...*Dialect) *Set {
 	if len(further) == 0 {
 		return s
@@ -72,8 +71,8 @@ func (s *Set) With(further ...*Dialect) *Set {
 	return newSet(slices.Concat(further, s.All()))
 }
 
-// Forced returns the set for files that the user says are written in a dialect of it,
-// and that dialect in it.
+// Forced returns the set, and d in it, for files that the user says are written in
+// d.
 func (s *Set) Forced(d *Dialect) (*Set, *Dialect) {
 	at := slices.Index(s.All(), d)
 	if d == nil || !d.UserDefined() || at < 0 {
@@ -84,7 +83,7 @@ func (s *Set) Forced(d *Dialect) (*Set, *Dialect) {
 	return newSet(all), all[at]
 }
 
-// ByMarks returns the first dialect whose marks hold of v, nil for none.
+// ByMarks returns the first dialect whose marks hold of v, or nil.
 func (s *Set) ByMarks(v source.Value) *Dialect {
 	if s == nil {
 		return nil
@@ -97,7 +96,7 @@ func (s *Set) ByMarks(v source.Value) *Dialect {
 	return nil
 }
 
-// UserDefined lists the dialects that a user has defined.
+// UserDefined lists the dialects from the config file.
 func (s *Set) UserDefined() []*Dialect {
 	if s == nil {
 		return nil
@@ -105,8 +104,8 @@ func (s *Set) UserDefined() []*Dialect {
 	return s.userDefined
 }
 
-// All lists the dialects, in the order in which detection tries them: of two
-// that claim an element equally, the first has it.
+// All lists the dialects in the order in which detection tries them. If two claim
+// an element equally, the first wins.
 func (s *Set) All() []*Dialect {
 	if s == nil {
 		s = builtin()
@@ -122,7 +121,7 @@ func (s *Set) Holders() []*Dialect {
 	return s.holders
 }
 
-// Plain returns the dialect in which messages are read that any could have written.
+// Plain returns the dialect for messages that fit several dialects.
 func (s *Set) Plain() *Dialect { return plain }
 
 // Names lists the names of the dialects, in the order of All.

@@ -13,94 +13,91 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// A SideList is the row of a dialect whose messages list their calls beside the
-// content, and whose results are messages of their own. Paths lead from a
-// message's body, those of a call from the call.
+// SideList is the driver for messages that list their calls beside the content, and
+// whose results are separate messages. Paths start at the body of a message; those
+// of a call start at the call.
 type SideList struct {
-	// Body holds the members of a message where the message itself does not: a
-	// dialect with a wrapper of its own has an alternative for each. One built-in
-	// dialect has such wrappers, and many stores that people build themselves.
+	// Body leads to the object that holds the fields of a message, if that is not
+	// the message itself. It has an alternative for each wrapper. One built-in
+	// dialect has wrappers, as do many stores that people build themselves.
 	Body Lens
-	// Envelope are the members of such a wrapper that a message which is inserted has
-	// as well, with the same values.
+	// Envelope lists the keys of the wrapper that an inserted message copies.
 	Envelope []string
-	// Role leads, from the message, to who speaks; of several alternatives the
-	// first counts whose value is a role.
+	// Role leads from the message to its role. The first alternative whose value is
+	// a role counts.
 	Role Lens
-	// Roles are the ways to write a role, where the dialect has its own; then
-	// nothing else is a message.
+	// Roles are the spellings of roles, if the dialect has its own. No other
+	// element is then a message.
 	Roles []RoleName
-	// User, Assistant and Tool are how a role is written anew: an alternative
-	// for each of Role.
+	// User, Assistant and Tool are the spellings of roles in new messages, with one
+	// alternative for each alternative of Role.
 	User, Assistant, Tool Lens
-	// WeakPlain is set for a dialect that writes plain messages as another does: its
-	// claim of them is a weak one. Like OwnRoles, Lacks and ResultNeeds it tells the
-	// messages of a dialect that a user defines, in a file of it; built-in dialects
-	// have a table of evidence.
+	// WeakPlain is set for a dialect whose plain messages look like those of
+	// another; it claims them only weakly. WeakPlain, OwnRoles, Lacks and
+	// ResultNeeds identify the messages of a user-defined dialect. Built-in
+	// dialects use a table of evidence.
 	WeakPlain bool `toml:"faint"`
-	// OwnRoles are roles that only this dialect writes.
+	// OwnRoles lists roles that only this dialect uses.
 	OwnRoles []string `toml:"own"`
-	// Lacks are members that its messages never have.
+	// Lacks lists keys that messages never have.
 	Lacks []string `toml:"never"`
-	// Controls are roles that mark book-keeping, which most logs have that people make
-	// themselves.
+	// Controls lists roles of bookkeeping elements, which most logs that people
+	// build themselves have.
 	Controls []string
 
 	Content Lens
-	// MessageID is the same on all elements of a turn. It is there for dialects that
-	// people describe themselves, as nothing else tells that messages are one.
+	// MessageID is an id that all elements of one turn share. It is for
+	// user-defined dialects, in which nothing else joins messages.
 	MessageID Lens
-	Calls     Lens // the list of calls, by an alternative for each spelling
+	Calls     Lens // the list of calls, with an alternative for each spelling
 	ID        Lens // of a call
-	Function  Lens // of a call: the object that holds name and arguments
+	Function  Lens // of a call: the object with name and arguments
 	Name      Lens // of the function
 	Args      Lens
 	Want      transcript.ArgsConvention
-	// ResultID is of a result, by the alternatives of Calls: an id, or the list of
-	// the ids of all calls that it answers.
+	// ResultID is the id of the call that a result answers, or the list of the ids
+	// of all calls that it answers. It has the same alternatives as Calls.
 	ResultID   Lens
-	ResultName Lens // repeats the tool's name in a result
-	// Error marks a result of a tool that failed: by the value Failed or, where
-	// that is empty, by being there.
+	ResultName Lens // the tool's name in a result
+	// Error marks the result of a failed tool: by the value Failed or, if Failed is
+	// empty, by being present.
 	Error  Lens
 	Failed string
-	// ResultNeeds are members of which each result has one at least, for a dialect
-	// whose results are like those of another.
+	// ResultNeeds lists fields of which every result has at least one, for a
+	// dialect whose results look like those of another.
 	ResultNeeds []Lens `toml:"mark"`
-	// CallTag and ResultTag open a call and a result in the words of a text, as
-	// models write them that are trained to. Nothing of that can be told from other
-	// text.
+	// CallTag and ResultTag begin a call and a result inside a text, as some models
+	// are trained to write them. Such calls cannot be told apart from other text.
 	CallTag, ResultTag string
-	// Reasoning is what the model thought, where it stands beside the content: no
-	// dialect that people describe themselves could say so otherwise.
+	// Reasoning is the model's reasoning, if it is beside the content.
 	Reasoning Lens
-	// Thoughts are tags of parts that are reasoning; Signature are members of
-	// such a part that sign it.
+	// Thoughts lists the tags of parts that are reasoning, and Signature the keys
+	// of fields that sign such a part.
 	Thoughts, Signature []string
-	// Other are members that are content too. Without them, people who describe a
-	// dialect of their own are told that messages are empty which are not.
+	// Other lists further fields that count as content. Without them, messages with
+	// such content would be reported as empty.
 	Other []Lens
 
-	// more is what the hooks of a dialect's own file ask for of each message: calls
-	// that do not stand in the list of calls. One that stands alone is an object.
+	// more leads to calls that are not in the list of calls, for the hooks of one
+	// dialect. A single call is an object.
 	more Lens
-	// number is what few stacks write of a function, and those hooks ask for of each.
+	// number is a field of a function that those hooks need.
 	number Lens
-	// also are members of a message that are read for another driver.
+	// also lists fields of a message that are read for another driver.
 	also []Lens
 
 	once   sync.Once
-	flat   bool // who speaks is one of the fields
-	fields Plan // of a message
-	alsoAt int  // the slot of the first of also
-	call   Plan // id, function, name and arguments of a call
-	called Plan // name, arguments and number of a function
-	// ids and resultIDs are the spellings of the ids of calls and results, behind
-	// the other fields.
+	flat   bool // the role is one of the fields
+	fields Plan // for a message
+	alsoAt int  // the slot of the first lens in also
+	call   Plan // for a call: id, function, name and arguments
+	called Plan // for a function: name, arguments and number
+	// ids and resultIDs are the spellings of the ids of calls and results. Their
+	// slots come after the other fields.
 	ids, resultIDs spellings
 }
 
-// Slots of the members that are read of every message.
+// Slots of the fields that are read of every message.
 const (
 	slotContent = iota
 	slotMessageID
@@ -110,11 +107,11 @@ const (
 	slotError
 	slotReasoning
 	slotMore
-	slotRole // only where who speaks stands beside the rest
+	slotRole // only used if the role is beside the other fields
 	slots
 )
 
-// compile makes the plans of what is read of a message and of a call.
+// compile makes the plans for reading a message and a call.
 func (d *SideList) compile() {
 	var role Lens
 	if d.flat = d.flatRole(); d.flat {
@@ -133,13 +130,12 @@ func (d *SideList) compile() {
 	d.called.lenses = []Lens{d.Name, d.Args, d.number}
 }
 
-// flatRole reports whether who speaks stands beside the rest of a message.
+// flatRole reports whether the role is beside the other fields of a message.
 func (d *SideList) flatRole() bool {
 	return d.Body == "" && !strings.ContainsAny(string(d.Role), "|.")
 }
 
-// role returns who speaks in v, and how that is written; nothing where v is no
-// message.
+// role returns the role of v and its value, or None if v is not a message.
 func (d *SideList) role(v source.Value) (source.Value, transcript.Role) {
 	for alt := range d.Role.Alternatives() {
 		if val := alt.In(v); val.Kind() == source.String {
@@ -151,7 +147,7 @@ func (d *SideList) role(v source.Value) (source.Value, transcript.Role) {
 	return source.Value{}, transcript.RoleNone
 }
 
-// named returns the role that a string writes, and whether it is one.
+// named returns the role that a string names, and whether it is a known role.
 func (d *SideList) named(val source.Value) (role transcript.Role, known bool) {
 	if val.Kind() != source.String {
 		return transcript.RoleNone, false
@@ -180,7 +176,7 @@ func (d *SideList) Skips(v source.Value) bool {
 	return false
 }
 
-// Damaged implements Guesser. What has a type is something of its own.
+// Damaged implements Guesser. An object with a type is not a damaged message.
 func (d *SideList) Damaged(v source.Value) bool {
 	if d.flatRole() && d.stripped(d.Calls.In(v)) {
 		_, known := d.named(d.Role.In(v))
@@ -193,8 +189,8 @@ func (d *SideList) Damaged(v source.Value) bool {
 		d.callsIn(d.Calls.In(v)) || d.ResultID.In(v).Kind() == source.String || d.ResultName.Leads(v)
 }
 
-// stripped reports whether of the first of a list of calls nothing is left that
-// would tell in which dialect it was written.
+// stripped reports whether the first call of a list lacks every field that would
+// identify its dialect.
 func (d *SideList) stripped(calls source.Value) bool {
 	first := firstCall(calls)
 	for k := range first.Members() {
@@ -205,7 +201,7 @@ func (d *SideList) stripped(calls source.Value) bool {
 	return first.Kind() == source.Object
 }
 
-// bare reports whether v is an object without members.
+// bare reports whether v is an empty object.
 func bare(v source.Value) bool {
 	for range v.Members() {
 		return false
@@ -213,13 +209,14 @@ func bare(v source.Value) bool {
 	return v.Kind() == source.Object
 }
 
-// notGiven reports whether a member is not there, or null.
+// notGiven reports whether a value is absent or null.
 func notGiven(v source.Value) bool {
 	return !v.Exists() || v.Kind() == source.Null
 }
 
-// body returns what holds the members of a message: the message itself where they
-// stand in it, whatever else is there under the name of a body.
+// body returns the object that holds the fields of a message. That is the message
+// itself if it has content or calls, even if it also has a field with the key of a
+// body.
 func (d *SideList) body(v source.Value) source.Value {
 	if d.Body != "" && notGiven(d.Content.In(v)) && notGiven(d.Calls.In(v)) {
 		if body := d.Body.In(v); body.Kind() == source.Object {
@@ -260,8 +257,8 @@ func (d *SideList) Reads(v source.Value) evidence.Weight {
 	return evidence.Plain
 }
 
-// callsIn reports whether an element of a list or a map of calls is one of this
-// dialect: others of the list may be damaged.
+// callsIn reports whether a list or a map of calls has a call of this dialect.
+// Other calls in it may be damaged.
 func (d *SideList) callsIn(calls source.Value) bool {
 	for _, c := range calls.Present() {
 		if d.isCall(c) {
@@ -276,10 +273,10 @@ func (d *SideList) callsIn(calls source.Value) bool {
 	return false
 }
 
-// isCall reports whether v is written as a call of this dialect.
+// isCall reports whether v is a call of this dialect.
 func (d *SideList) isCall(v source.Value) bool {
 	if d.Name.In(v).Kind() == source.String && (d.Args.In(v).Exists() || d.ID.In(v).Exists()) {
-		return true // the call itself has the fields of a function, but for arguments that it can lack
+		return true // the call itself has the fields of a function, perhaps without arguments
 	}
 	if d.Function == "" {
 		return false
@@ -295,25 +292,27 @@ func (d *SideList) Reader(b *transcript.Builder) Reader {
 	return &r
 }
 
-// reader returns a reader that lacks its hooks.
+// reader returns a reader without hooks.
 func (d *SideList) reader(b *transcript.Builder) sideListReader {
 	d.once.Do(d.compile)
 	return sideListReader{SideList: d, b: b}
 }
 
-// sideHooks are what the reader of a dialect's own file does besides, or instead. Each
-// reader is its own hooks, and has those of sideListReader that it does not write anew.
+// sideHooks are the extensions that the file of one dialect adds to the reader.
+// Each reader is its own hooks, and inherits from sideListReader those that it does
+// not override.
 type sideHooks interface {
-	// onMessage is called when a message has begun, and reports whether it has read
+	// onMessage is called when a message has begun. It reports whether it has read
 	// the content.
 	onMessage() bool
-	// onPart reports whether it has read a part of the content that is neither text nor
-	// reasoning.
+	// onPart reports whether it has read a part of the content that is neither text
+	// nor reasoning.
 	onPart(part, tag source.Value) bool
-	// What onCall and onResult return is added instead of what was read.
+	// The call or the result that onCall or onResult returns replaces the one that
+	// was read.
 	onCall(v source.Value, call transcript.Call) transcript.Call
 	onResult(v source.Value, res transcript.Result) transcript.Result
-	// onMore reads the calls of a message that stand alone, or in another list.
+	// onMore reads calls that are not in the list of calls.
 	onMore()
 }
 
@@ -322,13 +321,14 @@ type sideListReader struct {
 	b     *transcript.Builder
 	vals  []source.Value
 	split splitTurn
-	// said is set where the model said something last and made no calls, opened where
-	// what it said has the tag of a call. Its bytes may be gone by the next message.
+	// said is set if the last assistant message has content and no calls, opened if
+	// that content has the tag of a call. They are flags because the message's
+	// bytes may be gone by the next message.
 	said, opened bool
 
 	now   sideMessage
 	hooks sideHooks
-	// numbered is set while a call is read whose function has a number.
+	// numbered is set while the call being read has a function with a number.
 	numbered bool
 }
 
@@ -344,20 +344,20 @@ func (r *sideListReader) onResult(_ source.Value, res transcript.Result) transcr
 
 func (r *sideListReader) onMore() {}
 
-// A sideMessage is the message that is read.
+// A sideMessage is the message being read.
 type sideMessage struct {
 	role                          transcript.Role
 	body, roleVal, content, calls source.Value
 }
 
-// wrong reports whether calls are nothing for who speaks.
+// wrong reports whether the message's role must not make calls.
 func (m *sideMessage) wrong() bool {
 	return m.role == transcript.RoleUser || m.role == transcript.RoleSystem || m.role == transcript.RoleTool
 }
 
-// answersText reports whether the message of a tool that was read last answers
-// what the model called in the words of its text, as models are trained to that
-// have no other form for it. Nothing of that can be told from other text.
+// answersText reports whether the current tool message answers a call that the
+// assistant wrote as text. Some models are trained to call tools only that way, and
+// such calls cannot be told apart from other text.
 func (r *sideListReader) answersText(content source.Value) bool {
 	if id := r.vals[slotResultID]; id.Kind() == source.String || id.First().Exists() {
 		return false
@@ -365,13 +365,13 @@ func (r *sideListReader) answersText(content source.Value) bool {
 	return r.opened || r.opens(content, r.ResultTag)
 }
 
-// opens reports whether a text, or one of the parts that it is made of, has an
-// opening tag.
+// opens reports whether a text, or one of its parts, has an opening tag.
 func (r *sideListReader) opens(text source.Value, tag string) bool {
 	switch text.Kind() {
 	case source.String:
 		raw := text.Raw()
-		// Few texts have the first byte of a tag, as it is or escaped, and need be decoded.
+		// Few texts contain the first byte of a tag, plain or escaped, so few need
+		// decoding.
 		return tag != "" && (bytes.IndexByte(raw, tag[0]) >= 0 || bytes.Contains(raw, escapeOf(tag[0]))) &&
 			bytes.Contains(r.b.Decoded(raw[1:len(raw)-1]), []byte(tag))
 	case source.Array:
@@ -384,8 +384,8 @@ func (r *sideListReader) opens(text source.Value, tag string) bool {
 	return false
 }
 
-// escapeOf returns how each escape begins that stands for a character whose first byte is
-// c.
+// escapeOf returns the prefix that all escapes of characters with first byte c
+// share.
 func escapeOf(c byte) []byte {
 	switch {
 	case c < ' ', c == '"', c == '\\', c == '/':
@@ -417,8 +417,8 @@ func (r *sideListReader) Read(v source.Value) {
 			role = transcript.RoleNone
 		}
 	}
-	// Some stacks have a role of their own for the model, and some messages name
-	// none: what makes calls speaks as the assistant.
+	// Some programs use another role for the model, and some messages have no role.
+	// A message that makes calls is the assistant's.
 	makes := firstCall(calls).Exists() || more.Kind() == source.Object
 	switch {
 	case makes && (role == transcript.RoleOther || role == transcript.RoleNone):
@@ -446,7 +446,7 @@ func (r *sideListReader) Read(v source.Value) {
 	case role != transcript.RoleTool:
 		r.said, r.opened = false, false
 	}
-	// A list of calls that is none is something all the same.
+	// A list of calls without a valid call still counts as content.
 	full := !hollow(content) || !hollow(calls) || !hollow(more) || role == transcript.RoleTool
 	for _, other := range r.vals[slots : slots+len(r.Other)] {
 		full = full || !hollow(other)
@@ -461,7 +461,7 @@ func (r *sideListReader) Read(v source.Value) {
 	for _, c := range calls.Present() {
 		r.readCall(c, r.Want, wrong)
 	}
-	for _, c := range calls.Members() { // some stacks write a map, by index
+	for _, c := range calls.Members() { // some programs write a map, by index
 		if there(c) {
 			r.readCall(c, r.Want, wrong)
 		}
@@ -481,20 +481,20 @@ func (r *sideListReader) readCall(v source.Value, want transcript.ArgsConvention
 	}
 	call.Name = transcript.TokenOf(name, owner.Span())
 	if r.Function != "" && owner.Span() == v.Span() && name.Exists() {
-		want = transcript.ArgsWantAny // such calls are not sent to the provider as they are
+		want = transcript.ArgsWantAny // such calls are not sent to the provider in this form
 	}
 	setArgs(r.b, &call, args, want)
 	r.b.Call(v, r.hooks.onCall(v, call), 0)
 }
 
-// spellings are the alternatives of an id, each with its slot in a field set.
+// spellings are the alternatives of an id, each with its slot in a plan.
 type spellings struct {
 	alts []Lens
 	lo   int
 }
 
-// spellingsOf returns the alternatives of an id that has several, of which the
-// first has the given slot.
+// spellingsOf returns the alternatives of an id, with slots from lo on. There are
+// none if p has a single alternative.
 func spellingsOf(p Lens, lo int) spellings {
 	if strings.IndexByte(string(p), '|') < 0 {
 		return spellings{}
@@ -502,8 +502,8 @@ func spellingsOf(p Lens, lo int) spellings {
 	return spellings{slices.Collect(p.Alternatives()), lo}
 }
 
-// pick returns the id that counts: that of the first alternative which is there and
-// not null. Without alternatives it is got, and so it is where none is there.
+// pick returns the value of the first alternative that is not null. If there is
+// none, it returns got.
 func (s *spellings) pick(vals []source.Value, got source.Value) source.Value {
 	for i := range s.alts {
 		if id := vals[s.lo+i]; id.Exists() && id.Kind() != source.Null {
@@ -513,8 +513,8 @@ func (s *spellings) pick(vals []source.Value, got source.Value) source.Value {
 	return got
 }
 
-// others yields the ids that are spelt otherwise than the one that counts, each
-// with the name of its member.
+// others yields the ids in other alternatives than the one that counts, each with
+// its key.
 func (s *spellings) others(vals []source.Value, id source.Value) iter.Seq2[string, source.Value] {
 	return func(yield func(string, source.Value) bool) {
 		for i, alt := range s.alts {
@@ -596,7 +596,7 @@ func (r *sideListReader) part(v source.Value) {
 	r.b.Block(transcript.BlockMedia, v, 0)
 }
 
-// firstCall returns the first of a list or a map of calls.
+// firstCall returns the first call of a list or a map.
 func firstCall(calls source.Value) source.Value {
 	for _, c := range calls.Members() {
 		if there(c) {
@@ -606,8 +606,8 @@ func firstCall(calls source.Value) source.Value {
 	return calls.First()
 }
 
-// spelling returns the number of the alternative of a path that is to be found
-// in v, 0 for none.
+// spelling returns the index of the first alternative of p that leads to a value in
+// v, or 0.
 func spelling(p Lens, v source.Value) int {
 	n := 0
 	for alt := range p.Alternatives() {
@@ -624,7 +624,7 @@ func (d *SideList) WriteResult(r NewResult) []Field {
 	body := d.body(r.Message)
 	name := string(d.ResultName.Nth(spelling(d.ResultName, d.body(r.Named))))
 	if name == "" && r.ID == "" {
-		return nil // it could not say which call it answers
+		return nil // the result could not name its call
 	}
 	var out []Field
 	if r.ID != "" {
@@ -639,8 +639,7 @@ func (d *SideList) WriteResult(r NewResult) []Field {
 	return d.message(r.Message, d.Tool, append(out, Field{d.Content.Key(), r.Text}))
 }
 
-// roleSpelling returns the number of the alternative by which the role of v is
-// written.
+// roleSpelling returns the index of the alternative of Role that v uses.
 func (d *SideList) roleSpelling(v source.Value) int {
 	want, _ := d.role(v)
 	n := 0
@@ -653,16 +652,16 @@ func (d *SideList) roleSpelling(v source.Value) int {
 	return 0
 }
 
-// message returns the members of a message with one of the given roles and the
-// given members, in the spelling of the message near.
+// message returns the fields of a message with one of the given roles and the given
+// fields, in the spelling of the message near.
 func (d *SideList) message(near source.Value, roles Lens, members []Field) []Field {
 	role := `"` + string(roles.Nth(d.roleSpelling(near))) + `"`
 	body, key := d.body(near), string(d.Role.Nth(0))
 	if body.Span() == near.Span() {
 		return append([]Field{{key, role}}, members...)
 	}
-	// The wrapper is that of the neighbour, but for the role and the body, and
-	// without what it says of the neighbour alone.
+	// The wrapper copies the neighbour's, with its own role and body, and only with
+	// the fields of Envelope.
 	inner := members
 	if body.Get(key).Exists() {
 		inner = append([]Field{{key, `"` + string(roles.Nth(0)) + `"`}}, members...)
@@ -685,7 +684,7 @@ func (d *SideList) message(near source.Value, roles Lens, members []Field) []Fie
 	return out
 }
 
-// object returns the object with the given members.
+// object returns a JSON object with the given fields.
 func object(members []Field) string {
 	var b strings.Builder
 	for i, m := range members {
@@ -703,7 +702,7 @@ func object(members []Field) string {
 func (d *SideList) WriteText(t NewText) Text {
 	if t.Call {
 		if d.Calls == "" {
-			return Text{} // its calls are texts
+			return Text{} // calls are texts
 		}
 		return Text{Said: t.said()}
 	}
@@ -713,7 +712,8 @@ func (d *SideList) WriteText(t NewText) Text {
 	if len(parts) > 1 {
 		content = list(parts)
 	}
-	// What the message says besides stays, but for what only results say.
+	// The other fields of the message are kept, except those that only results
+	// have.
 	body := d.body(t.Message)
 	members := instead(body, []Field{{d.Content.Key(), content}}, func(key, _ source.Value) bool {
 		return d.Role.Nth(0).begins(key) || d.ResultID.begins(key) || d.ResultName.begins(key) || d.Error.begins(key)
@@ -721,10 +721,10 @@ func (d *SideList) WriteText(t NewText) Text {
 	return Text{Message: d.message(t.Message, d.User, members)}
 }
 
-// WriteMessage implements Writer: results are messages of their own.
+// WriteMessage implements Writer. Results are separate messages.
 func (d *SideList) WriteMessage(string, source.Value) []Field { return nil }
 
-// Retagged implements Writer: it is the role that tells kinds apart.
+// Retagged implements Writer. The role names the kind of a result.
 func (d *SideList) Retagged(_, _ transcript.CallKind) string { return string(d.Tool.Nth(0)) }
 
 // Keys implements Writer.
@@ -732,7 +732,7 @@ func (d *SideList) Keys(v source.Value) WriterKeys {
 	body := d.body(v)
 	id := spelling(d.ResultID, body)
 	if d.ResultID.In(body).Kind() == source.Array {
-		id = 0 // no result is given a list
+		id = 0 // a written result has no list of ids
 	}
 	return WriterKeys{
 		Body: body, Content: d.Content.Key(), ID: d.ID.Key(), Type: string(d.Role.Nth(0)), TextBlock: `{"type":"text","text":"$text"}`,

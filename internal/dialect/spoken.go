@@ -5,8 +5,8 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// spoken is a side list in which a call, or a list of calls, is JSON text without an
-// id, as in rows that models are trained on. Results have no ids either.
+// spoken is a side list in which a call, or a list of calls, is JSON text without
+// an id, as in training data. Results have no ids either.
 type spoken struct {
 	*SideList
 	roles []string // of messages whose content is such a text
@@ -27,12 +27,12 @@ func (d *spoken) reader(b *transcript.Builder) spokenReader {
 type spokenReader struct {
 	sideListReader
 	roles []string
-	// list are the calls that a text held which the model spoke last, answers how
-	// many results have come since.
+	// list holds the calls of the assistant's last text, and answers counts the
+	// results since.
 	list    []transcript.Call
 	answers int
-	spoke   bool // a text was a call
-	called  bool // that of this message is
+	spoke   bool // some text was a call
+	called  bool // the text of this message was a call
 }
 
 // Read implements Reader.
@@ -48,9 +48,9 @@ func (r *spokenReader) Read(v source.Value) {
 	}
 }
 
-// onMessage reads the content of a message that is a call, and of one that answers what
-// is none. Some rows have calls in a notation of their own, as [f(a=1)], and then
-// another word for who answers.
+// onMessage reads a message whose content is a call. It also reads the answer to a
+// text that is not a call as plain text: some rows write calls in a notation of
+// their own, such as [f(a=1)], and use another role for the answer.
 func (r *spokenReader) onMessage() bool {
 	switch m := &r.now; {
 	case contains(r.roles, m.roleVal):
@@ -66,14 +66,14 @@ func (r *spokenReader) onMessage() bool {
 	return true
 }
 
-// onResult says of a result that it has no id.
+// onResult marks a result as answered by position, because it has no id.
 func (r *spokenReader) onResult(_ source.Value, res transcript.Result) transcript.Result {
 	res.Answer = transcript.AnswerByPosition
 	return res
 }
 
-// jointly settles how a list of calls is answered: by the only result behind it,
-// as turns of text alternate strictly, or by one for each.
+// jointly decides how a list of calls is answered: by one result for all of them,
+// because user and assistant texts alternate strictly, or by one result each.
 func (r *spokenReader) jointly() {
 	r.answers++
 	for i := 1; i < len(r.list) && r.answers <= 2; i++ {
@@ -84,7 +84,7 @@ func (r *spokenReader) jointly() {
 	}
 }
 
-// spoken reads the calls that a text holds.
+// spoken reads the calls in a text.
 func (r *spokenReader) spoken(text source.Value) {
 	if text.Kind() != source.String {
 		return

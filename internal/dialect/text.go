@@ -6,39 +6,38 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A NewText is what a call or a result becomes that is to be kept as text.
+// A NewText describes a call or a result that is to become text.
 type NewText struct {
-	// Call is set for a call. Without it a result becomes text.
+	// Call is set for a call; otherwise the text replaces a result.
 	Call bool
-	// Label is a JSON string that names the call: it comes before the content.
+	// Label is a JSON string that names the call. It comes before the content.
 	Label string
-	// Content is what the call was made with, or was answered with; None for
-	// nothing.
+	// Content is the arguments of the call or the content of the result, or None.
 	Content source.Value
-	// Element is the element of the call or the result, and Message the message
-	// that holds it. Where the element is the message, both are the same.
+	// Element is the element of the call or the result, and Message is the message
+	// that holds it. Both are the same if the element is the message.
 	Element, Message source.Value
 }
 
-// A Text is how a call or a result is written as text. One of its members is set,
-// or none where the dialect has no place for such a text.
+// A Text is a call or a result written as text. At most one of its fields is set.
+// None is set if the dialect has no place for such a text.
 type Text struct {
-	// Blocks take the place of the element in its list. The first one is new.
+	// Blocks replace the element in its list. The first one is new.
 	Blocks []NewBlock
-	// Message is what a message or item consists of that takes the place of the
-	// one that the element is, or is all of. Where its message holds more, the
-	// element is taken out and the new message goes behind it.
+	// Message replaces the message or item that the element is, or that holds
+	// nothing else. If the element's message holds more, the element is removed and
+	// Message is inserted after it.
 	Message []Field
 	// Said is a JSON string that is added to the text of the message. The element
-	// is taken out.
+	// is removed.
 	Said string
 }
 
-// None reports whether there is no text.
+// None reports whether t has no text.
 func (t *Text) None() bool { return t.Blocks == nil && t.Message == nil && t.Said == "" }
 
-// A NewBlock is a block of a message: one that is written anew, of Fields, or one
-// that is Kept as it stands in the element.
+// A NewBlock is a block of a message: a new one with Fields, or one that is Kept
+// unchanged from the element.
 type NewBlock struct {
 	Fields []Field
 	Kept   source.Value
@@ -61,11 +60,11 @@ func list(blocks []NewBlock) string {
 	return "[" + strings.Join(raw, ",") + "]"
 }
 
-// said returns label and content as one JSON string. A content that is no string
-// is written as the JSON that it is.
+// said returns label and content as one JSON string. Content that is not a string
+// is quoted as JSON.
 func (t *NewText) said() string { return lines(t.Label, t.Content) }
 
-// lines joins a JSON string and a value behind it into one JSON string.
+// lines joins a JSON string and a value into one JSON string, on separate lines.
 func lines(label string, v source.Value) string {
 	text := ""
 	switch v.Kind() {
@@ -84,8 +83,9 @@ func lines(label string, v source.Value) string {
 	return label[:len(label)-1] + `\n` + text[1:]
 }
 
-// blocks returns label and values as blocks. The elements of a list that are blocks
-// of a message too stay as they are, anything else becomes text, as text writes it.
+// blocks returns the label and values as blocks. The elements of a list that are
+// also valid blocks of a message are kept; all else becomes text blocks, which text
+// writes.
 func (t *NewText) blocks(values []source.Value, stays func(source.Value) bool, text func(raw string) []Field) []NewBlock {
 	var out []NewBlock
 	said := t.Label
@@ -113,7 +113,7 @@ func (t *NewText) blocks(values []source.Value, stays func(source.Value) bool, t
 	return out
 }
 
-// anyStays reports whether an element of a list is a block that stays.
+// anyStays reports whether the list has an element that stays.
 func anyStays(v source.Value, stays func(source.Value) bool) bool {
 	for _, e := range v.Elements() {
 		if stays(e) {
@@ -123,9 +123,9 @@ func anyStays(v source.Value, stays func(source.Value) bool) bool {
 	return false
 }
 
-// instead returns the members of an object with others in the place of those that
-// they are named as, and without those that are dropped. What is not there yet
-// comes at the end.
+// instead returns the fields of an object, with the fields of set in place of those
+// with the same key, and without the fields that drop selects. New keys are added
+// at the end.
 func instead(of source.Value, set []Field, drop func(key, val source.Value) bool) []Field {
 	var out []Field
 	done := make([]bool, len(set))
@@ -139,7 +139,7 @@ func instead(of source.Value, set []Field, drop func(key, val source.Value) bool
 		}
 		switch {
 		case at >= 0 && done[at]:
-			continue // a doubled key
+			continue // a duplicate key
 		case at >= 0:
 			f.Raw, done[at] = set[at].Raw, true
 		case drop(k, val):

@@ -5,80 +5,76 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// A Field is a member of an object that is to be written. Raw is its value as
-// JSON.
+// A Field is a field of an object to write. Raw is its value as JSON.
 type Field struct {
 	Key, Raw string
 }
 
-// A NewResult is what a result that is to be written says.
+// A NewResult describes a result to write.
 type NewResult struct {
 	Kind transcript.CallKind
-	// ID and Name are JSON strings, "" for none.
+	// ID and Name are JSON strings; "" means none.
 	ID, Name string
 	// Text is a JSON string.
 	Text string
-	// Element is the call's element, and Message the message it stands in, whose
-	// spelling the result follows.
+	// Element is the call's element, and Message is the message that holds it. The
+	// result uses the same spelling.
 	Element, Message source.Value
-	// Fresh returns an id for the message, as a JSON string.
+	// Fresh returns a new id for the message, as a JSON string.
 	Fresh func() string
-	// Named is a result of the conversation that repeats the tool's name, None
-	// where none does.
+	// Named is a result of the conversation that repeats the tool's name, or None.
 	Named source.Value
 }
 
-// A Writer is a driver that can also write.
+// A Writer is a driver that can also write messages.
 type Writer interface {
 	Driver
-	// WriteResult returns the members of a result: of a message or item of its own
-	// or, where Message does not return nil, of a block. It returns nil for a
-	// kind of call whose result cannot be made up.
+	// WriteResult returns the fields of a result. It is a separate message or item,
+	// or a block if WriteMessage does not return nil. It returns nil for a kind of
+	// call whose result cannot be inserted.
 	WriteResult(r NewResult) []Field
-	// WriteMessage returns the members of a message that carries blocks of
-	// results; content is their list as JSON, near a message of the
-	// conversation.
+	// WriteMessage returns the fields of a message that carries blocks of results.
+	// content is the list of blocks as JSON, near is a message of the conversation.
 	WriteMessage(content string, near source.Value) []Field
-	// WriteText returns how a call or a result is written as text.
+	// WriteText returns a call or a result written as text.
 	WriteText(t NewText) Text
-	// Retagged returns what the member that tells a result's kind is to say so
-	// that a result of the one kind becomes one of the other; "" where kinds are
-	// not told apart, or differ in more than that.
+	// Retagged returns the value of the field that names a result's kind, such that
+	// a result of kind from becomes one of kind to. It returns "" if no field names
+	// the kind, or if the kinds differ in other fields.
 	Retagged(from, to transcript.CallKind) string
-	// Keys returns what a repair needs to know to change a message, as that
-	// message spells it.
+	// Keys returns the keys that a repair needs to change a message, in that
+	// message's spelling.
 	Keys(message source.Value) WriterKeys
 }
 
-// An IDKeyer is a driver that writes ids under different keys in one message.
+// An IDKeyer is a driver whose messages may hold ids under different keys.
 type IDKeyer interface {
-	// IDKey returns the key of the id of the call or the result whose element
-	// stands at a span of a message, "" where Keys has it.
+	// IDKey returns the key of the id of the call or the result whose element has
+	// the span at. It returns "" if Keys has the key.
 	IDKey(message source.Value, at source.Span) string
 }
 
-// WriterKeys are names of members that a repair touches.
+// WriterKeys are the keys of the fields that a repair changes.
 type WriterKeys struct {
-	Body    source.Value // what holds the members of the message
+	Body    source.Value // the object that holds the fields of the message
 	Content string
 	Calls   []string // lists of calls
-	// KeepCalls is set where a list of calls stays when nothing is left in it.
+	// KeepCalls is set if an empty list of calls is kept.
 	KeepCalls bool
 	ID        string // of a call
 	ResultID  string
-	Type      string // tells the kind of a result
-	// TextBlock is how a block of text is written, with "$text" for the text.
+	Type      string // the field that names the kind of a result
+	// TextBlock is a block of text, with "$text" for the text.
 	TextBlock Template
 	Assistant string // the role of a message that makes calls
 }
 
-// TextFields returns the members of a block of text; raw is a JSON string.
+// TextFields returns the fields of a block of text; raw is a JSON string.
 func (k *WriterKeys) TextFields(raw string) []Field {
 	return fill(k.TextBlock, map[string]string{"$text": raw})
 }
 
-// emptied returns those of the named members that an object has, with nothing in
-// them.
+// emptied returns those of the named fields that the object has, with empty values.
 func emptied(of source.Value, names ...string) []Field {
 	var out []Field
 	for _, name := range names {
