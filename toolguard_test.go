@@ -114,7 +114,7 @@ func TestNothingIsWrittenWithAnError(t *testing.T) {
 `
 	var out bytes.Buffer
 	_, err := toolguard.Fix(t.Context(), &out, strings.NewReader(printed))
-	if only, ok := errors.AsType[*toolguard.CheckOnlyError](err); !ok || out.Len() > 0 || only.Error() != "is only checked: it is a copy of what was printed, and nothing is ever resumed from it" {
+	if only, ok := errors.AsType[*toolguard.CheckOnlyError](err); !ok || out.Len() > 0 || only.Error() != "is only checked: it is a copy of printed output, and no program resumes from it" {
 		t.Errorf("got %v, %q", err, out.String())
 	}
 	_, err = toolguard.Check(t.Context(), errReader{fails}, toolguard.Name("body"))

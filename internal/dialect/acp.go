@@ -6,18 +6,18 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// ACP are the session updates of the Agent Client Protocol, as agents and
+// ACP is the dialect of session updates of the Agent Client Protocol, as agents and
 // editors log them.
 var ACP = &Dialect{
 	Name:    "acp",
 	Title:   "Agent Client Protocol updates",
-	Summary: "A log of session/update notifications: tool_call, and tool_call_update that says when it has come to its end.",
-	Where:   "logs of agents and editors that speak the protocol, Grok CLI sessions",
+	Summary: "A log of session/update notifications. A tool_call update begins a call, and a tool_call_update with a final status ends it.",
+	Where:   "logs of agents and editors that use the protocol, and Grok CLI sessions",
 	Example: `{"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"call_1","title":"ls","status":"pending","rawInput":{}}}}
 {"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"call_1","status":"completed","rawOutput":"a.txt"}}}`,
 	Provider:  "neutral",
 	Window:    transcript.WindowLog,
-	CheckOnly: "it is a record of what went over the wire, and nothing is ever resumed from it",
+	CheckOnly: "it records what was sent over the wire, and no program resumes from it",
 	Evidence: evidence.NewTable(
 		"decisive if sessionUpdate=tool_call and toolCallId|title",
 		// An update says of which call it is.
@@ -46,8 +46,8 @@ var ACP = &Dialect{
 	},
 }
 
-// acpUpdates are events of which those of a call tell of its progress, and any can
-// be the one with which it ends.
+// acpUpdates are events in which several updates report the progress of a call, and
+// any of them may end it.
 type acpUpdates struct{ *Events }
 
 // Reader implements Driver.
@@ -64,7 +64,7 @@ func (d acpUpdates) Reader(b *transcript.Builder) Reader {
 
 type acpReader struct {
 	*eventsReader
-	ended map[string]bool // calls by their ids as written
+	ended map[string]bool // calls by raw id
 }
 
 // Read implements Reader.
@@ -75,12 +75,12 @@ func (r *acpReader) Read(v source.Value) {
 	switch {
 	case kind.Is("tool_call"):
 		r.eventsReader.Read(v)
-		r.ended[id] = ends // an id that is used again is that of another call
+		r.ended[id] = ends // a reused id belongs to a new call
 		if ends {
 			r.answer(v, "toolCallId", "rawOutput|content", false)
 		}
 	case kind.Is("tool_call_update") && (r.ended[id] || !ends && !status.Is("cancelled")):
-		r.b.Fields(v, nil, nil) // nobody speaks
+		r.b.Fields(v, nil, nil) // not a message
 	case kind.Is("tool_call_update"):
 		r.ended[id] = true
 		r.eventsReader.Read(v)

@@ -7,13 +7,13 @@ import (
 )
 
 // ADK is the dialect of the events of the Agent Development Kit, each of which
-// holds a Gemini content. The kit brings what answers a call to it before it
-// sends them, whatever other agents did in between.
+// holds a Gemini content. The kit moves a result next to its call before it sends
+// them, even if other agents spoke in between.
 var ADK = &Dialect{
 	Name:    "adk",
 	Title:   "Agent Development Kit events",
-	Summary: "Events that each hold a Gemini content; results answer calls of their id, wherever they stand.",
-	Where:   "sessions of the Agent Development Kit: adk run --save_session, exports of adk web, lists of events",
+	Summary: "Each event holds a Gemini content. A result answers the call with the same id, wherever it is in the history.",
+	Where:   "sessions of the Agent Development Kit: adk run --save_session, adk web exports, lists of events",
 	Example: `{"content":{"role":"model","parts":[{"functionCall":{"id":"adk-1","name":"ls","args":{}}}]},"invocationId":"e-1","author":"agent","id":"E1"}
 {"content":{"role":"user","parts":[{"functionResponse":{"id":"adk-1","name":"ls","response":{"result":"a.txt"}}}]},"invocationId":"e-1","author":"agent","id":"E2"}`,
 	Provider: "gemini",
@@ -57,8 +57,8 @@ var ADK = &Dialect{
 	}},
 }
 
-// adk are events that name those of their calls whose tools go on when the turn is
-// over.
+// adk reads events that list their long-running calls, whose tools may finish after
+// the turn.
 type adk struct{ *Blocks }
 
 // Reader implements Driver.
@@ -69,7 +69,7 @@ type adkReader struct {
 	b *transcript.Builder
 }
 
-// goingOn leads to the ids of such calls.
+// goingOn leads to the ids of long-running calls.
 const goingOn Lens = "longRunningToolIds|long_running_tool_ids|eventMetadata.longRunningToolIds"
 
 // Read implements Reader.

@@ -5,13 +5,13 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// AgentFramework is the dialect of the messages of Microsoft Agent Framework for
+// AgentFramework is the dialect of messages of Microsoft Agent Framework for
 // Python.
 var AgentFramework = &Dialect{
 	Name:    "agent-framework",
 	Title:   "Microsoft Agent Framework messages",
-	Summary: "Messages of contents: function_call, answered by function_result in messages of role tool.",
-	Where:   "threads that agents serialize, chat histories that apps save",
+	Summary: "Messages with contents. A function_call is answered by a function_result in a message with role tool.",
+	Where:   "serialized threads, chat histories that apps save",
 	Example: `{"role":"assistant","contents":[{"type":"function_call","call_id":"c1","name":"ls","arguments":"{}"}]}
 {"role":"tool","contents":[{"type":"function_result","call_id":"c1","result":"a.txt"}]}`,
 	Provider: "neutral",

@@ -6,20 +6,20 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// AgentScope is the dialect of the messages of AgentScope.
+// AgentScope is the dialect of AgentScope messages.
 var AgentScope = &Dialect{
 	Name:    "agentscope",
 	Title:   "AgentScope messages",
-	Summary: "Named messages of content blocks: tool_use or tool_call, answered by a tool_result with the same id.",
-	Where:   "session files and memories of AgentScope and QwenPaw, of its first version and of version 2, whose calls are checked and not answered (no real file was found to hold this against)",
+	Summary: "Named messages with content blocks. A tool_use or tool_call is answered by a tool_result with the same id.",
+	Where:   "session files and memories of AgentScope 1 and 2 and of QwenPaw; toolguard checks version 2 but inserts no results into it (not verified against a real file)",
 	Example: `{"id":"m1","name":"Friday","role":"assistant","content":[{"type":"tool_use","id":"c1","name":"ls","input":{}}]}
 {"id":"m2","name":"system","role":"system","content":[{"type":"tool_result","id":"c1","name":"ls","output":[{"type":"text","text":"a.txt"}]}]}`,
 	Provider: "neutral",
 	Window:   transcript.WindowNext,
 	Evidence: evidence.NewTable(
-		// Every message names its speaker, and has an id or a time, which tells it from a
-		// message with the same blocks in another format. A result that was put in has the
-		// time of its call, if that has one.
+		// Every message names its speaker and has an id or a time. Messages with
+		// the same blocks in other formats lack them. An inserted result has the
+		// time of its call, if the call has one.
 		"none if !name:string",
 		"none if type=message",
 		"none if !role:string",
@@ -48,7 +48,7 @@ var AgentScope = &Dialect{
 				Is: PartCall, Tag: "tool_use", With: []Cond{{At: "input"}}, ID: "id", Name: "name", Args: "input", Want: transcript.ArgsWantObject,
 				Answer: `{"type":"tool_result","id":"$id","name":"$name","output":[{"type":"text","text":"$text"}]}`,
 			},
-			// Version 2 writes the result into the message of the call.
+			// Version 2 stores the result in the message of the call.
 			{Is: PartCall, Tag: "tool_call", With: []Cond{{At: "input"}}, ID: "id", Name: "name", Args: "input", Want: transcript.ArgsWantString},
 			{
 				Is: PartResult, Tag: "tool_result", With: []Cond{{At: "tool_use_id", Not: true}}, ID: "id", Name: "name", Payload: "output",
@@ -66,8 +66,7 @@ var AgentScope = &Dialect{
 	}},
 }
 
-// agentScope reads results from messages of the system, and from the messages of
-// their calls.
+// agentScope reads results in system messages and in the messages of their calls.
 type agentScope struct{ *Blocks }
 
 // Reader implements Driver.
@@ -106,8 +105,8 @@ func (d *agentScope) WriteMessage(content string, near source.Value) []Field {
 	return append(d.Blocks.WriteMessage(content, near), emptied(near, "metadata")...)
 }
 
-// WriteText implements Writer. The text of a tool must not become a message of
-// the system.
+// WriteText implements Writer. The text of a result must not remain a system
+// message.
 func (d *agentScope) WriteText(t NewText) Text {
 	out := d.Blocks.WriteText(t)
 	if t.Call || out.Blocks == nil || !d.Role.In(t.Message).Is("system") {

@@ -6,12 +6,12 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// AISDK is the dialect of the model messages of the Vercel AI SDK, of version 5
-// and of those before it.
+// AISDK is the dialect of model messages of the Vercel AI SDK, in version 5 and
+// earlier ones.
 var AISDK = &Dialect{
 	Name:    "ai-sdk",
 	Title:   "Vercel AI SDK model messages",
-	Summary: "Messages of content parts: tool-call, answered by tool-result in messages of role tool.",
+	Summary: "Messages with content parts. A tool-call is answered by a tool-result in a message with role tool.",
 	Where:   "histories that apps save, telemetry, recorded fixtures",
 	Example: `{"role":"assistant","content":[{"type":"tool-call","toolCallId":"c1","toolName":"ls","input":{}}]}
 {"role":"tool","content":[{"type":"tool-result","toolCallId":"c1","toolName":"ls","output":{"type":"text","value":"a.txt"}}]}`,
@@ -22,7 +22,7 @@ var AISDK = &Dialect{
 		"none if !content",
 		"decisive if any content has type=tool-call and toolCallId|toolName|args|input",
 		"decisive if any content has type=tool-result and toolCallId|output|result",
-		// A message may hold nothing but the answer of a human who was asked for approval.
+		// A message may hold only a human's answer to an approval request.
 		"decisive if any content has type=tool-approval-response",
 		"none if role=tool|function",
 		"weak if role:string and @tools, alike",
@@ -41,7 +41,7 @@ var AISDK = &Dialect{
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
 			{
-				// Before version 5.
+				// Versions before 5.
 				Is: PartCall, Tag: "tool-call", With: []Cond{{At: "args"}}, ID: "toolCallId", Name: "toolName", Args: "args",
 				Answer: `{"type":"tool-result","toolCallId":"$id","toolName":"$name","result":"$text","isError":true}`,
 			},

@@ -8,12 +8,12 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// AISDKUI is the dialect of messages as the hooks of the AI SDK keep them.
+// AISDKUI is the dialect of messages that the hooks of the AI SDK keep.
 var AISDKUI = &Dialect{
 	Name:    "ai-sdk-ui",
 	Title:   "AI SDK UI messages",
-	Summary: "Messages of parts: a tool part holds the call, a state and the output.",
-	Where:   "chat histories of apps built with useChat (Vercel AI SDK 4 to 6)",
+	Summary: "Messages with parts. A tool part holds the call, its state and its output.",
+	Where:   "chat histories of apps that use useChat (Vercel AI SDK 4 to 6)",
 	Example: `{"id":"m1","role":"assistant","parts":[{"type":"tool-ls","toolCallId":"c1","state":"input-available","input":{}}]}
 {"id":"m1","role":"assistant","parts":[{"type":"tool-ls","toolCallId":"c1","state":"output-available","input":{},"output":"a.txt"}]}`,
 	Provider: "neutral",
@@ -45,17 +45,16 @@ var AISDKUI = &Dialect{
 	}},
 }
 
-// uiMessages are messages of parts in which a human approves of a call, or refuses
-// it.
+// uiMessages are messages with parts in which a human approves or refuses a call.
 type uiMessages struct{ *Combined }
 
-// uiRefusal is what to set in a part whose call nobody has approved of.
+// uiRefusal sets the fields of a part whose call was not approved.
 var uiRefusal = []Setting{
 	{To: "state", Raw: `"output-denied"`}, {To: "approval.approved", Raw: "false"}, {To: "approval.reason", Raw: `"$text"`, Keep: true},
 }
 
-// WriteState implements StateWriter. A call that waits is refused, unless somebody
-// has approved of it.
+// WriteState implements StateWriter. A call that waits is refused, unless it was
+// approved.
 func (d uiMessages) WriteState(message source.Value, at source.Span, text string) []Member {
 	row := *d.Combined
 	for part := range row.Records[0].elements(message) {
@@ -77,9 +76,9 @@ func (d uiMessages) WriteState(message source.Value, at source.Span, text string
 	return row.WriteState(message, at, text)
 }
 
-// refusable reports whether a call that waits for approval can be told to be
-// refused: nobody has answered, or no. An answer that is neither yes nor no is not
-// known, and a reason without an answer would become that of a refusal.
+// refusable reports whether a waiting call can be marked as refused: it has no
+// answer yet, or a boolean one. Any other answer is unknown, and a reason without
+// an answer would become the reason of the refusal.
 func refusable(rec source.Value) bool {
 	approval := rec.Get("approval")
 	if there(approval) && approval.Kind() != source.Object {
@@ -89,8 +88,8 @@ func refusable(rec source.Value) bool {
 	return approved.Kind() == source.Bool || !there(approved) && hollow(approval.Get("reason"))
 }
 
-// toolPartStates are the states of a tool part, and of a tool invocation as
-// version 4 writes it, which knows no errors.
+// toolPartStates are the states of a tool part, and of a tool invocation of version
+// 4, which has no error state.
 var toolPartStates = []StateName{
 	{Written: "input-streaming", State: transcript.CallInterrupted, Answer: []Setting{
 		{To: "state", Raw: `"output-error"`}, {To: "input", Raw: "{}", Keep: true}, {To: "errorText", Raw: `"$text"`},

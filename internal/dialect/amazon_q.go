@@ -6,17 +6,17 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// AmazonQ is the dialect of the conversations of Amazon Q's command line.
+// AmazonQ is the dialect of conversations of the Amazon Q command line.
 var AmazonQ = &Dialect{
 	Name:    "amazon-q",
 	Title:   "Amazon Q CLI conversations",
-	Summary: "Pairs of messages: a ToolUse with tool_uses, answered by the ToolUseResults of the next user message.",
-	Where:   "files that /save or /chat save writes, the conversations in the program's database, also those of early Kiro CLI",
+	Summary: "Pairs of messages. The tool_uses of a ToolUse message are answered by the ToolUseResults of the next user message.",
+	Where:   "files that /save or /chat save writes, and conversations in the program's database, including those of early Kiro CLI",
 	Example: `{"ToolUse":{"message_id":"m1","content":"","tool_uses":[{"id":"t1","name":"fs_read","orig_name":"fs_read","args":{},"orig_args":{}}]}}
 {"additional_context":"","content":{"ToolUseResults":{"tool_use_results":[{"tool_use_id":"t1","content":[{"Text":"a.txt"}],"status":"Success"}]}},"images":null}`,
 	Provider:  "neutral",
 	Window:    transcript.WindowNext,
-	CheckOnly: "the program repairs a history itself before it sends it",
+	CheckOnly: "Amazon Q repairs a history itself before it sends it",
 	Evidence: evidence.NewTable(
 		"none if role|type",
 		"decisive if any ToolUse.tool_uses.? has id and name and args, shown by list",
@@ -37,7 +37,7 @@ var AmazonQ = &Dialect{
 	}},
 }
 
-// amazonQ reads messages whose members say who speaks.
+// amazonQ reads messages whose fields imply the role.
 type amazonQ struct{ *Combined }
 
 // Reader implements Driver.

@@ -5,18 +5,18 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// Amp is the dialect of the threads of Amp: Anthropic's blocks, and results that
-// hold how a run went.
+// Amp is the dialect of Amp threads: Anthropic blocks, with results that hold the
+// state of a run.
 var Amp = &Dialect{
 	Name:    "amp",
 	Title:   "Amp thread",
-	Summary: "Messages with numbers, of content blocks: tool_use, answered by tool_result with a run.",
+	Summary: "Numbered messages with content blocks. A tool_use is answered by a tool_result that holds a run.",
 	Where:   "~/.local/share/amp/threads/T-<id>.json",
 	Example: `{"role":"assistant","messageId":1,"content":[{"type":"tool_use","complete":true,"id":"toolu_1","name":"Read","input":{}}]}
 {"role":"user","messageId":2,"content":[{"type":"tool_result","toolUseID":"toolu_1","run":{"status":"done","result":"a.txt"}}]}`,
 	Provider:  "neutral",
 	Window:    transcript.WindowUser,
-	CheckOnly: "threads are kept in step with a server",
+	CheckOnly: "Amp keeps threads in sync with its server",
 	Evidence: evidence.NewTable(
 		"none if !messageId",
 		"none if !role:string",
@@ -24,7 +24,7 @@ var Amp = &Dialect{
 		"decisive if any content has type=tool_use and complete|text",
 		"decisive if state.type and any content has type=tool_use and id|name|input|text",
 		"decisive if any content has type=tool_result and run.status!=in-progress|blocked-on-user and toolUseID|run",
-		// Programs number Anthropic's messages too.
+		// Programs number Anthropic messages too.
 		"shared if any content has type=tool_use and id|name|input|text",
 		"shared if any content has type=tool_result and run.status!=in-progress|blocked-on-user and tool_use_id|content",
 		"none if role=tool|function",

@@ -9,7 +9,7 @@ import (
 var Anthropic = &Dialect{
 	Name:    "anthropic",
 	Title:   "Anthropic Messages",
-	Summary: "Messages of content blocks: tool_use, answered by tool_result in the next user message.",
+	Summary: "Messages with content blocks. A tool_use is answered by a tool_result in the next user message.",
 	Where:   "request bodies, saved histories, Cline and Roo tasks, recorded fixtures",
 	Example: `{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"ls","input":{}}]}
 {"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"a.txt"}]}`,
@@ -23,7 +23,7 @@ var Anthropic = &Dialect{
 	Driver:  anthropicBlocks,
 }
 
-// anthropicEvidence is for messages of the API, bare and in logs.
+// anthropicEvidence weighs messages of the API, bare or in logs.
 var anthropicEvidence = evidence.NewTable(
 	"none if !role:string",
 	"none if !content",
@@ -66,9 +66,9 @@ var anthropicBlocks = &Blocks{
 		{Is: PartMedia, Tag: "document"},
 		{Is: PartMedia, Tag: "search_result"},
 	},
-	// Roo and Cline keep what they have summed up or cut off.
+	// Roo and Cline keep messages that they have summarized or truncated.
 	Hidden: []Cond{{At: "condenseParent"}, {At: "truncationParent"}},
-	// Roo keeps the reasoning of other providers beside the messages.
+	// Roo stores the reasoning of other providers beside the messages.
 	Skip:      []Cond{{At: "type", Is: []string{"reasoning"}}, {At: "ts"}, {At: "role", Not: true}},
 	Message:   []Form{{JSON: `{"role":"user","content":"$blocks"}`}},
 	TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},

@@ -9,13 +9,13 @@ import (
 var ATIF = &Dialect{
 	Name:    "atif",
 	Title:   "ATIF trajectories",
-	Summary: "Steps with tool_calls and an observation, whose results name them.",
-	Where:   "trajectory.json of Harbor, terminal-bench and NeMo runs",
+	Summary: "Steps with tool_calls and an observation. The results in the observation name their calls.",
+	Where:   "trajectory.json files of Harbor, terminal-bench and NeMo runs",
 	Example: `{"step_id":1,"source":"agent","message":"","tool_calls":[{"tool_call_id":"c1","function_name":"ls","arguments":{}}]}
 {"step_id":1,"source":"agent","message":"","tool_calls":[{"tool_call_id":"c1","function_name":"ls","arguments":{}}],"observation":{"results":[{"source_call_id":"c1","content":"a.txt"}]}}`,
 	Provider:  "neutral",
 	Window:    transcript.WindowOwn,
-	CheckOnly: "a trajectory is the record of a run, from which its score was taken",
+	CheckOnly: "it records a run that has already been scored",
 	Evidence: evidence.NewTable(
 		"none if !step_id",
 		"decisive if any tool_calls.? has tool_call_id and function_name and arguments, shown by list",

@@ -5,13 +5,12 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// AutoGen is the dialect of the model contexts of AutoGen, and of the events of
-// its teams.
+// AutoGen is the dialect of model contexts and team events of AutoGen.
 var AutoGen = &Dialect{
 	Name:    "autogen",
 	Title:   "AutoGen messages",
-	Summary: "Messages told by their type: an AssistantMessage with a list of calls, answered by a FunctionExecutionResultMessage.",
-	Where:   "states that agents and teams save, event logs of teams",
+	Summary: "Messages with a type. The calls of an AssistantMessage are answered by a FunctionExecutionResultMessage.",
+	Where:   "saved states of agents and teams, event logs of teams",
 	Example: `{"content":[{"id":"c1","arguments":"{}","name":"ls"}],"source":"agent","type":"AssistantMessage"}
 {"content":[{"content":"a.txt","name":"ls","call_id":"c1","is_error":false}],"type":"FunctionExecutionResultMessage"}`,
 	Provider: "neutral",

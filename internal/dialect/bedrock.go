@@ -10,7 +10,7 @@ import (
 var Bedrock = &Dialect{
 	Name:    "bedrock",
 	Title:   "Bedrock Converse",
-	Summary: "Messages of content blocks: toolUse, answered by toolResult in the next user message.",
+	Summary: "Messages with content blocks. A toolUse is answered by a toolResult in the next user message.",
 	Where:   "request bodies, Strands Agents sessions, recorded fixtures",
 	Example: `{"role":"assistant","content":[{"toolUse":{"toolUseId":"tooluse_1","name":"ls","input":{}}}]}
 {"role":"user","content":[{"toolResult":{"toolUseId":"tooluse_1","content":[{"text":"a.txt"}],"status":"success"}}]}`,
@@ -18,7 +18,7 @@ var Bedrock = &Dialect{
 	Window:   transcript.WindowUser,
 	Evidence: evidence.NewTable(
 		"none if !role:string",
-		// Nobody else writes reasoning so.
+		// No other dialect writes reasoning this way.
 		"decisive if any content has reasoningContent",
 		"none if !content",
 		"decisive if any content has toolUse:object and toolUse.toolUseId|toolUse.name|toolUse.input",

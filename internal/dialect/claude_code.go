@@ -5,12 +5,12 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// ClaudeCode is the session log of Claude Code: one record a line, each with
-// one block of an Anthropic message, linked by uuid and parentUuid.
+// ClaudeCode is the session log of Claude Code: one record per line, each with one
+// block of an Anthropic message, linked by uuid and parentUuid.
 var ClaudeCode = &Dialect{
 	Name:    "claude-code",
 	Title:   "Claude Code session log",
-	Summary: "A log of linked records, each of which wraps a part of an Anthropic message.",
+	Summary: "A log of linked records that each wrap part of an Anthropic message.",
 	Where:   "~/.claude/projects/<directory>/<session>.jsonl",
 	Example: `{"type":"assistant","uuid":"a1","parentUuid":null,"sessionId":"s","message":{"id":"msg_1","role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"ls","input":{}}]}}
 {"type":"user","uuid":"u1","parentUuid":"a1","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"a.txt"}]}}`,
@@ -39,10 +39,11 @@ var ClaudeCode = &Dialect{
 	},
 }
 
-// claudeCodeMessages are messages some of which leave their role to the record.
+// claudeCodeMessages are messages that may take their role from the type of the
+// record.
 type claudeCodeMessages struct{ *Blocks }
 
-// Damaged implements Guesser. The type of a message is no tag of a block.
+// Damaged implements Guesser. The type of a message is not the tag of a block.
 func (d claudeCodeMessages) Damaged(v source.Value) bool {
 	content := d.Content.In(v)
 	if !content.Exists() || !notGiven(d.Role.In(v)) {

@@ -4,12 +4,12 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// ClaudeStreamJSON is what Claude Code and its SDK print with the output format
-// stream-json: the messages of a session and of its sub-agents, without links.
+// ClaudeStreamJSON is the output of Claude Code and its SDK with output format
+// stream-json: the messages of a session and of its subagents, without links.
 var ClaudeStreamJSON = &Dialect{
 	Name:    "claude-stream-json",
 	Title:   "Claude Code stream-json",
-	Summary: "A log of printed events, each of which wraps a part of an Anthropic message.",
+	Summary: "A log of printed events that each wrap part of an Anthropic message.",
 	Where:   "output of claude -p --output-format stream-json, logs of programs that run it",
 	Example: `{"type":"assistant","message":{"id":"msg_1","role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"ls","input":{}}]},"parent_tool_use_id":null,"session_id":"s"}
 {"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"a.txt"}]},"parent_tool_use_id":null,"session_id":"s"}`,
@@ -18,7 +18,7 @@ var ClaudeStreamJSON = &Dialect{
 	Evidence:  anthropicEvidence,
 	Members:   anthropicMembers,
 	Driver:    anthropicBlocks,
-	CheckOnly: "it is a copy of what was printed, and nothing is ever resumed from it",
+	CheckOnly: "it is a copy of printed output, and no program resumes from it",
 	Log: &Log{
 		Type: "type", Subtype: "subtype", Speaks: []string{"user", "assistant"}, Payload: "message",
 		Kinds:    []string{"system", "result", "stream_event", "control_request", "control_response", "rate_limit_event"},

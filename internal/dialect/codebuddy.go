@@ -6,19 +6,19 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// CodeBuddy is the session log of CodeBuddy Code, and of WorkBuddy: items as the
-// Agents SDK has them, linked by id and parentId.
+// CodeBuddy is the session log of CodeBuddy Code and WorkBuddy: items of the Agents
+// SDK, linked by id and parentId.
 var CodeBuddy = &Dialect{
 	Name:    "codebuddy",
 	Title:   "CodeBuddy session log",
-	Summary: "A log of linked items: function_call, answered by a function_call_result with the same callId.",
-	Where:   "~/.codebuddy/projects/<directory>/<session>.jsonl and ~/.workbuddy/projects, as far as other programs that read them tell",
+	Summary: "A log of linked items. A function_call is answered by a function_call_result with the same callId.",
+	Where:   "~/.codebuddy/projects/<directory>/<session>.jsonl and ~/.workbuddy/projects, according to other programs that read them",
 	Example: `{"id":"c1","timestamp":1784000001200,"type":"function_call","callId":"call_1","name":"Bash","arguments":"{}","sessionId":"s","cwd":"/w"}
 {"id":"r1","parentId":"c1","timestamp":1784000001800,"type":"function_call_result","callId":"call_1","name":"Bash","status":"completed","output":{"type":"text","text":"a.txt"},"sessionId":"s","cwd":"/w"}`,
 	Provider: "neutral",
 	Window:   transcript.WindowLog,
 	Evidence: evidence.NewTable(
-		// Items say when they were written. Those of the SDK itself do not.
+		// Items have a time. Items of the SDK itself have none.
 		"none if !timestamp",
 		"none if !id",
 		"shared if rawContent:any and type=reasoning",
@@ -26,7 +26,8 @@ var CodeBuddy = &Dialect{
 		"shared if type=reasoning and !role:string and summary|encrypted_content:any",
 		"decisive if type=function_call and !role:string and callId",
 		"decisive if type=function_call_result and !role:string and callId",
-		// Items of the SDK can have a time as well. Those of the log have a session.
+		// Items of the SDK may have a time too, but only items of the log have a
+		// session.
 		"shared if type=function_call and !role:string and call_id|name",
 		"shared if type=function_call_output|function_call_result and !role:string and call_id|output",
 		"none if type:string and type!=message",
@@ -58,8 +59,7 @@ var CodeBuddy = &Dialect{
 	},
 }
 
-// codeBuddyItems are items that say when they were written. Those of the SDK
-// itself do not.
+// codeBuddyItems are items of the Agents SDK with a time and a session.
 type codeBuddyItems struct{ *Items }
 
 // WriteResult implements Writer.
@@ -70,8 +70,8 @@ func (d codeBuddyItems) WriteResult(r NewResult) []Field {
 	return d.Items.WriteResult(r)
 }
 
-// WriteText implements Writer. The record stays, but for what only calls and
-// results say.
+// WriteText implements Writer. It keeps all fields of the record except those that
+// only calls and results have.
 func (d codeBuddyItems) WriteText(t NewText) Text {
 	only := append([]string{d.Name, "arguments", "output"}, d.ID...)
 	return Text{Message: instead(t.Message, d.Items.WriteText(t).Message, func(key, _ source.Value) bool { return contains(only, key) })}

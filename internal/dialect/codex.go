@@ -7,11 +7,11 @@ import (
 )
 
 // Codex is the session log of OpenAI Codex: records that wrap items of the
-// Responses API, among events that repeat them.
+// Responses API, and events that repeat them.
 var Codex = &Dialect{
 	Name:    "codex",
 	Title:   "Codex rollout",
-	Summary: "A log whose response_item records each wrap a Responses item; other records only tell of them.",
+	Summary: "A log in which each response_item record wraps a Responses item. The other records hold no calls or results of their own.",
 	Where:   "~/.codex/sessions/<year>/<month>/<day>/rollout-<time>-<session>.jsonl, ~/.codex/archived_sessions",
 	Example: `{"timestamp":"2026-01-02T03:04:05Z","type":"response_item","payload":{"type":"function_call","call_id":"call_1","name":"ls","arguments":"{}"}}
 {"timestamp":"2026-01-02T03:04:06Z","type":"response_item","payload":{"type":"function_call_output","call_id":"call_1","output":"a.txt"}}`,
@@ -47,7 +47,7 @@ var Codex = &Dialect{
 	},
 }
 
-// codexRow are the Responses items as Codex records them: a call always has a
+// codexRow describes the Responses items that Codex records. A call always has a
 // call_id.
 var codexRow = &Items{
 	Type: "type", Role: "role", Text: "content", Messages: []string{"message"},
@@ -63,8 +63,8 @@ var codexRow = &Items{
 	},
 }
 
-// codexItems are items of which one type of output answers functions and local
-// shells alike.
+// codexItems are items in which one type of output answers both functions and local
+// shells.
 type codexItems struct{ *Items }
 
 // Reader implements Driver.
@@ -75,7 +75,7 @@ func (d codexItems) Reader(b *transcript.Builder) Reader {
 type codexReader struct {
 	Reader
 	b     *transcript.Builder
-	kinds map[string]transcript.CallKind // of those calls, by their ids as written
+	kinds map[string]transcript.CallKind // of those calls, by raw id
 }
 
 // Read implements Reader.

@@ -6,17 +6,17 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// CodexExec is the dialect of what codex exec --json prints.
+// CodexExec is the dialect of the output of codex exec --json.
 var CodexExec = &Dialect{
 	Name:    "codex-exec",
 	Title:   "codex exec --json output",
-	Summary: "Events about items; an item of work holds its status and output, and its last event counts.",
-	Where:   "the standard output of codex exec --json",
+	Summary: "Events about items. A work item holds its status and output, and only its last event counts.",
+	Where:   "standard output of codex exec --json",
 	Example: `{"type":"item.started","item":{"id":"item_1","type":"command_execution","command":"ls","aggregated_output":"","status":"in_progress"}}
 {"type":"item.completed","item":{"id":"item_1","type":"command_execution","command":"ls","aggregated_output":"a.txt","exit_code":0,"status":"completed"}}`,
 	Provider:  "neutral",
 	Window:    transcript.WindowLog,
-	CheckOnly: "it is the output of a program, which nothing reads back",
+	CheckOnly: "it is program output, and no program reads it back",
 	Evidence: evidence.NewTable(
 		"none if !item",
 		"none if type!=item.*",
@@ -41,8 +41,8 @@ var CodexExec = &Dialect{
 	},
 }
 
-// codexExecFolding says what an event does: those of a thread and of a turn are about
-// no item.
+// codexExecFolding returns the effect of an event. Events of a thread or a turn are
+// not about an item.
 func codexExecFolding(v source.Value) Folding {
 	return Folding{Silent: tagged([]string{"thread.*", "turn.*"}, v.Get("type"))}
 }

@@ -5,17 +5,17 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// CohereV1 is the dialect of the first version of Cohere's chat API.
+// CohereV1 is the dialect of version 1 of Cohere's chat API.
 var CohereV1 = &Dialect{
 	Name:    "cohere-v1",
 	Title:   "Cohere chat API v1",
-	Summary: "A chat_history of messages with tool_calls, answered by tool_results that repeat the call; no ids.",
-	Where:   "request bodies of v1/chat, and histories of programs that speak it",
+	Summary: "A chat_history of messages with tool_calls. The tool_results that answer them repeat the call, because calls have no ids.",
+	Where:   "request bodies of v1/chat, histories of programs that use it",
 	Example: `{"role":"CHATBOT","message":"","tool_calls":[{"name":"ls","parameters":{}}]}
 {"role":"TOOL","tool_results":[{"call":{"name":"ls","parameters":{}},"outputs":[{"text":"a.txt"}]}]}`,
 	Provider:  "cohere",
 	Window:    transcript.WindowLog,
-	CheckOnly: "a result repeats its call and has no id, so that it is not made up",
+	CheckOnly: "a result repeats its call and has no id, so toolguard cannot insert one",
 	Evidence: evidence.NewTable(
 		"none if !message|tool_results|outputs",
 		"none if chat_history|tools:array",

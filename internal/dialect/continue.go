@@ -5,11 +5,11 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// Continue is the dialect of Continue's sessions.
+// Continue is the dialect of Continue sessions.
 var Continue = &Dialect{
 	Name:    "continue",
 	Title:   "Continue sessions",
-	Summary: "History items with a message and toolCallStates, each with its status and output.",
+	Summary: "History items with a message and toolCallStates. Each state holds the status and the output of a call.",
 	Where:   "~/.continue/sessions/*.json",
 	Example: `{"message":{"role":"assistant","content":"","toolCalls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},"contextItems":[],"toolCallStates":[{"toolCallId":"c1","toolCall":{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}},"status":"calling"}]}
 {"message":{"role":"assistant","content":"","toolCalls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},"contextItems":[],"toolCallStates":[{"toolCallId":"c1","toolCall":{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}},"status":"done","output":[{"name":"Tool Result","description":"Tool execution result","content":"a.txt"}]}]}`,

@@ -6,12 +6,12 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// CopilotCLI is the session log of GitHub Copilot CLI: events, each of which
-// names the one before it.
+// CopilotCLI is the session log of GitHub Copilot CLI: events that each name the
+// previous one.
 var CopilotCLI = &Dialect{
 	Name:    "copilot-cli",
 	Title:   "GitHub Copilot CLI events",
-	Summary: "A log of linked events: tool requests of an assistant.message, each answered by a tool.execution_complete.",
+	Summary: "A log of linked events. Each tool request of an assistant.message is answered by a tool.execution_complete.",
 	Where:   "~/.copilot/session-state/<session>/events.jsonl, transcripts of Copilot Chat in VS Code",
 	Example: `{"type":"assistant.message","data":{"content":"","toolRequests":[{"toolCallId":"call_1","name":"ls","arguments":{}}]},"id":"e1","timestamp":"2026-01-02T03:04:05Z","parentId":null}
 {"type":"tool.execution_complete","data":{"toolCallId":"call_1","success":true,"result":{"content":"a.txt"}},"id":"e2","timestamp":"2026-01-02T03:04:06Z","parentId":"e1"}`,
@@ -58,12 +58,12 @@ var CopilotCLI = &Dialect{
 	},
 }
 
-// copilotAnswer is how a call is answered, whichever event tells of it.
+// copilotAnswer is the template for a result, for calls from either kind of event.
 const copilotAnswer = `{"type":"tool.execution_complete","data":{"toolCallId":"$id","success":false,"error":{"message":"$text"}}}`
 
-// copilotEvents are events of which one that says that a call has begun tells of a
-// call that a message has requested, as a rule. A sub-agent's calls, or those before a
-// compaction, may have been requested elsewhere.
+// copilotEvents are events in which the start of a call usually repeats a request
+// of a message. The calls of a subagent, or those before a compaction, may have
+// been requested elsewhere.
 type copilotEvents struct{ *Events }
 
 // Reader implements Driver.
@@ -75,12 +75,12 @@ func (d copilotEvents) Reader(b *transcript.Builder) Reader {
 
 type copilotReader struct {
 	*eventsReader
-	// made are the calls by their ids as written, begun those of them that nobody
-	// has requested yet.
+	// made holds the calls by raw id, and begun those of them that no message has
+	// requested yet.
 	made, begun map[string]bool
 }
 
-// Compacted implements Compactor: what was requested before is out of sight.
+// Compacted implements Compactor. Earlier requests are no longer in the context.
 func (r *copilotReader) Compacted() {
 	r.eventsReader.Compacted()
 	clear(r.made)
@@ -93,18 +93,18 @@ func (r *copilotReader) Read(v source.Value) {
 	id := string(call.Raw())
 	switch {
 	case kind.Is("tool.execution_start") && r.made[id]:
-		r.b.Fields(v, nil, nil) // nobody speaks
+		r.b.Fields(v, nil, nil) // not a message
 		return
 	case kind.Is("tool.execution_complete"):
-		delete(r.begun, id) // whoever requests it now makes another call
+		delete(r.begun, id) // a later request is another call
 		if pairsNothing(call) {
-			clear(r.begun) // it may be the result of any of them
+			clear(r.begun) // the result may answer any of them
 		}
 	}
 	r.eventsReader.Read(v)
 }
 
-// first reports whether v is the first to tell of a call.
+// first reports whether v is the first event of a call.
 func (r *copilotReader) first(v source.Value, call *transcript.Call) bool {
 	id := call.ID.Raw
 	if r.begun[id] {

@@ -6,18 +6,18 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// CursorStreamJSON is what Cursor's command line prints while it runs. What a
-// call is of is told by the member that holds it.
+// CursorStreamJSON is the output of the Cursor command line. The tool of a call is
+// the key of the object that holds the call.
 var CursorStreamJSON = &Dialect{
 	Name:    "cursor-stream-json",
 	Title:   "Cursor stream-json",
-	Summary: "A log of printed events: a tool_call that has started, answered by one of its call_id that has completed.",
+	Summary: "A log of printed events. A tool_call with subtype started is answered by one with subtype completed and the same call_id.",
 	Where:   "output of cursor-agent -p --output-format stream-json",
 	Example: `{"type":"tool_call","subtype":"started","call_id":"call_1","tool_call":{"readToolCall":{"args":{"path":"a.txt"}}},"session_id":"s"}
 {"type":"tool_call","subtype":"completed","call_id":"call_1","tool_call":{"readToolCall":{"args":{"path":"a.txt"},"result":{"success":{"content":"a"}}}},"session_id":"s"}`,
 	Provider:  "neutral",
 	Window:    transcript.WindowLog,
-	CheckOnly: "it is a copy of what was printed, and nothing is ever resumed from it",
+	CheckOnly: "it is a copy of printed output, and no program resumes from it",
 	Evidence: evidence.NewTable(
 		"decisive if subtype=started and call_id|tool_call.function.name",
 		"decisive if subtype=completed and call_id|tool_call:any",
@@ -35,14 +35,14 @@ var CursorStreamJSON = &Dialect{
 	Log: &Log{
 		Type: "type", Subtype: "subtype", Speaks: []string{"tool_call", "user", "assistant"},
 		Kinds: []string{"system", "result", "thinking"},
-		// Messages alone could be printed by Claude Code as well, whose turn is first.
+		// Claude Code could print messages alone too, and comes first in All.
 		Evidence: []string{"tool_call", "session_id"}, Lacks: []string{"uuid", "parent_tool_use_id", "toolCallId"},
 		Time: "timestamp_ms",
 	},
 }
 
-// cursorEvents are events in which a call is an object whose member is named as the
-// tool.
+// cursorEvents are events in which a call is an object with a single key, the name
+// of the tool.
 type cursorEvents struct{ *Events }
 
 // Reader implements Driver.

@@ -5,17 +5,17 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// DeepSeekHarness is the session log of DeepSeek's harness.
+// DeepSeekHarness is the session log of the DeepSeek harness.
 var DeepSeekHarness = &Dialect{
 	Name:    "deepseek-harness",
 	Title:   "DeepSeek Harness session log",
-	Summary: "A log of events, some of which wrap a message of blocks: tool-call, answered by tool-result.",
-	Where:   "session logs of dsh",
+	Summary: "A log of events, some of which wrap a message with blocks. A tool-call is answered by a tool-result.",
+	Where:   "dsh session logs",
 	Example: `{"type":"assistant/message","seq":1,"time":1,"data":{"turn":1,"step":1,"message":{"role":"assistant","content":[{"type":"tool-call","id":"call_1","name":"ls","arguments":"{}"}],"id":"m1"}},"surfaceOp":"append"}
 {"type":"tool/result","seq":2,"time":2,"data":{"turn":1,"step":1,"message":{"role":"user","content":[{"type":"tool-result","toolCallId":"call_1","content":[{"type":"text","text":"a.txt"}],"isError":false}],"id":"m2"}},"surfaceOp":"append"}`,
 	Provider:  "deepseek",
 	Window:    transcript.WindowLog,
-	CheckOnly: "its events are numbered, and name each other by their numbers",
+	CheckOnly: "its events are numbered and refer to each other by number",
 	Evidence: evidence.NewTable(
 		"none if !role:string",
 		"none if !content",

@@ -5,12 +5,12 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// ElevenLabs is the dialect of the conversations of agents of ElevenLabs.
+// ElevenLabs is the dialect of conversations of ElevenLabs agents.
 var ElevenLabs = &Dialect{
 	Name:    "elevenlabs",
 	Title:   "ElevenLabs conversations",
-	Summary: "Turns with tool_calls, and tool_results that name them by their request_id.",
-	Where:   "conversations as the API of ElevenLabs returns them, post-call webhooks, simulated conversations (known from its client libraries and their users' tests)",
+	Summary: "Turns with tool_calls and tool_results. A result names its call by request_id.",
+	Where:   "conversations from the ElevenLabs API, post-call webhooks, simulated conversations (known from its client libraries and the tests of their users)",
 	Example: `{"role":"agent","message":null,"tool_calls":[{"type":"webhook","request_id":"r1","tool_name":"ls","params_as_json":"{}","tool_has_been_called":true}],"tool_results":[],"time_in_call_secs":1}
 {"role":"agent","message":null,"tool_calls":[],"tool_results":[{"type":"webhook","request_id":"r1","tool_name":"ls","result_value":"a.txt","is_error":false,"tool_has_been_called":true}],"time_in_call_secs":2}`,
 	Provider:  "neutral",

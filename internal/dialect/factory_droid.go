@@ -5,8 +5,8 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// FactoryDroid is the session log of Factory's droid: records that wrap
-// Anthropic messages.
+// FactoryDroid is the session log of Factory's droid: records that wrap Anthropic
+// messages.
 var FactoryDroid = &Dialect{
 	Name:    "factory-droid",
 	Title:   "Factory droid session log",
@@ -28,11 +28,11 @@ var FactoryDroid = &Dialect{
 	},
 }
 
-// DroidStreamJSON is what Factory's droid prints while it runs.
+// DroidStreamJSON is the output of Factory's droid with output format stream-json.
 var DroidStreamJSON = &Dialect{
 	Name:    "droid-stream-json",
 	Title:   "Factory droid stream-json",
-	Summary: "A log of printed events: tool_call, answered by a tool_result with the same id.",
+	Summary: "A log of printed events. A tool_call is answered by a tool_result with the same id.",
 	Where:   "output of droid exec --output-format stream-json",
 	Example: `{"type":"tool_call","session_id":"s","toolCallId":"call_1","toolName":"ls","parameters":{}}
 {"type":"tool_result","session_id":"s","toolCallId":"call_1","value":"a.txt"}`,
@@ -42,12 +42,12 @@ var DroidStreamJSON = &Dialect{
 		"decisive if type=tool_call and toolName",
 		"decisive if type=tool_call and toolCallId|id and parameters",
 		"decisive if type=tool_result and toolCallId|value|error",
-		// A list of goods can have results with ids as well.
+		// A list of products may have results with ids too.
 		"decisive if type=tool_result and id and session_id|messageId|toolId|toolName|isError",
 		"plain if type=message and role:string and text:any",
 	),
 	Beside:    []string{"toolId", "toolName"},
-	CheckOnly: "it is a copy of what was printed, and nothing is ever resumed from it",
+	CheckOnly: "it is a copy of printed output, and no program resumes from it",
 	Driver: &Events{
 		Type:     "type",
 		Messages: []MessageEvent{{Type: "message", RoleAt: "role", Text: "text"}},

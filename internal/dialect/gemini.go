@@ -5,12 +5,12 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// Gemini is the dialect of the Gemini API, in the spellings of the API and of
-// the Python SDKs.
+// Gemini is the dialect of the Gemini API, in the spellings of the API and of its
+// Python SDKs.
 var Gemini = &Dialect{
 	Name:    "gemini",
 	Title:   "Gemini contents",
-	Summary: "Contents of parts: functionCall, answered by functionResponse in the next user content.",
+	Summary: "Contents with parts. A functionCall is answered by a functionResponse in the next user content.",
 	Where:   "request bodies, Gemini CLI checkpoints, evaluation sets of the Agent Development Kit, recorded fixtures",
 	Example: `{"role":"model","parts":[{"functionCall":{"name":"ls","args":{}}}]}
 {"role":"user","parts":[{"functionResponse":{"name":"ls","response":{"output":"a.txt"}}}]}`,
@@ -31,11 +31,11 @@ var geminiMembers = Members{
 	transcript.MemberContent:       "parts", transcript.MemberLastText: "parts.-1.text",
 }
 
-// geminiParts are the members by one of which a part is known that is no call, no
-// result and no text.
+// geminiParts lists the keys that identify a part that is not a call, a result or a
+// text.
 const geminiParts = "inlineData|inline_data|fileData|file_data|executableCode|executable_code|codeExecutionResult|code_execution_result"
 
-// geminiEvidence is for contents, bare and in logs.
+// geminiEvidence weighs contents, bare or in logs.
 var geminiEvidence = evidence.NewTable(
 	"none if role and !role:string",
 	"none if !parts",
@@ -46,11 +46,11 @@ var geminiEvidence = evidence.NewTable(
 	"decisive if any parts has toolCall:object and toolCall.id|toolCall.toolType|toolCall.args",
 	"decisive if any parts has toolResponse:object and toolResponse.id|toolResponse.response",
 	"none if role=tool|function",
-	// What has no role is a message if it is nothing else.
+	// An object without a role is a message only if it has no other fields.
 	"none if !role and @keys.#!=1",
 	"none if !role and !parts.0",
 	"weak if @this and any parts has !@this:object",
-	// A part of another dialect has a type.
+	// A part with a type belongs to another dialect.
 	"weak if @this and any parts has *:any and !"+geminiParts+" and thought!=true and !text",
 	"weak if @this and any parts has *:any and !"+geminiParts+" and thought!=true and type",
 	"shared if role:string and any parts has thought=true",
@@ -83,7 +83,7 @@ var geminiBlocks = &Blocks{
 		{Is: PartServerCall, Key: "toolCall", ID: "toolCall.id", Name: "toolCall.toolType", Args: "toolCall.args", Signature: "thoughtSignature"},
 		{Is: PartServerResult, Key: "toolResponse", ID: "toolResponse.id", Payload: "toolResponse.response"},
 		{Is: PartReasoning, Key: "thought", With: []Cond{{At: "thought", Is: []string{"true"}}}, Signature: "thoughtSignature|thought_signature"},
-		// A part of another dialect has a type.
+		// A part with a type belongs to another dialect.
 		{Is: PartText, Key: "text", With: []Cond{{At: "type", Not: true}}, Text: "text", Signature: "thoughtSignature|thought_signature"},
 		{Is: PartMedia, Key: "inlineData"},
 		{Is: PartMedia, Key: "inline_data"},

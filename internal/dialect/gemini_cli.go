@@ -6,11 +6,11 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// GeminiCLI is the dialect of Gemini CLI's own sessions.
+// GeminiCLI is the dialect of Gemini CLI sessions.
 var GeminiCLI = &Dialect{
 	Name:    "gemini-cli",
 	Title:   "Gemini CLI sessions",
-	Summary: "Messages with toolCalls, each with its status and result; in logs the last record with an id counts.",
+	Summary: "Messages with toolCalls. Each call holds its status and result, and in a log the last record with an id counts.",
 	Where:   "~/.gemini/tmp/<project>/chats/session-*.jsonl and .json",
 	Example: `{"id":"m1","timestamp":"2026-01-01T00:00:00Z","type":"gemini","content":"","toolCalls":[{"id":"ls-1","name":"ls","args":{},"status":"executing"}]}
 {"id":"m1","timestamp":"2026-01-01T00:00:00Z","type":"gemini","content":"","toolCalls":[{"id":"ls-1","name":"ls","args":{},"status":"success","result":[{"functionResponse":{"id":"ls-1","name":"ls","response":{"output":"a.txt"}}}]}]}`,
@@ -60,7 +60,7 @@ var GeminiCLI = &Dialect{
 	},
 }
 
-// geminiCLIFolding says what a record of a session does.
+// geminiCLIFolding returns the effect of a record of a session.
 func geminiCLIFolding(v source.Value) Folding {
 	does := Folding{Silent: !there(v.Get("type")) && (v.Get("$set").Kind() == source.Object || there(v.Get("$rewindTo")) || there(v.Get("projectHash")) && there(v.Get("sessionId")))}
 	if to := v.Get("$rewindTo"); to.Kind() == source.String {

@@ -5,18 +5,17 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// GeminiStreamJSON is what Gemini CLI prints with the output format
-// stream-json.
+// GeminiStreamJSON is the output of Gemini CLI with output format stream-json.
 var GeminiStreamJSON = &Dialect{
 	Name:    "gemini-stream-json",
 	Title:   "Gemini CLI stream-json",
-	Summary: "A log of printed events: tool_use, answered by a tool_result with the same tool_id.",
+	Summary: "A log of printed events. A tool_use is answered by a tool_result with the same tool_id.",
 	Where:   "output of gemini --output-format stream-json",
 	Example: `{"type":"tool_use","timestamp":"2026-01-02T03:04:05Z","tool_name":"ls","tool_id":"ls-1","parameters":{}}
 {"type":"tool_result","timestamp":"2026-01-02T03:04:06Z","tool_id":"ls-1","status":"success","output":"a.txt"}`,
 	Provider:  "neutral",
 	Window:    transcript.WindowLog,
-	CheckOnly: "it is a copy of what was printed, and nothing is ever resumed from it",
+	CheckOnly: "it is a copy of printed output, and no program resumes from it",
 	Evidence: evidence.NewTable(
 		"decisive if type=tool_use and tool_name",
 		"decisive if type=tool_use and tool_id and parameters",

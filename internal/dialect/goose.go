@@ -6,7 +6,7 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// gooseBlocks reads the messages of Goose.
+// gooseBlocks reads Goose messages.
 var gooseBlocks = &Blocks{
 	Role: "role", Content: "content", MessageID: "id", Tag: "type",
 	Parts: []Part{
@@ -33,8 +33,8 @@ var gooseBlocks = &Blocks{
 	onCall:    gooseUnread,
 }
 
-// gooseUnread tells a call that Goose could not make out itself: it has no name and
-// no arguments.
+// gooseUnread marks a call that Goose could not parse. It has no name and no
+// arguments.
 func gooseUnread(block source.Value, call transcript.Call) transcript.Call {
 	if block.Get("toolCall").Get("status").Is("error") {
 		call.Unread, call.Form, call.Want = true, transcript.ArgsText, transcript.ArgsWantAny
@@ -43,7 +43,7 @@ func gooseUnread(block source.Value, call transcript.Call) transcript.Call {
 	return call
 }
 
-// gooseEvidence is for messages, bare and in what is printed.
+// gooseEvidence weighs messages, bare or in printed events.
 var gooseEvidence = evidence.NewTable(
 	"none if !role:string",
 	"none if !content",
@@ -59,12 +59,12 @@ var gooseEvidence = evidence.NewTable(
 	"plain if role:string, alike",
 )
 
-// Goose is the dialect of the messages of Goose.
+// Goose is the dialect of Goose messages.
 var Goose = &Dialect{
 	Name:    "goose",
 	Title:   "Goose messages",
-	Summary: "Messages of content blocks: toolRequest, answered by toolResponse in the next user message.",
-	Where:   "goose session export, ~/.local/share/goose/sessions/*.jsonl of old versions",
+	Summary: "Messages with content blocks. A toolRequest is answered by a toolResponse in the next user message.",
+	Where:   "goose session export, and ~/.local/share/goose/sessions/*.jsonl of old versions",
 	Example: `{"role":"assistant","created":1,"content":[{"type":"toolRequest","id":"r1","toolCall":{"status":"success","value":{"name":"ls","arguments":{}}}}]}
 {"role":"user","created":2,"content":[{"type":"toolResponse","id":"r1","toolResult":{"status":"success","value":{"content":[{"type":"text","text":"a.txt"}],"isError":false}}}]}`,
 	Provider: "neutral",
@@ -88,17 +88,17 @@ func gooseCall(tag string) Part {
 	}
 }
 
-// GooseStreamJSON is what Goose prints while it runs.
+// GooseStreamJSON is the output of Goose with output format stream-json.
 var GooseStreamJSON = &Dialect{
 	Name:    "goose-stream-json",
 	Title:   "Goose stream-json",
-	Summary: "A log of printed events, of which some each wrap a Goose message.",
+	Summary: "A log of printed events, some of which wrap a Goose message.",
 	Where:   "output of goose run --output-format stream-json",
 	Example: `{"type":"message","message":{"role":"assistant","created":1,"content":[{"type":"toolRequest","id":"r1","toolCall":{"status":"success","value":{"name":"ls","arguments":{}}}}]}}
 {"type":"message","message":{"role":"user","created":2,"content":[{"type":"toolResponse","id":"r1","toolResult":{"status":"success","value":{"content":[{"type":"text","text":"a.txt"}],"isError":false}}}]}}`,
 	Provider:  "neutral",
 	Window:    transcript.WindowLog,
-	CheckOnly: "it is a copy of what was printed, and nothing is ever resumed from it",
+	CheckOnly: "it is a copy of printed output, and no program resumes from it",
 	Evidence:  gooseEvidence,
 	Driver:    gooseBlocks,
 	Log: &Log{

@@ -5,12 +5,12 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// GrokChat is the chat history of Grok's command line.
+// GrokChat is the chat history of the Grok command line.
 var GrokChat = &Dialect{
 	Name:    "grok-chat",
 	Title:   "Grok chat history",
-	Summary: "Lines of type assistant with tool_calls, answered by lines of type tool_result.",
-	Where:   "chat_history.jsonl of a session",
+	Summary: "Lines of type assistant with tool_calls. Each call is answered by a line of type tool_result.",
+	Where:   "chat_history.jsonl of a Grok CLI session",
 	Example: `{"type":"assistant","content":"","tool_calls":[{"id":"call_1","name":"ls","arguments":"{}"}]}
 {"type":"tool_result","tool_call_id":"call_1","content":"a.txt"}`,
 	Provider: "neutral",

@@ -6,12 +6,12 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// Haystack is the dialect of the chat messages of Haystack.
+// Haystack is the dialect of Haystack chat messages.
 var Haystack = &Dialect{
 	Name:    "haystack",
 	Title:   "Haystack chat messages",
-	Summary: "Messages of content told by a member: tool_call, answered by a message with a tool_call_result.",
-	Where:   "chat messages and pipelines that apps serialize",
+	Summary: "Messages with a list of content objects. A tool_call is answered by a message with a tool_call_result.",
+	Where:   "serialized chat messages and pipelines",
 	Example: `{"role":"assistant","meta":{},"name":null,"content":[{"tool_call":{"tool_name":"ls","arguments":{},"id":"c1"}}]}
 {"role":"tool","meta":{},"name":null,"content":[{"tool_call_result":{"result":"a.txt","origin":{"tool_name":"ls","arguments":{},"id":"c1"},"error":false}}]}`,
 	Provider: "neutral",
@@ -57,8 +57,7 @@ var Haystack = &Dialect{
 	}},
 }
 
-// haystack are messages each of which has room for one result, and for no text
-// beside it.
+// haystack are messages that each hold one result and no other text.
 type haystack struct{ *Blocks }
 
 // WriteResult implements Writer.
@@ -70,7 +69,7 @@ func (d *haystack) WriteResult(r NewResult) []Field {
 	return d.message("["+object(block)+"]", r.Message)
 }
 
-// WriteMessage implements Writer: results are messages of their own.
+// WriteMessage implements Writer. Results are separate messages.
 func (d *haystack) WriteMessage(string, source.Value) []Field { return nil }
 
 // WriteText implements Writer.
@@ -82,7 +81,7 @@ func (d *haystack) WriteText(t NewText) Text {
 	return Text{Message: d.userMessage(d.message(list(out.Blocks), t.Message))}
 }
 
-// message returns the members of a message with the given content.
+// message returns the fields of a message with the given content.
 func (d *haystack) message(content string, near source.Value) []Field {
 	return append(d.Blocks.WriteMessage(content, near), emptied(near, "_name", "_meta", "name", "meta")...)
 }

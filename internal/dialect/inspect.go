@@ -5,18 +5,18 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// Inspect is the dialect of Inspect's evaluation logs: chat messages whose calls
-// name their function and its arguments side by side.
+// Inspect is the dialect of Inspect evaluation logs: chat messages whose calls have
+// a function name and arguments as fields.
 var Inspect = &Dialect{
 	Name:    "inspect",
 	Title:   "Inspect evaluation log",
-	Summary: "Messages with tool_calls whose function is a name, answered by messages of role tool.",
-	Where:   "samples of .json logs, members of .eval archives, logs of evaluations modelled on them",
+	Summary: "Messages with tool_calls whose function is a name. Each call is answered by a message with role tool.",
+	Where:   "samples in .json logs, files inside .eval archives, evaluation logs with the same format",
 	Example: `{"role":"assistant","content":"","tool_calls":[{"id":"call_1","function":"ls","arguments":{}}]}
 {"role":"tool","tool_call_id":"call_1","function":"ls","content":"a.txt"}`,
 	Provider:  "openai",
 	Window:    transcript.WindowTool,
-	CheckOnly: "an evaluation log repeats its messages among its events",
+	CheckOnly: "an evaluation log repeats its messages in its events",
 	Evidence: evidence.NewTable(
 		"none if !role:string",
 		"decisive if any tool_calls has function:string and arguments:any and !name|tool_name, shown by list",

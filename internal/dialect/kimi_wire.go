@@ -5,11 +5,11 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// KimiWire is the event log of Kimi Code, and of Kimi CLI in its older spelling.
+// KimiWire is the event log of Kimi Code and, in an older spelling, of Kimi CLI.
 var KimiWire = &Dialect{
 	Name:    "kimi-wire",
 	Title:   "Kimi Code wire log",
-	Summary: "A log of loop events: tool.call, answered by a tool.result with the same toolCallId.",
+	Summary: "A log of loop events. A tool.call is answered by a tool.result with the same toolCallId.",
 	Where:   "~/.kimi/sessions/**/wire.jsonl",
 	Example: `{"type":"context.append_loop_event","event":{"type":"tool.call","toolCallId":"call_1","name":"ls","args":{}}}
 {"type":"context.append_loop_event","event":{"type":"tool.result","toolCallId":"call_1","result":{"output":"a.txt","isError":false}}}`,
@@ -39,7 +39,7 @@ var KimiWire = &Dialect{
 		},
 		Calls: []CallEvent{
 			{Type: "tool.call", ID: "toolCallId", Name: "name", Turn: "stepUuid"},
-			{Type: "ToolCall", ID: "payload.id", Name: "payload.function.name"}, // its arguments may come in parts
+			{Type: "ToolCall", ID: "payload.id", Name: "payload.function.name"}, // arguments may arrive in parts
 		},
 		Results: []ResultEvent{
 			{Type: "tool.result", ID: "toolCallId", Payload: "result", Error: []Cond{{At: "result.isError", Is: []string{"true"}}}},

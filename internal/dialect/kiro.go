@@ -5,17 +5,17 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// Kiro is the dialect of the session records of Kiro CLI.
+// Kiro is the dialect of Kiro CLI session records.
 var Kiro = &Dialect{
 	Name:    "kiro",
 	Title:   "Kiro CLI session",
-	Summary: "Records told by their kind: an AssistantMessage with toolUse, answered by ToolResults.",
+	Summary: "Records with a kind. The toolUse blocks of an AssistantMessage are answered by a ToolResults record.",
 	Where:   "~/.kiro/sessions/cli/<id>.jsonl",
 	Example: `{"version":"v1","kind":"AssistantMessage","data":{"message_id":"m1","content":[{"kind":"toolUse","data":{"toolUseId":"t1","name":"ls","input":{}}}]}}
 {"version":"v1","kind":"ToolResults","data":{"message_id":"m2","content":[{"kind":"toolResult","data":{"toolUseId":"t1","content":[{"kind":"text","data":"a.txt"}],"status":"success"}}]}}`,
 	Provider:  "neutral",
 	Window:    transcript.WindowUser,
-	CheckOnly: "its records have ids of which only the program knows what they are for",
+	CheckOnly: "its records have ids whose purpose only Kiro knows",
 	Evidence: evidence.NewTable(
 		"none if kind!=Prompt|AssistantMessage|ToolResults",
 		"none if !data.content",

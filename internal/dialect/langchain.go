@@ -8,12 +8,12 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// LangChain is the dialect of messages as LangChain and LangGraph dump them: as
-// they are, as a stored message below data, or as a constructor with kwargs.
+// LangChain is the dialect of messages that LangChain and LangGraph dump: bare, as
+// a stored message below data, or as a constructor with kwargs.
 var LangChain = &Dialect{
 	Name:    "langchain",
 	Title:   "LangChain messages",
-	Summary: "Messages of type ai with tool_calls, answered by messages of type tool.",
+	Summary: "Messages of type ai with tool_calls. Each call is answered by a message of type tool.",
 	Where:   "LangGraph thread states, chat history files, LangSmith runs",
 	Example: `{"type":"ai","content":"","tool_calls":[{"name":"ls","args":{},"id":"call_1","type":"tool_call"}]}
 {"type":"tool","content":"a.txt","name":"ls","tool_call_id":"call_1","status":"success"}`,
@@ -33,7 +33,7 @@ var LangChain = &Dialect{
 		"none if "+langChainTool,
 		"decisive if "+langChainRoles+" and data.content|kwargs.content:any, shown as type",
 		"decisive if "+langChainOwn+" and content:any, shown as type",
-		// A message of the system could be anybody's.
+		// Any dialect may write a system message this way.
 		"weak if "+langChainRoles+" and content:any",
 		"weak if "+langChainRoles+" and data.tool_calls|kwargs.tool_calls|tool_calls:array",
 	),
@@ -81,9 +81,9 @@ var LangChain = &Dialect{
 	}, providerCall}},
 }
 
-// How the evidence writes the roles of messages: all of them, those that no other
-// dialect has, and those of results. A constructor has the name of its class last in
-// a list.
+// Conditions on the role of a message for the evidence: any role, roles that only
+// this dialect has, and roles of results. A constructor ends its id list with the
+// name of the class.
 const (
 	langChainRoles = "type|id.-1=human|ai|tool|system|developer|function|chat|remove|HumanMessage|AIMessage|ToolMessage|SystemMessage|" +
 		"FunctionMessage|ChatMessage|RemoveMessage|HumanMessageChunk|AIMessageChunk|ToolMessageChunk|SystemMessageChunk"
@@ -92,8 +92,8 @@ const (
 	langChainTool = "type|id.-1=tool|function|ToolMessage|FunctionMessage|ToolMessageChunk"
 )
 
-// langChain are messages that have a list of calls, be it empty, and another of those
-// whose arguments could not be read.
+// langChain are messages with a list of calls, which may be empty, and a list of
+// calls with invalid arguments.
 type langChain struct{ *kwargs }
 
 // Reader implements Driver.
@@ -105,7 +105,7 @@ func (d *langChain) Reader(b *transcript.Builder) Reader {
 
 type langChainReader struct{ kwargsReader }
 
-// onMessage passes over a list of calls without any.
+// onMessage ignores an empty list of calls.
 func (r *langChainReader) onMessage() bool {
 	if !firstCall(r.now.calls).Exists() {
 		r.now.calls = source.Value{}
@@ -113,15 +113,15 @@ func (r *langChainReader) onMessage() bool {
 	return false
 }
 
-// onMore reads the calls whose arguments could not be read.
+// onMore reads the calls with invalid arguments.
 func (r *langChainReader) onMore() {
 	for _, c := range r.vals[slotMore].Present() {
 		r.readCall(c, transcript.ArgsWantString, r.now.wrong())
 	}
 }
 
-// WriteResult implements Writer. A result has what every message has, if that of its
-// call does.
+// WriteResult implements Writer. It adds the fields that every message has if the
+// message of the call has them.
 func (d *langChain) WriteResult(r NewResult) []Field {
 	if r.Kind == transcript.KindLegacyFunction {
 		return d.kwargs.WriteResult(r)

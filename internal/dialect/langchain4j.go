@@ -6,12 +6,12 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// LangChain4j is the dialect of chat messages as LangChain4j writes them.
+// LangChain4j is the dialect of LangChain4j chat messages.
 var LangChain4j = &Dialect{
 	Name:    "langchain4j",
 	Title:   "LangChain4j messages",
-	Summary: "Messages of type AI with toolExecutionRequests, answered by messages of type TOOL_EXECUTION_RESULT.",
-	Where:   "chat memory stores of apps, as ChatMessageSerializer writes them (no real file was found to hold this against)",
+	Summary: "Messages of type AI with toolExecutionRequests. Each request is answered by a message of type TOOL_EXECUTION_RESULT.",
+	Where:   "chat memory stores of apps, written by ChatMessageSerializer (not verified against a real file)",
 	Example: `{"toolExecutionRequests":[{"id":"call_1","name":"ls","arguments":"{}"}],"type":"AI"}
 {"id":"call_1","toolName":"ls","text":"a.txt","type":"TOOL_EXECUTION_RESULT"}`,
 	Provider: "neutral",
@@ -45,15 +45,15 @@ var LangChain4j = &Dialect{
 			{"TOOL_EXECUTION_RESULT", transcript.RoleTool},
 			{"CUSTOM", transcript.RoleOther},
 		},
-		// Older versions write a text of the user as text.
+		// Older versions store the text of a user in text.
 		Content: "text|contents", Calls: "toolExecutionRequests", ID: "id", Name: "name", Args: "arguments", Want: transcript.ArgsWantString,
 		ResultID: "id", ResultName: "toolName",
 		Error: "isError", Failed: "true", Reasoning: "thinking",
 	}},
 }
 
-// langChain4j is a side list in which calls lack an id if the provider gave none,
-// and in which a user's text stands in a list of contents.
+// langChain4j is a side list in which calls have no id if the provider gave none,
+// and in which a user's text is in a list of contents.
 type langChain4j struct{ *SideList }
 
 // Reader implements Driver.
@@ -83,8 +83,8 @@ func (r *langChain4jReader) Read(v source.Value) {
 	}
 }
 
-// WriteResult implements Writer. It sets no isError, because older versions refuse
-// a key they do not know.
+// WriteResult implements Writer. It does not set isError, because older versions
+// reject unknown keys.
 func (d *langChain4j) WriteResult(r NewResult) []Field {
 	if r.ID == "" && r.Name == "" {
 		return nil

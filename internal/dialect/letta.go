@@ -5,12 +5,12 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// Letta is the dialect of the messages that Letta's server lists.
+// Letta is the dialect of messages that the Letta server lists.
 var Letta = &Dialect{
 	Name:    "letta",
 	Title:   "Letta messages",
-	Summary: "Messages told by message_type: a tool_call_message, answered by a tool_return_message.",
-	Where:   "responses and listed messages of the Letta API, oldest first; in a list with the newest message first, results stand before their calls, and are reported",
+	Summary: "Messages with a message_type. A tool_call_message is answered by a tool_return_message.",
+	Where:   "responses and message lists of the Letta API, oldest message first; if the newest message is first, results come before their calls and are reported",
 	Example: `{"id":"message-1","date":"2026-01-02T03:04:05+00:00","message_type":"tool_call_message","tool_call":{"name":"ls","arguments":"{}","tool_call_id":"call_1"}}
 {"id":"message-2","date":"2026-01-02T03:04:06+00:00","message_type":"tool_return_message","tool_return":"a.txt","status":"success","tool_call_id":"call_1"}`,
 	Provider: "neutral",
@@ -26,7 +26,7 @@ var Letta = &Dialect{
 		"plain if message_type:string and content",
 	),
 	Beside:    []string{"tool_call", "tool_return", "tool_call_id"},
-	CheckOnly: "it is a listing of messages that the server keeps itself",
+	CheckOnly: "it is a list of messages that the Letta server stores",
 	Driver: &Combined{
 		Plain: []Lens{"message_type", "content"},
 		Role:  "message_type",
@@ -41,14 +41,14 @@ var Letta = &Dialect{
 			{"tool_return_message", transcript.RoleTool},
 			{"approval_response_message", transcript.RoleTool},
 		},
-		Turn: "id", // of reasoning and calls that are one message
+		Turn: "id", // shared by reasoning and calls of one message
 		Text: "content",
 		Records: []Records{
 			{In: "tool_calls", ID: "tool_call_id", Name: "name", Args: "arguments", Want: transcript.ArgsWantString, Apart: true},
 			{In: "tool_call", ID: "tool_call_id", Name: "name", Args: "arguments", Want: transcript.ArgsWantString, Apart: true},
 		},
-		// An approval is no result, but that of a tool which the client has run can
-		// stand among approvals.
+		// An approval is not a result, but a list of approvals may hold the result
+		// of a tool that the client ran.
 		Results: ResultList{In: "tool_returns|approvals|", Has: "tool_return", ID: "tool_call_id", Payload: "tool_return"},
 	},
 }

@@ -6,17 +6,16 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// LibreChat is the dialect of LibreChat's conversations, as it stores and exports
-// them.
+// LibreChat is the dialect of LibreChat conversations, as stored and as exported.
 var LibreChat = &Dialect{
 	Name:    "librechat",
 	Title:   "LibreChat conversations",
-	Summary: "Messages of parts: a tool_call part holds the call and its output.",
+	Summary: "Messages with parts. A tool_call part holds the call and its output.",
 	Where:   "conversations that LibreChat exports as JSON, flat or as a tree, and dumps of its messages",
 	Example: `{"messageId":"m1","parentMessageId":"m0","isCreatedByUser":false,"text":"","content":[{"type":"tool_call","tool_call":{"id":"call_1","name":"ls","args":"{}","type":"tool_call","progress":0.1}}]}
 {"messageId":"m1","parentMessageId":"m0","isCreatedByUser":false,"text":"","content":[{"type":"tool_call","tool_call":{"id":"call_1","name":"ls","args":"{}","type":"tool_call","progress":1,"output":"a.txt"}}]}`,
 	Provider:  "neutral",
-	CheckOnly: "its messages name the ones before them, and a message that is taken out would cut off what follows",
+	CheckOnly: "each message names the one before it, so removing a message would cut off the rest",
 	Window:    transcript.WindowOwn,
 	Evidence: evidence.NewTable(
 		"none if !isCreatedByUser:bool",
@@ -33,8 +32,8 @@ var LibreChat = &Dialect{
 			Text: "text", Reasoning: "think", AsText: Form{JSON: `{"type":"text","text":"$text"}`},
 			ID: "id", Name: "name|function.name|type",
 			Args: "args|function.arguments|code_interpreter|retrieval|file_search",
-			// The assistants of OpenAI have the output beside the arguments, and tools of
-			// their own.
+			// Assistants of OpenAI store the output beside the arguments, and have
+			// tools of their own.
 			State: "type", States: []StateName{
 				{Written: "function", State: transcript.CallOpen, Answer: []Setting{{To: "function.output", Raw: `"$text"`}}},
 				{Written: "code_interpreter", State: transcript.CallDone},
@@ -47,8 +46,8 @@ var LibreChat = &Dialect{
 	}},
 }
 
-// libreChatMessages are messages that have those behind them below children,
-// where a conversation is exported as a tree.
+// libreChatMessages are messages whose replies are in children, in a conversation
+// exported as a tree.
 type libreChatMessages struct{ *Combined }
 
 // Reader implements Driver.

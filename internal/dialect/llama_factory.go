@@ -6,18 +6,18 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// LLaMAFactory is the dialect of fine-tuning rows of LLaMA-Factory v1.
+// LLaMAFactory is the dialect of fine-tuning data of LLaMA-Factory v1.
 var LLaMAFactory = &Dialect{
 	Name:    "llama-factory",
 	Title:   "LLaMA-Factory v1 rows",
-	Summary: "Messages of parts with a type and a value: a tool_call is JSON as text, answered by the tool message behind it.",
+	Summary: "Messages whose parts have a type and a value. A tool_call is JSON text, and the next tool message answers it.",
 	Where:   "fine-tuning data",
 	Example: `{"role":"assistant","content":[{"type":"tool_call","value":"{\"name\":\"ls\",\"arguments\":{}}"}]}
 {"role":"tool","content":[{"type":"text","value":"a.txt"}]}`,
 	Provider:  "neutral",
 	Window:    transcript.WindowTool,
 	Dataset:   true,
-	CheckOnly: "what a model is trained on is not made up, and a value is text",
+	CheckOnly: "toolguard does not make up training data, and calls and results are plain text",
 	Evidence: evidence.NewTable(
 		"none if !role:string",
 		"decisive if role=tool|function and content.#.value and !content.0:object",
@@ -35,10 +35,10 @@ var LLaMAFactory = &Dialect{
 	}}},
 }
 
-// llamaCalls are tags of parts of the content that are calls.
+// llamaCalls lists the tags of content parts that are calls.
 var llamaCalls = []string{"tool_call", "tool_calls", "function"}
 
-// llamaFactory are messages whose parts have their text as a value.
+// llamaFactory are messages whose parts store their text in value.
 type llamaFactory struct{ *spoken }
 
 // Reader implements Driver.

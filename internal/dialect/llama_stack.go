@@ -9,8 +9,8 @@ import (
 var LlamaStack = &Dialect{
 	Name:    "llama-stack",
 	Title:   "Llama Stack messages",
-	Summary: "Messages with tool_calls of call_id and tool_name, answered by messages of role tool with that call_id.",
-	Where:   "request bodies of Llama Stack before its API became OpenAI's, histories of programs that use it (known from its client libraries)",
+	Summary: "Messages with tool_calls that have a call_id and a tool_name. Each call is answered by a message with role tool and the same call_id.",
+	Where:   "request bodies of Llama Stack before it adopted OpenAI's API, histories of programs that use it (known from its client libraries)",
 	Example: `{"role":"assistant","content":"","stop_reason":"end_of_turn","tool_calls":[{"call_id":"c1","tool_name":"ls","arguments":{}}]}
 {"role":"tool","call_id":"c1","tool_name":"ls","content":"a.txt"}`,
 	Provider: "neutral",

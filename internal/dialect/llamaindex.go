@@ -8,19 +8,19 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// LlamaIndex is the dialect of the chat messages of LlamaIndex.
+// LlamaIndex is the dialect of LlamaIndex chat messages.
 var LlamaIndex = &Dialect{
 	Name:    "llamaindex",
 	Title:   "LlamaIndex chat messages",
-	Summary: "Messages of blocks with calls among or beside them, answered by messages of role tool.",
+	Summary: "Messages with blocks. Calls are blocks or are listed beside them, and each is answered by a message with role tool.",
 	Where:   "chat stores and memories that apps save",
 	Example: `{"role":"assistant","additional_kwargs":{},"blocks":[{"block_type":"tool_call","tool_call_id":"c1","tool_name":"ls","tool_kwargs":{}}]}
 {"role":"tool","additional_kwargs":{"tool_call_id":"c1","name":"ls"},"blocks":[{"block_type":"text","text":"a.txt"}]}`,
 	Provider:  "neutral",
 	Window:    transcript.WindowTool,
-	CheckOnly: "a call is written again in additional_kwargs, as the provider wrote it",
+	CheckOnly: "additional_kwargs repeats each call in the provider's form",
 	Evidence: evidence.NewTable(
-		// Where no block is a call, those count that the provider wrote.
+		// Calls in additional_kwargs count only if no block is a call.
 		"decisive if additional_kwargs.tool_calls.0:object and blocks:any and role!=tool",
 		"decisive if role=tool and additional_kwargs.tool_call_id",
 		"none if !role:string",
@@ -50,14 +50,15 @@ var LlamaIndex = &Dialect{
 	}},
 }
 
-// llamaIndex are messages with a list of calls in additional_kwargs, as the provider
-// wrote them. It is read where no block is a call; else it repeats them.
+// llamaIndex are messages that may list calls in additional_kwargs, in the
+// provider's form. The list is read only if no block is a call, because it repeats
+// the blocks otherwise.
 type llamaIndex struct {
 	*Blocks
-	kwargs *Blocks // of a call there
+	kwargs *Blocks // reads a call in additional_kwargs
 }
 
-// kwargsCalls leads to that list.
+// kwargsCalls leads to the list of calls in additional_kwargs.
 const kwargsCalls Lens = "additional_kwargs.tool_calls"
 
 // Reader implements Driver.

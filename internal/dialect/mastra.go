@@ -5,13 +5,13 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// Mastra is the dialect of messages as the memory of Mastra stores them: the
-// parts of the AI SDK's hooks, below the content.
+// Mastra is the dialect of messages in Mastra's memory: the parts of the AI SDK
+// hooks, below content.
 var Mastra = &Dialect{
 	Name:    "mastra",
 	Title:   "Mastra messages",
-	Summary: "Messages with content.format 2: a tool-invocation part holds the call, a state and the result.",
-	Where:   "messages of a thread of Mastra's memory, as lists or a message a line",
+	Summary: "Messages with content.format 2. A tool-invocation part holds the call, its state and its result.",
+	Where:   "messages of a thread in Mastra's memory, as a list or one message per line",
 	Example: `{"id":"m1","role":"assistant","threadId":"t","content":{"format":2,"parts":[{"type":"tool-invocation","toolInvocation":{"state":"call","toolCallId":"c1","toolName":"ls","args":{}}}]}}
 {"id":"m1","role":"assistant","threadId":"t","content":{"format":2,"parts":[{"type":"tool-invocation","toolInvocation":{"state":"result","toolCallId":"c1","toolName":"ls","args":{},"result":"a.txt"}}]}}`,
 	Provider: "neutral",

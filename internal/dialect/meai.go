@@ -9,7 +9,7 @@ import (
 var MEAI = &Dialect{
 	Name:    "meai",
 	Title:   "Microsoft.Extensions.AI messages",
-	Summary: "Messages of contents with a $type: functionCall, answered by functionResult in messages of role tool.",
+	Summary: "Messages with contents that have a $type. A functionCall is answered by a functionResult in a message with role tool.",
 	Where:   "chat histories that .NET apps serialize, Microsoft Agent Framework for .NET",
 	Example: `{"role":"assistant","contents":[{"$type":"functionCall","callId":"c1","name":"ls","arguments":{}}]}
 {"role":"tool","contents":[{"$type":"functionResult","callId":"c1","result":"a.txt"}]}`,

@@ -9,7 +9,7 @@ import (
 var MistralEntries = &Dialect{
 	Name:    "mistral-entries",
 	Title:   "Mistral conversation entries",
-	Summary: "Flat entries: function.call, answered by function.result with the same tool_call_id.",
+	Summary: "A flat list of entries. A function.call is answered by a function.result with the same tool_call_id.",
 	Where:   "histories and outputs of the Conversations API",
 	Example: `{"type":"function.call","tool_call_id":"a1b2c3d4e","name":"ls","arguments":"{}"}
 {"type":"function.result","tool_call_id":"a1b2c3d4e","result":"a.txt"}`,
@@ -25,7 +25,7 @@ var MistralEntries = &Dialect{
 		"none if role=tool|function",
 		"none if !type and @tools",
 		"none if role:string and any content has @tools",
-		// Messages are written as others write theirs.
+		// Messages look like those of other dialects.
 		"weak if role:string and type=message.input|message.output",
 		"weak if role:string, alike",
 	),

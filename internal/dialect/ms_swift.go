@@ -6,18 +6,18 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// MSSwift is the dialect of fine-tuning rows for agents of ms-swift.
+// MSSwift is the dialect of ms-swift fine-tuning data for agents.
 var MSSwift = &Dialect{
 	Name:    "ms-swift",
 	Title:   "ms-swift rows",
-	Summary: "Messages of role tool_call, whose content is JSON as text, answered by the tool_response messages behind them.",
-	Where:   "fine-tuning data (no real file was found to hold this against)",
+	Summary: "Messages with role tool_call whose content is JSON text. The tool_response messages that follow answer them.",
+	Where:   "fine-tuning data (not verified against a real file)",
 	Example: `{"role":"tool_call","content":"{\"name\":\"ls\",\"arguments\":{}}"}
 {"role":"tool_response","content":"a.txt"}`,
 	Provider:  "neutral",
 	Window:    transcript.WindowNext,
 	Dataset:   true,
-	CheckOnly: "what a model is trained on is not made up",
+	CheckOnly: "toolguard does not make up training data",
 	Evidence: evidence.NewTable(
 		"none if role!=system|user|assistant|tool_call|tool_response|tool",
 		"none if tool_calls|tool_call_id",
@@ -45,7 +45,7 @@ var MSSwift = &Dialect{
 	}, []string{"tool_call"}}},
 }
 
-// msSwift is a side list in which a turn can have several messages.
+// msSwift is a side list in which a turn may have several messages.
 type msSwift struct{ *spoken }
 
 // Reader implements Driver.
@@ -57,12 +57,12 @@ func (d *msSwift) Reader(b *transcript.Builder) Reader {
 
 type msSwiftReader struct {
 	spokenReader
-	model bool // the message before was the model's
+	model bool // the previous message was the assistant's
 	lo    int  // the first call of the turn
 }
 
-// Read implements Reader. Each call is a message of its own. The calls in a row
-// belong to one turn, with the text before them.
+// Read implements Reader. Each call is a separate message. Consecutive calls and
+// the text before them are one turn.
 func (r *msSwiftReader) Read(v source.Value) {
 	lo := len(r.b.Conv.Calls)
 	r.spokenReader.Read(v)

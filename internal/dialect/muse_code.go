@@ -9,13 +9,13 @@ import (
 var MuseCode = &Dialect{
 	Name:    "muse-code",
 	Title:   "Muse Code session log",
-	Summary: "A log of run events: tool calls that were committed, answered by a batch of results.",
+	Summary: "A log of run events. Committed tool calls are answered by a committed batch of results.",
 	Where:   "~/.local/share/muse/sessions/**/session.jsonl",
 	Example: `{"id":"r1","sequence":1,"payload_type":"runtime.session","payload":{"kind":"run","run_id":"u","event":{"kind":"assistant_tool_calls_committed","message_id":"m1","tool_calls":[{"id":"fc_1","call_id":"call_1","name":"ls","args":"{}"}]}}}
 {"id":"r2","sequence":2,"payload_type":"runtime.session","payload":{"kind":"run","run_id":"u","event":{"kind":"tool_result_batch_committed","batch_id":"m1","results":[{"tool_call_index":0,"tool_call_id":"call_1","text":"a.txt"}]}}}`,
 	Provider:  "neutral",
 	Window:    transcript.WindowLog,
-	CheckOnly: "its records are numbered, and a batch of results names its calls by their places too",
+	CheckOnly: "its records are numbered, and a batch of results also refers to its calls by index",
 	Evidence: evidence.NewTable(
 		"decisive if kind=tool_result_batch_committed and results.0.tool_call_id:any",
 		"decisive if tool_calls:array and kind=assistant_tool_calls_committed",

@@ -8,13 +8,13 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// OpenAIChat is the dialect of OpenAI Chat Completions, which most other
-// providers and stacks copy.
+// OpenAIChat is the dialect of OpenAI Chat Completions, which most other providers
+// and programs copy.
 var OpenAIChat = &Dialect{
 	Name:    "openai-chat",
 	Title:   "OpenAI Chat Completions",
-	Summary: "Messages with tool_calls, answered by messages of role tool.",
-	Where:   "request bodies, saved histories, fine-tuning and batch files, most agents' own logs",
+	Summary: "Messages with tool_calls. Each call is answered by a message with role tool.",
+	Where:   "request bodies, saved histories, fine-tuning and batch files, logs of most agents",
 	Example: `{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"ls","arguments":"{}"}}]}
 {"role":"tool","tool_call_id":"call_1","content":"a.txt"}`,
 	Provider: "openai",
@@ -23,9 +23,11 @@ var OpenAIChat = &Dialect{
 		"decisive if any tool_calls|toolCalls.* has name:string and arguments|args:any, shown by list",
 		"decisive if any tool_calls|toolCalls.* has function|custom:object, shown by list",
 		"decisive if any tool_calls|toolCalls.* has type=function and id|call_id:any and !name, shown by list",
-		// A call that has lost its arguments is one too, unless they have a name that is not known.
+		// A call without arguments still counts, unless an unknown key may hold
+		// them.
 		"decisive if any tool_calls|toolCalls.* has id|call_id:any and name:string and !input|parameters|params|kwargs, shown by list",
-		// Whoever writes calls in another way writes its other messages alike.
+		// A program that writes calls another way still writes its other messages
+		// this way.
 		"none if tool_calls.0|tool_calls.*|toolCalls.0|toolCalls.*:object",
 		"decisive if role=function and content:any and !tool_call_id|toolCallId|call_id|tool_call_ids",
 		"decisive if tool_call_id|toolCallId|call_id|tool_call_ids and role=tool|function",
@@ -36,12 +38,12 @@ var OpenAIChat = &Dialect{
 		"weak if role:string and any content has @tools",
 		"plain if role:string and content:any",
 		"plain if role:string and tool_calls|toolCalls:array",
-		// Some programs keep books among their messages.
+		// Some programs store bookkeeping records among their messages.
 		"plain if role=_*",
 	).Knows("tool_name"),
 	Request: [][]evidence.Cond{evidence.All("tools.0.function")},
 	Window:  transcript.WindowTool,
-	// A call with its name beside the id has no function, and needs no type.
+	// A call with its name beside the id has no function and needs no type.
 	Members: Members{
 		transcript.MemberRole: "role", transcript.MemberCallType: "type|name", transcript.MemberCallName: "function.name|name", transcript.MemberArguments: "function.arguments|arguments|args", transcript.MemberResultName: "name",
 		transcript.MemberResultContent: "content", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberReasoning: "reasoning_content",
@@ -63,8 +65,8 @@ var OpenAIChat = &Dialect{
 	}, []copyList{{list: "content", tags: []string{"tool_use"}, id: "id", name: "name"}}, providerCall}},
 }
 
-// chat are messages that may make one call as the API first had it, in
-// function_call, and that Ollama writes its own way.
+// chat are messages that may make a single call in function_call, as in the first
+// version of the API. Ollama writes calls and results in its own way.
 type chat struct{ *kwargs }
 
 // Reader implements Driver.
@@ -80,7 +82,7 @@ type chatReader struct {
 	bared bareness
 }
 
-// begin makes the reader ready for a conversation.
+// begin resets the reader for a conversation.
 func (r *chatReader) begin(d *chat, b *transcript.Builder) {
 	*r = chatReader{kwargsReader: d.reader(b), chat: d}
 	r.hooks = r
@@ -89,17 +91,17 @@ func (r *chatReader) begin(d *chat, b *transcript.Builder) {
 // Renew implements Renewer.
 func (r *chatReader) Renew() { r.begin(r.chat, r.b) }
 
-// A bareness says whether a conversation is told to be Ollama's by what its calls
-// do not have.
+// A bareness says whether the fields that calls lack identify a conversation of
+// Ollama.
 type bareness uint8
 
 const (
 	unbared   bareness = iota
-	bareOnly           // all calls so far are such, and nothing else tells
-	otherwise          // one is not
+	bareOnly           // all calls so far lack them, and nothing else shows the provider
+	otherwise          // some call has them
 )
 
-// onMore reads a call that stands alone.
+// onMore reads the call in function_call.
 func (r *chatReader) onMore() {
 	v := r.vals[slotMore]
 	if v.Kind() != source.Object {
@@ -114,8 +116,8 @@ func (r *chatReader) onMore() {
 	r.b.Call(v, call, 0)
 }
 
-// onCall looks at a call of the list. Ollama numbers functions, or writes calls with
-// neither an id nor a type, and an object for arguments.
+// onCall inspects a call of the list. Ollama numbers functions, or writes calls
+// with an arguments object and without id and type.
 func (r *chatReader) onCall(v source.Value, call transcript.Call) transcript.Call {
 	call, custom := customCall(v, call)
 	if r.numbered && r.undecided() && there(v.Get("function")) {
@@ -127,7 +129,8 @@ func (r *chatReader) onCall(v source.Value, call transcript.Call) transcript.Cal
 	return call
 }
 
-// onResult looks at a result. Ollama names the function where others have an id.
+// onResult inspects a result. Ollama writes the name of the function instead of an
+// id.
 func (r *chatReader) onResult(v source.Value, res transcript.Result) transcript.Result {
 	res = r.kwargsReader.onResult(v, res)
 	id := r.vals[slotResultID]
@@ -143,14 +146,15 @@ func (r *chatReader) onResult(v source.Value, res transcript.Result) transcript.
 	return res
 }
 
-// undecided reports whether it may still show whose conversation it is.
+// undecided reports whether later messages may still decide the provider.
 func (r *chatReader) undecided() bool { return r.b.Conv.Provider == "" || r.bared == bareOnly }
 
-// ollama notes whose conversation it is.
+// ollama sets Ollama as the provider.
 func (r *chatReader) ollama() { r.b.Conv.Provider, r.bared = "ollama", otherwise }
 
-// bare notes whether a call is such as only Ollama writes them. All are, or none is
-// told by that; a result with an id says that none is.
+// bare notes whether a call lacks the fields that only Ollama leaves out. That
+// shows the provider only if all calls lack them, and a result with an id rules it
+// out.
 func (r *chatReader) bare(is bool) {
 	switch conv := r.b.Conv; {
 	case r.bared == otherwise:
@@ -163,8 +167,9 @@ func (r *chatReader) bare(is bool) {
 	}
 }
 
-// consolidated returns how many messages the first record of a session of nanobot
-// says to be in its summary. What is no number counts nothing.
+// consolidated returns how many messages are already in the summary, according to
+// the first record of a nanobot session. It returns 0 if that value is not a
+// number.
 func consolidated(v source.Value) (n int, says bool) {
 	if !v.Get("_type").Is("metadata") {
 		return 0, false

@@ -6,13 +6,13 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// OpenAIResponses is the dialect of the OpenAI Responses API, in the spellings
-// of the API and of the Agents SDK.
+// OpenAIResponses is the dialect of the OpenAI Responses API, in the spellings of
+// the API and of the Agents SDK.
 var OpenAIResponses = &Dialect{
 	Name:    "openai-responses",
 	Title:   "OpenAI Responses items",
-	Summary: "Flat items: function_call and its kind, answered by an output item with the same call_id.",
-	Where:   "request bodies, Agents SDK sessions and the rows of their table, batch files, rollouts",
+	Summary: "A flat list of items. A function_call or a similar item is answered by an output item with the same call_id.",
+	Where:   "request bodies, Agents SDK sessions and the rows of their database table, batch files, rollouts",
 	Example: `{"type":"function_call","call_id":"call_1","name":"ls","arguments":"{}"}
 {"type":"function_call_output","call_id":"call_1","output":"a.txt"}`,
 	Provider: "openai-responses",
@@ -49,7 +49,7 @@ var OpenAIResponses = &Dialect{
 			{Call: "function_call", Outputs: []string{"function_call_output", "function_call_result"}, Kind: transcript.KindFunction, Args: "arguments"},
 			{Call: "custom_tool_call", Outputs: []string{"custom_tool_call_output"}, Kind: transcript.KindCustom, Args: "input", Free: true},
 			{Call: "computer_call", Outputs: []string{"computer_call_output", "computer_call_result"}, Kind: transcript.KindComputer},
-			// The API takes the output of a function for a local shell too.
+			// The API also accepts the output of a function for a local shell.
 			{
 				Call: "local_shell_call", Outputs: []string{"local_shell_call_output"}, Kind: transcript.KindLocalShell, CallID: "id", OutputID: "id",
 				Answer: "function_call_output",
@@ -63,7 +63,7 @@ var OpenAIResponses = &Dialect{
 	}},
 }
 
-// responsesItems are items of which some stand for items on the side of OpenAI.
+// responsesItems are items that may refer to items stored by OpenAI.
 type responsesItems struct{ *Items }
 
 // Reader implements Driver.
@@ -84,8 +84,8 @@ func (r responsesReader) Read(v source.Value) {
 	r.Reader.Read(v)
 }
 
-// WriteResult implements Writer. A local shell whose id is that of its item has an
-// output of its own.
+// WriteResult implements Writer. A local shell call that is identified by its item
+// id has an output type of its own.
 func (d responsesItems) WriteResult(r NewResult) []Field {
 	if r.Kind == transcript.KindLocalShell && r.ID != "" && !d.keyed(r.Element) {
 		return []Field{{"type", `"local_shell_call_output"`}, {"id", r.ID}, {"output", r.Text}}
@@ -96,8 +96,8 @@ func (d responsesItems) WriteResult(r NewResult) []Field {
 	return d.Items.WriteResult(r)
 }
 
-// agentsSDKResult returns the members of the output of a function as the Agents SDK of
-// JavaScript writes it, nil for a call that is not spelt so.
+// agentsSDKResult returns the fields of a function output as the JavaScript Agents
+// SDK writes it, or nil if the call is not in its spelling.
 func agentsSDKResult(r NewResult) []Field {
 	if r.Kind != transcript.KindFunction || r.ID == "" || !there(r.Element.Get("callId")) {
 		return nil

@@ -12,7 +12,7 @@ import (
 var OpenCode = &Dialect{
 	Name:    "opencode",
 	Title:   "opencode sessions",
-	Summary: "Messages of parts: a tool part holds the call, a status and the output.",
+	Summary: "Messages with parts. A tool part holds the call, its status and its output.",
 	Where:   "opencode export, opencode run --format json, part files below ~/.local/share/opencode/storage",
 	Example: `{"id":"p1","sessionID":"s","messageID":"m","type":"tool","callID":"c1","tool":"ls","state":{"status":"running","input":{}}}
 {"id":"p1","sessionID":"s","messageID":"m","type":"tool","callID":"c1","tool":"ls","state":{"status":"completed","input":{},"output":"a.txt"}}`,
@@ -51,7 +51,7 @@ var OpenCode = &Dialect{
 	}},
 }
 
-// openCodeMessages are messages whose parts say when a call began and ended.
+// openCodeMessages are messages whose parts record when a call began and ended.
 type openCodeMessages struct{ *Combined }
 
 // WriteState implements StateWriter.
@@ -66,7 +66,7 @@ func (d openCodeMessages) WriteState(message source.Value, at source.Span, text 
 		if !when.Exists() {
 			when = from.In(message)
 		}
-		if when.Kind() == source.Number { // else it is no time, and somebody's own
+		if when.Kind() == source.Number { // other values are not a time
 			set = append(set, Member{Object: part, Path: strings.Split(to, "."), Raw: string(when.Raw())})
 		}
 	}

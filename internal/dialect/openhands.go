@@ -5,17 +5,17 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// OpenHands is the dialect of OpenHands' events, of both of its versions.
+// OpenHands is the dialect of OpenHands events, in both versions.
 var OpenHands = &Dialect{
 	Name:    "openhands",
 	Title:   "OpenHands events",
-	Summary: "Actions and observations that name the tool call they belong to.",
+	Summary: "Actions and observations that each name the tool call they belong to.",
 	Where:   "trajectories, output.jsonl of evaluations, events of the agent SDK",
 	Example: `{"id":1,"source":"agent","action":"run","args":{"command":"ls"},"tool_call_metadata":{"function_name":"bash","tool_call_id":"c1"}}
 {"id":2,"source":"agent","observation":"run","cause":1,"content":"a.txt","tool_call_metadata":{"function_name":"bash","tool_call_id":"c1"}}`,
 	Provider:  "neutral",
 	Window:    transcript.WindowLog,
-	CheckOnly: "events are numbered, and name each other by their numbers",
+	CheckOnly: "its events are numbered and refer to each other by number",
 	Evidence: evidence.NewTable(
 		"none if !tool_call_metadata|tool_call_id|kind|observation|action",
 		"decisive if tool_call_metadata.tool_call_id and tool_call_metadata.function_name and args",

@@ -5,17 +5,17 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// OpenInference is the dialect of messages that are told by attributes of spans.
+// OpenInference is the dialect of messages in span attributes.
 var OpenInference = &Dialect{
 	Name:    "openinference",
 	Title:   "OpenInference messages",
-	Summary: "Messages with tool_calls that each hold a tool_call, answered by messages of role tool.",
-	Where:   "llm.input_messages and llm.output_messages of spans, gen_ai.prompt and gen_ai.completion of OpenLLMetry, or the attributes alone",
+	Summary: "Messages with tool_calls that each wrap a tool_call object. Each call is answered by a message with role tool.",
+	Where:   "llm.input_messages and llm.output_messages of spans, gen_ai.prompt and gen_ai.completion of OpenLLMetry, or these attributes alone",
 	Example: `{"role":"assistant","tool_calls":[{"tool_call":{"id":"c1","function":{"name":"ls","arguments":"{}"}}}]}
 {"role":"tool","tool_call_id":"c1","contents":[{"message_content":{"type":"text","text":"a.txt"}}]}`,
 	Provider:  "neutral",
 	Window:    transcript.WindowNext,
-	CheckOnly: "spans are records of what was sent",
+	CheckOnly: "spans record what was sent",
 	Slice:     true,
 	Evidence: evidence.NewTable(
 		"none if !role:string",

@@ -5,18 +5,18 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// OTel is the dialect of the messages that the semantic conventions of
-// OpenTelemetry have for generative models.
+// OTel is the dialect of messages of the OpenTelemetry semantic conventions for
+// generative AI.
 var OTel = &Dialect{
 	Name:    "otel",
 	Title:   "OpenTelemetry messages",
-	Summary: "Messages of parts on spans: tool_call, answered by tool_call_response.",
-	Where:   "gen_ai.input.messages and gen_ai.output.messages of spans, or of their attributes alone, as lists or as JSON text, exports of tracing tools",
+	Summary: "Messages with parts, stored on spans. A tool_call is answered by a tool_call_response.",
+	Where:   "gen_ai.input.messages and gen_ai.output.messages of spans, or these attributes alone, as lists or as JSON text; exports of tracing tools",
 	Example: `{"role":"assistant","parts":[{"type":"tool_call","id":"c1","name":"ls","arguments":{}}]}
 {"role":"tool","parts":[{"type":"tool_call_response","id":"c1","response":"a.txt"}]}`,
 	Provider:  "neutral",
 	Window:    transcript.WindowNext,
-	CheckOnly: "spans are records of what was sent",
+	CheckOnly: "spans record what was sent",
 	Slice:     true,
 	Evidence: evidence.NewTable(
 		"none if !role:string",
@@ -35,7 +35,7 @@ var OTel = &Dialect{
 		Role: "role", Content: "parts", Tag: "type",
 		Parts: []Part{
 			{Is: PartText, Tag: "text", With: []Cond{{At: "content"}}, Text: "content"},
-			// Some write the ids that a call has gone by, the last one counts.
+			// Some programs write all ids that a call has had; the last one counts.
 			{Is: PartCall, Tag: "tool_call", ID: "id.-1|id", Name: "name", Args: "arguments"},
 			{Is: PartResult, Tag: "tool_call_response", ID: "id.-1|id", Name: "name", Payload: "response|result"},
 			{Is: PartReasoning, Tag: "reasoning"},

@@ -5,8 +5,8 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// piBlocks reads the messages of pi and of OpenClaw, which wrote some members
-// under other names.
+// piBlocks reads messages of pi and of OpenClaw, which used other keys for some
+// fields.
 var piBlocks = &Blocks{
 	Role: "role", Content: "content", Tag: "type",
 	Parts: []Part{
@@ -36,12 +36,12 @@ func piCall(tag string) Part {
 	}
 }
 
-// Pi is the dialect of the messages of pi and OpenClaw, and of their session
-// logs: first without ids, later a tree of records.
+// Pi is the dialect of messages of pi and OpenClaw, and of their session logs.
+// Early logs have no ids; later ones are a tree of records.
 var Pi = &Dialect{
 	Name:    "pi",
 	Title:   "pi and OpenClaw",
-	Summary: "Messages of content blocks, alone or in the records of a session log: toolCall, answered by messages of role toolResult.",
+	Summary: "Messages with content blocks, alone or in the records of a session log. A toolCall is answered by a message with role toolResult.",
 	Where:   "~/.pi/agent/sessions, ~/.openclaw/agents, contexts that programs save",
 	Example: `{"role":"assistant","content":[{"type":"toolCall","id":"call_1","name":"ls","arguments":{}}],"stopReason":"toolUse"}
 {"role":"toolResult","toolCallId":"call_1","toolName":"ls","content":[{"type":"text","text":"a.txt"}],"isError":false}`,
@@ -57,7 +57,7 @@ var Pi = &Dialect{
 		"weak if role:string and any content has !@this:object, alike",
 		"weak if role:string and any content has !type, alike",
 		"weak if role:string and any content has type!=text|thinking|image and @tools, alike",
-		// Each message of the model says whence it came.
+		// Each message of the assistant names its origin.
 		"decisive if stopReason and api and provider",
 		"shared if role:string and any content has type=thinking, alike",
 		"plain if role:string, alike",

@@ -5,11 +5,11 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// PydanticAI is the dialect of the message history of Pydantic AI.
+// PydanticAI is the dialect of Pydantic AI message histories.
 var PydanticAI = &Dialect{
 	Name:    "pydantic-ai",
 	Title:   "Pydantic AI messages",
-	Summary: "Requests and responses of parts: tool-call, answered by tool-return or retry-prompt in the next request.",
+	Summary: "Requests and responses with parts. A tool-call is answered by a tool-return or retry-prompt in the next request.",
 	Where:   "all_messages_json() of a run, histories that apps save",
 	Example: `{"kind":"response","parts":[{"part_kind":"tool-call","tool_name":"ls","args":"{}","tool_call_id":"c1"}]}
 {"kind":"request","parts":[{"part_kind":"tool-return","tool_name":"ls","content":"a.txt","tool_call_id":"c1"}]}`,
@@ -20,7 +20,7 @@ var PydanticAI = &Dialect{
 		"none if !parts",
 		"decisive if any parts has part_kind=tool-call|builtin-tool-call and tool_call_id|tool_name|args",
 		"decisive if any parts has part_kind=tool-return|builtin-tool-return and tool_call_id|content",
-		// Without a tool it is a prompt about the answer as a whole.
+		// Without a tool, the prompt is about the whole answer.
 		"decisive if any parts has part_kind=retry-prompt and tool_name and tool_call_id|content",
 		"none if kind!=request|response",
 		"weak if kind:string and any parts has !@this:object, alike",
@@ -46,7 +46,7 @@ var PydanticAI = &Dialect{
 				Is: PartResult, Tag: "tool-return", ID: "tool_call_id", Name: "tool_name", Payload: "content",
 				Error: []Cond{{At: "outcome", Is: []string{"failed", "denied", "interrupted"}}},
 			},
-			// Without a tool it is a prompt about the answer as a whole.
+			// Without a tool, the prompt is about the whole answer.
 			{
 				Is: PartResult, Tag: "retry-prompt", With: []Cond{{At: "tool_name"}}, ID: "tool_call_id", Name: "tool_name", Payload: "content",
 				Error: []Cond{{At: "part_kind"}},

@@ -4,12 +4,12 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// QwenCode is the session log of Qwen Code: the envelope of Claude Code around
-// Gemini contents.
+// QwenCode is the session log of Qwen Code: Gemini contents in the envelope of
+// Claude Code.
 var QwenCode = &Dialect{
 	Name:    "qwen-code",
 	Title:   "Qwen Code session log",
-	Summary: "A log of linked records, each of which wraps a Gemini content.",
+	Summary: "A log of linked records that each wrap a Gemini content.",
 	Where:   "~/.qwen/projects/<directory>/chats/<session>.jsonl",
 	Example: `{"uuid":"a1","parentUuid":null,"sessionId":"s","type":"assistant","message":{"role":"model","parts":[{"functionCall":{"id":"call_1","name":"ls","args":{}}}]}}
 {"uuid":"t1","parentUuid":"a1","sessionId":"s","type":"tool_result","message":{"role":"user","parts":[{"functionResponse":{"id":"call_1","name":"ls","response":{"output":"a.txt"}}}]}}`,

@@ -5,12 +5,12 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// Retell is the dialect of the transcripts of calls that Retell has held.
+// Retell is the dialect of transcripts of Retell calls.
 var Retell = &Dialect{
 	Name:    "retell",
 	Title:   "Retell calls",
-	Summary: "Utterances of role tool_call_invocation, answered by those of role tool_call_result.",
-	Where:   "transcript_with_tool_calls of calls and chats as the API of Retell returns them",
+	Summary: "A list of utterances. One with role tool_call_invocation is answered by one with role tool_call_result.",
+	Where:   "transcript_with_tool_calls of calls and chats from the Retell API",
 	Example: `{"role":"tool_call_invocation","tool_call_id":"t1","name":"ls","arguments":"{}"}
 {"role":"tool_call_result","tool_call_id":"t1","content":"a.txt"}`,
 	Provider:  "neutral",

@@ -5,13 +5,13 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// SemanticKernel is the dialect of the chat histories of Semantic Kernel, as its
-// libraries for .NET and for Python write them.
+// SemanticKernel is the dialect of Semantic Kernel chat histories, as its .NET and
+// Python libraries write them.
 var SemanticKernel = &Dialect{
 	Name:    "semantic-kernel",
 	Title:   "Semantic Kernel chat history",
-	Summary: "Messages of items: a function call, answered by a function result in messages of role tool.",
-	Where:   "chat histories that apps serialize",
+	Summary: "Messages with items. A function call is answered by a function result in a message with role tool.",
+	Where:   "serialized chat histories",
 	Example: `{"role":"assistant","items":[{"content_type":"function_call","id":"c1","function_name":"ls","arguments":"{}"}]}
 {"role":"tool","items":[{"content_type":"function_result","id":"c1","function_name":"ls","result":"a.txt"}]}`,
 	Provider: "neutral",

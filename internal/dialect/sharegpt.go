@@ -5,19 +5,19 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// ShareGPT is the dialect of fine-tuning rows in the manner of ShareGPT, with
-// the calls that LLaMA-Factory adds to it.
+// ShareGPT is the dialect of fine-tuning data in the ShareGPT format, with the
+// calls that LLaMA-Factory adds.
 var ShareGPT = &Dialect{
 	Name:    "sharegpt",
 	Title:   "ShareGPT rows",
-	Summary: "Turns of from and value: a function_call is JSON as text, answered by the observation behind it.",
+	Summary: "Turns with from and value. A function_call is JSON text, and the next observation answers it.",
 	Where:   "fine-tuning data",
 	Example: `{"from":"function_call","value":"{\"name\":\"ls\",\"arguments\":{}}"}
 {"from":"observation","value":"a.txt"}`,
 	Provider:  "neutral",
 	Window:    transcript.WindowTool,
 	Dataset:   true,
-	CheckOnly: "what a model is trained on is not made up, and a value is text",
+	CheckOnly: "toolguard does not make up training data, and calls and results are plain text",
 	Evidence: evidence.NewTable(
 		"none if from!=human|user|gpt|assistant|model|chatgpt|bing|bard|system|function_call|tool_call|observation|tool|tool_response|function_response",
 		"none if role|content",
@@ -50,8 +50,8 @@ var ShareGPT = &Dialect{
 	}, []string{"function_call", "tool_call"}},
 }
 
-// The tags in which models of the Hermes family, and those that are trained like
-// them, write calls, and are told what they were answered with.
+// Tags of calls and results in the text of models of the Hermes family, and of
+// models trained like them.
 const (
 	hermesCall   = "<tool_call>"
 	hermesResult = "<tool_response>"

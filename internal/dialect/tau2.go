@@ -6,13 +6,13 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// Tau2 is the dialect of the simulations of tau2-bench, in which the simulated
-// user calls tools as well.
+// Tau2 is the dialect of tau2-bench simulations, in which the simulated user calls
+// tools too.
 var Tau2 = &Dialect{
 	Name:    "tau2",
 	Title:   "tau2-bench simulations",
-	Summary: "Messages with flat tool_calls that name their requestor, answered by messages of role tool whose id is that of the call.",
-	Where:   "data/simulations/*.json of tau2-bench, trajectories of its leaderboard",
+	Summary: "Messages with tool_calls that name their requestor. Each call is answered by a message with role tool and the same id.",
+	Where:   "data/simulations/*.json of tau2-bench, trajectories from its leaderboard",
 	Example: `{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","name":"ls","arguments":{},"requestor":"assistant"}]}
 {"id":"call_1","role":"tool","content":"a.txt","requestor":"assistant","error":false}`,
 	Provider: "neutral",
@@ -43,7 +43,7 @@ var Tau2 = &Dialect{
 	}},
 }
 
-// tau2 is a side list in which the user can call tools too.
+// tau2 is a side list in which the user may call tools too.
 type tau2 struct{ *SideList }
 
 // Reader implements Driver.

@@ -5,17 +5,17 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// Trae is the dialect of the trajectories of Trae Agent.
+// Trae is the dialect of Trae Agent trajectories.
 var Trae = &Dialect{
 	Name:    "trae",
 	Title:   "Trae Agent trajectories",
-	Summary: "Steps with tool_calls, and tool_results that name them.",
+	Summary: "Steps with tool_calls and tool_results. A result names its call by call_id.",
 	Where:   "trajectories/trajectory_*.json of Trae Agent",
 	Example: `{"step_number":1,"state":"completed","llm_response":{"content":""},"tool_calls":[{"call_id":"call_1","name":"bash","arguments":{"command":"ls"}}],"tool_results":null}
 {"step_number":1,"state":"completed","llm_response":{"content":""},"tool_calls":[{"call_id":"call_1","name":"bash","arguments":{"command":"ls"}}],"tool_results":[{"call_id":"call_1","success":true,"result":"a.txt","error":null}]}`,
 	Provider:  "neutral",
 	Window:    transcript.WindowOwn,
-	CheckOnly: "a trajectory is the record of a run, and has each of its messages twice",
+	CheckOnly: "it records a run and holds each message twice",
 	Evidence: evidence.NewTable(
 		"none if !step_number",
 		"decisive if any steps.tool_calls|tool_calls.? has call_id and name and arguments, shown by list",

@@ -5,12 +5,12 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// Vapi is the dialect of the messages of a call that Vapi has held.
+// Vapi is the dialect of the messages of a Vapi call.
 var Vapi = &Dialect{
 	Name:    "vapi",
 	Title:   "Vapi calls",
-	Summary: "Messages of role tool_calls, answered by messages of role tool_call_result.",
-	Where:   "calls as the API of Vapi returns them, end-of-call reports (known from its client libraries)",
+	Summary: "Messages with role tool_calls. Each call is answered by a message with role tool_call_result.",
+	Where:   "calls from the Vapi API, end-of-call reports (known from its client libraries)",
 	Example: `{"role":"tool_calls","message":"","time":1,"secondsFromStart":1.5,"toolCalls":[{"id":"call_1","type":"function","function":{"name":"ls","arguments":"{}"}}]}
 {"role":"tool_call_result","time":2,"secondsFromStart":2.5,"toolCallId":"call_1","name":"ls","result":"a.txt"}`,
 	Provider:  "neutral",
@@ -51,5 +51,5 @@ var Vapi = &Dialect{
 	},
 }
 
-// voiceCheckOnly says why calls that were spoken are not repaired.
-const voiceCheckOnly = "it is the record of a call that somebody made, and no model is sent it again"
+// voiceCheckOnly says why recorded voice calls are not repaired.
+const voiceCheckOnly = "it records a finished conversation, and no model receives it again"

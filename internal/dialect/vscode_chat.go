@@ -8,18 +8,18 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// VSCodeChat is the dialect of the chats that VS Code keeps, most of them with
-// GitHub Copilot: documents, and logs of what changed in one.
+// VSCodeChat is the dialect of chats that VS Code keeps, most of them with GitHub
+// Copilot. They are documents, or logs of changes to one.
 var VSCodeChat = &Dialect{
 	Name:    "vscode-chat",
 	Title:   "VS Code chat sessions",
-	Summary: "Requests with toolCallRounds and toolCallResults by id, in a document or a log of changes to one.",
+	Summary: "Requests with toolCallRounds, and toolCallResults by call id. A file is a document or a log of changes to one.",
 	Where:   "chatSessions/*.json and *.jsonl of VS Code's workspaceStorage (GitHub Copilot Chat)",
 	Example: `{"requestId":"r1","message":{"text":"List the files."},"response":[],"result":{"metadata":{"toolCallRounds":[{"id":"t1","response":"","toolCalls":[{"id":"call_1","name":"list_dir","arguments":"{}"}]}],"toolCallResults":{}}}}
 {"requestId":"r1","message":{"text":"List the files."},"response":[],"result":{"metadata":{"toolCallRounds":[{"id":"t1","response":"","toolCalls":[{"id":"call_1","name":"list_dir","arguments":"{}"}]}],"toolCallResults":{"call_1":{"content":[{"value":"a.txt"}]}}}}}`,
 	Provider:  "neutral",
 	Window:    transcript.WindowOwn,
-	CheckOnly: "VS Code keeps the session in memory and writes it anew, and a log of changes is replayed by place",
+	CheckOnly: "VS Code keeps the session in memory and rewrites the file, and a log of changes refers to values by index",
 	Evidence: evidence.NewTable(
 		"none if !requestId",
 		"decisive if any response.? has kind=toolInvocationSerialized and toolCallId",
@@ -46,8 +46,8 @@ var VSCodeChat = &Dialect{
 	}},
 }
 
-// vsCodeRequests are elements that each hold what a human typed and what the model
-// did with it: its rounds, or the response that is shown where there are none.
+// vsCodeRequests are elements that hold a human's prompt and the answer to it: the
+// rounds of the assistant or, if there are none, the displayed response.
 type vsCodeRequests struct{ *Combined }
 
 // Reader implements Driver.
@@ -57,7 +57,8 @@ func (d vsCodeRequests) Reader(b *transcript.Builder) Reader {
 
 type vsCodeReader struct{ *combinedReader }
 
-// vsCodeHidden holds of a request that is not sent any more: any of it.
+// vsCodeHidden recognizes a request that is no longer sent. One condition is
+// enough.
 var vsCodeHidden = []Cond{{At: "isHidden", Is: []string{"true"}}, {At: "shouldBeRemovedOnSend"}}
 
 // Read implements Reader.
@@ -82,8 +83,8 @@ func (r vsCodeReader) Read(v source.Value) {
 	}
 }
 
-// rounds reads the turns of the model, whose calls have their results by their ids,
-// and the results that no call of theirs has asked for.
+// rounds reads the turns of the assistant, whose calls have results by id, and the
+// results that answer no call.
 func (r vsCodeReader) rounds(rounds, results source.Value) {
 	b := r.b
 	made := map[string]bool{}
@@ -122,7 +123,7 @@ func (r vsCodeReader) rounds(rounds, results source.Value) {
 	}
 }
 
-// named returns the member of an object whose name is written as an id is.
+// named returns the value of the key whose raw text equals that of id.
 func named(v, id source.Value) source.Value {
 	for k, val := range v.Members() {
 		if bytes.Equal(k.Raw(), id.Raw()) {
@@ -132,7 +133,7 @@ func named(v, id source.Value) source.Value {
 	return source.Value{}
 }
 
-// vsCodeChange says what a record of a log does to the chat.
+// vsCodeChange returns the change that a record of a log makes to the chat.
 func vsCodeChange(v source.Value) Change {
 	kind, at := v.Get("kind"), v.Get("k")
 	does := Change{Value: v.Get("v"), Length: v.Get("i")}

@@ -5,18 +5,18 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// VSCodeChatReplay is the dialect of what the chat debug view of VS Code exports:
-// the requests that were sent, with roles and parts told by numbers.
+// VSCodeChatReplay is the dialect of exports of the VS Code chat debug view: the
+// requests that were sent, with numbers as roles and part types.
 var VSCodeChatReplay = &Dialect{
 	Name:    "vscode-chatreplay",
 	Title:   "VS Code chat replays",
-	Summary: "Requests of which each has all messages: toolCalls, answered by messages with a toolCallId; roles are numbers.",
+	Summary: "Requests that each hold all their messages. A toolCall is answered by a message with its toolCallId, and roles are numbers.",
 	Where:   "*.chatreplay.json of the chat debug view (GitHub Copilot Chat)",
 	Example: `{"role":2,"content":[{"type":1,"text":""}],"toolCalls":[{"function":{"name":"read_file","arguments":"{}"},"id":"call_1","type":"function"}]}
 {"role":3,"content":[{"type":1,"text":"a.txt"}],"toolCallId":"call_1"}`,
 	Provider:  "neutral",
 	Window:    transcript.WindowTool,
-	CheckOnly: "it is a record of requests that were sent",
+	CheckOnly: "it records requests that were already sent",
 	Evidence: evidence.NewTable(
 		"none if role!=0|1|2|3",
 		"decisive if any toolCalls.? has id and function.name and function.arguments, shown by list",
