@@ -9,8 +9,8 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// TestAliases: of several spellings of an id the first that the dialect names
-// counts, whatever their order in the file, and the others are known.
+// TestAliases checks that the first spelling of an id in the dialect's order
+// counts, whatever the order in the file, and that the others are aliases.
 func TestAliases(t *testing.T) {
 	call := func(ids string) string {
 		return `{"role":"assistant","tool_calls":[{` + ids + `,"type":"function","function":{"name":"f","arguments":"{}"}}]}`
@@ -41,13 +41,13 @@ func TestAliases(t *testing.T) {
 			for _, a := range conv.Aliases {
 				fmt.Fprintf(&out, " or %s", a.ID.Raw)
 				if at := c.text[a.ID.Span.Start:a.ID.Span.End]; at != a.ID.Raw {
-					t.Errorf("%s is at %s", a.ID.Raw, at)
+					t.Errorf("alias %s has the span of %s", a.ID.Raw, at)
 				}
 				if (a.Call >= 0) == (a.Result >= 0) {
-					t.Errorf("an alias of call %d and result %d", a.Call, a.Result)
+					t.Errorf("alias of call %d and result %d, want one of them", a.Call, a.Result)
 				}
 			}
-			for _, cp := range conv.Copies { // calls are renamed by them
+			for _, cp := range conv.Copies { // a repair renames the ids of calls in copies
 				fmt.Fprintf(&out, " at %s", cp.IDKey)
 			}
 			if out.String() != c.want {

@@ -14,11 +14,11 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// TestMemory: of each object in each fixture, and of what is made of it by changing a
-// member, a set that remembers says the same as one that does not.
+// TestMemory checks that a set with a memory gives the same answers as one without,
+// for every object in every fixture and for mutants of these objects.
 func TestMemory(t *testing.T) {
 	t.Parallel()
-	every := 48 // of how many objects one is changed
+	every := 48 // one object in this many is mutated
 	if os.Getenv("TOOLGUARD_LONG") == "1" {
 		every = 1
 	}
@@ -50,11 +50,11 @@ func TestMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if m.remembered < m.asked*9/10 {
-		t.Errorf("%d of %d questions were answered from memory", m.remembered, m.asked)
+		t.Errorf("only %d of %d questions were answered from memory", m.remembered, m.asked)
 	}
 }
 
-// FuzzMemory: the same of any two objects, of which one is asked about first.
+// FuzzMemory checks the same for two objects, asked about in order.
 func FuzzMemory(f *testing.F) {
 	f.Add(`{"role":"user","content":"x"}`, `{"role":"user","content":""}`)
 	f.Add(`{"role":"a","content":[{"type":"tool_use","id":"1"}]}`, `{"role":"a","content":[{"type":"tool_use"},{"id":"1"}]}`)
@@ -73,12 +73,12 @@ func FuzzMemory(f *testing.F) {
 	})
 }
 
-// A remembered is a set that remembers, and one that does not, with a dialect whose
-// marks look at what others do not.
+// A remembered holds a set with a memory and one without. Both have a user-defined
+// dialect with marks that no other dialect looks at.
 type remembered struct {
 	set, plain        *Set
 	asked, remembered int
-	words             *evidence.Pen // of keywords alone
+	words             *evidence.Pen // draws only the keywords
 	looked            map[string]uint64
 }
 
@@ -95,10 +95,10 @@ func newRemembered() *remembered {
 	return m
 }
 
-// same asks all about an object.
+// same compares all answers about an object.
 func (m *remembered) same(t *testing.T, v source.Value) {
 	t.Helper()
-	m.set.memory.elements.again, m.set.memory.requests.again = mostKnown, mostKnown // it never gives up
+	m.set.memory.elements.again, m.set.memory.requests.again = mostKnown, mostKnown // the memory never gives up
 	asked := m.set.Ask(v)
 	if m.asked++; asked.known != nil {
 		m.remembered++
@@ -106,28 +106,28 @@ func (m *remembered) same(t *testing.T, v source.Value) {
 	if outline, ok := m.words.Draw(v); ok {
 		want := m.set.keywords.look(v)
 		if got, known := m.looked[string(outline)]; known && got != want {
-			t.Errorf("%s: has the keywords of %b, not of %b", v.Raw(), want, got)
+			t.Errorf("%s: keywords %b, want %b", v.Raw(), got, want)
 		}
 		m.looked[string(outline)] = want
 	}
 	gotD, gotW, gotS := asked.Claim()
 	wantD, wantW, wantS := m.plain.ClaimOf(v)
 	if gotD != wantD || gotW != wantW || gotS.Alike() != wantS.Alike() || wantD != nil && gotS.String() != wantS.String() {
-		t.Errorf("%s: claimed as %v %d %q, not as %v %d %q", v.Raw(), nameOf(gotD), gotW, gotS, nameOf(wantD), wantW, wantS)
+		t.Errorf("%s: claimed as %v %d %q, want %v %d %q", v.Raw(), nameOf(gotD), gotW, gotS, nameOf(wantD), wantW, wantS)
 	}
 	wantAll := slices.Collect(m.plain.claims(v))
 	gotAll := asked.Claims()
 	if !slices.EqualFunc(gotAll, wantAll, func(a, b Claim) bool {
 		return a.Dialect == b.Dialect && a.Weight == b.Weight && a.Sign.Alike() == b.Sign.Alike() && a.Sign.In(v).String() == b.Sign.String()
 	}) {
-		t.Errorf("%s: claimed by %v, not by %v", v.Raw(), gotAll, wantAll)
+		t.Errorf("%s: claimed by %v, want %v", v.Raw(), gotAll, wantAll)
 	}
 	if got, want := m.set.RequestOf(v), m.plain.RequestOf(v); got != want {
-		t.Errorf("%s: a request to %s, not to %s", v.Raw(), nameOf(got), nameOf(want))
+		t.Errorf("%s: request to %s, want %s", v.Raw(), nameOf(got), nameOf(want))
 	}
 	for _, d := range m.plain.All() {
 		if got, want := asked.Reads(d), d.Reads(v); got != want {
-			t.Errorf("%s: %s reads it as %d, not as %d", v.Raw(), d.Name, got, want)
+			t.Errorf("%s: %s reads weight %d, want %d", v.Raw(), d.Name, got, want)
 		}
 	}
 }
@@ -139,7 +139,7 @@ func nameOf(d *Dialect) string {
 	return d.Name
 }
 
-// objectsIn returns the objects in a text, however deep.
+// objectsIn returns the objects in a text, at any depth.
 func objectsIn(text []byte) (out []source.Value) {
 	var add func(v source.Value)
 	add = func(v source.Value) {
@@ -162,8 +162,7 @@ func objectsIn(text []byte) (out []source.Value) {
 	}
 }
 
-// mutantsOf returns an object with one of its values, or of its keys, as it could have
-// been as well.
+// mutantsOf returns copies of an object in which one value or one key differs.
 func mutantsOf(v source.Value) (out [][]byte) {
 	put := func(s source.Span, text string) {
 		raw := v.Raw()
@@ -197,8 +196,8 @@ func mutantsOf(v source.Value) (out [][]byte) {
 	return out
 }
 
-// TestMemoryGivesUp: where each element is like no other, nothing is remembered after a
-// while, and all is where some are.
+// TestMemoryGivesUp checks that a set stops remembering if every element has a new
+// outline, and keeps remembering otherwise.
 func TestMemoryGivesUp(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -210,10 +209,10 @@ func TestMemoryGivesUp(t *testing.T) {
 			set.Ask(source.NewValue(fmt.Appendf(nil, `{"role":"user","content":"x","k%d":1}`, i%test.forms), 0))
 		}
 		if got := set.Ask(source.NewValue([]byte(`{"role":"user"}`), 0)).known != nil; got != test.want {
-			t.Errorf("%d forms: remembers: %t", test.forms, got)
+			t.Errorf("%d forms: remembers %t, want %t", test.forms, got, test.want)
 		}
 		if n := len(set.memory.elements.known); n > mostKnown {
-			t.Errorf("%d forms: %d are remembered", test.forms, n)
+			t.Errorf("%d forms: %d outlines remembered, want at most %d", test.forms, n, mostKnown)
 		}
 	}
 }

@@ -2,11 +2,11 @@ package dialect
 
 import "testing"
 
-// What is not only checked can be written.
+// TestWriters checks that every dialect that is repaired has a Writer.
 func TestWriters(t *testing.T) {
 	for _, d := range All() {
 		if _, ok := d.Driver.(Writer); !ok && d.CheckOnly == "" {
-			t.Errorf("%s: the driver cannot write", d.Name)
+			t.Errorf("%s: the driver is not a Writer", d.Name)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestRowsHaveNoFaults: built-in rows are held to what those are that people describe.
+// TestRowsHaveNoFaults checks built-in rows with the checks for user-defined ones.
 func TestRowsHaveNoFaults(t *testing.T) {
 	for _, d := range All() {
 		for _, f := range d.Faults() {
@@ -15,7 +15,7 @@ func TestRowsHaveNoFaults(t *testing.T) {
 	}
 }
 
-// TestFaults: what a row lacks is told, and not found out by reading a file.
+// TestFaults checks that missing fields are reported without reading a file.
 func TestFaults(t *testing.T) {
 	d := &Dialect{Name: "x", Driver: responsesItems{&Items{Type: "type", Pairs: []ItemPair{{Call: "c"}}}}, Log: &Log{}}
 	var got []string
@@ -30,8 +30,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestBuiltInFaults: a row of this package that lacks a field is told by that field,
-// and not by a panic.
+// TestBuiltInFaults checks that a built-in row without a field is reported by the
+// name of that field, without a panic.
 func TestBuiltInFaults(t *testing.T) {
 	whole := *Anthropic
 	for _, c := range []struct {
@@ -58,6 +58,6 @@ func TestBuiltInFaults(t *testing.T) {
 		}
 	}
 	if found := whole.builtInFaults(); found != nil {
-		t.Errorf("%+v", found)
+		t.Errorf("a complete row has faults: %+v", found)
 	}
 }

@@ -6,7 +6,8 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// TestItemsAnswer: an output names its call by the member that the row reads there.
+// TestItemsAnswer checks that an output names its call under the key that the row
+// reads.
 func TestItemsAnswer(t *testing.T) {
 	row := &Items{
 		Type: "step", Role: "by", Text: "text", Messages: []string{"say"}, ID: []string{"ref", "refs"}, Name: "tool",
@@ -20,7 +21,7 @@ func TestItemsAnswer(t *testing.T) {
 		{`{"step":"do","run":"a1","tool":"ls","with":"{}"}`, `{"step":"did","of":"a1","output":"gone"}`},
 		{`{"step":"do","run":"x","ref":"a1","tool":"ls","with":"{}"}`, `{"step":"did","ref":"a1","output":"gone"}`},
 		{`{"step":"do","ref":null,"refs":"a1","tool":"ls","with":"{}"}`, `{"step":"did","refs":"a1","output":"gone"}`},
-		{`{"step":"do","tool":"ls","with":"{}"}`, `{"step":"did","ref":"a1","output":"gone"}`}, // the id is made up
+		{`{"step":"do","tool":"ls","with":"{}"}`, `{"step":"did","ref":"a1","output":"gone"}`}, // the id is new
 		{`{"step":"ask","ref":"a1","tool":"ls","with":"{}"}`, `{"step":"told","ref":"a1","words":"gone"}`},
 		{`{"step":"pay","ref":"a1","tool":"ls","with":"{}"}`, `{"step":"paid","for":"a1","output":"gone"}`},
 	} {

@@ -30,23 +30,23 @@ func TestPath(t *testing.T) {
 		{"a", `{"b":1,"c":null}`},
 	} {
 		if got := string(c.path.In(v).Raw()); got != c.want {
-			t.Errorf("%s: %s, want %s", c.path, got, c.want)
+			t.Errorf("%s leads to %s, want %s", c.path, got, c.want)
 		}
 	}
 	if got := Lens("").In(v); got.Span() != v.Span() {
-		t.Errorf("the empty path leads to %s", got.Raw())
+		t.Errorf("the empty path leads to %s, want the value itself", got.Raw())
 	}
 	if n := testing.AllocsPerRun(100, func() { Lens("x|d.-1.e").In(v) }); n > 0 {
-		t.Errorf("a look-up allocates %v times", n)
+		t.Errorf("a lookup allocates %v times, want 0", n)
 	}
 }
 
 func TestPathAlternatives(t *testing.T) {
 	p := Lens("tool_calls|data.calls")
 	if p.Nth(0) != "tool_calls" || p.Nth(1) != "data.calls" || p.Nth(2) != "data.calls" {
-		t.Errorf("%s, %s, %s", p.Nth(0), p.Nth(1), p.Nth(2))
+		t.Errorf("alternatives 0 to 2: %s, %s, %s", p.Nth(0), p.Nth(1), p.Nth(2))
 	}
 	if p.Nth(1).Key() != "calls" || p.Key() != "tool_calls" {
-		t.Errorf("%s, %s", p.Nth(1).Key(), p.Key())
+		t.Errorf("keys: %s, %s; want calls, tool_calls", p.Nth(1).Key(), p.Key())
 	}
 }

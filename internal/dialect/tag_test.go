@@ -10,7 +10,8 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// TestTagsEscaped: a tag opens a text however its first character is spelled.
+// TestTagsEscaped checks that a tag is found in a text whichever escape its first
+// character uses.
 func TestTagsEscaped(t *testing.T) {
 	t.Parallel()
 	b := transcript.NewBuilder(&transcript.Conversation{})
@@ -39,13 +40,13 @@ func TestTagsEscaped(t *testing.T) {
 		for _, s := range spellings {
 			text := fmt.Sprintf(`"x%s y"`, s)
 			if !json.Valid([]byte(text)) {
-				t.Fatalf("not a text: %s", text)
+				t.Fatalf("not a JSON string: %s", text)
 			}
 			if !r.opens(source.NewValue([]byte(text), 0), tag) {
-				t.Errorf("%s does not open %s", tag, text)
+				t.Errorf("tag %s not found in %s", tag, text)
 			}
 			if r.opens(source.NewValue([]byte(text), 0), tag+"!") {
-				t.Errorf("%s! opens %s", tag, text)
+				t.Errorf("tag %s! found in %s", tag, text)
 			}
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// asWritten renders a text as the tests compare it.
+// asWritten formats a text for comparison.
 func asWritten(t Text) string {
 	switch {
 	case t.Blocks != nil:
@@ -28,8 +28,8 @@ func asWritten(t Text) string {
 	return ""
 }
 
-// texts returns the first call and the first result of messages, one a line, as
-// text.
+// texts returns the first call and the first result of messages as text. lines has
+// one message per line.
 func texts(d *Dialect, lines string) (call, result string) {
 	w, ok := d.Driver.(Writer)
 	if !ok {
@@ -70,8 +70,8 @@ func texts(d *Dialect, lines string) (call, result string) {
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// TestWriteText: how each dialect that is repaired writes the call and the result of
-// its example as text stands in the golden file.
+// TestWriteText compares the example of each dialect that is repaired, written as
+// text, with the golden file.
 func TestWriteText(t *testing.T) {
 	golden := filepath.Join("testdata", "text.golden")
 	var got strings.Builder
@@ -91,12 +91,12 @@ func TestWriteText(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := gocmp.Diff(strings.Split(string(want), "\n"), strings.Split(got.String(), "\n")); diff != "" {
-		t.Errorf("%s (-want +got, -update writes it):\n%s", golden, diff)
+		t.Errorf("%s (-want +got; -update rewrites it):\n%s", golden, diff)
 	}
 }
 
-// TestWriteTextKeeps: blocks stay blocks, and what the message of a result says
-// besides stays too.
+// TestWriteTextKeeps checks that blocks stay blocks, and that a result's message
+// keeps its other fields.
 func TestWriteTextKeeps(t *testing.T) {
 	const image = `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}`
 	for _, c := range []struct {
