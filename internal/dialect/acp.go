@@ -20,7 +20,7 @@ var ACP = &Dialect{
 	CheckOnly: "it records what was sent over the wire, and no program resumes from it",
 	Evidence: evidence.NewTable(
 		"decisive if sessionUpdate=tool_call and toolCallId|title",
-		// An update says of which call it is.
+		// An update names its call.
 		"decisive if sessionUpdate=tool_call_update and toolCallId:any",
 		"plain if sessionUpdate=user_message_chunk|agent_message_chunk|agent_thought_chunk and content:any",
 	),

@@ -68,7 +68,7 @@ var anthropicBlocks = &Blocks{
 	},
 	// Roo and Cline keep messages that they have summarized or truncated.
 	Hidden: []Cond{{At: "condenseParent"}, {At: "truncationParent"}},
-	// Roo stores the reasoning of other providers beside the messages.
+	// Roo stores the reasoning of other providers in elements of their own.
 	Skip:      []Cond{{At: "type", Is: []string{"reasoning"}}, {At: "ts"}, {At: "role", Not: true}},
 	Message:   []Form{{JSON: `{"role":"user","content":"$blocks"}`}},
 	TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},

@@ -188,7 +188,8 @@ type recall[T any] struct {
 	pen   *evidence.Pen
 	known map[string]*T
 	again int // number of questions whose outline was known
-	// useless is set if the outlines are so different that almost none was known.
+	// useless is set if the outlines are so different that almost no question finds
+	// a known one.
 	useless bool
 }
 

@@ -238,7 +238,7 @@ func (rs *Records) record(e source.Value) (rec, tag source.Value, ok bool) {
 	}
 	rec = rs.Record.In(e)
 	if rs.In == "" && rs.Tag == "" && !rs.decisive(rec) {
-		return rec, tag, false // the message itself, and no call
+		return rec, tag, false // the message itself, not a call
 	}
 	return rec, tag, rec.Kind() == source.Object
 }
@@ -326,7 +326,7 @@ func flagFrom(c *transcript.Conversation, from int, flags transcript.MessageFlag
 
 // forget clears the calls of the previous message.
 func (r *combinedReader) forget() {
-	if len(r.made) > 0 { // a large map stays large when it is cleared
+	if len(r.made) > 0 { // a cleared map would keep its size
 		r.made = map[string]int32{}
 	}
 }
@@ -537,10 +537,10 @@ func (r *combinedReader) result(e source.Value, called bool) {
 	}
 	id := member(r.Results.ID, e)
 	switch call, repeats := r.answered[string(id.Raw())]; {
-	case pairsNothing(id) && (r.Results.Unnamed && !called || len(r.answered) > 0): // it answers nothing
+	case pairsNothing(id) && (r.Results.Unnamed && !called || len(r.answered) > 0): // the result names no call
 		r.b.Block(transcript.BlockOther, e, 0)
 		return
-	case repeats: // what the record of its call says
+	case repeats: // the result repeats the record of its call
 		r.b.Block(transcript.BlockOther, e, 0)
 		r.b.Conv.Copies = append(r.b.Conv.Copies, transcript.Copy{
 			Call: call, Block: e.Span(), ID: transcript.TokenOf(id, e.Span()), IDKey: r.Results.ID.Key(), Name: transcript.Token{Span: e.Span()},

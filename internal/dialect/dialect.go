@@ -66,7 +66,7 @@ type Compactor interface {
 type Dialect struct {
 	Name    string // the value of --dialect
 	Title   string
-	Summary string // one sentence
+	Summary string // one or two sentences
 	Where   string // where such files are found
 	// Example is a call and its result, one JSON value per line.
 	Example string
@@ -80,8 +80,8 @@ type Dialect struct {
 	// of its log.
 	Evidence *evidence.Table `toml:"-"`
 	Driver   Driver          `toml:"-"`
-	// Beside lists the fields of a message that are about tools but only copy other
-	// fields.
+	// Beside lists the fields of a message that concern tools but hold only copies
+	// of other values.
 	Beside []string
 	// Members are the fields that a few rules look up and repairs add. The paths
 	// start at the element of the call or the result, at the block, or at the
@@ -106,10 +106,10 @@ type Dialect struct {
 	// Patch describes a log of changes to a document, if the dialect's messages are
 	// stored in such logs too.
 	Patch *Patch `toml:"-"`
-	// NewSession holds if all its conditions hold of the first record of a file
-	// that has no messages yet. It is empty if such a file cannot be recognized.
+	// NewSession recognizes the first record of a file that has no messages yet:
+	// all conditions must hold. It is empty if such a file cannot be recognized.
 	NewSession []evidence.Cond `toml:"begun"`
-	// Unsent returns how many of the messages before a record are no longer sent,
+	// Unsent returns how many of the messages after a record are no longer sent,
 	// and false if the record does not say. It is nil if no record does.
 	Unsent func(v source.Value) (n int, says bool) `toml:"-"`
 	// Request recognizes a request to the dialect's API by the fields beside its
@@ -154,7 +154,7 @@ func (d *Dialect) HasMarks(v source.Value) bool {
 	return d.UserDefined() && v.Kind() == source.Object && evidence.Hold(d.Marks, v)
 }
 
-// MarksSign is the sign of an element that has the marks.
+// MarksSign returns the sign of an element that has the marks.
 func (d *Dialect) MarksSign() evidence.Sign {
 	marks := make([]string, len(d.Marks))
 	for i, c := range d.Marks {
@@ -220,9 +220,9 @@ func speaks(kind source.Value) bool { return kind.Is("user") || kind.Is("assista
 type Fold struct {
 	// ID is the id that such records share. The last record with an id counts.
 	ID Lens
-	// Append is set if the agent changes a message by writing it again. It is a
-	// setting, and not implied by Fold, because only one built-in dialect is
-	// repaired that way.
+	// Append is set if a message is changed by appending another record with its
+	// id. Only one built-in dialect is repaired this way, but user-defined ones may
+	// be.
 	Append bool
 	// Effect returns what else a record does. It is nil if no record does anything
 	// else.
@@ -249,7 +249,7 @@ func (f *Fold) EffectOf(v source.Value) Folding {
 // A Patch says how the records of a log change a document that holds a list of
 // messages.
 type Patch struct {
-	List Lens // the list, in the record that holds the first document
+	List Lens // the list, in the record that holds the initial document
 	// Effect returns the change that a record makes. The record is an object.
 	Effect func(v source.Value) Change
 }

@@ -32,8 +32,8 @@ type Items struct {
 	// Reasoning is the type of a reasoning item, and Sealed the key of its opaque
 	// content.
 	Reasoning, Sealed string
-	// Execution is a field that is "server" on a call that the provider runs. Two
-	// built-in dialects have it, and related formats may.
+	// Execution is the key of a field that is "server" on a call that the provider
+	// runs. Two built-in dialects have it, and related formats may.
 	Execution string
 	// TextTypes lists the content types that only this dialect uses, beginning with
 	// those for a text of the user and of the assistant.

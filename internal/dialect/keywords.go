@@ -28,8 +28,8 @@ func (s *Set) Candidates(v source.Value) iter.Seq[*Dialect] {
 }
 
 // lookAt returns the set of dialects that could claim v. It remembers the result
-// for the last value that is not in memory, because each look reads much of that
-// value.
+// for the last value whose text is not in memory, because each look reads much of
+// the text.
 func (s *Set) lookAt(v source.Value) uint64 {
 	if s == nil || s.memory == nil || !v.Outside() {
 		return s.table().look(v)
