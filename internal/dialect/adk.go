@@ -69,13 +69,13 @@ type adkReader struct {
 	b *transcript.Builder
 }
 
-// goingOn leads to the ids of long-running calls.
-const goingOn Lens = "longRunningToolIds|long_running_tool_ids|eventMetadata.longRunningToolIds"
+// longRunningIDs leads to the ids of long-running calls.
+const longRunningIDs Lens = "longRunningToolIds|long_running_tool_ids|eventMetadata.longRunningToolIds"
 
 // Read implements Reader.
 func (r *adkReader) Read(v source.Value) {
 	r.Reader.Read(v)
-	c, m, list := r.b.Conv, r.b.Message(), goingOn.In(v)
+	c, m, list := r.b.Conv, r.b.Message(), longRunningIDs.In(v)
 	for _, id := range list.Present() {
 		for _, block := range c.Blocks[m.BlockLo:m.BlockHi] {
 			if call := block.Ref; block.Kind == transcript.BlockCall && c.Calls[call].ID.Raw == string(id.Raw()) {

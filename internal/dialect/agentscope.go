@@ -102,7 +102,7 @@ func (r *agentScopeReader) Read(v source.Value) {
 
 // WriteMessage implements Writer.
 func (d *agentScope) WriteMessage(content string, near source.Value) []Field {
-	return append(d.Blocks.WriteMessage(content, near), emptied(near, "metadata")...)
+	return append(d.Blocks.WriteMessage(content, near), emptyFields(near, "metadata")...)
 }
 
 // WriteText implements Writer. The text of a result must not remain a system
@@ -117,5 +117,5 @@ func (d *agentScope) WriteText(t NewText) Text {
 			return Text{} // the message has other results
 		}
 	}
-	return Text{Message: instead(t.Message, []Field{{"role", `"user"`}, {"content", list(out.Blocks)}}, func(source.Value, source.Value) bool { return false })}
+	return Text{Message: replaceFields(t.Message, []Field{{"role", `"user"`}, {"content", list(out.Blocks)}}, func(source.Value, source.Value) bool { return false })}
 }

@@ -203,7 +203,7 @@ func (l Lens) begins(key source.Value) bool {
 // hollow reports whether a block is an empty object in a dialect without tags.
 // Serializers write an empty text that way.
 func (d *Blocks) hollow(block source.Value) bool {
-	return d.Tag == "" && bare(block)
+	return d.Tag == "" && isEmptyObject(block)
 }
 
 // kindOf returns the kind of a block, or nil if it is unknown.
@@ -233,11 +233,11 @@ func (d *Blocks) Skips(v source.Value) bool { return allHold(d.Skip, v) }
 
 // Damaged implements Guesser.
 func (d *Blocks) Damaged(v source.Value) bool {
-	if d.NoRole != "" || bare(v) {
-		return bare(v)
+	if d.NoRole != "" || isEmptyObject(v) {
+		return isEmptyObject(v)
 	}
 	content := d.Content.In(v)
-	if !content.Exists() || !notGiven(d.Role.In(v)) || d.Tag != "" && d.Tag.Leads(v) {
+	if !content.Exists() || isSet(d.Role.In(v)) || d.Tag != "" && d.Tag.Leads(v) {
 		return false
 	}
 	for _, block := range content.Present() {
@@ -260,9 +260,9 @@ func (d *Blocks) keyed(block source.Value) bool {
 	return false
 }
 
-// speaker returns the role of a message that names none: calls come from the
+// impliedRole returns the role of a message that names none: calls come from the
 // assistant, results are sent to it.
-func (d *Blocks) speaker(content source.Value) transcript.Role {
+func (d *Blocks) impliedRole(content source.Value) transcript.Role {
 	for _, block := range content.Present() {
 		p := d.kindOf(block)
 		switch {
@@ -348,7 +348,7 @@ func (r *blocksReader) read(v source.Value) bool {
 	}
 	content := f[1]
 	if role == transcript.RoleNone {
-		if role = r.speaker(content); role == transcript.RoleNone && speaks(r.kind) {
+		if role = r.impliedRole(content); role == transcript.RoleNone && speaks(r.kind) {
 			role = roleOf(r.kind)
 		}
 	}
@@ -358,7 +358,7 @@ func (r *blocksReader) read(v source.Value) bool {
 	var turn string
 	switch {
 	case !r.part:
-		turn = r.split.turn(role, f[2], role == transcript.RoleUser && r.split.last != "" && !r.answers(content))
+		turn = r.split.turn(role, f[2], role == transcript.RoleUser && r.split.last != "" && !r.hasResult(content))
 	case role == transcript.RoleAssistant:
 		name := r.turn
 		if f[2].Kind() == source.String && len(f[2].Raw()) > 2 {
@@ -372,7 +372,7 @@ func (r *blocksReader) read(v source.Value) bool {
 	if r.Joined && role == transcript.RoleAssistant && r.model {
 		r.b.SameTurn()
 	}
-	if r.model && role == transcript.RoleAssistant && r.asides(content) {
+	if r.model && role == transcript.RoleAssistant && r.neverSent(content) {
 		r.b.SameTurn() // nothing in it is sent, so it does not end the turn
 	}
 	r.model = role == transcript.RoleAssistant
@@ -408,8 +408,8 @@ func (r *blocksReader) read(v source.Value) bool {
 	return true
 }
 
-// answers reports whether content has a result.
-func (d *Blocks) answers(content source.Value) bool {
+// hasResult reports whether content has a result.
+func (d *Blocks) hasResult(content source.Value) bool {
 	for _, block := range content.Present() {
 		if p := d.kindOf(block); p != nil && p.Is == PartResult {
 			return true
@@ -418,8 +418,8 @@ func (d *Blocks) answers(content source.Value) bool {
 	return false
 }
 
-// asides reports whether content has only blocks that are never sent.
-func (d *Blocks) asides(content source.Value) bool {
+// neverSent reports whether content has only blocks that are never sent.
+func (d *Blocks) neverSent(content source.Value) bool {
 	for _, block := range content.Present() {
 		if p := d.kindOf(block); p == nil || p.Is != PartState && p.Is != PartAside {
 			return false
@@ -628,12 +628,12 @@ func (d *Blocks) WriteText(t NewText) Text {
 	blocks := t.blocks(t.inner(p), stays, func(raw string) []Field { return fill(form, map[string]string{"$text": raw}) })
 	switch {
 	case own:
-		content := t.said()
+		content := t.joined()
 		if len(blocks) > 1 {
 			content = list(blocks)
 		}
 		set := []Field{{d.Role.Key(), `"` + d.user() + `"`}, {d.Content.Key(), content}}
-		return Text{Message: instead(t.Message, set, func(key, _ source.Value) bool {
+		return Text{Message: replaceFields(t.Message, set, func(key, _ source.Value) bool {
 			return d.ResultMessage.ID.begins(key) || d.ResultMessage.Name.begins(key) || slices.ContainsFunc(d.ResultMessage.Error, func(c Cond) bool { return c.At.begins(key) })
 		})}
 	case !t.Call && d.ResultsAlone:

@@ -74,5 +74,5 @@ func (d codeBuddyItems) WriteResult(r NewResult) []Field {
 // only calls and results have.
 func (d codeBuddyItems) WriteText(t NewText) Text {
 	only := append([]string{d.Name, "arguments", "output"}, d.ID...)
-	return Text{Message: instead(t.Message, d.Items.WriteText(t).Message, func(key, _ source.Value) bool { return contains(only, key) })}
+	return Text{Message: replaceFields(t.Message, d.Items.WriteText(t).Message, func(key, _ source.Value) bool { return contains(only, key) })}
 }

@@ -126,7 +126,7 @@ func (d *Combined) Reads(v source.Value) evidence.Weight {
 	if !hasMember(v, d.Needs) || hasMember(v, d.Lacks) || d.Kind != "" && !tagged(d.Kinds, d.Kind.In(v)) {
 		return evidence.None
 	}
-	if slices.ContainsFunc(d.Records, func(rs Records) bool { return rs.makes(v) }) || d.Results.Has != "" && d.Results.answers(v) ||
+	if slices.ContainsFunc(d.Records, func(rs Records) bool { return rs.hasCall(v) }) || d.Results.Has != "" && d.Results.hasResult(v) ||
 		slices.ContainsFunc(d.Evidence, func(set []Lens) bool { return leadsTo(v, set) }) {
 		return evidence.Decisive
 	}
@@ -162,18 +162,18 @@ func hasMember(v source.Value, names []string) bool {
 
 // leadsTo reports whether all lenses lead to a value in v.
 func leadsTo(v source.Value, lenses []Lens) bool {
-	return !slices.ContainsFunc(lenses, func(l Lens) bool { return !there(l.In(v)) })
+	return !slices.ContainsFunc(lenses, func(l Lens) bool { return !isSet(l.In(v)) })
 }
 
 func (d *Combined) roleOf(v source.Value) transcript.Role {
-	if !there(v) {
+	if !isSet(v) {
 		return transcript.RoleAssistant
 	}
 	return roleIn(d.Roles, v)
 }
 
-// makes reports whether v has a call.
-func (rs *Records) makes(v source.Value) bool {
+// hasCall reports whether v has a call.
+func (rs *Records) hasCall(v source.Value) bool {
 	for e := range rs.elements(v) {
 		if rec, _, ok := rs.record(e); ok && rs.decisive(rec) {
 			return true
@@ -182,10 +182,10 @@ func (rs *Records) makes(v source.Value) bool {
 	return false
 }
 
-// answers reports whether v has a result.
-func (a *ResultList) answers(v source.Value) bool {
+// hasResult reports whether v has a result.
+func (a *ResultList) hasResult(v source.Value) bool {
 	for e := range listed(a.In.In(v)) {
-		if a.result(e) && there(a.ID.In(e)) {
+		if a.result(e) && isSet(a.ID.In(e)) {
 			return true
 		}
 	}
@@ -196,7 +196,7 @@ func (a *ResultList) answers(v source.Value) bool {
 // object in place of the list is a single call only if it has an id or a name.
 func (rs *Records) elements(v source.Value) iter.Seq[source.Value] {
 	list := rs.In.In(v)
-	if rs.In != "" && list.Kind() == source.Object && !there(rs.ID.In(list)) && !there(rs.Name.In(list)) {
+	if rs.In != "" && list.Kind() == source.Object && !isSet(rs.ID.In(list)) && !isSet(rs.Name.In(list)) {
 		return func(func(source.Value) bool) {}
 	}
 	return listed(list)
@@ -245,7 +245,7 @@ func (rs *Records) record(e source.Value) (rec, tag source.Value, ok bool) {
 
 // result reports whether an element is a result.
 func (a *ResultList) result(e source.Value) bool {
-	return e.Kind() == source.Object && (a.Has == "" || there(a.Has.In(e)))
+	return e.Kind() == source.Object && (a.Has == "" || isSet(a.Has.In(e)))
 }
 
 // tagged reports whether a tag is in the list. An entry that ends in "*" matches
@@ -276,9 +276,9 @@ func (rs *Records) nameIn(tag source.Value) (name string, ok bool) {
 // and, if no tag identifies it, its name and arguments.
 func (rs *Records) decisive(rec source.Value) bool {
 	if rs.Tag != "" {
-		return there(rs.ID.In(rec))
+		return isSet(rs.ID.In(rec))
 	}
-	return there(rs.ID.In(rec)) && there(rs.Name.In(rec)) && there(rs.Args.In(rec))
+	return isSet(rs.ID.In(rec)) && isSet(rs.Name.In(rec)) && isSet(rs.Args.In(rec))
 }
 
 // state returns the state that a record names, or nil if it is absent or unknown.
@@ -313,19 +313,19 @@ func (r *combinedReader) Read(v source.Value) {
 	from := len(r.b.Conv.Messages)
 	r.message(v)
 	if anyHolds(r.Aborted, v) {
-		flagFrom(r.b.Conv, from, transcript.MessageAborted)
+		flagMessages(r.b.Conv, from, transcript.MessageAborted)
 	}
 }
 
-// flagFrom flags the messages from index from on.
-func flagFrom(c *transcript.Conversation, from int, flags transcript.MessageFlags) {
+// flagMessages flags the messages from index from on.
+func flagMessages(c *transcript.Conversation, from int, flags transcript.MessageFlags) {
 	for i := from; i < len(c.Messages); i++ {
 		c.Messages[i].Flags |= flags
 	}
 }
 
-// forget clears the calls of the previous message.
-func (r *combinedReader) forget() {
+// clearCalls clears the calls of the previous message.
+func (r *combinedReader) clearCalls() {
 	if len(r.made) > 0 { // a cleared map would keep its size
 		r.made = map[string]int32{}
 	}
@@ -343,7 +343,7 @@ func (r *combinedReader) message(v source.Value) {
 	if role == transcript.RoleUser {
 		m.Flags |= transcript.MessageTyped
 	}
-	r.forget()
+	r.clearCalls()
 	at := len(b.Conv.Calls)
 	r.text(member(r.Text, v))
 	for i := range r.Records {
@@ -352,7 +352,7 @@ func (r *combinedReader) message(v source.Value) {
 	results := len(b.Conv.Results)
 	calls := len(b.Conv.Calls)
 	for e := range r.Results.elements(v) {
-		if e.Span() == v.Span() && (calls > at || r.Results.ID != "" && !there(r.Results.ID.In(e))) {
+		if e.Span() == v.Span() && (calls > at || r.Results.ID != "" && !isSet(r.Results.ID.In(e))) {
 			continue // such an element is a message, not a result
 		}
 		r.result(e, calls > at)
@@ -436,7 +436,7 @@ func (r *combinedReader) call(v, e, rec, tag source.Value, rs *Records, role tra
 		first, again := r.made[string(id.Raw())]
 		switch {
 		case again && !main:
-			r.copied(first, rs.In.In(v), e, rec, rs)
+			r.noteCopy(first, rs.In.In(v), e, rec, rs)
 			return
 		case !again:
 			r.made[string(id.Raw())] = int32(len(b.Conv.Calls))
@@ -448,7 +448,7 @@ func (r *combinedReader) call(v, e, rec, tag source.Value, rs *Records, role tra
 		ID: token(rec, rs.ID, id), Name: transcript.TokenOf(rs.Name.In(rec), e.Span()),
 		WrongRole: role == transcript.RoleUser || role == transcript.RoleSystem,
 	}
-	if name, ok := rs.nameIn(tag); ok && name != "" && !there(rs.Name.In(rec)) {
+	if name, ok := rs.nameIn(tag); ok && name != "" && !isSet(rs.Name.In(rec)) {
 		call.Name = transcript.Token{Raw: `"` + name + `"`, Span: tag.Span()}
 		call.NameInTag = true
 	}
@@ -467,7 +467,7 @@ func (r *combinedReader) call(v, e, rec, tag source.Value, rs *Records, role tra
 	} else if call.Form = transcript.ArgsText; args.Exists() {
 		call.Args = args.Span()
 	}
-	defer r.again(int32(len(b.Conv.Calls)), e, rec, rs)
+	defer r.noteSecondID(int32(len(b.Conv.Calls)), e, rec, rs)
 	delete(r.answered, call.ID.Raw)
 	if rs.Apart {
 		if call.Answer == transcript.AnswerNone {
@@ -504,8 +504,8 @@ func (r *combinedReader) call(v, e, rec, tag source.Value, rs *Records, role tra
 	b.Combined(e, call, res)
 }
 
-// copied notes that an element of a list is a copy of a call.
-func (r *combinedReader) copied(call int32, list, e, rec source.Value, rs *Records) {
+// noteCopy notes that an element of a list is a copy of a call.
+func (r *combinedReader) noteCopy(call int32, list, e, rec source.Value, rs *Records) {
 	c := r.b.Conv
 	cp := transcript.Copy{Call: call, List: list.Span(), Block: e.Span(), ID: transcript.TokenOf(rs.ID.In(rec), rec.Span()), IDKey: rs.ID.Key()}
 	if !c.Calls[call].NameInTag {
@@ -514,8 +514,8 @@ func (r *combinedReader) copied(call int32, list, e, rec source.Value, rs *Recor
 	c.Copies = append(c.Copies, cp)
 }
 
-// again notes a second copy of a call's id in its record.
-func (r *combinedReader) again(call int32, e, rec source.Value, rs *Records) {
+// noteSecondID notes a second copy of a call's id in its record.
+func (r *combinedReader) noteSecondID(call int32, e, rec source.Value, rs *Records) {
 	if strings.IndexByte(string(rs.ID), '|') < 0 {
 		return
 	}
@@ -537,7 +537,7 @@ func (r *combinedReader) result(e source.Value, called bool) {
 	}
 	id := member(r.Results.ID, e)
 	switch call, repeats := r.answered[string(id.Raw())]; {
-	case pairsNothing(id) && (r.Results.Unnamed && !called || len(r.answered) > 0): // the result names no call
+	case noID(id) && (r.Results.Unnamed && !called || len(r.answered) > 0): // the result names no call
 		r.b.Block(transcript.BlockOther, e, 0)
 		return
 	case repeats: // the result repeats the record of its call
@@ -547,15 +547,15 @@ func (r *combinedReader) result(e source.Value, called bool) {
 		})
 		return
 	}
-	if call, is := r.noResult[string(id.Raw())]; is && !pairsNothing(id) {
+	if call, is := r.noResult[string(id.Raw())]; is && !noID(id) {
 		r.b.Conv.Calls[call].Answer = transcript.AnswerByID // it has a result after all
 		delete(r.noResult, string(id.Raw()))
 	}
 	res := transcript.Result{
 		ID: token(e, r.Results.ID, id), Name: transcript.TokenOf(member(r.Results.Name, e), e.Span()),
-		Error: there(member(r.Results.Error, e)),
+		Error: isSet(member(r.Results.Error, e)),
 	}
-	if (r.Results.Unnamed || r.Results.ID == "") && pairsNothing(id) {
+	if (r.Results.Unnamed || r.Results.ID == "") && noID(id) {
 		res.Answer = transcript.AnswerByPosition
 	}
 	res.Hold(r.Results.Payload.In(e))
@@ -585,8 +585,8 @@ func (d *Combined) IDKey(message source.Value, at source.Span) string {
 	return ""
 }
 
-// pairsNothing reports whether an id is absent, null or empty.
-func pairsNothing(id source.Value) bool {
+// noID reports whether an id is absent, null or empty.
+func noID(id source.Value) bool {
 	return id.Kind() == source.None || id.Kind() == source.Null || id.Kind() == source.String && len(id.Raw()) <= 2
 }
 
@@ -648,7 +648,7 @@ func (d *Combined) WriteState(message source.Value, at source.Span, text string)
 				}
 			}
 			name := string(rs.Name.In(rec).Raw())
-			if inTag, ok := rs.nameIn(tag); ok && inTag != "" && !there(rs.Name.In(rec)) {
+			if inTag, ok := rs.nameIn(tag); ok && inTag != "" && !isSet(rs.Name.In(rec)) {
 				name = `"` + inTag + `"`
 			}
 			values := map[string]string{"$text": text, "$id": own, "$name": name}
@@ -686,7 +686,7 @@ func (d *Combined) WriteText(t NewText) Text {
 		if _, _, ok := rs.record(t.Element); !ok || rs.AsText.JSON == "" || !rs.In.In(t.Message).Span().Contains(t.Element.Span()) {
 			continue
 		}
-		fields := fill(rs.AsText.JSON, map[string]string{"$text": lines(t.Label, t.Element)})
+		fields := fill(rs.AsText.JSON, map[string]string{"$text": joinText(t.Label, t.Element)})
 		for _, key := range rs.AsText.Copy {
 			if val := t.Element.Get(key); val.Exists() {
 				fields = append(fields, Field{key, string(val.Raw())})

@@ -97,7 +97,7 @@ func (r *copilotReader) Read(v source.Value) {
 		return
 	case kind.Is("tool.execution_complete"):
 		delete(r.begun, id) // a later request is another call
-		if pairsNothing(call) {
+		if noID(call) {
 			clear(r.begun) // the result may answer any of them
 		}
 	}

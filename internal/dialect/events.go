@@ -63,7 +63,7 @@ func (d *Events) Reads(v source.Value) evidence.Weight {
 	typ := d.Type.In(v)
 	c, r, m := d.call(typ), d.result(typ), d.message(typ)
 	switch {
-	case c != nil && c.in(v), r != nil && r.in(v):
+	case c != nil && c.hasCall(v), r != nil && r.hasResult(v):
 		return evidence.Decisive
 	case m == nil:
 		return evidence.None
@@ -75,15 +75,15 @@ func (d *Events) Reads(v source.Value) evidence.Weight {
 	return evidence.None
 }
 
-// in reports whether v has a call: the tool's name or, if only the id is left, the
-// id and arguments. The id alone does not suffice, because calls in lists of
+// hasCall reports whether v has a call: the tool's name or, if only the id is left,
+// the id and arguments. The id alone does not suffice, because calls in lists of
 // messages may use the same key.
-func (c *CallEvent) in(v source.Value) bool {
-	return there(c.Name.In(v)) || there(c.ID.In(v)) && (c.Args == "" || c.Args.Leads(v))
+func (c *CallEvent) hasCall(v source.Value) bool {
+	return isSet(c.Name.In(v)) || isSet(c.ID.In(v)) && (c.Args == "" || c.Args.Leads(v))
 }
 
-// in reports whether v has a result: an id or at least a payload.
-func (r *ResultEvent) in(v source.Value) bool {
+// hasResult reports whether v has a result: an id or at least a payload.
+func (r *ResultEvent) hasResult(v source.Value) bool {
 	switch {
 	case r.In != "":
 		return r.ID.In(r.In.In(v).First()).Exists()

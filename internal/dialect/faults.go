@@ -126,7 +126,7 @@ func (c *checker) where() string {
 	return strings.Join(keys, ".")
 }
 
-func (c *checker) say(key, message string) {
+func (c *checker) report(key, message string) {
 	c.found = append(c.found, Fault{Table: c.table, Key: key, Message: message})
 }
 
@@ -140,7 +140,7 @@ func (c *checker) needs(key string, has bool) {
 // wants reports that the table lacks something that is not one key.
 func (c *checker) wants(what string, has bool) {
 	if !has {
-		c.say("", c.where()+" needs "+what)
+		c.report("", c.where()+" needs "+what)
 	}
 }
 
@@ -150,23 +150,24 @@ type slot struct {
 	at  Lens
 }
 
-// names reports a field that a repair could not write: every alternative must be
-// the name of a field of the object. Fields that are not written are not checked.
-func (c *checker) names(key string, at Lens, written bool) slot {
+// slot returns the slot of a field. It reports a field that a repair could not write:
+// every alternative must be the name of a field of the object. A field that is not
+// written is not checked, and its slot has no path.
+func (c *checker) slot(key string, at Lens, written bool) slot {
 	if !written || !c.repaired {
 		return slot{key, ""}
 	}
 	for alt := range at.Alternatives() {
 		if at != "" && (!alt.writable() || strings.Contains(string(alt), ".")) {
-			c.say(key, fmt.Sprintf("%s.%s: repairs write this field, so it must be a plain field name; %q is not", c.where(), key, alt))
+			c.report(key, fmt.Sprintf("%s.%s: repairs write this field, so it must be a plain field name; %q is not", c.where(), key, alt))
 			break
 		}
 	}
 	return slot{key, at}
 }
 
-// written reports two slots that use the same field of an object.
-func (c *checker) written(slots ...slot) {
+// checkDistinct reports two slots that use the same field of an object.
+func (c *checker) checkDistinct(slots ...slot) {
 	for i, s := range slots {
 		for _, other := range slots[:i] {
 			if s.at == "" || other.at == "" {
@@ -174,16 +175,16 @@ func (c *checker) written(slots ...slot) {
 			}
 			for alt := range s.at.Alternatives() {
 				if slices.Contains(slices.Collect(other.at.Alternatives()), alt) && alt != "" {
-					c.say(s.key, fmt.Sprintf("%s.%s: %q is already used by %s", c.where(), s.key, alt, other.key))
+					c.report(s.key, fmt.Sprintf("%s.%s: %q is already used by %s", c.where(), s.key, alt, other.key))
 				}
 			}
 		}
 	}
 }
 
-// held reports an id that a repair could not add. The id must be in an object that
-// every call or result has, because other required fields are in it too.
-func (c *checker) held(id Lens, holders ...Lens) {
+// checkHolder reports an id that a repair could not add. The id must be in an object
+// that every call or result has, because other required fields are in it too.
+func (c *checker) checkHolder(id Lens, holders ...Lens) {
 	if id == "" || !c.repaired {
 		return
 	}
@@ -192,7 +193,7 @@ func (c *checker) held(id Lens, holders ...Lens) {
 	if first.writable() && (holder == "" || slices.Contains(holders, holder)) {
 		return
 	}
-	c.say("id", fmt.Sprintf("%s.id: repairs write this field, so it must be in the object that holds the other fields; %q is not", c.where(), first))
+	c.report("id", fmt.Sprintf("%s.id: repairs write this field, so it must be in the object that holds the other fields; %q is not", c.where(), first))
 }
 
 // writable reports whether a value can be set at the end of the path: it consists
@@ -242,19 +243,19 @@ func (d *Blocks) faults(outer *checker) {
 		switch p.Is {
 		case PartCall:
 			c.needs("name", p.Name != "")
-			d.readsBack(c, p)
-			c.held(p.ID, Lens(p.Key), p.Name.Parent())
+			d.checkAnswer(c, p)
+			c.checkHolder(p.ID, Lens(p.Key), p.Name.Parent())
 		case PartResult:
-			c.held(p.ID, Lens(p.Key), p.Payload.Parent(), p.Name.Parent())
+			c.checkHolder(p.ID, Lens(p.Key), p.Payload.Parent(), p.Name.Parent())
 		}
 	})
 	each(c, "message", d.Message, func(c *checker, f *Form) {
 		c.needs("json", f.JSON != "")
-		d.formBack(c, f)
+		d.checkMessage(c, f)
 	})
 	each(c, "text-block", d.TextBlock, func(c *checker, f *Form) {
 		c.form(f)
-		d.textBack(c, f)
+		d.checkTextBlock(c, f)
 	})
 }
 
@@ -268,7 +269,7 @@ func (c *checker) form(f *Form) {
 func (c *checker) object(key string, t Template) bool {
 	is := t == "" || source.NewValue([]byte(t), 0).Kind() == source.Object
 	if !is {
-		c.say(key, c.where()+"."+key+" must be a JSON object")
+		c.report(key, c.where()+"."+key+" must be a JSON object")
 	}
 	return is
 }
@@ -294,22 +295,22 @@ func (d *SideList) faults(outer *checker) {
 	if d.Failed != "" && d.Error == "" {
 		c.found = append(c.found, Fault{Table: c.table, Missing: "error", Message: c.where() + " needs error: failed is its value for a failed call"})
 	}
-	c.written(c.names("role", d.Role, d.Body == ""), c.names("content", d.Content, true), c.names("calls", d.Calls, true),
-		c.names("result-id", d.ResultID, true), c.names("result-name", d.ResultName, true), c.names("error", d.Error, d.Failed != ""))
-	c.written(c.names("id", d.ID, true))
-	c.speaks(d, "user", d.User, transcript.RoleUser)
-	c.speaks(d, "assistant", d.Assistant, transcript.RoleAssistant)
-	c.speaks(d, "tool", d.Tool, transcript.RoleTool)
+	c.checkDistinct(c.slot("role", d.Role, d.Body == ""), c.slot("content", d.Content, true), c.slot("calls", d.Calls, true),
+		c.slot("result-id", d.ResultID, true), c.slot("result-name", d.ResultName, true), c.slot("error", d.Error, d.Failed != ""))
+	c.checkDistinct(c.slot("id", d.ID, true))
+	c.checkRole(d, "user", d.User, transcript.RoleUser)
+	c.checkRole(d, "assistant", d.Assistant, transcript.RoleAssistant)
+	c.checkRole(d, "tool", d.Tool, transcript.RoleTool)
 }
 
-// speaks reports a role that would not be read back as that role.
-func (c *checker) speaks(d *SideList, key string, written Lens, role transcript.Role) {
+// checkRole reports a role that would not be read back as that role.
+func (c *checker) checkRole(d *SideList, key string, written Lens, role transcript.Role) {
 	if len(d.Roles) == 0 || written == "" {
 		return
 	}
 	for alt := range written.Alternatives() {
-		if roleIn(d.Roles, source.NewValue([]byte(quoted(string(alt))), 0)) != role {
-			c.say(key, fmt.Sprintf("%s.%s: roles does not map %q to %s", c.where(), key, alt, key))
+		if roleIn(d.Roles, source.NewValue([]byte(quote(string(alt))), 0)) != role {
+			c.report(key, fmt.Sprintf("%s.%s: roles does not map %q to %s", c.where(), key, alt, key))
 		}
 	}
 }
@@ -331,7 +332,7 @@ func (d *Items) faults(outer *checker) {
 		c.needs("call", p.Call != "")
 		c.needs("outputs", len(p.Outputs) > 0)
 		if len(p.Outputs) > 0 {
-			d.answersBack(c, p)
+			d.checkAnswer(c, p)
 		}
 	})
 }
@@ -346,9 +347,9 @@ func (d *Events) faults(outer *checker) {
 	call := func(c *checker, e *CallEvent) {
 		c.needs("id", e.ID != "")
 		c.needs("name", e.Name != "")
-		c.held(e.ID, e.Name.Parent())
+		c.checkHolder(e.ID, e.Name.Parent())
 		if d.Type != "" {
-			d.readsBack(c, e)
+			d.checkAnswer(c, e)
 		}
 	}
 	each(c, "calls", d.Calls, func(c *checker, e *CallEvent) {
@@ -358,7 +359,7 @@ func (d *Events) faults(outer *checker) {
 	each(c, "results", d.Results, func(c *checker, e *ResultEvent) {
 		c.needs("type", e.Type != "")
 		c.needs("id", e.ID != "")
-		c.held(e.ID, e.Payload.Parent())
+		c.checkHolder(e.ID, e.Payload.Parent())
 	})
 	each(c, "says", d.Messages, func(c *checker, s *MessageEvent) {
 		c.needs("type", s.Type != "")
@@ -394,17 +395,17 @@ func (d *Combined) faults(outer *checker) {
 		if len(rs.States) > 0 {
 			c.needs("state", rs.State != "")
 		}
-		c.held(rs.ID, rs.Name.Parent())
+		c.checkHolder(rs.ID, rs.Name.Parent())
 		each(c, "answer", rs.Answer, (*checker).setting)
 		each(c, "states", rs.States, func(c *checker, s *StateName) {
 			c.needs("written", s.Written != "")
 			if first := rs.stateNamed(s.Written); first != s && s.Written != "" {
-				c.say("written", fmt.Sprintf("%s: %q is listed twice; only the first entry is used", c.where(), s.Written))
+				c.report("written", fmt.Sprintf("%s: %q is listed twice; only the first entry is used", c.where(), s.Written))
 			}
 			each(c, "answer", s.Answer, (*checker).setting)
 		})
 		if rs == &d.Records[0] || len(rs.Answer) > 0 { // later entries are copies, which are set with the first
-			rs.readsBack(c)
+			rs.checkAnswer(c)
 		}
 	})
 }
@@ -422,7 +423,7 @@ func (rs *Records) stateNamed(written string) *StateName {
 func (c *checker) setting(s *Setting) {
 	c.needs("to", s.To != "")
 	if s.To != "" && !s.To.writable() {
-		c.say("to", fmt.Sprintf("%s.to: cannot write to %q: want field names joined by dots", c.where(), s.To))
+		c.report("to", fmt.Sprintf("%s.to: cannot write to %q: want field names joined by dots", c.where(), s.To))
 	}
 	c.needs("raw", s.Raw != "")
 }

@@ -62,7 +62,7 @@ var GeminiCLI = &Dialect{
 
 // geminiCLIFolding returns the effect of a record of a session.
 func geminiCLIFolding(v source.Value) Folding {
-	does := Folding{Silent: !there(v.Get("type")) && (v.Get("$set").Kind() == source.Object || there(v.Get("$rewindTo")) || there(v.Get("projectHash")) && there(v.Get("sessionId")))}
+	does := Folding{Silent: !isSet(v.Get("type")) && (v.Get("$set").Kind() == source.Object || isSet(v.Get("$rewindTo")) || isSet(v.Get("projectHash")) && isSet(v.Get("sessionId")))}
 	if to := v.Get("$rewindTo"); to.Kind() == source.String {
 		does.Back = to
 	} else if list := v.Get("$set").Get("messages"); list.First().Exists() {

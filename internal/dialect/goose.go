@@ -30,12 +30,12 @@ var gooseBlocks = &Blocks{
 	Hidden:    []Cond{{At: "metadata.agentVisible", Is: []string{"false"}}},
 	Message:   []Form{{JSON: `{"role":"user","content":"$blocks"}`, Copy: []string{"created"}}},
 	TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
-	onCall:    gooseUnread,
+	onCall:    gooseUnparsed,
 }
 
-// gooseUnread marks a call that Goose could not parse. It has no name and no
+// gooseUnparsed marks a call that Goose could not parse. It has no name and no
 // arguments.
-func gooseUnread(block source.Value, call transcript.Call) transcript.Call {
+func gooseUnparsed(block source.Value, call transcript.Call) transcript.Call {
 	if block.Get("toolCall").Get("status").Is("error") {
 		call.Unread, call.Form, call.Want = true, transcript.ArgsText, transcript.ArgsWantAny
 		call.Args, call.BadAt = source.Span{}, source.Span{}

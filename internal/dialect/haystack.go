@@ -83,5 +83,5 @@ func (d *haystack) WriteText(t NewText) Text {
 
 // message returns the fields of a message with the given content.
 func (d *haystack) message(content string, near source.Value) []Field {
-	return append(d.Blocks.WriteMessage(content, near), emptied(near, "_name", "_meta", "name", "meta")...)
+	return append(d.Blocks.WriteMessage(content, near), emptyFields(near, "_name", "_meta", "name", "meta")...)
 }

@@ -92,7 +92,7 @@ func (d *Items) Reads(v source.Value) evidence.Weight {
 		return evidence.None
 	case typ.Is(d.Reasoning) && v.Get(d.Sealed).Exists():
 		return evidence.Shared
-	case p != nil && (there(d.id(v, p, call)) || call && there(v.Get(d.Name)) || !call && there(v.Get(p.payload()))):
+	case p != nil && (isSet(d.id(v, p, call)) || call && isSet(v.Get(d.Name)) || !call && isSet(v.Get(p.payload()))):
 		return evidence.Decisive
 	}
 	return evidence.None
@@ -135,7 +135,7 @@ func (d *Items) id(v source.Value, p *ItemPair, call bool) source.Value {
 			continue
 		}
 		id := v.Get(key)
-		if there(id) {
+		if isSet(id) {
 			return id
 		}
 		if !null.Exists() {
@@ -154,7 +154,7 @@ func (d *Items) Damaged(v source.Value) bool {
 // roleless reports whether v is a message without a role.
 func (d *Items) roleless(v source.Value) bool {
 	typ := v.Get(d.Type)
-	return v.Kind() == source.Object && notGiven(v.Get(d.Role)) && (!typ.Exists() || contains(d.Messages, typ))
+	return v.Kind() == source.Object && !isSet(v.Get(d.Role)) && (!typ.Exists() || contains(d.Messages, typ))
 }
 
 // Reader implements Driver.
@@ -218,7 +218,7 @@ func (r *itemsReader) Read(v source.Value) {
 		if v.Get(r.Execution).Is("server") {
 			call.Answer = transcript.AnswerProviderRecord
 		}
-		if there(item) && there(id) {
+		if isSet(item) && isSet(id) {
 			r.itemIDs[string(item.Raw())] = string(id.Raw())
 		}
 		b.Call(v, call, flags)
@@ -276,7 +276,7 @@ func (r *itemsReader) Read(v source.Value) {
 // keyed reports whether v has one of the driver's keys for the shared id.
 func (d *Items) keyed(v source.Value) bool {
 	for _, key := range d.ID {
-		if there(v.Get(key)) {
+		if isSet(v.Get(key)) {
 			return true
 		}
 	}
@@ -302,11 +302,11 @@ func (d *Items) outputID(p *ItemPair, call source.Value) string {
 		return p.OutputID // the call uses another key for the id than its output
 	}
 	for _, key := range d.ID {
-		if there(call.Get(key)) {
+		if isSet(call.Get(key)) {
 			return key
 		}
 	}
-	if p.OutputID != "" && p.CallID != "" && there(call.Get(p.CallID)) {
+	if p.OutputID != "" && p.CallID != "" && isSet(call.Get(p.CallID)) {
 		return p.OutputID
 	}
 	return d.ID[0]
@@ -329,7 +329,7 @@ func (d *Items) WriteText(t NewText) Text {
 		return []Field{{"type", `"` + d.TextTypes[tag] + `"`}, {"text", raw}}
 	})
 	var out []Field
-	content := t.said()
+	content := t.joined()
 	if d.Typed || len(d.Messages) > 1 {
 		out = append(out, Field{d.Type, `"` + d.Messages[min(tag, len(d.Messages)-1)] + `"`})
 	}

@@ -44,7 +44,7 @@ func (d *kwargs) calls(read []source.Value) (list, legacy source.Value) {
 	return source.Value{}, source.Value{}
 }
 
-// reader returns a reader that lacks its hooks.
+// reader returns a reader without hooks.
 func (d *kwargs) reader(b *transcript.Builder) kwargsReader {
 	return kwargsReader{sideListReader: d.SideList.reader(b), kwargs: d}
 }
@@ -99,7 +99,7 @@ func (r *kwargsReader) Read(v source.Value) {
 	r.hooks.onMore()
 	if n := len(r.b.Conv.Calls); n > lo {
 		for i := range r.kwargs.copied {
-			r.copies(&r.kwargs.copied[i], r.now.body, lo, n)
+			r.noteCopies(&r.kwargs.copied[i], r.now.body, lo, n)
 		}
 	}
 	c, m := r.b.Conv, r.b.Message()
@@ -129,9 +129,9 @@ func (r *kwargsReader) Read(v source.Value) {
 	}
 }
 
-// copies notes where a list repeats the calls from lo to hi of a message. It
+// noteCopies notes where a list repeats the calls from lo to hi of a message. It
 // matches them by id, in order, or by index if there are no ids.
-func (r *kwargsReader) copies(l *copyList, body source.Value, lo, hi int) {
+func (r *kwargsReader) noteCopies(l *copyList, body source.Value, lo, hi int) {
 	c := r.b.Conv
 	list := l.list.In(body)
 	taken := make([]bool, hi-lo) // calls that already have a copy in this list

@@ -63,7 +63,7 @@ func (l Lens) From(get func(key string) source.Value, v source.Value) source.Val
 }
 
 // Leads reports whether l is not empty and leads to a value other than null.
-func (l Lens) Leads(v source.Value) bool { return l != "" && there(l.In(v)) }
+func (l Lens) Leads(v source.Value) bool { return l != "" && isSet(l.In(v)) }
 
 // name returns the raw value at the end of the path, or "" if it is absent or null.
 func (l Lens) name(v source.Value) string {
@@ -73,8 +73,8 @@ func (l Lens) name(v source.Value) string {
 	return ""
 }
 
-// there reports whether a value exists and is not null.
-func there(v source.Value) bool { return v.Exists() && v.Kind() != source.Null }
+// isSet reports whether a value exists and is not null.
+func isSet(v source.Value) bool { return v.Exists() && v.Kind() != source.Null }
 
 // Alternatives yields the alternatives of the path, each as a path.
 func (l Lens) Alternatives() iter.Seq[Lens] {
@@ -127,7 +127,7 @@ func (l Lens) follow(get func(key string) source.Value, v source.Value) source.V
 	for more && v.Exists() {
 		if v.Kind() == source.Array && strings.HasPrefix(rest, "#.") {
 			for _, e := range v.Elements() {
-				if got := Lens(rest[2:]).follow(e.Get, e); there(got) {
+				if got := Lens(rest[2:]).follow(e.Get, e); isSet(got) {
 					return got
 				}
 			}

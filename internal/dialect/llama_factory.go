@@ -28,7 +28,7 @@ var LLaMAFactory = &Dialect{
 		"weak if role:string and content:any, alike",
 		"weak if role:string and @tools, alike",
 	),
-	Driver: &llamaFactory{&spoken{SideList: &SideList{
+	Driver: &llamaFactory{&textCalls{SideList: &SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool",
 		Content: "content", Name: "name", Args: "arguments", Thoughts: []string{"reasoning"},
 		CallTag: hermesCall, ResultTag: hermesResult,
@@ -39,7 +39,7 @@ var LLaMAFactory = &Dialect{
 var llamaCalls = []string{"tool_call", "tool_calls", "function"}
 
 // llamaFactory are messages whose parts store their text in value.
-type llamaFactory struct{ *spoken }
+type llamaFactory struct{ *textCalls }
 
 // Reader implements Driver.
 func (d *llamaFactory) Reader(b *transcript.Builder) Reader {
@@ -48,13 +48,13 @@ func (d *llamaFactory) Reader(b *transcript.Builder) Reader {
 	return r
 }
 
-type llamaFactoryReader struct{ spokenReader }
+type llamaFactoryReader struct{ textCallsReader }
 
 func (r *llamaFactoryReader) onPart(part, tag source.Value) bool {
 	text := part.Get("value")
 	switch {
 	case contains(llamaCalls, tag):
-		r.spoken(text)
+		r.readCalls(text)
 	case tag.Is("text") && text.Kind() == source.String:
 		r.b.Block(transcript.BlockText, part, textFlags(text))
 	default:

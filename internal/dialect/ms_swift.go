@@ -30,7 +30,7 @@ var MSSwift = &Dialect{
 		"weak if role:string and content:any, alike",
 		"weak if role:string and @tools, alike",
 	),
-	Driver: &msSwift{&spoken{&SideList{
+	Driver: &msSwift{&textCalls{&SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool_response",
 		Roles: []RoleName{
 			{"system", transcript.RoleSystem},
@@ -46,17 +46,17 @@ var MSSwift = &Dialect{
 }
 
 // msSwift is a side list in which a turn may have several messages.
-type msSwift struct{ *spoken }
+type msSwift struct{ *textCalls }
 
 // Reader implements Driver.
 func (d *msSwift) Reader(b *transcript.Builder) Reader {
-	r := &msSwiftReader{spokenReader: d.reader(b)}
+	r := &msSwiftReader{textCallsReader: d.reader(b)}
 	r.hooks = r
 	return r
 }
 
 type msSwiftReader struct {
-	spokenReader
+	textCallsReader
 	model bool // the previous message was the assistant's
 	lo    int  // the first call of the turn
 }
@@ -65,10 +65,10 @@ type msSwiftReader struct {
 // the text before them are one turn.
 func (r *msSwiftReader) Read(v source.Value) {
 	lo := len(r.b.Conv.Calls)
-	r.spokenReader.Read(v)
+	r.textCallsReader.Read(v)
 	calls := contains(r.roles, r.Role.In(v))
 	if content := r.Content.In(v); calls && content.Kind() != source.String {
-		r.written(content)
+		r.readJSONCalls(content)
 	}
 	if calls && r.model {
 		r.b.SameTurn()
@@ -82,11 +82,11 @@ func (r *msSwiftReader) Read(v source.Value) {
 	r.model = r.b.Message().Role == transcript.RoleAssistant
 }
 
-// written reads calls that are JSON values instead of text.
-func (r *msSwiftReader) written(content source.Value) {
+// readJSONCalls reads calls that are JSON values instead of text.
+func (r *msSwiftReader) readJSONCalls(content source.Value) {
 	if content.Kind() == source.Array {
 		for _, e := range content.Present() {
-			r.written(e)
+			r.readJSONCalls(e)
 		}
 		return
 	}

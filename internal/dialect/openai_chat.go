@@ -78,8 +78,8 @@ func (d *chat) Reader(b *transcript.Builder) Reader {
 
 type chatReader struct {
 	kwargsReader
-	chat  *chat
-	bared bareness
+	chat     *chat
+	bareness bareness
 }
 
 // begin resets the reader for a conversation.
@@ -96,9 +96,9 @@ func (r *chatReader) Renew() { r.begin(r.chat, r.b) }
 type bareness uint8
 
 const (
-	unbared   bareness = iota
-	bareOnly           // all calls so far lack them, and nothing else shows the provider
-	otherwise          // some call has them
+	bareUnseen   bareness = iota
+	bareSoFar             // all calls so far lack them, and nothing else shows the provider
+	bareRuledOut          // some call has them
 )
 
 // onMore reads the call in function_call.
@@ -120,11 +120,11 @@ func (r *chatReader) onMore() {
 // with an arguments object and without id and type.
 func (r *chatReader) onCall(v source.Value, call transcript.Call) transcript.Call {
 	call, custom := customCall(v, call)
-	if r.numbered && r.undecided() && there(v.Get("function")) {
+	if r.numbered && r.undecided() && isSet(v.Get("function")) {
 		r.ollama()
 	}
-	if !custom && r.bared != otherwise {
-		r.bare(call.Form == transcript.ArgsObject && !there(r.ID.In(v)) && there(v.Get("function")) && !there(v.Get("type")))
+	if !custom && r.bareness != bareRuledOut {
+		r.noteBare(call.Form == transcript.ArgsObject && !isSet(r.ID.In(v)) && isSet(v.Get("function")) && !isSet(v.Get("type")))
 	}
 	return call
 }
@@ -137,33 +137,33 @@ func (r *chatReader) onResult(v source.Value, res transcript.Result) transcript.
 	if id.Kind() == source.Array && id.First().Exists() {
 		return res
 	}
-	if r.undecided() && there(v.Get("tool_name")) && !there(v.Get("tool_call_id")) {
+	if r.undecided() && isSet(v.Get("tool_name")) && !isSet(v.Get("tool_call_id")) {
 		r.ollama()
 	}
-	if there(id) {
-		r.bare(false)
+	if isSet(id) {
+		r.noteBare(false)
 	}
 	return res
 }
 
 // undecided reports whether later messages may still decide the provider.
-func (r *chatReader) undecided() bool { return r.b.Conv.Provider == "" || r.bared == bareOnly }
+func (r *chatReader) undecided() bool { return r.b.Conv.Provider == "" || r.bareness == bareSoFar }
 
 // ollama sets Ollama as the provider.
-func (r *chatReader) ollama() { r.b.Conv.Provider, r.bared = "ollama", otherwise }
+func (r *chatReader) ollama() { r.b.Conv.Provider, r.bareness = "ollama", bareRuledOut }
 
-// bare notes whether a call lacks the fields that only Ollama leaves out. That
+// noteBare notes whether a call lacks the fields that only Ollama leaves out. That
 // shows the provider only if all calls lack them, and a result with an id rules it
 // out.
-func (r *chatReader) bare(is bool) {
+func (r *chatReader) noteBare(is bool) {
 	switch conv := r.b.Conv; {
-	case r.bared == otherwise:
-	case !is && r.bared == bareOnly:
-		conv.Provider, r.bared = "", otherwise
+	case r.bareness == bareRuledOut:
+	case !is && r.bareness == bareSoFar:
+		conv.Provider, r.bareness = "", bareRuledOut
 	case !is:
-		r.bared = otherwise
+		r.bareness = bareRuledOut
 	case conv.Provider == "":
-		conv.Provider, r.bared = "ollama", bareOnly
+		conv.Provider, r.bareness = "ollama", bareSoFar
 	}
 }
 

@@ -26,7 +26,7 @@ var ShareGPT = &Dialect{
 		"none if from=observation|tool|tool_response|function_response",
 		"decisive if from:string and value:any",
 	),
-	Driver: &spoken{&SideList{
+	Driver: &textCalls{&SideList{
 		Role: "from", User: "human", Assistant: "gpt", Tool: "observation",
 		Roles: []RoleName{
 			{"human", transcript.RoleUser},

@@ -182,10 +182,10 @@ func (d *SideList) Damaged(v source.Value) bool {
 		_, known := d.named(d.Role.In(v))
 		return known
 	}
-	if !d.flatRole() || v.Kind() != source.Object || !notGiven(d.Role.In(v)) || v.Get("type").Exists() {
+	if !d.flatRole() || v.Kind() != source.Object || isSet(d.Role.In(v)) || v.Get("type").Exists() {
 		return false
 	}
-	return bare(v) || d.Content.In(v).Exists() ||
+	return isEmptyObject(v) || d.Content.In(v).Exists() ||
 		d.callsIn(d.Calls.In(v)) || d.ResultID.In(v).Kind() == source.String || d.ResultName.Leads(v)
 }
 
@@ -201,24 +201,19 @@ func (d *SideList) stripped(calls source.Value) bool {
 	return first.Kind() == source.Object
 }
 
-// bare reports whether v is an empty object.
-func bare(v source.Value) bool {
+// isEmptyObject reports whether v is an empty object.
+func isEmptyObject(v source.Value) bool {
 	for range v.Members() {
 		return false
 	}
 	return v.Kind() == source.Object
 }
 
-// notGiven reports whether a value is absent or null.
-func notGiven(v source.Value) bool {
-	return !v.Exists() || v.Kind() == source.Null
-}
-
 // body returns the object that holds the fields of a message. That is the message
 // itself if it has content or calls, even if it also has a field with the key of a
 // body.
 func (d *SideList) body(v source.Value) source.Value {
-	if d.Body != "" && notGiven(d.Content.In(v)) && notGiven(d.Calls.In(v)) {
+	if d.Body != "" && !isSet(d.Content.In(v)) && !isSet(d.Calls.In(v)) {
 		if body := d.Body.In(v); body.Kind() == source.Object {
 			return body
 		}
@@ -462,7 +457,7 @@ func (r *sideListReader) Read(v source.Value) {
 		r.readCall(c, r.Want, wrong)
 	}
 	for _, c := range calls.Members() { // some programs write a map, by index
-		if there(c) {
+		if isSet(c) {
 			r.readCall(c, r.Want, wrong)
 		}
 	}
@@ -477,7 +472,7 @@ func (r *sideListReader) readCall(v source.Value, want transcript.ArgsConvention
 	r.numbered = false
 	if function.Kind() == source.Object {
 		g := r.called.Read(r.b, function)
-		owner, name, args, r.numbered = function, g[0], g[1], there(g[2])
+		owner, name, args, r.numbered = function, g[0], g[1], isSet(g[2])
 	}
 	call.Name = transcript.TokenOf(name, owner.Span())
 	if r.Function != "" && owner.Span() == v.Span() && name.Exists() {
@@ -519,7 +514,7 @@ func (s *spellings) others(vals []source.Value, id source.Value) iter.Seq2[strin
 	return func(yield func(string, source.Value) bool) {
 		for i, alt := range s.alts {
 			other := vals[s.lo+i]
-			if there(other) && other.Kind() != source.Array && other.Span() != id.Span() && !yield(alt.Key(), other) {
+			if isSet(other) && other.Kind() != source.Array && other.Span() != id.Span() && !yield(alt.Key(), other) {
 				return
 			}
 		}
@@ -599,7 +594,7 @@ func (r *sideListReader) part(v source.Value) {
 // firstCall returns the first call of a list or a map.
 func firstCall(calls source.Value) source.Value {
 	for _, c := range calls.Members() {
-		if there(c) {
+		if isSet(c) {
 			return c
 		}
 	}
@@ -704,18 +699,18 @@ func (d *SideList) WriteText(t NewText) Text {
 		if d.Calls == "" {
 			return Text{} // calls are texts
 		}
-		return Text{Said: t.said()}
+		return Text{Said: t.joined()}
 	}
 	parts := t.blocks([]source.Value{t.Content}, func(e source.Value) bool { return e.Get("type").Kind() == source.String },
 		func(raw string) []Field { return []Field{{"type", `"text"`}, {"text", raw}} })
-	content := t.said()
+	content := t.joined()
 	if len(parts) > 1 {
 		content = list(parts)
 	}
 	// The other fields of the message are kept, except those that only results
 	// have.
 	body := d.body(t.Message)
-	members := instead(body, []Field{{d.Content.Key(), content}}, func(key, _ source.Value) bool {
+	members := replaceFields(body, []Field{{d.Content.Key(), content}}, func(key, _ source.Value) bool {
 		return d.Role.Nth(0).begins(key) || d.ResultID.begins(key) || d.ResultName.begins(key) || d.Error.begins(key)
 	})
 	return Text{Message: d.message(t.Message, d.User, members)}

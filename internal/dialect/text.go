@@ -60,12 +60,12 @@ func list(blocks []NewBlock) string {
 	return "[" + strings.Join(raw, ",") + "]"
 }
 
-// said returns label and content as one JSON string. Content that is not a string
-// is quoted as JSON.
-func (t *NewText) said() string { return lines(t.Label, t.Content) }
+// joined returns the label and the content as one JSON string. Content that is not
+// a string becomes its JSON text.
+func (t *NewText) joined() string { return joinText(t.Label, t.Content) }
 
-// lines joins a JSON string and a value into one JSON string, on separate lines.
-func lines(label string, v source.Value) string {
+// joinText joins a JSON string and a value into one JSON string, on separate lines.
+func joinText(label string, v source.Value) string {
 	text := ""
 	switch v.Kind() {
 	case source.None, source.Null:
@@ -97,12 +97,12 @@ func (t *NewText) blocks(values []source.Value, stays func(source.Value) bool, t
 	}
 	for _, v := range values {
 		if v.Kind() != source.Array || !anyStays(v, stays) {
-			said = lines(said, v)
+			said = joinText(said, v)
 			continue
 		}
 		for _, e := range v.Elements() {
 			if !stays(e) {
-				said = lines(said, e)
+				said = joinText(said, e)
 				continue
 			}
 			flush()
@@ -123,10 +123,10 @@ func anyStays(v source.Value, stays func(source.Value) bool) bool {
 	return false
 }
 
-// instead returns the fields of an object, with the fields of set in place of those
-// with the same key, and without the fields that drop selects. New keys are added
-// at the end.
-func instead(of source.Value, set []Field, drop func(key, val source.Value) bool) []Field {
+// replaceFields returns the fields of an object, with the fields of set in place of
+// those with the same key, and without the fields that drop selects. New keys are
+// added at the end.
+func replaceFields(of source.Value, set []Field, drop func(key, val source.Value) bool) []Field {
 	var out []Field
 	done := make([]bool, len(set))
 	for k, val := range of.Members() {

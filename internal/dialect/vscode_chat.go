@@ -76,10 +76,10 @@ func (r vsCodeReader) Read(v source.Value) {
 		r.message(v)
 	}
 	if anyHolds(r.Aborted, v) {
-		flagFrom(r.b.Conv, from, transcript.MessageAborted)
+		flagMessages(r.b.Conv, from, transcript.MessageAborted)
 	}
 	if anyHolds(vsCodeHidden, v) {
-		flagFrom(r.b.Conv, from, transcript.MessageSuperseded)
+		flagMessages(r.b.Conv, from, transcript.MessageSuperseded)
 	}
 }
 
@@ -104,7 +104,7 @@ func (r vsCodeReader) rounds(rounds, results source.Value) {
 			call := transcript.Call{ID: transcript.TokenOf(id, e.Span()), Name: transcript.TokenOf(e.Get("name"), e.Span()), Answer: transcript.AnswerOwnRecord}
 			setArgs(b, &call, e.Get("arguments"), transcript.ArgsWantString)
 			var res *transcript.Result
-			if result := named(results, id); there(result) {
+			if result := named(results, id); isSet(result) {
 				call.State = transcript.CallDone
 				res = &transcript.Result{ID: call.ID, Name: call.Name}
 				res.Hold(result)
@@ -113,7 +113,7 @@ func (r vsCodeReader) rounds(rounds, results source.Value) {
 		}
 	}
 	for id, result := range results.Members() {
-		if made[string(id.Raw())] || !there(result) {
+		if made[string(id.Raw())] || !isSet(result) {
 			continue
 		}
 		b.Begin(result, source.Value{}, transcript.RoleTool, "")

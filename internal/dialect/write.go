@@ -29,8 +29,8 @@ type NewResult struct {
 // A Writer is a driver that can also write messages.
 type Writer interface {
 	Driver
-	// WriteResult returns the fields of a result. It is a separate message or item,
-	// or a block if WriteMessage does not return nil. It returns nil for a kind of
+	// WriteResult returns the fields of a result: of a separate message or item or,
+	// if WriteMessage does not return nil, of a block. It returns nil for a kind of
 	// call whose result cannot be inserted.
 	WriteResult(r NewResult) []Field
 	// WriteMessage returns the fields of a message that carries blocks of results.
@@ -74,8 +74,9 @@ func (k *WriterKeys) TextFields(raw string) []Field {
 	return fill(k.TextBlock, map[string]string{"$text": raw})
 }
 
-// emptied returns those of the named fields that the object has, with empty values.
-func emptied(of source.Value, names ...string) []Field {
+// emptyFields returns those of the named fields that the object has, with empty
+// values.
+func emptyFields(of source.Value, names ...string) []Field {
 	var out []Field
 	for _, name := range names {
 		switch of.Get(name).Kind() {

@@ -5,26 +5,26 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// spoken is a side list in which a call, or a list of calls, is JSON text without
+// textCalls is a side list in which a call, or a list of calls, is JSON text without
 // an id, as in training data. Results have no ids either.
-type spoken struct {
+type textCalls struct {
 	*SideList
 	roles []string // of messages whose content is such a text
 }
 
 // Reader implements Driver.
-func (d *spoken) Reader(b *transcript.Builder) Reader {
+func (d *textCalls) Reader(b *transcript.Builder) Reader {
 	r := d.reader(b)
 	r.hooks = &r
 	return &r
 }
 
-// reader returns a reader that lacks its hooks.
-func (d *spoken) reader(b *transcript.Builder) spokenReader {
-	return spokenReader{sideListReader: d.SideList.reader(b), roles: d.roles}
+// reader returns a reader without hooks.
+func (d *textCalls) reader(b *transcript.Builder) textCallsReader {
+	return textCallsReader{sideListReader: d.SideList.reader(b), roles: d.roles}
 }
 
-type spokenReader struct {
+type textCallsReader struct {
 	sideListReader
 	roles []string
 	// list holds the calls of the assistant's last text, and answers counts the
@@ -36,13 +36,13 @@ type spokenReader struct {
 }
 
 // Read implements Reader.
-func (r *spokenReader) Read(v source.Value) {
+func (r *textCallsReader) Read(v source.Value) {
 	results := len(r.b.Conv.Results)
 	r.called = false
 	r.sideListReader.Read(v)
 	switch {
 	case len(r.b.Conv.Results) > results:
-		r.jointly()
+		r.settleAnswers()
 	case !r.called:
 		r.list = nil
 	}
@@ -51,12 +51,12 @@ func (r *spokenReader) Read(v source.Value) {
 // onMessage reads a message whose content is a call. It also reads the answer to a
 // text that is not a call as plain text: some rows write calls in a notation of
 // their own, such as [f(a=1)], and use another role for the answer.
-func (r *spokenReader) onMessage() bool {
+func (r *textCallsReader) onMessage() bool {
 	switch m := &r.now; {
 	case contains(r.roles, m.roleVal):
 		lo := len(r.b.Conv.Calls)
 		r.spoke, r.called = true, true
-		r.spoken(m.content)
+		r.readCalls(m.content)
 		r.list, r.answers = r.b.Conv.Calls[lo:], 0
 	case m.role == transcript.RoleTool && len(r.roles) > 0 && !r.spoke && r.said && !m.roleVal.Is(string(r.Tool.Nth(0))):
 		r.text(m.content)
@@ -67,14 +67,14 @@ func (r *spokenReader) onMessage() bool {
 }
 
 // onResult marks a result as answered by position, because it has no id.
-func (r *spokenReader) onResult(_ source.Value, res transcript.Result) transcript.Result {
+func (r *textCallsReader) onResult(_ source.Value, res transcript.Result) transcript.Result {
 	res.Answer = transcript.AnswerByPosition
 	return res
 }
 
-// jointly decides how a list of calls is answered: by one result for all of them,
-// because user and assistant texts alternate strictly, or by one result each.
-func (r *spokenReader) jointly() {
+// settleAnswers decides how a list of calls is answered: by one result for all of
+// them, because user and assistant texts alternate strictly, or by one result each.
+func (r *textCallsReader) settleAnswers() {
 	r.answers++
 	for i := 1; i < len(r.list) && r.answers <= 2; i++ {
 		r.list[i].Answer = transcript.AnswerByPosition
@@ -84,8 +84,8 @@ func (r *spokenReader) jointly() {
 	}
 }
 
-// spoken reads the calls in a text.
-func (r *spokenReader) spoken(text source.Value) {
+// readCalls reads the calls in a text.
+func (r *textCallsReader) readCalls(text source.Value) {
 	if text.Kind() != source.String {
 		return
 	}
