@@ -1,6 +1,6 @@
-// Package engine checks and settles: Check is one pure pass from bytes to a report,
-// and Settle stands above it: it chooses fixes, applies them, checks again and
-// proves what came of it. It knows no flags and no output format.
+// Package engine checks and repairs transcripts. Check is one pure pass from bytes to a
+// report. Settle runs above it: it chooses fixes, applies them, checks again and proves the
+// result. The package knows no flags and no output format.
 package engine
 
 import (
@@ -27,53 +27,50 @@ import (
 	"github.com/toolguard/toolguard/internal/unfold"
 )
 
-// Options are what a check is to look at, and how severely.
+// Options select what a check looks at, and how severe its findings are.
 type Options struct {
-	// Dialects are those that a file may be written in; nil means the built-in
-	// ones.
+	// Dialects are the dialects a file may be written in; nil means the built-in ones.
 	Dialects *dialect.Set
-	// Dialect skips detection; nil lets the file decide.
+	// Dialect skips detection; nil means that detection chooses.
 	Dialect *dialect.Dialect
-	// Target checks as that provider would; nil means the dialect's own.
+	// Target is the provider whose rules hold; nil means the dialect's own.
 	Target *profile.Profile
 	// Send says that the history is about to be sent.
 	Send bool
-	// Tools are the tools that were declared for all conversations; nil leaves
-	// each to what its own request declares.
+	// Tools are the tools declared for all conversations; if nil, each conversation uses the
+	// tools that its own request declares.
 	Tools *schema.Tools
 	// Rules are the rules to run; nil means all.
 	Rules []*rules.Rule
-	// Severity sets the severity of a rule's findings by name.
+	// Severity overrides the severity of findings by rule name.
 	Severity map[string]rules.Severity
-	// Strategy chooses among the repairs of a rule by name.
+	// Strategy selects one of a rule's repairs by rule name.
 	Strategy map[string]string
-	// Placeholder is the text of inserted results; "" means the usual one.
+	// Placeholder is the text of inserted results; "" means the default text.
 	Placeholder string
-	// CheckOnly says why the file is not to be repaired, where that does not
-	// stand in it; "" where it may be.
+	// CheckOnly says why the file must not be repaired if the file itself does not show it;
+	// "" means that it may be repaired.
 	CheckOnly string
-	// Identity is what fingerprints know the file by, however its path is spelled;
-	// "" means the path.
+	// Identity identifies the file in fingerprints, however its path is spelled; "" means the
+	// path.
 	Identity string
-	// Edits asks for the edits that the repair of each finding would make
-	// alone.
+	// Edits asks for the edits of each finding's repair, as if it were the only one.
 	Edits bool
-	// Excerpts asks for what stands around each finding.
+	// Excerpts asks for the text around each finding.
 	Excerpts bool
-	// Most is how many findings of one kind are kept; further ones are only
+	// Most is the number of findings of one kind that are kept; further ones are only
 	// counted. 0 keeps all.
 	Most int
-	// Shown says of which rules and severities findings are kept at all, because
-	// somebody will see them; nil means all. The others are only counted.
+	// Shown reports whether findings of a rule and severity are kept, because they will be
+	// shown; nil keeps all. The others are only counted.
 	Shown func(*rules.Rule, rules.Severity) bool
-	// explicit are the rules that were selected by name, whose infos are repaired too.
+	// explicit are the rules selected by name; their infos are repaired too.
 	explicit map[string]bool
-	// Ignore says which findings are neither reported nor repaired; nil means
-	// none.
+	// Ignore reports whether a finding is neither reported nor repaired; nil ignores none.
 	Ignore func(*rules.Finding) bool
 }
 
-// A Finding is a rule's finding, with everything about its place settled.
+// A Finding is a rule's finding together with its resolved position.
 type Finding struct {
 	rules.Finding
 	Path        string
@@ -81,21 +78,21 @@ type Finding struct {
 	Pointer     string
 	Start, End  source.Position
 	RelatedAt   []source.Position // start and end of each related place, in pairs
-	Excerpt     Excerpt           // empty where that was not asked for
+	Excerpt     Excerpt           // empty unless Options.Excerpts is set
 	Fingerprint string
-	// Edits are what the repair would change, done alone; nil where that was
-	// not asked for, or would take too long to find out.
+	// Edits are the edits of this repair alone; nil unless Options.Edits is set, or if
+	// computing them would take too long.
 	Edits []edit.Edit
-	// RecordHash names the record of a finding about no call, whatever line
-	// it stands in.
+	// RecordHash identifies the record of a finding about no call, even if its line number
+	// changes.
 	RecordHash string
-	// EditAt is where a lone edit starts and ends.
+	// EditAt is the start and end of the edit, if there is exactly one.
 	EditAt *[2]source.Position
-	// withheld is the repair that there would be if such files were repaired.
+	// withheld is the repair that would be offered if such files were repaired.
 	withheld *operation.Operation
 }
 
-// An Excerpt is what stands around a finding on its line.
+// An Excerpt is the text around a finding on its line.
 type Excerpt struct {
 	Text      []byte
 	Mark      [2]int // the underlined part of Text
@@ -103,30 +100,29 @@ type Excerpt struct {
 	CutAfter  bool
 }
 
-// A Report is what was found in one file.
+// A Report holds the findings of one file.
 type Report struct {
 	Path     string
 	File     *container.File
-	Calls    int // those that are written as a client's
+	Calls    int // only those that the client runs
 	Results  int
-	Findings Findings // in the order of their places
-	// Rest are the findings that are counted but not kept, a kind each.
+	Findings Findings // ordered by position
+	// Rest are the findings that are counted but not kept, one entry per kind.
 	Rest []Rest
-	// Skipped says why the file is no transcript; then the rest is empty.
-	// SkippedDiscreet says the same without names of members of the file.
+	// Skipped says why the file is not a transcript; then the fields above are empty.
+	// SkippedDiscreet says the same without naming keys of the file.
 	Skipped, SkippedDiscreet string
 }
 
-// A Rest is how many more findings of one kind there are. Of the finding, only
-// what the kind is made of is set: the rule, the severity, and of the repair the
-// class and whether a strategy must be chosen.
+// A Rest says how many more findings of one kind there are. Its Finding has only the fields
+// that make up the kind: the rule, the severity, and of the repair the class and whether a
+// strategy must be chosen.
 type Rest struct {
 	Finding
 	N int
 }
 
-// All yields the findings that are kept, each with 1, and the rest with how many
-// there are.
+// All yields each kept finding with 1, and each entry of Rest with its count.
 func (r *Report) All() iter.Seq2[*Finding, int] {
 	return func(yield func(*Finding, int) bool) {
 		for f := range r.Findings.All() {
@@ -142,7 +138,7 @@ func (r *Report) All() iter.Seq2[*Finding, int] {
 	}
 }
 
-// A findingKind is what findings that are only counted are told apart by.
+// A findingKind distinguishes findings that are only counted.
 type findingKind struct {
 	rule       *rules.Rule
 	severity   rules.Severity
@@ -151,12 +147,12 @@ type findingKind struct {
 	byStrategy bool
 }
 
-// A kindCount is how many findings of a kind there are, and behind the kept ones
-// the place of the kind in Rest.
+// A kindCount is the number of findings of a kind and, once some are not kept, the index of
+// the kind in Rest.
 type kindCount struct{ n, rest int }
 
-// counted reports whether a finding is only counted, because nobody will see it or
-// enough of its kind are kept.
+// counted reports whether a finding is only counted, because it will not be shown or enough
+// of its kind are kept.
 func (c *checker) counted(f *rules.Finding) bool {
 	most := cmp.Or(c.opts.Most, math.MaxInt)
 	if c.opts.Shown != nil && !c.opts.Shown(f.Rule, f.Severity) {
@@ -189,8 +185,7 @@ func (c *checker) counted(f *rules.Finding) bool {
 	return now.n > most
 }
 
-// seen reports whether somebody will see what findings of a rule say that it reports with
-// a severity.
+// seen reports whether the message of such a finding will be shown to anybody.
 func (c *checker) seen(r *rules.Rule, s rules.Severity) bool {
 	if c.opts.Shown == nil || c.opts.Ignore != nil || c.visit != nil {
 		return true
@@ -212,40 +207,40 @@ type checker struct {
 	report *Report
 	err    error
 	dials  []string // by conversation: its dialect
-	// merging are the records with ids that would become the same ones as others
-	// if halves of surrogate pairs were replaced.
+	// merging are the records with ids that would become equal to other ids if halves of
+	// surrogate pairs were replaced.
 	merging map[int32]bool
-	// unreadable are the records that no pointer leads into.
+	// unreadable are the records that JSON pointers cannot lead into.
 	unreadable map[int32]bool
 	// declared are the tools of the object at holder.
 	holder   source.Span
 	declared *schema.Tools
 	schemas  schema.Cache
-	// tried counts the bytes of the messages that repairs were tried on.
+	// tried is the number of bytes of messages on which repairs were tried.
 	tried int64
-	// logs are the session logs in the file, by the lists of their records.
+	// logs are the session logs in the file, by the spans of their record lists.
 	logs map[source.Span]*repair.Log
-	// unfolded is what the spans of the conversation at hand are places in; nil
-	// where they are places in the source.
+	// unfolded maps the spans of the current conversation; nil if they are spans of the
+	// source.
 	unfolded *unfold.Unfolded
-	// found are the findings that are kept, in the order in which they came up. asked
-	// is the first about the conversation at hand, or about the file.
+	// found holds the kept findings in the order of discovery. asked points to the first one
+	// about the current conversation, or about the file.
 	found Findings
 	asked packedRef
-	// operations are the repairs that the findings from asked on ask for, and offers
-	// what became of all, by their numbers from 1.
+	// operations are the repairs requested by the findings from asked on. offers holds the
+	// outcome of every operation, indexed by its number minus 1.
 	operations []*operation.Operation
 	offers     []offer
 	details    packed
-	// visit takes what is found for a repair; nil where nothing is to be repaired.
+	// visit receives findings for repair; nil if nothing is to be repaired.
 	visit *round
 	// kinds count the findings, unless all are kept.
 	kinds map[findingKind]kindCount
-	// now looks at the conversation at hand. Same and placeholder are asked about it.
+	// now looks at the current conversation. same and placeholder ask about it.
 	now         looker
 	same        func(a, b int) bool
 	placeholder func(result int32) bool
-	emitted     rules.Finding // last
+	emitted     rules.Finding // the last one
 	// unrepaired is set while a conversation is read that is never repaired.
 	unrepaired bool
 }
@@ -263,7 +258,7 @@ func newChecker(src *source.Source, opts Options) *checker {
 }
 
 func (c *checker) run(ctx context.Context) (*Report, error) {
-	var log *repair.Log // that is told of each record
+	var log *repair.Log // receives each record
 	look := func(rec source.Record) {
 		if log != nil {
 			log.Add(rec)
@@ -292,7 +287,7 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 	if err := cmp.Or(c.err, c.src.Unchanged()); err != nil {
 		return nil, err
 	}
-	// Of a repair, what was there at first is reported, and what is there at last.
+	// A repair reports the findings before the first round and after the last one.
 	if last := c.visit == nil || len(c.visit.repairs) == 0; last || c.visit.first {
 		if err := c.place(last && c.opts.Excerpts); err != nil {
 			return nil, err
@@ -301,7 +296,7 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 	return c.report, nil
 }
 
-// rules returns the rules that are run: all of them where a repair is to be proved.
+// rules returns the rules to run; a repair runs all of them, because its proof needs them.
 func (c *checker) rules() []*rules.Rule {
 	if c.visit != nil {
 		return rules.All()
@@ -309,10 +304,10 @@ func (c *checker) rules() []*rules.Rule {
 	return c.opts.Rules
 }
 
-// text reads a span. A source that fails ends the check.
+// text returns the text of a span. A source that fails ends the check.
 func (c *checker) text(s source.Span) string { return string(c.bytes(s)) }
 
-// bytes returns the bytes of a span, which are good until the next look.
+// bytes returns the bytes of a span. They are valid until the next call.
 func (c *checker) bytes(s source.Span) []byte {
 	if c.unfolded != nil {
 		return c.unfolded.Bytes(s)
@@ -324,7 +319,7 @@ func (c *checker) bytes(s source.Span) []byte {
 	return b
 }
 
-// value returns the value at a span, which is good until the next look.
+// value returns the value at a span. It is valid until the next call.
 func (c *checker) value(s source.Span) source.Value {
 	if c.unfolded != nil {
 		return source.NewValue(c.unfolded.Bytes(s), s.Start)
@@ -395,8 +390,8 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	c.unfolded, c.now = nil, looker{}
 }
 
-// log returns the log whose records hold the messages of a conversation, nil
-// where they stand in a way that is not repaired.
+// log returns the log whose records hold the messages of a conversation, or nil if they are
+// kept in a form that is not repaired.
 func (c *checker) log(d *dialect.Dialect, conv *transcript.Conversation) *repair.Log {
 	switch {
 	case conv.Lines:
@@ -407,8 +402,7 @@ func (c *checker) log(d *dialect.Dialect, conv *transcript.Conversation) *repair
 	return nil
 }
 
-// logIn returns the log of which the records are the elements of an array, or the
-// lines of the file.
+// logIn returns the log whose records are the elements of an array or the lines of the file.
 func (c *checker) logIn(d *dialect.Dialect, at source.Span) *repair.Log {
 	if c.logs[at] == nil {
 		c.logs[at] = repair.NewLog(c.src, d.Log, at)
@@ -417,7 +411,7 @@ func (c *checker) logIn(d *dialect.Dialect, at source.Span) *repair.Log {
 	return c.logs[at]
 }
 
-// merges notes where ids differ only in what a repair of bytes would replace.
+// merges notes records with ids that differ only in bytes that a repair would replace.
 func (c *checker) merges(conv *transcript.Conversation) {
 	type place struct {
 		raw    string
@@ -448,20 +442,20 @@ func (c *checker) merges(conv *transcript.Conversation) {
 	}
 }
 
-// tools returns the tools that are declared for a conversation, nil for none.
+// tools returns the tools declared for a conversation, nil if there are none.
 func (c *checker) tools(conv *transcript.Conversation) *schema.Tools {
 	if c.opts.Tools != nil || conv.Holder.IsZero() || conv.Unfolded != nil || len(conv.Calls) == 0 && len(conv.Results) == 0 {
 		return c.opts.Tools
 	}
-	if c.holder != conv.Holder { // several conversations can stand in one object
+	if c.holder != conv.Holder { // several conversations can be in one object
 		c.holder = conv.Holder
 		c.declared = c.schemas.Declared(c.value(conv.Holder), conv.Lists...)
 	}
 	return c.declared
 }
 
-// sameCall reports whether two calls of one id are copies of each other. Where
-// a call keeps what it asks for in no member of its own, all of it counts.
+// sameCall reports whether two calls with one id are copies of each other. If a call has no
+// field of its own for its arguments, the whole call is compared.
 func (c *checker) sameCall(a, b int) bool {
 	conv := c.now.context.Conversation
 	x, y := &conv.Calls[a], &conv.Calls[b]
@@ -502,8 +496,8 @@ func (c *checker) file(file *container.File) {
 	c.operations = nil
 }
 
-// onFile compiles the repair of a finding about the file: of a record as such, or
-// of its bytes.
+// onFile compiles the repair of a finding about the file: about one of its records, or its
+// bytes.
 func (c *checker) onFile(w wish) (edit.Fix, bool, error) {
 	if w.rule.Category != rules.Links {
 		return repair.Bytes(c.src, w.Operation)
@@ -520,7 +514,7 @@ func (c *checker) onFile(w wish) (edit.Fix, bool, error) {
 	return edit.Fix{}, false, nil
 }
 
-// logOf returns the log that a file is, nil for one that is none.
+// logOf returns the log if the file is one, nil otherwise.
 func (c *checker) logOf(file *container.File) *repair.Log {
 	d := c.opts.Dialects.ByName(file.Dialect)
 	if d == nil || d.Log == nil || file.Container != detect.ContainerLinkedLog && file.Container != detect.ContainerEventLog {

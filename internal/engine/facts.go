@@ -11,26 +11,26 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A fact is what a conversation says of one result: which call it answers, if any.
-// Repairs change where a result stands, and never which call it answers.
+// A fact records which call a result answers, if any. A repair may move a result, but it must
+// not change which call the result answers.
 type fact struct {
 	block, payload source.Span // of the result
-	call           source.Span // the block of the call that it answers, zero for none
+	call           source.Span // the block of the call, zero if there is none
 	name, args     source.Span // of that call
-	lead           uint32      // how many bytes of the result stand before its payload
+	lead           uint32      // how many bytes of the result come before its payload
 	conversation   int32
 	placeholder    bool
 }
 
-// facts are those of a source. What stands as it stood is not read to prove that it
-// is there.
+// facts are the facts of a source. A result that did not change is not read again for the
+// proof.
 type facts struct {
 	src  *source.Source
 	list []fact
 	err  error // of src
 }
 
-// add adds those of a conversation.
+// add adds the facts of a conversation.
 func (p *facts) add(plan *repair.Plan) {
 	c := plan.Conv
 	if c.Unfolded != nil {
@@ -54,7 +54,7 @@ func (p *facts) add(plan *repair.Plan) {
 	}
 }
 
-// sum returns what a fact says, however that is written.
+// sum returns a hash of a fact that does not depend on how it is written.
 func (p *facts) sum(f fact) (out edit.Sum) {
 	for i, s := range []source.Span{f.args, f.payload, f.name} {
 		if s.IsZero() {
@@ -63,15 +63,15 @@ func (p *facts) sum(f fact) (out edit.Sum) {
 		b, err := p.src.Bytes(s)
 		p.err = cmp.Or(p.err, err)
 		total := edit.Total(b)
-		out = out.Plus(edit.Sum{total[0] << i, total[1] << i}) // which of them it is counts too
+		out = out.Plus(edit.Sum{total[0] << i, total[1] << i}) // the position of each part counts too
 	}
 	return out
 }
 
-// waive notes the facts about what unsafe fixes touch: they may change them.
+// waive notes the facts that unsafe fixes touch, because these may change.
 func (p *facts) waive(touched []source.Span, waived map[edit.Sum]bool) error {
 	slices.SortFunc(touched, bySpan)
-	last := make([]int64, len(touched)) // where the spans up to each end
+	last := make([]int64, len(touched)) // the end of the last of the spans up to each
 	end := int64(0)
 	for i, s := range touched {
 		end = max(end, s.End)
@@ -89,8 +89,7 @@ func (p *facts) waive(touched []source.Span, waived map[edit.Sum]bool) error {
 	return p.err
 }
 
-// lost returns the facts that do not hold any more, and that no unsafe repair was to
-// change.
+// lost returns the facts that no longer hold, except those that an unsafe repair may change.
 func (p *facts) lost(pieces *edit.Pieces, now *facts, waived map[edit.Sum]bool) ([]fact, error) {
 	type pair struct{ args, payload source.Span }
 	stands := map[pair]bool{}
@@ -107,7 +106,7 @@ func (p *facts) lost(pieces *edit.Pieces, now *facts, waived map[edit.Sum]bool) 
 	if len(gone) == 0 {
 		return nil, nil
 	}
-	// They may stand elsewhere, or in another form.
+	// The others may have moved, or may be written in another form.
 	holds := map[edit.Sum]bool{}
 	for _, f := range now.list {
 		if !f.call.IsZero() {
@@ -121,7 +120,8 @@ func (p *facts) lost(pieces *edit.Pieces, now *facts, waived map[edit.Sum]bool) 
 	return gone, cmp.Or(p.err, now.err)
 }
 
-// whole returns where a span stood in the original, if it stood there as it is.
+// whole returns the span of the original that a span of the repaired text was copied from, if
+// all of it was.
 func whole(p *edit.Pieces, s source.Span) (source.Span, bool) {
 	if s.IsZero() {
 		return s, true

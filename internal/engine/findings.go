@@ -11,13 +11,13 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// Findings are a list of findings. There can be very many: they are kept packed, and
-// each is unpacked when it is looked at.
+// Findings is a list of findings. A file can have very many, so they are kept packed, and
+// each is unpacked when it is read.
 type Findings struct {
 	packed packed
 	n      int
 	words  words
-	// seen changes what is looked at; nil for nothing.
+	// seen changes each finding that is read; nil for no change.
 	seen func(*Finding)
 }
 
@@ -42,10 +42,10 @@ func (fs *Findings) Add(f *Finding) {
 	fs.packed.add(w.out)
 }
 
-// All yields the findings, in order.
+// All yields the findings in order.
 func (fs *Findings) All() iter.Seq[*Finding] { return fs.from(packedRef{}) }
 
-// from yields the findings from one on.
+// from yields the findings from ref on.
 func (fs *Findings) from(ref packedRef) iter.Seq[*Finding] {
 	return func(yield func(*Finding) bool) {
 		for i := int(ref.chunk); i <= len(fs.packed.chunks); i++ {
@@ -67,7 +67,7 @@ func (fs *Findings) from(ref packedRef) iter.Seq[*Finding] {
 	}
 }
 
-// List returns the findings, all at once.
+// List returns all findings at once.
 func (fs *Findings) List() []Finding {
 	var out []Finding
 	for f := range fs.All() {
@@ -76,14 +76,14 @@ func (fs *Findings) List() []Finding {
 	return out
 }
 
-// Seen returns the same findings with something changed in each when it is looked at.
+// Seen returns the same findings, with change applied to each one when it is read.
 func (fs *Findings) Seen(change func(*Finding)) Findings {
 	out := *fs
 	out.seen = change
 	return out
 }
 
-// Words are what findings share with many others, and which is written once.
+// words are values that many findings share. Each is stored once.
 type words struct {
 	rules []*rules.Rule
 	texts []string
@@ -113,8 +113,8 @@ func (w *words) text(s string) int32 {
 	return n
 }
 
-// A packer writes findings, or reads them: by the same steps, so that what is
-// written is what is read.
+// A packer writes or reads findings. The same steps do both, so a reader cannot disagree with
+// the writer.
 type packer struct {
 	*words
 	writes bool
@@ -177,7 +177,7 @@ func (p *packer) edits(list *[]edit.Edit) {
 	})
 }
 
-// operation packs what a report says of an operation.
+// operation packs the part of an operation that reports show.
 func (p *packer) operation(op **operation.Operation) {
 	if !optional(p, op) {
 		return
@@ -222,7 +222,7 @@ func (p *packer) bytes(b *[]byte) {
 	}
 }
 
-// word packs a text that many findings have.
+// word packs a text that many findings share.
 func (p *packer) word(s *string) {
 	n := int32(0)
 	if p.writes {
@@ -242,7 +242,7 @@ func (p *packer) flag(b *bool) {
 	*b = n > 0
 }
 
-// number packs a number, which is mostly small.
+// number packs a number, which is usually small.
 func number[T ~int | ~int32 | ~int64 | ~uint8](p *packer, v *T) {
 	if p.writes {
 		p.out = binary.AppendVarint(p.out, int64(*v))
@@ -259,7 +259,7 @@ func number[T ~int | ~int32 | ~int64 | ~uint8](p *packer, v *T) {
 	*v = T(int64(u>>1) ^ -int64(u&1))
 }
 
-// sequence packs a list. An empty one is nil.
+// sequence packs a list. An empty one is read as nil.
 func sequence[T any](p *packer, list *[]T, each func(*T)) {
 	n := len(*list)
 	if number(p, &n); !p.writes && n > 0 {
@@ -270,7 +270,7 @@ func sequence[T any](p *packer, list *[]T, each func(*T)) {
 	}
 }
 
-// optional packs whether a pointer is nil, and reports whether there is something.
+// optional packs whether a pointer is nil, and reports whether it is not.
 func optional[T any](p *packer, v **T) bool {
 	is := *v != nil
 	if p.flag(&is); is && !p.writes {

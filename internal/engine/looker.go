@@ -10,8 +10,8 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// A looker looks at the source of one conversation. It finds members of elements by
-// the names that the dialect has for them.
+// A looker reads the source of one conversation. It finds the fields of elements by the names
+// that the dialect gives them.
 type looker struct {
 	c       *checker
 	context rules.Context
@@ -40,8 +40,7 @@ func (l *looker) Seen(r *rules.Rule, s rules.Severity) bool { return l.c.seen(r,
 // Emit implements rules.Looker.
 func (l *looker) Emit(f rules.Finding) { l.c.emit(f) }
 
-// Look implements rules.Looker. It returns an absent token where there is no such
-// member.
+// Look implements rules.Looker. It returns an absent token if there is no such field.
 func (l *looker) Look(what transcript.Member, at source.Span) transcript.Token {
 	path := l.paths[what]
 	if path == "" {

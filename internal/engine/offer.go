@@ -11,18 +11,18 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// An offer is what became of an operation that findings ask for.
+// An offer is the outcome of an operation that findings request.
 type offer struct {
 	details    packedRef
-	number     int32 // in the report; 0 before it is given one
+	number     int32 // in the report; 0 if it has none yet
 	class      operation.Class
 	state      offerState
 	byStrategy bool
 }
 
-// Details are what reports say of an offer.
+// details are the texts that reports show about an offer.
 type details struct {
-	why   string // there is no repair
+	why   string // why there is no repair
 	title string
 	edits []edit.Edit
 }
@@ -30,19 +30,19 @@ type details struct {
 type offerState uint8
 
 const (
-	offerAsked    offerState = iota // it was not tried yet
-	offerMade                       // it can be carried out
-	offerUnable                     // it cannot
-	offerWithheld                   // it could be if such files were repaired
+	offerAsked    offerState = iota // not tried yet
+	offerMade                       // can be carried out
+	offerUnable                     // cannot be carried out
+	offerWithheld                   // could be carried out if such files were repaired
 )
 
-// unfit says why a repair is not offered that cannot be made where its finding is.
+// unfit is the reason for a repair that cannot be made where its finding is.
 const unfit = "toolguard cannot make the repair here without losing or guessing something"
 
-// mostTried is how many bytes of messages repairs are tried on.
+// mostTried is the number of bytes of messages on which repairs are tried.
 const mostTried = 256 << 20
 
-// ask notes the repair that a finding asks for, and gives it a number.
+// ask notes the repair that a finding requests, and numbers it.
 func (c *checker) ask(op *operation.Operation) {
 	if op.ID > 0 {
 		return
@@ -52,7 +52,7 @@ func (c *checker) ask(op *operation.Operation) {
 	op.ID = int32(len(c.offers))
 }
 
-// askers yields the findings at hand that ask for a repair of which something holds.
+// askers yields the current findings whose repair is in a state.
 func (c *checker) askers(state offerState) iter.Seq[*rules.Finding] {
 	return func(yield func(*rules.Finding) bool) {
 		if len(c.operations) == 0 {
@@ -72,10 +72,10 @@ func (c *checker) askers(state offerState) iter.Seq[*rules.Finding] {
 	}
 }
 
-// offered yields the findings at hand whose repairs can be carried out.
+// offered yields the current findings whose repairs can be carried out.
 func (c *checker) offered() iter.Seq[*rules.Finding] { return c.askers(offerMade) }
 
-// decide settles what becomes of an operation.
+// decide sets the outcome of an operation.
 func (c *checker) decide(op *operation.Operation, state offerState, d details) {
 	o := &c.offers[op.ID-1]
 	o.state, o.class, o.byStrategy, o.details = state, op.Class, op.ByStrategy, c.details.end()
@@ -97,7 +97,7 @@ func (p *packer) details(d *details) {
 	p.edits(&d.edits)
 }
 
-// withhold decides that what findings ask for is only to be reported, and why.
+// withhold marks the repairs of the current findings as only reported, and says why.
 func (c *checker) withhold(why string) {
 	if why != "" {
 		why = onlyChecked + why
@@ -107,15 +107,16 @@ func (c *checker) withhold(why string) {
 	}
 }
 
-// onlyChecked begins what is said of a finding whose repair is withheld.
+// onlyChecked begins the reason of every withheld repair.
 const onlyChecked = "the file is only checked: "
 
-// offer compiles each repair alone, and returns those that a round may take: one
-// that cannot be carried out as things stand is not offered, and one that takes out
-// or puts in more than its rule says costs more. Of very many in large messages the
-// last ones are offered untried.
+// offer compiles each repair alone and returns the fixes that a round may take. A repair that
+// cannot be carried out is not offered. A repair that removes or adds more than its rule says
+// gets a higher class. If there are very many in large messages, the last ones are offered
+// untried.
 func (c *checker) offer(plan *repair.Plan) (map[*operation.Operation]edit.Fix, error) {
-	// Datasets and traces are kept as they were recorded, unless somebody asks by name.
+	// Datasets and traces are records of the past: they are repaired only if a rule is
+	// selected by name.
 	kept := plan.Conv.Use == transcript.UseDataset || plan.Conv.Use == transcript.UseTrace
 	var able map[*operation.Operation]edit.Fix
 	for f := range c.askers(offerAsked) {
@@ -146,7 +147,7 @@ func (c *checker) offer(plan *repair.Plan) (map[*operation.Operation]edit.Fix, e
 	return able, nil
 }
 
-// offerOnFile does the same for what findings about the file ask for.
+// offerOnFile offers the repairs of findings about the file.
 func (c *checker) offerOnFile() error {
 	for f := range c.askers(offerAsked) {
 		if _, replaces := f.Fix.Do.(*operation.ReplaceBytes); replaces && c.merging[f.Record] {
@@ -167,7 +168,7 @@ func (c *checker) offerOnFile() error {
 	return nil
 }
 
-// repair tells a finding what became of the repair that it asks for.
+// repair gives a finding the outcome of the repair that it requests.
 func (p *placer) repair(f *Finding) {
 	if f.Fix != nil {
 		o := &p.offers[f.Fix.ID-1]

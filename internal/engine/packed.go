@@ -4,28 +4,28 @@ import (
 	"github.com/klauspost/compress/s2"
 )
 
-// A packed holds very many short texts in little memory: they are alike, and are
-// compressed some at a time.
+// A packed holds very many short texts in little memory. The texts are alike, so they are
+// compressed in chunks.
 type packed struct {
 	chunks [][]byte // compressed
-	open   []byte   // the last ones, which are not yet
+	open   []byte   // the last ones, not yet compressed
 	spare  []byte
 }
 
-// A packedRef says which of the texts in a packed one is.
+// A packedRef is the position of a text in a packed.
 type packedRef struct {
 	chunk int32
 	at    uint16
 }
 
-// A chunk is compressed once it is so long: short enough to be unpacked for one text,
-// and long enough for what is alike to meet. A text begins before that.
+// packedChunk is the length at which a chunk is compressed: short enough to be unpacked for
+// one text, and long enough to contain similar texts. Every text begins before that offset.
 const packedChunk = 16 << 10
 
-// end returns where the next text will be.
+// end returns the position of the next text.
 func (p *packed) end() packedRef { return packedRef{int32(len(p.chunks)), uint16(len(p.open))} }
 
-// add adds a text to the last ones.
+// add adds a text.
 func (p *packed) add(text []byte) {
 	if p.open = append(p.open, text...); len(p.open) < packedChunk {
 		return
@@ -48,8 +48,8 @@ func (p *packed) chunk(i int) string {
 	return string(text)
 }
 
-// An unpacker reads texts of a packed in any order. It keeps the chunks that were
-// read last, because texts come from a few of them at a time.
+// An unpacker reads texts of a packed in any order. It keeps the chunks that were read last,
+// because successive texts come from a few chunks.
 type unpacker struct {
 	*packed
 	kept [64]struct {
@@ -58,7 +58,7 @@ type unpacker struct {
 	}
 }
 
-// from returns the text at a ref, with those behind it in its chunk.
+// from returns the text at ref, followed by the rest of its chunk.
 func (u *unpacker) from(ref packedRef) string {
 	k := &u.kept[int(ref.chunk)%len(u.kept)]
 	if k.chunk != ref.chunk+1 {

@@ -16,20 +16,20 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A foundAt is where a finding stands, and where it is kept.
+// A foundAt is the position of a finding and where the finding is kept.
 type foundAt struct {
 	start, end int64
 	ref        packedRef
-	rule       uint16 // as it is numbered where it is kept
+	rule       uint16 // numbered as in the list of findings
 	record     int32
 }
 
-// keep keeps a finding until all are there.
+// keep keeps a finding until all are known.
 func (c *checker) keep(f *rules.Finding) {
 	out := Finding{Finding: *f, Path: c.src.Name()}
 	if f.Fix != nil {
 		c.ask(f.Fix)
-		out.Fix = &operation.Operation{ID: f.Fix.ID} // the rest may change
+		out.Fix = &operation.Operation{ID: f.Fix.ID} // the other fields may still change
 	}
 	if f.Conversation >= 0 {
 		out.Dialect = c.dials[f.Conversation]
@@ -37,14 +37,14 @@ func (c *checker) keep(f *rules.Finding) {
 	c.found.Add(&out)
 }
 
-// place puts the findings in order and finds out where exactly they stand: one pass
-// over the source for lines and columns, one over each record that has findings.
+// place sorts the findings and resolves their positions. It reads the source once for lines
+// and columns, and each record with findings once.
 func (c *checker) place(excerpts bool) error {
 	p := &placer{checker: c, excerpts: excerpts, lines: source.NewLines(c.src)}
 	p.found.packed, p.details.packed = &c.found.packed, &c.details
 	at := p.sorted()
 	for lo, hi := 0, 0; lo < len(at); lo = hi {
-		for hi = lo; hi < len(at) && at[hi].record == at[lo].record; hi++ { // in order, those of a record stand together
+		for hi = lo; hi < len(at) && at[hi].record == at[lo].record; hi++ { // the findings of a record are adjacent
 		}
 		if err := p.record(at[lo:hi]); err != nil {
 			return err
@@ -53,18 +53,18 @@ func (c *checker) place(excerpts bool) error {
 	return c.err
 }
 
-// A placer settles one finding after another.
+// A placer resolves one finding after another.
 type placer struct {
 	*checker
 	excerpts       bool
 	found, details unpacker
 	lines          *source.Lines
 	text           []byte // of a record
-	// prints are the fingerprints, by the hash of what a finding is, and equal
-	// how many there are of each.
+	// prints are the fingerprints, by the hash of their inputs, and equal the number of
+	// findings with each.
 	prints source.Index
 	equal  []int32
-	// numbered is how many repairs have a number in the report.
+	// numbered is the number of repairs that have a number in the report.
 	numbered int32
 }
 
@@ -76,7 +76,7 @@ func (p *placer) at(a *foundAt) *Finding {
 	return f
 }
 
-// sorted returns where the findings are, in the order of their places.
+// sorted returns where the findings are kept, sorted by position.
 func (p *placer) sorted() []foundAt {
 	found := &p.checker.found
 	at := make([]foundAt, 0, found.n)
@@ -106,7 +106,7 @@ func (p *placer) sorted() []foundAt {
 	return at
 }
 
-// sortMessages puts findings of one rule at one place in the order of what they say.
+// sortMessages sorts findings of one rule at one place by message.
 func (p *placer) sortMessages(at []foundAt) {
 	type said struct {
 		message string
@@ -122,8 +122,8 @@ func (p *placer) sortMessages(at []foundAt) {
 	}
 }
 
-// record settles the findings of one record: it is read once more, and the JSON
-// pointers of them all are found in one walk.
+// record resolves the findings of one record. It reads the record once more, and finds all
+// their JSON pointers in one walk.
 func (p *placer) record(at []foundAt) error {
 	file := p.report.File
 	index := at[0].record
@@ -209,8 +209,8 @@ func (p *placer) positions(f *Finding) error {
 	return err
 }
 
-// recordHash names what a finding in a document is in. A document is one record,
-// and changes with everything in it, so what is underlined counts.
+// recordHash identifies the place of a finding in a document. A document is one record, which
+// any change alters, so only the underlined bytes are hashed.
 func (p *placer) recordHash(underlined source.Span) string {
 	underlined.End = min(underlined.End, underlined.Start+fingerprintBytes)
 	return hashOf(p.bytes(underlined))
@@ -221,8 +221,8 @@ func hashOf(text []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// excerptBefore and excerptAfter are how many bytes of a line are read around
-// a finding; a report shows fewer.
+// excerptBefore and excerptAfter are the bytes of a line that are read around a finding; a
+// report shows fewer.
 const (
 	excerptBefore = 120
 	excerptAfter  = 240
@@ -255,12 +255,11 @@ func (p *placer) excerpt(f *Finding) Excerpt {
 	return e
 }
 
-// fingerprintBytes is how much of what a finding underlines goes into its
-// fingerprint.
+// fingerprintBytes is the number of underlined bytes that go into a fingerprint.
 const fingerprintBytes = 4 << 10
 
-// fingerprint gives a finding a name that stays when lines move: rule, path and the
-// call's id, or the bytes that are underlined; and a number among equals.
+// fingerprint identifies a finding even if lines move: by rule, path and call id, or the
+// underlined bytes if there is no call id, and by a counter if several findings are equal.
 func (p *placer) fingerprint(f *Finding) {
 	what := f.CallID
 	if what == "" {

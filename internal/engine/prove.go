@@ -11,14 +11,14 @@ import (
 	"github.com/toolguard/toolguard/internal/rules"
 )
 
-// prove holds the repaired source against the original. That each round took out and
-// put in what its fixes say was proved when it was made.
+// prove compares the repaired source with the original. Each round has already proved that
+// its fixes removed and added exactly what they say.
 func prove(f *Fixed, before, after *round) error {
 	if f.After.Skipped != "" {
-		return &ProofError{"leave no transcript: " + f.After.Skipped, nil}
+		return &ProofError{"leave a file that is not a transcript: " + f.After.Skipped, nil}
 	}
 	if n, m := lost(f.Before.File), lost(f.After.File); m > n {
-		return &ProofError{fmt.Sprintf("leave %d records that cannot be read, %d more than before", m, m-n), nil}
+		return &ProofError{fmt.Sprintf("make records unreadable (%d before, %d after)", n, m), nil}
 	}
 	was, is := before.byFamily(), after.byFamily()
 	for _, name := range slices.Sorted(maps.Keys(is)) {
@@ -27,16 +27,16 @@ func prove(f *Fixed, before, after *round) error {
 		}
 		if is[name] > was[name] {
 			return &ProofError{
-				fmt.Sprintf("cause %s (%d before, %d after)", name, was[name], is[name]),
+				fmt.Sprintf("add %s problems (%d before, %d after)", name, was[name], is[name]),
 				worse(f, before, after, name),
 			}
 		}
 	}
 	if at := unchanged(f, before, after); len(at) > 0 {
-		return &ProofError{"change nothing about what it is for", at}
+		return &ProofError{"not solve the problem", at}
 	}
 	if onlyInserts(f.Repairs) && is[unanswered] >= was[unanswered] {
-		return &ProofError{"put in results that are not read as such", nil}
+		return &ProofError{"insert results that toolguard does not read as results", nil}
 	}
 	gone, err := before.facts.lost(f.Pieces, &after.facts, after.waived)
 	if err != nil || len(gone) == 0 {
@@ -50,8 +50,8 @@ func prove(f *Fixed, before, after *round) error {
 	return &ProofError{fmt.Sprintf("change which call the result at byte %d answers", first.payload.Start), in}
 }
 
-// worse returns the conversations in which more of a family is found than
-// before, nil where that is not to be told.
+// worse returns the conversations in which a family has more findings than before, or nil if
+// the conversations cannot be matched.
 func worse(f *Fixed, before, after *round, name string) map[int]bool {
 	if f.Before.File.Conversations != f.After.File.Conversations {
 		return nil
@@ -65,9 +65,9 @@ func worse(f *Fixed, before, after *round, name string) map[int]bool {
 	return out
 }
 
-// unchanged returns the conversations in which something was repaired and a rule finds
-// as much as before of what it was repaired for. Where messages are put in order, what
-// is out of order can be another one then.
+// unchanged returns the conversations in which a rule's findings were repaired and the rule
+// still finds as much as before. It ignores the order of messages: moving one message can put
+// another out of order.
 func unchanged(f *Fixed, before, after *round) map[int]bool {
 	if f.Before.File.Conversations != f.After.File.Conversations {
 		return nil
@@ -92,7 +92,7 @@ func lost(f *container.File) int {
 	return n
 }
 
-// byFamily counts errors and warnings of all rules, whatever is reported of them.
+// byFamily counts errors and warnings of all rules, including those that are not reported.
 func (r *round) byFamily() map[string]int {
 	out := map[string]int{}
 	for c, n := range r.counts {
@@ -101,10 +101,9 @@ func (r *round) byFamily() map[string]int {
 	return out
 }
 
-// family returns what a rule's findings count as in the proof. A call without a
-// result is one problem whichever rule reports it, and so are a result that
-// does not stand where it answers and a record that is torn: a repair beside it
-// may turn one into the other.
+// family returns the family that the proof counts a rule's findings in. A call without a
+// result is one problem, whichever rule reports it. The same holds for a result in the wrong
+// place and for a torn record. A repair nearby may change which rule reports the problem.
 func family(rule string) string {
 	switch rule {
 	case "missing-tool-result", "pending-tool-call":
@@ -113,7 +112,7 @@ func family(rule string) string {
 		return "misplaced-tool-result"
 	case "truncated-record":
 		return "invalid-json"
-	case "unknown-tool": // what an unfit name is replaced by is no tool either
+	case "unknown-tool": // the replacement of an invalid name is not a declared tool either
 		return "invalid-tool-name"
 	case "missing-arguments":
 		return "schema-violation"
@@ -124,8 +123,8 @@ func family(rule string) string {
 	return rule
 }
 
-// familyOf returns the family of a finding. Reasoning that is left without what it led
-// to is none that comes to light: something was taken from it.
+// familyOf returns the family of a finding. Reasoning whose call was removed forms a family
+// of its own: a repair causes it, and does not merely reveal it.
 func familyOf(f *rules.Finding) string {
 	if f.Rule.Name == "reasoning-unreplayable" && f.Kind == "" {
 		return f.Rule.Name
@@ -136,18 +135,17 @@ func familyOf(f *rules.Finding) string {
 // unanswered is the family of calls without a result.
 const unanswered = "missing-tool-result"
 
-// onlyInserts reports whether nothing was done but to put in results.
+// onlyInserts reports whether all repairs insert results.
 func onlyInserts(repairs []Repair) bool {
 	insert := (*operation.InsertResults)(nil).Kind()
 	return len(repairs) > 0 && !slices.ContainsFunc(repairs, func(r Repair) bool { return r.Kind != insert })
 }
 
-// order is the family of what providers want of the order of messages, and of the
-// reasoning in the last turns. It can come to light where a result is put in its
-// place.
-const order = "the order of messages"
+// order is the family of what providers require of the order of messages, and of the
+// reasoning in the last turns. Moving a result to its place can reveal such findings.
+const order = "message-order"
 
-// settled counts the faults of other kinds that are there no more.
+// settled counts the findings of other families that are gone.
 func settled(was, is map[string]int) int {
 	n := 0
 	for name := range was {

@@ -38,12 +38,12 @@ func TestProve(t *testing.T) {
 			"a result is only escaped", strings.Replace(sound, "recorded", "a\nb", 1), strings.Replace(sound, "recorded", `a\nb`, 1),
 			false, "",
 		},
-		{"a record is torn", sound, sound + `{"role":"user","con`, false, "leave 1 records that cannot be read, 1 more than before"},
+		{"a record is torn", sound, sound + `{"role":"user","con`, false, "make records unreadable (0 before, 1 after)"},
 		{
 			"a rule finds more", sound, sound + strings.ReplaceAll(proofCall, "c1", "c2") + "\n" + proofUser + "\n",
-			false, "cause missing-tool-result (0 before, 1 after)",
+			false, "add missing-tool-result problems (0 before, 1 after)",
 		},
-		{"it is no transcript any more", sound, `{"a":1}`, false, "leave no transcript"},
+		{"it is no transcript any more", sound, `{"a":1}`, false, "leave a file that is not a transcript"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ctx := context.Background()

@@ -17,21 +17,20 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// maxRounds is how often a source is repaired and looked at again at most. What is
-// left to repair then is reported.
+// maxRounds is the maximum number of rounds of repairs. Repairs still pending after that are
+// reported.
 const maxRounds = 10
 
-// FixOptions are what a user lets a repair do.
+// FixOptions are the options of a repair.
 type FixOptions struct {
 	Options
 	SafeOnly bool
 	Unsafe   bool
-	// Explicit are the rules that were selected by name: their infos are
-	// repaired too.
+	// Explicit are the rules selected by name; their infos are repaired too.
 	Explicit map[string]bool
 }
 
-// allows reports whether an operation may be carried out for a finding.
+// allows reports whether the repair of a finding may be carried out.
 func (o *FixOptions) allows(f *rules.Finding) bool {
 	if f.Fix == nil || f.Fix.ByStrategy {
 		return false
@@ -39,7 +38,7 @@ func (o *FixOptions) allows(f *rules.Finding) bool {
 	return (f.Severity >= rules.Warning || o.Explicit[f.Rule.Name] || o.Strategy[f.Rule.Name] != "") && o.covers(f.Fix.Class)
 }
 
-// covers reports whether a repair may cost so much.
+// covers reports whether repairs of a class are allowed.
 func (o *FixOptions) covers(c operation.Class) bool {
 	return c == operation.Safe || c == operation.Additive && !o.SafeOnly || c == operation.Unsafe && o.Unsafe
 }
@@ -50,17 +49,17 @@ type Repair struct {
 	Kind  operation.Kind
 	Class operation.Class
 	Title string
-	// Results is how many results it concerned.
+	// Results is the number of results it concerned.
 	Results int
-	// Dropped are the elements of which it took something out, where they stood in
-	// the original, or what of them stood there.
+	// Dropped are the elements from which it removed something, or the parts of them that
+	// were in the original, as spans of the original.
 	Dropped []source.Span
 }
 
-// Fixed is a source as it was and as it is to be.
+// Fixed is a source before and after its repair.
 type Fixed struct {
 	Before, After *Report
-	// Pieces is the repaired source; nil when there was nothing to repair.
+	// Pieces is the repaired source; nil if there was nothing to repair.
 	Pieces  *edit.Pieces
 	Repairs []Repair
 	Rounds  int
@@ -68,9 +67,8 @@ type Fixed struct {
 	has facts // of the repaired source
 }
 
-// NewResults returns where results are, in the repaired source, that are new
-// there or stand in new text: from where each begins to where what it says does.
-// They are in order.
+// NewResults returns the spans of results in the repaired source that are new or inside new
+// text, in order. Each span reaches from the start of the result to the start of its payload.
 func (f *Fixed) NewResults() []source.Span {
 	var out []source.Span
 	for _, r := range f.has.list {
@@ -89,7 +87,7 @@ func (f *Fixed) NewResults() []source.Span {
 // Changed reports whether anything was repaired.
 func (f *Fixed) Changed() bool { return f.Pieces != nil }
 
-// Edits returns what all rounds together change in the original, in order.
+// Edits returns the edits of all rounds, as edits of the original, in order.
 func (f *Fixed) Edits() []edit.Edit {
 	if f.Pieces == nil {
 		return nil
@@ -97,36 +95,34 @@ func (f *Fixed) Edits() []edit.Edit {
 	return f.Pieces.Edits()
 }
 
-// A ProofError says that a repair did not stand up to its proof, so that
-// nothing may be written.
+// A ProofError says that a repair failed its proof, so nothing may be written.
 type ProofError struct {
-	// Reason is what the repair would do, as a verb phrase.
+	// Reason says what the repair would do, as a verb phrase.
 	Reason string
-	// at are the conversations in which it failed; nil means any.
+	// at are the conversations in which the proof failed; nil means any.
 	at map[int]bool
 }
 
 // Error implements error.
 func (e *ProofError) Error() string { return "not repaired: the repair would " + e.Reason }
 
-// A CheckOnlyError says that there is something to repair in a file of a kind
-// that is not repaired.
+// A CheckOnlyError says that a file needs repairs, but is of a kind that toolguard does not
+// repair.
 type CheckOnlyError struct{ Reason string }
 
 // Error implements error.
 func (e *CheckOnlyError) Error() string { return "is only checked: " + e.Reason }
 
-// Settle repairs a source: it makes the fixes that are allowed, each whole or not
-// at all, looks again until nothing is left to do, and proves that nothing was
-// lost. Where that cannot be proved, what breaks the proof is withheld. It does not
-// write.
+// Settle repairs a source. It makes the allowed fixes, each whole or not at all, checks again
+// until nothing is left to do, and proves that nothing was lost. If the proof fails, Settle
+// withholds the repairs that break it. Settle does not write.
 func Settle(ctx context.Context, src *source.Source, opts FixOptions) (*Fixed, error) {
 	opts.explicit = opts.Explicit
 	return settle(ctx, src, opts, maxRounds)
 }
 
-// settle repairs a source. What was withheld may be possible in the result, which
-// is looked at again, so often at most.
+// settle repairs a source. Then it repairs the result, in which withheld repairs may be
+// possible, at most often times.
 func settle(ctx context.Context, src *source.Source, opts FixOptions, often int) (*Fixed, error) {
 	s := &settler{opts: opts}
 	f, err := s.run(ctx, src)
@@ -160,8 +156,7 @@ func (f *Fixed) join(more *Fixed) (err error) {
 	return err
 }
 
-// trace has repairs of an edited source say where in the original stood what they take
-// something out of.
+// trace translates the dropped spans of repairs from the edited source to the original.
 func trace(p *edit.Pieces, repairs []Repair) error {
 	dropped := make([][]source.Span, len(repairs))
 	for i := range repairs {
@@ -174,25 +169,25 @@ func trace(p *edit.Pieces, repairs []Repair) error {
 	return err
 }
 
-// anyConversation stands for each of them where they cannot be told apart.
+// anyConversation stands for every conversation, if they cannot be matched.
 const anyConversation = -2
 
-// A deed is what a rule had done to a conversation, -1 for the file.
+// A deed is a rule and the conversation in which it made a repair, -1 for the file.
 type deed struct {
 	conversation int
 	rule         string
 }
 
-// A settler is one way through the rounds.
+// A settler is one run through the rounds.
 type settler struct {
 	opts FixOptions
-	held map[deed]string // what is withheld, and why
+	held map[deed]string // the withheld repairs, and why
 	did  map[deed]bool
 }
 
-// withhold looks for what can be proved when all together cannot: it leaves out
-// what was done where the proof failed, and lets one rule after another have
-// its way again as long as the proof stands.
+// withhold looks for a subset of the repairs that can be proved. It leaves out the repairs
+// where the proof failed, and then allows one rule after another again as long as the proof
+// holds.
 func (s *settler) withhold(ctx context.Context, src *source.Source, unproved error) (*Fixed, error) {
 	var f *Fixed
 	held := map[deed]string{}
@@ -224,8 +219,8 @@ func (s *settler) withhold(ctx context.Context, src *source.Source, unproved err
 	return f, nil
 }
 
-// hold withholds what was done where a proof failed, or everywhere if that was
-// withheld before. It reports whether there was anything left to withhold.
+// hold withholds the repairs of the conversations where a proof failed, or all repairs if
+// those were already withheld. It reports whether there was anything left to withhold.
 func hold(held map[deed]string, did map[deed]bool, proof *ProofError) bool {
 	n := len(held)
 	for d := range did {
@@ -249,7 +244,7 @@ func (s *settler) run(ctx context.Context, src *source.Source) (*Fixed, error) {
 	var first, last *round
 	waived := map[edit.Sum]bool{}
 	opts := s.opts.Options
-	opts.Edits = false // those of each repair alone
+	opts.Edits = false // the edits of each repair alone
 	for n := 0; ; n++ {
 		now := src
 		if n > 0 {
@@ -265,7 +260,8 @@ func (s *settler) run(ctx context.Context, src *source.Source) (*Fixed, error) {
 		if first == nil {
 			first, out.Before = r, rep
 		} else if was := out.Before.File.Dialect; opts.Dialect == nil && rep.File.Dialect != was && !first.mixed {
-			// What told the dialect was repaired: it holds all the same.
+			// A repair changed what identified the dialect. The dialect itself did not
+			// change.
 			if opts.Dialect = opts.Dialects.ByName(was); opts.Dialect != nil {
 				n--
 				continue
@@ -295,10 +291,10 @@ func (s *settler) run(ctx context.Context, src *source.Source) (*Fixed, error) {
 			return nil, err
 		}
 		out.Rounds = n + 1
-		r.set, r.repairs, r.touched = edit.Set{}, nil, nil // they are of no use for the proof
+		r.set, r.repairs, r.touched = edit.Set{}, nil, nil // the proof does not need them
 	}
 	out.has = last.facts
-	if !out.Pieces.Changed() { // nothing was done, or undone again
+	if !out.Pieces.Changed() { // nothing was done, or it was undone again
 		out.Pieces, out.Repairs, out.Rounds = nil, nil, 0
 		return out, nil
 	}
@@ -311,28 +307,28 @@ func (s *settler) run(ctx context.Context, src *source.Source) (*Fixed, error) {
 	return out, nil
 }
 
-// readsAlike proves of a result of which it was held in which dialect it is
-// written that whoever reads it without that knowledge leaves it alone too.
+// readsAlike proves that a reader who does not know the dialect finds nothing to repair in
+// the result either.
 func (s *settler) readsAlike(ctx context.Context, out *Fixed) error {
 	rep, err := newChecker(out.Pieces.Source(), s.opts.Options).run(ctx)
 	if err != nil {
 		return err
 	}
 	if anyOf(&rep.Findings, func(f *Finding) bool { return s.opts.allows(&f.Finding) }) {
-		return &ProofError{"take away what tells that the dialect is " + out.Before.File.Dialect + ", unless that is named", nil}
+		return &ProofError{"make the dialect " + out.Before.File.Dialect + " unrecognizable unless it is named", nil}
 	}
 	return nil
 }
 
-// stops reports whether a finding keeps a file that is only checked from being
-// taken for one that was repaired.
+// stops reports whether a finding shows that a file needs repairs although it is only
+// checked.
 func (s *settler) stops(f *Finding) bool {
 	held := f.Finding
 	held.Fix = f.withheld
 	return f.Severity == rules.Error || s.opts.allows(&held)
 }
 
-// anyOf reports whether something holds for a finding of a list.
+// anyOf reports whether holds is true of a finding.
 func anyOf(fs *Findings, holds func(*Finding) bool) bool {
 	for f := range fs.All() {
 		if holds(f) {
@@ -342,7 +338,7 @@ func anyOf(fs *Findings, holds func(*Finding) bool) bool {
 	return false
 }
 
-// A round is a check that chooses fixes on its way.
+// A round is a check that chooses fixes as it goes.
 type round struct {
 	*settler
 	first, last bool
@@ -352,7 +348,7 @@ type round struct {
 	found       map[deed]int // errors and warnings of the rules
 	facts       facts
 	spoken      string            // the dialect of the conversations
-	mixed       bool              // they are written in more than one
+	mixed       bool              // they are in more than one dialect
 	touched     []source.Span     // by unsafe fixes
 	waived      map[edit.Sum]bool // facts that unsafe repairs change
 }
@@ -363,8 +359,8 @@ type counted struct {
 	conversation int
 }
 
-// emits is told of each finding of every rule, before what was asked for is picked
-// out. Of one whose repair is withheld it takes the repair.
+// emits receives each finding of every rule, before findings are filtered. If a repair is
+// withheld, emits removes it from the finding.
 func (r *round) emits(f *rules.Finding) {
 	if f.Severity >= rules.Warning {
 		if r.counts == nil {
@@ -379,12 +375,12 @@ func (r *round) emits(f *rules.Finding) {
 	}
 }
 
-// needs reports whether a finding must be kept, however many there are: what is
-// repaired, or keeps a file from being taken for one that was.
+// needs reports whether a finding must be kept, however many there are: because it is
+// repaired, or because it shows that the file needs repairs.
 func (r *round) needs(f *rules.Finding) bool { return r.opts.allows(f) }
 
-// A wish is an operation that may be carried out, and what it is to repair: no more of
-// its finding, because there may be very many of them.
+// A wish is an operation that may be carried out, with the parts of its finding that are
+// needed for it. There may be very many wishes, so it does not hold the whole finding.
 type wish struct {
 	*operation.Operation
 	rule         *rules.Rule
@@ -394,8 +390,8 @@ type wish struct {
 
 func wishOf(f *rules.Finding) wish { return wish{f.Fix, f.Rule, f.Conversation, f.Span} }
 
-// wishes returns the operations that may be carried out, in the order in which they are
-// to be made where they overlap. Of the findings that share one the first counts.
+// wishes returns the operations that may be carried out, in the order in which overlapping
+// ones are made. If several findings share one operation, the first finding counts.
 func (r *round) wishes(found iter.Seq[*rules.Finding]) []wish {
 	var out []wish
 	seen := map[*operation.Operation]bool{}
@@ -409,9 +405,9 @@ func (r *round) wishes(found iter.Seq[*rules.Finding]) []wish {
 	return out
 }
 
-// conversation takes the fixes that the findings of a conversation ask for: fixes are
-// what each comes to alone. Those on the results of one turn are one fix, if they can
-// be.
+// conversation takes the fixes that the findings of a conversation request. fixes holds the
+// fix of each operation alone. Operations on the results of one turn become one fix if
+// possible.
 func (r *round) conversation(c *checker, plan *repair.Plan, found iter.Seq[*rules.Finding], fixes map[*operation.Operation]edit.Fix) error {
 	r.facts.add(plan)
 	conv := plan.Conv
@@ -438,8 +434,8 @@ func (r *round) conversation(c *checker, plan *repair.Plan, found iter.Seq[*rule
 	return nil
 }
 
-// lay takes the fix that several operations on one turn come to, unless that costs
-// more than each of them does; else it takes that of each.
+// lay takes the joint fix of several operations on one turn, unless it has a higher class
+// than each of them. Otherwise it takes the fix of each operation.
 func (r *round) lay(c *checker, plan *repair.Plan, turn int32, wishes []wish, fixes map[*operation.Operation]edit.Fix) error {
 	if len(wishes) > 1 {
 		ops := make([]*operation.Operation, len(wishes))
@@ -457,8 +453,8 @@ func (r *round) lay(c *checker, plan *repair.Plan, turn int32, wishes []wish, fi
 	}
 	for _, w := range wishes {
 		fix := fixes[w.Operation]
-		delete(fixes, w.Operation) // what the set does not take goes
-		if len(fix.Edits) == 0 {   // it was not compiled yet
+		delete(fixes, w.Operation) // the set keeps its own copy
+		if len(fix.Edits) == 0 {   // not compiled yet
 			var ok bool
 			var err error
 			if fix, ok, err = plan.Compile(w.Operation); err != nil {
@@ -475,8 +471,8 @@ func (r *round) lay(c *checker, plan *repair.Plan, turn int32, wishes []wish, fi
 	return nil
 }
 
-// take takes the fix that wishes come to, and reports whether it is able. One that does
-// not go together with others waits for the next round.
+// take takes the fix of some wishes, and reports whether it is allowed. A fix that overlaps
+// another waits for the next round.
 func (r *round) take(c *checker, fix *edit.Fix, wishes ...wish) (bool, error) {
 	able, err := r.able(c, fix)
 	if able && r.set.Try(*fix) {
@@ -487,7 +483,7 @@ func (r *round) take(c *checker, fix *edit.Fix, wishes ...wish) (bool, error) {
 	return able, err
 }
 
-// able reports whether a fix costs no more than it may, and does what it says.
+// able reports whether the class of a fix is allowed and the fix does what it says.
 func (r *round) able(c *checker, fix *edit.Fix) (bool, error) {
 	if !r.opts.covers(repair.ClassOf(fix)) {
 		return false, nil
@@ -519,8 +515,8 @@ func (r *round) done(w wish, fix *edit.Fix) {
 	})
 }
 
-// file takes the fixes that the findings about the file ask for. While the bytes of
-// records change, conversations are left alone.
+// file takes the fixes that the findings about the file request. While the bytes of records
+// change, conversations are left alone.
 func (r *round) file(c *checker, found iter.Seq[*rules.Finding]) error {
 	wishes := r.wishes(found)
 	onLinks := func(w wish) bool { return w.rule.Category == rules.Links }
