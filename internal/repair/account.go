@@ -9,28 +9,28 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// What a fix may take out of a file or put into it although it is no recorded
-// content, all of it:
+// A fix may remove or add the following without changing recorded content:
 //
-//   - what package edit takes for the same leaf: a value that is decoded, encoded,
-//     wrapped, joined or trimmed; null and what is empty, such as the arguments ""
-//     that become {}, content that is null, an empty list of calls, and separators
-//   - a member of an element that is null: it is as good as absent
-//   - boilerplate: what says who speaks or of what kind an element is
-//   - the own id of an element that goes
-//   - the id of a call or a result that goes, which says nothing by itself, and the
-//     name that a result says again
-//   - the state of a call that a placeholder answers, where it says that the call
-//     goes on: that it is done, or what nobody knows, counts
+//   - leaves that package edit treats as the same leaf: a value that is decoded, encoded,
+//     wrapped, joined or trimmed; null and empty values, such as the arguments "" that
+//     become {}, content that is null, an empty list of calls, and separators
+//   - a field of an element that is null, which means the same as no field
+//   - boilerplate: the fields that give the role or the type of an element
+//   - the id of a removed element
+//   - the id of a removed call or result, which says nothing by itself, and the name
+//     that a result copies from its call
+//   - the state of a call that a placeholder answers, if it says that the call is
+//     running; a finished or an unknown state is recorded content
 //   - plain edits: ids that are renamed, minted, relinked or omitted, with their
-//     copies, roles and types that are set, a name copied from the call, marks for
-//     the prompt cache that are too many, ordinals and parents of records
+//     copies; roles and types that are set; a name copied from the call; surplus
+//     prompt cache markers; ordinals and parents of records
 //   - placeholders, which were never recorded
-//   - of an exact copy of what stays: the id, the parent and the time of its record
+//   - of an exact copy of something that stays: the id, the parent and the time of its
+//     record
 //
-// Everything else counts, whether a dialect knows it or not.
+// Everything else is recorded content, whether a dialect knows it or not.
 
-// keysOf looks once for the keys that decide what is recorded content.
+// keysOf looks up the keys that decide what is recorded content, once.
 func (p *Plan) keysOf() {
 	if p.boilerplate != nil {
 		return
@@ -53,24 +53,24 @@ func (p *Plan) keysOf() {
 			p.known = append(p.known, alt.Key())
 		}
 	}
-	// What somebody says has no key.
+	// A role without a key of its own has the key "".
 	none := func(key string) bool { return key == "" }
 	p.boilerplate, p.known = slices.DeleteFunc(p.boilerplate, none), slices.DeleteFunc(p.known, none)
 }
 
-// empty reports whether a leaf is null, an empty text, or the key of an object or a
-// list, of which all that it holds are leaves of their own.
+// empty reports whether a leaf is null, an empty text, or the key of an object or a list. The
+// values in an object or a list are leaves of their own.
 func (p *Plan) empty(at source.Span) bool {
 	return slices.ContainsFunc([]string{"null", `""`, "[", "{"}, func(text string) bool { return p.src.is(at, text) })
 }
 
-// keyOf returns the key of the value at a span, "" for none.
+// keyOf returns the key of the value at a span, "" if it has none.
 func (p *Plan) keyOf(at source.Span) string {
 	return edit.KeyBefore(p.src.view(max(0, at.Start-edit.LongestKey), at.Start))
 }
 
-// ClassOf returns what a fix costs: it is unsafe if it takes anything out, additive
-// if it puts anything in, and safe otherwise.
+// ClassOf returns the class of a fix: unsafe if it removes recorded content, additive if it
+// adds some, and safe otherwise.
 func ClassOf(f *edit.Fix) operation.Class {
 	switch {
 	case f.Drops > 0:
@@ -81,7 +81,7 @@ func ClassOf(f *edit.Fix) operation.Class {
 	return operation.Safe
 }
 
-// account finds out what the edits of a fix do to recorded content.
+// account computes what the edits of a fix do to recorded content.
 func (d *draft) account(f *edit.Fix) {
 	plain, left := map[source.Span]bool{}, map[source.Span]bool{}
 	for _, s := range d.sets {
@@ -117,10 +117,10 @@ func (d *draft) account(f *edit.Fix) {
 		}
 	}
 	for _, e := range f.Edits {
-		// A record that takes the place of another is as new as what changes in it.
+		// In a record that replaces another, only the changes are new.
 		count(e, true, !plain[e.Span] && (len(d.tail) == 0 || e.Span.Start < d.Source.Size()))
 	}
-	if d.changes != nil && d.changes.untold() { // the records that would go with what they hold
+	if d.changes != nil && d.changes.untold() { // the records that would be removed, with their content
 		for at := range d.changes.dropped {
 			for l := range edit.Leaves(d.text(d.Log.recordAt(at)), "", d.Log.recordAt(at).Start) {
 				a.out(l)
@@ -147,7 +147,7 @@ func (d *draft) account(f *edit.Fix) {
 			}
 			a.stays(d.text(r.Payload))
 			for k, v := range d.at(d.Conv.Blocks[r.Block].Span).Members() {
-				if v.Kind() == source.Bool { // that it failed
+				if v.Kind() == source.Bool { // the error flag
 					a.stays(d.src.bytes(k.Span().Start, v.Span().End))
 				}
 			}
@@ -162,7 +162,7 @@ func (d *draft) account(f *edit.Fix) {
 	)
 	f.Drops, f.Adds = len(drops), adds
 	for _, l := range drops {
-		at := l.At // the smallest of the elements taken out in which the leaf stands, or the leaf
+		at := l.At // the smallest removed element that contains the leaf, or the leaf
 		for _, s := range d.taken {
 			if s.Contains(l.At) && (at == l.At || s.Len() < at.Len()) {
 				at = s
@@ -173,8 +173,8 @@ func (d *draft) account(f *edit.Fix) {
 	f.Gone = distinct(f.Gone)
 }
 
-// structural reports whether a scalar is a member of a message, of a block, of the
-// element of a call or a result, or of a record, and not of what these hold.
+// structural reports whether a scalar is a field of a message, a block, the element of a call
+// or result, or a record, and not a field of a value inside them.
 func (d *draft) structural(at source.Span) bool {
 	has := func(v source.Value) bool {
 		for _, val := range v.Members() {
@@ -195,8 +195,8 @@ func (d *draft) structural(at source.Span) bool {
 	return b >= 0 && has(d.at(d.Conv.Blocks[b].Span))
 }
 
-// saysID reports whether an id of a call or a result stands at a span, or the name
-// that a result says again.
+// saysID reports whether the value at a span is the id of a call or a result, or a name that
+// a result copies from its call.
 func (d *draft) saysID(at source.Span) bool {
 	if slices.ContainsFunc(d.Conv.Aliases, func(a transcript.Alias) bool { return a.ID.Span == at }) {
 		return true
@@ -227,17 +227,17 @@ func (p *Plan) resultsIn(s source.Span) (out []int32) {
 	return out
 }
 
-// accounts are the leaves that edits take out and put in.
+// accounts are the leaves that edits remove and add.
 type accounts struct {
 	outs, ins []edit.Leaf
-	balance   map[edit.Sum]int // how often more a leaf is put in than taken out
+	balance   map[edit.Sum]int // how many more times a leaf is added than removed
 }
 
-// mostKept is how many leaves there is room kept for: to clear more takes longer than to
-// make room for few.
+// mostKept is the number of leaves for which memory is kept. Clearing a larger map takes
+// longer than making a new one.
 const mostKept = 1 << 10
 
-// open returns the accounts of the next fix, with the room that the last one took.
+// open returns the accounts of the next fix, in the memory of the last one.
 func (a *accounts) open() *accounts {
 	if a.balance == nil || len(a.outs)+len(a.ins) > mostKept {
 		*a = accounts{balance: map[edit.Sum]int{}}
@@ -257,8 +257,8 @@ func (a *accounts) in(l edit.Leaf) {
 	a.balance[l.Sum]++
 }
 
-// stays takes note of a text of which what is taken out is a copy: each leaf in it
-// makes up for one.
+// stays notes a text that stays and of which the removed text is a copy. Each of its leaves
+// offsets a removed one.
 func (a *accounts) stays(text []byte) {
 	for l := range edit.Leaves(text, "", 0) {
 		if a.balance[l.Sum] < 0 {
@@ -267,8 +267,8 @@ func (a *accounts) stays(text []byte) {
 	}
 }
 
-// net returns what is taken out and not put in, and how much is put in and not taken out,
-// but for what counts as neither.
+// net returns the leaves that are removed and not added, and the number of leaves that are
+// added and not removed. It skips the leaves for which neverOut or neverIn is true.
 func (a *accounts) net(neverOut, neverIn func(edit.Leaf) bool) (drops []edit.Leaf, adds int) {
 	for _, l := range a.outs {
 		if a.balance[l.Sum] < 0 {

@@ -1,6 +1,5 @@
-// Package repair turns operations into bytes: it lays out each touched turn
-// once, compiles that to edits, and writes files atomically. It does not know
-// why an operation was asked for.
+// Package repair turns operations into edits. It lays out each touched turn once and compiles
+// the layout to edits. It does not know why an operation was requested.
 package repair
 
 import (
@@ -17,25 +16,25 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A builder makes new objects. It is kept, because there may be very many of them.
+// A builder makes new objects. It is reused, because there may be very many of them.
 type builder struct {
 	scan    source.Scanner
-	members []dialect.Field // of the object that is made
+	members []dialect.Field // of the current object
 	forms   []form          // of the last objects
 }
 
-// A form is an object of certain members without their values.
+// A form is an object with certain keys, without the values.
 type form struct {
 	keys []string
-	gaps []string // before each value, and behind the last one
+	gaps []string // the text before each value, and after the last one
 }
 
-// mostForms is how many forms are kept: few objects of a file have others.
+// mostForms is the number of forms that are kept. Few objects of a file have other forms.
 const mostForms = 8
 
-// build returns a compact object with the given members. Of two values for one key the
-// last counts, in the place of the first. What comes of it is looked at: it is an object
-// with these members and no others.
+// build returns a compact object with the given fields. If two fields have the same key, the
+// last value counts, at the place of the first. The result is checked: it is an object with
+// exactly these fields.
 func (b *builder) build(fields []dialect.Field) ([]byte, error) {
 	members := b.members[:0]
 	size := 2
@@ -73,8 +72,8 @@ func (b *builder) build(fields []dialect.Field) ([]byte, error) {
 	return out, nil
 }
 
-// form returns the form of an object with the given members. sjson makes it, once for
-// many objects. It returns broken input without an error, so it gets one object and
+// form returns the form of an object with the given fields. sjson makes it, once for many
+// objects. sjson returns broken input without an error, so it only ever gets one object and
 // escaped keys.
 func (b *builder) form(members []dialect.Field) (*form, error) {
 	for i := range b.forms {
@@ -111,7 +110,7 @@ func (b *builder) form(members []dialect.Field) (*form, error) {
 	return &b.forms[len(b.forms)-1], nil
 }
 
-// escapeKey returns the path of a member of that key, whatever signs it has.
+// escapeKey returns the sjson path of a key, whatever characters it contains.
 func escapeKey(key string) string {
 	if strings.HasPrefix(key, ":") {
 		return `\` + key
@@ -119,7 +118,7 @@ func escapeKey(key string) string {
 	return gjson.Escape(key)
 }
 
-// setField returns a compact object with a member set in its place or at the end.
+// setField returns a compact object with a field set, in its place or at the end.
 func (b *builder) setField(object []byte, field dialect.Field) ([]byte, error) {
 	if err := b.whole(object); err != nil {
 		return nil, err
@@ -135,7 +134,7 @@ func (b *builder) setField(object []byte, field dialect.Field) ([]byte, error) {
 	return b.build(append(fields, field))
 }
 
-// whole reports an error unless text is one JSON value.
+// whole returns an error unless text is one JSON value.
 func (b *builder) whole(text []byte) error {
 	if b.scan == nil {
 		b.scan = source.NewScanner()
@@ -147,25 +146,25 @@ func (b *builder) whole(text []byte) error {
 	return nil
 }
 
-// A style is how the neighbours of a new element are laid out.
+// A style is the layout of the elements near a new one.
 type style struct {
-	multi  bool   // members stand on lines of their own
-	nested bool   // those of lists inside too
-	nl     string // the line end
+	multi  bool   // each field is on its own line
+	nested bool   // the elements of nested lists are too
+	nl     string // the line ending
 	indent string // of the element
 	unit   string // one step of indentation
 	colon  string // between a key's quote and its value
-	comma  string // between two members on one line
+	comma  string // between two fields on one line
 }
 
-// styleOf reads the style off an element that stands in the same list.
+// styleOf reads the style of an element in the same list.
 func styleOf(v source.Value) style {
 	st := style{nl: "\n", colon: ":", comma: ",", nested: true}
 	raw, base := v.Raw(), v.Span().Start
 	if i := bytes.IndexByte(raw, '\n'); i > 0 && raw[i-1] == '\r' {
 		st.nl = "\r\n"
 	}
-	n, last := 0, int64(1) // members, and the offset behind the last of them
+	n, last := 0, int64(1) // the number of fields, and the offset after the last one
 	for k, val := range v.Members() {
 		key, at := k.Span(), val.Span()
 		before := raw[last : key.Start-base]
@@ -189,7 +188,7 @@ func styleOf(v source.Value) style {
 	return st
 }
 
-// dense reports whether nothing stands between values and what separates them.
+// dense reports whether there is no white space around separators.
 func (s *style) dense() bool { return !s.multi && s.colon == ":" && s.comma == "," }
 
 // spaced reports whether there is white space between the tokens of a text.
@@ -210,7 +209,7 @@ func spaced(text []byte) bool {
 	return false
 }
 
-// lastLine returns what stands behind the last line feed of a text, if there is one.
+// lastLine returns the text after the last line feed, if there is one.
 func lastLine(text []byte) (string, bool) {
 	if i := bytes.LastIndexByte(text, '\n'); i >= 0 {
 		return string(text[i+1:]), true
@@ -218,19 +217,19 @@ func lastLine(text []byte) (string, bool) {
 	return "", false
 }
 
-// A content is a list of blocks that is made.
+// A content is a new list of blocks.
 type content []block
 
-// A block that is taken over from elsewhere stays as it is written.
+// A block is one element of the list. A kept block was recorded, and keeps its bytes.
 type block struct {
 	text []byte
 	kept bool
 }
 
-// add puts a block at the end.
+// add appends a block.
 func (c *content) add(text []byte, keep bool) { *c = append(*c, block{text, keep}) }
 
-// json returns the list, and where in it the blocks stand that stay as they are.
+// json returns the list, and the spans of the kept blocks in it.
 func (c content) json() (list string, kept []source.Span) {
 	text := []byte{'['}
 	for i, b := range c {
@@ -245,13 +244,13 @@ func (c content) json() (list string, kept []source.Span) {
 	return string(text) + "]", kept
 }
 
-// render lays compact JSON out in a style. depth is how many steps deeper than
-// the element it begins. Values at the spans in kept stay as they are.
+// render lays out compact JSON in a style. depth is its indentation relative to the element,
+// in steps. Values at the spans in kept keep their bytes.
 func render(compact []byte, st style, depth int, kept ...source.Span) []byte {
 	if st.dense() && !spaced(compact) {
 		return compact
 	}
-	out := slices.Grow([]byte(nil), len(compact)+len(compact)/4) // none of nothing
+	out := slices.Grow([]byte(nil), len(compact)+len(compact)/4) // never nil
 	var walk func(v source.Value, depth int, multi bool)
 	walk = func(v source.Value, depth int, multi bool) {
 		raw := v.Raw()
@@ -288,7 +287,7 @@ func render(compact []byte, st style, depth int, kept ...source.Span) []byte {
 	return out
 }
 
-// children yields what an object or a list holds, in an object with its key.
+// children yields the values in an object, with their keys, or in a list.
 func children(v source.Value) iter.Seq2[source.Value, source.Value] {
 	if v.Kind() == source.Object {
 		return v.Members()

@@ -13,10 +13,9 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// Bytes returns the fix that an operation on the bytes of a record comes to, in a
-// source framed by lines or not; false where it is no such operation. What becomes
-// of content is not accounted for where the bytes are no JSON: such a fix is as
-// costly as its rule says.
+// Bytes returns the fix for an operation on the bytes of a record, and false if op is not
+// such an operation. If the bytes are not JSON, their content cannot be accounted for, and
+// the fix has the class that its rule gives it.
 func Bytes(src *source.Source, op *operation.Operation) (f edit.Fix, ok bool, err error) {
 	w := &window{src: src}
 	read := func(s source.Span) []byte {
@@ -31,7 +30,7 @@ func Bytes(src *source.Source, op *operation.Operation) (f edit.Fix, ok bool, er
 		f.Edits, f.Gone = lines.compile(), []source.Span{do.At}
 	case *operation.DropBytes:
 		f.Edits = []edit.Edit{{Span: stripped(w, do.At)}}
-		if op.Class == operation.Unsafe { // else it is padding
+		if op.Class == operation.Unsafe { // otherwise it is padding
 			f.Gone = []source.Span{do.At}
 		}
 	case *operation.EscapeNewlines:
@@ -40,7 +39,7 @@ func Bytes(src *source.Source, op *operation.Operation) (f edit.Fix, ok bool, er
 	case *operation.ReplaceBytes:
 		f.Within = []source.Span{do.At}
 		_, f.Edits = stringFaults(read(do.At), do.At.Start)
-		for _, e := range f.Edits { // bytes in a row are one
+		for _, e := range f.Edits { // adjacent bytes are one edit
 			if n := len(f.Gone); n > 0 && f.Gone[n-1].End == e.Span.Start {
 				f.Gone[n-1].End = e.Span.End
 			} else {
@@ -51,7 +50,7 @@ func Bytes(src *source.Source, op *operation.Operation) (f edit.Fix, ok bool, er
 	if len(f.Edits) == 0 || w.err != nil {
 		return f, false, w.err
 	}
-	changed := f.Edits[0].Span // the only one
+	changed := f.Edits[0].Span // there is only one
 	if len(f.Within) > 0 {
 		changed = f.Within[0]
 	}
@@ -63,8 +62,8 @@ func Bytes(src *source.Source, op *operation.Operation) (f edit.Fix, ok bool, er
 	return f, true, nil
 }
 
-// stripped widens a run of bytes that fills a line by its line end, so that no
-// blank line stays behind.
+// stripped extends a run of bytes that fills a line to include the line ending, so that no
+// blank line is left.
 func stripped(w *window, s source.Span) source.Span {
 	if s.Start > 0 && w.at(s.Start-1) != '\n' {
 		return s
@@ -78,9 +77,9 @@ func stripped(w *window, s source.Span) source.Span {
 	return s
 }
 
-// stringFaults returns edits of the strings in a JSON text that begins at base: those
-// that escape line ends, and those that put the replacement character in the place of
-// bytes that are no UTF-8, and of halves of surrogate pairs.
+// stringFaults returns edits of the strings in a JSON text that begins at offset base: edits
+// that escape line endings, and edits that replace invalid UTF-8 and halves of surrogate
+// pairs by the replacement character.
 func stringFaults(text []byte, base int64) (newlines, invalid []edit.Edit) {
 	inside, n := false, 0
 	for i := 0; i < len(text); i += n {
@@ -116,7 +115,7 @@ func stringFaults(text []byte, base int64) (newlines, invalid []edit.Edit) {
 	return newlines, invalid
 }
 
-// unit returns the code unit of the \u escape that a text begins with, -1 for none.
+// unit returns the code unit of the \u escape at the start of a text, -1 if there is none.
 func unit(text []byte) rune {
 	if len(text) < 6 || !bytes.HasPrefix(text, []byte(`\u`)) {
 		return -1
@@ -128,8 +127,8 @@ func unit(text []byte) rune {
 	return rune(n)
 }
 
-// Canonical returns a text with what repairs of bytes would change in it
-// changed: two texts that differ only by such repairs become the same.
+// Canonical returns a text after all repairs of its bytes. Two texts that differ only by such
+// repairs have the same result.
 func Canonical(text []byte) []byte {
 	newlines, _ := stringFaults(text, 0)
 	text = edit.Splice(text, 0, newlines)

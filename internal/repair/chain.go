@@ -17,40 +17,40 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A chain is what one fix does to the records of a session log. Nothing is moved
-// in a log: records are inserted, emptied or removed, and the links between them
-// are kept.
+// A chain is the changes of one fix to the records of a session log. Records of a log are
+// never moved. They are inserted, emptied or removed, and the links between them are kept
+// intact.
 type chain struct {
 	*Log
 	d *draft
-	// What is to become of records goes by where something of each stands.
+	// Records are identified by an offset inside them.
 	removed  []int64
-	dropped  map[int64]source.Span // nothing is left of them, with where each has its content
+	dropped  map[int64]source.Span // records that become empty, with the spans of their content
 	inserted []insertion
-	texted   []int64       // their results became text
+	texted   []int64       // records whose results became text
 	renamed  [][2]string   // ids of calls, as written
-	relinked []source.Span // parents that no record is
-	ordinals []source.Span // of records from which on they are counted anew
+	relinked []source.Span // parents that no record has as its id
+	ordinals []source.Span // ordinals from which on records are numbered anew
 
 	gone     map[int32]bool  // nodes
 	new      map[string]bool // ids of new records
 	lines    *list
 	sets     []set
 	appended int64         // records with an ordinal
-	within   []source.Span // the records that the edits stand in
+	within   []source.Span // the records that contain the edits
 }
 
-// An insertion is a record to be made for a call.
+// An insertion is a new record for a call.
 type insertion struct {
-	behind  int64  // where the record stands that it goes behind
-	call    int64  // where the one stands that holds the call
+	behind  int64  // offset of the record that it follows
+	call    int64  // offset of the record with the call
 	message []byte // with the result
 	content string // of the result
 	id      string // of the call, as written
 	of      int32  // the call
 }
 
-// log returns what the draft does to its log.
+// log returns the changes of the draft to its log.
 func (d *draft) log() *chain {
 	if d.changes == nil {
 		d.changes = &chain{
@@ -61,12 +61,12 @@ func (d *draft) log() *chain {
 	return d.changes
 }
 
-// standing returns where a message stands.
+// standing returns the offset of a message.
 func (p *Plan) standing(m int32) int64 { return p.Conv.Messages[m].Span().Start }
 
-// layRecords inserts a record for each call of a turn that is to get a result.
+// layRecords inserts a record for each call of a turn that gets a result.
 func (l *layout) layRecords() bool {
-	news, _ := l.news() // placeholders alone: nothing is moved in a log
+	news, _ := l.news() // only placeholders, because nothing is moved in a log
 	for _, e := range news {
 		call := &l.Conv.Calls[e.call]
 		ins := insertion{
@@ -90,8 +90,8 @@ func (l *layout) layRecords() bool {
 	return l.changes != nil
 }
 
-// lastAnswered returns where the last result of the calls before one in its turn
-// stands, 0 for none. One that stands too late, and stays there, does not count.
+// lastAnswered returns the offset of the last result of the calls before c in its turn, 0 if
+// there is none. Results that come too late are not moved in a log, so they do not count.
 func (p *Plan) lastAnswered(c int32) int64 {
 	last := int64(0)
 	for k := c - 1; k >= 0 && p.turn(k) == p.turn(c); k-- {
@@ -102,7 +102,7 @@ func (p *Plan) lastAnswered(c int32) int64 {
 	return last
 }
 
-// usedAgain reports whether another turn uses the id of a call up to an offset.
+// usedAgain reports whether another turn uses the id of a call again before an offset.
 func (p *Plan) usedAgain(c int32, off int64) bool {
 	for other := c + 1; int(other) < len(p.Conv.Calls); other++ {
 		if p.standing(p.Conv.Calls[other].Message) > off {
@@ -115,11 +115,12 @@ func (p *Plan) usedAgain(c int32, off int64) bool {
 	return false
 }
 
-// untold reports whether it is not found out what becomes of other records. Whether
-// a record can get a parent depends on nothing else.
+// untold reports whether the effect on other records is left open, because this is a trial.
+// Whether a record can get a parent depends on the other records, so relinking is always
+// worked out.
 func (c *chain) untold() bool { return c.Trial && len(c.relinked) == 0 }
 
-// compile returns the edits for all that was asked for.
+// compile returns the edits for all changes.
 func (c *chain) compile() (edits []edit.Edit) {
 	if c.untold() {
 		return nil
@@ -132,7 +133,7 @@ func (c *chain) compile() (edits []edit.Edit) {
 	for i := range c.gone {
 		c.takeOut(i)
 	}
-	// In the order of what they go behind, those of one record as they came.
+	// Sorted by the record they follow. Insertions after the same record keep their order.
 	sort.SliceStable(c.inserted, func(i, j int) bool { return c.inserted[i].behind < c.inserted[j].behind })
 	c.insert()
 	for _, r := range c.renamed {
@@ -143,8 +144,8 @@ func (c *chain) compile() (edits []edit.Edit) {
 	for _, at := range c.texted {
 		c.forget(at)
 	}
-	// Which record is lost is not known where a record may have another id, nor what hangs
-	// on what where it may have another parent.
+	// If a record has two ids, the lost record is not known. If it has two parents, its place
+	// in the tree is not known.
 	c.d.failed = c.d.failed || len(c.relinked) > 0 && c.doubled
 	for _, at := range c.relinked {
 		c.toTheOneBefore(at)
@@ -165,17 +166,16 @@ func (c *chain) compile() (edits []edit.Edit) {
 	return edits
 }
 
-// set replaces what is no recorded content.
+// set replaces text that is not recorded content.
 func (c *chain) set(s source.Span, raw string) {
 	c.sets = append(c.sets, set{Edit: edit.Edit{Span: s, Text: []byte(raw)}, plain: true})
 }
 
-// text returns what stands at a span, "" for an empty one.
+// text returns the text at a span, "" if it is empty.
 func (c *chain) text(s source.Span) string { return c.d.src.text(s.Start, s.End) }
 
-// settle decides what becomes of the records of which nothing is left. Where
-// another record has the same id, removing the one would bring the other to
-// light: it is emptied.
+// settle decides what happens to records that become empty. If another record has the same
+// id, removing one would make readers use the other, so the record is emptied instead.
 func (c *chain) settle() {
 	for _, at := range c.removed {
 		c.gone[c.at(at)] = true
@@ -192,16 +192,16 @@ func (c *chain) settle() {
 	}
 }
 
-// leaves reports whether records have an id and none of them stays.
+// leaves reports whether some records have the id and none of them stays.
 func (c *chain) leaves(id int32) bool {
 	stays := func(i int32) bool { return !c.gone[i] }
 	return id >= 0 && c.byID[id] >= 0 && !stays(c.byID[id]) && !slices.ContainsFunc(c.twins[id], stays)
 }
 
-// heir returns what becomes the parent of what hangs on a record that is removed: the
-// parent of the last of the removed ones on the way from it to what stays.
+// heir returns the new parent, as JSON, of the records whose parent is removed: the first
+// ancestor that stays.
 func (c *chain) heir(i int32) string {
-	for range c.gone { // no longer, for they may name each other in a circle
+	for range c.gone { // bounded, because parents may form a circle
 		n := &c.nodes[i]
 		if !c.leaves(n.parent) {
 			return cmp.Or(c.text(n.parentAt()), "null")
@@ -211,7 +211,7 @@ func (c *chain) heir(i int32) string {
 	return "null"
 }
 
-// takeOut removes a record: what hung on it hangs on what it hung on.
+// takeOut removes a record. Its children become children of its parent.
 func (c *chain) takeOut(i int32) {
 	n := &c.nodes[i]
 	c.lines.remove(n.span())
@@ -231,8 +231,7 @@ func (c *chain) takeOut(i int32) {
 	}
 }
 
-// renumber keeps the numbers true by which compactions name the first record
-// that they keep.
+// renumber updates the numbers by which compactions identify the first record that they keep.
 func (c *chain) renumber() {
 	for _, k := range c.counts {
 		first := k.first
@@ -252,15 +251,15 @@ func (c *chain) renumber() {
 	}
 }
 
-// insert makes the records with results, and hangs what follows on to them.
+// insert makes the records with results, and makes them parents of the records that follow.
 func (c *chain) insert() {
-	parents := map[int32]string{} // by node: what its parent becomes
-	tails := map[int32]string{}   // by node: the id of the last new record behind it
+	parents := map[int32]string{} // by node: its new parent
+	tails := map[int32]string{}   // by node: the id of the last new record after it
 	lists := map[source.Span]*list{}
 	for i := range c.inserted {
 		ins := &c.inserted[i]
 		at, caller := c.at(ins.behind), &c.nodes[c.at(ins.call)]
-		// It comes behind what belongs to the call.
+		// It comes after the records that belong to the call.
 		for int(at)+1 < len(c.nodes) && c.nodes[at+1].follow && c.nodes[at+1].scope == caller.scope && c.nodes[at+1].hangsOn(&c.nodes[at]) {
 			at++
 		}
@@ -307,10 +306,10 @@ func (c *chain) insert() {
 	}
 }
 
-// anchor returns the record that a new one hangs on which stands behind another:
-// that one or, if nothing behind it hangs on it, the last record of the turn and its
-// results on which something does. So it stands on the way from the end of the log
-// to its root, between those that it stands between in the file.
+// anchor returns the parent of a new record after the record at. That is at itself, if a
+// later record has it as its parent. Otherwise it is the last record of the turn and its
+// results that a later record descends from. So the new record is on the path from the end of
+// the log to its root.
 func (c *chain) anchor(at, turn int32) int32 {
 	goesOn := func(i int32) bool {
 		for k := range c.hanging(c.nodes[i].id) {
@@ -333,7 +332,7 @@ func (c *chain) anchor(at, turn int32) int32 {
 	return on
 }
 
-// messagesOf returns the messages of a turn, and those with results of it.
+// messagesOf returns the messages of a turn, and the messages with its results.
 func (p *Plan) messagesOf(turn int32) []int32 {
 	if p.byTurn == nil {
 		p.byTurn = make([][]int32, p.Conv.Turns)
@@ -354,9 +353,8 @@ func (p *Plan) messagesOf(turn int32) []int32 {
 	return p.byTurn[turn]
 }
 
-// lost returns the id of a record that is not there any more, where only the next
-// record behind the one at hand names it as its parent: that is the place of the
-// new one. It returns "" where there is none.
+// lost returns the id of a missing record that only the next record after at names as its
+// parent. The new record takes its place. It returns "" if there is no such id.
 func (c *chain) lost(at int32) string {
 	for i := at + 1; int(i) < len(c.nodes); i++ {
 		n := &c.nodes[i]
@@ -372,7 +370,7 @@ func (c *chain) lost(at int32) string {
 	return ""
 }
 
-// fresh returns an id for a new record, which no other has.
+// fresh returns an id for a new record that no other record has.
 func (c *chain) fresh(record, call string) string {
 	if record == "" {
 		return ""
@@ -385,8 +383,8 @@ func (c *chain) fresh(record, call string) string {
 	}
 }
 
-// record returns a new record with a result, which goes behind another: of the call's
-// record it takes over what the dialect's row says, in the same order, and nothing else.
+// record returns a new record with a result, to follow the record at. From the record of the
+// call it copies only the fields that the dialect's row names, in the same order.
 func (c *chain) record(at int32, caller *node, ins *insertion, id, parent string) ([]byte, error) {
 	f, behind, call := c.Format, c.d.at(c.nodes[at].span()), c.d.at(caller.span())
 	if f.Ordinal != "" && int(at) < len(c.nodes)-1 && call.Get(f.Ordinal).Exists() {
@@ -444,9 +442,9 @@ func (c *chain) record(at int32, caller *node, ins *insertion, id, parent string
 	for k, v := range call.Members() {
 		enveloped := slices.ContainsFunc(f.Envelope, k.Is)
 		if enveloped && k.Is(f.Time) && time.Exists() {
-			v = time // it is not older than what it stands behind
+			v = time // so it is not older than the record before it
 		}
-		// An envelope has times, ids and flags. What is no scalar was recorded there.
+		// An envelope has times, ids and flags. Other values are recorded content.
 		enveloped = enveloped && v.Kind() != source.Object && v.Kind() != source.Array
 		if i := slices.IndexFunc(fields, func(field dialect.Field) bool { return k.Is(field.Key) }); i >= 0 {
 			out = append(out, fields[i])
@@ -461,8 +459,8 @@ func (c *chain) record(at int32, caller *node, ins *insertion, id, parent string
 	return render(text, styleOf(call), 0), err
 }
 
-// forget cuts what a record says of a result beside its message: there is no result
-// any more.
+// forget removes the copy of a result that its record keeps beside the message, because the
+// result became text.
 func (c *chain) forget(at int64) {
 	f := c.Format
 	record := c.d.at(c.nodes[c.at(at)].span())
@@ -474,16 +472,16 @@ func (c *chain) forget(at int64) {
 	c.d.taken = append(c.d.taken, record.Span())
 }
 
-// from notes what an edit is made from: a link of a record. If that could be read as
-// another one, nothing is made from it.
+// from notes that an edit depends on a link of a record. If the record has that link twice,
+// other programs may read the other one, so the fix fails.
 func (c *chain) from(n *node, at source.Span) {
 	c.d.reads = append(c.d.reads, at)
 	c.d.failed = c.d.failed || n.doubled
 }
 
-// toTheOneBefore names the record before, of the same scope, as the parent of a
-// record whose parent does not exist. What hangs on that record itself would close
-// a circle, and is passed over. So are ids that stand twice, if there are others.
+// toTheOneBefore makes the previous record of the same scope the parent of a record whose
+// parent does not exist. It skips records that descend from that record, because they would
+// close a circle, and it skips duplicate ids if there are others.
 func (c *chain) toTheOneBefore(parent source.Span) {
 	i := c.at(parent.Start)
 	tried := map[int32]bool{}
@@ -502,8 +500,8 @@ func (c *chain) toTheOneBefore(parent source.Span) {
 	}
 }
 
-// hangs reports whether a node can hang on an id without closing a circle, whichever
-// of the records with that id is meant.
+// hangs reports whether a node can become a child of an id without closing a circle, for
+// every record with that id.
 func (c *chain) hangs(i, id int32) bool {
 	var reads []source.Span
 	for _, k := range append([]int32{c.byID[id]}, c.twins[id]...) {
@@ -512,7 +510,7 @@ func (c *chain) hangs(i, id int32) bool {
 			return false
 		}
 		if root > i {
-			// It may get a parent too, which must not hang on this record.
+			// That root may get a parent too, which must not descend from this record.
 			reads = append(reads, c.nodes[root].parentAt())
 		}
 	}
@@ -520,8 +518,8 @@ func (c *chain) hangs(i, id int32) bool {
 	return true
 }
 
-// count gives the record whose ordinal stands at a span, and those behind it, the
-// ordinals that follow on from the record before.
+// count renumbers the record with the ordinal at a span, and the records after it, so that
+// they continue from the record before.
 func (c *chain) count(at source.Span) {
 	last, counting := int64(-1), false
 	for rec, err := range c.records() {
@@ -542,9 +540,8 @@ func (c *chain) count(at source.Span) {
 	}
 }
 
-// derivedID returns a JSON string with an id that depends on nothing but the
-// record and the call: in the form of a version 4 UUID, or of eight hex digits
-// unless the record's id is a UUID too.
+// derivedID returns a JSON string with an id that depends only on the record and the call. It
+// is a version 4 UUID, or eight hex digits if short is set and the record's id is not a UUID.
 func derivedID(record, call string, salt int, short bool) string {
 	const uuid = len(`"01234567-89ab-cdef-0123-456789abcdef"`)
 	h := sha256.Sum256([]byte(record + "\x00" + call + "\x00" + strconv.Itoa(salt)))

@@ -10,8 +10,7 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// takeBlock takes a block out of its message, which is removed when nothing is
-// left of it.
+// takeBlock removes a block from its message, and the message if it becomes empty.
 func (d *draft) takeBlock(b int32) bool {
 	blk := &d.Conv.Blocks[b]
 	m := blk.Message
@@ -29,7 +28,7 @@ func (d *draft) takeBlock(b int32) bool {
 	return true
 }
 
-// take notes that a block is taken out of its message.
+// take notes that a block is removed from its message.
 func (d *draft) take(b int32) {
 	m := d.Conv.Blocks[b].Message
 	if d.blocks[m] == nil {
@@ -39,7 +38,7 @@ func (d *draft) take(b int32) {
 	d.taken = append(d.taken, d.Conv.Blocks[b].Span)
 }
 
-// prune removes the messages of which every block was taken out.
+// prune removes the messages whose blocks are all removed.
 func (d *draft) prune() {
 	for m := range d.blocks {
 		if l := d.contents(m); d.hollow(m, false) && !d.kept[m] && l != nil && len(l.inserts) == 0 {
@@ -48,7 +47,7 @@ func (d *draft) prune() {
 	}
 }
 
-// dropMessage removes a message, false where it cannot be removed.
+// dropMessage removes a message. It returns false if the message cannot be removed.
 func (d *draft) dropMessage(m int32) bool {
 	if d.gone[m] {
 		return true
@@ -67,7 +66,7 @@ func (d *draft) dropMessage(m int32) bool {
 	return true
 }
 
-// dropBlock removes a block, or the message or item that it is.
+// dropBlock removes a block, or the message or item if it is one.
 func (d *draft) dropBlock(b int32) bool {
 	blk := &d.Conv.Blocks[b]
 	m, l := blk.Message, d.contents(blk.Message)
@@ -77,13 +76,13 @@ func (d *draft) dropBlock(b int32) bool {
 	case all || blk.Span == msg.Span():
 		return d.alone(m) && d.dropMessage(m)
 	case blk.Kind == transcript.BlockResult && msg.Role == transcript.RoleTool && d.results(m) < len(d.blocksOf(m)) && string(d.text(msg.RoleSpan())) != `"user"`:
-		return false // what is left would pass for a result
+		return false // the rest would be read as a result
 	}
 	return d.takeBlock(b)
 }
 
-// alone reports whether a message holds one result at most: where it answers
-// several calls at once it is not taken apart.
+// alone reports whether a message holds at most one result. A message that answers several
+// calls at once is not split.
 func (p *Plan) alone(m int32) bool { return p.results(m) <= 1 }
 
 // results counts the results in a message.
@@ -96,8 +95,8 @@ func (p *Plan) results(m int32) (n int) {
 	return n
 }
 
-// copyOf notes that a block that is taken out is an exact copy of one that stays.
-// With it its message may go, where that says nothing else either.
+// copyOf notes that a removed block is an exact copy of one that stays. Its message may be
+// removed with it if the rest of the message is a copy too.
 func (d *draft) copyOf(stays, goes int32) {
 	blk := &d.Conv.Blocks[stays]
 	switch {
@@ -110,8 +109,8 @@ func (d *draft) copyOf(stays, goes int32) {
 	}
 }
 
-// dropCalls removes calls, all or none, with what answers them unless that stays.
-// Reasoning that led to nothing else goes along if strip is set.
+// dropCalls removes calls, all or none, together with their results if answers is set.
+// Reasoning that led only to them is removed too if strip is set.
 func (d *draft) dropCalls(calls []int32, answers, strip bool) bool {
 	d.strip = strip
 	return d.each(calls, d.callRemovable) && d.each(calls, func(c int32) bool {
@@ -119,14 +118,14 @@ func (d *draft) dropCalls(calls []int32, answers, strip bool) bool {
 	})
 }
 
-// dropCall removes a call from its message, the list that becomes empty with
-// it, and the message of which nothing is left.
+// dropCall removes a call from its message, the list of calls if it becomes empty, and the
+// message if it becomes empty.
 func (d *draft) dropCall(c int32) bool {
 	call := &d.Conv.Calls[c]
 	m := call.Message
 	switch {
 	case d.Conv.Blocks[call.Block].Span == d.Conv.Messages[m].Span(): // an item
-		// Reasoning that led to nothing else goes with it.
+		// Reasoning that led only to this call is removed with it.
 		next := int(m) + 1
 		led := next < len(d.Conv.Messages) && d.Conv.Messages[next].Role == transcript.RoleAssistant && !d.gone[m+1]
 		for k := m - 1; d.strip && !led && k >= 0 && d.reasons(k); k-- {
@@ -141,8 +140,7 @@ func (d *draft) dropCall(c int32) bool {
 	return !d.hollow(m, true) || d.dropMessage(m)
 }
 
-// takeCall takes a call out of a list beside its message's content, with what
-// repeats it.
+// takeCall removes a call and its copies from a list beside the content of its message.
 func (d *draft) takeCall(c int32) {
 	d.dropCopies(c)
 	call := &d.Conv.Calls[c]
@@ -161,8 +159,8 @@ func (p *Plan) reasons(m int32) bool {
 	return len(blocks) > 0 && blocks[0].Kind == transcript.BlockReasoning
 }
 
-// callList returns the member of a message that lists calls and holds a block, None
-// where the block stands elsewhere.
+// callList returns the field of a message that lists calls and contains a block, None if the
+// block is elsewhere.
 func (p *Plan) callList(m int32, block source.Span) source.Value {
 	keys := p.keys(m)
 	for _, key := range keys.Calls {
@@ -173,8 +171,8 @@ func (p *Plan) callList(m int32, block source.Span) source.Value {
 	return source.Value{}
 }
 
-// dropElement takes an element out of a list in an object, and the list with it when
-// nothing is left in it, unless it is to be kept.
+// dropElement removes an element from a list in an object. It also removes the list if it
+// becomes empty, unless keep is set.
 func (d *draft) dropElement(object, list source.Value, element source.Span, keep bool) {
 	l := d.list(list.Span().Start, list.Span())
 	l.remove(element)
@@ -188,22 +186,22 @@ func (d *draft) dropElement(object, list source.Value, element source.Span, keep
 	}
 }
 
-// dropCopies removes what repeats a call in its message.
+// dropCopies removes the copies of a call in its message.
 func (d *draft) dropCopies(c int32) {
 	keys := d.keys(d.Conv.Calls[c].Message)
 	for _, cp := range d.copiesOf(c) {
 		if cp.List.IsZero() {
-			continue // it goes with the call
+			continue // it is removed with the call
 		}
 		owner := holder(keys.Body, cp.List)
 		d.taken = append(d.taken, cp.Block)
-		// A list outside of what the message says stays, though nothing is in it.
+		// A list outside of the message body stays, even if it is empty.
 		keep := keys.Body.Get(keys.Content).Span() == cp.List || !keys.Body.Span().Contains(cp.List)
 		d.dropElement(owner, d.at(cp.List), cp.Block, keep)
 	}
 }
 
-// holder returns the object with the value at a span: the body of a message, or an
+// holder returns the object that contains the value at a span: the body of a message, or an
 // object in it.
 func holder(body source.Value, at source.Span) source.Value {
 	for _, v := range body.Members() {
@@ -214,25 +212,25 @@ func holder(body source.Value, at source.Span) source.Value {
 	return body
 }
 
-// dropResult removes a result, false where it cannot be removed.
+// dropResult removes a result. It returns false if the result cannot be removed.
 func (d *draft) dropResult(r int32) bool { return d.dropBlock(d.Conv.Results[r].Block) }
 
 // callRemovable reports whether a call can be removed.
 func (p *Plan) callRemovable(c int32) bool {
 	call := &p.Conv.Calls[c]
 	m, blk := call.Message, p.Conv.Blocks[call.Block].Span
-	// A map of calls is left alone.
+	// A map of calls is not changed.
 	return !p.foreign(m) && (blk == p.Conv.Messages[m].Span() || p.callList(m, blk).Kind() != source.Object)
 }
 
-// behind reports whether the results of a call stand behind it, so that order
-// tells which they are.
+// behind reports whether the results of a call come after it, so that their order shows which
+// call they answer.
 func (p *Plan) behind(c int32) bool {
 	return !slices.ContainsFunc(p.answers[c], func(r int32) bool { return p.Conv.Results[r].Block < p.Conv.Calls[c].Block })
 }
 
-// hollow reports whether nothing is left of a message but for the blocks that are
-// taken out, what goes along with them and, if that is asked, texts that say nothing.
+// hollow reports whether a message becomes empty: apart from its removed blocks it has only
+// reasoning that is removed too and, if texts is set, empty texts.
 func (d *draft) hollow(m int32, texts bool) bool {
 	for i, b := range d.blocksOf(m) {
 		along := d.strip && b.Kind == transcript.BlockReasoning || texts && b.Kind == transcript.BlockText && b.Span.Len() <= 2
@@ -258,9 +256,9 @@ func (d *draft) dropTurn(turn int32) bool {
 	return true
 }
 
-// cutMembers cuts members out of an object, each with one comma.
+// cutMembers returns edits that remove fields from an object, each with one comma.
 func cutMembers(v source.Value, cut func(key, val source.Value) bool) (edits []edit.Edit) {
-	end, first := int64(-1), int64(-1) // the end of the member before; where the first members begin, if they go
+	end, first := int64(-1), int64(-1) // the end of the previous field; the start of the first field, if it is removed
 	drop := func(from, to int64) { edits = append(edits, edit.Edit{Span: source.Span{Start: from, End: to}}) }
 	for k, val := range v.Members() {
 		switch goes := cut(k, val); {
@@ -280,8 +278,8 @@ func cutMembers(v source.Value, cut func(key, val source.Value) bool) (edits []e
 	return edits
 }
 
-// removeMember cuts the member whose value stands at a span. It is plain where it
-// holds no recorded content.
+// removeMember removes the field whose value is at a span. plain says that it holds no
+// recorded content.
 func (d *draft) removeMember(v source.Value, val source.Span, plain bool) {
 	for _, e := range cutMembers(v, func(_, member source.Value) bool { return member.Span() == val }) {
 		d.sets = append(d.sets, set{Edit: e, plain: plain})

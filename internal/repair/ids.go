@@ -19,18 +19,17 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// names are the ids that operations on a conversation make up. They are settled for
-// all of it at once, so that no two operations make up the same one, whichever of
-// them are carried out.
+// names are the new ids for a conversation. All are chosen at once, so that no two operations
+// choose the same one, whichever of them are carried out.
 type names struct {
-	calls, results map[string][]int32 // by id, as it is written
-	fit            map[string]string  // by id, as it is written: what every use of it becomes, as JSON; "" if it stays
-	own            []string           // by call: an id that no other has; "" if that is its own
+	calls, results map[string][]int32 // by id, as JSON
+	fit            map[string]string  // by id, as JSON: its replacement, as JSON; "" if it stays
+	own            []string           // by call: a unique id; "" if its own is unique
 	used           map[string]int     // how many calls and results have an id
-	next           map[string]int     // by id that is wanted: the last number that made another of it
+	next           map[string]int     // by requested id: the last number appended to it
 }
 
-// made returns the ids that operations make up.
+// made returns the new ids.
 func (p *Plan) made() *names {
 	if p.names != nil {
 		return p.names
@@ -49,14 +48,14 @@ func (p *Plan) made() *names {
 		n.results[res.ID.Raw] = append(n.results[res.ID.Raw], int32(i))
 		n.used[pairing.Key(res.ID)]++
 	}
-	// In the order in which they come, each id once.
+	// In file order, each id once.
 	settle := func(t transcript.Token, server bool, call int32) {
 		if _, done := n.fit[t.Raw]; done || pairing.Key(t) == "" {
 			return
 		}
 		n.fit[t.Raw] = ""
 		if fits := p.proper(t, server); fits != t.Text() || !t.IsString() {
-			if call >= 0 && fits == p.callAs(call).Text() { // it is its call's
+			if call >= 0 && fits == p.callAs(call).Text() { // the same as its call's
 				n.fit[t.Raw] = p.callAs(call).Raw
 				return
 			}
@@ -72,7 +71,7 @@ func (p *Plan) made() *names {
 	for i, res := range c.Results {
 		settle(res.ID, res.Answer.ByProvider(), p.Pairing.Results[i].Call)
 	}
-	// Of several calls of one id the later ones first: the first one keeps it.
+	// The later of several calls with one id are renamed; the first one keeps it.
 	seen := map[string]bool{}
 	for i, call := range c.Calls {
 		t := p.idOf(int32(i))
@@ -96,7 +95,7 @@ func (p *Plan) made() *names {
 	return n
 }
 
-// trimmed returns a JSON string without white space at its ends, written as it was.
+// trimmed returns a JSON string without white space at its ends. Escapes stay as they are.
 func trimmed(raw string) string {
 	said, offset := source.Unescape([]byte(raw[1 : len(raw)-1]))
 	from := len(said) - len(bytes.TrimLeftFunc(said, unicode.IsSpace))
@@ -104,12 +103,12 @@ func trimmed(raw string) string {
 	return `"` + raw[1+offset(from):1+offset(to)] + `"`
 }
 
-// whole returns an id that others are made of: without halves of characters.
+// whole returns an id as the base of new ids, without halves of surrogate pairs.
 func (p *Plan) whole(t transcript.Token) string {
 	return strings.ReplaceAll(p.proper(t, false), "\uFFFD", "_")
 }
 
-// idOf returns the id of a call or, where it has none, of its result.
+// idOf returns the id of a call or, if it has none, of its result.
 func (p *Plan) idOf(c int32) transcript.Token {
 	id := p.Conv.Calls[c].ID
 	if r := p.Pairing.Calls[c].Result; r >= 0 && pairing.Key(id) == "" {
@@ -118,7 +117,7 @@ func (p *Plan) idOf(c int32) transcript.Token {
 	return id
 }
 
-// callAs returns the id that a call will have once it is one that fits.
+// callAs returns the id that a call has after invalid ids are replaced.
 func (p *Plan) callAs(c int32) transcript.Token {
 	id := p.Conv.Calls[c].ID
 	if raw := p.names.fit[id.Raw]; raw != "" {
@@ -127,8 +126,8 @@ func (p *Plan) callAs(c int32) transcript.Token {
 	return id
 }
 
-// partners returns the results of the calls of an id, as it is written, that have
-// another one: they are renamed along.
+// partners returns the results whose id differs from the id of their calls, for the calls
+// with the id raw. They are renamed too.
 func (p *Plan) partners(raw string) []int32 {
 	var out []int32
 	for _, c := range p.names.calls[raw] {
@@ -141,8 +140,8 @@ func (p *Plan) partners(raw string) []int32 {
 	return out
 }
 
-// fresh returns an id that no call or result of the conversation has, but for
-// some results, and that was not made up before.
+// fresh returns an id that no call or result of the conversation has, except partners, and
+// that was not chosen before.
 func (p *Plan) fresh(id string, partners ...int32) string {
 	n := p.names
 	used := func(id string) bool {
@@ -159,18 +158,18 @@ func (p *Plan) fresh(id string, partners ...int32) string {
 		sep = ""
 	}
 	out := id
-	// Many may want the same one: the next number is not looked for from the start.
+	// Many calls may want the same id, so the search continues from the last number.
 	for k := max(2, n.next[id]); used(out); k++ {
 		numbered := id + sep + strconv.Itoa(k)
 		out = p.fit(numbered, numbered)
 		n.next[id] = k
 	}
-	n.used[out] += 2 // also where one result has it
+	n.used[out] += 2 // even if one result has it
 	return out
 }
 
-// renamePairs gives calls, and what answers them, ids of their own. Where order does
-// not tell what answers them that is a guess.
+// renamePairs gives calls and their results unique ids. If the order does not show which
+// results belong to a call, that is a guess, which guess allows.
 func (d *draft) renamePairs(calls []int32, guess bool) bool {
 	did := false
 	for _, c := range calls {
@@ -187,9 +186,9 @@ func (d *draft) renamePairs(calls []int32, guess bool) bool {
 	return did
 }
 
-// renameAll gives every use of an id, as it is written, the one that fits, and with it
-// whatever answers its calls under another one. Where the id of the call fits, it is
-// that of the result.
+// renameAll replaces every use of an id by the valid one, including the ids of results that
+// answer its calls under another id. If the id of the call is valid, the id of the result is
+// replaced.
 func (d *draft) renameAll(do *operation.RenameID) bool {
 	var old transcript.Token
 	server := false
@@ -227,7 +226,8 @@ func (d *draft) renameAll(do *operation.RenameID) bool {
 	return true
 }
 
-// proper returns the id as the profile takes it of who runs the tool.
+// proper returns an id in the form that the profile requires. server says that the provider
+// runs the tool.
 func (p *Plan) proper(t transcript.Token, server bool) string {
 	id, prefix := strings.TrimSpace(t.Text()), p.Profile.ServerID
 	switch rest, has := strings.CutPrefix(id, prefix); {
@@ -240,8 +240,8 @@ func (p *Plan) proper(t transcript.Token, server bool) string {
 	return p.fit(id, t.Raw)
 }
 
-// fit makes an id that the profile takes out of a text. Where not all of it
-// has room, a hash of what it stands for tells it from others.
+// fit makes an id that the profile accepts. If the id must be shortened, a hash of the text
+// of keeps it unique.
 func (p *Plan) fit(id, of string) string {
 	least, most := p.Profile.IDMin, p.Profile.IDMax
 	if soft := p.Profile.IDSoftMax; soft > 0 && (most == 0 || soft < most) {
@@ -275,7 +275,7 @@ func digits(of string, n int) string {
 	return text[len(text)-n:]
 }
 
-// mint gives calls and their results an id where there is none.
+// mint gives calls and their results an id if they have none.
 func (d *draft) mint(do *operation.MintIDs) bool {
 	did := false
 	for i, c := range do.Calls {
@@ -287,8 +287,8 @@ func (d *draft) mint(do *operation.MintIDs) bool {
 		if i < len(do.Results) && do.Results[i] >= 0 && !slices.Contains(results, do.Results[i]) {
 			results = append(slices.Clone(results), do.Results[i])
 		}
-		// One side may have an id already: the other gets it as it is written,
-		// unless others of the conversation have it too.
+		// If one side has an id, the other side gets the same one, unless other calls or
+		// results of the conversation have it too.
 		id, n := d.idOf(c), d.made()
 		raw := id.Raw
 		if pairing.Key(id) == "" || len(n.calls[raw])+len(n.results[raw]) > 1 {
@@ -306,18 +306,18 @@ func (d *draft) mint(do *operation.MintIDs) bool {
 	return did
 }
 
-// relink makes a result answer a call, which has an id.
+// relink makes a result answer a call, which must have an id.
 func (d *draft) relink(r, c int32) bool {
 	call := &d.Conv.Calls[c]
 	if pairing.Key(call.ID) == "" {
-		return false // it gets one first
+		return false // it gets an id first
 	}
-	d.over = append(d.over, d.Conv.Blocks[call.Block].Span) // the call is answered
+	d.over = append(d.over, d.Conv.Blocks[call.Block].Span) // the call gets an answer
 	d.setResultID(r, call.ID.Raw)
 	return true
 }
 
-// setResultID gives a result, and every other spelling of its id, an id.
+// setResultID sets the id of a result, in every field that holds it.
 func (d *draft) setResultID(r int32, raw string) {
 	res := &d.Conv.Results[r]
 	d.setID(res.ID, res.Block, d.keys(res.Message).ResultID, raw)
@@ -328,7 +328,7 @@ func (d *draft) setResultID(r int32, raw string) {
 	}
 }
 
-// setCallID gives a call, and every copy of it, an id.
+// setCallID sets the id of a call and of its copies.
 func (d *draft) setCallID(c int32, raw string) {
 	call := &d.Conv.Calls[c]
 	d.setID(call.ID, call.Block, d.keys(call.Message).ID, raw)
@@ -337,8 +337,8 @@ func (d *draft) setCallID(c int32, raw string) {
 	}
 }
 
-// setID writes the id of a block: one that is not there yet under the usual key, unless
-// the dialect names another.
+// setID writes the id of a block. If there is none yet, it adds one under the usual key,
+// unless the dialect names another.
 func (d *draft) setID(id transcript.Token, block int32, key, raw string) {
 	if k, ok := d.driver.(dialect.IDKeyer); ok && !id.Present() {
 		blk := &d.Conv.Blocks[block]
@@ -347,8 +347,7 @@ func (d *draft) setID(id transcript.Token, block int32, key, raw string) {
 	d.setToken(id, key, raw)
 }
 
-// copiesOf returns the copies of a call: those of one message stand together,
-// in the order of the messages.
+// copiesOf returns the copies of a call. Copies are sorted by message.
 func (p *Plan) copiesOf(c int32) []transcript.Copy {
 	all, m := p.Conv.Copies, p.Conv.Calls[c].Message
 	at, _ := slices.BinarySearchFunc(all, m, func(cp transcript.Copy, m int32) int { return cmp.Compare(p.Conv.Calls[cp.Call].Message, m) })
@@ -364,7 +363,7 @@ func (p *Plan) copiesOf(c int32) []transcript.Copy {
 // setToken writes an id.
 func (d *draft) setToken(t transcript.Token, key, raw string) { d.setMember(t, key, raw, true) }
 
-// addFirst returns the edit that adds a member to an object, as its first one.
+// addFirst returns the edit that adds a field to an object, as the first one.
 func (d *draft) addFirst(v source.Value, key, raw string) edit.Edit {
 	st := styleOf(v)
 	at, end, sep := v.Span().Start+1, int64(0), ""

@@ -15,27 +15,27 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// A layout is what is to become of the results of one turn: all operations on
-// it are laid out together, results in call order.
+// A layout is the new arrangement of the results of one turn. All operations on the turn are
+// laid out together, with the results in the order of their calls.
 type layout struct {
 	*draft
 	turn    int32
 	insert  []int32        // calls that get a placeholder
-	comes   map[int32]bool // results that come here
-	first   bool           // results go before all else in their message
-	inOrder bool           // results that are here already are put in call order too
-	whole   bool           // messages of nothing but results come as they are
+	comes   map[int32]bool // results that move here
+	first   bool           // results go before everything else in their message
+	inOrder bool           // existing results are sorted by call too
+	whole   bool           // messages that contain only results move as a whole
 }
 
-// An entry is one result of the turn, there already or new.
+// An entry is one result of the turn, existing or new.
 type entry struct {
-	call int32 // of the turn that it answers, -1 for none
+	call int32 // the call of the turn that it answers, -1 for none
 	span source.Span
-	text []byte // of one that is written anew
-	msg  int32  // that it comes from, -1 for a placeholder
+	text []byte // of an entry that is written anew
+	msg  int32  // the message it comes from, -1 for a placeholder
 }
 
-// take adds an operation to the layout, or reports that it cannot be carried out.
+// take adds an operation to the layout, or returns false if it cannot be carried out.
 func (l *layout) take(op *operation.Operation) bool {
 	switch do := op.Do.(type) {
 	case *operation.InsertResults:
@@ -59,7 +59,7 @@ func (l *layout) take(op *operation.Operation) bool {
 	return false
 }
 
-// bring has results come to the turn, all or none.
+// bring moves results to the turn, all or none.
 func (l *layout) bring(results ...int32) bool {
 	for _, r := range results {
 		if !l.movable(r) {
@@ -83,12 +83,12 @@ func (l *layout) lay() bool {
 	return l.layElements()
 }
 
-// bounds returns the message that results of the turn are to stand behind, and the
-// next one behind it that carries no results.
+// bounds returns the message after which the results of the turn belong, and the next message
+// after it that carries no results.
 //
-// The first is the last one of the turn. Where all of its results stand before it,
-// it is the last one that calls: what the model says behind its calls it says of
-// them.
+// The first is the last message of the turn. If every result that moves comes before its
+// call, it is the last message with a call, because the model's text after its calls is about
+// the results.
 func (l *layout) bounds() (last, next int32) {
 	last = l.ends[l.turn]
 	calling := int32(-1)
@@ -132,8 +132,8 @@ func (p *Plan) carries(m int32) bool {
 	return false
 }
 
-// ours returns the call of the turn that a result answers, or repeats the answer
-// to; -1 for another's.
+// ours returns the call of this turn that a result answers, or answers again; -1 if it
+// belongs to another turn.
 func (l *layout) ours(res int32) int32 {
 	x := l.Pairing.Results[res]
 	if x.Fate != pairing.Answers && x.Fate != pairing.Duplicate || l.Plan.turn(x.Call) != l.turn {
@@ -142,8 +142,8 @@ func (l *layout) ours(res int32) int32 {
 	return x.Call
 }
 
-// byCall returns entries in call order, those of one call as they stand. One that
-// answers no call of the turn keeps to the one before it.
+// byCall sorts entries by call. Entries of one call keep their order. An entry that answers
+// no call of the turn stays after the entry before it.
 func byCall(entries []entry) []entry {
 	var groups [][]entry
 	for _, e := range entries {
@@ -157,17 +157,17 @@ func byCall(entries []entry) []entry {
 	return slices.Concat(groups...)
 }
 
-// place puts new entries, which are in call order, each behind those of its own
-// call or else of the nearest one before it.
+// place inserts new entries, which are sorted by call, each after the entries of its own
+// call, or else after those of the nearest earlier call.
 func place(entries, fresh []entry) []entry {
-	var at []int // the entries of calls, in the order of these
+	var at []int // the indices of entries with a call, sorted by call
 	for i, e := range entries {
 		if e.call >= 0 {
 			at = append(at, i)
 		}
 	}
 	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(entries[a].call, entries[b].call) })
-	behind := make([][]entry, len(entries)+1) // by how many entries stand before
+	behind := make([][]entry, len(entries)+1) // by the number of entries before them
 	for _, e := range fresh {
 		n, _ := slices.BinarySearchFunc(at, e.call+1, func(i int, call int32) int { return cmp.Compare(entries[i].call, call) })
 		if n > 0 {
@@ -182,8 +182,8 @@ func place(entries, fresh []entry) []entry {
 	return out
 }
 
-// news returns the entries that come to the turn, in call order, taken out of where
-// they stand; false where one cannot be.
+// news returns the entries that move to the turn or are new, sorted by call, and removes them
+// from their old places. It returns false if one cannot be moved.
 func (l *layout) news() ([]entry, bool) {
 	var out []entry
 	for _, r := range slices.Sorted(maps.Keys(l.comes)) {
@@ -212,7 +212,7 @@ func (l *layout) news() ([]entry, bool) {
 	return byCall(out), true
 }
 
-// filledIn returns a text with what it says of a call filled in.
+// filledIn replaces {tool} and {id} in a text by the name and the id of a call.
 func filledIn(text string, name, id transcript.Token) string {
 	if !strings.Contains(text, "{") {
 		return text
@@ -225,8 +225,8 @@ func (p *Plan) placeholderText(call *transcript.Call) string {
 	return filledIn(cmp.Or(p.Placeholder, Placeholder), call.Name, call.ID)
 }
 
-// Own returns what a placeholder in the place of a result would say, as JSON writes
-// it; "" where that is the usual text.
+// Own returns the text of a placeholder in the place of a result, as JSON; "" if that is the
+// default text.
 func (p *Plan) Own(result int32) string {
 	call := p.Pairing.Results[result].Call
 	if p.Placeholder == "" || call < 0 {
@@ -236,7 +236,7 @@ func (p *Plan) Own(result int32) string {
 	return text[1 : len(text)-1]
 }
 
-// placeholder returns a result for a call, compact; nil where none can be made up.
+// placeholder returns a compact result for a call, or nil if the dialect cannot write one.
 func (l *layout) placeholder(c int32) []byte {
 	call := &l.Conv.Calls[c]
 	r := dialect.NewResult{
@@ -256,7 +256,7 @@ func (l *layout) placeholder(c int32) []byte {
 	return l.build(l.driver.WriteResult(r))
 }
 
-// layElements lays out a turn whose results are messages of their own.
+// layElements lays out a turn whose results are separate messages.
 func (l *layout) layElements() bool {
 	last, next := l.bounds()
 	h := l.holder(last)
@@ -273,11 +273,11 @@ func (l *layout) layElements() bool {
 				comes = comes || l.comes[b.Ref]
 			}
 		}
-		if !comes { // it may stand here already, behind the results of others
+		if !comes { // it may be here already, after the results of others
 			entries = append(entries, e)
 		}
 	}
-	if l.inOrder { // so are those of the turn that stand elsewhere
+	if l.inOrder { // results of the turn that are elsewhere are lifted too
 		for c := range l.calls() {
 			r := l.Pairing.Calls[c].Result
 			if r >= 0 && (l.Conv.Results[r].Message <= last || l.Conv.Results[r].Message >= next) && l.movable(r) {
@@ -289,12 +289,12 @@ func (l *layout) layElements() bool {
 	if !ok {
 		return false
 	}
-	near := min(last+1, next-1) // the first of the results, else what they stand behind
+	near := min(last+1, next-1) // the first result, or else the message before them
 	l.put(h, l.Conv.Messages[last].Span(), place(l.sort(h, entries), fresh), styleOf(l.value(near)))
 	return true
 }
 
-// sort returns the entries of a list in call order, where that is asked for.
+// sort sorts the entries of a list by call, if that is requested.
 func (l *layout) sort(list *list, entries []entry) []entry {
 	sorted := byCall(entries)
 	if !l.inOrder || slices.EqualFunc(entries, sorted, func(a, b entry) bool { return a.call == b.call }) {
@@ -308,15 +308,15 @@ func (l *layout) sort(list *list, entries []entry) []entry {
 	return sorted
 }
 
-// lift takes an entry out of a list, so that it is written anew.
+// lift removes an entry from a list, so that it is written anew.
 func (l *layout) lift(list *list, e *entry) {
 	e.text = l.text(e.span)
 	list.remove(e.span)
 	e.span = source.Span{}
 }
 
-// put writes the entries that are written anew into a list, each behind what comes
-// before it, the first behind an anchor.
+// put inserts the entries that are written anew into a list, each after the entry before it,
+// and the first one after an anchor.
 func (l *layout) put(h *list, anchor source.Span, entries []entry, st style) {
 	for _, e := range entries {
 		if !e.span.IsZero() {
@@ -330,11 +330,11 @@ func (l *layout) put(h *list, anchor source.Span, entries []entry, st style) {
 	}
 }
 
-// layBlocks lays out a turn whose results are blocks of the message behind it.
+// layBlocks lays out a turn whose results are blocks of the next message.
 func (l *layout) layBlocks() bool {
 	last, next := l.bounds()
 	target := last + 1
-	if l.first { // the results in later messages of its window come to the first one
+	if l.first { // results in later messages of the window move to the first one
 		for m := target + 1; m < next; m++ {
 			for _, b := range l.blocksOf(m) {
 				if b.Kind == transcript.BlockResult && l.Pairing.Results[b.Ref].Fate == pairing.Answers && l.ours(b.Ref) >= 0 {
@@ -346,7 +346,7 @@ func (l *layout) layBlocks() bool {
 	if target == next || l.whole {
 		return l.layMessage(last)
 	}
-	// What is in the right message already does not come.
+	// Results that are already in the right message do not move.
 	maps.DeleteFunc(l.comes, func(r int32, _ bool) bool { return l.Conv.Results[r].Message == target })
 	fresh, ok := l.news()
 	if !ok {
@@ -354,11 +354,11 @@ func (l *layout) layBlocks() bool {
 	}
 	list := l.contents(target)
 	if !l.content(target).First().Exists() {
-		// The content is a text, or nothing, or an empty list, which tells no layout.
+		// The content is a text, null or an empty list, so there is no layout to follow.
 		return l.listContent(target, contentOf(fresh), true)
 	}
 	var entries []entry
-	other := false // a block that is no result has been passed
+	other := false // a block that is not a result has been passed
 	for _, b := range l.blocksOf(target) {
 		if b.Kind != transcript.BlockResult {
 			other = true
@@ -371,13 +371,12 @@ func (l *layout) layBlocks() bool {
 		entries = append(entries, e)
 	}
 	l.put(list, source.Span{}, place(l.sort(list, entries), fresh), l.blockStyle(target))
-	list.sep = list.usual() // while all of the blocks are at hand
+	list.sep = list.usual() // while all blocks are still listed
 	return true
 }
 
-// layMessage makes the message behind a turn that carries its results. A message
-// of nothing but results that come is moved as it is, with all that it says of
-// itself.
+// layMessage makes the message after a turn that carries its results. If one message contains
+// exactly the results that move, it is moved as a whole, with all its fields.
 func (l *layout) layMessage(last int32) bool {
 	h := l.holder(last)
 	if h == nil {
@@ -396,11 +395,11 @@ func (l *layout) layMessage(last int32) bool {
 	return ok && len(fresh) > 0 && l.newMessage(h, last, last, contentOf(fresh))
 }
 
-// message returns the message of which every block comes to the turn, in call order,
-// and nothing else does; -1 for none.
+// message returns the message whose blocks all move to the turn, in call order, if nothing
+// else moves; -1 if there is none.
 func (l *layout) message() int32 {
 	m, call := int32(-1), int32(-1)
-	for r := range l.comes { // any of them: they are all in one message, or there is none
+	for r := range l.comes { // any result, because all are in one message or there is none
 		m = l.Conv.Results[r].Message
 		break
 	}
@@ -416,8 +415,7 @@ func (l *layout) message() int32 {
 	return m
 }
 
-// contentOf returns entries as the blocks of a message. Results that were recorded stay
-// as they are written.
+// contentOf returns entries as the blocks of a message. Recorded results keep their bytes.
 func contentOf(entries []entry) (blocks content) {
 	for _, e := range entries {
 		blocks.add(e.text, e.msg >= 0)
@@ -434,8 +432,8 @@ func (p *Plan) blockStyle(m int32) style {
 	return style{nl: st.nl, colon: st.colon, comma: st.comma}
 }
 
-// listContent makes a list of what a message says, which is a text or nothing, with
-// blocks before it or behind it.
+// listContent turns the content of a message, which is a text or empty, into a list with the
+// given blocks before or after it.
 func (d *draft) listContent(m int32, blocks content, before bool) bool {
 	if len(blocks) == 0 {
 		return false
@@ -458,7 +456,7 @@ func (d *draft) listContent(m int32, blocks content, before bool) bool {
 	return true
 }
 
-// setContent writes what a message says.
+// setContent writes the content of a message.
 func (d *draft) setContent(m int32, raw string) {
 	keys := d.keys(m)
 	d.setMember(transcript.TokenOf(keys.Body.Get(keys.Content), keys.Body.Span()), keys.Content, raw, false)

@@ -10,32 +10,32 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A list is a JSON array, or the lines of a file, with what is to become of
-// its elements. All changes to one list are compiled together, so that commas
-// and line ends come out right however many neighbours are concerned.
+// A list is a JSON array, or the lines of a file, with the changes to its elements. All
+// changes to one list are compiled together, so that commas and line endings are right even
+// if adjacent elements change.
 type list struct {
 	src *window
 	// array is the array with its brackets; lines is set for lines of a file.
 	array source.Span
 	lines bool
-	// sep is what stands between two elements; "" means that it is read off
-	// the neighbours.
+	// sep is the separator between two elements; "" means that it is copied from nearby
+	// elements.
 	sep string
 
 	removed []source.Span
-	inserts map[int64]insert // by the end of the element before, -1 for the front of an array
+	inserts map[int64]insert // by the end of the element before, -1 for the start of an array
 }
 
-// An insert is what is put behind an element, or at the front if that is zero.
+// An insert is the text to be inserted after an element, or at the start if anchor is zero.
 type insert struct {
 	anchor source.Span
 	items  [][]byte
 }
 
-// remove takes an element out.
+// remove removes an element.
 func (l *list) remove(e source.Span) { l.removed = append(l.removed, e) }
 
-// after puts new text behind an element; behind none means at the front.
+// after inserts text after an element, or at the start if anchor is zero.
 func (l *list) after(anchor source.Span, text []byte) {
 	if l.inserts == nil {
 		l.inserts = map[int64]insert{}
@@ -47,7 +47,7 @@ func (l *list) after(anchor source.Span, text []byte) {
 	l.inserts[key] = insert{anchor, append(l.inserts[key].items, text)}
 }
 
-// next returns where the element behind one that ends at end begins, -1 for none.
+// next returns the start of the element after one that ends at end, -1 if there is none.
 func (l *list) next(end int64) int64 {
 	at := l.src.skip(end)
 	switch {
@@ -59,7 +59,7 @@ func (l *list) next(end int64) int64 {
 	return -1
 }
 
-// prev returns where the element before one that begins at start ends, -1 for none.
+// prev returns the end of the element before one that begins at start, -1 if there is none.
 func (l *list) prev(start int64) int64 {
 	at := l.src.back(start)
 	switch {
@@ -71,14 +71,13 @@ func (l *list) prev(start int64) int64 {
 	return -1
 }
 
-// compile returns the edits, in order. What was inserted is in them and no longer in
-// the list.
+// compile returns the edits in order, and clears the inserts.
 func (l *list) compile() []edit.Edit {
 	byStart := func(a, b source.Span) int { return cmp.Compare(a.Start, b.Start) }
 	slices.SortFunc(l.removed, byStart)
 	var out []edit.Edit
 	for i, j := 0, 0; i < len(l.removed); i = j {
-		// Neighbours that go are one gap.
+		// Adjacent removed elements form one gap.
 		for j = i + 1; j < len(l.removed) && l.next(l.removed[j-1].End) == l.removed[j].Start; j++ {
 		}
 		g := gap{at: source.Span{Start: l.removed[i].Start, End: l.removed[j-1].End}, cut: true}
@@ -112,12 +111,12 @@ func (l *list) take(key int64) insert {
 	return in
 }
 
-// A gap is the place between two elements that stay, with what is removed from
-// it and what is put there.
+// A gap is the place between two elements that stay, with the elements removed from it and
+// the items inserted there.
 type gap struct {
 	insert
-	prev, next int64       // the end of the one, the start of the other; -1 for none
-	at         source.Span // what is removed if cut is set, else the empty place for the items
+	prev, next int64       // the end of one element and the start of the other; -1 for none
+	at         source.Span // the removed elements if cut is set, otherwise the empty span for the items
 	cut        bool
 }
 
@@ -126,7 +125,7 @@ func (l *list) edit(g *gap) edit.Edit {
 	switch {
 	case len(items) == 0:
 	case g.next >= 0:
-		items = append(items, nil) // so that a separator comes behind the last one
+		items = append(items, nil) // so that a separator follows the last one
 	case g.prev >= 0:
 		items = slices.Insert(items, 0, nil)
 	}
@@ -139,8 +138,8 @@ func (l *list) edit(g *gap) edit.Edit {
 	case l.lines && len(text) == 0:
 		at.End = l.src.size()
 	case !l.lines:
-		// Of all of the list, so that no other fix puts anything into it, which would
-		// find no neighbour.
+		// The edit covers the whole list, so that no other fix inserts anything into it,
+		// which would find no neighbor.
 		at = l.array
 		if g.cut && len(text) > 0 {
 			text = slices.Concat(l.src.bytes(at.Start, g.at.Start), text, l.src.bytes(g.at.End, at.End))
@@ -151,7 +150,7 @@ func (l *list) edit(g *gap) edit.Edit {
 	return edit.Edit{Span: at, Text: text}
 }
 
-// separator returns what goes between two elements.
+// separator returns the separator between two elements.
 func (l *list) separator(g *gap) string {
 	if l.sep != "" {
 		return l.sep
@@ -174,7 +173,7 @@ func (l *list) separator(g *gap) string {
 		return between
 	default:
 		if g.next >= 0 && before >= 0 {
-			n = min(n, strings.Count(lead, "\n")) // blank lines keep records apart if they do so on both sides
+			n = min(n, strings.Count(lead, "\n")) // blank lines separate records only if they do so on both sides
 		}
 		end := "\n"
 		if strings.Contains(between, "\r\n") || between == "" && l.src.crlf() {
@@ -184,8 +183,8 @@ func (l *list) separator(g *gap) string {
 	}
 }
 
-// usual returns what stands between the first two elements of an array, or is
-// to be expected there.
+// usual returns the separator between the first two elements of an array, or the one to
+// expect if there are fewer.
 func (l *list) usual() string {
 	raw := l.src.text(l.array.Start, l.array.End)
 	end := int64(-1)
@@ -195,7 +194,7 @@ func (l *list) usual() string {
 			return raw[end:e.Span().Start]
 		}
 		end = e.Span().End
-		// The white space before an only element tells the layout.
+		// The white space before an only element shows the layout.
 		if lead := raw[1:e.Span().Start]; strings.Contains(lead, "\n") {
 			sep = "," + lead
 		} else {
@@ -205,13 +204,13 @@ func (l *list) usual() string {
 	return sep
 }
 
-// A window reads single bytes and small stretches of a source.
+// A window reads single bytes and short texts of a source.
 type window struct {
 	src  *source.Source
 	buf  []byte
 	base int64
 	err  error
-	// ending is how the first line ends, "" before somebody asks.
+	// ending is the line ending of the first line; "" until it is needed.
 	ending string
 }
 
@@ -219,7 +218,8 @@ const windowSize = 8 << 10
 
 func (w *window) size() int64 { return w.src.Size() }
 
-// at returns the byte at an offset, 0 outside of the source and where it cannot be read.
+// at returns the byte at an offset, or 0 if the offset is outside of the source or cannot be
+// read.
 func (w *window) at(off int64) byte {
 	if off < 0 || off >= w.size() || w.err != nil {
 		return 0
@@ -230,7 +230,7 @@ func (w *window) at(off int64) byte {
 	return w.buf[off-w.base]
 }
 
-// move has the window stand around an offset.
+// move loads the window around an offset.
 func (w *window) move(off int64) bool {
 	w.base = max(0, off-windowSize/2)
 	w.buf, w.err = w.src.Into(w.buf, source.Span{Start: w.base, End: min(w.base+windowSize, w.size())})
@@ -239,7 +239,7 @@ func (w *window) move(off int64) bool {
 
 func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// skip returns the first offset from off on that is not white space.
+// skip returns the first offset at or after off that is not white space.
 func (w *window) skip(off int64) int64 {
 	for blank(w.at(off)) {
 		off++
@@ -247,8 +247,7 @@ func (w *window) skip(off int64) int64 {
 	return off
 }
 
-// back returns the offset behind the last byte before off that is not white
-// space.
+// back returns the offset after the last byte before off that is not white space.
 func (w *window) back(off int64) int64 {
 	for blank(w.at(off - 1)) {
 		off--
@@ -256,8 +255,8 @@ func (w *window) back(off int64) int64 {
 	return off
 }
 
-// view returns what stands between two offsets, good until something else is read; nil
-// where the first is not before the other, or is none.
+// view returns the bytes between two offsets, nil if from is negative or not less than to.
+// They are valid until the next read.
 func (w *window) view(from, to int64) []byte {
 	if from < 0 || from >= to {
 		return nil
@@ -268,7 +267,7 @@ func (w *window) view(from, to int64) []byte {
 	return w.read(from, to)
 }
 
-// bytes returns the same to keep.
+// bytes returns a copy of the same bytes.
 func (w *window) bytes(from, to int64) []byte {
 	if to-from > windowSize/2 && from >= 0 {
 		return w.read(from, to)
@@ -282,15 +281,15 @@ func (w *window) read(from, to int64) []byte {
 	return b
 }
 
-// text returns the same as a string.
+// text returns them as a string.
 func (w *window) text(from, to int64) string { return string(w.view(from, to)) }
 
-// is reports whether a text stands at a span. Of a longer one it reads nothing.
+// is reports whether the text at a span equals text. It reads nothing if the lengths differ.
 func (w *window) is(at source.Span, text string) bool {
 	return at.Len() == int64(len(text)) && string(w.view(at.Start, at.End)) == text
 }
 
-// crlf reports whether the first line of the source ends in CR LF. The line is read
+// crlf reports whether the first line of the source ends in CR LF. The line is read only
 // once, because it can be almost all of the source.
 func (w *window) crlf() bool {
 	if w.ending == "" {

@@ -14,54 +14,53 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// A Log is a session log as it stands: how its records hang together. That is looked up
-// once, when the first fix has to know it, and never changed.
+// A Log is a session log and the links between its records. The links are read once, when the
+// first fix needs them, and never change.
 type Log struct {
 	Source *source.Source
 	Format *dialect.Log
-	// Array is the list whose elements the records are; zero where they are the
-	// lines of the file.
+	// Array is the list whose elements are the records; zero if they are the lines of the
+	// file.
 	Array source.Span
-	// Trial is set where it is only asked what could be done: what becomes of other
-	// records than those of the calls and results at hand is not found out.
+	// Trial says that fixes are only tried. Then their effect on records other than those of
+	// their calls and results is not worked out.
 	Trial bool
 
-	added    bool // records were
-	doubled  bool // a record of it has its id or its parent twice
+	added    bool // records were added
+	doubled  bool // a record has its id or its parent twice
 	indexed  bool
 	plan     *dialect.Plan
 	members  transcript.Builder
 	seed     maphash.Seed
 	ids      source.Index
 	nodes    []node
-	refs     map[int32][]source.Span // by id: where a record names another one than its parent
+	refs     map[int32][]source.Span // by id: where a record refers to it, other than as its parent
 	counts   []count
-	kept     map[int32][]keep // by id: where a compaction names a record that it keeps
+	kept     map[int32][]keep // by id: where a compaction lists it as kept
 	callRefs map[string][]source.Span
-	copy     bool              // records of results repeat the result's content
-	source   bool              // they name the record of the call
-	byID     []int32           // nodes; where several records have one id, the last one
-	twins    map[int32][]int32 // by id: those before the last one
+	copy     bool              // records of results repeat the content of the result
+	source   bool              // records of results name the record of the call
+	byID     []int32           // the node with an id, the last one if there are several
+	twins    map[int32][]int32 // by id: the other nodes, before the last one
 	children []int32           // by id: the first node with that parent, -1 for none
-	roots    []int32           // by node; nil before they are looked for
+	roots    []int32           // by node; nil until they are needed
 }
 
-// A node is what a record says of its place in the chain. A log has one for each
-// record, so that it holds no text: ids are numbered, and read again where they
-// are to be written.
+// A node is the place of a record in the chain. A log has one for each record, so a node
+// holds no text: ids are numbered, and read again when they are written.
 type node struct {
 	start  int64
 	length uint32
 	// id and parent are numbers of ids, -1 for none.
 	id, parent         int32
 	idSlot, parentSlot slot
-	scope              int32 // the number of what tells its thread of the log from others
+	scope              int32 // the number of the value that tells its thread of the log from others
 	sibling            int32 // the next node with the same parent, -1 for none
-	follow             bool  // it may stand between a call and its result
-	doubled            bool  // it has its id or its parent twice: another program may read the other one
+	follow             bool  // it may come between a call and its result
+	doubled            bool  // it has its id or its parent twice, so another program may read the other one
 }
 
-// A slot is where a value stands in a record, of no length for none.
+// A slot is the place of a value in a record; its length is 0 if there is none.
 type slot struct{ at, length uint32 }
 
 func slotOf(v source.Value, record source.Span) slot {
@@ -72,7 +71,8 @@ func (n *node) span() source.Span {
 	return source.Span{Start: n.start, End: n.start + int64(n.length)}
 }
 
-// idAt and parentAt return where the id and the parent stand, an empty span for none.
+// idAt and parentAt return the spans of the id and the parent, an empty span if there is
+// none.
 func (n *node) idAt() source.Span     { return n.in(n.idSlot) }
 func (n *node) parentAt() source.Span { return n.in(n.parentSlot) }
 
@@ -80,8 +80,8 @@ func (n *node) in(p slot) source.Span {
 	return source.Span{Start: n.start + int64(p.at), End: n.start + int64(p.at) + int64(p.length)}
 }
 
-// hangsOn reports whether another record is the parent, or neither has an id to
-// tell it by.
+// hangsOn reports whether another record is the parent, or whether neither has an id that
+// could show it.
 func (n *node) hangsOn(other *node) bool {
 	if other.id < 0 {
 		return n.parentSlot.length == 0
@@ -89,26 +89,25 @@ func (n *node) hangsOn(other *node) bool {
 	return n.parent == other.id
 }
 
-// A count is where a compaction names the first record that it keeps by its
-// number.
+// A count is where a compaction gives the number of the first record that it keeps.
 type count struct {
 	first int
 	at    source.Span
 }
 
-// A keep is where a compaction names a record that it keeps.
+// A keep is where a compaction lists a record that it keeps.
 type keep struct {
 	in source.Span // the list
 	at source.Span
 }
 
-// NewLog returns the log of which the records are the elements of an array or,
-// without one, the lines of the file.
+// NewLog returns the log whose records are the elements of an array or, if array is zero, the
+// lines of the file.
 func NewLog(src *source.Source, format *dialect.Log, array source.Span) *Log {
 	return &Log{Source: src, Format: format, Array: array}
 }
 
-// number returns the number of an id, as it is written.
+// number returns the number of an id, given as JSON.
 func (l *Log) number(id []byte) int32 {
 	h := maphash.Bytes(l.seed, id)
 	if n, known := l.ids.Find(h); known {
@@ -118,8 +117,8 @@ func (l *Log) number(id []byte) int32 {
 	return int32(l.ids.Len() - 1)
 }
 
-// The slots of what a node is made of. Those of the members that name other records are
-// behind them, and then those of the members that name calls.
+// The slots of a node's fields. The fields that name other records follow them, and then the
+// fields that name calls.
 const (
 	linkID = iota
 	linkParent
@@ -133,7 +132,7 @@ const (
 	linkRefs
 )
 
-// index looks up how all records hang together. It reads those that nobody has added.
+// index reads the links of all records. It reads the records itself if none were added.
 func (l *Log) index() error {
 	if l.indexed {
 		return nil
@@ -151,7 +150,7 @@ func (l *Log) index() error {
 	return nil
 }
 
-// begin makes ready for the first record.
+// begin prepares for the first record.
 func (l *Log) begin() {
 	f := l.Format
 	l.added, l.seed = true, maphash.MakeSeed()
@@ -167,8 +166,8 @@ func (l *Log) begin() {
 	l.plan = dialect.NewPlan(append(lenses, f.CallRefs...)...)
 }
 
-// Add takes note of the next record of the log. Whoever reads all of them anyway adds
-// them, so that the log does not read them again.
+// Add adds the next record of the log. A caller that reads all records anyway adds them, so
+// that the log does not read them again.
 func (l *Log) Add(rec source.Record) {
 	if !l.added {
 		l.begin()
@@ -225,7 +224,7 @@ func (l *Log) Add(rec source.Record) {
 	l.nodes = append(l.nodes, n)
 }
 
-// hang looks up the nodes by their ids and their parents.
+// hang indexes the nodes by their ids and their parents.
 func (l *Log) hang() {
 	l.byID = slices.Repeat([]int32{-1}, l.ids.Len())
 	l.children = slices.Repeat([]int32{-1}, l.ids.Len())
@@ -265,7 +264,7 @@ func (l *Log) records() iter.Seq2[source.Record, error] {
 	}
 }
 
-// ref notes where a record names another one.
+// ref notes where a record refers to another one.
 func (l *Log) ref(v source.Value) {
 	if v.Kind() == source.String {
 		id := l.number(v.Raw())
@@ -286,12 +285,12 @@ func (l *Log) preserved(v source.Value) {
 	}
 }
 
-// at returns the node in which an offset lies.
+// at returns the node that contains an offset.
 func (l *Log) at(off int64) int32 {
 	return int32(sort.Search(len(l.nodes), func(i int) bool { return l.nodes[i].span().End > off }))
 }
 
-// recordAt returns the record in which an offset lies. It needs no index.
+// recordAt returns the record that contains an offset. It needs no index.
 func (l *Log) recordAt(off int64) source.Span {
 	if l.indexed {
 		return l.nodes[l.at(off)].span()
@@ -315,19 +314,19 @@ func (l *Log) recordAt(off int64) source.Span {
 	return source.Span{Start: w.skip(from), End: w.back(to)}
 }
 
-// hanging yields the records that hang on an id, in order.
+// hanging yields the children of an id, in order.
 func (l *Log) hanging(on int32) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
 		if on < 0 {
-			return // on none
+			return // no parent
 		}
 		for i := l.children[on]; i >= 0 && yield(i); i = l.nodes[i].sibling {
 		}
 	}
 }
 
-// Record returns the fix that an operation on a record as such comes to, false where
-// it is no such operation.
+// Record returns the fix for an operation on a record as a whole, and false if op is not such
+// an operation.
 func (l *Log) Record(op *operation.Operation) (f edit.Fix, ok bool, err error) {
 	p := &Plan{Source: l.Source, Conv: &transcript.Conversation{}, Log: l, src: &window{src: l.Source}}
 	d := p.draft()
@@ -348,8 +347,7 @@ func (l *Log) Record(op *operation.Operation) (f edit.Fix, ok bool, err error) {
 	return d.fix(true)
 }
 
-// rootOf returns the node on which a node hangs in the end, -1 where its parents
-// lead in a circle.
+// rootOf returns the root of a node, -1 if its parents form a circle.
 func (l *Log) rootOf(node int32) int32 {
 	const unknown, circle = -2, -1
 	if l.roots == nil {
@@ -359,7 +357,7 @@ func (l *Log) rootOf(node int32) int32 {
 	at := node
 	for l.roots[at] == unknown {
 		path = append(path, at)
-		l.roots[at] = circle // if it is come by again
+		l.roots[at] = circle // if it is reached again
 		if up := l.nodes[at].parent; up >= 0 && l.byID[up] >= 0 {
 			at = l.byID[up]
 		} else {

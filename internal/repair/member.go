@@ -12,8 +12,7 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// addMember writes a member of an element where it is not there, or holds
-// nothing.
+// addMember adds a field to an element that has none, or sets it if it is empty.
 func (d *draft) addMember(do *operation.AddMember) bool {
 	if d.objects.whole([]byte(do.Text)) != nil {
 		return false
@@ -26,16 +25,16 @@ func (d *draft) addMember(do *operation.AddMember) bool {
 		} else if first.Parent() != "" && !d.flat(owner) {
 			continue
 		}
-		if path != "" && owner.Kind() == source.Object && bytes.IndexByte(owner.Raw(), ':') >= 0 { // it holds something
-			// A result says the name that its call says.
+		if path != "" && owner.Kind() == source.Object && bytes.IndexByte(owner.Raw(), ':') >= 0 { // it has a field
+			// A result repeats the name that its call has.
 			plain := do.Member == transcript.MemberResultName
 			d.setMember(transcript.TokenOf(owner.Get(path.Key()), owner.Span()), path.Key(), do.Text, plain)
 			return true
 		}
 	}
 	if parent := first.Parent(); parent != "" && parent.Parent() == "" {
-		// The object that should hold it is not there either. What else that lacks
-		// is added when it is.
+		// The object that should contain it is missing too. It is added with this field; its
+		// other fields follow in the next round.
 		if owner := d.at(do.At); owner.Kind() == source.Object && !parent.In(owner).Exists() && !d.flat(owner) {
 			d.setMember(transcript.TokenOf(source.Value{}, owner.Span()), parent.Key(), "{"+source.Quote(first.Key())+styleOf(owner).colon+do.Text+"}", false)
 			return true
@@ -44,8 +43,8 @@ func (d *draft) addMember(do *operation.AddMember) bool {
 	return false
 }
 
-// flat reports whether an element holds beside its id what others write in an
-// object in it.
+// flat reports whether an element has, beside its id, fields that others keep in a nested
+// object.
 func (d *draft) flat(owner source.Value) bool {
 	for _, paths := range d.Dialect.Members {
 		if paths.Nth(0).Parent() == "" {
@@ -60,7 +59,7 @@ func (d *draft) flat(owner source.Value) bool {
 	return false
 }
 
-// setValue replaces a value, and what repeats it.
+// setValue replaces a value and its copies.
 func (d *draft) setValue(do *operation.SetValue) bool {
 	if do.Text == "" || d.objects.whole([]byte(do.Text)) != nil {
 		return false
@@ -77,8 +76,8 @@ func (d *draft) setValue(do *operation.SetValue) bool {
 	return true
 }
 
-// namesResult reports whether the name of a result stands at a span: it says
-// again what its call says.
+// namesResult reports whether the value at a span is the name of a result, which repeats the
+// name of its call.
 func (p *Plan) namesResult(at source.Span) bool {
 	m := p.messageAt(at.Start)
 	if m < 0 {
@@ -89,14 +88,13 @@ func (p *Plan) namesResult(at source.Span) bool {
 	})
 }
 
-// setMember writes a member: in its place, or as the first one of the element that
-// should have it.
+// setMember sets a field, or adds it as the first field of its element.
 func (d *draft) setMember(t transcript.Token, key, raw string, plain bool) {
 	if t.Present() {
 		d.set(t.Span, raw, plain)
 		return
 	}
-	// A second member of one key says what nobody can read for sure.
+	// A duplicate key would be ambiguous.
 	owner := d.at(t.Span)
 	if key == "" || owner.Kind() != source.Object || owner.Get(key).Exists() {
 		d.failed = true
@@ -105,8 +103,7 @@ func (d *draft) setMember(t transcript.Token, key, raw string, plain bool) {
 	d.sets = append(d.sets, set{Edit: d.addFirst(owner, key, raw), plain: plain})
 }
 
-// trimText cuts the white space at the end of a message's text, and leaves the rest
-// of it as it is written.
+// trimText cuts the white space at the end of a message's text. The rest keeps its bytes.
 func (d *draft) trimText(m int32) bool {
 	text := d.Dialect.Members[transcript.MemberLastText].In(d.value(m))
 	if text.Kind() != source.String {
@@ -119,9 +116,9 @@ func (d *draft) trimText(m int32) bool {
 	return true
 }
 
-// ownerOf returns the object of a message of which the value at a span is a member.
-// The elements of a message are found once: there may be very many, with a member
-// to remove in each of them.
+// ownerOf returns the object in a message that contains the value at a span as a field. The
+// elements of a message are looked up once: there may be very many, with a field to remove in
+// each of them.
 func (p *Plan) ownerOf(m int32, member source.Span) source.Value {
 	if p.elements == nil || p.elementsOf != m {
 		p.elements, p.elementsOf = []source.Value{}, m
@@ -137,8 +134,7 @@ func (p *Plan) ownerOf(m int32, member source.Span) source.Value {
 	return holding(p.value(m), member)
 }
 
-// holding returns the object inside of v, or v itself, of which the value at a
-// span is a member.
+// holding returns v, or the object inside v, that contains the value at a span as a field.
 func holding(v source.Value, member source.Span) source.Value {
 	for _, val := range children(v) {
 		switch {

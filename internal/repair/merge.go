@@ -7,9 +7,8 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// merge joins a message with the one before it: the content of the one that says
-// nothing besides goes into the other. The other names no speaker of its own, and
-// loses nothing.
+// merge joins a message with the one before it. The content of a message that has only a role
+// and content moves into the other one. It names no other speaker, so nothing is lost.
 func (d *draft) merge(m int32) bool {
 	if m == 0 || d.holder(m) == nil || d.holder(m) != d.holder(m-1) {
 		return false
@@ -21,7 +20,8 @@ func (d *draft) merge(m int32) bool {
 	if !d.bare(from) {
 		into, from = from, into
 	}
-	// What somebody said who is named beside the role is not put into another's mouth.
+	// A message with a name is by somebody else than the role says, so nothing is merged into
+	// it.
 	named := d.keys(into).Body.Get("name").Kind() > source.Null
 	if named || !d.bare(from) || d.wrapped(into) || !d.join(into, from) {
 		return false
@@ -30,14 +30,13 @@ func (d *draft) merge(m int32) bool {
 	return d.dropMessage(from)
 }
 
-// beside notes that a fix is made for what a message and the one before it are to
-// each other.
+// beside notes that a fix depends on a message and the one before it.
 func (d *draft) beside(m int32) {
 	a, b := d.Conv.Messages[m-1].Span(), d.Conv.Messages[m].Span()
 	d.over = append(d.over, source.Span{Start: min(a.Start, b.Start), End: max(a.End, b.End)})
 }
 
-// bare reports whether a message has a role and a content, and says nothing else.
+// bare reports whether a message has only a role and content.
 func (p *Plan) bare(m int32) bool {
 	keys := p.keys(m)
 	role := p.Conv.Messages[m].RoleSpan()
@@ -49,10 +48,10 @@ func (p *Plan) bare(m int32) bool {
 	return !p.wrapped(m) && p.content(m).Exists()
 }
 
-// wrapped reports whether something stands around a message that may say more.
+// wrapped reports whether a message is wrapped in an object, which may have other fields.
 func (p *Plan) wrapped(m int32) bool { return p.keys(m).Body.Span() != p.value(m).Span() }
 
-// join puts the content of a message before or behind that of its neighbour.
+// join adds the content of a message before or after the content of its neighbor.
 func (d *draft) join(into, from int32) bool {
 	before := from < into
 	there, comes := d.content(into), d.content(from)
@@ -74,10 +73,10 @@ func (d *draft) join(into, from int32) bool {
 		}
 		return d.listContent(into, blocks, before)
 	}
-	return false // a list and a text side by side
+	return false // a list and a text cannot be joined
 }
 
-// say puts a text, a JSON string, before or behind what a message says.
+// say adds a text, given as a JSON string, before or after the content of a message.
 func (d *draft) say(m int32, text string, before bool) bool {
 	there := d.content(m)
 	switch contentKind(there) {
@@ -99,14 +98,14 @@ func (d *draft) say(m int32, text string, before bool) bool {
 	return true
 }
 
-// textBlock returns a block with a text, a JSON string, as a message writes it; nil
-// where it writes none.
+// textBlock returns a block with a text, given as a JSON string; nil if the message cannot
+// have one.
 func (d *draft) textBlock(m int32, text string) []byte {
 	keys := d.keys(m)
 	return d.build(keys.TextFields(text))
 }
 
-// joined returns two JSON strings as one, a blank line between them.
+// joined returns two JSON strings as one, with a blank line between them.
 func joined(a, b string) string {
 	if len(a) <= 2 {
 		return b
@@ -114,8 +113,8 @@ func joined(a, b string) string {
 	return a[:len(a)-1] + `\n\n` + b[1:]
 }
 
-// contentKind returns String for a text and Array for a list that holds something,
-// and None for what holds nothing. Anything else is neither.
+// contentKind returns String for a text, Array for a list that is not empty, and None for
+// empty content. It returns other kinds unchanged.
 func contentKind(v source.Value) source.Kind {
 	if kind := v.Kind(); kind == source.Null || kind == source.Array && !v.First().Exists() || string(v.Raw()) == `""` {
 		return source.None
@@ -123,8 +122,8 @@ func contentKind(v source.Value) source.Kind {
 	return v.Kind()
 }
 
-// edge returns the element of a list behind which something goes: none for the
-// front, else the last.
+// edge returns the element of a list after which new elements go: none for the front, else
+// the last.
 func edge(list source.Value, front bool) (at source.Span) {
 	if front {
 		return at

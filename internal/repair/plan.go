@@ -15,45 +15,45 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// Placeholder is the text of a result that is inserted for a call without one.
+// Placeholder is the default text of a result that is inserted for a call without one.
 const Placeholder = "[toolguard] No result was recorded for this tool call; it may or may not have run."
 
-// A Plan turns operations on one conversation into fixes. It reads the source it
-// was made for, and what it makes of an operation depends on nothing else.
+// A Plan turns operations on one conversation into fixes. A fix depends only on the source of
+// the Plan and the operation.
 type Plan struct {
 	Source      *source.Source
 	Conv        *transcript.Conversation
 	Dialect     *dialect.Dialect // of the conversation
 	Pairing     pairing.Pairing
 	Profile     *profile.Profile
-	Placeholder string // may hold {tool} and {id}
+	Placeholder string // may contain {tool} and {id}
 	// Known reports whether the content of a result is a placeholder.
 	Known func(result int32) bool
-	// Log is the session log whose records hold the messages; nil elsewhere, and where
-	// they stand in such a way that they are not repaired.
+	// Log is the session log whose records hold the messages; nil if there is none, or if the
+	// messages are kept in a form that is not repaired.
 	Log *Log
 
-	driver  dialect.Writer // nil where nothing is written
+	driver  dialect.Writer // nil if nothing is written
 	src     *window
 	ends    []int32           // by turn: its last message
-	places  []int32           // the messages in the order of their places; nil where that is theirs
-	named   int32             // a result that repeats the tool's name, -1 for none
+	places  []int32           // the messages sorted by place; nil if they are already in that order
+	named   int32             // a result that repeats the name of its tool, -1 for none
 	answers map[int32][]int32 // results by the call that they answer
-	// Of boilerplate the values are no recorded content: they say who speaks, of what
-	// kind an element is, and what its own id is. Of known keys they are none where
-	// they are empty. Both are nil before they are asked for.
+	// The values of boilerplate keys are not recorded content: they give the role, the type
+	// or the id of an element. The values of known keys are not recorded content if they are
+	// empty. Both are nil until they are needed.
 	boilerplate, known []string
-	elements           []source.Value // of the message elementsOf; nil before they are asked for
+	elements           []source.Value // of the message elementsOf; nil until they are needed
 	elementsOf         int32
-	names              *names    // ids that are made up; nil before they are asked for
-	byTurn             [][]int32 // messages, as messagesOf says; nil before they are asked for
+	names              *names    // new ids; nil until they are needed
+	byTurn             [][]int32 // the result of messagesOf; nil until it is needed
 	values             map[int32]source.Value
-	read               int64 // bytes of them
+	read               int64 // total size of values
 	objects            builder
-	books              accounts // of the fix at hand
+	books              accounts // of the current fix
 }
 
-// prepare looks once at what operations ask for again and again.
+// prepare indexes the conversation for the operations, once.
 func (p *Plan) prepare() bool {
 	if p.src != nil {
 		return p.driver != nil
@@ -80,7 +80,7 @@ func (p *Plan) prepare() bool {
 	p.ends = make([]int32, c.Turns)
 	for m := range c.Messages {
 		msg := &c.Messages[m]
-		// An item of reasoning belongs to what follows it.
+		// An item of reasoning belongs to the item after it.
 		if reasons := msg.Has(transcript.MessageItem) && p.reasons(int32(m)); !reasons && !msg.Has(transcript.MessageReplay) {
 			p.ends[msg.Turn] = int32(m)
 		}
@@ -88,15 +88,15 @@ func (p *Plan) prepare() bool {
 	return p.driver != nil
 }
 
-// Before orders operations that overlap: the one that is to be made first comes
-// first, and the others find out afterwards what is left for them.
+// Before orders operations that overlap. The first is carried out, and the others are decided
+// again after it.
 func Before(a, b *operation.Operation) int { return cmp.Compare(rank(a), rank(b)) }
 
 func rank(op *operation.Operation) int {
 	switch op.Do.(type) {
 	case *operation.DropResults, *operation.DropCalls, *operation.DropMessages, *operation.Retag:
 		if op.Class == operation.Safe {
-			return 0 // copies and what is empty
+			return 0 // copies and empty elements
 		}
 	case *operation.MintIDs, *operation.RenameID, *operation.RenamePairs, *operation.RelinkResult:
 		return 1
@@ -112,8 +112,8 @@ func rank(op *operation.Operation) int {
 	return 6
 }
 
-// LaidOut returns the turn that an operation lays out, -1 for none: all operations
-// on one turn that say where results stand are one fix.
+// LaidOut returns the turn that an operation lays out, -1 for none. All operations that
+// arrange the results of one turn become one fix.
 func (p *Plan) LaidOut(op *operation.Operation) int32 {
 	switch do := op.Do.(type) {
 	case *operation.InsertResults, *operation.MoveResults, *operation.MergeResults, *operation.ReorderResults:
@@ -126,7 +126,7 @@ func (p *Plan) LaidOut(op *operation.Operation) int32 {
 	return -1
 }
 
-// Extent returns how many bytes have to be looked at to carry an operation out.
+// Extent returns the number of bytes that must be read to carry an operation out.
 func (p *Plan) Extent(op *operation.Operation) int64 {
 	n := int64(1)
 	calls, results := operation.Subjects(op.Do)
@@ -141,8 +141,7 @@ func (p *Plan) Extent(op *operation.Operation) int64 {
 
 func (p *Plan) turn(call int32) int32 { return p.Conv.Messages[p.Conv.Calls[call].Message].Turn }
 
-// Compile returns the fix that an operation comes to, false where it cannot be
-// carried out as things stand.
+// Compile returns the fix for an operation, and false if the operation cannot be carried out.
 func (p *Plan) Compile(op *operation.Operation) (edit.Fix, bool, error) {
 	if turn := p.LaidOut(op); turn >= 0 {
 		return p.Lay(turn, []*operation.Operation{op})
@@ -154,8 +153,8 @@ func (p *Plan) Compile(op *operation.Operation) (edit.Fix, bool, error) {
 	return d.fix(d.do(op))
 }
 
-// Lay returns the fix that all operations on the results of one turn come to,
-// false where one of them cannot be carried out.
+// Lay returns the fix for all operations on the results of one turn, and false if one of them
+// cannot be carried out.
 func (p *Plan) Lay(turn int32, ops []*operation.Operation) (edit.Fix, bool, error) {
 	if !p.prepare() {
 		return edit.Fix{}, false, nil
@@ -165,7 +164,8 @@ func (p *Plan) Lay(turn int32, ops []*operation.Operation) (edit.Fix, bool, erro
 	if err != nil || ok && ClassOf(&fix) < operation.Unsafe || p.Log != nil || !p.blockwise() || slices.ContainsFunc(ops, merges) {
 		return fix, ok, err
 	}
-	// What the results leave behind would be lost: they come with it.
+	// A result that leaves other fields of its message behind would lose them, so the whole
+	// message is moved.
 	if whole, also, err := p.lay(turn, ops, true); err != nil || also && ClassOf(&whole) < operation.Unsafe {
 		return whole, also, err
 	}
@@ -187,27 +187,27 @@ type draft struct {
 	*Plan
 	lists    map[int64]*list
 	sets     []set
-	tail     []byte                   // what is appended to the file: records that take the place of others
-	replaced []set                    // what changes in those
-	gone     map[int32]bool           // messages that are removed
-	blocks   map[int32]map[int32]bool // blocks that are taken out, by message
-	kept     map[int32]bool           // messages that get a text in the place of what is taken out
-	strip    bool                     // reasoning goes with the call that it led to
-	taken    []source.Span            // elements that are taken out
-	stays    []source.Span            // what is taken out is an exact copy of these
+	tail     []byte                   // text appended to the file: records that replace others
+	replaced []set                    // the changes in the replaced records
+	gone     map[int32]bool           // removed messages
+	blocks   map[int32]map[int32]bool // removed blocks, by message
+	kept     map[int32]bool           // messages that get a text in place of the removed blocks
+	strip    bool                     // reasoning is removed with the call that it led to
+	taken    []source.Span            // removed elements
+	stays    []source.Span            // texts that stay, of which removed texts are exact copies
 	reads    []source.Span
-	over     []source.Span // records that others take the place of
-	changes  *chain        // what becomes of the records of the log; nil before anything does
-	failed   bool          // what would have to be written is no JSON
+	over     []source.Span // records that are replaced by others
+	changes  *chain        // changes to the records of the log; nil if there are none
+	failed   bool          // the fix cannot be written as JSON
 }
 
-// A set is an edit inside of an element.
+// A set is an edit inside an element.
 type set struct {
 	edit.Edit
-	// plain is set where it changes no recorded content: an id, a role, a number
-	// that counts, what says again what stands elsewhere.
+	// plain says that it changes no recorded content: an id, a role, an ordinal, or a copy of
+	// another value.
 	plain bool
-	// state is set where what stands there is a state that is left.
+	// state says that the old value is the state of a call that is answered now.
 	state bool
 }
 
@@ -217,7 +217,7 @@ func (p *Plan) draft() *draft {
 	}
 }
 
-// do carries an operation out, or reports that it cannot be.
+// do carries out an operation, or returns false if that is impossible.
 func (d *draft) do(op *operation.Operation) bool {
 	switch do := op.Do.(type) {
 	case *operation.SetState:
@@ -271,7 +271,7 @@ func (d *draft) do(op *operation.Operation) bool {
 	case *operation.SetValue:
 		return d.setValue(do)
 	case *operation.RemoveMember:
-		// Of what is refused, what nobody knows is recorded all the same.
+		// Unknown fields of a rejected value are recorded content all the same.
 		known := true
 		for k := range d.at(do.At).Members() {
 			known = known && (k.Is("type") || k.Is("ttl"))
@@ -284,12 +284,13 @@ func (d *draft) do(op *operation.Operation) bool {
 	return false
 }
 
-// each does something to all of a list, and reports whether all of it was done.
+// each applies do to all elements of a list, and reports whether it succeeded for all of
+// them.
 func (d *draft) each(list []int32, do func(int32) bool) bool {
 	return len(list) > 0 && !slices.ContainsFunc(list, func(i int32) bool { return !do(i) })
 }
 
-// fix returns what the draft comes to, if it did what was asked.
+// fix returns the fix of the draft, if the operation succeeded.
 func (d *draft) fix(did bool) (edit.Fix, bool, error) {
 	if did {
 		d.prune()
@@ -305,12 +306,12 @@ func (d *draft) fix(did bool) (edit.Fix, bool, error) {
 	}
 	f.Within = d.within(f.Edits)
 	d.account(&f)
-	// What becomes of a log may not have been to be found out.
+	// In a trial, the changes to a log may not be known.
 	return f, d.src.err == nil && (len(f.Edits) > 0 || d.changes != nil && d.changes.untold()), d.src.err
 }
 
-// edits returns the changes of all lists and elements, in order; false where two
-// of them overlap.
+// edits returns the changes of all lists and elements in order, and false if two of them
+// overlap.
 func (d *draft) edits() ([]edit.Edit, bool) {
 	var out []edit.Edit
 	for _, l := range d.lists {
@@ -330,16 +331,16 @@ func (d *draft) edits() ([]edit.Edit, bool) {
 		end := d.Source.Size()
 		out = append(out, edit.Edit{Span: source.Span{Start: end, End: end}, Text: d.tail})
 	}
-	out = slices.DeleteFunc(out, func(e edit.Edit) bool { // it is put back where it stood
+	out = slices.DeleteFunc(out, func(e edit.Edit) bool { // put back in the same place
 		return e.Span.Len() == int64(len(e.Text)) && d.src.text(e.Span.Start, e.Span.End) == string(e.Text)
 	})
 	return inOrder(out)
 }
 
-// inOrder puts edits in order, each once: call and result may share an id. It returns
-// false where two of them overlap.
+// inOrder sorts edits and removes duplicates, because a call and its result may share an id.
+// It returns false if two edits overlap.
 func inOrder(edits []edit.Edit) ([]edit.Edit, bool) {
-	slices.SortStableFunc(edits, func(a, b edit.Edit) int { // what is inserted comes before what is replaced
+	slices.SortStableFunc(edits, func(a, b edit.Edit) int { // insertions come before replacements
 		return cmp.Or(cmp.Compare(a.Span.Start, b.Span.Start), cmp.Compare(min(1, a.Span.Len()), min(1, b.Span.Len())))
 	})
 	edits = slices.CompactFunc(edits, func(a, b edit.Edit) bool {
@@ -353,8 +354,7 @@ func inOrder(edits []edit.Edit) ([]edit.Edit, bool) {
 	return edits, true
 }
 
-// inGone reports whether a span lies in a message that is removed: what would
-// become of it goes with the message.
+// inGone reports whether a span is in a removed message, so that edits in it are not needed.
 func (d *draft) inGone(s source.Span) bool {
 	if len(d.gone) == 0 || s.IsZero() {
 		return false
@@ -363,7 +363,7 @@ func (d *draft) inGone(s source.Span) bool {
 	return m >= 0 && d.gone[m] && d.Conv.Messages[m].Span().Contains(s)
 }
 
-// messageAt returns the message in which an offset lies, -1 for none.
+// messageAt returns the message that contains an offset, -1 if there is none.
 func (p *Plan) messageAt(off int64) int32 {
 	byPlace := func(i int) int32 {
 		if p.places == nil {
@@ -379,8 +379,8 @@ func (p *Plan) messageAt(off int64) int32 {
 	return byPlace(i)
 }
 
-// blockAt returns the block of a message in which an offset lies, -1 for none; none
-// lies in the message -1.
+// blockAt returns the block of message m that contains an offset, -1 if there is none or m is
+// -1.
 func (p *Plan) blockAt(m int32, off int64) int32 {
 	if m < 0 {
 		return -1
@@ -393,11 +393,11 @@ func (p *Plan) blockAt(m int32, off int64) int32 {
 	return -1
 }
 
-// mostProved is how long a message is at most that is read as a whole to prove an
-// edit in it that lies in no block: there may be very many such edits.
+// mostProved is the length of the longest message that is read as a whole to prove an edit
+// outside its blocks. There may be very many such edits.
 const mostProved = 64 << 10
 
-// within returns the values that edits stand in or between: blocks, messages, or the
+// within returns the values in or between which the edits are: blocks, messages, or the
 // records of a log.
 func (d *draft) within(edits []edit.Edit) []source.Span {
 	var out []source.Span
@@ -417,13 +417,12 @@ func (d *draft) within(edits []edit.Edit) []source.Span {
 	return out
 }
 
-// set replaces what stands at a span. It is plain where that is no recorded content.
+// set replaces the text at a span. plain says that the text is not recorded content.
 func (d *draft) set(s source.Span, text string, plain bool) {
 	d.sets = append(d.sets, set{Edit: edit.Edit{Span: s, Text: []byte(text)}, plain: plain})
 }
 
-// build returns a compact object with the given members, nil where there is
-// nothing to write.
+// build returns a compact object with the given fields, nil if fields is nil.
 func (d *draft) build(fields []dialect.Field) []byte {
 	if fields == nil {
 		return nil
@@ -436,18 +435,18 @@ func (d *draft) build(fields []dialect.Field) []byte {
 	return out
 }
 
-// maxRead is how many bytes of messages are kept at hand, and few are read
-// twice for it: operations come in the order of messages.
+// maxRead is the number of bytes of messages that are kept in memory. Operations come in
+// message order, so few messages are read twice.
 const maxRead = 4 << 20
 
-// shortMessage is how long a message is at most in which members are found faster than
-// an index of them is made.
+// shortMessage is the length up to which searching a message is faster than building an
+// index.
 const shortMessage = 4 << 10
 
-// indexCost is about what it takes to keep a short message, beside its bytes.
+// indexCost is the approximate cost in bytes of keeping a short message, beside its text.
 const indexCost = 512
 
-// value returns the element that a message is.
+// value returns the element of a message.
 func (p *Plan) value(m int32) source.Value {
 	if v, ok := p.values[m]; ok {
 		return v
@@ -464,10 +463,10 @@ func (p *Plan) value(m int32) source.Value {
 	return v
 }
 
-// keys returns what is needed to change a message.
+// keys returns the keys that are needed to change a message.
 func (p *Plan) keys(m int32) dialect.WriterKeys { return p.driver.Keys(p.value(m)) }
 
-// content returns what a message says, in the member that is for that.
+// content returns the content field of a message.
 func (p *Plan) content(m int32) source.Value {
 	keys := p.keys(m)
 	return keys.Body.Get(keys.Content)
@@ -479,17 +478,17 @@ func (p *Plan) blocksOf(m int32) []transcript.Block {
 	return p.Conv.Blocks[msg.BlockLo:msg.BlockHi]
 }
 
-// at returns the value at a span, none where that is empty.
+// at returns the value at a span, none if the span is empty.
 func (p *Plan) at(s source.Span) source.Value {
 	return source.NewValue(p.src.bytes(s.Start, s.End), s.Start)
 }
 
 func (p *Plan) text(s source.Span) []byte { return p.at(s).Raw() }
 
-// holder returns the list that a message stands in, nil for none.
+// holder returns the list that contains a message, nil if there is none.
 func (d *draft) holder(m int32) *list {
 	if d.Log != nil || d.Conv.Folded {
-		return nil // records are not taken out of such a log, nor put between others
+		return nil // such a log does not allow records to be removed or inserted
 	}
 	if d.Conv.Lines {
 		return d.list(-1, source.Span{})
@@ -511,8 +510,7 @@ func (d *draft) list(key int64, array source.Span) *list {
 	return l
 }
 
-// contents returns the list of blocks of a message, nil where its content is
-// no list.
+// contents returns the list of blocks of a message, nil if its content is not a list.
 func (d *draft) contents(m int32) *list {
 	v := d.content(m)
 	if v.Kind() != source.Array {
@@ -521,8 +519,8 @@ func (d *draft) contents(m int32) *list {
 	return d.list(v.Span().Start, v.Span())
 }
 
-// foreign reports whether a message is written in another dialect than the
-// conversation: nothing is put into it or made of it.
+// foreign reports whether a message is in another dialect than the conversation. Such a
+// message is not changed.
 func (p *Plan) foreign(m int32) bool { return p.Conv.Messages[m].Has(transcript.MessageForeign) }
 
 // movable reports whether a result can be moved to its call.
@@ -535,14 +533,14 @@ func (p *Plan) movable(r int32) bool {
 // blockwise reports whether results are blocks of a message.
 func (p *Plan) blockwise() bool { return p.driver.WriteMessage("[]", source.Value{}) != nil }
 
-// reading notes that a fix is made from a call or a result as it stands.
+// reading notes that a fix depends on the text of some calls or results.
 func (d *draft) reading(blocks ...int32) {
 	for _, b := range blocks {
 		d.reads = append(d.reads, d.Conv.Blocks[b].Span)
 	}
 }
 
-// distinct returns spans in order, each once, without those that lie in others.
+// distinct sorts spans, and removes duplicates and spans inside others.
 func distinct(spans []source.Span) []source.Span {
 	slices.SortFunc(spans, func(a, b source.Span) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End))
@@ -556,7 +554,7 @@ func distinct(spans []source.Span) []source.Span {
 	return out
 }
 
-// callsLast puts the calls of a message behind its other blocks.
+// callsLast moves the calls of a message after its other blocks.
 func (d *draft) callsLast(m int32) bool {
 	l, blocks := d.contents(m), d.blocksOf(m)
 	n := len(blocks)
@@ -575,8 +573,8 @@ func (d *draft) callsLast(m int32) bool {
 	return true
 }
 
-// splitMessage puts the results of a message into one of their own before it: what
-// else is in it stays with what the message says of who said it.
+// splitMessage moves the results of a message into a new message before it. The other blocks
+// stay.
 func (d *draft) splitMessage(m int32) bool {
 	h := d.holder(m)
 	if h == nil || m == 0 || d.holder(m-1) != h || d.contents(m) == nil {
@@ -592,8 +590,8 @@ func (d *draft) splitMessage(m int32) bool {
 	return len(results) < len(d.blocksOf(m)) && d.newMessage(h, m-1, m, results)
 }
 
-// newMessage inserts a message with a list of blocks behind another, written as one
-// near it is.
+// newMessage inserts a message with a list of blocks after another, modeled on the message
+// near.
 func (d *draft) newMessage(h *list, behind, near int32, blocks content) bool {
 	list, kept := blocks.json()
 	text := d.build(d.driver.WriteMessage(list, d.value(near)))
@@ -609,7 +607,7 @@ func (d *draft) newMessage(h *list, behind, near int32, blocks content) bool {
 	return true
 }
 
-// callersRole gives a message of nothing but calls the role that makes calls.
+// callersRole gives a message that contains only calls the role that makes calls.
 func (d *draft) callersRole(block int32) bool {
 	m := d.Conv.Blocks[block].Message
 	msg := &d.Conv.Messages[m]
@@ -620,7 +618,7 @@ func (d *draft) callersRole(block int32) bool {
 	return true
 }
 
-// retag gives a result the type that fits its call.
+// retag gives a result the type that matches its call.
 func (d *draft) retag(r, c int32) bool {
 	call, res := &d.Conv.Calls[c], &d.Conv.Results[r]
 	d.reading(call.Block)

@@ -11,7 +11,7 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// setState sets the records of calls so that a placeholder answered them.
+// setState updates the records of calls that a placeholder answers.
 func (d *draft) setState(calls []int32) bool {
 	w, ok := d.driver.(dialect.StateWriter)
 	if !ok {
@@ -28,9 +28,8 @@ func (d *draft) setState(calls []int32) bool {
 	return len(members) > 0
 }
 
-// supersede writes the messages that change once more at the end of their log, where
-// records are changed in that way: only one with an id can be replaced by another.
-// The edits are those of what is replaced.
+// supersede appends the changed messages to their log, if the log is changed in that way.
+// Only a message with an id can be replaced by a later one. The edits note what is replaced.
 func (d *draft) supersede() {
 	if !d.Conv.Folded {
 		return
@@ -57,10 +56,10 @@ func (d *draft) supersede() {
 	}
 }
 
-// append writes a message once more, at the end of its log, with what is set in it.
+// append writes a message once more at the end of its log, with the changes applied.
 func (d *draft) append(m int32, sets []set) {
 	var edits []edit.Edit
-	for _, s := range sets { // an id that call and result share is written once
+	for _, s := range sets { // a call and its result may share an id, which is written once
 		if s.Span.Len() == 0 || !slices.ContainsFunc(edits, func(e edit.Edit) bool { return e.Span == s.Span }) {
 			edits = append(edits, s.Edit)
 		}
@@ -84,9 +83,9 @@ func (d *draft) append(m int32, sets []set) {
 	d.over = append(d.over, v.Span())
 }
 
-// patch sets members of objects, in place or behind the last one.
+// patch sets fields of objects, in place or after the last field.
 func (d *draft) patch(members []dialect.Member) {
-	missing := map[int64][]dialect.Member{} // by where their object begins: they come in one edit
+	missing := map[int64][]dialect.Member{} // by the offset of their object, because they come in one edit
 	for _, m := range members {
 		there := m.Object.Get(m.Path[0])
 		for len(m.Path) > 1 && there.Kind() == source.Object {
@@ -98,15 +97,15 @@ func (d *draft) patch(members []dialect.Member) {
 			missing[at] = append(missing[at], m)
 		case len(m.Path) == 1:
 			d.sets = append(d.sets, set{Edit: edit.Edit{Span: there.Span(), Text: []byte(m.Raw)}, state: m.Left})
-		} // what should be an object is none, and stays
+		} // a value that should be an object but is not stays
 	}
 	for _, at := range slices.Sorted(maps.Keys(missing)) {
 		d.sets = append(d.sets, set{Edit: addMembers(missing[at][0].Object, missing[at])})
 	}
 }
 
-// nested returns the members that an object gets, those of the same key in one
-// object. What is set twice is set as it was first.
+// nested returns the fields to add to an object. Fields with the same first key are nested in
+// one object. If a field is set twice, the first value counts.
 func nested(members []dialect.Member) (fields []dialect.Field) {
 	for len(members) > 0 {
 		first := members[0]
@@ -132,7 +131,7 @@ func nested(members []dialect.Member) (fields []dialect.Field) {
 	return fields
 }
 
-// addMembers puts members behind the last one of an object.
+// addMembers adds fields after the last field of an object.
 func addMembers(object source.Value, members []dialect.Member) edit.Edit {
 	st := styleOf(object)
 	sep := st.comma

@@ -9,13 +9,13 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// How calls and results are labelled that become text.
+// Labels of calls and results that become text.
 const (
 	callLabel   = "[toolguard] Call to {tool} (id {id}), kept as text:"
 	resultLabel = "[toolguard] Result of {tool} (id {id}), kept as text:"
 )
 
-// label returns a label with what it says of a call filled in, as a JSON string.
+// label returns a label with the name and the id of a call filled in, as a JSON string.
 func label(text string, name, id transcript.Token) string {
 	name.Raw, id.Raw = cmp.Or(name.Raw, `"unknown"`), cmp.Or(id.Raw, `"unknown"`)
 	return source.Quote(filledIn(text, name, id))
@@ -23,14 +23,14 @@ func label(text string, name, id transcript.Token) string {
 
 // texts turns calls and results into text, all or none.
 func (d *draft) texts(calls, results []int32) bool {
-	said := map[int32]string{} // by message: what is added to its text
+	said := map[int32]string{} // by message: the text that is added to it
 	for _, c := range calls {
 		if !d.textCall(c, said) {
 			return false
 		}
 	}
 	for _, r := range results {
-		// A record that is call and result is one text.
+		// A record that is both a call and its result becomes one text.
 		if c := d.Conv.OwnCall(r); c >= 0 {
 			if !slices.Contains(calls, c) && !d.textCall(c, said) {
 				return false
@@ -89,7 +89,7 @@ func (d *draft) textResult(r int32) bool {
 	return d.write(res.Block, &t)
 }
 
-// write puts a text in the place of a block.
+// write replaces a block by a text.
 func (d *draft) write(b int32, t *dialect.Text) bool {
 	blk := &d.Conv.Blocks[b]
 	msg := d.Conv.Messages[blk.Message].Span()
