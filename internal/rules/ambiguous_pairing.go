@@ -30,7 +30,7 @@ left over becomes text.`,
 	Check: func(c *Context) {
 		for i := range c.Pairing.Calls {
 			if c.Pairing.Calls[i].State != pairing.Unclear || c.Pairing.Calls[i].Surplus {
-				continue // a surplus call has no result, whichever it is
+				continue // a surplus call has no result in any case
 			}
 			f := Finding{
 				Severity: Warning, Confidence: pairing.Ambiguous.String(),
@@ -45,16 +45,16 @@ left over becomes text.`,
 	},
 }
 
-// A minting is how the calls and results of a turn are paired by position that
-// cannot be paired otherwise.
+// A minting pairs the calls and results of a turn by position, if they cannot be paired
+// otherwise.
 type minting struct {
-	calls, results []int32 // that are unclear
+	calls, results []int32 // the ambiguous ones
 	mint           operation.MintIDs
-	rest           []int32 // results that find no call
+	rest           []int32 // results for which no call is left
 	text           *operation.Operation
 }
 
-// Mintings are those of a conversation, by turn.
+// mintings are the mintings of a conversation, by turn.
 type mintings struct {
 	turns  map[int32]*minting
 	turnOf map[int32]int32 // by result
@@ -67,7 +67,7 @@ func (m *mintings) of(turn int32) *minting {
 	return m.turns[turn]
 }
 
-// mintings pairs what is unclear by position.
+// mintings pairs ambiguous calls and results by position.
 func (c *Context) mintings() *mintings {
 	if c.minted != nil {
 		return c.minted
@@ -79,8 +79,8 @@ func (c *Context) mintings() *mintings {
 			m.calls = append(m.calls, int32(i))
 		}
 	}
-	// A result belongs to the nearest turn before it that has unclear calls: any
-	// other between them would have ended the window of that turn.
+	// A result belongs to the nearest turn before it that has ambiguous calls. Any other turn
+	// between them would have ended the window of that turn.
 	next, turn := 0, int32(-1)
 	for i := range c.Pairing.Results {
 		for ; next < len(c.Calls) && (turn < 0 || c.Calls[next].Block < c.Results[i].Block); next++ {
@@ -101,11 +101,11 @@ func (c *Context) mintings() *mintings {
 	return all
 }
 
-// place lets each result answer the first call that no other one answers. Two ids
-// or two names keep them apart.
+// place lets each result answer the first call that has no other answer, unless their ids or
+// names differ.
 func (c *Context) place(m *minting) {
 	answered := make([]int32, len(m.calls))
-	// The calls of a name, with an id and without, and those of any name.
+	// The calls of a name, with an id and without, and the calls of any name.
 	type kind struct {
 		name       string
 		any, hasID bool
@@ -161,8 +161,8 @@ func (c *Context) place(m *minting) {
 	}
 }
 
-// minting returns the operation that pairs the calls of a turn, call i among them.
-// Where no id is missing any more, the results of the turn become text.
+// minting returns the operation that pairs the calls of a turn, including call i. If no id is
+// missing, the results of the turn become text.
 func (c *Context) minting(i int32) *operation.Operation {
 	turn := c.turn(c.Calls[i].Message)
 	m := c.mintings().of(turn)
@@ -174,8 +174,8 @@ func (c *Context) minting(i int32) *operation.Operation {
 	return op
 }
 
-// restAsText returns the operation that turns the results of a turn into text that
-// find no call.
+// restAsText returns the operation that turns the results of a turn for which no call is left
+// into text.
 func (c *Context) restAsText(turn int32, m *minting) *operation.Operation {
 	if m.text == nil && len(m.rest) > 0 {
 		m.text = c.asText(turn, nil, m.rest)
@@ -183,8 +183,8 @@ func (c *Context) restAsText(turn int32, m *minting) *operation.Operation {
 	return m.text
 }
 
-// unplaced returns the operation that turns a result into text that finds no call
-// when results without ids are paired by position, if they are to be.
+// unplaced returns the operation that turns a result into text if results without ids are
+// paired by position and no call is left for it.
 func (c *Context) unplaced(i int) *operation.Operation {
 	all := c.mintings()
 	turn, unclear := all.turnOf[int32(i)]

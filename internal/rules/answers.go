@@ -9,13 +9,13 @@ import (
 	"github.com/toolguard/toolguard/internal/profile"
 )
 
-// An Answer is what providers say to what a rule finds.
+// An Answer is a provider error for the findings of a rule.
 type Answer struct {
 	Profiles []*profile.Profile
 	profile.Cell
 }
 
-// Answers lists what providers are known to answer, each wording once.
+// Answers lists the known provider errors of a rule, each wording once.
 func (r *Rule) Answers() []Answer {
 	var out []Answer
 	for _, p := range profile.All() {
@@ -37,15 +37,15 @@ func (r *Rule) Answers() []Answer {
 	return out
 }
 
-// A Match is a rule that an error of a provider speaks of.
+// A Match is a rule that matches a provider error.
 type Match struct {
 	Rule *Rule
 	Answer
-	length int // of what is the same in both
+	length int // how many bytes of the known error matched
 }
 
-// MatchError returns the rules whose providers' errors a text holds, the best
-// match first. Ids, names and numbers may differ.
+// MatchError returns the rules whose known provider errors occur in a text, the best match
+// first. Ids, names and numbers may differ.
 func MatchError(text string) []Match {
 	text = flat(text)
 	var out []Match
@@ -65,14 +65,14 @@ func MatchError(text string) []Match {
 	sort.SliceStable(out, func(i, j int) bool { return out[i].length > out[j].length })
 	for i := range out {
 		if out[i].length < out[0].length*9/10 {
-			return out[:i] // what only a part of the text speaks of
+			return out[:i] // the others match only a part of the text
 		}
 	}
 	return out
 }
 
-// flat writes a text without what copying it from a log or a terminal changes:
-// escapes, quotes and line breaks.
+// flat undoes the changes of copying a text from a log or a terminal: escapes, quotes and
+// line breaks.
 func flat(s string) string {
 	s = strings.NewReplacer(`\u0060`, "`", `\n`, " ").Replace(s)
 	s = strings.Map(func(r rune) rune {
@@ -86,20 +86,20 @@ func flat(s string) string {
 }
 
 var (
-	// where is the address at the head of an error, which clients leave out.
+	// where is the address at the start of an error, which clients omit.
 	where  = lazily(`^(?:[a-z]+[.\[]?\d+[^ ]*: |invalid params, |invalid parameter: |<400> [^ ]+: )`)
 	varies = lazily(`…|\{(?:id|name|kind)\}|\d+`)
 )
 
-// shortest is how much of an error must be the same for it to be told, and
-// part how much of a sentence of it that stands alone.
+// shortest is how many bytes of an error must match, and part how many bytes of a sentence
+// that stands alone.
 const (
 	shortest = 12
 	part     = 30
 )
 
-// matches returns how much of a known error a text says, 0 where it is another.
-// Clients cut errors off: a sentence can stand for the whole.
+// matches returns how many bytes of a known error occur in a text, 0 if it is another error.
+// Clients truncate errors, so single sentences count too.
 func matches(text, known string) int {
 	known = where().ReplaceAllString(known, "")
 	if n := says(text, known); n >= shortest {
@@ -114,8 +114,8 @@ func matches(text, known string) int {
 	return total
 }
 
-// says returns how much of a known error is the same in each, 0 where a text
-// does not say it.
+// says returns the number of fixed bytes of a known error if the text contains it, 0
+// otherwise.
 func says(text, known string) int {
 	var expr strings.Builder
 	n, from := 0, 0
@@ -139,7 +139,7 @@ func says(text, known string) int {
 		from = m[1]
 	}
 	add(known[from:])
-	if !there { // most are told apart without an expression
+	if !there { // cheaper than compiling the expression
 		return 0
 	}
 	if re, err := regexp.Compile(expr.String()); err != nil || !re.MatchString(text) {

@@ -59,8 +59,8 @@ them as text, and ` + "`text`" + ` turns the call and its result into text (both
 	},
 }
 
-// badArguments returns the operation that makes JSON of arguments that are none:
-// an object that holds them as text.
+// badArguments returns the operation that turns invalid arguments into JSON: an object that
+// holds them as text.
 func (c *Context) badArguments(i int32) *operation.Operation {
 	call := &c.Calls[i]
 	var op *operation.Operation

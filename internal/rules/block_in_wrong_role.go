@@ -67,7 +67,7 @@ one id is not changed. In session logs nothing is moved.
 			case c.arrays() && (c.Pairing.Results[i].Fate == pairing.Answers || c.Pairing.Results[i].Fate == pairing.Duplicate):
 				class := operation.Safe
 				if call := c.Pairing.Results[i].Call; res.Block < c.Calls[call].Block && c.twin(call) {
-					class = operation.Unsafe // its new place would say which of the two it answers
+					class = operation.Unsafe // its new place would decide which of the two it answers
 				}
 				op = c.op(c.turn(res.Message), class, "move the result to the message that answers the call", &operation.MoveBlock{Block: res.Block})
 			}
@@ -79,14 +79,14 @@ one id is not changed. In session logs nothing is moved.
 	},
 }
 
-// overtaken reports whether result i stands before the one that answers its call. Moved
-// behind that their order would be turned round, moved before it another one would answer.
+// overtaken reports whether result i comes before the result that answers its call. Moving it
+// after that one would reverse their order. Moving it before would change which one answers.
 func (c *Context) overtaken(i int) bool {
 	l := c.Pairing.Results[i]
 	return l.Fate == pairing.Duplicate && c.Pairing.Calls[l.Call].State == pairing.Answered && c.Pairing.Calls[l.Call].Result > int32(i)
 }
 
-// onlyCalls reports whether a message holds calls and nothing else.
+// onlyCalls reports whether a message holds only calls.
 func (c *Context) onlyCalls(message int32) bool {
 	m := &c.Messages[message]
 	for b := m.BlockLo; b < m.BlockHi; b++ {

@@ -61,11 +61,11 @@ unsafe if the message has signed reasoning).`,
 	},
 }
 
-// cacheMark is a mark for the cache, and no null in the place of one.
+// cacheMark matches a cache marker that is not null.
 var cacheMark = lazily(`"cache_control"\s*:\s*\{`)
 
-// marksAround counts the marks for the cache that stand around the messages, in
-// the system prompt and the tools.
+// marksAround counts the cache markers outside of the messages, in the system prompt and the
+// tools.
 func (c *Context) marksAround() int {
 	if c.Holder.IsZero() || len(c.Lists) == 0 || !c.Holder.Contains(c.Lists[0]) {
 		return 0

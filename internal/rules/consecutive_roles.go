@@ -30,14 +30,14 @@ unsafe).`,
 		if c.Send || c.Target {
 			severity = severityOf(c.cell(profile.ConsecutiveRoles))
 		}
-		open := len(c.openServers()) > 0 // then results stand alone
+		open := len(c.openServers()) > 0 // then a message must not mix results with other blocks
 		for i := 1; i < len(c.Messages); i++ {
 			m, prev := &c.Messages[i], &c.Messages[i-1]
 			if m.Role != prev.Role || m.Role != transcript.RoleUser && m.Role != transcript.RoleAssistant {
 				continue
 			}
 			if c.Incomplete && c.Lines && m.Record-prev.Record > 1 {
-				continue // what stood between them cannot be read
+				continue // an unreadable record is between them
 			}
 			class := operation.Safe
 			if c.signed(m.Turn) || c.signed(prev.Turn) {
@@ -46,10 +46,10 @@ unsafe).`,
 			if (c.Send || c.Target) && c.Profile.UsersInRow && m.Role == transcript.RoleUser {
 				continue
 			}
-			// What a user's message calls is answered in one of its own.
+			// Calls in a user message are answered by a separate message.
 			astray := m.Role == transcript.RoleUser && (c.holds(int32(i), transcript.BlockCall) || c.holds(int32(i)-1, transcript.BlockCall))
-			// When the calls and results of either have come to their places,
-			// the two may stand in a row no more.
+			// Once the calls and results of both messages are in their places, another
+			// message may be between them.
 			unsettled := c.unsettled(int32(i)) || c.unsettled(int32(i)-1)
 			var op *operation.Operation
 			switch {
@@ -74,7 +74,7 @@ unsafe).`,
 	},
 }
 
-// dropSecond returns the operation that drops the second of two messages of a role.
+// dropSecond returns the operation that drops the second of two messages with the same role.
 func (c *Context) dropSecond(message int32) *operation.Operation {
 	m := &c.Messages[message]
 	switch {
@@ -86,8 +86,8 @@ func (c *Context) dropSecond(message int32) *operation.Operation {
 	return c.op(m.Turn, operation.Unsafe, "drop the message", &operation.DropMessages{Messages: []int32{message}, CopyOf: -1})
 }
 
-// unsettled reports whether a call of a message has no answer in its place yet, or
-// a result of it is not in its place.
+// unsettled reports whether a call or a result of a message has no counterpart in its place
+// yet.
 func (c *Context) unsettled(message int32) bool {
 	m := &c.Messages[message]
 	if len(c.spokenBehind(message)) > 0 {
@@ -110,7 +110,7 @@ func (c *Context) unsettled(message int32) bool {
 	return false
 }
 
-// plain reports whether a message makes no calls in a list beside its content.
+// plain reports whether a message has no calls in a list beside its content.
 func (c *Context) plain(message int32) bool {
 	m := &c.Messages[message]
 	for b := m.BlockLo; b < m.BlockHi; b++ {

@@ -35,17 +35,17 @@ gives the second call a new id, and if it has no result then, it gets a placehol
 			return
 		}
 		type key struct {
-			turn, segment int32 // a turn that a compaction cuts in two is two
+			turn, segment int32 // a turn that is split by a compaction counts as two
 			id            string
 		}
 		keyOf := func(call *transcript.Call) key {
 			return key{c.turn(call.Message), c.Messages[call.Message].Segment, pairing.Key(call.ID)}
 		}
 		first := make(map[key]int32, len(c.Calls))
-		// Order tells nothing where a result stands before its call, and where one that
-		// comes too late may be meant for a call of another turn.
+		// Order is no evidence if a result comes before its call, or if it comes too late and
+		// may answer a call of another turn.
 		unclear := map[key]bool{}
-		late := map[key]int32{} // how many do
+		late := map[key]int32{} // how many come late
 		guessed := c.standIns()
 		for i := range slices.Backward(c.Calls) {
 			k, x := keyOf(&c.Calls[i]), &c.Pairing.Calls[i]
@@ -84,7 +84,7 @@ gives the second call a new id, and if it has no result then, it gets a placehol
 				f.Fix = c.op(k.turn, class, "drop the identical copy", &operation.DropCalls{Calls: []int32{int32(i)}, CopyOf: at})
 			case x.State == pairing.Answered && c.Pairing.Calls[at].State == pairing.Answered && !unclear[k]:
 				f.Fix = c.op(k.turn, class, "give it and its result an id of their own", &operation.RenamePairs{Calls: []int32{int32(i)}})
-			default: // which result is whose is not to be told
+			default: // it is unknown which result belongs to which call
 				switch c.strategyOr("mint") {
 				case "mint":
 					f.Fix = c.op(k.turn, operation.Unsafe, "give it an id of its own", &operation.RenamePairs{Calls: []int32{int32(i)}})

@@ -33,7 +33,7 @@ id (safe). A reasoning item without encrypted content is dropped instead (unsafe
 		cell := c.cell(profile.DuplicateItemID)
 		severity := severityOf(cell)
 		if !c.ownItems() {
-			severity = min(severity, Info) // other stacks keep ids of their own
+			severity = min(severity, Info) // other stacks assign their own ids
 		}
 		first := map[string]int32{}
 		for i := range c.Messages {
@@ -67,8 +67,8 @@ id (safe). A reasoning item without encrypted content is dropped instead (unsafe
 	},
 }
 
-// repeats reports whether an item only says again what an equal one says: a call
-// that has a result of its own does not, and neither does what answers a call.
+// repeats reports whether an item is a mere copy of an equal one. A call with a result of its
+// own is not, and neither is a result that answers a call.
 func (c *Context) repeats(item int32) bool {
 	switch b := &c.Blocks[c.Messages[item].BlockLo]; b.Kind {
 	case transcript.BlockCall:
@@ -79,15 +79,15 @@ func (c *Context) repeats(item int32) bool {
 	return true
 }
 
-// ownItems reports whether the history is on its way to a provider that checks the
-// ids of items, because it knows its own.
+// ownItems reports whether the history is about to be sent to a provider that checks item
+// ids, because it knows its own.
 func (c *Context) ownItems() bool {
 	return severityOf(c.cell(profile.ItemID)) == Error && (c.Send || c.Target || c.Use == transcript.UseBody && c.Named)
 }
 
-// omitID returns the operation that takes the id off an item: to OpenAI it is
-// optional, elsewhere it is recorded content. A reasoning item is nothing without
-// it, unless its content came along encrypted.
+// omitID returns the operation that removes the id of an item. For OpenAI the id is optional;
+// for others it is recorded content. A reasoning item needs its id, unless it has encrypted
+// content.
 func (c *Context) omitID(item int32, id transcript.Token) *operation.Operation {
 	m := &c.Messages[item]
 	if b := &c.Blocks[m.BlockLo]; b.Kind == transcript.BlockReasoning && !b.Has(transcript.BlockSigned) {

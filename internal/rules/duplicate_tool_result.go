@@ -35,7 +35,7 @@ one into text (both unsafe).`,
  {"role":"tool","tool_call_id":"c1","content":"a.txt"},
  {"role":"user","content":"n"}]`,
 	Check: func(c *Context) {
-		before := map[int32]int32{} // by call: the result before this one
+		before := map[int32]int32{} // by call: the previous result
 		for i := range c.Pairing.Results {
 			l := &c.Pairing.Results[i]
 			res := &c.Results[i]
@@ -71,7 +71,7 @@ one into text (both unsafe).`,
 			case c.placeholder(int32(i)):
 				title = "drop the placeholder and keep the real result"
 			case c.placeholder(first) && res.Block < c.Calls[l.Call].Block && !c.movesBack():
-				// It cannot come to its place, and nothing recorded goes for a
+				// It cannot be moved to its place, and recorded content is not dropped for a
 				// placeholder.
 			case c.placeholder(first):
 				drop = first
@@ -97,8 +97,8 @@ one into text (both unsafe).`,
 	},
 }
 
-// spokeBetween reports whether the model has spoken between two results of a call, so
-// that it knows of the first alone.
+// spokeBetween reports whether the model spoke between two results of a call, so that it had
+// seen only the first one.
 func (c *Context) spokeBetween(first, second *transcript.Result) bool {
 	for m := first.Message + 1; m < second.Message; m++ {
 		if msg := &c.Messages[m]; msg.Role == transcript.RoleAssistant && !msg.Has(transcript.MessageReplay) {
@@ -108,8 +108,8 @@ func (c *Context) spokeBetween(first, second *transcript.Result) bool {
 	return false
 }
 
-// standing says how badly a result stands: of two copies the one stays that is
-// sent, and that stands where a result belongs.
+// standing rates the place of a result; lower is better. Of two copies, the one stays that is
+// sent and is where a result belongs.
 func (c *Context) standing(res *transcript.Result) int {
 	n := 0
 	if res.WrongRole {
@@ -121,13 +121,13 @@ func (c *Context) standing(res *transcript.Result) int {
 	return n
 }
 
-// movesBack reports whether a result before its call is moved behind it.
+// movesBack reports whether a result before its call is moved after it.
 func (c *Context) movesBack() bool {
 	return c.arrays() && c.Strategy[resultBeforeCall.Name] != "leave"
 }
 
-// identical reports whether two results say the same, byte for byte, whatever
-// each says it in.
+// identical reports whether two results have the same content, byte for byte, even if their
+// other fields differ.
 func (c *Context) identical(a, b *transcript.Result) bool {
 	if a.Error != b.Error || !c.alike(a.Beside, b.Beside) {
 		return false
@@ -154,8 +154,7 @@ func (c *Context) alike(a, b source.Span) bool {
 	return a.Len() == b.Len() && (a.Len() == 0 || c.Text(a) == c.Text(b))
 }
 
-// besides returns the members of a result but its id and its content, as they
-// are written.
+// besides returns the fields of a result except its id and its content, as JSON.
 func (c *Context) besides(res *transcript.Result, text string) (out []string) {
 	for k, v := range source.NewValue([]byte(text), c.Blocks[res.Block].Span.Start).Members() {
 		if v.Span() != res.ID.Span && v.Span() != res.Payload {
@@ -165,15 +164,15 @@ func (c *Context) besides(res *transcript.Result, text string) (out []string) {
 	return out
 }
 
-// placeholder reports whether a result is the text that toolguard or another
-// tool puts in the place of one that was never recorded.
+// placeholder reports whether a result is a text that toolguard or another tool inserts for a
+// result that was never recorded.
 func (c *Context) placeholder(result int32) bool {
 	return IsPlaceholder(c.Results[result].Payload, c.Window, c.Own(result), c.Text)
 }
 
-// IsPlaceholder reports whether the payload of a result is a placeholder: such a
-// text is not recorded content. Own is the text, as JSON writes it, that this run
-// puts in the place of the result, if that is not the usual one.
+// IsPlaceholder reports whether the payload of a result is a placeholder, which is not
+// recorded content. own is the text, as JSON, that this run inserts for the result, or "" if
+// it is the default text.
 func IsPlaceholder(payload source.Span, window transcript.Window, own string, read func(source.Span) string) bool {
 	const most = 512
 	if payload.IsZero() || payload.Len() > int64(most+len(own)) {
@@ -181,8 +180,8 @@ func IsPlaceholder(payload source.Span, window transcript.Window, own string, re
 	}
 	text := read(payload)
 	if strings.HasPrefix(text, "[") || strings.HasPrefix(text, "{") {
-		// A list of one text block says the same as the text; with anything
-		// beside the text it says more.
+		// A list of one text block means the same as the text. With any other field it means
+		// more.
 		v := source.NewValue([]byte(text), 0)
 		for i, e := range v.Elements() {
 			if i > 0 {
@@ -206,9 +205,8 @@ func IsPlaceholder(payload source.Span, window transcript.Window, own string, re
 	return own != "" && text == own || text == "aborted" && window == transcript.WindowNext
 }
 
-// placeholders are the texts, as JSON writes them, that tools are known to
-// insert for a result that was never recorded. One that ends in … goes on with
-// the tool's name.
+// placeholders are the texts, as JSON, that known tools insert for a result that was never
+// recorded. After a text that ends in … the name of the tool follows.
 var placeholders = []string{
 	"[toolguard] No result was recorded for this tool call; it may or may not have run.",
 	"No result provided",

@@ -27,11 +27,11 @@ it.`,
 			case m.Has(transcript.MessageReplay):
 				continue
 			case m.Has(transcript.MessageStray):
-				continue // what it calls can stand in a field that is not read
+				continue // its calls can be in a field that toolguard does not read
 			case m.Has(transcript.MessageEmpty):
 				cell = c.cell(profile.EmptyMessage)
 			case m.Has(transcript.MessageNull) && m.Role == transcript.RoleOther:
-				continue // what it says can stand in members of its own
+				continue // its content can be in fields of its own
 			case m.Has(transcript.MessageNull):
 				cell = c.cell(profile.NullMessage)
 			default:

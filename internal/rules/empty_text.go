@@ -42,10 +42,10 @@ message has signed reasoning). Then the history is checked again.`,
 			}
 			m := &c.Messages[b.Message]
 			if m.Role == transcript.RoleSystem || m.Has(transcript.MessageReplay) || m.Has(transcript.MessageEmpty) {
-				continue // empty-message says it
+				continue // empty-message reports it
 			}
 			if !c.shaped() && (m.Role == transcript.RoleTool || c.calls(m) && !c.whiteSpace(b.Span)) {
-				continue // converters leave out a text that is none, but send on white space
+				continue // converters omit an empty text, but send white space
 			}
 			f := Finding{Severity: severity, Span: b.Span, Refusal: cell.Text, Message: message}
 			class := operation.Safe
@@ -62,8 +62,7 @@ message has signed reasoning). Then the history is checked again.`,
 	},
 }
 
-// whiteSpace reports whether a blank text, or the block that holds it, has white
-// space in it.
+// whiteSpace reports whether a blank text, or the block that holds it, contains white space.
 func (c *Context) whiteSpace(at source.Span) bool {
 	v := c.Value(at)
 	if v.Kind() == source.String {

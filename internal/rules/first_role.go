@@ -56,11 +56,11 @@ the assistant's first message a message of the user; its calls and their results
 	},
 }
 
-// dropHead returns the operation that drops what comes from a message on before the
-// user speaks: what the assistant says, and results. A turn whose results share a
-// message with what the user says is dropped by itself.
+// dropHead returns the operation that drops the assistant's messages and the results from a
+// message up to the first message of the user. A turn that has results in the user's message
+// is dropped alone.
 func (c *Context) dropHead(from int32) *operation.Operation {
-	end := from // no result behind it answers a call before it
+	end := from // no result after it answers a call before it
 	for i := from; int(i) < len(c.Messages); i++ {
 		if m := &c.Messages[i]; m.Role != transcript.RoleAssistant && !c.onlyResults(m) {
 			break
@@ -79,7 +79,7 @@ func (c *Context) dropHead(from int32) *operation.Operation {
 	return c.op(c.turn(from), operation.Unsafe, "drop what comes before the user's first message", &operation.DropMessages{Messages: head, CopyOf: -1})
 }
 
-// onlyResults reports whether a message holds results and nothing else.
+// onlyResults reports whether a message holds only results.
 func (c *Context) onlyResults(m *transcript.Message) bool {
 	for b := m.BlockLo; b < m.BlockHi; b++ {
 		if c.Blocks[b].Kind != transcript.BlockResult {

@@ -8,7 +8,7 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// eachFault emits a finding for every fault of a kind.
+// eachFault reports a finding for every fault of a kind.
 func eachFault(c *FileContext, kind source.FaultKind, finding func(f *transcript.RecordFault) Finding) {
 	for i := range c.Faults {
 		if f := &c.Faults[i]; f.Kind == kind {
@@ -22,7 +22,7 @@ func eachFault(c *FileContext, kind source.FaultKind, finding func(f *transcript
 	}
 }
 
-// times says how often a fault occurs, when that is more than once.
+// times says how often a fault occurs, if more than once.
 func times(f *transcript.RecordFault) string {
 	if f.Count > 1 {
 		return fmt.Sprintf(", the first of %d in this record", f.Count)

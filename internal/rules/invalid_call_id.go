@@ -52,7 +52,8 @@ same id always becomes the same new id, and different ids stay different.`,
 			}
 			return c.op(turn, class, "rewrite the id on both sides", &operation.RenameID{Call: call, Result: result})
 		}
-		// Of an id that stands where no provider sees it too, the other place counts.
+		// If an id also occurs in a message that no provider sees, the finding is about the
+		// other place.
 		for _, hidden := range []bool{false, true} {
 			for i := range c.Calls {
 				call := &c.Calls[i]

@@ -32,7 +32,7 @@ and ` + "`fix --unsafe`" + ` drops it.`,
 			return
 		}
 		if !c.ownItems() {
-			severity = min(severity, Info) // other stacks keep ids of their own
+			severity = min(severity, Info) // other stacks assign their own ids
 		}
 		for i := range c.Messages {
 			m := &c.Messages[i]
@@ -49,8 +49,8 @@ and ` + "`fix --unsafe`" + ` drops it.`,
 	},
 }
 
-// item returns the id of the item that a message is, and how such ids begin; ""
-// where that is not known.
+// item returns the id of the item that a message is, and the prefix of such ids, "" if it is
+// not known.
 func (c *Context) item(m *transcript.Message) (id transcript.Token, prefix string) {
 	p := &c.Profile.ItemPrefixes
 	if blocks := c.Blocks[m.BlockLo:m.BlockHi]; len(blocks) > 0 && blocks[0].Has(transcript.BlockHasID) {

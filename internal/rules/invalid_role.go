@@ -35,9 +35,9 @@ call.`,
 		c.systemPlaces()
 		cell := c.stricter(profile.BadRole)
 		severity := severityOf(cell)
-		words := c.Profile // whose words for roles count
+		words := c.Profile // the profile whose role names count
 		if !c.shaped() {
-			words = c.Native // what it does not know, no converter knows
+			words = c.Native // converters do not know roles that the native provider does not know
 		}
 		if severity == Off || words.Roles == nil || !c.arrays() {
 			return
@@ -82,8 +82,8 @@ call.`,
 	},
 }
 
-// systemPlaces reports system prompts that stand behind a role behind which the
-// provider takes none.
+// systemPlaces reports system messages after a role that the provider does not accept before
+// them.
 func (c *Context) systemPlaces() {
 	cell := c.cell(profile.SystemPlace)
 	severity := severityOf(cell)
@@ -109,8 +109,8 @@ func (c *Context) systemPlaces() {
 	}
 }
 
-// unknownRole returns the operation that the chosen strategy has for a message of
-// a role for which the provider has no other word.
+// unknownRole returns the operation of the chosen strategy for a message whose role has no
+// equivalent at the provider.
 func (c *Context) unknownRole(message int32) *operation.Operation {
 	m := &c.Messages[message]
 	switch c.strategy() {

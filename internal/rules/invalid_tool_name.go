@@ -81,10 +81,10 @@ text (both unsafe).`,
 	},
 }
 
-// unknownName is the name of a tool where none was recorded.
+// unknownName is the name of a tool if none was recorded.
 const unknownName = "unknown_tool"
 
-// fitName makes a name that the profile takes out of another.
+// fitName turns a name into one that the profile accepts.
 func (c *Context) fitName(name string) string {
 	name = sanitise(name, c.Profile.NameChars)
 	if most := c.Profile.NameMax; most > 0 && utf8.RuneCountInString(name) > most {
@@ -93,8 +93,8 @@ func (c *Context) fitName(name string) string {
 	return name
 }
 
-// rename returns the operation that gives a call another name, nil where its name
-// is a part of something else.
+// rename returns the operation that renames the tool of a call, nil if the name is part of
+// another value.
 func (c *Context) rename(i int32, class operation.Class, title, name string) *operation.Operation {
 	call := &c.Calls[i]
 	turn := c.turn(call.Message)
@@ -110,8 +110,7 @@ func (c *Context) rename(i int32, class operation.Class, title, name string) *op
 	return c.op(turn, class, title, &operation.SetValue{At: call.Name.Span, Text: source.Quote(name), Call: i})
 }
 
-// sanitise puts an underscore in the place of every character that is not in
-// the set.
+// sanitise replaces every character that is not in the set by an underscore.
 func sanitise(s string, set profile.Charset) string {
 	return strings.Map(func(r rune) rune {
 		if set.Allows(string(r)) {

@@ -30,7 +30,7 @@ unsafe).`,
 		last := int32(len(c.Messages) - 1)
 		m := &c.Messages[last]
 		if m.Role != transcript.RoleAssistant || c.waits(m) {
-			return // pending-tool-call says what a last call waits for
+			return // pending-tool-call reports the open call at the end
 		}
 		f := Finding{Severity: severity, Span: m.RoleSpan(), Refusal: cell.Text, Message: "the history ends with the assistant"}
 		switch c.strategyOr("drop") {
@@ -46,7 +46,7 @@ unsafe).`,
 	},
 }
 
-// waits reports whether a message makes a call that is not answered yet.
+// waits reports whether a message has a call without a result.
 func (c *Context) waits(m *transcript.Message) bool {
 	for b := m.BlockLo; b < m.BlockHi; b++ {
 		if k := c.Blocks[b].Kind; (k == transcript.BlockCall || k == transcript.BlockServerCall) && c.Pairing.Calls[c.Blocks[b].Ref].Result < 0 {

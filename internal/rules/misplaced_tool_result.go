@@ -53,8 +53,8 @@ placeholder result.`,
 			}
 			class := operation.Safe
 			if guessed[pairing.Key(c.Results[x.Result].ID)] {
-				// Another call of the id got a placeholder: that it was not
-				// the one that was meant is still a guess.
+				// Another call with that id got a placeholder. It is only a guess that the
+				// result does not belong to that call.
 				class = operation.Unsafe
 			}
 			if x.Candidates > 1 {
@@ -75,8 +75,8 @@ placeholder result.`,
 	},
 }
 
-// standIns returns the ids of late results of which another call is answered
-// by a placeholder.
+// standIns returns the ids of late results for which a placeholder answers another call with
+// the same id.
 func (c *Context) standIns() map[string]bool {
 	var late map[string]bool
 	for i := range c.Pairing.Calls {

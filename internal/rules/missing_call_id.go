@@ -30,7 +30,7 @@ may be the call's. Otherwise see ` + "`ambiguous-pairing`" + `.`,
 		if c.Idless && !c.Send && !c.Target && (c.Use == transcript.UseDataset || c.Use == transcript.UseTrace) {
 			severity = Info
 		}
-		var shared map[string]bool             // nil before somebody asks
+		var shared map[string]bool             // nil until needed
 		var ops map[int32]*operation.Operation // by call
 		mint := func(call, res int32) *operation.Operation {
 			if call < 0 || c.Pairing.Calls[call].State == pairing.Unclear {
@@ -51,10 +51,10 @@ may be the call's. Otherwise see ` + "`ambiguous-pairing`" + `.`,
 				switch {
 				case res < 0:
 					if c.loose(call) >= 0 {
-						class = operation.Unsafe // an id would part it from what may be its result
+						class = operation.Unsafe // an id would separate it from what may be its result
 					}
 				case c.contradicts(call, res):
-					class = operation.Unsafe // only its place says that it answers this call
+					class = operation.Unsafe // only its place shows that it answers this call
 				}
 				op = c.op(turn, class, "give call and result an id", &operation.MintIDs{Calls: []int32{call}, Results: []int32{res}})
 				if ops == nil {
@@ -85,10 +85,10 @@ may be the call's. Otherwise see ` + "`ambiguous-pairing`" + `.`,
 				continue
 			}
 			if res.Answer == transcript.AnswerOwnRecord {
-				continue // it is its call's record that has none
+				continue // the record of its call has no id
 			}
 			if l.Call >= 0 && c.Calls[l.Call].Answer == transcript.AnswerByPosition {
-				continue // result-kind-mismatch says what is wrong with it
+				continue // result-kind-mismatch reports it
 			}
 			f := Finding{Severity: severity, Message: resultName(res) + " does not say which call it answers", Refusal: c.cell(profile.MissingID).Text}
 			switch {
@@ -97,7 +97,7 @@ may be the call's. Otherwise see ` + "`ambiguous-pairing`" + `.`,
 			case l.Fate == pairing.Undecided:
 				f.Unfixed = "it is not known which call it answers: see ambiguous-pairing"
 			case c.Slice:
-				f.Severity = min(f.Severity, Info) // its call is not in it
+				f.Severity = min(f.Severity, Info) // its call is not in this file
 			case l.Fate == pairing.Orphan:
 				f.Unfixed = "it answers no call of this conversation: see orphan-tool-result"
 			}
@@ -106,7 +106,7 @@ may be the call's. Otherwise see ` + "`ambiguous-pairing`" + `.`,
 	},
 }
 
-// contradicts reports whether a result says that it is of another tool than a call.
+// contradicts reports whether a result has the name of another tool than the call.
 func (c *Context) contradicts(call, res int32) bool {
 	a, b := c.Calls[call].Name, c.Results[res].Name
 	if pairing.Key(a) == "" || pairing.Key(b) == "" {
@@ -115,16 +115,16 @@ func (c *Context) contradicts(call, res int32) bool {
 	return strings.TrimSpace(a.Text()) != strings.TrimSpace(b.Text())
 }
 
-// A stray is where results stand that say of no call that it is their own: with a
-// name, without one, or any.
+// A stray is the kind of a result that names no call: the segment of the conversation, and
+// the name of its tool, "" for none, or any name.
 type stray struct {
 	segment int32
 	name    string
 	any     bool
 }
 
-// loose returns a result behind a call that says of no call that it is its own, and may
-// be that of this one; -1 for none.
+// loose returns a result after a call that names no call and may answer this one; -1 if there
+// is none.
 func (c *Context) loose(call int32) int32 {
 	name := func(t transcript.Token) string {
 		if pairing.Key(t) == "" {
@@ -138,7 +138,7 @@ func (c *Context) loose(call int32) int32 {
 			res := &c.Results[i]
 			if c.Pairing.Results[i].Fate == pairing.Orphan && pairing.Key(res.ID) == "" && !res.Answer.ByProvider() {
 				at := c.Messages[res.Message].Segment
-				// Of each kind the last one is enough.
+				// The last result of each kind is enough.
 				c.strays[stray{segment: at, name: name(res.Name)}] = int32(i)
 				c.strays[stray{segment: at, any: true}] = int32(i)
 			}

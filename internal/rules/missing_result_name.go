@@ -55,7 +55,7 @@ func (c *Context) nameFix(i int) *operation.Operation {
 		return nil
 	}
 	if res.Name.Present() && c.twin(l.Call) {
-		return nil // another call may be meant, and the name is all that tells
+		return nil // it may belong to another call, and the name is the only evidence
 	}
 	name := c.Calls[l.Call].Name.Raw
 	var do operation.Action = &operation.AddMember{At: c.Blocks[res.Block].Span, Member: transcript.MemberResultName, Text: name}
@@ -65,14 +65,14 @@ func (c *Context) nameFix(i int) *operation.Operation {
 	class := operation.Safe
 	switch {
 	case res.Name.Present() && (pairing.Key(res.ID) == "" || c.Pairing.Calls[l.Call].Confidence == pairing.Positional):
-		class = operation.Unsafe // by its name, the result is of another call
+		class = operation.Unsafe // the name says that the result belongs to another call
 	case c.twin(l.Call) && c.twins[l.Call].names:
-		class = operation.Unsafe // it may be of the other call, which has another name
+		class = operation.Unsafe // it may belong to the other call, which has another name
 	}
 	return c.op(c.turn(c.Calls[l.Call].Message), class, "copy the name from the call", do)
 }
 
-// twin reports whether another call of the turn has the id of a call.
+// twin reports whether another call of the turn has the same id as a call.
 func (c *Context) twin(call int32) bool {
 	if c.twins == nil {
 		c.twins = c.findTwins()
@@ -80,11 +80,11 @@ func (c *Context) twin(call int32) bool {
 	return c.twins[call].others
 }
 
-// twins say of a call what is known of the calls of its turn with its id.
+// twins describe the other calls of a call's turn with the same id.
 type twins struct {
-	others   bool // there are others
-	answered bool // one of them is answered
-	names    bool // they have different names
+	others   bool // there are other calls
+	answered bool // one of them has a result
+	names    bool // their names differ
 }
 
 // findTwins returns the twins of each call. Calls without an id have none.

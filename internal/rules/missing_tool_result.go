@@ -70,20 +70,20 @@ is neither removed nor turned into text: it gets a placeholder result.`,
 	},
 }
 
-// answer returns the operation that deals with call i, which has no result, by
-// the chosen strategy or else by the given one, or says why there is none.
+// answer returns the operation for call i, which has no result, by the chosen strategy or
+// else by the given one. If there is none, it says why.
 func (c *Context) answer(i int, strategy string) (op *operation.Operation, why string) {
 	chosen := c.strategyOr(strategy)
 	if chosen == "insert" && c.strategy() == "" {
 		if why = c.elsewhere(i); why != "" {
-			return nil, why // only if the user says so
+			return nil, why // only if the user requests it
 		}
 	}
 	return c.answered(i, chosen), ""
 }
 
-// elsewhere says where a result of call i may be that is not known to be its own, ""
-// for nowhere: a placeholder would contradict it.
+// elsewhere says where a result may be that could belong to call i, because then a
+// placeholder would contradict it. It returns "" if there is none.
 func (c *Context) elsewhere(i int) string {
 	if res := c.loose(int32(i)); res >= 0 {
 		return "message " + number(c.Results[res].Message) + " has a result that does not say which call it answers: it may be this one's"
@@ -101,7 +101,7 @@ func (c *Context) elsewhere(i int) string {
 	return ""
 }
 
-// named returns a message that cannot be read and has an id as a text.
+// named returns a message that cannot be read and contains an id as a text.
 func (c *Context) named(key string) (message int32, named bool) {
 	if c.opaque == nil {
 		c.opaque = map[string]int32{}
@@ -116,8 +116,8 @@ func (c *Context) named(key string) (message int32, named bool) {
 	return message, named
 }
 
-// namesIn notes the texts in a message that cannot be read: of a role, or an item of a
-// type, that nobody knows. Of a message that can be read it is the blocks that cannot.
+// namesIn notes the texts in a message with an unknown role or an unknown type of item. Of
+// other messages it notes the texts in the blocks that cannot be read.
 func (c *Context) namesIn(message int32) {
 	m := &c.Messages[message]
 	if m.Has(transcript.MessageReplay) {
@@ -128,7 +128,7 @@ func (c *Context) namesIn(message int32) {
 		return
 	}
 	if m.Role == transcript.RoleAssistant && !m.Has(transcript.MessageItem) {
-		return // the model tells of no result
+		return // an assistant message holds no results
 	}
 	for b := m.BlockLo; b < m.BlockHi; b++ {
 		if blk := &c.Blocks[b]; blk.Kind == transcript.BlockOther {
@@ -160,7 +160,7 @@ func (c *Context) textsIn(message int32, at source.Span) {
 func (c *Context) answered(i int, strategy string) *operation.Operation {
 	turn := c.turn(c.Calls[i].Message)
 	if c.signed(turn) && (strategy == "strip" || strategy == "text") {
-		strategy = "insert" // an edit of the message would make its signature void
+		strategy = "insert" // an edit would invalidate the signature of the message
 	}
 	switch strategy {
 	case "insert":
@@ -180,7 +180,7 @@ func (c *Context) answered(i int, strategy string) *operation.Operation {
 	return nil
 }
 
-// answerable reports whether an output of a call can be made up.
+// answerable reports whether a result of a call can be made up.
 func (c *Context) answerable(i int) bool {
 	call := &c.Calls[i]
 	if call.Answer.ByProvider() || c.Messages[call.Message].Has(transcript.MessageForeign) {
@@ -190,13 +190,13 @@ func (c *Context) answerable(i int) bool {
 	case transcript.KindFunction, transcript.KindCustom, transcript.KindLocalShell:
 		return true
 	case transcript.KindLegacyFunction:
-		// Its result would be of a role of its own.
+		// Its result would have a role of its own.
 		return c.Profile.Roles == nil || !c.sent() || slices.Contains(c.Profile.Roles, "function")
 	}
 	return false
 }
 
-// unanswerable returns the calls of which no output can be made up.
+// unanswerable returns the calls for which no result can be made up.
 func (c *Context) unanswerable() []int {
 	if c.unanswered == nil {
 		c.unanswered = []int{}
@@ -209,8 +209,8 @@ func (c *Context) unanswerable() []int {
 	return c.unanswered
 }
 
-// insertion returns the operation that inserts placeholders for the calls of a
-// turn, call i among them.
+// insertion returns the operation that inserts placeholders for the calls of a turn,
+// including call i.
 func (c *Context) insertion(i int) *operation.Operation {
 	call := &c.Calls[i]
 	turn := c.turn(call.Message)
@@ -224,7 +224,7 @@ func (c *Context) insertion(i int) *operation.Operation {
 	if !c.answerable(i) || c.AppendOnly && c.Pairing.Calls[i].State != pairing.Pending {
 		return nil
 	}
-	// A placeholder would answer the first open call of its id.
+	// A placeholder would answer the first open call with its id.
 	for _, k := range c.unanswerable() {
 		if k < i && c.turn(c.Calls[k].Message) == turn && c.Pairing.Calls[k].State == c.Pairing.Calls[i].State && pairing.Key(c.Calls[k].ID) == pairing.Key(call.ID) {
 			return nil
@@ -241,7 +241,7 @@ func (c *Context) insertion(i int) *operation.Operation {
 	return op
 }
 
-// placeOf says where results of a turn go that are to be inserted.
+// placeOf says where results that are inserted for a turn go.
 func (c *Context) placeOf(turn, from int32) string {
 	last := c.lastOf(turn, from)
 	if c.Window == transcript.WindowUser {
@@ -258,8 +258,8 @@ func (c *Context) placeOf(turn, from int32) string {
 	return "after message " + number(last)
 }
 
-// lastOf returns the last of the messages that make up a turn and its results,
-// from a message of it on.
+// lastOf returns the last message of a turn and its results, starting at a message of the
+// turn.
 func (c *Context) lastOf(turn, from int32) int32 {
 	last := from
 	for m := from; int(m) < len(c.Messages); m++ {

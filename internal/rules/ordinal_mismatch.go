@@ -31,7 +31,7 @@ it with ` + "`aborted`" + ` when it resumes the session.`,
 {"timestamp":"2026-01-02T03:04:07Z","ordinal":2,"type":"event_msg","payload":{"type":"thread_settings_applied"}}
 {"timestamp":"2026-01-02T03:04:08Z","ordinal":3,"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]}}`,
 	CheckFile: func(c *FileContext) {
-		var renumber *operation.Operation // what is behind the first one follows on from it
+		var renumber *operation.Operation // the first one renumbers the rest too
 		for _, l := range c.Links {
 			if !l.Ordinal {
 				continue

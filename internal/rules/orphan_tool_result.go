@@ -63,7 +63,7 @@ record says about the result outside the message (` + "`toolUseResult`" + `,
 				f.Message = resultName(res) + " answers no call: there are more results than calls without ids"
 				f.Fix, f.by = c.unplaced(i), ambiguousPairing
 			case c.strategy() == "" && c.Strategy[ambiguousPairing.Name] == "mint":
-				// It may have been left over when others were paired by position.
+				// It may be a leftover of pairing the others by position.
 				f.Fix, f.by = c.resultAsText(i), ambiguousPairing
 			default:
 				f.Fix = c.orphanFix(i, relinks)
@@ -73,7 +73,7 @@ record says about the result outside the message (` + "`toolUseResult`" + `,
 	},
 }
 
-// orphanFix returns the operation that the chosen strategy has for a result.
+// orphanFix returns the operation of the chosen strategy for a result.
 func (c *Context) orphanFix(i int, relinks map[int32]int32) *operation.Operation {
 	turn := c.turn(c.Results[i].Message)
 	switch c.strategyOr("drop") {
@@ -84,7 +84,7 @@ func (c *Context) orphanFix(i int, relinks map[int32]int32) *operation.Operation
 	case "relink":
 		call, ok := relinks[int32(i)]
 		if !ok {
-			return c.resultAsText(i) // which call it answers is not to be told
+			return c.resultAsText(i) // it is unknown which call it answers
 		}
 		return c.op(turn, operation.Unsafe, "let it answer call "+quote(c.Calls[call].ID), &operation.RelinkResult{Result: int32(i), Call: call})
 	}
@@ -96,19 +96,18 @@ func (c *Context) resultAsText(i int) *operation.Operation {
 	return c.op(c.turn(c.Results[i].Message), operation.Unsafe, "turn the result into text", &operation.Texts{Results: []int32{int32(i)}})
 }
 
-// relinks pairs the leftover results that stand right behind a turn with its
-// leftover calls: those of a tool, and then the rest, by order, where there are
-// as many of both.
+// relinks pairs the leftover results right after a turn with its leftover calls: first those
+// with the same tool, then the rest. They are paired in order, if there are as many results
+// as calls.
 func (c *Context) relinks() map[int32]int32 {
 	out := map[int32]int32{}
-	var calls, results []int32 // of the turn that is looked at
+	var calls, results []int32 // of the current turn
 	turn := int32(-1)
 	settle := func() {
 		c.relinkTurn(out, calls, results)
 		calls, results = nil, nil
 	}
-	// Any other speaker ends the window of the turn; text beside results does
-	// not.
+	// Any other speaker ends the window of the turn. Text beside results does not.
 	other := func(m *transcript.Message) {
 		if m.Role == transcript.RoleAssistant && m.Turn != turn || m.Role == transcript.RoleUser && c.Window == transcript.WindowTool {
 			settle()

@@ -70,7 +70,7 @@ them, into text (unsafe).`,
 				if c.sent() {
 					f.Fix = c.op(m.Turn, operation.Unsafe, "drop the reasoning", &operation.DropBlocks{Blocks: []int32{int32(i)}})
 				} else {
-					f.Severity = Info // it matters only to a provider that checks
+					f.Severity = Info // it matters only to a provider that checks it
 				}
 				c.report(b.Message, f)
 			}
@@ -78,8 +78,8 @@ them, into text (unsafe).`,
 	},
 }
 
-// dangling returns, by message, whether no item of the model follows it but
-// reasoning: what a reasoning item there led to is not there.
+// dangling reports, by message, whether nothing but reasoning follows it in the model's
+// items. Then the item that a reasoning item there led to is missing.
 func (c *Context) dangling() []bool {
 	out := make([]bool, len(c.Messages))
 	open := true
@@ -96,8 +96,7 @@ func (c *Context) dangling() []bool {
 	return out
 }
 
-// unreasoned reports calls that lack the reasoning that the profile wants to
-// see again.
+// unreasoned reports calls that lack the reasoning that the profile requires.
 func (c *Context) unreasoned() {
 	cell := c.cell(profile.NoReasoning)
 	severity := severityOf(cell)
@@ -111,7 +110,7 @@ func (c *Context) unreasoned() {
 				return
 			}
 			if c.Named {
-				severity = min(severity, Warning) // the name does not tell whether it was to think
+				severity = min(severity, Warning) // the name does not show whether the model was to reason
 			}
 		}
 	}
@@ -123,7 +122,7 @@ func (c *Context) unreasoned() {
 		if call.Answer.ByProvider() || m.Turn == turn || c.Pairing.Calls[i].State == pairing.Exempt {
 			continue
 		}
-		turn = m.Turn // the first call of a turn stands for it
+		turn = m.Turn // the finding is about the first call of a turn
 		f := Finding{Severity: severity, Refusal: cell.Text}
 		switch c.Profile.Replay {
 		case profile.ReplayText:
@@ -145,7 +144,7 @@ func (c *Context) unreasoned() {
 				&operation.AddMember{At: span, Member: transcript.MemberSignature, Text: source.Quote(c.Profile.Sentinel)})
 		case profile.ReplayFirst:
 			if call.Message < current || m.Turn != c.lastTurn() || c.Blocks[m.BlockLo].Kind == transcript.BlockReasoning {
-				continue // it is the last turn of the model that is looked at
+				continue // only the last turn of the model matters
 			}
 			f.Message = callName(call) + " has no thinking before it"
 		default:
@@ -158,8 +157,8 @@ func (c *Context) unreasoned() {
 	}
 }
 
-// turnAsText returns the operation that turns the calls of a turn into text, from
-// the first one on, and what answers them.
+// turnAsText returns the operation that turns the calls of a turn, from the first one given,
+// and their results into text.
 func (c *Context) turnAsText(first int32) *operation.Operation {
 	turn := c.turn(c.Calls[first].Message)
 	var calls, results []int32
@@ -169,7 +168,7 @@ func (c *Context) turnAsText(first int32) *operation.Operation {
 	return c.asText(turn, calls, results)
 }
 
-// lastTurn returns the last turn of the model, -1 for none.
+// lastTurn returns the last turn of the model, -1 if there is none.
 func (c *Context) lastTurn() int32 {
 	for _, m := range slices.Backward(c.Messages) {
 		if m.Role == transcript.RoleAssistant {
@@ -179,8 +178,8 @@ func (c *Context) lastTurn() int32 {
 	return -1
 }
 
-// current returns the message from which on the current turn of the model goes:
-// behind the last one of the user that is more than results.
+// current returns the message at which the current turn of the model begins: after the last
+// user message that has more than results.
 func (c *Context) current() int32 {
 	for i := len(c.Messages) - 1; i >= 0; i-- {
 		m := &c.Messages[i]

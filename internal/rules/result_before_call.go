@@ -45,11 +45,11 @@ turn has the same id). In session logs nothing is moved.
 				f.Fix = c.op(c.turn(c.Results[x.Result].Message), operation.Unsafe, "drop the result", &operation.DropResults{Results: []int32{x.Result}, CopyOf: -1})
 			case "move":
 				if !c.arrays() {
-					break // in a log nothing is moved
+					break // nothing is moved in a log
 				}
 				class := operation.Safe
 				if c.twin(int32(i)) {
-					// Behind two calls of its id its place would say which of them it
+					// After two calls with its id, its place would decide which of them it
 					// answers, and that is not known.
 					class = operation.Unsafe
 				}

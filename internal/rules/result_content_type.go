@@ -71,8 +71,8 @@ func formName(f profile.Form) string {
 	return "a number or a truth value"
 }
 
-// contentFix returns the operation that puts a result's content into a form
-// that the profile takes.
+// contentFix returns the operation that converts the content of a result to a form that the
+// profile accepts.
 func (c *Context) contentFix(i int, form profile.Form) *operation.Operation {
 	res := &c.Results[i]
 	title, text := "convert it to text", ""

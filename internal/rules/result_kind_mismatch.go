@@ -50,8 +50,8 @@ accepted for local shell and tool search calls.
 	},
 }
 
-// fits reports whether a result of a kind answers calls of another: Responses
-// takes the output of a function for a local shell and a tool search as well.
+// fits reports whether a result of one kind can answer a call of another: Responses accepts
+// the output of a function for a local shell and a tool search as well.
 func fits(call, result transcript.CallKind) bool {
 	return call == result || result == transcript.KindFunction && (call == transcript.KindLocalShell || call == transcript.KindToolSearch)
 }

@@ -35,7 +35,7 @@ id, so that only its place says which call it answers).`,
 				continue
 			}
 			if name := strings.TrimSpace(call.Name.Text()); name != call.Name.Text() && name == strings.TrimSpace(res.Name.Text()) {
-				continue // invalid-tool-name says it
+				continue // invalid-tool-name reports it
 			}
 			c.aboutResult(i, Finding{
 				Severity: Warning, Span: res.Name.Span, Fix: c.nameFix(i),

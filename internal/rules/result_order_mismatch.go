@@ -26,7 +26,7 @@ call order (safe). ` + "`--select result-order-mismatch`" + ` does the same.`,
 		if !c.arrays() {
 			return
 		}
-		last := int32(-1) // block of the result of the call before
+		last := int32(-1) // block of the result of the previous call
 		turn := int32(-1)
 		told := int32(-1)
 		for i := range c.Pairing.Calls {

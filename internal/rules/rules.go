@@ -1,6 +1,6 @@
-// Package rules holds one file for each rule. A rule looks at exchanges and a
-// profile, reports findings, and names the operation that would repair each.
-// It knows no bytes and no output format.
+// Package rules holds one file for each rule. A rule examines exchanges and a profile,
+// reports findings, and names the operation that would repair each. It knows no bytes and no
+// output format.
 package rules
 
 import (
@@ -18,10 +18,10 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// A Severity says how much a finding matters.
+// A Severity is the severity of a finding.
 type Severity uint8
 
-// The severities.
+// The severities, in ascending order.
 const (
 	Off Severity = iota
 	Info
@@ -32,7 +32,7 @@ const (
 // String returns the severity's name.
 func (s Severity) String() string { return [...]string{"off", "info", "warning", "error"}[s] }
 
-// ParseSeverity returns the severity of that name.
+// ParseSeverity returns the severity with a name.
 func ParseSeverity(name string) (Severity, bool) {
 	for s := Off; s <= Error; s++ {
 		if s.String() == name {
@@ -42,7 +42,7 @@ func ParseSeverity(name string) (Severity, bool) {
 	return Off, false
 }
 
-// severityOf maps a cell of a profile.
+// severityOf returns the severity for a cell of a profile.
 func severityOf(c profile.Cell) Severity {
 	switch c.Effective() {
 	case profile.Info:
@@ -59,30 +59,30 @@ func severityOf(c profile.Cell) Severity {
 type Rule struct {
 	Name     string
 	Category string
-	// Severity is how its findings are reported unless the check says
-	// otherwise, in words for the list of rules.
+	// Severity describes the severity of its findings, for the list of rules. The check sets
+	// the severity of each finding.
 	Severity string
 	Summary  string // one sentence, without a full stop
-	// Doc says what is found, why it breaks, and how it is repaired and at
-	// what cost, in Markdown.
+	// Doc says in Markdown what the rule finds, why it breaks, and how the repair works and
+	// what it costs.
 	Doc string
-	// Points are what the profiles say of it, the main one first; nil where
+	// Points are the points of the profiles that concern the rule, the main one first; nil if
 	// providers do not differ.
 	Points []profile.Point
-	// Strategies are the repairs that can be chosen, the default first; nil
-	// where there is no choice.
+	// Strategies are the repairs to choose from, the default first; nil if there is no
+	// choice.
 	Strategies []string
-	// Args are flags with which the examples are checked: --send, --target NAME.
+	// Args are the flags with which the examples are checked: --send, --target NAME.
 	Args string
-	// Bad and Good are transcripts that the rule does and does not object to.
+	// Bad and Good are transcripts with and without findings of the rule.
 	Bad, Good string
-	// Check looks at one conversation.
+	// Check examines one conversation.
 	Check func(*Context)
-	// CheckFile looks at what is known of the file as a whole.
+	// CheckFile examines the file as a whole.
 	CheckFile func(*FileContext)
 }
 
-// URL returns where the rule is documented.
+// URL returns the address of the rule's documentation.
 func (r *Rule) URL() string {
 	return "https://github.com/toolguard/toolguard/blob/main/docs/rules/" + r.Name + ".md"
 }
@@ -174,7 +174,7 @@ func Names() []string {
 	return names
 }
 
-// ByName returns the rule of that name, or nil.
+// ByName returns the rule with a name, or nil.
 func ByName(name string) *Rule {
 	for _, r := range All() {
 		if r.Name == name {
@@ -189,60 +189,57 @@ func Categories() []string {
 	return []string{Framing, Links, Pairing, IDs, Payload, Roles, Reasoning, Declared}
 }
 
-// A Related is another place that a finding speaks of.
+// A Related is another place that belongs to a finding.
 type Related struct {
 	Message string
 	Span    source.Span
 }
 
-// A Finding is one objection of a rule.
+// A Finding is one problem that a rule found.
 type Finding struct {
 	Rule     *Rule
 	Severity Severity
 	Message  string
-	// Discreet is the message without the text of a payload, "" where there is
-	// none in Message.
+	// Discreet is the message without the text of a payload; "" if Message quotes none.
 	Discreet string
-	// Within is how many of the last keys on the way to Span are those of a
-	// payload.
+	// Within is how many of the last keys on the path to Span belong to a payload.
 	Within int
-	// Span is what is underlined.
+	// Span is the text to underline.
 	Span source.Span
 	// Conversation is the index in the file, -1 for a finding about the file.
 	Conversation int
 	Turn         int   // -1 for none
 	Record       int32 // from 1
 	CallID, Tool string
-	Kind         string // of the call, as errors of providers name it
-	// Refusal is what the provider would answer, as its profile has it, "" where
-	// not known.
+	Kind         string // of the call, as named in provider errors
+	// Refusal is the error of the provider as the profile has it, "" if it is not known.
 	Refusal    string
-	Confidence string // of the pairing behind it, "" where none is
+	Confidence string // of the pairing on which the finding depends, "" if there is none
 	Related    []Related
 	Fix        *operation.Operation
-	// Unfixed says why there is no Fix, where that is not what the rule says.
+	// Unfixed says why there is no Fix, if the rule does not say so.
 	Unfixed string
 
-	// by is the rule whose strategy chose Fix; nil for Rule.
+	// by is the rule whose strategy chose Fix; nil means Rule.
 	by *Rule
 }
 
-// hidden reports whether no provider will see a message.
+// hidden reports whether no provider sees a message.
 func (c *Context) hidden(message int32) bool {
 	return c.Messages[message].Has(transcript.MessageSuperseded)
 }
 
-// place finds where an error says that it was: the request decides that.
+// place matches the position in a provider error, which depends on the request.
 var place = lazily(`((?:messages|message|input|content|contents|parts|tool_calls)(?:\.|\[|\.\[| index ))\d+`)
 
-// lazily returns what compiles an expression when it is first wanted. Few runs
-// want any of them, and all would wait for them.
+// lazily returns a function that compiles an expression on its first call. Few runs need any
+// of the expressions.
 func lazily(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-// ProviderError returns what the provider would answer, with what the finding is
-// about filled in; "" where not known.
+// ProviderError returns the error of the provider, with the values of the finding filled in;
+// "" if it is not known.
 func (f *Finding) ProviderError() string {
 	or := func(s string) string {
 		if s == "" {
@@ -254,15 +251,15 @@ func (f *Finding) ProviderError() string {
 	return strings.NewReplacer("{id}", or(f.CallID), "{name}", or(f.Tool), "{kind}", or(f.Kind)).Replace(text)
 }
 
-// Options are what a user asked for.
+// Options are the options of a user.
 type Options struct {
 	Send bool
-	// Target is set when the profile was asked for by name.
+	// Target says that the user chose the profile by name.
 	Target bool
-	// Strategy chooses among the repairs of a rule by name.
+	// Strategy selects one of a rule's repairs by rule name.
 	Strategy map[string]string
-	// Explicit are the rules that were selected by name: they are repaired too
-	// where that is left to the user.
+	// Explicit are the rules that were selected by name. They are repaired even if the
+	// default is to leave the decision to the user.
 	Explicit map[string]bool
 }
 
@@ -270,73 +267,71 @@ type Options struct {
 type Tools interface {
 	// Names lists them.
 	Names() []string
-	// Violations holds arguments, as JSON, against the schema of a tool, and
-	// returns where they break it: none for a tool without a schema.
+	// Violations checks arguments, as JSON, against the schema of a tool. It returns none for
+	// a tool without a schema.
 	Violations(tool string, arguments []byte) []Violation
-	// Unchecked lists the patterns in the schema of a tool that are not checked,
-	// because they are written in a syntax that toolguard does not read.
+	// Unchecked lists the patterns in the schema of a tool that are not checked, because
+	// toolguard does not support their syntax.
 	Unchecked(tool string) []string
 }
 
-// A Violation is one way in which arguments break a schema.
+// A Violation is one way in which arguments violate a schema.
 type Violation struct {
-	Pointer string      // from the arguments' root
-	Depth   int         // how many keys lead to Span
+	Pointer string      // from the root of the arguments
+	Depth   int         // the number of keys on the path to Span
 	Span    source.Span // in the arguments
 	Message string
-	// Broken is what of the schema is broken, in the words of the schema alone.
+	// Broken is the violated part of the schema. It quotes no arguments.
 	Broken string
 }
 
-// A Looker looks at the source of a conversation for rules, and takes what they find.
+// A Looker reads the source of a conversation for rules, and receives their findings.
 type Looker interface {
-	// Text returns the bytes of a span.
+	// Text returns the text of a span.
 	Text(at source.Span) string
-	// Value returns the value at a span. It is good until the next look.
+	// Value returns the value at a span. It is valid until the next call.
 	Value(at source.Span) source.Value
-	// Look returns a member of the element at a span.
+	// Look returns a field of the element at a span.
 	Look(what transcript.Member, at source.Span) transcript.Token
-	// Knows reports whether the dialect has a member of that kind.
+	// Knows reports whether the dialect has such a field.
 	Knows(what transcript.Member) bool
-	// Marked returns the blocks of the message at a span that have a mark for
-	// the prompt cache.
+	// Marked returns the blocks with a prompt cache marker in the message at a span.
 	Marked(at source.Span) []source.Span
-	// Own returns the text, as JSON writes it, that this run puts in the place of
-	// a result, "" for the usual one.
+	// Own returns the text, as JSON, that this run inserts in the place of a result, "" if it
+	// is the default text.
 	Own(result int32) string
-	// Seen reports whether somebody will see what findings of a rule say.
+	// Seen reports whether the messages of such findings will be shown to anybody.
 	Seen(r *Rule, s Severity) bool
-	// Emit takes a finding.
+	// Emit receives a finding.
 	Emit(f Finding)
 }
 
-// A Context is what a rule sees of one conversation.
+// A Context gives a rule one conversation.
 type Context struct {
 	*transcript.Conversation
 	Looker
 	Pairing pairing.Pairing
 	Profile *profile.Profile
 	// Native is the profile of the provider that a request names, or else of the
-	// one whose dialect is spoken. Named is set where the request names it.
+	// conversation's dialect. Named says that the request names it.
 	Native *profile.Profile
 	Named  bool
-	// NumericIDs is set where ids may be numbers.
+	// NumericIDs says that ids may be numbers.
 	NumericIDs bool
 	Options
-	// Tools are those that are declared for the conversation, nil where none
-	// are known.
+	// Tools are the tools declared for the conversation, nil if none are known.
 	Tools Tools
 
 	rule        *Rule
 	ops         map[opKey]*operation.Operation
-	texts       map[textKey]bool // what becomes text by an operation of the rule
-	unanswered  []int            // calls; nil before they are looked for
-	signedTurns map[int32]bool   // once they are known
+	texts       map[textKey]bool // calls and results that an operation of the rule turns into text
+	unanswered  []int            // calls; nil until needed
+	signedTurns map[int32]bool   // valid if signedKnown is set
 	signedKnown bool
-	twins       []twins           // by call; nil before they are looked for
-	opaque      map[string]int32  // texts in messages that cannot be read, by these; nil before they are looked for
-	answers     map[int32][]int32 // results by call; nil before they are looked for
-	strays      map[stray]int32   // results that name no call, the last ones; nil before they are looked for
+	twins       []twins           // by call; nil until needed
+	opaque      map[string]int32  // the messages that cannot be read, by the texts in them; nil until needed
+	answers     map[int32][]int32 // results by call; nil until needed
+	strays      map[stray]int32   // the last results that name no call; nil until needed
 	minted      *mintings
 }
 
@@ -363,12 +358,12 @@ func (c *Context) Run(r *Rule) {
 	r.Check(c)
 }
 
-// A FileContext is what a rule sees of a file.
+// A FileContext gives a rule the facts about a file.
 type FileContext struct {
 	Faults []transcript.RecordFault
 	Keys   []transcript.KeyFault
 	Links  []transcript.LinkFault
-	Lines  bool // the file is framed by lines
+	Lines  bool // the records are the lines of the file
 	Text   func(source.Span) string
 	Emit   func(Finding)
 
@@ -391,8 +386,8 @@ func (c *FileContext) report(f Finding) {
 	c.Emit(f)
 }
 
-// report emits a finding about a message of the conversation. What no provider
-// will see is worth an info at most, and is not repaired.
+// report emits a finding about a message of the conversation. A finding about a message that
+// no provider sees is at most an info, and is not repaired.
 func (c *Context) report(message int32, f Finding) {
 	if f.Severity == Off {
 		return
@@ -427,9 +422,10 @@ func (c *Context) report(message int32, f Finding) {
 	c.Emit(f)
 }
 
-// halfRenamed looks for an id that is to be renamed where toolguard cannot read it, so
-// that it would stay there as it is. Then it takes the fix from the finding; where pairs
-// of one id are told apart, which of them is meant there is a guess.
+// halfRenamed removes the fix of a finding if it would rename an id that also occurs in a
+// message that toolguard cannot read, because it would not be renamed there. If the fix
+// separates pairs with one id, it becomes unsafe, because it is a guess which pair such a
+// message means.
 func (c *Context) halfRenamed(f *Finding) {
 	switch do := f.Fix.Do.(type) {
 	case *operation.RenameID:
@@ -451,9 +447,9 @@ func (c *Context) halfRenamed(f *Finding) {
 	}
 }
 
-// unrepairable says why an action cannot be carried out where the conversation
-// stands: around a message that stands by itself nothing can be put, and it cannot
-// be removed. It returns "" for an action that can.
+// unrepairable says why an action cannot be carried out in this conversation, "" if it can.
+// Nothing can be inserted around a single message outside a list, and the message cannot be
+// removed.
 func (c *Context) unrepairable(do operation.Action) string {
 	switch do := do.(type) {
 	case *operation.AddMember:
@@ -501,15 +497,14 @@ func (c *Context) aboutResult(i int, f Finding) {
 	c.report(res.Message, f)
 }
 
-// kindNames are what errors of providers call the kinds of call.
+// kindNames are the names of the kinds of call in provider errors.
 var kindNames = map[transcript.CallKind]string{
 	transcript.KindFunction: "function call", transcript.KindCustom: "custom tool call", transcript.KindComputer: "computer call",
 	transcript.KindLocalShell: "local shell call", transcript.KindShell: "shell call", transcript.KindApplyPatch: "apply patch call",
 	transcript.KindToolSearch: "tool search call", transcript.KindMCP: "MCP tool call",
 }
 
-// turnOp returns the operation on a turn that does a T, which the findings of
-// the rule share.
+// turnOp returns the operation of type T on a turn, which the rule's findings about it share.
 func turnOp[T any, A interface {
 	*T
 	operation.Action
@@ -527,14 +522,14 @@ func turnOp[T any, A interface {
 	return op, op.Do.(A)
 }
 
-// op returns an operation of its own on a turn.
+// op returns a new operation on a turn.
 func (c *Context) op(turn int32, class operation.Class, title string, do operation.Action) *operation.Operation {
 	return &operation.Operation{Class: class, Title: title, Turn: turn, Do: do}
 }
 
-// asText returns the operation that turns calls and results of a turn into text,
-// beside those that it turned into text before. It is nil for calls of a message
-// that must not be edited.
+// asText returns the operation that turns calls and results of a turn into text, together
+// with those that the rule already turns into text. It is nil if the message of the calls
+// must not be edited.
 func (c *Context) asText(turn int32, calls, results []int32) *operation.Operation {
 	if len(calls) > 0 && c.signed(turn) {
 		return nil
@@ -572,7 +567,7 @@ func (c *Context) asText(turn int32, calls, results []int32) *operation.Operatio
 	return op
 }
 
-// answersTo returns the results of a call: what answers it, and repeats of that.
+// answersTo returns the results of a call: its answer and duplicates of it.
 func (c *Context) answersTo(call int32) []int32 {
 	if c.answers == nil {
 		c.answers = map[int32][]int32{}
@@ -585,14 +580,13 @@ func (c *Context) answersTo(call int32) []int32 {
 	return c.answers[call]
 }
 
-// callAsText returns the operation that turns a call and what answers it into
-// text.
+// callAsText returns the operation that turns a call and its results into text.
 func (c *Context) callAsText(call int32) *operation.Operation {
 	return c.asText(c.turn(c.Calls[call].Message), []int32{call}, c.answersTo(call))
 }
 
-// messageAsText returns the operation that turns the calls and the results of a
-// message into text, with what they belong to.
+// messageAsText returns the operation that turns the calls and the results of a message into
+// text, together with their counterparts.
 func (c *Context) messageAsText(message int32) *operation.Operation {
 	m := &c.Messages[message]
 	var calls, results []int32
@@ -625,8 +619,8 @@ func (c *Context) messageAsText(message int32) *operation.Operation {
 	return c.asText(turn, calls, results)
 }
 
-// allAsText returns the operation that turns all calls and results of the
-// conversation into text.
+// allAsText returns the operation that turns all calls and results of the conversation into
+// text.
 func (c *Context) allAsText() *operation.Operation {
 	do := &operation.Texts{}
 	for i := range c.Calls {
@@ -638,8 +632,8 @@ func (c *Context) allAsText() *operation.Operation {
 	return c.op(-1, operation.Unsafe, "turn all calls and results into text", do)
 }
 
-// userSays returns the operation that makes the user say what a message of the
-// assistant says. Calls and results become text before.
+// userSays returns the operation that gives a message of the assistant the role of the user.
+// Calls and results must have become text before.
 func (c *Context) userSays(message int32) *operation.Operation {
 	m := &c.Messages[message]
 	word := c.Native.Role("user")
@@ -647,7 +641,7 @@ func (c *Context) userSays(message int32) *operation.Operation {
 	case c.calls(m) || c.holds(message, transcript.BlockResult):
 		return c.messageAsText(message)
 	case c.holds(message, transcript.BlockReasoning) || c.holds(message, transcript.BlockServerResult) || word == "":
-		return nil // what the user cannot say, or not in a word that is known
+		return nil // a user message cannot hold these blocks, or the word for the user is unknown
 	case m.RoleLen == 0:
 		return c.op(m.Turn, operation.Unsafe, `set role to "`+word+`"`, &operation.AddMember{At: m.Span(), Member: transcript.MemberRole, Text: source.Quote(word)})
 	}
@@ -660,17 +654,17 @@ func (c *Context) dropTurn(message int32) *operation.Operation {
 	return op
 }
 
-// dropCall returns the operation that drops a call with what answers it.
+// dropCall returns the operation that drops a call with its results.
 func (c *Context) dropCall(call int32) *operation.Operation {
 	return c.op(c.turn(c.Calls[call].Message), operation.Unsafe, "drop the call with its result", &operation.DropCalls{Calls: []int32{call}, CopyOf: -1})
 }
 
-// cell returns what the profile says of a point.
+// cell returns the profile's cell for a point.
 func (c *Context) cell(at profile.Point) profile.Cell { return c.Profile.Cell(at) }
 
-// stricter returns what the profile says of a point. Converters send on what they
-// are given, so a history in another shape is held against the profile of its own
-// shape too, and the worse of the two counts.
+// stricter returns the cell for a point. Converters send on what they are given, so a history
+// in another shape is also checked against the profile of its own shape, and the more severe
+// cell counts.
 func (c *Context) stricter(at profile.Point) profile.Cell {
 	cell := c.cell(at)
 	if native := c.Native.Cell(at); !c.shaped() && severityOf(native) > severityOf(cell) {
@@ -679,15 +673,14 @@ func (c *Context) stricter(at profile.Point) profile.Cell {
 	return cell
 }
 
-// objectDue reports whether the arguments of a call, a string in the shape at
-// hand, have to become an object in the shape of the target.
+// objectDue reports whether the arguments of a call, which are a string in this dialect, must
+// become an object for the target.
 func (c *Context) objectDue(call *transcript.Call) bool {
 	return !c.shaped() && call.Want == transcript.ArgsWantString && severityOf(c.cell(profile.ArgsNotObject)) != Off
 }
 
-// shaped reports whether the conversation is written in the shape that the
-// profile's provider takes, so that what it wants of shapes can be held
-// against it. Each library has a shape of its own.
+// shaped reports whether the conversation has the shape that the profile's provider accepts,
+// so that the provider's rules about shapes apply. Each library has a shape of its own.
 func (c *Context) shaped() bool {
 	return c.Native.Wire == c.Profile.Wire && (c.Profile.Wire != profile.Framework || c.Native == c.Profile)
 }
@@ -717,11 +710,11 @@ func formOf(k source.Kind) profile.Form {
 	return profile.FormScalar
 }
 
-// sent reports whether the history is on its way to a provider.
+// sent reports whether the history is about to be sent to a provider.
 func (c *Context) sent() bool { return c.Send || c.Target || c.Use == transcript.UseBody }
 
-// want returns how the arguments of a call are to be written. A provider that
-// copies an API can want them in another form.
+// want returns the required form of the arguments of a call. A provider that copies an API
+// may require another form.
 func (c *Context) want(call *transcript.Call) transcript.ArgsConvention {
 	if c.Target && c.shaped() && call.Want == transcript.ArgsWantString && severityOf(c.cell(profile.ArgsNotString)) == Off &&
 		severityOf(c.cell(profile.ArgsNotObject)) != Off {
@@ -730,11 +723,10 @@ func (c *Context) want(call *transcript.Call) transcript.ArgsConvention {
 	return call.Want
 }
 
-// strategy returns the repair that was chosen for the rule, "" for its
-// default.
+// strategy returns the chosen repair of the rule, "" for the default.
 func (c *Context) strategy() string { return c.Strategy[c.rule.Name] }
 
-// strategyOr returns the repair that was chosen for the rule, or else a default.
+// strategyOr returns the chosen repair of the rule, or else the given default.
 func (c *Context) strategyOr(name string) string {
 	if s := c.strategy(); s != "" {
 		return s
@@ -742,15 +734,14 @@ func (c *Context) strategyOr(name string) string {
 	return name
 }
 
-// chosen reports whether the user chose how a rule repairs. A rule that has one
-// repair is chosen by its name.
+// chosen reports whether the user chose how a rule repairs. Selecting a rule with only one
+// repair by name chooses that repair.
 func (c *Context) chosen(r *Rule) bool {
 	return c.Strategy[r.Name] != "" || len(r.Strategies) == 0 && c.Explicit[r.Name]
 }
 
-// wanted reports whether the user asked for the repair of a rule that leaves
-// things as they are: by strategy or, where no other was chosen, by the rule's
-// name.
+// wanted reports whether the user requested a repair of a rule that by default leaves things
+// as they are: by its strategy or, if no other strategy was chosen, by the name of the rule.
 func (c *Context) wanted(strategy string) bool {
 	s := c.strategy()
 	return s == strategy || s == "" && c.Explicit[c.rule.Name]
@@ -759,12 +750,11 @@ func (c *Context) wanted(strategy string) bool {
 // turn returns the turn of a message.
 func (c *Context) turn(message int32) int32 { return c.Messages[message].Turn }
 
-// arrays reports whether the conversation is one whose messages are sent as
-// they stand, so that their positions matter.
+// arrays reports whether the messages of the conversation are sent in the order of the file,
+// so that their positions matter.
 func (c *Context) arrays() bool { return c.Window != transcript.WindowLog }
 
-// signed reports whether the turn holds something signed, so that it must not
-// be touched.
+// signed reports whether a turn contains signed content, which must not be changed.
 func (c *Context) signed(turn int32) bool {
 	if !c.signedKnown {
 		c.signedKnown = true
@@ -792,7 +782,7 @@ func callName(call *transcript.Call) string {
 	return s
 }
 
-// named reports whether a name is there, and not null.
+// named reports whether a name exists and is not null.
 func named(t transcript.Token) bool { return t.Present() && t.Raw != "null" }
 
 // resultName describes a result in a message: `result for "c1"`.
@@ -806,9 +796,9 @@ func resultName(res *transcript.Result) string {
 	return "result for " + quote(res.ID)
 }
 
-// quote renders an id or a name so that it cannot be mistaken for the text
-// around it, and cut where it is long. What is in an object or a list in its
-// place is not shown: it is no name.
+// quote quotes an id or a name so that it cannot be confused with the text around it, and
+// truncates it if it is long. An object or a list in its place is not shown, because it is
+// not a name.
 func quote(t transcript.Token) string {
 	switch {
 	case strings.HasPrefix(t.Raw, "{"):
@@ -833,7 +823,7 @@ func clip(s string) string {
 	return s[:cut] + "…"
 }
 
-// number returns a message's number for a reader, from 1.
+// number returns the number of a message for a reader, from 1.
 func number(message int32) string { return strconv.Itoa(int(message) + 1) }
 
 func plural(n int, one, many string) string {

@@ -48,7 +48,7 @@ and an info says so. The rest of the schema is checked.
 			}
 			text := c.Value(call.Args).Raw()
 			if len(text) < 2 {
-				return // the source cannot be read any more
+				return // the source can no longer be read
 			}
 			inside := text[1 : len(text)-1]
 			if call.Form == transcript.ArgsString {
@@ -64,7 +64,7 @@ and an info says so. The rest of the schema is checked.
 				offset := source.EscapedOffset(inside)
 				at = func(i int64) int64 { return call.Args.Start + 1 + int64(offset(int(i))) }
 			}
-			for i := range broken { // before another look is taken
+			for i := range broken { // before the next call to Value
 				broken[i].Span = source.Span{Start: at(broken[i].Span.Start), End: at(broken[i].Span.End)}
 			}
 			for _, v := range broken {

@@ -71,8 +71,8 @@ become ` + "`{}`" + ` (safe). Anything else is wrapped in an object (unsafe).`,
 	},
 }
 
-// stringWithoutObject reports arguments that are a string, as the shape at hand
-// has them, but one that holds no object: converters hand over what is in it.
+// stringWithoutObject reports arguments that are a string, as the dialect requires, but
+// contain no object. Converters pass on the value in the string.
 func (c *Context) stringWithoutObject(i int32, severity Severity, cell profile.Cell) {
 	call := &c.Calls[i]
 	raw := c.Text(call.Args)
@@ -81,7 +81,7 @@ func (c *Context) stringWithoutObject(i int32, severity Severity, cell profile.C
 		raw = strings.TrimSpace(source.NewValue([]byte(raw), 0).Str())
 	case transcript.ArgsArray, transcript.ArgsScalar, transcript.ArgsNull:
 		if severityOf(c.stricter(profile.ArgsNotString)) != Off {
-			return // arguments-not-string says it
+			return // arguments-not-string reports it
 		}
 	default:
 		return

@@ -62,8 +62,7 @@ result is text before the result. The API answers as if the result were missing.
 	},
 }
 
-// foreBlock returns the first block of a message that is no result, -1 where
-// there is none.
+// foreBlock returns the first block of a message that is not a result, -1 if there is none.
 func (c *Context) foreBlock(message int32) int32 {
 	m := &c.Messages[message]
 	for b := m.BlockLo; b < m.BlockHi; b++ {
@@ -74,8 +73,8 @@ func (c *Context) foreBlock(message int32) int32 {
 	return -1
 }
 
-// wedge returns the user message that says something between a call's turn and
-// the message of its result, if one does: alone, or behind other results.
+// wedge returns the user message with content between a call's turn and the message of its
+// result, if there is one: alone, or after other results.
 func (c *Context) wedge(call *transcript.Call, res *transcript.Result) (source.Span, bool) {
 	for k := res.Message - 1; k > call.Message; k-- {
 		prev := &c.Messages[k]
@@ -90,7 +89,7 @@ func (c *Context) wedge(call *transcript.Call, res *transcript.Result) (source.S
 		case c.Blocks[prev.BlockHi-1].Kind == transcript.BlockResult:
 			return source.Span{}, false
 		case c.Blocks[prev.BlockLo].Kind == transcript.BlockResult:
-			return c.Blocks[c.foreBlock(k)].Span, true // sent, the two are one
+			return c.Blocks[c.foreBlock(k)].Span, true // they are merged when they are sent
 		}
 		return prev.RoleSpan(), true
 	}

@@ -73,7 +73,7 @@ the text is in another message, the results are moved to their calls (safe).`,
 			switch reasoning := c.reasoning(int32(i)); {
 			case !c.signed(m.Turn):
 				f.Fix = c.op(m.Turn, operation.Safe, "put the calls last", &operation.CallsLast{Message: int32(i)})
-			case len(reasoning) > 0: // without it the calls can be moved
+			case len(reasoning) > 0: // the calls can be moved only without reasoning
 				f.Fix = c.op(m.Turn, operation.Unsafe, "drop the reasoning of the message", &operation.DropBlocks{Blocks: reasoning})
 			}
 			c.report(int32(i), f)
@@ -81,8 +81,8 @@ the text is in another message, the results are moved to their calls (safe).`,
 	},
 }
 
-// goesOnBehind reports a message of calls if the assistant says something in its
-// next one before it sees their results, and the provider takes both as one.
+// goesOnBehind reports a message of calls if the assistant continues in its next message
+// before it sees their results, and the provider merges the two messages.
 func (c *Context) goesOnBehind(message int32) {
 	var results []int32
 	for _, i := range c.spokenBehind(message) {
@@ -104,8 +104,8 @@ func (c *Context) goesOnBehind(message int32) {
 	})
 }
 
-// spokenBehind returns the calls of a message that are answered behind the next one,
-// in which the assistant says something, where the provider takes both as one.
+// spokenBehind returns the calls of a message whose results come only after the next message,
+// if the assistant speaks in that message and the provider merges the two.
 func (c *Context) spokenBehind(message int32) (calls []int32) {
 	first, next := &c.Messages[message], message+1
 	if !c.Merged || first.Role != transcript.RoleAssistant || int(next) >= len(c.Messages) {
