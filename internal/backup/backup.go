@@ -1,6 +1,5 @@
-// Package backup knows where originals are kept that do not belong beside their
-// files: in a directory for each run, with a manifest of what was replaced by
-// what. It does not know why.
+// Package backup keeps originals that are not kept beside their files, in one directory for
+// each run, with a manifest of the replacements. It does not know why a file is replaced.
 package backup
 
 import (
@@ -22,38 +21,36 @@ import (
 const (
 	// Manifest is the name of the manifest in the directory of a run.
 	Manifest = "manifest.jsonl"
-	// mostName is how much of a file's name its copy repeats.
+	// mostName is the number of bytes of a file's name that its copy repeats.
 	mostName = 200
-	// mostRuns is how many runs may begin in one second.
+	// mostRuns is the maximum number of runs that begin in one second.
 	mostRuns = 1000
 )
 
-// An Entry is a line of a manifest: a file that a run was about to replace. If
-// the run was killed just then, the file still is what it was before.
+// An Entry is a line of a manifest. It describes a file that a run was about to replace. If
+// the run was killed at that moment, the file is unchanged.
 type Entry struct {
 	Version int `json:"version"`
-	// Path is where the file is. One that is not UTF-8 is in RawPath as well, byte
-	// by byte.
+	// Path is the path of the file. If it is not UTF-8, RawPath has its bytes.
 	Path    string `json:"path"`
 	RawPath []byte `json:"raw_path,omitempty"`
-	// Copy is the name of the copy beside the manifest.
+	// Copy is the name of the copy in the directory of the manifest.
 	Copy     string    `json:"copy"`
 	Mode     string    `json:"mode"` // octal
 	Modified time.Time `json:"modified"`
 	Before   Content   `json:"before"`
 	After    Content   `json:"after"`
-	// Rules are those whose findings were repaired.
+	// Rules are the rules whose findings were repaired.
 	Rules []string `json:"rules"`
 }
 
-// Content tells a text from others.
+// Content identifies a text.
 type Content struct {
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"` // hexadecimal
 }
 
-// Dir returns the directory of all runs, on a system that is called as by
-// runtime.GOOS.
+// Dir returns the directory of all runs on a system, which is named as in runtime.GOOS.
 func Dir(env func(string) string, system string) (string, error) {
 	if dir := env("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "toolguard", "backups"), nil
@@ -71,8 +68,8 @@ func Dir(env func(string) string, system string) (string, error) {
 	return "", fmt.Errorf("there is no state directory: neither $XDG_STATE_HOME nor $%s is set", home)
 }
 
-// Copies returns where copies of the file at path are that runs below root kept, as
-// far as their manifests can be read.
+// Copies returns the copies of the file at path that runs below root kept. It skips manifests
+// that it cannot read.
 func Copies(root, path string) (out []string) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -91,7 +88,7 @@ func Copies(root, path string) (out []string) {
 		for line := range bytes.Lines(manifest) {
 			var e Entry
 			if json.Unmarshal(line, &e) != nil || e.Copy == "" || e.Copy != filepath.Base(e.Copy) {
-				continue // the last line may be torn
+				continue // the last line may be incomplete
 			}
 			if e.Path == path || string(e.RawPath) == path {
 				out = append(out, filepath.Join(dir, e.Copy))
@@ -101,7 +98,7 @@ func Copies(root, path string) (out []string) {
 	return out
 }
 
-// A Run keeps the originals of one run. Nothing is created before the first.
+// A Run keeps the originals of one run. It creates nothing until the first call of Keep.
 type Run struct {
 	root    func() (string, error)
 	started time.Time
@@ -109,18 +106,17 @@ type Run struct {
 	dir      string
 	manifest *os.File
 	size     int64 // of the manifest
-	copies   int   // that were begun
-	kept     int   // that were not withdrawn
+	copies   int   // started
+	kept     int   // not withdrawn
 }
 
-// NewRun begins a run that keeps originals below the directory that root
-// returns.
+// NewRun begins a run that keeps originals below the directory that root returns.
 func NewRun(root func() (string, error), started time.Time) *Run {
 	return &Run{root: root, started: started}
 }
 
-// open creates the directory of the run. Transcripts hold secrets: it is for its
-// owner alone.
+// open creates the directory of the run. Transcripts hold secrets, so only the owner has
+// access.
 func (r *Run) open() error {
 	if r.manifest != nil {
 		return nil
@@ -158,10 +154,10 @@ func (r *Run) open() error {
 type Kept struct {
 	run   *Run
 	entry Entry
-	start int64 // of its line in the manifest, -1 where there is none yet
+	start int64 // of its line in the manifest, -1 if it has none yet
 }
 
-// Keep copies the original of the file at path, which rules find fault with.
+// Keep copies the original of the file at path, which has findings of rules.
 func (r *Run) Keep(ctx context.Context, path string, info fs.FileInfo, rules []string, original io.Reader) (*Kept, error) {
 	if err := r.open(); err != nil {
 		return nil, err
@@ -186,8 +182,7 @@ func (r *Run) Keep(ctx context.Context, path string, info fs.FileInfo, rules []s
 	return k, nil
 }
 
-// shortened returns a name of a length that every file system takes with a
-// number before it.
+// shortened returns a name short enough for every file system, with a number before it.
 func shortened(name string) string {
 	for cut := mostName; cut < len(name); cut-- {
 		if utf8.RuneStart(name[cut]) {
@@ -197,7 +192,7 @@ func shortened(name string) string {
 	return name
 }
 
-// copy writes the copy, and waits until it is on the disk.
+// copy writes the copy and syncs it to disk.
 func (k *Kept) copy(ctx context.Context, original io.Reader) error {
 	f, err := os.OpenFile(k.Name(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -229,11 +224,11 @@ func (r reader) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
-// Name returns where the copy is.
+// Name returns the path of the copy.
 func (k *Kept) Name() string { return filepath.Join(k.run.dir, k.entry.Copy) }
 
-// Record writes a line of the manifest: that the file is about to be replaced by
-// a text of that size and hash.
+// Record writes a line of the manifest: that the file is about to be replaced by a text of
+// that size and hash.
 func (k *Kept) Record(size int64, sum [sha256.Size]byte) error {
 	k.entry.After = Content{size, hex.EncodeToString(sum[:])}
 	line, err := json.Marshal(k.entry)
@@ -250,8 +245,8 @@ func (k *Kept) Record(size int64, sum [sha256.Size]byte) error {
 	return err
 }
 
-// Withdraw removes the copy and its line, because the file was not replaced, and
-// the directory of the run if there is nothing else in it.
+// Withdraw removes the copy and its line, because the file was not replaced. It also removes
+// the directory of the run if nothing else is in it.
 func (k *Kept) Withdraw() {
 	r := k.run
 	r.kept--
@@ -275,8 +270,7 @@ func (r *Run) Close() error {
 	return r.manifest.Close()
 }
 
-// sync makes new names in a directory outlast a power failure, where the system
-// has a way to.
+// sync makes new names in a directory durable, if the system supports it.
 func sync(dir string) {
 	if d, err := os.Open(dir); err == nil {
 		_ = d.Sync()

@@ -1,6 +1,5 @@
-// Package edit changes bytes without knowing why: edits, fixes that are taken
-// whole or not at all, what fixes do to recorded content, and sources that were
-// edited.
+// Package edit changes bytes without knowing why. It has edits, fixes that are applied whole
+// or not at all, the changes of fixes to recorded content, and edited sources.
 package edit
 
 import (
@@ -12,58 +11,57 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// An Edit replaces the bytes of Span by Text. An empty span inserts, an empty
-// text removes.
+// An Edit replaces the bytes of Span by Text. An empty span inserts, an empty text removes.
 type Edit struct {
 	Span source.Span
 	Text []byte
 }
 
-// A Fix is what one repair does: edits in order that do not overlap, and what
-// becomes of the recorded content by them.
+// A Fix is one repair: edits in order that do not overlap, and what they do to recorded
+// content.
 type Fix struct {
 	Edits []Edit
-	// Reads are what the edits were made from: where one of them changes, the fix
-	// no longer fits. No two of them overlap.
+	// Reads are the spans from which the edits were derived. If one of them changes, the fix
+	// is no longer valid. They do not overlap.
 	Reads []source.Span
-	// Over are values of which others take the place: they are as good as changed.
+	// Over are values that are replaced by others. No other fix may change them.
 	Over []source.Span
-	// Within are the values that the edits stand in or between.
+	// Within are the values in or between which the edits are.
 	Within []source.Span
-	// Drops is how many leaves are gone afterwards, and Adds how many are new. What is
-	// moved, and what is said in another form, is neither.
+	// Drops and Adds are the numbers of leaves that are removed and added. Content that is
+	// moved, or written in another form, counts as neither.
 	Drops, Adds int
-	// Gone are the elements that what is gone stood in, for reports.
+	// Gone are the elements that contained the removed leaves, for reports.
 	Gone []source.Span
-	// Change is what the sum of all leaves changes by.
+	// Change is the change of the sum of all leaves.
 	Change Sum
 
-	proved bool // that is so
+	proved bool // Change was proved
 }
 
-// A Set is the fixes that are made together. The zero Set is empty.
+// A Set is a number of fixes that are made together. The zero Set is empty.
 type Set struct {
 	edits, reads, over shelf
 	fixes              []taken
 	touched            []touch
 }
 
-// A taken is what is kept of a fix beside its edits.
+// A taken is what a Set keeps of a fix beside its edits.
 type taken struct {
 	change Sum
 	proved bool
-	met    bool // it touches what another one touches too
+	met    bool // it touches a span that another fix touches
 }
 
-// A touch is a span of what a fix is proved by.
+// A touch is a span that is part of the proof of a fix.
 type touch struct {
 	source.Span
 	fix int32
 }
 
-// Try takes a fix whole, or refuses it because it overlaps one that was taken
-// before, or was made from what that one changes: the two are not made together.
-// New text at one place comes in the order in which it was taken.
+// Try adds a fix whole, or rejects it because it overlaps an earlier fix, or because one of
+// the two changes text from which the other was derived. Texts inserted at one offset keep
+// the order in which they were added.
 func (s *Set) Try(f Fix) bool {
 	for _, e := range f.Edits {
 		if s.edits.meets(e.Span) || s.reads.meets(e.Span) || s.over.meets(e.Span) {
@@ -82,7 +80,7 @@ func (s *Set) Try(f Fix) bool {
 		s.edits.put(e)
 	}
 	for _, r := range f.Reads {
-		if !s.reads.meets(r) { // two fixes may be made from the same
+		if !s.reads.meets(r) { // two fixes may depend on the same span
 			s.reads.put(Edit{Span: r})
 		}
 	}
@@ -96,14 +94,12 @@ func (s *Set) Try(f Fix) bool {
 	return true
 }
 
-// Edits returns the edits of all fixes that were taken, in order.
+// Edits returns the edits of all fixes in the Set, in order.
 func (s *Set) Edits() []Edit { return slices.Concat(s.edits...) }
 
-// Prove holds what the edits make of the values that they stand in against what
-// the fixes say that becomes of their content. It returns an error that says
-// where the two differ, or that the source cannot be read. Where a fix was proved alone
-// and no other comes near what it touches, it does there what it did alone: that is not
-// looked at again.
+// Prove checks that the edits change the content of the values around them as the fixes say.
+// It returns a BalanceError if they do not, or the error of reading the source. A fix that
+// was proved alone is not checked again unless another fix is near.
 func (s *Set) Prove(src *source.Source) error {
 	s.meet()
 	var change Sum
@@ -129,7 +125,7 @@ func (s *Set) Prove(src *source.Source) error {
 	return prove(src, edits, within, change)
 }
 
-// meet finds out which fixes touch what others touch, or what is right beside it.
+// meet marks the fixes that touch a span of another fix, or one next to it.
 func (s *Set) meet() {
 	slices.SortFunc(s.touched, func(a, b touch) int { return cmp.Compare(a.Start, b.Start) })
 	for i := 0; i < len(s.touched); {
@@ -145,15 +141,14 @@ func (s *Set) meet() {
 	}
 }
 
-// Prove is Set.Prove for one fix alone.
+// Prove is Set.Prove for a single fix.
 func (f *Fix) Prove(src *source.Source) error {
 	err := prove(src, f.Edits, f.Within, f.Change)
 	f.proved = err == nil
 	return err
 }
 
-// A BalanceError says that edits do something else to recorded content than the
-// fixes say that they were made for.
+// A BalanceError says that edits change recorded content differently than the fixes say.
 type BalanceError struct{ At source.Span }
 
 // Error implements error.
@@ -184,7 +179,7 @@ func prove(src *source.Source, edits []Edit, within []source.Span, change Sum) e
 	return nil
 }
 
-// Splice returns a text that begins at an offset with edits made in it.
+// Splice applies edits to a text that begins at offset base.
 func Splice(text []byte, base int64, edits []Edit) []byte {
 	if len(edits) == 0 {
 		return text
@@ -202,7 +197,7 @@ func Splice(text []byte, base int64, edits []Edit) []byte {
 	return append(out, text[at-base:]...)
 }
 
-// merged returns the spans that values and edits take up, those that touch as one.
+// merged returns the spans of values and edits, in order. It joins spans that touch.
 func merged(values []source.Span, edits []Edit) []source.Span {
 	all := slices.Clone(values)
 	for _, e := range edits {
@@ -220,15 +215,15 @@ func merged(values []source.Span, edits []Edit) []source.Span {
 	return out
 }
 
-// A shelf holds edits in order, in chunks so that one can be put anywhere among
-// very many.
+// A shelf holds edits in order. It is split into chunks, so that inserting among very many is
+// fast.
 type shelf [][]Edit
 
-// chunk is how many edits stand together at most.
+// chunk is the maximum number of edits in a chunk.
 const chunk = 512
 
-// place returns where an edit of a span belongs: what inserts comes before what
-// replaces the bytes that stand there, and behind what inserts there already.
+// place returns where an edit of a span belongs. Insertions at an offset come before a
+// replacement at that offset, and after earlier insertions.
 func (s shelf) place(span source.Span) (c, i int) {
 	before := func(e Edit) bool {
 		return e.Span.Start < span.Start || e.Span.Start == span.Start && (e.Span.Len() == 0 || span.Len() > 0)
@@ -258,14 +253,14 @@ func (s shelf) meets(span source.Span) bool {
 	return c+1 < len(s) && overlaps(s[c+1][0].Span)
 }
 
-// put puts an edit in its place.
+// put inserts an edit.
 func (s *shelf) put(e Edit) {
 	if len(*s) == 0 {
 		*s = shelf{{e}}
 		return
 	}
 	c, i := s.place(e.Span)
-	if len((*s)[c]) == chunk && i == chunk { // most come in order: these chunks stay full
+	if len((*s)[c]) == chunk && i == chunk { // most come in order, so these chunks stay full
 		*s = slices.Insert(*s, c+1, []Edit{e})
 		return
 	}

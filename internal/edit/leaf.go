@@ -13,28 +13,29 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A Leaf is recorded content: a scalar of a JSON text and the key right before
-// it, "" in an array; or the key of an object or a list. Two leaves are the same if
-// their keys and sums are. What is said in another form is the same leaf: a text is a
-// leaf for each of its lines, without white space at their ends, JSON inside of a
-// string is the leaves of that JSON, a number and a text that says the same are one,
-// and of null and of what is empty the key is all there is. So wrapping, joining and
-// trimming a value leave its leaves as they are, and so does encoding what stands
-// under one of the keys that count as none.
+// A Leaf is a piece of recorded content: a scalar of a JSON text with the key right before
+// it, "" in an array; or the key of an object or a list. Two leaves are the same if their
+// keys and sums are.
+//
+// A leaf does not depend on the form of the value. A text has a leaf for each of its lines,
+// without white space at the ends. A string that contains JSON has the leaves of that JSON. A
+// number equals a text with the same digits. Null and empty values have only their key. So
+// wrapping, joining and trimming a value keep its leaves, and so does encoding a value under
+// a key of sayings.
 type Leaf struct {
 	Key string
 	Sum Sum         // of the key and the value
-	At  source.Span // the scalar that holds it
+	At  source.Span // the scalar that contains it
 }
 
-// A Sum is a hash of a multiset of leaves that does not depend on their order. It
-// is good for one run of the process.
+// A Sum is a hash of a multiset of leaves that does not depend on their order. It is valid
+// only within the process.
 type Sum [2]uint64
 
 // Plus returns the sum of both multisets together.
 func (s Sum) Plus(o Sum) Sum { return Sum{s[0] + o[0], s[1] + o[1]} }
 
-// Minus returns the sum of what is left when the other multiset is taken out.
+// Minus returns the sum after the leaves of the other multiset are removed.
 func (s Sum) Minus(o Sum) Sum { return Sum{s[0] - o[0], s[1] - o[1]} }
 
 var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
@@ -53,7 +54,7 @@ func sumOf(key, value []byte) (out Sum) {
 // Total returns the sum of all leaves in a text.
 func Total(text []byte) Sum { return total(text, "") }
 
-// total is Total for a text whose head stands behind key.
+// total is Total for a text that follows key.
 func total(text []byte, key string) (out Sum) {
 	f := finder{found: func(key, value []byte, _ source.Span) bool {
 		out = out.Plus(sumOf(key, value))
@@ -63,22 +64,21 @@ func total(text []byte, key string) (out Sum) {
 	return out
 }
 
-// sayings are the keys under which dialects keep what somebody or some tool said.
-// A repair of its form moves it from one to the other, so that they count as none.
+// sayings are the keys of the content of messages, calls and results. Repairs that change its
+// form move it from one key to another, so these keys do not count.
 var sayings = map[string]bool{
 	"content": true, "contents": true, "parts": true, "text": true, "output": true, "result": true, "response": true, "json": true, "value": true,
 	"input": true, "args": true, "arguments": true, "parameters": true,
 }
 
-// asking are those of them that hold arguments, where the text null is none.
+// asking are those of the keys that hold arguments. There the text null means no arguments.
 var asking = map[string]bool{"input": true, "args": true, "arguments": true, "parameters": true}
 
-// mostNested is how deep JSON inside of strings of JSON is looked into.
+// mostNested is how many levels of JSON inside strings are read.
 const mostNested = 4
 
-// Leaves yields the leaves in a piece of JSON that begins and ends between
-// tokens; base is the offset of its first byte. A scalar at its head stands
-// behind key.
+// Leaves yields the leaves in a part of a JSON text that begins and ends between tokens; base
+// is the offset of its first byte. key is the key before the part, "" if there is none.
 func Leaves(text []byte, key string, base int64) iter.Seq[Leaf] {
 	return func(yield func(Leaf) bool) {
 		f := finder{found: func(key, value []byte, at source.Span) bool { return yield(Leaf{string(key), sumOf(key, value), at}) }}
@@ -86,12 +86,13 @@ func Leaves(text []byte, key string, base int64) iter.Seq[Leaf] {
 	}
 }
 
-// A finder tells of leaves: their keys and values are good until it goes on.
+// A finder finds leaves. The keys and values that it passes to found are valid until found
+// returns.
 type finder struct {
 	found func(key, value []byte, at source.Span) bool
 }
 
-// leaves is Leaves. Those of JSON inside of a string stand where the string does.
+// leaves is Leaves. Leaves of JSON inside a string have the place of the string.
 func (f *finder) leaves(text, key []byte, base int64, within *source.Span, levels int) bool {
 	for i := 0; i < len(text); {
 		from := i
@@ -100,7 +101,7 @@ func (f *finder) leaves(text, key []byte, base int64, within *source.Span, level
 			i++
 			continue
 		case '{', '[':
-			if len(key) > 0 && !sayings[string(key)] { // what it holds are leaves of their own
+			if len(key) > 0 && !sayings[string(key)] { // the values in it are leaves of their own
 				at := source.Span{Start: base + int64(i), End: base + int64(i) + 1}
 				if within != nil {
 					at = *within
@@ -159,7 +160,7 @@ func (f *finder) leaf(key, value []byte, at source.Span) bool {
 	return f.found(key, value, at)
 }
 
-// saying finds the leaves of what a string says.
+// saying finds the leaves of the text of a string.
 func (f *finder) saying(said, key []byte, at source.Span, levels int) bool {
 	said = bytes.TrimSpace(said)
 	switch {
@@ -179,18 +180,18 @@ func (f *finder) saying(said, key []byte, at source.Span, levels int) bool {
 	return true
 }
 
-// isJSON reports whether a text is one JSON value that is not nested too deep.
+// isJSON reports whether a text is one JSON value that is not nested too deeply.
 func isJSON(text []byte) bool {
-	if text[len(text)-1] != text[0]+('}'-'{') { // so far behind a bracket its counterpart is, of either kind
+	if text[len(text)-1] != text[0]+('}'-'{') { // both closing brackets have the same distance to their opening ones
 		return false
 	}
 	s := source.NewScanner().Scan(text, 0, source.Strict)
 	return s.Kind == source.FaultNone && s.End == len(text)
 }
 
-// stringEnd returns the offset behind the string that begins at an offset.
+// stringEnd returns the offset after the string that begins at an offset.
 func stringEnd(text []byte, at int) int {
-	quote := at // the next one, once it is behind i
+	quote := at // the next quote, once it is after i
 	for i := at + 1; i < len(text); {
 		if quote < i {
 			n := bytes.IndexByte(text[i:], '"')
@@ -203,13 +204,12 @@ func stringEnd(text []byte, at int) int {
 		if back < 0 {
 			return quote + 1
 		}
-		i += back + 2 // behind what is escaped
+		i += back + 2 // after the escaped character
 	}
 	return len(text)
 }
 
-// behindColon returns the offset behind the colon that comes next, 0 where none
-// does.
+// behindColon returns the offset after the next colon, 0 if none follows.
 func behindColon(text []byte, i int) int {
 	for ; i < len(text); i++ {
 		switch text[i] {
@@ -223,11 +223,10 @@ func behindColon(text []byte, i int) int {
 	return 0
 }
 
-// LongestKey is how far a key is looked for before its value, in bytes.
+// LongestKey is the number of bytes before a value in which its key is searched.
 const LongestKey = 512
 
-// KeyBefore returns the key right before an offset, "" where none is; text ends at
-// the offset.
+// KeyBefore returns the key right before the end of text, "" if there is none.
 func KeyBefore(text []byte) string {
 	text = bytes.TrimRight(text, " \t\n\r")
 	rest, behind := bytes.CutSuffix(text, []byte(":"))
@@ -252,8 +251,8 @@ func KeyBefore(text []byte) string {
 	return ""
 }
 
-// decoded returns what a JSON string says. A half of a surrogate pair that is alone
-// stays as it is written, so that it is told from others.
+// decoded returns the text of a JSON string. An unpaired half of a surrogate pair stays
+// escaped, so that it differs from others.
 func decoded(token []byte) []byte {
 	inner := bytes.TrimSuffix(token[1:], []byte(`"`))
 	if bytes.IndexByte(inner, '\\') < 0 {
@@ -300,7 +299,7 @@ func decoded(token []byte) []byte {
 	return out
 }
 
-// hex4 returns what the \u escape at an offset says, -1 where none stands.
+// hex4 returns the value of the \u escape at an offset, -1 if there is none.
 func hex4(text []byte, i int) rune {
 	if i+6 > len(text) || text[i] != '\\' || text[i+1] != 'u' {
 		return -1

@@ -7,9 +7,9 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// Origins returns for each list of spans of the whole where what they hold stood in
-// the original: what stands as it stood, from the first of it to the last, and of what
-// was written anew whatever the same edits took out elsewhere.
+// Origins returns, for each list of spans, where their content was in the original. For
+// unchanged text that is one span from its first byte to its last. For rewritten text it is
+// the text with the same leaves that the same edits removed elsewhere.
 func (p *Pieces) Origins(lists [][]source.Span) ([][]source.Span, error) {
 	if p.was == nil || !slices.ContainsFunc(lists, func(l []source.Span) bool { return len(l) > 0 }) {
 		return lists, nil
@@ -44,12 +44,12 @@ func (p *Pieces) Origins(lists [][]source.Span) ([][]source.Span, error) {
 	return p.was.Origins(before)
 }
 
-// A trail is how content came to its place by the last edits.
+// A trail traces content back through the last edits.
 type trail struct {
 	*Pieces
-	at []int64 // where in the whole the text of each edit begins
-	// taken are the leaves that the edits took out, as far as they are looked for, and
-	// number counts all of them: it has a gap between two edits.
+	at []int64 // the offset of each edit's text in the whole
+	// taken are the leaves that the edits removed and that are searched. number numbers all
+	// removed leaves, with a gap between two edits.
 	taken  []Leaf
 	number []int
 	found  []bool
@@ -66,14 +66,15 @@ func newTrail(p *Pieces) *trail {
 	return t
 }
 
-// reaching returns the first edit whose text reaches beyond an offset of the whole.
+// reaching returns the first edit whose text extends beyond an offset of the whole.
 func (t *trail) reaching(off int64) int {
 	return sort.Search(len(t.edits), func(k int) bool { return t.at[k]+int64(len(t.edits[k].Text)) > off })
 }
 
-// stood returns where what the last edits did not write of a span stood before them.
+// stood returns where the part of a span that the last edits did not write was before them.
 func (t *trail) stood(s source.Span) source.Span {
-	// Before new text what stands behind it comes next, and behind it what stands before.
+	// The start of a span in new text maps to the end of the edit's span, and the end to its
+	// start.
 	back := func(off int64) (start, end int64) {
 		k := t.reaching(off)
 		switch {
@@ -105,7 +106,7 @@ func (t *trail) wrote(k int, s source.Span) (out []Leaf, err error) {
 	return out, err
 }
 
-// key returns the key of the value that an edit replaces, "" for none.
+// key returns the key of the value that an edit replaces, "" if there is none.
 func (t *trail) key(k int) (string, error) {
 	const longest = 512
 	at := t.edits[k].Span
@@ -116,7 +117,7 @@ func (t *trail) key(k int) (string, error) {
 	return KeyBefore(b), err
 }
 
-// lookFor notes which of the leaves that are wanted the edits took out.
+// lookFor collects the wanted leaves that the edits removed.
 func (t *trail) lookFor(wanted map[Sum]bool) error {
 	src, n := t.was.Source(), 0
 	for k, e := range t.edits {
@@ -142,8 +143,8 @@ func (t *trail) lookFor(wanted map[Sum]bool) error {
 	return nil
 }
 
-// places returns the leaves that were taken out and are the same as one, from the
-// first on that is not found yet.
+// places returns the removed leaves that are the same as l, starting with the first one that
+// is not found yet.
 func (t *trail) places(l Leaf) []int {
 	at := t.bySum[l.Sum]
 	for len(at) > 0 && t.found[at[0]] {
@@ -153,11 +154,11 @@ func (t *trail) places(l Leaf) []int {
 	return at
 }
 
-// mostTried is how many places are looked at for a leaf.
+// mostTried is the maximum number of places that are tried for a leaf.
 const mostTried = 100
 
-// find adds where leaves that follow each other in new text were taken out, as many at
-// once as followed each other there. Each is found once.
+// find adds the places from which successive leaves of new text were removed. It matches the
+// longest run of leaves first, and uses each place once.
 func (t *trail) find(out []source.Span, leaves []Leaf) []source.Span {
 	rare, least := -1, []int(nil)
 	for i, l := range leaves {

@@ -11,9 +11,8 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// Pieces is a source that was edited: spans of the original and new bytes, in
-// order. It can be read like a file, and edited again, without the original
-// ever being copied.
+// Pieces is an edited source: spans of the original and new bytes, in order. It can be read
+// like a file and edited again, and it never copies the original.
 type Pieces struct {
 	src   *source.Source
 	parts []piece
@@ -24,7 +23,7 @@ type Pieces struct {
 
 // A piece is a part of the original, or new text.
 type piece struct {
-	at   int64       // where it begins in the whole
+	at   int64       // its offset in the whole
 	span source.Span // of the original, if text is nil
 	text []byte
 }
@@ -55,7 +54,7 @@ func (p *Pieces) add(part piece) {
 // Size returns the number of bytes of the whole.
 func (p *Pieces) Size() int64 { return p.size }
 
-// find returns the index of the piece that holds an offset.
+// find returns the index of the piece that contains an offset.
 func (p *Pieces) find(off int64) int {
 	return sort.Search(len(p.parts), func(i int) bool { return p.parts[i].at > off }) - 1
 }
@@ -86,15 +85,15 @@ func (p *Pieces) ReadAt(b []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// Source returns the whole as a source of that name.
+// Source returns the whole as a source with the same name.
 func (p *Pieces) Source() *source.Source { return p.src.Derived(p, p.size) }
 
-// Apply returns the source with edits made: an error if they are not in order,
-// overlap, or lie outside of it.
+// Apply returns the source with edits applied. It returns an error if the edits are not in
+// order, overlap, or are outside of the source.
 func Apply(src *source.Source, edits []Edit) (*Pieces, error) { return NewPieces(src).Apply(edits) }
 
-// Apply returns the whole with edits made. It returns an error if the edits are
-// not in order, overlap, or lie outside of the whole.
+// Apply returns the whole with edits applied. It returns an error if the edits are not in
+// order, overlap, or are outside of the whole.
 func (p *Pieces) Apply(edits []Edit) (*Pieces, error) {
 	out := &Pieces{src: p.src, was: p, edits: edits, parts: make([]piece, 0, len(p.parts)+2*len(edits))}
 	i, at := 0, int64(0) // the piece and the offset reached
@@ -130,13 +129,13 @@ func (p *Pieces) Apply(edits []Edit) (*Pieces, error) {
 	return out, nil
 }
 
-// Edits returns what was changed as edits of the original, in order. What was
-// changed back is left out.
+// Edits returns the changes as edits of the original, in order. It omits changes that were
+// undone.
 func (p *Pieces) Edits() []Edit {
 	return slices.Collect(p.changes())
 }
 
-// Changed reports whether anything was changed that was not changed back.
+// Changed reports whether the whole differs from the original.
 func (p *Pieces) Changed() bool {
 	for range p.changes() {
 		return true
@@ -144,7 +143,7 @@ func (p *Pieces) Changed() bool {
 	return false
 }
 
-// changes yields the edits. New text that is in one piece is not copied.
+// changes yields the edits. It does not copy new text that is in one piece.
 func (p *Pieces) changes() iter.Seq[Edit] {
 	return func(yield func(Edit) bool) {
 		at := int64(0)
@@ -173,7 +172,7 @@ func (p *Pieces) changes() iter.Seq[Edit] {
 	}
 }
 
-// same reports whether a span of the original holds a text.
+// same reports whether a span of the original contains a text.
 func (p *Pieces) same(s source.Span, text []byte) bool {
 	if s.Len() != int64(len(text)) {
 		return false
@@ -182,8 +181,8 @@ func (p *Pieces) same(s source.Span, text []byte) bool {
 	return err == nil && bytes.Equal(b, text)
 }
 
-// Original returns where a span of the whole stood in the original, as far as
-// its first piece goes, and whether it stood there at all.
+// Original returns the span of the original that a span of the whole was copied from, as far
+// as its first piece reaches. It returns false if the span begins with new text.
 func (p *Pieces) Original(s source.Span) (source.Span, bool) {
 	i := p.find(s.Start)
 	if i < 0 || i >= len(p.parts) || p.parts[i].text != nil {

@@ -1,6 +1,5 @@
-// Package operation is the vocabulary of repairs: what a rule asks for. It
-// holds types only; how an operation becomes bytes is the business of package
-// repair.
+// Package operation defines the operations that rules request as repairs. It has only types.
+// Package repair turns operations into bytes.
 package operation
 
 import (
@@ -17,75 +16,71 @@ const (
 	Safe Class = iota
 	// Additive removes nothing and adds a clearly labelled placeholder.
 	Additive
-	// Unsafe removes recorded content, chooses between two values, or changes
-	// what a turn seems to have seen.
+	// Unsafe removes recorded content, chooses between two values, or changes what a turn
+	// seems to have seen.
 	Unsafe
 )
 
 // String returns the class's name.
 func (c Class) String() string { return [...]string{"safe", "additive", "unsafe"}[c] }
 
-// An Operation is one repair that a rule asks for. Several findings may share
-// one operation.
+// An Operation is one repair that a rule requests. Several findings may share one operation.
 type Operation struct {
-	// Title says what is done, as a command.
+	// Title describes the operation, as a command.
 	Title string
-	// Do says what is done.
+	// Do is the action to carry out.
 	Do Action
-	// ID counts the operations of a report, from 1.
+	// ID numbers the operations of a report, from 1.
 	ID int32
-	// Turn is the turn that the operation belongs to, -1 for none.
+	// Turn is the turn of the operation, -1 if it has none.
 	Turn int32
-	// Class is what the rule says the repair costs at least. What it really
-	// takes out and puts in decides in the end.
+	// Class is the lowest class that the rule assigns. The content that the repair really
+	// removes or adds may raise it.
 	Class Class
-	// ByStrategy is set when the operation is carried out only if the user
-	// asked for it by --strategy.
+	// ByStrategy says that the operation is carried out only if the user requests it by
+	// --strategy.
 	ByStrategy bool
 }
 
-// An Action is what an operation does: one of the types below. Indices point
-// into the conversation of the finding, spans into the source.
+// An Action is one of the types below. Its indices refer to the conversation of the finding,
+// its spans to the source.
 type Action interface {
 	// Kind returns the action's name in reports.
 	Kind() Kind
 }
 
-// A Kind names a type of action in reports.
+// A Kind is the name of a type of action in reports.
 type Kind string
 
-// The actions. Those of one turn that say where results stand (InsertResults,
-// MoveResults, MergeResults, ReorderResults and MoveBlock of a result) are laid
-// out together.
+// The actions. The actions that arrange the results of a turn (InsertResults, MoveResults,
+// MergeResults, ReorderResults and MoveBlock of a result) are laid out together.
 type (
 	// InsertResults inserts a placeholder result for each of Calls.
 	InsertResults struct{ Calls []int32 }
-	// SetState makes the record of each of Calls say that a placeholder
-	// answered it.
+	// SetState updates the record of each of Calls to say that a placeholder answers it.
 	SetState struct{ Calls []int32 }
 	// MoveResults moves each of Results to its call.
 	MoveResults struct{ Results []int32 }
-	// MergeResults moves Results into the first message with results of the turn.
+	// MergeResults moves Results into the turn's first message with results.
 	MergeResults struct{ Results []int32 }
-	// ReorderResults puts the results of the turn before other content and, if
-	// InOrder is set, in call order.
+	// ReorderResults moves the results of the turn before other content and, if InOrder is
+	// set, sorts them by call.
 	ReorderResults struct{ InOrder bool }
-	// CallsLast puts the calls of Message behind its other blocks.
+	// CallsLast moves the calls of Message after its other blocks.
 	CallsLast struct{ Message int32 }
-	// SplitMessage parts what is no result from the results of Message.
+	// SplitMessage separates the results of Message from its other blocks.
 	SplitMessage struct{ Message int32 }
-	// MoveBlock moves Block to a message of the right role.
+	// MoveBlock moves Block to a message with the right role.
 	MoveBlock struct{ Block int32 }
 
-	// DropResults drops each of Results. CopyOf is the result that each of them
-	// is an exact copy of, -1 if they are none.
+	// DropResults drops each of Results. CopyOf is the result of which each is an exact copy,
+	// -1 if they are not copies.
 	DropResults struct {
 		Results []int32
 		CopyOf  int32
 	}
-	// DropCalls drops each of Calls with what answered it. CopyOf is the call
-	// that each of them is an exact copy of, -1 if they are none; what answers
-	// a copy stays.
+	// DropCalls drops each of Calls with its results. CopyOf is the call of which each is an
+	// exact copy, -1 if they are not copies; the results of a copy stay.
 	DropCalls struct {
 		Calls  []int32
 		CopyOf int32
@@ -94,46 +89,45 @@ type (
 	DropTurn struct{}
 	// DropBlocks drops each of Blocks.
 	DropBlocks struct{ Blocks []int32 }
-	// DropMessages drops each of Messages. CopyOf is the message that each of
-	// them is an exact copy of, -1 if they are none.
+	// DropMessages drops each of Messages. CopyOf is the message of which each is an exact
+	// copy, -1 if they are not copies.
 	DropMessages struct {
 		Messages []int32
 		CopyOf   int32
 	}
-	// Texts turns each of Calls, and each of Results, into text that is
-	// labelled with tool and id.
+	// Texts turns each of Calls and each of Results into text that is labelled with tool and
+	// id.
 	Texts struct{ Calls, Results []int32 }
 	// MergeMessage joins Message with the one before it.
 	MergeMessage struct{ Message int32 }
 
 	// RelinkResult makes Result answer Call.
 	RelinkResult struct{ Result, Call int32 }
-	// RenamePairs gives each of Calls an id of its own, and the results that
-	// answer it.
+	// RenamePairs gives each of Calls and its results a unique id.
 	RenamePairs struct{ Calls []int32 }
-	// RenameID gives every use of the id of Call, or of Result where Call is -1,
-	// an id that the provider takes.
+	// RenameID replaces every use of the id of Call, or of Result if Call is -1, by an id
+	// that the provider accepts.
 	RenameID struct{ Call, Result int32 }
-	// MintIDs gives each of Calls, and the result of the same index in Results, one
-	// id where there is none; a result of -1 is none.
+	// MintIDs gives each of Calls and the result at the same index of Results a common id, if
+	// they have none. A result of -1 means no result.
 	MintIDs struct{ Calls, Results []int32 }
-	// Retag gives Result the type that fits Call.
+	// Retag gives Result the type that matches Call.
 	Retag struct{ Result, Call int32 }
 
-	// AddMember adds Member, with the JSON text Text, to the element at At.
+	// AddMember adds the field Member, with the JSON text Text, to the element at At.
 	AddMember struct {
 		At     source.Span
 		Member transcript.Member
 		Text   string
 	}
-	// SetValue replaces the value at At by the JSON text Text. Call is the call
-	// whose name it is, -1 if it is none: copies of the name change with it.
+	// SetValue replaces the value at At by the JSON text Text. If the value is the name of a
+	// call, Call is that call, and copies of the name change too; otherwise Call is -1.
 	SetValue struct {
 		At   source.Span
 		Text string
 		Call int32
 	}
-	// RemoveMember removes the member of Message whose value is at At.
+	// RemoveMember removes the field of Message whose value is at At.
 	RemoveMember struct {
 		Message int32
 		At      source.Span
@@ -141,20 +135,19 @@ type (
 	// TrimText cuts the white space at the end of the last text of Message.
 	TrimText struct{ Message int32 }
 
-	// DropRecord drops the record at At. CopyOf is the record that it is an
-	// exact copy of but for its timestamp, zero if it is none.
+	// DropRecord drops the record at At. CopyOf is the record of which it is an exact copy
+	// except for its timestamp, zero if it is not a copy.
 	DropRecord struct{ At, CopyOf source.Span }
 	// DropBytes drops the bytes at At.
 	DropBytes struct{ At source.Span }
 	// EscapeNewlines escapes line feeds inside the strings of the record at At.
 	EscapeNewlines struct{ At source.Span }
-	// ReplaceBytes replaces what is no text in the record at At.
+	// ReplaceBytes replaces bytes that are not valid text in the record at At.
 	ReplaceBytes struct{ At source.Span }
-	// RelinkRecord makes the record before it, in its scope, the parent of the
-	// record whose parent is named at At.
+	// RelinkRecord changes the parent at At of a record to the previous record in its scope.
 	RelinkRecord struct{ At source.Span }
-	// Renumber gives the record whose ordinal is at At, and those behind it,
-	// the ordinals that follow on from the record before.
+	// Renumber renumbers the record with the ordinal at At, and the records after it, so that
+	// they continue from the record before.
 	Renumber struct{ At source.Span }
 )
 
@@ -248,7 +241,7 @@ func (*RelinkRecord) Kind() Kind { return "relink" }
 // Kind implements Action.
 func (*Renumber) Kind() Kind { return "renumber" }
 
-// Subjects returns the calls and the results that an action names.
+// Subjects returns the calls and the results of an action.
 func Subjects(a Action) (calls, results []int32) {
 	switch a := a.(type) {
 	case *InsertResults:

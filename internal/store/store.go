@@ -1,5 +1,5 @@
-// Package store knows where agents keep their sessions: one table. It does not
-// know what the sessions look like.
+// Package store is a table of where agents keep their sessions. It does not know the format
+// of the sessions.
 package store
 
 import (
@@ -13,14 +13,13 @@ import (
 // A Store is where one agent keeps its sessions.
 type Store struct {
 	Agent string
-	// Repaired says that toolguard repairs sessions of this agent; otherwise it
-	// only checks them.
+	// Repaired says that toolguard repairs sessions of this agent; otherwise it only checks
+	// them.
 	Repaired bool
-	// Roots are directories below which sessions lie, all of them: a variable
-	// moves the store, but what was written before stays where it was. Paths
-	// have slashes. They begin with ~ for the home directory, with a variable, or
-	// with CODE for the data of VS Code and its relatives. A * stands for any
-	// one name.
+	// Roots are all directories that contain sessions. A variable can move the store, but
+	// older sessions stay where they were. Paths use slashes. They begin with ~ for the home
+	// directory, with a variable, or with CODE for the data of VS Code and its relatives. A *
+	// matches any single name.
 	Roots []string
 	// Source is where this is documented or can be read in the agent's code.
 	Source string
@@ -129,7 +128,7 @@ func All() []Store {
 	}
 }
 
-// code returns where VS Code and its relatives keep what belongs to a user.
+// code returns where VS Code and its relatives keep the data of a user.
 func code(system string) []string {
 	base := "~/.config/"
 	switch system {
@@ -145,19 +144,18 @@ func code(system string) []string {
 	return append(out, "~/.vscode-server/data/User")
 }
 
-// A Finder tells which files lie in a store.
+// A Finder finds the store of a file.
 type Finder struct{ roots []root }
 
-// A root is a directory of a store that exists, and the names between it and
-// the sessions.
+// A root is an existing directory of a store, and the pattern of the names between it and the
+// sessions.
 type root struct {
 	store *Store
 	dir   fs.FileInfo
 	rest  []string
 }
 
-// Find looks for the stores of a user, on a system that is called as by
-// runtime.GOOS.
+// Find looks for the stores of a user on a system, which is named as in runtime.GOOS.
 func Find(env func(string) string, system string) *Finder {
 	f := &Finder{}
 	stores := All()
@@ -197,9 +195,9 @@ func (f *Finder) add(s *Store, path string, env func(string) string, system stri
 	f.roots = append(f.roots, r)
 }
 
-// base returns the directory that the beginning of a path stands for: that of a
-// variable, or the home directory. It is "" where that is not set, and for a
-// relative path: only the agent knows what it starts from.
+// base returns the directory for the first element of a path: the value of a variable, or the
+// home directory. It returns "" if the variable is not set or has a relative path, because
+// only the agent knows what that is relative to.
 func base(head string, env func(string) string, system string) string {
 	home := env("HOME")
 	if system == "windows" {
@@ -218,8 +216,7 @@ func base(head string, env func(string) string, system string) string {
 	return dir
 }
 
-// Of returns the store in which a file lies, nil for none. It does not matter by
-// which links a path leads there.
+// Of returns the store that contains a file, nil if there is none. It follows links.
 func (f *Finder) Of(path string) *Store {
 	if len(f.roots) == 0 {
 		return nil
@@ -256,8 +253,7 @@ func (f *Finder) above(path string) *Store {
 	return nil
 }
 
-// matches reports whether the names below a directory, the last first, begin as
-// a root says.
+// matches reports whether the names below a directory, last first, begin as a root requires.
 func matches(rest, below []string) bool {
 	for i, name := range slices.Backward(below) {
 		i = len(below) - 1 - i

@@ -6,15 +6,15 @@ import (
 	"io/fs"
 )
 
-// The kinds of entries in an access control list, as Linux keeps them in the
-// attribute system.posix_acl_access.
+// The kinds of entries in an access control list, as Linux encodes them in the attribute
+// system.posix_acl_access.
 const (
 	aclVersion    = 2
 	aclUserObj    = 0x01 // the owner
 	aclUser       = 0x02
 	aclGroupObj   = 0x04 // the owning group
 	aclGroup      = 0x08
-	aclMask       = 0x10 // the most that all but the owner and the others have
+	aclMask       = 0x10 // limits all entries except the owner's and the others'
 	aclOther      = 0x20
 	aclHead       = 4
 	aclEntryBytes = 8
@@ -23,13 +23,13 @@ const (
 // An accessList is an access control list.
 type accessList []accessEntry
 
-// An accessEntry is what one user, or one group, may do.
+// An accessEntry holds the permissions of one user or one group.
 type accessEntry struct {
 	tag, perm uint16
 	id        uint32
 }
 
-// parseACL reads an access control list.
+// parseACL decodes an access control list.
 func parseACL(raw []byte) (accessList, error) {
 	if len(raw) < aclHead || (len(raw)-aclHead)%aclEntryBytes != 0 || binary.LittleEndian.Uint32(raw) != aclVersion {
 		return nil, errors.New("its access control list is of an unknown kind")
@@ -43,7 +43,7 @@ func parseACL(raw []byte) (accessList, error) {
 	return list, nil
 }
 
-// bytes writes an access control list.
+// bytes encodes an access control list.
 func (l accessList) bytes() []byte {
 	raw := binary.LittleEndian.AppendUint32(nil, aclVersion)
 	for _, e := range l {
@@ -54,7 +54,7 @@ func (l accessList) bytes() []byte {
 	return raw
 }
 
-// perm returns what the only entry of a kind allows, all if there is none.
+// perm returns the permissions of the only entry of a kind, all if there is none.
 func (l accessList) perm(tag uint16) uint16 {
 	for _, e := range l {
 		if e.tag == tag {
@@ -64,7 +64,7 @@ func (l accessList) perm(tag uint16) uint16 {
 	return 0o7
 }
 
-// narrowGroup leaves the owning group no more than what the others have.
+// narrowGroup limits the owning group to the permissions of the others.
 func (l accessList) narrowGroup() {
 	for i := range l {
 		if l[i].tag == aclGroupObj {
@@ -73,10 +73,10 @@ func (l accessList) narrowGroup() {
 	}
 }
 
-// mode returns the mode of a file that had this list and has none any more. Its
-// group bits are those of the owning group: in a mode beside a list they are the
-// mask, which is as wide as the widest entry. Who was named in the list counts
-// as one of the group or of the others then, and must not gain by it.
+// mode returns the mode for a file that loses this list. The group bits of a mode beside a
+// list are the mask, which is as wide as the widest entry, so the bits are computed from the
+// entry of the owning group. Users and groups in the list then count as members of the group
+// or as others, and must not gain permissions.
 func (l accessList) mode() fs.FileMode {
 	mask := l.perm(aclMask)
 	group, other := l.perm(aclGroupObj)&mask, l.perm(aclOther)
@@ -92,13 +92,13 @@ func (l accessList) mode() fs.FileMode {
 	return fs.FileMode(l.perm(aclUserObj)&7)<<6 | fs.FileMode(group&7)<<3 | fs.FileMode(other&7)
 }
 
-// dress gives a new file the owner, the access control list and the mode of the
-// file that it replaces, and never lets more people in than that did.
+// dress gives a new file the owner, the access control list and the mode of the file that it
+// replaces. It never gives anybody more access than before.
 func dress(f file, was fs.FileInfo, acl []byte) error {
-	// The owner first: a change of owner takes bits off the mode. Only root can
-	// give files away, and only a member can give one to a group. Where that
-	// fails the file belongs to who repaired it, and a group that could not read
-	// it before cannot now.
+	// The owner comes first, because a change of owner clears bits of the mode. Only root can
+	// give files away, and only a member can give one to a group. If that fails, the file
+	// belongs to the user of toolguard, and a group that could not read it before still
+	// cannot.
 	uid, gid, ok := owner(was)
 	strangers := ok && f.Chown(uid, gid) != nil && f.Chown(-1, gid) != nil
 	mode := was.Mode().Perm()
@@ -111,15 +111,15 @@ func dress(f file, was fs.FileInfo, acl []byte) error {
 			list.narrowGroup()
 		}
 		if f.SetACL(list.bytes()) == nil {
-			return nil // the mode is part of it
+			return nil // it includes the mode
 		}
 		mode = list.mode()
 	}
 	if strangers {
 		mode &^= 0o070 &^ (mode & 0o007 << 3)
 	}
-	// A directory can give its files a list that the original did not have. It
-	// has no effect as long as the mode, which bounds it, gives the group nothing.
+	// A directory can give its files a list that the original did not have. The mode bounds
+	// the list, so it has no effect if the mode gives the group nothing.
 	if f.SetACL(nil) != nil {
 		mode &^= 0o070
 	}

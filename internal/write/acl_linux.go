@@ -9,11 +9,11 @@ import (
 
 const (
 	aclAttribute = "system.posix_acl_access"
-	// mostACL is the most that the kernel lets an attribute hold.
+	// mostACL is the kernel's limit for an attribute.
 	mostACL = 64 << 10
 )
 
-// getACL returns the access control list of a file, nil for none.
+// getACL returns the access control list of a file, nil if it has none.
 func getACL(f *os.File) ([]byte, error) {
 	raw := make([]byte, mostACL)
 	n := 0
@@ -30,7 +30,7 @@ func getACL(f *os.File) ([]byte, error) {
 	return raw[:n:n], nil
 }
 
-// setACL sets the access control list of a file, nil for none.
+// setACL sets the access control list of a file; nil removes it.
 func setACL(f *os.File, acl []byte) error {
 	if acl != nil {
 		return again(func() error { return unix.Fsetxattr(int(f.Fd()), aclAttribute, acl, 0) })

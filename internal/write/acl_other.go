@@ -4,8 +4,8 @@ package write
 
 import "os"
 
-// getACL returns no access control list: where there are lists, a new file has
-// the one that its directory gives it.
+// getACL returns no access control list: on systems with such lists, a new file gets the one
+// that its directory gives it.
 func getACL(*os.File) ([]byte, error) { return nil, nil }
 
 func setACL(*os.File, []byte) error { return nil }

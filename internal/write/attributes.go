@@ -1,15 +1,14 @@
 package write
 
-// An attribute is an extended attribute of a file that programs or people set,
-// such as user.comment. Those that the system keeps for itself do not count.
+// An attribute is an extended attribute of a file that programs or people set, such as
+// user.comment. Attributes of the system are not included.
 type attribute struct {
 	name  string
 	value []byte
 }
 
-// keepAttributes gives a new file the extended attributes of the file that it
-// replaces. Where the file system does not take one, nothing is written, unless
-// the user insists.
+// keepAttributes copies the extended attributes of the replaced file to the new one. If the
+// file system rejects one, the file is not written, unless the user insists.
 func (w *writer) keepAttributes(f file) error {
 	for _, a := range w.attrs {
 		err := f.SetAttribute(a)

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// getAttributes finds none: how they are read is known of Linux and macOS alone.
+// getAttributes returns none, because toolguard reads them only on Linux and macOS.
 func getAttributes(*os.File) ([]attribute, error) { return nil, nil }
 
 func setAttribute(*os.File, attribute) error { return errors.ErrUnsupported }

@@ -33,7 +33,7 @@ func getAttributes(f *os.File) ([]attribute, error) {
 	return list, nil
 }
 
-// anybodys reports whether programs and people set an attribute. Others belong to
+// anybodys reports whether programs and people set an attribute. Other attributes belong to
 // the kernel, which gives a new file its own.
 func anybodys(name string) bool {
 	if runtime.GOOS == "linux" {
@@ -42,8 +42,8 @@ func anybodys(name string) bool {
 	return name != "com.apple.provenance" && !strings.HasPrefix(name, "com.apple.system.")
 }
 
-// readAttribute reads what a call of the system writes into a buffer and knows
-// the length of, which can grow between two calls.
+// readAttribute calls read with a large enough buffer. The required length can grow between
+// two calls.
 func readAttribute(read func(into []byte) (int, error)) ([]byte, error) {
 	var into []byte
 	for {

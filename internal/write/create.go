@@ -14,27 +14,27 @@ import (
 	"github.com/mattn/go-isatty"
 )
 
-// tries is how often a temporary name is asked for that other runs give back and
-// take.
+// tries is how often a run tries to create a temporary file that other runs remove and create
+// again.
 const tries = 10
 
-// An Output is a file under way: it takes its name when it is whole. A stream
-// such as standard output is written to at once.
+// An Output is a file that is being written. It gets its name when it is complete. A stream
+// such as standard output is written at once.
 type Output struct {
 	*bufio.Writer
 
 	f    *os.File
-	name string // as errors have it
-	path string // the file behind all links
-	temp string // "" for what is written to at once, and once it is done
+	name string // for errors
+	path string // the file after resolving links
+	temp string // "" for a stream, and after the file is complete
 
-	was   fs.FileInfo // what is replaced, nil for nothing
-	there fs.FileInfo // what had the name at the beginning, nil for nothing
+	was   fs.FileInfo // the replaced file, nil if there is none
+	there fs.FileInfo // the file at that name at the beginning, nil if there is none
 	acl   []byte
 }
 
-// Create begins a file at name. What is there stays until Commit. Errors put the
-// name first.
+// Create begins a file at name. An existing file stays until Commit. Errors begin with the
+// name.
 func Create(name string) (*Output, error) {
 	o := &Output{name: name, path: name}
 	if target, err := filepath.EvalSymlinks(name); err == nil {
@@ -63,9 +63,9 @@ func Create(name string) (*Output, error) {
 	return o, nil
 }
 
-// openStream opens what is no regular file, if it is made to be written to: a stream
-// that the process was given, the null device, or a terminal. Any other pipe could
-// wait for ever for somebody who reads it.
+// openStream opens a file that is not regular, if it is meant to be written to: a stream that
+// the process was given, the null device, or a terminal. Any other pipe could block forever
+// without a reader.
 func openStream(name, path string, info fs.FileInfo) (*os.File, error) {
 	null, err := os.Stat(os.DevNull)
 	allowed := err == nil && os.SameFile(info, null) || slices.ContainsFunc(ownStreams(), func(of string) bool { return strings.HasPrefix(name, of) })
@@ -80,13 +80,13 @@ func openStream(name, path string, info fs.FileInfo) (*os.File, error) {
 	return f, err
 }
 
-// ownStreams lists how the names begin of the streams that a process was given.
+// ownStreams lists the prefixes of the names of streams that a process was given.
 func ownStreams() []string {
 	return []string{"/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/"}
 }
 
-// direct is what an Output writes to when its buffer is full. Its errors name
-// the file that the user asked for.
+// direct is the writer behind the buffer of an Output. Its errors name the file that the user
+// gave.
 type direct struct{ o *Output }
 
 // Write implements io.Writer.
@@ -98,8 +98,7 @@ func (d direct) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// begin creates the temporary file, and removes one that a run that was killed
-// left behind.
+// begin creates the temporary file. It first removes the temporary file of a killed run.
 func (o *Output) begin(mode fs.FileMode) error {
 	if o.was != nil {
 		old, err := os.OpenFile(o.path, os.O_WRONLY, 0)
@@ -124,8 +123,7 @@ func (o *Output) begin(mode fs.FileMode) error {
 		if err != nil {
 			return err
 		}
-		// Between creating and locking it another run can have taken it for
-		// abandoned.
+		// Another run may have removed it as abandoned before it was locked.
 		if err := lockOpen(f); !errors.Is(err, errLocked) && is(temp, f) {
 			o.f, o.temp = f, temp
 			return nil
@@ -160,7 +158,7 @@ func discardLeft(temp string) error {
 	case err == nil:
 		defer l.Close()
 		if !isWindows && !is(temp, l) {
-			return nil // its run has ended, and the name is another's by now
+			return nil // its run has ended, and another file has its name
 		}
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -173,7 +171,7 @@ func discardLeft(temp string) error {
 	return nil
 }
 
-// is reports whether a name is that of an open file.
+// is reports whether a name refers to an open file.
 func is(name string, f *os.File) bool {
 	a, err := os.Lstat(name)
 	if err != nil {
@@ -183,14 +181,14 @@ func is(name string, f *os.File) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
-// Commit writes what is left and gives the file its name.
+// Commit flushes the buffer and gives the file its name.
 func (o *Output) Commit() error {
 	err := o.Flush()
 	if err == nil && o.temp != "" {
 		err = o.finish()
 	}
 	if err != nil {
-		o.Discard() // while it is open: a closed file cannot be told from another
+		o.Discard() // while it is open, because a closed file cannot be identified
 		return outputError(o.name, err)
 	}
 	if err := o.f.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
@@ -199,7 +197,7 @@ func (o *Output) Commit() error {
 	return nil
 }
 
-// finish gives the temporary file what belongs to the file that it replaces,
+// finish gives the temporary file the owner and permissions of the file that it replaces, and
 // then its name.
 func (o *Output) finish() error {
 	if o.was != nil {
@@ -213,7 +211,7 @@ func (o *Output) finish() error {
 	if !is(o.temp, o.f) {
 		return errBusy
 	}
-	// What took the name meanwhile may be the only copy of something.
+	// A file that was created meanwhile may be the only copy of something.
 	now, err := os.Lstat(o.path)
 	if err == nil && (o.there == nil || !os.SameFile(now, o.there)) {
 		return errTaken
@@ -221,8 +219,8 @@ func (o *Output) finish() error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	// Windows renames no file that is open. Elsewhere the lock lasts until the
-	// file has its name.
+	// Windows cannot rename an open file. On other systems the lock lasts until the file has
+	// its name.
 	if isWindows {
 		if err := o.f.Close(); err != nil {
 			return err
@@ -230,7 +228,7 @@ func (o *Output) finish() error {
 	}
 	err = os.Rename(o.temp, o.path)
 	if errors.Is(err, fs.ErrNotExist) && !is(o.temp, o.f) {
-		err = errBusy // another run took the file for abandoned, or wants its name
+		err = errBusy // another run removed the file as abandoned, or uses the same name
 	}
 	if err != nil && isWindows {
 		os.Remove(o.temp)
@@ -245,7 +243,7 @@ func (o *Output) finish() error {
 func (o *Output) Discard() {
 	mine := o.temp != "" && is(o.temp, o.f)
 	if isWindows {
-		o.f.Close() // Windows removes no file that is open
+		o.f.Close() // Windows cannot remove an open file
 	}
 	if mine {
 		os.Remove(o.temp)
@@ -254,8 +252,8 @@ func (o *Output) Discard() {
 	o.f.Close()
 }
 
-// outputError puts the name first and leaves out the system call and the name of
-// the temporary file.
+// outputError puts the name first and omits the system call and the name of the temporary
+// file.
 func outputError(name string, err error) error {
 	if _, ok := errors.AsType[*OutputError](err); ok {
 		return err
@@ -275,8 +273,8 @@ func (e *OutputError) Error() string { return e.Name + ": " + e.Err.Error() }
 // Unwrap returns the cause.
 func (e *OutputError) Unwrap() error { return e.Err }
 
-// Overlap looks for a file that is both written and read: the same file behind
-// links, under several names or in another spelling. It opens nothing.
+// Overlap looks for a file that is both written and read: the same file behind links, under
+// several names or in another spelling. It opens no file.
 func Overlap(written, read iter.Seq2[string, fs.FileInfo]) (output, input string, found bool) {
 	var names []string
 	var infos []fs.FileInfo
@@ -296,9 +294,9 @@ func Overlap(written, read iter.Seq2[string, fs.FileInfo]) (output, input string
 	return "", "", false
 }
 
-// Reserve returns what reports whether a name is one of those that are written,
-// in whatever spelling. A name that differs by case alone counts as the same,
-// because on some file systems it is.
+// Reserve returns a function that reports whether a name is one of the written files, in any
+// spelling. Names that differ only by case count as the same, because on some file systems
+// they are.
 func Reserve(written []string) func(name string) bool {
 	taken := map[string]bool{}
 	for _, name := range written {
@@ -311,8 +309,8 @@ func Reserve(written []string) func(name string) bool {
 	}
 }
 
-// spellings returns the absolute names of a file that need not be there: as it
-// is, behind the links of its directory, and behind all links.
+// spellings returns the absolute names of a file, which need not exist: as given, with the
+// links of its directory resolved, and with all links resolved.
 func spellings(name string) []string {
 	fold := func(name string) string { return strings.ToLower(strings.ToUpper(name)) }
 	name, err := filepath.Abs(name)
@@ -329,8 +327,7 @@ func spellings(name string) []string {
 	return out
 }
 
-// Existing yields those names that are regular files, with what the system says
-// of them.
+// Existing yields the names that are regular files, with their file infos.
 func Existing(names iter.Seq[string]) iter.Seq2[string, fs.FileInfo] {
 	return func(yield func(string, fs.FileInfo) bool) {
 		for name := range names {

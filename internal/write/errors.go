@@ -7,23 +7,22 @@ import (
 	"os"
 )
 
-// A refusal is a reason not to write a file that has nothing to do with the
-// system failing.
+// A refusal is a reason not to write a file that is not a failure of the system.
 type refusal struct{ reason string }
 
 func (r *refusal) Error() string { return "not written: " + r.reason }
 
 func refuse(format string, args ...any) error { return &refusal{fmt.Sprintf(format, args...)} }
 
-// unsynced is the error of a file that was written, as far as anybody can see.
+// unsynced is the error of a file that was written but could not be synced.
 type unsynced struct{ err error }
 
 func (u *unsynced) Error() string {
 	return "repaired, but that may not outlast a power failure: " + reason(u.err).Error()
 }
 
-// stranded is the error of a file that changed while it was replaced and could
-// not be put back.
+// stranded is the error of a file that changed while it was replaced and could not be
+// restored.
 type stranded struct {
 	old string
 	err error
@@ -33,8 +32,8 @@ func (s *stranded) Error() string {
 	return fmt.Sprintf("repaired, but it changed meanwhile and could not be put back; %s is what it was: %v", s.old, reason(s.err))
 }
 
-// writeError puts the path first and leaves out the system call and the name of
-// the temporary file.
+// writeError puts the path first and omits the system call and the name of the temporary
+// file.
 func writeError(path string, err error) error {
 	if _, ok := errors.AsType[*unsynced](err); ok {
 		return fmt.Errorf("%s: %w", path, err)
@@ -48,8 +47,8 @@ func writeError(path string, err error) error {
 	return fmt.Errorf("%s: not written: %w", path, reason(err))
 }
 
-// reason returns the cause of an error of the system. What goes wrong most has
-// the same text on all systems.
+// reason returns the cause of a system error. The most common causes have the same text on
+// all systems.
 func reason(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		err = e.Err

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// exchange lets two files take each other's name in one step.
+// exchange swaps the names of two files atomically.
 func exchange(a, b string) error {
 	err := again(func() error { return unix.RenamexNp(a, b, unix.RENAME_SWAP) })
 	switch {

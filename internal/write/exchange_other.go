@@ -4,5 +4,5 @@ package write
 
 import "errors"
 
-// exchange cannot exchange the names of two files.
+// exchange is not supported on this system.
 func exchange(string, string) error { return errors.ErrUnsupported }

@@ -11,15 +11,15 @@ import (
 	"slices"
 )
 
-// needless reports whether all of what a run that was killed left is elsewhere
-// too: in the file, in a backup of it, or in what this run is about to write. In
-// doubt it is not.
+// needless reports whether all data that a killed run left in a file also exists elsewhere:
+// in the target, in a backup of it, or in the text that this run is about to write. It
+// returns false if that cannot be determined.
 func (w *writer) needless(name string, info fs.FileInfo) bool {
 	if now, err := w.sys.Stat(w.target); err == nil && os.SameFile(now, info) {
 		return true // another name of the file itself
 	}
-	// Who has it open may write to it yet. As after a swap, that is asked before
-	// the look at what is in it.
+	// A program that has the file open may still write to it. As after a swap, this is
+	// checked before the content is read.
 	if w.sys.Writer(name, w.target) != "" {
 		return false
 	}
@@ -45,7 +45,7 @@ func (w *writer) needless(name string, info fs.FileInfo) bool {
 		for i := range mostBackups {
 			other := numbered(base, i)
 			if w.reserved(other) {
-				continue // it is about to be written over
+				continue // it is about to be overwritten
 			}
 			if _, err := w.sys.Lstat(other); err != nil {
 				break
@@ -65,7 +65,7 @@ func (w *writer) needless(name string, info fs.FileInfo) bool {
 	return false
 }
 
-// holds reports whether all of a text is in a file as well.
+// holds reports whether a file contains all of a text.
 func (w *writer) holds(name string, left Text) bool {
 	f, err := w.open(name)
 	if err != nil {
@@ -75,7 +75,7 @@ func (w *writer) holds(name string, left Text) bool {
 	return holdsAll(f, left, false)
 }
 
-// A looked is a file of a size that is known.
+// A looked is a file with a known size.
 type looked struct {
 	file
 	size int64
@@ -83,9 +83,9 @@ type looked struct {
 
 func (t *looked) Size() int64 { return t.size }
 
-// open opens a regular file to look at it.
+// open opens a regular file for reading.
 func (w *writer) open(name string) (*looked, error) {
-	// Who opens a pipe waits until somebody writes to it.
+	// Opening a pipe would wait for a writer.
 	info, err := w.sys.Stat(name)
 	if err != nil {
 		return nil, err
@@ -104,9 +104,9 @@ func (w *writer) open(name string) (*looked, error) {
 	return &looked{f, info.Size()}, nil
 }
 
-// holdsAll reports whether a text begins with a part, or has all lines of the
-// part in their order, as after an insertion. The last line of what is cut off
-// need not be whole.
+// holdsAll reports whether a text begins with a part, or contains all lines of the part in
+// order, for example after an insertion. cut says that the last line of the part may be
+// incomplete.
 func holdsAll(whole, part Text, cut bool) bool {
 	return part.Size() <= whole.Size() && (same(whole, 0, part, 0, part.Size()) || hasLines(whole, part, cut))
 }
@@ -129,7 +129,7 @@ func filled(t Text, p []byte, at int64) bool {
 	return n == len(p)
 }
 
-// hasLines reports whether a text has all lines of a part, in their order.
+// hasLines reports whether a text contains all lines of a part, in order.
 func hasLines(whole, part Text, cut bool) bool {
 	in, of := newLines(whole), newLines(part)
 	want, err := of.next()
@@ -146,14 +146,15 @@ func hasLines(whole, part Text, cut bool) bool {
 	return errors.Is(err, io.EOF)
 }
 
-// A line is a line of a text, without what ends it.
+// A line is a line of a text, without its ending.
 type line struct {
 	start, size int64
 	sum         [sha256.Size]byte
 	ended       bool
 }
 
-// lines reads a text line by line. A line may be too long to be held.
+// lines reads a text line by line. It does not hold lines in memory, because they may be too
+// long.
 type lines struct {
 	r  *bufio.Reader
 	at int64

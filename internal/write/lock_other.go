@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// lockFile locks nothing. Windows lets nobody remove a file that is open, which
-// keeps the temporary file of a run from being taken for abandoned.
+// lockFile is not supported on this system. On Windows no other run can remove the temporary
+// file of a run, because open files cannot be removed.
 func lockFile(string) (*os.File, error) { return nil, errors.ErrUnsupported }
 
 func lockOpen(*os.File) error { return errors.ErrUnsupported }

@@ -11,8 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockFile locks a file for this run. The system gives the lock back when the
-// process ends, however it ends.
+// lockFile locks a file for this run. The system releases the lock when the process ends.
 func lockFile(name string) (*os.File, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -25,8 +24,8 @@ func lockFile(name string) (*os.File, error) {
 	return f, nil
 }
 
-// lockOpen locks a file that is open. It waits for a moment: a process that was
-// forked holds the locks of its parent until it starts its program.
+// lockOpen locks an open file. It waits for a moment, because a forked process holds the
+// locks of its parent until it starts its program.
 func lockOpen(f *os.File) error {
 	lock := func() error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) }
 	err := again(lock)
@@ -40,7 +39,7 @@ func lockOpen(f *os.File) error {
 	case errors.Is(err, unix.EWOULDBLOCK):
 		return errLocked
 	}
-	// Network file systems answer in many ways that they have no such locks.
+	// Network file systems without locks return various errors.
 	return fmt.Errorf("%w: %w", errors.ErrUnsupported, err)
 }
 

@@ -4,11 +4,11 @@ package write
 
 import "io/fs"
 
-// nonBlocking is for systems with named pipes among their files.
+// nonBlocking has no effect on systems without named pipes.
 const nonBlocking = 0
 
-// links returns how many names a file has, as far as that is known.
+// links returns the number of names of a file, if it is known.
 func links(fs.FileInfo) uint64 { return 1 }
 
-// owner returns who owns a file, where that is a number.
+// owner returns the owner of a file, if it is a number.
 func owner(fs.FileInfo) (uid, gid int, ok bool) { return 0, 0, false }

@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// nonBlocking keeps the opening of a pipe from waiting for its reader.
+// nonBlocking makes opening a pipe return without waiting for its reader.
 const nonBlocking = syscall.O_NONBLOCK
 
-// links returns how many names a file has.
+// links returns the number of names of a file.
 func links(info fs.FileInfo) uint64 {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(s.Nlink)

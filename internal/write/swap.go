@@ -8,10 +8,9 @@ import (
 	"slices"
 )
 
-// swap puts the new text in the place of the old one. A program that appends to
-// the file between the last look and the swap writes to the old file. So the old
-// file stays reachable under another name until it has been looked at again,
-// and is put back if it changed.
+// swap replaces the old text by the new one. A program that appends to the file between the
+// last check and the swap writes to the old file. So the old file stays reachable under
+// another name until it has been checked again, and it is put back if it changed.
 func (w *writer) swap() error {
 	if err := w.unchanged(); err != nil {
 		return err
@@ -27,7 +26,7 @@ func (w *writer) swap() error {
 	if err != nil {
 		return err
 	}
-	if old == "" { // nothing is left to look at
+	if old == "" { // there is nothing to check
 		w.settled()
 		return nil
 	}
@@ -50,9 +49,9 @@ func (w *writer) mine() error {
 	return err
 }
 
-// overwrite replaces the target where names cannot be exchanged. The old file
-// keeps a second name, so that it can be looked at and put back. Where a file
-// cannot have two names either, nothing can be put back.
+// overwrite replaces the target on systems that cannot swap names. The old file keeps a
+// second name, so that it can be checked and put back. If the file system has no hard links
+// either, nothing can be put back.
 func (w *writer) overwrite() (old string, back func() error, err error) {
 	if err := w.sys.Link(w.target, w.aside); err == nil {
 		old = w.aside
@@ -62,7 +61,7 @@ func (w *writer) overwrite() (old string, back func() error, err error) {
 		return "", nil, err
 	}
 	return old, func() error {
-		// The new text keeps a name as well, for what is appended to it.
+		// The new text keeps a second name too, because a program may append to it.
 		if err := w.sys.Link(w.target, w.temp); err != nil {
 			w.fresh = nil
 		}
@@ -70,18 +69,17 @@ func (w *writer) overwrite() (old string, back func() error, err error) {
 	}, nil
 }
 
-// disturbed returns an error if somebody wrote to the old file since it was
-// looked at last, or may still write to it. Who opened it before the swap is
-// looked for first: who is not found has closed it, and then the look at the
-// file itself sees all that was written.
+// disturbed returns an error if a program wrote to the old file since the last check, or may
+// still write to it. It first looks for programs that have it open: a program that is not
+// found has closed the file, and then the check of the file sees all that it wrote.
 func (w *writer) disturbed(old string) error {
 	if err := w.unheld(old); err != nil {
 		return err
 	}
-	// It is opened because a network file system then asks its server.
+	// Opening the file makes a network file system ask its server.
 	f, err := w.sys.Open(old, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // somebody removed it: there is nothing to put back
+		return nil // somebody removed it, so there is nothing to put back
 	}
 	if err != nil {
 		return err
@@ -97,17 +95,16 @@ func (w *writer) disturbed(old string) error {
 	return nil
 }
 
-// undo puts the old file back, for a reason that it returns. What somebody
-// appended to the new text while that had the file's name is carried over: most
-// of it before, so that it comes before what is appended afterwards.
+// undo puts the old file back and returns why. Text that a program appended to the new text
+// while it had the file's name is copied to the old file, most of it before the swap, so that
+// it comes before text that is appended afterwards.
 func (w *writer) undo(old string, back func() error, why error) error {
 	done, err := w.carry(w.target, old, w.fresh.Size())
 	if err == nil {
 		err = back()
 	}
 	if err != nil {
-		// Now only this file has what was written last: it gets a name that
-		// nobody takes for rubbish.
+		// Now only this file has the last text, so it gets a name that looks worth keeping.
 		w.settled()
 		if name, err := w.spare(old, w.target+backupSuffix); err == nil {
 			old = name
@@ -118,7 +115,7 @@ func (w *writer) undo(old string, back func() error, why error) error {
 	if w.fresh == nil {
 		return why
 	}
-	// Who still has the new text open is waited for, whatever the options say.
+	// Always wait for programs that still have the new text open, even with Force.
 	who := w.sys.Writer(w.temp, w.target)
 	if _, err = w.carry(w.temp, w.target, done); err == nil && who == "" {
 		return why
@@ -134,8 +131,8 @@ func (w *writer) undo(old string, back func() error, why error) error {
 	return refuse("it changed after it was read, and %s has the repaired text open, which is kept as %s", who, name)
 }
 
-// carry appends what a file has from an offset on to another file, and returns
-// how far it got.
+// carry appends the text of a file from an offset on to another file. It returns the offset
+// that it reached.
 func (w *writer) carry(from, to string, offset int64) (int64, error) {
 	f, err := w.sys.Open(from, os.O_RDONLY, 0)
 	if err != nil {

@@ -13,31 +13,29 @@ import (
 
 const isWindows = runtime.GOOS == "windows"
 
-// patience is how long a file must stay locked, or open for writing, to count as
-// in use.
+// patience is how long a file must stay locked, or open for writing, to count as in use.
 const patience = 100 * time.Millisecond
 
 // errLocked is the error of a file that another program has locked.
 var errLocked = errors.New("locked by another program")
 
-// A fileSystem is what a write needs of the system.
+// A fileSystem has the operations of the system that a write uses.
 type fileSystem interface {
 	EvalSymlinks(name string) (string, error)
 	Stat(name string) (fs.FileInfo, error)
 	Lstat(name string) (fs.FileInfo, error)
 	Open(name string, flag int, mode fs.FileMode) (file, error)
-	// Lock locks a file until the lock is closed. The error is errLocked where
-	// another program has locked it, errors.ErrUnsupported where there are no
-	// locks.
+	// Lock locks a file until the lock is closed. The error is errLocked if another program
+	// has locked the file, and errors.ErrUnsupported if the file system has no locks.
 	Lock(name string) (io.Closer, error)
-	// Writer names a program that has a file open for writing, "" for none that
-	// can be seen. It may have opened it by its former name.
+	// Writer names a program that has a file open for writing, "" if none is visible. The
+	// program may have opened the file by its former name.
 	Writer(name, former string) string
 	Chtimes(name string, modified time.Time) error
 	Link(from, to string) error
 	Rename(from, to string) error
-	// Exchange lets two files take each other's name in one step. The error is
-	// errors.ErrUnsupported where that cannot be done.
+	// Exchange swaps the names of two files atomically. The error is errors.ErrUnsupported if
+	// the system cannot do that.
 	Exchange(a, b string) error
 	Remove(name string) error
 	SyncDir(name string) error
@@ -50,13 +48,13 @@ type file interface {
 	Stat() (fs.FileInfo, error)
 	Chmod(mode fs.FileMode) error
 	Chown(uid, gid int) error
-	// ACL returns the access control list, nil for none.
+	// ACL returns the access control list, nil if there is none.
 	ACL() ([]byte, error)
-	// SetACL sets the access control list, nil for none.
+	// SetACL sets the access control list; nil removes it.
 	SetACL(acl []byte) error
 	// Attributes returns the extended attributes.
 	Attributes() ([]attribute, error)
-	// SetAttribute sets one of them.
+	// SetAttribute sets an extended attribute.
 	SetAttribute(a attribute) error
 	Sync() error
 }
@@ -81,13 +79,12 @@ func (realFiles) Chtimes(name string, modified time.Time) error {
 func (realFiles) Open(name string, flag int, mode fs.FileMode) (file, error) {
 	f, err := os.OpenFile(name, flag, mode)
 	if err != nil {
-		return nil, err // and no file that is not nil
+		return nil, err // a nil interface, not a nil *os.File
 	}
 	return realFile{f}, nil
 }
 
-// SyncDir makes a new name in a directory outlast a power failure, where the
-// system has a way to.
+// SyncDir makes new names in a directory durable, if the system supports it.
 func (realFiles) SyncDir(name string) error {
 	if isWindows {
 		return nil

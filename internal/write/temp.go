@@ -13,21 +13,19 @@ import (
 )
 
 const (
-	// tempMark and asideMark end the names of temporary files. These names are
-	// made of the target's alone, so that the next run finds what a run that was
-	// killed left behind.
+	// tempMark and asideMark are the suffixes of temporary files. The names depend only on
+	// the target, so that the next run finds the files of a killed run.
 	tempMark  = ".toolguard-tmp"
 	asideMark = ".toolguard-old"
-	// leftMark ends the name of what a run that was killed left and nobody else
-	// has. No run touches such a file again.
+	// leftMark is the suffix of a file of a killed run whose data exists nowhere else. No run
+	// changes or removes such a file.
 	leftMark = ".toolguard-left"
-	// mostName is how much of a file's name its temporary file repeats, so that
-	// the whole stays below what file systems allow.
+	// mostName is the number of bytes of a file's name that its temporary file repeats, so
+	// that the name is not too long for the file system.
 	mostName = 200
-	// abandoned is how long a temporary file must have been left alone before it
-	// is taken for the rest of a run that was killed, where the file system has
-	// no locks that would tell. Windows needs none: nobody can remove a file there
-	// that somebody has open.
+	// abandoned is how old a temporary file must be to count as left by a killed run, on file
+	// systems without locks. Windows does not need it, because open files cannot be removed
+	// there.
 	abandoned = 10 * time.Minute
 )
 
@@ -37,8 +35,7 @@ func beside(target, mark string) string {
 	return filepath.Join(dir, "."+shortened(base)+mark)
 }
 
-// shortened returns a file's name, or the most of it that a name beside it
-// repeats.
+// shortened returns a file's name, or as much of it as a temporary name repeats.
 func shortened(base string) string {
 	if len(base) > mostName {
 		h := fnv.New32a()
@@ -52,9 +49,8 @@ func shortened(base string) string {
 	return base
 }
 
-// lock keeps other runs off a file until the write is over. Where the file
-// system has no locks, temporary files are told from abandoned ones by their
-// age.
+// lock keeps other runs off a file until the write is over. On file systems without locks,
+// the age of a temporary file shows whether it is abandoned.
 func (w *writer) lock(name string) error {
 	l, err := w.sys.Lock(name)
 	switch {
@@ -69,10 +65,9 @@ func (w *writer) lock(name string) error {
 	return nil
 }
 
-// clear removes what a run that was killed left beside the target, and keeps what
-// is nowhere else under a name of its own: it may hold a record that a program
-// appended just before the kill. The target is locked, so no other run is at work
-// on it.
+// clear removes the temporary files of a killed run beside the target. Data that exists
+// nowhere else is kept under another name: it may include a record that a program appended
+// just before the kill. The target is locked, so no other run is working on it.
 func (w *writer) clear() error {
 	for _, name := range []string{w.temp, w.aside} {
 		info, err := w.sys.Lstat(name)
@@ -99,10 +94,10 @@ func (w *writer) clear() error {
 	return w.remind()
 }
 
-// retain gives what a run that was killed left a name that no run touches again.
+// retain renames a file of a killed run to a name that no run changes or removes.
 func (w *writer) retain(name string) error {
 	kept, err := w.spare(name, w.left)
-	w.made = nil // what is kept is not taken back, whatever becomes of this write
+	w.made = nil // the kept file stays, even if this write fails
 	if err != nil {
 		return refuse("%s may hold what is nowhere else, and cannot be kept as %s: %v", name, w.left, reason(err))
 	}
@@ -110,9 +105,9 @@ func (w *writer) retain(name string) error {
 	return nil
 }
 
-// remind names what is kept of runs that were killed. It does so until somebody
-// has looked at it and removed it: the run that kept it may have been killed
-// before it could tell.
+// remind lists the kept files of killed runs. It lists them in every run until the user
+// removes them, because the run that kept them may have been killed before it could report
+// them.
 func (w *writer) remind() error {
 	w.kin = nil
 	for i := range mostBackups {
@@ -127,7 +122,7 @@ func (w *writer) remind() error {
 	return nil
 }
 
-// reminder says what remind found, "" for nothing.
+// reminder returns a note about the files that remind found, "" if there are none.
 func (w *writer) reminder() string {
 	if len(w.kin) == 0 {
 		return ""
@@ -135,9 +130,9 @@ func (w *writer) reminder() string {
 	return "a run that was killed left what may be nowhere else: look at it and remove it: " + strings.Join(w.kin, ", ")
 }
 
-// Clean removes what a run that was killed left beside a file that needs no
-// repair any more, and keeps what is nowhere else. What cannot be removed stays.
-// It returns what the user should know, "" for nothing.
+// Clean removes the files of a killed run beside a file that needs no repair, and keeps data
+// that exists nowhere else. Files that cannot be removed stay. It returns a note for the
+// user, "" if there is none.
 func Clean(path string, opts Options) (note string) {
 	w := &writer{opts: opts, sys: opts.system}
 	if w.sys == nil {

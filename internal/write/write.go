@@ -1,7 +1,7 @@
-// Package write knows how a file is replaced or created so that nobody ever
-// finds half of it: neither a reader, nor the next run after a kill, a full
-// disk or a power failure. It knows files: their names, owners, modes, access
-// control lists, extended attributes, and who else has them open. It does not know what is in them.
+// Package write replaces and creates files so that nobody ever finds an incomplete one:
+// neither a reader, nor the next run after a kill, a full disk or a power failure. It knows
+// the names, owners, modes, access control lists and extended attributes of files, and who
+// else has them open. It does not know their content.
 package write
 
 import (
@@ -20,18 +20,17 @@ import (
 )
 
 const (
-	// inUse is how long an agent's session log must have been left alone
-	// before it is written.
+	// inUse is how long an agent's session log must have been unchanged before it is written.
 	inUse = 10 * time.Second
-	// copySize is how much is copied at a time.
+	// copySize is the number of bytes that are copied at a time.
 	copySize = 256 << 10
-	// mostBackups is how many backups of one file there may be.
+	// mostBackups is the maximum number of backups of one file.
 	mostBackups = 1000
-	// backupSuffix names a file that is kept because it cannot be put back.
+	// backupSuffix is the suffix of a file that is kept because it could not be put back.
 	backupSuffix = ".bak"
 )
 
-// A Text is bytes that are read piece by piece.
+// A Text is a text that is read in parts.
 type Text interface {
 	io.ReaderAt
 	Size() int64
@@ -43,41 +42,39 @@ type Original interface {
 	io.Closer
 }
 
-// A File is a file that was read, and the text that takes its place.
+// A File is a file that was read, and its new text.
 type File struct {
 	Path string
-	// Info describes the file before it was opened. If the file is different
-	// when it is to be replaced, it is left alone.
+	// Info describes the file before it was opened. If the file has changed since then, it is
+	// not replaced.
 	Info     fs.FileInfo
 	Original Original
-	// Packed is how the file is compressed, "" if it is not.
+	// Packed is the compression of the file, "" if it is not compressed.
 	Packed string
 	Text   Text
 }
 
 // Options say how a file is replaced.
 type Options struct {
-	// Backup is the suffix under which the original is kept beside the file, ""
-	// for no backup there.
+	// Backup is the suffix of the backup beside the file, "" for no backup there.
 	Backup string
-	// Keeper keeps the original elsewhere; then none is kept beside the file.
+	// Keeper keeps the original elsewhere; then no backup is made beside the file.
 	Keeper Keeper
-	// Session says that the file is an agent's own log, which the agent may be
-	// writing to.
+	// Session says that the file is an agent's own log, which the agent may be writing to.
 	Session bool
-	// Force writes a session log that changed just now, a file that another
-	// program has open for writing, a file that has several names, and one whose
-	// extended attributes the file system does not take.
+	// Force also writes a session log that changed just now, a file that another program has
+	// open for writing, a file with several names, and a file whose extended attributes the
+	// file system rejects.
 	Force bool
-	// Reserved reports whether the run writes another file under a name, which no
-	// backup may take then. It is nil where the run writes none.
+	// Reserved reports whether the run writes another file at a name. No backup may have that
+	// name. It is nil if the run writes no other file.
 	Reserved func(name string) bool
-	// Copies returns where copies of the file at path are kept elsewhere than beside
-	// it. It is nil where none are.
+	// Copies returns the copies of the file at path that are not beside it. It is nil if
+	// there are none.
 	Copies func(path string) []string
 
 	system fileSystem       // nil for the real one
-	now    func() time.Time // nil for the clock
+	now    func() time.Time // nil for time.Now
 }
 
 // A Keeper keeps originals elsewhere than beside their files.
@@ -86,28 +83,27 @@ type Keeper interface {
 	Keep(ctx context.Context, path string, info fs.FileInfo, original io.Reader) (Kept, error)
 }
 
-// A Kept is a copy of an original. Either Record is called and the file is
-// replaced, or Withdraw is called; both where replacing it fails.
+// A Kept is a copy of an original. Record is called before the file is replaced. Withdraw is
+// called if the file is not replaced.
 type Kept interface {
-	// Name returns where the copy is.
+	// Name returns the path of the copy.
 	Name() string
-	// Record says what is about to take the place of the original.
+	// Record notes the text that is about to replace the original.
 	Record(size int64, sum [sha256.Size]byte) error
 	// Withdraw removes the copy, because the file is still the original.
 	Withdraw()
 }
 
-// Done says what Replace did besides replacing the file.
+// Done reports what else Replace did.
 type Done struct {
-	Backup string // where the original is kept, "" if it is not
-	Note   string // what the user should know, "" for nothing
+	Backup string // the path of the backup, "" if there is none
+	Note   string // a note for the user, "" for none
 }
 
-// Replace replaces a file by its new text, whole or not at all: the text goes to
-// a temporary file beside it, and the two exchange their names. It closes the
-// original. On an error the file is what it was, and nothing is left beside it,
-// unless the error says otherwise; what the user should know is returned then
-// too.
+// Replace replaces a file by its new text, whole or not at all. It writes the text to a
+// temporary file beside the file and swaps their names. It closes the original. After an
+// error the file is unchanged and nothing is left beside it, unless the error says otherwise.
+// Done may have a note even then.
 func Replace(ctx context.Context, f File, opts Options) (*Done, error) {
 	w := &writer{file: f, opts: opts, sys: opts.system}
 	if w.sys == nil {
@@ -134,26 +130,26 @@ type writer struct {
 	file   File
 	opts   Options
 	sys    fileSystem
-	target string // the file behind all links
-	temp   string // where the new text is written, and the old one is after an exchange
-	aside  string // where the old text is for a moment without an exchange
-	left   string // where is kept what a run that was killed left
+	target string // the file after resolving links
+	temp   string // the new text, and the old one after the swap
+	aside  string // the old text, on systems that cannot swap names
+	left   string // kept data of killed runs
 
-	info  fs.FileInfo // the target, as it was looked at last
-	acl   []byte      // its access control list, nil for none
+	info  fs.FileInfo // the target, as last checked
+	acl   []byte      // its access control list, nil if it has none
 	attrs []attribute // its extended attributes
-	fresh fs.FileInfo // the new text, once it is written
+	fresh fs.FileInfo // the new text, after it is written
 	sum   [sha256.Size]byte
 	kept  Kept
 
 	locks  []io.Closer
 	locked bool     // whether the file system has locks
-	made   []string // what is to be removed if the write fails
+	made   []string // files to remove if the write fails
 	notes  []string
-	kin    []string // what is kept of runs that were killed
+	kin    []string // kept files of killed runs
 }
 
-// find settles the names of the file and of what may lie beside it.
+// find sets the names of the file and of its temporary files.
 func (w *writer) find(path string) error {
 	var err error
 	if w.target, err = w.sys.EvalSymlinks(path); err != nil {
@@ -165,11 +161,10 @@ func (w *writer) find(path string) error {
 	return nil
 }
 
-// tidy takes back what a failed write did.
+// tidy undoes a failed write.
 func (w *writer) tidy() {
 	for _, name := range w.made {
-		// What cannot be removed stays: the error that is reported is the one
-		// that came first.
+		// The first error is the one to report, so an error here is ignored.
 		_ = w.sys.Remove(name)
 	}
 	if w.kept != nil {
@@ -183,7 +178,7 @@ func (w *writer) unlock() {
 	}
 }
 
-// settled marks the file as replaced: from here on nothing is taken back.
+// settled marks the file as replaced, so that nothing is undone.
 func (w *writer) settled() { w.made, w.kept = nil, nil }
 
 func (w *writer) write(ctx context.Context) (*Done, error) {
@@ -204,8 +199,7 @@ func (w *writer) write(ctx context.Context) (*Done, error) {
 	}
 	var err error
 	done := &Done{}
-	// The backup comes first, so that there is never more than one temporary
-	// file.
+	// The backup comes first, so that there is never more than one temporary file.
 	if done.Backup, err = w.keep(ctx); err != nil {
 		return nil, err
 	}
@@ -217,11 +211,11 @@ func (w *writer) write(ctx context.Context) (*Done, error) {
 			return nil, unkept(err)
 		}
 	}
-	// From here on another run finds the new file locked, whatever its name is.
+	// From here on other runs find the new file locked under either name.
 	if err := w.lock(w.temp); err != nil {
 		return nil, err
 	}
-	// Windows replaces no file that is open.
+	// Windows cannot replace an open file.
 	if err := w.file.Original.Close(); err != nil {
 		return nil, err
 	}
@@ -259,7 +253,7 @@ func (w *writer) allowed() error {
 	if info.Mode().Perm()&0o222 == 0 {
 		return refuse("it is read-only")
 	}
-	// This only asks whether the file could be written: nothing is written here.
+	// The file is opened only to check whether it is writable.
 	f, err := w.sys.Open(w.target, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrPermission) {
 		return refuse("it is read-only")
@@ -279,8 +273,8 @@ func (w *writer) allowed() error {
 	return w.unheld(w.target)
 }
 
-// unheld returns an error if another program has a file open for writing: what
-// it writes later would go to the file that was replaced.
+// unheld returns an error if another program has a file open for writing. It would later
+// write to the replaced file.
 func (w *writer) unheld(name string) error {
 	if w.opts.Force {
 		return nil
@@ -291,7 +285,7 @@ func (w *writer) unheld(name string) error {
 	return nil
 }
 
-// unchanged returns an error if the file is no longer what was read.
+// unchanged returns an error if the file has changed since it was read.
 func (w *writer) unchanged() error {
 	now, err := w.sys.Stat(w.target)
 	if err != nil {
@@ -304,8 +298,7 @@ func (w *writer) unchanged() error {
 	return nil
 }
 
-// changed reports whether the text of a file may be another than the one that
-// was read.
+// changed reports whether the text of a file may differ from the text that was read.
 func (w *writer) changed(now fs.FileInfo) bool {
 	was := w.file.Info
 	return was.Size() != now.Size() || !was.ModTime().Equal(now.ModTime()) || now.Size() != w.file.Original.Size()
@@ -327,15 +320,15 @@ func (w *writer) single() error {
 	return nil
 }
 
-// note tells the user something, once.
+// note adds a note for the user, once.
 func (w *writer) note(format string, args ...any) {
 	if note := fmt.Sprintf(format, args...); !slices.Contains(w.notes, note) {
 		w.notes = append(w.notes, note)
 	}
 }
 
-// create writes a text to the temporary file, with the owner, the mode and the
-// access control list of the target.
+// create writes a text to the temporary file, with the owner, the mode and the access control
+// list of the target.
 func (w *writer) create(ctx context.Context, text Text) error {
 	f, err := w.sys.Open(w.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	switch {
@@ -365,7 +358,7 @@ func (w *writer) create(ctx context.Context, text Text) error {
 	if err := w.keepAttributes(f); err != nil {
 		return err
 	}
-	// Last, because a file may be one that its owner must not write.
+	// Last, because the mode may make the file read-only for its owner.
 	if err := dress(f, w.info, w.acl); err != nil && !isWindows {
 		return err
 	}
@@ -379,7 +372,7 @@ func (w *writer) create(ctx context.Context, text Text) error {
 	return f.Close()
 }
 
-// Copy copies a text piece by piece, until the context ends.
+// Copy copies a text in parts until the context ends.
 func Copy(ctx context.Context, w io.Writer, r io.Reader) error {
 	buf := make([]byte, copySize)
 	for {
@@ -401,8 +394,8 @@ func Copy(ctx context.Context, w io.Writer, r io.Reader) error {
 	}
 }
 
-// keep keeps the original where the options say, and returns the name of the
-// copy, "" for none.
+// keep keeps the original as the options say. It returns the path of the copy, "" if there is
+// none.
 func (w *writer) keep(ctx context.Context) (string, error) {
 	switch {
 	case w.opts.Keeper != nil:
@@ -419,7 +412,7 @@ func (w *writer) keep(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// unkept is the error of a backup elsewhere that could not be made.
+// unkept is the error of a Keeper.
 func unkept(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -427,13 +420,13 @@ func unkept(err error) error {
 	return refuse("no backup of it could be made: %v (--backup=none writes it without one)", reason(err))
 }
 
-// backup keeps the original beside the file under a name that is free. It is a
-// copy, and complete as soon as it has its name.
+// backup keeps the original beside the file under an unused name. The backup is complete as
+// soon as it has that name.
 func (w *writer) backup(ctx context.Context) (string, error) {
 	if err := w.create(ctx, w.file.Original); err != nil {
 		return "", err
 	}
-	_ = w.sys.Chtimes(w.temp, w.file.Info.ModTime()) // a copy is as old as the original
+	_ = w.sys.Chtimes(w.temp, w.file.Info.ModTime()) // with the modification time of the original
 	name, err := w.spare(w.temp, w.target+w.opts.Backup)
 	if err != nil {
 		return "", err
@@ -442,8 +435,8 @@ func (w *writer) backup(ctx context.Context) (string, error) {
 	return name, nil
 }
 
-// spare gives a file the first name that is free: the base itself, or with a
-// number. A name under which the run writes another file is not.
+// spare renames a file to the first unused name: base itself, or base with a number. Names at
+// which the run writes another file count as used.
 func (w *writer) spare(file, base string) (string, error) {
 	for i := range mostBackups {
 		name := numbered(base, i)
@@ -469,10 +462,10 @@ func numbered(base string, i int) string {
 	return base + "." + strconv.Itoa(i)
 }
 
-// reserved reports whether the run writes another file under a name.
+// reserved reports whether the run writes another file at a name.
 func (w *writer) reserved(name string) bool { return w.opts.Reserved != nil && w.opts.Reserved(name) }
 
-// name gives a file another name, unless that is taken.
+// name renames a file, unless the name is taken.
 func (w *writer) name(file, name string) (taken bool, err error) {
 	err = w.sys.Link(file, name)
 	switch {
@@ -482,7 +475,7 @@ func (w *writer) name(file, name string) (taken bool, err error) {
 	case errors.Is(err, fs.ErrExist):
 		return true, nil
 	}
-	// There are file systems without links.
+	// Some file systems have no hard links.
 	if _, err := w.sys.Lstat(name); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return err == nil, err
 	}

@@ -14,9 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// writerOf names a program that has a file open for writing, "" for none that
-// can be seen. The program may have opened the file by its former name. It never
-// fails: what cannot be seen does not count.
+// writerOf names a program that has a file open for writing, "" if none is visible. The
+// program may have opened the file by its former name. It never fails: errors count as none.
 func writerOf(name, former string) string {
 	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -24,8 +23,8 @@ func writerOf(name, former string) string {
 	}
 	defer f.Close()
 	free, sure := leased(f)
-	// Who appends a record has the file open for a moment only, and so has a
-	// process that was forked and has not started its program yet.
+	// A program that appends a record has the file open only for a moment, and so does a
+	// forked process that has not started its program yet.
 	for wait := time.Millisecond; sure && !free && wait < patience; wait *= 2 {
 		time.Sleep(wait)
 		free, sure = leased(f)
@@ -39,26 +38,25 @@ func writerOf(name, former string) string {
 	return "another program"
 }
 
-// leased asks for a read lease, which the kernel grants only while nobody has
-// the file open for writing, whoever that is and wherever they run. That costs a
-// microsecond, and a look through /proc costs milliseconds. A lease is for the
-// owner of a file and not for all file systems: sure says whether a refusal
-// means that the file is open for writing.
+// leased requests a read lease, which the kernel grants only if no process on any host has
+// the file open for writing. That takes a microsecond; searching /proc takes milliseconds.
+// Leases are only for the owner of a file and not for all file systems: sure says whether a
+// refusal means that the file is open for writing.
 func leased(f *os.File) (free, sure bool) {
 	err := again(func() error {
 		_, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK)
 		return err
 	})
 	if err == nil {
-		// The file is closed in a moment, and that would end it too.
+		// Closing the file would end the lease too.
 		_, _ = unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_UNLCK)
 		return true, true
 	}
 	return false, errors.Is(err, unix.EAGAIN) && !remote(f)
 }
 
-// remote reports whether a file lies on a server. The file systems for that
-// refuse leases for reasons of their own.
+// remote reports whether a file is on a server. Such file systems refuse leases for other
+// reasons too.
 func remote(f *os.File) bool {
 	var s unix.Statfs_t
 	if again(func() error { return unix.Fstatfs(int(f.Fd()), &s) }) != nil {
@@ -71,8 +69,8 @@ func remote(f *os.File) bool {
 	return false
 }
 
-// holder looks through the open files of all processes that may be looked at for
-// one that is open for writing under one of its names.
+// holder searches the open files of all accessible processes for one that is open for writing
+// under one of its names.
 func holder(f *os.File, names ...string) string {
 	info, err := f.Stat()
 	if err != nil {
@@ -81,8 +79,8 @@ func holder(f *os.File, names ...string) string {
 	for _, pid := range numbers("/proc") {
 		dir := filepath.Join("/proc", pid, "fd")
 		for _, fd := range numbers(dir) {
-			// The name comes first: to ask for more may mean to ask a server that
-			// does not answer.
+			// The name is checked first, because further checks may ask a server that does
+			// not answer.
 			link := filepath.Join(dir, fd)
 			if to, err := os.Readlink(link); err != nil || !slices.Contains(names, filepath.Base(strings.TrimSuffix(to, " (deleted)"))) {
 				continue
@@ -98,7 +96,7 @@ func holder(f *os.File, names ...string) string {
 	return ""
 }
 
-// numbers lists what in a directory is called by a number.
+// numbers lists the names in a directory that are numbers.
 func numbers(dir string) []string {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -115,8 +113,8 @@ func numbers(dir string) []string {
 	return out
 }
 
-// writes reports whether a file is open for writing, from what the system says
-// of it: "flags:" and an octal number.
+// writes reports whether a file is open for writing, according to the line of its fdinfo with
+// "flags:" and an octal number.
 func writes(fdinfo string) bool {
 	text, err := os.ReadFile(fdinfo)
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package write
 
-// writerOf finds nobody: the system does not tell who has a file open.
+// writerOf returns none: the system does not show who has a file open.
 func writerOf(string, string) string { return "" }
