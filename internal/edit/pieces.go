@@ -114,7 +114,7 @@ func (p *Pieces) Apply(edits []Edit) (*Pieces, error) {
 	}
 	for _, e := range edits {
 		if e.Span.Start < at || e.Span.End < e.Span.Start || e.Span.End > p.size {
-			return nil, fmt.Errorf("%s: edit of bytes %d to %d comes behind byte %d of %d", p.src.Name(), e.Span.Start, e.Span.End, at, p.size)
+			return nil, fmt.Errorf("%s: edit of bytes %d to %d comes after byte %d of %d", p.src.Name(), e.Span.Start, e.Span.End, at, p.size)
 		}
 		copyTo(e.Span.Start)
 		if len(e.Text) > 0 {
