@@ -1,5 +1,5 @@
-// Package baseline reads and writes the file of known findings, so that a run reports only
-// new ones. It does not know where findings come from.
+// Package baseline knows the file that holds known findings, so that a run
+// tells of new ones only. It does not know how findings come about.
 package baseline
 
 import (
@@ -10,8 +10,8 @@ import (
 	"sort"
 )
 
-// A Key identifies findings even if lines move: by rule, path and call id, or, for findings
-// about no call, by a hash of the record.
+// A Key names findings in a way that stays when lines move: by rule, path and
+// the id of the call, or, for findings about no call, a hash of the record.
 type Key struct {
 	Path   string `json:"path"`
 	Rule   string `json:"rule"`
@@ -22,14 +22,14 @@ type Key struct {
 // entry is a line of the file.
 type entry struct {
 	Key
-	// Count is the number of findings with the key; 0 means one.
+	// Count is how many findings have the key; 0 stands for one.
 	Count int `json:"count,omitempty"`
 }
 
-// A Baseline is the number of known findings by key.
+// A Baseline counts known findings by their key.
 type Baseline map[Key]int
 
-// Parse reads a baseline in JSON Lines, one entry a line. Errors name the line.
+// Parse reads a baseline: JSON Lines, an entry a line. Errors name the line.
 func Parse(text []byte) (Baseline, error) {
 	b := Baseline{}
 	n := 0
@@ -44,14 +44,14 @@ func Parse(text []byte) (Baseline, error) {
 		if err := dec.Decode(&e); err != nil || dec.More() || e.Path == "" || e.Rule == "" || e.Count < 0 {
 			return nil, fmt.Errorf("line %d: want an entry of a baseline: an object with path and rule", n)
 		}
-		// A merge may leave two copies of a line.
+		// After a merge a line may be there twice.
 		b[e.Key] = max(b[e.Key], e.Count, 1)
 	}
 	return b, nil
 }
 
-// Format writes a baseline, one entry a line and sorted, so that versions of it can be merged
-// line by line.
+// Format writes a baseline, an entry a line, sorted, so that versions of it can
+// be merged line by line.
 func (b Baseline) Format() ([]byte, error) {
 	entries := make([]entry, 0, len(b))
 	for key, n := range b {
@@ -79,8 +79,7 @@ func (b Baseline) Format() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Known reports for each key of a file's findings whether the baseline contains it. Each
-// finding uses up one of the key's count.
+// Known says which findings of a file the baseline holds, by their keys.
 func (b Baseline) Known(keys []Key) []bool {
 	seen := Baseline{}
 	known := make([]bool, len(keys))
