@@ -33,7 +33,7 @@ import (
 	"github.com/toolguard/toolguard/internal/suggest"
 )
 
-// A Severity says how much a finding matters.
+// A Severity is the severity of a finding.
 type Severity int
 
 // The severities, from the lowest to the highest. Off silences a rule; it is
@@ -79,7 +79,7 @@ type Report struct {
 	Conversations int
 	Calls         int
 	Results       int
-	Findings      []Finding // in the order of their places
+	Findings      []Finding // ordered by position
 }
 
 // Worst returns the highest severity of the findings, or Off if there are none.
@@ -104,9 +104,9 @@ type Finding struct {
 	Pointer                    string // RFC 6901, from the root of the record
 	CallID, Tool               string // "" if the finding is about no call
 	Start, End                 Position
-	ProviderError              string // what the provider would answer, "" if unknown
+	ProviderError              string // the error of the provider, "" if unknown
 	Related                    []Related
-	Fingerprint                string // stays the same when lines move
+	Fingerprint                string // stays the same even if lines move
 	// Repair is nil if the finding has no repair. Findings that one repair
 	// resolves share it: their pointers are equal.
 	Repair *Repair
@@ -183,7 +183,7 @@ type Option interface {
 	apply(*options) error
 }
 
-// options are the settings that a list of Options makes.
+// options are the settings of a list of Options.
 type options struct {
 	engine.FixOptions
 	name              string
@@ -211,9 +211,8 @@ func newOptions(opts []Option) (*options, error) {
 	return o, nil
 }
 
-// Target checks the transcript as the provider of this profile would. Without
-// it, the transcript is checked as the provider of its own dialect would. See
-// Profiles for the names.
+// Target checks the transcript as the provider of this profile would. Without it, the
+// provider of the transcript's own dialect is used. See Profiles for the names.
 func Target(profileName string) Option {
 	return optionFunc(func(o *options) error {
 		if o.Target = profile.ByName(profileName); o.Target == nil {
@@ -265,7 +264,7 @@ func Only(names ...string) Option {
 	})
 }
 
-// Without leaves out these rules and categories.
+// Without skips these rules and categories.
 func Without(names ...string) Option {
 	return optionFunc(func(o *options) error {
 		o.ignored = append(o.ignored, names...)
@@ -328,9 +327,8 @@ func Placeholder(text string) Option {
 	})
 }
 
-// WithEdits makes Check fill in the Edits of each finding. It is an option
-// because it takes longer: to tell the edits of a repair in a session log,
-// Check reads the log again.
+// WithEdits makes Check fill in the Edits of each finding. It takes longer: to compute the
+// edits of a repair in a session log, Check reads the log again.
 func WithEdits() Option {
 	return optionFunc(func(o *options) error {
 		o.Edits = true
@@ -409,8 +407,8 @@ func Fix(ctx context.Context, w io.Writer, r io.Reader, opts ...Option) (*Fixed,
 	return fixed, nil
 }
 
-// fix repairs a source. It returns what was done, and the source to write: the
-// repaired one, or src if there was nothing to repair.
+// fix repairs a source. It returns what was done, and the source to write: the repaired one,
+// or src if there was nothing to repair.
 func fix(ctx context.Context, src *source.Source, o *options) (*Fixed, *source.Source, error) {
 	f, err := engine.Settle(ctx, src, o.FixOptions)
 	if err := cmp.Or(src.Err(), err); err != nil {
@@ -429,8 +427,7 @@ func fix(ctx context.Context, src *source.Source, o *options) (*Fixed, *source.S
 	if f.Changed() {
 		src, fixed.Edits = f.Pieces.Source(), edits(f.Edits())
 	}
-	// To tell the edits, the source was read once more, and errors of reading were
-	// passed over.
+	// Computing the edits read the source once more, and ignored errors of reading.
 	return fixed, src, src.Err()
 }
 
@@ -448,13 +445,13 @@ func public(err error) error {
 // Rules lists the names of the rules.
 func Rules() []string { return rules.Names() }
 
-// Profiles lists the names of the providers that Target takes.
+// Profiles lists the names of the providers that Target accepts.
 func Profiles() []string { return profile.Names() }
 
-// Dialects lists the names of the dialects that Dialect takes.
+// Dialects lists the names of the dialects that Dialect accepts.
 func Dialects() []string { return dialect.Builtin().Names() }
 
-// selectable returns an error for a name of no rule and no category.
+// selectable returns an error for a name that is neither a rule nor a category.
 func selectable(names []string) error {
 	all := rules.Selectable()
 	for _, name := range names {
@@ -465,7 +462,7 @@ func selectable(names []string) error {
 	return nil
 }
 
-// unknown returns the error for a name that is none of those known.
+// unknown returns the error for an unknown name.
 func unknown(what, name string, known []string) error {
 	return suggest.Unknown(what, name, known, "known are "+strings.Join(known, ", "))
 }

@@ -1,6 +1,6 @@
-// Package bench makes transcripts to measure with: session logs, rows of data
-// sets and documents, of any size. The same seed gives the same bytes on every
-// machine. It knows what such files look like, and not how they are read.
+// Package bench makes transcripts for measurements: session logs, rows of datasets and
+// documents, of any size. The same seed gives the same bytes on every machine. It knows what
+// such files look like, but not how they are read.
 //
 // The command in compare measures toolguard on them.
 package bench
@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 )
 
-// A counter counts what is written.
+// A counter counts the bytes written.
 type counter struct {
 	w *bufio.Writer
 	n int64
@@ -33,9 +33,9 @@ func Log(w io.Writer, seed uint64, size int64) error {
 	return CallLog(w, seed, size, 0, 0)
 }
 
-// CallLog writes a log with additional short calls, spread evenly over it. Some of
-// them, also spread evenly, have no result. The log is never compacted, because
-// results that are missing before a compaction are not repaired.
+// CallLog writes a log with additional short calls, spread evenly over it. Some of them, also
+// spread evenly, have no result. The log is never compacted, because results that are missing
+// before a compaction are not repaired.
 func CallLog(w io.Writer, seed uint64, size int64, calls, unanswered int) error {
 	c := count(w)
 	s := newSession(seed)
@@ -58,8 +58,8 @@ func CallLog(w io.Writer, seed uint64, size int64, calls, unanswered int) error 
 	return c.w.Flush()
 }
 
-// Sessions writes small logs to folders below dir, as agents keep them. They
-// are 16 to 100 KB long.
+// Sessions writes small logs to folders below dir, as agents keep them. They are 16 to 100 KB
+// long.
 func Sessions(dir string, seed uint64, files int) error {
 	r := random{seed}
 	for i := range files {
@@ -83,7 +83,7 @@ func Sessions(dir string, seed uint64, files int) error {
 	return nil
 }
 
-// smallLog writes a log that is no longer than size, and little shorter.
+// smallLog writes a log that is at most size bytes long, and not much shorter.
 func smallLog(w io.Writer, seed uint64, size int64) error {
 	c := count(w)
 	for s := newSession(seed); c.n < size/5*4; {
@@ -100,7 +100,7 @@ func smallLog(w io.Writer, seed uint64, size int64) error {
 	return c.w.Flush()
 }
 
-// rows writes rows until they are size bytes.
+// rows writes rows of at least size bytes in all.
 func rows(w io.Writer, seed uint64, size int64, row func(r *random, l layout) object) error {
 	c, r := count(w), &random{seed}
 	var b []byte
@@ -117,18 +117,18 @@ func rows(w io.Writer, seed uint64, size int64, row func(r *random, l layout) ob
 	return c.w.Flush()
 }
 
-// ChatRows writes rows for fine-tuning by OpenAI's API, half as JavaScript and
-// half as Python writes JSON.
+// ChatRows writes rows for fine-tuning with OpenAI's API. Half of them are formatted as in
+// JavaScript, half as in Python.
 func ChatRows(w io.Writer, seed uint64, size int64) error { return rows(w, seed, size, chatRow) }
 
-// ShareGPTRows writes rows for fine-tuning as LLaMA-Factory reads them, half as
-// JavaScript and half as Python writes JSON.
+// ShareGPTRows writes rows for fine-tuning with LLaMA-Factory. Half of them are formatted as
+// in JavaScript, half as in Python.
 func ShareGPTRows(w io.Writer, seed uint64, size int64) error {
 	return rows(w, seed, size, shareGPTRow)
 }
 
-// ChatDocument writes one request to OpenAI's chat API on one line, with at
-// least this number of messages. Each takes some 350 bytes.
+// ChatDocument writes one request to OpenAI's chat API on one line, with at least the given
+// number of messages. Each takes about 350 bytes.
 func ChatDocument(w io.Writer, seed uint64, messages int) error {
 	r := &random{seed}
 	n := 0
@@ -154,8 +154,8 @@ func MessagesDocument(w io.Writer, seed uint64, size int64) error {
 	})
 }
 
-// document writes an object whose last field is the list of messages. next
-// returns some of them, or none at the end.
+// document writes an object whose last field is the list of messages. next returns the next
+// messages, or none at the end.
 func document(w io.Writer, l layout, head object, next func(written int64) list) error {
 	c := count(w)
 	b := l.write(nil, append(head, field{"messages", list{}}), 0)

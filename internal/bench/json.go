@@ -6,8 +6,8 @@ import (
 	"unicode/utf16"
 )
 
-// An object is a JSON object whose fields keep their order. Values are
-// objects, lists, texts, numbers, booleans and nil.
+// An object is a JSON object that keeps the order of its fields. Values are objects, lists,
+// texts, numbers, booleans and nil.
 type (
 	object []field
 	list   []any
@@ -17,18 +17,18 @@ type (
 	}
 )
 
-// A layout is how a program writes JSON. JavaScript's JSON.stringify is the
-// zero value.
+// A layout is the format in which a program writes JSON. The zero value is the format of
+// JavaScript's JSON.stringify.
 type layout struct {
-	spaced bool // blanks behind commas and colons
-	ascii  bool // everything else is escaped
-	indent int  // blanks a level, on lines of their own
+	spaced bool // spaces after commas and colons
+	ascii  bool // other characters are escaped
+	indent int  // spaces for each level, on separate lines
 }
 
-// python is what json.dumps writes.
+// python is the format of json.dumps.
 func python() layout { return layout{spaced: true, ascii: true} }
 
-// write appends v, which is depth levels deep, to b.
+// write appends v, at nesting level depth, to b.
 func (l layout) write(b []byte, v any, depth int) []byte {
 	switch v := v.(type) {
 	case nil:
@@ -59,7 +59,7 @@ func (l layout) write(b []byte, v any, depth int) []byte {
 	panic(fmt.Sprintf("bench: a value of type %T", v))
 }
 
-// separate appends what is before the element with this index.
+// separate appends the text before the element with the given index.
 func (l layout) separate(b []byte, index, depth int) []byte {
 	if index > 0 {
 		b = append(b, ',')
@@ -70,7 +70,7 @@ func (l layout) separate(b []byte, index, depth int) []byte {
 	return l.line(b, depth)
 }
 
-// finish appends what is between the last of n elements and the bracket.
+// finish appends the text between the last of n elements and the bracket.
 func (l layout) finish(b []byte, n, depth int) []byte {
 	if n == 0 {
 		return b
@@ -127,5 +127,5 @@ func escape(b []byte, c rune) []byte {
 	return append(b, '\\', 'u', hexadecimal[c>>12&15], hexadecimal[c>>8&15], hexadecimal[c>>4&15], hexadecimal[c&15])
 }
 
-// text returns v as a text, as an API gives arguments.
+// text returns v as a JSON text, as APIs return arguments.
 func (l layout) text(v any) string { return string(l.write(nil, v, 0)) }

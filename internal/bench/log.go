@@ -2,15 +2,14 @@ package bench
 
 import "fmt"
 
-// A session is a Claude Code log that is being written: its records are linked,
-// a message is written block by block, and what a tool returned is repeated in
-// toolUseResult.
+// A session is a Claude Code log that is being written. Its records are linked, a message is
+// written block by block, and toolUseResult repeats the result of a tool.
 type session struct {
 	random
 	buf                 []byte
 	id, cwd, parent     string
 	clock, sinceCompact int
-	whole               bool // it is never compacted
+	whole               bool // never compacted
 }
 
 func newSession(seed uint64) *session {
@@ -25,7 +24,7 @@ func (s *session) flush(c *counter) error {
 	return err
 }
 
-// now is some seconds later each time. Months have 28 days.
+// now returns a time some seconds after the last one. Months have 28 days.
 func (s *session) now() string {
 	s.clock += 1 + s.below(9000)
 	seconds := s.clock / 1000
@@ -33,7 +32,7 @@ func (s *session) now() string {
 	return fmt.Sprintf("2026-%02d-%02dT%02d:%02d:%02d.%03dZ", 1+days/28%12, 1+days%28, seconds/3600%24, seconds/60%60, seconds%60, s.clock%1000)
 }
 
-// linked writes a record that follows the one before.
+// linked writes a record with the previous record as its parent.
 func (s *session) linked(kind string, fields ...field) {
 	var parent any
 	if s.parent != "" {
@@ -57,7 +56,7 @@ func (s *session) linked(kind string, fields ...field) {
 
 func (s *session) record(v object) { s.buf = append(layout{}.write(s.buf, v, 0), '\n') }
 
-// turn writes what a user asks and all that follows from it.
+// turn writes a user's request and everything that follows from it.
 func (s *session) turn() {
 	if s.sinceCompact > 600 && !s.whole {
 		s.compact()
@@ -171,7 +170,7 @@ func (s *session) result(call string) {
 	s.reply(call, content, field{"toolUseResult", again})
 }
 
-// progress writes what a call has printed so far.
+// progress writes the output of a call so far.
 func (s *session) progress(call string) {
 	s.linked("progress", field{"data", object{
 		{"type", "bash_progress"},
@@ -181,7 +180,7 @@ func (s *session) progress(call string) {
 	}}, field{"toolUseID", s.fill("bash-progress-{n}")}, field{"parentToolUseID", call})
 }
 
-// snapshot lists the files that the agent keeps a copy of.
+// snapshot lists the files of which the agent keeps a copy.
 func (s *session) snapshot() {
 	files := object{}
 	for range s.below(20) {
@@ -196,7 +195,7 @@ func (s *session) snapshot() {
 	})
 }
 
-// compact starts the history anew from a summary.
+// compact starts a new history with a summary.
 func (s *session) compact() {
 	last := s.parent
 	s.parent = ""

@@ -1,7 +1,6 @@
 package bench
 
-// random is splitmix64: the same numbers from the same seed everywhere, in
-// every version of Go.
+// random is splitmix64. It returns the same numbers for the same seed in every version of Go.
 type random struct{ state uint64 }
 
 func (r *random) next() uint64 {
@@ -15,13 +14,12 @@ func (r *random) next() uint64 {
 // below returns a number from 0 to n-1.
 func (r *random) below(n int) int { return int((r.next() >> 33) % uint64(n)) }
 
-// one reports true once in n times.
+// one returns true once in n times on average.
 func (r *random) one(n int) bool { return r.below(n) == 0 }
 
 func (r *random) pick(from []string) string { return from[r.below(len(from))] }
 
-// size draws from a distribution that is given by its deciles, from the least
-// to the greatest.
+// size draws from a distribution that is given by its deciles, in ascending order.
 func (r *random) size(deciles []int) int {
 	at := r.below(1000 * (len(deciles) - 1))
 	low, high := deciles[at/1000], deciles[at/1000+1]

@@ -16,7 +16,7 @@ func (r *random) chatTurn(t tool, l layout, sizes []int) list {
 	return append(turn, object{{"role", "assistant"}, {"content", r.answer(r.size(sizes))}})
 }
 
-// chatResult returns JSON in a text, or text.
+// chatResult returns plain text, or JSON as a text.
 func (r *random) chatResult(l layout, sizes []int) string {
 	if r.one(3) {
 		return r.output(r.size(sizes))
@@ -28,7 +28,7 @@ func (r *random) chatResult(l layout, sizes []int) string {
 	return l.text(v)
 }
 
-// declare returns some tools, t among them.
+// declare returns the declarations of some tools, including t.
 func (r *random) declare(t tool, each func(tool) object) list {
 	var declared list
 	for _, other := range tools {

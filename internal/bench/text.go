@@ -17,7 +17,7 @@ type flavour struct {
 	lines  []string
 }
 
-// The parts of texts. Nothing changes these lists.
+// The parts of texts. These lists never change.
 var (
 	names = strings.Fields("account balance branch buffer builder channel client cursor decoder entry filter handler " +
 		"index invoice journal ledger limit locale message offset order parser payload queue record region schema " +
@@ -60,7 +60,7 @@ var (
 	}
 )
 
-// output returns about size bytes of what a tool prints.
+// output returns about size bytes of the output of a tool.
 func (r *random) output(size int) string {
 	all := 0
 	for _, f := range outputs {
@@ -84,7 +84,7 @@ func (r *random) text(lines []string, size int) string {
 	return string(b)
 }
 
-// answer returns what a model says at the end, which has no blank behind it.
+// answer returns the final answer of a model, without white space at the end.
 func (r *random) answer(size int) string { return strings.TrimSpace(r.text(prose, size)) }
 
 func (r *random) expand(b []byte, line string, number int) []byte {

@@ -12,8 +12,8 @@ func property(name, kind, description string) field {
 	return field{name, object{{"type", kind}, {"description", description}}}
 }
 
-// Deciles of sizes in bytes, of text before it is escaped. Those of sessions
-// were measured in real ones, those of rows in public data sets.
+// Deciles of sizes in bytes, of text before it is escaped. The sizes for sessions were
+// measured in real sessions, the sizes for rows in public datasets.
 var (
 	resultSizes  = []int{20, 90, 200, 420, 800, 1400, 2400, 4200, 8000, 16000, 48000}
 	spokenSizes  = []int{30, 70, 120, 180, 260, 360, 500, 750, 1200, 2200, 5000}
@@ -21,7 +21,7 @@ var (
 	rowSizes     = []int{20, 40, 60, 80, 110, 150, 200, 280, 400, 700, 2500}
 )
 
-// Nothing changes this list.
+// tools never changes.
 var tools = []tool{
 	{
 		"run_command", "Run a command in a shell and return what it prints.",
@@ -85,7 +85,7 @@ var tools = []tool{
 	},
 }
 
-// shortTool returns a tool with short arguments, as data sets have them.
+// shortTool returns a tool with short arguments, as in datasets.
 func (r *random) shortTool() tool {
 	for {
 		if t := tools[r.below(len(tools))]; t.name != "edit_file" {

@@ -12,7 +12,7 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// object is a JSON object whose members keep their order.
+// object is a JSON object that keeps the order of its fields.
 type object []member
 
 type member struct {
@@ -103,7 +103,7 @@ func rowTable(t reflect.Type) object {
 	return append(out, member{"properties", properties})
 }
 
-// rowValue describes what a key of a row may be set to.
+// rowValue describes the values of a key of a row.
 func rowValue(t reflect.Type) object {
 	if known := words(t); known != nil {
 		return object{{"enum", slices.DeleteFunc(known, func(s string) bool { return s == "" })}}
@@ -118,7 +118,7 @@ func rowValue(t reflect.Type) object {
 		return rowValue(t.Elem())
 	case t.Kind() == reflect.Slice:
 		return object{{"type", "array"}, {"items", rowValue(t.Elem())}}
-	case t.Kind() == reflect.Array: // by member
+	case t.Kind() == reflect.Array: // one path for each member
 		return object{{"type", "object"}, {"propertyNames", rowValue(reflect.TypeFor[transcript.Member]())}, {"additionalProperties", rowValue(t.Elem())}}
 	case t.Kind() == reflect.Struct:
 		return rowTable(t)
@@ -126,7 +126,7 @@ func rowValue(t reflect.Type) object {
 	return object{{"type", "string"}}
 }
 
-// values describes what a key may be set to.
+// values describes the values of a key.
 func values(t reflect.Type, path string) object {
 	switch t.Kind() {
 	case reflect.Slice:

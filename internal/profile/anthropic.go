@@ -9,7 +9,7 @@ const (
 
 var anthropicRoles = []string{"user", "assistant", "user", "system"}
 
-// anthropicCells hold whatever the thinking parameter is.
+// anthropicCells apply with and without the thinking parameter.
 var anthropicCells = Cells{
 	Missing:     {Error, High, anthropicNoRes, "gh:anthropics/claude-code#5060", []string{anthropicOlder}},
 	Orphan:      {Error, High, "messages.12.content.0: unexpected `tool_use_id` found in `tool_result` blocks: {id}. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", "gh:anthropics/claude-code#13460", nil},

@@ -51,8 +51,8 @@ var bedrock = Profile{
 	Cells:  bedrockCells,
 }
 
-// bedrockOtherCells hold for models other than Claude, before bedrockCells. What they
-// refuse beyond the API's own checks is known of few of them.
+// bedrockOtherCells apply to models other than Claude, before bedrockCells. Beyond the checks
+// of the API itself, it is known for few of them what they reject.
 var bedrockOtherCells = Cells{
 	ArgsNotObject: {Warning, Low, "", bedrockDocs, nil},
 	LastRole:      {Accepted, Low, "", "", nil},

@@ -1,7 +1,6 @@
 package profile
 
-// The profiles here are of APIs that copy another one's. They say what is known
-// of the copy.
+// These are the profiles of APIs that copy another one. They hold what is known of the copy.
 
 var openAICompatible = Profile{
 	Name: "openai-compatible", Title: "chat APIs that copy OpenAI's", Wire: Chat, Like: &openAI,

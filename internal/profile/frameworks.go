@@ -1,6 +1,6 @@
 package profile
 
-// The profiles here are of libraries that check a history before they send it.
+// These are the profiles of libraries that check a history before they send it.
 
 const (
 	aiSDKDocs    = "https://ai-sdk.dev/docs/troubleshooting/missing-tool-results-error"

@@ -1,7 +1,7 @@
 package profile
 
-// neutral is for what no provider is sent as it stands: an agent or a library
-// makes requests of it for whichever provider is in use.
+// neutral is for histories that are not sent to a provider as they are: an agent or a library
+// makes requests from them for the provider in use.
 var neutral = Profile{
 	Name: "neutral", Title: "agent's own provider", Wire: Framework,
 	Cells: Cells{

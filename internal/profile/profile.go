@@ -1,6 +1,6 @@
-// Package profile knows what each model API accepts, as a table of data: one
-// row a provider. A second table says by which hosts, providers and models a
-// request asks for one. It holds no code that judges; rules read the cells.
+// Package profile is a table of what each model API accepts, one row for each provider. A
+// second table maps the hosts, providers and models that a request names to profiles. Package
+// rules does the checking.
 package profile
 
 import (
@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// A Level is how a provider takes what a cell describes.
+// A Level is how a provider reacts to the problem of a cell.
 type Level uint8
 
-// The levels. The zero Level is that of a cell that nobody filled in.
+// The levels. The zero Level is that of an empty cell.
 const (
 	Unknown Level = iota
 	Accepted
@@ -29,9 +29,9 @@ func (l Level) String() string {
 // A Confidence says how well a cell is known.
 type Confidence uint8
 
-// The confidences: High is an exact error text in a raw response with the
-// documentation or a second report beside it, Medium one raw report, Low
-// inference. A cell of low confidence never makes an error.
+// The confidences. High is an exact error text in a raw response, confirmed by the
+// documentation or a second report. Medium is one raw report. Low is inferred. A cell of low
+// confidence never causes an error.
 const (
 	Low Confidence = iota
 	Medium
@@ -45,10 +45,11 @@ func (c Confidence) String() string { return [...]string{"L", "M", "H"}[c] }
 type Cell struct {
 	Level      Level
 	Confidence Confidence
-	// Text is the provider's error. {id} and {name} stand for those of the call,
-	// … for anything else that varies, and so does any number.
+	// Text is the provider's error. {id} and {name} stand for the id and the name of the
+	// call, and … for other text that varies. Numbers vary too.
 	Text string
-	// Source is where that was seen: a repository and its issue, or a page.
+	// Source is where the error was seen: a repository with the number of an issue, or a
+	// page.
 	Source string
 	// Also are other wordings of the same error.
 	Also []string
@@ -62,14 +63,14 @@ func (c Cell) Effective() Level {
 	return c.Level
 }
 
-// A Point is one thing on which providers differ.
+// A Point is one requirement on which providers differ.
 type Point uint8
 
 // The points.
 const (
 	Missing          Point = iota // a call without its result
 	Orphan                        // a result without its call
-	Misplaced                     // something stands between a call and its result
+	Misplaced                     // something between a call and its result
 	Before                        // a result before its call
 	Duplicate                     // two results for one call
 	DuplicateID                   // one id twice in a turn
@@ -79,41 +80,41 @@ const (
 	Mixed                         // results beside other content
 	Order                         // results out of call order
 	WrongKind                     // a result of another type than its call
-	MissingID                     // no id
+	MissingID                     // a call or a result without an id
 	BadID                         // an id outside of IDChars, IDMin and IDMax
 	LongID                        // an id longer than IDSoftMax
-	ServerID                      // an id that does not fit who runs the tool
-	ItemID                        // an id that does not fit its item
+	ServerID                      // an id in the wrong form for who runs the tool
+	ItemID                        // an id in the wrong form for its item
 	DuplicateItemID               // two items with one id
 	BadName                       // no name, or one longer than NameMax
 	BadNamePattern                // a name outside of NameChars
 	NoResultName                  // a result that does not repeat the tool's name
-	EmptyCalls                    // a list of calls without any
-	NoCallType                    // a call that does not say what it is
-	ArgsNotString                 // arguments as a value where a string is due
-	ArgsBadJSON                   // a string of arguments that holds no JSON
-	ArgsNotObject                 // arguments that are no object where one is due
+	EmptyCalls                    // an empty list of calls
+	NoCallType                    // a call without a type
+	ArgsNotString                 // arguments as a value instead of a string
+	ArgsBadJSON                   // a string of arguments that is not JSON
+	ArgsNotObject                 // arguments that are not an object
 	NoArgs                        // no arguments
-	ResultContent                 // content of a result in a form outside of ResultForms
+	ResultContent                 // content of a result in a form that is not in ResultForms
 	NullResult                    // null as the content of a result
-	EmptyText                     // a blank block of text
-	EmptyBlock                    // a block that holds nothing, not even a text
+	EmptyText                     // a blank text block
+	EmptyBlock                    // an empty block that is not a text block
 	EmptyMessage                  // content "" or []
 	NullMessage                   // content null or absent
 	TrailingSpace                 // white space at the end of a last message of the assistant
-	BadRole                       // a role that is none of Roles
-	SystemPlace                   // a system prompt behind a role that is none of SystemAfter
+	BadRole                       // a role that is not in Roles
+	SystemPlace                   // a system message after a role that is not in SystemAfter
 	WrongRole                     // a block under the wrong role
 	FirstRole                     // a history that does not begin with the user
 	ConsecutiveRoles              // two messages of one role in a row
-	UserAfterTool                 // a message of the user right behind results
+	UserAfterTool                 // a message of the user right after results
 	LastRole                      // a history that ends with the assistant
-	CallsNotLast                  // other blocks behind calls
+	CallsNotLast                  // other blocks after calls
 	CallsNotLastHard              // the same beside reasoning or server tools
-	Unreplayable                  // reasoning that cannot be sent again as it stands
-	NoReasoning                   // calls without the reasoning that belongs to them
+	Unreplayable                  // reasoning that cannot be sent again as it is
+	NoReasoning                   // calls without their reasoning
 	ServerUnpaired                // a server tool without its result, or the reverse
-	CacheLimit                    // more marks for the cache than CacheMax
+	CacheLimit                    // more prompt cache markers than CacheMax
 	NoToolConfig                  // calls in a request that declares no tools
 	points
 )
@@ -121,7 +122,7 @@ const (
 // Cells hold what is known of each point.
 type Cells [points]Cell
 
-// A Charset is the set of characters that an id or a name may hold.
+// A Charset is the set of characters that an id or a name may contain.
 type Charset uint8
 
 // The charsets.
@@ -150,13 +151,13 @@ func (c Charset) Allows(s string) bool {
 	return true
 }
 
-// String describes the set as a regular expression does.
+// String describes the set as a regular expression.
 func (c Charset) String() string {
 	return [...]string{"any text", "[A-Za-z0-9_-]", "[A-Za-z0-9_.-]", "[A-Za-z0-9]"}[c]
 }
 
-// A Wire is the shape in which an API takes a history. What a profile says of
-// shapes holds for histories that are written in its own.
+// A Wire is the shape in which an API accepts a history. A profile's rules about shapes apply
+// only to histories in its own shape.
 type Wire string
 
 // The wires.
@@ -169,7 +170,7 @@ const (
 	Framework Wire = "framework" // no API: a library's own checks
 )
 
-// A Form is a kind of JSON value, as a set.
+// A Form is a set of kinds of JSON values.
 type Form uint8
 
 // The forms.
@@ -193,21 +194,21 @@ func (f Form) String() string {
 	return strings.Join(out, ", ")
 }
 
-// A Replay says which reasoning a provider wants to see again.
+// A Replay says which reasoning a provider requires to be sent again.
 type Replay uint8
 
 // The replays.
 const (
 	ReplayNothing   Replay = iota
 	ReplaySigned           // reasoning must carry its signature
-	ReplayFirst            // so, and a turn with calls must begin with it
+	ReplayFirst            // the same, and a turn with calls must begin with it
 	ReplayNever            // a last message of the assistant must have none
-	ReplayItems            // reasoning items stand before what they led to
-	ReplayText             // calls must come with the text of the reasoning
-	ReplaySignature        // calls must carry a signature of their own
+	ReplayItems            // reasoning items come before the items they led to
+	ReplayText             // calls need the text of their reasoning
+	ReplaySignature        // calls need a signature of their own
 )
 
-// String says what is to be sent again.
+// String describes the reasoning that must be sent again.
 func (r Replay) String() string {
 	return [...]string{
 		"", "thinking with its signature", "thinking before calls", "no thinking at the end", "reasoning items before what they led to",
@@ -215,73 +216,70 @@ func (r Replay) String() string {
 	}[r]
 }
 
-// ItemPrefixes are how the ids of items begin, by type; "" where that is not
-// known.
+// ItemPrefixes are the prefixes of the ids of items, by type; "" if it is not known.
 type ItemPrefixes struct {
 	Message, Reasoning, Function, Custom string
 }
 
-// A Profile is what one provider accepts.
+// A Profile describes what one provider accepts.
 type Profile struct {
 	Name  string
 	Title string
 	Wire  Wire
-	// Like is the API that a compatible one copies. What is not known of the
-	// copy is taken from there, with low confidence and without the words.
+	// Like is the API that a compatible one copies. For points that are unknown for the copy,
+	// the cells of that API apply with low confidence and without the error text.
 	Like *Profile
-	// Contiguous is set where nothing may stand between calls and results,
-	// although the wire would allow it.
+	// Contiguous says that nothing may come between calls and results, although the wire
+	// would allow it.
 	Contiguous bool
-	// Merges is set where messages of one role in a row are taken as one.
+	// Merges says that successive messages with the same role are merged.
 	Merges bool
-	// NoIDs is set where calls have no ids: results belong to them by position.
+	// NoIDs says that calls have no ids: results belong to them by position.
 	NoIDs bool
-	// IDChars, IDMin, IDMax and IDSoftMax bound call ids; 0 is no bound known.
+	// IDChars, IDMin, IDMax and IDSoftMax limit call ids; 0 means no known limit.
 	IDChars                 Charset
 	IDMin, IDMax, IDSoftMax int
-	// ItemPrefixes are how the ids of items begin.
+	// ItemPrefixes are the prefixes of the ids of items.
 	ItemPrefixes ItemPrefixes
-	// ServerID is how the ids of calls begin that the provider runs itself.
+	// ServerID is the prefix of the ids of calls that the provider runs itself.
 	ServerID string
-	// NameChars and NameMax bound tool names in a history.
+	// NameChars and NameMax limit tool names in a history.
 	NameChars Charset
 	NameMax   int
-	// Roles are the roles as they are spelled, the user's, the assistant's and
-	// the tool's first; nil where that is not known.
+	// Roles are the names of the roles, those of the user, the assistant and the tool first;
+	// nil if they are not known.
 	Roles []string
-	// SystemAfter are the roles behind which a system prompt may stand, by their
-	// common names; it matters only with the cell SystemPlace.
+	// SystemAfter are the roles after which a system message is accepted, by their common
+	// names. They matter only with the cell SystemPlace.
 	SystemAfter []string
-	// RoleOptional is set where a message that names no role is the user's.
+	// RoleOptional says that a message without a role is the user's.
 	RoleOptional bool
-	// ResultForms are the forms that the content of a result may have.
+	// ResultForms are the allowed forms of the content of a result.
 	ResultForms Form
-	// TextFirst is set where the assistant may begin the history, if it does not
-	// begin with a call.
+	// TextFirst says that the assistant may begin the history, unless it begins with a call.
 	TextFirst bool
-	// UsersInRow is set where messages of the user may follow each other, though
-	// those of the assistant may not.
+	// UsersInRow says that messages of the user may follow each other, although those of the
+	// assistant may not.
 	UsersInRow bool
-	// EmptyLastAssistant is set where the last message may be an empty one of
-	// the assistant.
+	// EmptyLastAssistant says that the last message may be an empty message of the assistant.
 	EmptyLastAssistant bool
-	// CacheMax bounds the marks for the prompt cache; 0 is no bound.
+	// CacheMax limits the prompt cache markers; 0 means no limit.
 	CacheMax int
 	Replay   Replay
-	// Thinking are how the names of the models begin that want their reasoning
-	// again, where not all of the provider's do.
+	// Thinking are the prefixes of the names of the models that require their reasoning to be
+	// sent again, if not all of the provider's models do.
 	Thinking []string
-	// BlankReasoning is set where an empty text of the reasoning will do.
+	// BlankReasoning says that the reasoning may be an empty text.
 	BlankReasoning bool
-	// Sentinel is what the provider documents for a signature that was lost.
+	// Sentinel is the documented substitute for a lost signature.
 	Sentinel string
 	Cells    Cells
-	// Rest are cells that the profile shares with others. Of what Cells do not know, the
-	// first counts that does.
+	// Rest are cells that the profile shares with others. If Cells do not know a point, the
+	// first of Rest that knows it applies.
 	Rest []*Cells
 }
 
-// Own returns what is known of a point, but for what an API does that this one copies.
+// Own returns what is known of a point, without the cells of the API that this one copies.
 func (p *Profile) Own(at Point) Cell {
 	c := p.Cells[at]
 	for i := 0; c.Level == Unknown && i < len(p.Rest); i++ {
@@ -303,7 +301,7 @@ func (p *Profile) Cell(at Point) Cell {
 	return c
 }
 
-// Role returns how the profile spells a role, "" where it does not say.
+// Role returns the profile's name for a role, "" if it is not known.
 func (p *Profile) Role(common string) string {
 	i := slices.Index([]string{"user", "assistant", "tool"}, common)
 	if i < 0 || i >= len(p.Roles) {
@@ -312,7 +310,7 @@ func (p *Profile) Role(common string) string {
 	return p.Roles[i]
 }
 
-// IDs describes the call ids that the profile takes.
+// IDs describes the call ids that the profile accepts.
 func (p *Profile) IDs() string {
 	switch {
 	case p.NoIDs:
@@ -327,7 +325,7 @@ func (p *Profile) IDs() string {
 	return p.IDChars.String()
 }
 
-// Names describes the tool names that the profile takes.
+// Names describes the tool names that the profile accepts.
 func (p *Profile) Names() string {
 	if p.NameMax > 0 {
 		return fmt.Sprintf("%s, up to %d", p.NameChars, p.NameMax)
@@ -382,7 +380,7 @@ func Names() []string {
 	return names
 }
 
-// ByName returns the profile of that name, or nil.
+// ByName returns the profile with a name, or nil.
 func ByName(name string) *Profile {
 	for _, p := range All() {
 		if p.Name == name {

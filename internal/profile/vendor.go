@@ -7,26 +7,26 @@ import (
 	"sync"
 )
 
-// A Vendor is a row of the table of whom a request asks: by what a file names, a
-// host, a provider or a model, the profiles of the APIs behind it.
+// A Vendor maps the hosts, providers and models that a file names to the profiles of the APIs
+// behind them.
 type Vendor struct {
-	// Hosts are the ends of the hosts' names.
+	// Hosts are suffixes of host names.
 	Hosts []string
-	// Names are what clients and gateways call the provider.
+	// Names are the names of the provider in clients and gateways.
 	Names []string
-	// Models are how the names of the models begin.
+	// Models are prefixes of model names.
 	Models []string
-	// Direct is set where models are the provider's only in its own spelling. With a
-	// slash or a colon in them the names are those of weights, which others serve.
+	// Direct says that a model name must be in the provider's own spelling. A name with a
+	// slash or a colon is the name of weights, which others serve.
 	Direct bool
-	// APIs are the profiles of its APIs, one for a shape. An API in another shape is
-	// a copy of which nothing is known.
+	// APIs are the profiles of its APIs, one for each shape. An API in another shape is a
+	// copy about which nothing is known.
 	APIs []*Profile
 }
 
-// Vendors lists the table. The first row that fits counts, so a name comes before one
-// that it begins with. A row without hosts and names is of weights or of models
-// that are asked through others.
+// Vendors lists the table. The first matching row applies, so a longer prefix comes before a
+// shorter one. A row without hosts and names is for weights, or for models that are served by
+// others.
 func Vendors() []Vendor { return vendors() }
 
 var vendors = sync.OnceValue(func() []Vendor {
@@ -65,7 +65,8 @@ var vendors = sync.OnceValue(func() []Vendor {
 		{Hosts: []string{"cohere.com", "cohere.ai"}, Names: []string{"cohere"}, Models: []string{"command", "c4ai"}, APIs: []*Profile{&cohere, &bedrockOther}},
 		{Models: []string{"gpt-oss"}, APIs: []*Profile{&bedrockOpen}},
 		{
-			// Clients call every copy of the API by this provider's name: it tells nothing.
+			// Clients use this provider's name for every copy of the API, so it is no
+			// evidence.
 			Hosts:  []string{"api.openai.com", "openai.azure.com"},
 			Models: []string{"gpt-", "chatgpt-", "codex-", "computer-use-", "o1", "o3", "o4", "ft:gpt-", "ft:o"},
 			APIs:   []*Profile{&openAI, &openAIResponses},
@@ -79,25 +80,25 @@ var vendors = sync.OnceValue(func() []Vendor {
 	}
 })
 
-// copies are the profiles of APIs that copy another one, by nobody in particular.
+// copies are the profiles of unidentified APIs that copy another one.
 func copies() []*Profile {
 	return []*Profile{&openAICompatible, &responsesCompatible, &anthropicCompatible}
 }
 
-// A Request is what a file says of whom a request goes to.
+// A Request is what a file says about the receiver of a request.
 type Request struct {
 	Model string
-	// Hosts are addresses, names of hosts and names of providers, the nearest to
-	// the messages first.
+	// Hosts are addresses, host names and names of providers, those closest to the messages
+	// first.
 	Hosts []string
 }
 
-// Asked returns the profile of the API that a request goes to which is written in
-// the shape of p: p itself where the request does not tell. named reports whether
-// the request names the provider of that profile.
+// Asked returns the profile of the API that receives a request in the shape of p, or p itself
+// if the request does not show it. named reports whether the request names the provider of
+// that profile.
 func (p *Profile) Asked(r Request) (asked *Profile, named bool) {
 	if p.Like != nil || p.Wire == Framework {
-		return p, false // the messages tell already
+		return p, false // the messages already show it
 	}
 	if r.Model == "" && len(r.Hosts) == 0 {
 		return p, false
@@ -116,7 +117,7 @@ func (p *Profile) Asked(r Request) (asked *Profile, named bool) {
 	return p, false
 }
 
-// api returns the profile of the vendor's API in the shape of another one.
+// api returns the profile of the vendor's API in the shape of another profile.
 func (v *Vendor) api(p *Profile) (api *Profile, named bool) {
 	sameShape := func(x *Profile) bool { return x.Wire == p.Wire }
 	if i := slices.IndexFunc(v.APIs, sameShape); i >= 0 {
@@ -128,8 +129,8 @@ func (v *Vendor) api(p *Profile) (api *Profile, named bool) {
 	return p, false
 }
 
-// answers reports whether an address, or the name of a host or a provider, is the
-// vendor's.
+// answers reports whether an address, or the name of a host or a provider, belongs to the
+// vendor.
 func (v *Vendor) answers(at string) bool {
 	at = strings.ToLower(at)
 	if slices.Contains(v.Names, at) {
@@ -154,8 +155,8 @@ func (v *Vendor) serves(model string) bool {
 	return begins(model, v.Models)
 }
 
-// begins reports whether the name of a model begins with one of the given ones. A
-// gateway writes the provider, or its own name, before a slash or a dot.
+// begins reports whether the name of a model begins with one of the given prefixes. Gateways
+// put the provider, or their own name, before a slash or a dot.
 func begins(model string, starts []string) bool {
 	model = strings.ToLower(model)
 	for {
@@ -170,8 +171,8 @@ func begins(model string, starts []string) bool {
 	}
 }
 
-// modelsIn returns the models that addresses name, as those of requests do whose
-// body names none: …/model/NAME/converse, …/models/NAME:generateContent.
+// modelsIn returns the models in addresses. Some requests name no model in the body:
+// …/model/NAME/converse, …/models/NAME:generateContent.
 func modelsIn(addresses []string) (models []string) {
 	for _, at := range addresses {
 		steps := strings.Split(at, "/")
@@ -187,6 +188,6 @@ func modelsIn(addresses []string) (models []string) {
 	return models
 }
 
-// Thinks reports whether a model may be one of those that are to see their
-// reasoning again. A model that is not named may be.
+// Thinks reports whether a model may be one that requires its reasoning to be sent again. An
+// unnamed model may be.
 func (p *Profile) Thinks(model string) bool { return model == "" || begins(model, p.Thinking) }

@@ -5,13 +5,13 @@ import (
 	"io"
 )
 
-// An array writes a JSON document with one list, an element a line, as soon as
-// each is there.
+// An array writes a JSON document with one list, one element a line, and each element as soon
+// as it is added.
 type array struct {
 	w      io.Writer
-	open   string // what stands before the elements
+	open   string // the text before the elements
 	close  string
-	nested bool // the elements are indented once more
+	nested bool // indent the elements once more
 	n      int
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/toolguard/toolguard/internal/engine"
 )
 
-// concise writes a line for each finding, as editors read them.
+// concise writes one line for each finding, in the form that editors parse.
 type concise struct {
 	w     io.Writer
 	opts  Options

@@ -15,20 +15,19 @@ import (
 )
 
 const (
-	// contextLines is how many lines around a change a diff shows.
+	// contextLines is the number of lines that a diff shows around a change.
 	contextLines = 3
-	// diffBlock is how much of a file is read at a time. Blocks stand at
-	// multiples of it, so that looking back reads nothing anew.
+	// diffBlock is the number of bytes that are read at a time. Blocks begin at multiples of
+	// it, so that looking back reads nothing again.
 	diffBlock = 64 << 10
-	// trimBytes is up to which size changed lines are compared, to leave out
-	// those that are the same.
+	// trimBytes is the size up to which changed lines are compared, to omit those that are
+	// the same.
 	trimBytes = 1 << 20
 )
 
-// A Diff is the unified diff of a file and its repaired text. It is made from
-// the edits alone: nothing of the file is read but for counting its lines, and
-// the lines around the edits, and lines of any length pass through piece by
-// piece.
+// A Diff is the unified diff of a file and its repaired text. It is made from the edits
+// alone: the file is read only to count its lines and to copy the lines around the edits.
+// Lines may have any length.
 type Diff struct {
 	path     string
 	old, new *blocks
@@ -44,12 +43,11 @@ type hunk struct {
 	changes       []change
 }
 
-// A change is a run of lines of the original, and the lines that take their
-// place.
+// A change is a run of lines of the original, and the lines that replace them.
 type change struct {
 	old, new           source.Span
 	line               int // of the first old line, from 1
-	shift              int // by how much lines before it moved
+	shift              int // how many lines the earlier changes added
 	oldLines, newLines int
 }
 
@@ -84,7 +82,7 @@ func (d *Diff) changes(src *source.Source, edits []edit.Edit) ([]change, error) 
 	}
 	lineStart := func(p source.Position) int64 { return p.Offset - int64(p.Column-1) }
 	var out []change
-	moved := int64(0) // by how much bytes behind the last edit moved
+	moved := int64(0) // how many bytes the earlier edits added
 	shift := 0
 	for i := 0; i < len(edits); {
 		c := change{line: at[2*i].Line, shift: shift}
@@ -94,8 +92,8 @@ func (d *Diff) changes(src *source.Source, edits []edit.Edit) ([]change, error) 
 			end := at[2*i+1]
 			moved += int64(len(edits[i].Text)) - edits[i].Span.Len()
 			i++
-			// Where whole lines are put in or taken out, the next line stays as
-			// it is; else the rest of the line belongs to the change.
+			// If whole lines are inserted or removed, the next line stays as it is. Otherwise
+			// the rest of the line belongs to the change.
 			whole := end.Column == 1
 			if now := end.Offset + moved; whole && now > c.new.Start {
 				b, err := d.new.from(now - 1)
@@ -132,7 +130,7 @@ func (d *Diff) changes(src *source.Source, edits []edit.Edit) ([]change, error) 
 		}
 		shift += c.newLines - c.oldLines
 		if n := len(out) - 1; n >= 0 && out[n].old.End == c.old.Start {
-			// What follows directly is the same change: old lines come first.
+			// Adjacent changes become one, because old lines come first.
 			out[n].old.End, out[n].new.End = c.old.End, c.new.End
 			out[n].oldLines += c.oldLines
 			out[n].newLines += c.newLines
@@ -143,8 +141,8 @@ func (d *Diff) changes(src *source.Source, edits []edit.Edit) ([]change, error) 
 	return out, nil
 }
 
-// trim takes lines off both ends of a change that are the same before and
-// after, and reports whether they all are.
+// trim removes equal lines from both ends of a change, and reports whether all lines are
+// equal.
 func (d *Diff) trim(c *change) (same bool, err error) {
 	if c.old.Len() == 0 || c.new.Len() == 0 || c.old.Len()+c.new.Len() > trimBytes {
 		return c.old.Len() == 0 && c.new.Len() == 0, nil
@@ -169,7 +167,7 @@ func (d *Diff) trim(c *change) (same bool, err error) {
 	c.old.Start += int64(n)
 	c.new.Start += int64(n)
 	was, is = was[n:], is[n:]
-	m := 0 // lines at the end that are the same begin m bytes before it
+	m := 0 // equal lines at the end begin m bytes before it
 	for k := 1; k <= len(was) && k <= len(is) && was[len(was)-k] == is[len(is)-k]; k++ {
 		starts := func(b []byte) bool { return k == len(b) || b[len(b)-k-1] == '\n' }
 		if starts(was) && starts(is) {
@@ -181,7 +179,7 @@ func (d *Diff) trim(c *change) (same bool, err error) {
 	return false, nil
 }
 
-// count counts the lines of a span, and looks out for the longest one.
+// count counts the lines of a span, and updates the longest one.
 func (d *Diff) count(b *blocks, s source.Span) (int, error) {
 	n, start := 0, s.Start
 	for at := s.Start; at < s.End; {
@@ -210,10 +208,9 @@ func (d *Diff) count(b *blocks, s source.Span) (int, error) {
 	return n, nil
 }
 
-// group makes hunks of changes: those that stand so near each other that the
-// lines around them would meet are one.
+// group makes hunks of changes. Changes whose context lines would meet form one hunk.
 func (d *Diff) group(changes []change) error {
-	done := int64(0) // what the hunk before shows ends here
+	done := int64(0) // the end of the previous hunk
 	for i := 0; i < len(changes); {
 		first := changes[i]
 		var h hunk
@@ -248,7 +245,7 @@ func (d *Diff) group(changes []change) error {
 	return nil
 }
 
-// WriteTo writes the diff, in a form that git apply takes.
+// WriteTo writes the diff in a form that git apply accepts.
 func (d *Diff) WriteTo(w io.Writer) (int64, error) {
 	counter := &countingWriter{w: w}
 	out := bufio.NewWriterSize(counter, diffBlock)
@@ -309,8 +306,7 @@ func (d *Diff) write(w *bufio.Writer) error {
 	return nil
 }
 
-// lineRange writes where lines stand. No lines stand behind the one before
-// them.
+// lineRange writes the range of n lines. An empty range gives the line before it.
 func lineRange(start, n int) string {
 	switch n {
 	case 0:
@@ -321,8 +317,8 @@ func lineRange(start, n int) string {
 	return fmt.Sprintf("%d,%d", start, n)
 }
 
-// diffName writes a name as git does: quoted if a byte in it could be taken for
-// something else, and with a tab behind it if there are blanks in it.
+// diffName writes a name as git does: quoted if a byte in it could be misread, and followed
+// by a tab if it contains spaces.
 func diffName(name string) string {
 	quoted := false
 	var b strings.Builder
@@ -360,7 +356,7 @@ func newBlocks(r io.ReaderAt, size int64) *blocks {
 	return &blocks{r: r, size: size}
 }
 
-// block returns the block that holds an offset, and where it starts.
+// block returns the block that contains an offset, and its start.
 func (b *blocks) block(off int64) ([]byte, int64, error) {
 	at := off - off%diffBlock
 	if len(b.buf) == 0 || b.at != at {
@@ -377,7 +373,7 @@ func (b *blocks) block(off int64) ([]byte, int64, error) {
 	return b.buf, b.at, nil
 }
 
-// from returns bytes from an offset on: at least one.
+// from returns the bytes from an offset on, at least one.
 func (b *blocks) from(off int64) ([]byte, error) {
 	text, at, err := b.block(off)
 	if err != nil {
@@ -399,10 +395,10 @@ func (b *blocks) bytes(s source.Span) ([]byte, error) {
 	return out, nil
 }
 
-// lineEnd returns where the line behind the one at off starts, or the end.
+// lineEnd returns the start of the line after the one at off, or the end.
 func (b *blocks) lineEnd(off int64) (int64, error) { return b.ahead(off, 1) }
 
-// ahead returns where the n lines from off on end.
+// ahead returns the end of the n lines from off on.
 func (b *blocks) ahead(off int64, n int) (int64, error) {
 	for off < b.size {
 		text, err := b.from(off)
@@ -422,8 +418,8 @@ func (b *blocks) ahead(off int64, n int) (int64, error) {
 	return off, nil
 }
 
-// back returns where the n lines that end at off start, but nothing before
-// first. Both are starts of lines.
+// back returns the start of the n lines that end at off, but not before first. Both are
+// starts of lines.
 func (b *blocks) back(off int64, n int, first int64) (int64, error) {
 	for n++; off > first; {
 		text, at, err := b.block(off - 1)
@@ -445,7 +441,7 @@ func (b *blocks) back(off int64, n int, first int64) (int64, error) {
 	return first, nil
 }
 
-// lines writes the lines of a span, each with a mark in front of it.
+// lines writes the lines of a span, each after a mark.
 func (b *blocks) lines(w *bufio.Writer, mark byte, s source.Span) error {
 	if s.Len() == 0 {
 		return nil
@@ -460,7 +456,7 @@ func (b *blocks) lines(w *bufio.Writer, mark byte, s source.Span) error {
 		at += int64(len(text))
 		for len(text) > 0 {
 			if fresh {
-				_ = w.WriteByte(mark) // its error is that of Flush
+				_ = w.WriteByte(mark) // Flush returns its error
 			}
 			line := text
 			if i := bytes.IndexByte(text, '\n'); i >= 0 {

@@ -9,9 +9,9 @@ import (
 	"github.com/toolguard/toolguard/internal/rules"
 )
 
-// discreetly makes a format keep the payload of a transcript out of a report
-// where Options ask for that. It stands between the findings and the format, so
-// that no format has to know what of a finding is payload.
+// discreetly makes a format omit the payload of a transcript if Options request it. It
+// changes the findings before the format sees them, so that no format has to know what is
+// payload.
 func discreetly(format func(io.Writer, Options) Reporter) func(io.Writer, Options) Reporter {
 	return func(w io.Writer, opts Options) Reporter {
 		r := format(w, opts)
@@ -22,7 +22,7 @@ func discreetly(format func(io.Writer, Options) Reporter) func(io.Writer, Option
 	}
 }
 
-// A discreetReporter hands on findings without payload.
+// A discreetReporter passes on findings without payload.
 type discreetReporter struct{ Reporter }
 
 // File implements Reporter.
@@ -32,8 +32,7 @@ func (d discreetReporter) File(r *engine.Report) error {
 	return d.Reporter.File(&out)
 }
 
-// Fixed implements FixReporter. What is told of repairs is kinds, numbers and
-// places.
+// Fixed implements FixReporter. Its report has only kinds, numbers and places.
 func (d discreetReporter) Fixed(f *engine.Fixed, written bool) error {
 	if r, ok := d.Reporter.(FixReporter); ok {
 		return r.Fixed(f, written)
@@ -41,8 +40,8 @@ func (d discreetReporter) Fixed(f *engine.Fixed, written bool) error {
 	return nil
 }
 
-// discreet takes what a transcript says out of a finding: ids, names, roles and types
-// are left, which say how it hangs together.
+// discreet removes the text of a transcript from a finding, except ids, names, roles and
+// types, which show its structure.
 func discreet(f *engine.Finding) {
 	f.Excerpt = redacted(f)
 	f.Edits, f.EditAt = nil, nil
@@ -53,8 +52,8 @@ func discreet(f *engine.Finding) {
 	f.CallID, f.Tool = scalar(f.CallID), scalar(f.Tool)
 }
 
-// scalar returns an id or a name, and of what looks like the JSON of an object or
-// a list in its place only that it is one.
+// scalar returns an id or a name. Of a text that looks like a JSON object or list it returns
+// only the kind.
 func scalar(s string) string {
 	switch {
 	case strings.HasPrefix(s, "{"):
@@ -65,9 +64,9 @@ func scalar(s string) string {
 	return s
 }
 
-// outside returns the pointer of a finding as far as it leads through what the
-// format of the transcript means, and not through keys of a payload. The faults
-// of bytes can lie anywhere in a record: theirs ends at the record.
+// outside returns the part of a finding's pointer that leads through fields of the format,
+// without the keys of a payload. A fault of bytes can be anywhere in a record, so its pointer
+// ends at the record.
 func outside(f *engine.Finding) string {
 	if f.Rule.Category == rules.Framing {
 		return ""
@@ -79,17 +78,16 @@ func outside(f *engine.Finding) string {
 	return pointer
 }
 
-// structural are the members whose values say how a transcript hangs together,
-// and nothing of what was said in it.
+// structural are the fields whose values show the structure of a transcript, and not its
+// content.
 var structural = []string{
 	"id", "call_id", "callId", "tool_call_id", "toolCallId", "tool_use_id", "toolUseID", "toolUseId",
 	"uuid", "parentUuid", "parentId", "parent_id",
 	"name", "role", "type",
 }
 
-// redacted returns the excerpt of a finding without what a transcript says: its
-// underlined part alone, and only where that is an id, a name, a type or a role;
-// else an empty one.
+// redacted returns the excerpt of a finding without content: only its underlined part, and
+// only if that is an id, a name, a type or a role; otherwise an empty one.
 func redacted(f *engine.Finding) engine.Excerpt {
 	e := f.Excerpt
 	mark := e.Text[e.Mark[0]:e.Mark[1]]

@@ -11,22 +11,22 @@ import (
 )
 
 const (
-	excerptColumns = 100 // how wide an excerpt is, its ellipses apart
-	markColumns    = 60  // how much of that the underlined part may take
+	excerptColumns = 100 // the width of an excerpt, without its ellipses
+	markColumns    = 60  // the maximum width of the underlined part
 	ellipsis       = "…"
 )
 
-// A cell is what a terminal shows as one character: a letter with its accents,
-// an emoji with its joiners, or the spelled bytes of what must not be shown.
+// A cell is one character on a terminal: a letter with its accents, an emoji with its
+// joiners, or the escaped bytes of a character that must not be shown.
 type cell struct {
 	text  string
 	width int
 }
 
-// layout cuts a window of excerptColumns out of an excerpt. It returns the line
-// as it is shown, and where in it the underlined part stands, in columns.
+// layout cuts a window of excerptColumns out of an excerpt. It returns the line to show, and
+// the column and width of the underlined part.
 func layout(e engine.Excerpt) (line string, at, width int) {
-	// The mark breaks up nothing: an order may begin before it and end in it.
+	// The parts share a guard, because a CI command may begin before the mark and end in it.
 	var g guard
 	before := g.cells(e.Text[:e.Mark[0]])
 	mark := g.cells(e.Text[e.Mark[0]:e.Mark[1]])
@@ -35,8 +35,8 @@ func layout(e engine.Excerpt) (line string, at, width int) {
 	shown := head(mark, markColumns)
 	width = columns(shown)
 	rest := excerptColumns - width
-	// A third of the window stands before the mark, and what the end of the
-	// line leaves free.
+	// A third of the window comes before the mark, and more if the end of the line leaves
+	// space.
 	lead := tail(before, max(rest/3, rest-columns(after)))
 	trail := head(after, rest-columns(lead))
 	cutBefore := e.CutBefore || len(lead) < len(before)
@@ -66,10 +66,9 @@ func cells(text []byte) []cell {
 	return g.cells(text)
 }
 
-// cells splits text into cells that goes on where a guard stands.
+// cells splits text into cells, starting in the state of the guard.
 func (g *guard) cells(text []byte) []cell {
-	// The default condition follows the locale; a report is to be the same
-	// everywhere.
+	// The default condition depends on the locale; a report must not.
 	cond := runewidth.Condition{StrictEmojiNeutral: true}
 	out := make([]cell, 0, len(text))
 	joins := false // the next character belongs to the last cell
@@ -101,7 +100,7 @@ func (g *guard) cells(text []byte) []cell {
 	return out
 }
 
-// columns returns how wide cells are.
+// columns returns the width of cells.
 func columns(cs []cell) int {
 	n := 0
 	for _, c := range cs {

@@ -12,23 +12,23 @@ import (
 	"github.com/toolguard/toolguard/internal/rules"
 )
 
-// A FixReporter is a Reporter that also says what was repaired.
+// A FixReporter is a Reporter that also reports repairs.
 type FixReporter interface {
 	Reporter
-	// Fixed takes a file that was repaired, and whether that was written. It
-	// comes before File, which takes what is left.
+	// Fixed reports a repaired file, and whether it was written. It comes before File, which
+	// reports the remaining findings.
 	Fixed(f *engine.Fixed, written bool) error
 }
 
-// A FixSummary counts what a run repaired, and what it left.
+// A FixSummary counts what a run repaired, and the remaining findings.
 type FixSummary struct {
-	Summary // of what is left
-	// Written is set when repairs were made, and not only shown.
+	Summary // of the remaining findings
+	// Written says that repairs were made, and not only shown.
 	Written bool
-	// Unlisted is set when the run does not report what is left.
+	// Unlisted says that the run does not report the remaining findings.
 	Unlisted bool
-	// SafeOnly and Unsafe are what the run was allowed, Strategy what it was
-	// told to choose.
+	// SafeOnly and Unsafe are the allowed classes of repairs, and Strategy the chosen
+	// strategies.
 	SafeOnly, Unsafe bool
 	Strategy         map[string]string
 
@@ -36,9 +36,9 @@ type FixSummary struct {
 	RepairedFiles int
 
 	did      map[string]int  // by verb
-	additive int             // problems left that a run without SafeOnly repairs
-	unsafes  int             // that one with Unsafe does
-	choice   int             // that a strategy must be chosen for
+	additive int             // remaining problems that a run without SafeOnly repairs
+	unsafes  int             // remaining problems that a run with Unsafe repairs
+	choice   int             // remaining problems that need a strategy
 	choices  map[string]bool // the strategies, as --strategy takes them
 }
 
@@ -49,7 +49,7 @@ func (s *FixSummary) AddFixed(f *engine.Fixed) {
 		switch {
 		case x.Severity <= rules.Info:
 		case x.Fix == nil:
-			// There are rules that leave things alone unless told otherwise.
+			// Some rules repair nothing by default.
 			if len(x.Rule.Strategies) > 0 && x.Rule.Strategies[0] == "leave" && s.Strategy[x.Rule.Name] == "" {
 				s.choose(x, n)
 			}
@@ -74,7 +74,7 @@ func (s *FixSummary) AddFixed(f *engine.Fixed) {
 	}
 }
 
-// choose counts n problems that are repaired when a strategy is chosen.
+// choose counts n problems that are repaired if a strategy is chosen.
 func (s *FixSummary) choose(f *engine.Finding, n int) {
 	i := slices.IndexFunc(f.Rule.Strategies, func(name string) bool { return name != "leave" })
 	if i < 0 {
@@ -91,8 +91,8 @@ func (s *FixSummary) choose(f *engine.Finding, n int) {
 	s.choices[value] = true
 }
 
-// gone counts the problems of a file that its repair did away with. Infos count
-// where their rule was repaired.
+// gone counts the problems of a file that its repair resolved. Infos count if their rule was
+// repaired.
 func gone(f *engine.Fixed) int {
 	type key struct {
 		rule string
@@ -118,10 +118,10 @@ func gone(f *engine.Fixed) int {
 	return sum
 }
 
-// verbs say what was done, in the order in which they are told.
+// verbs are the words for repairs, in the order of the summary.
 var verbs = []string{"moved", "inserted", "renamed", "relinked", "renumbered", "rearranged", "rewritten", "kept as text", "dropped"}
 
-// done returns what an operation did, in one word.
+// done returns the word for an operation.
 func done(k operation.Kind) string {
 	switch k {
 	case "insert-result", "set-state":
@@ -145,7 +145,7 @@ func done(k operation.Kind) string {
 	return "rewritten"
 }
 
-// String returns the sentences that the run ends with.
+// String returns the sentences at the end of a run.
 func (s *FixSummary) String() string {
 	if s.Files == 0 {
 		return s.checked()
@@ -155,7 +155,7 @@ func (s *FixSummary) String() string {
 		b.WriteString("Nothing to repair.")
 	} else {
 		what := count(s.Repaired, "problem") + " in "
-		if s.Repaired == 0 { // what was repaired was no problem to begin with
+		if s.Repaired == 0 { // only infos were repaired
 			what = ""
 		}
 		verb, then := "Would repair", "; run with --write to do it."
@@ -173,7 +173,7 @@ func (s *FixSummary) String() string {
 	return b.String()
 }
 
-// deeds says what was done: 1 moved, 2 inserted.
+// deeds lists the repairs: 1 moved, 2 inserted.
 func (s *FixSummary) deeds() string {
 	var parts []string
 	for _, verb := range verbs {
@@ -184,7 +184,7 @@ func (s *FixSummary) deeds() string {
 	return strings.Join(parts, ", ")
 }
 
-// left says what is left, and how the rest of it is repaired.
+// left describes the remaining problems, and how to repair them.
 func (s *FixSummary) left() string {
 	if s.Problems() == 0 {
 		if len(s.Failed) > 0 {
@@ -219,7 +219,7 @@ func (s *FixSummary) left() string {
 	return out + "."
 }
 
-// jsonApplied says what was repaired in a file.
+// jsonApplied describes the repairs of a file.
 type (
 	jsonApplied struct {
 		Path       string         `json:"path"`
@@ -241,7 +241,7 @@ type (
 		Renamed  int `json:"renamed"`
 		Dropped  int `json:"dropped"`
 	}
-	// jsonDropped is where a result's payload stood in the original.
+	// jsonDropped is the place of a dropped payload in the original.
 	jsonDropped struct {
 		Rule  string `json:"rule"`
 		Start int64  `json:"start"`

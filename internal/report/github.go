@@ -57,8 +57,7 @@ func githubCommand(v rules.Severity) string {
 	return [...]string{rules.Off: "notice", rules.Info: "notice", rules.Warning: "warning", rules.Error: "error"}[v]
 }
 
-// Close implements Reporter. A file that was not checked is an annotation of the
-// file as a whole.
+// Close implements Reporter. A file that was not checked is an annotation of the whole file.
 func (g *github) Close(s *Summary) error {
 	err := s.eachMissed(func(kind missedKind, m Missed) error {
 		severity := rules.Info
@@ -79,8 +78,8 @@ func (g *github) Close(s *Summary) error {
 	return nil
 }
 
-// data returns text as a line of a command's message. A value is printable on
-// its own as well as in the command: the runner takes it apart again.
+// data returns text as a line of a command's message. The text is made printable first,
+// because the runner separates it from the command again.
 func data(s string) string { return strings.ReplaceAll(Printable(s), "%", "%25") }
 
 // property returns text as the value of a command's property.

@@ -8,7 +8,7 @@ import (
 	"github.com/toolguard/toolguard/internal/rules"
 )
 
-// gitlab writes a code quality report. Its infos are those that people see,
+// gitlab writes a code quality report. It includes only infos that are shown to people,
 // because the report is shown beside a merge request.
 type gitlab struct {
 	opts Options
@@ -55,9 +55,8 @@ func (g *gitlab) File(r *engine.Report) error {
 	return nil
 }
 
-// Close implements Reporter. The format knows nothing but issues with a place, so
-// a file that was not checked is one at its first line: a report without it would
-// say that the file is in order.
+// Close implements Reporter. The format has only issues with a place, so a file that was not
+// checked is an issue at its first line. Without it, the file would seem to be in order.
 func (g *gitlab) Close(s *Summary) error {
 	err := s.eachMissed(func(kind missedKind, m Missed) error {
 		severity := "info"

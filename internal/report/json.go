@@ -12,12 +12,12 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// jsonVersion is the version of the JSON document. It changes when a member
-// goes away or changes its meaning, not when one is added.
+// jsonVersion is the version of the JSON document. It changes when a field is removed or
+// changes its meaning, not when one is added.
 const jsonVersion = 1
 
-// The parts of the JSON document. All members are always there; one that does
-// not apply is null.
+// The parts of the JSON document. All fields are always present; a field that does not apply
+// is null.
 type (
 	jsonTool struct {
 		Name    string `json:"name"`
@@ -27,9 +27,9 @@ type (
 		Files   int `json:"files"`
 		Failed  int `json:"failed"`
 		Skipped int `json:"skipped"`
-		// Lookalikes are skipped files that speak of calls as a transcript does.
+		// Lookalikes are skipped files that mention calls as a transcript does.
 		Lookalikes []string `json:"lookalikes"`
-		// Silent are described dialects in whose files there was no call and no result.
+		// Silent are dialects of the config file whose files contain no call and no result.
 		Silent        []string `json:"silent_dialects"`
 		Conversations int      `json:"conversations"`
 		Calls         int      `json:"calls"`
@@ -77,7 +77,7 @@ type (
 		Related       []jsonRelated `json:"related"`
 		Fingerprint   string        `json:"fingerprint"`
 		Fix           *jsonFix      `json:"fix"`
-		// Unfixed is why there is no repair, where that is not what the rule says.
+		// Unfixed says why there is no repair, if the rule does not say so.
 		Unfixed *string `json:"unfixed"`
 	}
 	jsonRelated struct {
@@ -95,7 +95,7 @@ type (
 		Class      string `json:"class"`
 		Operation  string `json:"operation"`
 		ByStrategy bool   `json:"by_strategy"`
-		// Edits are what the repair does on its own, as offsets in the file.
+		// Edits are the edits of this repair alone, as offsets in the file.
 		Edits []jsonEdit `json:"edits,omitempty"`
 	}
 	jsonEdit struct {
@@ -105,9 +105,8 @@ type (
 	}
 )
 
-// jsonReporter writes one JSON document, a line for each file and finding. The
-// findings come first, because there can be very many: they are written and not
-// kept.
+// jsonReporter writes one JSON document, with a line for each file and finding. The findings
+// come first, because there can be very many: they are written at once and not kept.
 type jsonReporter struct {
 	opts     Options
 	findings array
@@ -202,7 +201,7 @@ func finding(f *engine.Finding) jsonFinding {
 
 func position(p source.Position) jsonPosition { return jsonPosition{p.Offset, p.Line, p.Column} }
 
-// known returns nil for what is not known.
+// known returns nil for "".
 func known(s string) *string {
 	if s == "" {
 		return nil
@@ -210,7 +209,7 @@ func known(s string) *string {
 	return &s
 }
 
-// index returns nil for an index that is none.
+// index returns nil for a negative index.
 func index(n int) *int {
 	if n < 0 {
 		return nil
@@ -232,9 +231,8 @@ func element(list *bytes.Buffer, v any) error {
 	return nil
 }
 
-// encode returns v as JSON that can be shown on a terminal and in the log of a
-// CI, as EscapeJSON has it. Bytes that are not UTF-8 are replaced. All JSON of a
-// report goes through it.
+// encode returns v as JSON that is safe on a terminal and in a CI log, like the result of
+// EscapeJSON. Bytes that are not UTF-8 are replaced. All JSON of a report is encoded by it.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -245,10 +243,9 @@ func encode(v any) ([]byte, error) {
 	return EscapeJSON(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
 }
 
-// EscapeJSON returns JSON that says the same and can be shown on a terminal and
-// in the log of a CI: what Printable spells out as bytes are escapes of JSON. Of
-// two hashes, with which the orders of a CI begin, the first is one. Line feeds
-// stay: within strings there are none.
+// EscapeJSON returns equivalent JSON that is safe on a terminal and in a CI log: characters
+// that Printable escapes become JSON escapes. CI commands begin with two hashes, of which the
+// first is escaped. Line feeds stay, because strings contain none.
 func EscapeJSON(in []byte) []byte {
 	out := make([]byte, 0, len(in))
 	for len(in) > 0 {

@@ -6,8 +6,8 @@ import (
 	"github.com/toolguard/toolguard/internal/engine"
 )
 
-// jsonl writes the members of the JSON report line by line, each with a type,
-// and the summary last. Nothing is kept, however much is found.
+// jsonl writes the parts of the JSON report line by line, each with a type, and the summary
+// last. It keeps nothing in memory.
 type jsonl struct {
 	w    io.Writer
 	opts Options

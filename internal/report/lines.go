@@ -9,8 +9,8 @@ import (
 	"github.com/fatih/color"
 )
 
-// A part is a piece of a line, in a colour or nil for none. Its text may be
-// anything that a transcript, a path or a config brought.
+// A part is a piece of a line, with a colour or nil for none. Its text may come from a
+// transcript, a path or a config file.
 type part struct {
 	color *color.Color
 	text  string
@@ -19,10 +19,9 @@ type part struct {
 // bare returns a part without colour.
 func bare(text string) part { return part{text: text} }
 
-// lines collects text for people, a line at a time. It is the only way by which
-// the formats for people write: what must not reach a terminal or a CI is
-// spelled out here, as a reader sees the line, so that colours neither hide an
-// order nor make one.
+// lines collects text for people, line by line. All formats for people write through it: it
+// escapes text that must not reach a terminal or a CI. It looks at the line without its
+// colours, so that they neither hide a CI command nor make one.
 type lines struct {
 	out []byte
 }
@@ -36,9 +35,9 @@ func (l *lines) line(parts ...part) {
 	text := whole.String()
 	var g guard
 	i, end := 0, 0
-	hash := 0 // where the last hash was written
-	// A colour code has a bracket of its own. Behind two hashes it would look
-	// like an order to whoever drops the escape character before it.
+	hash := 0 // the offset of the last hash
+	// A colour code contains a bracket. After two hashes it would look like a CI command to a
+	// program that drops the escape character.
 	code := func(code string) {
 		if code != "" && g.prompted() {
 			l.out = slices.Replace(l.out, hash, hash+1, []byte(spelled("#"))...)
@@ -72,14 +71,13 @@ func (l *lines) line(parts ...part) {
 	l.out = append(l.out, '\n')
 }
 
-// command adds a workflow command of GitHub Actions, the one line that may begin
-// like one.
+// command adds a workflow command of GitHub Actions, the only line that may begin like one.
 func (l *lines) command(text string) {
 	l.out = append(l.out, "::"...)
 	l.line(bare(text))
 }
 
-// codes returns what switches a colour on and off.
+// codes returns the codes that switch a colour on and off.
 func codes(c *color.Color) (begin, stop string) {
 	if c == nil {
 		return "", ""
@@ -89,7 +87,7 @@ func codes(c *color.Color) (begin, stop string) {
 	return begin, stop
 }
 
-// flush writes what was collected, and forgets it.
+// flush writes the collected text, and clears it.
 func (l *lines) flush(w io.Writer) error {
 	_, err := w.Write(l.out)
 	l.out = l.out[:0]

@@ -5,8 +5,7 @@ import (
 	"encoding/hex"
 )
 
-// A missedKind is why a file was not checked. Reports name it in the place where
-// a finding has the name of its rule.
+// A missedKind is why a file was not checked. Reports show it in the place of a rule's name.
 type missedKind string
 
 const (
@@ -14,9 +13,9 @@ const (
 	missedLookalike missedKind = "lookalike"
 )
 
-// eachMissed calls f for each file that the run did not check and that a reader
-// should know of: those that failed, and those that were skipped although they
-// look like transcripts. It ends with the first error.
+// eachMissed calls f for each file that the run did not check and that a reader should know
+// of: those that failed, and those that were skipped although they look like transcripts. It
+// stops at the first error.
 func (s *Summary) eachMissed(f func(kind missedKind, m Missed) error) error {
 	for _, m := range s.Failed {
 		if err := f(missedFailed, m); err != nil {
@@ -39,7 +38,7 @@ func (k missedKind) says(m Missed) string {
 	return "skipped, although it looks like a transcript: " + m.Why
 }
 
-// fingerprint names a file that was not checked, as findings are named.
+// fingerprint identifies a file that was not checked.
 func (k missedKind) fingerprint(m Missed) string {
 	sum := sha256.Sum256([]byte(string(k) + "\x00" + m.Path))
 	return hex.EncodeToString(sum[:8])

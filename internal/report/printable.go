@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// Printable returns s with everything that could drive a terminal or hide text
-// in it spelled out as bytes: control characters, C1, overrides of the writing
-// direction, invisible characters and bytes that are not UTF-8; and what would
-// give an order to the CI whose log it goes to. What it returns is one line.
+// Printable returns s in one line that is safe to print. It escapes as bytes everything that
+// could drive a terminal or hide text: control characters, C1, bidirectional overrides,
+// invisible characters and bytes that are not UTF-8. It also escapes commands to the CI that
+// logs the text.
 func Printable(s string) string {
 	i := 0
 	for i < len(s) && s[i] >= ' ' && s[i] < utf8.RuneSelf-1 && s[i] != '[' && s[i] != ':' {
@@ -34,28 +34,27 @@ func Printable(s string) string {
 	return b.String()
 }
 
-// A guard looks at a line character by character and says which of them must be
-// spelled out: those that drive a terminal, and those that complete what a CI
-// takes for an order, which is ##[…] or ##vso[…] anywhere in a line and ::…::
-// at its start. Characters that take up no room neither hide an order nor break
-// one up: some runners compare text without them. The zero guard is at the
-// start of a line.
+// A guard reads a line character by character and decides which characters must be escaped:
+// those that drive a terminal, and those that complete a CI command, which is ##[…] or
+// ##vso[…] anywhere in a line and ::…:: at its start. Characters without width neither hide a
+// command nor interrupt one, because some runners compare text without them. The zero guard
+// is at the start of a line.
 type guard struct {
 	line, part lead
-	hashes     int  // that stand right before, at most 2
-	word       bool // letters stand right before, and two hashes before them
+	hashes     int  // right before, at most 2
+	word       bool // letters right before, and two hashes before them
 }
 
-// A lead is what stands before a character.
+// A lead is the text before a character.
 type lead uint8
 
 const (
-	leadBlank lead = iota // nothing but blanks
+	leadBlank lead = iota // only blanks
 	leadColon             // blanks and one colon
 	leadText
 )
 
-// after returns the lead of the character behind r.
+// after returns the lead of the character after r.
 func (l lead) after(r rune, spelled bool) lead {
 	switch {
 	case l == leadBlank && unicode.IsSpace(r):
@@ -66,12 +65,12 @@ func (l lead) after(r rune, spelled bool) lead {
 	return leadText
 }
 
-// next begins another part of the line. An order is none at the start of a part
-// either, so that parts can be put together in any way.
+// next begins another part of the line. No part begins with a CI command, so that parts can
+// be combined in any way.
 func (g *guard) next() { g.part = leadBlank }
 
-// spells reports whether the next character of the line, decoded from n bytes
-// and followed by rest, must be spelled out.
+// spells reports whether the next character of the line, decoded from n bytes and followed by
+// rest, must be escaped.
 func (g *guard) spells(r rune, n int, rest string) bool {
 	spell := unprintable(r, n)
 	switch {
@@ -96,12 +95,11 @@ func (g *guard) spells(r rune, n int, rest string) bool {
 	return spell
 }
 
-// prompted reports whether a bracket would complete an order.
+// prompted reports whether a bracket would complete a CI command.
 func (g *guard) prompted() bool { return g.hashes == 2 || g.word }
 
-// unprintable reports whether a character, decoded from n bytes, must not reach
-// a terminal. The joiners are let through: emoji and several scripts are
-// written with them, and they move nothing.
+// unprintable reports whether a character, decoded from n bytes, must not reach a terminal.
+// Joiners are allowed: emoji and several scripts need them, and they do not move text.
 func unprintable(r rune, n int) bool {
 	switch {
 	case r == utf8.RuneError && n <= 1:
@@ -114,8 +112,7 @@ func unprintable(r rune, n int) bool {
 	return r > unicode.MaxASCII && unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
-// weightless reports whether a character takes up no room of its own, so that
-// text is compared as if it were not there.
+// weightless reports whether a character has no width, so that text is compared without it.
 func weightless(r rune) bool {
 	return r > unicode.MaxASCII && unicode.In(r, unicode.Join_Control, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
@@ -129,13 +126,12 @@ func spelled(s string) string {
 	return b.String()
 }
 
-// A Screen is a writer through which text reaches people: whatever is written
-// to it, nothing but line feeds comes out of it that Printable would spell out.
-// Each line is to end with a line feed.
+// A Screen is a writer for text that people read. It escapes everything that Printable would
+// escape, except line feeds. Each line must end with a line feed.
 type Screen struct {
 	w       io.Writer
 	line    guard
-	partial []byte // the bytes of a character that is not complete
+	partial []byte // the bytes of an incomplete character
 }
 
 // NewScreen returns a Screen that writes to w.

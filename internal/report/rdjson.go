@@ -9,7 +9,7 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// homepage is where the program is at home.
+// homepage is the address of the program.
 const homepage = "https://github.com/toolguard/toolguard"
 
 // rdjson writes the Reviewdog Diagnostic Format.
@@ -18,7 +18,7 @@ type rdjson struct {
 	list array
 }
 
-// The parts of the report. Columns are bytes, as they are elsewhere.
+// The parts of the report. Columns are bytes, as in other formats.
 type (
 	rdDiagnostic struct {
 		Message     string         `json:"message"`
@@ -34,7 +34,7 @@ type (
 	}
 	rdLocation struct {
 		Path  string   `json:"path"`
-		Range *rdRange `json:"range,omitempty"` // nil for the file as a whole
+		Range *rdRange `json:"range,omitempty"` // nil for the whole file
 	}
 	rdRange struct {
 		Start rdPosition `json:"start"`
@@ -73,7 +73,8 @@ func (d *rdjson) File(r *engine.Report) error {
 			Message: f.Message, Severity: severity[f.Severity], Code: rdCode{f.Rule.Name, f.Rule.URL()},
 			Location: rdLocation{path, new(between(f.Start, f.End))},
 		}
-		// Suggestions are taken one by one, and a part of a repair is none.
+		// Suggestions are applied one by one, so only a repair with a single edit is a
+		// suggestion.
 		if len(f.Edits) == 1 {
 			out.Suggestions = []rdSuggestion{{between(f.EditAt[0], f.EditAt[1]), string(f.Edits[0].Text)}}
 		}
@@ -87,8 +88,7 @@ func (d *rdjson) File(r *engine.Report) error {
 	return nil
 }
 
-// Close implements Reporter. A file that was not checked is a diagnostic of the
-// file as a whole.
+// Close implements Reporter. A file that was not checked is a diagnostic of the whole file.
 func (d *rdjson) Close(s *Summary) error {
 	err := s.eachMissed(func(kind missedKind, m Missed) error {
 		severity := "INFO"

@@ -6,12 +6,11 @@ import (
 	"github.com/toolguard/toolguard/internal/engine"
 )
 
-// Repaired says in a few words what was repaired in a file: repaired 2 problems
-// (1 moved, 1 inserted).
+// Repaired summarizes the repairs of a file: repaired 2 problems (1 moved, 1 inserted).
 func Repaired(f *engine.Fixed) string {
 	var s FixSummary
 	s.AddFixed(f)
-	if s.Repaired == 0 { // what was repaired was no problem to begin with
+	if s.Repaired == 0 { // only infos were repaired
 		return fmt.Sprintf("repaired (%s)", s.deeds())
 	}
 	return fmt.Sprintf("repaired %s (%s)", count(s.Repaired, "problem"), s.deeds())

@@ -1,5 +1,5 @@
-// Package report writes findings, one file an output format. It does not know
-// how findings came about.
+// Package report writes findings, with one file for each output format. It does not know
+// where findings come from.
 package report
 
 import (
@@ -10,13 +10,13 @@ import (
 	"github.com/toolguard/toolguard/internal/rules"
 )
 
-// A Reporter writes what was found in one output format.
+// A Reporter writes findings in one output format.
 type Reporter interface {
-	// File takes what was found in one file. Files come in the order of their
-	// paths, and nothing of a file is needed once File returns.
+	// File reports the findings of one file. Files come in the order of their paths, and File
+	// must not keep r.
 	File(r *engine.Report) error
-	// Close writes what stands after the last file: s counts the whole run. It
-	// does not close the writer.
+	// Close writes the end of the report: s counts the whole run. It does not close the
+	// writer.
 	Close(s *Summary) error
 }
 
@@ -24,17 +24,17 @@ type Reporter interface {
 type Options struct {
 	// Color allows escape sequences that colour text.
 	Color bool
-	// NoExcerpt keeps what a transcript says out of the report: only ids, names,
-	// types and roles are shown, in excerpts, messages and pointers, and no
-	// edits, which hold text of the transcript.
+	// NoExcerpt keeps the content of a transcript out of the report. Excerpts, messages and
+	// pointers show only ids, names, types and roles, and there are no edits, because they
+	// contain text of the transcript.
 	NoExcerpt bool
-	// ShowInfo says whether an info is shown to people; nil means all of them.
-	// Machines get them all.
+	// ShowInfo reports whether an info is shown to people; nil shows all of them. Machine
+	// formats always include all of them.
 	ShowInfo func(*engine.Finding) bool
-	// OwnFile is set for a report that is a file of its own, and not read together
-	// with what the run says on standard error.
+	// OwnFile says that the report is a separate file, which is read without the standard
+	// error of the run.
 	OwnFile bool
-	// Fix is set when the findings are what a repair left.
+	// Fix says that the findings are those that remain after a repair.
 	Fix bool
 	// Version is the version of the program, as machine formats name it.
 	Version string
@@ -62,15 +62,14 @@ func (o *Options) fails(f *engine.Finding) bool {
 type Format struct {
 	Name    string
 	Summary string
-	// Human is set for formats that people read: they leave out infos, and a run
-	// that writes one ends with a summary. Few is set for those that show no more
-	// than MostShown findings of one kind in a file.
+	// Human says that the format is for people: it omits infos, and a run that writes it ends
+	// with a summary. Few says that it shows at most MostShown findings of one kind in a
+	// file.
 	Human, Few bool
-	// Infos is set for formats that list all infos, whether or not people are
-	// shown them.
+	// Infos says that the format lists all infos, even if they are not shown to people.
 	Infos bool
-	// Edits is set for formats that write the edits of repairs, Excerpts for those
-	// that show what stands around a finding.
+	// Edits says that the format writes the edits of repairs, Excerpts that it shows the text
+	// around a finding.
 	Edits, Excerpts bool
 	New             func(io.Writer, Options) Reporter
 }

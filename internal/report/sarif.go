@@ -12,11 +12,10 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// sarifReporter writes SARIF 2.1.0. It quotes nothing of a transcript but what
-// messages and repairs hold.
+// sarifReporter writes SARIF 2.1.0. It quotes a transcript only in messages and repairs.
 type sarifReporter struct {
 	opts    Options
-	rules   []*sarifRule // those that found something
+	rules   []*sarifRule // the rules with findings
 	index   map[*rules.Rule]int
 	results array // comes first, so that it is written and not kept
 }
@@ -38,8 +37,8 @@ func (s *sarifReporter) File(r *engine.Report) error {
 	return nil
 }
 
-// Close implements Reporter. Files that were not checked are notifications: a
-// result would need a rule, and be kept as an alert.
+// Close implements Reporter. Files that were not checked are notifications: a result would
+// need a rule, and would be kept as an alert.
 func (s *sarifReporter) Close(sum *Summary) error {
 	if err := s.results.end(); err != nil {
 		return err
@@ -125,7 +124,7 @@ func (s *sarifReporter) rule(r *rules.Rule) int {
 	if !known {
 		i = len(s.rules)
 		s.index[r] = i
-		level := rules.Warning // where it depends on the provider
+		level := rules.Warning // if it depends on the provider
 		if word, _, _ := strings.Cut(strings.TrimRight(r.Severity, ",;:"), " "); word != "" {
 			if severity, ok := rules.ParseSeverity(strings.TrimRight(word, ",;:")); ok {
 				level = severity
@@ -145,8 +144,7 @@ func (s *sarifReporter) rule(r *rules.Rule) int {
 	return i
 }
 
-// sarifText returns a message in which nothing is a link: [text](address) would
-// be one.
+// sarifText returns a message without links: [text](address) would be one.
 func sarifText(s string) *sarifMessage {
 	return &sarifMessage{Arguments: never{}, Text: strings.ReplaceAll(s, "](", `\](`)}
 }
@@ -166,23 +164,23 @@ func newSARIFArtifact(path string) *sarifArtifact {
 	return &sarifArtifact{Index: -1, URI: uri(path)}
 }
 
-// uri returns a path as a URI reference, relative where the path is.
+// uri returns a path as a URI reference, relative if the path is.
 func uri(path string) string {
 	u := url.URL{Path: filepath.ToSlash(path)}
 	if filepath.IsAbs(path) {
 		u.Scheme = "file"
 		if !strings.HasPrefix(u.Path, "/") {
-			u.Path = "/" + u.Path // a drive of Windows
+			u.Path = "/" + u.Path // a Windows drive
 		}
 	}
 	return u.String()
 }
 
-// never is the list that a report never has anything in.
+// never is a list that is always empty in a report.
 type never []struct{}
 
-// The objects of SARIF 2.1.0 that a report is made of, with their fields in the
-// order in which they are written.
+// The objects of SARIF 2.1.0 that a report consists of. Their fields are in the order in
+// which they are written.
 type (
 	sarifTool struct {
 		Driver     sarifDriver `json:"driver"`

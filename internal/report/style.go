@@ -6,15 +6,15 @@ import (
 	"github.com/toolguard/toolguard/internal/rules"
 )
 
-// A style colours parts of a text, or leaves them as they are.
+// A style colours parts of a text, or leaves them unchanged.
 type style struct {
 	path, gutter, fix, related *color.Color
 	severities                 [rules.Error + 1]*color.Color
 }
 
 func newStyle(enabled bool) *style {
-	// Each colour is told apart from the package's own guess, which looks at
-	// the process and not at the writer at hand.
+	// Each colour is switched explicitly, because the package's own guess looks at the
+	// process and not at the writer.
 	paint := func(attributes ...color.Attribute) *color.Color {
 		c := color.New(attributes...)
 		if enabled {

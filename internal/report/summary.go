@@ -11,46 +11,43 @@ import (
 	"github.com/toolguard/toolguard/internal/rules"
 )
 
-// A Summary counts what a run found.
+// A Summary counts the findings of a run.
 type Summary struct {
 	Files   int // files that were checked
-	Skipped int // files that are no transcripts
-	// Lookalikes are the skipped files that speak of calls as a transcript does,
-	// and Failed the files that could not be checked or repaired. All reports
-	// name them.
+	Skipped int // files that are not transcripts
+	// Lookalikes are the skipped files that mention calls as a transcript does, and Failed
+	// the files that could not be checked or repaired. All reports name them.
 	Lookalikes    []Missed
 	Failed        []Missed
-	Known         int // findings left out because a baseline holds them
+	Known         int // findings omitted because they are in a baseline
 	Conversations int
 	Calls         int
 	Results       int
 
-	// described counts the calls and results in the files of each dialect that a config
-	// file describes.
+	// described counts the calls and results in the files of each dialect of the config file.
 	described map[string]int
 
 	Errors, Warnings, Infos int
 	// Hidden counts the infos that are not shown.
 	Hidden int
 
-	// Fixable counts the findings that a fix repairs by default, FixableUnsafe
-	// those that it repairs only when asked to use unsafe operations.
+	// Fixable counts the findings that a fix repairs by default, FixableUnsafe those that it
+	// repairs only with unsafe operations.
 	Fixable, FixableUnsafe int
 
-	// The same, of errors and warnings alone, and the files these are in.
+	// The same for errors and warnings alone, and the number of files with them.
 	problemFixable, problemUnsafe, problemFiles int
-	// problemCheckOnly counts the errors and warnings in files that are never
-	// repaired.
+	// problemCheckOnly counts the errors and warnings in files that are never repaired.
 	problemCheckOnly int
 }
 
-// A Missed file is one that was not checked.
+// A Missed is a file that was not checked.
 type Missed struct {
 	Path string
 	Why  string // without the path
 }
 
-// Skip counts a file that is no transcript, or not surely one, as why says.
+// Skip counts a file that is not a transcript, or not certainly one, for the reason why.
 func (s *Summary) Skip(r *engine.Report, why string) {
 	s.Skipped++
 	if r.File.Looks {
@@ -58,8 +55,8 @@ func (s *Summary) Skip(r *engine.Report, why string) {
 	}
 }
 
-// Fail counts a file that could not be checked or repaired. The error may begin
-// with its path.
+// Fail counts a file that could not be checked or repaired. The error may begin with its
+// path.
 func (s *Summary) Fail(path string, err error) {
 	s.Failed = append(s.Failed, Missed{path, strings.TrimPrefix(err.Error(), path+": ")})
 }
@@ -102,7 +99,7 @@ func (s *Summary) Add(r *engine.Report) {
 	}
 }
 
-// Described counts a file whose dialect a config file describes.
+// Described counts a file in a dialect of the config file.
 func (s *Summary) Described(r *engine.Report) {
 	if s.described == nil {
 		s.described = map[string]int{}
@@ -110,8 +107,8 @@ func (s *Summary) Described(r *engine.Report) {
 	s.described[r.File.Dialect] += r.Calls + r.Results
 }
 
-// Silent returns the described dialects in whose files there was neither a call nor a
-// result: a path in the table may lead nowhere.
+// Silent returns the dialects of the config file whose files contain neither a call nor a
+// result: a path in the table may be wrong.
 func (s *Summary) Silent() []string {
 	out := []string{}
 	for _, name := range slices.Sorted(maps.Keys(s.described)) {
@@ -139,7 +136,7 @@ func (s *Summary) AtLeast(v rules.Severity) int {
 	return s.Findings()
 }
 
-// String returns the sentences that a run ends with.
+// String returns the sentences at the end of a run.
 func (s *Summary) String() string {
 	if s.Files > 0 {
 		return s.found() + " " + s.checked()
@@ -147,7 +144,7 @@ func (s *Summary) String() string {
 	return s.checked()
 }
 
-// checked says how many files there were.
+// checked describes the number of files.
 func (s *Summary) checked() string {
 	var b strings.Builder
 	switch s.Files {
@@ -184,7 +181,7 @@ func paths(files []Missed) []string {
 	return out
 }
 
-// found says what was found.
+// found describes the findings.
 func (s *Summary) found() string {
 	if s.Problems() == 0 {
 		if s.Infos > 0 {
@@ -214,7 +211,7 @@ func (s *Summary) found() string {
 	return out + "."
 }
 
-// infos counts the infos, and says how to see them.
+// infos counts the infos, and says how to show them.
 func (s *Summary) infos() string {
 	out := count(s.Infos, "info")
 	if s.Hidden > 0 {

@@ -1,5 +1,5 @@
-// Compare measures toolguard beside wc, cp, jq and node on transcripts that it
-// makes from a seed, and prints the ratios as Markdown:
+// Compare measures toolguard beside wc, cp, jq and node on transcripts that it makes from a
+// seed, and prints the ratios as Markdown:
 //
 //	go run ./internal/bench/compare -write docs/performance.md
 package main
@@ -36,8 +36,8 @@ func main() {
 	}
 }
 
-// compare measures what the flags select and writes the page to out. It writes a
-// line for each workload to progress.
+// compare measures the selected workloads and writes the page to out. It writes a line for
+// each workload to progress.
 func compare(ctx context.Context, args []string, out, progress io.Writer) (err error) {
 	var names []string
 	for _, w := range workloads() {

@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// fullSize is how many MB the session log has that the goals are about. One MB
-// is 2^20 bytes.
+// fullSize is the size in MB of the session log to which the goals apply. One MB is 2^20
+// bytes.
 const fullSize = 256
 
 const mb = 1 << 20
@@ -26,7 +26,7 @@ const mb = 1 << 20
 // A meter runs commands and measures them.
 type meter struct {
 	dir          string
-	keep         bool // what is made stays
+	keep         bool // keep the inputs
 	size, rounds int
 	data         string
 	progress     io.Writer
@@ -36,20 +36,20 @@ type meter struct {
 	page                       page
 }
 
-// A command is run again and again.
+// A command is run repeatedly.
 type command struct {
 	name string
 	args []string
-	// exits are the exit codes that are right besides 0.
+	// exits are the allowed exit codes besides 0.
 	exits []int
 	// before is called before each run, and is not measured.
 	before func() error
-	// times is how often it runs in a row where one run is too short to be
-	// measured; 0 is 1.
+	// times is the number of runs that are measured together if one run is too short; 0 means
+	// 1.
 	times int
 }
 
-// A cost is what one run of a command took.
+// A cost is the cost of one run of a command.
 type cost struct {
 	Wall, CPU time.Duration
 	Peak      int64 // bytes
@@ -60,11 +60,10 @@ type cost struct {
 // starter is the first argument of the process that starts a command.
 const starter = "start"
 
-// start runs the command args[1:] as often as args[0] says, and writes the cost of
-// one run.
+// start runs the command args[1:] args[0] times, and writes the cost of one run.
 //
-// It runs in a process of its own, because the peak memory of a process begins
-// with that of the process that started it. This one has read nothing yet.
+// It runs in a process of its own, because the peak memory of a process starts at the peak of
+// its parent. This process has read nothing yet.
 func start(args []string, out io.Writer) error {
 	times, err := strconv.Atoi(args[0])
 	if err != nil {
@@ -90,7 +89,7 @@ func start(args []string, out io.Writer) error {
 	return json.NewEncoder(out).Encode(all)
 }
 
-// once runs a command once and returns what it took.
+// once runs a command once and returns its cost.
 func (m *meter) once(ctx context.Context, c command) (cost, error) {
 	var took cost
 	if c.before != nil {
@@ -109,7 +108,7 @@ func (m *meter) once(ctx context.Context, c command) (cost, error) {
 			cmd.Env = append(cmd.Env, v)
 		}
 	}
-	// If there were backups, they would be removed with the rest.
+	// Backups, if any, are removed with the directory.
 	cmd.Env = append(cmd.Env, "XDG_STATE_HOME="+m.dir)
 	out, err := cmd.Output()
 	if err != nil {
@@ -124,9 +123,9 @@ func (m *meter) once(ctx context.Context, c command) (cost, error) {
 	return took, nil
 }
 
-// run measures commands. They run in turn, round by round, so that whatever
-// slows the machine down for a while slows all of them down. One more round at
-// the beginning fills the caches. It returns the medians, and the highest peaks.
+// run measures commands. It runs them in turn, round by round, so that anything that slows
+// the machine down affects all of them. An additional first round fills the caches. It
+// returns the medians and the highest peaks.
 func (m *meter) run(ctx context.Context, commands ...command) (map[string]cost, error) {
 	if m.keep {
 		for _, c := range commands {
@@ -150,7 +149,7 @@ func (m *meter) run(ctx context.Context, commands ...command) (map[string]cost, 
 	return costs, nil
 }
 
-// summary returns the medians and the highest peak of all rounds but the first.
+// summary returns the medians and the highest peak of all rounds except the first.
 func summary(all []cost) cost {
 	all = all[1:]
 	c := cost{
@@ -176,15 +175,15 @@ func median(all []cost, of func(cost) time.Duration) time.Duration {
 	return values[middle]
 }
 
-// discard removes an input that is measured, to save space, unless it is to be kept. If it
-// cannot, it goes at the end with all the others.
+// discard removes an input to save space, unless inputs are kept. An input that cannot be
+// removed is removed at the end with the directory.
 func (m *meter) discard(path string) {
 	if !m.keep {
 		_ = os.RemoveAll(path)
 	}
 }
 
-// shellwords returns a command as it is typed.
+// shellwords returns a command as it is typed in a shell.
 func shellwords(args []string) string {
 	var out []string
 	for _, arg := range args {
@@ -200,7 +199,7 @@ func (m *meter) path(name string) string { return filepath.Join(m.dir, name) }
 
 // prepare finds the tools and builds the programs.
 func (m *meter) prepare(ctx context.Context) error {
-	// Building is not to count as load.
+	// Building must not count as load.
 	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
 		m.page.load, _, _ = strings.Cut(string(load), " ")
 	}
@@ -242,7 +241,7 @@ func (m *meter) look(ctx context.Context) error {
 	return nil
 }
 
-// build makes the programs that are measured.
+// build builds the programs to measure.
 func (m *meter) build(ctx context.Context) error {
 	m.toolguard, m.portable, m.empty = m.path("toolguard"), m.path("portable"), m.path("empty")
 	source := m.path("empty.go")
@@ -274,8 +273,8 @@ func (m *meter) build(ctx context.Context) error {
 	return nil
 }
 
-// version returns the first line of what a tool prints about itself, or only its
-// name if it prints nothing.
+// version returns the first line that a tool prints about itself, or its name if it prints
+// nothing.
 func (m *meter) version(ctx context.Context, name string, args ...string) string {
 	out, err := exec.CommandContext(ctx, args[0], args[1:]...).Output()
 	line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")

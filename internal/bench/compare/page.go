@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// A goal is a row of the first table: a figure, and the most that it may be.
+// A goal is a row of the first table: a figure and its limit.
 type goal struct {
 	input, measured string
 	value, most     float64
-	peak            int // MB; 0 where it says nothing
+	peak            int // in MB; 0 if it is not shown
 }
 
 func (g goal) met() string {
@@ -22,7 +22,7 @@ func (g goal) met() string {
 	return "**no**"
 }
 
-// A share is a row of the second table: what another tool took for an input.
+// A share is a row of the second table: the cost of another tool for an input.
 type share struct {
 	input, tool string
 	times       float64 // of the CPU time of toolguard
@@ -35,13 +35,12 @@ type page struct {
 	shares []share
 
 	machine, software, date string
-	load                    string   // "" where it is not known
+	load                    string   // "" if it is not known
 	missing                 []string // tools
 	rounds, floor           int
 }
 
-// ratio has as many digits as are printed, so that a page that is read back is
-// the same.
+// ratio rounds to the digits that are printed, so that a page survives a round trip.
 func ratio(a, b time.Duration) float64 { return hundredths(float64(a) / float64(max(b, 1))) }
 
 func hundredths(x float64) float64 { return math.Round(100*x) / 100 }
@@ -51,8 +50,7 @@ func megabytes(bytes int64) int { return int((bytes + mb/2) / mb) }
 // chartName is the file with the chart, beside the page.
 const chartName = "performance.svg"
 
-// form is the page with marks for what a run finds out.
-//
+// form is the page with marks for the results of a run.
 //go:embed page.md
 var form string
 

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// peak returns the most memory that a process, or one that it waited for, had
-// at a time.
+// peak returns the peak memory of a process and of the processes that it waited for, in
+// bytes.
 func peak(p *os.ProcessState) int64 {
 	usage, ok := p.SysUsage().(*syscall.Rusage)
 	switch {

@@ -17,8 +17,7 @@ import (
 	"github.com/toolguard/toolguard/internal/bench"
 )
 
-// A workload makes inputs, measures commands on them, and adds the figures to the
-// page.
+// A workload makes inputs, measures commands on them, and adds the figures to the page.
 type workload struct {
 	name string
 	run  func(ctx context.Context, m *meter) error
@@ -36,7 +35,7 @@ func workloads() []workload {
 	}
 }
 
-// The names of commands, as the tables have them.
+// The names of commands in the tables.
 const (
 	ours     = "`toolguard check -j1`"
 	ours2    = "`toolguard check -j2`"
@@ -49,7 +48,7 @@ const (
 	findJQ   = "`find \\| xargs jq empty`"
 )
 
-// Programs for node. They parse, and use nothing of what they parsed.
+// Programs for node. They parse the input and discard the result.
 const (
 	parseLines = `const fs = require("fs")
 const file = fs.openSync(process.argv[2]), chunk = Buffer.allocUnsafe(1 << 20)
@@ -65,7 +64,7 @@ for (let n; (n = fs.readSync(file, chunk)) > 0; ) {
 `
 )
 
-// scaled returns the part of n that is due to the size of this run, at least one.
+// scaled scales n to the size of this run; the result is at least one.
 func (m *meter) scaled(n int) int { return max(1, n*m.size/fullSize) }
 
 // label names an input and its size.
@@ -76,7 +75,7 @@ func label(what string, bytes int64) string {
 	return fmt.Sprintf("%s, %d MB", what, megabytes(bytes))
 }
 
-// create makes an input and returns its length.
+// create makes an input and returns its path and length.
 func (m *meter) create(name string, write func(w io.Writer) error) (path string, size int64, err error) {
 	path = m.path(name)
 	f, err := os.Create(path)
@@ -95,8 +94,8 @@ func check(jobs, path string) []string {
 	return []string{"check", "--isolated", "--quiet", jobs, path}
 }
 
-// compared returns the commands that run on every input: toolguard, and the other
-// tools if they are installed.
+// compared returns the commands that run on every input: toolguard, and the other tools that
+// are installed.
 func (m *meter) compared(path, script string) []command {
 	commands := []command{
 		{name: ours, args: append([]string{m.toolguard}, check("-j1", path)...)},
@@ -119,7 +118,7 @@ func (m *meter) twoJobs(path string) []command {
 	return []command{{name: ours2, args: append([]string{m.toolguard}, check("-j2", path)...)}}
 }
 
-// goal adds a ratio of two CPU times to the page, if both were measured.
+// goal adds the ratio of two CPU times to the page, if both were measured.
 func (m *meter) goal(costs map[string]cost, input, what, of string, most float64) {
 	a, measured := costs[what]
 	b, compared := costs[of]
@@ -128,7 +127,7 @@ func (m *meter) goal(costs map[string]cost, input, what, of string, most float64
 	}
 }
 
-// jobs adds the ratio of the times that two processors and one took.
+// jobs adds the ratio of the wall times with two processors and with one.
 func (m *meter) jobs(costs map[string]cost, input string) {
 	if two, measured := costs[ours2]; measured {
 		m.page.goals = append(m.page.goals, goal{input, short(ours2) + " ÷ " + short(ours) + ", wall", ratio(two.Wall, costs[ours].Wall), 0.62, megabytes(two.Peak)})
@@ -137,7 +136,7 @@ func (m *meter) jobs(costs map[string]cost, input string) {
 
 func short(name string) string { return strings.Replace(name, "toolguard ", "", 1) }
 
-// shares adds what all tools took for an input.
+// shares adds the costs of all tools for an input.
 func (m *meter) shares(costs map[string]cost, input string, commands []command) {
 	for _, c := range commands {
 		took := costs[c.name]
@@ -195,8 +194,7 @@ func rows(ctx context.Context, m *meter) error {
 	return err
 }
 
-// repeat writes all JSONL files of a directory, again and again, until they are
-// size bytes.
+// repeat writes all JSONL files of a directory, repeatedly, until it has written size bytes.
 func repeat(w io.Writer, dir string, size int64) error {
 	var all []byte
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -222,7 +220,7 @@ func documents(ctx context.Context, m *meter) error {
 	for _, d := range []struct {
 		what  string
 		write func(w io.Writer) error
-		jobs  bool // it is also measured with two processors
+		jobs  bool // also measured with two processors
 	}{
 		{
 			fmt.Sprintf("chat document of %d messages", m.scaled(100_000)),
@@ -315,7 +313,7 @@ func fix(ctx context.Context, m *meter) error {
 		defer m.discard(path)
 		paths[i], sizes[i] = path, size
 	}
-	// fix refuses a session log that changed a moment ago.
+	// fix refuses to write a session log that changed a moment ago.
 	old := func(path string) error {
 		before := time.Now().Add(-time.Hour)
 		return os.Chtimes(path, before, before)
