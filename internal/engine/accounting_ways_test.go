@@ -74,7 +74,7 @@ func leftOver(from string, text []byte, opts FixOptions) (bad []misdeed, out []b
 		// A file in which nothing would be left is not written.
 		left := anatomyOf(out, dialect.ByName(f.Before.File.Dialect))
 		only, _ := left.units(left.records())
-		excepted := len(only) == 1 && e.Rule.Name == "orphan-tool-result" || strings.Contains(e.Unfixed, "leave a file that is not a transcript")
+		excepted := len(only) == 1 && e.Rule.Name == "orphan-tool-result" || strings.Contains(e.Unfixed, "leave no transcript")
 		for _, no := range noWayOut {
 			excepted = excepted || no.rule == e.Rule.Name && (no.files == nil || no.files[from])
 		}
@@ -115,7 +115,7 @@ func stuck(from string, text []byte, opts FixOptions) (bad []misdeed, out []byte
 		if len(ways) == 0 { // its one repair, which is asked for by its name
 			ways, otherwise.Explicit = []string{""}, map[string]bool{r.Name: true}
 		}
-		if strings.Contains(b.what, "unless it is named") {
+		if strings.Contains(b.what, "unless that is named") {
 			otherwise.Dialect = dialect.ByName(f.Before.File.Dialect)
 		}
 		return slices.ContainsFunc(ways, func(s string) bool {

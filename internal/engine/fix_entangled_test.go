@@ -121,7 +121,7 @@ func TestFixEntangled(t *testing.T) {
 			"all that is there is not dropped", `{"custom_id":"1","body":{"model":"m","input":[{"type":"function_call_output","call_id":"a","output":"1"}]}}`,
 			FixOptions{Unsafe: true},
 			"",
-			"orphan-tool-result (not applied, because it would leave a file that is not a transcript: no messages in it, but the members \"custom_id\", \"body\")",
+			"orphan-tool-result (not applied, because it would leave no transcript: no messages in it, but the members \"custom_id\", \"body\")",
 		},
 		{
 			"an orphan that keeps two turns apart", list(
@@ -258,7 +258,7 @@ func TestFixEntangled(t *testing.T) {
 			"what tells the dialect is not dropped",
 			`[{"type":"function_call_output","call_id":"a","output":"1"},{"role":"assistant"},{"role":"assistant","content":"done"}]`,
 			FixOptions{Unsafe: true},
-			"", "orphan-tool-result (not applied, because it would make the dialect openai-responses unrecognizable unless it is named)",
+			"", "orphan-tool-result (not applied, because it would take away what tells that the dialect is openai-responses, unless that is named)",
 		},
 		{
 			"what is written in another dialect is not reordered", list(user, `{"role":"assistant","content":[`+use("a")+`]}`, `{"role":"user","content":[{"type":"text","text":"wait"}]}`, tool("a", "1"), answer),

@@ -43,7 +43,7 @@ func TestProve(t *testing.T) {
 			"a rule finds more", sound, sound + strings.ReplaceAll(proofCall, "c1", "c2") + "\n" + proofUser + "\n",
 			false, "add missing-tool-result problems (0 before, 1 after)",
 		},
-		{"it is no transcript any more", sound, `{"a":1}`, false, "leave a file that is not a transcript"},
+		{"it is no transcript any more", sound, `{"a":1}`, false, "leave no transcript"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ctx := context.Background()
