@@ -56,7 +56,7 @@ type Options struct {
 	Identity string
 	// Edits asks for the edits of each finding's repair, as if it were the only one.
 	Edits bool
-	// Excerpts asks for the text around each finding.
+	// Excerpts asks for what stands around each finding.
 	Excerpts bool
 	// Most is the number of findings of one kind that are kept; further ones are only
 	// counted. 0 keeps all.
@@ -78,7 +78,7 @@ type Finding struct {
 	Pointer     string
 	Start, End  source.Position
 	RelatedAt   []source.Position // start and end of each related place, in pairs
-	Excerpt     Excerpt           // empty unless Options.Excerpts is set
+	Excerpt     Excerpt           // empty where that was not asked for
 	Fingerprint string
 	// Edits are the edits of this repair alone; nil unless Options.Edits is set, or if
 	// computing them would take too long.

@@ -36,7 +36,7 @@ const (
 	offerWithheld                   // could be carried out if such files were repaired
 )
 
-// unfit is the reason for a repair that cannot be made where its finding is.
+// unfit says why a repair is not offered that cannot be made where its finding is.
 const unfit = "toolguard cannot make the repair here without losing or guessing something"
 
 // mostTried is the number of bytes of messages on which repairs are tried.
@@ -107,7 +107,7 @@ func (c *checker) withhold(why string) {
 	}
 }
 
-// onlyChecked begins the reason of every withheld repair.
+// onlyChecked begins what is said of a finding whose repair is withheld.
 const onlyChecked = "the file is only checked: "
 
 // offer compiles each repair alone and returns the fixes that a round may take. A repair that

@@ -221,8 +221,8 @@ func hashOf(text []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// excerptBefore and excerptAfter are the bytes of a line that are read around a finding; a
-// report shows fewer.
+// excerptBefore and excerptAfter are how many bytes of a line are read around
+// a finding; a report shows fewer.
 const (
 	excerptBefore = 120
 	excerptAfter  = 240

@@ -291,10 +291,10 @@ func (s *settler) run(ctx context.Context, src *source.Source) (*Fixed, error) {
 			return nil, err
 		}
 		out.Rounds = n + 1
-		r.set, r.repairs, r.touched = edit.Set{}, nil, nil // the proof does not need them
+		r.set, r.repairs, r.touched = edit.Set{}, nil, nil // they are of no use for the proof
 	}
 	out.has = last.facts
-	if !out.Pieces.Changed() { // nothing was done, or it was undone again
+	if !out.Pieces.Changed() { // nothing was done, or undone again
 		out.Pieces, out.Repairs, out.Rounds = nil, nil, 0
 		return out, nil
 	}

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	excerptColumns = 100 // the width of an excerpt, without its ellipses
-	markColumns    = 60  // the maximum width of the underlined part
+	excerptColumns = 100 // how wide an excerpt is, its ellipses apart
+	markColumns    = 60  // how much of that the underlined part may take
 	ellipsis       = "…"
 )
 
@@ -23,10 +23,10 @@ type cell struct {
 	width int
 }
 
-// layout cuts a window of excerptColumns out of an excerpt. It returns the line to show, and
-// the column and width of the underlined part.
+// layout cuts a window of excerptColumns out of an excerpt. It returns the line
+// as it is shown, and where in it the underlined part stands, in columns.
 func layout(e engine.Excerpt) (line string, at, width int) {
-	// The parts share a guard, because a CI command may begin before the mark and end in it.
+	// The mark breaks up nothing: an order may begin before it and end in it.
 	var g guard
 	before := g.cells(e.Text[:e.Mark[0]])
 	mark := g.cells(e.Text[e.Mark[0]:e.Mark[1]])
@@ -35,8 +35,8 @@ func layout(e engine.Excerpt) (line string, at, width int) {
 	shown := head(mark, markColumns)
 	width = columns(shown)
 	rest := excerptColumns - width
-	// A third of the window comes before the mark, and more if the end of the line leaves
-	// space.
+	// A third of the window stands before the mark, and what the end of the
+	// line leaves free.
 	lead := tail(before, max(rest/3, rest-columns(after)))
 	trail := head(after, rest-columns(lead))
 	cutBefore := e.CutBefore || len(lead) < len(before)

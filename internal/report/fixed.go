@@ -36,9 +36,9 @@ type FixSummary struct {
 	RepairedFiles int
 
 	did      map[string]int  // by verb
-	additive int             // remaining problems that a run without SafeOnly repairs
-	unsafes  int             // remaining problems that a run with Unsafe repairs
-	choice   int             // remaining problems that need a strategy
+	additive int             // problems left that a run without SafeOnly repairs
+	unsafes  int             // that one with Unsafe does
+	choice   int             // that a strategy must be chosen for
 	choices  map[string]bool // the strategies, as --strategy takes them
 }
 
@@ -118,7 +118,7 @@ func gone(f *engine.Fixed) int {
 	return sum
 }
 
-// verbs are the words for repairs, in the order of the summary.
+// verbs say what was done, in the order in which they are told.
 var verbs = []string{"moved", "inserted", "renamed", "relinked", "renumbered", "rearranged", "rewritten", "kept as text", "dropped"}
 
 // done returns the word for an operation.
@@ -173,7 +173,7 @@ func (s *FixSummary) String() string {
 	return b.String()
 }
 
-// deeds lists the repairs: 1 moved, 2 inserted.
+// deeds says what was done: 1 moved, 2 inserted.
 func (s *FixSummary) deeds() string {
 	var parts []string
 	for _, verb := range verbs {

@@ -27,7 +27,7 @@ type (
 		Files   int `json:"files"`
 		Failed  int `json:"failed"`
 		Skipped int `json:"skipped"`
-		// Lookalikes are skipped files that mention calls as a transcript does.
+		// Lookalikes are skipped files that speak of calls as a transcript does.
 		Lookalikes []string `json:"lookalikes"`
 		// Silent are dialects of the config file whose files contain no call and no result.
 		Silent        []string `json:"silent_dialects"`

@@ -24,9 +24,9 @@ type Reporter interface {
 type Options struct {
 	// Color allows escape sequences that colour text.
 	Color bool
-	// NoExcerpt keeps the content of a transcript out of the report. Excerpts, messages and
-	// pointers show only ids, names, types and roles, and there are no edits, because they
-	// contain text of the transcript.
+	// NoExcerpt keeps what a transcript says out of the report: only ids, names,
+	// types and roles are shown, in excerpts, messages and pointers, and no
+	// edits, which hold text of the transcript.
 	NoExcerpt bool
 	// ShowInfo reports whether an info is shown to people; nil shows all of them. Machine
 	// formats always include all of them.

@@ -14,12 +14,13 @@ import (
 // A Summary counts the findings of a run.
 type Summary struct {
 	Files   int // files that were checked
-	Skipped int // files that are not transcripts
-	// Lookalikes are the skipped files that mention calls as a transcript does, and Failed
-	// the files that could not be checked or repaired. All reports name them.
+	Skipped int // files that are no transcripts
+	// Lookalikes are the skipped files that speak of calls as a transcript does,
+	// and Failed the files that could not be checked or repaired. All reports
+	// name them.
 	Lookalikes    []Missed
 	Failed        []Missed
-	Known         int // findings omitted because they are in a baseline
+	Known         int // findings left out because a baseline holds them
 	Conversations int
 	Calls         int
 	Results       int
@@ -99,7 +100,7 @@ func (s *Summary) Add(r *engine.Report) {
 	}
 }
 
-// Described counts a file in a dialect of the config file.
+// Described counts a file whose dialect a config file describes.
 func (s *Summary) Described(r *engine.Report) {
 	if s.described == nil {
 		s.described = map[string]int{}
@@ -211,7 +212,7 @@ func (s *Summary) found() string {
 	return out + "."
 }
 
-// infos counts the infos, and says how to show them.
+// infos counts the infos, and says how to see them.
 func (s *Summary) infos() string {
 	out := count(s.Infos, "info")
 	if s.Hidden > 0 {

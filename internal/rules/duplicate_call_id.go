@@ -84,7 +84,7 @@ gives the second call a new id, and if it has no result then, it gets a placehol
 				f.Fix = c.op(k.turn, class, "drop the identical copy", &operation.DropCalls{Calls: []int32{int32(i)}, CopyOf: at})
 			case x.State == pairing.Answered && c.Pairing.Calls[at].State == pairing.Answered && !unclear[k]:
 				f.Fix = c.op(k.turn, class, "give it and its result an id of their own", &operation.RenamePairs{Calls: []int32{int32(i)}})
-			default: // it is unknown which result belongs to which call
+			default: // which result is whose is not to be told
 				switch c.strategyOr("mint") {
 				case "mint":
 					f.Fix = c.op(k.turn, operation.Unsafe, "give it an id of its own", &operation.RenamePairs{Calls: []int32{int32(i)}})

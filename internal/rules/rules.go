@@ -63,10 +63,10 @@ type Rule struct {
 	// the severity of each finding.
 	Severity string
 	Summary  string // one sentence, without a full stop
-	// Doc says in Markdown what the rule finds, why it breaks, and how the repair works and
-	// what it costs.
+	// Doc says what is found, why it breaks, and how it is repaired and at
+	// what cost, in Markdown.
 	Doc string
-	// Points are the points of the profiles that concern the rule, the main one first; nil if
+	// Points are what the profiles say of it, the main one first; nil where
 	// providers do not differ.
 	Points []profile.Point
 	// Strategies are the repairs to choose from, the default first; nil if there is no
