@@ -51,6 +51,7 @@ func megabytes(bytes int64) int { return int((bytes + mb/2) / mb) }
 const chartName = "performance.svg"
 
 // form is the page with marks for the results of a run.
+//
 //go:embed page.md
 var form string
 
