@@ -6,32 +6,33 @@ import (
 )
 
 const (
-	// LeastAhead is how long a source is that is worth reading ahead.
+	// LeastAhead is the least size of a source that is worth reading ahead.
 	LeastAhead = 8 << 20
-	// A batch is handed over when it has so many records or bytes.
+	// A batch is full when it has this many records or bytes.
 	batchRecords = 1 << 10
 	batchBytes   = 512 << 10
-	// batches is how many there are: one is filled, one is read, and the others wait.
+	// batches is the number of batches: one is being filled, one is being read, and the
+	// others are waiting.
 	batches = 4
 )
 
-// SetAhead says that the records of a source of least bytes and more, and the elements
-// of a document, may be read and scanned by another goroutine while those before them
-// are looked at.
+// SetAhead permits another goroutine to read and scan the next records, or the next
+// elements of a document, while the caller handles the current ones. It applies to a
+// source of at least least bytes.
 func (s *Source) SetAhead(least int64) { s.ahead = s.size >= least }
 
-// A batch is records that have been read ahead.
+// A batch is a list of records that were read ahead.
 type batch struct {
 	records []Record
-	ends    []ends // of each record
+	ends    []ends // the ends of each record
 	list    []longEnd
-	size    int64  // of all records
-	err     error  // behind the records
-	text    []byte // nobody needs it when the batch has been read
+	size    int64  // the bytes of all records
+	err     error  // the error after the records
+	text    []byte // a buffer that is free once the batch has been read
 }
 
-// add adds a record that is good until its text is read over. The ends of its long
-// values are good only until the next one is read.
+// add adds a record, which is valid until its buffer is overwritten. It copies the ends
+// of the record's long values, because the next record overwrites them.
 func (b *batch) add(rec Record) {
 	if v := &rec.Value; !v.Outside() {
 		b.size += v.Span().Len()
@@ -45,18 +46,18 @@ func (b *batch) add(rec Record) {
 	b.records = append(b.records, rec)
 }
 
-// full reports whether a batch has enough.
+// full reports whether the batch has enough records or bytes.
 func (b *batch) full() bool { return len(b.records) == batchRecords || b.size >= batchBytes }
 
 func (b *batch) clear() {
 	*b = batch{records: b.records[:0], ends: b.ends[:0], list: b.list[:0], text: b.text}
 }
 
-// A room gives whoever reads on the text that may be read over next, instead of one
-// that is full. It returns false if nobody wants to know what is read.
+// A room takes a full buffer and returns the buffer that the reader may overwrite next.
+// It returns false if nobody needs the rest of the source.
 type room func(full []byte) (next []byte, ok bool)
 
-// in is room for those who may have none: then a text is read over itself.
+// in calls r. Without a room, the full buffer itself is overwritten.
 func (r room) in(full []byte) ([]byte, bool) {
 	if r == nil {
 		return full, true
@@ -64,20 +65,20 @@ func (r room) in(full []byte) ([]byte, bool) {
 	return r(full)
 }
 
-// errStopped ends the reading of what nobody wants to know.
+// errStopped ends reading when nobody needs the rest of the source.
 var errStopped = errors.New("stopped")
 
 // A run is a goroutine that reads ahead.
 type run struct {
 	filled, free chan *batch
 	stop         chan struct{}
-	b            *batch // that is being filled, nil after stop
-	used         bool   // there are records in the text that is being filled
-	spare        []byte // a text that may be read over
+	b            *batch // the batch being filled, nil after stop
+	used         bool   // the buffer being filled has records
+	spare        []byte // a buffer that may be overwritten
 }
 
-// readAhead yields what records yields, which runs on another goroutine and is at an end
-// when that is.
+// readAhead yields the records that records yields. It runs records on another goroutine
+// and returns after that goroutine has ended.
 func readAhead(records func(room) iter.Seq2[Record, error], yield func(Record, error) bool) {
 	r := &run{filled: make(chan *batch, batches), free: make(chan *batch, batches), stop: make(chan struct{})}
 	for range batches {
@@ -86,7 +87,7 @@ func readAhead(records func(room) iter.Seq2[Record, error], yield func(Record, e
 	go r.fill(records(r.room))
 	defer func() {
 		close(r.stop)
-		for range r.filled { // until it has noticed
+		for range r.filled { // until fill has noticed
 		}
 	}()
 	for b := range r.filled {
@@ -129,8 +130,8 @@ func (r *run) fill(records iter.Seq2[Record, error]) {
 	}
 }
 
-// room implements room. A text that is large, because a record is, is read over itself
-// once all that is in it has been read, so that there is one of them.
+// room implements room. A buffer that has grown for a large record is reused as soon as
+// all its records have been read, so that only one such buffer exists.
 func (r *run) room(full []byte) ([]byte, bool) {
 	switch {
 	case !r.used:
@@ -150,7 +151,7 @@ func (r *run) room(full []byte) ([]byte, bool) {
 	return next, true
 }
 
-// next takes a batch that is free.
+// next takes a free batch and reports whether there is one.
 func (r *run) next() bool {
 	r.b = nil
 	select {
@@ -164,9 +165,9 @@ func (r *run) next() bool {
 	return true
 }
 
-// hand hands the batch over, with a text that is to be read over when it has been read,
-// and takes another. As there are no more batches than filled has room for, it does not
-// wait for the first.
+// hand hands over the batch together with a buffer that is free once the batch has been
+// read, and takes another batch. The send never blocks, because filled has room for all
+// batches.
 func (r *run) hand(text []byte) bool {
 	r.b.text = text
 	r.filled <- r.b

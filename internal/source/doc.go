@@ -1,3 +1,3 @@
-// Package source knows files as bytes: sources, spans, records, values and
-// positions. It knows JSON as text, and no messages.
+// Package source reads files as bytes: sources, spans, records, values and positions. It
+// understands JSON as text and knows nothing about messages.
 package source

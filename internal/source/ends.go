@@ -6,51 +6,50 @@ import (
 	"slices"
 )
 
-// longValue is how many bytes a value has whose end is worth remembering.
+// longValue is the least number of bytes of a value whose end is recorded.
 const longValue = 64
 
-// mostLarge bounds how many large values of a document are known that is not held in
-// memory. More there are only in one of many gigabytes.
+// mostLarge limits how many large values are recorded of a document that is not held in
+// memory. Only documents of many gigabytes have more.
 const mostLarge = 1 << 20
 
-// ends remember where the long strings and containers of a text end, so that
-// nobody walks over their bytes to find out. Names of members are not among
-// them.
+// ends records where the long strings and containers of a text end, so that readers can
+// skip them without looking at their bytes. Keys are not recorded.
 type ends struct {
-	// turn numbers the scans. A Value must not use what another scan found.
+	// turn numbers the scans. A Value must not use the ends recorded by another scan.
 	turn uint32
-	// list is in the order of the starts. If a container is not in it, no value
-	// inside the container is either.
+	// list is sorted by start. If a container is missing from it, so is every value
+	// inside the container.
 	list []longEnd
 	most int
-	// least is how long a value is that is remembered; 0 means longValue.
+	// least is the least length of a recorded value; 0 means longValue.
 	least int
-	// shift is where the text starts that is looked at, which may be a part.
+	// shift is the offset of the scanned bytes, which may be only a part of the text.
 	shift int
-	// pages is the document that the text is of; nil if it is held as a whole.
+	// pages is the document of the text; nil if the document is held as a whole.
 	pages *pages
-	// The first within containers around the current value are in the list, and
-	// last is the innermost of them.
+	// The outermost within containers around the current value are in the list, and last
+	// is the index of the innermost of these.
 	within int
 	last   uint32
 }
 
-// A longEnd is one long value.
+// A longEnd is the start and end of one long value.
 type longEnd struct {
 	start, end uint32
-	// next is the number of the first long value behind it. While the value is
-	// open, it is the number of the container around it.
+	// next is the index of the first long value after this one. While the value is open,
+	// it is the index of the enclosing container.
 	next uint32
 }
 
-// begin empties the list and makes room for a text of size bytes.
+// begin clears the list and sets its limit for a text of size bytes.
 func (e *ends) begin(size int) {
 	*e = ends{turn: e.turn + 1, list: e.list[:0], least: e.least, pages: e.pages}
 	e.grow(size)
 }
 
-// grow bounds the list for a text of size bytes, so that it takes less room than
-// the text. The ends of further values are not recorded.
+// grow sets the limit of the list for a text of size bytes, so that the list takes less
+// memory than the text. Ends beyond the limit are not recorded.
 func (e *ends) grow(size int) {
 	e.most = 1<<10 + size/128
 	if e.least > longValue {
@@ -61,14 +60,14 @@ func (e *ends) grow(size int) {
 	}
 }
 
-// add adds the string or the empty container [start, end), if it is long.
+// add records the string or empty container [start, end) if it is long.
 func (e *ends) add(start, end int) {
 	if end-start >= max(longValue, e.least) && len(e.list) < e.most {
 		e.list = append(e.list, longEnd{uint32(start + e.shift), uint32(end + e.shift), uint32(len(e.list) + 1)})
 	}
 }
 
-// open adds the container that starts at start, with depth others around it.
+// open records the container that starts at start inside depth others.
 func (e *ends) open(start, depth int) {
 	if depth == e.within && len(e.list) < e.most {
 		e.list = append(e.list, longEnd{start: uint32(start + e.shift), next: e.last})
@@ -77,7 +76,7 @@ func (e *ends) open(start, depth int) {
 	}
 }
 
-// close ends the innermost container, with depth others around it.
+// close records the end of the innermost container, which is inside depth others.
 func (e *ends) close(end, depth int) {
 	if depth >= e.within {
 		return
@@ -92,8 +91,7 @@ func (e *ends) close(end, depth int) {
 	l.end, l.next = uint32(end), uint32(len(e.list))
 }
 
-// find returns the number of the first long value that does not start before
-// start.
+// find returns the index of the first long value that starts at or after start.
 func (e *ends) find(turn uint32, start int) uint32 {
 	if e == nil || e.turn != turn {
 		return 0
@@ -102,8 +100,8 @@ func (e *ends) find(turn uint32, start int) uint32 {
 	return uint32(n)
 }
 
-// at returns the end of the value that starts at start, if it is the next long
-// one, and the number of the one behind it; 0 and next, if it is not.
+// at returns the end of the value that starts at start if it is the long value next, and
+// the index of the long value after it. Otherwise it returns 0 and next.
 func (e *ends) at(turn uint32, start int, next uint32) (end int, behind uint32) {
 	if e == nil || e.turn != turn || int(next) >= len(e.list) || int(e.list[next].start) != start {
 		return 0, next

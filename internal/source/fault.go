@@ -1,14 +1,14 @@
 package source
 
-// A FaultKind says in which way the bytes of a record are at fault.
+// A FaultKind is a kind of defect in the bytes of a record.
 type FaultKind uint8
 
-// The kinds of fault, in the order of the framing rules that report them.
+// The kinds of faults, in the order of the framing rules that report them.
 const (
 	FaultNone          FaultKind = iota
-	FaultInvalidJSON             // not JSON at the byte of the fault
+	FaultInvalidJSON             // a syntax error
 	FaultTruncated               // the input ends inside the last record
-	FaultNUL                     // a run of NUL bytes between or after records
+	FaultNUL                     // a run of NUL bytes before or after a record
 	FaultGlued                   // a torn record and a whole one on one line
 	FaultRawNewline              // an unescaped line feed inside a string
 	FaultTooDeep                 // nesting deeper than MaxDepth
@@ -16,25 +16,24 @@ const (
 	FaultLoneSurrogate           // half of a surrogate pair in \u escapes
 )
 
-// MaxDepth is the deepest nesting of arrays and objects that is read.
+// MaxDepth is the deepest nesting of arrays and objects that is accepted.
 const MaxDepth = 1000
 
 // A Fault is one defect in the bytes of a record.
 type Fault struct {
 	Kind FaultKind
-	// Span is where the fault is: the exact byte of a syntax error, the run of
-	// NULs, the torn prefix, the offending escape. At the end of the input it
-	// is empty.
+	// Span is the location of the fault: the byte of a syntax error, the run of NULs, the
+	// torn prefix or the offending escape. It is empty at the end of the input.
 	Span Span
-	// Want says what was expected there, for a reader: `',' or '}' after a
-	// member`. Empty where the kind says it all.
+	// Want describes for a user what was expected at the fault: `',' or '}' after a
+	// field`. It is empty if Kind says it all.
 	Want string
 	// Count is how often the fault occurs in the record; 0 means once.
 	Count int
 }
 
-// Unreadable reports whether a record with this fault cannot be read. The
-// other kinds are defects in a record that can.
+// Unreadable reports whether the fault makes its record unreadable. A record with only
+// other faults still has a value.
 func (f Fault) Unreadable() bool {
 	switch f.Kind {
 	case FaultInvalidJSON, FaultTruncated, FaultTooDeep:
@@ -43,19 +42,19 @@ func (f Fault) Unreadable() bool {
 	return false
 }
 
-// A Framing says how records follow one another in a source.
+// A Framing says how the records of a source are separated.
 type Framing uint8
 
-// The framings. They are decided from the bytes, never from a file's name.
+// The framings. They are detected from the bytes, never from the file name.
 const (
-	FramingEmpty    Framing = iota // nothing but white space
+	FramingEmpty    Framing = iota // only white space
 	FramingDocument                // one JSON value
-	FramingLines                   // one JSON value a line
-	FramingValues                  // several JSON values one after another, not line by line
-	FramingNone                    // not JSON: an image, UTF-16, a log with pieces of JSON
+	FramingLines                   // one JSON value per line
+	FramingValues                  // several JSON values in a row, not one per line
+	FramingNone                    // not JSON, such as an image, UTF-16, or a log with pieces of JSON
 )
 
-// String returns the framing's name as reports print it.
+// String returns the name of the framing as reports print it.
 func (f Framing) String() string {
 	switch f {
 	case FramingEmpty:
@@ -70,19 +69,19 @@ func (f Framing) String() string {
 	return "none"
 }
 
-// A Record is one framed JSON value, or the bytes that should have been one.
+// A Record is one framed JSON value, or the bytes in place of one.
 type Record struct {
 	// Index counts the records of a source from 1.
 	Index int
-	// Span is the value itself, without white space or line end around it.
+	// Span is the value without the white space or line end around it.
 	Span Span
-	// Faults are the defects found in it, in order. If one of them is
-	// Unreadable, Value is None.
+	// Faults are the defects of the record, in order. If one of them is Unreadable, Value
+	// is None.
 	Faults []Fault
-	// Value is the parsed record. It aliases a buffer that the next record
-	// overwrites: copy what must outlive it.
+	// Value is the parsed record. It aliases a buffer that the next record overwrites, so
+	// callers must copy everything they keep.
 	Value Value
 }
 
-// Readable reports whether the record holds a value.
+// Readable reports whether the record has a value.
 func (r Record) Readable() bool { return r.Value.Kind() != None }

@@ -1,20 +1,20 @@
 package source
 
-// A follower reads a source from one place to its end, a piece at a time. If the source
-// may be read ahead, each piece is read while the one before it is looked at.
+// A follower reads a source in pieces from an offset to the end. If the source may be
+// read ahead, it reads the next piece while the caller handles the current one.
 type follower struct {
 	src *Source
 	at  int64 // where the next piece starts
-	// room is how much of each buffer is in front of its piece: what is left of the
-	// piece before it is put there. The buffer of the last piece comes first.
+	// room is the space in each buffer before its piece. The unused rest of the previous
+	// piece is copied there. buffers[0] holds the latest piece.
 	room    int
 	buffers [2][]byte
-	read    chan error // tells that the last piece has been read
-	begun   bool       // nobody has asked yet
-	piece   []byte     // the last piece
+	read    chan error // receives the result of reading the latest piece
+	begun   bool       // a piece has been requested but not yet taken
+	piece   []byte     // the latest piece
 }
 
-// newFollower returns a follower with pieces of size bytes.
+// newFollower returns a follower that reads pieces of size bytes from offset at.
 func newFollower(src *Source, at, size int64) *follower {
 	f := &follower{src: src, at: at, room: int(size / 4), read: make(chan error, 1)}
 	for i := range f.buffers {
@@ -23,7 +23,7 @@ func newFollower(src *Source, at, size int64) *follower {
 	return f
 }
 
-// begin begins to read the next piece.
+// begin starts reading the next piece.
 func (f *follower) begin() {
 	f.buffers[0], f.buffers[1] = f.buffers[1], f.buffers[0]
 	piece, at := f.buffers[0][f.room:], f.at
@@ -52,8 +52,8 @@ func (f *follower) next() ([]byte, error) {
 	return f.piece, <-f.read
 }
 
-// behind returns the rest of the last text, and at least one piece behind it. It is
-// good until the next call.
+// behind returns the rest of the previous text followed by at least one more piece. The
+// bytes are valid until the next call.
 func (f *follower) behind(rest []byte) ([]byte, error) {
 	piece, err := f.next()
 	if err != nil {
@@ -64,7 +64,8 @@ func (f *follower) behind(rest []byte) ([]byte, error) {
 		text = f.buffers[0][f.room-len(rest) : f.room+len(piece)]
 		copy(text, rest)
 	} else {
-		// It may be a long string, which is scanned from its start each time.
+		// The rest may be a long string, which is scanned from its start each time.
+		// Doubling the text limits how often that happens.
 		most := 2*len(rest) + len(f.buffers[0])
 		text = append(make([]byte, 0, min(int64(most), int64(len(rest)+len(piece))+f.src.size-f.at)), rest...)
 		for text = append(text, piece...); len(text) < 2*len(rest) && f.at < f.src.size; text = append(text, piece...) {
@@ -79,7 +80,7 @@ func (f *follower) behind(rest []byte) ([]byte, error) {
 	return text, nil
 }
 
-// finish waits for what is being read and nobody asks for any more.
+// finish waits for a read that has begun and drops its result.
 func (f *follower) finish() {
 	if f.begun {
 		_, _ = f.next()

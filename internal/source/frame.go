@@ -11,79 +11,78 @@ import (
 )
 
 const (
-	// longLine is from where on the end of a line is looked for before room is
-	// made for it, so that the buffer becomes no larger than the line.
+	// longLine is the length from which readLine looks for the end of a line before it
+	// loads the line. The buffer then becomes no larger than the line.
 	longLine = 1 << 20
-	// maxRecord is how long a record may be: the model counts the bytes of a
-	// message in 32 bits.
+	// maxRecord is the largest size of a record. The model counts the bytes of a message
+	// in 32 bits.
 	maxRecord = math.MaxUint32
-	// peekSize is how much is read to see what stands behind the window.
+	// peekSize is how many bytes are first read beyond the window.
 	peekSize = 4 << 10
-	// A record that was spread over lines is put together from at most
-	// joinLines lines and joinBytes bytes.
+	// A record that is spread over several lines is joined from at most joinLines lines
+	// and joinBytes bytes.
 	joinLines = 64
 	joinBytes = 16 << 20
-	// What a file is gets decided by at most sampleRecords records that start
-	// within sampleBytes.
+	// The framing is decided from at most sampleRecords records that start within the
+	// first sampleBytes bytes.
 	sampleRecords = 64
 	sampleBytes   = 64 << 20
 )
 
-// What has to stand behind a whole value.
+// What was expected after a complete value.
 const (
 	wantLineEnd = "the end of the line"
 	wantEnd     = "the end of the file"
 	wantNext    = "white space or another value"
 )
 
-// A Reader cuts a source into records. It holds one record at a time.
+// A Reader splits a source into records. It holds one record at a time.
 type Reader struct {
 	src  *Source
 	scan Scanner
 	win  window
-	long int64 // longLine, but in tests
-	pos  int64 // where the next record is looked for
-	n    int   // records returned
+	long int64 // longLine, except in tests
+	pos  int64 // where to look for the next record
+	n    int   // the number of records returned
 
 	decided bool
 	framing Framing
 	reason  string
 	doc     *document // for FramingDocument, until it is returned
-	err     error     // what Next returns from now on
+	err     error     // the error that Next returns from now on
 
-	// The line at pos, kept for the case that it holds several values.
+	// line is the line at pos, kept because it may hold several values.
 	line line
-	// Up to where lines are known to consist of whole values only.
+	// Lines that end at or before values are known to consist of complete values.
 	values int64
-	// The last answer of cutAtNUL: there is no NUL to cut at between from and
-	// to, and one at to if cut is set.
+	// clean is the last answer of cutAtNUL. There is no NUL to cut at in [from, to). If
+	// cut is set, there is one at to.
 	clean struct {
 		from, to int64
 		cut      bool
 	}
-	// Bytes looked at in vain by joining lines.
+	// wasted is the number of bytes that join examined in vain.
 	wasted int64
 
-	// What peek read last, and where.
+	// peeked is the buffer of the last peek, and peekedAt its offset.
 	peeked   []byte
 	peekedAt int64
 }
 
-// A line is the bytes [start, end) and where the next one starts.
+// A line is the bytes [start, end) and the offset of the next line.
 type line struct {
 	start, end, next int64
 }
 
-// A document is what deciding the framing already learned about the one record
-// of the source.
+// A document is what decide has already learned about the only record of the source.
 type document struct {
 	start int64
 	nul   Span
 	scan  Scan
-	// like says that it starts the way documents do, bracket that its first
-	// line is an opening bracket and nothing else.
+	// like is set if the text starts like a JSON document. bracket is set if the first
+	// line is only an opening bracket.
 	like, bracket bool
-	// pages is set if it is not held in memory.
+	// pages is set if the document is not held in memory.
 	pages *pages
 }
 
@@ -96,8 +95,8 @@ func newReader(src *Source, chunk, long int64) *Reader {
 	return &Reader{src: src, scan: NewScanner(), win: window{src: src, chunk: chunk, most: maxRecord}, long: long}
 }
 
-// Records yields the records of src, and at last the error that ended them
-// early, if one did. A record is good until the next one.
+// Records yields the records of src, followed by the error that ended reading early, if
+// any. A record is valid until the next one.
 func Records(src *Source) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		defer func() { src.near = Value{} }()
@@ -113,7 +112,7 @@ func Records(src *Source) iter.Seq2[Record, error] {
 	}
 }
 
-// Again yields a record of src that was read before, and is still good.
+// Again yields a record of src that was read earlier and is still valid.
 func Again(src *Source, rec Record) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		defer func() { src.near = Value{} }()
@@ -138,8 +137,8 @@ func records(src *Source, room room) iter.Seq2[Record, error] {
 	}
 }
 
-// Framing says how the source is framed. It decides from the bytes, and reads
-// no more of them than that takes: of lines, mostly the first.
+// Framing returns the framing of the source. It decides from the bytes and reads only as
+// many as it needs, often one line.
 func (r *Reader) Framing() (Framing, error) {
 	if !r.decided {
 		r.decided = true
@@ -151,12 +150,12 @@ func (r *Reader) Framing() (Framing, error) {
 	return r.framing, r.err
 }
 
-// Reason says why the framing is FramingNone, in words that follow the name of
-// the file: `is not JSON: unexpected character 'P' at byte 1`.
+// Reason says why the framing is FramingNone, without the name of the file: `invalid
+// JSON: unexpected character 'P' at byte 1`.
 func (r *Reader) Reason() string { return r.reason }
 
-// Next returns the next record, or io.EOF behind the last. The record's Value
-// is good until the next call.
+// Next returns the next record, or io.EOF after the last one. The record's Value is valid
+// until the next call.
 func (r *Reader) Next() (Record, error) {
 	if _, err := r.Framing(); err != nil {
 		return Record{}, err
@@ -183,7 +182,7 @@ func (r *Reader) Next() (Record, error) {
 	return rec, nil
 }
 
-// nextDocument returns the one record of the source.
+// nextDocument returns the only record of the source.
 func (r *Reader) nextDocument() (Record, error) {
 	if r.doc == nil {
 		return Record{}, io.EOF
@@ -213,7 +212,7 @@ func (r *Reader) nextDocument() (Record, error) {
 	return r.finish(bad(Span{doc.start, end}, doc.start, doc.scan), doc.nul, end, true)
 }
 
-// nextLine returns the next record of a source of lines.
+// nextLine returns the next record of a source with one record per line.
 func (r *Reader) nextLine() (Record, error) {
 	if _, err := r.win.from(r.pos); err != nil {
 		return Record{}, err
@@ -303,12 +302,12 @@ func (r *Reader) nextLine() (Record, error) {
 	return r.finish(bad(span, start, s), nul, end, false)
 }
 
-// byteOrderMark is what editors of some systems put at the head of a file,
-// and so of each part of a file that was put together from several.
+// byteOrderMark is what some editors put at the start of a file. Concatenated files have
+// one at the start of each part.
 const byteOrderMark = "\xef\xbb\xbf"
 
-// behindMark returns where what is behind a byte order mark at start starts, and start
-// if there is none.
+// behindMark returns the offset after the byte order mark at start, or start if there is
+// none.
 func (r *Reader) behindMark(start int64) (int64, error) {
 	var head [len(byteOrderMark)]byte
 	if start+int64(len(head)) > r.src.size {
@@ -320,8 +319,8 @@ func (r *Reader) behindMark(start int64) (int64, error) {
 	return start + int64(len(byteOrderMark)), nil
 }
 
-// follows reports whether what stands behind text[at], the end of a value, can
-// stand there on the same line: nothing, NULs, or another value.
+// follows reports whether the value that ends at text[at] may be followed by the rest of
+// the line: nothing, NULs, or another value.
 func (r *Reader) follows(start int64, text []byte, at int) bool {
 	i := SkipBlank(text, at)
 	if i == len(text) {
@@ -331,7 +330,7 @@ func (r *Reader) follows(start int64, text []byte, at int) bool {
 	case 0, '{', '[':
 		return true
 	}
-	// Scalars start like prose, so with them all of the line has to be values.
+	// Prose can look like scalars, so the whole line must consist of values.
 	end := start + int64(len(text))
 	for r.values < end {
 		if !apart(text, at, i) {
@@ -350,8 +349,8 @@ func (r *Reader) follows(start int64, text []byte, at int) bool {
 	return true
 }
 
-// apart reports whether the value that ends at text[at] and the one that
-// starts at text[i] are two: `0` and `1` in `01` are not.
+// apart reports whether the value that ends at text[at] and the one that starts at
+// text[i] are separate. The `0` and `1` in `01` are not.
 func apart(text []byte, at, i int) bool {
 	return at < i || !isWord(text[at-1]) || !isWord(text[i])
 }
@@ -360,8 +359,8 @@ func isWord(c byte) bool {
 	return c-'0' < 10 || c|0x20-'a' < 26 || c == '-' || c == '+' || c == '.'
 }
 
-// cutAtNUL returns the offset of the first NUL in text[from:] that a crash put
-// there, or -1: behind the run of NULs the line ends or a record starts.
+// cutAtNUL returns the offset of the first NUL in text[from:] that a crash left behind,
+// or -1. After such a run of NULs, the line ends or a record starts.
 func (r *Reader) cutAtNUL(start int64, text []byte, from int) (int, error) {
 	known := &r.clean
 	if off := start + int64(from); known.to == 0 || off < known.from || off > known.to {
@@ -388,18 +387,18 @@ func (r *Reader) cutAtNUL(start int64, text []byte, from int) (int, error) {
 	return -1, nil
 }
 
-// crash reports whether the NULs at off look like what a crash leaves in place
-// of the end of a line, and where they end.
+// crash reports whether a crash may have left the NULs at off in place of a line end. It
+// also returns where the NULs end.
 func (r *Reader) crash(off int64) (bool, int64, error) {
 	_, end, c, err := r.skip(off, false)
 	return end == r.src.size || c == '\n' || c == '{' || c == '[', end, err
 }
 
-// glued looks for the whole value that text ends with if its start is the torn
-// start of another one, and returns its offset, or 0. The record that was torn
-// is good JSON as far as it goes. So what makes it a syntax error is the first
-// brace of the record behind it or, if it was torn inside a string, the byte
-// behind the first quote of that record, which ends the string.
+// glued handles a torn record that is followed by a complete value on the same line. It
+// returns the offset of the complete value, or 0. The torn record is valid JSON up to the
+// tear. The syntax error is therefore at the first brace of the next record. If the tear
+// is inside a string, the first quote of the next record ends that string, and the error
+// is at the byte after the quote.
 func (r *Reader) glued(start int64, text []byte, fault int) (int, Scan) {
 	for last := 0; ; {
 		at := fault
@@ -421,21 +420,19 @@ func (r *Reader) glued(start int64, text []byte, fault int) (int, Scan) {
 	}
 }
 
-// join puts together a record that starts at start and goes on in the lines
-// from next on, because of a raw line end in a string or because it was
-// printed that way. Its Kind is FaultNone only if it found one that ends where
-// a line ends.
+// join assembles a record that starts at start and continues in the lines from next on.
+// The record contains a raw line end in a string, or it was printed over several lines.
+// The result has FaultNone only if the record ends at the end of a line.
 func (r *Reader) join(start, next int64) (Scan, error) {
 	broken := Scan{Kind: FaultInvalidJSON}
 	if r.wasted > joinBytes+start {
-		// A file of nothing but torn lines must not take more than a few
-		// looks at each.
+		// This limits the work on a file of torn lines to a few scans per line.
 		return broken, nil
 	}
 	var s Scan
 	for lines := 1; lines < joinLines && next < r.src.size; {
-		// Twice as many lines each time, because a string that goes on is
-		// read anew.
+		// Double the number of lines each time, because a string that continues is
+		// scanned again from its start.
 		for range lines {
 			if next == r.src.size {
 				break
@@ -474,7 +471,7 @@ func (r *Reader) join(start, next int64) (Scan, error) {
 	return broken, nil
 }
 
-// nextValue returns the next of several values that follow one another.
+// nextValue returns the next record of a source with FramingValues.
 func (r *Reader) nextValue() (Record, error) {
 	if _, err := r.win.from(r.pos); err != nil {
 		return Record{}, err
@@ -542,8 +539,8 @@ func (r *Reader) nextValue() (Record, error) {
 	return r.finish(bad(Span{start, end}, start, s), nul, r.pos, true)
 }
 
-// resync moves pos to the next line behind off that starts with a bracket and
-// returns the end of the bytes before that line that are not blank.
+// resync moves pos to the next line after off that starts with a bracket. It returns the
+// end of the nonblank bytes before that line.
 func (r *Reader) resync(off int64) (int64, error) {
 	last := off
 	newline := false
@@ -576,8 +573,8 @@ func (r *Reader) resync(off int64) (int64, error) {
 	}
 }
 
-// good returns the record of a scan without a fatal fault that started at
-// start, whose bytes are in the window.
+// good returns the record of a scan from start that found a readable value. The bytes of
+// the value must be in the window.
 func (r *Reader) good(start int64, s Scan) Record {
 	end := start + int64(s.End)
 	rec := Record{
@@ -590,7 +587,7 @@ func (r *Reader) good(start int64, s Scan) Record {
 	return rec
 }
 
-// flaws returns the faults of a value that can be read, in order.
+// flaws returns the faults that leave the value readable, in order.
 func (s *Scan) flaws(start int64) []Fault {
 	var faults []Fault
 	for _, f := range []struct {
@@ -613,8 +610,7 @@ func (s *Scan) flaws(start int64) []Fault {
 	return faults
 }
 
-// bad returns the record of the bytes of span, which cannot be read because of
-// what the scan that started at start found.
+// bad returns an unreadable record of the bytes of span. s is the failed scan from start.
 func bad(span Span, start int64, s Scan) Record {
 	fault := Fault{Kind: s.Kind, Want: s.Want}
 	at := start + int64(s.At)
@@ -629,8 +625,7 @@ func bad(span Span, start int64, s Scan) Record {
 	return Record{Span: span, Faults: []Fault{fault}}
 }
 
-// alone returns the record of a run of NULs that stands next to no other, or
-// io.EOF if there is none.
+// alone returns a record for a run of NULs without a value, or io.EOF if there is no run.
 func alone(nul Span) (Record, error) {
 	if nul.End == 0 {
 		return Record{}, io.EOF
@@ -638,8 +633,8 @@ func alone(nul Span) (Record, error) {
 	return Record{Span: nul, Faults: []Fault{{Kind: FaultNUL, Span: nul}}}, nil
 }
 
-// finish adds the run of NULs before a record and the one behind it, which
-// starts at off, and moves on behind that.
+// finish adds the run of NULs before the record and the run at off, if any, to its
+// faults. It moves pos past the second run.
 func (r *Reader) finish(rec Record, before Span, off int64, lines bool) (Record, error) {
 	if before.End > 0 {
 		rec.Faults = append([]Fault{{Kind: FaultNUL, Span: before}}, rec.Faults...)
@@ -655,10 +650,10 @@ func (r *Reader) finish(rec Record, before Span, off int64, lines bool) (Record,
 	return rec, nil
 }
 
-// skip returns the run of NULs, with blanks in it, that starts at off or
-// behind blanks there, and the offset and value of the first byte that is
-// neither: a line end counts as blank only if lines is set. At the end of the
-// source the byte is 0. The window stays where it is.
+// skip skips blanks and NULs from off on. Line ends count as blanks only if lines is set.
+// It returns the span of the NULs, including blanks between them, and the offset and
+// value of the first other byte. At the end of the source that byte is 0. The window does
+// not move.
 func (r *Reader) skip(off int64, lines bool) (nul Span, at int64, c byte, err error) {
 	for {
 		text, err := r.peek(off)
@@ -686,8 +681,8 @@ func (r *Reader) skip(off int64, lines bool) (nul Span, at int64, c byte, err er
 	}
 }
 
-// peek returns bytes of the source from off on without moving the window, none
-// at the end of the source. They are good until the next peek.
+// peek returns bytes of the source from off on without moving the window, or none at the
+// end of the source. They are valid until the next peek.
 func (r *Reader) peek(off int64) ([]byte, error) {
 	if off >= r.src.size {
 		return nil, nil
@@ -699,7 +694,7 @@ func (r *Reader) peek(off int64) ([]byte, error) {
 	if r.peekedAt <= off && off < end {
 		return r.peeked[off-r.peekedAt:], nil
 	}
-	// One look ahead mostly settles the matter, the second will go on.
+	// A short read is usually enough. If not, the next peek reads a whole chunk.
 	n := min(peekSize, r.win.chunk)
 	if off == end {
 		n = r.win.chunk
@@ -716,8 +711,7 @@ func (r *Reader) peek(off int64) ([]byte, error) {
 	return r.peeked, nil
 }
 
-// lastByte returns the end of the bytes from start on that are not followed by
-// blanks and NULs only.
+// lastByte returns the end of the bytes from start on without trailing blanks and NULs.
 func (r *Reader) lastByte(start int64) (int64, error) {
 	buf := make([]byte, 4<<10)
 	for end := r.src.size; end > start; {
@@ -733,9 +727,9 @@ func (r *Reader) lastByte(start int64) (int64, error) {
 	return start, nil
 }
 
-// readLine returns the line that goes on at from. Its bytes are in the window,
-// and so are those from keep on. A line that is too long to end before limit is
-// the zero line, and a line longer than longLine may end at a NUL.
+// readLine returns the line that continues at from. It loads the bytes of the line and
+// all bytes from keep on into the window. It returns the zero line if the line does not
+// end before limit. A line longer than longLine may end at a NUL.
 func (r *Reader) readLine(keep, from, limit int64) (line, error) {
 	l := line{start: from}
 	for off := from; l.next == 0; {
@@ -776,8 +770,8 @@ func (r *Reader) readLine(keep, from, limit int64) (line, error) {
 	return l, nil
 }
 
-// findEnd returns the offset and value of the first line end from off on, or of
-// the first NUL that a crash put in its place.
+// findEnd returns the offset and value of the first line end at or after off, or of the
+// first NUL that a crash left in its place.
 func (r *Reader) findEnd(off int64) (int64, byte, error) {
 	for {
 		text, err := r.peek(off)
@@ -809,8 +803,8 @@ func (r *Reader) findEnd(off int64) (int64, byte, error) {
 	}
 }
 
-// scanFrom scans the value that starts at start, reading on until it ends, or
-// the limit.
+// scanFrom scans the value that starts at start. It reads until the value ends or the
+// limit is reached.
 func (r *Reader) scanFrom(start int64, mode ScanMode, limit int64) (Scan, error) {
 	text, err := r.win.from(start)
 	if err != nil {
@@ -826,7 +820,7 @@ func (r *Reader) scanFrom(start int64, mode ScanMode, limit int64) (Scan, error)
 			return Scan{}, err
 		}
 		text = r.win.bytes(start, r.win.end())
-		if number { // it may go on
+		if number { // the number may continue
 			s = r.scan.Scan(text, 0, mode)
 		} else {
 			s = r.scan.Resume(text, s)
@@ -839,23 +833,23 @@ func (r *Reader) scanFrom(start int64, mode ScanMode, limit int64) (Scan, error)
 type window struct {
 	src   *Source
 	chunk int64
-	most  int64 // maxRecord, but in tests
+	most  int64 // maxRecord, except in tests
 	base  int64
 	buf   []byte // the bytes from base on
-	room  room   // for further bytes
+	room  room   // provides the next buffer
 }
 
-// end returns the offset behind the last byte in memory.
+// end returns the offset after the last byte in memory.
 func (w *window) end() int64 { return w.base + int64(len(w.buf)) }
 
-// bytes returns the bytes [start, end), which must be in memory. They are good
-// until the next load.
+// bytes returns the bytes [start, end), which must be in memory. They are valid until the
+// next load.
 func (w *window) bytes(start, end int64) []byte {
 	return w.buf[start-w.base : end-w.base : end-w.base]
 }
 
-// from returns what is in memory from off on, at least one byte unless the
-// source ends there.
+// from returns the bytes in memory from off on. It loads at least one byte unless the
+// source ends at off.
 func (w *window) from(off int64) ([]byte, error) {
 	if err := w.load(off, off+1); err != nil {
 		return nil, err
@@ -863,8 +857,8 @@ func (w *window) from(off int64) ([]byte, error) {
 	return w.bytes(off, w.end()), nil
 }
 
-// load brings the bytes [keep, to) into memory, as far as the source has them,
-// and may drop those before keep.
+// load loads the bytes [keep, to) into memory, up to the end of the source. It may drop
+// the bytes before keep.
 func (w *window) load(keep, to int64) error {
 	size := w.src.size
 	if w.src.text != nil && w.buf == nil {
@@ -879,7 +873,7 @@ func (w *window) load(keep, to int64) error {
 		return nil
 	}
 	if to-keep > w.most {
-		return fmt.Errorf("%s: a record of at most %d bytes was expected at byte %d, this one is longer", w.src.name, w.most, keep)
+		return fmt.Errorf("%s: the record at byte %d is longer than %d bytes", w.src.name, keep, w.most)
 	}
 	to = min(max(to, w.end()+w.chunk), size)
 	if need := int(to - w.base); need > cap(w.buf) {

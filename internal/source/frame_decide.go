@@ -10,8 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// decide finds the framing, and leaves pos where the first record is looked
-// for.
+// decide finds the framing and sets pos to where Next looks for the first record.
 func (r *Reader) decide() error {
 	if err := r.win.load(0, 3); err != nil {
 		return err
@@ -54,7 +53,7 @@ func (r *Reader) decide() error {
 		return err
 	}
 	if bytes.IndexByte(text, '\n') < 0 && r.win.end() < r.src.size {
-		// Do not load a line of a gigabyte that is no JSON from the start.
+		// Do not load a line of a gigabyte that is not JSON from its start.
 		s := r.scan.Scan(text, 0, Strict)
 		if s.Kind == FaultInvalidJSON && text[s.At] != 0 && !documentLike(text) {
 			return r.sample(document{start: start, scan: s}, false)
@@ -90,7 +89,7 @@ func (r *Reader) decide() error {
 		case whole:
 			return r.decideByLine(doc, n, start+int64(at))
 		case n > 1:
-			// The first value is whole, the line is not.
+			// The first value is complete, but the line is not.
 			if err := r.sample(doc, false); err != nil || r.framing == FramingLines {
 				return err
 			}
@@ -106,8 +105,7 @@ func (r *Reader) decide() error {
 	return r.decideBroken(doc)
 }
 
-// decideByLine decides by a first line that consists of n whole values; at is
-// behind them.
+// decideByLine decides from a first line of n complete values that end at offset at.
 func (r *Reader) decideByLine(doc document, n int, at int64) error {
 	_, rest, _, err := r.skip(at, true)
 	if err != nil {
@@ -127,7 +125,7 @@ func (r *Reader) decideByLine(doc document, n int, at int64) error {
 	return nil
 }
 
-// decideByDocument decides a source whose first line ends inside a value.
+// decideByDocument decides for a source whose first line ends inside a value.
 func (r *Reader) decideByDocument(doc document) error {
 	s, err := r.scanFrom(doc.start, AllowNewlines, r.src.size)
 	if err != nil {
@@ -148,7 +146,7 @@ func (r *Reader) decideByDocument(doc document) error {
 		doc.scan.fail(FaultInvalidJSON, int(at-doc.start), wantEnd)
 		return r.sample(doc, false)
 	case s.RawNewline.Count > 0:
-		// More likely a line torn apart than a document.
+		// A torn line is more likely than a document.
 		if err := r.sample(doc, false); err != nil || r.framing == FramingLines {
 			return err
 		}
@@ -157,12 +155,12 @@ func (r *Reader) decideByDocument(doc document) error {
 	return nil
 }
 
-// decideBroken decides a source that does not start with a whole value.
+// decideBroken decides for a source that does not start with a complete value.
 func (r *Reader) decideBroken(doc document) error {
 	text := r.win.bytes(doc.start, r.win.end())
 	s := doc.scan
 	if s.Kind == FaultInvalidJSON && s.At < len(text) && text[s.At] == 0 {
-		// A crash can leave NULs where the rest should be.
+		// A crash can leave NULs in place of the rest.
 		_, at, _, err := r.skip(doc.start+int64(s.At), true)
 		if err != nil {
 			return err
@@ -172,7 +170,7 @@ func (r *Reader) decideBroken(doc document) error {
 		}
 	}
 	if doc.scan.Kind == FaultTruncated {
-		// Lines would have broken off the value long before the end.
+		// In a source of lines, the value would have ended long before the source.
 		if text[0] == '[' {
 			r.framing, r.doc = FramingDocument, &doc
 			return nil
@@ -181,17 +179,17 @@ func (r *Reader) decideBroken(doc document) error {
 	return r.sample(doc, false)
 }
 
-// sample decides a source that is no whole document by reading its start as
-// lines. If it is not that either, it may be the broken document doc. scalars
-// says that lines of scalars will do, if all are good.
+// sample decides by reading the start of the source as lines. If that fails, the source
+// may still be the broken document doc. If scalars is set, lines of scalars are accepted,
+// provided that all of them are good.
 func (r *Reader) sample(doc document, scalars bool) error {
 	if doc.bracket {
-		// Lines of a log do not consist of a bracket.
+		// A log never has a line with only a bracket.
 		r.framing, r.doc = FramingDocument, &doc
 		return nil
 	}
 	at := doc.start + int64(doc.scan.At)
-	r.win.base, r.win.buf = 0, nil // it may be large, and lines need another
+	r.win.base, r.win.buf = 0, nil // the window may be large, and lines has its own
 
 	lines := newReader(r.src, r.win.chunk, r.long)
 	lines.win.room = r.win.room
@@ -233,14 +231,14 @@ func (r *Reader) sample(doc document, scalars bool) error {
 		if n == 1 {
 			verb = "is"
 		}
-		return r.none(fmt.Sprintf("is not JSON: of its first %d lines only %d %s", n+bad, n, verb))
+		return r.none(fmt.Sprintf("invalid JSON: only %d of the first %d lines %s valid", n, n+bad, verb))
 	}
 	head := make([]byte, min(utf8.UTFMax, r.src.size-at))
 	if err := r.src.readFull(head, at); err != nil {
 		return err
 	}
 	if len(head) == 0 {
-		return r.none("is not JSON: it ends where there should be " + doc.scan.Want)
+		return r.none("invalid JSON: unexpected end of input, expected " + doc.scan.Want)
 	}
 	what := fmt.Sprintf("byte 0x%02x", head[0])
 	if c, n := utf8.DecodeRune(head); unicode.IsPrint(c) && (c != utf8.RuneError || n > 1) {
@@ -248,7 +246,7 @@ func (r *Reader) sample(doc document, scalars bool) error {
 	} else if c == '\n' || c == '\r' {
 		what = "line end"
 	}
-	return r.none(fmt.Sprintf("is not JSON: unexpected %s at byte %d", what, at+1))
+	return r.none(fmt.Sprintf("invalid JSON: unexpected %s at byte %d", what, at+1))
 }
 
 func (r *Reader) none(reason string) error {
@@ -256,14 +254,14 @@ func (r *Reader) none(reason string) error {
 	return nil
 }
 
-// unreadable reports whether one of the record's faults keeps it from being
-// read. A record of nothing but NULs has none such, and no value either.
+// unreadable reports whether a fault makes the record unreadable. It returns false for a
+// record of NULs, which has no value either.
 func (r Record) unreadable() bool {
 	return slices.ContainsFunc(r.Faults, Fault.Unreadable)
 }
 
-// documentLike reports whether text starts the way JSON documents do and texts
-// with brackets do not: `[INFO]` and `{{ name }}` are none. A NUL is an end too.
+// documentLike reports whether text starts like a JSON document. Text such as `[INFO]`
+// and `{{ name }}` does not. A NUL counts as the end of the text.
 func documentLike(text []byte) bool {
 	i := SkipBlank(text, 1)
 	end := i >= len(text) || text[i] == 0

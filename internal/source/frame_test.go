@@ -69,17 +69,17 @@ func TestFrame(t *testing.T) {
 		{"utf-16 little", "\xff\xfe{\x00}\x00", "none: starts with a UTF-16 byte order mark"},
 		{"utf-16 big", "\xfe\xff\x00{\x00}", "none: starts with a UTF-16 byte order mark"},
 		{"gzip", "\x1f\x8b\x08\x00", "none: is compressed with gzip"},
-		{"png", "\x89PNG\r\n\x1a\n\x00\x00", "none: is not JSON: unexpected byte 0x89 at byte 1"},
-		{"text", "Plain text\nmore\n", "none: is not JSON: unexpected character 'P' at byte 1"},
-		{"text behind blanks", "\n\n  été\n", "none: is not JSON: unexpected character 'é' at byte 5"},
-		{"word", "tru", "none: is not JSON: it ends where there should be true"},
-		{"literal gone wrong", "tru\nx", "none: is not JSON: unexpected line end at byte 4"},
-		{"log", "[INFO] x\n[WARN] y\n", "none: is not JSON: unexpected character 'I' at byte 2"},
-		{"log with dates", "[2024-01-01] foo\n", "none: is not JSON: unexpected character '-' at byte 6"},
-		{"template", "{{ name }}\n", "none: is not JSON: unexpected character '{' at byte 2"},
-		{"log with records", "foo {\"a\":1}\n{\"a\":1}\nbar\nbaz\n", "none: is not JSON: of its first 4 lines only 1 is"},
-		{"log with numbers", "1\n2\nfoo\n", "none: is not JSON: of its first 3 lines only 2 are"},
-		{"prose", "12 monkeys\n{\"a\":1}\nfoo\nbar\n", "none: is not JSON: of its first 4 lines only 1 is"},
+		{"png", "\x89PNG\r\n\x1a\n\x00\x00", "none: invalid JSON: unexpected byte 0x89 at byte 1"},
+		{"text", "Plain text\nmore\n", "none: invalid JSON: unexpected character 'P' at byte 1"},
+		{"text behind blanks", "\n\n  été\n", "none: invalid JSON: unexpected character 'é' at byte 5"},
+		{"word", "tru", "none: invalid JSON: unexpected end of input, expected the literal true"},
+		{"literal gone wrong", "tru\nx", "none: invalid JSON: unexpected line end at byte 4"},
+		{"log", "[INFO] x\n[WARN] y\n", "none: invalid JSON: unexpected character 'I' at byte 2"},
+		{"log with dates", "[2024-01-01] foo\n", "none: invalid JSON: unexpected character '-' at byte 6"},
+		{"template", "{{ name }}\n", "none: invalid JSON: unexpected character '{' at byte 2"},
+		{"log with records", "foo {\"a\":1}\n{\"a\":1}\nbar\nbaz\n", "none: invalid JSON: only 1 of the first 4 lines is valid"},
+		{"log with numbers", "1\n2\nfoo\n", "none: invalid JSON: only 2 of the first 3 lines are valid"},
+		{"prose", "12 monkeys\n{\"a\":1}\nfoo\nbar\n", "none: invalid JSON: only 1 of the first 4 lines is valid"},
 		{"lines with a head", "# head\n{\"a\":1}\n{\"a\":2}\n", "jsonl\n0-6 | json 0-1: a value\n7-14 {\"a\":1}\n15-22 {\"a\":2}"},
 
 		// Documents.
@@ -87,8 +87,8 @@ func TestFrame(t *testing.T) {
 		{"scalar", "42", "json\n0-2 42"},
 		{"spread document", " {\n \"a\": 1\n}\r\n\r\n", "json\n1-12 {\n \"a\": 1\n}"},
 		{"document with a raw line end", "{\"a\":\"x\ny\"}\n", "json\n0-11 {\"a\":\"x\ny\"} | newline 7-8 x1"},
-		{"cut document", "{\"a\":1", "json\n0-6 | cut 0-6: ',' or '}' after a member"},
-		{"cut line", "{\"a\":1 \n", "json\n0-6 | cut 0-6: ',' or '}' after a member"},
+		{"cut document", "{\"a\":1", "json\n0-6 | cut 0-6: ',' or '}' after a field"},
+		{"cut line", "{\"a\":1 \n", "json\n0-6 | cut 0-6: ',' or '}' after a field"},
 		{"cut string", "{\"a\":\"x", "json\n0-7 | cut 0-7: '\"' at the end of a string"},
 		{"cut spread document", "{\"m\":[\n{\"a\":1},\n{\"a\":2},\n", "json\n0-24 | cut 0-24: a value"},
 		{"cut array", "[{\"a\":1},\n{\"b\":2}\n", "json\n0-17 | cut 0-17: ',' or ']' after an element"},
@@ -98,7 +98,7 @@ func TestFrame(t *testing.T) {
 		{"brace too many", "{\"a\":1}}", "json\n0-8 | json 7-8: the end of the file"},
 		{"brace too many below", "{\n\"a\":1}\n}\n", "json\n0-10 | json 9-10: the end of the file"},
 		{"text behind a document", "{\"a\":1} trailing\n", "json\n0-16 | json 8-9: the end of the file"},
-		{"python", "{'role': 'user'}\n", "json\n0-16 | json 1-2: a member name in double quotes or '}'"},
+		{"python", "{'role': 'user'}\n", "json\n0-16 | json 1-2: a key in double quotes or '}'"},
 		{"comma missing", "[\n{\"a\":1}\n{\"b\":1}\n]\n", "json\n0-19 | json 10-11: ',' or ']' after an element"},
 
 		// Lines.
@@ -109,21 +109,21 @@ func TestFrame(t *testing.T) {
 		{"several on a line", "{\"a\":1} {\"b\":2}\n1 2\n[]{}\"a\"[]\n", "jsonl\n0-7 {\"a\":1}\n8-15 {\"b\":2}\n16-17 1\n18-19 2\n20-22 []\n22-24 {}\n24-27 \"a\"\n27-29 []"},
 		{"several on the first line", "{\"a\":1}{\"a\":2}\n{\"a\":3}", "jsonl\n0-7 {\"a\":1}\n7-14 {\"a\":2}\n15-22 {\"a\":3}"},
 		{"words on a line", "{\"a\":1}\n1 x\n01\n1true\n", "jsonl\n0-7 {\"a\":1}\n8-11 | json 10-11: the end of the line\n12-14 | json 13-14: the end of the line\n15-20 | json 16-17: the end of the line"},
-		{"bad behind good", "{}\n{\"a\":1} {\"b\"}\n{}", "jsonl\n0-2 {}\n3-10 {\"a\":1}\n11-16 | json 15-16: ':' after a member name\n17-19 {}"},
+		{"bad behind good", "{}\n{\"a\":1} {\"b\"}\n{}", "jsonl\n0-2 {}\n3-10 {\"a\":1}\n11-16 | json 15-16: ':' after a key\n17-19 {}"},
 		{"bad line", "{\"a\":1}\n{\"b\":}\n{\"c\":1}", "jsonl\n0-7 {\"a\":1}\n8-14 | json 13-14: a value\n15-22 {\"c\":1}"},
 		{"bad line with blanks", "{}\n  {\"b\":}  \r\n{}", "jsonl\n0-2 {}\n5-11 | json 10-11: a value\n15-17 {}"},
 		{"brace too many on a line", "{\"a\":1}\n{\"b\":1}}\n{}\n", "jsonl\n0-7 {\"a\":1}\n8-16 | json 15-16: the end of the line\n17-19 {}"},
 		{"comma behind a line", "{\"a\":1}\n{\"b\":1},\n", "jsonl\n0-7 {\"a\":1}\n8-16 | json 15-16: the end of the line"},
 		{"raw control character", "{}\n{\"a\":\"\x01\"}\n", "jsonl\n0-2 {}\n3-12 | json 9-10: an escaped control character"},
 		{"bad escape", "{}\n\"\\x41\"\n", "jsonl\n0-2 {}\n3-9 | json 5-6: one of \"\\/bfnrtu after a backslash"},
-		{"too deep", "{}\n" + strings.Repeat("[", 1001) + "\n{}", "jsonl\n0-2 {}\n3-1004 | deep 1003-1004: no more than 1000 levels of nesting\n1005-1007 {}"},
+		{"too deep", "{}\n" + strings.Repeat("[", 1001) + "\n{}", "jsonl\n0-2 {}\n3-1004 | deep 1003-1004: at most 1000 levels of nesting\n1005-1007 {}"},
 		{"flaws", "{\"a\":\"\xff\xfe\"}\n{\"b\":\"\\ud800 \xff\\udc00\"}\n", "jsonl\n0-10 {\"a\":\"\xff\xfe\"} | utf8 6-8 x1\n11-33 {\"b\":\"\\ud800 \xff\\udc00\"} | surrogate 17-23 x2 | utf8 24-25 x1"},
 
 		// Torn lines.
 		{"cut last line", "{\"a\":1}\n{\"b\":\"x", "jsonl\n0-7 {\"a\":1}\n8-15 | cut 8-15: '\"' at the end of a string"},
 		{"cut last line with end", "{\"a\":1}\r\n{\"b\":\"x\r\n\r\n", "jsonl\n0-7 {\"a\":1}\n9-16 | cut 9-16: '\"' at the end of a string"},
 		{"cut line between", "{\"a\":1}\n{\"b\":\"x\n{\"c\":3}\n", "jsonl\n0-7 {\"a\":1}\n8-15 | json 15-15: '\"' at the end of a string\n16-23 {\"c\":3}"},
-		{"cut line between, crlf", "{\"a\":1}\r\n{\"b\":2\r\n{\"c\":3}\r\n", "jsonl\n0-7 {\"a\":1}\n9-15 | json 15-15: ',' or '}' after a member\n17-24 {\"c\":3}"},
+		{"cut line between, crlf", "{\"a\":1}\r\n{\"b\":2\r\n{\"c\":3}\r\n", "jsonl\n0-7 {\"a\":1}\n9-15 | json 15-15: ',' or '}' after a field\n17-24 {\"c\":3}"},
 		{"cut first line", "{\"a\":\"x\n{\"c\":3}\n", "jsonl\n0-7 | json 7-7: '\"' at the end of a string\n8-15 {\"c\":3}"},
 		{"cut before a value", "{\"a\":1}\n{\"b\":\n{\"c\":3}\n{\"d\":4}\n", "jsonl\n0-7 {\"a\":1}\n8-13 | json 13-13: a value\n14-21 {\"c\":3}\n22-29 {\"d\":4}"},
 
@@ -133,7 +133,7 @@ func TestFrame(t *testing.T) {
 		{"raw line end in the first line", "{\"b\":\"x\ny\nz\"}\n{\"c\":3}\n", "jsonl\n0-13 {\"b\":\"x\ny\nz\"} | newline 7-8 x2\n14-21 {\"c\":3}"},
 		{"raw line end in the last line", "{}\n{\"b\":\"x\ny\"}", "jsonl\n0-2 {}\n3-14 {\"b\":\"x\ny\"} | newline 10-11 x1"},
 		{"spread record", "{\"a\":1}\n{\n\"b\":2\n}\n{\"c\":3}\n", "jsonl\n0-7 {\"a\":1}\n8-17 {\n\"b\":2\n}\n18-25 {\"c\":3}"},
-		{"spread with a tail", "{}\n{\n\"b\":2\n} x\n{}\n{}\n", "jsonl\n0-2 {}\n3-4 | json 4-4: a member name in double quotes or '}'\n5-10 | json 8-9: the end of the line\n11-14 | json 11-12: a value\n15-17 {}\n18-20 {}"},
+		{"spread with a tail", "{}\n{\n\"b\":2\n} x\n{}\n{}\n", "jsonl\n0-2 {}\n3-4 | json 4-4: a key in double quotes or '}'\n5-10 | json 8-9: the end of the line\n11-14 | json 11-12: a value\n15-17 {}\n18-20 {}"},
 		{"spread too far", "{}\n[" + strings.Repeat("\n", 64) + "]\n", "jsonl\n0-2 {}\n3-4 | json 4-4: a value or ']'\n68-69 | json 68-69: a value"},
 
 		// NULs.
@@ -165,20 +165,20 @@ func TestFrame(t *testing.T) {
 		{"glued twice", "{}\n{\"t\":\"tr{\"t\":\"ts{\"t\":\"b\"}\n", "jsonl\n0-2 {}\n19-28 {\"t\":\"b\"} | glued 3-19"},
 		{"glued with flaws", "{}\n{\"t\":\"tr{\"t\":\"\xff\\ud800\"}\n", "jsonl\n0-2 {}\n11-26 {\"t\":\"\xff\\ud800\"} | glued 3-11 | utf8 17-18 x1 | surrogate 18-24 x1"},
 		{"glued and NULs", "{}\n\x00{\"t\":\"tr{\"t\":1}\x00\n", "jsonl\n0-2 {}\n12-19 {\"t\":1} | nul 3-4 | glued 4-12 | nul 19-20"},
-		{"not glued: text behind it", "{}\n{\"cmd\":\"run {\"x\":1} now\"}\n", "jsonl\n0-2 {}\n3-28 | json 17-18: ',' or '}' after a member"},
-		{"not glued: a nested record", "{}\n{\"type\":\"a\",\"m\":{\"type\":\"b\"}\n{}\n", "jsonl\n0-2 {}\n3-31 | json 31-31: ',' or '}' after a member\n32-34 {}"},
-		{"glued and torn again", "{}\n{\"t\":\"tr{\"t\":\"b\n{}\n", "jsonl\n0-2 {}\n3-18 | json 13-14: ',' or '}' after a member\n19-21 {}"},
+		{"not glued: text behind it", "{}\n{\"cmd\":\"run {\"x\":1} now\"}\n", "jsonl\n0-2 {}\n3-28 | json 17-18: ',' or '}' after a field"},
+		{"not glued: a nested record", "{}\n{\"type\":\"a\",\"m\":{\"type\":\"b\"}\n{}\n", "jsonl\n0-2 {}\n3-31 | json 31-31: ',' or '}' after a field\n32-34 {}"},
+		{"glued and torn again", "{}\n{\"t\":\"tr{\"t\":\"b\n{}\n", "jsonl\n0-2 {}\n3-18 | json 13-14: ',' or '}' after a field\n19-21 {}"},
 
 		// Values one after another.
 		{"two on one line", "{\"a\":1}{\"a\":2}", "json-values\n0-7 {\"a\":1}\n7-14 {\"a\":2}"},
 		{"values", "{\n \"a\": 1\n}\n{\n \"b\": 2\n}\n", "json-values\n0-11 {\n \"a\": 1\n}\n12-23 {\n \"b\": 2\n}"},
-		{"bad value", "{\n \"a\": 1\n}\n{\n \"b\" 2\n}\n{\n \"c\": 3\n}\n", "json-values\n0-11 {\n \"a\": 1\n}\n12-22 | json 19-20: ':' after a member name\n23-34 {\n \"c\": 3\n}"},
+		{"bad value", "{\n \"a\": 1\n}\n{\n \"b\" 2\n}\n{\n \"c\": 3\n}\n", "json-values\n0-11 {\n \"a\": 1\n}\n12-22 | json 19-20: ':' after a key\n23-34 {\n \"c\": 3\n}"},
 		{"cut value between", "{\n \"a\": 1\n}\n{\n \"b\": \"x\n{\n \"c\": 3\n}\n", "json-values\n0-11 {\n \"a\": 1\n}\n12-22 | json 22-22: an escaped control character\n23-34 {\n \"c\": 3\n}"},
-		{"cut last value", "{\n \"a\": 1\n}\n{\n \"b\": 2\n", "json-values\n0-11 {\n \"a\": 1\n}\n12-21 | cut 12-21: ',' or '}' after a member"},
+		{"cut last value", "{\n \"a\": 1\n}\n{\n \"b\": 2\n", "json-values\n0-11 {\n \"a\": 1\n}\n12-21 | cut 12-21: ',' or '}' after a field"},
 		{"raw line end in a value", "{\n \"a\": 1\n}\n{\n \"b\": \"x\ny\"\n}\n", "json-values\n0-11 {\n \"a\": 1\n}\n12-27 {\n \"b\": \"x\ny\"\n} | newline 22-23 x1"},
 		{"NULs behind values", "{\n}\n{\n}\n\x00\x00\n", "json-values\n0-3 {\n}\n4-7 {\n} | nul 8-10"},
 		{"NULs in place of a value's rest", "{\n}\n{\n\"a\x00\x00\n{\n}\n", "json-values\n0-3 {\n}\n4-8 | json 8-8: '\"' at the end of a string | nul 8-10\n11-14 {\n}"},
-		{"text between values", "{\n}\n{\n}\nfoo\n[1\n]\n", "json-values\n0-3 {\n}\n4-7 {\n}\n8-11 | json 9-10: false\n12-16 [1\n]"},
+		{"text between values", "{\n}\n{\n}\nfoo\n[1\n]\n", "json-values\n0-3 {\n}\n4-7 {\n}\n8-11 | json 9-10: the literal false\n12-16 [1\n]"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -593,7 +593,7 @@ func TestRecordTooLong(t *testing.T) {
 		for err == nil {
 			_, err = r.Next()
 		}
-		want := fmt.Sprintf("s: a record of at most 64 bytes was expected at byte %d, this one is longer", tt.at)
+		want := fmt.Sprintf("s: the record at byte %d is longer than 64 bytes", tt.at)
 		if err.Error() != want {
 			t.Errorf("%s: got %v, want %s", tt.name, err, want)
 		}

@@ -1,22 +1,22 @@
 package source
 
-// An Index numbers hashes in the order in which they come, from 0. It does what
-// a map would do in a third of the memory.
+// An Index numbers hashes from 0 in the order in which they are added. It replaces a map
+// and uses a third of its memory.
 type Index struct {
 	hashes []uint64
-	// slots is a hash table of numbers: a hash has the first slot that was free from
-	// its own place on. tags has a byte of the hash in each slot, 0 in a free one:
-	// almost all that a search comes by are told from it without a look at them.
+	// slots is an open-addressing hash table of numbers. tags holds one byte of the hash
+	// for each slot, 0 for a free one. Comparing tags first avoids looking at almost all
+	// other hashes.
 	slots []int32
 	tags  []uint8
 }
 
-// Find returns the number of a hash.
+// Find returns the number of a hash, and whether it is known.
 func (x *Index) Find(hash uint64) (n int32, known bool) {
 	return x.FindFrom(hash, len(x.hashes)-1)
 }
 
-// FindFrom is Find for a hash that likely has the number near.
+// FindFrom is Find for a hash whose number is probably near.
 func (x *Index) FindFrom(hash uint64, near int) (n int32, known bool) {
 	if uint(near) < uint(len(x.hashes)) && x.hashes[near] == hash {
 		return int32(near), true
@@ -28,10 +28,10 @@ func (x *Index) FindFrom(hash uint64, near int) (n int32, known bool) {
 	return x.slots[at], x.tags[at] > 0
 }
 
-// Len returns how many hashes there are.
+// Len returns the number of hashes.
 func (x *Index) Len() int { return len(x.hashes) }
 
-// Add gives a hash that is new the next number.
+// Add gives the next number to a new hash.
 func (x *Index) Add(hash uint64) {
 	if len(x.hashes) == cap(x.hashes) {
 		x.Reserve(max(8, len(x.hashes)*5/4))
@@ -40,7 +40,7 @@ func (x *Index) Add(hash uint64) {
 	x.hashes = append(x.hashes, hash)
 }
 
-// Reserve makes room for n hashes in all.
+// Reserve makes room for n hashes in total.
 func (x *Index) Reserve(n int) {
 	if n <= cap(x.hashes) {
 		return
@@ -61,10 +61,10 @@ func (x *Index) Reserve(n int) {
 
 func (x *Index) put(at int, hash uint64, n int) { x.slots[at], x.tags[at] = int32(n), tagOf(hash) }
 
-// tagOf returns the tag of a hash: some of the bits that do not choose its place.
+// tagOf returns the tag of a hash. It uses bits that do not select the slot.
 func tagOf(hash uint64) uint8 { return uint8(hash>>57) | 0x80 }
 
-// slot returns the slot of a hash, or the free one that it would get.
+// slot returns the slot of a hash, or the free slot that it would take.
 func (x *Index) slot(hash uint64) int {
 	mask := uint64(len(x.tags) - 1)
 	tag := tagOf(hash)

@@ -3,37 +3,36 @@ package source
 import "bytes"
 
 const (
-	// MaxKeys is how many keys a Keys numbers.
+	// MaxKeys is the largest number of keys that a Keys numbers.
 	MaxKeys = 63
-	// longestKey is how long they are at most, in their quotes.
+	// longestKey is the length of the longest numbered key, including its quotes.
 	longestKey = 64
 )
 
-// Keys numbers the keys of objects that are read one after another. Such objects
-// mostly have the same keys in the same order, so each key is compared with the
-// expected one before it is searched for. A caller can keep what it knows of a key
-// by the number.
+// Keys numbers the keys of a series of objects. Such objects usually have the same keys
+// in the same order, so each key is first compared with the one that followed last time.
+// Callers can store what they know about a key under its number.
 type Keys struct {
-	text  []byte     // the keys one after another, in their quotes
-	known []knownKey // by number, from 1
-	// marked holds the number of the last key with each mark, 0 for none.
+	text  []byte     // the keys one after another, with their quotes
+	known []knownKey // indexed by number, from 1
+	// marked holds the number of the last key for each mark, 0 for none.
 	marked [64]uint8
-	// next holds the number of the key that last followed each key. At 0 it is the
+	// next holds for each key the number of the key that last followed it. next[0] is the
 	// number of the first key of an object.
 	next [MaxKeys + 1]uint8
 }
 
 // A knownKey is a key that has a number.
 type knownKey struct {
-	from, to uint16 // in the text
-	before   uint8  // the number of the key before it with the same mark, 0 for none
+	from, to uint16 // offsets in text
+	before   uint8  // the number of the previous key with the same mark, 0 for none
 }
 
-// raw returns a key in its quotes.
+// raw returns the key with number n, including its quotes.
 func (k *Keys) raw(n uint8) []byte { return k.text[k.known[n].from:k.known[n].to] }
 
-// number returns the number of a key in its quotes. It is 0 for a key with escapes,
-// a long key, and a new key once there are MaxKeys.
+// number returns the number of a key, given with its quotes. It returns 0 for a key with
+// escapes, for a long key, and for a new key once there are MaxKeys.
 func (k *Keys) number(raw []byte) uint8 {
 	if len(raw) > longestKey {
 		return 0
@@ -58,30 +57,29 @@ func (k *Keys) number(raw []byte) uint8 {
 	return n
 }
 
-// markOf returns a number below 64 for a key in its quotes. The keys of one object
-// mostly have different ones.
+// markOf returns a number below 64 for a key with its quotes. The keys of one object
+// usually have different marks.
 func markOf(raw []byte) int {
 	n := len(raw)
 	return (n + 3*int(raw[1]) + 5*int(raw[n/2]) + 7*int(raw[n-2])) & 63
 }
 
-// A Walk goes over the members of an object, as Members does.
+// A Walk iterates over the fields of an object, as Members does.
 type Walk struct {
 	keys *Keys
 	of   Value
-	// found are the members that are still to come of an object whose members
-	// were found before.
+	// found are the remaining fields of an object that is already indexed.
 	found []member
 	// outside is set for an object that is not in memory.
 	outside  *cursor
-	key      *Value // nil where it stands in the object's own text
+	key      *Value // nil if the key is in the text of the object
 	val      Value
-	long     uint32 // the next long value
-	from, to int    // the key
+	long     uint32 // the index of the next long value
+	from, to int    // the span of the key
 	number   uint8
 }
 
-// Begin starts a walk over the members of v. A value that is no object has none.
+// Begin starts a walk over the fields of v. A value that is not an object has none.
 func (w *Walk) Begin(v Value, k *Keys) {
 	if v.Kind() != Object {
 		*w = Walk{keys: k}
@@ -97,7 +95,7 @@ func (w *Walk) Begin(v Value, k *Keys) {
 	}
 }
 
-// Next goes to the next member, and reports whether there is one.
+// Next advances to the next field and reports whether there is one.
 func (w *Walk) Next() bool {
 	v := &w.of
 	if v.members != nil {
@@ -147,7 +145,7 @@ func (w *Walk) Next() bool {
 	return true
 }
 
-// nextFound is Next for an object whose members were found before.
+// nextFound is Next for an object that is already indexed.
 func (w *Walk) nextFound() bool {
 	if len(w.found) == 0 {
 		return false
@@ -169,11 +167,11 @@ func (w *Walk) nextOutside() bool {
 	return true
 }
 
-// Number returns the number of the key, from 1, and 0 for a key without one. Each
-// new number is one more than the last.
+// Number returns the number of the key, counted from 1, or 0 for a key without a number.
+// New numbers are consecutive.
 func (w *Walk) Number() int { return int(w.number) }
 
-// Key returns the key.
+// Key returns the key of the current field.
 func (w *Walk) Key() Value {
 	if w.key != nil {
 		return *w.key
@@ -181,7 +179,7 @@ func (w *Walk) Key() Value {
 	return Value{text: w.of.text, base: w.of.base, from: w.from, to: w.to}
 }
 
-// KeySpan returns where the key stands in its source.
+// KeySpan returns the span of the key in its source.
 func (w *Walk) KeySpan() Span {
 	if w.key != nil {
 		return w.key.Span()
@@ -192,5 +190,5 @@ func (w *Walk) KeySpan() Span {
 // Of returns the object.
 func (w *Walk) Of() Value { return w.of }
 
-// Value returns the value, which is good until the next one.
+// Value returns the value of the current field. It is valid until the next call of Next.
 func (w *Walk) Value() *Value { return &w.val }

@@ -7,24 +7,23 @@ import (
 	"sync"
 )
 
-// lines records where some lines start, as seen while the source was read from its
-// beginning. With it, the number of a line is known without reading everything
-// before the line.
+// lines records where some lines start while the source is read from its beginning.
+// Finding the number of a line then takes only a partial read.
 type lines struct {
 	mu sync.Mutex
-	// ends is the number of line ends before counted.
+	// ends is the number of line ends before offset counted.
 	ends    int
 	counted int64
 	starts  []lineStart
 }
 
-// A lineStart is a line, counted from 1, and where it starts.
+// A lineStart is the number of a line, counted from 1, and its offset.
 type lineStart struct {
 	line int
 	at   int64
 }
 
-// read counts the line ends in text, which is at off in the source.
+// read counts the line ends in text, which is at offset off in the source.
 func (l *lines) read(text []byte, off int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -39,7 +38,7 @@ func (l *lines) read(text []byte, off int64) {
 	l.counted += int64(len(text))
 }
 
-// before returns the last of the known starts of lines that is not behind off.
+// before returns the last known line start at or before off.
 func (l *lines) before(off int64) lineStart {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -3,30 +3,30 @@ package source
 import "encoding/binary"
 
 const (
-	// offsetStep is how many offsets lie between two that are kept whole.
+	// offsetStep is the number of offsets for each one that is stored whole.
 	offsetStep = 128
-	// The gaps between offsets are kept in pieces, each twice as large as the
+	// The gaps between offsets are stored in chunks. Each chunk is twice as large as the
 	// one before, up to maxGaps.
 	minGaps = offsetStep * binary.MaxVarintLen64
 	maxGaps = 64 << 10
 )
 
-// Offsets is a list of ascending places in a source. It keeps the distances
-// between them, which takes a byte or two each where records are small.
+// Offsets is a list of ascending offsets in a source. It stores their distances, which
+// take one or two bytes each if the records are small.
 type Offsets struct {
-	marks []mark // every offsetStep-th
-	gaps  []byte // the piece that is being filled, with room for those of a mark
+	marks []mark // every offsetStep-th offset
+	gaps  []byte // the chunk being filled
 	last  int64
 	n     int
 }
 
-// A mark is an offset that is kept whole, and the gaps behind it as varints.
+// A mark is an offset stored whole, and the gaps after it as varints.
 type mark struct {
 	offset int64
 	gaps   []byte
 }
 
-// Append adds an offset, which must not lie before the last.
+// Append adds an offset, which must not be less than the last one.
 func (o *Offsets) Append(offset int64) {
 	if o.n%offsetStep == 0 {
 		if cap(o.gaps)-len(o.gaps) < minGaps {
@@ -40,10 +40,10 @@ func (o *Offsets) Append(offset int64) {
 	o.n++
 }
 
-// Len returns how many offsets there are.
+// Len returns the number of offsets.
 func (o *Offsets) Len() int { return o.n }
 
-// At returns the i-th offset.
+// At returns the offset with index i.
 func (o *Offsets) At(i int) int64 {
 	m := o.marks[i/offsetStep]
 	for range i % offsetStep {

@@ -10,11 +10,11 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxWindow bounds how much of what it has unpacked a zstd decoder keeps.
+// maxWindow limits how many unpacked bytes a zstd decoder keeps.
 const maxWindow = 32 << 20
 
-// packings are the ways of compression that are read, by the bytes that a file
-// begins with.
+// packings are the supported compressions and the magic bytes at the start of their
+// files.
 var packings = []struct {
 	name, magic string
 	open        func(io.Reader) (io.ReadCloser, error)
@@ -29,15 +29,15 @@ var packings = []struct {
 	}},
 }
 
-// What a source that is compressed may unpack to, unless somebody says otherwise:
-// so many bytes, and so many times its own size once it is more than a little.
+// The default limits for unpacking: a number of bytes, and a multiple of the compressed
+// size. The multiple applies only to more than minUnpacked bytes.
 const (
 	MaxUnpacked = 4 << 30
 	maxRatio    = 200
-	minUnpacked = 1 << 20 // texts that repeat themselves are packed very well
+	minUnpacked = 1 << 20 // repetitive text compresses very well
 )
 
-// A limitedReader reads what is unpacked, and ends with an error behind a limit.
+// A limitedReader reads unpacked bytes and returns an error beyond a limit.
 type limitedReader struct {
 	r    io.Reader
 	left int64
@@ -56,23 +56,22 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// limited returns a reader of what a source of size bytes unpacks to: most bytes,
-// or the usual limits if most is 0.
+// limited returns a reader of the unpacked bytes of a source of size bytes. It reads at
+// most most bytes, or up to the default limits if most is 0.
 func limited(r io.Reader, size, most int64) *limitedReader {
 	l := &limitedReader{r: r, left: most}
 	if ratio := max(size*maxRatio, minUnpacked); most == 0 && ratio < MaxUnpacked {
-		l.left, l.err = ratio, fmt.Errorf("unpacks to more than %d times its size; --max-size sets a limit of your own", maxRatio)
+		l.left, l.err = ratio, fmt.Errorf("unpacks to more than %d times its size; use --max-size to set another limit", maxRatio)
 		return l
 	}
 	if most == 0 {
 		l.left = MaxUnpacked
 	}
-	l.err = fmt.Errorf("unpacks to more than %s; --max-size sets another limit", byteCount(l.left))
+	l.err = fmt.Errorf("unpacks to more than %s; use --max-size to set another limit", byteCount(l.left))
 	return l
 }
 
-// byteCount writes a number of bytes in the largest unit of which it is a whole
-// number.
+// byteCount formats a number of bytes in the largest unit that divides it.
 func byteCount(n int64) string {
 	for i, unit := range []string{"GiB", "MiB", "KiB"} {
 		if size := int64(1) << (30 - 10*i); n >= size && n%size == 0 {
@@ -82,17 +81,17 @@ func byteCount(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// Packed returns how the file was compressed that the source was unpacked from,
-// "" for one that was not.
+// Packed returns the name of the compression that the source was unpacked from, "" if it
+// was not compressed.
 func (s *Source) Packed() string { return s.packed }
 
-// unpack returns a source of what src holds compressed, src itself where it is
-// not compressed. It closes src when it returns another or an error.
+// unpack returns the unpacked source, or src itself if it is not compressed. It closes
+// src if it returns another source or an error.
 func unpack(src *Source, most int64) (*Source, error) {
 	var head [4]byte
 	n, err := src.ReadAt(head[:], 0)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return src, nil // whoever reads it is told
+		return src, nil // the next read reports the error
 	}
 	for _, p := range packings {
 		if !bytes.HasPrefix(head[:n], []byte(p.magic)) {

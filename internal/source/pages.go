@@ -5,30 +5,30 @@ import (
 )
 
 const (
-	// heldDocument is how long a document is that is held in memory. A longer one is
-	// read through a window.
+	// heldDocument is the size of the largest document that is held in memory. A longer
+	// one is read through a window.
 	heldDocument = 4 << 20
-	// Of what could be held, this part is read at a time, and a value as long as
-	// that part is large: where it ends is known without a look at it.
+	// held/windowPart bytes are read at a time. A value of held/largePart bytes is large:
+	// its end is recorded, so it can be skipped.
 	windowPart = 16
 	largePart  = 64
 )
 
-// SetWindow says how many bytes of a document may be held in memory; a longer one is
-// read through a window. It is for who has less room than usual, and for tests.
+// SetWindow sets how many bytes of a document may be held in memory. A longer document is
+// read through a window. It is for callers with little memory and for tests.
 func (s *Source) SetWindow(held int64) { s.held = held }
 
-// A pages is a document of which only a part is in memory at a time. It has been
-// scanned once from its start to its end.
+// A pages is a document that is only partly in memory. It has been scanned once from
+// start to end.
 type pages struct {
 	src   *Source
-	base  int64 // where the document starts
-	chunk int64 // how much is read at a time
-	large ends  // of the large values, by their offsets from base
+	base  int64 // the offset of the document
+	chunk int64 // how many bytes are read at a time
+	large ends  // the ends of the large values, relative to base
 }
 
-// pages returns the document that starts at start if it is too long to be held, and
-// nil for all else: a document with a fault, too, is looked at as a whole.
+// pages returns the document that starts at start if it is too long to be held.
+// Otherwise, and if the document has a fault, it returns nil.
 func (r *Reader) pages(start int64) (*document, error) {
 	held := r.src.held
 	if held == 0 {
@@ -53,8 +53,8 @@ func (r *Reader) pages(start int64) (*document, error) {
 	return &document{start: start, scan: s, pages: p}, nil
 }
 
-// scan looks at the value at base once, of which the head is in memory, and keeps no
-// more of it than the part that is not understood yet.
+// scan scans the value at base once. head is the part of it that is in memory. scan keeps
+// only the bytes that it has not finished scanning.
 func (p *pages) scan(head []byte, least int) (Scan, error) {
 	scan := NewScanner()
 	scan.remember(least, p)
@@ -68,7 +68,7 @@ func (p *pages) scan(head []byte, least int) (Scan, error) {
 			break
 		}
 		if end-p.base > maxRecord {
-			return s, fmt.Errorf("%s: a record of at most %d bytes was expected at byte %d, this one is longer", p.src.name, maxRecord, p.base)
+			return s, fmt.Errorf("%s: the record at byte %d is longer than %d bytes", p.src.name, p.base, maxRecord)
 		}
 		n := s.next
 		at += int64(n)
@@ -87,7 +87,7 @@ func (p *pages) scan(head []byte, least int) (Scan, error) {
 	return s, nil
 }
 
-// slide goes on with a text that lacks the first n bytes.
+// slide adjusts the scan to a text without its first n bytes.
 func (s *Scan) slide(n int) {
 	s.Start, s.End, s.At, s.next = s.Start-n, s.End-n, s.At-n, s.next-n
 	for _, f := range []*Flaw{&s.InvalidUTF8, &s.LoneSurrogate, &s.RawNewline} {
@@ -104,25 +104,25 @@ func (p *pages) root(s Scan) (Value, error) {
 	return p.value(first[0], at), err
 }
 
-// value returns the value at a span, of which the first byte is in memory and the
-// rest is read when somebody asks for it.
+// value returns the value at a span. Its first byte is in memory, and the rest is read on
+// demand.
 func (p *pages) value(first byte, at Span) Value {
 	v := Value{text: brackets[first], base: at.Start, to: int(at.Len()), ends: &p.large, turn: p.large.turn}
 	v.inner = p.large.find(v.turn, int(at.Start-p.base)+1)
 	return v
 }
 
-// isLarge reports whether a span is that of a large value.
+// isLarge reports whether the span is a recorded large value.
 func (p *pages) isLarge(at Span) bool {
 	start := int(at.Start - p.base)
 	end, _ := p.large.at(p.large.turn, start, p.large.find(p.large.turn, start))
 	return end > 0 && p.base+int64(end) == at.End
 }
 
-// brackets are texts of the one byte that a string or a container begins with.
+// brackets maps the first byte of a string or container to a text of that byte.
 var brackets = [256][]byte{'"': {'"'}, '[': {'['}, '{': {'{'}}
 
-// Outside reports whether only the first byte of a value is in memory.
+// Outside reports whether only the first byte of the value is in memory.
 func (v Value) Outside() bool { return v.to > len(v.text) }
 
 // Held returns the value with all of its bytes in memory.
@@ -144,8 +144,8 @@ func (v Value) Held() Value {
 	return s.value(text, v.base)
 }
 
-// Light returns the value without its bytes if they can be read again: whoever keeps
-// values of a document that is read through a window does not keep the document.
+// Light returns the value without its bytes if they can be read again. Keeping a light
+// value of a document that is read through a window does not keep the document in memory.
 func (v Value) Light() Value {
 	if v.ends == nil || v.ends.pages == nil || v.Outside() || v.to-v.from < longValue || brackets[v.text[v.from]] == nil {
 		return v
@@ -153,8 +153,8 @@ func (v Value) Light() Value {
 	return v.ends.pages.value(v.text[v.from], v.Span())
 }
 
-// Head returns the first n elements of a list that is not in memory as a list that
-// stands nowhere, and any other value as it is.
+// Head returns the first n elements of an array that is not in memory as a new array that
+// has no place in the source. It returns any other value unchanged.
 func (v Value) Head(n int) Value {
 	if !v.Outside() || v.Kind() != Array {
 		return v
@@ -172,8 +172,8 @@ func (v Value) Head(n int) Value {
 	return NewValue(append(text, ']'), v.base)
 }
 
-// read returns the bytes of a span, nil if they cannot be read any more. They are put
-// into a buffer if it is large enough.
+// read returns the bytes of a span, or nil if they can no longer be read. It uses the
+// buffer into if that is large enough.
 func (p *pages) read(into []byte, at Span) []byte {
 	text, err := p.src.Into(into, at)
 	if err != nil {
@@ -183,12 +183,13 @@ func (p *pages) read(into []byte, at Span) []byte {
 	return text
 }
 
-// changed ends the reading of a document that is not what it was when it was scanned.
+// changed ends reading a document that has changed since it was scanned.
 func (p *pages) changed() {
 	p.src.fail(fmt.Errorf("%s: changed while it was read", p.src.name))
 }
 
-// walk yields what is in a container that is not in memory, with the keys of members.
+// walk yields the keys and values of a container that is not in memory. Elements of
+// arrays have no keys.
 func (v Value) walk(yield func(key, val Value) bool) {
 	for c := v.cursor(); c.next(); {
 		if !yield(c.key, c.val) {
@@ -197,26 +198,26 @@ func (v Value) walk(yield func(key, val Value) bool) {
 	}
 }
 
-// A cursor goes through a container that is not in memory from one value to the next.
+// A cursor iterates over the values of a container that is not in memory.
 type cursor struct {
 	*pages
 	scan   Scanner
-	text   []byte // the bytes from base on; values keep them
+	text   []byte // the bytes from base on, which values may keep
 	base   int64
 	at     int64
-	end    int64 // of the container
+	end    int64 // the end of the container
 	object bool
 	begun  bool
-	long   uint32 // the next large value
-	// passing is set if nobody needs a value any more when the next is read, or only
-	// as long as room knows.
+	long   uint32 // the index of the next large value
+	// passing is set if each value is needed only until the next one is read, or for as
+	// long as room says.
 	passing bool
 	room    room
-	// key and val are what it is at. There are keys in objects alone.
+	// key and val are the current key and value. Only objects have keys.
 	key, val Value
 }
 
-// cursor returns a cursor before the first value in a container.
+// cursor returns a cursor before the first value of a container.
 func (v Value) cursor() *cursor {
 	p := v.ends.pages
 	c := &cursor{
@@ -227,7 +228,7 @@ func (v Value) cursor() *cursor {
 	return c
 }
 
-// next goes to the next value, and reports whether there is one.
+// next advances to the next value and reports whether there is one.
 func (c *cursor) next() bool {
 	if c.begun {
 		if c.skip() != ',' {
@@ -256,8 +257,8 @@ func (c *cursor) next() bool {
 	return c.val.Exists()
 }
 
-// load reads n bytes from where the cursor is, or those that are left, and reports
-// whether it could.
+// load reads n bytes at the cursor, or all that are left, and reports whether it
+// succeeded.
 func (c *cursor) load(n int64) bool {
 	into, ok := []byte(nil), true
 	if c.passing {
@@ -270,7 +271,7 @@ func (c *cursor) load(n int64) bool {
 	return c.text != nil
 }
 
-// skip goes on behind blanks, and returns the byte there, 0 for none.
+// skip skips blanks and returns the byte after them, or 0 if there is none.
 func (c *cursor) skip() byte {
 	for c.at < c.end {
 		if c.at < c.base || c.at >= c.base+int64(len(c.text)) {
@@ -286,7 +287,7 @@ func (c *cursor) skip() byte {
 	return 0
 }
 
-// read returns the value at the cursor, which goes on behind it.
+// read returns the value at the cursor and moves the cursor behind it.
 func (c *cursor) read() Value {
 	for {
 		from := int(c.at - c.base)

@@ -6,39 +6,39 @@ import (
 	"sort"
 )
 
-// Lines finds the lines and columns of offsets. Offsets are best asked for in
-// order: then the source is read once. Any other is counted from the nearest
-// place before it whose line is known.
+// Lines finds the lines and columns of offsets. If the offsets are requested in ascending
+// order, the source is read once. Any other offset is counted from the nearest known
+// place before it.
 type Lines struct {
 	src *Source
-	// marks are places, one each step of the source, as far as it was read.
+	// marks are places at regular steps through the part of the source that was read.
 	marks []place
 	step  int64
-	// recent are the places that were asked for last: others are near them.
+	// recent are the places of the last requests. The next request is often near one.
 	recent [8]place
 	asked  int
 	buf    []byte
-	text   []byte // a part of the source, in buf
-	base   int64  // where it stands
+	text   []byte // part of the source, in buf
+	base   int64  // the offset of text
 }
 
-// A place is an offset of which the line is known.
+// A place is an offset with its line number.
 type place struct {
 	at      int64
-	newline int64 // where its line starts
+	newline int64 // the offset of the start of its line
 	lines   int
-	chars   int // of its line, before it
+	chars   int // the characters in its line before it
 }
 
 const (
-	// leastStep and mostMarks say how many marks there are in a source.
+	// leastStep and mostMarks determine the number of marks in a source.
 	leastStep = 16 << 10
 	mostMarks = 32 << 10
-	// leastRead is how much is read at least to find a place.
+	// leastRead is the least number of bytes that are read to find a place.
 	leastRead = 4 << 10
 )
 
-// NewLines returns the lines of a source.
+// NewLines returns a Lines for the source.
 func NewLines(src *Source) *Lines {
 	return &Lines{src: src, marks: []place{{lines: 1}}, step: max(leastStep, src.size/mostMarks)}
 }
@@ -54,7 +54,7 @@ func (l *Lines) Position(offset int64) (Position, error) {
 			at = r
 		}
 	}
-	if s := l.src.lines.before(offset); s.at > at.at { // a Reader was there
+	if s := l.src.lines.before(offset); s.at > at.at { // counted by a Reader
 		at = place{at: s.at, newline: s.at, lines: s.line}
 	}
 	for at.at < offset {
@@ -67,8 +67,8 @@ func (l *Lines) Position(offset int64) (Position, error) {
 	return Position{Offset: offset, Line: at.lines, Column: int(offset-at.newline) + 1, Char: at.chars + 1}, nil
 }
 
-// forward goes on from a place towards an offset, as far as the text that is in
-// memory and to the next mark at most.
+// forward advances a place toward an offset, at most to the end of the text in memory and
+// to the next mark.
 func (l *Lines) forward(m *place, offset int64) error {
 	if l.text == nil {
 		l.base, l.text = 0, l.src.text

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// A portable scanner is one pass in plain Go, eight bytes at a time where that
-// is possible. It does not recurse: depth costs a byte a level.
+// A portable scanner is a single pass in plain Go that handles eight bytes at a time
+// where possible. It does not recurse: each level of nesting costs one byte.
 type portable struct {
 	// open holds the bracket of each container around the current value.
 	open [MaxDepth]byte
@@ -37,7 +37,7 @@ func (p *portable) begin(text []byte, pos int, mode ScanMode) Scan {
 	return Scan{Start: start, next: start, mode: mode, ends: &p.ends, turn: p.ends.turn}
 }
 
-// again gets a scan ready to go on with more text, and reports whether it can.
+// again prepares a scan to continue with more text and reports whether it can.
 func (p *portable) again(text []byte, s *Scan) bool {
 	if s.Kind != FaultTruncated {
 		return false
@@ -51,14 +51,14 @@ func (p *portable) again(text []byte, s *Scan) bool {
 	return true
 }
 
-// run reads from s.next on until the value ends or cannot go on, and reports
-// that it did. It stops early, where Resume would go on, at the first end of a
-// value inside the value that is not before until.
+// run continues from s.next until the value ends or the scan cannot go on, and then
+// returns true. It returns false if it stops at the end of a nested value at or after
+// until. Resume continues from there.
 func (p *portable) run(text []byte, s *Scan, until int) bool {
 	var (
 		i     = s.next
 		depth = s.depth
-		mark  int // where to resume when the text ends: a value or ','
+		mark  int // where to resume when the text ends: at a value or a ','
 		ok    bool
 	)
 	if s.after {
@@ -128,7 +128,7 @@ value:
 		depth++
 		goto value
 	case '1', '2', '3', '4', '5', '6', '7', '8', '9':
-		// Most numbers are integers, and most of what is no string is a number.
+		// Most scalars other than strings are numbers, and most numbers are integers.
 		for i++; i < len(text) && text[i]-'0' < 10; i++ {
 		}
 		if i < len(text) && text[i] != '.' && text[i]|0x20 != 'e' {
@@ -145,7 +145,7 @@ value:
 			return true
 		}
 		if i == len(text) && depth > 0 {
-			// The number may go on in the bytes to come.
+			// More digits may follow in the next bytes.
 			s.cut(text, mark, depth, false, p.wantAfter(depth))
 			return true
 		}
@@ -211,8 +211,8 @@ after:
 	return true
 }
 
-// wantValue says what may stand where a value is missing: directly behind a
-// '[' the array may end instead.
+// wantValue describes what may appear in place of a missing value. After a '[' that
+// includes the end of the array.
 func (p *portable) wantValue(text []byte, s *Scan, depth int) string {
 	if depth == 0 || p.open[depth-1] != '[' {
 		return wantValue
@@ -240,7 +240,7 @@ func (p *portable) wantAfter(depth int) string {
 	return wantAfterMember
 }
 
-// scanName reads a member name and its colon and returns the offset behind it.
+// scanName reads a key and its colon and returns the offset after them.
 func scanName(text []byte, i int, s *Scan) (int, bool) {
 	i, ok := scanString(text, i+1, s)
 	if !ok {
@@ -265,21 +265,20 @@ const (
 	highs = 0x8080808080808080
 )
 
-// escapes marks the bytes that may follow a backslash, but for the u.
+// escapes marks the bytes that may follow a backslash, except u.
 var escapes = [256]bool{'"': true, '\\': true, '/': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}
 
-// scanString reads a string from behind its opening quote and returns the
-// offset behind its closing one.
+// scanString reads a string from the byte after its opening quote and returns the offset
+// after its closing quote.
 func scanString(text []byte, i int, s *Scan) (int, bool) {
 	start := i
-	var high uint64 // high bits mark bytes outside ASCII
+	var high uint64 // its high bits mark bytes outside ASCII
 	for {
 		var c byte
 		rest := text[i:]
 		for len(rest) >= 8 {
-			// A word holds a byte to stop at if a high bit of stop is set.
-			// Above the lowest of them the borrow may set others, which nobody
-			// looks at.
+			// A set high bit in stop marks a byte to stop at. A borrow can set higher
+			// bits too, so only the lowest set bit is reliable.
 			w := binary.LittleEndian.Uint64(rest)
 			quote := w ^ lows*'"'
 			slash := w ^ lows*'\\'
@@ -312,7 +311,7 @@ func scanString(text []byte, i int, s *Scan) (int, bool) {
 			}
 			return i + 1, true
 		case '\\':
-			// Escapes like company: often another one follows at once.
+			// Escapes often come in groups.
 			for i+1 < len(text) && text[i] == '\\' {
 				if escapes[text[i+1]] {
 					i += 2
@@ -346,7 +345,7 @@ func scanString(text []byte, i int, s *Scan) (int, bool) {
 	}
 }
 
-// lineEnd returns the length of the line end at text[i], 0 if there is none.
+// lineEnd returns the length of the line end at text[i], or 0 if there is none.
 func lineEnd(text []byte, i int) int {
 	switch {
 	case text[i] == '\n':
@@ -364,8 +363,8 @@ func (s *Scan) cutString(text []byte) (int, bool) {
 	return len(text), false
 }
 
-// scanUnicode reads the \u escape at text[i], or the surrogate pair of two,
-// and returns the offset behind it.
+// scanUnicode reads the \u escape at text[i], or a surrogate pair of two such escapes,
+// and returns the offset after it.
 func scanUnicode(text []byte, i int, s *Scan) (int, bool) {
 	r, ok := scanHex(text, i+2, s)
 	if !ok {
@@ -375,8 +374,8 @@ func scanUnicode(text []byte, i int, s *Scan) (int, bool) {
 		return i + 6, true
 	}
 	if r < 0xdc00 {
-		// The second half has to follow at once; what follows instead is
-		// looked at on its own.
+		// The second half must follow directly. If something else follows, it is scanned
+		// on its own.
 		if i+7 >= len(text) {
 			if i+6 >= len(text) || text[i+6] == '\\' {
 				s.fail(FaultTruncated, len(text), wantQuote)
@@ -396,8 +395,8 @@ func scanUnicode(text []byte, i int, s *Scan) (int, bool) {
 	return i + 6, true
 }
 
-// hex holds the value of each hexadecimal digit, and -1, whose high bits
-// outlast any shift, for all other bytes.
+// hex holds the value of each hexadecimal digit, and -1 for all other bytes. The high
+// bits of -1 survive every shift.
 var hex = func() (t [256]int32) {
 	for c := range t {
 		switch {
@@ -433,7 +432,7 @@ func scanHex(text []byte, i int, s *Scan) (uint32, bool) {
 	}
 }
 
-// invalidUTF8 notes the runs of bytes in text[i:end] that are not UTF-8.
+// invalidUTF8 records the runs of bytes in text[i:end] that are not UTF-8.
 func (s *Scan) invalidUTF8(text []byte, i, end int) {
 	run := -1
 	for i < end {
@@ -459,7 +458,7 @@ func (s *Scan) invalidUTF8(text []byte, i, end int) {
 	}
 }
 
-// scanScalar reads a literal or a number and returns the offset behind it.
+// scanScalar reads a literal or a number and returns the offset after it.
 func scanScalar(text []byte, i int, s *Scan) (int, bool) {
 	switch text[i] {
 	case 't':
@@ -478,11 +477,11 @@ func scanScalar(text []byte, i int, s *Scan) (int, bool) {
 func scanLiteral(text []byte, i int, word string, s *Scan) (int, bool) {
 	for k := range len(word) {
 		if i+k >= len(text) {
-			s.fail(FaultTruncated, len(text), word)
+			s.fail(FaultTruncated, len(text), "the literal "+word)
 			return i, false
 		}
 		if text[i+k] != word[k] {
-			s.fail(FaultInvalidJSON, i+k, word)
+			s.fail(FaultInvalidJSON, i+k, "the literal "+word)
 			return i, false
 		}
 	}
@@ -514,7 +513,7 @@ func scanNumber(text []byte, i int, s *Scan) (int, bool) {
 	return i, true
 }
 
-// scanDigits reads one digit or more.
+// scanDigits reads one or more digits.
 func scanDigits(text []byte, i int, s *Scan) (int, bool) {
 	if i >= len(text) {
 		s.fail(FaultTruncated, len(text), wantDigit)

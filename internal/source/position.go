@@ -7,31 +7,30 @@ import (
 	"strings"
 )
 
-// A Position is a place in a source the way people look it up.
+// A Position is a place in a source as a user looks it up.
 type Position struct {
-	// Offset counts bytes from 0, a byte order mark included.
+	// Offset counts bytes from 0 and includes a byte order mark.
 	Offset int64
-	// Line and Column count from 1. Columns are bytes from the start of the
-	// line.
+	// Line and Column count from 1. Columns are bytes from the start of the line.
 	Line, Column int
-	// Char is the column in characters (code points) instead of bytes.
+	// Char is the column in characters (code points).
 	Char int
 }
 
-// characters counts the characters that begin in part of a text.
+// characters counts the characters that start in part of a text.
 func characters(part []byte) int {
 	n := 0
 	for _, b := range part {
-		if b&0xC0 != 0x80 { // no continuation of one
+		if b&0xC0 != 0x80 { // not a continuation byte
 			n++
 		}
 	}
 	return n
 }
 
-// Pointers returns for each span the JSON pointer (RFC 6901) from v to the
-// innermost value that contains it, or to the member whose key it touches. The
-// pointer of what lies outside of v is that of v itself, the empty one.
+// Pointers returns for each span the JSON pointer (RFC 6901) from v to the innermost
+// value that contains the span, or to the field whose key the span touches. The pointer
+// of a span outside v is the empty pointer, which is that of v itself.
 func Pointers(v Value, spans []Span) []string {
 	if v.Outside() {
 		return pointersOutside(v, spans)
@@ -42,8 +41,8 @@ func Pointers(v Value, spans []Span) []string {
 			p.rest = append(p.rest, i)
 		}
 	}
-	// A span that contains another one is behind it: values are left from the
-	// inside to the outside.
+	// A span that contains another one comes after it, because walk leaves values from
+	// the inside out.
 	slices.SortStableFunc(p.rest, func(a, b int) int { return cmp.Compare(spans[a].Start, spans[b].Start) })
 	if v.Exists() && len(p.rest) > 0 {
 		p.walk(v.from, v.to)
@@ -51,13 +50,13 @@ func Pointers(v Value, spans []Span) []string {
 	return p.found
 }
 
-// pointersOutside returns the same of a value that is not in memory.
+// pointersOutside is Pointers for a value that is not in memory.
 func pointersOutside(v Value, spans []Span) []string {
 	found := make([]string, len(spans))
 	if v.Kind() == String {
 		return found
 	}
-	var rest []int // spans in v that are ahead, by their start
+	var rest []int // the remaining spans in v, sorted by start
 	for i, s := range spans {
 		if v.Span().Contains(s) {
 			rest = append(rest, i)
@@ -71,11 +70,11 @@ func pointersOutside(v Value, spans []Span) []string {
 			at.Start, name = key.Span().Start, pointerEscaper.Replace(key.Str())
 		}
 		for len(rest) > 0 && spans[rest[0]].Start < at.Start {
-			rest = rest[1:] // it is in none of them
+			rest = rest[1:] // no value contains it
 		}
 		var in []int
 		var of []Span
-		// At its end there is a comma, so that what starts there is in no later one.
+		// A comma follows the value, so a span that starts there is in no later value.
 		for ; len(rest) > 0 && spans[rest[0]].Start <= at.End; rest = rest[1:] {
 			if n := rest[0]; at.Contains(spans[n]) {
 				in, of = append(in, n), append(of, spans[n])
@@ -92,21 +91,21 @@ func pointersOutside(v Value, spans []Span) []string {
 	return found
 }
 
-// pointers looks for spans in one pass over a value's tokens. Depth costs it a
-// level of its path, not of the stack.
+// pointers finds spans in one pass over the tokens of a value. Each level of nesting
+// costs an entry in path and no stack.
 type pointers struct {
 	text  []byte
 	base  int64
 	spans []Span
 	found []string
-	rest  []int   // spans still ahead, by their start
-	open  []int   // spans that started and are in no value that has ended
+	rest  []int   // the spans that are still ahead, sorted by start
+	open  []int   // the spans that have started and are not yet in a finished value
 	path  []level // the containers around the current token
 }
 
-// A level is a container and the member or element it is at.
+// A level is a container and its current field or element.
 type level struct {
-	start int // where the container stands, or its key if it has one
+	start int // the offset of the container, or of its key if it has one
 	key   Value
 	index int
 	array bool
@@ -151,8 +150,8 @@ func (p *pointers) walk(i, end int) {
 	p.leave(0, end)
 }
 
-// memberStart returns where the member whose value starts at i starts: at its
-// key, if it has one.
+// memberStart returns where the field or element with its value at i starts. A field
+// starts at its key.
 func (p *pointers) memberStart(i int) int {
 	if len(p.path) > 0 {
 		if key := p.path[len(p.path)-1].key; key.Exists() {
@@ -162,8 +161,8 @@ func (p *pointers) memberStart(i int) int {
 	return i
 }
 
-// leave gives the spans inside the value [start, end) its pointer: those that
-// values within it contain have theirs already.
+// leave assigns the pointer of the value [start, end) to the spans inside it. Spans
+// inside nested values already have their pointers.
 func (p *pointers) leave(start, end int) {
 	from, to := p.base+int64(start), p.base+int64(end)
 	for len(p.rest) > 0 {

@@ -12,60 +12,61 @@ import (
 	"sync/atomic"
 )
 
-// chunkSize is how much is read from a source at a time.
+// chunkSize is how many bytes are read from a source at a time.
 const chunkSize = 256 << 10
 
-// spoolSize is how much of a stream is kept in memory before it goes to a
+// spoolSize is how many bytes of a stream are kept in memory before the stream goes to a
 // temporary file.
 const spoolSize = 8 << 20
 
-// A Source is the bytes of one transcript, read piece by piece and never held
-// as a whole. Its size is what it was when it was opened: what is appended
-// later is not seen, and a file that has become shorter is an error.
+// A Source is the bytes of one transcript. It is read in pieces and never held as a
+// whole. Its size is fixed when it is opened: bytes that are appended later are ignored,
+// and a file that has become shorter causes an error.
 type Source struct {
 	name  string
 	r     io.ReaderAt
 	size  int64
 	close func() error
-	// unchanged tells whether a file is what it was when it was opened; nil for what is
-	// no file.
+	// unchanged returns an error if the file has changed since it was opened. It is nil
+	// for sources that are not files.
 	unchanged func() error
-	// ctx ends the reading; nil for a source that can always be read. It is kept
-	// here because everything that reads a source then notices.
+	// ctx cancels reading; nil means that reading cannot be canceled. It is a field so
+	// that every reader of the source sees the cancellation.
 	ctx context.Context
-	// named is set if the errors of r begin with the name of the source.
+	// named is set if the errors of r already begin with the name of the source.
 	named bool
-	// packed is how it was compressed.
+	// packed is the name of the compression, "" if the file was not compressed.
 	packed string
 	lines  lines
-	held   int64 // how much of a document may be held; 0 means heldDocument
+	held   int64 // how many bytes of a document may be held; 0 means heldDocument
 	failed atomic.Pointer[error]
 	ahead  bool
-	// text is all of it, if that is no more than is read at a time; nil else.
+	// text is the whole source if it is no larger than chunkSize, and nil otherwise.
 	text []byte
-	// near is the record that is being looked at: what is asked of it need not be read.
+	// near is the record being examined. Spans inside it are served without reading.
 	near Value
-	// view is what was read last for a look, and viewAt where it stands.
+	// view is the buffer of the last View, and viewAt its offset.
 	view   []byte
 	viewAt int64
 }
 
-// NewSource returns a source of size bytes that are read from r.
+// NewSource returns a source that reads size bytes from r.
 func NewSource(name string, r io.ReaderAt, size int64) *Source {
 	return &Source{name: name, r: r, size: size}
 }
 
-// FromBytes returns a source of the bytes b, which must not change while it is
-// in use.
+// FromBytes returns a source of the bytes b, which must not change while the source is in
+// use.
 func FromBytes(name string, b []byte) *Source {
 	return NewSource(name, bytes.NewReader(b), int64(len(b)))
 }
 
-// Open opens the regular file path as a source, unpacked if it is compressed: to
-// most bytes, or the usual limits if most is 0. Once ctx is done, reading it returns the error of ctx. The caller closes it.
+// Open opens the regular file at path as a source. A compressed file is unpacked to at
+// most most bytes, or to the default limits if most is 0. Once ctx is done, reading the
+// source returns the error of ctx. The caller closes the source.
 func Open(ctx context.Context, path string, most int64) (*Source, error) {
-	// Asked before it is opened, because opening a named pipe waits for its
-	// writer; and after, because the name may stand for another file by then.
+	// Check before opening, because opening a named pipe blocks until it has a writer.
+	// Check again afterwards, because the path may name another file by then.
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, pathError(path, err)
@@ -86,7 +87,7 @@ func Open(ctx context.Context, path string, most int64) (*Source, error) {
 		return nil, pathError(path, err)
 	}
 	if info.Size() == 0 {
-		// It may be empty, or be made as it is read and have no size before.
+		// The file may be empty, or it may be generated on reading and report no size.
 		defer f.Close()
 		return Spool(ctx, path, f, most)
 	}
@@ -97,7 +98,8 @@ func Open(ctx context.Context, path string, most int64) (*Source, error) {
 		if err != nil {
 			return pathError(path, err)
 		}
-		// What is appended is not seen. What is written over may have been.
+		// Appended bytes are ignored, but a file of the same size may have been
+		// overwritten.
 		if now.Size() == info.Size() && !now.ModTime().Equal(info.ModTime()) {
 			return fmt.Errorf("%s: changed while it was read", path)
 		}
@@ -110,7 +112,7 @@ func Open(ctx context.Context, path string, most int64) (*Source, error) {
 	return unpack(src, most)
 }
 
-// hold reads all of a source that is no larger than what is read at a time.
+// hold reads the whole source into memory if it is no larger than chunkSize.
 func (s *Source) hold() error {
 	if s.size > chunkSize {
 		return nil
@@ -133,11 +135,11 @@ func regular(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// Spool reads r to its end and returns what it held as a source: in memory if
-// it is small, else in a temporary file that is gone when the source is closed
-// or the process ends. What is compressed is unpacked as Open does. Once ctx is done, the
-// reading of r and of the source returns the error of ctx; a Read of r that is
-// under way is waited for.
+// Spool reads r to its end and returns its bytes as a source. A small stream stays in
+// memory. A larger one goes to a temporary file, which is deleted when the source is
+// closed or the process ends. Compressed data is unpacked as in Open. Once ctx is done,
+// reading r or the source returns the error of ctx, but a Read of r in progress is not
+// interrupted.
 func Spool(ctx context.Context, name string, r io.Reader, most int64) (*Source, error) {
 	src, err := spool(ctx, name, r)
 	if err != nil {
@@ -164,8 +166,8 @@ func spool(ctx context.Context, name string, r io.Reader) (*Source, error) {
 	}
 	remove := func() error { return os.Remove(f.Name()) }
 	if runtime.GOOS != "windows" {
-		// The file lives on without its name until it is closed, so not even a
-		// killed process leaves it behind. Windows cannot do that.
+		// An unlinked file exists until it is closed, so it disappears even if the
+		// process is killed. Windows cannot unlink an open file.
 		if err := remove(); err != nil {
 			f.Close()
 			return nil, pathError(name, err)
@@ -197,8 +199,8 @@ func (r contextReader) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
-// Derived returns a source of size bytes that r makes out of this source. It has
-// the same name, and can be read as long as this source.
+// Derived returns a source of size bytes that r computes from this source. It has the
+// same name and can be read for as long as this source.
 func (s *Source) Derived(r io.ReaderAt, size int64) *Source {
 	return &Source{name: s.name, r: r, size: size, ctx: s.ctx, named: true, held: s.held, ahead: s.ahead}
 }
@@ -212,11 +214,12 @@ func (s *Source) Size() int64 { return s.size }
 // Stream returns a reader of the whole source.
 func (s *Source) Stream() *io.SectionReader { return io.NewSectionReader(s, 0, s.size) }
 
-// fail ends the reading with an error, where nobody is there whom it could be given.
+// fail records an error that no caller can receive. All later reads return it.
 func (s *Source) fail(err error) { s.failed.CompareAndSwap(nil, &err) }
 
-// Err returns nil as long as the source can be read, and then the error that ended
-// that, or the one of its context. Whoever works for long on what was read before asks.
+// Err returns the error that ended reading the source, or the error of its context. It
+// returns nil while the source can be read. Long computations on data that was read
+// earlier call it to notice cancellation.
 func (s *Source) Err() error {
 	if err := s.failed.Load(); err != nil {
 		return *err
@@ -227,8 +230,8 @@ func (s *Source) Err() error {
 	return pathError(s.name, s.ctx.Err())
 }
 
-// Unchanged returns an error if the source is a file that somebody has written over
-// since it was opened, so that what was read of it may not belong together.
+// Unchanged returns an error if the source is a file that was overwritten since it was
+// opened. The bytes read so far may then come from different versions.
 func (s *Source) Unchanged() error {
 	if s.unchanged == nil {
 		return nil
@@ -236,7 +239,7 @@ func (s *Source) Unchanged() error {
 	return s.unchanged()
 }
 
-// Close releases what the source holds open.
+// Close closes the file or other resources of the source.
 func (s *Source) Close() error {
 	if s.close == nil {
 		return nil
@@ -247,8 +250,8 @@ func (s *Source) Close() error {
 	return nil
 }
 
-// ReadAt implements io.ReaderAt. Only the end of the source as it was opened
-// is io.EOF: a file that ends before it is an error that names the file.
+// ReadAt implements io.ReaderAt. It returns io.EOF only at the size that the source had
+// when it was opened. If the file ends earlier, the error names the file.
 func (s *Source) ReadAt(p []byte, off int64) (int, error) {
 	if err := s.Err(); err != nil {
 		return 0, err
@@ -275,7 +278,7 @@ func (s *Source) ReadAt(p []byte, off int64) (int, error) {
 	return n, pathError(s.name, err)
 }
 
-// readFull fills p from off on; the bytes must all be inside the source.
+// readFull fills p from offset off. All bytes must be inside the source.
 func (s *Source) readFull(p []byte, off int64) error {
 	n, err := s.ReadAt(p, off)
 	if n == len(p) {
@@ -292,8 +295,8 @@ func (s *Source) Bytes(span Span) ([]byte, error) {
 	return s.Into([]byte{}, span)
 }
 
-// Into reads the bytes of a span into a buffer, which grows where it has to, and
-// returns it.
+// Into reads the bytes of a span into buf and returns it. It allocates a larger buffer if
+// buf is too small.
 func (s *Source) Into(buf []byte, span Span) ([]byte, error) {
 	if span.Start < 0 || span.End < span.Start || span.End > s.size {
 		return nil, fmt.Errorf("%s: bytes %d to %d are outside the source", s.name, span.Start, span.End)
@@ -311,12 +314,12 @@ func (s *Source) Into(buf []byte, span Span) ([]byte, error) {
 	return buf, nil
 }
 
-// viewSize is how much is read for a look at less: who asks for one value of a source
-// mostly asks for one behind it next.
+// viewSize is the least number of bytes that View reads. Callers that ask for one value
+// usually ask for a later one next.
 const viewSize = 16 << 10
 
-// View returns the bytes of a span for a look. They are good until the next look, and
-// must not be changed.
+// View returns the bytes of a span. They are valid until the next call of View or Value
+// and must not be changed.
 func (s *Source) View(span Span) ([]byte, error) {
 	if at := span.Start - s.near.base; at >= 0 && span.Len() >= 0 && span.End <= s.near.base+int64(len(s.near.text)) {
 		return s.near.text[at : at+span.Len()], nil
@@ -335,8 +338,8 @@ func (s *Source) View(span Span) ([]byte, error) {
 	return s.view[span.Start-s.viewAt : span.End-s.viewAt], nil
 }
 
-// Value returns the value at a span for a look, as View does. One that is large, in a
-// document that is not held in memory, is not either.
+// Value returns the value at a span. Like the bytes of View, it is valid until the next
+// call. A large value of a document that is not held in memory is not read.
 func (s *Source) Value(span Span) (Value, error) {
 	switch {
 	case s.near.Outside():
@@ -354,8 +357,7 @@ func (s *Source) Value(span Span) (Value, error) {
 	return Value{text: text, base: span.Start, to: len(text)}, err
 }
 
-// pathError puts the path first and leaves out what was being done to it, the
-// way compilers and linters report files.
+// pathError puts the path first and omits the operation, as compilers and linters do.
 func pathError(path string, err error) error {
 	var pe *fs.PathError
 	if !errors.As(err, &pe) {
@@ -364,8 +366,8 @@ func pathError(path string, err error) error {
 	return &sourceError{path: path, err: pe.Err}
 }
 
-// A sourceError keeps the cause for errors.Is, and its text the same on all
-// systems where there is a common one.
+// A sourceError keeps the cause for errors.Is and prints common errors with the same text
+// on all systems.
 type sourceError struct {
 	path string
 	err  error

@@ -8,8 +8,8 @@ type Span struct {
 // Len returns the number of bytes in the span.
 func (s Span) Len() int64 { return s.End - s.Start }
 
-// Contains reports whether t lies wholly inside s.
+// Contains reports whether t is completely inside s.
 func (s Span) Contains(t Span) bool { return s.Start <= t.Start && t.End <= s.End }
 
-// IsZero reports whether the span was never set.
+// IsZero reports whether s is the zero Span.
 func (s Span) IsZero() bool { return s == Span{} }

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Quote encodes a text as a JSON string, without the escapes that only HTML
-// needs.
+// Quote encodes a text as a JSON string, without the escapes that only HTML needs.
 func Quote(s string) string {
 	if strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }) < 0 {
 		return `"` + s + `"`
@@ -21,9 +20,9 @@ func Quote(s string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// AsText returns what a result holds as one JSON string: a string as it is,
-// nothing as "", parts of nothing but text as their texts with line feeds
-// between them, and any other value as its JSON.
+// AsText returns the content of a result as one JSON string. A string stays as it is, and
+// null or no value becomes "". Text parts become their texts joined with line feeds, and
+// any other value becomes its JSON.
 func AsText(v Value) string {
 	switch v.Kind() {
 	case String:
@@ -38,8 +37,8 @@ func AsText(v Value) string {
 	return Quote(string(v.Raw()))
 }
 
-// joinParts joins parts of text, false if there are none or others too. What
-// the strings hold stays as it is written.
+// joinParts joins parts of text. It returns false if there are none or if there are other
+// parts. The escapes in the strings stay as they are.
 func joinParts(v Value) (string, bool) {
 	var b strings.Builder
 	n := 0

@@ -11,12 +11,11 @@ import (
 	"unicode/utf8"
 )
 
-// unescapeStep is how much of a decoded text lies between the places that are
-// kept of it.
+// unescapeStep is the number of decoded bytes between two recorded places of a text.
 const unescapeStep = 4 << 10
 
-// Unescape decodes the inside of a JSON string, and returns a function that
-// maps a decoded offset to the offset in the escaped text.
+// Unescape decodes the inside of a JSON string. The function it returns maps an offset in
+// the decoded text to the offset in the escaped text.
 func Unescape(in []byte) (text []byte, offset func(int) int) {
 	if text = in; bytes.IndexByte(in, '\\') >= 0 {
 		text = AppendUnescaped(nil, in)
@@ -24,15 +23,15 @@ func Unescape(in []byte) (text []byte, offset func(int) int) {
 	return text, EscapedOffset(in)
 }
 
-// EscapedOffset returns a function that maps an offset in the decoded inside of a
-// JSON string to the offset in the escaped text. The text is walked once for all
-// offsets, and then only from the last place that is kept.
+// EscapedOffset returns a function that maps an offset in the decoded text of a JSON
+// string to the offset in the escaped text in. It walks the text once for all offsets,
+// and otherwise starts at the nearest recorded place.
 func EscapedOffset(in []byte) func(decoded int) int {
 	if bytes.IndexByte(in, '\\') < 0 {
 		return func(i int) int { return i }
 	}
 	type place struct{ escaped, decoded int }
-	places := make([]place, 1) // each about a step behind the one before
+	places := make([]place, 1) // each about unescapeStep after the one before
 	return func(want int) int {
 		at := places[sort.Search(len(places), func(k int) bool { return places[k].decoded > max(0, want) })-1]
 		i, n := at.escaped, at.decoded
@@ -53,15 +52,16 @@ func EscapedOffset(in []byte) func(decoded int) int {
 	}
 }
 
-// AppendUnescaped appends what the inside of a JSON string says.
+// AppendUnescaped appends the decoded inside of a JSON string.
 func AppendUnescaped(out, in []byte) []byte {
-	// Only an escape that is cut off at the end takes less room than what it stands for.
+	// Only an escape that is cut off at the end is shorter than the character it decodes
+	// to.
 	out = slices.Grow(out, len(in)+8)
 	to := len(out)
 	out = out[:to+len(in)+8]
 	for i := 0; ; {
-		// Escapes can be a few bytes apart. A copy of eight bytes is made before it is
-		// known how many of them are good: what follows is written over the others.
+		// Escapes can be close together. Copy eight bytes before it is known how many are
+		// plain text, because the next copy overwrites the rest.
 		slash := uint64(0)
 		for i+8 <= len(in) {
 			w := binary.LittleEndian.Uint64(in[i:])
@@ -93,11 +93,11 @@ func AppendUnescaped(out, in []byte) []byte {
 	}
 }
 
-// plainEscapes are what escapes of one letter stand for.
+// plainEscapes maps the letter of a one-letter escape to its character.
 var plainEscapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// escaped returns the character that an escape stands for, and how long the
-// escape is. A half of a surrogate pair that is alone stands for none.
+// escaped returns the character of an escape and the length of the escape. The character
+// of a lone surrogate is utf8.RuneError.
 func escaped(in []byte) (r rune, size int) {
 	if len(in) < 2 {
 		return utf8.RuneError, len(in)
@@ -117,7 +117,7 @@ func escaped(in []byte) (r rune, size int) {
 	return utf8.RuneError, min(6, len(in))
 }
 
-// hexRune returns what the four digits of an escape say.
+// hexRune returns the value of the four digits of a \u escape.
 func hexRune(in []byte) rune {
 	if len(in) < 6 {
 		return utf8.RuneError

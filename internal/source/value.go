@@ -13,7 +13,7 @@ import (
 // A Kind is the type of a JSON value.
 type Kind uint8
 
-// The kinds of value. None is the zero value: no value is there.
+// The kinds of values. None is the zero value and means that there is no value.
 const (
 	None Kind = iota
 	Null
@@ -24,44 +24,42 @@ const (
 	Object
 )
 
-// A Value is a JSON value where it stands in a source. It is a window on the
-// record's bytes: navigating it copies and decodes nothing. The bytes must
-// have passed a Scanner; on other bytes the walk may end early but stays
-// inside them.
+// A Value is a JSON value at its place in a source. It refers to the bytes of its record,
+// so navigating it neither copies nor decodes anything. The bytes must have passed a
+// Scanner. On other bytes a walk may end early, but it never leaves them.
 type Value struct {
 	text []byte // the record
 	base int64  // offset of text[0] in the source
 	from int    // the value is text[from:to]
 	to   int
-	// members are those of an object whose members were found before; nil where
-	// they are looked for each time.
+	// members are the fields of an object that is already indexed. If nil, each lookup
+	// walks the object.
 	members *[]member
 
-	// ends are where the long values of text end, if they are of this turn; nil
-	// where that is not known. inner is the first of them inside the value.
+	// ends are the ends of the long values of text if their turn is equal to turn; nil if
+	// unknown. inner is the index of the first long value inside this value.
 	ends        *ends
 	turn, inner uint32
 }
 
-// A member is one of an object.
+// A member is one field of an object.
 type member struct{ key, val Value }
 
-// Indexed returns the value with its members found, and those of the objects
-// directly in it, so that looking one up again does not take another walk over
-// all that they hold. Of very many members none are kept, because an index can
-// be much larger than what it is of.
+// Indexed returns the value with an index of its fields and of the fields of the objects
+// directly inside it, so that lookups need no further walk. Objects with very many fields
+// are not indexed, because an index can be much larger than its object.
 func (v Value) Indexed() Value { return new(Indexer).Of(v) }
 
-// mostIndexed is how many members an index has room for.
+// mostIndexed is the largest number of fields in an index.
 const mostIndexed = 1 << 14
 
 // An Indexer indexes one value after another.
 type Indexer struct {
-	found []member   // those of the value, and behind them those of each object in it
-	lists [][]member // parts of found, one an object
+	found []member   // the fields of the value, followed by those of each object in it
+	lists [][]member // parts of found, one for each object
 }
 
-// Of is Indexed for a value that is good until the next call.
+// Of is Indexed for a value that is needed only until the next call.
 func (x *Indexer) Of(v Value) Value {
 	x.found, x.lists = x.found[:0], x.lists[:0]
 	if !x.find(v) {
@@ -77,8 +75,8 @@ func (x *Indexer) Of(v Value) Value {
 	return v
 }
 
-// find finds the members of an object, and reports whether it is one and there is room for
-// them.
+// find finds the fields of an object. It reports whether v is an object and the index has
+// room for its fields.
 func (x *Indexer) find(v Value) bool {
 	if v.Kind() != Object {
 		return false
@@ -99,11 +97,11 @@ func (x *Indexer) list(from, to int) *[]member {
 	return &x.lists[len(x.lists)-1]
 }
 
-// Members finds the members of one object after another.
+// Members indexes the fields of one object after another.
 type Members struct{ found []member }
 
-// Of returns an object with its members found, which is good until the next
-// call, and any other value as it is.
+// Of returns an object with an index of its fields, which is valid until the next call.
+// It returns any other value unchanged.
 func (m *Members) Of(v Value) Value {
 	if v.Kind() != Object {
 		return v
@@ -117,8 +115,8 @@ func (m *Members) Of(v Value) Value {
 	return v
 }
 
-// NewValue returns the JSON value that text holds, white space around it
-// ignored. base is the offset of text[0] in its source.
+// NewValue returns the JSON value in text without the white space around it. base is the
+// offset of text[0] in its source.
 func NewValue(text []byte, base int64) Value {
 	from := SkipBlank(text, 0)
 	if from == len(text) {
@@ -137,7 +135,7 @@ func (v Value) Part(s Span) Value {
 	return part
 }
 
-// Kind returns the value's type, None for the zero Value.
+// Kind returns the type of the value, or None for the zero Value.
 func (v Value) Kind() Kind {
 	if v.from >= v.to {
 		return None
@@ -145,7 +143,7 @@ func (v Value) Kind() Kind {
 	return kindOf[v.text[v.from]]
 }
 
-// kindOf says by its first byte what a value is.
+// kindOf maps the first byte of a value to its kind.
 var kindOf = func() (kinds [256]Kind) {
 	for i := range kinds {
 		kinds[i] = Number
@@ -158,7 +156,7 @@ var kindOf = func() (kinds [256]Kind) {
 // Exists reports whether there is a value.
 func (v Value) Exists() bool { return v.from < v.to }
 
-// Raw returns the value's bytes as they stand. They alias the record.
+// Raw returns the bytes of the value. They alias the record.
 func (v Value) Raw() []byte {
 	if v.Outside() {
 		v = v.Held()
@@ -166,16 +164,15 @@ func (v Value) Raw() []byte {
 	return v.text[v.from:v.to]
 }
 
-// Span returns where the value stands in its source.
+// Span returns the span of the value in its source.
 func (v Value) Span() Span {
 	return Span{v.base + int64(v.from), v.base + int64(v.to)}
 }
 
-// Str returns the decoded text of a string value, "" for any other kind.
+// Str returns the decoded text of a string, or "" for any other kind.
 func (v Value) Str() string { return string(v.Text()) }
 
-// Text returns the same as bytes, which are the record's own where the text is
-// written without escapes.
+// Text is Str as bytes. If the string has no escapes, the bytes alias the record.
 func (v Value) Text() []byte {
 	if v.Kind() != String {
 		return nil
@@ -186,7 +183,7 @@ func (v Value) Text() []byte {
 		return inner
 	}
 	if bytes.Contains(inner, []byte(`\ud`)) || bytes.Contains(inner, []byte(`\uD`)) {
-		// gjson takes a lone half and the pair behind it for three halves.
+		// gjson decodes a lone surrogate before a surrogate pair as three halves.
 		var s string
 		if json.Unmarshal(v.Raw(), &s) == nil {
 			return []byte(s)
@@ -203,7 +200,7 @@ func (v *Value) says(s string) bool {
 	switch n := v.to - v.from; {
 	case n == len(s)+2 && !v.Outside():
 		return v.text[v.from] == '"' && string(v.text[v.from+1:v.to-1]) == s
-	case n > 6*len(s)+2: // an escape takes up to six bytes for one
+	case n > 6*len(s)+2: // an escape of one byte has at most six bytes
 		return false
 	}
 	return v.Kind() == String && bytes.IndexByte(v.Raw(), '\\') >= 0 && v.Str() == s || v.Outside() && v.Held().Is(s)
@@ -212,15 +209,15 @@ func (v *Value) says(s string) bool {
 // True reports whether the value is the literal true.
 func (v Value) True() bool { return v.Kind() == Bool && v.text[v.from] == 't' }
 
-// Blank reports whether the value is a string of nothing but white space.
+// Blank reports whether the value is a string that is empty or only white space.
 func (v Value) Blank() bool {
 	if v.Kind() != String {
 		return false
 	}
 	v = v.Held()
 	inner := v.text[v.from+1 : max(v.from+1, v.to-1)]
-	// A payload is decided by its first bytes; only a short or escaped start
-	// needs a look at all of it.
+	// The first bytes of a payload usually decide. Only a short or escaped start needs
+	// the whole string.
 	for i := 0; i < len(inner); i++ {
 		switch inner[i] {
 		case ' ', '\t', '\n', '\r':
@@ -237,8 +234,7 @@ func (v Value) Blank() bool {
 	return true
 }
 
-// Filled reports whether the value is a string, an array or an object that is not
-// empty.
+// Filled reports whether the value is a string, array or object that is not empty.
 func (v Value) Filled() bool {
 	switch v.Kind() {
 	case String:
@@ -252,14 +248,14 @@ func (v Value) Filled() bool {
 	return false
 }
 
-// Members yields the key and the value of each member of an object, in order,
+// Members yields the key and the value of each field of an object, in order. It yields
 // nothing for any other kind.
 func (v Value) Members() iter.Seq2[Value, Value] {
 	return func(yield func(key, val Value) bool) { v.eachMember(yield) }
 }
 
-// eachMember is Members. It is a function of its own, because each of many loops would
-// get a copy of what Members returns.
+// eachMember implements Members. It is a separate function because Members is inlined
+// into many loops.
 func (v Value) eachMember(yield func(key, val Value) bool) {
 	if v.Kind() != Object {
 		return
@@ -304,19 +300,19 @@ func (v Value) eachMember(yield func(key, val Value) bool) {
 	}
 }
 
-// Elements yields the index and the value of each element of an array, in
-// order, nothing for any other kind.
+// Elements yields the index and the value of each element of an array, in order. It
+// yields nothing for any other kind.
 func (v Value) Elements() iter.Seq2[int, Value] {
 	return func(yield func(i int, elem Value) bool) { v.eachElement(true, yield) }
 }
 
-// Present yields those elements of an array that are not null: to readers null is
-// nothing. The index is that among all elements.
+// Present is Elements without the elements that are null, because readers ignore null.
+// The indexes count all elements.
 func (v Value) Present() iter.Seq2[int, Value] {
 	return func(yield func(i int, elem Value) bool) { v.eachElement(false, yield) }
 }
 
-// eachElement is Elements, or Present.
+// eachElement implements Elements and Present.
 func (v Value) eachElement(nulls bool, yield func(i int, elem Value) bool) {
 	if v.Kind() != Array {
 		return
@@ -347,13 +343,13 @@ func (v Value) eachElement(nulls bool, yield func(i int, elem Value) bool) {
 	}
 }
 
-// Each yields the same, each good until the next one: those of a long list stand in
-// one buffer.
+// Each yields the elements of an array. Each element is valid until the next one, because
+// the elements of a long array share a buffer.
 func (v Value) Each() iter.Seq[Value] {
 	return func(yield func(elem Value) bool) { v.each(nil, yield) }
 }
 
-// each is Each, where the buffer may be made by another.
+// each is Each with a room for further buffers.
 func (v Value) each(room room, yield func(elem Value) bool) {
 	if v.Outside() && v.Kind() == Array {
 		c := v.cursor()
@@ -368,12 +364,12 @@ func (v Value) each(room room, yield func(elem Value) bool) {
 	v.eachElement(false, func(_ int, elem Value) bool { return yield(elem) })
 }
 
-// Ahead yields the same, and reads ahead if the source may be.
+// Ahead is Each, but it reads ahead if the source permits it.
 func (v Value) Ahead() iter.Seq[Value] {
 	return func(yield func(elem Value) bool) { v.ahead(yield) }
 }
 
-// ahead is Ahead.
+// ahead implements Ahead.
 func (v Value) ahead(yield func(elem Value) bool) {
 	if !v.Outside() || v.Kind() != Array || !v.ends.pages.src.ahead {
 		v.each(nil, yield)
@@ -387,7 +383,7 @@ func (v Value) ahead(yield func(elem Value) bool) {
 	readAhead(all, func(rec Record, _ error) bool { return yield(rec.Value) })
 }
 
-// Get returns the first member of an object with the given key, or None. The
+// Get returns the value of the first field of an object with the given key, or None. The
 // key must not need escapes.
 func (v Value) Get(key string) Value {
 	for k, val := range v.Members() {
@@ -398,7 +394,7 @@ func (v Value) Get(key string) Value {
 	return Value{}
 }
 
-// Path follows keys down through objects and returns what is there, or None.
+// Path follows keys down through objects and returns the value it reaches, or None.
 func (v Value) Path(keys ...string) Value {
 	for _, k := range keys {
 		v = v.Get(k)
@@ -414,8 +410,8 @@ func (v Value) First() Value {
 	return Value{}
 }
 
-// at returns the value that starts at text[i]. next is the first long value that
-// is not before it, and then that behind it.
+// at returns the value that starts at text[i]. next is the index of the first long value
+// at or after i. at also returns the index of the long value after the returned one.
 func (v Value) at(i int, next uint32) (Value, uint32) {
 	val := Value{text: v.text, base: v.base, from: i, ends: v.ends, turn: v.turn, inner: next}
 	end, behind := v.ends.at(v.turn, i, next)
@@ -428,7 +424,7 @@ func (v Value) at(i int, next uint32) (Value, uint32) {
 	return val, behind
 }
 
-// SkipBlank returns where the white space that stands at i ends.
+// SkipBlank returns the end of the white space at b[i].
 func SkipBlank(b []byte, i int) int {
 	for i < len(b) && b[i] <= ' ' && (b[i] == ' ' || b[i] == '\n' || b[i] == '\r' || b[i] == '\t') {
 		i++
@@ -436,7 +432,7 @@ func SkipBlank(b []byte, i int) int {
 	return i
 }
 
-// skipValue returns the offset behind the value that starts at b[i].
+// skipValue returns the offset after the value that starts at b[i].
 func skipValue(b []byte, i int) int {
 	switch b[i] {
 	case '"':
@@ -466,13 +462,14 @@ func skipValue(b []byte, i int) int {
 	return i
 }
 
-// behindScalar holds of the bytes that end a number or a literal.
+// behindScalar marks the bytes that end a number or a literal.
 var behindScalar = [256]bool{',': true, '}': true, ']': true, ':': true, ' ': true, '\n': true, '\r': true, '\t': true}
 
-// skipString returns the offset behind the string that starts at b[i].
+// skipString returns the offset after the string that starts at b[i].
 func skipString(b []byte, i int) int {
 	i++
-	// Most strings have no escapes and are short, because the ends of long ones are known.
+	// Most strings are short and have no escapes, because the ends of long strings are
+	// recorded.
 	for n := 0; n < longValue/8 && i+8 <= len(b); n++ {
 		w := binary.LittleEndian.Uint64(b[i:])
 		quote := w ^ lows*'"'

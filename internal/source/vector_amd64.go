@@ -17,70 +17,69 @@ func NewScanner() Scanner {
 	return new(portable)
 }
 
-// hasVector reports whether this machine has the instructions of classify.
+// hasVector reports whether this machine has the instructions that classify uses.
 func hasVector() bool { return cpu.X86.HasAVX2 && cpu.X86.HasPCLMULQDQ }
 
-// A carry is what classify has to know of the bytes before a block. The zero
-// value is right at a token, where there is no string to go on with.
+// A carry is the state that classify needs from the bytes before a block. The zero value
+// is correct at a token outside strings.
 type carry struct {
-	// escaped is 1 if a backslash is the last byte and the next is part of its
-	// escape, inString has all bits set inside a string, and scalar is 1 behind
-	// the last byte of a number, a literal or anything else that is no token.
+	// escaped is 1 if the last byte is a backslash that escapes the next byte. inString
+	// has all bits set inside a string. scalar is 1 after the last byte of a number, a
+	// literal or any other text that is not a token.
 	escaped, inString, scalar uint64
-	// hex marks the next bytes that have to be hexadecimal digits, and unicode
-	// is 1 if the first of them is behind the u.
+	// hex marks the next bytes that must be hexadecimal digits. unicode is 1 if the first
+	// of them follows the u.
 	hex, unicode uint64
-	// high is not 0 if there are bytes outside ASCII in the last block.
+	// high is not 0 if the last block has bytes outside ASCII.
 	high uint64
 	// bad is not 0 if any string so far has a fault.
 	bad uint64
-	// last is the last half of the last block.
+	// last is the second half of the last block.
 	last [32]byte
 }
 
-// blockSize is how many bytes are classified at once.
+// blockSize is the number of bytes that are classified at once.
 const blockSize = 64
 
-// A block tells of 64 bytes of the text, a bit for each.
+// A block describes 64 bytes of the text with one bit for each byte.
 type block struct {
-	// tokens marks each byte outside of strings that starts a token: a bracket,
-	// a colon, a comma, an opening quote, and the first of other bytes that are
-	// not blank.
+	// tokens marks each byte outside strings that starts a token: a bracket, a colon, a
+	// comma, an opening quote, or the first byte of any other run of nonblank bytes.
 	tokens uint64
-	// halves marks each d of a \ud, where half of a surrogate pair may be.
+	// halves marks each d of a \ud, which may start half of a surrogate pair.
 	halves uint64
 }
 
-// classify tells what is in n blocks from text on. n must be at least 1.
+// classify describes n blocks that start at text. n must be at least 1.
 //
 //go:noescape
 func classify(text *byte, n int, c *carry, out *block)
 
 const (
-	// vectorLeast is how many bytes there must be to be worth it.
+	// vectorLeast is the least number of bytes for which vectors pay off.
 	vectorLeast = 256
-	// Blocks are classified vectorFirst at a time at first, because the value
-	// may end soon, and vectorMost later on.
+	// The first run classifies vectorFirst blocks, because the value may end soon. Later
+	// runs classify vectorMost blocks.
 	vectorFirst = 16
 	vectorMost  = 64
-	// passFirst is how far the portable scanner goes on behind the first bytes
-	// that are left to it. The distance doubles each time, up to passMost, because
-	// bytes that need it mostly come together.
+	// passFirst is how far the portable scanner continues after the first bytes that are
+	// left to it. The distance doubles each time, up to passMost, because such bytes
+	// usually come together.
 	passFirst = 1 << 10
 	passMost  = 64 << 10
-	// The portable scanner is faster where a token comes every dense bytes or
-	// more often.
+	// The portable scanner is faster if there is a token in every dense bytes or more
+	// often.
 	dense = 4
 )
 
-// A vector scanner looks at 64 bytes at a time. It reads only text without faults:
-// where something is wrong, it steps back to the end of a token, and the portable
-// scanner finds out what it is.
+// A vector scanner handles 64 bytes at a time. It accepts only text without faults. At
+// anything else it steps back to the end of a token, and the portable scanner finds the
+// fault.
 type vector struct {
 	portable
 	blocks [vectorMost]block
 	tail   [blockSize]byte
-	// scalar receives the faults of numbers and literals, which are not used: the
+	// scalar receives the faults of numbers and literals. They are ignored, because the
 	// portable scanner finds them again.
 	scalar Scan
 }
@@ -111,20 +110,20 @@ func (v *vector) run(text []byte, s *Scan) {
 	v.portable.run(text, s, math.MaxInt)
 }
 
-// What may come next in the walk over the tokens.
+// The tokens that may come next in walk.
 const (
 	someValue   = iota // a value
 	firstValue         // a value or the end of the array
-	firstName          // a name or the end of the object
-	someName           // a name
-	someColon          // the colon behind a name
+	firstName          // a key or the end of the object
+	someName           // a key
+	someColon          // the colon after a key
 	afterMember        // a comma or the end of the object
 	afterElem          // a comma or the end of the array
 )
 
-// walk goes on with the scan while the text is right and has not too many tokens.
-// It reports done if it reaches the end of the value. Otherwise the scan can be
-// resumed, and until is where to try again.
+// walk continues the scan while the text is valid and has few enough tokens. done reports
+// whether it reached the end of the value. If not, the scan can be resumed, and until is
+// where to try vectors again.
 func (v *vector) walk(text []byte, s *Scan) (until int, done bool) {
 	var (
 		c     carry
@@ -132,10 +131,10 @@ func (v *vector) walk(text []byte, s *Scan) (until int, done bool) {
 		depth = s.depth
 		next  = someValue
 		mark  = -1 // the last token at which the scan can be resumed
-		// str is where the value that was just read starts if it is a string, and
-		// the end of the text otherwise.
+		// str is the start of the value that was just read if it is a string, and the end
+		// of the text otherwise.
 		str = len(text)
-		// paired is behind the last pair of surrogates.
+		// paired is the offset after the last surrogate pair.
 		paired int
 		end    int
 	)
@@ -261,16 +260,16 @@ func (v *vector) walk(text []byte, s *Scan) (until int, done bool) {
 	return end, false
 }
 
-// ahead drops the first of the tokens m in the block at base, and reports whether
-// the next one is c. Checking for the expected token is faster than a switch over
-// all of them.
+// ahead removes the first of the tokens m in the block at base. It reports whether the
+// next token is c. Testing for the expected token is faster than a switch over all
+// tokens.
 func ahead(text []byte, base int, m uint64, c byte) (uint64, bool) {
 	m &= m - 1
 	return m, m != 0 && text[base+bits.TrailingZeros64(m)] == c
 }
 
-// addString adds the string value that starts at start to the ends. next is the
-// token behind it.
+// addString records the end of the string value that starts at start. next is the token
+// after it.
 func (v *vector) addString(text []byte, start, next int) {
 	if next-start < longValue {
 		return
@@ -281,7 +280,7 @@ func (v *vector) addString(text []byte, start, next int) {
 	v.ends.add(start, next)
 }
 
-// after says what may come next behind a value in a container.
+// after returns what may follow a value in a container.
 func after(open byte) int {
 	if open == '{' {
 		return afterMember
@@ -289,8 +288,7 @@ func after(open byte) int {
 	return afterElem
 }
 
-// endsScalar reports whether c can be behind a number or a literal in a
-// container.
+// endsScalar reports whether c can follow a number or a literal in a container.
 func endsScalar(c byte) bool {
 	switch c {
 	case ',', '}', ']', ' ', '\t', '\n', '\r':
@@ -299,8 +297,8 @@ func endsScalar(c byte) bool {
 	return false
 }
 
-// back sets the scan to resume at the token at mark, if there is one. depth is the
-// depth behind it.
+// back sets the scan to resume at the token at mark, if there is one. depth is the depth
+// after that token.
 func (v *vector) back(text []byte, s *Scan, mark, depth int) {
 	if mark < 0 {
 		return
@@ -316,17 +314,17 @@ func (v *vector) back(text []byte, s *Scan, mark, depth int) {
 	}
 }
 
-// reopen forgets the container that was opened last, with depth others around
-// it, because it will be opened again.
+// reopen removes the container that was opened last, inside depth others, because it will
+// be opened again.
 func (e *ends) reopen(depth int) {
 	if depth < e.within {
 		e.list, e.last, e.within = e.list[:e.last], e.list[e.last].next, depth
 	}
 }
 
-// pairs reports whether each half of a surrogate pair has its other half, and
-// returns what is behind the last pair. m marks each d of a \ud in the block at
-// base, and paired is what pairs returned of the block before.
+// pairs reports whether each half of a surrogate pair has its other half, and returns the
+// offset after the last pair. m marks each d of a \ud in the block at base, and paired is
+// the result of pairs for the block before.
 func pairs(text []byte, base int, m uint64, paired int) (int, bool) {
 	for ; m != 0; m &= m - 1 {
 		i := base + bits.TrailingZeros64(m)
@@ -347,6 +345,5 @@ func pairs(text []byte, base int, m uint64, paired int) (int, bool) {
 	return paired, true
 }
 
-// low reports whether the half of a surrogate pair whose second digit is c is
-// the second half.
+// low reports whether c is the second hexadecimal digit of a low surrogate.
 func low(c byte) bool { return c|0x20 >= 'c' && c|0x20 <= 'f' }
