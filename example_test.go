@@ -123,5 +123,5 @@ func ExampleNotTranscriptError() {
 	var not *toolguard.NotTranscriptError
 	fmt.Println(errors.As(err, &not), err)
 	// Output:
-	// true not a transcript: no messages in it, but the members "name", "version"
+	// true not a transcript: no messages found, only the fields "name", "version"
 }

@@ -6,23 +6,23 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// assembled is where the bytes of an assembly are said to stand: anywhere but at
-// the beginning, so that no span of them is zero.
+// assembled is the offset at which an assembly starts. It is not 0, so that no span in an
+// assembly is the zero Span.
 const assembled = 1
 
-// An assembly is a value that is put together from pieces of the source.
+// An assembly is a value that is assembled from pieces of the source.
 type assembly struct {
 	*reading
 	text   []byte
 	pieces []piece
 }
 
-// A piece is bytes of an assembly, and where in the source they stand.
+// A piece is a run of bytes of an assembly and its place in the source.
 type piece struct {
-	at     int64 // in the assembly
+	at     int64 // offset in the assembly
 	src    source.Span
 	record int32
-	whole  bool // it begins a value that stands there as it was before
+	whole  bool // it starts a value that is unchanged in the source
 }
 
 func (a *assembly) put(n *node, text []byte, whole bool) {
@@ -58,8 +58,8 @@ func (a *assembly) add(n *node) error {
 	return nil
 }
 
-// where returns where in the source a span of the assembly stands, and in which
-// record.
+// where returns the span in the source of a span of the assembly, and the record it is
+// in.
 func (a *assembly) where(s source.Span) (source.Span, int32) {
 	from := s.Start - assembled
 	p := &a.pieces[max(0, sort.Search(len(a.pieces), func(i int) bool { return a.pieces[i].at > from })-1)]

@@ -7,11 +7,11 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A chained yields the records of a log that stands in a list, each behind the one
-// that it names as its parent: an export may have them in another order, or wrap
-// them.
+// A chained yields the records of a log that is stored in an array. Each record comes
+// after the one that it names as its parent, because an export may reorder or wrap the
+// records.
 type chained struct {
-	record  int32 // the one in which the list stands
+	record  int32 // the record that holds the array
 	place   *detect.Place
 	ordered []source.Value
 }
@@ -24,8 +24,8 @@ func (c *chained) elements(yield func(element, error) bool) {
 	}
 }
 
-// order finds the order of the records. It reports whether they are the elements of
-// the list as it stands.
+// order determines the order of the records. It reports whether they are exactly the
+// elements of the array.
 func (c *chained) order() bool {
 	var records []source.Value
 	at := map[string]int{}

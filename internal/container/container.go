@@ -9,24 +9,24 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// A LogList is a list whose elements are the records of a log, in their order.
+// A LogList is an array whose elements are the records of a log, in order.
 type LogList struct {
 	Dialect string
 	Array   source.Span
 }
 
-// A File is what is known of one file: what it was found to be from the beginning,
-// the rest once all of its conversations have been read.
+// A File is what is known about one file. The decision is known from the start, the rest
+// once all conversations have been read.
 type File struct {
 	detect.Decision
-	// CheckOnly says why the file is not to be repaired; "" where it may be.
+	// CheckOnly says why the file must not be repaired; "" if it may be.
 	CheckOnly string
-	// InText says how calls are written that are mere text, in a file that has no
-	// others; "" elsewhere.
+	// InText describes the calls of a file whose calls are all plain text; "" for other
+	// files.
 	InText  string
-	Records int // framed records, unreadable ones included
-	Skipped int // records that hold nothing that speaks
-	// Opaque counts elements among the messages that no dialect knows. They are
+	Records int // framed records, including unreadable ones
+	Skipped int // records without a message
+	// Opaque counts elements among the messages that no dialect recognizes. They are
 	// neither read nor changed.
 	Opaque        int
 	Conversations int
@@ -34,20 +34,19 @@ type File struct {
 	Keys          []transcript.KeyFault
 	Links         []transcript.LinkFault
 	Logs          []LogList
-	// Starts are the offsets at which the records begin, by index from 0.
+	// Starts are the offsets of the records, indexed from 0.
 	Starts source.Offsets
-	// Document is the one record of a JSON document, so that nobody needs to
-	// read it again.
+	// Document is the only record of a JSON document, kept so that nobody reads it again.
 	Document source.Record
 }
 
-// A conversations yields the conversations of a file, each as soon as it is whole.
+// A conversations yields the conversations of a file, each as soon as it is complete.
 type conversations = iter.Seq2[*transcript.Conversation, error]
 
-// Read finds out what a source is, and returns its conversations, which are read
-// while they are ranged over, once. Each is good until the next one. The error that ends them is an
-// *ErrNotTranscript when there are none to be found. Before that, look is told of each
-// record of the source, readable or not, unless it is nil.
+// Read detects what a source is and returns its conversations. They are read while the
+// caller ranges over them, which it may do once. Each is valid until the next one. The
+// sequence ends with an *ErrNotTranscript if there are no conversations. If look is not
+// nil, Read first passes it each record of the source, readable or not.
 func Read(src *source.Source, opts detect.Options, look func(source.Record)) (*File, iter.Seq2[*transcript.Conversation, error]) {
 	f := &File{}
 	opts.Dialects, opts.Dialect = opts.Dialects.Forced(opts.Dialect)
@@ -63,7 +62,7 @@ func Read(src *source.Source, opts detect.Options, look func(source.Record)) (*F
 	return f, r.conversations
 }
 
-// A reading is what everything that reads one file shares.
+// A reading is the shared state of everything that reads one file.
 type reading struct {
 	file   *File
 	src    *source.Source
@@ -72,10 +71,10 @@ type reading struct {
 	shape  *detect.Verdict
 	keys   doubledKeys
 	shared transcript.Shared
-	// seen and taken count the elements that were looked at and understood.
+	// seen and taken count the elements that were examined and understood.
 	seen, taken int
 	inText      inText
-	text        []byte // of the value that was read again last
+	text        []byte // of the value that was last read again
 }
 
 func (r *reading) conversations(yield func(*transcript.Conversation, error) bool) {
@@ -98,7 +97,7 @@ func (r *reading) conversations(yield func(*transcript.Conversation, error) bool
 	}
 }
 
-// kept returns the conversations as the file keeps them.
+// kept returns the conversations as the file stores them.
 func (r *reading) kept() conversations {
 	from := &records{reading: r}
 	if r.shape.Framing == source.FramingEmpty {
@@ -123,13 +122,13 @@ func (r *reading) kept() conversations {
 	return from.unknown
 }
 
-// nothing is what a file without records holds.
+// nothing yields the conversations of a file without records: none.
 func nothing(func(*transcript.Conversation, error) bool) {}
 
-// finish settles what is known only when everything has been read.
+// finish sets what is known only after everything has been read.
 func (r *reading) finish() error {
 	if r.opts.Dialect != nil && r.seen > 0 && r.taken == 0 {
-		reason := "nothing in it is written in " + r.opts.Dialect.Name
+		reason := "no message is in the dialect " + r.opts.Dialect.Name
 		return &detect.ErrNotTranscript{Reason: reason, Discreet: reason}
 	}
 	r.file.InText = r.inText.reason()
@@ -142,7 +141,7 @@ func (r *reading) finish() error {
 	return nil
 }
 
-// idless reports whether no call and no result has a member for an id.
+// idless reports whether no call and no result has a field for an id.
 func idless(c *transcript.Conversation) bool {
 	n := 0
 	for i := range c.Calls {
@@ -164,13 +163,13 @@ func idless(c *transcript.Conversation) bool {
 	return n > 0
 }
 
-// onKey notes a key that stands twice in an object.
+// onKey records a key that occurs twice in an object.
 func (r *reading) onKey(k transcript.KeyFault) {
 	r.file.Keys = append(r.file.Keys, k)
 	r.keys.add(k.Again.Start)
 }
 
-// value reads a value of the source again. It is good until the next call.
+// value reads a value of the source again. It is valid until the next call.
 func (r *reading) value(at source.Span) (source.Value, error) {
 	text, err := r.src.Into(r.text, at)
 	if err != nil {

@@ -324,7 +324,7 @@ func TestNotTranscripts(t *testing.T) {
 		{"scalar", `42`, "without messages|no messages"},
 		{"array", `[1,2]`, "without messages|no messages"},
 		{"log", lines(`{"level":"info","msg":"x"}`, `{"level":"info","msg":"y"}`), `"level", "msg"`},
-		{"prose", "hello\nworld\n", "is not JSON: unexpected character 'h' at byte 1"},
+		{"prose", "hello\nworld\n", "invalid JSON: unexpected character 'h' at byte 1"},
 		{"unknown role", lines(`{"role":"admin","content":"x"}`, `{"role":"editor","content":"y"}`), `"role", "content"`},
 		{"another way of calling", list(user, `{"role":"assistant","content":[{"type":"tool_invocation","n":"f"}]}`), "messages"},
 		{"other parts", list(`{"role":"user","parts":[{"words":"q"}]}`, `{"role":"model","parts":[{"act":"f"}]}`), "messages"},

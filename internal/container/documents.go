@@ -11,15 +11,15 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// A documents is the conversations that each record holds: a document, or lines.
+// A documents reads the conversations in each record of a document or of lines.
 type documents struct {
 	*reading
 	from *records
 	rows *detect.Rows
-	last *dialect.Dialect   // of the record before; nil if it had no messages
-	root transcript.Builder // tells of doubled keys in the records
-	// seq reads one conversation after the other, which stand in the place at hand. It
-	// is nil before the first.
+	last *dialect.Dialect   // of the previous record; nil if that had no messages
+	root transcript.Builder // reports duplicate keys in the records
+	// seq reads one conversation after another, each from the place at. It is nil before
+	// the first one.
 	seq *sequence
 	at  detect.Place
 }
@@ -36,7 +36,7 @@ func (d *documents) conversations(yield func(*transcript.Conversation, error) bo
 	}
 }
 
-// in yields the conversations in a record, and reports whether to go on.
+// in yields the conversations of a record and reports whether to continue.
 func (d *documents) in(e element, yield func(*transcript.Conversation, error) bool) bool {
 	d.root.Record = e.record
 	d.root.Fields(e.val, nil, nil)
@@ -49,7 +49,7 @@ func (d *documents) in(e element, yield func(*transcript.Conversation, error) bo
 	}
 	for i := range found {
 		d.at = found[i]
-		found[i] = detect.Place{} // what was unfolded for it goes with its conversation
+		found[i] = detect.Place{} // unfolded text is released with its conversation
 		if d.at.Class != detect.ClassLog {
 			c, err := d.place(e, &d.at, len(found) > 1)
 			if !yield(c, err) || err != nil {
@@ -66,7 +66,7 @@ func (d *documents) in(e element, yield func(*transcript.Conversation, error) bo
 	return true
 }
 
-// log returns the conversations of a log that stands in a list.
+// log returns the conversations of a log that is stored in an array.
 func (d *documents) log(e element, p *detect.Place) conversations {
 	l := newLog(d.reading, p.Log)
 	l.end = e.val.Span().End
@@ -78,7 +78,8 @@ func (d *documents) log(e element, p *detect.Place) conversations {
 	return l.conversations(c.elements)
 }
 
-// place reads the conversation in a place of a record, which may be one of several.
+// place reads the conversation at one place of a record. several is set if the record has
+// more than one.
 func (d *documents) place(e element, p *detect.Place, several bool) (*transcript.Conversation, error) {
 	if d.seq == nil {
 		d.seq = d.newSequence("", 0)
@@ -110,8 +111,7 @@ func (d *documents) place(e element, p *detect.Place, several bool) (*transcript
 	return c, nil
 }
 
-// part reads one of the lists, or of the single messages, that make up a
-// conversation.
+// part reads one array of messages, or one single message, of a conversation.
 func (d *documents) part(q *sequence, e element, part source.Value, into []string) error {
 	if part.Kind() != source.Array {
 		_, err := q.read(element{record: e.record, val: part})
@@ -134,13 +134,13 @@ func (d *documents) part(q *sequence, e element, part source.Value, into []strin
 	return nil
 }
 
-// describe notes what the place of a conversation tells of it.
+// describe records what the place of a conversation reveals about it.
 func (d *documents) describe(c *transcript.Conversation, e element, p *detect.Place, several bool) {
 	isLine := d.shape.Framing != source.FramingDocument
 	c.Use, c.ElsewhereState, c.Slice, c.Holder = p.Use(isLine), p.Elsewhere, p.Slice(), p.Holder
 	if c.Use == transcript.UseBody || c.Use == transcript.UseTrace && p.Answered() {
 		c.Model, c.Hosts = p.Model, p.Hosts
-	} else { // of what is no request only the address tells where it went
+	} else { // only an address tells where something other than a request went
 		c.Hosts = slices.DeleteFunc(slices.Clone(p.Hosts), func(at string) bool { return !strings.Contains(at, "://") })
 	}
 	if isLine {
@@ -154,7 +154,7 @@ func (d *documents) describe(c *transcript.Conversation, e element, p *detect.Pl
 	}
 }
 
-// expect marks the calls as such that nothing answers.
+// expect marks the calls that have no results as calls that nothing answers.
 func expect(c *transcript.Conversation) {
 	for i := range c.Calls {
 		if a := &c.Calls[i].Answer; a.ByProvider() {
@@ -165,7 +165,7 @@ func expect(c *transcript.Conversation) {
 	}
 }
 
-// wait marks the calls of the last turn as such that wait for approval.
+// wait marks the calls of the last turn as waiting for approval.
 func wait(c *transcript.Conversation) {
 	for i := range c.Calls {
 		if call := &c.Calls[i]; c.Messages[call.Message].Turn == int32(c.Turns)-1 {

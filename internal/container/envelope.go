@@ -10,8 +10,8 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// The slots of what is read of the envelope of a record. Those of the members that
-// count records are behind them.
+// The slots of the envelope fields of a record. The slots of the fields that number
+// records follow.
 const (
 	envType = iota
 	envSubtype
@@ -35,19 +35,19 @@ const (
 	envNumbered
 )
 
-// An envelope reads what the record of a log has around its message.
+// An envelope reads the fields around the message in a record of a log.
 type envelope struct {
 	log  *dialect.Log
 	plan *dialect.Plan
-	at   []source.Value // of the record that was read last, by slots
+	at   []source.Value // of the last record, indexed by slot
 	keys transcript.Builder
 
-	counted bool  // records are numbered
-	ordinal int64 // the number of the record before
+	counted bool  // the records are numbered
+	ordinal int64 // the number of the previous record
 }
 
-// newEnvelope returns the reader of a log's envelopes, which reports keys that stand
-// twice in one.
+// newEnvelope returns a reader of a log's envelopes. It passes keys that occur twice in
+// an envelope to onKey.
 func newEnvelope(l *dialect.Log, onKey func(transcript.KeyFault)) envelope {
 	lenses := []dialect.Lens{
 		envType: l.Type, envSubtype: l.Subtype, envPayload: l.Payload, envID: dialect.Lens(l.ID), envParent: dialect.Lens(l.Parent),
@@ -61,13 +61,13 @@ func newEnvelope(l *dialect.Log, onKey func(transcript.KeyFault)) envelope {
 	return envelope{log: l, keys: transcript.Builder{OnKeyFault: onKey}, plan: dialect.NewPlan(lenses...)}
 }
 
-// read reads the envelope of a record, an object.
+// read reads the envelope of a record, which must be an object.
 func (n *envelope) read(e element) {
 	n.keys.Record = e.record
 	n.at = n.plan.Read(&n.keys, e.val)
 }
 
-// payload returns what of the record can be a message.
+// payload returns the part of the record that can be a message.
 func (n *envelope) payload(record source.Value) source.Value {
 	if n.log.Payload == "" {
 		return record
@@ -83,25 +83,25 @@ func (n *envelope) speaks(payload source.Value) bool {
 	return payload.Kind() == source.Object && slices.ContainsFunc(n.log.Speaks, n.at[envType].Is)
 }
 
-// is reports whether the record is of one of the types or subtypes.
+// is reports whether the record has one of the types or subtypes.
 func (n *envelope) is(kinds []string) bool {
 	return slices.ContainsFunc(kinds, n.at[envType].Is) || slices.ContainsFunc(kinds, n.at[envSubtype].Is)
 }
 
-// checkOnly says why a log with a member that counts records is not to be repaired,
-// "" where there is none.
+// checkOnly says why a log with a field that numbers its records must not be repaired. It
+// returns "" if there is no such field.
 func (n *envelope) checkOnly() string {
 	why := ""
 	for i, v := range n.at[envNumbered:] {
 		if v.Exists() {
-			why = fmt.Sprintf("its records are counted (%s), so that none can be put in or taken out", n.log.Numbered[i])
+			why = fmt.Sprintf("its records are numbered (%s), so toolguard cannot add or remove any", n.log.Numbered[i])
 		}
 	}
 	return why
 }
 
-// count holds the number of a record against that of the one before it. It returns
-// false, and which number should be there, where it does not follow.
+// count compares the number of a record with that of the previous one. If it does not
+// follow, count returns false and the expected number.
 func (n *envelope) count() (want int64, follows bool) {
 	v := n.at[envOrdinal]
 	if !v.Exists() || v.Kind() == source.Null {

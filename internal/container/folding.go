@@ -8,24 +8,23 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// A folding yields of the elements of a log those that count: of those with one id
-// the last, in the place of the first.
+// A folding yields the current elements of a log. If several elements have the same id,
+// it yields the last one in the place of the first.
 type folding struct {
 	log  *dialect.Fold
 	from elements
-	// again returns the value at a span: what is kept of an element is where it
-	// stands.
+	// again returns the value at a span. Only the spans of elements are kept.
 	again   func(source.Span) (source.Value, error)
-	skipped int // elements that do not speak
+	skipped int // elements without a message
 
 	seed maphash.Seed
 	live []folded
-	at   map[uint64]int32 // by id, the place in live
+	at   map[uint64]int32 // the index in live by the hash of the id
 }
 
-// A folded is an element that counts, as far as the log has been read.
+// A folded is an element that is current at this point of the log.
 type folded struct {
-	id     uint64 // the hash of its id, 0 for an element that is not replaced
+	id     uint64 // the hash of its id, 0 for an element that cannot be replaced
 	start  int64
 	length uint32
 	record int32
@@ -50,7 +49,7 @@ func (f *folding) elements(yield func(element, error) bool) {
 	}
 }
 
-// add takes an element in. It returns false for one that does not speak.
+// add adds an element. It returns false for one without a message.
 func (f *folding) add(record int32, v source.Value) bool {
 	if v.Kind() != source.Object {
 		return false
@@ -89,8 +88,8 @@ func (f *folding) hash(id source.Value) uint64 {
 	return max(1, maphash.Bytes(f.seed, id.Raw()))
 }
 
-// rewind takes back the element of an id with all behind it, and everything
-// where there is none.
+// rewind removes the element with the given id and all elements after it. If there is no
+// such element, it removes everything.
 func (f *folding) rewind(id uint64) {
 	to := f.at[id] // 0 if there is none
 	for _, e := range f.live[to:] {
@@ -99,8 +98,8 @@ func (f *folding) rewind(id uint64) {
 	f.live = f.live[:to]
 }
 
-// A foldingLog is one conversation in a log of lines in which later records replace
-// earlier ones.
+// A foldingLog is a conversation in a log of lines whose later records replace earlier
+// ones.
 type foldingLog struct {
 	*reading
 	from *records

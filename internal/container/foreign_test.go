@@ -14,13 +14,13 @@ import (
 // TestRecognised: a format of which there is nothing to pair is told by name.
 func TestRecognised(t *testing.T) {
 	for file, want := range map[string]string{
-		"cursor.jsonl":          "a Cursor transcript, ",
+		"cursor.jsonl":          "a Cursor session, ",
 		"step-log.jsonl":        "an Antigravity or Windsurf step log, ",
 		"chatgpt-export.json":   "a ChatGPT export, ",
 		"claude-ai-export.json": "a claude.ai export, ",
-		"run-events.jsonl":      "a stream of events from a Pydantic AI app, ",
-		"ui_messages.json":      "what Cline or Roo shows of a task, ",
-		"mcp.jsonl":             "a log of JSON-RPC, ",
+		"run-events.jsonl":      "an event stream of a Pydantic AI app, ",
+		"ui_messages.json":      "the display log of a Cline or Roo task, ",
+		"mcp.jsonl":             "a JSON-RPC log of an MCP client or server, ",
 		"smolagents-steps.json": "the steps of a smolagents run, ",
 		"smolagents-run.json":   "the steps of a smolagents run, ",
 		"zed-thread.json":       "a Zed thread, ",
@@ -29,14 +29,14 @@ func TestRecognised(t *testing.T) {
 		"sessions.db":           "an SQLite database, ",
 		"log.eval":              "a zip archive, ",
 
-		"converse-stream.jsonl":       "a recorded stream of events, ",
-		"converse-stream-kinds.jsonl": "a recorded stream of events, ",
-		"messages-stream.jsonl":       "a recorded stream of events, ",
-		"chat-stream.jsonl":           "a recorded stream of events, ",
-		"cohere-stream.jsonl":         "a recorded stream of events, ",
-		"ollama-stream.jsonl":         "a recorded stream of events, ",
-		"responses-stream.jsonl":      "a recorded stream of events, ",
-		"stream.sse":                  "a recorded stream of events, ",
+		"converse-stream.jsonl":       "a recorded event stream, ",
+		"converse-stream-kinds.jsonl": "a recorded event stream, ",
+		"messages-stream.jsonl":       "a recorded event stream, ",
+		"chat-stream.jsonl":           "a recorded event stream, ",
+		"cohere-stream.jsonl":         "a recorded event stream, ",
+		"ollama-stream.jsonl":         "a recorded event stream, ",
+		"responses-stream.jsonl":      "a recorded event stream, ",
+		"stream.sse":                  "a recorded event stream, ",
 	} {
 		text, err := os.ReadFile(filepath.Join("..", "..", "testdata", "transcripts", "not-transcripts", file))
 		if err != nil {

@@ -9,37 +9,36 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// textCalls are marks of calls that the model writes into its text.
+// textCalls are the marks of calls that models write as plain text.
 var textCalls = []struct {
 	what  string
 	marks []string
 }{
-	{"<tool_call> tags, as Hermes writes them", []string{"<tool_call>", `\u003ctool_call\u003e`}},
+	{"<tool_call> tags in the style of Hermes", []string{"<tool_call>", `\u003ctool_call\u003e`}},
 	{"<function=…> tags", []string{"<function=", `\u003cfunction=`}},
 	{"<invoke> tags", []string{"<invoke name=", `\u003cinvoke name=`}},
-	{"XML tags, as older Cline and Roo write them", []string{
+	{"XML tags in the style of older Cline and Roo", []string{
 		"</execute_command>", "</read_file>", "</write_to_file>", "</replace_in_file>", "</apply_diff>", "</search_files>", "</list_files>",
 		"</use_mcp_tool>", "</new_task>", "</switch_mode>", "</ask_followup_question>", "</attempt_completion>",
 	}},
 }
 
-// inTextBytes bounds how much text of the model is searched for calls, and
-// inTextMessage how much of one message.
+// inTextBytes limits how much model text is searched for calls, and inTextMessage how
+// much of one message.
 const (
 	inTextBytes   = 1 << 18
 	inTextMessage = 1 << 14
 )
 
-// An inText looks for calls that are written as text, in a file that has no
-// others.
+// An inText looks for calls written as plain text in a file without structured calls.
 type inText struct {
-	structured bool // there are calls or results that are none
+	structured bool // there are structured calls or results
 	read       int64
 	what       string
 	text       []byte
 }
 
-// add looks into the messages of a conversation.
+// add searches the messages of a conversation.
 func (t *inText) add(src *source.Source, c *transcript.Conversation) {
 	t.structured = t.structured || len(c.Calls)+len(c.Results) > 0
 	for i := range c.Messages {
@@ -48,7 +47,7 @@ func (t *inText) add(src *source.Source, c *transcript.Conversation) {
 			return
 		}
 		if m.Role != transcript.RoleAssistant {
-			continue // others only tell how it is to be done
+			continue // other messages only explain the syntax
 		}
 		at := m.Span()
 		t.read += at.Len()
@@ -57,7 +56,7 @@ func (t *inText) add(src *source.Source, c *transcript.Conversation) {
 		}
 		n, err := src.ReadAt(t.text[:min(at.Len(), inTextMessage)], at.Start)
 		if err != nil && !errors.Is(err, io.EOF) {
-			return // it was read before; who reads on will tell
+			return // the next read reports the error
 		}
 		for _, calls := range textCalls {
 			for _, mark := range calls.marks {
@@ -69,10 +68,11 @@ func (t *inText) add(src *source.Source, c *transcript.Conversation) {
 	}
 }
 
-// reason says how calls are written, "" where there are others or none.
+// reason describes how the calls are written. It returns "" if there are structured calls
+// or none at all.
 func (t *inText) reason() string {
 	if t.structured || t.what == "" {
 		return ""
 	}
-	return "its calls are text, in " + t.what + ", so that there is nothing to pair; check what the API was sent and answered, with calls of its own"
+	return "its calls are plain text, in " + t.what + ", so there is nothing to pair; check the API requests and responses instead"
 }

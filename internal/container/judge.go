@@ -7,19 +7,18 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// A judgement follows the links of a log: which records lie on a branch that was
-// given up.
+// A judgement follows the links of a log to find the records on abandoned branches.
 type judgement struct {
 	*log
-	// live is set for links on the live branch of their thread: the path from its last
-	// message to the root.
+	// live is set for links on the live branch of their thread, which is the path from
+	// its last message to the root.
 	live []bool
-	// turns are, by thread, the turns of which a message is on the live branch.
+	// turns[t][n] is set if turn n of thread t has a message on the live branch.
 	turns [][]bool
-	state []branch // by link
+	state []branch // indexed by link
 }
 
-// A branch is what is known of the branch on which a record lies.
+// A branch is the state of the branch that a record is on.
 type branch uint8
 
 const (
@@ -28,8 +27,7 @@ const (
 	branchDead
 )
 
-// judge marks what lies on a branch that was given up, and notes which parents are
-// missing.
+// judge marks the messages on abandoned branches and records the missing parents.
 func (l *log) judge() error {
 	j := judgement{log: l, live: l.liveBranches(), state: make([]branch, len(l.chain.links))}
 	j.findTurns()
@@ -72,17 +70,17 @@ func (j *judgement) findTurns() {
 	}
 }
 
-// inLiveTurn reports whether a record belongs to a turn of the live branch, though
-// it need not lie on the path itself.
+// inLiveTurn reports whether a record belongs to a turn of the live branch, even if it is
+// not on the path itself.
 func (j *judgement) inLiveTurn(k *link) bool {
 	return k.msg >= 0 && j.turns[k.thread][j.message(k).Turn]
 }
 
-// follow follows the parents of a link as far as nothing is known of them, and
-// decides on the way back. The path is only passed to be used again.
+// follow follows the parents of a link up to one whose state is known, and decides the
+// states on the way back. path is a buffer to reuse.
 func (j *judgement) follow(at int32, path []int32) []int32 {
 	for j.state[at] == branchUnknown {
-		j.state[at] = branchAlive // against circles
+		j.state[at] = branchAlive // stops at cycles
 		path = append(path, at)
 		p := j.above(at)
 		if j.live[at] || p < 0 {
@@ -96,7 +94,7 @@ func (j *judgement) follow(at int32, path []int32) []int32 {
 	return path
 }
 
-// above returns the parent of a link in its thread, -1 where there is none.
+// above returns the parent of a link if it is in the same thread, or -1.
 func (j *judgement) above(i int32) int32 {
 	p := j.chain.parent(i)
 	if p >= 0 && j.chain.links[p].thread != j.chain.links[i].thread {
@@ -105,16 +103,16 @@ func (j *judgement) above(i int32) int32 {
 	return p
 }
 
-// branch decides on a record of whose parent it is known. One off the live branch is
-// dead when the record by which its branch leaves it is a new message of the model
-// or of the human; results and book-keeping only hang on.
+// branch decides the state of a record whose parent is decided. A record off the live
+// branch is dead if its branch leaves the live one with a new message of the model or of
+// a human. Results and bookkeeping records do not start a new branch.
 func (j *judgement) branch(i int32) branch {
 	k, p := &j.chain.links[i], j.above(i)
 	switch {
 	case j.live[i], j.inLiveTurn(k):
 		return branchAlive
 	case p < 0:
-		return branchAlive // a root of its own: nothing is known against it
+		return branchAlive // a separate root; nothing shows that it is dead
 	case j.state[p] == branchDead:
 		return branchDead
 	case (j.live[p] || j.inLiveTurn(&j.chain.links[p])) && j.speaks(k):
@@ -123,13 +121,13 @@ func (j *judgement) branch(i int32) branch {
 	return j.state[p]
 }
 
-// speaks reports whether a record holds a message that the model or a human
-// made: results, and what does not speak, hang on to their parent.
+// speaks reports whether a record holds a message made by the model or by a human.
+// Results and records without messages belong to their parent.
 func (j *judgement) speaks(k *link) bool {
 	return k.msg >= 0 && (j.message(k).Role == transcript.RoleAssistant || j.message(k).Has(transcript.MessageTyped))
 }
 
-// missing notes the parents that are in no record.
+// missing records the parents that no record has as its id.
 func (j *judgement) missing() error {
 	var roots []firstRoots
 	parent := dialect.Lens(j.d.Log.Parent)
@@ -157,12 +155,12 @@ func (j *judgement) missing() error {
 	return nil
 }
 
-// A firstRoots is the first link of a thread that hangs on a root, and the first
-// that hangs on another one; -1 where there is none.
+// A firstRoots is the first link of a thread that leads to a root, and the first link
+// that leads to another root; -1 if there is none.
 type firstRoots struct{ link, root, other int32 }
 
-// before reports whether a link before one stands in no circle and does not hang on
-// it: a record that names a parent that is not there can follow that one.
+// before reports whether an earlier link is in no cycle and does not descend from link i.
+// A record whose parent is missing can be relinked to that one.
 func (f *firstRoots) before(i int32) bool {
 	if f.root == i {
 		return f.other >= 0 && f.other < i
@@ -170,7 +168,7 @@ func (f *firstRoots) before(i int32) bool {
 	return f.link >= 0 && f.link < i
 }
 
-// firstRoots finds the first roots by thread.
+// firstRoots returns the first roots of each thread.
 func (j *judgement) firstRoots() []firstRoots {
 	first := slices.Repeat([]firstRoots{{-1, -1, -1}}, len(j.threads))
 	for i, root := range j.chain.roots() {

@@ -2,17 +2,17 @@ package container
 
 import "slices"
 
-// A doubledKeys knows where keys stand that stand twice in an object.
+// A doubledKeys collects the offsets of keys that occur twice in an object.
 type doubledKeys struct {
 	fresh []int64
-	runs  [][]int64 // those of the conversations before, each run in order
+	runs  [][]int64 // of earlier conversations, each run sorted
 }
 
 func (d *doubledKeys) add(at int64) { d.fresh = append(d.fresh, at) }
 
-// sorted adds the keys that are new to the sorted runs, and returns them. Keys of an
-// outer object are told before those of an inner one, so they come in any order.
-// Each run is longer than the next, so there are few.
+// sorted adds the new keys to the sorted runs and returns the runs. Keys of an outer
+// object are reported before those of an inner one, so the new keys are unsorted. Each
+// run is longer than the next one, so there are only a few.
 func (d *doubledKeys) sorted() [][]int64 {
 	if len(d.fresh) == 0 {
 		return d.runs

@@ -5,7 +5,7 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// A lines is one conversation of which each record is a message.
+// A lines is one conversation in which each record is a message.
 type lines struct {
 	*reading
 	from *records
@@ -29,14 +29,14 @@ func (l *lines) conversations(yield func(*transcript.Conversation, error) bool) 
 	yield(c, nil)
 }
 
-// read reads all messages, and returns how many of them are not sent any more.
+// read reads all messages. It returns how many of them are no longer sent.
 func (l *lines) read(q *sequence) (unsent int, err error) {
 	for e, err := range l.from.elements {
 		if err != nil {
 			return 0, err
 		}
 		if l.shape.Framing == source.FramingDocument && (e.val.Get("stop_reason").Kind() == source.String || l.shape.Into != nil) {
-			q.b.Conv.Use = transcript.UseTrace // one recorded answer, or one of the files that make up a history
+			q.b.Conv.Use = transcript.UseTrace // a recorded answer, or one of several files of a history
 			q.b.Conv.Slice = l.shape.Into != nil
 		}
 		switch read, err := q.read(e); {

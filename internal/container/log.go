@@ -12,20 +12,20 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// A log is the conversations of a session log: its records wrap messages, from
-// several threads side by side, and may name their parents.
+// A log reads the conversations of a session log. Its records wrap messages of several
+// interleaved threads and may name their parents.
 type log struct {
 	*reading
 	d     *dialect.Dialect
-	lines *records    // the records of the source, nil where those of the log are in a list
-	array source.Span // that list, where they are its elements in order
-	end   int64       // where the records end
+	lines *records    // the records of the source; nil if the log is in an array
+	array source.Span // the array, if the records are its elements in order
+	end   int64       // the offset at which the records end
 
 	env     envelope
 	chain   chain
 	threads []*thread
 	byName  map[string]*thread
-	last    *thread // of the record before, unless it was told by its parent
+	last    *thread // of the previous record, unless its parent identified it
 	seed    maphash.Seed
 	others  func(source.Value) bool
 }
@@ -35,7 +35,7 @@ func newLog(r *reading, d *dialect.Dialect) *log {
 		reading: r, d: d, end: r.src.Size(),
 		env: newEnvelope(d.Log, r.onKey), byName: map[string]*thread{}, seed: maphash.MakeSeed(),
 	}
-	l.others = l.isOthers // once, not for each record
+	l.others = l.isOthers // allocated once instead of for each record
 	return l
 }
 
@@ -62,7 +62,7 @@ func (l *log) conversations(from elements) conversations {
 	}
 }
 
-// finished settles what is known of a thread when all records have been read.
+// finished sets what is known about a thread only after all records have been read.
 func (l *log) finished(t *thread) *transcript.Conversation {
 	c := t.conv()
 	c.Window, c.Enveloped = l.d.Window, true
@@ -121,7 +121,7 @@ func (l *log) record(e element) error {
 	return nil
 }
 
-// event reads a record that does not speak.
+// event reads a record without a message.
 func (l *log) event(t *thread, index int32) error {
 	log := l.d.Log
 	if len(log.Boundary)+len(log.Rollback)+len(log.Aborts) == 0 {
@@ -144,7 +144,7 @@ func (l *log) event(t *thread, index int32) error {
 	return nil
 }
 
-// compact begins a new segment: only what the compaction keeps comes along.
+// compact begins a new segment, which contains only what the compaction keeps.
 func (l *log) compact(t *thread, index int32) error {
 	if rd, keeps := t.q.reader(l.d).(dialect.Compactor); keeps {
 		rd.Compacted()
@@ -181,7 +181,7 @@ func (l *log) compact(t *thread, index int32) error {
 	return nil
 }
 
-// read reads a message. It returns false for one that no dialect claims.
+// read reads a message. It returns false if no dialect recognizes it.
 func (l *log) read(t *thread, index int32, payload, typ, turnAlt source.Value) (bool, error) {
 	q, c := t.q, t.conv()
 	rd := q.reader(l.d)
@@ -190,24 +190,24 @@ func (l *log) read(t *thread, index int32, payload, typ, turnAlt source.Value) (
 	own := l.readOwn(rd, payload, typ, turnAlt)
 	q.b.Strays(since, payload, l.d.Beside)
 	if !own {
-		// A message in another dialect, in the envelope of this one.
+		// A message of another dialect in an envelope of this one.
 		if read, err := q.read(element{record: index, val: payload}); !read {
 			return false, err
 		}
-		for i := before; i < len(c.Messages); i++ { // none, where it does not speak
+		for i := before; i < len(c.Messages); i++ { // none if it holds no message
 			c.Messages[i].Flags |= transcript.MessageForeign
 		}
 	}
 	l.seen++
 	l.taken++
 	if len(c.Messages) == before {
-		return false, nil // it only tells of what was said
+		return false, nil // the record only describes an earlier message
 	}
 	l.mark(t, payload)
 	return true, nil
 }
 
-// readOwn reads a message that the driver of the log's dialect claims.
+// readOwn reads a message that the dialect of the log recognizes.
 func (l *log) readOwn(rd dialect.Reader, payload, typ, turnAlt source.Value) bool {
 	if tr, ok := rd.(dialect.TurnReader); ok {
 		return tr.ReadPart(payload, typ, turnAlt, l.others)
@@ -219,13 +219,13 @@ func (l *log) readOwn(rd dialect.Reader, payload, typ, turnAlt source.Value) boo
 	return true
 }
 
-// isOthers reports whether a dialect that is not the log's is sure of a message.
+// isOthers reports whether a message certainly belongs to another dialect.
 func (l *log) isOthers(v source.Value) bool {
 	d, claim, _ := l.opts.Dialects.ClaimOf(v)
 	return claim == evidence.Decisive && d != l.d
 }
 
-// id returns the hash of an id, 0 for none.
+// id returns the hash of an id, or 0 if there is none.
 func (l *log) id(v source.Value) uint64 {
 	if v.Kind() != source.String {
 		return 0
@@ -235,8 +235,8 @@ func (l *log) id(v source.Value) uint64 {
 
 func (l *log) hash(b []byte) uint64 { return max(1, maphash.Bytes(l.seed, b)) }
 
-// duplicate notes a record whose id an earlier one has. Pairing sees one of
-// the two: the first of equals, else the last.
+// duplicate records a record whose id an earlier record has. Pairing sees only one of the
+// two: the first if they are identical, and otherwise the last.
 func (l *log) duplicate(first *link, again link, v source.Value) error {
 	before, err := l.value(first.span())
 	if err != nil {
@@ -261,14 +261,14 @@ func (l *log) duplicate(first *link, again link, v source.Value) error {
 	return nil
 }
 
-// identical reports whether two records are equal but for their timestamps.
+// identical reports whether two records differ at most in their timestamps.
 func (l *log) identical(a, b source.Value) bool {
 	headA, tailA := split(a, dialect.Lens(l.d.Log.Time).In(a))
 	headB, tailB := split(b, dialect.Lens(l.d.Log.Time).In(b))
 	return bytes.Equal(headA, headB) && bytes.Equal(tailA, tailB)
 }
 
-// split returns the text of a record before and behind a value in it.
+// split returns the text of a record before and after a value in it.
 func split(record, at source.Value) (head, tail []byte) {
 	raw := record.Raw()
 	if !at.Exists() {

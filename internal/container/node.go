@@ -8,27 +8,26 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A node is a value of a document that is put together from the records of a
-// log. It keeps where it stands, and what of it was changed.
+// A node is a value of a document that is assembled from the records of a log. It records
+// where the value was written and what has changed in it since.
 type node struct {
-	span   source.Span // as it was written first
-	kids   *kids       // its members or elements, once one of them was looked for
+	span   source.Span // as it was first written
+	kids   *kids       // its fields or elements, once one of them was looked up
 	record int32
-	list   bool // its kids are elements
+	list   bool // the kids are elements
 }
 
-// leaf returns the node of a value as it stands in the source.
+// leaf returns the node of an unchanged value of the source.
 func leaf(v source.Value, record int32) *node {
 	return &node{span: v.Span(), record: record}
 }
 
 func emptyList() *node { return &node{kids: &kids{}, list: true} }
 
-// asWritten reports whether the node has no kids that could have been changed.
+// asWritten reports whether the node has no kids that may have changed.
 func (n *node) asWritten() bool { return n.kids == nil || !n.list && n.kids.slots == nil }
 
-// find returns the slot of the kid to which a step of a path leads, -1 for
-// none.
+// find returns the slot of the kid that a step of a path names, or -1.
 func (n *node) find(step source.Value) int {
 	if !n.list {
 		return n.kids.member(string(step.Raw()))
@@ -39,29 +38,29 @@ func (n *node) find(step source.Value) int {
 	return -1
 }
 
-// A kid is a member or an element of a node.
+// A kid is a field or an element of a node.
 type kid struct {
-	key   string // of a member, as it is written
-	*node        // nil once it was taken out
+	key   string // of a field, in its raw form
+	*node        // nil once it was removed
 }
 
-// A kids is the members or the elements of a node, in order. Each keeps its slot: a
-// log may take them out one by one, and those behind are not moved each time.
+// A kids is the fields or the elements of a node, in order. Each keeps its slot, so that
+// a log can remove many one by one without moving the ones that follow.
 type kids struct {
 	slots []kid
-	live  int // slots that are in use
-	// sums is a Fenwick tree of the slots in use, nil as long as all are: the i-th
-	// is how many there are among the last slots before i, as many as the lowest
-	// bit of i.
+	live  int // the number of slots in use
+	// sums is a Fenwick tree of the slots in use; nil while all are in use. sums[i]
+	// counts the slots in use among the n slots before i, where n is the lowest set bit
+	// of i.
 	sums []int32
-	// members are the slots in use by key, where there are many slots.
+	// members maps keys to slots in use. It is nil if there are few slots.
 	members map[string][]int32
 }
 
-// fewSlots is how many members are searched one by one.
+// fewSlots is the largest number of fields that are searched linearly.
 const fewSlots = 16
 
-// all yields what is in use, by key.
+// all yields the keys and nodes in use.
 func (k *kids) all() iter.Seq2[string, *node] {
 	return func(yield func(string, *node) bool) {
 		for _, s := range k.slots {
@@ -72,7 +71,7 @@ func (k *kids) all() iter.Seq2[string, *node] {
 	}
 }
 
-// add adds a member behind the others, or an element, which has no key.
+// add appends a field, or an element with key "".
 func (k *kids) add(key string, n *node) {
 	k.slots = append(k.slots, kid{key, n})
 	k.live++
@@ -93,7 +92,7 @@ func (k *kids) sum(n int32) {
 	k.sums = append(k.sums, n)
 }
 
-// element returns the slot of an element.
+// element returns the slot of the element with index i.
 func (k *kids) element(i int) int {
 	if k.sums == nil {
 		return i
@@ -111,7 +110,7 @@ func (k *kids) element(i int) int {
 	return at
 }
 
-// member returns the slot of the first member of a key, -1 for none.
+// member returns the slot of the first field with the given key, or -1.
 func (k *kids) member(key string) int {
 	if k.members == nil && len(k.slots) > fewSlots {
 		k.members = map[string][]int32{}
@@ -130,7 +129,7 @@ func (k *kids) member(key string) int {
 	return -1
 }
 
-// drop takes out what is in a slot, of members the first of its key.
+// drop removes the kid in a slot. For a field, it must be the first one with its key.
 func (k *kids) drop(slot int) {
 	if k.sums == nil {
 		k.sums = make([]int32, 1, len(k.slots)+1)
@@ -148,7 +147,7 @@ func (k *kids) drop(slot int) {
 	k.live--
 }
 
-// cut keeps only so many elements.
+// cut keeps only the first n elements.
 func (k *kids) cut(n int) {
 	if n >= k.live {
 		return

@@ -8,14 +8,14 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// A patched yields the elements of the list of messages in a document that a log of
-// changes makes. Nothing else of the document is of interest.
+// A patched yields the elements of the messages array of a document that is stored as a
+// log of changes. It ignores the rest of the document.
 type patched struct {
 	*reading
 	patch   *dialect.Patch
 	from    elements
-	skipped int                // records that do not concern the messages, or lead nowhere
-	root    transcript.Builder // tells of doubled keys in the records
+	skipped int                // records that do not change the messages or have an invalid path
+	root    transcript.Builder // reports duplicate keys in the records
 
 	list *node
 }
@@ -44,8 +44,7 @@ func (p *patched) elements(yield func(element, error) bool) {
 	}
 }
 
-// element returns the element that a node is: as it stands in the source, or put
-// together.
+// element returns the element of a node, either unchanged from the source or assembled.
 func (p *patched) element(n *node) (element, error) {
 	if n.asWritten() {
 		v, err := p.value(n.span)
@@ -70,8 +69,8 @@ func (p *patched) record(e element) error {
 	return err
 }
 
-// change makes the change of a record. It returns false for one that does not
-// concern the messages, or leads nowhere.
+// change applies the change of a record. It returns false if the change does not concern
+// the messages or its path is invalid.
 func (p *patched) change(record int32, does dialect.Change) (bool, error) {
 	switch {
 	case does.Kind == dialect.ChangesNothing:
@@ -99,8 +98,8 @@ func (p *patched) change(record int32, does dialect.Change) (bool, error) {
 	return true, nil
 }
 
-// extend puts values at the end of the list to which a path leads, or in the place
-// of its end.
+// extend appends values to the array at a path, or replaces the end of the array with
+// them.
 func (p *patched) extend(record int32, path []source.Value, does dialect.Change) (bool, error) {
 	n, err := p.at(path)
 	if n == nil || !n.list || err != nil {
@@ -115,7 +114,7 @@ func (p *patched) extend(record int32, path []source.Value, does dialect.Change)
 	return true, nil
 }
 
-// set sets the value to which a path leads, or takes it out.
+// set sets or removes the value at a path.
 func (p *patched) set(record int32, path []source.Value, value source.Value, set bool) (bool, error) {
 	holder, err := p.at(path[:len(path)-1])
 	if holder == nil || err != nil {
@@ -138,7 +137,7 @@ func (p *patched) set(record int32, path []source.Value, value source.Value, set
 	return true, nil
 }
 
-// at returns the node to which a path leads from the list, opened, nil for none.
+// at returns the opened node at a path from the array, or nil if there is none.
 func (p *patched) at(path []source.Value) (*node, error) {
 	n := p.list
 	for _, step := range path {
@@ -154,7 +153,7 @@ func (p *patched) at(path []source.Value) (*node, error) {
 	return n, p.open(n)
 }
 
-// open makes the members or the elements of a node nodes of their own.
+// open creates nodes for the fields or elements of a node.
 func (p *patched) open(n *node) error {
 	if n.kids != nil {
 		return nil
@@ -180,7 +179,7 @@ type patchedLog struct {
 }
 
 func (l *patchedLog) conversations(yield func(*transcript.Conversation, error) bool) {
-	q := l.newSequence("", 0) // what is read is not where it stands
+	q := l.newSequence("", 0) // the elements are not where they were written
 	q.primary = l.opts.Dialects.ByName(l.shape.Dialect)
 	p := &patched{reading: l.reading, patch: q.primary.Patch, from: l.from.elements, root: transcript.Builder{OnKeyFault: l.onKey}}
 	if err := q.readAll(p.elements); err != nil {

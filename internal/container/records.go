@@ -7,19 +7,19 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// An element is a value that may speak.
+// An element is a value that may be a message.
 type element struct {
-	record int32 // the one that it stands in
+	record int32 // the record that holds it
 	val    source.Value
-	// where says where in the source a part of a value stands that was put together
-	// from pieces, and in which record; nil for one that is in the source as it is.
+	// where maps a span of an assembled value to its span and record in the source. It is
+	// nil for a value that is in the source.
 	where func(source.Span) (source.Span, int32)
 }
 
-// elements yields elements, good until the next one.
+// elements yields elements. Each is valid until the next one.
 type elements = iter.Seq2[element, error]
 
-// A records yields what speaks in the records of a source, and notes their faults.
+// A records yields the messages in the records of a source and records their faults.
 type records struct {
 	*reading
 	torn bool // a record could not be read
@@ -38,7 +38,7 @@ func (s *records) elements(yield func(element, error) bool) {
 	}
 }
 
-// inside returns what speaks in a record.
+// inside returns the part of a record that may be a message.
 func (s *records) inside(v source.Value) source.Value {
 	val := v.Path(s.shape.Into...)
 	for i := 0; i < len(s.shape.Else) && !val.Exists(); i++ {
@@ -47,8 +47,8 @@ func (s *records) inside(v source.Value) source.Value {
 	return val
 }
 
-// framed yields the records as the source is framed. The survey has read a document
-// already.
+// framed yields the records of the source. It does not read a document again that the
+// survey has already read.
 func (s *records) framed(yield func(source.Record, error) bool) {
 	if doc := s.shape.Document; doc.Index > 0 {
 		source.Again(s.src, doc)(yield)
@@ -66,15 +66,15 @@ func (s *records) note(rec source.Record) {
 	for _, f := range rec.Faults {
 		s.file.Faults = append(s.file.Faults, transcript.RecordFault{Fault: f, Record: int32(rec.Index), Whole: rec.Span})
 		if rec.Readable() {
-			s.torn = s.torn || f.Kind == source.FaultGlued // what stands before it on its line
+			s.torn = s.torn || f.Kind == source.FaultGlued // the torn record before it on the line
 		} else {
 			s.torn = s.torn || f.Unreadable()
 		}
 	}
 }
 
-// unknown yields no conversations: those of a file of which nothing could be made
-// out.
+// unknown yields no conversations. It is used for a file whose records are all
+// unreadable.
 func (s *records) unknown(yield func(*transcript.Conversation, error) bool) {
 	for _, err := range s.elements {
 		if err != nil {
@@ -84,7 +84,7 @@ func (s *records) unknown(yield func(*transcript.Conversation, error) bool) {
 	}
 }
 
-// inList yields what speaks in the elements of a list.
+// inList yields the elements of an array.
 func inList(record int32, list source.Value, into []string) elements {
 	return func(yield func(element, error) bool) {
 		for e := range list.Ahead() {

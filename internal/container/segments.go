@@ -6,19 +6,19 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// A segments says to which segment the messages of a thread belong. Each compaction
-// begins one, and takes the last messages along, or none.
+// A segments assigns the messages of a thread to segments. Each compaction begins a
+// segment and takes the last messages along, or none.
 type segments struct {
-	now int32 // counts the compactions so far
-	// runs are where other segments begin, in order. A compaction does not touch each
-	// message that it takes along: many of a long thread would take forever.
+	now int32 // the number of compactions so far
+	// runs are the starts of segments, in order. A compaction does not touch each message
+	// that it takes along, because that would take quadratic time in a long thread.
 	runs []run
 }
 
-// A run is messages of one segment, up to the next run.
+// A run is the messages of one segment, up to the next run.
 type run struct{ from, segment int32 }
 
-// begin begins a segment with the messages of records from one on.
+// begin begins a segment with the messages of records from record on.
 func (s *segments) begin(messages []transcript.Message, record int32) {
 	s.now++
 	from := int32(sort.Search(len(messages), func(i int) bool { return messages[i].Record >= record }))
@@ -28,9 +28,9 @@ func (s *segments) begin(messages []transcript.Message, record int32) {
 	s.runs = append(s.runs, run{from, s.now})
 }
 
-// settle tells the messages their segments. One that was kept by itself is in that
-// of the compaction that kept it already, if that came later. It marks those that no
-// compaction kept.
+// settle sets the segments of the messages. A message that a later compaction kept
+// individually is already in that segment. settle marks the messages that the last
+// compaction did not keep.
 func (s *segments) settle(messages []transcript.Message) {
 	segment, next := int32(0), 0
 	for i := range messages {
@@ -45,16 +45,16 @@ func (s *segments) settle(messages []transcript.Message) {
 	}
 }
 
-// A rollbacks knows what was taken back of a thread.
+// A rollbacks records which messages of a thread were rolled back.
 type rollbacks struct {
 	typed []int32   // the messages by a human
-	gone  []stretch // what was taken back, in order
+	gone  []stretch // the messages that were rolled back, in order
 }
 
-// A stretch is the messages from lo to before hi.
+// A stretch is the messages [lo, hi).
 type stretch struct{ lo, hi int32 }
 
-// rollBack takes back the last turns, each from what a human typed on.
+// rollBack rolls back the last turns. Each turn starts with a message typed by a human.
 func (r *rollbacks) rollBack(messages []transcript.Message, turns int) {
 	from := int32(0)
 	switch keep := len(r.typed) - turns; {
@@ -71,8 +71,8 @@ func (r *rollbacks) rollBack(messages []transcript.Message, turns int) {
 			messages[i].Flags |= transcript.MessageSuperseded
 		}
 	}
-	// What was taken back before is not walked again, or many rollbacks of a long
-	// thread would take forever.
+	// Skip messages that were rolled back before, because many rollbacks of a long thread
+	// would otherwise take quadratic time.
 	end := int32(len(messages))
 	back := stretch{from, end}
 	for n := len(r.gone) - 1; n >= 0 && r.gone[n].hi >= from; n-- {

@@ -12,34 +12,34 @@ import (
 	"github.com/toolguard/toolguard/internal/unfold"
 )
 
-// A sequence reads the elements of one conversation that may speak more than
-// one dialect.
+// A sequence reads the elements of one conversation, which may be in more than one
+// dialect.
 type sequence struct {
 	r       *reading
 	b       *transcript.Builder
 	onKey   func(transcript.KeyFault)
 	primary *dialect.Dialect
-	// listed is set where the elements are those of a list of messages.
+	// listed is set if the elements are those of a messages array.
 	listed bool
-	// lines is set where the records of a file are messages.
+	// lines is set if the records of a file are messages.
 	lines   bool
 	readers []reader
-	// told is what was told of the first elements before they are read, in order, of
-	// which used have been read.
+	// told holds the answers about the first elements, in order, from before they are
+	// read. The first used of them have been read.
 	told []told
 	used int
 }
 
-// A told is what was told of an element.
+// A told is the answers about one element.
 type told struct {
 	at      source.Span
 	answers dialect.Answers
 }
 
-// mostTold is of how many elements a sequence keeps what was told.
+// mostTold is the number of elements whose answers a sequence keeps.
 const mostTold = 256
 
-// ask asks about an element before it is read.
+// ask asks the dialects about an element before it is read.
 func (q *sequence) ask(v source.Value) dialect.Asked {
 	asked := q.r.opts.Dialects.Ask(v)
 	if len(q.told) < mostTold {
@@ -48,7 +48,7 @@ func (q *sequence) ask(v source.Value) dialect.Asked {
 	return asked
 }
 
-// asked asks about an element that is read.
+// asked asks the dialects about an element that is being read.
 func (q *sequence) asked(v source.Value) dialect.Asked {
 	if q.used < len(q.told) && q.told[q.used].at == v.Span() {
 		q.used++
@@ -57,11 +57,11 @@ func (q *sequence) asked(v source.Value) dialect.Asked {
 	return q.r.opts.Dialects.Ask(v)
 }
 
-// A reader is that of a dialect that has spoken.
+// A reader is the reader of a dialect that has occurred.
 type reader struct {
 	dialect.Reader
 	of *dialect.Dialect
-	// used is set if it has read elements of a conversation before.
+	// used is set if the reader has read elements of an earlier conversation.
 	used bool
 }
 
@@ -86,8 +86,8 @@ func (q *sequence) reader(d *dialect.Dialect) dialect.Reader {
 	return q.readers[len(q.readers)-1].Reader
 }
 
-// newSequence returns a sequence of elements that stand before end, as far as that
-// is known.
+// newSequence returns a sequence of elements before offset end, or 0 if the end is
+// unknown.
 func (r *reading) newSequence(name string, end int64) *sequence {
 	b := transcript.NewBuilder(&transcript.Conversation{Name: name})
 	b.OfTools, b.MarksCache, b.Shared = evidence.ToolKey, r.opts.Dialects.MarksCache, &r.shared
@@ -96,7 +96,7 @@ func (r *reading) newSequence(name string, end int64) *sequence {
 	return q
 }
 
-// begin makes a sequence ready for elements that stand before end.
+// begin prepares a sequence for elements before offset end.
 func (q *sequence) begin(end int64) {
 	q.b.OnKeyFault, q.b.End = q.onKey, end
 	q.primary = q.r.opts.Dialect
@@ -105,8 +105,8 @@ func (q *sequence) begin(end int64) {
 	}
 }
 
-// again makes a sequence ready for the elements of another conversation, which takes
-// the place of the one before.
+// again prepares a sequence for the elements of the next conversation, which overwrites
+// the previous one.
 func (q *sequence) again(end int64) {
 	q.b.Again()
 	for i := range q.readers {
@@ -117,7 +117,7 @@ func (q *sequence) again(end int64) {
 	q.begin(end)
 }
 
-// unfolded says that the elements were put together in another form.
+// unfolded says that the elements were unfolded from another form.
 func (q *sequence) unfolded(u *unfold.Unfolded) {
 	q.b.Conv.Unfolded = u
 	q.b.OnKeyFault = func(k transcript.KeyFault) {
@@ -126,7 +126,7 @@ func (q *sequence) unfolded(u *unfold.Unfolded) {
 	}
 }
 
-// choose settles the dialect of elements that are all at hand.
+// choose determines the dialect from all elements of a conversation.
 func (q *sequence) choose(p *detect.Place) {
 	if q.primary == nil && p.HintSure && !hasMarks(p, q.r.opts.Dialects) {
 		q.primary = p.Hint
@@ -147,8 +147,7 @@ func (q *sequence) choose(p *detect.Place) {
 	}
 }
 
-// hasMarks reports whether an element has the marks of a user-defined
-// dialect.
+// hasMarks reports whether an element has the marks of a user-defined dialect.
 func hasMarks(p *detect.Place, set *dialect.Set) bool {
 	if len(set.UserDefined()) == 0 {
 		return false
@@ -163,7 +162,7 @@ func hasMarks(p *detect.Place, set *dialect.Set) bool {
 	return false
 }
 
-// readAll reads elements.
+// readAll reads all elements.
 func (q *sequence) readAll(from elements) error {
 	for e, err := range from {
 		if err == nil {
@@ -176,10 +175,10 @@ func (q *sequence) readAll(from elements) error {
 	return nil
 }
 
-// read reads one element. It returns false for one that no dialect claims, and
-// for book-keeping.
+// read reads one element. It returns false if no dialect recognizes the element or if it
+// is a bookkeeping record.
 func (q *sequence) read(e element) (bool, error) {
-	// The elements of a document are read without the source.
+	// The elements of a document are read without the source, so check its error here.
 	if err := q.r.src.Err(); err != nil {
 		return false, err
 	}
@@ -187,7 +186,7 @@ func (q *sequence) read(e element) (bool, error) {
 		return q.add(e.record, e.val), nil
 	}
 	mark, onKey := q.b.Conv.Mark(), q.b.OnKeyFault
-	q.b.OnKeyFault = nil // its pieces told of theirs
+	q.b.OnKeyFault = nil // the pieces have already reported their keys
 	read := q.add(e.record, e.val)
 	q.b.OnKeyFault = onKey
 	q.b.Conv.Relocate(mark, e.where)
@@ -214,7 +213,7 @@ func (q *sequence) add(record int32, v source.Value) bool {
 		switch {
 		case claim > evidence.None && (otherClaim < evidence.Decisive || onlyText(v)):
 		case q.r.opts.Dialect != nil:
-			// The user has the say, but is told.
+			// The user's choice wins, but the message is marked as foreign.
 			foreign = otherClaim == evidence.Decisive && other != d
 		case otherClaim == evidence.Decisive && q.primary == nil:
 			q.primary, d, claim = other, other, otherClaim
@@ -226,9 +225,8 @@ func (q *sequence) add(record int32, v source.Value) bool {
 		}
 	}
 	if claim == evidence.None || claim == evidence.Weak && q.primary == nil && evidence.HasUnknownBlocks(v) || d == nil {
-		// Among messages, one that has a role and nothing else is one too, and so
-		// is a damaged one. What else a message holds is opaque where its dialect
-		// is known.
+		// Among messages, an element is also a message if it is damaged or has only a
+		// known role. Any other element without a dialect is opaque.
 		if !q.damaged(v) && (!v.Get("role").Exists() || !detect.KnownRole(v) || q.primary == nil && evidence.HasUnknownBlocks(v)) {
 			if q.b.End > 0 && (q.listed || q.lines) {
 				q.b.Conv.Unread = append(q.b.Conv.Unread, transcript.Unread{Span: v.Span(), Before: int32(len(q.b.Conv.Messages))})
@@ -251,8 +249,8 @@ func (q *sequence) add(record int32, v source.Value) bool {
 	return true
 }
 
-// damaged reports whether an element of a list of messages is one of its
-// dialect, though it lacks what tells.
+// damaged reports whether an element of a messages array belongs to its dialect although
+// the marks of the dialect are missing.
 func (q *sequence) damaged(v source.Value) bool {
 	if q.primary == nil || !q.listed {
 		return false
@@ -261,8 +259,8 @@ func (q *sequence) damaged(v source.Value) bool {
 	return ok && d.Damaged(v)
 }
 
-// onlyText reports whether a plain message is text and nothing else, so that no
-// dialect can claim it more surely.
+// onlyText reports whether a plain message has only text, so that no dialect can claim it
+// with more certainty.
 func onlyText(v source.Value) bool {
 	text := false
 	for k, val := range v.Members() {
@@ -276,7 +274,7 @@ func onlyText(v source.Value) bool {
 	return text
 }
 
-// finish settles what is known only when all elements have been read.
+// finish sets what is known only after all elements have been read.
 func (q *sequence) finish() {
 	d := q.primary
 	if d == nil {
@@ -295,8 +293,8 @@ func (q *sequence) finish() {
 	}
 }
 
-// typed marks what a human says in a list of messages of which their agent
-// rebuilds the history: what a user's message says that holds no result.
+// typed marks the messages that a human typed, for agents that rebuild the history from a
+// messages array. These are the user messages without a result.
 func typed(c *transcript.Conversation) {
 	isResult := func(b transcript.Block) bool { return b.Kind == transcript.BlockResult }
 	for i := range c.Messages {

@@ -10,8 +10,8 @@ import (
 	"github.com/toolguard/toolguard/internal/unfold"
 )
 
-// A table is the conversations whose messages are JSON text in a column of rows, one
-// a line. Those of several sessions are mixed.
+// A table is the conversations whose messages are JSON text in a column, one message per
+// row. Rows of several sessions may be mixed.
 type table struct {
 	*reading
 	from *records
@@ -54,7 +54,7 @@ func (t *table) read() error {
 		}
 		q := t.session(e.val.Get(c.Session), c)
 		text := e.val.Get(c.Text)
-		// The text of a record does not stay.
+		// The next record overwrites the text of this one.
 		text = source.NewValue(bytes.Clone(text.Raw()), text.Span().Start)
 		u := q.b.Conv.Unfolded
 		before := u.Len()

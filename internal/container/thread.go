@@ -8,24 +8,24 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// A thread is one of the conversations of a log side by side: the main one, or a
-// sub-agent's.
+// A thread is one of the interleaved conversations of a log: the main one or that of a
+// sub-agent.
 type thread struct {
 	q    *sequence
-	n    int32 // its number
+	n    int32 // the index of the thread
 	side bool
 	segments
 	rollbacks
-	// lastTurn is the turn of the last assistant message, -1 before one.
+	// lastTurn is the turn of the last assistant message, or -1 before the first one.
 	lastTurn int32
-	// spoken are the messages of that turn, as far as they are new to it.
+	// spoken are the indexes of the messages of lastTurn.
 	spoken []int32
 }
 
-// conv returns the conversation, as far as it is read.
+// conv returns the conversation as far as it has been read.
 func (t *thread) conv() *transcript.Conversation { return t.q.b.Conv }
 
-// abort marks the model's last turn as broken off.
+// abort marks the last turn of the model as aborted.
 func (t *thread) abort() {
 	for _, i := range t.spoken {
 		t.conv().Messages[i].Flags |= transcript.MessageAborted
@@ -33,7 +33,7 @@ func (t *thread) abort() {
 	t.spoken = t.spoken[:0]
 }
 
-// speak notes that the model made the message that was read last.
+// speak records that the model made the message that was read last.
 func (t *thread) speak(m *transcript.Message) {
 	if m.Turn != t.lastTurn {
 		t.lastTurn, t.spoken = m.Turn, t.spoken[:0]
@@ -41,7 +41,7 @@ func (t *thread) speak(m *transcript.Message) {
 	t.spoken = append(t.spoken, int32(len(t.conv().Messages)-1))
 }
 
-// mark sets what the envelope tells of the message that was read last from a value.
+// mark sets what the envelope tells about the message that was just read from payload.
 func (l *log) mark(t *thread, payload source.Value) {
 	m := t.q.b.Message()
 	if l.env.at[envHidden].True() {
@@ -67,9 +67,9 @@ func (l *log) mark(t *thread, payload source.Value) {
 	switch stop := l.d.Log.Interrupt; {
 	case !typed:
 	case stop != "" && bytes.HasPrefix(text, []byte(stop)):
-		t.abort() // the agent says itself that the turn before was broken off
+		t.abort() // the agent itself says that the previous turn was aborted
 	case len(text) > 0 && text[0] == '<' && bytes.IndexByte(text, '>') > 1:
-		// What the agent writes itself comes in tags.
+		// Text that the agent adds itself is in tags.
 	default:
 		m.Flags |= transcript.MessageTyped
 		if len(l.d.Log.Rollback) > 0 {
@@ -95,8 +95,8 @@ func typedText(b *transcript.Builder, payload source.Value) ([]byte, bool) {
 	return clip(text), true
 }
 
-// clip returns the beginning of a text, enough to see how it begins. Of what may
-// stand escaped only a bracket matters, which some writers never leave as it is.
+// clip returns the start of a text. Escapes are decoded only if the text starts with an
+// escaped '<', which some writers always escape.
 func clip(v source.Value) []byte {
 	raw := v.Raw()
 	raw = raw[1 : len(raw)-1]
@@ -106,8 +106,8 @@ func clip(v source.Value) []byte {
 	return raw[:min(len(raw), 256)]
 }
 
-// threadOf returns the thread of a record. A sub-agent without an id of its own
-// is told from others by the chain of its records.
+// threadOf returns the thread of a record. Sub-agents without an id are told apart by
+// their chains of records.
 func (l *log) threadOf(parent uint64) *thread {
 	name, side := "", l.env.at[envSide].True()
 	switch agent := l.env.at[envAgent]; {

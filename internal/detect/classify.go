@@ -13,7 +13,7 @@ import (
 	"github.com/toolguard/toolguard/internal/unfold"
 )
 
-// A Class is what a value of a file is to a transcript.
+// A Class is the role of a value of a file in a transcript.
 type Class uint8
 
 // The classes.
@@ -21,19 +21,19 @@ const (
 	ClassOther        Class = iota
 	ClassLog                // a record of a log
 	ClassMessage            // an element of a conversation
-	ClassConversation       // it holds conversations
+	ClassConversation       // a value that holds conversations
 	ClassPatch              // a record of a log of changes to a document
-	ClassFold               // a record of a log that later ones replace
-	ClassRow                // a row of a table, with a message as text in a column
+	ClassFold               // a record of a log whose later records replace earlier ones
+	ClassRow                // a row of a table with a message as text in a column
 )
 
-// isMessage reports whether a claim makes a message of v.
+// isMessage reports whether a claim of the given weight makes v a message.
 func isMessage(claim evidence.Weight, v source.Value) bool {
 	return claim > evidence.Plain || claim == evidence.Plain && plainRole(v)
 }
 
-// KnownRole reports whether a plain message has a role that agents use. A
-// dialect that names roles elsewhere knows its own.
+// KnownRole reports whether a plain message has a role that agents use. Dialects that
+// store the role elsewhere check it themselves.
 func KnownRole(v source.Value) bool {
 	role := v.Get("role")
 	switch role.Str() {
@@ -43,13 +43,13 @@ func KnownRole(v source.Value) bool {
 	return strings.HasPrefix(role.Str(), "_")
 }
 
-// plainRole reports whether a plain message has a role that agents use, or says
-// by another member who speaks.
+// plainRole reports whether a plain message has a role that agents use, or a field other
+// than role for its speaker.
 func plainRole(v source.Value) bool {
 	return v.Get("role").Kind() != source.String || KnownRole(v)
 }
 
-// skipped reports whether v is mere book-keeping of a dialect.
+// skipped reports whether v is a bookkeeping record of some dialect.
 func skipped(set *dialect.Set, v source.Value) bool {
 	for _, d := range set.All() {
 		if s, ok := d.Driver.(dialect.Skipper); ok && s.Skips(v) {
@@ -59,28 +59,28 @@ func skipped(set *dialect.Set, v source.Value) bool {
 	return false
 }
 
-// A tally counts what the records of a file's head are.
+// A tally counts the classes of the first records of a file.
 type tally struct {
 	set           *dialect.Set
-	n             int // records looked at
-	known         int // records of which something decides for a dialect
-	unread        int // records that are nothing, and no sign against a transcript
-	books         int // records at the head that are nothing, and not written as messages are
+	n             int // records counted
+	known         int // records that are decisive for a dialect
+	unread        int // records of no class that are no sign against a transcript
+	books         int // leading records of no class that do not look like messages
 	byClass       [ClassRow + 1]int
 	logs          votes
-	head          head // of the record at hand
+	head          head // of the current record
 	candidates    []Candidate
 	pointer       string
 	conversations int
 	sure          bool
 	marked        bool // a record has the marks of a user-defined dialect
 	emptyArray    bool
-	newSession    *dialect.Dialect // the first record begins a file of it in which nothing is said
-	other         int              // records that are nothing known
-	unspoken      bool             // an object that holds a conversation before its first message
-	unknownTools  int              // messages of a dialect that is not known
-	spans         int              // records of spans that tell no messages
-	pieces        int              // records that hold events of a stream
+	newSession    *dialect.Dialect // the dialect of a new session file without messages, if the first record begins one
+	other         int              // records of no known kind
+	unspoken      bool             // an object with a conversation that has no messages yet
+	unknownTools  int              // messages of an unknown dialect
+	spans         int              // span records without messages
+	pieces        int              // records with events of a stream
 	places        []Place
 	forced        *dialect.Dialect
 	docLog        *dialect.Dialect
@@ -88,7 +88,7 @@ type tally struct {
 	weak          []weakVote
 	wraps         wrapTally
 	wrap          string   // of the first place found
-	keys          []string // of the first object, for a reason
+	keys          []string // of the first object, for the reason
 }
 
 func newTally(opts Options) *tally {
@@ -124,13 +124,13 @@ func (t *tally) candidate(d *dialect.Dialect, claim evidence.Weight, key evidenc
 		if c.Key == "" {
 			c.Key = fmt.Sprintf("%s at byte %d", key, at)
 		}
-		if !key.Alike() { // those who write their own count first
+		if !key.Alike() { // dialects with their own form of message come first
 			c.Plain++
 		}
 	}
 }
 
-// startOf returns where a value starts in the source.
+// startOf returns the offset in the source at which a value starts.
 func startOf(v source.Value, in *unfold.Unfolded) int64 {
 	if in != nil {
 		return in.Origin(v.Span()).Start
@@ -138,8 +138,8 @@ func startOf(v source.Value, in *unfold.Unfolded) int64 {
 	return v.Span().Start
 }
 
-// element counts one element of a conversation for every dialect that could
-// have written it. It decides for one at most: the first that is sure of it.
+// element counts one element of a conversation for every dialect that may have written
+// it. It is decisive for at most one dialect, the first one that is sure.
 func (t *tally) element(v source.Value, in *unfold.Unfolded) (claimed bool) {
 	sure := false
 	for _, c := range t.set.Ask(v).Claims() {
@@ -155,7 +155,7 @@ func (t *tally) element(v source.Value, in *unfold.Unfolded) (claimed bool) {
 	return claimed
 }
 
-// add counts a record, and reports whether a dialect reads it.
+// add counts a record and reports whether a dialect reads it.
 func (t *tally) add(v source.Value, document bool) (read bool) {
 	known, other, unread := t.decisive(), t.byClass[ClassOther], t.unread
 	t.wraps.n++
@@ -173,7 +173,7 @@ func (t *tally) add(v source.Value, document bool) (read bool) {
 		}
 		return false
 	}
-	// The books that were kept before anybody spoke say nothing.
+	// Bookkeeping records before the first message do not count.
 	t.n -= t.books
 	t.byClass[ClassOther] -= t.books
 	t.books = 0
@@ -185,8 +185,8 @@ func (t *tally) add(v source.Value, document bool) (read bool) {
 	return t.unread == unread
 }
 
-// agrees reports whether most records are of one class, several of them decide for one
-// dialect, and no other comes near it.
+// agrees reports whether most records are of one class, several of them are decisive for
+// one dialect, and no other dialect comes close.
 func (t *tally) agrees() bool {
 	bulk := max(t.byClass[ClassLog], t.byClass[ClassMessage], t.byClass[ClassConversation])
 	if 4*bulk < 3*t.n || t.unknownTools > 0 {
@@ -221,11 +221,11 @@ func (t *tally) agrees() bool {
 	return true
 }
 
-// leastSure is how many records have to tell for certain, and more than for any other
-// dialect.
+// leastSure is the number of records that must be decisive for a dialect, in excess of
+// any other dialect.
 const leastSure = 4
 
-// decisive returns how often something has decided for a dialect.
+// decisive returns how often something was decisive for a dialect.
 func (t *tally) decisive() int {
 	n := 0
 	for i := range t.candidates {
@@ -253,7 +253,7 @@ func (t *tally) count(v source.Value, document bool) {
 		if c.Weight == evidence.Plain {
 			t.wraps.add(v)
 		}
-		// The first messages tell enough of what else it could be.
+		// The first messages are enough to find other possible dialects.
 		if l := t.logs.best().dialect.Log; c.speaks && l.Payload != "" && t.n <= headElements/4 {
 			msg := l.Message(v.Get, v)
 			if b, bc, sign := t.head.claimOf(t.set, msg); bc == evidence.Decisive {
@@ -274,7 +274,7 @@ func (t *tally) count(v source.Value, document bool) {
 	}
 	if _, claim, _ := t.set.ClaimOf(v); claim == evidence.Weak || skipped(t.set, v) {
 		t.unread++
-		return // it stands among messages, and is no sign of any
+		return // it is among messages and says nothing about them
 	}
 	if t.row(v) {
 		return
@@ -296,14 +296,14 @@ func (t *tally) count(v source.Value, document bool) {
 		if look.spans {
 			t.spans++
 			t.unread++
-			return // what other spans tell is not affected
+			return // it does not affect what other spans show
 		}
 		if t.n == 1 {
 			t.newSession = newSessionOf(t.set, v)
 		}
 		if controls(t.set, v) {
 			t.unread++
-			return // it says nothing about the rest
+			return // it says nothing about the other records
 		}
 		if v.Kind() == source.Array && !v.First().Exists() {
 			t.emptyArray = true
@@ -319,8 +319,9 @@ func (t *tally) count(v source.Value, document bool) {
 	t.conversation(v, found, document)
 }
 
-// isRecord reports whether a value is a record of the log that claims it. What begins a
-// log holds no conversation, and neither does a document that says nothing in it.
+// isRecord reports whether a value is a record of the log that claims it. The first
+// record of a log and a document without a message are records only if they hold no
+// conversation.
 func (t *tally) isRecord(c recordClaim, v source.Value, document bool) bool {
 	if c.Weight == evidence.None || c.yields(t.set, v) {
 		return false
@@ -328,7 +329,7 @@ func (t *tally) isRecord(c recordClaim, v source.Value, document bool) bool {
 	return !c.header && (!document || c.speaks) || len(Find(t.set, v)) == 0
 }
 
-// row reports whether a record is a row of a table, and counts what speaks in it.
+// row counts the message of a table row. It reports whether a record is such a row.
 func (t *tally) row(v source.Value) bool {
 	u := &unfold.Unfolded{}
 	if ColumnOf(v, u) == nil {
@@ -343,8 +344,8 @@ func (t *tally) row(v source.Value) bool {
 	return true
 }
 
-// alone looks for messages that stand alone in a document in which nothing else has
-// been found, and reports whether there are any.
+// alone counts single messages in a document without any other messages. It reports
+// whether there are any.
 func (t *tally) alone(v source.Value) bool {
 	found := findLone(t.set, v)
 	if len(found) > 0 {
@@ -367,7 +368,7 @@ func (t *tally) conversation(v source.Value, found []Place, document bool) {
 		t.wrap = strings.Join(found[0].Into, ".")
 	}
 	t.conversations += len(found)
-	// The first elements tell enough, unless nothing in them decides.
+	// The first elements are enough, unless nothing in them is decisive.
 	for _, p := range found {
 		if p.Class == ClassLog {
 			t.docLog = p.Log
@@ -392,13 +393,13 @@ func (t *tally) conversation(v source.Value, found []Place, document bool) {
 	}
 }
 
-// controls reports whether v is book-keeping of a folding log.
+// controls reports whether v is a bookkeeping record of a folding log.
 func controls(set *dialect.Set, v source.Value) bool {
 	return slices.ContainsFunc(set.All(), func(d *dialect.Dialect) bool { return d.Fold != nil && d.Fold.EffectOf(v).Silent })
 }
 
-// newSessionOf returns the dialect of which v begins a file in which nothing is said
-// yet, nil for none.
+// newSessionOf returns the dialect of a new session file without messages that v begins,
+// or nil.
 func newSessionOf(set *dialect.Set, v source.Value) *dialect.Dialect {
 	if i := slices.IndexFunc(set.All(), func(d *dialect.Dialect) bool { return d.IsNewSession(v) }); i >= 0 {
 		return set.All()[i]
@@ -406,9 +407,8 @@ func newSessionOf(set *dialect.Set, v source.Value) *dialect.Dialect {
 	return nil
 }
 
-// unspoken reports whether v holds a list of messages without any, and nothing
-// else or the model to which it is to be sent. Files of other programs have
-// empty lists of that name as well.
+// unspoken reports whether v has an empty messages array and at most a model beside it.
+// Files of other programs also have empty arrays of that name.
 func unspoken(v source.Value) bool {
 	list, model, members := false, false, 0
 	for k, val := range v.Members() {
@@ -423,8 +423,8 @@ func unspoken(v source.Value) bool {
 	return list && (model || members == 1)
 }
 
-// hint counts what the object around messages tells of their dialect: less
-// than any message that tells itself, more than one that does not.
+// hint counts what the object around messages says about their dialect. That weighs less
+// than a decisive message and more than any other message.
 func (t *tally) hint(p Place, at int64) {
 	d, sure := p.Hint, p.HintSure
 	key := "the request around the messages"
@@ -444,16 +444,15 @@ func (t *tally) hint(p Place, at int64) {
 	}
 }
 
-// headElements is how many elements of a list are counted at least.
+// headElements is the least number of elements of an array that are counted.
 const headElements = 64
 
-// decided reports whether an element has been seen that only one dialect
-// writes.
+// decided reports whether an element was found that only one dialect writes.
 func (t *tally) decided() bool {
 	return slices.ContainsFunc(t.candidates, func(c Candidate) bool { return c.Decisive > 0 })
 }
 
-// decide turns the counts into a shape.
+// decide fills in the verdict from the counts.
 func (t *tally) decide(s *Verdict) {
 	best := ClassOther
 	if n := t.weakWinner(); n != nil && t.forced == nil {
@@ -467,27 +466,26 @@ func (t *tally) decide(s *Verdict) {
 	log := t.logs.best()
 	for _, c := range []Class{ClassLog, ClassMessage, ClassConversation, ClassPatch, ClassRow} {
 		if c == ClassPatch && (t.patch == nil || t.forced != nil && t.forced != t.patch) {
-			continue // nothing is known of what is changed
+			continue // the document that is changed is unknown
 		}
 		if c == ClassLog && (log == nil || log.headers+log.speaks == 0 && (!log.parents || t.sure)) {
-			continue // it only looks like one: an id of its own is on records of any program
+			continue // it may not be a log, because records of any program have ids
 		}
 		if t.byClass[c] > t.byClass[best] || best == ClassOther && t.byClass[c] > 0 {
 			best = c
 		}
 	}
-	// Where there are records of a log, messages that could be bare are its too.
+	// Among records of a log, messages that could be bare are also records of the log.
 	if log != nil && best == ClassMessage && log.headers+log.decisive > 0 && t.byClass[ClassLog]+log.like >= t.byClass[best]-log.like {
 		best = ClassLog
 	}
-	// Values that are nothing to a transcript may stand between, but not make
-	// up the bulk: among lines of messages not even half, unless one of them tells
-	// for certain.
+	// Other values may be mixed in but must not be the majority. Among lines of messages
+	// they must not even be half, unless a message is decisive.
 	if bulk := t.byClass[ClassOther]; best == ClassMessage && bulk > t.byClass[best] && !t.decided() || best == ClassConversation && bulk > 4*t.byClass[best]+4 && !t.decided() {
 		best = ClassOther
 	}
-	// Messages that write their calls in another way are in the majority of
-	// what matters, when nothing decides for a dialect that is known.
+	// Messages with calls in an unknown form outweigh the others, unless something is
+	// decisive for a known dialect.
 	if best == ClassMessage && t.unknownTools > 0 && !t.decided() {
 		best = ClassOther
 	}
@@ -551,23 +549,23 @@ func (t *tally) decide(s *Verdict) {
 	}
 }
 
-// reason says what a file is that is no transcript, and the same without names of
-// members, where that differs.
+// reason says what a file is if it is not a transcript. discreet is the same without
+// names of fields, if that differs.
 func (t *tally) reason(first source.Kind) (reason, discreet string) {
-	const none = "no messages in it"
+	const none = "no messages found"
 	switch {
 	case t.spans > 0:
-		return "the spans of a trace, in which no messages stand: have the tracer record what models are sent, and export it again", ""
+		return "a trace whose spans contain no messages; configure the tracer to record model requests and export the trace again", ""
 	case t.unknownTools > 0:
-		return "its messages write their calls in a way that is not known", ""
+		return "its messages have tool calls in an unknown format", ""
 	case first == source.Object && len(t.keys) > 0:
-		members := "the members "
+		fields := "fields "
 		if len(t.keys) == 1 {
-			members = "the member "
+			fields = "field "
 		}
-		return none + ", but " + members + strings.Join(quoteAll(t.keys), ", "), none
+		return none + ", only the " + fields + strings.Join(quoteAll(t.keys), ", "), none
 	case first == source.Array:
-		return "no messages in its list", ""
+		return "no messages found in the array", ""
 	}
 	return none, ""
 }
@@ -580,8 +578,8 @@ func quoteAll(keys []string) []string {
 	return out
 }
 
-// patchOf returns the dialect of whose log v is a record: one that begins with a
-// document, or one that changes it.
+// patchOf returns the dialect of a log of changes that has v as a record. begins reports
+// whether the record begins the log with a document.
 func patchOf(set *dialect.Set, v source.Value) (d *dialect.Dialect, begins bool) {
 	if v.Kind() != source.Object {
 		return nil, false

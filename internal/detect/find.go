@@ -13,48 +13,45 @@ import (
 	"github.com/toolguard/toolguard/internal/unfold"
 )
 
-// freeDepth is how deep in a document conversations are looked for, whatever it
-// holds. Deeper they are looked for until as many bytes have been looked at again as
-// the document has on so many levels, and freeBytes in a small one: nesting alone makes
-// no work that grows faster than the document.
+// freeDepth is the depth to which any document is searched for conversations. Deeper
+// levels are searched until the bytes examined there add up to freeDepth times the
+// document plus freeBytes. Deep nesting therefore takes only linear work.
 const (
 	freeDepth = 8
 	freeBytes = 1 << 20
 )
 
-// A Place is where in a value a conversation stands.
+// A Place is the location of a conversation in a value.
 type Place struct {
 	Pointer string
 	Class   Class
 	Log     *dialect.Dialect
-	// Parts are the lists, or single messages, that make up the conversation.
+	// Parts are the arrays or single messages of the conversation.
 	Parts []source.Value
-	// Into leads from an element of a list to what speaks in it.
+	// Into is the path from an element of an array to the message in it.
 	Into []string
 
-	Holder   source.Span // the object that holds it
-	body     bool        // an object with a model and the options of a request holds it
-	model    bool        // an object with a model holds it
-	Model    string      // that model
-	Hosts    []string    // the addresses and providers that it or one around it names
-	listed   bool        // it is one of a list of conversations
+	Holder   source.Span // the object that holds the conversation
+	body     bool        // the holder has a model and the options of a request
+	model    bool        // the holder has a model
+	Model    string      // the model of the holder
+	Hosts    []string    // the addresses and providers named by the holder or the objects around it
+	listed   bool        // it is in an array of conversations
 	Traced   bool        // it is an output, a choice or a span
-	answered bool        // it ends with what the model put out
-	// Hint is the dialect that its object speaks of, for messages that do not
-	// tell; HintSure is set where no other dialect has such an object.
+	answered bool        // it ends with output of the model
+	// Hint is the dialect that the holder suggests for messages that could be in several.
+	// HintSure is set if no other dialect has such an object.
 	Hint      *dialect.Dialect
 	HintSure  bool
-	Elsewhere bool // its object names state on the provider's side
+	Elsewhere bool // the holder refers to state on the provider's side
 	Expected  bool // its calls are only expected, and nothing answers them
-	// CheckOnly says why the file is not to be repaired in which it stands.
+	// CheckOnly says why the file of the conversation must not be repaired.
 	CheckOnly string
-	// Unfolded is what the parts were put together in; nil where they stand in
-	// the record.
+	// Unfolded holds the parts if they were unfolded; nil if they are in the record.
 	Unfolded *unfold.Unfolded
 }
 
-// Use says what the conversation is for; lines is set where it stands on a line of
-// its own.
+// Use says what the conversation is for. lines is set if it has a line of its own.
 func (p *Place) Use(lines bool) transcript.Use {
 	switch {
 	case p.Traced, p.answered && !lines:
@@ -67,18 +64,18 @@ func (p *Place) Use(lines bool) transcript.Use {
 	return transcript.UseLog
 }
 
-// Slice reports whether the conversation may go on elsewhere: what seems to be
-// missing can be in another place.
+// Slice reports whether this may be only part of a conversation, so that a missing result
+// may be elsewhere.
 func (p *Place) Slice() bool { return p.Traced || p.CheckOnly == spanCheckOnly }
 
-// Answered reports whether it ends with what the model put out.
+// Answered reports whether the conversation ends with output of the model.
 func (p *Place) Answered() bool { return p.answered }
 
-// A composite is two lists that make up one conversation together, as paths from
-// the object that holds them.
+// A composite is a conversation of two arrays, given as paths from the object that holds
+// them.
 type composite struct {
 	first, second []string
-	// bothSent is set where both are sent; else the second is what was answered.
+	// bothSent is set if both are sent; otherwise the second is the answer.
 	bothSent bool
 }
 
@@ -89,8 +86,8 @@ var composites = []composite{
 	{first: []string{"chat_history"}, second: []string{"tool_results"}, bothSent: true},
 }
 
-// copies are members that repeat messages of the members named with them, where
-// these make any calls.
+// copies maps fields to the fields whose messages they repeat. A copy is ignored if one
+// of those fields has calls.
 var copies = map[string][]string{
 	"trajectory": {"history", "messages"},
 	"events":     {"messages", "Messages", "samples", "history"},
@@ -98,36 +95,35 @@ var copies = map[string][]string{
 	"trace":      {"observations"},
 }
 
-// forms are members that hold the messages of another member, or of any where none
-// is named, in another form: what was made of them before they were sent, or a part
-// of them.
+// forms maps fields to the field whose messages they hold in another form, or to "" if
+// that may be any field. The other form is a converted version or a part of the messages.
 var forms = map[string]string{
 	"raw_messages":         "messages",
 	"model_input_messages": "",
-	"tool_results":         "message", // each of which repeats its call
+	"tool_results":         "message", // each repeats its call
 }
 
-// requestKeys are members that only a request body has beside its messages.
+// requestKeys are keys that only a request body has beside its messages.
 var requestKeys = []string{
 	"max_tokens", "max_completion_tokens", "max_output_tokens", "temperature", "top_p", "stream", "tool_choice",
 	"parallel_tool_calls", "response_format", "stop", "reasoning", "thinking", "anthropic_version", "system",
 	"inferenceConfig", "toolConfig", "generationConfig", "generation_config",
 }
 
-// requestBeside are members that make a request of the object that they stand in
-// together with a member.
+// requestBeside maps a key to other keys. An object with the key and one of the others is
+// a request.
 var requestBeside = map[string][]string{
 	"contents": {"generationConfig", "generation_config", "tools", "systemInstruction", "system_instruction"},
 }
 
-// traceKeys are members that hold what a model or a step put out.
+// traceKeys are the keys of what a model or a step put out.
 var traceKeys = []string{"output", "outputs", "choices", "spans", "response", "preferred_output", "non_preferred_output"}
 
-// alternatives are members whose elements wrap one message each, but make up no
-// conversation.
+// alternatives are the keys of arrays whose elements wrap one message each but do not
+// form a conversation.
 var alternatives = []string{"choices", "candidates", "generations", "results", "responses"}
 
-// Find returns the places in v where conversations stand, in order.
+// Find returns the places of conversations in v, in order.
 func Find(set *dialect.Set, v source.Value) []Place {
 	return finderOf(set, v).found
 }
@@ -148,8 +144,8 @@ func finderOf(set *dialect.Set, v source.Value) *finder {
 	return f
 }
 
-// findLone returns the messages in v that stand alone, under whatever keys, and make a
-// call or answer one. It is for a document in which nothing else is found.
+// findLone returns the single messages in v, under any key, that make a call or answer
+// one. It is for documents without any other messages.
 func findLone(set *dialect.Set, v source.Value) []Place {
 	f := newFinder(set, v)
 	f.lone = true
@@ -161,7 +157,7 @@ func newFinder(set *dialect.Set, v source.Value) *finder {
 	return &finder{set: set, taken: map[source.Span]bool{}, left: budget(v)}
 }
 
-// budget is how many bytes of a value may be looked at below freeDepth.
+// budget is how many bytes of a value may be searched below freeDepth.
 func budget(v source.Value) int64 { return freeBytes + freeDepth*v.Span().Len() }
 
 // pairs reports whether a message makes a call or answers one.
@@ -175,20 +171,19 @@ type finder struct {
 	set   *dialect.Set
 	found []Place
 	spans bool // there are spans of a trace
-	// pieces is set where there are events of a stream that bring an answer piece by
-	// piece.
+	// pieces is set if there are events of a stream that delivers an answer in pieces.
 	pieces bool
-	// sums look into what repeats the messages of other spans.
+	// sums search the values that repeat the messages of other spans.
 	sums []func()
-	// taken are values whose messages are found already.
+	// taken are the values whose messages have been found.
 	taken map[source.Span]bool
-	lists bool  // there are lists of objects that are no messages
-	wraps bool  // their elements are looked at for what they are around
-	left  int64 // how many bytes may still be looked at below freeDepth
-	lone  bool  // messages that stand alone are looked for too
+	lists bool  // there are arrays of objects that are not messages
+	wraps bool  // the elements of arrays are searched for wrapped messages
+	left  int64 // how many bytes may still be searched below freeDepth
+	lone  bool  // single messages are wanted too
 }
 
-// isTaken reports whether the messages of a value are found already.
+// isTaken reports whether the messages of a value have been found.
 func (f *finder) isTaken(v source.Value, ctx Place) bool {
 	return ctx.Unfolded == nil && len(f.taken) > 0 && f.taken[v.Span()]
 }
@@ -234,7 +229,7 @@ func (f *finder) array(v source.Value, path []string, ctx Place, depth int) {
 	}
 	sub := ctx
 	sub.listed = sub.listed || n > 1
-	var rows *Rows // of a list of rows that are made alike
+	var rows *Rows // for an array of similar rows
 	if n > 1 && ctx.Unfolded == nil && !ctx.HintSure && !f.lone {
 		rows = NewRows(f.set)
 	}
@@ -246,7 +241,7 @@ func (f *finder) array(v source.Value, path []string, ctx Place, depth int) {
 	}
 }
 
-// element looks into an element of a list, of which others may have been made alike.
+// element searches an element of an array whose other elements may be similar.
 func (f *finder) element(rows *Rows, e source.Value, path []string, ctx Place, depth int) {
 	if rows == nil || e.Kind() != source.Object || f.isTaken(e, ctx) {
 		f.value(e, path, ctx, depth)
@@ -272,8 +267,8 @@ func (f *finder) element(rows *Rows, e source.Value, path []string, ctx Place, d
 	}
 }
 
-// inList reports whether a path ends with the place of an element: where the others of
-// its list are no messages, one of them does not stand alone.
+// inList reports whether a path ends with an array index. Such an element is not a single
+// message if the other elements are not messages.
 func inList(path []string) bool {
 	if len(path) == 0 {
 		return false
@@ -283,26 +278,26 @@ func inList(path []string) bool {
 }
 
 func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
-	// An object that speaks is somebody's message, not a holder of messages.
+	// An object with a role or a decisive claim is itself a message and holds none.
 	if d, claim, _ := f.set.ClaimOf(v); claim == evidence.Decisive && depth > 0 ||
 		v.Get("role").Kind() == source.String && (isMessage(claim, v) || evidence.UsesUnknownTools(v)) {
 		if f.lone && claim == evidence.Decisive && !inList(path) && pairs(d, v) {
-			ctx.Traced, ctx.Hint = true, d // what is missing can be in another place
+			ctx.Traced, ctx.Hint = true, d // a missing result may be elsewhere
 			f.emit(ctx, path, ClassMessage, nil, v)
 		}
 		return
 	}
 	ctx = f.beside(v, ctx)
-	// There can be very many members: only names are kept, and of them those that are
-	// asked for below.
+	// An object can have very many fields, so only the keys that are needed below are
+	// kept.
 	var present, nulls []string
 	model, request, attributes := false, false, false
 	w, _ := pieces.Weigh(v)
-	piece := w > evidence.None // a piece of an answer is no conversation, and the rest may hold one
+	piece := w > evidence.None // a piece of an answer is not a conversation, but other fields may hold one
 	f.pieces = f.pieces || piece
 	for k, val := range v.Members() {
 		switch {
-		case val.Kind() == source.Null: // as if it were not there
+		case val.Kind() == source.Null: // null counts as absent
 			if f.asksFor(k) {
 				nulls = append(nulls, k.Str())
 			}
@@ -314,16 +309,16 @@ func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 		}
 		model = model || (k.Is("model") || k.Is("modelId")) && val.Kind() == source.String || k.Is("anthropic_version")
 		request = request || slices.ContainsFunc(requestKeys, k.Is)
-		if ctx.Unfolded == nil && ctx.CheckOnly != spanCheckOnly && !attributes { // not those of a span around them
+		if ctx.Unfolded == nil && ctx.CheckOnly != spanCheckOnly && !attributes { // not those of an enclosing span
 			attributes = isAttribute(k.Str())
 		}
 	}
-	// A member of that name holds a request, whatever else is in it.
+	// A field of this name holds a request, whatever else it contains.
 	if n := len(path); n > 0 && (path[n-1] == "body" || path[n-1] == "params") {
 		request = true
 	}
 	has := func(key string) bool { return slices.Contains(present, key) }
-	// A program writes what its objects have, whether there is anything in it or not.
+	// Programs write the fields of their objects even if they are null.
 	named := func(key string) bool { return has(key) || slices.Contains(nulls, key) }
 	for key, beside := range requestBeside {
 		model = model || has(key) && slices.ContainsFunc(beside, has)
@@ -339,7 +334,7 @@ func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 		f.spans = true
 		f.tell(v, path, ctx)
 	}
-	var used []string // members whose messages are found already
+	var used []string // fields whose messages have been found
 	start := len(f.found)
 	holder := f.holderOf(has, named)
 	if holder != nil {
@@ -374,7 +369,7 @@ func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 		}
 		return false
 	}
-	// isForm reports whether a member is another form of what has been found.
+	// isForm reports whether a field is another form of what has been found.
 	isForm := func(key string) bool {
 		of, form := forms[key]
 		if of == "" {
@@ -382,8 +377,8 @@ func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 		}
 		return holds(of)
 	}
-	// What repeats other members comes last: it is looked at where they make no
-	// calls, and another form of any of them where none holds messages.
+	// Search copies and other forms last. A copy is searched if the original has no
+	// calls, and another form of any field if no field has messages.
 	rank := func(key string) int {
 		switch of, form := forms[key]; {
 		case form && of == "":
@@ -422,14 +417,14 @@ func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 	}
 }
 
-// asksFor reports whether it is asked for a member of that name where others of the
-// object are looked at.
+// asksFor reports whether the search of an object needs to know that it has the given
+// key.
 func (f *finder) asksFor(key source.Value) bool {
 	return slices.ContainsFunc(asked, key.Is) ||
 		slices.ContainsFunc(f.set.Holders(), func(d *dialect.Dialect) bool { return slices.ContainsFunc(d.Holder.Members, key.Is) })
 }
 
-// asked are the names of members that are asked for beside those of holders.
+// asked are the keys that asksFor reports in addition to those of holders.
 var asked = func() []string {
 	out := slices.Concat(spanIDs, spanMembers, []string{"outputs", "run_type"})
 	for _, of := range copies {
@@ -441,7 +436,7 @@ var asked = func() []string {
 	return out
 }()
 
-// holdsAny reports whether a value is a list or an object with anything in it.
+// holdsAny reports whether a value is an array or object that is not empty.
 func holdsAny(v source.Value) bool {
 	for range v.Members() {
 		return true
@@ -449,8 +444,8 @@ func holdsAny(v source.Value) bool {
 	return v.First().Exists()
 }
 
-// beside returns what is known of the messages in an object by what it says beside
-// them: for which model they are, whom they go to, and what else the API knows.
+// beside returns the place with what the fields beside the messages say: the model, the
+// addresses, and whether the API has other state.
 func (f *finder) beside(v source.Value, ctx Place) Place {
 	ctx.Model = ""
 	var hosts []string
@@ -475,8 +470,7 @@ func (f *finder) beside(v source.Value, ctx Place) Place {
 	return ctx
 }
 
-// decided reports whether something in a place is written as only one dialect
-// does.
+// decided reports whether a place contains something that only one dialect writes.
 func (f *finder) decided(p Place) bool {
 	if p.Class == ClassLog {
 		return true
@@ -496,9 +490,8 @@ func (f *finder) decided(p Place) bool {
 	return false
 }
 
-// holderOf returns the dialect that alone keeps messages in an object with such
-// members, nil where that does not tell. A member may be null, which named knows, if
-// most are not.
+// holderOf returns the only dialect that keeps messages in an object with the given keys,
+// or nil. named also accepts keys with null values, but most values must not be null.
 func (f *finder) holderOf(has, named func(key string) bool) *dialect.Dialect {
 	for _, d := range f.set.Holders() {
 		filled, missing := 0, false
@@ -515,10 +508,10 @@ func (f *finder) holderOf(has, named func(key string) bool) *dialect.Dialect {
 	return nil
 }
 
-// alone reports whether a member may hold a message that stands alone: a choice,
-// a batch's result, or one of the outputs of a step. What was answered to a
-// recorded request is left out, as it stands in the next request again; but not
-// the candidates, each of which may be gone on with.
+// alone reports whether a field may hold a single message: a choice, the result of a
+// batch request, or an output of a step. The response to a recorded request is left out,
+// because the next request repeats it. Candidates are kept, because the conversation may
+// continue with any of them.
 func (f *finder) alone(key string, path []string, traced bool) bool {
 	if n := len(path); key == "content" && n > 1 && path[n-2] == "candidates" {
 		return true
@@ -529,9 +522,9 @@ func (f *finder) alone(key string, path []string, traced bool) bool {
 	return traced && key != "response" && !slices.Contains(path, "response")
 }
 
-// composite returns the parts of a conversation that stands in two places of
-// v, or nil unless the second is there and speaks. An answer that the first ends with
-// is read once.
+// composite returns the parts of a conversation in two places of v. It returns nil unless
+// the second part has messages. If the first part already ends with the answer, the
+// second is left out.
 func (f *finder) composite(v source.Value, c *composite) []source.Value {
 	var parts []source.Value
 	for i, path := range [][]string{c.first, c.second} {
@@ -564,7 +557,7 @@ func (f *finder) composite(v source.Value, c *composite) []source.Value {
 			}
 			parts = append(parts, p)
 		case i == 0 && p.Kind() == source.String && len(path) > 1:
-			// A prompt that is only text.
+			// The prompt is plain text.
 		default:
 			return nil
 		}
@@ -575,8 +568,8 @@ func (f *finder) composite(v source.Value, c *composite) []source.Value {
 	return parts
 }
 
-// stateID reports whether a value names state on the provider's side: an id, or an
-// object with one and nothing that could be the state itself.
+// stateID reports whether a value refers to state on the provider's side. It is an id, or
+// an object with an id and without anything that could be the state itself.
 func stateID(v source.Value) bool {
 	if v.Kind() != source.Object {
 		return v.Kind() == source.String && v.Span().Len() > 2
@@ -609,5 +602,5 @@ func pointer(path []string) string {
 	return b.String()
 }
 
-// escaped writes a name as JSON pointers do.
+// escaped escapes a key for a JSON pointer.
 var escaped = strings.NewReplacer("~", "~0", "/", "~1")

@@ -9,33 +9,32 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// Rows finds the conversations in the rows of a dataset. Most rows are made alike:
-// where the conversation stood in one, it stands in all of the same form, and only
-// a row of another form is searched.
+// Rows finds the conversations in the rows of a dataset. Rows of the same form have the
+// conversation in the same place, so only rows of a new form are searched.
 type Rows struct {
 	set *dialect.Set
-	// pointer is where it stood first, path the same by name.
+	// pointer is the place of the first conversation, and path the same as keys.
 	pointer string
 	path    []string
-	forms   map[uint64]*Place // what was told of it in rows of each form
-	members source.Members    // of a row
-	// found is the place that was found last, and parts its only part.
+	forms   map[uint64]*Place // the place found in the rows of each form
+	members source.Members    // of the current row
+	// found is the place found last, and parts its only part.
 	found [1]Place
 	parts [1]source.Value
 }
 
-// mostForms bounds how many forms are remembered, formDepth how deep a row with one
-// may be.
+// mostForms limits how many forms are remembered, and formDepth how deep a row with a
+// form may be nested.
 const (
 	mostForms = 1 << 10
 	formDepth = 32
 )
 
-// NewRows returns what finds the conversations of one row after the other.
+// NewRows returns a Rows for the rows of one dataset.
 func NewRows(set *dialect.Set) *Rows { return &Rows{set: set, forms: map[uint64]*Place{}} }
 
-// Find returns the places in a row where conversations stand, which are good until the
-// next row. The rows before it were read in the given dialect, nil for none.
+// Find returns the places of conversations in a row. They are valid until the next call.
+// d is the dialect of the earlier rows, or nil.
 func (r *Rows) Find(v source.Value, d *dialect.Dialect) []Place {
 	if d != nil {
 		reads := func(first source.Value) bool { return r.set.Ask(first).Reads(d) > evidence.Weak }
@@ -53,9 +52,9 @@ func (r *Rows) Find(v source.Value, d *dialect.Dialect) []Place {
 	return found
 }
 
-// known returns the place in a row that is made as one before, but for its only part,
-// which is the list. Outer is what is known around the row, and reads whether a message
-// is one as was found in the others.
+// known returns the place in a row of a known form, without its only part, and that part
+// as list. outer is what is known from around the row. reads reports whether a message is
+// in the dialect of the earlier rows.
 func (r *Rows) known(v source.Value, outer Place, reads func(first source.Value) bool) (p Place, list source.Value, known bool) {
 	if r.path == nil {
 		return Place{}, source.Value{}, false
@@ -72,12 +71,12 @@ func (r *Rows) known(v source.Value, outer Place, reads func(first source.Value)
 	return r.like(*alike, outer, v), list.Light(), true
 }
 
-// note remembers the only place in a row.
+// note remembers the place in a row if it is the only one.
 func (r *Rows) note(place Place, v source.Value) {
 	if !r.simple(&place, v) || len(r.forms) == mostForms {
 		return
 	}
-	place.Parts, place.Hosts = nil, nil // the text of a record does not stay
+	place.Parts, place.Hosts = nil, nil // the next record overwrites the text of this one
 	if r.path == nil {
 		r.pointer, r.path = place.Pointer, strings.Split(place.Pointer, "/")[1:]
 	}
@@ -86,8 +85,8 @@ func (r *Rows) note(place Place, v source.Value) {
 	}
 }
 
-// simple reports whether a place is a list of messages in an object, and nothing
-// else in the row could be: what stands beside it was not compared with it.
+// simple reports whether a place is one messages array in an object and no other part of
+// the row could hold messages. Other parts were not compared with it.
 func (r *Rows) simple(p *Place, v source.Value) bool {
 	if p.Class != ClassMessage || p.Unfolded != nil || p.Into != nil || p.CheckOnly != "" || p.HintSure || p.listed ||
 		len(p.Parts) != 1 || p.Parts[0].Kind() != source.Array || p.Pointer == "" || strings.Contains(p.Pointer, "~") {
@@ -107,7 +106,7 @@ func (r *Rows) simple(p *Place, v source.Value) bool {
 	return true
 }
 
-// like returns the place of a list in a row that is made as the one of p was.
+// like returns the place of an array in a row of the same form as the row of p.
 func (r *Rows) like(p, outer Place, v source.Value) Place {
 	p.Elsewhere, p.Hint, p.Hosts = outer.Elsewhere, outer.Hint, outer.Hosts
 	f := finder{set: r.set}
@@ -118,9 +117,9 @@ func (r *Rows) like(p, outer Place, v source.Value) Place {
 	return p
 }
 
-// A form is a sum over the names in a value and the kinds of what they name. What a
-// text says counts where some dialect is told by it, and the order of members never
-// does.
+// form returns a hash of the keys in a value and the kinds of their values. It includes
+// strings only if a dialect depends on their text, and it ignores the order of fields.
+// but is the path of a value to leave out.
 func (r *Rows) form(v source.Value, but []string, depth int) uint64 {
 	const seed, prime = 14695981039346656037, 1099511628211
 	sum := uint64(seed) + uint64(v.Kind())
@@ -132,19 +131,19 @@ func (r *Rows) form(v source.Value, but []string, depth int) uint64 {
 	}
 	switch k := v.Kind(); {
 	case depth > formDepth:
-		return uint64(v.Span().Start) + uint64(v.Span().Len()) // as no other is
+		return uint64(v.Span().Start) + uint64(v.Span().Len()) // unlike any other
 	case k == source.Object:
 		for k, val := range v.Members() {
 			one := text(seed, k.Raw())
 			switch {
 			case len(but) == 1 && k.Is(but[0]):
-				one += uint64(source.Array) // its elements are asked themselves
+				one += uint64(source.Array) // its elements are checked separately
 			case len(but) > 1 && k.Is(but[0]):
 				one += r.form(val, but[1:], depth+1)
 			default:
 				one += r.form(val, nil, depth+1)
 			}
-			sum += one * (one | 1) // no matter in which order
+			sum += one * (one | 1) // independent of the order
 		}
 	case k == source.Array:
 		var seen []uint64

@@ -7,22 +7,22 @@ import (
 )
 
 // invocationCheckOnly says why an evaluation set is not repaired.
-const invocationCheckOnly = "an evaluation set tells what is expected of an agent"
+const invocationCheckOnly = "an evaluation set states what an agent is expected to do"
 
-// An invocation is an element of a list in which one turn of a conversation is
-// spread over members: what the user said, the calls and the results that came
-// of it, and what was answered in the end. Paths lead from the element.
+// An invocation describes array elements that spread one turn of a conversation over
+// several fields: the user message, the calls and their results, and the final answer.
+// The paths start at the element.
 type invocation struct {
 	user, calls, results, final dialect.Lens
-	// events lead to a list of what came of it instead, each a message at event.
+	// events is the path to an array that replaces calls and results. Each element has a
+	// message at event.
 	events, event dialect.Lens
-	// call and result begin the parts that hold one, model and tool the messages
-	// that hold those.
+	// call and result begin the parts that hold a call or a result. model and tool begin
+	// the messages that hold those parts.
 	call, result, model, tool string
 }
 
-// evalCase is how the Agent Development Kit writes the conversations of its
-// evaluation sets.
+// evalCase describes the evaluation sets of the Agent Development Kit.
 var evalCase = invocation{
 	user: "user_content|userContent", final: "final_response|finalResponse",
 	calls:   "intermediate_data.tool_uses|intermediateData.toolUses",
@@ -37,9 +37,8 @@ func (n *invocation) is(v source.Value) bool {
 	return n.user.In(v).Kind() == source.Object && (n.calls.In(v).Exists() || n.events.In(v).Exists())
 }
 
-// invocations finds the conversation that a list of invocations makes up. Where
-// none of them has results, its calls are those that are expected, and nothing
-// answers them.
+// invocations finds the conversation in an array of invocations. If none of them has
+// results, the calls are only expected and nothing answers them.
 func (f *finder) invocations(list source.Value, path []string, ctx Place) bool {
 	n := &evalCase
 	is, expected := false, true
@@ -61,7 +60,7 @@ func (f *finder) invocations(list source.Value, path []string, ctx Place) bool {
 		}
 		calls, final := n.calls.In(e), n.final.In(e)
 		if expected && calls.First().Exists() {
-			w.parts(n.model, n.call, calls, final.Get("parts")) // nothing stands between them
+			w.parts(n.model, n.call, calls, final.Get("parts")) // no result comes between them
 			continue
 		}
 		w.parts(n.model, n.call, calls, source.Value{})
@@ -87,7 +86,7 @@ func (w *invocationWriter) begin(at source.Value) {
 	}
 }
 
-// message writes one message as it stands, if it is there.
+// message writes a message unchanged, if there is one.
 func (w *invocationWriter) message(v source.Value) {
 	if v.Kind() == source.Object {
 		w.begin(v)
@@ -95,8 +94,8 @@ func (w *invocationWriter) message(v source.Value) {
 	}
 }
 
-// parts writes a message of parts, and of more that stand as they are, unless
-// there are none.
+// parts writes a message of the parts in list, followed by the parts in more unchanged.
+// It writes nothing if list is empty.
 func (w *invocationWriter) parts(message, part string, list, more source.Value) {
 	if list.First().Kind() != source.Object {
 		return

@@ -6,22 +6,22 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// listHead is how many elements of a list are looked at to tell what it is, from the
-// first that speaks on. That is looked for among mostHeadElements.
+// listHead is how many elements of an array are examined, counted from the first message.
+// The first message is searched for among mostHeadElements elements.
 const (
 	listHead         = 16
 	mostHeadElements = 1024
 )
 
-// listClass says what the elements of a list are: at least half of those that are
-// looked at must be of a class, or one must be a message as only one dialect writes it,
-// and the others tagged as its items and messages are. What stands before the first that
-// speaks is book-keeping if more than one does. What else they are is opaque. Into
-// leads from an element to what is asked about.
+// listClass returns the class of the elements of an array. At least half of the examined
+// elements must be of the class. Otherwise one must be a decisive message of a dialect,
+// and the others must be tagged like its items and messages. Elements before the first
+// message are bookkeeping if there is more than one message. All other elements are
+// opaque. into is the path from an element to the value to examine.
 func listClass(set *dialect.Set, v source.Value, into []string) (Class, *dialect.Dialect) {
 	n, messages, decisive, tagged, records := 0, 0, 0, 0, 0
-	before := 0      // how many come before the first that speaks
-	unknown := false // an element speaks, but in no dialect that is known
+	before := 0      // the number of elements before the first message
+	unknown := false // an element is a message of an unknown dialect
 	var logs votes
 	var h head
 	for i, e := range v.Present() {
@@ -54,14 +54,15 @@ func listClass(set *dialect.Set, v source.Value, into []string) (Class, *dialect
 			unknown = true
 			tagged++
 		case claim == evidence.Weak || skipped(set, e):
-			n-- // it tells nothing
+			n-- // it says nothing
 		default:
 			if e.Get("type").Kind() == source.String || e.Get("role").Kind() == source.String || e.Get("content").Exists() {
 				tagged++
 			}
 		}
 	}
-	// Half of them, or of those from the first on if that does not stand alone.
+	// Half of all elements, or half of those from the first one on unless it is the only
+	// one.
 	most := func(of int, alone bool) bool { return of > 0 && (2*of >= before+n || !alone && 2*of >= n) }
 	switch {
 	case decisive == 0 && unknown:

@@ -7,28 +7,29 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// mostCompared is how many objects are compared with the marks of described dialects.
+// mostCompared limits how many objects are compared with the marks of user-defined
+// dialects.
 const mostCompared = 256
 
-// A nearest looks for the dialect of a config file that has the most marks in common
-// with an object. It is nearest to a mistake in the table.
+// A nearest finds the user-defined dialect and object with the most marks in common. If
+// the config file has a mistake, it is probably in the next mark of that dialect.
 type nearest struct {
 	described []*dialect.Dialect
 	left      int
 	dialect   *dialect.Dialect
 	held      int
-	mark      string // the first one that does not hold
+	mark      string // the first mark that does not match
 }
 
 func newNearest(set *dialect.Set) *nearest {
 	n := &nearest{described: set.UserDefined(), left: mostCompared}
-	if len(n.described) == 1 && len(n.described[0].Marks) > 0 { // no other can be meant
+	if len(n.described) == 1 && len(n.described[0].Marks) > 0 { // there is no other dialect
 		n.dialect, n.mark = n.described[0], n.described[0].Marks[0].String()
 	}
 	return n
 }
 
-// look compares a value, and what it holds.
+// look compares a value and the values inside it.
 func (n *nearest) look(v source.Value, depth int) {
 	if n.left--; n.left < 0 || depth > mostDepth || len(n.described) == 0 {
 		return
@@ -44,7 +45,7 @@ func (n *nearest) look(v source.Value, depth int) {
 	}
 }
 
-// mostDepth is how deep objects are that are compared.
+// mostDepth is the depth to which values are compared.
 const mostDepth = 4
 
 func (n *nearest) compare(v source.Value) {
@@ -64,10 +65,10 @@ func (n *nearest) compare(v source.Value) {
 	}
 }
 
-// String says which mark does not hold, "" where no dialect is near.
+// String names the mark that does not match, or returns "" if no dialect is near.
 func (n *nearest) String() string {
 	if n.dialect == nil {
 		return ""
 	}
-	return fmt.Sprintf("; for the dialect %s the mark %q does not hold", n.dialect.Name, n.mark)
+	return fmt.Sprintf("; the mark %q of the dialect %s does not match", n.mark, n.dialect.Name)
 }

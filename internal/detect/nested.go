@@ -6,11 +6,11 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// nestedCheckOnly says why such lists are not repaired.
-const nestedCheckOnly = "its messages are in pairs, and a new message would need a pair of its own"
+// nestedCheckOnly says why such arrays are not repaired.
+const nestedCheckOnly = "its messages are stored in pairs, so toolguard cannot add a single message"
 
-// nestedMessages returns the messages of a list whose elements hold them in pairs or
-// under names, and the dialect of that form; nil if no dialect has it.
+// nestedMessages returns the messages of an array whose elements hold them in pairs or
+// under keys, and the dialect of that form. It returns nil if no dialect has the form.
 func nestedMessages(set *dialect.Set, list source.Value) (*dialect.Dialect, []source.Value) {
 	if k := list.First().Kind(); k != source.Array && k != source.Object {
 		return nil, nil
@@ -25,7 +25,7 @@ func nestedMessages(set *dialect.Set, list source.Value) (*dialect.Dialect, []so
 			n++
 			found, ok := messagesIn(d, e)
 			if !ok {
-				continue // what else stands there is opaque
+				continue // the element is opaque
 			}
 			holds++
 			for _, m := range found {
@@ -41,8 +41,8 @@ func nestedMessages(set *dialect.Set, list source.Value) (*dialect.Dialect, []so
 	return nil, nil
 }
 
-// messagesIn returns the messages in an element of a list. It reports false if the
-// element has none, or has other objects beside them.
+// messagesIn returns the messages in an element of an array. It reports false if the
+// element has none, or also has other objects.
 func messagesIn(d *dialect.Dialect, e source.Value) (parts []source.Value, ok bool) {
 	for _, at := range d.MessagePaths {
 		if m := at.In(e); m.Kind() == source.Object {

@@ -11,24 +11,24 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A head is the members of a record, read once for all the logs that it could
-// be of.
+// A head is the fields of a record, read once for all logs that the record could belong
+// to.
 type head struct {
 	of    source.Value
 	n     int
 	names [24][]byte
 	val   [24]source.Value
-	lens  dialect.Lens // that was followed last, and where it leads
+	lens  dialect.Lens // the last lens that was followed, and its value
 	led   source.Value
 
-	answers  [6]answer // of tables, the first ones that were asked
+	answers  [6]answer // of the tables that were asked first
 	answered int
-	any      answer // of all tables, by the last call of claimOf
+	any      answer // of all tables, from the last call of claimOf
 	dialect  *dialect.Dialect
 }
 
-// An answer is what a table says of a value in a record. Several logs wrap the same
-// messages, and would ask again.
+// An answer is a table's answer about a value in a record. It is kept because several
+// logs wrap the same messages.
 type answer struct {
 	table *evidence.Table
 	at    source.Span
@@ -76,7 +76,7 @@ func (h *head) read(v source.Value) {
 	}
 }
 
-// get returns the member of that name.
+// get returns the field with the given key.
 func (h *head) get(key string) source.Value {
 	for i := range h.n {
 		if string(h.names[i]) == key {
@@ -86,8 +86,8 @@ func (h *head) get(key string) source.Value {
 	return source.Value{}
 }
 
-// in follows a lens. One log after another asks for its type, which most of them keep in
-// the same member.
+// in follows a lens. It remembers the last one, because most logs have their type in the
+// same field.
 func (h *head) in(l dialect.Lens) source.Value {
 	if l != h.lens {
 		h.lens, h.led = l, l.From(h.get, h.of)
@@ -95,8 +95,8 @@ func (h *head) in(l dialect.Lens) source.Value {
 	return h.led
 }
 
-// has returns the first of the members that is there and not null, and how many are
-// there. A log writes what its records have, whether there is anything in it or not.
+// has returns the first of the keys with a value that is not null, and how many of the
+// keys are present. A log writes the fields of its records even if they are null.
 func (h *head) has(keys []string) (first string, n int) {
 	for _, key := range keys {
 		v := h.get(key)
@@ -110,7 +110,7 @@ func (h *head) has(keys []string) (first string, n int) {
 	return first, n
 }
 
-// filled reports whether one of the members is there, and not null.
+// filled reports whether one of the keys has a value that is not null.
 func filled(h *head, keys []string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool {
 		v := h.get(key)
@@ -118,25 +118,25 @@ func filled(h *head, keys []string) bool {
 	})
 }
 
-// A recordClaim says how a value is a record of a log.
+// A recordClaim says with what certainty a value is a record of a log.
 type recordClaim struct {
 	evidence.Weight
 	sign   recordSign
 	header bool // it begins the log
 	speaks bool // it wraps a message
-	owned  int  // how many members more it has that speak for the log than against it
-	// like is set for what could as well be a message without any envelope, and
-	// is a record only among others.
+	owned  int  // the number of fields for the log minus the number against it
+	// like is set if the value could also be a message without an envelope. It is then a
+	// record only among other records.
 	like bool
 }
 
-// A recordSign is by what a record is known: members of it, and what its message says.
+// A recordSign describes how a record was recognized: by its fields or by its message.
 type recordSign struct {
-	text               string // says it all
-	name, payload, own string // members, by name
-	kind               string // what the first of them says
+	text               string // the whole sign, if not empty
+	name, payload, own string // keys
+	kind               string // the value of the first key
 	message            evidence.Sign
-	told               bool // by the message
+	told               bool // recognized by the message
 }
 
 // String describes the sign: `type and message with type "tool_use"`.
@@ -160,9 +160,9 @@ func (s recordSign) String() string {
 	return s.name
 }
 
-// claimRecord says whether a value is a record of a dialect's log. It is one
-// decisively when it begins such a log, when it wraps a message that only this
-// dialect writes, or wraps one and has a member that only this log has.
+// claimRecord says with what certainty a value is a record of a dialect's log. It is
+// decisive if the record begins such a log, or if it wraps a message and either only this
+// dialect writes the message or only this log has one of the fields.
 func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v source.Value) recordClaim {
 	l := d.Log
 	typ := h.in(l.Type)
@@ -172,7 +172,7 @@ func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v source.Value) 
 	speaks := slices.ContainsFunc(l.Speaks, typ.Is)
 	marked := d.HasMarks(v)
 	if !speaks && !marked && l.Kinds != nil && !typ.Is(l.Header) && !l.Knows(typ) {
-		return recordClaim{} // most logs have other types
+		return recordClaim{} // other logs have other types
 	}
 	own, n := h.has(l.Evidence)
 	_, lacked := h.has(l.Lacks)
@@ -206,7 +206,7 @@ func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v source.Value) 
 			c.Weight = evidence.Decisive
 			c.sign.own = own
 		case claim == evidence.None && own != "" && l.Payload != "":
-			// A message in another dialect, in the envelope of this one.
+			// A message of another dialect in an envelope of this one.
 			if _, other, _ := h.claimOf(set, payload); other != evidence.None {
 				c.Weight, c.sign.own = evidence.Plain, own
 			}
@@ -224,9 +224,9 @@ func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v source.Value) 
 	return recordClaim{}
 }
 
-// yields reports whether a record is rather a message: one that says nothing in its
-// log, because keys that a log has as well do not make book-keeping of it, or one that
-// only a dialect without the log writes so.
+// yields reports whether a value is a message rather than a record. That is so if it
+// holds no message as a record, because keys in common with a log are not enough, or if
+// only a dialect without the log writes it.
 func (c recordClaim) yields(set *dialect.Set, v source.Value) bool {
 	if c.header || c.Weight == evidence.Decisive {
 		return false
@@ -238,7 +238,7 @@ func (c recordClaim) yields(set *dialect.Set, v source.Value) bool {
 	return isMessage(claim, v)
 }
 
-// logOf returns the log dialect whose record v most surely is.
+// logOf returns the log dialect with the strongest claim on the record v.
 func logOf(set *dialect.Set, v source.Value) (best *dialect.Dialect, claim recordClaim) {
 	if v.Kind() != source.Object {
 		return nil, claim
@@ -257,24 +257,24 @@ func logOf(set *dialect.Set, v source.Value) (best *dialect.Dialect, claim recor
 	return best, claim
 }
 
-// votes count the records that could be of each log.
+// votes counts the records that could belong to each log.
 type votes []vote
 
-// A vote is what speaks for one log.
+// A vote is the evidence for one log.
 type vote struct {
 	dialect                          *dialect.Dialect
 	headers, decisive, plain, speaks int
 	owned                            int
 	like                             int
 	linked                           bool
-	parents                          bool   // a record has the member that names its parent
-	sign                             string // the first that decides, or the first
+	parents                          bool   // a record has the field for its parent
+	sign                             string // the first decisive sign, or else the first
 	at                               int64
 	decided                          bool
 }
 
-// add counts a value, and reports the most that any log claims of it. It reads the head
-// of an object.
+// add counts a value and returns the strongest claim of any log. If the value is an
+// object, it reads it into h.
 func (t *votes) add(set *dialect.Set, v source.Value, h *head) recordClaim {
 	var most recordClaim
 	if v.Kind() != source.Object {
@@ -338,11 +338,11 @@ func (n *vote) count(c *recordClaim, v source.Value, h *head) {
 // marked reports whether records have the marks of a user-defined log.
 func (n *vote) marked() bool { return n.dialect.UserDefined() && n.decisive > 0 }
 
-// total is how many records could be of the log.
+// total is the number of records that could belong to the log.
 func (n *vote) total() int { return n.headers + n.decisive + n.plain }
 
-// others returns the logs that records could be of but for one, the one for
-// which most speaks first.
+// others returns the other logs that records could belong to, those with the most
+// evidence first.
 func (t votes) others(but *vote) (out []Candidate) {
 	for i := range t {
 		if n := &t[i]; n != but && n.total() > 0 && n.owned >= 0 {
@@ -358,7 +358,7 @@ func (t votes) others(but *vote) (out []Candidate) {
 	return out
 }
 
-// best returns the log for which most speaks, nil for none.
+// best returns the log with the most evidence, or nil.
 func (t votes) best() *vote {
 	var best *vote
 	for i := range t {

@@ -9,8 +9,9 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// endsWith reports whether a list of messages ends with an answer, a message or a list
-// of items, as some programs log it that put the answer behind what they have sent.
+// endsWith reports whether an array of messages ends with an answer, which is a message
+// or an array of items. Some programs append the answer to the messages that they logged
+// as sent.
 func endsWith(list, answer source.Value) bool {
 	if answer.Kind() != source.Array {
 		return alike(last(list, 1), slices.Values([]source.Value{answer}), repeats)
@@ -22,7 +23,7 @@ func endsWith(list, answer source.Value) bool {
 	return n > 0 && alike(last(list, n), elements(answer), repeats)
 }
 
-// last yields the last elements of a list.
+// last yields the last n elements of an array.
 func last(list source.Value, n int) iter.Seq[source.Value] {
 	return func(yield func(source.Value) bool) {
 		for range list.Elements() {
@@ -38,7 +39,7 @@ func last(list source.Value, n int) iter.Seq[source.Value] {
 
 func elements(list source.Value) iter.Seq[source.Value] { return last(list, math.MaxInt) }
 
-// alike reports whether two sequences have as many values, and each is like the other.
+// alike reports whether two sequences have equal length and like holds for each pair.
 func alike(a, b iter.Seq[source.Value], like func(a, b source.Value) bool) bool {
 	next, stop := iter.Pull(b)
 	defer stop()
@@ -51,8 +52,8 @@ func alike(a, b iter.Seq[source.Value], like func(a, b source.Value) bool) bool 
 	return !more
 }
 
-// repeats reports whether two messages say the same: what both have is the same, and
-// one of them can have texts and numbers about itself that the other does not.
+// repeats reports whether two messages have the same content. Fields that both have must
+// be equal, and each may have strings and numbers that the other does not.
 func repeats(a, b source.Value) bool {
 	if a.Kind() != source.Object || b.Kind() != source.Object {
 		return false
@@ -70,8 +71,8 @@ func repeats(a, b source.Value) bool {
 	return said
 }
 
-// paired returns the members of two objects by their names, None where one of them
-// has none of a name.
+// paired returns the values of two objects by key. A value is None if its object lacks
+// the key.
 func paired(a, b source.Value) map[string]*[2]source.Value {
 	out := map[string]*[2]source.Value{}
 	for i, v := range []source.Value{a, b} {
@@ -87,8 +88,8 @@ func paired(a, b source.Value) map[string]*[2]source.Value {
 	return out
 }
 
-// silent reports whether a value says nothing: it is null or empty, or all that it
-// holds is null.
+// silent reports whether a value has no content: it is null or empty, or contains only
+// null.
 func silent(v source.Value) bool {
 	switch v.Kind() {
 	case source.None, source.Null:
@@ -108,11 +109,11 @@ func silent(v source.Value) bool {
 	return false
 }
 
-// mostSame is how deep values are compared as JSON; below that they are as text.
+// mostSame is the depth to which values are compared as JSON instead of text.
 const mostSame = 8
 
-// same reports whether two values are the same JSON, whatever the order of members;
-// what is silent is the same as nothing.
+// same reports whether two values are the same JSON, regardless of the order of fields. A
+// silent value equals an absent one.
 func same(a, b source.Value, depth int) bool {
 	switch {
 	case a.Span().Len() == b.Span().Len() && bytes.Equal(a.Raw(), b.Raw()), silent(a) && silent(b):

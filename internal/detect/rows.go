@@ -10,23 +10,22 @@ import (
 )
 
 // RowsCheckOnly says why the rows of a table are not repaired.
-const RowsCheckOnly = "its messages are JSON in the text of a column"
+const RowsCheckOnly = "its messages are JSON text in a column"
 
-// A Column is one of a table in which a program keeps its messages, each as JSON
-// text in a row of its own.
+// A Column is a table column that holds one message per row as JSON text.
 type Column struct {
-	Text    string           // the column
-	Session string           // the column that says of which conversation a row is
-	Dialect *dialect.Dialect // of messages that do not tell
+	Text    string           // the column with the message
+	Session string           // the column that identifies the conversation
+	Dialect *dialect.Dialect // of messages that could be in several dialects
 }
 
-// columns lists the tables that people export rows of.
+// columns lists the known tables whose rows people export.
 var columns = []Column{
 	{Text: "message_data", Session: "session_id", Dialect: dialect.OpenAIResponses}, // sessions of the Agents SDK
 }
 
-// ColumnOf returns the column in which a row keeps a message, nil for none. The
-// message is put together in u.
+// ColumnOf returns the column of a row that holds a message, or nil. It decodes the
+// message into u.
 func ColumnOf(row source.Value, u *unfold.Unfolded) *Column {
 	for i := range columns {
 		c := &columns[i]
@@ -37,8 +36,8 @@ func ColumnOf(row source.Value, u *unfold.Unfolded) *Column {
 	return nil
 }
 
-// rows finds the conversations that a list of rows holds, one for each session,
-// and reports whether there are any.
+// rows finds the conversations in an array of rows, one for each session. It reports
+// whether there are any.
 func (f *finder) rows(list source.Value, path []string, ctx Place) bool {
 	is := false
 	for i, row := range list.Elements() {

@@ -15,30 +15,30 @@ import (
 	"github.com/toolguard/toolguard/internal/unfold"
 )
 
-// spanCheckOnly says why what spans tell is not repaired.
+// spanCheckOnly says why spans are not repaired.
 const spanCheckOnly = "spans are records of what was sent"
 
-// A telling is how the attributes of a span tell what a model was sent and what
-// it put out. An attribute may hold the messages, or hold them as JSON text, or
-// be spread over attributes whose names begin with its own.
+// A telling is a convention for the span attributes that hold the input and output of a
+// model. An attribute may hold the messages directly or as JSON text. It may also be
+// spread over attributes whose names have its name as a prefix.
 type telling struct {
 	in, out string
-	// call leads to the calls that were put out, where they stand in no message.
+	// call is the name of the attribute with output calls that are in no message.
 	call string
-	// drop are segments of the names of spread attributes that only wrap.
+	// drop are segments in the names of spread attributes that only wrap.
 	drop []string
-	// into says where in a message members belong that such names have in
-	// another place; "*" stands for a number.
+	// into maps a place of a spread value in its message to the place where it belongs;
+	// "*" stands for a number.
 	into map[string]string
-	// dialect is the one that messages are in which do not tell; those of spread
-	// attributes are in no other.
+	// dialect is the dialect of messages that could be in several. Messages from spread
+	// attributes are always in it.
 	dialect *dialect.Dialect
-	// sum is set for what repeats the messages of the spans below.
+	// sum is set if the attribute repeats the messages of child spans.
 	sum bool
 }
 
-// tellings lists the conventions. Of a span, the first counts by which it tells
-// anything: others repeat it.
+// tellings lists the conventions. For each span, only the first one with messages counts,
+// because the others repeat it.
 var tellings = []telling{
 	{in: "gen_ai.input.messages", out: "gen_ai.output.messages", dialect: dialect.OTel}, // the semantic conventions of OpenTelemetry
 	{
@@ -66,13 +66,13 @@ var tellings = []telling{
 	{in: "all_messages_events", sum: true},
 }
 
-// spanIDs are members by which a span is known, beside what it tells.
+// spanIDs are keys that identify a span.
 var spanIDs = []string{"traceId", "trace_id", "traceID", "spanId", "span_id", "spanID", "spanContext", "parentObservationId", "context"}
 
-// spanMembers are members that spans have beside that.
+// spanMembers are other keys of spans.
 var spanMembers = []string{"attributes", "tags", "span_attributes", "input", "output", "startTime", "start_time"}
 
-// isSpan reports whether an object with such members is a span of a trace.
+// isSpan reports whether an object with the given keys is a span of a trace.
 func isSpan(has func(key string) bool) bool {
 	if !slices.ContainsFunc(spanIDs, has) {
 		return false
@@ -80,20 +80,20 @@ func isSpan(has func(key string) bool) bool {
 	return has("attributes") || has("tags") || has("span_attributes") || (has("input") || has("output")) && (has("startTime") || has("start_time"))
 }
 
-// isAttribute reports whether a member of an object makes attributes of a span of it,
-// without the span: it is one of a convention that is named like nothing else.
+// isAttribute reports whether a key makes an object the attributes of a span even without
+// the span. Only the names of some conventions are unique enough for that.
 func isAttribute(key string) bool {
 	return strings.IndexByte(key, '.') > 0 && slices.ContainsFunc(tellings, func(t telling) bool {
 		return t.names(key, t.in) || t.names(key, t.out) || t.names(key, t.call)
 	})
 }
 
-// names reports whether an attribute is the one of a name, or part of it.
+// names reports whether an attribute has the given name or is a part of it.
 func (t *telling) names(key, name string) bool {
 	return strings.IndexByte(name, '.') > 0 && strings.HasPrefix(key, name) && (len(key) == len(name) || key[len(name)] == '.')
 }
 
-// span looks for what a span tells in another form than as plain messages.
+// span searches a span for messages that are not stored as plain messages.
 func (f *finder) span(v source.Value, path []string, ctx Place) {
 	f.spans = true
 	get := func(key string) source.Value {
@@ -121,8 +121,7 @@ func (f *finder) span(v source.Value, path []string, ctx Place) {
 	}
 }
 
-// tell looks for conversations in the attributes that an object, or a list of
-// keys and values, holds.
+// tell searches the attributes in an object, or in an array of keys and values.
 func (f *finder) tell(holder source.Value, path []string, ctx Place) {
 	if holder.Kind() != source.Object && holder.Kind() != source.Array {
 		return
@@ -141,12 +140,12 @@ func (f *finder) tell(holder source.Value, path []string, ctx Place) {
 	}
 }
 
-// told reports whether a convention tells anything.
+// told reports whether a convention has any messages.
 func (f *finder) told(t *telling, all attributes, path []string, ctx Place) bool {
 	w := attributeWriter{u: &unfold.Unfolded{}, telling: t}
 	w.write(all)
 	if !w.unfolded {
-		// It is found where it stands.
+		// The conversation is found in its own place.
 		return slices.ContainsFunc(w.plain, func(p plainAttribute) bool { return len(Find(f.set, p.val)) > 0 })
 	}
 	before := len(f.found)
@@ -170,31 +169,31 @@ func (f *finder) told(t *telling, all attributes, path []string, ctx Place) bool
 	return true
 }
 
-// Attributes are those that a holder has. There can be very many, and of each only the
-// place is kept.
+// attributes are the attributes of a holder. There can be very many, so only the offsets
+// of each are kept.
 type attributes struct {
 	holder source.Value
 	list   []attribute
 }
 
-// An attribute is where a key and its value stand, counted from the start of the
-// holder. A record is at most 4 GiB long.
+// An attribute is the offsets of a key and its value, relative to the holder. They fit in
+// 32 bits because a record is at most 4 GiB long.
 type attribute struct {
 	key, keyEnd, val, valEnd uint32
-	// rest is where the rest of the name begins, of an attribute that is only part of
-	// what one of a name holds; 0 for all of it.
+	// rest is the offset of the rest of the name if the attribute is one part of a spread
+	// value; 0 otherwise.
 	rest int32
-	// number is what the rest begins with.
+	// number is the number at the start of the rest.
 	number int32
 }
 
-// attributesOf returns the attributes that a holder has.
+// attributesOf returns the attributes of a holder.
 func attributesOf(holder source.Value) attributes {
 	n := 0
 	for range members(holder) {
 		n++
 	}
-	as := attributes{holder, make([]attribute, 0, n)} // a list that grows is held twice
+	as := attributes{holder, make([]attribute, 0, n)} // growing the list would hold it twice
 	start := holder.Span().Start
 	for k, val := range members(holder) {
 		key, val := k.Span(), val.Span()
@@ -205,7 +204,7 @@ func attributesOf(holder source.Value) attributes {
 	return as
 }
 
-// value returns what stands at a place.
+// value returns the value at two offsets.
 func (as *attributes) value(from, to uint32) source.Value {
 	start := as.holder.Span().Start
 	return as.holder.Part(source.Span{Start: start + int64(from), End: start + int64(to)})
@@ -223,11 +222,11 @@ func (as *attributes) key(a *attribute) []byte {
 	return []byte(k.Str())
 }
 
-// rest returns the rest of the name of an attribute that is only part of one.
+// rest returns the rest of the name of a spread attribute.
 func (as *attributes) rest(a *attribute) string { return string(as.key(a)[a.rest:]) }
 
-// named returns the attributes of that name, and those whose names begin with it. Names
-// may be nested.
+// named returns the attributes with the given name, and those that have it as a prefix.
+// Keys may also be nested.
 func (as *attributes) named(name string) attributes {
 	out := attributes{holder: as.holder}
 	alike := func(key []byte) bool {
@@ -263,8 +262,8 @@ func (as *attributes) named(name string) attributes {
 	return out
 }
 
-// members yields the attributes that a holder has: an object, or a list of keys
-// and values. What is null is none.
+// members yields the attributes in a holder, which is an object or an array of keys and
+// values. It skips null values.
 func members(holder source.Value) iter.Seq2[source.Value, source.Value] {
 	return func(yield func(key, val source.Value) bool) {
 		for key, val := range holder.Members() {
@@ -280,18 +279,18 @@ func members(holder source.Value) iter.Seq2[source.Value, source.Value] {
 	}
 }
 
-// An attributeWriter puts together what the attributes of a telling hold.
+// An attributeWriter assembles the values of a telling.
 type attributeWriter struct {
 	*telling
 	u        *unfold.Unfolded
-	n        int  // members written
-	unfolded bool // something of it stands in another form
-	spread   bool // over several attributes
+	n        int  // fields written
+	unfolded bool // part of it was stored in another form
+	spread   bool // it is spread over several attributes
 	plain    []plainAttribute
-	read     []source.Span // the lists and objects that they are put together from
+	read     []source.Span // the arrays and objects that were read for it
 }
 
-// A plainAttribute holds messages as they are.
+// A plainAttribute holds messages in plain form.
 type plainAttribute struct {
 	name string
 	val  source.Value
@@ -334,7 +333,7 @@ func (w *attributeWriter) write(all attributes) {
 	w.u.Make("}", holder, nil)
 }
 
-// key begins a member.
+// key begins a field.
 func (w *attributeWriter) key(name string, at source.Value) {
 	text := quoted(name) + ":"
 	if w.n++; w.n > 1 {
@@ -343,8 +342,7 @@ func (w *attributeWriter) key(name string, at source.Value) {
 	w.u.Make(text, at, nil)
 }
 
-// whole writes what one attribute holds, unless that is only text, or messages
-// as they are.
+// whole writes the value of one attribute, unless that is only text or plain messages.
 func (w *attributeWriter) whole(name string, val source.Value, listed bool) {
 	before, n := w.u.Len(), w.n
 	w.key(name, val)
@@ -371,8 +369,8 @@ func (w *attributeWriter) whole(name string, val source.Value, listed bool) {
 	w.unfolded = true
 }
 
-// unfolded writes a value that stands in another form, and returns one that does
-// not, which it does not write.
+// unfolded writes a value that is stored in another form. It returns any other value
+// without writing it.
 func unfolded(u *unfold.Unfolded, val source.Value, listed bool) source.Value {
 	if listed && val.Kind() == source.Object {
 		return anyValue(u, val)
@@ -383,12 +381,12 @@ func unfolded(u *unfold.Unfolded, val source.Value, listed bool) source.Value {
 	return val
 }
 
-// anyValue unwraps a value as OpenTelemetry's protocol writes it, and returns
-// what is left of it where it needs no unfolding.
+// anyValue unwraps an AnyValue of the OpenTelemetry protocol. It returns the inner value
+// if that needs no unfolding.
 func anyValue(u *unfold.Unfolded, val source.Value) source.Value {
 	switch scalar := anyScalar.In(val); {
 	case !there(scalar):
-		u.Reserve(len(val.Raw()) / 2) // the rest is what it says of each value
+		u.Reserve(len(val.Raw()) / 2) // the rest describes the types of the values
 		writeAnyValue(u, val)
 	case !u.Decode(scalar, nil):
 		return scalar
@@ -396,20 +394,19 @@ func anyValue(u *unfold.Unfolded, val source.Value) source.Value {
 	return source.Value{}
 }
 
-// anyScalar leads to a scalar in an AnyValue of OTLP.
+// anyScalar selects a scalar in an AnyValue of OTLP.
 const anyScalar dialect.Lens = "stringValue|string_value|boolValue|bool_value|intValue|int_value|doubleValue|double_value|bytesValue|bytes_value"
 
-// anyCompound leads to what holds others.
+// anyCompound selects an array or object in an AnyValue of OTLP.
 const anyCompound dialect.Lens = "arrayValue|array_value|kvlistValue|kvlist_value"
 
-// known reports whether an AnyValue is one that is known: without a member it is
-// null.
+// known reports whether val is a known AnyValue. An AnyValue without fields is null.
 func known(val source.Value) bool {
 	return anyScalar.Leads(val) || anyCompound.Leads(val) || string(val.Raw()) == "{}"
 }
 
-// there reports whether an attribute has a value. In a list the value is an
-// AnyValue, and null where all of its members are.
+// there reports whether an attribute has a value. The value of an array element is an
+// AnyValue, which is null if all its fields are.
 func there(val source.Value) bool {
 	nulls := 0
 	for _, v := range val.Members() {
@@ -421,7 +418,7 @@ func there(val source.Value) bool {
 	return val.Exists() && val.Kind() != source.Null && nulls == 0
 }
 
-// writeAnyValue writes an AnyValue of OTLP as the JSON that it stands for.
+// writeAnyValue writes an AnyValue of OTLP as plain JSON.
 func writeAnyValue(u *unfold.Unfolded, val source.Value) {
 	list, object := dialect.Lens("arrayValue|array_value").In(val), dialect.Lens("kvlistValue|kvlist_value").In(val)
 	switch scalar := anyScalar.In(val); {
@@ -459,8 +456,8 @@ func writeAnyValue(u *unfold.Unfolded, val source.Value) {
 	}
 }
 
-// unfoldedValue writes the list or the object that a string holds, or a list of
-// such strings. It returns false for anything else.
+// unfoldedValue writes the array or object in a JSON string, or in an array of such
+// strings. It returns false for anything else.
 func unfoldedValue(u *unfold.Unfolded, val source.Value) bool {
 	if val.Kind() != source.Array || val.First().Kind() != source.String {
 		return u.Decode(val, nil)
@@ -485,9 +482,8 @@ func unfoldedValue(u *unfold.Unfolded, val source.Value) bool {
 	return decoded
 }
 
-// framed reports whether the elements of a list are no messages, but become some:
-// events, or calls that stand in no message, as the AI SDK writes what was put
-// out.
+// framed reports whether the elements of an array are not messages but can be converted:
+// events, or single calls as the AI SDK writes them for output.
 func framed(v source.Value) bool {
 	e := v.First()
 	return speakers[e.Get("event.name").Str()] != "" ||
@@ -532,14 +528,14 @@ func writeMessages(u *unfold.Unfolded, v source.Value, in *unfold.Unfolded) {
 	u.Make("]}", v, in)
 }
 
-// speakers are the names of the events that are messages, with who speaks.
+// speakers maps the names of events that are messages to their roles.
 var speakers = map[string]string{
 	"gen_ai.system.message": "system", "gen_ai.user.message": "user", "gen_ai.assistant.message": "assistant",
 	"gen_ai.tool.message": "tool", "gen_ai.choice": "assistant",
 }
 
-// spoken finds the conversation that the events of a span are, each a message.
-// It returns false where they are none.
+// spoken finds the conversation in the events of a span, each of which is a message. It
+// returns false if there is none.
 func (f *finder) spoken(list source.Value, path []string, ctx Place) bool {
 	u := &unfold.Unfolded{}
 	u.Make("[", list, nil)
@@ -576,7 +572,7 @@ func (f *finder) spoken(list source.Value, path []string, ctx Place) bool {
 	return true
 }
 
-// writeEvent writes an event of that name as the message that it is.
+// writeEvent writes an event with the given name as a message.
 func writeEvent(u *unfold.Unfolded, name string, body source.Value, in *unfold.Unfolded) {
 	role := speakers[name]
 	u.Make("{", body, in)
@@ -587,7 +583,7 @@ func writeEvent(u *unfold.Unfolded, name string, body source.Value, in *unfold.U
 		switch {
 		case one.Decode(val, in) && one.Value().Kind() == source.Array:
 			if one.Value().First().Get("toolResult").Exists() {
-				role = "user" // Bedrock has no other for results
+				role = "user" // the role that Bedrock uses for results
 			}
 			u.Copy(one.Value(), one)
 		default:
@@ -630,15 +626,15 @@ func writeEvent(u *unfold.Unfolded, name string, body source.Value, in *unfold.U
 	u.Make(`"role":`+quoted(role)+"}", body, in)
 }
 
-// A branch is a part of a list that is spread over attributes.
+// A branch is a part of an array that is spread over attributes.
 type branch struct {
 	key  string
 	val  source.Value // of a leaf
 	subs []*branch
-	at   map[string]*branch // of many subs
+	at   map[string]*branch // by key, if there are many subs
 }
 
-// fewSubs is how many parts of a list are searched one by one.
+// fewSubs is how many subs are searched linearly.
 const fewSubs = 16
 
 func (n *branch) sub(key string) *branch {
@@ -661,8 +657,8 @@ func (n *branch) sub(key string) *branch {
 	return s
 }
 
-// tree writes a list that is spread over attributes. Its elements are put together one
-// by one.
+// tree writes an array that is spread over attributes. It assembles the elements one by
+// one.
 func (w *attributeWriter) tree(name string, attrs attributes) {
 	size, list := 0, attrs.list
 	for i := range list {
@@ -671,7 +667,7 @@ func (w *attributeWriter) tree(name string, attrs attributes) {
 		first, _, _ := bytes.Cut(key, []byte("."))
 		n, err := strconv.Atoi(string(first))
 		if err != nil || n < 0 || n > math.MaxInt32 {
-			return // it is no list
+			return // not an array
 		}
 		a.number = int32(n)
 		size += len(key) + int(a.valEnd-a.val) + len(`{"":},`)
@@ -705,7 +701,7 @@ func (w *attributeWriter) tree(name string, attrs attributes) {
 	w.u.Make("]", n.last(), nil)
 }
 
-// place returns where in the list a value belongs whose name ends so.
+// place returns the path in the array of a value whose name has the given rest.
 func (w *attributeWriter) place(name string) []string {
 	rest := strings.Split(name, ".")
 	if len(rest) > 1 && slices.Contains(w.drop, rest[1]) {
@@ -722,11 +718,11 @@ func (w *attributeWriter) place(name string) []string {
 }
 
 func quoted(s string) string {
-	b, _ := json.Marshal(s) // a string can always be written
+	b, _ := json.Marshal(s) // encoding a string never fails
 	return string(b)
 }
 
-// plainLeaf returns the value of an attribute, unwrapped.
+// plainLeaf returns the value of an attribute without an AnyValue around it.
 func plainLeaf(val source.Value) source.Value {
 	if s := anyScalar.In(val); there(s) {
 		return s
@@ -734,8 +730,7 @@ func plainLeaf(val source.Value) source.Value {
 	return val
 }
 
-// order sorts the parts of a list by their numbers, and reports whether it is
-// one.
+// order sorts the parts by their numbers. list reports whether they form an array.
 func (n *branch) order() (subs []*branch, list bool) {
 	num := func(s *branch) int {
 		if i, err := strconv.Atoi(s.key); err == nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// Survey looks at the head of a source and decides what it is. The error is an
-// *ErrNotTranscript where it is no transcript; the verdict tells all the same.
+// Survey reads the head of a source and decides what it is. The error is an
+// *ErrNotTranscript if the source is not a transcript; the verdict is set even then.
 func Survey(src *source.Source, opts Options) (*Verdict, error) {
 	v, err := survey(src, opts)
 	if err != nil {
@@ -71,7 +71,7 @@ func survey(src *source.Source, opts Options) (*Verdict, error) {
 	return s, nil
 }
 
-// A beginning is what stands at the beginning of a source.
+// A beginning holds what is known from the first records of a source.
 type beginning struct {
 	opts     Options
 	framing  source.Framing
@@ -80,19 +80,18 @@ type beginning struct {
 	near     *nearest
 	index    source.Indexer
 	document source.Record
-	first    source.Kind // of the first record that can be read
-	bad      int         // records that cannot
+	first    source.Kind // of the first readable record
+	bad      int         // unreadable records
 }
 
 func newBeginning(framing source.Framing, opts Options) *beginning {
 	return &beginning{framing: framing, opts: opts, tally: newTally(opts), near: newNearest(opts.Dialects)}
 }
 
-// read counts what the first records of a source are, or what a path leads to in
-// them.
+// read counts the first records of a source, or the values at a path in them.
 func (b *beginning) read(src *source.Source, rd *source.Reader, into []string) error {
 	start := int64(-1)
-	before := 0 // how many records come before the first that speaks
+	before := 0 // the number of records before the first message
 	for n := 1; ; n++ {
 		rec, err := rd.Next()
 		if errors.Is(err, io.EOF) {
@@ -105,7 +104,7 @@ func (b *beginning) read(src *source.Source, rd *source.Reader, into []string) e
 			start = rec.Span.Start
 		}
 		b.add(rec, into, n)
-		if err := src.Err(); err != nil { // a document is one record
+		if err := src.Err(); err != nil { // a document is a single record
 			return err
 		}
 		t := b.tally
@@ -113,7 +112,7 @@ func (b *beginning) read(src *source.Source, rd *source.Reader, into []string) e
 			before = n
 		}
 		looked := rec.Span.End - start
-		// Of a file without calls nothing decides.
+		// In a file without calls nothing is decisive.
 		enough := n-before >= headRecords/4 && t.decisive() > 0 || t.marked || b.foreign.sure() || t.sure && looked > 4*headBytes
 		if looked > mostHead || (looked > headBytes || n >= headRecords) && enough || n >= settledRecords && b.settled() {
 			return nil
@@ -124,16 +123,16 @@ func (b *beginning) read(src *source.Source, rd *source.Reader, into []string) e
 // settledRecords is how many records are enough if they agree.
 const settledRecords = 12
 
-// settled reports whether the records so far leave no doubt: most are of one class,
-// and all that decides is for one dialect.
+// settled reports whether the records so far leave no doubt: most are of one class, and
+// all decisive ones are for one dialect.
 func (b *beginning) settled() bool {
 	return b.framing == source.FramingLines && b.bad == 0 && !b.foreign.any() && b.tally.agrees()
 }
 
-// add counts a record, the nth.
+// add counts record number n.
 func (b *beginning) add(rec source.Record, into []string, n int) {
 	if b.framing == source.FramingDocument {
-		b.document = rec // nothing comes behind it that could overwrite it
+		b.document = rec // no later record can overwrite it
 	}
 	if !rec.Readable() {
 		b.bad++
@@ -144,7 +143,7 @@ func (b *beginning) add(rec source.Record, into []string, n int) {
 		b.first = v.Kind()
 	}
 	if n <= headRecords {
-		v = b.index.Of(v) // every dialect has a look at it
+		v = b.index.Of(v) // every dialect examines it
 	}
 	if read := b.tally.add(v, b.framing == source.FramingDocument); !read || n <= headRecords {
 		b.foreign.add(v, read)
@@ -152,7 +151,7 @@ func (b *beginning) add(rec source.Record, into []string, n int) {
 	}
 }
 
-// verdict decides what a source is by its head.
+// verdict decides what a source is from its head.
 func (b *beginning) verdict() *Verdict {
 	s := &Verdict{Decision: Decision{Framing: b.framing}, Document: b.document}
 	b.tally.decide(s)
@@ -162,7 +161,7 @@ func (b *beginning) verdict() *Verdict {
 	return s
 }
 
-// nothing settles what a source is in which nothing speaks.
+// nothing decides what a source without messages is.
 func (b *beginning) nothing(src *source.Source, s *Verdict) (err error) {
 	t, document := b.tally, b.framing == source.FramingDocument
 	if document && b.document.Readable() && t.alone(b.document.Value) {
@@ -172,8 +171,8 @@ func (b *beginning) nothing(src *source.Source, s *Verdict) (err error) {
 	}
 	switch {
 	case t.n == 0 && b.bad > 0:
-		// Nothing could be read, so nothing can be told about it but its
-		// faults, if it looks like a transcript at all.
+		// No record is readable. Report only the faults, and only if the file looks like
+		// a transcript.
 		s.Container = b.framing.String()
 		s.Dialect = "unknown"
 		if document {
@@ -199,10 +198,9 @@ func (b *beginning) nothing(src *source.Source, s *Verdict) (err error) {
 	return err
 }
 
-// calling is how transcripts write that a tool is called or has answered: a member
-// that names a call by an id, a block of that type, a list of calls. What describes
-// such members, as a schema does, has an object in their place. It is compiled when it is
-// first wanted.
+// calling matches a tool call or a tool result in a transcript: a field with the id of a
+// call, a typed block, or an array of calls. It does not match schemas, which have
+// objects as the values of such fields. It is compiled on first use.
 var calling = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`"(?:tool_call_id|tool_use_id|toolCallId|toolUseId)"\s*:\s*"` +
 		`|"type"\s*:\s*"(?:tool_use|tool_result|tool-call|tool-result|function_call|function_call_output)"` +
@@ -210,15 +208,15 @@ var calling = sync.OnceValue(func() *regexp.Regexp {
 		`|"(?:functionCall|functionResponse|function_call|toolUse|toolResult)"\s*:\s*\{\s*"(?:id|name|toolUseId|args|arguments|response|content)"\s*:\s*[^{\s]`)
 })
 
-// looks reports whether the head of a source looks like that of a transcript with
-// calls, however it is written.
+// looks reports whether the head of a source looks like a transcript with calls in any
+// format.
 func looks(src *source.Source) (bool, error) {
 	head, err := src.Bytes(source.Span{End: min(src.Size(), headBytes)})
 	return calling().Match(head), err
 }
 
-// brokenReason says why a document that cannot be read is no transcript, ""
-// when its beginning looks like one.
+// brokenReason says why an unreadable document is not a transcript. It returns "" if the
+// document begins like one.
 func brokenReason(src *source.Source, doc source.Record) (string, error) {
 	head, err := src.Bytes(source.Span{Start: doc.Span.Start, End: min(doc.Span.End, doc.Span.Start+headBytes)})
 	if err != nil {

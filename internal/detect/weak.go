@@ -6,17 +6,17 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A weakVote counts what could be of a dialect of which every record could be
-// another's as well: its messages and its book-keeping.
+// A weakVote counts the messages and bookkeeping records of a dialect whose records could
+// all belong to other dialects.
 type weakVote struct {
 	dialect         *dialect.Dialect
 	driver          dialect.Skipper
 	messages, skips int
-	left            bool  // a record can be neither
-	at              int64 // of the first
+	left            bool  // a record is neither
+	at              int64 // of the first record
 }
 
-// add counts a record. Those of the head are enough.
+// add counts a record. The records of the head are enough.
 func (n *weakVote) add(v source.Value) {
 	if n.messages+n.skips == 0 {
 		n.at = v.Span().Start
@@ -30,8 +30,8 @@ func (n *weakVote) add(v source.Value) {
 	}
 }
 
-// weakWinner returns the dialect in which messages and book-keeping stand one beside
-// the other, and nothing else does, nil for none.
+// weakWinner returns the dialect if the file has both its messages and its bookkeeping
+// records and nothing else, or nil.
 func (t *tally) weakWinner() *weakVote {
 	for i := range t.weak {
 		if n := &t.weak[i]; n.messages > 0 && n.skips > 0 && !n.left {

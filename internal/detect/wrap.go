@@ -10,33 +10,33 @@ import (
 	"github.com/toolguard/toolguard/internal/unfold"
 )
 
-// maxWrap is how many members may lead from a record to what speaks in it, mostWraps
-// how many ways to it are told apart.
+// maxWrap limits the length of the path from a record to the message in it, and mostWraps
+// the number of paths that are counted.
 const (
 	maxWrap   = 3
 	mostWraps = 64
 )
 
-// A wrapTally learns in which member of its records a program keeps messages, or the
-// records of another program's log, beside what it notes about them itself.
+// A wrapTally finds the field in which a program keeps messages, or records of another
+// program's log, inside its own records.
 type wrapTally struct {
 	set    *dialect.Set
 	n      int // records so far
-	pieces int // those of them that are events of a stream
+	pieces int // records that are events of a stream
 	paths  []wrapped
 }
 
-// A wrapped is a path from a record to what speaks in it.
+// A wrapped is a path from a record to the message in it.
 type wrapped struct {
 	path   []string
-	speaks int  // records in which a message stands there, or a record of a log
-	sure   int  // those in which it is such as only one dialect has
-	holds  int  // records from the first of them on in which an object stands there
-	before int  // records before that, which can be of anything
-	begun  bool // one of them begins a log
+	speaks int  // records with a message or a log record at the path
+	sure   int  // records with a decisive one
+	holds  int  // records with an object at the path, from the first message on
+	before int  // records before that one, of any kind
+	begun  bool // a record at the path begins a log
 }
 
-// add counts what speaks in the members of a record.
+// add counts the messages in the fields of a record.
 func (t *wrapTally) add(v source.Value) {
 	t.walk(v, nil)
 	for i := range t.paths {
@@ -49,7 +49,7 @@ func (t *wrapTally) add(v source.Value) {
 func (t *wrapTally) walk(v source.Value, path []string) {
 	if w, _ := pieces.Weigh(v); w > evidence.None {
 		t.pieces++
-		return // what it holds is part of a message
+		return // its fields are part of a message
 	}
 	for k, val := range v.Members() {
 		if val.Kind() != source.Object {
@@ -66,8 +66,8 @@ func (t *wrapTally) walk(v source.Value, path []string) {
 	}
 }
 
-// speaksAs says how surely a value is a message, or a record of a log, and whether it
-// begins one. It is so as a whole where nothing in it is asked the same.
+// speaksAs says with what weight a value is a message or a log record, and whether it
+// begins a log. whole is set if the values inside it are not examined.
 func speaksAs(set *dialect.Set, v source.Value) (claim evidence.Weight, header, whole bool) {
 	if d, begins := patchOf(set, v); d != nil {
 		if begins {
@@ -103,7 +103,7 @@ func (t *wrapTally) count(path []string, claim evidence.Weight, header bool) {
 	w := &t.paths[i]
 	if header {
 		if !w.begun {
-			w.speaks++ // it says nothing yet, and other programs note the like in each record
+			w.speaks++ // a header is not enough, because other programs write similar fields in each record
 		}
 		w.begun = true
 		return
@@ -114,9 +114,9 @@ func (t *wrapTally) count(path []string, claim evidence.Weight, header bool) {
 	}
 }
 
-// best returns the path at which most speaks as only a transcript would, nil unless
-// at least half of the records do from the first of them on, or hold anything there
-// where one decides.
+// best returns the path with the strongest evidence. It returns nil unless at least half
+// of the records from the first message on have a message there, or an object there if a
+// message is decisive.
 func (t *wrapTally) best() *wrapped {
 	var best *wrapped
 	for i := range t.paths {
@@ -135,7 +135,7 @@ func (t *wrapTally) best() *wrapped {
 	return best
 }
 
-// others returns the paths beside one at which about as much speaks.
+// others returns the sibling paths that have about as many messages.
 func (t *wrapTally) others(into []string) (out [][]string) {
 	last := len(into) - 1
 	i := slices.IndexFunc(t.paths, func(w wrapped) bool { return slices.Equal(w.path, into) })
@@ -147,7 +147,7 @@ func (t *wrapTally) others(into []string) (out [][]string) {
 	return out
 }
 
-// sure returns how many of the values that speak are such as only one dialect has.
+// sure returns the number of decisive messages at all paths.
 func (t *wrapTally) sure() int {
 	n := 0
 	for i := range t.paths {
@@ -156,9 +156,9 @@ func (t *wrapTally) sure() int {
 	return n
 }
 
-// wrapper returns the path from each record to what speaks in it, nil where the
-// records, which are of a class, are not around anything. In a document one has to
-// decide: many have an object somewhere that could be a message.
+// wrapper returns the path from each record to the message in it. It returns nil if the
+// records, which are of the given class, wrap nothing. A document needs a decisive
+// message, because many documents contain an object that could be a message.
 func (t *tally) wrapper(class Class, document bool) []string {
 	w := t.wraps.best()
 	if w == nil || document && w.sure == 0 {
@@ -169,12 +169,12 @@ func (t *tally) wrapper(class Class, document bool) []string {
 	case class == ClassOther, class == ClassLog && log.headers+log.decisive == 0 && w.sure > 0:
 		return w.path
 	case class == ClassConversation && w.sure > 0 && w.speaks > t.byClass[ClassConversation]:
-		return w.path // some records of the log say what was compacted
+		return w.path // some records of the log describe what was compacted
 	}
 	return nil
 }
 
-// around reports whether there is a list in v whose elements are around messages.
+// around reports whether v contains an array whose elements wrap messages.
 func (f *finder) around(v source.Value, depth int) bool {
 	if depth > freeDepth {
 		if f.left -= v.Span().Len(); f.left < 0 {
@@ -197,8 +197,8 @@ func (f *finder) around(v source.Value, depth int) bool {
 	return false
 }
 
-// wrapped finds the conversation that the elements of a list are around, and reports
-// whether there is one.
+// wrapped finds the conversation whose messages are wrapped by the elements of an array.
+// It reports whether there is one.
 func (f *finder) wrapped(list source.Value, path []string, ctx Place) bool {
 	if n := len(path); n > 0 && slices.Contains(alternatives, path[n-1]) {
 		return false
@@ -213,8 +213,8 @@ func (f *finder) wrapped(list source.Value, path []string, ctx Place) bool {
 	return class != ClassOther
 }
 
-// wrapOf returns the path from the elements of a list to what speaks in them, nil
-// where that is none, or where they hold conversations beside it.
+// wrapOf returns the path from the elements of an array to the messages in them. It
+// returns nil if there is none, or if the elements hold conversations elsewhere too.
 func wrapOf(set *dialect.Set, v source.Value) []string {
 	t := &wrapTally{set: set}
 	for i, e := range v.Present() {
@@ -228,7 +228,7 @@ func wrapOf(set *dialect.Set, v source.Value) []string {
 	}
 	w := t.best()
 	if w == nil || slices.ContainsFunc(w.path, func(name string) bool { return slices.Contains(traceKeys, name) }) {
-		return nil // what was put out time and again is no conversation
+		return nil // repeated outputs are not a conversation
 	}
 	for i, e := range v.Present() {
 		if i == listHead {
@@ -241,8 +241,7 @@ func wrapOf(set *dialect.Set, v source.Value) []string {
 	return w.path
 }
 
-// holdsBeside reports whether an element holds conversations beside what a path leads
-// to.
+// holdsBeside reports whether an element holds conversations outside the value at a path.
 func holdsBeside(set *dialect.Set, e source.Value, path []string) bool {
 	for _, name := range path {
 		for k, val := range e.Members() {

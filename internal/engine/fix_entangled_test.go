@@ -121,7 +121,7 @@ func TestFixEntangled(t *testing.T) {
 			"all that is there is not dropped", `{"custom_id":"1","body":{"model":"m","input":[{"type":"function_call_output","call_id":"a","output":"1"}]}}`,
 			FixOptions{Unsafe: true},
 			"",
-			"orphan-tool-result (not applied, because it would leave no transcript: no messages in it, but the members \"custom_id\", \"body\")",
+			"orphan-tool-result (not applied, because it would leave no transcript: no messages found, only the fields \"custom_id\", \"body\")",
 		},
 		{
 			"an orphan that keeps two turns apart", list(

@@ -59,7 +59,7 @@ func TestWhereMessagesStand(t *testing.T) {
 		{
 			"a list of calls that stands alone, which are no events of a log",
 			`{"steps":[{"tool_calls":[{"type":"tool_call","id":"c1","name":"ls","args":{}}],"text":"x"}]}`,
-			"f: skipped: no messages in it, but the member \"steps\"\n",
+			"f: skipped: no messages found, only the field \"steps\"\n",
 		},
 		{
 			"messages that end with the answer",
@@ -89,22 +89,22 @@ func TestWhereMessagesStand(t *testing.T) {
 		{
 			"events of a page, with ids of their own",
 			`{"type":"click","uuid":"u1","page":"/x"}` + "\n" + `{"type":"scroll","uuid":"u1","page":"/y"}`,
-			`f: skipped: no messages in it, but the members "type", "uuid", "page"` + "\n",
+			`f: skipped: no messages found, only the fields "type", "uuid", "page"` + "\n",
 		},
 		{
 			"goods that are named as calls and results are",
 			`[{"type":"tool_call","name":"drill","id":"7","price":3},{"type":"tool_result","id":"7","stock":2}]`,
-			"f: skipped: no messages in its list\n",
+			"f: skipped: no messages found in the array\n",
 		},
 		{
 			"the same in lines",
 			`{"type":"tool_call","name":"drill","id":"7","price":3}` + "\n" + `{"type":"tool_result","id":"7","stock":2}` + "\n",
-			`f: skipped: no messages in it, but the members "type", "name", "id", "price"` + "\n",
+			`f: skipped: no messages found, only the fields "type", "name", "id", "price"` + "\n",
 		},
 		{
 			"one message in a list of what is none",
 			`[{},{"content":"4","name":"berths","role":"tool"},{"content":"4."}]`,
-			"f: skipped: no messages in its list\n",
+			"f: skipped: no messages found in the array\n",
 		},
 	} {
 		t.Run(x.name, func(t *testing.T) {
