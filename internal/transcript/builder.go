@@ -7,49 +7,48 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A Builder makes a Conversation out of elements read one after another. A
-// dialect says what an element holds; the builder keeps the books.
+// A Builder builds a Conversation from elements that are read one after another. A
+// dialect interprets each element, and the builder keeps the indexes, turns and counts.
 type Builder struct {
 	Conv *Conversation
-	// Record is the index of the record that is being read, from 1.
+	// Record is the index of the current record, counted from 1.
 	Record int32
-	// End is where the elements end that are being read; 0 where that is not
-	// known. By it the lists grow to what they will be.
+	// End is the offset at which the elements end, or 0 if unknown. The builder uses it
+	// to estimate the final length of its lists.
 	End int64
-	// OnKeyFault is told of keys that stand twice in a structural object.
+	// OnKeyFault is called for keys that occur twice in a structural object.
 	OnKeyFault func(KeyFault)
 
-	// OfTools reports whether a key of a structural object speaks of calls or
-	// results, if its dialect does not read it; nil where nobody asks.
+	// OfTools reports whether a key of a structural object that its dialect does not read
+	// is about calls or results. It may be nil.
 	OfTools func(key source.Value) bool
-	// MarksCache reports whether a key of a structural object is that of a mark for the
-	// prompt cache; nil where nobody asks.
+	// MarksCache reports whether a key of a structural object marks the prompt cache. It
+	// may be nil.
 	MarksCache func(key source.Value) bool
-	// Marked is set when such a key is met.
+	// Marked is set when such a key is found.
 	Marked bool
-	// Shared is what the builders of one source share, if they have the same OfTools and
-	// MarksCache. A builder without one makes its own.
+	// Shared is the state that the builders of one source share if they have the same
+	// OfTools and MarksCache. A builder without it creates its own.
 	Shared *Shared
 
-	// candidates are such members of the element that is being read.
+	// candidates are fields of the current element for which OfTools returned true.
 	candidates []candidate
-	// reads are the spans from which its dialect has read something.
+	// reads are the spans that the dialect has read from.
 	reads []read
-	// names are the names of turns, and named, by the number of a name, the
-	// turns.
+	// names numbers the names of turns, and named maps such a number to the turn.
 	names source.Index
 	named []int32
 	seed  maphash.Seed
 
-	// texts are the blocks of a message that is only text so far.
+	// texts are the blocks of a message that so far has only text.
 	texts []Block
 }
 
 // NewBuilder returns a builder of c.
 func NewBuilder(c *Conversation) *Builder { return &Builder{Conv: c} }
 
-// Again makes the builder ready for another conversation, which takes the place of the
-// one before, in the same room.
+// Again prepares the builder for another conversation, which reuses the memory of the
+// previous one.
 func (b *Builder) Again() {
 	c := b.Conv
 	clear(c.Unread)
@@ -68,8 +67,8 @@ func (b *Builder) Again() {
 	}
 }
 
-// Begin starts a message. turn is what the elements of one turn share, such as
-// a message id; an empty one starts a turn of its own.
+// Begin starts a message. turn is what the elements of one turn share, such as a message
+// id. If it is empty, the message starts a new turn.
 func (b *Builder) Begin(v, role source.Value, r Role, turn string) *Message {
 	c := b.Conv
 	m := Message{
@@ -94,7 +93,7 @@ func (b *Builder) Begin(v, role source.Value, r Role, turn string) *Message {
 	return &c.Messages[len(c.Messages)-1]
 }
 
-// turn returns the turn of that name, and whether it has begun before.
+// turn returns the turn with the given name, and whether it already exists.
 func (b *Builder) turn(name string) (int32, bool) {
 	if name == "" {
 		return 0, false
@@ -112,8 +111,8 @@ func (b *Builder) turn(name string) (int32, bool) {
 	return 0, false
 }
 
-// room makes room for one more in a list of the conversation, and in a long
-// list for as many as there will be.
+// room makes room for one more element in a list of the conversation. A long list gets
+// room for the estimated final number of elements.
 func room[T any](b *Builder, list []T) []T {
 	if len(list) < cap(list) || len(b.Conv.Messages) == 0 {
 		return list
@@ -123,17 +122,16 @@ func room[T any](b *Builder, list []T) []T {
 }
 
 const (
-	// longList is from where on a list grows to what it will be.
+	// longList is the length from which a list grows to its estimated final length.
 	longList = 4 << 10
-	// mostGrowth bounds how many times as long it becomes at once: its beginning
-	// may be unlike the rest.
+	// mostGrowth limits the factor by which a list grows at once, because its first
+	// elements may not be typical.
 	mostGrowth = 64
 )
 
-// Room makes room for one more in a list that was filled from the first read of
-// all the bytes of a source. A long list gets room for as many as all of them
-// will hold, if they go on like that: so it is hardly ever copied, and has
-// little room left over at the end.
+// Room makes room for one more element in a list that was filled from the first read of
+// all bytes of a source. A long list gets room for the number of elements expected at the
+// same rate. It is then rarely copied and has little unused room at the end.
 func Room[T any](list []T, read, all int64) []T {
 	if len(list) < cap(list) || len(list) < longList || read <= 0 || all <= read {
 		return list
@@ -141,13 +139,13 @@ func Room[T any](list []T, read, all int64) []T {
 	n := float64(len(list))
 	expected := n * float64(all) / float64(read) * 1.04
 	if expected > n*mostGrowth {
-		// A step on the way, small beside the last.
+		// An intermediate step, small compared with the last one.
 		expected = min(2*expected/mostGrowth, n*mostGrowth)
 	}
 	return append(make([]T, 0, int(max(expected, n*9/8))), list...)
 }
 
-// SameTurn makes the message that was begun last part of the turn before it.
+// SameTurn makes the last message part of the turn before it.
 func (b *Builder) SameTurn() {
 	c := b.Conv
 	n := len(c.Messages)
@@ -157,15 +155,14 @@ func (b *Builder) SameTurn() {
 	c.Turns--
 	c.Messages[n-1].Turn = c.Messages[n-2].Turn
 	if last := len(b.named) - 1; last >= 0 && b.named[last] == int32(c.Turns) {
-		b.named[last] = c.Messages[n-2].Turn // more of that name may come
+		b.named[last] = c.Messages[n-2].Turn // more messages with that name may follow
 	}
 }
 
-// Message returns the message that was begun last.
+// Message returns the last message.
 func (b *Builder) Message() *Message { return &b.Conv.Messages[len(b.Conv.Messages)-1] }
 
-// Text returns where the first block of text of the message stands that was
-// begun last.
+// Text returns the span of the first text block of the last message.
 func (b *Builder) Text() (source.Span, bool) {
 	m := b.Message()
 	if m.Has(MessageText) {
@@ -179,7 +176,7 @@ func (b *Builder) Text() (source.Span, bool) {
 	return source.Span{}, false
 }
 
-// Block adds a block to the message.
+// Block adds a block to the last message.
 func (b *Builder) Block(kind BlockKind, v source.Value, flags BlockFlags) {
 	b.block(kind, v, 0, flags)
 }
@@ -197,8 +194,7 @@ func (b *Builder) block(kind BlockKind, v source.Value, ref int, flags BlockFlag
 	m.BlockHi = int32(len(c.Blocks))
 }
 
-// settleText gives a message that turns out to be more than text the blocks
-// that it went without.
+// settleText adds the blocks of a message that turns out to have more than text.
 func (b *Builder) settleText(m *Message) {
 	if !m.Has(MessageText) {
 		return
@@ -208,7 +204,7 @@ func (b *Builder) settleText(m *Message) {
 	m.BlockHi = int32(len(b.Conv.Blocks))
 }
 
-// Call adds a call, and the block that v is.
+// Call adds a call and its block v.
 func (b *Builder) Call(v source.Value, call Call, flags BlockFlags) {
 	c := b.Conv
 	kind := BlockCall
@@ -221,7 +217,7 @@ func (b *Builder) Call(v source.Value, call Call, flags BlockFlags) {
 	c.Calls = append(room(b, c.Calls), call)
 }
 
-// Result adds a result, and the block that v is.
+// Result adds a result and its block v.
 func (b *Builder) Result(v source.Value, res Result) {
 	c := b.Conv
 	kind := BlockResult
@@ -234,8 +230,8 @@ func (b *Builder) Result(v source.Value, res Result) {
 	c.Results = append(room(b, c.Results), res)
 }
 
-// Combined adds a call whose record v holds its result too, once it has one. What
-// the provider has answered has no result that counts.
+// Combined adds a call whose record v also holds its result, if res is not nil. A call
+// that the provider answered has no result that counts.
 func (b *Builder) Combined(v source.Value, call Call, res *Result) {
 	b.Call(v, call, 0)
 	if res == nil || call.Answer != AnswerOwnRecord {
@@ -248,9 +244,9 @@ func (b *Builder) Combined(v source.Value, call Call, res *Result) {
 	c.Results = append(room(b, c.Results), *res)
 }
 
-// Fields fills out with the values of the named members of a structural
-// object, None for those it has not, the first where a key stands twice. It
-// reports doubled keys.
+// Fields sets out to the values of the given keys in a structural object. A value is None
+// if its key is absent, and the first one if the key occurs twice. It reports duplicate
+// keys.
 func (b *Builder) Fields(v source.Value, keys []string, out []source.Value) {
 	clear(out)
 	for m := b.Members(v, nil); m.Next(); {
@@ -263,7 +259,7 @@ func (b *Builder) Fields(v source.Value, keys []string, out []source.Value) {
 	}
 }
 
-// shared returns what the builder shares.
+// shared returns the shared state of the builder.
 func (b *Builder) shared() *Shared {
 	if b.Shared == nil {
 		b.Shared = &Shared{}
@@ -271,8 +267,8 @@ func (b *Builder) shared() *Shared {
 	return b.Shared
 }
 
-// Decoded returns what the inside of a JSON string says. It is good until the next
-// call, and must not be changed.
+// Decoded returns the decoded inside of a JSON string. It is valid until the next call
+// and must not be changed.
 func (b *Builder) Decoded(inside []byte) []byte {
 	if bytes.IndexByte(inside, '\\') < 0 {
 		return inside
@@ -287,10 +283,11 @@ func (b *Builder) Decoded(inside []byte) []byte {
 	return sh.text
 }
 
-// mostDecoded bounds the room for decoded texts that is kept for the next.
+// mostDecoded limits the size of the buffer for decoded text that is kept for reuse.
 const mostDecoded = 1 << 20
 
-// Valid reports whether text is one JSON value, and where it stops being one.
+// Valid reports whether text is one JSON value. If not, at is the offset of the syntax
+// error.
 func (b *Builder) Valid(text []byte) (at int, ok bool) {
 	sh := b.shared()
 	if sh.scanner == nil {

@@ -2,36 +2,37 @@ package transcript
 
 import "github.com/toolguard/toolguard/internal/source"
 
-// Shared is what the builders of one source share: what is known of the keys of
-// structural objects, of which those that are read by one reader mostly have the
-// same, and what is needed to read texts in strings. The zero value is ready for use.
+// Shared is the state that the builders of one source share. It caches what is known
+// about the keys of structural objects, because objects read by the same reader usually
+// have the same keys. It also has buffers for reading text in strings. The zero value is
+// ready to use.
 type Shared struct {
 	keys    []*knownKeys
 	scanner source.Scanner
-	text    []byte // what was decoded last
+	text    []byte // the last decoded text
 }
 
 // knownKeys are the keys of the objects that one reader reads.
 type knownKeys struct {
 	reader any
 	keys   source.Keys
-	of     []keyNote // by number
-	// members is the walk that goes on, one at a time.
+	of     []keyNote // indexed by number
+	// members is the current walk. A reader has only one at a time.
 	members Members
-	// kept is what the reader keeps from one object to the next.
+	// kept is a value that the reader keeps between objects.
 	kept any
 }
 
-// A keyNote is what is known of a key.
+// A keyNote is what is known about a key.
 type keyNote struct {
-	// note is what its reader has noted.
+	// note is the reader's note about the key.
 	note int
-	// ofTools is set if it speaks of calls or results, marks if it marks the prompt
-	// cache.
+	// ofTools is set if the key is about calls or results, and marks if it marks the
+	// prompt cache.
 	ofTools, marks bool
 }
 
-// by returns the keys of the objects that a reader reads.
+// by returns the known keys of a reader.
 func (k *Shared) by(reader any) *knownKeys {
 	for _, keys := range k.keys {
 		if keys.reader == reader {
@@ -43,23 +44,23 @@ func (k *Shared) by(reader any) *knownKeys {
 	return keys
 }
 
-// Members goes over the members of a structural object, and reports doubled keys.
+// Members iterates over the fields of a structural object and reports duplicate keys.
 type Members struct {
 	source.Walk
 	b    *Builder
 	keys *knownKeys
 	of   source.Span
-	// fresh is set if the key was not met before, or has no number.
+	// fresh is set if the key is new or has no number.
 	fresh bool
-	// seen has a bit for the number of each key before.
+	// seen has the bit of each earlier key's number set.
 	seen uint64
-	// spelled are the keys before by what they say, once one was among them that
-	// has no number or was there before; nil until then.
+	// spelled maps the decoded earlier keys to their spans. It is nil until a key has no
+	// number or occurs again.
 	spelled map[string]source.Span
 }
 
-// Members begins with the members of v. What it returns is good until the same
-// reader begins with another object.
+// Members starts a walk over the fields of v. The result is valid until the same reader
+// starts another walk.
 func (b *Builder) Members(v source.Value, reader any) *Members {
 	keys := b.shared().by(reader)
 	m := &keys.members
@@ -68,13 +69,13 @@ func (b *Builder) Members(v source.Value, reader any) *Members {
 	return m
 }
 
-// Kept returns what the reader keeps from one object to the next, nil at first.
+// Kept returns the value that the reader keeps between objects, initially nil.
 func (m *Members) Kept() any { return m.keys.kept }
 
-// Keep says what the reader keeps.
+// Keep sets the value that the reader keeps.
 func (m *Members) Keep(what any) { m.keys.kept = what }
 
-// Next goes to the next member, and reports whether there is one.
+// Next advances to the next field and reports whether there is one.
 func (m *Members) Next() bool {
 	if !m.Walk.Next() {
 		return false
@@ -102,7 +103,7 @@ func (m *Members) Next() bool {
 	return true
 }
 
-// meet finds out what is to be known of a key that is fresh.
+// meet initializes the note of a new key.
 func (m *Members) meet(n int) {
 	key := keyNote{
 		ofTools: m.b.OfTools != nil && m.b.OfTools(m.Key()),
@@ -115,13 +116,13 @@ func (m *Members) meet(n int) {
 	m.keys.of = append(m.keys.of, key)
 }
 
-// Note returns what the reader has noted of the key, unless it is fresh.
+// Note returns the reader's note about the key, unless the key is fresh.
 func (m *Members) Note() (note int, fresh bool) { return m.keys.of[m.Number()].note, m.fresh }
 
-// SetNote notes something of the key, for all objects to come.
+// SetNote sets the reader's note about the key for all further objects.
 func (m *Members) SetNote(note int) { m.keys.of[m.Number()].note = note }
 
-// spell compares the key with those before it by what they say.
+// spell compares the decoded key with the earlier ones.
 func (m *Members) spell() {
 	if m.spelled == nil {
 		m.spelled = map[string]source.Span{}
@@ -140,7 +141,7 @@ func (m *Members) spell() {
 	m.spelled[key] = m.KeySpan()
 }
 
-// again reports that the key was there before.
+// again reports that the key occurred before.
 func (m *Members) again(first source.Span) {
 	m.b.OnKeyFault(KeyFault{First: first, Again: m.KeySpan(), Key: m.Key().Str(), Record: m.b.Record})
 }

@@ -6,10 +6,10 @@ import (
 	"github.com/toolguard/toolguard/internal/unfold"
 )
 
-// A Role is who speaks a message.
+// A Role is the speaker of a message.
 type Role uint8
 
-// The roles. RoleOther is a role that no dialect knows, RoleNone an absent one.
+// The roles. RoleOther is an unknown role, and RoleNone an absent one.
 const (
 	RoleNone Role = iota
 	RoleSystem
@@ -19,7 +19,7 @@ const (
 	RoleOther
 )
 
-// String returns the role's common name.
+// String returns the common name of the role.
 func (r Role) String() string {
 	switch r {
 	case RoleSystem:
@@ -36,8 +36,8 @@ func (r Role) String() string {
 	return "none"
 }
 
-// A Use is what a transcript is for. It decides how severe an unfinished
-// conversation is, and what a repair may do by default.
+// A Use is the purpose of a transcript. It decides the severity of an unfinished
+// conversation and what a repair may do by default.
 type Use uint8
 
 // The uses.
@@ -45,108 +45,106 @@ const (
 	UseLog     Use = iota // a session or a saved history
 	UseBody               // a request body, about to be sent
 	UseDataset            // training or evaluation data
-	UseTrace              // a recorded slice: an output, a span, one API response
+	UseTrace              // a recorded part: an output, a span, one API response
 )
 
-// String returns the use's name as reports print it.
+// String returns the name of the use as reports print it.
 func (u Use) String() string {
 	return [...]string{"log", "request body", "dataset", "trace"}[u]
 }
 
-// A Window says where a call-bearing turn's results are looked for.
+// A Window says where the results of a turn with calls are expected.
 type Window uint8
 
-// The windows. Zero is none of them.
+// The windows. The zero value is none of them.
 const (
-	// WindowTool is the unbroken run of tool messages after the turn.
+	// WindowTool is the run of tool messages directly after the turn.
 	WindowTool Window = iota + 1
-	// WindowUser is the next user messages before another role; they travel as
-	// one message, so that any of them closes the turn.
+	// WindowUser is the user messages before the next other role. They are sent as one
+	// message, so any of them closes the turn.
 	WindowUser
-	// WindowNext is everything before the next call with that id.
+	// WindowNext is everything before the next call with the same id.
 	WindowNext
-	// WindowLog is WindowNext in a session log, whose agent rebuilds the
-	// messages: rules about position do not apply, and a turn is closed only
-	// by a new assistant message or one typed by a human.
+	// WindowLog is WindowNext in a session log, whose agent rebuilds the messages. Rules
+	// about position do not apply. Only a new assistant message or one typed by a human
+	// closes a turn.
 	WindowLog
-	// WindowOwn is the turn itself: results stand in the message that calls.
+	// WindowOwn is the turn itself: results are in the message with the calls.
 	WindowOwn
 )
 
-// A Conversation is one history as a model would be sent it: a main thread, a
-// sub-agent, a branch, a row of a dataset. All indices into it are positions
-// in its own slices.
+// A Conversation is one history as it would be sent to a model: a main thread, a
+// sub-agent, a branch, or a row of a dataset. All indexes in it refer to its own slices.
 type Conversation struct {
 	// Index counts the conversations of a file from 0.
 	Index int
-	// Name tells it from the file's other conversations: a JSON pointer, a
-	// scope such as "agent a1b2". Empty for a file's only one.
+	// Name distinguishes it from the other conversations of the file: a JSON pointer, or
+	// a scope such as "agent a1b2". It is empty if the file has only one.
 	Name    string
 	Dialect string
-	// Provider names the profile of a provider of which the messages have what no
-	// other's have; "" where the dialect's own stands.
+	// Provider is the profile of the provider if the messages have features that only
+	// this provider has; "" means that of the dialect.
 	Provider string
 	Use      Use
 	Window   Window
-	// Merged is set where messages of one role in a row are sent as one, so that
-	// results in the window of any of the model's answer the calls of them all. It
-	// matters with WindowUser.
+	// Merged is set if consecutive messages of one role are sent as one. Results in the
+	// window of one assistant message then answer the calls of all of them. It matters
+	// with WindowUser.
 	Merged bool
-	// ElsewhereState is set when the partner of a call or result may lie on
-	// the provider's side (previous_response_id and its kind).
+	// ElsewhereState is set if the other half of a call or result may be stored by the
+	// provider, as with previous_response_id.
 	ElsewhereState bool
-	// Slice is set when the messages are a fragment of a conversation by the
-	// nature of the format.
+	// Slice is set for formats whose files hold only part of a conversation, so a missing
+	// result may be in another file.
 	Slice bool
-	// Incomplete is set when a record of the conversation could not be read:
-	// what seems to be missing may be in it.
+	// Incomplete is set if a record of the conversation could not be read. A missing
+	// result may be in that record.
 	Incomplete bool
-	// Unread are elements among the messages that no dialect knows.
+	// Unread are elements among the messages that no dialect recognizes.
 	Unread []Unread
-	// Strays are members of messages that speak of calls or results and that nobody
-	// read, the first of each name and of few names.
+	// Strays are fields of messages that are about calls or results and that no dialect
+	// has read. Only the first one of each name is kept, and only a few names.
 	Strays []Stray
-	// Enveloped is set when the messages stand in the records of a session log,
-	// Linked when those point at each other.
+	// Enveloped is set if the messages are in the records of a session log, and Linked if
+	// those records refer to each other.
 	Enveloped, Linked bool
-	// Idless is set when the dialect at hand writes no ids at all: no call and
-	// no result of the conversation has a member for one.
+	// Idless is set if no call and no result of the conversation has a field for an id.
 	Idless bool
 
-	// AppendOnly is set when the records of the log are numbered, so that a new
-	// one goes to its end. OnResume says what the agent does with a call that has no
-	// result when it resumes such a session, as a clause without a full stop.
+	// AppendOnly is set if the records of the log are numbered, so that a new one must be
+	// appended. OnResume says what the agent does with a call without a result when it
+	// resumes the session, as a clause without a period.
 	AppendOnly bool
 	OnResume   string
 
-	// Folded is set when a later record with the same id takes the place of an
-	// earlier one: a message is changed by appending it again.
+	// Folded is set if a later record replaces an earlier one with the same id. A message
+	// is then changed by appending it again.
 	Folded bool
 
-	// Doubled is where keys stand that stand twice in an object, in the whole
-	// source as far as it is read: which of the two values counts is not known.
-	// It is a few runs, each in order.
+	// Doubled are the offsets of keys that occur twice in an object, for the part of the
+	// source that has been read. Which of the two values counts is unknown. There are a
+	// few runs, each sorted.
 	Doubled [][]int64
 
-	// Unfolded is what the messages were put together in, where they do not stand
-	// as they are in the source: then it is what spans are places in.
+	// Unfolded is the text that the messages were unfolded into, nil if they are in the
+	// source. If it is set, spans refer to it.
 	Unfolded *unfold.Unfolded
 
 	// Model is the model that a request names. Hosts are the addresses, hosts and
-	// providers that it or an object around it names, the nearest first.
+	// providers named by the request or the objects around it, the nearest first.
 	Model string
 	Hosts []string
 
-	// Holder is the object that holds the messages, where one does: a request
-	// body with what else is sent, a line of a dataset.
+	// Holder is the object that holds the messages, if there is one: a request body or a
+	// row of a dataset.
 	Holder source.Span
 
-	// Lists are the arrays whose elements the messages are; Lines is set where
-	// they are the records of a file. Neither is where a message stands alone.
+	// Lists are the arrays whose elements are the messages. Lines is set if the messages
+	// are the records of a file. Neither is set for a single message.
 	Lists []source.Span
 	Lines bool
 
-	Turns    int // how many turns the messages make up
+	Turns    int // the number of turns
 	Messages []Message
 	Blocks   []Block
 	Calls    []Call
@@ -155,17 +153,16 @@ type Conversation struct {
 	Aliases  []Alias
 }
 
-// A Mark is how far the lists of a conversation have got.
+// A Mark is the lengths of the lists of a conversation at one time.
 type Mark struct{ messages, blocks, calls, results, copies, aliases, strays int }
 
-// Mark returns how far the conversation has got.
+// Mark returns the current lengths of the lists.
 func (c *Conversation) Mark() Mark {
 	return Mark{len(c.Messages), len(c.Blocks), len(c.Calls), len(c.Results), len(c.Copies), len(c.Aliases), len(c.Strays)}
 }
 
-// Relocate moves what was added since a mark to where a function says that it
-// stands: for what was read from bytes that were put together from pieces of the
-// source.
+// Relocate replaces the spans of everything added since a mark with those that where
+// returns. It is for text that was assembled from pieces of the source.
 func (c *Conversation) Relocate(since Mark, where func(source.Span) (at source.Span, record int32)) {
 	move := func(spans ...*source.Span) {
 		for _, s := range spans {
@@ -209,72 +206,69 @@ func (c *Conversation) Relocate(since Mark, where func(source.Span) (at source.S
 	}
 }
 
-// MessageFlags are facts about a message.
+// MessageFlags are properties of a message.
 type MessageFlags uint16
 
 // The message flags.
 const (
-	// MessageSuperseded marks a message that no provider will see again: it
-	// lies before a compaction, on a dead branch, or is hidden.
+	// MessageSuperseded marks a message that is no longer sent: it is before a
+	// compaction, on a dead branch, or hidden.
 	MessageSuperseded MessageFlags = 1 << iota
 	// MessageTyped marks a message typed by a human. It closes a turn in a log.
 	MessageTyped
-	// MessageAborted marks a message whose writer says that it was aborted or
-	// failed.
+	// MessageAborted marks a message that its writer recorded as aborted or failed.
 	MessageAborted
-	// MessageReplay marks a copy of a record that was read before. Pairing
-	// ignores it.
+	// MessageReplay marks a copy of an earlier record. Pairing ignores it.
 	MessageReplay
-	// MessageForeign marks a message written in another dialect than the rest.
+	// MessageForeign marks a message in another dialect than the rest.
 	MessageForeign
-	// MessageEmpty marks a message whose content is empty, and that has no calls.
+	// MessageEmpty marks a message with empty content and without calls.
 	MessageEmpty
-	// MessageNull marks a message whose content is null or absent, and that has
-	// no calls.
+	// MessageNull marks a message with null or absent content and without calls.
 	MessageNull
-	// MessageItem marks an element that is one item of a flat list and not a
-	// message with a role of its own (a Responses call or output).
+	// MessageItem marks an element that is an item of a flat list, such as a Responses
+	// call or output, rather than a message with its own role.
 	MessageItem
-	// MessagePlainRole marks a message whose role is written in the word by which
-	// the model knows it.
+	// MessagePlainRole marks a message whose role is spelled as the model's API spells
+	// it.
 	MessagePlainRole
-	// MessageText marks a message of text and nothing else. Most messages are,
-	// and nothing ever asks where their text stands: they have no blocks.
+	// MessageText marks a message that has only text. Most messages do. They have no
+	// blocks, because nothing needs the spans of their text.
 	MessageText
-	// MessageStray marks a message with a stray, in which its calls may be.
+	// MessageStray marks a message with a stray, which may hold its calls.
 	MessageStray
-	// MessageUnmarked marks a message of which each block was looked at, and none has
-	// a mark for the prompt cache.
+	// MessageUnmarked marks a message whose blocks were all examined and have no mark for
+	// the prompt cache.
 	MessageUnmarked
 )
 
-// A Message is one element of the transcript that speaks: an element of a
-// messages array, an item, a line of a log. A file can hold a million of them:
-// what is a message costs memory, whatever its text.
+// A Message is one message of the transcript: an element of a messages array, an item, or
+// a line of a log. It is small and holds no text, because a file can have a million
+// messages.
 type Message struct {
 	start  int64
 	length uint32 // no record is longer
-	Record int32  // the record it stands in, from 1
-	// Turn is the turn it belongs to. Elements that share a message id are one
-	// turn; turns count from 0 in order of their first element.
+	Record int32  // the record that holds it, counted from 1
+	// Turn is the turn of the message. Elements that share a message id are one turn.
+	// Turns are counted from 0 in the order of their first elements.
 	Turn    int32
 	BlockLo int32 // its blocks are Blocks[BlockLo:BlockHi]
 	BlockHi int32
-	Segment int32 // counts compactions before it
-	// RoleAt and RoleLen are the role's value, from the start; RoleLen is 0
-	// where no role is written.
+	Segment int32 // the number of compactions before it
+	// RoleAt and RoleLen are the span of the role's value, relative to the start. RoleLen
+	// is 0 if there is no role.
 	RoleAt  uint32
 	RoleLen uint8
 	Role    Role
 	Flags   MessageFlags
 }
 
-// Span returns where the message stands.
+// Span returns the span of the message.
 func (m Message) Span() source.Span {
 	return source.Span{Start: m.start, End: m.start + int64(m.length)}
 }
 
-// RoleSpan returns where the role is written, the message where it is not.
+// RoleSpan returns the span of the role, or of the message if it has none.
 func (m Message) RoleSpan() source.Span {
 	if m.RoleLen == 0 {
 		return m.Span()
@@ -286,13 +280,13 @@ func (m Message) RoleSpan() source.Span {
 // Has reports whether all the given flags are set.
 func (m Message) Has(f MessageFlags) bool { return m.Flags&f == f }
 
-// Void reports whether the message has no block, and no text either.
+// Void reports whether the message has neither blocks nor text.
 func (m Message) Void() bool { return m.BlockLo == m.BlockHi && !m.Has(MessageText) }
 
-// A BlockKind is what a block of a message is.
+// A BlockKind is the kind of a block.
 type BlockKind uint8
 
-// The kinds of block.
+// The kinds of blocks.
 const (
 	BlockText BlockKind = iota
 	BlockCall
@@ -301,34 +295,34 @@ const (
 	BlockServerCall
 	BlockServerResult
 	BlockMedia
-	BlockEmptyCalls // a member that lists calls, and lists none
+	BlockEmptyCalls // an empty list of calls
 	BlockOther
 )
 
-// BlockFlags are facts about a block.
+// BlockFlags are properties of a block.
 type BlockFlags uint8
 
 // The block flags.
 const (
-	// BlockSigned marks reasoning, or another block, that carries a signature or
-	// encrypted content: its message must not be edited.
+	// BlockSigned marks reasoning, or another block, with a signature or encrypted
+	// content. Its message must not be edited.
 	BlockSigned BlockFlags = 1 << iota
-	// BlockBlank marks text without anything but white space.
+	// BlockBlank marks text that is empty or only white space.
 	BlockBlank
-	// BlockHasID marks an item with an id of its own, which ties it to the
-	// reasoning item before it.
+	// BlockHasID marks an item with its own id, which ties it to the reasoning item
+	// before it.
 	BlockHasID
-	// BlockHollow marks a block without any member, that would say what it is.
+	// BlockHollow marks a block without any field that says what it is.
 	BlockHollow
-	// BlockUnsigned marks reasoning that lacks the signature it needs.
+	// BlockUnsigned marks reasoning without the signature that it needs.
 	BlockUnsigned
 )
 
 // A Block is one part of a message.
 type Block struct {
 	Span    source.Span
-	Message int32 // the message it stands in
-	Ref     int32 // index into Calls or Results for those kinds
+	Message int32 // the message that holds it
+	Ref     int32 // an index into Calls or Results for blocks of those kinds
 	Kind    BlockKind
 	Flags   BlockFlags
 }
@@ -336,15 +330,16 @@ type Block struct {
 // Has reports whether all the given flags are set.
 func (b Block) Has(f BlockFlags) bool { return b.Flags&f == f }
 
-// A Token is a scalar member as it was written: an id or a name.
+// A Token is a scalar value as it was written: an id or a name.
 type Token struct {
-	// Raw is the JSON text, quotes included; "" when the member is absent.
+	// Raw is the JSON text including quotes; "" if the field is absent.
 	Raw string
-	// Span is where it stands; when absent, the element that should hold it.
+	// Span is the span of the value. If the field is absent, it is the span of the
+	// element that should have it.
 	Span source.Span
 }
 
-// TokenOf returns the token that v is, or an absent one that points at owner.
+// TokenOf returns v as a token. If v is None, the token is absent and points at owner.
 func TokenOf(v source.Value, owner source.Span) Token {
 	if !v.Exists() {
 		return Token{Span: owner}
@@ -352,17 +347,16 @@ func TokenOf(v source.Value, owner source.Span) Token {
 	return Token{Raw: string(v.Raw()), Span: v.Span()}
 }
 
-// Present reports whether the member exists at all, whatever it holds.
+// Present reports whether the field exists, even if it is null.
 func (t Token) Present() bool { return t.Raw != "" }
 
-// Given reports whether the member exists and is not null.
+// Given reports whether the field exists and is not null.
 func (t Token) Given() bool { return t.Raw != "" && t.Raw != "null" }
 
 // IsString reports whether the token is a JSON string.
 func (t Token) IsString() bool { return len(t.Raw) >= 2 && t.Raw[0] == '"' }
 
-// Text returns the decoded text of a string token and the raw text of any
-// other.
+// Text returns the decoded text of a string token, or the raw text of any other token.
 func (t Token) Text() string {
 	if !t.IsString() {
 		return t.Raw
@@ -375,11 +369,11 @@ func (t Token) Text() string {
 	return t.Raw[1 : len(t.Raw)-1]
 }
 
-// A CallKind is the protocol kind of a call and of the result that fits it.
-// Two kinds that differ do not answer each other.
+// A CallKind is the protocol kind of a call or result. A result answers only calls of its
+// own kind.
 type CallKind uint8
 
-// The kinds of call.
+// The kinds of calls.
 const (
 	KindFunction CallKind = iota
 	KindCustom
@@ -395,24 +389,24 @@ const (
 	KindProgram
 )
 
-// An ArgsForm says in what form a call's arguments are written.
+// An ArgsForm says how the arguments of a call are written.
 type ArgsForm uint8
 
 // The forms of arguments.
 const (
-	ArgsMissing     ArgsForm = iota // no member at all
+	ArgsMissing     ArgsForm = iota // no field
 	ArgsObject                      // a JSON object
-	ArgsString                      // a string that holds a JSON object
-	ArgsStringOther                 // a string that holds other JSON
-	ArgsStringBad                   // a string that holds no JSON
-	ArgsStringEmpty                 // a string with nothing in it
+	ArgsString                      // a string that contains a JSON object
+	ArgsStringOther                 // a string that contains other JSON
+	ArgsStringBad                   // a string that is not valid JSON
+	ArgsStringEmpty                 // an empty string
 	ArgsNull
 	ArgsArray
 	ArgsScalar
-	ArgsText // free text by design (custom tools): nothing to check
+	ArgsText // free text by design (custom tools), with nothing to check
 )
 
-// ArgsConvention says in which form the dialect wants arguments.
+// An ArgsConvention says in which form the dialect expects arguments.
 type ArgsConvention uint8
 
 // The conventions.
@@ -422,8 +416,8 @@ const (
 	ArgsWantObject
 )
 
-// A CallState is what a combined record says of its call, or a block of the call
-// of its id.
+// A CallState is the state of a call, as recorded in a combined record or in another
+// block with its id.
 type CallState uint8
 
 // The states of a call.
@@ -431,64 +425,62 @@ const (
 	CallOpen        CallState = iota // nothing was recorded
 	CallDone                         // it was answered
 	CallFailed                       // it was answered with an error
-	CallWaiting                      // it waits for a human's approval
-	CallInterrupted                  // its writer broke it off
-	CallPassed                       // the model went on in the same message without an answer
-	CallRunning                      // its tool had not come to an end
+	CallWaiting                      // it is waiting for approval by a human
+	CallInterrupted                  // its writer aborted it
+	CallPassed                       // the model continued in the same message without an answer
+	CallRunning                      // its tool had not finished
 )
 
-// An Answer is how a call gets its result, and how a result finds its call. One
+// An Answer says how a call gets its result, or how a result finds its call. One
 // conversation can have several.
 type Answer uint8
 
 // The ways to answer a call. Results have the first three and AnswerProvider.
 const (
 	AnswerByID       Answer = iota // the result names the id of the call
-	AnswerByPosition               // the form has no ids by design: name and position tell
-	AnswerOwnRecord                // the result is a state of the call's own record
-	// AnswerLater is AnswerByID for a tool that goes on when the turn is over: a
-	// result may come at any time, and more than once. The last one counts.
+	AnswerByPosition               // the format has no ids by design; name and position decide
+	AnswerOwnRecord                // the result is part of the record of the call
+	// AnswerLater is AnswerByID for a tool that continues after its turn. Results may
+	// come at any time and more than once, and the last one counts.
 	AnswerLater
-	// AnswerProvider is for a tool that the provider runs, and whose result is a
-	// block of the same turn.
+	// AnswerProvider is for a tool that the provider runs and whose result is a block of
+	// the same turn.
 	AnswerProvider
-	// AnswerProviderRecord is for a tool that the provider runs, and whose result,
-	// if it is kept, is part of the call.
+	// AnswerProviderRecord is for a tool that the provider runs and whose result, if it
+	// is kept, is part of the call.
 	AnswerProviderRecord
 	AnswerNone // the call needs no result of its own
 )
 
-// ByProvider reports whether the provider runs the tool, so that nothing that is
-// asked of a client is asked of the call or the result.
+// ByProvider reports whether the provider runs the tool. Rules for clients do not apply
+// to such calls and results.
 func (a Answer) ByProvider() bool { return a == AnswerProvider || a == AnswerProviderRecord }
 
 // A Call is a model's request to run a tool.
 type Call struct {
 	ID      Token
 	Name    Token
-	Args    source.Span // the arguments' value; zero when missing
-	BadAt   source.Span // the byte of the fault, for ArgsStringBad
+	Args    source.Span // the value of the arguments; zero if missing
+	BadAt   source.Span // the byte of the syntax error, for ArgsStringBad
 	Message int32
 	Block   int32
 	Kind    CallKind
 	Form    ArgsForm
 	Want    ArgsConvention
-	// State is what its record says of it, or a block elsewhere.
+	// State is the state recorded in the call's record or in another block.
 	State CallState
-	// Answer is how it gets its result. With AnswerOwnRecord a Result of the same
-	// block is there once it has one.
+	// Answer says how the call gets its result. With AnswerOwnRecord, its Result has the
+	// same block.
 	Answer Answer
-	// NameInTag marks a name that is part of another member and has none of
-	// its own.
+	// NameInTag marks a name that is part of another field instead of having its own.
 	NameInTag bool
-	// Unread marks a call whose writer could not make out what was called: it
-	// names no tool.
+	// Unread marks a call whose writer could not tell what was called. It names no tool.
 	Unread bool
-	// WrongRole marks a call in a message whose role cannot make one.
+	// WrongRole marks a call in a message whose role cannot make calls.
 	WrongRole bool
 }
 
-// Counts reports whether the call is written as those are that a client runs.
+// Counts reports whether the call is of a kind that clients run.
 func (c *Call) Counts() bool {
 	switch c.Answer {
 	case AnswerProviderRecord:
@@ -499,34 +491,35 @@ func (c *Call) Counts() bool {
 	return c.Kind != KindApproval
 }
 
-// A Result is what a call was answered with.
+// A Result is the answer to a call.
 type Result struct {
 	ID      Token
 	Name    Token
-	Payload source.Span // the content's value; zero when missing
+	Payload source.Span // the value of the content; zero if missing
 	Message int32
 	Block   int32
 	Kind    CallKind
 	Answer  Answer // how it finds its call
-	// Form is the kind of the content's value.
+	// Form is the kind of the content value.
 	Form source.Kind
-	// WrongRole marks a result in a message whose role cannot carry one.
+	// WrongRole marks a result in a message whose role cannot carry results.
 	WrongRole bool
-	// Error marks a result that its writer flagged as failed.
+	// Error marks a result that its writer recorded as failed.
 	Error bool
-	// Beside is what the record of a log keeps of the result beside its message, for
-	// the message's first result; zero when there is none.
+	// Beside is what a log record stores about the result outside its message. It is set
+	// for the first result of the message; otherwise it is zero.
 	Beside source.Span
 }
 
-// Hold notes the value of the content, which may be missing.
+// Hold records the value of the content, which may be missing.
 func (r *Result) Hold(content source.Value) {
 	if content.Exists() {
 		r.Payload, r.Form = content.Span(), content.Kind()
 	}
 }
 
-// OwnCall returns the call whose record a result is a state of, -1 for none.
+// OwnCall returns the index of the call whose record contains the result, or -1 if there
+// is none.
 func (c *Conversation) OwnCall(result int32) int32 {
 	if c.Results[result].Answer == AnswerOwnRecord {
 		return c.Blocks[c.Results[result].Block].Ref
@@ -534,26 +527,25 @@ func (c *Conversation) OwnCall(result int32) int32 {
 	return -1
 }
 
-// A Copy is a call as its message repeats it, in another place than where it
-// counts. It is neither counted nor paired, but changed along with its call.
+// A Copy is a repetition of a call elsewhere in its message. It is neither counted nor
+// paired, but repairs change it along with its call.
 type Copy struct {
 	Call  int32
-	List  source.Span // the list that it is an element of; zero where the call itself writes its id again
+	List  source.Span // the array that it is an element of; zero if it is another id in the call itself
 	Block source.Span
 	ID    Token
-	IDKey string // the name of the member ID
+	IDKey string // the key of ID
 	Name  Token
 }
 
-// An Alias is another id that a call or a result writes of itself, beside the one
-// that counts. It is tried where that one finds no partner, and renamed along. The
-// aliases of calls are Copies too.
+// An Alias is another id of a call or a result. Pairing tries it if the main id has no
+// match, and repairs rename both. The aliases of calls are also Copies.
 type Alias struct {
-	Call, Result int32 // which it is of; the other is -1
+	Call, Result int32 // its owner; the other is -1
 	ID           Token
 }
 
-// Counts reports whether the result is written as those are that a client sends.
+// Counts reports whether the result is of a kind that clients send.
 func (r *Result) Counts() bool {
 	return (r.Answer != AnswerProvider || r.Kind == KindFunction) && r.Kind != KindApproval
 }
@@ -565,30 +557,30 @@ type RecordFault struct {
 	Whole  source.Span // the record
 }
 
-// A KeyFault is a member whose key stands twice in one structural object.
+// A KeyFault is a key that occurs twice in one structural object.
 type KeyFault struct {
 	First, Again source.Span // the two keys
 	Key          string
 	Record       int32
 }
 
-// A LinkFault is a defect in how the records of a log point at each other.
+// A LinkFault is a defect in the references between the records of a log.
 type LinkFault struct {
-	// Duplicate is set for two records with one id, and Ordinal for a number that
-	// does not follow on from that of the record before it; else the parent named
-	// at Span does not exist.
+	// Duplicate is set if two records have the same id, and Ordinal if a record number
+	// does not follow the previous one. If neither is set, the parent named at Span does
+	// not exist.
 	Duplicate, Ordinal bool
-	// Want is what the number should be.
+	// Want is the expected number.
 	Want int64
-	// Identical is set for a duplicate that equals the first but for its
+	// Identical is set for a duplicate that differs from the first record at most in its
 	// timestamp.
 	Identical bool
-	// Key is the name of the member that names the parent.
+	// Key is the key of the field that names the parent.
 	Key string
-	// Live is set when the branch in use is cut off by it.
+	// Live is set if the fault cuts off the branch in use.
 	Live bool
-	// Relink is set when there is a record before it in its scope that does not
-	// hang on it.
+	// Relink is set if the scope has an earlier record that does not descend from this
+	// one.
 	Relink bool
 	Span   source.Span // the id, the parent reference or the number
 	First  source.Span // for a duplicate, the first record's id
@@ -597,8 +589,8 @@ type LinkFault struct {
 	Whole  source.Span // the record
 }
 
-// An Unread is an element that is not read.
+// An Unread is an element that was not read.
 type Unread struct {
 	Span   source.Span
-	Before int32 // the message that would follow it
+	Before int32 // the index of the message that would follow it
 }

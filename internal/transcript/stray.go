@@ -8,34 +8,33 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A Stray is a member of a message that speaks of calls or results and that
-// nobody read.
+// A Stray is a field of a message that is about calls or results and that no dialect has
+// read.
 type Stray struct {
 	Name    string
-	Span    source.Span // of the value, where the name was met first
+	Span    source.Span // the value of the first occurrence
 	Message int32
-	N       int // how many messages have one of that name
+	N       int // the number of messages with such a field
 }
 
-// mostStrays is how many names of strays a conversation keeps. Names can be made
-// up without end.
+// mostStrays limits the number of names that a conversation keeps, because a file can
+// have any number of names.
 const mostStrays = 8
 
-// A candidate is a member that is a stray unless something was read from it.
+// A candidate is a field that is a stray unless something was read from it.
 type candidate struct {
 	holder, key, val source.Span
 }
 
-// Strays notes the strays of v, an element that was read since a mark, but for
-// those that its dialect knows by name. They are members of v, or of a member that
-// holds the message: what else stands in it is a block, which as a whole is known
-// or is not.
+// Strays records the strays of v, an element read since a mark, except for keys in known.
+// A stray is a field of v or of a field of v that holds the message. It does not search
+// blocks, because a block is either known or unknown as a whole.
 func (b *Builder) Strays(since Mark, v source.Value, known []string) {
 	conv := b.Conv
 	if len(b.candidates) > 0 && len(conv.Messages) > since.messages {
 		b.reads = b.readSince(since, b.reads[:0])
 		for _, c := range b.candidates {
-			// Almost all of them have been read, and to find that out costs least.
+			// Almost all candidates have been read, and this check is the cheapest.
 			if readFrom(b.reads, c.val) || !holds(v, c.holder) {
 				continue
 			}
@@ -47,7 +46,7 @@ func (b *Builder) Strays(since Mark, v source.Value, known []string) {
 	b.candidates = b.candidates[:0]
 }
 
-// holds reports whether an object is v or a member of it.
+// holds reports whether an object is v or the value of a field of v.
 func holds(v source.Value, object source.Span) bool {
 	if v.Span() == object {
 		return true
@@ -60,7 +59,7 @@ func holds(v source.Value, object source.Span) bool {
 	return false
 }
 
-// stray notes a stray of the last message.
+// stray records a stray of the last message.
 func (c *Conversation) stray(name string, at source.Span) {
 	message := int32(len(c.Messages) - 1)
 	c.Messages[message].Flags |= MessageStray
@@ -75,15 +74,15 @@ func (c *Conversation) stray(name string, at source.Span) {
 	}
 }
 
-// A read is a span from which something was read.
+// A read is a span that something was read from.
 type read struct {
 	source.Span
-	// reach is how far arguments and payloads go that start here or before: in them
-	// all has been read. In a list that is not sorted yet it speaks of this one alone.
+	// reach is the end of the arguments and payloads that start here or earlier and were
+	// read completely. Before the list is sorted, it covers only this span.
 	reach int64
 }
 
-// readSince adds what was read since a mark to a list, and sorts it by its starts.
+// readSince appends what was read since a mark to a list and sorts it by start.
 func (b *Builder) readSince(since Mark, list []read) []read {
 	add := func(s source.Span, reach int64) {
 		if !s.IsZero() {
@@ -126,8 +125,8 @@ func (b *Builder) readSince(since Mark, list []read) []read {
 	return list
 }
 
-// readFrom reports whether something that was read stands in a value, or the value in
-// it.
+// readFrom reports whether something was read from inside val, or whether a read span
+// contains val.
 func readFrom(list []read, val source.Span) bool {
 	from := sort.Search(len(list), func(i int) bool { return list[i].Start >= val.Start })
 	for i := from; i < len(list) && list[i].Start <= val.End; i++ {
