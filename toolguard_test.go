@@ -34,7 +34,7 @@ func TestOptions(t *testing.T) {
 		{toolguard.Strategy("broken-link", "text"), `rule "broken-link" has no strategies to choose from`},
 		{toolguard.Allow("dangerous"), `unknown class "dangerous"; known are Safe, Additive and Unsafe`},
 		{toolguard.Placeholder(" "), `the placeholder is empty`},
-		{toolguard.Tools([]byte(`[{"name":]`)), `tools: not JSON at byte 9`},
+		{toolguard.Tools([]byte(`[{"name":]`)), `tools: invalid JSON at byte 9`},
 	} {
 		if _, err := toolguard.Check(t.Context(), strings.NewReader(request), tt.opt); err == nil || err.Error() != tt.want {
 			t.Errorf("got %v, want %s", err, tt.want)

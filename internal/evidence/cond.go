@@ -15,29 +15,29 @@ import (
 
 // A Cond is a condition on a value, written as a text:
 //
-//	path             what the path leads to is there, and not null
-//	path=this|that   it says one of these; "*" stands for any text at either end
+//	path             the value at the path exists and is not null
+//	path=this|that   it is one of these; "*" matches any text at either end
 //	path:string      it is of that kind: string, number, bool, object, array, or
-//	                 any for what is there, be it null
-//	!path  path!=…   that is not so
+//	                 any for any value including null
+//	!path  path!=…   the condition without ! does not hold
 //
-// A path has the syntax of gjson, but for "|", which joins alternatives. Of several
-// alternatives one is enough, and so is one of the values that a path leads to by
-// "#".
+// A path has the syntax of gjson, except that "|" separates alternatives. It is enough
+// if one of several alternatives matches, or one of the values that a path with "#"
+// leads to.
 type Cond struct {
 	text string
 	alts []path
 	is   []string
 	kind kind
 	not  bool
-	tool bool // it asks for what speaks of tools
+	tool bool // it asks for a field about tools
 }
 
-// tools is the path of a condition that holds if a member speaks of tools that no
-// condition of the table names.
+// tools is the path of a condition that holds if a field that is in no other condition of
+// the table is about tools.
 const tools = "@tools"
 
-// A kind is what a value has to be.
+// A kind is the required kind of a value.
 type kind uint8
 
 const (
@@ -54,7 +54,7 @@ var kinds = map[string]kind{
 	"any": anything, "string": aString, "number": aNumber, "bool": aBool, "object": anObject, "array": anArray,
 }
 
-// Parse reads a condition.
+// Parse parses a condition.
 func Parse(text string) (Cond, error) {
 	c := Cond{text: text}
 	rest, not := strings.CutPrefix(text, "!")
@@ -75,7 +75,7 @@ func Parse(text string) (Cond, error) {
 		return c, nil
 	}
 	if rest == "" {
-		return c, errors.New("want a path: the names of members, joined by dots")
+		return c, errors.New("want a path: keys joined by dots")
 	}
 	for left, more := rest, true; more; {
 		one := left
@@ -85,14 +85,14 @@ func Parse(text string) (Cond, error) {
 		}
 		p, err := parsePath(one)
 		if err != nil {
-			return c, fmt.Errorf("%q is no path: %w", rest, err)
+			return c, fmt.Errorf("%q is not a path: %w", rest, err)
 		}
 		c.alts = append(c.alts, p)
 	}
 	return c, nil
 }
 
-// All returns the conditions that texts in the program write.
+// All returns the conditions of texts in the program. It panics if a text is invalid.
 func All(texts ...string) []Cond {
 	out := make([]Cond, len(texts))
 	for i, text := range texts {
@@ -105,7 +105,7 @@ func All(texts ...string) []Cond {
 	return out
 }
 
-// Hold reports whether all conditions hold of a value.
+// Hold reports whether all conditions hold for a value.
 func Hold(conds []Cond, v source.Value) bool {
 	for i := range conds {
 		if !conds[i].Holds(v) {
@@ -115,24 +115,24 @@ func Hold(conds []Cond, v source.Value) bool {
 	return true
 }
 
-// UnmarshalText reads a condition as people write it.
+// UnmarshalText parses a condition.
 func (c *Cond) UnmarshalText(text []byte) (err error) {
 	*c, err = Parse(string(text))
 	return err
 }
 
-// String writes a condition as people do.
+// String returns the text of the condition.
 func (c Cond) String() string { return c.text }
 
-// Equal reports whether two conditions are written alike.
+// Equal reports whether two conditions have the same text.
 func (c Cond) Equal(other Cond) bool { return c.text == other.text }
 
-// Holds reports whether the condition holds of a value.
+// Holds reports whether the condition holds for a value.
 func (c *Cond) Holds(v source.Value) bool {
 	return c.holds(func(p *path) source.Value { return p.first(v) }, v)
 }
 
-// holds reports the same, given what the first name of a path leads to.
+// holds is Holds, where first returns the value of the first key of a path.
 func (c *Cond) holds(first func(p *path) source.Value, of source.Value) bool {
 	if c.tool {
 		return speaksOfTools(of) != c.not
@@ -146,7 +146,7 @@ func (c *Cond) holds(first func(p *path) source.Value, of source.Value) bool {
 	return c.not
 }
 
-// any reports whether a value is as the condition wants it, or one of many.
+// any reports whether a value, or one of many, is as the condition requires.
 func (c *Cond) any(v source.Value, many bool) bool {
 	if !many {
 		return c.wants(v)
@@ -159,7 +159,7 @@ func (c *Cond) any(v source.Value, many bool) bool {
 	return false
 }
 
-// wants reports whether a value is as the condition wants it.
+// wants reports whether a value is as the condition requires.
 func (c *Cond) wants(v source.Value) bool {
 	if len(c.is) > 0 {
 		return slices.ContainsFunc(c.is, func(s string) bool { return says(v, s) })
@@ -181,8 +181,8 @@ func (c *Cond) wants(v source.Value) bool {
 	return v.Exists() && v.Kind() != source.Null
 }
 
-// says reports whether a value is a string that says s, or another scalar that is
-// written so. A string may have more where s has a "*" at an end.
+// says reports whether a value is the string s, or another scalar with the text s. A "*"
+// at either end of s matches any text in a string.
 func says(v source.Value, s string) bool {
 	if v.Kind() != source.String {
 		return v.Exists() && string(v.Raw()) == s
@@ -203,37 +203,36 @@ func says(v source.Value, s string) bool {
 // A path is one alternative of a path.
 type path struct {
 	text string
-	key  string // the first name; "" where the path begins with anything else
-	rest string // what is behind it, for gjson
-	// head is set where the rest goes on with the first element of the list to which
-	// lead leads, which is the first that is not null, and then with tail.
+	key  string // the first key; "" if the path begins with anything else
+	rest string // the part after the first key, for gjson
+	// head is set if the path continues with the first element that is not null of the
+	// array at lead, and then with tail.
 	head       bool
 	lead, tail string
-	many       bool // it leads to a list of what it has found
-	slot       int  // of the key in a table
+	many       bool // it leads to an array of the values found
+	slot       int  // the slot of the key in a table
 }
 
-// parsePath compiles a path without alternatives. The empty one leads to the value
-// itself.
+// parsePath parses a path without alternatives. The empty path leads to the value itself.
 func parsePath(text string) (path, error) {
 	p := path{text: text}
 	switch {
 	case text == "", text == "@this":
 		return p, nil
 	case strings.HasPrefix(text, "/"):
-		return p, errors.New("want the names of members, joined by dots")
+		return p, errors.New("want keys joined by dots")
 	}
 	names, err := segments(text)
 	if err != nil {
 		return p, err
 	}
 	for i, name := range names {
-		// Behind a place in a list "#" leads to one value, at the end of a path to the
-		// number of them.
+		// After an array index, "#" leads to one value: the length of the array at the
+		// end of a path.
 		last := i == len(names)-1
 		p.many = p.many || !last && name == "#" || strings.HasPrefix(name, "#(") && strings.HasSuffix(name, "#")
 		if n, err := strconv.Atoi(name); err == nil && n < 0 {
-			names[i] = "@reverse." + strconv.Itoa(-n-1) // gjson counts from the beginning
+			names[i] = "@reverse." + strconv.Itoa(-n-1) // gjson counts from the start
 		}
 	}
 	first := unescaped(names[0])
@@ -249,11 +248,11 @@ func parsePath(text string) (path, error) {
 	return p, nil
 }
 
-// leadsToMany reports whether a name is no plain one, behind which there may be a list
-// that gjson makes.
+// leadsToMany reports whether a name is a pattern or query, after which gjson may return
+// an array.
 func leadsToMany(name string) bool { return strings.ContainsAny(name, "#@*?[{!") }
 
-// segments returns the names that a path consists of.
+// segments returns the names in a path.
 func segments(text string) (names []string, err error) {
 	depth := strings.Count(text, "(") + strings.Count(text, "[") + strings.Count(text, "{")
 	if depth != strings.Count(text, ")")+strings.Count(text, "]")+strings.Count(text, "}") {
@@ -266,15 +265,15 @@ func segments(text string) (names []string, err error) {
 			name, rest = rest[:at], rest[at+1:]
 		}
 		if name == "" {
-			return nil, errors.New("there is no name between two dots")
+			return nil, errors.New("a key is missing between two dots")
 		}
 		names = append(names, name)
 	}
 	return names, nil
 }
 
-// outside returns where a text first has a byte that is not in brackets or quotes
-// and not escaped, -1 for nowhere.
+// outside returns the index of the first byte c of a text that is not in brackets or
+// quotes and not escaped, or -1.
 func outside(text string, c byte) int {
 	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {
@@ -295,7 +294,7 @@ func outside(text string, c byte) int {
 	return -1
 }
 
-// unescaped takes the backslashes out of a name.
+// unescaped removes the backslashes from a name.
 func unescaped(name string) string {
 	var b strings.Builder
 	for i := 0; i < len(name); i++ {
@@ -307,7 +306,7 @@ func unescaped(name string) string {
 	return b.String()
 }
 
-// first returns what the first name of the path leads to.
+// first returns the value of the first key of the path.
 func (p *path) first(v source.Value) source.Value {
 	if p.key == "" {
 		return v
@@ -331,7 +330,7 @@ func (p *path) behind(v source.Value) source.Value {
 	return follow(v, p.tail)
 }
 
-// follow returns what a path leads to, and the value itself for the empty one.
+// follow returns the value at a path, or v itself for the empty path.
 func follow(v source.Value, path string) source.Value {
 	if path == "" {
 		return v
@@ -339,13 +338,13 @@ func follow(v source.Value, path string) source.Value {
 	return ask(v, path)
 }
 
-// ask asks gjson. Of a text it would look for the first bracket in it, so it is
-// asked of objects and lists alone.
+// ask calls gjson. It passes only objects and arrays, because gjson would search a string
+// for its first bracket.
 func ask(v source.Value, path string) source.Value {
 	if k := v.Kind(); k != source.Object && k != source.Array {
 		return source.Value{}
 	}
-	// Of what is not in memory it gets the part that the path leads to.
+	// For a value that is not in memory, read only the part that the path leads to.
 	for v.Outside() {
 		name, rest, more := strings.Cut(path, ".")
 		if v.Kind() == source.Array || !plainName(name) {
@@ -362,8 +361,8 @@ func ask(v source.Value, path string) source.Value {
 	if k := v.Kind(); k != source.Object && k != source.Array {
 		return source.Value{}
 	}
-	// Given bytes, gjson copies what it finds. What it is given here does not change
-	// before it has answered.
+	// gjson copies its result if it gets bytes, so pass a string without copying. The
+	// bytes do not change until gjson returns.
 	got := gjson.Get(unsafe.String(unsafe.SliceData(v.Raw()), len(v.Raw())), path)
 	switch {
 	case got.Raw == "":
@@ -372,15 +371,14 @@ func ask(v source.Value, path string) source.Value {
 		at := v.Span().Start + int64(got.Index)
 		return v.Part(source.Span{Start: at, End: at + int64(len(got.Raw))})
 	}
-	return source.NewValue([]byte(got.Raw), v.Span().Start) // made of several
+	return source.NewValue([]byte(got.Raw), v.Span().Start) // assembled from several values
 }
 
-// plainName reports whether a segment of a path is the name of a member and nothing
-// else.
+// plainName reports whether a segment of a path is just a key.
 func plainName(name string) bool { return !strings.ContainsAny(name, `#@[{!*?\|(`) }
 
-// name returns the name by which the path is shown: its last, or that in its last
-// query.
+// name returns the name by which reports show the path: the last one, or the one in its
+// last query.
 func (p *path) name() string {
 	text := strings.TrimSuffix(p.text, ".0")
 	return text[strings.LastIndexByte(text, '.')+1:]

@@ -79,11 +79,11 @@ func TestCond(t *testing.T) {
 func TestCondErrors(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"":       "want a path: the names of members, joined by dots",
-		"=x":     "want a path: the names of members, joined by dots",
-		"a..b=c": `"a..b" is no path: there is no name between two dots`,
-		"/a":     `"/a" is no path: want the names of members, joined by dots`,
-		"a.#(b":  `"a.#(b" is no path: a bracket is not closed`,
+		"":       "want a path: keys joined by dots",
+		"=x":     "want a path: keys joined by dots",
+		"a..b=c": `"a..b" is not a path: a key is missing between two dots`,
+		"/a":     `"/a" is not a path: want keys joined by dots`,
+		"a.#(b":  `"a.#(b" is not a path: a bracket is not closed`,
 	} {
 		if _, err := Parse(text); err == nil || err.Error() != want {
 			t.Errorf("%q: %v", text, err)

@@ -1,8 +1,8 @@
-// Package evidence knows what speaks for a way to write a transcript: conditions
-// on what stands in a value, and tables that weigh them. A condition is a text, in
-// the syntax that people use who describe a dialect of their own.
+// Package evidence recognizes formats of transcripts. It has conditions on values and
+// tables that weigh them. A condition is a text in the syntax that users write to
+// describe their own dialects.
 //
-// It knows no dialect. Nested paths are gjson's. It is asked only on what the
-// scanner has read, which is valid, and only behind the first name of a path, which
-// is looked up once for all conditions of a table.
+// The package knows no dialect. Nested paths are evaluated by gjson, which is called only
+// on values that the scanner has found valid. The first key of each path is looked up
+// once for all conditions of a table.
 package evidence

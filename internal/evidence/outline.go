@@ -8,22 +8,22 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// An Aspect is all that certain conditions look at in a value, wherever it is.
+// An Aspect is everything that a set of conditions examines in a value.
 type Aspect struct {
-	members map[string]*Aspect // of the members with these keys
-	rest    *Aspect            // of each member, those included
+	members map[string]*Aspect // of the fields with these keys
+	rest    *Aspect            // of each field, including those
 	items   *Aspect            // of each element
-	keys    bool               // which members there are, whatever is in them
-	says    bool               // what a scalar says
-	word    bool               // what a text says if it is a keyword
-	places  bool               // how many elements there are, and where which is
-	// opaque is set where conditions look at more of a list or an object than an
-	// outline shows.
+	keys    bool               // which keys exist, regardless of their values
+	says    bool               // the text of a scalar
+	word    bool               // the text of a string if it is a keyword
+	places  bool               // the number of elements and their indexes
+	// opaque is set if conditions examine more of an array or object than an outline
+	// shows.
 	opaque bool
 }
 
-// Keywords adds what somebody looks at who searches an object for keywords: its keys
-// and texts, and those of objects and of the elements of lists in it.
+// Keywords adds what a search for keywords examines in an object: its keys and strings,
+// and those of the objects and array elements directly in it.
 func (a *Aspect) Keywords() {
 	val := a.other()
 	val.word = true
@@ -31,7 +31,7 @@ func (a *Aspect) Keywords() {
 	val.item().other().word = true
 }
 
-// Table adds what the rows of a table look at.
+// Table adds what the rows of a table examine.
 func (a *Aspect) Table(t *Table) {
 	if t == nil {
 		return
@@ -60,7 +60,7 @@ func (a *Aspect) Table(t *Table) {
 	}
 }
 
-// Conds adds what conditions look at.
+// Conds adds what conditions examine.
 func (a *Aspect) Conds(conds []Cond) {
 	for i := range conds {
 		c := &conds[i]
@@ -77,28 +77,27 @@ func (a *Aspect) Conds(conds []Cond) {
 			}
 			var names []string
 			if p.rest != "" {
-				names, _ = segments(p.rest) // it has been parsed before
+				names, _ = segments(p.rest) // it was parsed before
 			}
 			first.follow(names, c)
 		}
 	}
 }
 
-// follow adds what a condition looks at behind the names of a path, which have the
-// syntax of gjson.
+// follow adds what a condition examines at the end of a path, given as gjson names.
 func (a *Aspect) follow(names []string, c *Cond) {
 	for i, name := range names {
 		switch {
 		case name == "@this", name == "@reverse":
-			continue // an outline is in order, from either end
+			continue // outlines keep the order, from either end
 		case name == "@keys":
-			a.keys, a.places = true, true // gjson has a null for each element
+			a.keys, a.places = true, true // gjson returns a null for each element
 			a.item()
 			return
 		case name == "#" && i == len(names)-1:
 			a.item()
 			a.places = true
-			a = a.member(name) // which gjson takes in an object
+			a = a.member(name) // in an object, gjson treats it as a key
 		case name == "#":
 			a.member(name).follow(names[i+1:], c)
 			a = a.item()
@@ -107,7 +106,7 @@ func (a *Aspect) follow(names []string, c *Cond) {
 			a.item().follow(names[i+1:], c)
 			a = a.member(name)
 		case name == "*":
-			a.keys = true // it stands for the first member
+			a.keys = true // it matches the first field
 			a = a.other()
 		case strings.ContainsAny(name, `#@*?[{!\`):
 			a.opaque = true
@@ -148,7 +147,7 @@ func (a *Aspect) item() *Aspect {
 	return a.items
 }
 
-// and returns an aspect with all that two look at, which stay as they are.
+// and returns an aspect with everything that a or b examines. It changes neither.
 func (a *Aspect) and(b *Aspect) *Aspect {
 	switch {
 	case a == nil:
@@ -172,44 +171,42 @@ func (a *Aspect) and(b *Aspect) *Aspect {
 }
 
 const (
-	// mostOutline is how many bytes an outline has at most, mostSaid a scalar in one.
+	// mostOutline is the largest size of an outline, and mostSaid of a scalar in one.
 	mostOutline = 1 << 10
 	mostSaid    = 64
 )
 
-// A Pen draws the outlines of objects. An outline shows what certain conditions look at
-// and nothing else: of two objects with the same outline they say the same.
+// A Pen draws the outlines of objects. An outline shows exactly what a set of conditions
+// examines, so they give the same answers for two objects with the same outline.
 type Pen struct {
 	top   *spot
-	blank *spot // where nothing is looked at but whether anything is there
+	blank *spot // where only the presence of a value is examined
 	word  func(source.Value) bool
 	drawn []byte
 }
 
-// NewPen returns a pen that draws what is looked at. Word reports whether a text is a
-// keyword.
+// NewPen returns a Pen for an aspect. word reports whether a string is a keyword.
 func NewPen(top *Aspect, word func(source.Value) bool) *Pen {
 	return &Pen{top: &spot{Aspect: top}, blank: &spot{Aspect: &Aspect{}}, word: word}
 }
 
-// A spot is where a pen has drawn values.
+// A spot is a position in outlines at which a pen draws values.
 type spot struct {
 	*Aspect
 	seen  *seen
 	items *spot
-	other *spot            // of members that have no aspect of their own
-	named map[string]*spot // of those that have
+	other *spot            // of fields without their own aspect
+	named map[string]*spot // of fields with their own aspect
 }
 
-// seen are the keys that objects have had.
+// seen are the keys of earlier objects.
 type seen struct {
 	source.Keys
-	n     int // how many are numbered
+	n     int // how many have numbers
 	spots [source.MaxKeys + 1]*spot
 }
 
-// in returns where the member with a key is drawn, nil where nothing in it is looked
-// at.
+// in returns the spot for the value of a key, or nil if it is not examined.
 func (s *spot) in(key []byte) *spot {
 	a := s.members[string(key)]
 	if a == nil {
@@ -229,8 +226,8 @@ func (s *spot) in(key []byte) *spot {
 	return m
 }
 
-// Draw returns the outline of a value, which is good until the next one. It reports
-// false if an outline cannot show all that is looked at, as in what is no object.
+// Draw returns the outline of an object, which is valid until the next call. It returns
+// false if v is not an object or if an outline cannot show everything that is examined.
 func (p *Pen) Draw(v source.Value) ([]byte, bool) {
 	p.drawn = p.drawn[:0]
 	if v.Kind() != source.Object || v.Outside() {
@@ -240,8 +237,8 @@ func (p *Pen) Draw(v source.Value) ([]byte, bool) {
 	return p.drawn, ok
 }
 
-// draw adds a value: a letter for its kind, and what else is looked at. It is written so
-// that none is the beginning of another.
+// draw appends a value: a letter for its kind and everything that is examined. No
+// encoding is a prefix of another.
 func (p *Pen) draw(s *spot, v source.Value) bool {
 	kind := v.Kind()
 	switch {
@@ -265,7 +262,7 @@ func (p *Pen) draw(s *spot, v source.Value) bool {
 	return true
 }
 
-// object adds an object.
+// object appends an object.
 func (p *Pen) object(s *spot, v source.Value) bool {
 	p.drawn = append(p.drawn, '{')
 	if !s.keys && s.members == nil && s.rest == nil {
@@ -303,14 +300,14 @@ func (p *Pen) object(s *spot, v source.Value) bool {
 		}
 	}
 	if some {
-		p.drawn = append(p.drawn, 'f') // whatever else is in it
+		p.drawn = append(p.drawn, 'f') // it has other fields
 	}
 	p.drawn = append(p.drawn, '}')
 	return true
 }
 
-// array adds a list. Of elements that are alike and follow one another it shows one,
-// unless it is looked at where which is.
+// array appends an array. It draws equal consecutive elements once, unless their indexes
+// are examined.
 func (p *Pen) array(s *spot, v source.Value) bool {
 	p.drawn = append(p.drawn, '[')
 	if s.Aspect.items == nil {
@@ -337,7 +334,7 @@ func (p *Pen) array(s *spot, v source.Value) bool {
 	return true
 }
 
-// filled adds whether anything is in a list or an object.
+// filled appends whether an array or object has any content.
 func (p *Pen) filled(v source.Value) {
 	if v.Filled() {
 		p.drawn = append(p.drawn, 'f')

@@ -9,21 +9,21 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A Weight says how surely a value is an element of a dialect.
+// A Weight says with what certainty a value is an element of a dialect.
 type Weight uint8
 
 // The weights.
 const (
 	None     Weight = iota
-	Weak            // a message that it reads as well, written as others write theirs
-	Plain           // a message that any dialect of its family could hold
-	Shared          // it writes what only a few dialects do
-	Decisive        // it writes a call, a result or the like as only this dialect does
+	Weak            // a message that the dialect can read, written as in other dialects
+	Plain           // a message that any dialect of the family could have written
+	Shared          // it has something that only a few dialects write
+	Decisive        // it has a call, a result or the like that only this dialect writes so
 )
 
 var weights = [...]string{"none", "weak", "plain", "shared", "decisive"}
 
-// A row is one piece of evidence: if all of it holds, it has the weight.
+// A row is one piece of evidence. If all its conditions hold, it has the weight.
 type row struct {
 	weight Weight
 	conds  []Cond
@@ -33,16 +33,16 @@ type row struct {
 	alike  bool
 }
 
-// A group is conditions on the elements of a list.
+// A group is a set of conditions on the elements of an array.
 type group struct {
 	list  string
 	conds []Cond
-	not   bool // no element of it is such
-	at    int  // the number of the list in a table
-	bit   uint // among the groups of that list
+	not   bool // no element satisfies them
+	at    int  // the index of the list in the table
+	bit   uint // its bit among the groups of that list
 }
 
-// parseRow reads a row as NewTable takes it.
+// parseRow parses a row in the syntax of NewTable.
 func parseRow(text string) row {
 	says, remarks, more := strings.Cut(text, ", ")
 	weight, conds, ok := strings.Cut(says, " if ")
@@ -82,34 +82,34 @@ func parseRow(text string) row {
 	return r
 }
 
-// A Table is the evidence for a dialect. The first row that holds decides; a row of
-// the weight None says that a value is another dialect's.
+// A Table is the evidence for a dialect. The first row that holds decides. A row of
+// weight None says that a value belongs to another dialect.
 type Table struct {
 	once  sync.Once
 	texts []string
 	rows  []row          // the texts, compiled
 	slots map[string]int // of the first names of paths
-	known []string       // those names, and others that speak of tools in the dialect
+	known []string       // those keys, and others that the dialect uses for tools
 	lists []list
 }
 
-// A list is one whose elements conditions ask for.
+// A list is an array whose elements are examined by conditions.
 type list struct {
-	paths  [][]string // its alternatives, by name
-	slots  []int      // of the first names
-	object string     // what an object is that is there instead: ".*", ".?", or nothing
+	paths  [][]string // alternative paths, as keys
+	slots  []int      // of the first keys
+	object string     // how an object in its place is treated: ".*", ".?", or not at all
 	groups []*group
-	inner  map[string]int // slots of the members of an element
+	inner  map[string]int // slots of the fields of an element
 }
 
-// MostElements is how many elements of a list are asked about at most: a list of more
-// is a list of messages, and no message has so many parts.
+// MostElements limits how many elements of an array are examined. A longer array holds
+// messages, because no message has so many parts.
 const MostElements = 4096
 
-// mostSlots bounds how many first names a table has.
+// mostSlots limits the number of first keys of a table.
 const mostSlots = 32
 
-// mostLists bounds how many lists.
+// mostLists limits the number of lists of a table.
 const mostLists = 8
 
 // NewTable returns a table of rows, each of which is a weight and conditions:
@@ -118,21 +118,22 @@ const mostLists = 8
 //	weak if role:string and any content has type!=text and @tools
 //	shared if role:string and any parts has type=thinking and no parts has type=image
 //
-// Behind "any" is a list of which one element has all conditions up to the next list,
-// behind "no" one of which none has them. A list is named by the names that lead to it,
-// or alternatives of them. With ".*" behind them the members of an object count as
-// elements if that is there instead, with ".?" the object itself does.
+// "any" is followed by an array of which one element satisfies all conditions up to the
+// next array, and "no" by one of which no element does. An array is given by its path or
+// by alternative paths. If the path ends with ".*" and leads to an object, the values of
+// its fields count as elements. If it ends with ".?", the object itself is the only
+// element.
 //
-// What is shown of a row is its first condition, without any that of its first list.
-// Remarks follow:
+// Reports show the first condition of a row, or if it has none, that of its first
+// array. Remarks can follow:
 //
-//	, shown as name    shows the member of that name instead
-//	, shown by list    shows the name of the list
-//	, alike            others write the same: the row is weighed only where something else
-//	                   in a value could speak for the dialect, or where the dialect is known
+//	, shown as name    shows the field with that name instead
+//	, shown by list    shows the name of the array
+//	, alike            other dialects write the same: the row counts only if something
+//	                   else in a value may be evidence for the dialect, or if the
+//	                   dialect is known
 //
-// Rows are texts, and compiled when somebody asks for the first time, because most tables
-// are never asked.
+// Rows are compiled on first use, because most tables are never used.
 func NewTable(rows ...string) *Table { return &Table{texts: rows} }
 
 // compile compiles the rows.
@@ -155,14 +156,13 @@ func (t *Table) compile() {
 	}
 }
 
-// Knows adds names that speak of tools as the dialect does, and stand in no
-// condition.
+// Knows adds keys about tools that the dialect uses but that are in no condition.
 func (t *Table) Knows(names ...string) *Table {
 	t.known = append(t.known, names...)
 	return t
 }
 
-// place gives each first name a slot.
+// place gives each first key a slot.
 func place(conds []Cond, slots map[string]int) {
 	for i := range conds {
 		for j := range conds[i].alts {
@@ -185,7 +185,7 @@ func slotOf(key string, slots map[string]int) int {
 	return n
 }
 
-// list files a group under its list.
+// list adds a group to its list.
 func (t *Table) list(g *group) {
 	name, object := g.list, ""
 	if n := len(name) - 2; n >= 0 && (name[n:] == ".*" || name[n:] == ".?") {
@@ -216,8 +216,8 @@ func (t *Table) list(g *group) {
 	l.groups = append(l.groups, g)
 }
 
-// in returns the list in a value of which the first names have been read, and its
-// name.
+// in returns the array in a value and the name of its path. slots are the values of the
+// first keys.
 func (l *list) in(v source.Value, slots []source.Value) (got source.Value, name string) {
 	for i, p := range l.paths {
 		got := v
@@ -237,7 +237,7 @@ func (l *list) in(v source.Value, slots []source.Value) (got source.Value, name 
 	return source.Value{}, ""
 }
 
-// each calls a function with the elements of the list, until it returns false.
+// each yields the elements of the list.
 func (l *list) each(v source.Value, yield func(e source.Value) bool) {
 	switch {
 	case v.Kind() == source.Object && l.object == ".?":
@@ -257,7 +257,8 @@ func (l *list) each(v source.Value, yield func(e source.Value) bool) {
 	}
 }
 
-// read fills slots with the members of an object, of several of a name the first.
+// read sets slots to the fields of an object. If a key occurs twice, the first one
+// counts.
 func read(v source.Value, at map[string]int, slots []source.Value) {
 	left := len(at)
 	for k, val := range v.Members() {
@@ -275,7 +276,7 @@ func read(v source.Value, at map[string]int, slots []source.Value) {
 	}
 }
 
-// held returns which groups of a list some element has all conditions of.
+// held returns the set of groups of the list that an element satisfies.
 func (l *list) held(v source.Value) (bits uint64) {
 	all := uint64(1)<<len(l.groups) - 1
 	var room [mostSlots]source.Value
@@ -302,8 +303,7 @@ func allHold(conds []Cond, of source.Value, slots []source.Value) bool {
 	return true
 }
 
-// held reports whether the condition holds of a value of which the first names have
-// been read.
+// held reports whether the condition holds for a value whose first keys are in slots.
 func (c *Cond) held(of source.Value, slots []source.Value) bool {
 	return c.holds(func(p *path) source.Value {
 		if p.key == "" {
@@ -313,8 +313,8 @@ func (c *Cond) held(of source.Value, slots []source.Value) bool {
 	}, of)
 }
 
-// Weigh returns the weight of the evidence that an object is of the dialect, and
-// what decided.
+// Weigh returns the weight of the evidence that an object belongs to the dialect, and the
+// sign that decided it.
 func (t *Table) Weigh(v source.Value) (Weight, Sign) {
 	if t == nil || v.Kind() != source.Object {
 		return None, Sign{}
@@ -362,7 +362,7 @@ func (t *Table) allHold(conds []Cond, v source.Value, slots []source.Value) bool
 	return true
 }
 
-// unknownTools reports whether a member speaks of tools that is not known.
+// unknownTools reports whether an unknown field is about tools.
 func (t *Table) unknownTools(v source.Value) bool {
 	for k, val := range v.Members() {
 		if UnknownToolMember(k, val) && !slices.ContainsFunc(t.known, k.Is) {
@@ -372,7 +372,7 @@ func (t *Table) unknownTools(v source.Value) bool {
 	return false
 }
 
-// A Sign is what decided: a member, and its value where that says more.
+// A Sign is what decided: a field, and its value if that matters.
 type Sign struct {
 	table *Table
 	row   *row
@@ -380,10 +380,10 @@ type Sign struct {
 	name  string // of a sign without a table
 }
 
-// Alike reports whether others write the same.
+// Alike reports whether other dialects write the same.
 func (s Sign) Alike() bool { return s.row != nil && s.row.alike }
 
-// In returns the sign for another value of which the same decided.
+// In returns the same sign for another value.
 func (s Sign) In(v source.Value) Sign {
 	if s.row != nil {
 		s.of = v
@@ -391,7 +391,7 @@ func (s Sign) In(v source.Value) Sign {
 	return s
 }
 
-// Named returns the sign that is a member of that name.
+// Named returns the sign of a field with the given name.
 func Named(name string) Sign { return Sign{name: name} }
 
 // String describes the sign: `tool_calls`, `type "tool_use"`.
@@ -422,8 +422,8 @@ func (s Sign) String() string {
 	return name
 }
 
-// shown describes how a condition holds of a value, of which the member goes by the
-// given name if there is one.
+// shown describes how a condition holds for a value. If name is not empty, it is used for
+// the field.
 func (c *Cond) shown(v source.Value, name string) string {
 	p := &c.alts[0]
 	got := source.Value{}
@@ -440,17 +440,16 @@ func (c *Cond) shown(v source.Value, name string) string {
 	return name
 }
 
-// Keywords are names and texts of which one occurs in each value that a row of a table
-// holds of: among its members, or those of an object or of the elements of a list
-// in it.
+// Keywords are keys and strings, at least one of which occurs in each value for which a
+// row holds: as a key or value of the object itself, or of an object or array element
+// directly in it.
 type Keywords []string
 
-// Keywords returns, for each row that speaks for the dialect, what such keywords
-// there are.
+// Keywords returns the keywords of each row that is evidence for the dialect.
 func (t *Table) Keywords() [][]Keywords {
 	t.once.Do(t.compile)
 	var out [][]Keywords
-	var needed []Keywords // by all rows that follow
+	var needed []Keywords // by all following rows
 	for i := range t.rows {
 		r := &t.rows[i]
 		if r.weight == None {
@@ -498,7 +497,7 @@ func (t *Table) Keywords() [][]Keywords {
 	return out
 }
 
-// keywordsOf returns the keywords of conditions on a value that stands as deep.
+// keywordsOf returns the keywords of conditions on a value at the given depth.
 func keywordsOf(conds []Cond, depth int) []Keywords {
 	var out []Keywords
 	for i := range conds {
@@ -507,12 +506,12 @@ func keywordsOf(conds []Cond, depth int) []Keywords {
 	return out
 }
 
-// Keywords returns the names and texts that occur in each value that the condition
-// holds of.
+// Keywords returns the keys and strings that occur in each value for which the condition
+// holds.
 func (c *Cond) Keywords() []Keywords { return c.keywords(0) }
 
-// keywords returns those of a condition on a value that stands as deep: 0 for the
-// value itself, 1 for an element of a list in it. What is deeper is not looked at.
+// keywords is Keywords for a value at the given depth: 0 for the value itself, 1 for an
+// element of an array in it. Deeper values are ignored.
 func (c *Cond) keywords(depth int) []Keywords {
 	if c.not || c.tool {
 		return nil
@@ -534,7 +533,7 @@ func (c *Cond) keywords(depth int) []Keywords {
 			}
 			switch {
 			case name == "#" || strings.Trim(name, "0123456789") == "":
-				// Elements of a list stand as deep as its members would.
+				// The elements of an array are as deep as its fields would be.
 			case strings.ContainsAny(name, `#@[{(*?\!`):
 				rest, deep = "", true
 			default:
@@ -568,7 +567,7 @@ func (c *Cond) keywords(depth int) []Keywords {
 	return out
 }
 
-// scalar reports whether a text could be written as another scalar than a string.
+// scalar reports whether a text could also be a scalar other than a string.
 func (c *Cond) scalar() bool {
 	return slices.ContainsFunc(c.is, func(s string) bool {
 		return s == "" || s == "true" || s == "false" || s == "null" || strings.IndexAny(s[:1], "-0123456789") == 0

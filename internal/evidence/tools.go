@@ -7,9 +7,9 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// HasUnknownBlocks reports whether v is a message with content blocks that speak of
-// tools in another way than the dialects that read plain messages. A field of the
-// message says less: programs note there which tools they used.
+// HasUnknownBlocks reports whether v is a message with content blocks about tools in a
+// form that no dialect of plain messages has. It ignores other fields of the message, in
+// which programs may list the tools they used.
 func HasUnknownBlocks(v source.Value) bool {
 	if v.Get("role").Kind() != source.String {
 		return false
@@ -22,13 +22,13 @@ func HasUnknownBlocks(v source.Value) bool {
 	return false
 }
 
-// UsesUnknownTools reports whether v is a message that speaks of tools in another
-// way than the dialects that read plain messages: in its blocks or in a field.
+// UsesUnknownTools reports whether v is a message with blocks or a field about tools in a
+// form that no dialect of plain messages has.
 func UsesUnknownTools(v source.Value) bool {
 	return HasUnknownBlocks(v) || v.Get("role").Kind() == source.String && HasToolMember(v)
 }
 
-// HasToolMember reports whether a message has a member that speaks of tools.
+// HasToolMember reports whether a message has a field about tools.
 func HasToolMember(v source.Value) bool {
 	for k, val := range v.Members() {
 		if UnknownToolMember(k, val) {
@@ -38,27 +38,26 @@ func HasToolMember(v source.Value) bool {
 	return false
 }
 
-// declares are members that say which tools there are, and call none.
+// declares are keys of fields that declare tools and call none.
 var declares = []string{"tools", "functions", "tool_choice", "toolChoice"}
 
-// UnknownToolMember reports whether a member that a dialect does not know speaks of
-// calls or results, and holds anything that those could consist of.
+// UnknownToolMember reports whether an unknown field is about calls or results and has
+// content that could be one.
 func UnknownToolMember(key, val source.Value) bool { return ToolKey(key) && val.Filled() }
 
-// ToolKey reports whether a key speaks of calls or results.
+// ToolKey reports whether a key is about calls or results.
 func ToolKey(key source.Value) bool {
 	return named(key) && !slices.ContainsFunc(declares, key.Is)
 }
 
-// saying are the types of blocks that hold what is said or shown, whatever else is
-// noted beside it.
+// saying are the types of blocks for text and media, whatever other fields they have.
 var saying = []string{
 	"text", "input_text", "output_text", "refusal", "thinking", "redacted_thinking", "reasoning", "image", "image_url", "input_image",
 	"input_audio", "audio", "video", "file", "input_file", "document",
 }
 
-// speaksOfTools reports whether a block does: by its type, or by a member where the
-// type says nothing else.
+// speaksOfTools reports whether a block is about tools. Its type decides, or another
+// field if the type is not in saying.
 func speaksOfTools(block source.Value) bool {
 	speaks := false
 	for k, val := range block.Members() {
@@ -74,7 +73,7 @@ func speaksOfTools(block source.Value) bool {
 	return speaks
 }
 
-// named reports whether a name speaks of tools or functions.
+// named reports whether a name contains "tool" or "function".
 func named(name source.Value) bool {
 	raw := name.Raw()
 	for i := range raw {
@@ -85,7 +84,7 @@ func named(name source.Value) bool {
 	return false
 }
 
-// folded reports whether a text begins with a word, in capitals or not.
+// folded reports whether a text begins with a word, ignoring case.
 func folded(text []byte, word string) bool {
 	return len(text) >= len(word) && strings.EqualFold(string(text[:len(word)]), word)
 }

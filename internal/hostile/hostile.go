@@ -1,6 +1,6 @@
-// Package hostile has texts that want to be obeyed by whoever shows them, and
-// says of an output whether one of them would be. It is for tests, and decides
-// by other means than the program does.
+// Package hostile has texts that try to control the terminal or CI system that shows
+// them, and a check of whether an output lets one do so. It is for tests, and uses other
+// means than the program itself.
 package hostile
 
 import (
@@ -12,9 +12,9 @@ import (
 	"unicode/utf8"
 )
 
-// Texts returns texts that move a cursor, colour, turn the writing direction, are
-// no text at all, or give orders to a CI; and parts of such, which do so only
-// together with what an output puts beside them.
+// Texts returns texts that move the cursor, set colors, change the writing direction, are
+// not valid text, or give commands to a CI system. It also returns parts of such texts,
+// which work only together with adjacent output.
 func Texts() []string {
 	return []string{
 		"\x1b[2J\x1b]0;owned\a",
@@ -34,7 +34,7 @@ func Texts() []string {
 		"\u2028::error::x\u2029##[x]",
 		"\xff\xfe##[x]\xc3(\xed\xa0\x80\xf0\x9f",
 		"\xe2",     // the first byte of U+202E,
-		"\x80\xae", // and the others
+		"\x80\xae", // and the other bytes
 		`\u0023\u0023[error] \u001b[31m \r\n::error::x`,
 		"]]></failure><x a=\"\x0b\">&#27;[31m&#x23;#[x]",
 		"%0A::error::x%0D%25 %23%23[x]",
@@ -43,16 +43,15 @@ func Texts() []string {
 	}
 }
 
-// Spellings returns the ways in which text can be written between the quotes of a
-// string of JSON: as usual, all of it as escapes, and as it is, which is no JSON
-// where there is a control character in it and no text where there are bytes that
-// are not UTF-8.
+// Spellings returns the ways to write a text in a JSON string: in the usual way, with
+// everything escaped, and raw. The raw form is invalid JSON if the text has control
+// characters, and invalid text if it is not UTF-8.
 func Spellings(text string) []string {
 	var plain, escaped strings.Builder
 	enc := json.NewEncoder(&plain)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(text); err != nil {
-		panic(err) // strings can be encoded
+		panic(err) // encoding a string never fails
 	}
 	for _, r := range text {
 		if r > 0xffff {
@@ -69,21 +68,21 @@ func Spellings(text string) []string {
 	}
 }
 
-// Allowed is what may stand in an output.
+// Allowed is what an output may contain.
 type Allowed struct {
-	Colors   bool           // codes that colour
-	Commands *regexp.Regexp // whole lines that begin as orders do; nil for none
+	Colors   bool           // color codes
+	Commands *regexp.Regexp // complete lines that begin like commands; nil for none
 	Tabs     bool
 }
 
 var (
 	colors = regexp.MustCompile(`\x1b\[[0-9;]*m`)
-	// orders are those of Azure Pipelines, GitHub Actions and TeamCity.
+	// orders are the commands of Azure Pipelines, GitHub Actions and TeamCity.
 	orders = regexp.MustCompile(`##\pL*\[`)
 )
 
-// Obeyed returns an error that says what in an output a terminal or a CI would
-// obey, nil for nothing.
+// Obeyed returns an error that describes what in an output a terminal or CI system would
+// obey, or nil.
 func Obeyed(output string, may Allowed) error {
 	for i, line := range strings.Split(output, "\n") {
 		wrong := func(what string) error { return fmt.Errorf("line %d %s: %.500q", i+1, what, line) }
@@ -100,8 +99,8 @@ func Obeyed(output string, may Allowed) error {
 				return wrong(fmt.Sprintf("holds %U", r))
 			}
 		}
-		// As it is, as it is seen, as it is where the escape characters are
-		// dropped, and where what is not seen is.
+		// Check the line as it is, as it is displayed, without escape characters, and
+		// without invisible characters.
 		for _, s := range []string{line, seen, strings.ReplaceAll(line, "\x1b", "")} {
 			s = strings.Map(func(r rune) rune {
 				if unicode.In(r, unicode.Join_Control, unicode.Variation_Selector) {

@@ -27,14 +27,14 @@ type Tools struct {
 }
 
 // errNoTools says that a value declares no tools.
-var errNoTools = errors.New("no tools are declared in it: want a list of tools, as OpenAI, Anthropic, Gemini, Bedrock or MCP write it")
+var errNoTools = errors.New("no tools declared: want an array of tools in the format of OpenAI, Anthropic, Gemini, Bedrock or MCP")
 
 // Parse reads a file that declares tools: a list of them, or an object that has
 // one.
 func Parse(text []byte) (*Tools, error) {
 	s := source.NewScanner().Scan(text, 0, source.Strict)
 	if s.Kind != source.FaultNone {
-		return nil, fmt.Errorf("not JSON at byte %d", s.At)
+		return nil, fmt.Errorf("invalid JSON at byte %d", s.At)
 	}
 	v := source.NewValue(text, 0)
 	t := new(Cache).Declared(v)

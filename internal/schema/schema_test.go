@@ -95,8 +95,8 @@ func TestNoSchema(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	for text, want := range map[string]string{
-		``:                         "not JSON at byte 0",
-		`{"tools":[`:               "not JSON at byte 10",
+		``:                         "invalid JSON at byte 0",
+		`{"tools":[`:               "invalid JSON at byte 10",
 		`{"tools":[]}`:             errNoTools.Error(),
 		`[{"description":"d"}]`:    errNoTools.Error(),
 		`{"name":"f"}`:             errNoTools.Error(),

@@ -2,5 +2,5 @@
 
 package small
 
-// nonBlocking is for systems with named pipes among their files.
+// nonBlocking is 0 on systems whose file systems have no named pipes.
 const nonBlocking = 0

@@ -4,5 +4,5 @@ package small
 
 import "syscall"
 
-// nonBlocking keeps the opening of a named pipe from waiting for its writer.
+// nonBlocking keeps opening a named pipe from waiting for a writer.
 const nonBlocking = syscall.O_NONBLOCK

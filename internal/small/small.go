@@ -1,6 +1,5 @@
-// Package small knows how small files are read whole that somebody else may have
-// put there: regular files only, and never more than they may hold. It does not
-// know what is in them.
+// Package small reads small files that another user may have created. It reads only
+// regular files, and never more than a limit. It does not interpret their contents.
 package small
 
 import (
@@ -11,7 +10,7 @@ import (
 	"os"
 )
 
-// The most that files of a kind may hold.
+// The size limits by kind of file.
 const (
 	Config   = 1 << 20
 	Sidecar  = 1 << 20
@@ -19,12 +18,12 @@ const (
 	Baseline = 64 << 20
 )
 
-// File returns what is in a regular file of at most most bytes. Any other file
-// is an error and not read: a pipe would never answer, and a device never end.
-// Errors are of type *fs.PathError.
+// File returns the contents of a regular file of at most most bytes. It returns an error
+// for any other file without reading it, because reading a pipe may block and reading a
+// device may never end. Errors are of type *fs.PathError.
 func File(name string, most int64) ([]byte, error) {
-	// Asked before it is opened, because opening a named pipe waits for its
-	// writer; and after, because the name may stand for another file by then.
+	// Check before opening, because opening a named pipe blocks until it has a writer.
+	// Check again afterwards, because the name may refer to another file by then.
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, err
@@ -43,10 +42,10 @@ func File(name string, most int64) ([]byte, error) {
 	if err := regular(name, info); err != nil {
 		return nil, err
 	}
-	// What its size is said to be need not be true.
+	// The reported size may be wrong.
 	text, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && int64(len(text)) > most {
-		err = &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("has more than %d MiB", most>>20)}
+		err = &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("is larger than %d MiB", most>>20)}
 	}
 	if err != nil {
 		return nil, err

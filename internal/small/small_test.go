@@ -40,7 +40,7 @@ func TestFile(t *testing.T) {
 			t.Errorf("%s: %d bytes, %v; want %s", name, len(text), err, want)
 		}
 	}
-	refused("large", "has more than 1 MiB")
+	refused("large", "is larger than 1 MiB")
 	refused("dir", "is a directory")
 	if _, err := File(at("none"), 1); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("none: %v", err)

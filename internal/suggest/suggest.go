@@ -1,5 +1,5 @@
-// Package suggest words the error for a name that is not known, with the one
-// that was probably meant. It knows no names itself.
+// Package suggest formats the error for an unknown name and suggests the one that was
+// probably meant. It knows no names itself.
 package suggest
 
 import (
@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Unknown returns the error for a name that is none of those known. list says
-// where they are listed, for when nothing comes near.
+// Unknown returns the error for a name that is not among known. list says where the known
+// names are listed. It is used if no name is similar.
 func Unknown(what, name string, known []string, list string) error {
 	msg := fmt.Sprintf("unknown %s %q", what, name)
 	if near := Nearest(name, known); near != "" {
@@ -17,14 +17,13 @@ func Unknown(what, name string, known []string, list string) error {
 	return fmt.Errorf("%s; %s", msg, list)
 }
 
-// Nearest returns the name that takes the fewest edits to reach, or "" when
-// that would be another name altogether.
+// Nearest returns the known name with the fewest edits to name, or "" if none is similar.
 func Nearest(name string, known []string) string {
 	name = strings.ToLower(name)
 	best, least := "", len(name)/2+1
 	for _, k := range known {
 		d := distance(name, k)
-		// A part of a name is meant more often than another short one.
+		// A name that contains the text is more likely than a short different name.
 		switch {
 		case len(name) < 4:
 		case strings.HasPrefix(k, name):
@@ -39,7 +38,7 @@ func Nearest(name string, known []string) string {
 	return best
 }
 
-// distance is the Levenshtein distance.
+// distance returns the Levenshtein distance of a and b.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -8,46 +8,45 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A piece is a part of the text that was made of one value.
+// A piece is a part of the text that comes from one value.
 type piece struct {
 	at, end int // it ends where the next one begins
 	kind    pieceKind
-	from    source.Span // of the value
-	origin  int         // where it stands, counted from 1; 0 for the source
+	from    source.Span // the span of the value
+	origin  int         // the index of the origin plus 1; 0 for the source
 }
 
 type pieceKind uint8
 
 const (
-	pieceMade    pieceKind = iota // written anew, on account of a value
-	pieceCopied                   // a value as it stands
+	pieceMade    pieceKind = iota // not in the source, made for a value
+	pieceCopied                   // an unchanged value
 	pieceDecoded                  // the text of a string
 )
 
-// A pieces is the pieces of a text, in order. There is one for every few bytes of
-// it, so they are written down in as few: each as what it differs by from the one
-// before.
+// A pieces is the pieces of a text, in order. There is one for every few bytes of text,
+// so each is stored compactly as the difference from the previous one.
 type pieces struct {
-	code   [][]byte // in chunks, so that it need not be copied to grow
+	code   [][]byte // in chunks, so that growing copies nothing
 	blocks []block
 	last   piece
-	n      int // pieces in the last block
+	n      int // the number of pieces in the last block
 }
 
 const (
-	// blockPieces is how many pieces are read at most to find one.
+	// blockPieces is the largest number of pieces that are decoded to find one.
 	blockPieces = 64
-	// A chunk begins with the first block behind chunkSize bytes, and has room for
-	// one that takes as much as most do.
+	// A chunk ends with the block that reaches chunkSize bytes. It has room for a block
+	// of typical size beyond that.
 	chunkSize = 64 << 10
 	chunkRoom = chunkSize + 1<<10
 )
 
-// A block is where the code of some pieces begins.
+// A block is the start of the code of some pieces.
 type block struct {
 	chunk, code int32
-	at          int   // where the first of them begins
-	start       int64 // where the value of the one before stands
+	at          int   // where its first piece begins
+	start       int64 // the start of the value of the previous piece
 }
 
 func (ps *pieces) add(p piece) {
@@ -63,7 +62,7 @@ func (ps *pieces) add(p piece) {
 	ps.last = p
 }
 
-// begin begins a block of which the first piece is at an offset.
+// begin begins a block whose first piece is at offset at.
 func (ps *pieces) begin(at int) {
 	switch n := len(ps.code); {
 	case n == 0:
@@ -76,7 +75,7 @@ func (ps *pieces) begin(at int) {
 	ps.n, ps.last.at = 0, at
 }
 
-// next reads the piece behind one, and returns the code behind it.
+// next decodes the piece after before, and returns the remaining code.
 func next(code []byte, before piece) (piece, []byte) {
 	var field [4]uint64
 	for i := range field {
@@ -90,7 +89,7 @@ func next(code []byte, before piece) (piece, []byte) {
 	}, code
 }
 
-// before returns what the first piece of a block is told by.
+// before returns the piece relative to which the first piece of a block is stored.
 func (b *block) before() piece { return piece{at: b.at, from: source.Span{Start: b.start}} }
 
 // of returns the code of a block.
@@ -103,8 +102,8 @@ func (ps *pieces) of(i int) []byte {
 	return code[b.code:]
 }
 
-// find returns the piece that holds an offset, the first for one before all. It
-// returns false where there is none.
+// find returns the piece that contains an offset, or the first one if the offset is
+// before all pieces. It returns false if there are no pieces.
 func (ps *pieces) find(at int64) (piece, bool) {
 	if len(ps.blocks) == 0 {
 		return piece{}, false
@@ -126,7 +125,7 @@ func (ps *pieces) find(at int64) (piece, bool) {
 	return p, true
 }
 
-// cut takes away the pieces that begin at an offset or behind it.
+// cut removes the pieces that begin at or after an offset.
 func (ps *pieces) cut(at int) {
 	n := len(ps.blocks)
 	for n > 0 && ps.blocks[n-1].at >= at {

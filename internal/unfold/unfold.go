@@ -1,14 +1,12 @@
-// Package unfold makes values of what stands in another form, as JSON in strings
-// does, and knows where in the source each byte of them comes from. It knows no
-// dialects.
+// Package unfold builds values from data in another form, such as JSON in strings, and
+// maps each of their bytes back to the source. It knows no dialects.
 package unfold
 
 import "github.com/toolguard/toolguard/internal/source"
 
-// An Unfolded is a JSON value that was put together out of what a record holds
-// in another form: JSON text in strings, lists that are spread over members with
-// numbers in their names. Its spans are places in a text of its own; Origin
-// says where in the source that stands.
+// An Unfolded is a JSON value that was assembled from data in another form: JSON text in
+// strings, or arrays spread over fields with numbered keys. Its spans refer to its own
+// text. Origin maps them to the source.
 type Unfolded struct {
 	text    []byte
 	pieces  pieces
@@ -16,34 +14,33 @@ type Unfolded struct {
 	scanner source.Scanner
 }
 
-// An origin is where the values of pieces stand, unless it is the source, or the
-// string of which one was decoded.
+// An origin is where the values of pieces come from if that is not the source: another
+// Unfolded, or a string that was decoded.
 type origin struct {
 	in  *Unfolded // nil for the source
-	raw []byte    // the string as it is written; nil for pieces that are not decoded
-	// offset maps a place in the decoded text to one inside the string; nil until
-	// it is asked for.
+	raw []byte    // the raw string; nil for pieces that were not decoded
+	// offset maps an offset in the decoded text to one inside the string. It is nil until
+	// it is needed.
 	offset func(int) int
 }
 
-// Value returns what was put together.
+// Value returns the assembled value.
 func (u *Unfolded) Value() source.Value { return source.NewValue(u.text, 0) }
 
-// Bytes returns what stands at a span of the text, as much of it as there is.
+// Bytes returns the bytes of a span of the text, clipped to the text.
 func (u *Unfolded) Bytes(s source.Span) []byte {
 	end := min(max(s.Start, s.End), int64(len(u.text)))
 	return u.text[min(max(0, s.Start), end):end]
 }
 
-// Reserve makes room for so many bytes more. What is never filled of a large text
-// takes no memory.
+// Reserve makes room for n more bytes. Unused pages of a large buffer take no memory.
 func (u *Unfolded) Reserve(n int) {
 	if cap(u.text)-len(u.text) < n {
 		u.text = append(make([]byte, 0, len(u.text)+max(n, len(u.text)/4)), u.text...)
 	}
 }
 
-// Make appends JSON that is not in the source, written on account of a value.
+// Make appends JSON that is not in the source. from is the value it was made for.
 func (u *Unfolded) Make(text string, from source.Value, in *Unfolded) {
 	if text == "" {
 		return
@@ -51,19 +48,18 @@ func (u *Unfolded) Make(text string, from source.Value, in *Unfolded) {
 	u.add(pieceMade, []byte(text), from, in)
 }
 
-// Copy appends a value as it stands in the source, or in another unfolded text.
+// Copy appends a value unchanged from the source or from another Unfolded.
 func (u *Unfolded) Copy(v source.Value, in *Unfolded) { u.add(pieceCopied, v.Raw(), v, in) }
 
-// Decode appends the list or the object that a string holds as JSON text, which
-// may be a string of such a text again. It returns false, and appends nothing,
-// when the string holds none.
+// Decode appends the array or object that a string holds as JSON text, possibly encoded
+// several times. If there is none, it returns false and appends nothing.
 func (u *Unfolded) Decode(v source.Value, in *Unfolded) bool {
 	if v.Kind() != source.String || len(v.Raw()) < 4 {
 		return false
 	}
 	inner := v.Raw()[1 : len(v.Raw())-1]
-	// The first byte tells of most strings that they are only text. An escape
-	// can stand for any.
+	// The first byte shows that most strings are plain text. An escape can be any
+	// character.
 	if at := source.SkipBlank(inner, 0); at == len(inner) || inner[at] != '[' && inner[at] != '{' && inner[at] != '\\' {
 		return false
 	}
@@ -110,10 +106,10 @@ func (u *Unfolded) add(kind pieceKind, text []byte, from source.Value, in *Unfol
 	u.text = append(u.text, text...)
 }
 
-// Len returns how long the text is so far.
+// Len returns the length of the text.
 func (u *Unfolded) Len() int { return len(u.text) }
 
-// Since returns the value that was appended from a length on.
+// Since returns the value that was appended from offset n on.
 func (u *Unfolded) Since(n int) source.Value {
 	if n == len(u.text) {
 		return source.Value{}
@@ -121,15 +117,14 @@ func (u *Unfolded) Since(n int) source.Value {
 	return source.NewValue(u.text[n:], int64(n))
 }
 
-// Cut takes away what was appended from a length on.
+// Cut removes everything that was appended from offset n on.
 func (u *Unfolded) Cut(n int) {
 	u.text = u.text[:n]
 	u.pieces.cut(n)
 }
 
-// Origin returns where in the source that stands which a span of the text was
-// made of. Of what was put together out of several values that do not stand in
-// that order, it is the first.
+// Origin returns the span in the source that a span of the text comes from. If the text
+// was assembled from values in another order, it is the span of the first one.
 func (u *Unfolded) Origin(s source.Span) source.Span {
 	first, known := u.pieces.find(s.Start)
 	if !known {
@@ -144,7 +139,7 @@ func (u *Unfolded) Origin(s source.Span) source.Span {
 	return from
 }
 
-// origin returns where the part of a span stands that is in a piece.
+// origin returns the origin of the part of s that is in piece p.
 func (u *Unfolded) origin(p piece, s source.Span) source.Span {
 	var o *origin
 	if p.origin > 0 {
