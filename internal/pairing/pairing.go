@@ -1,9 +1,9 @@
-// Package pairing decides which result answers which call. Pair is a pure
-// function of a conversation's neutral model: it knows no JSON, no rule and no
-// provider.
+// Package pairing decides which result answers which call. Pair is a pure function of the
+// neutral model of a conversation. It knows no JSON, rules or providers.
 //
-// Pairing is by occurrence and not by a set of ids: an id may be used again in
-// every turn, so a result belongs to a call of its id in a place.
+// Results are matched to occurrences of calls rather than to a set of ids, because an id
+// may be used again in every turn. A result belongs to a call with its id at a certain
+// place.
 package pairing
 
 import (
@@ -14,103 +14,100 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// A Confidence says what a pairing rests on.
+// A Confidence says what a pairing is based on.
 type Confidence uint8
 
-// The confidences, from the strongest to none.
+// The confidences, from strongest to none.
 const (
-	Exact      Confidence = iota // the id, in the window
-	Aliased                      // another id that one of them writes of itself
-	Positional                   // name or position: an id is absent
-	Trimmed                      // ids that are equal without the white space around them
-	Nearest                      // one of several open calls of the id, the nearest
-	Ambiguous                    // not decided
+	Exact      Confidence = iota // the same id, in the window
+	Aliased                      // another id that the call or the result has
+	Positional                   // name or position, because an id is absent
+	Trimmed                      // ids that differ only in surrounding white space
+	Nearest                      // the nearest of several open calls with the id
+	Ambiguous                    // undecided
 )
 
-// String returns the name that reports print.
+// String returns the name of the confidence in reports.
 func (c Confidence) String() string {
 	return [...]string{"exact", "alias", "positional", "trimmed", "nearest", "ambiguous"}[c]
 }
 
-// A State says what became of a call.
+// A State is the outcome of pairing for a call.
 type State uint8
 
 // The states of a call.
 const (
 	Answered    State = iota
-	Missing           // no result is to be found
-	Pending           // no result yet: nothing but results of its own turn follows, or its tool goes on
+	Missing           // there is no result
+	Pending           // no result yet: only results of its own turn follow, or its tool is still running
 	Interrupted       // no result, and the writer marked the turn as aborted
-	Copy              // an identical copy of another call of its turn
-	Unclear           // without a usable id, and not to be paired uniquely
+	Copy              // an identical copy of another call in its turn
+	Unclear           // no usable id and no unique pairing
 	Exempt            // needs no result of its own, or is a replay
 )
 
-// A Place says where an answer stands, seen from its call.
+// A Place is the location of a result relative to its call.
 type Place uint8
 
 // The places.
 const (
 	InWindow Place = iota
-	Later          // behind the window
+	Later          // after the window
 	Before         // before the call
 )
 
-// An Exchange is a call with what answered it.
+// An Exchange is a call with its result.
 type Exchange struct {
 	State      State
 	Place      Place
 	Confidence Confidence
-	// Result is the index of the answer, -1 without one.
+	// Result is the index of the result, or -1.
 	Result int32
-	// CopyOf is the call that a Copy repeats, -1 otherwise.
+	// CopyOf is the index of the call that a Copy repeats, or -1.
 	CopyOf int32
-	// Candidates counts the open calls that could have been meant.
+	// Candidates is the number of open calls that may have been meant.
 	Candidates int32
-	// Crosses is set for an answer behind the window when moving it back to
-	// its call would carry it across an assistant turn that was made without
-	// it. Assistant messages that follow the call at once do not count: they
-	// are the same model turn, split up.
+	// Crosses is set if a result after the window could be moved back to its call only
+	// across an assistant turn that was made without it. Assistant messages directly
+	// after the call do not count, because they are parts of the same model turn.
 	Crosses bool
-	// Surplus is set for as many Unclear calls of a turn as there are fewer
-	// results than calls. That many have no result, though it is not to be
-	// told which.
+	// Surplus is set for some Unclear calls of a turn with more calls than results: as
+	// many as lack a result. Which calls lack one is unknown.
 	Surplus bool
 }
 
-// A Fate says what became of a result.
+// A Fate is the outcome of pairing for a result.
 type Fate uint8
 
 // The fates of a result.
 const (
 	Answers   Fate = iota
-	Duplicate      // its call has been answered already
-	Orphan         // its call is nowhere
-	Undecided      // without a usable id, and not to be paired uniquely
+	Duplicate      // its call already has a result
+	Orphan         // there is no call with its id
+	Undecided      // no usable id and no unique pairing
 	Ignored        // a replay
-	Update         // its call has been answered already, and its tool goes on
+	Update         // its call already has a result, and its tool continues
 )
 
-// A Leftover is what a result turned out to be, Answers included.
+// A Leftover is the outcome for one result, including Answers.
 type Leftover struct {
 	Fate Fate
-	// Call is the call it answers, or was answered before; -1 for none.
+	// Call is the index of the call of the result, or -1.
 	Call int32
-	// Surplus is set for as many Undecided results of a turn as there are more
-	// results than calls.
+	// Surplus is set for some Undecided results of a turn with more results than calls:
+	// as many as lack a call.
 	Surplus bool
 }
 
-// A Pairing holds one Exchange for each call and one Leftover for each result,
-// by index.
+// A Pairing holds one Exchange for each call and one Leftover for each result, with the
+// same indexes.
 type Pairing struct {
 	Calls   []Exchange
 	Results []Leftover
 }
 
-// Pair pairs the calls and results of a conversation. sameCall reports whether
-// two calls of one id, given by index, are copies of each other; nil means
-// never.
+// Pair pairs the calls and results of a conversation. sameCall reports whether two calls
+// with the same id, given by index, are copies of each other; nil means never.
 func Pair(c *transcript.Conversation, sameCall func(a, b int) bool) Pairing {
 	p := &pairer{conv: c, same: sameCall}
 	if p.same == nil {
@@ -131,9 +128,9 @@ func Pair(c *transcript.Conversation, sameCall func(a, b int) bool) Pairing {
 	return p.out
 }
 
-// Key returns what two ids must share to be the same id, "" for an id that
-// counts as absent: no member, null, an empty string, or the text "null". Ids
-// are compared as the text they spell; a number is no string.
+// Key returns a key that equal ids share. It returns "" for an id that counts as absent:
+// a missing field, null, an empty string, or the text "null". Ids are compared by their
+// decoded text, and a number never equals a string.
 func Key(t transcript.Token) string {
 	if !t.IsString() {
 		if t.Raw == "" || t.Raw == "null" {
@@ -144,9 +141,8 @@ func Key(t transcript.Token) string {
 	s := t.Raw[1 : len(t.Raw)-1]
 	if strings.IndexByte(s, '\\') >= 0 {
 		s = t.Text()
-		// Halves of surrogate pairs decode to the same replacement character:
-		// such ids are told apart by how they are written. So is a text that
-		// could be taken for a key of this kind.
+		// Lone surrogates all decode to the replacement character, so such ids are
+		// compared in raw form. The same applies to a text that looks like such a key.
 		if strings.ContainsRune(s, unicode.ReplacementChar) || strings.HasPrefix(s, "\x00") {
 			return "\x00" + t.Raw
 		}
@@ -164,22 +160,21 @@ type pairer struct {
 	same func(a, b int) bool
 	out  Pairing
 
-	// A turn that a compaction cuts in two is two turns here, since nothing pairs
-	// across a compaction: parts has numbers for all but the first.
+	// A turn that is split by a compaction counts as two turns, because nothing pairs
+	// across a compaction. parts numbers all parts but the first.
 	parts map[part]int32
-	// merged has, by turn, the turn that stands for all that are sent as one; nil
-	// where each is sent alone.
+	// merged maps each turn to one that represents all turns sent together with it; nil
+	// if each is sent alone.
 	merged []int32
-	// window has, by result, the turn whose results its message may carry, by
-	// where it stands, and of those that are sent as one that which stands for
-	// them; none.
+	// window maps each result to the turn in whose window it is, or none. For turns that
+	// are sent together, it is the turn that represents them.
 	window []int32
-	// rows tells, by message, in which row of messages of the model it is: nobody
-	// else speaks between two of one row. It is nil until somebody asks.
+	// rows maps each message to its row, which is a run of messages of the model. It is
+	// nil until it is needed.
 	rows []int32
 }
 
-// A part is what a turn has in one segment.
+// A part is a turn within one segment.
 type part struct{ segment, turn int32 }
 
 func (p *pairer) start() {
@@ -201,14 +196,14 @@ func (p *pairer) start() {
 	}
 }
 
-// cut numbers the parts of the turns that compactions cut.
+// cut numbers the parts of the turns that are split by compactions.
 func (p *pairer) cut() {
 	c := p.conv
 	if !slices.ContainsFunc(c.Messages, func(m transcript.Message) bool { return m.Segment != 0 }) {
 		return
 	}
 	p.parts = map[part]int32{}
-	segmentOf := make([]int32, c.Turns) // by turn: the segment it begins in, from 1
+	segmentOf := make([]int32, c.Turns) // for each turn, the segment it begins in, counted from 1
 	for i := range c.Messages {
 		m := &c.Messages[i]
 		switch {
@@ -233,9 +228,9 @@ func (p *pairer) turn(message int32) int32 {
 	return m.Turn
 }
 
-// merge finds the turns that are sent as one: those of messages of the model
-// between which nobody else speaks. It tells where results may stand, and nothing
-// else: a call without one is missing it as soon as the model goes on.
+// merge finds the turns that are sent together, which are consecutive messages of the
+// model. It affects only where results are expected. A call without a result is missing
+// it as soon as the model continues.
 func (p *pairer) merge() {
 	c := p.conv
 	if !c.Merged || c.Window != transcript.WindowUser {
@@ -245,7 +240,7 @@ func (p *pairer) merge() {
 	for i := range p.merged {
 		p.merged[i] = int32(i)
 	}
-	before := map[int32]int32{} // by segment: the turn of the model that speaks
+	before := map[int32]int32{} // by segment: the current turn of the model
 	for i := range c.Messages {
 		switch m := &c.Messages[i]; {
 		case m.Has(transcript.MessageReplay):
@@ -261,19 +256,19 @@ func (p *pairer) merge() {
 	}
 }
 
-// sent returns the turn that stands for all that are sent as one with a turn.
+// sent returns the turn that represents all turns sent together with the given one.
 func (p *pairer) sent(turn int32) int32 {
 	if p.merged == nil {
 		return turn
 	}
 	for p.merged[turn] != turn {
-		p.merged[turn] = p.merged[p.merged[turn]] // the next look is shorter
+		p.merged[turn] = p.merged[p.merged[turn]] // shortens the next lookup
 		turn = p.merged[turn]
 	}
 	return turn
 }
 
-// place finds out in the window of which turn each result stands.
+// place finds the turn in whose window each result is.
 func (p *pairer) place() {
 	c := p.conv
 	p.window = make([]int32, len(c.Results))
@@ -302,7 +297,7 @@ func (p *pairer) place() {
 	}
 }
 
-// combined ties the results that are states of their calls' records.
+// combined pairs the results that are part of the records of their calls.
 func (p *pairer) combined() {
 	for i := range p.out.Results {
 		if p.out.Results[i].Fate != Orphan {
@@ -314,7 +309,7 @@ func (p *pairer) combined() {
 	}
 }
 
-// speaks reports whether a message is the model's own.
+// speaks reports whether the model made a message.
 func (p *pairer) speaks(m *transcript.Message) bool {
 	if m.Role == transcript.RoleAssistant {
 		return true
@@ -327,8 +322,8 @@ func (p *pairer) speaks(m *transcript.Message) bool {
 	return false
 }
 
-// carries reports whether a message is of the kind that carries results, so
-// that it does not end a window.
+// carries reports whether a message is of a kind that carries results, so that it does
+// not close a window.
 func (p *pairer) carries(m *transcript.Message) bool {
 	switch p.conv.Window {
 	case transcript.WindowNext, transcript.WindowLog:
@@ -336,22 +331,21 @@ func (p *pairer) carries(m *transcript.Message) bool {
 	case transcript.WindowUser:
 		return m.Role == transcript.RoleTool || m.Role == transcript.RoleUser
 	}
-	// In a chat dialect a user message carries results only when it is written
-	// in another dialect.
+	// In a chat dialect, a user message carries results only if it is in another dialect.
 	return m.Role == transcript.RoleTool || m.Role == transcript.RoleUser && m.Has(transcript.MessageForeign) &&
 		m.BlockLo < m.BlockHi && p.conv.Blocks[m.BlockLo].Kind == transcript.BlockResult
 }
 
-// An occurrence is a call or a result of one id.
+// An occurrence is a call or a result with a certain id.
 type occurrence struct {
 	index  int32 // into Calls or Results
 	result bool
 }
 
-// Keys are what calls and results are compared by, "" for none.
+// keys returns the keys by which calls and results are compared, "" for none.
 type keys struct{ call, result func(i int32) string }
 
-// ids returns the keys that are made of the ids.
+// ids returns keys made from the ids.
 func (p *pairer) ids(key func(transcript.Token) string) keys {
 	return keys{
 		func(i int32) string { return key(p.conv.Calls[i].ID) },
@@ -359,8 +353,8 @@ func (p *pairer) ids(key func(transcript.Token) string) keys {
 	}
 }
 
-// byAlias pairs what is left over by the other ids that calls and results write
-// of themselves. A result whose call has got one under another id is a duplicate.
+// byAlias pairs what is left by the other ids of calls and results. A result is a
+// duplicate if its call already has a result under another id.
 func (p *pairer) byAlias() {
 	if len(p.conv.Aliases) == 0 {
 		return
@@ -383,7 +377,7 @@ func (p *pairer) byAlias() {
 	for _, k := range []keys{{alias.call, id.result}, {id.call, alias.result}, alias} {
 		p.byID(k, Aliased)
 	}
-	// The nearest call before a result has it.
+	// The nearest call before a result gets it.
 	type name struct {
 		segment int32
 		key     string
@@ -406,12 +400,12 @@ func (p *pairer) byAlias() {
 	}
 }
 
-// byID pairs, key by key, what is still open. The second time round it sees only
-// leftovers, under other keys.
+// byID pairs the open calls and results that have the same key. The second call sees only
+// what is left, under other keys.
 func (p *pairer) byID(by keys, conf Confidence) {
 	calls, results := p.left()
 	if calls == 0 || results == 0 && (calls == 1 || conf != Exact) {
-		return // there is nothing to answer, or to be told from a copy
+		return // there is nothing to answer, and no copies to find
 	}
 	g := group{pairer: p, conf: conf}
 	all, ends := p.occurrences(by, calls, results)
@@ -422,7 +416,7 @@ func (p *pairer) byID(by keys, conf Confidence) {
 	}
 }
 
-// left counts the calls and results that are open.
+// left returns the number of open calls and results.
 func (p *pairer) left() (calls, results int) {
 	for i := range p.out.Calls {
 		if p.out.Calls[i].State == Missing && !p.conv.Calls[i].Answer.ByProvider() {
@@ -437,19 +431,18 @@ func (p *pairer) left() (calls, results int) {
 	return calls, results
 }
 
-// occurrences returns the open calls and results group by group, a group being
-// those of one id in one segment in the order of the blocks, and where each
-// group ends.
+// occurrences returns the open calls and results in groups, and the end of each group. A
+// group has those with the same id in one segment, in the order of the blocks.
 func (p *pairer) occurrences(by keys, calls, results int) (all []occurrence, ends []int32) {
 	c := p.conv
 	type groupKey struct {
 		segment  int32
-		approval bool // approvals have ids of their own
+		approval bool // approvals have separate ids
 		id       string
 	}
 	numbers := make(map[groupKey]int32, max(calls, results))
 	flat := make([]occurrence, 0, calls+results)
-	group := make([]int32, 0, calls+results) // by position in flat
+	group := make([]int32, 0, calls+results) // by index in flat
 	add := func(id string, kind transcript.CallKind, msg int32, o occurrence) {
 		if id == "" {
 			return
@@ -464,7 +457,7 @@ func (p *pairer) occurrences(by keys, calls, results int) (all []occurrence, end
 		ends[n]++
 		flat, group = append(flat, o), append(group, n)
 	}
-	// Calls and results each stand in block order: merge them.
+	// Calls and results are each in block order, so merge them.
 	i, j := 0, 0
 	for i < len(c.Calls) || j < len(c.Results) {
 		if j == len(c.Results) || i < len(c.Calls) && c.Calls[i].Block < c.Results[j].Block {
@@ -492,11 +485,11 @@ func (p *pairer) occurrences(by keys, calls, results int) (all []occurrence, end
 	return all, ends
 }
 
-// A use is one turn's calls of an id.
+// A use is the calls with an id in one turn.
 type use struct {
 	turn           int32
 	lo, hi         int32 // its occurrences, up to the next use
-	call, callsEnd int32 // its calls, in the group's; those before call are closed
+	call, callsEnd int32 // its calls, in the calls of the group; those before call are closed
 }
 
 // A group pairs the occurrences of one id.
@@ -547,9 +540,9 @@ func (g *group) split() {
 	}
 }
 
-// inRow counts the uses from i on that follow each other in messages of the model
-// in a row, with no result between them. In a log, whose agent makes one message of
-// them, each use is alone: there nothing is moved between them.
+// inRow returns the number of uses from i on that are in consecutive messages of the
+// model without a result between them. In a log each use is alone: the agent merges such
+// messages, so nothing is moved between them.
 func (g *group) inRow(i int) int {
 	n := 1
 	for ; i+n < len(g.uses) && g.conv.Window != transcript.WindowLog; n++ {
@@ -562,7 +555,7 @@ func (g *group) inRow(i int) int {
 	return n
 }
 
-// row returns the row of messages of the model that a message is in.
+// row returns the row of a message.
 func (p *pairer) row(message int32) int32 {
 	if p.rows == nil {
 		c := p.conv
@@ -586,9 +579,9 @@ func (p *pairer) row(message int32) int32 {
 	return p.rows[message]
 }
 
-// rowInOrder lets the results behind uses in a row answer the calls of all of
-// them, the first the first, if there are as many of both: the model has used
-// its id again before it saw a result.
+// rowInOrder pairs the results after several uses in a row with the calls of all these
+// uses, in order, if there are equally many. The model then used its id again before it
+// saw a result.
 func (g *group) rowInOrder(uses []use) bool {
 	if len(uses) < 2 {
 		return false
@@ -602,7 +595,7 @@ func (g *group) rowInOrder(uses []use) bool {
 		case !o.result:
 			behind++
 		case behind < last.callsEnd-last.call:
-			return false // it stands between two calls
+			return false // it is between two calls
 		case g.inWindow(last, o.index):
 			if results = append(results, o.index); len(results) > len(calls) {
 				return false
@@ -622,8 +615,7 @@ func (g *group) rowInOrder(uses []use) bool {
 	return true
 }
 
-// inOrder lets the results in a use's window answer its calls, the first the
-// first.
+// inOrder pairs the results in the window of a use with its calls, in order.
 func (g *group) inOrder(u *use) {
 	first := u.call
 	for _, o := range g.all[u.lo:u.hi] {
@@ -640,8 +632,8 @@ func (g *group) inOrder(u *use) {
 	}
 }
 
-// inWindow reports whether a result lies in a use's window. Only results
-// between the use and the next are asked about.
+// inWindow reports whether a result is in the window of a use. The result must be between
+// the use and the next one.
 func (g *group) inWindow(u *use, result int32) bool {
 	switch g.conv.Window {
 	case transcript.WindowNext, transcript.WindowLog:
@@ -650,12 +642,12 @@ func (g *group) inWindow(u *use, result int32) bool {
 	return g.window[result] == g.sent(u.turn)
 }
 
-// mostDistinct bounds the calls of one id in one turn that a further one is
-// compared with: a real turn repeats a call or two.
+// mostDistinct limits the calls with one id in one turn to which another one is compared.
+// A real turn repeats only one or two calls.
 const mostDistinct = 32
 
-// copies marks the calls of a use without an answer that repeat another. One that
-// can have a result of its own, though out of place, is no copy.
+// copies marks the unanswered calls of a use that repeat another call. A call that may
+// have its own result elsewhere is not a copy.
 func (g *group) copies(u *use, calls []int32) {
 	if len(calls) < 2 {
 		return
@@ -684,7 +676,7 @@ func (g *group) copies(u *use, calls []int32) {
 	}
 }
 
-// open returns the first open call of a use, none where all are closed.
+// open returns the first open call of a use, or none.
 func (g *group) open(u *use) int32 {
 	for ; u.call < u.callsEnd; u.call++ {
 		if call := g.calls[u.call]; g.out.Calls[call].State == Missing {
@@ -694,7 +686,7 @@ func (g *group) open(u *use) int32 {
 	return none
 }
 
-// backward lets leftovers answer an open call of the nearest use before them.
+// backward pairs leftover results with an open call of the nearest use before them.
 func (g *group) backward() {
 	open := int32(0) // open calls in the uses up to this one
 	for i := range g.uses {
@@ -725,8 +717,8 @@ func (g *group) backward() {
 	}
 }
 
-// forward lets what is still left over answer an open call further on, if it
-// stands directly before it and in no window. All others are duplicates.
+// forward pairs results that are still left with an open call after them. Such a result
+// must be directly before the call and in no window. All other results are duplicates.
 func (g *group) forward() {
 	g.forwardIn(nil, g.all[:g.uses[0].lo], &g.uses[0])
 	for i := range g.uses {
@@ -739,7 +731,7 @@ func (g *group) forward() {
 	}
 }
 
-// forwardIn does so between two uses, of which one can be absent.
+// forwardIn is forward between two uses, one of which may be nil.
 func (g *group) forwardIn(u *use, between []occurrence, next *use) {
 	for n, o := range between {
 		if !o.result || g.out.Results[o.index].Fate != Orphan {
@@ -755,7 +747,7 @@ func (g *group) forwardIn(u *use, between []occurrence, next *use) {
 		if of == nil {
 			of = next
 		}
-		// A use begins with a call, and is answered from that on.
+		// The first occurrence of a use is a call.
 		fate, call := Duplicate, g.all[of.lo].index
 		if u != nil && g.conv.Calls[call].Answer == transcript.AnswerLater {
 			fate = Update
@@ -769,8 +761,8 @@ func (p *pairer) answer(call, result int32, place Place, conf Confidence, candid
 	p.out.Results[result] = Leftover{Fate: Answers, Call: call}
 }
 
-// withoutIDs pairs by name, then by position, within the window, what lacks an
-// id on one side at least. Counts must be equal: nothing is guessed.
+// withoutIDs pairs calls and results in the same window if at least one of them has no
+// id. It compares names and then positions. It guesses nothing: the counts must be equal.
 func (p *pairer) withoutIDs() {
 	c := p.conv
 	var calls, results map[int32][]int32 // by turn
@@ -807,7 +799,7 @@ func (p *pairer) turnWithoutIDs(calls, results []int32) {
 	c := p.conv
 	callLacks := func(i int32) bool { return Key(c.Calls[i].ID) == "" }
 	resultLacks := func(i int32) bool { return Key(c.Results[i].ID) == "" }
-	// A call and a result that both have an id were compared already.
+	// A call and a result that both have ids have already been compared.
 	if !slices.ContainsFunc(results, resultLacks) {
 		calls = keep(calls, callLacks)
 	} else if !slices.ContainsFunc(calls, callLacks) {
@@ -859,7 +851,7 @@ func (p *pairer) byPosition(calls, results []int32) {
 	}
 }
 
-// unclear marks calls and results that do not come out even.
+// unclear marks calls and results whose numbers differ.
 func (p *pairer) unclear(calls, results []int32) {
 	for n, call := range calls {
 		x := &p.out.Calls[call]
@@ -871,7 +863,7 @@ func (p *pairer) unclear(calls, results []int32) {
 	}
 }
 
-// keep returns those of a list that fit.
+// keep returns the elements of a list for which fits holds.
 func keep(list []int32, fits func(int32) bool) (out []int32) {
 	for _, i := range list {
 		if fits(i) {
@@ -881,7 +873,7 @@ func keep(list []int32, fits func(int32) bool) (out []int32) {
 	return out
 }
 
-// server pairs provider-executed calls with results of their own turn.
+// server pairs provider-executed calls with results in their own turn.
 func (p *pairer) server() {
 	c := p.conv
 	type key struct {
@@ -910,7 +902,7 @@ func (p *pairer) server() {
 	}
 }
 
-// finish tells pending and interrupted calls from missing ones.
+// finish distinguishes pending and interrupted calls from missing ones.
 func (p *pairer) finish() {
 	c := p.conv
 	if !slices.ContainsFunc(p.out.Calls, func(x Exchange) bool { return x.State == Missing }) {
@@ -938,14 +930,14 @@ func (p *pairer) finish() {
 	}
 }
 
-// goesOn reports whether it is recorded of a call, apart from it, that its result
-// is to come.
+// goesOn reports whether something other than the call itself records that its result is
+// still to come.
 func (p *pairer) goesOn(call *transcript.Call) bool {
 	return call.Answer != transcript.AnswerOwnRecord && (call.State == transcript.CallWaiting || call.State == transcript.CallRunning)
 }
 
-// spokenLast returns the turn after which nobody said anything, though messages
-// without results may follow it; none where somebody did.
+// spokenLast returns the last turn if nobody spoke after it, or none. Messages without
+// results may still follow it.
 func (p *pairer) spokenLast() int32 {
 	c := p.conv
 	for i := len(c.Messages) - 1; i >= 0; i-- {
@@ -965,8 +957,8 @@ func (p *pairer) spokenLast() int32 {
 	return none
 }
 
-// lastTurns returns the turns after which nothing but results of their own
-// follows, one for each segment at most.
+// lastTurns returns the turns that are followed only by their own results, at most one
+// for each segment.
 func (p *pairer) lastTurns() map[int32]bool {
 	c := p.conv
 	last := map[int32]bool{}
@@ -1000,7 +992,8 @@ func (p *pairer) lastTurns() map[int32]bool {
 	return last
 }
 
-// resultsOf returns the turn whose results a message holds and nothing else.
+// resultsOf returns the turn of the results in a message, if the message has nothing
+// else.
 func (p *pairer) resultsOf(msg int32) int32 {
 	c := p.conv
 	m := &c.Messages[msg]
@@ -1009,7 +1002,7 @@ func (p *pairer) resultsOf(msg int32) int32 {
 		if c.Blocks[b].Kind != transcript.BlockResult {
 			return none
 		}
-		now := p.window[c.Blocks[b].Ref] // of a result without an id
+		now := p.window[c.Blocks[b].Ref] // for a result without an id
 		switch l := p.out.Results[c.Blocks[b].Ref]; l.Fate {
 		case Answers, Duplicate, Update:
 			now = p.turn(c.Calls[l.Call].Message)
@@ -1025,15 +1018,14 @@ func (p *pairer) resultsOf(msg int32) int32 {
 	return turn
 }
 
-// crossings finds the late answers between whose call and place a turn was
-// made without them.
+// crossings finds the late results that have a turn made without them between themselves
+// and their call.
 func (p *pairer) crossings() {
 	c := p.conv
-	// Calls stand in the order of their messages, so that one walk back does
-	// for all: at is where it has come.
+	// Calls are in the order of their messages, so one walk backward from at is enough.
 	at := int32(len(c.Messages))
-	model := at  // the first message of the model from there on
-	wedged := at // the same, behind one that is not the model's
+	model := at  // the first message of the model at or after at
+	wedged := at // the same, but after a message that is not the model's
 	for i := range slices.Backward(p.out.Calls) {
 		x := &p.out.Calls[i]
 		if x.State != Answered || x.Place != Later {

@@ -8,8 +8,8 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// canonical returns a text that two values share if JSON Schema takes them as
-// equal: 1 and 1.0 are, and so are objects with the same members in any order.
+// canonical returns the same text for two values if JSON Schema considers them equal: 1
+// and 1.0, or objects with the same fields in any order.
 func canonical(v source.Value) string { return string(appendCanonical(nil, v)) }
 
 func appendCanonical(out []byte, v source.Value) []byte {
@@ -42,8 +42,8 @@ func appendCanonical(out []byte, v source.Value) []byte {
 	}
 }
 
-// appendCounted appends a text behind its length, so that nothing in it can be
-// taken for what follows.
+// appendCounted appends a text after its length, so that it cannot be confused with what
+// follows.
 func appendCounted(out, text []byte) []byte {
 	out = append(strconv.AppendInt(append(out, '"'), int64(len(text)), 10), ':')
 	return append(out, text...)
@@ -82,7 +82,7 @@ func constOf(v source.Value) *equals {
 	return e
 }
 
-// allows reports whether a value is one of those that are allowed.
+// allows reports whether a value is allowed.
 func (e *equals) allows(v source.Value) bool {
 	var room [64]byte
 	return e.kinds&kindOf(v) != 0 && e.values[string(appendCanonical(room[:0], v))]

@@ -9,26 +9,26 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A compiler turns the text of one schema into nodes. The nodes keep nothing of
-// the text.
+// A compiler compiles the text of one schema to nodes. The nodes do not refer to the
+// text.
 type compiler struct {
 	sections  []*section
 	addresses map[string]*section
-	// What is known of the text, by where a value begins: for each schema the
-	// section that it is in, the members of objects, and nodes.
+	// What is known about the text, by the offset of a value: the section of each schema,
+	// the fields of objects, and nodes.
 	known   map[int64]*section
 	objects map[int64]*object
 	nodes   map[int64]*node
-	queue   []source.Value // the nodes that are not filled in yet
+	queue   []source.Value // the schemas whose nodes are not filled yet
 
-	patterns  map[string]*regexp.Regexp // nil for one that cannot be read
+	patterns  map[string]*regexp.Regexp // nil for an invalid pattern
 	unchecked []string
-	// invalid is set once the text turns out to be no schema.
+	// invalid is set if the text is not a valid schema.
 	invalid bool
 }
 
-// compile returns the schema that a value is, nil for one that is none, and the
-// patterns in it that cannot be read.
+// compile returns the compiled schema and its invalid patterns. The node is nil if v is
+// not a valid schema.
 func compile(v source.Value) (n *node, unchecked []string) {
 	c := &compiler{
 		addresses: map[string]*section{},
@@ -54,7 +54,7 @@ func compile(v source.Value) (n *node, unchecked []string) {
 	return n, c.unchecked
 }
 
-// object returns the members of an object in the text.
+// object returns the fields of an object in the text.
 func (c *compiler) object(v source.Value) *object {
 	at := v.Span().Start
 	o := c.objects[at]
@@ -65,8 +65,8 @@ func (c *compiler) object(v source.Value) *object {
 	return o
 }
 
-// node returns the node of a schema in the text, which is filled in later: a
-// schema can refer to one that it is in.
+// node returns the node of a schema in the text. It is filled later, because a schema can
+// refer to one that contains it.
 func (c *compiler) node(v source.Value) *node {
 	at := v.Span().Start
 	if n := c.nodes[at]; n != nil {
@@ -84,14 +84,14 @@ func (c *compiler) node(v source.Value) *node {
 	return n
 }
 
-// pattern returns a pattern of the schema, nil for one that cannot be read.
+// pattern returns a pattern of the schema, or nil if it is invalid.
 func (c *compiler) pattern(text string) *regexp.Regexp {
 	re, known := c.patterns[text]
 	if !known {
 		var err error
 		if re, err = regexp.Compile(text); err != nil {
 			re = nil
-			// One pattern is no reason to check nothing.
+			// An invalid pattern must not disable all other checks.
 			c.unchecked = append(c.unchecked, text)
 		}
 		c.patterns[text] = re
@@ -121,7 +121,7 @@ func (c *compiler) fill(v source.Value) {
 	}
 	n.ref = c.reference(o, "$ref", in)
 	if n.ref != nil && n.draft < draft2019 {
-		return // beside a reference nothing counts
+		return // siblings of a reference are ignored
 	}
 	c.fillAny(n, o, in)
 	n.object = c.objectRules(n, o)
@@ -130,7 +130,7 @@ func (c *compiler) fill(v source.Value) {
 	n.number = numberRulesOf(o)
 }
 
-// fillAny reads the keywords about values of all types.
+// fillAny reads the keywords for values of any type.
 func (c *compiler) fillAny(n *node, o *object, in *section) {
 	n.types, _ = typesOf(o)
 	if list := o.get("enum"); list.Kind() == source.Array {
@@ -146,7 +146,8 @@ func (c *compiler) fillAny(n *node, o *object, in *section) {
 	}
 	if v := o.get("if"); v.Exists() && n.draft >= draft7 {
 		n.ifs = c.schema(o, "if")
-		// What a literal rules out is not read: its references may lead nowhere.
+		// A branch that a literal condition rules out is skipped, because its references
+		// may be invalid.
 		if v.Kind() != source.Bool || v.True() {
 			n.then = c.schema(o, "then")
 		}
@@ -170,7 +171,7 @@ func (c *compiler) fillAny(n *node, o *object, in *section) {
 	}
 }
 
-// schema returns the schema of a keyword, nil for none.
+// schema returns the schema of a keyword, or nil.
 func (c *compiler) schema(o *object, key string) *node {
 	v := o.get(key)
 	if !v.Exists() {
@@ -179,7 +180,7 @@ func (c *compiler) schema(o *object, key string) *node {
 	return c.node(v)
 }
 
-// schemas returns the schemas that a keyword lists.
+// schemas returns the schemas in the array of a keyword.
 func (c *compiler) schemas(o *object, key string) []*node {
 	var out []*node
 	for _, v := range o.get(key).Elements() {
@@ -188,7 +189,7 @@ func (c *compiler) schemas(o *object, key string) []*node {
 	return out
 }
 
-// named calls f with each member of the object that a keyword has.
+// named calls f for each field of the object of a keyword.
 func (c *compiler) named(o *object, key string, f func(name string, v source.Value)) {
 	v := o.get(key)
 	if v.Kind() != source.Object {
@@ -199,7 +200,7 @@ func (c *compiler) named(o *object, key string, f func(name string, v source.Val
 	}
 }
 
-// limitOf returns the limit that a value is, nil for one that is no number.
+// limitOf returns a number as a limit, or nil if v is not a number.
 func limitOf(v source.Value) *limit {
 	if v.Kind() != source.Number {
 		return nil
@@ -208,7 +209,7 @@ func limitOf(v source.Value) *limit {
 	return &limit{parseDecimal(text), written(text)}
 }
 
-// count returns the number of a keyword that counts, or -1.
+// count returns the value of a keyword for a count, or -1.
 func count(o *object, key string) int {
 	v := o.get(key)
 	if v.Kind() != source.Number {
@@ -217,7 +218,7 @@ func count(o *object, key string) int {
 	return parseDecimal(v.Raw()).count()
 }
 
-// stringsIn lists the strings in an array.
+// stringsIn returns the strings in an array.
 func stringsIn(v source.Value) []string {
 	var out []string
 	for _, e := range v.Elements() {

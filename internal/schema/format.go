@@ -7,14 +7,13 @@ import (
 	"time"
 )
 
-// A format is what a string has to look like. Only the drafts before 2019-09
-// make it a condition.
+// A format is a required form of strings. It is enforced only by drafts before 2019-09.
 type format struct {
 	name   string
 	allows func(string) bool
 }
 
-// formatNamed returns the format of a name, nil for one that is not known.
+// formatNamed returns the format with the given name, or nil if it is unknown.
 func formatNamed(name string) *format {
 	var allows func(string) bool
 	switch name {
@@ -56,8 +55,8 @@ func formatNamed(name string) *format {
 	return &format{name, allows}
 }
 
-// only reports whether a text has nothing but letters and digits of ASCII and
-// some other characters.
+// only reports whether a text has only ASCII letters, ASCII digits and the characters in
+// others.
 func only(s, others string) bool {
 	for _, r := range s {
 		if !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune(others, r)) {
@@ -67,10 +66,10 @@ func only(s, others string) bool {
 	return true
 }
 
-// digits returns how many digits a text begins with.
+// digits returns the number of digits at the start of a text.
 func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 
-// number2 returns the number that two digits are, or -1.
+// number2 returns the value of two digits, or -1.
 func number2(s string) int {
 	if len(s) != 2 || digits(s) != 2 {
 		return -1
@@ -104,7 +103,7 @@ func isUUID(s string) bool {
 	return true
 }
 
-// isDuration reads what ISO 8601 calls a duration, of whole numbers.
+// isDuration reports whether s is an ISO 8601 duration of whole numbers.
 func isDuration(s string) bool {
 	s, ok := strings.CutPrefix(s, "P")
 	if !ok || s == "" {
@@ -117,7 +116,7 @@ func isDuration(s string) bool {
 	return inUnits(date, "YMD") && inUnits(clock, "HMS") && (!timed || clock != "")
 }
 
-// inUnits reports whether a text is numbers with units, in their order.
+// inUnits reports whether a text is numbers with units in the order of units.
 func inUnits(s, units string) bool {
 	for s != "" {
 		n := digits(s)
@@ -205,7 +204,7 @@ func isDateTime(s string) bool {
 	return len(s) > 10 && (s[10] == 'T' || s[10] == 't') && isDate(s[:10]) && isTime(s[11:])
 }
 
-// isTime reads the time of a day with its zone. A leap second is allowed where
+// isTime reports whether s is a time of day with a zone. A leap second is allowed where
 // UTC has them.
 func isTime(s string) bool {
 	if len(s) < 9 || s[2] != ':' || s[5] != ':' {
@@ -242,7 +241,7 @@ func isTime(s string) bool {
 	return second < 60 || utc == day-1
 }
 
-// parseURL reads an address, whose host may be one of IPv6 only in brackets.
+// parseURL parses an address. An IPv6 host must be in brackets.
 func parseURL(s string) (*url.URL, bool) {
 	u, err := url.Parse(s)
 	if err != nil {
@@ -262,7 +261,7 @@ func isReference(s string) bool {
 	return ok && !strings.Contains(s, `\`)
 }
 
-// isTemplate reports whether the braces in an address pair up.
+// isTemplate reports whether the braces in an address are balanced.
 func isTemplate(s string) bool {
 	u, ok := parseURL(s)
 	if !ok {
@@ -289,7 +288,7 @@ func isTemplate(s string) bool {
 	return true
 }
 
-// isVersion reads a version as semver.org writes it.
+// isVersion reports whether s is a version as defined by semver.org.
 func isVersion(s string) bool {
 	s, build, built := strings.Cut(s, "+")
 	core, early, before := strings.Cut(s, "-")
@@ -305,8 +304,8 @@ func isVersion(s string) bool {
 	return len(numbers) == 3
 }
 
-// areIdentifiers reports whether a text is identifiers with dots between them.
-// In some places those that are numbers begin with no zero.
+// areIdentifiers reports whether a text is identifiers separated by dots. If strict,
+// numeric identifiers must not start with a zero.
 func areIdentifiers(s string, strict bool) bool {
 	for id := range strings.SplitSeq(s, ".") {
 		if id == "" || !only(id, "-") || strict && len(id) > 1 && id[0] == '0' && digits(id) == len(id) {

@@ -8,14 +8,14 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// mostWritten is how much of a number is shown.
+// mostWritten is the largest number of digits of a number that is shown.
 const mostWritten = 64
 
-// mostQuoted is how much of a text is quoted, and from where on a list goes on with an
-// ellipsis: a message is not to hold a payload.
+// mostQuoted is the largest number of bytes of a text that is quoted. A longer list ends
+// with an ellipsis. Messages must not contain a payload.
 const mostQuoted = 200
 
-// written returns a number as it is written, unless it is very long.
+// written returns the text of a number, shortened if it is very long.
 func written(number []byte) string {
 	if len(number) > mostWritten {
 		return string(number[:mostWritten]) + "…"
@@ -23,7 +23,7 @@ func written(number []byte) string {
 	return string(number)
 }
 
-// display shows a value that is neither an array nor an object.
+// display formats a value that is neither an array nor an object.
 func display(v source.Value) string {
 	if v.Kind() == source.String {
 		return single(v.Str())
@@ -31,7 +31,7 @@ func display(v source.Value) string {
 	return string(v.Raw())
 }
 
-// cut shortens what a message would quote.
+// cut shortens a text to quote.
 func cut(s string) string {
 	if len(s) <= mostQuoted {
 		return s
@@ -39,24 +39,24 @@ func cut(s string) string {
 	return strings.ToValidUTF8(s[:mostQuoted], "") + "…"
 }
 
-// single puts a text in single quotes.
+// single returns a text in single quotes.
 func single(s string) string {
 	s = cut(s)
 	s = strconv.Quote(s)
 	return "'" + strings.NewReplacer(`\"`, `"`, `\\`, `\\`, `'`, `\'`).Replace(s[1:len(s)-1]) + "'"
 }
 
-// singles lists texts in single quotes.
+// singles returns a list of texts in single quotes.
 func singles(names []string) string {
 	return listed(len(names), func(i int) string { return single(names[i]) })
 }
 
-// doubles lists texts in double quotes.
+// doubles returns a list of texts in double quotes.
 func doubles(names []string) string {
 	return listed(len(names), func(i int) string { return strconv.Quote(cut(names[i])) })
 }
 
-// listed lists n texts, as many as a message has room for.
+// listed returns a list of n texts, as many as fit in a message.
 func listed(n int, text func(i int) string) string {
 	var b strings.Builder
 	for i := range n {
@@ -72,7 +72,7 @@ func listed(n int, text func(i int) string) string {
 	return b.String()
 }
 
-// missing says which properties are.
+// missing says which properties are missing.
 func missing(names []string) string {
 	if len(names) == 1 {
 		return "missing property " + single(names[0])
@@ -80,7 +80,7 @@ func missing(names []string) string {
 	return "missing properties " + singles(names)
 }
 
-// counted says that there are too few or too many of something.
+// counted says that a count is too low or too high.
 func counted(keyword string, got, want int) string {
 	return fmt.Sprintf("%s: got %d, want %d", keyword, got, want)
 }

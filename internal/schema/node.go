@@ -9,7 +9,7 @@ import (
 // A draft is a version of JSON Schema.
 type draft int
 
-// The drafts that are read.
+// The supported drafts.
 const (
 	draft4    draft = 4
 	draft6    draft = 6
@@ -18,12 +18,12 @@ const (
 	draft2020 draft = 2020
 )
 
-// A node is one schema. What is nil or empty in it says nothing.
+// A node is one compiled schema. Fields that are nil or empty require nothing.
 type node struct {
 	draft draft
 	res   *resource
-	// always is set for a schema that allows everything, never for one that
-	// allows nothing.
+	// always is set for a schema that allows everything, and never for one that allows
+	// nothing.
 	always, never bool
 
 	types     kinds
@@ -31,10 +31,10 @@ type node struct {
 	enum      *equals
 	format    *format
 	ref       *node
-	recursive *node  // the target of $recursiveRef where nothing else is found
-	dynamic   *node  // the same of $dynamicRef
-	anchor    string // the name that $dynamicRef looks for; "" for its target alone
-	// What a target says of itself.
+	recursive *node  // the target of $recursiveRef if no outer one is found
+	dynamic   *node  // the same for $dynamicRef
+	anchor    string // the name that $dynamicRef looks for; "" to use only its target
+	// The anchors that the schema itself declares.
 	recursiveAnchor bool
 	dynamicAnchor   string
 
@@ -47,15 +47,15 @@ type node struct {
 	allOf, anyOf, oneOf       []*node
 }
 
-// A resource is a schema with an address of its own, and what is in it.
+// A resource is a schema with its own address, and everything in it.
 type resource struct {
 	root *node
-	// recursive is set if $recursiveRef looks further out than this resource.
+	// recursive is set if $recursiveRef continues outside this resource.
 	recursive bool
-	dynamic   map[string]*node // by the names of $dynamicAnchor
+	dynamic   map[string]*node // by the name of $dynamicAnchor
 }
 
-// An equals is the values that an enum or a const allows.
+// An equals is the set of values that an enum or a const allows.
 type equals struct {
 	keyword string
 	kinds   kinds
@@ -63,9 +63,9 @@ type equals struct {
 	message string
 }
 
-// objectRules are the keywords about objects.
+// objectRules are the keywords for objects.
 type objectRules struct {
-	least, most       int // -1 for none
+	least, most       int // -1 if not set
 	required          []string
 	properties        map[string]*node
 	patterns          []patternRule
@@ -78,55 +78,55 @@ type objectRules struct {
 	unevaluated       *node
 }
 
-// A patternRule is one of patternProperties. A pattern that cannot be read is
-// nil, and taken to match.
+// A patternRule is one of patternProperties. An invalid pattern is nil and matches
+// everything.
 type patternRule struct {
 	pattern *regexp.Regexp
 	schema  *node
 }
 
-// A dependency is what is asked of an object that has a member.
+// A dependency is a requirement for objects that have a certain field.
 type dependency struct {
 	name     string
 	required []string
 	schema   *node
 }
 
-// arrayRules are the keywords about arrays.
+// arrayRules are the keywords for arrays.
 type arrayRules struct {
-	least, most           int // -1 for none
+	least, most           int // -1 if not set
 	unique                bool
 	first                 []*node // the schemas of the first elements
-	rest                  *node   // of those that follow
+	rest                  *node   // the schema of the others
 	closed                bool    // additionalItems is the literal false
 	contains              *node
-	leastMatch, mostMatch int // -1 for none
+	leastMatch, mostMatch int // -1 if not set
 	unevaluated           *node
 }
 
-// textRules are the keywords about strings.
+// textRules are the keywords for strings.
 type textRules struct {
-	least, most int // -1 for none
+	least, most int // -1 if not set
 	pattern     *regexp.Regexp
 }
 
-// numberRules are the keywords about numbers.
+// numberRules are the keywords for numbers.
 type numberRules struct {
 	bounds     []bound
 	multipleOf *limit
 }
 
-// A limit is a number that a schema holds numbers against.
+// A limit is a number in a schema to which numbers are compared.
 type limit struct {
 	value decimal
-	text  string // as it is written
+	text  string // as written
 }
 
-// A bound is a limit that numbers stay above or below.
+// A bound is a minimum or maximum.
 type bound struct {
 	limit
 	keyword string
-	// sign is what comparing the number with the bound must not give.
+	// sign is the result of comparing a number with the bound that is not allowed.
 	sign      int
 	exclusive bool
 }
@@ -134,7 +134,7 @@ type bound struct {
 // kinds is a set of types.
 type kinds uint8
 
-// The types, in the order in which they are told.
+// The types, in the order in which messages list them.
 const (
 	kindNull kinds = 1 << iota
 	kindBoolean
@@ -145,12 +145,12 @@ const (
 	kindObject
 )
 
-// kindNames are the names of the types.
+// kindNames returns the names of the types.
 func kindNames() []string {
 	return []string{"null", "boolean", "number", "integer", "string", "array", "object"}
 }
 
-// kindNamed returns the type of a name, 0 for none.
+// kindNamed returns the type with the given name, or 0.
 func kindNamed(name string) kinds {
 	for i, n := range kindNames() {
 		if n == name {
@@ -160,7 +160,7 @@ func kindNamed(name string) kinds {
 	return 0
 }
 
-// names lists the types of a set.
+// names returns the names of the types in the set.
 func (k kinds) names() []string {
 	var out []string
 	for i, name := range kindNames() {
@@ -171,8 +171,8 @@ func (k kinds) names() []string {
 	return out
 }
 
-// kindOf returns the type of a value. That a number is an integer is another
-// matter.
+// kindOf returns the type of a value. It does not distinguish integers from other
+// numbers.
 func kindOf(v source.Value) kinds {
 	switch v.Kind() {
 	case source.Null:

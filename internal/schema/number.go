@@ -8,19 +8,19 @@ import (
 	"math/bits"
 )
 
-// A decimal is a JSON number as it is written: digits × 10^exp, without zeros
-// at either end of the digits. No digits are zero. Exponents stay what they
-// are, so a number of any size costs what its text costs.
+// A decimal is a JSON number: digits × 10^exp, without zeros at either end of digits.
+// Zero has no digits. Exponents are not expanded, so a huge number costs no more than its
+// text.
 type decimal struct {
 	negative bool
 	digits   []byte
 	exp      int64
 }
 
-// mostExponent is where the exponents end that numbers are told apart by.
+// mostExponent is the limit beyond which exponents are not distinguished.
 const mostExponent = 1 << 40
 
-// parseDecimal reads the text of a JSON number, which the digits may alias.
+// parseDecimal parses a JSON number. digits may alias the text.
 func parseDecimal(text []byte) decimal {
 	var d decimal
 	if len(text) > 0 && text[0] == '-' {
@@ -74,26 +74,26 @@ func (d decimal) sign() int {
 	return 1
 }
 
-// compare returns -1, 0 or 1, as d is less than, equal to or greater than e.
+// compare returns -1, 0 or 1 if d is less than, equal to or greater than e.
 func (d decimal) compare(e decimal) int {
 	if d.sign() != e.sign() || d.sign() == 0 {
 		return cmp.Compare(d.sign(), e.sign())
 	}
-	// Digits that begin at the same power of ten are in the order of texts,
-	// because none ends with a zero.
+	// Digits that start at the same power of ten compare like strings, because they have
+	// no trailing zeros.
 	return d.sign() * cmp.Or(
 		cmp.Compare(d.exp+int64(len(d.digits)), e.exp+int64(len(e.digits))),
 		bytes.Compare(d.digits, e.digits),
 	)
 }
 
-// multiple reports whether d is a whole multiple of e, which is not zero.
+// multiple reports whether d is an integer multiple of e, which must not be zero.
 func (d decimal) multiple(e decimal) bool {
 	if len(d.digits) == 0 {
 		return true
 	}
 	if d.exp < e.exp {
-		// The digits of d would have to end with a zero.
+		// d has no trailing zeros, so it cannot be a multiple.
 		return false
 	}
 	if len(e.digits) <= shortDigits {
@@ -108,12 +108,12 @@ func (d decimal) multiple(e decimal) bool {
 	return a.Mul(a.Mod(a, b), shift).Mod(a, b).Sign() == 0
 }
 
-// shortDigits is how many digits a number has that fits in 64 bits together with
-// another digit.
+// shortDigits is the largest number of digits that fits in 64 bits together with one more
+// digit.
 const shortDigits = 18
 
-// multipleOfShort is multiple for a number of few digits, in one pass over those of d:
-// there may be millions.
+// multipleOfShort is multiple for an e with few digits. It makes one pass over the digits
+// of d, of which there may be millions.
 func (d decimal) multipleOfShort(e decimal) bool {
 	var by, rest uint64
 	for _, c := range e.digits {
@@ -136,7 +136,7 @@ func (d decimal) multipleOfShort(e decimal) bool {
 	return rest == 0
 }
 
-// count returns a number that counts something, or the largest that can.
+// count returns the number as a count, clipped to the range of counts.
 func (d decimal) count() int {
 	if !d.integer() || d.sign() < 0 {
 		return 0

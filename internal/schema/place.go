@@ -8,27 +8,27 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A place is a value in the arguments, and the way to it from their root.
+// A place is a value in the arguments and its path from the root.
 type place struct {
 	value source.Value
 	in    *place // nil for the root
-	key   []byte // in an object
-	index int    // in an array, or -1
-	depth int    // how many keys lead to it
-	// name is set for the name of a member, which has no place of its own: it is
-	// told at the object.
+	key   []byte // if it is in an object
+	index int    // if it is in an array, or else -1
+	depth int    // the length of the path
+	// name is set for a key, which has no place of its own. Messages name the object
+	// instead.
 	name bool
-	// open are the schemas that are being checked at this place, each within the
-	// one before.
+	// open are the schemas that are being checked at this place, each nested in the one
+	// before.
 	open []*node
-	room [4]*node // for the first of them
+	room [4]*node // for the first elements of open
 
-	found *object // the members, once they are asked for
-	spare *object // the room for them, from when the place was another
-	size  int     // one more than the number of elements, once it is asked for
+	found *object // the fields, once they are needed
+	spare *object // their buffer, from an earlier use of the place
+	size  int     // the number of elements plus 1, once it is needed
 }
 
-// place returns a place, which is good until it is released.
+// place returns a place, which is valid until it is released.
 func (v *validator) place(p place) *place {
 	var at *place
 	if last := len(v.idle) - 1; last >= 0 {
@@ -41,10 +41,10 @@ func (v *validator) place(p place) *place {
 	return at
 }
 
-// mostSpare is how many members a place that is not in use keeps room for.
+// mostSpare is the largest number of fields for which an unused place keeps its buffer.
 const mostSpare = 1 << 10
 
-// release takes a place back.
+// release makes a place available for reuse.
 func (v *validator) release(at *place) {
 	if at.found == nil {
 		at.found = at.spare
@@ -55,7 +55,7 @@ func (v *validator) release(at *place) {
 	v.idle = append(v.idle, at)
 }
 
-// member returns the place of the member of an object.
+// member returns the place of a field of an object.
 func (c *checking) member(m member) *place {
 	return c.v.place(place{value: m.value, in: c.at, key: m.name, index: -1, depth: c.at.depth + 1})
 }
@@ -80,7 +80,7 @@ func (p *place) pointer() string {
 	return p.in.pointer() + "/" + key
 }
 
-// object returns the members of the object at the place.
+// object returns the fields of the object at the place.
 func (p *place) object() *object {
 	if p.found == nil {
 		p.found, p.spare = p.spare, nil
@@ -103,22 +103,22 @@ func (p *place) length() int {
 	return p.size - 1
 }
 
-// A member is one of an object.
+// A member is one field of an object.
 type member struct {
 	name  []byte
-	key   source.Span // of the name
+	key   source.Span // the key
 	value source.Value
 }
 
-// An object is the members of one. Of several that share a name the last
-// counts, as it does for those that decode JSON.
+// An object is the fields of an object. If several have the same key, the last one
+// counts, as in most JSON decoders.
 type object struct {
 	members []member
-	// numbers are the members by name, nil where there are few.
+	// numbers maps keys to indexes. It is nil if there are few fields.
 	numbers map[string]int
 }
 
-// fewMembers is how many members are searched one by one.
+// fewMembers is the largest number of fields that are searched linearly.
 const fewMembers = 12
 
 func newObject(v source.Value) *object {
@@ -127,7 +127,7 @@ func newObject(v source.Value) *object {
 	return o
 }
 
-// read takes the members of a value for those that there were.
+// read replaces the fields with those of v.
 func (o *object) read(v source.Value) {
 	o.numbers = nil
 	if o.members = o.members[:0]; o.members == nil {
@@ -152,7 +152,7 @@ func (o *object) read(v source.Value) {
 	}
 }
 
-// find returns the number of the member of a name, or -1.
+// find returns the index of the field with the given key, or -1.
 func (o *object) find(name []byte) int {
 	if o.numbers != nil {
 		if i, ok := o.numbers[string(name)]; ok {
@@ -168,7 +168,7 @@ func (o *object) find(name []byte) int {
 	return -1
 }
 
-// get returns the value of a name, None where there is none.
+// get returns the value of a key, or None.
 func (o *object) get(name string) source.Value {
 	if i := o.find([]byte(name)); i >= 0 {
 		return o.members[i].value
@@ -176,16 +176,16 @@ func (o *object) get(name string) source.Value {
 	return source.Value{}
 }
 
-// has reports whether there is a member of a name.
+// has reports whether there is a field with the given key.
 func (o *object) has(name string) bool { return o.find([]byte(name)) >= 0 }
 
-// seen is what schemas have evaluated of an object or an array.
+// seen is the part of an object or array that schemas have evaluated.
 type seen struct {
 	all bool
-	in  []bool // by number, as far as it reaches
+	in  []bool // by index, up to some length
 }
 
-// mark notes one member or element.
+// mark marks a field or element as evaluated.
 func (s *seen) mark(i, size int) {
 	if s.in == nil {
 		s.in = make([]bool, size)
@@ -193,7 +193,7 @@ func (s *seen) mark(i, size int) {
 	s.in[i] = true
 }
 
-// add notes what another schema has evaluated of the same value.
+// add adds what another schema has evaluated of the same value.
 func (s *seen) add(t seen) {
 	s.all = s.all || t.all
 	if s.in == nil {
@@ -205,5 +205,5 @@ func (s *seen) add(t seen) {
 	}
 }
 
-// has reports whether a member or element is evaluated.
+// has reports whether a field or element has been evaluated.
 func (s *seen) has(i int) bool { return s.all || s.in != nil && s.in[i] }

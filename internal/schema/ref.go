@@ -8,22 +8,21 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// toolAddress is the address that a schema is known by where it gives itself
-// none.
+// toolAddress is the address of a schema that declares none.
 const toolAddress = "schema:///tool"
 
-// A section is a part of the text with an address of its own: the whole of it,
-// or a schema that has an id.
+// A section is a part of the text with its own address: the whole text, or a schema with
+// an id.
 type section struct {
 	address  string
 	draft    draft
 	value    source.Value
 	anchors  map[string]source.Value
-	dynamic  []string // those of the anchors that $dynamicRef looks for
+	dynamic  []string // the anchors that $dynamicRef looks for
 	resource *resource
 }
 
-// draftOf returns the draft of an address, false for one that is not known.
+// draftOf returns the draft with the given address, or false if it is unknown.
 func draftOf(address string) (draft, bool) {
 	address, fragment, _ := strings.Cut(address, "#")
 	rest, ok := strings.CutPrefix(address, "http://")
@@ -48,7 +47,7 @@ func draftOf(address string) (draft, bool) {
 	return 0, false
 }
 
-// idKey is the keyword of an address.
+// idKey returns the keyword for an address.
 func (d draft) idKey() string {
 	if d == draft4 {
 		return "id"
@@ -56,7 +55,7 @@ func (d draft) idKey() string {
 	return "$id"
 }
 
-// id returns the address that a schema gives itself, without its fragment.
+// id returns the address that a schema declares, without its fragment.
 func (d draft) id(o *object) string {
 	if d < draft2019 && o.has("$ref") {
 		return ""
@@ -65,8 +64,8 @@ func (d draft) id(o *object) string {
 	return id
 }
 
-// section returns the section that a schema begins, or the one that it is in,
-// nil for a schema that is none.
+// section returns the section that a schema begins, or the one that contains it. It
+// returns nil if the schema is invalid.
 func (c *compiler) section(v source.Value, o *object, in *section) *section {
 	root := in == nil
 	if root {
@@ -76,7 +75,7 @@ func (c *compiler) section(v source.Value, o *object, in *section) *section {
 	if s := o.get("$schema"); s.Kind() == source.String {
 		declared, known := draftOf(s.Str())
 		if !known {
-			return nil // it is on a draft of its own, which is not loaded
+			return nil // it uses an unknown draft, which is not loaded
 		}
 		if root || declared.id(o) != "" {
 			d = declared
@@ -99,8 +98,8 @@ func (c *compiler) section(v source.Value, o *object, in *section) *section {
 	return s
 }
 
-// anchor notes the names that a schema gives itself in its section, and reports
-// whether they can be told apart.
+// anchor adds the names that a schema declares to its section. It reports whether they
+// are unique.
 func (s *section) anchor(v source.Value, o *object) bool {
 	add := func(name string) bool {
 		if at, taken := s.anchors[name]; taken {
@@ -129,14 +128,14 @@ func (s *section) anchor(v source.Value, o *object) bool {
 	return true
 }
 
-// splitAddress cuts the fragment off an address and decodes it.
+// splitAddress splits the fragment off an address and decodes it.
 func splitAddress(address string) (before, fragment string, ok bool) {
 	before, fragment, _ = strings.Cut(address, "#")
 	fragment, err := url.PathUnescape(fragment)
 	return before, fragment, err == nil
 }
 
-// joinAddress resolves an address that is written in a document of another.
+// joinAddress resolves an address relative to a base.
 func joinAddress(base, address string) (joined, fragment string, ok bool) {
 	address, fragment, ok = splitAddress(address)
 	if !ok {
@@ -156,8 +155,8 @@ func joinAddress(base, address string) (joined, fragment string, ok bool) {
 	return from.ResolveReference(to).String(), fragment, true
 }
 
-// reference returns the schema that a keyword refers to, nil for none. One in
-// another document is not loaded, which makes the whole schema none.
+// reference returns the schema that a keyword refers to, or nil. Other documents are not
+// loaded, so a reference to one makes the whole schema invalid.
 func (c *compiler) reference(o *object, key string, in *section) *node {
 	v := o.get(key)
 	if v.Kind() != source.String {
@@ -187,7 +186,7 @@ func (c *compiler) reference(o *object, key string, in *section) *node {
 		return nil
 	}
 	if c.known[target.Span().Start] == nil {
-		// It stands where no keyword has a schema.
+		// It is in a place that is not a schema of any keyword.
 		c.walk(target, c.around(target))
 		if c.invalid {
 			return nil
@@ -196,8 +195,8 @@ func (c *compiler) reference(o *object, key string, in *section) *node {
 	return c.node(target)
 }
 
-// draftNode stands for the schema of schemas that a draft is published with. It
-// is not at hand, and only what kind of value a schema is gets checked.
+// draftNode stands for the published meta-schema of a draft. That is not available, so
+// only the kind of a value is checked against it.
 func (c *compiler) draftNode(address, fragment string) *node {
 	d, known := draftOf(address)
 	if !known {
@@ -216,7 +215,7 @@ func (c *compiler) draftNode(address, fragment string) *node {
 	return n
 }
 
-// follow returns the value that a JSON pointer leads to.
+// follow returns the value at a JSON pointer.
 func (c *compiler) follow(v source.Value, pointer string) (source.Value, bool) {
 	for _, key := range strings.Split(pointer, "/")[1:] {
 		key, ok := unescapeKey(key)
@@ -253,7 +252,7 @@ func unescapeKey(key string) (string, bool) {
 	return strings.NewReplacer("~1", "/", "~0", "~").Replace(key), true
 }
 
-// around returns the innermost section that a value is in.
+// around returns the innermost section that contains a value.
 func (c *compiler) around(v source.Value) *section {
 	in := c.sections[0]
 	for _, s := range c.sections {

@@ -1,9 +1,8 @@
-// Package schema knows how tools are declared, in the shapes of the APIs and of
-// the Model Context Protocol, and holds arguments against what was declared. It
-// reaches no network: a schema that refers to another document is none.
+// Package schema reads tool declarations in the formats of model APIs and the Model
+// Context Protocol, and validates arguments against them. It never uses the network: a
+// schema that refers to another document is invalid.
 //
-// JSON Schema is read from draft 4 to 2020-12, which is taken where a schema names
-// no draft.
+// It supports JSON Schema from draft 4 to 2020-12. The default is 2020-12.
 package schema
 
 import (
@@ -16,21 +15,20 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// Tools are declared tools, by name. It implements rules.Tools.
+// Tools are declared tools by name. It implements rules.Tools.
 type Tools struct {
 	names   []string
 	schemas map[string]*node // nil for a tool without a schema
-	// unchecked are the patterns of a tool's schema that cannot be read.
+	// unchecked are the invalid patterns in the schema of each tool.
 	unchecked map[string][]string
-	// validators are kept for the next call.
+	// validators are reused between calls.
 	validators sync.Pool
 }
 
 // errNoTools says that a value declares no tools.
 var errNoTools = errors.New("no tools declared: want an array of tools in the format of OpenAI, Anthropic, Gemini, Bedrock or MCP")
 
-// Parse reads a file that declares tools: a list of them, or an object that has
-// one.
+// Parse reads a file of tool declarations: an array of tools, or an object with one.
 func Parse(text []byte) (*Tools, error) {
 	s := source.NewScanner().Scan(text, 0, source.Strict)
 	if s.Kind != source.FaultNone {
@@ -47,17 +45,17 @@ func Parse(text []byte) (*Tools, error) {
 	return t, nil
 }
 
-// A Cache keeps the tools that were declared last: the rows of a data set mostly declare
-// the same ones. The zero value is ready for use, and not safe for concurrent use.
+// A Cache keeps the tools that were declared last, because most rows of a dataset declare
+// the same ones. The zero value is ready to use. A Cache is not safe for concurrent use.
 type Cache struct {
 	made map[string]*Tools // by the text of the declarations
-	size int               // of those texts
+	size int               // of these texts
 }
 
-// mostCached bounds the texts of a cache.
+// mostCached limits the size of the texts in a cache.
 const mostCached = 1 << 20
 
-// read reads a list of tools as the function of that name does.
+// read is the function read with caching.
 func (c *Cache) read(list source.Value) *Tools {
 	text := list.Raw()
 	if t, known := c.made[string(text)]; known {
@@ -71,11 +69,11 @@ func (c *Cache) read(list source.Value) *Tools {
 	return t
 }
 
-// toolPlaces are where an object declares tools, the first place first.
+// toolPlaces are the paths at which objects declare tools, the preferred one first.
 var toolPlaces = [...][]string{{"tools"}, {"functions"}, {"toolConfig", "tools"}, {"result", "tools"}}
 
-// Declared reads the tools that an object declares beside its messages, which stand in
-// lists, nil for none.
+// Declared returns the tools that an object declares beside its messages, or nil. lists
+// are the spans of the messages.
 func (c *Cache) Declared(v source.Value, lists ...source.Span) *Tools {
 	if v.Kind() != source.Object {
 		return nil
@@ -99,7 +97,7 @@ func (c *Cache) Declared(v source.Value, lists ...source.Span) *Tools {
 	return nil
 }
 
-// read reads a list of tools, nil where nothing in it has a name.
+// read reads an array of tools. It returns nil if none of them has a name.
 func read(list source.Value) *Tools {
 	t := &Tools{schemas: map[string]*node{}, unchecked: map[string][]string{}}
 	for _, e := range list.Elements() {

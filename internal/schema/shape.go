@@ -1,13 +1,13 @@
 package schema
 
-// A shape is what the value of a keyword has to be for the schema to be one.
+// A shape is the form that the value of a keyword must have in a valid schema.
 type shape uint8
 
-// The shapes. Any is that of all that says nothing about values.
+// The shapes. shapeAny is for unknown keywords.
 const (
 	shapeAny shape = iota
 	shapeSchema
-	shapeSchemaOrBool // in draft 4, which has no schemas that are literals
+	shapeSchemaOrBool // in draft 4, which has no boolean schemas
 	shapeSchemaOrList
 	shapeSchemaList
 	shapeSchemasByName
@@ -95,7 +95,7 @@ func shapeOf(key string, d draft) shape {
 	return shapeOfWord(key, d, since)
 }
 
-// shapeOfWord is the part of shapeOf for keywords that hold words.
+// shapeOfWord is the part of shapeOf for keywords whose values are not schemas.
 func shapeOfWord(key string, d draft, since func(draft, shape) shape) shape {
 	switch key {
 	case "uniqueItems":

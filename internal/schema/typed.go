@@ -6,7 +6,7 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// objectRules reads the keywords about objects, nil for none.
+// objectRules reads the keywords for objects. It returns nil if there are none.
 func (c *compiler) objectRules(n *node, o *object) *objectRules {
 	r := &objectRules{
 		least: count(o, "minProperties"), most: count(o, "maxProperties"),
@@ -61,7 +61,7 @@ func (c *compiler) objectRules(n *node, o *object) *objectRules {
 	return r
 }
 
-// arrayRules reads the keywords about arrays, nil for none.
+// arrayRules reads the keywords for arrays. It returns nil if there are none.
 func (c *compiler) arrayRules(n *node, o *object) *arrayRules {
 	r := &arrayRules{
 		least: count(o, "minItems"), most: count(o, "maxItems"), unique: o.get("uniqueItems").True(),
@@ -97,7 +97,7 @@ func (c *compiler) arrayRules(n *node, o *object) *arrayRules {
 	return r
 }
 
-// textRules reads the keywords about strings, nil for none.
+// textRules reads the keywords for strings. It returns nil if there are none.
 func (c *compiler) textRules(o *object) *textRules {
 	r := &textRules{least: count(o, "minLength"), most: count(o, "maxLength")}
 	if v := o.get("pattern"); v.Kind() == source.String {
@@ -109,7 +109,7 @@ func (c *compiler) textRules(o *object) *textRules {
 	return r
 }
 
-// numberRulesOf reads the keywords about numbers, nil for none.
+// numberRulesOf reads the keywords for numbers. It returns nil if there are none.
 func numberRulesOf(o *object) *numberRules {
 	r := &numberRules{multipleOf: limitOf(o.get("multipleOf"))}
 	for _, b := range []bound{
@@ -119,7 +119,7 @@ func numberRulesOf(o *object) *numberRules {
 		{keyword: "exclusiveMaximum", sign: 1, exclusive: true},
 	} {
 		if !b.exclusive {
-			// Draft 4 says beside the bound that it is exclusive.
+			// In draft 4 a separate keyword says that the bound is exclusive.
 			if key := "exclusive" + strings.ToUpper(b.keyword[:1]) + b.keyword[1:]; o.get(key).True() {
 				b.exclusive = true
 			}

@@ -10,36 +10,36 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A validator holds values against schemas, one after another.
+// A validator validates values against schemas, one after another.
 type validator struct {
 	scanner source.Scanner
-	idle    []*place // that are not in use
+	idle    []*place // unused places
 
 	found []rules.Violation
-	// quiet is more than 0 where only the verdict counts.
+	// quiet is greater than 0 while only the verdict matters.
 	quiet int
-	// steps is how many schemas may still be held against values. A schema of a
-	// few lines can ask for more than anyone would wait for.
+	// steps is the number of checks that are left. Even a short schema can require more
+	// checks than anyone would wait for.
 	steps  int
 	gaveUp bool
 }
 
-// The bounds of a validation: how many schemas, and how many more for each byte
-// of the arguments, and how many of them within each other at one place.
+// The limits of a validation: the number of checks, the additional checks for each byte
+// of the arguments, and the nesting of schemas at one place.
 const (
 	mostSteps  = 1 << 22
 	stepsAByte = 64
 	mostOpen   = source.MaxDepth
 )
 
-// A scope is the resources that references went through, the innermost first.
+// A scope is the resources that references passed through, the innermost first.
 type scope struct {
 	res *resource
 	out *scope
 }
 
-// violations returns where arguments break a schema, in the order of the text,
-// or nothing for arguments that are not JSON.
+// violations returns where arguments violate a schema, in the order of the text. It
+// returns nothing if the arguments are invalid JSON.
 func (v *validator) violations(n *node, arguments []byte) []rules.Violation {
 	scan := v.scanner.Scan(arguments, 0, source.Strict)
 	if scan.Kind != source.FaultNone || source.SkipBlank(arguments, scan.End) != len(arguments) {
@@ -48,7 +48,7 @@ func (v *validator) violations(n *node, arguments []byte) []rules.Violation {
 	v.found, v.gaveUp, v.steps = nil, false, mostSteps+stepsAByte*len(arguments)
 	root := v.place(place{value: source.NewValue(arguments, 0), index: -1})
 	defer v.release(root)
-	// Most arguments fit, and then no word of what does not needs to be written.
+	// Most arguments are valid and need no messages, so check without messages first.
 	if _, ok := v.accepts(n, root, nil, false); ok {
 		return nil
 	}
@@ -66,7 +66,7 @@ func (v *validator) violations(n *node, arguments []byte) []rules.Violation {
 	return slices.Compact(v.found)
 }
 
-// fail notes what is broken at a place.
+// fail records a violation at a place.
 func (v *validator) fail(at *place, message, broken string) {
 	if v.quiet > 0 {
 		return
@@ -79,15 +79,15 @@ func (v *validator) fail(at *place, message, broken string) {
 	})
 }
 
-// accepts reports whether a value fits a schema, without a word.
+// accepts reports whether a value is valid, without recording violations.
 func (v *validator) accepts(n *node, at *place, sc *scope, need bool) (seen, bool) {
 	v.quiet++
 	defer func() { v.quiet-- }()
 	return v.check(n, at, sc, need)
 }
 
-// check holds a place against a schema. It returns what the schema has evaluated
-// there, if that is needed, and whether the value fits.
+// check checks a place against a schema. It reports whether the value is valid and, if
+// need is set, what the schema has evaluated.
 func (v *validator) check(n *node, at *place, sc *scope, need bool) (seen, bool) {
 	v.steps--
 	if len(at.open) == mostOpen || v.steps < 0 {
@@ -101,8 +101,8 @@ func (v *validator) check(n *node, at *place, sc *scope, need bool) (seen, bool)
 		return seen{}, false
 	}
 	if slices.Contains(at.open, n) {
-		// The schema leads back to itself. No value fits it that way, and there is
-		// nothing to say of this one.
+		// The schema refers back to itself. No value is valid that way, and there is
+		// nothing to report.
 		return seen{}, false
 	}
 	if at.open == nil {
@@ -149,8 +149,8 @@ func (v *validator) check(n *node, at *place, sc *scope, need bool) (seen, bool)
 	return c.seen, c.ok
 }
 
-// plain checks what the schema says of values of all types. Where that is
-// broken, nothing else is looked at.
+// plain checks the keywords for values of any type. If one fails, the other keywords are
+// not checked.
 func (v *validator) plain(n *node, at *place) bool {
 	kind := kindOf(at.value)
 	if n.types != 0 && n.types&kind == 0 {
@@ -173,7 +173,7 @@ func (v *validator) plain(n *node, at *place) bool {
 	return true
 }
 
-// evaluates reports whether the schema asks what was evaluated at a place.
+// evaluates reports whether the schema needs to know what was evaluated at a place.
 func (n *node) evaluates(at *place) bool {
 	switch at.value.Kind() {
 	case source.Object:
@@ -184,27 +184,27 @@ func (n *node) evaluates(at *place) bool {
 	return false
 }
 
-// A checking is a schema that is being held against a place.
+// A checking is the check of one place against one schema.
 type checking struct {
 	v    *validator
 	n    *node
 	at   *place
 	sc   *scope
-	need bool // what is evaluated has to be known
+	need bool // what is evaluated must be known
 	seen seen
 	ok   bool
 }
 
-// done reports whether the verdict is known and nothing else is asked for.
+// done reports whether the verdict is known and nothing else is needed.
 func (c *checking) done() bool { return !c.ok && c.v.quiet > 0 }
 
-// fail notes that a keyword is broken.
+// fail records that the value violates a keyword.
 func (c *checking) fail(message, broken string) {
 	c.ok = false
 	c.v.fail(c.at, message, broken)
 }
 
-// self holds the place against a schema within the schema.
+// self checks the same place against a subschema.
 func (c *checking) self(n *node) bool {
 	s, ok := c.v.check(n, c.at, c.sc, c.need)
 	if ok && c.need {
@@ -213,29 +213,28 @@ func (c *checking) self(n *node) bool {
 	return ok
 }
 
-// must is self for a schema that has to fit.
+// must is self for a subschema that must match.
 func (c *checking) must(n *node) {
 	if !c.self(n) {
 		c.ok = false
 	}
 }
 
-// value holds another place against a schema, and releases it.
+// value checks another place against a schema and releases the place.
 func (c *checking) value(n *node, at *place) bool {
 	_, ok := c.v.check(n, at, c.sc, false)
 	c.v.release(at)
 	return ok
 }
 
-// refer follows a reference, nil for none.
+// refer follows a reference unless n is nil.
 func (c *checking) refer(n *node) {
 	if n != nil && !c.done() {
 		c.must(n)
 	}
 }
 
-// recursive returns where $recursiveRef leads to: the outermost resource that
-// lets itself be taken for the one that is referred to.
+// recursive returns the target of $recursiveRef: the outermost resource that permits it.
 func (c *checking) recursive() *node {
 	to := c.n.recursive
 	if to == nil || !to.recursiveAnchor {
@@ -249,8 +248,8 @@ func (c *checking) recursive() *node {
 	return to
 }
 
-// dynamic returns where $dynamicRef leads to: the anchor of its name in the
-// outermost resource that has one.
+// dynamic returns the target of $dynamicRef: the anchor with its name in the outermost
+// resource that has one.
 func (c *checking) dynamic() *node {
 	to := c.n.dynamic
 	if to == nil || c.n.anchor == "" || to.dynamicAnchor != c.n.anchor {

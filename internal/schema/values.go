@@ -8,7 +8,7 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// object checks the keywords about objects.
+// object checks the keywords for objects.
 func (c *checking) object(r *objectRules) {
 	o := c.at.object()
 	if r.least >= 0 && len(o.members) < r.least {
@@ -33,7 +33,7 @@ func (c *checking) object(r *objectRules) {
 				return
 			}
 			name := c.v.place(place{value: c.at.value.Part(o.members[i].key), in: c.at, name: true})
-			// What resources led here is of no concern to a name.
+			// The scope of the object does not apply to its keys.
 			if _, ok := c.v.check(r.names, name, nil, false); !ok {
 				c.ok = false
 			}
@@ -48,7 +48,7 @@ func (c *checking) object(r *objectRules) {
 	}
 }
 
-// lacks returns which of the names an object has not.
+// lacks returns the keys that an object does not have.
 func (o *object) lacks(names []string) []string {
 	var lack []string
 	for _, name := range names {
@@ -59,7 +59,7 @@ func (o *object) lacks(names []string) []string {
 	return lack
 }
 
-// depend checks what is asked of an object that has a member.
+// depend checks a requirement for objects that have a certain field.
 func (c *checking) depend(d dependency, keyword string) {
 	o := c.at.object()
 	if c.done() || !o.has(d.name) {
@@ -126,7 +126,7 @@ func (c *checking) members(r *objectRules) {
 	}
 }
 
-// array checks the keywords about arrays.
+// array checks the keywords for arrays.
 func (c *checking) array(r *arrayRules) {
 	size := c.at.length()
 	if r.least >= 0 && size < r.least {
@@ -167,7 +167,7 @@ func (c *checking) array(r *arrayRules) {
 	}
 }
 
-// unique checks that no two elements are equal.
+// unique checks that all elements are different.
 func (c *checking) unique() {
 	first := map[string]int{}
 	for i, e := range c.at.value.Elements() {
@@ -200,7 +200,7 @@ func (c *checking) contains(r *arrayRules, size int) {
 	case len(fit) >= least:
 		c.v.found = c.v.found[:before]
 	case len(fit) < size:
-		c.ok = false // the elements that do not match are told
+		c.ok = false // the elements that do not match have been reported
 	case r.leastMatch < 0:
 		c.fail("no items match contains schema", "contains")
 	default:
@@ -211,7 +211,7 @@ func (c *checking) contains(r *arrayRules, size int) {
 	}
 }
 
-// text checks the keywords about strings.
+// text checks the keywords for strings.
 func (c *checking) text(r *textRules) {
 	text := c.at.value.Text()
 	if r.least >= 0 || r.most >= 0 {
@@ -228,7 +228,7 @@ func (c *checking) text(r *textRules) {
 	}
 }
 
-// number checks the keywords about numbers.
+// number checks the keywords for numbers.
 func (c *checking) number(r *numberRules) {
 	raw := c.at.value.Raw()
 	d := parseDecimal(raw)
@@ -245,7 +245,7 @@ func (c *checking) number(r *numberRules) {
 	}
 }
 
-// unevaluated checks what no other keyword has evaluated.
+// unevaluated checks the parts that no other keyword has evaluated.
 func (c *checking) unevaluated() {
 	if c.done() || !c.n.evaluates(c.at) {
 		return

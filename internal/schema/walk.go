@@ -6,8 +6,8 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// walk visits a schema and all in it, notes where they are, and finds out
-// whether they are schemas at all. in is the section around it, nil for none.
+// walk visits a schema and all its subschemas. It records their sections and checks that
+// they are valid schemas. in is the enclosing section, or nil.
 func (c *compiler) walk(v source.Value, in *section) {
 	at := v.Span().Start
 	if c.invalid || c.known[at] != nil {
@@ -37,8 +37,8 @@ func (c *compiler) walk(v source.Value, in *section) {
 	}
 }
 
-// fits reports whether the value of a keyword has its shape, and walks the
-// schemas in it.
+// fits reports whether the value of a keyword has its shape. It walks the schemas in the
+// value.
 func (c *compiler) fits(s shape, v source.Value, o *object, in *section) bool {
 	switch s {
 	case shapeSchemaOrBool:
@@ -99,7 +99,7 @@ func (c *compiler) fitsByName(s shape, v source.Value, in *section) bool {
 	for _, m := range c.object(v).members {
 		switch {
 		case s == shapeSchemasByPattern && c.pattern(string(m.name)) == nil:
-			// Which properties the schema is about is not known.
+			// Without a valid pattern, it is unknown which properties the schema is for.
 		case s == shapeDependencies && m.value.Kind() == source.Array:
 			if !areStrings(m.value, in.draft) {
 				return false
@@ -146,7 +146,7 @@ func (c *compiler) fitsText(s shape, v source.Value, d draft) bool {
 	return true
 }
 
-// isAnchor reports whether a text is a name that anchors may have in a draft.
+// isAnchor reports whether a text is a valid anchor name in a draft.
 func isAnchor(text string, d draft) bool {
 	more := "-._"
 	if d == draft2019 {
@@ -161,7 +161,7 @@ func isAnchor(text string, d draft) bool {
 	return text != ""
 }
 
-// areStrings reports whether a value is a list of strings that all differ.
+// areStrings reports whether a value is an array of different strings.
 func areStrings(v source.Value, d draft) bool {
 	for _, e := range v.Elements() {
 		if e.Kind() != source.String {
@@ -171,7 +171,7 @@ func areStrings(v source.Value, d draft) bool {
 	return v.Kind() == source.Array && distinct(v) && (d > draft4 || v.First().Exists())
 }
 
-// distinct reports whether the elements of an array all differ.
+// distinct reports whether all elements of an array are different.
 func distinct(v source.Value) bool {
 	seen := map[string]bool{}
 	for _, e := range v.Elements() {
@@ -184,8 +184,8 @@ func distinct(v source.Value) bool {
 	return true
 }
 
-// typesOf returns the types that a schema names, and whether it names them as it
-// should. OpenAPI's capitals are read, and its nullable.
+// typesOf returns the types that a schema allows, and whether they are valid. It accepts
+// the uppercase types and the nullable keyword of OpenAPI.
 func typesOf(o *object) (types kinds, ok bool) {
 	v := o.get("type")
 	if v.Kind() == source.String {
