@@ -12,8 +12,8 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// TestConversationsShareRoom: what reads the conversations of a file one after the other
-// takes nothing along from one to the next.
+// TestConversationsShareRoom checks that reusing memory between the conversations of a
+// file carries nothing over from one to the next.
 func TestConversationsShareRoom(t *testing.T) {
 	const (
 		said   = `{"role":"user","content":"q"}`

@@ -10,7 +10,7 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// TestAnswers: each call is answered in exactly one way.
+// TestAnswers checks that each call has exactly one way to get its result.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	names := [...]string{"id", "position", "own record", "later", "provider", "provider record", "none"}

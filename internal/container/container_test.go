@@ -34,7 +34,7 @@ func list(elements ...string) string { return "[" + strings.Join(elements, ",") 
 
 func lines(records ...string) string { return strings.Join(records, "\n") + "\n" }
 
-// A seen is what is known of a conversation that was handed out.
+// A seen is what is known about a conversation that was yielded.
 type seen struct {
 	name, dialect     string
 	use               transcript.Use
@@ -65,7 +65,7 @@ func read(t testing.TB, text string, opts detect.Options) (f *container.File, co
 			t.Fatal(err)
 		}
 		if c.Index != len(convs) {
-			t.Errorf("conversation %d has the index %d", len(convs), c.Index)
+			t.Errorf("conversation %d has index %d", len(convs), c.Index)
 		}
 		convs = append(convs, seen{c.Name, c.Dialect, c.Use, len(c.Messages), len(c.Calls), len(c.Results), c.ElsewhereState, c.Linked}.String())
 	}
@@ -84,7 +84,7 @@ func TestDecision(t *testing.T) {
 		container  string
 		dialect    string
 		pointer    string
-		key        string // the beginning
+		key        string // a prefix of the key
 		unsure     bool
 		runners    string
 		convs      []string
@@ -287,13 +287,13 @@ func TestDecision(t *testing.T) {
 				t.Errorf("runners-up %q, want %q", got, c.runners)
 			}
 			if !slices.Equal(convs, c.convs) || f.Conversations != len(c.convs) {
-				t.Errorf("%d conversations:\n%s\nwant\n%s", f.Conversations, strings.Join(convs, "\n"), strings.Join(c.convs, "\n"))
+				t.Errorf("%d conversations:\n got %s\nwant %s", f.Conversations, strings.Join(convs, "\n"), strings.Join(c.convs, "\n"))
 			}
 		})
 	}
 }
 
-// TestKey: the key names the byte at which the dialect was decided.
+// TestKey checks that the key gives the byte at which the dialect was decided.
 func TestKey(t *testing.T) {
 	for _, c := range []struct{ text, element string }{
 		{list(user, answer, chatCall), chatCall},
@@ -307,7 +307,7 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// TestForced: a dialect that is asked for is taken.
+// TestForced checks that a requested dialect is used.
 func TestForced(t *testing.T) {
 	f, convs, reason := read(t, list(user, answer), detect.Options{Dialect: dialect.Anthropic})
 	if f.Dialect != "anthropic" || f.Key != "--dialect" || len(convs) != 1 || reason != "" {
@@ -319,7 +319,7 @@ func TestForced(t *testing.T) {
 }
 
 func TestNotTranscripts(t *testing.T) {
-	for _, c := range []struct{ name, text, reason string }{ // reason: a part of it, | between what will do
+	for _, c := range []struct{ name, text, reason string }{ // reason is a part of the reason; | separates alternatives
 		{"object", `{"name":"x","version":"1"}`, `"name", "version"`},
 		{"scalar", `42`, "without messages|no messages"},
 		{"array", `[1,2]`, "without messages|no messages"},
@@ -345,7 +345,7 @@ func TestNotTranscripts(t *testing.T) {
 	}
 }
 
-// TestCounts: records, and those in which nothing speaks.
+// TestCounts counts records, and records without messages.
 func TestCounts(t *testing.T) {
 	for _, c := range []struct {
 		name, text                             string
@@ -368,8 +368,8 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestSpansOnce has attributes that hold messages in two forms: each is read
-// once, the plain ones too.
+// TestSpansOnce has attributes that hold messages in two forms. Each message must be read
+// once, including the plain ones.
 func TestSpansOnce(t *testing.T) {
 	span := func(members string) string {
 		return `{"traceId":"t","id":"o","startTime":"2026-01-01T00:00:00Z",` + members + `}`
@@ -386,7 +386,7 @@ func TestSpansOnce(t *testing.T) {
 	}
 }
 
-// TestBegun: a file in which nobody has said anything yet is its dialect's.
+// TestBegun checks that a file without messages still has the dialect of its header.
 func TestBegun(t *testing.T) {
 	gemini := `{"sessionId":"s","projectHash":"p","startTime":"2026-01-01T00:00:00Z","messages":[]}`
 	for _, c := range []struct{ text, dialect string }{
@@ -405,8 +405,8 @@ func TestBegun(t *testing.T) {
 	}
 }
 
-// TestControlLines: a line of book-keeping is nobody's message, and leaves no
-// mark on the message before it.
+// TestControlLines checks that a bookkeeping line is not a message and leaves the
+// previous message unchanged.
 func TestControlLines(t *testing.T) {
 	for _, c := range []struct{ control, call, result, dialect string }{
 		{`{"role":"_meta","content":"x"}`, chatCall, chatResult, "openai-chat"},
@@ -433,7 +433,7 @@ func TestControlLines(t *testing.T) {
 	}
 }
 
-// TestStop: whoever has enough gets nothing more.
+// TestStop checks that nothing is yielded after a receiver stops.
 func TestStop(t *testing.T) {
 	two := strings.Replace(record, `"uuid":"u"`, `"uuid":"w","agentId":"g"`, 1)
 	for _, text := range []string{
@@ -450,20 +450,20 @@ func TestStop(t *testing.T) {
 			break
 		}
 		if n != 1 || f.Conversations != 1 {
-			t.Errorf("%s: %d conversations, handed out %d", text, f.Conversations, n)
+			t.Errorf("%s: %d conversations, but %d yielded", text, f.Conversations, n)
 		}
 		if _, convs, _ := read(t, text, detect.Options{}); len(convs) < 2 {
-			t.Errorf("%s has but %d conversations", text, len(convs))
+			t.Errorf("%s has only %d conversations", text, len(convs))
 		}
 	}
 }
 
-// row is a row of a table with a message of a session.
+// row returns a row of a table with a message of a session.
 func row(session string) string {
 	return `{"id":1,"session_id":"` + session + `","message_data":` + strconv.Quote(item) + `}`
 }
 
-// A failing source fails once more than so many bytes were read of it.
+// A failing source fails after a number of bytes were read.
 type failing struct {
 	text string
 	left *int
@@ -479,8 +479,8 @@ func (f failing) ReadAt(p []byte, off int64) (int, error) {
 	return copy(p, f.text[off:]), nil
 }
 
-// TestSourceFails: an error of the source is the last that a reader gets, at
-// whichever read it comes.
+// TestSourceFails checks that an error of the source is the last thing that is yielded,
+// whichever read fails.
 func TestSourceFails(t *testing.T) {
 	fold := `{"sessionId":"s","projectHash":"p","startTime":"2026-01-01T00:00:00Z","kind":"main"}`
 	gemini := func(id string) string {
@@ -504,7 +504,7 @@ func TestSourceFails(t *testing.T) {
 			_, all := container.Read(source.NewSource("t", failing{text, &left}, int64(len(text))), detect.Options{}, nil)
 			for c, err := range all {
 				if last != nil {
-					t.Fatalf("%s: more comes behind %v", name, last)
+					t.Fatalf("%s: something follows the error %v", name, last)
 				}
 				if last = err; (err == nil) != (c != nil) {
 					t.Fatalf("%s: %v with %v", name, c, err)
@@ -512,7 +512,7 @@ func TestSourceFails(t *testing.T) {
 				n++
 			}
 			if last == nil && left < 0 {
-				t.Errorf("%s: the error after %d bytes is lost", name, limit)
+				t.Errorf("%s: the error after %d bytes was lost", name, limit)
 			}
 			if last == nil {
 				if n == 0 {
@@ -526,13 +526,12 @@ func TestSourceFails(t *testing.T) {
 			reads++
 		}
 		if reads == 0 {
-			t.Errorf("%s: no read has failed", name)
+			t.Errorf("%s: no read failed", name)
 		}
 	}
 }
 
-// sound says what is wrong with a conversation, whatever was read: "" for
-// nothing.
+// sound returns what is wrong with a conversation, regardless of its source, or "".
 func sound(c *transcript.Conversation, size int64) string {
 	in := func(outer, inner source.Span) bool { return outer.Start <= inner.Start && inner.End <= outer.End }
 	whole := source.Span{Start: 0, End: size}
@@ -595,7 +594,7 @@ func FuzzRead(f *testing.F) {
 			n++
 		}
 		if n != file.Conversations {
-			t.Errorf("%d conversations, handed out %d", file.Conversations, n)
+			t.Errorf("%d conversations, but %d yielded", file.Conversations, n)
 		}
 		for _, fault := range file.Faults {
 			if fault.Span.Start < 0 || fault.Span.End > int64(len(text)) || int(fault.Record) > file.Records {
@@ -619,8 +618,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// TestOrdinals: what does not follow on from the number before it is a fault, and
-// a log with numbers is only appended to.
+// TestOrdinals checks that a number that does not follow the previous one is a fault, and
+// that a numbered log is append-only.
 func TestOrdinals(t *testing.T) {
 	for _, c := range []struct{ name, ordinals, want string }{
 		{"in order", "0 1 2", ""},
@@ -659,13 +658,13 @@ func TestOrdinals(t *testing.T) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 			if numbered := c.name != "none"; appended != numbered || f.CheckOnly != "" {
-				t.Errorf("only appended to: %v; only checked: %q", appended, f.CheckOnly)
+				t.Errorf("append-only: %v; check only: %q", appended, f.CheckOnly)
 			}
 		})
 	}
 }
 
-// TestModel: the model of a request is known, and no other's.
+// TestModel checks that only the model of a request is known.
 func TestModel(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"model":"gpt-5","max_tokens":9,"messages":[` + user + `,` + chatCall + `]}`:                                              "gpt-5",

@@ -10,8 +10,8 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// TestMemoryOfFolding: a log in which later records replace earlier ones costs no
-// more than a linked log, 64 bytes a record.
+// TestMemoryOfFolding checks that a folding log needs no more memory than a linked log,
+// 64 bytes per record.
 func TestMemoryOfFolding(t *testing.T) {
 	const n = 100_000
 	f := &folding{log: dialect.GeminiCLI.Fold, at: map[uint64]int32{}, seed: maphash.MakeSeed()}

@@ -11,7 +11,7 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// TestRecognised: a format of which there is nothing to pair is told by name.
+// TestRecognised checks that formats without anything to pair are recognized by name.
 func TestRecognised(t *testing.T) {
 	for file, want := range map[string]string{
 		"cursor.jsonl":          "a Cursor session, ",
@@ -52,7 +52,7 @@ func TestRecognised(t *testing.T) {
 	}
 }
 
-// TestInText: calls that are text are told of, where a file has no others.
+// TestInText checks that plain-text calls are reported if a file has no others.
 func TestInText(t *testing.T) {
 	hermes := `{"role":"assistant","content":"<tool_call>\n{\"name\":\"ls\",\"arguments\":{}}\n</tool_call>"}`
 	for name, c := range map[string]struct{ text, want string }{

@@ -13,8 +13,8 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// TestKids: elements and members that are put in, taken out and cut off, in any
-// order, are those of a list that is searched one by one.
+// TestKids compares adding, removing and cutting elements and fields in any order with a
+// list that is searched linearly.
 func TestKids(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
@@ -44,7 +44,7 @@ func TestKids(t *testing.T) {
 			default:
 				k := kid{"", &node{record: int32(i)}}
 				if !n.list {
-					k.key = string(step.Raw()) // some keys stand twice
+					k.key = string(step.Raw()) // some keys occur twice
 				}
 				n.kids.add(k.key, k.node)
 				want = append(want, k)
@@ -60,8 +60,8 @@ func TestKids(t *testing.T) {
 	}
 }
 
-// TestSegments: compactions that take messages along give them the segments that they
-// would get one by one.
+// TestSegments checks that messages taken along by compactions get the same segments as
+// if each were set individually.
 func TestSegments(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for range 300 {
@@ -80,7 +80,7 @@ func TestSegments(t *testing.T) {
 			for i := len(want) - 1; i >= 0 && want[i].Record >= from; i-- {
 				want[i].Segment = s.now
 			}
-			if n := len(want); n > 0 && rnd.IntN(2) == 0 { // one is kept by itself
+			if n := len(want); n > 0 && rnd.IntN(2) == 0 { // a message is kept individually
 				i := rnd.IntN(n)
 				got[i].Segment, want[i].Segment = s.now, s.now
 			}
@@ -97,8 +97,8 @@ func TestSegments(t *testing.T) {
 	}
 }
 
-// TestFirstRoots: a link behind a missing parent follows another one if any before it
-// stands in no circle and does not hang on it.
+// TestFirstRoots checks that a link with a missing parent can follow another one if an
+// earlier link is in no cycle and does not descend from it.
 func TestFirstRoots(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	for range 500 {

@@ -10,8 +10,8 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// TestHidesNothing: members, nulls, heads and envelopes that other formats have as
-// well hide no message.
+// TestHidesNothing checks that fields, nulls, headers and envelopes that other formats
+// also have do not hide messages.
 func TestHidesNothing(t *testing.T) {
 	t.Parallel()
 	call := func(more string) string {

@@ -10,8 +10,8 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// TestPatches: a log of changes is the document that it makes, told by where
-// that stands in the file.
+// TestPatches checks that a log of changes reads like the document it makes, with spans
+// in the file.
 func TestPatches(t *testing.T) {
 	const begin = `{"kind":0,"v":{"sessionId":"s","requests":[]}}`
 	request := func(text string) string {
@@ -23,7 +23,7 @@ func TestPatches(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		lines []string
-		want  string // the texts of the conversation's messages and calls, as they stand
+		want  string // the texts of the messages and calls, as written
 	}{
 		"nothing said":    {[]string{begin}, ""},
 		"pushed":          {[]string{begin, push(request("a")), push(request("b"))}, `"a" "b"`},
@@ -57,7 +57,7 @@ func TestPatches(t *testing.T) {
 						got = append(got, at(m.Span()))
 					}
 					if from := strings.Count(text[:m.Span().Start], "\n") + 1; from != int(m.Record) {
-						t.Errorf("message %d stands in line %d, and is said to in record %d", i, from, m.Record)
+						t.Errorf("message %d is in line %d, but has record %d", i, from, m.Record)
 					}
 				}
 				for i := range conv.Calls {
@@ -74,8 +74,8 @@ func TestPatches(t *testing.T) {
 	}
 }
 
-// TestFaint: lines that could each be another dialect's are of the one whose
-// messages and book-keeping they all are.
+// TestFaint checks that lines that could each be in another dialect are in the one that
+// all of them fit.
 func TestFaint(t *testing.T) {
 	text := `{"type":"system","content":"You help."}
 {"type":"user","content":[{"type":"text","text":"hi"}],"prompt_index":0}

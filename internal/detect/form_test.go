@@ -10,7 +10,7 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// TestRowsAlike: what is found in a row does not depend on the rows before it.
+// TestRowsAlike checks that the places in a row do not depend on earlier rows.
 func TestRowsAlike(t *testing.T) {
 	t.Parallel()
 	const messages = `[{"role":"user","content":"Hi"},{"role":"assistant","content":"Hello"}]`
@@ -45,7 +45,7 @@ func TestRowsAlike(t *testing.T) {
 	}
 }
 
-// placesOf tells all that is known of places.
+// placesOf describes everything that is known about places.
 func placesOf(places []Place) (out []string) {
 	for _, p := range places {
 		hint := ""

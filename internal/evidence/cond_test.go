@@ -32,7 +32,7 @@ func TestCond(t *testing.T) {
 		{"app=*me", true},
 		{"app=*cm*", true},
 		{"app=*x*", false},
-		{"app=again", false}, // the first of two members of a name counts
+		{"app=again", false}, // the first of two fields with the same key counts
 		{"n=1", true},
 		{"n:number", true},
 		{"on=true", true},
@@ -53,14 +53,14 @@ func TestCond(t *testing.T) {
 		{"l.#.m", true},
 		{"l.#.m=b", true},
 		{"l.#.k=a", true},
-		{"l.#.k=c", false}, // it stands in a text
+		{"l.#.k=c", false}, // it is in a string
 		{`l.#(k=="a").k`, true},
 		{`l.#(m=="b")#.k`, false},
 		{"l.#=3", true},
 		{"meta.@keys.0=author\\.id", false},
 		{"meta.@keys.1=at", true},
 		{"@keys.0=app", true},
-		{"s.app", false}, // gjson would look into the text
+		{"s.app", false}, // gjson would search the string
 		{"app.x", false},
 	} {
 		c, err := Parse(test.cond)

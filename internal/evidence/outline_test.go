@@ -10,8 +10,9 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// TestOutlines: of values with the same outline each condition, and each table, says
-// the same. Nothing else is in an outline: most values share theirs with another.
+// TestOutlines checks that conditions and tables give the same answers for values with
+// the same outline. It also checks that outlines contain nothing else, so that most
+// values share one.
 func TestOutlines(t *testing.T) {
 	t.Parallel()
 	type question struct {
@@ -81,7 +82,7 @@ func TestOutlines(t *testing.T) {
 	}
 }
 
-// TestNoOutline: what is too long for an outline, or cannot be told in one, has none.
+// TestNoOutline checks that values that are too long or too complex have no outline.
 func TestNoOutline(t *testing.T) {
 	t.Parallel()
 	a := &Aspect{}
@@ -108,7 +109,7 @@ func TestNoOutline(t *testing.T) {
 	}
 }
 
-// someObjects returns objects that are much alike.
+// someObjects returns objects that are similar to each other.
 func someObjects(n int) (out []source.Value) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var write func(b *strings.Builder, depth int)

@@ -8,7 +8,7 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// chat is evidence of all kinds.
+// chat returns a table with all kinds of evidence.
 func chat() *Table {
 	return NewTable(
 		"none if !role:string",
@@ -50,7 +50,7 @@ func TestTable(t *testing.T) {
 		{`{"role":"a","content":[{"type":"thinking"}]}`, Shared, `role "a"`},
 		{`{"role":"a","content":[{"type":"thinking"},{"type":"image"}]}`, Plain, `role "a"`},
 		{`{"role":"a","origin":{"app":"acme"}}`, Decisive, "app"},
-		{`{"role":"user","role":7,"content":"x"}`, Plain, `role "user"`}, // the first of two members of a name counts
+		{`{"role":"user","role":7,"content":"x"}`, Plain, `role "user"`}, // the first of two fields with the same key counts
 		{`{"\u0072ole":"user","content":"x"}`, Plain, `role "user"`},
 	} {
 		weight, sign := chat().Weigh(source.NewValue([]byte(test.text), 0))
@@ -60,7 +60,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestKeywords: of each row that is no other's, what occurs wherever it holds.
+// TestKeywords checks the keywords of each row that is evidence for the dialect.
 func TestKeywords(t *testing.T) {
 	t.Parallel()
 	role := Keywords{"role"}
@@ -78,7 +78,7 @@ func TestKeywords(t *testing.T) {
 	}
 }
 
-// TestBadRows: a table with a row that is none stops the program.
+// TestBadRows checks that a table with an invalid row panics.
 func TestBadRows(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

@@ -9,15 +9,15 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// chooser makes the generator's choices: from a seed, or from bytes until they
-// are used up.
+// A chooser makes the choices of the generator, from a seed or from bytes until they are
+// used up.
 type chooser struct {
 	state uint64
 	bytes []byte
 	fuzz  bool
 }
 
-// n chooses a number below most.
+// n returns a number below most.
 func (c *chooser) n(most int) int {
 	if c.fuzz {
 		if len(c.bytes) == 0 {
@@ -35,18 +35,18 @@ func (c *chooser) n(most int) int {
 	return int((z ^ z>>31) % uint64(most))
 }
 
-// one is true once in most.
+// one returns true with probability 1/most.
 func (c *chooser) one(most int) bool { return c.n(most) == most-1 }
 
 func (c *chooser) raw(list []string) string { return list[c.n(len(list))] }
 
-// maker makes conversations.
+// A maker makes conversations.
 type maker struct {
 	*chooser
 	*transcript.Builder
 	segment int32
 	turns   int
-	// want is by call the result that answers it, of a sound conversation.
+	// want maps each call of a sound conversation to its result.
 	want map[int32]int32
 }
 
@@ -55,7 +55,7 @@ func newMaker(ch *chooser, w transcript.Window) *maker {
 	return &maker{chooser: ch, Builder: transcript.NewBuilder(c), want: map[int32]int32{}}
 }
 
-// message begins a message. The elements of one non-empty turn belong together.
+// message begins a message. Elements with the same nonempty turn belong together.
 func (m *maker) message(r transcript.Role, turn string, flags transcript.MessageFlags) {
 	msg := m.Begin(source.Value{}, source.Value{}, r, turn)
 	msg.Segment, msg.Flags = m.segment, flags
@@ -69,7 +69,7 @@ func (m *maker) newTurn() string {
 
 func (m *maker) text() { m.Block(transcript.BlockText, source.Value{}, 0) }
 
-// call adds a call; args tells calls of one name apart.
+// call adds a call. args distinguishes calls with the same name.
 func (m *maker) call(id, name string, args int64) int32 {
 	m.Call(source.Value{}, transcript.Call{
 		ID: transcript.Token{Raw: id}, Name: transcript.Token{Raw: name},
@@ -83,7 +83,7 @@ func (m *maker) result(id, name string) int32 {
 	return int32(len(m.Conv.Results) - 1)
 }
 
-// sameArgs says which generated calls are copies of each other.
+// sameArgs reports which generated calls are copies of each other.
 func sameArgs(c *transcript.Conversation) func(a, b int) bool {
 	return func(a, b int) bool {
 		return c.Calls[a].Name.Raw == c.Calls[b].Name.Raw && c.Calls[a].Args == c.Calls[b].Args
@@ -92,7 +92,7 @@ func sameArgs(c *transcript.Conversation) func(a, b int) bool {
 
 var windows = []transcript.Window{transcript.WindowTool, transcript.WindowUser, transcript.WindowNext, transcript.WindowLog}
 
-// sound makes a conversation in which every call is answered in its window.
+// sound makes a conversation in which every call has its result in its window.
 func sound(ch *chooser) *maker {
 	m := newMaker(ch, windows[ch.n(len(windows))])
 	for range 1 + m.n(6) {
@@ -114,7 +114,7 @@ func sound(ch *chooser) *maker {
 	return m
 }
 
-// soundTurn makes a turn with its results. Ids come back in every turn.
+// soundTurn makes a turn with its results. Ids are reused in each turn.
 func (m *maker) soundTurn() {
 	ids := []string{`"call_0"`, `"call_1"`, `"functions.f:2"`, `" x"`, `4`, `"\u0066\n"`}
 	ids = ids[:1+m.n(len(ids))]
@@ -125,9 +125,9 @@ func (m *maker) soundTurn() {
 	case transcript.WindowLog:
 		turn, several = m.newTurn(), m.one(2)
 	case transcript.WindowNext:
-		turn, several = m.newTurn(), m.one(2) // items side by side
+		turn, several = m.newTurn(), m.one(2) // consecutive items
 	case transcript.WindowUser:
-		several = m.Conv.Merged && m.one(2) // turns side by side
+		several = m.Conv.Merged && m.one(2) // consecutive turns
 	}
 	m.message(transcript.RoleAssistant, turn, 0)
 	if m.one(3) {
@@ -137,7 +137,7 @@ func (m *maker) soundTurn() {
 	var due []int // calls without a result so far
 	for k, id := range ids {
 		if k > 0 && several {
-			// A log can hold the results of a turn between its messages.
+			// A log can have results of a turn between its messages.
 			for m.Conv.Window == transcript.WindowLog && len(due) > 0 && m.one(3) {
 				m.soundResult(ids, names, calls, &due)
 			}
@@ -158,7 +158,7 @@ func (m *maker) soundTurn() {
 	}
 }
 
-// wedge adds what may stand among results.
+// wedge adds messages that may occur among results.
 func (m *maker) wedge() {
 	switch w := m.Conv.Window; {
 	case !m.one(4):
@@ -197,7 +197,7 @@ func (m *maker) soundResult(ids, names []string, calls []int32, due *[]int) {
 	m.soundBlock(ids, names, calls, due)
 }
 
-// soundBlock adds the result of one of the calls that are due.
+// soundBlock adds the result of one of the calls in due.
 func (m *maker) soundBlock(ids, names []string, calls []int32, due *[]int) {
 	if m.Message().Has(transcript.MessageReplay) || m.Message().Role == transcript.RoleAssistant {
 		m.soundMessage()
@@ -232,7 +232,7 @@ func (m *maker) shuffle(list []string) {
 	}
 }
 
-// wildIDs are the ids of broken conversations, some often.
+// wildIDs are the ids of broken conversations, some of them repeated.
 var wildIDs = []string{
 	`"a"`, `"a"`, `"a"`, `"a"`, `"b"`, `"b"`, `"b"`, `"c"`, `"c"`, `"d"`, `"e"`, "", "", `""`,
 	`"\u0061"`, `" a"`, `"a\t"`, `"\u00a0a "`, `"b\n"`, `null`, `"null"`, `"\u006eull"`, `" "`, `1`, `"1"`, `" 1"`, `"\u00001"`,
@@ -240,10 +240,10 @@ var wildIDs = []string{
 
 var wildNames = []string{"", "", `"f"`, `"f"`, `"g"`, `"h"`, `null`, `""`, `"\u0066"`}
 
-// wild makes a conversation that can be broken in every way the types allow.
+// wild makes a conversation that can be broken in every way that the types permit.
 func wild(ch *chooser) *maker {
 	m := newMaker(ch, windows[ch.n(len(windows))])
-	// Few ids make them meet, few flaws leave most of a conversation whole.
+	// With few ids they collide, and with few flaws most of a conversation stays intact.
 	ids := wildIDs[:4+m.n(len(wildIDs)-3)]
 	if m.one(6) {
 		ids = wildIDs[11:14]
@@ -281,7 +281,7 @@ func wild(ch *chooser) *maker {
 	return m
 }
 
-// wildTurn makes an assistant message, and mostly results for its calls.
+// wildTurn makes an assistant message and usually results for its calls.
 func (m *maker) wildTurn(turn string, ids []string, results bool) {
 	flags := transcript.MessageFlags(0)
 	if m.one(12) {
@@ -317,7 +317,7 @@ func (m *maker) wildTurn(turn string, ids []string, results bool) {
 	for results && len(of) > 0 {
 		k := m.n(len(of) + 1)
 		if k == len(of) {
-			break // the others are missing, or come later by chance
+			break // the other results are missing, or come later by chance
 		}
 		if m.one(6) {
 			m.message(transcript.RoleUser, "", 0)
@@ -342,7 +342,7 @@ func (m *maker) answers() transcript.Role {
 	return []transcript.Role{transcript.RoleTool, transcript.RoleTool, transcript.RoleTool, transcript.RoleUser}[m.n(4)]
 }
 
-// wildMessage makes a message of anything.
+// wildMessage makes a message with arbitrary blocks.
 func (m *maker) wildMessage(ids []string) {
 	flags := transcript.MessageFlags(0)
 	if m.one(6) {
@@ -363,7 +363,7 @@ func (m *maker) wildMessage(ids []string) {
 	}
 }
 
-// flaws marks messages as replays, and carries some over a compaction.
+// flaws marks messages as replays and lets a compaction keep some.
 func (m *maker) flaws() {
 	for m.one(3) && len(m.Conv.Messages) > 0 {
 		msg := &m.Conv.Messages[m.n(len(m.Conv.Messages))]
@@ -375,7 +375,7 @@ func (m *maker) flaws() {
 	}
 }
 
-// respell writes every id otherwise, to the same effect.
+// respell spells every id differently with the same meaning.
 func respell(c *transcript.Conversation, spell func(string) string) *transcript.Conversation {
 	out := *c
 	out.Calls = append([]transcript.Call(nil), c.Calls...)
@@ -389,8 +389,8 @@ func respell(c *transcript.Conversation, spell func(string) string) *transcript.
 	return &out
 }
 
-// renamed gives an id another name, and each its own. What counts as absent
-// stays so, and so does white space at the ends.
+// renamed returns a different id for each id. Absent ids stay absent, and white space at
+// the ends stays.
 func renamed(raw string) string {
 	if refKey(transcript.Token{Raw: raw}) == "" {
 		return raw

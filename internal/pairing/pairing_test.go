@@ -9,7 +9,7 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// sketch prints a conversation in short, for a failed test.
+// sketch returns a short form of a conversation, for failure messages.
 func sketch(c *transcript.Conversation) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "window %d\n", c.Window)
@@ -37,18 +37,18 @@ func sketch(c *transcript.Conversation) string {
 func equal(a, b Pairing) error {
 	for i := range a.Calls {
 		if a.Calls[i] != b.Calls[i] {
-			return fmt.Errorf("call %d: %+v, not %+v", i, a.Calls[i], b.Calls[i])
+			return fmt.Errorf("call %d: got %+v, want %+v", i, a.Calls[i], b.Calls[i])
 		}
 	}
 	for i := range a.Results {
 		if a.Results[i] != b.Results[i] {
-			return fmt.Errorf("result %d: %+v, not %+v", i, a.Results[i], b.Results[i])
+			return fmt.Errorf("result %d: got %+v, want %+v", i, a.Results[i], b.Results[i])
 		}
 	}
 	return nil
 }
 
-// consistent checks what holds for any pairing.
+// consistent checks properties of every pairing.
 func consistent(c *transcript.Conversation, p Pairing) error {
 	if len(p.Calls) != len(c.Calls) || len(p.Results) != len(c.Results) {
 		return fmt.Errorf("%d exchanges for %d calls, %d leftovers for %d results", len(p.Calls), len(c.Calls), len(p.Results), len(c.Results))
@@ -84,7 +84,7 @@ func consistent(c *transcript.Conversation, p Pairing) error {
 	return nil
 }
 
-// check holds a conversation against the reference and the properties.
+// check compares a conversation with the reference and checks the properties.
 func check(t *testing.T, c *transcript.Conversation) Pairing {
 	t.Helper()
 	got := Pair(c, sameArgs(c))
@@ -100,8 +100,7 @@ func check(t *testing.T, c *transcript.Conversation) Pairing {
 	return got
 }
 
-// checkSound checks that a conversation without a flaw is paired as it was
-// made.
+// checkSound checks that a conversation without flaws is paired as it was made.
 func checkSound(t *testing.T, m *maker) {
 	t.Helper()
 	p := check(t, m.Conv)
@@ -110,7 +109,7 @@ func checkSound(t *testing.T, m *maker) {
 			continue
 		}
 		if x.State != Answered || x.Place != InWindow || x.Confidence != Exact || x.Result != m.want[int32(i)] {
-			t.Fatalf("call %d: %+v, not result %d\n%s", i, x, m.want[int32(i)], sketch(m.Conv))
+			t.Fatalf("call %d: got %+v, want result %d\n%s", i, x, m.want[int32(i)], sketch(m.Conv))
 		}
 	}
 	for i, l := range p.Results {

@@ -8,21 +8,21 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// reference pairs a conversation step by step as the rules say it, and scans
-// everything again wherever something is to be known. It shares nothing with
-// Pair but the types of the result.
+// reference pairs a conversation step by step as the rules are written, and rescans
+// everything whenever it needs to know something. It shares only the types of the
+// result with Pair.
 //
-// Calls and results are told by their blocks, which are in order. A use is a
-// turn's calls of an id with no other turn's between them; it is told by the
-// block of its first call.
+// Calls and results are identified by their blocks, which are in order. A use is the
+// calls of a turn with one id, without a call of another turn between them. It is
+// identified by the block of its first call.
 type reference struct {
 	c    *transcript.Conversation
 	same func(a, b int) bool
 	out  Pairing
-	msgs []int32 // the messages of the segment in hand, replays left out
+	msgs []int32 // the messages of the current segment without replays
 
-	// In the step in hand: what two ids must share, by block the key of a call
-	// or a result that takes part, and by block whether it is open still.
+	// For the current step: the keys of the calls and results that take part, by block,
+	// and whether they are still open.
 	keys []string
 	open []bool
 }
@@ -63,7 +63,7 @@ func refPair(c *transcript.Conversation, same func(a, b int) bool) Pairing {
 		r.inOrder(Exact)
 		r.copies()
 		r.leftovers(Exact)
-		// What is left over under the exact ids may be equal without white space.
+		// Ids that are left may be equal apart from white space.
 		r.begin(func(t transcript.Token) string { return strings.TrimSpace(refKey(t)) })
 		r.inRows(Trimmed)
 		r.inOrder(Trimmed)
@@ -75,7 +75,7 @@ func refPair(c *transcript.Conversation, same func(a, b int) bool) Pairing {
 	return r.out
 }
 
-// refKey is the id as it is spelt, and "" where it counts as absent.
+// refKey returns the decoded id, or "" if it counts as absent.
 func refKey(t transcript.Token) string {
 	if t.Raw == "" || t.Raw == "null" {
 		return ""
@@ -100,14 +100,14 @@ func (r *reference) ref(b int) int32       { return r.c.Blocks[b].Ref }
 func (r *reference) isCall(b int) bool     { return r.c.Blocks[b].Kind == transcript.BlockCall }
 func (r *reference) isResult(b int) bool   { return r.c.Blocks[b].Kind == transcript.BlockResult }
 
-// loose reports whether nothing has been said of a call or result so far.
+// loose reports whether a call or result is still undecided.
 func (r *reference) loose(b int) bool {
 	return r.here(b) && (r.isCall(b) && r.out.Calls[r.ref(b)].State == Missing ||
 		r.isResult(b) && r.out.Results[r.ref(b)].Fate == Orphan)
 }
 
-// begin begins a step among the calls and results that are loose. Those that
-// the provider runs are not concerned.
+// begin begins a step for the calls and results that are still undecided. It leaves out
+// those that the provider runs.
 func (r *reference) begin(key func(transcript.Token) string) {
 	for b := range r.c.Blocks {
 		r.keys[b], r.open[b] = "", r.loose(b)
@@ -128,7 +128,7 @@ func (r *reference) calls(key string) (list []int) {
 	return list
 }
 
-// use returns the use that a call belongs to.
+// use returns the use of a call.
 func (r *reference) use(call int) int {
 	first := call
 	for _, b := range slices.Backward(r.calls(r.keys[call])) {
@@ -142,7 +142,7 @@ func (r *reference) use(call int) int {
 	return first
 }
 
-// useBefore returns the use of a result's id that is the nearest before it.
+// useBefore returns the nearest use of a result's id before the result.
 func (r *reference) useBefore(res int) int {
 	for _, b := range slices.Backward(r.calls(r.keys[res])) {
 		if b < res {
@@ -152,8 +152,8 @@ func (r *reference) useBefore(res int) int {
 	return noBlock
 }
 
-// useNext returns the use of a result's id that begins behind it, with no other
-// occurrence of the id between.
+// useNext returns the use of a result's id that begins after the result, without another
+// occurrence of the id between them.
 func (r *reference) useNext(res int) int {
 	for b := res + 1; b < len(r.keys); b++ {
 		if r.keys[b] == r.keys[res] {
@@ -176,8 +176,8 @@ func (r *reference) firstOpen(use int) int {
 	return noBlock
 }
 
-// near returns the turn that a result belongs to by its place alone: no message
-// but such as carry results lies between, and none of the model's.
+// near returns the turn of a result by its place alone. Only messages that carry results,
+// and none of the model, are between the turn and the result.
 func (r *reference) near(res int) int32 {
 	at := r.c.Blocks[res].Message
 	if !r.carries(at) {
@@ -197,7 +197,7 @@ func (r *reference) near(res int) int32 {
 	return -1
 }
 
-// speaks reports whether a message is the model's.
+// speaks reports whether the model made a message.
 func (r *reference) speaks(m int32) bool {
 	for _, call := range r.c.Calls {
 		if call.Message == m {
@@ -207,7 +207,7 @@ func (r *reference) speaks(m int32) bool {
 	return r.c.Messages[m].Role == transcript.RoleAssistant
 }
 
-// carries reports whether a message does not end the window before it.
+// carries reports whether a message keeps the window before it open.
 func (r *reference) carries(m int32) bool {
 	msg := r.c.Messages[m]
 	tool, user := msg.Role == transcript.RoleTool, msg.Role == transcript.RoleUser
@@ -224,7 +224,7 @@ func (r *reference) carries(m int32) bool {
 // inWindow is step 2.
 func (r *reference) inWindow(use, res int) bool {
 	if use == noBlock || r.useBefore(res) != use {
-		return false // before the call, or behind the next call with the id
+		return false // before the call, or after the next call with the id
 	}
 	if r.c.Window == transcript.WindowNext || r.c.Window == transcript.WindowLog {
 		return true
@@ -232,8 +232,8 @@ func (r *reference) inWindow(use, res int) bool {
 	return r.one(r.near(res), r.turn(use))
 }
 
-// one reports whether two turns are sent as one: where messages of the model in a
-// row are, those of one are those of the other.
+// one reports whether two turns are sent together, which is so if they have messages in
+// the same run of messages of the model.
 func (r *reference) one(a, b int32) bool {
 	if a < 0 || a == b || !r.c.Merged || r.c.Window != transcript.WindowUser {
 		return a == b
@@ -257,8 +257,8 @@ func (r *reference) one(a, b int32) bool {
 	return slices.Contains(of, b)
 }
 
-// inRows is the exception of step 4: turns in a row that use one id, and as many
-// results behind the last of them as they have calls.
+// inRows is the exception to step 4: consecutive turns use one id, and as many results
+// follow the last of them as they have calls.
 func (r *reference) inRows(c Confidence) {
 	if r.c.Window == transcript.WindowLog {
 		return
@@ -283,7 +283,7 @@ func (r *reference) inRows(c Confidence) {
 		last := r.use(row[len(row)-1])
 		for _, b := range r.calls(r.keys[first]) {
 			if b > row[len(row)-1] && r.use(b) == last {
-				results = nil // the last turn has another call behind results
+				results = nil // the last turn has another call after results
 			}
 		}
 		results = slices.DeleteFunc(results, func(b int) bool { return !r.inWindow(last, b) })
@@ -300,7 +300,7 @@ func (r *reference) inRows(c Confidence) {
 	}
 }
 
-// alone reports whether the model alone speaks from one block to another.
+// alone reports whether only the model speaks between two blocks.
 func (r *reference) alone(from, to int) bool {
 	for _, m := range r.msgs {
 		if m > r.c.Blocks[from].Message && m < r.c.Blocks[to].Message && !r.speaks(m) {
@@ -310,7 +310,7 @@ func (r *reference) alone(from, to int) bool {
 	return true
 }
 
-// continues reports whether a call goes on a row of calls of its id.
+// continues reports whether a call continues a row of calls with its id.
 func (r *reference) continues(call int) bool {
 	for b := call - 1; b >= 0; b-- {
 		if r.keys[b] == r.keys[call] {
@@ -320,8 +320,7 @@ func (r *reference) continues(call int) bool {
 	return false
 }
 
-// inOrder is step 3: in its window results answer the calls of their id in
-// order.
+// inOrder is step 3: the results in a window answer the calls with their id in order.
 func (r *reference) inOrder(c Confidence) {
 	for call := range r.c.Blocks {
 		if !r.isCall(call) || !r.open[call] || r.keys[call] == "" {
@@ -336,7 +335,7 @@ func (r *reference) inOrder(c Confidence) {
 	}
 }
 
-// copies is step 10, for what pairing by order left without an answer.
+// copies is step 10, for calls that pairing by order left without a result.
 func (r *reference) copies() {
 	for call := range r.c.Blocks {
 		if !r.isCall(call) || !r.open[call] || r.same == nil {
@@ -353,8 +352,8 @@ func (r *reference) copies() {
 	}
 }
 
-// own reports whether there is a leftover result for a call, once each open call
-// of its use before it has one.
+// own reports whether a leftover result remains for a call after each earlier open call
+// of its use got one.
 func (r *reference) own(call int) bool {
 	n := -1
 	for res := range r.c.Blocks {
@@ -370,13 +369,13 @@ func (r *reference) own(call int) bool {
 	return n >= 0
 }
 
-// leftovers are the steps 4 and 5.
+// leftovers is steps 4 and 5.
 func (r *reference) leftovers(c Confidence) {
 	for res := range r.c.Blocks {
 		if !r.isResult(res) || !r.open[res] || r.keys[res] == "" {
 			continue
 		}
-		// The nearest earlier turn with the id; it shadows those before it.
+		// Use the nearest earlier turn with the id. It hides earlier ones.
 		use := r.useBefore(res)
 		if use == noBlock || r.firstOpen(use) == noBlock {
 			continue
@@ -424,8 +423,8 @@ func (r *reference) answer(call, res int, place Place, c Confidence, candidates 
 	r.out.Results[r.ref(res)] = Leftover{Fate: Answers, Call: r.ref(call)}
 }
 
-// crosses reports whether an assistant message lies between a call and a
-// result, other than directly behind the call.
+// crosses reports whether an assistant message that is not directly after the call is
+// between a call and a result.
 func (r *reference) crosses(call, res int) bool {
 	split := true
 	for m := r.c.Blocks[call].Message + 1; m < r.c.Blocks[res].Message; m++ {
@@ -441,7 +440,7 @@ func (r *reference) crosses(call, res int) bool {
 	return false
 }
 
-// withoutIDs is step 7: name, then position, within the window.
+// withoutIDs is step 7: name and then position, within the window.
 func (r *reference) withoutIDs() {
 	var done []int32
 	for first := range r.c.Blocks {
@@ -462,7 +461,7 @@ func (r *reference) withoutIDs() {
 				results = append(results, b)
 			}
 		}
-		// An id must be absent on one side at least.
+		// At least one of the two must have no id.
 		calls = slices.DeleteFunc(calls, func(b int) bool { return refKey(r.c.Calls[r.ref(b)].ID) != "" && !resultLacks })
 		results = slices.DeleteFunc(results, func(b int) bool { return refKey(r.c.Results[r.ref(b)].ID) != "" && !callLacks })
 		r.byName(calls, results)
@@ -517,8 +516,7 @@ func (r *reference) byPosition(calls, results []int) {
 	}
 }
 
-// server pairs the calls that the provider runs with results behind them in
-// their own turn.
+// server pairs the calls that the provider runs with later results in their own turn.
 func (r *reference) server() {
 	for res := range r.c.Blocks {
 		if r.c.Blocks[res].Kind != transcript.BlockServerResult || !r.here(res) {
@@ -535,7 +533,7 @@ func (r *reference) server() {
 	}
 }
 
-// states is step 8: what became of the calls without an answer.
+// states is step 8: the states of the calls without a result.
 func (r *reference) states() {
 	for i := range r.c.Calls {
 		x := &r.out.Calls[i]
@@ -556,7 +554,7 @@ func (r *reference) aborted(turn int32) bool {
 	})
 }
 
-// pending reports whether nothing but results of its own follows a turn.
+// pending reports whether only a turn's own results follow it.
 func (r *reference) pending(turn int32) bool {
 	for _, m := range slices.Backward(r.msgs) {
 		if r.c.Messages[m].Turn == turn && r.speaks(m) {
@@ -569,7 +567,7 @@ func (r *reference) pending(turn int32) bool {
 	return true
 }
 
-// closes reports whether a message behind a turn ends it.
+// closes reports whether a later message closes a turn.
 func (r *reference) closes(turn, m int32) bool {
 	msg := r.c.Messages[m]
 	switch {

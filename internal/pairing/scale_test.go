@@ -9,8 +9,7 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// shapes are conversations of n calls, each a way to make a careless pairing
-// slow.
+// shapes are conversations of n calls. Each would make a careless implementation slow.
 var shapes = []struct {
 	name string
 	make func(n int) *transcript.Conversation
@@ -184,8 +183,8 @@ func oneID(each int, result string, late bool) func(int) *transcript.Conversatio
 	}
 }
 
-// TestShapes: none of the shapes makes pairing panic, and each call and result
-// of a large one is accounted for.
+// TestShapes checks that pairing never panics for these shapes, and that it decides each
+// call and result of a large one.
 func TestShapes(t *testing.T) {
 	for _, s := range shapes {
 		t.Run(s.name, func(t *testing.T) {
@@ -193,16 +192,15 @@ func TestShapes(t *testing.T) {
 			p := Pair(c, sameArgs(c))
 			for i, x := range p.Calls {
 				if x.State == Answered && p.Results[x.Result] != (Leftover{Fate: Answers, Call: int32(i)}) {
-					t.Fatalf("call %d is answered by %d, which is %+v", i, x.Result, p.Results[x.Result])
+					t.Fatalf("call %d has result %d, which is %+v", i, x.Result, p.Results[x.Result])
 				}
 			}
 		})
 	}
 }
 
-// BenchmarkPair measures large conversations, and how many times as long they
-// take as ones of a tenth of the size: 10 where the work is linear, 100 where
-// it is quadratic.
+// BenchmarkPair measures large conversations. It also reports the ratio of the times to
+// conversations of a tenth of the size: 10 if the work is linear, 100 if it is quadratic.
 func BenchmarkPair(b *testing.B) {
 	const n = 100_000
 	for _, s := range shapes {

@@ -8,20 +8,20 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// script makes a conversation of a few words, a message between semicolons:
+// script makes a conversation from a short text with messages separated by semicolons:
 //
-//	u            a user speaks; U is one who types
-//	a            the assistant speaks
-//	a c1 c2:f=2  the assistant calls: an id, a name, arguments that differ
+//	u            a user message; U is one that a human typed
+//	a            an assistant message
+//	a c1 c2:f=2  with calls: an id, a name, arguments that differ
 //	a/m c1       the same, as a part of turn m
-//	t c1 c2      results in a message of role tool; r in one of role user
-//	r . c1       a text stands before the result
+//	t c1 c2      results in a message with role tool; r for role user
+//	r . c1       a text before the result
 //	x c1         a result in an assistant message
-//	s c1 >c1     a server tool's call and result
-//	compact      what comes is behind a compaction
+//	s c1 >c1     the call and the result of a server tool
+//	compact      a compaction
 //
-// An id of - is absent. A ! behind the kind of message marks it as aborted, a ~
-// as a replay.
+// The id - is absent. A ! after the kind of message marks it as aborted, and a ~ as a
+// replay.
 func script(w transcript.Window, text string) *transcript.Conversation {
 	m := newMaker(&chooser{}, w)
 	for line := range strings.SplitSeq(text, ";") {
@@ -75,8 +75,7 @@ func (m *maker) word(kind byte, word string) {
 	}
 }
 
-// outcome says in words what became of every call, and of every result that
-// answers none.
+// outcome describes the outcome of every call, and of every result that answers none.
 func outcome(p Pairing) string {
 	states := []string{"", "missing", "pending", "interrupted", "copy", "unclear", "exempt"}
 	places := []string{"", " late", " early"}
@@ -122,7 +121,7 @@ func TestTable(t *testing.T) {
 		script string
 		want   string
 	}{
-		// Sound.
+		// Sound conversations.
 		{"one pair", tool, "u; a c1; t c1", "0"},
 		{"two calls, one message", user, "u; a a b; r a b", "0, 1"},
 		{"not in call order", user, "u; a a b; r b a", "1, 0"},
@@ -166,7 +165,7 @@ func TestTable(t *testing.T) {
 		{"of a server tool", user, "u; s >c9 .; u", "orphan 0"},
 		{"before a server tool's call", user, "u; s >c9 c9; u", "missing, orphan 0"},
 
-		// Somewhere else.
+		// Results outside the window.
 		{"before its call", tool, "t c4; a c4", "0 early"},
 		{"before its call, a user between", tool, "t c1; u; a c1; u", "0 early"},
 		{"behind a user", tool, "u; a c1; u; t c1; a", "0 late"},
@@ -184,7 +183,7 @@ func TestTable(t *testing.T) {
 		{"between two turns, and one behind the second", tool, "a x; t x; u; t x; a x; u; t x", "0, 2 late, duplicate 1"},
 		{"early, but another stands between", tool, "t x; t x; a x", "1 early, duplicate 0"},
 
-		// Twice.
+		// Second results.
 		{"a second result", tool, "a c3; t c3; t c3", "0, duplicate 1"},
 		{"a second result for both", tool, "u; a A B; t A; t B; t A; t B; a", "0, 1, duplicate 2, duplicate 3"},
 		{"a second result far away", tool, "a c1; t c1; a; t c1", "0, duplicate 1"},
@@ -234,8 +233,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestResultsInTheMessageOfTheirCalls is about an assistant message that holds
-// a result between two calls of its id, while both are answered elsewhere.
+// TestResultsInTheMessageOfTheirCalls has an assistant message with a result between two
+// calls with its id, while both have results elsewhere.
 func TestResultsInTheMessageOfTheirCalls(t *testing.T) {
 	m := newMaker(&chooser{}, transcript.WindowUser)
 	m.message(transcript.RoleAssistant, "", 0)
@@ -250,8 +249,7 @@ func TestResultsInTheMessageOfTheirCalls(t *testing.T) {
 	}
 }
 
-// TestAliases is about calls and results that write two ids. A word id/alias has
-// both.
+// TestAliases has calls and results with two ids. A word id/alias has both.
 func TestAliases(t *testing.T) {
 	for _, c := range []struct{ name, script, want string }{
 		{"the call has the result's id as its second", "a fc1/c1; t c1", "0 alias"},
@@ -347,8 +345,8 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// TestCrosses holds the two ways to ask against each other, where no turn goes
-// on behind another's message.
+// TestCrosses compares two ways to compute Crosses, for conversations in which no turn
+// continues after a message of another one.
 func TestCrosses(t *testing.T) {
 	late := 0
 	for seed := range howMany() / 8 {
@@ -375,10 +373,9 @@ func TestCrosses(t *testing.T) {
 	}
 }
 
-// crosses looks at every message to tell whether moving a result back to its
-// call would carry it across an assistant turn that was made without it.
-// Assistant messages that follow the call's turn at once are the same model
-// turn, split up.
+// crosses examines every message to decide whether moving a result back to its call would
+// carry it across an assistant turn that was made without it. Assistant messages directly
+// after the turn of the call are parts of the same model turn.
 func crosses(c *transcript.Conversation, call, result int32) bool {
 	turn := c.Messages[c.Calls[call].Message].Turn
 	split := true
@@ -396,8 +393,8 @@ func crosses(c *transcript.Conversation, call, result int32) bool {
 	return false
 }
 
-// TestMerged: where messages of one role in a row are sent as one, results answer
-// the calls of all of the model's; in nothing else is it otherwise.
+// TestMerged checks that results answer the calls of all messages in a run that is sent
+// as one, and that nothing else differs.
 func TestMerged(t *testing.T) {
 	for _, c := range []struct{ name, script, merged, apart string }{
 		{"one message of results", "u; a c1; a c2; r c1 c2", "0, 1", "0 late, 1"},

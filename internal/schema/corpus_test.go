@@ -13,8 +13,8 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// TestCorpus: the tools that real transcripts declare, and those of the fixtures,
-// judge the arguments in them as another implementation judges them.
+// TestCorpus compares the validation of the tools in real transcripts and fixtures with
+// another implementation.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	tools, pairs, broken := 0, 0, 0
@@ -31,7 +31,7 @@ func TestCorpus(t *testing.T) {
 			for at := 0; at < len(text); {
 				scan := source.NewScanner().Scan(text, at, source.Strict)
 				if scan.Kind != source.FaultNone {
-					// Behind a torn line the next one may be whole.
+					// After a torn line, the next line may be complete.
 					next := bytes.IndexByte(text[at:], '\n')
 					if next < 0 {
 						break
@@ -65,9 +65,9 @@ func TestCorpus(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Logf("%d schemas, %d pairs, %d of them broken", tools, pairs, broken)
+	t.Logf("%d schemas, %d pairs, %d of them invalid", tools, pairs, broken)
 	if tools < 5 || pairs < 20 {
-		t.Error("too little is found")
+		t.Error("found too few schemas or pairs")
 	}
 }
 
@@ -76,7 +76,7 @@ type harvest struct {
 	schemas, arguments map[string]bool
 }
 
-// gather looks for them in a value, by the names that APIs give them.
+// gather finds them in a value by the keys that APIs use.
 func (h *harvest) gather(v source.Value) {
 	if h.schemas == nil {
 		h.schemas, h.arguments = map[string]bool{}, map[string]bool{}

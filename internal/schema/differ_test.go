@@ -14,7 +14,7 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// differ tells where a schema and arguments are judged otherwise than by the
+// differ describes how the results for a schema and arguments differ from those of the
 // other implementation.
 func differ(schema, arguments string) string {
 	n, unchecked := compile(source.NewValue([]byte(schema), 0))
@@ -29,8 +29,8 @@ func differOf(n *node, unchecked []string, ref reference, arguments string) stri
 	if n == nil {
 		return ""
 	}
-	// The names of patternProperties are patterns since draft 7. Before it the other
-	// implementation reads only those that are used.
+	// The keys of patternProperties are patterns since draft 7. For earlier drafts, the
+	// other implementation compiles only those that are used.
 	told := slices.DeleteFunc(slices.Clone(unchecked), func(p string) bool {
 		return n.draft < draft7 && !slices.Contains(ref.unchecked, p)
 	})
@@ -46,14 +46,14 @@ func differOf(n *node, unchecked []string, ref reference, arguments string) stri
 		for i := range list {
 			switch list[i].broken {
 			case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "format":
-				list[i].message = "" // numbers are shown as they are written
+				list[i].message = "" // the other implementation formats numbers differently
 			case "enum", "const":
 				list[i].message = strings.ReplaceAll(list[i].message, "<nil>", "null")
 			}
 		}
 		slices.SortFunc(list, compareViolations)
 	}
-	// What is said of a name is looked for at all objects.
+	// The other implementation does not say which object has an invalid key, so try all.
 	alike := func(list []violation, w violation, pointer string) bool {
 		return slices.ContainsFunc(list, func(x violation) bool {
 			return x.broken == w.broken && x.message == w.message && (pointer == "" || x.pointer == pointer)
@@ -65,8 +65,8 @@ func differOf(n *node, unchecked []string, ref reference, arguments string) stri
 	return cmp.Diff(slices.Compact(want), slices.Compact(got), cmp.AllowUnexported(violation{}))
 }
 
-// TestRandom: schemas and arguments that are made up are judged as another
-// implementation judges them, word for word and place for place.
+// TestRandom compares the validation of random schemas and arguments with another
+// implementation, including messages and places.
 func TestRandom(t *testing.T) {
 	t.Parallel()
 	pairs := 6_000
@@ -103,16 +103,16 @@ func TestRandom(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d schemas, %d of them none; %d arguments fit, %d do not", schemas, none, fits, broken)
+	t.Logf("%d schemas, %d of them invalid; %d arguments are valid, %d are not", schemas, none, fits, broken)
 	if fits < pairs/5 || broken < pairs/5 || none > schemas/4 {
-		t.Error("the mixture is not right")
+		t.Error("the random values are not varied enough")
 	}
 }
 
-// parsed returns the value that a text is.
+// parsed returns the value of a text.
 func parsed(text string) source.Value { return source.NewValue([]byte(text), 0) }
 
-// A maker makes schemas and arguments up.
+// A maker makes random schemas and arguments.
 type maker struct {
 	*rand.Rand
 	draft draft
@@ -120,7 +120,7 @@ type maker struct {
 
 func (g *maker) pick(list ...string) string { return list[g.IntN(len(list))] }
 
-// defs are the names that references lead to.
+// defsKey returns the key of the schemas that references lead to.
 func (g *maker) defsKey() string {
 	if g.draft >= draft2019 {
 		return "$defs"
@@ -128,7 +128,7 @@ func (g *maker) defsKey() string {
 	return "definitions"
 }
 
-// schema makes a whole schema.
+// schema makes a complete schema.
 func (g *maker) schema() string {
 	address := g.pick("", "", "http://json-schema.org/draft-04/schema#", "http://json-schema.org/draft-06/schema#",
 		"http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2019-09/schema", "https://json-schema.org/draft/2020-12/schema")
@@ -163,7 +163,7 @@ func (g *maker) schema() string {
 	return "{" + strings.Join(members, ",") + "}"
 }
 
-// sub makes a schema within another.
+// sub makes a subschema.
 func (g *maker) sub(depth int) string {
 	if g.draft > draft4 && g.IntN(8) == 0 {
 		return g.pick("true", "false", "true")
@@ -201,8 +201,8 @@ func (g *maker) keywords(depth int) []string {
 		if taken[key] {
 			continue
 		}
-		// Beside a reference nothing counts in old drafts, but the other implementation
-		// reads what came after draft 4.
+		// Old drafts ignore the siblings of a reference, but the other implementation
+		// evaluates those that are newer than draft 4.
 		if later := []string{"const", "contains", "propertyNames", "if"}; g.draft < draft2019 {
 			if taken["$ref"] && slices.Contains(later, key) || key == "$ref" && slices.ContainsFunc(later, func(k string) bool { return taken[k] }) {
 				continue
@@ -315,7 +315,7 @@ func (g *maker) keyword(depth int) (key, value string) {
 	}
 }
 
-// near makes arguments that fit a schema, or nearly so.
+// near makes arguments that are valid or nearly valid for a schema.
 func (g *maker) near(s, root source.Value, depth int) string {
 	if depth > 6 || g.IntN(25) == 0 {
 		return g.any(depth)
@@ -376,7 +376,7 @@ func (g *maker) near(s, root source.Value, depth int) string {
 	return "null"
 }
 
-// likely guesses what type a schema without one is about.
+// likely guesses the type that a schema without a type is for.
 func (g *maker) likely(o *object) kinds {
 	for _, m := range o.members {
 		switch name := string(m.name); {
@@ -438,7 +438,7 @@ func (g *maker) nearArray(o *object, root source.Value, depth int) string {
 	return "[" + strings.Join(list, ",") + "]"
 }
 
-// any makes any value.
+// any makes an arbitrary value.
 func (g *maker) any(depth int) string {
 	switch g.IntN(8) {
 	case 0:

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// drafts are the ways in which a schema begins that names its draft, or none.
+// drafts returns the beginnings of schemas that name each draft, or none.
 func drafts() []string {
 	out := []string{""}
 	for _, address := range []string{
@@ -18,8 +18,8 @@ func drafts() []string {
 	return out
 }
 
-// TestInvalidSchemas: a keyword with a value of any kind makes a schema in just
-// the drafts in which it does for another implementation.
+// TestInvalidSchemas checks that a keyword with a value of any kind is a valid schema in
+// the same drafts as for another implementation.
 func TestInvalidSchemas(t *testing.T) {
 	t.Parallel()
 	keywords := strings.Fields(`additionalItems additionalProperties allOf anyOf const contains contentEncoding contentMediaType
@@ -39,11 +39,11 @@ func TestInvalidSchemas(t *testing.T) {
 			for _, value := range values {
 				switch {
 				case key == "patternProperties" && value == `{"(?=a)":1}`:
-					continue // which properties the schema is about is not known, so any will do
+					continue // it is unknown which properties the schema is for, so any value is accepted
 				case key == "additionalItems" && value == `{"$schema":"http://h/x"}`:
-					continue // no keyword of the newest draft, which the other implementation reads partly
+					continue // the newest draft lacks this keyword, but the other implementation reads part of it
 				case key == "const" && value == `"\\"`:
-					continue // which the other implementation shows with a backslash too few
+					continue // the other implementation shows one backslash too few
 				}
 				schema := fmt.Sprintf(`{%s"%s":%s}`, draft, key, value)
 				n++
@@ -58,7 +58,7 @@ func TestInvalidSchemas(t *testing.T) {
 	}
 }
 
-// TestKeywords: each keyword, where it holds and where it is broken.
+// TestKeywords checks valid and invalid values for each keyword.
 func TestKeywords(t *testing.T) {
 	t.Parallel()
 	const (
@@ -117,7 +117,7 @@ func TestKeywords(t *testing.T) {
 		{`{` + d7 + `"items":[{"type":"string"}],"additionalItems":false}`, `["a",1,2]`, ` last 2 additionalItem(s) not allowed`},
 		{`{` + d7 + `"items":[{"type":"string"}],"additionalItems":false}`, `["a",1]`, ` last 1 additionalItem(s) not allowed`},
 		{`{` + d7 + `"items":[{"type":"string"}],"additionalItems":{"type":"null"}}`, `["a",1]`, `/1 got number, want null`},
-		{`{"items":[{"type":"string"}]}`, `[1]`, ``}, // no schema in 2020-12
+		{`{"items":[{"type":"string"}]}`, `[1]`, ``}, // not a schema in 2020-12
 		{`{"contains":{"type":"string"}}`, `[]`, ` no items match contains schema`},
 		{`{"contains":{"type":"string"}}`, `[1]`, `/0 got number, want string`},
 		{`{"contains":{},"minContains":2}`, `[1]`, ` min 2 items required to match contains schema, but matched 1 items at 0`},
@@ -138,7 +138,7 @@ func TestKeywords(t *testing.T) {
 		{`{"$ref":"#a","$defs":{"x":{"$anchor":"a","type":"null"}}}`, `1`, ` got number, want null`},
 		{`{"$id":"http://h/root","$ref":"x","$defs":{"x":{"$id":"http://h/x","type":"null"}}}`, `1`, ` got number, want null`},
 		{`{"$ref":"urn:a:b#c","$defs":{"x":{"$id":"urn:a:b","$defs":{"y":{"$anchor":"c","type":"null"}}}}}`, `1`, ` got number, want null`},
-		{`{"$ref":"#/x/0","x":[{"type":"NULL"}]}`, `1`, ` got number, want null`}, // no keyword has a schema there
+		{`{"$ref":"#/x/0","x":[{"type":"NULL"}]}`, `1`, ` got number, want null`}, // not in a place of a schema
 		{`{"$ref":"#"}`, `1`, ``},
 		{`{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}}`, `1`, ``},
 		{`{"anyOf":[{"$ref":"#"},{"type":"string"}]}`, `1`, ` got number, want string`},
@@ -177,7 +177,7 @@ func TestKeywords(t *testing.T) {
 	}
 }
 
-// TestFormats: texts have a format or have it not as another implementation says.
+// TestFormats compares which strings have a format with another implementation.
 func TestFormats(t *testing.T) {
 	t.Parallel()
 	texts := []string{
@@ -206,7 +206,7 @@ func TestFormats(t *testing.T) {
 			}
 		}
 		if known := formatNamed(name) != nil; fits == 0 || known == (fits == len(texts)) {
-			t.Errorf("%s: %d of %d fit", name, fits, len(texts))
+			t.Errorf("%s: %d of %d are valid", name, fits, len(texts))
 		}
 	}
 }

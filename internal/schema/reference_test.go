@@ -17,27 +17,27 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A reference is a schema as another implementation reads it.
+// A reference is a schema compiled by the other implementation.
 type reference struct {
-	schema    *jsonschema.Schema // nil for one that is none
+	schema    *jsonschema.Schema // nil if the schema is invalid
 	unchecked []string
-	err       error // why it is none
+	err       error // why the schema is invalid
 }
 
-// violations returns where arguments break a schema.
+// violations returns where arguments violate a schema.
 func violations(n *node, arguments []byte) []rules.Violation {
 	v := &validator{scanner: source.NewScanner()}
 	return v.violations(n, arguments)
 }
 
-// A violation is what is said of one place.
+// A violation is the result for one place.
 type violation struct{ pointer, broken, message string }
 
-// someName stands for the place of an object that has a name it should not have.
-// The other implementation does not tell it.
+// someName stands for the place of an object with an invalid key, which the other
+// implementation does not report.
 const someName = "?"
 
-// newReference reads a schema with the other implementation.
+// newReference compiles a schema with the other implementation.
 func newReference(text string) reference {
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
 	if err != nil {
@@ -67,13 +67,13 @@ func newReference(text string) reference {
 	return r
 }
 
-// An unreadable pattern matches everything.
+// An unreadable is an invalid pattern, which matches everything.
 type unreadable string
 
 func (unreadable) MatchString(string) bool { return true }
 func (u unreadable) String() string        { return string(u) }
 
-// rewrite makes JSON Schema of what OpenAPI writes otherwise.
+// rewrite converts a schema from OpenAPI to JSON Schema.
 func rewrite(schema any) {
 	s, ok := schema.(map[string]any)
 	if !ok {
@@ -123,8 +123,9 @@ func rewrite(schema any) {
 	s["type"] = types
 }
 
-// violations returns what the other implementation says of arguments, but for
-// schemas that only lead back to themselves, which is no fault of the arguments.
+// violations returns the violations that the other implementation finds, except those by
+// schemas that only refer back to themselves, because they are not caused by the
+// arguments.
 func (r reference) violations(arguments []byte) []violation {
 	if r.schema == nil {
 		return nil
@@ -175,7 +176,7 @@ func compareViolations(a, b violation) int {
 	return cmp.Or(cmp.Compare(a.pointer, b.pointer), cmp.Compare(a.broken, b.broken), cmp.Compare(a.message, b.message))
 }
 
-// brokenKind names the keyword that is broken.
+// brokenKind returns the keyword that is violated.
 func brokenKind(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.Type:

@@ -12,7 +12,7 @@ import (
 
 const berths = `{"type":"object","properties":{"pier":{"type":"integer","minimum":1},"names":{"type":"array","items":{"type":"string"}}},"required":["pier"],"additionalProperties":false}`
 
-// shapes are the ways in which a tool named berths is declared.
+// shapes are the ways to declare a tool named berths.
 var shapes = map[string]string{
 	"openai chat":      `[{"type":"function","function":{"name":"berths","description":"d","parameters":` + berths + `}}]`,
 	"openai responses": `[{"type":"function","name":"berths","parameters":` + berths + `,"strict":true}]`,
@@ -24,8 +24,8 @@ var shapes = map[string]string{
 	"mcp":              `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"berths","inputSchema":` + berths + `}]}}`,
 }
 
-// TestShapes: however a tool is declared, its arguments are held against the
-// same schema, and what is wrong is shown where it stands.
+// TestShapes checks that arguments are validated against the same schema in each form of
+// declaration, and that violations have their places.
 func TestShapes(t *testing.T) {
 	for name, text := range shapes {
 		tools, err := Parse([]byte(text))
@@ -57,12 +57,12 @@ func TestShapes(t *testing.T) {
 			}
 		}
 		if v := tools.Violations("another", []byte(`{}`)); v != nil {
-			t.Errorf("%s: a tool that is not there: %v", name, v)
+			t.Errorf("%s: an unknown tool: %v", name, v)
 		}
 	}
 }
 
-// TestNullable: OpenAPI's way to allow null is understood.
+// TestNullable checks that the nullable keyword of OpenAPI is supported.
 func TestNullable(t *testing.T) {
 	tools, err := Parse([]byte(`[{"name":"f","parameters":{"type":"OBJECT","properties":{"a":{"type":"STRING","nullable":true}}}}]`))
 	if err != nil {
@@ -76,8 +76,8 @@ func TestNullable(t *testing.T) {
 	}
 }
 
-// TestNoSchema: a schema that is none, or that stands elsewhere, allows all and
-// fetches nothing.
+// TestNoSchema checks that an invalid or remote schema allows everything and is never
+// fetched.
 func TestNoSchema(t *testing.T) {
 	for _, s := range []string{
 		`{"$ref":"https://example.com/schema.json"}`, `{"$ref":"file:///etc/passwd"}`, `{"type":7}`, `{"properties":[]}`, `true`, `"object"`,
@@ -107,11 +107,11 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
-	// The first of two tools of one name counts, as it does for a provider that
-	// takes both.
+	// The first of two tools with the same name counts, as for a provider that accepts
+	// both.
 	tools, err := Parse([]byte(`[{"name":"f"},{"name":"g"},{"name":"f","parameters":{"type":"string"}}]`))
 	if err != nil || !slices.Equal(tools.Names(), []string{"f", "g"}) || tools.Violations("f", []byte(`{}`)) != nil {
-		t.Errorf("two of one name: %v, %v", tools, err)
+		t.Errorf("two tools with the same name: %v, %v", tools, err)
 	}
 }
 
@@ -130,8 +130,8 @@ func TestDeclared(t *testing.T) {
 	}
 }
 
-// TestBroken: what is broken is also said in the words of the schema alone, and
-// how deep in the arguments that is.
+// TestBroken checks the messages that quote only the schema, and the depth of violations
+// in the arguments.
 func TestBroken(t *testing.T) {
 	const secret = "SECRET"
 	for _, tt := range []struct {
@@ -167,7 +167,8 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestCache: what is declared again is compiled once, and what is not is told apart.
+// TestCache checks that repeated declarations are compiled once and others are not mixed
+// up.
 func TestCache(t *testing.T) {
 	t.Parallel()
 	declared := func(c *Cache, name string) *Tools {
@@ -190,8 +191,8 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// TestMessagesAreShort: what a schema and its arguments hold is not copied into messages,
-// however much it is.
+// TestMessagesAreShort checks that messages do not copy large parts of a schema or
+// arguments.
 func TestMessagesAreShort(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 10_000)

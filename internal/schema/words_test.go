@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// declared returns a tool named f whose arguments have a schema.
+// declared returns a tool named f whose arguments have the given schema.
 func declared(t *testing.T, schema string) *Tools {
 	t.Helper()
 	tools, err := Parse([]byte(`[{"name":"f","parameters":` + schema + `}]`))
@@ -18,7 +18,7 @@ func declared(t *testing.T, schema string) *Tools {
 	return tools
 }
 
-// TestWords: what a keyword says is read as a schema only where it is one.
+// TestWords checks that keyword values are read as schemas only where they are schemas.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -46,8 +46,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestUnchecked: a pattern that cannot be read is the only thing that is not
-// checked, and it is told which.
+// TestUnchecked checks that an invalid pattern is reported and is all that is not
+// checked.
 func TestUnchecked(t *testing.T) {
 	t.Parallel()
 	const ahead = `^(?!x).*$`
@@ -70,7 +70,7 @@ func TestUnchecked(t *testing.T) {
 	}
 }
 
-// TestOrder: violations have the same order and the same words every time.
+// TestOrder checks that violations always have the same order and messages.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	var names, members []string
@@ -91,7 +91,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestReuse: what was found in one object is not taken for what is in the next.
+// TestReuse checks that the fields of one object are not used for the next one.
 func TestReuse(t *testing.T) {
 	t.Parallel()
 	var many []string
@@ -108,8 +108,8 @@ func TestReuse(t *testing.T) {
 	}
 }
 
-// TestEnds: a schema that asks for more than anyone would wait for, or that leads
-// ever deeper, is given up.
+// TestEnds checks that validation stops for a schema that requires too many checks or
+// recurses without end.
 func TestEnds(t *testing.T) {
 	t.Parallel()
 	var doubled, chain []string
@@ -136,8 +136,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// BenchmarkUnique reports how many times as long ten times as many elements and
-// members take: 10 where the work is linear.
+// BenchmarkUnique reports the ratio of the times for ten times the elements and fields:
+// 10 if the work is linear.
 func BenchmarkUnique(b *testing.B) {
 	tools, err := Parse([]byte(`[{"name":"f","parameters":{"properties":{"a":{"uniqueItems":true},"b":{"additionalProperties":{"type":"string"},"required":["k1"]}}}}]`))
 	if err != nil {
@@ -169,8 +169,8 @@ func BenchmarkUnique(b *testing.B) {
 	b.ReportMetric(float64(tenfold)/float64(once), "x/10x-load")
 }
 
-// BenchmarkViolations reports how many times as long ten times as many violations
-// take to find: 10 where the work is linear.
+// BenchmarkViolations reports the ratio of the times for ten times the violations: 10 if
+// the work is linear.
 func BenchmarkViolations(b *testing.B) {
 	tools, err := Parse([]byte(`[{"name":"f","parameters":{"properties":{"a":{"items":{"type":"string"}}}}}]`))
 	if err != nil {

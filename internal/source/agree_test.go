@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// checkAgree compares what the scanner of this machine finds with what the
-// portable one does, in one go and step bytes at a time.
+// checkAgree compares the scanner of this machine with the portable one, both for the
+// whole text at once and for step bytes at a time.
 func checkAgree(t *testing.T, in []byte, step int) {
 	t.Helper()
 	fast, slow := NewScanner(), Scanner(new(portable))
@@ -36,8 +36,7 @@ func checkAgree(t *testing.T, in []byte, step int) {
 	}
 }
 
-// checkEnds compares what a scan remembers of the ends of values with where
-// they are.
+// checkEnds compares the ends that a scan recorded with the actual ends of values.
 func checkEnds(t *testing.T, in []byte, s Scan) {
 	t.Helper()
 	if s.Kind != FaultNone {
@@ -70,7 +69,7 @@ func checkEnds(t *testing.T, in []byte, s Scan) {
 	}
 }
 
-// allValues adds a value and those in it, in order, without their names.
+// allValues appends the spans of a value and all values in it, in order, without keys.
 func allValues(v Value, all *[]Span) {
 	*all = append(*all, v.Span())
 	for _, m := range v.Members() {
@@ -81,7 +80,7 @@ func allValues(v Value, all *[]Span) {
 	}
 }
 
-// longValues adds those that are worth remembering.
+// longValues appends the spans of the values whose ends are worth recording.
 func longValues(v Value, long *[]Span) {
 	var all []Span
 	allValues(v, &all)
@@ -92,7 +91,7 @@ func longValues(v Value, long *[]Span) {
 	}
 }
 
-// traps are short texts, right and wrong, to be put in the place of a value.
+// traps are short texts, valid and invalid, that replace a value.
 var traps = []string{
 	`"\\"`, `"\\\\\""`, `"\u00e9\ud83d\ude00"`, `"\ud83d"`, `"\ude00\ud83d"`, `"\ud83d\ud83d\ude00"`, `"\ud83d\\ude00"`, `"\uD83D\uDE00\uD7ff"`, `"\u12g4"`, `"\u123"`, `"\x"`, `"\u`,
 	"\"\xf0\x9f\x98\x80é日\"", "\"\xe6\x97\"", "\"\xff\"", "\"\xed\xa0\x80\"", "\"\xf4\x90\x80\x80\"", "\"\xc0\xaf\"", "\"\x80\"", "\"\xe0\x9f\xbf\"", "\"\xf0\x8f\xbf\xbf\"", "\"\xf8\x88\x80\x80\x80\"", "é",
@@ -101,7 +100,8 @@ var traps = []string{
 	`{}`, `[ ]`, `["a",["b"]]`, `{"a":1,}`, `[1,]`, `{"a"}`, `{"a":}`, `{,}`, `[,]`, `{1:2}`, `[1:2]`, `}`, `]`, `{]`, `[}`, `,`, `:`, `{"a":[{"b":[]},"c"]}`, ` [ 1 , "x" ] `, ``,
 }
 
-// around returns a text of some hundred bytes with a trap in it, shifted.
+// around returns a text of a few hundred bytes with a trap at an offset that shift
+// changes.
 func around(trap string, shift int) []byte {
 	pad := strings.Repeat(`\"x\\`, shift/5) + strings.Repeat("y", shift%5)
 	return []byte(`{"pad":"` + pad + `","more":[1,true,{"n":null}],"x":` + trap + `,"then":"` + strings.Repeat("text, é \\n", 24) + `","end":[0]}` + "\n")
@@ -130,7 +130,7 @@ func TestScannersAgree(t *testing.T) {
 	}
 }
 
-// TestScannersAgreeOnEveryByte puts each byte wherever one byte decides.
+// TestScannersAgreeOnEveryByte puts each byte in every place where one byte decides.
 func TestScannersAgreeOnEveryByte(t *testing.T) {
 	fast, slow := NewScanner(), new(portable)
 	check := func(trap string, shift int) {
@@ -147,7 +147,7 @@ func TestScannersAgreeOnEveryByte(t *testing.T) {
 			}
 		}
 	}
-	// Characters of two bytes and more, and what looks like it.
+	// Characters of two or more bytes, and similar invalid bytes.
 	for first := 0x80; first < 256; first++ {
 		for second := range 256 {
 			for i, rest := range []string{"", "\x80", "\x80\x80", "\xbf\x7f", "\xc0"} {
@@ -157,8 +157,8 @@ func TestScannersAgreeOnEveryByte(t *testing.T) {
 	}
 }
 
-// TestScannersAgreeOnTokens tries all that can be made of a few tokens, in an
-// array and in an object.
+// TestScannersAgreeOnTokens tries all sequences of a few tokens, in an array and in an
+// object.
 func TestScannersAgreeOnTokens(t *testing.T) {
 	fast, slow := NewScanner(), new(portable)
 	tokens := []string{" ", `"a"`, ":", ",", "{", "}", "[", "]", "1"}
@@ -182,8 +182,8 @@ func TestScannersAgreeOnTokens(t *testing.T) {
 	}
 }
 
-// TestScannersAgreeAtEdges puts traps across the ends of the bytes that are looked at together:
-// of the first blocks, of the next ones, and of the last whole one of a text.
+// TestScannersAgreeAtEdges puts traps across the edges of what is scanned together: the
+// first blocks, the next blocks, and the last complete block of a text.
 func TestScannersAgreeAtEdges(t *testing.T) {
 	for _, trap := range append([]string{"\"\xe6\"", "\"\xf0\x9f\"", `"\u00e"`, `"\u00"`, `"\ud83d\ude0"`, "123456789", "false"}, traps...) {
 		inner := strings.Trim(trap, `"`)
@@ -201,8 +201,8 @@ func TestScannersAgreeAtEdges(t *testing.T) {
 	}
 }
 
-// TestScannersAgreeOnLongTexts puts faults far behind a value, in many places, and
-// at the end of a chunk of blocks.
+// TestScannersAgreeOnLongTexts puts faults at many distances after a value, and at the
+// end of a chunk of blocks.
 func TestScannersAgreeOnLongTexts(t *testing.T) {
 	fill := func(n int) string { return strings.Repeat("z", n) }
 	for _, trap := range traps {
@@ -233,8 +233,8 @@ func FuzzScannersAgree(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, in []byte, step uint16) {
 		checkAgree(t, in, int(step)+1)
-		// Behind other text the same bytes are elsewhere in their blocks, and
-		// there is enough of it.
+		// After other text, the same bytes are elsewhere in their blocks, and the text is
+		// long enough.
 		checkAgree(t, append(around("1", int(step)%131), in...), int(step)+1)
 		checkAgree(t, around(string(in), int(step)%131), int(step)+1)
 	})

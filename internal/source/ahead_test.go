@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// told writes down records, and the error that ends them.
+// told returns a description of records and the error that ended them.
 func told(records iter.Seq2[Record, error]) string {
 	var b strings.Builder
 	for rec, err := range records {
@@ -24,7 +24,7 @@ func told(records iter.Seq2[Record, error]) string {
 	return b.String()
 }
 
-// TestAhead: records that are read ahead are the same as others.
+// TestAhead checks that reading ahead yields the same records.
 func TestAhead(t *testing.T) {
 	t.Parallel()
 	texts := documentsOf(t)
@@ -47,13 +47,13 @@ func TestAhead(t *testing.T) {
 			src.SetWindow(held)
 			src.SetAhead(0)
 			if got := told(Records(src)); got != want {
-				t.Fatalf("%s: there is\n%s\nwant\n%s", name, got, want)
+				t.Fatalf("%s:\n got %s\nwant %s", name, got, want)
 			}
 		}
 	}
 }
 
-// TestElementsAhead: the elements of a list that are read ahead are the same as others.
+// TestElementsAhead checks that reading ahead yields the same elements of an array.
 func TestElementsAhead(t *testing.T) {
 	t.Parallel()
 	texts := documentsOf(t)
@@ -98,10 +98,10 @@ func TestElementsAhead(t *testing.T) {
 					}
 				}
 				if got.String() != want.String() {
-					t.Fatalf("%s, %d held: there is\n%s\nwant\n%s", name, held, got.String(), want.String())
+					t.Fatalf("%s, %d held:\n got %s\nwant %s", name, held, got.String(), want.String())
 				}
 				for _, e := range v.Elements() {
-					if len(name) > 1 { // others nest lists without end
+					if len(name) > 1 { // others are nested very deeply
 						check(e)
 					}
 				}
@@ -114,7 +114,7 @@ func TestElementsAhead(t *testing.T) {
 	}
 }
 
-// TestAheadFails: the error that ends the reading comes behind the records before it.
+// TestAheadFails checks that an error comes after the records before it.
 func TestAheadFails(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("{\"a\":1}\n", 100_000)
@@ -150,7 +150,7 @@ func (f breaking) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// TestAheadStops: who stops early leaves nobody behind who reads on.
+// TestAheadStops checks that no goroutine keeps reading after an early stop.
 func TestAheadStops(t *testing.T) {
 	for _, text := range []string{strings.Repeat("{\"a\":1}\n", 100_000), strings.Repeat("{\"a\":\""+strings.Repeat("x", 2*batchBytes)+"\"}\n", 10)} {
 		before := runtime.NumGoroutine()
@@ -171,7 +171,7 @@ func TestAheadStops(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 		if now := runtime.NumGoroutine(); now > before {
-			t.Errorf("%d goroutines are left of %d", now, before)
+			t.Errorf("%d goroutines, want %d", now, before)
 		}
 	}
 }

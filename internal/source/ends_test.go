@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestEndsAreBounded: of very many long values only some are remembered, and all
-// are found.
+// TestEndsAreBounded checks that only some of very many long values are recorded, and
+// that all are found.
 func TestEndsAreBounded(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("x", longValue)
@@ -18,14 +18,14 @@ func TestEndsAreBounded(t *testing.T) {
 			s := sc.Scan(in, 0, Strict)
 			checkEnds(t, in, s)
 			if got, most := len(s.ends.list), 1<<10+len(in)/128; got > most || n == 5000 && got < most-4 {
-				t.Errorf("%d values: %d are remembered, of at most %d", n, got, most)
+				t.Errorf("%d values: %d are recorded, want at most %d", n, got, most)
 			}
 		}
 	}
 }
 
-// TestEndsOfAnotherScan: a value does not use what its scanner has found
-// elsewhere since.
+// TestEndsOfAnotherScan checks that a value does not use the ends recorded by a later
+// scan.
 func TestEndsOfAnotherScan(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", longValue)
@@ -46,7 +46,7 @@ func TestEndsOfAnotherScan(t *testing.T) {
 	}
 }
 
-// TestEndsAreUsed: what is in a long value is not walked over to get past it.
+// TestEndsAreUsed checks that long values are skipped without reading them.
 func TestEndsAreUsed(t *testing.T) {
 	t.Parallel()
 	in := []byte(`{"a":"` + strings.Repeat("x", longValue) + `","b":{"c":["` + strings.Repeat("y", longValue) + `"]},"d":1}`)
@@ -54,7 +54,7 @@ func TestEndsAreUsed(t *testing.T) {
 		text := slices.Clone(in)
 		s := sc.Scan(text, 0, Strict)
 		v := s.value(text, 0)
-		// With quotes in their middle, a walk would end there.
+		// Walking over these values would stop at the quotes.
 		copy(text[strings.Index(string(in), "xx")+8:], `"`)
 		copy(text[strings.Index(string(in), "yy")+8:], `"`)
 		if got := string(v.Get("d").Raw()); got != "1" {

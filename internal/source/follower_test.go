@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestFollower: pieces come in order, each behind the rest of the one before it, and stay
-// what they are while the next one is read.
+// TestFollower checks that pieces come in order, each after the rest of the previous one,
+// and do not change while the next one is read.
 func TestFollower(t *testing.T) {
 	t.Parallel()
 	all := make([]byte, 1000)

@@ -14,8 +14,8 @@ import (
 
 var faultNames = [...]string{"none", "json", "cut", "nul", "glued", "newline", "deep", "utf8", "surrogate"}
 
-// render tells what r makes of its source: the framing, and a line for each
-// record with its span, its value and its faults.
+// render describes how r reads its source: the framing, and a line for each record with
+// its span, value and faults.
 func render(r *Reader) string {
 	var b strings.Builder
 	f, err := r.Framing()
@@ -60,7 +60,7 @@ func render(r *Reader) string {
 
 func TestFrame(t *testing.T) {
 	tests := []struct{ name, in, want string }{
-		// What kind of file it is.
+		// Kinds of files.
 		{"empty", "", "empty"},
 		{"blank", " \n\r\n\t", "empty"},
 		{"mark only", "\xef\xbb\xbf", "empty"},
@@ -127,7 +127,7 @@ func TestFrame(t *testing.T) {
 		{"cut first line", "{\"a\":\"x\n{\"c\":3}\n", "jsonl\n0-7 | json 7-7: '\"' at the end of a string\n8-15 {\"c\":3}"},
 		{"cut before a value", "{\"a\":1}\n{\"b\":\n{\"c\":3}\n{\"d\":4}\n", "jsonl\n0-7 {\"a\":1}\n8-13 | json 13-13: a value\n14-21 {\"c\":3}\n22-29 {\"d\":4}"},
 
-		// Records over several lines.
+		// Records that span several lines.
 		{"raw line end", "{\"a\":1}\n{\"b\":\"x\ny\"}\n{\"c\":3}\n", "jsonl\n0-7 {\"a\":1}\n8-19 {\"b\":\"x\ny\"} | newline 15-16 x1\n20-27 {\"c\":3}"},
 		{"raw line ends, crlf", "{}\r\n{\"b\":\"x\r\n\r\ny\"}\r\n{}", "jsonl\n0-2 {}\n4-18 {\"b\":\"x\r\n\r\ny\"} | newline 11-13 x2\n20-22 {}"},
 		{"raw line end in the first line", "{\"b\":\"x\ny\nz\"}\n{\"c\":3}\n", "jsonl\n0-13 {\"b\":\"x\ny\nz\"} | newline 7-8 x2\n14-21 {\"c\":3}"},
@@ -169,7 +169,7 @@ func TestFrame(t *testing.T) {
 		{"not glued: a nested record", "{}\n{\"type\":\"a\",\"m\":{\"type\":\"b\"}\n{}\n", "jsonl\n0-2 {}\n3-31 | json 31-31: ',' or '}' after a field\n32-34 {}"},
 		{"glued and torn again", "{}\n{\"t\":\"tr{\"t\":\"b\n{}\n", "jsonl\n0-2 {}\n3-18 | json 13-14: ',' or '}' after a field\n19-21 {}"},
 
-		// Values one after another.
+		// Consecutive values.
 		{"two on one line", "{\"a\":1}{\"a\":2}", "json-values\n0-7 {\"a\":1}\n7-14 {\"a\":2}"},
 		{"values", "{\n \"a\": 1\n}\n{\n \"b\": 2\n}\n", "json-values\n0-11 {\n \"a\": 1\n}\n12-23 {\n \"b\": 2\n}"},
 		{"bad value", "{\n \"a\": 1\n}\n{\n \"b\" 2\n}\n{\n \"c\": 3\n}\n", "json-values\n0-11 {\n \"a\": 1\n}\n12-22 | json 19-20: ':' after a key\n23-34 {\n \"c\": 3\n}"},
@@ -198,7 +198,7 @@ func TestFrame(t *testing.T) {
 	}
 }
 
-// checkFrame reads in and checks what holds for records of all files.
+// checkFrame checks properties that hold for the records of every file.
 func checkFrame(t *testing.T, in []byte) {
 	t.Helper()
 	r := NewReader(FromBytes("s", in))
@@ -210,7 +210,7 @@ func checkFrame(t *testing.T, in []byte) {
 		t.Fatalf("%q: %v because of %q", in, framing, r.Reason())
 	}
 	covered := make([]bool, len(in))
-	var end int64 // of what was covered
+	var end int64 // of the part that was covered
 	cover := func(what string, s Span) {
 		if s.Start < end || s.End < s.Start || s.End > int64(len(in)) {
 			t.Fatalf("%q: %s %v, the one before ends at %d", in, what, s, end)
@@ -239,7 +239,7 @@ func checkFrame(t *testing.T, in []byte) {
 		for _, f := range rec.Faults {
 			switch {
 			case f.Kind != FaultNUL && f.Kind != FaultGlued:
-				// It is inside the record, or at its end.
+				// The fault is inside the record or at its end.
 				if f.Span.Start < rec.Span.Start || f.Span.End > max(rec.Span.End, f.Span.Start) || f.Span.End > int64(len(in)) {
 					t.Fatalf("%q: fault %+v of record %v", in, f, rec.Span)
 				}
@@ -272,17 +272,17 @@ func checkFrame(t *testing.T, in []byte) {
 		return
 	}
 	for i, c := range in {
-		mark := false // whether it is part of a byte order mark
+		mark := false // the byte is part of a byte order mark
 		for k := max(0, i-2); k <= i; k++ {
 			mark = mark || bytes.HasPrefix(in[k:], []byte(byteOrderMark))
 		}
 		if !covered[i] && !mark && c != ' ' && c != '\t' && c != '\n' && c != '\r' {
-			t.Fatalf("%q: byte %d is in no record\n%s", in, i, render(NewReader(FromBytes("s", in))))
+			t.Fatalf("%q: byte %d is not in any record\n%s", in, i, render(NewReader(FromBytes("s", in))))
 		}
 	}
 }
 
-// checkChunks reads in piecemeal and wants the same records.
+// checkChunks reads in chunks and expects the same records.
 func checkChunks(t *testing.T, in []byte, chunk, long int64) {
 	t.Helper()
 	want := render(NewReader(FromBytes("s", in)))
@@ -291,7 +291,7 @@ func checkChunks(t *testing.T, in []byte, chunk, long int64) {
 	}
 }
 
-// frameSeeds are whole files with traps in them.
+// frameSeeds returns whole files with traps in them.
 func frameSeeds() []string {
 	files := []string{
 		"{\"type\":\"a\",\"n\":1}\n{\"type\":\"b\",\"x\":\"y\\n\"}\r\n\n[1,2]\n",
@@ -329,8 +329,8 @@ func TestFrameEverywhere(t *testing.T) {
 	}
 }
 
-// TestFrameCut cuts a log at every byte: all whole records stay readable, and
-// the last is good, truncated or not there.
+// TestFrameCut cuts a log at every byte. All complete records must stay readable, and the
+// last one must be readable, truncated or absent.
 func TestFrameCut(t *testing.T) {
 	in := []byte("{\"type\":\"a\",\"n\":[1,{\"x\":null}]}\n{\"type\":\"b\",\"s\":\"\\u00e9\\\"é\"}\n{\"type\":\"c\",\"t\":true}\n")
 	for n := range in {
@@ -354,7 +354,7 @@ func TestFrameCut(t *testing.T) {
 	}
 }
 
-// transcripts returns the fixtures of the whole project.
+// transcripts returns the fixtures of the project.
 func transcripts(tb testing.TB) map[string][]byte {
 	tb.Helper()
 	files := make(map[string][]byte)
@@ -391,7 +391,7 @@ func TestFrameTranscripts(t *testing.T) {
 	}
 }
 
-// counter counts the bytes read through it.
+// A counter counts the bytes that are read through it.
 type counter struct {
 	r io.ReaderAt
 	n int64
@@ -439,7 +439,7 @@ func TestFramingReadsLittle(t *testing.T) {
 		t.Errorf("read %d bytes of %d", c.n, len(in))
 	}
 
-	// A torn first line costs a sample more, not the file.
+	// A torn first line costs one more sample, not a scan of the file.
 	in = append([]byte("{\"type\":\"user\",\"n\n"), in...)
 	c = &counter{r: bytes.NewReader(in)}
 	r = NewReader(NewSource("s", c, int64(len(in))))
@@ -479,8 +479,7 @@ func (c *workCounter) Resume(text []byte, s Scan) Scan {
 	return more
 }
 
-// TestFrameLinear reads files that invite to look at the same bytes again and
-// again.
+// TestFrameLinear reads files that could cause repeated scans of the same bytes.
 func TestFrameLinear(t *testing.T) {
 	const size = 1 << 20
 	for name, unit := range map[string]string{
@@ -515,7 +514,7 @@ func TestFrameLinear(t *testing.T) {
 			}
 			countRecords(t, r)
 			t.Logf("%-15s %-20q %-12v read %4.1f times, scanned %4.1f times", name, head, r.framing, float64(c.read)/size, float64(c.scanned)/size)
-			if c.read > 4*size || c.scanned > 32*size { // 19 looks where every line may go on
+			if c.read > 4*size || c.scanned > 32*size { // up to 19 scans if every line may continue
 				t.Errorf("%s behind %q: %d bytes were read and %d scanned, of %d", name, head, c.read, c.scanned, size)
 			}
 		}
@@ -574,8 +573,8 @@ func TestLargeDocument(t *testing.T) {
 	}
 }
 
-// A record that the model cannot count the bytes of ends the reading before
-// room is made for it.
+// TestRecordTooLong checks that a record beyond the size limit ends reading before memory
+// is allocated for it.
 func TestRecordTooLong(t *testing.T) {
 	long := `{"a":"` + strings.Repeat("x", 100) + `"}`
 	for _, tt := range []struct {

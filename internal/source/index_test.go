@@ -14,7 +14,7 @@ func TestIndex(t *testing.T) {
 			t.Fatal("an empty index knows a hash")
 		}
 		for n := range int32(5000) {
-			h := r.Uint64() >> (n % 60) // some fall on one slot, some come again
+			h := r.Uint64() >> (n % 60) // some share a slot, and some occur again
 			at, known := x.Find(h)
 			if was, seen := want[h]; known != seen || seen && at != was {
 				t.Fatalf("%x is %d (%t), want %d (%t)", h, at, known, was, seen)

@@ -5,17 +5,17 @@ import (
 	"testing"
 )
 
-// TestIndexedIsBounded: an index holds no more than so many members, whatever
-// the object holds, and every member is found all the same.
+// TestIndexedIsBounded checks that the size of an index is limited, and that every field
+// is found nevertheless.
 func TestIndexedIsBounded(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{3, mostIndexed, 3 * mostIndexed} {
 		v := NewValue([]byte(`{"in":{`+strings.TrimSuffix(strings.Repeat(`"k":0,`, n), ",")+`},"last":{"x":1}}`), 0).Indexed()
 		if got := string(v.Path("last", "x").Raw()); got != "1" {
-			t.Errorf("%d members: found %q", n, got)
+			t.Errorf("%d fields: found %q", n, got)
 		}
 		if held(v) > mostIndexed {
-			t.Errorf("%d members: the index holds %d", n, held(v))
+			t.Errorf("%d fields: the index has %d", n, held(v))
 		}
 	}
 }

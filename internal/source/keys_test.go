@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// checkWalk compares a walk over an object, and those in it, with Members.
+// checkWalk compares a walk over an object, and over the objects in it, with Members.
 func checkWalk(t *testing.T, k *Keys, numbers map[string]int, v Value) {
 	t.Helper()
 	type met struct{ key, val Span }
@@ -46,8 +46,8 @@ func checkWalk(t *testing.T, k *Keys, numbers map[string]int, v Value) {
 	}
 }
 
-// TestWalk: a walk goes over the same members as Members, and gives each key one
-// number, whatever the objects before had.
+// TestWalk checks that a walk yields the same fields as Members and gives each key one
+// number, regardless of earlier objects.
 func TestWalk(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -68,7 +68,7 @@ func TestWalk(t *testing.T) {
 				if i > 0 {
 					text.WriteString(one(blank) + "," + one(blank))
 				}
-				key := keys[(first+i)%len(keys)] // mostly in their order
+				key := keys[(first+i)%len(keys)] // mostly in their usual order
 				if rnd.IntN(8) == 0 {
 					key = one(keys)
 				}
@@ -83,7 +83,7 @@ func TestWalk(t *testing.T) {
 			checkWalk(t, k, numbers, s.value(in, 100))
 			checkWalk(t, k, numbers, NewValue(in, 0).Indexed())
 			if round%10 == 0 {
-				for end := range in { // and stays inside of what is no JSON
+				for end := range in { // a walk must also stay inside invalid JSON
 					checkWalk(t, k, numbers, NewValue(in[:end], 0))
 				}
 			}
@@ -91,7 +91,7 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// TestWalkOverOthers: what is no object has no members.
+// TestWalkOverOthers checks that a value that is not an object has no fields.
 func TestWalkOverOthers(t *testing.T) {
 	t.Parallel()
 	k := &Keys{}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestLook looks at spans of a source, as bytes and as values: before, among and behind
-// its records, and in a document that is read through a window.
+// TestLook reads spans of a source as bytes and as values: before, among and after its
+// records, and in a document that is read through a window.
 func TestLook(t *testing.T) {
 	var text bytes.Buffer
 	for i := range 40 {
@@ -67,7 +67,7 @@ func TestLook(t *testing.T) {
 				}
 			}
 			if src.near.Exists() {
-				t.Error("the record is still looked at")
+				t.Error("the source still refers to the record")
 			}
 		})
 	}

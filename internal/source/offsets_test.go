@@ -9,7 +9,7 @@ func TestOffsets(t *testing.T) {
 	for i := range 5*offsetStep + 7 {
 		want = append(want, at)
 		o.Append(at)
-		at += int64(i) << (i % 35) // gaps of none to more than 4 GiB
+		at += int64(i) << (i % 35) // gaps from none to more than 4 GiB
 	}
 	if o.Len() != len(want) {
 		t.Fatalf("%d offsets, want %d", o.Len(), len(want))

@@ -11,8 +11,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// TestPacked: a compressed file is read as what it holds, small or spooled, and
-// one that is cut off is an error that names it.
+// TestPacked checks that a compressed file is unpacked, whether it is small or spooled,
+// and that a truncated one causes an error that names it.
 func TestPacked(t *testing.T) {
 	for _, size := range []int{1, 1000, spoolSize + 1000} {
 		text := []byte(strings.Repeat("{\"role\":\"user\"}\n", size/16+1))
@@ -58,7 +58,7 @@ func TestPacked(t *testing.T) {
 	}
 }
 
-// TestUnpacked: what a compressed source unpacks to is limited, by its own size
+// TestUnpacked checks the limit for unpacking, which depends on the compressed size
 // unless a limit is given.
 func TestUnpacked(t *testing.T) {
 	t.Parallel()
@@ -69,7 +69,7 @@ func TestUnpacked(t *testing.T) {
 		want  string
 	}{
 		{10, 0, ""},
-		{30_000, 0, ""}, // less than it takes to matter
+		{30_000, 0, ""}, // less than minUnpacked
 		{1_000_000, 0, "unpacks to more than 200 times its size; use --max-size to set another limit"},
 		{1_000_000, 100 << 20, ""},
 		{1_000_000, 1 << 20, "unpacks to more than 1 MiB; use --max-size to set another limit"},

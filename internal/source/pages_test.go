@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// documentsOf returns documents of all kinds: those of the repository's transcripts
-// and some that are made to have an edge anywhere.
+// documentsOf returns documents of all kinds: those of the fixtures, and some whose edges
+// are in every place.
 func documentsOf(t testing.TB) map[string][]byte {
 	t.Helper()
 	docs := map[string][]byte{}
@@ -41,7 +41,7 @@ func documentsOf(t testing.TB) map[string][]byte {
 	return docs
 }
 
-// seen writes down all that can be seen of a value.
+// seen describes everything that can be observed of a value.
 func seen(b *strings.Builder, v Value) {
 	fmt.Fprintf(b, "%v %v", v.Kind(), v.Span())
 	switch v.Kind() {
@@ -60,7 +60,7 @@ func seen(b *strings.Builder, v Value) {
 	}
 }
 
-// only returns the one record of a document.
+// only returns the only record of a document.
 func only(t *testing.T, src *Source) (Record, bool) {
 	t.Helper()
 	r := NewReader(src)
@@ -76,12 +76,12 @@ func only(t *testing.T, src *Source) (Record, bool) {
 		t.Fatal(err)
 	}
 	if _, err := r.Next(); !errors.Is(err, io.EOF) {
-		t.Fatalf("behind the document there is %v", err)
+		t.Fatalf("after the document: %v", err)
 	}
 	return rec, true
 }
 
-// TestPages: a document that is read through a window is the same as one in memory,
+// TestPages checks that a document reads the same through a window as from memory,
 // wherever the window ends.
 func TestPages(t *testing.T) {
 	t.Parallel()
@@ -115,7 +115,7 @@ func TestPages(t *testing.T) {
 			for _, v := range []Value{rec.Value, rec.Value.Indexed(), rec.Value.Light(), rec.Value.Held(), rec.Value.Part(rec.Value.Span())} {
 				got.Reset()
 				if seen(&got, v); got.String() != want.String() {
-					t.Fatalf("%s, %d bytes: there is\n%s\nwant\n%s", name, held, got.String(), want.String())
+					t.Fatalf("%s, %d bytes:\n got %s\nwant %s", name, held, got.String(), want.String())
 				}
 			}
 			for i, p := range Pointers(rec.Value, spans) {
@@ -133,7 +133,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestLight: what is kept of a value that can be read again is the same.
+// TestLight checks that a light value can be read again unchanged.
 func TestLight(t *testing.T) {
 	t.Parallel()
 	elem := `{"role":"user","content":"` + strings.Repeat("x", 100) + `"}`
@@ -159,7 +159,7 @@ func TestLight(t *testing.T) {
 	}
 }
 
-// A changing source is another one when it is read again.
+// A changing source has different bytes when it is read again.
 type changing struct {
 	texts []string
 	reads int
@@ -174,8 +174,8 @@ func (c *changing) ReadAt(p []byte, off int64) (int, error) {
 	return copy(p, text[off:]), nil
 }
 
-// TestPagesChange: what is not what it was when it was scanned ends the reading with
-// an error.
+// TestPagesChange checks that a document that changes after it was scanned causes an
+// error.
 func TestPagesChange(t *testing.T) {
 	t.Parallel()
 	text := "[" + strings.Repeat(`{"a":"b"},`, 200) + "{}]"

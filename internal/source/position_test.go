@@ -74,8 +74,8 @@ func TestPositionsAgainstPlain(t *testing.T) {
 	}
 }
 
-// TestPositionsInOrder: offsets that come in order, as far as findings do, are found in
-// one pass over the source.
+// TestPositionsInOrder checks that offsets in ascending order, at distances typical of
+// findings, are found in one pass over the source.
 func TestPositionsInOrder(t *testing.T) {
 	in := bytes.Repeat([]byte("0123456789abcde\n"), 1<<20)
 	c := &counter{r: bytes.NewReader(in)}
@@ -91,7 +91,8 @@ func TestPositionsInOrder(t *testing.T) {
 	}
 }
 
-// TestPositionsAnywhere: an offset that comes out of order is counted from a place near it.
+// TestPositionsAnywhere checks that an offset out of order is counted from a place near
+// it.
 func TestPositionsAnywhere(t *testing.T) {
 	in := bytes.Repeat([]byte("0123456789abcde\n"), 1<<20)
 	c := &counter{r: bytes.NewReader(in)}
@@ -128,8 +129,8 @@ func positionsOf(t *testing.T, src *Source, offsets []int64) []Position {
 	return out
 }
 
-// TestPositionsAfterReading: what was read before is the same and cheaper, however
-// far the reading got.
+// TestPositionsAfterReading checks that positions in a part that was read before are the
+// same and cheaper to find.
 func TestPositionsAfterReading(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -233,8 +234,8 @@ func TestPointers(t *testing.T) {
 	}
 }
 
-// manyPointers returns n places at the bottom of a deep value, last one first,
-// and their pointers.
+// manyPointers returns n places at the bottom of a deep value, the last one first, and
+// their pointers.
 func manyPointers(n int) (v Value, spans []Span, want []string) {
 	var b strings.Builder
 	b.WriteString(strings.Repeat(`[`, MaxDepth-1) + "[")
@@ -260,8 +261,8 @@ func TestManyPointers(t *testing.T) {
 	}
 }
 
-// BenchmarkPointers reports how many times as long ten times the places take:
-// 10 where the work is linear, 100 where it is quadratic.
+// BenchmarkPointers reports the ratio of the times for ten times the places: 10 if the
+// work is linear, 100 if it is quadratic.
 func BenchmarkPointers(b *testing.B) {
 	small, few, _ := manyPointers(2_000)
 	large, many, _ := manyPointers(20_000)

@@ -116,7 +116,7 @@ func TestScan(t *testing.T) {
 		if got := (want{s.Start, s.End, s.Kind, s.At, s.Want, s.InString}); got != tt.want {
 			t.Errorf("%q:\n got %+v\nwant %+v", tt.in, got, tt.want)
 		}
-		// The same behind other text: offsets count from the text's start.
+		// Scan the same after other text. Offsets count from the start of the text.
 		s = sc.Scan([]byte("xyz"+tt.in), 3, tt.mode)
 		if s.Start -= 3; s.Kind != FaultNone {
 			s.At -= 3
@@ -197,7 +197,7 @@ var seeds = []string{
 	`{"text":"0123456\n89 \"abc\" \\ \/ \b\f\r\t äöü 日本語 \u65e5\u672c","n":[0,-1,2.5,1e3,1E-3]}`,
 }
 
-// checkScan compares a scan with what the standard library has to say.
+// checkScan compares a scan with the standard library.
 func checkScan(t *testing.T, in []byte) {
 	t.Helper()
 	s := NewScanner().Scan(in, 0, Strict)
@@ -219,7 +219,7 @@ func checkScan(t *testing.T, in []byte) {
 		return
 	}
 	if s.Want == "" && s.Kind != FaultNone {
-		t.Fatalf("%q: %+v lacks what it wants", in, s)
+		t.Fatalf("%q: %+v has no Want", in, s)
 	}
 	var syntax *json.SyntaxError
 	if err := json.Unmarshal(in, new(any)); !errors.As(err, &syntax) {
@@ -230,7 +230,7 @@ func checkScan(t *testing.T, in []byte) {
 	case FaultNone:
 		at = rest
 	case FaultTruncated:
-		at = len(in) - 1 // json names the last byte when it runs out of them
+		at = len(in) - 1 // json reports the last byte at the end of the input
 	}
 	if int(syntax.Offset)-1 != at && len(in) > 0 {
 		t.Fatalf("%q: %+v, json says %v at %d", in, s, syntax, syntax.Offset-1)
@@ -284,8 +284,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// checkRun reads a text in runs of so many bytes, which must find what one run
-// finds.
+// checkRun reads a text in runs of step bytes, which must find the same as a single run.
 func checkRun(t *testing.T, in []byte, mode ScanMode, step int) {
 	t.Helper()
 	want := new(portable).Scan(in, 0, mode)
@@ -298,7 +297,7 @@ func checkRun(t *testing.T, in []byte, mode ScanMode, step int) {
 	}
 }
 
-// same returns what two scans of the same text must agree on.
+// same returns the part of a Scan in which two scans of the same text must agree.
 func same(s Scan) Scan {
 	s.next, s.depth, s.after, s.ends, s.turn = 0, 0, false, nil, 0
 	return s
@@ -313,8 +312,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// corpus returns about n bytes of lines shaped like the log of a coding agent:
-// long strings with an escape every 20 bytes or so, and short members.
+// corpus returns about n bytes of lines like those in the log of a coding agent: long
+// strings with an escape about every 20 bytes, and short fields.
 func corpus(n int) []byte {
 	rng := rand.New(rand.NewPCG(1, 2))
 	words := []string{"func", "return", "err", "nil", "if", "for", "range", "config", "value", "result", "the", "of", "transcript"}

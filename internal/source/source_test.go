@@ -75,7 +75,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestFileWithoutSize: a file whose size is said to be 0 is read nevertheless.
+// TestFileWithoutSize checks that a file with a reported size of 0 is read.
 func TestFileWithoutSize(t *testing.T) {
 	t.Parallel()
 	const made, broken = "/proc/self/cmdline", "/proc/self/mem"
@@ -141,8 +141,8 @@ func TestShrinkingFile(t *testing.T) {
 	}
 }
 
-// TestFailingReads lets every read fail in turn: Next reports it and does not
-// take it for the end of the source.
+// TestFailingReads lets each read fail in turn. Next must report the error instead of the
+// end of the source.
 func TestFailingReads(t *testing.T) {
 	broken := errors.New("disk on fire")
 	for _, file := range frameSeeds() {
@@ -211,8 +211,8 @@ type iotestErrReader struct{ err error }
 
 func (r iotestErrReader) Read([]byte) (int, error) { return 0, r.err }
 
-// TestContext: once its context is done, a source is not read any more, however
-// it was opened; nor is what was made out of it.
+// TestContext checks that nothing is read after the context is done, however the source
+// was opened, nor from a source derived from it.
 func TestContext(t *testing.T) {
 	dir := t.TempDir()
 	text := bytes.Repeat([]byte("{\"a\":1}\n"), 100)
@@ -269,8 +269,8 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// TestDerivedErrors: an error of the source that other bytes were made of names
-// it once.
+// TestDerivedErrors checks that an error names the source once even if it passed through
+// a derived source.
 func TestDerivedErrors(t *testing.T) {
 	broken := NewSource("s.jsonl", readerAtFunc(func([]byte, int64) (int, error) { return 0, errors.New("broken") }), 10)
 	if _, err := broken.Derived(broken, 10).Bytes(Span{0, 4}); err == nil || err.Error() != "s.jsonl: broken" {
@@ -282,7 +282,7 @@ type readerAtFunc func([]byte, int64) (int, error)
 
 func (f readerAtFunc) ReadAt(p []byte, off int64) (int, error) { return f(p, off) }
 
-// TestOpenReadsSmallFilesOnce: what happens to a small file once it is open is not seen.
+// TestOpenReadsSmallFilesOnce checks that changes to a small open file have no effect.
 func TestOpenReadsSmallFilesOnce(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.jsonl")

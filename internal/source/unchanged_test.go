@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// TestUnchanged: a file that is written over is told, and one that grows is not.
+// TestUnchanged checks that overwriting a file is reported, and that appending to it is
+// not.
 func TestUnchanged(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.jsonl")
@@ -16,7 +17,7 @@ func TestUnchanged(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		later := time.Now().Add(time.Second) // the clock of a file system may be coarse
+		later := time.Now().Add(time.Second) // file systems may have coarse timestamps
 		if err := os.Chtimes(path, later, later); err != nil {
 			t.Fatal(err)
 		}

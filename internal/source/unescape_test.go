@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestAppendUnescaped holds the copying of eight bytes at a time to a copy of one, for
-// escapes of all kinds at all distances, whole and cut off.
+// TestAppendUnescaped compares copying eight bytes at a time with copying one, for
+// escapes of all kinds at all distances, complete and cut off.
 func TestAppendUnescaped(t *testing.T) {
 	pieces := []string{
 		`\n`, `\"`, `\\`, `\/`, `\b`, `\f`, `\r`, `\t`, `\u0041`, `\u00e9`, `\u20ac`, `\ud83d\ude00`, `\ud83d`, `\ude00x`, `\uD83D\u0041`,

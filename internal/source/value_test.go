@@ -44,7 +44,7 @@ func TestValue(t *testing.T) {
 		t.Errorf("first is %s", got)
 	}
 	if v.Get("f").First().Exists() || v.First().Exists() || v.Path("a", "b").Exists() {
-		t.Error("found what is not there")
+		t.Error("found a value that does not exist")
 	}
 	if !v.Get("ab").True() || v.Get("a").True() {
 		t.Error("true is not true")
@@ -63,8 +63,8 @@ func TestValue(t *testing.T) {
 	}
 }
 
-// TestValueOnBrokenText looks into what no scanner would let pass: it must not
-// leave the text nor fail to end.
+// TestValueOnBrokenText walks text that no scanner accepts. A walk must stay inside the
+// text and must end.
 func TestValueOnBrokenText(*testing.T) {
 	for _, seed := range seeds {
 		in := []byte(seed)
@@ -81,7 +81,7 @@ func TestValueOnBrokenText(*testing.T) {
 	}
 }
 
-// walkAll calls everything a value has, and returns how many values it holds.
+// walkAll calls every method of a value and returns the number of values in it.
 func walkAll(v Value, depth int) int {
 	v.Raw()
 	v.Str()
@@ -104,7 +104,7 @@ func walkAll(v Value, depth int) int {
 	return n
 }
 
-// checkValue walks a valid text along with the standard library.
+// checkValue compares walking a valid text with decoding by the standard library.
 func checkValue(t *testing.T, in []byte) {
 	t.Helper()
 	var want any
@@ -118,7 +118,7 @@ func checkValue(t *testing.T, in []byte) {
 		t.Fatalf("%q:\n got %#v\nwant %#v", in, got, want)
 	}
 
-	// The pointer of each scalar leads back to it.
+	// The pointer of each scalar must lead back to it.
 	var leaves []Value
 	collect(NewValue(in, 0), &leaves)
 	spans := make([]Span, len(leaves))
@@ -145,7 +145,7 @@ func collect(v Value, leaves *[]Value) {
 	}
 }
 
-// decode makes of a value what the standard library makes of it.
+// decode converts a value as the standard library does.
 func decode(v Value) any {
 	switch v.Kind() {
 	case Object:
@@ -188,7 +188,7 @@ func TestValueAgreesWithStandardLibrary(t *testing.T) {
 	}
 }
 
-// countElements counts the elements of an array that have a member a.
+// countElements counts the elements of an array that have a field a.
 func countElements(in []byte) (n int) {
 	for _, e := range NewValue(in, 0).Elements() {
 		if e.Get("a").Exists() {
@@ -198,8 +198,8 @@ func countElements(in []byte) (n int) {
 	return n
 }
 
-// BenchmarkElements reports how many times as long ten times the elements
-// take: 10 where the work is linear, 100 where it is quadratic.
+// BenchmarkElements reports the ratio of the times for ten times the elements: 10 if the
+// work is linear, 100 if it is quadratic.
 func BenchmarkElements(b *testing.B) {
 	const n = 50_000
 	text := func(n int) []byte { return []byte("[" + strings.Repeat(`{"a":[1,"x"]},`, n) + "0]") }
@@ -220,8 +220,8 @@ func BenchmarkElements(b *testing.B) {
 	b.ReportMetric(float64(tenfold)/float64(once), "x/10x-elements")
 }
 
-// surrogates reports whether a string in the text, valid UTF-8 without any
-// U+FFFD, holds half of a pair, by what the standard library makes of it.
+// surrogates reports whether a string in the text has a lone surrogate, according to the
+// standard library. The text must be valid UTF-8 without U+FFFD.
 func surrogates(in []byte) bool {
 	dec := json.NewDecoder(bytes.NewReader(in))
 	dec.UseNumber()

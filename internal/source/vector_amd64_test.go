@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestVectorPasses: the vector scanner leaves nothing that is right to the
-// portable one, or it would only be slower than that.
+// TestVectorPasses checks that the vector scanner leaves no valid text to the portable
+// one. It would otherwise be slower than the portable one.
 func TestVectorPasses(t *testing.T) {
 	if !hasVector() {
 		t.Skip("this machine lacks the instructions")
@@ -36,14 +36,14 @@ func TestVectorPasses(t *testing.T) {
 	eachLine(corpus(1<<20), passes)
 }
 
-// TestClassify compares what classify tells with what a look at each byte does.
+// TestClassify compares classify with an examination of each byte.
 func TestClassify(t *testing.T) {
 	if !hasVector() {
 		t.Skip("this machine lacks the instructions")
 	}
 	rnd := rand.New(rand.NewPCG(1, 2))
 	usual := []string{`"`, `"`, `\`, `\\`, `\"`, `\u00e9`, `\ud83d`, `\uDe00`, "{", "}", "[", "]", ":", ",", " ", "\n", "\t", "\r", "1", "-2.5", "true", "é", "日", "😀", "some text in a string, that is long"}
-	var out [vectorMost]block // what is left over in it must not show
+	var out [vectorMost]block // its old contents must have no effect
 	for range 20000 {
 		var text []byte
 		for blocks := 1 + rnd.IntN(4); len(text) < blocks*blockSize; {
@@ -53,7 +53,7 @@ func TestClassify(t *testing.T) {
 			}
 		}
 		text = text[:len(text)/blockSize*blockSize]
-		// Blanks show whether something was cut off.
+		// Blanks show whether anything was cut off.
 		text = append(text, bytes.Repeat([]byte(" "), blockSize)...)
 
 		var got, want carry
@@ -78,11 +78,11 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// look does what classify does, a byte at a time.
+// look does the same as classify, one byte at a time.
 func look(text []byte, c *carry) (tokens, halves []uint64) {
 	tokens, halves = make([]uint64, len(text)/blockSize), make([]uint64, len(text)/blockSize)
 	var inside, escaped, scalar bool
-	digits := 0 // that have to follow
+	digits := 0 // how many must follow
 	if !utf8.Valid(text) {
 		c.bad = 1
 	}
@@ -112,7 +112,7 @@ func look(text []byte, c *carry) (tokens, halves []uint64) {
 				c.bad = 1
 			}
 		}
-		// Two control characters differ from marks in one bit, and are no blanks.
+		// These two control characters differ from marks in one bit and are not blanks.
 		mark := strings.IndexByte("{}[]:,\x0c\x1a", b) >= 0
 		word := !mark && strings.IndexByte(" \t\r\n", b) < 0
 		if !tail && (mark || word && !scalar) {

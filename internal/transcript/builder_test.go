@@ -10,7 +10,7 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// TestDoubledKeys: a key is the same one however it is spelled.
+// TestDoubledKeys checks that keys are compared by their decoded text.
 func TestDoubledKeys(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"id":1,"\u0069d":2}`:      "id",
@@ -29,9 +29,9 @@ func TestDoubledKeys(t *testing.T) {
 	}
 }
 
-// TestDoubledKeysOfMany: each key that was there before is told, with the first
-// one, however many there are and however alike, and whatever the objects before
-// had.
+// TestDoubledKeysOfMany checks that each repeated key is reported with its first
+// occurrence, however many and however similar the keys are, and regardless of earlier
+// objects.
 func TestDoubledKeysOfMany(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var known *Shared

@@ -9,7 +9,7 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// What the model keeps a million times must not grow unnoticed.
+// TestModelSize limits the sizes of the types of which a model holds a million values.
 func TestModelSize(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -24,8 +24,8 @@ func TestModelSize(t *testing.T) {
 	}
 }
 
-// A message has blocks from the first on that is not plain text, and the texts
-// before it are not lost.
+// TestTextBlocks checks that a message gets blocks with its first block that is not plain
+// text, and that earlier texts are kept.
 func TestTextBlocks(t *testing.T) {
 	c := &Conversation{}
 	b := NewBuilder(c)
@@ -38,7 +38,7 @@ func TestTextBlocks(t *testing.T) {
 	b.Begin(v, v.Get("role"), RoleUser, "") // text only
 	b.Block(BlockText, parts[0], 0)
 	b.Block(BlockText, parts[2], 0)
-	b.Begin(v, v.Get("role"), RoleUser, "") // text that a rule could ask for
+	b.Begin(v, v.Get("role"), RoleUser, "") // text that a rule may ask for
 	b.Block(BlockText, parts[1], BlockBlank)
 	b.Block(BlockText, parts[0], 0)
 	b.Begin(v, v.Get("role"), RoleUser, "") // text and a call

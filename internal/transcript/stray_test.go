@@ -11,9 +11,8 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// TestStrays: what nobody reads is noted once for each name. Members from which
-// something was read, names that the dialect knows, and what stands in a block
-// are not.
+// TestStrays checks that fields that no dialect reads are recorded once per name. Fields
+// that something was read from, known keys, and fields of blocks are not recorded.
 func TestStrays(t *testing.T) {
 	t.Parallel()
 	c := &Conversation{}
@@ -48,7 +47,7 @@ func TestStrays(t *testing.T) {
 		t.Errorf("%d names are kept, want %d", len(c.Strays), mostStrays)
 	}
 
-	// An element that does not speak has none.
+	// An element without a message has no strays.
 	b.Conv = &Conversation{}
 	v := source.NewValue([]byte(`{"told":"y"}`), 0)
 	b.Fields(v, nil, nil)
@@ -58,8 +57,8 @@ func TestStrays(t *testing.T) {
 	}
 }
 
-// TestReadFrom: something was read from a value if a span stands in it, or if it stands
-// in arguments or in a payload.
+// TestReadFrom checks that a value counts as read if it contains a span that was read, or
+// if it is inside arguments or a payload.
 func TestReadFrom(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 2))

@@ -11,7 +11,7 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// TestPieces: pieces that are added and cut off are found as in a list of them.
+// TestPieces compares adding, cutting and finding pieces with a plain list.
 func TestPieces(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -51,12 +51,12 @@ func TestPieces(t *testing.T) {
 	}
 	var none pieces
 	if _, known := none.find(3); known {
-		t.Error("a piece is found where there is none")
+		t.Error("found a piece where there is none")
 	}
 }
 
-// TestMemoryOfPieces: a piece of a text that is spread over attributes takes a few
-// bytes, of which none are held twice to make room for more.
+// TestMemoryOfPieces checks that each piece of a text that is spread over attributes
+// takes a few bytes, and that growing holds none of them twice.
 func TestMemoryOfPieces(t *testing.T) {
 	const n = 200_000
 	var ps pieces

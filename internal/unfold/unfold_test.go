@@ -7,8 +7,8 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// TestUnfolded: whatever stands in an unfolded text is found where the source
-// has it.
+// TestUnfolded checks that the parts of an unfolded text map to their places in the
+// source.
 func TestUnfolded(t *testing.T) {
 	for _, tt := range []struct{ name, source, want string }{
 		{"plain", `{"a":"[{\"id\":\"c1\"}]"}`, `[{"id":"c1"}]`},
@@ -32,13 +32,13 @@ func TestUnfolded(t *testing.T) {
 			}
 			got := u.Origin(source.Span{Start: at, End: at + 2})
 			if want := int64(100 + strings.Index(tt.source, "c1")); got != (source.Span{Start: want, End: want + 2}) {
-				t.Errorf("c1 stands at %v, want %d", got, want)
+				t.Errorf("c1 is at %v, want %d", got, want)
 			}
 		})
 	}
 }
 
-// TestUnfoldedPieces: a text of several values tells of each where it stands.
+// TestUnfoldedPieces checks the origins of a text that comes from several values.
 func TestUnfoldedPieces(t *testing.T) {
 	whole := `{"b":"2","a":"[\"x\"]"}`
 	v := source.NewValue([]byte(whole), 0)
@@ -58,7 +58,7 @@ func TestUnfoldedPieces(t *testing.T) {
 	for part, want := range map[string]string{`x`: `x`, `"2"`: `"2"`, `"list"`: whole, `["x"],"n":"2"`: `[\"x\"]`} {
 		at := int64(strings.Index(text, part))
 		if got := u.Origin(source.Span{Start: at, End: at + int64(len(part))}); whole[got.Start:got.End] != want {
-			t.Errorf("%s stands at %s, want %s", part, whole[got.Start:got.End], want)
+			t.Errorf("the origin of %s is %s, want %s", part, whole[got.Start:got.End], want)
 		}
 	}
 	if got := string(u.Bytes(source.Span{Start: 1, End: 7})); got != `"list"` {
