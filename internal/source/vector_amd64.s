@@ -3,25 +3,25 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// Each table has sixteen bytes, found by half of a byte of the text, and is
-// there twice, for the two lanes of a register.
+// Each table has sixteen bytes that are indexed by half of a byte of the text. It is
+// stored twice, for the two lanes of a register.
 
-// What a byte or'ed with 0x20 is if it is one of {}[]:, by its low half.
+// For each low half: the byte in {}[]:, with that low half, or'ed with 0x20.
 DATA marks<>+0(SB)/8, $0x0000000000000000
 DATA marks<>+8(SB)/8, $0x00007d2c7b3a0000
 DATA marks<>+16(SB)/8, $0x0000000000000000
 DATA marks<>+24(SB)/8, $0x00007d2c7b3a0000
 GLOBL marks<>(SB), RODATA|NOPTR, $32
 
-// What a byte is if it is a blank, by its low half.
+// For each low half: the blank with that low half.
 DATA blanks<>+0(SB)/8, $0x0000000000000020
 DATA blanks<>+8(SB)/8, $0x00000d00000a0900
 DATA blanks<>+16(SB)/8, $0x0000000000000020
 DATA blanks<>+24(SB)/8, $0x00000d00000a0900
 GLOBL blanks<>(SB), RODATA|NOPTR, $32
 
-// The bytes that may follow a backslash, "/ \ bfn rtu, have a bit in common in
-// these two, by their low half and by their high half.
+// The bytes that may follow a backslash, "/ \ bfn rtu, have a common bit in these two
+// tables, which are indexed by the low half and by the high half.
 DATA escapesLow<>+0(SB)/8, $0x00040808000d0000
 DATA escapesLow<>+8(SB)/8, $0x0104000200000000
 DATA escapesLow<>+16(SB)/8, $0x00040808000d0000
@@ -33,15 +33,15 @@ DATA escapesHigh<>+16(SB)/8, $0x0804020000010000
 DATA escapesHigh<>+24(SB)/8, $0x0000000000000000
 GLOBL escapesHigh<>(SB), RODATA|NOPTR, $32
 
-// What two neighbours make of UTF-8, one bit for each fault, by the high half
-// of the first byte, its low half, and the high half of the second byte:
+// The UTF-8 faults of two adjacent bytes, one bit for each fault. The tables are indexed
+// by the high half of the first byte, its low half, and the high half of the second byte:
 //
-//	01 a character goes on with no continuation    02 ASCII goes on with one
+//	01 a continuation byte is missing              02 a continuation byte after ASCII
 //	04 three bytes where two would do              08 beyond U+10FFFF
 //	10 half of a surrogate pair                    20 two bytes where one would do
-//	40 four where three would do, or beyond        80 two continuations
+//	40 four where three would do, or beyond        80 two continuation bytes
 //
-// The last is right where the first of three or four bytes is before them.
+// The last one is valid after the first of three or four bytes.
 DATA utf1High<>+0(SB)/8, $0x0202020202020202
 DATA utf1High<>+8(SB)/8, $0x4915012180808080
 DATA utf1High<>+16(SB)/8, $0x0202020202020202
@@ -58,7 +58,7 @@ DATA utf2High<>+16(SB)/8, $0x0101010101010101
 DATA utf2High<>+24(SB)/8, $0x01010101babaaee6
 GLOBL utf2High<>(SB), RODATA|NOPTR, $32
 
-// Single bytes, to be spread over a register.
+// Single bytes, to be broadcast to a register.
 DATA byte05<>+0(SB)/1, $0x05
 GLOBL byte05<>(SB), RODATA|NOPTR, $1
 DATA byte09<>+0(SB)/1, $0x09
@@ -88,15 +88,15 @@ GLOBL letterU<>(SB), RODATA|NOPTR, $1
 DATA byte80<>+0(SB)/1, $0x80
 GLOBL byte80<>(SB), RODATA|NOPTR, $1
 
-// BITS gathers the high bits of 64 bytes.
+// BITS collects the high bits of 64 bytes.
 #define BITS(low, high, dst, tmp) \
 	VPMOVMSKB low, dst; \
 	VPMOVMSKB high, tmp; \
 	SHLQ      $32, tmp; \
 	ORQ       tmp, dst
 
-// UTF8 sets a bit of R12 if there is a fault in now, or between it and what
-// was before. It uses Y2, Y3, Y4, Y6 and AX.
+// UTF8 sets a bit of R12 if there is a fault in now, or between now and the bytes before.
+// It uses Y2, Y3, Y4, Y6 and AX.
 #define UTF8(before, now) \
 	VPERM2I128   $0x21, now, before, Y2; \
 	VPALIGNR     $15, Y2, now, Y3; \
@@ -145,9 +145,9 @@ GLOBL byte80<>(SB), RODATA|NOPTR, $1
 
 // func classify(text *byte, n int, c *carry, out *block)
 //
-// SI text, CX blocks to go, DI out.
-// R8 to R13 and Y5 hold the fields of c. R15 never lives past the use of a
-// table, because that can go through it where code is linked dynamically.
+// SI is the text, CX the number of blocks left, and DI the output. R8 to R13 and Y5 hold
+// the fields of c. R15 is never live across the use of a table, because dynamically
+// linked code may use it to access the table.
 TEXT ·classify(SB), NOSPLIT, $0-32
 	MOVQ text+0(FP), SI
 	MOVQ n+8(FP), CX
@@ -176,7 +176,7 @@ loop:
 	VMOVDQU (SI), Y0
 	VMOVDQU 32(SI), Y1
 
-	// Blocks of ASCII behind ASCII are UTF-8.
+	// Blocks of ASCII after ASCII are valid UTF-8.
 	VPOR      Y0, Y1, Y2
 	VPMOVMSKB Y2, AX
 	MOVQ      R13, BX
@@ -195,9 +195,9 @@ ascii:
 	VPCMPEQB Y14, Y1, Y3
 	BITS(Y2, Y3, DX, BX)
 
-	// BX: bytes behind a backslash that is not behind one itself. Taking the
-	// starts of runs away from the odd bits makes a borrow that runs through
-	// each run to its end, and the parity tells which bytes are escaped.
+	// BX: bytes after an unescaped backslash. Subtracting the starts of runs from the odd
+	// bits borrows through each run to its end, and the parity shows which bytes are
+	// escaped.
 	MOVQ R8, BX
 	NOTQ BX
 	ANDQ AX, BX
@@ -213,8 +213,8 @@ ascii:
 	SHRQ $63, R14
 	MOVQ R14, R8
 
-	// DX: quotes that are not escaped. AX: bytes in strings, the opening quote
-	// too and the closing one not, which is the parity of the quotes up to it.
+	// DX: quotes that are not escaped. AX: bytes in strings, with the opening quote and
+	// without the closing one, which is the parity of the quotes up to each byte.
 	MOVQ       BX, R14
 	NOTQ       R14
 	ANDQ       R14, DX
@@ -241,7 +241,7 @@ ascii:
 	JNZ  escapes
 
 escaped:
-	// A block that is all inside a string has no structure.
+	// A block completely inside a string has no structure.
 	MOVQ AX, R14
 	NOTQ R14
 	ORQ  DX, R14
@@ -276,7 +276,7 @@ structure:
 	VPCMPEQB Y4, Y3, Y4
 	BITS(Y2, Y4, BX, R15)
 
-	// R14: what is neither that nor blank.
+	// R14: bytes that are neither these nor blank.
 	VPSHUFB  Y0, Y10, Y3
 	VPCMPEQB Y0, Y3, Y3
 	VPSHUFB  Y1, Y10, Y4
@@ -285,7 +285,7 @@ structure:
 	ORQ      BX, R14
 	NOTQ     R14
 
-	// Of a run of those only the first byte is a token, and each opening quote.
+	// Only the first byte of a run of these is a token, and so is each opening quote.
 	XORQ DX, AX
 	NOTQ DX
 	ANDQ R14, DX
@@ -329,7 +329,7 @@ escapes:
 	ORQ          R11, BX
 	JZ           escaped
 
-	// A d behind it starts half of a surrogate pair, if an 8 or more is next.
+	// A d after it starts half of a surrogate pair if the next byte is 8 or greater.
 	VPBROADCASTB letterD<>(SB), Y2
 	VPOR         Y12, Y0, Y3
 	VPOR         Y12, Y1, Y4
@@ -347,7 +347,7 @@ escapes:
 	MOVQ         DX, carry_unicode(R15)
 	VMOVQ        X4, DX
 
-	// Four hexadecimal digits are behind it. R11: where they have to be.
+	// Four hexadecimal digits must follow. R11: the bytes that must be digits.
 	LEAQ (R14)(R14*1), BX
 	ORQ  BX, R11
 	SHLQ $1, BX
