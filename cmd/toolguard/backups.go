@@ -15,30 +15,29 @@ import (
 )
 
 const (
-	// backupSuffix is what a kept original is called by unless the user says
-	// otherwise.
+	// backupSuffix is the default suffix of backups.
 	backupSuffix = ".bak"
-	// noBackup says that no original is kept.
+	// noBackup is the suffix that turns backups off.
 	noBackup = "none"
 )
 
-// backups say where the originals of repaired files are kept.
+// backups decides where the originals of repaired files are kept.
 type backups struct {
-	suffix string // as the flag has it
-	chosen bool   // the flag is given
+	suffix string // the value of the flag
+	chosen bool   // the flag is set
 	run    *backup.Run
-	stores *store.Finder // nil until it is asked for
-	// reserved reports what no backup may be called, nil until it is asked for
+	stores *store.Finder // nil until it is needed
+	// reserved reports names that backups must not have. It is nil until it is needed.
 	reserved func(name string) bool
 }
 
-// newBackups settles what the flag asks for.
+// newBackups returns the backups for a value of the flag.
 func newBackups(env func(string) string, suffix string, chosen bool) *backups {
 	dir := func() (string, error) { return backup.Dir(env, runtime.GOOS) }
 	return &backups{suffix: suffix, chosen: chosen, run: backup.NewRun(dir, started(env))}
 }
 
-// stored reports whether a file lies where an agent keeps its sessions.
+// stored reports whether a file is in a directory where an agent keeps its sessions.
 func (b *backups) stored(t *target, env func(string) string) bool {
 	if b.stores == nil {
 		b.stores = store.Find(env, runtime.GOOS)
@@ -46,8 +45,8 @@ func (b *backups) stored(t *target, env func(string) string) bool {
 	return b.stores.Of(t.path) != nil
 }
 
-// options says how the original of a file is kept, and that no report of the run
-// takes its place.
+// options returns how to keep the original of a file. No backup takes the name of
+// a report of the run.
 func (b *backups) options(t *target, x *fix, repairs []engine.Repair) write.Options {
 	opts := b.place(t, x, repairs)
 	if b.reserved == nil {
@@ -60,7 +59,7 @@ func (b *backups) options(t *target, x *fix, repairs []engine.Repair) write.Opti
 	return opts
 }
 
-// copies returns what finds copies of a file in the state directory.
+// copies returns a function that finds copies of a file in the state directory.
 func copies(env func(string) string) func(path string) []string {
 	return func(path string) []string {
 		root, err := backup.Dir(env, runtime.GOOS)
@@ -71,9 +70,10 @@ func copies(env func(string) string) func(path string) []string {
 	}
 }
 
-// place says where the original of a file is kept: as the user wants; in the
-// state directory if it is an agent's session, because the agent would take what
-// lies beside it for another one; beside the file if a repair cannot be undone.
+// place returns where to keep the original of a file. Without a choice of the
+// user, the session of an agent goes to the state directory, because the agent
+// could take a copy beside it for another session. Other files are kept beside
+// the repaired file if a repair is unsafe.
 func (b *backups) place(t *target, x *fix, repairs []engine.Repair) write.Options {
 	suffix, chosen := b.suffix, b.chosen
 	if set := x.settings(t.config).backup; !chosen && set != "" {
@@ -93,7 +93,7 @@ func (b *backups) place(t *target, x *fix, repairs []engine.Repair) write.Option
 	return write.Options{}
 }
 
-// rulesOf lists the rules that repairs are for.
+// rulesOf lists the rules of repairs.
 func rulesOf(repairs []engine.Repair) []string {
 	names := []string{}
 	for i := range repairs {
@@ -113,7 +113,7 @@ type keeper struct {
 func (k keeper) Keep(ctx context.Context, path string, info fs.FileInfo, original io.Reader) (write.Kept, error) {
 	kept, err := k.run.Keep(ctx, path, info, k.rules, original)
 	if err != nil {
-		return nil, err // and no copy that is not nil
+		return nil, err // not kept, which would be a non-nil interface
 	}
 	return kept, nil
 }

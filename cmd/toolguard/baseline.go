@@ -20,17 +20,16 @@ import (
 	"github.com/toolguard/toolguard/internal/write"
 )
 
-// baselineName is the file that a baseline is written to unless the user or
-// the config says otherwise.
+// baselineName is the default name of a baseline.
 const baselineName = ".toolguard-baseline"
 
-// baselines are the baselines of a run, by where they are.
+// baselines holds the baselines of a run by path.
 type baselines struct {
 	given string // by --baseline, for all files
 	files map[string]baseline.Baseline
 }
 
-// path returns where the baseline of a file is, "" if it has none.
+// path returns the path of the baseline for a file, "" if there is none.
 func (b *baselines) path(s *settings) string {
 	if b.given != "" {
 		return b.given
@@ -38,7 +37,7 @@ func (b *baselines) path(s *settings) string {
 	return s.baseline
 }
 
-// read reads the baselines of files.
+// read reads the baselines that apply to files.
 func (b *baselines) read(c *check, files []*target) error {
 	b.files = map[string]baseline.Baseline{}
 	for _, t := range files {
@@ -66,8 +65,8 @@ func readBaseline(path string) (baseline.Baseline, error) {
 	return known, nil
 }
 
-// leaveOut takes the findings out of a report that the file's baseline holds,
-// and returns how many there were.
+// leaveOut removes the findings that are in the baseline of a file from its
+// report and returns their number.
 func (b *baselines) leaveOut(s *settings, t *target, r *engine.Report) int {
 	path := b.path(s)
 	if path == "" || r.Findings.Len() == 0 {
@@ -92,7 +91,8 @@ func (b *baselines) leaveOut(s *settings, t *target, r *engine.Report) int {
 	return n
 }
 
-// baselineKey names a finding in a file, whose path is as the baseline has it.
+// baselineKey returns the key of a finding. file is the path as baselinePath
+// returns it.
 func baselineKey(file string, f *engine.Finding) baseline.Key {
 	k := baseline.Key{Path: file, Rule: f.Rule.Name, CallID: strings.ToValidUTF8(f.CallID, "\ufffd")}
 	if k.CallID == "" {
@@ -101,8 +101,8 @@ func baselineKey(file string, f *engine.Finding) baseline.Key {
 	return k
 }
 
-// baselinePath returns the path of a file as the baseline at base has it: as seen
-// from the baseline's directory, however it is spelled.
+// baselinePath returns the path of a file relative to the directory of the
+// baseline at base. It does not depend on how either path is spelled.
 func baselinePath(base string, t *target) string {
 	if t.stdin {
 		return t.path
@@ -119,8 +119,8 @@ type recording struct {
 	*check
 	path     string
 	prune    bool
-	recorded baseline.Baseline // what was found
-	files    map[string]bool   // that were looked at, as the baseline has them
+	recorded baseline.Baseline // the current findings
+	files    map[string]bool   // the files that were checked, by baselinePath
 }
 
 func newBaselineCmd(a *app) *cobra.Command {
@@ -128,18 +128,18 @@ func newBaselineCmd(a *app) *cobra.Command {
 	prune := false
 	cmd := &cobra.Command{
 		Use:   "baseline [flags] [path...]",
-		Short: "Record the findings there are, so that check reports new ones only",
-		Long: `baseline records what check reports today. With --baseline FILE, or baseline =
-"FILE" in toolguard.toml, check leaves out what is recorded, and CI fails by new
-findings only. fix repairs what is recorded too.
+		Short: "Record current findings, so that check reports only new ones",
+		Long: `baseline records the findings that check reports now. With --baseline FILE, or
+baseline = "FILE" in toolguard.toml, check does not report recorded findings, so
+that CI fails only on new ones. fix repairs recorded findings too.
 
-A finding is known by its rule, its file and the id of its call, or, where it is
-about no call, by what its record says: not by its line. The file has a finding
-a line, sorted, so that it can be merged.
+A baseline identifies a finding by its rule, its file and the id of its call, or
+by a hash of the record if it is not about a call. Line numbers do not matter.
+The file has one finding per line and is sorted, so that branches merge cleanly.
 
-What is recorded of other files than those that are looked at stays. With
---prune nothing is added: what is no longer found, or in a file that is no
-longer there, is removed.`,
+baseline updates the entries of the files that it checks and keeps the entries
+of other files. With --prune it adds nothing: it removes findings that no longer
+occur, and findings in files that no longer exist.`,
 		Example: `  toolguard baseline testdata/
   toolguard check --baseline .toolguard-baseline testdata/
   toolguard baseline --prune testdata/`,
@@ -157,17 +157,17 @@ longer there, is removed.`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.BoolVar(&prune, "prune", false, "only remove what is no longer found")
-	flags.StringVar(&f.baseline, "baseline", "", "write to this `file` (default: the one that the config names, or "+baselineName+")")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing but errors")
-	flags.BoolVar(&f.skipUnrecognized, "skip-unrecognized", false, "skip named files that are not surely transcripts")
+	flags.BoolVar(&prune, "prune", false, "only remove findings that no longer occur")
+	flags.StringVar(&f.baseline, "baseline", "", "write to this `file` (default: the baseline in the config file, or "+baselineName+")")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors")
+	flags.BoolVar(&f.skipUnrecognized, "skip-unrecognized", false, "skip named files that are not clearly transcripts")
 	f.ruleFlags.define(cmd)
 	f.fileFlags.define(cmd)
-	flags.IntVarP(&f.jobs, "jobs", "j", 0, "check `n` files at a time (default: one for each processor; at most 16, or four for each)")
+	flags.IntVarP(&f.jobs, "jobs", "j", 0, "check `n` files at a time (default: one per processor; maximum: 16, or 4 per processor if that is more)")
 	return cmd
 }
 
-// run records what is found in the files that paths stand for.
+// run records the findings in the files that paths name.
 func (r *recording) run(ctx context.Context, paths []string) error {
 	if r.path == "" {
 		file, err := r.search.configOf(".")
@@ -190,13 +190,13 @@ func (r *recording) run(ctx context.Context, paths []string) error {
 		return err
 	}
 	if len(r.summary.Failed) > 0 {
-		r.complain(r.path + ": not written, because not everything could be checked")
+		r.complain(r.path + ": not written, because some files could not be checked")
 		return errReported
 	}
 	return r.write()
 }
 
-// take records what was found in a file.
+// take records the findings of a file.
 func (r *recording) take(t *target, got checked) error {
 	r.now = r.settings(t.config)
 	if got.err != nil {
@@ -217,7 +217,7 @@ func (r *recording) take(t *target, got checked) error {
 	return nil
 }
 
-// write merges what was found into the baseline.
+// write merges the current findings into the baseline.
 func (r *recording) write() error {
 	old, err := readBaseline(r.path)
 	if _, statErr := os.Stat(r.path); errors.Is(statErr, fs.ErrNotExist) {
@@ -264,7 +264,7 @@ func (r *recording) write() error {
 	return err
 }
 
-// total returns how many findings a baseline holds.
+// total returns the number of findings in a baseline.
 func total(b baseline.Baseline) int {
 	n := 0
 	for _, k := range b {
@@ -273,7 +273,7 @@ func total(b baseline.Baseline) int {
 	return n
 }
 
-// writeFile writes a file whole or not at all.
+// writeFile writes a file completely or not at all.
 func writeFile(path string, text []byte) error {
 	f, err := write.Create(path)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/toolguard/toolguard/internal/rules"
 )
 
-// checkFlags are the flags of check, which fix has as well.
+// checkFlags are the flags that check and fix share.
 type checkFlags struct {
 	ruleFlags
 	fileFlags
@@ -39,23 +39,25 @@ func newCheckCmd(a *app) *cobra.Command {
 	f := &checkFlags{}
 	cmd := &cobra.Command{
 		Use:   "check [flags] [path...|-]",
-		Short: "Report what is wrong in transcripts",
+		Short: "Check transcripts and report errors",
 		Long: `check reads transcripts and reports what is wrong with them. It changes nothing.
 
-A file that is named is read whatever its name is. A directory is searched for
-transcripts: *.jsonl, *.ndjson and *.json, packed as .gz or .zst too, without
-hidden directories and node_modules. Without a path that is the current directory; - is standard input.
-The nearest toolguard.toml upward from a file has its settings; flags come first.
+A file that you name is checked whatever its extension. In a directory, check
+looks for *.jsonl, *.ndjson and *.json files, also compressed as .gz or .zst,
+and skips hidden directories and node_modules. The default is the current
+directory; - is standard input. Settings come from the nearest toolguard.toml in
+the directory of a file or above it. Flags override them.
 
-Problems are errors and warnings. Infos are shown with --verbose or --fail-on
-info, or when --select names their rule; the JSON report always has them. Of one
-kind of problem in a file, the first 1,000 are shown and the others are counted.
+check shows errors and warnings. It shows infos with --verbose, with --fail-on
+info, or if --select names their rule; the JSON report always contains them.
+Reports for people show the first 1,000 findings of a kind in a file and count
+the rest.
 
-A compressed file is refused if it unpacks to more than 4 GiB or 200 times its
-size; --max-size sets another limit.
+A compressed file is rejected if it unpacks to more than 4 GiB or to more than
+200 times its size. --max-size sets another limit.
 
-Exit codes: 0 when there is nothing at or above --fail-on, 1 when there is, 2
-when a file could not be checked or the command line is wrong.`,
+Exit codes: 0 if there are no findings at or above --fail-on, 1 if there are, 2
+if a file could not be checked or the command line is wrong.`,
 		Example: `  toolguard check session.jsonl
   toolguard check --select pairing --output-format json=report.json runs/
   my-agent --dump-history | toolguard check --send --target anthropic -`,
@@ -76,32 +78,33 @@ func (f *checkFlags) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	f.ruleFlags.define(cmd)
-	flags.StringArrayVarP(&f.formats, "output-format", "o", nil, "write `format[=file]`: "+strings.Join(formatNames(), ", ")+"; repeatable (default text, or "+formatEnv+")")
+	flags.StringArrayVarP(&f.formats, "output-format", "o", nil, "report in this `format[=file]`: "+strings.Join(formatNames(), ", ")+"; repeatable (default: $"+formatEnv+", or text)")
 	flags.StringVar(&f.color, "color", "auto", "`when` to colour the report: auto, always or never")
-	flags.BoolVar(&f.noExcerpt, "no-excerpt", false, "show no text of a transcript but ids, names, types and roles")
-	flags.BoolVar(&f.statistics, "statistics", false, "count findings by rule instead of showing them")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print findings only")
-	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show infos, and on standard error what each file is and why")
-	flags.BoolVar(&f.exitZero, "exit-zero", false, "exit with 0 although there are findings")
-	flags.BoolVar(&f.skipUnrecognized, "skip-unrecognized", false, "skip named files that are not surely transcripts")
+	flags.BoolVar(&f.noExcerpt, "no-excerpt", false, "show only ids, names, types and roles, and no other text of a transcript")
+	flags.BoolVar(&f.statistics, "statistics", false, "show the number of findings by rule instead of the findings")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only findings")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show infos; say on standard error what each file is, and why")
+	flags.BoolVar(&f.exitZero, "exit-zero", false, "exit with 0 even if there are findings")
+	flags.BoolVar(&f.skipUnrecognized, "skip-unrecognized", false, "skip named files that are not clearly transcripts")
 	f.fileFlags.define(cmd)
-	flags.StringVar(&f.baseline, "baseline", "", "leave out the findings that this `file` holds; toolguard baseline writes it")
-	flags.IntVarP(&f.jobs, "jobs", "j", 0, "check `n` files at a time (default: one for each processor; at most 16, or four for each)")
+	flags.StringVar(&f.baseline, "baseline", "", "do not report the findings in this `file`, which toolguard baseline writes")
+	flags.IntVarP(&f.jobs, "jobs", "j", 0, "check `n` files at a time (default: one per processor; maximum: 16, or 4 per processor if that is more)")
 	cmd.MarkFlagsMutuallyExclusive("quiet", "verbose")
 
 	complete(cmd, "output-format", completeFrom(formatNames))
 	complete(cmd, "color", cobra.FixedCompletions([]string{"auto", "always", "never"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// complete says how the values of a flag are completed.
+// complete registers f to complete the values of a flag. It panics if the flag
+// does not exist.
 func complete(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, f); err != nil {
-		panic(err) // the flag does not exist
+		panic(err)
 	}
 }
 
-// completeFrom completes from a list. It is made only when a shell asks for it:
-// making them all took most of the memory that defining the flags needs.
+// completeFrom completes from a list. The list is made only when a shell asks for
+// it, because the lists of all flags take more memory than the flags themselves.
 func completeFrom(list func() []string) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return list(), cobra.ShellCompDirectiveNoFileComp
@@ -121,13 +124,13 @@ type check struct {
 	fixes   bool      // this is a run of fix
 	records bool      // this is a run of baseline
 	now     *settings // of the file that is being reported
-	failing bool      // something makes the run fail
+	failing bool      // a finding is at or above fail-on
 	summary *report.Summary
-	found   []bool // by walked directory: there was a transcript in it
-	several bool   // the run is about more than one file that was named
+	found   []bool // by root: a transcript was found in it
+	several bool   // more than one file, or a directory, was named
 }
 
-// newCheck settles what the flags ask for.
+// newCheck validates the flags and returns the check that they ask for.
 func newCheck(a *app, f *checkFlags) (*check, error) {
 	c := &check{app: a, flags: f, out: bufio.NewWriter(a.stdout), summary: &report.Summary{}}
 	c.baselines.given = f.baseline
@@ -136,12 +139,12 @@ func newCheck(a *app, f *checkFlags) (*check, error) {
 		return nil, err
 	}
 	if f.jobs < 0 {
-		return nil, fmt.Errorf("--jobs: want a number of files, not %d", f.jobs)
+		return nil, fmt.Errorf("--jobs: expected a number of files, got %d", f.jobs)
 	}
 	if f.jobs == 0 {
 		f.jobs = runtime.GOMAXPROCS(0)
 	}
-	// More would only take memory: the work is on the processors.
+	// More jobs would take memory and save no time.
 	f.jobs = min(f.jobs, max(16, 4*runtime.GOMAXPROCS(0)))
 	formats, from := f.formats, "--output-format"
 	if len(formats) == 0 {
@@ -156,8 +159,7 @@ func newCheck(a *app, f *checkFlags) (*check, error) {
 	if slices.ContainsFunc(c.outputs, func(o *output) bool { return o.path != "" }) {
 		c.out.Reset(&sidePipe{Writer: a.stdout})
 	}
-	// Asked even when nothing of it goes to standard output, so that a wrong
-	// value never passes.
+	// A wrong value is an error even if no report goes to standard output.
 	if _, err := useColor(f.color, a.env, false); err != nil {
 		return nil, err
 	}
@@ -165,7 +167,7 @@ func newCheck(a *app, f *checkFlags) (*check, error) {
 	return c, err
 }
 
-// reporter returns the reporter of an output that writes to w.
+// reporter returns a reporter that writes an output to w.
 func (c *check) reporter(o *output, w io.Writer) (report.Reporter, error) {
 	opts := report.Options{
 		NoExcerpt: c.flags.noExcerpt, Version: programVersion(), Fix: c.fixes, Started: started(c.env),
@@ -177,7 +179,7 @@ func (c *check) reporter(o *output, w io.Writer) (report.Reporter, error) {
 		opts.Color, err = useColor(c.flags.color, c.env, c.terminal)
 	} else {
 		opts.OwnFile = true
-		opts.Color = c.flags.color == "always" // the environment speaks of terminals
+		opts.Color = c.flags.color == "always" // the environment is about terminals
 	}
 	if c.flags.statistics && o.format.Human {
 		return report.NewStatistics(w, opts), err
@@ -185,11 +187,11 @@ func (c *check) reporter(o *output, w io.Writer) (report.Reporter, error) {
 	return o.format.New(w, opts), err
 }
 
-// showsInfo reports whether people see an info of the file that is reported.
+// showsInfo reports whether reports for people show an info of the current file.
 func (c *check) showsInfo(f *engine.Finding) bool { return c.flags.verbose || c.now.shows(f.Rule) }
 
-// started returns the time to put into reports. As elsewhere, SOURCE_DATE_EPOCH
-// makes them reproducible.
+// started returns the time to put into reports. SOURCE_DATE_EPOCH overrides it,
+// so that reports are reproducible.
 func started(env func(string) string) time.Time {
 	if seconds, err := strconv.ParseInt(env("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
 		return time.Unix(seconds, 0)
@@ -197,7 +199,7 @@ func started(env func(string) string) time.Time {
 	return time.Now()
 }
 
-// A checked file is what came of a target.
+// A checked holds the report of a target, or the error that prevented it.
 type checked struct {
 	report *engine.Report
 	err    error
@@ -207,8 +209,8 @@ func (c *check) run(ctx context.Context, paths []string) error {
 	return runOver(ctx, c, paths, c.check, c.take, c.summary)
 }
 
-// runOver works on the files that paths stand for, hands what came of each to
-// take, in order, and ends with the closing words.
+// runOver calls work for each file that paths name, passes the results to take in
+// the order of the files, and prints the closing summary.
 func runOver[R any](ctx context.Context, c *check, paths []string, work func(context.Context, *target) R, take func(*target, R) error, closing fmt.Stringer) error {
 	ts, err := c.targets(paths)
 	if err != nil {
@@ -226,7 +228,7 @@ func runOver[R any](ctx context.Context, c *check, paths []string, work func(con
 	defer discardOutputs(c.outputs)
 	weight := func(t *target) int64 {
 		if c.fixes {
-			return max(t.size, weightPerJob/4) // it stays open until its turn comes
+			return max(t.size, weightPerJob/4) // it stays open until it is taken
 		}
 		return t.size
 	}
@@ -244,7 +246,7 @@ func runOver[R any](ctx context.Context, c *check, paths []string, work func(con
 		err = c.finish(ts, closing)
 	}
 	switch {
-	case err != nil && !isBrokenPipe(err): // who no longer reads has seen enough
+	case err != nil && !isBrokenPipe(err): // the reader has closed the pipe
 		return err
 	case len(c.summary.Failed) > 0:
 		return errReported
@@ -255,7 +257,7 @@ func runOver[R any](ctx context.Context, c *check, paths []string, work func(con
 	return nil
 }
 
-// targets looks up what paths stand for, and settles what holds for each file.
+// targets finds the files that paths name and resolves the settings of each.
 func (c *check) targets(paths []string) (*targets, error) {
 	ts, err := c.search.find(paths)
 	if err != nil {
@@ -270,7 +272,7 @@ func (c *check) targets(paths []string) (*targets, error) {
 		c.explain("%s: excluded", path)
 	}
 	err = eachConfig(c.search, ts, func(file *config.File) error {
-		c.settings(file) // from now on they are only read
+		c.settings(file) // fills the cache, which is only read from now on
 		return c.knows(file)
 	})
 	if err != nil {
@@ -284,16 +286,16 @@ func (c *check) check(ctx context.Context, t *target) checked {
 	return c.look(ctx, t, c.options(t), c.flags.jobs)
 }
 
-// options returns how a file is to be looked at, and what the reports need
-// besides the findings.
+// options returns the engine's options for a file, with those that the reports
+// need.
 func (c *check) options(t *target) engine.Options {
 	o := c.settings(t.config).options(t)
 	o.Identity = t.identity()
-	// Edits hold text of the transcript.
+	// Edits contain text of the transcript.
 	o.Edits = !c.flags.noExcerpt && slices.ContainsFunc(c.outputs, func(o *output) bool { return o.format.Edits })
 	o.Excerpts = slices.ContainsFunc(c.outputs, func(o *output) bool { return o.format.Excerpts })
 	if c.records || c.baselines.path(c.settings(t.config)) != "" {
-		return o // a baseline knows each finding
+		return o // a baseline needs all findings
 	}
 	if !slices.ContainsFunc(c.outputs, func(o *output) bool { return !o.format.Few }) {
 		o.Most = report.MostShown
@@ -315,7 +317,7 @@ func (a *app) look(ctx context.Context, t *target, o engine.Options, jobs int) c
 	return checked{r, err}
 }
 
-// take reports what came of a file. Its error ends the run.
+// take reports the findings of a file. Its error ends the run.
 func (c *check) take(t *target, got checked) error {
 	if got.err != nil {
 		c.fail(t.path, got.err)
@@ -336,14 +338,14 @@ func (c *check) take(t *target, got checked) error {
 	return c.tell(got.report)
 }
 
-// describes counts a file whose dialect its config file describes.
+// describes counts a file whose dialect is defined in its config file.
 func (c *check) describes(s *report.Summary, t *target, r *engine.Report) {
 	if d := t.config.Dialects().ByName(r.File.Dialect); d != nil && d.UserDefined() {
 		s.Described(r)
 	}
 }
 
-// fails reports whether what was found in a file makes the run fail.
+// fails reports whether a finding in a file is at or above fail-on.
 func (c *check) fails(r *engine.Report) bool {
 	for f := range r.All() {
 		if f.Severity >= c.now.failOn {
@@ -353,7 +355,8 @@ func (c *check) fails(r *engine.Report) bool {
 	return false
 }
 
-// admits reports whether a file counts, and says so.
+// admits reports whether a file is a transcript to be reported. If it is not,
+// admits counts it as skipped or failed.
 func (c *check) admits(t *target, r *engine.Report) bool {
 	skip, why := "", ""
 	switch {
@@ -364,7 +367,7 @@ func (c *check) admits(t *target, r *engine.Report) bool {
 		why = c.skipped(r)
 		skip = "not a transcript: " + why
 	case (!t.named || c.flags.skipUnrecognized) && !r.File.Sure:
-		why = "nothing in it is found in transcripts alone"
+		why = "it has nothing that occurs only in transcripts"
 		skip = why
 	}
 	if skip != "" {
@@ -389,7 +392,7 @@ func (c *check) tell(r *engine.Report) error {
 	return c.out.Flush()
 }
 
-// finish writes what stands at the end.
+// finish ends the reports and prints the summary.
 func (c *check) finish(ts *targets, closing fmt.Stringer) error {
 	for _, o := range c.outputs {
 		err := o.rep.Close(c.summary)
@@ -417,8 +420,8 @@ func (c *check) finish(ts *targets, closing fmt.Stringer) error {
 	return nil
 }
 
-// summarises reports whether the run ends with a summary: not where standard
-// output belongs to a program.
+// summarises reports whether the run ends with a summary. It does not if a
+// report for programs goes to standard output.
 func (c *check) summarises() bool {
 	for _, o := range c.outputs {
 		if o.path == "" {
@@ -428,16 +431,16 @@ func (c *check) summarises() bool {
 	return true
 }
 
-// fail prints what keeps a file from being checked. The others still are.
+// fail prints why a file cannot be checked. The run continues with the others.
 func (c *check) fail(path string, err error) {
 	c.summary.Fail(path, err)
-	// What was found so far comes first; if it cannot be written, the next
-	// write tells.
+	// The findings so far come first. If they cannot be written, the next write
+	// reports that.
 	_ = c.out.Flush()
 	c.complain(err.Error())
 }
 
-// explain prints what was decided about a file, if that is asked for.
+// explain prints a decision about a file if --verbose is set.
 func (c *check) explain(format string, args ...any) {
 	if c.flags.verbose {
 		_ = c.out.Flush()
@@ -445,7 +448,7 @@ func (c *check) explain(format string, args ...any) {
 	}
 }
 
-// skipped says why a file is no transcript.
+// skipped returns why a file is not a transcript.
 func (c *check) skipped(r *engine.Report) string {
 	if c.flags.noExcerpt {
 		return r.SkippedDiscreet

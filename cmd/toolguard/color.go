@@ -8,8 +8,8 @@ import (
 	"github.com/mattn/go-isatty"
 )
 
-// useColor decides whether a report is coloured. An explicit choice wins over
-// the environment, and a reason against colour over one for it.
+// useColor reports whether a report is coloured. An explicit choice overrides the
+// environment, and a variable that turns colour off overrides one that turns it on.
 func useColor(choice string, env func(string) string, terminal bool) (bool, error) {
 	switch choice {
 	case "always":
@@ -18,7 +18,7 @@ func useColor(choice string, env func(string) string, terminal bool) (bool, erro
 		return false, nil
 	case "auto":
 	default:
-		return false, fmt.Errorf("--color: want auto, always or never, not %q", choice)
+		return false, fmt.Errorf("--color: expected auto, always or never, got %q", choice)
 	}
 	set := func(key string) bool { v := env(key); return v != "" && v != "0" && v != "false" }
 	switch {

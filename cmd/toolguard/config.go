@@ -14,9 +14,9 @@ import (
 func newConfigCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
-		Short: "Write, show and describe the config file",
-		Long: `The config file is toolguard.toml or .toolguard.toml, the nearest one upward from
-each file that is checked. Flags come before it.`,
+		Short: "Create, show and describe the config file",
+		Long: `toolguard reads toolguard.toml or .toolguard.toml. The nearest one in the
+directory of a file or above it applies. Flags override it.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -27,19 +27,19 @@ each file that is checked. Flags come before it.`,
 func newConfigInitCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "init",
-		Short: "Write a config file to start from",
+		Short: "Create a config file with all settings commented out",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			for _, name := range config.Names() {
 				if _, err := os.Lstat(name); err == nil {
-					return fmt.Errorf("%s: is there already", name)
+					return fmt.Errorf("%s already exists", name)
 				}
 			}
 			name := config.Names()[0]
 			if err := writeFile(name, []byte(config.Starter)); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintf(a.screen, "%s: written. Every setting in it is commented out.\n", name)
+			_, err := fmt.Fprintf(a.screen, "Created %s. All settings in it are commented out.\n", name)
 			return err
 		},
 	}
@@ -49,10 +49,10 @@ func newConfigShowCmd(a *app) *cobra.Command {
 	f := &checkFlags{}
 	cmd := &cobra.Command{
 		Use:   "show [flags] [path]",
-		Short: "Show the settings that hold for a file or a directory",
-		Long: `show prints the settings that hold for a file or a directory, the current one if
-none is named: those of its config file and the defaults, and the flags of check
-if they are given.`,
+		Short: "Show the settings that apply to a file or a directory",
+		Long: `show prints the settings that apply to a file or a directory: the defaults, the
+settings of its config file, and the flags of this command. The default is the
+current directory.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			r, err := newResolver(&f.ruleFlags)
@@ -96,7 +96,7 @@ if they are given.`,
 	return cmd
 }
 
-// shownSettings returns settings in the terms of a config file.
+// shownSettings returns settings as the config file that would set them.
 func shownSettings(s *settings, file *config.File, exclude []string) *config.File {
 	out := &config.File{FailOn: s.failOn.String(), Placeholder: s.placeholder, Backup: s.backup, Strategy: s.strategy, Rules: map[string]string{}}
 	if file != nil {

@@ -23,10 +23,11 @@ func newDetectCmd(a *app) *cobra.Command {
 	d := &detection{app: a}
 	cmd := &cobra.Command{
 		Use:   "detect [flags] [path...|-]",
-		Short: "Say what each file is, and why",
-		Long: `detect says what each file is: its dialect, its container, and what is in it.
-Files are looked for as check does it. With --verbose it says how that was
-decided, and what else came near.`,
+		Short: "Show the format of each file, and how it was detected",
+		Long: `detect shows the dialect and the container of each file, and how many
+conversations, calls and results it contains. It finds files like check. With
+--verbose it also shows how the format was detected, and which other dialects
+were close.`,
 		Example: `  toolguard detect session.jsonl
   toolguard detect --verbose ~/.claude/projects`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -35,8 +36,8 @@ decided, and what else came near.`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.BoolVarP(&d.verbose, "verbose", "v", false, "say how it was decided")
-	flags.StringVar(&d.dialect, "dialect", "", "read files as the dialect of this `name`, without detection")
+	flags.BoolVarP(&d.verbose, "verbose", "v", false, "show how the format was detected")
+	flags.StringVar(&d.dialect, "dialect", "", "skip detection and read files as the dialect with this `name`")
 	d.files.define(cmd)
 	complete(cmd, "dialect", completeDialects)
 	return cmd
@@ -50,7 +51,7 @@ type detection struct {
 	files   fileFlags
 
 	out   *bufio.Writer
-	found []bool // by walked directory: there was a transcript in it
+	found []bool // by root: a transcript was found in it
 	bad   bool
 }
 
@@ -97,7 +98,7 @@ func (d *detection) fail(err error) {
 	d.complain(err.Error())
 }
 
-// take prints what a file is.
+// take prints the format of a file.
 func (d *detection) take(t *target, got checked) error {
 	if got.err != nil {
 		d.fail(got.err)
@@ -113,7 +114,7 @@ func (d *detection) take(t *target, got checked) error {
 		d.print("%s: not a transcript: %s", r.Path, r.Skipped)
 	case !t.named && !r.File.Sure:
 		if d.verbose {
-			d.print("%s: not surely a transcript: nothing in it is found in transcripts alone", r.Path)
+			d.print("%s: not clearly a transcript: it has nothing that occurs only in transcripts", r.Path)
 		}
 	default:
 		for _, root := range t.roots {
@@ -131,7 +132,7 @@ func (d *detection) print(format string, args ...any) {
 	fmt.Fprintln(d.out, report.Printable(fmt.Sprintf(format, args...)))
 }
 
-// what says what is in a file.
+// what returns the format and the contents of a file.
 func what(r *engine.Report) string {
 	if name := nothingIn(r.File); name != "" {
 		return name
@@ -140,7 +141,7 @@ func what(r *engine.Report) string {
 		count(r.File.Conversations, "conversation"), count(r.Calls, "call"), count(r.Results, "result"))
 }
 
-// because says what a file was found to be, and by what.
+// because returns the format of a file and the evidence for it.
 func because(f *container.File) string {
 	if name := nothingIn(f); name != "" {
 		return name
@@ -158,14 +159,14 @@ func because(f *container.File) string {
 	switch f.Opaque {
 	case 0:
 	case 1:
-		out += ", 1 element among the messages is not read"
+		out += ", 1 element among the messages was not read"
 	default:
-		out += fmt.Sprintf(", %d elements among the messages are not read", f.Opaque)
+		out += fmt.Sprintf(", %d elements among the messages were not read", f.Opaque)
 	}
 	return out
 }
 
-// nothingIn names a file in which nothing speaks, and returns "" for others.
+// nothingIn describes a file without messages. It returns "" for other files.
 func nothingIn(f *container.File) string {
 	switch {
 	case f.Container == detect.ContainerEmpty:
@@ -176,7 +177,7 @@ func nothingIn(f *container.File) string {
 	return ""
 }
 
-// reasons prints how it was decided what a file is.
+// reasons prints how the format of a file was detected.
 func (d *detection) reasons(f *container.File) {
 	line := func(name, value string) {
 		if name != "" {
@@ -208,12 +209,12 @@ func (d *detection) reasons(f *container.File) {
 	line("calls", f.InText)
 	sure := "yes"
 	if !f.Sure {
-		sure = "no, nothing in it is found in transcripts alone"
+		sure = "no, it has nothing that occurs only in transcripts"
 	}
 	line("sure", sure)
 }
 
-// place says where the messages of a file stand.
+// place returns where the messages of a file are.
 func place(f *container.File) string {
 	at, wrap := f.Pointer, f.Wrap
 	if at == "" && wrap != "" && f.Framing != source.FramingDocument {

@@ -20,9 +20,9 @@ import (
 func newExplainCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain <rule>|<error>",
-		Short: "Explain a rule: what it means, why it matters, how it is repaired",
-		Long: `explain tells what a rule is about. Given the error that a provider answered, it
-tells which rule that speaks of.`,
+		Short: "Explain a rule, or find the rule for an error of a provider",
+		Long: `explain shows what a rule means, why it matters, and how findings are repaired.
+Given the error message of a provider, it explains the rule that finds the cause.`,
 		Example: `  toolguard explain missing-tool-result
   toolguard explain "messages.6: tool_use ids were found without tool_result blocks immediately after"`,
 		Args:              cobra.ExactArgs(1),
@@ -45,7 +45,7 @@ tells which rule that speaks of.`,
 	}
 }
 
-// explain returns what there is to know about a rule.
+// explain returns the documentation of a rule.
 func explain(ctx context.Context, r *rules.Rule) ([]byte, error) {
 	found, err := example(ctx, r)
 	if err != nil {
@@ -63,11 +63,11 @@ func explain(ctx context.Context, r *rules.Rule) ([]byte, error) {
 	if found != "" {
 		fmt.Fprintf(&b, "\nis reported by toolguard %s as:\n\n%s\n", strings.TrimSpace("check "+r.Args), indented(found))
 	}
-	fmt.Fprintf(&b, "\nThis is right:\n\n%s\n\n%s\n", indented(r.Good), r.URL())
+	fmt.Fprintf(&b, "\nThis is correct:\n\n%s\n\n%s\n", indented(r.Good), r.URL())
 	return b.Bytes(), nil
 }
 
-// answered returns what providers answer, and where that was seen.
+// answered returns the error of a provider and the source of that knowledge.
 func answered(a rules.Answer) string {
 	var names []string
 	for _, p := range a.Profiles {
@@ -77,18 +77,18 @@ func answered(a rules.Answer) string {
 	return indented(strings.Join(names, ", ")+": "+text+"\n  ("+a.Source+", confidence "+a.Confidence.String()+")") + "\n"
 }
 
-// explainError returns what there is to know about the rule that a provider's
-// error speaks of.
+// explainError returns the documentation of the rule that best matches the error
+// of a provider.
 func explainError(ctx context.Context, text string) ([]byte, error) {
 	found := rules.MatchError(text)
 	if len(found) == 0 {
-		return nil, errors.New("no rule is known for this error; toolguard rules lists them")
+		return nil, errors.New("no rule matches this error; toolguard rules lists all rules")
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "This error speaks of %s:\n\n%s", found[0].Rule.Name, answered(found[0].Answer))
+	fmt.Fprintf(&b, "The rule for this error is %s:\n\n%s", found[0].Rule.Name, answered(found[0].Answer))
 	for i, m := range found[1:] {
 		if i == 0 {
-			b.WriteString("\nIt is also the answer to:\n\n")
+			b.WriteString("\nProviders also answer it to:\n\n")
 		}
 		fmt.Fprintf(&b, "    %s: %s\n", m.Rule.Name, m.Rule.Summary)
 	}
@@ -101,7 +101,7 @@ func explainError(ctx context.Context, text string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// example checks the rule's bad example and returns the report.
+// example checks the bad example of a rule and returns the report.
 func example(ctx context.Context, r *rules.Rule) (string, error) {
 	name := "bad.jsonl"
 	if strings.HasPrefix(r.Bad, "[") || json.Valid([]byte(r.Bad)) {
@@ -123,7 +123,7 @@ func example(ctx context.Context, r *rules.Rule) (string, error) {
 	return b.String(), nil
 }
 
-// indented returns text as a block that stands apart.
+// indented returns text with each line indented by four spaces.
 func indented(s string) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(strings.TrimRight(s, "\n"), "\n") {

@@ -25,14 +25,14 @@ const stdinName = "<stdin>"
 // A target is a file to be read.
 type target struct {
 	path  string // as reports name it
-	real  string // absolute, behind all links; "" for standard input
-	most  int64  // how large it may become when it is unpacked, 0 for the usual limits
+	real  string // absolute, without links; "" for standard input
+	most  int64  // the largest unpacked size, 0 for the default limits
 	stdin bool
-	// named is set for a file that was named itself. Others were met in a walk,
-	// and are read only if they are transcripts.
+	// named is set for a file that the user named. The others were found in a
+	// directory, and are skipped unless they are transcripts.
 	named  bool
 	size   int64
-	roots  []int        // the directories in whose walk it was met
+	roots  []int        // the walked directories that contain it
 	config *config.File // nil for none
 }
 
@@ -40,7 +40,7 @@ type target struct {
 type targets struct {
 	files    []*target
 	roots    []string // the directories that were walked
-	excluded []string // what was met and left out
+	excluded []string // what was found and excluded
 	unread   []unreadDir
 }
 
@@ -50,7 +50,7 @@ type unreadDir struct {
 	err  error
 }
 
-// fileFlags say which files are looked at, and by which config file.
+// fileFlags say which files are checked, and which config file applies.
 type fileFlags struct {
 	configFlags
 
@@ -63,14 +63,14 @@ type fileFlags struct {
 // define adds the flags to a command.
 func (f *fileFlags) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.stdinName, "stdin-filename", stdinName, "the `name` of standard input in reports")
+	flags.StringVar(&f.stdinName, "stdin-filename", stdinName, "use this `name` for standard input in reports")
 	f.configFlags.define(cmd)
-	flags.StringArrayVar(&f.exclude, "exclude", nil, "leave out paths that match this `glob`; repeatable")
-	flags.Var(&f.maxSize, "max-size", "unpack compressed files up to this `size`, such as 500MiB (default: 4GiB, and 200 times the size of the file)")
-	flags.BoolVar(&f.forceExclude, "force-exclude", false, "leave out files that match although they are named")
+	flags.StringArrayVar(&f.exclude, "exclude", nil, "skip paths that match this `glob`; repeatable")
+	flags.Var(&f.maxSize, "max-size", "unpack compressed files up to this `size`, such as 500MiB (default: 4GiB, but at most 200 times the size of the file)")
+	flags.BoolVar(&f.forceExclude, "force-exclude", false, "skip excluded files even if they are named")
 }
 
-// configFlags say which config file holds.
+// configFlags say which config file applies.
 type configFlags struct {
 	config   string
 	isolated bool
@@ -79,15 +79,15 @@ type configFlags struct {
 // define adds the flags to a command.
 func (f *configFlags) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.config, "config", "", "use this config `file` for all files (default: the nearest toolguard.toml upward from each)")
-	flags.BoolVar(&f.isolated, "isolated", false, "use no config file")
+	flags.StringVar(&f.config, "config", "", "use this config `file` for all files (default: the nearest toolguard.toml in the directory of each file or above it)")
+	flags.BoolVar(&f.isolated, "isolated", false, "ignore all config files")
 	cmd.MarkFlagsMutuallyExclusive("config", "isolated")
 	complete(cmd, "config", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return []string{"toml"}, cobra.ShellCompDirectiveFilterFileExt
 	})
 }
 
-// file returns the config file that holds for the current directory, nil for
+// file returns the config file that applies to the current directory, nil for
 // none.
 func (f *configFlags) file() (*config.File, error) {
 	switch {
@@ -104,19 +104,19 @@ func completeDialects(cmd *cobra.Command, _ []string, _ string) ([]string, cobra
 	f := configFlags{}
 	f.config, _ = cmd.Flags().GetString("config")
 	f.isolated, _ = cmd.Flags().GetBool("isolated")
-	file, _ := f.file() // what is wrong with it is told when it is used
+	file, _ := f.file() // running the command reports the error
 	return file.Dialects().Names(), cobra.ShellCompDirectiveNoFileComp
 }
 
-// A search looks up what paths stand for.
+// A search finds the files that paths name.
 type search struct {
 	fileFlags
 	finder config.Finder
 	given  *config.File // by --config
-	dir    string       // where the globs of --exclude start from
+	dir    string       // the directory that globs of --exclude are relative to
 }
 
-// newSearch settles what the flags ask for.
+// newSearch validates the flags and returns the search that they ask for.
 func newSearch(f *fileFlags) (*search, error) {
 	for _, glob := range f.exclude {
 		if err := config.CheckGlob(glob); err != nil {
@@ -129,13 +129,13 @@ func newSearch(f *fileFlags) (*search, error) {
 	}
 	s := &search{fileFlags: *f, dir: dir}
 	if f.config != "" {
-		// What it says is about files here, wherever it lies itself.
+		// Its globs are relative to the current directory, wherever the file is.
 		s.given, err = config.Read(f.config, dir)
 	}
 	return s, err
 }
 
-// configOf returns the config file that holds for the files of a directory.
+// configOf returns the config file that applies to the files of a directory.
 func (s *search) configOf(dir string) (*config.File, error) {
 	if s.isolated || s.given != nil {
 		return s.given, nil
@@ -143,8 +143,8 @@ func (s *search) configOf(dir string) (*config.File, error) {
 	return s.finder.Find(dir)
 }
 
-// eachConfig calls f with the config file of each target, nil for none; where
-// there are no targets, with that of the current directory.
+// eachConfig calls f with the config file of each target, nil for none. Without
+// targets it calls f with the config file of the current directory.
 func eachConfig(s *search, ts *targets, f func(*config.File) error) error {
 	if len(ts.files) == 0 {
 		file, err := s.configOf(".")
@@ -158,13 +158,13 @@ func eachConfig(s *search, ts *targets, f func(*config.File) error) error {
 	return nil
 }
 
-// excludes reports whether a path is left out.
+// excludes reports whether a path is excluded.
 func (s *search) excludes(file *config.File, path string) bool {
 	return file != nil && file.Excludes(path) || len(s.exclude) > 0 && config.Match(s.exclude, s.dir, path)
 }
 
-// find looks up what paths stand for. A path that cannot be looked at is a
-// target nevertheless: reading it says why.
+// find returns the files that paths name. A path that cannot be examined is a
+// target too, so that reading it reports the error.
 func (s *search) find(paths []string) (*targets, error) {
 	if len(paths) == 0 {
 		paths = []string{"."}
@@ -185,7 +185,7 @@ func (s *search) find(paths []string) (*targets, error) {
 		t := &target{path: filepath.Clean(path), named: true}
 		switch path {
 		case "":
-			return nil, errors.New(`want a path, not ""`)
+			return nil, errors.New(`expected a path, got ""`)
 		case "-":
 			if hasStdin {
 				continue
@@ -210,7 +210,7 @@ func (s *search) find(paths []string) (*targets, error) {
 				from, to := t.path, t.real
 				err := s.walk(ts, from, func(t *target) {
 					t.roots = []int{root}
-					// A walk follows no links.
+					// A walk does not follow links.
 					if rel, err := filepath.Rel(from, t.path); err == nil {
 						t.real = filepath.Join(to, rel)
 					}
@@ -231,9 +231,9 @@ func (s *search) find(paths []string) (*targets, error) {
 	return ts, nil
 }
 
-// walk looks for files in a directory whose names are those of transcripts. It
-// follows no links, and leaves out directories that hold other things. Its
-// error is that of a config file.
+// walk calls found for each file below dir that has the extension of a
+// transcript. It follows no links and skips hidden directories and
+// node_modules. It returns an error only for an invalid config file.
 func (s *search) walk(ts *targets, dir string, found func(*target)) error {
 	file, err := s.configOf(dir)
 	if err != nil {
@@ -273,7 +273,7 @@ func (s *search) walk(ts *targets, dir string, found func(*target)) error {
 	return nil
 }
 
-// walked reports whether a file of that name is looked at in a walk.
+// walked reports whether a walk includes files of this name.
 func walked(name string) bool {
 	name = strings.ToLower(name)
 	for _, packed := range []string{".gz", ".zst"} {
@@ -286,8 +286,8 @@ func walked(name string) bool {
 	return false
 }
 
-// pathError puts the path first and leaves out the system call. What goes wrong
-// most has the same text on all systems.
+// pathError returns err with the path first and without the system call. Common
+// errors have the same text on all systems.
 func pathError(path string, err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pe.Err
@@ -301,8 +301,8 @@ func pathError(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// open opens a target as a source, of which a large one is read ahead if more than one
-// job may be done at a time. The caller closes it.
+// open opens a target as a source. A large one is read ahead if jobs is more than
+// one. The caller closes the source.
 func (a *app) open(ctx context.Context, t *target, jobs int) (src *source.Source, err error) {
 	a.beforeFiles()
 	if t.stdin {
@@ -316,12 +316,12 @@ func (a *app) open(ctx context.Context, t *target, jobs int) (src *source.Source
 	return src, err
 }
 
-// sidecar is how the file is called in which an agent counts the lines of a
+// sidecar is the suffix of the file in which an agent counts the lines of a
 // transcript.
 const sidecar = ".meta.json"
 
-// counted says why a transcript is not to be repaired beside which its agent
-// counts its messages; "" where there is no such file.
+// counted returns why a transcript must not be repaired if its agent counts its
+// messages in a file beside it, "" if there is no such file.
 func counted(t *target) string {
 	stem, lines := strings.CutSuffix(t.path, ".jsonl")
 	if t.stdin || !lines {
@@ -332,7 +332,7 @@ func counted(t *target) string {
 		return ""
 	}
 	name := filepath.Base(stem) + sidecar
-	if err != nil { // it may count them for all that anybody knows
+	if err != nil { // an unreadable file may count messages
 		return pathError(name, err).Error()
 	}
 	if !json.Valid(text) {

@@ -23,7 +23,7 @@ import (
 	"github.com/toolguard/toolguard/internal/write"
 )
 
-// longestShown is the length of a line from which on nobody reads it.
+// longestShown is the longest line that a diff shows without --diff.
 const longestShown = 1 << 20
 
 // fixFlags are the flags of fix.
@@ -42,26 +42,26 @@ func newFixCmd(a *app) *cobra.Command {
 	f := &fixFlags{}
 	cmd := &cobra.Command{
 		Use:   "fix [flags] [path...|-]",
-		Short: "Show what would repair transcripts; --write does it",
-		Long: `fix shows what would repair transcripts, as a diff that git apply takes. On a
-terminal, and where the environment variable CI is set, it shows each repair line
-by line instead, with control characters and whatever a CI would obey spelled
-out; --diff prints the diff there too. With --write it repairs files in place.
-Files are looked for as check does it.
+		Short: "Show repairs of transcripts, or make them with --write",
+		Long: `fix shows the repairs of transcripts as a diff for git apply. On a terminal, and
+if the environment variable CI is set, it shows a preview instead: each repair,
+with control characters and CI commands escaped. --diff always prints the diff.
+With --write, fix repairs the files in place. It finds files like check.
 
-With - it reads standard input and writes the repaired text to standard output,
-whatever is left to repair, and its report to standard error.
+With -, fix reads standard input and writes the repaired text to standard
+output, even if findings remain. The report goes to standard error.
 
-Repairs are safe, additive or unsafe. Safe ones lose nothing and claim nothing.
-Additive ones insert a result that says that no result was recorded. Unsafe ones
-remove recorded content and are made only with --unsafe. Each repair is made
-whole or not at all. Before toolguard writes, it reads the result again and
-proves that nothing is lost or doubled that no repair named, that nothing is
-worse than before, and that repairing it again would change nothing.
+Repairs are safe, additive or unsafe. Safe repairs neither remove nor add
+recorded content. Additive repairs insert placeholders, such as a result that
+says that no result was recorded. Unsafe repairs remove recorded content and
+need --unsafe. A repair is made completely or not at all. Before it writes,
+toolguard reads the result again and proves that only the listed repairs removed
+or added content, that there are no more problems than before, and that a second
+run would change nothing.
 
-Exit codes: 0 when nothing at or above --fail-on is to be repaired or left, 1
-when there is, 2 when a file could not be repaired or the command line is wrong.
-With --write, what was repaired does not count.`,
+Exit codes: 0 if there are no findings at or above --fail-on, 1 if there are, 2
+if a file could not be repaired or the command line is wrong. With --write,
+repaired findings do not count.`,
 		Example: `  toolguard fix session.jsonl
   toolguard fix --write session.jsonl
   toolguard fix --write --unsafe --strategy orphan-tool-result=text runs/
@@ -77,15 +77,15 @@ With --write, what was repaired does not count.`,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.BoolVarP(&f.write, "write", "w", false, "repair files in place")
-	flags.BoolVar(&f.diff, "diff", false, "print a diff even on a terminal or in CI, and of lines of any length")
-	flags.BoolVar(&f.safeOnly, "safe-only", false, "make safe repairs alone")
-	flags.BoolVar(&f.unsafe, "unsafe", false, "make unsafe repairs too")
-	flags.StringArrayVar(&f.strategies, "strategy", nil, "choose how what a rule finds is repaired: `rule=name`; repeatable")
-	flags.StringVar(&f.placeholder, "placeholder", "", "the `text` of inserted results; {tool} and {id} are filled in")
-	flags.StringVar(&f.backup, "backup", "", "keep the original under its name with this `suffix`, or none (default: .bak with unsafe repairs; agents' session logs in the state directory)")
+	flags.BoolVar(&f.diff, "diff", false, "print the diff even on a terminal or in CI, and even if its lines are very long")
+	flags.BoolVar(&f.safeOnly, "safe-only", false, "make only safe repairs")
+	flags.BoolVar(&f.unsafe, "unsafe", false, "also make unsafe repairs")
+	flags.StringArrayVar(&f.strategies, "strategy", nil, "choose how findings of a rule are repaired: `rule=name`; repeatable")
+	flags.StringVar(&f.placeholder, "placeholder", "", "use this `text` for inserted results; {tool} and {id} are replaced")
+	flags.StringVar(&f.backup, "backup", "", "keep the original with this `suffix`; none keeps no original (default: .bak for unsafe repairs, the state directory for session logs of agents)")
 	flags.Lookup("backup").NoOptDefVal = backupSuffix
-	flags.BoolVar(&f.force, "force", false, "write files that seem to be in use, and files with several names")
-	flags.BoolVar(&f.exitNonZeroOnFix, "exit-non-zero-on-fix", false, "exit with 1 if anything was repaired")
+	flags.BoolVar(&f.force, "force", false, "write files even if they seem to be in use or have hard links")
+	flags.BoolVar(&f.exitNonZeroOnFix, "exit-non-zero-on-fix", false, "exit with 1 if a file was repaired")
 	f.define(cmd)
 	cmd.MarkFlagsMutuallyExclusive("safe-only", "unsafe")
 	cmd.MarkFlagsMutuallyExclusive("write", "diff")
@@ -96,7 +96,7 @@ With --write, what was repaired does not count.`,
 	return cmd
 }
 
-// allStrategies lists what --strategy takes.
+// allStrategies lists the values of --strategy.
 func allStrategies() []string {
 	var out []string
 	for _, r := range rules.All() {
@@ -107,13 +107,13 @@ func allStrategies() []string {
 	return out
 }
 
-// strategies reads values of --strategy: rule=name.
+// strategies parses the values of --strategy: rule=name.
 func strategies(values []string) (map[string]string, error) {
 	set := map[string]string{}
 	for _, value := range values {
 		name, strategy, ok := strings.Cut(value, "=")
 		if !ok {
-			return nil, fmt.Errorf("--strategy: want rule=name, not %q", value)
+			return nil, fmt.Errorf("--strategy: expected rule=name, got %q", value)
 		}
 		r, err := findRule(name)
 		if err != nil {
@@ -122,7 +122,7 @@ func strategies(values []string) (map[string]string, error) {
 		known := strings.Join(r.Strategies, ", ")
 		switch {
 		case len(r.Strategies) == 0:
-			return nil, fmt.Errorf("--strategy: there is nothing to choose from for %s", name)
+			return nil, fmt.Errorf("--strategy: %s has no strategies", name)
 		case !slices.Contains(r.Strategies, strategy):
 			what := fmt.Sprintf("unknown strategy %q", strategy)
 			if near := suggest.Nearest(strategy, r.Strategies); near != "" {
@@ -138,11 +138,11 @@ func strategies(values []string) (map[string]string, error) {
 	return set, nil
 }
 
-// A show is what fix prints on standard output.
+// A show says what fix prints on standard output.
 type show uint8
 
 const (
-	showReport  show = iota // what is left
+	showReport  show = iota // the remaining findings
 	showDiff                // the repairs as a diff
 	showPreview             // the repairs line by line
 	showText                // the repaired text of standard input
@@ -156,10 +156,10 @@ type fix struct {
 	show    show
 	color   bool // of the preview
 	summary report.FixSummary
-	done    map[string]bool // files that were shown or repaired, behind all links
+	done    map[string]bool // the real paths of files that were shown or repaired
 }
 
-// newFix settles what the flags ask for.
+// newFix validates the flags and returns the fix that they ask for.
 func newFix(a *app, f *fixFlags, paths []string, changed func(string) bool) (*fix, error) {
 	c, err := newCheck(a, &f.checkFlags)
 	if err != nil {
@@ -170,10 +170,10 @@ func newFix(a *app, f *fixFlags, paths []string, changed func(string) bool) (*fi
 		return nil, err
 	}
 	if changed("placeholder") && strings.TrimSpace(f.placeholder) == "" {
-		return nil, errors.New("--placeholder: want a text")
+		return nil, errors.New("--placeholder: expected a text")
 	}
 	if strings.ContainsAny(f.backup, "/\\\x00") {
-		return nil, fmt.Errorf("--backup: want a suffix or none, not %q", f.backup)
+		return nil, fmt.Errorf("--backup: expected a suffix or none, got %q", f.backup)
 	}
 	c.fixes = true
 	c.summary = &x.summary.Summary
@@ -181,27 +181,27 @@ func newFix(a *app, f *fixFlags, paths []string, changed func(string) bool) (*fi
 	return x, x.settle(paths)
 }
 
-// settle decides what goes to standard output.
+// settle decides what fix prints on standard output.
 func (x *fix) settle(paths []string) error {
 	f := x.flags
 	toStdout := slices.IndexFunc(x.outputs, func(o *output) bool { return o.path == "" })
 	switch {
 	case slices.Contains(paths, "-") && !f.diff:
 		if slices.ContainsFunc(paths, func(p string) bool { return p != "-" }) {
-			return errors.New("- stands for standard input and output, and so for itself alone")
+			return errors.New("- reads standard input and writes standard output; it cannot be combined with other paths")
 		}
 		x.show = showText
 		x.summary.Written = true
-		// The report is for people or programs that read standard error.
+		// Standard output is for the text, so the report goes to standard error.
 		x.terminal = x.stderrTerminal
 		x.out = bufio.NewWriter(x.stderrReport)
 	case f.write:
 		x.summary.Written = true
-		// Files are repaired even if nobody reads any more what is left.
+		// Files are repaired even if the reader of the report goes away.
 		x.out.Reset(&sidePipe{Writer: x.stdout})
 	case toStdout >= 0 && !x.outputs[toStdout].format.Human:
 		if f.diff {
-			return fmt.Errorf("--diff and --output-format %s both go to standard output", x.outputs[toStdout].format.Name)
+			return fmt.Errorf("--diff and --output-format %s both write to standard output", x.outputs[toStdout].format.Name)
 		}
 	case f.statistics:
 	default:
@@ -210,8 +210,8 @@ func (x *fix) settle(paths []string) error {
 		if toStdout >= 0 {
 			x.outputs = slices.Delete(x.outputs, toStdout, toStdout+1)
 		}
-		// What people read, on a terminal or in the log of a CI, is a preview: a
-		// diff has the bytes of the transcript as they are.
+		// A diff contains the raw bytes of the transcript, so terminals and CI logs
+		// get a preview.
 		if !f.diff && (f.color == "always" || x.terminal || x.env("CI") != "") {
 			x.show = showPreview
 			var err error
@@ -234,7 +234,7 @@ func (x *fix) run(ctx context.Context, paths []string) error {
 	return err
 }
 
-// options returns how a file is to be repaired.
+// options returns the engine's options for a file.
 func (x *fix) options(t *target) engine.FixOptions {
 	s := x.settings(t.config)
 	opts := engine.FixOptions{Options: x.check.options(t), SafeOnly: x.flags.safeOnly, Unsafe: x.flags.unsafe, Explicit: s.byName}
@@ -242,15 +242,15 @@ func (x *fix) options(t *target) engine.FixOptions {
 	return opts
 }
 
-// A fixed file is what came of a target.
+// A fixed holds the repairs of a target, or the error that prevented them.
 type fixed struct {
 	*engine.Fixed
-	src  *source.Source // open where it is still needed
-	info fs.FileInfo    // from before it was opened
+	src  *source.Source // open if it is still needed
+	info fs.FileInfo    // from before the file was opened
 	err  error
 }
 
-// fix reads a file and finds out how it is repaired. It writes nothing.
+// fix reads a file and computes its repairs. It writes nothing.
 func (x *fix) fix(ctx context.Context, t *target) fixed {
 	var got fixed
 	if !t.stdin {
@@ -279,7 +279,7 @@ func (x *fix) fix(ctx context.Context, t *target) fixed {
 	return got
 }
 
-// take shows or writes what came of a file. Its error ends the run.
+// take shows or writes the repairs of a file. Its error ends the run.
 func (x *fix) take(ctx context.Context, t *target, got fixed) error {
 	if got.src != nil {
 		defer got.src.Close()
@@ -298,7 +298,7 @@ func (x *fix) take(ctx context.Context, t *target, got fixed) error {
 		return nil
 	}
 	if got.Changed() && x.again(t) {
-		x.explain("%s: is a file that was dealt with under another name", t.path)
+		x.explain("%s: already repaired under another name", t.path)
 		return nil
 	}
 	written := false
@@ -341,7 +341,7 @@ func (x *fix) take(ctx context.Context, t *target, got fixed) error {
 	return x.tell(got.After)
 }
 
-// again reports whether a file was met before under another name.
+// again reports whether a file was repaired before under another name.
 func (x *fix) again(t *target) bool {
 	if t.stdin {
 		return false
@@ -351,7 +351,7 @@ func (x *fix) again(t *target) bool {
 		name, err = filepath.Abs(name)
 	}
 	if err != nil {
-		return false // the write will tell
+		return false // writing the file will report the error
 	}
 	before := x.done[name]
 	x.done[name] = true
@@ -377,7 +377,7 @@ func (x *fix) write(ctx context.Context, t *target, got fixed) error {
 		what = append(what, report.Repaired(got.Fixed))
 	}
 	if done.Backup != "" {
-		what = append(what, "the original is kept as "+done.Backup)
+		what = append(what, "the original is saved as "+done.Backup)
 	}
 	if len(what) > 0 && !x.flags.quiet {
 		_ = x.out.Flush()
@@ -386,7 +386,7 @@ func (x *fix) write(ctx context.Context, t *target, got fixed) error {
 	return nil
 }
 
-// shown prints a file's repairs on standard output.
+// shown prints the repairs of a file on standard output.
 func (x *fix) shown(t *target, got fixed) error {
 	switch {
 	case x.show == showText && got.Changed():
@@ -399,7 +399,7 @@ func (x *fix) shown(t *target, got fixed) error {
 		opts := report.Options{Color: x.color, NoExcerpt: x.flags.noExcerpt}
 		return report.Preview(x.out, t.path, got.src, got.Fixed, opts)
 	case x.show == showDiff && x.flags.noExcerpt:
-		x.warn(t.path + ": no diff is shown with --no-excerpt")
+		x.warn(t.path + ": --no-excerpt hides the diff")
 		return nil
 	case x.show == showDiff:
 		d, err := report.NewDiff(patchName(t.path), got.src, got.Pieces)
@@ -407,12 +407,12 @@ func (x *fix) shown(t *target, got fixed) error {
 			return err
 		}
 		if n := d.LongestLine(); n > longestShown && !x.flags.diff {
-			x.warn(fmt.Sprintf("%s: no diff is shown, because a line in it has %d bytes; --diff shows it", t.path, n))
+			x.warn(fmt.Sprintf("%s: the diff is not shown, because it has a line of %d bytes; --diff prints it", t.path, n))
 			return nil
 		}
 		var out io.Writer = x.out
 		if x.terminal {
-			out = report.NewScreen(x.out) // no patch is taken from there
+			out = report.NewScreen(x.out) // a terminal is no place for raw bytes
 		}
 		_, err = d.WriteTo(out)
 		return err
@@ -420,8 +420,8 @@ func (x *fix) shown(t *target, got fixed) error {
 	return nil
 }
 
-// patchName returns the name that a patch of a file has, for git apply in the
-// current directory: that takes no name that begins at the root.
+// patchName returns the name of a file in a patch. git apply rejects absolute
+// names, so a file below the current directory gets a relative one.
 func patchName(path string) string {
 	if !filepath.IsAbs(path) {
 		return path
@@ -442,8 +442,8 @@ func (x *fix) copyOut(src *source.Source) error {
 	return err
 }
 
-// prove says what was done to a file, and what was held against it, if that is
-// asked for.
+// prove lists the repairs of a file and what was proved of them if --verbose is
+// set.
 func (x *fix) prove(t *target, f *engine.Fixed) {
 	if !f.Changed() {
 		return
@@ -452,17 +452,17 @@ func (x *fix) prove(t *target, f *engine.Fixed) {
 		r := &f.Repairs[i]
 		x.explain("%s: %s (%s) [%s]", t.path, r.Title, r.Class, r.Rule)
 		for _, s := range r.Dropped {
-			x.explain("%s: takes out content of bytes %d to %d", t.path, s.Start, s.End)
+			x.explain("%s: removes content of bytes %d to %d", t.path, s.Start, s.End)
 		}
 	}
 	rounds := "1 round"
 	if f.Rounds > 1 {
 		rounds = fmt.Sprintf("%d rounds", f.Rounds)
 	}
-	x.explain("%s: settled in %s; proved that what could be read still can, that no rule reports more, and that nothing else is lost or doubled", t.path, rounds)
+	x.explain("%s: finished after %s; proved that every valid record is still valid, that no rule reports more, and that no other content was lost or duplicated", t.path, rounds)
 }
 
-// warn prints something that the user should know.
+// warn prints a warning unless --quiet is set.
 func (x *fix) warn(message string) {
 	if !x.flags.quiet {
 		_ = x.out.Flush()

@@ -338,7 +338,7 @@ func TestFixLongLine(t *testing.T) {
 	text := strings.Replace(cut, `"q"`, `"`+strings.Repeat("q", longestShown)+`"`, 1)
 	path := fixture(t, t.TempDir(), "s.jsonl", []byte(text))
 	code, out, errs := runCommand(t, nil, "fix", path)
-	want := fmt.Sprintf("toolguard: warning: %s: no diff is shown, because a line in it has %d bytes; --diff shows it\n", path, longestShown+29)
+	want := fmt.Sprintf("toolguard: warning: %s: the diff is not shown, because it has a line of %d bytes; --diff prints it\n", path, longestShown+29)
 	if code != exitFindings || out != "" || !strings.HasPrefix(errs, want) {
 		t.Errorf("exit code %d, %d bytes, %s, want %s", code, len(out), errs, want)
 	}

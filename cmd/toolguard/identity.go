@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// identities tell whether a file was met before, in whatever spelling and through
-// whatever link.
+// identities finds paths that lead to the same file, by another spelling or
+// through links.
 type identities struct {
 	byPath map[string]*target
 	named  map[stamp][]namedFile
 }
 
-// A stamp is what two names of one file have in common.
+// A stamp holds what hard links to one file have in common.
 type stamp struct {
 	size int64
 	time time.Time
@@ -25,9 +25,9 @@ type namedFile struct {
 	info fs.FileInfo
 }
 
-// add notes a target, and returns the one that is the same file, nil if there is
-// none. Of files that were named, hard links are one file too; info is what is
-// known of such a file.
+// add adds a target. If an earlier target is the same file, add returns that one.
+// Hard links are compared only among files that the user named, for which info
+// is not nil.
 func (x *identities) add(t *target, info fs.FileInfo) *target {
 	if t.stdin {
 		return nil
@@ -52,8 +52,8 @@ func (x *identities) add(t *target, info fs.FileInfo) *target {
 	return nil
 }
 
-// realPath returns a path that does not depend on how it is spelled: absolute,
-// and behind all links as far as there is something to follow.
+// realPath returns the absolute path of a file with all links resolved. Elements
+// that do not exist are kept as they are.
 func realPath(name string) string {
 	abs, err := filepath.Abs(name)
 	if err != nil {
@@ -68,8 +68,8 @@ func realPath(name string) string {
 	return abs
 }
 
-// identity returns the name by which fingerprints know a file: as seen from the
-// working directory if it is in it.
+// identity returns the path of a file for fingerprints: relative to the working
+// directory if the file is below it, absolute otherwise.
 func (t *target) identity() string {
 	if t.stdin {
 		return t.path

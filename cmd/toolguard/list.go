@@ -20,7 +20,7 @@ func newRulesCmd(a *app) *cobra.Command {
 	return newListCmd(a, &cobra.Command{
 		Use:   "rules",
 		Short: "List the rules",
-		Long:  "rules lists what check looks for. toolguard explain tells more about each.",
+		Long:  "rules lists all rules with their severities. toolguard explain RULE describes one.",
 	}, ruleTable, ruleList)
 }
 
@@ -29,10 +29,10 @@ func newFormatsCmd(a *app) *cobra.Command {
 	var file *config.File
 	cmd := newListCmd(a, &cobra.Command{
 		Use:   "formats",
-		Short: "List the dialects and containers of transcripts, with lines that show each",
-		Long: `formats lists the dialects in which transcripts are written, and the containers
-in which they lie. Any dialect can lie in any container that holds messages as
-its own does. Those that toolguard.toml describes are listed first.`,
+		Short: "List the dialects and containers of transcripts, with examples",
+		Long: `formats lists the dialects that toolguard reads, and the containers that store
+their messages. A dialect can occur in any container that stores messages the
+same way. Dialects that toolguard.toml defines come first.`,
 		PreRunE: func(*cobra.Command, []string) (err error) {
 			file, err = f.file()
 			return err
@@ -42,11 +42,11 @@ its own does. Those that toolguard.toml describes are listed first.`,
 	return cmd
 }
 
-// newListCmd makes a command of cmd that prints a table, or the same as JSON.
+// newListCmd makes cmd print a table, or the same list as JSON.
 func newListCmd(a *app, cmd *cobra.Command, table func() []byte, list func() any) *cobra.Command {
 	format := "text"
 	cmd.Args = cobra.NoArgs
-	cmd.Flags().StringVarP(&format, "output-format", "o", format, "write `format`: text or json")
+	cmd.Flags().StringVarP(&format, "output-format", "o", format, "print as `format`: text or json")
 	complete(cmd, "output-format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	cmd.RunE = func(*cobra.Command, []string) error {
 		var err error
@@ -56,14 +56,14 @@ func newListCmd(a *app, cmd *cobra.Command, table func() []byte, list func() any
 		case "json":
 			_, err = a.stdout.Write(indentedJSON(list()))
 		default:
-			err = fmt.Errorf("--output-format: want text or json, not %q", format)
+			err = fmt.Errorf("--output-format: expected text or json, got %q", format)
 		}
 		return err
 	}
 	return cmd
 }
 
-// indentedJSON returns v as JSON for people and programs.
+// indentedJSON returns v as indented JSON.
 func indentedJSON(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -75,8 +75,8 @@ func indentedJSON(v any) []byte {
 	return report.EscapeJSON(b.Bytes())
 }
 
-// ruleTable lists the rules by category. Of severities that depend on something
-// it has the usual one.
+// ruleTable lists the rules by category. A severity that has exceptions is marked
+// with a star.
 func ruleTable() []byte {
 	var b bytes.Buffer
 	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -96,11 +96,11 @@ func ruleTable() []byte {
 		}
 	}
 	tw.Flush()
-	b.WriteString("\nprofile: as severe as the provider makes it. *: not always; toolguard explain RULE says when.\n")
+	b.WriteString("\nprofile: the severity depends on the provider. *: there are exceptions; toolguard explain RULE lists them.\n")
 	return trimLines(b.Bytes())
 }
 
-// trimLines removes the spaces with which a table fills its last column.
+// trimLines removes the spaces that pad the last column of a table.
 func trimLines(b []byte) []byte {
 	var out bytes.Buffer
 	for line := range bytes.Lines(b) {
@@ -125,7 +125,7 @@ func ruleList() any {
 	return list
 }
 
-// A containerKind is one way to put messages into a file.
+// A containerKind is a way to store messages in a file.
 type containerKind struct {
 	Name    string `json:"name"`
 	Summary string `json:"summary"`
@@ -137,16 +137,16 @@ func containers() []containerKind {
 	return []containerKind{
 		{detect.ContainerDocument, "a JSON document with one list of messages", `{"model":"m","messages":[…]}`},
 		{detect.ContainerDocuments, "a JSON document with several conversations", `[{"messages":[…]},{"messages":[…]}]`},
-		{detect.ContainerLines, "JSON Lines, a message a line", `{"role":"user","content":"hi"}`},
-		{detect.ContainerConversations, "JSON Lines, a conversation a line", `{"messages":[…]}`},
+		{detect.ContainerLines, "JSON Lines, one message per line", `{"role":"user","content":"hi"}`},
+		{detect.ContainerConversations, "JSON Lines, one conversation per line", `{"messages":[…]}`},
 		{detect.ContainerLinkedLog, "a session log whose records name their parents", `{"type":"user","uuid":"u1","parentUuid":null,"message":{…}}`},
 		{detect.ContainerEventLog, "a session log without links", `{"type":"user","message":{…}}`},
 		{detect.ContainerLog, "a JSON document with a list of log records", `[{"type":"user","message":{…}}]`},
-		{detect.ContainerFoldingLog, "a log in which a record takes the place of an earlier one, or changes it", `{"$set":{"lastUpdated":"…"}}`},
+		{detect.ContainerFoldingLog, "a log whose records can replace or change earlier ones", `{"$set":{"lastUpdated":"…"}}`},
 	}
 }
 
-// containersOf lists the containers in which a dialect is found.
+// containersOf lists the containers that a dialect occurs in.
 func containersOf(d *dialect.Dialect) []string {
 	if d.Log != nil {
 		return []string{detect.ContainerLinkedLog, detect.ContainerEventLog, detect.ContainerLog}
@@ -154,7 +154,7 @@ func containersOf(d *dialect.Dialect) []string {
 	all := []string{detect.ContainerDocument, detect.ContainerDocuments, detect.ContainerLines, detect.ContainerConversations}
 	switch {
 	case d.Fold != nil:
-		all[2] = detect.ContainerFoldingLog // a line is never just the next message
+		all[2] = detect.ContainerFoldingLog // each line can replace an earlier one
 	case d.Patch != nil:
 		all = append(all, detect.ContainerFoldingLog)
 	}
@@ -216,7 +216,7 @@ func formatList(file *config.File) any {
 		Provider   string   `json:"provider"`
 		Containers []string `json:"containers"`
 		CheckOnly  *string  `json:"check_only"` // why it is not repaired
-		Marks      []string `json:"marks"`      // of one's own; null for a built-in one
+		Marks      []string `json:"marks"`      // null for a built-in dialect
 		Example    string   `json:"example"`
 	}
 	var list struct {

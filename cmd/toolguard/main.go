@@ -1,6 +1,6 @@
-// Command toolguard checks transcripts of AI agents: that every tool call has
-// its result, that every result has its call, and that a provider would take
-// the conversation as it stands.
+// Command toolguard checks transcripts of AI agents. It reports tool calls without
+// results, results without calls and other errors that make a provider reject a
+// request, and repairs them.
 package main
 
 import (
@@ -35,22 +35,21 @@ const (
 	exitInterrupted = 130
 )
 
-// errFindings ends a run that found something. It has no message of its own.
+// errFindings ends a run with findings. It is not printed.
 var errFindings = errors.New("findings")
 
-// errReported ends a run whose troubles were printed when they came up.
+// errReported ends a run whose errors were already printed.
 var errReported = errors.New("reported")
 
 func main() {
 	ctx, listen := untilSignal(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	// A pipe that nobody reads is an error like others: it must not end the
-	// process before files are tidied up.
+	// A broken pipe must not end the process before temporary files are removed.
 	signal.Ignore(syscall.SIGPIPE)
-	// Older consoles of Windows take escape sequences only when told to.
+	// Older Windows consoles interpret escape sequences only if asked to.
 	colorable.EnableColorsStdout(nil)
 	a := newApp(os.Stdin, os.Stdout, os.Stderr, os.Getenv)
-	// A fifth of what is in use may become garbage, and 16 MiB more: memory that nobody
-	// touches takes none, and counts as part of the heap.
+	// The garbage collector runs when the heap has grown by a fifth. The untouched 80 MiB
+	// take no memory but count as heap, which raises that limit by 16 MiB.
 	var room atomic.Pointer[[80 << 20]byte]
 	a.beforeFiles = sync.OnceFunc(func() {
 		listen()
@@ -64,11 +63,11 @@ func main() {
 	os.Exit(code)
 }
 
-// untilSignal returns a context, and a function that makes it end with the first of the
-// signals. The second signal ends the process at once, and so does the first one before
-// listen is called: to listen takes a third of the time of a short command, and a command
-// has nothing to tidy up before it opens a file. Signals that are ignored stay ignored, as
-// below nohup.
+// untilSignal returns a context, and a function after which the first of the signals ends
+// that context. The second signal ends the process at once, and so does the first one
+// before listen is called: listening takes half of the time of a short command, and no
+// command has anything to clean up before it opens a file. Ignored signals stay ignored,
+// as nohup requires.
 func untilSignal(signals ...os.Signal) (ctx context.Context, listen func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	return ctx, func() {
@@ -86,13 +85,13 @@ func untilSignal(signals ...os.Signal) (ctx context.Context, listen func()) {
 	}
 }
 
-// A signalError is why a context ended.
+// A signalError is the cause of a context that a signal ended.
 type signalError struct{ os.Signal }
 
 func (e signalError) Error() string { return e.String() }
 
-// interrupted returns the exit code of a run that ctx ended: 128 and the number of the
-// signal, as shells have it.
+// interrupted returns the exit code of a run that a signal ended: 128 plus the number of
+// the signal, as in shells.
 func interrupted(ctx context.Context) int {
 	if by, ok := errors.AsType[signalError](context.Cause(ctx)); ok {
 		if number, ok := by.Signal.(syscall.Signal); ok {
@@ -102,7 +101,7 @@ func interrupted(ctx context.Context) int {
 	return exitInterrupted
 }
 
-// newApp returns the app for these streams.
+// newApp returns an app with these streams and this environment.
 func newApp(stdin io.Reader, stdout, stderr io.Writer, env func(string) string) *app {
 	a := &app{stdin: stdin, env: env, terminal: isTerminal(stdout), stderrTerminal: isTerminal(stderr), rawStdout: stdout, rawStderr: stderr}
 	a.stdout, a.stderrReport = overBar{standardOutput{stdout}, a}, overBar{stderr, a}
@@ -111,7 +110,7 @@ func newApp(stdin io.Reader, stdout, stderr io.Writer, env func(string) string) 
 	return a
 }
 
-// run carries out a command line and returns the exit code.
+// run executes a command line and returns the exit code.
 func (a *app) run(ctx context.Context, args []string) int {
 	cmd := newRootCmd(a, args)
 	cmd.SetArgs(args)
@@ -127,7 +126,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	case errors.As(err, &invalid):
 		a.complainOf(invalid)
 	case !errors.Is(err, errReported):
-		// Some errors of the command line are several lines long.
+		// Some errors of cobra have several lines.
 		for line := range strings.SplitSeq(err.Error(), "\n") {
 			if line = strings.TrimSpace(line); line != "" {
 				a.complain(line)
@@ -137,27 +136,26 @@ func (a *app) run(ctx context.Context, args []string) int {
 	return exitTrouble
 }
 
-// An app is the world around a command.
+// An app is the environment of a command: its streams and variables.
 type app struct {
 	stdin io.Reader
-	// stdout takes bytes as they are: those of repaired files, and reports,
-	// which see to it themselves that nothing in them is obeyed.
+	// stdout passes bytes through. It is for repaired files, and for reports,
+	// which escape the text of transcripts themselves.
 	stdout io.Writer
-	// screen is standard output, and stderr standard error, for all other text:
-	// whatever a path, a config file or a transcript brought into it, no
-	// terminal and no CI obeys it.
+	// screen is standard output and stderr is standard error for all other text.
+	// They escape what a terminal or a CI would interpret.
 	screen, stderr io.Writer
 	stderrReport   io.Writer // standard error, for a report
 	env            func(string) string
 	terminal       bool // standard output is one
 	stderrTerminal bool
-	rawStdout      io.Writer // for what kind of file it is
-	rawStderr      io.Writer // for what is drawn over
-	bar            *progress // where one is shown
+	rawStdout      io.Writer // to find out which file it is
+	rawStderr      io.Writer // for the progress bar
+	bar            *progress // nil if none is shown
 	beforeFiles    func()    // called before a file is opened
 }
 
-// standardOutput names itself in errors, and not the device behind it.
+// standardOutput replaces the path of the device in errors by "standard output".
 type standardOutput struct{ io.Writer }
 
 // Write implements io.Writer.
@@ -172,16 +170,16 @@ func (w standardOutput) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// note prints a line on standard error. Paths in it may hold anything, line
-// feeds too.
+// note prints a line on standard error. It escapes line feeds, which paths may
+// contain.
 func (a *app) note(line string) {
 	fmt.Fprintln(a.stderr, report.Printable(line))
 }
 
-// complain prints a line about what went wrong.
+// complain prints an error or a warning.
 func (a *app) complain(message string) { a.note("toolguard: " + message) }
 
-// complainOf prints what is wrong with a config file, and where.
+// complainOf prints the problems of a config file with the lines they are in.
 func (a *app) complainOf(err *config.Error) {
 	for _, p := range err.Problems {
 		a.complain(err.About(p))
@@ -191,16 +189,16 @@ func (a *app) complainOf(err *config.Error) {
 	}
 }
 
-// isBrokenPipe reports whether an error is that nobody reads the output any
-// more. Windows has a number of its own for it.
+// isBrokenPipe reports whether err means that the reader closed the pipe. Windows
+// has its own error number for it.
 func isBrokenPipe(err error) bool {
 	const errorNoData = 232
 	return errors.Is(err, syscall.EPIPE) ||
 		runtime.GOOS == "windows" && errors.Is(err, syscall.Errno(errorNoData))
 }
 
-// programVersion returns the version that the linker set, or the one that the
-// go command recorded.
+// programVersion returns the version that the linker set, or the one that the go
+// command recorded in the binary.
 func programVersion() string {
 	if version != "dev" {
 		return strings.TrimPrefix(version, "v")

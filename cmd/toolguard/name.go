@@ -10,7 +10,7 @@ import (
 	"github.com/toolguard/toolguard/internal/suggest"
 )
 
-// findRule returns the rule of a name.
+// findRule returns the rule with a name.
 func findRule(name string) (*rules.Rule, error) {
 	if r := rules.ByName(name); r != nil {
 		return r, nil
@@ -18,8 +18,8 @@ func findRule(name string) (*rules.Rule, error) {
 	return nil, suggest.Unknown("rule", name, rules.Names(), "toolguard rules lists them")
 }
 
-// knowsDialect returns an error for a name that none of a set's dialects has; no
-// name is none.
+// knowsDialect returns an error if no dialect of a set has the name. An empty name
+// is allowed.
 func knowsDialect(set *dialect.Set, name string) error {
 	if name == "" || set.ByName(name) != nil {
 		return nil
@@ -27,7 +27,7 @@ func knowsDialect(set *dialect.Set, name string) error {
 	return fmt.Errorf("--dialect: %w", suggest.Unknown("dialect", name, set.Names(), "toolguard formats lists them"))
 }
 
-// findTarget returns the profile of a name, nil for no name.
+// findTarget returns the profile with a name, nil for an empty name.
 func findTarget(name string) (*profile.Profile, error) {
 	if name == "" {
 		return nil, nil
@@ -35,5 +35,5 @@ func findTarget(name string) (*profile.Profile, error) {
 	if p := profile.ByName(name); p != nil {
 		return p, nil
 	}
-	return nil, fmt.Errorf("--target: %w", suggest.Unknown("profile", name, profile.Names(), "known are "+strings.Join(profile.Names(), ", ")))
+	return nil, fmt.Errorf("--target: %w", suggest.Unknown("profile", name, profile.Names(), "expected one of "+strings.Join(profile.Names(), ", ")))
 }

@@ -6,16 +6,15 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// weightPerJob is how many bytes of files a job may have on average that are
-// being worked on, or whose results wait for those before them.
+// weightPerJob is the number of bytes per job that may be in progress or waiting
+// for the results of earlier files.
 const weightPerJob = 32 << 20
 
-// inOrder works on items, several at a time, and hands the results to done one
-// by one in the order of the items. Work starts only while the items that were
-// begun and not handed on weigh no more than jobs can bear, so that results do
-// not pile up behind a large item. It stops at the first error of done, or when
-// the context ends; work that is under way is then not waited for, because it
-// may hang on a read.
+// inOrder calls work for several items at a time and passes the results to done
+// in the order of the items. It limits the weight of the items in progress, so
+// that results do not pile up behind a large item. It stops at the first error of
+// done, or when the context ends. It does not wait for work in progress then,
+// because a read may block forever.
 func inOrder[T, R any](ctx context.Context, items []T, jobs int, weight func(T) int64, work func(context.Context, T) R, done func(T, R) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -14,7 +14,7 @@ import (
 // formatEnv names the environment variable with the default output format.
 const formatEnv = "TOOLGUARD_OUTPUT_FORMAT"
 
-// An output is one place to which findings are written.
+// An output is a report format and its destination.
 type output struct {
 	format report.Format
 	path   string // "" for standard output
@@ -22,7 +22,7 @@ type output struct {
 	rep    report.Reporter
 }
 
-// parseOutputs reads values of --output-format: FMT or FMT=FILE.
+// parseOutputs parses the values of --output-format: FMT or FMT=FILE.
 func parseOutputs(values []string) ([]*output, error) {
 	var outs []*output
 	used := map[string]string{}
@@ -30,7 +30,7 @@ func parseOutputs(values []string) ([]*output, error) {
 		name, path, toFile := strings.Cut(value, "=")
 		o := &output{}
 		if toFile && path == "" {
-			return nil, fmt.Errorf("%s: no file after the =", value)
+			return nil, fmt.Errorf("%s: expected a file name after =", value)
 		}
 		if path != "-" {
 			o.path = path
@@ -41,7 +41,7 @@ func parseOutputs(values []string) ([]*output, error) {
 			}
 		}
 		if o.format.New == nil {
-			return nil, suggest.Unknown("output format", name, formatNames(), "known are "+strings.Join(formatNames(), ", "))
+			return nil, suggest.Unknown("output format", name, formatNames(), "expected one of "+strings.Join(formatNames(), ", "))
 		}
 		key := o.path
 		if key != "" {
@@ -52,7 +52,7 @@ func parseOutputs(values []string) ([]*output, error) {
 			if key != "" {
 				where = key
 			}
-			return nil, fmt.Errorf("%s and %s both go to %s", before, value, where)
+			return nil, fmt.Errorf("%s and %s both write to %s", before, value, where)
 		}
 		used[key] = value
 		outs = append(outs, o)
@@ -68,8 +68,8 @@ func formatNames() []string {
 	return names
 }
 
-// A sidePipe is standard output beside files: when nobody reads it any more,
-// the files are still written.
+// A sidePipe is standard output if the run also writes files. It ignores a broken
+// pipe, so that the files are still written.
 type sidePipe struct {
 	io.Writer
 	broken bool
@@ -88,7 +88,7 @@ func (p *sidePipe) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// openOutputs opens all outputs; stdout is the writer of those without a file.
+// openOutputs opens all outputs. Those without a file write to stdout.
 func openOutputs(outs []*output, stdout io.Writer, reporter func(*output, io.Writer) (report.Reporter, error)) error {
 	for _, o := range outs {
 		w := stdout

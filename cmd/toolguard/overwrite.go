@@ -11,8 +11,8 @@ import (
 	"github.com/toolguard/toolguard/internal/write"
 )
 
-// overwrites returns an error if a file that the run writes is one that it
-// reads, or if it writes one file twice. The files besides reports are named.
+// overwrites returns an error if the run would write a file that it reads, or
+// write a file twice. others are the files that it writes besides reports.
 func (c *check) overwrites(files []*target, others ...string) error {
 	if err := c.prints(files); err != nil {
 		return err
@@ -21,24 +21,24 @@ func (c *check) overwrites(files []*target, others ...string) error {
 	for i, name := range written {
 		rest := slices.Values(written[i+1:])
 		if one, other, twice := write.Overlap(write.Existing(rest), write.Existing(slices.Values([]string{name}))); twice {
-			return fmt.Errorf("%s: not written: it is the same file as %s, which is written too", one, other)
+			return fmt.Errorf("%s: not written: it is the same file as %s, which this run also writes", one, other)
 		}
 	}
 	out, in, found := write.Overlap(write.Existing(slices.Values(written)), c.inputs(files, others))
 	if !found {
 		return nil
 	}
-	why := "it is one of the files that are read"
+	why := "this run also reads it"
 	if out != in {
-		why = "it is the same file as " + in + ", which is read"
+		why = "it is the same file as " + in + ", which this run reads"
 	}
 	if slices.ContainsFunc(files, func(t *target) bool { return t.path == in && !t.named }) {
-		why += " (--exclude leaves it out)"
+		why += " (--exclude skips it)"
 	}
 	return fmt.Errorf("%s: not written: %s", out, why)
 }
 
-// reports lists the files to which the run writes its reports.
+// reports lists the files of the reports.
 func (c *check) reports() []string {
 	var names []string
 	for _, o := range c.outputs {
@@ -49,8 +49,8 @@ func (c *check) reports() []string {
 	return names
 }
 
-// prints returns an error if standard output goes to a file that was named. One
-// that is met in a walk may be the report of a run before: it is read as it is.
+// prints returns an error if standard output goes to a file that the user named.
+// A file that was found in a directory may be an older report, which is harmless.
 func (c *check) prints(files []*target) error {
 	out := regularFile(c.rawStdout)
 	if out == nil {
@@ -58,12 +58,12 @@ func (c *check) prints(files []*target) error {
 	}
 	stdout := func(yield func(string, fs.FileInfo) bool) { yield("standard output", out) }
 	if _, in, found := write.Overlap(stdout, c.targetFiles(files, true)); found {
-		return fmt.Errorf("%s: standard output goes to this file, which is read", in)
+		return fmt.Errorf("%s: standard output goes to this file, which this run reads", in)
 	}
 	return nil
 }
 
-// targetFiles yields the files that are looked at, or those alone that were
+// targetFiles yields the files that the run checks, or only those that the user
 // named.
 func (c *check) targetFiles(files []*target, named bool) iter.Seq2[string, fs.FileInfo] {
 	return func(yield func(string, fs.FileInfo) bool) {
@@ -84,8 +84,9 @@ func (c *check) targetFiles(files []*target, named bool) iter.Seq2[string, fs.Fi
 	}
 }
 
-// inputs yields the files that a run reads: what is looked at, what lies beside
-// it, and what says how. But for what is written over knowingly.
+// inputs yields the files that the run reads: the transcripts, the files beside
+// them, configs, baselines and tools. It omits the files in except, which the run
+// is meant to overwrite.
 func (c *check) inputs(files []*target, except []string) iter.Seq2[string, fs.FileInfo] {
 	var more []string
 	add := func(name string) {
@@ -124,8 +125,8 @@ func (c *check) inputs(files []*target, except []string) iter.Seq2[string, fs.Fi
 	}
 }
 
-// regularFile returns what the system says of a stream that is a regular file,
-// nil for any other.
+// regularFile returns the file info of a stream that is a regular file, nil for
+// any other stream.
 func regularFile(stream any) fs.FileInfo {
 	f, ok := stream.(*os.File)
 	if !ok {

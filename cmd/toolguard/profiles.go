@@ -14,10 +14,11 @@ import (
 func newProfilesCmd(a *app) *cobra.Command {
 	return newListCmd(a, &cobra.Command{
 		Use:   "profiles",
-		Short: "List the providers and what each accepts",
-		Long: `profiles lists what --target takes: the providers, and what each accepts. With
---output-format json it has what each rule makes of a provider, the provider's
-error, and where that was seen.`,
+		Short: "List the profiles of providers",
+		Long: `profiles lists the values of --target: the profiles of providers, and which ids
+and names each accepts. With --output-format json it also prints how each rule
+applies to the provider, the error of the provider, and the source of that
+information.`,
 	}, profileTable, profileList)
 }
 

@@ -13,24 +13,23 @@ import (
 )
 
 const (
-	// progressAfter is how long a run takes before its progress is shown.
+	// progressAfter is the time after which a run shows its progress.
 	progressAfter = time.Second
-	// progressEvery is how often it is drawn.
+	// progressEvery is the least time between two drawings.
 	progressEvery = 100 * time.Millisecond
-	// progressCells is how long its bar is.
+	// progressCells is the length of the bar.
 	progressCells = 30
 )
 
-// A progress shows on a terminal how many files of a long run are done. A nil
-// one shows nothing.
+// A progress is a progress bar that counts files. A nil progress shows nothing.
 type progress struct {
 	mu    sync.Mutex
 	w     io.Writer
 	timer *time.Timer
 	files int
 	done  int
-	due   bool // the run has taken long enough
-	shown int  // how many columns the bar takes, 0 where there is none
+	due   bool // progressAfter is over
+	shown int  // the width of the bar on the screen, 0 if it is hidden
 	drawn time.Time
 }
 
@@ -45,8 +44,8 @@ func newProgress(w io.Writer, files int, after time.Duration) *progress {
 	return p
 }
 
-// draw draws the bar, unless it was drawn just now. After the last file there is
-// nothing to wait for. What a terminal refuses is not missed.
+// draw draws the bar, unless it was drawn within progressEvery, and removes it
+// after the last file. Errors of the terminal do not matter.
 func (p *progress) draw() {
 	if !p.due || time.Since(p.drawn) < progressEvery {
 		return
@@ -62,8 +61,8 @@ func (p *progress) draw() {
 	p.drawn = time.Now()
 }
 
-// bar returns what is shown. It is cut to one line of the terminal, because a
-// second one could not be taken away.
+// bar returns the bar, cut to one line of the terminal, because a second line could
+// not be erased.
 func (p *progress) bar() string {
 	percent := p.done * 100 / p.files
 	full := percent * progressCells / 100
@@ -77,7 +76,7 @@ func (p *progress) bar() string {
 	return bar
 }
 
-// blank returns what takes the bar away.
+// blank returns the text that erases the bar.
 func (p *progress) blank() string {
 	if p.shown == 0 {
 		return ""
@@ -85,7 +84,7 @@ func (p *progress) blank() string {
 	return "\r" + strings.Repeat(" ", p.shown) + "\r"
 }
 
-// hide takes the bar away, because something else is to be written.
+// hide erases the bar before other output.
 func (p *progress) hide() {
 	if p == nil {
 		return
@@ -98,7 +97,7 @@ func (p *progress) hide() {
 	}
 }
 
-// step counts a file.
+// step counts a finished file.
 func (p *progress) step() {
 	if p == nil {
 		return
@@ -109,7 +108,7 @@ func (p *progress) step() {
 	p.draw()
 }
 
-// end takes the bar away for good.
+// end erases the bar and stops drawing it.
 func (p *progress) end() {
 	if p == nil {
 		return
@@ -121,8 +120,7 @@ func (p *progress) end() {
 	p.due = false
 }
 
-// An overBar writes to where a progress bar may stand, and takes that away
-// before.
+// An overBar hides the progress bar before it writes.
 type overBar struct {
 	io.Writer
 	app *app

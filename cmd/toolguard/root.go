@@ -9,17 +9,17 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// newRootCmd returns the command that carries out a command line. Most of the time that a
-// short command takes would be spent on the flags of others, so if the line begins with
-// the name of a command, only that one is made.
+// newRootCmd returns the root command. If args begin with the name of a subcommand, only
+// that one is added, because defining the flags of all of them would take most of the time
+// of a short run.
 func newRootCmd(a *app, args []string) *cobra.Command {
 	wanted := false
 	cmd := &cobra.Command{
 		Use:   "toolguard",
-		Short: "Find and repair tool calls without results, and whatever else is wrong in transcripts of AI agents",
+		Short: "Find and repair tool calls without results and other errors in transcripts of AI agents",
 		Long: `toolguard checks transcripts of AI agents: session logs, request bodies, saved
-histories, datasets. It finds tool calls without results, results without
-calls, and whatever else a provider would refuse, and repairs it.`,
+histories and datasets. It finds tool calls without results, results without
+calls, and other errors that make a provider reject a request, and repairs them.`,
 		Example: `  toolguard check session.jsonl
   toolguard fix --write session.jsonl
   toolguard check ~/.claude/projects
@@ -38,9 +38,8 @@ calls, and whatever else a provider would refuse, and repairs it.`,
 	cmd.SetOut(a.stdout)
 	cmd.SetErr(a.stderr)
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
-	// cobra's own version flag wants a template to say the same as the command.
-	// text/template calls methods by name, so the linker would have to keep every
-	// exported method of every type.
+	// cobra's own version flag needs text/template, which calls methods by name: the
+	// linker would have to keep every exported method of every type.
 	cmd.Flags().BoolVar(&wanted, "version", false, "print the version")
 	commands := []struct {
 		name string
@@ -70,7 +69,8 @@ calls, and whatever else a provider would refuse, and repairs it.`,
 	return cmd
 }
 
-// flagError says in a user's words what is wrong with the value of a flag.
+// flagError replaces pflag's error for an invalid value, which names Go's parsers, by one
+// that says what the flag expects.
 func flagError(err error) error {
 	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
@@ -88,7 +88,7 @@ func flagError(err error) error {
 	default:
 		return err
 	}
-	return fmt.Errorf("--%s: want %s, not %q", invalid.GetFlag().Name, want, invalid.GetValue())
+	return fmt.Errorf("--%s: expected %s, got %q", invalid.GetFlag().Name, want, invalid.GetValue())
 }
 
 func newVersionCmd(a *app) *cobra.Command {
@@ -109,8 +109,8 @@ func newCompletionCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish|powershell",
 		Short: "Print a completion script for a shell",
-		Long: `completion prints a script that lets a shell complete the commands, flags and
-rules of toolguard. To load it in the running shell:
+		Long: `completion prints a script that completes the commands, flags and rules of
+toolguard in a shell. To load it into the current shell:
 
   bash        source <(toolguard completion bash)
   zsh         source <(toolguard completion zsh)

@@ -18,7 +18,7 @@ import (
 	"github.com/toolguard/toolguard/internal/suggest"
 )
 
-// ruleFlags say what is looked for in a file, and how severely.
+// ruleFlags say which rules run, and how severe their findings are.
 type ruleFlags struct {
 	selected, ignored []string
 	severities        []string
@@ -33,12 +33,12 @@ func (f *ruleFlags) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.selected, "select", nil, "run only these `rules` or categories")
 	flags.StringSliceVar(&f.ignored, "ignore", nil, "do not run these `rules` or categories")
-	flags.StringSliceVar(&f.severities, "severity", nil, "set how much a rule matters: `rule=severity`, where off silences it")
-	flags.StringVar(&f.failOn, "fail-on", "", "the least `severity` that makes the exit code 1: error, warning or info (default error)")
-	flags.StringVar(&f.target, "target", "", "check as the provider of this `profile` would: "+strings.Join(profile.Names(), ", ")+" (default: the dialect's own)")
-	flags.BoolVar(&f.send, "send", false, "the history is about to be sent: a call that still waits for its result is an error")
-	flags.StringVar(&f.tools, "tools", "", "hold calls against the tools that this `file` declares: a list as OpenAI, Anthropic, Gemini or MCP write it (default: a request's own)")
-	flags.StringVar(&f.dialect, "dialect", "", "read files as the dialect of this `name`, without detection")
+	flags.StringSliceVar(&f.severities, "severity", nil, "set the severity of a rule: `rule=severity`; off disables it")
+	flags.StringVar(&f.failOn, "fail-on", "", "exit with 1 for findings of this `severity` or higher: error, warning or info (default: error)")
+	flags.StringVar(&f.target, "target", "", "check as the provider with this `profile` would: "+strings.Join(profile.Names(), ", ")+" (default: the provider that a request names, or that of the dialect)")
+	flags.BoolVar(&f.send, "send", false, "check a history that is about to be sent: a call that still waits for its result is an error")
+	flags.StringVar(&f.tools, "tools", "", "check calls against the tools that this `file` declares, in the format of OpenAI, Anthropic, Gemini or MCP (default: the tools in the request)")
+	flags.StringVar(&f.dialect, "dialect", "", "skip detection and read files as the dialect with this `name`")
 
 	selectable := completeFrom(rules.Selectable)
 	complete(cmd, "select", selectable)
@@ -49,7 +49,7 @@ func (f *ruleFlags) define(cmd *cobra.Command) {
 	complete(cmd, "dialect", completeDialects)
 }
 
-// allSeverities lists what --severity takes.
+// allSeverities lists the values of --severity.
 func allSeverities() []string {
 	var out []string
 	for _, r := range rules.All() {
@@ -60,8 +60,7 @@ func allSeverities() []string {
 	return out
 }
 
-// A resolver makes settings of the flags and the config file that holds for a
-// file.
+// A resolver merges the flags with the config file that applies to a file.
 type resolver struct {
 	flags    *ruleFlags
 	severity map[string]rules.Severity
@@ -72,7 +71,7 @@ type resolver struct {
 	known    map[*config.File]*settings
 }
 
-// settings are what holds for a file.
+// settings are the merged settings for a file.
 type settings struct {
 	dialects    *dialect.Set
 	dialect     *dialect.Dialect // nil lets the file decide
@@ -82,16 +81,16 @@ type settings struct {
 	severity    map[string]rules.Severity
 	strategy    map[string]string
 	failOn      rules.Severity
-	selected    []string        // rules and categories that were asked for
-	ignored     []string        // those that were not
+	selected    []string        // rules and categories to run
+	ignored     []string        // rules and categories not to run
 	rules       []*rules.Rule   // to run
 	byName      map[string]bool // the rules that were selected by their own names
 	placeholder string
-	baseline    string // where it is, "" for none
-	backup      string // a suffix or none, "" where nothing is said
+	baseline    string // its path, "" for none
+	backup      string // a suffix, or "none"; "" if it is not set
 }
 
-// newResolver settles what the flags ask for.
+// newResolver validates the flags and returns their resolver.
 func newResolver(f *ruleFlags) (*resolver, error) {
 	r := &resolver{flags: f, known: map[*config.File]*settings{}}
 	for _, list := range []struct {
@@ -112,7 +111,7 @@ func newResolver(f *ruleFlags) (*resolver, error) {
 	if f.failOn != "" {
 		var ok bool
 		if r.failOn, ok = rules.ParseSeverity(f.failOn); !ok || r.failOn == rules.Off {
-			return nil, fmt.Errorf("--fail-on: want error, warning or info, not %q", f.failOn)
+			return nil, fmt.Errorf("--fail-on: expected error, warning or info, got %q", f.failOn)
 		}
 	}
 	if r.target, err = findTarget(f.target); err != nil {
@@ -126,14 +125,14 @@ func newResolver(f *ruleFlags) (*resolver, error) {
 	return r, nil
 }
 
-// knows returns an error where a config file leaves unknown what the flags name.
+// knows returns an error if --dialect names a dialect that is neither built in nor
+// defined in the config file.
 func (r *resolver) knows(file *config.File) error {
 	return knowsDialect(file.Dialects(), r.flags.dialect)
 }
 
-// settings returns what a config file and the flags say together; file is nil
-// where there is none. Flags come first: a list replaces that of the file, a
-// table is taken entry by entry.
+// settings merges a config file, which may be nil, with the flags. A list of flags
+// replaces the list in the file. Tables are merged entry by entry.
 func (r *resolver) settings(file *config.File) *settings {
 	if s := r.known[file]; s != nil {
 		return s
@@ -179,7 +178,7 @@ func (r *resolver) settings(file *config.File) *settings {
 	return s
 }
 
-// options returns how a file is to be looked at.
+// options returns the engine's options for a file.
 func (s *settings) options(t *target) engine.Options {
 	o := engine.Options{
 		Dialects: s.dialects, Dialect: s.dialect, Target: s.target, Send: s.send, Tools: s.tools,
@@ -193,7 +192,7 @@ func (s *settings) options(t *target) engine.Options {
 	return o
 }
 
-// shows reports whether people see an info.
+// shows reports whether reports for people show infos of a rule.
 func (s *settings) shows(r *rules.Rule) bool {
 	return s.failOn == rules.Info || s.byName[r.Name]
 }
@@ -211,20 +210,20 @@ func readTools(path string) (*schema.Tools, error) {
 	return t, nil
 }
 
-// severities reads values of --severity: rule=severity.
+// severities parses the values of --severity: rule=severity.
 func severities(values []string) (map[string]rules.Severity, error) {
 	set := map[string]rules.Severity{}
 	for _, value := range values {
 		name, level, ok := strings.Cut(value, "=")
 		if !ok {
-			return nil, fmt.Errorf("--severity: want rule=severity, not %q", value)
+			return nil, fmt.Errorf("--severity: expected rule=severity, got %q", value)
 		}
 		if _, err := findRule(name); err != nil {
 			return nil, fmt.Errorf("--severity: %w", err)
 		}
 		severity, ok := rules.ParseSeverity(level)
 		if !ok {
-			return nil, fmt.Errorf("--severity: want off, info, warning or error for %s, not %q", name, level)
+			return nil, fmt.Errorf("--severity: expected off, info, warning or error for %s, got %q", name, level)
 		}
 		set[name] = severity
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A byteSize is a flag that takes a number of bytes: 1000000, 500MiB, 4G.
+// A byteSize is a flag whose value is a number of bytes, such as 1000000, 500MiB or 4G.
 type byteSize int64
 
 // sizeUnits are the units of a size, as they are written after the number.
@@ -41,7 +41,7 @@ func (s *byteSize) Set(text string) error {
 	}
 	n, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || n <= 0 || n > math.MaxInt64/unit {
-		return errors.New("want a size, such as 500MiB or 4GiB")
+		return errors.New("expected a size, such as 500MiB or 4GiB")
 	}
 	*s = byteSize(n * unit)
 	return nil

@@ -65,7 +65,7 @@ func Dir(env func(string) string, system string) (string, error) {
 	if dir := env(home); filepath.IsAbs(dir) {
 		return filepath.Join(dir, below, "toolguard", "backups"), nil
 	}
-	return "", fmt.Errorf("there is no state directory: neither $XDG_STATE_HOME nor $%s is set", home)
+	return "", fmt.Errorf("no state directory: neither $XDG_STATE_HOME nor $%s is an absolute path", home)
 }
 
 // Copies returns the copies of the file at path that runs below root kept. It skips manifests

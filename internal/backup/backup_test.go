@@ -276,10 +276,10 @@ func TestDir(t *testing.T) {
 		{"linux", map[string]string{"HOME": "/home/kim"}, "/home/kim/.local/state/toolguard/backups", ""},
 		{"linux", map[string]string{"HOME": "/home/kim", "XDG_STATE_HOME": "/state"}, "/state/toolguard/backups", ""},
 		{"linux", map[string]string{"HOME": "/home/kim", "XDG_STATE_HOME": "state"}, "/home/kim/.local/state/toolguard/backups", ""},
-		{"linux", nil, "", "there is no state directory: neither $XDG_STATE_HOME nor $HOME is set"},
+		{"linux", nil, "", "no state directory: neither $XDG_STATE_HOME nor $HOME is an absolute path"},
 		{"darwin", map[string]string{"HOME": "/Users/kim"}, "/Users/kim/Library/Application Support/toolguard/backups", ""},
 		{"windows", map[string]string{"LOCALAPPDATA": "/c/local"}, "/c/local/toolguard/backups", ""},
-		{"windows", map[string]string{"HOME": "/home/kim"}, "", "there is no state directory: neither $XDG_STATE_HOME nor $LOCALAPPDATA is set"},
+		{"windows", map[string]string{"HOME": "/home/kim"}, "", "no state directory: neither $XDG_STATE_HOME nor $LOCALAPPDATA is an absolute path"},
 	} {
 		got, err := Dir(func(name string) string { return tt.env[name] }, tt.system)
 		message := ""

@@ -1,5 +1,5 @@
-// Package baseline knows the file that holds known findings, so that a run
-// tells of new ones only. It does not know how findings come about.
+// Package baseline knows the file of known findings, so that a run reports only
+// new ones. It does not know how findings come about.
 package baseline
 
 import (
@@ -10,8 +10,8 @@ import (
 	"sort"
 )
 
-// A Key names findings in a way that stays when lines move: by rule, path and
-// the id of the call, or, for findings about no call, a hash of the record.
+// A Key identifies findings independently of line numbers: by rule, path and id of
+// the call, or by a hash of the record for findings that are not about a call.
 type Key struct {
 	Path   string `json:"path"`
 	Rule   string `json:"rule"`
@@ -22,14 +22,14 @@ type Key struct {
 // entry is a line of the file.
 type entry struct {
 	Key
-	// Count is how many findings have the key; 0 stands for one.
+	// Count is the number of findings with the key. 0 means one.
 	Count int `json:"count,omitempty"`
 }
 
 // A Baseline counts known findings by their key.
 type Baseline map[Key]int
 
-// Parse reads a baseline: JSON Lines, an entry a line. Errors name the line.
+// Parse parses a baseline: JSON Lines with one entry per line. Errors name the line.
 func Parse(text []byte) (Baseline, error) {
 	b := Baseline{}
 	n := 0
@@ -42,16 +42,16 @@ func Parse(text []byte) (Baseline, error) {
 		dec := json.NewDecoder(bytes.NewReader(line))
 		dec.DisallowUnknownFields()
 		if err := dec.Decode(&e); err != nil || dec.More() || e.Path == "" || e.Rule == "" || e.Count < 0 {
-			return nil, fmt.Errorf("line %d: want an entry of a baseline: an object with path and rule", n)
+			return nil, fmt.Errorf("line %d: expected a JSON object with \"path\" and \"rule\"", n)
 		}
-		// After a merge a line may be there twice.
+		// A merge may leave a line twice.
 		b[e.Key] = max(b[e.Key], e.Count, 1)
 	}
 	return b, nil
 }
 
-// Format writes a baseline, an entry a line, sorted, so that versions of it can
-// be merged line by line.
+// Format returns a baseline with one entry per line. The lines are sorted, so that
+// branches merge cleanly.
 func (b Baseline) Format() ([]byte, error) {
 	entries := make([]entry, 0, len(b))
 	for key, n := range b {
@@ -79,7 +79,7 @@ func (b Baseline) Format() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Known says which findings of a file the baseline holds, by their keys.
+// Known reports which findings of a file are in the baseline, by their keys.
 func (b Baseline) Known(keys []Key) []bool {
 	seen := Baseline{}
 	known := make([]bool, len(keys))

@@ -37,7 +37,7 @@ func TestParse(t *testing.T) {
 		t.Errorf("%v\n%s", err, cmp.Diff(want, got))
 	}
 	for _, text := range []string{"x", "[]", "{}", `{"path":"a"}`, `{"rule":"a"}`, `{"path":"a","rule":"r"} {}`, `{"path":"a","rule":"r","line":1}`, `{"path":"a","rule":"r","count":-1}`, "<<<<<<< HEAD"} {
-		if _, err := Parse([]byte("\n" + text)); err == nil || err.Error() != "line 2: want an entry of a baseline: an object with path and rule" {
+		if _, err := Parse([]byte("\n" + text)); err == nil || err.Error() != "line 2: expected a JSON object with \"path\" and \"rule\"" {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

@@ -25,9 +25,9 @@ type Error struct {
 // A Problem is one thing that is wrong with a config file.
 type Problem struct {
 	Message string
-	// Line and Column count from 1; 0 where nothing in the file is meant.
+	// Line and Column count from 1. They are 0 if the problem has no place.
 	Line, Column int
-	// Text is the line, Width how many bytes of it are meant.
+	// Text is the line, and Width the number of bytes to underline.
 	Text  string
 	Width int
 }
@@ -41,7 +41,7 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// About returns what one of the problems is, and where.
+// About returns a problem with its place.
 func (e *Error) About(p Problem) string {
 	if p.Line > 0 {
 		return fmt.Sprintf("%s:%d:%d: %s", e.Path, p.Line, p.Column, p.Message)
@@ -63,7 +63,7 @@ func problemAt(text []byte, start, width int, message string) Problem {
 	}
 }
 
-// problems puts the errors of the decoder into words.
+// problems converts the errors of the decoder.
 func problems(text []byte, err error) []Problem {
 	if err == nil {
 		return nil
@@ -87,7 +87,7 @@ func problems(text []byte, err error) []Problem {
 			e := &missing.Errors[i]
 			key := e.Key()
 			known := keysOf(key[:len(key)-1])
-			unknown := suggest.Unknown("key", key[len(key)-1], known, "known are "+strings.Join(known, ", "))
+			unknown := suggest.Unknown("key", key[len(key)-1], known, "expected one of "+strings.Join(known, ", "))
 			out = append(out, place(e, unknown.Error()))
 		}
 		return out
@@ -95,7 +95,7 @@ func problems(text []byte, err error) []Problem {
 	if e, ok := errors.AsType[*toml.DecodeError](err); ok {
 		message := strings.TrimPrefix(e.Error(), "toml: ")
 		if key := e.Key(); len(key) > 0 && strings.Contains(message, "cannot decode") {
-			message = fmt.Sprintf("want %s for %s", wanted(key), strings.Join(key, "."))
+			message = fmt.Sprintf("expected %s for %s", wanted(key), strings.Join(key, "."))
 		}
 		return []Problem{place(e, message)}
 	}
@@ -148,7 +148,7 @@ func keysOf(key []string) []string {
 	return out
 }
 
-// wanted says what the value of a key is to be.
+// wanted describes the type that the value of a key must have.
 func wanted(key []string) string {
 	switch t := field(key); {
 	case t == nil:
@@ -164,8 +164,8 @@ func wanted(key []string) string {
 	}
 }
 
-// invalid returns what is wrong with the values of a config file that can be
-// decoded. Its paths start from dir.
+// invalid returns the problems of the values in a config file that was decoded.
+// Paths in the file are relative to dir.
 func invalid(text []byte, dir string) []Problem {
 	v := &validation{text: text, dir: dir}
 	v.parser.Reset(text)
@@ -190,15 +190,15 @@ func invalid(text []byte, dir string) []Problem {
 	return v.problems
 }
 
-// A validation goes through the values of a config file.
+// A validation checks the values of a config file.
 type validation struct {
 	text     []byte
 	dir      string
 	parser   unstable.Parser
 	problems []Problem
 	at       unstable.Range
-	// entry is where the entry of per-file stands that is being read, and has
-	// which of its keys were met.
+	// entry is the place of the current entry of per-file, and has is the set of
+	// its keys.
 	entry unstable.Range
 	has   map[string]bool
 }
@@ -207,20 +207,20 @@ func (v *validation) complain(at unstable.Range, message string) {
 	v.problems = append(v.problems, problemAt(v.text, int(at.Offset), int(at.Length), message))
 }
 
-// endEntry looks at an entry of per-file as a whole.
+// endEntry checks that an entry of per-file has the required keys.
 func (v *validation) endEntry() {
 	if v.entry.Length > 0 {
 		switch {
 		case !v.has["paths"]:
-			v.complain(v.entry, "an entry of per-file needs paths")
+			v.complain(v.entry, "missing key \"paths\" in [[per-file]]")
 		case !v.has["ignore"] && !v.has["ids"]:
-			v.complain(v.entry, "an entry of per-file needs ignore or ids")
+			v.complain(v.entry, "missing key \"ignore\" or \"ids\" in [[per-file]]")
 		}
 	}
 	v.entry, v.has = unstable.Range{}, map[string]bool{}
 }
 
-// member looks at a key and its value.
+// member checks a key and its value.
 func (v *validation) member(table []string, e *unstable.Node) {
 	path := slices.Clone(table)
 	for it := e.Key(); it.Next(); {
@@ -256,7 +256,7 @@ func (v *validation) value(path []string, key unstable.Range, value *unstable.No
 	}
 }
 
-// str looks at one string.
+// str checks a string.
 func (v *validation) str(path []string, key unstable.Range, value *unstable.Node) {
 	text := string(value.Data)
 	name := path[len(path)-1]
@@ -275,11 +275,11 @@ func (v *validation) str(path []string, key unstable.Range, value *unstable.Node
 		}
 	case "/placeholder":
 		if strings.TrimSpace(text) == "" {
-			err = errors.New("want a text")
+			err = errors.New("expected a text for placeholder")
 		}
 	case "/backup":
 		if strings.ContainsAny(text, "/\\\x00") {
-			err = fmt.Errorf("want a suffix or none, not %q", text)
+			err = fmt.Errorf("expected a suffix or none, got %q", text)
 		}
 	case "/baseline":
 		if e := within(v.dir, text); text != "" && e != nil {
@@ -294,7 +294,7 @@ func (v *validation) str(path []string, key unstable.Range, value *unstable.Node
 	case "strategy/" + name:
 		if r := v.rule(key, name); r != nil {
 			if len(r.Strategies) == 0 {
-				err = fmt.Errorf("there is nothing to choose from for %s", name)
+				err = fmt.Errorf("%s has no strategies", name)
 			} else {
 				err = oneOf("strategy", text, r.Strategies)
 			}
@@ -318,5 +318,5 @@ func oneOf(what, name string, known []string) error {
 	if slices.Contains(known, name) {
 		return nil
 	}
-	return fmt.Errorf("unknown %s %q; known are %s", what, name, strings.Join(known, ", "))
+	return fmt.Errorf("unknown %s %q; expected one of %s", what, name, strings.Join(known, ", "))
 }

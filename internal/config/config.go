@@ -1,6 +1,6 @@
-// Package config knows the config file: where it is found, what may stand in
-// it, and which of it holds for a file. It does not know flags, nor what a
-// setting is used for.
+// Package config knows the config file: where it is, what it may contain, and
+// which settings apply to a file. It does not know flags, nor what a setting is
+// used for.
 package config
 
 import (
@@ -21,36 +21,36 @@ import (
 	"github.com/toolguard/toolguard/internal/small"
 )
 
-// Names returns the names a config file may have. In one directory the first
-// wins.
+// Names returns the names that a config file may have. If a directory has both,
+// the first one applies.
 func Names() []string { return []string{"toolguard.toml", ".toolguard.toml"} }
 
-// A File is what a config file says. Its fields are the keys of the file; what
-// does not stand in it is nil or empty.
+// A File holds the settings of a config file. A key that the file does not have
+// is nil or empty.
 type File struct {
-	FailOn      string            `toml:"fail-on,omitempty" doc:"the least severity that makes the exit code 1"`
+	FailOn      string            `toml:"fail-on,omitempty" doc:"exit with 1 for findings of this severity or higher"`
 	Select      []string          `toml:"select,omitempty" doc:"run only these rules or categories"`
 	Ignore      []string          `toml:"ignore,omitempty" doc:"do not run these rules or categories"`
-	Exclude     []string          `toml:"exclude,omitempty" doc:"leave out paths that match these globs, as seen from the directory of this file"`
-	Target      string            `toml:"target,omitempty" doc:"check as the provider of this profile would"`
-	Placeholder string            `toml:"placeholder,omitempty" doc:"the text of inserted results; {tool} and {id} are filled in"`
-	Baseline    string            `toml:"baseline,omitempty" doc:"a file with known findings, which are not reported, as seen from the directory of this file"`
-	Backup      string            `toml:"backup,omitempty" doc:"the suffix under which fix --write keeps originals beside their files, or none"`
-	Rules       map[string]string `toml:"rules,omitempty" doc:"how much a rule matters"`
-	Strategy    map[string]string `toml:"strategy,omitempty" doc:"how what a rule finds is repaired"`
+	Exclude     []string          `toml:"exclude,omitempty" doc:"skip paths that match these globs, relative to the directory of this file"`
+	Target      string            `toml:"target,omitempty" doc:"check as the provider with this profile would"`
+	Placeholder string            `toml:"placeholder,omitempty" doc:"the text of inserted results; {tool} and {id} are replaced"`
+	Baseline    string            `toml:"baseline,omitempty" doc:"a file with known findings, which are not reported; its path is relative to the directory of this file"`
+	Backup      string            `toml:"backup,omitempty" doc:"the suffix of the originals that fix --write keeps, or none to keep no originals"`
+	Rules       map[string]string `toml:"rules,omitempty" doc:"the severities of rules"`
+	Strategy    map[string]string `toml:"strategy,omitempty" doc:"how the findings of rules are repaired"`
 	PerFile     []PerFile         `toml:"per-file,omitempty" doc:"findings that are not reported in some files"`
-	Dialect     []map[string]any  `toml:"dialect,omitempty" doc:"formats of your own, in the terms of the built-in ones"`
+	Dialect     []map[string]any  `toml:"dialect,omitempty" doc:"formats of your own, described like the built-in ones"`
 
-	// Path is where the file was read.
+	// Path is the path of the file.
 	Path string `toml:"-"`
-	// dir is the directory that its globs and paths start from.
+	// dir is the directory that its globs and paths are relative to.
 	dir string
-	// dialects are those of the file, and behind them the built-in ones.
+	// dialects are those of the file, followed by the built-in ones.
 	dialects *dialect.Set
 }
 
-// Dialects returns those that files may be written in: the built-in ones, and
-// before them those that the config file describes. The file may be nil.
+// Dialects returns the dialects of the config file, followed by the built-in ones.
+// The file may be nil.
 func (f *File) Dialects() *dialect.Set {
 	if f == nil {
 		return dialect.Builtin()
@@ -58,18 +58,18 @@ func (f *File) Dialects() *dialect.Set {
 	return f.dialects
 }
 
-// PerFile takes findings out of the report of some files: those of the rules
-// in Ignore, or of all rules if it is empty, and only those of the calls in IDs
-// if there are any.
+// PerFile suppresses findings in some files: those of the rules in Ignore, or of
+// all rules if it is empty. If IDs is not empty, it suppresses only findings about
+// these calls.
 type PerFile struct {
-	Paths  []string `toml:"paths,omitempty" doc:"globs of the files, as seen from the directory of this file"`
-	Ignore []string `toml:"ignore,omitempty" doc:"rules or categories; all, if there are none but ids"`
-	IDs    []string `toml:"ids,omitempty" doc:"ids of calls; all, if there are none but rules"`
+	Paths  []string `toml:"paths,omitempty" doc:"globs of the files, relative to the directory of this file"`
+	Ignore []string `toml:"ignore,omitempty" doc:"rules or categories; all, if only ids is set"`
+	IDs    []string `toml:"ids,omitempty" doc:"ids of calls; all, if only ignore is set"`
 }
 
-// Read reads the config file at name. What its globs and paths start from is
-// dir, or the file's own directory if that is empty. Its paths must not lead out
-// of the repository that this directory belongs to.
+// Read reads the config file at name. Its globs and paths are relative to dir, or
+// to the file's own directory if dir is empty. Its paths must not lead out of the
+// repository that contains this directory.
 func Read(name, dir string) (*File, error) {
 	text, err := small.File(name, small.Config)
 	if err != nil {
@@ -104,7 +104,7 @@ func Read(name, dir string) (*File, error) {
 	return f, nil
 }
 
-// BaselinePath returns where the baseline is, "" if there is none.
+// BaselinePath returns the path of the baseline, "" if there is none.
 func (f *File) BaselinePath() string {
 	if f.Baseline == "" || filepath.IsAbs(f.Baseline) {
 		return f.Baseline
@@ -112,15 +112,15 @@ func (f *File) BaselinePath() string {
 	return shortest(filepath.Join(f.dir, filepath.FromSlash(f.Baseline)))
 }
 
-// Excludes reports whether a path is left out.
+// Excludes reports whether a path is excluded.
 func (f *File) Excludes(name string) bool {
 	return len(f.Exclude) > 0 && Match(f.Exclude, f.dir, name)
 }
 
-// An Ignored says which findings of a file are not reported.
+// An Ignored holds the entries of per-file that apply to a file.
 type Ignored []PerFile
 
-// For returns what holds for the file at name.
+// For returns the entries of per-file that apply to the file at name.
 func (f *File) For(name string) Ignored {
 	var out Ignored
 	for _, p := range f.PerFile {
@@ -131,8 +131,8 @@ func (f *File) For(name string) Ignored {
 	return out
 }
 
-// Has reports whether a finding of a rule is not reported. The id is that of
-// the call it is about, "" for none.
+// Has reports whether findings of a rule are suppressed. The id is that of the
+// call that the finding is about, "" for none.
 func (g Ignored) Has(rule, category, id string) bool {
 	for _, p := range g {
 		named := len(p.Ignore) == 0 || slices.Contains(p.Ignore, rule) || slices.Contains(p.Ignore, category)
@@ -143,9 +143,9 @@ func (g Ignored) Has(rule, category, id string) bool {
 	return false
 }
 
-// Match reports whether one of the globs matches a path or a directory above
-// it, seen from dir. A glob without a slash matches a name at any depth.
-// Nothing outside of dir is matched.
+// Match reports whether one of the globs matches a path or a directory above it,
+// relative to dir. A glob without a slash matches a name at any depth. Paths
+// outside of dir never match.
 func Match(globs []string, dir, name string) bool {
 	abs, err := filepath.Abs(name)
 	if err != nil {

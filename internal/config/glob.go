@@ -6,15 +6,15 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// mostGlobs is how many globs without groups one with groups may stand for: each
-// group multiplies them, and a match tries them all.
+// mostGlobs limits the number of globs that the groups of a glob expand to. Each
+// group multiplies that number, and a match tries them all.
 const mostGlobs = 1000
 
-// CheckGlob returns an error for a text that is no glob, or that stands for too
-// many.
+// CheckGlob returns an error for an invalid glob, and for one that expands to too
+// many globs.
 func CheckGlob(glob string) error {
 	if !doublestar.ValidatePattern(glob) {
-		return fmt.Errorf("%q is no glob", glob)
+		return fmt.Errorf("%q is not a valid glob", glob)
 	}
 	n, open := 1, []int(nil) // how many alternatives each open group has so far
 	for i := 0; i < len(glob); i++ {
@@ -32,7 +32,7 @@ func CheckGlob(glob string) error {
 				break
 			}
 			if n *= open[last]; n > mostGlobs {
-				return fmt.Errorf("%q stands for more than %d globs: its groups multiply", glob, mostGlobs)
+				return fmt.Errorf("%q expands to more than %d globs", glob, mostGlobs)
 			}
 			open = open[:last]
 		}

@@ -16,8 +16,8 @@ func TestCheckGlob(t *testing.T) {
 		strings.Repeat("{a,{b,c},d}", 5):  "more than 1000 globs",
 		strings.Repeat("{a,a}", 40) + "b": "more than 1000 globs",
 		strings.Repeat(`\{a,a\}`, 40):     "",
-		"{" + strings.Repeat("a,", 500):   "is no glob",
-		"[":                               "is no glob",
+		"{" + strings.Repeat("a,", 500):   "is not a valid glob",
+		"[":                               "is not a valid glob",
 	} {
 		got := CheckGlob(glob)
 		if (got == nil) != (want == "") || got != nil && !strings.Contains(got.Error(), want) {

@@ -21,9 +21,9 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// A node is a value of a config file with where it stands.
+// A node is a value of a config file with its place.
 type node struct {
-	key, at unstable.Range // at is the key's where the value has no place of its own
+	key, at unstable.Range // at is that of the key if the value has no place of its own
 	kind    nodeKind
 	text    string
 	list    []*node
@@ -45,7 +45,7 @@ func newTable(at unstable.Range) *node {
 	return &node{key: at, at: at, members: map[string]*node{}}
 }
 
-// get returns a member of a table, nil where there is none.
+// get returns a member of a table, nil if there is none.
 func (n *node) get(name string) *node { return n.members[name] }
 
 func (n *node) put(name string, val *node) {
@@ -53,8 +53,8 @@ func (n *node) put(name string, val *node) {
 	n.members[name] = val
 }
 
-// down returns the table of that name in n, which is made where it is not there;
-// of a list of tables the last.
+// down returns the table with a name in n and creates it if it does not exist. For
+// a list of tables it returns the last one.
 func (n *node) down(name string, at unstable.Range) *node {
 	next := n.get(name)
 	if next == nil {
@@ -67,7 +67,7 @@ func (n *node) down(name string, at unstable.Range) *node {
 	return next
 }
 
-// tree returns the tables of a config file that can be decoded.
+// tree returns the tables of a config file that was decoded.
 func tree(text []byte) *node {
 	var p unstable.Parser
 	p.Reset(text)
@@ -143,7 +143,7 @@ func valueOf(e *unstable.Node, key unstable.Range) *node {
 	return n
 }
 
-// A rowReader makes the rows of dialects of the tables that describe them.
+// A rowReader makes rows of dialects from the tables that describe them.
 type rowReader struct {
 	text     []byte
 	problems []Problem
@@ -153,7 +153,7 @@ func (r *rowReader) complain(at unstable.Range, message string) {
 	r.problems = append(r.problems, problemAt(r.text, int(at.Offset), int(at.Length), message))
 }
 
-// rows returns the dialects that a config file describes.
+// rows returns the dialects that a config file defines.
 func rows(text []byte) ([]*dialect.Dialect, []Problem) {
 	r := &rowReader{text: text}
 	list := tree(text).get("dialect")
@@ -161,7 +161,7 @@ func rows(text []byte) ([]*dialect.Dialect, []Problem) {
 	case list == nil:
 		return nil, nil
 	case list.kind != isList:
-		r.complain(list.key, "want a list of tables for dialect: [[dialect]]")
+		r.complain(list.key, "expected a list of tables for dialect: [[dialect]]")
 		return nil, r.problems
 	}
 	var out []*dialect.Dialect
@@ -171,9 +171,9 @@ func rows(text []byte) ([]*dialect.Dialect, []Problem) {
 		if name := n.get("name"); name != nil && d.Name != "" {
 			switch {
 			case dialect.ByName(d.Name) != nil:
-				r.complain(name.at, fmt.Sprintf("there is a built-in dialect %q: want another name", d.Name))
+				r.complain(name.at, fmt.Sprintf("a built-in dialect is called %q; choose another name", d.Name))
 			case named[d.Name]:
-				r.complain(name.at, fmt.Sprintf("there is another dialect %q in this file", d.Name))
+				r.complain(name.at, fmt.Sprintf("this file already defines a dialect %q", d.Name))
 			}
 			named[d.Name] = true
 		}
@@ -182,7 +182,7 @@ func rows(text []byte) ([]*dialect.Dialect, []Problem) {
 	return out, r.problems
 }
 
-// A driver is a driver as a config file names it.
+// A driver is a driver of dialects under the name that config files use.
 type driver struct {
 	name   string
 	row    reflect.Type
@@ -190,7 +190,7 @@ type driver struct {
 	make   func(row any) dialect.Driver
 }
 
-// drivers lists the drivers that a row may be for.
+// drivers lists the drivers.
 func drivers() []driver {
 	return []driver{
 		{"blocks", reflect.TypeFor[dialect.Blocks](), transcript.WindowNext, func(row any) dialect.Driver { return row.(*dialect.Blocks) }},
@@ -209,7 +209,7 @@ func driverNames() []string {
 	return names
 }
 
-// dialect makes one dialect of its table.
+// dialect makes a dialect from its table.
 func (r *rowReader) dialect(n *node) *dialect.Dialect {
 	d := &dialect.Dialect{Provider: "neutral"}
 	before := len(r.problems)
@@ -217,13 +217,13 @@ func (r *rowReader) dialect(n *node) *dialect.Dialect {
 	all, known := drivers(), strings.Join(driverNames(), ", ")
 	switch name := n.get("driver"); {
 	case name == nil:
-		r.complain(n.key, "a dialect needs a driver: "+known)
+		r.complain(n.key, "missing key \"driver\" in [[dialect]]; expected one of "+known)
 	case name.kind != isString:
-		r.complain(name.at, "want a string for dialect.driver")
+		r.complain(name.at, "expected a string for dialect.driver")
 	default:
 		i := slices.IndexFunc(all, func(d driver) bool { return d.name == name.text })
 		if i < 0 {
-			r.complain(name.at, suggest.Unknown("driver", name.text, driverNames(), "known are "+known).Error())
+			r.complain(name.at, suggest.Unknown("driver", name.text, driverNames(), "expected one of "+known).Error())
 			break
 		}
 		drv = &all[i]
@@ -238,15 +238,15 @@ func (r *rowReader) dialect(n *node) *dialect.Dialect {
 		switch {
 		case drv == nil:
 		case name == drv.name && table == nil:
-			r.complain(n.key, fmt.Sprintf("a dialect of the driver %s needs a table %s", name, name))
+			r.complain(n.key, fmt.Sprintf("missing table [dialect.%s], because the driver is %q", name, name))
 		case name == drv.name && table.kind != isTable:
-			r.complain(table.at, "want a table for "+name)
+			r.complain(table.at, "expected a table for "+name)
 		case name == drv.name:
 			row := reflect.New(drv.row)
 			r.value(table, row.Elem(), name)
 			d.Driver = drv.make(row.Interface())
 		case table != nil:
-			r.complain(table.key, fmt.Sprintf("the driver of this dialect is %s: want a table of that name", drv.name))
+			r.complain(table.key, fmt.Sprintf("expected the table [dialect.%s], because the driver is %q", drv.name, drv.name))
 		}
 	}
 	if d.Title == "" {
@@ -256,14 +256,15 @@ func (r *rowReader) dialect(n *node) *dialect.Dialect {
 	return d
 }
 
-// value sets a value to what a node says. Where names it in errors.
+// value sets v to the value of a node. where names it in errors.
 func (r *rowReader) value(n *node, v reflect.Value, where string) {
 	if want, ok := r.set(n, v, where); !ok {
-		r.complain(n.at, fmt.Sprintf("want %s for %s", want, where))
+		r.complain(n.at, fmt.Sprintf("expected %s for %s", want, where))
 	}
 }
 
-// set sets a value. It returns what was wanted where that is something else.
+// set sets v to the value of a node. If the node has another type, set returns the
+// type that was expected.
 func (r *rowReader) set(n *node, v reflect.Value, where string) (want string, ok bool) {
 	t := v.Type()
 	if cond, is := reflect.TypeAssert[encoding.TextUnmarshaler](v.Addr()); is && isCond(t) {
@@ -323,7 +324,7 @@ func (r *rowReader) set(n *node, v reflect.Value, where string) (want string, ok
 	return "", true
 }
 
-// isCond reports whether a type is one of conditions, which are written as texts.
+// isCond reports whether t is a type of conditions, which are written as strings.
 func isCond(t reflect.Type) bool {
 	return t == reflect.TypeFor[dialect.Cond]() || t == reflect.TypeFor[evidence.Cond]()
 }
@@ -360,7 +361,7 @@ func (r *rowReader) slice(n *node, v reflect.Value, where string) (want string, 
 	return "", true
 }
 
-// parsed sets a value from a text.
+// parsed parses the string of a node.
 func (r *rowReader) parsed(n *node, parse func([]byte) error) (want string, ok bool) {
 	if n.kind != isString {
 		return "a string", false
@@ -371,7 +372,7 @@ func (r *rowReader) parsed(n *node, parse func([]byte) error) (want string, ok b
 	return "", true
 }
 
-// structure fills in a table of a row.
+// structure sets the fields of a struct from a table.
 func (r *rowReader) structure(n *node, v reflect.Value, where string) {
 	known := rowKeys(v.Type())
 	for _, name := range n.names {
@@ -385,11 +386,11 @@ func (r *rowReader) structure(n *node, v reflect.Value, where string) {
 			for _, k := range known {
 				names = append(names, k.name)
 			}
-			err := suggest.Unknown("key", name, names, "known are "+strings.Join(names, ", "))
+			err := suggest.Unknown("key", name, names, "expected one of "+strings.Join(names, ", "))
 			r.complain(member.key, fmt.Sprintf("%s: %s", where, err))
 		}
 	}
-	// That is not to be told from the value: a state may be the first of its kind.
+	// The zero value is a valid state, so only the table tells whether it was set.
 	if v.Type() == reflect.TypeFor[dialect.StateName]() && n.get("state") == nil {
 		r.complain(n.key, where+" needs state")
 	}
@@ -398,11 +399,11 @@ func (r *rowReader) structure(n *node, v reflect.Value, where string) {
 // A rowKey is a key of a table of a row.
 type rowKey struct {
 	name  string
-	field []int // nil for what is read apart
+	field []int // nil for a key that is read separately
 	typ   reflect.Type
 }
 
-// rowKeys lists the keys of a table that stands for a struct.
+// rowKeys lists the keys of the table for a struct.
 func rowKeys(t reflect.Type) []rowKey {
 	var out []rowKey
 	for _, f := range reflect.VisibleFields(t) {
@@ -423,7 +424,7 @@ func rowKeys(t reflect.Type) []rowKey {
 	return out
 }
 
-// kebab writes the name of a field as config files do: no-role for NoRole.
+// kebab returns the key for the name of a field: no-role for NoRole.
 func kebab(name string) string {
 	name = strings.NewReplacer("IDs", "Ids", "ID", "Id", "JSON", "Json").Replace(name)
 	var b strings.Builder
@@ -436,8 +437,8 @@ func kebab(name string) string {
 	return b.String()
 }
 
-// words lists the names of a type's values, by value; nil for a type whose values
-// have no names.
+// words lists the names of the values of an enumeration, by value. It returns nil
+// for other types.
 func words(t reflect.Type) []string {
 	switch t {
 	case reflect.TypeFor[transcript.Role]():
@@ -467,7 +468,7 @@ func words(t reflect.Type) []string {
 	return nil
 }
 
-// called says what the values of a type with names are.
+// called returns what errors call the values of an enumeration.
 func called(t reflect.Type) string {
 	switch t {
 	case reflect.TypeFor[transcript.Role]():
@@ -486,7 +487,7 @@ func called(t reflect.Type) string {
 	return "kind of part"
 }
 
-// check says what is wrong with a text of a row.
+// check returns an error for an invalid path or template.
 func check(v reflect.Value) error {
 	switch text := v.Interface().(type) {
 	case dialect.Lens:
@@ -495,14 +496,14 @@ func check(v reflect.Value) error {
 		}
 	case dialect.Template:
 		if !json.Valid([]byte(text)) {
-			return errors.New(`want JSON, with "$text" and the like for what is filled in`)
+			return errors.New(`expected JSON, with variables such as "$text"`)
 		}
 	}
 	return nil
 }
 
-// faults tells what is wrong with a dialect as a whole, where that stands in its
-// table. Where not all of it could be read, it tells only what is missing.
+// faults reports the faults of a dialect as a whole at their places in its table.
+// If parts of the table could not be read, it reports only missing keys.
 func (r *rowReader) faults(n *node, d *dialect.Dialect, read bool) {
 	for _, f := range d.Faults() {
 		at := n.table(f.Table)
@@ -515,23 +516,23 @@ func (r *rowReader) faults(n *node, d *dialect.Dialect, read bool) {
 		}
 	}
 	if len(d.Marks) == 0 && n.get("marks").empty() {
-		r.complain(n.key, `a dialect needs marks: what each of its messages has, such as "version" or "app=acme"`)
+		r.complain(n.key, `missing key "marks" in [[dialect]]: fields that all of its messages have, such as "version" or "app=acme"`)
 	}
 	if name := n.get("name"); d.Name != "" && strings.ContainsFunc(d.Name, notInName) {
-		r.complain(name.at, "want small letters, digits and dashes for dialect.name")
+		r.complain(name.at, "expected small letters, digits and dashes for dialect.name")
 	}
 	if profile.ByName(d.Provider) == nil {
 		r.complain(n.get("provider").at, suggest.Unknown("profile", d.Provider, profile.Names(), "toolguard profiles lists them").Error())
 	}
 }
 
-// empty reports whether there is nothing, an empty text or an empty list.
+// empty reports whether n is nil, an empty string or an empty list.
 func (n *node) empty() bool {
 	return n == nil || n.kind == isString && n.text == "" || n.kind == isList && len(n.list) == 0
 }
 
-// table returns the table that keys and numbers of elements lead to, as far as it is
-// there.
+// table follows keys and indexes of elements, and returns the last node that
+// exists.
 func (n *node) table(path []string) *node {
 	for _, part := range path {
 		next := n.get(part)
@@ -546,7 +547,7 @@ func (n *node) table(path []string) *node {
 	return n
 }
 
-// notInName reports whether a character does not belong in the name of a dialect.
+// notInName reports whether a character is not allowed in the name of a dialect.
 func notInName(c rune) bool {
 	return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-'
 }

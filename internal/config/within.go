@@ -6,10 +6,9 @@ import (
 	"path/filepath"
 )
 
-// within returns an error if a path, as seen from a directory, leads out of the
-// repository that the directory belongs to, or out of the directory where it
-// belongs to none. A config file comes with the files of other people, so it
-// says nothing about files elsewhere. Links are followed.
+// within returns an error if a path relative to dir, with links resolved, leads out
+// of the repository that contains dir, or out of dir if no repository does. A
+// config file may come from other people, so it must not name files elsewhere.
 func within(dir, name string) error {
 	name = filepath.FromSlash(name)
 	if !filepath.IsAbs(name) {
@@ -20,13 +19,13 @@ func within(dir, name string) error {
 		return nil
 	}
 	if known {
-		return errors.New("outside of this repository")
+		return errors.New("outside of the repository")
 	}
-	return errors.New("outside of the directory of this file (there is no .git upward from it)")
+	return errors.New("outside of the directory of this file, which is not in a git repository")
 }
 
-// repository returns the nearest directory with a .git upward from a directory;
-// the directory itself where there is none.
+// repository returns the nearest directory with a .git that is or contains dir,
+// or dir itself if there is none.
 func repository(dir string) (root string, known bool) {
 	for at := dir; ; at = filepath.Dir(at) {
 		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
@@ -38,7 +37,7 @@ func repository(dir string) (root string, known bool) {
 	}
 }
 
-// resolve follows the links in a path, as far as there is something to follow.
+// resolve resolves the links in a path. Elements that do not exist are kept.
 func resolve(name string) string {
 	if target, err := filepath.EvalSymlinks(name); err == nil {
 		return target

@@ -30,7 +30,7 @@ func TestWithin(t *testing.T) {
 			}
 		}
 	}
-	const repo, plain = "outside of this repository", "outside of the directory of this file (there is no .git upward from it)"
+	const repo, plain = "outside of the repository", "outside of the directory of this file, which is not in a git repository"
 	for _, tt := range []struct {
 		dir, name, want string
 		link            bool

@@ -2,47 +2,47 @@ package config
 
 import "github.com/pelletier/go-toml/v2"
 
-// Starter is a config file to start from: every setting, commented out.
-const Starter = `# Settings of toolguard. toolguard config schema describes them all, and
-# toolguard config show prints those that hold.
+// Starter is a config file with every setting commented out.
+const Starter = `# Settings of toolguard. "toolguard config schema" describes all of them, and
+# "toolguard config show" prints the current ones.
 
-# The least severity that makes the exit code 1.
+# Exit with 1 for findings of this severity or higher.
 # fail-on = "error"
 
-# Check as this provider would; without it, as the provider of each dialect.
+# Check as this provider would. The default is the provider that a request names,
+# or that of the dialect.
 # target = "anthropic"
 
-# Rules or categories to run, and not to run. toolguard rules lists them.
+# Rules or categories to run, and not to run. "toolguard rules" lists them.
 # select = ["pairing"]
 # ignore = ["consecutive-roles"]
 
-# Globs of files and directories to leave out, as seen from here.
+# Globs of files and directories to skip, relative to the directory of this file.
 # exclude = ["testdata/broken/**"]
 
-# Known findings, which are not reported. toolguard baseline writes the file.
+# Known findings, which are not reported. "toolguard baseline" writes the file.
 # baseline = ".toolguard-baseline"
 
-# The suffix under which fix --write keeps originals beside their files, or none.
-# Without it: .bak for unsafe repairs, the state directory for session logs.
+# The suffix of the originals that fix --write keeps, or none to keep no originals.
+# The default is .bak for unsafe repairs, and the state directory for session logs.
 # backup = "none"
 
-# How much a rule matters: off, info, warning or error.
+# Severities of rules: off, info, warning or error.
 [rules]
 # reused-call-id = "warning"
 
-# How what a rule finds is repaired. toolguard explain names the choices.
+# How findings of rules are repaired. "toolguard explain RULE" lists the choices.
 [strategy]
 # orphan-tool-result = "text"
 
-# Findings that are meant to be there: of these files, these rules and these
-# calls.
+# Findings that are not reported, by file, rule and id of the call.
 # [[per-file]]
 # paths = ["fixtures/legacy/*.jsonl"]
 # ignore = ["orphan-tool-result"]
 # ids = ["call_abc"]
 
-# A format of your own, in the terms of the built-in ones: docs/dialects.md has
-# an example of each kind.
+# A format of your own, described like the built-in ones. docs/dialects.md has
+# examples.
 # [[dialect]]
 # name = "my-stack"
 # driver = "side-list"
@@ -60,5 +60,5 @@ const Starter = `# Settings of toolguard. toolguard config schema describes them
 # result-id = "answers"
 `
 
-// Format returns a file as TOML, without what is not set.
+// Format returns a file as TOML, without settings that are not set.
 func (f *File) Format() ([]byte, error) { return toml.Marshal(f) }

@@ -423,7 +423,7 @@ func (rs *Records) stateNamed(written string) *StateName {
 func (c *checker) setting(s *Setting) {
 	c.needs("to", s.To != "")
 	if s.To != "" && !s.To.writable() {
-		c.report("to", fmt.Sprintf("%s.to: cannot write to %q: want field names joined by dots", c.where(), s.To))
+		c.report("to", fmt.Sprintf("%s.to: cannot write to %q: expected field names joined by dots", c.where(), s.To))
 	}
 	c.needs("raw", s.Raw != "")
 }

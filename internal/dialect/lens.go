@@ -24,12 +24,12 @@ type Lens string
 // Valid returns an error that says what is wrong with a path from a config file.
 func (l Lens) Valid() error {
 	if l == "" {
-		return errors.New("want a path: field names joined by dots")
+		return errors.New("expected a path: field names joined by dots")
 	}
 	for alt := range l.Alternatives() {
 		switch s := string(alt); {
 		case strings.HasPrefix(s, "/"):
-			return fmt.Errorf("%q is not a path: want field names joined by dots", l)
+			return fmt.Errorf("%q is not a path: expected field names joined by dots", l)
 		case s != "" && slices.Contains(strings.Split(s, "."), ""):
 			return fmt.Errorf("%q is not a path: a field name is empty", l)
 		}

@@ -75,7 +75,7 @@ func Parse(text string) (Cond, error) {
 		return c, nil
 	}
 	if rest == "" {
-		return c, errors.New("want a path: keys joined by dots")
+		return c, errors.New("expected a path: field names joined by dots")
 	}
 	for left, more := rest, true; more; {
 		one := left
@@ -220,7 +220,7 @@ func parsePath(text string) (path, error) {
 	case text == "", text == "@this":
 		return p, nil
 	case strings.HasPrefix(text, "/"):
-		return p, errors.New("want keys joined by dots")
+		return p, errors.New("expected field names joined by dots")
 	}
 	names, err := segments(text)
 	if err != nil {
@@ -265,7 +265,7 @@ func segments(text string) (names []string, err error) {
 			name, rest = rest[:at], rest[at+1:]
 		}
 		if name == "" {
-			return nil, errors.New("a key is missing between two dots")
+			return nil, errors.New("a field name is empty")
 		}
 		names = append(names, name)
 	}

@@ -79,10 +79,10 @@ func TestCond(t *testing.T) {
 func TestCondErrors(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"":       "want a path: keys joined by dots",
-		"=x":     "want a path: keys joined by dots",
-		"a..b=c": `"a..b" is not a path: a key is missing between two dots`,
-		"/a":     `"/a" is not a path: want keys joined by dots`,
+		"":       "expected a path: field names joined by dots",
+		"=x":     "expected a path: field names joined by dots",
+		"a..b=c": `"a..b" is not a path: a field name is empty`,
+		"/a":     `"/a" is not a path: expected field names joined by dots`,
 		"a.#(b":  `"a.#(b" is not a path: a bracket is not closed`,
 	} {
 		if _, err := Parse(text); err == nil || err.Error() != want {

@@ -26,7 +26,7 @@ type Tools struct {
 }
 
 // errNoTools says that a value declares no tools.
-var errNoTools = errors.New("no tools declared: want an array of tools in the format of OpenAI, Anthropic, Gemini, Bedrock or MCP")
+var errNoTools = errors.New("no tools declared: expected an array of tools in the format of OpenAI, Anthropic, Gemini, Bedrock or MCP")
 
 // Parse reads a file of tool declarations: an array of tools, or an object with one.
 func Parse(text []byte) (*Tools, error) {

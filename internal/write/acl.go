@@ -32,7 +32,7 @@ type accessEntry struct {
 // parseACL decodes an access control list.
 func parseACL(raw []byte) (accessList, error) {
 	if len(raw) < aclHead || (len(raw)-aclHead)%aclEntryBytes != 0 || binary.LittleEndian.Uint32(raw) != aclVersion {
-		return nil, errors.New("its access control list is of an unknown kind")
+		return nil, errors.New("unknown kind of access control list")
 	}
 	var list accessList
 	for raw = raw[aclHead:]; len(raw) > 0; raw = raw[aclEntryBytes:] {

@@ -15,7 +15,7 @@ func (w *writer) keepAttributes(f file) error {
 		switch {
 		case err == nil:
 		case !w.opts.Force:
-			return refuse("its extended attribute %s cannot be kept: %v (--force writes it)", a.name, reason(err))
+			return refuse("its extended attribute %s cannot be kept: %v (--force drops the attribute)", a.name, reason(err))
 		default:
 			w.note("its extended attribute %s could not be kept", a.name)
 		}

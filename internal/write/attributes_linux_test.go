@@ -61,7 +61,7 @@ func TestAttributeRefused(t *testing.T) {
 		}}
 		done, err := Replace(t.Context(), opened(t, path), Options{system: sys, Force: force, Backup: ".bak"})
 		if !force {
-			want := path + ": not written: its extended attribute user.comment cannot be kept: no space left on device (--force writes it)"
+			want := path + ": not written: its extended attribute user.comment cannot be kept: no space left on device (--force drops the attribute)"
 			if other := strings.Replace(want, "user.comment", "user.empty", 1); err == nil || err.Error() != want && err.Error() != other {
 				t.Errorf("%v, want %s", err, want)
 			}

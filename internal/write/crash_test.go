@@ -361,7 +361,7 @@ func replaceUntilKilled(f File, suffix string, sys *recorder) (dead bool) {
 // found reports whether a record is in the file, or in one that a run named.
 func found(t *testing.T, record, path, note string) bool {
 	t.Helper()
-	_, names, _ := strings.Cut(note, "remove it: ")
+	_, names, _ := strings.Cut(note, "remove them: ")
 	for _, name := range append([]string{path}, strings.Split(names, ", ")...) {
 		if name == "" {
 			continue

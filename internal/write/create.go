@@ -51,7 +51,7 @@ func Create(name string) (*Output, error) {
 		err = o.begin(0o600)
 	case errors.Is(err, fs.ErrNotExist):
 		if _, there := os.Lstat(o.path); there == nil {
-			return nil, outputError(name, errors.New("is a link to a file that does not exist"))
+			return nil, outputError(name, errors.New("links to a file that does not exist"))
 		}
 		err = o.begin(0o666)
 	}
@@ -135,7 +135,7 @@ func (o *Output) begin(mode fs.FileMode) error {
 
 var (
 	errBusy      = errors.New("another run of toolguard is writing it")
-	errTaken     = errors.New("not written: another file took its name meanwhile")
+	errTaken     = errors.New("not written: another program created it in the meantime")
 	errIrregular = errors.New("is not a regular file")
 )
 
@@ -149,7 +149,7 @@ func discardLeft(temp string) error {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return errors.New(temp + " is in the way: it is not a regular file")
+		return errors.New("the temporary file " + temp + " is not a regular file")
 	}
 	l, err := lockFile(temp)
 	switch {

@@ -92,7 +92,7 @@ func TestCreateRefuses(t *testing.T) {
 	if err := os.Mkdir(temp, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	refused(path, temp+" is in the way: it is not a regular file")
+	refused(path, "the temporary file "+temp+" is not a regular file")
 }
 
 // TestCreateStreams: of what is no regular file only the streams are written to that
@@ -107,7 +107,7 @@ func TestCreateStreams(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	want := map[string]string{"nowhere": "is a link to a file that does not exist"}
+	want := map[string]string{"nowhere": "links to a file that does not exist"}
 	if !isWindows {
 		want["loop"] = syscall.ELOOP.Error()
 		if exec.Command("mkfifo", at("pipe")).Run() == nil {
@@ -177,7 +177,7 @@ func TestCreateOverNothingNew(t *testing.T) {
 		if err := os.Rename(path+".new", path); err != nil {
 			t.Fatal(err)
 		}
-		if err := o.Commit(); err == nil || err.Error() != path+": not written: another file took its name meanwhile" {
+		if err := o.Commit(); err == nil || err.Error() != path+": not written: another program created it in the meantime" {
 			t.Errorf("got %v", err)
 		}
 		holds(t, path, []byte("the original"))

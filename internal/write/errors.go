@@ -18,7 +18,7 @@ func refuse(format string, args ...any) error { return &refusal{fmt.Sprintf(form
 type unsynced struct{ err error }
 
 func (u *unsynced) Error() string {
-	return "repaired, but that may not outlast a power failure: " + reason(u.err).Error()
+	return "repaired, but the repair may be lost in a power failure: " + reason(u.err).Error()
 }
 
 // stranded is the error of a file that changed while it was replaced and could not be
@@ -29,7 +29,7 @@ type stranded struct {
 }
 
 func (s *stranded) Error() string {
-	return fmt.Sprintf("repaired, but it changed meanwhile and could not be put back; %s is what it was: %v", s.old, reason(s.err))
+	return fmt.Sprintf("repaired, but it changed in the meantime and could not be restored; %s has its text before the repair: %v", s.old, reason(s.err))
 }
 
 // writeError puts the path first and omits the system call and the name of the temporary

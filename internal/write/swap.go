@@ -35,7 +35,7 @@ func (w *writer) swap() error {
 	}
 	w.settled()
 	if err := w.sys.Remove(old); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		w.note("was repaired, but its old text could not be removed: %s: %v", old, reason(err))
+		w.note("repaired, but the old file could not be removed: %s: %v", old, reason(err))
 	}
 	return nil
 }
@@ -126,9 +126,9 @@ func (w *writer) undo(old string, back func() error, why error) error {
 	}
 	w.made = slices.DeleteFunc(w.made, func(made string) bool { return made == name || made == w.temp })
 	if err != nil {
-		return refuse("it changed after it was read, and what was appended to it meanwhile is in %s: %v", name, reason(err))
+		return refuse("it changed after it was read; records that were appended in the meantime are in %s: %v", name, reason(err))
 	}
-	return refuse("it changed after it was read, and %s has the repaired text open, which is kept as %s", who, name)
+	return refuse("it changed after it was read; %s has the repaired text open, which is kept as %s", who, name)
 }
 
 // carry appends the text of a file from an offset on to another file. It returns the offset

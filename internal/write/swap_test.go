@@ -135,7 +135,7 @@ func TestCannotBeCarriedOver(t *testing.T) {
 			}
 			return nil
 		}
-		want := ", and what was appended to it meanwhile is in " + path + ".bak: input/output error"
+		want := "; records that were appended in the meantime are in " + path + ".bak: input/output error"
 		if held {
 			want = ", and process 1 (agent) has the repaired text open, which is kept as " + path + ".bak"
 			sys.writer = func(string) string {
@@ -177,7 +177,7 @@ func TestCannotBePutBack(t *testing.T) {
 				return nil
 			}
 			_, err := Replace(t.Context(), opened(t, path), Options{Backup: ".bak", system: sys})
-			want := path + ": repaired, but it changed meanwhile and could not be put back; " + path + ".bak.1 is what it was: input/output error"
+			want := path + ": repaired, but it changed in the meantime and could not be restored; " + path + ".bak.1 has its text before the repair: input/output error"
 			if err == nil || err.Error() != want {
 				t.Errorf("got %v, want %s", err, want)
 			}

@@ -77,7 +77,7 @@ func (w *writer) clear() error {
 		case err != nil:
 			return err
 		case !info.Mode().IsRegular():
-			return refuse("%s is in the way: it is not a regular file", name)
+			return refuse("the temporary file %s is not a regular file", name)
 		case !w.locked && !isWindows && w.opts.now().Sub(info.ModTime()) < abandoned:
 			return refuse("another run of toolguard is writing it: %s is less than %d minutes old", name, int(abandoned/time.Minute))
 		}
@@ -99,7 +99,7 @@ func (w *writer) retain(name string) error {
 	kept, err := w.spare(name, w.left)
 	w.made = nil // the kept file stays, even if this write fails
 	if err != nil {
-		return refuse("%s may hold what is nowhere else, and cannot be kept as %s: %v", name, w.left, reason(err))
+		return refuse("%s may hold the only copy of a record and cannot be renamed to %s: %v", name, w.left, reason(err))
 	}
 	w.kin = append(w.kin, kept)
 	return nil
@@ -127,7 +127,7 @@ func (w *writer) reminder() string {
 	if len(w.kin) == 0 {
 		return ""
 	}
-	return "a run that was killed left what may be nowhere else: look at it and remove it: " + strings.Join(w.kin, ", ")
+	return "a killed run left files that may hold the only copy of a record; check and remove them: " + strings.Join(w.kin, ", ")
 }
 
 // Clean removes the files of a killed run beside a file that needs no repair, and keeps data

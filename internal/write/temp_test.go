@@ -98,7 +98,7 @@ func TestInTheWay(t *testing.T) {
 		before := listing(t, dir)
 		Clean(path, Options{})
 		_, err := Replace(t.Context(), opened(t, path), Options{})
-		if want := path + ": not written: " + temp + " is in the way: it is not a regular file"; err == nil || err.Error() != want {
+		if want := path + ": not written: the temporary file " + temp + " is not a regular file"; err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
 		holds(t, path, body(100))
@@ -198,7 +198,7 @@ func TestLeftIsNowhereElse(t *testing.T) {
 				}
 				want, kept := "", path+".toolguard-left"
 				if !known {
-					want = "a run that was killed left what may be nowhere else: look at it and remove it: " + kept
+					want = "a killed run left files that may hold the only copy of a record; check and remove them: " + kept
 					holds(t, kept, []byte(tt.left))
 				} else if _, err := os.Lstat(kept); err == nil {
 					t.Errorf("%s: kept", tt.name)
@@ -222,7 +222,7 @@ func TestLeftStays(t *testing.T) {
 	path := filepath.Join(dir, "s.jsonl")
 	temp, left := beside(path, tempMark), path+".toolguard-left"
 	makeFile(t, path, body(100), 0o600)
-	const say = "a run that was killed left what may be nowhere else: look at it and remove it: "
+	const say = "a killed run left files that may hold the only copy of a record; check and remove them: "
 	opts := Options{Reserved: Reserve([]string{filepath.Join(dir, "sub", "..", "S.jsonl.toolguard-left.1")})}
 	for _, step := range []struct{ put, want string }{
 		{"one", say + left},

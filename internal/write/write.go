@@ -248,7 +248,7 @@ func (w *writer) allowed() error {
 		return err
 	}
 	if age := w.opts.now().Sub(info.ModTime()); w.opts.Session && !w.opts.Force && age < inUse {
-		return refuse("an agent seems to be writing it: it changed within the last %d seconds (--force writes it)", int(inUse/time.Second))
+		return refuse("an agent may be writing it: it changed within the last %d seconds (--force writes it)", int(inUse/time.Second))
 	}
 	if info.Mode().Perm()&0o222 == 0 {
 		return refuse("it is read-only")
@@ -316,7 +316,7 @@ func (w *writer) single() error {
 	if !w.opts.Force {
 		return refuse("it has %d names (hard links), and the others would keep the old text (--force writes it)", n)
 	}
-	w.note("had %d names (hard links); the others keep the old text", n)
+	w.note("it has %d names (hard links); the others keep the old text", n)
 	return nil
 }
 
@@ -335,7 +335,7 @@ func (w *writer) create(ctx context.Context, text Text) error {
 	case errors.Is(err, fs.ErrExist):
 		return refuse("another run of toolguard is writing it")
 	case errors.Is(err, fs.ErrPermission):
-		return refuse("no file can be created in its directory")
+		return refuse("cannot create a file in its directory")
 	case err != nil:
 		return err
 	}
@@ -417,7 +417,7 @@ func unkept(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return refuse("no backup of it could be made: %v (--backup=none writes it without one)", reason(err))
+	return refuse("cannot make a backup: %v (--backup=none writes it without one)", reason(err))
 }
 
 // backup keeps the original beside the file under an unused name. The backup is complete as
@@ -451,7 +451,7 @@ func (w *writer) spare(file, base string) (string, error) {
 			return name, nil
 		}
 	}
-	return "", refuse("there are %d files beside it that are called %s", mostBackups, filepath.Base(base))
+	return "", refuse("there are already %d backups called %s", mostBackups, filepath.Base(base))
 }
 
 // numbered returns the name of the i-th file of a kind.

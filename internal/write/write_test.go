@@ -309,7 +309,7 @@ func TestReplaceRefuses(t *testing.T) {
 			name:   "a log in use",
 			change: func(string) error { return nil },
 			log:    true,
-			want:   "not written: an agent seems to be writing it: it changed within the last 10 seconds (--force writes it)",
+			want:   "not written: an agent may be writing it: it changed within the last 10 seconds (--force writes it)",
 		},
 	}
 	for _, tt := range tests {
@@ -397,7 +397,7 @@ func TestReplaceRefusesFile(t *testing.T) {
 		}
 		refused(t, path, body(100), "not written: it has 2 names (hard links), and the others would keep the old text (--force writes it)")
 		out, err := Replace(t.Context(), opened(t, path), Options{Force: true})
-		if err != nil || out.Note != "had 2 names (hard links); the others keep the old text" {
+		if err != nil || out.Note != "it has 2 names (hard links); the others keep the old text" {
 			t.Errorf("with force: %+v, %v", out, err)
 		}
 		holds(t, path, repaired(body(100)))
@@ -594,10 +594,10 @@ func TestKeeper(t *testing.T) {
 		want string
 	}{
 		{name: "kept", said: []string{kept, sum}},
-		{name: "not kept", k: keeper{fail: full}, want: "not written: no backup of it could be made: no space left on device (--backup=none writes it without one)"},
-		{name: "not recorded", k: keeper{deny: full}, said: []string{kept, "withdraw"}, want: "not written: no backup of it could be made: no space left on device (--backup=none writes it without one)"},
+		{name: "not kept", k: keeper{fail: full}, want: "not written: cannot make a backup: no space left on device (--backup=none writes it without one)"},
+		{name: "not recorded", k: keeper{deny: full}, said: []string{kept, "withdraw"}, want: "not written: cannot make a backup: no space left on device (--backup=none writes it without one)"},
 		{name: "not replaced", fail: "exchange", said: []string{kept, sum, "withdraw"}, want: "not written: no space left on device"},
-		{name: "not synced", fail: "syncdir", said: []string{kept, sum}, want: "repaired, but that may not outlast a power failure: no space left on device"},
+		{name: "not synced", fail: "syncdir", said: []string{kept, sum}, want: "repaired, but the repair may be lost in a power failure: no space left on device"},
 		{name: "interrupted", k: keeper{fail: context.Canceled}, want: "not written: context canceled"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -682,14 +682,14 @@ func TestReplaceErrors(t *testing.T) {
 	}{
 		{"write ", syscall.ENOSPC, "not written: no space left on device"},
 		{"sync ", syscall.EIO, "not written: input/output error"},
-		{"open .s.jsonl.toolguard-tmp", syscall.EACCES, "not written: no file can be created in its directory"},
+		{"open .s.jsonl.toolguard-tmp", syscall.EACCES, "not written: cannot create a file in its directory"},
 		{"open .s.jsonl.toolguard-tmp", syscall.EEXIST, "not written: another run of toolguard is writing it"},
 		{"open s.jsonl", syscall.EACCES, "not written: it is read-only"},
 		{"exchange ", syscall.EPERM, "not written: permission denied"},
 		{"getacl ", syscall.EIO, "not written: its access control list cannot be read: input/output error"},
 		{"getattributes ", syscall.EIO, "not written: its extended attributes cannot be read: input/output error"},
 		{"lock s.jsonl", errLocked, "not written: another program has locked it"},
-		{"syncdir ", syscall.ENOSPC, "repaired, but that may not outlast a power failure: no space left on device"},
+		{"syncdir ", syscall.ENOSPC, "repaired, but the repair may be lost in a power failure: no space left on device"},
 	} {
 		path := filepath.Join(t.TempDir(), "s.jsonl")
 		makeFile(t, path, body(100), 0o600)
