@@ -2,8 +2,10 @@ package main
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -54,4 +56,56 @@ func formatsPage() string {
 
 func escapeAngles(s string) string {
 	return strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(s)
+}
+
+// TestHookVersions: every hook example in the Markdown files names the newest
+// version of CHANGELOG.md.
+func TestHookVersions(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join("..", "..")
+	changes, err := os.ReadFile(filepath.Join(root, "CHANGELOG.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	newest := regexp.MustCompile(`(?m)^## (\d+\.\d+\.\d+) - \d{4}-\d\d-\d\d$`).FindSubmatch(changes)
+	if newest == nil {
+		t.Fatal("CHANGELOG.md has no version")
+	}
+	want := "v" + string(newest[1])
+	rev := regexp.MustCompile(`(?m)^\s*rev: *(.*?)\s*$`)
+	found := map[string]bool{}
+	err = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && (e.Name() == ".git" || e.Name() == "testdata"):
+			return filepath.SkipDir
+		case e.IsDir() || filepath.Ext(path) != ".md":
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		name = filepath.ToSlash(name)
+		for _, m := range rev.FindAllSubmatch(text, -1) {
+			found[name] = true
+			if got := string(m[1]); got != want {
+				t.Errorf("%s has a hook with rev: %s, want %s, the newest version in CHANGELOG.md", name, got, want)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"README.md", "docs/ci.md"} {
+		if !found[name] {
+			t.Errorf("%s has no hook", name)
+		}
+	}
 }
