@@ -137,7 +137,7 @@ func TestCannotBeCarriedOver(t *testing.T) {
 		}
 		want := "; records that were appended in the meantime are in " + path + ".bak: input/output error"
 		if held {
-			want = ", and process 1 (agent) has the repaired text open, which is kept as " + path + ".bak"
+			want = "; process 1 (agent) has the repaired text open, which is kept as " + path + ".bak"
 			sys.writer = func(string) string {
 				if exchanges == 2 {
 					return "process 1 (agent)"
