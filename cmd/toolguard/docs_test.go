@@ -31,7 +31,7 @@ func TestFormatsPage(t *testing.T) {
 
 func formatsPage() string {
 	var b strings.Builder
-	b.WriteString("# Formats\n\nWhat toolguard reads. The framing (JSON, JSON Lines, values one after another) is decided from the bytes, never from the name of the file; the dialect from the members that only it writes. `toolguard detect -v FILE` tells how a decision was made, `--dialect NAME` skips it.\n\n")
+	b.WriteString("# Formats\n\nThese are the formats that toolguard reads. It detects the framing (JSON, JSON Lines, consecutive values) from the bytes and never from the file name, and the dialect from fields that only this dialect has. `toolguard detect -v FILE` shows how a format was detected, and `--dialect NAME` skips detection.\n\n")
 	b.WriteString("| dialect | what it is | check | fix |\n|---|---|---|---|\n")
 	for _, d := range dialect.All() {
 		fix := "yes"
@@ -45,7 +45,7 @@ func formatsPage() string {
 		fmt.Fprintf(&b, "| `%s` | %s | `%s` |\n", c.Name, c.Summary, c.Example)
 	}
 	for _, d := range dialect.All() {
-		fmt.Fprintf(&b, "\n## %s\n\n%s. %s\n\nFound in: %s. Containers: %s. Checked as `%s` wants it, unless `--target` or a [request](profiles.md#whom-a-request-asks) says otherwise.\n", d.Name, d.Title, d.Summary, escapeAngles(d.Where), strings.Join(containersOf(d), ", "), d.Provider)
+		fmt.Fprintf(&b, "\n## %s\n\n%s. %s\n\nFound in: %s. Containers: %s. Checked against the profile `%s`, unless `--target` or a [request](profiles.md#whom-a-request-asks) names another one.\n", d.Name, d.Title, d.Summary, escapeAngles(d.Where), strings.Join(containersOf(d), ", "), d.Provider)
 		if d.CheckOnly != "" {
 			fmt.Fprintf(&b, "\nOnly checked: %s.\n", strings.TrimSuffix(d.CheckOnly, "."))
 		}
@@ -58,8 +58,8 @@ func escapeAngles(s string) string {
 	return strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(s)
 }
 
-// TestHookVersions: every hook example in the Markdown files names the newest
-// version of CHANGELOG.md.
+// TestHookVersions: every example of a hook or of the action in the Markdown files
+// names the newest version of CHANGELOG.md.
 func TestHookVersions(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join("..", "..")
@@ -72,7 +72,7 @@ func TestHookVersions(t *testing.T) {
 		t.Fatal("CHANGELOG.md has no version")
 	}
 	want := "v" + string(newest[1])
-	rev := regexp.MustCompile(`(?m)^\s*rev: *(.*?)\s*$`)
+	rev := regexp.MustCompile(`(?m)^\s*(?:rev: *|- uses: toolguard/toolguard@)(.*?)\s*$`)
 	found := map[string]bool{}
 	err = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		switch {
@@ -95,7 +95,7 @@ func TestHookVersions(t *testing.T) {
 		for _, m := range rev.FindAllSubmatch(text, -1) {
 			found[name] = true
 			if got := string(m[1]); got != want {
-				t.Errorf("%s has a hook with rev: %s, want %s, the newest version in CHANGELOG.md", name, got, want)
+				t.Errorf("%s has %q, want %s, the newest version in CHANGELOG.md", name, strings.TrimSpace(string(m[0])), want)
 			}
 		}
 		return nil
