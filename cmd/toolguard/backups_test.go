@@ -17,8 +17,8 @@ import (
 	"github.com/toolguard/toolguard/internal/store"
 )
 
-// TestStoresPage: the page names all agents whose sessions are kept in the state
-// directory.
+// TestStoresPage checks that docs/fix.md names all agents whose sessions are backed
+// up in the state directory.
 func TestStoresPage(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "fix.md"))
@@ -37,7 +37,8 @@ func TestStoresPage(t *testing.T) {
 	}
 }
 
-// longSession returns a session of so many turns, and what becomes of it.
+// longSession returns a session with a number of turns, before and after the
+// repair.
 func longSession(t *testing.T, turns int) (text, repaired string) {
 	t.Helper()
 	text = cut[:len(cut)-1] + strings.Repeat(`
@@ -50,10 +51,10 @@ func longSession(t *testing.T, turns int) (text, repaired string) {
 	return text, repaired
 }
 
-// TestKilledAtRandom kills the command at random moments while it repairs
-// sessions below a store. Each of them is then the original or repaired; of each
-// that is repaired there is a backup, with its line in a manifest; and the next
-// run repairs the rest and leaves nothing beside them.
+// TestKilledAtRandom kills the command at random moments while it repairs sessions
+// in a store. Then each session is either the original or repaired, each repaired
+// one has a backup in a manifest, and the next run repairs the rest and leaves no
+// other files.
 func TestKilledAtRandom(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -65,7 +66,7 @@ func TestKilledAtRandom(t *testing.T) {
 	}
 	const files = 8
 	text, repaired := longSession(t, 100)
-	var span time.Duration // how long a run takes that is not killed
+	var span time.Duration // the duration of a complete run
 	originals, done := 0, 0
 	end, limited := t.Deadline()
 	for i := range kills + 1 {
@@ -89,7 +90,7 @@ func TestKilledAtRandom(t *testing.T) {
 		}
 		began := time.Now()
 		if i > 0 {
-			// Most of the time it reads, and nothing happens.
+			// Most kills hit the run while it only reads.
 			time.Sleep(span/4 + rand.N(span))
 			_ = cmd.Process.Kill()
 		}
@@ -144,13 +145,13 @@ func TestKilledAtRandom(t *testing.T) {
 	}
 }
 
-// content describes a text as a manifest does.
+// content returns the entry of a manifest for a text.
 func content(text string) backup.Content {
 	return backup.Content{Bytes: int64(len(text)), SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(text)))}
 }
 
-// manifests reads the manifests below a state directory, by the path of the
-// files, and looks whether each copy is what they say.
+// manifests reads the manifests in a state directory, by the path of the files,
+// and checks that the copies match them.
 func manifests(t *testing.T, state string) map[string]backup.Entry {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(state, "toolguard", "backups", "*", backup.Manifest))

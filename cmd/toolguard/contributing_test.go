@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestNamedTestsExist: the tests that CONTRIBUTING.md and the Makefile name are there,
+// TestNamedTestsExist checks that the tests in CONTRIBUTING.md and the Makefile exist
 // in the packages that they name.
 func TestNamedTestsExist(t *testing.T) {
 	root := filepath.Join("..", "..")
@@ -39,8 +39,8 @@ func TestNamedTestsExist(t *testing.T) {
 			}
 		}
 	}
-	// has reports whether a pattern selects a test of one of the packages, all where
-	// there are none.
+	// has reports whether a pattern selects a test of one of the packages, or of any
+	// package if none is given.
 	has := func(pattern string, packages ...string) bool {
 		is := regexp.MustCompile(pattern)
 		for folder, names := range tests {

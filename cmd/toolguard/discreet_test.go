@@ -20,13 +20,12 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// secret is what payloads hold that must not be shown.
+// secret is the text in payloads that must not be shown.
 const secret = "SECRET"
 
-// withSecrets returns a transcript with secrets in its payloads, as keys and as
-// values: in arguments, results, texts, and in members of messages that nobody
-// knows, together with faults that are reported where they are. It also returns
-// the names of the tools.
+// withSecrets returns a transcript with secrets as keys and values in arguments,
+// results, texts and unknown fields of messages, and with faults at these places.
+// It also returns the names of the tools.
 func withSecrets(t *testing.T, path string, text []byte) (out []byte, tools []string) {
 	t.Helper()
 	src := source.FromBytes(path, text)
@@ -83,16 +82,16 @@ func withSecrets(t *testing.T, path string, text []byte) (out []byte, tools []st
 	return text, tools
 }
 
-// TestNoExcerptHidesPayloads: with --no-excerpt no report, preview or message has
-// a key or a value of a payload, in any format and of any transcript that the
-// project has, however the arguments break the schema of their tool.
+// TestNoExcerptHidesPayloads checks that --no-excerpt hides the keys and values of
+// payloads in all reports, previews and messages, for all fixtures and for all
+// ways to break the schema of a tool.
 func TestNoExcerptHidesPayloads(t *testing.T) {
 	transcripts, err := filepath.Abs(filepath.Join("..", "..", "testdata", "transcripts"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir())
-	// Rules of whose findings a payload is shown without the flag.
+	// The rules whose findings show a payload without the flag.
 	shown := map[string]bool{"schema-violation": false, "lone-surrogate": false, "duplicate-key": false}
 	err = filepath.WalkDir(transcripts, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() || strings.HasSuffix(path, ".gz") || strings.HasSuffix(path, ".zst") {

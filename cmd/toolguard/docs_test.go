@@ -12,7 +12,7 @@ import (
 	"github.com/toolguard/toolguard/internal/dialect"
 )
 
-// TestFormatsPage: docs/formats.md is made from the rows of the dialects.
+// TestFormatsPage compares docs/formats.md with the rows of the dialects.
 func TestFormatsPage(t *testing.T) {
 	path := filepath.Join("..", "..", "docs", "formats.md")
 	want := formatsPage()
@@ -58,8 +58,8 @@ func escapeAngles(s string) string {
 	return strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(s)
 }
 
-// TestHookVersions: every hook example in the Markdown files names the newest
-// version of CHANGELOG.md.
+// TestHookVersions checks that every hook example in the Markdown files has the
+// newest version in CHANGELOG.md.
 func TestHookVersions(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join("..", "..")

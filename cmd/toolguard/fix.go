@@ -223,7 +223,7 @@ func (x *fix) settle(paths []string) error {
 	return nil
 }
 
-// run repairs the files that paths stand for.
+// run repairs the files that paths name.
 func (x *fix) run(ctx context.Context, paths []string) error {
 	take := func(t *target, got fixed) error { return x.take(ctx, t, got) }
 	err := runOver(ctx, x.check, paths, x.fix, take, &x.summary)

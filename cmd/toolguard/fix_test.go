@@ -21,7 +21,7 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// fixture copies a file to a directory and lets it look old.
+// fixture copies a file to a directory and sets an old modification time.
 func fixture(t testing.TB, dir, name string, text []byte) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
@@ -46,7 +46,7 @@ func runCommand(t testing.TB, stdin io.Reader, args ...string) (code int, stdout
 	return code, out.String(), errs.String()
 }
 
-// brokenFixtures are the broken transcripts of the project that are repaired,
+// brokenFixtures returns the broken transcripts of the project that are repaired,
 // by name.
 func brokenFixtures(t testing.TB) map[string][]byte {
 	t.Helper()
@@ -77,8 +77,8 @@ func brokenFixtures(t testing.TB) map[string][]byte {
 	return out
 }
 
-// TestFixDiffApplies: what git makes of the diff is what --write writes, and
-// what fix - prints.
+// TestFixDiffApplies checks that git apply with the diff, --write and fix - give the
+// same bytes.
 func TestFixDiffApplies(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
@@ -119,7 +119,7 @@ func TestFixDiffApplies(t *testing.T) {
 			if piped != code || out != string(want) {
 				t.Errorf("%s: on standard output, exit code %d, %s (-written +printed):\n%s", label, piped, errs, cmp.Diff(string(want), out))
 			}
-			// Once repaired, it stays.
+			// A second run changes nothing.
 			again, diff, errs := runCommand(t, nil, append(args, written)...)
 			if again != code || diff != "" || !strings.HasPrefix(errs, "Nothing to repair.") {
 				t.Errorf("%s: repaired again: exit code %d after %d, %s%s", label, again, code, errs, diff)
@@ -131,7 +131,7 @@ func TestFixDiffApplies(t *testing.T) {
 	}
 }
 
-// git lets git carry out a diff in the current directory.
+// git applies a diff in the current directory.
 func git(t testing.TB, diff string) {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -146,7 +146,7 @@ func git(t testing.TB, diff string) {
 	}
 }
 
-// TestDiffOfAbsolutePath: the diff of a file that is named from the root applies
+// TestDiffOfAbsolutePath checks that the diff of a file with an absolute path applies
 // in the current directory.
 func TestDiffOfAbsolutePath(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
@@ -207,8 +207,8 @@ func TestFixAll(t *testing.T) {
 	}
 }
 
-// TestFixLeavesWholeFilesAlone: where there is nothing to repair nothing is
-// written, not even the same again.
+// TestFixLeavesWholeFilesAlone checks that a file without repairs is not written,
+// not even with the same bytes.
 func TestFixLeavesWholeFilesAlone(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join("..", "..", "testdata", "transcripts")
@@ -248,7 +248,8 @@ func TestFixLeavesWholeFilesAlone(t *testing.T) {
 	}
 }
 
-// TestFixKeepsUnrepaired: so it is when something is left that is not repaired.
+// TestFixKeepsUnrepaired checks the same for a file with findings that are not
+// repaired.
 func TestFixKeepsUnrepaired(t *testing.T) {
 	t.Parallel()
 	path := fixture(t, t.TempDir(), "s.jsonl", []byte(`{"role":"user","content":"q"}
@@ -281,7 +282,7 @@ func TestFixBrokenPipe(t *testing.T) {
 			t.Errorf("%v: exit code %d, stderr %q", args, code, stderr.String())
 		}
 	}
-	// Nobody reads what is left, and yet all files are repaired.
+	// All files are repaired even if nobody reads the report.
 	stderr.Reset()
 	code := run(t.Context(), []string{"fix", "--write", "--safe-only", "-o", "text", paths[0], paths[1]}, nil, brokenWriter{syscall.EPIPE}, &stderr, noEnv)
 	if code != exitFindings {
@@ -348,7 +349,7 @@ func TestFixLongLine(t *testing.T) {
 	}
 }
 
-// TestFixSecondName: a file that is met under two names is repaired once.
+// TestFixSecondName checks that a file with two names is repaired once.
 func TestFixSecondName(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -383,7 +384,7 @@ func TestFixReadOnlyDirectory(t *testing.T) {
 	}
 }
 
-// failingReader fails as standard input does that is a directory.
+// failingReader fails like standard input that is a directory.
 type failingReader struct{}
 
 func (failingReader) Read([]byte) (int, error) { return 0, errors.New("is a directory") }

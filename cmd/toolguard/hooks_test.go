@@ -16,9 +16,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// hook does what pre-commit does with a hook of .pre-commit-hooks.yaml: it runs
-// the entry on the staged files whose names match, and fails if the entry does
-// or changes a file.
+// hook runs a hook of .pre-commit-hooks.yaml like pre-commit: it runs the entry on
+// the staged files whose names match, and fails if the entry fails or changes a
+// file.
 //
 //	hook toolguard
 func hook(ts *testscript.TestScript, neg bool, args []string) {
@@ -50,7 +50,7 @@ func hook(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// hookOf returns the entry of a hook and the names that it is for.
+// hookOf returns the entry of a hook and the pattern of its file names.
 func hookOf(ts *testscript.TestScript, id string) (entry string, files *regexp.Regexp) {
 	in := false
 	for line := range strings.Lines(ts.ReadFile(filepath.Join(ts.Getenv("PROJECT"), ".pre-commit-hooks.yaml"))) {
@@ -74,7 +74,7 @@ func hookOf(ts *testscript.TestScript, id string) (entry string, files *regexp.R
 	return entry, files
 }
 
-// TestMatcher holds the problem matcher to what check prints.
+// TestMatcher checks that the problem matcher matches the output of check.
 func TestMatcher(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile(filepath.Join("..", "..", ".github", "toolguard-matcher.json"))
@@ -112,7 +112,7 @@ func TestMatcher(t *testing.T) {
 		}
 		want = []string{
 			`a b: 1.jsonl|2|56|error|call "c1" to "ls" has no result|missing-tool-result`,
-			"", // its words are the rule's
+			"", // its message belongs to the rule
 			`a b: 1.jsonl|4|56|warning|call "x: error: y [z]" to "ls" has no result yet|pending-tool-call`,
 		}
 		if len(got) != len(want) || got[0] != want[0] || got[2] != want[2] || !strings.HasSuffix(got[1], "|invalid-call-id") {
@@ -128,8 +128,8 @@ type actionStep struct {
 	script string
 }
 
-// actionSteps reads the scripts of action.yml, in the plain YAML that it is
-// written in.
+// actionSteps reads the scripts of action.yml. It understands only the YAML that the
+// file uses.
 func actionSteps(t *testing.T) []actionStep {
 	t.Helper()
 	f, err := os.Open(filepath.Join("..", "..", "action.yml"))
@@ -159,7 +159,7 @@ func actionSteps(t *testing.T) []actionStep {
 	return steps
 }
 
-// TestAction runs the scripts of action.yml as a runner does.
+// TestAction runs the scripts of action.yml like a runner.
 func TestAction(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
@@ -228,7 +228,7 @@ func TestAction(t *testing.T) {
 	if out, code := step(steps[1], inputs); code != exitOK || out != "No problems found. 1 file checked.\n" {
 		t.Errorf("a clean directory: exit code %d\n%s", code, out)
 	}
-	// An input is data: nothing in it is run.
+	// Commands in an input are not run.
 	inputs["paths"] = "$(touch owned); touch owned\n`touch owned`\n\"; touch owned; \""
 	if out, code := step(steps[1], inputs); code != exitTrouble {
 		t.Errorf("no such paths: exit code %d\n%s", code, out)

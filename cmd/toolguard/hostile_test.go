@@ -19,8 +19,8 @@ import (
 // annotation is a command of the github format.
 var annotation = regexp.MustCompile(`^::(error|warning|notice) file=[^:]*,(?:line=\d+,[^:]*)?title=[a-z0-9-]+::`)
 
-// taken are transcripts with a text, $, in every place that a string or a key
-// can take.
+// taken lists transcripts with a placeholder, $, at every place of a string or a
+// key.
 var taken = map[string]string{
 	"openai-chat": `[{"role":"user","content":"$","$":"$"},
  {"role":"assistant","content":"$","name":"$","tool_calls":[
@@ -82,7 +82,7 @@ result-id = "answers"
 	"config with wrong values": "fail-on = \"$\"\nexclude = [\"$\"]\n[[dialect]]\nname = \"$\"\ndriver = \"$\"\n",
 }
 
-// fileName returns a text as the name of a file.
+// fileName makes a file name from a text.
 func fileName(text string) string {
 	if runtime.GOOS == "windows" {
 		return "name"
@@ -90,11 +90,10 @@ func fileName(text string) string {
 	return strings.NewReplacer("/", "_", "\x00", "_").Replace(text) + "x"
 }
 
-// TestNothingIsObeyed: whatever text a transcript, a path or a config brings, and
-// however it is written, nothing that toolguard prints or reports is obeyed by a
-// terminal or a CI. Only what is there to be read by programs as it is, the diff
-// and the repaired text, has the bytes of the transcript. Each text meets each
-// transcript; how it is spelled, and which flags and commands they meet goes round.
+// TestNothingIsObeyed checks that a terminal or a CI interprets no output of
+// toolguard as a command, whatever text is in a transcript, a path or a config. Only
+// the diff and the repaired text contain raw bytes. Each text is tried with each
+// transcript, while encodings, flags and commands take turns.
 func TestNothingIsObeyed(t *testing.T) {
 	root, reports := t.TempDir(), t.TempDir()
 	var formats []string
@@ -102,7 +101,7 @@ func TestNothingIsObeyed(t *testing.T) {
 		formats = append(formats, "-o", f.Name+"="+filepath.Join(reports, f.Name))
 	}
 	looks := [][]string{{"--color=never"}, {"--color=always"}, {"--color=never", "--no-excerpt"}, {"--color=always", "--no-excerpt"}}
-	unread := map[string]bool{} // transcripts in which nothing was found
+	unread := map[string]bool{} // transcripts without findings
 	n := 0
 	for j, text := range hostile.Texts() {
 		for name := range taken {
@@ -111,12 +110,12 @@ func TestNothingIsObeyed(t *testing.T) {
 		for k, name := range slices.Sorted(maps.Keys(taken)) {
 			for i, spelling := range hostile.Spellings(text) {
 				if i == (j+k)%3 {
-					continue // two of three will do
+					continue // two of three are enough
 				}
 				n++
 				dir := filepath.Join(root, strconv.Itoa(n), fileName(text))
 				if err := os.MkdirAll(dir, 0o777); err != nil {
-					t.Skip(err) // the file system does not take such names
+					t.Skip(err) // the file system rejects such names
 				}
 				t.Chdir(dir)
 				path, isConfig := fileName(text), strings.HasPrefix(name, "config")

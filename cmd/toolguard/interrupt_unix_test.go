@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// TestInterruptedWhileWriting: Ctrl-C, or a terminal that closes, while a file is being
-// written leaves each file as it was or repaired, and nothing else.
+// TestInterruptedWhileWriting checks that Ctrl-C and a closed terminal during a write
+// leave each file either original or repaired, and no other files.
 func TestInterruptedWhileWriting(t *testing.T) {
 	t.Parallel()
 	const files = 60
@@ -77,7 +77,7 @@ func TestInterruptedWhileWriting(t *testing.T) {
 	}
 }
 
-// TestIgnoredSignals: below nohup a run goes on when its terminal closes.
+// TestIgnoredSignals checks that a run under nohup continues if its terminal closes.
 func TestIgnoredSignals(t *testing.T) {
 	t.Parallel()
 	text, repaired := longSession(t, 300)
@@ -89,7 +89,7 @@ func TestIgnoredSignals(t *testing.T) {
 	if err := errors.Join(err, err2, cmd.Start()); err != nil {
 		t.Fatal(err)
 	}
-	// The shell has told that they are ignored.
+	// The shell has reported that the signals are ignored.
 	if _, err := io.ReadFull(stderr, make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}

@@ -147,7 +147,7 @@ type app struct {
 	screen, stderr io.Writer
 	stderrReport   io.Writer // standard error, for a report
 	env            func(string) string
-	terminal       bool // standard output is one
+	terminal       bool // standard output is a terminal
 	stderrTerminal bool
 	rawStdout      io.Writer // to find out which file it is
 	rawStderr      io.Writer // for the progress bar

@@ -21,17 +21,17 @@ import (
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")
 
 func TestMain(m *testing.M) {
-	version = "0.0.0-test" // the reports of the scripts hold it
+	version = "0.0.0-test" // the reports in the scripts contain it
 	testscript.Main(m, map[string]func(){"toolguard": main})
 }
 
-// run carries out a command line in a new app.
+// run executes a command line in a new app.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
 	return newApp(stdin, stdout, stderr, env).run(ctx, args)
 }
 
-// TestOnlyTheNamedCommand: a command that the command line begins with is made alone,
-// by its own name.
+// TestOnlyTheNamedCommand checks that a command line that begins with the name of a
+// command creates only that command.
 func TestOnlyTheNamedCommand(t *testing.T) {
 	t.Parallel()
 	names := func(cmd *cobra.Command) (names []string) {
@@ -89,7 +89,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// exits runs a command that must end with exactly the given exit code:
+// exits runs a command and checks its exit code:
 //
 //	exits 2 toolguard check no-such-file
 func exits(ts *testscript.TestScript, neg bool, args []string) {
@@ -111,7 +111,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// age makes files look as if they had been left alone for a while.
+// age sets old modification times.
 func age(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: age duration file...")
@@ -124,8 +124,8 @@ func age(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// unquoteGo replaces each line of files, a Go string literal, by what it
-// stands for. That is how a script holds bytes that are no text.
+// unquoteGo replaces each line of files, a Go string literal, by its value, so that
+// a script can contain arbitrary bytes.
 func unquoteGo(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: unquote-go file...")

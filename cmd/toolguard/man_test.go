@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
-// TestMan holds the man pages to the commands they are made from.
+// TestMan compares the man pages with the commands.
 func TestMan(t *testing.T) {
 	dir := filepath.Join("..", "..", "docs", "man")
 	if *update {

@@ -20,9 +20,9 @@ import (
 	lib "github.com/toolguard/toolguard"
 )
 
-// TestPages runs what pages show, in a directory of their own. A code block
-// with a name in its first line is a file, and so is a comment that names one
-// of the repository; a console block is a list of commands with their output.
+// TestPages runs the commands on the pages, each page in its own directory. A code
+// block with a name in its first line is a file, and a comment can name a file of
+// the repository. A console block is a list of commands with their output.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -55,7 +55,7 @@ var (
 	fileBlock   = regexp.MustCompile("^```[a-z]+ (\\S+)$")
 )
 
-// page runs what a page shows and returns the page as it should be.
+// page runs the commands of a page and returns the page with their output.
 func page(t *testing.T, text string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -70,7 +70,7 @@ func page(t *testing.T, text string) string {
 		if err := os.WriteFile(name, text, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		// An agent is not writing to it just now.
+		// A recent file would seem to be in use by an agent.
 		before := time.Now().Add(-time.Hour)
 		if err := os.Chtimes(name, before, before); err != nil {
 			t.Fatal(err)
@@ -81,7 +81,7 @@ func page(t *testing.T, text string) string {
 		cmd := exec.Command("sh", "-c", command)
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "CI=", "HOME="+dir, "API="+server.URL, "GORACE=atexit_sleep_ms=0", "GIT_CONFIG_GLOBAL=/dev/null",
-			// A backup is called by its time.
+			// The name of a backup contains the time.
 			"XDG_STATE_HOME=", "SOURCE_DATE_EPOCH=1767323045")
 		out, err := cmd.CombinedOutput()
 		if _, failed := errors.AsType[*exec.ExitError](err); err != nil && !failed {
@@ -124,8 +124,8 @@ func page(t *testing.T, text string) string {
 	return out.String()
 }
 
-// session runs the commands of a console block, and returns it with what they
-// print. Commands of programs that are not on this machine are left alone.
+// session runs the commands of a console block and returns it with their output.
+// It does not run commands whose programs are not installed.
 func session(t *testing.T, body string, shell func(string) string) string {
 	t.Helper()
 	var out strings.Builder
@@ -153,8 +153,8 @@ func session(t *testing.T, body string, shell func(string) string) string {
 	return out.String()
 }
 
-// provider answers requests as a provider does: it refuses histories in which
-// calls and results do not fit together.
+// provider answers requests like a provider: it rejects histories in which calls
+// and results do not match.
 func provider(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {

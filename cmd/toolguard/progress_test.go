@@ -40,7 +40,7 @@ func TestProgress(t *testing.T) {
 		t.Errorf("a short run shows %q", got)
 	}
 
-	// A long one does, takes it away for what is written, and leaves nothing.
+	// A long run shows it, hides it before other output, and erases it at the end.
 	var slow safeBuffer
 	p = newProgress(&slow, 40, time.Millisecond)
 	for range 2000 {
@@ -72,7 +72,7 @@ func TestProgress(t *testing.T) {
 		t.Errorf("at the end there is left %q", got)
 	}
 
-	// Without a terminal there is none.
+	// Without a terminal there is no bar.
 	var none *progress
 	none.step()
 	none.hide()
@@ -96,7 +96,7 @@ func TestBar(t *testing.T) {
 		}
 	}
 
-	// It is drawn over the last one, and not after the last file.
+	// A bar is drawn over the last one, and not after the last file.
 	var b bytes.Buffer
 	p := &progress{w: &b, files: 2, due: true}
 	p.draw()
@@ -113,7 +113,7 @@ func TestBar(t *testing.T) {
 	}
 }
 
-// forget has the bar be drawn again at once.
+// forget makes the next draw happen at once.
 func (p *progress) forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

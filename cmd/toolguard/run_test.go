@@ -24,7 +24,7 @@ const cut = `{"role":"user","content":"q"}
 
 func noEnv(string) string { return "" }
 
-// brokenWriter fails as a pipe does that nobody reads any more, or a full disk.
+// brokenWriter fails like a broken pipe or a full disk.
 type brokenWriter struct{ err error }
 
 func (w brokenWriter) Write([]byte) (int, error) {

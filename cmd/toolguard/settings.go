@@ -65,7 +65,7 @@ type resolver struct {
 	flags    *ruleFlags
 	severity map[string]rules.Severity
 	strategy map[string]string
-	failOn   rules.Severity // rules.Off where the flag is not given
+	failOn   rules.Severity // rules.Off if the flag is not set
 	target   *profile.Profile
 	tools    *schema.Tools
 	known    map[*config.File]*settings

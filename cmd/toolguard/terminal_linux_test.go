@@ -16,11 +16,11 @@ import (
 	"github.com/toolguard/toolguard/internal/hostile"
 )
 
-// A terminal is a pseudo-terminal, and what was drawn on it.
+// A terminal is a pseudo-terminal that records its output.
 type terminal struct {
 	program *os.File // the end that programs write to
 	drawn   safeBuffer
-	closed  chan error // gets what ends the reading
+	closed  chan error // receives the error that ends the reading
 }
 
 func openTerminal(t *testing.T) *terminal {
@@ -52,20 +52,20 @@ func openTerminal(t *testing.T) *terminal {
 	return x
 }
 
-// wait ends with a command that has the terminal, and returns its exit code.
+// wait waits for a command that uses the terminal and returns its exit code.
 func (x *terminal) wait(t *testing.T, cmd *exec.Cmd) int {
 	t.Helper()
 	if err := cmd.Wait(); err != nil && cmd.ProcessState == nil {
 		t.Fatal(err)
 	}
 	x.program.Close()
-	if err := <-x.closed; err != nil && !errors.Is(err, syscall.EIO) { // nobody has it open any more
+	if err := <-x.closed; err != nil && !errors.Is(err, syscall.EIO) { // the last program closed it
 		t.Fatal(err)
 	}
 	return cmd.ProcessState.ExitCode()
 }
 
-// screen returns what is to be seen after something was drawn.
+// screen returns the visible text after an output.
 func screen(drawn string) string {
 	rows, column := []string{""}, 0
 	for _, c := range drawn {
@@ -88,8 +88,8 @@ func screen(drawn string) string {
 	return strings.Join(rows, "\n")
 }
 
-// slowly starts a command that gets a transcript on standard input only when
-// finish is called.
+// slowly starts a command that reads a transcript from standard input. The
+// transcript arrives when finish is called.
 func slowly(t *testing.T, stdout, stderr io.Writer, args ...string) (cmd *exec.Cmd, finish func()) {
 	t.Helper()
 	cmd = exec.Command("toolguard", args...)
@@ -111,8 +111,8 @@ func slowly(t *testing.T, stdout, stderr io.Writer, args ...string) (cmd *exec.C
 	}
 }
 
-// TestProgressOnTerminal: a run of more than a second shows how far it is, and
-// nothing of that is left among what it prints.
+// TestProgressOnTerminal checks that a run of more than a second shows a progress
+// bar, and that the bar leaves no traces in the output.
 func TestProgressOnTerminal(t *testing.T) {
 	t.Parallel()
 	repaired := strings.Replace(cut, `"content":"well?"`, `"content":[{"type":"tool_result","tool_use_id":"c1","content":"[toolguard] No result was recorded for this tool call; it may or may not have run.","is_error":true},{"type":"text","text":"well?"}]`, 1)
@@ -120,7 +120,7 @@ func TestProgressOnTerminal(t *testing.T) {
 		name   string
 		args   []string
 		code   int
-		stdout string // where it is not the terminal
+		stdout string // a file, if it is not the terminal
 		want   string
 	}{
 		{"check", []string{"check", "-o", "concise", "-"}, exitFindings, "", `<stdin>:2:56: error: call "c1" to "ls" has no result [missing-tool-result]
@@ -168,8 +168,8 @@ Nothing to repair. 1 problem left (1 fixable without --safe-only). 1 file checke
 	}
 }
 
-// TestNarrowBar: what does not fit in a line is not shown, because it could not
-// be taken away.
+// TestNarrowBar checks that the bar is cut to one line, because a second line could
+// not be erased.
 func TestNarrowBar(t *testing.T) {
 	t.Parallel()
 	x := openTerminal(t)
@@ -180,7 +180,7 @@ func TestNarrowBar(t *testing.T) {
 	}{
 		{80, "checking  33% |█████████                     | (1/3) "},
 		{20, "checking  33% |████"},
-		{0, "checking  33% |█████████                     | (1/3) "}, // not known
+		{0, "checking  33% |█████████                     | (1/3) "}, // unknown width
 	} {
 		if err := unix.IoctlSetWinsize(int(x.program.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: tt.columns}); err != nil {
 			t.Fatal(err)
@@ -191,8 +191,8 @@ func TestNarrowBar(t *testing.T) {
 	}
 }
 
-// TestNoProgress: in a pipe, with --quiet and on a terminal that cannot draw
-// there is none.
+// TestNoProgress checks that there is no bar in a pipe, with --quiet and on a
+// terminal that cannot draw.
 func TestNoProgress(t *testing.T) {
 	t.Parallel()
 	const want = `Found 1 problem in 1 file (1 fixable with toolguard fix --write). 1 file checked.
@@ -203,7 +203,7 @@ func TestNoProgress(t *testing.T) {
 		cmd, finish := slowly(t, io.Discard, &stderr, "check", "-")
 		time.Sleep(progressAfter + 500*time.Millisecond)
 		finish()
-		_ = cmd.Wait() // with 1
+		_ = cmd.Wait() // exits with 1
 		if got := stderr.String(); got != want {
 			t.Errorf("got %q", got)
 		}
@@ -221,8 +221,8 @@ func TestNoProgress(t *testing.T) {
 	})
 }
 
-// TestNothingIsObeyedOnTerminal: a terminal gets a preview, and a diff only where
-// that is asked for; neither moves its cursor. Into a pipe the diff goes as it is.
+// TestNothingIsObeyedOnTerminal checks that a terminal gets a preview, and a diff only
+// with --diff, and that neither moves the cursor. A pipe gets the raw diff.
 func TestNothingIsObeyedOnTerminal(t *testing.T) {
 	t.Parallel()
 	const text = "\u009b31m\u202e##vso[x] ##[y]\u2028::error::\u007f"
