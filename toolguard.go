@@ -276,7 +276,7 @@ func Without(names ...string) Option {
 func SetSeverity(rule string, s Severity) Option {
 	return optionFunc(func(o *options) error {
 		if s < Off || s > Error {
-			return fmt.Errorf("unknown severity %d; known are Off, Info, Warning and Error", int(s))
+			return fmt.Errorf("unknown severity %d; expected Off, Info, Warning or Error", int(s))
 		}
 		if rules.ByName(rule) == nil {
 			return unknown("rule", rule, Rules())
@@ -308,7 +308,7 @@ func Strategy(rule, name string) Option {
 func Allow(most Class) Option {
 	return optionFunc(func(o *options) error {
 		if !slices.Contains([]Class{Safe, Additive, Unsafe}, most) {
-			return fmt.Errorf("unknown class %q; known are Safe, Additive and Unsafe", most)
+			return fmt.Errorf("unknown class %q; expected Safe, Additive or Unsafe", most)
 		}
 		o.SafeOnly, o.Unsafe = most == Safe, most == Unsafe
 		return nil
@@ -464,7 +464,7 @@ func selectable(names []string) error {
 
 // unknown returns the error for an unknown name.
 func unknown(what, name string, known []string) error {
-	return suggest.Unknown(what, name, known, "known are "+strings.Join(known, ", "))
+	return suggest.Unknown(what, name, known, "expected one of "+strings.Join(known, ", "))
 }
 
 // report returns a report of the engine as one of this package.

@@ -28,11 +28,11 @@ func TestOptions(t *testing.T) {
 		{toolguard.Only("pairng"), `unknown rule or category "pairng"; did you mean "pairing"?`},
 		{toolguard.Without("missing-tool-results"), `unknown rule or category "missing-tool-results"; did you mean "missing-tool-result"?`},
 		{toolguard.SetSeverity("broken-links", toolguard.Off), `unknown rule "broken-links"; did you mean "broken-link"?`},
-		{toolguard.SetSeverity("broken-link", 7), `unknown severity 7; known are Off, Info, Warning and Error`},
+		{toolguard.SetSeverity("broken-link", 7), `unknown severity 7; expected Off, Info, Warning or Error`},
 		{toolguard.Strategy("orphan-tool-result", "texts"), `unknown strategy "texts"; did you mean "text"?`},
 		{toolguard.Strategy("orphan-tool-results", "text"), `unknown rule "orphan-tool-results"; did you mean "orphan-tool-result"?`},
 		{toolguard.Strategy("broken-link", "text"), `rule "broken-link" has no strategies to choose from`},
-		{toolguard.Allow("dangerous"), `unknown class "dangerous"; known are Safe, Additive and Unsafe`},
+		{toolguard.Allow("dangerous"), `unknown class "dangerous"; expected Safe, Additive or Unsafe`},
 		{toolguard.Placeholder(" "), `the placeholder is empty`},
 		{toolguard.Tools([]byte(`[{"name":]`)), `tools: invalid JSON at byte 9`},
 	} {
