@@ -46,7 +46,7 @@ type conversations = iter.Seq2[*transcript.Conversation, error]
 // Read detects what a source is and returns its conversations. They are read while the
 // caller ranges over them, which it may do once. Each is valid until the next one. The
 // sequence ends with an *ErrNotTranscript if there are no conversations. If look is not
-// nil, Read first passes it each record of the source, readable or not.
+// nil, it is called with each record of the source, readable or not, as it is read.
 func Read(src *source.Source, opts detect.Options, look func(source.Record)) (*File, iter.Seq2[*transcript.Conversation, error]) {
 	f := &File{}
 	opts.Dialects, opts.Dialect = opts.Dialects.Forced(opts.Dialect)

@@ -154,7 +154,7 @@ func (d *documents) describe(c *transcript.Conversation, e element, p *detect.Pl
 	}
 }
 
-// expect marks the calls that have no results as calls that nothing answers.
+// expect marks all calls as calls without a result to pair.
 func expect(c *transcript.Conversation) {
 	for i := range c.Calls {
 		if a := &c.Calls[i].Answer; a.ByProvider() {

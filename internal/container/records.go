@@ -73,8 +73,7 @@ func (s *records) note(rec source.Record) {
 	}
 }
 
-// unknown yields no conversations. It is used for a file whose records are all
-// unreadable.
+// unknown yields no conversations. It is used for a file whose class is unknown.
 func (s *records) unknown(yield func(*transcript.Conversation, error) bool) {
 	for _, err := range s.elements {
 		if err != nil {

@@ -86,8 +86,7 @@ func (q *sequence) reader(d *dialect.Dialect) dialect.Reader {
 	return q.readers[len(q.readers)-1].Reader
 }
 
-// newSequence returns a sequence of elements before offset end, or 0 if the end is
-// unknown.
+// newSequence returns a sequence of elements before offset end, which is 0 if unknown.
 func (r *reading) newSequence(name string, end int64) *sequence {
 	b := transcript.NewBuilder(&transcript.Conversation{Name: name})
 	b.OfTools, b.MarksCache, b.Shared = evidence.ToolKey, r.opts.Dialects.MarksCache, &r.shared

@@ -18,7 +18,7 @@ type thread struct {
 	rollbacks
 	// lastTurn is the turn of the last assistant message, or -1 before the first one.
 	lastTurn int32
-	// spoken are the indexes of the messages of lastTurn.
+	// spoken are the indexes of the messages of lastTurn that abort has not marked.
 	spoken []int32
 }
 

@@ -18,7 +18,7 @@ const (
 
 // SetAhead permits another goroutine to read and scan the next records, or the next
 // elements of a document, while the caller handles the current ones. It applies to a
-// source of at least least bytes.
+// source of least bytes or more.
 func (s *Source) SetAhead(least int64) { s.ahead = s.size >= least }
 
 // A batch is a list of records that were read ahead.
