@@ -230,7 +230,7 @@ func brokenReason(src *source.Source, doc source.Record) (string, error) {
 		case f.Kind == source.FaultTooDeep:
 			return fmt.Sprintf("nested deeper than %d levels at byte %d", source.MaxDepth, f.Span.Start), nil
 		case f.Kind == source.FaultTruncated:
-			return fmt.Sprintf("invalid JSON: unexpected end of input, expected %s", f.Want), nil
+			return "invalid JSON: unexpected end of input, expected " + f.Want, nil
 		case f.Unreadable():
 			return fmt.Sprintf("invalid JSON: expected %s at byte %d", f.Want, f.Span.Start), nil
 		}

@@ -3,7 +3,7 @@ package schema
 // A shape is the form that the value of a keyword must have in a valid schema.
 type shape uint8
 
-// The shapes. shapeAny is for unknown keywords.
+// The shapes. shapeAny is for keywords that do not restrict values.
 const (
 	shapeAny shape = iota
 	shapeSchema
