@@ -156,7 +156,8 @@ func (f *Fixed) join(more *Fixed) (err error) {
 	return err
 }
 
-// trace translates the dropped spans of repairs from the edited source to the original.
+// trace has repairs of an edited source say where in the original stood what they take
+// something out of.
 func trace(p *edit.Pieces, repairs []Repair) error {
 	dropped := make([][]source.Span, len(repairs))
 	for i := range repairs {

@@ -63,7 +63,7 @@ func (c Cell) Effective() Level {
 	return c.Level
 }
 
-// A Point is one requirement on which providers differ.
+// A Point is one thing on which providers differ.
 type Point uint8
 
 // The points.

@@ -70,8 +70,8 @@ is neither removed nor turned into text: it gets a placeholder result.`,
 	},
 }
 
-// answer returns the operation for call i, which has no result, by the chosen strategy or
-// else by the given one. If there is none, it says why.
+// answer returns the operation that deals with call i, which has no result, by
+// the chosen strategy or else by the given one, or says why there is none.
 func (c *Context) answer(i int, strategy string) (op *operation.Operation, why string) {
 	chosen := c.strategyOr(strategy)
 	if chosen == "insert" && c.strategy() == "" {
