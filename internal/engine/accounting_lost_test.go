@@ -21,17 +21,17 @@ import (
 type mark struct {
 	text    string
 	speaker string
-	ofCall  bool   // it stands in a call or a result
-	args    bool   // it stands in the arguments of a call
-	key     string // of the value that it stands in
-	thing   *tree  // the message, call or result that it stands in
-	element *tree  // the line or the element of the outermost list
+	ofCall  bool   // in a call or a result
+	args    bool   // in the arguments of a call
+	key     string // of the value that contains it
+	thing   *tree  // the message, call or result that contains it
+	element *tree  // the line, or the element of the outermost list
 }
 
-// roleKeys tell who speaks, in the order in which they are asked.
+// roleKeys are the keys that give the speaker, in order of preference.
 var roleKeys = []string{"role", "Role", "_role", "author", "sender", "type", "kind"}
 
-// speaks returns who speaks in an object: a role and a name; "" for nobody.
+// speaks returns the speaker of an object, as a role and a name; "" if it has none.
 func speaks(t *tree) string {
 	if t.kind != '{' {
 		return ""
@@ -63,9 +63,8 @@ func speaks(t *tree) string {
 	return ""
 }
 
-// marksIn returns the marks of a text, in order, as encoding/json reads it. What is a
-// message, a call or a result in it says what the program reads there, and otherwise
-// the usual names.
+// marksIn returns the marks of a text in order, as encoding/json reads it. read says what is
+// a message, a call or a result; without it the usual keys decide.
 func marksIn(records []*tree, read *things) (out []mark) {
 	var walk func(t *tree, key string, m mark)
 	note := func(raw string, m mark) {
@@ -119,8 +118,8 @@ func marksIn(records []*tree, read *things) (out []mark) {
 	return out
 }
 
-// callsAlone reports whether a message holds calls or results and says nothing:
-// then it is theirs, whoever it says has said it.
+// callsAlone reports whether a message holds only calls or results. Then they have no speaker
+// of their own.
 func callsAlone(t *tree) bool {
 	calls, says := false, false
 	t.each(func(_ []*tree, t *tree) {
@@ -130,12 +129,12 @@ func callsAlone(t *tree) bool {
 	return calls && !says
 }
 
-// saidMark finds the marks of what somebody says.
+// saidMark finds the marks in the texts of messages.
 var saidMark = regexp.MustCompile(`M\d{6}z`)
 
-// holds reports whether everything in b is in a as well, but for the elements of
-// lists that went before. Of a message, a record, or a call or result that names
-// its call by another member, its own id, its parent and its time do not count.
+// holds reports whether a contains everything in b, except for removed elements of lists. The
+// own id, the parent and the time of a message or a record do not count, nor those of a call
+// or result that names its call by another field.
 func holds(a, b *tree, went func(*tree) bool) bool {
 	own := b.get("role") != nil || b.get("message") != nil || b.get("uuid") != nil || namesCall(b)
 	if a.kind != b.kind || a.kind == 0 && a.raw != b.raw {
@@ -156,13 +155,12 @@ func holds(a, b *tree, went func(*tree) bool) bool {
 	return true
 }
 
-// namesCall reports whether an object names a call by a member of its own beside
-// its id.
+// namesCall reports whether an object names a call by a field other than its id.
 func namesCall(t *tree) bool {
 	return slices.ContainsFunc(resultIDs, func(key string) bool { return t.get(key) != nil })
 }
 
-// ownKeys are the keys in which a copy of a message or a record may differ.
+// ownKeys are the keys in which copies of a message or a record may differ.
 var ownKeys = []string{`"id"`, `"uuid"`, `"parentUuid"`, `"parentId"`, `"timestamp"`}
 
 func countMarks(marks []mark) map[string]int {
@@ -173,9 +171,8 @@ func countMarks(marks []mark) map[string]int {
 	return out
 }
 
-// tails returns how each marked text goes on as it is written: escapes are not
-// to be spelled in another way. How often a backslash is written depends on
-// whether the text stands in JSON that is a string.
+// tails returns the text after each mark as it is written, because escapes must not change.
+// The number of backslashes depends on whether the text is in JSON inside a string.
 func tails(text []byte) map[string][]string {
 	out := map[string][]string{}
 	for _, at := range marker.FindAllIndex(text, -1) {
@@ -209,8 +206,8 @@ func tails(text []byte) map[string][]string {
 // resultIDs are the keys by which a result names its call.
 var resultIDs = []string{"tool_use_id", "tool_call_id", "toolUseId", "toolCallId", "call_id", "callId", "callID"}
 
-// answers returns, for each id of a call, the results that name it, in order:
-// of each a mark that stands nowhere else.
+// answers returns, for each id of a call, the results that name it, in order. Each result is
+// given by a mark that occurs nowhere else.
 func answers(records []*tree, count map[string]int) map[string][]string {
 	out := map[string][]string{}
 	for _, r := range records {
@@ -230,8 +227,8 @@ func answers(records []*tree, count map[string]int) map[string][]string {
 	return out
 }
 
-// answerTo returns the id of the call that an object is a result of, and false
-// for another object.
+// answerTo returns the id of the call that an object is a result of, and false if it is not a
+// result.
 func answerTo(way []*tree, t *tree) (id string, ok bool) {
 	for _, key := range resultIDs {
 		v := t.get(key)
@@ -256,13 +253,12 @@ func answerTo(way []*tree, t *tree) (id string, ok bool) {
 	return "", false
 }
 
-// A misdeed is what a repair did wrong: of which kind, and to what.
+// A misdeed is a fault of a repair: its kind and what it affects.
 type misdeed struct{ kind, what string }
 
-// added returns the marks of a result without those that a repair may write a
-// second time: the time that a placeholder's record has from the record of its
-// call, the arguments where a result repeats its call, and a message that is
-// written again to take the place of an earlier one.
+// added returns the marks of a result, without those that a repair may repeat: the time that
+// a placeholder's record copies from the record of its call, the arguments if a result
+// repeats its call, and a message that is written again to replace an earlier one.
 func added(marks []mark, folding bool) (out []mark) {
 	last := map[string]*tree{}
 	for _, m := range marks {
@@ -287,9 +283,9 @@ func added(marks []mark, folding bool) (out []mark) {
 	return out
 }
 
-// gone returns the marks that are not there any more, and how often, but for
-// those of a message, a call or a result that another one held all of, once the
-// elements were gone that repairs name.
+// gone returns the marks that were lost, and how often. Marks of a message, a call or a
+// result that another one contains do not count, after the elements that repairs name are
+// removed.
 func gone(before, after []mark, named []source.Span) (out []mark, times map[string]int) {
 	went := func(t *tree) bool {
 		return slices.ContainsFunc(named, func(s source.Span) bool { return int(s.Start) <= t.start && t.end <= int(s.End) })
@@ -325,8 +321,7 @@ func gone(before, after []mark, named []source.Span) (out []mark, times map[stri
 	return out, times
 }
 
-// attempted repairs a text. That it cannot be repaired is a misdeed, but for a
-// text that is only checked, of which there is no repair.
+// attempted repairs a text. An error is a misdeed, unless the text is only checked.
 func attempted(text []byte, opts FixOptions) (out []byte, f *Fixed, bad []misdeed) {
 	out, f, err := repaired(text, opts)
 	if checkedOnly(err) {
@@ -342,8 +337,8 @@ func attempted(text []byte, opts FixOptions) (out []byte, f *Fixed, bad []misdee
 	return out, f, nil
 }
 
-// misaccounted repairs a text and says what is wrong with the account of its
-// marks: nil for nothing.
+// misaccounted repairs a text and returns the faults in the account of its marks, nil if
+// there are none.
 func misaccounted(text []byte, opts FixOptions) (bad []misdeed, out []byte, f *Fixed) {
 	out, f, bad = attempted(text, opts)
 	if bad != nil || f == nil || !f.Changed() {
@@ -433,13 +428,12 @@ func misaccounted(text []byte, opts FixOptions) (bad []misdeed, out []byte, f *F
 	return bad, out, f
 }
 
-// replaced counts the characters that stand for what could not be decoded.
+// replaced counts the replacement characters.
 func replaced(text []byte) int {
 	return bytes.Count(text, []byte("\ufffd")) + bytes.Count(text, []byte(`\ufffd`))
 }
 
-// rewritten looks for elements in which no edit lies, and that are not in the
-// result as they were written.
+// rewritten looks for elements without an edit whose bytes differ in the result.
 func rewritten(text, out []byte, records []*tree, f *Fixed) (bad string) {
 	edits := f.Pieces.Edits()
 	look := func(t *tree) {
@@ -492,8 +486,7 @@ func shrink(text []byte, fails func([]byte) bool) []byte {
 	return text
 }
 
-// A ledger collects what went wrong, by kind. Of each kind it keeps the smallest
-// inputs.
+// A ledger collects faults by kind, and keeps the smallest inputs of each kind.
 type ledger struct {
 	n     map[string]int
 	least map[string][]*ledgerEntry
@@ -521,8 +514,8 @@ func (l *ledger) note(kind string, e *ledgerEntry) {
 	l.least[kind] = kept[:min(len(kept), most)]
 }
 
-// report fails the test with the smallest input of each kind, and of each way
-// in which it was repaired.
+// report fails the test with the smallest input of each kind, and of each way in which it was
+// repaired.
 func (l *ledger) report(t *testing.T, look func(*ledgerEntry, []byte) ([]misdeed, []byte, *Fixed)) {
 	t.Helper()
 	for _, kind := range slices.Sorted(maps.Keys(l.n)) {
@@ -551,7 +544,7 @@ func (l *ledger) report(t *testing.T, look func(*ledgerEntry, []byte) ([]misdeed
 	}
 }
 
-// repairsOf names the rules that had something repaired.
+// repairsOf lists the rules whose findings were repaired.
 func repairsOf(f *Fixed) string {
 	if f == nil || len(f.Repairs) == 0 {
 		return ""
@@ -564,11 +557,11 @@ func repairsOf(f *Fixed) string {
 	return " by " + strings.Join(slices.Compact(names), ", ")
 }
 
-// markedSeed is what the histories depend on.
+// markedSeed is the seed of the histories.
 func markedSeed() uint64 { return seedOr(23) }
 
-// eachHistory makes histories of a dialect up, n for each set of options, and
-// calls f with each. It reports whether there was time for all.
+// eachHistory generates n histories of a dialect for each set of options and calls f with
+// each. It reports whether there was time for all of them.
 func eachHistory(t *testing.T, d *dialect.Dialect, of []fixture, sets []markedSet, n int, f func(text []byte, where string, set markedSet)) (all bool) {
 	t.Helper()
 	var sources []fixture
@@ -620,16 +613,15 @@ func eachHistory(t *testing.T, d *dialect.Dialect, of []fixture, sets []markedSe
 	return true
 }
 
-// TestNothingIsLost repairs histories full of texts that occur once. Whatever
-// is recorded must be there afterwards, once, said by the same speaker and in the
-// same bytes.
+// TestNothingIsLost repairs histories full of texts that occur once. Every recorded text must
+// still occur exactly once, with the same speaker and the same bytes.
 func TestNothingIsLost(t *testing.T) {
 	t.Parallel()
 	eachDialect(t, keepingSets(), histories(6), misaccounted)
 }
 
-// eachDialect repairs n histories of each dialect with each set of options, and
-// fails with the smallest input of each kind of fault.
+// eachDialect repairs n histories of each dialect with each set of options, and fails with
+// the smallest input of each kind of fault.
 func eachDialect(t *testing.T, sets []markedSet, n int, look func([]byte, FixOptions) ([]misdeed, []byte, *Fixed)) {
 	t.Helper()
 	of := fixturesOf(t)
@@ -665,7 +657,7 @@ func eachDialect(t *testing.T, sets []markedSet, n int, look func([]byte, FixOpt
 	}
 }
 
-// unsafeSets are the ways to ask for repairs that may lose something.
+// unsafeSets are the sets of options that allow unsafe repairs.
 func unsafeSets() []markedSet {
 	sets := []markedSet{
 		{"unsafe", FixOptions{Unsafe: true}},
@@ -679,8 +671,7 @@ func unsafeSets() []markedSet {
 	return sets
 }
 
-// unnamed repairs a text with unsafe repairs and says which marks are gone that
-// no repair names.
+// unnamed repairs a text with unsafe repairs and returns the lost marks that no repair names.
 func unnamed(text []byte, opts FixOptions) (bad []misdeed, out []byte, f *Fixed) {
 	out, f, bad = attempted(text, opts)
 	if bad != nil || f == nil || !f.Changed() {
@@ -723,8 +714,8 @@ func unnamed(text []byte, opts FixOptions) (bad []misdeed, out []byte, f *Fixed)
 	return bad, out, f
 }
 
-// TestUnsafeTakesWhatItNames: what unsafe repairs take out they name, each
-// element where it stood.
+// TestUnsafeTakesWhatItNames: unsafe repairs name each element that they remove, at its
+// original place.
 func TestUnsafeTakesWhatItNames(t *testing.T) {
 	t.Parallel()
 	eachDialect(t, unsafeSets(), histories(5), unnamed)

@@ -16,7 +16,7 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// repaired returns a text as a repair leaves it. A panic is an error.
+// repaired returns a text after its repair. It returns a panic as an error.
 func repaired(text []byte, opts FixOptions) (out []byte, f *Fixed, err error) {
 	defer recovered(&err)
 	f, err = Settle(context.Background(), source.FromBytes("history", text), opts)
@@ -27,14 +27,13 @@ func repaired(text []byte, opts FixOptions) (out []byte, f *Fixed, err error) {
 	return out, f, err
 }
 
-// checked returns the report of a text. A panic is an error.
+// checked returns the report of a text. It returns a panic as an error.
 func checked(text []byte, opts Options) (rep *Report, err error) {
 	defer recovered(&err)
 	return Check(context.Background(), source.FromBytes("history", text), opts)
 }
 
-// recovered makes an error of a panic, with the places of this module that led
-// to it.
+// recovered turns a panic into an error that has the frames of this module.
 func recovered(err *error) {
 	r := recover()
 	if r == nil {
@@ -54,20 +53,19 @@ type panicError struct{ what string }
 
 func (p *panicError) Error() string { return "panic: " + p.what }
 
-// folds reports whether a dialect changes a message by writing it again at the
-// end.
+// folds reports whether a dialect changes a message by appending it again.
 func folds(name string) bool {
 	d := dialect.ByName(name)
 	return d != nil && d.Fold != nil
 }
 
-// A markedSet is one way to ask for repairs.
+// A markedSet is a set of options.
 type markedSet struct {
 	name string
 	opts FixOptions
 }
 
-// keepingSets are the ways to ask for repairs that lose nothing.
+// keepingSets are the sets of options without unsafe repairs.
 func keepingSets() []markedSet {
 	sets := []markedSet{
 		{"default", FixOptions{}},
@@ -111,8 +109,7 @@ func fixturesOf(t *testing.T) map[string][]fixture {
 // marker finds the texts, keys and numbers that a scribe wrote.
 var marker = regexp.MustCompile(`[A-Z]\d{6}z|\b77\d{6}77\b`)
 
-// labels are the keys whose values say what something is, whatever they stand
-// below.
+// labels are the keys whose values are names, types or states, wherever they occur.
 var labels = map[string]bool{
 	"type": true, "role": true, "name": true, "status": true, "state": true, "kind": true, "model": true, "mimetype": true, "mediatype": true,
 	"signature": true, "thoughtsignature": true, "encryptedcontent": true, "format": true, "author": true, "source": true, "subtype": true, "op": true,
@@ -121,7 +118,7 @@ var labels = map[string]bool{
 	"partkind": true, "tool": true, "event": true, "class": true, "level": true, "lang": true, "encoding": true, "data": true, "outcome": true, "exitcode": true, "phase": true,
 }
 
-// plainKey is a key without what spellings differ in.
+// plainKey returns a key without differences in spelling.
 func plainKey(raw string) string {
 	return strings.ToLower(strings.Map(func(c rune) rune {
 		if strings.ContainsRune(`_-$"`, c) {
@@ -131,17 +128,16 @@ func plainKey(raw string) string {
 	}, raw))
 }
 
-// labelled reports whether the value of a key says what something is.
+// labelled reports whether the value of a key is a name, a type, an id or a state.
 func labelled(key string) bool {
 	return labels[key] || strings.HasSuffix(key, "id") || strings.HasSuffix(key, "ids") || strings.HasSuffix(key, "uuid") || strings.HasSuffix(key, "name") || strings.HasSuffix(key, "type")
 }
 
-// oddities are what a text goes on with, as it is written.
+// oddities are unusual endings of texts, as JSON.
 var oddities = []string{`\u00e9`, `\ud83d`, `\ud83d\ude00`, `\u003cb\u003e`, `a\/b`, `é<&>`, `\udc00x`}
 
-// write marks every text in a record: what somebody says, and what a call was given
-// or gave. Equal texts have equal marks, and have them elsewhere too, so that copies
-// stay copies.
+// write marks every text in a record: the texts of messages, arguments and payloads. Equal
+// texts get equal marks everywhere, so that copies stay copies.
 func (s *scribe) write(record *tree, texts *texts) {
 	known := map[string]string{}
 	s.writeIn(record, "", false, known, texts.letter)
@@ -153,8 +149,8 @@ func (s *scribe) write(record *tree, texts *texts) {
 	})
 }
 
-// writeIn marks the texts for which there is a letter, in a value below a key. What is
-// said stands in something that is said too.
+// writeIn marks the texts with a letter in a value below a key. Texts inside a marked value
+// are marked too.
 func (s *scribe) writeIn(t *tree, key string, said bool, known map[string]string, letterOf func(t *tree, key string, said bool) (string, bool)) {
 	letter, said := letterOf(t, key, said)
 	if t.kind == 0 && letter != "" {
@@ -172,7 +168,7 @@ func (s *scribe) writeIn(t *tree, key string, said bool, known map[string]string
 	}
 }
 
-// writeText marks a text, or what the JSON in it holds.
+// writeText marks a text, or the texts of the JSON in it.
 func (s *scribe) writeText(t *tree, letter string, known map[string]string) {
 	text, is := unquoted(t.raw)
 	if !is || strings.TrimSpace(text) == "" || knownPlaceholder(text) || marker.MatchString(text) {
@@ -206,14 +202,13 @@ func (s *scribe) writeText(t *tree, letter string, known map[string]string) {
 	t.raw = t.raw[:len(t.raw)-1] + known[text] + `"`
 }
 
-// adorn gives some objects members that no dialect knows, and such as only say
-// something about a message.
+// adorn adds fields to some objects that no dialect knows, or that only describe a message.
 func (s *scribe) adorn(t *tree, p float64) {
 	for i, k := range t.kids {
 		if t.kind == '{' {
 			switch plainKey(t.keys[i]) {
 			case "cachecontrol", "cachepoint", "role", "author":
-				continue // a target may refuse it, or have it in other words
+				continue // a target may reject it, or use another word
 			}
 		}
 		s.adorn(k, p)
@@ -258,7 +253,7 @@ func (s *scribe) adorn(t *tree, p float64) {
 	}
 }
 
-// shuffle puts the keys of some objects in another order.
+// shuffle changes the order of the keys of some objects.
 func (s *scribe) shuffle(t *tree, p float64) {
 	if t.kind == '{' && s.odds(p) {
 		s.Shuffle(len(t.kids), func(i, j int) {
@@ -271,7 +266,7 @@ func (s *scribe) shuffle(t *tree, p float64) {
 	}
 }
 
-// afresh gives a copy marks of its own.
+// afresh gives a copy new marks.
 func (s *scribe) afresh(e string) string {
 	return marker.ReplaceAllStringFunc(e, func(m string) string {
 		if m[0] == '7' {
@@ -282,13 +277,13 @@ func (s *scribe) afresh(e string) string {
 	})
 }
 
-// ofCall finds what stands in calls and results alone.
+// ofCall finds keys that occur only in calls and results.
 var ofCall = regexp.MustCompile(`(?i)"[a-z_]*(tool|function|call)[a-z_]*"`)
 
-// oddIDs are ids that are refused by some, or by all.
+// oddIDs are ids that some or all providers reject.
 var oddIDs = []string{`"x y"`, `""`, `"functions.a:0"`, `" c1 "`, `"\ud83d\ud83d\ude00 "`, `"` + strings.Repeat("l", 70) + `"`, `"call_\u00e9"`, `null`}
 
-// disturb breaks the list of messages in one way, as the mangler does not. ids finds
+// disturb breaks the list of messages in one way that the mangler does not know. ids finds
 // ids in them.
 func (s *scribe) disturb(list []string, ids *regexp.Regexp) []string {
 	if len(list) == 0 {
@@ -297,7 +292,7 @@ func (s *scribe) disturb(list []string, ids *regexp.Regexp) []string {
 	i := s.IntN(len(list))
 	at := func() int { return oneOf(s, i+1, s.IntN(len(list)+1)) }
 	switch s.IntN(7) {
-	case 0, 1: // a run of messages of one role
+	case 0, 1: // several messages of one role in a row
 		for k := range list {
 			if k = (i + k) % len(list); !ofCall.MatchString(list[k]) && marker.MatchString(list[k]) {
 				for range 1 + s.IntN(2) {
@@ -321,7 +316,7 @@ func (s *scribe) disturb(list []string, ids *regexp.Regexp) []string {
 			}
 			list[i] = list[i][:b.end] + "," + block + list[i][b.end:]
 		}
-	case 4: // an id that is refused, or that another call has, everywhere
+	case 4: // an invalid id, or the id of another call, everywhere
 		m := mangler{s.Rand}
 		lo, hi, ok := m.id(ids, list[i])
 		if !ok || hi-lo < 3 {
@@ -336,7 +331,7 @@ func (s *scribe) disturb(list []string, ids *regexp.Regexp) []string {
 		for k := range list {
 			list[k] = strings.ReplaceAll(list[k], was, is)
 		}
-	case 5: // a text that says nothing
+	case 5: // an empty text
 		t, err := parseTree([]byte(list[i]))
 		if err != nil {
 			break
@@ -361,9 +356,8 @@ func (s *scribe) disturb(list []string, ids *regexp.Regexp) []string {
 	return list
 }
 
-// history makes a history of a fixture: with marks, with members nobody knows,
-// broken in up to four ways, and written in some layout. It returns nil if the
-// fixture has nothing to mark.
+// history makes a history from a fixture: with marks and unknown fields, broken in up to four
+// ways, in some layout. It returns nil if the fixture has nothing to mark.
 func (s *scribe) history(in fixture) []byte {
 	records := parseRecords(in.text)
 	texts := anatomyOf(in.text, nil).texts()
@@ -420,8 +414,7 @@ func (s *scribe) history(in fixture) []byte {
 	return text
 }
 
-// callish reports whether an object is a call or a result, as far as its own
-// members tell.
+// callish reports whether an object is a call or a result, judging by its own fields.
 func callish(t *tree) bool {
 	if t.get("id") != nil && t.get("name") != nil && (t.get("arguments") != nil || t.get("input") != nil || t.get("args") != nil) {
 		return true

@@ -165,7 +165,7 @@ func (t *tree) clone() *tree {
 	return &out
 }
 
-// each calls f for t and everything in it, with the way there.
+// each calls f for t and everything in it, with the path to it.
 func (t *tree) each(f func(way []*tree, t *tree)) {
 	var walk func(way []*tree, t *tree)
 	walk = func(way []*tree, t *tree) {
@@ -228,8 +228,8 @@ func (l layout) text(t *tree) string {
 	return b.String()
 }
 
-// cuts returns the text without one of its values, for each value that can go:
-// a line, an element of a list, a member of an object; the largest first.
+// cuts returns the text without one of its values, for each value that can be removed: a
+// line, an element of a list, a field of an object; the largest first.
 func cuts(text []byte) (out [][]byte) {
 	records := parseRecords(text)
 	type cut struct{ from, to int }

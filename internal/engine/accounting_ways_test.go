@@ -12,8 +12,8 @@ import (
 	"github.com/toolguard/toolguard/internal/rules"
 )
 
-// noWayOut are the errors that no repair takes away, and why. Files of dialects
-// that are only checked are not repaired at all.
+// noWayOut are the errors that no repair resolves, and why. Files of dialects that are only
+// checked are not repaired at all.
 var noWayOut = []struct {
 	rule, reason string
 	files        map[string]bool // nil for all
@@ -26,12 +26,12 @@ var noWayOut = []struct {
 	{"result-before-call", "a call without a record of its state has no place for a result, so that its only one is not taken away", stateless},
 }
 
-// stateless are the fixtures in which calls are answered by messages, of a dialect that
-// writes answers into records of state.
+// stateless are the fixtures in which messages answer calls, in a dialect that writes answers
+// into state records.
 var stateless = map[string]bool{"continue/ok/tool-messages.json": true}
 
-// lone are the fixtures in which a call stands in a message that is in no list:
-// what a server answered, or one message of a store.
+// lone are the fixtures with a call in a message that is in no list: the response of a
+// server, or one message of a store.
 var lone = map[string]bool{
 	"anthropic/ok/api-response.json":            true,
 	"bedrock/ok/strands-message.json":           true,
@@ -42,8 +42,7 @@ var lone = map[string]bool{
 	"opencode/broken/part.json":                 true,
 }
 
-// ways are for each rule the first and the last of its strategies that repair
-// anything.
+// ways returns for each rule the first and the last of its strategies that repair anything.
 func ways() (first, last map[string]string) {
 	first, last = map[string]string{}, map[string]string{}
 	for _, r := range rules.All() {
@@ -55,8 +54,8 @@ func ways() (first, last map[string]string) {
 	return first, last
 }
 
-// leftOver repairs a text with everything that is allowed and returns the errors
-// that are left, but for those to which there is no way out.
+// leftOver repairs a text with all repairs allowed and returns the remaining errors, except
+// those in noWayOut.
 func leftOver(from string, text []byte, opts FixOptions) (bad []misdeed, out []byte, f *Fixed) {
 	out, f, err := repaired(text, opts)
 	if checkedOnly(err) {
@@ -71,7 +70,7 @@ func leftOver(from string, text []byte, opts FixOptions) (bad []misdeed, out []b
 		if found[i].Severity != rules.Error {
 			continue
 		}
-		// A file in which nothing would be left is not written.
+		// A file that would become empty is not written.
 		left := anatomyOf(out, dialect.ByName(f.Before.File.Dialect))
 		only, _ := left.units(left.records())
 		excepted := len(only) == 1 && e.Rule.Name == "orphan-tool-result" || strings.Contains(e.Unfixed, "leave no transcript")
@@ -101,8 +100,7 @@ func repairing(found []Finding, f *Finding) *Finding {
 	return f
 }
 
-// stuck is leftOver without the errors that another strategy of their rule takes
-// away: some strategy has to.
+// stuck is leftOver without the errors that another strategy of their rule resolves.
 func stuck(from string, text []byte, opts FixOptions) (bad []misdeed, out []byte, f *Fixed) {
 	bad, out, f = leftOver(from, text, opts)
 	bad = slices.DeleteFunc(bad, func(b misdeed) bool {
@@ -128,9 +126,9 @@ func stuck(from string, text []byte, opts FixOptions) (bad []misdeed, out []byte
 	return bad, out, f
 }
 
-// TestWaysOut: every error has a way out. With unsafe repairs, and with a
-// strategy for each rule that has any, none is left of what fixtures hold, and of what
-// mutants hold hardly any: those can be of nothing but damage.
+// TestWaysOut: unsafe repairs, with a strategy for each rule that has one, resolve every
+// error of the fixtures, and almost all errors of mutants, which can consist of nothing but
+// damage.
 func TestWaysOut(t *testing.T) {
 	t.Parallel()
 	first, last := ways()

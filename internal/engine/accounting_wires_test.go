@@ -14,12 +14,11 @@ type scribe struct {
 	n int
 }
 
-// scribeOf returns a scribe whose histories depend on nothing but the seed.
+// scribeOf returns a scribe whose histories depend only on the seed.
 func scribeOf(seed, stream uint64) *scribe { return &scribe{Rand: rand.New(rand.NewPCG(seed, stream))} }
 
-// mark returns a text that occurs nowhere else. The letter says what it is: M a
-// message, A an argument, T a result, R reasoning, X what no dialect knows, K a
-// key.
+// mark returns a text that occurs nowhere else. Its letter is the kind: M for a message, A
+// for an argument, T for a result, R for reasoning, X for an unknown field, K for a key.
 func (s *scribe) mark(letter string) string {
 	s.n++
 	return fmt.Sprintf("%s%06dz", letter, s.n)
@@ -56,7 +55,7 @@ func val(v any) *tree {
 	return &tree{raw: fmt.Sprint(v)}
 }
 
-// callID returns an id that calls use again and again, or one that is refused.
+// callID returns an id that calls reuse, or an invalid one.
 func (s *scribe) callID() string {
 	return oneOf(s, "c1", "c2", "c3", "c4", "functions.a:0", "x y", "", "call_9", "toolu_1")
 }
@@ -67,8 +66,7 @@ func (s *scribe) put(list []*tree, v *tree) []*tree {
 	return append(list[:at:at], append([]*tree{v}, list[at:]...)...)
 }
 
-// An apiShape is an API whose histories are made up in all the ways they go
-// wrong.
+// An apiShape is an API with a generator of histories that go wrong in all ways.
 type apiShape struct {
 	dialect string
 	list    string // the key of the messages
@@ -100,8 +98,7 @@ var apiShapes = []apiShape{
 	{dialect: "openai-responses", list: "input", history: (*scribe).itemsHistory, changed: 266, safe: 190},
 }
 
-// make makes a history up, with runs of one role and with members that no
-// dialect knows.
+// make generates a history, with runs of one role and unknown fields.
 func (a *apiShape) make(s *scribe) *tree {
 	h := a.history(s)
 	if a.runs != nil {
@@ -126,8 +123,8 @@ func (a *apiShape) make(s *scribe) *tree {
 	return h
 }
 
-// remark adds members that no dialect knows, or that only say something about a
-// message: all of them are recorded.
+// remark adds fields that no dialect knows, or that only describe a message. All of them are
+// recorded content.
 func (s *scribe) remark(t *tree) {
 	for _, k := range t.kids {
 		s.remark(k)
@@ -447,8 +444,8 @@ func (s *scribe) itemsHistory() *tree {
 	return obj("model", "gpt-5", "input", arr(items...))
 }
 
-// TestMarkersKept: a repair that refuses everything loses nothing. So it must
-// change at least 80 in 100 of the histories that it has changed before.
+// TestMarkersKept: a repair that refuses everything loses nothing. So it must change at least
+// 80 in 100 of the histories that it changed when they were last counted.
 func TestMarkersKept(t *testing.T) {
 	t.Parallel()
 	const seed = 17

@@ -16,17 +16,16 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// An anatomy is what is read in a text, as places in it. Tests that break texts, mark
-// them or cut them into messages know by it where to, in any dialect, without the
-// names that the dialect gives to things.
+// An anatomy is the structure of a text, as places in it. It lets tests break, mark or split
+// texts of any dialect without the names of fields.
 type anatomy struct {
 	text  []byte
 	file  *container.File
-	convs []*transcript.Conversation // those whose spans are places in the text
+	convs []*transcript.Conversation // the conversations whose spans are places in the text
 }
 
-// anatomyOf reads a text, in a dialect if one is given. Of a text that is no transcript
-// there is nothing in it.
+// anatomyOf reads a text, in a dialect if one is given. It is empty if the text is not a
+// transcript.
 func anatomyOf(text []byte, d *dialect.Dialect) *anatomy {
 	a := &anatomy{text: text}
 	file, convs := container.Read(source.FromBytes("anatomy", text), detect.Options{Dialect: d}, nil)
@@ -42,7 +41,7 @@ func anatomyOf(text []byte, d *dialect.Dialect) *anatomy {
 	return a
 }
 
-// kept returns a conversation that is still good when the next one has been read.
+// kept copies a conversation, so that it stays valid when the next one is read.
 func kept(c *transcript.Conversation) *transcript.Conversation {
 	k := *c
 	k.Unread, k.Strays, k.Lists = slices.Clone(c.Unread), slices.Clone(c.Strays), slices.Clone(c.Lists)
@@ -57,8 +56,8 @@ func (a *anatomy) lines() bool {
 	return a.file.Framing != source.FramingDocument && len(a.lists()) == 0
 }
 
-// lists returns the lists whose elements messages are, or hold messages, or are
-// records of a log.
+// lists returns the lists whose elements are messages, contain messages, or are records of a
+// log.
 func (a *anatomy) lists() (out []source.Span) {
 	for _, c := range a.convs {
 		out = append(out, c.Lists...)
@@ -79,8 +78,8 @@ func (a *anatomy) lists() (out []source.Span) {
 	return outermost(out)
 }
 
-// around returns the innermost list in the document that a span lies in, but for what
-// an element of it holds alone; zero for none.
+// around returns the innermost list of the document that contains a span, except lists that
+// belong to a single element; zero if there is none.
 func (a *anatomy) around(s source.Span) (list source.Span) {
 	at := jsonPlace{start: a.file.Document.Span.Start, end: a.file.Document.Span.End}
 	for {
@@ -96,7 +95,7 @@ func (a *anatomy) around(s source.Span) (list source.Span) {
 	}
 }
 
-// elements returns where the elements of a list stand.
+// elements returns the places of the elements of a list.
 func (a *anatomy) elements(list source.Span) (out []source.Span) {
 	_, places := children(a.text[list.Start:list.End], list.Start)
 	for _, p := range places {
@@ -105,7 +104,7 @@ func (a *anatomy) elements(list source.Span) (out []source.Span) {
 	return out
 }
 
-// outermost returns the spans that lie in no other one, in order.
+// outermost returns the spans that are not inside others, in order.
 func outermost(spans []source.Span) (out []source.Span) {
 	slices.SortFunc(spans, func(a, b source.Span) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End))
@@ -118,7 +117,7 @@ func outermost(spans []source.Span) (out []source.Span) {
 	return out
 }
 
-// keyOf returns the key whose value begins at a place, "" where no key has it.
+// keyOf returns the key of the value at a place, "" if it has none.
 func keyOf(text []byte, at int64) string {
 	before := bytes.TrimRight(text[:at], " \t\r\n")
 	before, is := bytes.CutSuffix(before, []byte(":"))
@@ -130,8 +129,8 @@ func keyOf(text []byte, at int64) string {
 	return string(before[bytes.LastIndexByte(before, '"')+1:])
 }
 
-// ids returns a pattern that finds the ids of calls and results, and their keys, in
-// what is made of the text; nil where it has none.
+// ids returns a pattern that finds the ids of calls and results, and their keys, in parts of
+// the text; nil if it has none.
 func (a *anatomy) ids() *regexp.Regexp {
 	var keys []string
 	note := func(id transcript.Token) {
@@ -162,8 +161,7 @@ func (a *anatomy) ids() *regexp.Regexp {
 	return regexp.MustCompile(`"(` + strings.Join(slices.Compact(keys), "|") + `)"\s*:\s*("[^"]*"|null)`)
 }
 
-// A dissected text is a list of elements that messages are, and what stands
-// around and between them.
+// A dissected text is a list of message elements, and the text around and between them.
 type dissected struct {
 	head, sep, tail string
 	list            []string
@@ -173,8 +171,7 @@ type dissected struct {
 func (d *dissected) text() []byte { return []byte(d.head + strings.Join(d.list, d.sep) + d.tail) }
 
 // dissect finds the longest list of messages in a text: its lines, or a list in it. It
-// reports false for a text in which there is none, or that is so broken that lines
-// are no records.
+// returns false if there is none, or if the text is too broken to be split into lines.
 func dissect(text []byte) (dissected, bool) {
 	a := anatomyOf(text, nil)
 	d := dissected{ids: a.ids()}
@@ -204,8 +201,8 @@ func dissect(text []byte) (dissected, bool) {
 	return d, len(d.list) > 0
 }
 
-// inner returns where the elements of a list in an element stand: of the first list of
-// objects that is met from the outside, be they blocks or calls.
+// inner returns the places of the elements of the outermost list of objects in an element, be
+// they blocks or calls.
 func inner(e string) (places []jsonPlace, ok bool) {
 	level := []jsonPlace{{start: 0, end: int64(len(e))}}
 	for len(level) > 0 {
@@ -222,13 +219,12 @@ func inner(e string) (places []jsonPlace, ok bool) {
 	return nil, false
 }
 
-// records reports whether a text is cut into its records, and not into the elements
-// of the lists in it.
+// records reports whether the text is split into its records, and not into the elements of
+// lists.
 func (a *anatomy) records() bool { return len(a.lists()) == 0 }
 
-// units cuts the text into the elements that messages are, in order, and what
-// stands between them without white space and commas. Those elements are its records,
-// or stand in lists.
+// units splits the text into its message elements, in order, and the text between them
+// without white space and commas. The elements are records, or elements of lists.
 func (a *anatomy) units(records bool) (list []string, rest string) {
 	body := bytes.TrimPrefix(a.text, []byte("\ufeff"))
 	if good, bad := validLines(body); !json.Valid(body) && bad > good {
@@ -276,8 +272,7 @@ func (a *anatomy) units(records bool) (list []string, rest string) {
 	return list, between.String()
 }
 
-// texts are the places in a text where somebody says something, or where it stands
-// what a call was given or gave.
+// texts are the places of texts: of messages, arguments and payloads.
 type texts struct {
 	args, calls, thoughts, messages []source.Span
 	bare                            []source.Span   // texts that are a string, and no object
@@ -285,11 +280,10 @@ type texts struct {
 	keys                            map[string]bool // true of what is said in a message, false of what it is
 }
 
-// textFields are the fields of rows that lead to what is said in a message.
+// textFields are the fields of rows that lead to the text of a message.
 var textFields = []string{"Blocks.Content", "Part.Text", "SideList.Content", "SideList.Reasoning", "Items.Text", "MessageEvent.Text", "Combined.Text", "Records.Text"}
 
-// tagFields are the fields of rows that lead to what a message or a block is, and not
-// to what it says.
+// tagFields are the fields of rows that lead to the type, role or id of a message or a block.
 var tagFields = []string{
 	"Blocks.Role", "Blocks.Tag", "Blocks.MessageID", "Part.Signature", "SideList.Role", "SideList.MessageID", "SideList.Error", "Items.Type", "Items.Role",
 	"Items.Item", "Items.Execution", "Items.Sealed", "Events.Type", "MessageEvent.RoleAt", "MessageEvent.Turn", "CallEvent.Turn", "Combined.Kind", "Combined.Role",
@@ -335,7 +329,7 @@ func (a *anatomy) texts() *texts {
 			out.tokens = append(out.tokens, c.Aliases[i].ID.Span)
 		}
 	}
-	// What is absent is told by the place that lacks it.
+	// An absent value is represented by the place that lacks it.
 	out.tokens = slices.DeleteFunc(out.tokens, func(s source.Span) bool { return s.IsZero() || strings.IndexByte("{[", a.text[s.Start]) >= 0 })
 	if d := dialect.ByName(a.file.Dialect); d != nil {
 		for _, key := range keysIn([]*dialect.Dialect{d}, tagFields...) {
@@ -348,14 +342,13 @@ func (a *anatomy) texts() *texts {
 	return out
 }
 
-// within reports whether a value stands in one of the spans.
+// within reports whether a value is inside one of the spans.
 func (x *texts) within(t *tree, spans []source.Span) bool {
 	return slices.ContainsFunc(spans, func(s source.Span) bool { return int(s.Start) <= t.start && t.end <= int(s.End) })
 }
 
-// letter says what a value below a key is: A for arguments, T for what a call gave, R
-// for reasoning, M for what is said, and "" for what is no text. What stands in
-// something that is said is said.
+// letter returns the kind of a value below a key: A for arguments, T for payloads, R for
+// reasoning, M for other text, and "" for no text. A value inside a text is text.
 func (x *texts) letter(t *tree, key string, in bool) (letter string, said bool) {
 	text, known := x.keys[key]
 	said = in || text && x.within(t, x.messages)
@@ -374,13 +367,13 @@ func (x *texts) letter(t *tree, key string, in bool) (letter string, said bool) 
 	return "", false
 }
 
-// things are what the messages, calls and results of a text are, by where they stand.
+// things are the messages, calls and results of a text, by place.
 type things struct {
 	roles map[source.Span]string
 	calls map[source.Span]bool
 }
 
-// thingsIn returns those of a text that was repaired, or that it was repaired to.
+// thingsIn returns the things of a text before or after a repair.
 func thingsIn(text []byte, f *Fixed) *things {
 	x := &things{map[source.Span]string{}, map[source.Span]bool{}}
 	for _, c := range anatomyOf(text, dialect.ByName(f.Before.File.Dialect)).convs {
@@ -397,8 +390,8 @@ func thingsIn(text []byte, f *Fixed) *things {
 	return x
 }
 
-// at returns the role in which a value speaks, "" for one that is no message, and
-// whether it is a call or a result.
+// at returns the role of a value, "" if it is not a message, and whether it is a call or a
+// result.
 func (x *things) at(t *tree) (role string, call bool) {
 	if x == nil {
 		return "", false
@@ -407,8 +400,8 @@ func (x *things) at(t *tree) (role string, call bool) {
 	return x.roles[at], x.calls[at]
 }
 
-// TestEveryDialectIsDissected: of each dialect there is a fixture that tests can break
-// into messages and, unless the dialect has none, with ids that they can break.
+// TestEveryDialectIsDissected: each dialect has a fixture that tests can split into messages
+// and, unless the dialect has no ids, one with ids that tests can break.
 func TestEveryDialectIsDissected(t *testing.T) {
 	of := fixturesOf(t)
 	for _, d := range dialect.All() {

@@ -13,11 +13,11 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// benchSize is how big a generated transcript is: large enough not to train
-// the branch predictor on it.
+// benchSize is the size of a generated transcript: large enough not to train the branch
+// predictor on it.
 const benchSize = 8 << 20
 
-// payload is text as tools return it: escapes, paths, some of it not ASCII.
+// payload is typical output of tools: with escapes and paths, some of it not ASCII.
 func payload(seed, size int) string {
 	lines := []string{
 		"func (r *Reader) Next() (Record, error) {\n", "\treturn nil, fmt.Errorf(\"read %q: %w\", path, err)\n",
@@ -74,8 +74,8 @@ func chatDocument() []byte {
 	return out
 }
 
-// BenchmarkCheck measures whole checks beside what merely validates the same
-// bytes; what counts is the ratio within one run.
+// BenchmarkCheck compares whole checks with mere validation of the same bytes; the ratio
+// within one run counts.
 func BenchmarkCheck(b *testing.B) {
 	for _, kind := range []struct {
 		name  string

@@ -2,8 +2,8 @@ package engine
 
 import "testing"
 
-// TestResultsBeside: two results of a log are copies only if their records keep the same
-// beside the message.
+// TestResultsBeside: two results of a log are copies only if their records have the same
+// fields beside the message.
 func TestResultsBeside(t *testing.T) {
 	t.Parallel()
 	const text = `{"type":"user","uuid":"u0","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"q"}}

@@ -2,8 +2,8 @@ package engine
 
 import "testing"
 
-// TestBodyBeside: a member that goes by the name of a message's body is none beside
-// what would be in it.
+// TestBodyBeside: a field with the name of a message's body is not the body if the fields of
+// the body are beside it.
 func TestBodyBeside(t *testing.T) {
 	t.Parallel()
 	for _, data := range []string{`{}`, `{"a":1}`, `{"content":"x"}`} {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestByteOrderMarks: a byte order mark at the head of a line, as where files were put together,
+// TestByteOrderMarks: a byte order mark at the start of a line, as in concatenated files,
 // hides nothing.
 func TestByteOrderMarks(t *testing.T) {
 	t.Parallel()
@@ -29,7 +29,7 @@ func TestByteOrderMarks(t *testing.T) {
 	}
 }
 
-// TestNoList: what is no list of calls, and no call either, is none.
+// TestNoList: a value that is neither a list of calls nor a call is ignored.
 func TestNoList(t *testing.T) {
 	t.Parallel()
 	const text = `[{"id":"u","role":"user","parts":[{"type":"text","text":"q"}],"toolInvocations":{"a":1}},

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestManyCacheMarks holds the time that very many marks in one message take
-// against that of few: each is removed from its block alone.
+// TestManyCacheMarks compares the time for very many markers in one message with the time for
+// few. Each is removed from its own block.
 func TestManyCacheMarks(t *testing.T) {
 	took := func(n int) time.Duration {
 		var b strings.Builder
@@ -29,13 +29,13 @@ func TestManyCacheMarks(t *testing.T) {
 		return time.Since(from)
 	}
 	few, many := took(1000), took(16_000)
-	if many > 80*few { // where each mark takes a look at all of them: 256 times
+	if many > 80*few { // quadratic time would be 256 times as long
 		t.Errorf("16 times as many marks take %d times as long", many/few)
 	}
 }
 
-// TestCacheMarksAround: marks in the system prompt and the tools count, and nulls in
-// the place of marks do not.
+// TestCacheMarksAround: markers in the system prompt and the tools count, and nulls in their
+// place do not.
 func TestCacheMarksAround(t *testing.T) {
 	t.Parallel()
 	const mark = `,"cache_control":{"type":"ephemeral"}`
@@ -54,8 +54,7 @@ func TestCacheMarksAround(t *testing.T) {
 	}
 }
 
-// TestCacheMarksInBlocks: a mark counts in a block of any kind, also of one that nobody
-// knows.
+// TestCacheMarksInBlocks: a marker counts in a block of any type, including unknown types.
 func TestCacheMarksInBlocks(t *testing.T) {
 	t.Parallel()
 	const mark = `,"cache_control":{"type":"ephemeral"}`

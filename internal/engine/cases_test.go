@@ -16,8 +16,7 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A workedCase is one line of testdata/cases.json: a transcript, and what is
-// to be found in it.
+// A workedCase is one line of testdata/cases.json: a transcript and its expected findings.
 type workedCase struct {
 	Name     string
 	Dialect  string
@@ -25,13 +24,13 @@ type workedCase struct {
 	Findings []string
 	Infos    []string
 	Args     []string
-	// Fixed is what the transcript becomes, or "unchanged"; FixedSays is what
-	// holds of the result where there is more than one good form.
+	// Fixed is the repaired transcript, or "unchanged"; FixedSays describes the result if
+	// there is more than one good form.
 	Fixed     json.RawMessage
 	FixedSays string `json:"fixed_says"`
 }
 
-// text returns the case's input as the file it stands for.
+// text returns the case's input as a file.
 func (c *workedCase) text(t testing.TB) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -71,7 +70,7 @@ func (c *workedCase) options(t *testing.T) Options {
 	return opts
 }
 
-// known reports whether all rules that the case speaks of exist.
+// known reports whether all rules of the case exist.
 func (c *workedCase) known() bool {
 	for _, name := range append(slices.Clone(c.Findings), c.Infos...) {
 		if rules.ByName(name) == nil {

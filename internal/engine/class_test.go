@@ -10,9 +10,9 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// TestClassIsMeasured: a repair costs what it takes out and puts in, whatever its rule
-// says. What counts as neither is listed in package repair; here each has a case, and
-// beside it what does count.
+// TestClassIsMeasured: the class of a repair follows from the content that it removes and
+// adds, whatever its rule says. Each entry of the list in package repair has a case here,
+// with a counterexample.
 func TestClassIsMeasured(t *testing.T) {
 	const (
 		user  = `{"role":"user","content":"q"}`
@@ -99,7 +99,7 @@ func TestClassIsMeasured(t *testing.T) {
 	}
 }
 
-// TestOddRecords: what made a panic once.
+// TestOddRecords: these records once caused a panic.
 func TestOddRecords(t *testing.T) {
 	for _, text := range []string{
 		`{"timestamp":"t","type":"session_meta","payload":{"id":"x"}}` + "\n" + `{"timestamp":"t","type":"response_item","payload":{"id":"x","timestamp":"t","type":"info","content":"hi"}}`,

@@ -8,7 +8,7 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// TestCopies: what repeats a call in its message is changed along with it.
+// TestCopies: the copies of a call in its message change with it.
 func TestCopies(t *testing.T) {
 	for _, c := range []struct {
 		name, in, want string
@@ -86,7 +86,7 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// TestCopiesAreNotCounted: a call that stands in four places is one call.
+// TestCopiesAreNotCounted: a call that occurs in four places is one call.
 func TestCopiesAreNotCounted(t *testing.T) {
 	const text = `[{"type":"ai","content":[{"type":"tool_use","id":"a","name":"f","input":{}}],"tool_calls":[{"name":"f","args":{},"id":"a"}],"additional_kwargs":{"tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}]},"tool_call_chunks":[{"id":"a","name":"f","args":"{}"}]},
 {"type":"tool","content":"1","tool_call_id":"a"}]`

@@ -14,8 +14,8 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// corpusDir returns the directory of real transcripts beside the checkout, and
-// skips the test where there is none.
+// corpusDir returns the directory of real transcripts beside the checkout. It skips the test
+// if there is none.
 func corpusDir(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join("..", "..", "..", "shared", "corpus")
@@ -25,8 +25,7 @@ func corpusDir(t testing.TB) string {
 	return dir
 }
 
-// A corpusFile is a row of the corpus's manifest: what an independent program
-// counted.
+// A corpusFile is a row of the corpus's manifest, with the counts of an independent program.
 type corpusFile struct {
 	path, format   string
 	calls, results int
@@ -103,8 +102,7 @@ var ownDialect = map[string]string{
 	"bedrock-stream": "", "pydantic-ai-events": "",
 }
 
-// spelled are files of one format that write their messages in the dialect of
-// another.
+// spelled are files of one format whose messages are in the dialect of another.
 var spelled = map[string]string{
 	// An older form of the history, and the contexts of Kimi's command line.
 	"019f6000-0000-7000-8000-000000000002_chat_history.jsonl": "openai-chat",
@@ -133,8 +131,8 @@ var spelled = map[string]string{
 	"fixtures_smolagents_live_spans.json":                  "openinference",
 }
 
-// unread are files whose shape the independent count cannot read, with the
-// calls and results that were counted in them by hand.
+// unread are files that the independent program cannot read, with the calls and results
+// counted by hand.
 var unread = map[string][2]int{
 	// Single messages that turns of a recording put out.
 	"tests_fixtures_replay_write_read_file.ultra.json": {2, 0},
@@ -190,8 +188,8 @@ var unread = map[string][2]int{
 	"droid_stream_json_schema_drift.jsonl": {1, 1},
 }
 
-// explained are the files in which toolguard and the independent count differ,
-// with what toolguard finds.
+// explained are the files in which toolguard and the independent program differ, with the
+// counts of toolguard.
 var explained = map[string]defects{
 	"tests_fixtures_replay_write_read_file.ultra.json":     {trailing: 2},
 	"timeline_fixtures_events_utility_bridge_wrapped.json": {trailing: 1},
@@ -246,8 +244,8 @@ var explained = map[string]defects{
 	"stage0_agents_copilot_small.jsonl": {trailing: 1},
 }
 
-// strange are files of a format in which nothing is that any agent writes, or
-// in which messages stand only in strings, or in none but single events.
+// strange are files of a format with records that no agent writes, or with messages only in
+// strings or in single events.
 var strange = map[string]bool{
 	"codex-rollout/jazzyalex__agent-sessions__Resources_Fixtures_stage0_agents_codex_schema_drift.jsonl":                                true,
 	"bedrock-stream/aws__amazon-q-developer-cli__crates_agent_tests_mock_responses_builtin_tools.jsonl":                                 true,
@@ -257,8 +255,8 @@ var strange = map[string]bool{
 	"pydantic-ai-events/vstorm-co__pydantic-deepagents__apps_deepresearch_workspaces_47506bec-2ee8-4538-9225-e69769817d67_events.jsonl": true,
 }
 
-// TestCorpus compares what is read of every real transcript of the dialects
-// with an independent count of its calls, results and pairing defects.
+// TestCorpus compares every real transcript of the dialects with an independent count of its
+// calls, results and pairing defects.
 func TestCorpus(t *testing.T) {
 	dir := corpusDir(t)
 	var files, calls, results, others int

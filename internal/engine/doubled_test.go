@@ -2,8 +2,8 @@ package engine
 
 import "testing"
 
-// TestDoubledKeys holds that nothing is repaired on one of two values of a key:
-// which of them counts is not known.
+// TestDoubledKeys: nothing is repaired in a message with a duplicate key, because programs
+// disagree about which value counts.
 func TestDoubledKeys(t *testing.T) {
 	for name, text := range map[string]string{
 		"id":        `[{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"b","id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":"r"},{"role":"user","content":"q"}]`,
@@ -16,15 +16,15 @@ func TestDoubledKeys(t *testing.T) {
 			t.Errorf("%s: %v, %+v\n%s", name, err, f.Repairs, out)
 		}
 	}
-	// Another message is repaired all the same.
+	// Other messages are repaired all the same.
 	const text = `[{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"user","content":"x","content":"y"}]`
 	if _, f, err := repaired([]byte(text), FixOptions{}); err != nil || len(f.Repairs) != 1 {
 		t.Errorf("%v: %d repairs", err, len(f.Repairs))
 	}
 }
 
-// TestDoubledLinks: in a log, a record with two ids or two parents is none that another
-// one gets as its parent, because another program may read the other one.
+// TestDoubledLinks: a record of a log with two ids or two parents never becomes the parent of
+// another one, because programs disagree about which value counts.
 func TestDoubledLinks(t *testing.T) {
 	const head = `{"type":"session","version":3,"id":"s","timestamp":"2026-07-09T10:00:00.000Z","cwd":"/w"}
 {"type":"custom","id":"b0","parentId":null,"timestamp":"2026-07-09T10:00:00.400Z","customType":"x"}

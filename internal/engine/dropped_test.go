@@ -9,8 +9,8 @@ import (
 	"github.com/toolguard/toolguard/internal/profile"
 )
 
-// TestDroppedAnew holds that a repair that takes out what an earlier one wrote anew
-// says where that stood, and that nothing goes as the copy of what goes too.
+// TestDroppedAnew: a repair that removes text which an earlier one rewrote names the original
+// place. Nothing is removed as the copy of something that is removed too.
 func TestDroppedAnew(t *testing.T) {
 	const orphan = `{"type":"tool_result","tool_use_id":"t9","content":"x"}`
 	for _, tt := range []struct {
@@ -61,7 +61,7 @@ func TestDroppedAnew(t *testing.T) {
 	}
 }
 
-// TestDroppedBytes holds that a repair of bytes that takes content out says what.
+// TestDroppedBytes: a repair of bytes that removes content names the content.
 func TestDroppedBytes(t *testing.T) {
 	const (
 		call   = `{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}` + "\n"

@@ -12,7 +12,7 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// foundBy counts what a rule found.
+// foundBy counts the findings of a rule.
 func foundBy(r *Report, rule *rules.Rule) (n int) {
 	for f := range r.Findings.All() {
 		if f.Rule == rule {
@@ -22,8 +22,8 @@ func foundBy(r *Report, rule *rules.Rule) (n int) {
 	return n
 }
 
-// TestEditsAlone: what a finding says that its repair would change is that
-// repair: made alone, it leaves one of its kind less and breaks no record.
+// TestEditsAlone: the edits of a finding are its repair. Made alone, they leave one finding
+// of its kind less and break no record.
 func TestEditsAlone(t *testing.T) {
 	told := 0
 	for _, in := range append(fixtures(t), caseInputs(t)...) {

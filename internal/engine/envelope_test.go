@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// TestEnvelopeOfScalars: a record that is put in, or that is given a result, takes
-// over times and flags of its neighbour, and nothing that somebody recorded in their
-// place.
+// TestEnvelopeOfScalars: an inserted record, or one that gets a result, copies times and
+// flags from its neighbor, and no recorded content.
 func TestEnvelopeOfScalars(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ in, want string }{

@@ -18,7 +18,7 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// madeUp returns findings that fill every field with something, or with nothing.
+// madeUp returns findings in which every field is set or empty at random.
 func madeUp(n int) []Finding {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	text := func() string { return strings.Repeat(fmt.Sprintf("%x \x00é", rnd.Uint64()), rnd.IntN(3)) }
@@ -63,7 +63,7 @@ var sameFindings = cmp.Options{
 	cmp.Comparer(func(a, b *rules.Rule) bool { return a == b }),
 }
 
-// TestFindings: findings are unpacked as they were packed, from any one on.
+// TestFindings: findings are unpacked as they were packed, starting at any of them.
 func TestFindings(t *testing.T) {
 	want := madeUp(500)
 	var fs Findings
@@ -117,7 +117,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestShown: a finding that nobody will see is only counted.
+// TestShown: a finding that will not be shown is only counted.
 func TestShown(t *testing.T) {
 	text := []byte(strings.Repeat(loadUser+"\n", 5) + "x\n")
 	rep := check(t, "s.jsonl", text, Options{Shown: func(_ *rules.Rule, s rules.Severity) bool { return s > rules.Info }})
@@ -140,8 +140,7 @@ func orphans(n int) []byte {
 	return []byte(b.String())
 }
 
-// TestMemoryOfKeptFindings: however many findings a report lists, it keeps few bytes of
-// each.
+// TestMemoryOfKeptFindings: a report keeps only a few bytes for each finding.
 func TestMemoryOfKeptFindings(t *testing.T) {
 	n := howMany(300_000, 30_000, 10_000)
 	src := source.FromBytes("s.jsonl", orphans(n))

@@ -33,7 +33,7 @@ func (c *workedCase) fixOptions(t *testing.T) FixOptions {
 	return opts
 }
 
-// fixText repairs a text and returns the whole of the result.
+// fixText repairs a text and returns the result.
 func fixText(t testing.TB, name string, text []byte, opts FixOptions) ([]byte, *Fixed) {
 	t.Helper()
 	f, err := Settle(context.Background(), source.FromBytes(name, text), opts)
@@ -50,7 +50,7 @@ func fixText(t testing.TB, name string, text []byte, opts FixOptions) ([]byte, *
 	return out, f
 }
 
-// asJSON returns the value that a text of a case's dialect holds.
+// asJSON returns the value in a text of the case's dialect.
 func (c *workedCase) asJSON(t *testing.T, text []byte) any {
 	t.Helper()
 	switch c.Dialect {
@@ -72,8 +72,8 @@ func (c *workedCase) asJSON(t *testing.T, text []byte) any {
 	return v
 }
 
-// TestFixCases: each worked case is repaired to exactly what it says, and once
-// repaired it stays.
+// TestFixCases: each worked case is repaired exactly as expected, and a second repair changes
+// nothing.
 func TestFixCases(t *testing.T) {
 	exact := 0
 	golden := map[string]string{} // the cases of which only words tell the result
@@ -131,8 +131,8 @@ func TestFixCases(t *testing.T) {
 	}
 }
 
-// TestFixOpenStateWithResult: a result that stands in a record whose state says there
-// is none is not covered by a placeholder.
+// TestFixOpenStateWithResult: a placeholder does not replace a result in a record whose state
+// says that there is none.
 func TestFixOpenStateWithResult(t *testing.T) {
 	part := func(state, output string) string {
 		return `[{"id":"a","role":"assistant","parts":[{"type":"tool-f","toolCallId":"c","state":"` + state + `","input":{},"output":` + output + `}]},{"id":"b","role":"user","parts":[{"type":"text","text":"on"}]},{"id":"c","role":"assistant","parts":[{"type":"text","text":"so"}]}]`
@@ -152,7 +152,7 @@ func TestFixOpenStateWithResult(t *testing.T) {
 	}
 }
 
-// TestFixGoesOn: what lists the calls whose tools go on is kept in step with them.
+// TestFixGoesOn: the list of calls whose tools are running is updated with the calls.
 func TestFixGoesOn(t *testing.T) {
 	events := func(list, call, rest string) string {
 		return `[{"content":{"role":"user","parts":[{"text":"q"}]},"invocationId":"i","author":"user"},{"content":{"role":"model","parts":[{"text":"a"}` + call + `]},"invocationId":"i","author":"a","longRunningToolIds":` + list + `}` + rest + `]`

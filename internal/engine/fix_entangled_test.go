@@ -7,8 +7,7 @@ import (
 	"github.com/toolguard/toolguard/internal/rules"
 )
 
-// left lists the errors that are left of a repair, with why a repair was
-// withheld.
+// left lists the errors that a repair leaves, with why their repairs were withheld.
 func left(f *Fixed) string {
 	var out []string
 	for fd := range f.After.Findings.All() {
@@ -24,7 +23,7 @@ func left(f *Fixed) string {
 	return strings.Join(out, ", ")
 }
 
-// TestFixEntangled: defects of one id get into each other's way.
+// TestFixEntangled: several defects of one id affect each other.
 func TestFixEntangled(t *testing.T) {
 	call := func(id, name string) string {
 		return `{"id":"` + id + `","type":"function","function":{"name":"` + name + `","arguments":"{}"}}`
@@ -288,8 +287,7 @@ func TestFixEntangled(t *testing.T) {
 	}
 }
 
-// A fixing is a text, what becomes of it, "" for nothing, and which errors are
-// left.
+// A fixing is a text, its repaired form, "" if it is unchanged, and the remaining errors.
 type fixing struct {
 	name, text string
 	opts       FixOptions
@@ -313,7 +311,7 @@ func (c fixing) run(t *testing.T) {
 	}
 }
 
-// TestFixDetails: what else stands in and around a result.
+// TestFixDetails: content inside and around a result.
 func TestFixDetails(t *testing.T) {
 	const call = `{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]}`
 	const user = `{"role":"user","content":"go"}`

@@ -19,7 +19,7 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A mangler breaks transcripts the way agents, crashes and compressions do.
+// A mangler breaks transcripts as agents, crashes and compactions do.
 type mangler struct{ *rand.Rand }
 
 func (m mangler) at(list []string) int { return m.IntN(len(list)) }
@@ -166,8 +166,7 @@ func (m mangler) talks() []talk {
 	return []talk{{"chat", false, chat}, {"blocks", false, blocks}, {"items", false, items}, {"log", true, log}}
 }
 
-// TestFixMutants breaks fixtures, worked cases and conversations that are made
-// up, and repairs what comes of it.
+// TestFixMutants breaks fixtures, worked cases and generated conversations, and repairs them.
 func TestFixMutants(t *testing.T) {
 	t.Parallel()
 	seed := seedOr(8)
@@ -236,7 +235,7 @@ func TestFixMutants(t *testing.T) {
 		}
 	}
 	t.Logf("%d mutants, %d repaired, %d held back; %v", n, repaired, held, kinds)
-	// What is held back is not lost, but it is not repaired either.
+	// Withheld repairs lose nothing, but they do not help either.
 	if held > n/500 || usual > n/1000 {
 		t.Errorf("%d of %d held back, %d of them with usual options", held, n, usual)
 	}
@@ -253,7 +252,7 @@ func withheld(f *Fixed) string {
 	return ""
 }
 
-// fuzzSet reads options off a number.
+// fuzzSet derives options from a number.
 func fuzzSet(bits uint16) FixOptions {
 	o := FixOptions{SafeOnly: bits&3 == 1, Unsafe: bits&3 >= 2, Options: Options{Send: bits&4 != 0}}
 	if p := profile.All(); bits>>3&3 > 0 {
@@ -300,8 +299,7 @@ func FuzzFix(f *testing.F) {
 	})
 }
 
-// manyMissing returns a transcript with n calls without results: a log, or an
-// array.
+// manyMissing returns a transcript with n calls without results, as a log or an array.
 func manyMissing(n int, log bool) []byte {
 	var b bytes.Buffer
 	if !log {
@@ -328,8 +326,8 @@ func manyMissing(n int, log bool) []byte {
 	return b.Bytes()
 }
 
-// BenchmarkFixMany shows that repairs cost the same each, however many there
-// are: ns/edit at 60,000 over that at 6,000.
+// BenchmarkFixMany shows that the cost of a repair does not depend on their number: ns/edit
+// at 60,000 compared with 6,000.
 func BenchmarkFixMany(b *testing.B) {
 	for _, log := range []bool{false, true} {
 		name := map[bool]string{false: "array", true: "log"}[log]
@@ -371,9 +369,8 @@ func logMissing(calls, missing int) []byte {
 	return b.Bytes()
 }
 
-// BenchmarkFixSome holds many repairs in a log against few in one of the same
-// length: the time of the one over that of the other, and by how many bytes a
-// repair the heap is larger at its largest.
+// BenchmarkFixSome compares many repairs in a log with few in a log of the same length: the
+// ratio of the times, and the additional bytes of heap for each repair.
 func BenchmarkFixSome(b *testing.B) {
 	const calls, few, many = 60_000, 60, 60_000
 	var ns, peak [2]float64
@@ -399,8 +396,7 @@ func BenchmarkFixSome(b *testing.B) {
 	}
 }
 
-// watchHeap looks at what lives in the heap until it is asked how many bytes more
-// than now that were at most.
+// watchHeap watches the live heap. most returns how many bytes it grew at most.
 func watchHeap() (most func() uint64) {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)

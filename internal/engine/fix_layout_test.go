@@ -14,8 +14,8 @@ import (
 	"github.com/toolguard/toolguard/internal/rules"
 )
 
-// A broken is a transcript with a defect or two, as compact JSON: one document,
-// or a value a line.
+// A broken is a transcript with one or two defects, as compact JSON: a document, or one value
+// a line.
 type broken struct {
 	name  string
 	lines bool
@@ -53,7 +53,7 @@ var brokens = []broken{
 {"parentUuid":"u2","isSidechain":false,"cwd":"/w","sessionId":"s","version":"2","type":"assistant","message":{"id":"m1","role":"assistant","content":[{"type":"text","text":"ok"}]},"uuid":"u3","timestamp":"2026-02-08T17:00:03.000Z"}`},
 }
 
-// A writing is one way to lay a transcript out.
+// A writing is one way to format a transcript.
 type writing struct {
 	name  string
 	write func(b broken) string
@@ -70,7 +70,7 @@ func indented(by string) func(b broken) string {
 	}
 }
 
-// spaced puts text behind the colons and commas between tokens.
+// spaced inserts text after the colons and commas between tokens.
 func spaced(text, colon, comma string) string {
 	var out strings.Builder
 	quoted := false
@@ -120,8 +120,7 @@ var writings = []writing{
 	}},
 }
 
-// edited shows what was changed: removed and inserted bytes, each with a bit of
-// what stands before and behind.
+// edited shows the removed and inserted bytes, each with a few bytes around it.
 func edited(text []byte, f *Fixed) string {
 	var b strings.Builder
 	show := func(s []byte) string {
@@ -146,8 +145,8 @@ func edited(text []byte, f *Fixed) string {
 	return b.String()
 }
 
-// TestFixLayouts: a repair looks like what stands around it, in every way of
-// writing, and is nothing but the repair. The edits stand in a golden file.
+// TestFixLayouts: a repair has the format of the text around it and changes nothing else. The
+// edits are in a golden file.
 func TestFixLayouts(t *testing.T) {
 	var got strings.Builder
 	for _, b := range brokens {
@@ -164,7 +163,7 @@ func TestFixLayouts(t *testing.T) {
 				continue
 			}
 			fmt.Fprintf(&got, "%s, %s\n%s", b.name, w.name, edited(text, f))
-			// In whatever way it is written, it becomes the same.
+			// The result is the same in every format.
 			var same strings.Builder
 			var v bytes.Buffer
 			out = bytes.TrimPrefix(out, []byte("\ufeff"))
@@ -191,8 +190,8 @@ func TestFixLayouts(t *testing.T) {
 	likeGolden(t, filepath.Join("testdata", "layouts.golden"), got.String())
 }
 
-// TestInsertedThenDropped: a placeholder that is inserted, and dropped again as
-// an orphan once its call is gone, leaves the bytes as they were.
+// TestInsertedThenDropped: a placeholder that is inserted, and dropped as an orphan after its
+// call is gone, leaves the bytes unchanged.
 func TestInsertedThenDropped(t *testing.T) {
 	for _, w := range writings {
 		for _, b := range []broken{brokens[0], brokens[7], brokens[12]} {
@@ -201,7 +200,7 @@ func TestInsertedThenDropped(t *testing.T) {
 			if !f.Changed() {
 				t.Fatalf("%s: unchanged", b.name)
 			}
-			// The id of the placeholder is changed, so that it answers nothing.
+			// The id of the placeholder is changed, so that it answers no call.
 			before, _, _ := bytes.Cut(with, []byte("[toolguard]"))
 			id := bytes.LastIndex(before, []byte(`"c`))
 			if i := bytes.LastIndex(before, []byte(`"t`)); strings.HasPrefix(b.name, "anthropic") {

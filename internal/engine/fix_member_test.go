@@ -2,9 +2,8 @@ package engine
 
 import "testing"
 
-// TestFixMembersOfCalls: what a call lacks is written where the call writes the
-// rest: in its function, beside its id where it has the rest there, and in a
-// function of its own where it has nothing.
+// TestFixMembersOfCalls: a missing field of a call is added where the call has the others: in
+// its function, beside its id, or in a new function.
 func TestFixMembersOfCalls(t *testing.T) {
 	t.Parallel()
 	around := func(call string) string {

@@ -26,7 +26,7 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A fixSet is one way to ask for repairs.
+// A fixSet is a set of options.
 type fixSet struct {
 	name string
 	opts FixOptions
@@ -43,8 +43,7 @@ func basicSets() []fixSet {
 	}
 }
 
-// targetSets are those with providers as the target that differ in what they
-// take.
+// targetSets have targets that differ in what they accept.
 func targetSets() (out []fixSet) {
 	for _, name := range []string{
 		"anthropic-thinking", "openai", "openai-responses", "gemini-3", "bedrock-other", "mistral", "deepseek",
@@ -58,7 +57,7 @@ func targetSets() (out []fixSet) {
 	return out
 }
 
-// strategySets are those with each strategy of each rule.
+// strategySets have each strategy of each rule.
 func strategySets() (out []fixSet) {
 	for _, r := range rules.All() {
 		for _, s := range r.Strategies {
@@ -84,7 +83,7 @@ func caseInputs(t testing.TB) (out []fixture) {
 	return out
 }
 
-// tryFix repairs a text; whatever goes wrong is told as an error.
+// tryFix repairs a text. It returns every fault as an error.
 func tryFix(name string, text []byte, opts FixOptions) (out []byte, f *Fixed, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -106,7 +105,7 @@ func tryFix(name string, text []byte, opts FixOptions) (out []byte, f *Fixed, er
 	return out, f, err
 }
 
-// checkedOnly reports whether a text was not repaired because of what it is.
+// checkedOnly reports whether a text was not repaired because of its kind.
 func checkedOnly(err error) bool {
 	var checkOnly *CheckOnlyError
 	return errors.As(err, &checkOnly)
@@ -115,8 +114,7 @@ func checkedOnly(err error) bool {
 // refusal begins a fault that is an error of the repair, and not a wrong result.
 const refusal = "refused: "
 
-// misfixed repairs a text and says what is wrong with the result, whatever the
-// text is: "" for nothing.
+// misfixed repairs a text and returns the fault of the result, "" if there is none.
 func misfixed(name string, text []byte, opts FixOptions) (fault string, out []byte, f *Fixed) {
 	out, f, err := tryFix(name, text, opts)
 	if checkedOnly(err) {
@@ -153,7 +151,7 @@ func misfixed(name string, text []byte, opts FixOptions) (fault string, out []by
 	return "", out, f
 }
 
-// compactly shortens a text for a report of what is wrong with its repair.
+// compactly shortens a text for an error message.
 func compactly(text []byte) string {
 	var b bytes.Buffer
 	if json.Compact(&b, text) == nil {
@@ -162,8 +160,8 @@ func compactly(text []byte) string {
 	return fmt.Sprintf("%.5000s", text)
 }
 
-// faultyEdits looks at the edits: in order, apart from each other, each one a
-// change, and together what makes the result of the original.
+// faultyEdits checks that the edits are in order and do not overlap, that each is a change,
+// and that they turn the original into the result.
 func faultyEdits(text, out []byte, f *Fixed) string {
 	if !f.Changed() {
 		if len(f.Repairs) > 0 || f.Rounds > 0 {
@@ -195,7 +193,7 @@ func faultyEdits(text, out []byte, f *Fixed) string {
 	return ""
 }
 
-// faultyRepairs looks at whether the repairs are such as were allowed.
+// faultyRepairs checks that the repairs were allowed.
 func faultyRepairs(text []byte, f *Fixed, opts FixOptions) string {
 	for _, r := range f.Repairs {
 		for _, s := range r.Dropped {
@@ -226,8 +224,8 @@ func validLines(text []byte) (valid, invalid int) {
 	return valid, invalid
 }
 
-// faultyFraming looks at whether the result is framed like the text, and no
-// less valid.
+// faultyFraming checks that the result has the same framing as the text, and is not less
+// valid.
 func faultyFraming(text, out []byte, f *Fixed) string {
 	b, a := f.Before.File, f.After.File
 	if f.After.Skipped != "" {
@@ -274,8 +272,8 @@ func byteRepairs(f *Fixed) bool {
 	})
 }
 
-// unlikeCheck compares the findings after the repairs with those of a check of
-// the result, and with those before.
+// unlikeCheck compares the findings after the repairs with a check of the result, and with
+// the findings before.
 func unlikeCheck(name string, out []byte, f *Fixed, opts FixOptions) string {
 	rep, err := Check(context.Background(), source.FromBytes(name, out), opts.Options)
 	if err != nil {
@@ -343,8 +341,7 @@ func notSettled(name string, out []byte, opts FixOptions) string {
 	return ""
 }
 
-// keysOf returns the last names of the paths that fields of the rows of all dialects
-// lead along.
+// keysOf returns the last names of the paths in fields of the rows of all dialects.
 func keysOf(fields ...string) []string { return keysIn(dialect.All(), fields...) }
 
 // keysIn is keysOf for some dialects.
@@ -381,15 +378,15 @@ func keysIn(dialects []*dialect.Dialect, fields ...string) []string {
 	return slices.Compact(out)
 }
 
-// idKeys are the members that a new id may change. The last two list ids of calls that
-// only a hook knows.
+// idKeys are the fields that a new id may change. The last two list ids of calls, and only a
+// hook knows them.
 var idKeys = append(keysOf("Part.ID", "SideList.ID", "SideList.ResultID", "Items.ID", "ItemPair.CallID", "ItemPair.OutputID", "CallEvent.ID",
 	"ResultEvent.ID", "Records.ID", "Answers.ID", "copyList.id", "Log.CallRefs"), "longRunningToolIds", "long_running_tool_ids")
 
-// linkKeys are the members that an insertion or a removal may change.
+// linkKeys are the fields that an insertion or a removal may change.
 var linkKeys = keysOf("Log.Parent", "Log.Refs", "Log.KeptFrom", "Log.KeptIndex", "Log.ResultSource", "Log.Preserved")
 
-// without returns a unit as compact JSON without some members.
+// without returns a unit as compact JSON without some fields.
 func without(raw string, keys []string) string {
 	dec := json.NewDecoder(strings.NewReader(raw))
 	dec.UseNumber()
@@ -448,9 +445,8 @@ func common(a, b []string) int {
 	return n + row[len(b)]
 }
 
-// unexplained holds the elements before and after the repairs against each
-// other: what is not there any more, or not in its order, must be explained by
-// the repairs that were made.
+// unexplained compares the elements before and after the repairs. The repairs must explain
+// every element that is gone or out of order.
 func unexplained(text, out []byte, f *Fixed) string {
 	d := dialect.ByName(f.Before.File.Dialect)
 	was, is := anatomyOf(text, d), anatomyOf(out, d)
@@ -545,12 +541,11 @@ func unexplained(text, out []byte, f *Fixed) string {
 	return ""
 }
 
-// contentKeys are the members below which recorded content stands.
+// contentKeys are the fields that contain recorded content.
 var contentKeys = []string{"content", "text", "thinking", "signature", "output", "run", "summary", "reasoning_content", "encrypted_content", "refusal"}
 
-// content collects the texts of a document: every string below the members
-// that hold content but ids, names, states and the like, and the inputs of calls,
-// which have rules of their own.
+// content collects the texts of a document: every string in content fields except ids, names,
+// states and the like, and the inputs of calls, which have rules of their own.
 func content(text []byte) map[string]int {
 	out := map[string]int{}
 	var walk func(key string, v any, in bool)
@@ -594,8 +589,7 @@ func content(text []byte) map[string]int {
 	return out
 }
 
-// knownPlaceholder reports whether a text is one of those that tools put in
-// the place of a result.
+// knownPlaceholder reports whether a text is one that tools insert in the place of a result.
 func knownPlaceholder(s string) bool {
 	for _, known := range []string{
 		"[toolguard] ", "No result provided", "aborted", "[Tool call was interrupted", "Tool execution was interrupted", "Context condensation triggered",
@@ -609,8 +603,8 @@ func knownPlaceholder(s string) bool {
 	return false
 }
 
-// lostContent looks for texts that repairs without --unsafe have lost. A copy
-// may go where an identical one stays.
+// lostContent looks for texts that repairs without --unsafe lost. A copy may be removed if an
+// identical text stays.
 func lostContent(text, out []byte, f *Fixed) string {
 	drops := false
 	merged := map[string]int{} // the texts between the seams of merged ones
@@ -646,7 +640,7 @@ func lostContent(text, out []byte, f *Fixed) string {
 	return ""
 }
 
-// A logRecord is what the links of a log are made of.
+// A logRecord has the links of a record of a log.
 type logRecord struct {
 	UUID, ParentUUID, SessionID, CWD, Version, GitBranch, UserType, AgentID, Timestamp, Type string
 	LeafUUID, LogicalParentUUID, SourceToolAssistantUUID                                     string
@@ -659,7 +653,7 @@ type logRecord struct {
 	raw string
 }
 
-// logOf returns what kind of log a repaired file is, nil for none.
+// logOf returns the kind of log of a repaired file, nil if it is not a log.
 func logOf(f *Fixed) *dialect.Log {
 	d := dialect.ByName(f.Before.File.Dialect)
 	if d == nil || f.Before.File.Container != detect.ContainerLog && strings.HasPrefix(f.Before.File.Container, "json") {
@@ -709,8 +703,8 @@ func logRecords(text []byte, l *dialect.Log) (out []logRecord) {
 	return out
 }
 
-// chains returns, by uuid, how many records lie between a record and the root,
-// or -1 where the chain is broken or endless.
+// chains returns, by uuid, the number of records between a record and the root, or -1 if the
+// chain is broken or endless.
 func chains(records []logRecord) map[string]int {
 	parent := map[string]string{}
 	for _, r := range records {
@@ -738,8 +732,7 @@ func chains(records []logRecord) map[string]int {
 	return out
 }
 
-// faultyLinks looks at how the records of a log point at each other before and
-// after.
+// faultyLinks compares the links between the records of a log before and after.
 func faultyLinks(text, out []byte, f *Fixed) string {
 	l := logOf(f)
 	if l == nil || l.Parent == "" || !f.Changed() {
@@ -809,8 +802,7 @@ func faultyLinks(text, out []byte, f *Fixed) string {
 	return ""
 }
 
-// undone says which finding is left that comes with an operation that was
-// allowed.
+// undone returns a remaining finding whose repair was allowed.
 func undone(f *Fixed, opts FixOptions) string {
 	for fd := range f.After.Findings.All() {
 		if opts.allows(&fd.Finding) {
@@ -854,7 +846,7 @@ func TestFixProperties(t *testing.T) {
 			try(targets[(i*some+k)%len(targets)])
 		}
 		for _, set := range strategies {
-			// The strategy of a rule that says nothing is not asked for.
+			// The strategy of a rule without findings is not tested.
 			if found[set.rule] || longRun() {
 				try(set)
 			}
@@ -920,8 +912,7 @@ func TestFixCorpus(t *testing.T) {
 	t.Logf("%d repaired: %v", changed, repairs)
 }
 
-// TestFixRuleOrder: what becomes of a text does not depend on the order in
-// which the rules are asked.
+// TestFixRuleOrder: the result does not depend on the order of the rules.
 func TestFixRuleOrder(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
@@ -981,7 +972,7 @@ func userLine(uuid, parent, text string, second int) string {
 	return logLine(uuid, parent, "user", "", fmt.Sprintf(`{"role":"user","content":%q}`, text), second)
 }
 
-// TestFixLog looks at what becomes of the links of a log.
+// TestFixLog tests the links of a repaired log.
 func TestFixLog(t *testing.T) {
 	insert := FixOptions{}
 	unsafe := FixOptions{Unsafe: true}
@@ -1124,7 +1115,7 @@ func TestFixLog(t *testing.T) {
 			if s := strings.Join(got, " "); s != c.want {
 				t.Errorf("%s, want %s\n%s", s, c.want, out)
 			}
-			// A line whose parent is the same is the same line.
+			// A line with the same parent is the same line.
 			for _, r := range records {
 				if was, old := had[r.UUID]; old && r.UUID != "" && was.ParentUUID == r.ParentUUID && was.LogicalParentUUID == r.LogicalParentUUID && !lines[r.raw] && !strings.Contains(c.name, "beside text") {
 					t.Errorf("changed: %s", r.raw)

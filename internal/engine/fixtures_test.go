@@ -28,7 +28,7 @@ var (
 	fixtureGolden = filepath.Join("testdata", "fixtures.golden")
 )
 
-// likeGolden holds a text to a golden file.
+// likeGolden compares a text with a golden file.
 func likeGolden(t *testing.T, path, got string) {
 	t.Helper()
 	if *update {
@@ -52,8 +52,8 @@ type fixture struct {
 	text []byte
 }
 
-// kind returns the folders that say what the fixture is: its dialect, and "ok"
-// or "broken"; for a file that is no transcript the second is empty.
+// kind returns the folders of the fixture: its dialect, and "ok" or "broken". The second is
+// "" for a file that is not a transcript.
 func (f fixture) kind() (dialect, state string) {
 	parts := strings.Split(f.name, "/")
 	if len(parts) == 2 {
@@ -87,7 +87,7 @@ func fixtures(t testing.TB) []fixture {
 	return out
 }
 
-// check checks a text that must be readable as far as the machine goes.
+// check checks a text and fails on an error of reading.
 func check(t testing.TB, name string, text []byte, opts Options) *Report {
 	t.Helper()
 	rep, err := Check(context.Background(), source.FromBytes(name, text), opts)
@@ -97,7 +97,7 @@ func check(t testing.TB, name string, text []byte, opts Options) *Report {
 	return rep
 }
 
-// render writes a report the way the golden file holds it.
+// render writes a report as in the golden file.
 func render(rep *Report) string {
 	var b strings.Builder
 	if rep.Skipped != "" {
@@ -120,15 +120,15 @@ func render(rep *Report) string {
 	return b.String()
 }
 
-// unreadable are documents that are torn: there is one record, and nothing can
-// be told of it but where it breaks off.
+// unreadable are torn documents: they have one record, and only the place of the tear is
+// known.
 var unreadable = map[string]bool{
 	"openai-chat/broken/cut-document.json":   true,
 	"openai-chat/broken/trailing-comma.json": true,
 }
 
-// TestFixtures reads every fixture. What is found in those that are in order,
-// infos, and in the broken ones stands in the golden file.
+// TestFixtures reads every fixture. The findings of the broken ones, and the infos of the
+// others, are in the golden file.
 func TestFixtures(t *testing.T) {
 	var got strings.Builder
 	count := map[string]int{}
@@ -232,8 +232,8 @@ var applicable = map[string][]string{
 	},
 }
 
-// TestFixturesCoverRules: a rule is broken by a fixture of each dialect that
-// can break it, and by no other's.
+// TestFixturesCoverRules: each rule is broken by a fixture of every dialect that can break
+// it, and of no other dialect.
 func TestFixturesCoverRules(t *testing.T) {
 	found := map[string]map[string]bool{}
 	for _, f := range fixtures(t) {
@@ -277,8 +277,7 @@ func TestFixturesCoverRules(t *testing.T) {
 	}
 }
 
-// TestFixturesAsTheirDialect: a dialect that is asked for by name changes
-// nothing where it is the one that was found.
+// TestFixturesAsTheirDialect: naming the detected dialect changes nothing.
 func TestFixturesAsTheirDialect(t *testing.T) {
 	for _, f := range fixtures(t) {
 		folder, state := f.kind()
@@ -295,10 +294,9 @@ func TestFixturesAsTheirDialect(t *testing.T) {
 	}
 }
 
-// TestTargetAndSend: with --send nothing that was found becomes less severe,
-// what is pending is an error with a placeholder offered, and with its own
-// provider as the target a fixture that is in order stays free of errors but
-// for what is pending, and for roles of its own.
+// TestTargetAndSend: with --send no finding becomes less severe, and a pending call is an
+// error with a placeholder offered. With its own provider as the target, a sound fixture has
+// no errors except pending calls and roles of its own.
 func TestTargetAndSend(t *testing.T) {
 	pending := 0
 	for _, f := range fixtures(t) {
@@ -337,8 +335,8 @@ func TestTargetAndSend(t *testing.T) {
 	}
 }
 
-// idless reports whether a fixture is data that no provider takes as it
-// stands: without ids, with objects for arguments.
+// idless reports whether a fixture is data that no provider accepts as it is: without ids,
+// with objects for arguments.
 func idless(name string) bool { return strings.Contains(name, "object-arguments") }
 
 // TestSeverityAndRules: rules can be chosen, and their severity set.

@@ -13,15 +13,15 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// foreignValues are values that programs write under the names of others.
+// foreignValues are values under the keys of other programs.
 var foreignValues = []string{`"a1b2c3d4"`, `7`, `"0d3c9a52-9d4e-4a0b-8a3b-5a1c7e2f9b10"`, `"2026-03-01T10:00:00.000Z"`, `""`}
 
-// everybodys are keys that every program uses, and that tell no format from another.
+// everybodys are keys that every program uses, so they identify no format.
 var everybodys = []string{
 	"role", "type", "kind", "content", "contents", "text", "message", "messages", "parts", "name", "id", "value", "from", "tool_calls",
 }
 
-// meanAlike are keys that say the same to several formats, with what they say.
+// meanAlike are keys with the same meaning in several formats.
 var meanAlike = map[string]string{
 	"conversation": "the provider has what seems to be missing",
 	"model":        "the object is a request for that model",
@@ -34,11 +34,11 @@ var meanAlike = map[string]string{
 	"tool_name":    "which tool is called",
 }
 
-// keyedByID are dialects in whose objects keys can be ids instead of names: what a change
-// of VS Code sets may be the results of calls by their ids.
+// keyedByID are dialects with objects whose keys can be ids: a change in VS Code may set the
+// results of calls by their ids.
 var keyedByID = []string{"vscode-chat"}
 
-// given writes a value with a key in each object of one depth that does not have it.
+// given adds a key with a value to each object of one depth that does not have it.
 func given(v source.Value, key, val string, depth int) []byte {
 	var parts []string
 	switch v.Kind() {
@@ -63,8 +63,7 @@ func given(v source.Value, key, val string, depth int) []byte {
 	return v.Raw()
 }
 
-// foreignKeys returns, for each folder of fixtures, the keys that only the files of
-// others have.
+// foreignKeys returns, for each folder of fixtures, the keys that only other formats have.
 func foreignKeys(t *testing.T) map[string][]string {
 	t.Helper()
 	own, often := map[string]map[string]bool{}, map[string]int{}
@@ -97,16 +96,16 @@ func foreignKeys(t *testing.T) map[string][]string {
 	return out
 }
 
-// withoutUnread leaves out that a key speaks of tools which the dialect does not read,
-// and that a message is empty, which one with such a key is not.
+// withoutUnread omits findings about unread tool fields, and about empty messages, because a
+// message with such a key is not empty.
 func withoutUnread(found []string) []string {
 	return slices.DeleteFunc(found, func(f string) bool {
 		return strings.HasPrefix(f, "unread-tool-field ") || strings.HasPrefix(f, "empty-message ")
 	})
 }
 
-// TestForeignKeys: a key by which other formats are known, with a value, in each object
-// of one depth changes neither what a file is nor what is found in it.
+// TestForeignKeys: a key of another format in each object of one depth changes neither the
+// detected format nor the findings.
 func TestForeignKeys(t *testing.T) {
 	t.Parallel()
 	keys := foreignKeys(t)

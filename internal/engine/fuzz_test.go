@@ -18,7 +18,7 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// traps are inputs around which readers go wrong.
+// traps are inputs that are easy to misread.
 func traps() []string {
 	call := func(id string) string {
 		return `[{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":` + id +
@@ -55,8 +55,8 @@ func traps() []string {
 	)
 }
 
-// conserved says where a text's calls and results are not read once each: ""
-// where they are.
+// conserved returns a call or result of the text that is not read exactly once, "" if there
+// is none.
 func conserved(name string, text []byte, rep *Report) string {
 	type place struct{ block, id source.Span }
 	calls, results := map[place]bool{}, map[place]bool{}
@@ -172,7 +172,7 @@ func TestConserved(t *testing.T) {
 	}
 }
 
-// TestTraps: what is found where an id is what it should not be.
+// TestTraps: findings for ids of unexpected types.
 func TestTraps(t *testing.T) {
 	for _, c := range []struct{ id, chat, anthropic, responses string }{
 		{`"ok_1"`, "", "", ""},
@@ -209,8 +209,7 @@ func TestTraps(t *testing.T) {
 	}
 }
 
-// A mutator changes JSON values: what is left is JSON, and nothing else can be
-// relied on.
+// A mutator changes JSON values. The result is JSON, and nothing else is certain.
 type mutator struct {
 	*rand.Rand
 	values []any // values to put in the place of others
@@ -265,8 +264,8 @@ func (m *mutator) mutate(v any, n int) any {
 	return v
 }
 
-// TestMutations changes the values of the fixtures at random: whatever comes of
-// it is read in order, once, and the same again.
+// TestMutations changes the values of the fixtures at random. The result must be read in
+// order, once, and always in the same way.
 func TestMutations(t *testing.T) {
 	t.Parallel()
 	m := &mutator{Rand: rand.New(rand.NewPCG(seedOr(1), 2))}

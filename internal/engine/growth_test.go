@@ -15,11 +15,11 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// allLoads are the loads and those that search what they have read before.
+// allLoads are the loads, and those that search earlier elements.
 func allLoads() []load { return slices.Concat(loads, growing) }
 
-// growing are transcripts in which each element has to find an earlier one, so
-// that a list that is searched one by one makes the work quadratic.
+// growing are transcripts in which each element must find an earlier one, so that a linear
+// search would make the work quadratic.
 var growing = []load{
 	{
 		name: "results beside their calls", n: 5_000,
@@ -172,7 +172,7 @@ func (r *countingReader) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// TestReading: of a load twice as large about twice as many bytes are read.
+// TestReading: twice the input needs about twice the bytes read.
 func TestReading(t *testing.T) {
 	t.Parallel()
 	for _, l := range allLoads() {
@@ -195,7 +195,7 @@ func TestReading(t *testing.T) {
 	}
 }
 
-// many are transcripts with a finding for every few bytes.
+// many are transcripts with a finding every few bytes.
 var many = []load{
 	{
 		name: "lines that are no JSON", n: 20_000,
@@ -230,7 +230,7 @@ var many = []load{
 	},
 }
 
-// TestMost: of each kind of finding only so many are kept, and all are counted.
+// TestMost: only Options.Most findings of each kind are kept, and all are counted.
 func TestMost(t *testing.T) {
 	for _, l := range many {
 		t.Run(l.name, func(t *testing.T) {
@@ -254,8 +254,8 @@ func TestMost(t *testing.T) {
 	}
 }
 
-// TestMemoryOfFindings: a finding that is only counted leaves no more behind than
-// a fault in the bytes, which a repair may need.
+// TestMemoryOfFindings: a finding that is only counted takes no more memory than a fault in
+// the bytes, which a repair may need.
 func TestMemoryOfFindings(t *testing.T) {
 	for _, l := range many {
 		text := l.text(l.n)

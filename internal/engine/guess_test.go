@@ -17,7 +17,7 @@ const stand = "[toolguard] No result was recorded for this tool call; it may or 
 
 func listed(elements ...string) string { return "[" + strings.Join(elements, ",\n") + "]" }
 
-// functionCalls is a chat message that calls functions: of each an id and a name.
+// functionCalls is a chat message with calls of functions, each given by an id and a name.
 func functionCalls(of ...[2]string) string {
 	var calls []string
 	for _, c := range of {
@@ -26,7 +26,7 @@ func functionCalls(of ...[2]string) string {
 	return `{"role":"assistant","content":null,"tool_calls":[` + strings.Join(calls, ",") + `]}`
 }
 
-// TestFixDoesNotGuess: what is not known stays as it is written.
+// TestFixDoesNotGuess: text that is not understood stays as it is.
 func TestFixDoesNotGuess(t *testing.T) {
 	const (
 		user  = `{"role":"user","content":"go"}`
@@ -211,8 +211,8 @@ func TestFixDoesNotGuess(t *testing.T) {
 	}
 }
 
-// TestFixEarlyResult: of a result that stands before two calls of its id nothing
-// tells which of them it answers, before it is moved or after.
+// TestFixEarlyResult: nothing shows which call a result answers that comes before two calls
+// with its id, before or after it is moved.
 func TestFixEarlyResult(t *testing.T) {
 	result := func(text string) string { return `{"role":"tool","tool_call_id":"a","content":"` + text + `"}` }
 	two := functionCalls([2]string{"a", "f"}, [2]string{"a", "g"})
@@ -223,7 +223,7 @@ func TestFixEarlyResult(t *testing.T) {
 	}
 }
 
-// TestFixManyCalls: a message of very many calls that is there twice.
+// TestFixManyCalls: a duplicate message with very many calls.
 func TestFixManyCalls(t *testing.T) {
 	const n = 70
 	const user = `{"role":"user","content":"go"}`
@@ -273,8 +273,8 @@ func TestFixManyCalls(t *testing.T) {
 	}
 }
 
-// TestFixLostParent: where a record of a log is lost and a result is missing, the
-// placeholder takes the place that a child still names, if just one does.
+// TestFixLostParent: if a record of a log is lost and a result is missing, the placeholder
+// gets the id that exactly one child still names as its parent.
 func TestFixLostParent(t *testing.T) {
 	record := func(uuid, parent, id, more string, second int) string {
 		message := `{"role":"user","content":[{"type":"tool_result","tool_use_id":"` + id + `","content":"` + stand + `","is_error":true}]}`
@@ -301,8 +301,8 @@ func TestFixLostParent(t *testing.T) {
 	}
 }
 
-// TestFixMerges: a merge takes a message that says nothing besides, puts words in
-// nobody's mouth, and waits while something is to come between the two.
+// TestFixMerges: a merge takes a message with only a role and content, keeps the speaker of
+// every text, and waits while another message is to come between the two.
 func TestFixMerges(t *testing.T) {
 	says := func(more string) string { return `{"role":"user","content":` + more + `}` }
 	const last = `{"role":"user","content":"n"}`
@@ -333,8 +333,7 @@ func TestFixMerges(t *testing.T) {
 	}
 }
 
-// TestAble: a fix is not made that costs more than it may, whatever its operation
-// was taken for, and none that does something else than it says.
+// TestAble: a fix is not made if its class is not allowed, or if it does not do what it says.
 func TestAble(t *testing.T) {
 	c := newChecker(source.FromBytes("t", []byte(`["a","b"]`)), Options{})
 	cut := edit.Fix{Edits: []edit.Edit{{Span: source.Span{Start: 4, End: 8}}}, Change: edit.Sum{}.Minus(edit.Total([]byte(`"b"`)))}

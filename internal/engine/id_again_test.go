@@ -2,8 +2,8 @@ package engine
 
 import "testing"
 
-// TestIDAgain: in Gemini CLI's logs an id that a state has answered can be used again
-// by a part of a later message, which then has a result of its own.
+// TestIDAgain: in Gemini CLI's logs, a part of a later message can reuse an id that a state
+// has answered. It then has a result of its own.
 func TestIDAgain(t *testing.T) {
 	t.Parallel()
 	const text = `{"sessionId":"s","projectHash":"h","startTime":"2026-01-02T03:04:00.000Z"}

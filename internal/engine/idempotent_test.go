@@ -8,8 +8,8 @@ import (
 	"github.com/toolguard/toolguard/internal/profile"
 )
 
-// TestTwice repairs what a repair leaves again: nothing is to be done, although
-// what told the dialect may be gone.
+// TestTwice repairs the result of a repair. There must be nothing to do, even if the fields
+// that identified the dialect are gone.
 func TestTwice(t *testing.T) {
 	const (
 		user  = `{"role":"user","content":"read both","timestamp":1}` + "\n"

@@ -2,7 +2,7 @@ package engine
 
 import "testing"
 
-// TestWrappedInTurn: messages are read under two names that take turns.
+// TestWrappedInTurn: messages are read under two alternating keys.
 func TestWrappedInTurn(t *testing.T) {
 	t.Parallel()
 	const text = `{"t":1,"in":{"role":"user","content":"q"}}

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestLateForPlaceholder holds that the real result takes the place of a placeholder
-// without being asked only where the model had not gone on from the placeholder.
+// TestLateForPlaceholder: a real result replaces a placeholder by default only if the model
+// had not continued from the placeholder.
 func TestLateForPlaceholder(t *testing.T) {
 	const (
 		head = `[{"role":"user","content":"q"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},` +

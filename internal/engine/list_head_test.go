@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestBooksInLists: what stands at the head of a list of messages and says nothing
-// hides none of them, however much it is.
+// TestBooksInLists: bookkeeping records at the start of a list of messages hide no messages,
+// however many there are.
 func TestBooksInLists(t *testing.T) {
 	t.Parallel()
 	const messages = `{"role":"user","content":"hi"},` +

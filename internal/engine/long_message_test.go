@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestFixLongMessage: what is repaired in a message does not depend on how long the
-// message is.
+// TestFixLongMessage: the repair of a message does not depend on its length.
 func TestFixLongMessage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, text, old, new string }{

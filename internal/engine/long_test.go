@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// longRun reports whether the tests have all the time they want. Without it the
-// heavy loops do a part of their work that is the same each time, and that has
-// something of every dialect.
+// longRun reports whether the time of tests is not limited. Otherwise the heavy loops do a
+// fixed part of their work that includes every dialect.
 func longRun() bool { return os.Getenv("TOOLGUARD_LONG") == "1" }
 
 // raceEnabled reports whether the race detector is on, under which the heavy
@@ -21,8 +20,8 @@ func raceEnabled() bool {
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
-// howMany is how often a heavy loop runs: in a long run, usually, and where it has
-// to be short.
+// howMany returns how often a heavy loop runs: in a long run, usually, and under the race
+// detector.
 func howMany(long, usual, short int) int {
 	switch {
 	case testing.Short() || raceEnabled():
@@ -33,8 +32,8 @@ func howMany(long, usual, short int) int {
 	return usual
 }
 
-// histories is how many histories a test makes up: as many as it is told to, or
-// so many, and ten times as many in a long run.
+// histories returns how many histories a test generates: the configured number, or usual, and
+// ten times as many in a long run.
 func histories(usual int) int {
 	if n, err := strconv.Atoi(os.Getenv("TOOLGUARD_MUTANTS")); err == nil {
 		return n
@@ -42,7 +41,7 @@ func histories(usual int) int {
 	return howMany(10*usual, usual, usual/2+1)
 }
 
-// seedOr is what made up inputs depend on: what it is told to be, or the usual.
+// seedOr returns the configured seed, or the usual one.
 func seedOr(usual uint64) uint64 {
 	if s, err := strconv.ParseUint(os.Getenv("TOOLGUARD_SEED"), 10, 64); err == nil {
 		return s
@@ -50,12 +49,11 @@ func seedOr(usual uint64) uint64 {
 	return usual
 }
 
-// began is when the tests began.
+// began is the time when the tests began.
 var began = time.Now()
 
-// until returns a function that says when a heavy loop has to end so that the
-// package does not run into the limit of its time: when four fifths of it are
-// over.
+// until returns a function that reports when a heavy loop must end: after four fifths of the
+// time limit.
 func until(t *testing.T) func() bool {
 	t.Helper()
 	end, limited := t.Deadline()

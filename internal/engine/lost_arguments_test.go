@@ -8,8 +8,8 @@ import (
 	"github.com/toolguard/toolguard/internal/dialect"
 )
 
-// TestLostArguments: a call beside the content that has an id and a name is one,
-// whether it has arguments or not.
+// TestLostArguments: an element beside the content with an id and a name is a call, with or
+// without arguments.
 func TestLostArguments(t *testing.T) {
 	t.Parallel()
 	arguments := regexp.MustCompile(`,"(arguments|args)":("\{\}"|\{\})`)
@@ -33,8 +33,8 @@ func TestLostArguments(t *testing.T) {
 	withoutArguments(t, "the same, and nothing that answers it", "openai-chat", `[{"role":"assistant","content":"","tool_calls":[{"id":"c1","name":"g"}]}]`)
 }
 
-// withoutArguments tests that a text with one call is read in a dialect, and that its arguments
-// are missed.
+// withoutArguments tests that a text with one call is read in a dialect, and that missing
+// arguments are reported.
 func withoutArguments(t *testing.T, name, in, text string) {
 	t.Helper()
 	rep := check(t, "f", []byte(text), Options{})

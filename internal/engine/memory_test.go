@@ -55,8 +55,8 @@ var plainKinds = []struct {
 	{"claude-log", plainLog, 128},
 }
 
-// allocated returns how many bytes a check allocates besides the records it
-// reads. Garbage is counted too: while a file is read there should be none.
+// allocated returns how many bytes a check allocates besides the records it reads. It
+// includes garbage, of which reading should make none.
 func allocated(t *testing.T, text []byte) float64 {
 	t.Helper()
 	src := source.FromBytes("plain", text)
@@ -76,9 +76,9 @@ func allocated(t *testing.T, text []byte) float64 {
 	return float64(checked.TotalAlloc-framed.TotalAlloc) - float64(framed.TotalAlloc-start.TotalAlloc)
 }
 
-// A message without calls must cost no more than what the model keeps of it,
-// or the budget of memory does not hold: 64 MiB with a million of them, and 64
-// bytes more for each record of a linked log.
+// TestMemoryOfPlainMessages: a message without calls costs only what the model keeps of it,
+// so that the memory budget holds: 64 MiB for a million of them, and 64 bytes more for each
+// record of a linked log.
 func TestMemoryOfPlainMessages(t *testing.T) {
 	const n = 150_000
 	for _, k := range plainKinds {
@@ -90,8 +90,7 @@ func TestMemoryOfPlainMessages(t *testing.T) {
 	}
 }
 
-// TestMemoryOfMembers: an object that holds no messages takes no memory for each of its
-// members, whatever is in them.
+// TestMemoryOfMembers: an object without messages takes no memory for its fields.
 func TestMemoryOfMembers(t *testing.T) {
 	const n = 50_000
 	for _, k := range []struct {
@@ -111,7 +110,7 @@ func TestMemoryOfMembers(t *testing.T) {
 	}
 }
 
-// BenchmarkMemory tells what a check allocates for a message without calls.
+// BenchmarkMemory reports what a check allocates for a message without calls.
 func BenchmarkMemory(b *testing.B) {
 	const n = 1 << 15
 	for _, k := range plainKinds {

@@ -9,7 +9,8 @@ import (
 	"github.com/toolguard/toolguard/internal/rules"
 )
 
-// chat returns a history of one call and what follows it, as OpenAI writes it.
+// chatOf returns a history of one message with calls and the following messages, in OpenAI's
+// format.
 func chatOf(calls string, rest ...string) string {
 	return `[{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[` + calls + `]},` + strings.Join(rest, ",") + `]`
 }
@@ -20,8 +21,8 @@ const (
 	useT1  = `{"role":"user","content":"q"},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"f","input":{}}]}`
 )
 
-// minimal are the smallest histories that providers are known to refuse, by the
-// dialect, the target and the rule; no rule for those that they take.
+// minimal are the smallest histories that providers are known to reject, by dialect, target
+// and rule. The rule is "" for histories that they accept.
 var minimal = []struct{ dialect, target, rule, text string }{
 	{"anthropic", "anthropic", "missing-tool-result", `[` + useT1 + `,{"role":"user","content":"next"}]`},
 	{"anthropic", "anthropic", "orphan-tool-result", `[{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_9","content":"x"}]}]`},
@@ -64,8 +65,8 @@ var minimal = []struct{ dialect, target, rule, text string }{
 	{"bedrock", "bedrock", "", `[{"role":"user","content":[{"text":"q"}]},{"role":"assistant","content":[{"toolUse":{"toolUseId":"a","name":"f","input":{}}}]},{"role":"user","content":[{"toolResult":{"toolUseId":"a","content":[{"text":""}]}}]}]`},
 }
 
-// TestMinimal: each is reported for what it is refused for, and what is taken is
-// not reported.
+// TestMinimal: each rejected history has a finding of its rule, and no accepted history has a
+// finding.
 func TestMinimal(t *testing.T) {
 	for _, c := range minimal {
 		rep := check(t, c.target+" "+c.rule, []byte(c.text), Options{Target: profile.ByName(c.target)})

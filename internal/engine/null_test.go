@@ -15,8 +15,8 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A fields is the keys of objects, by where these stand: the keys above them, with
-// "*" for any element of a list.
+// A fields is the keys of objects by place: the keys above them, with "*" for any element of
+// a list.
 type fields map[string]map[string]bool
 
 // add notes the keys of all objects in a value.
@@ -33,8 +33,7 @@ func (f fields) add(where string, v source.Value) {
 	}
 }
 
-// nulled writes a value with a null key in each object of a place that does not
-// have the key.
+// nulled adds a null key to each object of a place that does not have the key.
 func nulled(v source.Value, where, at, key string, first bool) []byte {
 	var parts []string
 	switch v.Kind() {
@@ -59,12 +58,11 @@ func nulled(v source.Value, where, at, key string, first bool) []byte {
 	return v.Raw()
 }
 
-// ofNull are rules about what a provider takes for null, and what not: there null
-// is something else than nothing.
+// ofNull are rules for which null differs from an absent value.
 var ofNull = []string{"missing-arguments", "arguments-not-string", "tool-input-not-object", "result-content-type", "schema-violation"}
 
-// withoutNull leaves out what is found of a null itself, and of files that are no
-// transcripts in which dialect they could have been.
+// withoutNull omits findings about the null itself and, for files that are not transcripts,
+// the candidate dialects.
 func withoutNull(found []string) []string {
 	if strings.HasSuffix(found[0], "skipped: true") {
 		return nil
@@ -75,8 +73,8 @@ func withoutNull(found []string) []string {
 	})
 }
 
-// TestNullIsAbsent: a key that other objects of the same place have, with null for
-// a value, changes no finding.
+// TestNullIsAbsent: a null in a key that other objects of the same place have changes no
+// finding.
 func TestNullIsAbsent(t *testing.T) {
 	t.Parallel()
 	byDialect := map[string]fields{}
@@ -116,9 +114,8 @@ func TestNullIsAbsent(t *testing.T) {
 	})
 }
 
-// nullAmong writes a value with a null in each list of objects, as its first element,
-// its last or its second, but for what a call is given, the schemas of tools, and lists
-// in which each place has a meaning of its own.
+// nullAmong adds a null to each list of objects: first, second or last. It skips arguments,
+// schemas of tools, and lists with a meaning for each index.
 func nullAmong(v source.Value, at int) []byte {
 	var parts []string
 	switch v.Kind() {
@@ -149,8 +146,7 @@ func nullAmong(v source.Value, at int) []byte {
 	return v.Raw()
 }
 
-// TestNullAmongObjects: a null in a list of objects is none of them, and changes no
-// finding.
+// TestNullAmongObjects: a null in a list of objects is ignored, and changes no finding.
 func TestNullAmongObjects(t *testing.T) {
 	t.Parallel()
 	everyFixture(t, func(t *testing.T, name string, records []source.Value, seps [][]byte) {
@@ -171,7 +167,7 @@ func TestNullAmongObjects(t *testing.T) {
 	})
 }
 
-// TestTextAmongCalls: a text in the list of calls of an event is none of them.
+// TestTextAmongCalls: a text in the list of calls of an event is ignored.
 func TestTextAmongCalls(t *testing.T) {
 	t.Parallel()
 	seen := false
@@ -191,8 +187,8 @@ func TestTextAmongCalls(t *testing.T) {
 	}
 }
 
-// nulledAll writes a value with a null key in each object that does not have the key,
-// but for what a call is given and the schemas of tools.
+// nulledAll adds a null key to each object that does not have the key, except in arguments
+// and schemas of tools.
 func nulledAll(v source.Value, key string) []byte {
 	var parts []string
 	switch v.Kind() {
@@ -221,8 +217,8 @@ var payloadKeys = []string{
 	"arguments", "input", "inputs", "args", "params", "properties", "schema", "input_schema", "parameters", "parametersJsonSchema", "edits", "toolCallResults",
 }
 
-// TestNullOfOthers: a key that other formats have, with null for a value in all
-// objects, changes neither what a file is nor what is found in it.
+// TestNullOfOthers: a null in a key of another format changes neither the detected format nor
+// the findings.
 func TestNullOfOthers(t *testing.T) {
 	t.Parallel()
 	often := map[string]int{}
@@ -261,7 +257,7 @@ func TestNullOfOthers(t *testing.T) {
 	})
 }
 
-// lacking writes a value without a key of the objects of a place, or with null there.
+// lacking removes a key from the objects of a place, or sets it to null.
 func lacking(v source.Value, where, at, key string, null bool) []byte {
 	var parts []string
 	switch v.Kind() {
@@ -286,8 +282,7 @@ func lacking(v source.Value, where, at, key string, null bool) []byte {
 	return v.Raw()
 }
 
-// TestNullNamesNoTurn: messages are not one because the id that tells of which turn
-// they are is null on all of them.
+// TestNullNamesNoTurn: messages whose turn id is null do not form one turn.
 func TestNullNamesNoTurn(t *testing.T) {
 	t.Parallel()
 	ids := map[string]string{

@@ -17,9 +17,9 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// eachFixture yields each fixture that can be read as JSON, a record after the
-// other, and does not have a key twice: there the order of members says something.
-// Its name is its path below the folder of all fixtures.
+// eachFixture yields each fixture that is valid JSON without duplicate keys, record by
+// record, so that the order of its fields has no meaning. The name is its path below the
+// folder of all fixtures.
 func eachFixture(t *testing.T, each func(name string, records []source.Value, seps [][]byte)) {
 	t.Helper()
 	n := 0
@@ -37,8 +37,8 @@ func eachFixture(t *testing.T, each func(name string, records []source.Value, se
 	}
 }
 
-// recordsOf returns the records of a fixture and what stands between them, false
-// where it is damaged or has a key twice.
+// recordsOf returns the records of a fixture and the text between them, and false if it is
+// damaged or has a duplicate key.
 func recordsOf(t *testing.T, f fixture) (records []source.Value, seps [][]byte, ok bool) {
 	t.Helper()
 	at := int64(0)
@@ -81,7 +81,7 @@ func doubles(v source.Value) bool {
 	return false
 }
 
-// told is what is found in a file, but for the places where it stands.
+// told returns the findings of a file without their places.
 func told(t *testing.T, name string, text []byte) []string {
 	t.Helper()
 	rep := check(t, name, text, Options{})
@@ -107,11 +107,11 @@ func glued(seps [][]byte, records [][]byte) []byte {
 	return out.Bytes()
 }
 
-// namesAreData are members of objects whose members are named by data: parameters
-// of a tool, ids of calls.
+// namesAreData are the keys of objects whose own keys are data: parameters of a tool, ids of
+// calls.
 var namesAreData = []string{"tools", "toolCallResults"}
 
-// inOrderOf writes a value with the members of each object as order has them.
+// inOrderOf writes a value with the fields of each object in the order of order.
 func inOrderOf(v source.Value, order func(members []string) []string) []byte {
 	var parts []string
 	switch v.Kind() {
@@ -133,7 +133,7 @@ func inOrderOf(v source.Value, order func(members []string) []string) []byte {
 	return v.Raw()
 }
 
-// TestOrderOfMembers: the order of the members of objects says nothing.
+// TestOrderOfMembers: the order of the fields of objects has no meaning.
 func TestOrderOfMembers(t *testing.T) {
 	t.Parallel()
 	everyFixture(t, func(t *testing.T, name string, records []source.Value, seps [][]byte) {
@@ -149,7 +149,7 @@ func TestOrderOfMembers(t *testing.T) {
 		want := told(t, name, write(as))
 		for seed := range uint64(3) {
 			text := write(func(members []string) []string {
-				// What is the same stays the same.
+				// The same fields get the same order.
 				h := fnv.New64a()
 				for _, m := range members {
 					h.Write([]byte(m))
@@ -165,7 +165,7 @@ func TestOrderOfMembers(t *testing.T) {
 	})
 }
 
-// TestUnknownMembers: what nobody knows, on any object, changes no finding.
+// TestUnknownMembers: an unknown field on any object changes no finding.
 func TestUnknownMembers(t *testing.T) {
 	t.Parallel()
 	everyFixture(t, func(t *testing.T, name string, records []source.Value, seps [][]byte) {
@@ -199,7 +199,7 @@ func raws(records []source.Value) [][]byte {
 	return out
 }
 
-// A widening puts an object that nobody knows among the objects of lists.
+// A widening inserts an unknown object among the objects of lists.
 type widening struct {
 	spoken []source.Span   // messages, and the lists of them
 	calls  []source.Span   // what is in them is theirs
@@ -223,8 +223,8 @@ func newWidening(a *anatomy, lists map[string]bool, last bool) *widening {
 	return w
 }
 
-// records writes records with such objects, and a line that is one behind the first
-// line or the last.
+// records inserts such objects into records, and adds one as a line after the first or the
+// last line.
 func (w *widening) records(records []source.Value) [][]byte {
 	out := make([][]byte, len(records))
 	for i, r := range records {
@@ -240,8 +240,8 @@ func (w *widening) records(records []source.Value) [][]byte {
 	return out
 }
 
-// widened writes a value with such objects. The list of a value below a key is one of
-// calls or results by that key.
+// widened inserts such objects into a value. The key of a list shows whether it holds calls
+// or results.
 func (w *widening) widened(v source.Value, key string) []byte {
 	within := func(s source.Span) bool { return s.Contains(v.Span()) }
 	around := func(s source.Span) bool { return v.Span().Contains(s) }
@@ -274,8 +274,8 @@ func (w *widening) widened(v source.Value, key string) []byte {
 	return v.Raw()
 }
 
-// callLists returns the keys of the lists, in the messages of fixtures, that hold calls
-// or results and no other block.
+// callLists returns the keys of lists in the messages of fixtures that hold only calls or
+// results.
 func callLists(of []fixture) map[string]bool {
 	out := map[string]bool{}
 	for _, f := range of {
@@ -326,8 +326,7 @@ func callLists(of []fixture) map[string]bool {
 
 const nobodysObject = `{"type":"nobody_knows","note":"x"}`
 
-// TestUnknownBlocks: blocks, items, messages and lines that nobody knows change no
-// finding.
+// TestUnknownBlocks: unknown blocks, items, messages and lines change no finding.
 func TestUnknownBlocks(t *testing.T) {
 	t.Parallel()
 	lists := map[string]map[string]bool{}

@@ -9,8 +9,7 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// TestOrdinaryJSON reads files of other programs: none of them may pass for a
-// transcript.
+// TestOrdinaryJSON: no file of another program is read as a transcript.
 func TestOrdinaryJSON(t *testing.T) {
 	dir := filepath.Join("..", "..", "testdata", "ordinary")
 	entries, err := os.ReadDir(dir)

@@ -8,8 +8,8 @@ import (
 	"github.com/toolguard/toolguard/internal/profile"
 )
 
-// TestOwnRecordsStay holds that a record of a role of its own that says something
-// under another key than content is not taken for an empty message.
+// TestOwnRecordsStay: a record with a role of its own and its content under another key is
+// not an empty message.
 func TestOwnRecordsStay(t *testing.T) {
 	const text = `{"type":"session","version":3,"id":"x","timestamp":"2026-07-09T10:00:00.000Z","cwd":"/tmp"}
 {"type":"message","id":"u1","parentId":null,"timestamp":"2026-07-09T10:00:01.500Z","message":{"role":"user","content":"hello","timestamp":1}}

@@ -24,8 +24,8 @@ func (r *readCounter) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// TestPassesOfFix: to repair a session log it is read twice, once to check it and once to
-// prove the repair.
+// TestPassesOfFix: a repair reads a session log twice, once to check it and once to prove the
+// repair.
 func TestPassesOfFix(t *testing.T) {
 	t.Parallel()
 	const records = 4_000
@@ -58,8 +58,8 @@ func TestPassesOfFix(t *testing.T) {
 	}
 }
 
-// TestPassesOfCheck: a long document is scanned and then read. Besides, only the
-// beginning of its list is looked at, once, to tell what it is.
+// TestPassesOfCheck: a long document is scanned and then read. Only the beginning of its list
+// is read once more, to detect its format.
 func TestPassesOfCheck(t *testing.T) {
 	t.Parallel()
 	const turns = 4_000

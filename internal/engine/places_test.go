@@ -13,9 +13,8 @@ import (
 	"github.com/toolguard/toolguard/internal/profile"
 )
 
-// What is said behind a call stays behind it and its result, whatever a provider
-// wants of the order of roles; and where two results of one call vie, the recorded
-// one stays.
+// TestPlaces: text after a call stays after the call and its result, whatever order of roles
+// the provider requires. If two results answer one call, the recorded one stays.
 func TestPlaces(t *testing.T) {
 	for _, x := range []struct {
 		name, in, want string
@@ -111,8 +110,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// Whatever order records stand in, and however many of them have lost their
-// parents: no repair closes a circle of parents.
+// TestParentsMakeNoCircle: no repair makes a circle of parents, in whatever order the records
+// are and however many parents are lost.
 func TestParentsMakeNoCircle(t *testing.T) {
 	relinked := 0
 	for seed := range uint64(400) {

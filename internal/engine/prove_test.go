@@ -16,8 +16,7 @@ const (
 	proofUser   = `{"role":"user","content":"q"}`
 )
 
-// TestProve: each proof refuses a repair that breaks what it is there for, and
-// lets pass what does not.
+// TestProve: each proof rejects the repairs it is for, and accepts others.
 func TestProve(t *testing.T) {
 	sound := proofUser + "\n" + proofCall + "\n" + proofResult + "\n"
 	for _, c := range []struct {

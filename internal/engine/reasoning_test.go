@@ -2,8 +2,8 @@ package engine
 
 import "testing"
 
-// TestReasoningKeepsItsItem: an identical item is not dropped where reasoning would be
-// left without what it led to.
+// TestReasoningKeepsItsItem: an identical item is not dropped if reasoning would lose the
+// item that it led to.
 func TestReasoningKeepsItsItem(t *testing.T) {
 	t.Parallel()
 	const text = `[{"type":"message","role":"user","content":[{"type":"input_text","text":"Think."}]},` +

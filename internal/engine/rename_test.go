@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestRenameAlong: an id is rewritten with that of every result of its call, however
-// it is written and however many there are, so that none is left without its call.
+// TestRenameAlong: an id is rewritten together with the ids of all results of its call,
+// however they are written.
 func TestRenameAlong(t *testing.T) {
 	t.Parallel()
 	call := func(id string) string {

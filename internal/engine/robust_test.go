@@ -28,8 +28,7 @@ func readFixture(t testing.TB, name string) []byte {
 	return text
 }
 
-// unsound says what is wrong with a report on a text, whatever the text is: ""
-// for nothing.
+// unsound returns the fault of a report on a text, "" if there is none.
 func unsound(text []byte, rep *Report) string {
 	if rep.Skipped != "" {
 		if rep.Findings.Len() > 0 || rep.Calls > 0 || rep.Results > 0 {
@@ -146,8 +145,8 @@ var victims = []string{
 	"openai-responses/ok/all-pairs.json", "openai-responses/broken/duplicates.json",
 }
 
-// sparsely returns how far apart the places of a text are that are damaged: so
-// far in a long run, else such that there are not many.
+// sparsely returns the distance between the damaged places of a text: step in a long run,
+// otherwise larger.
 func sparsely(step, size int) int {
 	most := howMany(size, 300, 60)
 	return max(step, size/most|1)
@@ -260,7 +259,7 @@ func TestStrangeInputs(t *testing.T) {
 	}
 }
 
-// TestDeepInputs: nesting without an end does not cost the stack.
+// TestDeepInputs: endless nesting does not exhaust the stack.
 func TestDeepInputs(t *testing.T) {
 	size := 20 << 20
 	if testing.Short() || raceEnabled() {
@@ -275,7 +274,7 @@ func TestDeepInputs(t *testing.T) {
 	}
 }
 
-// TestDeterminism: two checks of one text report the same, to the last field.
+// TestDeterminism: two checks of one text give the same report.
 func TestDeterminism(t *testing.T) {
 	for _, f := range fixtures(t) {
 		a, b := check(t, f.name, f.text, Options{Excerpts: true}), check(t, f.name, f.text, Options{Excerpts: true})
@@ -285,13 +284,13 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
-// A jsonPlace is where a JSON value stands, with its key if it has one.
+// A jsonPlace is the place of a JSON value, with its key if it has one.
 type jsonPlace struct{ key, start, end int64 }
 
 func (p jsonPlace) contains(s source.Span) bool { return p.start <= s.Start && s.End <= p.end }
 
-// children returns the values directly in a JSON value that stands at off, and
-// their names: the keys of an object, the indices of an array.
+// children returns the values directly in a JSON value at offset off, and their names: the
+// keys of an object, the indices of an array.
 func children(raw []byte, off int64) (names []string, places []jsonPlace) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
@@ -307,8 +306,7 @@ func children(raw []byte, off int64) (names []string, places []jsonPlace) {
 				return names, places
 			}
 			name = tok.(string)
-			// The key starts at the last quote behind the end of the value
-			// before it.
+			// The key starts at the last quote after the end of the previous value.
 			from := int64(1)
 			if n := len(places); n > 0 {
 				from = places[n-1].end - off
@@ -329,8 +327,7 @@ func children(raw []byte, off int64) (names []string, places []jsonPlace) {
 	return names, places
 }
 
-// resolve returns all the values that a JSON pointer leads to: more than one
-// where keys stand twice.
+// resolve returns all values that a JSON pointer leads to: several if keys are duplicated.
 func resolve(raw []byte, off int64, pointer string) []jsonPlace {
 	at := []jsonPlace{{off, off, off + int64(len(raw))}}
 	if pointer == "" {
@@ -352,8 +349,8 @@ func resolve(raw []byte, off int64, pointer string) []jsonPlace {
 	return at
 }
 
-// TestPointers: the pointer of each finding in a valid record leads to the
-// innermost value that holds it, as encoding/json reads the record.
+// TestPointers: the pointer of each finding in a valid record leads to the innermost value
+// that contains the finding, as encoding/json reads the record.
 func TestPointers(t *testing.T) {
 	looked := 0
 	for _, f := range fixtures(t) {
@@ -619,7 +616,7 @@ var loads = []load{
 	},
 }
 
-// run checks a load of a size and holds the report to what was built in.
+// run checks a load of a size and compares the report with the expected one.
 func (l *load) run(t testing.TB, n int, text []byte) {
 	t.Helper()
 	rep := check(t, l.name, text, Options{Excerpts: true})
@@ -649,8 +646,8 @@ func TestLoads(t *testing.T) {
 	}
 }
 
-// BenchmarkLoads reports how many times as long ten times the load takes: 10
-// where the work is linear, 100 where it is quadratic.
+// BenchmarkLoads reports how much longer ten times the load takes: 10 for linear work, 100
+// for quadratic work.
 func BenchmarkLoads(b *testing.B) {
 	for _, l := range allLoads() {
 		b.Run(l.name, func(b *testing.B) {
@@ -669,7 +666,7 @@ func BenchmarkLoads(b *testing.B) {
 	}
 }
 
-// A brokenReader fails behind its first bytes.
+// A brokenReader fails after its first bytes.
 type brokenReader struct {
 	text []byte
 	at   int64
@@ -688,8 +685,8 @@ func (r brokenReader) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// TestSourceFails: an error of the source is returned, wherever it happens,
-// and never taken for the end of the input.
+// TestSourceFails: an error of the source is returned, wherever it happens, and never taken
+// for the end of the input.
 func TestSourceFails(t *testing.T) {
 	for _, name := range victims {
 		text := readFixture(t, name)

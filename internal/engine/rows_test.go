@@ -20,8 +20,8 @@ var unrepaired = map[string]string{
 	"agentscope/broken/version-2-missing.json": "a result of version 2 stands in the message of its call",
 }
 
-// TestRows: of each dialect, what is in order is read as that dialect, and what is broken is in order once it is repaired, unless the dialect
-// says that it is not repaired.
+// TestRows: sound fixtures of each dialect are read as that dialect, and broken ones are
+// sound after a repair, unless the dialect is only checked.
 func TestRows(t *testing.T) {
 	for _, d := range dialect.All() {
 		if profile.ByName(d.Provider) == nil {
@@ -32,7 +32,7 @@ func TestRows(t *testing.T) {
 	for _, f := range fixtures(t) {
 		folder, state := f.kind()
 		if state == "" || applicable[folder] != nil {
-			continue // of those TestFixtures asks for more
+			continue // TestFixtures checks more of those
 		}
 		count[folder+"/"+state]++
 		t.Run(f.name, func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestRows(t *testing.T) {
 			if state == "ok" {
 				return
 			}
-			// A dataset is repaired only where a strategy is given.
+			// A dataset is repaired only if a strategy is given.
 			opts := FixOptions{Options: Options{Send: true, Strategy: map[string]string{"missing-tool-result": "insert"}}, Unsafe: true}
 			if only := cmp.Or(d.CheckOnly, rep.File.CheckOnly); only != "" {
 				if _, err := Settle(t.Context(), source.FromBytes(f.name, f.text), opts); err == nil || !strings.Contains(err.Error(), only) {
@@ -77,8 +77,8 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestRowExamples: the call and the result of each dialect's example are read as
-// such, and a result that is made up for the call answers it.
+// TestRowExamples: the call and the result in each dialect's example are read, and a
+// generated result answers the call.
 func TestRowExamples(t *testing.T) {
 	for _, d := range dialect.All() {
 		t.Run(d.Name, func(t *testing.T) {
@@ -120,12 +120,12 @@ func TestRowExamples(t *testing.T) {
 	}
 }
 
-// faulty reports whether anything is worse than a remark.
+// faulty reports whether a finding is more severe than an info.
 func faulty(rep *Report) bool {
 	return anyOf(&rep.Findings, func(f *Finding) bool { return f.Severity > rules.Info })
 }
 
-// written writes members as a JSON object.
+// written writes fields as a JSON object.
 func written(t *testing.T, members []dialect.Field) string {
 	t.Helper()
 	parts := make([]string, len(members))
@@ -139,7 +139,7 @@ func written(t *testing.T, members []dialect.Field) string {
 	return text
 }
 
-// TestMarks: a dialect claims nothing about which it would not be asked.
+// TestMarks: a dialect never claims a value without its keywords.
 func TestMarks(t *testing.T) {
 	for _, d := range dialect.All() {
 		if d.Log != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// TestSaidBefore: what the model said is known of a message when the next one is read,
-// though a document that is read through a window has nothing else of it in memory.
+// TestSaidBefore: the text of a message is known when the next one is read, even if the
+// document is read through a window.
 func TestSaidBefore(t *testing.T) {
 	t.Parallel()
 	said := func(text string) string {

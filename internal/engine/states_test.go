@@ -10,7 +10,7 @@ import (
 
 const geminiHead = `{"sessionId":"s","projectHash":"p","startTime":"2026-04-01T10:00:00.000Z","lastUpdated":"2026-04-01T10:00:00.000Z"}` + "\n"
 
-// statesOf returns the classes of the repairs that are offered for a text.
+// statesOf returns the classes of the offered repairs.
 func statesOf(t *testing.T, text string, opts Options) (out []operation.Class) {
 	t.Helper()
 	rep, err := checked([]byte(text), opts)
@@ -65,7 +65,8 @@ func TestStatesIDInItsPlace(t *testing.T) {
 	}
 }
 
-// A status that says more than that the call goes on is recorded.
+// TestStatesRecorded: a status that says more than that the call is running is recorded
+// content.
 func TestStatesRecorded(t *testing.T) {
 	t.Parallel()
 	gemini := func(status string) string {
@@ -114,7 +115,7 @@ func TestStatesRecorded(t *testing.T) {
 	}
 }
 
-// An answer to an approval is not turned into another one.
+// TestStatesApproval: an answer to an approval is not changed into another one.
 func TestStatesApproval(t *testing.T) {
 	t.Parallel()
 	for approval, want := range map[string]bool{

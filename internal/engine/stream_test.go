@@ -10,8 +10,8 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// TestRecordedStreams: a stream of events is told wherever it ends, and however its
-// events are kept, and takes no messages away that stand beside it.
+// TestRecordedStreams: a stream of events is detected wherever it ends and however its events
+// are kept, and it hides no messages beside it.
 func TestRecordedStreams(t *testing.T) {
 	t.Parallel()
 	n := 0
