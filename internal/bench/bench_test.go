@@ -76,8 +76,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestRead: every transcript is read as what it should be, and has the faults
-// that were asked for and no others.
+// TestRead: every transcript is read in its format, and has exactly the requested faults.
 func TestRead(t *testing.T) {
 	for _, k := range kinds(mib) {
 		rep, err := toolguard.Check(context.Background(), bytes.NewReader(k.text(t)))
@@ -100,8 +99,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestBackslashes: whatever reads strings stops at each backslash, so text with
-// few of them would flatter it. Real session logs have about 50 in 1,000 bytes.
+// TestBackslashes: readers of strings stop at each backslash, so text with few of them would
+// be unrealistically fast. Real session logs have about 50 in 1,000 bytes.
 func TestBackslashes(t *testing.T) {
 	for _, k := range kinds(8 * mib) {
 		text := k.text(t)
@@ -111,7 +110,7 @@ func TestBackslashes(t *testing.T) {
 	}
 }
 
-// TestSessions: so many files, in folders, none longer than it should be.
+// TestSessions: the number of files, their folders and their maximum length.
 func TestSessions(t *testing.T) {
 	dir := t.TempDir()
 	if err := Sessions(dir, 7, 100); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// overlaps is a naive reference: two edits cannot be made together.
+// overlaps is a naive reference: it reports whether two edits cannot be made together.
 func overlaps(a, b Edit) bool {
 	if a.Span.Len() == 0 && b.Span.Len() == 0 {
 		return false
@@ -17,8 +17,7 @@ func overlaps(a, b Edit) bool {
 	return a.Span.Start < b.Span.End && b.Span.Start < a.Span.End
 }
 
-// TestSetTry: a fix is taken whole or refused, whatever comes before it, and
-// what was taken can be applied.
+// TestSetTry: a fix is added whole or rejected, and the result can be applied.
 func TestSetTry(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	text := []byte("0123456789abcdefghijklmnopqrstuvwxyz")
@@ -52,8 +51,8 @@ func TestSetTry(t *testing.T) {
 	}
 }
 
-// TestSetInsertsInOrder: new text at one place comes in the order in which it was
-// taken, and before what replaces the bytes that stand there.
+// TestSetInsertsInOrder: texts inserted at one offset keep their order, and come before a
+// replacement there.
 func TestSetInsertsInOrder(t *testing.T) {
 	at := func(from, to int64, text string) Fix {
 		return Fix{Edits: []Edit{{source.Span{Start: from, End: to}, []byte(text)}}}
@@ -69,7 +68,7 @@ func TestSetInsertsInOrder(t *testing.T) {
 	}
 }
 
-// TestShelf: very many edits in any order come out in order, as few do.
+// TestShelf: very many edits in any order are sorted, as few are.
 func TestShelf(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 1))
 	var s Set
@@ -87,8 +86,8 @@ func TestShelf(t *testing.T) {
 	}
 }
 
-// TestSetReads: a fix that was made from what another changes is refused,
-// whichever comes first; two that were made from the same are not.
+// TestSetReads: a fix that depends on text which another fix changes is rejected, whichever
+// comes first. Two fixes may depend on the same text.
 func TestSetReads(t *testing.T) {
 	at := func(from, to int64) source.Span { return source.Span{Start: from, End: to} }
 	reader := Fix{Edits: []Edit{{Span: at(20, 20), Text: []byte("x")}}, Reads: []source.Span{at(5, 10)}}
@@ -111,8 +110,8 @@ func TestSetReads(t *testing.T) {
 	}
 }
 
-// TestSetOver: no other fix is made in or from a value of which another takes the
-// place, whichever comes first; beside it one is.
+// TestSetOver: no other fix changes or depends on a value that is replaced, whichever comes
+// first. A fix beside it is allowed.
 func TestSetOver(t *testing.T) {
 	at := func(from, to int64) source.Span { return source.Span{Start: from, End: to} }
 	appends := func(over source.Span) Fix {
@@ -151,8 +150,8 @@ func TestSetOver(t *testing.T) {
 	}
 }
 
-// TestProve: edits that do something else to what is recorded than their fix says
-// are found out, alone and with others.
+// TestProve: edits that change recorded content differently than their fix says are detected,
+// alone and with others.
 func TestProve(t *testing.T) {
 	const text = `[{"role":"user","content":"a"},{"role":"user","content":"b\nc"}]`
 	b := int64(len(`[{"role":"user","content":"a"},{"role":"user","content":`))
@@ -201,8 +200,8 @@ func TestProve(t *testing.T) {
 	}
 }
 
-// TestSetProvesWhatMeets: that fixes were proved alone is proof of what they do together
-// only where none comes near what another one touches.
+// TestSetProvesWhatMeets: fixes that were proved alone are proved again only if one is near
+// another.
 func TestSetProvesWhatMeets(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 9))
 	text := []byte(`[12,{"a":"b"},3,[4,5],"cd",67]`)

@@ -95,7 +95,7 @@ func (c *count) said(key, text string, levels int) {
 	}
 }
 
-// sum is what the leaves come to.
+// sum returns the sum of the leaves.
 func (c *count) sum() (out Sum) {
 	for _, l := range c.leaves {
 		out = out.Plus(sumOf([]byte(l[0]), []byte(l[1])))
@@ -135,7 +135,7 @@ var leafCases = []struct {
 	{`"[\"[\\\"[\\\\\\\"a\\\\\\\"]\\\"]\"]"`, [][2]string{{"", "a"}}},
 }
 
-// TestLeaves: which leaves a text has, in their order, and that each stands in it.
+// TestLeaves: the leaves of a text, in order and with their places.
 func TestLeaves(t *testing.T) {
 	const base = 10
 	for _, c := range leafCases {
@@ -157,7 +157,7 @@ func TestLeaves(t *testing.T) {
 	}
 }
 
-// TestLeavesStop: a reader that wants no more gets no more, wherever it stops.
+// TestLeavesStop: the iteration stops when the caller stops.
 func TestLeavesStop(t *testing.T) {
 	for _, c := range leafCases {
 		for most := 1; most <= len(c.want); most++ {
@@ -174,8 +174,7 @@ func TestLeavesStop(t *testing.T) {
 	}
 }
 
-// TestSum: a sum knows how often each leaf is there, under which key, and nothing
-// of their order.
+// TestSum: a sum depends on the number and the key of each leaf, and not on the order.
 func TestSum(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
@@ -202,8 +201,7 @@ func TestSum(t *testing.T) {
 	}
 }
 
-// FuzzLeaves holds the sum of a text against one that is counted with
-// encoding/json.
+// FuzzLeaves compares the sum of a text with one computed with encoding/json.
 func FuzzLeaves(f *testing.F) {
 	for _, c := range leafCases {
 		f.Add(c.text)

@@ -8,7 +8,7 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// TestOrigins: what was moved, and moved again, is told where it stood at first.
+// TestOrigins: text that was moved several times has its original place.
 func TestOrigins(t *testing.T) {
 	const text = `{"l":[{"id":1,"s":"a"},{"id":2,"s":"b"},{"id":2,"s":"b"},{"id":4,"s":"d"}],"content":"one"}`
 	p := NewPieces(source.FromBytes("p", []byte(text)))

@@ -10,7 +10,7 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// naively makes edits of a text.
+// naively applies edits to a text.
 func naively(text []byte, edits []Edit) []byte {
 	var out []byte
 	at := int64(0)
@@ -21,7 +21,7 @@ func naively(text []byte, edits []Edit) []byte {
 	return append(out, text[at:]...)
 }
 
-// someEdits returns edits of a text of that length, in order and apart.
+// someEdits returns edits of a text of that length, in order and without overlap.
 func someEdits(r *rand.Rand, size int) []Edit {
 	var out []Edit
 	at := 0
@@ -38,11 +38,11 @@ func someEdits(r *rand.Rand, size int) []Edit {
 	return out
 }
 
-// piecesFault holds edited pieces against plain bytes through some rounds: ""
-// for no difference.
+// piecesFault compares edited pieces with plain bytes for some rounds. It returns "" if they
+// are equal.
 func piecesFault(r *rand.Rand, text []byte, rounds int) string {
 	p, want := NewPieces(source.FromBytes("p", text)), text
-	// origin tells for each byte where it stood in the original, -1 for new.
+	// origin is the offset of each byte in the original, -1 for new bytes.
 	origin := make([]int64, len(text))
 	for i := range origin {
 		origin[i] = int64(i)
@@ -120,7 +120,7 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// apply makes edits that are in order.
+// apply applies edits that are in order.
 func apply(t *testing.T, p *Pieces, edits ...Edit) *Pieces {
 	t.Helper()
 	out, err := p.Apply(edits)
@@ -130,7 +130,7 @@ func apply(t *testing.T, p *Pieces, edits ...Edit) *Pieces {
 	return out
 }
 
-// TestPiecesUndone: what is removed and put back is no edit.
+// TestPiecesUndone: text that is removed and inserted again is no edit.
 func TestPiecesUndone(t *testing.T) {
 	p := NewPieces(source.FromBytes("p", []byte("abcdef")))
 	p = apply(t, p, Edit{Span: source.Span{Start: 1, End: 3}}, Edit{Span: source.Span{Start: 5, End: 5}, Text: []byte("X")})
@@ -140,8 +140,7 @@ func TestPiecesUndone(t *testing.T) {
 	}
 }
 
-// TestApplyRefuses: edits that are out of order, overlap or lie outside are an
-// error, not a guess.
+// TestApplyRefuses: edits that are out of order, overlap or are outside are an error.
 func TestApplyRefuses(t *testing.T) {
 	p := NewPieces(source.FromBytes("p", []byte("abcdef")))
 	at := func(from, to int64) Edit { return Edit{Span: source.Span{Start: from, End: to}, Text: []byte("x")} }

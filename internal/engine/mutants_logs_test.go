@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// A frame says how the messages of a history stand in the records of a log.
+// A frame describes how the records of a log hold the messages of a history.
 type frame struct {
 	in         string // the member with the message; "" where the record is it
 	id, parent string // "" where records do not name each other
 	events     bool   // records have no content that could be left empty
 	short      bool   // ids are eight hex digits
-	// scope tells threads apart that each have links of their own; nil where all
-	// records hang on the one before.
+	// scope returns the thread of a record, if each thread has links of its own; nil if every
+	// record has the previous one as its parent.
 	scope func(record object) string
 	// wrap puts messages into records.
 	wrap func(b breaker, history []object) []object
@@ -23,8 +23,8 @@ type frame struct {
 
 func (f *frame) mark(b breaker) object { return copied(pick(b, f.marks...)) }
 
-// records returns what a fixture's values hold: records, or a list of them. What
-// is only messages has none.
+// records returns the records in a fixture's values: the values, or the elements of a list.
+// Mere messages are not records.
 func (f *frame) records(values []any) (out []object) {
 	wraps := f.in == ""
 	for _, v := range values {
@@ -62,9 +62,9 @@ func (f *frame) thread(r object) string {
 	return f.scope(r)
 }
 
-// link names the records of a log anew, and what each hangs on: the record
-// before it in its thread. A result hangs on the record of its call where nothing
-// stands between them but others of their turn.
+// link gives the records of a log new ids, and the previous record of their thread as parent.
+// The parent of a result is the record of its call if only records of their turn are between
+// them.
 func (b breaker) link(records []object) {
 	f := b.wire.frame
 	if f.parent == "" {
@@ -119,8 +119,8 @@ func (b breaker) unlink(records []object) {
 		case 0:
 			r[f.parent] = other[f.id]
 		case 1:
-			// Of two records with one id the other comes to light when one is removed
-			// and not just emptied.
+			// If two records have one id, removing one makes readers use the other, but
+			// emptying it does not.
 			if !f.events {
 				r[f.id] = other[f.id]
 			}
@@ -134,9 +134,9 @@ func (b breaker) unlink(records []object) {
 	}
 }
 
-// loose says what is wrong with the links of a repaired log: ids are unique,
-// parents stand before their children, and each thread is one chain or, where
-// results hang on their calls, one tree.
+// loose returns the fault in the links of a repaired log. Ids must be unique, parents must
+// come before their children, and each thread must be one chain or, if results are children
+// of their calls, one tree.
 func (w *wire) loose(text []byte) string {
 	f := w.frame
 	if f == nil || f.parent == "" {
@@ -167,7 +167,7 @@ func (w *wire) loose(text []byte) string {
 	return ""
 }
 
-// claudeScope tells the threads of a log of Claude Code apart.
+// claudeScope returns the thread of a record of Claude Code.
 func claudeScope(r object) string { return fmt.Sprint(r["isSidechain"] == true, r["agentId"]) }
 
 // claudeRecord wraps a part of a message.
@@ -178,8 +178,8 @@ func claudeRecord(typ string, message object) object {
 	}
 }
 
-// claudeRecords writes messages as Claude Code does: a block a record mostly, and
-// at times a sub-agent's thread among them.
+// claudeRecords writes messages as Claude Code does: usually one block a record, and
+// sometimes the thread of a sub-agent among them.
 func claudeRecords(b breaker, history []object) []object {
 	var out []object
 	for _, m := range history {
@@ -215,7 +215,7 @@ func claudeRecords(b breaker, history []object) []object {
 	return out
 }
 
-// aMinuteLater is the time of what agents write beside messages.
+// aMinuteLater is the time of records that are not messages.
 const aMinuteLater = "2026-02-08T17:01:00.000Z"
 
 // copilotRecords writes events as Copilot CLI does.
@@ -486,7 +486,7 @@ func both(call, answer object) object {
 	return out
 }
 
-// alone wraps every message alone, behind a header of a type.
+// alone wraps each message alone, after a header of a type.
 func alone(header string, record func(m object) object) func(breaker, []object) []object {
 	return func(_ breaker, history []object) (out []object) {
 		if header != "" && len(history) > 1 {
@@ -499,8 +499,7 @@ func alone(header string, record func(m object) object) func(breaker, []object) 
 	}
 }
 
-// kimiRecords writes events as Kimi Code does: what the model does in a row is
-// a step.
+// kimiRecords writes events as Kimi Code does: successive actions of the model form a step.
 func kimiRecords(b breaker, history []object) (out []object) {
 	step := ""
 	for _, m := range history {
@@ -519,8 +518,8 @@ func kimiRecords(b breaker, history []object) (out []object) {
 	return out
 }
 
-// geminiRecords writes messages as Gemini CLI does: anew whenever something of
-// them changes.
+// geminiRecords writes messages as Gemini CLI does: a message is written again whenever it
+// changes.
 func geminiRecords(b breaker, history []object) (out []object) {
 	if len(history) > 1 {
 		out = append(out, object{"sessionId": "s", "projectHash": "p", "startTime": aMinuteLater, "lastUpdated": aMinuteLater})

@@ -19,9 +19,8 @@ import (
 	"github.com/toolguard/toolguard/internal/rules"
 )
 
-// A wire is an API: what it takes, and how histories are written for it. Without
-// a target it is a file that an agent keeps: what it holds when nothing is wrong
-// with it.
+// A wire is an API: what it accepts, and how to write histories for it. Without a target it
+// is the file of an agent, and what a sound file contains.
 type wire struct {
 	dialect, target string
 	takes           func(history []object) string // "" for a history that is taken, else why not
@@ -31,18 +30,18 @@ type wire struct {
 	answer          func(id string, text any) object
 	calls           func(calls []object) []object // the messages that make them
 	answers         func(answers []object) []object
-	// lists are the members of a message that hold its parts, kinds what a part,
-	// or an item, can be: the value of its type, or its only member.
+	// lists are the fields of a message that hold its parts. kinds are the types of parts or
+	// items: the value of the type, or the only key.
 	lists, kinds []string
-	// joined makes one record of a call and its result; nil where they are two.
-	// state leads to what says so, which is one of states.
+	// joined makes one record of a call and its result; nil if they are separate. state is
+	// the path to its state, which is one of states.
 	joined func(call, answer object) object
 	state  []string
 	states []any
 	frame  *frame // how messages stand in records; nil where they stand alone
 }
 
-// name returns what a test of it is called.
+// name returns the name of its test.
 func (w *wire) name() string {
 	if w.target == "" {
 		return w.dialect
@@ -50,12 +49,12 @@ func (w *wire) name() string {
 	return w.dialect + "/" + w.target
 }
 
-// options are those that a history is checked with.
+// options are the options of a check.
 func (w *wire) options() Options {
 	return Options{Dialect: dialect.ByName(w.dialect), Target: profile.ByName(w.target), Send: w.target != ""}
 }
 
-// text writes a history down.
+// text writes a history.
 func (w *wire) text(history []object) []byte {
 	if w.frame == nil {
 		return must(json.Marshal(history))
@@ -67,7 +66,7 @@ func (w *wire) text(history []object) []byte {
 	return out
 }
 
-// why says what is wrong with a history that is written down, "" for nothing.
+// why returns the fault of a written history, "" if there is none.
 func (w *wire) why(text []byte) string {
 	if w.frame == nil {
 		return w.takes(speaking(parsed(text)))
@@ -150,7 +149,7 @@ func contentsAnswer(id string, text any) object {
 	return object{"functionResponse": response}
 }
 
-// numbered makes an id of a form that most take, plain one that nobody refuses.
+// numbered makes an id that most APIs accept, plain one that all accept.
 func numbered(turn, k int) string { return fmt.Sprintf("c%d_%d", turn, k) }
 func plain(turn, k int) string    { return fmt.Sprintf("call%03d%02d", turn, k) }
 
@@ -251,7 +250,7 @@ type breaker struct {
 	wire *wire
 }
 
-// talk makes a history up that is in order.
+// talk generates a sound history.
 func (b breaker) talk() []object {
 	if f := b.wire.frame; f != nil {
 		return f.wrap(b, b.said())
@@ -259,7 +258,7 @@ func (b breaker) talk() []object {
 	return b.said()
 }
 
-// said returns the messages of a history that is in order.
+// said returns the messages of a sound history.
 func (b breaker) said() []object {
 	w := b.wire
 	var out []object
@@ -304,8 +303,7 @@ func (b breaker) said() []object {
 	return append(out, w.says("user", "and?"))
 }
 
-// parts returns the objects in a message: itself, its parts, and what these
-// are made of.
+// parts returns the objects in a message: the message, its parts, and their parts.
 func (w *wire) parts(m object) []object {
 	out := []object{m}
 	for _, key := range w.lists {
@@ -325,8 +323,7 @@ func (w *wire) parts(m object) []object {
 	return out
 }
 
-// The members that mutations change. Which ids pair is another matter than what
-// an item is called.
+// The keys that mutations change. The ids that pair calls are not the ids of items.
 var (
 	pairKeys = []string{"id", "tool_use_id", "tool_call_id", "call_id", "toolUseId", "toolCallId", "callID"}
 	bareKeys = []string{
@@ -346,7 +343,7 @@ func has(o object, keys []string) (out []string) {
 	return out
 }
 
-// pick returns one of a list.
+// pick returns a random element of a list.
 func pick[T any](b breaker, of ...T) T { return of[b.IntN(len(of))] }
 
 // breakOnce breaks a history in one way.
@@ -429,7 +426,7 @@ func (b breaker) breakOnce(history []object) []object {
 	case 11: // another id
 		setID(pick[any](b, 7.0, strings.Repeat("y", 70), "a b"))
 	case 12: // strip a key
-		// LangChain's own reader wants the type of a stored message outside.
+		// LangChain's own reader requires the type of a stored message outside.
 		if keys := has(part, bareKeys); len(keys) > 0 && part["data"] == nil {
 			delete(part, pick(b, keys...))
 		}
@@ -451,7 +448,7 @@ func (b breaker) breakOnce(history []object) []object {
 	return history
 }
 
-// setState gives a call's record another state.
+// setState gives the record of a call another state.
 func (b breaker) setState(part object) {
 	for _, key := range b.wire.state[:len(b.wire.state)-1] {
 		part = member(part[key])
@@ -461,7 +458,7 @@ func (b breaker) setState(part object) {
 	}
 }
 
-// inner returns the first list in a message, and what it is called.
+// inner returns the first list in a message, and its key.
 func (b breaker) inner(m object) (string, []any) {
 	for _, key := range b.wire.lists {
 		if inner := list(m[key]); inner != nil {
@@ -493,12 +490,12 @@ func copied(o object) object {
 	return out
 }
 
-// recordedResult are what the results of a made up history hold.
+// recordedResult matches the results of a generated history.
 var recordedResult = regexp.MustCompile(`result \d \d`)
 
-// TestMutants breaks histories in one to five ways. The check must find an error
-// exactly where the API would refuse the history; what fix makes of it with all
-// repairs must be taken, or be said to be left; and fix alone must lose nothing.
+// TestMutants breaks histories in one to five ways. The check must find an error exactly if
+// the API would reject the history. After all repairs, the API must accept the result or
+// findings must remain. The default repairs must lose nothing.
 func TestMutants(t *testing.T) {
 	t.Parallel()
 	seed := seedOr(5)
@@ -611,8 +608,8 @@ func (w *wire) mutants(t *testing.T, b breaker, n int) {
 	}
 }
 
-// sources returns the histories among the fixtures of the dialect that are in
-// order, and that the API takes as they are.
+// sources returns the sound histories among the fixtures of the dialect that the API accepts
+// as they are.
 func (w *wire) sources(t *testing.T) (out [][]object) {
 	t.Helper()
 	opts := w.options()
@@ -671,8 +668,8 @@ func (w *wire) sources(t *testing.T) (out [][]object) {
 	return out
 }
 
-// speaking leaves out what has other members alone than a message or an item:
-// whether that is refused is not known.
+// speaking omits elements that only other programs write: it is not known whether they are
+// rejected.
 func speaking(history []object) []object {
 	return slices.DeleteFunc(history, func(m object) bool {
 		return len(m) > 0 && len(has(m, append([]string{"tool_name", "kwargs", "data"}, bareKeys...))) == 0

@@ -8,39 +8,38 @@ import (
 	"strings"
 )
 
-// What is in this file says what is wrong with a session log, written from what
-// is known of the agents that write it. It shares nothing with what it is held
-// against. What an agent does on purpose is not wrong: a turn that was broken off,
-// a call at the end that still runs, what lies before a compaction.
+// This file finds the faults of session logs, independently of the code under test. It is
+// written from what is known of the agents. What an agent does on purpose is not a fault: an
+// interrupted turn, a running call at the end, or the records before a compaction.
 
-// An entry is what a record of a log says.
+// An entry is the content of a record of a log.
 type entry struct {
 	scope string // the thread that it belongs to
 	turn  string // of the model's message, "" for others
 	acts  []act
-	// why says what is wrong with the record whatever else there is.
+	// why is a fault of the record that does not depend on others.
 	why string
-	// human is set for what a human typed, other for any message else that is not
-	// the model's and holds no result.
+	// human marks text that a human typed. other marks any other message that is not the
+	// model's and holds no result.
 	human, other bool
-	// aborted is set for a message that was broken off, aborts for what breaks
-	// off the model's turn before it.
+	// aborted marks an interrupted message, aborts a record that interrupts the model's turn
+	// before it.
 	aborted, aborts bool
 	cut             bool // a compaction: what lies before is out of sight
-	// says is set where it holds more than calls and results, late where that
-	// stands before a result.
+	// says marks an entry with more than calls and results, late an entry with such content
+	// before a result.
 	says, late bool
-	// unsure is set where it is not known what others make of the record.
+	// unsure marks a record whose effect on others is not known.
 	unsure bool
-	// begins is set for a call that counts only where no other entry made it.
+	// begins marks a call that counts only if no other entry made it.
 	begins bool
 }
 
-// unknown stands for what nobody knows to be right or wrong.
+// unknown means that it is not known whether something is a fault.
 const unknown = "?"
 
-// goesOn is the turn of what belongs to the model's turn before it, if there is
-// one that nobody has answered.
+// goesOn is the turn of an entry that continues the model's last turn, unless somebody
+// answered it.
 const goesOn = "goes on"
 
 // An act is a call or a result.
@@ -48,20 +47,20 @@ type act struct {
 	id, kind string
 	result   bool
 	bare     bool // a call without arguments
-	// done is set for a call whose record has the result, broken for one whose
-	// record says that it was broken off.
+	// done marks a call whose record has the result, broken a call whose record says that it
+	// was interrupted.
 	done, broken bool
 }
 
-// A logFormat is what there is to know of the logs of one agent.
+// A logFormat is the format of the logs of one agent.
 type logFormat struct {
-	// read tells what the n-th record says: entries that follow each other.
+	// read returns the entries of the n-th record.
 	read func(record object, n int) []entry
-	// pair says what is wrong with a thread, by where results stand.
+	// pair returns the fault of a thread, by the places of its results.
 	pair func(thread []entry) string
 }
 
-// takes says what is wrong with a log.
+// takes returns the fault of a log.
 func (f logFormat) takes(records []object) string {
 	scopes := map[string][]entry{}
 	told := map[[2]string]bool{} // by scope and id: calls that have only begun
@@ -121,8 +120,8 @@ func made(thread []entry, id string) bool {
 	})
 }
 
-// inRun says what is wrong with a thread whose results stand directly behind the
-// message with their calls.
+// inRun returns the fault of a thread whose results come directly after the message with
+// their calls.
 func inRun(thread []entry) string {
 	waits, aborted := open{}, false
 	for _, e := range thread {
@@ -158,9 +157,8 @@ func inRun(thread []entry) string {
 	return ""
 }
 
-// anywhere says what is wrong with a thread whose results may stand anywhere
-// behind their calls. Until another turn uses an id again a result of that id
-// is its call's.
+// anywhere returns the fault of a thread whose results may be anywhere after their calls. A
+// result belongs to the last call with its id.
 func anywhere(thread []entry) string {
 	type use struct {
 		turn, kind     string
@@ -180,7 +178,7 @@ func anywhere(thread []entry) string {
 			aborted[spoke] = true
 		}
 	}
-	// closed reports whether the model spoke anew, or a human, behind a turn.
+	// closed reports whether the model or a human spoke after a turn.
 	closed := func(turn string) bool {
 		return !aborted[turn] && slices.ContainsFunc(thread[last[turn]+1:], func(e entry) bool { return e.human || e.turn != "" })
 	}
@@ -216,7 +214,7 @@ func anywhere(thread []entry) string {
 	return ""
 }
 
-// inRecord says what is wrong with a thread whose calls hold their results.
+// inRecord returns the fault of a thread whose calls hold their results.
 func inRecord(thread []entry) string {
 	inTurn := map[[2]string]bool{}
 	for i, e := range thread {
@@ -237,8 +235,8 @@ func inRecord(thread []entry) string {
 	return ""
 }
 
-// behindOne says what is wrong with a thread whose results stand in what others
-// say before the model speaks again. That closes a turn, too.
+// behindOne returns the fault of a thread whose results are in messages before the model
+// speaks again. That closes a turn, too.
 func behindOne(thread []entry) string {
 	waits, passed, said := open{}, false, false
 	for _, e := range thread {
@@ -272,8 +270,8 @@ func behindOne(thread []entry) string {
 	return ""
 }
 
-// call adds a call to an entry. Without arguments it is wrong unless it was
-// broken off.
+// call adds a call to an entry. A call without arguments is a fault, unless it was
+// interrupted.
 func (e *entry) call(id, name any, kind string, badName, bare bool) {
 	s, ok := idOK(id)
 	_, named := proper(name)
@@ -300,8 +298,7 @@ func (e *entry) result(id any, kind string) {
 	e.acts = append(e.acts, act{id: s, kind: kind, result: true})
 }
 
-// typed reports whether a text is what a human typed: what an agent writes comes
-// in tags.
+// typed reports whether a human typed a text: an agent's texts are in tags.
 func typed(text string) bool {
 	return !strings.HasPrefix(text, "<") || strings.Index(text, ">") < 2
 }
@@ -319,8 +316,8 @@ func text(content any) (string, bool) {
 	return "", false
 }
 
-// claudeCode is what Claude Code writes: the blocks of Anthropic messages, those
-// of one message with one id in records of their own, linked by uuid.
+// claudeCode is the format of Claude Code: the blocks of Anthropic messages, in records of
+// their own that are linked by uuid.
 var claudeCode = logFormat{pair: anywhere, read: func(r object, n int) []entry {
 	e := entry{scope: fmt.Sprint(r["isSidechain"] == true, r["agentId"])}
 	m, said := r["message"].(object)
@@ -378,8 +375,8 @@ func (e *entry) message(m object, request any, n int) {
 	}
 }
 
-// words notes who says the text of a message of the user's: a human, or the agent
-// that tells of an interruption.
+// words notes the speaker of the text in a user's message: a human, or the agent that reports
+// an interruption.
 func (e *entry) words(m object) {
 	if s, has := text(m["content"]); has && m["role"] == "user" && len(e.acts) == 0 {
 		e.aborts = strings.HasPrefix(s, "[Request interrupted by user")
@@ -387,7 +384,7 @@ func (e *entry) words(m object) {
 	}
 }
 
-// factoryDroid is what Factory's droid writes: an Anthropic message a record.
+// factoryDroid is the format of Factory's droid: one Anthropic message a record.
 var factoryDroid = logFormat{pair: anywhere, read: func(r object, n int) []entry {
 	m, said := r["message"].(object)
 	if r["type"] != "message" || !said {
@@ -399,8 +396,8 @@ var factoryDroid = logFormat{pair: anywhere, read: func(r object, n int) []entry
 	return []entry{e}
 }}
 
-// streamJSON is what Claude Code prints: parts of Anthropic messages, those of a
-// sub-agent with the call that runs it.
+// streamJSON is the output of Claude Code: parts of Anthropic messages, those of a sub-agent
+// with its call.
 var streamJSON = logFormat{pair: anywhere, read: func(r object, n int) []entry {
 	e := entry{scope: fmt.Sprint(r["parent_tool_use_id"])}
 	m, said := r["message"].(object)
@@ -416,7 +413,7 @@ var streamJSON = logFormat{pair: anywhere, read: func(r object, n int) []entry {
 	return []entry{e}
 }}
 
-// kimiWire is what Kimi Code writes: events of the model's steps, among messages.
+// kimiWire is the format of Kimi Code: events of the model's steps, among messages.
 var kimiWire = logFormat{pair: anywhere, read: func(r object, n int) []entry {
 	e := entry{}
 	event := member(r["event"])
@@ -459,8 +456,8 @@ var kimiWire = logFormat{pair: anywhere, read: func(r object, n int) []entry {
 	return []entry{e}
 }}
 
-// gooseMessages is what Goose keeps: messages of blocks, results in what follows
-// the model's.
+// gooseMessages is the format of Goose: messages of blocks, with results after the model's
+// message.
 var gooseMessages = logFormat{pair: behindOne, read: func(m object, n int) []entry {
 	content, speaks := m["content"]
 	if !speaks {
@@ -494,7 +491,7 @@ var gooseMessages = logFormat{pair: behindOne, read: func(m object, n int) []ent
 	return []entry{e}
 }}
 
-// states of a call's record, by what they are called.
+// The states of a call's record, by name.
 var (
 	doneStates   = []any{"output-available", "output-error", "output-denied", "result", "completed", "error", "success"}
 	brokenStates = []any{"input-streaming", "partial-call", "cancelled"}
@@ -507,8 +504,8 @@ func (e *entry) held(id, name, state any, bare bool) {
 	a.done, a.broken = slices.Contains(doneStates, state), slices.Contains(brokenStates, state)
 }
 
-// uiMessages is what apps on the AI SDK keep: the parts of a message are calls,
-// each with its state, and steps.
+// uiMessages is the format of apps on the AI SDK: the parts of a message are steps, and calls
+// with a state.
 var uiMessages = logFormat{pair: inRecord, read: func(m object, n int) []entry {
 	e := entry{other: true, unsure: m["role"] == nil}
 	if m["role"] == "assistant" {
@@ -554,7 +551,7 @@ var uiMessages = logFormat{pair: inRecord, read: func(m object, n int) []entry {
 	return append(all, e)
 }}
 
-// openCode is what opencode keeps: the same in another spelling.
+// openCode is the format of opencode: the same in another spelling.
 var openCode = logFormat{pair: inRecord, read: func(m object, n int) []entry {
 	info, is := m["info"].(object)
 	if !is {
@@ -580,8 +577,8 @@ var openCode = logFormat{pair: inRecord, read: func(m object, n int) []entry {
 	return append(all, e)
 }}
 
-// geminiCLI says what is wrong with a session of Gemini CLI, in which the last
-// message with an id counts.
+// geminiCLI returns the fault of a session of Gemini CLI, in which the last message with an
+// id counts.
 func geminiCLI(records []object) string {
 	var last []object
 	for _, r := range records {
@@ -601,8 +598,8 @@ func geminiCLI(records []object) string {
 	return geminiMessages.takes(last)
 }
 
-// geminiMessages are those of Gemini CLI: calls in a list, each with its state
-// and result.
+// geminiMessages are the messages of Gemini CLI: calls in a list, each with its state and
+// result.
 var geminiMessages = logFormat{pair: inRecord, read: func(m object, n int) []entry {
 	_, says := m["content"]
 	e := entry{unsure: !says}
@@ -625,8 +622,8 @@ var geminiMessages = logFormat{pair: inRecord, read: func(m object, n int) []ent
 	return []entry{e}
 }}
 
-// piLog is what pi and OpenClaw write: messages, each result one of its own
-// behind the model's, and nothing for calls of a turn that was broken off.
+// piLog is the format of pi and OpenClaw: each result is a message after the model's. Calls
+// of an interrupted turn have none.
 var piLog = logFormat{pair: inRun, read: func(r object, n int) []entry {
 	if r["type"] == "compaction" {
 		return []entry{{cut: true, why: "what is kept is not followed here"}}
@@ -658,9 +655,9 @@ var piLog = logFormat{pair: inRun, read: func(r object, n int) []entry {
 	return []entry{e}
 }}
 
-// copilotCLI is what GitHub Copilot CLI writes: events, of which one requests
-// calls and one for each call completes it. One that says that a call has begun
-// makes it where nobody has requested it.
+// copilotCLI is the format of GitHub Copilot CLI: one event requests calls, and one event
+// completes each. The event for the start of a call makes the call if nothing has requested
+// it.
 var copilotCLI = logFormat{pair: anywhere, read: func(r object, n int) []entry {
 	data := member(r["data"])
 	e := entry{}
@@ -699,8 +696,8 @@ var copilotCLI = logFormat{pair: anywhere, read: func(r object, n int) []entry {
 	return []entry{e}
 }}
 
-// codexRollout is what Codex writes: Responses items, each in a record, and with
-// a compaction those that take the place of all before.
+// codexRollout is the format of Codex: one Responses item a record, and with a compaction the
+// items that replace all earlier ones.
 var codexRollout = logFormat{pair: anywhere, read: func(r object, n int) []entry {
 	payload := member(r["payload"])
 	switch {
@@ -720,8 +717,8 @@ var codexRollout = logFormat{pair: anywhere, read: func(r object, n int) []entry
 	return nil
 }}
 
-// codexItem says what an item says. Calls belong to what the model put out before
-// them: behind calls it only speaks again when they have been answered.
+// codexItem reads an item. Calls belong to the output of the model before them: the model
+// speaks again only after they are answered.
 func codexItem(item object, n int) entry {
 	e := entry{}
 	kind, _ := item["type"].(string)
@@ -771,8 +768,7 @@ func codexItem(item object, n int) entry {
 	return e
 }
 
-// qwenCode is what Qwen Code writes: Gemini contents in the records of Claude
-// Code.
+// qwenCode is the format of Qwen Code: Gemini contents in the records of Claude Code.
 var qwenCode = logFormat{pair: anywhere, read: func(r object, _ int) []entry {
 	e := entry{scope: fmt.Sprint(r["isSidechain"] == true, r["agentId"])}
 	m, said := r["message"].(object)

@@ -8,9 +8,8 @@ import (
 	"unicode"
 )
 
-// What is in this file says why an API would refuse a history. It is written
-// from what is known of the APIs, and shares nothing with what it is held
-// against. What nobody knows to be refused is taken.
+// This file says why an API would reject a history, independently of the code under test. It
+// is written from what is known of the APIs, and accepts everything else.
 
 type object = map[string]any
 
@@ -25,13 +24,13 @@ var (
 	noServers = regexp.MustCompile(`^srvtoolu_`)
 )
 
-// idOK reports whether an id is a text that anybody takes.
+// idOK reports whether an id is a text that every API accepts.
 func idOK(v any) (string, bool) {
 	s, ok := v.(string)
 	return s, ok && s != "" && s != "null" && strings.TrimSpace(s) == s && strings.IndexFunc(s, unicode.IsControl) < 0
 }
 
-// proper reports whether a tool's name is one at all.
+// proper reports whether a value is a valid tool name.
 func proper(v any) (string, bool) {
 	s, ok := v.(string)
 	return s, ok && strings.TrimSpace(s) == s && s != ""
@@ -46,19 +45,19 @@ func list(v any) []any                      { l, _ := v.([]any); return l }
 func member(v any) object                   { o, _ := v.(object); return o }
 func among[T comparable](v T, of ...T) bool { return slices.Contains(of, v) }
 
-// hollow reports whether a value is nothing: null, "" or [].
+// hollow reports whether a value is empty: null, "" or [].
 func hollow(v any) bool {
 	l, is := v.([]any)
 	return v == nil || v == "" || is && len(l) == 0
 }
 
-// endsBlank reports whether a text ends in white space, and is more than that.
+// endsBlank reports whether a text ends in white space, but is not blank.
 func endsBlank(v any) bool {
 	s, ok := v.(string)
 	return ok && strings.TrimSpace(s) != "" && strings.TrimRightFunc(s, unicode.IsSpace) != s
 }
 
-// An open set holds the ids of calls that are to be answered.
+// An open set holds the ids of unanswered calls.
 type open map[string]bool
 
 func (o open) missing() string {
@@ -70,7 +69,7 @@ func (o open) missing() string {
 	return ""
 }
 
-// answer notes a result, and says what is wrong with it.
+// answer notes a result, and returns its fault.
 func (o open) answer(id string) string {
 	if !o[id] {
 		return "a result of no call, or the second one"
@@ -79,25 +78,23 @@ func (o open) answer(id string) string {
 	return ""
 }
 
-// A chatAPI is what tells a chat API from others.
+// A chatAPI holds the differences between chat APIs.
 type chatAPI struct {
 	role        string   // the member that says who speaks
 	roles       []string // nil where others are not known to be refused
 	user, model string
 	id, name    *regexp.Regexp
-	// strict is set for OpenAI's own, which looks at the type of a call, at
-	// arguments and contents.
+	// strict marks OpenAI's own API, which checks types of calls, arguments and contents.
 	strict bool
-	// called is set where the assistant must say something or call.
+	// called says that an assistant message needs content or calls.
 	called bool
-	// inputs is set where arguments are an object, ids where there are any.
+	// inputs says that arguments are an object, noIDs that calls have no ids.
 	inputs, noIDs bool
-	// speak is set where the assistant must speak between tool and user, and not
-	// at the end.
+	// speak says that the assistant must speak between tool and user, and not at the end.
 	speak bool
 }
 
-// takes says why a chat API would refuse a history.
+// takes says why a chat API would reject a history.
 func (api *chatAPI) takes(history []object) string {
 	var messages []object
 	for _, m := range history {
@@ -198,8 +195,7 @@ func (api *chatAPI) takes(history []object) string {
 	return ""
 }
 
-// unpacked returns a message of LangChain's without the wrapper that it may
-// stand in.
+// unpacked returns a LangChain message without its wrapper.
 func unpacked(m object) object {
 	data, stored := m["data"].(object)
 	kwargs, made := m["kwargs"].(object)
@@ -228,7 +224,7 @@ var (
 	langChainChat = chatAPI{role: "type", user: "human", model: "ai", id: anyText}
 )
 
-// messagesTake says why Anthropic's API would refuse a history.
+// messagesTake says why Anthropic's API would reject a history.
 func messagesTake(history []object) string {
 	waits := open{} // the ids that the user's next messages answer
 	begun := false  // they have said something else
@@ -242,7 +238,7 @@ func messagesTake(history []object) string {
 		if !user && m["role"] != "assistant" {
 			return fmt.Sprint("role ", m["role"])
 		}
-		// Messages of one role in a row are one.
+		// Successive messages of one role are merged.
 		if !user && (i == 0 || history[i-1]["role"] != "assistant") {
 			if why := waits.missing(); why != "" {
 				return why
@@ -364,12 +360,12 @@ func messagesTake(history []object) string {
 	return ""
 }
 
-// A converse is what tells models behind Bedrock's Converse API apart.
+// A converse holds the differences between models behind Bedrock's Converse API.
 type converse struct {
 	claude bool
 }
 
-// takes says why the Converse API would refuse a history.
+// takes says why the Converse API would reject a history.
 func (api converse) takes(history []object) string {
 	waits := open{}
 	last := len(history) - 1
@@ -459,7 +455,7 @@ func (api converse) takes(history []object) string {
 	return ""
 }
 
-// contentsTake says why Gemini's API would refuse a history.
+// contentsTake says why Gemini's API would reject a history.
 func contentsTake(history []object) string {
 	type said struct{ id, name string }
 	var calls, answers []said
@@ -579,7 +575,7 @@ func contentsTake(history []object) string {
 	return ""
 }
 
-// itemsTake says why OpenAI's Responses API would refuse a history.
+// itemsTake says why OpenAI's Responses API would reject a history.
 func itemsTake(history []object) string {
 	outputs := map[string]string{"function_call": "function_call_output", "custom_tool_call": "custom_tool_call_output"}
 	prefixes := map[string]string{"function_call": "fc", "custom_tool_call": "ctc", "reasoning": "rs", "message": "msg"}
@@ -653,8 +649,7 @@ func itemsTake(history []object) string {
 	return ""
 }
 
-// partsTake says why the Vercel AI SDK, or what it sends to, would refuse a
-// history.
+// partsTake says why the Vercel AI SDK, or the API that it sends to, would reject a history.
 func partsTake(history []object) string {
 	for i := 0; i < len(history); i++ {
 		role, _ := history[i]["role"].(string)

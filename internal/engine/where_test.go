@@ -22,7 +22,7 @@ const (
 	whereChat = whereUser + "," + whereCall + "," + whereTool
 )
 
-// TestWhereMessagesStand: what is read of a file, by where messages stand in it.
+// TestWhereMessagesStand: messages are found in all places of a file.
 func TestWhereMessagesStand(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct{ name, text, want string }{
@@ -116,8 +116,8 @@ func TestWhereMessagesStand(t *testing.T) {
 	}
 }
 
-// TestLoneMessage: a message that stands alone in a document is read under any key as
-// it is by itself, but for records of a log.
+// TestLoneMessage: a single message under any key of a document is read like the message
+// alone, except records of a log.
 func TestLoneMessage(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -138,8 +138,8 @@ func TestLoneMessage(t *testing.T) {
 	}
 }
 
-// TestWrappedRecords: lines that each stand in a member of another program's record,
-// whatever it is called, are read as they are without it.
+// TestWrappedRecords: records wrapped in another program's records, under any key, are read
+// like the records alone.
 func TestWrappedRecords(t *testing.T) {
 	t.Parallel()
 	for _, with := range []string{`{"at":%d,"event":%s}`, `{"n":%d,"rec":%s}`, `{"n":%d,"held":{"kind":1,"rec":%s}}`} {
@@ -163,7 +163,7 @@ func TestWrappedRecords(t *testing.T) {
 	}
 }
 
-// TestBehindBooks: what another program notes at the head of a file changes no
+// TestBehindBooks: another program's bookkeeping records at the start of a file change no
 // finding.
 func TestBehindBooks(t *testing.T) {
 	t.Parallel()
@@ -189,7 +189,7 @@ func TestBehindBooks(t *testing.T) {
 	}
 }
 
-// TestWhatDecides: what decided for a dialect has a name.
+// TestWhatDecides: the evidence that decided for a dialect has a name.
 func TestWhatDecides(t *testing.T) {
 	t.Parallel()
 	for _, d := range dialect.All() {
@@ -202,8 +202,8 @@ func TestWhatDecides(t *testing.T) {
 	}
 }
 
-// TestNoneAround: records that have an object which could be a message, or a record
-// of a log, are no transcript by that alone.
+// TestNoneAround: an object that could be a message, or a record of a log, does not make the
+// records around it a transcript.
 func TestNoneAround(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{
@@ -231,14 +231,14 @@ func TestNoneAround(t *testing.T) {
 			}
 		}
 	}
-	// A message of no calls is none where it stands somewhere in a document.
+	// A message without calls inside a document is not enough.
 	if rep := check(t, "f", []byte(`{"chat":{"role":"Role","user":{"role":"user","content":"Hello"}}}`), Options{}); rep.Skipped == "" {
 		t.Errorf("texts of a program: %s", render(rep))
 	}
 }
 
-// TestFixWrappedRecords: a repair of what stands in another program's records keeps
-// these as they are, and puts none between them; only what is unsafe takes one out.
+// TestFixWrappedRecords: a repair keeps another program's records, and inserts none between
+// them; only an unsafe repair removes one.
 func TestFixWrappedRecords(t *testing.T) {
 	t.Parallel()
 	n := 0

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestCells: whatever makes a finding says where it is known from, and what is
-// only inferred makes no error.
+// TestCells: every cell that makes a finding names its source, and a cell that is only
+// inferred makes no error.
 func TestCells(t *testing.T) {
 	names := map[string]bool{}
 	for _, p := range All() {

@@ -11,8 +11,7 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// TestRenderLikeItself: a value that is laid out alike throughout comes out of
-// its compact form as it was.
+// TestRenderLikeItself: a uniformly formatted value is restored from its compact form.
 func TestRenderLikeItself(t *testing.T) {
 	const sample = `{"role":"tool","tool_call_id":"c \"1\"","content":[{"type":"text","text":"a, {b}: [c]\n"},{"type":"text","text":"é\u00e9"}],"n":1.0,"o":{},"l":[],"x":null}`
 	var laid []string
@@ -42,7 +41,7 @@ func TestRenderLikeItself(t *testing.T) {
 	}
 }
 
-// TestRenderKeeps: what is taken over stays as it is written.
+// TestRenderKeeps: kept values keep their bytes.
 func TestRenderKeeps(t *testing.T) {
 	var c content
 	odd := "{ \"a\" :1,\n\n \"b\":[ 1.0 ]}"
@@ -63,8 +62,8 @@ func TestRenderKeeps(t *testing.T) {
 	}
 }
 
-// TestSetHostile: keys that mean something to sjson are keys like any other,
-// and objects that are none are refused.
+// TestSetHostile: keys with a meaning for sjson are set like others, and values that are not
+// objects are rejected.
 func TestSetHostile(t *testing.T) {
 	for _, key := range []string{
 		"a", "a.b", "a*", "?", "#", "#.x", "-1", "0", ":0", ":", "::", "@this", "!", "~", "a|b", `a\b`, `\`, `"`, "é", "\u2028", "a b", "{", "[0]", "..", "%", "=",
@@ -105,14 +104,14 @@ func TestSetHostile(t *testing.T) {
 			t.Errorf("set a member to %q: %s", raw, got)
 		}
 	}
-	// Of two members of one name one is set; that it is not the one that is
-	// read is an error.
+	// With a duplicate key, the first field is set, but readers use the last one, so it is an
+	// error.
 	if got, err := new(builder).setField([]byte(`{"k":1,"k":2}`), dialect.Field{Key: "k", Raw: `3`}); err == nil && source.NewValue(got, 0).Get("k").Is("3") {
 		t.Errorf("duplicate keys: %s", got)
 	}
 }
 
-// TestBytes: what is done to the bytes of records.
+// TestBytes: repairs of the bytes of records.
 func TestBytes(t *testing.T) {
 	at := func(text, part string) source.Span {
 		i := int64(strings.Index(text, part))
@@ -152,8 +151,8 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// TestRenderDense: in a style without white space a compact text stays as it is, and
-// what has white space loses it, but not inside of strings.
+// TestRenderDense: in a style without white space a compact text is unchanged, and other
+// texts lose the white space outside of strings.
 func TestRenderDense(t *testing.T) {
 	st := styleOf(source.NewValue([]byte(`{"a":1,"b":2}`), 0))
 	for text, want := range map[string]string{
@@ -167,7 +166,7 @@ func TestRenderDense(t *testing.T) {
 	}
 }
 
-// TestForms: what is kept of objects that were made are their keys alone.
+// TestForms: a form keeps only the keys of an object.
 func TestForms(t *testing.T) {
 	b := new(builder)
 	for i := range 3 * mostForms {

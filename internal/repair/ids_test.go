@@ -12,8 +12,7 @@ import (
 
 func token(id string) transcript.Token { return transcript.Token{Raw: source.Quote(id)} }
 
-// TestProperIDs: what a profile takes stays, and what it does not take becomes
-// something that it takes.
+// TestProperIDs: accepted ids stay, and others are replaced by accepted ones.
 func TestProperIDs(t *testing.T) {
 	long := strings.Repeat("x", 70)
 	for _, c := range []struct{ profile, id, want string }{
@@ -51,8 +50,8 @@ func accepted(p *profile.Profile, id string) bool {
 	return n > 0 && p.IDChars.Allows(id) && n >= p.IDMin && (p.IDMax == 0 || n <= p.IDMax)
 }
 
-// TestFreshIDs: different ids stay different, whatever is cut off or replaced,
-// and come out the same in each run.
+// TestFreshIDs: different ids stay different after they are shortened or characters are
+// replaced, and each run gives the same ids.
 func TestFreshIDs(t *testing.T) {
 	prefix := strings.Repeat("p", 64)
 	var ids []string

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// placeOne is a naive reference: an entry goes behind the last of those with the
-// highest call that is not above its own.
+// placeOne is a naive reference: an entry goes after the last of those with the highest call
+// that is not above its own.
 func placeOne(entries []entry, e entry) []entry {
 	at, best := 0, int32(-1)
 	for i := range entries {
@@ -19,7 +19,7 @@ func placeOne(entries []entry, e entry) []entry {
 	return slices.Insert(entries, at, e)
 }
 
-// TestPlace: placing many entries at once is placing one after another.
+// TestPlace: placing many entries at once is the same as placing them one by one.
 func TestPlace(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {
@@ -41,8 +41,8 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// TestByCall: of two results of one call the first stays first, and what answers no
-// call of the turn stays behind what it stood behind.
+// TestByCall: results of one call keep their order, and an entry that answers no call of the
+// turn stays after its predecessor.
 func TestByCall(t *testing.T) {
 	got := byCall([]entry{{call: -1, msg: 0}, {call: 2, msg: 1}, {call: -1, msg: 2}, {call: 1, msg: 3}, {call: 2, msg: 4}, {call: 1, msg: 5}, {call: -1, msg: 6}})
 	want := []int32{0, 3, 5, 6, 1, 2, 4}

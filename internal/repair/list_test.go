@@ -20,8 +20,8 @@ type laid struct {
 	array source.Span
 }
 
-// lay writes a list: what stands before, the elements apart by sep, what
-// stands behind.
+// layOut writes a list: the text before it, the elements separated by sep, and the text after
+// it.
 func layOut(head, lead, sep, trail, tail string, elems []string) laid {
 	var b strings.Builder
 	b.WriteString(head)
@@ -50,8 +50,8 @@ func apply(text string, edits []edit.Edit) string {
 	return string(edit.Splice([]byte(text), 0, edits))
 }
 
-// A change is what becomes of a list: which elements go, and what is put
-// behind which (-1 for the front).
+// A change is a change of a list: the removed elements, and the insertions by index (-1 for
+// the front).
 type change struct {
 	gone   []bool
 	behind map[int][]string
@@ -70,7 +70,7 @@ func randomChange(r *rand.Rand, n int) change {
 	return c
 }
 
-// want is the list once changed, element by element.
+// want returns the elements of the changed list.
 func (c change) want(elems []string) []string {
 	out := slices.Clone(c.behind[-1])
 	for i, e := range elems {
@@ -100,7 +100,7 @@ func (c change) make(l *list, elems []source.Span) []edit.Edit {
 	return l.compile()
 }
 
-// layouts of arrays in which every element stands like its neighbours.
+// arrayLayouts are formats of arrays in which all elements are formatted alike.
 var arrayLayouts = []struct{ name, head, lead, sep, trail, tail string }{
 	{"compact", `{"m":[`, "", ",", "", `]}`},
 	{"python", `{"m": [`, "", ", ", "", `]}`},
@@ -111,8 +111,8 @@ var arrayLayouts = []struct{ name, head, lead, sep, trail, tail string }{
 	{"comma first", "[", "\n  ", "\n, ", "\n", "]"},
 }
 
-// TestArrayChanges holds changes of arrays against arrays that are written
-// anew with the same separators.
+// TestArrayChanges compares changed arrays with arrays that are written anew with the same
+// separators.
 func TestArrayChanges(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, lay := range arrayLayouts {
@@ -143,8 +143,8 @@ func TestArrayChanges(t *testing.T) {
 						t.Fatalf("element %d is %s, want %s: %q became %q", i, has[i], want[i], was.text, got)
 					}
 				}
-				// Where two elements or more were there, or one with its own
-				// lines, the layout is that of the neighbours to the byte.
+				// With two or more elements, or one on its own lines, new elements have the
+				// format of the others.
 				if len(elems) > 1 && len(want) > 0 {
 					if anew := layOut(lay.head, lay.lead, lay.sep, lay.trail, lay.tail, want).text; got != anew {
 						t.Fatalf("%q became\n%q, written anew\n%q", was.text, got, anew)
@@ -183,8 +183,7 @@ func TestLineChanges(t *testing.T) {
 					anew = lay.head
 				}
 				if lay.name == "blank lines between" {
-					// A new line is told from the record before it by one line end
-					// or by two: both read the same.
+					// One line ending or two before a new line read the same.
 					got, anew = strings.ReplaceAll(got, "\n\n", "\n"), strings.ReplaceAll(anew, "\n\n", "\n")
 				} else if len(elems) == 1 && !strings.Contains(was.text, "\n") && strings.Contains(lay.sep, "\r") {
 					continue // nothing tells the line end
@@ -197,7 +196,7 @@ func TestLineChanges(t *testing.T) {
 	}
 }
 
-// TestInsertRemove: what is inserted and removed again leaves no trace.
+// TestInsertRemove: inserting and removing an element leaves no trace.
 func TestInsertRemove(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	for _, lay := range arrayLayouts {

@@ -9,8 +9,8 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// A compaction that names by number the first record that it keeps names the
-// same one when records before it come or go.
+// TestLogRenumber: a compaction that gives the number of its first kept record still means
+// the same record after records before it were inserted or removed.
 func TestLogRenumber(t *testing.T) {
 	const text = `{"type":"session","cwd":"/w"}
 {"type":"message","message":{"role":"user","content":"a"}}
@@ -46,7 +46,7 @@ func TestLogRenumber(t *testing.T) {
 	}
 }
 
-// changed returns a log with changes made.
+// changed returns a log after changes.
 func changed(t *testing.T, text string, format *dialect.Log, do func(*chain)) string {
 	t.Helper()
 	src := source.FromBytes("s", []byte(text))
@@ -64,8 +64,8 @@ func changed(t *testing.T, text string, format *dialect.Log, do func(*chain)) st
 	return apply(text, f.Edits)
 }
 
-// A record without an id gets its result right behind it, and nothing hangs on
-// either.
+// TestLogWithoutIDs: a record without an id gets its result right after it, and neither has
+// children.
 func TestLogWithoutIDs(t *testing.T) {
 	const call = `{"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"ls","input":{}}]}}` + "\n"
 	const user = `{"type":"user","message":{"role":"user","content":"and?"}}` + "\n"

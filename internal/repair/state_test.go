@@ -8,8 +8,8 @@ import (
 	"github.com/toolguard/toolguard/internal/dialect"
 )
 
-// TestNested: members below one key come in one object, and what is set twice
-// is set as it was first.
+// TestNested: fields under one key come in one object, and if a field is set twice, the first
+// value counts.
 func TestNested(t *testing.T) {
 	got := nested([]dialect.Member{
 		{Path: []string{"error"}, Raw: `"x"`},

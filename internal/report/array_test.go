@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestFindingsAreNotKept: a format that takes every finding of a file writes each
-// at once, however many there are and whatever stands behind them.
+// TestFindingsAreNotKept: formats that list every finding write each one at once, however
+// many there are.
 func TestFindingsAreNotKept(t *testing.T) {
 	t.Parallel()
 	for _, f := range Formats() {

@@ -61,7 +61,7 @@ func diffOf(t testing.TB, path, text string, edits ...splice) (diff, after strin
 	return b.String(), string(whole)
 }
 
-// apply carries out a diff, and takes nothing in it on trust.
+// apply applies a diff and checks every part of it.
 func apply(text, diff string) (string, error) {
 	const noEnd = "\\ No newline at end of file\n"
 	if diff == "" {
@@ -190,7 +190,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// randomText returns lines of which many are the same, or empty.
+// randomText returns lines of which many are equal or empty.
 func randomText(r *rand.Rand) string {
 	var b strings.Builder
 	for range r.IntN(30) {
@@ -235,7 +235,7 @@ func TestDiffRandom(t *testing.T) {
 	}
 }
 
-// gitApply lets git carry out a diff of a file.
+// gitApply applies a diff of a file with git.
 func gitApply(t *testing.T, dir, diff string) {
 	t.Helper()
 	cmd := exec.Command("git", "apply", "--whitespace=nowarn", "-")
@@ -281,7 +281,7 @@ func TestDiffGit(t *testing.T) {
 	}
 }
 
-// TestDiffLongLines: lines far longer than a block pass through.
+// TestDiffLongLines: a diff may have lines far longer than a block.
 func TestDiffLongLines(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("0123456789", 5*diffBlock/10)

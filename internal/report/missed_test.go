@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestMissed: whoever has nothing but a report learns of the files that were not
-// checked. On a terminal standard error says it, beside the report.
+// TestMissed: a report that is a separate file names the files that were not checked. On a
+// terminal, standard error names them.
 func TestMissed(t *testing.T) {
 	t.Parallel()
 	sum := &Summary{

@@ -9,7 +9,7 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// TestMore: findings that are only counted are told of, and in the summary.
+// TestMore: reports and the summary mention findings that are only counted.
 func TestMore(t *testing.T) {
 	t.Parallel()
 	rep, err := engine.Check(t.Context(), source.FromBytes("s.jsonl", []byte(strings.Repeat("{\"role\":\"user\",\"content\":\"x\"}\n", 3)+strings.Repeat("x\n", 3))), engine.Options{Most: 1})

@@ -35,9 +35,8 @@ var tellings = []string{
 	`"modelId":"MODEL",`,
 }
 
-// TestProfileFollowsTheRequest: whatever tells whom a request asks, its profile is
-// the one that the request is held against. An unknown role is refused in the words
-// of that profile.
+// TestProfileFollowsTheRequest: a request is checked with the profile of the provider that it
+// names, however it names it. The message about an unknown role shows the profile.
 func TestProfileFollowsTheRequest(t *testing.T) {
 	for _, v := range profile.Vendors() {
 		for i := range shapes {
@@ -91,7 +90,7 @@ func TestProfileFollowsTheRequest(t *testing.T) {
 	}
 }
 
-// TestFilesThatAskNobody: what is no request is checked as its format says,
+// TestFilesThatAskNobody: a file that is not a request is checked as its format requires,
 // whatever models it names.
 func TestFilesThatAskNobody(t *testing.T) {
 	for i := range shapes {

@@ -56,16 +56,15 @@ func findingsWith(t *testing.T, what, text, args string) []engine.Finding {
 	return rep.Findings.List()
 }
 
-// unavoidable are the errors and warnings of good examples that belong to
-// them: the example shows what its rule does not object to, and not a history
-// without any fault.
+// unavoidable are the errors and warnings of good examples: an example shows what its rule
+// accepts, and may have other faults.
 var unavoidable = map[string][]string{
 	"ambiguous-pairing": {"missing-call-id"}, // only calls without ids can be ambiguous
 }
 
 var kebab = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// TestRules: every rule is documented, and its examples are what it says.
+// TestRules: every rule is documented, and its examples have the findings that it says.
 func TestRules(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range rules.All() {
@@ -134,8 +133,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestEmptyMessageIsEmpty: dropping a message is safe only where nothing was
-// recorded in it.
+// TestEmptyMessageIsEmpty: dropping a message is safe only if it has no recorded content.
 func TestEmptyMessageIsEmpty(t *testing.T) {
 	for _, c := range []struct{ message, want string }{
 		{`{"role":"assistant","content":null}`, "safe"},
@@ -159,8 +157,7 @@ func TestEmptyMessageIsEmpty(t *testing.T) {
 	}
 }
 
-// TestDropsAreSafe: what a safe operation drops says nothing that is not said
-// elsewhere.
+// TestDropsAreSafe: a safe operation drops only content that exists elsewhere.
 func TestDropsAreSafe(t *testing.T) {
 	results := func(first string) string {
 		return `[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[` +
@@ -323,7 +320,7 @@ func page(t *testing.T, r *rules.Rule) string {
 	return b.String()
 }
 
-// varying writes a provider's error with … for what varies.
+// varying writes a provider's error with … for the varying parts.
 func varying(text string) string {
 	return strings.NewReplacer("{id}", "…", "{name}", "…", "{kind}", "…").Replace(text)
 }
@@ -339,8 +336,8 @@ func code(text string) string {
 // cell writes a text for a cell of a table.
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
-// block renders an example. Bytes that are no text are written as \x00, long
-// lines are cut in their middle.
+// block renders an example. Invalid bytes are written as \x00, long lines are cut in the
+// middle.
 func block(text string) string {
 	lang, note := "json", ""
 	for line := range strings.Lines(text) {

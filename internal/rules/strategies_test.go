@@ -11,7 +11,7 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// repaired repairs a text, and returns what becomes of it: "" where nothing does.
+// repaired repairs a text and returns the result, "" if it is unchanged.
 func repaired(t *testing.T, text string, opts engine.FixOptions) string {
 	t.Helper()
 	f, err := engine.Settle(context.Background(), source.FromBytes("a history", []byte(text)), opts)
@@ -98,8 +98,7 @@ func TestSelectedRulesAreRepaired(t *testing.T) {
 	}
 }
 
-// TestItemIDs: ids of items are recorded content to everybody but OpenAI, whatever
-// holds an identical item.
+// TestItemIDs: item ids are recorded content except for OpenAI, even if an item is identical.
 func TestItemIDs(t *testing.T) {
 	body := func(model, items string) string {
 		return `{"model":"` + model + `","max_output_tokens":9,"input":[{"role":"user","content":"q"},` + items + `]}`
@@ -148,7 +147,7 @@ func TestItemIDs(t *testing.T) {
 	}
 }
 
-// TestToolNames: what becomes of names that no provider takes.
+// TestToolNames: repairs of names that no provider accepts.
 func TestToolNames(t *testing.T) {
 	history := func(name, result string) string {
 		if result != "" {
@@ -231,8 +230,8 @@ func TestTwoIDs(t *testing.T) {
 	}
 }
 
-// TestNumberedRecords: in a log whose records are numbered nothing is inserted in
-// the middle, and the agent's own repair is told.
+// TestNumberedRecords: in a log with numbered records nothing is inserted in the middle, and
+// the agent's own repair is mentioned.
 func TestNumberedRecords(t *testing.T) {
 	record := func(ordinal, payload string) string {
 		return `{"timestamp":"2026-01-02T03:04:05Z",` + ordinal + `"type":"response_item","payload":` + payload + `}`

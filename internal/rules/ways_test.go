@@ -14,8 +14,8 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A way is a history in which a rule finds an error, and strategies of the rule of
-// which each leaves nothing of it when unsafe repairs are allowed.
+// A way is a history in which a rule finds an error, and the strategies of the rule that
+// resolve it if unsafe repairs are allowed.
 type way struct {
 	text       string // "" for the rule's bad example
 	args       string // "" for those of the rule's examples
@@ -161,7 +161,7 @@ var ways = map[string][]way{
 	"missing-tool-config": {{strategies: []string{"text"}}},
 }
 
-// noWay says why there is no way out of an error.
+// noWay says why an error cannot be resolved.
 var noWay = map[string]string{
 	"too-deep": "readers refuse the record whatever is changed in it",
 }
@@ -192,8 +192,7 @@ func call(id, name string) string {
 
 func result(id string) string { return `{"role":"tool","tool_call_id":"` + id + `","content":"1"}` }
 
-// TestEveryErrorHasAWayOut: for each rule that reports errors there are strategies
-// that leave nothing of it.
+// TestEveryErrorHasAWayOut: each rule that reports errors has strategies that resolve them.
 func TestEveryErrorHasAWayOut(t *testing.T) {
 	known := slices.Concat(slices.Collect(maps.Keys(ways)), slices.Collect(maps.Keys(noWay)), noErrors)
 	slices.Sort(known)
@@ -224,9 +223,8 @@ func TestEveryErrorHasAWayOut(t *testing.T) {
 	}
 }
 
-// TestMintPairsWhatIsAmbiguous: ids that are made up by position leave nothing of
-// what comes of calls without ids: results that find no call become text, and calls
-// that find no result get a placeholder.
+// TestMintPairsWhatIsAmbiguous: new ids by position resolve all findings about calls without
+// ids. Results without a call become text, and calls without a result get a placeholder.
 func TestMintPairsWhatIsAmbiguous(t *testing.T) {
 	bare := func(name, args string) string {
 		return `{"type":"function","function":{"name":"` + name + `","arguments":"` + args + `"}}`

@@ -25,7 +25,7 @@ func setList(t *testing.T, path, attribute string, acl []byte) {
 	}
 }
 
-// listOf returns the access control list of a file, nil for none.
+// listOf returns the access control list of a file, nil if it has none.
 func listOf(t *testing.T, path string) []byte {
 	t.Helper()
 	f, err := os.Open(path)
@@ -40,13 +40,12 @@ func listOf(t *testing.T, path string) []byte {
 	return acl
 }
 
-// named gives a user rights that the group does not have.
+// named gives a user permissions that the group does not have.
 var named = list(
 	[3]uint32{aclUserObj, 6, nobodyID}, [3]uint32{aclUser, 6, 1000}, [3]uint32{aclGroupObj, 0, nobodyID},
 	[3]uint32{aclMask, 6, nobodyID}, [3]uint32{aclOther, 0, nobodyID})
 
-// TestKeepsACL: a file has the same access control list afterwards, and so has
-// its backup.
+// TestKeepsACL: a file and its backup keep the access control list.
 func TestKeepsACL(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.jsonl")
@@ -66,8 +65,8 @@ func TestKeepsACL(t *testing.T) {
 	}
 }
 
-// TestMaskIsNotTheGroups: where the list cannot be kept, the group gets what its
-// own entry gives it, and not what the mask would.
+// TestMaskIsNotTheGroups: if the list cannot be kept, the group gets the permissions of its
+// own entry, and not those of the mask.
 func TestMaskIsNotTheGroups(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -126,8 +125,8 @@ func TestMaskIsNotTheGroups(t *testing.T) {
 	}
 }
 
-// TestNoACLFromDirectory: a file without a list does not get the one that its
-// directory gives to new files.
+// TestNoACLFromDirectory: a file without a list does not get the default list of its
+// directory.
 func TestNoACLFromDirectory(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -147,8 +146,8 @@ func TestNoACLFromDirectory(t *testing.T) {
 	}
 }
 
-// TestStrangersGroup: where a file cannot be given to its group, the group that
-// it belongs to instead gets no more than the others, with a list and without.
+// TestStrangersGroup: if a file cannot be given to its group, its new group gets no more
+// permissions than the others, with a list and without.
 func TestStrangersGroup(t *testing.T) {
 	t.Parallel()
 	acl := list(
@@ -181,8 +180,7 @@ func TestStrangersGroup(t *testing.T) {
 	}
 }
 
-// TestOutputKeepsACL: a report that replaces another one is not shown to more
-// people either.
+// TestOutputKeepsACL: a report that replaces another one is not readable for more people.
 func TestOutputKeepsACL(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "report.json")

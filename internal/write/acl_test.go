@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// list writes an access control list as the system keeps it: tag, permissions
-// and id of each entry.
+// list encodes an access control list as the system does: tag, permissions and id of each
+// entry.
 func list(entries ...[3]uint32) []byte {
 	raw := binary.LittleEndian.AppendUint32(nil, aclVersion)
 	for _, e := range entries {
@@ -18,7 +18,7 @@ func list(entries ...[3]uint32) []byte {
 	return raw
 }
 
-// nobodyID is the id of entries that are about no one user or group.
+// nobodyID is the id of entries that are not for a single user or group.
 const nobodyID = 0xffffffff
 
 func TestModeOfACL(t *testing.T) {

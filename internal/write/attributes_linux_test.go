@@ -10,8 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// marked makes a file that has extended attributes: one with a value, one
-// without.
+// marked makes a file with extended attributes: one with a value, one without.
 func marked(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "s.jsonl")
@@ -28,8 +27,8 @@ func marked(t *testing.T) string {
 	return path
 }
 
-// TestKeepsAttributes: a file has the same extended attributes afterwards, and
-// so has its backup, also where its owner must not write it.
+// TestKeepsAttributes: a file and its backup keep the extended attributes, even if the file
+// is read-only for its owner.
 func TestKeepsAttributes(t *testing.T) {
 	t.Parallel()
 	path := marked(t)
@@ -47,8 +46,8 @@ func TestKeepsAttributes(t *testing.T) {
 	}
 }
 
-// TestAttributeRefused: a file whose attribute would be lost is written only by
-// force, and that is told.
+// TestAttributeRefused: a file whose attribute would be lost is written only with Force, and
+// with a note.
 func TestAttributeRefused(t *testing.T) {
 	t.Parallel()
 	for _, force := range []bool{false, true} {

@@ -16,9 +16,8 @@ import (
 	"time"
 )
 
-// The environment tells a child process what to do: to write a file and die at a
-// step of it (step|how|path|suffix|swap), or to write a file whenever it is told
-// to (path|suffix).
+// The environment tells a child process what to do: to write a file and die at a step
+// (step|how|path|suffix|swap), or to write a file on request (path|suffix).
 const (
 	crashEnv = "TOOLGUARD_TEST_CRASH"
 	loopEnv  = "TOOLGUARD_TEST_LOOP"
@@ -36,11 +35,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run()) //nolint:forbidigo // this is the end of the process
 }
 
-// longRun reports whether the tests have all the time they want.
+// longRun reports whether the time of tests is not limited.
 func longRun() bool { return os.Getenv("TOOLGUARD_LONG") == "1" }
 
-// late reports whether so little time is left that a loop has to end which kills
-// at random.
+// late reports whether a loop that kills at random must end, because little time is left.
 func late(t *testing.T) bool {
 	t.Helper()
 	end, limited := t.Deadline()
@@ -53,8 +51,8 @@ func fail(err error) {
 	os.Exit(3) //nolint:forbidigo // this is a process of its own
 }
 
-// crash is the child process of TestCrash: it replaces a file and kills itself
-// before a step, or in the middle of it.
+// crash is the child process of TestCrash: it replaces a file and kills itself before or in
+// the middle of a step.
 func crash(spec string) {
 	part := strings.Split(spec, "|")
 	if len(part) != 5 {
@@ -111,10 +109,9 @@ func child(tb testing.TB, key, spec string) *exec.Cmd {
 	return cmd
 }
 
-// afterKill looks at what a kill left: the original or the repaired file, whole
-// backups, and at most one temporary copy. The next run does its work as if
-// nothing had been, and leaves nothing but what it names: an original that is in
-// no backup.
+// afterKill checks the files after a kill: the original or the repaired file, complete
+// backups, and at most one temporary copy. The next run must work as usual, and leave only
+// files that it names: an original without a backup.
 func afterKill(t *testing.T, label, path, suffix string, text []byte) (replaced bool) {
 	t.Helper()
 	dir := filepath.Dir(path)
@@ -154,7 +151,7 @@ func afterKill(t *testing.T, label, path, suffix string, text []byte) (replaced 
 	}
 	note := ""
 	if replaced {
-		// A file that needs no repair any more is cleaned up around.
+		// A file that needs no repair is cleaned up.
 		note = Clean(path, Options{Backup: suffix})
 	} else {
 		done, err := Replace(t.Context(), opened(t, path), Options{Backup: suffix})
@@ -223,8 +220,8 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// slowly is the child process of TestKilledAtRandom: it says that it is about to
-// replace a file, and does it.
+// slowly is the child process of TestKilledAtRandom: it announces that it is about to replace
+// a file, and does it.
 func slowly(spec string) {
 	path, suffix, _ := strings.Cut(spec, "|")
 	f, err := open(path)
@@ -290,8 +287,8 @@ func TestKilledAtRandom(t *testing.T) {
 	}
 }
 
-// TestTwoAtOnce lets several writers replace one file at the same time. One of
-// them wins, and the others are told.
+// TestTwoAtOnce lets several writers replace one file at the same time. One of them wins, and
+// the others get errors.
 func TestTwoAtOnce(t *testing.T) {
 	t.Parallel()
 	text := body(4 * copySize)
@@ -337,8 +334,7 @@ func TestTwoAtOnce(t *testing.T) {
 	}
 }
 
-// killed is what a run ends with that is killed in this process: it takes nothing
-// back.
+// killed is the panic value that simulates a kill in this process, without cleaning up.
 type killed struct{}
 
 // replaceUntilKilled replaces a file, and reports whether the run was killed.
@@ -377,7 +373,7 @@ func found(t *testing.T, record, path, note string) bool {
 	return false
 }
 
-// nextRun does what the run after a kill does, and returns what it says.
+// nextRun does what the run after a kill does, and returns its note.
 func nextRun(t *testing.T, path, suffix string) (note string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -394,9 +390,9 @@ func nextRun(t *testing.T, path, suffix string) (note string) {
 	return done.Note
 }
 
-// TestKilledAfterAppend: what is appended between any two steps of a write, once
-// or at each step from there on, is in the file after a kill at any later step
-// and the next run, or in a file that this run names.
+// TestKilledAfterAppend: text that is appended between any two steps of a write, once or at
+// each later step, is in the file after a kill at any later step and the next run, or in a
+// file that this run names.
 func TestKilledAfterAppend(t *testing.T) {
 	t.Parallel()
 	for _, swap := range reversible() {
@@ -416,7 +412,8 @@ func TestKilledAfterAppend(t *testing.T) {
 							var records []string
 							sys := &recorder{swap: swap}
 							sys.before = func(n int, what string) error {
-								// What grows with each piece of it that is copied is never copied whole.
+								// A file that grows with each copied piece is never copied
+								// completely.
 								if n == from || n > from && often && !copies(what) {
 									record := fmt.Sprintf("record %d\n", n)
 									if err := appendTo(path, record); err != nil {
@@ -462,8 +459,8 @@ func TestKilledAfterAppend(t *testing.T) {
 	}
 }
 
-// TestKilledAgain kills the run after a kill as well: a record that only the
-// temporary file has stays, and the last run names where.
+// TestKilledAgain kills the run after a kill as well. A record that only the temporary file
+// has stays, and the last run names its file.
 func TestKilledAgain(t *testing.T) {
 	t.Parallel()
 	eachStepWithLeft(t, func(path string, sys *recorder, step int) (more bool) {
@@ -477,9 +474,8 @@ func TestKilledAgain(t *testing.T) {
 	})
 }
 
-// eachStepWithLeft runs something for each step of a write that finds a record
-// only in the temporary file of an earlier one, as long as there are more. The
-// next run then has the record, or names where it is.
+// eachStepWithLeft calls run for each step of a write that finds a record only in the
+// temporary file of an earlier one. The next run must then have the record, or name its file.
 func eachStepWithLeft(t *testing.T, run func(path string, sys *recorder, step int) (more bool)) {
 	t.Helper()
 	for _, swap := range swappings() {
@@ -496,8 +492,8 @@ func eachStepWithLeft(t *testing.T, run func(path string, sys *recorder, step in
 	}
 }
 
-// TestFailsWithLeft: whichever step of a run fails, what only the temporary file
-// has stays, and the run says where or the next does.
+// TestFailsWithLeft: whichever step of a run fails, data that only the temporary file has
+// stays, and this run or the next one names the file.
 func TestFailsWithLeft(t *testing.T) {
 	t.Parallel()
 	eachStepWithLeft(t, func(path string, sys *recorder, step int) (more bool) {

@@ -11,20 +11,20 @@ import (
 	"time"
 )
 
-// A recorder is the real file system, with a say before each step. It does not
-// wait for the disk: a process that is killed loses nothing that it wrote.
+// A recorder is the real file system with a hook before each step. It does not wait for the
+// disk: a killed process loses nothing that it wrote.
 type recorder struct {
 	real   realFiles
 	steps  []string
 	before func(n int, what string) error
 	// half is called in the middle of each write.
 	half func(n int)
-	// swap is what the file system has for a swap.
+	// swap is the way in which the file system swaps files.
 	swap swapping
-	// unlockable is set for a file system without locks.
+	// unlockable marks a file system without locks.
 	unlockable bool
 	opened     []file
-	// writer says who has a file open, where that is not left to the system.
+	// writer names the program that has a file open, instead of the system.
 	writer func(name string) string
 }
 
@@ -37,7 +37,7 @@ const (
 	byRename   swapping = "rename"   // nothing but renaming
 )
 
-// swappings are those that a test can have here.
+// swappings are those that tests can use on this system.
 func swappings() []swapping {
 	if runtime.GOOS == "linux" || runtime.GOOS == "darwin" {
 		return []swapping{byExchange, byLink, byRename}

@@ -20,7 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// at calls f before the first step of a kind that comes after another one.
+// at calls f before the first step of a kind that follows another kind.
 func at(after, kind string, f func() error) func(int, string) error {
 	passed, done := after == "", false
 	return func(_ int, what string) error {
@@ -45,7 +45,7 @@ func then(hooks ...func(int, string) error) func(int, string) error {
 	}
 }
 
-// swapStep is the step with which a way of swapping begins.
+// swapStep is the first step of a way of swapping.
 func swapStep(swap swapping) string {
 	if swap == byExchange {
 		return "exchange"
@@ -53,12 +53,12 @@ func swapStep(swap swapping) string {
 	return "rename"
 }
 
-// reversible are the swappings after which the old file can be put back.
+// reversible are the ways of swapping after which the old file can be put back.
 func reversible() []swapping {
 	return slices.DeleteFunc(swappings(), func(s swapping) bool { return s == byRename })
 }
 
-// aFile makes a file that is alone in its directory.
+// aFile makes a file in a directory of its own.
 func aFile(t *testing.T) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "s.jsonl")
@@ -66,8 +66,8 @@ func aFile(t *testing.T) (path string) {
 	return path
 }
 
-// notWritten: a file that changes meanwhile is not replaced. It then holds what
-// was appended to it, and nothing else is left.
+// notWritten: a file that changes meanwhile is not replaced. It then contains the appended
+// text, and no other file is left.
 func notWritten(t *testing.T, path string, opts Options, appended string) {
 	t.Helper()
 	_, err := Replace(t.Context(), opened(t, path), opts)
@@ -80,8 +80,8 @@ func notWritten(t *testing.T, path string, opts Options, appended string) {
 	}
 }
 
-// TestAppendedBeforeSwap: a record that is appended between the last look at the
-// file and the swap is not lost.
+// TestAppendedBeforeSwap: a record that is appended between the last check of the file and
+// the swap is not lost.
 func TestAppendedBeforeSwap(t *testing.T) {
 	t.Parallel()
 	for _, swap := range reversible() {
@@ -94,8 +94,8 @@ func TestAppendedBeforeSwap(t *testing.T) {
 	}
 }
 
-// TestAppendedToBoth: what is appended to the new text before the old one is put
-// back is not lost either.
+// TestAppendedToBoth: text appended to the new file before the old one is put back is not
+// lost either.
 func TestAppendedToBoth(t *testing.T) {
 	t.Parallel()
 	for _, swap := range reversible() {
@@ -111,8 +111,8 @@ func TestAppendedToBoth(t *testing.T) {
 	}
 }
 
-// TestCannotBeCarriedOver: a new text that may hold what was appended to it, and
-// cannot be looked at, is kept.
+// TestCannotBeCarriedOver: a new file that may have appended text, but cannot be read, is
+// kept.
 func TestCannotBeCarriedOver(t *testing.T) {
 	t.Parallel()
 	if !slices.Contains(swappings(), byExchange) {
@@ -157,8 +157,8 @@ func TestCannotBeCarriedOver(t *testing.T) {
 	}
 }
 
-// TestCannotBePutBack: when the old file changed and cannot be put back, it gets
-// a name of its own.
+// TestCannotBePutBack: if the old file changed and cannot be put back, it is kept under
+// another name.
 func TestCannotBePutBack(t *testing.T) {
 	t.Parallel()
 	for _, swap := range reversible() {
@@ -192,8 +192,8 @@ func TestCannotBePutBack(t *testing.T) {
 	}
 }
 
-// TestHeldOpen: a file that a program has open for writing is not replaced, by
-// whatever step the program opened it.
+// TestHeldOpen: a file that a program has open for writing is not replaced, whenever the
+// program opened it.
 func TestHeldOpen(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -328,7 +328,8 @@ func TestNothingAppendedIsLost(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				// The longer the file, the longer a round: what is known is dropped.
+				// A longer file makes a round longer, so records that were checked are
+				// dropped.
 				if len(text) > 64<<10 {
 					text = append([]byte("start\n"), text[bytes.LastIndexByte(text[:len(text)-1024], '\n')+1:]...)
 				}

@@ -24,8 +24,8 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// TestLeftBehind: what a run that was killed left is removed by the next, unless
-// that run may still be at work.
+// TestLeftBehind: the next run removes the files of a killed run, unless that run may still
+// be working.
 func TestLeftBehind(t *testing.T) {
 	t.Parallel()
 	put := func(t *testing.T, name string, age time.Duration) {
@@ -82,7 +82,7 @@ func TestLeftBehind(t *testing.T) {
 	}
 }
 
-// TestInTheWay: what is no file of toolguard's is not removed.
+// TestInTheWay: a file of another program is not removed.
 func TestInTheWay(t *testing.T) {
 	t.Parallel()
 	for _, make := range []func(name string) error{
@@ -108,7 +108,7 @@ func TestInTheWay(t *testing.T) {
 	}
 }
 
-// TestLocked: who locks a file keeps it from being replaced and cleaned up around.
+// TestLocked: a locked file is neither replaced nor cleaned up.
 func TestLocked(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -136,8 +136,8 @@ func TestLocked(t *testing.T) {
 	}
 }
 
-// TestLeftIsNowhereElse: what is left beside a file is removed if all of it is
-// known, and kept and named if it is not.
+// TestLeftIsNowhereElse: a file of a killed run is removed if its data exists elsewhere, and
+// kept and named otherwise.
 func TestLeftIsNowhereElse(t *testing.T) {
 	t.Parallel()
 	const text = "one\ntwo\nthree\n"
@@ -214,8 +214,8 @@ func TestLeftIsNowhereElse(t *testing.T) {
 	}
 }
 
-// TestLeftStays: what is kept is not touched again, is named as long as it is
-// there, also where the file is refused, and never lies where the run writes.
+// TestLeftStays: a kept file is never changed, is named as long as it exists, and is never in
+// the place of a file that the run writes.
 func TestLeftStays(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -251,7 +251,7 @@ func TestLeftStays(t *testing.T) {
 	}
 }
 
-// TestLeftIsHeldOpen: what a program still writes to is kept, whatever it holds.
+// TestLeftIsHeldOpen: a file that a program still writes to is kept, whatever it contains.
 func TestLeftIsHeldOpen(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -155,8 +155,8 @@ func wantRows(processors int, jq, node bool) (goals, shares []string) {
 	return goals, shares
 }
 
-// TestCompare runs everything with small inputs. What it measures is not looked
-// at: nothing is true of times on a machine that does other things, too.
+// TestCompare runs everything with small inputs. It does not check times, because the machine
+// does other things too.
 func TestCompare(t *testing.T) {
 	if testing.Short() || runtime.GOOS == "windows" {
 		t.Skip("it builds programs, and runs those of Unix")
@@ -245,8 +245,8 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestOnce: a command that does not end as it should ends the run, because it
-// has not done what would be measured.
+// TestOnce: a command with an unexpected exit code ends the run, because it has not done the
+// work to measure.
 func TestOnce(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no sh")
@@ -268,8 +268,8 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestRun: commands run in turn, the first round does not count, and of the others
-// the median does.
+// TestRun: commands run in turn, the first round does not count, and the result is the median
+// of the others.
 func TestRun(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no sh")
@@ -321,7 +321,7 @@ func TestRepeat(t *testing.T) {
 	}
 }
 
-// TestArguments: what cannot be measured is said before anything is built.
+// TestArguments: invalid arguments are reported before anything is built.
 func TestArguments(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"-only log,fox", `-only: no "fox"; there are log, rows, document, files, start, fix, binary`},
