@@ -130,7 +130,7 @@ func apply(t *testing.T, p *Pieces, edits ...Edit) *Pieces {
 	return out
 }
 
-// TestPiecesUndone: text that is removed and inserted again is no edit.
+// TestPiecesUndone: what is removed and put back is no edit.
 func TestPiecesUndone(t *testing.T) {
 	p := NewPieces(source.FromBytes("p", []byte("abcdef")))
 	p = apply(t, p, Edit{Span: source.Span{Start: 1, End: 3}}, Edit{Span: source.Span{Start: 5, End: 5}, Text: []byte("X")})

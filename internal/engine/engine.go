@@ -80,8 +80,8 @@ type Finding struct {
 	RelatedAt   []source.Position // start and end of each related place, in pairs
 	Excerpt     Excerpt           // empty where that was not asked for
 	Fingerprint string
-	// Edits are the edits of this repair alone; nil unless Options.Edits is set, or if
-	// computing them would take too long.
+	// Edits are what the repair would change, done alone; nil where that was
+	// not asked for, or would take too long to find out.
 	Edits []edit.Edit
 	// RecordHash identifies the record of a finding about no call, even if its line number
 	// changes.

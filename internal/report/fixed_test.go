@@ -116,7 +116,7 @@ func TestFixSummary(t *testing.T) {
 	}
 }
 
-// TestDone: each kind of operation has a word that summaries use.
+// TestDone: each kind of operation has a word, and it is one that is told.
 func TestDone(t *testing.T) {
 	t.Parallel()
 	for _, a := range []operation.Action{

@@ -320,7 +320,7 @@ func page(t *testing.T, r *rules.Rule) string {
 	return b.String()
 }
 
-// varying writes a provider's error with … for the varying parts.
+// varying writes a provider's error with … for what varies.
 func varying(text string) string {
 	return strings.NewReplacer("{id}", "…", "{name}", "…", "{kind}", "…").Replace(text)
 }
@@ -336,8 +336,8 @@ func code(text string) string {
 // cell writes a text for a cell of a table.
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
-// block renders an example. Invalid bytes are written as \x00, long lines are cut in the
-// middle.
+// block renders an example. Bytes that are no text are written as \x00, long
+// lines are cut in their middle.
 func block(text string) string {
 	lang, note := "json", ""
 	for line := range strings.Lines(text) {
