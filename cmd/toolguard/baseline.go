@@ -15,23 +15,30 @@ import (
 
 	"github.com/toolguard/toolguard/internal/baseline"
 	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/small"
 	"github.com/toolguard/toolguard/internal/write"
 )
 
-// baselineName is the default name of a baseline.
+// baselineName is the file that a baseline is written to and read from unless a
+// flag or the config file names another one. It is beside the config file, or in the
+// current directory if there is none.
 const baselineName = ".toolguard-baseline"
 
 // baselines holds the baselines of a run by path.
 type baselines struct {
 	given string // by --baseline, for all files
+	off   bool   // no baseline is read
 	files map[string]baseline.Baseline
 }
 
 // path returns the path of the baseline for a file, "" if there is none.
 func (b *baselines) path(s *settings) string {
-	if b.given != "" {
+	switch {
+	case b.off:
+		return ""
+	case b.given != "":
 		return b.given
 	}
 	return s.baseline
@@ -66,11 +73,11 @@ func readBaseline(path string) (baseline.Baseline, error) {
 }
 
 // leaveOut removes the findings that are in the baseline of a file from its
-// report and returns their number.
-func (b *baselines) leaveOut(s *settings, t *target, r *engine.Report) int {
+// report and counts them.
+func (b *baselines) leaveOut(s *settings, t *target, r *engine.Report, sum *report.Summary) {
 	path := b.path(s)
 	if path == "" || r.Findings.Len() == 0 {
-		return 0
+		return
 	}
 	keys := make([]baseline.Key, 0, r.Findings.Len())
 	file := baselinePath(path, t)
@@ -86,9 +93,8 @@ func (b *baselines) leaveOut(s *settings, t *target, r *engine.Report) int {
 		}
 		i++
 	}
-	n := r.Findings.Len() - unknown.Len()
+	sum.LeaveOut(path, r.Findings.Len()-unknown.Len())
 	r.Findings = unknown
-	return n
 }
 
 // baselineKey returns the key of a finding. file is the path as baselinePath
@@ -129,9 +135,14 @@ func newBaselineCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "baseline [flags] [path...]",
 		Short: "Record current findings, so that check reports only new ones",
-		Long: `baseline records the findings that check reports now. With --baseline FILE, or
-baseline = "FILE" in toolguard.toml, check does not report recorded findings, so
-that CI fails only on new ones. fix repairs recorded findings too.
+		Long: `baseline records the findings that check reports now. From then on check does
+not report recorded findings, so that CI fails only on new ones. fix repairs
+recorded findings too.
+
+The file is .toolguard-baseline beside the config file, or in the current
+directory if there is no config file. check reads the same file. To use another
+file, set baseline = "FILE" in toolguard.toml, or give --baseline FILE to both
+commands. check --no-baseline reports everything.
 
 A baseline identifies a finding by its rule, its file and the id of its call, or
 by a hash of the record if it is not about a call. Line numbers do not matter.
@@ -141,7 +152,7 @@ baseline updates the entries of the files that it checks and keeps the entries
 of other files. With --prune it adds nothing: it removes findings that no longer
 occur, and findings in files that no longer exist.`,
 		Example: `  toolguard baseline testdata/
-  toolguard check --baseline .toolguard-baseline testdata/
+  toolguard check testdata/
   toolguard baseline --prune testdata/`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.formats = []string{"text"}
@@ -158,7 +169,7 @@ occur, and findings in files that no longer exist.`,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.BoolVar(&prune, "prune", false, "only remove findings that no longer occur")
-	flags.StringVar(&f.baseline, "baseline", "", "write to this `file` (default: the baseline in the config file, or "+baselineName+")")
+	flags.StringVar(&f.baseline, "baseline", "", "write to this `file` (default: the baseline in the config file, or "+baselineName+" beside it, or in the current directory)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors")
 	flags.BoolVar(&f.skipUnrecognized, "skip-unrecognized", false, "skip named files that are not clearly transcripts")
 	f.ruleFlags.define(cmd)
@@ -174,9 +185,7 @@ func (r *recording) run(ctx context.Context, paths []string) error {
 		if err != nil {
 			return err
 		}
-		if r.path = r.settings(file).baseline; r.path == "" {
-			r.path = baselineName
-		}
+		r.path = r.settings(file).newBaseline
 	}
 	ts, err := r.targets(paths)
 	if err != nil {

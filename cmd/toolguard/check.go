@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"runtime"
 	"slices"
 	"strconv"
@@ -32,6 +33,7 @@ type checkFlags struct {
 	exitZero         bool
 	skipUnrecognized bool
 	baseline         string
+	noBaseline       bool
 	jobs             int
 }
 
@@ -44,9 +46,11 @@ func newCheckCmd(a *app) *cobra.Command {
 
 A file that you name is checked whatever its extension. In a directory, check
 looks for *.jsonl, *.ndjson and *.json files, also compressed as .gz or .zst,
-and skips hidden directories and node_modules. The default is the current
-directory; - is standard input. Settings come from the nearest toolguard.toml in
-the directory of a file or above it. Flags override them.
+and skips hidden directories, node_modules, and files that a .gitignore in the
+directory or below it hides. The default is the current directory; - is standard
+input. Settings come from the nearest toolguard.toml in the directory of a file
+or above it. Flags override them. Findings in the .toolguard-baseline beside that
+file are counted, but not reported.
 
 check shows errors and warnings. It shows infos with --verbose, with --fail-on
 info, or if --select names their rule; the JSON report always contains them.
@@ -70,6 +74,9 @@ if a file could not be checked or the command line is wrong.`,
 		},
 	}
 	f.define(cmd)
+	cmd.Flags().StringVar(&f.baseline, "baseline", "", "leave out the findings that this `file` holds; toolguard baseline writes it (default: the one that the config names, or "+baselineName+" beside the config file, else in the current directory)")
+	cmd.Flags().BoolVar(&f.noBaseline, "no-baseline", false, "report the findings that a baseline holds too")
+	cmd.MarkFlagsMutuallyExclusive("baseline", "no-baseline")
 	return cmd
 }
 
@@ -87,7 +94,6 @@ func (f *checkFlags) define(cmd *cobra.Command) {
 	flags.BoolVar(&f.exitZero, "exit-zero", false, "exit with 0 even if there are findings")
 	flags.BoolVar(&f.skipUnrecognized, "skip-unrecognized", false, "skip named files that are not clearly transcripts")
 	f.fileFlags.define(cmd)
-	flags.StringVar(&f.baseline, "baseline", "", "do not report the findings in this `file`, which toolguard baseline writes")
 	flags.IntVarP(&f.jobs, "jobs", "j", 0, "check `n` files at a time (default: one per processor; maximum: 16, or 4 per processor if that is more)")
 	cmd.MarkFlagsMutuallyExclusive("quiet", "verbose")
 
@@ -133,7 +139,7 @@ type check struct {
 // newCheck validates the flags and returns the check that they ask for.
 func newCheck(a *app, f *checkFlags) (*check, error) {
 	c := &check{app: a, flags: f, out: bufio.NewWriter(a.stdout), summary: &report.Summary{}}
-	c.baselines.given = f.baseline
+	c.baselines = baselines{given: f.baseline, off: f.noBaseline || f.isolated && f.baseline == ""}
 	var err error
 	if c.resolver, err = newResolver(&f.ruleFlags); err != nil {
 		return nil, err
@@ -271,6 +277,10 @@ func (c *check) targets(paths []string) (*targets, error) {
 	for _, path := range ts.excluded {
 		c.explain("%s: excluded", path)
 	}
+	c.summary.Ignored = len(ts.ignored)
+	for _, path := range slices.Sorted(maps.Values(ts.ignored)) {
+		c.explain("%s: ignored", path)
+	}
 	err = eachConfig(c.search, ts, func(file *config.File) error {
 		c.settings(file) // fills the cache, which is only read from now on
 		return c.knows(file)
@@ -326,7 +336,7 @@ func (c *check) take(t *target, got checked) error {
 	if !c.admits(t, got.report) {
 		return nil
 	}
-	c.summary.Known += c.baselines.leaveOut(c.now, t, got.report)
+	c.baselines.leaveOut(c.now, t, got.report, c.summary)
 	c.summary.Add(got.report)
 	c.describes(c.summary, t, got.report)
 	for f, n := range got.report.All() {

@@ -78,6 +78,9 @@ current directory.`,
 				return err
 			}
 			shown := shownSettings(r.settings(file), file, look.exclude)
+			if shown.Baseline == "" && !f.isolated && r.settings(file).baseline != "" {
+				shown.Baseline = baselineName
+			}
 			text, err := shown.Format()
 			if err != nil {
 				return err

@@ -82,6 +82,9 @@ func (d *detection) run(ctx context.Context, paths []string) error {
 			d.complain("warning: no transcripts found in " + root)
 		}
 	}
+	if n := len(ts.ignored); n > 0 {
+		d.note(fmt.Sprintf("%d ignored (--no-gitignore).", n))
+	}
 	if d.bad {
 		return errReported
 	}

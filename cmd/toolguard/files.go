@@ -15,12 +15,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolguard/toolguard/internal/config"
+	"github.com/toolguard/toolguard/internal/ignore"
 	"github.com/toolguard/toolguard/internal/small"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
 // stdinName names standard input in reports.
 const stdinName = "<stdin>"
+
+// gitignoreName is how a file is called that hides others in a walk.
+const gitignoreName = ".gitignore"
 
 // A target is a file to be read.
 type target struct {
@@ -39,13 +43,15 @@ type target struct {
 // targets are the files of a run, in the order of their paths.
 type targets struct {
 	files    []*target
-	roots    []string // the directories that were walked
-	excluded []string // what was found and excluded
-	unread   []unreadDir
+	roots    []string          // the directories that were walked
+	excluded []string          // what was found and excluded
+	ignored  map[string]string // files and directories that a .gitignore hides, by their real paths, unless they are named too
+	unread   []unread
 }
 
-// An unreadDir is a directory that could not be walked.
-type unreadDir struct {
+// An unread path is a directory that could not be walked, or a .gitignore in it
+// that could not be read.
+type unread struct {
 	path string
 	err  error
 }
@@ -57,6 +63,7 @@ type fileFlags struct {
 	stdinName    string
 	exclude      []string
 	forceExclude bool
+	noGitignore  bool
 	maxSize      byteSize
 }
 
@@ -66,6 +73,7 @@ func (f *fileFlags) define(cmd *cobra.Command) {
 	flags.StringVar(&f.stdinName, "stdin-filename", stdinName, "use this `name` for standard input in reports")
 	f.configFlags.define(cmd)
 	flags.StringArrayVar(&f.exclude, "exclude", nil, "skip paths that match this `glob`; repeatable")
+	flags.BoolVar(&f.noGitignore, "no-gitignore", false, "read files that a .gitignore in a named directory hides")
 	flags.Var(&f.maxSize, "max-size", "unpack compressed files up to this `size`, such as 500MiB (default: 4GiB, but at most 200 times the size of the file)")
 	flags.BoolVar(&f.forceExclude, "force-exclude", false, "skip excluded files even if they are named")
 }
@@ -80,7 +88,7 @@ type configFlags struct {
 func (f *configFlags) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.config, "config", "", "use this config `file` for all files (default: the nearest toolguard.toml in the directory of each file or above it)")
-	flags.BoolVar(&f.isolated, "isolated", false, "ignore all config files")
+	flags.BoolVar(&f.isolated, "isolated", false, "ignore all config files and the baselines beside them")
 	cmd.MarkFlagsMutuallyExclusive("config", "isolated")
 	complete(cmd, "config", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return []string{"toml"}, cobra.ShellCompDirectiveFilterFileExt
@@ -169,7 +177,7 @@ func (s *search) find(paths []string) (*targets, error) {
 	if len(paths) == 0 {
 		paths = []string{"."}
 	}
-	ts := &targets{}
+	ts := &targets{ignored: map[string]string{}}
 	seen := identities{}
 	add := func(t *target, info fs.FileInfo) {
 		t.most = int64(s.maxSize)
@@ -207,13 +215,8 @@ func (s *search) find(paths []string) (*targets, error) {
 			if err == nil && info.IsDir() {
 				root := len(ts.roots)
 				ts.roots = append(ts.roots, t.path)
-				from, to := t.path, t.real
-				err := s.walk(ts, from, func(t *target) {
+				err := s.walk(ts, folder{t.path, t.real, "", nil}, func(t *target) {
 					t.roots = []int{root}
-					// A walk does not follow links.
-					if rel, err := filepath.Rel(from, t.path); err == nil {
-						t.real = filepath.Join(to, rel)
-					}
 					add(t, nil)
 				})
 				if err != nil {
@@ -228,42 +231,64 @@ func (s *search) find(paths []string) (*targets, error) {
 		add(t, info)
 	}
 	slices.SortStableFunc(ts.files, func(a, b *target) int { return cmp.Compare(a.path, b.path) })
+	for _, t := range ts.files {
+		delete(ts.ignored, t.real)
+	}
+	for _, root := range ts.roots {
+		delete(ts.ignored, realPath(root))
+	}
 	return ts, nil
 }
 
-// walk calls found for each file below dir that has the extension of a
+// A folder is a directory in a walk.
+type folder struct {
+	path   string       // its name in reports
+	real   string       // absolute, with all links resolved
+	place  string       // below the root of the walk, with slashes; "" for the root
+	hidden *ignore.List // what the .gitignore files from the root to above it hide
+}
+
+// walk calls found for each file below a directory that has the extension of a
 // transcript. It follows no links and skips hidden directories and
 // node_modules. It returns an error only for an invalid config file.
-func (s *search) walk(ts *targets, dir string, found func(*target)) error {
+func (s *search) walk(ts *targets, in folder, found func(*target)) error {
+	dir := in.path
 	file, err := s.configOf(dir)
 	if err != nil {
 		return err
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		ts.unread = append(ts.unread, unreadDir{dir, pathError(dir, err)})
+		ts.unread = append(ts.unread, unread{dir, pathError(dir, err)})
+	}
+	isIgnore := func(e fs.DirEntry) bool { return e.Name() == gitignoreName && e.Type().IsRegular() }
+	if !s.noGitignore && slices.ContainsFunc(entries, isIgnore) {
+		name := filepath.Join(dir, gitignoreName)
+		text, err := small.File(name, small.Gitignore)
+		if err != nil {
+			ts.unread = append(ts.unread, unread{name, pathError(name, err)})
+		}
+		in.hidden = in.hidden.With(in.place, text)
 	}
 	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
+		// .git, .hg and .svn are hidden as well.
+		if e.IsDir() && (strings.HasPrefix(e.Name(), ".") || e.Name() == "node_modules") ||
+			!e.IsDir() && !(e.Type().IsRegular() && walked(e.Name())) {
+			continue
+		}
+		path, actual := filepath.Join(dir, e.Name()), filepath.Join(in.real, e.Name())
+		place := strings.TrimPrefix(in.place+"/"+e.Name(), "/")
 		switch {
+		case s.excludes(file, path):
+			ts.excluded = append(ts.excluded, path)
+		case in.hidden.Hides(place, e.IsDir()):
+			ts.ignored[actual] = path
 		case e.IsDir():
-			// .git, .hg and .svn are hidden as well.
-			if strings.HasPrefix(e.Name(), ".") || e.Name() == "node_modules" {
-				continue
-			}
-			if s.excludes(file, path) {
-				ts.excluded = append(ts.excluded, path)
-				continue
-			}
-			if err := s.walk(ts, path, found); err != nil {
+			if err := s.walk(ts, folder{path, actual, place, in.hidden}, found); err != nil {
 				return err
 			}
-		case e.Type().IsRegular() && walked(e.Name()):
-			if s.excludes(file, path) {
-				ts.excluded = append(ts.excluded, path)
-				continue
-			}
-			t := &target{path: path, config: file}
+		default:
+			t := &target{path: path, real: actual, config: file}
 			if info, err := e.Info(); err == nil {
 				t.size = info.Size()
 			}

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/report"
@@ -93,6 +94,12 @@ repaired findings do not count.`,
 	cmd.MarkFlagsMutuallyExclusive("diff", "no-excerpt")
 
 	complete(cmd, "strategy", completeFrom(allStrategies))
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && strings.HasSuffix(unknown.GetSpecifiedName(), "baseline") {
+			return fmt.Errorf("%w; fix repairs all findings, also those in a baseline", err)
+		}
+		return flagError(err)
+	})
 	return cmd
 }
 
@@ -176,6 +183,7 @@ func newFix(a *app, f *fixFlags, paths []string, changed func(string) bool) (*fi
 		return nil, fmt.Errorf("--backup: expected a suffix or none, got %q", f.backup)
 	}
 	c.fixes = true
+	c.baselines.off = true // a baseline is no reason to leave a session broken
 	c.summary = &x.summary.Summary
 	x.summary.SafeOnly, x.summary.Unsafe = f.safeOnly, f.unsafe
 	return x, x.settle(paths)
@@ -321,10 +329,6 @@ func (x *fix) take(ctx context.Context, t *target, got fixed) error {
 		return err
 	}
 	x.prove(t, got.Fixed)
-	x.baselines.leaveOut(x.now, t, got.Before)
-	if got.After != got.Before {
-		x.summary.Known += x.baselines.leaveOut(x.now, t, got.After)
-	}
 	x.summary.Strategy = x.now.strategy
 	x.summary.AddFixed(got.Fixed)
 	x.describes(&x.summary.Summary, t, got.After)

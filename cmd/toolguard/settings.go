@@ -1,8 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -87,6 +90,7 @@ type settings struct {
 	byName      map[string]bool // the rules that were selected by their own names
 	placeholder string
 	baseline    string // its path, "" for none
+	newBaseline string // where the baseline command writes it
 	backup      string // a suffix, or "none"; "" if it is not set
 }
 
@@ -146,6 +150,13 @@ func (r *resolver) settings(file *config.File) *settings {
 		severity: map[string]rules.Severity{}, strategy: map[string]string{},
 		selected: r.flags.selected, ignored: r.flags.ignored,
 		placeholder: said.Placeholder, baseline: said.BaselinePath(), backup: said.Backup,
+	}
+	s.newBaseline = s.baseline
+	if s.baseline == "" {
+		s.newBaseline = said.Beside(baselineName)
+		if _, err := os.Lstat(s.newBaseline); !errors.Is(err, fs.ErrNotExist) {
+			s.baseline = s.newBaseline
+		}
 	}
 	s.dialect = s.dialects.ByName(r.flags.dialect)
 	if len(s.selected) == 0 {

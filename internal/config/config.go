@@ -34,7 +34,7 @@ type File struct {
 	Exclude     []string          `toml:"exclude,omitempty" doc:"skip paths that match these globs, relative to the directory of this file"`
 	Target      string            `toml:"target,omitempty" doc:"check as the provider with this profile would"`
 	Placeholder string            `toml:"placeholder,omitempty" doc:"the text of inserted results; {tool} and {id} are replaced"`
-	Baseline    string            `toml:"baseline,omitempty" doc:"a file with known findings, which are not reported; its path is relative to the directory of this file"`
+	Baseline    string            `toml:"baseline,omitempty" doc:"a file with known findings, which are not reported; its path is relative to the directory of this file, and it is .toolguard-baseline by default"`
 	Backup      string            `toml:"backup,omitempty" doc:"the suffix of the originals that fix --write keeps, or none to keep no originals"`
 	Rules       map[string]string `toml:"rules,omitempty" doc:"the severities of rules"`
 	Strategy    map[string]string `toml:"strategy,omitempty" doc:"how the findings of rules are repaired"`
@@ -109,8 +109,12 @@ func (f *File) BaselinePath() string {
 	if f.Baseline == "" || filepath.IsAbs(f.Baseline) {
 		return f.Baseline
 	}
-	return shortest(filepath.Join(f.dir, filepath.FromSlash(f.Baseline)))
+	return f.Beside(filepath.FromSlash(f.Baseline))
 }
+
+// Beside returns the path of a file in the directory that the paths in the config
+// file are relative to.
+func (f *File) Beside(name string) string { return shortest(filepath.Join(f.dir, name)) }
 
 // Excludes reports whether a path is excluded.
 func (f *File) Excludes(name string) bool {

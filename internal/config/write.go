@@ -20,7 +20,8 @@ const Starter = `# Settings of toolguard. "toolguard config schema" describes al
 # Globs of files and directories to skip, relative to the directory of this file.
 # exclude = ["testdata/broken/**"]
 
-# Known findings, which are not reported. "toolguard baseline" writes the file.
+# Known findings, which are not reported. "toolguard baseline" writes the file. This
+# is the default.
 # baseline = ".toolguard-baseline"
 
 # The suffix of the originals that fix --write keeps, or none to keep no originals.

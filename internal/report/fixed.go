@@ -166,7 +166,7 @@ func (s *FixSummary) String() string {
 	}
 	b.WriteByte(' ')
 	b.WriteString(s.left())
-	if s.Files != s.RepairedFiles || s.Skipped > 0 || len(s.Failed) > 0 {
+	if s.Files != s.RepairedFiles || s.Skipped > 0 || s.Ignored > 0 || len(s.Failed) > 0 {
 		b.WriteByte(' ')
 		b.WriteString(s.checked())
 	}

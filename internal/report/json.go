@@ -27,6 +27,7 @@ type (
 		Files   int `json:"files"`
 		Failed  int `json:"failed"`
 		Skipped int `json:"skipped"`
+		Ignored int `json:"ignored"`
 		// Lookalikes are skipped files that speak of calls as a transcript does.
 		Lookalikes []string `json:"lookalikes"`
 		// Silent are dialects of the config file whose files contain no call and no result.
@@ -39,6 +40,8 @@ type (
 		Warnings      int      `json:"warnings"`
 		Infos         int      `json:"infos"`
 		Known         int      `json:"known"`
+		// Baselines are the files that hold the known findings.
+		Baselines     []string `json:"baselines"`
 		Fixable       int      `json:"fixable"`
 		FixableUnsafe int      `json:"fixable_unsafe"`
 	}
@@ -169,9 +172,13 @@ func file(r *engine.Report) jsonFile {
 }
 
 func summary(s *Summary) jsonSummary {
+	known := 0
+	for _, n := range s.Known {
+		known += n
+	}
 	return jsonSummary{
-		Files: s.Files, Failed: len(s.Failed), Skipped: s.Skipped, Lookalikes: paths(s.Lookalikes), Silent: s.Silent(), Conversations: s.Conversations, Calls: s.Calls, Results: s.Results,
-		Findings: s.Findings(), Errors: s.Errors, Warnings: s.Warnings, Infos: s.Infos, Known: s.Known,
+		Files: s.Files, Failed: len(s.Failed), Skipped: s.Skipped, Ignored: s.Ignored, Lookalikes: paths(s.Lookalikes), Silent: s.Silent(), Conversations: s.Conversations, Calls: s.Calls, Results: s.Results,
+		Findings: s.Findings(), Errors: s.Errors, Warnings: s.Warnings, Infos: s.Infos, Known: known, Baselines: s.baselines(),
 		Fixable: s.Fixable, FixableUnsafe: s.FixableUnsafe,
 	}
 }

@@ -126,7 +126,7 @@ func write(t *testing.T, newReporter func(*bytes.Buffer) Reporter) string {
 	var b bytes.Buffer
 	r := newReporter(&b)
 	s := &Summary{
-		Skipped: 3, Lookalikes: []Missed{{"log.json", "no messages in it"}, {hostilePath, hostileText}},
+		Skipped: 3, Ignored: 2, Known: map[string]int{hostilePath: 3}, Lookalikes: []Missed{{"log.json", "no messages in it"}, {hostilePath, hostileText}},
 		Failed: []Missed{{"gone.json", "no such file or directory"}, {hostilePath, hostileText}},
 	}
 	for _, f := range reports() {
@@ -353,6 +353,20 @@ func TestSummary(t *testing.T) {
 		{Summary{Failed: make([]Missed, 1)}, "No files checked, 1 failed."},
 		{Summary{Skipped: 1}, "No files checked, 1 skipped (not a transcript)."},
 		{Summary{Files: 1}, "No problems found. 1 file checked."},
+		{
+			Summary{Files: 1, Skipped: 1, Ignored: 12, Failed: make([]Missed, 1)},
+			"No problems found. 1 file checked, 1 skipped (not a transcript), 12 ignored (--no-gitignore), 1 failed.",
+		},
+		{
+			Summary{Skipped: 1, Lookalikes: []Missed{{Path: "a.json"}}},
+			"No files checked, 1 skipped (not a transcript). Skipped although it looks like a transcript: a.json.",
+		},
+		{
+			Summary{Skipped: 3, Lookalikes: []Missed{{Path: "a.json"}, {Path: "b.json"}}},
+			"No files checked, 3 skipped (not transcripts). Skipped although they look like transcripts: a.json, b.json.",
+		},
+		{Summary{Files: 1, Known: map[string]int{"k": 1}}, "No problems found. 1 file checked, 1 known finding in k."},
+		{Summary{Files: 1, Known: map[string]int{"b": 3, "a": 12}}, "No problems found. 1 file checked, 12 known findings in a, 3 in b."},
 		{Summary{Files: 3, Skipped: 2, Failed: make([]Missed, 1)}, "No problems found. 3 files checked, 2 skipped (not transcripts), 1 failed."},
 		{Summary{Files: 1, Infos: 1}, "No problems found, but 1 info. 1 file checked."},
 		{Summary{Files: 2, Infos: 4, Fixable: 4}, "No problems found, but 4 infos. 2 files checked."},

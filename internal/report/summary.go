@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/engine"
@@ -15,12 +16,14 @@ import (
 type Summary struct {
 	Files   int // files that were checked
 	Skipped int // files that are no transcripts
+	Ignored int // files and directories that a .gitignore hides
 	// Lookalikes are the skipped files that speak of calls as a transcript does,
 	// and Failed the files that could not be checked or repaired. All reports
 	// name them.
-	Lookalikes    []Missed
-	Failed        []Missed
-	Known         int // findings left out because a baseline holds them
+	Lookalikes []Missed
+	Failed     []Missed
+	// Known counts the findings that were left out, by the baseline that holds them.
+	Known         map[string]int
 	Conversations int
 	Calls         int
 	Results       int
@@ -100,6 +103,24 @@ func (s *Summary) Add(r *engine.Report) {
 	}
 }
 
+// LeaveOut counts n findings that a baseline holds.
+func (s *Summary) LeaveOut(path string, n int) {
+	if n == 0 {
+		return
+	}
+	if s.Known == nil {
+		s.Known = map[string]int{}
+	}
+	s.Known[path] += n
+}
+
+// baselines returns the baselines that hold findings which were left out.
+func (s *Summary) baselines() []string {
+	out := slices.AppendSeq([]string{}, maps.Keys(s.Known))
+	slices.Sort(out)
+	return out
+}
+
 // Described counts a file whose dialect a config file describes.
 func (s *Summary) Described(r *engine.Report) {
 	if s.described == nil {
@@ -157,15 +178,22 @@ func (s *Summary) checked() string {
 	if s.Skipped > 0 {
 		fmt.Fprintf(&b, ", %d skipped (%s)", s.Skipped, pick(s.Skipped, "not a transcript", "not transcripts"))
 	}
+	if s.Ignored > 0 {
+		fmt.Fprintf(&b, ", %d ignored (--no-gitignore)", s.Ignored)
+	}
 	if n := len(s.Failed); n > 0 {
 		fmt.Fprintf(&b, ", %d failed", n)
 	}
-	if s.Known > 0 {
-		fmt.Fprintf(&b, ", %s left out", count(s.Known, "known finding"))
+	for i, path := range s.baselines() {
+		n := strconv.Itoa(s.Known[path])
+		if i == 0 {
+			n = count(s.Known[path], "known finding")
+		}
+		fmt.Fprintf(&b, ", %s in %s", n, path)
 	}
 	b.WriteByte('.')
-	if len(s.Lookalikes) > 0 {
-		fmt.Fprintf(&b, " Skipped, but like a transcript: %s.", strings.Join(paths(s.Lookalikes), ", "))
+	if n := len(s.Lookalikes); n > 0 {
+		fmt.Fprintf(&b, " Skipped although %s: %s.", pick(n, "it looks like a transcript", "they look like transcripts"), strings.Join(paths(s.Lookalikes), ", "))
 	}
 	if silent := s.Silent(); len(silent) > 0 {
 		fmt.Fprintf(&b, " No call and no result was found in files of %s: its paths in the config file may lead nowhere.", strings.Join(silent, ", "))

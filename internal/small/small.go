@@ -12,10 +12,11 @@ import (
 
 // The size limits by kind of file.
 const (
-	Config   = 1 << 20
-	Sidecar  = 1 << 20
-	Tools    = 16 << 20
-	Baseline = 64 << 20
+	Config    = 1 << 20
+	Gitignore = 1 << 20
+	Sidecar   = 1 << 20
+	Tools     = 16 << 20
+	Baseline  = 64 << 20
 )
 
 // File returns the contents of a regular file of at most most bytes. It returns an error
