@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -230,7 +231,7 @@ func (s *search) find(paths []string) (*targets, error) {
 		}
 		add(t, info)
 	}
-	slices.SortStableFunc(ts.files, func(a, b *target) int { return cmp.Compare(a.path, b.path) })
+	sort.SliceStable(ts.files, func(i, j int) bool { return ts.files[i].path < ts.files[j].path })
 	for _, t := range ts.files {
 		delete(ts.ignored, t.real)
 	}

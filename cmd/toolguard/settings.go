@@ -34,9 +34,10 @@ type ruleFlags struct {
 // define adds the flags to a command.
 func (f *ruleFlags) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringSliceVar(&f.selected, "select", nil, "run only these `rules` or categories")
-	flags.StringSliceVar(&f.ignored, "ignore", nil, "do not run these `rules` or categories")
-	flags.StringSliceVar(&f.severities, "severity", nil, "set the severity of a rule: `rule=severity`; off disables it")
+	// Lists with commas are split later: pflag would need encoding/csv for that.
+	flags.StringArrayVar(&f.selected, "select", nil, "run only these `rules` or categories")
+	flags.StringArrayVar(&f.ignored, "ignore", nil, "do not run these `rules` or categories")
+	flags.StringArrayVar(&f.severities, "severity", nil, "set the severity of a rule: `rule=severity`; off disables it")
 	flags.StringVar(&f.failOn, "fail-on", "", "exit with 1 for findings of this `severity` or higher: error, warning or info (default: error)")
 	flags.StringVar(&f.target, "target", "", "check as the provider with this `profile` would: "+strings.Join(profile.Names(), ", ")+" (default: the provider that a request names, or that of the dialect)")
 	flags.BoolVar(&f.send, "send", false, "check a history that is about to be sent: a call that still waits for its result is an error")
@@ -97,6 +98,15 @@ type settings struct {
 // newResolver validates the flags and returns their resolver.
 func newResolver(f *ruleFlags) (*resolver, error) {
 	r := &resolver{flags: f, known: map[*config.File]*settings{}}
+	for _, list := range []*[]string{&f.selected, &f.ignored, &f.severities} {
+		values := *list
+		*list = nil
+		for _, v := range values {
+			if v != "" {
+				*list = append(*list, strings.Split(v, ",")...)
+			}
+		}
+	}
 	for _, list := range []struct {
 		flag  string
 		names []string

@@ -740,7 +740,7 @@ func (n *branch) order() (subs []*branch, list bool) {
 	}
 	list = len(n.subs) > 0 && !slices.ContainsFunc(n.subs, func(s *branch) bool { return num(s) < 0 })
 	if list {
-		slices.SortStableFunc(n.subs, func(a, b *branch) int { return num(a) - num(b) })
+		sort.SliceStable(n.subs, func(i, j int) bool { return num(n.subs[i]) < num(n.subs[j]) })
 	}
 	return n.subs, list
 }
