@@ -53,6 +53,9 @@ var cases = []struct {
 	{map[string]string{"": "foo\r\nlogs1/\r\n"}, "foo,logs1/a.json"},
 	{map[string]string{"": "\xef\xbb\xbffoo\n"}, "foo"},
 	{map[string]string{"": "\xff\xfef\x00o\x00o\x00\n\x00"}, ""},
+	{map[string]string{"": "foo\x00bar\n"}, "foo"},
+	{map[string]string{"": "deep/a[!x]b/c.json\n"}, ""},
+	{map[string]string{"": "[a-a-z]x.json\n"}, "ax.json"},
 	{map[string]string{"": "runs//\n/\n\\\n[\n[a\n[[:no:]]*\n"}, ""},
 	{map[string]string{"": "*.json\n", "data": "!*.json\n"}, "!y.json,#x.json,[z].json,a.json,ax.json,build/q.json,bx.json," +
 		"deep/a/b/c.json,foo.d/build/z.json,logs1/a.json,logs2/a.json,runs/a.json,runs/keep.json,runs/sub/a.json,sp ace.json"},
