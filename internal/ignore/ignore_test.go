@@ -139,7 +139,7 @@ func hidden(paths []string, files map[string]string) []string {
 }
 
 // A git asks git what it ignores.
-type git struct{ dir, env string }
+type git struct{ dir string }
 
 func newGit(t *testing.T) *git {
 	t.Helper()
