@@ -184,7 +184,7 @@ func (a *app) complainOf(err *config.Error) {
 	for _, p := range err.Problems {
 		a.complain(err.About(p))
 		if p.Line > 0 {
-			fmt.Fprint(a.stderr, report.Underlined(p.Line, p.Text, p.Column-1, p.Width))
+			fmt.Fprint(a.stderr, report.Underlined(p.Line, p.Text, p.Column-1, p.Width, report.DefaultWidth))
 		}
 	}
 }

@@ -193,6 +193,25 @@ func (p *Pieces) Original(s source.Span) (source.Span, bool) {
 	return source.Span{Start: from, End: min(from+s.Len(), part.span.End)}, true
 }
 
+// Around returns the part of the original that stood where a span of the whole is. New
+// text stands for everything between what is left of the original on both sides of it.
+func (p *Pieces) Around(s source.Span) source.Span {
+	start, end := int64(0), p.src.Size()
+	for i := p.find(s.Start); i >= 0; i-- {
+		if part := &p.parts[i]; part.text == nil {
+			start = part.span.Start + min(s.Start-part.at, part.span.Len())
+			break
+		}
+	}
+	for i := max(0, p.find(max(s.Start, s.End-1))); i < len(p.parts); i++ {
+		if part := &p.parts[i]; part.text == nil {
+			end = part.span.Start + max(0, s.End-part.at)
+			break
+		}
+	}
+	return source.Span{Start: start, End: max(start, end)}
+}
+
 // WriteTo implements io.WriterTo.
 func (p *Pieces) WriteTo(w io.Writer) (int64, error) {
 	return io.Copy(w, io.NewSectionReader(p, 0, p.size))

@@ -131,6 +131,38 @@ func apply(t *testing.T, p *Pieces, edits ...Edit) *Pieces {
 }
 
 // TestPiecesUndone: what is removed and put back is no edit.
+// TestAround: a span of an edited source is traced back to the part of the original that
+// stood there, through all rounds of edits.
+func TestAround(t *testing.T) {
+	t.Parallel()
+	at := func(start, end int64) source.Span { return source.Span{Start: start, End: end} }
+	p, err := Apply(source.FromBytes("p", []byte("0123456789")), []Edit{{at(0, 0), []byte("AB")}, {at(3, 5), []byte("C")}, {at(8, 10), []byte("DE")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// AB012C567DE
+	if p, err = p.Apply([]Edit{{at(6, 6), []byte("FG")}}); err != nil {
+		t.Fatal(err)
+	}
+	// AB012CFG567DE
+	for _, tt := range []struct{ in, want source.Span }{
+		{at(2, 4), at(0, 2)},
+		{at(3, 3), at(1, 1)},
+		{at(0, 1), at(0, 0)},
+		{at(1, 3), at(0, 1)},
+		{at(5, 6), at(3, 5)},
+		{at(6, 8), at(3, 5)},
+		{at(4, 9), at(2, 6)},
+		{at(7, 7), at(3, 5)},
+		{at(9, 12), at(6, 10)},
+		{at(13, 13), at(8, 10)},
+	} {
+		if got := p.Around(tt.in); got != tt.want {
+			t.Errorf("%v: got %v, want %v", tt.in, got, tt.want)
+		}
+	}
+}
+
 func TestPiecesUndone(t *testing.T) {
 	p := NewPieces(source.FromBytes("p", []byte("abcdef")))
 	p = apply(t, p, Edit{Span: source.Span{Start: 1, End: 3}}, Edit{Span: source.Span{Start: 5, End: 5}, Text: []byte("X")})

@@ -56,7 +56,8 @@ type Options struct {
 	Identity string
 	// Edits asks for the edits of each finding's repair, as if it were the only one.
 	Edits bool
-	// Excerpts asks for what stands around each finding.
+	// Excerpts asks for what stands around each finding, and around the places
+	// that are related to it.
 	Excerpts bool
 	// Most is the number of findings of one kind that are kept; further ones are only
 	// counted. 0 keeps all.
@@ -79,6 +80,9 @@ type Finding struct {
 	Start, End  source.Position
 	RelatedAt   []source.Position // start and end of each related place, in pairs
 	Excerpt     Excerpt           // empty where that was not asked for
+	// RelatedExcerpts are the lines of the related places; nil if that was not
+	// asked for.
+	RelatedExcerpts []Excerpt
 	Fingerprint string
 	// Edits are what the repair would change, done alone; nil where that was
 	// not asked for, or would take too long to find out.

@@ -155,11 +155,8 @@ func (p *packer) finding(f *Finding) {
 	p.position(&f.Start)
 	p.position(&f.End)
 	sequence(p, &f.RelatedAt, p.position)
-	p.bytes(&f.Excerpt.Text)
-	number(p, &f.Excerpt.Mark[0])
-	number(p, &f.Excerpt.Mark[1])
-	p.flag(&f.Excerpt.CutBefore)
-	p.flag(&f.Excerpt.CutAfter)
+	p.excerpt(&f.Excerpt)
+	sequence(p, &f.RelatedExcerpts, p.excerpt)
 	p.text(&f.Fingerprint)
 	p.edits(&f.Edits)
 	p.text(&f.RecordHash)
@@ -168,6 +165,14 @@ func (p *packer) finding(f *Finding) {
 		p.position(&f.EditAt[1])
 	}
 	p.operation(&f.withheld)
+}
+
+func (p *packer) excerpt(e *Excerpt) {
+	p.bytes(&e.Text)
+	number(p, &e.Mark[0])
+	number(p, &e.Mark[1])
+	p.flag(&e.CutBefore)
+	p.flag(&e.CutAfter)
 }
 
 func (p *packer) edits(list *[]edit.Edit) {

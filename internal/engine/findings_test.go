@@ -33,6 +33,9 @@ func madeUp(n int) []Finding {
 		}
 		return &operation.Operation{ID: rnd.Int32(), Class: operation.Unsafe, Title: text(), ByStrategy: rnd.IntN(2) == 0}
 	}
+	excerpt := func() Excerpt {
+		return Excerpt{Text: []byte("y" + text()), Mark: [2]int{num(), num()}, CutBefore: rnd.IntN(2) == 0, CutAfter: rnd.IntN(2) == 0}
+	}
 	all := rules.All()
 	var out []Finding
 	for range n {
@@ -48,10 +51,11 @@ func madeUp(n int) []Finding {
 			f.Related = append(f.Related, rules.Related{Message: text(), Span: span()})
 			f.RelatedAt = append(f.RelatedAt, at(), at())
 			f.Edits = append(f.Edits, edit.Edit{Span: span(), Text: []byte("x" + text())})
+			f.RelatedExcerpts = append(f.RelatedExcerpts, excerpt())
 		}
 		if rnd.IntN(2) == 0 {
 			f.EditAt = &[2]source.Position{at(), at()}
-			f.Excerpt = Excerpt{Text: []byte("y" + text()), Mark: [2]int{num(), num()}, CutBefore: rnd.IntN(2) == 0, CutAfter: rnd.IntN(2) == 0}
+			f.Excerpt = excerpt()
 		}
 		out = append(out, f)
 	}

@@ -178,7 +178,10 @@ func (p *placer) record(at []foundAt) error {
 			return err
 		}
 		if p.excerpts {
-			f.Excerpt = p.excerpt(f)
+			f.Excerpt = p.excerpt(f.Span, f.Start)
+			for k, r := range f.Related {
+				f.RelatedExcerpts = append(f.RelatedExcerpts, p.excerpt(r.Span, f.RelatedAt[2*k]))
+			}
 		}
 		p.fingerprint(f)
 		p.report.Findings.Add(f)
@@ -222,22 +225,23 @@ func hashOf(text []byte) string {
 }
 
 // excerptBefore and excerptAfter are how many bytes of a line are read around
-// a finding; a report shows fewer.
+// a place; a report shows fewer.
 const (
 	excerptBefore = 120
 	excerptAfter  = 240
 )
 
-func (p *placer) excerpt(f *Finding) Excerpt {
-	lineStart := f.Span.Start - int64(f.Start.Column-1)
-	lo := max(lineStart, f.Span.Start-excerptBefore)
-	hi := min(p.src.Size(), f.Span.Start+excerptAfter)
+// excerpt returns the line around a span that begins at a position.
+func (p *placer) excerpt(at source.Span, start source.Position) Excerpt {
+	lineStart := at.Start - int64(start.Column-1)
+	lo := max(lineStart, at.Start-excerptBefore)
+	hi := min(p.src.Size(), at.Start+excerptAfter)
 	text := p.bytes(source.Span{Start: lo, End: hi})
 	if p.err != nil {
 		return Excerpt{}
 	}
 	e := Excerpt{CutBefore: lo > lineStart, CutAfter: hi < p.src.Size()}
-	mark := int(f.Span.Start - lo)
+	mark := int(at.Start - lo)
 	if n := bytes.IndexByte(text[mark:], '\n'); n >= 0 {
 		text, e.CutAfter = text[:mark+n], false
 	}
@@ -251,7 +255,7 @@ func (p *placer) excerpt(f *Finding) Excerpt {
 	}
 	e.Text = bytes.Clone(text[skip:])
 	mark = min(mark-skip, len(e.Text))
-	e.Mark = [2]int{mark, min(len(e.Text), mark+int(min(f.Span.Len(), excerptAfter)))}
+	e.Mark = [2]int{mark, min(len(e.Text), mark+int(min(at.Len(), excerptAfter)))}
 	return e
 }
 

@@ -98,11 +98,17 @@ func unsound(text []byte, rep *Report) string {
 		if f.Conversation < -1 || f.Conversation >= rep.File.Conversations {
 			return fault("conversation %d of %d", f.Conversation, rep.File.Conversations)
 		}
-		if e := f.Excerpt; e.Mark[0] < 0 || e.Mark[0] > e.Mark[1] || e.Mark[1] > len(e.Text) {
-			return fault("mark %v in an excerpt of %d bytes", e.Mark, len(e.Text))
+		spans := []source.Span{f.Span}
+		for _, r := range f.Related {
+			spans = append(spans, r.Span)
 		}
-		if at := int(f.Span.Start) - f.Excerpt.Mark[0]; at < 0 || !bytes.HasPrefix(text[at:], f.Excerpt.Text) {
-			return fault("the excerpt %q is not what stands there", f.Excerpt.Text)
+		for k, e := range append([]Excerpt{f.Excerpt}, f.RelatedExcerpts...) {
+			if e.Mark[0] < 0 || e.Mark[0] > e.Mark[1] || e.Mark[1] > len(e.Text) {
+				return fault("mark %v in an excerpt of %d bytes", e.Mark, len(e.Text))
+			}
+			if at := int(spans[k].Start) - e.Mark[0]; at < 0 || !bytes.HasPrefix(text[at:], e.Text) {
+				return fault("the excerpt %q is not what stands there", e.Text)
+			}
 		}
 		for _, e := range f.Edits {
 			if e.Span.Start < 0 || e.Span.Start > e.Span.End || e.Span.End > int64(len(text)) {

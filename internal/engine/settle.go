@@ -54,6 +54,8 @@ type Repair struct {
 	// Dropped are the elements from which it removed something, or the parts of them that
 	// were in the original, as spans of the original.
 	Dropped []source.Span
+	// Fix is the index in Fixed.Places of the fix that the operation is part of.
+	Fix int
 }
 
 // Fixed is a source before and after its repair.
@@ -63,6 +65,8 @@ type Fixed struct {
 	Pieces  *edit.Pieces
 	Repairs []Repair
 	Rounds  int
+	// Places are the parts of the original that each fix changes.
+	Places [][]source.Span
 
 	has facts // of the repaired source
 }
@@ -145,15 +149,31 @@ func (f *Fixed) join(more *Fixed) (err error) {
 	if !more.Changed() {
 		return nil
 	}
-	if err = trace(f.Pieces, more.Repairs); err != nil {
+	if err = f.add(more.Repairs, more.Places); err != nil {
 		return err
 	}
-	f.Repairs = append(f.Repairs, more.Repairs...)
 	f.Rounds += more.Rounds
 	if f.Pieces, err = f.Pieces.Apply(more.Pieces.Edits()); err == nil && !f.Pieces.Changed() {
-		f.Pieces, f.Repairs, f.Rounds = nil, nil, 0
+		f.Pieces, f.Repairs, f.Places, f.Rounds = nil, nil, nil, 0
 	}
 	return err
+}
+
+// add adds repairs of the source as it is edited so far, and what their fixes change.
+func (f *Fixed) add(repairs []Repair, places [][]source.Span) error {
+	if err := trace(f.Pieces, repairs); err != nil {
+		return err
+	}
+	for i := range repairs {
+		repairs[i].Fix += len(f.Places)
+	}
+	for _, list := range places {
+		for i := range list {
+			list[i] = f.Pieces.Around(list[i])
+		}
+	}
+	f.Repairs, f.Places = append(f.Repairs, repairs...), append(f.Places, places...)
+	return nil
 }
 
 // trace has repairs of an edited source say where in the original stood what they take
@@ -284,19 +304,18 @@ func (s *settler) run(ctx context.Context, src *source.Source) (*Fixed, error) {
 		if err := r.facts.waive(r.touched, r.waived); err != nil {
 			return nil, err
 		}
-		if err := trace(out.Pieces, r.repairs); err != nil {
+		if err := out.add(r.repairs, r.places); err != nil {
 			return nil, err
 		}
-		out.Repairs = append(out.Repairs, r.repairs...)
 		if out.Pieces, err = out.Pieces.Apply(r.set.Edits()); err != nil {
 			return nil, err
 		}
 		out.Rounds = n + 1
-		r.set, r.repairs, r.touched = edit.Set{}, nil, nil // they are of no use for the proof
+		r.set, r.repairs, r.places, r.touched = edit.Set{}, nil, nil, nil // they are of no use for the proof
 	}
 	out.has = last.facts
 	if !out.Pieces.Changed() { // nothing was done, or undone again
-		out.Pieces, out.Repairs, out.Rounds = nil, nil, 0
+		out.Pieces, out.Repairs, out.Places, out.Rounds = nil, nil, nil, 0
 		return out, nil
 	}
 	if err := prove(out, first, last); err != nil {
@@ -345,6 +364,7 @@ type round struct {
 	first, last bool
 	set         edit.Set
 	repairs     []Repair
+	places      [][]source.Span // that each fix changes
 	counts      map[counted]int
 	found       map[deed]int // errors and warnings of the rules
 	facts       facts
@@ -477,9 +497,7 @@ func (r *round) lay(c *checker, plan *repair.Plan, turn int32, wishes []wish, fi
 func (r *round) take(c *checker, fix *edit.Fix, wishes ...wish) (bool, error) {
 	able, err := r.able(c, fix)
 	if able && r.set.Try(*fix) {
-		for _, w := range wishes {
-			r.done(w, fix)
-		}
+		r.done(fix, wishes...)
 	}
 	return able, err
 }
@@ -496,24 +514,32 @@ func (r *round) able(c *checker, fix *edit.Fix) (bool, error) {
 	return err == nil, err
 }
 
-// done notes that an operation is carried out.
-func (r *round) done(w wish, fix *edit.Fix) {
-	calls, results := operation.Subjects(w.Do)
-	switch w.Do.(type) {
-	case *operation.InsertResults, *operation.SetState:
-		results = calls
-	}
-	class := max(w.Class, repair.ClassOf(fix))
-	if class == operation.Unsafe {
-		for _, e := range fix.Edits {
-			r.touched = append(r.touched, e.Span)
+// done notes that the operations that wishes ask for are carried out by a fix.
+func (r *round) done(fix *edit.Fix, wishes ...wish) {
+	for _, w := range wishes {
+		calls, results := operation.Subjects(w.Do)
+		switch w.Do.(type) {
+		case *operation.InsertResults, *operation.SetState:
+			results = calls
 		}
-		r.touched = append(append(r.touched, fix.Reads...), fix.Gone...)
+		class := max(w.Class, repair.ClassOf(fix))
+		if class == operation.Unsafe {
+			for _, e := range fix.Edits {
+				r.touched = append(r.touched, e.Span)
+			}
+			r.touched = append(append(r.touched, fix.Reads...), fix.Gone...)
+		}
+		r.did[deed{w.conversation, w.rule.Name}] = true
+		r.repairs = append(r.repairs, Repair{
+			Rule: w.rule.Name, Kind: w.Do.Kind(), Class: class, Title: w.Title, Results: max(1, len(results)),
+			Dropped: slices.Clone(fix.Gone), Fix: len(r.places),
+		})
 	}
-	r.did[deed{w.conversation, w.rule.Name}] = true
-	r.repairs = append(r.repairs, Repair{
-		Rule: w.rule.Name, Kind: w.Do.Kind(), Class: class, Title: w.Title, Results: max(1, len(results)), Dropped: slices.Clone(fix.Gone),
-	})
+	places := make([]source.Span, len(fix.Edits))
+	for i, e := range fix.Edits {
+		places[i] = e.Span
+	}
+	r.places = append(r.places, places)
 }
 
 // file takes the fixes that the findings about the file request. While the bytes of records
@@ -524,7 +550,7 @@ func (r *round) file(c *checker, found iter.Seq[*rules.Finding]) error {
 	onBytes := slices.DeleteFunc(slices.Clone(wishes), onLinks)
 	if checkOnly := c.report.File.CheckOnly != ""; checkOnly || len(onBytes) > 0 {
 		wishes = onBytes
-		r.set, r.repairs = edit.Set{}, nil
+		r.set, r.repairs, r.places = edit.Set{}, nil, nil
 		clear(r.did)
 	}
 	for _, w := range wishes {
@@ -533,7 +559,7 @@ func (r *round) file(c *checker, found iter.Seq[*rules.Finding]) error {
 			return err
 		}
 		if ok && r.opts.covers(max(w.Class, repair.ClassOf(&fix))) && r.set.Try(fix) {
-			r.done(w, &fix)
+			r.done(&fix, w)
 		}
 	}
 	return nil

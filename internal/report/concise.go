@@ -22,16 +22,20 @@ func (c *concise) File(r *engine.Report) error {
 	var l lines
 	for f := range r.Findings.All() {
 		if c.opts.shows(f) {
-			headline(&l, c.style, f)
+			l.line(headline(c.style, f)...)
 		}
 	}
-	more(&l, c.style, &c.opts, r)
+	for f := range c.opts.more(r) {
+		l.line(rest(c.style, f)...)
+	}
 	return l.flush(c.w)
 }
 
 // Close implements Reporter.
 func (c *concise) Close(s *Summary) error {
 	var l lines
-	missed(&l, c.style, &c.opts, s)
+	for _, line := range missed(c.style, &c.opts, s) {
+		l.line(line...)
+	}
 	return l.flush(c.w)
 }

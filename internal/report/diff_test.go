@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
@@ -357,7 +358,20 @@ func TestPreview(t *testing.T) {
 		{Span: source.Span{Start: at + 7, End: at + 7}, Text: []byte("{\r\n  \"new\": true}\r\n")},
 		{Span: source.Span{Start: at + 7, End: at + 9}},
 	}...)
-	f := &engine.Fixed{Pieces: pieces, Repairs: []engine.Repair{{Rule: "reused-call-id", Title: "rename the id\n"}}}
+	f := &engine.Fixed{
+		Pieces: pieces,
+		Repairs: []engine.Repair{
+			{Rule: "reused-call-id", Title: "rename the id\n"},
+			{Rule: "missing-tool-result", Class: operation.Additive, Title: "insert a placeholder result", Fix: 1},
+			{Rule: "orphan-tool-result", Class: operation.Unsafe, Title: "drop the result", Fix: 1},
+			{Rule: "empty-message", Title: "drop the message", Fix: 2},
+		},
+		Places: [][]source.Span{
+			{{Start: at, End: at + 4}, {Start: 5, End: 6}},
+			{{Start: at + 7, End: at + 9}},
+			{{Start: 2, End: 2}},
+		},
+	}
 	for _, color := range []bool{false, true} {
 		var b bytes.Buffer
 		if err := Preview(&b, "s\x1b.jsonl", src, f, Options{Color: color}); err != nil {
@@ -389,19 +403,19 @@ func TestPreviewOfResults(t *testing.T) {
 		{
 			"a record", call + "\n" + user + "\n",
 			"s: insert a placeholder result after message 1 (additive) [missing-tool-result]\n" +
-				`    2 | + …{"type":"tool_result","tool_use_id":"toolu_1","content":"[toolguard] No result was recorded for this…` + "\n" +
-				`    2 | - {"parentUuid":"5d9c2c7e-0000-4000-8000-000000000001","isSidechain":false,"cwd":"/home/dev/work","ses…` + "\n" +
-				`    2 | + {"parentUuid":"7d0cf294-bf7d-4ec9-8ed8-2e82e93762b2","isSidechain":false,"cwd":"/home/dev/work","ses…` + "\n",
+				`    2 | + …{"type":"tool_result","tool_use_id":"toolu_1","content":"[toolguard] No result was reco…` + "\n" +
+				`    2 | - {"parentUuid":"5d9c2c7e-0000-4000-8000-000000000001","isSidechain":false,"cwd":"/home/d…` + "\n" +
+				`    2 | + {"parentUuid":"7d0cf294-bf7d-4ec9-8ed8-2e82e93762b2","isSidechain":false,"cwd":"/home/d…` + "\n",
 		},
 		{
 			"a message", `[{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"ls","input":{}}]},{"role":"assistant","content":"So."}]`,
 			"s: insert a placeholder result after message 1 (additive) [missing-tool-result]\n" +
-				`    1 | + …_1","name":"ls","input":{}}]},…{"type":"tool_result","tool_use_id":"toolu_1","content":"[toolguard] No result w…` + "\n",
+				`    1 | + …1","name":"ls","input":{}}]},…{"type":"tool_result","tool_use_id":"toolu_1","content":"[…` + "\n",
 		},
 		{
 			"a block", `[{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"ls","input":{}}]},{"role":"user","content":[{"type":"text","text":"So?"}]}]`,
 			"s: insert a placeholder result into message 2 (additive) [missing-tool-result]\n" +
-				`    1 | + …}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"[toolguard] No result w…` + "\n",
+				`    1 | + …]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"[…` + "\n",
 		},
 	} {
 		src := source.FromBytes("s", []byte(c.text))

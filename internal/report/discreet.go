@@ -43,7 +43,7 @@ func (d discreetReporter) Fixed(f *engine.Fixed, written bool) error {
 // discreet removes the text of a transcript from a finding, except ids, names, roles and
 // types, which show its structure.
 func discreet(f *engine.Finding) {
-	f.Excerpt = redacted(f)
+	f.Excerpt, f.RelatedExcerpts = redacted(f), nil
 	f.Edits, f.EditAt = nil, nil
 	f.Pointer = outside(f)
 	if f.Discreet != "" {

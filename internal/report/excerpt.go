@@ -10,11 +10,7 @@ import (
 	"github.com/toolguard/toolguard/internal/engine"
 )
 
-const (
-	excerptColumns = 100 // how wide an excerpt is, its ellipses apart
-	markColumns    = 60  // how much of that the underlined part may take
-	ellipsis       = "…"
-)
+const ellipsis = "…"
 
 // A cell is one character on a terminal: a letter with its accents, an emoji with its
 // joiners, or the escaped bytes of a character that must not be shown.
@@ -23,18 +19,19 @@ type cell struct {
 	width int
 }
 
-// layout cuts a window of excerptColumns out of an excerpt. It returns the line
-// as it is shown, and where in it the underlined part stands, in columns.
-func layout(e engine.Excerpt) (line string, at, width int) {
+// layout cuts a window of so many columns out of an excerpt, with its ellipses. It
+// returns the line as it is shown, and the columns of the underlined part.
+func layout(e engine.Excerpt, room int) (line string, at, width int) {
+	room = max(room-2, 1) // without the ellipses
 	// The mark breaks up nothing: an order may begin before it and end in it.
 	var g guard
 	before := g.cells(e.Text[:e.Mark[0]])
 	mark := g.cells(e.Text[e.Mark[0]:e.Mark[1]])
 	after := g.cells(e.Text[e.Mark[1]:])
 
-	shown := head(mark, markColumns)
+	shown := head(mark, max(room*3/5, 1))
 	width = columns(shown)
-	rest := excerptColumns - width
+	rest := room - width
 	// A third of the window stands before the mark, and what the end of the
 	// line leaves free.
 	lead := tail(before, max(rest/3, rest-columns(after)))

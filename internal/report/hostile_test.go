@@ -154,7 +154,7 @@ func TestLinesAreNotObeyed(t *testing.T) {
 		}
 		for cut := range len(text) + 1 {
 			if i := strings.IndexByte(text, '\n'); i < 0 { // it is a line of a file
-				judge("underlined", text, Underlined(1, text, cut, min(3, len(text)-cut)))
+				judge("underlined", text, Underlined(1, text, cut, min(3, len(text)-cut), DefaultWidth))
 			}
 			var b strings.Builder
 			s := NewScreen(&b)

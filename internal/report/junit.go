@@ -37,18 +37,18 @@ func (j *junit) File(r *engine.Report) error {
 				failed = f
 			}
 			n++
-			headline(&found, plain, f)
+			found.line(headline(plain, f)...)
 		case j.opts.shows(f):
-			headline(&j.notes, plain, f)
+			j.notes.line(headline(plain, f)...)
 		}
 	}
 	for i := range r.Rest {
 		switch f := &r.Rest[i]; {
 		case j.opts.fails(&f.Finding): // some of its kind are shown
 			n += f.N
-			rest(&found, plain, f)
+			found.line(rest(plain, f)...)
 		case j.opts.shows(&f.Finding):
-			rest(&j.notes, plain, f)
+			j.notes.line(rest(plain, f)...)
 		}
 	}
 	fmt.Fprintf(&j.cases, `    <testcase name="%s" classname="toolguard" time="0"`, inXML(r.Path))

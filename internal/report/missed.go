@@ -44,14 +44,17 @@ func (k missedKind) fingerprint(m Missed) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// missed writes a line for each file that was not checked into a report for
-// people that is a file of its own. On a terminal standard error says it.
-func missed(l *lines, s *style, opts *Options, sum *Summary) {
+// missed returns a line for each file that was not checked, for a report for people
+// that is a file of its own. On a terminal standard error says it. The first two
+// parts of a line are the file.
+func missed(s *style, opts *Options, sum *Summary) [][]part {
 	if !opts.OwnFile {
-		return
+		return nil
 	}
+	var out [][]part
 	_ = sum.eachMissed(func(kind missedKind, m Missed) error {
-		l.line(part{s.path, m.Path}, bare(": "+kind.says(m)))
+		out = append(out, []part{{s.path, m.Path}, bare(": "), bare(kind.says(m))})
 		return nil
 	})
+	return out
 }

@@ -72,10 +72,11 @@ func reports() []*engine.Report {
 					Finding: rules.Finding{
 						Rule: rules.ByName("reused-call-id"), Severity: rules.Info, Message: "the id is used again",
 						Conversation: 1, Turn: 2, Record: 1, Confidence: "exact", Fix: rename,
-						Related: []rules.Related{{Message: "the first use is here"}},
+						Related: []rules.Related{{Message: "the first use is here"}, {Message: "and another one"}},
 					},
 					Path: "b\x1b[31m\n.json", Dialect: "openai-chat",
-					Start: at(30, 2, 1), End: at(31, 2, 2), RelatedAt: []source.Position{at(1, 1, 2), at(3, 1, 4)},
+					Start: at(30, 2, 1), End: at(31, 2, 2), RelatedAt: []source.Position{at(1, 1, 2), at(3, 1, 4), at(5, 1, 6), at(9, 1, 10)},
+					RelatedExcerpts: []engine.Excerpt{{Text: []byte(line), Mark: [2]int{id, id + 4}}, {}},
 					Fingerprint: "1111111111111111",
 				},
 				engine.Finding{
@@ -287,7 +288,7 @@ func TestLayout(t *testing.T) {
 			Mark:      [2]int{len(tt.before), len(tt.before) + len(tt.mark)},
 			CutBefore: tt.cutBefore, CutAfter: tt.cutAfter,
 		}
-		line, at, width := layout(e)
+		line, at, width := layout(e, 102)
 		if line != tt.line {
 			t.Errorf("%s: line\n%q, want\n%q", tt.name, line, tt.line)
 			continue
@@ -299,7 +300,7 @@ func TestLayout(t *testing.T) {
 		if want := cond.StringWidth(line[:i]); at != want || width != cond.StringWidth(tt.marked) {
 			t.Errorf("%s: marker at %d, %d wide, want at %d, %d wide", tt.name, at, width, want, cond.StringWidth(tt.marked))
 		}
-		if w := cond.StringWidth(line); w > excerptColumns+2 {
+		if w := cond.StringWidth(line); w > 102 {
 			t.Errorf("%s: %d columns", tt.name, w)
 		}
 	}

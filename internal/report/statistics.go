@@ -58,7 +58,9 @@ func (s *statistics) Close(sum *Summary) error {
 		return err
 	}
 	var l lines
-	missed(&l, newStyle(false), &s.opts, sum)
+	for _, line := range missed(newStyle(false), &s.opts, sum) {
+		l.line(line...)
+	}
 	return l.flush(s.w)
 }
 

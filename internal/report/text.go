@@ -3,8 +3,10 @@ package report
 import (
 	"fmt"
 	"io"
-	"strconv"
+	"iter"
 	"strings"
+
+	"github.com/fatih/color"
 
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/rules"
@@ -15,6 +17,7 @@ type text struct {
 	w     io.Writer
 	opts  Options
 	style *style
+	begun bool // something was written
 }
 
 func newText(w io.Writer, opts Options) Reporter {
@@ -26,47 +29,67 @@ func (t *text) File(r *engine.Report) error {
 	var l lines
 	for f := range r.Findings.All() {
 		if t.opts.shows(f) {
-			headline(&l, t.style, f)
-			underline(&l, t.style, f.Severity, f.Start.Line, f.Excerpt)
+			t.gap(&l)
+			l.fold(t.opts.width(), indent, 2, headline(t.style, f)...)
+			underline(&l, t.style, t.style.severity(f.Severity), "^~", f.Start.Line, f.Excerpt, "", t.opts.width())
 			t.related(&l, f)
 			t.fix(&l, f)
 		}
 	}
-	more(&l, t.style, &t.opts, r)
+	for f := range t.opts.more(r) {
+		t.gap(&l)
+		l.fold(t.opts.width(), indent, 2, rest(t.style, f)...)
+	}
 	return l.flush(t.w)
+}
+
+// gap writes a blank line, except before the first finding.
+func (t *text) gap(l *lines) {
+	if t.begun {
+		l.line()
+	}
+	t.begun = true
 }
 
 // Close implements Reporter.
 func (t *text) Close(s *Summary) error {
 	var l lines
-	missed(&l, t.style, &t.opts, s)
+	for i, line := range missed(t.style, &t.opts, s) {
+		if i == 0 {
+			t.gap(&l)
+		}
+		l.fold(t.opts.width(), indent, 2, line...)
+	}
 	return l.flush(t.w)
 }
 
-// headline writes where a finding is and what it says, as compilers do.
-func headline(l *lines, s *style, f *engine.Finding) {
-	l.line(
-		part{s.path, f.Path}, bare(fmt.Sprintf(":%d:%d: ", f.Start.Line, f.Start.Column)),
-		part{s.severity(f.Severity), f.Severity.String()}, bare(": "), bare(f.Message), bare(" "),
-		part{s.gutter, "[" + f.Rule.Name + "]"},
-	)
+// headline returns where a finding is and what it says, as compilers write it. The
+// first two parts are the place.
+func headline(s *style, f *engine.Finding) []part {
+	return []part{
+		{s.path, f.Path}, bare(fmt.Sprintf(":%d:%d: ", f.Start.Line, f.Start.Column)),
+		{s.severity(f.Severity), f.Severity.String()}, bare(": "), bare(f.Message), bare(" "),
+		{s.gutter, "[" + f.Rule.Name + "]"},
+	}
 }
 
-// more writes how many findings there are that are not shown.
-func more(l *lines, s *style, opts *Options, r *engine.Report) {
-	for i := range r.Rest {
-		if f := &r.Rest[i]; opts.shows(&f.Finding) {
-			rest(l, s, f)
+// more yields the kinds of finding of which not all are shown.
+func (o *Options) more(r *engine.Report) iter.Seq[*engine.Rest] {
+	return func(yield func(*engine.Rest) bool) {
+		for i := range r.Rest {
+			if f := &r.Rest[i]; o.shows(&f.Finding) && !yield(f) {
+				return
+			}
 		}
 	}
 }
 
-// rest writes how many findings of a kind there are that are not shown.
-func rest(l *lines, s *style, f *engine.Rest) {
-	l.line(
-		part{s.path, f.Path}, bare(": "), part{s.severity(f.Severity), f.Severity.String()},
-		bare(": "+left(f)+" "), part{s.gutter, "[" + f.Rule.Name + "]"},
-	)
+// rest returns how many findings of a kind there are that are not shown.
+func rest(s *style, f *engine.Rest) []part {
+	return []part{
+		{s.path, f.Path}, bare(": "), {s.severity(f.Severity), f.Severity.String()},
+		bare(": " + left(f) + " "), {s.gutter, "[" + f.Rule.Name + "]"},
+	}
 }
 
 // left says how many findings of a kind there are that are not shown.
@@ -78,37 +101,59 @@ func left(f *engine.Rest) string {
 // show few.
 const MostShown = 1000
 
-// indent is where the lines below an excerpt stand.
-const indent = "        "
+// indent is where the lines below an excerpt stand, and hang where they go on.
+const (
+	indent = "        "
+	hang   = indent + "    "
+)
 
-// underline writes a part of a line, and below it what is meant.
-func underline(l *lines, s *style, severity rules.Severity, line int, e engine.Excerpt) {
-	shown, at, width := layout(e)
+// underline writes a part of a line, and below it what is meant, with a label if there
+// is one. The first sign of marks is written once, the second one as often as it
+// takes. It reports whether there was anything to write.
+func underline(l *lines, s *style, c *color.Color, marks string, line int, e engine.Excerpt, label string, width int) bool {
+	number := fmt.Sprintf("%5d", line)
+	room := width - len(number) - len(" | ")
+	shown, at, marked := layout(e, room)
 	if shown == "" {
-		return
+		return false
 	}
-	number := fmt.Sprintf("%5s", strconv.Itoa(line))
+	gutter := strings.Repeat(" ", len(number)) + " |"
 	l.line(part{s.gutter, number + " |"}, bare(" "), bare(shown))
-	l.line(
-		part{s.gutter, strings.Repeat(" ", len(number)) + " |"}, bare(" "+strings.Repeat(" ", at)),
-		part{s.severity(severity), "^" + strings.Repeat("~", max(width, 1)-1)},
-	)
+	mark := part{c, marks[:1] + strings.Repeat(marks[1:], max(marked, 1)-1)}
+	wide := measure(bare(label))
+	if label != "" && at+len(mark.text)+1+wide <= room {
+		l.line(part{s.gutter, gutter}, bare(" "+strings.Repeat(" ", at)), mark, bare(" "), part{c, label})
+		return true
+	}
+	l.line(part{s.gutter, gutter}, bare(" "+strings.Repeat(" ", at)), mark)
+	if label != "" {
+		// Below the mark, or as far to the left of that as it has to be.
+		by := strings.Repeat(" ", max(0, min(at, room-wide)))
+		l.fold(width, gutter+" ", 2, part{s.gutter, gutter}, bare(" "+by), part{c, label})
+	}
+	return true
 }
 
 // Underlined returns a line of a file with what is meant underlined, as the
-// text report shows it: width bytes from the one at start.
-func Underlined(line int, text string, start, width int) string {
+// text report shows it: width bytes from the one at start. No line of it takes more
+// than room columns.
+func Underlined(line int, text string, start, width, room int) string {
 	var l lines
 	e := engine.Excerpt{Text: []byte(text), Mark: [2]int{start, start + width}}
-	underline(&l, newStyle(false), rules.Error, line, e)
+	s := newStyle(false)
+	underline(&l, s, s.severity(rules.Error), "^~", line, e, "", room)
 	return l.String()
 }
 
-// related writes the other places that a finding speaks of.
+// related shows the other places that a finding speaks of.
 func (t *text) related(l *lines, f *engine.Finding) {
 	for i, r := range f.Related {
 		p := f.RelatedAt[2*i]
-		l.line(bare(indent), part{t.style.related, "related:"}, bare(" "), bare(r.Message), bare(fmt.Sprintf(": %d:%d", p.Line, p.Column)))
+		label := fmt.Sprintf("%s: %d:%d", r.Message, p.Line, p.Column)
+		if i < len(f.RelatedExcerpts) && underline(l, t.style, t.style.related, "--", p.Line, f.RelatedExcerpts[i], label, t.opts.width()) {
+			continue
+		}
+		l.fold(t.opts.width(), hang, 1, bare(indent), part{t.style.related, "related:"}, bare(" "), bare(label))
 	}
 }
 
@@ -116,9 +161,9 @@ func (t *text) related(l *lines, f *engine.Finding) {
 func (t *text) fix(l *lines, f *engine.Finding) {
 	switch {
 	case f.Fix != nil:
-		l.line(bare(indent), part{t.style.fix, "fix:"}, bare(" "), bare(f.Fix.Title), bare(" ("+cost(f)+")"))
+		l.fold(t.opts.width(), hang, 1, bare(indent), part{t.style.fix, "fix:"}, bare(" "), bare(f.Fix.Title), bare(" ("+cost(f)+")"))
 	case f.Unfixed != "":
-		l.line(bare(indent), part{t.style.fix, "no fix:"}, bare(" "), bare(f.Unfixed))
+		l.fold(t.opts.width(), hang, 1, bare(indent), part{t.style.fix, "no fix:"}, bare(" "), bare(f.Unfixed))
 	}
 }
 

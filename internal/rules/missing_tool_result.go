@@ -65,10 +65,37 @@ is neither removed nor turned into text: it gets a placeholder result.`,
 			case c.ElsewhereState || c.Slice:
 				f.Severity = Warning
 			}
+			if c.Seen(c.rule, f.Severity) {
+				f.Related = c.wentOn(i)
+			}
 			c.aboutCall(i, f)
 		}
 	},
 }
+
+// wentOn returns where the conversation goes on without the result of call i: the
+// first message after the turn and its results, or else the last of these results.
+func (c *Context) wentOn(i int) []Related {
+	from := c.Calls[i].Message
+	// All calls of a turn have the same answer, and a turn can have very many.
+	if o := &c.onward; o.turn != c.turn(from) || o.next <= from {
+		o.turn, o.last = c.turn(from), c.lastOf(c.turn(from), from)
+		o.next = o.last + 1
+		for int(o.next) < len(c.Messages) && (c.Messages[o.next].Has(transcript.MessageReplay) || c.hidden(o.next) && !c.hidden(from)) {
+			o.next++
+		}
+	}
+	switch o := c.onward; {
+	case int(o.next) < len(c.Messages):
+		return []Related{{"the conversation goes on here", c.Messages[o.next].RoleSpan()}}
+	case c.turn(o.last) != o.turn:
+		return []Related{{"the last result of the turn is in this message", c.Messages[o.last].RoleSpan()}}
+	}
+	return nil
+}
+
+// An onward is the last message of a turn and its results, and the message after it.
+type onward struct{ turn, last, next int32 }
 
 // answer returns the operation that deals with call i, which has no result, by
 // the chosen strategy or else by the given one, or says why there is none.

@@ -46,9 +46,13 @@ record says about the result outside the message (` + "`toolUseResult`" + `,
 		if c.strategy() == "relink" {
 			relinks = c.relinks()
 		}
+		before := 0 // the number of calls before the result
 		for i := range c.Pairing.Results {
 			res := &c.Results[i]
 			l := &c.Pairing.Results[i]
+			for before < len(c.Calls) && c.Calls[before].Block < res.Block {
+				before++
+			}
 			if l.Fate != pairing.Orphan && !(l.Surplus && c.arrays()) || res.Answer.ByProvider() {
 				continue
 			}
@@ -67,6 +71,9 @@ record says about the result outside the message (` + "`toolUseResult`" + `,
 				f.Fix, f.by = c.resultAsText(i), ambiguousPairing
 			default:
 				f.Fix = c.orphanFix(i, relinks)
+			}
+			if before > 0 && c.Seen(c.rule, f.Severity) {
+				f.Related = []Related{{"the last call before it is here", c.Calls[before-1].ID.Span}}
 			}
 			c.aboutResult(i, f)
 		}

@@ -333,6 +333,7 @@ type Context struct {
 	answers     map[int32][]int32 // results by call; nil until needed
 	strays      map[stray]int32   // the last results that name no call; nil until needed
 	minted      *mintings
+	onward      onward // of the turn that was asked about last
 }
 
 type opKey struct {

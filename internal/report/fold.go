@@ -1,0 +1,86 @@
+package report
+
+import (
+	"strings"
+)
+
+// DefaultWidth is how many columns a line for people takes at most if the width of
+// a terminal is not known.
+const DefaultWidth = 100
+
+// width returns how many columns a line for people may take.
+func (o *Options) width() int {
+	if o.Width > 0 {
+		return o.Width
+	}
+	return DefaultWidth
+}
+
+// measure returns how many columns a line of several parts takes.
+func measure(parts ...part) int {
+	var l lines
+	plain := make([]part, len(parts))
+	for i, p := range parts {
+		plain[i] = bare(p.text)
+	}
+	l.line(plain...)
+	return columns(cells(l.out[:len(l.out)-1]))
+}
+
+// fold adds a line of several parts, and breaks it between words if it is wider
+// than width. Lines behind the first one begin with hang. The first parts, as many
+// as whole says, are never broken: there may be spaces in paths.
+func (l *lines) fold(width int, hang string, whole int, parts ...part) {
+	if measure(parts...) <= width {
+		l.line(parts...)
+		return
+	}
+	var line, word []part
+	flush := func() {
+		last := &line[len(line)-1]
+		last.text = strings.TrimRight(last.text, " ")
+		l.line(line...)
+		line = append(line[:0:0], bare(hang))
+	}
+	begun, blank := false, true // the line has a word; the word is only blanks
+	add := func() {
+		if len(word) == 0 {
+			return
+		}
+		next := append(append([]part(nil), line...), word...)
+		last := &next[len(next)-1]
+		last.text = strings.TrimRight(last.text, " ")
+		if begun && measure(next...) > width {
+			flush()
+		}
+		line, word, begun = append(line, word...), nil, true
+	}
+	for i, p := range parts {
+		texts := []string{p.text}
+		if i >= whole {
+			texts = strings.SplitAfter(p.text, " ")
+		}
+		for _, text := range texts {
+			if text == "" {
+				continue
+			}
+			word = append(word, part{p.color, text})
+			if blank = blank && strings.Trim(text, " ") == ""; !blank && i >= whole-1 && strings.HasSuffix(text, " ") {
+				add()
+				blank = true
+			}
+		}
+	}
+	if add(); begun {
+		flush()
+	}
+}
+
+// Fold returns a text of one line, broken between words into lines of at most width
+// columns. Lines behind the first one begin with hang. Nothing in it is obeyed by a
+// terminal.
+func Fold(text string, width int, hang string) string {
+	var l lines
+	l.fold(width, hang, 0, bare(text))
+	return l.String()
+}
