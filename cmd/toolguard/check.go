@@ -132,13 +132,13 @@ type check struct {
 	now     *settings // of the file that is being reported
 	failing bool      // a finding is at or above fail-on
 	summary *report.Summary
-	found   []bool // by root: a transcript was found in it
-	several bool   // more than one file, or a directory, was named
+	found   []bool    // by root: a transcript was found in it
+	shownOn io.Writer // the stream of the report
 }
 
 // newCheck validates the flags and returns the check that they ask for.
 func newCheck(a *app, f *checkFlags) (*check, error) {
-	c := &check{app: a, flags: f, out: bufio.NewWriter(a.stdout), summary: &report.Summary{}}
+	c := &check{app: a, flags: f, out: bufio.NewWriter(a.stdout), summary: &report.Summary{}, shownOn: a.rawStdout}
 	c.baselines = baselines{given: f.baseline, off: f.noBaseline || f.isolated && f.baseline == ""}
 	var err error
 	if c.resolver, err = newResolver(&f.ruleFlags); err != nil {
@@ -182,6 +182,7 @@ func (c *check) reporter(o *output, w io.Writer) (report.Reporter, error) {
 	}
 	var err error
 	if o.path == "" {
+		opts.Width, _ = c.columns(c.shownOn)
 		opts.Color, err = useColor(c.flags.color, c.env, c.terminal)
 	} else {
 		opts.OwnFile = true
@@ -270,7 +271,6 @@ func (c *check) targets(paths []string) (*targets, error) {
 		return nil, err
 	}
 	c.found = make([]bool, len(ts.roots))
-	c.several = len(ts.files) > 1 || len(ts.roots) > 0
 	for _, u := range ts.unread {
 		c.fail(u.path, u.err)
 	}
@@ -425,7 +425,7 @@ func (c *check) finish(ts *targets, closing fmt.Stringer) error {
 		}
 	}
 	if c.summarises() {
-		c.note(closing.String())
+		c.say(closing.String())
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ func newConfigCmd(a *app) *cobra.Command {
 		Short: "Create, show and describe the config file",
 		Long: `toolguard reads toolguard.toml or .toolguard.toml. The nearest one in the
 directory of a file or above it applies. Flags override it.`,
-		Args: cobra.NoArgs,
+		Args: unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newConfigInitCmd(a), newConfigShowCmd(a), newConfigSchemaCmd(a))

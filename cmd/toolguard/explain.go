@@ -24,7 +24,7 @@ func newExplainCmd(a *app) *cobra.Command {
 		Long: `explain shows what a rule means, why it matters, and how findings are repaired.
 Given the error message of a provider, it explains the rule that finds the cause.`,
 		Example: `  toolguard explain missing-tool-result
-  toolguard explain "messages.6: tool_use ids were found without tool_result blocks immediately after"`,
+  toolguard explain "tool_use ids were found without tool_result blocks"`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeFrom(rules.Names),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/report"
@@ -94,12 +93,6 @@ repaired findings do not count.`,
 	cmd.MarkFlagsMutuallyExclusive("diff", "no-excerpt")
 
 	complete(cmd, "strategy", completeFrom(allStrategies))
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && strings.HasSuffix(unknown.GetSpecifiedName(), "baseline") {
-			return fmt.Errorf("%w; fix repairs all findings, also those in a baseline", err)
-		}
-		return flagError(err)
-	})
 	return cmd
 }
 
@@ -201,7 +194,7 @@ func (x *fix) settle(paths []string) error {
 		x.show = showText
 		x.summary.Written = true
 		// Standard output is for the text, so the report goes to standard error.
-		x.terminal = x.stderrTerminal
+		x.terminal, x.shownOn = x.stderrTerminal, x.rawStderr
 		x.out = bufio.NewWriter(x.stderrReport)
 	case f.write:
 		x.summary.Written = true
@@ -376,14 +369,11 @@ func (x *fix) write(ctx context.Context, t *target, got fixed) error {
 	if err != nil {
 		return err
 	}
-	var what []string
-	if x.several {
-		what = append(what, report.Repaired(got.Fixed))
-	}
+	what := []string{report.Repaired(got.Fixed)}
 	if done.Backup != "" {
 		what = append(what, "the original is saved as "+done.Backup)
 	}
-	if len(what) > 0 && !x.flags.quiet {
+	if !x.flags.quiet {
 		_ = x.out.Flush()
 		x.note(t.path + ": " + strings.Join(what, "; "))
 	}
@@ -401,6 +391,7 @@ func (x *fix) shown(t *target, got fixed) error {
 		return nil
 	case x.show == showPreview:
 		opts := report.Options{Color: x.color, NoExcerpt: x.flags.noExcerpt}
+		opts.Width, _ = x.columns(x.shownOn)
 		return report.Preview(x.out, t.path, got.src, got.Fixed, opts)
 	case x.show == showDiff && x.flags.noExcerpt:
 		x.warn(t.path + ": --no-excerpt hides the diff")

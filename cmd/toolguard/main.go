@@ -112,9 +112,12 @@ func newApp(stdin io.Reader, stdout, stderr io.Writer, env func(string) string) 
 
 // run executes a command line and returns the exit code.
 func (a *app) run(ctx context.Context, args []string) int {
-	cmd := newRootCmd(a, args)
-	cmd.SetArgs(args)
-	err := cmd.ExecuteContext(ctx)
+	err := mistaken(args)
+	if err == nil {
+		cmd := newRootCmd(a, args)
+		cmd.SetArgs(args)
+		err = cmd.ExecuteContext(ctx)
+	}
 	var invalid *config.Error
 	switch {
 	case err == nil, isBrokenPipe(err):
@@ -171,20 +174,34 @@ func (w standardOutput) Write(p []byte) (int, error) {
 }
 
 // note prints a line on standard error. It escapes line feeds, which paths may
-// contain.
+// contain. On a terminal it breaks the line between words; elsewhere it keeps one
+// line, so that programs can search for it.
 func (a *app) note(line string) {
+	if width, known := a.columns(a.rawStderr); known {
+		a.sayWithin(width, line)
+		return
+	}
 	fmt.Fprintln(a.stderr, report.Printable(line))
 }
+
+// say prints sentences on standard error, in lines that fit.
+func (a *app) say(text string) {
+	width, _ := a.columns(a.rawStderr)
+	a.sayWithin(width, text)
+}
+
+func (a *app) sayWithin(width int, text string) { fmt.Fprint(a.stderr, report.Fold(text, width, "")) }
 
 // complain prints an error or a warning.
 func (a *app) complain(message string) { a.note("toolguard: " + message) }
 
 // complainOf prints the problems of a config file with the lines they are in.
 func (a *app) complainOf(err *config.Error) {
+	width, _ := a.columns(a.rawStderr)
 	for _, p := range err.Problems {
 		a.complain(err.About(p))
 		if p.Line > 0 {
-			fmt.Fprint(a.stderr, report.Underlined(p.Line, p.Text, p.Column-1, p.Width, report.DefaultWidth))
+			fmt.Fprint(a.stderr, report.Underlined(p.Line, p.Text, p.Column-1, p.Width, width))
 		}
 	}
 }

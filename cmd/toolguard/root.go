@@ -1,9 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -26,6 +24,7 @@ calls, and other errors that make a provider reject a request, and repairs them.
   toolguard explain missing-tool-result`,
 		SilenceUsage:      true,
 		SilenceErrors:     true,
+		Args:              unknownCommand,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if wanted {
@@ -37,14 +36,35 @@ calls, and other errors that make a provider reject a request, and repairs them.
 	cmd.SetIn(a.stdin)
 	cmd.SetOut(a.stdout)
 	cmd.SetErr(a.stderr)
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
+	cmd.SetFlagErrorFunc(flagError)
+	cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) { a.help(cmd) })
 	// cobra's own version flag needs text/template, which calls methods by name: the
 	// linker would have to keep every exported method of every type.
 	cmd.Flags().BoolVar(&wanted, "version", false, "print the version")
-	commands := []struct {
-		name string
-		make func(*app) *cobra.Command
-	}{
+	for _, c := range commands() {
+		if len(args) > 0 && args[0] == c.name {
+			cmd.AddCommand(c.make(a))
+			return cmd
+		}
+	}
+	for _, c := range commands() {
+		cmd.AddCommand(c.make(a))
+	}
+	if completes(args) {
+		unquoteUsage(cmd)
+	}
+	return cmd
+}
+
+// A namedCommand is a command that can be made.
+type namedCommand struct {
+	name string
+	make func(*app) *cobra.Command
+}
+
+// commands lists the commands of toolguard.
+func commands() []namedCommand {
+	return []namedCommand{
 		{"check", newCheckCmd},
 		{"fix", newFixCmd},
 		{"explain", newExplainCmd},
@@ -57,38 +77,24 @@ calls, and other errors that make a provider reject a request, and repairs them.
 		{"completion", newCompletionCmd},
 		{"version", newVersionCmd},
 	}
-	for _, c := range commands {
-		if len(args) > 0 && args[0] == c.name {
-			cmd.AddCommand(c.make(a))
-			return cmd
-		}
-	}
-	for _, c := range commands {
-		cmd.AddCommand(c.make(a))
-	}
-	return cmd
 }
 
-// flagError replaces pflag's error for an invalid value, which names Go's parsers, by one
-// that says what the flag expects.
-func flagError(err error) error {
-	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
-	if !ok {
-		return err
+// commandNames lists the names of the commands.
+func commandNames() []string {
+	var out []string
+	for _, c := range commands() {
+		out = append(out, c.name)
 	}
-	want := ""
-	switch flag := invalid.GetFlag(); flag.Value.Type() {
-	case "int":
-		want = "a number"
-		if errors.Is(err, strconv.ErrRange) {
-			want = "a smaller number"
-		}
-	case "bool":
-		want = "true or false"
-	default:
-		return err
+	return out
+}
+
+// unquoteUsage takes the marks from the help of flags that say what their values are
+// called: shells show the help as it is.
+func unquoteUsage(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { _, f.Usage = pflag.UnquoteUsage(f) })
+	for _, c := range cmd.Commands() {
+		unquoteUsage(c)
 	}
-	return fmt.Errorf("--%s: expected %s, got %q", invalid.GetFlag().Name, want, invalid.GetValue())
 }
 
 func newVersionCmd(a *app) *cobra.Command {

@@ -74,16 +74,16 @@ type Options struct {
 // A Finding is a rule's finding together with its resolved position.
 type Finding struct {
 	rules.Finding
-	Path        string
-	Dialect     string
-	Pointer     string
-	Start, End  source.Position
-	RelatedAt   []source.Position // start and end of each related place, in pairs
-	Excerpt     Excerpt           // empty where that was not asked for
+	Path       string
+	Dialect    string
+	Pointer    string
+	Start, End source.Position
+	RelatedAt  []source.Position // start and end of each related place, in pairs
+	Excerpt    Excerpt           // empty where that was not asked for
 	// RelatedExcerpts are the lines of the related places; nil if that was not
 	// asked for.
 	RelatedExcerpts []Excerpt
-	Fingerprint string
+	Fingerprint     string
 	// Edits are what the repair would change, done alone; nil where that was
 	// not asked for, or would take too long to find out.
 	Edits []edit.Edit

@@ -54,6 +54,10 @@ type Repair struct {
 	// Dropped are the elements from which it removed something, or the parts of them that
 	// were in the original, as spans of the original.
 	Dropped []source.Span
+	// Removed is how many elements it drops, and Copy says that each of them is the
+	// same as another one.
+	Removed int
+	Copy    bool
 	// Fix is the index in Fixed.Places of the fix that the operation is part of.
 	Fix int
 }
@@ -530,9 +534,10 @@ func (r *round) done(fix *edit.Fix, wishes ...wish) {
 			r.touched = append(append(r.touched, fix.Reads...), fix.Gone...)
 		}
 		r.did[deed{w.conversation, w.rule.Name}] = true
+		removed, isCopy := removes(w.Do)
 		r.repairs = append(r.repairs, Repair{
 			Rule: w.rule.Name, Kind: w.Do.Kind(), Class: class, Title: w.Title, Results: max(1, len(results)),
-			Dropped: slices.Clone(fix.Gone), Fix: len(r.places),
+			Dropped: slices.Clone(fix.Gone), Removed: removed, Copy: isCopy, Fix: len(r.places),
 		})
 	}
 	places := make([]source.Span, len(fix.Edits))
@@ -540,6 +545,26 @@ func (r *round) done(fix *edit.Fix, wishes ...wish) {
 		places[i] = e.Span
 	}
 	r.places = append(r.places, places)
+}
+
+// removes returns the number of elements that an action drops, and whether they are
+// copies.
+func removes(do operation.Action) (n int, isCopy bool) {
+	switch do := do.(type) {
+	case *operation.DropResults:
+		return len(do.Results), do.CopyOf >= 0
+	case *operation.DropCalls:
+		return len(do.Calls), do.CopyOf >= 0
+	case *operation.DropMessages:
+		return len(do.Messages), do.CopyOf >= 0
+	case *operation.DropBlocks:
+		return len(do.Blocks), false
+	case *operation.DropRecord:
+		return 1, !do.CopyOf.IsZero()
+	case *operation.DropTurn, *operation.DropBytes, *operation.RemoveMember:
+		return 1, false
+	}
+	return 0, false
 }
 
 // file takes the fixes that the findings about the file request. While the bytes of records

@@ -50,7 +50,7 @@ func windowed(t *testing.T, name string, text []byte, held int64) string {
 	b.WriteString(render(rep))
 	fmt.Fprintf(&b, "%+v\n%v\n", rep.File.Decision, rep.File.Faults)
 	for f := range rep.Findings.All() {
-		fmt.Fprintf(&b, "%s %v-%v %s %s %q %q %v\n", f.Rule.Name, f.Start, f.End, f.Pointer, f.Fingerprint, f.Excerpt.Text, f.Unfixed, f.RelatedAt)
+		fmt.Fprintf(&b, "%s %v-%v %s %s %q %q %v %v\n", f.Rule.Name, f.Start, f.End, f.Pointer, f.Fingerprint, f.Excerpt.Text, f.Unfixed, f.RelatedAt, f.RelatedExcerpts)
 	}
 	fixed, err := Settle(context.Background(), src, FixOptions{Unsafe: true})
 	if err != nil {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -35,7 +36,7 @@ type FixSummary struct {
 	Repaired      int // problems that are gone
 	RepairedFiles int
 
-	did      map[string]int  // by verb
+	did      map[string]int  // by verb, and by name what was dropped
 	additive int             // problems left that a run without SafeOnly repairs
 	unsafes  int             // that one with Unsafe does
 	choice   int             // that a strategy must be chosen for
@@ -70,7 +71,11 @@ func (s *FixSummary) AddFixed(f *engine.Fixed) {
 		s.did = map[string]int{}
 	}
 	for i := range f.Repairs {
-		s.did[done(f.Repairs[i].Kind)] += f.Repairs[i].Results
+		if r := &f.Repairs[i]; done(r.Kind) == dropped {
+			s.did[removed(r)] += r.Removed
+		} else {
+			s.did[done(r.Kind)] += r.Results
+		}
 	}
 }
 
@@ -118,8 +123,55 @@ func gone(f *engine.Fixed) int {
 	return sum
 }
 
-// verbs say what was done, in the order in which they are told.
-var verbs = []string{"moved", "inserted", "renamed", "relinked", "renumbered", "rearranged", "rewritten", "kept as text", "dropped"}
+// dropped is done by an operation that takes something out.
+const dropped = "dropped"
+
+// verbs say what else was done, in the order in which they are told.
+var verbs = []string{"moved", "inserted", "renamed", "relinked", "renumbered", "rearranged", "rewritten", "kept as text"}
+
+// A drop says what an operation takes out. The first one that fits holds.
+type drop struct {
+	kind     operation.Kind
+	rule     string // "" for any
+	one      string
+	more     string // "" for one with an s
+	isCopied bool   // it is the same as something else
+}
+
+// drops are in the order in which they are told.
+var drops = []drop{
+	{one: "identical copy", more: "identical copies", isCopied: true},
+	{kind: "drop-result", rule: "orphan-tool-result", one: "orphaned result"},
+	{kind: "drop-result", rule: "duplicate-tool-result", one: "duplicate result"},
+	{kind: "drop-result", one: "misplaced result"},
+	{kind: "drop-call", one: "call"},
+	{kind: "drop-turn", one: "turn"},
+	{kind: "drop-block", rule: "empty-text", one: "empty text"},
+	{kind: "drop-block", rule: "server-tool-unpaired", one: "server tool block"},
+	{kind: "drop-block", one: "reasoning block"},
+	{kind: "drop-message", rule: "empty-message", one: "empty message"},
+	{kind: "drop-message", rule: "empty-text", one: "empty message"},
+	{kind: "drop-message", one: "message"},
+	{kind: "drop-record", rule: "truncated-record", one: "torn record"},
+	{kind: "drop-record", rule: "invalid-json", one: "invalid line"},
+	{kind: "drop-record", one: "record"},
+	{kind: "drop-bytes", rule: "nul-padding", one: "run of NUL bytes", more: "runs of NUL bytes"},
+	{kind: "drop-bytes", one: "torn record"},
+	{kind: "remove-member", rule: "cache-control-limit", one: "cache mark"},
+	{kind: "remove-member", rule: "empty-tool-calls", one: "empty list"},
+	{kind: "remove-member", rule: "duplicate-item-id", one: "item id"},
+	{kind: "remove-member", one: "field"},
+}
+
+// removed returns what a repair took out, as one of it is called.
+func removed(r *engine.Repair) string {
+	for i := range drops {
+		if d := &drops[i]; d.isCopied == r.Copy && (d.isCopied || d.kind == r.Kind) && (d.rule == "" || d.rule == r.Rule) {
+			return d.one
+		}
+	}
+	return ""
+}
 
 // done returns the word for an operation.
 func done(k operation.Kind) string {
@@ -140,7 +192,7 @@ func done(k operation.Kind) string {
 		return "kept as text"
 	case "drop-result", "drop-call", "drop-turn", "drop-block",
 		"drop-message", "drop-record", "drop-bytes", "remove-member":
-		return "dropped"
+		return dropped
 	}
 	return "rewritten"
 }
@@ -173,12 +225,20 @@ func (s *FixSummary) String() string {
 	return b.String()
 }
 
-// deeds says what was done: 1 moved, 2 inserted.
+// deeds says what was done: 1 moved, 2 inserted, 1 orphaned result dropped.
 func (s *FixSummary) deeds() string {
 	var parts []string
 	for _, verb := range verbs {
 		if n := s.did[verb]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, verb))
+		}
+	}
+	told := map[string]bool{}
+	for i := range drops {
+		d := &drops[i]
+		if n := s.did[d.one]; n > 0 && !told[d.one] {
+			told[d.one] = true
+			parts = append(parts, fmt.Sprintf("%d %s %s", n, pick(n, d.one, cmp.Or(d.more, d.one+"s")), dropped))
 		}
 	}
 	return strings.Join(parts, ", ")

@@ -58,11 +58,11 @@ func TestFixSummary(t *testing.T) {
 			[]*engine.Fixed{
 				{
 					Before: report(missing, missing, orphan), After: report(pending),
-					Pieces: pieces, Repairs: []engine.Repair{inserted, {Rule: "orphan-tool-result", Kind: "drop-result", Results: 1}},
+					Pieces: pieces, Repairs: []engine.Repair{inserted, {Rule: "orphan-tool-result", Kind: "drop-result", Results: 1, Removed: 1}},
 				},
 				{Before: report(pending), After: report(pending)},
 			},
-			"Repaired 3 problems in 1 file (2 inserted, 1 dropped). 2 problems left (2 fixable with --strategy pending-tool-call=insert). 2 files checked.",
+			"Repaired 3 problems in 1 file (2 inserted, 1 orphaned result dropped). 2 problems left (2 fixable with --strategy pending-tool-call=insert). 2 files checked.",
 		},
 		{
 			"all that is left",
@@ -116,7 +116,7 @@ func TestFixSummary(t *testing.T) {
 	}
 }
 
-// TestDone: each kind of operation has a word, and it is one that is told.
+// TestDone: each kind of operation has words that are told, whichever rule asks for it.
 func TestDone(t *testing.T) {
 	t.Parallel()
 	for _, a := range []operation.Action{
@@ -127,9 +127,39 @@ func TestDone(t *testing.T) {
 		&operation.AddMember{}, &operation.SetValue{}, &operation.RemoveMember{}, &operation.TrimText{}, &operation.DropRecord{},
 		&operation.DropBytes{}, &operation.EscapeNewlines{}, &operation.ReplaceBytes{}, &operation.RelinkRecord{}, &operation.Renumber{},
 	} {
-		s := FixSummary{did: map[string]int{done(a.Kind()): 1}}
-		if s.deeds() == "" {
-			t.Errorf("%s is not told: %q", a.Kind(), done(a.Kind()))
+		for _, r := range rules.All() {
+			var s FixSummary
+			s.AddFixed(&engine.Fixed{
+				Before: &engine.Report{File: &container.File{}}, After: &engine.Report{File: &container.File{}},
+				Pieces: edit.NewPieces(source.FromBytes("s", nil)), Repairs: []engine.Repair{{Rule: r.Name, Kind: a.Kind(), Results: 1, Removed: 1}},
+			})
+			if s.deeds() == "" {
+				t.Errorf("%s by %s is not told", a.Kind(), r.Name)
+			}
 		}
+	}
+}
+
+// TestDeeds: what is dropped is named, and counted by its name.
+func TestDeeds(t *testing.T) {
+	t.Parallel()
+	var s FixSummary
+	s.AddFixed(&engine.Fixed{
+		Before: &engine.Report{File: &container.File{}}, After: &engine.Report{File: &container.File{}},
+		Pieces: edit.NewPieces(source.FromBytes("s", nil)),
+		Repairs: []engine.Repair{
+			{Rule: "orphan-tool-result", Kind: "drop-result", Results: 1, Removed: 1},
+			{Rule: "duplicate-tool-result", Kind: "drop-result", Results: 1, Removed: 1, Copy: true},
+			{Rule: "duplicate-record", Kind: "drop-record", Results: 1, Removed: 1, Copy: true},
+			{Rule: "duplicate-tool-result", Kind: "drop-result", Results: 1, Removed: 1},
+			{Rule: "missing-tool-result", Kind: "drop-call", Results: 1, Removed: 3},
+			{Rule: "missing-tool-result", Kind: "insert-result", Results: 2},
+			{Rule: "empty-text", Kind: "drop-message", Results: 1, Removed: 1},
+			{Rule: "empty-message", Kind: "drop-message", Results: 1, Removed: 1},
+		},
+	})
+	const want = "2 inserted, 2 identical copies dropped, 1 orphaned result dropped, 1 duplicate result dropped, 3 calls dropped, 2 empty messages dropped"
+	if got := s.deeds(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

@@ -77,7 +77,7 @@ func reports() []*engine.Report {
 					Path: "b\x1b[31m\n.json", Dialect: "openai-chat",
 					Start: at(30, 2, 1), End: at(31, 2, 2), RelatedAt: []source.Position{at(1, 1, 2), at(3, 1, 4), at(5, 1, 6), at(9, 1, 10)},
 					RelatedExcerpts: []engine.Excerpt{{Text: []byte(line), Mark: [2]int{id, id + 4}}, {}},
-					Fingerprint: "1111111111111111",
+					Fingerprint:     "1111111111111111",
 				},
 				engine.Finding{
 					Finding: rules.Finding{

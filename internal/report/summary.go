@@ -213,8 +213,8 @@ func paths(files []Missed) []string {
 // found describes the findings.
 func (s *Summary) found() string {
 	if s.Problems() == 0 {
-		if s.Infos > 0 {
-			return "No problems found, but " + s.infos() + "."
+		if n := s.shownInfos(); n > 0 {
+			return "No problems found, but " + count(n, "info") + "."
 		}
 		return "No problems found."
 	}
@@ -234,20 +234,15 @@ func (s *Summary) found() string {
 	if len(remarks) > 0 {
 		out += " (" + strings.Join(remarks, ", ") + ")"
 	}
-	if s.Infos > 0 {
-		out += " and " + s.infos()
+	if n := s.shownInfos(); n > 0 {
+		out += " and " + count(n, "info")
 	}
 	return out + "."
 }
 
-// infos counts the infos, and says how to see them.
-func (s *Summary) infos() string {
-	out := count(s.Infos, "info")
-	if s.Hidden > 0 {
-		out += " (--verbose shows " + pick(s.Hidden, "it", "them") + ")"
-	}
-	return out
-}
+// shownInfos counts the infos that people are shown, as with --verbose: the summary is
+// silent about the others.
+func (s *Summary) shownInfos() int { return s.Infos - s.Hidden }
 
 // A repair says how a finding can be repaired.
 type repair uint8

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/toolguard/toolguard/internal/suggest"
+)
+
+// mistaken returns what is wrong with a command line that cobra would take for another
+// one: nil for nothing.
+func mistaken(args []string) error {
+	if len(args) == 0 || completes(args) {
+		return nil
+	}
+	for _, arg := range args {
+		if arg == "--" {
+			break
+		}
+		if len(arg) > 1 && arg[0] == '-' && exists(arg) {
+			return fmt.Errorf("%s is a path and not a flag: write ./%s", arg, arg)
+		}
+	}
+	name := args[0]
+	if name == "help" && len(args) > 1 {
+		name = args[1]
+	}
+	known := append(commandNames(), "help")
+	switch {
+	case len(name) > 1 && name[0] == '-' || slices.Contains(known, name):
+		return nil
+	case args[0] != "help" && (name == "-" || exists(name)):
+		return fmt.Errorf("%s is a path and not a command: write toolguard check %s", name, name)
+	}
+	return suggest.Unknown("command", name, known, "toolguard --help lists them")
+}
+
+// completes reports whether a shell asks for completions.
+func completes(args []string) bool { return len(args) > 0 && strings.HasPrefix(args[0], "__complete") }
+
+// exists reports whether there is something at a path.
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// unknownCommand returns the error for the name of a subcommand that there is not.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var known []string
+	for _, c := range cmd.Commands() {
+		known = append(known, c.Name())
+	}
+	return suggest.Unknown("command", args[0], known, cmd.CommandPath()+" --help lists them")
+}
+
+// flagError says in a user's words what is wrong with a flag.
+func flagError(cmd *cobra.Command, err error) error {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		return unknownFlag(cmd, unknown)
+	}
+	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return err
+	}
+	want := ""
+	switch flag := invalid.GetFlag(); flag.Value.Type() {
+	case "int":
+		want = "a number"
+		if errors.Is(err, strconv.ErrRange) {
+			want = "a smaller number"
+		}
+	case "bool":
+		want = "true or false"
+	default:
+		return err
+	}
+	return fmt.Errorf("--%s: expected %s, got %q", invalid.GetFlag().Name, want, invalid.GetValue())
+}
+
+// A habit is a flag of another program, and the answer of toolguard.
+type habit struct {
+	command string // "" for any
+	flag    string
+	has     string // the flag that the command must have, "" for none
+	says    string
+}
+
+// habits lists flags that users know from other programs.
+func habits() []habit {
+	return []habit{
+		{"fix", "baseline", "", "; fix repairs all findings, also those in a baseline"},
+		{"fix", "no-baseline", "", "; fix repairs all findings, also those in a baseline"},
+		{"fix", "dry-run", "write", ": fix shows its repairs without --write"},
+		{"check", "fix", "", "; did you mean toolguard fix?"},
+		{"", "format", "output-format", "; did you mean --output-format?"},
+		{"", "json", "output-format", "; did you mean --output-format json?"},
+		{"", "no-color", "color", "; did you mean --color never?"},
+	}
+}
+
+// unknownFlag returns the error for a flag that a command does not have, with the one that
+// was probably meant.
+func unknownFlag(cmd *cobra.Command, err *pflag.NotExistError) error {
+	name := err.GetSpecifiedName()
+	spelled := "--" + name
+	short := err.GetSpecifiedShortnames() != ""
+	if short {
+		spelled = "-" + name
+	}
+	unknown := "unknown flag " + spelled
+	for _, h := range habits() {
+		if !short && h.flag == name && (h.command == "" || h.command == cmd.Name()) && (h.has == "" || cmd.Flags().Lookup(h.has) != nil) {
+			return errors.New(unknown + h.says)
+		}
+	}
+	// What comes near is a typing error, but a flag of another command is meant.
+	for _, other := range []func(*app) *cobra.Command{newCheckCmd, newFixCmd} {
+		flags := other(&app{})
+		if has := flags.Flags().Lookup(name); !short && has != nil || short && flags.Flags().ShorthandLookup(name) != nil {
+			return fmt.Errorf("%s; did you mean toolguard %s %s?", unknown, flags.Name(), spelled)
+		}
+	}
+	var known []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+	if near := suggest.Nearest(name, known); near != "" && !short {
+		return fmt.Errorf("%s; did you mean --%s?", unknown, near)
+	}
+	return fmt.Errorf("%s; %s --help lists the flags", unknown, cmd.CommandPath())
+}
