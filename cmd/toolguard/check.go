@@ -182,7 +182,7 @@ func (c *check) reporter(o *output, w io.Writer) (report.Reporter, error) {
 	}
 	var err error
 	if o.path == "" {
-		opts.Width, _ = c.columns(c.shownOn)
+		opts.Width = c.reportWidth(c.shownOn)
 		opts.Color, err = useColor(c.flags.color, c.env, c.terminal)
 	} else {
 		opts.OwnFile = true

@@ -390,8 +390,7 @@ func (x *fix) shown(t *target, got fixed) error {
 	case !got.Changed():
 		return nil
 	case x.show == showPreview:
-		opts := report.Options{Color: x.color, NoExcerpt: x.flags.noExcerpt}
-		opts.Width, _ = x.columns(x.shownOn)
+		opts := report.Options{Color: x.color, NoExcerpt: x.flags.noExcerpt, Width: x.reportWidth(x.shownOn)}
 		return report.Preview(x.out, t.path, got.src, got.Fixed, opts)
 	case x.show == showDiff && x.flags.noExcerpt:
 		x.warn(t.path + ": --no-excerpt hides the diff")

@@ -359,7 +359,7 @@ func TestFixSecondName(t *testing.T) {
 		t.Skip(err)
 	}
 	code, _, errs := runCommand(t, nil, "fix", "--write", path, link)
-	if want := "Repaired 1 problem in 1 file (1 inserted). No problems left.\n"; code != exitOK || errs != want {
+	if want := path + ": repaired 1 problem (1 inserted)\nRepaired 1 problem in 1 file (1 inserted). No problems left.\n"; code != exitOK || errs != want {
 		t.Errorf("exit code %d, %s, want %s", code, errs, want)
 	}
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {

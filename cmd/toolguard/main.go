@@ -178,7 +178,7 @@ func (w standardOutput) Write(p []byte) (int, error) {
 // line, so that programs can search for it.
 func (a *app) note(line string) {
 	if width, known := a.columns(a.rawStderr); known {
-		a.sayWithin(width, line)
+		fmt.Fprint(a.stderr, report.Fold(line, width, ""))
 		return
 	}
 	fmt.Fprintln(a.stderr, report.Printable(line))
@@ -187,10 +187,8 @@ func (a *app) note(line string) {
 // say prints sentences on standard error, in lines that fit.
 func (a *app) say(text string) {
 	width, _ := a.columns(a.rawStderr)
-	a.sayWithin(width, text)
+	fmt.Fprint(a.stderr, report.FoldSentences(text, width))
 }
-
-func (a *app) sayWithin(width int, text string) { fmt.Fprint(a.stderr, report.Fold(text, width, "")) }
 
 // complain prints an error or a warning.
 func (a *app) complain(message string) { a.note("toolguard: " + message) }

@@ -124,12 +124,14 @@ func TestProgressOnTerminal(t *testing.T) {
 		want   string
 	}{
 		{"check", []string{"check", "-o", "concise", "-"}, exitFindings, "", `<stdin>:2:56: error: call "c1" to "ls" has no result [missing-tool-result]
-Found 1 problem in 1 file (1 fixable with toolguard fix --write). 1 file checked.
+Found 1 problem in 1 file (1 fixable with toolguard fix --write).
+1 file checked.
 `},
 		{"fix", []string{"fix", "-o", "concise", "-"}, exitOK, repaired, `Repaired 1 problem in 1 file (1 inserted). No problems left.
 `},
 		{"fix with something left", []string{"fix", "--safe-only", "-o", "concise", "-"}, exitFindings, cut, `<stdin>:2:56: error: call "c1" to "ls" has no result [missing-tool-result]
-Nothing to repair. 1 problem left (1 fixable without --safe-only). 1 file checked.
+Nothing to repair. 1 problem left (1 fixable without --safe-only).
+1 file checked.
 `},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

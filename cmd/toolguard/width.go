@@ -25,3 +25,12 @@ func (a *app) columns(w io.Writer) (n int, known bool) {
 	}
 	return max(n, narrowest), true
 }
+
+// reportWidth returns how many columns a report on w may take, 0 if that is not known.
+func (a *app) reportWidth(w io.Writer) int {
+	n, known := a.columns(w)
+	if !known {
+		return 0
+	}
+	return n
+}

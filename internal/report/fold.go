@@ -1,6 +1,7 @@
 package report
 
 import (
+	"math"
 	"strings"
 )
 
@@ -14,6 +15,14 @@ func (o *Options) width() int {
 		return o.Width
 	}
 	return DefaultWidth
+}
+
+// headWidth returns how many columns a line may take that names a file.
+func (o *Options) headWidth() int {
+	if o.Width > 0 {
+		return o.Width
+	}
+	return math.MaxInt
 }
 
 // measure returns how many columns a line of several parts takes.
@@ -31,7 +40,7 @@ func measure(parts ...part) int {
 // than width. Lines behind the first one begin with hang. The first parts, as many
 // as whole says, are never broken: there may be spaces in paths.
 func (l *lines) fold(width int, hang string, whole int, parts ...part) {
-	if measure(parts...) <= width {
+	if width == math.MaxInt || measure(parts...) <= width {
 		l.line(parts...)
 		return
 	}
@@ -83,4 +92,26 @@ func Fold(text string, width int, hang string) string {
 	var l lines
 	l.fold(width, hang, 0, bare(text))
 	return l.String()
+}
+
+// FoldSentences returns sentences in lines of at most width columns. It begins a new line
+// with a sentence that does not fit, and breaks only those that fit on no line.
+func FoldSentences(text string, width int) string {
+	var out strings.Builder
+	line := ""
+	flush := func() {
+		if line != "" {
+			out.WriteString(Fold(line, width, ""))
+		}
+		line = ""
+	}
+	for _, sentence := range strings.SplitAfter(text, ". ") {
+		if line != "" && measure(bare(strings.TrimRight(line+sentence, " "))) > width {
+			line = strings.TrimRight(line, " ")
+			flush()
+		}
+		line += sentence
+	}
+	flush()
+	return out.String()
 }

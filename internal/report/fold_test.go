@@ -38,6 +38,21 @@ func TestFold(t *testing.T) {
 	}
 }
 
+func TestFoldSentences(t *testing.T) {
+	t.Parallel()
+	const text = "Found 2 problems (1 fixable). 1 file checked. Skipped: a."
+	for width, want := range map[int]string{
+		80: text + "\n",
+		56: "Found 2 problems (1 fixable). 1 file checked.\nSkipped: a.\n",
+		44: "Found 2 problems (1 fixable).\n1 file checked. Skipped: a.\n",
+		20: "Found 2 problems (1\nfixable).\n1 file checked.\nSkipped: a.\n",
+	} {
+		if got := FoldSentences(text, width); got != want {
+			t.Errorf("%d columns: %q, want %q", width, got, want)
+		}
+	}
+}
+
 // TestFoldIsExact: a line is broken only where the next word does not fit.
 func TestFoldIsExact(t *testing.T) {
 	t.Parallel()

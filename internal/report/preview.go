@@ -33,7 +33,7 @@ func Preview(w io.Writer, path string, src *source.Source, f *engine.Fixed, opts
 		for _, i := range repairs {
 			r := &f.Repairs[i]
 			titles.told[i] = true
-			l.fold(opts.width(), indent, 2,
+			l.fold(opts.headWidth(), indent, 2,
 				part{s.path, path}, bare(": "), bare(r.Title), bare(fmt.Sprintf(" (%s) ", r.Class)), part{s.gutter, "[" + r.Rule + "]"})
 		}
 	}

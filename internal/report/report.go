@@ -24,8 +24,9 @@ type Reporter interface {
 type Options struct {
 	// Color allows escape sequences that colour text.
 	Color bool
-	// Width is how many columns a line of the text report takes at most; 0 means
-	// DefaultWidth.
+	// Width is how many columns a line of the text report takes at most. 0 means
+	// DefaultWidth, except for the lines that name a file: these stay whole, because
+	// programs read them.
 	Width int
 	// NoExcerpt keeps what a transcript says out of the report: only ids, names,
 	// types and roles are shown, in excerpts, messages and pointers, and no

@@ -30,7 +30,7 @@ func (t *text) File(r *engine.Report) error {
 	for f := range r.Findings.All() {
 		if t.opts.shows(f) {
 			t.gap(&l)
-			l.fold(t.opts.width(), indent, 2, headline(t.style, f)...)
+			l.fold(t.opts.headWidth(), indent, 2, headline(t.style, f)...)
 			underline(&l, t.style, t.style.severity(f.Severity), "^~", f.Start.Line, f.Excerpt, "", t.opts.width())
 			t.related(&l, f)
 			t.fix(&l, f)
@@ -38,7 +38,7 @@ func (t *text) File(r *engine.Report) error {
 	}
 	for f := range t.opts.more(r) {
 		t.gap(&l)
-		l.fold(t.opts.width(), indent, 2, rest(t.style, f)...)
+		l.fold(t.opts.headWidth(), indent, 2, rest(t.style, f)...)
 	}
 	return l.flush(t.w)
 }
@@ -58,7 +58,7 @@ func (t *text) Close(s *Summary) error {
 		if i == 0 {
 			t.gap(&l)
 		}
-		l.fold(t.opts.width(), indent, 2, line...)
+		l.fold(t.opts.headWidth(), indent, 2, line...)
 	}
 	return l.flush(t.w)
 }
