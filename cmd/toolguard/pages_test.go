@@ -80,7 +80,7 @@ func page(t *testing.T, text string) string {
 		t.Helper()
 		cmd := exec.Command("sh", "-c", command)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "CI=", "HOME="+dir, "API="+server.URL, "GORACE=atexit_sleep_ms=0", "GIT_CONFIG_GLOBAL=/dev/null",
+		cmd.Env = append(os.Environ(), "CI=", "COLUMNS=", "HOME="+dir, "API="+server.URL, "GORACE=atexit_sleep_ms=0", "GIT_CONFIG_GLOBAL=/dev/null",
 			// The name of a backup contains the time.
 			"XDG_STATE_HOME=", "SOURCE_DATE_EPOCH=1767323045")
 		out, err := cmd.CombinedOutput()

@@ -93,7 +93,7 @@ func screen(drawn string) string {
 func slowly(t *testing.T, stdout, stderr io.Writer, args ...string) (cmd *exec.Cmd, finish func()) {
 	t.Helper()
 	cmd = exec.Command("toolguard", args...)
-	cmd.Env = append(os.Environ(), "TERM=xterm", "NO_COLOR=1", "GORACE=atexit_sleep_ms=0")
+	cmd.Env = append(os.Environ(), "TERM=xterm", "NO_COLOR=1", "COLUMNS=", "GORACE=atexit_sleep_ms=0")
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -247,7 +247,7 @@ func TestNothingIsObeyedOnTerminal(t *testing.T) {
 		x := openTerminal(t)
 		cmd := exec.Command("toolguard", tt.args...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "TERM=xterm", "NO_COLOR=", "CI=", "GORACE=atexit_sleep_ms=0")
+		cmd.Env = append(os.Environ(), "TERM=xterm", "NO_COLOR=", "COLUMNS=", "CI=", "GORACE=atexit_sleep_ms=0")
 		cmd.Stdout, cmd.Stderr = x.program, x.program
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -265,5 +265,65 @@ func TestNothingIsObeyedOnTerminal(t *testing.T) {
 	cmd.Dir = dir
 	if out, err := cmd.Output(); cmd.ProcessState == nil || !strings.Contains(string(out), "-{\"role\":\"user\",\"content\":\""+text+"\"}\n") {
 		t.Errorf("into a pipe: %v, %q", err, out)
+	}
+}
+
+// TestTerminalWidth: a report and a preview are as wide as the terminal that they are
+// printed on, and a finding shows both of its places.
+func TestTerminalWidth(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	fixture(t, dir, "s.jsonl", []byte(cut))
+	for _, tt := range []struct {
+		columns uint16
+		args    []string
+		want    string
+	}{
+		{60, []string{"check", "s.jsonl"}, `s.jsonl:2:56: error: call "c1" to "ls" has no result
+        [missing-tool-result]
+    2 | …pe":"tool_use","id":"c1","name":"ls","input":{}}]}
+      |                      ^~~~
+    3 | {"role":"user","content":"well?"}
+      |         ------ the conversation goes on here: 3:9
+        fix: insert a placeholder result into message 3
+            (additive)
+Found 1 problem in 1 file (1 fixable with toolguard fix
+--write).
+1 file checked.
+`},
+		{120, []string{"check", "s.jsonl"}, `s.jsonl:2:56: error: call "c1" to "ls" has no result [missing-tool-result]
+    2 | {"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"ls","input":{}}]}
+      |                                                        ^~~~
+    3 | {"role":"user","content":"well?"}
+      |         ------ the conversation goes on here: 3:9
+        fix: insert a placeholder result into message 3 (additive)
+Found 1 problem in 1 file (1 fixable with toolguard fix --write). 1 file checked.
+`},
+		{60, []string{"fix", "s.jsonl"}, `s.jsonl: insert a placeholder result into message 3
+        (additive) [missing-tool-result]
+    3 | - …ser","content":"well?"}
+    3 | + …ser","content":[{"type":"tool_result","tool_use…
+Would repair 1 problem in 1 file (1 inserted); run with
+--write to do it.
+No problems left.
+`},
+	} {
+		x := openTerminal(t)
+		if err := unix.IoctlSetWinsize(int(x.program.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: tt.columns}); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("toolguard", tt.args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "TERM=xterm", "NO_COLOR=1", "COLUMNS=", "CI=", "GORACE=atexit_sleep_ms=0")
+		cmd.Stdout, cmd.Stderr = x.program, x.program
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if code := x.wait(t, cmd); code != exitFindings {
+			t.Errorf("%d columns, %q: exit code %d", tt.columns, tt.args, code)
+		}
+		if got := strings.ReplaceAll(x.drawn.String(), "\r\n", "\n"); got != tt.want {
+			t.Errorf("%d columns, %q: got\n%s\nwant\n%s", tt.columns, tt.args, got, tt.want)
+		}
 	}
 }

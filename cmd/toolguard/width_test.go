@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/mattn/go-runewidth"
+	"github.com/spf13/cobra"
+)
+
+// widths are the terminals that output is made for in tests.
+var widths = []int{80, 100, 120}
+
+// tooWide returns the lines of an output that are wider than so many columns although
+// they could be broken: they have more than one word.
+func tooWide(out string, columns int) []string {
+	cond := runewidth.Condition{StrictEmojiNeutral: true}
+	var wide []string
+	for line := range strings.Lines(out) {
+		line = strings.TrimSuffix(line, "\n")
+		if cond.StringWidth(line) > columns && strings.Contains(strings.TrimSpace(line), " ") {
+			wide = append(wide, line)
+		}
+	}
+	return wide
+}
+
+// runWithin carries out a command line for lines of so many columns, and returns what it
+// prints.
+func runWithin(t *testing.T, columns int, args ...string) string {
+	t.Helper()
+	env := func(key string) string {
+		return map[string]string{"COLUMNS": strconv.Itoa(columns), "CI": "true"}[key] // fix shows a preview in CI
+	}
+	var out bytes.Buffer
+	run(t.Context(), args, strings.NewReader(""), &out, &out, env)
+	return out.String()
+}
+
+// TestWidth: what check and fix print fits, whatever is in the files.
+func TestWidth(t *testing.T) {
+	t.Parallel()
+	all := filepath.Join("..", "..", "testdata", "transcripts")
+	for _, columns := range widths {
+		for _, args := range [][]string{
+			{"check", "-v", all},
+			{"check", "--no-excerpt", all},
+			{"fix", "--unsafe", filepath.Join(all, "anthropic", "broken")},
+			{"fix", "--unsafe", filepath.Join(all, "openai-chat", "broken")},
+			{"fix", "--no-excerpt", filepath.Join(all, "openai-chat", "broken")},
+		} {
+			out := runWithin(t, columns, args...)
+			if strings.Count(out, "\n") < 100 {
+				t.Errorf("%q prints only\n%s", args, out)
+			}
+			if wide := tooWide(out, columns); len(wide) > 0 {
+				t.Errorf("%q: %d lines are wider than %d columns:\n%s", args, len(wide), columns, strings.Join(wide, "\n"))
+			}
+		}
+	}
+}
+
+// TestWidthOfHelp: the help of every command fits.
+func TestWidthOfHelp(t *testing.T) {
+	t.Parallel()
+	n := 0
+	var look func(cmd *cobra.Command)
+	look = func(cmd *cobra.Command) {
+		n++
+		args := append(strings.Fields(cmd.CommandPath())[1:], "--help")
+		for _, columns := range widths {
+			out := runWithin(t, columns, args...)
+			if !strings.Contains(out, "\nUsage:\n  "+cmd.CommandPath()) || !strings.Contains(out, "  -h, --help") {
+				t.Errorf("%q prints\n%s", args, out)
+			}
+			if wide := tooWide(out, columns); len(wide) > 0 {
+				t.Errorf("%q: wider than %d columns:\n%s", args, columns, strings.Join(wide, "\n"))
+			}
+		}
+		for _, c := range cmd.Commands() {
+			look(c)
+		}
+	}
+	look(newRootCmd(&app{env: noEnv}, nil))
+	if n < 14 {
+		t.Errorf("there are %d commands", n)
+	}
+}
+
+// TestHelpText: paragraphs are broken anew, and indented lines are kept.
+func TestHelpText(t *testing.T) {
+	t.Parallel()
+	const text = "one two\nthree\n\n  a    b\n  c\nfour"
+	const want = "one two three\n\n  a    b\n  c\nfour\n"
+	if got := foldText(text, 20); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := foldText(text, 8); got != "one two\nthree\n\n  a    b\n  c\nfour\n" {
+		t.Errorf("8 columns: %q", got)
+	}
+}
