@@ -371,6 +371,9 @@ func TestSummary(t *testing.T) {
 		{Summary{Files: 3, Skipped: 2, Failed: make([]Missed, 1)}, "No problems found. 3 files checked, 2 skipped (not transcripts), 1 failed."},
 		{Summary{Files: 1, Infos: 1}, "No problems found, but 1 info. 1 file checked."},
 		{Summary{Files: 2, Infos: 4, Fixable: 4}, "No problems found, but 4 infos. 2 files checked."},
+		{Summary{Files: 1, Infos: 2, Hidden: 2}, "No problems found. 1 file checked."},
+		{Summary{Files: 1, Infos: 3, Hidden: 2}, "No problems found, but 1 info. 1 file checked."},
+		{Summary{Files: 1, Errors: 1, Infos: 2, Hidden: 2, problemFiles: 1}, "Found 1 problem in 1 file. 1 file checked."},
 		{Summary{Files: 1, Errors: 1, problemFiles: 1}, "Found 1 problem in 1 file. 1 file checked."},
 		{
 			Summary{Files: 12, Skipped: 4, Errors: 2, Warnings: 1, problemFiles: 2, problemFixable: 1, problemUnsafe: 1},

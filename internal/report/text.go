@@ -67,8 +67,10 @@ func (t *text) Close(s *Summary) error {
 // first two parts are the place.
 func headline(s *style, f *engine.Finding) []part {
 	return []part{
-		{s.path, f.Path}, bare(fmt.Sprintf(":%d:%d: ", f.Start.Line, f.Start.Column)),
-		{s.severity(f.Severity), f.Severity.String()}, bare(": "), bare(f.Message), bare(" "),
+		{s.path, f.Path},
+		bare(fmt.Sprintf(":%d:%d: ", f.Start.Line, f.Start.Column)),
+		{s.severity(f.Severity), f.Severity.String()},
+		bare(": "), bare(f.Message), bare(" "),
 		{s.gutter, "[" + f.Rule.Name + "]"},
 	}
 }
@@ -87,8 +89,11 @@ func (o *Options) more(r *engine.Report) iter.Seq[*engine.Rest] {
 // rest returns how many findings of a kind there are that are not shown.
 func rest(s *style, f *engine.Rest) []part {
 	return []part{
-		{s.path, f.Path}, bare(": "), {s.severity(f.Severity), f.Severity.String()},
-		bare(": " + left(f) + " "), {s.gutter, "[" + f.Rule.Name + "]"},
+		{s.path, f.Path},
+		bare(": "),
+		{s.severity(f.Severity), f.Severity.String()},
+		bare(": " + left(f) + " "),
+		{s.gutter, "[" + f.Rule.Name + "]"},
 	}
 }
 
