@@ -155,8 +155,9 @@ type fix struct {
 	backups *backups
 	show    show
 	color   bool // of the preview
-	summary report.FixSummary
-	done    map[string]bool // the real paths of files that were shown or repaired
+	previewed bool // a preview of a file was printed
+	summary   report.FixSummary
+	done      map[string]bool // the real paths of files that were shown or repaired
 }
 
 // newFix validates the flags and returns the fix that they ask for.
@@ -391,6 +392,12 @@ func (x *fix) shown(t *target, got fixed) error {
 		return nil
 	case x.show == showPreview:
 		opts := report.Options{Color: x.color, NoExcerpt: x.flags.noExcerpt, Width: x.reportWidth(x.shownOn)}
+		if x.previewed {
+			if _, err := fmt.Fprintln(x.out); err != nil {
+				return err
+			}
+		}
+		x.previewed = true
 		return report.Preview(x.out, t.path, got.src, got.Fixed, opts)
 	case x.show == showDiff && x.flags.noExcerpt:
 		x.warn(t.path + ": --no-excerpt hides the diff")

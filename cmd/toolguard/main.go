@@ -178,7 +178,7 @@ func (w standardOutput) Write(p []byte) (int, error) {
 // line, so that programs can search for it.
 func (a *app) note(line string) {
 	if width, known := a.columns(a.rawStderr); known {
-		fmt.Fprint(a.stderr, report.Fold(line, width, ""))
+		fmt.Fprint(a.stderr, report.Fold(line, width, "    "))
 		return
 	}
 	fmt.Fprintln(a.stderr, report.Printable(line))

@@ -274,6 +274,7 @@ func TestTerminalWidth(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	fixture(t, dir, "s.jsonl", []byte(cut))
+	fixture(t, dir, "t.jsonl", []byte(cut))
 	for _, tt := range []struct {
 		columns uint16
 		args    []string
@@ -298,6 +299,13 @@ Found 1 problem in 1 file (1 fixable with toolguard fix
       |         ------ the conversation goes on here: 3:9
         fix: insert a placeholder result into message 3 (additive)
 Found 1 problem in 1 file (1 fixable with toolguard fix --write). 1 file checked.
+`},
+		{120, []string{"fix", "--no-excerpt", "s.jsonl", "t.jsonl"}, `s.jsonl: insert a placeholder result into message 3 (additive) [missing-tool-result]
+    3: 7 bytes become 185
+
+t.jsonl: insert a placeholder result into message 3 (additive) [missing-tool-result]
+    3: 7 bytes become 185
+Would repair 2 problems in 2 files (2 inserted); run with --write to do it. No problems left.
 `},
 		{60, []string{"fix", "s.jsonl"}, `s.jsonl: insert a placeholder result into message 3
         (additive) [missing-tool-result]
