@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,9 +21,7 @@ func manPages(cmd *cobra.Command) map[string]string {
 	pages := map[string]string{manName(cmd) + ".1": manPage(cmd)}
 	for _, c := range cmd.Commands() {
 		if c.IsAvailableCommand() && c.Name() != "help" {
-			for name, page := range manPages(c) {
-				pages[name] = page
-			}
+			maps.Copy(pages, manPages(c))
 		}
 	}
 	return pages
@@ -143,7 +142,7 @@ func (m *man) verbatim(lines []string) {
 // text writes words, in lines of the source that are not too long.
 func (m *man) text(text string) {
 	line := ""
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		if line != "" && len(escapeMan(line+" "+word)) > manWidth {
 			m.WriteString(escapeLine(line) + "\n")
 			line = ""

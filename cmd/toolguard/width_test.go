@@ -70,7 +70,7 @@ func TestWidthOfHelp(t *testing.T) {
 	var look func(cmd *cobra.Command)
 	look = func(cmd *cobra.Command) {
 		n++
-		args := append(strings.Fields(cmd.CommandPath())[1:], "--help")
+		args := strings.Fields(cmd.CommandPath() + " --help")[1:]
 		for _, columns := range widths {
 			out := runWithin(t, columns, args...)
 			if !strings.Contains(out, "\nUsage:\n  "+cmd.CommandPath()) || !strings.Contains(out, "  -h, --help") {
