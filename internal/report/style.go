@@ -8,8 +8,8 @@ import (
 
 // A style colours parts of a text, or leaves them unchanged.
 type style struct {
-	path, gutter, fix, related *color.Color
-	severities                 [rules.Error + 1]*color.Color
+	path, gutter, fix, related, code *color.Color
+	severities                       [rules.Error + 1]*color.Color
 }
 
 func newStyle(enabled bool) *style {
@@ -29,6 +29,7 @@ func newStyle(enabled bool) *style {
 		gutter:  paint(color.Faint),
 		fix:     paint(color.FgGreen),
 		related: paint(color.FgBlue),
+		code:    paint(color.FgCyan),
 	}
 	s.severities[rules.Off] = paint()
 	s.severities[rules.Info] = paint(color.FgCyan, color.Bold)
