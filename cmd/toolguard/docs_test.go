@@ -45,7 +45,7 @@ func formatsPage() string {
 		fmt.Fprintf(&b, "| `%s` | %s | `%s` |\n", c.Name, c.Summary, c.Example)
 	}
 	for _, d := range dialect.All() {
-		fmt.Fprintf(&b, "\n## %s\n\n%s. %s\n\nFound in: %s. Containers: %s. Checked against the profile `%s`, unless `--target` or a [request](profiles.md#whom-a-request-asks) names another one.\n", d.Name, d.Title, d.Summary, escapeAngles(d.Where), strings.Join(containersOf(d), ", "), d.Provider)
+		fmt.Fprintf(&b, "\n## %s\n\n%s. %s\n\nFound in: %s. Containers: %s. Checked against the profile `%s`, unless `--target` or a [request](profiles.md#which-profile-a-request-gets) names another one.\n", d.Name, d.Title, d.Summary, escapeAngles(d.Where), strings.Join(containersOf(d), ", "), d.Provider)
 		if d.CheckOnly != "" {
 			fmt.Fprintf(&b, "\nOnly checked: %s.\n", strings.TrimSuffix(d.CheckOnly, "."))
 		}

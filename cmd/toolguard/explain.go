@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,7 +27,7 @@ Given the error message of a provider, it explains the rule that finds the cause
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeFrom(rules.Names),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var page []byte
+			var page string
 			r, err := findRule(args[0])
 			switch {
 			case err == nil:
@@ -39,66 +38,45 @@ Given the error message of a provider, it explains the rule that finds the cause
 			if err != nil {
 				return err
 			}
-			_, err = a.screen.Write(page)
-			return err
+			paint, err := useColor("auto", a.env, a.terminal)
+			if err != nil {
+				return err
+			}
+			width, _ := a.columns(a.rawStdout)
+			return report.WritePage(a.stdout, page, width, paint)
 		},
 	}
 }
 
-// explain returns the documentation of a rule.
-func explain(ctx context.Context, r *rules.Rule) ([]byte, error) {
-	found, err := example(ctx, r)
+// explain returns the page of a rule in Markdown.
+func explain(ctx context.Context, r *rules.Rule) (string, error) {
+	reported, err := example(ctx, r)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s (%s, %s)\n\n%s.\n\n%s\n", r.Name, r.Category, r.Severity, r.Summary, strings.TrimSpace(r.Doc))
-	if answers := r.Answers(); len(answers) > 0 {
-		b.WriteString("\nProviders answer:\n")
-		for _, a := range answers {
-			b.WriteString("\n" + answered(a))
-		}
-	}
-	fmt.Fprintf(&b, "\nFor example:\n\n%s\n", indented(r.Bad))
-	if found != "" {
-		fmt.Fprintf(&b, "\nis reported by toolguard %s as:\n\n%s\n", strings.TrimSpace("check "+r.Args), indented(found))
-	}
-	fmt.Fprintf(&b, "\nThis is correct:\n\n%s\n\n%s\n", indented(r.Good), r.URL())
-	return b.Bytes(), nil
+	return r.Page(reported) + "\n" + r.URL() + "\n", nil
 }
 
-// answered returns the error of a provider and the source of that knowledge.
-func answered(a rules.Answer) string {
-	var names []string
-	for _, p := range a.Profiles {
-		names = append(names, p.Name)
-	}
-	text := strings.NewReplacer("{id}", "…", "{name}", "…", "{kind}", "…").Replace(a.Text)
-	return indented(strings.Join(names, ", ")+": "+text+"\n  ("+a.Source+", confidence "+a.Confidence.String()+")") + "\n"
-}
-
-// explainError returns the documentation of the rule that best matches the error
-// of a provider.
-func explainError(ctx context.Context, text string) ([]byte, error) {
+// explainError returns the page of the rule that best matches the error of a
+// provider.
+func explainError(ctx context.Context, text string) (string, error) {
 	found := rules.MatchError(text)
 	if len(found) == 0 {
-		return nil, errors.New("no rule matches this error; toolguard rules lists all rules")
+		return "", errors.New("no rule matches this error; toolguard rules lists all rules")
 	}
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "The rule for this error is %s:\n\n%s", found[0].Rule.Name, answered(found[0].Answer))
+	var b strings.Builder
+	fmt.Fprintf(&b, "The rule for this error is %s:\n\n%s", found[0].Rule.Name, found[0].Item())
 	for i, m := range found[1:] {
 		if i == 0 {
 			b.WriteString("\nProviders also answer it to:\n\n")
 		}
-		fmt.Fprintf(&b, "    %s: %s\n", m.Rule.Name, m.Rule.Summary)
+		fmt.Fprintf(&b, "- %s: %s\n", m.Rule.Name, m.Rule.Summary)
 	}
 	page, err := explain(ctx, found[0].Rule)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	b.WriteString("\n")
-	b.Write(page)
-	return b.Bytes(), nil
+	return b.String() + "\n" + page, nil
 }
 
 // example checks the bad example of a rule and returns the report.
@@ -121,13 +99,4 @@ func example(ctx context.Context, r *rules.Rule) (string, error) {
 		return "", err
 	}
 	return b.String(), nil
-}
-
-// indented returns text with each line indented by four spaces.
-func indented(s string) string {
-	var b strings.Builder
-	for line := range strings.SplitSeq(strings.TrimRight(s, "\n"), "\n") {
-		b.WriteString(strings.TrimRight("    "+line, " ") + "\n")
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -151,10 +151,10 @@ const (
 // A fix is one run of the command.
 type fix struct {
 	*check
-	flags   *fixFlags
-	backups *backups
-	show    show
-	color   bool // of the preview
+	flags     *fixFlags
+	backups   *backups
+	show      show
+	color     bool // of the preview
 	previewed bool // a preview of a file was printed
 	summary   report.FixSummary
 	done      map[string]bool // the real paths of files that were shown or repaired

@@ -233,3 +233,12 @@ func formatList(file *config.File) any {
 	list.Containers = containers()
 	return list
 }
+
+// indented returns text as a block that is indented.
+func indented(s string) string {
+	var b strings.Builder
+	for line := range strings.SplitSeq(strings.TrimRight(s, "\n"), "\n") {
+		b.WriteString(strings.TrimRight("    "+line, " ") + "\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

@@ -8,10 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/suggest"
@@ -89,13 +91,38 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+// TestExplainEveryRule: a page has an example, which comes before what providers
+// answer. It has no marks of Markdown left, and no line but code is wider than 100
+// columns. Colours change nothing but the colours.
 func TestExplainEveryRule(t *testing.T) {
 	t.Parallel()
-	for _, name := range rules.Names() {
-		var stdout, stderr bytes.Buffer
-		code := run(t.Context(), []string{"explain", name}, strings.NewReader(""), &stdout, &stderr, noEnv)
-		if code != exitOK || !strings.Contains(stdout.String(), "is reported by toolguard check") || !strings.Contains(stdout.String(), "["+name+"]\n") {
-			t.Errorf("%s: exit code %d, stderr %q, stdout:\n%s", name, code, stderr.String(), stdout.String())
+	forceColor := func(key string) string { return map[string]string{"FORCE_COLOR": "1"}[key] }
+	colors := regexp.MustCompile("\x1b\\[[0-9;]*m")
+	for _, r := range rules.All() {
+		var stdout, colored, stderr bytes.Buffer
+		code := run(t.Context(), []string{"explain", r.Name}, strings.NewReader(""), &stdout, &stderr, noEnv)
+		page := stdout.String()
+		if code != exitOK || stderr.Len() > 0 || !strings.HasPrefix(page, r.Name+"\n\n"+r.Summary+".\n\n") || !strings.Contains(page, "["+r.Name+"]\n") {
+			t.Errorf("%s: exit code %d, stderr %q, stdout:\n%s", r.Name, code, stderr.String(), page)
+		}
+		if example, answers := strings.Index(page, "\nEXAMPLE\n"), strings.Index(page, "\nWHAT PROVIDERS ANSWER\n\nThe confidence says "); example < 0 || answers < example && len(r.Answers()) > 0 {
+			t.Errorf("%s: the example is at byte %d, and what providers answer at byte %d", r.Name, example, answers)
+		}
+		quoted := 0 // backticks in what providers answer
+		for _, a := range r.Answers() {
+			quoted += strings.Count(a.Text, "`")
+		}
+		if n := strings.Count(page, "`"); n != quoted || strings.Contains(page, "**") || strings.Contains(page, "|---") {
+			t.Errorf("%s: %d backticks, want %d, or other marks:\n%s", r.Name, n, quoted, page)
+		}
+		for line := range strings.Lines(page) {
+			if line = strings.TrimSuffix(line, "\n"); utf8.RuneCountInString(line) > 100 && !strings.HasPrefix(line, "    ") && strings.Contains(strings.TrimSpace(line), " ") {
+				t.Errorf("%s: a line is wider than 100 columns: %s", r.Name, line)
+			}
+		}
+		code = run(t.Context(), []string{"explain", r.Name}, strings.NewReader(""), &colored, &stderr, forceColor)
+		if code != exitOK || colored.String() == page || colors.ReplaceAllString(colored.String(), "") != page {
+			t.Errorf("%s: in colour it is\n%s", r.Name, colored.String())
 		}
 	}
 }

@@ -153,7 +153,7 @@ type BalanceError struct{ At source.Span }
 
 // Error implements error.
 func (e *BalanceError) Error() string {
-	return fmt.Sprintf("lose or double content of bytes %d to %d", e.At.Start, e.At.End)
+	return fmt.Sprintf("lose or duplicate the content of bytes %d to %d", e.At.Start, e.At.End)
 }
 
 func prove(src *source.Source, edits []Edit, within []source.Span, change Sum) error {

@@ -159,7 +159,7 @@ func TestProve(t *testing.T) {
 		return Edit{source.Span{Start: from, End: to}, []byte(text)}
 	}
 	sum := func(text string) Sum { return Total([]byte(text)) }
-	const unlike = "lose or double content of bytes "
+	const unlike = "lose or duplicate the content of bytes "
 	for _, c := range []struct {
 		name  string
 		edits []Edit

@@ -15,9 +15,9 @@ func TestResultsBeside(t *testing.T) {
 	}
 	for _, c := range []struct{ first, second, want string }{
 		{`"toolUseResult":{"a":1},`, `"toolUseResult":{"a":1},`, "drop the identical copy"},
-		{`"toolUseResult":{"a":1},`, `"toolUseResult":{"a":2},`, "keep the first and drop this one"},
-		{`"toolUseResult":{"a":1},`, `"toolUseResult":{"a":11},`, "keep the first and drop this one"},
-		{`"toolUseResult":{"a":1},`, ``, "keep the first and drop this one"},
+		{`"toolUseResult":{"a":1},`, `"toolUseResult":{"a":2},`, "keep the first result and drop this one"},
+		{`"toolUseResult":{"a":1},`, `"toolUseResult":{"a":11},`, "keep the first result and drop this one"},
+		{`"toolUseResult":{"a":1},`, ``, "keep the first result and drop this one"},
 		{``, ``, "drop the identical copy"},
 	} {
 		var got []string

@@ -53,7 +53,7 @@ func TestFixEntangled(t *testing.T) {
 		{
 			"results before calls of one id are left", list(append(six[:8:8], answer)...), strategy(false, "result-before-call", "leave"), "",
 			strings.Repeat("duplicate-tool-result, ", 5) + "result-before-call, " +
-				strings.Repeat(", duplicate-call-id, missing-tool-result (another call of the turn has its id, and the result with that id may be its own)", 2)[2:],
+				strings.Repeat(", duplicate-call-id, missing-tool-result (another call of the turn has the same id, and the result with that id may belong to this call)", 2)[2:],
 		},
 		{
 			"nothing recorded goes for a placeholder",
@@ -120,7 +120,7 @@ func TestFixEntangled(t *testing.T) {
 			"all that is there is not dropped", `{"custom_id":"1","body":{"model":"m","input":[{"type":"function_call_output","call_id":"a","output":"1"}]}}`,
 			FixOptions{Unsafe: true},
 			"",
-			"orphan-tool-result (not applied, because it would leave no transcript: no messages found, only the fields \"custom_id\", \"body\")",
+			"orphan-tool-result (not applied, because it would make the transcript unreadable: no messages found, only the fields \"custom_id\", \"body\")",
 		},
 		{
 			"an orphan that keeps two turns apart", list(
@@ -220,7 +220,7 @@ func TestFixEntangled(t *testing.T) {
 		{
 			"a result without an id that answers no call", list(user, `{"role":"tool","content":"1"}`, answer),
 			FixOptions{},
-			"", "missing-call-id (it answers no call of this conversation: see orphan-tool-result), orphan-tool-result",
+			"", "missing-call-id (the result answers no call of this conversation: see orphan-tool-result), orphan-tool-result",
 		},
 		{
 			"what names no call is not answered by what the provider keeps",
@@ -262,7 +262,7 @@ func TestFixEntangled(t *testing.T) {
 		{
 			"what is written in another dialect is not reordered", list(user, `{"role":"assistant","content":[`+use("a")+`]}`, `{"role":"user","content":[{"type":"text","text":"wait"}]}`, tool("a", "1"), answer),
 			FixOptions{Unsafe: true},
-			"", "tool-result-not-first (its message is written in another dialect, and not rewritten: see mixed-dialect)",
+			"", "tool-result-not-first (toolguard does not rewrite a message in another dialect: see mixed-dialect)",
 		},
 		{
 			"a record before one whose parent is lost hangs on it, and is not cut off",
@@ -371,7 +371,7 @@ func TestFixDetails(t *testing.T) {
 			"text is no result", userLine("u1", "null", "go", 1) + orphan, text,
 			userLine("u1", "null", "go", 1) + logLine("r1", "u1", "user", "", `{"role":"user","content":[{"type":"text","text":"[toolguard] Result of unknown (id t9), kept as text:\nx"}]}`, 2), "",
 		},
-		{"ids that differ in halves of pairs", ids(`\ud800`, `\ud801`), unsafe, "", "lone-surrogate (two ids that differ only in such bytes would become one)"},
+		{"ids that differ in halves of pairs", ids(`\ud800`, `\ud801`), unsafe, "", "lone-surrogate (two ids that differ only in these bytes would become the same)"},
 		{"one id with half of a pair", ids(`\ud800`, `b`), unsafe, ids(`\ufffd`, `b`), ""},
 		{
 			"a legacy call without a name", "[" + user + `,{"role":"assistant","content":null,"function_call":{"arguments":"{}"}},` + user + "]",

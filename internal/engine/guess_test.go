@@ -31,8 +31,8 @@ func TestFixDoesNotGuess(t *testing.T) {
 	const (
 		user  = `{"role":"user","content":"go"}`
 		next  = `{"role":"user","content":"n"}`
-		twins = "duplicate-call-id, missing-tool-result (another call of the turn has its id, and the result with that id may be its own)"
-		there = "missing-tool-result (message 3, which toolguard cannot read, names its id: the result may be there)"
+		twins = "duplicate-call-id, missing-tool-result (another call of the turn has the same id, and the result with that id may belong to this call)"
+		there = "missing-tool-result (message 3, which toolguard cannot read, contains the id of the call, so the result may be there)"
 	)
 	use := func(id, input string) string {
 		return `{"type":"tool_use","id":"` + id + `","name":"f","input":` + input + `}`
@@ -58,7 +58,7 @@ func TestFixDoesNotGuess(t *testing.T) {
 	noID := func(name string) string {
 		return `{"role":"assistant","content":null,"tool_calls":[{"type":"function","function":{"name":"` + name + `","arguments":"{}"}}]}`
 	}
-	const stands = "message 4 has a result that does not say which call it answers: it may be this one's"
+	const stands = "a result in message 4 does not say which call it answers, and may belong to this call"
 	for _, c := range []fixing{
 		{
 			"late results that the call of another turn may have got",
@@ -138,7 +138,7 @@ func TestFixDoesNotGuess(t *testing.T) {
 			"an id is named by a message of a role that nobody knows too",
 			listed(user, functionCalls([2]string{"c1 ", "f"}), `{"role":"observation","tool_call_id":"c1 ","content":"x"}`, next),
 			FixOptions{},
-			"", "invalid-call-id (message 3, which toolguard cannot read, names the id too: it would not be renamed there), " + there,
+			"", "invalid-call-id (message 3, which toolguard cannot read, contains the id too, and the id would not change there), " + there,
 		},
 		{
 			"one of two calls of an id may be named there",
@@ -180,31 +180,31 @@ func TestFixDoesNotGuess(t *testing.T) {
 			"a result without an id further on",
 			listed(user, one, next, `{"role":"tool","name":"f","content":"x"}`),
 			FixOptions{},
-			"", "missing-tool-result (" + stands + "), missing-call-id (it answers no call of this conversation: see orphan-tool-result), orphan-tool-result",
+			"", "missing-tool-result (" + stands + "), missing-call-id (the result answers no call of this conversation: see orphan-tool-result), orphan-tool-result",
 		},
 		{
 			"the same, and the call has no id",
 			listed(user, noID("f"), next, `{"role":"tool","name":"f","content":"x"}`),
 			FixOptions{},
-			"", "missing-call-id, missing-tool-result (" + stands + "), missing-call-id (it answers no call of this conversation: see orphan-tool-result), orphan-tool-result",
+			"", "missing-call-id, missing-tool-result (" + stands + "), missing-call-id (the result answers no call of this conversation: see orphan-tool-result), orphan-tool-result",
 		},
 		{
 			"a result of another tool without an id further on",
 			listed(user, one, next, `{"role":"tool","name":"g","content":"x"}`),
 			FixOptions{},
-			listed(user, one, `{"role":"tool","tool_call_id":"c1","name":"f","content":"`+stand+`"}`, next, `{"role":"tool","name":"g","content":"x"}`), "missing-call-id (it answers no call of this conversation: see orphan-tool-result), orphan-tool-result",
+			listed(user, one, `{"role":"tool","tool_call_id":"c1","name":"f","content":"`+stand+`"}`, next, `{"role":"tool","name":"g","content":"x"}`), "missing-call-id (the result answers no call of this conversation: see orphan-tool-result), orphan-tool-result",
 		},
 		{
 			"two results of one call, the first before it",
 			listed(user, `{"role":"assistant","content":[`+said("a", "1")+","+use("a", `{}`)+`]}`, `{"role":"user","content":[`+said("a", "2")+`]}`),
 			FixOptions{},
-			"", "block-in-wrong-role (another result stands between it and its call, or behind that: it is not known which of the two answers), duplicate-tool-result",
+			"", "block-in-wrong-role (toolguard cannot know which of two results answers the call), duplicate-tool-result",
 		},
 		{
 			"a torn result on the line of a message",
 			user + "\n" + one + "\n" + `{"role":"tool","tool_call_id":"c1","content":"RE` + next + "\n",
 			FixOptions{},
-			"", "missing-tool-result (a record of the conversation cannot be read, and the result may be in it), glued-records",
+			"", "missing-tool-result (the result may be in a record that toolguard cannot read), glued-records",
 		},
 	} {
 		t.Run(c.name, c.run)

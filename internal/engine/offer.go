@@ -37,7 +37,7 @@ const (
 )
 
 // unfit says why a repair is not offered that cannot be made where its finding is.
-const unfit = "toolguard cannot make the repair here without losing or guessing something"
+const unfit = "toolguard cannot make this repair without losing or guessing content"
 
 // mostTried is the number of bytes of messages on which repairs are tried.
 const mostTried = 256 << 20
@@ -108,7 +108,7 @@ func (c *checker) withhold(why string) {
 }
 
 // onlyChecked begins what is said of a finding whose repair is withheld.
-const onlyChecked = "the file is only checked: "
+const onlyChecked = "toolguard only checks this file: "
 
 // offer compiles each repair alone and returns the fixes that a round may take. A repair that
 // cannot be carried out is not offered. A repair that removes or adds more than its rule says
@@ -151,7 +151,7 @@ func (c *checker) offer(plan *repair.Plan) (map[*operation.Operation]edit.Fix, e
 func (c *checker) offerOnFile() error {
 	for f := range c.askers(offerAsked) {
 		if _, replaces := f.Fix.Do.(*operation.ReplaceBytes); replaces && c.merging[f.Record] {
-			c.decide(f.Fix, offerUnable, details{why: "two ids that differ only in such bytes would become one"})
+			c.decide(f.Fix, offerUnable, details{why: "two ids that differ only in these bytes would become the same"})
 			continue
 		}
 		fix, ok, err := c.onFile(wishOf(f))

@@ -15,7 +15,7 @@ import (
 // its fixes removed and added exactly what they say.
 func prove(f *Fixed, before, after *round) error {
 	if f.After.Skipped != "" {
-		return &ProofError{"leave no transcript: " + f.After.Skipped, nil}
+		return &ProofError{"make the transcript unreadable: " + f.After.Skipped, nil}
 	}
 	if n, m := lost(f.Before.File), lost(f.After.File); m > n {
 		return &ProofError{fmt.Sprintf("make records unreadable (%d before, %d after)", n, m), nil}
@@ -33,10 +33,10 @@ func prove(f *Fixed, before, after *round) error {
 		}
 	}
 	if at := unchanged(f, before, after); len(at) > 0 {
-		return &ProofError{"change nothing about what it is for", at}
+		return &ProofError{"not solve the problem", at}
 	}
 	if onlyInserts(f.Repairs) && is[unanswered] >= was[unanswered] {
-		return &ProofError{"put in results that are not read as such", nil}
+		return &ProofError{"insert results that toolguard does not read as results", nil}
 	}
 	gone, err := before.facts.lost(f.Pieces, &after.facts, after.waived)
 	if err != nil || len(gone) == 0 {

@@ -10,7 +10,7 @@ import (
 // file; calls in blocks that nobody knows do. A message is not empty that has such a field.
 func TestToolFields(t *testing.T) {
 	t.Parallel()
-	const unread = `unread-tool-field info: field "tool_log" names tools, but toolguard does not read it: calls and results in it are not checked`
+	const unread = `unread-tool-field info: field "tool_log" names tools, but toolguard does not read it, so calls and results in it are not checked`
 	plain := []string{"openai-chat json-messages, 0 calls, 0 results, skipped: false"}
 	noted := []string{plain[0], unread}
 	for _, test := range []struct {

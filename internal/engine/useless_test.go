@@ -32,7 +32,7 @@ func TestUselessRepair(t *testing.T) {
 			why = found.Unfixed
 		}
 	}
-	if want := "not applied, because it would change nothing about what it is for"; why != want {
+	if want := "not applied, because it would not solve the problem"; why != want {
 		t.Errorf("got %q, want %q", why, want)
 	}
 }

@@ -83,7 +83,7 @@ func TestWhereMessagesStand(t *testing.T) {
 			"an answer with calls behind the same text without",
 			`{"messages":[` + whereUser + `,{"role":"assistant","content":"ok"}],"response":{"choices":[{"message":{"role":"assistant","content":"ok","tool_calls":[{"id":"c2","type":"function","function":{"name":"ls","arguments":"{}"}}]}}]}}`,
 			"f: openai-chat, json-messages, 1 conversations, 1 calls, 0 results\n" +
-				"  1:123: info: consecutive-roles: a second message of role assistant in a row\n" +
+				"  1:123: info: consecutive-roles: two messages of role assistant in a row\n" +
 				`  1:170: info: pending-tool-call: call "c2" to "ls" has no result yet` + "\n",
 		},
 		{

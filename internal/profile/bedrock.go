@@ -44,7 +44,7 @@ var bedrockCells = Cells{
 }
 
 var bedrock = Profile{
-	Name: "bedrock", Title: "Amazon Bedrock Converse API, Claude models", Wire: Converse, Merges: true,
+	Name: "bedrock", Title: "Amazon Bedrock Converse API (Claude models)", Wire: Converse, Merges: true,
 	IDChars: WordDash, IDMax: 64, NameChars: WordDash, NameMax: 64,
 	Roles: []string{"user", "assistant", "user"}, ResultForms: FormList,
 	Replay: ReplaySigned,
@@ -60,7 +60,7 @@ var bedrockOtherCells = Cells{
 }
 
 var bedrockNova = Profile{
-	Name: "bedrock-nova", Title: "Amazon Bedrock Converse API, Nova models", Wire: Converse, Like: &bedrock,
+	Name: "bedrock-nova", Title: "Amazon Bedrock Converse API (Nova models)", Wire: Converse, Like: &bedrock,
 	IDChars: WordDash, IDMax: 64, NameChars: WordDash, NameMax: 64,
 	Roles: []string{"user", "assistant", "user"}, ResultForms: FormList,
 	Rest: []*Cells{&bedrockOtherCells, &bedrockCells},
@@ -70,7 +70,7 @@ var bedrockNova = Profile{
 }
 
 var bedrockOther = Profile{
-	Name: "bedrock-other", Title: "Amazon Bedrock Converse API, other models", Wire: Converse, Like: &bedrock,
+	Name: "bedrock-other", Title: "Amazon Bedrock Converse API (other models)", Wire: Converse, Like: &bedrock,
 	IDChars: WordDash, IDMax: 64, NameChars: WordDash, NameMax: 64,
 	Roles: []string{"user", "assistant", "user"}, ResultForms: FormList,
 	Rest: []*Cells{&bedrockOtherCells, &bedrockCells},
@@ -81,7 +81,7 @@ var bedrockOther = Profile{
 }
 
 var bedrockOpen = Profile{
-	Name: "bedrock-open", Title: "Amazon Bedrock Converse API, models with open weights", Wire: Converse, Like: &bedrockOther,
+	Name: "bedrock-open", Title: "Amazon Bedrock Converse API (open-weight models)", Wire: Converse, Like: &bedrockOther,
 	IDChars: WordDash, IDMax: 64, NameChars: WordDash, NameMax: 64,
 	Roles: []string{"user", "assistant", "user"}, ResultForms: FormList,
 	Rest: []*Cells{&bedrockOtherCells, &bedrockCells},

@@ -3,13 +3,13 @@ package profile
 // These are the profiles of APIs that copy another one. They hold what is known of the copy.
 
 var openAICompatible = Profile{
-	Name: "openai-compatible", Title: "chat APIs that copy OpenAI's", Wire: Chat, Like: &openAI,
+	Name: "openai-compatible", Title: "OpenAI-compatible chat API", Wire: Chat, Like: &openAI,
 	NameChars: WordDash, NameMax: 64,
 	Roles: chatRoles, ResultForms: FormString | FormList,
 }
 
 var responsesCompatible = Profile{
-	Name: "responses-compatible", Title: "APIs that copy OpenAI's Responses API", Wire: Items, Like: &openAIResponses,
+	Name: "responses-compatible", Title: "OpenAI-compatible Responses API", Wire: Items, Like: &openAIResponses,
 	NameChars: WordDash, NameMax: 64, ItemPrefixes: itemPrefixes,
 	Roles: []string{"user", "assistant", "", "system", "developer"}, ResultForms: FormString | FormList | FormObject | FormScalar,
 	Cells: Cells{
@@ -19,7 +19,7 @@ var responsesCompatible = Profile{
 }
 
 var anthropicCompatible = Profile{
-	Name: "anthropic-compatible", Title: "APIs that copy Anthropic's", Wire: Messages, Like: &anthropic,
+	Name: "anthropic-compatible", Title: "Anthropic-compatible Messages API", Wire: Messages, Like: &anthropic,
 	NameChars: WordDash, NameMax: 200,
 	Roles: []string{"user", "assistant", "user", "system"}, ResultForms: FormString | FormList | FormAbsent,
 	EmptyLastAssistant: true,
@@ -58,7 +58,7 @@ var mistral = Profile{
 var deepSeekThinking = []string{"deepseek-reasoner", "deepseek-v4"}
 
 var deepSeek = Profile{
-	Name: "deepseek", Title: "DeepSeek chat API, thinking models", Wire: Chat, Like: &openAI,
+	Name: "deepseek", Title: "DeepSeek chat API (thinking models)", Wire: Chat, Like: &openAI,
 	NameChars: WordDash, NameMax: 64,
 	Roles: chatRoles, ResultForms: FormString | FormList, Replay: ReplayText, BlankReasoning: true,
 	Thinking: deepSeekThinking,
@@ -77,7 +77,7 @@ var deepSeek = Profile{
 }
 
 var deepSeekAnthropic = Profile{
-	Name: "deepseek-anthropic", Title: "DeepSeek's Anthropic-compatible API", Wire: Messages, Like: &anthropic,
+	Name: "deepseek-anthropic", Title: "DeepSeek API (Anthropic-compatible)", Wire: Messages, Like: &anthropic,
 	IDChars: WordDash, NameChars: WordDash, NameMax: 200,
 	Roles: []string{"user", "assistant", "user"}, ResultForms: FormString | FormList | FormAbsent, Replay: ReplayFirst,
 	Thinking: deepSeekThinking,
@@ -92,7 +92,7 @@ var deepSeekAnthropic = Profile{
 }
 
 var deepSeekResponses = Profile{
-	Name: "deepseek-responses", Title: "DeepSeek's Responses-compatible API", Wire: Items, Like: &openAIResponses,
+	Name: "deepseek-responses", Title: "DeepSeek API (Responses-compatible)", Wire: Items, Like: &openAIResponses,
 	Contiguous: true,
 	IDMax:      64, NameChars: WordDash, NameMax: 64,
 	Roles: []string{"user", "assistant", "", "system", "developer"}, ResultForms: FormString | FormList | FormObject | FormScalar,
@@ -107,7 +107,7 @@ var deepSeekResponses = Profile{
 }
 
 var kimi = Profile{
-	Name: "kimi", Title: "Kimi (Moonshot) chat API, thinking models", Wire: Chat, Like: &openAI,
+	Name: "kimi", Title: "Kimi (Moonshot) chat API (thinking models)", Wire: Chat, Like: &openAI,
 	NameChars: WordDash, NameMax: 64,
 	Roles: chatRoles, ResultForms: FormString | FormList, Replay: ReplayText,
 	Thinking: []string{"kimi-k2-thinking", "kimi-k2.", "kimi-k3", "kimi-thinking"},
@@ -184,7 +184,7 @@ var xAI = Profile{
 }
 
 var cohere = Profile{
-	Name: "cohere", Title: "Cohere chat API, version 2", Wire: Chat, Like: &openAI,
+	Name: "cohere", Title: "Cohere chat API (version 2)", Wire: Chat, Like: &openAI,
 	NameChars: WordDash, NameMax: 64,
 	Roles: []string{"user", "assistant", "tool", "system"}, ResultForms: FormString | FormList,
 	Cells: Cells{
@@ -195,7 +195,7 @@ var cohere = Profile{
 }
 
 var ollama = Profile{
-	Name: "ollama", Title: "Ollama's own chat API", Wire: Chat, Like: &openAI,
+	Name: "ollama", Title: "native Ollama chat API", Wire: Chat, Like: &openAI,
 	NoIDs: true, NameChars: AnyText,
 	Roles: []string{"user", "assistant", "tool", "system"}, ResultForms: FormString,
 	Cells: Cells{
@@ -215,14 +215,14 @@ var ollama = Profile{
 }
 
 var vllm = Profile{
-	Name: "vllm", Title: "chat templates, as vLLM runs them", Wire: Chat, Like: &openAI,
+	Name: "vllm", Title: "chat template in vLLM", Wire: Chat, Like: &openAI,
 	NameChars: AnyText,
 	Roles:     chatRoles, ResultForms: FormString | FormList,
 	Cells: templateCells,
 }
 
 var llamaCPP = Profile{
-	Name: "llama-cpp", Title: "chat templates, as llama.cpp runs them", Wire: Chat, Like: &openAI,
+	Name: "llama-cpp", Title: "chat template in llama.cpp", Wire: Chat, Like: &openAI,
 	NameChars: AnyText,
 	Roles:     chatRoles, ResultForms: FormString | FormList,
 	Cells: templateCells,

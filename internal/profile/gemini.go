@@ -48,7 +48,7 @@ var gemini = Profile{
 }
 
 var gemini3 = Profile{
-	Name: "gemini-3", Title: "Google Gemini API, models from 3 on", Wire: Contents, Like: &gemini, Merges: true,
+	Name: "gemini-3", Title: "Google Gemini API (Gemini 3 and later)", Wire: Contents, Like: &gemini, Merges: true,
 	NameChars: WordDashDot, NameMax: 64, UsersInRow: true, RoleOptional: true, TextFirst: true,
 	Roles: []string{"user", "model", "user", "function", "tool"}, ResultForms: FormObject,
 	Replay: ReplaySignature, Sentinel: "skip_thought_signature_validator",

@@ -63,6 +63,17 @@ func (c Cell) Effective() Level {
 	return c.Level
 }
 
+// Citation returns the source in Markdown, as a link where it names an issue of a
+// repository.
+func (c Cell) Citation() string {
+	ref, rest, _ := strings.Cut(c.Source, " ")
+	repo, issue, ok := strings.Cut(strings.TrimPrefix(ref, "gh:"), "#")
+	if !strings.HasPrefix(ref, "gh:") || !ok {
+		return c.Source
+	}
+	return strings.TrimSpace(fmt.Sprintf("[%s#%s](https://github.com/%s/issues/%s) %s", repo, issue, repo, issue, rest))
+}
+
 // A Point is one thing on which providers differ.
 type Point uint8
 
@@ -211,8 +222,8 @@ const (
 // String describes the reasoning that must be sent again.
 func (r Replay) String() string {
 	return [...]string{
-		"", "thinking with its signature", "thinking before calls", "no thinking at the end", "reasoning items before what they led to",
-		"the text of the reasoning with calls", "the signature of calls",
+		"", "thinking with its signature", "thinking before calls", "no thinking at the end", "reasoning items before the items they led to",
+		"reasoning text with calls", "signatures of calls",
 	}[r]
 }
 

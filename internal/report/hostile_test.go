@@ -251,7 +251,7 @@ func TestDiscreet(t *testing.T) {
 		find("missing-tool-result", "/id", `"c1"`, `call "c1" has no result`, "", 0),
 		find("schema-violation", "/input/id", `"`+secret+`"`, "breaks: "+secret, "breaks: additionalProperties", 1),
 		find("schema-violation", "/input/"+secret+"/0", `"`+secret+`"`, "breaks: "+secret, "breaks: type", 2),
-		find("lone-surrogate", "/input/"+secret, secret, "half of a surrogate pair", "", 0),
+		find("lone-surrogate", "/input/"+secret, secret, "this escape is half of a surrogate pair", "", 0),
 	}
 	found = append(found, found[0])
 	last := &found[len(found)-1]

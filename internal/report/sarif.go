@@ -130,11 +130,11 @@ func (s *sarifReporter) rule(r *rules.Rule) int {
 				level = severity
 			}
 		}
-		doc := strings.TrimSpace(r.Doc)
+		help := r.Help()
 		s.rules = append(s.rules, &sarifRule{
 			DefaultConfiguration: sarifConfiguration{Enabled: true, Level: sarifLevel(level), Rank: -1},
 			FullDescription:      sarifForms{Text: r.Summary},
-			Help:                 sarifForms{Markdown: doc, Text: doc},
+			Help:                 sarifForms{Markdown: help, Text: help},
 			HelpURI:              r.URL(), ID: r.Name, Name: r.Name,
 			Properties:       sarifProperties{Tags: []string{r.Category}},
 			Relationships:    never{},

@@ -10,16 +10,17 @@ var ambiguousPairing = &Rule{
 	Name: "ambiguous-pairing", Category: Pairing, Severity: "warning",
 	Summary:    "Calls without usable ids cannot be paired with their results",
 	Strategies: []string{"leave", "mint"},
-	Doc: `Calls and results without ids are paired by tool name and then by position, but only
-if there are as many results as calls. Here the numbers differ: some call has no
-result, or some result has no call, and toolguard does not guess which.
+	What: `Checks for calls without usable ids that cannot be paired with their results. toolguard pairs
+calls and results without ids by tool name and then by position. This works only if there are as
+many results as calls.`,
+	Why: `The numbers differ, so a call has no result or a result has no call. toolguard does not guess
+which one.`,
+	Repair: `By default, toolguard leaves the calls and results alone.
 
-**Repair.** By default, none.
-
-` + "`--strategy ambiguous-pairing=mint --unsafe`" + ` pairs calls and results by their position in
-the turn and gives each pair a new id. A call that is left over gets an id too, and then a
-placeholder result from ` + "`missing-tool-result`" + `. A result that is
-left over becomes text.`,
+| strategy | class | what toolguard does |
+|---|---|---|
+| ` + "`leave`" + ` (default) | none | Report the finding only. |
+| ` + "`mint`" + ` | unsafe | Pair the calls and results of a turn by position and give each pair a new id. A leftover call also gets an id, and then a placeholder result from ` + "`missing-tool-result`" + `. A leftover result becomes text. |`,
 	Bad: `[{"role":"assistant","content":null,"tool_calls":[{"type":"function","function":{"name":"f","arguments":"{}"}},{"type":"function","function":{"name":"f","arguments":"{}"}}]},
  {"role":"tool","name":"f","content":"1"},
  {"role":"user","content":"n"}]`,
@@ -34,7 +35,7 @@ left over becomes text.`,
 			}
 			f := Finding{
 				Severity: Warning, Confidence: pairing.Ambiguous.String(),
-				Message: callName(&c.Calls[i]) + " cannot be paired: ids are missing, and there are not as many results as calls",
+				Message: callName(&c.Calls[i]) + " cannot be paired: ids are missing, and the numbers of calls and results differ",
 				Fix:     c.minting(int32(i)),
 			}
 			if f.Fix != nil {
@@ -169,7 +170,7 @@ func (c *Context) minting(i int32) *operation.Operation {
 	if len(m.mint.Calls) == 0 {
 		return c.restAsText(turn, m)
 	}
-	op, do := turnOp[operation.MintIDs](c, turn, operation.Unsafe, "pair calls and results by position, and give them ids")
+	op, do := turnOp[operation.MintIDs](c, turn, operation.Unsafe, "pair calls and results by position and give them ids")
 	*do = m.mint
 	return op
 }

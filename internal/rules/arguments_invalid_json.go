@@ -9,18 +9,22 @@ import (
 )
 
 var argumentsInvalidJSON = &Rule{
-	Name: "arguments-invalid-json", Category: Payload, Severity: "warning; error where the provider, or a conversion for it, parses them",
-	Summary:    "A string of arguments is not JSON",
+	Name: "arguments-invalid-json", Category: Payload, Severity: "warning; error if the provider, or a conversion to its format, parses them",
+	Summary:    "The arguments of a call are not valid JSON",
 	Points:     []profile.Point{profile.ArgsBadJSON},
 	Strategies: []string{"leave", "wrap", "text"},
-	Doc: `The string with the arguments of a call cannot be parsed: the stream was cut off, or the model
-wrote something else. OpenAI accepts it. Other providers, chat templates and every translation
-to another API do not, so it is an error with a ` + "`--target`" + ` that expects an object. The finding points to the byte in the string where it stops being JSON.
+	What: `Checks for arguments that are a string but not valid JSON. The finding points to the byte in the
+string where it stops being JSON.`,
+	Why: `The stream was cut off, or the model wrote something other than JSON. OpenAI accepts such
+arguments. Other providers, chat templates and every translation to another API do not, so this is
+an error with a ` + "`--target`" + ` that expects an object.`,
+	Repair: `With every strategy, an empty string becomes ` + "`{}`" + ` (safe). In all other cases the strategy decides.
 
-**Repair.** An empty string becomes ` + "`{}`" + ` (safe). Anything else stays as it is.
-
-` + "`--strategy arguments-invalid-json=wrap`" + ` replaces the arguments with an object that contains
-them as text, and ` + "`text`" + ` turns the call and its result into text (both unsafe).`,
+| strategy | class | what toolguard does |
+|---|---|---|
+| ` + "`leave`" + ` (default) | none | Report the finding only. |
+| ` + "`wrap`" + ` | unsafe | Replace the arguments with an object that contains them as text. |
+| ` + "`text`" + ` | unsafe | Turn the call and its result into text. |`,
 	Bad: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"city\": \"Qui"}}]},
  {"role":"tool","tool_call_id":"c1","content":"ok"}]`,
 	Good: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"city\": \"Quito\"}"}}]},
@@ -41,7 +45,7 @@ them as text, and ` + "`text`" + ` turns the call and its result into text (both
 					f.Severity = max(severity, severityOf(c.cell(profile.ArgsNotObject)))
 				}
 				f.Span = call.BadAt
-				f.Message = "the arguments of " + callName(call) + " stop being JSON here"
+				f.Message = "the arguments of " + callName(call) + " are not valid JSON"
 				f.Fix = c.badArguments(int32(i))
 			case transcript.ArgsStringEmpty:
 				f.Span = call.Args

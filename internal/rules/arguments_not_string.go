@@ -11,12 +11,12 @@ import (
 var argumentsNotString = &Rule{
 	Name: "arguments-not-string", Category: Payload,
 	Severity: "error in a request body, with --send or --target; else info",
-	Summary:  "Arguments are not a string of JSON",
+	Summary:  "The arguments of a call are not a string",
 	Points:   []profile.Point{profile.ArgsNotString},
-	Doc: `OpenAI's APIs expect the arguments of a call as a string that contains JSON. Datasets and Ollama
-write an object on purpose, so this only matters for a history that is sent to such an API.
-
-**Repair.** The value is encoded as a string (safe).`,
+	What:     `Checks for arguments that are not a string of JSON.`,
+	Why: `OpenAI's APIs expect the arguments of a call as a string that contains JSON. Datasets and Ollama
+write an object on purpose, so this matters only for a history that is sent to such an API.`,
+	Repair: `toolguard encodes the arguments as a string (safe).`,
 	Bad: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":{"a":1}}}]},
  {"role":"tool","tool_call_id":"c1","content":"ok"}]`,
 	Good: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}]},

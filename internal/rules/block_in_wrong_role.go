@@ -9,19 +9,21 @@ import (
 
 var blockInWrongRole = &Rule{
 	Name: "block-in-wrong-role", Category: Roles, Severity: "error",
-	Summary:    "A call is outside an assistant message, or a result is inside one",
+	Summary:    "A tool call is outside an assistant message, or a tool result is inside one",
 	Points:     []profile.Point{profile.WrongRole},
 	Strategies: []string{"move", "text", "drop"},
-	Doc: `Calls belong in messages of the assistant, results in messages of the user (or of role ` + "`tool`" + `).
-Providers reject blocks in a message of the wrong role.
+	What:       `Checks for calls outside assistant messages, and for results inside them.`,
+	Why: `Calls belong in assistant messages. Results belong in user messages or in messages of role ` + "`tool`" + `.
+Providers reject blocks in a message of the wrong role.`,
+	Repair: `By default, toolguard puts calls and results into a message of the right role. A result stays if a
+later result answers the same call, because toolguard does not change the order of two results. It
+moves nothing in session logs.
 
-**Repair.** A message that consists of calls gets the role of the assistant. A result moves to
-the message that answers its call (both safe; unsafe for a result before two calls of its id).
-A result stays if another one behind it answers its call, because the order of two results of
-one id is not changed. In session logs nothing is moved.
-
-` + "`--strategy block-in-wrong-role=text`" + ` turns the call and its result into text, and
-` + "`drop`" + ` removes both (both unsafe).`,
+| strategy | class | what toolguard does |
+|---|---|---|
+| ` + "`move`" + ` (default) | safe | Give a message that consists of calls the role of the assistant. Move a result to the message that answers its call. Moving a result that comes before two calls with its id is unsafe. |
+| ` + "`text`" + ` | unsafe | Turn the call and its result into text. |
+| ` + "`drop`" + ` | unsafe | Remove the call and its result. |`,
 	Bad: `[{"role":"user","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
 	Good: `[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},
@@ -39,7 +41,7 @@ one id is not changed. In session logs nothing is moved.
 			case strategy == "drop":
 				op = c.dropCall(int32(i))
 			case c.arrays() && c.onlyCalls(call.Message):
-				op = c.op(c.turn(call.Message), operation.Safe, "set the role to assistant", &operation.MoveBlock{Block: call.Block})
+				op = c.op(c.turn(call.Message), operation.Safe, `set role to "assistant"`, &operation.MoveBlock{Block: call.Block})
 			}
 			c.aboutCall(i, Finding{
 				Severity: Error, Refusal: c.cell(profile.WrongRole).Text, Fix: op,
@@ -63,7 +65,7 @@ one id is not changed. In session logs nothing is moved.
 			case strategy == "drop":
 				op = c.op(c.turn(res.Message), operation.Unsafe, "drop the result", &operation.DropResults{Results: []int32{int32(i)}, CopyOf: -1})
 			case c.overtaken(i):
-				why = "another result stands between it and its call, or behind that: it is not known which of the two answers"
+				why = "toolguard cannot know which of two results answers the call"
 			case c.arrays() && (c.Pairing.Results[i].Fate == pairing.Answers || c.Pairing.Results[i].Fate == pairing.Duplicate):
 				class := operation.Safe
 				if call := c.Pairing.Results[i].Call; res.Block < c.Calls[call].Block && c.twin(call) {

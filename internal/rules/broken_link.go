@@ -5,15 +5,16 @@ import (
 )
 
 var brokenLink = &Rule{
-	Name: "broken-link", Category: Links, Severity: "warning; error where it cuts the live branch off",
-	Summary: "A record names a parent that does not exist",
-	Doc: `When an agent resumes a session, it follows the parents from the last record to the first. If
-a parent is missing, it stops there, and the model no longer sees anything before that point.
-This is an error on the current branch of the conversation if it cuts earlier records off, and
-otherwise a warning.
+	Name: "broken-link", Category: Links, Severity: "warning; error if it cuts off records of the current branch",
+	Summary: "The parent of a record does not exist",
+	What:    `Checks session logs for records whose parent does not exist.`,
+	Why: `When an agent resumes a session, it follows the parents from the last record to the first. If a
+parent is missing, the agent stops there, and the model no longer sees anything before that point.
 
-**Repair.** ` + "`fix --unsafe`" + ` makes the record before it in the same scope the parent. The two
-may never have belonged together.`,
+The finding is an error if it cuts off earlier records of the current branch. Otherwise it is a
+warning.`,
+	Repair: "`fix --unsafe`" + ` makes the previous record in the same scope the parent. The two records may never
+have belonged together.`,
 	Bad: `{"type":"user","uuid":"u0","parentUuid":null,"message":{"role":"user","content":"go"}}
 {"type":"user","uuid":"u1","parentUuid":"gone","message":{"role":"user","content":"on"}}`,
 	Good: `{"type":"user","uuid":"u0","parentUuid":null,"message":{"role":"user","content":"go"}}
@@ -32,7 +33,7 @@ may never have belonged together.`,
 				f.Message += ", so the records before it are cut off"
 			}
 			if l.Relink {
-				f.Fix = fileOp(operation.Unsafe, "make the record before it the parent", &operation.RelinkRecord{At: l.Span})
+				f.Fix = fileOp(operation.Unsafe, "set the parent to the record before it", &operation.RelinkRecord{At: l.Span})
 			}
 			c.report(f)
 		}

@@ -14,12 +14,12 @@ var cacheControlLimit = &Rule{
 	Name: "cache-control-limit", Category: Reasoning, Severity: "error (Anthropic)",
 	Summary: "More blocks are marked for the prompt cache than the provider allows",
 	Points:  []profile.Point{profile.CacheLimit},
-	Doc: `Anthropic allows four blocks with ` + "`cache_control`" + ` in the system prompt, the tools and the
-messages together. Clients that mark the newest message in every turn, and never unmark an
-older one, exceed that.
-
-**Repair.** The first marks in the messages are removed (safe, because they are not content;
-unsafe if the message has signed reasoning).`,
+	What: `Checks how many blocks are marked with ` + "`cache_control`" + `. Anthropic allows four in the system
+prompt, the tools and the messages together.`,
+	Why: `The API rejects the request. Clients exceed the limit if they mark the newest message in every
+turn and never remove an older mark.`,
+	Repair: `toolguard removes the first marks in the messages (safe, because they are not content; unsafe if
+the message has signed reasoning).`,
 	Bad:  `[{"role":"user","content":[{"type":"text","text":"1","cache_control":{"type":"ephemeral"}},{"type":"text","text":"2","cache_control":{"type":"ephemeral"}},{"type":"text","text":"3","cache_control":{"type":"ephemeral"}},{"type":"text","text":"4","cache_control":{"type":"ephemeral"}},{"type":"text","text":"5","cache_control":{"type":"ephemeral"}}]},{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"hi"}]}]`,
 	Good: `[{"role":"user","content":[{"type":"text","text":"1","cache_control":{"type":"ephemeral"}},{"type":"text","text":"2"}]},{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"hi"}]}]`,
 	Check: func(c *Context) {
@@ -55,7 +55,7 @@ unsafe if the message has signed reasoning).`,
 			c.report(at[i], Finding{
 				Severity: severityOf(cell), Span: marks[i].Span, Fix: op,
 				Refusal: strings.Replace(cell.Text, "Found 5.", fmt.Sprintf("Found %d.", total), 1),
-				Message: fmt.Sprintf("%d blocks are marked for the cache; the %s allows %d", total, c.Profile.Title, most),
+				Message: fmt.Sprintf("%d blocks are marked for the prompt cache; the %s allows %d", total, c.Profile.Title, most),
 			})
 		}
 	},

@@ -8,18 +8,20 @@ import (
 )
 
 var consecutiveRoles = &Rule{
-	Name: "consecutive-roles", Category: Roles, Severity: "info; the profile's severity with --send or --target",
+	Name: "consecutive-roles", Category: Roles, Severity: "info; profile with --send or --target",
 	Summary:    "Two messages in a row have the same role",
 	Points:     []profile.Point{profile.ConsecutiveRoles},
 	Strategies: []string{"merge", "drop", "text"},
-	Doc: `Some providers expect user and assistant to alternate. Most merge such messages or do not care.
+	What:       `Checks for consecutive messages with the same role.`,
+	Why: `Some providers expect the user and the assistant to alternate. Most merge such messages or ignore
+this.`,
+	Repair: `By default, toolguard merges the messages if the provider requires it.
 
-**Repair.** If the provider requires it, the messages are merged (safe; unsafe if one of them
-has signed reasoning). Messages that make calls in a list, or have other fields, are not merged.
-
-` + "`--strategy consecutive-roles=drop`" + ` drops the second message, with its calls and their results.
-` + "`text`" + ` turns calls and results of the messages into text, so that they can be merged (both
-unsafe).`,
+| strategy | class | what toolguard does |
+|---|---|---|
+| ` + "`merge`" + ` (default) | safe | Merge the messages. This is unsafe if one of them has signed reasoning. Messages with a list of calls or with other fields stay separate. |
+| ` + "`drop`" + ` | unsafe | Drop the second message with its calls and their results. |
+| ` + "`text`" + ` | unsafe | Turn the calls and results of the messages into text, so that the messages can be merged. |`,
 	Bad:  `[{"role":"user","content":"a"},{"role":"user","content":"b"},{"role":"assistant","content":"c"}]`,
 	Good: `[{"role":"user","content":"a"},{"role":"assistant","content":"c"}]`,
 	Check: func(c *Context) {
@@ -64,11 +66,11 @@ unsafe).`,
 			if op == nil && !unsettled && !astray && (c.Window != transcript.WindowTool || c.listed(int32(i)) == c.listed(int32(i)-1)) &&
 				(c.plain(int32(i)) || c.plain(int32(i)-1) && c.Window == transcript.WindowTool) &&
 				(severityOf(c.cell(profile.Mixed)) < Warning && !open || c.holds(int32(i), transcript.BlockResult) == c.holds(int32(i)-1, transcript.BlockResult)) {
-				op = c.op(m.Turn, class, "merge it into the message before it", &operation.MergeMessage{Message: int32(i)})
+				op = c.op(m.Turn, class, "merge the message into the one before it", &operation.MergeMessage{Message: int32(i)})
 			}
 			c.report(int32(i), Finding{
 				Severity: severity, Span: m.RoleSpan(), Refusal: c.cell(profile.ConsecutiveRoles).Text, Fix: op,
-				Message: "a second message of role " + m.Role.String() + " in a row",
+				Message: "two messages of role " + m.Role.String() + " in a row",
 			})
 		}
 	},

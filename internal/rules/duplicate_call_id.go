@@ -11,19 +11,26 @@ import (
 
 var duplicateCallID = &Rule{
 	Name: "duplicate-call-id", Category: Pairing, Severity: "error",
-	Summary:    "Two calls of one turn have the same id",
+	Summary:    "Two tool calls of one turn have the same id",
 	Points:     []profile.Point{profile.DuplicateID},
 	Strategies: []string{"mint", "text", "leave"},
-	Doc: `A result cannot say which of the two calls it answers. Streaming clients that append a snapshot
-twice, and servers that number calls badly, write such turns.
+	What:       `Checks for tool calls of one turn that have the same id.`,
+	Why: `A result cannot say which of the two calls it answers. Such turns come from streaming clients that
+append a snapshot twice, and from servers that number calls incorrectly.`,
+	Repair: `With every strategy, toolguard makes these repairs:
 
-**Repair.** An identical copy of a call is dropped (safe), unless it has a result of its own. If
-there are as many results as calls after the turn, they are paired in order, and the second pair
-gets a new id (safe), unless they come so late that a call of another turn may be meant. Otherwise it is not known which call a result answers: ` + "`fix --unsafe`" + `
-gives the second call a new id, and if it has no result then, it gets a placeholder.
+- It drops an identical copy of a call (safe), unless the copy has a result of its own.
+- If as many results as calls follow the turn, it pairs them in order and gives the second pair a
+  new id (safe). It does not do so if the results come so late that they may answer a call of
+  another turn.
 
-` + "`--strategy duplicate-call-id=text`" + ` turns the second call, and what answers it, into text
-(unsafe).`,
+In all other cases nobody knows which call a result answers, and the strategy decides.
+
+| strategy | class | what toolguard does |
+|---|---|---|
+| ` + "`mint`" + ` (default) | unsafe | Give the second call a new id. If the call then has no result, it gets a placeholder. |
+| ` + "`text`" + ` | unsafe | Turn the second call and its results into text. |
+| ` + "`leave`" + ` | none | Report the finding only. |`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}},{"type":"tool_use","id":"a","name":"f","input":{}}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
@@ -72,7 +79,7 @@ gives the second call a new id, and if it has no result then, it gets a placehol
 			f := Finding{
 				Severity: Error, Message: callName(call) + " has the same id as another call of its turn",
 				Refusal: c.cell(profile.DuplicateID).Text,
-				Related: []Related{{"the first is here", c.Calls[at].ID.Span}},
+				Related: []Related{{"the first call is here", c.Calls[at].ID.Span}},
 			}
 			class := operation.Safe
 			if c.signed(k.turn) {
@@ -83,11 +90,11 @@ gives the second call a new id, and if it has no result then, it gets a placehol
 			case x.State == pairing.Copy:
 				f.Fix = c.op(k.turn, class, "drop the identical copy", &operation.DropCalls{Calls: []int32{int32(i)}, CopyOf: at})
 			case x.State == pairing.Answered && c.Pairing.Calls[at].State == pairing.Answered && !unclear[k]:
-				f.Fix = c.op(k.turn, class, "give it and its result an id of their own", &operation.RenamePairs{Calls: []int32{int32(i)}})
+				f.Fix = c.op(k.turn, class, "give the call and its result a new id", &operation.RenamePairs{Calls: []int32{int32(i)}})
 			default: // which result is whose is not to be told
 				switch c.strategyOr("mint") {
 				case "mint":
-					f.Fix = c.op(k.turn, operation.Unsafe, "give it an id of its own", &operation.RenamePairs{Calls: []int32{int32(i)}})
+					f.Fix = c.op(k.turn, operation.Unsafe, "give the call a new id", &operation.RenamePairs{Calls: []int32{int32(i)}})
 				case "text":
 					f.Fix = c.callAsText(int32(i))
 				}

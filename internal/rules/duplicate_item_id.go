@@ -11,14 +11,15 @@ var duplicateItemID = &Rule{
 	Name: "duplicate-item-id", Category: IDs, Severity: "error if the request goes to OpenAI; else info, and a warning for identical items",
 	Summary: "Two items have the same id",
 	Points:  []profile.Point{profile.DuplicateItemID},
-	Doc: `OpenAI accepts an item only once. Clients that append a response to a history that already
-contains it send it twice. Other providers keep ids of their own, so two different items with
-one id are an error only if the request goes to OpenAI. An identical item is at least a warning
-everywhere.
+	What:    `Checks for items of the Responses API that have the same id.`,
+	Why: `OpenAI accepts an item only once. Clients send an item twice when they append a response to a
+history that already contains it.
 
-**Repair.** An identical item is dropped, whatever its type (safe), unless it is a call with a
-result of its own. If the items differ and the request goes to OpenAI, the second one loses its
-id (safe). A reasoning item without encrypted content is dropped instead (unsafe).`,
+Other providers have their own ids, so two different items with one id are an error only if the
+request goes to OpenAI. An identical item is at least a warning everywhere.`,
+	Repair: `toolguard drops an identical item of any type (safe), unless it is a call that has a result of its
+own. If the items differ and the request goes to OpenAI, toolguard removes the id of the second
+item (safe). A reasoning item without encrypted content is dropped instead (unsafe).`,
 	Bad: `[{"role":"user","content":"q"},
  {"type":"reasoning","id":"rs_1","summary":[]},
  {"type":"reasoning","id":"rs_1","summary":[]},
@@ -53,11 +54,11 @@ id (safe). A reasoning item without encrypted content is dropped instead (unsafe
 			f := Finding{
 				Severity: severity, Span: id.Span, Refusal: cell.Text, CallID: id.Text(),
 				Message: "the id " + quote(id) + " already belongs to an earlier item",
-				Related: []Related{{"the first is here", c.Look(transcript.MemberItemID, c.Messages[at].Span()).Span}},
+				Related: []Related{{"the first item is here", c.Look(transcript.MemberItemID, c.Messages[at].Span()).Span}},
 			}
 			if c.Messages[at].Span().Len() == m.Span().Len() && c.Text(c.Messages[at].Span()) == c.Text(m.Span()) && c.repeats(int32(i)) {
 				f.Severity = max(severity, Warning)
-				f.Message = "the item " + quote(id) + " is repeated"
+				f.Message = "the item " + quote(id) + " repeats an earlier item"
 				f.Fix = c.op(m.Turn, operation.Safe, "drop the identical item", &operation.DropMessages{Messages: []int32{int32(i)}, CopyOf: at})
 			} else {
 				f.Fix = c.omitID(int32(i), id)

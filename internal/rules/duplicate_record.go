@@ -8,14 +8,15 @@ import (
 
 var duplicateRecord = &Rule{
 	Name: "duplicate-record", Category: Links, Severity: "warning",
-	Summary: "Two records of a log have the same id",
-	Doc: `The records of a linked log name their parents by id, so an id must be unique. Agents write a
-record twice when a session is resumed or two processes append to one file. toolguard uses one of
-the two for pairing, as the agents do: the first one if they are identical, and otherwise the
-last one.
+	Summary: "Two records of a session log have the same id",
+	What:    `Checks session logs for records that have the same id.`,
+	Why: `In a linked log, each record names its parent by id, so ids must be unique. Agents write a record
+twice when they resume a session, or when two processes append to one file.
 
-**Repair.** A copy that is identical to the first record except for its timestamp is dropped
-(safe). Records that differ stay.`,
+toolguard reads only one of the two records, as agents do. If they are identical, it reads the
+first one. Otherwise it reads the last one.`,
+	Repair: `toolguard drops a copy that is identical to the first record except for the timestamp (safe). It
+keeps records that differ.`,
 	Bad: `{"type":"user","uuid":"u0","parentUuid":null,"timestamp":"1","message":{"role":"user","content":"go"}}
 {"type":"user","uuid":"u0","parentUuid":null,"timestamp":"2","message":{"role":"user","content":"go"}}`,
 	Good: `{"type":"user","uuid":"u0","parentUuid":null,"timestamp":"1","message":{"role":"user","content":"go"}}
@@ -27,11 +28,11 @@ last one.
 			}
 			f := Finding{
 				Severity: Warning, Span: l.Span, Record: l.Record,
-				Message: "the id " + strconv.Quote(clip(l.ID)) + " also belongs to an earlier record that differs",
-				Related: []Related{{"the first is here", l.First}},
+				Message: "the id " + strconv.Quote(clip(l.ID)) + " also belongs to an earlier, different record",
+				Related: []Related{{"the first record is here", l.First}},
 			}
 			if l.Identical {
-				f.Message = "the record " + strconv.Quote(clip(l.ID)) + " is repeated"
+				f.Message = "the record " + strconv.Quote(clip(l.ID)) + " repeats an earlier record"
 				f.Fix = fileOp(operation.Safe, "drop the copy", &operation.DropRecord{At: l.Whole, CopyOf: l.First})
 			}
 			c.report(f)

@@ -13,20 +13,27 @@ import (
 
 var duplicateToolResult = &Rule{
 	Name: "duplicate-tool-result", Category: Pairing, Severity: "error",
-	Summary:    "A call has two results",
+	Summary:    "A tool call has more than one result",
 	Points:     []profile.Point{profile.Duplicate},
 	Strategies: []string{"first", "last", "text", "leave"},
-	Doc: `A tool was retried, or a repair added a placeholder and the real result came later. Providers
-reject the second result.
+	What:       `Checks for tool calls that have more than one result.`,
+	Why: `A tool was retried, or a repair inserted a placeholder and the real result came later. Providers
+reject the second result.`,
+	Repair: `With every strategy, toolguard drops these results:
 
-**Repair.** A copy that differs in nothing but its own id is dropped (safe). A known
-placeholder is dropped in favour of a real result, whichever comes first (safe), unless the
-real result comes before its call and cannot be moved. This is unsafe if an assistant turn
-between them was made with the placeholder, because it changes what that turn has seen. If two results differ, ` + "`fix --unsafe`" + `
-keeps the first one and says what it drops.
+- A copy that differs only in its own id (safe).
+- A known placeholder, if there is a real result too (safe). This is unsafe if an assistant turn
+  between the two was written with the placeholder, because the repair changes what that turn has
+  seen. The placeholder stays if the real result comes before its call and cannot be moved.
 
-` + "`--strategy duplicate-tool-result=last`" + ` keeps the last one instead, and ` + "`text`" + ` turns the second
-one into text (both unsafe).`,
+If two real results differ, the strategy decides. The report says which result is dropped.
+
+| strategy | class | what toolguard does |
+|---|---|---|
+| ` + "`first`" + ` (default) | unsafe | Keep the first result. |
+| ` + "`last`" + ` | unsafe | Keep the last result. |
+| ` + "`text`" + ` | unsafe | Turn the second result into text. |
+| ` + "`leave`" + ` | none | Report the finding only. |`,
 	Bad: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"c1","content":"a.txt"},
  {"role":"tool","tool_call_id":"c1","content":"a.txt"},
@@ -50,7 +57,7 @@ one into text (both unsafe).`,
 			}
 			first := c.Pairing.Calls[l.Call].Result
 			if first >= 0 {
-				f.Related = []Related{{"the first is here", c.Results[first].ID.Span}}
+				f.Related = []Related{{"the first result is here", c.Results[first].ID.Span}}
 			}
 			if _, seen := before[l.Call]; !seen {
 				before[l.Call] = first
@@ -83,10 +90,10 @@ one into text (both unsafe).`,
 			case c.strategy() == "text":
 				f.Fix = c.asText(turn, nil, []int32{int32(i)})
 			case c.strategy() == "last":
-				class, title = operation.Unsafe, "keep the last and drop the one before it"
+				class, title = operation.Unsafe, "keep this result and drop the one before it"
 				drop = before[l.Call]
 			default:
-				class, title = operation.Unsafe, "keep the first and drop this one"
+				class, title = operation.Unsafe, "keep the first result and drop this one"
 			}
 			before[l.Call] = int32(i)
 			if title != "" {

@@ -8,15 +8,14 @@ import (
 
 var emptyMessage = &Rule{
 	Name: "empty-message", Category: Payload, Severity: "profile",
-	Summary: "A message has neither content nor calls",
+	Summary: "A message has neither content nor tool calls",
 	Points:  []profile.Point{profile.EmptyMessage, profile.NullMessage},
-	Doc: `Anthropic rejects empty content everywhere except in a last message of the assistant, and null
-as content there too. OpenAI rejects null as content if there are no calls. Clients write such messages when a stream breaks
-off before its first token.
-
-**Repair.** The message is dropped (safe, because it says nothing; unsafe if it has reasoning).
-Then the history is checked again. In session logs it stays, because the agent does not send
-it.`,
+	What:    `Checks for messages that have neither content nor calls.`,
+	Why: `Clients write such messages when a stream ends before its first token. Anthropic rejects empty
+content except in a last assistant message, and rejects null there too. OpenAI rejects null as
+content if there are no calls.`,
+	Repair: `toolguard drops the message (safe, because it says nothing; unsafe if it has reasoning). Then it
+checks the history again. In session logs the message stays, because the agent does not send it.`,
 	Bad:  `[{"role":"user","content":"go"},{"role":"assistant","content":null},{"role":"user","content":"n"}]`,
 	Good: `[{"role":"user","content":"go"},{"role":"assistant","content":"a"},{"role":"user","content":"n"}]`,
 	Check: func(c *Context) {
@@ -41,7 +40,7 @@ it.`,
 				continue
 			}
 			severity := severityOf(cell)
-			f := Finding{Severity: severity, Span: m.RoleSpan(), Message: "the message has neither content nor calls", Refusal: cell.Text}
+			f := Finding{Severity: severity, Span: m.RoleSpan(), Message: "the message has neither content nor tool calls", Refusal: cell.Text}
 			if c.arrays() {
 				class := operation.Safe
 				for b := m.BlockLo; b < m.BlockHi; b++ {

@@ -13,13 +13,14 @@ var emptyText = &Rule{
 	Name: "empty-text", Category: Payload, Severity: "profile; info in logs",
 	Summary: "A text block is blank",
 	Points:  []profile.Point{profile.EmptyText, profile.EmptyBlock},
-	Doc: `Anthropic and Bedrock reject blank text, although their own answers have contained such blocks.
-Inside a result they accept it. Gemini accepts blank text, but not a part that is completely
-empty, which some serializers write for an empty text. Converters leave out an empty text beside
-calls, but pass white space on, so with ` + "`--target`" + ` white space counts and an empty text does not.
-
-**Repair.** The block is dropped, or the message if nothing else is in it (safe; unsafe if the
-message has signed reasoning). Then the history is checked again.`,
+	What: `Checks for text blocks that are empty or contain only white space. If the history is written in
+another shape than the ` + "`--target`" + ` accepts, an empty text beside calls does not count, because
+converters leave it out. White space counts, because converters pass it on.`,
+	Why: `Anthropic and Bedrock reject blank text, although their own answers have contained such blocks.
+They accept it inside a result. Gemini accepts blank text, but not a part that is completely
+empty. Some serializers write such a part for an empty text.`,
+	Repair: `toolguard drops the block, or the message if it contains nothing else (safe; unsafe if the message
+has signed reasoning). Then it checks the history again.`,
 	Bad:  `[{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"text","text":""},{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
 	Good: `[{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":""}]}]`,
 	Check: func(c *Context) {
@@ -32,9 +33,9 @@ message has signed reasoning). Then the history is checked again.`,
 			if b.Kind != transcript.BlockText || !b.Has(transcript.BlockBlank) {
 				continue
 			}
-			cell, message := text, "the text is empty"
+			cell, message := text, "the text is blank"
 			if b.Has(transcript.BlockHollow) {
-				cell, message = hollow, "the block holds nothing"
+				cell, message = hollow, "the block is empty"
 			}
 			severity := severityOf(cell)
 			if !c.arrays() || !c.shaped() && !c.sent() {

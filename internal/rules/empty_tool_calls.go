@@ -8,14 +8,14 @@ import (
 
 var emptyToolCalls = &Rule{
 	Name: "empty-tool-calls", Category: Payload, Severity: "error (OpenAI family)",
-	Summary: "A message has an empty list of calls",
+	Summary: "A message has an empty list of tool calls",
 	Points:  []profile.Point{profile.EmptyCalls},
-	Doc: `` + "`tool_calls: []`" + ` is rejected by OpenAI and many others. Serializers write it for messages
-without calls.
-
-**Repair.** The list is removed (safe).`,
-	Bad:  `[{"role":"user","content":"go"},{"role":"assistant","content":"hi","tool_calls":[]},{"role":"user","content":"n"}]`,
-	Good: `[{"role":"user","content":"go"},{"role":"assistant","content":"hi"},{"role":"user","content":"n"}]`,
+	What:    `Checks for messages with an empty ` + "`tool_calls`" + ` list.`,
+	Why: `OpenAI and many other providers reject ` + "`" + `"tool_calls": []` + "`" + `. Serializers write it for messages
+without calls.`,
+	Repair: `toolguard removes the list (safe).`,
+	Bad:    `[{"role":"user","content":"go"},{"role":"assistant","content":"hi","tool_calls":[]},{"role":"user","content":"n"}]`,
+	Good:   `[{"role":"user","content":"go"},{"role":"assistant","content":"hi"},{"role":"user","content":"n"}]`,
 	Check: func(c *Context) {
 		severity := severityOf(c.cell(profile.EmptyCalls))
 		for i := range c.Blocks {
@@ -25,7 +25,7 @@ without calls.
 			}
 			op := c.op(c.turn(b.Message), operation.Safe, "remove the empty list", &operation.RemoveMember{Message: b.Message, At: b.Span})
 			c.report(b.Message, Finding{
-				Severity: severity, Span: b.Span, Message: "the list of calls is empty",
+				Severity: severity, Span: b.Span, Message: "the list of tool calls is empty",
 				Refusal: c.cell(profile.EmptyCalls).Text, Fix: op,
 			})
 		}

@@ -12,12 +12,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
 )
@@ -34,6 +34,19 @@ func findings(t *testing.T, what, text string) []engine.Finding {
 // findingsWith checks a text with the flags of a rule's examples.
 func findingsWith(t *testing.T, what, text, args string) []engine.Finding {
 	t.Helper()
+	rep, err := engine.Check(context.Background(), source.FromBytes(what, []byte(text)), options(t, args))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rep.Skipped != "" {
+		t.Fatalf("%s is no transcript: %s", what, rep.Skipped)
+	}
+	return rep.Findings.List()
+}
+
+// options returns the options that the flags of an example stand for.
+func options(t *testing.T, args string) engine.Options {
+	t.Helper()
 	opts := engine.Options{}
 	for flags := strings.Fields(args); len(flags) > 0; flags = flags[1:] {
 		switch {
@@ -46,14 +59,7 @@ func findingsWith(t *testing.T, what, text, args string) []engine.Finding {
 			t.Fatalf("flags %q", args)
 		}
 	}
-	rep, err := engine.Check(context.Background(), source.FromBytes(what, []byte(text)), opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if rep.Skipped != "" {
-		t.Fatalf("%s is no transcript: %s", what, rep.Skipped)
-	}
-	return rep.Findings.List()
+	return opts
 }
 
 // unavoidable are the errors and warnings of good examples: an example shows what its rule
@@ -89,8 +95,8 @@ func TestRules(t *testing.T) {
 			if r.Summary == "" || strings.HasSuffix(r.Summary, ".") {
 				t.Errorf("summary %q", r.Summary)
 			}
-			if r.Severity == "" || !strings.Contains(r.Doc, "**Repair.**") || r.Bad == "" || r.Good == "" {
-				t.Errorf("severity, doc with a repair, bad or good example is missing")
+			if slices.Contains([]string{r.Severity, r.What, r.Why, r.Repair, r.Bad, r.Good}, "") {
+				t.Errorf("severity, what, why, repair, bad or good example is missing")
 			}
 			if (r.Check == nil) == (r.CheckFile == nil) {
 				t.Errorf("one of Check and CheckFile must be set")
@@ -278,10 +284,23 @@ func TestStrategiesAreDocumented(t *testing.T) {
 		if !slices.Equal(rows[r.Name], r.Strategies) {
 			t.Errorf("docs/fix.md has %q for %s, which has %q", rows[r.Name], r.Name, r.Strategies)
 		}
-		for _, s := range r.Strategies[1:] {
-			if !strings.Contains(r.Doc, s) && s != "leave" {
-				t.Errorf("%s does not say what %s does", r.Name, s)
+	}
+}
+
+// TestStrategiesOnPages: the page of a rule has a table of its strategies, the
+// default first, with the class of each.
+func TestStrategiesOnPages(t *testing.T) {
+	row := regexp.MustCompile("(?m)^\\| `([a-z-]+)`(| \\(default\\)) \\| (none|safe|additive|unsafe) \\| [A-Z].*\\. \\|$")
+	for _, r := range rules.All() {
+		var names []string
+		for i, m := range row.FindAllStringSubmatch(r.Repair, -1) {
+			names = append(names, m[1])
+			if (m[2] != "") != (i == 0) || (m[3] == "none") != (m[1] == "leave") {
+				t.Errorf("%s: row %q", r.Name, m[0])
 			}
+		}
+		if !slices.Equal(names, r.Strategies) {
+			t.Errorf("the page of %s has the strategies %q, the rule %q", r.Name, names, r.Strategies)
 		}
 	}
 }
@@ -293,86 +312,32 @@ func must[T any](v T, err error) T {
 	return v
 }
 
+// page returns the page of a rule, with the report of its bad example.
 func page(t *testing.T, r *rules.Rule) string {
 	t.Helper()
+	name := "bad.jsonl"
+	if strings.HasPrefix(r.Bad, "[") || json.Valid([]byte(r.Bad)) {
+		name = "bad.json"
+	}
+	opts := options(t, r.Args)
+	opts.Rules, opts.Excerpts = []*rules.Rule{r}, true
+	rep, err := engine.Check(t.Context(), source.FromBytes(name, []byte(r.Bad)), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n%s.\n\n", r.Name, r.Summary)
-	fmt.Fprintf(&b, "Severity: %s  \nCategory: [%s](README.md#%s)\n\n%s\n", r.Severity, r.Category, r.Category, r.Doc)
-	if answers := r.Answers(); len(answers) > 0 {
-		b.WriteString("\n## What providers answer\n\n| | confidence | error | source |\n|---|---|---|---|\n")
-		for _, a := range answers {
-			var names []string
-			for _, p := range a.Profiles {
-				names = append(names, p.Name)
-			}
-			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", strings.Join(names, ", "), a.Confidence, cell(code(varying(a.Text))), cell(a.Source))
-		}
+	if err := report.Formats()[0].New(&b, report.Options{}).File(rep); err != nil {
+		t.Fatal(err)
 	}
-	with := ""
-	if r.Args != "" {
-		with = " with `" + r.Args + "`"
-	}
-	fmt.Fprintf(&b, "\n## Example\n\n%s\ntoolguard reports%s:\n\n```text\n", block(r.Bad), with)
-	for _, f := range findingsWith(t, "the bad example", r.Bad, r.Args) {
-		fmt.Fprintf(&b, "%d:%d: %s: %s [%s]\n", f.Start.Line, f.Start.Column, f.Severity, f.Message, f.Rule.Name)
-	}
-	fmt.Fprintf(&b, "```\n\n## In order\n\n%s", block(r.Good))
-	return b.String()
-}
-
-// varying writes a provider's error with … for what varies.
-func varying(text string) string {
-	return strings.NewReplacer("{id}", "…", "{name}", "…", "{kind}", "…").Replace(text)
-}
-
-// code writes a text as code, whatever quotes it holds.
-func code(text string) string {
-	if strings.Contains(text, "`") {
-		return "`` " + text + " ``"
-	}
-	return "`" + text + "`"
+	return r.Page(b.String())
 }
 
 // cell writes a text for a cell of a table.
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
-// block renders an example. Bytes that are no text are written as \x00, long
-// lines are cut in their middle.
-func block(text string) string {
-	lang, note := "json", ""
-	for line := range strings.Lines(text) {
-		if !json.Valid([]byte(line)) {
-			lang = "text"
-		}
-	}
-	if json.Valid([]byte(text)) {
-		lang = "json"
-	}
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		line = strings.TrimSuffix(line, "\n")
-		if len(line) > 1000 {
-			note = "\nThe middle of a long line is left out.\n"
-			line = line[:40] + "…" + line[len(line)-40:]
-		}
-		for i := 0; i < len(line); {
-			c, n := utf8.DecodeRuneInString(line[i:])
-			if c == utf8.RuneError && n == 1 || c < ' ' {
-				lang, note = "text", "\nBytes that are no text are shown as `\\x`.\n"
-				fmt.Fprintf(&b, `\x%02x`, line[i])
-			} else {
-				b.WriteString(line[i : i+n])
-			}
-			i += n
-		}
-		b.WriteByte('\n')
-	}
-	return "```" + lang + "\n" + b.String() + "```\n" + note
-}
-
 func index() string {
 	var b strings.Builder
-	b.WriteString("# Rules\n\n`toolguard explain <rule>` tells the same on the command line.\n")
+	b.WriteString("# Rules\n\n`toolguard explain <rule>` shows the page of a rule in the terminal.\n")
 	for _, c := range rules.Categories() {
 		fmt.Fprintf(&b, "\n## %s\n\n| Rule | Severity | Finding |\n|---|---|---|\n", c)
 		for _, r := range rules.All() {

@@ -7,18 +7,20 @@ import (
 )
 
 var firstRole = &Rule{
-	Name: "first-role", Category: Roles, Severity: "info; the profile's severity with --send or --target",
+	Name: "first-role", Category: Roles, Severity: "info; profile with --send or --target",
 	Summary:    "The history begins with the assistant",
 	Points:     []profile.Point{profile.FirstRole},
 	Strategies: []string{"leave", "drop", "text"},
-	Doc: `After the system prompt, some providers expect a message of the user. A history that was cut at
-its beginning starts with what the assistant said. Gemini only objects if that is a call.
+	What:       `Checks for histories whose first message after the system prompt is the assistant's.`,
+	Why: `Some providers expect a user message there. A history that was cut at its beginning starts with
+the assistant. Gemini objects only if the assistant's message contains a call.`,
+	Repair: `By default, toolguard leaves the history alone, because it does not invent a user message.
 
-**Repair.** By default, none, because toolguard does not make up a message of the user.
-
-` + "`--strategy first-role=drop`" + ` drops everything before the first message of the user. ` + "`text`" + ` makes
-the assistant's first message a message of the user; its calls and their results become text
-(both unsafe).`,
+| strategy | class | what toolguard does |
+|---|---|---|
+| ` + "`leave`" + ` (default) | none | Report the finding only. |
+| ` + "`drop`" + ` | unsafe | Drop everything before the first user message. |
+| ` + "`text`" + ` | unsafe | Turn the first assistant message into a user message. Its calls and their results become text. |`,
 	Bad: `[{"role":"assistant","content":[{"type":"text","text":"As I said."},{"type":"tool_use","id":"a","name":"f","input":{}}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
 	Good: `[{"role":"user","content":"go"},
@@ -39,7 +41,7 @@ the assistant's first message a message of the user; its calls and their results
 				continue
 			}
 			if m.Role == transcript.RoleAssistant && (!c.Profile.TextFirst || c.calls(m)) {
-				f := Finding{Severity: severity, Span: m.RoleSpan(), Refusal: cell.Text, Message: "the history begins with the assistant"}
+				f := Finding{Severity: severity, Span: m.RoleSpan(), Refusal: cell.Text, Message: "the history begins with an assistant message"}
 				switch c.strategyOr("drop") {
 				case "drop":
 					f.Fix = c.dropHead(int32(i))
@@ -76,7 +78,7 @@ func (c *Context) dropHead(from int32) *operation.Operation {
 	for i := from; i < end; i++ {
 		head = append(head, i)
 	}
-	return c.op(c.turn(from), operation.Unsafe, "drop what comes before the user's first message", &operation.DropMessages{Messages: head, CopyOf: -1})
+	return c.op(c.turn(from), operation.Unsafe, "drop everything before the first user message", &operation.DropMessages{Messages: head, CopyOf: -1})
 }
 
 // onlyResults reports whether a message holds only results.

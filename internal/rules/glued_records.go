@@ -8,12 +8,11 @@ import (
 
 var gluedRecords = &Rule{
 	Name: "glued-records", Category: Framing, Severity: "error",
-	Summary: "A torn record and a complete one are on one line",
-	Doc: `The agent crashed while it wrote a record, and the next run appended to the torn line
-(github/copilot-cli#4098). The line is not
-JSON, so programs also lose the complete record after the torn one.
-
-**Repair.** ` + "`fix --unsafe`" + ` drops the torn prefix and keeps the complete record.`,
+	Summary: "A line contains an incomplete record and a complete one",
+	What:    `Checks for lines that contain an incomplete record followed by a complete one.`,
+	Why: `The agent crashed while it was writing a record, and the next run appended to the same line
+(github/copilot-cli#4098). The line is not valid JSON, so programs lose the complete record too.`,
+	Repair: "`fix --unsafe`" + ` removes the incomplete record and keeps the complete one.`,
 	Bad: `{"role":"user","content":"q"}
 {"role":"assistant","con{"role":"user","content":"n"}`,
 	Good: `{"role":"user","content":"q"}
@@ -21,8 +20,8 @@ JSON, so programs also lose the complete record after the torn one.
 	CheckFile: func(c *FileContext) {
 		eachFault(c, source.FaultGlued, func(f *transcript.RecordFault) Finding {
 			return Finding{
-				Severity: Error, Message: "a torn record comes before a complete one on this line",
-				Fix: fileOp(operation.Unsafe, "drop the torn prefix", &operation.DropBytes{At: f.Span}),
+				Severity: Error, Message: "this line contains an incomplete record and a complete one",
+				Fix: fileOp(operation.Unsafe, "remove the incomplete record", &operation.DropBytes{At: f.Span}),
 			}
 		})
 	},

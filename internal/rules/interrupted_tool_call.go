@@ -7,13 +7,20 @@ import (
 
 var interruptedToolCall = &Rule{
 	Name: "interrupted-tool-call", Category: Pairing, Severity: "info",
-	Summary:    "A call has no result because its turn was interrupted",
+	Summary:    "A tool call has no result because its turn was interrupted",
 	Strategies: []string{"leave", "insert", "strip", "text"},
-	Doc: `The agent itself recorded that the turn was aborted or failed. Agents that do so drop or
-complete the turn when they load the session, so nothing has to be done.
+	What: `Checks for tool calls without a result whose turn was aborted or failed, according to the agent's
+own log.`,
+	Why: `This is usually harmless. Agents that record an interruption drop or complete the turn when they
+load the session.`,
+	Repair: `By default, toolguard leaves the call alone.
 
-**Repair.** By default, none. ` + "`--strategy interrupted-tool-call=insert`" + ` inserts a placeholder
-result (additive), ` + "`strip`" + ` removes the call, and ` + "`text`" + ` turns it into text (both unsafe).`,
+| strategy | class | what toolguard does |
+|---|---|---|
+| ` + "`leave`" + ` (default) | none | Report the finding only. |
+| ` + "`insert`" + ` | additive | Insert a placeholder result. |
+| ` + "`strip`" + ` | unsafe | Remove the call. |
+| ` + "`text`" + ` | unsafe | Turn the call into text. |`,
 	Bad: `{"type":"user","uuid":"u0","parentUuid":null,"message":{"role":"user","content":"go"}}
 {"type":"assistant","uuid":"a1","parentUuid":"u0","message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"ls","input":{}}]}}
 {"type":"user","uuid":"u2","parentUuid":"a1","message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user for tool use]"}]}}
@@ -24,9 +31,9 @@ result (additive), ` + "`strip`" + ` removes the call, and ` + "`text`" + ` turn
 	Check: func(c *Context) {
 		for i := range c.Pairing.Calls {
 			if call := &c.Calls[i]; c.Pairing.Calls[i].State == pairing.Interrupted && !call.Answer.ByProvider() {
-				what := "its turn was broken off"
+				what := "its turn was interrupted"
 				if call.State == transcript.CallInterrupted {
-					what = "it was broken off"
+					what = "it was interrupted"
 				}
 				c.aboutCall(i, Finding{Severity: Info, Message: callName(call) + " has no result: " + what, Fix: c.answered(i, c.strategyOr("leave"))})
 			}

@@ -13,16 +13,16 @@ import (
 )
 
 var invalidCallID = &Rule{
-	Name: "invalid-call-id", Category: IDs, Severity: "error for what nobody takes; else profile",
+	Name: "invalid-call-id", Category: IDs, Severity: "error for ids that no provider accepts; else profile",
 	Summary: "The provider does not accept the id of a call",
 	Points:  []profile.Point{profile.BadID, profile.LongID},
-	Doc: `An id that is not a string, has white space at an end, or contains control characters is
-rejected everywhere. Beyond that each provider has its own rules: Anthropic accepts letters,
-digits, ` + "`_`" + ` and ` + "`-`" + `, Mistral exactly nine letters and digits, OpenAI up to 64 characters.
-Histories that move from one provider to another break these rules.
-
-**Repair.** The id is rewritten in the call, in its results and in every copy (safe). The
-same id always becomes the same new id, and different ids stay different.`,
+	What:    `Checks for call ids that the provider does not accept.`,
+	Why: `Every provider rejects an id that is not a string, begins or ends with white space, or contains
+control characters. Beyond that, each provider has its own rules. Anthropic accepts letters,
+digits, ` + "`_`" + ` and ` + "`-`" + `. Mistral accepts exactly nine letters and digits. OpenAI accepts up to 64
+characters. Histories that move from one provider to another break these rules.`,
+	Repair: `toolguard rewrites the id in the call, in its results and in every copy (safe). The same id always
+becomes the same new id, and different ids stay different.`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"tool_use","id":"functions.Bash:0","name":"Bash","input":{}}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"functions.Bash:0","content":"ok"}]}]`,
@@ -50,7 +50,7 @@ same id always becomes the same new id, and different ids stay different.`,
 			if c.signed(turn) {
 				class = operation.Unsafe
 			}
-			return c.op(turn, class, "rewrite the id on both sides", &operation.RenameID{Call: call, Result: result})
+			return c.op(turn, class, "rewrite the id in the call and its result", &operation.RenameID{Call: call, Result: result})
 		}
 		// If an id also occurs in a message that no provider sees, the finding is about the
 		// other place.
@@ -90,11 +90,11 @@ func judgeID(t transcript.Token, p *profile.Profile) (sev Severity, what, text s
 	id := t.Text()
 	switch n := utf8.RuneCountInString(id); {
 	case id != strings.TrimFunc(id, unicode.IsSpace):
-		return Error, "has white space at an end", p.Cell(profile.BadID).Text
+		return Error, "begins or ends with white space", p.Cell(profile.BadID).Text
 	case strings.IndexFunc(id, unicode.IsControl) >= 0:
-		return Error, "has a control character", p.Cell(profile.BadID).Text
+		return Error, "contains a control character", p.Cell(profile.BadID).Text
 	case !p.IDChars.Allows(id):
-		return severityOf(p.Cell(profile.BadID)), "has characters that the " + p.Title + " refuses: only " + p.IDChars.String() + " are allowed", p.Cell(profile.BadID).Text
+		return severityOf(p.Cell(profile.BadID)), "contains characters that the " + p.Title + " does not accept: only " + p.IDChars.String() + " are allowed", p.Cell(profile.BadID).Text
 	case n < p.IDMin:
 		return severityOf(p.Cell(profile.BadID)), fmt.Sprintf("has %d characters; the %s allows %d", n, p.Title, p.IDMin), p.Cell(profile.BadID).Text
 	case p.IDMax > 0 && n > p.IDMax:

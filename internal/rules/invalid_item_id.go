@@ -11,14 +11,14 @@ var invalidItemID = &Rule{
 	Name: "invalid-item-id", Category: IDs, Severity: "error if the request goes to OpenAI; else info",
 	Summary: "The id of an item does not begin with the prefix of its type",
 	Points:  []profile.Point{profile.ItemID},
-	Doc: `Items of the Responses API can have an id in addition to the one that pairs calls and outputs:
-` + "`fc_…`" + ` for a function call, ` + "`msg_…`" + ` for a message, ` + "`rs_…`" + ` for reasoning, ` + "`ctc_…`" + ` for a custom
-tool call. OpenAI rejects ids that clients and proxies make up. Other providers keep ids of
-their own, so this is an error only if the request goes to OpenAI.
-
-**Repair.** The id is removed (safe if the request goes to OpenAI, otherwise unsafe): only
-` + "`call_id`" + ` is required. A reasoning item without encrypted content means nothing without its id,
-and ` + "`fix --unsafe`" + ` drops it.`,
+	What: `Checks the ids of items of the Responses API. An item can have an id in addition to ` + "`call_id`" + `,
+which pairs calls and outputs. Such an id begins with ` + "`fc_`" + ` for a function call, ` + "`msg_`" + ` for a
+message, ` + "`rs_`" + ` for reasoning and ` + "`ctc_`" + ` for a custom tool call.`,
+	Why: `OpenAI rejects ids that clients and proxies invent. Other providers have their own ids, so this is
+an error only if the request goes to OpenAI.`,
+	Repair: `toolguard removes the id, because only ` + "`call_id`" + ` is required (safe if the request goes to OpenAI,
+otherwise unsafe). ` + "`fix --unsafe`" + ` drops a reasoning item without encrypted content, because it
+means nothing without its id.`,
 	Bad: `[{"role":"user","content":"q"},
  {"type":"function_call","id":"call_1","call_id":"call_1","name":"f","arguments":"{}"},
  {"type":"function_call_output","call_id":"call_1","output":"1"}]`,
@@ -42,7 +42,7 @@ and ` + "`fix --unsafe`" + ` drops it.`,
 			}
 			c.report(int32(i), Finding{
 				Severity: severity, Span: id.Span, Refusal: strings.Replace(cell.Text, "'…'", "'"+want+"'", 1),
-				CallID: id.Text(), Message: "the id " + quote(id) + " is not one of its item's type, which begin with " + want,
+				CallID: id.Text(), Message: "the id " + quote(id) + " does not fit the type of its item: such ids begin with " + want,
 				Fix: c.omitID(int32(i), id),
 			})
 		}

@@ -8,14 +8,15 @@ import (
 
 var invalidJSON = &Rule{
 	Name: "invalid-json", Category: Framing, Severity: "error",
-	Summary: "A record is not JSON",
-	Doc: `The record cannot be parsed. The finding points to the exact byte where it stops being JSON
-and says what was expected there. The other records are still read. Programs that parse line
-by line skip the record or stop at it, so a call or a result in it is lost for them. For this
-reason toolguard inserts no placeholder into a conversation with an unreadable record: the
-result may be in that record.
+	Summary: "A record is not valid JSON",
+	What: `Checks for records that are not valid JSON. The finding points to the byte where the record stops
+being JSON, and says what toolguard expected there.`,
+	Why: `Programs that read a transcript line by line skip such a record or stop at it. Either way they
+lose its tool calls and tool results.
 
-**Repair.** By default, none. In JSONL, ` + "`fix --unsafe`" + ` drops the line.`,
+toolguard reads all other records. It inserts no placeholder results into the conversation,
+because a missing result may be in the unreadable record.`,
+	Repair: `By default, toolguard leaves the record alone. In JSONL, ` + "`fix --unsafe`" + ` drops the line.`,
 	Bad: `{"role":"user","content":"q"}
 {"role":"assistant","content":"a"
 {"role":"user","content":"n"}`,

@@ -14,21 +14,22 @@ var invalidRole = &Rule{
 	Summary:    "A message has no role, or one that the provider does not accept there",
 	Points:     []profile.Point{profile.BadRole, profile.SystemPlace},
 	Strategies: []string{"rename", "text", "drop"},
-	Doc: `Each API has its own words for roles: ` + "`model`" + ` in Gemini is ` + "`assistant`" + ` elsewhere, and ` + "`function`" + `
-was replaced by ` + "`tool`" + `. Agents and datasets use words of their own. Mistral also rejects a
-system prompt right after a message of the assistant or a result. All of this only matters when
-the history is sent.
+	What: `Checks for messages without a role, and for roles that the provider does not accept. With
+` + "`--target`" + `, a role is also an error if the API in whose shape the history is written does not know
+it, because converters pass roles on.`,
+	Why: `Each API has its own names for roles. ` + "`model`" + ` in Gemini is ` + "`assistant`" + ` elsewhere, and ` + "`tool`" + ` has
+replaced ` + "`function`" + `. Agents and datasets use names of their own. Mistral also rejects a system
+prompt right after an assistant message or a tool result. All of this matters only when the
+history is sent.`,
+	Repair: `By default, toolguard repairs a role if it knows the provider's name for it.
 
-With ` + "`--target`" + `, a role is also an error if the API in whose shape the history is written does not
-know it, because converters pass it on.
+| strategy | class | what toolguard does |
+|---|---|---|
+| ` + "`rename`" + ` (default) | safe | Replace a role for which the provider has another name, and give a message that makes or answers calls the role that it lacks. An unknown role stays, and so does the role of the result of a legacy function call. |
+| ` + "`text`" + ` | unsafe | Turn a message with an unknown role into a user message. |
+| ` + "`drop`" + ` | unsafe | Drop a message with an unknown role. |
 
-**Repair.** A role for which the provider has another word is replaced, and a message that makes
-or answers calls gets the role that it lacks (both safe). An unknown role stays, and so does
-the role of a result of a legacy function call.
-
-` + "`--strategy invalid-role=text`" + ` makes a message with an unknown role a message of the user, and
-` + "`drop`" + ` drops it (both unsafe). The result of a legacy function call becomes text with its
-call.`,
+With ` + "`text`" + ` and ` + "`drop`" + `, the result of a legacy function call becomes text together with its call.`,
 	Bad:  `{"model":"m","max_tokens":9,"messages":[{"role":"human","content":"go"},{"role":"assistant","content":"hi"}]}`,
 	Good: `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"go"},{"role":"assistant","content":"hi"}]}`,
 	Check: func(c *Context) {
@@ -70,7 +71,7 @@ call.`,
 			if role.IsString() && slices.Contains(words.Roles, role.Text()) {
 				continue
 			}
-			f := Finding{Severity: severity, Span: role.Span, Refusal: cell.Text, Message: "the role " + quote(role) + " is not one that the " + words.Title + " accepts"}
+			f := Finding{Severity: severity, Span: role.Span, Refusal: cell.Text, Message: "the " + words.Title + " does not accept the role " + quote(role)}
 			if word != "" && !c.legacy(m) {
 				f.Fix = c.op(m.Turn, operation.Safe, `set role to "`+word+`"`, &operation.SetValue{At: role.Span, Text: source.Quote(word), Call: -1})
 			}

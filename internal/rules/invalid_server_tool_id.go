@@ -14,16 +14,17 @@ var invalidServerToolID = &Rule{
 	Summary:    "The id of a call does not match who runs the tool",
 	Points:     []profile.Point{profile.ServerID},
 	Strategies: []string{"rename", "drop", "text"},
-	Doc: `The ids of tools that Anthropic runs itself begin with ` + "`srvtoolu_`" + `, and no others do. Proxies
-for other models write other ids, and clients that flatten a history write such a call as a call
-of the client. The API then waits for a result that nobody can provide.
+	What: `Checks for ids that do not match who runs the tool. The ids of tools that Anthropic runs itself
+begin with ` + "`srvtoolu_`" + `. No other ids do.`,
+	Why: `Proxies for other models write other ids. Clients that flatten a history turn such a call into a
+call that the client has to run. The API then waits for a result that nobody can provide.`,
+	Repair: `By default, toolguard rewrites the id.
 
-**Repair.** The id of a server tool is rewritten in the call and its result (safe). The id of a
-client's call is rewritten by ` + "`fix --unsafe`" + ` if the call has a result, because the type of the
-call may be what is wrong.
-
-` + "`--strategy invalid-server-tool-id=drop`" + ` drops the call with its result, and ` + "`text`" + ` turns both
-into text (both unsafe).`,
+| strategy | class | what toolguard does |
+|---|---|---|
+| ` + "`rename`" + ` (default) | safe | Rewrite the id of a server tool in the call and its result. For a client's call with a result this is unsafe, because the type of the call may be wrong instead of the id. |
+| ` + "`drop`" + ` | unsafe | Drop the call and its result. |
+| ` + "`text`" + ` | unsafe | Turn the call and its result into text. |`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"server_tool_use","id":"ws_1","name":"web_search","input":{}},{"type":"web_search_tool_result","tool_use_id":"ws_1","content":[]},{"type":"text","text":"x"}]}]`,
 	Good: `[{"role":"user","content":"go"},
@@ -46,12 +47,12 @@ into text (both unsafe).`,
 			class := operation.Safe
 			switch {
 			case id == "":
-				f.Message = "the call of a server tool has no id"
+				f.Message = "the server tool call has no id"
 			case call.Answer.ByProvider() && !proper:
-				f.Message = "the id of a server tool's call is " + quote(call.ID) + " and not " + prefix + "…"
+				f.Message = "the id " + quote(call.ID) + " of a server tool call does not begin with " + prefix
 			case !call.Answer.ByProvider() && begins:
 				class = operation.Unsafe
-				f.Message = "the id " + quote(call.ID) + " belongs to a server tool, but the client has to run the call"
+				f.Message = "the id " + quote(call.ID) + " is that of a server tool call, but the client has to run this call"
 			default:
 				continue
 			}
@@ -65,7 +66,7 @@ into text (both unsafe).`,
 			case strategy == "text":
 				f.Fix = c.callAsText(int32(i))
 			case id != "" && (call.Answer.ByProvider() || c.Pairing.Calls[i].Result >= 0):
-				f.Fix = c.op(turn, class, "rewrite the id on both sides", &operation.RenameID{Call: int32(i), Result: c.Pairing.Calls[i].Result})
+				f.Fix = c.op(turn, class, "rewrite the id in the call and its result", &operation.RenameID{Call: int32(i), Result: c.Pairing.Calls[i].Result})
 			}
 			c.aboutCall(i, f)
 		}

@@ -14,18 +14,20 @@ import (
 
 var invalidToolName = &Rule{
 	Name: "invalid-tool-name", Category: IDs, Severity: "error",
-	Summary:    "A call has no tool name, or one that the provider does not accept",
+	Summary:    "A tool call has no tool name, or one that the provider does not accept",
 	Points:     []profile.Point{profile.BadName, profile.BadNamePattern},
 	Strategies: []string{"rename", "drop", "text"},
-	Doc: `The name is missing, empty or too long, or has characters that the provider rejects. Models
-make such names up, and proxies cut them off.
+	What: `Checks for tool names that are missing, empty or too long, or that contain characters that the
+provider rejects.`,
+	Why: `The provider rejects the request. Models invent such names, and proxies cut names off.`,
+	Repair: `With every strategy, toolguard removes white space from the ends of the name (safe). In all other
+cases the strategy decides.
 
-**Repair.** White space at the ends is removed (safe). ` + "`fix --unsafe`" + ` sets a missing or empty
-name to ` + "`unknown_tool`" + `, replaces characters that are not allowed with ` + "`_`" + `, and shortens a name
-that is too long.
-
-` + "`--strategy invalid-tool-name=drop`" + ` drops the call with its result, and ` + "`text`" + ` turns both into
-text (both unsafe).`,
+| strategy | class | what toolguard does |
+|---|---|---|
+| ` + "`rename`" + ` (default) | unsafe | Set a missing or empty name to ` + "`unknown_tool`" + `, replace characters that are not allowed with ` + "`_`" + `, and shorten a name that is too long. |
+| ` + "`drop`" + ` | unsafe | Drop the call and its result. |
+| ` + "`text`" + ` | unsafe | Turn the call and its result into text. |`,
 	Bad: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"c1","content":"ok"}]`,
 	Good: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},
@@ -47,18 +49,18 @@ text (both unsafe).`,
 			class, title := operation.Unsafe, ""
 			switch {
 			case !call.Name.IsString() || strings.TrimSpace(name) == "":
-				f.Message = "the call names no tool"
+				f.Message = "the call has no tool name"
 				if id := pairing.Key(call.ID); id != "" {
-					f.Message = "call " + quote(call.ID) + " names no tool"
+					f.Message = "call " + quote(call.ID) + " has no tool name"
 				}
-				name, title = unknownName, `set the name to "`+unknownName+`"`
+				name, title = unknownName, `set name to "`+unknownName+`"`
 			case strings.TrimSpace(name) != name:
-				f.Message = "the tool name " + quote(call.Name) + " has white space at an end"
+				f.Message = "the tool name " + quote(call.Name) + " begins or ends with white space"
 				class, title = operation.Safe, "trim the white space"
 			case !p.NameChars.Allows(name):
 				f.Severity, f.Refusal = severityOf(p.Cell(profile.BadNamePattern)), p.Cell(profile.BadNamePattern).Text
-				f.Message = "the tool name " + quote(call.Name) + " has characters that the " + p.Title + " refuses: only " + p.NameChars.String() + " are allowed"
-				title = "replace the characters"
+				f.Message = "the tool name " + quote(call.Name) + " contains characters that the " + p.Title + " does not accept: only " + p.NameChars.String() + " are allowed"
+				title = "replace the characters that are not allowed"
 			case p.NameMax > 0 && utf8.RuneCountInString(name) > p.NameMax:
 				f.Message = fmt.Sprintf("the tool name has %d characters; the %s allows %d", utf8.RuneCountInString(name), p.Title, p.NameMax)
 				title = "shorten the name"

@@ -7,17 +7,20 @@ import (
 )
 
 var lastRole = &Rule{
-	Name: "last-role", Category: Roles, Severity: "the profile's severity with --send; else off",
+	Name: "last-role", Category: Roles, Severity: "profile with --send; else off",
 	Summary:    "The history is about to be sent and ends with the assistant",
 	Points:     []profile.Point{profile.LastRole},
 	Strategies: []string{"leave", "drop", "text"},
-	Doc: `A request asks the model to speak. If the assistant spoke last, some providers continue its
-message, and others reject the request.
+	What:       `Checks for histories that are about to be sent and end with an assistant message.`,
+	Why: `A request asks the model to speak. If the assistant spoke last, some providers continue its
+message, and others reject the request.`,
+	Repair: `By default, toolguard leaves the history alone, because it does not invent a user message.
 
-**Repair.** By default, none, because toolguard does not make up a message of the user.
-
-` + "`--strategy last-role=drop`" + ` drops the last message. ` + "`text`" + ` makes it a message of the user (both
-unsafe).`,
+| strategy | class | what toolguard does |
+|---|---|---|
+| ` + "`leave`" + ` (default) | none | Report the finding only. |
+| ` + "`drop`" + ` | unsafe | Drop the last message. |
+| ` + "`text`" + ` | unsafe | Turn the last message into a user message. |`,
 	Args: "--send",
 	Bad:  `[{"role":"user","content":[{"type":"text","text":"go"}]},{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"hi"}]}]`,
 	Good: `[{"role":"user","content":"go"},{"role":"assistant","content":"hi"},{"role":"user","content":"on"}]`,
@@ -32,7 +35,7 @@ unsafe).`,
 		if m.Role != transcript.RoleAssistant || c.waits(m) {
 			return // pending-tool-call reports the open call at the end
 		}
-		f := Finding{Severity: severity, Span: m.RoleSpan(), Refusal: cell.Text, Message: "the history ends with the assistant"}
+		f := Finding{Severity: severity, Span: m.RoleSpan(), Refusal: cell.Text, Message: "the history ends with an assistant message"}
 		switch c.strategyOr("drop") {
 		case "drop":
 			f.Fix = c.op(m.Turn, operation.Unsafe, "drop the message", &operation.DropMessages{Messages: []int32{last}, CopyOf: -1})

@@ -8,19 +8,19 @@ import (
 
 var loneSurrogate = &Rule{
 	Name: "lone-surrogate", Category: Framing, Severity: "error",
-	Summary: "A \\u escape holds half of a surrogate pair",
-	Doc: `A text was cut in the middle of a character outside the Basic Multilingual Plane, and one half
-of the surrogate pair is left. APIs answer ` + "`no low surrogate in string`" + `. Parsers in other
-languages replace it or reject the record.
-
-**Repair.** ` + "`fix --unsafe`" + ` replaces it with ` + "`\\ufffd`" + `.`,
-	Bad:  `{"role":"user","content":"smile \ud83d"}`,
-	Good: `{"role":"user","content":"smile \ud83d\ude00"}`,
+	Summary: `A \u escape is half of a surrogate pair`,
+	What:    `Checks for ` + "`\\u`" + ` escapes that are only one half of a surrogate pair.`,
+	Why: `A program cut a text in the middle of a character outside the Basic Multilingual Plane, such as an
+emoji. APIs answer ` + "`no low surrogate in string`" + `. Parsers in other languages replace the escape or
+reject the record.`,
+	Repair: "`fix --unsafe`" + ` replaces the escape with ` + "`\\ufffd`" + `.`,
+	Bad:    `{"role":"user","content":"smile \ud83d"}`,
+	Good:   `{"role":"user","content":"smile \ud83d\ude00"}`,
 	CheckFile: func(c *FileContext) {
 		eachFault(c, source.FaultLoneSurrogate, func(f *transcript.RecordFault) Finding {
 			return Finding{
-				Severity: Error, Message: "half of a surrogate pair" + times(f), Refusal: "no low surrogate in string",
-				Fix: fileOp(operation.Unsafe, `replace it by \ufffd`, &operation.ReplaceBytes{At: f.Whole}),
+				Severity: Error, Message: "this escape is half of a surrogate pair" + times(f), Refusal: "no low surrogate in string",
+				Fix: fileOp(operation.Unsafe, `replace the escape with \ufffd`, &operation.ReplaceBytes{At: f.Whole}),
 			}
 		})
 	},

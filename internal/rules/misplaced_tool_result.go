@@ -10,22 +10,24 @@ import (
 
 var misplacedToolResult = &Rule{
 	Name: "misplaced-tool-result", Category: Pairing, Severity: "error",
-	Summary:    "A result comes too late to answer its call",
+	Summary:    "A tool result comes too late to answer its call",
 	Points:     []profile.Point{profile.Misplaced},
 	Strategies: []string{"move", "text", "leave"},
-	Doc: `The result exists, but other messages come between the call and the result: a user who spoke
-while the tool was running, a message of a hook, or an assistant turn that did not wait. The
-API looks only at the messages right after the call and answers as if there were no result.
-Tools that only compare ids accept this history, and others replace the real result with a
-placeholder. Anthropic, Bedrock with Claude and Gemini take messages of one role in a row as one, so
-there a result may also answer a call before several messages of the assistant.
+	What: `Checks for tool results that are separated from their call by other messages. The user wrote while
+the tool was running, a hook added a message, or an assistant turn did not wait for the result.
 
-**Repair.** The result is moved to its call (safe). This is unsafe if an assistant turn between
-them was made without the result, because it changes what that turn has seen, or if several
-open calls have the id. In session logs nothing is moved.
+Anthropic, Gemini and Bedrock with Claude treat consecutive messages of one role as one message.
+With them, a result may also answer a call from before several assistant messages.`,
+	Why: `The API looks for the result only in the messages right after the call. It answers as if there
+were no result. Programs that only compare ids accept such a history. Others replace the real
+result with a placeholder.`,
+	Repair: `By default, toolguard moves the result to its call. It moves nothing in session logs.
 
-` + "`--strategy misplaced-tool-result=text`" + ` turns the result into text (unsafe). Its call then gets a
-placeholder result.`,
+| strategy | class | what toolguard does |
+|---|---|---|
+| ` + "`move`" + ` (default) | safe | Move the result to its call. This is unsafe if several open calls have the id, or if an assistant turn between the two was written without the result, because the repair changes what that turn has seen. |
+| ` + "`text`" + ` | unsafe | Turn the result into text. The call then gets a placeholder result. |
+| ` + "`leave`" + ` | none | Report the finding only. |`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
  {"role":"user","content":"wait"},

@@ -9,17 +9,19 @@ import (
 
 var missingArguments = &Rule{
 	Name: "missing-arguments", Category: Payload, Severity: "error",
-	Summary:    "A call has no arguments, not even empty ones",
+	Summary:    "A tool call has no arguments, not even empty ones",
 	Points:     []profile.Point{profile.NoArgs},
 	Strategies: []string{"add", "drop", "text"},
-	Doc: `The field with the arguments is missing: the stream was cut off before it began, or a
-serializer left an empty object out. Providers require it.
+	What:       `Checks for calls without the field for the arguments.`,
+	Why: `Providers require the field. It is missing if the stream was cut off before it began, or if a
+serializer left out an empty object.`,
+	Repair: `By default, toolguard adds empty arguments.
 
-**Repair.** Empty arguments are added (additive), because it is not known what the model
-wanted.
-
-` + "`--strategy missing-arguments=drop`" + ` drops the call with its result, and ` + "`text`" + ` turns both into
-text (both unsafe).`,
+| strategy | class | what toolguard does |
+|---|---|---|
+| ` + "`add`" + ` (default) | additive | Add empty arguments. This is not safe, because nobody knows what the model wanted. |
+| ` + "`drop`" + ` | unsafe | Drop the call and its result. |
+| ` + "`text`" + ` | unsafe | Turn the call and its result into text. |`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f"}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,

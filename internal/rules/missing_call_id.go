@@ -11,16 +11,18 @@ import (
 
 var missingCallID = &Rule{
 	Name: "missing-call-id", Category: IDs, Severity: "error; info in datasets that write no ids",
-	Summary: "A call or a result has no id",
+	Summary: "A tool call or a tool result has no id",
 	Points:  []profile.Point{profile.MissingID},
-	Doc: `The id is missing, null, empty, or the text ` + "`null`" + ` that some servers write. Programs that
-compare ids consider empty ids equal, so they find nothing wrong with such a history. APIs
-reject it.
+	What: `Checks for calls and results whose id is missing, null, empty, or the text ` + "`null`" + `, which some
+servers write.`,
+	Why: `APIs reject such a history. Programs that compare ids find nothing wrong, because for them empty
+ids are equal.`,
+	Repair: `If toolguard can pair a call and its result by name or position without doubt, it gives both a new
+id (safe). The new id is derived from the conversation and the position. The repair is unsafe if
+the result names another tool than the call, or if a later result without an id may belong to the
+call.
 
-**Repair.** If calls and results can be paired by name or position without doubt, both get a
-new id that is derived from the conversation and the position (safe). This is unsafe if the
-result names another tool than the call, or if a result without an id stands further on that
-may be the call's. Otherwise see ` + "`ambiguous-pairing`" + `.`,
+If there is any doubt, ` + "`ambiguous-pairing`" + ` reports the calls.`,
 	Bad: `[{"role":"assistant","content":null,"tool_calls":[{"id":"","type":"function","function":{"name":"f","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"","content":"ok"}]`,
 	Good: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},
@@ -56,7 +58,7 @@ may be the call's. Otherwise see ` + "`ambiguous-pairing`" + `.`,
 				case c.contradicts(call, res):
 					class = operation.Unsafe // only its place shows that it answers this call
 				}
-				op = c.op(turn, class, "give call and result an id", &operation.MintIDs{Calls: []int32{call}, Results: []int32{res}})
+				op = c.op(turn, class, "give the call and its result an id", &operation.MintIDs{Calls: []int32{call}, Results: []int32{res}})
 				if ops == nil {
 					ops = map[int32]*operation.Operation{}
 				}
@@ -74,7 +76,7 @@ may be the call's. Otherwise see ` + "`ambiguous-pairing`" + `.`,
 				Fix: mint(int32(i), c.Pairing.Calls[i].Result),
 			}
 			if c.Pairing.Calls[i].State == pairing.Unclear {
-				f.Unfixed = "it is not known which result answers it: see ambiguous-pairing"
+				f.Unfixed = "toolguard cannot know which result answers the call: see ambiguous-pairing"
 			}
 			c.aboutCall(i, f)
 		}
@@ -95,11 +97,11 @@ may be the call's. Otherwise see ` + "`ambiguous-pairing`" + `.`,
 			case l.Fate == pairing.Answers:
 				f.Fix = mint(l.Call, int32(i))
 			case l.Fate == pairing.Undecided:
-				f.Unfixed = "it is not known which call it answers: see ambiguous-pairing"
+				f.Unfixed = "toolguard cannot know which call the result answers: see ambiguous-pairing"
 			case c.Slice:
 				f.Severity = min(f.Severity, Info) // its call is not in this file
 			case l.Fate == pairing.Orphan:
-				f.Unfixed = "it answers no call of this conversation: see orphan-tool-result"
+				f.Unfixed = "the result answers no call of this conversation: see orphan-tool-result"
 			}
 			c.aboutResult(i, f)
 		}

@@ -9,12 +9,12 @@ import (
 
 var missingCallType = &Rule{
 	Name: "missing-call-type", Category: Payload, Severity: "error in a request body, with --send or --target; else info",
-	Summary: "A call has no type",
+	Summary: "A tool call has no type",
 	Points:  []profile.Point{profile.NoCallType},
-	Doc: `OpenAI expects ` + "`\"type\": \"function\"`" + ` in every element of ` + "`tool_calls`" + `. Servers that stream the
-calls of other models leave it out, and so do datasets.
-
-**Repair.** The field is added (safe).`,
+	What:    `Checks for calls without a ` + "`type`" + `.`,
+	Why: `OpenAI expects ` + "`" + `"type": "function"` + "` in every element of `" + `tool_calls` + "`" + `. Datasets leave it out, and
+so do servers that stream the calls of other models.`,
+	Repair: `toolguard adds the field (safe).`,
 	Bad: `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"q"},
  {"role":"assistant","content":null,"tool_calls":[{"id":"c1","function":{"name":"f","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"c1","content":"1"}]}`,

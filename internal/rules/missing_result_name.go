@@ -12,13 +12,13 @@ import (
 
 var missingResultName = &Rule{
 	Name: "missing-result-name", Category: IDs, Severity: "profile; error for legacy functions",
-	Summary: "A result does not name its tool",
+	Summary: "A tool result does not name its tool",
 	Points:  []profile.Point{profile.NoResultName},
-	Doc: `Where results are assigned to calls by name (Gemini, Ollama, OpenAI's legacy functions), a
-result must repeat the name of the tool. Translations from APIs that pair by id lose it.
-
-**Repair.** The name is copied from the call (safe; unsafe where another call of the turn has
-the same id and another name).`,
+	What:    `Checks for results that do not repeat the name of the tool, if the provider requires it.`,
+	Why: `Gemini, Ollama and OpenAI's legacy functions assign results to calls by name. Programs that
+translate from an API that pairs by id lose the name.`,
+	Repair: `toolguard copies the name from the call (safe). This is unsafe if another call of the turn has the
+same id and another name.`,
 	Bad: `[{"role":"user","content":"q"},
  {"role":"assistant","content":null,"function_call":{"name":"f","arguments":"{}"}},
  {"role":"function","content":"1"}]`,

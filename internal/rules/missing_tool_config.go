@@ -7,16 +7,18 @@ import (
 
 var missingToolConfig = &Rule{
 	Name: "missing-tool-config", Category: Reasoning, Severity: "error (Bedrock request bodies)",
-	Summary:    "A request with calls declares no tools",
+	Summary:    "A request with tool calls declares no tools",
 	Points:     []profile.Point{profile.NoToolConfig},
 	Strategies: []string{"leave", "text"},
-	Doc: `Bedrock requires ` + "`toolConfig`" + ` in every request whose messages contain calls or results, even if
-the model is not to call anything any more.
+	What:       `Checks for requests that contain calls or results but declare no tools.`,
+	Why: `Bedrock requires ` + "`toolConfig`" + ` in every request whose messages contain calls or results, even if
+the model should not call tools any more.`,
+	Repair: `By default, toolguard leaves the request alone, because it cannot know what the tools were.
 
-**Repair.** By default, none, because it is not known what the tools were.
-
-` + "`--strategy missing-tool-config=text`" + ` turns all calls and results of the history into text
-(unsafe).`,
+| strategy | class | what toolguard does |
+|---|---|---|
+| ` + "`leave`" + ` (default) | none | Report the finding only. |
+| ` + "`text`" + ` | unsafe | Turn all calls and results of the history into text. |`,
 	Args: "--target bedrock",
 	Bad: `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},
@@ -34,7 +36,7 @@ the model is not to call anything any more.
 		for i := range c.Calls {
 			c.aboutCall(i, Finding{
 				Severity: severityOf(cell), Refusal: cell.Text, Fix: op,
-				Message: "the request declares no tools, but " + callName(&c.Calls[i]) + " is in its history",
+				Message: "the request declares no tools, but its history contains " + callName(&c.Calls[i]),
 			})
 			return
 		}

@@ -13,28 +13,36 @@ import (
 
 var missingToolResult = &Rule{
 	Name: "missing-tool-result", Category: Pairing, Severity: "error; info in the middle of a log with numbered records",
-	Summary:    "A call has no result",
+	Summary:    "A tool call has no result",
 	Points:     []profile.Point{profile.Missing},
 	Strategies: []string{"insert", "strip", "strip-turn", "text", "leave"},
-	Doc: `The model called a tool, the conversation went on, and no result answers the call, neither
-where the API looks for it nor anywhere else. Interrupts, crashes and history compression
-leave such calls behind. Every provider rejects the next request with a 400.
+	What: `Checks for tool calls that have no result although the conversation goes on. toolguard looks for
+the result where the API looks for it, and then in the rest of the conversation.`,
+	Why: `Interrupts, crashes and history compression leave such calls behind. Every provider rejects the
+next request with a 400 error.
 
-In a Codex session with numbered records such a call is an info, because Codex answers it
-when it resumes the session, and a record in the middle would break the numbers
-(see ` + "`ordinal-mismatch`" + `).
+In a Codex session with numbered records, such a call is an info. Codex answers it when it resumes
+the session, and a new record in the middle would break the numbering (see ` + "`ordinal-mismatch`" + `).`,
+	Repair: `By default, toolguard inserts a placeholder result in call order. The placeholder says that no
+result was recorded. It does not claim that the tool ran or failed. If a call and its result are
+one record, toolguard changes that record instead.
 
-**Repair.** A placeholder result is inserted at its place in call order (additive). It says
-that no result was recorded, and does not claim that the tool ran or failed. If a call and its
-result are one record, that record is changed instead. If a record of the conversation cannot
-be read, nothing is inserted, because the result may be in that record. Nor is it where a
-message or block of an unknown kind names the call, or where a result that names no call stands
-further on.
+If a record of the conversation cannot be read, toolguard inserts no placeholder, because the
+result may be in that record. Without ` + "`--strategy`" + `, it inserts none in these cases either:
 
-` + "`--strategy missing-tool-result=strip`" + ` removes the call and what becomes empty without it.
-` + "`strip-turn`" + ` removes the whole turn with its other results. ` + "`text`" + ` turns the call into text
-that names the tool and the id. All three are unsafe. A call in a turn with signed reasoning
-is neither removed nor turned into text: it gets a placeholder result.`,
+- A message or block of an unknown type contains the id of the call.
+- A later result does not say which call it answers.
+
+| strategy | class | what toolguard does |
+|---|---|---|
+| ` + "`insert`" + ` (default) | additive | Insert a placeholder result. |
+| ` + "`strip`" + ` | unsafe | Remove the call, and everything that is empty without it. |
+| ` + "`strip-turn`" + ` | unsafe | Remove the whole turn with its other results. |
+| ` + "`text`" + ` | unsafe | Turn the call into text that names the tool and the id. |
+| ` + "`leave`" + ` | none | Report the finding only. |
+
+In a turn with signed reasoning, ` + "`strip`" + ` and ` + "`text`" + ` insert a placeholder result instead, because
+any other change would invalidate the signature.`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
  {"role":"user","content":"and?"}]`,
@@ -113,17 +121,17 @@ func (c *Context) answer(i int, strategy string) (op *operation.Operation, why s
 // placeholder would contradict it. It returns "" if there is none.
 func (c *Context) elsewhere(i int) string {
 	if res := c.loose(int32(i)); res >= 0 {
-		return "message " + number(c.Results[res].Message) + " has a result that does not say which call it answers: it may be this one's"
+		return "a result in message " + number(c.Results[res].Message) + " does not say which call it answers, and may belong to this call"
 	}
 	key := pairing.Key(c.Calls[i].ID)
 	if key == "" {
 		return ""
 	}
 	if c.twin(int32(i)) && c.twins[i].answered {
-		return "another call of the turn has its id, and the result with that id may be its own"
+		return "another call of the turn has the same id, and the result with that id may belong to this call"
 	}
 	if m, named := c.named(key); named {
-		return "message " + number(m) + ", which toolguard cannot read, names its id: the result may be there"
+		return "message " + number(m) + ", which toolguard cannot read, contains the id of the call, so the result may be there"
 	}
 	return ""
 }

@@ -7,11 +7,11 @@ import (
 var mixedDialect = &Rule{
 	Name: "mixed-dialect", Category: Pairing, Severity: "warning",
 	Summary: "A message is written in another dialect than the conversation",
-	Doc: `A proxy or a change of provider left messages of one API among those of another, for example a
-` + "`tool_use`" + ` block that is answered by a message of role ` + "`tool`" + `. toolguard pairs calls and results
-across the dialects, but no provider accepts the history as it is.
-
-**Repair.** None. Translate the history with the client that wrote it.`,
+	What: `Checks for messages that are written in another dialect than the rest of the conversation. For
+example, a message of role ` + "`tool`" + ` answers a ` + "`tool_use`" + ` block.`,
+	Why: `A proxy or a change of provider mixed messages of two APIs. toolguard pairs calls and results
+across dialects, but no provider accepts the history as it is.`,
+	Repair: `toolguard cannot repair this. Translate the history with the client that wrote it.`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},
  {"role":"tool","tool_call_id":"a","content":"1"},
@@ -24,7 +24,7 @@ across the dialects, but no provider accepts the history as it is.
 			if m := &c.Messages[i]; m.Has(transcript.MessageForeign) {
 				c.report(int32(i), Finding{
 					Severity: Warning, Span: m.RoleSpan(),
-					Message: "this message is written in another dialect than the conversation, which is " + c.Dialect,
+					Message: "this message is not written in the dialect of the conversation, " + c.Dialect,
 				})
 				return
 			}

@@ -8,19 +8,22 @@ import (
 )
 
 var mixedToolResultMessage = &Rule{
-	Name: "mixed-tool-result-message", Category: Pairing, Severity: "profile; error beside an open server tool",
-	Summary:    "Results share a message with other content",
+	Name: "mixed-tool-result-message", Category: Pairing, Severity: "profile; error next to an open server tool",
+	Summary:    "Tool results share a message with other content",
 	Points:     []profile.Point{profile.Mixed},
 	Strategies: []string{"split", "text"},
-	Doc: `Most providers accept text after the results of a turn. Some do not, and Anthropic does not
-while a tool that it runs itself is still open in the assistant turn: the user message must then
-contain results only.
+	What: `Checks for messages that contain tool results and other content, if the provider does not accept
+both in one message.`,
+	Why: `Most providers accept text after the results of a turn. Some do not. Anthropic does not accept it
+while a tool that Anthropic runs itself is still open in the assistant turn: the user message must
+then contain results only.`,
+	Repair: `By default, toolguard moves the results to a message of their own, if the provider accepts two
+user messages in a row.
 
-**Repair.** The results are moved to a message of their own before it (safe), if the provider
-accepts two user messages in a row.
-
-` + "`--strategy mixed-tool-result-message=text`" + ` turns the results and their calls into text
-(unsafe).`,
+| strategy | class | what toolguard does |
+|---|---|---|
+| ` + "`split`" + ` (default) | safe | Move the results to a new message before this one. |
+| ` + "`text`" + ` | unsafe | Turn the results and their calls into text. |`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}},{"type":"tool_use","id":"a","name":"f","input":{}}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"},{"type":"text","text":"and?"}]}]`,

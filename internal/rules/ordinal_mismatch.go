@@ -8,20 +8,20 @@ import (
 
 var ordinalMismatch = &Rule{
 	Name: "ordinal-mismatch", Category: Links, Severity: "error",
-	Summary: "The ordinal of a record does not follow the one before it",
-	Doc: `Codex numbers the records of a session: each has an ` + "`ordinal`" + ` that is one more than the
-ordinal of the record before it. When an interrupted session is resumed, some versions
-write the same ordinal twice. Codex then stops reading there: the session freezes at that
-point for the user, although later records are still written to the file (openai/codex#41566,
-#41657, #42027), or ` + "`codex resume`" + ` no longer lists it (#38341).
+	Summary: "The ordinal of a record does not follow the previous one",
+	What: `Checks Codex sessions for records whose ` + "`ordinal`" + ` is not one more than the ordinal of the previous
+record.`,
+	Why: `Some versions of Codex write the same ordinal twice when they resume an interrupted session. Codex
+then stops reading at that record. The session freezes there for the user, although Codex still
+writes later records to the file (openai/codex#41566, #41657, #42027), or ` + "`codex resume`" + ` no longer
+lists the session (#38341).`,
+	Repair: `toolguard renumbers that record and all records after it (safe). Codex also keeps what it has read
+of a session in a database of its own. If the session stays frozen after the repair, that database
+still has the old position.
 
-**Repair.** The records from there on get the ordinals that follow (safe). Codex keeps what
-it has read of a session in a database of its own. If the session stays frozen after the
-repair, that database still holds the old position.
-
-No record is inserted in the middle of such a file, because that would change the ordinals
-of all records behind it. A call in the middle that has no result is an info: Codex answers
-it with ` + "`aborted`" + ` when it resumes the session.`,
+toolguard inserts no record in the middle of such a file, because that would change the ordinals
+of all later records. A call in the middle without a result is an info: Codex answers it with
+` + "`aborted`" + ` when it resumes the session.`,
 	Bad: `{"timestamp":"2026-01-02T03:04:05Z","ordinal":0,"type":"session_meta","payload":{"id":"s"}}
 {"timestamp":"2026-01-02T03:04:06Z","ordinal":1,"type":"event_msg","payload":{"type":"token_count"}}
 {"timestamp":"2026-01-02T03:04:07Z","ordinal":1,"type":"event_msg","payload":{"type":"thread_settings_applied"}}

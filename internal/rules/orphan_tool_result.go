@@ -11,29 +11,30 @@ import (
 
 var orphanToolResult = &Rule{
 	Name: "orphan-tool-result", Category: Pairing, Severity: "error",
-	Summary:    "A result answers no call of the conversation",
+	Summary:    "A tool result answers no call in the conversation",
 	Points:     []profile.Point{profile.Orphan},
 	Strategies: []string{"drop", "text", "relink", "leave"},
-	Doc: `The call was cut away, or its id was changed on one side only. History compression and
-histories that are cut to the last messages typically cause this. Every strict provider
-rejects it.
+	What: `Checks for tool results that answer no call in the conversation.
 
-If results have no ids and there are more results than calls, the surplus results are orphans,
-but it is not known which ones they are. They are repaired with
-` + "`ambiguous-pairing`" + `.
+If results have no ids and there are more results than calls, the surplus results are orphans.
+toolguard cannot know which ones they are. ` + "`ambiguous-pairing`" + ` repairs them.
 
-If the conversation refers to state that the provider keeps (` + "`previous_response_id`" + `), the call
-may be there, and the finding is an info unless the result has no id.
+If the conversation refers to state that the provider keeps (` + "`previous_response_id`" + `), the call may
+be there. Then the finding is an info, unless the result has no id.`,
+	Why: `The call was removed, or its id was changed on one side only. This often happens when a history is
+compressed or cut to its last messages. Every strict provider rejects such a result.`,
+	Repair: `By default, ` + "`fix --unsafe`" + ` drops the result. toolguard never invents a call for it.
 
-**Repair.** ` + "`fix --unsafe`" + ` drops the result. toolguard never makes up a call for it.
+| strategy | class | what toolguard does |
+|---|---|---|
+| ` + "`drop`" + ` (default) | unsafe | Drop the result. |
+| ` + "`text`" + ` | unsafe | Turn the result into text that names the tool and the id. Content blocks stay blocks, so images are kept. |
+| ` + "`relink`" + ` | unsafe | Assign the leftover results of a turn to its leftover calls: by tool name, or else in order if there are as many results as calls. A result that fits no call becomes text. |
+| ` + "`leave`" + ` | none | Report the finding only. |
 
-` + "`--strategy orphan-tool-result=text`" + ` turns the result into text that names the tool and the
-id. Content blocks stay blocks, so images are kept. ` + "`ambiguous-pairing=mint`" + ` does the same
-with results that are left over. ` + "`relink`" + ` lets the leftover results of a turn answer its
-leftover calls: by tool name, and otherwise in order if there are as many results as calls. A
-result that cannot be assigned becomes text. All of this is unsafe. In a session log, what the
-record says about the result outside the message (` + "`toolUseResult`" + `,
-` + "`sourceToolAssistantUUID`" + `) is removed when the result becomes text.`,
+` + "`--strategy ambiguous-pairing=mint`" + ` also turns leftover results into text. If a result in a
+session log becomes text, toolguard removes the fields of the record that describe the result
+(` + "`toolUseResult`" + `, ` + "`sourceToolAssistantUUID`" + `).`,
 	Bad: `[{"role":"user","content":"q"},
  {"role":"tool","tool_call_id":"gone","content":"x"},
  {"role":"assistant","content":"a"}]`,
@@ -93,7 +94,7 @@ func (c *Context) orphanFix(i int, relinks map[int32]int32) *operation.Operation
 		if !ok {
 			return c.resultAsText(i) // it is unknown which call it answers
 		}
-		return c.op(turn, operation.Unsafe, "let it answer call "+quote(c.Calls[call].ID), &operation.RelinkResult{Result: int32(i), Call: call})
+		return c.op(turn, operation.Unsafe, "assign the result to call "+quote(c.Calls[call].ID), &operation.RelinkResult{Result: int32(i), Call: call})
 	}
 	return nil
 }

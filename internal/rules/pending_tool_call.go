@@ -8,20 +8,23 @@ import (
 
 var pendingToolCall = &Rule{
 	Name: "pending-tool-call", Category: Pairing,
-	Severity:   "warning; info in datasets, traces and for a call that waits for approval or whose tool goes on; error with --send and in a request body",
-	Summary:    "A call in the last turn has no result yet",
+	Severity:   "warning; info in datasets, in traces, and for calls that wait for approval or of long-running tools; error with --send and in a request body",
+	Summary:    "A tool call in the last turn has no result yet",
 	Points:     []profile.Point{profile.Missing},
 	Strategies: []string{"leave", "insert", "strip", "text"},
-	Doc: `Nothing follows the call except results of its own turn: the tool is still running, waits for
-approval, or was interrupted. A tool that the Agent Development Kit lists as long-running may
-answer at any later time. Such a history can be stored, but not sent, so this is an error
-with ` + "`--send`" + ` and in a request body. In training data the last call is often what the model is
-to learn.
+	What: `Checks for tool calls in the last turn that have no result yet. Only results of the same turn come
+after such a call. Its tool is still running, waits for approval, or was interrupted. A tool that
+the Agent Development Kit lists as long-running may answer at any later time.`,
+	Why: `Such a history can be stored, but it cannot be sent. So this is an error with ` + "`--send`" + ` and in a
+request body. In training data, the last call is often what the model should learn.`,
+	Repair: `By default, toolguard leaves the call alone. With ` + "`--send`" + `, it inserts a placeholder result.
 
-**Repair.** By default, none. With ` + "`--send`" + `, a placeholder result is inserted (additive).
-
-` + "`--strategy pending-tool-call=insert`" + ` does that without ` + "`--send`" + `. ` + "`strip`" + ` removes the call, and
-` + "`text`" + ` turns it into text (both unsafe).`,
+| strategy | class | what toolguard does |
+|---|---|---|
+| ` + "`leave`" + ` (default) | none | Report the finding only. |
+| ` + "`insert`" + ` | additive | Insert a placeholder result. This is the default with ` + "`--send`" + `. |
+| ` + "`strip`" + ` | unsafe | Remove the call. |
+| ` + "`text`" + ` | unsafe | Turn the call into text. |`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]}]`,
 	Good: `[{"role":"user","content":"go"},

@@ -37,15 +37,23 @@ func profilesPage() string {
 	var b strings.Builder
 	b.WriteString(`# Profiles
 
-What each provider accepts. A dialect has the profile of its own provider, a request that of [whom it
-asks](#whom-a-request-asks); ` + "`--target`" + ` chooses another.
-` + "`toolguard profiles -o json`" + ` prints the same with every error text and source.
+A profile says what one provider accepts. toolguard checks a transcript with the profile of the provider whose
+format it has, and a request with the profile of [the API that it names](#which-profile-a-request-gets).
+` + "`--target`" + ` chooses another profile. ` + "`toolguard profiles -o json`" + ` prints the profiles with all error texts and sources.
 
-Confidence: H is an exact error text in a raw response, with the documentation or a second report beside it;
-M one raw report; L inference. What is known with confidence L makes a warning and never an error. A profile that
-copies another API takes from that, with confidence L, what is not known of itself.
+The confidence says how well a fact is known:
+
+- H (high): the exact error was seen in a raw response, and the documentation or a second report confirms it.
+- M (medium): there is one raw report.
+- L (low): the fact is inferred. toolguard reports a warning instead of an error.
+
+An API can copy another one. For everything that is not known about the copy, the profile takes the facts of the original,
+with confidence L.
 
 ## Fields
+
+The shape is the form in which the API takes a history. The column "like" names the API that this one copies. The column
+"replays" says which reasoning the API expects to be sent again.
 
 | profile | provider | shape | like | ids | names | roles | results | replays |
 |---|---|---|---|---|---|---|---|---|
@@ -57,20 +65,20 @@ copies another API takes from that, with confidence L, what is not known of itse
 		}
 		shape := string(p.Wire)
 		if p.Contiguous {
-			shape += ", results at once"
+			shape += ", results right after calls"
 		}
 		if p.Merges {
-			shape += ", messages of a role merged"
+			shape += ", merges messages of one role"
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", p.Name, p.Title, shape, like, p.IDs(), p.Names(), cell(strings.Join(slices.DeleteFunc(slices.Clone(p.Roles), func(s string) bool { return s == "" }), ", ")), p.ResultForms, p.Replay)
 	}
 	b.WriteString(`
-## Whom a request asks
+## Which profile a request gets
 
-A request that names a host, a provider or a model is checked as the API behind that wants it, in the shape of the
-request. The first row that fits counts, and hosts and providers before models. Where a row has no profile of the
-shape, or a copy of an API is asked of which nothing is known, a profile with ` + "`-compatible`" + ` in its name is taken. A request
-that names nothing of this table is checked as its format says.
+A request that names a host, a provider or a model is checked with the profile of that API, in the shape of the request.
+Hosts and providers count before models, and the first row that matches counts. If the row has no profile of that shape,
+or nothing is known about the copy of an API, toolguard takes a profile with ` + "`-compatible`" + ` in its name. A request
+that names nothing in this table is checked with the profile of its format.
 
 | hosts | providers | models | profiles |
 |---|---|---|---|
@@ -89,7 +97,7 @@ that names nothing of this table is checked as its format says.
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s%s | %s |\n", strings.Join(v.Hosts, ", "), strings.Join(v.Names, ", "), strings.Join(models, ", "), note, strings.Join(names, ", "))
 	}
-	b.WriteString("\n## Rules\n\nE is refused (error), W harmful or doubtful (warning), i worth knowing (info), – accepted. The pairing rules that\nare errors for everyone are shown as the provider takes them.\n\n| rule |")
+	b.WriteString("\n## Rules\n\nE: rejected (error). W: harmful or doubtful (warning). i: worth knowing (info). –: accepted. ?: unknown. The second\nletter is the confidence. Some pairing rules are errors with every profile; the table shows what the provider does.\n\n| rule |")
 	for _, p := range profile.All() {
 		fmt.Fprintf(&b, " %s |", p.Name)
 	}
@@ -110,7 +118,7 @@ that names nothing of this table is checked as its format says.
 		for _, r := range rules.All() {
 			for _, at := range r.Points {
 				if c := p.Own(at); c.Source != "" {
-					fmt.Fprintf(&b, "- %s: %s, %s: %s\n", r.Name, c.Level, c.Confidence, link(c.Source))
+					fmt.Fprintf(&b, "- %s: %s, %s: %s\n", r.Name, c.Level, c.Confidence, c.Citation())
 				}
 			}
 		}
@@ -127,16 +135,6 @@ func mark(c profile.Cell) string {
 		return "–"
 	}
 	return map[profile.Level]string{profile.Error: "E", profile.Warning: "W", profile.Info: "i"}[c.Effective()] + " " + c.Confidence.String()
-}
-
-// link writes a source with the address it stands for.
-func link(source string) string {
-	ref, rest, _ := strings.Cut(source, " ")
-	repo, issue, ok := strings.Cut(strings.TrimPrefix(ref, "gh:"), "#")
-	if !strings.HasPrefix(ref, "gh:") || !ok {
-		return source
-	}
-	return strings.TrimSpace(fmt.Sprintf("[%s#%s](https://github.com/%s/issues/%s) %s", repo, issue, repo, issue, rest))
 }
 
 // TestProfiles: each row is whole, and each cell says where it is known from.

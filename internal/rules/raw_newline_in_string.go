@@ -8,12 +8,12 @@ import (
 
 var rawNewlineInString = &Rule{
 	Name: "raw-newline-in-string", Category: Framing, Severity: "error",
-	Summary: "An unescaped line feed in a string spreads a record over several lines",
-	Doc: `A string contains a line feed as it is instead of ` + "`\\n`" + `, so one record takes several lines
-(github/copilot-cli#2649). Programs that
-read line by line see pieces that are not JSON.
-
-**Repair.** The line feeds are escaped (safe).`,
+	Summary: "A string contains a line feed that is not escaped",
+	What:    `Checks for strings that contain a line feed that is not escaped.`,
+	Why: `In JSON, a line feed in a string is written as ` + "`\\n`" + `. A raw line feed spreads one record over
+several lines (github/copilot-cli#2649). Programs that read line by line see fragments that are
+not valid JSON.`,
+	Repair: `toolguard escapes the line feeds (safe).`,
 	Bad: `{"role":"user","content":"q"}
 {"role":"user","content":"two
 lines"}

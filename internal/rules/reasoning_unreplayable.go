@@ -13,24 +13,30 @@ import (
 
 var reasoningUnreplayable = &Rule{
 	Name: "reasoning-unreplayable", Category: Reasoning, Severity: "profile",
-	Summary:    "Reasoning cannot be sent again as it is",
+	Summary:    "The provider does not accept the reasoning in the history",
 	Points:     []profile.Point{profile.Unreplayable, profile.NoReasoning},
 	Strategies: []string{"drop", "text"},
-	Doc: `A reasoning item of the Responses API belongs directly before the item that it led to. At the
-end, or before a message of the user, it is rejected. Anthropic's thinking blocks must have
-their signature.
+	What: `Checks for reasoning that cannot be sent again. A reasoning item of the Responses API must come
+directly before the item that it led to. It must not be at the end or before a user message. An
+Anthropic thinking block must have its signature.
 
-With ` + "`--target`" + ` and ` + "`--send`" + ` toolguard also looks for missing reasoning: DeepSeek and Kimi
-expect its text with every call, Gemini 3 expects the thought signature of the calls of the
-current turn, and Anthropic expects thinking before the last calls while thinking is on. In a
-request to a model that thinks, this is a warning, because thinking may be off.
+With ` + "`--target`" + ` or ` + "`--send`" + `, and in request bodies, the rule also checks for missing reasoning:
 
-**Repair.** ` + "`fix --unsafe`" + ` drops reasoning that cannot be sent. A signature cannot be made up.
-If the provider documents a value for a lost signature, that value is added, and so is an empty
-reasoning text where the provider accepts it (both additive).
+- DeepSeek and Kimi expect the text of the reasoning with every call.
+- Gemini 3 expects the thought signature of the calls in the current turn.
+- Anthropic expects thinking before the last calls while thinking is on.
 
-` + "`--strategy reasoning-unreplayable=text`" + ` turns calls without their reasoning, and what answers
-them, into text (unsafe).`,
+In a request to a model that thinks, missing reasoning is a warning, because thinking may be off.`,
+	Why: `The provider rejects the request. Nobody but the provider can make a signature, so a lost one
+cannot be restored.`,
+	Repair: `With every strategy, toolguard adds the value that a provider documents for a lost signature, and
+an empty reasoning text if the provider accepts one (both additive). In all other cases the
+strategy decides.
+
+| strategy | class | what toolguard does |
+|---|---|---|
+| ` + "`drop`" + ` (default) | unsafe | Drop reasoning that cannot be sent. |
+| ` + "`text`" + ` | unsafe | Turn calls without their reasoning, and the results of these calls, into text. |`,
 	Bad: `[{"type":"message","role":"user","content":"q"},
  {"type":"reasoning","id":"rs_9","encrypted_content":"e","summary":[]}]`,
 	Good: `[{"type":"message","role":"user","content":"q"},
@@ -54,7 +60,7 @@ them, into text (unsafe).`,
 				if b.Has(transcript.BlockHasID) && dangles()[b.Message] {
 					f := Finding{
 						Severity: severity, Span: b.Span, Refusal: c.cell(profile.Unreplayable).Text,
-						Message: "reasoning is not followed by the item it led to",
+						Message: "the reasoning is not followed by the item that it led to",
 					}
 					if c.Use == transcript.UseDataset || c.Use == transcript.UseTrace {
 						f.Severity = Info
@@ -65,7 +71,7 @@ them, into text (unsafe).`,
 			case b.Has(transcript.BlockUnsigned):
 				f := Finding{
 					Severity: severity, Span: b.Span, Refusal: c.cell(profile.Unreplayable).Text,
-					Message: "thinking has no signature",
+					Message: "the thinking block has no signature",
 				}
 				if c.sent() {
 					f.Fix = c.op(m.Turn, operation.Unsafe, "drop the reasoning", &operation.DropBlocks{Blocks: []int32{int32(i)}})
@@ -140,7 +146,7 @@ func (c *Context) unreasoned() {
 				continue
 			}
 			f.Message = callName(call) + " has no thought signature"
-			f.Fix = c.op(turn, operation.Additive, "add the signature that the provider documents for lost ones",
+			f.Fix = c.op(turn, operation.Additive, "add the value that the provider documents for a lost signature",
 				&operation.AddMember{At: span, Member: transcript.MemberSignature, Text: source.Quote(c.Profile.Sentinel)})
 		case profile.ReplayFirst:
 			if call.Message < current || m.Turn != c.lastTurn() || c.Blocks[m.BlockLo].Kind == transcript.BlockReasoning {

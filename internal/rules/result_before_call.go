@@ -8,18 +8,20 @@ import (
 
 var resultBeforeCall = &Rule{
 	Name: "result-before-call", Category: Pairing, Severity: "error",
-	Summary:    "A result comes before its call",
+	Summary:    "A tool result comes before its call",
 	Points:     []profile.Point{profile.Before},
 	Strategies: []string{"move", "text", "drop", "leave"},
-	Doc: `Writers that append from several threads, and programs that sort a history, put a result before
-its call. Programs that compare ids find nothing wrong, but the API reports an orphan and a
-missing result.
+	What:       `Checks for tool results that come before their call.`,
+	Why: `This happens when several threads append to one file, or when a program sorts a history. Programs
+that compare ids find nothing wrong, but the API reports an orphan and a missing result.`,
+	Repair: `By default, toolguard moves the result after its call. It moves nothing in session logs.
 
-**Repair.** The result is moved after its call (safe; unsafe where another call of the
-turn has the same id). In session logs nothing is moved.
-
-` + "`--strategy result-before-call=text`" + ` turns the result into text, and ` + "`drop`" + ` removes it
-(both unsafe). Its call then gets a placeholder result.`,
+| strategy | class | what toolguard does |
+|---|---|---|
+| ` + "`move`" + ` (default) | safe | Move the result after its call. This is unsafe if another call of the turn has the same id. |
+| ` + "`text`" + ` | unsafe | Turn the result into text. The call then gets a placeholder result. |
+| ` + "`drop`" + ` | unsafe | Remove the result. The call then gets a placeholder result. |
+| ` + "`leave`" + ` | none | Report the finding only. |`,
 	Bad: `[{"role":"tool","tool_call_id":"c1","content":"a.txt"},
  {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
  {"role":"user","content":"n"}]`,

@@ -10,15 +10,18 @@ import (
 
 var resultContentType = &Rule{
 	Name: "result-content-type", Category: Payload, Severity: "error in a request body, with --send or --target, and for null in OpenAI chat; else warning",
-	Summary: "The provider does not accept the content of a result",
+	Summary: "The provider does not accept the content of a tool result",
 	Points:  []profile.Point{profile.ResultContent, profile.NullResult},
-	Doc: `OpenAI and Anthropic expect a string or a list of parts, Gemini expects an object. Null, a number
+	What:    `Checks for results whose content has a type that the provider does not accept.`,
+	Why: `OpenAI and Anthropic expect a string or a list of parts. Gemini expects an object. Null, a number
 or a bare object is a return value of a tool that nobody converted to text. OpenAI's chat API
-rejects null in any case.
+always rejects null.`,
+	Repair: `toolguard converts the content. All of this is safe, because the bytes of the value stay.
 
-**Repair.** Null and missing content become an empty text. A list that consists of text becomes
-that text, and any other value becomes its JSON as text. For Gemini the value is wrapped in an
-object, for Bedrock in a block (all safe, because the bytes of the value stay).`,
+- Null and missing content become an empty text.
+- A list of texts becomes one text.
+- Any other value becomes text that contains its JSON.
+- For Gemini, the value is wrapped in an object. For Bedrock, it is wrapped in a block.`,
 	Bad: `[{"role":"user","content":"q"},
  {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"c1","content":null}]`,
@@ -66,16 +69,16 @@ func formName(f profile.Form) string {
 	case profile.FormNull:
 		return "null"
 	case profile.FormAbsent:
-		return "not there"
+		return "missing"
 	}
-	return "a number or a truth value"
+	return "a number or a boolean"
 }
 
 // contentFix returns the operation that converts the content of a result to a form that the
 // profile accepts.
 func (c *Context) contentFix(i int, form profile.Form) *operation.Operation {
 	res := &c.Results[i]
-	title, text := "convert it to text", ""
+	title, text := "convert the content to text", ""
 	raw := c.Text(res.Payload)
 	if form == profile.FormAbsent {
 		raw = "null"
@@ -85,13 +88,13 @@ func (c *Context) contentFix(i int, form profile.Form) *operation.Operation {
 	case forms == profile.FormObject && form == profile.FormAbsent:
 		title, text = "add an empty object", `{}`
 	case forms == profile.FormObject:
-		title, text = "wrap it in an object", `{"result":`+raw+`}`
+		title, text = "wrap the content in an object", `{"result":`+raw+`}`
 	case forms == profile.FormList && none:
 		title, text = "set content to an empty text", `[{"text":""}]`
 	case forms == profile.FormList && form == profile.FormObject:
-		title, text = "convert it to a block", `[{"json":`+raw+`}]`
+		title, text = "convert the content to a block", `[{"json":`+raw+`}]`
 	case forms == profile.FormList:
-		title, text = "convert it to a block", `[{"text":`+source.AsText(source.NewValue([]byte(raw), 0))+`}]`
+		title, text = "convert the content to a block", `[{"text":`+source.AsText(source.NewValue([]byte(raw), 0))+`}]`
 	default:
 		if text = source.AsText(source.NewValue([]byte(raw), 0)); none {
 			title = `set content to ""`

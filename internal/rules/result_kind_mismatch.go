@@ -9,17 +9,20 @@ import (
 
 var resultKindMismatch = &Rule{
 	Name: "result-kind-mismatch", Category: Pairing, Severity: "error",
-	Summary:    "The type of a result does not fit its call",
+	Summary:    "The type of a tool result does not fit its call",
 	Points:     []profile.Point{profile.WrongKind},
 	Strategies: []string{"retag", "text"},
-	Doc: `The ids match, but the types do not: a custom tool call has the output of a function, or a
-legacy function call is answered with role ` + "`tool`" + `. The API compares id and type, and
-reports the call as unanswered and the result as an orphan. The output of a function is
-accepted for local shell and tool search calls.
+	What: `Checks for results that have the id of their call but not the type that fits it. For example, a
+custom tool call has the output of a function call, or a message of role ` + "`tool`" + ` answers a legacy
+function call. The output of a function call is accepted for local shell and tool search calls.`,
+	Why: `The API compares both the id and the type. It reports the call as unanswered and the result as an
+orphan.`,
+	Repair: `By default, ` + "`fix --unsafe`" + ` changes the type of the result.
 
-**Repair.** ` + "`fix --unsafe`" + ` gives the result the type that fits.
-
-` + "`--strategy result-kind-mismatch=text`" + ` turns the call and the result into text (unsafe).`,
+| strategy | class | what toolguard does |
+|---|---|---|
+| ` + "`retag`" + ` (default) | unsafe | Give the result the type that fits its call. |
+| ` + "`text`" + ` | unsafe | Turn the call and its result into text. |`,
 	Bad: `[{"type":"custom_tool_call","call_id":"k1","name":"patch","input":"x"},
  {"type":"function_call_output","call_id":"k1","output":"ok"},
  {"role":"user","content":"n"}]`,

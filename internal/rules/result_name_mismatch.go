@@ -9,14 +9,14 @@ import (
 
 var resultNameMismatch = &Rule{
 	Name: "result-name-mismatch", Category: IDs, Severity: "warning",
-	Summary: "A result names another tool than its call",
-	Doc: `The result belongs to the call, but the names differ. Providers that only count results do not
+	Summary: "A tool result names another tool than its call",
+	What: `Checks for results that name another tool than their call. White space at the ends of the call's
+name does not count, because ` + "`invalid-tool-name`" + ` reports it.`,
+	Why: `The result belongs to the call, but the names differ. Providers that only count results do not
 notice. Programs that pair by name, and the model itself, take the result for that of another
-tool. White space at the ends of a call's name is reported by
-` + "`invalid-tool-name`" + ` alone.
-
-**Repair.** The name is copied from the call (safe; unsafe where the result or the call has no
-id, so that only its place says which call it answers).`,
+tool.`,
+	Repair: `toolguard copies the name from the call (safe). This is unsafe if the call or the result has no
+id, because then only its position says which call the result answers.`,
 	Bad: `[{"role":"user","content":"q"},
  {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"c1","name":"g","content":"1"}]`,

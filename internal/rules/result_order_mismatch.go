@@ -8,14 +8,18 @@ import (
 
 var resultOrderMismatch = &Rule{
 	Name: "result-order-mismatch", Category: Pairing, Severity: "info; warning for targets that pair by position",
-	Summary:    "Results are not in call order",
+	Summary:    "Tool results are not in call order",
 	Points:     []profile.Point{profile.Order},
 	Strategies: []string{"leave", "reorder"},
-	Doc: `This is legal where results name their call. Chat templates and providers that assign results by
-position give each call the result of another one, without any message.
+	What:       `Checks for results that are not in the order of their calls.`,
+	Why: `This is legal if each result names its call. Chat templates and providers that pair by position
+give each call the result of another call, without any error message.`,
+	Repair: `By default, toolguard leaves the order alone. ` + "`--select result-order-mismatch`" + ` chooses ` + "`reorder`" + `.
 
-**Repair.** By default, none. ` + "`--strategy result-order-mismatch=reorder`" + ` puts the results in
-call order (safe). ` + "`--select result-order-mismatch`" + ` does the same.`,
+| strategy | class | what toolguard does |
+|---|---|---|
+| ` + "`leave`" + ` (default) | none | Report the finding only. |
+| ` + "`reorder`" + ` | safe | Put the results in call order. |`,
 	Bad: `[{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"b","type":"function","function":{"name":"f","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"b","content":"2"},
  {"role":"tool","tool_call_id":"a","content":"1"}]`,

@@ -10,16 +10,20 @@ import (
 )
 
 var reusedCallID = &Rule{
-	Name: "reused-call-id", Category: Pairing, Severity: "info; warning where the provider may refuse",
-	Summary:    "One id is used in several turns",
+	Name: "reused-call-id", Category: Pairing, Severity: "info; warning if the provider may reject it",
+	Summary:    "One call id is used in several turns",
 	Points:     []profile.Point{profile.ReusedID},
 	Strategies: []string{"leave", "rename"},
-	Doc: `This is legal and common: some models number their calls from the beginning in every turn, and
-Anthropic's API has answered such histories. But programs that compare ids only take a call
-without a result for answered, and move results to the wrong turn.
+	What:       `Checks for call ids that are used in more than one turn.`,
+	Why: `This is legal and common. Some models start numbering their calls again in every turn, and
+Anthropic's API has answered such histories. But programs that only compare ids treat a call
+without a result as answered, and move results to the wrong turn.`,
+	Repair: `By default, toolguard leaves the ids alone. ` + "`--select reused-call-id`" + ` chooses ` + "`rename`" + `.
 
-**Repair.** By default, none. ` + "`--strategy reused-call-id=rename`" + ` gives the later calls and their
-results new ids (safe). ` + "`--select reused-call-id`" + ` does the same.`,
+| strategy | class | what toolguard does |
+|---|---|---|
+| ` + "`leave`" + ` (default) | none | Report the finding only. |
+| ` + "`rename`" + ` | safe | Give the later calls and their results new ids. |`,
 	Bad: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c0","type":"function","function":{"name":"f","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"c0","content":"1"},
  {"role":"assistant","content":null,"tool_calls":[{"id":"c0","type":"function","function":{"name":"f","arguments":"{}"}}]},
@@ -71,7 +75,7 @@ results new ids (safe). ` + "`--select reused-call-id`" + ` does the same.`,
 			if u.turns < 2 {
 				continue
 			}
-			op := c.op(c.turn(c.Calls[u.again].Message), operation.Safe, "give the later pairs ids of their own", &operation.RenamePairs{Calls: u.later})
+			op := c.op(c.turn(c.Calls[u.again].Message), operation.Safe, "give the later calls and their results new ids", &operation.RenamePairs{Calls: u.later})
 			op.ByStrategy = !c.wanted("rename")
 			c.aboutCall(int(u.again), Finding{
 				Severity: severityOf(c.cell(profile.ReusedID)), Refusal: c.cell(profile.ReusedID).Text, Fix: op,

@@ -63,9 +63,9 @@ type Rule struct {
 	// the severity of each finding.
 	Severity string
 	Summary  string // one sentence, without a full stop
-	// Doc says what is found, why it breaks, and how it is repaired and at
-	// what cost, in Markdown.
-	Doc string
+	// What says what the rule checks, Why why that matters, and Repair how
+	// toolguard repairs it and at what cost, in Markdown.
+	What, Why, Repair string
 	// Points are what the profiles say of it, the main one first; nil where
 	// providers do not differ.
 	Points []profile.Point
@@ -407,7 +407,7 @@ func (c *Context) report(message int32, f Finding) {
 		c.halfRenamed(&f)
 	}
 	if f.Fix != nil && c.Incomplete && f.Fix.Class == operation.Additive {
-		f.Fix, f.Unfixed = nil, "a record of the conversation cannot be read, and the result may be in it"
+		f.Fix, f.Unfixed = nil, "the result may be in a record that toolguard cannot read"
 	}
 	if f.Fix != nil && f.Fix.Class != operation.Safe && (c.Use == transcript.UseDataset || c.Use == transcript.UseTrace) {
 		by := c.rule
@@ -437,7 +437,7 @@ func (c *Context) halfRenamed(f *Finding) {
 			id = c.Results[do.Result].ID
 		}
 		if m, named := c.named(pairing.Key(id)); named {
-			f.Fix, f.Unfixed = nil, "message "+number(m)+", which toolguard cannot read, names the id too: it would not be renamed there"
+			f.Fix, f.Unfixed = nil, "message "+number(m)+", which toolguard cannot read, contains the id too, and the id would not change there"
 		}
 	case *operation.RenamePairs:
 		for _, i := range do.Calls {
@@ -468,9 +468,9 @@ func (c *Context) unrepairable(do operation.Action) string {
 	}
 	switch {
 	case c.Folded:
-		return "a message of this log is changed by a later record, and none is inserted or removed"
+		return "a later record of this log changes a message, so toolguard inserts and removes no messages"
 	case !c.Lines && len(c.Lists) == 0:
-		return "toolguard does not know the format around the message, so it inserts and removes none"
+		return "toolguard does not know the format around the message, so it inserts and removes no messages"
 	}
 	return ""
 }

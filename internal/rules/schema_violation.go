@@ -9,14 +9,16 @@ import (
 
 var schemaViolation = &Rule{
 	Name: "schema-violation", Category: Declared, Severity: "warning",
-	Summary: "The arguments of a call do not fit the schema of its tool",
-	Doc: `The schema is that of ` + "`--tools`" + `, or of the tools in the request body. The finding points to the
-value that violates it, even if the arguments are written as a string.
+	Summary: "The arguments of a call do not match the schema of its tool",
+	What: `Checks the arguments of each call against the schema of its tool. The schema comes from ` + "`--tools`" + `,
+or else from the request body. The finding points to the value that violates the schema, even if
+the arguments are written as a string.
 
-Patterns are read as RE2. A pattern that RE2 lacks, such as one with lookahead, is not checked,
-and an info says so. The rest of the schema is checked.
-
-**Repair.** None.`,
+toolguard reads patterns as RE2. If RE2 cannot read a pattern, for example one with a lookahead,
+toolguard does not check it and an info says so. It checks the rest of the schema.`,
+	Why: `A tool that checks its arguments rejects such a call. In training data it teaches the model to
+write wrong arguments.`,
+	Repair: `toolguard cannot repair this.`,
 	Bad: `{"model":"m","max_tokens":9,"tools":[{"type":"function","function":{"name":"ls","parameters":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}}}],"messages":[{"role":"user","content":"q"},
  {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{\"path\": 7}"}}]},
  {"role":"tool","tool_call_id":"c1","content":"1"}]}`,

@@ -12,14 +12,16 @@ var serverToolUnpaired = &Rule{
 	Summary:    "A server tool call and its result are not in one assistant message",
 	Points:     []profile.Point{profile.ServerUnpaired},
 	Strategies: []string{"drop", "text"},
-	Doc: `A tool that Anthropic runs itself (` + "`server_tool_use`" + `, ` + "`mcp_tool_use`" + `) and its result belong in
-one assistant message, the result after the call. Either of them alone is rejected. A call that
-waits for its result in the last message, or next to a call of a client tool, is legal: the turn
-was paused.
+	What: `Checks for calls of tools that Anthropic runs itself (` + "`server_tool_use`" + `, ` + "`mcp_tool_use`" + `) and their
+results. Both belong in one assistant message, the result after the call. A call may wait for its
+result in the last message, or next to a call of a client tool, because the turn was paused there.`,
+	Why: `The API rejects a call without its result and a result without its call.`,
+	Repair: `By default, ` + "`fix --unsafe`" + ` drops the call or the result. toolguard never invents a result.
 
-**Repair.** ` + "`fix --unsafe`" + ` drops the half that is there. toolguard never makes up a result.
-
-` + "`--strategy server-tool-unpaired=text`" + ` turns it into text (unsafe).`,
+| strategy | class | what toolguard does |
+|---|---|---|
+| ` + "`drop`" + ` (default) | unsafe | Drop the call without a result, or the result without a call. |
+| ` + "`text`" + ` | unsafe | Turn it into text. |`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]},{"type":"text","text":"x"}]},
  {"role":"user","content":"n"}]`,

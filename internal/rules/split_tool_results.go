@@ -11,12 +11,12 @@ var splitToolResults = &Rule{
 	Name: "split-tool-results", Category: Pairing, Severity: "profile: warning (Anthropic), error (strict providers)",
 	Summary: "The results of one turn are spread over several messages",
 	Points:  []profile.Point{profile.Split},
-	Doc: `Where results are blocks of a message, all results of a turn belong in the message right after
-it. Anthropic's own API merges consecutive user messages. Compatible APIs and Bedrock do not, and
-Anthropic's documentation says that results in separate messages teach the model to stop calling
-tools in parallel.
-
-**Repair.** The results are merged into the first of the messages (safe).`,
+	What: `Checks for results of one turn that are in different messages, in formats whose results are blocks
+of a message.`,
+	Why: `All results of a turn belong in the message right after it. Anthropic's own API merges consecutive
+user messages. Compatible APIs and Bedrock do not. Anthropic's documentation also says that
+results in separate messages teach the model to stop calling tools in parallel.`,
+	Repair: `toolguard merges the results into the first of these messages (safe).`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}},{"type":"tool_use","id":"b","name":"f","input":{}}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]},
@@ -47,7 +47,7 @@ tools in parallel.
 			do.Results = append(do.Results, int32(i))
 			c.aboutResult(i, Finding{
 				Severity: severityOf(c.cell(profile.Split)), Refusal: c.cell(profile.Split).Text, Fix: op,
-				Message: resultName(&c.Results[i]) + " is in another message than the first result of its turn",
+				Message: resultName(&c.Results[i]) + " is not in the same message as the first result of its turn",
 				Related: []Related{{"the first result is in this message", c.Messages[at].RoleSpan()}},
 			})
 		}

@@ -10,15 +10,14 @@ import (
 var tooDeep = &Rule{
 	Name: "too-deep", Category: Framing, Severity: "error",
 	Summary: "A record is nested too deep to be read",
-	Doc: fmt.Sprintf(`Arrays and objects are nested deeper than %d levels. Recursive parsers run out of stack on such
-a record, so toolguard does not read it.
-
-**Repair.** None.`, source.MaxDepth),
-	Bad:  deep(source.MaxDepth + 1),
-	Good: deep(10),
+	What:    fmt.Sprintf("Checks for records whose arrays and objects are nested more than %d levels deep.", source.MaxDepth),
+	Why:     `Recursive parsers run out of stack on such a record. toolguard does not read it either.`,
+	Repair:  `toolguard cannot repair this.`,
+	Bad:     deep(source.MaxDepth + 1),
+	Good:    deep(10),
 	CheckFile: func(c *FileContext) {
 		eachFault(c, source.FaultTooDeep, func(*transcript.RecordFault) Finding {
-			return Finding{Severity: Error, Message: fmt.Sprintf("nested deeper than %d levels", source.MaxDepth)}
+			return Finding{Severity: Error, Message: fmt.Sprintf("the record is nested deeper than %d levels", source.MaxDepth)}
 		})
 	},
 }

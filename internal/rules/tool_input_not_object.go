@@ -14,12 +14,12 @@ var toolInputNotObject = &Rule{
 	Name: "tool-input-not-object", Category: Payload, Severity: "error",
 	Summary: "The input of a call is not an object",
 	Points:  []profile.Point{profile.ArgsNotObject},
-	Doc: `Anthropic's API expects the input of a call as an object. A string of JSON comes from a bad
-translation, an empty list from a language in which an empty map is a list. With such a
-` + "`--target`" + `, a string of JSON in an OpenAI history must contain an object too.
-
-**Repair.** A string that contains an object is parsed. Null, an empty list and an empty string
-become ` + "`{}`" + ` (safe). Anything else is wrapped in an object (unsafe).`,
+	What: `Checks for calls whose input is not an object. With a ` + "`--target`" + ` that expects an object, the
+string of arguments in an OpenAI history must contain an object too.`,
+	Why: `Anthropic's API expects an object. A string of JSON comes from an incorrect translation. An empty
+list comes from a language in which an empty map is a list.`,
+	Repair: `toolguard parses a string that contains an object, and replaces null, an empty list and an empty
+string with ` + "`{}`" + ` (safe). It wraps any other value in an object (unsafe).`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":[]}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
@@ -53,9 +53,9 @@ become ` + "`{}`" + ` (safe). Anything else is wrapped in an object (unsafe).`,
 					title, text = "set input to {}", "{}"
 					break
 				}
-				class, title, text = operation.Unsafe, "wrap it in an object", wrapped(c.Text(call.Args))
+				class, title, text = operation.Unsafe, "wrap the value in an object", wrapped(c.Text(call.Args))
 			case transcript.ArgsStringOther, transcript.ArgsStringBad, transcript.ArgsScalar:
-				class, title, text = operation.Unsafe, "wrap it in an object", wrapped(c.Text(call.Args))
+				class, title, text = operation.Unsafe, "wrap the value in an object", wrapped(c.Text(call.Args))
 			default:
 				continue
 			}
@@ -87,19 +87,19 @@ func (c *Context) stringWithoutObject(i int32, severity Severity, cell profile.C
 		return
 	}
 	turn := c.turn(call.Message)
-	class, title, object := operation.Unsafe, "wrap it in an object", wrapped(raw)
+	class, title, object := operation.Unsafe, "wrap the value in an object", wrapped(raw)
 	switch {
 	case raw == "null" || raw == `""`:
-		title, object = "set the arguments to {}", "{}"
+		title, object = "set arguments to {}", "{}"
 	case strings.HasPrefix(raw, "[") && strings.Trim(raw, "[] \t\r\n") == "":
-		title, object = "set the arguments to {}", "{}"
+		title, object = "set arguments to {}", "{}"
 		if !c.signed(turn) {
 			class = operation.Safe
 		}
 	}
 	c.aboutCall(int(i), Finding{
 		Severity: severity, Span: call.Args, Refusal: cell.Text,
-		Message: "the arguments of " + callName(call) + " hold no object",
+		Message: "the arguments of " + callName(call) + " do not contain an object",
 		Fix:     c.op(turn, class, title, &operation.SetValue{At: call.Args, Text: source.Quote(object), Call: -1}),
 	})
 }

@@ -10,13 +10,13 @@ import (
 
 var toolResultNotFirst = &Rule{
 	Name: "tool-result-not-first", Category: Pairing, Severity: "error",
-	Summary: "Other blocks come before a result",
+	Summary: "Other content comes before a tool result",
 	Points:  []profile.Point{profile.NotFirst},
-	Doc: `A user message that answers calls must begin with the results. Text and images come after
-them. Consecutive user messages count as one message, so a message between a call and its
-result is text before the result. The API answers as if the result were missing.
-
-**Repair.** The results are put first (safe).`,
+	What: `Checks for content before the results in a user message that answers calls. Consecutive user
+messages count as one message, so a user message between a call and its result counts too.`,
+	Why: `A user message that answers calls must begin with the results. Text and images come after them.
+Otherwise the API answers as if the result were missing.`,
+	Repair: `toolguard puts the results first (safe).`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},
  {"role":"user","content":[{"type":"text","text":"here:"},{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
@@ -50,10 +50,10 @@ result is text before the result. The API answers as if the result were missing.
 			f := Finding{
 				Severity: Error, Refusal: c.cell(profile.NotFirst).Text,
 				Message: resultName(res) + " comes after other content",
-				Related: []Related{{"this comes before it", other}},
+				Related: []Related{{"this content comes before it", other}},
 			}
 			if c.Messages[res.Message].Has(transcript.MessageForeign) {
-				f.Unfixed = "its message is written in another dialect, and not rewritten: see mixed-dialect"
+				f.Unfixed = "toolguard does not rewrite a message in another dialect: see mixed-dialect"
 			} else {
 				f.Fix, _ = turnOp[operation.ReorderResults](c, c.turn(call.Message), operation.Safe, "put the results first")
 			}

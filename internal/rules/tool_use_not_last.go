@@ -8,18 +8,19 @@ import (
 )
 
 var toolUseNotLast = &Rule{
-	Name: "tool-use-not-last", Category: Roles, Severity: "warning; error beside signed reasoning or server tools",
-	Summary: "Other blocks follow a call in its message",
+	Name: "tool-use-not-last", Category: Roles, Severity: "warning; error next to signed reasoning or server tools",
+	Summary: "Other blocks follow a tool call in its message",
 	Points:  []profile.Point{profile.CallsNotLast, profile.CallsNotLastHard},
-	Doc: `In an assistant message made of blocks, calls come last. Histories with merged turns have text
-between calls. With thinking, or with tools that the provider runs itself, such a message is
-rejected.
+	What: `Checks for blocks that follow a call in an assistant message. If the provider merges consecutive
+messages, text in the next assistant message counts too.`,
+	Why: `In an assistant message made of blocks, calls come last. Histories with merged turns have text
+between calls. If such a message contains thinking, or calls of tools that the provider runs
+itself, it is rejected.`,
+	Repair: `toolguard puts the calls last and keeps their order (safe). If the text is in another message, it
+moves the results to their calls (safe).
 
-The same holds for a text in the next message of the assistant, if the provider takes both as one.
-
-**Repair.** The calls are put last, in their order (safe). In a message with signed reasoning no
-block is moved: ` + "`fix --unsafe`" + ` drops the reasoning, and then moves the calls. If
-the text is in another message, the results are moved to their calls (safe).`,
+In a message with signed reasoning, toolguard moves no block. ` + "`fix --unsafe`" + ` drops the reasoning
+and then moves the calls.`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}},{"type":"text","text":"B"}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
@@ -61,7 +62,7 @@ the text is in another message, the results are moved to their calls (safe).`,
 			}
 			f := Finding{
 				Severity: severityOf(c.cell(profile.CallsNotLast)), Span: c.Blocks[after].Span, Refusal: c.cell(profile.CallsNotLast).Text,
-				Message: "a block follows a call in its message",
+				Message: "this block follows a call in its message",
 				Related: []Related{{"the call is here", c.Calls[c.Blocks[call].Ref].ID.Span}},
 			}
 			if c.Use == transcript.UseTrace {
@@ -99,7 +100,7 @@ func (c *Context) goesOnBehind(message int32) {
 	op := c.op(c.turn(message), operation.Safe, "move the results to their calls", &operation.MoveResults{Results: results})
 	c.report(next, Finding{
 		Severity: severity, Span: c.Messages[next].RoleSpan(), Refusal: c.cell(profile.CallsNotLast).Text, Fix: op,
-		Message: "a message of the assistant follows a call before its result, and is sent as one with it",
+		Message: "this assistant message follows a call before its result, and the provider takes both messages as one",
 		Related: []Related{{"a call is here", c.Calls[c.Pairing.Results[results[0]].Call].ID.Span}},
 	})
 }

@@ -10,15 +10,15 @@ import (
 )
 
 var trailingWhitespace = &Rule{
-	Name: "trailing-whitespace", Category: Payload, Severity: "profile, with --send and in a request body; else off",
-	Summary: "The last message is the assistant's and its text ends in white space",
+	Name: "trailing-whitespace", Category: Payload, Severity: "profile with --send and in a request body; else off",
+	Summary: "The last message is the assistant's, and its text ends in white space",
 	Points:  []profile.Point{profile.TrailingSpace},
-	Doc: `If the last message is the assistant's, the model continues it. Anthropic rejects such a message
-if it ends in white space.
-
-**Repair.** The white space is removed (safe; unsafe if the message has signed reasoning).`,
-	Bad:  `{"anthropic_version":"2023-06-01","model":"claude","max_tokens":9,"messages":[{"role":"user","content":"go"},{"role":"assistant","content":"Sure, "}]}`,
-	Good: `{"anthropic_version":"2023-06-01","model":"claude","max_tokens":9,"messages":[{"role":"user","content":"go"},{"role":"assistant","content":"Sure,"}]}`,
+	What:    `Checks for a last message of the assistant whose text ends in white space.`,
+	Why: `If the last message is the assistant's, the model continues it. Anthropic rejects such a message
+if it ends in white space.`,
+	Repair: `toolguard removes the white space (safe; unsafe if the message has signed reasoning).`,
+	Bad:    `{"anthropic_version":"2023-06-01","model":"claude","max_tokens":9,"messages":[{"role":"user","content":"go"},{"role":"assistant","content":"Sure, "}]}`,
+	Good:   `{"anthropic_version":"2023-06-01","model":"claude","max_tokens":9,"messages":[{"role":"user","content":"go"},{"role":"assistant","content":"Sure,"}]}`,
 	Check: func(c *Context) {
 		cell := c.cell(profile.TrailingSpace)
 		severity := severityOf(cell)
@@ -39,6 +39,6 @@ if it ends in white space.
 			class = operation.Unsafe
 		}
 		op := c.op(m.Turn, class, "trim the white space", &operation.TrimText{Message: last})
-		c.report(last, Finding{Severity: severity, Span: text.Span, Refusal: cell.Text, Fix: op, Message: "the last text of the assistant ends in white space"})
+		c.report(last, Finding{Severity: severity, Span: text.Span, Refusal: cell.Text, Fix: op, Message: "the last message of the assistant ends in white space"})
 	},
 }

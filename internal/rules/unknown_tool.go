@@ -7,12 +7,12 @@ import (
 
 var unknownTool = &Rule{
 	Name: "unknown-tool", Category: Declared, Severity: "warning",
-	Summary: "A call names a tool that is not declared",
-	Doc: `The tools are those of ` + "`--tools`" + `, or those of the request body. The model made the name up, or
-the tool no longer exists. Providers accept such a history. In training data it teaches the
-model to make names up.
-
-**Repair.** None.`,
+	Summary: "A tool call names a tool that is not declared",
+	What: `Checks for calls to tools that are not declared. The declared tools are those of ` + "`--tools`" + `, or
+else those of the request body.`,
+	Why: `The model invented the name, or the tool no longer exists. Providers accept such a history. In
+training data it teaches the model to invent names.`,
+	Repair: `toolguard cannot repair this.`,
 	Bad: `{"model":"m","max_tokens":9,"tools":[{"type":"function","function":{"name":"ls","parameters":{"type":"object"}}}],"messages":[{"role":"user","content":"q"},
  {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"dir","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"c1","content":"1"}]}`,
@@ -32,7 +32,7 @@ model to make names up.
 			if !c.declarable(i) || known[call.Name.Text()] {
 				continue
 			}
-			c.aboutCall(i, Finding{Severity: Warning, Span: call.Name.Span, Message: "no tool " + quote(call.Name) + " is declared"})
+			c.aboutCall(i, Finding{Severity: Warning, Span: call.Name.Span, Message: "tool " + quote(call.Name) + " is not declared"})
 		}
 	},
 }

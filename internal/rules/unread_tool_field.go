@@ -5,13 +5,13 @@ import "strconv"
 var unreadToolField = &Rule{
 	Name: "unread-tool-field", Category: Pairing, Severity: "info",
 	Summary: "A field of a message names tools, and toolguard does not read it",
-	Doc: `The name of the field speaks of tools or functions, and it holds a list, an object or text, but the
-format that toolguard reads the transcript in has no such field. Calls or results in it are not checked: a call can seem
-to have no result because its result is there. Each name is reported once in a conversation. Fields that only declare
-tools are not reported.
-
-**Repair.** None. If the field holds calls or results, describe the format in ` + "`toolguard.toml`" + `
-(docs/dialects.md).`,
+	What: `Checks for fields of messages that have "tool" or "function" in their name but are not part of the
+format. The rule reports each name once per conversation, and only if the field contains a list,
+an object or text. It ignores fields that only declare tools.`,
+	Why: `toolguard does not check the calls and results in such a field. A call can seem to have no result
+because the result is in the field.`,
+	Repair: `toolguard cannot repair this. If the field contains calls or results, describe the format in
+` + "`toolguard.toml`" + ` (docs/dialects.md).`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"c1","content":"a.txt"},
@@ -26,7 +26,7 @@ tools are not reported.
 			if s.N > 1 {
 				many = " (" + plural(s.N, "message has", "messages have") + " it)"
 			}
-			const about = " names tools, but toolguard does not read it: calls and results in it are not checked"
+			const about = " names tools, but toolguard does not read it, so calls and results in it are not checked"
 			c.report(s.Message, Finding{
 				Severity: Info, Span: s.Span,
 				Message:  "field " + strconv.Quote(clip(s.Name)) + about + many,

@@ -6,18 +6,20 @@ import (
 )
 
 var userAfterTool = &Rule{
-	Name: "user-after-tool", Category: Roles, Severity: "info; the profile's severity with --send or --target",
-	Summary:    "A message of the user follows a result",
+	Name: "user-after-tool", Category: Roles, Severity: "info; profile with --send or --target",
+	Summary:    "A user message follows a tool result",
 	Points:     []profile.Point{profile.UserAfterTool},
 	Strategies: []string{"leave", "text"},
 	Args:       "--target mistral",
-	Doc: `Mistral and some chat templates expect a message of the assistant between a tool result and the
-user. In a history in which a user interrupted the agent, the user comes next.
+	What:       `Checks for user messages that directly follow a tool result.`,
+	Why: `Mistral and some chat templates expect an assistant message between a tool result and the next
+user message. There is none if the user interrupted the agent.`,
+	Repair: `By default, toolguard leaves the history alone, because it does not invent an assistant message.
 
-**Repair.** By default, none, because toolguard does not make up a message of the assistant.
-
-` + "`--strategy user-after-tool=text`" + ` turns the results before the message, and their calls, into
-text (unsafe).`,
+| strategy | class | what toolguard does |
+|---|---|---|
+| ` + "`leave`" + ` (default) | none | Report the finding only. |
+| ` + "`text`" + ` | unsafe | Turn the results before the user message, and their calls, into text. |`,
 	Bad: `[{"role":"user","content":"q"},
  {"role":"assistant","content":"","tool_calls":[{"id":"abcdefghi","type":"function","function":{"name":"f","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"abcdefghi","name":"f","content":"1"},
@@ -39,7 +41,7 @@ text (unsafe).`,
 		for i := 1; i < len(c.Messages); i++ {
 			m := &c.Messages[i]
 			if m.Role == transcript.RoleUser && c.Messages[i-1].Role == transcript.RoleTool {
-				f := Finding{Severity: severity, Span: m.RoleSpan(), Refusal: cell.Text, Message: "a message of the user follows a result"}
+				f := Finding{Severity: severity, Span: m.RoleSpan(), Refusal: cell.Text, Message: "a user message follows a tool result"}
 				if f.Fix = c.messageAsText(int32(i) - 1); f.Fix != nil {
 					f.Fix.ByStrategy = c.strategy() != "text"
 				}
