@@ -70,7 +70,7 @@ func (c *Context) badArguments(i int32) *operation.Operation {
 	var op *operation.Operation
 	switch c.strategyOr("wrap") {
 	case "wrap":
-		op = c.op(c.turn(call.Message), operation.Unsafe, "wrap the text in an object",
+		op = c.op(c.turn(call.Message), operation.Unsafe, "wrap the arguments in an object",
 			&operation.SetValue{At: call.Args, Text: source.Quote(wrapped(c.Text(call.Args))), Call: -1})
 	case "text":
 		op = c.callAsText(i)

@@ -337,7 +337,8 @@ func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
 func index() string {
 	var b strings.Builder
-	b.WriteString("# Rules\n\n`toolguard explain <rule>` shows the page of a rule in the terminal.\n")
+	b.WriteString("# Rules\n\n`toolguard explain <rule>` shows the page of a rule in the terminal.\n\n" +
+		"With the severity `profile`, the provider's [profile](../profiles.md) says how severe the finding is.\n")
 	for _, c := range rules.Categories() {
 		fmt.Fprintf(&b, "\n## %s\n\n| Rule | Severity | Finding |\n|---|---|---|\n", c)
 		for _, r := range rules.All() {

@@ -24,7 +24,7 @@ across dialects, but no provider accepts the history as it is.`,
 			if m := &c.Messages[i]; m.Has(transcript.MessageForeign) {
 				c.report(int32(i), Finding{
 					Severity: Warning, Span: m.RoleSpan(),
-					Message: "this message is not written in the dialect of the conversation, " + c.Dialect,
+					Message: "this message is not written in the dialect of the conversation (" + c.Dialect + ")",
 				})
 				return
 			}
