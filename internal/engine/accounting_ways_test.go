@@ -73,7 +73,7 @@ func leftOver(from string, text []byte, opts FixOptions) (bad []misdeed, out []b
 		// A file that would become empty is not written.
 		left := anatomyOf(out, dialect.ByName(f.Before.File.Dialect))
 		only, _ := left.units(left.records())
-		excepted := len(only) == 1 && e.Rule.Name == "orphan-tool-result" || strings.Contains(e.Unfixed, "leave no transcript")
+		excepted := len(only) == 1 && e.Rule.Name == "orphan-tool-result" || strings.Contains(e.Unfixed, "make the transcript unreadable")
 		for _, no := range noWayOut {
 			excepted = excepted || no.rule == e.Rule.Name && (no.files == nil || no.files[from])
 		}

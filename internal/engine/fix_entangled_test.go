@@ -257,7 +257,7 @@ func TestFixEntangled(t *testing.T) {
 			"what tells the dialect is not dropped",
 			`[{"type":"function_call_output","call_id":"a","output":"1"},{"role":"assistant"},{"role":"assistant","content":"done"}]`,
 			FixOptions{Unsafe: true},
-			"", "orphan-tool-result (not applied, because it would take away what tells that the dialect is openai-responses, unless that is named)",
+			"", "orphan-tool-result (not applied, because it would remove what shows that the dialect is openai-responses, unless the dialect is given)",
 		},
 		{
 			"what is written in another dialect is not reordered", list(user, `{"role":"assistant","content":[`+use("a")+`]}`, `{"role":"user","content":[{"type":"text","text":"wait"}]}`, tool("a", "1"), answer),

@@ -42,7 +42,7 @@ func TestProve(t *testing.T) {
 			"a rule finds more", sound, sound + strings.ReplaceAll(proofCall, "c1", "c2") + "\n" + proofUser + "\n",
 			false, "add missing-tool-result problems (0 before, 1 after)",
 		},
-		{"it is no transcript any more", sound, `{"a":1}`, false, "leave no transcript"},
+		{"it is no transcript any more", sound, `{"a":1}`, false, "make the transcript unreadable"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ctx := context.Background()

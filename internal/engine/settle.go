@@ -339,7 +339,7 @@ func (s *settler) readsAlike(ctx context.Context, out *Fixed) error {
 		return err
 	}
 	if anyOf(&rep.Findings, func(f *Finding) bool { return s.opts.allows(&f.Finding) }) {
-		return &ProofError{"remove what shows that the dialect is " + out.Before.File.Dialect + ", unless --dialect names it", nil}
+		return &ProofError{"remove what shows that the dialect is " + out.Before.File.Dialect + ", unless the dialect is given", nil}
 	}
 	return nil
 }
