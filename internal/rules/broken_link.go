@@ -13,8 +13,8 @@ parent is missing, the agent stops there, and the model no longer sees anything 
 
 The finding is an error if it cuts off earlier records of the current branch. Otherwise it is a
 warning.`,
-	Repair: "`fix --unsafe`" + ` makes the previous record in the same scope the parent. The two records may never
-have belonged together.`,
+	Repair: "`fix --unsafe`" + ` makes the previous record of the same scope the parent. This is unsafe because the
+two records may never have belonged together.`,
 	Bad: `{"type":"user","uuid":"u0","parentUuid":null,"message":{"role":"user","content":"go"}}
 {"type":"user","uuid":"u1","parentUuid":"gone","message":{"role":"user","content":"on"}}`,
 	Good: `{"type":"user","uuid":"u0","parentUuid":null,"message":{"role":"user","content":"go"}}

@@ -49,7 +49,7 @@ call that the client has to run. The API then waits for a result that nobody can
 			case id == "":
 				f.Message = "the server tool call has no id"
 			case call.Answer.ByProvider() && !proper:
-				f.Message = "the id " + quote(call.ID) + " of a server tool call does not begin with " + prefix
+				f.Message = "the id " + quote(call.ID) + " of a server tool call is not of the form " + prefix + "…"
 			case !call.Answer.ByProvider() && begins:
 				class = operation.Unsafe
 				f.Message = "the id " + quote(call.ID) + " is that of a server tool call, but the client has to run this call"

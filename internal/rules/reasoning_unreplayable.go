@@ -29,14 +29,13 @@ With ` + "`--target`" + ` or ` + "`--send`" + `, and in request bodies, the rule
 In a request to a model that thinks, missing reasoning is a warning, because thinking may be off.`,
 	Why: `The provider rejects the request. Nobody but the provider can make a signature, so a lost one
 cannot be restored.`,
-	Repair: `With every strategy, toolguard adds the value that a provider documents for a lost signature, and
-an empty reasoning text if the provider accepts one (both additive). In all other cases the
-strategy decides.
+	Repair: `By default, toolguard adds the value that a provider documents for a lost signature, and an empty
+reasoning text if the provider accepts one (both additive).
 
 | strategy | class | what toolguard does |
 |---|---|---|
 | ` + "`drop`" + ` (default) | unsafe | Drop reasoning that cannot be sent. |
-| ` + "`text`" + ` | unsafe | Turn calls without their reasoning, and the results of these calls, into text. |`,
+| ` + "`text`" + ` | unsafe | Drop reasoning that cannot be sent, and turn calls without reasoning and their results into text. |`,
 	Bad: `[{"type":"message","role":"user","content":"q"},
  {"type":"reasoning","id":"rs_9","encrypted_content":"e","summary":[]}]`,
 	Good: `[{"type":"message","role":"user","content":"q"},

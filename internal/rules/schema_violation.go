@@ -70,12 +70,12 @@ write wrong arguments.`,
 				broken[i].Span = source.Span{Start: at(broken[i].Span.Start), End: at(broken[i].Span.End)}
 			}
 			for _, v := range broken {
-				what := "the arguments of " + callName(call) + " break"
+				what := "the arguments of " + callName(call) + " violate"
 				if v.Pointer != "" {
-					what = v.Pointer + " in the arguments of " + callName(call) + " breaks"
+					what = v.Pointer + " in the arguments of " + callName(call) + " violates"
 				}
 				f := Finding{Severity: Warning, Span: v.Span, Message: what + " the schema: " + v.Message}
-				f.Discreet = "the arguments of " + callName(call) + " break the schema: " + v.Broken
+				f.Discreet = "the arguments of " + callName(call) + " violate the schema: " + v.Broken
 				if call.Form == transcript.ArgsObject {
 					f.Within = v.Depth
 				}

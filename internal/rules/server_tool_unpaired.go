@@ -21,7 +21,7 @@ result in the last message, or next to a call of a client tool, because the turn
 | strategy | class | what toolguard does |
 |---|---|---|
 | ` + "`drop`" + ` (default) | unsafe | Drop the call without a result, or the result without a call. |
-| ` + "`text`" + ` | unsafe | Turn it into text. |`,
+| ` + "`text`" + ` | unsafe | Turn the call or the result into text. |`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]},{"type":"text","text":"x"}]},
  {"role":"user","content":"n"}]`,
