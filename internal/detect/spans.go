@@ -16,7 +16,7 @@ import (
 )
 
 // spanCheckOnly says why spans are not repaired.
-const spanCheckOnly = "spans are records of what was sent"
+const spanCheckOnly = "spans record what was sent"
 
 // A telling is a convention for the span attributes that hold the input and output of a
 // model. An attribute may hold the messages directly or as JSON text. It may also be
