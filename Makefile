@@ -17,7 +17,7 @@ GOLDEN_SUMS  = find cmd internal testdata/scripts -path '*/testdata/*' -type f !
 # files side by side, with all that lies below it.
 RACE ?= . ./cmd/toolguard ./internal/write
 
-.PHONY: all build test race lint fmt fuzz fuzz-seeds cover bench bench-compare golden docs new-rule snapshot clean help
+.PHONY: all build test race lint lint-actions fmt fuzz fuzz-seeds cover bench bench-compare golden docs new-rule notices snapshot clean help
 
 all: build test lint ## build, test and lint
 
@@ -35,6 +35,9 @@ lint: ## check formatting, go vet, golangci-lint
 	files=$$($(TOOL) gofumpt -l .); [ -z "$$files" ] || { printf 'not formatted (make fmt):\n%s\n' "$$files"; exit 1; }
 	$(GO) vet ./...
 	$(TOOL) golangci-lint run
+
+lint-actions: ## check the workflows with actionlint
+	$(GO) tool -modfile=tools/actions/go.mod actionlint -shellcheck= -pyflakes=
 
 fmt: ## format all Go files
 	$(TOOL) gofumpt -w .
@@ -95,18 +98,23 @@ new-rule: ## start a rule: make new-rule NAME=missing-tool-result
 	@printf '%s\n' "$$RULE" >$(FILE)
 	@echo 'wrote $(FILE); now fill it in, add it to All in internal/rules/rules.go, and run make docs'
 
+notices: build ## write THIRD_PARTY_NOTICES and compare it with bin/toolguard
+	$(GO) run ./scripts/notices THIRD_PARTY_NOTICES
+	$(GO) run ./scripts/notices -check bin/toolguard$$($(GO) env GOEXE) THIRD_PARTY_NOTICES
+
 # GoReleaser has a module of its own: it is large, and only releases need it.
 # What this machine has no tools for is left out.
 snapshot: RELEASER = $(GO) tool -modfile=tools/release/go.mod goreleaser
 snapshot: ## check .goreleaser.yaml and build a release in dist, without publishing it
 	$(RELEASER) check
 	@skip=publish; \
+	command -v cosign >/dev/null || { skip+=,sign; echo 'no cosign here: without signatures'; }; \
 	command -v syft >/dev/null || { skip+=,sbom; echo 'no syft here: without SBOMs'; }; \
 	docker info >/dev/null 2>&1 || { skip+=,docker; echo 'no Docker daemon here: without images'; }; \
 	$(RELEASER) release --snapshot --clean --skip="$$skip"
 
 clean: ## remove what the other targets made
-	rm -rf bin dist completions cover.out
+	rm -rf bin dist completions cover.out THIRD_PARTY_NOTICES
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
