@@ -1,8 +1,8 @@
 # The program, its licences and nothing else: it is linked statically and opens no
-# connections, so that it needs no CA certificates. GoReleaser puts the binary of
-# each platform beside this file; to build by hand, see docs/ci.md.
+# connections, so that it needs no CA certificates. The binary of each
+# platform is in a directory such as linux/amd64; make image builds one.
 FROM scratch
-ARG TARGETPLATFORM=.
+ARG TARGETPLATFORM
 LABEL org.opencontainers.image.title="toolguard" \
       org.opencontainers.image.description="Linter and fixer for transcripts of AI agents" \
       org.opencontainers.image.source="https://github.com/toolguard/toolguard" \

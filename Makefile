@@ -17,7 +17,7 @@ GOLDEN_SUMS  = find cmd internal testdata/scripts -path '*/testdata/*' -type f !
 # files side by side, with all that lies below it.
 RACE ?= . ./cmd/toolguard ./internal/write
 
-.PHONY: all build test race lint lint-actions fmt fuzz fuzz-seeds cover bench bench-compare golden docs new-rule notices snapshot clean help
+.PHONY: all build test race lint lint-actions fmt fuzz fuzz-seeds cover bench bench-compare golden docs new-rule notices image snapshot release clean help
 
 all: build test lint ## build, test and lint
 
@@ -102,9 +102,16 @@ notices: build ## write THIRD_PARTY_NOTICES and compare it with bin/toolguard
 	$(GO) run ./scripts/notices THIRD_PARTY_NOTICES
 	$(GO) run ./scripts/notices -check bin/toolguard$$($(GO) env GOEXE) THIRD_PARTY_NOTICES
 
+image: IMAGE = bin/image/linux/$(shell $(GO) env GOARCH)
+image: notices ## build the Docker image toolguard for the processor of this machine
+	rm -rf bin/image
+	CGO_ENABLED=0 GOOS=linux $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $(IMAGE)/ ./cmd/toolguard
+	cp Dockerfile LICENSE THIRD_PARTY_NOTICES bin/image
+	docker build -t toolguard bin/image
+
 # GoReleaser has a module of its own: it is large, and only releases need it.
 # What this machine has no tools for is left out.
-snapshot: RELEASER = $(GO) tool -modfile=tools/release/go.mod goreleaser
+snapshot release: RELEASER = $(GO) tool -modfile=tools/release/go.mod goreleaser
 snapshot: ## check .goreleaser.yaml and build a release in dist, without publishing it
 	$(RELEASER) check
 	@skip=publish; \
@@ -112,6 +119,9 @@ snapshot: ## check .goreleaser.yaml and build a release in dist, without publish
 	command -v syft >/dev/null || { skip+=,sbom; echo 'no syft here: without SBOMs'; }; \
 	docker info >/dev/null 2>&1 || { skip+=,docker; echo 'no Docker daemon here: without images'; }; \
 	$(RELEASER) release --snapshot --clean --skip="$$skip"
+
+release: ## build the release of the tag that is checked out, and upload it as a draft
+	$(RELEASER) release --clean
 
 clean: ## remove what the other targets made
 	rm -rf bin dist completions cover.out THIRD_PARTY_NOTICES
