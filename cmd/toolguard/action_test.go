@@ -41,7 +41,7 @@ func actionSteps(t *testing.T) map[string]actionStep {
 	}
 	_, text, _ := strings.Cut(string(raw), "\n  steps:\n")
 	steps := map[string]actionStep{}
-	for _, block := range strings.Split(text, "\n\n") {
+	for block := range strings.SplitSeq(text, "\n\n") {
 		s := actionStep{env: map[string]string{}}
 		for line := range strings.Lines(block) {
 			key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
@@ -236,7 +236,7 @@ func TestActionDownloads(t *testing.T) {
 			}
 			changed := bytes.Replace(raw, []byte(strings.ReplaceAll(from, "ARCHIVE", archive)), []byte(strings.ReplaceAll(to, "ARCHIVE", archive)), 1)
 			if bytes.Equal(raw, changed) {
-				changed = append(raw, to...)
+				changed = append(changed, to...)
 			}
 			if err := os.WriteFile(path, changed, 0o666); err != nil {
 				t.Fatal(err)
