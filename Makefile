@@ -37,7 +37,7 @@ lint: ## check formatting, go vet, golangci-lint
 	$(TOOL) golangci-lint run
 
 lint-actions: ## check the workflows with actionlint
-	$(GO) tool -modfile=tools/actions/go.mod actionlint -shellcheck= -pyflakes=
+	$(GO) tool -modfile=tools/actions/go.mod actionlint -shellcheck= -pyflakes= .github/workflows/*.yml
 
 fmt: ## format all Go files
 	$(TOOL) gofumpt -w .
