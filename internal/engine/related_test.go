@@ -95,7 +95,7 @@ func TestPlacesOfFixes(t *testing.T) {
 			fmt.Fprintf(&got, "%s %d %q\n", r.Title, at.Start, b)
 		}
 	}
-	const want = `strip the NUL bytes 150 "\x00\x00\n"
+	const want = `remove the NUL bytes 150 "\x00\x00\n"
 insert a placeholder result into message 3 141 "\"well?\""
 `
 	if diff := cmp.Diff(want, got.String()); diff != "" {

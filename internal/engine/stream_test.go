@@ -30,7 +30,7 @@ func TestRecordedStreams(t *testing.T) {
 				"deep in one":       fmt.Appendf(nil, `{"runs":[{"log":{"events":%s}}]}`, list),
 				"lines around them": fmt.Appendf(nil, `{"n":1,"rec":%s}`, bytes.Join(events, []byte("}\n"+`{"n":1,"rec":`))),
 			} {
-				if rep := check(t, name, text, Options{}); !strings.HasPrefix(rep.Skipped, "a recorded stream of events") {
+				if rep := check(t, name, text, Options{}); !strings.HasPrefix(rep.Skipped, "a recorded event stream") {
 					t.Errorf("%s: %d events in %s: %s", name, cut, how, render(rep))
 				}
 			}
