@@ -152,9 +152,9 @@ func afterKill(t *testing.T, label, path, suffix string, text []byte) (replaced 
 	note := ""
 	if replaced {
 		// A file that needs no repair is cleaned up.
-		note = Clean(path, Options{Backup: suffix})
+		note = Clean(path, Options{Backup: suffix, system: noSync{}})
 	} else {
-		done, err := Replace(t.Context(), opened(t, path), Options{Backup: suffix})
+		done, err := Replace(t.Context(), opened(t, path), Options{Backup: suffix, system: noSync{}})
 		if err != nil {
 			t.Fatalf("%s: the next run: %v", label, err)
 		}
@@ -381,9 +381,9 @@ func nextRun(t *testing.T, path, suffix string) (note string) {
 		t.Fatal(err)
 	}
 	if bytes.HasPrefix(text, []byte("first\n")) {
-		return Clean(path, Options{Backup: suffix})
+		return Clean(path, Options{Backup: suffix, system: noSync{}})
 	}
-	done, err := Replace(t.Context(), opened(t, path), Options{Backup: suffix})
+	done, err := Replace(t.Context(), opened(t, path), Options{Backup: suffix, system: noSync{}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,9 +18,8 @@ func (w *writer) needless(name string, info fs.FileInfo) bool {
 	if now, err := w.sys.Stat(w.target); err == nil && os.SameFile(now, info) {
 		return true // another name of the file itself
 	}
-	// A program that has the file open may still write to it. As after a swap, this is
-	// checked before the content is read.
-	if w.sys.Writer(name, w.target) != "" {
+	// A program that has the file open may still write to it.
+	if w.lateWriter(name) != "" {
 		return false
 	}
 	left, err := w.open(name)

@@ -26,6 +26,9 @@ type recorder struct {
 	opened     []file
 	// writer names the program that has a file open, instead of the system.
 	writer func(name string) string
+	// wait waits for programs that open a file, instead of the system. If it is nil, there are
+	// none.
+	wait func()
 }
 
 // A swapping is a way in which a file system lets a file be replaced.
@@ -141,6 +144,13 @@ func (r *recorder) Writer(name, former string) string {
 		return r.writer(name)
 	}
 	return r.real.Writer(name, former)
+}
+
+func (r *recorder) Wait() {
+	_ = r.step("wait") // it never fails
+	if r.wait != nil {
+		r.wait()
+	}
 }
 
 func (r *recorder) Exchange(a, b string) error {

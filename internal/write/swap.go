@@ -63,18 +63,25 @@ func (w *writer) overwrite() (old string, back func() error, err error) {
 	return old, func() error {
 		// The new text keeps a second name too, because a program may append to it.
 		if err := w.sys.Link(w.target, w.temp); err != nil {
-			w.fresh = nil
+			return err
 		}
 		return w.sys.Rename(w.aside, w.target)
 	}, nil
 }
 
+// lateWriter names a program that has a file open for writing after the name that it was
+// opened by refers to another file. A program that is not found has closed the file, so the
+// file then has all that was written to it.
+func (w *writer) lateWriter(name string) string {
+	w.sys.Wait()
+	return w.sys.Writer(name, w.target)
+}
+
 // disturbed returns an error if a program wrote to the old file since the last check, or may
-// still write to it. It first looks for programs that have it open: a program that is not
-// found has closed the file, and then the check of the file sees all that it wrote.
+// still write to it. With Force it only gives the program time to close the file.
 func (w *writer) disturbed(old string) error {
-	if err := w.unheld(old); err != nil {
-		return err
+	if who := w.lateWriter(old); who != "" && !w.opts.Force {
+		return heldBy(who)
 	}
 	// Opening the file makes a network file system ask its server.
 	f, err := w.sys.Open(old, os.O_RDONLY, 0)
@@ -89,7 +96,7 @@ func (w *writer) disturbed(old string) error {
 	if err != nil {
 		return err
 	}
-	if w.changed(now) {
+	if w.changed(now) || !os.SameFile(w.file.Info, now) {
 		return refuse("it changed after it was read")
 	}
 	return nil
@@ -112,11 +119,8 @@ func (w *writer) undo(old string, back func() error, why error) error {
 		w.made = nil
 		return &stranded{old, err}
 	}
-	if w.fresh == nil {
-		return why
-	}
 	// Always wait for programs that still have the new text open, even with Force.
-	who := w.sys.Writer(w.temp, w.target)
+	who := w.lateWriter(w.temp)
 	if _, err = w.carry(w.temp, w.target, done); err == nil && who == "" {
 		return why
 	}
@@ -131,8 +135,8 @@ func (w *writer) undo(old string, back func() error, why error) error {
 	return refuse("it changed after it was read; %s has the repaired text open, which is kept as %s", who, name)
 }
 
-// carry appends the text of a file from an offset on to another file. It returns the offset
-// that it reached.
+// carry appends the text of the new file from an offset on to another file. It returns the
+// offset that it reached.
 func (w *writer) carry(from, to string, offset int64) (int64, error) {
 	f, err := w.sys.Open(from, os.O_RDONLY, 0)
 	if err != nil {
@@ -140,8 +144,14 @@ func (w *writer) carry(from, to string, offset int64) (int64, error) {
 	}
 	defer f.Close()
 	now, err := f.Stat()
-	if err != nil || now.Size() <= offset {
+	if err != nil {
 		return offset, err
+	}
+	if !os.SameFile(now, w.fresh) {
+		return offset, errors.New("another program replaced the file")
+	}
+	if now.Size() <= offset {
+		return offset, nil
 	}
 	if _, err := io.CopyN(io.Discard, f, offset); err != nil {
 		return offset, err

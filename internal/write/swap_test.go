@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -111,6 +112,193 @@ func TestAppendedToBoth(t *testing.T) {
 	}
 }
 
+// oldName is the name of the old file after a swap.
+func oldName(path string, swap swapping) string {
+	if swap == byExchange {
+		return beside(path, tempMark)
+	}
+	return beside(path, asideMark)
+}
+
+// opensLate appends to a file like a program that looked up its former name before the n-th step
+// of a kind. The program opens the file when toolguard waits for it, and at the latest when
+// the file is about to be removed.
+func opensLate(kind string, n int, name, text string) func(int, string) error {
+	done := false
+	return func(_ int, what string) error {
+		step, _, _ := strings.Cut(what, " ")
+		switch {
+		case step == kind:
+			n--
+		case n <= 0 && !done && (step == "wait" || what == "remove "+name):
+			done = true
+			return appendTo(name, text)
+		}
+		return nil
+	}
+}
+
+// TestOpenedAfterSwap: a program that looks up the name before the swap and opens the old file
+// after it does not lose its record.
+func TestOpenedAfterSwap(t *testing.T) {
+	t.Parallel()
+	for _, swap := range reversible() {
+		for _, force := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s %v", swap, force), func(t *testing.T) {
+				t.Parallel()
+				path := aFile(t)
+				sys := &recorder{swap: swap, before: opensLate(swapStep(swap), 1, oldName(path, swap), "more\n")}
+				notWritten(t, path, Options{Backup: ".bak", Force: force, system: sys}, "more\n")
+			})
+		}
+	}
+}
+
+// TestWait: the system gives programs a while to open a file.
+func TestWait(t *testing.T) {
+	t.Parallel()
+	start := time.Now()
+	realFiles{}.Wait()
+	if took := time.Since(start); took < 20*time.Millisecond {
+		t.Errorf("it took only %v", took)
+	}
+}
+
+// TestOpenedAfterPutBack: the same for a program that opens the new file after the old one is
+// put back.
+func TestOpenedAfterPutBack(t *testing.T) {
+	t.Parallel()
+	for _, swap := range reversible() {
+		t.Run(string(swap), func(t *testing.T) {
+			t.Parallel()
+			path := aFile(t)
+			sys := &recorder{swap: swap}
+			sys.before = then(
+				at("", swapStep(swap), func() error { return appendTo(path, "one\n") }),
+				at(swapStep(swap), "writer", func() error { return appendTo(path, "two\n") }),
+				opensLate(swapStep(swap), 2, beside(path, tempMark), "three\n"))
+			notWritten(t, path, Options{system: sys}, "one\ntwo\nthree\n")
+		})
+	}
+}
+
+// TestOpenForAMoment: with Force too, a program that has the file open during the swap has
+// time to write its record and to close the file.
+func TestOpenForAMoment(t *testing.T) {
+	t.Parallel()
+	for _, swap := range reversible() {
+		t.Run(string(swap), func(t *testing.T) {
+			t.Parallel()
+			path := aFile(t)
+			var agent *os.File
+			sys := &recorder{swap: swap}
+			sys.before = at("", swapStep(swap), func() (err error) {
+				agent, err = os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+				return err
+			})
+			sys.writer = func(string) string {
+				if agent != nil {
+					if _, err := agent.WriteString("more\n"); err != nil {
+						t.Error(err)
+					}
+					agent.Close()
+					agent = nil
+				}
+				return ""
+			}
+			notWritten(t, path, Options{Force: true, system: sys}, "more\n")
+		})
+	}
+}
+
+// sameButNew puts another file in the place of a file, with the same size and time.
+func sameButNew(path string, text []byte) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		os.WriteFile(path+".new", text, 0o600),
+		os.Chtimes(path+".new", info.ModTime(), info.ModTime()),
+		os.Rename(path+".new", path))
+}
+
+// TestReplacedBeforeSwap: a file that another program puts in the place of the old one just
+// before the swap is put back, even if it has the same size and time.
+func TestReplacedBeforeSwap(t *testing.T) {
+	t.Parallel()
+	if !slices.Contains(swappings(), byExchange) {
+		t.Skip("names are not exchanged here")
+	}
+	path := aFile(t)
+	text := bytes.ToUpper(body(1000))
+	sys := &recorder{before: at("", "exchange", func() error { return sameButNew(path, text) })}
+	_, err := Replace(t.Context(), opened(t, path), Options{system: sys})
+	if want := path + ": not written: it changed after it was read"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	holds(t, path, text)
+	if diff := cmp.Diff([]string{"s.jsonl"}, listing(t, filepath.Dir(path))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestReplacedBeforePutBack: a file that another program puts in the place of the new one is
+// neither replaced by the old one nor removed. Both are kept.
+func TestReplacedBeforePutBack(t *testing.T) {
+	t.Parallel()
+	for _, swap := range reversible() {
+		t.Run(string(swap), func(t *testing.T) {
+			t.Parallel()
+			path := aFile(t)
+			sys := &recorder{swap: swap}
+			sys.before = then(
+				at("", swapStep(swap), func() error { return appendTo(path, "one\n") }),
+				at(swapStep(swap), "writer", func() error { return sameButNew(path, []byte("two\n")) }))
+			_, err := Replace(t.Context(), opened(t, path), Options{system: sys})
+			want := path + ": repaired, but it changed in the meantime and could not be restored; " + path + ".bak has its text before the repair: another program replaced the file"
+			if err == nil || err.Error() != want {
+				t.Errorf("got %v, want %s", err, want)
+			}
+			holds(t, path, []byte("two\n"))
+			holds(t, path+".bak", append(body(1000), "one\n"...))
+			if diff := cmp.Diff([]string{"s.jsonl", "s.jsonl.bak"}, listing(t, filepath.Dir(path))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestReplacedDuringPutBack: the same for a file that is put there just before the old one is
+// put back, if names can be exchanged.
+func TestReplacedDuringPutBack(t *testing.T) {
+	t.Parallel()
+	if !slices.Contains(swappings(), byExchange) {
+		t.Skip("names are not exchanged here")
+	}
+	path := aFile(t)
+	exchanges := 0
+	sys := &recorder{before: func(_ int, what string) error {
+		if !strings.HasPrefix(what, "exchange ") {
+			return nil
+		}
+		if exchanges++; exchanges == 1 {
+			return appendTo(path, "one\n")
+		}
+		return sameButNew(path, []byte("two\n"))
+	}}
+	_, err := Replace(t.Context(), opened(t, path), Options{system: sys})
+	want := path + ": not written: it changed after it was read; records that were appended in the meantime are in " + path + ".bak: another program replaced the file"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	holds(t, path, append(body(1000), "one\n"...))
+	holds(t, path+".bak", []byte("two\n"))
+	if diff := cmp.Diff([]string{"s.jsonl", "s.jsonl.bak"}, listing(t, filepath.Dir(path))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // TestCannotBeCarriedOver: a new file that may have appended text, but cannot be read, is
 // kept.
 func TestCannotBeCarriedOver(t *testing.T) {
@@ -189,6 +377,37 @@ func TestCannotBePutBack(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestCannotBeLinked: if the new file cannot get a second name, the old one is not put back,
+// because it would replace a record that was just appended to the new one.
+func TestCannotBeLinked(t *testing.T) {
+	t.Parallel()
+	path := aFile(t)
+	links := 0
+	sys := &recorder{swap: byLink}
+	sys.before = func(_ int, what string) error {
+		if !strings.HasPrefix(what, "link ") {
+			return nil
+		}
+		switch links++; links {
+		case 1:
+			return appendTo(path, "one\n")
+		case 2:
+			return errors.Join(appendTo(path, "two\n"), &os.LinkError{Op: "link", Err: syscall.ENOSPC})
+		}
+		return nil
+	}
+	_, err := Replace(t.Context(), opened(t, path), Options{system: sys})
+	want := path + ": repaired, but it changed in the meantime and could not be restored; " + path + ".bak has its text before the repair: no space left on device"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	holds(t, path, append(repaired(body(1000)), "two\n"...))
+	holds(t, path+".bak", append(body(1000), "one\n"...))
+	if diff := cmp.Diff([]string{"s.jsonl", "s.jsonl.bak"}, listing(t, filepath.Dir(path))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
@@ -283,7 +502,9 @@ func processName(t *testing.T) string {
 }
 
 // TestNothingAppendedIsLost lets a program append records, opening and closing
-// the file for each, while the file is replaced again and again.
+// the file for each, while the file is replaced again and again. Waiting for
+// programs that are opening a file takes as long as they need, so the test does
+// not depend on the time that the system gives them.
 func TestNothingAppendedIsLost(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -299,6 +520,19 @@ func TestNothingAppendedIsLost(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "s.jsonl")
 			makeFile(t, path, []byte("start\n"), 0o600)
 			stop, appended := make(chan struct{}), make(chan int)
+			var opening sync.RWMutex
+			appendSlowly := func(text string) error {
+				syscall.ForkLock.RLock() // as in makeFile
+				defer syscall.ForkLock.RUnlock()
+				opening.RLock()
+				f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+				opening.RUnlock()
+				if err != nil {
+					return err
+				}
+				_, err = f.WriteString(text)
+				return errors.Join(err, f.Close())
+			}
 			go func() {
 				n := 0
 				defer func() { appended <- n }()
@@ -308,7 +542,7 @@ func TestNothingAppendedIsLost(t *testing.T) {
 						return
 					default:
 					}
-					if err := appendTo(path, fmt.Sprintf("record %d\n", n)); err != nil {
+					if err := appendSlowly(fmt.Sprintf("record %d\n", n)); err != nil {
 						t.Error(err)
 						return
 					}
@@ -334,7 +568,11 @@ func TestNothingAppendedIsLost(t *testing.T) {
 					text = append([]byte("start\n"), text[bytes.LastIndexByte(text[:len(text)-1024], '\n')+1:]...)
 				}
 				f.Text = bytes.NewReader(text)
-				switch _, err := Replace(t.Context(), f, Options{system: &recorder{swap: swap}}); {
+				sys := &recorder{swap: swap, wait: func() {
+					opening.Lock()
+					defer opening.Unlock()
+				}}
+				switch _, err := Replace(t.Context(), f, Options{system: sys}); {
 				case err == nil:
 					replaced++
 				case errors.As(err, new(*refusal)):

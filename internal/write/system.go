@@ -16,6 +16,12 @@ const isWindows = runtime.GOOS == "windows"
 // patience is how long a file must stay locked, or open for writing, to count as in use.
 const patience = 100 * time.Millisecond
 
+// grace is how long an old file is kept after its name refers to another file. A program may
+// have looked up the name before that and open the old file only afterwards. This takes
+// microseconds, unless the system stops the program in between. If the system does not tell
+// who has a file open, the program must also have written by then.
+const grace = 20 * time.Millisecond
+
 // errLocked is the error of a file that another program has locked.
 var errLocked = errors.New("locked by another program")
 
@@ -31,6 +37,8 @@ type fileSystem interface {
 	// Writer names a program that has a file open for writing, "" if none is visible. The
 	// program may have opened the file by its former name.
 	Writer(name, former string) string
+	// Wait waits until programs that have already looked up a name have opened the file.
+	Wait()
 	Chtimes(name string, modified time.Time) error
 	Link(from, to string) error
 	Rename(from, to string) error
@@ -67,6 +75,7 @@ func (realFiles) Stat(name string) (fs.FileInfo, error)    { return os.Stat(name
 func (realFiles) Lstat(name string) (fs.FileInfo, error)   { return os.Lstat(name) }
 func (realFiles) Lock(name string) (io.Closer, error)      { return lockFile(name) }
 func (realFiles) Writer(name, former string) string        { return writerOf(name, former) }
+func (realFiles) Wait()                                    { time.Sleep(grace) }
 func (realFiles) Link(from, to string) error               { return os.Link(from, to) }
 func (realFiles) Rename(from, to string) error             { return os.Rename(from, to) }
 func (realFiles) Exchange(a, b string) error               { return exchange(a, b) }

@@ -179,7 +179,7 @@ func TestLeftIsNowhereElse(t *testing.T) {
 				if tt.orig != "" {
 					makeFile(t, path+".orig", []byte(tt.orig), 0o600)
 				}
-				opts := Options{}
+				opts := Options{system: noSync{}}
 				if tt.orig != "" {
 					opts.Backup = ".orig"
 				}
@@ -248,6 +248,30 @@ func TestLeftStays(t *testing.T) {
 	holds(t, left+".2", []byte("two")) // the report has the name before it
 	if _, err := os.Lstat(temp); err == nil {
 		t.Error("it is still in the way")
+	}
+}
+
+// TestLeftIsOpened: a file of a killed run is kept if a program that looked up its former name
+// appends to it.
+func TestLeftIsOpened(t *testing.T) {
+	t.Parallel()
+	for _, mark := range []string{tempMark, asideMark} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "s.jsonl")
+		left := beside(path, mark)
+		makeFile(t, path, body(100), 0o600)
+		makeFile(t, left, body(100), 0o600)
+		sys := &recorder{before: opensLate("", 0, left, "more\n")}
+		want := "a killed run left files that may hold the only copy of a record; check and remove them: " + path + ".toolguard-left"
+		if note := Clean(path, Options{system: sys}); note != want {
+			t.Errorf("note %q, want %q", note, want)
+		}
+		holds(t, path, body(100))
+		if _, err := os.Lstat(path + ".toolguard-left"); err != nil {
+			t.Errorf("the record is nowhere: %q", listing(t, dir))
+			continue
+		}
+		holds(t, path+".toolguard-left", append(body(100), "more\n"...))
 	}
 }
 

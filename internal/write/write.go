@@ -270,19 +270,24 @@ func (w *writer) allowed() error {
 	if err != nil {
 		return refuse("its %s cannot be read: %v", what, reason(err))
 	}
-	return w.unheld(w.target)
+	return w.unheld()
 }
 
-// unheld returns an error if another program has a file open for writing. It would later
+// unheld returns an error if another program has the file open for writing. It would later
 // write to the replaced file.
-func (w *writer) unheld(name string) error {
+func (w *writer) unheld() error {
 	if w.opts.Force {
 		return nil
 	}
-	if who := w.sys.Writer(name, w.target); who != "" {
-		return refuse("%s has it open for writing (--force writes it)", who)
+	if who := w.sys.Writer(w.target, w.target); who != "" {
+		return heldBy(who)
 	}
 	return nil
+}
+
+// heldBy is the error of a file that a program has open for writing.
+func heldBy(who string) error {
+	return refuse("%s has it open for writing (--force writes it)", who)
 }
 
 // unchanged returns an error if the file has changed since it was read.

@@ -249,7 +249,7 @@ func TestReplaceSteps(t *testing.T) {
 		"lstat", "lstat", "lstat", "stat", // what a killed run left, and how many names there are
 		"open", "write", "chown", "setacl", "chmod", "sync", "fstat", "close", "chtimes", "link", "remove", // the backup
 		"open", "write", "chown", "setacl", "chmod", "sync", "fstat", "close", // the new text
-		"lock", "stat", "lstat", "exchange", "writer", "open", "fstat", "close", "remove",
+		"lock", "stat", "lstat", "exchange", "wait", "writer", "open", "fstat", "close", "remove",
 		"syncdir",
 	}
 	if !slices.Contains(swappings(), byExchange) {
@@ -727,8 +727,10 @@ func BenchmarkReplace(b *testing.B) {
 	}
 }
 
-// noSync is the real file system, but for waiting for the disk.
+// noSync is the real file system, but for waiting for the disk and for other programs.
 type noSync struct{ realFiles }
+
+func (noSync) Wait() {}
 
 func (noSync) SyncDir(string) error { return nil }
 
