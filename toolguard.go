@@ -433,10 +433,12 @@ func fix(ctx context.Context, src *source.Source, o *options) (*Fixed, *source.S
 
 // public returns an error of the engine as one of this package.
 func public(err error) error {
-	if proof, ok := errors.AsType[*engine.ProofError](err); ok {
+	var proof *engine.ProofError
+	if errors.As(err, &proof) {
 		return &ProofError{proof.Reason}
 	}
-	if only, ok := errors.AsType[*engine.CheckOnlyError](err); ok {
+	var only *engine.CheckOnlyError
+	if errors.As(err, &only) {
 		return &CheckOnlyError{only.Reason}
 	}
 	return err

@@ -114,7 +114,8 @@ func TestNothingIsWrittenWithAnError(t *testing.T) {
 `
 	var out bytes.Buffer
 	_, err := toolguard.Fix(t.Context(), &out, strings.NewReader(printed))
-	if only, ok := errors.AsType[*toolguard.CheckOnlyError](err); !ok || out.Len() > 0 || only.Error() != "is only checked: it is a copy of printed output, and no program resumes from it" {
+	var only *toolguard.CheckOnlyError
+	if !errors.As(err, &only) || out.Len() > 0 || only.Error() != "is only checked: it is a copy of printed output, and no program resumes from it" {
 		t.Errorf("got %v, %q", err, out.String())
 	}
 	_, err = toolguard.Check(t.Context(), errReader{fails}, toolguard.Name("body"))
@@ -167,7 +168,7 @@ func TestEdits(t *testing.T) {
 		for _, most := range []toolguard.Class{toolguard.Safe, toolguard.Additive, toolguard.Unsafe} {
 			var out bytes.Buffer
 			fixed, err := toolguard.Fix(t.Context(), &out, bytes.NewReader(text), toolguard.Send(), toolguard.Allow(most))
-			if _, only := errors.AsType[*toolguard.CheckOnlyError](err); only && out.Len() == 0 {
+			if errors.As(err, new(*toolguard.CheckOnlyError)) && out.Len() == 0 {
 				continue
 			}
 			if err != nil {

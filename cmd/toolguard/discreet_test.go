@@ -49,7 +49,7 @@ func withSecrets(t *testing.T, path string, text []byte) (out []byte, tools []st
 	}
 	_, conversations := container.Read(src, detect.Options{}, nil)
 	for c, err := range conversations {
-		if _, not := errors.AsType[*detect.ErrNotTranscript](err); not {
+		if errors.As(err, new(*detect.ErrNotTranscript)) {
 			break
 		}
 		if err != nil {

@@ -315,7 +315,8 @@ func walked(name string) bool {
 // pathError returns err with the path first and without the system call. Common
 // errors have the same text on all systems.
 func pathError(path string, err error) error {
-	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
 		err = pe.Err
 	}
 	switch {

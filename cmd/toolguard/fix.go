@@ -268,8 +268,8 @@ func (x *fix) fix(ctx context.Context, t *target) fixed {
 		return got
 	}
 	got.Fixed, got.err = engine.Settle(ctx, src, x.options(t))
-	_, unproved := errors.AsType[*engine.ProofError](got.err)
-	_, refused := errors.AsType[*engine.CheckOnlyError](got.err)
+	unproved := errors.As(got.err, new(*engine.ProofError))
+	refused := errors.As(got.err, new(*engine.CheckOnlyError))
 	if unproved || refused {
 		got.err = fmt.Errorf("%s: %w", t.path, got.err)
 	}

@@ -93,7 +93,8 @@ func (e signalError) Error() string { return e.String() }
 // interrupted returns the exit code of a run that a signal ended: 128 plus the number of
 // the signal, as in shells.
 func interrupted(ctx context.Context) int {
-	if by, ok := errors.AsType[signalError](context.Cause(ctx)); ok {
+	var by signalError
+	if errors.As(context.Cause(ctx), &by) {
 		if number, ok := by.Signal.(syscall.Signal); ok {
 			return 128 + int(number)
 		}
@@ -164,7 +165,8 @@ type standardOutput struct{ io.Writer }
 // Write implements io.Writer.
 func (w standardOutput) Write(p []byte) (int, error) {
 	n, err := w.Writer.Write(p)
-	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
 		err = pe.Err
 	}
 	if err != nil {

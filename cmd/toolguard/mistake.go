@@ -65,11 +65,12 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 
 // flagError says in a user's words what is wrong with a flag.
 func flagError(cmd *cobra.Command, err error) error {
-	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
 		return unknownFlag(cmd, unknown)
 	}
-	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
-	if !ok {
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) {
 		return err
 	}
 	want := ""

@@ -84,7 +84,7 @@ func page(t *testing.T, text string) string {
 			// The name of a backup contains the time.
 			"XDG_STATE_HOME=", "SOURCE_DATE_EPOCH=1767323045")
 		out, err := cmd.CombinedOutput()
-		if _, failed := errors.AsType[*exec.ExitError](err); err != nil && !failed {
+		if err != nil && !errors.As(err, new(*exec.ExitError)) {
 			t.Fatal(err)
 		}
 		return strings.ReplaceAll(string(out), dir, "/home/me")

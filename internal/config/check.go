@@ -81,7 +81,8 @@ func problems(text []byte, err error) []Problem {
 		}
 		return problemAt(text, start, width, message)
 	}
-	if missing, ok := errors.AsType[*toml.StrictMissingError](err); ok {
+	var missing *toml.StrictMissingError
+	if errors.As(err, &missing) {
 		var out []Problem
 		for i := range missing.Errors {
 			e := &missing.Errors[i]
@@ -92,7 +93,8 @@ func problems(text []byte, err error) []Problem {
 		}
 		return out
 	}
-	if e, ok := errors.AsType[*toml.DecodeError](err); ok {
+	var e *toml.DecodeError
+	if errors.As(err, &e) {
 		message := strings.TrimPrefix(e.Error(), "toml: ")
 		if key := e.Key(); len(key) > 0 && strings.Contains(message, "cannot decode") {
 			message = fmt.Sprintf("expected %s for %s", wanted(key), strings.Join(key, "."))

@@ -73,7 +73,8 @@ type PerFile struct {
 func Read(name, dir string) (*File, error) {
 	text, err := small.File(name, small.Config)
 	if err != nil {
-		if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		var pe *fs.PathError
+		if errors.As(err, &pe) {
 			err = pe.Err
 		}
 		if errors.Is(err, fs.ErrNotExist) {

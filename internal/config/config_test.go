@@ -149,8 +149,8 @@ func TestErrors(t *testing.T) {
 		{"exclude = \"\"\"\n", ""},
 	} {
 		_, err := read(t, tt.text)
-		invalid, ok := errors.AsType[*Error](err)
-		if !ok || len(invalid.Problems) == 0 {
+		var invalid *Error
+		if !errors.As(err, &invalid) || len(invalid.Problems) == 0 {
 			t.Errorf("%q: %v", tt.text, err)
 			continue
 		}
@@ -330,7 +330,8 @@ func FuzzRead(f *testing.F) {
 			t.Fatal(err)
 		}
 		file, err := Read(name, "")
-		if invalid, ok := errors.AsType[*Error](err); ok {
+		var invalid *Error
+		if errors.As(err, &invalid) {
 			for _, p := range invalid.Problems {
 				if p.Line > 0 && (p.Column < 1 || p.Width < 0 || p.Column-1+p.Width > len(p.Text)) {
 					t.Errorf("problem %+v", p)

@@ -58,7 +58,8 @@ func read(t testing.TB, text string, opts detect.Options) (f *container.File, co
 	t.Helper()
 	f, all := container.Read(source.FromBytes("t", []byte(text)), opts, nil)
 	for c, err := range all {
-		if not, ok := errors.AsType[*detect.ErrNotTranscript](err); ok {
+		var not *detect.ErrNotTranscript
+		if errors.As(err, &not) {
 			return f, convs, not.Reason
 		}
 		if err != nil {

@@ -46,7 +46,8 @@ func TestRecognised(t *testing.T) {
 		for _, last := range all {
 			err = last
 		}
-		if not, ok := errors.AsType[*detect.ErrNotTranscript](err); !ok || !strings.HasPrefix(not.Reason, want) {
+		var not *detect.ErrNotTranscript
+		if !errors.As(err, &not) || !strings.HasPrefix(not.Reason, want) {
 			t.Errorf("%s: %v, want %s", file, err, want)
 		}
 	}

@@ -329,7 +329,7 @@ func attempted(text []byte, opts FixOptions) (out []byte, f *Fixed, bad []misdee
 	}
 	if err != nil {
 		kind := "refused"
-		if _, is := errors.AsType[*panicError](err); is {
+		if errors.As(err, new(*panicError)) {
 			kind = "panic"
 		}
 		return nil, nil, []misdeed{{kind, err.Error()}}

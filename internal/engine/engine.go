@@ -274,7 +274,8 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 		log = c.logOf(file)
 	}
 	for conv, err := range conversations {
-		if not, ok := errors.AsType[*detect.ErrNotTranscript](err); ok {
+		var not *detect.ErrNotTranscript
+		if errors.As(err, &not) {
 			c.report.Skipped, c.report.SkippedDiscreet = not.Reason, not.Discreet
 			return c.report, nil
 		}

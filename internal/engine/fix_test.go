@@ -91,7 +91,7 @@ func tryFix(name string, text []byte, opts FixOptions) (out []byte, f *Fixed, er
 		}
 	}()
 	f, err = Settle(context.Background(), source.FromBytes(name, text), opts)
-	if _, only := errors.AsType[*CheckOnlyError](err); only {
+	if errors.As(err, new(*CheckOnlyError)) {
 		rep, err := Check(context.Background(), source.FromBytes(name, text), opts.Options)
 		return text, &Fixed{Before: rep, After: rep}, err
 	}
@@ -689,7 +689,7 @@ func logRecords(text []byte, l *dialect.Log) (out []logRecord) {
 	for _, line := range lines {
 		var r logRecord
 		if err := json.Unmarshal(line, &r); err != nil {
-			if _, wrong := errors.AsType[*json.UnmarshalTypeError](err); !wrong {
+			if !errors.As(err, new(*json.UnmarshalTypeError)) {
 				continue
 			}
 		}

@@ -79,7 +79,8 @@ func TestProve(t *testing.T) {
 				}
 				return
 			}
-			if proof, ok := errors.AsType[*ProofError](err); !ok || !strings.Contains(proof.Reason, c.want) {
+			var proof *ProofError
+			if !errors.As(err, &proof) || !strings.Contains(proof.Reason, c.want) {
 				t.Errorf("got %v, want a proof that says %q", err, c.want)
 			}
 		})

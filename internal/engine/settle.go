@@ -134,7 +134,7 @@ func Settle(ctx context.Context, src *source.Source, opts FixOptions) (*Fixed, e
 func settle(ctx context.Context, src *source.Source, opts FixOptions, often int) (*Fixed, error) {
 	s := &settler{opts: opts}
 	f, err := s.run(ctx, src)
-	if _, unproved := errors.AsType[*ProofError](err); !unproved || often == 0 {
+	if !errors.As(err, new(*ProofError)) || often == 0 {
 		return f, err
 	}
 	if f, err = s.withhold(ctx, src, err); err != nil || !f.Changed() {
@@ -217,8 +217,8 @@ func (s *settler) withhold(ctx context.Context, src *source.Source, unproved err
 	var f *Fixed
 	held := map[deed]string{}
 	for err := unproved; err != nil; {
-		proof, ok := errors.AsType[*ProofError](err)
-		if !ok {
+		var proof *ProofError
+		if !errors.As(err, &proof) {
 			return nil, err
 		}
 		if !hold(held, s.did, proof) {
@@ -300,7 +300,8 @@ func (s *settler) run(ctx context.Context, src *source.Source) (*Fixed, error) {
 			break
 		}
 		if err := r.set.Prove(now); err != nil {
-			if unbalanced, ok := errors.AsType[*edit.BalanceError](err); ok {
+			var unbalanced *edit.BalanceError
+			if errors.As(err, &unbalanced) {
 				return nil, &ProofError{unbalanced.Error(), nil}
 			}
 			return nil, err
@@ -512,7 +513,7 @@ func (r *round) able(c *checker, fix *edit.Fix) (bool, error) {
 		return false, nil
 	}
 	err := fix.Prove(c.src)
-	if _, unbalanced := errors.AsType[*edit.BalanceError](err); unbalanced {
+	if errors.As(err, new(*edit.BalanceError)) {
 		return false, nil
 	}
 	return err == nil, err

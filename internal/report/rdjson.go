@@ -69,9 +69,10 @@ func (d *rdjson) File(r *engine.Report) error {
 		}
 		severity := [...]string{rules.Off: "INFO", rules.Info: "INFO", rules.Warning: "WARNING", rules.Error: "ERROR"}
 		path := filepath.ToSlash(f.Path)
+		at := between(f.Start, f.End)
 		out := rdDiagnostic{
 			Message: f.Message, Severity: severity[f.Severity], Code: rdCode{f.Rule.Name, f.Rule.URL()},
-			Location: rdLocation{path, new(between(f.Start, f.End))},
+			Location: rdLocation{path, &at},
 		}
 		// Suggestions are applied one by one, so only a repair with a single edit is a
 		// suggestion.
@@ -79,7 +80,8 @@ func (d *rdjson) File(r *engine.Report) error {
 			out.Suggestions = []rdSuggestion{{between(f.EditAt[0], f.EditAt[1]), string(f.Edits[0].Text)}}
 		}
 		for k, rel := range f.Related {
-			out.Related = append(out.Related, rdRelated{rel.Message, rdLocation{path, new(between(f.RelatedAt[2*k], f.RelatedAt[2*k+1]))}})
+			at := between(f.RelatedAt[2*k], f.RelatedAt[2*k+1])
+			out.Related = append(out.Related, rdRelated{rel.Message, rdLocation{path, &at}})
 		}
 		if err := d.list.add(out); err != nil {
 			return err

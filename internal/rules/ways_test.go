@@ -289,7 +289,7 @@ func TestNoWayOut(t *testing.T) {
 	printed := `{"type":"assistant","message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]},"parent_tool_use_id":null,"session_id":"s"}` + "\n" +
 		`{"type":"assistant","message":{"id":"m2","role":"assistant","content":[{"type":"text","text":"on"}]},"parent_tool_use_id":null,"session_id":"s"}`
 	_, err := engine.Settle(context.Background(), source.FromBytes("printed", []byte(printed)), engine.FixOptions{Unsafe: true})
-	if _, only := errors.AsType[*engine.CheckOnlyError](err); !only {
+	if !errors.As(err, new(*engine.CheckOnlyError)) {
 		t.Errorf("what is only checked: %v", err)
 	}
 }

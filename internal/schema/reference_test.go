@@ -134,8 +134,8 @@ func (r reference) violations(arguments []byte) []violation {
 	if err != nil {
 		return nil
 	}
-	invalid, broken := errors.AsType[*jsonschema.ValidationError](r.schema.Validate(doc))
-	if !broken {
+	var invalid *jsonschema.ValidationError
+	if !errors.As(r.schema.Validate(doc), &invalid) {
 		return nil
 	}
 	printer := message.NewPrinter(language.English)

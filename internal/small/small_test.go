@@ -35,8 +35,8 @@ func TestFile(t *testing.T) {
 	refused := func(name, want string) {
 		t.Helper()
 		text, err := File(at(name), 1<<20)
-		pe, ok := errors.AsType[*fs.PathError](err)
-		if text != nil || !ok || pe.Path != at(name) || pe.Err.Error() != want {
+		var pe *fs.PathError
+		if text != nil || !errors.As(err, &pe) || pe.Path != at(name) || pe.Err.Error() != want {
 			t.Errorf("%s: %d bytes, %v; want %s", name, len(text), err, want)
 		}
 	}

@@ -255,7 +255,7 @@ func (o *Output) Discard() {
 // outputError puts the name first and omits the system call and the name of the temporary
 // file.
 func outputError(name string, err error) error {
-	if _, ok := errors.AsType[*OutputError](err); ok {
+	if errors.As(err, new(*OutputError)) {
 		return err
 	}
 	return &OutputError{name, reason(err)}

@@ -35,13 +35,13 @@ func (s *stranded) Error() string {
 // writeError puts the path first and omits the system call and the name of the temporary
 // file.
 func writeError(path string, err error) error {
-	if _, ok := errors.AsType[*unsynced](err); ok {
+	if errors.As(err, new(*unsynced)) {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	if _, ok := errors.AsType[*stranded](err); ok {
+	if errors.As(err, new(*stranded)) {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	if _, ok := errors.AsType[*refusal](err); ok {
+	if errors.As(err, new(*refusal)) {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return fmt.Errorf("%s: not written: %w", path, reason(err))
@@ -50,10 +50,12 @@ func writeError(path string, err error) error {
 // reason returns the cause of a system error. The most common causes have the same text on
 // all systems.
 func reason(err error) error {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		err = e.Err
-	} else if e, ok := errors.AsType[*os.LinkError](err); ok {
-		err = e.Err
+	var path *fs.PathError
+	var link *os.LinkError
+	if errors.As(err, &path) {
+		err = path.Err
+	} else if errors.As(err, &link) {
+		err = link.Err
 	}
 	switch {
 	case errors.Is(err, fs.ErrPermission):

@@ -62,7 +62,7 @@ func picture(w io.Writer) error {
 		cmd.Env = append(os.Environ(), "FORCE_COLOR=1", "NO_COLOR=")
 		cmd.Stdout, cmd.Stderr = &screen, &screen
 		if err := cmd.Run(); err != nil {
-			if _, findings := errors.AsType[*exec.ExitError](err); !findings {
+			if !errors.As(err, new(*exec.ExitError)) {
 				return err
 			}
 		}

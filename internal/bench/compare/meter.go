@@ -77,7 +77,7 @@ func start(args []string, out io.Writer) error {
 		before := time.Now()
 		err := cmd.Run()
 		all.Wall += time.Since(before)
-		if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
+		if err != nil && !errors.As(err, new(*exec.ExitError)) {
 			return err
 		}
 		all.CPU += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
