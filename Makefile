@@ -85,7 +85,9 @@ package rules
 var $(VAR) = &Rule{
 	Name:    "$(NAME)",
 	Summary: "",
-	Doc:     ``,
+	What:    ``,
+	Why:     ``,
+	Repair:  ``,
 }
 endef
 export RULE
