@@ -63,8 +63,8 @@ type Rule struct {
 	// the severity of each finding.
 	Severity string
 	Summary  string // one sentence, without a full stop
-	// What says what the rule checks, Why why that matters, and Repair how
-	// toolguard repairs it and at what cost, in Markdown.
+	// The sections of its page, in Markdown: what the rule checks, why that matters,
+	// and how toolguard repairs findings and at what cost.
 	What, Why, Repair string
 	// Points are what the profiles say of it, the main one first; nil where
 	// providers do not differ.
