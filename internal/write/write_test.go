@@ -517,7 +517,7 @@ func failsAt(t *testing.T, path string, sys *recorder, step int, swap swapping, 
 		holds(t, path, repaired(text))
 		holds(t, path+".bak", text)
 		want = append(want, "s.jsonl.bak")
-		if !slices.Contains([]string{"", "chown", "setacl", "chtimes", "link", "close", "remove", "writer"}, failed) {
+		if !slices.Contains([]string{"", "chown", "setacl", "chtimes", "link", "close", "remove", "writer", "wait"}, failed) {
 			t.Errorf("%s: no error", label)
 		}
 		if failed == "remove" && !strings.HasSuffix(out.Note, ": "+errno.Error()) {
