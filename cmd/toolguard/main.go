@@ -51,13 +51,13 @@ func main() {
 	// The garbage collector runs when the heap has grown by a fifth. The untouched 80 MiB
 	// take no memory but count as heap, which raises that limit by 16 MiB.
 	var room atomic.Pointer[[80 << 20]byte]
-	a.beforeFiles = sync.OnceFunc(func() {
-		listen()
-		if os.Getenv("GOGC") == "" {
+	if os.Getenv("GOGC") == "" {
+		a.beforeFiles = sync.OnceFunc(func() {
 			debug.SetGCPercent(20)
 			room.Store(new([80 << 20]byte))
-		}
-	})
+		})
+	}
+	a.listen = listen
 	code := a.run(ctx, os.Args[1:])
 	runtime.KeepAlive(room.Load())
 	os.Exit(code)
@@ -65,9 +65,8 @@ func main() {
 
 // untilSignal returns a context, and a function after which the first of the signals ends
 // that context. The second signal ends the process at once, and so does the first one
-// before listen is called: listening takes half of the time of a short command, and no
-// command has anything to clean up before it opens a file. Ignored signals stay ignored,
-// as nohup requires.
+// before listen is called: listening takes half of the time of a command that only prints
+// something. Ignored signals stay ignored, as nohup requires.
 func untilSignal(signals ...os.Signal) (ctx context.Context, listen func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	return ctx, func() {
@@ -107,7 +106,7 @@ func newApp(stdin io.Reader, stdout, stderr io.Writer, env func(string) string) 
 	a := &app{stdin: stdin, env: env, terminal: isTerminal(stdout), stderrTerminal: isTerminal(stderr), rawStdout: stdout, rawStderr: stderr}
 	a.stdout, a.stderrReport = overBar{standardOutput{stdout}, a}, overBar{stderr, a}
 	a.screen, a.stderr = report.NewScreen(a.stdout), report.NewScreen(a.stderrReport)
-	a.beforeFiles = func() {}
+	a.beforeFiles, a.listen = func() {}, func() {}
 	return a
 }
 
@@ -130,12 +129,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	case errors.As(err, &invalid):
 		a.complainOf(invalid)
 	case !errors.Is(err, errReported):
-		// Some errors of cobra have several lines.
-		for line := range strings.SplitSeq(err.Error(), "\n") {
-			if line = strings.TrimSpace(line); line != "" {
-				a.complain(line)
-			}
-		}
+		a.complain(err.Error())
 	}
 	return exitTrouble
 }
@@ -157,6 +151,7 @@ type app struct {
 	rawStderr      io.Writer // for the progress bar
 	bar            *progress // nil if none is shown
 	beforeFiles    func()    // called before a file is opened
+	listen         func()    // called by commands that read or write files: signals then end their context
 }
 
 // standardOutput replaces the path of the device in errors by "standard output".

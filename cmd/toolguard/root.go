@@ -43,12 +43,12 @@ calls, and other errors that make a provider reject a request, and repairs them.
 	cmd.Flags().BoolVar(&wanted, "version", false, "print the version")
 	for _, c := range commands() {
 		if len(args) > 0 && args[0] == c.name {
-			cmd.AddCommand(c.make(a))
+			cmd.AddCommand(c.command(a))
 			return cmd
 		}
 	}
 	for _, c := range commands() {
-		cmd.AddCommand(c.make(a))
+		cmd.AddCommand(c.command(a))
 	}
 	if completes(args) {
 		unquoteUsage(cmd)
@@ -58,24 +58,34 @@ calls, and other errors that make a provider reject a request, and repairs them.
 
 // A namedCommand is a command that can be made.
 type namedCommand struct {
-	name string
-	make func(*app) *cobra.Command
+	name  string
+	make  func(*app) *cobra.Command
+	files bool // it reads or writes files, and tidies up when a signal ends it
+}
+
+// command makes the command.
+func (c namedCommand) command(a *app) *cobra.Command {
+	cmd := c.make(a)
+	if c.files {
+		cmd.PersistentPreRun = func(*cobra.Command, []string) { a.listen() }
+	}
+	return cmd
 }
 
 // commands lists the commands of toolguard.
 func commands() []namedCommand {
 	return []namedCommand{
-		{"check", newCheckCmd},
-		{"fix", newFixCmd},
-		{"explain", newExplainCmd},
-		{"rules", newRulesCmd},
-		{"formats", newFormatsCmd},
-		{"profiles", newProfilesCmd},
-		{"detect", newDetectCmd},
-		{"baseline", newBaselineCmd},
-		{"config", newConfigCmd},
-		{"completion", newCompletionCmd},
-		{"version", newVersionCmd},
+		{"check", newCheckCmd, true},
+		{"fix", newFixCmd, true},
+		{"explain", newExplainCmd, false},
+		{"rules", newRulesCmd, false},
+		{"formats", newFormatsCmd, false},
+		{"profiles", newProfilesCmd, false},
+		{"detect", newDetectCmd, true},
+		{"baseline", newBaselineCmd, true},
+		{"config", newConfigCmd, true},
+		{"completion", newCompletionCmd, false},
+		{"version", newVersionCmd, false},
 	}
 }
 

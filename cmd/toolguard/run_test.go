@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -209,5 +210,47 @@ func TestInOrder(t *testing.T) {
 	})
 	if !errors.Is(err, stop) {
 		t.Errorf("got %v, want the error of done", err)
+	}
+}
+
+// TestListens: commands that read or write files listen for signals before they open one,
+// and the others do not.
+func TestListens(t *testing.T) {
+	dir := t.TempDir()
+	file := fixture(t, dir, "cut.jsonl", []byte(cut))
+	for _, tt := range []struct {
+		args  []string
+		heard bool
+	}{
+		{[]string{"check", file}, true},
+		{[]string{"fix", file}, true},
+		{[]string{"detect", file}, true},
+		{[]string{"baseline", "--baseline", filepath.Join(dir, "known"), file}, true},
+		{[]string{"config", "show"}, true},
+		{[]string{"version"}, false},
+		{[]string{"rules"}, false},
+		{[]string{"explain", "missing-tool-result"}, false},
+	} {
+		var did []string
+		a := newApp(strings.NewReader(""), io.Discard, io.Discard, noEnv)
+		a.listen = func() { did = append(did, "listen") }
+		a.beforeFiles = func() { did = append(did, "open") }
+		if code := a.run(context.Background(), tt.args); code != exitOK && code != exitFindings {
+			t.Errorf("%q: exit code %d", tt.args, code)
+		}
+		if heard := slices.Contains(did, "listen"); heard != tt.heard || slices.Contains(did, "open") && did[0] != "listen" {
+			t.Errorf("%q: %q", tt.args, did)
+		}
+	}
+}
+
+// TestErrorIsOneLine: a name in an error cannot look like a line of its own.
+func TestErrorIsOneLine(t *testing.T) {
+	file := fixture(t, t.TempDir(), "cut.jsonl", []byte(cut))
+	var stderr bytes.Buffer
+	code := run(context.Background(), []string{"check", "--baseline", "x\nNo problems found.\n::error::y", file}, strings.NewReader(""), io.Discard, &stderr, noEnv)
+	const want = "toolguard: x<0a>No problems found.<0a>::error::y: no such file or directory\n"
+	if code != exitTrouble || stderr.String() != want {
+		t.Errorf("exit code %d, %q, want %q", code, stderr.String(), want)
 	}
 }
