@@ -77,7 +77,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	switch flag := invalid.GetFlag(); flag.Value.Type() {
 	case "int":
 		want = "a number"
-		if errors.Is(err, strconv.ErrRange) {
+		// pflag does not say why it refuses a number.
+		if _, err := strconv.ParseInt(invalid.GetValue(), 0, 0); errors.Is(err, strconv.ErrRange) {
 			want = "a smaller number"
 		}
 	case "bool":
