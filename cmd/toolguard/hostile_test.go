@@ -93,8 +93,10 @@ func fileName(text string) string {
 // TestNothingIsObeyed checks that a terminal or a CI interprets no output of
 // toolguard as a command, whatever text is in a transcript, a path or a config. Only
 // the diff and the repaired text contain raw bytes. Each text is tried with each
-// transcript, while encodings, flags and commands take turns.
+// transcript, while encodings, flags and commands take turns. JSON reports keep to their
+// schema.
 func TestNothingIsObeyed(t *testing.T) {
+	schema := newReportSchema(t)
 	root, reports := t.TempDir(), t.TempDir()
 	var formats []string
 	for _, f := range report.Formats()[1:] {
@@ -167,6 +169,12 @@ func TestNothingIsObeyed(t *testing.T) {
 						may.Commands = annotation
 					}
 					judge(args, f.Name, string(got), may)
+					switch f.Name {
+					case "json":
+						schema.report(t, path, string(got))
+					case "jsonl":
+						schema.lines(t, path, string(got))
+					}
 				}
 				switch n % 6 {
 				case 0:
@@ -190,7 +198,7 @@ func TestNothingIsObeyed(t *testing.T) {
 				case 2:
 					in("", "fix", "--color=always", "--unsafe", "--send", path)
 				case 3:
-					in("", "fix", "-o", "json", "--send", path)
+					schema.report(t, path, in("", "fix", "-o", "json", "--send", path))
 				case 4:
 					in("", "fix", "-v", "--write", "--unsafe", "--send", "--color=always", path)
 				}

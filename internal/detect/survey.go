@@ -174,7 +174,6 @@ func (b *beginning) nothing(src *source.Source, s *Verdict) (err error) {
 		// No record is readable. Report only the faults, and only if the file looks like
 		// a transcript.
 		s.Container = b.framing.String()
-		s.Dialect = "unknown"
 		if document {
 			s.reason, err = brokenReason(src, s.Document)
 		}

@@ -56,8 +56,8 @@ type (
 	}
 	// jsonMissed is a file that could not be checked or repaired.
 	jsonMissed struct {
-		Path    string `json:"path"`
-		Message string `json:"message"`
+		Path  string `json:"path"`
+		Error string `json:"error"`
 	}
 	jsonFinding struct {
 		Rule          string        `json:"rule"`
@@ -98,8 +98,9 @@ type (
 		Class      string `json:"class"`
 		Operation  string `json:"operation"`
 		ByStrategy bool   `json:"by_strategy"`
-		// Edits are the edits of this repair alone, as offsets in the file.
-		Edits []jsonEdit `json:"edits,omitempty"`
+		// Edits are the edits of this repair alone, as offsets in the file; nil if the report
+		// does not list them.
+		Edits []jsonEdit `json:"edits"`
 	}
 	jsonEdit struct {
 		Start int64  `json:"start"`

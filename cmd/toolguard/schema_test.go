@@ -1,0 +1,364 @@
+package main
+
+import (
+	"encoding/json"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+var reportSchemaPath = filepath.Join("..", "..", "docs", "report.schema.json")
+
+// A reportSchema is the schema of the JSON report: of the document, and of a line of
+// -o jsonl.
+type reportSchema struct {
+	raw            map[string]any
+	document, line *jsonschema.Schema
+}
+
+// loadReportSchema compiles docs/report.schema.json.
+var loadReportSchema = sync.OnceValues(func() (*reportSchema, error) {
+	text, err := os.ReadFile(reportSchemaPath)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := jsonschema.UnmarshalJSON(strings.NewReader(string(text)))
+	if err != nil {
+		return nil, err
+	}
+	s := &reportSchema{raw: raw.(map[string]any)}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	id := s.raw["$id"].(string)
+	if err := c.AddResource(id, raw); err != nil {
+		return nil, err
+	}
+	if s.document, err = c.Compile(id); err != nil {
+		return nil, err
+	}
+	s.line, err = c.Compile(id + "#line")
+	return s, err
+})
+
+func newReportSchema(t *testing.T) *reportSchema {
+	t.Helper()
+	s, err := loadReportSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// validate checks one value of a report and returns it.
+func validate(t *testing.T, where string, s *jsonschema.Schema, text string) any {
+	t.Helper()
+	v, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+	if err != nil {
+		t.Errorf("%s: %v\n%s", where, err, text)
+		return nil
+	}
+	if err := s.Validate(v); err != nil {
+		t.Errorf("%s: %v\n%s", where, err, text)
+	}
+	return v
+}
+
+// report checks a JSON report and returns it.
+func (s *reportSchema) report(t *testing.T, where, text string) any {
+	t.Helper()
+	return validate(t, where, s.document, text)
+}
+
+// lines checks a JSONL report and returns its lines.
+func (s *reportSchema) lines(t *testing.T, where, text string) []any {
+	t.Helper()
+	if !strings.HasSuffix(text, "\n") {
+		t.Errorf("%s: the last line does not end", where)
+	}
+	var out []any
+	for line := range strings.Lines(text) {
+		out = append(out, validate(t, where, s.line, line))
+	}
+	return out
+}
+
+// resolve follows a reference to a definition. The place of a definition is its name,
+// wherever it is used.
+func (s *reportSchema) resolve(place string, schema map[string]any) (string, map[string]any) {
+	if ref, ok := schema["$ref"].(string); ok {
+		name := strings.TrimPrefix(ref, "#/$defs/")
+		return name, s.raw["$defs"].(map[string]any)[name].(map[string]any)
+	}
+	return place, schema
+}
+
+// each calls f for every part of the schema that a report can take: the types and the texts
+// that a value can have. If of is not nil, it calls f only for those that the value takes.
+func (s *reportSchema) each(place string, schema map[string]any, of *any, f func(part string)) {
+	if properties, ok := schema["properties"].(map[string]any); ok {
+		for name, p := range properties {
+			p, below := p.(map[string]any), place+"."+name
+			if of == nil {
+				s.each(below, p, nil, f)
+			} else if v, ok := (*of).(map[string]any)[name]; ok {
+				s.each(below, p, &v, f)
+			}
+		}
+	}
+	if to, target := s.resolve(place, schema); to != place {
+		s.each(to, target, of, f)
+		return
+	}
+	var types []any
+	switch t := schema["type"].(type) {
+	case string:
+		types = []any{t}
+	case []any:
+		types = t
+	}
+	for _, t := range types {
+		if of == nil || t == typeOf(*of) {
+			f(place + ": " + t.(string))
+		}
+	}
+	texts, _ := schema["enum"].([]any)
+	if c, ok := schema["const"]; ok {
+		texts = []any{c}
+	}
+	for _, text := range texts {
+		if of == nil || cmp.Equal(text, *of) {
+			b, _ := json.Marshal(text)
+			f(place + ": " + string(b))
+		}
+	}
+	if items, ok := schema["items"].(map[string]any); ok {
+		if of == nil {
+			s.each(place+"[]", items, nil, f)
+		} else if list, ok := (*of).([]any); ok {
+			for i := range list {
+				s.each(place+"[]", items, &list[i], f)
+			}
+		}
+	}
+	options, _ := schema["oneOf"].([]any)
+	for _, o := range options {
+		if o := o.(map[string]any); of == nil || s.fits(o, *of) {
+			s.each(place, o, of, f)
+		}
+	}
+}
+
+// fits reports whether a value is the one that an option of a oneOf is for: its type and,
+// in a line, its field type tell.
+func (s *reportSchema) fits(option map[string]any, v any) bool {
+	if properties, ok := option["properties"].(map[string]any); ok {
+		line, _ := v.(map[string]any)
+		return cmp.Equal(properties["type"].(map[string]any)["const"], line["type"])
+	}
+	_, option = s.resolve("", option)
+	return option["type"] == typeOf(v)
+}
+
+// typeOf names the type of a decoded JSON value. The schema has no numbers with fractions.
+func typeOf(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case string:
+		return "string"
+	case []any:
+		return "array"
+	case map[string]any:
+		return "object"
+	}
+	return "integer"
+}
+
+// copyFixtures copies the transcripts of the project to a directory. No agent seems to use
+// the copies.
+func copyFixtures(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "testdata", "transcripts"))); err != nil {
+		t.Fatal(err)
+	}
+	before := time.Now().Add(-time.Hour)
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		return os.Chtimes(path, before, before)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestReportSchema checks reports of all fixtures with docs/report.schema.json: of check and
+// fix, with and without a baseline, with failed and skipped files. Together they use
+// everything that the schema allows, so the schema allows nothing that never happens.
+func TestReportSchema(t *testing.T) {
+	s := newReportSchema(t)
+	dir := t.TempDir()
+	copyFixtures(t, filepath.Join(dir, "runs"))
+	for name, text := range map[string]string{
+		"cut.jsonl":       cut,
+		"empty.json":      "",
+		"package.json":    `{"name":"left-pad","version":"1.3.0"}`,
+		"look/odd.json":   `{"steps":{"one":{"kind":"ask","toolUseId":"t1","args":{}},"two":{"kind":"told","toolUseId":"t1","said":"a.txt"}}}`,
+		"look/torn.gz":    "\x1f\x8b",
+		"look/.gitignore": "hidden.json\n",
+		"own/toolguard.toml": `[[dialect]]
+name = "own"
+driver = "side-list"
+marks = ["says", "who"]
+[dialect.side-list]
+role = "who"
+user = "me"
+assistant = "it"
+tool = "tool"
+content = "says"
+calls = "asks"
+id = "id"
+name = "name"
+args = "input"
+result-id = "answers"
+`,
+		"own/s.jsonl":      "{\"who\":\"me\",\"says\":\"q\"}\n{\"who\":\"it\",\"says\":\"a\"}\n",
+		"look/hidden.json": "[]",
+		"late/long.json":   `[{"role":"tool","tool_call_id":"` + strings.Repeat("long ", 1<<17) + `","content":"a.txt"}]`,
+		"torn/nul.jsonl":   "\x00\x00\x00",
+		"torn/cut.json":    `{"role":"assistant","tool_calls":[x`,
+		"late/trimmed.json": `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
+{"role":"user","content":"wait"},{"role":"tool","tool_call_id":"c1 ","content":"a.txt"}]`,
+		"late/alias.json": `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","call_id":"d1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
+{"role":"user","content":"wait"},{"role":"tool","tool_call_id":"d1","content":"a.txt"}]`,
+	} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+
+	left := map[string]bool{}
+	s.each("document", s.raw, nil, func(part string) { left[part] = true })
+	line := s.raw["$defs"].(map[string]any)["line"].(map[string]any)
+	s.each("line", line, nil, func(part string) { left[part] = true })
+
+	codes := map[int]int{}
+	for _, args := range [][]string{
+		{"check", "runs", "cut.jsonl"},
+		{"check", "empty.json", "package.json", "gone.json", "runs/not-transcripts"},
+		{"check", "look", "own", "look/torn.gz", "late", "torn/nul.jsonl", "torn/cut.json"},
+		{"check", "--send", "--target", "gemini", "--fail-on", "info", "runs"},
+		{"check", "--no-excerpt", "runs"},
+		{"check", "--baseline", "known", "cut.jsonl"},
+		{"fix", "runs", "gone.json"},
+		{"fix", "--unsafe", "--send", "--strategy", "orphan-tool-result=relink", "--strategy", "reused-call-id=rename", "--strategy", "ambiguous-pairing=mint", "runs"},
+		{"fix", "--write", "--backup=none", "runs"},
+	} {
+		if slices.Contains(args, "known") {
+			if code, _, stderr := runCommand(t, nil, "baseline", "--baseline", "known", "cut.jsonl"); code != exitOK {
+				t.Fatal(stderr)
+			}
+		}
+		where := strings.Join(args, " ")
+		args = append(args, "-q", "-o", "json=out.json", "-o", "jsonl=out.jsonl", "--exclude", "out.json")
+		code, stdout, stderr := runCommand(t, nil, args...)
+		codes[code]++
+		if code == exitTrouble && stderr == "" {
+			t.Errorf("%s: exit code %d\n%s", where, code, stdout)
+		}
+		text, err := os.ReadFile("out.json")
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", where, err, stderr)
+		}
+		document := s.report(t, where, string(text))
+		s.each("document", s.raw, &document, func(part string) { delete(left, part) })
+		if text, err = os.ReadFile("out.jsonl"); err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, l := range s.lines(t, where, string(text)) {
+			s.each("line", line, &l, func(part string) { delete(left, part) })
+			n++
+		}
+		// The two reports say the same.
+		d := document.(map[string]any)
+		want := 1
+		for _, list := range []string{"findings", "files", "failed", "applied"} {
+			elements, _ := d[list].([]any)
+			want += len(elements)
+		}
+		if n != want {
+			t.Errorf("%s: %d lines, want %d", where, n, want)
+		}
+	}
+	for _, part := range slices.Sorted(maps.Keys(left)) {
+		t.Errorf("no report has %s", part)
+	}
+	if codes[exitFindings] == 0 || codes[exitTrouble] == 0 {
+		t.Errorf("exit codes %v", codes)
+	}
+}
+
+// TestReportSchemaIsClosed: each object of the schema names all its fields, describes them,
+// and requires them, except for the field that only fix writes.
+func TestReportSchemaIsClosed(t *testing.T) {
+	t.Parallel()
+	s := newReportSchema(t)
+	objects := 0
+	var visit func(place string, schema map[string]any, closed bool)
+	visit = func(place string, schema map[string]any, closed bool) {
+		closed = closed || schema["additionalProperties"] == false || schema["unevaluatedProperties"] == false
+		properties, _ := schema["properties"].(map[string]any)
+		if schema["type"] == "object" {
+			objects++
+			if !closed {
+				t.Errorf("%s may have other fields", place)
+			}
+			required, _ := schema["required"].([]any)
+			for name := range properties {
+				if !slices.Contains(required, any(name)) && (place != "document" || name != "applied") {
+					t.Errorf("%s.%s is not required", place, name)
+				}
+			}
+		}
+		for name, p := range properties {
+			p := p.(map[string]any)
+			if place != "line" && p["description"] == nil {
+				t.Errorf("%s.%s has no description", place, name)
+			}
+			visit(place+"."+name, p, false)
+		}
+		if items, ok := schema["items"].(map[string]any); ok {
+			visit(place+"[]", items, false)
+		}
+		options, _ := schema["oneOf"].([]any)
+		for _, o := range options {
+			visit(place, o.(map[string]any), closed)
+		}
+		if to, target := s.resolve(place, schema); to != place {
+			visit(to, target, closed)
+		}
+	}
+	visit("document", s.raw, false)
+	visit("line", s.raw["$defs"].(map[string]any)["line"].(map[string]any), false)
+	if objects < 20 {
+		t.Errorf("%d objects", objects)
+	}
+}
