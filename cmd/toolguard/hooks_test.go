@@ -11,24 +11,28 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
 // hook runs a hook of .pre-commit-hooks.yaml like pre-commit: it runs the entry on
-// the staged files whose names match, and fails if the entry fails or changes a
-// file.
+// the staged files whose names match, at once if the hook requires that, else on four
+// of them at a time. It fails if the entry fails or changes a file.
 //
 //	hook toolguard
 func hook(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 1 {
 		ts.Fatalf("usage: hook id")
 	}
-	entry, files := hookOf(ts, args[0])
+	entry, files, serial := hookOf(ts, args[0])
 	cmd := exec.Command("git", "diff", "--cached", "--name-only", "--diff-filter=ACMR", "-z")
 	cmd.Dir = ts.MkAbs(".")
 	staged, err := cmd.Output()
 	ts.Check(err)
 	argv := strings.Fields(entry)
+	if !serial {
+		argv = []string{"sh", "-c", `printf '%s\0' "$@" | xargs -0 -P 2 -n 4 ` + entry, "sh"}
+	}
 	for name := range strings.SplitSeq(strings.TrimSuffix(string(staged), "\x00"), "\x00") {
 		if files.MatchString(name) {
 			argv = append(argv, name)
@@ -48,8 +52,9 @@ func hook(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// hookOf returns the entry of a hook and the pattern of its file names.
-func hookOf(ts *testscript.TestScript, id string) (entry string, files *regexp.Regexp) {
+// hookOf returns the entry of a hook, the pattern of its file names, and whether it is
+// started only once.
+func hookOf(ts *testscript.TestScript, id string) (entry string, files *regexp.Regexp, serial bool) {
 	in := false
 	for line := range strings.Lines(ts.ReadFile(filepath.Join(ts.Getenv("PROJECT"), ".pre-commit-hooks.yaml"))) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
@@ -64,57 +69,139 @@ func hookOf(ts *testscript.TestScript, id string) (entry string, files *regexp.R
 			if in {
 				files = regexp.MustCompile(value)
 			}
+		case "require_serial":
+			serial = serial || in && value == "true"
 		}
 	}
 	if entry == "" || files == nil {
 		ts.Fatalf("no hook %s", id)
 	}
-	return entry, files
+	return entry, files, serial
 }
 
-// TestMatcher checks that the problem matcher matches the output of check.
-func TestMatcher(t *testing.T) {
-	t.Parallel()
-	raw, err := os.ReadFile(filepath.Join("..", "..", ".github", "toolguard-matcher.json"))
+// A matcher is a problem matcher of GitHub Actions.
+type matcher struct {
+	Owner, Severity string
+	Pattern         []struct {
+		Regexp                                      string
+		File, Line, Column, Severity, Message, Code int
+	}
+}
+
+// matchers runs the step of docs/ci.md that adds the problem matchers, and returns them.
+func matchers(t *testing.T) []matcher {
+	t.Helper()
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash")
+	}
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "ci.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var doc struct {
-		ProblemMatcher []struct {
-			Owner   string
-			Pattern []struct {
-				Regexp                                      string
-				File, Line, Column, Severity, Message, Code int
-			}
-		}
+	_, step, found := strings.Cut(string(page), "  - name: Add problem matcher\n    shell: bash\n    run: |\n")
+	if !found {
+		t.Fatal("docs/ci.md has no step that adds a problem matcher")
 	}
+	var script strings.Builder
+	for line := range strings.Lines(step) {
+		line, inside := strings.CutPrefix(line, "      ")
+		if !inside {
+			break
+		}
+		script.WriteString(line)
+	}
+	temp := t.TempDir()
+	cmd := exec.Command(bash, "--noprofile", "--norc", "-eo", "pipefail", "-c", script.String())
+	cmd.Env = append(os.Environ(), "RUNNER_TEMP="+temp)
+	out, err := cmd.CombinedOutput()
+	path, command := strings.CutPrefix(strings.TrimSuffix(string(out), "\n"), "::add-matcher::")
+	if err != nil || !command {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct{ ProblemMatcher []matcher }
 	if err := json.Unmarshal(raw, &doc); err != nil {
 		t.Fatal(err)
 	}
-	p := doc.ProblemMatcher[0].Pattern[0]
-	pattern := regexp.MustCompile(p.Regexp)
+	return doc.ProblemMatcher
+}
+
+// TestMatcher checks that the problem matchers of docs/ci.md find each finding in the output
+// of check exactly once, whatever the paths and the excerpts are.
+func TestMatcher(t *testing.T) {
+	t.Parallel()
+	all := matchers(t)
 	dir := t.TempDir()
-	path := filepath.Join(dir, "a b: 1.jsonl")
-	if err := os.WriteFile(path, []byte(cut+`{"role":"assistant","content":[{"type":"tool_use","id":"x: error: y [z]","name":"ls","input":{}}]}`+"\n"), 0o666); err != nil {
-		t.Fatal(err)
+	paths := map[string]string{
+		// A finding with two excerpts, one whose message looks like a finding, and an info.
+		"a b: 1.jsonl": cut + `{"role":"assistant","content":[{"type":"tool_use","id":"x: error: y [z]","name":"ls","input":{}}]}` + "\n",
+		"2024 05/12 | x.json": `{"messages":[
+{"role":"user","content":"one"},
+{"role":"user","content":"c:1:2: error: two [missing-tool-result]"}],"system":"s","max_tokens":1,"model":"m"}`,
+		"c:3/late.json": `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
+{"role":"user","content":"d.json:1:2: warning: wait [x]"},
+{"role":"tool","tool_call_id":"c1","content":"a.txt"}]`,
+		// Lines that look like findings, in excerpts with a short and a long line number.
+		"lines.jsonl": `{"role":"user","content":"q"}` + "\nx.json:1:2: error: y [z]\n" + strings.Repeat("\n", 200_000) + "x.json:1:2: error: y [z]\n",
 	}
-	var want []string
+	for name, text := range paths {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Skip(err) // the file system rejects such names
+		}
+	}
+	report := filepath.Join(t.TempDir(), "report.json")
 	for _, format := range []string{"text", "concise"} {
-		var stdout bytes.Buffer
-		run(t.Context(), []string{"check", "-q", "-o", format, path}, nil, &stdout, &stdout, noEnv)
+		var log bytes.Buffer
+		run(t.Context(), []string{"check", "-v", "-o", format, "-o", "json=" + report, dir}, nil, &log, &log, noEnv)
 		var got []string
-		for line := range strings.Lines(stdout.String()) {
-			if m := pattern.FindStringSubmatch(strings.TrimSuffix(line, "\n")); m != nil {
-				got = append(got, fmt.Sprintf("%s|%s|%s|%s|%s|%s", filepath.Base(m[p.File]), m[p.Line], m[p.Column], m[p.Severity], m[p.Message], m[p.Code]))
+		for line := range strings.Lines(log.String()) {
+			for _, m := range all {
+				p := m.Pattern[0]
+				if found := regexp.MustCompile(p.Regexp).FindStringSubmatch(strings.TrimSuffix(line, "\n")); found != nil {
+					severity := m.Severity
+					if p.Severity > 0 {
+						severity = found[p.Severity]
+					}
+					got = append(got, strings.Join([]string{found[p.File], found[p.Line], found[p.Column], severity, found[p.Message], found[p.Code]}, "|"))
+				}
 			}
 		}
-		want = []string{
-			`a b: 1.jsonl|2|56|error|call "c1" to "ls" has no result|missing-tool-result`,
-			"", // its message belongs to the rule
-			`a b: 1.jsonl|4|56|warning|call "x: error: y [z]" to "ls" has no result yet|pending-tool-call`,
+		raw, err := os.ReadFile(report)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if len(got) != len(want) || got[0] != want[0] || got[2] != want[2] || !strings.HasSuffix(got[1], "|invalid-call-id") {
-			t.Errorf("%s: matched\n%s", format, strings.Join(got, "\n"))
+		var doc struct {
+			Findings []struct {
+				Path, Severity, Message, Rule string
+				Start                         struct{ Line, Column int }
+			}
+		}
+		if err := json.Unmarshal(raw, &doc); err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		severities := map[string]bool{}
+		for _, f := range doc.Findings {
+			severity := strings.Replace(f.Severity, "info", "notice", 1)
+			severities[severity] = true
+			want = append(want, fmt.Sprintf("%s|%d|%d|%s|%s|%s", f.Path, f.Start.Line, f.Start.Column, severity, f.Message, f.Rule))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-found +matched):\n%s\n%s", format, diff, log.String())
+		}
+		if len(severities) != 3 {
+			t.Errorf("%s: severities %v", format, severities)
+		}
+		if format == "text" && (!strings.Contains(log.String(), "\n 200003 | x.json:1:2: error: y [z]\n") || !strings.Contains(log.String(), " --") || !strings.Contains(log.String(), "\n\n")) {
+			t.Errorf("%s: too few excerpts\n%s", format, log.String())
 		}
 	}
 }

@@ -116,7 +116,8 @@ const (
 // is one. The first sign of marks is written once, the second one as often as it
 // takes. It reports whether there was anything to write.
 func underline(l *lines, s *style, c *color.Color, marks string, line int, e engine.Excerpt, label string, width int) bool {
-	number := fmt.Sprintf("%5d", line)
+	// The blank sets the line apart from one that begins with a path, for problem matchers.
+	number := fmt.Sprintf(" %4d", line)
 	room := width - len(number) - len(" | ")
 	shown, at, marked := layout(e, room)
 	if shown == "" {
