@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/toolguard/toolguard/internal/dialect"
 )
 
@@ -107,5 +109,102 @@ func TestHookVersions(t *testing.T) {
 		if !found[name] {
 			t.Errorf("%s has no hook", name)
 		}
+	}
+}
+
+// TestJSONPage compares the tables of docs/json.md with docs/report.schema.json.
+func TestJSONPage(t *testing.T) {
+	path := filepath.Join("..", "..", "docs", "json.md")
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, err := os.ReadFile(reportSchemaPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := map[string]bool{"line": true}
+	table := regexp.MustCompile(`(?m)^<!-- fields of ([a-z]+) -->\n(?:\|.*\n)*`)
+	want := table.ReplaceAllStringFunc(string(raw), func(was string) string {
+		name := table.FindStringSubmatch(was)[1]
+		told[name] = true
+		return fmt.Sprintf("<!-- fields of %s -->\n%s", name, fieldTable(gjson.ParseBytes(schema), name))
+	})
+	for name := range gjson.GetBytes(schema, "$defs").Map() {
+		if !told[name] {
+			t.Errorf("docs/json.md has no fields of %s", name)
+		}
+	}
+	switch {
+	case want == string(raw):
+	case *update:
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("docs/json.md is not what the schema says; go test ./cmd/toolguard -run TestJSONPage -update writes it. It would be\n%s", want)
+	}
+}
+
+// fieldTable returns the fields of a definition of the schema, or of the document, as a table
+// in Markdown. For lines it lists the types.
+func fieldTable(schema gjson.Result, name string) string {
+	var b strings.Builder
+	if name == "line" {
+		b.WriteString("| type | fields | line |\n|---|---|---|\n")
+		for _, o := range schema.Get("$defs.line.oneOf").Array() {
+			of := o.Get("properties.type")
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", of.Get("const"), fieldType(o), of.Get("description"))
+		}
+		return b.String()
+	}
+	if name != "document" {
+		schema = schema.Get("$defs." + name)
+	}
+	b.WriteString("| field | type | meaning |\n|---|---|---|\n")
+	schema.Get("properties").ForEach(func(key, p gjson.Result) bool {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", key, fieldType(p), p.Get("description"))
+		return true
+	})
+	return b.String()
+}
+
+// fieldType returns the type of a field as the tables show it.
+func fieldType(p gjson.Result) string {
+	names := func(list gjson.Result) string {
+		var out []string
+		for _, v := range list.Array() {
+			if v.Raw == "null" || v.Type != gjson.String {
+				out = append(out, v.Raw)
+			} else {
+				out = append(out, "`"+v.String()+"`")
+			}
+		}
+		return strings.Join(out, ", ")
+	}
+	switch kind := p.Get("type"); {
+	case p.Get("$ref").Exists():
+		name := strings.TrimPrefix(p.Get("$ref").String(), "#/$defs/")
+		return fmt.Sprintf("[%s](#%[1]s)", name)
+	case p.Get("const").Exists():
+		return names(gjson.Parse("[" + p.Get("const").Raw + "]"))
+	case p.Get("enum").Exists():
+		return names(p.Get("enum"))
+	case p.Get("oneOf").Exists():
+		var out []string
+		for _, o := range p.Get("oneOf").Array() {
+			out = append(out, fieldType(o))
+		}
+		return strings.Join(out, " or ")
+	case kind.String() == "array":
+		return "list of " + strings.ReplaceAll(fieldType(p.Get("items")), "string", "strings")
+	case kind.IsArray():
+		var out []string
+		for _, o := range kind.Array() {
+			out = append(out, o.String())
+		}
+		return strings.Join(out, " or ")
+	default:
+		return kind.String()
 	}
 }

@@ -28,7 +28,7 @@ func TestPages(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the pages are written for a shell")
 	}
-	for _, name := range []string{"ci.md", "config.md", "dialects.md", "recipes.md"} {
+	for _, name := range []string{"ci.md", "config.md", "dialects.md", "json.md", "recipes.md"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join("..", "..", "docs", name)
