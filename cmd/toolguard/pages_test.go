@@ -3,19 +3,22 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	lib "github.com/toolguard/toolguard"
 )
@@ -28,19 +31,15 @@ func TestPages(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the pages are written for a shell")
 	}
-	for _, name := range []string{"ci.md", "config.md", "dialects.md", "json.md", "recipes.md"} {
+	for _, name := range pageNames(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			path := filepath.Join("..", "..", "docs", name)
-			raw, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want := page(t, string(raw))
+			text := readPage(t, name)
+			want := runPage(t, text, nil).out
 			switch {
-			case want == string(raw):
+			case want == text:
 			case *update:
-				if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+				if err := os.WriteFile(filepath.Join("..", "..", "docs", name), []byte(want), 0o644); err != nil {
 					t.Fatal(err)
 				}
 			default:
@@ -50,45 +49,61 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// pageNames returns the names of the pages in docs.
+func pageNames(t *testing.T) []string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
+	if err != nil || len(paths) < 9 {
+		t.Fatalf("docs has the pages %q: %v", paths, err)
+	}
+	names := make([]string, len(paths))
+	for i, path := range paths {
+		names[i] = filepath.Base(path)
+	}
+	return names
+}
+
+func readPage(t *testing.T, name string) string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("..", "..", "docs", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
 var (
 	fileComment = regexp.MustCompile(`^<!-- (\S+) is (\S+) -->$`)
 	fileBlock   = regexp.MustCompile("^```[a-z]+ (\\S+)$")
 )
 
-// page runs the commands of a page and returns the page with their output.
-func page(t *testing.T, text string) string {
+// A pageRun is a run of the commands of a page.
+type pageRun struct {
+	dir    string   // where the page begins
+	out    string   // the page with the output of its commands
+	bodies [][]byte // what the provider received
+	cwd    string   // where the next command runs
+	env    []string
+	lost   []string // files that were not written, because a program is not installed
+}
+
+// runPage runs the commands of a page. instead replaces the contents of files.
+func runPage(t *testing.T, text string, instead map[string][]byte) *pageRun {
 	t.Helper()
 	dir := t.TempDir()
-	server := httptest.NewServer(http.HandlerFunc(provider))
+	p := &pageRun{dir: dir, cwd: dir}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		p.bodies = append(p.bodies, body)
+		provider(w, r, body)
+	}))
 	defer server.Close()
-	write := func(name string, text []byte) {
-		t.Helper()
-		name = filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, text, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		// A recent file would seem to be in use by an agent.
-		before := time.Now().Add(-time.Hour)
-		if err := os.Chtimes(name, before, before); err != nil {
-			t.Fatal(err)
-		}
-	}
-	shell := func(command string) string {
-		t.Helper()
-		cmd := exec.Command("sh", "-c", command)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "CI=", "COLUMNS=", "HOME="+dir, "API="+server.URL, "GORACE=atexit_sleep_ms=0", "GIT_CONFIG_GLOBAL=/dev/null",
-			// The name of a backup contains the time.
-			"XDG_STATE_HOME=", "SOURCE_DATE_EPOCH=1767323045")
-		out, err := cmd.CombinedOutput()
-		if err != nil && !errors.As(err, new(*exec.ExitError)) {
-			t.Fatal(err)
-		}
-		return strings.ReplaceAll(string(out), dir, "/home/me")
-	}
+	p.env = append(os.Environ(), "CI=", "COLUMNS=", "HOME="+dir, "API="+server.URL, "GORACE=atexit_sleep_ms=0", "GIT_CONFIG_GLOBAL=/dev/null",
+		// The name of a backup contains the time.
+		"XDG_STATE_HOME=", "SOURCE_DATE_EPOCH=1767323045")
 
 	var out strings.Builder
 	lines := strings.SplitAfter(text, "\n")
@@ -107,70 +122,282 @@ func page(t *testing.T, text string) string {
 			if err != nil {
 				t.Fatal(err)
 			}
-			write(m[1], raw)
+			p.write(t, m[1], raw, instead)
 		}
 		if m := fileBlock.FindStringSubmatch(line); m != nil {
 			body, end := block(i + 1)
-			write(m[1], []byte(body))
+			p.write(t, m[1], []byte(body), instead)
 			out.WriteString(body)
 			i = end - 1
 		}
 		if line == "```console" {
 			body, end := block(i + 1)
-			out.WriteString(session(t, body, shell))
+			out.WriteString(p.session(t, body))
 			i = end - 1
 		}
 	}
-	return out.String()
+	p.out = out.String()
+	return p
 }
 
-// session runs the commands of a console block and returns it with their output.
-// It does not run commands whose programs are not installed.
-func session(t *testing.T, body string, shell func(string) string) string {
+// write writes a file of the page.
+func (p *pageRun) write(t *testing.T, name string, text []byte, instead map[string][]byte) {
 	t.Helper()
-	var out strings.Builder
+	if other, ok := instead[name]; ok {
+		text = other
+	}
+	name = filepath.Join(p.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	// A recent file would seem to be in use by an agent.
+	before := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(name, before, before); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// shell runs a command where the previous one ended, as in the shell of a reader
+// who copies one command after the other.
+func (p *pageRun) shell(t *testing.T, command string) string {
+	t.Helper()
+	place := filepath.Join(t.TempDir(), "pwd")
+	cmd := exec.Command("sh", "-c", command+"\npwd >'"+place+"'")
+	cmd.Dir = p.cwd
+	cmd.Env = p.env
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", command, err, out)
+	}
+	cwd, err := os.ReadFile(place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.cwd = strings.TrimSuffix(string(cwd), "\n")
+	return strings.ReplaceAll(string(out), p.dir, "/home/me")
+}
+
+// commandsOf returns the commands of a console block and the output below each.
+func commandsOf(body string) (list, outputs []string) {
 	for _, part := range strings.Split("\n"+body, "\n$ ")[1:] {
 		command, rest, _ := strings.Cut(part, "\n")
 		for strings.HasSuffix(command, "\\") {
 			more, after, _ := strings.Cut(rest, "\n")
 			command, rest = command+"\n"+more, after
 		}
+		list = append(list, command)
+		outputs = append(outputs, rest)
+	}
+	return list, outputs
+}
+
+// session runs the commands of a console block and returns it with their output.
+// It does not run commands whose programs are not installed, or that read what such
+// a command writes.
+func (p *pageRun) session(t *testing.T, body string) string {
+	t.Helper()
+	var out strings.Builder
+	list, outputs := commandsOf(body)
+	for i, command := range list {
 		fmt.Fprintf(&out, "$ %s\n", command)
 		missing := false
-		for _, name := range []string{"curl", "python3", "node", "git", "jq"} {
+		for _, name := range []string{"curl", "python3", "node", "git", "make", "parallel", "duckdb"} {
 			_, err := exec.LookPath(name)
 			missing = missing || err != nil && regexp.MustCompile(`\b`+name+`\b`).MatchString(command)
 		}
-		if missing {
-			out.WriteString(strings.TrimSuffix(rest, "\n"))
-			if rest != "" {
-				out.WriteString("\n")
-			}
+		for _, name := range p.lost {
+			missing = missing || strings.Contains(command, name)
+		}
+		if !missing {
+			out.WriteString(p.shell(t, command))
 			continue
 		}
-		out.WriteString(shell(command))
+		if m := regexp.MustCompile(`> (\S+)$`).FindStringSubmatch(command); m != nil {
+			p.lost = append(p.lost, m[1])
+		}
+		out.WriteString(strings.TrimSuffix(outputs[i], "\n"))
+		if outputs[i] != "" {
+			out.WriteString("\n")
+		}
 	}
 	return out.String()
 }
 
 // provider answers requests like a provider: it rejects histories in which calls
 // and results do not match.
-func provider(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
+// A byte order mark does not bother it.
+func provider(w http.ResponseWriter, r *http.Request, body []byte) {
 	report, err := lib.Check(r.Context(), bytes.NewReader(body), lib.Send())
 	var request struct {
 		Messages []json.RawMessage `json:"messages"`
 	}
 	switch {
-	case err != nil || json.Unmarshal(body, &request) != nil:
+	case err != nil || json.Unmarshal(bytes.TrimPrefix(body, []byte(bom)), &request) != nil:
 		http.Error(w, `{"error":"no request"}`, http.StatusBadRequest)
 	case report.Worst() == lib.Error:
 		http.Error(w, fmt.Sprintf(`{"error":%q}`, report.Findings[0].ProviderError), http.StatusBadRequest)
 	default:
 		fmt.Fprintf(w, "{\"messages\":%d,\"text\":\"hello\"}\n", len(request.Messages))
+	}
+}
+
+const bom = "\ufeff"
+
+// held lists the tests that hold blocks that TestPages does not run.
+var held = []struct{ page, kind, test string }{
+	{"formats.md", "json", "TestFormatsPage"},
+}
+
+// TestPageBlocks: each code block of each page is run, or a file that is used, or is
+// said not to be run right above it, or is held by another test.
+func TestPageBlocks(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tests []string
+	for _, name := range files {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tests = append(tests, string(raw))
+	}
+	for i, h := range held {
+		if !slices.ContainsFunc(tests, func(text string) bool {
+			return strings.Contains(text, "\nfunc "+h.test+"(") && strings.Contains(text, `"`+h.page+`"`)
+		}) {
+			t.Errorf("held[%d]: no %s reads %s", i, h.test, h.page)
+		}
+	}
+	total := 0
+	for _, name := range pageNames(t) {
+		blocks := pageBlocks(t, name)
+		total += len(blocks)
+		for _, fault := range idle(name, blocks) {
+			t.Errorf("docs/%s: %s", name, fault)
+		}
+	}
+	if total < 100 {
+		t.Errorf("the pages have %d blocks", total)
+	}
+}
+
+// A pageBlock is a code block of a page.
+type pageBlock struct {
+	line  int
+	kind  string // the first word behind the opening fence
+	name  string // the file that it is
+	above string // the paragraph above it
+	body  string
+}
+
+func pageBlocks(t *testing.T, name string) []pageBlock {
+	t.Helper()
+	var blocks []pageBlock
+	var above []string
+	open, blank := false, false
+	for i, line := range strings.Split(readPage(t, name), "\n") {
+		switch {
+		case open && line == "```":
+			open, above = false, nil
+		case open:
+			blocks[len(blocks)-1].body += line + "\n"
+		case strings.HasPrefix(strings.TrimSpace(line), "```"):
+			kind, file, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "```"), " ")
+			blocks = append(blocks, pageBlock{i + 1, kind, file, strings.Join(above, " "), ""})
+			open = true
+		case line == "":
+			blank = true
+		default:
+			if blank {
+				above = nil
+			}
+			above, blank = append(above, line), false
+		}
+	}
+	if open {
+		t.Fatalf("docs/%s: a code block has no end", name)
+	}
+	return blocks
+}
+
+// idle returns the faults of blocks that nothing runs or uses.
+func idle(page string, blocks []pageBlock) (faults []string) {
+	const notRun = "not run here"
+	for i, b := range blocks {
+		said := strings.Contains(strings.ToLower(b.above), notRun)
+		used := func() bool {
+			stem := strings.TrimSuffix(path.Base(b.name), path.Ext(b.name))
+			word := regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(strings.TrimSuffix(stem, "file")) + `\b`)
+			if dir := path.Dir(b.name); dir != "." {
+				word = regexp.MustCompile(word.String() + `|\b` + regexp.QuoteMeta(dir) + `\b`)
+			}
+			for j, other := range blocks {
+				text := other.body
+				switch {
+				case j == i || other.kind != "console" && other.name == "":
+					continue
+				case other.kind == "console":
+					list, _ := commandsOf(other.body)
+					text = strings.Join(list, "\n")
+				}
+				if word.MatchString(text) {
+					return true
+				}
+			}
+			return false
+		}
+		byTest := false
+		for _, h := range held {
+			byTest = byTest || h.page == page && h.kind == b.kind
+		}
+		list, _ := commandsOf(b.body)
+		switch {
+		case b.kind == "console" && b.name == "" && said:
+			faults = append(faults, fmt.Sprintf("the block in line %d is run, but the page says that it is not", b.line))
+		case b.kind == "console" && b.name == "" && len(list) == 0:
+			faults = append(faults, fmt.Sprintf("the console block in line %d has no command", b.line))
+		case b.kind == "console" && b.name == "", said, byTest:
+		case b.name == "":
+			faults = append(faults, fmt.Sprintf("nothing runs the block in line %d, and the page does not say %q above it", b.line, notRun))
+		case !used():
+			faults = append(faults, fmt.Sprintf("no command uses the file %s in line %d", b.name, b.line))
+		}
+	}
+	return faults
+}
+
+// TestIdleBlocks: idle finds blocks that nothing holds.
+func TestIdleBlocks(t *testing.T) {
+	t.Parallel()
+	blocks := []pageBlock{
+		{1, "sh", "", "Docker. Not run here:", "docker run\n"},
+		{2, "sh", "", "Docker:", "docker run\n"},
+		{3, "console", "", "Look:", "$ make all\nlost.json\n"},
+		{4, "console", "", "Not run here:", "$ toolguard check a.json\n"},
+		{5, "console", "", "Look:", "nothing\n"},
+		{6, "make", "Makefile", "", "all:\n\ttoolguard check dir\n"},
+		{7, "json", "a.json", "", "{}\n"},
+		{8, "json", "dir/b.json", "", "{}\n"},
+		{9, "json", "lost.json", "", "{}\n"},
+		{10, "json", "", "", "{}\n"},
+	}
+	want := []string{
+		`nothing runs the block in line 2, and the page does not say "not run here" above it`,
+		"the block in line 4 is run, but the page says that it is not",
+		"the console block in line 5 has no command",
+		"no command uses the file lost.json in line 9",
+		`nothing runs the block in line 10, and the page does not say "not run here" above it`,
+	}
+	if diff := cmp.Diff(want, idle("page.md", blocks)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := idle("formats.md", blocks[9:]); got != nil {
+		t.Errorf("blocks that a test holds: %q", got)
 	}
 }
