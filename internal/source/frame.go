@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -88,11 +89,13 @@ type document struct {
 
 // NewReader returns a reader of the records of src.
 func NewReader(src *Source) *Reader {
-	return newReader(src, chunkSize, longLine)
+	r := newReader(src, chunkSize, longLine)
+	r.win.text = src.text
+	return r
 }
 
 func newReader(src *Source, chunk, long int64) *Reader {
-	return &Reader{src: src, scan: NewScanner(), win: window{src: src, chunk: chunk, most: maxRecord}, long: long}
+	return &Reader{src: src, scan: newScanner(src), win: window{src: src, chunk: chunk, most: maxRecord}, long: long}
 }
 
 // Records yields the records of src, followed by the error that ended reading early, if
@@ -145,9 +148,9 @@ func (r *Reader) Framing() (Framing, error) {
 		r.err = r.decide()
 	}
 	if errors.Is(r.err, io.EOF) {
-		return r.framing, nil
+		return r.framing, r.src.failure()
 	}
-	return r.framing, r.err
+	return r.framing, cmp.Or(r.err, r.src.failure())
 }
 
 // Reason says why the framing is FramingNone, without the name of the file: `invalid
@@ -174,7 +177,7 @@ func (r *Reader) Next() (Record, error) {
 	default:
 		r.err = io.EOF
 	}
-	if r.err != nil {
+	if r.err = cmp.Or(r.err, r.src.failure()); r.err != nil {
 		return Record{}, r.err
 	}
 	r.n++
@@ -834,6 +837,7 @@ type window struct {
 	src   *Source
 	chunk int64
 	most  int64 // maxRecord, except in tests
+	text  []byte // the whole source if it is in memory
 	base  int64
 	buf   []byte // the bytes from base on
 	room  room   // provides the next buffer
@@ -861,9 +865,14 @@ func (w *window) from(off int64) ([]byte, error) {
 // the bytes before keep.
 func (w *window) load(keep, to int64) error {
 	size := w.src.size
-	if w.src.text != nil && w.buf == nil {
-		w.buf = w.src.text
-		w.src.lines.read(w.buf, 0)
+	if w.text != nil && w.buf == nil {
+		w.buf = w.text
+		for at := int64(0); at < size; at += w.chunk {
+			if err := w.src.Err(); err != nil {
+				return err
+			}
+			w.src.lines.read(w.buf[at:min(at+w.chunk, size)], at)
+		}
 	}
 	if keep < w.base || keep > w.end() {
 		w.base, w.buf = keep, w.buf[:0]

@@ -3,6 +3,7 @@ package source
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -86,8 +87,8 @@ func byteCount(n int64) string {
 func (s *Source) Packed() string { return s.packed }
 
 // unpack returns the unpacked source, or src itself if it is not compressed. It closes
-// src if it returns another source or an error.
-func unpack(src *Source, most int64) (*Source, error) {
+// src if it returns another source or an error. keep is spool or hold.
+func unpack(src *Source, most int64, keep func(context.Context, string, io.Reader) (*Source, error)) (*Source, error) {
 	var head [4]byte
 	n, err := src.ReadAt(head[:], 0)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -104,7 +105,7 @@ func unpack(src *Source, most int64) (*Source, error) {
 		}
 		defer r.Close()
 		l := limited(r, src.size, most)
-		out, err := spool(src.ctx, src.name, l)
+		out, err := keep(src.ctx, src.name, l)
 		if l.left < 0 {
 			if err == nil {
 				out.Close()

@@ -15,8 +15,9 @@ const (
 )
 
 // SetWindow sets how many bytes of a document may be held in memory. A longer document is
-// read through a window. It is for callers with little memory and for tests.
-func (s *Source) SetWindow(held int64) { s.held = held }
+// read through a window, even if the source itself is in memory. It is for callers with
+// little memory and for tests.
+func (s *Source) SetWindow(held int64) { s.held, s.text = held, nil }
 
 // A pages is a document that is only partly in memory. It has been scanned once from
 // start to end.
@@ -34,7 +35,7 @@ func (r *Reader) pages(start int64) (*document, error) {
 	if held == 0 {
 		held = heldDocument
 	}
-	if r.src.size-start <= held {
+	if r.src.size-start <= held || r.win.text != nil {
 		return nil, nil
 	}
 	p := &pages{src: r.src, base: start, chunk: max(held/windowPart, 2)}
@@ -56,7 +57,7 @@ func (r *Reader) pages(start int64) (*document, error) {
 // scan scans the value at base once. head is the part of it that is in memory. scan keeps
 // only the bytes that it has not finished scanning.
 func (p *pages) scan(head []byte, least int) (Scan, error) {
-	scan := NewScanner()
+	scan := newScanner(p.src)
 	scan.remember(least, p)
 	at, text := p.base, head
 	s := scan.Scan(text, 0, AllowNewlines)
@@ -89,7 +90,7 @@ func (p *pages) scan(head []byte, least int) (Scan, error) {
 
 // slide adjusts the scan to a text without its first n bytes.
 func (s *Scan) slide(n int) {
-	s.Start, s.End, s.At, s.next = s.Start-n, s.End-n, s.At-n, s.next-n
+	s.Start, s.End, s.At, s.next, s.look = s.Start-n, s.End-n, s.At-n, s.next-n, s.look-n
 	for _, f := range []*Flaw{&s.InvalidUTF8, &s.LoneSurrogate, &s.RawNewline} {
 		f.Start, f.End, f.seen = f.Start-n, f.End-n, f.seen-n
 	}
@@ -134,7 +135,7 @@ func (v Value) Held() Value {
 	if text == nil {
 		return Value{}
 	}
-	scan := NewScanner()
+	scan := newScanner(v.ends.pages.src)
 	scan.remember(longValue, v.ends.pages)
 	s := scan.Scan(text, 0, AllowNewlines)
 	if s.Kind != FaultNone || s.End != len(text) {

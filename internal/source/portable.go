@@ -13,6 +13,7 @@ type portable struct {
 	// open holds the bracket of each container around the current value.
 	open [MaxDepth]byte
 	ends ends
+	src  *Source // whose context ends scans, or nil
 }
 
 func (p *portable) Scan(text []byte, pos int, mode ScanMode) Scan {
@@ -30,11 +31,13 @@ func (p *portable) Resume(text []byte, s Scan) Scan {
 
 func (p *portable) remember(least int, of *pages) { p.ends.least, p.ends.pages = least, of }
 
+func (p *portable) watch(src *Source) { p.src = src }
+
 // begin starts a scan at text[pos].
 func (p *portable) begin(text []byte, pos int, mode ScanMode) Scan {
 	p.ends.begin(len(text))
 	start := SkipBlank(text, pos)
-	return Scan{Start: start, next: start, mode: mode, ends: &p.ends, turn: p.ends.turn}
+	return Scan{Start: start, next: start, mode: mode, ends: &p.ends, turn: p.ends.turn, of: p.src, look: start + lookEvery}
 }
 
 // again prepares a scan to continue with more text and reports whether it can.
@@ -156,6 +159,10 @@ after:
 		s.End = i
 		return true
 	}
+	if i >= s.look && s.stopped(i) {
+		s.cut(text, i, depth, true, p.wantAfter(depth))
+		return true
+	}
 	if i >= until {
 		s.resume(i, depth, true)
 		return false
@@ -274,8 +281,12 @@ func scanString(text []byte, i int, s *Scan) (int, bool) {
 	start := i
 	var high uint64 // its high bits mark bytes outside ASCII
 	for {
+		if i >= s.look && s.stopped(i) {
+			return s.cutString(text)
+		}
 		var c byte
-		rest := text[i:]
+		part := text[:min(len(text), s.look)]
+		rest := part[i:]
 		for len(rest) >= 8 {
 			// A set high bit in stop marks a byte to stop at. A borrow can set higher
 			// bits too, so only the lowest set bit is reliable.
@@ -286,16 +297,19 @@ func scanString(text []byte, i int, s *Scan) (int, bool) {
 			if stop != 0 {
 				n := bits.TrailingZeros64(stop) &^ 7
 				high |= w & (1<<n - 1)
-				i = len(text) - len(rest) + n>>3
+				i = len(part) - len(rest) + n>>3
 				c = byte(w >> n)
 				goto special
 			}
 			high |= w
 			rest = rest[8:]
 		}
-		for i = len(text) - len(rest); ; i++ {
-			if i >= len(text) {
-				return s.cutString(text)
+		for i = len(part) - len(rest); ; i++ {
+			if i >= len(part) {
+				if i == len(text) {
+					return s.cutString(text)
+				}
+				break
 			}
 			if c = text[i]; c < ' ' || c == '"' || c == '\\' {
 				break
@@ -304,15 +318,16 @@ func scanString(text []byte, i int, s *Scan) (int, bool) {
 		}
 
 	special:
-		switch c {
-		case '"':
+		switch {
+		case i == len(part):
+		case c == '"':
 			if high&highs != 0 && !utf8.Valid(text[start:i]) {
 				s.invalidUTF8(text, start, i)
 			}
 			return i + 1, true
-		case '\\':
+		case c == '\\':
 			// Escapes often come in groups.
-			for i+1 < len(text) && text[i] == '\\' {
+			for i+1 < len(text) && text[i] == '\\' && i < s.look {
 				if escapes[text[i+1]] {
 					i += 2
 					continue

@@ -22,7 +22,20 @@ type Scanner interface {
 	// remember sets the least length of values whose ends are recorded. of is their
 	// document if it is not held in memory.
 	remember(least int, of *pages)
+	// watch ends scans soon after the context of a source is done. The source then has an
+	// error, and the scan ends as if the text ended.
+	watch(src *Source)
 }
+
+// newScanner returns a scanner of the text of a source.
+func newScanner(src *Source) Scanner {
+	scan := NewScanner()
+	scan.watch(src)
+	return scan
+}
+
+// lookEvery is the number of bytes after which a scan looks at the context of its source.
+const lookEvery = 256 << 10
 
 // A Scan is the result of a Scanner. Offsets are indexes of the text.
 type Scan struct {
@@ -52,6 +65,27 @@ type Scan struct {
 	// ends are the ends of the long values if their turn is equal to turn.
 	ends *ends
 	turn uint32
+
+	// of is the source whose context is looked at from offset look on. It is nil if nothing
+	// ends the scan.
+	of   *Source
+	look int
+}
+
+// stopped looks at the context if the scan has come far enough since the last time. It
+// reports whether the scan must end at offset i.
+func (s *Scan) stopped(i int) bool {
+	if i < s.look {
+		return false
+	}
+	if s.look = i + lookEvery; s.of == nil {
+		return false
+	}
+	err := s.of.Err()
+	if err != nil {
+		s.of.fail(err)
+	}
+	return err != nil
 }
 
 // A Flaw is a defect that leaves its string readable: the location of the first one, and

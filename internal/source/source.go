@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
+	"slices"
 	"sync/atomic"
 )
 
@@ -41,7 +42,7 @@ type Source struct {
 	held   int64 // how many bytes of a document may be held; 0 means heldDocument
 	failed atomic.Pointer[error]
 	ahead  bool
-	// text is the whole source if it is no larger than chunkSize, and nil otherwise.
+	// text is the whole source if it is in memory, and nil otherwise.
 	text []byte
 	// near is the record being examined. Spans inside it are served without reading.
 	near Value
@@ -56,10 +57,35 @@ func NewSource(name string, r io.ReaderAt, size int64) *Source {
 }
 
 // FromBytes returns a source of the bytes b, which must not change while the source is in
-// use.
+// use. The source neither copies nor changes them.
 func FromBytes(name string, b []byte) *Source {
-	return NewSource(name, bytes.NewReader(b), int64(len(b)))
+	src := NewSource(name, bytes.NewReader(b), int64(len(b)))
+	src.text = slices.Clip(b)
+	return src
 }
+
+// Hold is Spool for bytes that are in memory: nothing goes to a temporary file, and bytes
+// that are not compressed are not copied. They must not change while the source is in use.
+func Hold(ctx context.Context, name string, b []byte) (*Source, error) {
+	src := FromBytes(name, b)
+	src.ctx = ctx
+	return unpack(src, 0, hold)
+}
+
+// hold reads r to its end into memory.
+func hold(ctx context.Context, name string, r io.Reader) (*Source, error) {
+	text, err := io.ReadAll(contextReader{ctx, r})
+	if err != nil {
+		return nil, pathError(name, err)
+	}
+	src := FromBytes(name, text)
+	src.ctx = ctx
+	return src, nil
+}
+
+// Text returns the whole source if it is in memory, and nil otherwise. The caller must not
+// change it.
+func (s *Source) Text() []byte { return s.text }
 
 // Open opens the regular file at path as a source. A compressed file is unpacked to at
 // most most bytes, or to the default limits if most is 0. Once ctx is done, reading the
@@ -105,15 +131,15 @@ func Open(ctx context.Context, path string, most int64) (*Source, error) {
 		}
 		return nil
 	}
-	if err := src.hold(); err != nil {
+	if err := src.holdSmall(); err != nil {
 		f.Close()
 		return nil, err
 	}
-	return unpack(src, most)
+	return unpack(src, most, spool)
 }
 
-// hold reads the whole source into memory if it is no larger than chunkSize.
-func (s *Source) hold() error {
+// holdSmall reads the whole source into memory if it is no larger than chunkSize.
+func (s *Source) holdSmall() error {
 	if s.size > chunkSize {
 		return nil
 	}
@@ -145,7 +171,7 @@ func Spool(ctx context.Context, name string, r io.Reader, most int64) (*Source, 
 	if err != nil {
 		return nil, err
 	}
-	return unpack(src, most)
+	return unpack(src, most, spool)
 }
 
 func spool(ctx context.Context, name string, r io.Reader) (*Source, error) {
@@ -205,6 +231,13 @@ func (s *Source) Derived(r io.ReaderAt, size int64) *Source {
 	return &Source{name: s.name, r: r, size: size, ctx: s.ctx, named: true, held: s.held, ahead: s.ahead}
 }
 
+// Edited returns a source of the bytes b, which are the bytes of this source after edits.
+func (s *Source) Edited(b []byte) *Source {
+	out := FromBytes(s.name, b)
+	out.ctx, out.ahead = s.ctx, s.ahead
+	return out
+}
+
 // Name returns the name the source was opened with.
 func (s *Source) Name() string { return s.name }
 
@@ -217,12 +250,20 @@ func (s *Source) Stream() *io.SectionReader { return io.NewSectionReader(s, 0, s
 // fail records an error that no caller can receive. All later reads return it.
 func (s *Source) fail(err error) { s.failed.CompareAndSwap(nil, &err) }
 
+// failure returns the error that fail recorded, if any.
+func (s *Source) failure() error {
+	if err := s.failed.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
 // Err returns the error that ended reading the source, or the error of its context. It
 // returns nil while the source can be read. Long computations on data that was read
 // earlier call it to notice cancellation.
 func (s *Source) Err() error {
-	if err := s.failed.Load(); err != nil {
-		return *err
+	if err := s.failure(); err != nil {
+		return err
 	}
 	if s.ctx == nil || s.ctx.Err() == nil {
 		return nil
@@ -321,6 +362,9 @@ const viewSize = 16 << 10
 // View returns the bytes of a span. They are valid until the next call of View or Value
 // and must not be changed.
 func (s *Source) View(span Span) ([]byte, error) {
+	if s.text != nil && span.Start >= 0 && span.Start <= span.End && span.End <= s.size {
+		return s.text[span.Start:span.End:span.End], nil
+	}
 	if at := span.Start - s.near.base; at >= 0 && span.Len() >= 0 && span.End <= s.near.base+int64(len(s.near.text)) {
 		return s.near.text[at : at+span.Len()], nil
 	}

@@ -157,6 +157,10 @@ func (v *vector) walk(text []byte, s *Scan) (until int, done bool) {
 		if c.bad != 0 {
 			break
 		}
+		if off >= s.look && s.stopped(off) {
+			s.cut(text, s.next, s.depth, s.after, wantValue)
+			return 0, true
+		}
 		tokens := 0
 		for b := range v.blocks[:n] {
 			m, halves := v.blocks[b].tokens, v.blocks[b].halves
