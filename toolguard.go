@@ -3,15 +3,16 @@
 // toolguard command does, so that a program knows whether a provider will accept
 // a history before it sends it.
 //
-//	report, err := toolguard.Check(ctx, body, toolguard.Send())
+//	report, err := toolguard.CheckBytes(ctx, body, toolguard.Send())
 //	if err == nil && report.Worst() == toolguard.Error {
 //		// The provider would refuse this request.
 //	}
 //
-// The functions keep no state and may be called concurrently. They write no
-// files, except that input of more than 8 MiB goes to a temporary file until the
-// call returns. Input that is compressed with gzip or zstd is unpacked first, and
-// all offsets and lines are those of the unpacked text.
+// The functions keep no state and may be called concurrently. CheckBytes and
+// FixBytes work in memory. Check and Fix write input of more than 8 MiB to a
+// temporary file until the call returns; otherwise no function writes a file. Input
+// that is compressed with gzip or zstd is unpacked first, and all offsets and lines
+// are those of the unpacked text.
 package toolguard
 
 import (
@@ -208,7 +209,29 @@ func newOptions(opts []Option) (*options, error) {
 		}
 	}
 	o.Rules, o.Explicit = rules.Select(o.selected, o.ignored)
+	if o.Request {
+		if err := requestable(o.Dialect); err != nil {
+			return nil, err
+		}
+	}
 	return o, nil
+}
+
+// requestable returns an error if requests have no messages in the dialect.
+func requestable(d *dialect.Dialect) error {
+	if d != nil && d.Body != nil {
+		return nil
+	}
+	var names []string
+	for _, d := range dialect.All() {
+		if d.Body != nil {
+			names = append(names, d.Name)
+		}
+	}
+	if d == nil {
+		return errors.New("Request needs Dialect: one of " + strings.Join(names, ", ")) //nolint:revive,staticcheck // the name of the option
+	}
+	return fmt.Errorf("no request is in the dialect %q; expected one of %s", d.Name, strings.Join(names, ", "))
 }
 
 // Target checks the transcript as the provider of this profile would. Without it, the
@@ -229,6 +252,18 @@ func Dialect(dialectName string) Option {
 		if o.Dialect = dialect.ByName(dialectName); o.Dialect == nil {
 			return unknown("dialect", dialectName, Dialects())
 		}
+		return nil
+	})
+}
+
+// Request says that the input is one request body in the dialect that Dialect names.
+// The messages are then read from the field where the API expects them, such as
+// "messages", "input" or "contents", and nothing is detected. Input that is not such a
+// body is a *NotTranscriptError, which says what was expected. Request without Dialect, or
+// with a dialect that no API takes, is an error.
+func Request() Option {
+	return optionFunc(func(o *options) error {
+		o.Request = true
 		return nil
 	})
 }
@@ -364,13 +399,33 @@ func Check(ctx context.Context, r io.Reader, opts ...Option) (*Report, error) {
 	return check(ctx, src, o)
 }
 
+// CheckBytes is Check for input in memory. It writes no temporary file, whatever the size of
+// b, and does not copy b.
+//
+// If b is compressed, it is unpacked in memory, to at most 200 times its size or 1 MiB,
+// whichever is more, and at most 4 GiB.
+//
+// CheckBytes never changes b and keeps no reference to it. b must not change until CheckBytes
+// returns.
+func CheckBytes(ctx context.Context, b []byte, opts ...Option) (*Report, error) {
+	o, err := newOptions(opts)
+	if err != nil {
+		return nil, err
+	}
+	src, err := source.Hold(ctx, o.name, b)
+	if err != nil {
+		return nil, err
+	}
+	return check(ctx, src, o)
+}
+
 // check checks a source.
 func check(ctx context.Context, src *source.Source, o *options) (*Report, error) {
 	found, err := engine.Check(ctx, src, o.Options)
 	if err := cmp.Or(src.Err(), err); err != nil {
 		return nil, err
 	}
-	return report(found)
+	return report(src, found)
 }
 
 // Fix reads a transcript from r to its end, repairs it, and writes it to w. Every
@@ -407,6 +462,35 @@ func Fix(ctx context.Context, w io.Writer, r io.Reader, opts ...Option) (*Fixed,
 	return fixed, nil
 }
 
+// FixBytes is Fix for input in memory. It returns the repaired text, or b itself if there is
+// nothing to repair. It writes no temporary file, whatever the size of b, and does not copy b,
+// except into the text that it returns.
+//
+// If b is compressed, it is unpacked as by CheckBytes. FixBytes does not compress: it returns b
+// itself, still compressed, or a *CheckOnlyError if there is something to repair. Unpack such
+// input before FixBytes, and send the result without its Content-Encoding.
+//
+// With an error, FixBytes returns no text. The errors are those of Fix. FixBytes never changes b,
+// and only the returned text refers to it. b must not change until FixBytes returns.
+func FixBytes(ctx context.Context, b []byte, opts ...Option) ([]byte, *Fixed, error) {
+	o, err := newOptions(opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	src, err := source.Hold(ctx, o.name, b)
+	if err != nil {
+		return nil, nil, err
+	}
+	fixed, out, err := fix(ctx, src, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !fixed.Changed() {
+		return b, fixed, nil
+	}
+	return out.Text(), fixed, nil
+}
+
 // fix repairs a source. It returns what was done, and the source to write: the repaired one,
 // or src if there was nothing to repair.
 func fix(ctx context.Context, src *source.Source, o *options) (*Fixed, *source.Source, error) {
@@ -415,10 +499,10 @@ func fix(ctx context.Context, src *source.Source, o *options) (*Fixed, *source.S
 		return nil, nil, public(err)
 	}
 	fixed := &Fixed{}
-	if fixed.Before, err = report(f.Before); err != nil {
+	if fixed.Before, err = report(src, f.Before); err != nil {
 		return nil, nil, err
 	}
-	if fixed.After, err = report(f.After); err != nil {
+	if fixed.After, err = report(src, f.After); err != nil {
 		return nil, nil, err
 	}
 	for i := range f.Repairs {
@@ -469,8 +553,8 @@ func unknown(what, name string, known []string) error {
 	return suggest.Unknown(what, name, known, "expected one of "+strings.Join(known, ", "))
 }
 
-// report returns a report of the engine as one of this package.
-func report(r *engine.Report) (*Report, error) {
+// report returns a report of the engine about src as one of this package.
+func report(src *source.Source, r *engine.Report) (*Report, error) {
 	if r.Skipped != "" {
 		return nil, &NotTranscriptError{r.Skipped}
 	}
@@ -479,7 +563,15 @@ func report(r *engine.Report) (*Report, error) {
 		Calls: r.Calls, Results: r.Results,
 	}
 	shared := map[int32]*Repair{}
+	if n := r.Findings.Len(); n > 0 {
+		out.Findings = make([]Finding, 0, n)
+	}
 	for f := range r.Findings.All() {
+		if len(out.Findings)%256 == 0 {
+			if err := src.Err(); err != nil {
+				return nil, err
+			}
+		}
 		x := Finding{
 			Rule: f.Rule.Name, Category: f.Rule.Category, Severity: Severity(f.Severity), Message: f.Message, URL: f.Rule.URL(),
 			Conversation: f.Conversation, Turn: f.Turn, Record: int(f.Record), Pointer: f.Pointer,

@@ -17,6 +17,9 @@ type Options struct {
 	Dialects *dialect.Set
 	// Dialect skips dialect detection; nil means that the file decides.
 	Dialect *dialect.Dialect
+	// Request says that the file is one request to the API of Dialect, which has a Body.
+	// Nothing is searched then.
+	Request bool
 }
 
 // A Candidate is a dialect that a file may be written in.

@@ -444,9 +444,16 @@ func holdsAny(v source.Value) bool {
 	return v.First().Exists()
 }
 
-// beside returns the place with what the fields beside the messages say: the model, the
-// addresses, and whether the API has other state.
+// beside returns the place with what the fields beside the messages say: the dialect, the
+// model, the addresses, and whether the API has other state.
 func (f *finder) beside(v source.Value, ctx Place) Place {
+	ctx = ctx.beside(v)
+	ctx.Hint = cmp.Or(f.set.RequestOf(v), ctx.Hint)
+	return ctx
+}
+
+// beside is the part of finder.beside that does not depend on dialects.
+func (ctx Place) beside(v source.Value) Place { //nolint:gocritic // the copy is changed
 	ctx.Model = ""
 	var hosts []string
 	for k, val := range v.Members() {
@@ -466,7 +473,6 @@ func (f *finder) beside(v source.Value, ctx Place) Place {
 	}
 	ctx.Hosts = append(hosts, ctx.Hosts...)
 	ctx.Holder = v.Span()
-	ctx.Hint = cmp.Or(f.set.RequestOf(v), ctx.Hint)
 	return ctx
 }
 

@@ -31,6 +31,9 @@ func Survey(src *source.Source, opts Options) (*Verdict, error) {
 }
 
 func survey(src *source.Source, opts Options) (*Verdict, error) {
+	if opts.Request {
+		return request(src, opts.Dialect)
+	}
 	if reason, err := store(src); err != nil || reason != "" {
 		return &Verdict{reason: reason, foreign: true}, err
 	}
@@ -145,8 +148,11 @@ func (b *beginning) add(rec source.Record, into []string, n int) {
 	if n <= headRecords {
 		v = b.index.Of(v) // every dialect examines it
 	}
-	if read := b.tally.add(v, b.framing == source.FramingDocument); !read || n <= headRecords {
+	read := b.tally.add(v, b.framing == source.FramingDocument)
+	if b.opts.Dialect == nil && (!read || n <= headRecords) { // what else it could be
 		b.foreign.add(v, read)
+	}
+	if !read || n <= headRecords {
 		b.near.look(v, 0)
 	}
 }

@@ -14,6 +14,7 @@ var Anthropic = &Dialect{
 	Example: `{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"ls","input":{}}]}
 {"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"a.txt"}]}`,
 	Provider: "anthropic",
+	Body:     &Body{Lists: []string{"messages"}},
 	Evidence: anthropicEvidence,
 	Request: [][]evidence.Cond{
 		evidence.All("anthropic_version"), evidence.All("tools.0.input_schema"), evidence.All("tools.0.name", "messages", "!tools.0.function"),

@@ -115,6 +115,9 @@ type Dialect struct {
 	// Request recognizes a request to the dialect's API by the fields beside its
 	// messages: all conditions of one of the lists must hold.
 	Request [][]evidence.Cond
+	// Body says where a request to the dialect's API has its messages. It is nil if no API
+	// takes the dialect.
+	Body *Body `toml:"-"`
 	// MessagePaths lead from an element of a list to its messages, in order. They
 	// are for formats that keep messages in pairs or under keys.
 	MessagePaths []Lens `toml:"within"`
@@ -276,6 +279,14 @@ const (
 	ChangeExtends
 	ChangeDeletes
 )
+
+// A Body says where a request to an API has its messages.
+type Body struct {
+	// Lists are the fields with the messages, in order. A request has the first one.
+	Lists []string
+	// Text is set if that field may be a plain text instead.
+	Text bool
+}
 
 // A Holder is an object that only one dialect uses to hold messages.
 type Holder struct {

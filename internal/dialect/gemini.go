@@ -15,6 +15,7 @@ var Gemini = &Dialect{
 	Example: `{"role":"model","parts":[{"functionCall":{"name":"ls","args":{}}}]}
 {"role":"user","parts":[{"functionResponse":{"name":"ls","response":{"output":"a.txt"}}}]}`,
 	Provider: "gemini",
+	Body:     &Body{Lists: []string{"contents"}},
 	Window:   transcript.WindowUser,
 	Evidence: geminiEvidence,
 	Members:  geminiMembers,

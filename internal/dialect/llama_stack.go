@@ -14,6 +14,7 @@ var LlamaStack = &Dialect{
 	Example: `{"role":"assistant","content":"","stop_reason":"end_of_turn","tool_calls":[{"call_id":"c1","tool_name":"ls","arguments":{}}]}
 {"role":"tool","call_id":"c1","tool_name":"ls","content":"a.txt"}`,
 	Provider: "neutral",
+	Body:     &Body{Lists: []string{"messages"}},
 	Window:   transcript.WindowTool,
 	Evidence: evidence.NewTable(
 		"none if !role:string",

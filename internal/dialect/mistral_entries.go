@@ -14,6 +14,7 @@ var MistralEntries = &Dialect{
 	Example: `{"type":"function.call","tool_call_id":"a1b2c3d4e","name":"ls","arguments":"{}"}
 {"type":"function.result","tool_call_id":"a1b2c3d4e","result":"a.txt"}`,
 	Provider: "neutral",
+	Body:     &Body{Lists: []string{"inputs"}, Text: true},
 	Window:   transcript.WindowNext,
 	Evidence: evidence.NewTable(
 		"decisive if type=tool.execution|agent.handoff and @keys.#!=1",

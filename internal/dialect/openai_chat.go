@@ -18,6 +18,7 @@ var OpenAIChat = &Dialect{
 	Example: `{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"ls","arguments":"{}"}}]}
 {"role":"tool","tool_call_id":"call_1","content":"a.txt"}`,
 	Provider: "openai",
+	Body:     &Body{Lists: []string{"messages"}},
 	Evidence: evidence.NewTable(
 		"none if !role:string",
 		"decisive if any tool_calls|toolCalls.* has name:string and arguments|args:any, shown by list",

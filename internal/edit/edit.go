@@ -160,6 +160,9 @@ func prove(src *source.Source, edits []Edit, within []source.Span, change Sum) e
 	var was, is Sum
 	all := source.Span{Start: src.Size()}
 	for _, w := range merged(within, edits) {
+		if err := src.Err(); err != nil {
+			return err
+		}
 		from := max(0, w.Start-LongestKey)
 		both, err := src.View(source.Span{Start: from, End: w.End})
 		if err != nil {

@@ -12,13 +12,14 @@ import (
 )
 
 // Pieces is an edited source: spans of the original and new bytes, in order. It can be read
-// like a file and edited again, and it never copies the original.
+// like a file and edited again. It copies the original only if that is in memory.
 type Pieces struct {
 	src   *source.Source
 	parts []piece
 	size  int64
 	was   *Pieces // before the last edits; nil for the original
 	edits []Edit  // the last ones
+	text  []byte  // the whole, if the original is in memory and the whole was asked for
 }
 
 // A piece is a part of the original, or new text.
@@ -85,8 +86,25 @@ func (p *Pieces) ReadAt(b []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// Source returns the whole as a source with the same name.
-func (p *Pieces) Source() *source.Source { return p.src.Derived(p, p.size) }
+// Source returns the whole as a source with the same name. If the original is in memory, so
+// is the whole.
+func (p *Pieces) Source() *source.Source {
+	was := p.src.Text()
+	if was == nil {
+		return p.src.Derived(p, p.size)
+	}
+	if p.text == nil {
+		p.text = make([]byte, 0, p.size)
+		for i := range p.parts {
+			if part := &p.parts[i]; part.text != nil {
+				p.text = append(p.text, part.text...)
+			} else {
+				p.text = append(p.text, was[part.span.Start:part.span.End]...)
+			}
+		}
+	}
+	return p.src.Edited(p.text)
+}
 
 // Apply returns the source with edits applied. It returns an error if the edits are not in
 // order, overlap, or are outside of the source.
@@ -177,7 +195,7 @@ func (p *Pieces) same(s source.Span, text []byte) bool {
 	if s.Len() != int64(len(text)) {
 		return false
 	}
-	b, err := p.src.Bytes(s)
+	b, err := p.src.View(s)
 	return err == nil && bytes.Equal(b, text)
 }
 

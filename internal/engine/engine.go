@@ -33,6 +33,8 @@ type Options struct {
 	Dialects *dialect.Set
 	// Dialect skips detection; nil means that detection chooses.
 	Dialect *dialect.Dialect
+	// Request says that the source is one request to the API of Dialect, which has a Body.
+	Request bool
 	// Target is the provider whose rules hold; nil means the dialect's own.
 	Target *profile.Profile
 	// Send says that the history is about to be sent.
@@ -209,6 +211,8 @@ type checker struct {
 	src    *source.Source
 	opts   Options
 	report *Report
+	ctx    context.Context // of run
+	left   int64           // the work until the next look at the context
 	err    error
 	dials  []string // by conversation: its dialect
 	// merging are the records with ids that would become equal to other ids if halves of
@@ -261,14 +265,33 @@ func newChecker(src *source.Source, opts Options) *checker {
 	return c
 }
 
+// lookEvery is the number of bytes after which a check looks at its context. A finding and a
+// value count as some bytes more, because each takes time.
+const (
+	lookEvery     = 256 << 10
+	workOfValue   = 64
+	workOfFinding = 1 << 10
+)
+
+// goesOn counts n bytes of work and looks at the context if there were many since the last
+// time. It reports whether the check goes on.
+func (c *checker) goesOn(n int64) bool {
+	if c.left -= n; c.left <= 0 {
+		c.left = lookEvery
+		c.err = cmp.Or(c.err, c.src.Err(), c.ctx.Err())
+	}
+	return c.err == nil
+}
+
 func (c *checker) run(ctx context.Context) (*Report, error) {
+	c.ctx = ctx
 	var log *repair.Log // receives each record
 	look := func(rec source.Record) {
 		if log != nil {
 			log.Add(rec)
 		}
 	}
-	file, conversations := container.Read(c.src, detect.Options{Dialects: c.opts.Dialects, Dialect: c.opts.Dialect}, look)
+	file, conversations := container.Read(c.src, detect.Options{Dialects: c.opts.Dialects, Dialect: c.opts.Dialect, Request: c.opts.Request}, look)
 	c.report.File = file
 	if c.visit != nil && c.visit.first { // later rounds mostly have nothing left to repair
 		log = c.logOf(file)
@@ -309,11 +332,15 @@ func (c *checker) rules() []*rules.Rule {
 	return c.opts.Rules
 }
 
-// text returns the text of a span. A source that fails ends the check.
+// text returns the text of a span. A source that fails ends the check. Once the check has
+// ended, all texts are empty, so that a rule has nothing left to do.
 func (c *checker) text(s source.Span) string { return string(c.bytes(s)) }
 
 // bytes returns the bytes of a span. They are valid until the next call.
 func (c *checker) bytes(s source.Span) []byte {
+	if !c.goesOn(workOfValue + s.Len()) {
+		return nil
+	}
 	if c.unfolded != nil {
 		return c.unfolded.Bytes(s)
 	}
@@ -326,6 +353,9 @@ func (c *checker) bytes(s source.Span) []byte {
 
 // value returns the value at a span. It is valid until the next call.
 func (c *checker) value(s source.Span) source.Value {
+	if !c.goesOn(workOfValue + s.Len()) {
+		return source.Value{}
+	}
 	if c.unfolded != nil {
 		return source.NewValue(c.unfolded.Bytes(s), s.Start)
 	}
@@ -375,7 +405,9 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	}
 	c.unrepaired = d.CheckOnly != "" || conv.Unfolded != nil
 	for _, r := range c.rules() {
-		rc.Run(r)
+		if c.goesOn(lookEvery) {
+			rc.Run(r)
+		}
 	}
 	if c.unrepaired {
 		c.withhold(d.CheckOnly)
@@ -529,6 +561,9 @@ func (c *checker) logOf(file *container.File) *repair.Log {
 }
 
 func (c *checker) emit(found rules.Finding) {
+	if !c.goesOn(workOfFinding) {
+		return
+	}
 	c.emitted = found
 	f := &c.emitted
 	if c.visit != nil {

@@ -56,12 +56,12 @@ func (p *facts) add(plan *repair.Plan) {
 
 // sum returns a hash of a fact that does not depend on how it is written.
 func (p *facts) sum(f fact) (out edit.Sum) {
-	for i, s := range []source.Span{f.args, f.payload, f.name} {
-		if s.IsZero() {
+	for i, s := range [3]source.Span{f.args, f.payload, f.name} {
+		if s.IsZero() || p.err != nil {
 			continue
 		}
-		b, err := p.src.Bytes(s)
-		p.err = cmp.Or(p.err, err)
+		b, err := p.src.View(s)
+		p.err = cmp.Or(err, p.src.Err())
 		total := edit.Total(b)
 		out = out.Plus(edit.Sum{total[0] << i, total[1] << i}) // the position of each part counts too
 	}

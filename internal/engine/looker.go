@@ -22,7 +22,7 @@ type looker struct {
 // placeholder reports whether the content of a result is a placeholder.
 func (l *looker) placeholder(result int32) bool {
 	conv := l.context.Conversation
-	return rules.IsPlaceholder(conv.Results[result].Payload, conv.Window, l.plan.Own(result), l.c.text)
+	return rules.IsPlaceholder(conv.Results[result].Payload, conv.Window, l.plan.Own(result), l.c.bytes)
 }
 
 // Text implements rules.Looker.

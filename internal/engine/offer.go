@@ -121,6 +121,9 @@ func (c *checker) offer(plan *repair.Plan) (map[*operation.Operation]edit.Fix, e
 	var able map[*operation.Operation]edit.Fix
 	for f := range c.askers(offerAsked) {
 		op := f.Fix
+		if !c.goesOn(workOfFinding) {
+			return nil, c.err
+		}
 		var fix edit.Fix
 		if c.tried += plan.Extent(op); c.tried <= mostTried {
 			var ok bool
@@ -150,6 +153,9 @@ func (c *checker) offer(plan *repair.Plan) (map[*operation.Operation]edit.Fix, e
 // offerOnFile offers the repairs of findings about the file.
 func (c *checker) offerOnFile() error {
 	for f := range c.askers(offerAsked) {
+		if !c.goesOn(workOfFinding) {
+			return c.err
+		}
 		if _, replaces := f.Fix.Do.(*operation.ReplaceBytes); replaces && c.merging[f.Record] {
 			c.decide(f.Fix, offerUnable, details{why: "two ids that differ only in these bytes would become the same"})
 			continue

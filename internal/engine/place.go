@@ -150,10 +150,13 @@ func (p *placer) record(at []foundAt) error {
 		for i := range at {
 			spans[i] = source.Span{Start: at[i].start, End: at[i].end}
 		}
-		pointers = source.Pointers(record, spans)
+		pointers = p.src.Pointers(record, spans)
 	}
 	hash := ""
 	for i := range at {
+		if !p.goesOn(workOfFinding) {
+			return p.err
+		}
 		f := p.at(&at[i])
 		if known {
 			if !p.unreadable[index] {

@@ -448,6 +448,9 @@ func (r *round) conversation(c *checker, plan *repair.Plan, found iter.Seq[*rule
 		}
 	}
 	for _, w := range wishes {
+		if !c.goesOn(workOfFinding) {
+			return c.err
+		}
 		turn, together := plan.LaidOut(w.Operation), []wish{w}
 		if turn >= 0 {
 			together = turns[turn]
@@ -580,6 +583,9 @@ func (r *round) file(c *checker, found iter.Seq[*rules.Finding]) error {
 		clear(r.did)
 	}
 	for _, w := range wishes {
+		if !c.goesOn(workOfFinding) {
+			return c.err
+		}
 		fix, ok, err := c.onFile(w)
 		if err != nil {
 			return err

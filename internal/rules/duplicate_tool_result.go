@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -174,22 +175,22 @@ func (c *Context) besides(res *transcript.Result, text string) (out []string) {
 // placeholder reports whether a result is a text that toolguard or another tool inserts for a
 // result that was never recorded.
 func (c *Context) placeholder(result int32) bool {
-	return IsPlaceholder(c.Results[result].Payload, c.Window, c.Own(result), c.Text)
+	return IsPlaceholder(c.Results[result].Payload, c.Window, c.Own(result), func(at source.Span) []byte { return []byte(c.Text(at)) })
 }
 
 // IsPlaceholder reports whether the payload of a result is a placeholder, which is not
 // recorded content. own is the text, as JSON, that this run inserts for the result, or "" if
 // it is the default text.
-func IsPlaceholder(payload source.Span, window transcript.Window, own string, read func(source.Span) string) bool {
+func IsPlaceholder(payload source.Span, window transcript.Window, own string, read func(source.Span) []byte) bool {
 	const most = 512
 	if payload.IsZero() || payload.Len() > int64(most+len(own)) {
 		return false
 	}
 	text := read(payload)
-	if strings.HasPrefix(text, "[") || strings.HasPrefix(text, "{") {
+	if bytes.HasPrefix(text, []byte("[")) || bytes.HasPrefix(text, []byte("{")) {
 		// A list of one text block means the same as the text. With any other field it means
 		// more.
-		v := source.NewValue([]byte(text), 0)
+		v := source.NewValue(text, 0)
 		for i, e := range v.Elements() {
 			if i > 0 {
 				return false
@@ -201,15 +202,15 @@ func IsPlaceholder(payload source.Span, window transcript.Window, own string, re
 				return false
 			}
 		}
-		text = string(v.Get("text").Raw())
+		text = v.Get("text").Raw()
 	}
-	text = strings.TrimSuffix(strings.TrimPrefix(text, `"`), `"`)
+	text = bytes.TrimSuffix(bytes.TrimPrefix(text, []byte(`"`)), []byte(`"`))
 	for _, known := range placeholders {
-		if text == known || strings.HasSuffix(known, "…") && strings.HasPrefix(text, strings.TrimSuffix(known, "…")) {
+		if start, open := strings.CutSuffix(known, "…"); string(text) == known || open && len(text) >= len(start) && string(text[:len(start)]) == start {
 			return true
 		}
 	}
-	return own != "" && text == own || text == "aborted" && window == transcript.WindowNext
+	return own != "" && string(text) == own || string(text) == "aborted" && window == transcript.WindowNext
 }
 
 // placeholders are the texts, as JSON, that known tools insert for a result that was never

@@ -44,7 +44,7 @@ without a result as answered, and move results to the wrong turn.`,
 			return
 		}
 		numbers := make(map[string]int32, len(c.Calls))
-		var uses []use
+		uses := make([]use, 0, len(c.Calls))
 		for i := range c.Calls {
 			call := &c.Calls[i]
 			id := pairing.Key(call.ID)

@@ -836,7 +836,7 @@ func (r *Reader) scanFrom(start int64, mode ScanMode, limit int64) (Scan, error)
 type window struct {
 	src   *Source
 	chunk int64
-	most  int64 // maxRecord, except in tests
+	most  int64  // maxRecord, except in tests
 	text  []byte // the whole source if it is in memory
 	base  int64
 	buf   []byte // the bytes from base on

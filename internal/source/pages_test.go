@@ -99,7 +99,7 @@ func TestPages(t *testing.T) {
 			s := spans[len(spans)*i/min(len(spans), 200)]
 			spans = append(spans, Span{s.Start, s.Start + 1}, Span{s.End, min(s.End+1, int64(len(text)))}, Span{max(0, s.Start-1), s.End}, Span{s.Start, min(s.End+2, int64(len(text)))})
 		}
-		pointers := Pointers(whole.Value, spans)
+		pointers := new(Source).Pointers(whole.Value, spans)
 		for _, held := range []int64{2, 17, 64, 1000} {
 			src := FromBytes(name, text)
 			src.SetWindow(held)
@@ -118,7 +118,7 @@ func TestPages(t *testing.T) {
 					t.Fatalf("%s, %d bytes:\n got %s\nwant %s", name, held, got.String(), want.String())
 				}
 			}
-			for i, p := range Pointers(rec.Value, spans) {
+			for i, p := range new(Source).Pointers(rec.Value, spans) {
 				if p != pointers[i] {
 					t.Errorf("%s, %d bytes: the pointer to %v is %q, want %q", name, held, spans[i], p, pointers[i])
 				}

@@ -90,6 +90,11 @@ func (l *Lines) forward(m *place, offset int64) error {
 		end = min(end, next)
 	}
 	part := l.text[m.at-l.base : end-l.base]
+	if len(part) >= leastRead { // a source in memory is not read
+		if err := l.src.Err(); err != nil {
+			return err
+		}
+	}
 	if last := bytes.LastIndexByte(part, '\n'); last >= 0 {
 		m.lines += bytes.Count(part, []byte{'\n'})
 		m.newline = m.at + int64(last) + 1

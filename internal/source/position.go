@@ -30,14 +30,15 @@ func characters(part []byte) int {
 
 // Pointers returns for each span the JSON pointer (RFC 6901) from v to the innermost
 // value that contains the span, or to the field whose key the span touches. The pointer
-// of a span outside v is the empty pointer, which is that of v itself.
-func Pointers(v Value, spans []Span) []string {
+// of a span outside v is the empty pointer, which is that of v itself. Once the context of
+// the source is done, the remaining pointers are empty.
+func (s *Source) Pointers(v Value, spans []Span) []string {
 	if v.Outside() {
-		return pointersOutside(v, spans)
+		return s.pointersOutside(v, spans)
 	}
-	p := pointers{text: v.text, base: v.base, spans: spans, found: make([]string, len(spans))}
-	for i, s := range spans {
-		if v.Span().Contains(s) {
+	p := pointers{src: s, look: v.from + lookEvery, text: v.text, base: v.base, spans: spans, found: make([]string, len(spans))}
+	for i, at := range spans {
+		if v.Span().Contains(at) {
 			p.rest = append(p.rest, i)
 		}
 	}
@@ -51,14 +52,14 @@ func Pointers(v Value, spans []Span) []string {
 }
 
 // pointersOutside is Pointers for a value that is not in memory.
-func pointersOutside(v Value, spans []Span) []string {
+func (s *Source) pointersOutside(v Value, spans []Span) []string {
 	found := make([]string, len(spans))
 	if v.Kind() == String {
 		return found
 	}
 	var rest []int // the remaining spans in v, sorted by start
-	for i, s := range spans {
-		if v.Span().Contains(s) {
+	for i, at := range spans {
+		if v.Span().Contains(at) {
 			rest = append(rest, i)
 		}
 	}
@@ -83,7 +84,7 @@ func pointersOutside(v Value, spans []Span) []string {
 		if len(in) == 0 {
 			return len(rest) > 0
 		}
-		for i, p := range Pointers(val, of) {
+		for i, p := range s.Pointers(val, of) {
 			found[in[i]] = "/" + name + p
 		}
 		return len(rest) > 0
@@ -94,6 +95,8 @@ func pointersOutside(v Value, spans []Span) []string {
 // pointers finds spans in one pass over the tokens of a value. Each level of nesting
 // costs an entry in path and no stack.
 type pointers struct {
+	src   *Source
+	look  int // where to look at the context of src
 	text  []byte
 	base  int64
 	spans []Span
@@ -116,6 +119,11 @@ func (p *pointers) walk(i, end int) {
 		var top *level
 		if len(p.path) > 0 {
 			top = &p.path[len(p.path)-1]
+		}
+		if i >= p.look {
+			if p.look = i + lookEvery; p.src.Err() != nil {
+				return
+			}
 		}
 		switch c := p.text[i]; c {
 		case ' ', '\t', '\n', '\r', ':':

@@ -217,19 +217,19 @@ func TestPointers(t *testing.T) {
 	spans := make([]Span, len(tests))
 	for i, tt := range tests {
 		spans[i] = tt.span
-		if got := Pointers(v, spans[i:i+1]); got[0] != tt.want {
+		if got := new(Source).Pointers(v, spans[i:i+1]); got[0] != tt.want {
 			t.Errorf("%v: %q, want %q", tt.span, got[0], tt.want)
 		}
 	}
-	for i, got := range Pointers(v, spans) {
+	for i, got := range new(Source).Pointers(v, spans) {
 		if got != tests[i].want {
 			t.Errorf("%v among others: %q, want %q", spans[i], got, tests[i].want)
 		}
 	}
-	if got := Pointers(NewValue([]byte(`"x"`), 0), []Span{{0, 3}, {1, 2}}); got[0] != "" || got[1] != "" {
+	if got := new(Source).Pointers(NewValue([]byte(`"x"`), 0), []Span{{0, 3}, {1, 2}}); got[0] != "" || got[1] != "" {
 		t.Errorf("a string: %q", got)
 	}
-	if got := Pointers(Value{}, []Span{{0, 3}}); got[0] != "" {
+	if got := new(Source).Pointers(Value{}, []Span{{0, 3}}); got[0] != "" {
 		t.Errorf("no value: %q", got)
 	}
 }
@@ -256,7 +256,7 @@ func manyPointers(n int) (v Value, spans []Span, want []string) {
 
 func TestManyPointers(t *testing.T) {
 	v, spans, want := manyPointers(20_000)
-	if got := Pointers(v, spans); !slices.Equal(got, want) {
+	if got := new(Source).Pointers(v, spans); !slices.Equal(got, want) {
 		t.Errorf("wrong pointers, such as %.20q…", got[0])
 	}
 }
@@ -269,9 +269,9 @@ func BenchmarkPointers(b *testing.B) {
 	var once, tenfold time.Duration
 	for b.Loop() {
 		start := time.Now()
-		Pointers(small, few)
+		new(Source).Pointers(small, few)
 		middle := time.Now()
-		Pointers(large, many)
+		new(Source).Pointers(large, many)
 		once += middle.Sub(start)
 		tenfold += time.Since(middle)
 	}

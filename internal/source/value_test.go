@@ -100,7 +100,7 @@ func walkAll(v Value, depth int) int {
 	for _, e := range v.Elements() {
 		n += walkAll(e, depth+1)
 	}
-	Pointers(v, []Span{v.Span(), {v.Span().Start, v.Span().Start}})
+	new(Source).Pointers(v, []Span{v.Span(), {v.Span().Start, v.Span().Start}})
 	return n
 }
 
@@ -125,8 +125,8 @@ func checkValue(t *testing.T, in []byte) {
 	for i, l := range leaves {
 		spans[i] = l.Span()
 	}
-	for i, p := range Pointers(NewValue(in, 0), spans) {
-		if got := Pointers(NewValue(in, 0), spans[i:i+1])[0]; got != p {
+	for i, p := range new(Source).Pointers(NewValue(in, 0), spans) {
+		if got := new(Source).Pointers(NewValue(in, 0), spans[i:i+1])[0]; got != p {
 			t.Fatalf("%q: %v is at %q, and at %q", in, spans[i], p, got)
 		}
 	}
