@@ -1,7 +1,6 @@
 package toolguard_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,19 +13,18 @@ import (
 // README.md shows the body of this example.
 func Example() {
 	// The agent was stopped while a tool ran.
-	history := `[{"role":"user","content":"What is in /srv?"},
-{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"ls","input":{}}]}]`
+	history := []byte(`[{"role":"user","content":"What is in /srv?"},
+{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"ls","input":{}}]}]`)
 
-	var body bytes.Buffer
-	fixed, err := toolguard.Fix(context.Background(), &body, strings.NewReader(history), toolguard.Send())
+	body, fixed, err := toolguard.FixBytes(context.Background(), history, toolguard.Send())
 	if err != nil {
-		fmt.Println(err) // body is empty
+		fmt.Println(err) // body is nil
 		return
 	}
 	for _, f := range fixed.Before.Findings {
 		fmt.Printf("%s: %s\n", f.Severity, f.Message)
 	}
-	fmt.Println(&body) // what to send
+	fmt.Printf("%s\n", body) // what to send
 	// Output:
 	// error: call "t1" to "ls" has no result yet
 	// [{"role":"user","content":"What is in /srv?"},
@@ -41,6 +39,43 @@ const request = `{"model":"claude","max_tokens":100,"messages":[
  {"role":"user","content":"still there?"}
 ]}
 `
+
+// A request body needs no detection if its dialect is known.
+func ExampleCheckBytes() {
+	report, err := toolguard.CheckBytes(context.Background(), []byte(request), toolguard.Dialect("anthropic"), toolguard.Request(), toolguard.Send())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, f := range report.Findings {
+		fmt.Println(f.Pointer, f.Rule)
+	}
+	_, err = toolguard.CheckBytes(context.Background(), []byte(`{"model":"claude","input":"hello"}`), toolguard.Dialect("anthropic"), toolguard.Request())
+	fmt.Println(err)
+	// Output:
+	// /messages/1/content/0/id missing-tool-result
+	// not a transcript: expected a request in the dialect anthropic, which is an object with an array in the field "messages", but the input has no field "messages"
+}
+
+// A body without faults comes back as the slice that it was.
+func ExampleFixBytes() {
+	in := []byte(request)
+	fixed, did, err := toolguard.FixBytes(context.Background(), in, toolguard.Dialect("anthropic"), toolguard.Request())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	again, didAgain, err := toolguard.FixBytes(context.Background(), fixed, toolguard.Dialect("anthropic"), toolguard.Request())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(did.Changed(), len(did.Repairs), did.Repairs[0].Title)
+	fmt.Println(didAgain.Changed(), &again[0] == &fixed[0])
+	// Output:
+	// true 1 insert a placeholder result into message 3
+	// false true
+}
 
 func ExampleCheck() {
 	report, err := toolguard.Check(context.Background(), strings.NewReader(request))

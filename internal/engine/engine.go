@@ -276,9 +276,9 @@ const (
 // goesOn counts n bytes of work and looks at the context if there were many since the last
 // time. It reports whether the check goes on.
 func (c *checker) goesOn(n int64) bool {
-	if c.left -= n; c.left <= 0 {
+	if c.left -= n; c.left <= 0 && c.err == nil {
 		c.left = lookEvery
-		c.err = cmp.Or(c.err, c.src.Err(), c.ctx.Err())
+		c.err = cmp.Or(c.src.Err(), c.ctx.Err())
 	}
 	return c.err == nil
 }
