@@ -21,8 +21,10 @@ RACE ?= . ./cmd/toolguard ./internal/write
 
 all: build test lint ## build, test and lint
 
-build: ## build bin/toolguard
+build: ## build bin/toolguard, and check that the package compiles for WebAssembly
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ ./cmd/toolguard
+	GOOS=js GOARCH=wasm $(GO) vet .
+	GOOS=wasip1 GOARCH=wasm $(GO) vet .
 
 test: ## run all tests
 	$(GO) test ./...

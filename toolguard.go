@@ -362,7 +362,7 @@ func Placeholder(text string) Option {
 	})
 }
 
-// WithEdits makes Check fill in the Edits of each finding. It takes longer: to compute the
+// WithEdits makes Check and CheckBytes fill in the Edits of each finding. It takes longer: to compute the
 // edits of a repair in a session log, Check reads the log again.
 func WithEdits() Option {
 	return optionFunc(func(o *options) error {
@@ -471,7 +471,8 @@ func Fix(ctx context.Context, w io.Writer, r io.Reader, opts ...Option) (*Fixed,
 // input before FixBytes, and send the result without its Content-Encoding.
 //
 // With an error, FixBytes returns no text. The errors are those of Fix. FixBytes never changes b,
-// and only the returned text refers to it. b must not change until FixBytes returns.
+// and keeps no reference to it, except that it may return b. b must not change until FixBytes
+// returns.
 func FixBytes(ctx context.Context, b []byte, opts ...Option) ([]byte, *Fixed, error) {
 	o, err := newOptions(opts)
 	if err != nil {
