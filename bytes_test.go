@@ -294,7 +294,10 @@ func allocated() uint64 {
 // at least once for each 256 KB.
 func TestCancel(t *testing.T) {
 	do := map[string]func(context.Context, []byte) error{
-		"Check": func(ctx context.Context, b []byte) error { _, err := toolguard.Check(ctx, bytes.NewReader(b)); return err },
+		"Check": func(ctx context.Context, b []byte) error {
+			_, err := toolguard.Check(ctx, bytes.NewReader(b))
+			return err
+		},
 		"Fix": func(ctx context.Context, b []byte) error {
 			_, err := toolguard.Fix(ctx, nil, bytes.NewReader(b))
 			return err
