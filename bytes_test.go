@@ -434,3 +434,26 @@ func main() {
 	fmt.Println(report.Dialect, report.Worst(), fixed.Changed())
 }
 `
+
+// A gauge is a context that knows the most bytes that were allocated between two questions.
+type gauge struct {
+	context.Context
+	last, most uint64
+}
+
+func (g *gauge) Err() error {
+	now := allocated()
+	g.most, g.last = max(g.most, now-g.last), now
+	return nil
+}
+
+// TestCancelBetween: rules that find much, and the repairs, do not go on for long without a look at
+// the context.
+func TestCancelBetween(t *testing.T) {
+	const call = `,{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"ls","input":{}}]},{"role":"user","content":"on"}`
+	text := []byte(`{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"q"}` + strings.Repeat(call, 3_000) + `]}`)
+	g := &gauge{Context: t.Context(), last: allocated()}
+	if _, err := toolguard.CheckBytes(g, text); err != nil || g.most > 6<<20 {
+		t.Errorf("up to %d bytes are allocated between two questions, %v", g.most, err)
+	}
+}
