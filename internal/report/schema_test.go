@@ -16,8 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
+	"github.com/toolguard/toolguard/internal/reference"
 	"github.com/toolguard/toolguard/internal/rules"
 )
 
@@ -62,26 +61,18 @@ func TestJSONSchemas(t *testing.T) {
 	} {
 		t.Run(tt.schema, func(t *testing.T) {
 			t.Parallel()
-			doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schemaFile(t, tt.schema)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			c := jsonschema.NewCompiler()
-			c.AssertFormat()
-			if err := c.AddResource("schema.json", doc); err != nil {
-				t.Fatal(err)
-			}
-			schema, err := c.Compile("schema.json")
+			schema := string(schemaFile(t, tt.schema))
+			validator, err := reference.Start()
 			if err != nil {
 				t.Fatal(err)
 			}
 			for name, out := range outputs(t, tt.newFormat) {
-				v, err := jsonschema.UnmarshalJSON(strings.NewReader(out))
-				if err != nil {
-					t.Fatalf("%s: %v\n%s", name, err, out)
+				a, err := validator.Validate(reference.Request{Schema: schema, URL: "schema:///" + tt.schema, Formats: true, Values: []string{out}})
+				if err != nil || a.Invalid != "" || len(a.Unchecked) > 0 {
+					t.Fatal(a, err)
 				}
-				if err := schema.Validate(v); err != nil {
-					t.Errorf("%s: %v\n%s", name, err, out)
+				for _, f := range a.Failures[0] {
+					t.Errorf("%s: %v: %s\n%s", name, f.At, f.Message, out)
 				}
 			}
 		})

@@ -45,7 +45,7 @@ func TestCorpus(t *testing.T) {
 			for _, schema := range slices.Sorted(maps.Keys(h.schemas)) {
 				tools++
 				n, unchecked := compile(parsed(schema))
-				ref := newReference(schema)
+				ref := newOther(t, schema)
 				for i, args := range slices.Sorted(maps.Keys(h.arguments)) {
 					if i == 40 {
 						break
@@ -54,7 +54,7 @@ func TestCorpus(t *testing.T) {
 					if n != nil && violations(n, []byte(args)) != nil {
 						broken++
 					}
-					if d := differOf(n, unchecked, ref, args); d != "" {
+					if d := differOf(t, n, unchecked, ref, args); d != "" {
 						t.Errorf("%s: %s\n%s\n%s", path, schema, args, d)
 					}
 				}

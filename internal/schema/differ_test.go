@@ -16,15 +16,16 @@ import (
 
 // differ describes how the results for a schema and arguments differ from those of the
 // other implementation.
-func differ(schema, arguments string) string {
+func differ(t *testing.T, schema, arguments string) string {
+	t.Helper()
 	n, unchecked := compile(source.NewValue([]byte(schema), 0))
-	ref := newReference(schema)
-	return differOf(n, unchecked, ref, arguments)
+	return differOf(t, n, unchecked, newOther(t, schema), arguments)
 }
 
-func differOf(n *node, unchecked []string, ref reference, arguments string) string {
-	if (n == nil) != (ref.schema == nil) {
-		return fmt.Sprintf("is a schema: %v, want %v: %v", n != nil, ref.schema != nil, ref.err)
+func differOf(t *testing.T, n *node, unchecked []string, ref other, arguments string) string {
+	t.Helper()
+	if (n != nil) != ref.ok {
+		return fmt.Sprintf("is a schema: %v, want %v: %s", n != nil, ref.ok, ref.invalid)
 	}
 	if n == nil {
 		return ""
@@ -37,7 +38,7 @@ func differOf(n *node, unchecked []string, ref reference, arguments string) stri
 	if !slices.Equal(told, ref.unchecked) {
 		return fmt.Sprintf("unchecked: %q, want %q", unchecked, ref.unchecked)
 	}
-	want := ref.violations([]byte(arguments))
+	want := ref.violations(t, arguments)
 	var got []violation
 	for _, v := range violations(n, []byte(arguments)) {
 		got = append(got, violation{v.Pointer, v.Broken, v.Message})
@@ -82,7 +83,7 @@ func TestRandom(t *testing.T) {
 	for n := 0; n < pairs; {
 		text := g.schema()
 		compiled, unchecked := compile(source.NewValue([]byte(text), 0))
-		ref := newReference(text)
+		ref := newOther(t, text)
 		schemas++
 		if compiled == nil {
 			none++
@@ -90,7 +91,7 @@ func TestRandom(t *testing.T) {
 		for range 12 {
 			n++
 			arguments := g.near(parsed(text), parsed(text), 0)
-			if d := differOf(compiled, unchecked, ref, arguments); d != "" {
+			if d := differOf(t, compiled, unchecked, ref, arguments); d != "" {
 				t.Fatalf("seed %d, schema %d:\n%s\n%s\n%s", seed, schemas, text, arguments, d)
 			}
 			if compiled == nil {

@@ -47,7 +47,7 @@ func TestInvalidSchemas(t *testing.T) {
 				}
 				schema := fmt.Sprintf(`{%s"%s":%s}`, draft, key, value)
 				n++
-				if d := differ(schema, `{"a":[1]}`); d != "" {
+				if d := differ(t, schema, `{"a":[1]}`); d != "" {
 					t.Errorf("%s: %s", schema, d)
 				}
 			}
@@ -198,7 +198,7 @@ func TestFormats(t *testing.T) {
 		fits := 0
 		for _, text := range texts {
 			args := fmt.Sprintf("%q", text)
-			if d := differ(schema, args); d != "" {
+			if d := differ(t, schema, args); d != "" {
 				t.Errorf("%s, %s: %s", name, args, d)
 			}
 			if declared(t, schema).Violations("f", []byte(args)) == nil {

@@ -1,27 +1,27 @@
 package schema
 
 import (
-	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
-
+	"github.com/toolguard/toolguard/internal/reference"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A reference is a schema compiled by the other implementation.
-type reference struct {
-	schema    *jsonschema.Schema // nil if the schema is invalid
+// An other is a schema for the other implementation.
+type other struct {
+	schema    string
+	ok        bool   // the schema is valid
+	invalid   string // why the schema is invalid
 	unchecked []string
-	err       error // why the schema is invalid
 }
 
 // violations returns where arguments violate a schema.
@@ -37,41 +37,46 @@ type violation struct{ pointer, broken, message string }
 // implementation does not report.
 const someName = "?"
 
-// newReference compiles a schema with the other implementation.
-func newReference(text string) reference {
-	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
-	if err != nil {
-		return reference{}
+// startReference starts the other implementation once for all tests.
+var startReference = sync.OnceValues(reference.Start)
+
+// newOther compiles a schema with the other implementation.
+func newOther(t *testing.T, text string) other {
+	t.Helper()
+	in := json.NewDecoder(strings.NewReader(text))
+	in.UseNumber()
+	var doc any
+	if err := in.Decode(&doc); err != nil {
+		return other{}
+	}
+	if _, err := in.Token(); !errors.Is(err, io.EOF) {
+		return other{}
 	}
 	rewrite(doc)
-	var r reference
-	c := jsonschema.NewCompiler()
-	c.UseLoader(jsonschema.SchemeURLLoader{})
-	c.UseRegexpEngine(func(pattern string) (jsonschema.Regexp, error) {
-		re, err := regexp.Compile(pattern)
-		if err != nil {
-			if !slices.Contains(r.unchecked, pattern) {
-				r.unchecked = append(r.unchecked, pattern)
-			}
-			return unreadable(pattern), nil
-		}
-		return re, nil
-	})
-	if err := c.AddResource(toolAddress, doc); err != nil {
-		return reference{err: err}
+	rewritten, err := json.Marshal(doc)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if r.schema, err = c.Compile(toolAddress); err != nil {
-		return reference{err: err}
-	}
-	slices.Sort(r.unchecked)
-	return r
+	o := other{schema: string(rewritten)}
+	a := o.ask(t)
+	o.invalid, o.unchecked = a.Invalid, a.Unchecked
+	o.ok = a.Invalid == ""
+	return o
 }
 
-// An unreadable is an invalid pattern, which matches everything.
-type unreadable string
-
-func (unreadable) MatchString(string) bool { return true }
-func (u unreadable) String() string        { return string(u) }
+// ask asks the other implementation about values.
+func (o other) ask(t *testing.T, values ...string) reference.Answer {
+	t.Helper()
+	v, err := startReference()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := v.Validate(reference.Request{Schema: o.schema, URL: toolAddress, Values: values})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
 
 // rewrite converts a schema from OpenAPI to JSON Schema.
 func rewrite(schema any) {
@@ -123,51 +128,27 @@ func rewrite(schema any) {
 	s["type"] = types
 }
 
-// violations returns the violations that the other implementation finds, except those by
-// schemas that only refer back to themselves, because they are not caused by the
-// arguments.
-func (r reference) violations(arguments []byte) []violation {
-	if r.schema == nil {
+// violations returns the violations that the other implementation finds.
+func (o other) violations(t *testing.T, arguments string) []violation {
+	t.Helper()
+	if !o.ok {
 		return nil
 	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(arguments))
-	if err != nil {
-		return nil
-	}
-	var invalid *jsonschema.ValidationError
-	if !errors.As(r.schema.Validate(doc), &invalid) {
-		return nil
-	}
-	printer := message.NewPrinter(language.English)
 	var out []violation
-	var walk func(e *jsonschema.ValidationError, name bool)
-	walk = func(e *jsonschema.ValidationError, name bool) {
-		if _, of := e.ErrorKind.(*kind.PropertyNames); of {
-			name = true
-		}
-		for _, cause := range e.Causes {
-			walk(cause, name)
-		}
-		if len(e.Causes) > 0 {
-			return
-		}
-		switch k := e.ErrorKind.(type) {
-		case *kind.RefCycle:
-			return
-		case *kind.AdditionalProperties:
-			slices.Sort(k.Properties)
+	for _, f := range o.ask(t, arguments).Failures[0] {
+		if f.Keyword == "json" {
+			return nil
 		}
 		keys := []string{""}
-		for _, key := range e.InstanceLocation {
+		for _, key := range f.At {
 			keys = append(keys, strings.NewReplacer("~", "~0", "/", "~1").Replace(key))
 		}
 		pointer := strings.Join(keys, "/")
-		if name {
+		if f.Name {
 			pointer = someName
 		}
-		out = append(out, violation{pointer, brokenKind(e.ErrorKind), e.ErrorKind.LocalizedString(printer)})
+		out = append(out, violation{pointer, broken(f), f.Message})
 	}
-	walk(invalid, false)
 	slices.SortFunc(out, compareViolations)
 	return slices.Compact(out)
 }
@@ -176,24 +157,17 @@ func compareViolations(a, b violation) int {
 	return cmp.Or(cmp.Compare(a.pointer, b.pointer), cmp.Compare(a.broken, b.broken), cmp.Compare(a.message, b.message))
 }
 
-// brokenKind returns the keyword that is violated.
-func brokenKind(k jsonschema.ErrorKind) string {
-	switch k := k.(type) {
-	case *kind.Type:
-		return "type: want " + strings.Join(k.Want, " or ")
-	case *kind.Required:
-		return "required: missing " + doubles(k.Missing)
-	case *kind.DependentRequired:
-		return "dependentRequired: missing " + doubles(k.Missing)
-	case *kind.Dependency:
-		return "dependencies: missing " + doubles(k.Missing)
-	case *kind.Not:
-		return "not"
-	case *kind.FalseSchema:
+// broken returns the keyword that is violated.
+func broken(f reference.Failure) string {
+	switch f.Keyword {
+	case "type":
+		return "type: want " + strings.Join(f.Want, " or ")
+	case "required", "dependentRequired", "dependencies":
+		return f.Keyword + ": missing " + doubles(f.Missing)
+	case "false":
 		return "nothing is allowed here"
+	case "":
+		return "a value that is not allowed"
 	}
-	if path := k.KeywordPath(); len(path) > 0 {
-		return path[0]
-	}
-	return "a value that is not allowed"
+	return f.Keyword
 }
