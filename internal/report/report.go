@@ -1,5 +1,8 @@
 // Package report writes findings, with one file for each output format. It does not know
 // where findings come from.
+//
+// It writes unified diffs itself, because the libraries compare two texts in memory. Here the
+// edits are known, and a file may be larger than the memory.
 package report
 
 import (

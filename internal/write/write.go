@@ -2,6 +2,10 @@
 // neither a reader, nor the next run after a kill, a full disk or a power failure. It knows
 // the names, owners, modes, access control lists and extended attributes of files, and who
 // else has them open. It does not know their content.
+//
+// It does this itself, because the libraries for atomic writes only rename a new file over
+// the old one. They do not keep its owner, access control list and extended attributes, and
+// do not notice that another program has changed it.
 package write
 
 import (
