@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,22 +19,31 @@ import (
 
 func newExplainCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "explain <rule>|<error>",
+		Use:   "explain <rule>|<error>|-",
 		Short: "Explain a rule, or find the rule for an error of a provider",
 		Long: `explain shows what a rule means, why it matters, and how findings are repaired.
-Given the error message of a provider, it explains the rule that finds the cause.`,
+Given the error message of a provider, or a part of it, it explains the rule that
+finds the cause. With -, it reads the error from standard input.`,
 		Example: `  toolguard explain missing-tool-result
-  toolguard explain "tool_use ids were found without tool_result blocks"`,
+  toolguard explain 'tool_use ids were found without tool_result blocks'
+  toolguard explain - < error.txt`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeFrom(rules.Names),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			text := args[0]
+			if text == "-" {
+				var err error
+				if text, err = a.errorText(); err != nil {
+					return err
+				}
+			}
 			var page string
-			r, err := findRule(args[0])
+			r, err := findRule(text)
 			switch {
 			case err == nil:
 				page, err = explain(cmd.Context(), r)
-			case strings.ContainsAny(args[0], " \t\n"):
-				page, err = explainError(cmd.Context(), args[0])
+			case strings.ContainsAny(text, " \t\n"):
+				page, err = explainError(cmd.Context(), text)
 			}
 			if err != nil {
 				return err
@@ -46,6 +56,25 @@ Given the error message of a provider, it explains the rule that finds the cause
 			return report.WritePage(a.stdout, page, width, paint)
 		},
 	}
+}
+
+// maxErrorText is how long an error on standard input may be.
+const maxErrorText = 64 << 10
+
+// errorText reads the error of a provider from standard input.
+func (a *app) errorText() (string, error) {
+	text, err := io.ReadAll(io.LimitReader(a.stdin, maxErrorText+1))
+	if err != nil {
+		return "", fmt.Errorf("standard input: %w", err)
+	}
+	if len(text) > maxErrorText {
+		return "", errors.New("standard input: the error is longer than 64 KiB; give only its message")
+	}
+	trimmed := strings.TrimSpace(string(text))
+	if trimmed == "" {
+		return "", errors.New("standard input is empty; expected the error of a provider")
+	}
+	return trimmed, nil
 }
 
 // explain returns the page of a rule in Markdown.

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -41,19 +40,25 @@ func (r *Rule) Answers() []Answer {
 type Match struct {
 	Rule *Rule
 	Answer
-	length int // how many bytes of the known error matched
+	length int // how many bytes of the words of the known error matched
 }
 
-// MatchError returns the rules whose known provider errors occur in a text, the best match
-// first. Ids, names and numbers may differ.
+// MatchError returns the rules whose known provider errors have parts in a text, the best
+// match first. Ids, names, numbers and quotes may differ.
 func MatchError(text string) []Match {
-	text = flat(text)
+	said := newSaying(text)
+	lengths := map[string]int{}
 	var out []Match
 	for _, r := range All() {
 		best := Match{}
 		for _, a := range r.Answers() {
 			for _, known := range append([]string{a.Text}, a.Also...) {
-				if n := matches(text, flat(known)); n > best.length {
+				n, ok := lengths[known]
+				if !ok {
+					n = said.common(words(known))
+					lengths[known] = n
+				}
+				if n > best.length {
 					best = Match{r, a, n}
 				}
 			}
@@ -71,79 +76,177 @@ func MatchError(text string) []Match {
 	return out
 }
 
-// flat undoes the changes of copying a text from a log or a terminal: escapes, quotes and
-// line breaks.
-func flat(s string) string {
-	s = strings.NewReplacer(`\u0060`, "`", `\n`, " ").Replace(s)
-	s = strings.Map(func(r rune) rune {
-		switch r {
-		case '\\', '`', '"', '\'', '“', '”', '‘', '’':
-			return -1
-		}
-		return r
-	}, s)
-	return strings.Join(strings.Fields(strings.ToLower(s)), " ")
-}
+// anything stands for a part of an error that varies, such as an id.
+const anything = ""
 
 var (
 	// where is the address at the start of an error, which clients omit.
-	where  = lazily(`^(?:[a-z]+[.\[]?\d+[^ ]*: |invalid params, |invalid parameter: |<400> [^ ]+: )`)
-	varies = lazily(`…|\{(?:id|name|kind)\}|\d+`)
+	where = lazily(`^(?:[A-Za-z]+[.\[]?\d+[^ ]*: |invalid params, |Invalid parameter: |<400> [^ ]+: )`)
+	// escapes are what logs write for a line feed, a tab, and quotes.
+	escapes = lazily(`\\(?:[nrt]|u00[26][0-7])`)
+	word    = lazily(`…[\p{L}\p{N}_]*|\{(?:id|name|kind)\}|[\p{L}\p{N}_]+`)
 )
 
-// shortest is how many bytes of an error must match, and part how many bytes of a sentence
-// that stands alone.
-const (
-	shortest = 12
-	part     = 30
-)
-
-// matches returns how many bytes of a known error occur in a text, 0 if it is another error.
-// Clients truncate errors, so single sentences count too.
-func matches(text, known string) int {
-	known = where().ReplaceAllString(known, "")
-	if n := says(text, known); n >= shortest {
-		return n
-	}
-	total := 0
-	for sentence := range strings.SplitSeq(known, ". ") {
-		if n := says(text, sentence); n >= part {
-			total += n
+// words returns the words of an error in lower case. What varies is anything: ids,
+// placeholders, and words with digits.
+func words(text string) []string {
+	text = where().ReplaceAllString(escapes().ReplaceAllString(text, " "), "")
+	out := word().FindAllString(strings.ToLower(text), -1)
+	for i, w := range out {
+		if strings.HasPrefix(w, "…") || w[0] == '{' || strings.ContainsAny(w, "0123456789") {
+			out[i] = anything
 		}
 	}
-	return total
+	return slices.Compact(out)
 }
 
-// says returns the number of fixed bytes of a known error if the text contains it, 0
-// otherwise.
-func says(text, known string) int {
-	var expr strings.Builder
-	n, from := 0, 0
-	there := true
-	add := func(s string) {
-		there = there && strings.Contains(text, s)
-		expr.WriteString(regexp.QuoteMeta(s))
-		n += len(s)
-	}
-	known = strings.TrimSuffix(known, ".")
-	for _, m := range varies().FindAllStringIndex(known, -1) {
-		add(known[from:m[0]])
-		switch known[m[0]:m[1]] {
-		case "…":
-			expr.WriteString(`.*?`)
-		case "{id}", "{name}", "{kind}":
-			expr.WriteString(`.{0,400}?`)
-		default:
-			expr.WriteString(`\d+`)
+// ordinary matches words that say nothing about the subject of an error.
+var ordinary = lazily(`^(?:an?|the|of|to|in|is|are|was|were|be|has|have|had|it|its|this|that|and|or|but|not|no|for|with|by|at|on|as|if|from|you|your|i|my|we|can|could|should|will|would|must|do|does|did)$`)
+
+// A saying is an error as a user pasted it, in words.
+type saying struct {
+	words []string
+	at    map[string][]int // the places of each word
+	used  []bool
+}
+
+func newSaying(text string) *saying {
+	s := &saying{at: map[string][]int{}}
+	for _, w := range words(text) {
+		if w != anything {
+			s.at[w] = append(s.at[w], len(s.words))
+			s.words = append(s.words, w)
 		}
-		from = m[1]
 	}
-	add(known[from:])
-	if !there { // cheaper than compiling the expression
+	s.used = make([]bool, len(s.words))
+	return s
+}
+
+// A run is a sequence of words of a known error that a saying has too.
+type run struct {
+	words, telling, length int // telling is how much the words say about the subject
+	known, said            []int
+}
+
+// A run that says less than telling occurs in any text. A whole error, known or pasted, may
+// say less, but it has several words.
+const (
+	telling = 4
+	several = 3
+	varying = 8 // the most words in place of a part that varies
+)
+
+// tells returns how much a word says about the subject of an error. The name of a field
+// says more than other words.
+func tells(word string) int {
+	switch {
+	case ordinary().MatchString(word):
 		return 0
+	case strings.Contains(strings.Trim(word, "_"), "_"):
+		return 2
 	}
-	if re, err := regexp.Compile(expr.String()); err != nil || !re.MatchString(text) {
-		return 0
+	return 1
+}
+
+// common returns how many bytes of the words of a known error occur in the saying, in the
+// same order. It counts only runs that tell which error it is.
+func (s *saying) common(known []string) int {
+	clear(s.used)
+	known = slices.Clone(known)
+	total := 0
+	whole := len(slices.DeleteFunc(slices.Clone(known), func(w string) bool { return w == anything }))
+	for {
+		r := s.longest(known)
+		all := r.words == whole || s.covered(r, known) && r.telling > 1 && r.telling+r.words > 6
+		if r.telling < telling && (!all || r.words < several) {
+			return total
+		}
+		total += r.length
+		for _, i := range r.known {
+			known[i] = "\x00" // no word
+		}
+		for _, i := range r.said {
+			s.used[i] = true
+		}
 	}
-	return n
+}
+
+// covered reports whether a run has all words of the saying, except for those in place of
+// parts that vary at its ends.
+func (s *saying) covered(r run, known []string) bool {
+	if r.words == 0 {
+		return false
+	}
+	first, last := len(r.known)-1, 0 // a run is read from its end
+	before, after := r.said[first], len(s.words)-1-r.said[last]
+	return (before == 0 || before <= varying && r.known[first] > 0 && known[r.known[first]-1] == anything) &&
+		(after == 0 || after <= varying && r.known[last] < len(known)-1 && known[r.known[last]+1] == anything)
+}
+
+// A step is the end of a run at a word of the saying.
+type step struct {
+	words, telling, length int
+	at                     int // the word of the known error
+	before                 *step
+	said                   int
+}
+
+// longest returns the longest run of a known error in unused words of the saying.
+func (s *saying) longest(known []string) run {
+	var best *step
+	ends := make([]map[int]*step, len(known)) // by the word of the saying
+	for i, w := range known {
+		if w == anything {
+			continue
+		}
+		ends[i] = map[int]*step{}
+		for _, j := range s.at[w] {
+			if s.used[j] {
+				continue
+			}
+			e := &step{at: i, said: j, before: s.before(known, ends, i, j)}
+			if b := e.before; b != nil {
+				e.words, e.telling, e.length = b.words, b.telling, b.length
+			}
+			e.words++
+			e.length += len(w)
+			e.telling += tells(w)
+			ends[i][j] = e
+			if best == nil || e.length > best.length {
+				best = e
+			}
+		}
+	}
+	if best == nil {
+		return run{}
+	}
+	r := run{words: best.words, telling: best.telling, length: best.length}
+	for e := best; e != nil; e = e.before {
+		r.known, r.said = append(r.known, e.at), append(r.said, e.said)
+	}
+	return r
+}
+
+// before returns the longest run that word i of a known error continues at word j of the
+// saying, or nil.
+func (s *saying) before(known []string, ends []map[int]*step, i, j int) *step {
+	if i == 0 {
+		return nil
+	}
+	if known[i-1] != anything {
+		return ends[i-1][j-1]
+	}
+	if i == 1 {
+		return nil
+	}
+	var best *step
+	for at := j - 1; at >= 0 && at >= j-1-varying; at-- {
+		if s.used[at] {
+			break
+		}
+		if e := ends[i-2][at]; e != nil && (best == nil || e.length > best.length) {
+			best = e
+		}
+	}
+	return best
 }

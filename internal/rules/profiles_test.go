@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -189,7 +190,12 @@ func TestMatchError(t *testing.T) {
 		{"A maximum of 4 blocks with cache_control may be provided. Found 7.", "cache-control-limit"},
 		{"messages: text content blocks must contain non-whitespace text", "empty-text"},
 		{"Unexpected role 'user' after role 'tool'", "user-after-tool"},
-		{"the printer is on fire", ""},
+		{"tool_use ids were found without tool_result blocks", "missing-tool-result"},
+		{"messages.6: `tool_use` ids were found without `tool_result` blocks immediately after", "missing-tool-result"},
+		{"unexpected tool_use_id found in tool_result blocks", "orphan-tool-result"},
+		{"An assistant message with 'tool_calls' must be followed by tool messages", "missing-tool-result"},
+		{"the request failed: must be followed by tool messages responding to each (truncated)", "missing-tool-result"},
+		{`"Each \u0060tool_use\u0060 block must have\na corresponding`, "missing-tool-result"},
 		{"", ""},
 	} {
 		got := ""
@@ -200,14 +206,66 @@ func TestMatchError(t *testing.T) {
 			t.Errorf("%s\nis matched to %q, want %q", c.text, got, c.want)
 		}
 	}
+	finds := func(r *rules.Rule, text string) {
+		t.Helper()
+		if !slices.ContainsFunc(rules.MatchError(text), func(m rules.Match) bool { return m.Rule == r }) {
+			t.Errorf("%s is not found for its own text: %s", r.Name, text)
+		}
+	}
+	number := regexp.MustCompile(`\d+`)
 	for _, r := range rules.All() {
 		for _, a := range r.Answers() {
 			for _, text := range append([]string{a.Text}, a.Also...) {
-				found := rules.MatchError(strings.NewReplacer("{id}", "call_1", "{name}", "ls", "{kind}", "function call", "…", "x y").Replace(text))
-				if !slices.ContainsFunc(found, func(m rules.Match) bool { return m.Rule == r }) {
-					t.Errorf("%s: its own text is not matched: %s", r.Name, text)
-				}
+				filled := strings.NewReplacer("{id}", "call_1", "{name}", "ls", "{kind}", "function call", "…", "x y").Replace(text)
+				finds(r, filled)
+				other := strings.NewReplacer("{id}", "call_of-the-other", "{name}", "read_file", "{kind}", "local shell call", "…", "something", "`", "").Replace(text)
+				finds(r, number.ReplaceAllString(other, "77"))
+				fields := strings.Fields(filled)
+				finds(r, strings.Join(fields[:min(len(fields), max(7, (len(fields)+1)/2))], " "))
 			}
+		}
+	}
+}
+
+// TestMatchErrorUnrelated checks that texts that are not errors of a provider about a
+// transcript match no rule, even if they use its words.
+func TestMatchErrorUnrelated(t *testing.T) {
+	for _, text := range []string{
+		"the printer is on fire",
+		"connection refused",
+		"messages",
+		"tool_use",
+		"an error in the message",
+		"must be followed by",
+		"in the previous message",
+		"Rate limit reached for requests. Please try again in 20s.",
+		"Your credit balance is too low to access the API.",
+		"context deadline exceeded (Client.Timeout exceeded while awaiting headers)",
+		"prompt is too long: 204120 tokens > 200000 maximum",
+		"This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.",
+		"The model `gpt-9` does not exist or you do not have access to it.",
+		"Incorrect API key provided: sk-12345.",
+		"invalid x-api-key",
+		"Overloaded",
+		"The server had an error while processing your request. Sorry about that!",
+		"max_tokens: Field required",
+		"temperature: range: 0..1",
+		"Unsupported parameter: 'max_tokens' is not supported with this model.",
+		"Could not resolve host: api.example.com",
+		"dial tcp 127.0.0.1:8080: connect: connection refused",
+		"panic: runtime error: index out of range [3] with length 3",
+		"TypeError: Cannot read properties of undefined (reading 'map')",
+		"json: cannot unmarshal string into Go value of type int",
+		"please tell me how to write a tool for the assistant",
+		"The user asked the assistant for a result and the tool was called twice.",
+		"I called the function and it did not respond.",
+		"Messages of the assistant are shown to the user in the order in which they were received.",
+		"Each employee must have a corresponding badge at the beginning of the day.",
+		"The quick brown fox jumps over the lazy dog.",
+		"you cannot change the role of a user after the first login",
+	} {
+		if m := rules.MatchError(text); len(m) > 0 {
+			t.Errorf("%s\nmatches %s: %s", text, m[0].Rule.Name, m[0].Text)
 		}
 	}
 }
