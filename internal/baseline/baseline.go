@@ -26,6 +26,9 @@ type entry struct {
 	Count int `json:"count,omitempty"`
 }
 
+// maxCount is the largest count of an entry. Sums of counts never overflow.
+const maxCount = 1_000_000_000
+
 // A Baseline counts known findings by their key.
 type Baseline map[Key]int
 
@@ -43,6 +46,9 @@ func Parse(text []byte) (Baseline, error) {
 		dec.DisallowUnknownFields()
 		if err := dec.Decode(&e); err != nil || dec.More() || e.Path == "" || e.Rule == "" || e.Count < 0 {
 			return nil, fmt.Errorf("line %d: expected a JSON object with \"path\" and \"rule\"", n)
+		}
+		if e.Count > maxCount {
+			return nil, fmt.Errorf("line %d: expected a \"count\" of at most %d, got %d", n, maxCount, e.Count)
 		}
 		// A merge may leave a line twice.
 		b[e.Key] = max(b[e.Key], e.Count, 1)

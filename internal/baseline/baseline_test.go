@@ -43,6 +43,21 @@ func TestParse(t *testing.T) {
 	}
 }
 
+func TestCountLimit(t *testing.T) {
+	t.Parallel()
+	line := func(count string) []byte { return []byte(`{"path":"a","rule":"r","count":` + count + `}`) }
+	if got, err := Parse(line("1000000000")); err != nil || got[Key{Path: "a", Rule: "r"}] != 1000000000 {
+		t.Errorf("%v, %v", got, err)
+	}
+	_, err := Parse(append([]byte("\n"), line("1000000001")...))
+	if want := `line 2: expected a "count" of at most 1000000000, got 1000000001`; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	if _, err := Parse(line("9223372036854775807")); err == nil {
+		t.Error("no error")
+	}
+}
+
 func TestKnown(t *testing.T) {
 	t.Parallel()
 	a, b := Key{Path: "p", Rule: "a"}, Key{Path: "p", Rule: "b"}
