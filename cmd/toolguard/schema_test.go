@@ -13,7 +13,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/toolguard/toolguard/internal/reference"
 )
 
 var reportSchemaPath = filepath.Join("..", "..", "docs", "report.schema.json")
@@ -22,30 +23,26 @@ var reportSchemaPath = filepath.Join("..", "..", "docs", "report.schema.json")
 // -o jsonl.
 type reportSchema struct {
 	raw            map[string]any
-	document, line *jsonschema.Schema
+	document, line string
+	validator      *reference.Validator
 }
 
-// loadReportSchema compiles docs/report.schema.json.
+// loadReportSchema reads docs/report.schema.json.
 var loadReportSchema = sync.OnceValues(func() (*reportSchema, error) {
 	text, err := os.ReadFile(reportSchemaPath)
 	if err != nil {
 		return nil, err
 	}
-	raw, err := jsonschema.UnmarshalJSON(strings.NewReader(string(text)))
+	s := &reportSchema{document: string(text)}
+	if err := json.Unmarshal(text, &s.raw); err != nil {
+		return nil, err
+	}
+	line, err := json.Marshal(map[string]any{"$schema": s.raw["$schema"], "$id": s.raw["$id"], "$defs": s.raw["$defs"], "$ref": "#line"})
 	if err != nil {
 		return nil, err
 	}
-	s := &reportSchema{raw: raw.(map[string]any)}
-	c := jsonschema.NewCompiler()
-	c.AssertFormat()
-	id := s.raw["$id"].(string)
-	if err := c.AddResource(id, raw); err != nil {
-		return nil, err
-	}
-	if s.document, err = c.Compile(id); err != nil {
-		return nil, err
-	}
-	s.line, err = c.Compile(id + "#line")
+	s.line = string(line)
+	s.validator, err = reference.Start()
 	return s, err
 })
 
@@ -59,14 +56,22 @@ func newReportSchema(t *testing.T) *reportSchema {
 }
 
 // validate checks one value of a report and returns it.
-func validate(t *testing.T, where string, s *jsonschema.Schema, text string) any {
+func (s *reportSchema) validate(t *testing.T, where, schema, text string) any {
 	t.Helper()
-	v, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+	a, err := s.validator.Validate(reference.Request{Schema: schema, URL: s.raw["$id"].(string), Formats: true, Values: []string{text}})
 	if err != nil {
-		t.Errorf("%s: %v\n%s", where, err, text)
-		return nil
+		t.Fatal(err)
 	}
-	if err := s.Validate(v); err != nil {
+	if a.Invalid != "" {
+		t.Fatalf("%s: the schema is invalid: %s", where, a.Invalid)
+	}
+	for _, f := range a.Failures[0] {
+		t.Errorf("%s: %q: %s\n%s", where, f.At, f.Message, text)
+	}
+	numbers := json.NewDecoder(strings.NewReader(text))
+	numbers.UseNumber()
+	var v any
+	if err := numbers.Decode(&v); err != nil {
 		t.Errorf("%s: %v\n%s", where, err, text)
 	}
 	return v
@@ -75,7 +80,7 @@ func validate(t *testing.T, where string, s *jsonschema.Schema, text string) any
 // report checks a JSON report and returns it.
 func (s *reportSchema) report(t *testing.T, where, text string) any {
 	t.Helper()
-	return validate(t, where, s.document, text)
+	return s.validate(t, where, s.document, text)
 }
 
 // lines checks a JSONL report and returns its lines.
@@ -86,7 +91,7 @@ func (s *reportSchema) lines(t *testing.T, where, text string) []any {
 	}
 	var out []any
 	for line := range strings.Lines(text) {
-		out = append(out, validate(t, where, s.line, line))
+		out = append(out, s.validate(t, where, s.line, line))
 	}
 	return out
 }

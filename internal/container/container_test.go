@@ -267,6 +267,8 @@ func TestDecision(t *testing.T) {
 		},
 		{name: "empty", text: "", framing: source.FramingEmpty, container: "empty"},
 		{name: "empty array", text: "[]", framing: doc, container: "json-messages"},
+		{name: "a text as input", text: `{"model":"m","input":"q","stream":true}`, framing: doc, container: "json-messages", dialect: "openai-responses", key: "a request with text", unsure: true},
+		{name: "a batch of texts", text: lines(`{"custom_id":"1","body":{"model":"m","input":"q"}}`, `{"custom_id":"2","body":{"model":"m","input":"r"}}`), framing: jsonl, container: "jsonl-conversations", dialect: "openai-responses", key: "a request with text", unsure: true},
 		{name: "no messages yet", text: `{"model":"m","messages":[]}`, framing: doc, container: "json-messages", unsure: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -77,6 +77,7 @@ type tally struct {
 	emptyArray    bool
 	newSession    *dialect.Dialect // the dialect of a new session file without messages, if the first record begins one
 	other         int              // records of no known kind
+	prompt        *dialect.Dialect // the dialect of the first request whose only message is a text, such as a request with "input":"hello"
 	unspoken      bool             // an object with a conversation that has no messages yet
 	unknownTools  int              // messages of an unknown dialect
 	spans         int              // span records without messages
@@ -298,6 +299,13 @@ func (t *tally) count(v source.Value, document bool) {
 			t.unread++
 			return // it does not affect what other spans show
 		}
+		if d := promptOf(t.set, v); d != nil {
+			if t.prompt == nil {
+				t.prompt = d
+			}
+			t.unread++
+			return // it has nothing to pair, whatever the other records are
+		}
 		if t.n == 1 {
 			t.newSession = newSessionOf(t.set, v)
 		}
@@ -403,6 +411,17 @@ func controls(set *dialect.Set, v source.Value) bool {
 func newSessionOf(set *dialect.Set, v source.Value) *dialect.Dialect {
 	if i := slices.IndexFunc(set.All(), func(d *dialect.Dialect) bool { return d.IsNewSession(v) }); i >= 0 {
 		return set.All()[i]
+	}
+	return nil
+}
+
+// promptOf returns the dialect of a request whose only message is a text, or nil. The lines
+// of a batch have the request as their body.
+func promptOf(set *dialect.Set, v source.Value) *dialect.Dialect {
+	for _, request := range []source.Value{v, v.Get("body")} {
+		if i := slices.IndexFunc(set.All(), func(d *dialect.Dialect) bool { return d.IsPrompt(request) }); i >= 0 {
+			return set.All()[i]
+		}
 	}
 	return nil
 }

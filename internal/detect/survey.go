@@ -191,6 +191,12 @@ func (b *beginning) nothing(src *source.Source, s *Verdict) (err error) {
 		if document {
 			s.Container = ContainerDocument
 		}
+	case t.prompt != nil && t.other+t.unknownTools == 0 && (b.opts.Dialect == nil || b.opts.Dialect.Name == t.prompt.Name):
+		s.Dialect, s.Key = t.prompt.Name, "a request with text as its only message"
+		s.Container = ContainerConversations
+		if document {
+			s.Container = ContainerDocument
+		}
 	case document && t.unspoken:
 		s.Container = ContainerDocument
 	case document && t.pieces > 0 || 2*t.pieces > t.n:

@@ -118,6 +118,9 @@ type Dialect struct {
 	// Body says where a request to the dialect's API has its messages. It is nil if no API
 	// takes the dialect.
 	Body *Body `toml:"-"`
+	// Prompt recognizes a request to the dialect's API whose only message is a text
+	// and not in a list: all conditions must hold. It is empty if there are none.
+	Prompt []evidence.Cond `toml:"-"`
 	// MessagePaths lead from an element of a list to its messages, in order. They
 	// are for formats that keep messages in pairs or under keys.
 	MessagePaths []Lens `toml:"within"`
@@ -183,6 +186,11 @@ func (d *Dialect) Claim(v source.Value) (evidence.Weight, evidence.Sign) {
 // isRequest reports whether v is a request to the dialect's API.
 func (d *Dialect) isRequest(v source.Value) bool {
 	return slices.ContainsFunc(d.Request, func(conds []evidence.Cond) bool { return evidence.Hold(conds, v) })
+}
+
+// IsPrompt reports whether v is a request to the dialect's API whose only message is a text.
+func (d *Dialect) IsPrompt(v source.Value) bool {
+	return v.Kind() == source.Object && len(d.Prompt) > 0 && evidence.Hold(d.Prompt, v)
 }
 
 // IsNewSession reports whether v is the first record of a file in the dialect that

@@ -35,6 +35,11 @@ var OpenAIResponses = &Dialect{
 		"plain if role:string",
 	),
 	Request: [][]evidence.Cond{evidence.All("input.#.type|input.#.role", "!messages")},
+	// Rows of datasets and traces have an answer too.
+	Prompt: evidence.All(
+		"model:string", "input:string", "!messages", "!role", "!output", "!outputs", "!response", "!completion", "!choices",
+		"!answer", "!expected", "!expected_output", "!reference", "!target", "!result", "!embedding",
+	),
 	Window:  transcript.WindowNext,
 	Members: responsesMembers,
 	Driver: responsesItems{&Items{

@@ -48,10 +48,11 @@ type Validator struct {
 }
 
 // Start builds and runs the validator, which ends when the calling process ends. The current
-// directory must be that of a package beside this one, as it is in tests.
+// directory must be that of a package two levels below the root of the module, as it is in
+// tests.
 func Start() (*Validator, error) {
 	v := &Validator{cmd: exec.Command("go", "run", ".")}
-	v.cmd.Dir = filepath.Join("..", "reference", "validator")
+	v.cmd.Dir = filepath.Join("..", "..", "internal", "reference", "validator")
 	// go test only repeats a test if a file that the test itself looks at has changed.
 	for _, name := range []string{"go.mod", "go.sum", "main.go"} {
 		if _, err := os.Stat(filepath.Join(v.cmd.Dir, name)); err != nil {
