@@ -20,11 +20,11 @@ func mistaken(args []string) error {
 	if len(args) == 0 || completes(args) {
 		return nil
 	}
-	for _, arg := range args {
+	for i, arg := range args {
 		if arg == "--" {
 			break
 		}
-		if len(arg) > 1 && arg[0] == '-' && exists(arg) {
+		if len(arg) > 1 && arg[0] == '-' && exists(arg) && !isFlag(args, i) {
 			return fmt.Errorf("%s is a path and not a flag: write ./%s", arg, arg)
 		}
 	}
@@ -44,6 +44,35 @@ func mistaken(args []string) error {
 
 // completes reports whether a shell asks for completions.
 func completes(args []string) bool { return len(args) > 0 && strings.HasPrefix(args[0], "__complete") }
+
+// isFlag reports whether argument i is a flag of the command, or the value of the flag
+// before it. Several shorthands in one argument do not count, because many names of files
+// could be read as such.
+func isFlag(args []string, i int) bool {
+	cmd, _, err := newRootCmd(&app{}, args).Find(args)
+	if err != nil {
+		return false
+	}
+	cmd.InitDefaultHelpFlag()
+	flag := func(arg string) *pflag.Flag {
+		if name, long := strings.CutPrefix(arg, "--"); long {
+			name, _, _ = strings.Cut(name, "=")
+			return cmd.Flags().Lookup(name)
+		}
+		if len(arg) == 2 && arg[0] == '-' {
+			return cmd.Flags().ShorthandLookup(arg[1:])
+		}
+		return nil
+	}
+	if flag(args[i]) != nil {
+		return true
+	}
+	if i == 0 || strings.Contains(args[i-1], "=") {
+		return false
+	}
+	before := flag(args[i-1])
+	return before != nil && before.NoOptDefVal == ""
+}
 
 // exists reports whether there is something at a path.
 func exists(path string) bool {
