@@ -76,7 +76,7 @@ if a file could not be checked or the command line is wrong.`,
 	f.define(cmd)
 	cmd.Flags().StringVar(&f.baseline, "baseline", "", "leave out the findings that this `file` holds; toolguard baseline writes it (default: the one that the config names, or "+baselineName+" beside the config file, else in the current directory)")
 	cmd.Flags().BoolVar(&f.noBaseline, "no-baseline", false, "report the findings that a baseline holds too")
-	cmd.MarkFlagsMutuallyExclusive("baseline", "no-baseline")
+	exclusive(cmd, "baseline", "no-baseline")
 	return cmd
 }
 
@@ -95,7 +95,7 @@ func (f *checkFlags) define(cmd *cobra.Command) {
 	flags.BoolVar(&f.skipUnrecognized, "skip-unrecognized", false, "skip named files that are not clearly transcripts")
 	f.fileFlags.define(cmd)
 	flags.IntVarP(&f.jobs, "jobs", "j", 0, "check `n` files at a time (default: one per processor; maximum: 16, or 4 per processor if that is more)")
-	cmd.MarkFlagsMutuallyExclusive("quiet", "verbose")
+	exclusive(cmd, "quiet", "verbose")
 
 	complete(cmd, "output-format", completeFrom(formatNames))
 	complete(cmd, "color", cobra.FixedCompletions([]string{"auto", "always", "never"}, cobra.ShellCompDirectiveNoFileComp))
@@ -419,9 +419,9 @@ func (c *check) finish(ts *targets, closing fmt.Stringer) error {
 	if c.flags.quiet {
 		return nil
 	}
-	for i, root := range ts.roots {
+	for i := range ts.roots {
 		if !c.found[i] {
-			c.complain("warning: no transcripts found in " + root)
+			c.complain(ts.noneIn(i))
 		}
 	}
 	if c.summarises() {

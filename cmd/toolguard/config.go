@@ -28,7 +28,7 @@ func newConfigInitCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "init",
 		Short: "Create a config file with all settings commented out",
-		Args:  cobra.NoArgs,
+		Args:  atMost(0),
 		RunE: func(*cobra.Command, []string) error {
 			for _, name := range config.Names() {
 				if _, err := os.Lstat(name); err == nil {
@@ -53,7 +53,7 @@ func newConfigShowCmd(a *app) *cobra.Command {
 		Long: `show prints the settings that apply to a file or a directory: the defaults, the
 settings of its config file, and the flags of this command. The default is the
 current directory.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMost(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			r, err := newResolver(&f.ruleFlags)
 			if err != nil {
@@ -120,7 +120,7 @@ func newConfigSchemaCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON schema of the config file, for editors",
-		Args:  cobra.NoArgs,
+		Args:  atMost(0),
 		RunE: func(*cobra.Command, []string) error {
 			schema, err := config.Schema()
 			if err == nil {

@@ -77,9 +77,9 @@ func (d *detection) run(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
-	for i, root := range ts.roots {
+	for i := range ts.roots {
 		if !d.found[i] {
-			d.complain("warning: no transcripts found in " + root)
+			d.complain(ts.noneIn(i))
 		}
 	}
 	if n := len(ts.ignored); n > 0 {

@@ -27,7 +27,7 @@ finds the cause. With -, it reads the error from standard input.`,
 		Example: `  toolguard explain missing-tool-result
   toolguard explain 'tool_use ids were found without tool_result blocks'
   toolguard explain - < error.txt`,
-		Args:              cobra.ExactArgs(1),
+		Args:              needs("a rule, or the error of a provider"),
 		ValidArgsFunction: completeFrom(rules.Names),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text := args[0]

@@ -45,6 +45,7 @@ type target struct {
 type targets struct {
 	files    []*target
 	roots    []string          // the directories that were walked
+	unseen   map[int]bool      // by root: a hidden directory in it was skipped
 	excluded []string          // what was found and excluded
 	ignored  map[string]string // files and directories that a .gitignore hides, by their real paths, unless they are named too
 	unread   []unread
@@ -90,7 +91,7 @@ func (f *configFlags) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.config, "config", "", "use this config `file` for all files (default: the nearest toolguard.toml in the directory of each file or above it)")
 	flags.BoolVar(&f.isolated, "isolated", false, "ignore all config files and the baselines beside them")
-	cmd.MarkFlagsMutuallyExclusive("config", "isolated")
+	exclusive(cmd, "config", "isolated")
 	complete(cmd, "config", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return []string{"toml"}, cobra.ShellCompDirectiveFilterFileExt
 	})
@@ -178,7 +179,7 @@ func (s *search) find(paths []string) (*targets, error) {
 	if len(paths) == 0 {
 		paths = []string{"."}
 	}
-	ts := &targets{ignored: map[string]string{}}
+	ts := &targets{ignored: map[string]string{}, unseen: map[int]bool{}}
 	seen := identities{}
 	add := func(t *target, info fs.FileInfo) {
 		t.most = int64(s.maxSize)
@@ -272,6 +273,9 @@ func (s *search) walk(ts *targets, in folder, found func(*target)) error {
 		in.hidden = in.hidden.With(in.place, text)
 	}
 	for _, e := range entries {
+		if e.IsDir() && strings.HasPrefix(e.Name(), ".") && !slices.Contains(versions, e.Name()) {
+			ts.unseen[len(ts.roots)-1] = true
+		}
 		// .git, .hg and .svn are hidden as well.
 		if e.IsDir() && (strings.HasPrefix(e.Name(), ".") || e.Name() == "node_modules") ||
 			!e.IsDir() && !(e.Type().IsRegular() && walked(e.Name())) {
@@ -297,6 +301,18 @@ func (s *search) walk(ts *targets, in folder, found func(*target)) error {
 		}
 	}
 	return nil
+}
+
+// versions are the directories of version control, which hold no transcripts.
+var versions = []string{".git", ".hg", ".svn"}
+
+// noneIn says that a walked directory has no transcripts.
+func (ts *targets) noneIn(root int) string {
+	out := "warning: no transcripts found in " + ts.roots[root]
+	if ts.unseen[root] {
+		out += "; hidden directories are skipped: name one to check it"
+	}
+	return out
 }
 
 // walked reports whether a walk includes files of this name.

@@ -87,10 +87,10 @@ repaired findings do not count.`,
 	flags.BoolVar(&f.force, "force", false, "write files even if they seem to be in use or have hard links")
 	flags.BoolVar(&f.exitNonZeroOnFix, "exit-non-zero-on-fix", false, "exit with 1 if a file was repaired")
 	f.define(cmd)
-	cmd.MarkFlagsMutuallyExclusive("safe-only", "unsafe")
-	cmd.MarkFlagsMutuallyExclusive("write", "diff")
-	cmd.MarkFlagsMutuallyExclusive("diff", "statistics")
-	cmd.MarkFlagsMutuallyExclusive("diff", "no-excerpt")
+	exclusive(cmd, "safe-only", "unsafe")
+	exclusive(cmd, "write", "diff")
+	exclusive(cmd, "diff", "statistics")
+	exclusive(cmd, "diff", "no-excerpt")
 
 	complete(cmd, "strategy", completeFrom(allStrategies))
 	return cmd

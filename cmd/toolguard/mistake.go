@@ -98,6 +98,15 @@ func flagError(cmd *cobra.Command, err error) error {
 	if errors.As(err, &unknown) {
 		return unknownFlag(cmd, unknown)
 	}
+	var required *pflag.ValueRequiredError
+	if errors.As(err, &required) {
+		spelled := "--" + required.GetSpecifiedName()
+		if required.GetSpecifiedShortnames() != "" {
+			spelled = "-" + required.GetSpecifiedName()
+		}
+		value, _ := pflag.UnquoteUsage(required.GetFlag())
+		return fmt.Errorf("%s needs a value: %s %s", spelled, spelled, value)
+	}
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) {
 		return err
@@ -116,6 +125,48 @@ func flagError(cmd *cobra.Command, err error) error {
 		return err
 	}
 	return fmt.Errorf("--%s: expected %s, got %q", invalid.GetFlag().Name, want, invalid.GetValue())
+}
+
+// exclusive makes the flags of a command exclude each other.
+func exclusive(cmd *cobra.Command, one, other string) {
+	cmd.MarkFlagsMutuallyExclusive(one, other)
+	before := cmd.PreRunE
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
+		if cmd.Flags().Changed(one) && cmd.Flags().Changed(other) {
+			return fmt.Errorf("--%s and --%s exclude each other: give only one", one, other)
+		}
+		if before == nil {
+			return nil
+		}
+		return before(cmd, args)
+	}
+}
+
+// needs returns a check for the one argument of a command. what says which one is missing.
+func needs(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch len(args) {
+		case 0:
+			return fmt.Errorf("%s needs %s", cmd.CommandPath(), what)
+		case 1:
+			return nil
+		}
+		return surplus(cmd, args[1])
+	}
+}
+
+// atMost returns a check that a command has no more than n arguments.
+func atMost(n int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > n {
+			return surplus(cmd, args[n])
+		}
+		return nil
+	}
+}
+
+func surplus(cmd *cobra.Command, arg string) error {
+	return fmt.Errorf("%s: unexpected argument %q; %s --help shows the usage", cmd.CommandPath(), arg, cmd.CommandPath())
 }
 
 // A habit is a flag of another program, and the answer of toolguard.

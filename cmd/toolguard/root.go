@@ -111,7 +111,7 @@ func newVersionCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Args:  atMost(0),
 		RunE:  func(*cobra.Command, []string) error { return a.printVersion() },
 	}
 }
@@ -132,7 +132,7 @@ toolguard in a shell. To load it into the current shell:
   zsh         source <(toolguard completion zsh)
   fish        toolguard completion fish | source
   powershell  toolguard completion powershell | Out-String | Invoke-Expression`,
-		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		Args:      cobra.MatchAll(needs("a shell: bash, zsh, fish or powershell"), cobra.OnlyValidArgs),
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
