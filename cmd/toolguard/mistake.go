@@ -39,7 +39,24 @@ func mistaken(args []string) error {
 	case args[0] != "help" && (name == "-" || exists(name)):
 		return fmt.Errorf("%s is a path and not a command: write toolguard check %s", name, name)
 	}
+	if _, err := findRule(name); err == nil {
+		return fmt.Errorf("%s is a rule and not a command: write toolguard explain %s", name, name)
+	}
+	if meant := customary(name); meant != "" {
+		return fmt.Errorf("unknown command %q; did you mean %q?", name, meant)
+	}
 	return suggest.Unknown("command", name, known, "toolguard --help lists them")
+}
+
+// customary returns the command that has another name in other programs, or "".
+func customary(name string) string {
+	switch name {
+	case "lint", "validate":
+		return "check"
+	case "repair", "format":
+		return "fix"
+	}
+	return ""
 }
 
 // completes reports whether a shell asks for completions.
@@ -172,7 +189,7 @@ func surplus(cmd *cobra.Command, arg string) error {
 // A habit is a flag of another program, and the answer of toolguard.
 type habit struct {
 	command string // "" for any
-	flag    string
+	flag    string // with its dashes
 	has     string // the flag that the command must have, "" for none
 	says    string
 }
@@ -180,13 +197,19 @@ type habit struct {
 // habits lists flags that users know from other programs.
 func habits() []habit {
 	return []habit{
-		{"fix", "baseline", "", "; fix repairs all findings, also those in a baseline"},
-		{"fix", "no-baseline", "", "; fix repairs all findings, also those in a baseline"},
-		{"fix", "dry-run", "write", ": fix shows its repairs without --write"},
-		{"check", "fix", "", "; did you mean toolguard fix?"},
-		{"", "format", "output-format", "; did you mean --output-format?"},
-		{"", "json", "output-format", "; did you mean --output-format json?"},
-		{"", "no-color", "color", "; did you mean --color never?"},
+		{"fix", "--baseline", "", "; fix repairs all findings, also those in a baseline"},
+		{"fix", "--no-baseline", "", "; fix repairs all findings, also those in a baseline"},
+		{"fix", "--dry-run", "write", ": fix shows its repairs without --write"},
+		{"check", "--fix", "", "; did you mean toolguard fix?"},
+		{"", "--format", "output-format", "; did you mean --output-format?"},
+		{"", "--json", "output-format", "; did you mean --output-format json?"},
+		{"", "-f", "output-format", "; did you mean -o json?"},
+		{"", "--no-color", "color", "; did you mean --color never?"},
+		{"", "--no-colour", "color", "; did you mean --color never?"},
+		{"", "--strict", "fail-on", "; did you mean --fail-on warning?"},
+		{"fix", "-i", "write", "; did you mean --write?"},
+		{"fix", "--in-place", "write", "; did you mean --write?"},
+		{"fix", "--check", "write", ": fix without --write only shows its repairs"},
 	}
 }
 
@@ -201,7 +224,7 @@ func unknownFlag(cmd *cobra.Command, err *pflag.NotExistError) error {
 	}
 	unknown := "unknown flag " + spelled
 	for _, h := range habits() {
-		if !short && h.flag == name && (h.command == "" || h.command == cmd.Name()) && (h.has == "" || cmd.Flags().Lookup(h.has) != nil) {
+		if h.flag == spelled && (h.command == "" || h.command == cmd.Name()) && (h.has == "" || cmd.Flags().Lookup(h.has) != nil) {
 			return errors.New(unknown + h.says)
 		}
 	}

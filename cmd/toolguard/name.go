@@ -35,5 +35,8 @@ func findTarget(name string) (*profile.Profile, error) {
 	if p := profile.ByName(name); p != nil {
 		return p, nil
 	}
+	if p := profile.Like(name); p != nil {
+		return nil, fmt.Errorf("--target: unknown profile %q; did you mean %q?", name, p.Name)
+	}
 	return nil, fmt.Errorf("--target: %w", suggest.Unknown("profile", name, profile.Names(), "expected one of "+strings.Join(profile.Names(), ", ")))
 }

@@ -125,7 +125,11 @@ func newResolver(f *ruleFlags) (*resolver, error) {
 	if f.failOn != "" {
 		var ok bool
 		if r.failOn, ok = rules.ParseSeverity(f.failOn); !ok || r.failOn == rules.Off {
-			return nil, fmt.Errorf("--fail-on: expected error, warning or info, got %q", f.failOn)
+			hint := ""
+			if near := suggest.Nearest(f.failOn, []string{"error", "warning", "info"}); near != "" {
+				hint = fmt.Sprintf("; did you mean %q?", near)
+			}
+			return nil, fmt.Errorf("--fail-on: expected error, warning or info, got %q%s", f.failOn, hint)
 		}
 	}
 	if r.target, err = findTarget(f.target); err != nil {

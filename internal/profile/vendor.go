@@ -129,6 +129,17 @@ func (v *Vendor) api(p *Profile) (api *Profile, named bool) {
 	return p, false
 }
 
+// Like returns the first profile of the vendor that has a name or a model of this name, or
+// nil.
+func Like(name string) *Profile {
+	for _, v := range Vendors() {
+		if len(v.APIs) > 0 && (slices.Contains(v.Names, strings.ToLower(name)) || v.serves(name)) {
+			return v.APIs[0]
+		}
+	}
+	return nil
+}
+
 // answers reports whether an address, or the name of a host or a provider, belongs to the
 // vendor.
 func (v *Vendor) answers(at string) bool {
