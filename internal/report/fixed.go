@@ -81,11 +81,10 @@ func (s *FixSummary) AddFixed(f *engine.Fixed) {
 
 // choose counts n problems that are repaired if a strategy is chosen.
 func (s *FixSummary) choose(f *engine.Finding, n int) {
-	i := slices.IndexFunc(f.Rule.Strategies, func(name string) bool { return name != "leave" })
-	if i < 0 {
+	value := chosen(f)
+	if value == "" {
 		return
 	}
-	value := f.Rule.Name + "=" + f.Rule.Strategies[i]
 	if f.Fix != nil && f.Fix.Class == operation.Unsafe && !s.Unsafe {
 		value += " --unsafe"
 	}
@@ -94,6 +93,15 @@ func (s *FixSummary) choose(f *engine.Finding, n int) {
 	}
 	s.choice += n
 	s.choices[value] = true
+}
+
+// chosen returns the first strategy that repairs a finding, as --strategy takes it, or "".
+func chosen(f *engine.Finding) string {
+	i := slices.IndexFunc(f.Rule.Strategies, func(name string) bool { return name != "leave" })
+	if i < 0 {
+		return ""
+	}
+	return f.Rule.Name + "=" + f.Rule.Strategies[i]
 }
 
 // gone counts the problems of a file that its repair resolved. Infos count if their rule was

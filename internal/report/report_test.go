@@ -391,6 +391,14 @@ func TestSummary(t *testing.T) {
 			Summary{Files: 2, Errors: 3, problemFiles: 2, problemFixable: 1, problemCheckOnly: 2},
 			"Found 3 problems in 2 files (1 fixable with toolguard fix --write, 2 where toolguard only checks). 2 files checked.",
 		},
+		{
+			Summary{Files: 1, Errors: 3, problemFiles: 1, problemChoice: 3},
+			"Found 3 problems in 1 file (3 fixable with --strategy). 1 file checked.",
+		},
+		{
+			Summary{Files: 1, Errors: 6, problemFiles: 1, problemFixable: 1, problemUnsafe: 2, problemChoice: 3},
+			"Found 6 problems in 1 file (1 fixable with toolguard fix --write, 2 more with --unsafe, 3 more with --strategy). 1 file checked.",
+		},
 	}
 	for _, tt := range tests {
 		if got := tt.s.String(); got != tt.want {
@@ -405,7 +413,7 @@ func TestSummary(t *testing.T) {
 	want := Summary{
 		Files: 4, Conversations: 5, Calls: 16, Results: 15,
 		Errors: 3, Warnings: 1, Infos: 1, Fixable: 1, FixableUnsafe: 1,
-		problemFixable: 1, problemUnsafe: 1, problemFiles: 3,
+		problemFixable: 1, problemUnsafe: 1, problemFiles: 3, problemChoice: 1,
 	}
 	if diff := cmp.Diff(want, s, cmp.AllowUnexported(Summary{})); diff != "" {
 		t.Errorf("counted (-want +got):\n%s", diff)

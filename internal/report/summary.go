@@ -41,6 +41,8 @@ type Summary struct {
 
 	// The same for errors and warnings alone, and the number of files with them.
 	problemFixable, problemUnsafe, problemFiles int
+	// problemChoice counts the errors and warnings that are repaired if a strategy is chosen.
+	problemChoice int
 	// problemCheckOnly counts the errors and warnings in files that are never repaired.
 	problemCheckOnly int
 }
@@ -92,6 +94,10 @@ func (s *Summary) Add(r *engine.Report) {
 			s.FixableUnsafe += n
 			if problem {
 				s.problemUnsafe += n
+			}
+		case byStrategy:
+			if problem {
+				s.problemChoice += n
 			}
 		}
 	}
@@ -228,6 +234,13 @@ func (s *Summary) found() string {
 	case unsafes > 0:
 		remarks = append(remarks, fmt.Sprintf("%d fixable with toolguard fix --write --unsafe", unsafes))
 	}
+	if n := s.problemChoice; n > 0 {
+		how := "more"
+		if len(remarks) == 0 {
+			how = "fixable"
+		}
+		remarks = append(remarks, fmt.Sprintf("%d %s with --strategy", n, how))
+	}
 	if n := s.problemCheckOnly; n > 0 {
 		remarks = append(remarks, fmt.Sprintf("%d where toolguard only checks", n))
 	}
@@ -251,12 +264,17 @@ const (
 	byHand repair = iota
 	byFix
 	byUnsafeFix
+	byStrategy
 )
 
 // repairable says how a finding can be repaired without choosing a strategy.
 func repairable(f *engine.Finding) repair {
 	switch {
-	case f.Fix == nil || f.Fix.ByStrategy:
+	case f.Fix == nil:
+		return byHand
+	case f.Fix.ByStrategy && len(f.Rule.Strategies) > 0:
+		return byStrategy
+	case f.Fix.ByStrategy:
 		return byHand
 	case f.Fix.Class == operation.Unsafe:
 		return byUnsafeFix

@@ -178,8 +178,8 @@ func cost(f *engine.Finding) string {
 	switch class := f.Fix.Class.String(); {
 	case !f.Fix.ByStrategy:
 		return class
-	case len(f.Rule.Strategies) > 0:
-		return class + ", only with --strategy"
+	case chosen(f) != "":
+		return class + ", only with --strategy " + chosen(f)
 	default:
 		return class + ", only with --select " + f.Rule.Name
 	}
