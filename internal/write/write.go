@@ -252,7 +252,7 @@ func (w *writer) allowed() error {
 		return err
 	}
 	if age := w.opts.now().Sub(info.ModTime()); w.opts.Session && !w.opts.Force && age < inUse {
-		return refuse("an agent may be writing it: it changed within the last %d seconds (--force writes it)", int(inUse/time.Second))
+		return refuse("an agent may be writing it: it changed within the last %d seconds; wait a few seconds and run it again, or use --force", int(inUse/time.Second))
 	}
 	if info.Mode().Perm()&0o222 == 0 {
 		return refuse("it is read-only")

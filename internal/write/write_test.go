@@ -309,7 +309,7 @@ func TestReplaceRefuses(t *testing.T) {
 			name:   "a log in use",
 			change: func(string) error { return nil },
 			log:    true,
-			want:   "not written: an agent may be writing it: it changed within the last 10 seconds (--force writes it)",
+			want:   "not written: an agent may be writing it: it changed within the last 10 seconds; wait a few seconds and run it again, or use --force",
 		},
 	}
 	for _, tt := range tests {
