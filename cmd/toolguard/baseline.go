@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,11 +10,13 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/toolguard/toolguard/internal/baseline"
+	"github.com/toolguard/toolguard/internal/config"
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/rules"
@@ -21,10 +24,8 @@ import (
 	"github.com/toolguard/toolguard/internal/write"
 )
 
-// baselineName is the file that a baseline is written to and read from unless a
-// flag or the config file names another one. It is beside the config file, or in the
-// current directory if there is none.
-const baselineName = ".toolguard-baseline"
+// defaultBaseline says in help texts where the baseline of a transcript is.
+const defaultBaseline = "the one that its config file names, or " + config.DefaultBaseline + " beside that file, or in the current directory without a config file or with --config"
 
 // baselines holds the baselines of a run by path.
 type baselines struct {
@@ -33,7 +34,8 @@ type baselines struct {
 	files map[string]baseline.Baseline
 }
 
-// path returns the path of the baseline for a file, "" if there is none.
+// path returns the path of the baseline for files with these settings, whether it
+// exists or not, "" if there is none. check reads this file, and baseline writes it.
 func (b *baselines) path(s *settings) string {
 	switch {
 	case b.off:
@@ -44,12 +46,16 @@ func (b *baselines) path(s *settings) string {
 	return s.baseline
 }
 
+// optional reports whether the baseline for files with these settings need not exist.
+func (b *baselines) optional(s *settings) bool { return b.given == "" && !s.named }
+
 // read reads the baselines that apply to files.
 func (b *baselines) read(c *check, files []*target) error {
 	b.files = map[string]baseline.Baseline{}
 	for _, t := range files {
-		path := b.path(c.settings(t.config))
-		if _, known := b.files[path]; known || path == "" {
+		s := c.settings(t.config)
+		path := b.path(s)
+		if _, known := b.files[path]; known || path == "" || b.optional(s) && !mayExist(path) {
 			continue
 		}
 		var err error
@@ -58,6 +64,13 @@ func (b *baselines) read(c *check, files []*target) error {
 		}
 	}
 	return nil
+}
+
+// mayExist reports whether there is a file or a link at path, or anything that may be
+// one.
+func mayExist(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 func readBaseline(path string) (baseline.Baseline, error) {
@@ -76,7 +89,8 @@ func readBaseline(path string) (baseline.Baseline, error) {
 // report and counts them.
 func (b *baselines) leaveOut(s *settings, t *target, r *engine.Report, sum *report.Summary) {
 	path := b.path(s)
-	if path == "" || r.Findings.Len() == 0 {
+	read, ok := b.files[path]
+	if !ok || r.Findings.Len() == 0 {
 		return
 	}
 	keys := make([]baseline.Key, 0, r.Findings.Len())
@@ -84,7 +98,7 @@ func (b *baselines) leaveOut(s *settings, t *target, r *engine.Report, sum *repo
 	for f := range r.Findings.All() {
 		keys = append(keys, baselineKey(file, f))
 	}
-	known := b.files[path].Known(keys)
+	known := read.Known(keys)
 	var unknown engine.Findings
 	i := 0
 	for f := range r.Findings.All() {
@@ -114,7 +128,7 @@ func baselinePath(base string, t *target) string {
 		return t.path
 	}
 	path := t.real
-	if rel, err := filepath.Rel(realPath(filepath.Dir(base)), path); err == nil {
+	if rel, err := filepath.Rel(filepath.Dir(realPath(base)), path); err == nil {
 		path = rel
 	}
 	return strings.ToValidUTF8(filepath.ToSlash(path), "\ufffd")
@@ -123,8 +137,15 @@ func baselinePath(base string, t *target) string {
 // A recording is one run of the baseline command.
 type recording struct {
 	*check
+	prune bool
+	books map[string]*book // by the real paths of the baselines
+}
+
+// A book is a baseline to be written.
+type book struct {
 	path     string
-	prune    bool
+	had      bool              // it exists
+	old      baseline.Baseline // what it holds
 	recorded baseline.Baseline // the current findings
 	files    map[string]bool   // the files that were checked, by baselinePath
 }
@@ -139,10 +160,13 @@ func newBaselineCmd(a *app) *cobra.Command {
 not report recorded findings, so that CI fails only on new ones. fix repairs
 recorded findings too.
 
-The file is .toolguard-baseline beside the config file, or in the current
-directory if there is no config file. check reads the same file. To use another
-file, set baseline = "FILE" in toolguard.toml, or give --baseline FILE to both
-commands. check --no-baseline reports everything.
+A finding is recorded in the baseline that check reads for its file:
+.toolguard-baseline beside the config file of the transcript, or in the current
+directory if no config file applies to it or --config names one. Transcripts
+with different config files have different baselines. To use another file, set
+baseline = "FILE" in toolguard.toml, or give --baseline FILE to both commands.
+With --isolated there is no default, so --baseline FILE is necessary. check
+--no-baseline reports everything.
 
 A baseline identifies a finding by its rule, its file and the id of its call, or
 by a hash of the record if it is not about a call. Line numbers do not matter.
@@ -150,7 +174,7 @@ The file has one finding per line and is sorted, so that branches merge cleanly.
 
 baseline updates the entries of the files that it checks and keeps the entries
 of other files. With --prune it adds nothing: it removes findings that no longer
-occur, and findings in files that no longer exist.`,
+occur, and findings in files that no longer exist. It creates no file.`,
 		Example: `  toolguard baseline testdata/
   toolguard check testdata/
   toolguard baseline --prune testdata/`,
@@ -162,14 +186,14 @@ occur, and findings in files that no longer exist.`,
 				return err
 			}
 			c.records = true // every finding
-			r := &recording{check: c, path: f.baseline, prune: prune, recorded: baseline.Baseline{}, files: map[string]bool{}}
+			r := &recording{check: c, prune: prune, books: map[string]*book{}}
 			return r.run(cmd.Context(), args)
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.BoolVar(&prune, "prune", false, "only remove findings that no longer occur")
-	flags.StringVar(&f.baseline, "baseline", "", "write to this `file` (default: the baseline in the config file, or "+baselineName+" beside it, or in the current directory)")
+	flags.StringVar(&f.baseline, "baseline", "", "write to this `file` (default: for each transcript "+defaultBaseline+")")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors")
 	flags.BoolVar(&f.skipUnrecognized, "skip-unrecognized", false, "skip named files that are not clearly transcripts")
 	f.ruleFlags.define(cmd)
@@ -180,29 +204,58 @@ occur, and findings in files that no longer exist.`,
 
 // run records the findings in the files that paths name.
 func (r *recording) run(ctx context.Context, paths []string) error {
-	if r.path == "" {
-		file, err := r.search.configOf(".")
-		if err != nil {
-			return err
-		}
-		r.path = r.settings(file).newBaseline
+	if r.baselines.off {
+		return errors.New("--isolated: there is no default baseline; add --baseline FILE")
 	}
 	ts, err := r.targets(paths)
 	if err != nil {
 		return err
 	}
-	if err := r.overwrites(ts.files, r.path); err != nil {
+	if err := r.overwrites(ts.files, r.plan(ts)...); err != nil {
 		return err
+	}
+	for _, b := range r.books {
+		if err := b.read(); err != nil {
+			return err
+		}
 	}
 	weight := func(t *target) int64 { return t.size }
 	if err := inOrder(ctx, ts.files, r.flags.jobs, weight, r.check.check, r.take); err != nil {
 		return err
 	}
 	if len(r.summary.Failed) > 0 {
-		r.complain(r.path + ": not written, because some files could not be checked")
+		r.complain("no baseline was written, because some files could not be checked")
 		return errReported
 	}
+	r.warn(ts)
 	return r.write()
+}
+
+// plan finds the baselines that apply to the files and the directories of the run,
+// and returns their paths.
+func (r *recording) plan(ts *targets) []string {
+	configs := slices.Clone(ts.walked)
+	for _, t := range ts.files {
+		configs = append(configs, t.config)
+	}
+	var paths []string
+	for _, file := range configs {
+		path := r.baselines.path(r.settings(file))
+		if real := realPath(path); r.books[real] == nil {
+			r.books[real] = &book{path: path, recorded: baseline.Baseline{}, files: map[string]bool{}}
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// read reads what the baseline holds, if it exists.
+func (b *book) read() (err error) {
+	if b.had = mayExist(b.path); b.had {
+		b.old, err = readBaseline(b.path)
+	}
+	return err
 }
 
 // take records the findings of a file.
@@ -216,33 +269,57 @@ func (r *recording) take(t *target, got checked) error {
 		return nil
 	}
 	r.summary.Files++
-	file := baselinePath(r.path, t)
-	r.files[file] = true
+	b := r.books[realPath(r.baselines.path(r.now))]
+	file := baselinePath(b.path, t)
+	b.files[file] = true
 	for f := range got.report.Findings.All() {
 		if f.Severity > rules.Info || r.now.shows(f.Rule) {
-			r.recorded[baselineKey(file, f)]++
+			b.recorded[baselineKey(file, f)]++
 		}
 	}
 	return nil
 }
 
-// write merges the current findings into the baseline.
+// write writes the baselines that exist or have a file that was checked.
 func (r *recording) write() error {
-	old, err := readBaseline(r.path)
-	if _, statErr := os.Stat(r.path); errors.Is(statErr, fs.ErrNotExist) {
-		old, err = baseline.Baseline{}, nil
+	books := slices.SortedFunc(maps.Values(r.books), func(a, b *book) int { return cmp.Compare(a.path, b.path) })
+	for _, b := range books {
+		if !b.had && (r.prune || len(b.files) == 0) {
+			continue
+		}
+		merged := b.merge(r.prune)
+		text, err := merged.Format()
+		if err != nil {
+			return err
+		}
+		if before, err := small.File(b.path, small.Baseline); err != nil || !bytes.Equal(before, text) {
+			if err := writeFile(b.path, text); err != nil {
+				return err
+			}
+		}
+		if r.flags.quiet {
+			continue
+		}
+		was, is := total(b.old), total(merged)
+		change := ""
+		if len(b.old) > 0 {
+			change = fmt.Sprintf(" (%+d)", is-was)
+		}
+		r.note(fmt.Sprintf("%s: %s%s.", b.path, count(is, "known finding"), change))
 	}
-	if err != nil {
-		return err
-	}
+	return nil
+}
+
+// merge returns the new contents of a baseline. If prune is set, it adds nothing.
+func (b *book) merge(prune bool) baseline.Baseline {
 	merged := baseline.Baseline{}
-	for key, n := range old {
+	for key, n := range b.old {
 		switch {
-		case r.files[key.Path]:
-			n = min(n, r.recorded[key])
-		default:
-			path := filepath.Join(realPath(filepath.Dir(r.path)), filepath.FromSlash(key.Path))
-			if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && r.prune {
+		case b.files[key.Path]:
+			n = min(n, b.recorded[key])
+		case prune:
+			path := filepath.Join(filepath.Dir(realPath(b.path)), filepath.FromSlash(key.Path))
+			if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 				n = 0
 			}
 		}
@@ -250,27 +327,10 @@ func (r *recording) write() error {
 			merged[key] = n
 		}
 	}
-	if !r.prune {
-		maps.Copy(merged, r.recorded)
+	if !prune {
+		maps.Copy(merged, b.recorded)
 	}
-	text, err := merged.Format()
-	if err != nil {
-		return err
-	}
-	if before, err := small.File(r.path, small.Baseline); err != nil || !bytes.Equal(before, text) {
-		if err := writeFile(r.path, text); err != nil {
-			return err
-		}
-	}
-	if !r.flags.quiet {
-		was, is := total(old), total(merged)
-		change := ""
-		if len(old) > 0 {
-			change = fmt.Sprintf(" (%+d)", is-was)
-		}
-		r.note(fmt.Sprintf("%s: %s%s.", r.path, count(is, "known finding"), change))
-	}
-	return err
+	return merged
 }
 
 // total returns the number of findings in a baseline.

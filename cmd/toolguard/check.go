@@ -49,8 +49,8 @@ looks for *.jsonl, *.ndjson and *.json files, also compressed as .gz or .zst,
 and skips hidden directories, node_modules, and files that a .gitignore in the
 directory or below it hides. The default is the current directory; - is standard
 input. Settings come from the nearest toolguard.toml in the directory of a file
-or above it. Flags override them. Findings in the .toolguard-baseline beside that
-file are counted, but not reported.
+or above it. Flags override them. Findings in the baseline of a file are counted,
+but not reported: see toolguard baseline --help.
 
 check shows errors and warnings. It shows infos with --verbose, with --fail-on
 info, or if --select names their rule; the JSON report always contains them.
@@ -74,7 +74,7 @@ if a file could not be checked or the command line is wrong.`,
 		},
 	}
 	f.define(cmd)
-	cmd.Flags().StringVar(&f.baseline, "baseline", "", "leave out the findings that this `file` holds; toolguard baseline writes it (default: the one that the config names, or "+baselineName+" beside the config file, else in the current directory)")
+	cmd.Flags().StringVar(&f.baseline, "baseline", "", "leave out the findings that this `file` holds; toolguard baseline writes it (default: for each transcript "+defaultBaseline+")")
 	cmd.Flags().BoolVar(&f.noBaseline, "no-baseline", false, "report the findings that a baseline holds too")
 	exclusive(cmd, "baseline", "no-baseline")
 	return cmd
@@ -304,7 +304,7 @@ func (c *check) options(t *target) engine.Options {
 	// Edits contain text of the transcript.
 	o.Edits = !c.flags.noExcerpt && slices.ContainsFunc(c.outputs, func(o *output) bool { return o.format.Edits })
 	o.Excerpts = slices.ContainsFunc(c.outputs, func(o *output) bool { return o.format.Excerpts })
-	if c.records || c.baselines.path(c.settings(t.config)) != "" {
+	if _, known := c.baselines.files[c.baselines.path(c.settings(t.config))]; c.records || known {
 		return o // a baseline needs all findings
 	}
 	if !slices.ContainsFunc(c.outputs, func(o *output) bool { return !o.format.Few }) {
@@ -419,15 +419,20 @@ func (c *check) finish(ts *targets, closing fmt.Stringer) error {
 	if c.flags.quiet {
 		return nil
 	}
-	for i := range ts.roots {
-		if !c.found[i] {
-			c.complain(ts.noneIn(i))
-		}
-	}
+	c.warn(ts)
 	if c.summarises() {
 		c.say(closing.String())
 	}
 	return nil
+}
+
+// warn prints which directories hold no transcripts, unless --quiet is set.
+func (c *check) warn(ts *targets) {
+	for i := range ts.roots {
+		if !c.found[i] && !c.flags.quiet {
+			c.complain(ts.noneIn(i))
+		}
+	}
 }
 
 // summarises reports whether the run ends with a summary. It does not if a

@@ -77,9 +77,10 @@ current directory.`,
 			if err := r.knows(file); err != nil {
 				return err
 			}
-			shown := shownSettings(r.settings(file), file, look.exclude)
-			if shown.Baseline == "" && !f.isolated && r.settings(file).baseline != "" {
-				shown.Baseline = baselineName
+			merged := r.settings(file)
+			shown := shownSettings(merged, file, look.exclude)
+			if !merged.named && !f.isolated && mayExist(merged.baseline) {
+				shown.Baseline = config.DefaultBaseline
 			}
 			text, err := shown.Format()
 			if err != nil {

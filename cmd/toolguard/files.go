@@ -44,8 +44,9 @@ type target struct {
 // targets are the files of a run, in the order of their paths.
 type targets struct {
 	files    []*target
-	roots    []string          // the directories that were walked
+	roots    []string          // the directories that the user named
 	unseen   map[int]bool      // by root: a hidden directory in it was skipped
+	walked   []*config.File    // the config files of the directories in them
 	excluded []string          // what was found and excluded
 	ignored  map[string]string // files and directories that a .gitignore hides, by their real paths, unless they are named too
 	unread   []unread
@@ -90,7 +91,7 @@ type configFlags struct {
 func (f *configFlags) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.config, "config", "", "use this config `file` for all files (default: the nearest toolguard.toml in the directory of each file or above it)")
-	flags.BoolVar(&f.isolated, "isolated", false, "ignore all config files and the baselines beside them")
+	flags.BoolVar(&f.isolated, "isolated", false, "ignore all config files and default baselines")
 	exclusive(cmd, "config", "isolated")
 	complete(cmd, "config", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return []string{"toml"}, cobra.ShellCompDirectiveFilterFileExt
@@ -258,6 +259,9 @@ func (s *search) walk(ts *targets, in folder, found func(*target)) error {
 	file, err := s.configOf(dir)
 	if err != nil {
 		return err
+	}
+	if !slices.Contains(ts.walked, file) {
+		ts.walked = append(ts.walked, file)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {

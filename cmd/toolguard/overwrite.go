@@ -24,7 +24,7 @@ func (c *check) overwrites(files []*target, others ...string) error {
 			return fmt.Errorf("%s: not written: it is the same file as %s, which this run also writes", one, other)
 		}
 	}
-	out, in, found := write.Overlap(write.Existing(slices.Values(written)), c.inputs(files, others))
+	out, in, found := write.Overlap(write.Existing(slices.Values(written)), c.inputs(files))
 	if !found {
 		return nil
 	}
@@ -85,12 +85,11 @@ func (c *check) targetFiles(files []*target, named bool) iter.Seq2[string, fs.Fi
 }
 
 // inputs yields the files that the run reads: the transcripts, the files beside
-// them, configs, baselines and tools. It omits the files in except, which the run
-// is meant to overwrite.
-func (c *check) inputs(files []*target, except []string) iter.Seq2[string, fs.FileInfo] {
+// them, configs, tools, and baselines unless the run writes them.
+func (c *check) inputs(files []*target) iter.Seq2[string, fs.FileInfo] {
 	var more []string
 	add := func(name string) {
-		if name != "" && !slices.Contains(except, name) && !slices.Contains(more, name) {
+		if name != "" && !slices.Contains(more, name) {
 			more = append(more, name)
 		}
 	}
@@ -99,7 +98,9 @@ func (c *check) inputs(files []*target, except []string) iter.Seq2[string, fs.Fi
 		if file != nil {
 			add(file.Path)
 		}
-		add(c.baselines.path(c.settings(file)))
+		if !c.records {
+			add(c.baselines.path(c.settings(file)))
+		}
 	}
 	slices.Sort(more)
 	return func(yield func(string, fs.FileInfo) bool) {

@@ -16,8 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// needs skips a test whose programs are not installed.
-func needs(t *testing.T, programs ...string) {
+// installed skips a test whose programs are not installed.
+func installed(t *testing.T, programs ...string) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("the pages are written for a shell")
@@ -33,7 +33,7 @@ func needs(t *testing.T, programs ...string) {
 // wild, and compares the result with what encoding/json says about the rows.
 func TestDatasetRecipe(t *testing.T) {
 	t.Parallel()
-	needs(t, "python3")
+	installed(t, "python3")
 	const (
 		call   = `{"messages":[{"role":"user","content":"%s"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"%s"}}]},`
 		end    = `{"role":"assistant","content":"é\u0000 1.0"}],"weight":1.50}`
@@ -152,7 +152,7 @@ func soundRow(row string) bool {
 // first session has places, so the output of the commands must be that on the page.
 func TestRecipesOnRoughInput(t *testing.T) {
 	t.Parallel()
-	needs(t, "curl", "python3", "node", "make")
+	installed(t, "curl", "python3", "node", "make")
 	text := readPage(t, "recipes.md")
 	rough := func(text []byte) []byte {
 		return append([]byte(bom+"\r\n"), bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n\r\n"))...)

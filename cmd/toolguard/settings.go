@@ -1,11 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -90,8 +87,8 @@ type settings struct {
 	rules       []*rules.Rule   // to run
 	byName      map[string]bool // the rules that were selected by their own names
 	placeholder string
-	baseline    string // its path, "" for none
-	newBaseline string // where the baseline command writes it
+	baseline    string // its path, whether it exists or not
+	named       bool   // the config file names the baseline, so it must exist
 	backup      string // a suffix, or "none"; "" if it is not set
 }
 
@@ -163,15 +160,9 @@ func (r *resolver) settings(file *config.File) *settings {
 		dialects: file.Dialects(), target: r.target, send: r.flags.send, tools: r.tools,
 		severity: map[string]rules.Severity{}, strategy: map[string]string{},
 		selected: r.flags.selected, ignored: r.flags.ignored,
-		placeholder: said.Placeholder, baseline: said.BaselinePath(), backup: said.Backup,
+		placeholder: said.Placeholder, backup: said.Backup,
 	}
-	s.newBaseline = s.baseline
-	if s.baseline == "" {
-		s.newBaseline = said.Beside(baselineName)
-		if _, err := os.Lstat(s.newBaseline); !errors.Is(err, fs.ErrNotExist) {
-			s.baseline = s.newBaseline
-		}
-	}
+	s.baseline, s.named = file.BaselinePath()
 	s.dialect = s.dialects.ByName(r.flags.dialect)
 	if len(s.selected) == 0 {
 		s.selected = said.Select

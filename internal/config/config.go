@@ -25,6 +25,10 @@ import (
 // the first one applies.
 func Names() []string { return []string{"toolguard.toml", ".toolguard.toml"} }
 
+// DefaultBaseline is the name of the baseline that applies if the config file names
+// none.
+const DefaultBaseline = ".toolguard-baseline"
+
 // A File holds the settings of a config file. A key that the file does not have
 // is nil or empty.
 type File struct {
@@ -105,17 +109,22 @@ func Read(name, dir string) (*File, error) {
 	return f, nil
 }
 
-// BaselinePath returns the path of the baseline, "" if there is none.
-func (f *File) BaselinePath() string {
-	if f.Baseline == "" || filepath.IsAbs(f.Baseline) {
-		return f.Baseline
+// BaselinePath returns the path of the baseline, and whether the file names it.
+// Otherwise it is DefaultBaseline in the directory that paths in the file are relative
+// to, which is the current directory if f is nil.
+func (f *File) BaselinePath() (path string, named bool) {
+	dir, name := "", DefaultBaseline
+	if f != nil {
+		dir = f.dir
+		if f.Baseline != "" {
+			name, named = filepath.FromSlash(f.Baseline), true
+		}
 	}
-	return f.Beside(filepath.FromSlash(f.Baseline))
+	if filepath.IsAbs(name) {
+		return name, named
+	}
+	return shortest(filepath.Join(dir, name)), named
 }
-
-// Beside returns the path of a file in the directory that the paths in the config
-// file are relative to.
-func (f *File) Beside(name string) string { return shortest(filepath.Join(f.dir, name)) }
 
 // Excludes reports whether a path is excluded.
 func (f *File) Excludes(name string) bool {
