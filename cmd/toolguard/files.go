@@ -272,7 +272,10 @@ func (s *search) walk(ts *targets, in folder, found func(*target)) error {
 		name := filepath.Join(dir, gitignoreName)
 		text, err := small.File(name, small.Gitignore)
 		if err != nil {
-			ts.unread = append(ts.unread, unread{name, pathError(name, err)})
+			// Any file below may be one that git ignores.
+			err = fmt.Errorf("%w; skipped the directory (--no-gitignore reads it)", pathError(name, err))
+			ts.unread = append(ts.unread, unread{name, err})
+			return nil
 		}
 		in.hidden = in.hidden.With(in.place, text)
 	}

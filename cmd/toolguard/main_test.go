@@ -78,6 +78,7 @@ func TestScripts(t *testing.T) {
 			"age":        age,
 			"exits":      exits,
 			"hook":       hook,
+			"truncate":   truncate,
 			"unquote-go": unquoteGo,
 		},
 		Condition: func(cond string) (bool, error) {
@@ -122,6 +123,16 @@ func age(ts *testscript.TestScript, neg bool, args []string) {
 	for _, name := range args[1:] {
 		ts.Check(os.Chtimes(ts.MkAbs(name), then, then))
 	}
+}
+
+// truncate sets the size of a file.
+func truncate(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: truncate size file")
+	}
+	size, err := strconv.ParseInt(args[0], 10, 64)
+	ts.Check(err)
+	ts.Check(os.Truncate(ts.MkAbs(args[1]), size))
 }
 
 // unquoteGo replaces each line of files, a Go string literal, by its value, so that
