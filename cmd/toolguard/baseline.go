@@ -49,6 +49,20 @@ func (b *baselines) path(s *settings) string {
 // optional reports whether the baseline for files with these settings need not exist.
 func (b *baselines) optional(s *settings) bool { return b.given == "" && !s.named }
 
+// outside returns an error if the baseline for files with these settings is a link that
+// leads out of the repository, unless the user named it. The place of a baseline that a
+// config file names was verified with that file.
+func (b *baselines) outside(s *settings) error {
+	path := b.path(s)
+	if path == "" || !b.optional(s) {
+		return nil
+	}
+	if err := config.Leads(path); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
 // read reads the baselines that apply to files.
 func (b *baselines) read(c *check, files []*target) error {
 	b.files = map[string]baseline.Baseline{}
@@ -57,6 +71,9 @@ func (b *baselines) read(c *check, files []*target) error {
 		path := b.path(s)
 		if _, known := b.files[path]; known || path == "" || b.optional(s) && !mayExist(path) {
 			continue
+		}
+		if err := b.outside(s); err != nil {
+			return err
 		}
 		var err error
 		if b.files[path], err = readBaseline(path); err != nil {
@@ -211,7 +228,11 @@ func (r *recording) run(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
-	if err := r.overwrites(ts.files, r.plan(ts)...); err != nil {
+	written, err := r.plan(ts)
+	if err != nil {
+		return err
+	}
+	if err := r.overwrites(ts.files, written...); err != nil {
 		return err
 	}
 	for _, b := range r.books {
@@ -233,7 +254,7 @@ func (r *recording) run(ctx context.Context, paths []string) error {
 
 // plan finds the baselines that apply to the files and the directories of the run,
 // and returns their paths.
-func (r *recording) plan(ts *targets) []string {
+func (r *recording) plan(ts *targets) ([]string, error) {
 	configs := slices.Clone(ts.walked)
 	for _, t := range ts.files {
 		configs = append(configs, t.config)
@@ -241,13 +262,16 @@ func (r *recording) plan(ts *targets) []string {
 	var paths []string
 	for _, file := range configs {
 		path := r.baselines.path(r.settings(file))
+		if err := r.baselines.outside(r.settings(file)); err != nil {
+			return nil, err
+		}
 		if real := realPath(path); r.books[real] == nil {
 			r.books[real] = &book{path: path, recorded: baseline.Baseline{}, files: map[string]bool{}}
 			paths = append(paths, path)
 		}
 	}
 	slices.Sort(paths)
-	return paths
+	return paths, nil
 }
 
 // read reads what the baseline holds, if it exists.

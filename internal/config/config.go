@@ -6,6 +6,7 @@ package config
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -126,6 +127,19 @@ func (f *File) BaselinePath() (path string, named bool) {
 	return shortest(filepath.Join(dir, name)), named
 }
 
+// Leads returns an error if a file is a link out of the repository that contains its
+// directory, or out of the directory if no repository does.
+func Leads(name string) error {
+	dir, err := filepath.Abs(filepath.Dir(name))
+	if err == nil {
+		err = within(dir, filepath.Base(name))
+	}
+	if err != nil {
+		return fmt.Errorf("leads to a file that is %w", err)
+	}
+	return nil
+}
+
 // Excludes reports whether a path is excluded.
 func (f *File) Excludes(name string) bool {
 	return len(f.Exclude) > 0 && Match(f.Exclude, f.dir, name)
@@ -222,8 +236,8 @@ func here(dir string) (*File, error) {
 			continue
 		}
 		// Whoever can put a link here could have any file read and quoted.
-		if err := within(dir, name); err != nil {
-			return nil, &Error{Path: shortest(name), Problems: []Problem{{Message: "leads to a file that is " + err.Error()}}}
+		if err := Leads(name); err != nil {
+			return nil, &Error{Path: shortest(name), Problems: []Problem{{Message: err.Error()}}}
 		}
 		return Read(shortest(name), "")
 	}
