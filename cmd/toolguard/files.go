@@ -237,8 +237,15 @@ func (s *search) find(paths []string) (*targets, error) {
 	for _, t := range ts.files {
 		delete(ts.ignored, t.real)
 	}
-	for _, root := range ts.roots {
-		delete(ts.ignored, realPath(root))
+	for i, root := range ts.roots {
+		root = realPath(root)
+		delete(ts.ignored, root)
+		for _, t := range ts.files {
+			// The walk does not find a named file that a .gitignore hides.
+			if rel, err := filepath.Rel(root, t.real); t.named && !t.stdin && err == nil && filepath.IsLocal(rel) {
+				t.roots = append(t.roots, i)
+			}
+		}
 	}
 	return ts, nil
 }
