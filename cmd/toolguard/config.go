@@ -66,7 +66,11 @@ current directory.`,
 			dir := "."
 			if len(args) > 0 {
 				dir = args[0]
-				if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+				info, err := os.Stat(dir)
+				if err != nil {
+					return pathError(dir, err)
+				}
+				if !info.IsDir() {
 					dir = filepath.Dir(dir)
 				}
 			}
