@@ -85,7 +85,7 @@ func (f *checkFlags) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	f.ruleFlags.define(cmd)
-	flags.StringArrayVarP(&f.formats, "output-format", "o", nil, "report in this `format[=file]`: "+strings.Join(formatNames(), ", ")+"; repeatable (default: $"+formatEnv+", or text)")
+	flags.StringArrayVarP(&f.formats, "output-format", "o", nil, "report in this `format[=file]`: "+strings.Join(formatNames(), ", ")+"; repeatable, or separated by commas (default: $"+formatEnv+", or text)")
 	flags.StringVar(&f.color, "color", "auto", "`when` to colour the report: auto, always or never")
 	flags.BoolVar(&f.noExcerpt, "no-excerpt", false, "show only ids, names, types and roles, and no other text of a transcript")
 	flags.BoolVar(&f.statistics, "statistics", false, "show the number of findings by rule instead of the findings")
@@ -152,7 +152,11 @@ func newCheck(a *app, f *checkFlags) (*check, error) {
 	}
 	// More jobs would take memory and save no time.
 	f.jobs = min(f.jobs, max(16, 4*runtime.GOMAXPROCS(0)))
-	formats, from := f.formats, "--output-format"
+	var formats []string
+	from := "--output-format"
+	for _, v := range f.formats {
+		formats = append(formats, splitOutputs(v)...)
+	}
 	if len(formats) == 0 {
 		formats, from = []string{"text"}, formatEnv
 		if v := a.env(formatEnv); v != "" {

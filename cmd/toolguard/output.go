@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/report"
@@ -20,6 +21,18 @@ type output struct {
 	path   string // "" for standard output
 	file   *write.Output
 	rep    report.Reporter
+}
+
+// splitOutputs splits a value of --output-format at its commas if each part begins with the
+// name of a format. Otherwise the commas are part of the name of a file.
+func splitOutputs(value string) []string {
+	parts := strings.Split(value, ",")
+	for _, part := range parts {
+		if name, _, _ := strings.Cut(part, "="); !slices.Contains(formatNames(), name) {
+			return []string{value}
+		}
+	}
+	return parts
 }
 
 // parseOutputs parses the values of --output-format: FMT or FMT=FILE.
