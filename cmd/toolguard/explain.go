@@ -38,12 +38,16 @@ finds the cause. With -, it reads the error from standard input.`,
 				}
 			}
 			var page string
+			within := 0
+			if n, known := a.columns(a.rawStdout); known {
+				within = n - pageIndent
+			}
 			r, err := findRule(text)
 			switch {
 			case err == nil:
-				page, err = explain(cmd.Context(), r)
+				page, err = explain(cmd.Context(), r, within)
 			case strings.ContainsAny(text, " \t\n"):
-				page, err = explainError(cmd.Context(), text)
+				page, err = explainError(cmd.Context(), text, within)
 			}
 			if err != nil {
 				return err
@@ -77,9 +81,13 @@ func (a *app) errorText() (string, error) {
 	return trimmed, nil
 }
 
-// explain returns the page of a rule in Markdown.
-func explain(ctx context.Context, r *rules.Rule) (string, error) {
-	reported, err := example(ctx, r)
+// pageIndent is how many columns report.WritePage indents an example.
+const pageIndent = 4
+
+// explain returns the page of a rule in Markdown. The lines of its example report take at
+// most width columns, or the default if width is 0.
+func explain(ctx context.Context, r *rules.Rule, width int) (string, error) {
+	reported, err := example(ctx, r, width)
 	if err != nil {
 		return "", err
 	}
@@ -88,7 +96,7 @@ func explain(ctx context.Context, r *rules.Rule) (string, error) {
 
 // explainError returns the page of the rule that best matches the error of a
 // provider.
-func explainError(ctx context.Context, text string) (string, error) {
+func explainError(ctx context.Context, text string, width int) (string, error) {
 	found := rules.MatchError(text)
 	if len(found) == 0 {
 		return "", errors.New("no rule matches this error; toolguard rules lists all rules")
@@ -101,15 +109,16 @@ func explainError(ctx context.Context, text string) (string, error) {
 		}
 		fmt.Fprintf(&b, "- %s: %s\n", m.Rule.Name, m.Rule.Summary)
 	}
-	page, err := explain(ctx, found[0].Rule)
+	page, err := explain(ctx, found[0].Rule, width)
 	if err != nil {
 		return "", err
 	}
 	return b.String() + "\n" + page, nil
 }
 
-// example checks the bad example of a rule and returns the report.
-func example(ctx context.Context, r *rules.Rule) (string, error) {
+// example checks the bad example of a rule and returns the report for lines of so many
+// columns.
+func example(ctx context.Context, r *rules.Rule, width int) (string, error) {
 	name := "bad.jsonl"
 	if strings.HasPrefix(r.Bad, "[") || json.Valid([]byte(r.Bad)) {
 		name = "bad.json"
@@ -123,7 +132,7 @@ func example(ctx context.Context, r *rules.Rule) (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	text := report.Formats()[0].New(&b, report.Options{})
+	text := report.Formats()[0].New(&b, report.Options{Width: width})
 	if err := text.File(rep); err != nil {
 		return "", err
 	}

@@ -9,11 +9,15 @@ import (
 	"github.com/toolguard/toolguard/internal/report"
 )
 
+// narrowestHelp is how many columns help takes at least: pflag breaks no lines in a narrower
+// terminal.
+const narrowestHelp = 60
+
 // help prints what a command does and how it is called, in lines that fit on the terminal.
 // Lines of more than report.DefaultWidth columns are hard to read.
 func (a *app) help(cmd *cobra.Command) {
 	width, _ := a.columns(a.rawStdout)
-	width = min(width, report.DefaultWidth)
+	width = max(narrowestHelp, min(width, report.DefaultWidth))
 	var b strings.Builder
 	about := cmd.Long
 	if about == "" {

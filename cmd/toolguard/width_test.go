@@ -9,6 +9,8 @@ import (
 
 	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
+
+	"github.com/toolguard/toolguard/internal/rules"
 )
 
 // widths are the terminals that output is made for in tests.
@@ -87,6 +89,38 @@ func TestWidthOfHelp(t *testing.T) {
 	look(newRootCmd(&app{env: noEnv}, nil))
 	if n < 14 {
 		t.Errorf("there are %d commands", n)
+	}
+}
+
+// TestWidthOfNarrowHelp: help is made for 60 columns at least.
+func TestWidthOfNarrowHelp(t *testing.T) {
+	t.Parallel()
+	want := runWithin(t, 60, "check", "--help")
+	if wide := tooWide(want, 60); len(wide) > 0 {
+		t.Errorf("wider than 60 columns:\n%s", strings.Join(wide, "\n"))
+	}
+	for _, columns := range []int{20, 50} {
+		if got := runWithin(t, columns, "check", "--help"); got != want {
+			t.Errorf("%d columns:\n%s", columns, got)
+		}
+	}
+}
+
+// TestWidthOfExample: the example report on the page of a rule fits.
+func TestWidthOfExample(t *testing.T) {
+	t.Parallel()
+	for _, r := range rules.All() {
+		for _, columns := range widths {
+			page := runWithin(t, columns, "explain", r.Name)
+			_, example, _ := strings.Cut(page, "\n    bad.json")
+			example, _, found := strings.Cut(example, "\n\n")
+			if !found {
+				t.Errorf("%s has no example report:\n%s", r.Name, page)
+			}
+			if wide := tooWide("    bad.json"+example, columns); len(wide) > 0 {
+				t.Errorf("%s: wider than %d columns:\n%s", r.Name, columns, strings.Join(wide, "\n"))
+			}
+		}
 	}
 }
 
