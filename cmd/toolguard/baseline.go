@@ -265,8 +265,8 @@ func (r *recording) plan(ts *targets) ([]string, error) {
 		if err := r.baselines.outside(r.settings(file)); err != nil {
 			return nil, err
 		}
-		if real := realPath(path); r.books[real] == nil {
-			r.books[real] = &book{path: path, recorded: baseline.Baseline{}, files: map[string]bool{}}
+		if actual := realPath(path); r.books[actual] == nil {
+			r.books[actual] = &book{path: path, recorded: baseline.Baseline{}, files: map[string]bool{}}
 			paths = append(paths, path)
 		}
 	}

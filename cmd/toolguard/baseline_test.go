@@ -74,6 +74,7 @@ func TestCheckKnowsWhatBaselineRecords(t *testing.T) {
 // randomTree makes directories with transcripts, of which each has a finding, and with config
 // files. It returns the paths of the directories and of the transcripts.
 func randomTree(t *testing.T, r *rand.Rand, root string) (dirs, files []string) {
+	t.Helper()
 	write := func(name, text string) {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
