@@ -124,7 +124,7 @@ func TestImage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if out, stderr, code := run(owner, "", "fix", "--write", "cut.jsonl"); code != exitOK || out != "" || stderr != repaired {
+	if out, stderr, code := run(owner, "", "fix", "--write", "cut.jsonl"); code != exitOK || out != "" || stderr != "cut.jsonl: repaired 1 problem (1 inserted)\n"+repaired {
 		t.Errorf("fix --write as the owner: exit code %d\n%s%s", code, out, stderr)
 	}
 	if got, err := os.ReadFile(session); err != nil || string(got) != fixed {

@@ -249,6 +249,8 @@ const bom = "\ufeff"
 // held lists the tests that hold blocks that TestPages does not run.
 var held = []struct{ page, kind, test string }{
 	{"formats.md", "json", "TestFormatsPage"},
+	{"api.md", "go", "TestAPIPage"}, // in the package at the root
+	{"api.md", "text", "TestAPIPage"},
 }
 
 // TestPageBlocks: each code block of each page is run, or a file that is used, or is
@@ -259,8 +261,12 @@ func TestPageBlocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	atRoot, err := filepath.Glob(filepath.Join("..", "..", "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var tests []string
-	for _, name := range files {
+	for _, name := range append(files, atRoot...) {
 		raw, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

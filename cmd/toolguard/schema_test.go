@@ -34,7 +34,9 @@ var loadReportSchema = sync.OnceValues(func() (*reportSchema, error) {
 		return nil, err
 	}
 	s := &reportSchema{document: string(text)}
-	if err := json.Unmarshal(text, &s.raw); err != nil {
+	numbers := json.NewDecoder(strings.NewReader(s.document))
+	numbers.UseNumber()
+	if err := numbers.Decode(&s.raw); err != nil {
 		return nil, err
 	}
 	line, err := json.Marshal(map[string]any{"$schema": s.raw["$schema"], "$id": s.raw["$id"], "$defs": s.raw["$defs"], "$ref": "#line"})

@@ -453,27 +453,27 @@ func (f *finder) beside(v source.Value, ctx Place) Place {
 }
 
 // beside is the part of finder.beside that does not depend on dialects.
-func (ctx Place) beside(v source.Value) Place { //nolint:gocritic // the copy is changed
-	ctx.Model = ""
+func (p Place) beside(v source.Value) Place { //nolint:gocritic // the copy is changed
+	p.Model = ""
 	var hosts []string
 	for k, val := range v.Members() {
 		text := val.Kind() == source.String
 		switch string(k.Text()) {
 		case "model", "modelId":
 			if text {
-				ctx.Model = val.Str()
+				p.Model = val.Str()
 			}
 		case "previous_response_id", "conversation":
-			ctx.Elsewhere = ctx.Elsewhere || stateID(val)
+			p.Elsewhere = p.Elsewhere || stateID(val)
 		case "host", "url", "uri", "endpoint", "base_url", "baseUrl", "baseURL", "api_base", "apiBase", "provider", "custom_llm_provider":
 			if text {
 				hosts = append(hosts, val.Str())
 			}
 		}
 	}
-	ctx.Hosts = append(hosts, ctx.Hosts...)
-	ctx.Holder = v.Span()
-	return ctx
+	p.Hosts = append(hosts, p.Hosts...)
+	p.Holder = v.Span()
+	return p
 }
 
 // decided reports whether a place contains something that only one dialect writes.
