@@ -229,7 +229,7 @@ func requestable(d *dialect.Dialect) error {
 		}
 	}
 	if d == nil {
-		return errors.New("Request needs Dialect: one of " + strings.Join(names, ", ")) //nolint:staticcheck // the name of the option
+		return errors.New("Request needs Dialect: one of " + strings.Join(names, ", "))
 	}
 	return fmt.Errorf("no request is in the dialect %q; expected one of %s", d.Name, strings.Join(names, ", "))
 }

@@ -339,8 +339,8 @@ func TestActionDownloads(t *testing.T) {
 // checks with it.
 func TestActionBuilds(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("it builds the program")
+	if os.Getenv("TOOLGUARD_LONG") != "1" {
+		t.Skip("it builds the program once more")
 	}
 	r := newRunner(t)
 	for _, name := range []string{"Set up Go", "Build toolguard"} {

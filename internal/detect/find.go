@@ -453,7 +453,7 @@ func (f *finder) beside(v source.Value, ctx Place) Place {
 }
 
 // beside is the part of finder.beside that does not depend on dialects.
-func (p Place) beside(v source.Value) Place { //nolint:gocritic // the copy is changed
+func (p Place) beside(v source.Value) Place {
 	p.Model = ""
 	var hosts []string
 	for k, val := range v.Members() {
