@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -186,7 +185,7 @@ func newFix(a *app, f *fixFlags, paths []string, changed func(string) bool) (*fi
 // settle decides what fix prints on standard output.
 func (x *fix) settle(paths []string) error {
 	f := x.flags
-	toStdout := slices.IndexFunc(x.outputs, func(o *output) bool { return o.path == "" })
+	shown := slices.IndexFunc(x.outputs, func(o *output) bool { return o.to == toStdout })
 	switch {
 	case slices.Contains(paths, "-") && !f.diff:
 		if slices.ContainsFunc(paths, func(p string) bool { return p != "-" }) {
@@ -195,22 +194,31 @@ func (x *fix) settle(paths []string) error {
 		x.show = showText
 		x.summary.Written = true
 		// Standard output is for the text, so the report goes to standard error.
-		x.terminal, x.shownOn = x.stderrTerminal, x.rawStderr
-		x.out = bufio.NewWriter(x.stderrReport)
+		for _, o := range x.outputs {
+			if o.to == toStdout && o.path != "" {
+				return fmt.Errorf("--output-format: %s: standard output is for the repaired text", o.value)
+			}
+			if o.to == toStdout {
+				o.to = toStderr
+			}
+		}
+		if err := distinct(x.outputs); err != nil {
+			return fmt.Errorf("--output-format: %w", err)
+		}
 	case f.write:
 		x.summary.Written = true
 		// Files are repaired even if the reader of the report goes away.
 		x.out.Reset(&sidePipe{Writer: x.stdout})
-	case toStdout >= 0 && !x.outputs[toStdout].format.Human:
+	case shown >= 0 && !x.outputs[shown].format.Human:
 		if f.diff {
-			return fmt.Errorf("--diff and --output-format %s both write to standard output", x.outputs[toStdout].format.Name)
+			return fmt.Errorf("--diff and --output-format %s both write to standard output", x.outputs[shown].format.Name)
 		}
 	case f.statistics:
 	default:
 		x.show = showDiff
 		x.summary.Unlisted = true
-		if toStdout >= 0 {
-			x.outputs = slices.Delete(x.outputs, toStdout, toStdout+1)
+		if shown >= 0 {
+			x.outputs = slices.Delete(x.outputs, shown, shown+1)
 		}
 		// A diff contains the raw bytes of the transcript, so terminals and CI logs
 		// get a preview.
@@ -391,7 +399,7 @@ func (x *fix) shown(t *target, got fixed) error {
 	case !got.Changed():
 		return nil
 	case x.show == showPreview:
-		opts := report.Options{Color: x.color, NoExcerpt: x.flags.noExcerpt, Width: x.reportWidth(x.shownOn)}
+		opts := report.Options{Color: x.color, NoExcerpt: x.flags.noExcerpt, Width: x.reportWidth(x.rawStdout)}
 		if x.previewed {
 			if _, err := fmt.Fprintln(x.out); err != nil {
 				return err
