@@ -483,8 +483,9 @@ func (w *writer) name(file, name string) (taken bool, err error) {
 		return false, w.sys.Remove(file)
 	case errors.Is(err, fs.ErrExist):
 		return true, nil
+	case !unlinkable(err):
+		return false, err
 	}
-	// Some file systems have no hard links.
 	if _, err := w.sys.Lstat(name); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return err == nil, err
 	}
