@@ -52,7 +52,8 @@ type Repair struct {
 	// Results is the number of results it concerned.
 	Results int
 	// Dropped are the elements from which it removed something, or the parts of them that
-	// were in the original, as spans of the original.
+	// were in the original, as spans of the original. If a rule asked for several repairs
+	// that are one fix, the first of them has the elements of all.
 	Dropped []source.Span
 	// Removed is how many elements it drops, and Copy says that each of them is the
 	// same as another one.
@@ -522,8 +523,11 @@ func (r *round) able(c *checker, fix *edit.Fix) (bool, error) {
 	return err == nil, err
 }
 
-// done notes that the operations that wishes ask for are carried out by a fix.
+// done notes that the operations that wishes ask for are carried out by a fix. A fix may carry
+// out thousands of operations, so its spans are noted once, and not for each of them.
 func (r *round) done(fix *edit.Fix, wishes ...wish) {
+	most := repair.ClassOf(fix)
+	rulesOfFix := map[*rules.Rule]bool{}
 	for _, w := range wishes {
 		calls, results := operation.Subjects(w.Do)
 		switch w.Do.(type) {
@@ -531,22 +535,25 @@ func (r *round) done(fix *edit.Fix, wishes ...wish) {
 			results = calls
 		}
 		class := max(w.Class, repair.ClassOf(fix))
-		if class == operation.Unsafe {
-			for _, e := range fix.Edits {
-				r.touched = append(r.touched, e.Span)
-			}
-			r.touched = append(append(r.touched, fix.Reads...), fix.Gone...)
-		}
+		most = max(most, class)
 		r.did[deed{w.conversation, w.rule.Name}] = true
 		removed, isCopy := removes(w.Do)
+		var dropped []source.Span
+		if !rulesOfFix[w.rule] {
+			rulesOfFix[w.rule] = true
+			dropped = slices.Clone(fix.Gone)
+		}
 		r.repairs = append(r.repairs, Repair{
 			Rule: w.rule.Name, Kind: w.Do.Kind(), Class: class, Title: w.Title, Results: max(1, len(results)),
-			Dropped: slices.Clone(fix.Gone), Removed: removed, Copy: isCopy, Fix: len(r.places),
+			Dropped: dropped, Removed: removed, Copy: isCopy, Fix: len(r.places),
 		})
 	}
 	places := make([]source.Span, len(fix.Edits))
 	for i, e := range fix.Edits {
 		places[i] = e.Span
+	}
+	if most == operation.Unsafe {
+		r.touched = append(append(append(r.touched, places...), fix.Reads...), fix.Gone...)
 	}
 	r.places = append(r.places, places)
 }
