@@ -24,6 +24,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/engine"
@@ -160,6 +161,19 @@ type NotTranscriptError struct {
 
 // Error implements error.
 func (e *NotTranscriptError) Error() string { return "not a transcript: " + e.Reason }
+
+// A DialectError reports that the messages of a request are not in the dialect that
+// Dialect names, but in another one. Only calls with Request return it.
+type DialectError struct {
+	Dialect string // the one that Dialect names
+	Found   string // that of the first message that only another dialect writes
+	Pointer string // RFC 6901, to that message
+}
+
+// Error implements error.
+func (e *DialectError) Error() string {
+	return fmt.Sprintf("not a request in the dialect %s: the message %s is in the dialect %s", e.Dialect, e.Pointer, e.Found)
+}
 
 // A ProofError reports that a repair failed its proof. Fix then writes nothing.
 type ProofError struct {
@@ -423,7 +437,7 @@ func CheckBytes(ctx context.Context, b []byte, opts ...Option) (*Report, error) 
 func check(ctx context.Context, src *source.Source, o *options) (*Report, error) {
 	found, err := engine.Check(ctx, src, o.Options)
 	if err := cmp.Or(src.Err(), err); err != nil {
-		return nil, err
+		return nil, public(err)
 	}
 	return report(src, found)
 }
@@ -521,6 +535,10 @@ func public(err error) error {
 	var proof *engine.ProofError
 	if errors.As(err, &proof) {
 		return &ProofError{proof.Reason}
+	}
+	var other *detect.ErrOtherDialect
+	if errors.As(err, &other) {
+		return &DialectError{other.Dialect, other.Found, other.Pointer}
 	}
 	var only *engine.CheckOnlyError
 	if errors.As(err, &only) {

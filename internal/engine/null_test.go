@@ -146,6 +146,14 @@ func nullAmong(v source.Value, at int) []byte {
 	return v.Raw()
 }
 
+// withoutNullMessages omits the findings about a null among the messages of a request, which no
+// provider accepts.
+func withoutNullMessages(found []string) []string {
+	return slices.DeleteFunc(found, func(f string) bool {
+		return strings.HasPrefix(f, "invalid-role ") && strings.Contains(f, "expected a message, but this is null")
+	})
+}
+
 // TestNullAmongObjects: a null in a list of objects is ignored, and changes no finding.
 func TestNullAmongObjects(t *testing.T) {
 	t.Parallel()
@@ -160,7 +168,7 @@ func TestNullAmongObjects(t *testing.T) {
 			for i, r := range records {
 				out[i] = nullAmong(r, at)
 			}
-			if diff := cmp.Diff(want, withoutNull(told(t, name, glued(seps, out)))); diff != "" {
+			if diff := cmp.Diff(want, withoutNullMessages(withoutNull(told(t, name, glued(seps, out))))); diff != "" {
 				t.Errorf("at %d (-without +with null):\n%s\n%.1000s", at, diff, glued(seps, out))
 			}
 		}

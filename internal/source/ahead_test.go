@@ -83,7 +83,7 @@ func TestElementsAhead(t *testing.T) {
 				}
 				lists++
 				var want, got strings.Builder
-				for _, e := range v.Present() {
+				for _, e := range v.Elements() {
 					seen(&want, e)
 				}
 				for e := range v.Ahead() {

@@ -562,6 +562,8 @@ type KeyFault struct {
 	First, Again source.Span // the two keys
 	Key          string
 	Record       int32
+	// Body is set if the object is a request, or in one.
+	Body bool
 }
 
 // A LinkFault is a defect in the references between the records of a log.
@@ -592,5 +594,12 @@ type LinkFault struct {
 // An Unread is an element that was not read.
 type Unread struct {
 	Span   source.Span
+	Record int32
 	Before int32 // the index of the message that would follow it
+	Kind   source.Kind
+	// Listed is set if it is an element of an array of messages, and not a record or a part of
+	// one.
+	Listed bool
+	// Bare is set for an object with neither a role nor a type.
+	Bare bool
 }
