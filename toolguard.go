@@ -4,7 +4,10 @@
 // a history before it sends it.
 //
 //	report, err := toolguard.CheckBytes(ctx, body, toolguard.Send())
-//	if err == nil && report.Worst() == toolguard.Error {
+//	if err != nil {
+//		return err // not a transcript, for example
+//	}
+//	if report.Worst() == toolguard.Error {
 //		// The provider would refuse this request.
 //	}
 //
@@ -76,7 +79,7 @@ type Position struct {
 
 // A Report says what Check found in a transcript.
 type Report struct {
-	Dialect       string // "" if the transcript has no messages
+	Dialect       string // "" if the transcript has no messages, or none that can be read
 	Container     string // how the messages are kept, such as "jsonl-messages"
 	Conversations int
 	Calls         int
@@ -272,9 +275,13 @@ func Dialect(dialectName string) Option {
 
 // Request says that the input is one request body in the dialect that Dialect names.
 // The messages are then read from the field where the API expects them, such as
-// "messages", "input" or "contents", and nothing is detected. Input that is not such a
-// body is a *NotTranscriptError, which says what was expected. Request without Dialect, or
-// with a dialect that no API takes, is an error.
+// "messages", "input" or "contents", and nothing is detected. A body without messages, such
+// as one that refers to a prompt which the provider keeps, has no conversations and no findings
+// about any.
+//
+// Input that is not such a body is a *NotTranscriptError, which says what was expected. A body
+// with messages that only another dialect writes, and none that only this dialect writes, is a
+// *DialectError. Request without Dialect, or with a dialect that no API takes, is an error.
 func Request() Option {
 	return optionFunc(func(o *options) error {
 		o.Request = true
@@ -396,7 +403,7 @@ func Name(name string) Option {
 
 // Check reads a transcript from r to its end and reports what is wrong with it.
 // Findings are not an error. If the input is not a transcript, the error is a
-// *NotTranscriptError.
+// *NotTranscriptError, or a *DialectError with Request.
 //
 // Check returns soon after ctx is done, with an error that wraps that of ctx.
 // It does not interrupt a Read of r.
@@ -447,10 +454,16 @@ func check(ctx context.Context, src *source.Source, o *options) (*Report, error)
 // writes the transcript as it was. If w is nil, Fix writes nothing and only says
 // what it would do.
 //
+// Some findings have no repair that Allow permits. They are in the report After of
+// the result: a provider may refuse the output if After.Worst is Error.
+//
+// Compressed input is not repaired: if there is something to repair, the error is a
+// *CheckOnlyError. Otherwise, Fix writes the unpacked text.
+//
 // Before Fix writes, it reads the result again and proves that the repairs lost
 // nothing. It writes nothing if it returns an error of reading, a
-// *NotTranscriptError, a *CheckOnlyError or a *ProofError. If w fails, or ctx is
-// done while Fix writes, a part of the output may have been written.
+// *NotTranscriptError, a *DialectError, a *CheckOnlyError or a *ProofError. If w fails, or
+// ctx is done while Fix writes, a part of the output may have been written.
 //
 // Fix returns soon after ctx is done, with an error that wraps that of ctx. It
 // does not interrupt a Read of r or a Write to w.
@@ -480,9 +493,10 @@ func Fix(ctx context.Context, w io.Writer, r io.Reader, opts ...Option) (*Fixed,
 // nothing to repair. It writes no temporary file, whatever the size of b, and does not copy b,
 // except into the text that it returns.
 //
-// If b is compressed, it is unpacked as by CheckBytes. FixBytes does not compress: it returns b
-// itself, still compressed, or a *CheckOnlyError if there is something to repair. Unpack such
-// input before FixBytes, and send the result without its Content-Encoding.
+// If b is compressed, it is unpacked as by CheckBytes. FixBytes returns b itself, still
+// compressed, where Fix would write the unpacked text, and a *CheckOnlyError if there is
+// something to repair. To repair such input, unpack it first, and send the result without
+// its Content-Encoding.
 //
 // With an error, FixBytes returns no text. The errors are those of Fix. FixBytes never changes b,
 // and keeps no reference to it, except that it may return b. b must not change until FixBytes
