@@ -252,7 +252,8 @@ func (x *fix) options(t *target) engine.FixOptions {
 	return opts
 }
 
-// A fixed holds the repairs of a target, or the error that prevented them.
+// A fixed holds the repairs of a target, or the error that prevented them. It has a report
+// and an error if the file was checked and must not be repaired.
 type fixed struct {
 	*engine.Fixed
 	src  *source.Source // open if it is still needed
@@ -294,10 +295,10 @@ func (x *fix) take(ctx context.Context, t *target, got fixed) error {
 	if got.src != nil {
 		defer got.src.Close()
 	}
-	if got.err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
+	if got.err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if got.Fixed == nil {
 		x.fail(t.path, got.err)
 		return nil
 	}
@@ -312,23 +313,28 @@ func (x *fix) take(ctx context.Context, t *target, got fixed) error {
 		return nil
 	}
 	written := false
-	if x.flags.write && !got.Changed() && !t.stdin {
+	if x.flags.write && got.err == nil && !got.Changed() && !t.stdin {
 		if note := write.Clean(t.path, x.backups.options(t, x, nil)); note != "" {
 			x.warn(t.path + ": " + note)
 		}
 	}
 	if x.flags.write && got.Changed() && !t.stdin {
-		if err := x.write(ctx, t, got); err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			x.fail(t.path, err)
-			return nil
+		if written, got.err = x.write(ctx, t, got); got.err != nil && ctx.Err() != nil {
+			return ctx.Err()
 		}
-		written = true
+		if !written {
+			got.Fixed = got.Unrepaired()
+		}
 	}
-	if err := x.shown(t, got); err != nil {
-		return err
+	switch {
+	case got.err == nil:
+		if err := x.shown(t, got); err != nil {
+			return err
+		}
+	case written:
+		x.fail(t.path, got.err)
+	default:
+		x.refuse(t.path, got.err)
 	}
 	x.prove(t, got.Fixed)
 	x.summary.Strategy = x.now.strategy
@@ -364,8 +370,16 @@ func (x *fix) again(t *target) bool {
 	return before
 }
 
-// write repairs a file in place.
-func (x *fix) write(ctx context.Context, t *target, got fixed) error {
+// refuse prints why a file that was checked is not repaired.
+func (x *fix) refuse(path string, err error) {
+	x.summary.Refuse(path, err)
+	_ = x.out.Flush()
+	x.complain(err.Error())
+}
+
+// write repairs a file in place. It reports whether the file has its new text, which may be
+// so even if there is an error.
+func (x *fix) write(ctx context.Context, t *target, got fixed) (written bool, err error) {
 	d := x.settings(t.config).dialects.ByName(got.Before.File.Dialect)
 	opts := x.backups.options(t, x, got.Repairs)
 	opts.Force = x.flags.force
@@ -376,7 +390,7 @@ func (x *fix) write(ctx context.Context, t *target, got fixed) error {
 		x.warn(t.path + ": " + done.Note)
 	}
 	if err != nil {
-		return err
+		return done.Written, err
 	}
 	what := []string{report.Repaired(got.Fixed)}
 	if done.Backup != "" {
@@ -386,7 +400,7 @@ func (x *fix) write(ctx context.Context, t *target, got fixed) error {
 		_ = x.out.Flush()
 		x.note(t.path + ": " + strings.Join(what, "; "))
 	}
-	return nil
+	return true, nil
 }
 
 // shown prints the repairs of a file on standard output.

@@ -93,6 +93,9 @@ func (f *Fixed) NewResults() []source.Span {
 	return out
 }
 
+// Unrepaired returns the result if the repair is not made: the file is as it was before.
+func (f *Fixed) Unrepaired() *Fixed { return &Fixed{Before: f.Before, After: f.Before} }
+
 // Changed reports whether anything was repaired.
 func (f *Fixed) Changed() bool { return f.Pieces != nil }
 
@@ -124,7 +127,8 @@ func (e *CheckOnlyError) Error() string { return "is only checked: " + e.Reason 
 
 // Settle repairs a source. It makes the allowed fixes, each whole or not at all, checks again
 // until nothing is left to do, and proves that nothing was lost. If the proof fails, Settle
-// withholds the repairs that break it. Settle does not write.
+// withholds the repairs that break it. Settle does not write. With a ProofError or a
+// CheckOnlyError it returns the file as it is, unrepaired.
 func Settle(ctx context.Context, src *source.Source, opts FixOptions) (*Fixed, error) {
 	opts.explicit = opts.Explicit
 	return settle(ctx, src, opts, maxRounds)
@@ -138,12 +142,13 @@ func settle(ctx context.Context, src *source.Source, opts FixOptions, often int)
 	if !errors.As(err, new(*ProofError)) || often == 0 {
 		return f, err
 	}
+	unrepaired := f
 	if f, err = s.withhold(ctx, src, err); err != nil || !f.Changed() {
-		return f, err
+		return cmp.Or(f, unrepaired), err
 	}
 	more, err := settle(ctx, f.Pieces.Source(), opts, often-1)
 	if err != nil {
-		return nil, err
+		return f.Unrepaired(), err
 	}
 	return f, f.join(more)
 }
@@ -295,7 +300,7 @@ func (s *settler) run(ctx context.Context, src *source.Source) (*Fixed, error) {
 		}
 		last, out.After = r, rep
 		if rep.File.CheckOnly != "" && anyOf(&rep.Findings, s.stops) {
-			return nil, &CheckOnlyError{rep.File.CheckOnly}
+			return out.Unrepaired(), &CheckOnlyError{rep.File.CheckOnly}
 		}
 		if rep.Skipped != "" || len(r.repairs) == 0 {
 			break
@@ -303,7 +308,7 @@ func (s *settler) run(ctx context.Context, src *source.Source) (*Fixed, error) {
 		if err := r.set.Prove(now); err != nil {
 			var unbalanced *edit.BalanceError
 			if errors.As(err, &unbalanced) {
-				return nil, &ProofError{unbalanced.Error(), nil}
+				return out.Unrepaired(), &ProofError{unbalanced.Error(), nil}
 			}
 			return nil, err
 		}
@@ -324,11 +329,12 @@ func (s *settler) run(ctx context.Context, src *source.Source) (*Fixed, error) {
 		out.Pieces, out.Repairs, out.Places, out.Rounds = nil, nil, nil, 0
 		return out, nil
 	}
-	if err := prove(out, first, last); err != nil {
-		return nil, err
+	err := prove(out, first, last)
+	if err == nil && opts.Dialect != s.opts.Dialect {
+		err = s.readsAlike(ctx, out)
 	}
-	if opts.Dialect != s.opts.Dialect {
-		return out, s.readsAlike(ctx, out)
+	if err != nil {
+		return out.Unrepaired(), err
 	}
 	return out, nil
 }
