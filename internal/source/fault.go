@@ -22,7 +22,7 @@ const MaxDepth = 1000
 // A Fault is one defect in the bytes of a record.
 type Fault struct {
 	Kind FaultKind
-	// Span is the location of the fault: the byte of a syntax error, the run of NULs, the
+	// Span is the location of the fault: the character of a syntax error, the run of NULs, the
 	// torn prefix or the offending escape. It is empty at the end of the input.
 	Span Span
 	// Want describes for a user what was expected at the fault: `',' or '}' after a

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"math"
 	"sort"
+	"unicode/utf8"
 )
 
 const (
@@ -212,7 +213,7 @@ func (r *Reader) nextDocument() (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
-	return r.finish(bad(Span{doc.start, end}, doc.start, doc.scan), doc.nul, end, true)
+	return r.bad(Span{doc.start, end}, doc.start, doc.scan, doc.nul, end, true)
 }
 
 // nextLine returns the next record of a source with one record per line.
@@ -302,7 +303,7 @@ func (r *Reader) nextLine() (Record, error) {
 	}
 	r.pos = next
 	span := Span{start, start + int64(len(bytes.TrimRight(text, " \t\r")))}
-	return r.finish(bad(span, start, s), nul, end, false)
+	return r.bad(span, start, s, nul, end, false)
 }
 
 // byteOrderMark is what some editors put at the start of a file. Concatenated files have
@@ -523,7 +524,7 @@ func (r *Reader) nextValue() (Record, error) {
 			}
 			r.pos = at
 			n := len(bytes.TrimRight(text[:s.At], " \t\r\n"))
-			return r.finish(bad(Span{start, start + int64(n)}, start, s), nul, fault, true)
+			return r.bad(Span{start, start + int64(n)}, start, s, nul, fault, true)
 		}
 	}
 	if s.Kind == FaultTruncated {
@@ -532,14 +533,14 @@ func (r *Reader) nextValue() (Record, error) {
 			return Record{}, err
 		}
 		r.pos = r.src.size
-		return r.finish(bad(Span{start, end}, start, s), nul, end, true)
+		return r.bad(Span{start, end}, start, s, nul, end, true)
 	}
 	n := len(bytes.TrimRight(text[:s.At], " \t\r\n"))
 	end, err := r.resync(start + int64(max(n, 1)))
 	if err != nil {
 		return Record{}, err
 	}
-	return r.finish(bad(Span{start, end}, start, s), nul, r.pos, true)
+	return r.bad(Span{start, end}, start, s, nul, r.pos, true)
 }
 
 // resync moves pos to the next line after off that starts with a bracket. It returns the
@@ -613,19 +614,36 @@ func (s *Scan) flaws(start int64) []Fault {
 	return faults
 }
 
-// bad returns an unreadable record of the bytes of span. s is the failed scan from start.
-func bad(span Span, start int64, s Scan) Record {
+// bad finishes an unreadable record of the bytes of span. s is the failed scan from start.
+// See finish for the rest.
+func (r *Reader) bad(span Span, start int64, s Scan, before Span, off int64, lines bool) (Record, error) {
 	fault := Fault{Kind: s.Kind, Want: s.Want}
 	at := start + int64(s.At)
 	switch {
 	case s.Kind == FaultTruncated:
 		fault.Span = span
 	case at < span.End:
-		fault.Span = Span{at, at + 1}
+		n, err := r.character(at, span.End)
+		if err != nil {
+			return Record{}, err
+		}
+		fault.Span = Span{at, at + n}
 	default: // something is missing at the end
 		fault.Span = Span{at, at}
 	}
-	return Record{Span: span, Faults: []Fault{fault}}
+	return r.finish(Record{Span: span, Faults: []Fault{fault}}, before, off, lines)
+}
+
+// character returns the length of the character at off, which ends before end. It is 1 for a
+// byte that is not UTF-8.
+func (r *Reader) character(off, end int64) (int64, error) {
+	var buf [utf8.UTFMax]byte
+	text := buf[:min(utf8.UTFMax, end-off)]
+	if err := r.src.readFull(text, off); err != nil {
+		return 0, err
+	}
+	_, n := utf8.DecodeRune(text)
+	return int64(n), nil
 }
 
 // alone returns a record for a run of NULs without a value, or io.EOF if there is no run.

@@ -94,6 +94,8 @@ func TestFrame(t *testing.T) {
 		{"cut array", "[{\"a\":1},\n{\"b\":2}\n", "json\n0-17 | cut 0-17: ',' or ']' after an element"},
 		{"cut at NULs", "{\"b\":\"tr\x00\x00", "json\n0-8 | cut 0-8: '\"' at the end of a string | nul 8-10"},
 		{"NULs around a document", "\x00\x00{}\n\x00\x00\n", "json\n2-4 {} | nul 0-2 | nul 5-7"},
+		{"character of several bytes", "[1,é]", "json\n0-6 | json 3-5: a value"},
+		{"half a character of several bytes", "[1,\xc3]", "json\n0-5 | json 3-4: a value"},
 		{"comma too many", "[1,]", "json\n0-4 | json 3-4: a value"},
 		{"brace too many", "{\"a\":1}}", "json\n0-8 | json 7-8: the end of the file"},
 		{"brace too many below", "{\n\"a\":1}\n}\n", "json\n0-10 | json 9-10: the end of the file"},

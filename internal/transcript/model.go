@@ -461,7 +461,7 @@ type Call struct {
 	ID      Token
 	Name    Token
 	Args    source.Span // the value of the arguments; zero if missing
-	BadAt   source.Span // the byte of the syntax error, for ArgsStringBad
+	BadAt   source.Span // the character of the syntax error, for ArgsStringBad
 	Message int32
 	Block   int32
 	Kind    CallKind
