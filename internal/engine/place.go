@@ -258,7 +258,7 @@ func (p *placer) excerpt(at source.Span, start source.Position) Excerpt {
 		skip++
 	}
 	if e.CutAfter {
-		text = wholeCharacters(text)
+		text = source.WholeCharacters(text)
 	}
 	e.Text = bytes.Clone(text[min(skip, len(text)):])
 	mark = min(mark-skip, len(e.Text))
@@ -269,19 +269,6 @@ func (p *placer) excerpt(at source.Span, start source.Position) Excerpt {
 		e.Mark[1] = last + n
 	}
 	return e
-}
-
-// wholeCharacters returns text without a character at its end that is cut off.
-func wholeCharacters(text []byte) []byte {
-	for n := 1; n <= min(utf8.UTFMax-1, len(text)); n++ {
-		if i := len(text) - n; utf8.RuneStart(text[i]) {
-			if !utf8.FullRune(text[i:]) {
-				return text[:i]
-			}
-			break
-		}
-	}
-	return text
 }
 
 // characterStart returns where the character begins that offset i of a text is in: i, unless

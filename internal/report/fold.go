@@ -25,15 +25,18 @@ func (o *Options) headWidth() int {
 	return math.MaxInt
 }
 
-// measure returns how many columns a line of several parts takes.
+// measure returns how many columns a line of several parts takes. That depends on where its
+// colours begin and end: see lines.line.
 func measure(parts ...part) int {
 	var l lines
-	plain := make([]part, len(parts))
-	for i, p := range parts {
-		plain[i] = bare(p.text)
+	l.line(parts...)
+	text := string(l.out[:len(l.out)-1])
+	for _, p := range parts {
+		if begin, stop := codes(p.color); begin != "" {
+			text = strings.NewReplacer(begin, "", stop, "").Replace(text)
+		}
 	}
-	l.line(plain...)
-	return columns(cells(l.out[:len(l.out)-1]))
+	return textWidth(text)
 }
 
 // fold adds a line of several parts, and breaks it between words if it is wider
