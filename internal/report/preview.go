@@ -258,10 +258,13 @@ const leastRoom = 5
 // window returns what is shown of a line in so many columns: the text before the change, the
 // change, and the text behind it.
 func (l *changedLine) window(ed *editedLines, room int) (before, changed, behind string) {
-	if whole, known := ed.whole(l); known && len(whole) <= 3*previewRead && columns(cells(whole)) <= room {
+	whole, known := ed.whole(l)
+	fits := known && len(whole) <= 3*previewRead && columns(cells(whole)) <= room
+	room = max(room-3, 2) // without the ellipses
+	// What is removed and what is added begin in the same column.
+	if fits && (!l.first || columns(cells(ed.before)) <= room/3) {
 		return l.parts(ed)
 	}
-	room = max(room-3, 2) // without the ellipses
 	text, late := l.text, false
 	var lead []cell
 	if l.first {
