@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolguard/toolguard/internal/config"
+	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/rules"
@@ -382,6 +383,9 @@ func (c *check) admits(t *target, r *engine.Report) bool {
 	switch {
 	case r.Skipped != "" && t.named && !c.flags.skipUnrecognized:
 		c.fail(r.Path, errors.New(r.Path+": not a transcript: "+c.skipped(r)))
+		return false
+	case r.File.Container == detect.ContainerEmpty && t.named && c.now.send:
+		c.fail(r.Path, errors.New(r.Path+": is empty: --send expects a request body"))
 		return false
 	case r.Skipped != "":
 		why = c.skipped(r)

@@ -35,10 +35,12 @@ func tooWide(out string, columns int) []string {
 func runWithin(t *testing.T, columns int, args ...string) string {
 	t.Helper()
 	env := func(key string) string {
-		return map[string]string{"COLUMNS": strconv.Itoa(columns), "CI": "true"}[key] // fix shows a preview in CI
+		return map[string]string{"COLUMNS": strconv.Itoa(columns), "NO_COLOR": "1", "TERM": "dumb"}[key]
 	}
 	var out bytes.Buffer
-	run(t.Context(), args, strings.NewReader(""), &out, &out, env)
+	a := newApp(strings.NewReader(""), &out, &out, env)
+	a.terminal, a.stderrTerminal = true, true
+	a.run(t.Context(), args)
 	return out.String()
 }
 
@@ -60,6 +62,26 @@ func TestWidth(t *testing.T) {
 			}
 			if wide := tooWide(out, columns); len(wide) > 0 {
 				t.Errorf("%q: %d lines are wider than %d columns:\n%s", args, len(wide), columns, strings.Join(wide, "\n"))
+			}
+		}
+	}
+}
+
+// TestLinesInPipe: what is no terminal gets the same lines whatever COLUMNS says.
+func TestLinesInPipe(t *testing.T) {
+	t.Parallel()
+	broken := filepath.Join("..", "..", "testdata", "transcripts", "openai-chat", "broken")
+	for _, args := range [][]string{{"check", "-v", broken}, {"fix", "--unsafe", "--color=always", broken}, {"check", "--help"}, {"rules"}, {"explain", "missing-tool-result"}} {
+		var want string
+		for i, columns := range []string{"", "50", "200"} {
+			env := func(key string) string { return map[string]string{"COLUMNS": columns}[key] }
+			var out bytes.Buffer
+			run(t.Context(), args, strings.NewReader(""), &out, &out, env)
+			if i == 0 {
+				want = out.String()
+			}
+			if out.String() != want || want == "" {
+				t.Errorf("%q with COLUMNS=%s prints other lines:\n%s\ninstead of\n%s", args, columns, out.String(), want)
 			}
 		}
 	}

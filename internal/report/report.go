@@ -27,8 +27,8 @@ type Reporter interface {
 type Options struct {
 	// Color allows escape sequences that colour text.
 	Color bool
-	// Width is how many columns a line of the text report takes at most. 0 means
-	// DefaultWidth, except for the lines that name a file: these stay whole, because
+	// Width is how many columns a line of the text report takes at most, on a terminal. 0
+	// means DefaultWidth, except for the lines that name a file: these stay whole, because
 	// programs read them.
 	Width int
 	// NoExcerpt keeps what a transcript says out of the report: only ids, names,
