@@ -628,8 +628,8 @@ func (r *Reader) bad(span Span, start int64, s Scan, before Span, off int64, lin
 			return Record{}, err
 		}
 		fault.Span = Span{at, at + n}
-	default: // something is missing at the end
-		fault.Span = Span{at, at}
+	default: // something is missing at the end, and the scan may have read on to the next record
+		fault.Span = Span{span.End, span.End}
 	}
 	return r.finish(Record{Span: span, Faults: []Fault{fault}}, before, off, lines)
 }

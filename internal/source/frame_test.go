@@ -176,6 +176,8 @@ func TestFrame(t *testing.T) {
 		{"values", "{\n \"a\": 1\n}\n{\n \"b\": 2\n}\n", "json-values\n0-11 {\n \"a\": 1\n}\n12-23 {\n \"b\": 2\n}"},
 		{"bad value", "{\n \"a\": 1\n}\n{\n \"b\" 2\n}\n{\n \"c\": 3\n}\n", "json-values\n0-11 {\n \"a\": 1\n}\n12-22 | json 19-20: ':' after a key\n23-34 {\n \"c\": 3\n}"},
 		{"cut value between", "{\n \"a\": 1\n}\n{\n \"b\": \"x\n{\n \"c\": 3\n}\n", "json-values\n0-11 {\n \"a\": 1\n}\n12-22 | json 22-22: an escaped control character\n23-34 {\n \"c\": 3\n}"},
+		{"cut value between, before a key", "{\n \"a\": 1\n}\n{\n \"b\": 2,\n{\n \"c\": 3\n}\n", "json-values\n0-11 {\n \"a\": 1\n}\n12-22 | json 22-22: a key in double quotes\n23-34 {\n \"c\": 3\n}"},
+		{"cut value between, behind a value", "{\n \"a\": 1\n}\n{\n \"b\": 2 \n\n[\n3\n]\n", "json-values\n0-11 {\n \"a\": 1\n}\n12-21 | json 21-21: ',' or '}' after a field\n24-29 [\n3\n]"},
 		{"cut last value", "{\n \"a\": 1\n}\n{\n \"b\": 2\n", "json-values\n0-11 {\n \"a\": 1\n}\n12-21 | cut 12-21: ',' or '}' after a field"},
 		{"raw line end in a value", "{\n \"a\": 1\n}\n{\n \"b\": \"x\ny\"\n}\n", "json-values\n0-11 {\n \"a\": 1\n}\n12-27 {\n \"b\": \"x\ny\"\n} | newline 22-23 x1"},
 		{"NULs behind values", "{\n}\n{\n}\n\x00\x00\n", "json-values\n0-3 {\n}\n4-7 {\n} | nul 8-10"},
