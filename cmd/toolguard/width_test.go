@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -62,6 +63,27 @@ func TestWidth(t *testing.T) {
 			}
 			if wide := tooWide(out, columns); len(wide) > 0 {
 				t.Errorf("%q: %d lines are wider than %d columns:\n%s", args, len(wide), columns, strings.Join(wide, "\n"))
+			}
+		}
+	}
+}
+
+// TestWidthOfTables: lists fit, also on narrow terminals, and lose no word.
+func TestWidthOfTables(t *testing.T) {
+	t.Parallel()
+	broken := filepath.Join("..", "..", "testdata", "transcripts", "anthropic", "broken")
+	for _, args := range [][]string{{"rules"}, {"formats"}, {"profiles"}, {"detect", broken}, {"detect", "-v", broken}, {"check", "--statistics", broken}} {
+		var whole bytes.Buffer
+		run(t.Context(), args, strings.NewReader(""), &whole, &whole, noEnv)
+		for _, columns := range []int{60, 80, 120} {
+			out := runWithin(t, columns, args...)
+			if !slices.Equal(strings.Fields(out), strings.Fields(whole.String())) {
+				t.Errorf("%q in %d columns has other words:\n%s", args, columns, out)
+			}
+			wide := tooWide(out, columns)
+			wide = slices.DeleteFunc(wide, func(line string) bool { return strings.HasPrefix(strings.TrimLeft(line, " "), "{") })
+			if len(wide) > 0 {
+				t.Errorf("%q: wider than %d columns:\n%s", args, columns, strings.Join(wide, "\n"))
 			}
 		}
 	}

@@ -97,6 +97,30 @@ func Fold(text string, width int, hang string) string {
 	return l.String()
 }
 
+// FoldTable returns a table in lines of at most width columns. The last column is broken between
+// words, and goes on where it begins; indented examples in JSON are not broken.
+func FoldTable(table string, width int) string {
+	var out strings.Builder
+	for line := range strings.Lines(table) {
+		row := strings.TrimSuffix(line, "\n")
+		text := strings.TrimLeft(row, " ")
+		indented := len(row) - len(text)
+		if textWidth(row) <= width || indented >= 4 && strings.HasPrefix(text, "{") {
+			out.WriteString(line)
+			continue
+		}
+		hang := indented + 4
+		if i := strings.LastIndex(text, "  "); i > 0 {
+			hang = indented + i + 2
+		}
+		if hang > width/2 {
+			hang = indented + 4
+		}
+		out.WriteString(Fold(row, width, strings.Repeat(" ", hang)))
+	}
+	return out.String()
+}
+
 // FoldSentences returns sentences in lines of at most width columns. It begins a new line
 // with a sentence that does not fit, and breaks only those that fit on no line.
 func FoldSentences(text string, width int) string {

@@ -53,8 +53,10 @@ type Reader struct {
 	doc     *document // for FramingDocument, until it is returned
 	err     error     // the error that Next returns from now on
 
-	// line is the line at pos, kept because it may hold several values.
-	line line
+	// line is the line at pos, kept because it may hold several values. whole is the end of
+	// the last whole value that was read from a line.
+	line  line
+	whole int64
 	// Lines that end at or before values are known to consist of complete values.
 	values int64
 	// clean is the last answer of cutAtNUL. There is no NUL to cut at in [from, to). If
@@ -222,6 +224,7 @@ func (r *Reader) nextLine() (Record, error) {
 		return Record{}, err
 	}
 	nul, start, c, err := r.skip(r.pos, false)
+	again := r.pos > 0 && r.pos == r.whole && nul.End == 0 // on the line of another value
 	for err == nil && nul.End == 0 {
 		behind := start
 		switch c {
@@ -233,6 +236,7 @@ func (r *Reader) nextLine() (Record, error) {
 		if err != nil || behind == start {
 			break
 		}
+		again = false
 		nul, start, c, err = r.skip(behind, false)
 	}
 	if err != nil {
@@ -253,8 +257,7 @@ func (r *Reader) nextLine() (Record, error) {
 	s := r.scan.Scan(text, 0, Strict)
 	if s.Kind == FaultNone {
 		if r.follows(start, text, s.End) {
-			r.pos = start + int64(s.End)
-			return r.finish(r.good(start, s), nul, r.pos, false)
+			return r.goodLine(r.good(start, s), nul, again)
 		}
 		s.fail(FaultInvalidJSON, SkipBlank(text, s.End), wantLineEnd)
 	}
@@ -275,10 +278,9 @@ func (r *Reader) nextLine() (Record, error) {
 	}
 	if s.Kind == FaultInvalidJSON {
 		if at, g := r.glued(start, text, s.At); at > 0 {
-			r.pos = start + int64(g.End)
 			rec := r.good(start, g)
 			rec.Faults = append([]Fault{{Kind: FaultGlued, Span: Span{start, start + int64(at)}}}, rec.Faults...)
-			return r.finish(rec, nul, r.pos, false)
+			return r.goodLine(rec, nul, false)
 		}
 	}
 	if s.Kind == FaultTruncated {
@@ -293,8 +295,7 @@ func (r *Reader) nextLine() (Record, error) {
 					return Record{}, err
 				}
 				if joined.Kind == FaultNone {
-					r.pos = start + int64(joined.End)
-					return r.finish(r.good(start, joined), nul, r.pos, false)
+					return r.goodLine(r.good(start, joined), nul, again)
 				}
 				text = r.win.bytes(start, end) // the window may have moved
 			}
@@ -304,6 +305,18 @@ func (r *Reader) nextLine() (Record, error) {
 	r.pos = next
 	span := Span{start, start + int64(len(bytes.TrimRight(text, " \t\r")))}
 	return r.bad(span, start, s, nul, end, false)
+}
+
+// goodLine finishes a readable record of a line. again is set if another whole record is on
+// that line before it.
+func (r *Reader) goodLine(rec Record, nul Span, again bool) (Record, error) {
+	if again {
+		at := rec.Span.Start
+		rec.Faults = append([]Fault{{Kind: FaultSameLine, Span: Span{at, at + 1}}}, rec.Faults...)
+	}
+	r.pos = rec.Span.End
+	r.whole = r.pos
+	return r.finish(rec, nul, r.pos, false)
 }
 
 // byteOrderMark is what some editors put at the start of a file. Concatenated files have
