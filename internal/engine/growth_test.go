@@ -99,7 +99,7 @@ var growing = []load{
 			return []byte(strings.Repeat(loadUser, n) + "\n" + `{"role":"assistant","content":null,"tool_calls":[` + fmt.Sprintf(loadCall, 1) + "]}\n")
 		},
 		want: func(n int) map[string]int {
-			return map[string]int{"consecutive-roles": n - 1, "pending-tool-call": 1}
+			return map[string]int{"consecutive-roles": n - 1, "glued-records": 1, "pending-tool-call": 1}
 		},
 		more: func(int) (int, int) { return 1, 0 },
 	},

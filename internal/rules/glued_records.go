@@ -28,7 +28,7 @@ complete records.`,
 			}
 		})
 		eachFault(c, source.FaultSameLine, func(*transcript.RecordFault) Finding {
-			return Finding{Severity: Error, Message: "this record is on the line of another one"}
+			return Finding{Severity: Error, Message: "this line contains more than one complete record"}
 		})
 	},
 }

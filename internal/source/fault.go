@@ -10,7 +10,7 @@ const (
 	FaultTruncated               // the input ends inside the last record
 	FaultNUL                     // a run of NUL bytes before or after a record
 	FaultGlued                   // a torn record and a whole one on one line
-	FaultSameLine                // a whole record behind another whole one on its line
+	FaultSameLine                // the second of several whole records on one line
 	FaultRawNewline              // an unescaped line feed inside a string
 	FaultTooDeep                 // nesting deeper than MaxDepth
 	FaultInvalidUTF8             // bytes that are not UTF-8

@@ -54,9 +54,11 @@ type Reader struct {
 	err     error     // the error that Next returns from now on
 
 	// line is the line at pos, kept because it may hold several values. whole is the end of
-	// the last whole value that was read from a line.
-	line  line
-	whole int64
+	// the last whole value that was read from a line, and shared says that its line has
+	// another one before it.
+	line   line
+	whole  int64
+	shared bool
 	// Lines that end at or before values are known to consist of complete values.
 	values int64
 	// clean is the last answer of cutAtNUL. There is no NUL to cut at in [from, to). If
@@ -308,9 +310,11 @@ func (r *Reader) nextLine() (Record, error) {
 }
 
 // goodLine finishes a readable record of a line. again is set if another whole record is on
-// that line before it.
+// that line before it: the first such record of a line has a fault.
 func (r *Reader) goodLine(rec Record, nul Span, again bool) (Record, error) {
-	if again {
+	told := again && r.shared
+	r.shared = again
+	if again && !told {
 		at := rec.Span.Start
 		rec.Faults = append([]Fault{{Kind: FaultSameLine, Span: Span{at, at + 1}}}, rec.Faults...)
 	}

@@ -108,7 +108,7 @@ func TestFrame(t *testing.T) {
 		{"crlf", "{\"a\":1}\r\n{\"a\":2} \r\n", "jsonl\n0-7 {\"a\":1}\n9-16 {\"a\":2}"},
 		{"scalars", "1\n\"2\"\nnull\n", "jsonl\n0-1 1\n2-5 \"2\"\n6-10 null"},
 		{"line separators", "{\"u\":\"a\u2028b\"}\n{\"b\":1}\n", "jsonl\n0-13 {\"u\":\"a\u2028b\"}\n14-21 {\"b\":1}"},
-		{"several on a line", "{\"a\":1} {\"b\":2}\n1 2\n[]{}\"a\"[]\n", "jsonl\n0-7 {\"a\":1}\n8-15 {\"b\":2} | again 8-9\n16-17 1\n18-19 2 | again 18-19\n20-22 []\n22-24 {} | again 22-23\n24-27 \"a\" | again 24-25\n27-29 [] | again 27-28"},
+		{"several on a line", "{\"a\":1} {\"b\":2}\n1 2\n[]{}\"a\"[]\n", "jsonl\n0-7 {\"a\":1}\n8-15 {\"b\":2} | again 8-9\n16-17 1\n18-19 2 | again 18-19\n20-22 []\n22-24 {} | again 22-23\n24-27 \"a\"\n27-29 []"},
 		{"several on the first line", "{\"a\":1}{\"a\":2}\n{\"a\":3}", "jsonl\n0-7 {\"a\":1}\n7-14 {\"a\":2} | again 7-8\n15-22 {\"a\":3}"},
 		{"words on a line", "{\"a\":1}\n1 x\n01\n1true\n", "jsonl\n0-7 {\"a\":1}\n8-11 | json 10-11: the end of the line\n12-14 | json 13-14: the end of the line\n15-20 | json 16-17: the end of the line"},
 		{"bad behind good", "{}\n{\"a\":1} {\"b\"}\n{}", "jsonl\n0-2 {}\n3-10 {\"a\":1}\n11-16 | json 15-16: ':' after a key\n17-19 {}"},
