@@ -86,17 +86,11 @@ type reading struct {
 }
 
 func (r *reading) conversations(yield func(*transcript.Conversation, error) bool) {
-	keys := 0 // how many duplicate keys are in earlier conversations
 	for c, err := range r.kept() {
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		for i := range r.file.Keys[keys:] {
-			k := &r.file.Keys[keys+i]
-			k.Body = k.Body || c.Use == transcript.UseBody
-		}
-		keys = len(r.file.Keys)
 		c.Index = r.file.Conversations
 		r.file.Conversations++
 		r.file.Opaque += len(c.Unread)
@@ -194,7 +188,6 @@ func idless(c *transcript.Conversation) bool {
 
 // onKey records a key that occurs twice in an object.
 func (r *reading) onKey(k transcript.KeyFault) {
-	k.Body = r.opts.Request // otherwise, its conversation tells
 	r.file.Keys = append(r.file.Keys, k)
 	r.keys.add(k.Again.Start)
 }

@@ -19,7 +19,6 @@ var noWayOut = []struct {
 	files        map[string]bool // nil for all
 }{
 	{"too-deep", "what lies that deep is not read", nil},
-	{"duplicate-key", "nobody knows which of the two values is meant", nil},
 	{"mixed-dialect", "what is written in another dialect is not rewritten", nil},
 	{"invalid-json", "a document that cannot be read is one record, and nothing else is there to keep", unreadable},
 	{"truncated-record", "a document that cannot be read is one record, and nothing else is there to keep", unreadable},

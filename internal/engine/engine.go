@@ -508,7 +508,7 @@ func (c *checker) sameCall(a, b int) bool {
 func (c *checker) file(file *container.File) {
 	fc := &rules.FileContext{
 		Faults: file.Faults, Keys: file.Keys, Links: file.Links, Lines: file.Framing == source.FramingLines,
-		Sent: c.opts.Send || c.opts.Target != nil, Text: c.text, Emit: c.emit,
+		Text: c.text, Emit: c.emit,
 	}
 	for _, f := range file.Faults {
 		if f.Unreadable() {

@@ -365,7 +365,6 @@ type FileContext struct {
 	Keys   []transcript.KeyFault
 	Links  []transcript.LinkFault
 	Lines  bool // the records are the lines of the file
-	Sent   bool // the user says that the history is sent
 	Text   func(source.Span) string
 	Emit   func(Finding)
 

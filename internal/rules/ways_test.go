@@ -163,13 +163,12 @@ var ways = map[string][]way{
 
 // noWay says why an error cannot be resolved.
 var noWay = map[string]string{
-	"duplicate-key": "nobody knows which of the two values is meant",
-	"too-deep":      "readers refuse the record whatever is changed in it",
+	"too-deep": "readers refuse the record whatever is changed in it",
 }
 
 // noErrors are the rules that report none.
 var noErrors = []string{
-	"duplicate-record", "interrupted-tool-call", "reused-call-id", "result-order-mismatch", "ambiguous-pairing",
+	"duplicate-key", "duplicate-record", "interrupted-tool-call", "reused-call-id", "result-order-mismatch", "ambiguous-pairing",
 	"mixed-dialect", "result-name-mismatch", "unknown-tool", "unread-tool-field", "schema-violation",
 }
 

@@ -562,8 +562,6 @@ type KeyFault struct {
 	First, Again source.Span // the two keys
 	Key          string
 	Record       int32
-	// Body is set if the object is a request, or in one.
-	Body bool
 }
 
 // A LinkFault is a defect in the references between the records of a log.
