@@ -23,6 +23,7 @@ import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/sample"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
@@ -815,11 +816,11 @@ func undone(f *Fixed, opts FixOptions) string {
 // TestFixProperties repairs every fixture and every worked case in every way.
 func TestFixProperties(t *testing.T) {
 	t.Parallel()
-	inputs := append(fixtures(t), caseInputs(t)...)
+	inputs := sampled(t, 10, append(fixtures(t), caseInputs(t)...))
 	targets, strategies := targetSets(), strategySets()
-	some := howMany(len(targets), 4, 0) // of the targets, others for each input
-	strategies = strategies[:howMany(len(strategies), len(strategies), 0)]
-	done := until(t)
+	some := sample.Size(len(targets), 4, 0) // of the targets, others for each input
+	strategies = strategies[:sample.Size(len(strategies), len(strategies), 0)]
+	done := sample.Until(t)
 	ran := 0
 	for i, in := range inputs {
 		if done() {
@@ -847,7 +848,7 @@ func TestFixProperties(t *testing.T) {
 		}
 		for _, set := range strategies {
 			// The strategy of a rule without findings is not tested.
-			if found[set.rule] || longRun() {
+			if found[set.rule] || sample.Long() {
 				try(set)
 			}
 		}
@@ -877,8 +878,8 @@ func TestFixCorpus(t *testing.T) {
 	t.Parallel()
 	changed := 0
 	repairs := map[string]int{}
-	most := howMany(1<<30, 200_000, 50_000)
-	done := until(t)
+	most := sample.Size(1<<30, 200_000, 50_000)
+	done := sample.Until(t)
 	for i, in := range corpusInputs(t) {
 		if done() {
 			break
@@ -889,7 +890,7 @@ func TestFixCorpus(t *testing.T) {
 			continue
 		case len(in.text) > 1<<20:
 			sets = sets[3:]
-		case !longRun():
+		case !sample.Long():
 			sets = sets[i%len(sets):][:1]
 		}
 		for _, set := range sets {
@@ -916,13 +917,13 @@ func TestFixCorpus(t *testing.T) {
 func TestFixRuleOrder(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
-	done := until(t)
-	for _, in := range append(fixtures(t), caseInputs(t)...) {
+	done := sample.Until(t)
+	for _, in := range sampled(t, 10, append(fixtures(t), caseInputs(t)...)) {
 		if done() {
 			break
 		}
 		sets := basicSets()
-		for _, set := range sets[len(sets)-howMany(4, 2, 1):] {
+		for _, set := range sets[len(sets)-sample.Size(4, 2, 1):] {
 			want, f, err := tryFix(in.name, in.text, set.opts)
 			if checkedOnly(err) || err == nil && f.Before.Findings.Len() == 0 {
 				continue

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/toolguard/toolguard/internal/sample"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
@@ -178,7 +179,7 @@ func TestReading(t *testing.T) {
 	for _, l := range allLoads() {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
-			n := max(l.n/4, 200)
+			n := max(sample.Size(l.n, min(l.n, 20_000), l.n)/4, 200)
 			var read [2]int64
 			for i := range read {
 				text := l.text(n << i)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/sample"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -53,19 +54,25 @@ func recordsOf(t *testing.T, f fixture) (records []source.Value, seps [][]byte, 
 	return records, append(seps, f.text[at:]), len(records) > 0
 }
 
-// everyFixture runs a test for each of those fixtures.
+// everyFixture runs a test for each of those fixtures, or a sample of them.
 func everyFixture(t *testing.T, each func(t *testing.T, name string, records []source.Value, seps [][]byte)) {
 	t.Helper()
-	done := until(t)
-	eachFixture(t, func(name string, records []source.Value, seps [][]byte) {
-		t.Run(name, func(t *testing.T) {
+	done := sample.Until(t)
+	var whole []fixture
+	records, seps := map[string][]source.Value{}, map[string][][]byte{}
+	eachFixture(t, func(name string, r []source.Value, s [][]byte) {
+		whole = append(whole, fixture{name, glued(s, raws(r))})
+		records[name], seps[name] = r, s
+	})
+	for _, f := range sampled(t, 10, whole) {
+		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
 			if done() {
 				return
 			}
-			each(t, path.Base(name), records, seps)
+			each(t, path.Base(f.name), records[f.name], seps[f.name])
 		})
-	})
+	}
 }
 
 // doubles reports whether an object in v has a key twice.

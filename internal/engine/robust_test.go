@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/sample"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
@@ -154,7 +155,7 @@ var victims = []string{
 // sparsely returns the distance between the damaged places of a text: step in a long run,
 // otherwise larger.
 func sparsely(step, size int) int {
-	most := howMany(size, 300, 60)
+	most := sample.Size(size, 60, 60)
 	return max(step, size/most|1)
 }
 
@@ -274,7 +275,7 @@ func TestStrangeInputs(t *testing.T) {
 // TestDeepInputs: endless nesting does not exhaust the stack.
 func TestDeepInputs(t *testing.T) {
 	size := 20 << 20
-	if testing.Short() || raceEnabled() {
+	if testing.Short() || sample.Race {
 		size = 1 << 20
 	}
 	for _, open := range []string{"[", `{"a":`, `[{"role":"user","content":[`, `{"messages":[{"a":`} {
@@ -650,10 +651,7 @@ func (l *load) run(t testing.TB, n int, text []byte) {
 // TestLoads: everything in a large transcript is counted exactly.
 func TestLoads(t *testing.T) {
 	for _, l := range allLoads() {
-		n := l.n
-		if raceEnabled() {
-			n /= 10
-		}
+		n := sample.Size(l.n, min(l.n, 20_000), l.n/10)
 		t.Run(l.name, func(t *testing.T) { l.run(t, n, l.text(n)) })
 	}
 }
