@@ -158,9 +158,11 @@ func TestWaysOut(t *testing.T) {
 					}
 				}
 			}
-			for _, in := range of[d.Name] {
-				for _, set := range sets {
-					try(&l, &ledgerEntry{in.text, in.name, set, d.Name, in.name})
+			for i, in := range of[d.Name] {
+				for k, set := range sets {
+					if sample.Long() || k == i%len(sets) {
+						try(&l, &ledgerEntry{in.text, in.name, set, d.Name, in.name})
+					}
 				}
 			}
 			n := sample.Inputs(150, 4, 2)

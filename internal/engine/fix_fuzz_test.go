@@ -178,7 +178,7 @@ func TestFixMutants(t *testing.T) {
 			sources = append(sources, in)
 		}
 	}
-	want := sample.Inputs(6_000, 400, 200)
+	want := sample.Inputs(6_000, 200, 150)
 	sources = sampled(t, 10, sources)
 	basic, all := basicSets(), allSets()
 	n, repaired, held, usual := 0, 0, 0, 0
@@ -274,10 +274,7 @@ func FuzzFix(f *testing.F) {
 		f.Add(text, bits)
 		bits = bits*31 + 7
 	}
-	for _, fx := range fixtures(f) {
-		add(fx.text)
-	}
-	for _, in := range caseInputs(f) {
+	for _, in := range sampled(f, 10, append(fixtures(f), caseInputs(f)...)) {
 		add(in.text)
 	}
 	for i, b := range brokens { // TestFixLayouts writes each in every way

@@ -294,7 +294,7 @@ func TestMutations(t *testing.T) {
 			m.collect(fl.lines)
 		}
 	}
-	rounds := sample.Size(30, 2, 2)
+	rounds := sample.Size(30, 2, 1)
 	tried, read, found := 0, 0, map[string]int{}
 	done := sample.Until(t)
 	for _, f := range files {
@@ -334,7 +334,7 @@ func TestMutations(t *testing.T) {
 }
 
 func FuzzCheck(f *testing.F) {
-	for _, fx := range fixtures(f) {
+	for _, fx := range sampled(f, 10, fixtures(f)) {
 		f.Add(fx.text)
 	}
 	for _, c := range readCases(f) {

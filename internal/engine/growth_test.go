@@ -179,7 +179,7 @@ func TestReading(t *testing.T) {
 	for _, l := range allLoads() {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
-			n := max(sample.Size(l.n, min(l.n, 20_000), l.n)/4, 200)
+			n := max(sample.Size(l.n, min(l.n/2, 20_000), l.n/2)/4, 200)
 			var read [2]int64
 			for i := range read {
 				text := l.text(n << i)

@@ -79,7 +79,7 @@ func withoutNull(found []string) []string {
 func TestNullIsAbsent(t *testing.T) {
 	t.Parallel()
 	byDialect := map[string]fields{}
-	share := uint32(sample.Size(1, 4, 16))
+	share := uint32(sample.Size(1, 10, 16))
 	eachFixture(t, func(name string, records []source.Value, _ [][]byte) {
 		d, _, _ := strings.Cut(name, "/")
 		if byDialect[d] == nil {
@@ -244,7 +244,7 @@ func TestNullOfOthers(t *testing.T) {
 			often[key]++
 		}
 	})
-	share, done := uint32(sample.Size(2, 12, 40)), sample.Until(t)
+	share, done := uint32(sample.Size(2, 32, 40)), sample.Until(t)
 	everyFixture(t, func(t *testing.T, name string, records []source.Value, seps [][]byte) {
 		t.Helper()
 		_, file, _ := strings.Cut(t.Name(), "/")

@@ -274,10 +274,7 @@ func TestStrangeInputs(t *testing.T) {
 
 // TestDeepInputs: endless nesting does not exhaust the stack.
 func TestDeepInputs(t *testing.T) {
-	size := 20 << 20
-	if testing.Short() || sample.Race {
-		size = 1 << 20
-	}
+	size := sample.Size(20<<20, 4<<20, 1<<20)
 	for _, open := range []string{"[", `{"a":`, `[{"role":"user","content":[`, `{"messages":[{"a":`} {
 		text := []byte(strings.Repeat(open, size/len(open)))
 		rep := mustBeSound(t, open, text)
@@ -651,7 +648,7 @@ func (l *load) run(t testing.TB, n int, text []byte) {
 // TestLoads: everything in a large transcript is counted exactly.
 func TestLoads(t *testing.T) {
 	for _, l := range allLoads() {
-		n := sample.Size(l.n, min(l.n, 20_000), l.n/10)
+		n := sample.Size(l.n, min(l.n/2, 20_000), l.n/10)
 		t.Run(l.name, func(t *testing.T) { l.run(t, n, l.text(n)) })
 	}
 }

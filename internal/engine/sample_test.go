@@ -1,17 +1,17 @@
 package engine
 
 import (
-	"path"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/toolguard/toolguard/internal/sample"
 )
 
-// sampled returns a sample of fixtures and worked cases: at least one of each folder, and one in
-// which each rule finds something.
-func sampled(t *testing.T, every int, all []fixture) []fixture {
+// sampled returns a sample of fixtures and worked cases: one in every, at least one of each
+// dialect, and at least one in which each rule finds something.
+func sampled(t testing.TB, every int, all []fixture) []fixture {
 	t.Helper()
 	return sample.Of(t, every, all, func(f fixture) string { return f.name }, func(f fixture) []string { return kindsOf(t, f) })
 }
@@ -19,14 +19,18 @@ func sampled(t *testing.T, every int, all []fixture) []fixture {
 // kinds keeps the results of kindsOf, because several tests take samples.
 var kinds sync.Map
 
-// kindsOf returns the folder of a fixture and the rules that find something in it.
-func kindsOf(t *testing.T, f fixture) []string {
+// kindsOf returns the dialect of a fixture and the rules that find something in it.
+func kindsOf(t testing.TB, f fixture) []string {
 	t.Helper()
 	if known, ok := kinds.Load(f.name); ok {
 		return known.([]string)
 	}
-	of := []string{path.Dir(f.name)}
 	rep := check(t, f.name, f.text, Options{Send: true})
+	dialect, _, inFolder := strings.Cut(f.name, "/")
+	if !inFolder {
+		dialect = rep.File.Dialect
+	}
+	of := []string{dialect}
 	for fd := range rep.Findings.All() {
 		of = append(of, fd.Rule.Name)
 	}
