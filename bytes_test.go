@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"os/exec"
@@ -22,6 +23,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/toolguard/toolguard"
+	"github.com/toolguard/toolguard/internal/sample"
 )
 
 // guarded returns a copy of text with room behind it, and a function that fails the test if the
@@ -59,7 +61,11 @@ func transcripts(t *testing.T) map[string][]byte {
 func TestBytes(t *testing.T) {
 	t.Parallel()
 	same, changed := 0, 0
-	for name, text := range transcripts(t) {
+	files := transcripts(t)
+	names := slices.Sorted(maps.Keys(files))
+	folder := func(name string) []string { return []string{filepath.Dir(name)} }
+	for _, name := range sample.Of(t, 10, names, filepath.ToSlash, folder) {
+		text := files[name]
 		in, check := guarded(t, text)
 		opts := []toolguard.Option{toolguard.Allow(toolguard.Unsafe), toolguard.WithEdits()}
 		report, err := toolguard.CheckBytes(t.Context(), in, opts...)
@@ -90,7 +96,7 @@ func TestBytes(t *testing.T) {
 			same++
 		}
 	}
-	if same < 100 || changed < 100 {
+	if same < len(names)/20 || changed < len(names)/20 {
 		t.Errorf("only %d files unchanged and %d repaired", same, changed)
 	}
 }
@@ -577,7 +583,7 @@ func TestCancel(t *testing.T) {
 	const mostQuestions, mostBytes = 16, 2 << 20
 	for kind, text := range kinds {
 		for name, run := range do {
-			for _, n := range []int{1, 4} {
+			for _, n := range []int{1, sample.Size(4, 2, 2)} {
 				in := text(n)
 				all := &countdown{Context: t.Context(), left: math.MaxInt}
 				if err := run(all, in); err != nil {
@@ -586,7 +592,7 @@ func TestCancel(t *testing.T) {
 				if all.asked < len(in)/(256<<10) {
 					t.Errorf("%s of %d bytes, %s: asked only %d times", kind, len(in), name, all.asked)
 				}
-				for i := range 7 {
+				for i := 0; i < 7; i += sample.Size(1, 3, 5) {
 					ctx := &meter{countdown: countdown{Context: t.Context(), left: all.asked * i / 7}}
 					err := run(ctx, in)
 					after, questions := allocated()-ctx.allocated, -ctx.left-1
@@ -601,7 +607,7 @@ func TestCancel(t *testing.T) {
 
 // TestBodyAllocations holds how many bytes are allocated for each byte of a body.
 func TestBodyAllocations(t *testing.T) {
-	if raceDetector {
+	if sample.Race {
 		t.Skip("the race detector allocates")
 	}
 	for _, tt := range []struct {
@@ -638,7 +644,7 @@ func TestBodyAllocations(t *testing.T) {
 
 // TestWASM: the package compiles for WebAssembly. With node, CheckBytes runs there.
 func TestWASM(t *testing.T) {
-	if os.Getenv("TOOLGUARD_LONG") != "1" {
+	if !sample.Long() {
 		t.Skip("builds the standard library for two more systems")
 	}
 	t.Parallel()

@@ -23,6 +23,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toolguard/toolguard/internal/hostile"
+	"github.com/toolguard/toolguard/internal/sample"
 )
 
 // An actionStep is a step of action.yml.
@@ -339,7 +340,7 @@ func TestActionDownloads(t *testing.T) {
 // checks with it.
 func TestActionBuilds(t *testing.T) {
 	t.Parallel()
-	if os.Getenv("TOOLGUARD_LONG") != "1" {
+	if !sample.Long() {
 		t.Skip("it builds the program once more")
 	}
 	r := newRunner(t)

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toolguard/toolguard/internal/reference"
+	"github.com/toolguard/toolguard/internal/sample"
 )
 
 var reportSchemaPath = filepath.Join("..", "..", "docs", "report.schema.json")
@@ -269,17 +270,22 @@ result-id = "answers"
 	line := s.raw["$defs"].(map[string]any)["line"].(map[string]any)
 	s.each("line", line, nil, func(part string) { left[part] = true })
 
+	// Two runs with all of them have everything that these can have.
+	some := []string{"runs"}
+	if !sample.Long() {
+		some = []string{"runs/anthropic", "runs/claude-code", "runs/openai-chat", "runs/openai-responses", "runs/gemini"}
+	}
 	codes := map[int]int{}
 	for _, args := range [][]string{
 		{"check", "runs", "cut.jsonl"},
 		{"check", "empty.json", "package.json", "gone.json", "runs/not-transcripts"},
 		{"check", "look", "own", "look/torn.gz", "late", "torn/nul.jsonl", "torn/cut.json"},
-		{"check", "--send", "--target", "gemini", "--fail-on", "info", "runs"},
-		{"check", "--no-excerpt", "runs"},
+		append([]string{"check", "--send", "--target", "gemini", "--fail-on", "info"}, some...),
+		append([]string{"check", "--no-excerpt"}, some...),
 		{"check", "--baseline", "known", "cut.jsonl"},
 		{"fix", "runs", "gone.json"},
 		{"fix", "--unsafe", "--send", "--strategy", "orphan-tool-result=relink", "--strategy", "reused-call-id=rename", "--strategy", "ambiguous-pairing=mint", "runs"},
-		{"fix", "--write", "--backup=none", "runs"},
+		append([]string{"fix", "--write", "--backup=none"}, some...),
 	} {
 		if slices.Contains(args, "known") {
 			if code, _, stderr := runCommand(t, nil, "baseline", "--baseline", "known", "cut.jsonl"); code != exitOK {
