@@ -133,7 +133,7 @@ func TestFixDiffApplies(t *testing.T) {
 				t.Errorf("%s: repaired again: exit code %d after %d, %s%s", label, again, code, errs, diff)
 			}
 		}
-		if changed < sample.Size(20, 8, 8) {
+		if changed < sample.Size(20, 2, 2) {
 			t.Errorf("%v: only %d files were repaired", flags, changed)
 		}
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/sample"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
@@ -227,7 +228,7 @@ func randomEdits(r *rand.Rand, size int) []splice {
 func TestDiffRandom(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 20000 {
+	for range sample.Inputs(20_000, 5_000, 2_000) {
 		text := randomText(r)
 		edits := randomEdits(r, len(text))
 		diff, after := diffOf(t, "s", text, edits...)
