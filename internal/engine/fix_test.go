@@ -818,7 +818,7 @@ func TestFixProperties(t *testing.T) {
 	t.Parallel()
 	inputs := sampled(t, 10, append(fixtures(t), caseInputs(t)...))
 	targets, strategies := targetSets(), strategySets()
-	some := sample.Size(len(targets), 2, 0) // of the targets, others for each input
+	some := sample.Size(len(targets), 1, 0) // of the targets, others for each input
 	strategies = strategies[:sample.Size(len(strategies), len(strategies), 0)]
 	done := sample.Until(t)
 	ran, tried := 0, make([]bool, len(strategies))
@@ -848,8 +848,8 @@ func TestFixProperties(t *testing.T) {
 		}
 		for k, set := range strategies {
 			// By default only the strategies of rules with findings are tried: each at once, and
-			// then on one input in eight.
-			if sample.Long() || found[set.rule] && (!tried[k] || (i+k)%8 == 0) {
+			// then on one input in sixteen.
+			if sample.Long() || found[set.rule] && (!tried[k] || (i+k)%16 == 0) {
 				tried[k] = true
 				try(set)
 			}
@@ -925,7 +925,7 @@ func TestFixRuleOrder(t *testing.T) {
 			break
 		}
 		sets := basicSets()
-		for _, set := range sets[len(sets)-sample.Size(4, 2, 1):] {
+		for _, set := range sets[len(sets)-sample.Size(4, 1, 1):] {
 			want, f, err := tryFix(in.name, in.text, set.opts)
 			if checkedOnly(err) || err == nil && f.Before.Findings.Len() == 0 {
 				continue

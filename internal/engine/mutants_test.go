@@ -498,7 +498,7 @@ var recordedResult = regexp.MustCompile(`result \d \d`)
 func TestMutants(t *testing.T) {
 	t.Parallel()
 	seed := sample.Seed(5)
-	total, kept := sample.Inputs(20_400, 900, 600), sample.Inputs(6_000, 360, 200)
+	total, kept := sample.Inputs(20_400, 600, 400), sample.Inputs(6_000, 240, 200)
 	for w, wire := range slices.Concat(wires, keptWires) {
 		n := total / len(wires)
 		if wire.target == "" {
