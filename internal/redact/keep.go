@@ -1,0 +1,170 @@
+package redact
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// longestKept is the longest string that may stay because of its form.
+const longestKept = 128
+
+// saidIn are the fields whose strings are said by somebody, whatever words they are.
+var saidIn = map[string]bool{
+	"text": true, "content": true, "thinking": true, "input": true, "output": true, "result": true, "title": true, "description": true,
+	"command": true, "prompt": true, "instructions": true, "message": true, "value": true, "arguments": true, "args": true, "summary": true,
+	"path": true, "cwd": true, "refusal": true, "stdout": true, "stderr": true,
+}
+
+// namedIn are the parts of the keys whose values are made of public names: models, addresses,
+// and versions of programs.
+var namedIn = []string{"model", "version", "url", "host", "endpoint", "provider", "base", "$schema", "schema"}
+
+var timestamp = regexp.MustCompile(`^[12]\d{3}-[01]\d-[0-3]\d([T ][0-2]\d:[0-5]\d(:[0-6]\d(\.\d{1,9})?)?(Z|[+-][0-2]\d:?[0-5]\d)?)?$`)
+
+// keeps returns the text of a string if it stays in its place as it is, or is made of parts
+// that stay.
+func (r *redactor) keeps(text []rune, p place) (out []rune, kept bool) {
+	switch {
+	case len(text) == 0:
+		return text, true
+	case p.mode == pattern:
+		return matchAll(text), true
+	case len(text) > longestKept:
+		return nil, false
+	}
+	s := string(text)
+	switch {
+	case p.mode == payload:
+		return text, r.level == allWords && r.words.words[s]
+	case !p.known || p.mode == named:
+		return nil, false
+	case p.mode == declared && p.key == "$ref":
+		return r.reference(text), true
+	case timestamp.MatchString(s) && (p.mode == structure):
+		return text, true
+	case r.words.hasKey(s) && !isIndex(s):
+		return text, !saidIn[p.key]
+	case saidIn[p.key]:
+		return nil, false
+	case mediaTypes[s]:
+		return text, true
+	}
+	low := strings.ToLower(p.key)
+	if slices.ContainsFunc(namedIn, func(part string) bool { return strings.Contains(low, part) }) {
+		return r.parts(text), true
+	}
+	for _, end := range r.words.endings {
+		if start, has := strings.CutSuffix(s, end); has {
+			n := utf8.RuneCountInString(start)
+			return slices.Concat(r.parts(text[:n]), text[n:]), true
+		}
+	}
+	for _, begin := range r.words.beginning {
+		if strings.HasPrefix(s, begin) {
+			n := utf8.RuneCountInString(begin)
+			return slices.Concat(text[:n], r.parts(text[n:])), true
+		}
+	}
+	return nil, false
+}
+
+// mediaTypes are those that providers accept.
+var mediaTypes = map[string]bool{
+	"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true, "application/pdf": true, "text/plain": true,
+	"application/json": true, "audio/wav": true, "audio/mpeg": true,
+}
+
+// matchAll returns a regular expression of the length of another one that any text matches.
+func matchAll(text []rune) []rune {
+	out := slices.Clone(text)
+	for i, c := range out {
+		if c >= 0 && c < utf8.RuneSelf && !stays(c) {
+			out[i] = '|'
+		} else if c < 0 || c >= utf8.RuneSelf {
+			out[i] = filledLike(c)
+		}
+	}
+	return out
+}
+
+// filledLike returns a character that takes as many bytes as another one.
+func filledLike(c rune) rune {
+	switch {
+	case c < 0:
+		return notUTF8 - 0xF8
+	case c >= 0x10000:
+		return 0x20000
+	case c >= 0xD800 && c < 0xE000:
+		return c
+	case c >= 0x800:
+		return 0x4E00
+	}
+	return 0x100
+}
+
+// parts redacts a text part by part. Words and the numbers of versions stay.
+func (r *redactor) parts(text []rune) []rune {
+	out := slices.Clone(text)
+	for i := 0; i < len(text); {
+		j := i
+		for j < len(text) && (isLetter(text[j]) && text[j] != '_' || '0' <= text[j] && text[j] <= '9' || text[j] >= utf8.RuneSelf || text[j] < 0) {
+			j++
+		}
+		switch {
+		case j == i:
+			j++
+			if !strings.ContainsRune("_-./:@?=&#", text[i]) {
+				copy(out[i:], r.fillString(text[i:j]))
+			}
+		case !r.public(string(text[i:j])):
+			copy(out[i:], r.fillString(text[i:j]))
+		}
+		i = j
+	}
+	return out
+}
+
+// public reports whether a part of a name says nothing about anybody: a word, a number of a
+// version, or a date.
+func (r *redactor) public(part string) bool {
+	low := strings.ToLower(part)
+	if r.words.words[part] || r.words.words[low] {
+		return true
+	}
+	numbers := strings.Trim(low, "0123456789")
+	switch {
+	case numbers == "":
+		return len(part) <= 4 || len(part) == len("20060102") && strings.HasPrefix(part, "20")
+	case len(part) <= 3:
+		return len(numbers) < len(part) // 4o, o3, 70b
+	}
+	// Names of models end in their numbers: gpt4, qwen2.
+	return r.words.words[strings.TrimRight(low, "0123456789")]
+}
+
+// reference redacts the names in a reference to a part of a schema.
+func (r *redactor) reference(text []rune) []rune {
+	out := slices.Clone(text)
+	name := false
+	for i := 0; i < len(text); {
+		j := i
+		for j < len(text) && text[j] != '/' {
+			j++
+		}
+		segment := string(text[i:j])
+		switch {
+		case segment == "#" || segment == "":
+		case name || !r.words.words[segment]:
+			if r.level < allWords || !r.words.words[segment] {
+				copy(out[i:], r.fillString(text[i:j]))
+			}
+			name = false
+		default:
+			name = namesIn[segment]
+		}
+		i = j + 1
+	}
+	return out
+}
