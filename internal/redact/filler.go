@@ -100,11 +100,12 @@ func (f *filler) fill(as shape, in []rune) []rune {
 		return out
 	}
 	var out []rune
+	n := len([]rune(idPrefix(in)))
 	for try := range attempts {
 		seed := f.sum(as, in, byte(1+try))
 		g := generator{rand.NewChaCha8(seed), as, len(in) >= window || try < attempts/2}
 		out = g.text(in)
-		if short && (f.taken[string(out)] || f.words.words[string(out)]) || survives(in, out) || len(idPrefix(out)) != len(idPrefix(in)) {
+		if short && (f.taken[string(out)] || f.words.words[string(out)]) || survives(in[n:], out[n:]) || idPrefix(out) != idPrefix(in) {
 			continue
 		}
 		break

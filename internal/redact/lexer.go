@@ -317,10 +317,30 @@ func (r *redactor) key(in *input, out *output, m mode) (string, bool) {
 	known := r.words.hasKey(text)
 	keep := known && (m == structure || m == declared || r.level == allWords)
 	if !keep {
-		t.set(r.fillString(t.text))
+		filled := r.fillString(t.text)
+		if m == structure {
+			filled = keepTool(t.text, filled)
+		}
+		t.set(filled)
 	}
 	t.write(out)
 	return text, known
+}
+
+// keepTool keeps the words by which readers see that an unknown name is about tools.
+func keepTool(text, filled []rune) []rune {
+	low := []rune(strings.ToLower(string(text)))
+	if len(low) != len(text) {
+		return filled
+	}
+	for _, word := range []string{"tool", "function"} {
+		for i := 0; i+len(word) <= len(low); i++ {
+			if string(low[i:i+len(word)]) == word {
+				filled = slices.Concat(filled[:i], text[i:i+len(word)], filled[i+len(word):])
+			}
+		}
+	}
+	return filled
 }
 
 // fillString redacts a string as a whole.

@@ -2,6 +2,7 @@ package redact
 
 import (
 	_ "embed" // for words.txt
+	"slices"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/dialect"
@@ -79,12 +80,9 @@ func (v *vocabulary) hasKey(key string) bool {
 	if len(key) > 256 {
 		return false
 	}
-	for part := range strings.SplitSeq(key, ".") {
-		if !v.words[part] && !isIndex(part) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(strings.FieldsFunc(key, func(r rune) bool { return r == '.' || r == '/' }), func(part string) bool {
+		return !v.words[part] && !isIndex(part)
+	})
 }
 
 // isIndex reports whether s is the index of an element.
