@@ -73,6 +73,7 @@ func shapeOf(in []rune) shape {
 		return shapeText
 	}
 	hex, space := true, false
+	in = in[len(idPrefix(in)):]
 	for _, r := range in {
 		switch {
 		case unicode.IsSpace(r):
@@ -233,7 +234,7 @@ func (g *generator) start(in, out []rune) int {
 		out[n] = in[n]
 		return n + 1
 	}
-	if g.as == shapeName && n == 0 {
+	if (g.as == shapeName || g.as == shapeHex) && n == 0 {
 		n = copy(out, []rune(idPrefix(in)))
 	}
 	return n

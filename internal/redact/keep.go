@@ -30,7 +30,7 @@ func (r *redactor) keeps(text []rune, p place) (out []rune, kept bool) {
 	case len(text) == 0:
 		return text, true
 	case p.mode == pattern:
-		return matchAll(text), true
+		return anyPattern(text), true
 	case len(text) > longestKept:
 		return nil, false
 	}
@@ -42,6 +42,8 @@ func (r *redactor) keeps(text []rune, p place) (out []rune, kept bool) {
 		return nil, false
 	case p.mode == declared && p.key == "$ref":
 		return r.reference(text), true
+	case p.key == "type" && r.words.words[strings.ToLower(s)]:
+		return text, true
 	case timestamp.MatchString(s) && (p.mode == structure):
 		return text, true
 	case r.words.hasKey(s) && !isIndex(s):
@@ -76,14 +78,20 @@ var mediaTypes = map[string]bool{
 	"application/json": true, "audio/wav": true, "audio/mpeg": true,
 }
 
-// matchAll returns a regular expression of the length of another one that any text matches.
-func matchAll(text []rune) []rune {
+// anyPattern returns a regular expression of the length of another one. Any text matches it, if
+// the other one is valid.
+func anyPattern(text []rune) []rune {
+	mark := '|'
+	if _, err := regexp.Compile(string(text)); err != nil {
+		mark = '('
+	}
 	out := slices.Clone(text)
 	for i, c := range out {
-		if c >= 0 && c < utf8.RuneSelf && !stays(c) {
-			out[i] = '|'
-		} else if c < 0 || c >= utf8.RuneSelf {
+		switch {
+		case c < 0 || c >= utf8.RuneSelf:
 			out[i] = filledLike(c)
+		case !stays(c):
+			out[i] = mark
 		}
 	}
 	return out

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -345,11 +346,31 @@ func keepTool(text, filled []rune) []rune {
 
 // fillString redacts a string as a whole.
 func (r *redactor) fillString(text []rune) []rune {
-	if !slices.ContainsFunc(text, func(c rune) bool { return !stays(c) }) {
-		return text
+	// Readers compare ids without the white space around them, and the halves of two ids in one.
+	from, to := 0, len(text)
+	for from < to && isSpace(text[from]) {
+		from++
 	}
-	return r.fill(shapeOf(text), text)
+	for to > from && isSpace(text[to-1]) {
+		to--
+	}
+	out := slices.Clone(text)
+	for i := from; i < to; {
+		j := to
+		if to-from <= longestToken {
+			if at := slices.Index(text[i:to], '|'); at >= 0 {
+				j = i + at
+			}
+		}
+		if part := text[i:j]; slices.ContainsFunc(part, func(c rune) bool { return !stays(c) }) {
+			copy(out[i:], r.fill(shapeOf(part), part))
+		}
+		i = j + 1
+	}
+	return out
 }
+
+func isSpace(c rune) bool { return c >= 0 && unicode.IsSpace(c) }
 
 // string redacts a string.
 func (r *redactor) string(in *input, out *output, p place) {
