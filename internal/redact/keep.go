@@ -13,7 +13,7 @@ const longestKept = 128
 // saidIn are the fields whose strings are said by somebody, whatever words they are.
 var saidIn = map[string]bool{
 	"text": true, "content": true, "thinking": true, "input": true, "output": true, "result": true, "title": true, "description": true,
-	"command": true, "prompt": true, "instructions": true, "message": true, "value": true, "arguments": true, "args": true, "summary": true,
+	"command": true, "prompt": true, "instructions": true, "message": true, "arguments": true, "args": true, "summary": true,
 	"path": true, "cwd": true, "refusal": true, "stdout": true, "stderr": true,
 }
 

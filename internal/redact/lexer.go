@@ -229,9 +229,7 @@ func (r *redactor) run(in *input, out *output, at place) {
 			p := where()
 			out.add(r.number(in.take(inNumber), p)...)
 		case isLetter(c):
-			word := in.take(func(c rune) bool { return isLetter(c) || '0' <= c && c <= '9' })
-			_, more := in.peek()
-			out.add(r.word(word, !more)...)
+			out.add(r.word(in.take(func(c rune) bool { return isLetter(c) || '0' <= c && c <= '9' }))...)
 		case stays(c):
 			out.add(c)
 			in.next()
@@ -260,7 +258,7 @@ var literals = []string{"true", "false", "null", "True", "False", "None", "NaN",
 
 // word redacts letters outside strings. What could be the start of a literal stays, so that
 // the place where the text stops being JSON stays the same.
-func (r *redactor) word(word []rune, end bool) []rune {
+func (r *redactor) word(word []rune) []rune {
 	text := string(word)
 	if slices.Contains(literals, text) {
 		return word
@@ -272,9 +270,6 @@ func (r *redactor) word(word []rune, end bool) []rune {
 			n++
 		}
 		same = max(same, n)
-	}
-	if same == len(word) && !end {
-		same--
 	}
 	return slices.Concat(word[:same], r.fill(shapeWord, word[same:]))
 }

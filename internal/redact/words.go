@@ -18,6 +18,7 @@ var wordList string
 // moreWords are words that occur in media types, addresses and names of models, with which
 // readers compare no whole text.
 const moreWords = "application png jpeg gif webp pdf svg plain https http com org ai net api v1 opus sonnet haiku mini nano turbo " +
+	"auto any none required low high minimal stop length end_turn tool_use max_tokens tool_calls content_filter stop_sequence refusal " +
 	"preview latest instruct pro flash lite large small medium chat thinking exp sol fable mythos"
 
 // idPrefixes begin the ids that providers and agents assign. Readers know some of them; the

@@ -26,6 +26,7 @@ var readers = []string{
 
 var (
 	evidenceRow = regexp.MustCompile(`^(none|weak|plain|shared|decisive) if `)
+	fromFact    = regexp.MustCompile(`^gh:|://|^\[|_1$`) // of a fact, a class of characters, or the id of an example
 	wordOrPath  = regexp.MustCompile(`\*?[A-Za-z0-9_$][A-Za-z0-9_$-]*\*?`)
 )
 
@@ -33,6 +34,9 @@ var (
 // rows of evidence.
 func wordsOf(literal string, add func(string)) {
 	if strings.ContainsAny(literal, " \n\t{}\"'`%\\") && !evidenceRow.MatchString(literal) {
+		return
+	}
+	if fromFact.MatchString(literal) {
 		return
 	}
 	for _, w := range wordOrPath.FindAllString(literal, -1) {
