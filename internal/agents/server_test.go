@@ -17,9 +17,9 @@ import (
 // loopback, and is the proxy of the agents too, so that it sees where else they connect to.
 type server struct {
 	*httptest.Server
-	script []reply
 
 	mu       sync.Mutex
+	script   []reply
 	requests []request
 	strays   []string // hosts that an agent tried to reach
 	faults   []string // what the server could not answer
@@ -35,7 +35,8 @@ type request struct {
 // the request, or the last one, so that an agent may repeat a request.
 func serve(t *testing.T, script ...reply) *server {
 	t.Helper()
-	s := &server{script: script}
+	s := &server{}
+	s.play(script...)
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(func() {
 		s.CloseClientConnections()
@@ -44,7 +45,14 @@ func serve(t *testing.T, script ...reply) *server {
 	return s
 }
 
-// seen returns the requests so far.
+// play starts another script, and forgets the requests of the one before.
+func (s *server) play(script ...reply) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.script, s.requests = script, nil
+}
+
+// seen returns the requests of this script so far.
 func (s *server) seen() []request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,8 +109,8 @@ func (s *server) answer(w http.ResponseWriter, api *wire, body []byte) error {
 	if len(tools) > 0 {
 		s.mu.Lock()
 		s.requests = append(s.requests, request{api, body})
+		next = choose(s.script, body)
 		s.mu.Unlock()
-		next = s.next(body)
 		i := slices.IndexFunc(shells(), func(s shell) bool { return slices.Contains(tools, s.name) })
 		if i < 0 && len(next.commands) > 0 {
 			return fmt.Errorf("expected a tool that runs commands among %q", tools)
@@ -125,14 +133,14 @@ func (s *server) answer(w http.ResponseWriter, api *wire, body []byte) error {
 	return nil
 }
 
-// next returns the reply to a request.
-func (s *server) next(body []byte) reply {
-	for _, r := range s.script {
-		if len(r.commands) == 0 || !bytes.Contains(body, []byte(r.commands[0].id)) {
+// choose returns the reply of a script to a request.
+func choose(script []reply, body []byte) reply {
+	for _, r := range script {
+		if len(r.commands) == 0 || !bytes.Contains(body, []byte(r.commands[0].line)) {
 			return r
 		}
 	}
-	return s.script[len(s.script)-1]
+	return script[len(script)-1]
 }
 
 // TestServer: the server answers each API in its form, follows the script, and sees what
@@ -147,25 +155,25 @@ func TestServer(t *testing.T) {
 		{
 			"/v1/messages?beta=true",
 			`{"messages":[{"role":"user","content":"q"}],"tools":[{"name":"Bash"}]}`,
-			`{"messages":[{"role":"user","content":"tga"}],"tools":[{"name":"Bash"}]}`,
+			`{"messages":[{"role":"user","content":"echo a"}],"tools":[{"name":"Bash"}]}`,
 			`"id":"toolu_01tgb","input":{},"name":"Bash"`, `"text":"Done."`,
 		},
 		{
 			"/v1/responses",
 			`{"input":[],"tools":[{"type":"function","name":"shell"}]}`,
-			`{"input":[{"type":"function_call","call_id":"tga"}],"tools":[{"type":"function","name":"shell"}]}`,
+			`{"input":[{"type":"function_call","call_id":"x","arguments":"echo a"}],"tools":[{"type":"function","name":"shell"}]}`,
 			`"arguments":"{\"command\":[\"bash\",\"-lc\",\"echo b\"]}","call_id":"call_tgb"`, `"text":"Done."`,
 		},
 		{
 			"/v1/chat/completions",
 			`{"messages":[],"tools":[{"function":{"name":"run_shell_command"}}]}`,
-			`{"messages":[{"content":"tga"}],"tools":[{"function":{"name":"run_shell_command"}}]}`,
+			`{"messages":[{"content":"echo a"}],"tools":[{"function":{"name":"run_shell_command"}}]}`,
 			`"id":"call_tgb","index":1`, "data: [DONE]\n\n",
 		},
 		{
 			"/v1beta/models/m:streamGenerateContent?alt=sse",
 			`{"contents":[],"tools":[{"functionDeclarations":[{"name":"run_shell_command"}]}]}`,
-			`{"contents":[{"parts":[{"text":"tga"}]}],"tools":[{"functionDeclarations":[{"name":"run_shell_command"}]}]}`,
+			`{"contents":[{"parts":[{"text":"echo a"}]}],"tools":[{"functionDeclarations":[{"name":"run_shell_command"}]}]}`,
 			`"id":"tgb","name":"run_shell_command"`, `"text":"Done."`,
 		},
 	} {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"hash/maphash"
 	"slices"
 	"sort"
@@ -263,6 +262,11 @@ func (c *chain) insert() {
 		for int(at)+1 < len(c.nodes) && c.nodes[at+1].follow && c.nodes[at+1].scope == caller.scope && c.nodes[at+1].hangsOn(&c.nodes[at]) {
 			at++
 		}
+		// A log with numbered records is only ever appended to. Only bookkeeping follows a
+		// call of its last turn.
+		if f := c.Format; f.Ordinal != "" && c.d.at(caller.span()).Get(f.Ordinal).Exists() {
+			at = int32(len(c.nodes) - 1)
+		}
 		anchor := c.anchor(at, c.d.turn(ins.of))
 		on := &c.nodes[anchor]
 		c.from(on, on.idAt())
@@ -387,9 +391,6 @@ func (c *chain) fresh(record, call string) string {
 // call it copies only the fields that the dialect's row names, in the same order.
 func (c *chain) record(at int32, caller *node, ins *insertion, id, parent string) ([]byte, error) {
 	f, behind, call := c.Format, c.d.at(c.nodes[at].span()), c.d.at(caller.span())
-	if f.Ordinal != "" && int(at) < len(c.nodes)-1 && call.Get(f.Ordinal).Exists() {
-		return nil, errors.New("a log with ordinals is only ever appended to")
-	}
 	var fields []dialect.Field
 	add := func(key, raw string) { fields = append(fields, dialect.Field{Key: key, Raw: raw}) }
 	if f.ResultType != "" {
