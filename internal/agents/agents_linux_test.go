@@ -38,6 +38,7 @@ func TestAgents(t *testing.T) {
 			for _, e := range endings() {
 				t.Run(e.name, func(t *testing.T) {
 					d := newDesk(t, a, dir, toolguard)
+					d.pinned = version == pinned(t, a)
 					got := d.session(e)
 					got.agent, got.ended = a.name+" "+version, e.name
 					page.record(t, got)
@@ -73,6 +74,9 @@ type desk struct {
 	program   string
 	toolguard string
 	model     *server
+	// pinned is set for the versions whose settings keep them from connecting to others.
+	// Others are only kept from it by the proxy.
+	pinned bool
 }
 
 func newDesk(t *testing.T, a agent, dir, toolguard string) *desk {
@@ -170,11 +174,15 @@ func (d *desk) session(e ending) row {
 			t.Errorf("the session has the call %s, but the request of the repaired session does not", c.letter())
 		}
 	}
-	if findings, _ := d.check(path); slices.ContainsFunc(findings, func(f finding) bool { return f.Severity == "error" }) {
+	if findings, _ := d.check(path); slices.ContainsFunc(findings, func(f finding) bool { return f.Severity == "error" && f.Rule != d.agent.breaks }) {
 		t.Errorf("the session has errors after it was repaired and resumed: %s", summary(findings))
 	}
-	for _, fault := range d.model.wrong() {
-		t.Errorf("the agent connects to others, or the model cannot answer: %s", fault)
+	strays, faults := d.model.wrong()
+	if len(strays) > 0 && d.pinned {
+		t.Errorf("the agent connects to others: %q", strays)
+	}
+	for _, fault := range faults {
+		t.Errorf("the model cannot answer: %s", fault)
 	}
 	if t.Failed() {
 		keep := filepath.Join(os.TempDir(), "toolguard-agents", strings.ReplaceAll(t.Name(), "/", "-"))
@@ -193,7 +201,7 @@ func (d *desk) interrupt(args []string, file string, signal syscall.Signal) {
 	d.t.Helper()
 	cmd, out, done := d.start(args)
 	started := filepath.Join(d.home, "work", file)
-	limit := time.After(30 * time.Second)
+	limit := time.After(60 * time.Second)
 	for {
 		if _, err := os.Stat(started); err == nil {
 			break
@@ -204,7 +212,7 @@ func (d *desk) interrupt(args []string, file string, signal syscall.Signal) {
 		case <-limit:
 			d.clear()
 			<-done
-			d.t.Fatalf("%s did not run the command in time, after %d requests (%q):\n%s", d.agent.program, len(d.model.seen()), d.model.wrong(), out)
+			d.t.Fatalf("%s did not run the command in time, after %d requests:\n%s", d.agent.program, len(d.model.seen()), out)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}

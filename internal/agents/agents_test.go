@@ -15,6 +15,8 @@ type agent struct {
 	// the model.
 	files map[string]string
 	env   []string
+	// breaks is the rule that it breaks itself when it resumes a session, "" if there is none.
+	breaks string
 	// start is its command line for a prompt, and resume that for a session.
 	start  func(prompt string) []string
 	resume func(session, prompt string) []string
@@ -70,7 +72,8 @@ env_key = "OPENAI_API_KEY"
 				"telemetry": {"enabled": false},
 				"general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false, "disableAutoUpdate": true, "disableUpdateNag": true}
 			}`},
-			start: func(prompt string) []string { return []string{"-m", "gemini-2.5-pro", "-y", "-p", prompt} },
+			breaks: "duplicate-tool-result", // google-gemini/gemini-cli#29365
+			start:  func(prompt string) []string { return []string{"-m", "gemini-2.5-pro", "-y", "-p", prompt} },
 			resume: func(_, prompt string) []string {
 				return []string{"-m", "gemini-2.5-pro", "-y", "--resume", "latest", "-p", prompt}
 			},

@@ -105,10 +105,6 @@ func (p *page) write(t *testing.T) {
 // each ending, once, and the repaired session was resumed with a valid request.
 func TestAgentsPage(t *testing.T) {
 	t.Parallel()
-	setup, err := os.ReadFile("setup.sh")
-	if err != nil {
-		t.Fatal(err)
-	}
 	p := readPage(t)
 	seen := map[string]int{}
 	for _, r := range p.rows {
@@ -121,15 +117,25 @@ func TestAgentsPage(t *testing.T) {
 		}
 	}
 	for _, a := range all() {
-		m := regexp.MustCompile(`(?m)^\t` + regexp.QuoteMeta(a.module) + `@(\S+)$`).FindSubmatch(setup)
-		if m == nil {
-			t.Errorf("setup.sh does not install %s", a.module)
-			continue
-		}
+		version := pinned(t, a)
 		for _, e := range endings() {
-			if key := a.name + " " + string(m[1]) + ": " + e.name; seen[key] != 1 {
+			if key := a.name + " " + version + ": " + e.name; seen[key] != 1 {
 				t.Errorf("%s has %d rows for %s", p.path, seen[key], key)
 			}
 		}
 	}
+}
+
+// pinned returns the version of an agent that setup.sh installs.
+func pinned(t *testing.T, a agent) string {
+	t.Helper()
+	setup, err := os.ReadFile("setup.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`(?m)^\t` + regexp.QuoteMeta(a.module) + `@(\S+)$`).FindSubmatch(setup)
+	if m == nil {
+		t.Fatalf("setup.sh does not install %s", a.module)
+	}
+	return string(m[1])
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -60,15 +61,20 @@ func (s *server) seen() []request {
 }
 
 // wrong returns the hosts that agents tried to reach, and what the server could not answer.
-func (s *server) wrong() []string {
+func (s *server) wrong() (strays, faults []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append(slices.Clone(s.strays), s.faults...)
+	return slices.Clone(s.strays), slices.Clone(s.faults)
 }
 
 // ServeHTTP answers a request of an agent.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method == http.MethodConnect || r.URL.Host != "" {
+	here := r.Host == s.Listener.Addr().String()
+	if r.Method == http.MethodConnect && here {
+		s.tunnel(w)
+		return
+	}
+	if r.Method == http.MethodConnect || r.URL.Host != "" && !here {
 		s.mu.Lock()
 		s.strays = append(s.strays, r.Host)
 		s.mu.Unlock()
@@ -96,6 +102,27 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			http.Error(w, `{"error":{"message":"the model cannot read this"}}`, http.StatusBadRequest)
 		}
 	}
+}
+
+// tunnel connects an agent to the server itself: some agents use their proxy for all hosts.
+func (s *server) tunnel(w http.ResponseWriter) {
+	to, err := net.Dial("tcp", s.Listener.Addr().String())
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadGateway)
+		return
+	}
+	defer to.Close()
+	from, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return
+	}
+	defer from.Close()
+	io.WriteString(from, "HTTP/1.1 200 Connection established\r\n\r\n")
+	go func() {
+		io.Copy(to, from)
+		to.Close()
+	}()
+	io.Copy(from, to)
 }
 
 // answer answers a request to the model.
@@ -226,8 +253,9 @@ func TestServer(t *testing.T) {
 				t.Fatal(err)
 			}
 			res.Body.Close()
-			if got := s.wrong(); len(got) != 2 || got[0] != "elsewhere.example" || !strings.HasSuffix(got[1], "unexpected end of JSON input") || res.StatusCode != http.StatusBadRequest {
-				t.Errorf("recorded faults: %q, status %d", got, res.StatusCode)
+			strays, faults := s.wrong()
+			if len(strays) != 1 || strays[0] != "elsewhere.example" || len(faults) != 1 || !strings.HasSuffix(faults[0], "unexpected end of JSON input") || res.StatusCode != http.StatusBadRequest {
+				t.Errorf("recorded strays %q, faults %q, status %d", strays, faults, res.StatusCode)
 			}
 		})
 	}
