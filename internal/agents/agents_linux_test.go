@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -487,9 +488,9 @@ func (r *resumption) String() string {
 	return verdict + ": " + strings.Join(parts, "; ")
 }
 
-// short returns the beginning of a text, in one line.
+// short returns the beginning of a text, in one line and without durations.
 func short(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
+	text = regexp.MustCompile(`\d+\.\d+ seconds`).ReplaceAllString(strings.Join(strings.Fields(text), " "), "N seconds")
 	if r := []rune(text); len(r) > 60 {
 		text = string(r[:60]) + "…"
 	}
