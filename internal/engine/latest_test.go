@@ -1,8 +1,13 @@
 package engine
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestFixLatest: Claude Code resumes a session at its latest record, and some versions take the
@@ -24,5 +29,23 @@ func TestFixLatest(t *testing.T) {
 	want := "2026-02-08T17:00:01.000Z 2026-02-08T17:00:02.000Z 2026-02-08T17:00:02.001Z 2026-02-08T17:00:02.002Z"
 	if got := strings.Join(times, " "); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
+	}
+}
+
+// TestFixNumbered: in a log with numbered records, placeholders go to the end, behind the
+// bookkeeping that follows the calls, and continue the numbers.
+func TestFixNumbered(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "..", "testdata", "transcripts", "codex", "broken", "killed.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, _ := fixText(t, "killed.jsonl", text, FixOptions{Options: Options{Send: true}})
+	want := string(text)
+	for i, id := range []string{"call_a", "call_b"} {
+		want += fmt.Sprintf(`{"timestamp":"2026-11-02T05:00:03.30%dZ","ordinal":%d,"type":"response_item","payload":{"type":"function_call_output","call_id":%q,"output":%q}}`+"\n", i+1, 6+i, id, stand)
+	}
+	if diff := cmp.Diff(want, string(out)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
