@@ -114,7 +114,7 @@ func TestReplace(t *testing.T) {
 		text := body(size)
 		makeFile(t, path, text, 0o640)
 		out, err := Replace(t.Context(), opened(t, path), Options{})
-		if err != nil || *out != (Done{}) {
+		if err != nil || *out != (Done{Written: true}) {
 			t.Errorf("%d bytes: %+v, %v", size, out, err)
 		}
 		holds(t, path, repaired(text))
@@ -614,7 +614,7 @@ func TestKeeper(t *testing.T) {
 			}}
 			done, err := Replace(t.Context(), opened(t, path), Options{Backup: ".bak", Keeper: &k, system: sys})
 			if tt.want == "" {
-				if err != nil || *done != (Done{Backup: "elsewhere"}) {
+				if err != nil || *done != (Done{Backup: "elsewhere", Written: true}) {
 					t.Errorf("%+v, %v", done, err)
 				}
 				holds(t, path, repaired(text))
