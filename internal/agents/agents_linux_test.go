@@ -75,8 +75,8 @@ type desk struct {
 	program   string
 	toolguard string
 	model     *server
-	// pinned is set for the versions whose settings keep them from connecting to others.
-	// Others are only kept from it by the proxy.
+	// pinned is set for the versions that setup.sh installs. Older ones may try to connect to
+	// others, which the proxy refuses, and may leave out calls without a real result.
 	pinned bool
 }
 
@@ -171,7 +171,7 @@ func (d *desk) session(e ending) row {
 		if real := c.real(); real != "" && bytes.Contains(log, []byte(real)) && !strings.Contains(next.results[c.id], real) {
 			t.Errorf("the session has the result of %s, but the request of the repaired session has %q", c.letter(), next.results[c.id])
 		}
-		if bytes.Contains(log, []byte(c.line)) && !next.called[c.id] {
+		if d.pinned && bytes.Contains(log, []byte(c.line)) && !next.called[c.id] {
 			t.Errorf("the session has the call %s, but the request of the repaired session does not", c.letter())
 		}
 	}
