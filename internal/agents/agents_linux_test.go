@@ -103,7 +103,7 @@ func newDesk(t *testing.T, a agent, dir, toolguard string) *desk {
 		t.Fatal(err)
 	}
 	d.program = filepath.Join(dir, ".bin", a.program)
-	node := filepath.Join(dir, "node-linux-"+map[string]string{"amd64": "x64"}[runtime.GOARCH], "bin")
+	node := filepath.Join(dir, "node-linux-"+map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH], "bin")
 	if _, err := os.Stat(node); err != nil {
 		path, err := exec.LookPath("node")
 		if err != nil {
