@@ -143,7 +143,7 @@ func (d *desk) session(e ending) row {
 
 	path := d.log()
 	log := d.read(path)
-	findings, _ := d.check(path)
+	findings := d.check(path)
 	got := row{log: contents(log, commands), check: summary(findings)}
 
 	aside := d.home + ".aside"
@@ -168,14 +168,14 @@ func (d *desk) session(e ending) row {
 		t.Errorf("toolguard rejects the request of the repaired session: %s", fault)
 	}
 	for _, c := range commands {
-		if real := c.real(); real != "" && bytes.Contains(log, []byte(real)) && !strings.Contains(next.results[c.id], real) {
+		if output := c.output(); output != "" && bytes.Contains(log, []byte(output)) && !strings.Contains(next.results[c.id], output) {
 			t.Errorf("the session has the result of %s, but the request of the repaired session has %q", c.letter(), next.results[c.id])
 		}
 		if d.pinned && bytes.Contains(log, []byte(c.line)) && !next.called[c.id] {
 			t.Errorf("the session has the call %s, but the request of the repaired session does not", c.letter())
 		}
 	}
-	if findings, _ := d.check(path); slices.ContainsFunc(findings, func(f finding) bool { return f.Severity == "error" && f.Rule != d.agent.breaks }) {
+	if findings := d.check(path); slices.ContainsFunc(findings, func(f finding) bool { return f.Severity == "error" && f.Rule != d.agent.breaks }) {
 		t.Errorf("the session has errors after it was repaired and resumed: %s", summary(findings))
 	}
 	strays, faults := d.model.wrong()
@@ -254,13 +254,13 @@ func (d *desk) start(args []string) (cmd *exec.Cmd, out *bytes.Buffer, done chan
 func (d *desk) settle() {
 	last, since := "", time.Now()
 	for limit := time.Now().Add(5 * time.Second); time.Now().Before(limit) && time.Since(since) < 500*time.Millisecond; time.Sleep(20 * time.Millisecond) {
-		now := ""
+		var b strings.Builder
 		for _, path := range d.logs() {
 			if info, err := os.Stat(path); err == nil {
-				now += fmt.Sprintln(path, info.Size(), info.ModTime())
+				fmt.Fprintln(&b, path, info.Size(), info.ModTime())
 			}
 		}
-		if now != last {
+		if now := b.String(); now != last {
 			last, since = now, time.Now()
 		}
 	}
@@ -353,15 +353,15 @@ func (d *desk) copy(from, to string) {
 // A finding is what this package reads of a report of toolguard.
 type finding struct{ Rule, Severity, Message string }
 
-// check returns what toolguard finds in a session, and what the report says about the file.
-func (d *desk) check(path string) ([]finding, string) {
+// check returns what toolguard finds in a session.
+func (d *desk) check(path string) []finding {
 	d.t.Helper()
 	out, stderr := d.run(1, "check", "-o", "json", path)
 	var report struct{ Findings []finding }
 	if err := json.Unmarshal([]byte(out), &report); err != nil {
 		d.t.Fatalf("toolguard check: %v\n%s%s", err, out, stderr)
 	}
-	return report.Findings, stderr
+	return report.Findings
 }
 
 // repair repairs a session, which was last written an hour ago.
@@ -470,13 +470,13 @@ func (r *resumption) String() string {
 		}
 	}
 	has := func(c command) bool { _, ok := r.results[c.id]; return ok }
-	real := func(c command) bool { return c.real() != "" && strings.Contains(r.results[c.id], c.real()) }
-	add("answered", real)
+	answered := func(c command) bool { return c.output() != "" && strings.Contains(r.results[c.id], c.output()) }
+	add("answered", answered)
 	said := map[string]bool{}
 	for _, c := range r.commands {
-		if text := r.results[c.id]; has(c) && !real(c) && !said[text] {
+		if text := r.results[c.id]; has(c) && !answered(c) && !said[text] {
 			said[text] = true
-			add(fmt.Sprintf("“%s”", short(text)), func(c command) bool { return has(c) && !real(c) && r.results[c.id] == text })
+			add(fmt.Sprintf("“%s”", short(text)), func(c command) bool { return has(c) && !answered(c) && r.results[c.id] == text })
 		}
 	}
 	add("open", func(c command) bool { return r.called[c.id] && !has(c) })
@@ -504,7 +504,7 @@ func contents(log []byte, commands []command) string {
 		if bytes.Contains(log, []byte(c.line)) {
 			calls = append(calls, c.letter())
 		}
-		if c.real() != "" && bytes.Contains(log, []byte(c.real())) {
+		if c.output() != "" && bytes.Contains(log, []byte(c.output())) {
 			results = append(results, c.letter())
 		}
 	}

@@ -108,8 +108,8 @@ func commandB() command { return command{"tgb", "printf 'real-%s-b' 42"} }
 func commandC() command { return command{"tgc", "touch started-c; sleep 300"} }
 func commandD() command { return command{"tgd", "touch started-d; sleep 300"} }
 
-// real returns the output of a command, "" if it has none.
-func (c command) real() string {
+// output returns the output of a command, "" if it has none.
+func (c command) output() string {
 	if strings.HasPrefix(c.line, "printf 'real") {
 		return "real-42-" + c.letter()
 	}

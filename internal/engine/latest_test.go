@@ -41,10 +41,10 @@ func TestFixNumbered(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, _ := fixText(t, "killed.jsonl", text, FixOptions{Options: Options{Send: true}})
-	want := string(text)
-	for i, id := range []string{"call_a", "call_b"} {
-		want += fmt.Sprintf(`{"timestamp":"2026-11-02T05:00:03.30%dZ","ordinal":%d,"type":"response_item","payload":{"type":"function_call_output","call_id":%q,"output":%q}}`+"\n", i+1, 6+i, id, stand)
+	answer := func(ms, ordinal int, id string) string {
+		return fmt.Sprintf(`{"timestamp":"2026-11-02T05:00:03.%dZ","ordinal":%d,"type":"response_item","payload":{"type":"function_call_output","call_id":%q,"output":%q}}`+"\n", ms, ordinal, id, stand)
 	}
+	want := string(text) + answer(301, 6, "call_a") + answer(302, 7, "call_b")
 	if diff := cmp.Diff(want, string(out)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
