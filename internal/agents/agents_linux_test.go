@@ -490,7 +490,7 @@ func (r *resumption) String() string {
 
 // short returns the beginning of a text, in one line and without durations.
 func short(text string) string {
-	text = regexp.MustCompile(`\d+\.\d+ seconds`).ReplaceAllString(strings.Join(strings.Fields(text), " "), "N seconds")
+	text = regexp.MustCompile(`\d+\.\d+ ?s`).ReplaceAllString(strings.Join(strings.Fields(text), " "), "N s")
 	if r := []rune(text); len(r) > 60 {
 		text = string(r[:60]) + "…"
 	}
