@@ -278,6 +278,7 @@ type repairPlan struct {
 	none   string // why there is no repair
 	unsafe bool   // the repair needs --unsafe
 	left   int    // errors that stay
+	fewer  int    // errors that --unsafe repairs in addition
 }
 
 // run looks for sessions, lists the broken ones and repairs them.
@@ -387,12 +388,16 @@ func (d *doctor) find() ([]*target, map[*target]*storeReport, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	at := map[string]*storeReport{}
+	for i, path := range paths {
+		at[filepath.Clean(path)] = reports[i]
+	}
 	in := map[*target]*storeReport{}
 	var out []*target
 	for _, t := range ts.files {
-		r := reports[0]
+		r := at[t.path] // --path names a file, or the directory has just become one
 		if len(t.roots) > 0 {
-			r = reports[t.roots[0]]
+			r = at[ts.roots[t.roots[0]]]
 		}
 		if !t.named && !r.Store.Holds(filepath.Base(t.path)) {
 			continue
@@ -538,11 +543,15 @@ func (d *doctor) plan(ctx context.Context, s *session) (repairPlan, error) {
 	if err != nil || p.left == 0 && p.what != "" || d.flags.unsafe {
 		return p, err
 	}
-	// Unsafe repairs may help where the others do not suffice.
-	if more, err := d.planWith(ctx, s, true); err == nil && more.what != "" && more.left < p.left {
+	more, err := d.planWith(ctx, s, true)
+	switch {
+	case err != nil || more.what == "" || more.left >= p.left:
+		return p, err
+	case p.what == "":
 		more.unsafe = true
 		return more, nil
 	}
+	p.fewer = p.left - more.left
 	return p, nil
 }
 

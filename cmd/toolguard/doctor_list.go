@@ -13,6 +13,7 @@ import (
 
 	"github.com/mattn/go-runewidth"
 
+	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/report"
 )
 
@@ -171,6 +172,9 @@ func (s *session) finding() string {
 	out += fmt.Sprintf("; fix: %s (%s)", s.repair.what, s.repair.class)
 	if n := s.repair.left; n > 0 {
 		out += fmt.Sprintf("; %d left", n)
+		if s.repair.fewer > 0 {
+			out += fmt.Sprintf(", %d with --unsafe", n-s.repair.fewer)
+		}
 	}
 	return out
 }
@@ -181,7 +185,7 @@ func (s *session) command(home string) string {
 	switch {
 	case s.repair.what == "":
 		out = "toolguard check"
-	case s.repair.class == 2:
+	case s.repair.class == operation.Unsafe:
 		out += " --unsafe"
 	}
 	return out + " " + shellPath(s.target.path, home)

@@ -190,7 +190,10 @@ func All() []Store {
 			},
 			Files:  []string{"wire.jsonl"},
 			Source: "https://github.com/MoonshotAI/kimi-cli/blob/main/src/kimi_cli/share.py",
-			About:  About{Prompt: []string{"message.content.*.text"}, Human: []Is{{"message.role", "user"}}},
+			// Since that change Kimi Code closes interrupted calls anywhere in the history when it
+			// restores a session. Its logs do not name its version.
+			Mends: Mends{Rules: []string{"missing-tool-result"}, Source: "https://github.com/MoonshotAI/kimi-code/pull/1027"},
+			About: About{Prompt: []string{"message.content.*.text"}, Human: []Is{{"message.role", "user"}}},
 		},
 		{
 			Agent: "OpenHands", Dialect: "openhands",
