@@ -490,6 +490,9 @@ func (d *doctor) examine(ctx context.Context, t *target, in *storeReport) *sessi
 	}
 	s.inUse = d.inUse(s, s.modified)
 	if s.tallies = report.TallyErrors(got.report); len(s.tallies) == 0 {
+		if d.flags.fix && s.inUse == "" {
+			d.clean(t.path)
+		}
 		return s
 	}
 	if in.Store.Dialect == "" && in.Store.Source == "" {

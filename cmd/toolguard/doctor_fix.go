@@ -185,7 +185,7 @@ func (d *doctor) repair(ctx context.Context, s *session, run *backup.Run) error 
 	done, err := write.Replace(ctx,
 		write.File{Path: path, Info: info, Original: src, Packed: src.Packed(), Text: got.Pieces},
 		write.Options{
-			Strict: true, Modified: info.ModTime(), Copies: copies(d.env),
+			Strict: true, Modified: info.ModTime(), Copies: copies(d.env), Known: written(d.env),
 			Keeper: keeper{run, rulesOf(got.Repairs)},
 			Ready: func() error {
 				if why := d.inUse(s, info.ModTime()); why != "" {
@@ -255,15 +255,6 @@ func describeRun(p *backup.Past, states []backup.State) jsonRun {
 	return out
 }
 
-// states compares the files of a run with the texts before and after it.
-func states(p *backup.Past) []backup.State {
-	out := make([]backup.State, len(p.Entries))
-	for i := range p.Entries {
-		out[i] = p.Entries[i].State()
-	}
-	return out
-}
-
 // stateName says in a list what is at the path of a file.
 func stateName(s backup.State) string {
 	switch s {
@@ -285,8 +276,8 @@ func (d *doctor) listRuns() error {
 		Version int       `json:"version"`
 		Runs    []jsonRun `json:"runs"`
 	}{1, []jsonRun{}}
-	for _, p := range runs {
-		all := states(p)
+	for i, p := range runs {
+		all := backup.States(runs, i)
 		doc.Runs = append(doc.Runs, describeRun(p, all))
 		if d.flags.json {
 			continue
@@ -322,10 +313,10 @@ func (d *doctor) undo(ctx context.Context) error {
 		if i < 0 {
 			return fmt.Errorf("--undo: no run is called %q; toolguard doctor --list lists the runs", d.flags.undo)
 		}
-		p, all = runs[i], states(runs[i])
+		p, all = runs[i], backup.States(runs, i)
 	}
 	for i := 0; p == nil && i < len(runs); i++ {
-		all = states(runs[i])
+		all = backup.States(runs, i)
 		if slices.ContainsFunc(all, func(s backup.State) bool { return s != backup.Original }) {
 			p = runs[i]
 		}
@@ -337,6 +328,7 @@ func (d *doctor) undo(ctx context.Context) error {
 	for i := range p.Entries {
 		e := &p.Entries[i]
 		if all[i] == backup.Original {
+			d.clean(e.File()) // a run may have been killed right after it restored the file
 			continue
 		}
 		if all[i] != backup.Repaired {
@@ -415,7 +407,7 @@ func (d *doctor) restore(ctx context.Context, p *backup.Past, e *backup.Entry) e
 		return fmt.Errorf("%s: not restored: it is in use: %s", path, why)
 	}
 	done, err := write.Replace(ctx, write.File{Path: path, Info: info, Original: now, Text: copied}, write.Options{
-		Strict: true, Modified: e.Modified, Copies: copies(d.env),
+		Strict: true, Modified: e.Modified, Copies: copies(d.env), Known: written(d.env),
 		Ready: func() error {
 			if why := d.inUse(s, time.Time{}); why != "" {
 				return errors.New("it is in use: " + why)
@@ -427,6 +419,13 @@ func (d *doctor) restore(ctx context.Context, p *backup.Past, e *backup.Entry) e
 		d.complain("warning: " + path + ": " + done.Note)
 	}
 	return err
+}
+
+// clean removes what a killed run left beside a session.
+func (d *doctor) clean(path string) {
+	if note := write.Clean(path, write.Options{Strict: true, Copies: copies(d.env), Known: written(d.env)}); note != "" {
+		d.complain("warning: " + path + ": " + note)
+	}
 }
 
 // sessionAt returns the session at a path.

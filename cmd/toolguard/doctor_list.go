@@ -170,11 +170,11 @@ func (s *session) finding() string {
 		return out + "; " + s.repair.none
 	}
 	out += fmt.Sprintf("; fix: %s (%s)", s.repair.what, s.repair.class)
-	if n := s.repair.left; n > 0 {
+	if s.repair.fewer > 0 {
+		out += fmt.Sprintf("; %d more with --unsafe", s.repair.fewer)
+	}
+	if n := s.repair.left - s.repair.fewer; n > 0 {
 		out += fmt.Sprintf("; %d left", n)
-		if s.repair.fewer > 0 {
-			out += fmt.Sprintf(", %d with --unsafe", n-s.repair.fewer)
-		}
 	}
 	return out
 }

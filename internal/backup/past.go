@@ -141,6 +141,50 @@ func (e *Entry) State() State {
 	return Changed
 }
 
+// States compares the files of run i with the texts before and after it. A file that was
+// restored further, to the original of an earlier run, is an Original too.
+func States(runs []*Past, i int) []State {
+	out := make([]State, len(runs[i].Entries))
+	for j := range runs[i].Entries {
+		e := &runs[i].Entries[j]
+		out[j] = e.State()
+		for _, earlier := range runs[i+1:] {
+			for k := range earlier.Entries {
+				if old := &earlier.Entries[k]; out[j] == Changed && old.File() == e.File() && old.State() == Original {
+					out[j] = Original
+				}
+			}
+		}
+	}
+	return out
+}
+
+// Wrote reports whether a run below root wrote a text to the file at path.
+func Wrote(root, path string, text io.Reader) bool {
+	runs, err := Runs(root)
+	if err != nil {
+		return false
+	}
+	var is Content
+	for _, p := range runs {
+		for i := range p.Entries {
+			e := &p.Entries[i]
+			if e.File() != path {
+				continue
+			}
+			if is == (Content{}) {
+				if is, err = Describe(text); err != nil {
+					return false
+				}
+			}
+			if is == e.After {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Describe identifies a text.
 func Describe(r io.Reader) (Content, error) {
 	sum := sha256.New()

@@ -124,8 +124,12 @@ func All() []Store {
 			},
 			Files:  jsonLines,
 			Source: "https://github.com/can1357/oh-my-pi/blob/main/packages/utils/src/dirs.ts",
-			// session-context.ts leaves out calls without a result when it builds the context.
-			Mends: Mends{Rules: []string{"missing-tool-result"}, Source: "https://github.com/can1357/oh-my-pi/issues/10006"},
+			// session-context.ts leaves out calls without a result when it builds the context, and
+			// transformMessages results without a call (can1357/oh-my-pi#1165).
+			Mends: Mends{
+				Rules:  []string{"missing-tool-result", "orphan-tool-result"},
+				Source: "https://github.com/can1357/oh-my-pi/issues/10006",
+			},
 			About: piAbout,
 		},
 		{

@@ -83,6 +83,9 @@ type Options struct {
 	// Copies returns the copies of the file at path that are not beside it. It is nil if
 	// there are none.
 	Copies func(path string) []string
+	// Known reports whether a text is one that a run wrote to the file at path, and that can be
+	// computed again. It is nil if no such text is known.
+	Known func(path string, text io.Reader) bool
 
 	system fileSystem       // nil for the real one
 	now    func() time.Time // nil for time.Now
