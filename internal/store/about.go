@@ -148,7 +148,7 @@ func (d *description) document(text []byte) {
 	leaves := map[string]string{}
 	in := json.NewDecoder(bytes.NewReader(text))
 	in.UseNumber()
-	readLeaves(in, "", leaves)
+	readLeaves(in, nil, leaves)
 	pick := func(paths []string) string {
 		for _, path := range paths {
 			if text := strings.TrimSpace(leaves[path]); text != "" {
@@ -160,22 +160,22 @@ func (d *description) document(text []byte) {
 	d.project, d.version, d.title, d.prompt = pick(d.about.Project), pick(d.about.Version), pick(d.about.Title), pick(d.about.Prompt)
 }
 
+// deepest is the number of elements that a path of an About has at most.
+const deepest = 8
+
 // readLeaves collects the texts of a value by their paths, as far as the value can be read.
-func readLeaves(in *json.Decoder, path string, leaves map[string]string) bool {
+func readLeaves(in *json.Decoder, path []string, leaves map[string]string) bool {
 	token, err := in.Token()
 	if err != nil {
 		return false
 	}
-	below := func(key string) string {
-		if path == "" {
-			return key
-		}
-		return path + "." + key
-	}
 	switch token := token.(type) {
 	case string:
-		leaves[path] = token
+		leaves[strings.Join(path, ".")] = token
 	case json.Delim:
+		if len(path) == deepest {
+			return leave(in)
+		}
 		for i := 0; in.More(); i++ {
 			key := strconv.Itoa(i)
 			if token == '{' {
@@ -185,12 +185,29 @@ func readLeaves(in *json.Decoder, path string, leaves map[string]string) bool {
 				}
 				key, _ = name.(string)
 			}
-			if !readLeaves(in, below(key), leaves) {
+			if !readLeaves(in, append(path, key), leaves) {
 				return false
 			}
 		}
 		if _, err := in.Token(); err != nil { // the closing bracket
 			return false
+		}
+	}
+	return true
+}
+
+// leave reads to the end of the current object or list.
+func leave(in *json.Decoder) bool {
+	for depth := 1; depth > 0; {
+		token, err := in.Token()
+		if err != nil {
+			return false
+		}
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
 		}
 	}
 	return true
