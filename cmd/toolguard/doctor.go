@@ -268,6 +268,7 @@ type session struct {
 	outcome  string // what --fix did, "" if nothing
 	backup   string
 	repaired bool
+	note     string // for the user
 	err      error
 }
 
@@ -452,6 +453,13 @@ func (d *doctor) fail(path string, err error) {
 	d.complain(err.Error())
 }
 
+// warn prints a note about a file, if there is one.
+func (d *doctor) warn(path, note string) {
+	if note != "" {
+		d.complain("warning: " + path + ": " + note)
+	}
+}
+
 // options returns the engine's options for a session.
 func (d *doctor) options(t *target) engine.Options {
 	o := d.settings(t.config).options(t)
@@ -491,7 +499,7 @@ func (d *doctor) examine(ctx context.Context, t *target, in *storeReport) *sessi
 	s.inUse = d.inUse(s, s.modified)
 	if s.tallies = report.TallyErrors(got.report); len(s.tallies) == 0 {
 		if d.flags.fix && s.inUse == "" {
-			d.clean(t.path)
+			s.note = d.clean(t.path)
 		}
 		return s
 	}
@@ -534,6 +542,9 @@ func (d *doctor) inUse(s *session, modified time.Time) string {
 		return s.Project
 	}}
 	why := s.in.Store.InUse(x, modified, time.Now(), d.alive)
+	if d.home == "" {
+		return why
+	}
 	return strings.ReplaceAll(why, d.home+string(filepath.Separator), "~"+string(filepath.Separator))
 }
 
@@ -615,6 +626,7 @@ func (d *doctor) take(s *session) {
 		return
 	}
 	r := s.in
+	d.warn(s.target.path, s.note)
 	if s.err != nil {
 		d.fail(s.target.path, s.err)
 		return

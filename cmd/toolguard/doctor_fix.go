@@ -194,9 +194,7 @@ func (d *doctor) repair(ctx context.Context, s *session, run *backup.Run) error 
 				return nil
 			},
 		})
-	if done.Note != "" {
-		d.complain("warning: " + path + ": " + done.Note)
-	}
+	d.warn(path, done.Note)
 	if err != nil {
 		return err
 	}
@@ -319,6 +317,11 @@ func (d *doctor) undo(ctx context.Context) error {
 		all = backup.States(runs, i)
 		if slices.ContainsFunc(all, func(s backup.State) bool { return s != backup.Original }) {
 			p = runs[i]
+			break
+		}
+		for j := range runs[i].Entries {
+			path := runs[i].Entries[j].File()
+			d.warn(path, d.clean(path)) // the run that undid it may have been killed
 		}
 	}
 	if p == nil {
@@ -328,7 +331,7 @@ func (d *doctor) undo(ctx context.Context) error {
 	for i := range p.Entries {
 		e := &p.Entries[i]
 		if all[i] == backup.Original {
-			d.clean(e.File()) // a run may have been killed right after it restored the file
+			d.warn(e.File(), d.clean(e.File())) // a run may have been killed right after it restored the file
 			continue
 		}
 		if all[i] != backup.Repaired {
@@ -415,17 +418,14 @@ func (d *doctor) restore(ctx context.Context, p *backup.Past, e *backup.Entry) e
 			return nil
 		},
 	})
-	if done.Note != "" {
-		d.complain("warning: " + path + ": " + done.Note)
-	}
+	d.warn(path, done.Note)
 	return err
 }
 
-// clean removes what a killed run left beside a session.
-func (d *doctor) clean(path string) {
-	if note := write.Clean(path, write.Options{Strict: true, Copies: copies(d.env), Known: written(d.env)}); note != "" {
-		d.complain("warning: " + path + ": " + note)
-	}
+// clean removes what a killed run left beside a session. It returns a note for the user, "" if
+// there is none.
+func (d *doctor) clean(path string) (note string) {
+	return write.Clean(path, write.Options{Strict: true, Copies: copies(d.env), Known: written(d.env)})
 }
 
 // sessionAt returns the session at a path.
