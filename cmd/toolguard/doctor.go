@@ -105,7 +105,7 @@ store could not be read, repaired or restored, or if the command line is wrong.`
 	flags.StringVar(&f.undo, "undo", "", "restore the files of a `run` (default: the last one)")
 	flags.Lookup("undo").NoOptDefVal = lastRun
 	flags.BoolVar(&f.list, "list", false, "list the runs that can be undone")
-	f.configFlags.define(cmd)
+	f.define(cmd)
 	flags.IntVarP(&f.jobs, "jobs", "j", 0, "check `n` files at a time (default: one per processor; maximum: 16, or 4 per processor if that is more)")
 	exclusive(cmd, "fix", "undo")
 	exclusive(cmd, "fix", "list")
@@ -235,6 +235,7 @@ type storeReport struct {
 	store.Place
 
 	agent    string
+	now      *store.Store // with the locks that could hold when the run began
 	database bool
 	sessions int
 	broken   int
@@ -294,7 +295,7 @@ func (d *doctor) run(ctx context.Context) error {
 	}
 	work := func(ctx context.Context, t *target) *session { return d.examine(ctx, t, in[t]) }
 	weight := func(t *target) int64 { return max(t.size, weightPerJob/8) }
-	err = inOrder(ctx, targets, d.flags.jobs, weight, work, func(t *target, s *session) error {
+	err = inOrder(ctx, targets, d.flags.jobs, weight, work, func(_ *target, s *session) error {
 		defer d.bar.step()
 		d.take(s)
 		return nil
@@ -361,7 +362,7 @@ func (d *doctor) find() ([]*target, map[*target]*storeReport, error) {
 	var reports []*storeReport
 	for _, p := range places {
 		if wanted(p.Store) {
-			r := &storeReport{Place: p, agent: p.Store.Agent}
+			r := &storeReport{Place: p, agent: p.Store.Agent, now: p.Store.Now(p.Path, d.alive)}
 			reports = append(reports, r)
 			paths = append(paths, p.Path)
 		}
@@ -487,7 +488,7 @@ func (d *doctor) examine(ctx context.Context, t *target, in *storeReport) *sessi
 	if got.err != nil {
 		// An agent that writes the session now disturbs the reading.
 		if now, err := os.Stat(t.path); err == nil && time.Since(now.ModTime()) < store.Recent {
-			s.inUse = d.inUse(s, now.ModTime())
+			s.inUse = d.inUseBy(in.now, s, now.ModTime())
 			return s
 		}
 		s.err = got.err
@@ -496,7 +497,7 @@ func (d *doctor) examine(ctx context.Context, t *target, in *storeReport) *sessi
 	if got.report.Skipped != "" || !got.report.File.Sure {
 		return nil
 	}
-	s.inUse = d.inUse(s, s.modified)
+	s.inUse = d.inUseBy(in.now, s, s.modified)
 	if s.tallies = report.TallyErrors(got.report); len(s.tallies) == 0 {
 		if d.flags.fix && s.inUse == "" {
 			s.note = d.clean(t.path)
@@ -535,13 +536,18 @@ func (s *session) describe(st *store.Store) {
 // inUse returns why a session is in use, or "". modified is when it was written last, or zero
 // if it is known that nobody writes it.
 func (d *doctor) inUse(s *session, modified time.Time) string {
+	return d.inUseBy(s.in.Store, s, modified)
+}
+
+// inUseBy tests the locks of a store.
+func (d *doctor) inUseBy(st *store.Store, s *session, modified time.Time) string {
 	x := store.Session{Root: s.in.Path, Path: s.target.path, Project: func() string {
 		if s.Project == "" {
 			s.describe(s.in.Store)
 		}
 		return s.Project
 	}}
-	why := s.in.Store.InUse(x, modified, time.Now(), d.alive)
+	why := st.InUse(x, modified, time.Now(), d.alive)
 	if d.home == "" {
 		return why
 	}

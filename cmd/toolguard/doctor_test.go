@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -494,7 +495,7 @@ func TestInUseIsNotTouched(t *testing.T) {
 			path := p.put(t, ".claude/projects/-home-kim-boats/a.jsonl", transcriptFile(t, brokenSession))
 			aged(t, path, tt.age)
 			if tt.lock != "" {
-				p.put(t, fmt.Sprintf(".claude/sessions/%d.json", os.Getpid()), []byte(strings.Replace(tt.lock, "%d", fmt.Sprint(os.Getpid()), 1)))
+				p.put(t, fmt.Sprintf(".claude/sessions/%d.json", os.Getpid()), []byte(strings.Replace(tt.lock, "%d", strconv.Itoa(os.Getpid()), 1)))
 			}
 			before := p.snapshot(t)
 			code, stdout, _ := p.doctor(t)

@@ -66,30 +66,69 @@ func (s *Store) InUse(x Session, modified, now time.Time, alive func(pid int) bo
 	return ""
 }
 
-// holds returns why a lock says that a session is in use, or "".
-func (l *Lock) holds(x Session, alive func(pid int) bool) string {
-	pattern := l.expand(x)
-	names := []string{pattern}
-	before, after, many := strings.Cut(filepath.Base(pattern), "*")
-	if many {
-		entries, err := os.ReadDir(filepath.Dir(pattern))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Sprintf("%s cannot be read", filepath.Dir(pattern))
-		}
-		names = nil
-		for _, e := range entries {
-			if len(e.Name()) > len(before)+len(after) && strings.HasPrefix(e.Name(), before) && strings.HasSuffix(e.Name(), after) {
-				names = append(names, filepath.Join(filepath.Dir(pattern), e.Name()))
-			}
+// Now returns the store with only those locks that can hold for a session below root at this
+// moment. It is for a look at many sessions, because most locks are files for all of them.
+func (s *Store) Now(root string, alive func(pid int) bool) *Store {
+	now := *s
+	now.Locks = nil
+	for _, l := range s.Locks {
+		names, err := l.files(Session{Root: root})
+		shared := strings.HasPrefix(l.Path, rootPath)
+		if !shared || err != nil || slices.ContainsFunc(names, func(name string) bool { return l.exists(name, alive) }) {
+			now.Locks = append(now.Locks, l)
 		}
 	}
-	for _, name := range names {
-		inName := 0
-		if many {
-			base := filepath.Base(name)
-			inName, _ = strconv.Atoi(base[len(before) : len(base)-len(after)])
+	return &now
+}
+
+// exists reports whether there is a lock, unless its name says that its process has ended.
+func (l *Lock) exists(name string, alive func(pid int) bool) bool {
+	if pid := l.inName(name); pid > 0 && !alive(pid) {
+		return false
+	}
+	_, err := os.Stat(name)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// files lists the files that may be the lock of a session.
+func (l *Lock) files(x Session) ([]string, error) {
+	pattern := l.expand(x)
+	before, after, many := strings.Cut(filepath.Base(pattern), "*")
+	if !many {
+		return []string{pattern}, nil
+	}
+	entries, err := os.ReadDir(filepath.Dir(pattern))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if len(e.Name()) > len(before)+len(after) && strings.HasPrefix(e.Name(), before) && strings.HasSuffix(e.Name(), after) {
+			names = append(names, filepath.Join(filepath.Dir(pattern), e.Name()))
 		}
-		if why := l.held(name, inName, x, alive); why != "" {
+	}
+	return names, nil
+}
+
+// inName returns the id of a process in the name of a file, 0 if there is none.
+func (l *Lock) inName(name string) int {
+	before, after, many := strings.Cut(l.Path[strings.LastIndexByte(l.Path, '/')+1:], "*")
+	if !many {
+		return 0
+	}
+	base := filepath.Base(name)
+	pid, _ := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(base, before), after))
+	return pid
+}
+
+// holds returns why a lock says that a session is in use, or "".
+func (l *Lock) holds(x Session, alive func(pid int) bool) string {
+	names, err := l.files(x)
+	if err != nil {
+		return filepath.Dir(l.expand(x)) + " cannot be read"
+	}
+	for _, name := range names {
+		if why := l.held(name, l.inName(name), x, alive); why != "" {
 			return why
 		}
 	}

@@ -69,7 +69,11 @@ func TestLocks(t *testing.T) {
 		}
 		x := Session{Root: path(tt.root), Path: session, Project: func() string { return "/w" }}
 		alive := func(pid int) bool { return pid == 7 }
-		if why := byAgent(t, tt.agent).InUse(x, time.Time{}, time.Now(), alive); (why != "") != tt.used || why != "" && !strings.Contains(why, path(tt.lock)) {
+		s := byAgent(t, tt.agent)
+		if now := s.Now(x.Root, alive).InUse(x, time.Time{}, time.Now(), alive); (now != "") != tt.used {
+			t.Errorf("%s: %s with %q: %q at a look at many", tt.agent, tt.lock, tt.text, now)
+		}
+		if why := s.InUse(x, time.Time{}, time.Now(), alive); (why != "") != tt.used || why != "" && !strings.Contains(why, path(tt.lock)) {
 			t.Errorf("%s: %s with %q: %q", tt.agent, tt.lock, tt.text, why)
 		}
 	}
