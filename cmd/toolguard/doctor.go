@@ -236,7 +236,7 @@ type storeReport struct {
 
 	agent    string
 	now      *store.Store // with the locks that could hold when the run began
-	database bool
+	unread   bool         // toolguard does not read it
 	sessions int
 	broken   int
 	mended   int // that the agent repairs itself
@@ -247,7 +247,7 @@ type storeReport struct {
 // state says what toolguard does with the sessions of a store.
 func (r *storeReport) state() string {
 	switch {
-	case r.database:
+	case r.unread:
 		return "not read"
 	case r.Store.Repaired:
 		return "repaired"
@@ -359,20 +359,27 @@ func (d *doctor) find() ([]*target, map[*target]*storeReport, error) {
 		return len(d.flags.agents) == 0 || d.flags.path != "" || slices.Contains(d.flags.agents, agentName(s.Agent))
 	}
 	var paths []string
-	var reports []*storeReport
+	at := map[string]*storeReport{}
 	for _, p := range places {
-		if wanted(p.Store) {
-			r := &storeReport{Place: p, agent: p.Store.Agent, now: p.Store.Now(p.Path, d.alive)}
-			reports = append(reports, r)
-			paths = append(paths, p.Path)
+		if len(p.Store.Files) == 0 {
+			databases = append(databases, p)
+			continue
 		}
+		if !wanted(p.Store) {
+			continue
+		}
+		r := d.report(p)
+		d.stores = append(d.stores, r)
+		paths = append(paths, p.Path)
+		at[filepath.Clean(p.Path)] = r
 	}
-	d.stores = slices.Clone(reports)
+	var unread []*storeReport
 	for _, p := range databases {
 		if wanted(p.Store) {
-			d.stores = append(d.stores, &storeReport{Place: p, agent: p.Store.Agent, database: true})
+			unread = append(unread, &storeReport{Place: p, agent: p.Store.Agent, unread: true})
 		}
 	}
+	defer func() { d.stores = append(d.stores, unread...) }()
 	if len(paths) == 0 {
 		return nil, nil, nil
 	}
@@ -390,10 +397,6 @@ func (d *doctor) find() ([]*target, map[*target]*storeReport, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	at := map[string]*storeReport{}
-	for i, path := range paths {
-		at[filepath.Clean(path)] = reports[i]
-	}
 	in := map[*target]*storeReport{}
 	var out []*target
 	for _, t := range ts.files {
@@ -401,13 +404,51 @@ func (d *doctor) find() ([]*target, map[*target]*storeReport, error) {
 		if len(t.roots) > 0 {
 			r = at[ts.roots[t.roots[0]]]
 		}
+		if d.flags.path != "" {
+			r = d.known(t, r)
+		}
 		if !t.named && !r.Store.Holds(filepath.Base(t.path)) {
 			continue
 		}
 		in[t] = r
 		out = append(out, t)
 	}
+	if d.flags.path != "" && len(d.stores) > 1 {
+		d.stores = slices.DeleteFunc(d.stores, func(r *storeReport) bool { return r == at[paths[0]] && !r.holds(in) })
+	}
 	return out, in, nil
+}
+
+// report returns the report of a directory.
+func (d *doctor) report(p store.Place) *storeReport {
+	return &storeReport{Place: p, agent: p.Store.Agent, now: p.Store.Now(p.Path, d.alive)}
+}
+
+// holds reports whether a session is in the store.
+func (r *storeReport) holds(in map[*target]*storeReport) bool {
+	for _, other := range in {
+		if r == other {
+			return true
+		}
+	}
+	return false
+}
+
+// known returns the store that a file is really in, or else r. The locks of an agent are where
+// its store is, wherever --path leads.
+func (d *doctor) known(t *target, r *storeReport) *storeReport {
+	s, dir := d.finder.At(t.path)
+	if s == nil || len(s.Files) == 0 {
+		return r
+	}
+	for _, other := range d.stores {
+		if other.Path == dir && other.Store.Agent == s.Agent {
+			return other
+		}
+	}
+	r = d.report(store.Place{Store: s, Path: dir})
+	d.stores = append(d.stores, r)
+	return r
 }
 
 // sqliteMagic is how a SQLite database begins.
@@ -421,13 +462,6 @@ func (d *doctor) place() (dirs, databases []store.Place, err error) {
 		return nil, nil, fmt.Errorf("--path: %w", pathError(path, err))
 	}
 	s := &store.Store{Agent: "sessions", Repaired: true, Files: []string{"*.jsonl", "*.ndjson", "*.json"}, Instead: "export the session, then toolguard check -"}
-	inside := filepath.Join(path, "x") // a file in the directory
-	if !info.IsDir() {
-		inside = path
-	}
-	if known := d.finder.Of(inside); known != nil {
-		s = known
-	}
 	if len(d.flags.agents) > 0 {
 		stores := store.All()
 		s = &stores[slices.IndexFunc(stores, func(s store.Store) bool { return agentName(s.Agent) == d.flags.agents[0] })]

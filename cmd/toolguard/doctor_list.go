@@ -30,20 +30,24 @@ func (d *doctor) printStores() error {
 	var rows []row
 	var widths [3]int
 	for i, r := range d.stores {
-		if slices.ContainsFunc(d.stores[:i], func(o *storeReport) bool { return o.agent == r.agent && o.database == r.database }) {
+		if slices.ContainsFunc(d.stores[:i], func(o *storeReport) bool { return o.agent == r.agent && o.unread == r.unread }) {
 			continue // counted with the first one
 		}
 		sum := *r
 		n := 1
 		for _, o := range d.stores[i+1:] {
-			if o.agent == r.agent && o.database == r.database {
+			if o.agent == r.agent && o.unread == r.unread {
 				sum.sessions, sum.broken, sum.mended, sum.inUse = sum.sessions+o.sessions, sum.broken+o.broken, sum.mended+o.mended, sum.inUse+o.inUse
 				n++
 			}
 		}
 		x := row{agent: r.agent, number: grouped(sum.sessions), noun: noun(sum.sessions, "session"), state: sum.counts()}
-		if r.database {
-			x = row{r.agent, strconv.Itoa(n), noun(n, "database"), "not read: " + r.Store.Instead}
+		if r.unread {
+			kind := "database"
+			if len(r.Store.Databases) == 0 && len(r.Store.Roots) > 0 {
+				kind = "store"
+			}
+			x = row{r.agent, strconv.Itoa(n), noun(n, kind), "not read: " + r.Store.Instead}
 		}
 		rows = append(rows, x)
 		for i, text := range []string{x.agent, x.number, x.noun} {
@@ -343,7 +347,7 @@ func (d *doctor) printJSON(sessions []*session) error {
 	doc := jsonDoctor{Version: 1, Stores: []jsonStore{}, Sessions: []jsonSession{}, Failed: []jsonFailed{}}
 	for _, r := range d.stores {
 		x := jsonStore{Agent: r.agent, Path: r.Path, Sessions: r.sessions, State: r.state(), Broken: r.broken, Mended: r.mended, InUse: r.inUse}
-		if r.database {
+		if r.unread {
 			x.Instead = &r.Store.Instead
 		}
 		doc.Stores = append(doc.Stores, x)

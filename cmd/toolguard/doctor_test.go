@@ -156,7 +156,6 @@ func wards() []ward {
 		{"Amp", ".local/share/amp/threads/T-%s.json", "amp/ok/thread.json", "amp/broken/missing.json", "checked"},
 		{"Kiro", ".kiro/sessions/cli/%s.jsonl", "kiro/ok/session.jsonl", "kiro/broken/missing.jsonl", "checked"},
 		{"Kimi", ".kimi/sessions/ab/%s/wire.jsonl", "kimi-wire/ok/parallel.jsonl", "kimi-wire/broken/missing.jsonl", "checked"},
-		{"OpenHands", ".openhands/conversations/%s/trajectory.json", "openhands/ok/trajectory.json", "openhands/broken/trajectory.json", "checked"},
 	}
 }
 
@@ -197,7 +196,7 @@ func TestWards(t *testing.T) {
 	t.Parallel()
 	listed := map[string]bool{}
 	for _, s := range store.All() {
-		listed[s.Agent] = len(s.Roots) == 0
+		listed[s.Agent] = len(s.Files) == 0
 	}
 	p := ill(t)
 	before := p.snapshot(t)
@@ -293,10 +292,12 @@ func TestDoctorText(t *testing.T) {
 	p.put(t, ".codex/sessions/rollout-1.jsonl", transcriptFile(t, "codex/broken/missing.jsonl"))
 	p.put(t, ".kiro/sessions/cli/1.jsonl", transcriptFile(t, "kiro/broken/missing.jsonl"))
 	p.put(t, ".hermes/state.db", []byte(sqliteMagic))
+	p.put(t, ".openhands/conversations/1/events/event-0.json", []byte("{}"))
 	const stores = `Claude Code  3 sessions  3 broken
 Codex        1 session   none broken, 1 that Codex repairs itself
 Kiro         1 session   1 broken
 Hermes       1 database  not read: hermes sessions export s.jsonl, then toolguard check s.jsonl
+OpenHands    1 store     not read: it keeps each event of a conversation in a file of its own
 `
 	const kiro = `  Kiro  "go"  3 hours ago
    1 call without a result (fs_read); toolguard only checks sessions of Kiro
@@ -641,6 +642,18 @@ func TestDoctorChooses(t *testing.T) {
 		}
 		if !slices.Equal(stores, tt.stores) || !slices.Equal(got, tt.want) || (code == exitFindings) != (tt.want != nil) {
 			t.Errorf("%q: exit code %d, %q, %q", tt.args, code, stores, got)
+		}
+	}
+	// In and above a known store its locks hold, whatever --path names.
+	p.put(t, ".claude/sessions/1.json", fmt.Appendf(nil, `{"pid":%d,"sessionId":"a"}`, os.Getpid()))
+	for _, path := range []string{"", ".claude", ".claude/projects", ".claude/projects/-srv", ".claude/projects/-srv/a.jsonl"} {
+		for _, args := range [][]string{{}, {"--agent", "claude-code"}, {"--agent", "codex"}} {
+			_, doc := p.jsonOf(t, append(args, "--path", filepath.Join(p.home, filepath.FromSlash(path)))...)
+			i := slices.IndexFunc(doc.Sessions, func(s jsonSession) bool { return filepath.Base(s.Path) == "a.jsonl" })
+			// Hidden directories are skipped unless they are named.
+			if (i < 0) != (path == "") || i >= 0 && (!doc.Sessions[i].InUse || doc.Sessions[i].Agent != "Claude Code") {
+				t.Errorf("--path %q %q: %+v", path, args, doc.Sessions)
+			}
 		}
 	}
 	// What --path names keeps its description.

@@ -26,12 +26,13 @@ type Store struct {
 	// Roots are all directories that contain sessions. A variable can move the store, but
 	// older sessions stay where they were.
 	Roots []string
-	// Files are patterns for the names of the files that are sessions.
+	// Files are patterns for the names of the files that are sessions. There are none if no
+	// file is a whole session.
 	Files []string
-	// Databases are files in which the agent keeps all sessions. toolguard does not read them.
-	// Instead says what to do instead.
+	// Databases are files in which the agent keeps all sessions.
 	Databases []string
-	Instead   string
+	// Instead says what to do, or why, where toolguard does not read the sessions.
+	Instead string
 	// Source is where this is documented or can be read in the agent's code.
 	Source string
 	// Locks are the files in which the agent notes that a process uses a session.

@@ -165,14 +165,14 @@ func TestAll(t *testing.T) {
 	for _, s := range All() {
 		is := 0
 		switch {
-		case len(s.Databases) > 0:
+		case s.Instead != "":
 			is = 2
 		case !s.Repaired:
 			is = 1
 		}
 		files := len(s.Roots) > 0 && len(s.Files) > 0 && s.Instead == ""
-		database := len(s.Roots) == 0 && len(s.Files) == 0 && len(s.Databases) > 0 && s.Instead != "" && !s.Repaired
-		if s.Agent == "" || seen[s.Agent] || files == database || !strings.HasPrefix(s.Source, "https://") {
+		unread := len(s.Roots) == 0 == (len(s.Databases) > 0) && len(s.Files) == 0 && s.Instead != "" && !s.Repaired
+		if s.Agent == "" || seen[s.Agent] || files == unread || !strings.HasPrefix(s.Source, "https://") {
 			t.Errorf("%+v", s)
 		}
 		seen[s.Agent] = true

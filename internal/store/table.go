@@ -200,15 +200,13 @@ func All() []Store {
 			About: About{Prompt: []string{"message.content.*.text"}, Human: []Is{{"message.role", "user"}}},
 		},
 		{
-			Agent: "OpenHands", Dialect: "openhands",
+			Agent: "OpenHands",
 			Roots: []string{
 				"$OPENHANDS_CONVERSATIONS_DIR", "$OPENHANDS_PERSISTENCE_DIR/conversations",
 				"~/.openhands/conversations",
 			},
-			// A conversation is a directory with a file for each event, which says nothing alone.
-			Files:  []string{"trajectory.json", "events.jsonl"},
-			Source: "https://github.com/OpenHands/OpenHands-CLI",
-			About:  About{Prompt: []string{"llm_message.content.*.text"}, Human: []Is{{"source", "user"}}},
+			Instead: "it keeps each event of a conversation in a file of its own",
+			Source:  "https://github.com/OpenHands/OpenHands-CLI",
 		},
 		{
 			Agent:     "opencode",

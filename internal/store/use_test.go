@@ -154,7 +154,6 @@ func TestDescribe(t *testing.T) {
 		{"Amp", "amp/broken/missing.json", Description{"", "", "go"}},
 		{"Kiro", "kiro/ok/session.jsonl", Description{"", "", "Read both."}},
 		{"Kimi", "kimi-wire/ok/cleared.jsonl", Description{"", "", "look"}},
-		{"OpenHands", "openhands/ok/events.jsonl", Description{"", "", "Fix it"}},
 	} {
 		f, err := os.Open(filepath.Join("..", "..", "testdata", "transcripts", filepath.FromSlash(tt.fixture)))
 		if err != nil {
