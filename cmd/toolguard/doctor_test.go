@@ -801,7 +801,12 @@ func TestDoctorKilled(t *testing.T) {
 	text := transcriptFile(t, brokenSession)
 	var repaired []byte
 	span := 50 * time.Millisecond
+	end, limited := t.Deadline()
 	for i := range kills {
+		if i >= 6 && limited && time.Until(end) < 2*time.Minute {
+			t.Logf("stopped after %d of %d kills", i, kills)
+			break
+		}
 		p := newPatient(t)
 		var paths []string
 		for j := range files {
@@ -859,12 +864,25 @@ func TestDoctorKilled(t *testing.T) {
 	}
 }
 
+// brokenTurn returns the records of a turn of a session: a call without a result, and what the
+// user typed next.
+func brokenTurn(n int) string {
+	parent := "null"
+	if n > 0 {
+		parent = fmt.Sprintf(`"u%d"`, n-1)
+	}
+	const envelope = `"isSidechain":false,"cwd":"/w","sessionId":"s","version":"2.1.33"`
+	return fmt.Sprintf(`{"parentUuid":%s,%s,"type":"assistant","message":{"id":"m%d","role":"assistant","content":[{"type":"tool_use","id":"t%d","name":"Bash","input":{}}]},"uuid":"a%d"}
+{"parentUuid":"a%d",%s,"type":"user","message":{"role":"user","content":"line %d."},"uuid":"u%d"}
+`, parent, envelope, n, n, n, n, envelope, n, n)
+}
+
 // TestDoctorBesideWriter: a program that appends all the while loses nothing, whatever doctor
 // repairs and restores. The writer makes the session look old, so that only the way of writing
 // protects it.
 func TestDoctorBesideWriter(t *testing.T) {
 	t.Parallel()
-	rounds := 5
+	rounds := 15
 	if os.Getenv("TOOLGUARD_LONG") == "1" {
 		rounds = 300
 	}
@@ -878,13 +896,13 @@ func TestDoctorBesideWriter(t *testing.T) {
 			case <-stop:
 				done <- n
 				return
-			case <-time.After(time.Millisecond):
+			case <-time.After(rand.N(60 * time.Millisecond)):
 			}
 			f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 			if err != nil {
 				continue
 			}
-			if _, err := fmt.Fprintf(f, "{\"type\":\"summary\",\"leafUuid\":\"x\",\"summary\":\"line %d.\"}\n", n); err == nil {
+			if _, err := f.WriteString(brokenTurn(n)); err == nil {
 				n++
 			}
 			f.Close()
@@ -892,12 +910,25 @@ func TestDoctorBesideWriter(t *testing.T) {
 			_ = os.Chtimes(path, then, then)
 		}
 	}()
-	for range rounds {
-		p.doctor(t, "--fix", "--yes")
-		p.doctor(t, "--undo")
+	repairs, refusals, undone := 0, 0, 0
+	end, limited := t.Deadline()
+	for i := range rounds {
+		if i >= 15 && limited && time.Until(end) < 2*time.Minute {
+			t.Logf("stopped after %d of %d rounds", i, rounds)
+			break
+		}
+		_, stdout, stderr := p.doctor(t, "--fix", "--yes")
+		repairs += strings.Count(stdout, "the original is saved as")
+		refusals += strings.Count(stderr, ": not written: ")
+		_, stdout, _ = p.doctor(t, "--undo")
+		undone += strings.Count(stdout, ": restored\n")
 	}
 	close(stop)
 	n := <-done
+	t.Logf("%d lines, %d repairs, %d refusals, %d undone", n, repairs, refusals, undone)
+	if n == 0 || repairs+refusals == 0 {
+		t.Error("nothing was written, or nothing repaired")
+	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
