@@ -21,6 +21,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/hostile"
 	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/sample"
 	"github.com/toolguard/toolguard/internal/store"
 )
 
@@ -321,8 +322,13 @@ OpenHands    1 store     not read: it keeps each event of a conversation in a fi
 	}
 	// In a narrow terminal only the commands are wider.
 	p.set["COLUMNS"] = "50"
-	_, stdout, _ = p.doctor(t)
-	for line := range strings.Lines(stdout) {
+	var narrow bytes.Buffer
+	a := newApp(strings.NewReader(""), &narrow, &narrow, p.env)
+	a.terminal = true
+	if code := a.run(t.Context(), []string{"doctor"}); code != exitFindings || strings.Count(narrow.String(), "\n   toolguard ") != 4 {
+		t.Errorf("exit code %d: %s", code, narrow.String())
+	}
+	for line := range strings.Lines(narrow.String()) {
 		if !strings.HasPrefix(line, "   toolguard ") && len([]rune(line)) > 51 {
 			t.Errorf("too wide: %s", line)
 		}
@@ -793,17 +799,13 @@ func TestDoctorKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")
 	}
-	kills := 6
-	if os.Getenv("TOOLGUARD_LONG") == "1" {
-		kills = 200
-	}
+	kills, late := sample.Size(200, 6, 2), sample.Until(t)
 	const files = 6
 	text := transcriptFile(t, brokenSession)
 	var repaired []byte
 	span := 50 * time.Millisecond
-	end, limited := t.Deadline()
 	for i := range kills {
-		if i >= 6 && limited && time.Until(end) < 2*time.Minute {
+		if i > 1 && late() {
 			t.Logf("stopped after %d of %d kills", i, kills)
 			break
 		}
@@ -882,10 +884,7 @@ func brokenTurn(n int) string {
 // protects it.
 func TestDoctorBesideWriter(t *testing.T) {
 	t.Parallel()
-	rounds := 15
-	if os.Getenv("TOOLGUARD_LONG") == "1" {
-		rounds = 300
-	}
+	rounds, late := sample.Size(300, 15, 15), sample.Until(t)
 	p := newPatient(t)
 	path := p.put(t, ".claude/projects/-srv/a.jsonl", transcriptFile(t, brokenSession))
 	stop, done := make(chan bool), make(chan int)
@@ -911,9 +910,8 @@ func TestDoctorBesideWriter(t *testing.T) {
 		}
 	}()
 	repairs, refusals, undone := 0, 0, 0
-	end, limited := t.Deadline()
 	for i := range rounds {
-		if i >= 15 && limited && time.Until(end) < 2*time.Minute {
+		if i > 1 && late() {
 			t.Logf("stopped after %d of %d rounds", i, rounds)
 			break
 		}
