@@ -217,14 +217,14 @@ func All() []Store {
 		{
 			Agent:     "Kilo",
 			Databases: []string{"$XDG_DATA_HOME/kilo/kilo.db", "~/.local/share/kilo/kilo.db"},
-			Instead:   "kilo export SESSION | toolguard fix - > s.json, then kilo import s.json",
+			Instead:   "kilo export SESSION | toolguard check -",
 			Source:    "https://github.com/samzong/Recall/pull/197",
 		},
 		{
 			Agent: "goose",
 			Databases: []string{
-				"$GOOSE_PATH_ROOT/data/sessions/sessions.db", "$XDG_DATA_HOME/goose/sessions/sessions.db",
-				"~/.local/share/goose/sessions/sessions.db", "$APPDATA/Block/goose/data/sessions/sessions.db",
+				"$XDG_DATA_HOME/goose/sessions/sessions.db", "~/.local/share/goose/sessions/sessions.db",
+				"$APPDATA/Block/goose/sessions/sessions.db",
 			},
 			Instead: "goose session export --format json --session-id SESSION | toolguard check -",
 			Source:  "https://github.com/aaif-goose/goose/blob/main/documentation/docs/guides/goose-cli-commands.md",
