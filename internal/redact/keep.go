@@ -124,10 +124,10 @@ func (r *redactor) parts(text []rune) []rune {
 		case j == i:
 			j++
 			if !strings.ContainsRune("_-./:@?=&#", text[i]) {
-				copy(out[i:], r.fillString(text[i:j]))
+				copy(out[i:], r.fillString(text[i:j], false))
 			}
 		case !r.public(string(text[i:j])):
-			copy(out[i:], r.fillString(text[i:j]))
+			copy(out[i:], r.fillString(text[i:j], false))
 		}
 		i = j
 	}
@@ -166,7 +166,7 @@ func (r *redactor) reference(text []rune) []rune {
 		case segment == "#" || segment == "":
 		case name || !r.words.words[segment]:
 			if r.level < allWords || !r.words.words[segment] {
-				copy(out[i:], r.fillString(text[i:j]))
+				copy(out[i:], r.fillString(text[i:j], false))
 			}
 			name = false
 		default:

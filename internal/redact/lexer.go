@@ -313,7 +313,7 @@ func (r *redactor) key(in *input, out *output, m mode) (string, bool) {
 	known := r.words.hasKey(text)
 	keep := known && (m == structure || m == declared || r.level == allWords)
 	if !keep {
-		filled := r.fillString(t.text)
+		filled := r.fillString(t.text, false)
 		if m == structure {
 			filled = keepTool(t.text, filled)
 		}
@@ -339,8 +339,9 @@ func keepTool(text, filled []rune) []rune {
 	return filled
 }
 
-// fillString redacts a string as a whole.
-func (r *redactor) fillString(text []rune) []rune {
+// fillString redacts a string as a whole. Of what is said in several words, no word keeps its
+// length.
+func (r *redactor) fillString(text []rune, said bool) []rune {
 	// Readers compare ids without the white space around them, and the halves of two ids in one.
 	from, to := 0, len(text)
 	for from < to && isSpace(text[from]) {
@@ -358,7 +359,11 @@ func (r *redactor) fillString(text []rune) []rune {
 			}
 		}
 		if part := text[i:j]; slices.ContainsFunc(part, func(c rune) bool { return !stays(c) }) {
-			copy(out[i:], r.fill(shapeOf(part), part))
+			as := shapeOf(part)
+			if said && slices.ContainsFunc(part, isSpace) {
+				as = shapeText
+			}
+			copy(out[i:], r.fill(as, part))
 		}
 		i = j + 1
 	}
@@ -380,7 +385,7 @@ func (r *redactor) value(text []rune, places []int64, p place) []rune {
 		return out
 	}
 	if n := r.prefix(text); n > 0 {
-		return slices.Concat(text[:n], r.fillString(text[n:]))
+		return slices.Concat(text[:n], r.fillString(text[n:], true))
 	}
 	if looksLikeJSON(text) {
 		inner := &output{}
@@ -396,7 +401,7 @@ func (r *redactor) value(text []rune, places []int64, p place) []rune {
 			return slices.Concat(r.value(text[:lo], places, p), text[lo:hi], r.value(text[hi:], rest, p))
 		}
 	}
-	return r.fillString(text)
+	return r.fillString(text, p.mode == payload || saidIn[p.key])
 }
 
 // looksLikeJSON reports whether a string contains JSON, or what was meant to be.
