@@ -176,12 +176,17 @@ type redactor struct {
 	level  level
 	spans  spans
 	phrase []string
+	// escapes is set once a \u escape has been read.
+	escapes bool
 }
 
 // run redacts JSON, whole or broken, that is in a place. What is not JSON becomes filler too.
 func (r *redactor) run(in *input, out *output, at place) {
 	var open []nest
 	where := func() place {
+		if len(open) > 0 && open[len(open)-1].onKey {
+			return place{mode: payload} // no value belongs here
+		}
 		if r.level < allWords && r.spans.has(in.offset()) {
 			return place{mode: payload}
 		}
@@ -298,12 +303,12 @@ func isOrdinal(key string) bool { return key == "ordinal" || key == "messageInde
 // isTime reports whether the field of this key is a time.
 func isTime(key string) bool {
 	low := strings.ToLower(key)
-	for _, part := range []string{"time", "date", "created", "started", "completed"} {
+	for _, part := range []string{"time", "_date", "created", "updated", "started", "completed"} {
 		if strings.Contains(low, part) {
 			return true
 		}
 	}
-	return key == "ts" || strings.HasSuffix(key, "At") || strings.HasSuffix(key, "_at") || key == "start" || key == "end"
+	return key == "ts" || key == "date" || strings.HasSuffix(key, "Date") || strings.HasSuffix(key, "At") || strings.HasSuffix(key, "_at") || key == "start" || key == "end"
 }
 
 // key redacts a key and returns it, and whether it is known.
@@ -317,7 +322,7 @@ func (r *redactor) key(in *input, out *output, m mode) (string, bool) {
 		if m == structure {
 			filled = keepTool(t.text, filled)
 		}
-		t.set(filled)
+		r.set(&t, filled)
 	}
 	t.write(out)
 	return text, known
@@ -375,7 +380,7 @@ func isSpace(c rune) bool { return c >= 0 && unicode.IsSpace(c) }
 // string redacts a string.
 func (r *redactor) string(in *input, out *output, p place) {
 	t := read(in, len(r.spans.list) > 0 && p.mode != payload)
-	t.set(r.value(t.text, t.places, p))
+	r.set(&t, r.value(t.text, t.places, p))
 	t.write(out)
 }
 
@@ -584,17 +589,38 @@ func digitValue(c rune) rune {
 }
 
 // set replaces the text, except for invalid escapes: they would become valid ones.
-func (t *quoted) set(text []rune) {
-	if slices.Contains(t.forms, broken) {
-		text = slices.Clone(text)
-		for i, f := range t.forms {
-			if f == broken {
-				text[i] = t.text[i]
+//
+// A \u escape is as long as a piece that must not survive, and those of ASCII are much alike. So
+// each becomes the escape of an ideograph that the text does not have, unless equal texts must stay
+// equal however they are written.
+func (r *redactor) set(t *quoted, text []rune) {
+	if t.forms == nil {
+		t.text = text
+		return
+	}
+	text = slices.Clone(text)
+	had := map[rune]bool{}
+	for i, f := range t.forms {
+		if f == hexLow || f == hexHigh {
+			had[t.text[i]] = true
+			r.escapes = true
+		}
+	}
+	for i, f := range t.forms {
+		switch {
+		case f == broken:
+			text[i] = t.text[i]
+		case r.level == noPayload && (f == hexLow || f == hexHigh) && text[i] != t.text[i] && (text[i] < 0xD800 || text[i] >= 0xE000):
+			for text[i] = ideograph(text[i] + rune(i)); had[text[i]]; {
+				text[i] = ideograph(text[i] + 1)
 			}
 		}
 	}
 	t.text = text
 }
+
+// ideograph returns an ideograph for a character.
+func ideograph(r rune) rune { return 0x4E00 + r*131%0x5000 }
 
 // write writes a string as it was written.
 func (t *quoted) write(out *output) {

@@ -30,6 +30,7 @@ type level uint8
 
 const (
 	noPayload level = iota // nothing of arguments and results
+	sameEscapes            // the same, but escaped letters are those of equal texts without escapes
 	noArguments
 	allWords // keys that are words everywhere
 	levels
@@ -70,15 +71,17 @@ func redact(ctx context.Context, src *source.Source, opts engine.Options, key []
 	}
 	words := newVocabulary(opts.Dialects)
 	var failed error
+	escapes := false
 	for l := range levels {
 		r := &redactor{filler: newFiller(key, words), level: l, phrase: words.phrases, spans: held.at(l)}
-		if l > 0 && slices.Equal(r.spans.list, held.at(l-1).list) && l < allWords {
+		if l == sameEscapes && !escapes || l == noArguments && len(held.results) == 0 {
 			continue
 		}
 		out, err := r.source(ctx, src)
 		if err != nil {
 			return nil, err
 		}
+		escapes = r.escapes
 		after, err := engine.Check(ctx, out, opts)
 		if err == nil {
 			err = same(before, after)
@@ -150,7 +153,7 @@ func held(src *source.Source, opts engine.Options) (*payloads, error) {
 func (p *payloads) at(l level) spans {
 	var list []source.Span
 	switch l {
-	case noPayload:
+	case noPayload, sameEscapes:
 		list = slices.Concat(p.arguments, p.results)
 	case noArguments:
 		list = slices.Clone(p.arguments)
