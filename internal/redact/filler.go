@@ -27,7 +27,8 @@ const (
 	longestShared = 24  // longer filler for two texts is never equal by chance
 	longestSearch = 512 // for pieces of the original in its filler
 	window        = 6   // the shortest piece that must not survive
-	attempts      = 64
+	attempts      = 64  // to find filler without a coincidence
+	mostAttempts  = 1 << 10
 )
 
 // Runes that are no characters: a byte b that is not UTF-8 is notUTF8-b, and half of a
@@ -51,10 +52,10 @@ func newFiller(key []byte, words *vocabulary) *filler {
 }
 
 // sum returns the keyed hash of a text.
-func (f *filler) sum(as shape, in []rune, try byte) (out [sha256.Size]byte) {
+func (f *filler) sum(as shape, in []rune, try uint16) (out [sha256.Size]byte) {
 	h := hmac.New(sha256.New, f.key)
 	buf := make([]byte, 0, 1<<10)
-	buf = append(buf, byte(as), try)
+	buf = append(buf, byte(as), byte(try>>8), byte(try))
 	for _, r := range in {
 		if len(buf)+4 > cap(buf) {
 			h.Write(buf)
@@ -102,14 +103,17 @@ func (f *filler) fill(as shape, in []rune) []rune {
 	}
 	var out []rune
 	n := len([]rune(idPrefix(in)))
-	for try := range attempts {
-		seed := f.sum(as, in, byte(1+try))
+	for try := range mostAttempts {
+		seed := f.sum(as, in, uint16(1+try))
 		g := generator{rand.NewChaCha8(seed), as, len(in) >= window || try < attempts/2}
 		out = g.text(in)
-		if short && (f.taken[string(out)] || f.words.words[string(out)]) || survives(in[n:], out[n:]) || idPrefix(out) != idPrefix(in) {
+		// There are few short texts of a form. Different filler for different texts matters most.
+		if short && f.taken[string(out)] {
 			continue
 		}
-		break
+		if try >= attempts || !f.words.words[string(out)] && !survives(in[n:], out[n:]) && idPrefix(out) == idPrefix(in) {
+			break
+		}
 	}
 	if short {
 		f.made[id], f.taken[string(out)] = out, true

@@ -3,6 +3,7 @@ package redact
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"io"
 	"slices"
 	"strings"
@@ -392,19 +393,18 @@ func (r *redactor) value(text []rune, places []int64, p place) []rune {
 	if n := r.prefix(text); n > 0 {
 		return slices.Concat(text[:n], r.fillString(text[n:], true))
 	}
-	if looksLikeJSON(text) {
+	isJSON := looksLikeJSON(text)
+	if lo, hi := r.tag(text); lo < hi && p.mode == structure && !(isJSON && json.Valid([]byte(string(text)))) {
+		rest := places
+		if places != nil {
+			rest = places[hi:]
+		}
+		return slices.Concat(r.value(text[:lo], places, p), text[lo:hi], r.value(text[hi:], rest, p))
+	}
+	if isJSON {
 		inner := &output{}
 		r.run(&input{text: text, places: places}, inner, place{mode: p.mode})
 		return inner.text
-	}
-	if p.mode == structure {
-		if lo, hi := r.tag(text); lo < hi {
-			rest := places
-			if places != nil {
-				rest = places[hi:]
-			}
-			return slices.Concat(r.value(text[:lo], places, p), text[lo:hi], r.value(text[hi:], rest, p))
-		}
 	}
 	return r.fillString(text, p.mode == payload || saidIn[p.key])
 }

@@ -29,8 +29,8 @@ import (
 type level uint8
 
 const (
-	noPayload level = iota // nothing of arguments and results
-	sameEscapes            // the same, but escaped letters are those of equal texts without escapes
+	noPayload   level = iota // nothing of arguments and results
+	sameEscapes              // the same, but escaped letters are those of equal texts without escapes
 	noArguments
 	allWords // keys that are words everywhere
 	levels
@@ -173,7 +173,7 @@ func (r *redactor) source(ctx context.Context, src *source.Source) (*source.Sour
 	from, to := io.Pipe()
 	go func() {
 		w := bufio.NewWriterSize(to, 64<<10)
-		err := r.write(w, src)
+		err := r.write(ctx, w, src)
 		to.CloseWithError(cmp.Or(err, w.Flush()))
 	}()
 	out, err := source.Spool(ctx, src.Name(), from, 0)
@@ -187,10 +187,15 @@ func (r *redactor) source(ctx context.Context, src *source.Source) (*source.Sour
 
 // write writes the redacted text. Each record is redacted alone, so that a broken one does not
 // affect the next.
-func (r *redactor) write(w *bufio.Writer, src *source.Source) error {
+func (r *redactor) write(ctx context.Context, w *bufio.Writer, src *source.Source) error {
 	at := int64(0)
+	from := bufio.NewReaderSize(nil, 64<<10)
 	to := func(end int64) error {
-		in := &input{from: bufio.NewReaderSize(io.NewSectionReader(src, at, end-at), 64<<10), at: at}
+		if at == end {
+			return nil
+		}
+		from.Reset(io.NewSectionReader(src, at, end-at))
+		in := &input{from: from, at: at}
 		r.run(in, &output{to: w}, place{})
 		if in.err == nil && in.at != end {
 			in.err = src.Err()
@@ -202,7 +207,7 @@ func (r *redactor) write(w *bufio.Writer, src *source.Source) error {
 		if err != nil {
 			return err
 		}
-		if err := cmp.Or(to(rec.Span.Start), to(rec.Span.End)); err != nil {
+		if err := cmp.Or(ctx.Err(), to(rec.Span.Start), to(rec.Span.End)); err != nil {
 			return err
 		}
 	}

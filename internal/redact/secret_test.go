@@ -2,7 +2,6 @@ package redact
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"io/fs"
@@ -142,5 +141,3 @@ func TestNothingSurvives(t *testing.T) {
 	}
 	t.Logf("%d texts were redacted, %d refused", done, refused)
 }
-
-var _ = context.Background

@@ -26,7 +26,7 @@ var readers = []string{
 
 var (
 	evidenceRow = regexp.MustCompile(`^(none|weak|plain|shared|decisive) if `)
-	fromFact    = regexp.MustCompile(`^gh:|://|^\[|_1$`) // of a fact, a class of characters, or the id of an example
+	fromFact    = regexp.MustCompile(`^gh:|://|^\[|_1$|^2006`) // of a fact, a class of characters, the id of an example, or a form of times
 	wordOrPath  = regexp.MustCompile(`\*?[A-Za-z0-9_$][A-Za-z0-9_$-]*\*?`)
 )
 
