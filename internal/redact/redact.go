@@ -55,9 +55,17 @@ type Redacted struct {
 // source is not a transcript, the report says why, and there is no redacted source. If the
 // proof fails, the error is a *ProofError.
 func Redact(ctx context.Context, src *source.Source, opts engine.Options) (*Redacted, error) {
-	key := make([]byte, 32)
-	_, _ = rand.Read(key) // never fails
-	return redact(ctx, src, opts, key)
+	var got *Redacted
+	var err error
+	// Filler can have a meaning by chance, such as the prefix of an id. It hardly has it twice.
+	for range 2 {
+		key := make([]byte, 32)
+		_, _ = rand.Read(key) // never fails
+		if got, err = redact(ctx, src, opts, key); !errors.As(err, new(*ProofError)) {
+			break
+		}
+	}
+	return got, err
 }
 
 func redact(ctx context.Context, src *source.Source, opts engine.Options, key []byte) (*Redacted, error) {
