@@ -19,7 +19,10 @@ var saidIn = map[string]bool{
 
 // namedIn are the parts of the keys whose values are made of public names: models, addresses,
 // and versions of programs.
-var namedIn = []string{"model", "version", "url", "host", "endpoint", "provider", "base", "$schema", "schema"}
+var namedIn = []string{"model", "version", "url", "host", "endpoint", "provider", "base", "schema"}
+
+// numberedIn are those among them whose values also have public numbers.
+var numberedIn = []string{"model", "version"}
 
 var timestamp = regexp.MustCompile(`^[12]\d{3}-[01]\d-[0-3]\d([T ][0-2]\d:[0-5]\d(:[0-6]\d(\.\d{1,9})?)?(Z|[+-][0-2]\d:?[0-5]\d)?)?$`)
 
@@ -44,7 +47,7 @@ func (r *redactor) keeps(text []rune, p place) (out []rune, kept bool) {
 		return r.reference(text), true
 	case p.key == "type" && r.words.words[strings.ToLower(s)]:
 		return text, true
-	case timestamp.MatchString(s) && (p.mode == structure):
+	case p.mode == structure && isTime(p.key) && timestamp.MatchString(s):
 		return text, true
 	case r.words.hasKey(s) && !isIndex(s):
 		return text, !saidIn[p.key]
@@ -54,19 +57,20 @@ func (r *redactor) keeps(text []rune, p place) (out []rune, kept bool) {
 		return text, true
 	}
 	low := strings.ToLower(p.key)
-	if slices.ContainsFunc(namedIn, func(part string) bool { return strings.Contains(low, part) }) {
-		return r.parts(text), true
+	in := func(part string) bool { return strings.Contains(low, part) }
+	if slices.ContainsFunc(namedIn, in) {
+		return r.parts(text, slices.ContainsFunc(numberedIn, in)), true
 	}
 	for _, end := range r.words.endings {
 		if start, has := strings.CutSuffix(s, end); has {
 			n := utf8.RuneCountInString(start)
-			return slices.Concat(r.parts(text[:n]), text[n:]), true
+			return slices.Concat(r.parts(text[:n], false), text[n:]), true
 		}
 	}
 	for _, begin := range r.words.beginning {
 		if strings.HasPrefix(s, begin) {
 			n := utf8.RuneCountInString(begin)
-			return slices.Concat(text[:n], r.parts(text[n:])), true
+			return slices.Concat(text[:n], r.parts(text[n:], false)), true
 		}
 	}
 	return nil, false
@@ -112,8 +116,8 @@ func filledLike(c rune) rune {
 	return 0x100
 }
 
-// parts redacts a text part by part. Words and the numbers of versions stay.
-func (r *redactor) parts(text []rune) []rune {
+// parts redacts a text part by part. Words stay, and with numbers those of versions.
+func (r *redactor) parts(text []rune, numbers bool) []rune {
 	out := slices.Clone(text)
 	for i := 0; i < len(text); {
 		j := i
@@ -126,7 +130,7 @@ func (r *redactor) parts(text []rune) []rune {
 			if !strings.ContainsRune("_-./:@?=&#", text[i]) {
 				copy(out[i:], r.fillString(text[i:j], false))
 			}
-		case !r.public(string(text[i:j])):
+		case !r.public(string(text[i:j]), numbers):
 			copy(out[i:], r.fillString(text[i:j], false))
 		}
 		i = j
@@ -134,22 +138,24 @@ func (r *redactor) parts(text []rune) []rune {
 	return out
 }
 
-// public reports whether a part of a name says nothing about anybody: a word, a number of a
-// version, or a date.
-func (r *redactor) public(part string) bool {
+// public reports whether a part of a name says nothing about anybody: a word or, with numbers, a
+// number of a version, or a date.
+func (r *redactor) public(part string, numbers bool) bool {
 	low := strings.ToLower(part)
 	if r.words.words[part] || r.words.words[low] {
 		return true
 	}
-	numbers := strings.Trim(low, "0123456789")
+	letters := strings.Trim(low, digit)
 	switch {
-	case numbers == "":
-		return len(part) <= 4 || len(part) == len("20060102") && strings.HasPrefix(part, "20")
+	case !numbers:
+		return false
+	case letters == "":
+		return len(part) <= 3 || len(part) == len("20060102") && strings.HasPrefix(part, "20") || len(part) == 4 && strings.HasPrefix(part, "20")
 	case len(part) <= 3:
-		return len(numbers) < len(part) // 4o, o3, 70b
+		return len(letters) < len(part) // 4o, o3, 70b
 	}
 	// Names of models end in their numbers: gpt4, qwen2.
-	return r.words.words[strings.TrimRight(low, "0123456789")]
+	return len(part)-len(letters) <= 2 && r.words.words[letters]
 }
 
 // reference redacts the names in a reference to a part of a schema.

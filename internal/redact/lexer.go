@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -162,6 +163,7 @@ type nest struct {
 	onKey  bool   // the next string is a key
 	key    string // of the value; for an array, the one that leads to it
 	known  bool   // the key is a word
+	ended  bool   // the value has been read
 }
 
 // A place is where a value is.
@@ -201,6 +203,11 @@ func (r *redactor) run(in *input, out *output, at place) {
 		}
 		return place{top.mode.within(key), top.key, top.known}
 	}
+	ends := func() {
+		if len(open) > 0 {
+			open[len(open)-1].ended = true
+		}
+	}
 	for c, more := in.peek(); more; c, more = in.peek() {
 		switch {
 		case c == '{' || c == '[':
@@ -215,12 +222,13 @@ func (r *redactor) run(in *input, out *output, at place) {
 			if len(open) > 0 {
 				open = open[:len(open)-1]
 			}
+			ends()
 			out.add(c)
 			in.next()
 		case c == ',' || c == ':':
 			if len(open) > 0 {
 				top := &open[len(open)-1]
-				top.onKey = top.object && c == ','
+				top.onKey, top.ended = top.object && c == ',', false
 			}
 			out.add(c)
 			in.next()
@@ -230,10 +238,15 @@ func (r *redactor) run(in *input, out *output, at place) {
 				top.key, top.known = r.key(in, out, top.mode)
 			} else {
 				r.string(in, out, where())
+				ends()
 			}
 		case c == '-' || '0' <= c && c <= '9':
 			p := where()
+			if len(open) > 0 && open[len(open)-1].ended {
+				p = place{mode: payload} // no value belongs here
+			}
 			out.add(r.number(in.take(inNumber), p)...)
+			ends()
 		case isLetter(c):
 			out.add(r.word(in.take(func(c rune) bool { return isLetter(c) || '0' <= c && c <= '9' }))...)
 		case stays(c):
@@ -288,8 +301,8 @@ func (r *redactor) number(text []rune, p place) []rune {
 			digits++
 		}
 	}
-	keeps := p.mode == structure && p.known || p.mode == declared
-	if keeps && (digits < window || isOrdinal(p.key) || isTime(p.key) && digits <= 19) {
+	keeps := p.mode == structure && p.known && !saidIn[p.key] || p.mode == declared
+	if keeps && (digits < window || isOrdinal(p.key) && digits == window || isTime(p.key) && epoch.MatchString(string(text))) {
 		return text
 	}
 	if i := slices.IndexFunc(text, func(c rune) bool { return c != '-' }); i < 0 {
@@ -297,6 +310,9 @@ func (r *redactor) number(text []rune, p place) []rune {
 	}
 	return r.fill(shapeNumber, text)
 }
+
+// epoch matches a time in seconds, milliseconds, microseconds or nanoseconds.
+var epoch = regexp.MustCompile(`^1\d{9}(\d{3}){0,3}(\.\d{1,9})?$`)
 
 // isOrdinal reports whether the field of this key counts records.
 func isOrdinal(key string) bool { return key == "ordinal" || key == "messageIndex" || key == "index" }

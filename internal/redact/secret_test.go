@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"io/fs"
@@ -124,7 +125,6 @@ func TestNothingSurvives(t *testing.T) {
 			out, err := redacted(t, places[i], engine.Options{})
 			if err != nil {
 				refused++
-				t.Log(name, i, err)
 				continue
 			}
 			done++
@@ -140,4 +140,53 @@ func TestNothingSurvives(t *testing.T) {
 		t.Errorf("%d texts were redacted, %d refused", done, refused)
 	}
 	t.Logf("%d texts were redacted, %d refused", done, refused)
+}
+
+// TestHardPlaces: what looks like something that stays, in places where it does not.
+func TestHardPlaces(t *testing.T) {
+	for _, tt := range []struct{ field, secret string }{
+		{`"content":"1985-03-12"`, "1985-03-12"},
+		{`"content":"2025-12-16T01:00:00Z"`, "2025-12-16T01:00:00Z"},
+		{`"name":"2025-12-16T01:00:00Z"`, "2025-12-16T01:00:00Z"},
+		{`"content":90210`, "90210"},
+		{`"content":"ok","base_url":"https://10.231.47.190:8443/v1"`, "10.231.47.190:8443"},
+		{`"content":"ok","model":"gpt-4o-zanzibar-4111-2222"`, "zanzibar-4111-2222"},
+		{`"content":"ok","version":"zanzibar"`, "zanzibar"},
+		{`"content":"ok","update":7391846205318`, "7391846205318"},
+		{`"content":"ok","created":5551234567`, "5551234567"},
+		{`"content":"ok","index":7391846205318`, "7391846205318"},
+		{`"content":"ok","index":1.7391846205318e9`, "7391846205318"},
+		{`"content":"ok","created":1/*1739184620531*/`, "1739184620531"},
+		{`"content":"<tool_call>zanzibar</tool_call>"`, "zanzibar"},
+		{`"content":"[Request interrupted by user zanzibar"`, "zanzibar"},
+		{`"content":"[zanzibar] {\"zanzibar\":\"zanzibar\"}"`, "zanzibar"},
+		{`"content":"{\"role\":\"{\\\"zanzibar\\\":73918462}\"}"`, "zanzibar"},
+		{`"content":"\\z\a\n\z\i\b\a\r"`, `\z\a\n\z\i\b\a\r`},
+		{`"content":"--------------------"`, "--------------------"},
+		{`"content":"!#$%&!#$%&*+"`, "!#$%&!#$%&*+"},
+		{`"content":"ok","zanzibar.role.0":1`, "zanzibar"},
+		{`"content":"ok","id":"call_zanzibar"`, "zanzibar"},
+		{`"content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"emFuemliYXI="}}]`, "emFuemliYXI"},
+		{`"content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,emFuemliYXI="}}]`, "emFuemliYXI"},
+		{`"content":[{"type":"thinking","thinking":"x","signature":"emFuemliYXI="}]`, "emFuemliYXI"},
+		{`"content":"ok" zanzibar`, "zanzibar"},
+		{`"content":"ok",'zanzibar':'zanzibar'`, "zanzibar"},
+	} {
+		text := `[{"role":"user","content":"q"},
+{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"f","arguments":"{}"}}]},
+{"role":"tool","tool_call_id":"call_1","content":"1"},
+{"role":"user",` + tt.field + `}]`
+		out, err := redacted(t, []byte(text), engine.Options{})
+		if err != nil {
+			t.Errorf("%s: %v", tt.field, err)
+			continue
+		}
+		piece := ""
+		if len(tt.secret) < window && bytes.Contains(out, []byte(tt.secret)) {
+			piece = tt.secret
+		}
+		if piece = cmp.Or(piece, leaked(out, tt.secret)); piece != "" {
+			t.Errorf("%s: %q survives in %s", tt.field, piece, out[len(text)-len(tt.field)-2:])
+		}
+	}
 }
