@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -134,7 +135,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	case errors.As(err, &invalid):
 		a.complainOf(invalid)
 	case !errors.Is(err, errReported):
-		a.complain(err.Error())
+		a.complain(err.Error(), namesIn(args)...)
 	}
 	return exitTrouble
 }
@@ -185,30 +186,42 @@ func (w *standardOutput) Write(p []byte) (int, error) {
 }
 
 // note prints a line on standard error. It escapes line feeds, which paths may
-// contain. On a terminal it breaks the line between words; elsewhere it keeps one
-// line, so that programs can search for it.
-func (a *app) note(line string) {
+// contain. On a terminal it breaks the line between words, but not in names, such as
+// paths; elsewhere it keeps one line, so that programs can search for it.
+func (a *app) note(line string, names ...string) {
 	if width, known := a.columns(a.rawStderr); known {
-		fmt.Fprint(a.stderr, report.Fold(line, width, "    "))
+		fmt.Fprint(a.stderr, report.Fold(line, width, "    ", names...))
 		return
 	}
 	fmt.Fprintln(a.stderr, report.Printable(line))
 }
 
-// say prints sentences on standard error, in lines that fit.
-func (a *app) say(text string) {
+// say prints sentences on standard error, in lines that fit. No line is broken in a name.
+func (a *app) say(text string, names ...string) {
 	width, _ := a.columns(a.rawStderr)
-	fmt.Fprint(a.stderr, report.FoldSentences(text, width))
+	fmt.Fprint(a.stderr, report.FoldSentences(text, width, names...))
 }
 
-// complain prints an error or a warning.
-func (a *app) complain(message string) { a.note("toolguard: " + message) }
+// complain prints an error or a warning, in which names are not broken.
+func (a *app) complain(message string, names ...string) { a.note("toolguard: "+message, names...) }
+
+// namesIn returns what may be a path in a command line: its words, and the values of its
+// flags.
+func namesIn(args []string) []string {
+	names := slices.Clone(args)
+	for _, arg := range args {
+		for _, value, ok := strings.Cut(arg, "="); ok; _, value, ok = strings.Cut(value, "=") {
+			names = append(names, value)
+		}
+	}
+	return names
+}
 
 // complainOf prints the problems of a config file with the lines they are in.
 func (a *app) complainOf(err *config.Error) {
 	width, _ := a.columns(a.rawStderr)
 	for _, p := range err.Problems {
-		a.complain(err.About(p))
+		a.complain(err.About(p), err.Path)
 		if p.Line > 0 {
 			fmt.Fprint(a.stderr, report.Underlined(p.Line, p.Text, p.Column-1, p.Width, width))
 		}
