@@ -16,7 +16,7 @@ import (
 )
 
 // widths are the terminals that output is made for in tests.
-var widths = []int{80, 100, 120}
+var widths = []int{narrowest, 80, 100, 120}
 
 // tooWide returns the lines of an output that are wider than so many columns although
 // they could be broken: they have more than one word.
@@ -79,7 +79,7 @@ func TestWidthOfTables(t *testing.T) {
 	for _, args := range [][]string{{"rules"}, {"formats"}, {"profiles"}, {"detect", broken}, {"detect", "-v", broken}, {"check", "--statistics", broken}} {
 		var whole bytes.Buffer
 		run(t.Context(), args, strings.NewReader(""), &whole, &whole, noEnv)
-		for _, columns := range []int{60, 80, 120} {
+		for _, columns := range []int{narrowest, 60, 80, 120} {
 			out := runWithin(t, columns, args...)
 			if !slices.Equal(strings.Fields(out), strings.Fields(whole.String())) {
 				t.Errorf("%q in %d columns has other words:\n%s", args, columns, out)
@@ -173,7 +173,7 @@ func TestWidthOfHelp(t *testing.T) {
 	look = func(cmd *cobra.Command) {
 		n++
 		args := strings.Fields(cmd.CommandPath() + " --help")[1:]
-		for _, columns := range widths {
+		for _, columns := range []int{narrowestHelp, 80, 120} {
 			out := runWithin(t, columns, args...)
 			if !strings.Contains(out, "\nUsage:\n  "+cmd.CommandPath()) || !strings.Contains(out, "  -h, --help") {
 				t.Errorf("%q prints\n%s", args, out)
