@@ -310,6 +310,7 @@ func TestDiscreet(t *testing.T) {
 	found = append(found, found[0])
 	last := &found[len(found)-1]
 	last.CallID, last.Tool = `{"k":"`+secret+`"}`, `["`+secret+`"]`
+	last.NestedID, last.NestedTool = true, true
 	rep := &engine.Report{Path: "p", File: &container.File{}, Findings: engine.Pack(found...)}
 	want := map[string]string{"text": "c1", "json": `"tool":"ls"`, "jsonl": `"pointer":"/input","call_id":"c1"`, "sarif": "c1"}
 	for _, f := range Formats() {
