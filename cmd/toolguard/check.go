@@ -251,11 +251,11 @@ func runOver[R any](ctx context.Context, c *check, paths []string, work func(con
 		return t.size
 	}
 	if c.stderrTerminal && !c.flags.quiet && c.env("TERM") != "dumb" {
-		c.bar = newProgress(c.rawStderr, len(ts.files), progressAfter)
+		c.bar = newProgress(c.rawStderr, ts.files, progressAfter)
 		defer c.bar.end()
 	}
 	err = inOrder(ctx, ts.files, c.flags.jobs, weight, work, func(t *target, r R) error {
-		defer c.bar.step()
+		defer c.bar.step(t)
 		c.now = c.settings(t.config)
 		return take(t, r)
 	})

@@ -107,7 +107,7 @@ func interrupted(ctx context.Context) int {
 func newApp(stdin io.Reader, stdout, stderr io.Writer, env func(string) string) *app {
 	a := &app{stdin: stdin, env: env, terminal: isTerminal(stdout), stderrTerminal: isTerminal(stderr), rawStdout: stdout, rawStderr: stderr}
 	a.written = &standardOutput{Writer: stdout}
-	a.stdout, a.stderrReport = overBar{a.written, a}, overBar{stderr, a}
+	a.stdout, a.stderrReport = overBar{a.written, a, a.terminal}, overBar{stderr, a, a.stderrTerminal}
 	a.screen, a.stderr = report.NewScreen(a.stdout), report.NewScreen(a.stderrReport)
 	a.beforeFiles, a.listen = func() {}, func() {}
 	return a
