@@ -384,7 +384,7 @@ func (x *fix) write(ctx context.Context, t *target, got fixed) (written bool, er
 	opts := x.backups.options(t, x, got.Repairs)
 	opts.Force = x.flags.force
 	opts.Session = d != nil && d.Log != nil || x.backups.stored(t, x.env)
-	done, err := write.Replace(ctx,
+	done, err := x.replace(ctx,
 		write.File{Path: t.path, Info: got.info, Original: got.src, Packed: got.src.Packed(), Text: got.Pieces}, opts)
 	if done.Note != "" {
 		x.warn(t.path, done.Note)

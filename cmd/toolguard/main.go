@@ -24,6 +24,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/config"
 	"github.com/toolguard/toolguard/internal/report"
+	"github.com/toolguard/toolguard/internal/write"
 )
 
 // version is set by the linker in releases.
@@ -109,7 +110,7 @@ func newApp(stdin io.Reader, stdout, stderr io.Writer, env func(string) string) 
 	a.written = &standardOutput{Writer: stdout}
 	a.stdout, a.stderrReport = overBar{a.written, a, a.terminal}, overBar{stderr, a, a.stderrTerminal}
 	a.screen, a.stderr = report.NewScreen(a.stdout), report.NewScreen(a.stderrReport)
-	a.beforeFiles, a.listen = func() {}, func() {}
+	a.beforeFiles, a.listen, a.replace = func() {}, func() {}, write.Replace
 	return a
 }
 
@@ -158,7 +159,8 @@ type app struct {
 	written        *standardOutput
 	bar            *progress // nil if none is shown
 	beforeFiles    func()    // called before a file is opened
-	listen         func()    // called by commands that read or write files: signals then end their context
+	replace        func(context.Context, write.File, write.Options) (*write.Done, error)
+	listen         func() // called by commands that read or write files: signals then end their context
 }
 
 // standardOutput replaces the path of the device in errors by "standard output". It keeps the
