@@ -63,7 +63,9 @@ func TestFixWrittenWithError(t *testing.T) {
 		},
 		{"written, and quiet", true, []string{"-q"}, repaired, "s.jsonl: failed: " + unsynced, "toolguard: s.jsonl: " + unsynced},
 		{
-			"not written", false, []string{"-o", "concise"}, cut,
+			"not written", false,
+			[]string{"-o", "concise"},
+			cut,
 			"s.jsonl:2:56: error: call \"c1\" to \"ls\" has no result [missing-tool-result]\ns.jsonl: failed: not written: no space left on device\n",
 			"toolguard: s.jsonl: not written: no space left on device\n1 problem left. 1 file checked, 1 not repaired.\n",
 		},

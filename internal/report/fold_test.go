@@ -83,6 +83,7 @@ func TestFoldTable(t *testing.T) {
 	for _, tt := range []struct{ table, want string }{
 		{"  a   one two three\n", "  a   one two\n      three\n"},
 		{"a  b c.json: one two\n", "a  b c.json: one\n    two\n"},
+		{"a long one  one two\n", "a long one  one\n    two\n"},
 		{"    {\"role\": \"user\", \"content\": 1}\n", "    {\"role\": \"user\", \"content\": 1}\n"},
 	} {
 		if got := FoldTable(tt.table, 16, "a  b c.json"); got != tt.want {
