@@ -495,10 +495,11 @@ func (d *doctor) warn(path, note string) {
 	}
 }
 
-// options returns the engine's options for a session.
+// options returns the engine's options for a session. It is over, or else in use and not
+// repaired.
 func (d *doctor) options(t *target) engine.Options {
 	o := d.settings(t.config).options(t)
-	o.Identity = t.identity()
+	o.Identity, o.Over = t.identity(), true
 	o.Most = report.MostShown
 	o.Shown = func(_ *rules.Rule, at rules.Severity) bool { return at >= rules.Error }
 	return o

@@ -39,6 +39,9 @@ type Options struct {
 	Target *profile.Profile
 	// Send says that the history is about to be sent.
 	Send bool
+	// Over says that no program is going to write to the history any more. A call at its end
+	// that waits for nobody is then without a result for good.
+	Over bool
 	// Tools are the tools declared for all conversations; if nil, each conversation uses the
 	// tools that its own request declares.
 	Tools *schema.Tools
@@ -393,7 +396,7 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	rc, plan := &now.context, &now.plan
 	*rc = rules.Context{
 		Looker: now, Conversation: conv, Profile: prof, Native: native, Named: named, NumericIDs: d.NumericIDs && c.opts.Target == nil,
-		Options: rules.Options{Send: c.opts.Send, Target: c.opts.Target != nil, Strategy: c.opts.Strategy, Explicit: c.opts.explicit},
+		Options: rules.Options{Send: c.opts.Send, Over: c.opts.Over, Target: c.opts.Target != nil, Strategy: c.opts.Strategy, Explicit: c.opts.explicit},
 	}
 	rc.Pairing = pairing.Pair(conv, c.same)
 	*plan = repair.Plan{
