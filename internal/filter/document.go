@@ -3,7 +3,6 @@ package filter
 import (
 	"bytes"
 	"crypto/sha256"
-	"errors"
 	"io"
 
 	"github.com/toolguard/toolguard/internal/edit"
@@ -35,7 +34,7 @@ func (r *run) document() error {
 		}
 	}
 	if len(r.failing(&r.beside)) > 0 {
-		return errBeside
+		return &Error{beside}
 	}
 	err := r.open()
 	if err == nil {
@@ -50,7 +49,7 @@ func (r *run) document() error {
 // repairParts repairs the document and returns the edits. It sets which elements are rejected
 // all the same, and what is found beside them.
 func (r *run) repairParts() ([]edit.Edit, error) {
-	f, unproved, err := r.settle(r.plain(), *r.Fix)
+	f, unproved, err := r.settle(r.src, *r.Fix)
 	if err != nil || f == nil {
 		for i := range r.parts {
 			if p := &r.parts[i]; unproved {
@@ -72,7 +71,7 @@ func (r *run) repairParts() ([]edit.Edit, error) {
 			return nil, err
 		}
 		if len(after.parts) != len(r.parts) {
-			return nil, errors.New("not repaired: the repair would change the number of conversations")
+			return nil, &Error{recounted}
 		}
 	}
 	// The report of the repair also says which repairs could not be proved.
@@ -96,15 +95,6 @@ func (r *run) repairParts() ([]edit.Edit, error) {
 		r.parts[i].names = r.failing(left[i])
 	}
 	return edits, nil
-}
-
-// plain returns the source as one that was never compressed: the output is not compressed, so
-// it may be repaired.
-func (r *run) plain() *source.Source {
-	if r.src.Packed() == "" {
-		return r.src
-	}
-	return r.src.Derived(r.src, r.src.Size())
 }
 
 // writeKept writes the document without the rejected elements.
@@ -207,15 +197,15 @@ func (r *run) reject(names []string, reason Reason, found *engine.Findings) erro
 func (r *run) whole() error {
 	u := r.file
 	if u.Conversations > 0 && !r.Whole {
-		alone, err := r.oneRow()
+		row, err := r.oneRow()
 		switch {
 		case err != nil:
 			return err
-		case alone:
+		case row:
 		case u.Conversations > 1:
-			return errScattered
+			return &Error{scattered}
 		default:
-			return errAlone
+			return &Error{alone}
 		}
 	}
 	names := r.failing(&u.Findings)
@@ -224,7 +214,7 @@ func (r *run) whole() error {
 	}
 	out := &edited{run: r}
 	if r.repairable(&u.Findings) {
-		f, unproved, err := r.settle(r.plain(), *r.Fix)
+		f, unproved, err := r.settle(r.src, *r.Fix)
 		switch {
 		case err != nil:
 			return err

@@ -86,18 +86,25 @@ type Result struct {
 // errUnsure ends the run for a source that is not certainly a transcript.
 var errUnsure = errors.New("not certainly a transcript")
 
-// errAlone is the error for a source of one conversation.
-var errAlone = errors.New("one conversation: use check, or fix -")
+// An Error says why a source cannot be filtered, without its name.
+type Error struct{ reason string }
 
-// errScattered is the error for a document with several conversations that are not elements
-// of lists.
-var errScattered = errors.New("its conversations are not in a list: use check, or fix -")
+// Error implements error.
+func (e *Error) Error() string { return e.reason }
 
-// errBeside is the error for a document with findings that no rejection removes.
-var errBeside = errors.New("the document has findings outside of its conversations: use check")
+// The reasons why a source cannot be filtered.
+const (
+	alone     = "one conversation: use check, or fix -"
+	scattered = "its conversations are not in a list: use check, or fix -"
+	beside    = "findings outside of its conversations, which filter cannot remove: use check"
+	recounted = "not repaired: the repair would change the number of conversations"
+)
 
 // Run filters a source.
 func Run(ctx context.Context, src *source.Source, opts Options) (*Result, error) {
+	if src.Packed() != "" { // nothing is written back, so it may be repaired
+		src = src.Derived(src, src.Size())
+	}
 	r := &run{Options: opts, ctx: ctx, src: src, result: &Result{}}
 	if err := r.all(); err != nil {
 		return nil, err
