@@ -469,7 +469,7 @@ func (x *filtering) take(t *target, got filtered) error {
 		return nil
 	case !x.admits(t, got.Report):
 		return nil
-	case !got.Report.File.Sure:
+	case !got.Report.File.Sure && x.now.dialect == nil:
 		x.fail(t.path, errors.New(t.path+": not clearly a transcript: name its dialect with --dialect"))
 		return nil
 	}

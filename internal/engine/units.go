@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/toolguard/toolguard/internal/container"
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -74,7 +75,7 @@ type units struct {
 
 // begin ends the current row and begins the next one at a record.
 func (u *units) begin(c *checker, rec source.Record) {
-	if f := c.report.File; f.Container != detect.ContainerConversations || f.Framing == source.FramingDocument {
+	if !isDataset(c.report.File) {
 		return
 	}
 	if err := u.endRow(c); err != nil {
@@ -83,6 +84,12 @@ func (u *units) begin(c *checker, rec source.Record) {
 	}
 	u.started = true
 	u.row = Unit{Span: rec.Span, Record: int32(rec.Index), File: c.report}
+}
+
+// isDataset reports whether the records of a file are rows, or are all unreadable.
+func isDataset(f *container.File) bool {
+	return (f.Framing == source.FramingLines || f.Framing == source.FramingValues) &&
+		(f.Container == detect.ContainerConversations || f.Container == f.Framing.String())
 }
 
 // conversation notes where a conversation is.

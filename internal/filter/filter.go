@@ -138,7 +138,7 @@ func (r *run) all() error {
 		r.result.Report = rep
 	}
 	switch {
-	case err != nil, rep.Skipped != "", !rep.File.Sure:
+	case err != nil, rep.Skipped != "", !r.sure():
 		return nil
 	case r.started:
 		return r.rows.end(r)
@@ -149,6 +149,9 @@ func (r *run) all() error {
 	}
 	return r.whole()
 }
+
+// sure reports whether the source is certainly a transcript, or the user says that it is.
+func (r *run) sure() bool { return r.result.Report.File.Sure || r.Check.Dialect != nil }
 
 // unit takes the next unit of the source.
 func (r *run) unit(u *engine.Unit) error {

@@ -19,7 +19,7 @@ type rows struct {
 func (w *rows) row(r *run, u *engine.Unit) error {
 	if !r.started {
 		r.result.Report = u.File
-		if !u.File.File.Sure {
+		if !r.sure() {
 			return errUnsure
 		}
 		if err := r.open(); err != nil {
