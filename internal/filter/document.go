@@ -196,17 +196,23 @@ func (r *run) reject(names []string, reason Reason, found *engine.Findings) erro
 // whole keeps or rejects a source of one conversation as a whole.
 func (r *run) whole() error {
 	u := r.file
-	if u.Conversations > 0 && !r.Whole {
-		row, err := r.oneRow()
+	if judged := u.Conversations > 0 || u.Unreadable; judged && !r.Whole {
+		at, row, err := r.oneRow()
 		switch {
 		case err != nil:
 			return err
 		case row:
+			u.Kind, u.Span, u.Record = engine.UnitRow, at, 1
+			if err := r.rows.row(r, u); err != nil {
+				return err
+			}
+			return r.rows.end(r)
+		case u.Unreadable:
+			return &Error{broken}
 		case u.Conversations > 1:
 			return &Error{scattered}
-		default:
-			return &Error{alone}
 		}
+		return &Error{alone}
 	}
 	names := r.failing(&u.Findings)
 	if u.Unreadable && len(names) == 0 {
@@ -228,7 +234,7 @@ func (r *run) whole() error {
 		if err := r.openWhole(false); err != nil {
 			return err
 		}
-		return r.reject(names, Reason{Record: 1, Span: source.Span{End: r.src.Size()}}, &u.Findings)
+		return r.reject(names, Reason{Record: 1, Span: u.Span}, &u.Findings)
 	}
 	if err := r.openWhole(true); err != nil {
 		return err
@@ -253,39 +259,43 @@ func (r *run) openWhole(kept bool) (err error) {
 	return err
 }
 
-// oneRow reports whether the source may be a dataset with one row: a conversation that is
-// inside an object or an array, on one line.
-func (r *run) oneRow() (bool, error) {
+// oneRow reports whether the source may be a dataset with one row, and returns its value: a
+// conversation that is inside an object or an array, on one line.
+func (r *run) oneRow() (value source.Span, is bool, err error) {
 	f := r.result.Report.File
 	if !r.Row || f.Framing != source.FramingDocument {
-		return false, nil
+		return value, false, nil
 	}
-	ended, first := false, true
+	ended := false // the line
 	for at := int64(0); at < r.src.Size(); at += copySize {
 		text, err := r.src.Into(r.buf, source.Span{Start: at, End: min(at+copySize, r.src.Size())})
 		if err != nil {
-			return false, err
+			return value, false, err
 		}
 		r.buf = text
-		if first {
-			text = bytes.TrimLeft(bytes.TrimPrefix(text, []byte(byteOrderMark)), " \t\r\n")
-			if len(text) == 0 {
+		from := 0
+		if value.End == 0 {
+			if at == 0 && bytes.HasPrefix(text, []byte(byteOrderMark)) {
+				from = len(byteOrderMark)
+			}
+			if from += len(text[from:]) - len(bytes.TrimLeft(text[from:], white)); from == len(text) {
 				continue
 			}
-			if first = false; text[0] == '{' && f.Pointer == "" {
-				return false, nil
+			if text[from] == '{' && f.Pointer == "" && !r.file.Unreadable {
+				return value, false, nil // a message
 			}
+			value.Start = at + int64(from)
 		}
-		if !ended {
-			var end int
-			if end = bytes.IndexByte(text, '\n'); end < 0 {
-				continue
+		if end := len(bytes.TrimRight(text, white)); end > from {
+			if ended || bytes.IndexByte(text[from:end], '\n') >= 0 {
+				return value, false, nil
 			}
-			ended, text = true, text[end:]
+			value.End = at + int64(end)
 		}
-		if len(bytes.TrimLeft(text, " \t\r\n")) > 0 {
-			return false, nil
-		}
+		ended = ended || bytes.IndexByte(text[from:], '\n') >= 0
 	}
-	return true, nil
+	return value, true, nil
 }
+
+// white is the white space of JSON.
+const white = " \t\r\n"

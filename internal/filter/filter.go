@@ -97,6 +97,7 @@ const (
 	alone     = "one conversation: use check, or fix -"
 	scattered = "its conversations are not in a list: use check, or fix -"
 	beside    = "findings outside of its conversations, which filter cannot remove: use check"
+	broken    = "the document is not valid JSON: use check"
 	recounted = "not repaired: the repair would change the number of conversations"
 )
 
