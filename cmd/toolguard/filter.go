@@ -133,25 +133,28 @@ func newFiltering(a *app, f *filterFlags, changed func(string) bool) (*filtering
 	if x.most, err = parseLimit(f.maxRejects); err != nil {
 		return nil, err
 	}
-	used := map[string]string{}
-	for _, flag := range []string{"out", "rejects", "reasons"} {
-		name := *map[string]*string{"out": &f.out, "rejects": &f.rejects, "reasons": &f.reasons}[flag]
+	onStdout := ""
+	for _, o := range f.outputs() {
 		switch {
-		case name == "" && changed(flag):
-			return nil, fmt.Errorf("--%s: expected a path, got %q", flag, name)
-		case name == "":
-			continue
-		case packedName(name):
-			return nil, fmt.Errorf("--%s: %s: toolguard writes no compressed files", flag, name)
-		}
-		if name == "-" {
-			if before := used[name]; before != "" {
-				return nil, fmt.Errorf("--%s and --%s both write to standard output", before, flag)
-			}
-			used[name] = flag
+		case o.name == "" && changed(o.flag):
+			return nil, fmt.Errorf("--%s: expected a path, got %q", o.flag, o.name)
+		case packedName(o.name):
+			return nil, fmt.Errorf("--%s: %s: toolguard writes no compressed files", o.flag, o.name)
+		case o.name == "-" && onStdout != "":
+			return nil, fmt.Errorf("--%s and --%s both write to standard output", onStdout, o.flag)
+		case o.name == "-":
+			onStdout = o.flag
 		}
 	}
 	return x, nil
+}
+
+// An outputFlag is a flag that names what is written, and its value.
+type outputFlag struct{ flag, name string }
+
+// outputs returns the flags that name what is written.
+func (f *filterFlags) outputs() []outputFlag {
+	return []outputFlag{{"out", f.out}, {"rejects", f.rejects}, {"reasons", f.reasons}}
 }
 
 // packedName reports whether a name is that of a compressed file.
@@ -229,7 +232,7 @@ func (x *filtering) run(ctx context.Context, paths []string) error {
 		}
 	}()
 	x.product = bufio.NewWriter(x.stdout)
-	if files := x.flags.out != "-" || x.flags.rejects != "" && x.flags.rejects != "-" || x.reasons != nil; files {
+	if slices.ContainsFunc(x.flags.outputs(), func(o outputFlag) bool { return o.name != "" && o.name != "-" }) {
 		x.product.Reset(&sidePipe{Writer: x.stdout}) // the files are written all the same
 	}
 	jobs := x.flags.jobs
@@ -267,7 +270,7 @@ func (x *filtering) plan(ts *targets, paths []string) (map[*target]outlet, error
 		}
 		return outlets, nil
 	}
-	for _, o := range []struct{ flag, name string }{{"out", f.out}, {"rejects", f.rejects}} {
+	for _, o := range f.outputs()[:2] {
 		info, err := os.Stat(o.name)
 		switch {
 		case o.name == "-":
@@ -309,14 +312,14 @@ func (x *filtering) admitsOutlets(ts *targets, outlets map[*target]outlet) error
 	}
 	f := x.flags
 	var named []string
-	for _, name := range []string{f.out, f.rejects, f.reasons} {
-		if name == "" || name == "-" {
+	for _, o := range f.outputs() {
+		if o.name == "" || o.name == "-" {
 			continue
 		}
-		if write.Reserve(named)(name) {
-			return fmt.Errorf("%s: not written: this run also writes it for another purpose", name)
+		if write.Reserve(named)(o.name) {
+			return fmt.Errorf("%s: not written: this run also writes it for another purpose", o.name)
 		}
-		named = append(named, name)
+		named = append(named, o.name)
 	}
 	var written []string
 	add := func(name string) {
@@ -503,7 +506,7 @@ func (x *filtering) end(ts *targets) error {
 func (x *filtering) tell(ts *targets) error {
 	if x.flags.json {
 		w := x.stderrReport
-		if !slices.Contains([]string{x.flags.out, x.flags.rejects, x.flags.reasons}, "-") {
+		if !slices.ContainsFunc(x.flags.outputs(), func(o outputFlag) bool { return o.name == "-" }) {
 			w = x.stdout
 		}
 		return report.FilteredJSON(w, &x.counts, x.summary)
