@@ -2,6 +2,7 @@ package filter
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -10,9 +11,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 // A parted is the outcome of a filter in memory.
@@ -373,4 +377,95 @@ func TestWriteErrors(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestUnproved: a conversation whose repair fails its proof is rejected as it is, even if its
+// findings alone would not reject it. The dialect reads ids at a path that it does not write.
+func TestUnproved(t *testing.T) {
+	acme := &dialect.Dialect{
+		Name: "acme", Title: "Acme", Provider: "neutral", Window: transcript.WindowTool, Marks: evidence.All("speaker"),
+		Driver: &dialect.SideList{
+			Role: "speaker", User: "human", Assistant: "bot", Tool: "machine",
+			Roles:   []dialect.RoleName{{Written: "human", Role: transcript.RoleUser}, {Written: "bot", Role: transcript.RoleAssistant}, {Written: "machine", Role: transcript.RoleTool}},
+			Content: "says", Calls: "actions", ID: "meta.ref", Name: "tool", Args: "input", ResultID: "answers",
+		},
+	}
+	const (
+		sound = `{"history":[{"speaker":"human","says":"x"},{"speaker":"bot","says":"y"}]}`
+		noID  = `{"history":[{"speaker":"human","says":"x"},{"speaker":"bot","says":"","actions":[{"tool":"ls","input":{}}]},{"speaker":"machine","answers":"a","says":"z"},{"speaker":"human","says":"y"}]}`
+	)
+	var opts Options
+	opts.Check.Dialects = dialect.Builtin().With(acme)
+	opts.Check.Severity = map[string]rules.Severity{}
+	for _, r := range rules.All() {
+		opts.Check.Severity[r.Name] = rules.Warning
+	}
+	for _, tt := range []struct{ text, out, rejects string }{
+		{sound + "\n" + noID + "\n" + sound + "\n", sound + "\n" + sound + "\n", noID + "\n"},
+		{"[" + sound + "," + noID + "]", "[" + sound + "]", "[\n" + noID + "\n]\n"},
+	} {
+		if p := parts(t, tt.text, opts); p.err != nil || p.out != tt.text {
+			t.Errorf("without repairs: %v\n%s", p.err, p.out)
+		}
+		p := parts(t, tt.text, repairing(opts, map[string]string{"missing-call-id": ""}))
+		if p.err != nil || p.out != tt.out || p.rejects != tt.rejects || p.Repaired != 0 || p.Rules["missing-call-id"] != 1 {
+			t.Errorf("%v, %+v\n%s\n%s", p.err, p.Counts, p.out, p.rejects)
+		}
+	}
+}
+
+// TestCanceled: a run ends soon after its context, with the error of the context.
+func TestCanceled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	src, err := source.Hold(ctx, "t", []byte(strings.Repeat(open+"\n", 1000)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	_, err = Run(ctx, src, Options{
+		FailOn: rules.Error,
+		Out:    func() (io.Writer, error) { return io.Discard, nil },
+		Reason: func(*Reason) error {
+			if n++; n == 10 {
+				cancel()
+			}
+			return nil
+		},
+	})
+	if !errors.Is(err, context.Canceled) || n > 20 {
+		t.Errorf("%v after %d rows", err, n)
+	}
+}
+
+// BenchmarkRows filters a dataset of 5,000 rows in which a few are rejected. check is a check
+// of the same rows.
+func BenchmarkRows(b *testing.B) {
+	var text bytes.Buffer
+	for i := range 5000 {
+		row := good
+		if i%200 == 100 {
+			row = open
+		}
+		text.WriteString(strings.Replace(row, `"a"`, `"`+strings.Repeat("payload ", i%400)+`"`, 1) + "\n")
+	}
+	src := func() *source.Source {
+		return source.NewSource("t", bytes.NewReader(text.Bytes()), int64(text.Len()))
+	}
+	b.Run("check", func(b *testing.B) {
+		b.SetBytes(int64(text.Len()))
+		for b.Loop() {
+			if _, err := engine.Check(b.Context(), src(), engine.Options{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("filter", func(b *testing.B) {
+		b.SetBytes(int64(text.Len()))
+		to := func() (io.Writer, error) { return io.Discard, nil }
+		for b.Loop() {
+			if _, err := Run(b.Context(), src(), Options{FailOn: rules.Error, Out: to, Rejects: to}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }
