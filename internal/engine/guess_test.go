@@ -356,7 +356,10 @@ func TestAble(t *testing.T) {
 	} {
 		of := rules.All()[0]
 		for i, opts := range []FixOptions{
-			{SafeOnly: true}, {}, {Unsafe: true}, {SafeOnly: true, AnyClass: map[string]bool{of.Name: true}},
+			{SafeOnly: true},
+			{},
+			{Unsafe: true},
+			{SafeOnly: true, AnyClass: map[string]bool{of.Name: true}},
 			{SafeOnly: true, AnyClass: map[string]bool{rules.All()[1].Name: true}},
 		} {
 			r := &round{settler: &settler{opts: opts}}
