@@ -229,6 +229,9 @@ func TestDocuments(t *testing.T) {
 					t.Errorf("got\n%q\n%q\nwant\n%q\n%q", p.out, p.rejects, want, tt.rejects)
 				}
 				p.holds(t, text)
+				if want := map[string]int{"others stay": 3}[tt.name]; p.NotJudged != want {
+					t.Errorf("%d are not judged, want %d", p.NotJudged, want)
+				}
 			}
 			// The elements of a document that is not in memory.
 			src := source.NewSource("t", strings.NewReader(tt.text), int64(len(tt.text)))
@@ -264,6 +267,7 @@ func TestRefused(t *testing.T) {
 		{"a message", `{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"ls","input":{}}]}`, alone, true},
 		{"a recorded answer", `{"id":"x","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]}}]}`, alone, false},
 		{"not in a list", `{"a":` + good + `,"b":` + good + `}`, scattered, false},
+		{"one is not in a list", `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}],"data":[` + good + `,` + good + `]}`, scattered, false},
 		{"a key twice beside the list", `{"n":1,"n":2,"data":[` + good + `,` + good + `]}`, beside, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -336,9 +340,21 @@ func TestRepairs(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a row is read as a row", func(t *testing.T) {
+		// In a request, the last call would be an error.
+		body := func(row string) string {
+			return `{"model":"m",` + strings.TrimSuffix(row[1:], "]}") + `,{"role":"assistant","tool_calls":[{"id":"c2","type":"function","function":{"name":"ls","arguments":"{}"}}]}]}` + "\n"
+		}
+		p := parts(t, body(moved)+body(late)+body(moved), repairing(Options{}, nil))
+		if want := strings.Repeat(body(moved), 3); p.err != nil || p.out != want || p.Repaired != 1 {
+			t.Errorf("%v, %+v\n%s\n%s", p.err, p.Counts, p.out, p.rejects)
+		}
+	})
 	t.Run("a document", func(t *testing.T) {
-		p := parts(t, "[\n"+open+",\n"+late+",\n"+orphan+",\n"+good+"\n]\n", repairing(Options{}, insert))
-		if want := "[\n" + filled + ",\n" + moved + ",\n" + good + "\n]\n"; p.err != nil || p.out != want || p.rejects != "[\n"+orphan+"\n]\n" || p.Repaired != 2 {
+		both := strings.Replace(late, `[{"role":"user"`, `[{"role":"tool","tool_call_id":"c0","content":"b"},{"role":"user"`, 1)
+		p := parts(t, "[\n"+both+",\n"+open+",\n"+both+",\n"+late+",\n"+orphan+",\n"+good+"\n]\n", repairing(Options{}, insert))
+		rejects := "[\n" + both + ",\n" + both + ",\n" + orphan + "\n]\n"
+		if want := "[\n" + filled + ",\n" + moved + ",\n" + good + "\n]\n"; p.err != nil || p.out != want || p.rejects != rejects || p.Repaired != 2 {
 			t.Errorf("%v, %+v\n%s\n%s", p.err, p.Counts, p.out, p.rejects)
 		}
 	})
