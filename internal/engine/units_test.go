@@ -26,12 +26,13 @@ func unitsOf(t *testing.T, text string) []string {
 		if u.Unreadable {
 			line += ", unreadable"
 		}
+		told := []string{line}
 		for f := range u.Findings.All() {
 			if f.Severity > rules.Info {
-				line += ", " + f.Rule.Name
+				told = append(told, f.Rule.Name)
 			}
 		}
-		out = append(out, line)
+		out = append(out, strings.Join(told, ", "))
 		return nil
 	})
 	if err != nil {
