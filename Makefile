@@ -50,7 +50,7 @@ FUZZ_TARGETS = $(GO) test -list '^Fuzz' ./... | awk '/^Fuzz/ { t[n++] = $$1 } /^
 fuzz: ## run every fuzz target for FUZZTIME (30s)
 	$(FUZZ_TARGETS) | while read -r pkg target; do \
 		echo "$$pkg $$target"; \
-		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$pkg" </dev/null || exit 1; \
+		TOOLGUARD_LONG=1 $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$pkg" </dev/null || exit 1; \
 	done
 
 fuzz-seeds: ## run the seeds of every fuzz target once

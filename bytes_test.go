@@ -2,22 +2,28 @@ package toolguard_test
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/toolguard/toolguard"
+	"github.com/toolguard/toolguard/internal/sample"
 )
 
 // guarded returns a copy of text with room behind it, and a function that fails the test if the
@@ -55,7 +61,11 @@ func transcripts(t *testing.T) map[string][]byte {
 func TestBytes(t *testing.T) {
 	t.Parallel()
 	same, changed := 0, 0
-	for name, text := range transcripts(t) {
+	files := transcripts(t)
+	names := slices.Sorted(maps.Keys(files))
+	folder := func(name string) []string { return []string{filepath.Dir(name)} }
+	for _, name := range sample.Of(t, 10, names, filepath.ToSlash, folder) {
+		text := files[name]
 		in, check := guarded(t, text)
 		opts := []toolguard.Option{toolguard.Allow(toolguard.Unsafe), toolguard.WithEdits()}
 		report, err := toolguard.CheckBytes(t.Context(), in, opts...)
@@ -86,7 +96,7 @@ func TestBytes(t *testing.T) {
 			same++
 		}
 	}
-	if same < 100 || changed < 100 {
+	if same < len(names)/20 || changed < len(names)/20 {
 		t.Errorf("only %d files unchanged and %d repaired", same, changed)
 	}
 }
@@ -171,6 +181,12 @@ func TestBytesCompressed(t *testing.T) {
 		if tt.want == "" && &out[0] != &in[0] || tt.want != "" && out != nil {
 			t.Errorf("the output is %q", out)
 		}
+		// Fix writes what it read: the unpacked text.
+		var written bytes.Buffer
+		_, err = toolguard.Fix(t.Context(), &written, bytes.NewReader(b.Bytes()))
+		if message(err) != tt.want || tt.want == "" && written.String() != tt.text || tt.want != "" && written.Len() > 0 {
+			t.Errorf("Fix: %v, and wrote %q", err, written.String())
+		}
 	}
 }
 
@@ -239,10 +255,25 @@ func TestRequestErrors(t *testing.T) {
 		{`[{"role":"user","content":"q"}]`, expected + "the input is an array"},
 		{`{"model":"x","input":"q"}`, expected + `the input has no field "messages"`},
 		{`{"messages":"q"}`, expected + `"messages" is a string`},
-		{`{"messages":7}`, expected + `"messages" is a number or a boolean`},
+		{`{"messages":7}`, expected + `"messages" is a number`},
+		{`{"messages":{}}`, expected + `"messages" is an object`},
+		{`{"messages":null}`, expected + `"messages" is null`},
+		{`{"messages":[],"messages":7}`, expected + `"messages" is a number`},
+		{`[5]`, expected + "the input is an array"},
+		{`"q"`, expected + "the input is a string"},
+		{`5`, expected + "the input is a number"},
+		{`true`, expected + "the input is true"},
+		{`null`, expected + "the input is null"},
 		{"{\"messages\":[]}\n{\"messages\":[]}\n", expected + "the input has several JSON values"},
 		{`hello`, "not a transcript: invalid JSON: unexpected character 'h' at byte 1"},
-		{`{"a":[}`, "not a transcript: invalid JSON: expected a value or ']' at byte 6"},
+		{`{"a":[}`, "not a transcript: invalid JSON: expected a value or ']' at byte 7"},
+		{`{"messages":[]}}`, "not a transcript: invalid JSON: expected the end of the file at byte 16"},
+		{`{"messages":[]}{}`, expected + "the input has several JSON values"},
+		{"// a comment\n{\"messages\":[]}", "not a transcript: invalid JSON: expected a value at byte 1"},
+		{"\x00", "not a transcript: invalid JSON: unexpected NUL byte at byte 1"},
+		{"\ufeff\ufeff" + `{"messages":[]}`, "not a transcript: invalid JSON: a second byte order mark at byte 4"},
+		{"\ufeff", expected + "the input is empty"},
+		{"\ufeff" + `{"model":"x","messages":[]}`, ""},
 		{`{"model":"x","messages":[]}`, ""},
 		{`{"model":"x","messages":[{"role":"user","content":"q"}]}`, ""},
 	} {
@@ -254,17 +285,253 @@ func TestRequestErrors(t *testing.T) {
 			t.Errorf("%s: the error is a %T", tt.text, err)
 		}
 	}
-	report, err := toolguard.CheckBytes(t.Context(), []byte(`{"model":"x","input":"q"}`), toolguard.Dialect("openai-responses"), toolguard.Request())
-	if err != nil || report.Conversations != 0 || len(report.Findings) != 0 {
-		t.Errorf("a plain prompt: %+v, %v", report, err)
-	}
-	_, err = toolguard.CheckBytes(t.Context(), []byte(request), toolguard.Request())
+	_, err := toolguard.CheckBytes(t.Context(), []byte(request), toolguard.Request())
 	if err == nil || err.Error() != "Request needs Dialect: one of gemini, bedrock, llama-stack, openai-chat, anthropic, openai-responses, cohere-v1, mistral-entries" {
 		t.Errorf("without a dialect: %v", err)
 	}
 	_, err = toolguard.CheckBytes(t.Context(), []byte(request), toolguard.Request(), toolguard.Dialect("claude-code"))
 	if err == nil || !strings.HasPrefix(err.Error(), `no request is in the dialect "claude-code"; expected one of gemini, `) {
 		t.Errorf("a dialect of no API: %v", err)
+	}
+}
+
+// TestRequestForms: Request accepts every form of a request that an API accepts, and says of no
+// other form that it is one.
+func TestRequestForms(t *testing.T) {
+	t.Parallel()
+	const or = ", or with the field "
+	for _, tt := range []struct {
+		dialect, text, want string
+		conversations       int
+	}{
+		{"openai-responses", `{"model":"x","input":"q"}`, "", 0},
+		{"openai-responses", `{"model":"x","input":[{"role":"user","content":"q"}]}`, "", 1},
+		{"openai-responses", `{"prompt":{"id":"pmpt_1"}}`, "", 0},
+		{"openai-responses", `{"model":"x","input":null,"previous_response_id":"resp_1"}`, "", 0},
+		{"openai-responses", `{"model":"x","conversation":"conv_1"}`, "", 0},
+		{"openai-responses", `{"model":"x","prompt":null}`, `an array or a text in the field "input"` + or + `"prompt", "previous_response_id" or "conversation", but the input has no field "input"`, 0},
+		{"cohere-v1", `{"message":"q"}`, "", 0},
+		{"cohere-v1", `{"message":"q","chat_history":null}`, "", 0},
+		{"cohere-v1", `{"message":"q","tool_results":[{"call":{"name":"ls","parameters":{}},"outputs":[{"text":"a.txt"}]}]}`, "", 1},
+		{"cohere-v1", `{"message":"q","chat_history":"q"}`, `an array in the field "chat_history"` + or + `"message", but "chat_history" is a string`, 0},
+		{"gemini", `{"contents":{"role":"user","parts":{"text":"q"}}}`, "", 1},
+		{"gemini", `{"contents":[{"parts":[{"text":"q"}]}]}`, "", 1},
+		{"gemini", `{"contents":"q"}`, `an array or a message in the field "contents", but "contents" is a string`, 0},
+		{"bedrock", `{"promptVariables":{"topic":{"text":"q"}}}`, "", 0},
+		{"bedrock", `{}`, `an array in the field "messages"` + or + `"promptVariables", but the input has no field "messages"`, 0},
+		{"mistral-entries", `{"inputs":"q"}`, "", 0},
+		{"mistral-entries", `{"tool_confirmations":[{"tool_call_id":"a","confirmation":"allow"}]}`, "", 0},
+		{"mistral-entries", `{"from_entry_id":"msg_1"}`, "", 0},
+	} {
+		report, err := toolguard.CheckBytes(t.Context(), []byte(tt.text), toolguard.Dialect(tt.dialect), toolguard.Request(), toolguard.Send())
+		if tt.want != "" {
+			tt.want = "not a transcript: expected a request in the dialect " + tt.dialect + ", which is an object with " + tt.want
+		}
+		if message(err) != tt.want || err == nil && (report.Conversations != tt.conversations || report.Worst() > toolguard.Info) {
+			t.Errorf("%s: got %v, %+v\nwant %s", tt.text, err, report, tt.want)
+		}
+	}
+	// A call in a lone message is a call all the same.
+	report, err := toolguard.CheckBytes(t.Context(), []byte(`{"contents":[{"role":"user","parts":{"text":"q"}},{"role":"model","parts":{"functionCall":{"name":"ls","args":{}}}},{"role":"user","parts":{"text":"x"}}]}`),
+		toolguard.Dialect("gemini"), toolguard.Request())
+	if got := told(report); err != nil || got != "error missing-tool-result /contents/1/parts/functionCall\n" {
+		t.Errorf("%v\n%s", err, got)
+	}
+}
+
+// told returns the severities, rules and pointers of a report.
+func told(r *toolguard.Report) string {
+	var b strings.Builder
+	for _, f := range r.Findings {
+		fmt.Fprintln(&b, f.Severity, f.Rule, f.Pointer)
+	}
+	return b.String()
+}
+
+// TestRequestDoubled: what Request says is true whichever of two equal keys a provider reads.
+func TestRequestDoubled(t *testing.T) {
+	t.Parallel()
+	const (
+		ok     = `[{"role":"user","content":"q"}]`
+		broken = `[{"role":"user","content":"q"},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"ls","input":{}}]},{"role":"user","content":"x"}]`
+		key    = "warning duplicate-key "
+		lost   = "error missing-tool-result /messages/1/content/0/id\n"
+	)
+	for _, tt := range []struct{ text, want string }{
+		{`{"messages":[],"messages":` + broken + `}`, key + "/messages\n" + lost},
+		{`{"messages":` + ok + `,"messages":` + broken + `}`, key + "/messages\n" + lost},
+		{`{"messages":` + broken + `,"messages":` + ok + `}`, lost + key + "/messages\n"},
+		{`{"messages":` + broken + `,"m\u0065ssages":[]}`, lost + key + "/messages\n"},
+		{`{"messages":[],"messages":[]}`, key + "/messages\n"},
+		{`{"messages":[{"role":"user","content":"a","content":"b"}]}`, key + "/messages/0/content\n"},
+		{`{"model":"a","model":"b","messages":` + ok + `}`, key + "/model\n"},
+		{`{"messages":` + ok + `}`, ""},
+	} {
+		opts := []toolguard.Option{toolguard.Dialect("anthropic"), toolguard.Request()}
+		report, err := toolguard.CheckBytes(t.Context(), []byte(tt.text), opts...)
+		if err != nil || told(report) != tt.want {
+			t.Errorf("%s: %v\n got %s\nwant %s", tt.text, err, told(report), tt.want)
+		}
+		_, fixed, err := toolguard.FixBytes(t.Context(), []byte(tt.text), opts...)
+		if err != nil || told(fixed.After) != strings.ReplaceAll(tt.want, lost, "") {
+			t.Errorf("%s: repaired: %+v, %v", tt.text, fixed, err)
+		}
+	}
+}
+
+// TestRequestElements: an element of the list of messages that cannot be a message is an error in
+// every dialect of an API, and an unsafe repair drops it.
+func TestRequestElements(t *testing.T) {
+	t.Parallel()
+	users := map[string]string{
+		"gemini": `{"role":"user","parts":[{"text":"q"}]}`, "bedrock": `{"role":"user","content":[{"text":"q"}]}`,
+		"cohere-v1": `{"role":"USER","message":"q"}`,
+	}
+	for name, field := range fieldOf {
+		user := cmp.Or(users[name], `{"role":"user","content":"q"}`)
+		head, at := `{"`+field+`":[`, "error invalid-role /"+field
+		opts := []toolguard.Option{
+			toolguard.Dialect(name), toolguard.Request(), toolguard.Allow(toolguard.Unsafe), toolguard.Strategy("invalid-role", "drop"),
+		}
+		for _, tt := range []struct{ list, want, dropped string }{
+			{user + `,null,5,"s",false,[` + user + `]`, at + "/1\n" + at + "/2\n" + at + "/3\n" + at + "/4\n" + at + "/5\n", user},
+			{`null`, at + "/0\n", ""},
+			{`"q"`, at + "/0\n", ""},
+			{user, "", user},
+		} {
+			in := []byte(head + tt.list + "]}")
+			report, err := toolguard.CheckBytes(t.Context(), in, opts...)
+			if err != nil || told(report) != tt.want {
+				t.Errorf("%s, %s: %v\n got %s\nwant %s", name, tt.list, err, told(report), tt.want)
+			}
+			out, _, err := toolguard.FixBytes(t.Context(), in, opts...)
+			if want := head + tt.dropped + "]}"; name != "cohere-v1" && (err != nil || string(out) != want) {
+				t.Errorf("%s, %s: %v\n got %s\nwant %s", name, tt.list, err, out, want)
+			}
+		}
+	}
+	// The same holds for a body that is detected. Of a history that is not sent, it is a note, and a
+	// null is ignored.
+	list := func(e string) string {
+		return `[{"role":"user","content":"q"},` + e + `,{"role":"assistant","content":"a"}]`
+	}
+	for text, want := range map[string]string{
+		`{"model":"x","max_tokens":9,"messages":` + list("null") + `}`: "error invalid-role /messages/1\n",
+		`{"model":"x","max_tokens":9,"messages":` + list("5") + `}`:    "error invalid-role /messages/1\n",
+		list("5"): "info invalid-role /1\n", list("null"): "",
+	} {
+		report, err := toolguard.CheckBytes(t.Context(), []byte(text), toolguard.Only("invalid-role"))
+		if err != nil || told(report) != want {
+			t.Errorf("%s: %v\n got %s\nwant %s", text, err, told(report), want)
+		}
+	}
+	for text, want := range map[string]string{
+		`{"messages":[{"role":"user","content":"q"},{"text":"q"}]}`:               "error invalid-role /messages/1\n",
+		`{"messages":[{"role":"user","content":"q"},{"type":"note","text":"q"}]}`: "",
+	} {
+		report, err := toolguard.CheckBytes(t.Context(), []byte(text), toolguard.Dialect("anthropic"), toolguard.Request())
+		if err != nil || told(report) != want {
+			t.Errorf("%s: %v\n got %s\nwant %s", text, err, told(report), want)
+		}
+	}
+}
+
+// TestRequestOtherDialect: the calls of a body in another dialect cannot be checked, so the body
+// is refused.
+func TestRequestOtherDialect(t *testing.T) {
+	t.Parallel()
+	bodies := map[string]string{
+		"anthropic":        `[{"role":"user","content":"q"},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"ls","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"a"}]}]`,
+		"openai-chat":      `[{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"t1","type":"function","function":{"name":"ls","arguments":"{}"}}]},{"role":"tool","tool_call_id":"t1","content":"a"}]`,
+		"bedrock":          `[{"role":"user","content":[{"text":"q"}]},{"role":"assistant","content":[{"toolUse":{"toolUseId":"t1","name":"ls","input":{}}}]},{"role":"user","content":[{"toolResult":{"toolUseId":"t1","content":[{"text":"a"}]}}]}]`,
+		"gemini":           `[{"role":"user","parts":[{"text":"q"}]},{"role":"model","parts":[{"functionCall":{"name":"ls","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"ls","response":{"output":"a"}}}]}]`,
+		"openai-responses": `[{"role":"user","content":"q"},{"type":"function_call","call_id":"t1","name":"ls","arguments":"{}"},{"type":"function_call_output","call_id":"t1","output":"a"}]`,
+	}
+	for as := range bodies {
+		for is, list := range bodies {
+			in := []byte(`{"model":"x","` + fieldOf[as] + `":` + list + `,"toolConfig":{"tools":[{"toolSpec":{"name":"ls","inputSchema":{"json":{"type":"object"}}}}]}}`)
+			report, err := toolguard.CheckBytes(t.Context(), in, toolguard.Dialect(as), toolguard.Request())
+			out, fixed, fixErr := toolguard.FixBytes(t.Context(), in, toolguard.Dialect(as), toolguard.Request())
+			if as == is {
+				if err != nil || fixErr != nil || report.Worst() > toolguard.Info || report.Calls != 1 || report.Results != 1 || fixed.Changed() {
+					t.Errorf("%s: %+v, %v, %v", as, report, err, fixErr)
+				}
+				continue
+			}
+			var other *toolguard.DialectError
+			if report != nil || out != nil || !errors.As(err, &other) || message(fixErr) != message(err) {
+				t.Errorf("%s as %s: %+v, %v, %v", is, as, report, err, fixErr)
+				continue
+			}
+			at := "/" + fieldOf[as] + "/1"
+			want := toolguard.DialectError{Dialect: as, Found: is, Pointer: at}
+			if text := "not a request in the dialect " + as + ": the message " + at + " is in the dialect " + is; *other != want || err.Error() != text {
+				t.Errorf("got %+v, %v\nwant %+v, %s", *other, err, want, text)
+			}
+		}
+	}
+	// Two dialects in one body are a finding about a message, as in a file.
+	report, err := toolguard.CheckBytes(t.Context(), []byte(`{"model":"x","messages":[{"role":"user","content":"q"},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"ls","input":{}}]},{"role":"tool","tool_call_id":"t1","content":"a"}]}`),
+		toolguard.Dialect("anthropic"), toolguard.Request(), toolguard.Only("pairing"))
+	if err != nil || report.Worst() != toolguard.Error {
+		t.Errorf("%+v, %v", report, err)
+	}
+}
+
+// TestRequestUnreadable: a damaged body with messages is a report without a dialect.
+func TestRequestUnreadable(t *testing.T) {
+	t.Parallel()
+	for _, tail := range []string{`{"role":`, `}]}`, `]} x`} {
+		for _, opts := range [][]toolguard.Option{{}, {toolguard.Request()}} {
+			opts = append(opts, toolguard.Dialect("anthropic"))
+			report, err := toolguard.CheckBytes(t.Context(), []byte(`{"model":"m","messages":[{"role":"user","content":"q"}`+tail), opts...)
+			if err != nil || report.Dialect != "" || report.Worst() != toolguard.Error || len(report.Findings) != 1 {
+				t.Errorf("%s: %+v, %v", tail, report, err)
+			}
+		}
+	}
+}
+
+// TestNoFlags: no error and no finding of the package speaks of the command's flags.
+func TestNoFlags(t *testing.T) {
+	t.Parallel()
+	flag := regexp.MustCompile(`(^|[^\w-])--[a-z]`)
+	others := strings.NewReplacer("goose session export --format json", "", "inspect log convert --to json", "") // commands of other programs
+	look := func(name string, texts ...string) {
+		for _, text := range texts {
+			if flag.MatchString(others.Replace(text)) {
+				t.Errorf("%s: %s", name, text)
+			}
+		}
+	}
+	look("not a flag", "a --- b", "a -- b")
+	for name, text := range transcripts(t) {
+		_, fixed, err := toolguard.FixBytes(t.Context(), text, toolguard.Send(), toolguard.Allow(toolguard.Unsafe))
+		look(name, message(err))
+		if err != nil {
+			continue
+		}
+		for _, f := range slices.Concat(fixed.Before.Findings, fixed.After.Findings) {
+			look(name, f.Message)
+			for _, r := range f.Related {
+				look(name, r.Message)
+			}
+			if f.Repair != nil {
+				look(name, f.Repair.Title)
+			}
+		}
+	}
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = w.Write(make([]byte, 2<<20))
+	_ = w.Close()
+	_, err := toolguard.CheckBytes(t.Context(), b.Bytes())
+	if want := "<input>: unpacks to more than 200 times its size"; message(err) != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	for _, text := range []string{"SQLite format 3\x00", "PK\x03\x04", "\x7fELF", ""} {
+		_, err := toolguard.CheckBytes(t.Context(), []byte(text))
+		look(text, message(err))
 	}
 }
 
@@ -316,7 +583,7 @@ func TestCancel(t *testing.T) {
 	const mostQuestions, mostBytes = 16, 2 << 20
 	for kind, text := range kinds {
 		for name, run := range do {
-			for _, n := range []int{1, 4} {
+			for _, n := range []int{1, sample.Size(4, 2, 2)} {
 				in := text(n)
 				all := &countdown{Context: t.Context(), left: math.MaxInt}
 				if err := run(all, in); err != nil {
@@ -325,7 +592,7 @@ func TestCancel(t *testing.T) {
 				if all.asked < len(in)/(256<<10) {
 					t.Errorf("%s of %d bytes, %s: asked only %d times", kind, len(in), name, all.asked)
 				}
-				for i := range 7 {
+				for i := 0; i < 7; i += sample.Size(1, 3, 5) {
 					ctx := &meter{countdown: countdown{Context: t.Context(), left: all.asked * i / 7}}
 					err := run(ctx, in)
 					after, questions := allocated()-ctx.allocated, -ctx.left-1
@@ -340,7 +607,7 @@ func TestCancel(t *testing.T) {
 
 // TestBodyAllocations holds how many bytes are allocated for each byte of a body.
 func TestBodyAllocations(t *testing.T) {
-	if raceDetector {
+	if sample.Race {
 		t.Skip("the race detector allocates")
 	}
 	for _, tt := range []struct {
@@ -377,7 +644,7 @@ func TestBodyAllocations(t *testing.T) {
 
 // TestWASM: the package compiles for WebAssembly. With node, CheckBytes runs there.
 func TestWASM(t *testing.T) {
-	if os.Getenv("TOOLGUARD_LONG") != "1" {
+	if !sample.Long() {
 		t.Skip("builds the standard library for two more systems")
 	}
 	t.Parallel()
@@ -452,8 +719,12 @@ func (g *gauge) Err() error {
 func TestCancelBetween(t *testing.T) {
 	const call = `,{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"ls","input":{}}]},{"role":"user","content":"on"}`
 	text := []byte(`{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"q"}` + strings.Repeat(call, 3_000) + `]}`)
+	most := uint64(6 << 20)
+	if sample.Race {
+		most = 8 << 20 // the race detector allocates
+	}
 	g := &gauge{Context: t.Context(), last: allocated()}
-	if _, err := toolguard.CheckBytes(g, text); err != nil || g.most > 6<<20 {
+	if _, err := toolguard.CheckBytes(g, text); err != nil || g.most > most {
 		t.Errorf("up to %d bytes are allocated between two questions, %v", g.most, err)
 	}
 }

@@ -21,12 +21,14 @@ func Example() {
 		fmt.Println(err) // body is nil
 		return
 	}
-	for _, f := range fixed.Before.Findings {
-		fmt.Printf("%s: %s\n", f.Severity, f.Message)
+	if fixed.After.Worst() == toolguard.Error {
+		for _, f := range fixed.After.Findings {
+			fmt.Println(f.Message)
+		}
+		return // the provider would refuse body
 	}
 	fmt.Printf("%s\n", body) // what to send
 	// Output:
-	// error: call "t1" to "ls" has no result yet
 	// [{"role":"user","content":"What is in /srv?"},
 	// {"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"ls","input":{}}]},
 	// {"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"[toolguard] No result was recorded for this tool call; it may or may not have run.","is_error":true}]}]

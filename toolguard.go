@@ -4,7 +4,10 @@
 // a history before it sends it.
 //
 //	report, err := toolguard.CheckBytes(ctx, body, toolguard.Send())
-//	if err == nil && report.Worst() == toolguard.Error {
+//	if err != nil {
+//		return err // not a transcript, for example
+//	}
+//	if report.Worst() == toolguard.Error {
 //		// The provider would refuse this request.
 //	}
 //
@@ -24,6 +27,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/engine"
@@ -75,7 +79,7 @@ type Position struct {
 
 // A Report says what Check found in a transcript.
 type Report struct {
-	Dialect       string // "" if the transcript has no messages
+	Dialect       string // "" if the transcript has no messages, or none that can be read
 	Container     string // how the messages are kept, such as "jsonl-messages"
 	Conversations int
 	Calls         int
@@ -160,6 +164,19 @@ type NotTranscriptError struct {
 
 // Error implements error.
 func (e *NotTranscriptError) Error() string { return "not a transcript: " + e.Reason }
+
+// A DialectError reports that the messages of a request are not in the dialect that
+// Dialect names, but in another one. Only calls with Request return it.
+type DialectError struct {
+	Dialect string // the one that Dialect names
+	Found   string // that of the first message that only another dialect writes
+	Pointer string // RFC 6901, to that message
+}
+
+// Error implements error.
+func (e *DialectError) Error() string {
+	return fmt.Sprintf("not a request in the dialect %s: the message %s is in the dialect %s", e.Dialect, e.Pointer, e.Found)
+}
 
 // A ProofError reports that a repair failed its proof. Fix then writes nothing.
 type ProofError struct {
@@ -258,9 +275,13 @@ func Dialect(dialectName string) Option {
 
 // Request says that the input is one request body in the dialect that Dialect names.
 // The messages are then read from the field where the API expects them, such as
-// "messages", "input" or "contents", and nothing is detected. Input that is not such a
-// body is a *NotTranscriptError, which says what was expected. Request without Dialect, or
-// with a dialect that no API takes, is an error.
+// "messages", "input" or "contents", and nothing is detected. A body without messages, such
+// as one that refers to a prompt which the provider keeps, has no conversations and no findings
+// about any.
+//
+// Input that is not such a body is a *NotTranscriptError, which says what was expected. A body
+// with messages that only another dialect writes, and none that only this dialect writes, is a
+// *DialectError. Request without Dialect, or with a dialect that no API takes, is an error.
 func Request() Option {
 	return optionFunc(func(o *options) error {
 		o.Request = true
@@ -382,7 +403,7 @@ func Name(name string) Option {
 
 // Check reads a transcript from r to its end and reports what is wrong with it.
 // Findings are not an error. If the input is not a transcript, the error is a
-// *NotTranscriptError.
+// *NotTranscriptError, or a *DialectError with Request.
 //
 // Check returns soon after ctx is done, with an error that wraps that of ctx.
 // It does not interrupt a Read of r.
@@ -423,7 +444,7 @@ func CheckBytes(ctx context.Context, b []byte, opts ...Option) (*Report, error) 
 func check(ctx context.Context, src *source.Source, o *options) (*Report, error) {
 	found, err := engine.Check(ctx, src, o.Options)
 	if err := cmp.Or(src.Err(), err); err != nil {
-		return nil, err
+		return nil, public(err)
 	}
 	return report(src, found)
 }
@@ -433,10 +454,16 @@ func check(ctx context.Context, src *source.Source, o *options) (*Report, error)
 // writes the transcript as it was. If w is nil, Fix writes nothing and only says
 // what it would do.
 //
+// Some findings have no repair that Allow permits. They are in the report After of
+// the result: a provider may refuse the output if After.Worst is Error.
+//
+// Compressed input is not repaired: if there is something to repair, the error is a
+// *CheckOnlyError. Otherwise, Fix writes the unpacked text.
+//
 // Before Fix writes, it reads the result again and proves that the repairs lost
 // nothing. It writes nothing if it returns an error of reading, a
-// *NotTranscriptError, a *CheckOnlyError or a *ProofError. If w fails, or ctx is
-// done while Fix writes, a part of the output may have been written.
+// *NotTranscriptError, a *DialectError, a *CheckOnlyError or a *ProofError. If w fails, or
+// ctx is done while Fix writes, a part of the output may have been written.
 //
 // Fix returns soon after ctx is done, with an error that wraps that of ctx. It
 // does not interrupt a Read of r or a Write to w.
@@ -466,9 +493,10 @@ func Fix(ctx context.Context, w io.Writer, r io.Reader, opts ...Option) (*Fixed,
 // nothing to repair. It writes no temporary file, whatever the size of b, and does not copy b,
 // except into the text that it returns.
 //
-// If b is compressed, it is unpacked as by CheckBytes. FixBytes does not compress: it returns b
-// itself, still compressed, or a *CheckOnlyError if there is something to repair. Unpack such
-// input before FixBytes, and send the result without its Content-Encoding.
+// If b is compressed, it is unpacked as by CheckBytes. FixBytes returns b itself, still
+// compressed, where Fix would write the unpacked text, and a *CheckOnlyError if there is
+// something to repair. To repair such input, unpack it first, and send the result without
+// its Content-Encoding.
 //
 // With an error, FixBytes returns no text. The errors are those of Fix. FixBytes never changes b,
 // and keeps no reference to it, except that it may return b. b must not change until FixBytes
@@ -521,6 +549,10 @@ func public(err error) error {
 	var proof *engine.ProofError
 	if errors.As(err, &proof) {
 		return &ProofError{proof.Reason}
+	}
+	var other *detect.ErrOtherDialect
+	if errors.As(err, &other) {
+		return &DialectError{other.Dialect, other.Found, other.Pointer}
 	}
 	var only *engine.CheckOnlyError
 	if errors.As(err, &only) {

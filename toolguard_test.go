@@ -15,6 +15,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/toolguard/toolguard"
+	"github.com/toolguard/toolguard/internal/sample"
 )
 
 func TestOptions(t *testing.T) {
@@ -319,7 +320,7 @@ func TestContext(t *testing.T) {
 	}
 	try("the request", []byte(request), math.MaxInt)
 	for name, text := range broken(t) {
-		try(name, text, 8)
+		try(name, text, sample.Size(8, 2, 1))
 	}
 }
 

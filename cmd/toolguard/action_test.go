@@ -23,6 +23,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toolguard/toolguard/internal/hostile"
+	"github.com/toolguard/toolguard/internal/sample"
 )
 
 // An actionStep is a step of action.yml.
@@ -339,7 +340,7 @@ func TestActionDownloads(t *testing.T) {
 // checks with it.
 func TestActionBuilds(t *testing.T) {
 	t.Parallel()
-	if os.Getenv("TOOLGUARD_LONG") != "1" {
+	if !sample.Long() {
 		t.Skip("it builds the program once more")
 	}
 	r := newRunner(t)
@@ -503,6 +504,77 @@ func TestActionFindsMuch(t *testing.T) {
 	}
 	if n := strings.Count(summary, "[missing-tool-result]\n"); n != 50 {
 		t.Errorf("the summary has %d findings", n)
+	}
+}
+
+// TestActionShowsFailedFilesFirst: more errors than GitHub shows do not hide files that could
+// not be checked.
+func TestActionShowsFailedFilesFirst(t *testing.T) {
+	t.Parallel()
+	r := newRunner(t)
+	for i := range 20 {
+		r.write(fmt.Sprintf("errors/%02d.jsonl", i), cut)
+	}
+	r.vars["${{ inputs.paths }}"] = "errors\nz.jsonl"
+	out, stderr, code := r.run("Check transcripts")
+	first := ""
+	for line := range strings.Lines(out) {
+		if strings.HasPrefix(line, "::") {
+			first = line
+			break
+		}
+	}
+	if want := "::error file=z.jsonl,title=failed::failed: no such file or directory\n"; code != exitTrouble || first != want {
+		t.Errorf("exit code %d, the first annotation is %q, want %q\n%s", code, first, want, stderr)
+	}
+	if n := strings.Count(out, "::error file="); n != 9 || !strings.Contains(out, "::error title=toolguard::12 more") {
+		t.Errorf("%d annotations\n%s", n, out)
+	}
+}
+
+// TestActionArgs: arguments with which nothing or something else would be checked are errors,
+// and line ends of Windows are no part of an input.
+func TestActionArgs(t *testing.T) {
+	t.Parallel()
+	const help = "::error title=toolguard::nothing was checked: the input args may have only flags of toolguard check, and not --help\n"
+	for _, tt := range []struct {
+		args   string
+		code   int
+		last   string // of standard output
+		stderr string
+	}{
+		{"--fail-on=error\r\n--target=anthropic\r\n\r\n", exitFindings, "(additive)\n", "Found 1 problem in 1 file (1 fixable with toolguard fix --write). 1 file checked.\n"},
+		{"--help", exitTrouble, help, ""},
+		{"-h", exitTrouble, help, ""},
+		{"-qh", exitTrouble, help, ""},
+		{"--", exitTrouble, "::error title=toolguard::the input args has --, after which there are only paths: name them in the input paths\n", ""},
+		{"--\r\nother.jsonl", exitTrouble, "::error title=toolguard::the input args has --, after which there are only paths: name them in the input paths\n", ""},
+		{"-o\njson", exitTrouble, "", "toolguard: --output-format: text and json both write to standard output\n"},
+		{"-o=json=/dev/stdout", exitTrouble, "", "toolguard: --output-format: text and json=/dev/stdout both write to standard output\n"},
+		{"-o\njson=report.json", exitFindings, "(additive)\n", "Found 1 problem in 1 file (1 fixable with toolguard fix --write). 1 file checked.\n"},
+	} {
+		t.Run(tt.args, func(t *testing.T) {
+			t.Parallel()
+			r := newRunner(t)
+			r.write("cut.jsonl", cut)
+			r.write("report.json", "")
+			r.vars["${{ inputs.paths }}"], r.vars["${{ inputs.args }}"] = "cut.jsonl\r\n", tt.args
+			out, stderr, code := r.run("Check transcripts")
+			if code != tt.code || stderr != tt.stderr || !strings.HasSuffix(out, tt.last) || tt.last == "" && out != "" {
+				t.Errorf("exit code %d, want %d\n%s\n%s", code, tt.code, out, stderr)
+			}
+			reported := tt.code == exitFindings
+			if got := r.file("output") != ""; got != reported {
+				t.Errorf("the output is %q", r.file("output"))
+			}
+			raw, err := os.ReadFile(filepath.Join(r.work, "report.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := json.Valid(raw); got != strings.HasSuffix(tt.args, "report.json") {
+				t.Errorf("report.json is %q", raw)
+			}
+		})
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/toolguard/toolguard/internal/backup"
+	"github.com/toolguard/toolguard/internal/sample"
 	"github.com/toolguard/toolguard/internal/store"
 )
 
@@ -60,17 +61,13 @@ func TestKilledAtRandom(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")
 	}
-	kills := 20
-	if os.Getenv("TOOLGUARD_LONG") == "1" {
-		kills = 500
-	}
+	kills, late := sample.Size(500, 12, 12), sample.Until(t)
 	const files = 8
-	text, repaired := longSession(t, 100)
+	text, repaired := longSession(t, sample.Size(100, 50, 50))
 	var span time.Duration // the duration of a complete run
 	originals, done := 0, 0
-	end, limited := t.Deadline()
 	for i := range kills + 1 {
-		if i > 20 && limited && time.Until(end) < 2*time.Minute {
+		if i > 12 && late() {
 			t.Logf("stopped after %d of %d kills", i-1, kills)
 			break
 		}

@@ -8,16 +8,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/toolguard/toolguard/internal/sample"
 )
 
 // TestCheckKnowsWhatBaselineRecords: after baseline, check finds nothing new with the same
 // arguments. The trees have config files at random places, and the command runs in a random
 // directory.
 func TestCheckKnowsWhatBaselineRecords(t *testing.T) {
-	trees := uint64(40)
-	if os.Getenv("TOOLGUARD_LONG") == "1" {
-		trees = 150
-	}
+	trees := uint64(sample.Inputs(150, 30, 20))
 	several := uint64(0) // runs that wrote more than one baseline
 	for seed := range trees {
 		r := rand.New(rand.NewPCG(seed, 1))

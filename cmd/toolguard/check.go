@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolguard/toolguard/internal/config"
+	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/rules"
@@ -126,19 +128,19 @@ type check struct {
 	baselines baselines
 	outputs   []*output
 	out       *bufio.Writer // standard output
+	errOut    *bufio.Writer // standard error, for a report
 
 	fixes   bool      // this is a run of fix
 	records bool      // this is a run of baseline
 	now     *settings // of the file that is being reported
 	failing bool      // a finding is at or above fail-on
 	summary *report.Summary
-	found   []bool    // by root: a transcript was found in it
-	shownOn io.Writer // the stream of the report
+	found   []bool // by root: a transcript was found in it
 }
 
 // newCheck validates the flags and returns the check that they ask for.
 func newCheck(a *app, f *checkFlags) (*check, error) {
-	c := &check{app: a, flags: f, out: bufio.NewWriter(a.stdout), summary: &report.Summary{}, shownOn: a.rawStdout}
+	c := &check{app: a, flags: f, out: bufio.NewWriter(a.stdout), errOut: bufio.NewWriter(a.stderrReport), summary: &report.Summary{}}
 	c.baselines = baselines{given: f.baseline, off: f.noBaseline || f.isolated && f.baseline == ""}
 	var err error
 	if c.resolver, err = newResolver(&f.ruleFlags); err != nil {
@@ -163,10 +165,10 @@ func newCheck(a *app, f *checkFlags) (*check, error) {
 			formats = strings.Split(v, ",")
 		}
 	}
-	if c.outputs, err = parseOutputs(formats); err != nil {
+	if c.outputs, err = a.parseOutputs(formats); err != nil {
 		return nil, fmt.Errorf("%s: %w", from, err)
 	}
-	if slices.ContainsFunc(c.outputs, func(o *output) bool { return o.path != "" }) {
+	if slices.ContainsFunc(c.outputs, func(o *output) bool { return o.to != toStdout }) {
 		c.out.Reset(&sidePipe{Writer: a.stdout})
 	}
 	// A wrong value is an error even if no report goes to standard output.
@@ -185,11 +187,16 @@ func (c *check) reporter(o *output, w io.Writer) (report.Reporter, error) {
 		Fails:    func(f *engine.Finding) bool { return f.Severity >= c.now.failOn },
 	}
 	var err error
-	if o.path == "" {
-		opts.Width = c.reportWidth(c.shownOn)
+	switch o.to {
+	case toStdout:
+		opts.Width = c.reportWidth(c.rawStdout)
 		opts.Color, err = useColor(c.flags.color, c.env, c.terminal)
-	} else {
-		opts.OwnFile = true
+		opts.Apart = !sameFile(c.rawStdout, c.rawStderr)
+	case toStderr:
+		opts.Width = c.reportWidth(c.rawStderr)
+		opts.Color, err = useColor(c.flags.color, c.env, c.stderrTerminal)
+	case toFile:
+		opts.Apart = true
 		opts.Color = c.flags.color == "always" // the environment is about terminals
 	}
 	if c.flags.statistics && o.format.Human {
@@ -233,7 +240,7 @@ func runOver[R any](ctx context.Context, c *check, paths []string, work func(con
 	if err := c.baselines.read(c, ts.files); err != nil {
 		return err
 	}
-	if err := openOutputs(c.outputs, c.out, c.reporter); err != nil {
+	if err := c.openOutputs(); err != nil {
 		return err
 	}
 	defer discardOutputs(c.outputs)
@@ -377,6 +384,9 @@ func (c *check) admits(t *target, r *engine.Report) bool {
 	case r.Skipped != "" && t.named && !c.flags.skipUnrecognized:
 		c.fail(r.Path, errors.New(r.Path+": not a transcript: "+c.skipped(r)))
 		return false
+	case r.File.Container == detect.ContainerEmpty && t.named && c.now.send:
+		c.fail(r.Path, errors.New(r.Path+": is empty: --send expects a request body"))
+		return false
 	case r.Skipped != "":
 		why = c.skipped(r)
 		skip = "not a transcript: " + why
@@ -403,8 +413,11 @@ func (c *check) tell(r *engine.Report) error {
 			return err
 		}
 	}
-	return c.out.Flush()
+	return c.flush()
 }
+
+// flush writes what reports have written to the standard streams.
+func (c *check) flush() error { return cmp.Or(c.out.Flush(), c.errOut.Flush()) }
 
 // finish ends the reports and prints the summary.
 func (c *check) finish(ts *targets, closing fmt.Stringer) error {
@@ -417,7 +430,7 @@ func (c *check) finish(ts *targets, closing fmt.Stringer) error {
 			return err
 		}
 	}
-	if err := c.out.Flush(); err != nil {
+	if err := c.flush(); err != nil {
 		return err
 	}
 	if c.flags.quiet {
@@ -440,14 +453,9 @@ func (c *check) warn(ts *targets) {
 }
 
 // summarises reports whether the run ends with a summary. It does not if a
-// report for programs goes to standard output.
+// report for programs goes to standard output or to standard error.
 func (c *check) summarises() bool {
-	for _, o := range c.outputs {
-		if o.path == "" {
-			return o.format.Human
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.outputs, func(o *output) bool { return o.to != toFile && !o.format.Human })
 }
 
 // fail prints why a file cannot be checked. The run continues with the others.
@@ -455,14 +463,14 @@ func (c *check) fail(path string, err error) {
 	c.summary.Fail(path, err)
 	// The findings so far come first. If they cannot be written, the next write
 	// reports that.
-	_ = c.out.Flush()
+	_ = c.flush()
 	c.complain(err.Error())
 }
 
 // explain prints a decision about a file if --verbose is set.
 func (c *check) explain(format string, args ...any) {
 	if c.flags.verbose {
-		_ = c.out.Flush()
+		_ = c.flush()
 		c.note(fmt.Sprintf(format, args...))
 	}
 }

@@ -86,10 +86,7 @@ current directory.`,
 			if !merged.named && !f.isolated && mayExist(merged.baseline) {
 				shown.Baseline = config.DefaultBaseline
 			}
-			text, err := shown.Format()
-			if err != nil {
-				return err
-			}
+			text := shown.Format()
 			from := "no config file"
 			if file != nil {
 				from = file.Path

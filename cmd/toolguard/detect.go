@@ -132,7 +132,11 @@ func (d *detection) take(t *target, got checked) error {
 }
 
 func (d *detection) print(format string, args ...any) {
-	fmt.Fprintln(d.out, report.Printable(fmt.Sprintf(format, args...)))
+	line := report.Printable(fmt.Sprintf(format, args...)) + "\n"
+	if width, terminal := d.columns(d.rawStdout); terminal {
+		line = report.FoldTable(line, width)
+	}
+	_, _ = d.out.WriteString(line) // take reports an error when it flushes
 }
 
 // what returns the format and the contents of a file.

@@ -16,6 +16,7 @@ import (
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/report"
+	"github.com/toolguard/toolguard/internal/sample"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -93,10 +94,17 @@ func TestNoExcerptHidesPayloads(t *testing.T) {
 	t.Chdir(t.TempDir())
 	// The rules whose findings show a payload without the flag.
 	shown := map[string]bool{"schema-violation": false, "lone-surrogate": false, "duplicate-key": false}
+	var paths []string
 	err = filepath.WalkDir(transcripts, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || !e.Type().IsRegular() || strings.HasSuffix(path, ".gz") || strings.HasSuffix(path, ".zst") {
-			return err
+		if err == nil && e.Type().IsRegular() && !strings.HasSuffix(path, ".gz") && !strings.HasSuffix(path, ".zst") {
+			paths = append(paths, path)
 		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	try := func(path string) error {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return err
@@ -111,7 +119,7 @@ func TestNoExcerptHidesPayloads(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		name := e.Name()
+		name := filepath.Base(path)
 		for name, text := range map[string][]byte{name: text, "tools": list} {
 			if err := os.WriteFile(name, text, 0o666); err != nil {
 				return err
@@ -165,9 +173,19 @@ func TestNoExcerptHidesPayloads(t *testing.T) {
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
+	}
+	dialect := func(path string) []string {
+		rel, err := filepath.Rel(transcripts, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		folder, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
+		return []string{folder}
+	}
+	for _, path := range sample.Of(t, 20, paths, filepath.Base, dialect) {
+		if err := try(path); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for rule, is := range shown {
 		if !is {

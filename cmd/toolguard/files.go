@@ -367,6 +367,9 @@ func (a *app) open(ctx context.Context, t *target, jobs int) (src *source.Source
 	} else {
 		src, err = source.Open(ctx, t.path, t.most)
 	}
+	if size := new(source.SizeError); errors.As(err, &size) {
+		err = fmt.Errorf("%w; use --max-size to set another limit", err)
+	}
 	if err == nil && jobs > 1 {
 		src.SetAhead(source.LeastAhead)
 	}

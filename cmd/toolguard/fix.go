@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -186,7 +185,7 @@ func newFix(a *app, f *fixFlags, paths []string, changed func(string) bool) (*fi
 // settle decides what fix prints on standard output.
 func (x *fix) settle(paths []string) error {
 	f := x.flags
-	toStdout := slices.IndexFunc(x.outputs, func(o *output) bool { return o.path == "" })
+	shown := slices.IndexFunc(x.outputs, func(o *output) bool { return o.to == toStdout })
 	switch {
 	case slices.Contains(paths, "-") && !f.diff:
 		if slices.ContainsFunc(paths, func(p string) bool { return p != "-" }) {
@@ -195,22 +194,31 @@ func (x *fix) settle(paths []string) error {
 		x.show = showText
 		x.summary.Written = true
 		// Standard output is for the text, so the report goes to standard error.
-		x.terminal, x.shownOn = x.stderrTerminal, x.rawStderr
-		x.out = bufio.NewWriter(x.stderrReport)
+		for _, o := range x.outputs {
+			if o.to == toStdout && o.path != "" {
+				return fmt.Errorf("--output-format: %s: standard output is for the repaired text", o.value)
+			}
+			if o.to == toStdout {
+				o.to = toStderr
+			}
+		}
+		if err := distinct(x.outputs); err != nil {
+			return fmt.Errorf("--output-format: %w", err)
+		}
 	case f.write:
 		x.summary.Written = true
 		// Files are repaired even if the reader of the report goes away.
 		x.out.Reset(&sidePipe{Writer: x.stdout})
-	case toStdout >= 0 && !x.outputs[toStdout].format.Human:
+	case shown >= 0 && !x.outputs[shown].format.Human:
 		if f.diff {
-			return fmt.Errorf("--diff and --output-format %s both write to standard output", x.outputs[toStdout].format.Name)
+			return fmt.Errorf("--diff and --output-format %s both write to standard output", x.outputs[shown].format.Name)
 		}
 	case f.statistics:
 	default:
 		x.show = showDiff
 		x.summary.Unlisted = true
-		if toStdout >= 0 {
-			x.outputs = slices.Delete(x.outputs, toStdout, toStdout+1)
+		if shown >= 0 {
+			x.outputs = slices.Delete(x.outputs, shown, shown+1)
 		}
 		// A diff contains the raw bytes of the transcript, so terminals and CI logs
 		// get a preview.
@@ -244,7 +252,8 @@ func (x *fix) options(t *target) engine.FixOptions {
 	return opts
 }
 
-// A fixed holds the repairs of a target, or the error that prevented them.
+// A fixed holds the repairs of a target, or the error that prevented them. It has a report
+// and an error if the file was checked and must not be repaired.
 type fixed struct {
 	*engine.Fixed
 	src  *source.Source // open if it is still needed
@@ -286,10 +295,10 @@ func (x *fix) take(ctx context.Context, t *target, got fixed) error {
 	if got.src != nil {
 		defer got.src.Close()
 	}
-	if got.err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
+	if got.err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if got.Fixed == nil {
 		x.fail(t.path, got.err)
 		return nil
 	}
@@ -304,23 +313,28 @@ func (x *fix) take(ctx context.Context, t *target, got fixed) error {
 		return nil
 	}
 	written := false
-	if x.flags.write && !got.Changed() && !t.stdin {
+	if x.flags.write && got.err == nil && !got.Changed() && !t.stdin {
 		if note := write.Clean(t.path, x.backups.options(t, x, nil)); note != "" {
 			x.warn(t.path + ": " + note)
 		}
 	}
 	if x.flags.write && got.Changed() && !t.stdin {
-		if err := x.write(ctx, t, got); err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			x.fail(t.path, err)
-			return nil
+		if written, got.err = x.write(ctx, t, got); got.err != nil && ctx.Err() != nil {
+			return ctx.Err()
 		}
-		written = true
+		if !written {
+			got.Fixed = got.Unrepaired()
+		}
 	}
-	if err := x.shown(t, got); err != nil {
-		return err
+	switch {
+	case got.err == nil:
+		if err := x.shown(t, got); err != nil {
+			return err
+		}
+	case written:
+		x.fail(t.path, got.err)
+	default:
+		x.refuse(t.path, got.err)
 	}
 	x.prove(t, got.Fixed)
 	x.summary.Strategy = x.now.strategy
@@ -356,8 +370,16 @@ func (x *fix) again(t *target) bool {
 	return before
 }
 
-// write repairs a file in place.
-func (x *fix) write(ctx context.Context, t *target, got fixed) error {
+// refuse prints why a file that was checked is not repaired.
+func (x *fix) refuse(path string, err error) {
+	x.summary.Refuse(path, err)
+	_ = x.out.Flush()
+	x.complain(err.Error())
+}
+
+// write repairs a file in place. It reports whether the file has its new text, which may be
+// so even if there is an error.
+func (x *fix) write(ctx context.Context, t *target, got fixed) (written bool, err error) {
 	d := x.settings(t.config).dialects.ByName(got.Before.File.Dialect)
 	opts := x.backups.options(t, x, got.Repairs)
 	opts.Force = x.flags.force
@@ -368,7 +390,7 @@ func (x *fix) write(ctx context.Context, t *target, got fixed) error {
 		x.warn(t.path + ": " + done.Note)
 	}
 	if err != nil {
-		return err
+		return done.Written, err
 	}
 	what := []string{report.Repaired(got.Fixed)}
 	if done.Backup != "" {
@@ -378,7 +400,7 @@ func (x *fix) write(ctx context.Context, t *target, got fixed) error {
 		_ = x.out.Flush()
 		x.note(t.path + ": " + strings.Join(what, "; "))
 	}
-	return nil
+	return true, nil
 }
 
 // shown prints the repairs of a file on standard output.
@@ -391,7 +413,7 @@ func (x *fix) shown(t *target, got fixed) error {
 	case !got.Changed():
 		return nil
 	case x.show == showPreview:
-		opts := report.Options{Color: x.color, NoExcerpt: x.flags.noExcerpt, Width: x.reportWidth(x.shownOn)}
+		opts := report.Options{Color: x.color, NoExcerpt: x.flags.noExcerpt, Width: x.reportWidth(x.rawStdout)}
 		if x.previewed {
 			if _, err := fmt.Fprintln(x.out); err != nil {
 				return err

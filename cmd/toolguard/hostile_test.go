@@ -14,6 +14,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/hostile"
 	"github.com/toolguard/toolguard/internal/report"
+	"github.com/toolguard/toolguard/internal/sample"
 )
 
 // annotation is a command of the github format.
@@ -106,13 +107,16 @@ func TestNothingIsObeyed(t *testing.T) {
 	unread := map[string]bool{} // transcripts without findings
 	n := 0
 	for j, text := range hostile.Texts() {
-		for name := range taken {
-			unread[name] = true
-		}
+		clear(unread)
 		for k, name := range slices.Sorted(maps.Keys(taken)) {
+			before := n
 			for i, spelling := range hostile.Spellings(text) {
-				if i == (j+k)%3 {
-					continue // two of three are enough
+				// In a long run two of three spellings, else one of a third of the transcripts.
+				if i == (j+k)%3 || !sample.Long() && ((j+k)%3 != 0 || i != 1+j%2) {
+					continue
+				}
+				if n == before {
+					unread[name] = true
 				}
 				n++
 				dir := filepath.Join(root, strconv.Itoa(n), fileName(text))

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/toolguard/toolguard/internal/sample"
 )
 
 // TestDockerfile: the image has what the Dockerfile names and nothing else.
@@ -53,7 +55,7 @@ func TestImage(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root changes the root directory")
 	}
-	if os.Getenv("TOOLGUARD_LONG") != "1" {
+	if !sample.Long() {
 		t.Skip("it builds the program once more")
 	}
 	root := t.TempDir()

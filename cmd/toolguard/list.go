@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"text/tabwriter"
 
@@ -52,7 +53,7 @@ func newListCmd(a *app, cmd *cobra.Command, table func() []byte, list func() any
 		var err error
 		switch format {
 		case "text":
-			_, err = a.screen.Write(table())
+			err = a.printTable(string(table()))
 		case "json":
 			_, err = a.stdout.Write(indentedJSON(list()))
 		default:
@@ -61,6 +62,15 @@ func newListCmd(a *app, cmd *cobra.Command, table func() []byte, list func() any
 		return err
 	}
 	return cmd
+}
+
+// printTable prints a table. On a terminal its last column is folded.
+func (a *app) printTable(table string) error {
+	if width, terminal := a.columns(a.rawStdout); terminal {
+		table = report.FoldTable(table, width)
+	}
+	_, err := io.WriteString(a.screen, table)
+	return err
 }
 
 // indentedJSON returns v as indented JSON.

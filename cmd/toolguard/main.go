@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,7 +105,8 @@ func interrupted(ctx context.Context) int {
 // newApp returns an app with these streams and this environment.
 func newApp(stdin io.Reader, stdout, stderr io.Writer, env func(string) string) *app {
 	a := &app{stdin: stdin, env: env, terminal: isTerminal(stdout), stderrTerminal: isTerminal(stderr), rawStdout: stdout, rawStderr: stderr}
-	a.stdout, a.stderrReport = overBar{standardOutput{stdout}, a}, overBar{stderr, a}
+	a.written = &standardOutput{Writer: stdout}
+	a.stdout, a.stderrReport = overBar{a.written, a}, overBar{stderr, a}
 	a.screen, a.stderr = report.NewScreen(a.stdout), report.NewScreen(a.stderrReport)
 	a.beforeFiles, a.listen = func() {}, func() {}
 	return a
@@ -117,6 +119,9 @@ func (a *app) run(ctx context.Context, args []string) int {
 		cmd := newRootCmd(a, args)
 		cmd.SetArgs(args)
 		err = cmd.ExecuteContext(ctx)
+		if err == nil || errors.Is(err, errFindings) {
+			err = cmp.Or(a.written.failed, err) // help has no errors
+		}
 	}
 	var invalid *config.Error
 	switch {
@@ -149,16 +154,22 @@ type app struct {
 	stderrTerminal bool
 	rawStdout      io.Writer // to find out which file it is
 	rawStderr      io.Writer // for the progress bar
+	written        *standardOutput
 	bar            *progress // nil if none is shown
 	beforeFiles    func()    // called before a file is opened
 	listen         func()    // called by commands that read or write files: signals then end their context
 }
 
-// standardOutput replaces the path of the device in errors by "standard output".
-type standardOutput struct{ io.Writer }
+// standardOutput replaces the path of the device in errors by "standard output". It keeps the
+// first error, except that of a reader who has closed the pipe: no command may succeed whose
+// output is lost.
+type standardOutput struct {
+	io.Writer
+	failed error
+}
 
 // Write implements io.Writer.
-func (w standardOutput) Write(p []byte) (int, error) {
+func (w *standardOutput) Write(p []byte) (int, error) {
 	n, err := w.Writer.Write(p)
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
@@ -166,6 +177,9 @@ func (w standardOutput) Write(p []byte) (int, error) {
 	}
 	if err != nil {
 		err = fmt.Errorf("standard output: %w", err)
+	}
+	if w.failed == nil && !isBrokenPipe(err) {
+		w.failed = err
 	}
 	return n, err
 }

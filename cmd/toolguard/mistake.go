@@ -28,9 +28,15 @@ func mistaken(args []string) error {
 			return fmt.Errorf("%s is a path and not a flag: write ./%s", arg, arg)
 		}
 	}
+	if args[0] == "--" {
+		return misplacedDashes(args[1:])
+	}
 	name := args[0]
 	if name == "help" && len(args) > 1 {
 		name = args[1]
+		if slices.Contains(commandNames(), name) {
+			return mistakenHelp(args[1:])
+		}
 	}
 	known := append(commandNames(), "help")
 	switch {
@@ -46,6 +52,36 @@ func mistaken(args []string) error {
 		return fmt.Errorf("unknown command %q; did you mean %q?", name, meant)
 	}
 	return suggest.Unknown("command", name, known, "toolguard --help lists them")
+}
+
+// misplacedDashes returns the error for the arguments behind dashes that come before the
+// command. It goes behind the command: what follows it are paths.
+func misplacedDashes(args []string) error {
+	if len(args) == 0 || !slices.Contains(commandNames(), args[0]) {
+		return errors.New("expected a command before --; toolguard --help lists them")
+	}
+	line := append([]string{"toolguard", args[0], "--"}, args[1:]...)
+	return fmt.Errorf("expected a command before --: write %s", strings.Join(line, " "))
+}
+
+// mistakenHelp returns what is wrong with the names of a command after help.
+func mistakenHelp(names []string) error {
+	cmd := newRootCmd(&app{}, names)
+	for _, name := range names {
+		if strings.HasPrefix(name, "-") {
+			continue
+		}
+		i := slices.IndexFunc(cmd.Commands(), func(c *cobra.Command) bool { return c.Name() == name })
+		switch {
+		case i >= 0:
+			cmd = cmd.Commands()[i]
+		case cmd.HasSubCommands():
+			return unknownCommand(cmd, []string{name})
+		default:
+			return surplus(cmd, name)
+		}
+	}
+	return nil
 }
 
 // customary returns the command that has another name in other programs, or "".

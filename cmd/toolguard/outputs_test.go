@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -43,8 +44,9 @@ func reportOf(t *testing.T, format string, files ...string) (stdout, file, stder
 }
 
 // TestFailedFilesInReports checks that each format tells of files that could not be checked,
-// beside a good and a bad one: a missing file, one that cannot be read, and one that is not a
-// transcript. A file without permission is reported like a missing one.
+// beside a good and a bad one, on standard output as in a file, and that standard error does
+// too: a missing file, one that cannot be read, and one that is not a transcript. A file
+// without permission is reported like a missing one.
 func TestFailedFilesInReports(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("it has other messages for missing files")
@@ -77,10 +79,8 @@ func TestFailedFilesInReports(t *testing.T) {
 		stdout, file, stderr := reportOf(t, f.Name, files...)
 		golden := filepath.Join(goldens, "failed."+f.Name+".golden")
 		got := "-- standard output --\n" + stdout + "-- standard error --\n" + stderr
-		if file == stdout {
-			got += "-- the report in a file is the same --\n"
-		} else {
-			got += "-- the report in a file --\n" + file
+		if file != stdout {
+			t.Errorf("%s: the report in a file is\n%s\nand on standard output\n%s", f.Name, file, stdout)
 		}
 		if *update {
 			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
@@ -103,6 +103,120 @@ func TestFailedFilesInReports(t *testing.T) {
 		if fingerprint.ReplaceAllString(file, "") != fingerprint.ReplaceAllString(wanted, "") {
 			t.Errorf("%s: without permission\n%s\nwant\n%s", f.Name, file, wanted)
 		}
+	}
+}
+
+// TestFailedFilesOnce checks that a report for people does not name a failed file if standard
+// error goes to the same file and has just named it. Formats for programs always name it.
+func TestFailedFilesOnce(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, f := range report.Formats() {
+		both, err := os.Create("both")
+		if err != nil {
+			t.Fatal(err)
+		}
+		code := run(t.Context(), []string{"check", "-q", "-o", f.Name, "gone.json"}, nil, both, both, noEnv)
+		both.Close()
+		text, err := os.ReadFile("both")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 2
+		if f.Human {
+			want = 1
+		}
+		if n := strings.Count(string(text), "gone.json"); code != exitTrouble || n != want {
+			t.Errorf("%s: exit code %d, the file is named %d times, want %d\n%s", f.Name, code, n, want, text)
+		}
+	}
+}
+
+// TestReportsOnStreams checks that a report whose file is a standard stream is written to the
+// stream, whatever the stream is called. A new file in its place would lose what is written
+// to the stream otherwise. Two reports on one stream are an error before anything is read.
+func TestReportsOnStreams(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("streams have no names there")
+	}
+	t.Chdir(t.TempDir())
+	path := fixture(t, ".", "s.jsonl", []byte(cut))
+	for stream, names := range map[string][]string{
+		"standard output": {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/dev/../dev/stdout", "stdout", "./stdout", "link-stdout", "hard-stdout"},
+		"standard error":  {"/dev/stderr", "/dev/fd/2", "/proc/self/fd/2", "/dev/../dev/stderr", "stderr", "./stderr", "link-stderr", "hard-stderr"},
+	} {
+		// check runs check with two regular files as its streams, and returns them.
+		check := func(args ...string) (code int, stdout, stderr string) {
+			var files [2]*os.File
+			for i, name := range []string{"stdout", "stderr"} {
+				for _, old := range []string{name, "link-" + name, "hard-" + name} {
+					os.Remove(old)
+				}
+				f, err := os.Create(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer f.Close()
+				files[i] = f
+				if err := errors.Join(os.Symlink(name, "link-"+name), os.Link(name, "hard-"+name)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			code = run(t.Context(), append([]string{"check"}, args...), nil, files[0], files[1], noEnv)
+			var texts [2]string
+			for i, name := range []string{"stdout", "stderr"} {
+				text, err := os.ReadFile(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				texts[i] = string(text)
+			}
+			return code, texts[0], texts[1]
+		}
+		_, want, _ := check("-o", "json", path)
+		for _, name := range names {
+			code, stdout, stderr := check("-o", "json="+name, path)
+			if stream == "standard error" {
+				stdout, stderr = stderr, stdout
+			}
+			if code != exitFindings || stdout != want || stderr != "" {
+				t.Errorf("json=%s: exit code %d, %s is\n%s\nwant\n%s\nand the other one\n%s", name, code, stream, stdout, want, stderr)
+			}
+			first := names[0]
+			code, stdout, stderr = check("-o", "text="+first, "-o", "json="+name, "gone.json")
+			message := "toolguard: --output-format: text=" + first + " and json=" + name + " both write to " + stream + "\n"
+			if code != exitTrouble || stdout != "" || stderr != message {
+				t.Errorf("json=%s beside text=%s: exit code %d\n%s%s, want %s", name, first, code, stdout, stderr, message)
+			}
+		}
+	}
+
+	// Another stream that is a regular file keeps what it has.
+	log, err := os.OpenFile("log", os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o666)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	if _, err := log.WriteString("before\n"); err != nil {
+		t.Fatal(err)
+	}
+	code, _, stderr := runCommand(t, nil, "check", "-q", "-o", "concise=/dev/fd/"+strconv.Itoa(int(log.Fd())), path)
+	if _, err := log.WriteString("after\n"); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("log")
+	want := "before\ns.jsonl:2:56: error: call \"c1\" to \"ls\" has no result [missing-tool-result]\nafter\n"
+	if code != exitFindings || err != nil || string(text) != want {
+		t.Errorf("another stream: exit code %d, %v\n%s%s, want\n%s", code, err, stderr, text, want)
+	}
+
+	// The null device takes any number of reports.
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	if code := run(t.Context(), []string{"check", "-o", "text", "-o", "json=/dev/null", path}, nil, null, null, noEnv); code != exitFindings {
+		t.Errorf("the null device: exit code %d", code)
 	}
 }
 

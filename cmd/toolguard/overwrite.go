@@ -47,7 +47,7 @@ func (c *check) reads(files []*target, written []string) error {
 func (c *check) reports() []string {
 	var names []string
 	for _, o := range c.outputs {
-		if o.path != "" {
+		if o.to == toFile {
 			names = append(names, o.path)
 		}
 	}
@@ -134,11 +134,19 @@ func (c *check) inputs(files []*target) iter.Seq2[string, fs.FileInfo] {
 // regularFile returns the file info of a stream that is a regular file, nil for
 // any other stream.
 func regularFile(stream any) fs.FileInfo {
+	if info := infoOf(stream); info != nil && info.Mode().IsRegular() {
+		return info
+	}
+	return nil
+}
+
+// infoOf returns the file info of a stream, nil if it is not a file.
+func infoOf(stream any) fs.FileInfo {
 	f, ok := stream.(*os.File)
 	if !ok {
 		return nil
 	}
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+	if info, err := f.Stat(); err == nil {
 		return info
 	}
 	return nil

@@ -2,19 +2,23 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toolguard/toolguard/internal/reference"
+	"github.com/toolguard/toolguard/internal/sample"
 )
 
 var reportSchemaPath = filepath.Join("..", "..", "docs", "report.schema.json")
@@ -266,17 +270,22 @@ result-id = "answers"
 	line := s.raw["$defs"].(map[string]any)["line"].(map[string]any)
 	s.each("line", line, nil, func(part string) { left[part] = true })
 
+	// Two runs with all of them have everything that these can have.
+	some := []string{"runs"}
+	if !sample.Long() {
+		some = []string{"runs/anthropic", "runs/claude-code", "runs/openai-chat", "runs/openai-responses", "runs/gemini"}
+	}
 	codes := map[int]int{}
 	for _, args := range [][]string{
 		{"check", "runs", "cut.jsonl"},
 		{"check", "empty.json", "package.json", "gone.json", "runs/not-transcripts"},
 		{"check", "look", "own", "look/torn.gz", "late", "torn/nul.jsonl", "torn/cut.json"},
-		{"check", "--send", "--target", "gemini", "--fail-on", "info", "runs"},
-		{"check", "--no-excerpt", "runs"},
+		append([]string{"check", "--send", "--target", "gemini", "--fail-on", "info"}, some...),
+		append([]string{"check", "--no-excerpt"}, some...),
 		{"check", "--baseline", "known", "cut.jsonl"},
 		{"fix", "runs", "gone.json"},
 		{"fix", "--unsafe", "--send", "--strategy", "orphan-tool-result=relink", "--strategy", "reused-call-id=rename", "--strategy", "ambiguous-pairing=mint", "runs"},
-		{"fix", "--write", "--backup=none", "runs"},
+		append([]string{"fix", "--write", "--backup=none"}, some...),
 	} {
 		if slices.Contains(args, "known") {
 			if code, _, stderr := runCommand(t, nil, "baseline", "--baseline", "known", "cut.jsonl"); code != exitOK {
@@ -367,5 +376,60 @@ func TestReportSchemaIsClosed(t *testing.T) {
 	visit("line", s.raw["$defs"].(map[string]any)["line"].(map[string]any), false)
 	if objects < 20 {
 		t.Errorf("%d objects", objects)
+	}
+}
+
+// TestReportSchemaOfHostilePaths: reports keep to the schema and to UTF-8, whatever the files
+// are called, and have a finding and all failed files of each.
+func TestReportSchemaOfHostilePaths(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("it has no such names")
+	}
+	s := newReportSchema(t)
+	t.Chdir(t.TempDir())
+	long := strings.Repeat("long/", 100) + strings.Repeat("n", 240)
+	for _, name := range []string{
+		"\xff\xfe", "a\xc3", "\xed\xa0\x80", "a\nb", "\r\n", "\x01\x1b[31m\x7f", "\u202e\u2028\u0085", long, "http://example.com/a", "file://a", "c:\\a", "#/%00?", `"}],"`, "::error::x", "..a", "-o",
+	} {
+		bad, gone, torn, nul := "./"+name+".jsonl", "./"+name+".gone.jsonl", "./"+name+".json.gz", "./"+name+"\x00.jsonl"
+		for path, text := range map[string]string{bad: strings.ReplaceAll(cut, "ls", "l\\u0000\\ud800s"), torn: "\x1f\x8b\x08\x00"} {
+			if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+				if !utf8.ValidString(name) {
+					continue // the file system has only names in UTF-8
+				}
+				t.Fatal(err)
+			}
+		}
+		if _, err := os.Stat(bad); err != nil {
+			continue
+		}
+		for _, args := range [][]string{{"check"}, {"fix"}, {"fix", "--write", "--backup=none"}} {
+			for _, more := range [][]string{nil, {"--no-excerpt"}} {
+				args := slices.Concat(args, more, []string{"-q"})
+				where := fmt.Sprintf("%q of %q", args, name)
+				for _, format := range []string{"json", "jsonl"} {
+					args := slices.Concat(args, []string{"-o", format, "--", bad, gone, torn, nul})
+					code, text, stderr := runCommand(t, nil, args...)
+					if code != exitTrouble || !utf8.ValidString(text) {
+						t.Fatalf("%s: exit code %d\n%q\n%s", where, code, text, stderr)
+					}
+					if format == "jsonl" {
+						if n := strings.Count(text, `{"type":"failed",`); n != 3 {
+							t.Errorf("%s: %d failed files\n%s", where, n, text)
+						}
+						s.lines(t, where, text)
+						continue
+					}
+					d := s.report(t, where, text).(map[string]any)
+					failed, files := d["failed"].([]any), d["files"].([]any)
+					if len(failed) != 3 || len(files) != 1 || args[0] == "check" && len(d["findings"].([]any)) == 0 {
+						t.Errorf("%s: %d failed and %d other files\n%s", where, len(failed), len(files), text)
+					}
+				}
+			}
+		}
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/sample"
 )
 
 // widths are the terminals that output is made for in tests.
@@ -35,10 +37,12 @@ func tooWide(out string, columns int) []string {
 func runWithin(t *testing.T, columns int, args ...string) string {
 	t.Helper()
 	env := func(key string) string {
-		return map[string]string{"COLUMNS": strconv.Itoa(columns), "CI": "true"}[key] // fix shows a preview in CI
+		return map[string]string{"COLUMNS": strconv.Itoa(columns), "NO_COLOR": "1", "TERM": "dumb"}[key]
 	}
 	var out bytes.Buffer
-	run(t.Context(), args, strings.NewReader(""), &out, &out, env)
+	a := newApp(strings.NewReader(""), &out, &out, env)
+	a.terminal, a.stderrTerminal = true, true
+	a.run(t.Context(), args)
 	return out.String()
 }
 
@@ -46,20 +50,64 @@ func runWithin(t *testing.T, columns int, args ...string) string {
 func TestWidth(t *testing.T) {
 	t.Parallel()
 	all := filepath.Join("..", "..", "testdata", "transcripts")
-	for _, columns := range widths {
-		for _, args := range [][]string{
+	for k, columns := range widths {
+		for i, args := range [][]string{
 			{"check", "-v", all},
 			{"check", "--no-excerpt", all},
 			{"fix", "--unsafe", filepath.Join(all, "anthropic", "broken")},
 			{"fix", "--unsafe", filepath.Join(all, "openai-chat", "broken")},
 			{"fix", "--no-excerpt", filepath.Join(all, "openai-chat", "broken")},
 		} {
+			if (i+k)%sample.Size(1, 3, 3) > 0 {
+				continue
+			}
 			out := runWithin(t, columns, args...)
 			if strings.Count(out, "\n") < 100 {
 				t.Errorf("%q prints only\n%s", args, out)
 			}
 			if wide := tooWide(out, columns); len(wide) > 0 {
 				t.Errorf("%q: %d lines are wider than %d columns:\n%s", args, len(wide), columns, strings.Join(wide, "\n"))
+			}
+		}
+	}
+}
+
+// TestWidthOfTables: lists fit, also on narrow terminals, and lose no word.
+func TestWidthOfTables(t *testing.T) {
+	t.Parallel()
+	broken := filepath.Join("..", "..", "testdata", "transcripts", "anthropic", "broken")
+	for _, args := range [][]string{{"rules"}, {"formats"}, {"profiles"}, {"detect", broken}, {"detect", "-v", broken}, {"check", "--statistics", broken}} {
+		var whole bytes.Buffer
+		run(t.Context(), args, strings.NewReader(""), &whole, &whole, noEnv)
+		for _, columns := range []int{60, 80, 120} {
+			out := runWithin(t, columns, args...)
+			if !slices.Equal(strings.Fields(out), strings.Fields(whole.String())) {
+				t.Errorf("%q in %d columns has other words:\n%s", args, columns, out)
+			}
+			wide := tooWide(out, columns)
+			wide = slices.DeleteFunc(wide, func(line string) bool { return strings.HasPrefix(strings.TrimLeft(line, " "), "{") })
+			if len(wide) > 0 {
+				t.Errorf("%q: wider than %d columns:\n%s", args, columns, strings.Join(wide, "\n"))
+			}
+		}
+	}
+}
+
+// TestLinesInPipe: what is no terminal gets the same lines whatever COLUMNS says.
+func TestLinesInPipe(t *testing.T) {
+	t.Parallel()
+	broken := filepath.Join("..", "..", "testdata", "transcripts", "openai-chat", "broken")
+	for _, args := range [][]string{{"check", "-v", broken}, {"fix", "--unsafe", "--color=always", broken}, {"check", "--help"}, {"rules"}, {"explain", "missing-tool-result"}} {
+		var want string
+		for i, columns := range []string{"", "50", "200"} {
+			env := func(key string) string { return map[string]string{"COLUMNS": columns}[key] }
+			var out bytes.Buffer
+			run(t.Context(), args, strings.NewReader(""), &out, &out, env)
+			if i == 0 {
+				want = out.String()
+			}
+			if out.String() != want || want == "" {
+				t.Errorf("%q with COLUMNS=%s prints other lines:\n%s\ninstead of\n%s", args, columns, out.String(), want)
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/toolguard/toolguard"
+	"github.com/toolguard/toolguard/internal/sample"
 )
 
 const mib = 1 << 20
@@ -113,7 +114,8 @@ func TestBackslashes(t *testing.T) {
 // TestSessions: the number of files, their folders and their maximum length.
 func TestSessions(t *testing.T) {
 	dir := t.TempDir()
-	if err := Sessions(dir, 7, 100); err != nil {
+	n := sample.Size(100, 20, 20)
+	if err := Sessions(dir, 7, n); err != nil {
 		t.Fatal(err)
 	}
 	all := sha256.New()
@@ -136,7 +138,11 @@ func TestSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := fmt.Sprintf("%d files of %d to %d bytes, %x", files, least, most, all.Sum(nil)[:8])
-	if want := "100 files of 17232 to 88120 bytes, 07152ccc766a3315"; got != want {
-		t.Errorf("%s, want %s", got, want)
+	want := map[int]string{
+		100: "100 files of 17232 to 88120 bytes, 07152ccc766a3315",
+		20:  "20 files of 17232 to 85009 bytes, b8dd43fd37e9b920",
+	}
+	if got != want[n] {
+		t.Errorf("%s, want %s", got, want[n])
 	}
 }

@@ -91,10 +91,7 @@ func TestRead(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(File{}), cmpopts.IgnoreFields(File{}, "Path")); diff != "" {
 		t.Errorf("read (-want +got):\n%s", diff)
 	}
-	text, err := got.Format()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := got.Format()
 	again, err := read(t, string(text))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
@@ -335,4 +332,66 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("%v, %v", file, err)
 		}
 	})
+}
+
+// TestFormat: a file is written as TOML that is read as the same values, whatever they hold.
+func TestFormat(t *testing.T) {
+	t.Parallel()
+	texts := []string{"a", "it's", `"`, `\`, "a\nb\tc", "\x00\x1f\x7f", "é…", "#", "a = b", ""}
+	f := &File{FailOn: "error", Rules: map[string]string{}, PerFile: []PerFile{{Paths: texts}, {IDs: []string{"c1"}}}}
+	for _, text := range texts {
+		f.Rules[text] = text
+	}
+	f.Dialect = []map[string]any{{
+		"name": "a", "n": int64(-3), "yes": true, "none": []any{}, "mixed": []any{"x", map[string]any{"k v": "y"}},
+		"deep": map[string]any{"list": []any{map[string]any{"a": "1", "b": map[string]any{"c": "2"}}, map[string]any{}}},
+	}}
+	text := f.Format()
+	var again File
+	if err := toml.Unmarshal(text, &again); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if diff := cmp.Diff(f, &again, cmpopts.IgnoreUnexported(File{})); diff != "" {
+		t.Errorf("(-want +got):\n%s\n%s", diff, text)
+	}
+	const want = `fail-on = 'error'
+
+[rules]
+'' = ''
+"\u0000\u001f\u007f" = "\u0000\u001f\u007f"
+'"' = '"'
+'#' = '#'
+'\' = '\'
+a = 'a'
+"a\nb\tc" = "a\nb\tc"
+'a = b' = 'a = b'
+"it's" = "it's"
+'é…' = 'é…'
+
+[[per-file]]
+paths = ['a', "it's", '"', '\', "a\nb\tc", "\u0000\u001f\u007f", 'é…', '#', 'a = b', '']
+
+[[per-file]]
+ids = ['c1']
+
+[[dialect]]
+mixed = ['x', {'k v' = 'y'}]
+n = -3
+name = 'a'
+none = []
+yes = true
+
+[dialect.deep]
+
+[[dialect.deep.list]]
+a = '1'
+
+[dialect.deep.list.b]
+c = '2'
+
+[[dialect.deep.list]]
+`
+	if diff := cmp.Diff(want, string(text)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }

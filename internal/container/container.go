@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/toolguard/toolguard/internal/detect"
+	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -73,8 +74,15 @@ type reading struct {
 	shared transcript.Shared
 	// seen and taken count the elements that were examined and understood.
 	seen, taken int
-	inText      inText
-	text        []byte // of the value that was last read again
+	// own counts the elements that only the user's dialect writes, and other is the first one
+	// that only another dialect writes.
+	own   int
+	other struct {
+		dialect *dialect.Dialect
+		at      source.Span
+	}
+	inText inText
+	text   []byte // of the value that was last read again
 }
 
 func (r *reading) conversations(yield func(*transcript.Conversation, error) bool) {
@@ -127,9 +135,8 @@ func nothing(func(*transcript.Conversation, error) bool) {}
 
 // finish sets what is known only after everything has been read.
 func (r *reading) finish() error {
-	if r.opts.Dialect != nil && r.seen > 0 && r.taken == 0 {
-		reason := "no message is in the dialect " + r.opts.Dialect.Name
-		return &detect.ErrNotTranscript{Reason: reason, Discreet: reason}
+	if err := r.inDialect(); err != nil {
+		return err
 	}
 	r.file.InText = r.inText.reason()
 	if d := r.opts.Dialects.ByName(r.file.Dialect); d != nil {
@@ -137,6 +144,22 @@ func (r *reading) finish() error {
 	}
 	if p := r.src.Packed(); p != "" {
 		r.file.CheckOnly = "it is compressed with " + p + ": unpack it first"
+	}
+	return nil
+}
+
+// inDialect returns an error if the file is not in the dialect that the user named. A request
+// may consist of messages that toolguard does not know, but not of those of another API.
+func (r *reading) inDialect() error {
+	d := r.opts.Dialect
+	switch {
+	case d == nil:
+	case r.opts.Request && r.other.dialect != nil && r.own == 0:
+		at := r.src.Pointers(r.file.Document.Value, []source.Span{r.other.at})
+		return &detect.ErrOtherDialect{Dialect: d.Name, Found: r.other.dialect.Name, Pointer: at[0]}
+	case !r.opts.Request && r.seen > 0 && r.taken == 0:
+		reason := "no message is in the dialect " + d.Name
+		return &detect.ErrNotTranscript{Reason: reason, Discreet: reason}
 	}
 	return nil
 }

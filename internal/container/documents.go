@@ -135,6 +135,9 @@ func (d *documents) part(q *sequence, e element, part source.Value, into []strin
 		return q.readAll(f.elements)
 	}
 	for m := range part.Ahead() {
+		if into != nil && m.Kind() == source.Null {
+			continue // it wraps no message
+		}
 		if _, err := q.read(element{record: e.record, val: m.Path(into...)}); err != nil {
 			return err
 		}

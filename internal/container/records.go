@@ -83,11 +83,11 @@ func (s *records) unknown(yield func(*transcript.Conversation, error) bool) {
 	}
 }
 
-// inList yields the elements of an array.
+// inList yields the elements of an array that are not null.
 func inList(record int32, list source.Value, into []string) elements {
 	return func(yield func(element, error) bool) {
 		for e := range list.Ahead() {
-			if !yield(element{record: record, val: e.Path(into...)}, nil) {
+			if e.Kind() != source.Null && !yield(element{record: record, val: e.Path(into...)}, nil) {
 				return
 			}
 		}

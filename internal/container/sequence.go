@@ -213,7 +213,9 @@ func (q *sequence) add(record int32, v source.Value) bool {
 		case claim > evidence.None && (otherClaim < evidence.Decisive || onlyText(v)):
 		case q.r.opts.Dialect != nil:
 			// The user's choice wins, but the message is marked as foreign.
-			foreign = otherClaim == evidence.Decisive && other != d
+			if foreign = otherClaim == evidence.Decisive && other != d; foreign && q.r.other.dialect == nil {
+				q.r.other.dialect, q.r.other.at = other, v.Span()
+			}
 		case otherClaim == evidence.Decisive && q.primary == nil:
 			q.primary, d, claim = other, other, otherClaim
 		case otherClaim == evidence.Decisive:
@@ -223,12 +225,19 @@ func (q *sequence) add(record int32, v source.Value) bool {
 			d, claim = other, otherClaim
 		}
 	}
+	if claim == evidence.Decisive && d == q.r.opts.Dialect {
+		q.r.own++
+	}
 	if claim == evidence.None || claim == evidence.Weak && q.primary == nil && evidence.HasUnknownBlocks(v) || d == nil {
 		// Among messages, an element is also a message if it is damaged or has only a
 		// known role. Any other element without a dialect is opaque.
 		if !q.damaged(v) && (!v.Get("role").Exists() || !detect.KnownRole(v) || q.primary == nil && evidence.HasUnknownBlocks(v)) {
 			if q.b.End > 0 && (q.listed || q.lines) {
-				q.b.Conv.Unread = append(q.b.Conv.Unread, transcript.Unread{Span: v.Span(), Before: int32(len(q.b.Conv.Messages))})
+				q.b.Conv.Unread = append(q.b.Conv.Unread, transcript.Unread{
+					Span: v.Span(), Record: record, Before: int32(len(q.b.Conv.Messages)), Kind: v.Kind(),
+					Listed: q.listed && v.Exists(),
+					Bare:   v.Kind() == source.Object && !v.Get("role").Exists() && !v.Get("type").Exists(),
+				})
 			}
 			return false
 		}

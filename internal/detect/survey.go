@@ -236,15 +236,20 @@ func brokenReason(src *source.Source, doc source.Record) (string, error) {
 	if bytes.Contains(head, []byte(`"role"`)) || bytes.Contains(head, []byte(`"parentUuid"`)) || calling().Match(head) {
 		return "", nil
 	}
-	for _, f := range doc.Faults {
+	return faultReason(doc), nil
+}
+
+// faultReason says why a record cannot be read.
+func faultReason(rec source.Record) string {
+	for _, f := range rec.Faults {
 		switch {
 		case f.Kind == source.FaultTooDeep:
-			return fmt.Sprintf("nested deeper than %d levels at byte %d", source.MaxDepth, f.Span.Start), nil
+			return fmt.Sprintf("nested deeper than %d levels at byte %d", source.MaxDepth, f.Span.Start+1)
 		case f.Kind == source.FaultTruncated:
-			return "invalid JSON: unexpected end of input, expected " + f.Want, nil
+			return "invalid JSON: unexpected end of input, expected " + f.Want
 		case f.Unreadable():
-			return fmt.Sprintf("invalid JSON: expected %s at byte %d", f.Want, f.Span.Start), nil
+			return fmt.Sprintf("invalid JSON: expected %s at byte %d", f.Want, f.Span.Start+1)
 		}
 	}
-	return "", nil
+	return ""
 }

@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"unicode/utf8"
+
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -28,8 +30,8 @@ func setArgs(b *transcript.Builder, call *transcript.Call, v source.Value, want 
 }
 
 // embedded reads JSON inside a string. It returns the decoded text, which is valid
-// until the builder decodes another, and the span of the byte where the JSON breaks
-// off.
+// until the builder decodes another, and the span of the character where the JSON breaks
+// off, as it is written in the string: it may be an escape.
 func embedded(b *transcript.Builder, v source.Value) (text []byte, form transcript.ArgsForm, bad source.Span) {
 	inner := v.Raw()[1 : len(v.Raw())-1]
 	text = b.Decoded(inner)
@@ -38,9 +40,9 @@ func embedded(b *transcript.Builder, v source.Value) (text []byte, form transcri
 		return text, transcript.ArgsStringEmpty, source.Span{}
 	}
 	if at, ok := b.Valid(text); !ok {
-		start := v.Span().Start + 1 + int64(source.EscapedOffset(inner)(at))
-		end := min(start+1, v.Span().End-1)
-		return text, transcript.ArgsStringBad, source.Span{Start: start, End: max(start, end)}
+		_, n := utf8.DecodeRune(text[at:])
+		offset, first := source.EscapedOffset(inner), v.Span().Start+1
+		return text, transcript.ArgsStringBad, source.Span{Start: first + int64(offset(at)), End: first + int64(offset(at+n))}
 	}
 	if trimmed[0] == '{' {
 		return text, transcript.ArgsString, source.Span{}

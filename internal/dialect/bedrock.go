@@ -15,7 +15,7 @@ var Bedrock = &Dialect{
 	Example: `{"role":"assistant","content":[{"toolUse":{"toolUseId":"tooluse_1","name":"ls","input":{}}}]}
 {"role":"user","content":[{"toolResult":{"toolUseId":"tooluse_1","content":[{"text":"a.txt"}],"status":"success"}}]}`,
 	Provider: "bedrock",
-	Body:     &Body{Lists: []string{"messages"}},
+	Body:     &Body{Lists: []string{"messages"}, Instead: []string{"promptVariables"}},
 	Window:   transcript.WindowUser,
 	Evidence: evidence.NewTable(
 		"none if !role:string",

@@ -398,6 +398,10 @@ func (r *blocksReader) read(v source.Value) bool {
 		for _, block := range content.Present() {
 			r.block(block, role)
 		}
+	case source.Object: // APIs that are defined as protocol buffers accept one block without a list
+		if r.kindOf(content) != nil {
+			r.block(content, role)
+		}
 	}
 	if !r.b.Marked {
 		m.Flags |= transcript.MessageUnmarked

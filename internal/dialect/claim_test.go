@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/toolguard/toolguard/internal/evidence"
+	"github.com/toolguard/toolguard/internal/sample"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
@@ -18,10 +19,7 @@ import (
 // for every object in every fixture and for mutants of these objects.
 func TestMemory(t *testing.T) {
 	t.Parallel()
-	every := 48 // one object in this many is mutated
-	if os.Getenv("TOOLGUARD_LONG") == "1" {
-		every = 1
-	}
+	every := sample.Size(1, 200, 200) // one object in this many is mutated
 	m := newRemembered()
 	seen := map[string]bool{}
 	err := filepath.WalkDir("../../testdata/transcripts", func(path string, e fs.DirEntry, err error) error {

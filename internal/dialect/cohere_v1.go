@@ -14,7 +14,7 @@ var CohereV1 = &Dialect{
 	Example: `{"role":"CHATBOT","message":"","tool_calls":[{"name":"ls","parameters":{}}]}
 {"role":"TOOL","tool_results":[{"call":{"name":"ls","parameters":{}},"outputs":[{"text":"a.txt"}]}]}`,
 	Provider:  "cohere",
-	Body:      &Body{Lists: []string{"chat_history", "tool_results"}},
+	Body:      &Body{Lists: []string{"chat_history", "tool_results"}, Instead: []string{"message"}},
 	Window:    transcript.WindowLog,
 	CheckOnly: "a result repeats its call and has no id, so toolguard cannot insert one",
 	Evidence: evidence.NewTable(

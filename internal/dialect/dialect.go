@@ -292,8 +292,12 @@ const (
 type Body struct {
 	// Lists are the fields with the messages, in order. A request has the first one.
 	Lists []string
-	// Text is set if that field may be a plain text instead.
-	Text bool
+	// Text is set if that field may be a plain text instead, and Single if it may be one
+	// message without a list around it.
+	Text, Single bool
+	// Instead are fields with which a request need not have that field: a prompt or a
+	// history that the provider keeps, or a message that is only a text.
+	Instead []string
 }
 
 // A Holder is an object that only one dialect uses to hold messages.

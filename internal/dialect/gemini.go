@@ -15,7 +15,7 @@ var Gemini = &Dialect{
 	Example: `{"role":"model","parts":[{"functionCall":{"name":"ls","args":{}}}]}
 {"role":"user","parts":[{"functionResponse":{"name":"ls","response":{"output":"a.txt"}}}]}`,
 	Provider: "gemini",
-	Body:     &Body{Lists: []string{"contents"}},
+	Body:     &Body{Lists: []string{"contents"}, Single: true},
 	Window:   transcript.WindowUser,
 	Evidence: geminiEvidence,
 	Members:  geminiMembers,

@@ -14,7 +14,7 @@ var MistralEntries = &Dialect{
 	Example: `{"type":"function.call","tool_call_id":"a1b2c3d4e","name":"ls","arguments":"{}"}
 {"type":"function.result","tool_call_id":"a1b2c3d4e","result":"a.txt"}`,
 	Provider: "neutral",
-	Body:     &Body{Lists: []string{"inputs"}, Text: true},
+	Body:     &Body{Lists: []string{"inputs"}, Text: true, Instead: []string{"tool_confirmations", "from_entry_id"}},
 	Window:   transcript.WindowNext,
 	Evidence: evidence.NewTable(
 		"decisive if type=tool.execution|agent.handoff and @keys.#!=1",

@@ -16,7 +16,7 @@ var OpenAIResponses = &Dialect{
 	Example: `{"type":"function_call","call_id":"call_1","name":"ls","arguments":"{}"}
 {"type":"function_call_output","call_id":"call_1","output":"a.txt"}`,
 	Provider: "openai-responses",
-	Body:     &Body{Lists: []string{"input"}, Text: true},
+	Body:     &Body{Lists: []string{"input"}, Text: true, Instead: []string{"prompt", "previous_response_id", "conversation"}},
 	Evidence: evidence.NewTable(
 		"decisive if type=web_search_call|file_search_call|code_interpreter_call|image_generation_call|mcp_call|mcp_list_tools|hosted_tool_call|item_reference and @keys.#!=1",
 		"shared if type=reasoning and !role:string and summary|encrypted_content:any",

@@ -14,6 +14,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/sample"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
@@ -505,7 +506,7 @@ func (l *ledger) note(kind string, e *ledgerEntry) {
 		l.n, l.least = map[string]int{}, map[string][]*ledgerEntry{}
 	}
 	most := 2
-	if longRun() {
+	if sample.Long() {
 		most = 60
 	}
 	l.n[kind]++
@@ -558,7 +559,7 @@ func repairsOf(f *Fixed) string {
 }
 
 // markedSeed is the seed of the histories.
-func markedSeed() uint64 { return seedOr(23) }
+func markedSeed() uint64 { return sample.Seed(23) }
 
 // eachHistory generates n histories of a dialect for each set of options and calls f with
 // each. It reports whether there was time for all of them.
@@ -577,7 +578,7 @@ func eachHistory(t *testing.T, d *dialect.Dialect, of []fixture, sets []markedSe
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(d.Name))
 	seed := markedSeed()
-	done := until(t)
+	done := sample.Until(t)
 	ran := 0
 	for i := range n * len(sets) {
 		if done() {
@@ -617,7 +618,7 @@ func eachHistory(t *testing.T, d *dialect.Dialect, of []fixture, sets []markedSe
 // still occur exactly once, with the same speaker and the same bytes.
 func TestNothingIsLost(t *testing.T) {
 	t.Parallel()
-	eachDialect(t, keepingSets(), histories(6), misaccounted)
+	eachDialect(t, keepingSets(), sample.Inputs(60, 1, 1), misaccounted)
 }
 
 // eachDialect repairs n histories of each dialect with each set of options, and fails with
@@ -718,5 +719,5 @@ func unnamed(text []byte, opts FixOptions) (bad []misdeed, out []byte, f *Fixed)
 // original place.
 func TestUnsafeTakesWhatItNames(t *testing.T) {
 	t.Parallel()
-	eachDialect(t, unsafeSets(), histories(5), unnamed)
+	eachDialect(t, unsafeSets(), sample.Inputs(50, 1, 1), unnamed)
 }

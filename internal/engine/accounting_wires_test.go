@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/sample"
 )
 
 // A scribe writes histories in which every text occurs once.
@@ -454,8 +455,8 @@ func TestMarkersKept(t *testing.T) {
 			t.Parallel()
 			s := scribeOf(seed, uint64(k))
 			changed, safe := 0, 0
-			n := histories(100)
-			done := until(t)
+			n := sample.Inputs(1000, 25, 15)
+			done := sample.Until(t)
 			for i := range n {
 				if done() {
 					t.Logf("stopped after %d of %d histories", i, n)

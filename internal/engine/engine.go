@@ -327,7 +327,7 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 	}
 	// A repair reports the findings before the first round and after the last one.
 	if last := c.visit == nil || len(c.visit.repairs) == 0; last || c.visit.first {
-		if err := c.place(last && c.opts.Excerpts); err != nil {
+		if err := c.place(c.opts.Excerpts); err != nil { // the former are left if the file is not written
 			return nil, err
 		}
 	}

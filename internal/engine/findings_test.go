@@ -15,6 +15,7 @@ import (
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/sample"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
@@ -146,7 +147,7 @@ func orphans(n int) []byte {
 
 // TestMemoryOfKeptFindings: a report keeps only a few bytes for each finding.
 func TestMemoryOfKeptFindings(t *testing.T) {
-	n := howMany(300_000, 30_000, 10_000)
+	n := sample.Size(300_000, 30_000, 10_000)
 	src := source.FromBytes("s.jsonl", orphans(n))
 	rep, err := Check(context.Background(), src, Options{Edits: true})
 	if err != nil || rep.Findings.Len() != n {

@@ -23,6 +23,7 @@ import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/sample"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
@@ -815,12 +816,12 @@ func undone(f *Fixed, opts FixOptions) string {
 // TestFixProperties repairs every fixture and every worked case in every way.
 func TestFixProperties(t *testing.T) {
 	t.Parallel()
-	inputs := append(fixtures(t), caseInputs(t)...)
+	inputs := sampled(t, 10, append(fixtures(t), caseInputs(t)...))
 	targets, strategies := targetSets(), strategySets()
-	some := howMany(len(targets), 4, 0) // of the targets, others for each input
-	strategies = strategies[:howMany(len(strategies), len(strategies), 0)]
-	done := until(t)
-	ran := 0
+	some := sample.Size(len(targets), 1, 0) // of the targets, others for each input
+	strategies = strategies[:sample.Size(len(strategies), len(strategies), 0)]
+	done := sample.Until(t)
+	ran, tried := 0, make([]bool, len(strategies))
 	for i, in := range inputs {
 		if done() {
 			break
@@ -845,9 +846,11 @@ func TestFixProperties(t *testing.T) {
 		for k := range some {
 			try(targets[(i*some+k)%len(targets)])
 		}
-		for _, set := range strategies {
-			// The strategy of a rule without findings is not tested.
-			if found[set.rule] || longRun() {
+		for k, set := range strategies {
+			// By default only the strategies of rules with findings are tried: each at once, and
+			// then on one input in sixteen.
+			if sample.Long() || found[set.rule] && (!tried[k] || (i+k)%16 == 0) {
+				tried[k] = true
 				try(set)
 			}
 		}
@@ -877,8 +880,8 @@ func TestFixCorpus(t *testing.T) {
 	t.Parallel()
 	changed := 0
 	repairs := map[string]int{}
-	most := howMany(1<<30, 200_000, 50_000)
-	done := until(t)
+	most := sample.Size(1<<30, 200_000, 50_000)
+	done := sample.Until(t)
 	for i, in := range corpusInputs(t) {
 		if done() {
 			break
@@ -889,7 +892,7 @@ func TestFixCorpus(t *testing.T) {
 			continue
 		case len(in.text) > 1<<20:
 			sets = sets[3:]
-		case !longRun():
+		case !sample.Long():
 			sets = sets[i%len(sets):][:1]
 		}
 		for _, set := range sets {
@@ -916,13 +919,13 @@ func TestFixCorpus(t *testing.T) {
 func TestFixRuleOrder(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
-	done := until(t)
-	for _, in := range append(fixtures(t), caseInputs(t)...) {
+	done := sample.Until(t)
+	for _, in := range sampled(t, 10, append(fixtures(t), caseInputs(t)...)) {
 		if done() {
 			break
 		}
 		sets := basicSets()
-		for _, set := range sets[len(sets)-howMany(4, 2, 1):] {
+		for _, set := range sets[len(sets)-sample.Size(4, 1, 1):] {
 			want, f, err := tryFix(in.name, in.text, set.opts)
 			if checkedOnly(err) || err == nil && f.Before.Findings.Len() == 0 {
 				continue

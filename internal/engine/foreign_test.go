@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/toolguard/toolguard/internal/sample"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
@@ -109,7 +110,7 @@ func withoutUnread(found []string) []string {
 func TestForeignKeys(t *testing.T) {
 	t.Parallel()
 	keys := foreignKeys(t)
-	share := uint32(howMany(6, 40, 120))
+	share := uint32(sample.Size(6, 120, 120))
 	everyFixture(t, func(t *testing.T, name string, records []source.Value, seps [][]byte) {
 		t.Helper()
 		_, file, _ := strings.Cut(t.Name(), "/")

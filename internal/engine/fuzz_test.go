@@ -14,6 +14,7 @@ import (
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/sample"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -268,7 +269,7 @@ func (m *mutator) mutate(v any, n int) any {
 // order, once, and always in the same way.
 func TestMutations(t *testing.T) {
 	t.Parallel()
-	m := &mutator{Rand: rand.New(rand.NewPCG(seedOr(1), 2))}
+	m := &mutator{Rand: rand.New(rand.NewPCG(sample.Seed(1), 2))}
 	m.values = []any{nil, true, false, "", "null", " ", "x", 0, 1.5, []any{}, map[string]any{}, "<", "tool", "assistant", "user", "tool_use", "tool_result", "web_search_tool_result"}
 	type file struct {
 		name  string
@@ -293,9 +294,9 @@ func TestMutations(t *testing.T) {
 			m.collect(fl.lines)
 		}
 	}
-	rounds := howMany(30, 8, 5)
+	rounds := sample.Size(30, 2, 1)
 	tried, read, found := 0, 0, map[string]int{}
-	done := until(t)
+	done := sample.Until(t)
 	for _, f := range files {
 		for range rounds {
 			if done() {
@@ -333,7 +334,7 @@ func TestMutations(t *testing.T) {
 }
 
 func FuzzCheck(f *testing.F) {
-	for _, fx := range fixtures(f) {
+	for _, fx := range sampled(f, 10, fixtures(f)) {
 		f.Add(fx.text)
 	}
 	for _, c := range readCases(f) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/toolguard/toolguard/internal/sample"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
@@ -99,7 +100,7 @@ var growing = []load{
 			return []byte(strings.Repeat(loadUser, n) + "\n" + `{"role":"assistant","content":null,"tool_calls":[` + fmt.Sprintf(loadCall, 1) + "]}\n")
 		},
 		want: func(n int) map[string]int {
-			return map[string]int{"consecutive-roles": n - 1, "pending-tool-call": 1}
+			return map[string]int{"consecutive-roles": n - 1, "glued-records": 1, "pending-tool-call": 1}
 		},
 		more: func(int) (int, int) { return 1, 0 },
 	},
@@ -178,7 +179,7 @@ func TestReading(t *testing.T) {
 	for _, l := range allLoads() {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
-			n := max(l.n/4, 200)
+			n := max(sample.Size(l.n, min(l.n/2, 20_000), l.n/2)/4, 200)
 			var read [2]int64
 			for i := range read {
 				text := l.text(n << i)

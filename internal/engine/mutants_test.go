@@ -7,16 +7,15 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/sample"
 )
 
 // A wire is an API: what it accepts, and how to write histories for it. Without a target it
@@ -498,11 +497,8 @@ var recordedResult = regexp.MustCompile(`result \d \d`)
 // findings must remain. The default repairs must lose nothing.
 func TestMutants(t *testing.T) {
 	t.Parallel()
-	seed := seedOr(5)
-	total, kept := howMany(20_400, 6_800, 1_200), howMany(6_000, 3_000, 400)
-	if n, err := strconv.Atoi(os.Getenv("TOOLGUARD_MUTANTS")); err == nil {
-		total, kept = n, n
-	}
+	seed := sample.Seed(5)
+	total, kept := sample.Inputs(20_400, 600, 400), sample.Inputs(6_000, 240, 200)
 	for w, wire := range slices.Concat(wires, keptWires) {
 		n := total / len(wires)
 		if wire.target == "" {
@@ -530,7 +526,7 @@ func (w *wire) mutants(t *testing.T, b breaker, n int) {
 			t.Errorf(format, args...)
 		}
 	}
-	done := until(t)
+	done := sample.Until(t)
 	for i := range n {
 		if done() {
 			break

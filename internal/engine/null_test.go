@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/toolguard/toolguard/internal/sample"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
@@ -78,7 +79,7 @@ func withoutNull(found []string) []string {
 func TestNullIsAbsent(t *testing.T) {
 	t.Parallel()
 	byDialect := map[string]fields{}
-	share := uint32(howMany(1, 4, 16))
+	share := uint32(sample.Size(1, 10, 16))
 	eachFixture(t, func(name string, records []source.Value, _ [][]byte) {
 		d, _, _ := strings.Cut(name, "/")
 		if byDialect[d] == nil {
@@ -146,6 +147,14 @@ func nullAmong(v source.Value, at int) []byte {
 	return v.Raw()
 }
 
+// withoutNullMessages omits the findings about a null among the messages of a request, which no
+// provider accepts.
+func withoutNullMessages(found []string) []string {
+	return slices.DeleteFunc(found, func(f string) bool {
+		return strings.HasPrefix(f, "invalid-role ") && strings.Contains(f, "expected a message, but this is null")
+	})
+}
+
 // TestNullAmongObjects: a null in a list of objects is ignored, and changes no finding.
 func TestNullAmongObjects(t *testing.T) {
 	t.Parallel()
@@ -160,7 +169,7 @@ func TestNullAmongObjects(t *testing.T) {
 			for i, r := range records {
 				out[i] = nullAmong(r, at)
 			}
-			if diff := cmp.Diff(want, withoutNull(told(t, name, glued(seps, out)))); diff != "" {
+			if diff := cmp.Diff(want, withoutNullMessages(withoutNull(told(t, name, glued(seps, out))))); diff != "" {
 				t.Errorf("at %d (-without +with null):\n%s\n%.1000s", at, diff, glued(seps, out))
 			}
 		}
@@ -235,7 +244,7 @@ func TestNullOfOthers(t *testing.T) {
 			often[key]++
 		}
 	})
-	share, done := uint32(howMany(2, 12, 40)), until(t)
+	share, done := uint32(sample.Size(2, 32, 40)), sample.Until(t)
 	everyFixture(t, func(t *testing.T, name string, records []source.Value, seps [][]byte) {
 		t.Helper()
 		_, file, _ := strings.Cut(t.Name(), "/")

@@ -10,6 +10,7 @@ import (
 	"io"
 	"slices"
 	"sort"
+	"unicode/utf8"
 
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/rules"
@@ -254,15 +255,34 @@ func (p *placer) excerpt(at source.Span, start source.Position) Excerpt {
 	if !e.CutAfter {
 		text = bytes.TrimSuffix(text, []byte{'\r'})
 	}
-	// Do not begin or end inside a character.
+	// Neither the text nor the mark begins or ends inside a character.
 	skip := 0
-	for e.CutBefore && skip < min(3, mark) && text[skip]&0xC0 == 0x80 {
+	for e.CutBefore && skip < min(utf8.UTFMax-1, mark) && !utf8.RuneStart(text[skip]) {
 		skip++
 	}
-	e.Text = bytes.Clone(text[skip:])
+	if e.CutAfter {
+		text = source.WholeCharacters(text)
+	}
+	e.Text = bytes.Clone(text[min(skip, len(text)):])
 	mark = min(mark-skip, len(e.Text))
-	e.Mark = [2]int{mark, min(len(e.Text), mark+int(min(at.Len(), excerptAfter)))}
+	end := min(len(e.Text), mark+int(min(at.Len(), excerptAfter)))
+	e.Mark = [2]int{characterStart(e.Text, mark), end}
+	if last := characterStart(e.Text, end); last < end {
+		_, n := utf8.DecodeRune(e.Text[last:])
+		e.Mark[1] = last + n
+	}
 	return e
+}
+
+// characterStart returns where the character begins that offset i of a text is in: i, unless
+// that is inside a character.
+func characterStart(text []byte, i int) int {
+	for n := 1; n < utf8.UTFMax && n <= i && i < len(text) && !utf8.RuneStart(text[i]); n++ {
+		if _, size := utf8.DecodeRune(text[i-n:]); size > n {
+			return i - n
+		}
+	}
+	return i
 }
 
 // fingerprintBytes is the number of underlined bytes that go into a fingerprint.

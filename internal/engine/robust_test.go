@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/sample"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
@@ -154,7 +155,7 @@ var victims = []string{
 // sparsely returns the distance between the damaged places of a text: step in a long run,
 // otherwise larger.
 func sparsely(step, size int) int {
-	most := howMany(size, 300, 60)
+	most := sample.Size(size, 60, 60)
 	return max(step, size/most|1)
 }
 
@@ -165,8 +166,11 @@ func TestCutAtEveryByte(t *testing.T) {
 			t.Parallel()
 			text := readFixture(t, name)
 			step := sparsely(1, len(text))
-			faults := 0
+			faults, done := 0, sample.Until(t)
 			for n := 0; n <= len(text); n += step {
+				if done() {
+					return
+				}
 				rep := mustBeSound(t, fmt.Sprintf("%s cut at byte %d", name, n), text[:n:n])
 				for f := range rep.Findings.All() {
 					if f.Rule.Name == "truncated-record" {
@@ -191,8 +195,11 @@ func TestFlipBytes(t *testing.T) {
 			t.Parallel()
 			text := readFixture(t, name)
 			step := sparsely(7, len(text))
-			faults := 0
+			faults, done := 0, sample.Until(t)
 			for n := 0; n < len(text); n += step {
+				if done() {
+					return
+				}
 				for _, c := range []byte{'"', '{', '}', '\\', 0, 0xff} {
 					flipped := bytes.Clone(text)
 					flipped[n] = c
@@ -273,10 +280,7 @@ func TestStrangeInputs(t *testing.T) {
 
 // TestDeepInputs: endless nesting does not exhaust the stack.
 func TestDeepInputs(t *testing.T) {
-	size := 20 << 20
-	if testing.Short() || raceEnabled() {
-		size = 1 << 20
-	}
+	size := sample.Size(20<<20, 4<<20, 1<<20)
 	for _, open := range []string{"[", `{"a":`, `[{"role":"user","content":[`, `{"messages":[{"a":`} {
 		text := []byte(strings.Repeat(open, size/len(open)))
 		rep := mustBeSound(t, open, text)
@@ -650,10 +654,7 @@ func (l *load) run(t testing.TB, n int, text []byte) {
 // TestLoads: everything in a large transcript is counted exactly.
 func TestLoads(t *testing.T) {
 	for _, l := range allLoads() {
-		n := l.n
-		if raceEnabled() {
-			n /= 10
-		}
+		n := sample.Size(l.n, min(l.n/4, 20_000), l.n/10)
 		t.Run(l.name, func(t *testing.T) { l.run(t, n, l.text(n)) })
 	}
 }

@@ -58,7 +58,8 @@ type Repair struct {
 	// Results is the number of results it concerned.
 	Results int
 	// Dropped are the elements from which it removed something, or the parts of them that
-	// were in the original, as spans of the original.
+	// were in the original, as spans of the original. If a rule asked for several repairs
+	// that are one fix, the first of them has the elements of all.
 	Dropped []source.Span
 	// Removed is how many elements it drops, and Copy says that each of them is the
 	// same as another one.
@@ -98,6 +99,9 @@ func (f *Fixed) NewResults() []source.Span {
 	return out
 }
 
+// Unrepaired returns the result if the repair is not made: the file is as it was before.
+func (f *Fixed) Unrepaired() *Fixed { return &Fixed{Before: f.Before, After: f.Before} }
+
 // Changed reports whether anything was repaired.
 func (f *Fixed) Changed() bool { return f.Pieces != nil }
 
@@ -129,7 +133,8 @@ func (e *CheckOnlyError) Error() string { return "is only checked: " + e.Reason 
 
 // Settle repairs a source. It makes the allowed fixes, each whole or not at all, checks again
 // until nothing is left to do, and proves that nothing was lost. If the proof fails, Settle
-// withholds the repairs that break it. Settle does not write.
+// withholds the repairs that break it. Settle does not write. With a ProofError or a
+// CheckOnlyError it returns the file as it is, unrepaired.
 func Settle(ctx context.Context, src *source.Source, opts FixOptions) (*Fixed, error) {
 	opts.explicit = opts.Explicit
 	return settle(ctx, src, opts, maxRounds)
@@ -143,12 +148,13 @@ func settle(ctx context.Context, src *source.Source, opts FixOptions, often int)
 	if !errors.As(err, new(*ProofError)) || often == 0 {
 		return f, err
 	}
+	unrepaired := f
 	if f, err = s.withhold(ctx, src, err); err != nil || !f.Changed() {
-		return f, err
+		return cmp.Or(f, unrepaired), err
 	}
 	more, err := settle(ctx, f.Pieces.Source(), opts, often-1)
 	if err != nil {
-		return nil, err
+		return f.Unrepaired(), err
 	}
 	return f, f.join(more)
 }
@@ -300,7 +306,7 @@ func (s *settler) run(ctx context.Context, src *source.Source) (*Fixed, error) {
 		}
 		last, out.After = r, rep
 		if rep.File.CheckOnly != "" && anyOf(&rep.Findings, s.stops) {
-			return nil, &CheckOnlyError{rep.File.CheckOnly}
+			return out.Unrepaired(), &CheckOnlyError{rep.File.CheckOnly}
 		}
 		if rep.Skipped != "" || len(r.repairs) == 0 {
 			break
@@ -308,7 +314,7 @@ func (s *settler) run(ctx context.Context, src *source.Source) (*Fixed, error) {
 		if err := r.set.Prove(now); err != nil {
 			var unbalanced *edit.BalanceError
 			if errors.As(err, &unbalanced) {
-				return nil, &ProofError{unbalanced.Error(), nil}
+				return out.Unrepaired(), &ProofError{unbalanced.Error(), nil}
 			}
 			return nil, err
 		}
@@ -329,11 +335,12 @@ func (s *settler) run(ctx context.Context, src *source.Source) (*Fixed, error) {
 		out.Pieces, out.Repairs, out.Places, out.Rounds = nil, nil, nil, 0
 		return out, nil
 	}
-	if err := prove(out, first, last); err != nil {
-		return nil, err
+	err := prove(out, first, last)
+	if err == nil && opts.Dialect != s.opts.Dialect {
+		err = s.readsAlike(ctx, out)
 	}
-	if opts.Dialect != s.opts.Dialect {
-		return out, s.readsAlike(ctx, out)
+	if err != nil {
+		return out.Unrepaired(), err
 	}
 	return out, nil
 }
@@ -536,8 +543,11 @@ func (r *round) able(c *checker, fix *edit.Fix, wishes []wish) (bool, error) {
 	return err == nil, err
 }
 
-// done notes that the operations that wishes ask for are carried out by a fix.
+// done notes that the operations that wishes ask for are carried out by a fix. A fix may carry
+// out thousands of operations, so its spans are noted once, and not for each of them.
 func (r *round) done(fix *edit.Fix, wishes ...wish) {
+	most := repair.ClassOf(fix)
+	rulesOfFix := map[*rules.Rule]bool{}
 	for _, w := range wishes {
 		calls, results := operation.Subjects(w.Do)
 		switch w.Do.(type) {
@@ -545,22 +555,25 @@ func (r *round) done(fix *edit.Fix, wishes ...wish) {
 			results = calls
 		}
 		class := max(w.Class, repair.ClassOf(fix))
-		if class == operation.Unsafe {
-			for _, e := range fix.Edits {
-				r.touched = append(r.touched, e.Span)
-			}
-			r.touched = append(append(r.touched, fix.Reads...), fix.Gone...)
-		}
+		most = max(most, class)
 		r.did[deed{w.conversation, w.rule.Name}] = true
 		removed, isCopy := removes(w.Do)
+		var dropped []source.Span
+		if !rulesOfFix[w.rule] {
+			rulesOfFix[w.rule] = true
+			dropped = slices.Clone(fix.Gone)
+		}
 		r.repairs = append(r.repairs, Repair{
 			Rule: w.rule.Name, Kind: w.Do.Kind(), Class: class, Title: w.Title, Results: max(1, len(results)),
-			Dropped: slices.Clone(fix.Gone), Removed: removed, Copy: isCopy, Fix: len(r.places),
+			Dropped: dropped, Removed: removed, Copy: isCopy, Fix: len(r.places),
 		})
 	}
 	places := make([]source.Span, len(fix.Edits))
 	for i, e := range fix.Edits {
 		places[i] = e.Span
+	}
+	if most == operation.Unsafe {
+		r.touched = append(append(append(r.touched, places...), fix.Reads...), fix.Gone...)
 	}
 	r.places = append(r.places, places)
 }

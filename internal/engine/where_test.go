@@ -143,12 +143,8 @@ func TestLoneMessage(t *testing.T) {
 func TestWrappedRecords(t *testing.T) {
 	t.Parallel()
 	for _, with := range []string{`{"at":%d,"event":%s}`, `{"n":%d,"rec":%s}`, `{"n":%d,"held":{"kind":1,"rec":%s}}`} {
-		n := 0
-		eachFixture(t, func(name string, records []source.Value, seps [][]byte) {
-			if path.Ext(name) != ".jsonl" {
-				return
-			}
-			n++
+		logs := func(name string, _ []source.Value) bool { return path.Ext(name) == ".jsonl" }
+		n := someFixtures(t, logs, func(name string, records []source.Value, seps [][]byte) {
 			out := make([][]byte, len(records))
 			for i, r := range records {
 				out[i] = fmt.Appendf(nil, with, i, r.Raw())
@@ -172,12 +168,11 @@ func TestBehindBooks(t *testing.T) {
 	}
 	for _, lines := range []int{70, 400} {
 		books := []byte(strings.Repeat(`{"event":"tick","n":1}`+"\n", lines))
-		n := 0
-		eachFixture(t, func(name string, records []source.Value, seps [][]byte) {
-			if path.Ext(name) != ".jsonl" || len(records) < 2 || exceptions[name] != "" {
-				return // one record alone is a document
-			}
-			n++
+		// One record alone is a document.
+		logs := func(name string, records []source.Value) bool {
+			return path.Ext(name) == ".jsonl" && len(records) > 1 && exceptions[name] == ""
+		}
+		n := someFixtures(t, logs, func(name string, records []source.Value, seps [][]byte) {
 			text := bytes.TrimPrefix(glued(seps, raws(records)), []byte("\ufeff"))
 			if diff := cmp.Diff(told(t, name, text), told(t, name, slices.Concat(books, text))); diff != "" {
 				t.Errorf("%s behind %d lines (-bare +behind):\n%s", name, lines, diff)

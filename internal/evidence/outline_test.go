@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/toolguard/toolguard/internal/sample"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
@@ -53,7 +54,7 @@ func TestOutlines(t *testing.T) {
 		weight, _ := tools.Weigh(v)
 		return fmt.Sprint(weight)
 	}})
-	values := someObjects(40_000)
+	values := someObjects(sample.Size(40_000, 8_000, 4_000))
 	for _, q := range all {
 		a := &Aspect{}
 		q.add(a)

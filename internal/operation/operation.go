@@ -95,6 +95,8 @@ type (
 		Messages []int32
 		CopyOf   int32
 	}
+	// DropElement drops the element at At, which is among the messages but is not one.
+	DropElement struct{ At source.Span }
 	// Texts turns each of Calls and each of Results into text that is labelled with tool and
 	// id.
 	Texts struct{ Calls, Results []int32 }
@@ -189,6 +191,9 @@ func (*DropBlocks) Kind() Kind { return "drop-block" }
 
 // Kind implements Action.
 func (*DropMessages) Kind() Kind { return "drop-message" }
+
+// Kind implements Action.
+func (*DropElement) Kind() Kind { return "drop-message" }
 
 // Kind implements Action.
 func (*Texts) Kind() Kind { return "text-result" }

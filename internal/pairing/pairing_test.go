@@ -2,10 +2,10 @@ package pairing
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
+	"github.com/toolguard/toolguard/internal/sample"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -119,27 +119,17 @@ func checkSound(t *testing.T, m *maker) {
 	}
 }
 
-// howMany returns how many conversations to generate.
-func howMany() uint64 {
-	switch {
-	case raceEnabled:
-		return 2_000
-	case testing.Short():
-		return 10_000
-	case os.Getenv("TOOLGUARD_LONG") == "1":
-		return 240_000
-	}
-	return 60_000
-}
+// conversations returns how many conversations to generate.
+func conversations() uint64 { return uint64(sample.Inputs(240_000, 12_000, 2_000)) }
 
 func TestReference(t *testing.T) {
-	for seed := range howMany() * 3 / 4 {
+	for seed := range conversations() * 3 / 4 {
 		check(t, wild(&chooser{state: seed}).Conv)
 	}
 }
 
 func TestSound(t *testing.T) {
-	for seed := range howMany() / 4 {
+	for seed := range conversations() / 4 {
 		checkSound(t, sound(&chooser{state: seed}))
 	}
 }

@@ -349,7 +349,7 @@ func TestKey(t *testing.T) {
 // continues after a message of another one.
 func TestCrosses(t *testing.T) {
 	late := 0
-	for seed := range howMany() / 8 {
+	for seed := range conversations() / 8 {
 		c := wild(&chooser{state: seed}).Conv
 		whole := true
 		for i := 1; i < len(c.Messages); i++ {

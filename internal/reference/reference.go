@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+
+	"github.com/rogpeppe/go-internal/lockedfile"
 )
 
 // A Request asks for the validation of values, all of them JSON texts.
@@ -51,6 +53,21 @@ type Validator struct {
 // directory must be that of a package two levels below the root of the module, as it is in
 // tests.
 func Start() (*Validator, error) {
+	// The tests of several packages start it at once. Whoever is first builds it, and the
+	// others find it in the build cache.
+	unlock, err := lockedfile.MutexAt(filepath.Join(os.TempDir(), fmt.Sprintf("toolguard-validator-%d.lock", os.Getuid()))).Lock()
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	v, err := start()
+	if err == nil {
+		_, err = v.Validate(Request{Schema: "true"}) // it runs as soon as it answers
+	}
+	return v, err
+}
+
+func start() (*Validator, error) {
 	v := &Validator{cmd: exec.Command("go", "run", ".")}
 	v.cmd.Dir = filepath.Join("..", "..", "internal", "reference", "validator")
 	// go test only repeats a test if a file that the test itself looks at has changed.

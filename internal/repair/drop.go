@@ -66,6 +66,17 @@ func (d *draft) dropMessage(m int32) bool {
 	return true
 }
 
+// dropUnread removes an element among the messages that is not one.
+func (d *draft) dropUnread(at source.Span) bool {
+	l := d.listAround(at)
+	if l == nil {
+		return false
+	}
+	l.remove(at)
+	d.taken = append(d.taken, at)
+	return true
+}
+
 // dropBlock removes a block, or the message or item if it is one.
 func (d *draft) dropBlock(b int32) bool {
 	blk := &d.Conv.Blocks[b]

@@ -252,6 +252,8 @@ func (d *draft) do(op *operation.Operation) bool {
 			d.beside(m)
 		}
 		return d.each(do.Messages, d.dropMessage)
+	case *operation.DropElement:
+		return d.dropUnread(do.At)
 	case *operation.Texts:
 		return d.texts(do.Calls, do.Results)
 	case *operation.MergeMessage:
@@ -485,8 +487,12 @@ func (p *Plan) at(s source.Span) source.Value {
 
 func (p *Plan) text(s source.Span) []byte { return p.at(s).Raw() }
 
-// holder returns the list that contains a message, nil if there is none.
-func (d *draft) holder(m int32) *list {
+// holder returns the list that contains a message, nil if there is none or if it cannot be
+// changed.
+func (d *draft) holder(m int32) *list { return d.listAround(d.Conv.Messages[m].Span()) }
+
+// listAround is holder for an element at a span.
+func (d *draft) listAround(at source.Span) *list {
 	if d.Log != nil || d.Conv.Folded {
 		return nil // such a log does not allow records to be removed or inserted
 	}
@@ -494,7 +500,7 @@ func (d *draft) holder(m int32) *list {
 		return d.list(-1, source.Span{})
 	}
 	for _, s := range d.Conv.Lists {
-		if s.Contains(d.Conv.Messages[m].Span()) {
+		if s.Contains(at) {
 			return d.list(s.Start, s)
 		}
 	}

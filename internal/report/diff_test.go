@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/toolguard/toolguard/internal/edit"
 
@@ -19,6 +20,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/sample"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
@@ -226,7 +228,7 @@ func randomEdits(r *rand.Rand, size int) []splice {
 func TestDiffRandom(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 20000 {
+	for range sample.Inputs(20_000, 5_000, 2_000) {
 		text := randomText(r)
 		edits := randomEdits(r, len(text))
 		diff, after := diffOf(t, "s", text, edits...)
@@ -402,19 +404,19 @@ func TestPreviewOfResults(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{
 			"a record", call + "\n" + user + "\n",
-			"s: insert a placeholder result after message 1 (additive) [missing-tool-result]\n" +
+			"s:2:1: insert a placeholder result after message 1 (additive) [missing-tool-result]\n" +
 				`    2 | + …{"type":"tool_result","tool_use_id":"toolu_1","content":"[toolguard] No result was reco…` + "\n" +
 				`    2 | - {"parentUuid":"5d9c2c7e-0000-4000-8000-000000000001","isSidechain":false,"cwd":"/home/d…` + "\n" +
-				`    2 | + {"parentUuid":"7d0cf294-bf7d-4ec9-8ed8-2e82e93762b2","isSidechain":false,"cwd":"/home/d…` + "\n",
+				`    3 | + {"parentUuid":"7d0cf294-bf7d-4ec9-8ed8-2e82e93762b2","isSidechain":false,"cwd":"/home/d…` + "\n",
 		},
 		{
 			"a message", `[{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"ls","input":{}}]},{"role":"assistant","content":"So."}]`,
-			"s: insert a placeholder result after message 1 (additive) [missing-tool-result]\n" +
+			"s:1:93: insert a placeholder result after message 1 (additive) [missing-tool-result]\n" +
 				`    1 | + …1","name":"ls","input":{}}]},…{"type":"tool_result","tool_use_id":"toolu_1","content":"[…` + "\n",
 		},
 		{
 			"a block", `[{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"ls","input":{}}]},{"role":"user","content":[{"type":"text","text":"So?"}]}]`,
-			"s: insert a placeholder result into message 2 (additive) [missing-tool-result]\n" +
+			"s:1:119: insert a placeholder result into message 2 (additive) [missing-tool-result]\n" +
 				`    1 | + …]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"[…` + "\n",
 		},
 	} {
@@ -430,6 +432,149 @@ func TestPreviewOfResults(t *testing.T) {
 		if diff := cmp.Diff(c.want, b.String()); diff != "" {
 			t.Errorf("%s:\n%s", c.name, diff)
 		}
+	}
+}
+
+// TestPreviewOfLines: what changes is shown line by line, without the lines that stay.
+func TestPreviewOfLines(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("é", 300)
+	numbers := func(from, to int, indent string) string {
+		var b strings.Builder
+		for i := from; i <= to; i++ {
+			fmt.Fprintf(&b, "%s%d\n", indent, i)
+		}
+		return b.String()
+	}
+	for _, tt := range []struct {
+		name, text string
+		at, to     int
+		new, want  string
+	}{
+		{"a line is dropped", "a\nb\nc\n", 2, 4, "", ":2:1\n    2 | - b\n"},
+		{"the last line is dropped", "a\nb", 1, 3, "", ":1:2\n    2 | - b\n"},
+		{"the only line is dropped", "a", 0, 1, "", ":1:1\n    1 | - a\n    1 | +\n"},
+		{"a line is inserted", "a\nc\n", 2, 2, "b\n", ":2:1\n    2 | + b\n"},
+		{"a line is inserted behind the end of another", "a\nc\n", 1, 1, "\nb", ":1:2\n    2 | + b\n"},
+		{"a line is appended", "a", 1, 1, "\nb\n", ":1:2\n    2 | + b\n    3 | +\n"},
+		{"a line with a return is dropped", "a\r\nb\r\nc\r\n", 3, 6, "", ":2:1\n    2 | - b\n"},
+		{"an element is appended", "[\n  {\n  }\n]", 9, 9, ",\n  {\n  }", ":3:4\n    3 | +   },\n    4 | +   {\n"},
+		{"a part of a line is removed", "[1,2]", 2, 4, "", ":1:3\n    1 | - [1,2]\n    1 | + [1]\n"},
+		{
+			"the middle of several lines", "[\n1,\n2,\n3\n]\n", 2, 11, "1,\nzwei,\nx,\n3\n]",
+			":2:1\n    3 | - 2,\n    3 | + zwei,\n    4 | + x,\n",
+		},
+		{"twelve lines", "[\n]", 2, 2, numbers(1, 12, ""), ":2:1\n" + numbered(2, 1, 12)},
+		{"more lines", "[\n]", 2, 2, numbers(1, 14, ""), ":2:1\n" + numbered(2, 1, 12) + "      | … 2 more lines\n"},
+		{
+			"many lines for many", numbers(101, 120, ""), 0, 80, numbers(1, 20, ""),
+			":1:1\n" + strings.ReplaceAll(numbered(1, 101, 106), "+", "-") + numbered(1, 1, 6) + "      | … 28 more lines\n",
+		},
+		{
+			"one line for many", numbers(101, 120, ""), 0, 80, "1\n",
+			":1:1\n" + strings.ReplaceAll(numbered(1, 101, 111), "+", "-") + "    1 | + 1\n      | … 9 more lines\n",
+		},
+		{
+			"long lines", "[" + long + "]", 301, 303, "x" + long,
+			":1:302\n    1 | - …" + long[:2*(29+58)] + "…\n    1 | + …" + long[:2*29] + "x" + long[:2*57] + "…\n",
+		},
+	} {
+		src := source.FromBytes("s", []byte(tt.text))
+		f := &engine.Fixed{
+			Pieces:  pieces(t, src, edit.Edit{Span: source.Span{Start: int64(tt.at), End: int64(tt.to)}, Text: []byte(tt.new)}),
+			Repairs: []engine.Repair{{Rule: "reused-call-id", Title: "t"}},
+			Places:  [][]source.Span{{{Start: int64(tt.at), End: int64(tt.to)}}},
+		}
+		var b bytes.Buffer
+		if err := Preview(&b, "s", src, f, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		head, rows, _ := strings.Cut(strings.TrimPrefix(b.String(), "s"), "\n")
+		got := strings.TrimSuffix(head, ": t (safe) [reused-call-id]") + "\n" + rows
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s:\n%s", tt.name, diff)
+		}
+		if !utf8.ValidString(got) || strings.Contains(got, "<") {
+			t.Errorf("%s: a character is cut:\n%s", tt.name, got)
+		}
+	}
+}
+
+// numbered returns rows for added lines with the numbers as text.
+func numbered(line, from, to int) string {
+	var b strings.Builder
+	for i := from; i <= to; i++ {
+		fmt.Fprintf(&b, "%5d | + %d\n", line+i-from, i)
+	}
+	return b.String()
+}
+
+// TestPreviewOfPrettyPrinted: a placeholder is shown whole in a file with a value per line.
+func TestPreviewOfPrettyPrinted(t *testing.T) {
+	t.Parallel()
+	const text = `[
+  {
+    "role": "assistant",
+    "content": [
+      {
+        "type": "tool_use",
+        "id": "toolu_1",
+        "name": "ls",
+        "input": {}
+      }
+    ]
+  },
+  {
+    "role": "user",
+    "content": "go on"
+  }
+]
+`
+	const want = `s:15:16: insert a placeholder result into message 2 (additive) [missing-tool-result]
+   15 | -     "content": "go on"
+   15 | +     "content": [
+   16 | +       {
+   17 | +         "type": "tool_result",
+   18 | +         "tool_use_id": "toolu_1",
+   19 | +         "content": "[toolguard] No result was recorded for this tool call; it may or ma…
+   20 | +         "is_error": true
+   21 | +       },
+   22 | +       {
+   23 | +         "type": "text",
+   24 | +         "text": "go on"
+   25 | +       }
+      | … 1 more line
+`
+	src := source.FromBytes("s", []byte(text))
+	f, err := engine.Settle(t.Context(), src, engine.FixOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := Preview(&b, "s", src, f, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestPreviewOfManyLines: a text of many lines that is removed is not kept.
+func TestPreviewOfManyLines(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("x\n", 3*mostLines) + "y\n"
+	src := source.FromBytes("s", []byte(text))
+	f := &engine.Fixed{
+		Pieces:  pieces(t, src, edit.Edit{Span: source.Span{End: int64(len(text) - 2)}}),
+		Repairs: []engine.Repair{{Rule: "reused-call-id", Title: "t"}},
+		Places:  [][]source.Span{{{End: 1}}},
+	}
+	var b bytes.Buffer
+	if err := Preview(&b, "s", src, f, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasSuffix(b.String(), "\n   12 | - x\n      | … 29988 more lines\n") {
+		t.Errorf("got\n%s", b.String())
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/clipperhouse/uax29/v2/graphemes"
 	"github.com/mattn/go-runewidth"
 
 	"github.com/toolguard/toolguard/internal/engine"
@@ -63,39 +64,59 @@ func cells(text []byte) []cell {
 	return g.cells(text)
 }
 
-// cells splits text into cells, starting in the state of the guard.
+// cells splits text into cells, starting in the state of the guard. A grapheme cluster is a
+// cell, except for characters in it that must be escaped.
 func (g *guard) cells(text []byte) []cell {
-	// The default condition depends on the locale; a report must not.
-	cond := runewidth.Condition{StrictEmojiNeutral: true}
 	out := make([]cell, 0, len(text))
-	joins := false // the next character belongs to the last cell
 	whole := string(text)
-	for i := 0; i < len(whole); {
-		r, n := utf8.DecodeRuneInString(whole[i:])
-		s := whole[i : i+n]
-		i += n
-		switch spells := g.spells(r, n, whole[i:]); {
-		case r == '\t':
-			out = append(out, cell{" ", 1})
-			joins = false
-			continue
-		case spells:
-			s = spelled(s)
-			out = append(out, cell{s, len(s)})
-			joins = false
-			continue
+	at := 0
+	for clusters := graphemes.FromString(whole); clusters.Next(); {
+		shown := at
+		end := func() {
+			if shown < at {
+				out = append(out, cell{whole[shown:at], clusterWidth(whole[shown:at])})
+			}
 		}
-		w := cond.RuneWidth(r)
-		if k := len(out) - 1; k >= 0 && (w == 0 || joins) {
-			out[k].text += s
-			out[k].width = cond.StringWidth(out[k].text)
-		} else {
-			out = append(out, cell{s, w})
+		for to := at + len(clusters.Value()); at < to; {
+			r, n := utf8.DecodeRuneInString(whole[at:])
+			spells := g.spells(r, n, whole[at+n:])
+			if !spells {
+				at += n
+				continue
+			}
+			end()
+			at += n
+			if shown = at; r == '\t' {
+				out = append(out, cell{" ", 1})
+			} else {
+				s := spelled(whole[at-n : at])
+				out = append(out, cell{s, len(s)})
+			}
 		}
-		joins = r == '\u200d'
+		end()
 	}
 	return out
 }
+
+// emojiStyle is the character that has the one before it shown as an emoji.
+const emojiStyle = "\uFE0F"
+
+// clusterWidth returns how many columns a grapheme cluster takes.
+func clusterWidth(s string) int {
+	if len(s) == 1 {
+		return 1
+	}
+	// The default condition depends on the locale; a report must not.
+	cond := runewidth.Condition{StrictEmojiNeutral: true}
+	w := cond.StringWidth(s)
+	if w == 1 && strings.Contains(s, emojiStyle) {
+		w = 2 // the library takes such a character for text
+	}
+	return w
+}
+
+// textWidth returns how many columns a text takes.
+func textWidth(text string) int { return columns(cells([]byte(text))) }
 
 // columns returns the width of cells.
 func columns(cs []cell) int {

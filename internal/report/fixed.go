@@ -211,9 +211,10 @@ func (s *FixSummary) String() string {
 		return s.checked()
 	}
 	var b strings.Builder
-	if s.RepairedFiles == 0 {
-		b.WriteString("Nothing to repair.")
-	} else {
+	switch {
+	case s.RepairedFiles == 0 && s.Unrepaired == 0:
+		b.WriteString("Nothing to repair. ")
+	case s.RepairedFiles > 0:
 		what := count(s.Repaired, "problem") + " in "
 		if s.Repaired == 0 { // only infos were repaired
 			what = ""
@@ -222,9 +223,8 @@ func (s *FixSummary) String() string {
 		if s.Written {
 			verb, then = "Repaired", "."
 		}
-		fmt.Fprintf(&b, "%s %s%s (%s)%s", verb, what, count(s.RepairedFiles, "file"), s.deeds(), then)
+		fmt.Fprintf(&b, "%s %s%s (%s)%s ", verb, what, count(s.RepairedFiles, "file"), s.deeds(), then)
 	}
-	b.WriteByte(' ')
 	b.WriteString(s.left())
 	if s.Files != s.RepairedFiles || s.Skipped > 0 || s.Ignored > 0 || len(s.Failed) > 0 {
 		b.WriteByte(' ')

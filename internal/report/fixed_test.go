@@ -38,6 +38,12 @@ func TestFixSummary(t *testing.T) {
 	}{
 		{"no file", FixSummary{Summary: Summary{Failed: make([]Missed, 1)}}, nil, "No files checked, 1 failed."},
 		{
+			"not repaired",
+			FixSummary{Summary: Summary{Failed: make([]Missed, 2), Unrepaired: 1}, Written: true},
+			[]*engine.Fixed{{Before: report(missing), After: report(missing)}},
+			"1 problem left. 1 file checked, 1 not repaired, 1 failed.",
+		},
+		{
 			"nothing",
 			FixSummary{},
 			[]*engine.Fixed{{Before: report(), After: report()}},

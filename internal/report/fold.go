@@ -25,15 +25,18 @@ func (o *Options) headWidth() int {
 	return math.MaxInt
 }
 
-// measure returns how many columns a line of several parts takes.
+// measure returns how many columns a line of several parts takes. That depends on where its
+// colours begin and end: see lines.line.
 func measure(parts ...part) int {
 	var l lines
-	plain := make([]part, len(parts))
-	for i, p := range parts {
-		plain[i] = bare(p.text)
+	l.line(parts...)
+	text := string(l.out[:len(l.out)-1])
+	for _, p := range parts {
+		if begin, stop := codes(p.color); begin != "" {
+			text = strings.NewReplacer(begin, "", stop, "").Replace(text)
+		}
 	}
-	l.line(plain...)
-	return columns(cells(l.out[:len(l.out)-1]))
+	return textWidth(text)
 }
 
 // fold adds a line of several parts, and breaks it between words if it is wider
@@ -92,6 +95,30 @@ func Fold(text string, width int, hang string) string {
 	var l lines
 	l.fold(width, hang, 0, bare(text))
 	return l.String()
+}
+
+// FoldTable returns a table in lines of at most width columns. The last column is broken between
+// words, and goes on where it begins; indented examples in JSON are not broken.
+func FoldTable(table string, width int) string {
+	var out strings.Builder
+	for line := range strings.Lines(table) {
+		row := strings.TrimSuffix(line, "\n")
+		text := strings.TrimLeft(row, " ")
+		indented := len(row) - len(text)
+		if textWidth(row) <= width || indented >= 4 && strings.HasPrefix(text, "{") {
+			out.WriteString(line)
+			continue
+		}
+		hang := indented + 4
+		if i := strings.LastIndex(text, "  "); i > 0 {
+			hang = indented + i + 2
+		}
+		if hang > width/2 {
+			hang = indented + 4
+		}
+		out.WriteString(Fold(row, width, strings.Repeat(" ", hang)))
+	}
+	return out.String()
 }
 
 // FoldSentences returns sentences in lines of at most width columns. It begins a new line

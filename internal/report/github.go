@@ -12,10 +12,11 @@ import (
 
 // github writes workflow commands of GitHub Actions, which become annotations.
 // Only about ten of each severity are shown for a step, so the worst come
-// first.
+// first: files that were not checked, because they may hold any number of errors.
 type github struct {
 	w        io.Writer
 	opts     Options
+	failed   lines
 	commands [rules.Error + 1]lines // by severity
 }
 
@@ -60,14 +61,17 @@ func githubCommand(v rules.Severity) string {
 // Close implements Reporter. A file that was not checked is an annotation of the whole file.
 func (g *github) Close(s *Summary) error {
 	err := s.eachMissed(func(kind missedKind, m Missed) error {
-		severity := rules.Info
+		severity, commands := rules.Info, &g.commands[rules.Info]
 		if kind == missedFailed {
-			severity = rules.Error
+			severity, commands = rules.Error, &g.failed
 		}
-		g.commands[severity].command(fmt.Sprintf("%s file=%s,title=%s::%s", githubCommand(severity), property(filepath.ToSlash(m.Path)), kind, data(kind.says(m))))
+		commands.command(fmt.Sprintf("%s file=%s,title=%s::%s", githubCommand(severity), property(filepath.ToSlash(m.Path)), kind, data(kind.says(m))))
 		return nil
 	})
 	if err != nil {
+		return err
+	}
+	if err := g.failed.flush(g.w); err != nil {
 		return err
 	}
 	for severity := rules.Error; severity >= rules.Info; severity-- {

@@ -18,6 +18,7 @@ import (
 	"github.com/toolguard/toolguard/internal/hostile"
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/sample"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
@@ -69,11 +70,14 @@ func hostileReport(text, behind string, excerpts bool) *engine.Report {
 }
 
 // pairs calls f with each hostile text alone and with each part of one that
-// could complete it.
+// could complete it, by default with one in three of these.
 func pairs(f func(text, behind string)) {
-	for _, text := range hostile.Texts() {
-		for _, behind := range []string{"", "#[x]", "[x]", ":", "::x", "\x80\xae"} {
-			f(text, behind)
+	for i, text := range hostile.Texts() {
+		f(text, "")
+		for k, behind := range []string{"#[x]", "[x]", ":", "::x", "\x80\xae"} {
+			if (i+k)%sample.Size(1, 3, 3) == 0 {
+				f(text, behind)
+			}
 		}
 	}
 }
@@ -134,6 +138,56 @@ func TestPreviewIsNotObeyed(t *testing.T) {
 		}
 	})
 }
+
+// TestWidthOfHostileLines: no row of a preview and no line of a report is wider than it may be,
+// although more of it has to be escaped where a colour begins.
+func TestWidthOfHostileLines(t *testing.T) {
+	t.Parallel()
+	const width = 60
+	judge := func(what, out string) {
+		t.Helper()
+		for line := range strings.Lines(out) {
+			plain := colourCodes.ReplaceAllString(strings.TrimSuffix(line, "\n"), "")
+			if n := textWidth(plain); n > width && strings.Contains(strings.TrimSpace(plain), " ") {
+				t.Errorf("%s: %d columns:\n%s", what, n, plain)
+			}
+		}
+	}
+	for _, text := range []string{"##", "##vso", "日##", strings.Repeat("a", 40) + "##", strings.Repeat("##", 40), strings.Repeat("❤\ufe0f", 60)} {
+		for pad := range 12 {
+			line := strings.Repeat("x", pad) + text
+			src := source.FromBytes("s", []byte(line+"old"+strings.Repeat("y", 80)))
+			f := &engine.Fixed{
+				Pieces: pieces(t, src, edit.Edit{
+					Span: source.Span{Start: int64(len(line)), End: int64(len(line) + 3)}, Text: []byte("n" + text),
+				}),
+				Repairs: []engine.Repair{{Rule: "reused-call-id", Title: strings.Repeat("t", pad) + text + " " + text}},
+				Places:  [][]source.Span{{{Start: int64(len(line)), End: int64(len(line) + 3)}}},
+			}
+			var b bytes.Buffer
+			if err := Preview(&b, "s", src, f, Options{Color: true, Width: width}); err != nil {
+				t.Fatal(err)
+			}
+			judge("preview of "+line, b.String())
+			x := engine.Finding{
+				Finding: rules.Finding{Rule: rules.ByName("missing-tool-result"), Severity: rules.Error, Message: line + " " + line, Related: []rules.Related{{Message: strings.Repeat("m", 30+pad) + "##"}}},
+				Path:    "s", RelatedAt: make([]source.Position, 2),
+				Excerpt: engine.Excerpt{Text: []byte(line + line), Mark: [2]int{len(line), 2 * len(line)}},
+			}
+			x.RelatedExcerpts = []engine.Excerpt{x.Excerpt}
+			rep := &engine.Report{File: &container.File{}, Findings: engine.Pack(x)}
+			b.Reset()
+			out := newText(&b, Options{Color: true, Width: width})
+			if err := out.File(rep); err != nil {
+				t.Fatal(err)
+			}
+			judge("report of "+line, b.String())
+		}
+	}
+}
+
+// colourCodes are what switches colours on and off.
+var colourCodes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 // TestLinesAreNotObeyed: text that is printed as a line, as an underlined one, or
 // through a Screen is not, wherever the writes to that end.

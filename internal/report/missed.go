@@ -44,11 +44,11 @@ func (k missedKind) fingerprint(m Missed) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// missed returns a line for each file that was not checked, for a report for people
-// that is a file of its own. On a terminal standard error says it. The first two
-// parts of a line are the file.
+// missed returns a line for each file that was not checked, for a report for people. There
+// are none if standard error is shown in the same place and has just named them. The first
+// two parts of a line are the file.
 func missed(s *style, opts *Options, sum *Summary) [][]part {
-	if !opts.OwnFile {
+	if !opts.Apart {
 		return nil
 	}
 	var out [][]part

@@ -18,7 +18,7 @@ func TestMissed(t *testing.T) {
 	for _, f := range all {
 		for _, own := range []bool{false, true} {
 			var out strings.Builder
-			if err := f.New(&out, Options{OwnFile: own, NoExcerpt: own}).Close(sum); err != nil {
+			if err := f.New(&out, Options{Apart: own, NoExcerpt: own}).Close(sum); err != nil {
 				t.Fatal(err)
 			}
 			switch got := out.String(); {

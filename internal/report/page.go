@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/fatih/color"
-	"github.com/mattn/go-runewidth"
 )
 
 // WritePage writes a page in Markdown for people to read: without marks, and wrapped
@@ -216,10 +215,4 @@ func length(words []word) int {
 		}
 	}
 	return n
-}
-
-// textWidth returns how many cells of a terminal a text takes.
-func textWidth(text string) int {
-	cond := runewidth.Condition{StrictEmojiNeutral: true}
-	return cond.StringWidth(text)
 }

@@ -8,38 +8,24 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/toolguard/toolguard/internal/edit"
-
 	"github.com/fatih/color"
 
 	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// previewRead is how many bytes are read of a change, and of what stands on each side.
-const previewRead = 400
+// mostRows is how many lines of a repair a preview shows at most.
+const mostRows = 12
 
-// Preview writes what a repair changes, for people: around each edit a window of the
-// line before and after, below the titles of the repairs that it is part of.
+// Preview writes what a repair changes, for people: the lines that each edit removes and adds,
+// below the titles of the repairs that it is part of.
 func Preview(w io.Writer, path string, src *source.Source, f *engine.Fixed, opts Options) error {
-	s := newStyle(opts.Color)
-	var l lines
-	titles := newTitles(f)
-	title := func(repairs []int) {
-		if len(l.out) > 0 || titles.begun {
-			l.line()
-		}
-		titles.begun = true
-		for _, i := range repairs {
-			r := &f.Repairs[i]
-			titles.told[i] = true
-			l.fold(opts.headWidth(), indent, 2,
-				part{s.path, path}, bare(": "), bare(r.Title), bare(fmt.Sprintf(" (%s) ", r.Class)), part{s.gutter, "[" + r.Rule + "]"})
-		}
-	}
+	p := preview{style: newStyle(opts.Color), path: path, opts: opts, fixed: f, titles: newTitles(f)}
 	lines := source.NewLines(src)
 	results := f.NewResults()
 	moved := int64(0) // by how much bytes behind the last edit moved
+	grown := 0        // by how much lines behind it did
 	for _, e := range f.Pieces.Edits() {
 		at, err := lines.Position(e.Span.Start)
 		if err != nil {
@@ -51,30 +37,105 @@ func Preview(w io.Writer, path string, src *source.Source, f *engine.Fixed, opts
 		for len(results) > 0 && results[0].Start < start {
 			results = results[1:]
 		}
-		var result source.Span // the first one in the new text
+		result := -1 // where the first one in the new text begins
 		if len(results) > 0 && results[0].End < end {
-			result = source.Span{Start: results[0].Start - start, End: results[0].End - start}
+			result = int(results[0].Start - start)
 		}
-		if len(l.out) > diffBlock {
-			if err := l.flush(w); err != nil {
+		if len(p.out.out) > diffBlock {
+			if err := p.out.flush(w); err != nil {
 				return err
 			}
 		}
-		if repairs, other := titles.of(e.Span); other {
-			title(repairs)
+		if repairs, other := p.titles.of(e.Span); other {
+			p.title(repairs, placeOf(at))
 		}
 		if opts.NoExcerpt {
-			l.line(bare(fmt.Sprintf("%5d: %d bytes become %d", at.Line, e.Span.Len(), len(e.Text))))
+			p.row(bare(fmt.Sprintf("%5d: %d bytes become %d", at.Line, e.Span.Len(), len(e.Text))))
 			continue
 		}
-		if err := window(&l, s, src, at, e, result, opts.width()); err != nil {
+		ed, err := newEditedLines(src, at, e)
+		if err != nil {
 			return err
 		}
+		p.edit(ed, at.Line, at.Line+grown, result)
+		grown += ed.grown
 	}
-	if rest := titles.untold(); len(rest) > 0 {
-		title(rest)
+	p.more()
+	for n, i := range p.titles.untold() {
+		place := ""
+		if fix := f.Repairs[i].Fix; fix < len(f.Places) && len(f.Places[fix]) > 0 {
+			at, err := lines.Position(f.Places[fix][0].Start)
+			if err != nil {
+				return err
+			}
+			place = placeOf(at)
+		}
+		if n == 0 {
+			p.gap()
+		}
+		p.heading(i, place)
 	}
-	return l.flush(w)
+	return p.out.flush(w)
+}
+
+// A preview is the output of Preview.
+type preview struct {
+	out    lines
+	style  *style
+	path   string
+	opts   Options
+	fixed  *engine.Fixed
+	titles *titles
+	begun  bool
+	shown  int // the rows below the last title
+	hidden int // the rows that are not shown there
+}
+
+// title begins the rows of repairs, which change the file at a place.
+func (p *preview) title(repairs []int, place string) {
+	p.more()
+	p.gap()
+	p.shown = 0
+	for _, i := range repairs {
+		p.titles.told[i] = true
+		p.heading(i, place)
+	}
+}
+
+// gap writes a blank line, except before the first title.
+func (p *preview) gap() {
+	if p.begun {
+		p.out.line()
+	}
+	p.begun = true
+}
+
+// heading writes the title of a repair.
+func (p *preview) heading(i int, place string) {
+	r := &p.fixed.Repairs[i]
+	p.out.fold(p.opts.headWidth(), indent, 2,
+		part{p.style.path, p.path}, bare(place+": "), bare(r.Title), bare(fmt.Sprintf(" (%s) ", r.Class)), part{p.style.gutter, "[" + r.Rule + "]"})
+}
+
+// placeOf returns a position as it is written behind a path.
+func placeOf(at source.Position) string { return fmt.Sprintf(":%d:%d", at.Line, at.Column) }
+
+// row writes a row, or counts it if there are enough of them.
+func (p *preview) row(parts ...part) {
+	if p.shown == mostRows {
+		p.hidden++
+		return
+	}
+	p.shown++
+	p.out.line(parts...)
+}
+
+// more says how many rows are not shown.
+func (p *preview) more() {
+	if p.hidden > 0 {
+		p.out.line(part{p.style.gutter, "      |"}, bare(" … "+count(p.hidden, "more line")))
+	}
+	p.hidden = 0
 }
 
 // titles say which repairs an edit is part of. The edits come in order.
@@ -83,7 +144,6 @@ type titles struct {
 	places []fixedPlace
 	last   []int // the repairs that were told of last
 	told   []bool
-	begun  bool
 }
 
 // A fixedPlace is a part of the original that a fix changes.
@@ -139,90 +199,133 @@ func (t *titles) untold() (out []int) {
 	return out
 }
 
-// window writes the surroundings of an edit as they are and as they will be. Of
-// a long text it shows its beginning, or the result in it where that comes late.
-func window(l *lines, s *style, src *source.Source, at source.Position, e edit.Edit, result source.Span, width int) error {
-	read := func(from, to int64) ([]byte, error) {
-		return src.Bytes(source.Span{Start: max(0, from), End: min(to, src.Size())})
+// edit writes the lines that an edit removes and adds. was and is are the numbers of the line
+// that it begins in, before and after. result is where a result begins in the new text, or -1.
+func (p *preview) edit(ed *editedLines, was, is, result int) {
+	removed, added := ed.old, ed.new
+	if ed.inserts {
+		removed = nil
 	}
-	lineStart := at.Offset - int64(at.Column-1)
-	before, err := read(max(lineStart, e.Span.Start-previewRead), e.Span.Start)
-	if err != nil {
-		return err
+	// Of many lines, those that are removed leave half of the rows to the others.
+	room := mostRows - p.shown
+	fits := max(min(len(removed), room-len(added)), min(len(removed), room/2))
+	for i, l := range removed[:fits] {
+		p.changed(ed, l, was+ed.skipped+i, "-", p.style.severities[rules.Error])
 	}
-	was, err := read(e.Span.Start, min(e.Span.End, e.Span.Start+previewRead))
-	if err != nil {
-		return err
-	}
-	after, err := read(e.Span.End, e.Span.End+previewRead)
-	if err != nil {
-		return err
-	}
-	if i := bytes.IndexByte(after, '\n'); i >= 0 {
-		after = after[:i]
-	}
-	after = bytes.TrimSuffix(after, []byte("\r"))
-	number := fmt.Sprintf("%5d |", at.Line)
-	room := max(width-len(number)-len(" + ")-3, 2) // without the ellipses
-	lead := tail(cells(before), room/3)
-	skipped, most := false, room-columns(lead)
-	cut := len(lead) < len(cells(before)) || int64(len(before)) < at.Offset-lineStart
-	side := func(mark string, c *color.Color, text []byte, whole bool) {
-		all := visible(text)
-		shown := head(all, most)
-		var before, changed, behind strings.Builder
-		if cut {
-			before.WriteString(ellipsis)
+	p.hidden += len(removed) - fits + ed.unread
+	from := 0
+	for i, l := range added {
+		if l.at <= result && i >= room-fits { // the result is what matters
+			from = i
 		}
-		writeCells(&before, lead)
-		if skipped {
-			changed.WriteString(ellipsis)
-		}
-		writeCells(&changed, shown)
-		if len(shown) < len(all) || !whole {
-			behind.WriteString(ellipsis)
-		} else {
-			rest := cells(after)
-			trail := head(rest, room-columns(lead)-columns(shown))
-			writeCells(&behind, trail)
-			if len(trail) < len(rest) {
-				behind.WriteString(ellipsis)
-			}
-		}
-		l.line(
-			part{s.gutter, number}, bare(" "), part{c, mark}, bare(" "),
-			bare(before.String()), part{c, changed.String()}, bare(behind.String()),
-		)
 	}
-	if len(was) > 0 {
-		side("-", s.severities[len(s.severities)-1], was, int64(len(was)) == e.Span.Len())
-	}
-	text := e.Text
-	wide := func(text []byte) int { return columns(visible(text[:min(len(text), previewRead)])) }
-	if wide(text) > most && wide(text[:result.Start]) > room/6 {
-		text, skipped = text[result.Start:], true
-	}
-	side("+", s.fix, text[:min(len(text), previewRead)], len(text) <= previewRead)
-	return nil
-}
-
-// visible splits a changed text into cells. Line ends are part of it: each is
-// shown as one sign, together with the blanks that indent the next line.
-func visible(text []byte) []cell {
-	var out []cell
-	for {
-		line, rest, found := bytes.Cut(text, []byte("\n"))
-		if !found {
-			return append(out, cells(text)...)
+	p.hidden += from
+	for i, l := range added[from:] {
+		if result >= l.at && result <= l.at+len(l.text) {
+			l.result = result - l.at
 		}
-		out = append(out, cells(bytes.TrimSuffix(line, []byte("\r")))...)
-		out = append(out, cell{"↵", 1})
-		text = bytes.TrimLeft(rest, " \t")
+		p.changed(ed, l, is+ed.skipped+from+i, "+", p.style.fix)
 	}
 }
 
-func writeCells(b *strings.Builder, cs []cell) {
+// changed writes a line that is removed or added. Of a long one it shows what is changed in
+// it, from its beginning on, or the result in it where that comes late.
+func (p *preview) changed(ed *editedLines, l changedLine, number int, mark string, c *color.Color) {
+	if p.shown == mostRows {
+		p.hidden++
+		return
+	}
+	gutter := fmt.Sprintf("%5d |", number)
+	width := p.opts.width()
+	// Where colours begin and end, signs may have to be escaped that take more room then.
+	for room := width - len(gutter) - len(" + "); ; {
+		parts := []part{{p.style.gutter, gutter}, bare(" "), {c, mark}}
+		if before, changed, behind := l.window(ed, room); before+changed+behind != "" {
+			parts = append(parts, bare(" "+before), part{c, changed}, bare(behind))
+		}
+		over := measure(parts...) - width
+		if over <= 0 || room <= leastRoom {
+			p.row(parts...)
+			return
+		}
+		room = max(room-over, leastRoom)
+	}
+}
+
+// leastRoom is the least number of columns that a changed line gets.
+const leastRoom = 5
+
+// window returns what is shown of a line in so many columns: the text before the change, the
+// change, and the text behind it.
+func (l *changedLine) window(ed *editedLines, room int) (before, changed, behind string) {
+	whole, known := ed.whole(l)
+	fits := known && len(whole) <= 3*previewRead && columns(cells(whole)) <= room
+	room = max(room-3, 2) // without the ellipses
+	// What is removed and what is added begin in the same column.
+	if fits && (!l.first || columns(cells(ed.before)) <= room/3) {
+		return l.parts(ed)
+	}
+	text, late := l.text, false
+	var lead []cell
+	if l.first {
+		all := cells(ed.before)
+		lead = tail(all, room/3)
+		if ed.cutBefore || len(lead) < len(all) {
+			before = ellipsis
+		}
+	}
+	before += written(lead)
+	most := room - columns(lead)
+	read := func(text []byte) []cell { return cells(text[:min(len(text), previewRead)]) }
+	if l.result > 0 && columns(read(text)) > most && columns(read(text[:l.result])) > room/6 {
+		text, late = text[l.result:], true
+	}
+	if late {
+		changed = ellipsis
+	}
+	cut := l.cut
+	if len(text) > previewRead {
+		text, cut = text[:previewRead], true
+	}
+	if cut {
+		text = source.WholeCharacters(text)
+	} else if !l.last {
+		text = bytes.TrimSuffix(text, []byte("\r"))
+	}
+	all := cells(text)
+	shown := head(all, most)
+	changed += written(shown)
+	switch {
+	case cut || len(shown) < len(all):
+		behind = ellipsis
+	case l.last:
+		all := cells(ed.behind)
+		trail := head(all, most-columns(shown))
+		behind = written(trail)
+		if ed.cutBehind || len(trail) < len(all) {
+			behind += ellipsis
+		}
+	}
+	return before, changed, behind
+}
+
+// parts returns the whole of a line as window does.
+func (l *changedLine) parts(ed *editedLines) (before, changed, behind string) {
+	changed = written(cells(bytes.TrimSuffix(l.text, []byte("\r"))))
+	if l.first {
+		before = written(cells(ed.before))
+	}
+	if l.last {
+		changed, behind = written(cells(l.text)), written(cells(ed.behind))
+	}
+	return before, changed, behind
+}
+
+// written returns the text of cells.
+func written(cs []cell) string {
+	var b strings.Builder
 	for _, c := range cs {
 		b.WriteString(c.text)
 	}
+	return b.String()
 }

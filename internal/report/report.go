@@ -27,8 +27,8 @@ type Reporter interface {
 type Options struct {
 	// Color allows escape sequences that colour text.
 	Color bool
-	// Width is how many columns a line of the text report takes at most. 0 means
-	// DefaultWidth, except for the lines that name a file: these stay whole, because
+	// Width is how many columns a line of the text report takes at most, on a terminal. 0
+	// means DefaultWidth, except for the lines that name a file: these stay whole, because
 	// programs read them.
 	Width int
 	// NoExcerpt keeps what a transcript says out of the report: only ids, names,
@@ -38,9 +38,9 @@ type Options struct {
 	// ShowInfo reports whether an info is shown to people; nil shows all of them. Machine
 	// formats always include all of them.
 	ShowInfo func(*engine.Finding) bool
-	// OwnFile says that the report is a separate file, which is read without the standard
-	// error of the run.
-	OwnFile bool
+	// Apart says that the report is read without the standard error of the run, which names
+	// the files that were not checked. Formats for programs name them in any case.
+	Apart bool
 	// Fix says that the findings are those that remain after a repair.
 	Fix bool
 	// Version is the version of the program, as machine formats name it.

@@ -19,9 +19,10 @@ type Summary struct {
 	Ignored int // files and directories that a .gitignore hides
 	// Lookalikes are the skipped files that speak of calls as a transcript does,
 	// and Failed the files that could not be checked or repaired. All reports
-	// name them.
+	// name them. Unrepaired counts those that were checked.
 	Lookalikes []Missed
 	Failed     []Missed
+	Unrepaired int
 	// Known counts the findings that were left out, by the baseline that holds them.
 	Known         map[string]int
 	Conversations int
@@ -65,6 +66,13 @@ func (s *Summary) Skip(r *engine.Report, why string) {
 // path.
 func (s *Summary) Fail(path string, err error) {
 	s.Failed = append(s.Failed, Missed{path, strings.TrimPrefix(err.Error(), path+": ")})
+}
+
+// Refuse counts a file that was checked, but could not be repaired. The error may begin with
+// its path.
+func (s *Summary) Refuse(path string, err error) {
+	s.Fail(path, err)
+	s.Unrepaired++
 }
 
 // Add counts a file that was checked.
@@ -187,7 +195,10 @@ func (s *Summary) checked() string {
 	if s.Ignored > 0 {
 		fmt.Fprintf(&b, ", %d ignored (--no-gitignore)", s.Ignored)
 	}
-	if n := len(s.Failed); n > 0 {
+	if n := s.Unrepaired; n > 0 {
+		fmt.Fprintf(&b, ", %d not repaired", n)
+	}
+	if n := len(s.Failed) - s.Unrepaired; n > 0 {
 		fmt.Fprintf(&b, ", %d failed", n)
 	}
 	for i, path := range s.baselines() {

@@ -126,7 +126,7 @@ func underline(l *lines, s *style, c *color.Color, marks string, line int, e eng
 	gutter := strings.Repeat(" ", len(number)) + " |"
 	l.line(part{s.gutter, number + " |"}, bare(" "), bare(shown))
 	mark := part{c, marks[:1] + strings.Repeat(marks[1:], max(marked, 1)-1)}
-	wide := measure(bare(label))
+	wide := measure(part{c, label})
 	if label != "" && at+len(mark.text)+1+wide <= room {
 		l.line(part{s.gutter, gutter}, bare(" "+strings.Repeat(" ", at)), mark, bare(" "), part{c, label})
 		return true

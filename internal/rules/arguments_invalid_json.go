@@ -13,8 +13,8 @@ var argumentsInvalidJSON = &Rule{
 	Summary:    "The arguments of a call are not valid JSON",
 	Points:     []profile.Point{profile.ArgsBadJSON},
 	Strategies: []string{"leave", "wrap", "text"},
-	What: `Checks for arguments that are a string but not valid JSON. The finding points to the byte in the
-string where it stops being JSON.`,
+	What: `Checks for arguments that are a string but not valid JSON. The finding points to the character
+in the string where it stops being JSON.`,
 	Why: `The stream was cut off, or the model wrote something other than JSON. OpenAI accepts such
 arguments. Other providers, chat templates and every translation to another API do not, so this is
 an error with a ` + "`--target`" + ` that expects an object.`,

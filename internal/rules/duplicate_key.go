@@ -9,7 +9,7 @@ var duplicateKey = &Rule{
 calls. It does not look at the arguments of calls or the content of results.`,
 	Why: `Parsers disagree about which of the two values counts. Most take the last one. Some, such as gjson
 and the streaming form of jq, take the first one. So two programs can read different messages from
-the same bytes.`,
+the same bytes. toolguard reads the first one of a message, and all lists of messages.`,
 	Repair: `toolguard does not repair this, because it cannot know which value is meant. It makes no other
 repair in such a message either.`,
 	Bad:  `{"role":"user","content":"a","content":"b"}`,

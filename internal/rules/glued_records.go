@@ -8,11 +8,14 @@ import (
 
 var gluedRecords = &Rule{
 	Name: "glued-records", Category: Framing, Severity: "error",
-	Summary: "A line contains an incomplete record and a complete one",
-	What:    `Checks for lines that contain an incomplete record followed by a complete one.`,
+	Summary: "A line contains more than one record",
+	What: `Checks for lines that contain an incomplete record followed by a complete one, and for lines that
+contain several complete records.`,
 	Why: `The agent crashed while it was writing a record, and the next run appended to the same line
-(github/copilot-cli#4098). The line is not valid JSON, so programs lose the complete record too.`,
-	Repair: "`fix --unsafe`" + ` removes the incomplete record and keeps the complete one.`,
+(github/copilot-cli#4098). The line is not valid JSON, so programs that read line by line lose
+the complete records too.`,
+	Repair: "`fix --unsafe`" + ` removes an incomplete record and keeps the complete one. toolguard does not separate
+complete records.`,
 	Bad: `{"role":"user","content":"q"}
 {"role":"assistant","con{"role":"user","content":"n"}`,
 	Good: `{"role":"user","content":"q"}
@@ -23,6 +26,9 @@ var gluedRecords = &Rule{
 				Severity: Error, Message: "this line contains an incomplete record and a complete one",
 				Fix: fileOp(operation.Unsafe, "remove the incomplete record", &operation.DropBytes{At: f.Span}),
 			}
+		})
+		eachFault(c, source.FaultSameLine, func(*transcript.RecordFault) Finding {
+			return Finding{Severity: Error, Message: "this line contains more than one complete record"}
 		})
 	},
 }

@@ -14,7 +14,8 @@ var invalidRole = &Rule{
 	Summary:    "A message has no role, or one that the provider does not accept there",
 	Points:     []profile.Point{profile.BadRole, profile.SystemPlace},
 	Strategies: []string{"rename", "text", "drop"},
-	What: `Checks for messages without a role, and for roles that the provider does not accept. With
+	What: `Checks for messages without a role, and for roles that the provider does not accept. An element of
+the list of messages that is not an object has no role either. With
 ` + "`--target`" + `, a role is also an error if the API in whose shape the history is written does not know
 it, because converters pass roles on.`,
 	Why: `Each API has its own names for roles. ` + "`model`" + ` in Gemini is ` + "`assistant`" + ` elsewhere, and ` + "`tool`" + ` has
@@ -33,6 +34,7 @@ With ` + "`text`" + ` and ` + "`drop`" + `, the result of a legacy function call
 	Bad:  `{"model":"m","max_tokens":9,"messages":[{"role":"human","content":"go"},{"role":"assistant","content":"hi"}]}`,
 	Good: `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"go"},{"role":"assistant","content":"hi"}]}`,
 	Check: func(c *Context) {
+		c.notMessages()
 		c.systemPlaces()
 		cell := c.stricter(profile.BadRole)
 		severity := severityOf(cell)
@@ -81,6 +83,38 @@ With ` + "`text`" + ` and ` + "`drop`" + `, the result of a legacy function call
 			c.report(int32(i), f)
 		}
 	},
+}
+
+// notMessages reports the elements among the messages that cannot be messages: those that are not
+// objects, which no provider accepts, and those without a role, if the provider needs one.
+func (c *Context) notMessages() {
+	severity := Info
+	if c.sent() {
+		severity = Error
+	}
+	for i := range c.Unread {
+		u := &c.Unread[i]
+		f := Finding{Severity: severity, Message: "the message has no role"}
+		switch cell := c.stricter(profile.BadRole); {
+		case !u.Listed, u.Kind == source.Null && !c.sent(): // readers ignore null
+			continue
+		case u.Kind != source.Object:
+			f.Message = "expected a message, but this is " + kindNamesOf[u.Kind]
+		case !u.Bare, c.Use != transcript.UseBody, severityOf(cell) == Off, c.Profile.Roles == nil, c.Profile.RoleOptional:
+			continue
+		default:
+			f.Severity, f.Refusal = severityOf(cell), cell.Text
+		}
+		if c.strategy() == "drop" {
+			f.Fix = c.op(-1, operation.Unsafe, "drop the element", &operation.DropElement{At: u.Span})
+		}
+		c.reportUnread(u, f)
+	}
+}
+
+// kindNamesOf are the kinds of values that are not objects, in messages.
+var kindNamesOf = map[source.Kind]string{
+	source.Null: "null", source.Bool: "a boolean", source.Number: "a number", source.String: "a string", source.Array: "an array",
 }
 
 // systemPlaces reports system messages after a role that the provider does not accept before

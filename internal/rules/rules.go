@@ -398,6 +398,17 @@ func (c *Context) report(message int32, f Finding) {
 		f.Severity = min(f.Severity, Info)
 		f.Fix = nil
 	}
+	c.emit(m.Turn, m.Record, f)
+}
+
+// reportUnread emits a finding about an element among the messages that was not read.
+func (c *Context) reportUnread(u *transcript.Unread, f Finding) {
+	f.Span = u.Span
+	c.emit(-1, u.Record, f)
+}
+
+// emit completes a finding and emits it.
+func (c *Context) emit(turn, record int32, f Finding) {
 	if f.Fix != nil {
 		if why := c.unrepairable(f.Fix.Do); why != "" {
 			f.Fix, f.Unfixed = nil, cmp.Or(f.Unfixed, why)
@@ -418,8 +429,8 @@ func (c *Context) report(message int32, f Finding) {
 	}
 	f.Rule = c.rule
 	f.Conversation = c.Index
-	f.Turn = int(m.Turn)
-	f.Record = m.Record
+	f.Turn = int(turn)
+	f.Record = record
 	c.Emit(f)
 }
 

@@ -3,7 +3,6 @@ package schema
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/toolguard/toolguard/internal/sample"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
@@ -70,14 +70,7 @@ func differOf(t *testing.T, n *node, unchecked []string, ref other, arguments st
 // implementation, including messages and places.
 func TestRandom(t *testing.T) {
 	t.Parallel()
-	pairs := 6_000
-	if os.Getenv("TOOLGUARD_LONG") != "" {
-		pairs = 200_000
-	}
-	seed := uint64(1)
-	if s, err := strconv.ParseUint(os.Getenv("TOOLGUARD_SEED"), 10, 64); err == nil {
-		seed = s
-	}
+	pairs, seed := sample.Inputs(200_000, 3_000, 1_000), sample.Seed(1)
 	g := &maker{Rand: rand.New(rand.NewPCG(seed, 7))}
 	schemas, broken, fits, none := 0, 0, 0, 0
 	for n := 0; n < pairs; {

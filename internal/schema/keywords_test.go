@@ -89,6 +89,11 @@ func TestKeywords(t *testing.T) {
 		{`{"multipleOf":7}`, `1e300`, ` multipleOf: got 1e300, want 7`},
 		{`{"multipleOf":1e-300}`, `1e300`, ``},
 		{`{"multipleOf":3}`, `3e99999999999999999999`, ``},
+		// 5 to the power of 30 divides 10 to the power of 30, and no lower one.
+		{`{"multipleOf":931322574615478515625}`, `1e30`, ``},
+		{`{"multipleOf":931322574615478515625}`, `7e1000000`, ``},
+		{`{"multipleOf":931322574615478515625}`, `1e29`, ` multipleOf: got 1e29, want 931322574615478515625`},
+		{`{"multipleOf":931322574615478515625}`, `931322574615478515626e5`, ` multipleOf: got 931322574615478515626e5, want 931322574615478515625`},
 		{`{"enum":["a",1,null]}`, `1.0`, ``},
 		{`{"enum":["a",1,null]}`, `"1"`, ` value must be one of 'a', 1, null`},
 		{`{"enum":["it's"]}`, `1`, ` value must be 'it\'s'`},

@@ -104,8 +104,16 @@ func (d decimal) multiple(e decimal) bool {
 	if a == nil || !ok {
 		return false
 	}
-	shift := new(big.Int).Exp(big.NewInt(10), big.NewInt(d.exp-e.exp), b)
-	return a.Mul(a.Mod(a, b), shift).Mod(a, b).Sign() == 0
+	// Int.Exp would link 40 KB for numbers that hardly anybody writes.
+	a.Mod(a, b)
+	power := big.NewInt(10)
+	for n := d.exp - e.exp; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			a.Mul(a, power).Mod(a, b)
+		}
+		power.Mul(power, power).Mod(power, b)
+	}
+	return a.Sign() == 0
 }
 
 // shortDigits is the largest number of digits that fits in 64 bits together with one more

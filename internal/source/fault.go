@@ -10,6 +10,7 @@ const (
 	FaultTruncated               // the input ends inside the last record
 	FaultNUL                     // a run of NUL bytes before or after a record
 	FaultGlued                   // a torn record and a whole one on one line
+	FaultSameLine                // the second of several whole records on one line
 	FaultRawNewline              // an unescaped line feed inside a string
 	FaultTooDeep                 // nesting deeper than MaxDepth
 	FaultInvalidUTF8             // bytes that are not UTF-8
@@ -22,7 +23,7 @@ const MaxDepth = 1000
 // A Fault is one defect in the bytes of a record.
 type Fault struct {
 	Kind FaultKind
-	// Span is the location of the fault: the byte of a syntax error, the run of NULs, the
+	// Span is the location of the fault: the character of a syntax error, the run of NULs, the
 	// torn prefix or the offending escape. It is empty at the end of the input.
 	Span Span
 	// Want describes for a user what was expected at the fault: `',' or '}' after a

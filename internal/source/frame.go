@@ -9,6 +9,7 @@ import (
 	"iter"
 	"math"
 	"sort"
+	"unicode/utf8"
 )
 
 const (
@@ -52,8 +53,12 @@ type Reader struct {
 	doc     *document // for FramingDocument, until it is returned
 	err     error     // the error that Next returns from now on
 
-	// line is the line at pos, kept because it may hold several values.
-	line line
+	// line is the line at pos, kept because it may hold several values. whole is the end of
+	// the last whole value that was read from a line, and shared says that its line has
+	// another one before it.
+	line   line
+	whole  int64
+	shared bool
 	// Lines that end at or before values are known to consist of complete values.
 	values int64
 	// clean is the last answer of cutAtNUL. There is no NUL to cut at in [from, to). If
@@ -212,7 +217,7 @@ func (r *Reader) nextDocument() (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
-	return r.finish(bad(Span{doc.start, end}, doc.start, doc.scan), doc.nul, end, true)
+	return r.bad(Span{doc.start, end}, doc.start, doc.scan, doc.nul, end, true)
 }
 
 // nextLine returns the next record of a source with one record per line.
@@ -221,6 +226,7 @@ func (r *Reader) nextLine() (Record, error) {
 		return Record{}, err
 	}
 	nul, start, c, err := r.skip(r.pos, false)
+	again := r.pos > 0 && r.pos == r.whole && nul.End == 0 // on the line of another value
 	for err == nil && nul.End == 0 {
 		behind := start
 		switch c {
@@ -232,6 +238,7 @@ func (r *Reader) nextLine() (Record, error) {
 		if err != nil || behind == start {
 			break
 		}
+		again = false
 		nul, start, c, err = r.skip(behind, false)
 	}
 	if err != nil {
@@ -252,8 +259,7 @@ func (r *Reader) nextLine() (Record, error) {
 	s := r.scan.Scan(text, 0, Strict)
 	if s.Kind == FaultNone {
 		if r.follows(start, text, s.End) {
-			r.pos = start + int64(s.End)
-			return r.finish(r.good(start, s), nul, r.pos, false)
+			return r.goodLine(r.good(start, s), nul, again)
 		}
 		s.fail(FaultInvalidJSON, SkipBlank(text, s.End), wantLineEnd)
 	}
@@ -274,10 +280,9 @@ func (r *Reader) nextLine() (Record, error) {
 	}
 	if s.Kind == FaultInvalidJSON {
 		if at, g := r.glued(start, text, s.At); at > 0 {
-			r.pos = start + int64(g.End)
 			rec := r.good(start, g)
 			rec.Faults = append([]Fault{{Kind: FaultGlued, Span: Span{start, start + int64(at)}}}, rec.Faults...)
-			return r.finish(rec, nul, r.pos, false)
+			return r.goodLine(rec, nul, false)
 		}
 	}
 	if s.Kind == FaultTruncated {
@@ -292,8 +297,7 @@ func (r *Reader) nextLine() (Record, error) {
 					return Record{}, err
 				}
 				if joined.Kind == FaultNone {
-					r.pos = start + int64(joined.End)
-					return r.finish(r.good(start, joined), nul, r.pos, false)
+					return r.goodLine(r.good(start, joined), nul, again)
 				}
 				text = r.win.bytes(start, end) // the window may have moved
 			}
@@ -302,7 +306,21 @@ func (r *Reader) nextLine() (Record, error) {
 	}
 	r.pos = next
 	span := Span{start, start + int64(len(bytes.TrimRight(text, " \t\r")))}
-	return r.finish(bad(span, start, s), nul, end, false)
+	return r.bad(span, start, s, nul, end, false)
+}
+
+// goodLine finishes a readable record of a line. again is set if another whole record is on
+// that line before it: the first such record of a line has a fault.
+func (r *Reader) goodLine(rec Record, nul Span, again bool) (Record, error) {
+	told := again && r.shared
+	r.shared = again
+	if again && !told {
+		at := rec.Span.Start
+		rec.Faults = append([]Fault{{Kind: FaultSameLine, Span: Span{at, at + 1}}}, rec.Faults...)
+	}
+	r.pos = rec.Span.End
+	r.whole = r.pos
+	return r.finish(rec, nul, r.pos, false)
 }
 
 // byteOrderMark is what some editors put at the start of a file. Concatenated files have
@@ -523,7 +541,7 @@ func (r *Reader) nextValue() (Record, error) {
 			}
 			r.pos = at
 			n := len(bytes.TrimRight(text[:s.At], " \t\r\n"))
-			return r.finish(bad(Span{start, start + int64(n)}, start, s), nul, fault, true)
+			return r.bad(Span{start, start + int64(n)}, start, s, nul, fault, true)
 		}
 	}
 	if s.Kind == FaultTruncated {
@@ -532,14 +550,14 @@ func (r *Reader) nextValue() (Record, error) {
 			return Record{}, err
 		}
 		r.pos = r.src.size
-		return r.finish(bad(Span{start, end}, start, s), nul, end, true)
+		return r.bad(Span{start, end}, start, s, nul, end, true)
 	}
 	n := len(bytes.TrimRight(text[:s.At], " \t\r\n"))
 	end, err := r.resync(start + int64(max(n, 1)))
 	if err != nil {
 		return Record{}, err
 	}
-	return r.finish(bad(Span{start, end}, start, s), nul, r.pos, true)
+	return r.bad(Span{start, end}, start, s, nul, r.pos, true)
 }
 
 // resync moves pos to the next line after off that starts with a bracket. It returns the
@@ -613,19 +631,36 @@ func (s *Scan) flaws(start int64) []Fault {
 	return faults
 }
 
-// bad returns an unreadable record of the bytes of span. s is the failed scan from start.
-func bad(span Span, start int64, s Scan) Record {
+// bad finishes an unreadable record of the bytes of span. s is the failed scan from start.
+// See finish for the rest.
+func (r *Reader) bad(span Span, start int64, s Scan, before Span, off int64, lines bool) (Record, error) {
 	fault := Fault{Kind: s.Kind, Want: s.Want}
 	at := start + int64(s.At)
 	switch {
 	case s.Kind == FaultTruncated:
 		fault.Span = span
 	case at < span.End:
-		fault.Span = Span{at, at + 1}
-	default: // something is missing at the end
-		fault.Span = Span{at, at}
+		n, err := r.character(at, span.End)
+		if err != nil {
+			return Record{}, err
+		}
+		fault.Span = Span{at, at + n}
+	default: // something is missing at the end, and the scan may have read on to the next record
+		fault.Span = Span{span.End, span.End}
 	}
-	return Record{Span: span, Faults: []Fault{fault}}
+	return r.finish(Record{Span: span, Faults: []Fault{fault}}, before, off, lines)
+}
+
+// character returns the length of the character at off, which ends before end. It is 1 for a
+// byte that is not UTF-8.
+func (r *Reader) character(off, end int64) (int64, error) {
+	var buf [utf8.UTFMax]byte
+	text := buf[:min(utf8.UTFMax, end-off)]
+	if err := r.src.readFull(text, off); err != nil {
+		return 0, err
+	}
+	_, n := utf8.DecodeRune(text)
+	return int64(n), nil
 }
 
 // alone returns a record for a run of NULs without a value, or io.EOF if there is no run.

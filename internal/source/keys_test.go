@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/toolguard/toolguard/internal/sample"
 )
 
 // checkWalk compares a walk over an object, and over the objects in it, with Members.
@@ -52,7 +54,7 @@ func TestWalk(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 2))
 	long := strings.Repeat("k", longestKey)
-	for round := range 200 {
+	for round := range sample.Size(200, 50, 20) {
 		keys := []string{"a", "ab", "abc", "b", "", "type", "typed", `t\u0079pe`, `\"`, `a\\`, long[2:], long[1:], "content", "é"}
 		for i := range rnd.IntN(80) {
 			keys = append(keys, fmt.Sprint("key", i))

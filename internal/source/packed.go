@@ -38,6 +38,14 @@ const (
 	minUnpacked = 1 << 20 // repetitive text compresses very well
 )
 
+// A SizeError reports that compressed input unpacks to more than a limit.
+type SizeError struct {
+	Limit string // such as "4 GiB"
+}
+
+// Error implements error.
+func (e *SizeError) Error() string { return "unpacks to more than " + e.Limit }
+
 // A limitedReader reads unpacked bytes and returns an error beyond a limit.
 type limitedReader struct {
 	r    io.Reader
@@ -62,13 +70,13 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 func limited(r io.Reader, size, most int64) *limitedReader {
 	l := &limitedReader{r: r, left: most}
 	if ratio := max(size*maxRatio, minUnpacked); most == 0 && ratio < MaxUnpacked {
-		l.left, l.err = ratio, fmt.Errorf("unpacks to more than %d times its size; use --max-size to set another limit", maxRatio)
+		l.left, l.err = ratio, &SizeError{fmt.Sprintf("%d times its size", maxRatio)}
 		return l
 	}
 	if most == 0 {
 		l.left = MaxUnpacked
 	}
-	l.err = fmt.Errorf("unpacks to more than %s; use --max-size to set another limit", byteCount(l.left))
+	l.err = &SizeError{byteCount(l.left)}
 	return l
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+	"unicode/utf8"
 )
 
 // Quote encodes a text as a JSON string, without the escapes that only HTML needs.
@@ -62,4 +63,17 @@ func joinParts(v Value) (string, bool) {
 		b.Write(raw[1 : len(raw)-1])
 	}
 	return `"` + b.String() + `"`, n > 0
+}
+
+// WholeCharacters returns text without a character at its end that is cut off.
+func WholeCharacters(text []byte) []byte {
+	for n := 1; n <= min(utf8.UTFMax-1, len(text)); n++ {
+		if i := len(text) - n; utf8.RuneStart(text[i]) {
+			if !utf8.FullRune(text[i:]) {
+				return text[:i]
+			}
+			break
+		}
+	}
+	return text
 }

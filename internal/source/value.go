@@ -346,25 +346,27 @@ func (v Value) eachElement(nulls bool, yield func(i int, elem Value) bool) {
 // Each yields the elements of an array. Each element is valid until the next one, because
 // the elements of a long array share a buffer.
 func (v Value) Each() iter.Seq[Value] {
-	return func(yield func(elem Value) bool) { v.each(nil, yield) }
+	return func(yield func(elem Value) bool) { v.each(nil, false, yield) }
 }
 
-// each is Each with a room for further buffers.
-func (v Value) each(room room, yield func(elem Value) bool) {
+// each is Each with a room for further buffers, and with the elements that are null if nulls
+// is set.
+func (v Value) each(room room, nulls bool, yield func(elem Value) bool) {
 	if v.Outside() && v.Kind() == Array {
 		c := v.cursor()
 		c.room = room
 		for c.passing = true; c.next(); {
-			if c.val.Kind() != Null && !yield(c.val) {
+			if (nulls || c.val.Kind() != Null) && !yield(c.val) {
 				return
 			}
 		}
 		return
 	}
-	v.eachElement(false, func(_ int, elem Value) bool { return yield(elem) })
+	v.eachElement(nulls, func(_ int, elem Value) bool { return yield(elem) })
 }
 
-// Ahead is Each, but it reads ahead if the source permits it.
+// Ahead yields all elements of an array as Each does, including those that are null. It reads
+// ahead if the source permits it.
 func (v Value) Ahead() iter.Seq[Value] {
 	return func(yield func(elem Value) bool) { v.ahead(yield) }
 }
@@ -372,12 +374,12 @@ func (v Value) Ahead() iter.Seq[Value] {
 // ahead implements Ahead.
 func (v Value) ahead(yield func(elem Value) bool) {
 	if !v.Outside() || v.Kind() != Array || !v.ends.pages.src.ahead {
-		v.each(nil, yield)
+		v.each(nil, true, yield)
 		return
 	}
 	all := func(r room) iter.Seq2[Record, error] {
 		return func(yield func(Record, error) bool) {
-			v.each(r, func(elem Value) bool { return yield(Record{Value: elem}, nil) })
+			v.each(r, true, func(elem Value) bool { return yield(Record{Value: elem}, nil) })
 		}
 	}
 	readAhead(all, func(rec Record, _ error) bool { return yield(rec.Value) })

@@ -465,7 +465,7 @@ type Call struct {
 	ID      Token
 	Name    Token
 	Args    source.Span // the value of the arguments; zero if missing
-	BadAt   source.Span // the byte of the syntax error, for ArgsStringBad
+	BadAt   source.Span // the character of the syntax error, for ArgsStringBad
 	Message int32
 	Block   int32
 	Kind    CallKind
@@ -596,5 +596,12 @@ type LinkFault struct {
 // An Unread is an element that was not read.
 type Unread struct {
 	Span   source.Span
+	Record int32
 	Before int32 // the index of the message that would follow it
+	Kind   source.Kind
+	// Listed is set if it is an element of an array of messages, and not a record or a part of
+	// one.
+	Listed bool
+	// Bare is set for an object with neither a role nor a type.
+	Bare bool
 }

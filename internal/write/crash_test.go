@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/toolguard/toolguard/internal/sample"
 )
 
 // The environment tells a child process what to do: to write a file and die at a step
@@ -33,16 +35,6 @@ func TestMain(m *testing.M) {
 		return
 	}
 	os.Exit(m.Run()) //nolint:forbidigo // this is the end of the process
-}
-
-// longRun reports whether the time of tests is not limited.
-func longRun() bool { return os.Getenv("TOOLGUARD_LONG") == "1" }
-
-// late reports whether a loop that kills at random must end, because little time is left.
-func late(t *testing.T) bool {
-	t.Helper()
-	end, limited := t.Deadline()
-	return limited && time.Until(end) < 2*time.Minute
 }
 
 // fail ends a child process.
@@ -178,9 +170,9 @@ func TestCrash(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts hundreds of processes")
 	}
-	sizes := []int{0, copySize + 7}
-	if longRun() {
-		sizes = []int{0, 100, copySize, 2*copySize + 1, 4*copySize + 7}
+	sizes, every := []int{copySize + 7}, 2
+	if sample.Long() {
+		sizes, every = []int{0, 100, copySize, copySize + 7, 2*copySize + 1, 4*copySize + 7}, 1
 	}
 	for _, swap := range swappings() {
 		t.Run(string(swap), func(t *testing.T) {
@@ -206,14 +198,14 @@ func TestCrash(t *testing.T) {
 				return err != nil
 			}
 			for _, size := range sizes {
-				for _, suffix := range []string{"", ".bak"} {
-					for step := 0; run(t, "before", step, size, suffix); step++ {
+				for i, suffix := range []string{"", ".bak"} {
+					for step := i % every; run(t, "before", step, size, suffix); step += every {
 						run(t, "within", step, size, suffix)
 					}
 				}
 			}
 			t.Logf("%d kills: %d times the original, %d times the repaired file", kills, original, done)
-			if kills < 80 || original < 60 || done < 8 {
+			if kills < 40*len(sizes)/every || original < 30*len(sizes)/every || done < 4*len(sizes)/every {
 				t.Errorf("only %d kills, %d originals, %d repaired files", kills, original, done)
 			}
 		})
@@ -241,16 +233,13 @@ func TestKilledAtRandom(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")
 	}
-	kills := 60
-	if longRun() {
-		kills = 1000
-	}
+	kills, done := sample.Size(1000, 20, 20), sample.Until(t)
 	const size = 8 * copySize
 	text := body(size)
-	original, done := 0, 0
+	original, replaced := 0, 0
 	span := 20 * time.Millisecond // how long a write takes, as far as is known
 	for i := range kills {
-		if i >= 20 && late(t) {
+		if i >= 20 && done() {
 			t.Logf("stopped after %d of %d kills", i, kills)
 			break
 		}
@@ -276,12 +265,12 @@ func TestKilledAtRandom(t *testing.T) {
 			span = max(span/2, time.Since(began)) // it was faster than that
 		}
 		if afterKill(t, fmt.Sprintf("kill %d", i), path, suffix, text) {
-			done++
+			replaced++
 		} else {
 			original++
 		}
 	}
-	t.Logf("%d times the original, %d times the repaired file", original, done)
+	t.Logf("%d times the original, %d times the repaired file", original, replaced)
 	if original == 0 {
 		t.Error("no kill came before the end")
 	}
@@ -292,11 +281,7 @@ func TestKilledAtRandom(t *testing.T) {
 func TestTwoAtOnce(t *testing.T) {
 	t.Parallel()
 	text := body(4 * copySize)
-	rounds := 10
-	if longRun() {
-		rounds = 200
-	}
-	for round := range rounds {
+	for round := range sample.Size(200, 10, 10) {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "s.jsonl")
 		makeFile(t, path, text, 0o640)
@@ -401,8 +386,9 @@ func TestKilledAfterAppend(t *testing.T) {
 				t.Run(fmt.Sprintf("%s%s %v", swap, suffix, often), func(t *testing.T) {
 					t.Parallel()
 					base, runs, kept := t.TempDir(), 0, 0
+					every := sample.Size(1, 6, 6)
 					for from := 0; ; from++ {
-						for until := from; ; until++ {
+						for until := from; ; until += every {
 							dir := filepath.Join(base, fmt.Sprintf("%d-%d", from, until))
 							if err := os.Mkdir(dir, 0o777); err != nil {
 								t.Fatal(err)
@@ -444,7 +430,7 @@ func TestKilledAfterAppend(t *testing.T) {
 							if !dead {
 								if until == from {
 									t.Logf("%d runs, of which %d kept something", runs, kept)
-									if runs < 150 || kept == 0 {
+									if runs < 150/every || kept == 0 {
 										t.Error("too few")
 									}
 									return

@@ -44,7 +44,7 @@ func Create(name string) (*Output, error) {
 	switch {
 	case err == nil && info.IsDir():
 		return nil, outputError(name, errors.New("is a directory"))
-	case err == nil && !info.Mode().IsRegular():
+	case err == nil && (!info.Mode().IsRegular() || isOwnStream(name)):
 		o.f, err = openStream(name, o.path, info)
 	case err == nil:
 		o.was = info
@@ -63,16 +63,17 @@ func Create(name string) (*Output, error) {
 	return o, nil
 }
 
-// openStream opens a file that is not regular, if it is meant to be written to: a stream that
-// the process was given, the null device, or a terminal. Any other pipe could block forever
-// without a reader.
+// openStream opens a file that is meant to be written to as it is: a stream that the process
+// was given, the null device, or a terminal. Any other pipe could block forever without a
+// reader. If a stream is a regular file, the output is appended to it: somebody else has it
+// open and may have written to it.
 func openStream(name, path string, info fs.FileInfo) (*os.File, error) {
 	null, err := os.Stat(os.DevNull)
-	allowed := err == nil && os.SameFile(info, null) || slices.ContainsFunc(ownStreams(), func(of string) bool { return strings.HasPrefix(name, of) })
+	allowed := err == nil && os.SameFile(info, null) || isOwnStream(name)
 	if !allowed && info.Mode()&fs.ModeCharDevice == 0 {
 		return nil, errIrregular
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|nonBlocking, 0)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|nonBlocking, 0)
 	if err == nil && !allowed && !isatty.IsTerminal(f.Fd()) {
 		f.Close()
 		return nil, errIrregular
@@ -80,9 +81,10 @@ func openStream(name, path string, info fs.FileInfo) (*os.File, error) {
 	return f, err
 }
 
-// ownStreams lists the prefixes of the names of streams that a process was given.
-func ownStreams() []string {
-	return []string{"/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/"}
+// isOwnStream reports whether a name is that of a stream that the process was given.
+func isOwnStream(name string) bool {
+	return slices.ContainsFunc([]string{"/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/"},
+		func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 // direct is the writer behind the buffer of an Output. Its errors name the file that the user

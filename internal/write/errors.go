@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"syscall"
 )
 
 // A refusal is a reason not to write a file that is not a failure of the system.
@@ -45,6 +46,15 @@ func writeError(path string, err error) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return fmt.Errorf("%s: not written: %w", path, reason(err))
+}
+
+// unlinkable reports whether an error of Link says that the file can have no second name, and
+// not that something failed: the file system has no hard links, the system does not permit
+// one, or the file has too many.
+func unlinkable(err error) bool {
+	const invalidFunction, tooManyLinks = syscall.Errno(1), syscall.Errno(1142) // of Windows
+	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EMLINK) ||
+		isWindows && (errors.Is(err, invalidFunction) || errors.Is(err, tooManyLinks))
 }
 
 // reason returns the cause of a system error. The most common causes have the same text on

@@ -51,11 +51,18 @@ func (w *writer) mine() error {
 
 // overwrite replaces the target on systems that cannot swap names. The old file keeps a
 // second name, so that it can be checked and put back. If the file system has no hard links
-// either, nothing can be put back.
+// either, nothing can be put back. A rename replaces whatever has the name, so the last step
+// before it is to check that this is still the file that was read.
 func (w *writer) overwrite() (old string, back func() error, err error) {
-	if err := w.sys.Link(w.target, w.aside); err == nil {
+	switch err := w.sys.Link(w.target, w.aside); {
+	case err == nil:
 		old = w.aside
 		w.made = append(w.made, w.aside)
+	case !unlinkable(err):
+		return "", nil, err
+	}
+	if err := w.unchanged(); err != nil {
+		return "", nil, err
 	}
 	if err := w.sys.Rename(w.temp, w.target); err != nil {
 		return "", nil, err

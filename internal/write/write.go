@@ -102,6 +102,8 @@ type Kept interface {
 type Done struct {
 	Backup string // the path of the backup, "" if there is none
 	Note   string // a note for the user, "" for none
+	// Written says that the file has its new text, even if there is an error.
+	Written bool
 }
 
 // Replace replaces a file by its new text, whole or not at all. It writes the text to a
@@ -120,12 +122,13 @@ func Replace(ctx context.Context, f File, opts Options) (*Done, error) {
 	done, err := w.write(ctx)
 	if err != nil {
 		w.tidy()
-		done = &Done{Note: w.reminder()}
+		done = &Done{Note: w.reminder(), Written: errors.As(err, new(*unsynced)) || errors.As(err, new(*stranded))}
 		if ctx.Err() != nil {
 			return done, ctx.Err()
 		}
 		return done, writeError(f.Path, err)
 	}
+	done.Written = true
 	return done, nil
 }
 
@@ -483,8 +486,9 @@ func (w *writer) name(file, name string) (taken bool, err error) {
 		return false, w.sys.Remove(file)
 	case errors.Is(err, fs.ErrExist):
 		return true, nil
+	case !unlinkable(err):
+		return false, err
 	}
-	// Some file systems have no hard links.
 	if _, err := w.sys.Lstat(name); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return err == nil, err
 	}

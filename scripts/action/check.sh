@@ -3,9 +3,22 @@
 # the job. Inputs come from the environment: in a script they would be part of it.
 set -euo pipefail
 
+refuse() {
+	echo "::error title=toolguard::$1"
+	exit 2
+}
+
+# A workflow file may have the line ends of Windows.
 paths=() args=()
-while IFS= read -r line; do [ -z "$line" ] || paths+=("$line"); done <<<"$INPUT_PATHS"
-while IFS= read -r line; do [ -z "$line" ] || args+=("$line"); done <<<"$INPUT_ARGS"
+while IFS= read -r line; do
+	line=${line%$'\r'}
+	[ -z "$line" ] || paths+=("$line")
+done <<<"$INPUT_PATHS"
+while IFS= read -r line; do
+	line=${line%$'\r'}
+	[ "$line" != -- ] || refuse 'the input args has --, after which there are only paths: name them in the input paths'
+	[ -z "$line" ] || args+=("$line")
+done <<<"$INPUT_ARGS"
 
 sarif=$RUNNER_TEMP/toolguard.sarif
 annotations=$RUNNER_TEMP/toolguard-annotations.txt
@@ -20,6 +33,8 @@ code=0
 toolguard check -o text -o sarif="$sarif" -o github="$annotations" -o concise="$findings" \
 	${args[@]+"${args[@]}"} -- ${paths[@]+"${paths[@]}"} 2>"$messages" || code=$?
 cat "$messages" >&2
+# A run that only prints its help ends without an error.
+[ -e "$sarif" ] || [ "$code" -ge 2 ] || refuse 'nothing was checked: the input args may have only flags of toolguard check, and not --help'
 [ ! -e "$sarif" ] || echo "sarif=$sarif" >>"$GITHUB_OUTPUT"
 
 here=$(dirname "$0")

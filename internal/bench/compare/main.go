@@ -26,7 +26,7 @@ func main() {
 		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := compare(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	err := compare(ctx, os.Args[1:], built, os.Stdout, os.Stderr)
 	stop()
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -36,9 +36,9 @@ func main() {
 	}
 }
 
-// compare measures the selected workloads and writes the page to out. It writes a line for
-// each workload to progress.
-func compare(ctx context.Context, args []string, out, progress io.Writer) (err error) {
+// compare measures the selected workloads of the programs that it makes, and writes the page
+// to out. It writes a line for each workload to progress.
+func compare(ctx context.Context, args []string, programs makePrograms, out, progress io.Writer) (err error) {
 	var names []string
 	for _, w := range workloads() {
 		names = append(names, w.name)
@@ -88,7 +88,7 @@ func compare(ctx context.Context, args []string, out, progress io.Writer) (err e
 			err = errors.Join(err, os.RemoveAll(m.dir))
 		}
 	}()
-	if err := m.prepare(ctx); err != nil {
+	if err := m.prepare(ctx, programs); err != nil {
 		return err
 	}
 	todo := slices.DeleteFunc(workloads(), func(w workload) bool { return !slices.Contains(selected, w.name) })

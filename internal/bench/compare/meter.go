@@ -197,8 +197,8 @@ func shellwords(args []string) string {
 
 func (m *meter) path(name string) string { return filepath.Join(m.dir, name) }
 
-// prepare finds the tools and builds the programs.
-func (m *meter) prepare(ctx context.Context) error {
+// prepare finds the tools and makes the programs.
+func (m *meter) prepare(ctx context.Context, programs makePrograms) error {
 	// Building must not count as load.
 	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
 		m.page.load, _, _ = strings.Cut(string(load), " ")
@@ -206,8 +206,14 @@ func (m *meter) prepare(ctx context.Context) error {
 	if err := m.look(ctx); err != nil {
 		return err
 	}
-	if err := m.build(ctx); err != nil {
+	m.toolguard, m.portable, m.empty = m.path("toolguard"), m.path("portable"), m.path("empty")
+	if err := programs(ctx, m); err != nil {
 		return err
+	}
+	for name, script := range map[string]string{"lines.js": parseLines, "document.js": parseDocument} {
+		if err := os.WriteFile(m.path(name), []byte(script), 0o666); err != nil {
+			return err
+		}
 	}
 	m.page.software = m.version(ctx, "toolguard", m.toolguard, "version") + ", " + m.page.software
 	m.page.machine = machine(ctx)
@@ -241,9 +247,11 @@ func (m *meter) look(ctx context.Context) error {
 	return nil
 }
 
-// build builds the programs to measure.
-func (m *meter) build(ctx context.Context) error {
-	m.toolguard, m.portable, m.empty = m.path("toolguard"), m.path("portable"), m.path("empty")
+// makePrograms makes the three programs to measure at their paths.
+type makePrograms func(ctx context.Context, m *meter) error
+
+// built builds the programs.
+func built(ctx context.Context, m *meter) error {
 	source := m.path("empty.go")
 	if err := os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o666); err != nil {
 		return err
@@ -263,11 +271,6 @@ func (m *meter) build(ctx context.Context) error {
 		cmd.Stderr = m.progress
 		if err := cmd.Run(); err != nil {
 			return fmt.Errorf("go build: %w", err)
-		}
-	}
-	for name, script := range map[string]string{"lines.js": parseLines, "document.js": parseDocument} {
-		if err := os.WriteFile(m.path(name), []byte(script), 0o666); err != nil {
-			return err
 		}
 	}
 	return nil

@@ -1,5 +1,0 @@
-//go:build !race
-
-package pairing
-
-const raceEnabled = false

@@ -1,5 +1,0 @@
-//go:build race
-
-package toolguard_test
-
-const raceDetector = true
