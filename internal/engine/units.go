@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"iter"
@@ -17,7 +18,7 @@ type UnitKind uint8
 
 // The kinds of units.
 const (
-	UnitRow     UnitKind = iota // a record of a dataset
+	UnitRow     UnitKind = iota // a record of a dataset, or all records on a line
 	UnitElement                 // an element of a list of conversations in a document
 	UnitRest                    // the rest of such a document; only if something was found there
 	UnitFile                    // a source that has no such parts
@@ -64,6 +65,7 @@ type units struct {
 	row  Unit // the current record, if the records are rows
 	// started is set once there is a row.
 	started bool
+	gap     []byte // between two rows
 	// elements are the starts of the elements that hold a conversation, in the order in which
 	// these were found. lists are the arrays that hold them.
 	elements []int64
@@ -78,13 +80,36 @@ func (u *units) begin(c *checker, rec source.Record) {
 	if !isDataset(c.report.File) {
 		return
 	}
-	if err := u.endRow(c); err != nil {
+	shared, err := u.onLine(c, rec)
+	if shared { // for who reads line by line, the line is one row
+		u.row.Span.End = rec.Span.End
+		return
+	}
+	if err = cmp.Or(err, u.endRow(c)); err != nil {
 		c.err = cmp.Or(c.err, err)
 		return
 	}
 	u.started = true
 	u.row = Unit{Span: rec.Span, Record: int32(rec.Index), File: c.report}
 }
+
+// onLine reports whether a record begins on the line on which the current row ends.
+func (u *units) onLine(c *checker, rec source.Record) (bool, error) {
+	if !u.started || c.report.File.Framing != source.FramingLines || c.err != nil {
+		return false, nil
+	}
+	for at := u.row.Span.End; at < rec.Span.Start; {
+		text, err := c.src.Into(u.gap, source.Span{Start: at, End: min(at+lineGap, rec.Span.Start)})
+		if err != nil || bytes.IndexByte(text, '\n') >= 0 {
+			return false, err
+		}
+		u.gap, at = text, at+int64(len(text))
+	}
+	return true, nil
+}
+
+// lineGap is the number of bytes between two records that are read at a time.
+const lineGap = 64
 
 // isDataset reports whether the records of a file are rows, or are all unreadable.
 func isDataset(f *container.File) bool {

@@ -72,6 +72,15 @@ const (
 	padded = "\x00\x00" + good
 )
 
+// pretty returns a row on several lines.
+func pretty(row string) string {
+	var b bytes.Buffer
+	if err := json.Indent(&b, []byte(row), "", " "); err != nil {
+		panic(err)
+	}
+	return b.String()
+}
+
 // preference returns a row with two conversations.
 func preference(chosen, rejected string) string {
 	list := func(row string) string { return strings.TrimSuffix(strings.TrimPrefix(row, `{"messages":`), "}") }
@@ -113,10 +122,16 @@ func TestRows(t *testing.T) {
 			counts: Counts{Conversations: 3, Kept: 2, Rejected: 1, Rules: map[string]int{"missing-tool-result": 1}},
 		},
 		{
-			name: "rows on one line leave the line end to each other",
-			text: good + "\n" + good + " " + open + "\n" + open + good + "\n" + open + " " + orphan + "\n" + good + "\n",
-			out:  good + "\n" + good + "\n" + good + "\n\n" + good + "\n", rejects: " " + open + open + open + " " + orphan,
-			counts: Counts{Conversations: 8, Kept: 4, Rejected: 4, Rules: map[string]int{"missing-tool-result": 3, "orphan-tool-result": 1}},
+			name: "rows on one line are one row",
+			text: good + "\n" + good + " " + good + good + "\n" + open + good + "\n" + good + "\n",
+			out:  good + "\n" + good + "\n", rejects: good + " " + good + good + "\n" + open + good + "\n",
+			counts: Counts{Conversations: 4, Kept: 2, Rejected: 2, Rules: map[string]int{"glued-records": 2, "missing-tool-result": 1}},
+		},
+		{
+			name: "values over several lines leave the line end to each other",
+			text: pretty(good) + " " + pretty(open) + "\n" + pretty(open) + " " + pretty(good) + "\n" + pretty(good),
+			out:  pretty(good) + "\n" + pretty(good) + "\n" + pretty(good), rejects: " " + pretty(open) + pretty(open) + " ",
+			counts: Counts{Conversations: 5, Kept: 3, Rejected: 2, Rules: map[string]int{"missing-tool-result": 2}},
 		},
 		{
 			name: "a byte order mark in the middle",
@@ -253,17 +268,13 @@ func TestNotJudged(t *testing.T) {
 // TestRefused: what is not a dataset is refused before anything is opened.
 func TestRefused(t *testing.T) {
 	log := `{"role":"user","content":"q"}` + "\n" + `{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"ls","input":{}}]}` + "\n"
-	var pretty bytes.Buffer
-	if err := json.Indent(&pretty, []byte(good), "", "  "); err != nil {
-		t.Fatal(err)
-	}
 	for _, tt := range []struct {
 		name, text, want string
 		row              bool
 	}{
 		{"a session log", log, alone, true},
 		{"a request", good, alone, false},
-		{"a request on several lines", pretty.String(), alone, true},
+		{"a request on several lines", pretty(good), alone, true},
 		{"a message", `{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"ls","input":{}}]}`, alone, true},
 		{"a recorded answer", `{"id":"x","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]}}]}`, alone, false},
 		{"not in a list", `{"a":` + good + `,"b":` + good + `}`, scattered, false},
