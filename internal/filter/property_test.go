@@ -17,6 +17,7 @@ import (
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/sample"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
@@ -234,13 +235,14 @@ func mutant(r *rand.Rand, rows []string, wild bool) string {
 func TestMutants(t *testing.T) {
 	t.Parallel()
 	rows := pool(t)
-	n := uint64(100)
-	if os.Getenv("TOOLGUARD_LONG") == "1" {
-		n = 20_000
-	}
+	n, done := 0, sample.Until(t)
 	var rejected, repaired int
-	for seed := range n {
-		r := rand.New(rand.NewPCG(seed, 7))
+	for seed := range uint64(sample.Inputs(20_000, 100, 60)) {
+		if done() {
+			break
+		}
+		n++
+		r := rand.New(rand.NewPCG(seed, sample.Seed(7)))
 		wild := seed%2 == 0
 		text := mutant(r, rows, wild)
 		opts := Options{FailOn: []rules.Severity{rules.Error, rules.Warning}[r.IntN(2)], Row: true}
@@ -267,7 +269,7 @@ func TestMutants(t *testing.T) {
 			t.Errorf("%s: again %+v\n%q\n%q", name, again.Counts, fixed.out, again.out)
 		}
 	}
-	if rejected < int(n) || repaired < int(n)/5 {
+	if rejected < n || repaired < n/5 {
 		t.Errorf("only %d rejected and %d repaired", rejected, repaired)
 	}
 }
