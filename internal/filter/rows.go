@@ -129,7 +129,9 @@ func (w *rows) repair(r *run, u *engine.Unit, at source.Span) (text []byte, left
 		return nil, nil, err
 	}
 	row := source.FromBytes(r.src.Name(), w.text)
-	row.AsLines()
+	if r.file == nil { // a source of only one row is a document for a check
+		row.AsLines()
+	}
 	opts := *r.Fix
 	if opts.Dialect == nil {
 		opts.Dialect = opts.Dialects.ByName(u.Dialect)
