@@ -78,6 +78,7 @@ func commands() []namedCommand {
 		{"check", newCheckCmd, true},
 		{"fix", newFixCmd, true},
 		{"filter", newFilterCmd, true},
+		{"doctor", newDoctorCmd, true},
 		{"explain", newExplainCmd, false},
 		{"rules", newRulesCmd, false},
 		{"formats", newFormatsCmd, false},
