@@ -54,9 +54,17 @@ func (b *backups) options(t *target, x *fix, repairs []engine.Repair) write.Opti
 	}
 	opts.Reserved = b.reserved
 	if b.stored(t, x.env) {
-		opts.Copies = copies(x.env)
+		opts.Copies, opts.Known = copies(x.env), written(x.env)
 	}
 	return opts
+}
+
+// written returns a function that recognizes texts that earlier runs wrote to a file.
+func written(env func(string) string) func(path string, text io.Reader) bool {
+	return func(path string, text io.Reader) bool {
+		root, err := backup.Dir(env, runtime.GOOS)
+		return err == nil && backup.Wrote(root, path, text)
+	}
 }
 
 // copies returns a function that finds copies of a file in the state directory.

@@ -32,7 +32,7 @@ func TestStoresPage(t *testing.T) {
 	}
 	known = strings.Join(strings.Fields(known), " ")
 	for _, s := range store.All() {
-		if !strings.Contains(known, s.Agent) {
+		if len(s.Roots) > 0 && !strings.Contains(known, s.Agent) {
 			t.Errorf("docs/fix.md does not name %s", s.Agent)
 		}
 	}

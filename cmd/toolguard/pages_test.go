@@ -21,6 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	lib "github.com/toolguard/toolguard"
+	"github.com/toolguard/toolguard/internal/store"
 )
 
 // TestPages runs the commands on the pages, each page in its own directory. A code
@@ -104,6 +105,15 @@ func runPage(t *testing.T, text string, instead map[string][]byte) *pageRun {
 	p.env = append(os.Environ(), "CI=", "COLUMNS=", "HOME="+dir, "API="+server.URL, "GORACE=atexit_sleep_ms=0", "GIT_CONFIG_GLOBAL=/dev/null",
 		// The name of a backup contains the time.
 		"XDG_STATE_HOME=", "SOURCE_DATE_EPOCH=1767323045")
+	// The stores of the user who runs the tests are no part of a page.
+	for _, s := range store.All() {
+		for _, path := range slices.Concat(s.Roots, s.Databases) {
+			if name, ok := strings.CutPrefix(path, "$"); ok {
+				name, _, _ = strings.Cut(name, "/")
+				p.env = append(p.env, name+"=")
+			}
+		}
+	}
 
 	var out strings.Builder
 	lines := strings.SplitAfter(text, "\n")

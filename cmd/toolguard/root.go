@@ -77,6 +77,8 @@ func commands() []namedCommand {
 	return []namedCommand{
 		{"check", newCheckCmd, true},
 		{"fix", newFixCmd, true},
+		{"filter", newFilterCmd, true},
+		{"doctor", newDoctorCmd, true},
 		{"explain", newExplainCmd, false},
 		{"rules", newRulesCmd, false},
 		{"formats", newFormatsCmd, false},

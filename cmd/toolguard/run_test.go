@@ -224,6 +224,7 @@ func TestListens(t *testing.T) {
 	}{
 		{[]string{"check", file}, true},
 		{[]string{"fix", file}, true},
+		{[]string{"doctor", "--path", file}, true},
 		{[]string{"detect", file}, true},
 		{[]string{"baseline", "--baseline", filepath.Join(dir, "known"), file}, true},
 		{[]string{"config", "show"}, true},

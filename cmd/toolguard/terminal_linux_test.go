@@ -25,31 +25,38 @@ type terminal struct {
 
 func openTerminal(t *testing.T) *terminal {
 	t.Helper()
-	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	_, x := typing(t)
+	return x
+}
+
+// typing opens a pseudo-terminal, and returns what its user types into.
+func typing(t *testing.T) (user io.Writer, x *terminal) {
+	t.Helper()
+	f, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Skip(err)
 	}
-	t.Cleanup(func() { user.Close() })
-	if err := unix.IoctlSetPointerInt(int(user.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+	t.Cleanup(func() { f.Close() })
+	if err := unix.IoctlSetPointerInt(int(f.Fd()), unix.TIOCSPTLCK, 0); err != nil {
 		t.Fatal(err)
 	}
-	n, err := unix.IoctlGetInt(int(user.Fd()), unix.TIOCGPTN)
+	n, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCGPTN)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := unix.IoctlSetWinsize(int(user.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}); err != nil {
+	if err := unix.IoctlSetWinsize(int(f.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}); err != nil {
 		t.Fatal(err)
 	}
 	program, err := os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Skip(err)
 	}
-	x := &terminal{program: program, closed: make(chan error, 1)}
+	x = &terminal{program: program, closed: make(chan error, 1)}
 	go func() {
-		_, err := io.Copy(&x.drawn, user)
+		_, err := io.Copy(&x.drawn, f)
 		x.closed <- err
 	}()
-	return x
+	return f, x
 }
 
 // wait waits for a command that uses the terminal and returns its exit code.

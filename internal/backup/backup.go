@@ -25,6 +25,8 @@ const (
 	mostName = 200
 	// mostRuns is the maximum number of runs that begin in one second.
 	mostRuns = 1000
+	// runFormat is how the name of a run begins.
+	runFormat = "20060102T150405Z"
 )
 
 // An Entry is a line of a manifest. It describes a file that a run was about to replace. If
@@ -128,7 +130,7 @@ func (r *Run) open() error {
 	if err := os.MkdirAll(root, 0o700); err != nil {
 		return err
 	}
-	name := r.started.UTC().Format("20060102T150405Z")
+	name := r.started.UTC().Format(runFormat)
 	for i := range mostRuns {
 		r.dir = filepath.Join(root, name)
 		if i > 0 {

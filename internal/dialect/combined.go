@@ -49,6 +49,9 @@ type Combined struct {
 	Aborted []Cond
 	// NoResultTools lists tools that never have a result.
 	NoResultTools []string `toml:"needless"`
+	// Resent is set if the agent sends a result in an element of its own besides the one
+	// in the record of its call. Otherwise one of them is a copy.
+	Resent bool `toml:"-"`
 }
 
 // Records describe a list of records of calls, or a single record.
@@ -540,7 +543,7 @@ func (r *combinedReader) result(e source.Value, called bool) {
 	case noID(id) && (r.Results.Unnamed && !called || len(r.answered) > 0): // the result names no call
 		r.b.Block(transcript.BlockOther, e, 0)
 		return
-	case repeats: // the result repeats the record of its call
+	case repeats && !r.Resent: // the result repeats the record of its call
 		r.b.Block(transcript.BlockOther, e, 0)
 		r.b.Conv.Copies = append(r.b.Conv.Copies, transcript.Copy{
 			Call: call, Block: e.Span(), ID: transcript.TokenOf(id, e.Span()), IDKey: r.Results.ID.Key(), Name: transcript.Token{Span: e.Span()},

@@ -45,7 +45,7 @@ var GeminiCLI = &Dialect{
 					{Written: "error", State: transcript.CallFailed},
 					{Written: "cancelled", State: transcript.CallInterrupted, Ended: true},
 				},
-				Result: "result", Answered: true,
+				Result: "result.0.functionResponse.response|result", Answered: true,
 				Answer: []Setting{
 					{To: "status", Raw: `"error"`},
 					{To: "result", Raw: `[{"functionResponse":{"id":"$id","name":"$name","response":{"error":"$text"}}}]`},
@@ -57,6 +57,7 @@ var GeminiCLI = &Dialect{
 			In: "content", Has: "functionResponse.id|functionResponse.name|functionResponse.response",
 			ID: "functionResponse.id", Name: "functionResponse.name", Payload: "functionResponse.response",
 		},
+		Resent: true, // google-gemini/gemini-cli#29365
 	},
 }
 

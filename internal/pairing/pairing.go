@@ -122,6 +122,7 @@ func Pair(c *transcript.Conversation, sameCall func(a, b int) bool) Pairing {
 	p.byAlias()
 	p.byID(p.ids(func(t transcript.Token) string { return strings.TrimSpace(Key(t)) }), Trimmed)
 	p.withoutIDs()
+	p.repeated()
 	p.server()
 	p.finish()
 	p.crossings()
@@ -305,6 +306,35 @@ func (p *pairer) combined() {
 		}
 		if call := p.conv.OwnCall(int32(i)); call != none && p.out.Calls[call].State == Missing {
 			p.answer(call, int32(i), InWindow, Exact, 1)
+		}
+	}
+}
+
+// repeated finds the results that repeat the one in the record of their call. Of several calls
+// with the id, it is the nearest before the result.
+func (p *pairer) repeated() {
+	c := p.conv
+	if !slices.ContainsFunc(p.out.Results, func(l Leftover) bool { return l.Fate == Orphan }) {
+		return
+	}
+	type name struct {
+		segment int32
+		key     string
+	}
+	var own map[name]int32 // the calls so far whose records have their results
+	for i := range c.Results {
+		res := &c.Results[i]
+		at := name{c.Messages[res.Message].Segment, Key(res.ID)}
+		if call := c.OwnCall(int32(i)); call != none {
+			if own == nil {
+				own = map[name]int32{}
+			}
+			own[at] = call
+			continue
+		}
+		call, is := own[at]
+		if l := &p.out.Results[i]; is && at.key != "" && l.Fate == Orphan && p.out.Calls[call].State == Answered {
+			l.Fate, l.Call = Duplicate, call
 		}
 	}
 }

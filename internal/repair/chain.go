@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"hash/maphash"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/edit"
@@ -37,6 +37,7 @@ type chain struct {
 	lines    *list
 	sets     []set
 	appended int64         // records with an ordinal
+	behind   map[int32]int // by node: the new records after it
 	within   []source.Span // the records that contain the edits
 }
 
@@ -54,7 +55,7 @@ type insertion struct {
 func (d *draft) log() *chain {
 	if d.changes == nil {
 		d.changes = &chain{
-			Log: d.Log, d: d, dropped: map[int64]source.Span{}, gone: map[int32]bool{}, new: map[string]bool{},
+			Log: d.Log, d: d, dropped: map[int64]source.Span{}, gone: map[int32]bool{}, new: map[string]bool{}, behind: map[int32]int{},
 			lines: &list{src: d.src, array: d.Log.Array, lines: d.Log.Array.IsZero()},
 		}
 	}
@@ -263,6 +264,11 @@ func (c *chain) insert() {
 		for int(at)+1 < len(c.nodes) && c.nodes[at+1].follow && c.nodes[at+1].scope == caller.scope && c.nodes[at+1].hangsOn(&c.nodes[at]) {
 			at++
 		}
+		// A log with numbered records is only ever appended to. Only bookkeeping follows a
+		// call of its last turn.
+		if f := c.Format; f.Ordinal != "" && c.d.at(caller.span()).Get(f.Ordinal).Exists() {
+			at = int32(len(c.nodes) - 1)
+		}
 		anchor := c.anchor(at, c.d.turn(ins.of))
 		on := &c.nodes[anchor]
 		c.from(on, on.idAt())
@@ -386,10 +392,7 @@ func (c *chain) fresh(record, call string) string {
 // record returns a new record with a result, to follow the record at. From the record of the
 // call it copies only the fields that the dialect's row names, in the same order.
 func (c *chain) record(at int32, caller *node, ins *insertion, id, parent string) ([]byte, error) {
-	f, behind, call := c.Format, c.d.at(c.nodes[at].span()), c.d.at(caller.span())
-	if f.Ordinal != "" && int(at) < len(c.nodes)-1 && call.Get(f.Ordinal).Exists() {
-		return nil, errors.New("a log with ordinals is only ever appended to")
-	}
+	f, call := c.Format, c.d.at(caller.span())
 	var fields []dialect.Field
 	add := func(key, raw string) { fields = append(fields, dialect.Field{Key: key, Raw: raw}) }
 	if f.ResultType != "" {
@@ -438,11 +441,11 @@ func (c *chain) record(at int32, caller *node, ins *insertion, id, parent string
 		add(f.ResultSource, called)
 	}
 	out := make([]dialect.Field, 0, len(fields)+len(f.Envelope))
-	time := behind.Get(f.Time)
+	when := c.after(at)
 	for k, v := range call.Members() {
 		enveloped := slices.ContainsFunc(f.Envelope, k.Is)
-		if enveloped && k.Is(f.Time) && time.Exists() {
-			v = time // so it is not older than the record before it
+		if enveloped && k.Is(f.Time) && when.Exists() {
+			v = when
 		}
 		// An envelope has times, ids and flags. Other values are recorded content.
 		enveloped = enveloped && v.Kind() != source.Object && v.Kind() != source.Array
@@ -457,6 +460,24 @@ func (c *chain) record(at int32, caller *node, ins *insertion, id, parent string
 		return nil, err
 	}
 	return render(text, styleOf(call), 0), err
+}
+
+// after returns the time of the next new record after the record at: that of the record at, or
+// a few milliseconds more if nothing that has an id follows. Some agents resume a session at
+// its latest record, and of two with the same time at the first.
+func (c *chain) after(at int32) source.Value {
+	was := c.d.at(c.nodes[at].span()).Get(c.Format.Time)
+	if was.Kind() != source.String || slices.ContainsFunc(c.nodes[at+1:], func(n node) bool { return c.Format.ID == "" || n.id >= 0 }) {
+		return was
+	}
+	const layout = "2006-01-02T15:04:05.000Z07:00"
+	then, err := time.Parse(layout, was.Str())
+	if err != nil || then.Format(layout) != was.Str() {
+		return was
+	}
+	c.behind[at]++
+	then = then.Add(time.Duration(c.behind[at]) * time.Millisecond)
+	return source.NewValue([]byte(source.Quote(then.Format(layout))), 0)
 }
 
 // forget removes the copy of a result that its record keeps beside the message, because the

@@ -18,8 +18,9 @@ var duplicateToolResult = &Rule{
 	Points:     []profile.Point{profile.Duplicate},
 	Strategies: []string{"first", "last", "text", "leave"},
 	What:       `Checks for tool calls that have more than one result.`,
-	Why: `A tool was retried, or a repair inserted a placeholder and the real result came later. Providers
-reject the second result.`,
+	Why: `A tool was retried, or a repair inserted a placeholder and the real result came later. Gemini CLI
+records each result twice, in the record of its call and as a message, and sends both when it
+resumes the session. Providers reject the second result.`,
 	Repair: `With every strategy, toolguard drops these results:
 
 - A copy that differs only in its own id (safe).
@@ -137,6 +138,10 @@ func (c *Context) movesBack() bool {
 // identical reports whether two results have the same content, byte for byte, even if their
 // other fields differ.
 func (c *Context) identical(a, b *transcript.Result) bool {
+	if a.Answer == transcript.AnswerOwnRecord || b.Answer == transcript.AnswerOwnRecord {
+		// The record says how the call ended, and the other result does not.
+		return !a.Payload.IsZero() && !b.Payload.IsZero() && c.alike(a.Payload, b.Payload)
+	}
 	if a.Error != b.Error || !c.alike(a.Beside, b.Beside) {
 		return false
 	}

@@ -257,6 +257,9 @@ func (f *Finding) ProviderError() string {
 // Options are the options of a user.
 type Options struct {
 	Send bool
+	// Over says that no program is going to write to the history any more, so that a call
+	// without a result stays without one.
+	Over bool
 	// Target says that the user chose the profile by name.
 	Target bool
 	// Strategy selects one of a rule's repairs by rule name.

@@ -44,6 +44,7 @@ type Source struct {
 	// progress counts what is read of a file or a stream.
 	progress *progress
 	ahead    bool
+	asLines  bool // the framing is known: one record per line
 	// text is the whole source if it is in memory, and nil otherwise.
 	text []byte
 	// near is the record being examined. Spans inside it are served without reading.
@@ -84,6 +85,10 @@ func hold(ctx context.Context, name string, r io.Reader) (*Source, error) {
 	src.ctx = ctx
 	return src, nil
 }
+
+// AsLines says that the source has one record per line, so that nobody decides it from the
+// bytes. A single row of a dataset would be taken for a document.
+func (s *Source) AsLines() { s.asLines = true }
 
 // Text returns the whole source if it is in memory, and nil otherwise. The caller must not
 // change it.
@@ -232,13 +237,13 @@ func (r contextReader) Read(p []byte) (int, error) {
 // Derived returns a source of size bytes that r computes from this source. It has the
 // same name and can be read for as long as this source.
 func (s *Source) Derived(r io.ReaderAt, size int64) *Source {
-	return &Source{name: s.name, r: r, size: size, ctx: s.ctx, named: true, held: s.held, ahead: s.ahead}
+	return &Source{name: s.name, r: r, size: size, ctx: s.ctx, named: true, held: s.held, ahead: s.ahead, asLines: s.asLines}
 }
 
 // Edited returns a source of the bytes b, which are the bytes of this source after edits.
 func (s *Source) Edited(b []byte) *Source {
 	out := FromBytes(s.name, b)
-	out.ctx, out.ahead = s.ctx, s.ahead
+	out.ctx, out.ahead, out.asLines = s.ctx, s.ahead, s.asLines
 	return out
 }
 

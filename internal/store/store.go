@@ -3,156 +3,146 @@
 package store
 
 import (
+	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// A Store is where one agent keeps its sessions.
+// A Store is where one agent keeps its sessions, and what is known about them. Its paths use
+// slashes. They begin with ~ for the home directory, with a variable, with APP for the data of
+// applications, or with CODE for the data of VS Code and its relatives. A * matches any single
+// name.
 type Store struct {
 	Agent string
 	// Repaired says that toolguard repairs sessions of this agent; otherwise it only checks
 	// them.
 	Repaired bool
+	// Dialect is the name of the format of the sessions; "" if other programs use it too.
+	Dialect string
 	// Roots are all directories that contain sessions. A variable can move the store, but
-	// older sessions stay where they were. Paths use slashes. They begin with ~ for the home
-	// directory, with a variable, or with CODE for the data of VS Code and its relatives. A *
-	// matches any single name.
+	// older sessions stay where they were.
 	Roots []string
+	// Files are patterns for the names of the files that are sessions. There are none if no
+	// file is a whole session.
+	Files []string
+	// Databases are files in which the agent keeps all sessions.
+	Databases []string
+	// Instead says what to do, or why, where toolguard does not read the sessions.
+	Instead string
 	// Source is where this is documented or can be read in the agent's code.
+	Source string
+	// Locks are the files in which the agent notes that a process uses a session.
+	Locks []Lock
+	// Mends is what the agent repairs itself when it resumes a session.
+	Mends Mends
+	// About says where a session names its project, its title and the version of the agent.
+	About About
+}
+
+// Mends is what an agent repairs itself when it resumes a session.
+type Mends struct {
+	// Rules are the rules whose findings it repairs.
+	Rules []string
+	// Since is the first version that does; "" for all versions.
+	Since  string
 	Source string
 }
 
-// All returns the stores, those with repaired sessions first.
-func All() []Store {
-	return []Store{
-		{
-			"Claude Code", true,
-			[]string{"$CLAUDE_CONFIG_DIR/projects", "~/.claude/projects"},
-			"https://code.claude.com/docs/en/claude-directory",
-		},
-		{
-			"Codex", true,
-			[]string{
-				"$CODEX_HOME/sessions", "$CODEX_HOME/archived_sessions",
-				"~/.codex/sessions", "~/.codex/archived_sessions",
-			},
-			"https://github.com/openai/codex",
-		},
-		{
-			"Gemini CLI", true,
-			[]string{"$GEMINI_CLI_HOME/.gemini/tmp/*/chats", "~/.gemini/tmp/*/chats"},
-			"https://geminicli.com/docs/reference/configuration",
-		},
-		{
-			"Qwen Code", true,
-			[]string{"$QWEN_RUNTIME_DIR/projects/*/chats", "$QWEN_HOME/projects/*/chats", "~/.qwen/projects/*/chats"},
-			"https://github.com/QwenLM/qwen-code/blob/main/packages/core/src/config/storage.ts",
-		},
-		{
-			"Copilot CLI", true,
-			[]string{"$COPILOT_HOME/session-state", "~/.copilot/session-state"},
-			"https://github.com/microsoft/vscode/pull/314917",
-		},
-		{
-			"droid", true,
-			[]string{"~/.factory/sessions"},
-			"https://github.com/getagentseal/codeburn/blob/master/docs/providers/droid.md",
-		},
-		{
-			"Continue", true,
-			[]string{"$CONTINUE_GLOBAL_DIR/sessions", "~/.continue/sessions"},
-			"https://github.com/continuedev/continue/blob/main/core/util/paths.ts",
-		},
-		{
-			"pi", true,
-			[]string{"$PI_CODING_AGENT_SESSION_DIR", "$PI_CODING_AGENT_DIR/sessions", "~/.pi/agent/sessions"},
-			"https://github.com/earendil-works/pi/blob/main/packages/coding-agent/docs/configuration.md",
-		},
-		{
-			"oh-my-pi", true,
-			[]string{
-				"$PI_CODING_AGENT_DIR/sessions", "$XDG_DATA_HOME/omp/sessions", "$XDG_DATA_HOME/omp/profiles/*/sessions",
-				"~/.omp/agent/sessions", "~/.omp/profiles/*/agent/sessions",
-			},
-			"https://github.com/can1357/oh-my-pi/blob/main/packages/utils/src/dirs.ts",
-		},
-		{
-			"OpenClaw", true,
-			[]string{"$OPENCLAW_STATE_DIR/agents/*/sessions", "~/.openclaw/agents/*/sessions"},
-			"https://github.com/openclaw/openclaw",
-		},
-		{
-			"Cline", true,
-			[]string{"CODE/globalStorage/saoudrizwan.claude-dev/tasks"},
-			"https://github.com/cline/cline",
-		},
-		{
-			"Roo Code", true,
-			[]string{"CODE/globalStorage/rooveterinaryinc.roo-cline/tasks"},
-			"https://github.com/RooCodeInc/Roo-Code",
-		},
-		{
-			"GitHub Copilot Chat", false,
-			[]string{"CODE/workspaceStorage/*/chatSessions"},
-			"https://github.com/microsoft/vscode",
-		},
-		{
-			"Amp", false,
-			[]string{"$XDG_DATA_HOME/amp/threads", "~/.local/share/amp/threads"},
-			"https://github.com/Dicklesworthstone/coding_agent_session_search/issues/103",
-		},
-		{
-			"Kiro", false,
-			[]string{"~/.kiro/sessions/cli"},
-			"https://pypi.org/project/kiro-session-index/",
-		},
-		{
-			"Kimi", false,
-			[]string{
-				"$KIMI_SHARE_DIR/sessions", "$KIMI_CODE_HOME/sessions",
-				"~/.kimi/sessions", "~/.kimi-code/sessions",
-			},
-			"https://github.com/MoonshotAI/kimi-cli/blob/main/src/kimi_cli/share.py",
-		},
-		{
-			"OpenHands", false,
-			[]string{
-				"$OPENHANDS_CONVERSATIONS_DIR", "$OPENHANDS_PERSISTENCE_DIR/conversations",
-				"~/.openhands/conversations",
-			},
-			"https://github.com/OpenHands/OpenHands-CLI",
-		},
+// By reports whether the agent itself repairs findings of a rule in a session that a version
+// of it wrote last.
+func (m *Mends) By(rule, version string) bool {
+	return slices.Contains(m.Rules, rule) && (m.Since == "" || version != "" && !less(version, m.Since))
+}
+
+// less reports whether version a is older than b: 2.1.9 than 2.1.33.
+func less(a, b string) bool {
+	for a != "" || b != "" {
+		var x, y string
+		x, a, _ = strings.Cut(a, ".")
+		y, b, _ = strings.Cut(b, ".")
+		if n, m := number(x), number(y); n != m {
+			return n < m
+		}
 	}
+	return false
+}
+
+// number returns the number that a text begins with, 0 if there is none.
+func number(text string) (n int) {
+	for _, c := range text {
+		if c < '0' || c > '9' || n > 1<<30 {
+			break
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n
+}
+
+// base paths of stores.
+const (
+	appData  = "APP/"
+	codeData = "CODE/"
+)
+
+// apps returns the path of the data of applications.
+func apps(system string) string {
+	switch system {
+	case "darwin":
+		return "~/Library/Application Support/"
+	case "windows":
+		return "$APPDATA/"
+	}
+	return "~/.config/"
 }
 
 // code returns where VS Code and its relatives keep the data of a user.
 func code(system string) []string {
-	base := "~/.config/"
-	switch system {
-	case "darwin":
-		base = "~/Library/Application Support/"
-	case "windows":
-		base = "$APPDATA/"
-	}
 	var out []string
 	for _, name := range []string{"Code", "Code - Insiders", "VSCodium", "Cursor"} {
-		out = append(out, base+name+"/User")
+		out = append(out, apps(system)+name+"/User/")
 	}
-	return append(out, "~/.vscode-server/data/User")
+	return append(out, "~/.vscode-server/data/User/")
 }
 
-// A Finder finds the store of a file.
-type Finder struct{ roots []root }
+// paths returns the paths that a path of a store stands for on a system.
+func paths(path, system string) []string {
+	if rest, ok := strings.CutPrefix(path, appData); ok {
+		return []string{apps(system) + rest}
+	}
+	rest, ok := strings.CutPrefix(path, codeData)
+	if !ok {
+		return []string{path}
+	}
+	out := code(system)
+	for i := range out {
+		out[i] += rest
+	}
+	return out
+}
 
-// A root is an existing directory of a store, and the pattern of the names between it and the
+// A Finder finds the stores of a user.
+type Finder struct {
+	places    []place
+	databases []Place
+}
+
+// A place is an existing directory of a store, and the pattern of the names between it and the
 // sessions.
-type root struct {
+type place struct {
 	store *Store
-	dir   fs.FileInfo
+	info  fs.FileInfo
+	dir   string
 	rest  []string
+}
+
+// A Place is a directory that contains sessions, or a database.
+type Place struct {
+	Store *Store
+	Path  string
 }
 
 // Find looks for the stores of a user on a system, which is named as in runtime.GOOS.
@@ -160,16 +150,15 @@ func Find(env func(string) string, system string) *Finder {
 	f := &Finder{}
 	stores := All()
 	for i := range stores {
-		for _, path := range stores[i].Roots {
-			paths := []string{path}
-			if rest, ok := strings.CutPrefix(path, "CODE/"); ok {
-				paths = code(system)
-				for i := range paths {
-					paths[i] += "/" + rest
-				}
+		s := &stores[i]
+		for _, path := range s.Roots {
+			for _, path := range paths(path, system) {
+				f.add(s, path, env, system)
 			}
-			for _, path := range paths {
-				f.add(&stores[i], path, env, system)
+		}
+		for _, path := range s.Databases {
+			for _, path := range paths(path, system) {
+				f.addDatabase(s, path, env, system)
 			}
 		}
 	}
@@ -184,15 +173,104 @@ func (f *Finder) add(s *Store, path string, env func(string) string, system stri
 		return
 	}
 	fixed, rest, many := strings.Cut(names, "*")
-	info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(fixed)))
-	if err != nil || !info.IsDir() {
+	p := place{store: s, dir: filepath.Join(dir, filepath.FromSlash(fixed))}
+	var err error
+	p.info, err = os.Stat(p.dir)
+	if err != nil || !p.info.IsDir() {
 		return
 	}
-	r := root{store: s, dir: info}
 	if many {
-		r.rest = strings.Split("*"+rest, "/")
+		p.rest = strings.Split("*"+rest, "/")
 	}
-	f.roots = append(f.roots, r)
+	f.places = append(f.places, p)
+}
+
+// addDatabase adds a database, if it exists.
+func (f *Finder) addDatabase(s *Store, path string, env func(string) string, system string) {
+	head, names, _ := strings.Cut(path, "/")
+	dir := base(head, env, system)
+	if dir == "" {
+		return
+	}
+	path = filepath.Join(dir, filepath.FromSlash(names))
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return
+	}
+	for _, d := range f.databases {
+		if other, err := os.Stat(d.Path); err == nil && os.SameFile(info, other) {
+			return
+		}
+	}
+	f.databases = append(f.databases, Place{s, path})
+}
+
+// Databases lists the databases that exist.
+func (f *Finder) Databases() []Place { return f.databases }
+
+// Dirs lists the directories that contain sessions, each once. The error is that of a
+// directory that cannot be read; the others are listed all the same.
+func (f *Finder) Dirs() (dirs []Place, failed []error) {
+	var seen []fs.FileInfo
+	for _, p := range f.places {
+		found, err := expand(p.dir, p.rest)
+		if err != nil {
+			failed = append(failed, err)
+		}
+		for _, dir := range found {
+			info, err := os.Stat(dir)
+			if err != nil || !info.IsDir() || slices.ContainsFunc(seen, func(other fs.FileInfo) bool { return os.SameFile(info, other) }) {
+				continue
+			}
+			seen = append(seen, info)
+			dirs = append(dirs, Place{p.store, dir})
+		}
+	}
+	return dirs, failed
+}
+
+// expand lists the paths that a pattern of names stands for.
+func expand(dir string, rest []string) (dirs []string, failed error) {
+	if len(rest) == 0 {
+		return []string{dir}, nil
+	}
+	if rest[0] != "*" {
+		return expand(filepath.Join(dir, rest[0]), rest[1:])
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		failed = err
+	}
+	for _, e := range entries {
+		below := filepath.Join(dir, e.Name())
+		if info, err := os.Stat(below); err != nil || !info.IsDir() {
+			continue
+		}
+		more, err := expand(below, rest[1:])
+		if dirs = append(dirs, more...); err != nil {
+			failed = err
+		}
+	}
+	return dirs, failed
+}
+
+// ByDialect returns the store of the agent that writes sessions in a format, nil if there is
+// none.
+func ByDialect(name string) *Store {
+	stores := All()
+	i := slices.IndexFunc(stores, func(s Store) bool { return name != "" && s.Dialect == name })
+	if i < 0 {
+		return nil
+	}
+	return &stores[i]
+}
+
+// Holds reports whether a file of this name is a session.
+func (s *Store) Holds(name string) bool {
+	return slices.ContainsFunc(s.Files, func(pattern string) bool {
+		ok, _ := path.Match(pattern, name)
+		return ok
+	})
 }
 
 // base returns the directory for the first element of a path: the value of a variable, or the
@@ -218,24 +296,31 @@ func base(head string, env func(string) string, system string) string {
 
 // Of returns the store that contains a file, nil if there is none. It follows links.
 func (f *Finder) Of(path string) *Store {
-	if len(f.roots) == 0 {
-		return nil
+	s, _ := f.At(path)
+	return s
+}
+
+// At returns the store that contains a file, and its directory that contains the sessions. It
+// returns nil if there is none. It follows links.
+func (f *Finder) At(path string) (*Store, string) {
+	if len(f.places) == 0 {
+		return nil, ""
 	}
 	path, err := filepath.Abs(path)
 	if err != nil {
-		return nil
+		return nil, ""
 	}
-	if s := f.above(path); s != nil {
-		return s
+	if s, dir := f.above(path); s != nil {
+		return s, dir
 	}
 	if target, err := filepath.EvalSymlinks(path); err == nil && target != path {
 		return f.above(target)
 	}
-	return nil
+	return nil, ""
 }
 
-// above looks for a root among the directories above a file.
-func (f *Finder) above(path string) *Store {
+// above looks for a place among the directories above a file.
+func (f *Finder) above(path string) (*Store, string) {
 	var below []string // the names from the directory down to the file
 	for path != filepath.Dir(path) {
 		below = append(below, filepath.Base(path))
@@ -244,13 +329,17 @@ func (f *Finder) above(path string) *Store {
 		if err != nil {
 			continue
 		}
-		for _, r := range f.roots {
-			if len(below) > len(r.rest) && os.SameFile(r.dir, dir) && matches(r.rest, below) {
-				return r.store
+		for _, p := range f.places {
+			if len(below) > len(p.rest) && os.SameFile(p.info, dir) && matches(p.rest, below) {
+				sessions := path
+				for i := range p.rest {
+					sessions = filepath.Join(sessions, below[len(below)-1-i])
+				}
+				return p.store, sessions
 			}
 		}
 	}
-	return nil
+	return nil, ""
 }
 
 // matches reports whether the names below a directory, last first, begin as a root requires.

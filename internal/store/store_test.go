@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -160,20 +161,39 @@ func TestBase(t *testing.T) {
 func TestAll(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	checked := false
+	kind := 0 // of the row before: repaired, checked, database
 	for _, s := range All() {
-		if s.Agent == "" || seen[s.Agent] || len(s.Roots) == 0 || !strings.HasPrefix(s.Source, "https://") {
+		is := 0
+		switch {
+		case s.Instead != "":
+			is = 2
+		case !s.Repaired:
+			is = 1
+		}
+		files := len(s.Roots) > 0 && len(s.Files) > 0 && s.Instead == ""
+		unread := len(s.Roots) == 0 == (len(s.Databases) > 0) && len(s.Files) == 0 && s.Instead != "" && !s.Repaired
+		if s.Agent == "" || seen[s.Agent] || files == unread || !strings.HasPrefix(s.Source, "https://") {
 			t.Errorf("%+v", s)
 		}
 		seen[s.Agent] = true
-		if s.Repaired && checked {
-			t.Errorf("%s stands behind those that are only checked", s.Agent)
+		if is < kind {
+			t.Errorf("%s is in the wrong part of the table", s.Agent)
 		}
-		checked = checked || !s.Repaired
-		for _, root := range s.Roots {
-			if strings.Contains(root, `\`) || strings.HasSuffix(root, "/") || !strings.HasPrefix(root, "~/") && !strings.HasPrefix(root, "$") && !strings.HasPrefix(root, "CODE/") {
+		kind = is
+		for _, root := range slices.Concat(s.Roots, s.Databases) {
+			begins := func(prefix string) bool { return strings.HasPrefix(root, prefix) }
+			if strings.Contains(root, `\`) || strings.HasSuffix(root, "/") || !begins("~/") && !begins("$") && !begins(codeData) && !begins(appData) {
 				t.Errorf("%s: %s", s.Agent, root)
 			}
+		}
+		for _, l := range s.Locks {
+			begins := func(prefix string) bool { return strings.HasPrefix(l.Path, prefix) }
+			if !begins(rootPath+"/") && !begins(dirPath+"/") && !begins(filePath+".") && !begins(stemPath+".") || !strings.HasPrefix(l.Source, "https://") {
+				t.Errorf("%s: %+v", s.Agent, l)
+			}
+		}
+		if m := s.Mends; len(m.Rules) > 0 != strings.HasPrefix(m.Source, "https://") || m.Since != "" && m.By(m.Rules[0], "") {
+			t.Errorf("%s: %+v", s.Agent, m)
 		}
 	}
 }

@@ -139,6 +139,10 @@ type Conversation struct {
 	// row of a dataset.
 	Holder source.Span
 
+	// Element is the outermost array element around the conversation, if it is in a list of
+	// conversations in a document, and List is that array.
+	Element, List source.Span
+
 	// Lists are the arrays whose elements are the messages. Lines is set if the messages
 	// are the records of a file. Neither is set for a single message.
 	Lists []source.Span

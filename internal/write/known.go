@@ -12,7 +12,8 @@ import (
 )
 
 // needless reports whether all data that a killed run left in a file also exists elsewhere:
-// in the target, in a backup of it, or in the text that this run is about to write. It
+// in the target, in a backup of it, or in the text that this run is about to write, or is a
+// repair that can be computed again. It
 // returns false if that cannot be determined.
 func (w *writer) needless(name string, info fs.FileInfo) bool {
 	if now, err := w.sys.Stat(w.target); err == nil && os.SameFile(now, info) {
@@ -34,6 +35,9 @@ func (w *writer) needless(name string, info fs.FileInfo) bool {
 		return true
 	}
 	if w.holds(w.target, left) {
+		return true
+	}
+	if w.opts.Known != nil && w.opts.Known(w.target, io.NewSectionReader(left, 0, left.Size())) {
 		return true
 	}
 	bases := []string{w.target + w.opts.Backup, w.target + backupSuffix, w.left}

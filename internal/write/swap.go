@@ -18,6 +18,11 @@ func (w *writer) swap() error {
 	if err := w.mine(); err != nil {
 		return err
 	}
+	if w.opts.Ready != nil {
+		if err := w.opts.Ready(); err != nil {
+			return refuse("%v", err)
+		}
+	}
 	old, back := w.temp, func() error { return w.sys.Exchange(w.temp, w.target) }
 	err := w.sys.Exchange(w.temp, w.target)
 	if errors.Is(err, errors.ErrUnsupported) {
@@ -88,7 +93,7 @@ func (w *writer) lateWriter(name string) string {
 // still write to it. With Force it only gives the program time to close the file.
 func (w *writer) disturbed(old string) error {
 	if who := w.lateWriter(old); who != "" && !w.opts.Force {
-		return heldBy(who)
+		return w.heldBy(who)
 	}
 	// Opening the file makes a network file system ask its server.
 	f, err := w.sys.Open(old, os.O_RDONLY, 0)

@@ -70,12 +70,22 @@ type Options struct {
 	// open for writing, a file with several names, and a file whose extended attributes the
 	// file system rejects.
 	Force bool
+	// Strict says that no flag writes a file that is refused, so errors name none.
+	Strict bool
+	// Modified is the modification time of the new file; zero means the time of the write.
+	Modified time.Time
+	// Ready is called right before the file is replaced. Its error prevents that. It is nil if
+	// there is nothing more to check.
+	Ready func() error
 	// Reserved reports whether the run writes another file at a name. No backup may have that
 	// name. It is nil if the run writes no other file.
 	Reserved func(name string) bool
 	// Copies returns the copies of the file at path that are not beside it. It is nil if
 	// there are none.
 	Copies func(path string) []string
+	// Known reports whether a text is one that a run wrote to the file at path, and that can be
+	// computed again. It is nil if no such text is known.
+	Known func(path string, text io.Reader) bool
 
 	system fileSystem       // nil for the real one
 	now    func() time.Time // nil for time.Now
@@ -215,7 +225,7 @@ func (w *writer) write(ctx context.Context) (*Done, error) {
 	}
 	if w.kept != nil {
 		if err := w.kept.Record(w.file.Text.Size(), w.sum); err != nil {
-			return nil, unkept(err)
+			return nil, w.unkept(err)
 		}
 	}
 	// From here on other runs find the new file locked under either name.
@@ -287,14 +297,22 @@ func (w *writer) unheld() error {
 		return nil
 	}
 	if who := w.sys.Writer(w.target, w.target); who != "" {
-		return heldBy(who)
+		return w.heldBy(who)
 	}
 	return nil
 }
 
 // heldBy is the error of a file that a program has open for writing.
-func heldBy(who string) error {
-	return refuse("%s has it open for writing (--force writes it)", who)
+func (w *writer) heldBy(who string) error {
+	return refuse("%s has it open for writing%s", who, w.hint(" (--force writes it)"))
+}
+
+// hint returns the end of an error that names the flag which writes the file all the same.
+func (w *writer) hint(text string) string {
+	if w.opts.Strict {
+		return ""
+	}
+	return text
 }
 
 // unchanged returns an error if the file has changed since it was read.
@@ -326,7 +344,7 @@ func (w *writer) single() error {
 		return nil
 	}
 	if !w.opts.Force {
-		return refuse("it has %d names (hard links), and the others would keep the old text (--force writes it)", n)
+		return refuse("it has %d names (hard links), and the others would keep the old text%s", n, w.hint(" (--force writes it)"))
 	}
 	w.note("it has %d names (hard links); the others keep the old text", n)
 	return nil
@@ -377,6 +395,11 @@ func (w *writer) create(ctx context.Context, text Text) error {
 	if err := f.Sync(); err != nil {
 		return err
 	}
+	if !w.opts.Modified.IsZero() {
+		if err := w.sys.Chtimes(w.temp, w.opts.Modified); err != nil {
+			return err
+		}
+	}
 	if w.fresh, err = f.Stat(); err != nil {
 		return err
 	}
@@ -414,7 +437,7 @@ func (w *writer) keep(ctx context.Context) (string, error) {
 		original := io.NewSectionReader(w.file.Original, 0, w.file.Original.Size())
 		kept, err := w.opts.Keeper.Keep(ctx, w.target, w.info, original)
 		if err != nil {
-			return "", unkept(err)
+			return "", w.unkept(err)
 		}
 		w.kept = kept
 		return kept.Name(), nil
@@ -425,11 +448,11 @@ func (w *writer) keep(ctx context.Context) (string, error) {
 }
 
 // unkept is the error of a Keeper.
-func unkept(err error) error {
+func (w *writer) unkept(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return refuse("cannot make a backup: %v (--backup=none writes it without one)", reason(err))
+	return refuse("cannot make a backup: %v%s", reason(err), w.hint(" (--backup=none writes it without one)"))
 }
 
 // backup keeps the original beside the file under an unused name. The backup is complete as

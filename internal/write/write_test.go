@@ -114,7 +114,7 @@ func TestReplace(t *testing.T) {
 		text := body(size)
 		makeFile(t, path, text, 0o640)
 		out, err := Replace(t.Context(), opened(t, path), Options{})
-		if err != nil || *out != (Done{}) {
+		if err != nil || *out != (Done{Written: true}) {
 			t.Errorf("%d bytes: %+v, %v", size, out, err)
 		}
 		holds(t, path, repaired(text))
@@ -614,7 +614,7 @@ func TestKeeper(t *testing.T) {
 			}}
 			done, err := Replace(t.Context(), opened(t, path), Options{Backup: ".bak", Keeper: &k, system: sys})
 			if tt.want == "" {
-				if err != nil || *done != (Done{Backup: "elsewhere"}) {
+				if err != nil || *done != (Done{Backup: "elsewhere", Written: true}) {
 					t.Errorf("%+v, %v", done, err)
 				}
 				holds(t, path, repaired(text))
@@ -745,3 +745,105 @@ func (s noSync) Open(name string, flag int, mode fs.FileMode) (file, error) {
 type noSyncFile struct{ file }
 
 func (noSyncFile) Sync() error { return nil }
+
+// TestReady: what Ready refuses is not written, nothing is left, and it is asked when the new
+// text is complete.
+func TestReady(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "s.jsonl")
+	old := body(1000)
+	if err := os.WriteFile(path, old, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	_, err := Replace(t.Context(), opened(t, path), Options{Backup: ".bak", Ready: func() error {
+		asked++
+		if text, err := os.ReadFile(beside(path, tempMark)); err != nil || !bytes.Equal(text, repaired(old)) {
+			t.Errorf("the new text is %d bytes, %v", len(text), err)
+		}
+		return errors.New("it is in use")
+	}})
+	if err == nil || err.Error() != path+": not written: it is in use" || asked != 1 {
+		t.Errorf("asked %d times: %v", asked, err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("there are %v, %v", entries, err)
+	}
+	if text, err := os.ReadFile(path); err != nil || !bytes.Equal(text, old) {
+		t.Errorf("it is changed: %v", err)
+	}
+	if _, err := Replace(t.Context(), opened(t, path), Options{Ready: func() error { return nil }}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestModified: the new file gets the time, and its backup that of the original.
+func TestModified(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	if err := os.WriteFile(path, body(1000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	if _, err := Replace(t.Context(), opened(t, path), Options{Modified: want}); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || !info.ModTime().Equal(want) {
+		t.Errorf("%v, %v", info.ModTime(), err)
+	}
+}
+
+// TestStrict: errors name no flag.
+func TestStrict(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "s.jsonl")
+	if err := os.WriteFile(path, body(1000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(path, filepath.Join(dir, "other")); err != nil {
+		t.Skip(err)
+	}
+	for strict, want := range map[bool]string{
+		true:  "not written: it has 2 names (hard links), and the others would keep the old text",
+		false: "not written: it has 2 names (hard links), and the others would keep the old text (--force writes it)",
+	} {
+		if links(opened(t, path).Info) < 2 {
+			t.Skip("the system does not count links")
+		}
+		if _, err := Replace(t.Context(), opened(t, path), Options{Strict: strict}); err == nil || err.Error() != path+": "+want {
+			t.Errorf("strict %v: %v", strict, err)
+		}
+	}
+}
+
+// TestKnownIsRemoved: what a killed run left is removed if it is a text that is known, and kept
+// otherwise.
+func TestKnownIsRemoved(t *testing.T) {
+	t.Parallel()
+	for _, known := range []bool{true, false} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "s.jsonl")
+		for name, text := range map[string]string{path: "original\n", beside(path, tempMark): "a repair\n"} {
+			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			before := time.Now().Add(-time.Hour)
+			if err := os.Chtimes(name, before, before); err != nil {
+				t.Fatal(err)
+			}
+		}
+		note := Clean(path, Options{Known: func(at string, text io.Reader) bool {
+			got, err := io.ReadAll(text)
+			if err != nil || string(got) != "a repair\n" || filepath.Base(at) != "s.jsonl" {
+				t.Errorf("asked about %q at %s, %v", got, at, err)
+			}
+			return known
+		}})
+		entries, err := os.ReadDir(dir)
+		if err != nil || (len(entries) == 1) != known || (note == "") != known {
+			t.Errorf("known %v: %v, %q, %v", known, entries, note, err)
+		}
+	}
+}

@@ -1,0 +1,690 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolguard/toolguard/internal/config"
+	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/report"
+	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/store"
+	"github.com/toolguard/toolguard/internal/suggest"
+)
+
+// lastRun is the value of --undo without a run.
+const lastRun = "last"
+
+// doctorFlags are the flags of doctor.
+type doctorFlags struct {
+	configFlags
+
+	agents      []string
+	path        string
+	since       string
+	all, json   bool
+	fix, yes    bool
+	unsafe      bool
+	undo        string
+	list        bool
+	jobs        int
+	undoes      bool      // --undo is set
+	sinceTime   time.Time // zero without --since
+	interactive bool      // --fix asks for each session
+}
+
+func newDoctorCmd(a *app) *cobra.Command {
+	f := &doctorFlags{}
+	cmd := &cobra.Command{
+		Use:   "doctor [flags]",
+		Short: "Find broken sessions of all agents on this computer, and repair them with --fix",
+		Long: `doctor looks where agents keep their sessions, checks them like toolguard check,
+and lists the sessions that their provider rejects, the newest first. What an
+agent repairs itself when it resumes a session is only counted, unless --all is
+set. Databases are listed, but not read.
+
+With --fix, doctor shows each broken session and asks before it repairs it:
+y repairs, n skips, d shows the changes, q stops. Without a terminal it needs
+--yes. Repairs are safe or additive; --unsafe allows others too. The original is
+saved first, and nothing is repaired without that. The repaired file keeps its
+modification time.
+
+A session in use is never repaired: one that changed within the last 10 minutes,
+that a running process of the agent has noted as its own, or, for extensions of
+an editor, any session while the editor runs. No flag overrides that. --list
+lists the runs that saved originals, also those of toolguard fix. --undo restores
+the files of the last run, or of the run that it names. A file that changed after
+its repair is not restored, and its original is named.
+
+Exit codes: 0 if no broken session is left, 1 if there are some, 2 if a file or a
+store could not be read, repaired or restored, or if the command line is wrong.`,
+		Example: `  toolguard doctor
+  toolguard doctor --agent claude-code --since 30d
+  toolguard doctor --fix
+  toolguard doctor --undo`,
+		Args: atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.undoes = cmd.Flags().Changed("undo")
+			d, err := newDoctor(a, f, cmd.Flags().Changed)
+			if err != nil {
+				return err
+			}
+			switch {
+			case f.list:
+				return d.listRuns()
+			case f.undoes:
+				return d.undo(cmd.Context())
+			}
+			return d.run(cmd.Context())
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringArrayVar(&f.agents, "agent", nil, "look only for sessions of this agent, by `name`; repeatable")
+	flags.StringVar(&f.path, "path", "", "look only in this `directory`; --agent says whose sessions it contains")
+	flags.StringVar(&f.since, "since", "", "skip sessions that did not change since a `date`, such as 2026-01-31, or for a time, such as 30d")
+	flags.BoolVar(&f.all, "all", false, "also list, and repair, sessions that the agent repairs itself")
+	flags.BoolVar(&f.json, "json", false, "print a JSON document")
+	flags.BoolVar(&f.fix, "fix", false, "repair the listed sessions, and ask before each")
+	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+	flags.BoolVar(&f.unsafe, "unsafe", false, "also make unsafe repairs")
+	flags.StringVar(&f.undo, "undo", "", "restore the files of a `run` (default: the last one)")
+	flags.Lookup("undo").NoOptDefVal = lastRun
+	flags.BoolVar(&f.list, "list", false, "list the runs that can be undone")
+	f.define(cmd)
+	flags.IntVarP(&f.jobs, "jobs", "j", 0, "check `n` files at a time (default: one per processor; maximum: 16, or 4 per processor if that is more)")
+	exclusive(cmd, "fix", "undo")
+	exclusive(cmd, "fix", "list")
+	exclusive(cmd, "undo", "list")
+	complete(cmd, "agent", completeFrom(agentNames))
+	return cmd
+}
+
+// agentNames lists the values of --agent.
+func agentNames() []string {
+	var out []string
+	for _, s := range store.All() {
+		out = append(out, agentName(s.Agent))
+	}
+	return out
+}
+
+// agentName returns the name of an agent as --agent takes it.
+func agentName(agent string) string { return strings.ReplaceAll(strings.ToLower(agent), " ", "-") }
+
+// A doctor is one run of the command.
+type doctor struct {
+	*app
+	*resolver
+	flags  *doctorFlags
+	search *search
+	finder *store.Finder
+	home   string
+	now    time.Time
+	alive  func(pid int) bool
+	stores []*storeReport
+	failed []report.Missed
+}
+
+// newDoctor validates the flags and returns the run that they ask for.
+func newDoctor(a *app, f *doctorFlags, changed func(string) bool) (*doctor, error) {
+	d := &doctor{app: a, flags: f, home: home(a.env), now: time.Now(), alive: store.Alive, finder: store.Find(a.env, runtime.GOOS)}
+	for i, name := range f.agents {
+		f.agents[i] = agentName(name)
+		if !slices.Contains(agentNames(), f.agents[i]) {
+			return nil, fmt.Errorf("--agent: %w", suggest.Unknown("agent", name, agentNames(), "expected one of "+strings.Join(agentNames(), ", ")))
+		}
+	}
+	for _, name := range []string{"yes", "unsafe"} {
+		if changed(name) && !f.fix {
+			return nil, fmt.Errorf("--%s needs --fix", name)
+		}
+	}
+	for _, name := range []string{"agent", "path", "since", "all", "config", "isolated", "jobs"} {
+		if changed(name) && (f.list || f.undoes) {
+			return nil, fmt.Errorf("--%s has no meaning with --list and --undo", name)
+		}
+	}
+	if f.path != "" && len(f.agents) > 1 {
+		return nil, errors.New("--path: a directory has sessions of one agent; give only one --agent")
+	}
+	if changed("path") && f.path == "" {
+		return nil, errors.New(`--path: expected a directory, got ""`)
+	}
+	if f.undoes && f.undo == "" {
+		return nil, errors.New("--undo: expected a run; toolguard doctor --list lists them")
+	}
+	if f.jobs < 0 {
+		return nil, fmt.Errorf("--jobs: expected a number of files, got %d", f.jobs)
+	}
+	f.jobs = min(cmp.Or(f.jobs, runtime.GOMAXPROCS(0)), max(16, 4*runtime.GOMAXPROCS(0)))
+	var err error
+	if changed("since") {
+		if f.sinceTime, err = parseSince(f.since, d.now); err != nil {
+			return nil, err
+		}
+	}
+	f.interactive = f.fix && !f.yes
+	if f.interactive && !(isTerminal(stdinFile(a.stdin)) && a.stderrTerminal) {
+		return nil, errors.New("--fix asks before each repair; without a terminal it needs --yes")
+	}
+	if f.interactive && f.json {
+		return nil, errors.New("--fix asks before each repair; with --json it needs --yes")
+	}
+	if d.resolver, err = newResolver(&ruleFlags{}); err != nil {
+		return nil, err
+	}
+	// A .gitignore may hide sessions from git, but not from their agent.
+	d.search, err = newSearch(&fileFlags{configFlags: f.configFlags, noGitignore: true, stdinName: stdinName})
+	return d, err
+}
+
+// home returns the home directory, "" if it is not known.
+func home(env func(string) string) string {
+	name := "HOME"
+	if runtime.GOOS == "windows" {
+		name = "USERPROFILE"
+	}
+	if dir := env(name); filepath.IsAbs(dir) {
+		return filepath.Clean(dir)
+	}
+	return ""
+}
+
+// stdinFile returns standard input as a writer for isTerminal, nil if it is no file.
+func stdinFile(stdin any) *os.File {
+	f, _ := stdin.(*os.File)
+	return f
+}
+
+// parseSince parses the value of --since: a date or a number of days or hours.
+func parseSince(value string, now time.Time) (time.Time, error) {
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if t, err := time.ParseInLocation(layout, value, now.Location()); err == nil {
+			return t, nil
+		}
+	}
+	units := map[byte]time.Duration{'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
+	if len(value) > 1 {
+		n, err := strconv.ParseUint(value[:len(value)-1], 10, 16)
+		if unit, known := units[value[len(value)-1]]; err == nil && known {
+			if d := time.Duration(n) * unit; n <= 1<<16 && (unit == 0 || d/unit == time.Duration(n)) {
+				return now.Add(-d), nil
+			}
+		}
+	}
+	return time.Time{}, fmt.Errorf("--since: expected a date such as 2026-01-31, or a time such as 30d, got %q", value)
+}
+
+// A storeReport is what was found in one directory or database.
+type storeReport struct {
+	store.Place
+
+	agent    string
+	now      *store.Store // with the locks that could hold when the run began
+	unread   bool         // toolguard does not read it
+	sessions int
+	broken   int
+	mended   int // that the agent repairs itself
+	inUse    int
+	listed   []*session
+}
+
+// state says what toolguard does with the sessions of a store.
+func (r *storeReport) state() string {
+	switch {
+	case r.unread:
+		return "not read"
+	case r.Store.Repaired:
+		return "repaired"
+	}
+	return "checked"
+}
+
+// A session is a session that was checked.
+type session struct {
+	in       *storeReport
+	target   *target
+	modified time.Time
+	store.Description
+
+	inUse    string // why it is in use, or ""
+	tallies  []report.Tally
+	mended   bool // the agent repairs itself what is wrong
+	repair   repairPlan
+	outcome  string // what --fix did, "" if nothing
+	backup   string
+	repaired bool
+	note     string // for the user
+	err      error
+}
+
+// A repairPlan says how a session can be repaired.
+type repairPlan struct {
+	class  operation.Class
+	what   string // "" if there is no repair
+	none   string // why there is no repair
+	unsafe bool   // the repair needs --unsafe
+	left   int    // errors that stay
+	fewer  int    // errors that --unsafe repairs in addition
+}
+
+// run looks for sessions, lists the broken ones and repairs them.
+func (d *doctor) run(ctx context.Context) error {
+	targets, in, err := d.find()
+	if err != nil {
+		return err
+	}
+	if d.stderrTerminal && d.env("TERM") != "dumb" {
+		d.bar = newProgress(d.rawStderr, targets, progressAfter)
+		defer d.bar.end()
+	}
+	work := func(ctx context.Context, t *target) *session { return d.examine(ctx, t, in[t]) }
+	weight := func(t *target) int64 { return max(t.size, weightPerJob/8) }
+	err = inOrder(ctx, targets, d.flags.jobs, weight, work, func(t *target, s *session) error {
+		defer d.bar.step(t)
+		d.take(s)
+		return nil
+	})
+	d.bar.end()
+	if err != nil {
+		return err
+	}
+	var sessions []*session
+	for _, r := range d.stores {
+		sessions = append(sessions, r.listed...)
+	}
+	slices.SortStableFunc(sessions, func(a, b *session) int {
+		return cmp.Or(b.modified.Compare(a.modified), cmp.Compare(a.target.path, b.target.path))
+	})
+	if d.flags.json {
+		if d.flags.fix {
+			err = d.fix(ctx, sessions)
+		}
+		err = cmp.Or(err, d.printJSON(sessions))
+	} else {
+		err = d.printStores()
+		if d.flags.fix {
+			err = cmp.Or(err, d.fix(ctx, sessions))
+		} else {
+			err = cmp.Or(err, d.printSessions(sessions))
+		}
+		if err == nil {
+			d.close(sessions)
+		}
+	}
+	switch {
+	case err != nil:
+		return err
+	case len(d.failed) > 0:
+		return errReported
+	case slices.ContainsFunc(sessions, func(s *session) bool { return !s.mended && !s.repaired }):
+		return errFindings
+	}
+	return nil
+}
+
+// find lists the files of the stores, and says which store each is in.
+func (d *doctor) find() ([]*target, map[*target]*storeReport, error) {
+	places, failed := d.finder.Dirs()
+	databases := d.finder.Databases()
+	if d.flags.path != "" {
+		var err error
+		if places, databases, err = d.place(); err != nil {
+			return nil, nil, err
+		}
+		failed = nil
+	}
+	for _, err := range failed {
+		var pe *fs.PathError
+		if errors.As(err, &pe) {
+			d.fail(pe.Path, pathError(pe.Path, err))
+		}
+	}
+	wanted := func(s *store.Store) bool {
+		return len(d.flags.agents) == 0 || d.flags.path != "" || slices.Contains(d.flags.agents, agentName(s.Agent))
+	}
+	var paths []string
+	at := map[string]*storeReport{}
+	for _, p := range places {
+		if len(p.Store.Files) == 0 {
+			databases = append(databases, p)
+			continue
+		}
+		if !wanted(p.Store) {
+			continue
+		}
+		r := d.report(p)
+		d.stores = append(d.stores, r)
+		paths = append(paths, p.Path)
+		at[filepath.Clean(p.Path)] = r
+	}
+	var unread []*storeReport
+	for _, p := range databases {
+		if wanted(p.Store) {
+			unread = append(unread, &storeReport{Place: p, agent: p.Store.Agent, unread: true})
+		}
+	}
+	defer func() { d.stores = append(d.stores, unread...) }()
+	if len(paths) == 0 {
+		return nil, nil, nil
+	}
+	ts, err := d.search.find(paths)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, u := range ts.unread {
+		d.fail(u.path, u.err)
+	}
+	err = eachConfig(d.search, ts, func(file *config.File) error {
+		d.settings(file) // fills the cache, which is only read from now on
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	in := map[*target]*storeReport{}
+	var out []*target
+	for _, t := range ts.files {
+		r := at[t.path] // --path names a file, or the directory has just become one
+		if len(t.roots) > 0 {
+			r = at[ts.roots[t.roots[0]]]
+		}
+		if d.flags.path != "" {
+			r = d.known(t, r)
+		}
+		if !t.named && !r.Store.Holds(filepath.Base(t.path)) {
+			continue
+		}
+		in[t] = r
+		out = append(out, t)
+	}
+	if d.flags.path != "" && len(d.stores) > 1 {
+		d.stores = slices.DeleteFunc(d.stores, func(r *storeReport) bool { return r == at[paths[0]] && !r.holds(in) })
+	}
+	return out, in, nil
+}
+
+// report returns the report of a directory.
+func (d *doctor) report(p store.Place) *storeReport {
+	return &storeReport{Place: p, agent: p.Store.Agent, now: p.Store.Now(p.Path, d.alive)}
+}
+
+// holds reports whether a session is in the store.
+func (r *storeReport) holds(in map[*target]*storeReport) bool {
+	for _, other := range in {
+		if r == other {
+			return true
+		}
+	}
+	return false
+}
+
+// known returns the store that a file is really in, or else r. The locks of an agent are where
+// its store is, wherever --path leads.
+func (d *doctor) known(t *target, r *storeReport) *storeReport {
+	s, dir := d.finder.At(t.path)
+	if s == nil || len(s.Files) == 0 {
+		return r
+	}
+	for _, other := range d.stores {
+		if other.Path == dir && other.Store.Agent == s.Agent {
+			return other
+		}
+	}
+	r = d.report(store.Place{Store: s, Path: dir})
+	d.stores = append(d.stores, r)
+	return r
+}
+
+// sqliteMagic is how a SQLite database begins.
+const sqliteMagic = "SQLite format 3\x00"
+
+// place returns the directory or database of --path.
+func (d *doctor) place() (dirs, databases []store.Place, err error) {
+	path := filepath.Clean(d.flags.path)
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--path: %w", pathError(path, err))
+	}
+	s := &store.Store{Agent: "sessions", Repaired: true, Files: []string{"*.jsonl", "*.ndjson", "*.json"}, Instead: "export the session, then toolguard check -"}
+	if len(d.flags.agents) > 0 {
+		stores := store.All()
+		s = &stores[slices.IndexFunc(stores, func(s store.Store) bool { return agentName(s.Agent) == d.flags.agents[0] })]
+	}
+	p := []store.Place{{Store: s, Path: path}}
+	if info.IsDir() {
+		return p, nil, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--path: %w", pathError(path, err))
+	}
+	defer f.Close()
+	head := make([]byte, len(sqliteMagic))
+	if n, _ := f.ReadAt(head, 0); string(head[:n]) == sqliteMagic {
+		return nil, p, nil
+	}
+	return p, nil, nil
+}
+
+// fail prints why a file or a store cannot be read. The run continues with the others.
+func (d *doctor) fail(path string, err error) {
+	d.failed = append(d.failed, report.Missed{Path: path, Why: strings.TrimPrefix(err.Error(), path+": ")})
+	d.complain(err.Error(), path)
+}
+
+// warn prints a note about a file, if there is one.
+func (d *doctor) warn(path, note string) {
+	if note != "" {
+		d.complain("warning: "+path+": "+note, path)
+	}
+}
+
+// options returns the engine's options for a session. It is over, or else in use and not
+// repaired.
+func (d *doctor) options(t *target) engine.Options {
+	o := d.settings(t.config).options(t)
+	o.Identity, o.Over = t.identity(), true
+	o.Most = report.MostShown
+	o.Shown = func(_ *rules.Rule, at rules.Severity) bool { return at >= rules.Error }
+	return o
+}
+
+// examine checks a file. It returns nil if the file is not a session, or too old.
+func (d *doctor) examine(ctx context.Context, t *target, in *storeReport) *session {
+	s := &session{in: in, target: t}
+	info, err := os.Stat(t.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // its agent has just removed it
+		return nil
+	case err != nil:
+		s.err = pathError(t.path, err)
+		return s
+	}
+	if s.modified = info.ModTime(); s.modified.Before(d.flags.sinceTime) {
+		return nil
+	}
+	got := d.look(ctx, t, d.options(t), d.flags.jobs)
+	if got.err != nil {
+		// An agent that writes the session now disturbs the reading.
+		if now, err := os.Stat(t.path); err == nil && time.Since(now.ModTime()) < store.Recent {
+			s.inUse = d.inUseBy(in.now, s, now.ModTime())
+			return s
+		}
+		s.err = got.err
+		return s
+	}
+	if got.report.Skipped != "" || !got.report.File.Sure {
+		return nil
+	}
+	s.inUse = d.inUseBy(in.now, s, s.modified)
+	if s.tallies = report.TallyErrors(got.report); len(s.tallies) == 0 {
+		if d.flags.fix && s.inUse == "" {
+			s.note = d.clean(t.path)
+		}
+		return s
+	}
+	if in.Store.Dialect == "" && in.Store.Source == "" {
+		s.describe(store.ByDialect(got.report.File.Dialect))
+	} else {
+		s.describe(in.Store)
+	}
+	mends := &in.Store.Mends
+	s.mended = !slices.ContainsFunc(s.tallies, func(t report.Tally) bool { return !mends.By(t.Rule, s.Version) })
+	if s.mended && !d.flags.all {
+		return s
+	}
+	s.repair, s.err = d.plan(ctx, s)
+	return s
+}
+
+// describe reads what a session says about itself.
+func (s *session) describe(st *store.Store) {
+	if st == nil {
+		return
+	}
+	f, err := os.Open(s.target.path)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil {
+		s.Description = st.About.Describe(f, info.Size())
+	}
+}
+
+// inUse returns why a session is in use, or "". modified is when it was written last, or zero
+// if it is known that nobody writes it.
+func (d *doctor) inUse(s *session, modified time.Time) string {
+	return d.inUseBy(s.in.Store, s, modified)
+}
+
+// inUseBy tests the locks of a store.
+func (d *doctor) inUseBy(st *store.Store, s *session, modified time.Time) string {
+	x := store.Session{Root: s.in.Path, Path: s.target.path, Project: func() string {
+		if s.Project == "" {
+			s.describe(s.in.Store)
+		}
+		return s.Project
+	}}
+	why := st.InUse(x, modified, time.Now(), d.alive)
+	if d.home == "" {
+		return why
+	}
+	return strings.ReplaceAll(why, d.home+string(filepath.Separator), "~"+string(filepath.Separator))
+}
+
+// plan computes the repair of a session without making it.
+func (d *doctor) plan(ctx context.Context, s *session) (repairPlan, error) {
+	if !s.in.Store.Repaired {
+		return repairPlan{none: "toolguard only checks sessions of " + s.in.agent}, nil
+	}
+	p, err := d.planWith(ctx, s, d.flags.unsafe)
+	if err != nil || p.left == 0 && p.what != "" || d.flags.unsafe {
+		return p, err
+	}
+	more, err := d.planWith(ctx, s, true)
+	switch {
+	case err != nil || more.what == "" || more.left >= p.left:
+		return p, err
+	case p.what == "":
+		more.unsafe = true
+		return more, nil
+	}
+	p.fewer = p.left - more.left
+	return p, nil
+}
+
+// planWith computes the repair of a session with or without unsafe repairs.
+func (d *doctor) planWith(ctx context.Context, s *session, unsafe bool) (p repairPlan, err error) {
+	src, err := d.open(ctx, s.target, d.flags.jobs)
+	if err != nil {
+		return p, err
+	}
+	defer src.Close()
+	got, none, err := d.settle(ctx, s, src, unsafe)
+	if err != nil || none != "" {
+		return repairPlan{none: none, left: len(s.tallies)}, err
+	}
+	p.left = s.errorsLeft(got.After)
+	if !got.Changed() {
+		p.none = "toolguard has no repair for it"
+		return p, nil
+	}
+	p.what = report.Plan(got)
+	for i := range got.Repairs {
+		p.class = max(p.class, got.Repairs[i].Class)
+	}
+	return p, nil
+}
+
+// settle computes the repair of a session, or says why there is none.
+func (d *doctor) settle(ctx context.Context, s *session, src *source.Source, unsafe bool) (got *engine.Fixed, none string, err error) {
+	set := d.settings(s.target.config)
+	opts := engine.FixOptions{Options: d.options(s.target), Unsafe: unsafe, Explicit: set.byName}
+	opts.Placeholder = set.placeholder
+	got, err = engine.Settle(ctx, src, opts)
+	var only *engine.CheckOnlyError
+	var unproved *engine.ProofError
+	switch {
+	case errors.As(err, &only):
+		return nil, "toolguard only checks it: " + only.Reason, nil
+	case errors.As(err, &unproved):
+		return nil, unproved.Error(), nil
+	}
+	return got, "", err
+}
+
+// errorsLeft counts the errors that remain after a repair, without those that the agent repairs
+// itself.
+func (s *session) errorsLeft(r *engine.Report) (n int) {
+	for _, t := range report.TallyErrors(r) {
+		if s.mended || !s.in.Store.Mends.By(t.Rule, s.Version) {
+			n += t.Count
+		}
+	}
+	return n
+}
+
+// take counts a session, and keeps it if it is to be listed.
+func (d *doctor) take(s *session) {
+	if s == nil {
+		return
+	}
+	r := s.in
+	d.warn(s.target.path, s.note)
+	if s.err != nil {
+		d.fail(s.target.path, s.err)
+		return
+	}
+	r.sessions++
+	if s.inUse != "" {
+		r.inUse++
+	}
+	switch {
+	case len(s.tallies) == 0:
+		return
+	case s.mended:
+		if r.mended++; !d.flags.all {
+			return
+		}
+	default:
+		r.broken++
+	}
+	r.listed = append(r.listed, s)
+}

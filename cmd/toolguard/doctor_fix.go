@@ -1,0 +1,467 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/toolguard/toolguard/internal/backup"
+	"github.com/toolguard/toolguard/internal/report"
+	"github.com/toolguard/toolguard/internal/store"
+	"github.com/toolguard/toolguard/internal/write"
+)
+
+// An answer is what a user types if doctor asks whether to repair a session.
+type answer uint8
+
+const (
+	yes answer = iota
+	no
+	diff
+	quit
+)
+
+// fix repairs sessions.
+func (d *doctor) fix(ctx context.Context, sessions []*session) error {
+	run := backup.NewRun(func() (string, error) { return backup.Dir(d.env, runtime.GOOS) }, started(d.env))
+	defer run.Close()
+	in := newAnswers(d.stdin)
+	for i, s := range sessions {
+		if !d.flags.json {
+			if err := d.printSession(i+1, s); err != nil {
+				return err
+			}
+		}
+		switch {
+		case s.inUse != "" || s.repair.what == "":
+			continue
+		case s.repair.unsafe:
+			if err := d.told("needs --unsafe"); err != nil {
+				return err
+			}
+			continue
+		}
+		if d.flags.interactive {
+			reply, err := d.ask(ctx, in, s)
+			if err != nil {
+				return err
+			}
+			if reply == quit {
+				break
+			}
+			if reply == no {
+				continue
+			}
+		}
+		if err := d.repair(ctx, s, run); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			d.fail(s.target.path, err)
+		}
+	}
+	return run.Close()
+}
+
+// ask asks whether to repair a session until the answer is yes, no or quit.
+func (d *doctor) ask(ctx context.Context, in *answers, s *session) (answer, error) {
+	for {
+		fmt.Fprint(d.stderrReport, "   Repair it? [y]es [n]o [d]iff [q]uit: ")
+		line, err := in.next(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return quit, ctx.Err()
+		case err != nil:
+			fmt.Fprintln(d.stderrReport)
+			return quit, nil
+		}
+		switch reply, known := parseAnswer(line); {
+		case !known:
+		case reply == diff:
+			if err := d.preview(ctx, s); err != nil {
+				return quit, err
+			}
+		default:
+			return reply, nil
+		}
+	}
+}
+
+// parseAnswer returns the answer that a line means.
+func parseAnswer(line string) (a answer, known bool) {
+	line = strings.ToLower(strings.TrimSpace(line))
+	i := slices.IndexFunc([]string{"yes", "no", "diff", "quit"}, func(word string) bool {
+		return line == word || line == word[:1]
+	})
+	return answer(max(i, 0)), i >= 0
+}
+
+// answers reads lines in the background, so that a signal ends the wait.
+type answers struct {
+	in    *bufio.Reader
+	lines chan readLine
+}
+
+type readLine struct {
+	text string
+	err  error
+}
+
+func newAnswers(in io.Reader) *answers {
+	return &answers{bufio.NewReader(in), make(chan readLine, 1)}
+}
+
+// next returns the next line.
+func (a *answers) next(ctx context.Context) (string, error) {
+	go func() {
+		text, err := a.in.ReadString('\n')
+		if text != "" {
+			err = nil
+		}
+		a.lines <- readLine{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case l := <-a.lines:
+		return l.text, l.err
+	}
+}
+
+// preview shows what the repair of a session changes.
+func (d *doctor) preview(ctx context.Context, s *session) error {
+	src, err := d.open(ctx, s.target, d.flags.jobs)
+	if err != nil {
+		d.complain(err.Error(), s.target.path)
+		return nil
+	}
+	defer src.Close()
+	got, none, err := d.settle(ctx, s, src, d.flags.unsafe)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		d.complain(err.Error(), s.target.path)
+		return nil
+	case none != "" || !got.Changed():
+		return d.told("there is nothing to repair any more")
+	}
+	return report.Preview(d.stdout, d.short(s.target.path), src, got, report.Options{Width: d.reportWidth(d.rawStdout)})
+}
+
+// repair repairs a session.
+func (d *doctor) repair(ctx context.Context, s *session, run *backup.Run) error {
+	path := s.target.path
+	info, err := os.Stat(path)
+	if err != nil {
+		return pathError(path, err)
+	}
+	if why := d.inUse(s, info.ModTime()); why != "" {
+		return fmt.Errorf("%s: not written: it is in use: %s", path, why)
+	}
+	src, err := d.open(ctx, s.target, d.flags.jobs)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	got, none, err := d.settle(ctx, s, src, d.flags.unsafe)
+	switch {
+	case err != nil:
+		return err
+	case none != "":
+		return fmt.Errorf("%s: not written: %s", path, none)
+	case !got.Changed():
+		s.repaired = s.errorsLeft(got.After) == 0
+		return nil
+	}
+	done, err := write.Replace(ctx,
+		write.File{Path: path, Info: info, Original: src, Packed: src.Packed(), Text: got.Pieces},
+		write.Options{
+			Strict: true, Modified: info.ModTime(), Copies: copies(d.env), Known: written(d.env),
+			Keeper: keeper{run, rulesOf(got.Repairs)},
+			Ready: func() error {
+				if why := d.inUse(s, info.ModTime()); why != "" {
+					return errors.New("it is in use: " + why)
+				}
+				return nil
+			},
+		})
+	d.warn(path, done.Note)
+	if err != nil {
+		return err
+	}
+	s.repaired = s.errorsLeft(got.After) == 0
+	s.outcome, s.backup = report.Repaired(got), done.Backup
+	return d.told(s.outcome + "; the original is saved as " + d.short(done.Backup))
+}
+
+// told prints what was done with a session below its lines.
+func (d *doctor) told(what string) error {
+	if d.flags.json {
+		return nil
+	}
+	width, _ := d.columns(d.rawStdout)
+	_, err := fmt.Fprint(d.stdout, report.Fold("   "+what, width, "   "))
+	return err
+}
+
+// A jsonRun is a run that kept originals.
+type jsonRun struct {
+	Run     string        `json:"run"`
+	Started *string       `json:"started"`
+	Path    string        `json:"path"`
+	Files   []jsonRunFile `json:"files"`
+}
+
+type jsonRunFile struct {
+	Path   string `json:"path"`
+	Backup string `json:"backup"`
+	State  string `json:"state"`
+}
+
+// runs lists the runs that kept originals, the newest first.
+func (d *doctor) runs() ([]*backup.Past, error) {
+	root, err := backup.Dir(d.env, runtime.GOOS)
+	if err != nil {
+		return nil, err
+	}
+	runs, err := backup.Runs(root)
+	if err != nil {
+		return nil, pathError(root, err)
+	}
+	return runs, nil
+}
+
+// describeRun returns a run for the JSON document.
+func describeRun(p *backup.Past, states []backup.State) jsonRun {
+	out := jsonRun{Run: p.Name, Path: p.Dir, Files: []jsonRunFile{}}
+	if !p.Started.IsZero() {
+		out.Started = orNull(p.Started.UTC().Format("2006-01-02T15:04:05Z"))
+	}
+	for i := range p.Entries {
+		e := &p.Entries[i]
+		out.Files = append(out.Files, jsonRunFile{e.File(), p.CopyOf(e), states[i].String()})
+	}
+	return out
+}
+
+// stateName says in a list what is at the path of a file.
+func stateName(s backup.State) string {
+	switch s {
+	case backup.Repaired:
+		return "repaired"
+	case backup.Original:
+		return "as before the repair"
+	}
+	return refusal(s)
+}
+
+// listRuns prints the runs that kept originals.
+func (d *doctor) listRuns() error {
+	runs, err := d.runs()
+	if err != nil {
+		return err
+	}
+	doc := struct {
+		Version int       `json:"version"`
+		Runs    []jsonRun `json:"runs"`
+	}{1, []jsonRun{}}
+	for i, p := range runs {
+		all := backup.States(runs, i)
+		doc.Runs = append(doc.Runs, describeRun(p, all))
+		if d.flags.json {
+			continue
+		}
+		if _, err := fmt.Fprintf(d.screen, "%s  %d %s\n", report.Printable(p.Name), len(p.Entries), noun(len(p.Entries), "file")); err != nil {
+			return err
+		}
+		for i := range p.Entries {
+			if _, err := fmt.Fprintf(d.screen, "  %s  %s\n", report.Printable(d.short(p.Entries[i].File())), stateName(all[i])); err != nil {
+				return err
+			}
+		}
+	}
+	if d.flags.json {
+		return d.printDocument(doc)
+	}
+	if len(runs) == 0 {
+		d.say("No run has saved originals.")
+	}
+	return nil
+}
+
+// undo restores the files of a run.
+func (d *doctor) undo(ctx context.Context) error {
+	runs, err := d.runs()
+	if err != nil {
+		return err
+	}
+	var p *backup.Past
+	var all []backup.State
+	if d.flags.undo != lastRun {
+		i := slices.IndexFunc(runs, func(p *backup.Past) bool { return p.Name == d.flags.undo })
+		if i < 0 {
+			return fmt.Errorf("--undo: no run is called %q; toolguard doctor --list lists the runs", d.flags.undo)
+		}
+		p, all = runs[i], backup.States(runs, i)
+	}
+	for i := 0; p == nil && i < len(runs); i++ {
+		all = backup.States(runs, i)
+		if slices.ContainsFunc(all, func(s backup.State) bool { return s != backup.Original }) {
+			p = runs[i]
+			break
+		}
+		for j := range runs[i].Entries {
+			path := runs[i].Entries[j].File()
+			d.warn(path, d.clean(path)) // the run that undid it may have been killed
+		}
+	}
+	if p == nil {
+		return errors.New("--undo: there is no run to undo")
+	}
+	restored := 0
+	for i := range p.Entries {
+		e := &p.Entries[i]
+		if all[i] == backup.Original {
+			d.warn(e.File(), d.clean(e.File())) // a run may have been killed right after it restored the file
+			continue
+		}
+		if all[i] != backup.Repaired {
+			d.fail(e.File(), fmt.Errorf("%s: not restored: it %s; its original is %s", e.File(), refusal(all[i]), p.CopyOf(e)))
+			continue
+		}
+		err := d.restore(ctx, p, e)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			d.fail(e.File(), fmt.Errorf("%w; its original is %s", err, p.CopyOf(e)))
+			continue
+		}
+		all[i] = backup.Original
+		restored++
+		if !d.flags.json {
+			if _, err := fmt.Fprintf(d.screen, "%s: restored\n", report.Printable(d.short(e.File()))); err != nil {
+				return err
+			}
+		}
+	}
+	if d.flags.json {
+		err = d.printDocument(struct {
+			Version int       `json:"version"`
+			Runs    []jsonRun `json:"runs"`
+		}{1, []jsonRun{describeRun(p, all)}})
+		if err != nil {
+			return err
+		}
+	}
+	d.say(fmt.Sprintf("Restored %d of %d %s of run %s.", restored, len(p.Entries), noun(len(p.Entries), "file"), p.Name))
+	if len(d.failed) > 0 {
+		return errReported
+	}
+	return nil
+}
+
+// refusal says why a file is not restored, as a verb phrase.
+func refusal(s backup.State) string {
+	switch s {
+	case backup.Gone:
+		return "does not exist any more"
+	case backup.Unreadable:
+		return "cannot be read"
+	}
+	return "changed after the repair"
+}
+
+// restore replaces a repaired file by its original.
+func (d *doctor) restore(ctx context.Context, p *backup.Past, e *backup.Entry) error {
+	path := e.File()
+	info, err := os.Stat(path)
+	if err != nil {
+		return pathError(path, err)
+	}
+	copied, err := openText(p.CopyOf(e))
+	if err != nil {
+		return fmt.Errorf("%s: not restored: %w", path, pathError(p.CopyOf(e), err))
+	}
+	defer copied.Close()
+	if is, err := backup.Describe(io.NewSectionReader(copied, 0, copied.Size())); err != nil || is != e.Before {
+		return fmt.Errorf("%s: not restored: the backup is not what the manifest describes", path)
+	}
+	now, err := openText(path)
+	if err != nil {
+		return pathError(path, err)
+	}
+	defer now.Close()
+	if is, err := backup.Describe(io.NewSectionReader(now, 0, now.Size())); err != nil || is != e.After {
+		return fmt.Errorf("%s: not restored: it changed after the repair", path)
+	}
+	// Its text shows that nobody has written it since the repair, so its age does not matter.
+	s := d.sessionAt(path)
+	if why := d.inUse(s, time.Time{}); why != "" {
+		return fmt.Errorf("%s: not restored: it is in use: %s", path, why)
+	}
+	done, err := write.Replace(ctx, write.File{Path: path, Info: info, Original: now, Text: copied}, write.Options{
+		Strict: true, Modified: e.Modified, Copies: copies(d.env), Known: written(d.env),
+		Ready: func() error {
+			if why := d.inUse(s, time.Time{}); why != "" {
+				return errors.New("it is in use: " + why)
+			}
+			return nil
+		},
+	})
+	d.warn(path, done.Note)
+	return err
+}
+
+// clean removes what a killed run left beside a session. It returns a note for the user, "" if
+// there is none.
+func (d *doctor) clean(path string) (note string) {
+	return write.Clean(path, write.Options{Strict: true, Copies: copies(d.env), Known: written(d.env)})
+}
+
+// sessionAt returns the session at a path.
+func (d *doctor) sessionAt(path string) *session {
+	s := &session{in: &storeReport{}, target: &target{path: path}}
+	if s.in.Store, s.in.Path = d.finder.At(path); s.in.Store == nil {
+		s.in.Store = &store.Store{}
+	}
+	return s
+}
+
+// A text is an open file that is not changed.
+type text struct {
+	*os.File
+	size int64
+}
+
+// Size implements write.Text.
+func (t *text) Size() int64 { return t.size }
+
+// openText opens a regular file.
+func openText(path string) (*text, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New(filepath.Base(path) + " is not a regular file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if info, err = f.Stat(); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &text{f, info.Size()}, nil
+}

@@ -1,0 +1,391 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mattn/go-runewidth"
+
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/report"
+)
+
+// longestTitle is how many columns of a title are shown at most.
+const longestTitle = 40
+
+// printStores prints a line for each agent.
+func (d *doctor) printStores() error {
+	if len(d.stores) == 0 {
+		d.say("No sessions found: none of the known stores exists.")
+		return nil
+	}
+	type row struct{ agent, number, noun, state string }
+	var rows []row
+	var widths [3]int
+	for i, r := range d.stores {
+		if slices.ContainsFunc(d.stores[:i], func(o *storeReport) bool { return o.agent == r.agent && o.unread == r.unread }) {
+			continue // counted with the first one
+		}
+		sum := *r
+		n := 1
+		for _, o := range d.stores[i+1:] {
+			if o.agent == r.agent && o.unread == r.unread {
+				sum.sessions, sum.broken, sum.mended, sum.inUse = sum.sessions+o.sessions, sum.broken+o.broken, sum.mended+o.mended, sum.inUse+o.inUse
+				n++
+			}
+		}
+		x := row{agent: r.agent, number: grouped(sum.sessions), noun: noun(sum.sessions, "session"), state: sum.counts()}
+		if r.unread {
+			kind := "database"
+			if len(r.Store.Databases) == 0 && len(r.Store.Roots) > 0 {
+				kind = "store"
+			}
+			x = row{r.agent, strconv.Itoa(n), noun(n, kind), "not read: " + r.Store.Instead}
+		}
+		rows = append(rows, x)
+		for i, text := range []string{x.agent, x.number, x.noun} {
+			widths[i] = max(widths[i], len(text))
+		}
+	}
+	width, _ := d.columns(d.rawStdout)
+	for _, x := range rows {
+		line := fmt.Sprintf("%-*s  %*s %-*s  %s", widths[0], x.agent, widths[1], x.number, widths[2], x.noun, x.state)
+		hang := strings.Repeat(" ", widths[0]+widths[1]+widths[2]+5)
+		if _, err := fmt.Fprint(d.stdout, report.Fold(strings.TrimRight(line, " "), width, hang)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// counts says what was found in a store.
+func (r *storeReport) counts() string {
+	var parts []string
+	for _, c := range []struct {
+		n    int
+		what string
+	}{{r.broken, "broken"}, {r.mended, "that " + r.agent + " repairs itself"}, {r.inUse, "in use"}} {
+		if c.n > 0 {
+			parts = append(parts, grouped(c.n)+" "+c.what)
+		}
+	}
+	if r.broken == 0 {
+		parts = append([]string{"none broken"}, parts...)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// noun returns a noun for a number of things.
+func noun(n int, one string) string {
+	if n == 1 {
+		return one
+	}
+	return one + "s"
+}
+
+// grouped returns a number with commas: 1,046.
+func grouped(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// printSessions lists the broken sessions.
+func (d *doctor) printSessions(sessions []*session) error {
+	for i, s := range sessions {
+		if err := d.printSession(i+1, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printSession prints what is wrong with a session, and what to do.
+func (d *doctor) printSession(n int, s *session) error {
+	width, _ := d.columns(d.rawStdout)
+	number := strconv.Itoa(n)
+	hang := strings.Repeat(" ", len(number)+2)
+	var b strings.Builder
+	b.WriteString(d.headline(number, s, width) + "\n")
+	b.WriteString(report.Fold(hang+s.finding(), width, hang))
+	switch {
+	case s.inUse != "":
+		b.WriteString(report.Fold(hang+"in use: "+s.inUse, width, hang))
+	case d.flags.fix:
+	default:
+		// It stays one line, because it is to be copied.
+		b.WriteString(hang + s.command(d.home) + "\n")
+	}
+	_, err := fmt.Fprint(d.screen, b.String())
+	return err
+}
+
+// headline names a session in one line of a width.
+func (d *doctor) headline(number string, s *session, width int) string {
+	agent := s.in.agent
+	if s.in.Store.Source == "" {
+		agent = "session"
+	}
+	agent = strings.TrimRight(agent+" "+runewidth.Truncate(report.Printable(s.Version), 20, "…"), " ")
+	age := ago(d.now.Sub(s.modified))
+	project := report.Printable(s.Project)
+	title := ""
+	if s.Title != "" {
+		line, _, _ := strings.Cut(s.Title, "\n")
+		title = `"` + runewidth.Truncate(report.Printable(strings.TrimSpace(line)), longestTitle, "…") + `"`
+	}
+	fixed := runewidth.StringWidth(number) + 2 + runewidth.StringWidth(agent) + 2 + len(age)
+	if title != "" {
+		fixed += 2 + runewidth.StringWidth(title)
+	}
+	// The end of a path says more than its beginning.
+	if room := width - fixed - 2; project != "" && runewidth.StringWidth(project) > max(room, 12) {
+		project = runewidth.TruncateLeft(project, runewidth.StringWidth(project)-max(room, 12)+1, "…")
+	}
+	parts := []string{number, agent}
+	for _, part := range []string{project, title, age} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return runewidth.Truncate(strings.Join(parts, "  "), width, "…")
+}
+
+// finding says what is wrong with a session, and how it can be repaired.
+func (s *session) finding() string {
+	var parts []string
+	for _, t := range s.tallies {
+		parts = append(parts, t.String())
+	}
+	out := strings.Join(parts, ", ")
+	if s.mended {
+		out += "; " + s.in.agent + " repairs that itself"
+	}
+	if s.repair.what == "" {
+		return out + "; " + s.repair.none
+	}
+	out += fmt.Sprintf("; fix: %s (%s)", s.repair.what, s.repair.class)
+	if s.repair.fewer > 0 {
+		out += fmt.Sprintf("; %d more with --unsafe", s.repair.fewer)
+	}
+	if n := s.repair.left - s.repair.fewer; n > 0 {
+		out += fmt.Sprintf("; %d left", n)
+	}
+	return out
+}
+
+// command returns the command that repairs a session, or shows what is wrong.
+func (s *session) command(home string) string {
+	out := "toolguard fix --write"
+	switch {
+	case s.repair.what == "":
+		out = "toolguard check"
+	case s.repair.class == operation.Unsafe:
+		out += " --unsafe"
+	}
+	if slices.ContainsFunc(s.tallies, func(t report.Tally) bool { return t.Rule == "pending-tool-call" }) {
+		out += " --send"
+	}
+	return out + " " + shellPath(s.target.path, home)
+}
+
+// shellPath returns a path as a shell reads it. The home directory is ~.
+func shellPath(path, home string) string {
+	if runtime.GOOS == "windows" {
+		return `"` + path + `"`
+	}
+	begin := ""
+	if rest, ok := strings.CutPrefix(path, home+"/"); ok && home != "" {
+		begin, path = "~/", rest
+	}
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+@%=:,", r)
+	}
+	switch {
+	case strings.IndexFunc(path, func(r rune) bool { return !plain(r) }) < 0 && path != "" && (begin != "" || path[0] != '-'):
+		return begin + path
+	case report.Printable(path) == path:
+		return begin + "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	}
+	// A shell does not read what Printable shows of such a path.
+	var b strings.Builder
+	b.WriteString(begin + "$'")
+	for i := range len(path) {
+		switch c := path[i]; {
+		case c == '\'' || c == '\\':
+			b.WriteString(`\` + string(rune(c)))
+		case c >= ' ' && c < 0x7f && c != '#' && c != ':':
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, `\x%02x`, c)
+		}
+	}
+	return b.String() + "'"
+}
+
+// short returns a path for people, in which ~ is the home directory.
+func (d *doctor) short(path string) string {
+	if rest, ok := strings.CutPrefix(path, d.home+string(filepath.Separator)); ok && d.home != "" {
+		return "~" + string(filepath.Separator) + rest
+	}
+	return path
+}
+
+// ago describes an age: 2 hours ago.
+func ago(age time.Duration) string {
+	for _, unit := range []struct {
+		name string
+		d    time.Duration
+	}{{"day", 24 * time.Hour}, {"hour", time.Hour}, {"minute", time.Minute}} {
+		if n := int(age / unit.d); n > 0 {
+			return fmt.Sprintf("%d %s ago", n, noun(n, unit.name))
+		}
+	}
+	return "just now"
+}
+
+// close says at the end how many sessions can be repaired.
+func (d *doctor) close(sessions []*session) {
+	n, unsafe, repaired, broken := 0, 0, 0, 0
+	for _, s := range sessions {
+		switch {
+		case s.repaired:
+			repaired++
+			continue
+		case !s.mended:
+			broken++
+		}
+		switch {
+		case s.repair.what == "" || s.inUse != "":
+		case s.repair.unsafe:
+			unsafe++
+		default:
+			n++
+		}
+	}
+	switch {
+	case d.flags.fix:
+		left := "No broken session left."
+		if broken > 0 {
+			left = fmt.Sprintf("%d broken %s left.", broken, noun(broken, "session"))
+		}
+		d.say(fmt.Sprintf("Repaired %d %s. %s", repaired, noun(repaired, "session"), left))
+	case n > 0:
+		d.say(fmt.Sprintf("toolguard doctor --fix repairs %d of %d.", n, len(sessions)))
+	case unsafe > 0:
+		d.say(fmt.Sprintf("toolguard doctor --fix --unsafe repairs %d of %d.", unsafe, len(sessions)))
+	}
+}
+
+// These are the parts of the JSON document.
+type (
+	jsonDoctor struct {
+		Version  int           `json:"version"`
+		Stores   []jsonStore   `json:"stores"`
+		Sessions []jsonSession `json:"sessions"`
+		Failed   []jsonFailed  `json:"failed"`
+	}
+	jsonStore struct {
+		Agent    string  `json:"agent"`
+		Path     string  `json:"path"`
+		Sessions int     `json:"sessions"`
+		State    string  `json:"state"`
+		Broken   int     `json:"broken"`
+		Mended   int     `json:"mended"`
+		InUse    int     `json:"in_use"`
+		Instead  *string `json:"instead"`
+	}
+	jsonSession struct {
+		Agent        string        `json:"agent"`
+		Path         string        `json:"path"`
+		Project      *string       `json:"project"`
+		Title        *string       `json:"title"`
+		Modified     time.Time     `json:"modified"`
+		AgentVersion *string       `json:"agent_version"`
+		InUse        bool          `json:"in_use"`
+		InUseBy      *string       `json:"in_use_by"`
+		Mended       bool          `json:"mended"`
+		Findings     []jsonTally   `json:"findings"`
+		Repair       *jsonRepair   `json:"repair"`
+		Done         *jsonRepaired `json:"done"`
+	}
+	jsonTally struct {
+		Rule  string   `json:"rule"`
+		Count int      `json:"count"`
+		Tools []string `json:"tools"`
+	}
+	jsonRepair struct {
+		Class   string `json:"class"`
+		Command string `json:"command"`
+	}
+	jsonRepaired struct {
+		What   string `json:"what"`
+		Backup string `json:"backup"`
+	}
+	jsonFailed struct {
+		Path  string `json:"path"`
+		Error string `json:"error"`
+	}
+)
+
+// orNull returns a pointer to a text, nil for "".
+func orNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// printJSON prints the stores and sessions as one document.
+func (d *doctor) printJSON(sessions []*session) error {
+	doc := jsonDoctor{Version: 1, Stores: []jsonStore{}, Sessions: []jsonSession{}, Failed: []jsonFailed{}}
+	for _, r := range d.stores {
+		x := jsonStore{Agent: r.agent, Path: r.Path, Sessions: r.sessions, State: r.state(), Broken: r.broken, Mended: r.mended, InUse: r.inUse}
+		if r.unread {
+			x.Instead = &r.Store.Instead
+		}
+		doc.Stores = append(doc.Stores, x)
+	}
+	for _, s := range sessions {
+		x := jsonSession{
+			Agent: s.in.agent, Path: s.target.path, Project: orNull(s.Project), Title: orNull(s.Title), Modified: s.modified.UTC(),
+			AgentVersion: orNull(s.Version), InUse: s.inUse != "", InUseBy: orNull(s.inUse), Mended: s.mended, Findings: []jsonTally{},
+		}
+		for _, t := range s.tallies {
+			x.Findings = append(x.Findings, jsonTally(t))
+		}
+		if s.repair.what != "" {
+			x.Repair = &jsonRepair{s.repair.class.String(), s.command(d.home)}
+		}
+		if s.outcome != "" {
+			x.Done = &jsonRepaired{s.outcome, s.backup}
+		}
+		doc.Sessions = append(doc.Sessions, x)
+	}
+	for _, f := range d.failed {
+		doc.Failed = append(doc.Failed, jsonFailed{f.Path, f.Why})
+	}
+	return d.printDocument(doc)
+}
+
+// printDocument prints a JSON document.
+func (d *doctor) printDocument(doc any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	if err := enc.Encode(doc); err != nil {
+		return err
+	}
+	_, err := d.stdout.Write(report.EscapeJSON(b.Bytes()))
+	return err
+}

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Installs the agents that TestAgents runs, from npm:
+#
+#	internal/agents/setup.sh DIR [PACKAGE@VERSION...]
+#
+# Packages that are not named get the versions below. DIR needs 1 GiB.
+set -euo pipefail
+
+[ $# -gt 0 ] || { echo "usage: $0 DIR [PACKAGE@VERSION...]" >&2; exit 2; }
+mkdir -p "$1"
+cd "$1"
+shift
+
+packages=(
+	@anthropic-ai/claude-code@2.1.330
+	@openai/codex@0.169.0
+	@google/gemini-cli@0.61.0
+	@qwen-code/qwen-code@0.24.4
+)
+for named; do
+	for i in "${!packages[@]}"; do
+		[ "${packages[i]%@*}" != "${named%@*}" ] || { packages[i]=$named; continue 2; }
+	done
+	echo "$0: $named: not one of the packages ${packages[*]%@*}" >&2
+	exit 2
+done
+
+# The agents need Node.js 22. The test prefers the one in DIR.
+if [ "$(node -p 'process.versions.node.split(".")[0]')" -lt 22 ]; then
+	packages+=("$(node -p '`node-${process.platform}-${process.arch}@22.23.2`')")
+fi
+
+# No package runs a script, except for the one that puts the program of Claude Code in its place.
+echo '{"private": true}' >package.json
+npm install --ignore-scripts --no-audit --no-fund --no-package-lock --loglevel=error "${packages[@]}"
+claude=node_modules/@anthropic-ai/claude-code/install.cjs
+[ ! -e "$claude" ] || node "$claude"
+
+PATH=$PWD/node_modules/node-$(node -p '`${process.platform}-${process.arch}`')/bin:$PATH
+for package in "${packages[@]}"; do
+	node -p 'const p = require(`./node_modules/${process.argv[1]}/package.json`); `${p.name} ${p.version}`' "${package%@*}"
+done
