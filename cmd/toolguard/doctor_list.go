@@ -192,6 +192,9 @@ func (s *session) command(home string) string {
 	case s.repair.class == operation.Unsafe:
 		out += " --unsafe"
 	}
+	if slices.ContainsFunc(s.tallies, func(t report.Tally) bool { return t.Rule == "pending-tool-call" }) {
+		out += " --send"
+	}
 	return out + " " + shellPath(s.target.path, home)
 }
 

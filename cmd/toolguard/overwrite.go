@@ -24,6 +24,11 @@ func (c *check) overwrites(files []*target, others ...string) error {
 			return fmt.Errorf("%s: not written: it is the same file as %s, which this run also writes", one, other)
 		}
 	}
+	return c.reads(files, written)
+}
+
+// reads returns an error if one of the files that the run writes is one that it reads.
+func (c *check) reads(files []*target, written []string) error {
 	out, in, found := write.Overlap(write.Existing(slices.Values(written)), c.inputs(files))
 	if !found {
 		return nil

@@ -9,7 +9,6 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -91,10 +90,10 @@ func newRedaction(a *app, f *redactFlags) (*redaction, error) {
 	}
 	c.outputs = nil
 	c.baselines.off = true
-	switch low := strings.ToLower(f.out); {
+	switch {
 	case f.out == "":
 		return nil, fmt.Errorf("--out: expected a path, got %q", f.out)
-	case strings.HasSuffix(low, ".gz"), strings.HasSuffix(low, ".zst"):
+	case packedName(f.out):
 		return nil, fmt.Errorf("--out: %s: toolguard writes no compressed files", f.out)
 	}
 	return &redaction{check: c, flags: f}, nil

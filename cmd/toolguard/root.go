@@ -77,6 +77,7 @@ func commands() []namedCommand {
 	return []namedCommand{
 		{"check", newCheckCmd, true},
 		{"fix", newFixCmd, true},
+		{"filter", newFilterCmd, true},
 		{"doctor", newDoctorCmd, true},
 		{"explain", newExplainCmd, false},
 		{"rules", newRulesCmd, false},

@@ -371,7 +371,7 @@ func (d *desk) repair(path string) {
 	if err := os.Chtimes(path, past, past); err != nil {
 		d.t.Fatal(err)
 	}
-	d.run(0, "fix", "--write", "--send", path)
+	d.run(0, "doctor", "--fix", "--yes", "--all")
 }
 
 // run runs toolguard in the home of the agent. An exit code above the highest that is expected

@@ -52,18 +52,26 @@ func (d *documents) in(e element, yield func(*transcript.Conversation, error) bo
 		found[i] = detect.Place{} // unfolded text is released with its conversation
 		if d.at.Class != detect.ClassLog {
 			c, err := d.place(e, &d.at, len(found) > 1)
-			if !yield(c, err) || err != nil {
+			if !yield(d.inElement(c), err) || err != nil {
 				return false
 			}
 			continue
 		}
 		for c, err := range d.log(e, &d.at) {
-			if !yield(c, err) || err != nil {
+			if !yield(d.inElement(c), err) || err != nil {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// inElement notes which element of a list holds a conversation from the current place.
+func (d *documents) inElement(c *transcript.Conversation) *transcript.Conversation {
+	if c != nil {
+		c.Element, c.List = d.at.Element, d.at.List
+	}
+	return c
 }
 
 // log returns the conversations of a log that is stored in an array.

@@ -31,6 +31,10 @@ type Place struct {
 	// Into is the path from an element of an array to the message in it.
 	Into []string
 
+	// Element is the outermost array element around the conversation, and List is its array.
+	// Both are zero if there is none.
+	Element, List source.Span
+
 	Holder   source.Span // the object that holds the conversation
 	body     bool        // the holder has a model and the options of a request
 	model    bool        // the holder has a model
@@ -237,6 +241,9 @@ func (f *finder) array(v source.Value, path []string, ctx Place, depth int) {
 		if k := e.Kind(); k != source.Array && k != source.Object {
 			continue
 		}
+		if ctx.Element.IsZero() && ctx.Unfolded == nil {
+			sub.Element, sub.List = e.Span(), v.Span()
+		}
 		f.element(rows, e, append(path, strconv.Itoa(i)), sub, depth+1)
 	}
 }
@@ -254,7 +261,7 @@ func (f *finder) element(rows *Rows, e source.Value, path []string, ctx Place, d
 	}
 	if p, list, known := rows.known(e, ctx, reads); known {
 		p.Parts = []source.Value{list}
-		p.Pointer, p.listed = at+p.Pointer, ctx.listed
+		p.Pointer, p.listed, p.Element, p.List = at+p.Pointer, ctx.listed, ctx.Element, ctx.List
 		f.found = append(f.found, p)
 		return
 	}

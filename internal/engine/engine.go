@@ -39,6 +39,9 @@ type Options struct {
 	Target *profile.Profile
 	// Send says that the history is about to be sent.
 	Send bool
+	// Over says that no program is going to write to the history any more. A call at its end
+	// that waits for nobody is then without a result for good.
+	Over bool
 	// Tools are the tools declared for all conversations; if nil, each conversation uses the
 	// tools that its own request declares.
 	Tools *schema.Tools
@@ -214,7 +217,9 @@ type checker struct {
 	ctx    context.Context // of run
 	left   int64           // the work until the next look at the context
 	err    error
-	dials  []string // by conversation: its dialect
+	dials  []string // by conversation from firstDial on: its dialect
+	// firstDial is the first conversation in dials.
+	firstDial int
 	// merging are the records with ids that would become equal to other ids if halves of
 	// surrogate pairs were replaced.
 	merging map[int32]bool
@@ -251,6 +256,8 @@ type checker struct {
 	emitted     rules.Finding // the last one
 	// unrepaired is set while a conversation is read that is never repaired.
 	unrepaired bool
+	placer     *placer // nil before the first use
+	units      *units  // nil if nobody asks for units
 }
 
 func newChecker(src *source.Source, opts Options) *checker {
@@ -290,6 +297,9 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 		if log != nil {
 			log.Add(rec)
 		}
+		if c.units != nil {
+			c.units.begin(c, rec)
+		}
 	}
 	file, conversations := container.Read(c.src, detect.Options{Dialects: c.opts.Dialects, Dialect: c.opts.Dialect, Request: c.opts.Request}, look)
 	c.report.File = file
@@ -311,6 +321,9 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 		}
 	}
 	defer func() { file.Document = source.Record{} }() // it holds the file's bytes
+	if c.units != nil {
+		return c.report, c.units.end(c)
+	}
 	c.file(file)
 	if err := cmp.Or(c.err, c.src.Unchanged()); err != nil {
 		return nil, err
@@ -367,6 +380,9 @@ func (c *checker) value(s source.Span) source.Value {
 }
 
 func (c *checker) conversation(conv *transcript.Conversation) {
+	if c.units != nil {
+		c.units.conversation(conv)
+	}
 	c.dials = append(c.dials, conv.Dialect)
 	c.unfolded = conv.Unfolded
 	for i := range conv.Calls {
@@ -393,7 +409,7 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	rc, plan := &now.context, &now.plan
 	*rc = rules.Context{
 		Looker: now, Conversation: conv, Profile: prof, Native: native, Named: named, NumericIDs: d.NumericIDs && c.opts.Target == nil,
-		Options: rules.Options{Send: c.opts.Send, Target: c.opts.Target != nil, Strategy: c.opts.Strategy, Explicit: c.opts.explicit},
+		Options: rules.Options{Send: c.opts.Send, Over: c.opts.Over, Target: c.opts.Target != nil, Strategy: c.opts.Strategy, Explicit: c.opts.explicit},
 	}
 	rc.Pairing = pairing.Pair(conv, c.same)
 	*plan = repair.Plan{

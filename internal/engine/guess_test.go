@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toolguard/toolguard/internal/edit"
-	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
@@ -345,17 +345,26 @@ func TestAble(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		fix  edit.Fix
-		want [3]bool // with safe repairs alone, by default, and with unsafe ones
+		// with safe repairs alone, by default, with unsafe ones, and with those of the rule or
+		// of another rule beside the safe ones
+		want [5]bool
 	}{
-		{"neither", cut, [3]bool{true, true, true}},
-		{"takes out", drops, [3]bool{false, false, true}},
-		{"puts in", adds, [3]bool{false, true, true}},
-		{"takes out what it does not say", lies, [3]bool{false, false, false}},
+		{"neither", cut, [5]bool{true, true, true, true, true}},
+		{"takes out", drops, [5]bool{false, false, true, true, false}},
+		{"puts in", adds, [5]bool{false, true, true, true, false}},
+		{"takes out what it does not say", lies, [5]bool{}},
 	} {
-		for i, opts := range []FixOptions{{SafeOnly: true}, {}, {Unsafe: true}} {
+		of := rules.All()[0]
+		for i, opts := range []FixOptions{
+			{SafeOnly: true},
+			{},
+			{Unsafe: true},
+			{SafeOnly: true, AnyClass: map[string]bool{of.Name: true}},
+			{SafeOnly: true, AnyClass: map[string]bool{rules.All()[1].Name: true}},
+		} {
 			r := &round{settler: &settler{opts: opts}}
-			if got, err := r.able(c, &tt.fix); got != tt.want[i] || err != nil {
-				t.Errorf("%s, up to %s: %t, %v", tt.name, []operation.Class{operation.Safe, operation.Additive, operation.Unsafe}[i], got, err)
+			if got, err := r.able(c, &tt.fix, []wish{{rule: of}}); got != tt.want[i] || err != nil {
+				t.Errorf("%s, with %+v: %t, %v", tt.name, opts, got, err)
 			}
 		}
 	}

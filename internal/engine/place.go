@@ -33,7 +33,7 @@ func (c *checker) keep(f *rules.Finding) {
 		out.Fix = &operation.Operation{ID: f.Fix.ID} // the other fields may still change
 	}
 	if f.Conversation >= 0 {
-		out.Dialect = c.dials[f.Conversation]
+		out.Dialect = c.dials[f.Conversation-c.firstDial]
 	}
 	c.found.Add(&out)
 }
@@ -41,8 +41,11 @@ func (c *checker) keep(f *rules.Finding) {
 // place sorts the findings and resolves their positions. It reads the source once for lines
 // and columns, and each record with findings once.
 func (c *checker) place(excerpts bool) error {
-	p := &placer{checker: c, excerpts: excerpts, lines: source.NewLines(c.src)}
-	p.found.packed, p.details.packed = &c.found.packed, &c.details
+	if c.placer == nil {
+		c.placer = &placer{checker: c, excerpts: excerpts, lines: source.NewLines(c.src)}
+	}
+	p := c.placer
+	p.found, p.details = unpacker{packed: &c.found.packed}, unpacker{packed: &c.details}
 	at := p.sorted()
 	for lo, hi := 0, 0; lo < len(at); lo = hi {
 		for hi = lo; hi < len(at) && at[hi].record == at[lo].record; hi++ { // the findings of a record are adjacent

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/operation"
@@ -28,19 +29,24 @@ type FixOptions struct {
 	Unsafe   bool
 	// Explicit are the rules selected by name; their infos are repaired too.
 	Explicit map[string]bool
+	// AnyClass are the rules whose repairs are allowed whatever their class is.
+	AnyClass map[string]bool
 }
+
+// Allows reports whether the repair of a finding may be carried out.
+func (o *FixOptions) Allows(f *Finding) bool { return o.allows(&f.Finding) }
 
 // allows reports whether the repair of a finding may be carried out.
 func (o *FixOptions) allows(f *rules.Finding) bool {
 	if f.Fix == nil || f.Fix.ByStrategy {
 		return false
 	}
-	return (f.Severity >= rules.Warning || o.Explicit[f.Rule.Name] || o.Strategy[f.Rule.Name] != "") && o.covers(f.Fix.Class)
+	return (f.Severity >= rules.Warning || o.Explicit[f.Rule.Name] || o.Strategy[f.Rule.Name] != "") && o.covers(f.Rule, f.Fix.Class)
 }
 
-// covers reports whether repairs of a class are allowed.
-func (o *FixOptions) covers(c operation.Class) bool {
-	return c == operation.Safe || c == operation.Additive && !o.SafeOnly || c == operation.Unsafe && o.Unsafe
+// covers reports whether repairs of a rule and a class are allowed.
+func (o *FixOptions) covers(r *rules.Rule, c operation.Class) bool {
+	return o.AnyClass[r.Name] || c == operation.Safe || c == operation.Additive && !o.SafeOnly || c == operation.Unsafe && o.Unsafe
 }
 
 // A Repair is one operation that was carried out.
@@ -392,6 +398,12 @@ type counted struct {
 	conversation int
 }
 
+// unproved begins what is said of a finding whose repair failed its proof.
+const unproved = "not applied, because it would "
+
+// Unproved reports whether a repair of the finding failed its proof.
+func (f *Finding) Unproved() bool { return strings.HasPrefix(f.Unfixed, unproved) }
+
 // emits receives each finding of every rule, before findings are filtered. If a repair is
 // withheld, emits removes it from the finding.
 func (r *round) emits(f *rules.Finding) {
@@ -404,7 +416,7 @@ func (r *round) emits(f *rules.Finding) {
 	}
 	why := cmp.Or(r.held[deed{f.Conversation, f.Rule.Name}], r.held[deed{anyConversation, f.Rule.Name}])
 	if why != "" && f.Fix != nil {
-		f.Fix, f.Unfixed = nil, "not applied, because it would "+why
+		f.Fix, f.Unfixed = nil, unproved+why
 	}
 }
 
@@ -510,16 +522,18 @@ func (r *round) lay(c *checker, plan *repair.Plan, turn int32, wishes []wish, fi
 // take takes the fix of some wishes, and reports whether it is allowed. A fix that overlaps
 // another waits for the next round.
 func (r *round) take(c *checker, fix *edit.Fix, wishes ...wish) (bool, error) {
-	able, err := r.able(c, fix)
+	able, err := r.able(c, fix, wishes)
 	if able && r.set.Try(*fix) {
 		r.done(fix, wishes...)
 	}
 	return able, err
 }
 
-// able reports whether the class of a fix is allowed and the fix does what it says.
-func (r *round) able(c *checker, fix *edit.Fix) (bool, error) {
-	if !r.opts.covers(repair.ClassOf(fix)) {
+// able reports whether the class of a fix is allowed for one of its wishes, and the fix does
+// what it says.
+func (r *round) able(c *checker, fix *edit.Fix, wishes []wish) (bool, error) {
+	class := repair.ClassOf(fix)
+	if !slices.ContainsFunc(wishes, func(w wish) bool { return r.opts.covers(w.rule, class) }) {
 		return false, nil
 	}
 	err := fix.Prove(c.src)
@@ -603,7 +617,7 @@ func (r *round) file(c *checker, found iter.Seq[*rules.Finding]) error {
 		if err != nil {
 			return err
 		}
-		if ok && r.opts.covers(max(w.Class, repair.ClassOf(&fix))) && r.set.Try(fix) {
+		if ok && r.opts.covers(w.rule, max(w.Class, repair.ClassOf(&fix))) && r.set.Try(fix) {
 			r.done(&fix, w)
 		}
 	}

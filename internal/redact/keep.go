@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -11,10 +12,10 @@ import (
 const longestKept = 128
 
 // saidIn are the fields whose strings are said by somebody, whatever words they are.
-var saidIn = map[string]bool{
-	"text": true, "content": true, "thinking": true, "input": true, "output": true, "result": true, "title": true, "description": true,
-	"command": true, "prompt": true, "instructions": true, "message": true, "arguments": true, "args": true, "summary": true,
-	"path": true, "cwd": true, "refusal": true, "stdout": true, "stderr": true,
+var saidIn = []string{
+	"text", "content", "thinking", "input", "output", "result", "title", "description",
+	"command", "prompt", "instructions", "message", "arguments", "args", "summary",
+	"path", "cwd", "refusal", "stdout", "stderr",
 }
 
 // namedIn are the parts of the keys whose values are made of public names: models, addresses,
@@ -24,7 +25,10 @@ var namedIn = []string{"model", "version", "url", "host", "endpoint", "provider"
 // numberedIn are those among them whose values also have public numbers.
 var numberedIn = []string{"model", "version"}
 
-var timestamp = regexp.MustCompile(`^[12]\d{3}-[01]\d-[0-3]\d([T ][0-2]\d:[0-5]\d(:[0-6]\d(\.\d{1,9})?)?(Z|[+-][0-2]\d:?[0-5]\d)?)?$`)
+// timestamp matches a date, or a date and a time.
+var timestamp = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[12]\d{3}-[01]\d-[0-3]\d([T ][0-2]\d:[0-5]\d(:[0-6]\d(\.\d{1,9})?)?(Z|[+-][0-2]\d:?[0-5]\d)?)?$`)
+})
 
 // keeps returns the text of a string if it stays in its place as it is, or is made of parts
 // that stay.
@@ -47,13 +51,13 @@ func (r *redactor) keeps(text []rune, p place) (out []rune, kept bool) {
 		return r.reference(text), true
 	case p.key == "type" && r.words.words[strings.ToLower(s)]:
 		return text, true
-	case p.mode == structure && isTime(p.key) && timestamp.MatchString(s):
+	case p.mode == structure && isTime(p.key) && timestamp().MatchString(s):
 		return text, true
 	case r.words.hasKey(s) && !isIndex(s):
-		return text, !saidIn[p.key]
-	case saidIn[p.key]:
+		return text, !slices.Contains(saidIn, p.key)
+	case slices.Contains(saidIn, p.key):
 		return nil, false
-	case mediaTypes[s]:
+	case slices.Contains(mediaTypes, s):
 		return text, true
 	}
 	low := strings.ToLower(p.key)
@@ -77,9 +81,9 @@ func (r *redactor) keeps(text []rune, p place) (out []rune, kept bool) {
 }
 
 // mediaTypes are those that providers accept.
-var mediaTypes = map[string]bool{
-	"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true, "application/pdf": true, "text/plain": true,
-	"application/json": true, "audio/wav": true, "audio/mpeg": true,
+var mediaTypes = []string{
+	"image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf", "text/plain",
+	"application/json", "audio/wav", "audio/mpeg",
 }
 
 // anyPattern returns a regular expression of the length of another one. Any text matches it, if
@@ -176,7 +180,7 @@ func (r *redactor) reference(text []rune) []rune {
 			}
 			name = false
 		default:
-			name = namesIn[segment]
+			name = slices.Contains(namesIn, segment)
 		}
 		i = j + 1
 	}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -24,20 +25,20 @@ const (
 )
 
 // schemaKeys are the fields that hold the schema of a tool or of an answer.
-var schemaKeys = map[string]bool{
-	"parameters": true, "input_schema": true, "inputSchema": true, "parametersJsonSchema": true, "parameters_json_schema": true,
-	"outputSchema": true, "output_schema": true, "args_schema": true, "schema": true, "json_schema": true, "responseSchema": true,
+var schemaKeys = []string{
+	"parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema",
+	"outputSchema", "output_schema", "args_schema", "schema", "json_schema", "responseSchema",
 }
 
 // namesIn are the keywords whose fields are names, and dataIn those whose value is data.
 var (
-	namesIn = map[string]bool{
-		"properties": true, "patternProperties": true, "$defs": true, "definitions": true, "dependentSchemas": true, "dependentRequired": true,
-		"dependencies": true,
+	namesIn = []string{
+		"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependentRequired",
+		"dependencies",
 	}
-	dataIn = map[string]bool{
-		"required": true, "enum": true, "const": true, "default": true, "example": true, "examples": true, "propertyOrdering": true,
-		"title": true, "description": true,
+	dataIn = []string{
+		"required", "enum", "const", "default", "example", "examples", "propertyOrdering",
+		"title", "description",
 	}
 )
 
@@ -50,11 +51,11 @@ func (m mode) within(key string) mode {
 		return declared
 	case m == declared && key == "pattern":
 		return pattern
-	case m == declared && namesIn[key]:
+	case m == declared && slices.Contains(namesIn, key):
 		return named
-	case m == declared && dataIn[key]:
+	case m == declared && slices.Contains(dataIn, key):
 		return payload
-	case m == structure && schemaKeys[key]:
+	case m == structure && slices.Contains(schemaKeys, key):
 		return declared
 	}
 	return m
@@ -301,8 +302,8 @@ func (r *redactor) number(text []rune, p place) []rune {
 			digits++
 		}
 	}
-	keeps := p.mode == structure && p.known && !saidIn[p.key] || p.mode == declared
-	if keeps && (digits < window || isOrdinal(p.key) && digits == window || isTime(p.key) && epoch.MatchString(string(text))) {
+	keeps := p.mode == structure && p.known && !slices.Contains(saidIn, p.key) || p.mode == declared
+	if keeps && (digits < window || isOrdinal(p.key) && digits == window || isTime(p.key) && epoch().MatchString(string(text))) {
 		return text
 	}
 	if i := slices.IndexFunc(text, func(c rune) bool { return c != '-' }); i < 0 {
@@ -312,7 +313,7 @@ func (r *redactor) number(text []rune, p place) []rune {
 }
 
 // epoch matches a time in seconds, milliseconds, microseconds or nanoseconds.
-var epoch = regexp.MustCompile(`^1\d{9}(\d{3}){0,3}(\.\d{1,9})?$`)
+var epoch = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^1\d{9}(\d{3}){0,3}(\.\d{1,9})?$`) })
 
 // isOrdinal reports whether the field of this key counts records.
 func isOrdinal(key string) bool { return key == "ordinal" || key == "messageIndex" || key == "index" }
@@ -422,7 +423,7 @@ func (r *redactor) value(text []rune, places []int64, p place) []rune {
 		r.run(&input{text: text, places: places}, inner, place{mode: p.mode})
 		return inner.text
 	}
-	return r.fillString(text, p.mode == payload || saidIn[p.key])
+	return r.fillString(text, p.mode == payload || slices.Contains(saidIn, p.key))
 }
 
 // looksLikeJSON reports whether a string contains JSON, or what was meant to be.

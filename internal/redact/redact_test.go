@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -46,7 +47,7 @@ func holds(t *testing.T, name string, text []byte) {
 	if want[0] == "not a transcript" {
 		return
 	}
-	out, err := redacted(t, text, engine.Options{})
+	out, err := redacted(t, text)
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 		return
@@ -123,7 +124,7 @@ const chatRedacted = `{"model":"gpt-4o-mini-2024-07-18","user":"fqj*ztcturd.vrq"
 
 // TestWhatStays: the bytes that stay, and the filler for the others.
 func TestWhatStays(t *testing.T) {
-	out, err := redacted(t, []byte(chat), engine.Options{})
+	out, err := redacted(t, []byte(chat))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +194,7 @@ func TestByChance(t *testing.T) {
 	}
 	// Few texts have this form, so that a piece often comes again by chance.
 	for i := range 40 {
-		in := []rune(strings.Repeat("a1", 100) + fmt.Sprint(i))
+		in := []rune(strings.Repeat("a1", 100) + strconv.Itoa(i))
 		if out := f.fill(shapeHex, in); survives(in, out) {
 			t.Errorf("%s became %s", string(in), string(out))
 		}
@@ -207,7 +208,7 @@ func TestTorn(t *testing.T) {
 	done := 0
 	for i := range line {
 		for _, text := range []string{whole + line[:i], whole + line[i:], whole + line[:i] + "\n" + whole, whole + line[:i] + "\x00\xff" + line[i:]} {
-			out, err := redacted(t, []byte(text), engine.Options{})
+			out, err := redacted(t, []byte(text))
 			if err != nil {
 				continue
 			}
@@ -235,7 +236,7 @@ func TestRefuses(t *testing.T) {
 		},
 		{"no transcript", `{"a":1}`, `not a transcript: no messages found, only the field "a"`},
 	} {
-		out, err := redacted(t, []byte(tt.text), engine.Options{})
+		out, err := redacted(t, []byte(tt.text))
 		if err == nil || err.Error() != tt.want {
 			t.Errorf("%s: got %s, error %v; want %s", tt.name, out, err, tt.want)
 		}
@@ -295,11 +296,11 @@ func TestRandomKey(t *testing.T) {
 }
 
 func BenchmarkRedact(b *testing.B) {
-	line := strings.Replace(chat, "\n", " ", -1)
+	line := strings.ReplaceAll(chat, "\n", " ")
 	text := []byte(strings.Repeat(strings.TrimSpace(line)+"\n", 100))
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		if _, err := redacted(b, text, engine.Options{}); err != nil {
+		if _, err := redacted(b, text); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -18,9 +18,9 @@ import (
 )
 
 // redacted returns redacted text and the error.
-func redacted(t testing.TB, text []byte, opts engine.Options) ([]byte, error) {
+func redacted(t testing.TB, text []byte) ([]byte, error) {
 	t.Helper()
-	got, err := redact(t.Context(), source.FromBytes("in", text), opts, []byte("a key of a test"))
+	got, err := redact(t.Context(), source.FromBytes("in", text), engine.Options{}, []byte("a key of a test"))
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func TestNothingSurvives(t *testing.T) {
 			step = 1 + len(places)/6
 		}
 		for i := 0; i < len(places); i += step {
-			out, err := redacted(t, places[i], engine.Options{})
+			out, err := redacted(t, places[i])
 			if err != nil {
 				refused++
 				continue
@@ -176,7 +176,7 @@ func TestHardPlaces(t *testing.T) {
 {"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"f","arguments":"{}"}}]},
 {"role":"tool","tool_call_id":"call_1","content":"1"},
 {"role":"user",` + tt.field + `}]`
-		out, err := redacted(t, []byte(text), engine.Options{})
+		out, err := redacted(t, []byte(text))
 		if err != nil {
 			t.Errorf("%s: %v", tt.field, err)
 			continue

@@ -72,6 +72,7 @@ type problem struct {
 // problems has the rules that break sessions most often. The others are called by their names.
 var problems = map[string]problem{
 	"missing-tool-result":   {"call without a result", "calls without a result"},
+	"pending-tool-call":     {"open call", ""},
 	"orphan-tool-result":    {"result without a call", "results without a call"},
 	"misplaced-tool-result": {"misplaced result", ""},
 	"result-before-call":    {"result before its call", "results before their calls"},

@@ -8,21 +8,22 @@ import (
 
 var pendingToolCall = &Rule{
 	Name: "pending-tool-call", Category: Pairing,
-	Severity:   "warning; info in datasets, in traces, and for calls that wait for approval or of long-running tools; error with --send and in a request body",
+	Severity:   "warning; info in datasets, in traces, and for calls that wait for approval or of long-running tools; error with --send, in a request body, and in a session that doctor takes to be over",
 	Summary:    "A tool call in the last turn has no result yet",
 	Points:     []profile.Point{profile.Missing},
 	Strategies: []string{"leave", "insert", "strip", "text"},
 	What: `Checks for tool calls in the last turn that have no result yet. Only results of the same turn come
 after such a call. Its tool is still running, waits for approval, or was interrupted. A tool that
 the Agent Development Kit lists as long-running may answer at any later time.`,
-	Why: `Such a history can be stored, but it cannot be sent. So this is an error with ` + "`--send`" + ` and in a
-request body. In training data, the last call is often what the model should learn.`,
-	Repair: `By default, toolguard leaves the call alone. With ` + "`--send`" + `, it inserts a placeholder result.
+	Why: `Such a history can be stored, but it cannot be sent. So this is an error with ` + "`--send`" + `, in a request
+body, and for ` + "`toolguard doctor`" + ` if nobody writes the session any more. In training data, the last call is often what the model should learn.`,
+	Repair: `By default, toolguard leaves the call alone. With ` + "`--send`" + `, and in doctor, it inserts a placeholder
+result.
 
 | strategy | class | what toolguard does |
 |---|---|---|
 | ` + "`leave`" + ` (default) | none | Report the finding only. |
-| ` + "`insert`" + ` | additive | Insert a placeholder result. This is the default with ` + "`--send`" + `. |
+| ` + "`insert`" + ` | additive | Insert a placeholder result. This is the default with ` + "`--send`" + ` and in doctor. |
 | ` + "`strip`" + ` | unsafe | Remove the call. |
 | ` + "`text`" + ` | unsafe | Turn the call into text. |`,
 	Bad: `[{"role":"user","content":"go"},
@@ -42,6 +43,8 @@ request body. In training data, the last call is often what the model should lea
 				f.Severity = Error
 			case call.State == transcript.CallWaiting, call.Answer == transcript.AnswerLater, c.Use == transcript.UseDataset, c.Use == transcript.UseTrace:
 				f.Severity = Info
+			case c.Over:
+				f.Severity = Error
 			}
 			switch seen := c.Seen(c.rule, f.Severity); { // datasets have very many
 			case seen && call.State == transcript.CallWaiting:
@@ -49,7 +52,7 @@ request body. In training data, the last call is often what the model should lea
 			case seen:
 				f.Message = callName(call) + " has no result yet"
 			}
-			if c.Send {
+			if c.Send || c.Over && f.Severity == Error {
 				f.Fix, f.Unfixed = c.answer(i, "insert")
 			} else {
 				f.Fix, f.Unfixed = c.answer(i, "leave")

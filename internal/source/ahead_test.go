@@ -177,3 +177,32 @@ func TestAheadStops(t *testing.T) {
 		}
 	}
 }
+
+// TestAheadBehindBlanks: the window moves on if there are blanks at its end. Records before
+// them that nobody has read yet must stay as they are.
+func TestAheadBehindBlanks(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	n := 0
+	for ; text.Len() < 4<<20; n++ {
+		fmt.Fprintf(&text, "{\"n\":%07d}%s", 1_000_000+n, strings.Repeat("\r\n", 1+n%4))
+	}
+	src := NewSource("t", strings.NewReader(text.String()), int64(text.Len()))
+	src.SetAhead(1)
+	i := 0
+	for rec, err := range Records(src) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i%batchRecords == 0 {
+			time.Sleep(100 * time.Microsecond) // the other goroutine is ahead
+		}
+		if want := fmt.Sprintf(`{"n":%07d}`, 1_000_000+i); string(rec.Value.Raw()) != want {
+			t.Fatalf("record %d is %s, want %s", rec.Index, rec.Value.Raw(), want)
+		}
+		i++
+	}
+	if i != n {
+		t.Errorf("read %d records of %d", i, n)
+	}
+}

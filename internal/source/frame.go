@@ -910,7 +910,11 @@ func (w *window) load(keep, to int64) error {
 		}
 	}
 	if keep < w.base || keep > w.end() {
-		w.base, w.buf = keep, w.buf[:0]
+		room, ok := w.room.in(w.buf) // somebody may still read records in the buffer
+		if !ok {
+			return errStopped
+		}
+		w.base, w.buf = keep, room[:0]
 	}
 	to = min(to, size)
 	if to <= w.end() {

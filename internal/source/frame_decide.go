@@ -12,6 +12,10 @@ import (
 
 // decide finds the framing and sets pos to where Next looks for the first record.
 func (r *Reader) decide() error {
+	if r.src.asLines {
+		r.framing = FramingLines
+		return nil
+	}
 	if err := r.win.load(0, 3); err != nil {
 		return err
 	}

@@ -41,7 +41,10 @@ type Source struct {
 	lines  lines
 	held   int64 // how many bytes of a document may be held; 0 means heldDocument
 	failed atomic.Pointer[error]
-	ahead  bool
+	// progress counts what is read of a file or a stream.
+	progress *progress
+	ahead    bool
+	asLines  bool // the framing is known: one record per line
 	// text is the whole source if it is in memory, and nil otherwise.
 	text []byte
 	// near is the record being examined. Spans inside it are served without reading.
@@ -83,6 +86,10 @@ func hold(ctx context.Context, name string, r io.Reader) (*Source, error) {
 	return src, nil
 }
 
+// AsLines says that the source has one record per line, so that nobody decides it from the
+// bytes. A single row of a dataset would be taken for a document.
+func (s *Source) AsLines() { s.asLines = true }
+
 // Text returns the whole source if it is in memory, and nil otherwise. The caller must not
 // change it.
 func (s *Source) Text() []byte { return s.text }
@@ -119,6 +126,7 @@ func Open(ctx context.Context, path string, most int64) (*Source, error) {
 	}
 	src := NewSource(path, f, info.Size())
 	src.close, src.ctx = f.Close, ctx
+	src.progress = newProgress(ctx, src.size, 0)
 	src.unchanged = func() error {
 		now, err := f.Stat()
 		if err != nil {
@@ -208,6 +216,7 @@ func spool(ctx context.Context, name string, r io.Reader) (*Source, error) {
 		return nil, pathError(name, err)
 	}
 	src.ctx = ctx
+	src.progress = newProgress(ctx, src.size, 0)
 	return src, nil
 }
 
@@ -228,13 +237,13 @@ func (r contextReader) Read(p []byte) (int, error) {
 // Derived returns a source of size bytes that r computes from this source. It has the
 // same name and can be read for as long as this source.
 func (s *Source) Derived(r io.ReaderAt, size int64) *Source {
-	return &Source{name: s.name, r: r, size: size, ctx: s.ctx, named: true, held: s.held, ahead: s.ahead}
+	return &Source{name: s.name, r: r, size: size, ctx: s.ctx, named: true, held: s.held, ahead: s.ahead, asLines: s.asLines}
 }
 
 // Edited returns a source of the bytes b, which are the bytes of this source after edits.
 func (s *Source) Edited(b []byte) *Source {
 	out := FromBytes(s.name, b)
-	out.ctx, out.ahead = s.ctx, s.ahead
+	out.ctx, out.ahead, out.asLines = s.ctx, s.ahead, s.asLines
 	return out
 }
 
@@ -305,6 +314,7 @@ func (s *Source) ReadAt(p []byte, off int64) (int, error) {
 	}
 	clipped := p[:min(int64(len(p)), s.size-off)]
 	n, err := s.r.ReadAt(clipped, off)
+	s.progress.add(n)
 	switch {
 	case n == len(clipped):
 		if n < len(p) {

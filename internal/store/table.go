@@ -6,6 +6,12 @@ var (
 	anyJSON   = []string{"*.jsonl", "*.json"}
 )
 
+// These are the rules about calls without a result, and about results without a call too.
+var (
+	openCalls  = []string{"missing-tool-result", "pending-tool-call"}
+	openAndOff = []string{"missing-tool-result", "pending-tool-call", "orphan-tool-result"}
+)
+
 // All returns the stores: those with repaired sessions first, then those that are only
 // checked, then the databases.
 func All() []Store {
@@ -25,7 +31,7 @@ func All() []Store {
 			// found without tool_result blocks". For results without a call it names one case
 			// only, a history that begins with one (2.1.69).
 			Mends: Mends{
-				Rules: []string{"missing-tool-result"}, Since: "2.1.86",
+				Rules: openCalls, Since: "2.1.86",
 				Source: "https://github.com/anthropics/claude-code/blob/main/CHANGELOG.md",
 			},
 			About: About{
@@ -45,7 +51,7 @@ func All() []Store {
 			// Before each request, ensure_call_outputs_present answers open calls with "aborted",
 			// and remove_orphan_outputs removes results without a call.
 			Mends: Mends{
-				Rules:  []string{"missing-tool-result", "orphan-tool-result"},
+				Rules:  openAndOff,
 				Source: "https://github.com/openai/codex/blob/main/codex-rs/core/src/context_manager/normalize.rs",
 			},
 			About: About{
@@ -70,6 +76,9 @@ func All() []Store {
 			Files:  jsonLines,
 			Source: "https://github.com/QwenLM/qwen-code/blob/main/packages/core/src/config/storage.ts",
 			Locks:  []Lock{{Path: stemPath + ".runtime.json", PID: "pid", Source: "https://github.com/QwenLM/qwen-code/pull/3714"}},
+			// 0.10.1 was seen to leave calls without a result out of its next request, and 0.24.4
+			// to answer them in it.
+			Mends: Mends{Rules: openCalls, Source: "https://github.com/toolguard/toolguard/blob/main/docs/agents.md"},
 			About: About{
 				Project: []string{"cwd"}, Version: []string{"version"}, Title: []string{"systemPayload.customTitle"},
 				Prompt: []string{"message.parts.*.text"}, Human: []Is{{"type", "user"}},
@@ -113,7 +122,7 @@ func All() []Store {
 			Source: "https://github.com/earendil-works/pi/blob/main/packages/coding-agent/docs/configuration.md",
 			// transformMessages inserts "No result provided" for calls without a result before each
 			// request, once a user message follows them.
-			Mends: Mends{Rules: []string{"missing-tool-result"}, Source: "https://github.com/earendil-works/pi/issues/3555"},
+			Mends: Mends{Rules: openCalls, Source: "https://github.com/earendil-works/pi/issues/3555"},
 			About: piAbout,
 		},
 		{
@@ -127,7 +136,7 @@ func All() []Store {
 			// session-context.ts leaves out calls without a result when it builds the context, and
 			// transformMessages results without a call (can1357/oh-my-pi#1165).
 			Mends: Mends{
-				Rules:  []string{"missing-tool-result", "orphan-tool-result"},
+				Rules:  openAndOff,
 				Source: "https://github.com/can1357/oh-my-pi/issues/10006",
 			},
 			About: piAbout,
@@ -196,7 +205,7 @@ func All() []Store {
 			Source: "https://github.com/MoonshotAI/kimi-cli/blob/main/src/kimi_cli/share.py",
 			// Since that change Kimi Code closes interrupted calls anywhere in the history when it
 			// restores a session. Its logs do not name its version.
-			Mends: Mends{Rules: []string{"missing-tool-result"}, Source: "https://github.com/MoonshotAI/kimi-code/pull/1027"},
+			Mends: Mends{Rules: openCalls, Source: "https://github.com/MoonshotAI/kimi-code/pull/1027"},
 			About: About{Prompt: []string{"message.content.*.text"}, Human: []Is{{"message.role", "user"}}},
 		},
 		{

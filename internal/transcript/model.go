@@ -139,6 +139,10 @@ type Conversation struct {
 	// row of a dataset.
 	Holder source.Span
 
+	// Element is the outermost array element around the conversation, if it is in a list of
+	// conversations in a document, and List is that array.
+	Element, List source.Span
+
 	// Lists are the arrays whose elements are the messages. Lines is set if the messages
 	// are the records of a file. Neither is set for a single message.
 	Lists []source.Span
@@ -367,6 +371,11 @@ func (t Token) Text() string {
 		}
 	}
 	return t.Raw[1 : len(t.Raw)-1]
+}
+
+// IsNested reports whether the token is an object or an array.
+func (t Token) IsNested() bool {
+	return t.Raw != "" && (t.Raw[0] == '{' || t.Raw[0] == '[')
 }
 
 // A CallKind is the protocol kind of a call or result. A result answers only calls of its

@@ -1,0 +1,169 @@
+package filter
+
+import (
+	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/source"
+)
+
+// copyEvery is the number of bytes of kept rows after which they are written.
+const copyEvery = 1 << 20
+
+// rows writes the rows of a dataset while the source is read.
+type rows struct {
+	written  int64 // everything before it has been written or rejected
+	valueEnd int64 // the end of the previous row's value
+	text     []byte
+}
+
+// row takes the next row.
+func (w *rows) row(r *run, u *engine.Unit) error {
+	if !r.started {
+		r.result.Report = u.File
+		if !r.sure() {
+			return errUnsure
+		}
+		if err := r.open(); err != nil {
+			return err
+		}
+		r.started = true
+	}
+	before := w.valueEnd
+	w.valueEnd = u.Span.End
+	names := r.failing(&u.Findings)
+	repairs := !u.Unreadable && r.repairable(&u.Findings)
+	switch {
+	case u.Conversations == 0 && !u.Unreadable && len(names) == 0:
+		r.result.NotJudged++
+		return w.pass(r, u)
+	case !u.Unreadable && len(names) == 0 && !repairs:
+		r.kept(false)
+		return w.pass(r, u)
+	}
+	at, err := w.bounds(r, u.Span, before)
+	if err != nil {
+		return err
+	}
+	if repairs {
+		text, left, err := w.repair(r, u, at)
+		if err != nil {
+			return err
+		}
+		if names = left; text != nil && len(names) == 0 {
+			r.kept(true)
+			if err := r.copy(source.Span{Start: w.written, End: at.Start}, r.out); err != nil {
+				return err
+			}
+			w.written = at.End
+			_, err := r.out.Write(text)
+			return err
+		}
+		if len(names) == 0 {
+			r.kept(false)
+			return w.pass(r, u)
+		}
+	}
+	if u.Unreadable && len(names) == 0 {
+		names = []string{unreadable}
+	}
+	if err := r.copy(source.Span{Start: w.written, End: at.Start}, r.out); err != nil {
+		return err
+	}
+	w.written = at.End
+	return r.reject(names, Reason{Record: u.Record, Span: at}, &u.Findings)
+}
+
+// unreadable is the rule that counts a row that cannot be read if no selected rule reports it.
+const unreadable = "invalid-json"
+
+// pass lets a row pass as it is.
+func (w *rows) pass(r *run, u *engine.Unit) error {
+	if u.Span.End-w.written < copyEvery {
+		return nil
+	}
+	from := w.written
+	w.written = u.Span.End
+	return r.copy(source.Span{Start: from, End: w.written}, r.out)
+}
+
+// end writes what is behind the last row.
+func (w *rows) end(r *run) error {
+	return r.copy(source.Span{Start: w.written, End: r.src.Size()}, r.out)
+}
+
+// bounds returns the bytes of a row: its value, the blanks before it and its line end. If
+// several rows share a line, the line end stays behind for the others. before is the end of
+// the value of the previous row.
+func (w *rows) bounds(r *run, value source.Span, before int64) (source.Span, error) {
+	before = max(before, w.written)
+	start, err := r.before(value.Start, before)
+	if err != nil {
+		return source.Span{}, err
+	}
+	shared := start == before && before > 0
+	if shared {
+		if shared, err = r.inLine(before); err != nil {
+			return source.Span{}, err
+		}
+	}
+	end, lineEnd, err := r.behind(value.End)
+	if lineEnd && !shared {
+		end++
+	}
+	return source.Span{Start: start, End: end}, err
+}
+
+// inLine reports whether the byte before an offset neither ends a line nor a byte order mark.
+func (r *run) inLine(at int64) (bool, error) {
+	text, err := r.src.Into(r.buf, source.Span{Start: max(0, at-int64(len(byteOrderMark))), End: at})
+	if err != nil {
+		return false, err
+	}
+	r.buf = text
+	return text[len(text)-1] != '\n' && string(text) != byteOrderMark, nil
+}
+
+// repair repairs a row. It returns nil if the row stays as it is, and the rules that reject
+// it afterwards.
+func (w *rows) repair(r *run, u *engine.Unit, at source.Span) (text []byte, left []string, err error) {
+	if w.text, err = r.src.Into(w.text, at); err != nil {
+		return nil, nil, err
+	}
+	row := source.FromBytes(r.src.Name(), w.text)
+	if r.file == nil { // a source of only one row is a document for a check
+		row.AsLines()
+	}
+	opts := *r.Fix
+	if opts.Dialect == nil {
+		opts.Dialect = opts.Dialects.ByName(u.Dialect)
+	}
+	f, unproved, err := r.settle(row, opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	asIs := r.failing(&u.Findings)
+	switch {
+	case unproved:
+		return nil, r.asked(&u.Findings), nil
+	case f == nil || f.Before.File.Conversations != u.Conversations:
+		return nil, asIs, nil // alone, the row is read in another way
+	}
+	if left = r.failing(&f.After.Findings); !f.Changed() || len(left) > 0 {
+		return nil, left, nil
+	}
+	return f.Pieces.Source().Text(), nil, nil
+}
+
+// asked returns the rules of findings that reject or whose repair was requested.
+func (r *run) asked(found *engine.Findings) []string {
+	var fs engine.Findings
+	if found == nil {
+		return nil
+	}
+	for f := range found.All() {
+		if f.Severity >= r.FailOn || r.Fix.Allows(f) {
+			f.Severity = max(f.Severity, r.FailOn)
+			fs.Add(f)
+		}
+	}
+	return r.failing(&fs)
+}

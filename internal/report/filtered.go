@@ -1,0 +1,117 @@
+package report
+
+import (
+	"cmp"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"text/tabwriter"
+
+	"github.com/toolguard/toolguard/internal/filter"
+)
+
+// The parts of the reports of the filter.
+type (
+	jsonFiltered struct {
+		Version int              `json:"version"`
+		Summary jsonFilterCounts `json:"summary"`
+		Rules   map[string]int   `json:"rules"`
+		Failed  []jsonMissed     `json:"failed,omitempty"`
+	}
+	jsonFilterCounts struct {
+		Conversations int `json:"conversations"`
+		Kept          int `json:"kept"`
+		Rejected      int `json:"rejected"`
+		Repaired      int `json:"repaired"`
+		NotJudged     int `json:"not_judged"`
+	}
+	jsonReason struct {
+		Path     string        `json:"path"`
+		Record   int32         `json:"record"`
+		Line     int           `json:"line"`
+		Start    int64         `json:"start"`
+		End      int64         `json:"end"`
+		SHA256   string        `json:"sha256"`
+		Findings []jsonFinding `json:"findings"`
+	}
+)
+
+// Reason writes why a conversation was rejected, as a line of JSON. The findings are as in the
+// JSON report.
+func Reason(w io.Writer, r *filter.Reason, noExcerpt bool) error {
+	out := jsonReason{
+		Path: r.Path, Record: r.Record, Line: r.Line, Start: r.Span.Start, End: r.Span.End,
+		SHA256: hex.EncodeToString(r.SHA256[:]), Findings: []jsonFinding{},
+	}
+	for f := range r.Findings.All() {
+		if noExcerpt {
+			discreet(f)
+		}
+		out.Findings = append(out.Findings, finding(f))
+	}
+	b, err := encode(out)
+	if err == nil {
+		_, err = w.Write(append(b, '\n'))
+	}
+	return err
+}
+
+// FilteredJSON writes the counts of a filter as JSON.
+func FilteredJSON(w io.Writer, c *filter.Counts, s *Summary) error {
+	out := jsonFiltered{
+		Version: jsonVersion, Summary: jsonFilterCounts{c.Conversations, c.Kept, c.Rejected, c.Repaired, c.NotJudged},
+		Rules: c.Rules,
+	}
+	if out.Rules == nil {
+		out.Rules = map[string]int{}
+	}
+	for _, m := range s.Failed {
+		out.Failed = append(out.Failed, jsonMissed{m.Path, m.Why})
+	}
+	b, err := encode(out)
+	if err == nil {
+		_, err = w.Write(append(b, '\n'))
+	}
+	return err
+}
+
+// FilteredTable writes how many conversations were rejected by each rule, the most frequent
+// one first. It writes nothing if none was rejected.
+func FilteredTable(w io.Writer, c *filter.Counts) error {
+	if len(c.Rules) == 0 {
+		return nil
+	}
+	names := slices.SortedFunc(maps.Keys(c.Rules), func(a, b string) int {
+		return cmp.Or(cmp.Compare(c.Rules[b], c.Rules[a]), cmp.Compare(a, b))
+	})
+	tw := tabwriter.NewWriter(w, len("  rejected"), 0, 0, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(tw, "rejected\t  rule")
+	for _, name := range names {
+		fmt.Fprintf(tw, "%d\t  %s\n", c.Rules[name], name)
+	}
+	return tw.Flush()
+}
+
+// Filtered returns the sentences at the end of a filter. several says that there may be more
+// than one file.
+func Filtered(c *filter.Counts, s *Summary, several bool) string {
+	out := "No conversations found."
+	if c.Conversations > 0 {
+		repaired := ""
+		if c.Repaired > 0 {
+			repaired = fmt.Sprintf(" (%d repaired)", c.Repaired)
+		}
+		share := strconv.FormatFloat(100*float64(c.Rejected)/float64(c.Conversations), 'f', 1, 64)
+		out = fmt.Sprintf("Kept %d of %s%s, rejected %d (%s %%).", c.Kept, count(c.Conversations, "conversation"), repaired, c.Rejected, share)
+	}
+	if c.NotJudged > 0 {
+		out += fmt.Sprintf(" Kept %s without a conversation too.", count(c.NotJudged, "row"))
+	}
+	if several || s.Skipped+s.Ignored+len(s.Failed) > 0 {
+		out += " " + s.checked()
+	}
+	return out
+}
