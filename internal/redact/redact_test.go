@@ -305,3 +305,13 @@ func BenchmarkRedact(b *testing.B) {
 		}
 	}
 }
+
+// TestInvalidEscapes: an invalid escape stays invalid at the same byte.
+func TestInvalidEscapes(t *testing.T) {
+	whole := `{"role":"user","content":"q"}` + "\n" + `{"role":"assistant","content":"a"}` + "\n"
+	for i := range 26 {
+		for _, escape := range []string{`\` + strings.ToUpper(lower[i:i+1]), `\u00` + lower[i:i+1] + `z`} {
+			holds(t, escape, []byte(whole+`{"role":"user","content":"x`+escape+` y"}`+"\n"+whole))
+		}
+	}
+}
