@@ -94,10 +94,10 @@ func (e *Error) Error() string { return e.reason }
 
 // The reasons why a source cannot be filtered.
 const (
-	alone     = "one conversation: use check, or fix -"
-	scattered = "its conversations are not in a list: use check, or fix -"
-	beside    = "findings outside of its conversations, which filter cannot remove: use check"
-	broken    = "the document is not valid JSON: use check"
+	alone     = "one conversation and not a dataset: use toolguard check"
+	scattered = "its conversations are not in a list: use toolguard check"
+	beside    = "findings outside of its conversations, which filter cannot remove: use toolguard check"
+	broken    = "the document is not valid JSON: use toolguard check"
 	recounted = "not repaired: the repair would change the number of conversations"
 )
 
