@@ -487,7 +487,7 @@ func (x *filtering) options(t *target) filter.Options {
 		out.Fix.Edits = false
 		out.Fix.Placeholder = cmp.Or(x.flags.placeholder, s.placeholder)
 	} else {
-		o.Shown = func(_ *rules.Rule, at rules.Severity) bool { return at >= s.failOn }
+		o.Shown = func(_ *rules.Rule, at rules.Severity) bool { return at >= min(s.failOn, rules.Warning) }
 	}
 	out.Check = o
 	return out
