@@ -101,7 +101,10 @@ func FilteredTable(w io.Writer, c *filter.Counts) error {
 // than one file.
 func Filtered(c *filter.Counts, s *Summary, several bool) string {
 	out := "No conversations found."
-	if c.Conversations > 0 {
+	switch {
+	case c.Conversations == 0 && s.Files == 0 && len(s.Failed) > 0:
+		return s.checked() // nobody knows what is in them
+	case c.Conversations > 0:
 		var of []string
 		if c.Repaired > 0 {
 			of = append(of, fmt.Sprintf("%d repaired", c.Repaired))
