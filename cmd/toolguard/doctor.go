@@ -76,7 +76,17 @@ store could not be read, repaired or restored, or if the command line is wrong.`
   toolguard doctor --agent claude-code --since 30d
   toolguard doctor --fix
   toolguard doctor --undo`,
-		Args: atMost(0),
+		Args: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 0:
+				return nil
+			case cmd.Flags().Changed("undo") && f.undo == lastRun: // the flag takes its value after "="
+				return fmt.Errorf("%s: unexpected argument %q; did you mean --undo=%s?", cmd.CommandPath(), args[0], args[0])
+			case exists(args[0]):
+				return fmt.Errorf("%s: unexpected argument %q; did you mean --path %s?", cmd.CommandPath(), args[0], args[0])
+			}
+			return surplus(cmd, args[0])
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.undoes = cmd.Flags().Changed("undo")
 			d, err := newDoctor(a, f, cmd.Flags().Changed)
@@ -257,6 +267,7 @@ func (r *storeReport) state() string {
 
 // A session is a session that was checked.
 type session struct {
+	number   int // in the list, from 1
 	in       *storeReport
 	target   *target
 	modified time.Time
@@ -311,6 +322,9 @@ func (d *doctor) run(ctx context.Context) error {
 	slices.SortStableFunc(sessions, func(a, b *session) int {
 		return cmp.Or(b.modified.Compare(a.modified), cmp.Compare(a.target.path, b.target.path))
 	})
+	for i, s := range sessions {
+		s.number = i + 1
+	}
 	if d.flags.json {
 		if d.flags.fix {
 			err = d.fix(ctx, sessions)

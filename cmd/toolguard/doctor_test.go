@@ -353,7 +353,7 @@ OpenHands    1 store     not read: it keeps each event of a conversation in a fi
    ` + kept + `/0002-mixed.jsonl
 4` + kiro
 	code, stdout, stderr = p.doctor(t, "--fix", "--yes")
-	if diff := cmp.Diff(want, stdout); diff != "" || code != exitFindings || stderr != "Repaired 1 session. 3 broken sessions left.\n" {
+	if diff := cmp.Diff(want, stdout); diff != "" || code != exitFindings || stderr != "Repaired 2 sessions, 1 of them only in part. 3 broken sessions left.\n" {
 		t.Errorf("exit code %d, %q (-want +got):\n%s", code, stderr, diff)
 	}
 	code, stdout, stderr = p.doctor(t, "--fix", "--yes", "--unsafe", "--agent", "Claude Code")
@@ -376,6 +376,9 @@ OpenHands    1 store     not read: it keeps each event of a conversation in a fi
 	if code != exitTrouble || stdout != "~/.claude/projects/-srv/a.jsonl: restored\n" ||
 		stderr != "toolguard: ~/.claude/projects/-srv/mixed.jsonl: not restored: it changed after the repair; its original is "+kept+"/0002-mixed.jsonl\nRestored 1 of 2 files of run 20260102T030405Z.\n" {
 		t.Errorf("--undo=RUN: exit code %d, %q, %q", code, stdout, stderr)
+	}
+	if _, _, stderr = p.doctor(t, "--undo=20260102T030405Z"); !strings.HasSuffix(stderr, "\nRestored 0 of 2 files of run 20260102T030405Z. 1 is already as before the repair.\n") {
+		t.Errorf("--undo=RUN again: %q", stderr)
 	}
 	if _, stdout, _ = p.doctor(t, "--list"); stdout != strings.Replace(want, "a.jsonl  repaired", "a.jsonl  as before the repair", 1) {
 		t.Errorf("--list: %s", stdout)
@@ -594,6 +597,9 @@ func TestDoctorFlags(t *testing.T) {
 		{[]string{"--path", "no-such"}, "--path: no-such: no such file or directory"},
 		{[]string{"--path", ".", "--agent", "pi", "--agent", "codex"}, "--path: a directory has sessions of one agent; give only one --agent"},
 		{[]string{"--jobs", "-1"}, "--jobs: expected a number of files, got -1"},
+		{[]string{"."}, `toolguard doctor: unexpected argument "."; did you mean --path .?`},
+		{[]string{"--undo", "x"}, `toolguard doctor: unexpected argument "x"; did you mean --undo=x?`},
+		{[]string{"--undo=x", "y"}, `toolguard doctor: unexpected argument "y"; toolguard doctor --help shows the usage`},
 		{[]string{"x"}, `toolguard doctor: unexpected argument "x"; toolguard doctor --help shows the usage`},
 	} {
 		code, stdout, stderr := p.doctor(t, tt.args...)
@@ -606,6 +612,25 @@ func TestDoctorFlags(t *testing.T) {
 	}
 	if diff := cmp.Diff(before, p.snapshot(t)); diff != "" {
 		t.Errorf("something changed:\n%s", diff)
+	}
+}
+
+// TestDoctorAligns: the lines of the tenth session are below each other too.
+func TestDoctorAligns(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	p.set["XDG_STATE_HOME"] = filepath.Join(p.home, "state")
+	for i := range 10 {
+		p.put(t, fmt.Sprintf(".claude/projects/-srv/%d.jsonl", i), transcriptFile(t, brokenSession))
+	}
+	code, stdout, stderr := p.doctor(t, "--fix", "--yes")
+	const want = `10  Claude Code 2.1.33  /home/kim/boats  "start"  2 hours ago
+    2 calls without a result (Bash); fix: 2 placeholders (additive)
+    repaired 2 problems (2 inserted); the original is saved as
+    ~/state/toolguard/backups/20260102T030405Z/0010-9.jsonl
+`
+	if code != exitOK || !strings.HasSuffix(stdout, "\n"+want) {
+		t.Errorf("exit code %d, %s%s", code, stdout, stderr)
 	}
 }
 
