@@ -122,7 +122,7 @@ func (h *History) choose(r *Request) (Cut, error) {
 	}
 	var best *Cut
 	found := false // any boundary, within the limits or not
-	size := h.sum()
+	size := h.Sum()
 	for k := 0; k < n; k++ {
 		if k > head && !h.pinned[k-1] {
 			size = Size{size.Bytes - h.Sizes[k-1].Bytes, size.Tokens - h.Sizes[k-1].Tokens}
@@ -170,7 +170,7 @@ func (h *History) nearer(r *Request, k, best, target int, tail bool) bool {
 
 // whole completes a cut that reaches to the end.
 func (h *History) whole(cut Cut, r *Request) (Cut, error) {
-	cut.Size = h.sum()
+	cut.Size = h.Sum()
 	if !h.dropsAny(cut) {
 		cut.Index = cut.Head
 	}
@@ -182,8 +182,8 @@ func (h *History) whole(cut Cut, r *Request) (Cut, error) {
 	return cut, nil
 }
 
-// sum returns the size of the whole.
-func (h *History) sum() Size {
+// Sum returns the size of the whole.
+func (h *History) Sum() Size {
 	out := h.Rest
 	for _, s := range h.Sizes {
 		out = out.plus(s)
