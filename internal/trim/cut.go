@@ -110,7 +110,7 @@ func (h *History) choose(r *Request) (Cut, error) {
 	switch {
 	case r.Target != nil:
 		if target = *r.Target; target >= n {
-			return Cut{}, fmt.Errorf("message %d does not exist; the history has %s, counted from 0", target, Plural(n, "message"))
+			return Cut{}, &RequestError{fmt.Sprintf("message %d does not exist; the history has %s, counted from 0", target, Plural(n, "message"))}
 		}
 		exact = target == 0
 	case r.KeepLast > 0:

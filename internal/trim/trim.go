@@ -131,3 +131,9 @@ func Grouped(n int64) string {
 	}
 	return s
 }
+
+// A RequestError says that a request does not fit the history.
+type RequestError struct{ Reason string }
+
+// Error implements error.
+func (e *RequestError) Error() string { return e.Reason }
