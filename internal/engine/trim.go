@@ -169,6 +169,8 @@ func untrimmable(conv *transcript.Conversation, d *dialect.Dialect) string {
 		return "it refers to messages that the provider stores"
 	case conv.Incomplete:
 		return "a record cannot be read; toolguard check shows it"
+	case slices.ContainsFunc(conv.Messages, func(m transcript.Message) bool { return m.Has(transcript.MessageForeign) }):
+		return "some of its messages are in another dialect"
 	case slices.ContainsFunc(conv.Messages, left):
 		return "some of its messages are copies or are no longer sent"
 	}
@@ -310,7 +312,7 @@ func (t *trimmer) carryOut(c *checker, l *messageList, h *trim.History, shortene
 func (t *trimmer) prove(ctx context.Context, pieces *edit.Pieces, opts Options, before *round) error {
 	was := t.out.Before
 	after, rep, err := t.read(ctx, pieces.Source(), opts)
-	if err == nil && rep.Skipped == "" && opts.Dialect == nil && rep.File.Dialect != was.File.Dialect {
+	if err == nil && opts.Dialect == nil && (rep.Skipped != "" || rep.File.Dialect != was.File.Dialect) {
 		// What identified the dialect was dropped. The rest has not changed.
 		if opts.Dialect = opts.Dialects.ByName(was.File.Dialect); opts.Dialect != nil {
 			after, rep, err = t.read(ctx, pieces.Source(), opts)

@@ -3,6 +3,8 @@ package trim
 import (
 	"fmt"
 	"math"
+
+	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 // A Cut drops the messages from Head up to Index, except the pinned ones.
@@ -118,6 +120,12 @@ func (h *History) choose(r *Request) (Cut, error) {
 	case r.KeepLastUser > 0:
 		target = h.lastUser(r.KeepLastUser)
 	case r.KeepFirst > 0 && !r.limited():
+		for head > 0 && head < n && !h.ends(head-1) {
+			head = h.head(head - 1)
+		}
+		if head == 0 || head < n && h.conv.Messages[head-1].Role == transcript.RoleSystem {
+			return Cut{}, &NoCutError{Reason: "nothing but the system prompt would be left"}
+		}
 		return h.whole(Cut{Head: head, Index: n, Reason: fmt.Sprintf("no call is open after the first %s", Plural(head, "message"))}, r)
 	}
 	var best *Cut
@@ -196,7 +204,7 @@ func (h *History) head(most int) int {
 	if most >= h.Len() {
 		return h.Len()
 	}
-	for most > 0 && h.kinds[most] == parts {
+	for most > 0 && (h.kinds[most] == parts || h.waits(most-1)) {
 		most--
 	}
 	return most

@@ -79,6 +79,20 @@ func (h *History) ties() []tie {
 			add(c.Calls[i].Message, c.Results[x.Result].Message)
 		}
 	}
+	// It is unknown which of these belong together, so they stay together.
+	unclear, call := int32(-1), 0
+	for i := range h.pairing.Results {
+		for ; call < len(c.Calls) && c.Calls[call].Message <= c.Results[i].Message; call++ {
+			if h.pairing.Calls[call].State == pairing.Unclear {
+				if unclear = c.Calls[call].Message; i > 0 && h.pairing.Results[i-1].Fate == pairing.Undecided {
+					add(unclear, c.Results[i-1].Message)
+				}
+			}
+		}
+		if h.pairing.Results[i].Fate == pairing.Undecided && unclear >= 0 {
+			add(unclear, c.Results[i].Message)
+		}
+	}
 	first := make([]int32, c.Turns) // by turn: its last message so far, plus 1
 	for i := range c.Messages {
 		turn := c.Messages[i].Turn
@@ -209,6 +223,17 @@ func (h *History) holdsResults(i int) bool {
 	})
 }
 
+// waits reports whether a message has a call without a result.
+func (h *History) waits(i int) bool {
+	return h.has(i, func(b *transcript.Block) bool {
+		if b.Kind != transcript.BlockCall {
+			return false
+		}
+		s := h.pairing.Calls[b.Ref].State
+		return s == pairing.Missing || s == pairing.Pending || s == pairing.Interrupted || s == pairing.Unclear
+	})
+}
+
 // only reports whether all blocks of a message are of a kind.
 func (h *History) only(i int, k transcript.BlockKind) bool {
 	m := &h.conv.Messages[i]
@@ -250,6 +275,11 @@ func (h *History) suits(head, k int) bool {
 		return !refuses(profile.ConsecutiveRoles) || m.Role == transcript.RoleUser && h.profile.UsersInRow
 	}
 	return true
+}
+
+// ends reports whether a history may end with a message.
+func (h *History) ends(i int) bool {
+	return !h.speaks(i) || h.profile.Cell(profile.LastRole).Effective() < profile.Warning
 }
 
 // Pinned returns the number of pinned messages among those that are cut off.
