@@ -49,46 +49,53 @@ func (h *History) Choose(r *Request) (Cut, error) {
 	return cut, err
 }
 
-// hint says which other request would succeed.
+// hint says which other request would keep the most messages, "" if none is known. One that pins
+// messages is only named if no other one succeeds.
 func (h *History) hint(r *Request) string {
-	for b := r.Boundary; b <= Pair; b++ {
-		for _, pin := range []bool{false, true} {
-			if b == r.Boundary && !pin || pin && (len(h.pinned) == 0 || r.Pin > 0) {
-				continue
-			}
-			try, other, flags := *r, h, "--boundary "+b.String()
-			try.Boundary = b
-			if pin {
-				first := 0
-				for first < len(h.pinned)-1 && h.pinned[first] {
-					first++
-				}
-				try.Pin = first + 1
-				again := NewHistory(h.conv, h.pairing, h.profile, try.Pin)
-				again.Sizes, again.Rest = h.Sizes, h.Rest
-				other = again
-				if flags += fmt.Sprintf(" --pin %d", try.Pin); b == r.Boundary {
-					flags = fmt.Sprintf("--pin %d", try.Pin)
-				}
-			}
-			cut, err := other.choose(&try)
-			if err != nil {
-				continue
-			}
-			kept := 0
-			for i := range other.pinned {
-				if !other.Drops(cut, i) {
-					kept++
-				}
-			}
-			what := Grouped(cut.Size.Bytes) + " bytes"
-			if r.MaxTokens > 0 {
-				what = Grouped(r.Tokens(cut.Size)) + " tokens"
-			}
-			return fmt.Sprintf("%s would keep %s (%s).", flags, Plural(kept, "message"), what)
-		}
+	first := 0
+	for first < len(h.pinned)-1 && h.pinned[first] {
+		first++
 	}
-	return ""
+	best, hint := 0, ""
+	try := func(h *History, r Request, flags string) {
+		cut, err := h.choose(&r)
+		if err != nil {
+			return
+		}
+		kept := 0
+		for i := range h.pinned {
+			if !h.Drops(cut, i) {
+				kept++
+			}
+		}
+		if kept <= best {
+			return
+		}
+		what := Grouped(cut.Size.Bytes) + " bytes"
+		if r.MaxTokens > 0 {
+			what = Grouped(r.Tokens(cut.Size)) + " tokens"
+		}
+		best, hint = kept, fmt.Sprintf("%s would keep %s (%s).", flags, Plural(kept, "message"), what)
+	}
+	for b := r.Boundary + 1; b <= Pair; b++ {
+		other := *r
+		other.Boundary = b
+		try(h, other, "--boundary "+b.String())
+	}
+	if hint != "" || r.Pin > first || len(h.pinned) == 0 {
+		return hint
+	}
+	pinned := NewHistory(h.conv, h.pairing, h.profile, first+1)
+	pinned.Sizes, pinned.Rest = h.Sizes, h.Rest
+	for b := r.Boundary; b <= Pair; b++ {
+		other, flags := *r, fmt.Sprintf("--pin %d", first+1)
+		other.Boundary, other.Pin = b, first+1
+		if b > r.Boundary {
+			flags = "--boundary " + b.String() + " " + flags
+		}
+		try(pinned, other, flags)
+	}
+	return hint
 }
 
 // Plural writes a number of things.
