@@ -140,7 +140,7 @@ func TrimBytes(ctx context.Context, b []byte, to TrimTo, opts ...Option) ([]byte
 func cut(ctx context.Context, src *source.Source, to TrimTo, o *options) (*Trimmed, *source.Source, error) {
 	req := &trim.Request{
 		KeepLast: to.KeepLast, KeepLastUser: to.KeepLastUser, Target: to.Target, KeepFirst: to.KeepFirst,
-		MaxBytes: to.MaxBytes, MaxTokens: to.MaxTokens, Boundary: trim.Boundary(max(0, min(to.Boundary, BoundaryPair+1))),
+		MaxBytes: to.MaxBytes, MaxTokens: to.MaxTokens, Boundary: boundary(to.Boundary),
 		Newer: to.Newer, Pin: to.Pin, ResultsMax: to.ResultsMaxBytes, KeepResults: to.KeepResults,
 	}
 	if to.Count != nil {
@@ -170,6 +170,14 @@ func cut(ctx context.Context, src *source.Source, to TrimTo, o *options) (*Trimm
 		src, out.Edits = t.Pieces.Source(), edits(t.Pieces.Edits())
 	}
 	return out, src, src.Err()
+}
+
+// boundary returns a boundary of this package as one of a request, which is invalid if it is.
+func boundary(b Boundary) trim.Boundary {
+	if b < BoundaryUser || b > BoundaryPair {
+		b = BoundaryPair + 1
+	}
+	return trim.Boundary(b)
 }
 
 // fieldNames are the names of the fields of TrimTo by those of a request.

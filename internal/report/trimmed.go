@@ -68,7 +68,7 @@ func Trimmed(t *engine.Trimmed, req *trim.Request) []string {
 	cut := t.Cut
 	switch {
 	case cut.Head == cut.Index:
-		out = append(out, "Dropped nothing: "+upTo(t, cut.Reason)+".")
+		out = append(out, "Dropped no messages.")
 	case cut.Index == t.Messages:
 		out = append(out, fmt.Sprintf("Cut after message %d of %d: %s.", cut.Head, t.Messages, cut.Reason))
 	case cut.Head > 0:
@@ -103,14 +103,6 @@ func Trimmed(t *engine.Trimmed, req *trim.Request) []string {
 		out = append(out, fmt.Sprintf("%s of %s bytes.", trim.Grouped(t.Cut.Size.Bytes), trim.Grouped(req.MaxBytes)))
 	}
 	return out
-}
-
-// upTo returns the reason of a cut that drops nothing.
-func upTo(t *engine.Trimmed, reason string) string {
-	if t.Messages == 0 {
-		return "there are no messages"
-	}
-	return reason
 }
 
 // bytesOf writes a size.
