@@ -62,6 +62,9 @@ func Trim(ctx context.Context, src *source.Source, opts Options, req *trim.Reque
 	if err := t.refuses(rep); err != nil {
 		return t.out, err
 	}
+	if t.seen == 0 {
+		t.out.Cut.Size.Bytes = src.Size()
+	}
 	if t.err != nil || len(t.edits) == 0 {
 		return t.out, t.err
 	}
