@@ -218,3 +218,21 @@ func TestTrimLimits(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// BenchmarkTrim trims a history of 8 MiB to a tenth of its tokens. It reads the history twice:
+// to choose the cut, and what is left to prove it.
+func BenchmarkTrim(b *testing.B) {
+	var script strings.Builder
+	for i := 0; script.Len() < benchSize/64; i++ {
+		fmt.Fprintf(&script, "u a:%d t%d a ", i, i)
+	}
+	text := chat(script.String())
+	req := &trim.Request{MaxTokens: int64(len(text)) / 40}
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		got, err := Trim(context.Background(), source.FromBytes("x.json", []byte(text)), Options{}, req)
+		if err != nil || !got.Changed() {
+			b.Fatal(err)
+		}
+	}
+}

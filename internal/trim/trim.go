@@ -76,8 +76,13 @@ func (r *Request) Validate(name func(field string) string) error {
 		field string
 		value int64
 	}{
-		{"KeepLast", int64(r.KeepLast)}, {"KeepLastUser", int64(r.KeepLastUser)}, {"KeepFirst", int64(r.KeepFirst)},
-		{"MaxBytes", r.MaxBytes}, {"MaxTokens", r.MaxTokens}, {"Pin", int64(r.Pin)}, {"KeepResults", int64(r.KeepResults)},
+		{"KeepLast", int64(r.KeepLast)},
+		{"KeepLastUser", int64(r.KeepLastUser)},
+		{"KeepFirst", int64(r.KeepFirst)},
+		{"MaxBytes", r.MaxBytes},
+		{"MaxTokens", r.MaxTokens},
+		{"Pin", int64(r.Pin)},
+		{"KeepResults", int64(r.KeepResults)},
 		{"ResultsMax", r.ResultsMax},
 	}
 	for _, p := range positive {
