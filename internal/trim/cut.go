@@ -137,8 +137,11 @@ func (h *History) choose(r *Request) (Cut, error) {
 	}
 	var best *Cut
 	found := false // any boundary, within the limits or not
-	size := h.Sum()
+	size, before := h.Sum(), -1
 	for k := 0; k < n; k++ {
+		if k > 0 && (k <= head || h.pinned[k-1]) && h.conv.Messages[k-1].Role != transcript.RoleSystem {
+			before = k - 1
+		}
 		if k > head && !h.pinned[k-1] {
 			size = Size{size.Bytes - h.Sizes[k-1].Bytes, size.Tokens - h.Sizes[k-1].Tokens}
 		}
@@ -149,7 +152,7 @@ func (h *History) choose(r *Request) (Cut, error) {
 		nothing := !h.dropsAny(cut)
 		if nothing {
 			cut.Index = head
-		} else if !h.is(k, r.Boundary) || !h.suits(head, k) {
+		} else if !h.is(k, r.Boundary) || !h.suits(before, k) {
 			continue
 		} else {
 			found = true

@@ -250,18 +250,11 @@ func (h *History) has(i int, is func(*transcript.Block) bool) bool {
 	return false
 }
 
-// suits reports whether message k may follow the kept messages before it: those before head,
-// and the pinned ones.
-func (h *History) suits(head, k int) bool {
+// suits reports whether message k may follow message before, the last one before it that is kept
+// and no system message; -1 for none.
+func (h *History) suits(before, k int) bool {
 	refuses := func(at profile.Point) bool { return h.profile.Cell(at).Effective() >= profile.Warning }
-	if k == len(h.conv.Messages) {
-		return true
-	}
 	m := &h.conv.Messages[k]
-	before := k - 1
-	for before >= 0 && (before >= head && !h.pinned[before] || h.conv.Messages[before].Role == transcript.RoleSystem) {
-		before--
-	}
 	if before < 0 {
 		return !h.speaks(k) || !refuses(profile.FirstRole) || h.profile.TextFirst && !h.calls(k)
 	}
