@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -42,7 +43,7 @@ func blocks(script string) string {
 	for i, word := range strings.Fields(script) {
 		kind, rest := word[:1], strings.TrimPrefix(word[1:], ":")
 		var parts []string
-		for _, id := range strings.Split(rest, ",") {
+		for id := range strings.SplitSeq(rest, ",") {
 			switch {
 			case id == "S":
 				parts = append(parts, `{"type":"thinking","thinking":"hm","signature":"c2ln"}`)
@@ -154,7 +155,7 @@ func checkTrim(t *testing.T, text string, opts Options, req *trim.Request, want 
 	var kept []string
 	for i, m := range was {
 		if len(is) > 0 && is[0] == m {
-			kept, is = append(kept, fmt.Sprint(i)), is[1:]
+			kept, is = append(kept, strconv.Itoa(i)), is[1:]
 		}
 	}
 	if k := strings.Join(kept, " "); k != want || len(is) > 0 {

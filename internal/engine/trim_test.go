@@ -201,11 +201,12 @@ func unanswerable(text []byte) string {
 	text = bytes.TrimSpace(text)
 	var body struct{ Messages []message }
 	var list []message
-	if json.Unmarshal(text, &body) == nil {
+	switch {
+	case json.Unmarshal(text, &body) == nil:
 		list = body.Messages
-	} else if text[0] == '[' {
+	case text[0] == '[':
 		_ = json.Unmarshal(text, &list)
-	} else {
+	default:
 		for line := range bytes.SplitSeq(text, []byte("\n")) {
 			var m message
 			if len(bytes.TrimSpace(line)) > 0 && json.Unmarshal(line, &m) == nil {

@@ -111,7 +111,7 @@ func (h *History) choose(r *Request) (Cut, error) {
 	head := 0
 	if r.KeepFirst > 0 {
 		if head = h.head(r.KeepFirst); head == 0 && r.KeepFirst < n {
-			return Cut{}, &NoCutError{Reason: fmt.Sprintf("a call is open after each of the first %s", Plural(r.KeepFirst, "message"))}
+			return Cut{}, &NoCutError{Reason: "a call is open after each of the first " + Plural(r.KeepFirst, "message")}
 		}
 	}
 	target, exact := 0, true // exact: the cut may also drop nothing
@@ -133,12 +133,12 @@ func (h *History) choose(r *Request) (Cut, error) {
 		if head == 0 || head < n && h.conv.Messages[head-1].Role == transcript.RoleSystem {
 			return Cut{}, &NoCutError{Reason: "nothing but the system prompt would be left"}
 		}
-		return h.whole(Cut{Head: head, Index: n, Reason: fmt.Sprintf("no call is open after the first %s", Plural(head, "message"))}, r)
+		return h.whole(Cut{Head: head, Index: n, Reason: "no call is open after the first " + Plural(head, "message")}), nil
 	}
 	var best *Cut
 	found := false // any boundary, within the limits or not
 	size, before := h.Sum(), -1
-	for k := 0; k < n; k++ {
+	for k := range n {
 		if k > 0 && (k <= head || h.pinned[k-1]) && h.conv.Messages[k-1].Role != transcript.RoleSystem {
 			before = k - 1
 		}
@@ -150,11 +150,12 @@ func (h *History) choose(r *Request) (Cut, error) {
 		}
 		cut := Cut{Head: head, Index: k, Size: size}
 		nothing := !h.dropsAny(cut)
-		if nothing {
+		switch {
+		case nothing:
 			cut.Index = head
-		} else if !h.is(k, r.Boundary) || !h.suits(before, k) {
+		case !h.is(k, r.Boundary) || !h.suits(before, k):
 			continue
-		} else {
+		default:
 			found = true
 			cut.Kind = Boundary(h.kinds[k] - userKind)
 		}
@@ -187,7 +188,7 @@ func (h *History) nearer(r *Request, k, best, target int, tail bool) bool {
 }
 
 // whole completes a cut that reaches to the end.
-func (h *History) whole(cut Cut, r *Request) (Cut, error) {
+func (h *History) whole(cut Cut) Cut {
 	cut.Size = h.Sum()
 	if !h.dropsAny(cut) {
 		cut.Index = cut.Head
@@ -197,7 +198,7 @@ func (h *History) whole(cut Cut, r *Request) (Cut, error) {
 			cut.Size = Size{cut.Size.Bytes - h.Sizes[i].Bytes, cut.Size.Tokens - h.Sizes[i].Tokens}
 		}
 	}
-	return cut, nil
+	return cut
 }
 
 // Sum returns the size of the whole.
