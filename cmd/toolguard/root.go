@@ -79,6 +79,7 @@ func commands() []namedCommand {
 		{"fix", newFixCmd, true},
 		{"filter", newFilterCmd, true},
 		{"doctor", newDoctorCmd, true},
+		{"trim", newTrimCmd, true},
 		{"explain", newExplainCmd, false},
 		{"rules", newRulesCmd, false},
 		{"formats", newFormatsCmd, false},
