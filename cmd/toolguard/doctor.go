@@ -85,11 +85,16 @@ store could not be read, repaired or restored, or if the command line is wrong.`
 			}
 			switch {
 			case f.list:
-				return d.listRuns()
+				err = d.listRuns()
 			case f.undoes:
-				return d.undo(cmd.Context())
+				err = d.undo(cmd.Context())
+			default:
+				err = d.run(cmd.Context())
 			}
-			return d.run(cmd.Context())
+			if err != nil && f.json && !d.printed && cmd.Context().Err() == nil {
+				return cmp.Or(d.printFailure(err), err)
+			}
+			return err
 		},
 	}
 	flags := cmd.Flags()
@@ -130,14 +135,15 @@ func agentName(agent string) string { return strings.ReplaceAll(strings.ToLower(
 type doctor struct {
 	*app
 	*resolver
-	flags  *doctorFlags
-	search *search
-	finder *store.Finder
-	home   string
-	now    time.Time
-	alive  func(pid int) bool
-	stores []*storeReport
-	failed []report.Missed
+	flags   *doctorFlags
+	search  *search
+	finder  *store.Finder
+	home    string
+	now     time.Time
+	alive   func(pid int) bool
+	stores  []*storeReport
+	failed  []report.Missed
+	printed bool // the JSON document is printed
 }
 
 // newDoctor validates the flags and returns the run that they ask for.
@@ -190,6 +196,10 @@ func newDoctor(a *app, f *doctorFlags, changed func(string) bool) (*doctor, erro
 	}
 	// A .gitignore may hide sessions from git, but not from their agent.
 	d.search, err = newSearch(&fileFlags{configFlags: f.configFlags, noGitignore: true, stdinName: stdinName})
+	if err == nil {
+		// Another place may be a home directory, with the caches of everything.
+		d.search.everywhere = f.path == "" || d.finder.Of(filepath.Join(f.path, "session")) != nil
+	}
 	return d, err
 }
 
@@ -315,7 +325,9 @@ func (d *doctor) run(ctx context.Context) error {
 		if d.flags.fix {
 			err = d.fix(ctx, sessions)
 		}
-		err = cmp.Or(err, d.printJSON(sessions))
+		if err == nil || ctx.Err() == nil { // what was repaired before an error is reported all the same
+			err = cmp.Or(d.printJSON(sessions), err)
+		}
 	} else {
 		err = d.printStores()
 		if d.flags.fix {
@@ -516,13 +528,17 @@ func (d *doctor) examine(ctx context.Context, t *target, in *storeReport) *sessi
 		s.err = pathError(t.path, err)
 		return s
 	}
-	if s.modified = info.ModTime(); s.modified.Before(d.flags.sinceTime) {
+	if s.modified = info.ModTime(); !d.flags.sinceTime.IsZero() && s.modified.Before(d.flags.sinceTime) {
 		return nil
 	}
 	got := d.look(ctx, t, d.options(t), d.flags.jobs)
 	if got.err != nil {
-		// An agent that writes the session now disturbs the reading.
-		if now, err := os.Stat(t.path); err == nil && time.Since(now.ModTime()) < store.Recent {
+		// An agent that writes or removes the session now disturbs the reading.
+		now, err := os.Stat(t.path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err == nil && (now.Size() != info.Size() || !now.ModTime().Equal(info.ModTime()) || !os.SameFile(now, info)) {
 			s.inUse = d.inUseBy(in.now, s, now.ModTime())
 			return s
 		}

@@ -1,10 +1,10 @@
 package store
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,14 +12,13 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/toolguard/toolguard/internal/small"
 )
 
 // Recent is how long a session must have been unchanged, or an agent may be about to write
 // it: a tool can run for minutes.
 const Recent = 10 * time.Minute
-
-// mostLock is the number of bytes of a lock that are read.
-const mostLock = 64 << 10
 
 // The paths of locks begin with one of these.
 const (
@@ -55,7 +54,11 @@ type Session struct {
 // zero time means that it is known that nobody writes it. alive reports whether there is a
 // process with an id.
 func (s *Store) InUse(x Session, modified, now time.Time, alive func(pid int) bool) string {
-	if age := now.Sub(modified); !modified.IsZero() && age < Recent {
+	switch age := now.Sub(modified); {
+	case modified.IsZero():
+	case age < -Recent: // a clock is wrong, so nobody knows when it was written
+		return "its modification time is in the future"
+	case age < Recent:
 		return fmt.Sprintf("it changed within the last %d minutes", int(Recent/time.Minute))
 	}
 	for i := range s.Locks {
@@ -87,7 +90,7 @@ func (l *Lock) exists(name string, alive func(pid int) bool) bool {
 		return false
 	}
 	_, err := os.Stat(name)
-	return !errors.Is(err, fs.ErrNotExist)
+	return !small.Absent(err)
 }
 
 // files lists the files that may be the lock of a session.
@@ -157,9 +160,9 @@ func (l *Lock) held(name string, inName int, x Session, alive func(pid int) bool
 	if inName > 0 && !alive(inName) {
 		return ""
 	}
-	text, err := read(name)
+	text, err := small.File(name, small.Lock)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case small.Absent(err):
 		return ""
 	case err != nil:
 		return name + " cannot be read"
@@ -168,7 +171,7 @@ func (l *Lock) held(name string, inName int, x Session, alive func(pid int) bool
 	pid := inName
 	switch {
 	case l.PID != "":
-		in := json.NewDecoder(strings.NewReader(text))
+		in := json.NewDecoder(bytes.NewReader(text))
 		in.UseNumber()
 		if in.Decode(&fields) != nil {
 			return name + " cannot be read"
@@ -177,7 +180,7 @@ func (l *Lock) held(name string, inName int, x Session, alive func(pid int) bool
 			pid, _ = strconv.Atoi(n.String())
 		}
 	case pid == 0:
-		pid, _ = strconv.Atoi(strings.TrimSpace(text))
+		pid, _ = strconv.Atoi(string(bytes.TrimSpace(text)))
 	}
 	switch {
 	case pid <= 0:
@@ -209,22 +212,4 @@ func (l *Lock) about(fields map[string]any, x Session) bool {
 	}
 	project := x.Project()
 	return dir != "" && (project == "" || filepath.Clean(project) == filepath.Clean(dir))
-}
-
-// read reads a lock.
-func read(name string) (string, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() {
-		return "", errors.New("not a regular file")
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, mostLock))
-	return string(text), err
 }
