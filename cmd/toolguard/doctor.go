@@ -247,6 +247,7 @@ type storeReport struct {
 	agent    string
 	now      *store.Store // with the locks that could hold when the run began
 	unread   bool         // toolguard does not read it
+	loose    bool         // the user said where it is, so it may be only a part of one
 	sessions int
 	broken   int
 	mended   int // that the agent repairs itself
@@ -381,6 +382,9 @@ func (d *doctor) find() ([]*target, map[*target]*storeReport, error) {
 			continue
 		}
 		r := d.report(p)
+		if d.flags.path != "" {
+			r.loose, r.now = true, p.Store
+		}
 		d.stores = append(d.stores, r)
 		paths = append(paths, p.Path)
 		at[filepath.Clean(p.Path)] = r
@@ -473,14 +477,17 @@ func (d *doctor) place() (dirs, databases []store.Place, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("--path: %w", pathError(path, err))
 	}
-	s := &store.Store{Agent: "sessions", Repaired: true, Files: []string{"*.jsonl", "*.ndjson", "*.json"}, Instead: "export the session, then toolguard check -"}
+	s := &store.Store{Agent: "sessions", Repaired: true, Files: []string{"*.jsonl", "*.ndjson", "*.json"}, Instead: "export the session, then toolguard check -", Locks: store.AllLocks()}
 	if len(d.flags.agents) > 0 {
 		stores := store.All()
 		s = &stores[slices.IndexFunc(stores, func(s store.Store) bool { return agentName(s.Agent) == d.flags.agents[0] })]
 	}
 	p := []store.Place{{Store: s, Path: path}}
-	if info.IsDir() {
+	switch {
+	case info.IsDir():
 		return p, nil, nil
+	case !info.Mode().IsRegular(): // opening a pipe would wait for a writer
+		return nil, nil, fmt.Errorf("--path: %s: expected a directory or a regular file", path)
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -592,7 +599,7 @@ func (d *doctor) inUse(s *session, modified time.Time) string {
 
 // inUseBy tests the locks of a store.
 func (d *doctor) inUseBy(st *store.Store, s *session, modified time.Time) string {
-	x := store.Session{Root: s.in.Path, Path: s.target.path, Project: func() string {
+	x := store.Session{Root: s.in.Path, Path: s.target.path, Loose: s.in.loose, Project: func() string {
 		if s.Project == "" {
 			s.describe(s.in.Store)
 		}

@@ -454,7 +454,7 @@ func (d *doctor) clean(path string) (note string) {
 func (d *doctor) sessionAt(path string) *session {
 	s := &session{in: &storeReport{}, target: &target{path: path}}
 	if s.in.Store, s.in.Path = d.finder.At(path); s.in.Store == nil {
-		s.in.Store = &store.Store{}
+		s.in.Store, s.in.loose = &store.Store{Locks: store.AllLocks()}, true
 	}
 	return s
 }

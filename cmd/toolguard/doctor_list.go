@@ -205,6 +205,9 @@ func shellPath(path, home string) string {
 		return `"` + path + `"`
 	}
 	begin := ""
+	if strings.HasPrefix(path, "-") {
+		path = "./" + path // it is no flag
+	}
 	if rest, ok := strings.CutPrefix(path, home+"/"); ok && home != "" {
 		begin, path = "~/", rest
 	}
@@ -212,7 +215,7 @@ func shellPath(path, home string) string {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+@%=:,", r)
 	}
 	switch {
-	case strings.IndexFunc(path, func(r rune) bool { return !plain(r) }) < 0 && path != "" && (begin != "" || path[0] != '-'):
+	case strings.IndexFunc(path, func(r rune) bool { return !plain(r) }) < 0 && path != "":
 		return begin + path
 	case report.Printable(path) == path:
 		return begin + "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"

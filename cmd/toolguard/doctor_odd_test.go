@@ -2,9 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -166,6 +168,45 @@ func TestUnreadableIsNotInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	if code, doc := p.jsonOf(t); code != exitTrouble || len(doc.Failed) != 1 || doc.Failed[0].Error != "permission denied" {
+		t.Errorf("exit code %d, %+v", code, doc)
+	}
+}
+
+// TestInUseInAnotherPlace: the locks of an agent are found in whatever way --path leads to a
+// session, and for --undo without the variable that moved the store.
+func TestInUseInAnotherPlace(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	p.put(t, "moved/projects/-srv/a.jsonl", transcriptFile(t, brokenSession))
+	p.set["CLAUDE_CONFIG_DIR"] = filepath.Join(p.home, "moved")
+	if code, _, stderr := p.doctor(t, "--fix", "--yes"); code != exitOK {
+		t.Fatalf("exit code %d, %s", code, stderr)
+	}
+	delete(p.set, "CLAUDE_CONFIG_DIR")
+	lock := p.put(t, "moved/sessions/"+strconv.Itoa(os.Getpid())+".json", fmt.Appendf(nil, `{"pid":%d,"sessionId":"a"}`, os.Getpid()))
+	if code, _, stderr := p.doctor(t, "--undo"); code != exitTrouble || !strings.Contains(stderr, "not restored: it is in use: process ") {
+		t.Errorf("--undo: exit code %d, %s", code, stderr)
+	}
+	session := p.put(t, "moved/projects/-srv/a.jsonl", transcriptFile(t, brokenSession))
+	paths := []string{session, filepath.Dir(session), filepath.Dir(filepath.Dir(session)), filepath.Join(p.home, "moved"), p.home}
+	for _, agent := range [][]string{nil, {"--agent", "claude-code"}} {
+		for _, path := range paths {
+			args := append([]string{"--path", path, "--fix", "--yes"}, agent...)
+			code, doc := p.jsonOf(t, args...)
+			if code != exitFindings || len(doc.Sessions) != 1 || !doc.Sessions[0].InUse || doc.Sessions[0].Done != nil {
+				t.Errorf("%q: exit code %d, %+v", args, code, doc)
+			}
+		}
+	}
+	// Another session is not in use, nor does another file called like a lock count.
+	for name, text := range map[string]string{
+		lock: fmt.Sprintf(`{"pid":%d,"sessionId":"b"}`, os.Getpid()), filepath.Join(filepath.Dir(lock), "notes.json"): `[]`,
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if code, doc := p.jsonOf(t, "--path", session); code != exitFindings || doc.Sessions[0].InUse {
 		t.Errorf("exit code %d, %+v", code, doc)
 	}
 }
