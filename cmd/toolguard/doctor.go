@@ -301,13 +301,13 @@ func (d *doctor) run(ctx context.Context) error {
 		return err
 	}
 	if d.stderrTerminal && d.env("TERM") != "dumb" {
-		d.bar = newProgress(d.rawStderr, len(targets), progressAfter)
+		d.bar = newProgress(d.rawStderr, targets, progressAfter)
 		defer d.bar.end()
 	}
 	work := func(ctx context.Context, t *target) *session { return d.examine(ctx, t, in[t]) }
 	weight := func(t *target) int64 { return max(t.size, weightPerJob/8) }
-	err = inOrder(ctx, targets, d.flags.jobs, weight, work, func(_ *target, s *session) error {
-		defer d.bar.step()
+	err = inOrder(ctx, targets, d.flags.jobs, weight, work, func(t *target, s *session) error {
+		defer d.bar.step(t)
 		d.take(s)
 		return nil
 	})
@@ -504,13 +504,13 @@ func (d *doctor) place() (dirs, databases []store.Place, err error) {
 // fail prints why a file or a store cannot be read. The run continues with the others.
 func (d *doctor) fail(path string, err error) {
 	d.failed = append(d.failed, report.Missed{Path: path, Why: strings.TrimPrefix(err.Error(), path+": ")})
-	d.complain(err.Error())
+	d.complain(err.Error(), path)
 }
 
 // warn prints a note about a file, if there is one.
 func (d *doctor) warn(path, note string) {
 	if note != "" {
-		d.complain("warning: " + path + ": " + note)
+		d.complain("warning: "+path+": "+note, path)
 	}
 }
 

@@ -140,7 +140,7 @@ func (a *answers) next(ctx context.Context) (string, error) {
 func (d *doctor) preview(ctx context.Context, s *session) error {
 	src, err := d.open(ctx, s.target, d.flags.jobs)
 	if err != nil {
-		d.complain(err.Error())
+		d.complain(err.Error(), s.target.path)
 		return nil
 	}
 	defer src.Close()
@@ -149,7 +149,7 @@ func (d *doctor) preview(ctx context.Context, s *session) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		d.complain(err.Error())
+		d.complain(err.Error(), s.target.path)
 		return nil
 	case none != "" || !got.Changed():
 		return d.told("there is nothing to repair any more")

@@ -782,6 +782,45 @@ func TestMendedRules(t *testing.T) {
 	}
 }
 
+// TestDoctorOpenCall: a session that ends with calls without results is broken once nobody writes
+// it any more, unless its agent answers them when it resumes the session. The printed command
+// repairs the same.
+func TestDoctorOpenCall(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	cut := func(name string, lines int) []byte {
+		return bytes.Join(bytes.SplitAfter(transcriptFile(t, name), []byte("\n"))[:lines], nil)
+	}
+	droid := cut("factory-droid/ok/parallel.jsonl", 3)
+	path := p.put(t, ".factory/sessions/w/a.jsonl", droid)
+	p.put(t, ".codex/sessions/2026/01/02/rollout-a.jsonl", cut("codex/broken/killed.jsonl", 5))
+	const want = `Codex  1 session  none broken, 1 that Codex repairs itself
+droid  1 session  1 broken
+1  droid  /w  "t"  2 hours ago
+   2 open calls (Execute, LS); fix: 2 placeholders (additive)
+   toolguard fix --write --send ~/.factory/sessions/w/a.jsonl
+`
+	code, stdout, stderr := p.doctor(t)
+	if diff := cmp.Diff(want, stdout); diff != "" || code != exitFindings {
+		t.Errorf("exit code %d, %q (-want +got):\n%s", code, stderr, diff)
+	}
+	var out, errs bytes.Buffer
+	if code := run(t.Context(), []string{"fix", "--write", "--send", path}, strings.NewReader(""), &out, &errs, p.env); code != exitOK {
+		t.Errorf("exit code %d: %s", code, errs.String())
+	}
+	fixed, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.put(t, ".factory/sessions/w/a.jsonl", droid)
+	if code, _, stderr := p.doctor(t, "--fix", "--yes"); code != exitOK {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != string(fixed) || bytes.Count(got, []byte("No result was recorded")) != 2 {
+		t.Errorf("%v (-fix +doctor):\n%s", err, cmp.Diff(string(fixed), string(got)))
+	}
+}
+
 // TestDoctorPage: the page names what agents repair themselves, and all locks.
 func TestDoctorPage(t *testing.T) {
 	t.Parallel()

@@ -240,12 +240,12 @@ func (x *filtering) run(ctx context.Context, paths []string) error {
 		jobs = 1 // the reasons are in the order of the files
 	}
 	if x.stderrTerminal && !x.flags.quiet && x.env("TERM") != "dumb" {
-		x.bar = newProgress(x.rawStderr, len(ts.files), progressAfter)
+		x.bar = newProgress(x.rawStderr, ts.files, progressAfter)
 		defer x.bar.end()
 	}
 	work := func(ctx context.Context, t *target) filtered { return x.filter(ctx, t, outlets[t]) }
 	err = inOrder(ctx, ts.files, jobs, func(t *target) int64 { return t.size }, work, func(t *target, got filtered) error {
-		defer x.bar.step()
+		defer x.bar.step(t)
 		return x.take(t, got)
 	})
 	x.bar.end()
@@ -522,6 +522,6 @@ func (x *filtering) tell(ts *targets) error {
 	if x.most.exceeded(&x.counts) {
 		said += " More than --max-rejects " + x.flags.maxRejects + "."
 	}
-	x.say(said)
+	x.say(said, x.summary.Names()...)
 	return nil
 }

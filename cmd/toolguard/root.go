@@ -84,6 +84,7 @@ func commands() []namedCommand {
 		{"formats", newFormatsCmd, false},
 		{"profiles", newProfilesCmd, false},
 		{"detect", newDetectCmd, true},
+		{"redact", newRedactCmd, true},
 		{"baseline", newBaselineCmd, true},
 		{"config", newConfigCmd, true},
 		{"completion", newCompletionCmd, false},
