@@ -84,10 +84,12 @@ func TestDoctorAlwaysOneDocument(t *testing.T) {
 		"no home":          {[]string{"--list"}, func(_ *testing.T, p *patient) { p.home = "none" }, "no state directory"},
 		"no home for undo": {[]string{"--undo"}, func(_ *testing.T, p *patient) { p.home = "relative" }, "no state directory"},
 		"config": {nil, func(t *testing.T, p *patient) {
+			t.Helper()
 			p.put(t, ".claude/projects/-srv/a.jsonl", transcriptFile(t, brokenSession))
 			p.put(t, ".claude/projects/toolguard.toml", []byte("x = ["))
 		}, "array is incomplete"},
 		"changed": {[]string{"--undo"}, func(t *testing.T, p *patient) {
+			t.Helper()
 			path := p.put(t, ".claude/projects/-srv/a.jsonl", transcriptFile(t, brokenSession))
 			p.doctor(t, "--fix", "--yes")
 			if err := os.WriteFile(path, []byte("{}\n"), 0o600); err != nil {
