@@ -95,11 +95,16 @@ store could not be read, repaired or restored, or if the command line is wrong.`
 			}
 			switch {
 			case f.list:
-				return d.listRuns()
+				err = d.listRuns()
 			case f.undoes:
-				return d.undo(cmd.Context())
+				err = d.undo(cmd.Context())
+			default:
+				err = d.run(cmd.Context())
 			}
-			return d.run(cmd.Context())
+			if err != nil && f.json && !d.printed && cmd.Context().Err() == nil {
+				return cmp.Or(d.printFailure(err), err)
+			}
+			return err
 		},
 	}
 	flags := cmd.Flags()
@@ -140,14 +145,15 @@ func agentName(agent string) string { return strings.ReplaceAll(strings.ToLower(
 type doctor struct {
 	*app
 	*resolver
-	flags  *doctorFlags
-	search *search
-	finder *store.Finder
-	home   string
-	now    time.Time
-	alive  func(pid int) bool
-	stores []*storeReport
-	failed []report.Missed
+	flags   *doctorFlags
+	search  *search
+	finder  *store.Finder
+	home    string
+	now     time.Time
+	alive   func(pid int) bool
+	stores  []*storeReport
+	failed  []report.Missed
+	printed bool // the JSON document is printed
 }
 
 // newDoctor validates the flags and returns the run that they ask for.
@@ -200,6 +206,10 @@ func newDoctor(a *app, f *doctorFlags, changed func(string) bool) (*doctor, erro
 	}
 	// A .gitignore may hide sessions from git, but not from their agent.
 	d.search, err = newSearch(&fileFlags{configFlags: f.configFlags, noGitignore: true, stdinName: stdinName})
+	if err == nil {
+		// Another place may be a home directory, with the caches of everything.
+		d.search.everywhere = f.path == "" || d.finder.Of(filepath.Join(f.path, "session")) != nil
+	}
 	return d, err
 }
 
@@ -247,6 +257,7 @@ type storeReport struct {
 	agent    string
 	now      *store.Store // with the locks that could hold when the run began
 	unread   bool         // toolguard does not read it
+	loose    bool         // the user said where it is, so it may be only a part of one
 	sessions int
 	broken   int
 	mended   int // that the agent repairs itself
@@ -329,7 +340,9 @@ func (d *doctor) run(ctx context.Context) error {
 		if d.flags.fix {
 			err = d.fix(ctx, sessions)
 		}
-		err = cmp.Or(err, d.printJSON(sessions))
+		if err == nil || ctx.Err() == nil { // what was repaired before an error is reported all the same
+			err = cmp.Or(d.printJSON(sessions), err)
+		}
 	} else {
 		err = d.printStores()
 		if d.flags.fix {
@@ -383,6 +396,9 @@ func (d *doctor) find() ([]*target, map[*target]*storeReport, error) {
 			continue
 		}
 		r := d.report(p)
+		if d.flags.path != "" {
+			r.loose, r.now = true, p.Store
+		}
 		d.stores = append(d.stores, r)
 		paths = append(paths, p.Path)
 		at[filepath.Clean(p.Path)] = r
@@ -475,14 +491,17 @@ func (d *doctor) place() (dirs, databases []store.Place, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("--path: %w", pathError(path, err))
 	}
-	s := &store.Store{Agent: "sessions", Repaired: true, Files: []string{"*.jsonl", "*.ndjson", "*.json"}, Instead: "export the session, then toolguard check -"}
+	s := &store.Store{Agent: "sessions", Repaired: true, Files: []string{"*.jsonl", "*.ndjson", "*.json"}, Instead: "export the session, then toolguard check -", Locks: store.AllLocks()}
 	if len(d.flags.agents) > 0 {
 		stores := store.All()
 		s = &stores[slices.IndexFunc(stores, func(s store.Store) bool { return agentName(s.Agent) == d.flags.agents[0] })]
 	}
 	p := []store.Place{{Store: s, Path: path}}
-	if info.IsDir() {
+	switch {
+	case info.IsDir():
 		return p, nil, nil
+	case !info.Mode().IsRegular(): // opening a pipe would wait for a writer
+		return nil, nil, fmt.Errorf("--path: %s: expected a directory or a regular file", path)
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -530,13 +549,17 @@ func (d *doctor) examine(ctx context.Context, t *target, in *storeReport) *sessi
 		s.err = pathError(t.path, err)
 		return s
 	}
-	if s.modified = info.ModTime(); s.modified.Before(d.flags.sinceTime) {
+	if s.modified = info.ModTime(); !d.flags.sinceTime.IsZero() && s.modified.Before(d.flags.sinceTime) {
 		return nil
 	}
 	got := d.look(ctx, t, d.options(t), d.flags.jobs)
 	if got.err != nil {
-		// An agent that writes the session now disturbs the reading.
-		if now, err := os.Stat(t.path); err == nil && time.Since(now.ModTime()) < store.Recent {
+		// An agent that writes or removes the session now disturbs the reading.
+		now, err := os.Stat(t.path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err == nil && (now.Size() != info.Size() || !now.ModTime().Equal(info.ModTime()) || !os.SameFile(now, info)) {
 			s.inUse = d.inUseBy(in.now, s, now.ModTime())
 			return s
 		}
@@ -590,7 +613,7 @@ func (d *doctor) inUse(s *session, modified time.Time) string {
 
 // inUseBy tests the locks of a store.
 func (d *doctor) inUseBy(st *store.Store, s *session, modified time.Time) string {
-	x := store.Session{Root: s.in.Path, Path: s.target.path, Project: func() string {
+	x := store.Session{Root: s.in.Path, Path: s.target.path, Loose: s.in.loose, Project: func() string {
 		if s.Project == "" {
 			s.describe(s.in.Store)
 		}

@@ -270,13 +270,14 @@ func (d *doctor) listRuns() error {
 	if err != nil {
 		return err
 	}
-	doc := struct {
-		Version int       `json:"version"`
-		Runs    []jsonRun `json:"runs"`
-	}{1, []jsonRun{}}
+	described := []jsonRun{}
 	for i, p := range runs {
+		if p.Err != nil {
+			d.failRun(p)
+			continue
+		}
 		all := backup.States(runs, i)
-		doc.Runs = append(doc.Runs, describeRun(p, all))
+		described = append(described, describeRun(p, all))
 		if d.flags.json {
 			continue
 		}
@@ -289,13 +290,31 @@ func (d *doctor) listRuns() error {
 			}
 		}
 	}
-	if d.flags.json {
-		return d.printDocument(doc)
-	}
-	if len(runs) == 0 {
+	switch {
+	case d.flags.json:
+		err = d.printRuns(described)
+	case len(runs) == 0:
 		d.say("No run has saved originals.")
 	}
-	return nil
+	if err == nil && len(d.failed) > 0 {
+		return errReported
+	}
+	return err
+}
+
+// printRuns prints runs, and what failed, as one document.
+func (d *doctor) printRuns(runs []jsonRun) error {
+	return d.printDocument(struct {
+		Version int          `json:"version"`
+		Runs    []jsonRun    `json:"runs"`
+		Failed  []jsonFailed `json:"failed"`
+	}{1, runs, d.describeFailed()})
+}
+
+// failRun says that the manifest of a run cannot be read. Other runs do not depend on it.
+func (d *doctor) failRun(p *backup.Past) {
+	name := filepath.Join(p.Dir, backup.Manifest)
+	d.fail(name, pathError(name, p.Err))
 }
 
 // undo restores the files of a run.
@@ -311,9 +330,16 @@ func (d *doctor) undo(ctx context.Context) error {
 		if i < 0 {
 			return fmt.Errorf("--undo: no run is called %q; toolguard doctor --list lists the runs", d.flags.undo)
 		}
-		p, all = runs[i], backup.States(runs, i)
+		if p, all = runs[i], backup.States(runs, i); p.Err != nil {
+			d.failRun(p)
+			return errReported
+		}
 	}
 	for i := 0; p == nil && i < len(runs); i++ {
+		if runs[i].Err != nil {
+			d.failRun(runs[i])
+			continue
+		}
 		all = backup.States(runs, i)
 		if slices.ContainsFunc(all, func(s backup.State) bool { return s != backup.Original }) {
 			p = runs[i]
@@ -356,11 +382,7 @@ func (d *doctor) undo(ctx context.Context) error {
 		}
 	}
 	if d.flags.json {
-		err = d.printDocument(struct {
-			Version int       `json:"version"`
-			Runs    []jsonRun `json:"runs"`
-		}{1, []jsonRun{describeRun(p, all)}})
-		if err != nil {
+		if err = d.printRuns([]jsonRun{describeRun(p, all)}); err != nil {
 			return err
 		}
 	}
@@ -440,7 +462,7 @@ func (d *doctor) clean(path string) (note string) {
 func (d *doctor) sessionAt(path string) *session {
 	s := &session{in: &storeReport{}, target: &target{path: path}}
 	if s.in.Store, s.in.Path = d.finder.At(path); s.in.Store == nil {
-		s.in.Store = &store.Store{}
+		s.in.Store, s.in.loose = &store.Store{Locks: store.AllLocks()}, true
 	}
 	return s
 }

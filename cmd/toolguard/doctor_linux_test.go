@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -75,5 +76,19 @@ func TestDoctorAsks(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestDoctorPathOfPipe: a pipe that --path names is not opened.
+func TestDoctorPathOfPipe(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	name := filepath.Join(p.home, "a.jsonl")
+	if err := syscall.Mkfifo(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, _, stderr := p.doctor(t, "--path", name)
+	if want := "toolguard: --path: ~/a.jsonl: expected a directory or a regular file\n"; code != exitTrouble || stderr != want {
+		t.Errorf("exit code %d, %q, want %q", code, stderr, want)
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -206,6 +207,9 @@ func shellPath(path, home string) string {
 		return `"` + path + `"`
 	}
 	begin := ""
+	if strings.HasPrefix(path, "-") {
+		path = "./" + path // it is no flag
+	}
 	if rest, ok := strings.CutPrefix(path, home+"/"); ok && home != "" {
 		begin, path = "~/", rest
 	}
@@ -213,7 +217,7 @@ func shellPath(path, home string) string {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+@%=:,", r)
 	}
 	switch {
-	case strings.IndexFunc(path, func(r rune) bool { return !plain(r) }) < 0 && path != "" && (begin != "" || path[0] != '-'):
+	case strings.IndexFunc(path, func(r rune) bool { return !plain(r) }) < 0 && path != "":
 		return begin + path
 	case report.Printable(path) == path:
 		return begin + "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
@@ -251,6 +255,9 @@ func ago(age time.Duration) string {
 		if n := int(age / unit.d); n > 0 {
 			return fmt.Sprintf("%d %s ago", n, noun(n, unit.name))
 		}
+	}
+	if age < -time.Minute {
+		return "in the future"
 	}
 	return "just now"
 }
@@ -319,7 +326,7 @@ type (
 		Path         string        `json:"path"`
 		Project      *string       `json:"project"`
 		Title        *string       `json:"title"`
-		Modified     time.Time     `json:"modified"`
+		Modified     *string       `json:"modified"`
 		AgentVersion *string       `json:"agent_version"`
 		InUse        bool          `json:"in_use"`
 		InUseBy      *string       `json:"in_use_by"`
@@ -355,9 +362,17 @@ func orNull(text string) *string {
 	return &text
 }
 
+// jsonTime returns a time for the JSON document, nil if its year is none of RFC 3339.
+func jsonTime(t time.Time) *string {
+	if t = t.UTC(); t.Year() < 0 || t.Year() > 9999 {
+		return nil
+	}
+	return orNull(t.Format(time.RFC3339Nano))
+}
+
 // printJSON prints the stores and sessions as one document.
 func (d *doctor) printJSON(sessions []*session) error {
-	doc := jsonDoctor{Version: 1, Stores: []jsonStore{}, Sessions: []jsonSession{}, Failed: []jsonFailed{}}
+	doc := jsonDoctor{Version: 1, Stores: []jsonStore{}, Sessions: []jsonSession{}, Failed: nil}
 	for _, r := range d.stores {
 		x := jsonStore{Agent: r.agent, Path: r.Path, Sessions: r.sessions, State: r.state(), Broken: r.broken, Mended: r.mended, InUse: r.inUse}
 		if r.unread {
@@ -367,7 +382,7 @@ func (d *doctor) printJSON(sessions []*session) error {
 	}
 	for _, s := range sessions {
 		x := jsonSession{
-			Agent: s.in.agent, Path: s.target.path, Project: orNull(s.Project), Title: orNull(s.Title), Modified: s.modified.UTC(),
+			Agent: s.in.agent, Path: s.target.path, Project: orNull(s.Project), Title: orNull(s.Title), Modified: jsonTime(s.modified),
 			AgentVersion: orNull(s.Version), InUse: s.inUse != "", InUseBy: orNull(s.inUse), Mended: s.mended, Findings: []jsonTally{},
 		}
 		for _, t := range s.tallies {
@@ -381,10 +396,29 @@ func (d *doctor) printJSON(sessions []*session) error {
 		}
 		doc.Sessions = append(doc.Sessions, x)
 	}
-	for _, f := range d.failed {
-		doc.Failed = append(doc.Failed, jsonFailed{f.Path, f.Why})
-	}
+	doc.Failed = d.describeFailed()
 	return d.printDocument(doc)
+}
+
+// describeFailed returns what failed for the JSON document.
+func (d *doctor) describeFailed() []jsonFailed {
+	out := []jsonFailed{}
+	for _, f := range d.failed {
+		out = append(out, jsonFailed{f.Path, f.Why})
+	}
+	return out
+}
+
+// printFailure prints a document that says only what failed, for an error after which there is
+// nothing else to say.
+func (d *doctor) printFailure(err error) error {
+	if !errors.Is(err, errReported) {
+		d.failed = append(d.failed, report.Missed{Why: err.Error()})
+	}
+	if d.flags.list || d.flags.undoes {
+		return d.printRuns([]jsonRun{})
+	}
+	return d.printJSON(nil)
 }
 
 // printDocument prints a JSON document.
@@ -396,6 +430,7 @@ func (d *doctor) printDocument(doc any) error {
 	if err := enc.Encode(doc); err != nil {
 		return err
 	}
+	d.printed = true
 	_, err := d.stdout.Write(report.EscapeJSON(b.Bytes()))
 	return err
 }

@@ -782,6 +782,19 @@ func TestShellPath(t *testing.T) {
 	}
 }
 
+// TestShellPathIsNoFlag: a relative path never begins like a flag.
+func TestShellPathIsNoFlag(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("paths are quoted in another way")
+	}
+	for path, want := range map[string]string{"-d/x": "./-d/x", "-d/a b": "'./-d/a b'", "-\n": `$'./-\x0a'`, "d/-x": "d/-x"} {
+		if got := shellPath(path, "/h/me"); got != want {
+			t.Errorf("%q: %s, want %s", path, got, want)
+		}
+	}
+}
+
 // TestMendedRules: the rules that agents repair themselves exist.
 func TestMendedRules(t *testing.T) {
 	t.Parallel()

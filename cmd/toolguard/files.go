@@ -125,6 +125,9 @@ type search struct {
 	finder config.Finder
 	given  *config.File // by --config
 	dir    string       // the directory that globs of --exclude are relative to
+	// everywhere includes hidden directories and node_modules, which an agent may name like a
+	// project.
+	everywhere bool
 }
 
 // newSearch validates the flags and returns the search that they ask for.
@@ -287,11 +290,15 @@ func (s *search) walk(ts *targets, in folder, found func(*target)) error {
 		in.hidden = in.hidden.With(in.place, text)
 	}
 	for _, e := range entries {
+		aside := strings.HasPrefix(e.Name(), ".") || e.Name() == "node_modules"
+		if s.everywhere {
+			aside = slices.Contains(versions, e.Name())
+		}
 		if e.IsDir() && strings.HasPrefix(e.Name(), ".") && !slices.Contains(versions, e.Name()) {
 			ts.unseen[len(ts.roots)-1] = true
 		}
 		// .git, .hg and .svn are hidden as well.
-		if e.IsDir() && (strings.HasPrefix(e.Name(), ".") || e.Name() == "node_modules") ||
+		if e.IsDir() && aside ||
 			!e.IsDir() && !(e.Type().IsRegular() && walked(e.Name())) {
 			continue
 		}
@@ -390,7 +397,7 @@ func counted(t *target) string {
 		return ""
 	}
 	text, err := small.File(stem+sidecar, small.Sidecar)
-	if errors.Is(err, fs.ErrNotExist) {
+	if small.Absent(err) {
 		return ""
 	}
 	name := filepath.Base(stem) + sidecar

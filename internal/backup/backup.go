@@ -16,6 +16,8 @@ import (
 	"path/filepath"
 	"time"
 	"unicode/utf8"
+
+	"github.com/toolguard/toolguard/internal/small"
 )
 
 const (
@@ -83,7 +85,7 @@ func Copies(root, path string) (out []string) {
 	}
 	for _, run := range runs {
 		dir := filepath.Join(root, run.Name())
-		manifest, err := os.ReadFile(filepath.Join(dir, Manifest))
+		manifest, err := small.File(filepath.Join(dir, Manifest), small.Manifest)
 		if err != nil {
 			continue
 		}
@@ -161,6 +163,9 @@ type Kept struct {
 
 // Keep copies the original of the file at path, which has findings of rules.
 func (r *Run) Keep(ctx context.Context, path string, info fs.FileInfo, rules []string, original io.Reader) (*Kept, error) {
+	if year := info.ModTime().UTC().Year(); year < 0 || year > 9999 {
+		return nil, fmt.Errorf("its modification time is in the year %d, which a manifest cannot say", year)
+	}
 	if err := r.open(); err != nil {
 		return nil, err
 	}

@@ -331,3 +331,28 @@ func TestCopies(t *testing.T) {
 		t.Errorf("copies of another file: %q", got)
 	}
 }
+
+// oddTime is a file with an odd modification time.
+type oddTime struct {
+	fs.FileInfo
+	at time.Time
+}
+
+func (f oddTime) ModTime() time.Time { return f.at }
+
+// TestOddTimeIsRefused: a manifest cannot say every time, and then nothing is kept or left.
+func TestOddTimeIsRefused(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join(t.TempDir(), "backups")
+	r := NewRun(func() (string, error) { return root, nil }, time.Now())
+	for _, year := range []int{-1199, 10000} {
+		info := oddTime{at: time.Date(year, 6, 1, 0, 0, 0, 0, time.UTC)}
+		_, err := r.Keep(t.Context(), "/s", info, nil, strings.NewReader("x"))
+		if want := fmt.Sprintf("its modification time is in the year %d, which a manifest cannot say", year); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	if _, err := os.Stat(root); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the directory of runs exists: %v", err)
+	}
+}

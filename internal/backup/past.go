@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/toolguard/toolguard/internal/small"
 )
 
 // A Past is a run that kept originals.
@@ -24,6 +26,8 @@ type Past struct {
 	// Torn says that the manifest has lines that cannot be read. The last one can be incomplete
 	// after a kill; its file was not replaced.
 	Torn bool
+	// Err is why the manifest cannot be read, nil if it can. Other runs do not depend on it.
+	Err error
 }
 
 // Runs lists the runs below a directory, the newest first. It skips directories without a
@@ -36,13 +40,13 @@ func Runs(root string) ([]*Past, error) {
 	var out []*Past
 	for _, d := range dirs {
 		p := &Past{Name: d.Name(), Dir: filepath.Join(root, d.Name())}
-		text, err := os.ReadFile(filepath.Join(p.Dir, Manifest))
+		text, err := small.File(filepath.Join(p.Dir, Manifest), small.Manifest)
 		switch {
 		case err == nil:
 		case errors.Is(err, fs.ErrNotExist) || !d.IsDir():
 			continue
 		default:
-			return nil, err
+			p.Err = err
 		}
 		stem, _, _ := bytes.Cut([]byte(p.Name), []byte("-"))
 		p.Started, _ = time.Parse(runFormat, string(stem))

@@ -8,14 +8,17 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 )
 
 // The size limits by kind of file.
 const (
 	Config    = 1 << 20
+	Lock      = 1 << 20
 	Gitignore = 1 << 20
 	Sidecar   = 1 << 20
 	Tools     = 16 << 20
+	Manifest  = 64 << 20
 	Baseline  = 64 << 20
 )
 
@@ -52,6 +55,12 @@ func File(name string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	return text, nil
+}
+
+// Absent reports whether an error says that no file has a name. No file has a name that is
+// too long for its file system.
+func Absent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENAMETOOLONG)
 }
 
 func regular(name string, info fs.FileInfo) error {

@@ -1,10 +1,10 @@
 package store
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,14 +12,13 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/toolguard/toolguard/internal/small"
 )
 
 // Recent is how long a session must have been unchanged, or an agent may be about to write
 // it: a tool can run for minutes.
 const Recent = 10 * time.Minute
-
-// mostLock is the number of bytes of a lock that are read.
-const mostLock = 64 << 10
 
 // The paths of locks begin with one of these.
 const (
@@ -49,18 +48,55 @@ type Session struct {
 	Path string
 	// Project returns the project of the session, "" if that is not known.
 	Project func() string
+	// Loose says that Root may be below the directory of the store, or no store at all. Then each
+	// directory above the session may be the root.
+	Loose bool
+
+	guess bool // only a lock that clearly is one, and about this session, counts
+}
+
+// AllLocks returns the locks of all agents, for a session of an unknown agent.
+func AllLocks() (locks []Lock) {
+	for _, s := range All() {
+		for _, l := range s.Locks {
+			if !slices.Contains(locks, l) {
+				locks = append(locks, l)
+			}
+		}
+	}
+	return locks
 }
 
 // InUse returns why a session is in use, or "". modified is when it was written last; the
 // zero time means that it is known that nobody writes it. alive reports whether there is a
 // process with an id.
 func (s *Store) InUse(x Session, modified, now time.Time, alive func(pid int) bool) string {
-	if age := now.Sub(modified); !modified.IsZero() && age < Recent {
+	switch age := now.Sub(modified); {
+	case modified.IsZero():
+	case age < -Recent: // a clock is wrong, so nobody knows when it was written
+		return "its modification time is in the future"
+	case age < Recent:
 		return fmt.Sprintf("it changed within the last %d minutes", int(Recent/time.Minute))
 	}
+	x.guess = s.Source == ""
 	for i := range s.Locks {
 		if why := s.Locks[i].holds(x, alive); why != "" {
 			return why
+		}
+	}
+	path, err := filepath.Abs(x.Path)
+	if !x.Loose || err != nil {
+		return ""
+	}
+	x.guess = true
+	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		x.Root, x.Path = dir, path
+		for i := range s.Locks {
+			if l := &s.Locks[i]; strings.HasPrefix(l.Path, rootPath) {
+				if why := l.holds(x, alive); why != "" {
+					return why
+				}
+			}
 		}
 	}
 	return ""
@@ -87,7 +123,7 @@ func (l *Lock) exists(name string, alive func(pid int) bool) bool {
 		return false
 	}
 	_, err := os.Stat(name)
-	return !errors.Is(err, fs.ErrNotExist)
+	return !small.Absent(err)
 }
 
 // files lists the files that may be the lock of a session.
@@ -124,7 +160,10 @@ func (l *Lock) inName(name string) int {
 // holds returns why a lock says that a session is in use, or "".
 func (l *Lock) holds(x Session, alive func(pid int) bool) string {
 	names, err := l.files(x)
-	if err != nil {
+	switch {
+	case err != nil && x.guess:
+		return ""
+	case err != nil:
 		return filepath.Dir(l.expand(x)) + " cannot be read"
 	}
 	for _, name := range names {
@@ -157,35 +196,43 @@ func (l *Lock) held(name string, inName int, x Session, alive func(pid int) bool
 	if inName > 0 && !alive(inName) {
 		return ""
 	}
-	text, err := read(name)
+	text, err := small.File(name, small.Lock)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case small.Absent(err):
 		return ""
 	case err != nil:
-		return name + " cannot be read"
+		return x.doubt(name + " cannot be read")
 	}
 	fields := map[string]any{}
 	pid := inName
 	switch {
 	case l.PID != "":
-		in := json.NewDecoder(strings.NewReader(text))
+		in := json.NewDecoder(bytes.NewReader(text))
 		in.UseNumber()
 		if in.Decode(&fields) != nil {
-			return name + " cannot be read"
+			return x.doubt(name + " cannot be read")
 		}
 		if n, ok := fields[l.PID].(json.Number); ok {
 			pid, _ = strconv.Atoi(n.String())
 		}
 	case pid == 0:
-		pid, _ = strconv.Atoi(strings.TrimSpace(text))
+		pid, _ = strconv.Atoi(string(bytes.TrimSpace(text)))
 	}
 	switch {
 	case pid <= 0:
-		return name + " does not say which process uses it"
+		return x.doubt(name + " does not say which process uses it")
 	case !alive(pid) || !l.about(fields, x):
 		return ""
 	}
 	return fmt.Sprintf("process %d uses it (%s)", pid, name)
+}
+
+// doubt returns why a file that is not understood counts, "" if it may be none of an agent.
+func (x *Session) doubt(why string) string {
+	if x.guess {
+		return ""
+	}
+	return why
 }
 
 // about reports whether a lock is about a session.
@@ -196,7 +243,7 @@ func (l *Lock) about(fields map[string]any, x Session) bool {
 	id, _ := fields[l.Session].(string)
 	dir, _ := fields[l.Project].(string)
 	if id == "" && dir == "" {
-		return true
+		return !x.guess
 	}
 	rel, err := filepath.Rel(x.Root, x.Path)
 	if err != nil {
@@ -208,23 +255,5 @@ func (l *Lock) about(fields map[string]any, x Session) bool {
 		return true
 	}
 	project := x.Project()
-	return dir != "" && (project == "" || filepath.Clean(project) == filepath.Clean(dir))
-}
-
-// read reads a lock.
-func read(name string) (string, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() {
-		return "", errors.New("not a regular file")
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, mostLock))
-	return string(text), err
+	return dir != "" && (project == "" && !x.guess || filepath.Clean(project) == filepath.Clean(dir))
 }
