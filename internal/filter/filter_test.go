@@ -351,6 +351,13 @@ func TestRepairs(t *testing.T) {
 			}
 		})
 	}
+	t.Run("alone, the row is no transcript", func(t *testing.T) {
+		bad := "\x00\x00" + header
+		p := parts(t, rows(good, bad, good), repairing(Options{}, nil))
+		if p.err != nil || p.out != rows(good, good) || p.rejects != rows(bad) || p.Kept != 2 || p.Rejected != 1 {
+			t.Errorf("%v, %+v\n%q\n%q", p.err, p.Counts, p.out, p.rejects)
+		}
+	})
 	t.Run("a row is read as a row", func(t *testing.T) {
 		// In a request, the last call would be an error.
 		body := func(row string) string {
