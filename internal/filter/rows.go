@@ -70,9 +70,9 @@ func (w *rows) row(r *run, u *engine.Unit) error {
 	return r.reject(names, Reason{Record: u.Record, Span: at}, &u.Findings)
 }
 
-// passes counts a row that passes, with a conversation or without.
+// passes counts a row that passes. One without a conversation is not judged unless it had to be repaired.
 func (r *run) passes(u *engine.Unit, repaired bool) {
-	if u.Conversations == 0 {
+	if u.Conversations == 0 && !repaired {
 		r.result.NotJudged++
 		return
 	}
