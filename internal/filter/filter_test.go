@@ -227,6 +227,8 @@ func TestDocuments(t *testing.T) {
 		{"the last", "[" + good + " , " + open + " ]", "[" + good + " ]", "[\n" + open + "\n]\n"},
 		{"the last two", "[\n" + good + ",\n" + open + ",\n" + orphan + "\n]\n", "[\n" + good + "\n]\n", "[\n" + open + ",\n" + orphan + "\n]\n"},
 		{"only one", "[\n  " + open + "\n]\n", "[]\n", "[\n" + open + "\n]\n"},
+		{"none", "[\n]\n", "[\n]\n", "[]\n"},
+		{"no conversation", "[ null ]", "[ null ]", "[]\n"},
 		{"all", "{\"data\": [ " + open + ", " + orphan + " ], \"n\": 2}", `{"data": [], "n": 2}`, "[\n" + open + ",\n" + orphan + "\n]\n"},
 		{"every other one", "[" + open + "," + good + "," + open + "," + good + "," + open + "]", "[" + good + "," + good + "]", "[\n" + open + ",\n" + open + ",\n" + open + "\n]\n"},
 		{"others stay", "[null, " + open + ", 1, " + open + "," + other + "," + good + "]", "[null, 1, " + other + "," + good + "]", "[\n" + open + ",\n" + open + "\n]\n"},
