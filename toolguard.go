@@ -12,7 +12,7 @@
 //	}
 //
 // The functions keep no state and may be called concurrently. CheckBytes and
-// FixBytes work in memory. Check and Fix write input of more than 8 MiB to a
+// FixBytes work in memory. Check, Fix and Redact write input of more than 8 MiB to a
 // temporary file until the call returns; otherwise no function writes a file. Input
 // that is compressed with gzip or zstd is unpacked first, and all offsets and lines
 // are those of the unpacked text.
@@ -32,6 +32,7 @@ import (
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/redact"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/schema"
 	"github.com/toolguard/toolguard/internal/source"
@@ -194,6 +195,17 @@ type CheckOnlyError struct {
 
 // Error implements error.
 func (e *CheckOnlyError) Error() string { return "is only checked: " + e.Reason }
+
+// A RedactError reports that a transcript cannot be redacted, because a check of the redacted
+// text would find something else. Redact then writes nothing.
+type RedactError struct {
+	Reason string // what the check would do
+}
+
+// Error implements error.
+func (e *RedactError) Error() string {
+	return "not redacted: a check of the redacted text would " + e.Reason
+}
 
 // An Option changes what Check and Fix look for, or what Fix repairs. A nil
 // Option changes nothing.
@@ -544,6 +556,46 @@ func fix(ctx context.Context, src *source.Source, o *options) (*Fixed, *source.S
 	return fixed, src, src.Err()
 }
 
+// Redact reads a transcript from r to its end, replaces its contents by filler of the same
+// length, and writes it to w. Check finds the same in the redacted text, at the same bytes: Redact
+// proves it with these options before it writes, and returns the report about the redacted text.
+// Options about repairs change nothing.
+//
+// The keys and values that toolguard looks for stay, and so do the names of known models,
+// versions, times, and numbers of up to five digits in known fields. The filler for equal texts
+// is equal. It comes from a random key, which is not kept, so two calls return different texts.
+//
+// Compressed input is written without compression. Redact writes nothing if it returns an error
+// of reading, a *NotTranscriptError, a *DialectError or a *RedactError. If w fails, or ctx is
+// done while Redact writes, a part of the output may have been written.
+func Redact(ctx context.Context, w io.Writer, r io.Reader, opts ...Option) (*Report, error) {
+	o, err := newOptions(opts)
+	if err != nil {
+		return nil, err
+	}
+	src, err := source.Spool(ctx, o.name, r, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	got, err := redact.Redact(ctx, src, o.Options)
+	if err := cmp.Or(src.Err(), err); err != nil {
+		return nil, public(err)
+	}
+	if got.Source == nil {
+		return nil, &NotTranscriptError{got.Report.SkippedDiscreet}
+	}
+	defer got.Source.Close()
+	out, err := report(got.Source, got.Report)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.Copy(w, got.Source.Stream()); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // public returns an error of the engine as one of this package.
 func public(err error) error {
 	var proof *engine.ProofError
@@ -553,6 +605,10 @@ func public(err error) error {
 	var other *detect.ErrOtherDialect
 	if errors.As(err, &other) {
 		return &DialectError{other.Dialect, other.Found, other.Pointer}
+	}
+	var redacted *redact.ProofError
+	if errors.As(err, &redacted) {
+		return &RedactError{redacted.Reason}
 	}
 	var only *engine.CheckOnlyError
 	if errors.As(err, &only) {

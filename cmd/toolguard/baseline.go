@@ -329,7 +329,7 @@ func (r *recording) write() error {
 		if len(b.old) > 0 {
 			change = fmt.Sprintf(" (%+d)", is-was)
 		}
-		r.note(fmt.Sprintf("%s: %s%s.", b.path, count(is, "known finding"), change))
+		r.note(fmt.Sprintf("%s: %s%s.", b.path, count(is, "known finding"), change), b.path)
 	}
 	return nil
 }

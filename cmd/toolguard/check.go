@@ -251,11 +251,11 @@ func runOver[R any](ctx context.Context, c *check, paths []string, work func(con
 		return t.size
 	}
 	if c.stderrTerminal && !c.flags.quiet && c.env("TERM") != "dumb" {
-		c.bar = newProgress(c.rawStderr, len(ts.files), progressAfter)
+		c.bar = newProgress(c.rawStderr, ts.files, progressAfter)
 		defer c.bar.end()
 	}
 	err = inOrder(ctx, ts.files, c.flags.jobs, weight, work, func(t *target, r R) error {
-		defer c.bar.step()
+		defer c.bar.step(t)
 		c.now = c.settings(t.config)
 		return take(t, r)
 	})
@@ -286,11 +286,11 @@ func (c *check) targets(paths []string) (*targets, error) {
 		c.fail(u.path, u.err)
 	}
 	for _, path := range ts.excluded {
-		c.explain("%s: excluded", path)
+		c.explain(path, "excluded")
 	}
 	c.summary.Ignored = len(ts.ignored)
 	for _, path := range slices.Sorted(maps.Values(ts.ignored)) {
-		c.explain("%s: ignored", path)
+		c.explain(path, "ignored")
 	}
 	err = eachConfig(c.search, ts, func(file *config.File) error {
 		c.settings(file) // fills the cache, which is only read from now on
@@ -396,13 +396,13 @@ func (c *check) admits(t *target, r *engine.Report) bool {
 	}
 	if skip != "" {
 		c.summary.Skip(r, why)
-		c.explain("%s: skipped: %s", r.Path, skip)
+		c.explain(r.Path, "skipped: "+skip)
 		return false
 	}
 	for _, root := range t.roots {
 		c.found[root] = true
 	}
-	c.explain("%s: %s", r.Path, because(r.File))
+	c.explain(r.Path, because(r.File))
 	return true
 }
 
@@ -438,7 +438,7 @@ func (c *check) finish(ts *targets, closing fmt.Stringer) error {
 	}
 	c.warn(ts)
 	if c.summarises() {
-		c.say(closing.String())
+		c.say(closing.String(), c.summary.Names()...)
 	}
 	return nil
 }
@@ -447,7 +447,7 @@ func (c *check) finish(ts *targets, closing fmt.Stringer) error {
 func (c *check) warn(ts *targets) {
 	for i := range ts.roots {
 		if !c.found[i] && !c.flags.quiet {
-			c.complain(ts.noneIn(i))
+			c.complain(ts.noneIn(i), ts.roots[i])
 		}
 	}
 }
@@ -464,14 +464,14 @@ func (c *check) fail(path string, err error) {
 	// The findings so far come first. If they cannot be written, the next write
 	// reports that.
 	_ = c.flush()
-	c.complain(err.Error())
+	c.complain(err.Error(), path)
 }
 
 // explain prints a decision about a file if --verbose is set.
-func (c *check) explain(format string, args ...any) {
+func (c *check) explain(path, what string) {
 	if c.flags.verbose {
 		_ = c.flush()
-		c.note(fmt.Sprintf(format, args...))
+		c.note(path+": "+what, path)
 	}
 }
 

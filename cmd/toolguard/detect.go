@@ -71,7 +71,7 @@ func (d *detection) run(ctx context.Context, paths []string) error {
 	}
 	d.found = make([]bool, len(ts.roots))
 	for _, u := range ts.unread {
-		d.fail(u.err)
+		d.fail(u.path, u.err)
 	}
 	err = inOrder(ctx, ts.files, runtime.GOMAXPROCS(0), func(t *target) int64 { return t.size }, d.read, d.take)
 	if err != nil {
@@ -79,7 +79,7 @@ func (d *detection) run(ctx context.Context, paths []string) error {
 	}
 	for i := range ts.roots {
 		if !d.found[i] {
-			d.complain(ts.noneIn(i))
+			d.complain(ts.noneIn(i), ts.roots[i])
 		}
 	}
 	if n := len(ts.ignored); n > 0 {
@@ -96,15 +96,15 @@ func (d *detection) read(ctx context.Context, t *target) checked {
 	return d.look(ctx, t, engine.Options{Dialects: set, Dialect: set.ByName(d.dialect), Rules: []*rules.Rule{}}, runtime.GOMAXPROCS(0))
 }
 
-func (d *detection) fail(err error) {
+func (d *detection) fail(path string, err error) {
 	d.bad = true
-	d.complain(err.Error())
+	d.complain(err.Error(), path)
 }
 
 // take prints the format of a file.
 func (d *detection) take(t *target, got checked) error {
 	if got.err != nil {
-		d.fail(got.err)
+		d.fail(t.path, got.err)
 		return nil
 	}
 	r := got.report
@@ -114,16 +114,16 @@ func (d *detection) take(t *target, got checked) error {
 			return nil
 		}
 		d.bad = d.bad || t.named
-		d.print("%s: not a transcript: %s", r.Path, r.Skipped)
+		d.says(r.Path, "not a transcript: "+r.Skipped)
 	case !t.named && !r.File.Sure:
 		if d.verbose {
-			d.print("%s: not clearly a transcript: it has nothing that occurs only in transcripts", r.Path)
+			d.says(r.Path, "not clearly a transcript: it has nothing that occurs only in transcripts")
 		}
 	default:
 		for _, root := range t.roots {
 			d.found[root] = true
 		}
-		d.print("%s: %s", r.Path, what(r))
+		d.says(r.Path, what(r))
 		if d.verbose {
 			d.reasons(r.File)
 		}
@@ -131,10 +131,17 @@ func (d *detection) take(t *target, got checked) error {
 	return d.out.Flush()
 }
 
-func (d *detection) print(format string, args ...any) {
-	line := report.Printable(fmt.Sprintf(format, args...)) + "\n"
+// says prints what a file is.
+func (d *detection) says(path, what string) { d.print(path+": "+what, path) }
+
+// print prints a line, in which names are not broken.
+func (d *detection) print(line string, names ...string) {
+	line = report.Printable(line) + "\n"
 	if width, terminal := d.columns(d.rawStdout); terminal {
-		line = report.FoldTable(line, width)
+		for i, name := range names {
+			names[i] = report.Printable(name)
+		}
+		line = report.FoldTable(line, width, names...)
 	}
 	_, _ = d.out.WriteString(line) // take reports an error when it flushes
 }
@@ -191,7 +198,7 @@ func (d *detection) reasons(f *container.File) {
 			name += ":"
 		}
 		if value != "" {
-			d.print("    %-12s %s", name, value)
+			d.print(fmt.Sprintf("    %-12s %s", name, value))
 		}
 	}
 	line("framing", fmt.Sprintf("%s, %s", f.Framing, count(f.Records, "record")))

@@ -76,7 +76,17 @@ store could not be read, repaired or restored, or if the command line is wrong.`
   toolguard doctor --agent claude-code --since 30d
   toolguard doctor --fix
   toolguard doctor --undo`,
-		Args: atMost(0),
+		Args: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 0:
+				return nil
+			case cmd.Flags().Changed("undo") && f.undo == lastRun: // the flag takes its value after "="
+				return fmt.Errorf("%s: unexpected argument %q; did you mean --undo=%s?", cmd.CommandPath(), args[0], args[0])
+			case exists(args[0]):
+				return fmt.Errorf("%s: unexpected argument %q; did you mean --path %s?", cmd.CommandPath(), args[0], args[0])
+			}
+			return surplus(cmd, args[0])
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.undoes = cmd.Flags().Changed("undo")
 			d, err := newDoctor(a, f, cmd.Flags().Changed)
@@ -257,6 +267,7 @@ func (r *storeReport) state() string {
 
 // A session is a session that was checked.
 type session struct {
+	number   int // in the list, from 1
 	in       *storeReport
 	target   *target
 	modified time.Time
@@ -290,13 +301,13 @@ func (d *doctor) run(ctx context.Context) error {
 		return err
 	}
 	if d.stderrTerminal && d.env("TERM") != "dumb" {
-		d.bar = newProgress(d.rawStderr, len(targets), progressAfter)
+		d.bar = newProgress(d.rawStderr, targets, progressAfter)
 		defer d.bar.end()
 	}
 	work := func(ctx context.Context, t *target) *session { return d.examine(ctx, t, in[t]) }
 	weight := func(t *target) int64 { return max(t.size, weightPerJob/8) }
-	err = inOrder(ctx, targets, d.flags.jobs, weight, work, func(_ *target, s *session) error {
-		defer d.bar.step()
+	err = inOrder(ctx, targets, d.flags.jobs, weight, work, func(t *target, s *session) error {
+		defer d.bar.step(t)
 		d.take(s)
 		return nil
 	})
@@ -311,6 +322,9 @@ func (d *doctor) run(ctx context.Context) error {
 	slices.SortStableFunc(sessions, func(a, b *session) int {
 		return cmp.Or(b.modified.Compare(a.modified), cmp.Compare(a.target.path, b.target.path))
 	})
+	for i, s := range sessions {
+		s.number = i + 1
+	}
 	if d.flags.json {
 		if d.flags.fix {
 			err = d.fix(ctx, sessions)
@@ -485,13 +499,13 @@ func (d *doctor) place() (dirs, databases []store.Place, err error) {
 // fail prints why a file or a store cannot be read. The run continues with the others.
 func (d *doctor) fail(path string, err error) {
 	d.failed = append(d.failed, report.Missed{Path: path, Why: strings.TrimPrefix(err.Error(), path+": ")})
-	d.complain(err.Error())
+	d.complain(err.Error(), path)
 }
 
 // warn prints a note about a file, if there is one.
 func (d *doctor) warn(path, note string) {
 	if note != "" {
-		d.complain("warning: " + path + ": " + note)
+		d.complain("warning: "+path+": "+note, path)
 	}
 }
 

@@ -34,9 +34,9 @@ func (d *doctor) fix(ctx context.Context, sessions []*session) error {
 	run := backup.NewRun(func() (string, error) { return backup.Dir(d.env, runtime.GOOS) }, started(d.env))
 	defer run.Close()
 	in := newAnswers(d.stdin)
-	for i, s := range sessions {
+	for _, s := range sessions {
 		if !d.flags.json {
-			if err := d.printSession(i+1, s); err != nil {
+			if err := d.printSession(s); err != nil {
 				return err
 			}
 		}
@@ -44,7 +44,7 @@ func (d *doctor) fix(ctx context.Context, sessions []*session) error {
 		case s.inUse != "" || s.repair.what == "":
 			continue
 		case s.repair.unsafe:
-			if err := d.told("needs --unsafe"); err != nil {
+			if err := d.told(s, "needs --unsafe"); err != nil {
 				return err
 			}
 			continue
@@ -74,7 +74,7 @@ func (d *doctor) fix(ctx context.Context, sessions []*session) error {
 // ask asks whether to repair a session until the answer is yes, no or quit.
 func (d *doctor) ask(ctx context.Context, in *answers, s *session) (answer, error) {
 	for {
-		fmt.Fprint(d.stderrReport, "   Repair it? [y]es [n]o [d]iff [q]uit: ")
+		fmt.Fprint(d.stderrReport, s.hang()+"Repair it? [y]es [n]o [d]iff [q]uit: ")
 		line, err := in.next(ctx)
 		switch {
 		case ctx.Err() != nil:
@@ -140,7 +140,7 @@ func (a *answers) next(ctx context.Context) (string, error) {
 func (d *doctor) preview(ctx context.Context, s *session) error {
 	src, err := d.open(ctx, s.target, d.flags.jobs)
 	if err != nil {
-		d.complain(err.Error())
+		d.complain(err.Error(), s.target.path)
 		return nil
 	}
 	defer src.Close()
@@ -149,10 +149,10 @@ func (d *doctor) preview(ctx context.Context, s *session) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		d.complain(err.Error())
+		d.complain(err.Error(), s.target.path)
 		return nil
 	case none != "" || !got.Changed():
-		return d.told("there is nothing to repair any more")
+		return d.told(s, "there is nothing to repair any more")
 	}
 	return report.Preview(d.stdout, d.short(s.target.path), src, got, report.Options{Width: d.reportWidth(d.rawStdout)})
 }
@@ -200,16 +200,16 @@ func (d *doctor) repair(ctx context.Context, s *session, run *backup.Run) error 
 	}
 	s.repaired = s.errorsLeft(got.After) == 0
 	s.outcome, s.backup = report.Repaired(got), done.Backup
-	return d.told(s.outcome + "; the original is saved as " + d.short(done.Backup))
+	return d.told(s, s.outcome+"; the original is saved as "+d.short(done.Backup))
 }
 
 // told prints what was done with a session below its lines.
-func (d *doctor) told(what string) error {
+func (d *doctor) told(s *session, what string) error {
 	if d.flags.json {
 		return nil
 	}
 	width, _ := d.columns(d.rawStdout)
-	_, err := fmt.Fprint(d.stdout, report.Fold("   "+what, width, "   "))
+	_, err := fmt.Fprint(d.stdout, report.Fold(s.hang()+what, width, s.hang()))
 	return err
 }
 
@@ -327,11 +327,12 @@ func (d *doctor) undo(ctx context.Context) error {
 	if p == nil {
 		return errors.New("--undo: there is no run to undo")
 	}
-	restored := 0
+	restored, already := 0, 0
 	for i := range p.Entries {
 		e := &p.Entries[i]
 		if all[i] == backup.Original {
 			d.warn(e.File(), d.clean(e.File())) // a run may have been killed right after it restored the file
+			already++
 			continue
 		}
 		if all[i] != backup.Repaired {
@@ -363,7 +364,14 @@ func (d *doctor) undo(ctx context.Context) error {
 			return err
 		}
 	}
-	d.say(fmt.Sprintf("Restored %d of %d %s of run %s.", restored, len(p.Entries), noun(len(p.Entries), "file"), p.Name))
+	said := fmt.Sprintf("Restored %d of %d %s of run %s.", restored, len(p.Entries), noun(len(p.Entries), "file"), p.Name)
+	switch {
+	case already == 1:
+		said += " 1 is already as before the repair."
+	case already > 1:
+		said += fmt.Sprintf(" %d are already as before the repair.", already)
+	}
+	d.say(said)
 	if len(d.failed) > 0 {
 		return errReported
 	}

@@ -101,8 +101,8 @@ func grouped(n int) string {
 
 // printSessions lists the broken sessions.
 func (d *doctor) printSessions(sessions []*session) error {
-	for i, s := range sessions {
-		if err := d.printSession(i+1, s); err != nil {
+	for _, s := range sessions {
+		if err := d.printSession(s); err != nil {
 			return err
 		}
 	}
@@ -110,12 +110,11 @@ func (d *doctor) printSessions(sessions []*session) error {
 }
 
 // printSession prints what is wrong with a session, and what to do.
-func (d *doctor) printSession(n int, s *session) error {
+func (d *doctor) printSession(s *session) error {
 	width, _ := d.columns(d.rawStdout)
-	number := strconv.Itoa(n)
-	hang := strings.Repeat(" ", len(number)+2)
+	hang := s.hang()
 	var b strings.Builder
-	b.WriteString(d.headline(number, s, width) + "\n")
+	b.WriteString(d.headline(strconv.Itoa(s.number), s, width) + "\n")
 	b.WriteString(report.Fold(hang+s.finding(), width, hang))
 	switch {
 	case s.inUse != "":
@@ -128,6 +127,9 @@ func (d *doctor) printSession(n int, s *session) error {
 	_, err := fmt.Fprint(d.screen, b.String())
 	return err
 }
+
+// hang returns the white space before the lines below the headline of a session.
+func (s *session) hang() string { return strings.Repeat(" ", len(strconv.Itoa(s.number))+2) }
 
 // headline names a session in one line of a width.
 func (d *doctor) headline(number string, s *session, width int) string {
@@ -255,8 +257,12 @@ func ago(age time.Duration) string {
 
 // close says at the end how many sessions can be repaired.
 func (d *doctor) close(sessions []*session) {
-	n, unsafe, repaired, broken := 0, 0, 0, 0
+	n, unsafe, repaired, inPart, broken := 0, 0, 0, 0, 0
 	for _, s := range sessions {
+		if s.outcome != "" && !s.repaired {
+			repaired++
+			inPart++
+		}
 		switch {
 		case s.repaired:
 			repaired++
@@ -278,7 +284,11 @@ func (d *doctor) close(sessions []*session) {
 		if broken > 0 {
 			left = fmt.Sprintf("%d broken %s left.", broken, noun(broken, "session"))
 		}
-		d.say(fmt.Sprintf("Repaired %d %s. %s", repaired, noun(repaired, "session"), left))
+		part := ""
+		if inPart > 0 {
+			part = fmt.Sprintf(", %d of them only in part", inPart)
+		}
+		d.say(fmt.Sprintf("Repaired %d %s%s. %s", repaired, noun(repaired, "session"), part, left))
 	case n > 0:
 		d.say(fmt.Sprintf("toolguard doctor --fix repairs %d of %d.", n, len(sessions)))
 	case unsafe > 0:

@@ -353,7 +353,7 @@ OpenHands    1 store     not read: it keeps each event of a conversation in a fi
    ` + kept + `/0002-mixed.jsonl
 4` + kiro
 	code, stdout, stderr = p.doctor(t, "--fix", "--yes")
-	if diff := cmp.Diff(want, stdout); diff != "" || code != exitFindings || stderr != "Repaired 1 session. 3 broken sessions left.\n" {
+	if diff := cmp.Diff(want, stdout); diff != "" || code != exitFindings || stderr != "Repaired 2 sessions, 1 of them only in part. 3 broken sessions left.\n" {
 		t.Errorf("exit code %d, %q (-want +got):\n%s", code, stderr, diff)
 	}
 	code, stdout, stderr = p.doctor(t, "--fix", "--yes", "--unsafe", "--agent", "Claude Code")
@@ -376,6 +376,9 @@ OpenHands    1 store     not read: it keeps each event of a conversation in a fi
 	if code != exitTrouble || stdout != "~/.claude/projects/-srv/a.jsonl: restored\n" ||
 		stderr != "toolguard: ~/.claude/projects/-srv/mixed.jsonl: not restored: it changed after the repair; its original is "+kept+"/0002-mixed.jsonl\nRestored 1 of 2 files of run 20260102T030405Z.\n" {
 		t.Errorf("--undo=RUN: exit code %d, %q, %q", code, stdout, stderr)
+	}
+	if _, _, stderr = p.doctor(t, "--undo=20260102T030405Z"); !strings.HasSuffix(stderr, "\nRestored 0 of 2 files of run 20260102T030405Z. 1 is already as before the repair.\n") {
+		t.Errorf("--undo=RUN again: %q", stderr)
 	}
 	if _, stdout, _ = p.doctor(t, "--list"); stdout != strings.Replace(want, "a.jsonl  repaired", "a.jsonl  as before the repair", 1) {
 		t.Errorf("--list: %s", stdout)
@@ -594,6 +597,9 @@ func TestDoctorFlags(t *testing.T) {
 		{[]string{"--path", "no-such"}, "--path: no-such: no such file or directory"},
 		{[]string{"--path", ".", "--agent", "pi", "--agent", "codex"}, "--path: a directory has sessions of one agent; give only one --agent"},
 		{[]string{"--jobs", "-1"}, "--jobs: expected a number of files, got -1"},
+		{[]string{"."}, `toolguard doctor: unexpected argument "."; did you mean --path .?`},
+		{[]string{"--undo", "x"}, `toolguard doctor: unexpected argument "x"; did you mean --undo=x?`},
+		{[]string{"--undo=x", "y"}, `toolguard doctor: unexpected argument "y"; toolguard doctor --help shows the usage`},
 		{[]string{"x"}, `toolguard doctor: unexpected argument "x"; toolguard doctor --help shows the usage`},
 	} {
 		code, stdout, stderr := p.doctor(t, tt.args...)
@@ -606,6 +612,25 @@ func TestDoctorFlags(t *testing.T) {
 	}
 	if diff := cmp.Diff(before, p.snapshot(t)); diff != "" {
 		t.Errorf("something changed:\n%s", diff)
+	}
+}
+
+// TestDoctorAligns: the lines of the tenth session are below each other too.
+func TestDoctorAligns(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	p.set["XDG_STATE_HOME"] = filepath.Join(p.home, "state")
+	for i := range 10 {
+		p.put(t, fmt.Sprintf(".claude/projects/-srv/%d.jsonl", i), transcriptFile(t, brokenSession))
+	}
+	code, stdout, stderr := p.doctor(t, "--fix", "--yes")
+	const want = `10  Claude Code 2.1.33  /home/kim/boats  "start"  2 hours ago
+    2 calls without a result (Bash); fix: 2 placeholders (additive)
+    repaired 2 problems (2 inserted); the original is saved as
+    ~/state/toolguard/backups/20260102T030405Z/0010-9.jsonl
+`
+	if code != exitOK || !strings.HasSuffix(stdout, "\n"+want) {
+		t.Errorf("exit code %d, %s%s", code, stdout, stderr)
 	}
 }
 
@@ -766,6 +791,45 @@ func TestMendedRules(t *testing.T) {
 				t.Errorf("%s: there is no rule %s", s.Agent, name)
 			}
 		}
+	}
+}
+
+// TestDoctorOpenCall: a session that ends with calls without results is broken once nobody writes
+// it any more, unless its agent answers them when it resumes the session. The printed command
+// repairs the same.
+func TestDoctorOpenCall(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	cut := func(name string, lines int) []byte {
+		return bytes.Join(bytes.SplitAfter(transcriptFile(t, name), []byte("\n"))[:lines], nil)
+	}
+	droid := cut("factory-droid/ok/parallel.jsonl", 3)
+	path := p.put(t, ".factory/sessions/w/a.jsonl", droid)
+	p.put(t, ".codex/sessions/2026/01/02/rollout-a.jsonl", cut("codex/broken/killed.jsonl", 5))
+	const want = `Codex  1 session  none broken, 1 that Codex repairs itself
+droid  1 session  1 broken
+1  droid  /w  "t"  2 hours ago
+   2 open calls (Execute, LS); fix: 2 placeholders (additive)
+   toolguard fix --write --send ~/.factory/sessions/w/a.jsonl
+`
+	code, stdout, stderr := p.doctor(t)
+	if diff := cmp.Diff(want, stdout); diff != "" || code != exitFindings {
+		t.Errorf("exit code %d, %q (-want +got):\n%s", code, stderr, diff)
+	}
+	var out, errs bytes.Buffer
+	if code := run(t.Context(), []string{"fix", "--write", "--send", path}, strings.NewReader(""), &out, &errs, p.env); code != exitOK {
+		t.Errorf("exit code %d: %s", code, errs.String())
+	}
+	fixed, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.put(t, ".factory/sessions/w/a.jsonl", droid)
+	if code, _, stderr := p.doctor(t, "--fix", "--yes"); code != exitOK {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != string(fixed) || bytes.Count(got, []byte("No result was recorded")) != 2 {
+		t.Errorf("%v (-fix +doctor):\n%s", err, cmp.Diff(string(fixed), string(got)))
 	}
 }
 

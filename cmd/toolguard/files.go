@@ -362,8 +362,10 @@ func pathError(path string, err error) error {
 // one. The caller closes the source.
 func (a *app) open(ctx context.Context, t *target, jobs int) (src *source.Source, err error) {
 	a.beforeFiles()
+	ctx = a.bar.watch(ctx, t)
 	if t.stdin {
-		src, err = source.Spool(ctx, t.path, a.stdin, t.most)
+		src, err = source.Spool(ctx, t.path, a.bar.pipe(a.stdin, t), t.most)
+		a.bar.piped(t)
 	} else {
 		src, err = source.Open(ctx, t.path, t.most)
 	}

@@ -77,7 +77,7 @@ rejected, 2 if a file could not be filtered or the command line is wrong.`,
 	flags.StringVar(&f.out, "out", "-", "write the conversations that pass to this `file`, or to files in this directory")
 	flags.StringVar(&f.rejects, "rejects", "", "write the other conversations to this `file`, or to files in this directory")
 	flags.StringVar(&f.reasons, "reasons", "", "write a line of JSON for each rejected conversation to this `file`")
-	flags.BoolVar(&f.overwrite, "overwrite", false, "replace existing files")
+	flags.BoolVar(&f.overwrite, "overwrite", false, "replace existing files, or remove them if nothing is left to write")
 	flags.StringVar(&f.maxRejects, "max-rejects", "", "exit with 1 if more than this `number` of conversations are rejected, or more than this share, such as 1%")
 	flags.BoolVar(&f.fix, "fix", false, "make safe repairs first")
 	flags.StringArrayVar(&f.strategies, "strategy", nil, "with --fix, repair findings of a rule in this way even if that is not safe: `rule=name`; repeatable")
@@ -249,12 +249,12 @@ func (x *filtering) run(ctx context.Context, paths []string) error {
 		jobs = 1 // the reasons are in the order of the files
 	}
 	if x.stderrTerminal && !x.flags.quiet && x.env("TERM") != "dumb" {
-		x.bar = newProgress(x.rawStderr, len(ts.files), progressAfter)
+		x.bar = newProgress(x.rawStderr, ts.files, progressAfter)
 		defer x.bar.end()
 	}
 	work := func(ctx context.Context, t *target) filtered { return x.filter(ctx, t, outlets[t]) }
 	err = inOrder(ctx, ts.files, jobs, func(t *target) int64 { return t.size }, work, func(t *target, got filtered) error {
-		defer x.bar.step()
+		defer x.bar.step(t)
 		return x.take(t, got)
 	})
 	x.bar.end()
@@ -282,6 +282,8 @@ func (x *filtering) plan(ts *targets, paths []string) (map[*target]outlet, error
 	for _, o := range f.outputs()[:2] {
 		info, err := os.Stat(o.name)
 		switch {
+		case o.name == "-" && len(paths) == 0:
+			return nil, fmt.Errorf("--%s: expected a directory, because there may be several files in the current one; - reads standard input", o.flag)
 		case o.name == "-":
 			return nil, fmt.Errorf("--%s: expected a directory, because there may be several files", o.flag)
 		case o.name != "" && err == nil && !info.IsDir():
@@ -338,6 +340,16 @@ func (x *filtering) admitsOutlets(ts *targets, outlets map[*target]outlet) error
 	}
 	for _, t := range ts.files {
 		add(outlets[t].out)
+	}
+	if x.several { // one directory can be inside the other
+		kept := write.Reserve(written)
+		for _, t := range ts.files {
+			if name := outlets[t].rejects; name != "" && kept(name) {
+				return fmt.Errorf("%s: not written: this run also writes it for another purpose", name)
+			}
+		}
+	}
+	for _, t := range ts.files {
 		add(outlets[t].rejects)
 	}
 	if f.reasons != "" && f.reasons != "-" && x.several && write.Reserve(written)(f.reasons) {
@@ -410,9 +422,16 @@ func (x *filtering) filter(ctx context.Context, t *target, o outlet) filtered {
 			f.Discard()
 		}
 	}
-	opts.Out = func() (io.Writer, error) { return x.create(o.out, &files) }
+	unused := []string{o.out, o.rejects} // what stays without a file
+	opts.Out = func() (io.Writer, error) {
+		unused[0] = ""
+		return x.create(o.out, &files)
+	}
 	if o.rejects != "" {
-		opts.Rejects = func() (io.Writer, error) { return x.create(o.rejects, &files) }
+		opts.Rejects = func() (io.Writer, error) {
+			unused[1] = ""
+			return x.create(o.rejects, &files)
+		}
 	}
 	r, err := filter.Run(ctx, src, opts)
 	if err != nil {
@@ -426,7 +445,30 @@ func (x *filtering) filter(ctx context.Context, t *target, o outlet) filtered {
 			return filtered{err: err}
 		}
 	}
+	if r.Conversations > 0 {
+		for _, name := range unused {
+			if err := removeEarlier(name); err != nil {
+				return filtered{err: err}
+			}
+		}
+	}
 	return filtered{Result: r}
+}
+
+// removeEarlier removes the file of an earlier run at a path that gets no file in this one, so
+// that no rejected conversation stays among those that pass. Without --overwrite there is none.
+func removeEarlier(name string) error {
+	if name == "" || name == "-" {
+		return nil
+	}
+	info, err := os.Lstat(name)
+	if err != nil || info.IsDir() {
+		return nil
+	}
+	if err := os.Remove(name); err != nil {
+		return pathError(name, err)
+	}
+	return nil
 }
 
 // aboutFile puts the path first in an error of the filter. Other errors have it already.
@@ -474,7 +516,7 @@ func (x *filtering) options(t *target) filter.Options {
 		out.Fix.Edits = false
 		out.Fix.Placeholder = cmp.Or(x.flags.placeholder, s.placeholder)
 	} else {
-		o.Shown = func(_ *rules.Rule, at rules.Severity) bool { return at >= s.failOn }
+		o.Shown = func(_ *rules.Rule, at rules.Severity) bool { return at >= min(s.failOn, rules.Warning) }
 	}
 	out.Check = o
 	return out
@@ -551,6 +593,6 @@ func (x *filtering) tell(ts *targets) error {
 	if x.most.exceeded(&x.counts) {
 		said += " More than --max-rejects " + x.flags.maxRejects + "."
 	}
-	x.say(said)
+	x.say(said, x.summary.Names()...)
 	return nil
 }

@@ -309,13 +309,13 @@ func (x *fix) take(ctx context.Context, t *target, got fixed) error {
 		return nil
 	}
 	if got.Changed() && x.again(t) {
-		x.explain("%s: already repaired under another name", t.path)
+		x.explain(t.path, "already repaired under another name")
 		return nil
 	}
 	written := false
 	if x.flags.write && got.err == nil && !got.Changed() && !t.stdin {
 		if note := write.Clean(t.path, x.backups.options(t, x, nil)); note != "" {
-			x.warn(t.path + ": " + note)
+			x.warn(t.path, note)
 		}
 	}
 	if x.flags.write && got.Changed() && !t.stdin {
@@ -374,7 +374,7 @@ func (x *fix) again(t *target) bool {
 func (x *fix) refuse(path string, err error) {
 	x.summary.Refuse(path, err)
 	_ = x.out.Flush()
-	x.complain(err.Error())
+	x.complain(err.Error(), path)
 }
 
 // write repairs a file in place. It reports whether the file has its new text, which may be
@@ -384,10 +384,10 @@ func (x *fix) write(ctx context.Context, t *target, got fixed) (written bool, er
 	opts := x.backups.options(t, x, got.Repairs)
 	opts.Force = x.flags.force
 	opts.Session = d != nil && d.Log != nil || x.backups.stored(t, x.env)
-	done, err := write.Replace(ctx,
+	done, err := x.replace(ctx,
 		write.File{Path: t.path, Info: got.info, Original: got.src, Packed: got.src.Packed(), Text: got.Pieces}, opts)
 	if done.Note != "" {
-		x.warn(t.path + ": " + done.Note)
+		x.warn(t.path, done.Note)
 	}
 	if err != nil {
 		return done.Written, err
@@ -398,7 +398,7 @@ func (x *fix) write(ctx context.Context, t *target, got fixed) (written bool, er
 	}
 	if !x.flags.quiet {
 		_ = x.out.Flush()
-		x.note(t.path + ": " + strings.Join(what, "; "))
+		x.note(t.path+": "+strings.Join(what, "; "), t.path, done.Backup)
 	}
 	return true, nil
 }
@@ -422,7 +422,7 @@ func (x *fix) shown(t *target, got fixed) error {
 		x.previewed = true
 		return report.Preview(x.out, t.path, got.src, got.Fixed, opts)
 	case x.show == showDiff && x.flags.noExcerpt:
-		x.warn(t.path + ": --no-excerpt hides the diff")
+		x.warn(t.path, "--no-excerpt hides the diff")
 		return nil
 	case x.show == showDiff:
 		d, err := report.NewDiff(patchName(t.path), got.src, got.Pieces)
@@ -430,7 +430,7 @@ func (x *fix) shown(t *target, got fixed) error {
 			return err
 		}
 		if n := d.LongestLine(); n > longestShown && !x.flags.diff {
-			x.warn(fmt.Sprintf("%s: the diff is not shown, because it has a line of %d bytes; --diff prints it", t.path, n))
+			x.warn(t.path, fmt.Sprintf("the diff is not shown, because it has a line of %d bytes; --diff prints it", n))
 			return nil
 		}
 		var out io.Writer = x.out
@@ -473,22 +473,22 @@ func (x *fix) prove(t *target, f *engine.Fixed) {
 	}
 	for i := range f.Repairs {
 		r := &f.Repairs[i]
-		x.explain("%s: %s (%s) [%s]", t.path, r.Title, r.Class, r.Rule)
+		x.explain(t.path, fmt.Sprintf("%s (%s) [%s]", r.Title, r.Class, r.Rule))
 		for _, s := range r.Dropped {
-			x.explain("%s: removes content of bytes %d to %d", t.path, s.Start, s.End)
+			x.explain(t.path, fmt.Sprintf("removes content of bytes %d to %d", s.Start, s.End))
 		}
 	}
 	rounds := "1 round"
 	if f.Rounds > 1 {
 		rounds = fmt.Sprintf("%d rounds", f.Rounds)
 	}
-	x.explain("%s: finished after %s; proved that every valid record is still valid, that no rule reports more, and that no other content was lost or duplicated", t.path, rounds)
+	x.explain(t.path, "finished after "+rounds+"; proved that every valid record is still valid, that no rule reports more, and that no other content was lost or duplicated")
 }
 
-// warn prints a warning unless --quiet is set.
-func (x *fix) warn(message string) {
+// warn prints a warning about a file unless --quiet is set.
+func (x *fix) warn(path, message string) {
 	if !x.flags.quiet {
 		_ = x.out.Flush()
-		x.complain("warning: " + message)
+		x.complain("warning: "+path+": "+message, path)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/sample"
 	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/write"
 )
 
 // fixture copies a file to a directory and sets an old modification time.
@@ -39,6 +40,67 @@ func fixture(t testing.TB, dir, name string, text []byte) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// TestFixWrittenWithError: a file that has its new text although writing it failed counts as
+// repaired and as failed, and one that keeps its old text as not repaired.
+func TestFixWrittenWithError(t *testing.T) {
+	t.Parallel()
+	const unsynced = "repaired, but the repair may be lost in a power failure: input/output error\n"
+	repaired := strings.Replace(cut, `"content":"well?"`, `"content":[{"type":"tool_result","tool_use_id":"c1","content":"[toolguard] No result was recorded for this tool call; it may or may not have run.","is_error":true},{"type":"text","text":"well?"}]`, 1)
+	for _, tt := range []struct {
+		name    string
+		written bool
+		args    []string
+		text    string
+		stdout  string
+		stderr  string
+	}{
+		{
+			"written", true, nil, repaired,
+			"s.jsonl: failed: " + unsynced,
+			"toolguard: s.jsonl: " + unsynced + "Repaired 1 problem in 1 file (1 inserted). No problems left in the other files.\n1 file checked, 1 failed.\n",
+		},
+		{"written, and quiet", true, []string{"-q"}, repaired, "s.jsonl: failed: " + unsynced, "toolguard: s.jsonl: " + unsynced},
+		{
+			"not written", false,
+			[]string{"-o", "concise"},
+			cut,
+			"s.jsonl:2:56: error: call \"c1\" to \"ls\" has no result [missing-tool-result]\ns.jsonl: failed: not written: no space left on device\n",
+			"toolguard: s.jsonl: not written: no space left on device\n1 problem left. 1 file checked, 1 not repaired.\n",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			path := fixture(t, t.TempDir(), "s.jsonl", []byte(cut))
+			var stdout, stderr bytes.Buffer
+			a := newApp(strings.NewReader(""), &stdout, &stderr, noEnv)
+			a.replace = func(ctx context.Context, f write.File, o write.Options) (*write.Done, error) {
+				if !tt.written {
+					return &write.Done{}, fmt.Errorf("%s: not written: no space left on device", f.Path)
+				}
+				done, err := write.Replace(ctx, f, o)
+				if err != nil {
+					return done, err
+				}
+				return done, fmt.Errorf("%s: %s", f.Path, strings.TrimSpace(unsynced))
+			}
+			code := a.run(t.Context(), append([]string{"fix", "--write"}, append(tt.args, path)...))
+			if code != exitTrouble {
+				t.Errorf("exit code %d", code)
+			}
+			named := func(text string) string { return strings.ReplaceAll(text, path, "s.jsonl") }
+			if diff := cmp.Diff(tt.stdout, named(stdout.String())); diff != "" {
+				t.Errorf("standard output (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.stderr, named(stderr.String())); diff != "" {
+				t.Errorf("standard error (-want +got):\n%s", diff)
+			}
+			if text, err := os.ReadFile(path); err != nil || string(text) != tt.text {
+				t.Errorf("%v, %s", err, text)
+			}
+		})
+	}
 }
 
 // runCommand runs a command line.

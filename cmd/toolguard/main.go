@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,6 +24,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/config"
 	"github.com/toolguard/toolguard/internal/report"
+	"github.com/toolguard/toolguard/internal/write"
 )
 
 // version is set by the linker in releases.
@@ -106,9 +108,9 @@ func interrupted(ctx context.Context) int {
 func newApp(stdin io.Reader, stdout, stderr io.Writer, env func(string) string) *app {
 	a := &app{stdin: stdin, env: env, terminal: isTerminal(stdout), stderrTerminal: isTerminal(stderr), rawStdout: stdout, rawStderr: stderr}
 	a.written = &standardOutput{Writer: stdout}
-	a.stdout, a.stderrReport = overBar{a.written, a}, overBar{stderr, a}
+	a.stdout, a.stderrReport = overBar{a.written, a, a.terminal}, overBar{stderr, a, a.stderrTerminal}
 	a.screen, a.stderr = report.NewScreen(a.stdout), report.NewScreen(a.stderrReport)
-	a.beforeFiles, a.listen = func() {}, func() {}
+	a.beforeFiles, a.listen, a.replace = func() {}, func() {}, write.Replace
 	return a
 }
 
@@ -134,7 +136,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	case errors.As(err, &invalid):
 		a.complainOf(invalid)
 	case !errors.Is(err, errReported):
-		a.complain(err.Error())
+		a.complain(err.Error(), namesIn(args)...)
 	}
 	return exitTrouble
 }
@@ -157,7 +159,8 @@ type app struct {
 	written        *standardOutput
 	bar            *progress // nil if none is shown
 	beforeFiles    func()    // called before a file is opened
-	listen         func()    // called by commands that read or write files: signals then end their context
+	replace        func(context.Context, write.File, write.Options) (*write.Done, error)
+	listen         func() // called by commands that read or write files: signals then end their context
 }
 
 // standardOutput replaces the path of the device in errors by "standard output". It keeps the
@@ -185,30 +188,42 @@ func (w *standardOutput) Write(p []byte) (int, error) {
 }
 
 // note prints a line on standard error. It escapes line feeds, which paths may
-// contain. On a terminal it breaks the line between words; elsewhere it keeps one
-// line, so that programs can search for it.
-func (a *app) note(line string) {
+// contain. On a terminal it breaks the line between words, but not in names, such as
+// paths; elsewhere it keeps one line, so that programs can search for it.
+func (a *app) note(line string, names ...string) {
 	if width, known := a.columns(a.rawStderr); known {
-		fmt.Fprint(a.stderr, report.Fold(line, width, "    "))
+		fmt.Fprint(a.stderr, report.Fold(line, width, "    ", names...))
 		return
 	}
 	fmt.Fprintln(a.stderr, report.Printable(line))
 }
 
-// say prints sentences on standard error, in lines that fit.
-func (a *app) say(text string) {
+// say prints sentences on standard error, in lines that fit. No line is broken in a name.
+func (a *app) say(text string, names ...string) {
 	width, _ := a.columns(a.rawStderr)
-	fmt.Fprint(a.stderr, report.FoldSentences(text, width))
+	fmt.Fprint(a.stderr, report.FoldSentences(text, width, names...))
 }
 
-// complain prints an error or a warning.
-func (a *app) complain(message string) { a.note("toolguard: " + message) }
+// complain prints an error or a warning, in which names are not broken.
+func (a *app) complain(message string, names ...string) { a.note("toolguard: "+message, names...) }
+
+// namesIn returns what may be a path in a command line: its words, and the values of its
+// flags.
+func namesIn(args []string) []string {
+	names := slices.Clone(args)
+	for _, arg := range args {
+		for _, value, ok := strings.Cut(arg, "="); ok; _, value, ok = strings.Cut(value, "=") {
+			names = append(names, value)
+		}
+	}
+	return names
+}
 
 // complainOf prints the problems of a config file with the lines they are in.
 func (a *app) complainOf(err *config.Error) {
 	width, _ := a.columns(a.rawStderr)
 	for _, p := range err.Problems {
-		a.complain(err.About(p))
+		a.complain(err.About(p), err.Path)
 		if p.Line > 0 {
 			fmt.Fprint(a.stderr, report.Underlined(p.Line, p.Text, p.Column-1, p.Width, width))
 		}

@@ -214,7 +214,7 @@ func (p *pageRun) session(t *testing.T, body string) string {
 	for i, command := range list {
 		fmt.Fprintf(&out, "$ %s\n", command)
 		missing := false
-		for _, name := range []string{"curl", "python3", "node", "git", "make", "parallel", "duckdb"} {
+		for _, name := range []string{"curl", "python3", "node", "git", "make", "parallel", "duckdb", "jq"} {
 			_, err := exec.LookPath(name)
 			missing = missing || err != nil && regexp.MustCompile(`\b`+name+`\b`).MatchString(command)
 		}

@@ -160,7 +160,7 @@ Nothing to repair. 1 problem left (1 fixable without --safe-only).
 			if shown := time.Since(began); shown < progressAfter/2 {
 				t.Errorf("it is shown after %v", shown)
 			}
-			if got := screen(x.drawn.String()); !strings.HasPrefix(got, "checking   0% |") {
+			if got := screen(x.drawn.String()); !strings.HasPrefix(got, "checking, 0.0 MB read (0/1)") {
 				t.Errorf("it shows %q", got)
 			}
 			finish()
@@ -182,14 +182,14 @@ Nothing to repair. 1 problem left (1 fixable without --safe-only).
 func TestNarrowBar(t *testing.T) {
 	t.Parallel()
 	x := openTerminal(t)
-	p := &progress{w: x.program, done: 1, files: 3}
+	p := &progress{w: x.program, done: 1, files: 3, read: 1e6, total: 3e6}
 	for _, tt := range []struct {
 		columns uint16
 		want    string
 	}{
-		{80, "checking  33% |█████████                     | (1/3) "},
+		{80, "checking  33% |█████████                     | 1.0/3.0 MB (1/3) "},
 		{20, "checking  33% |████"},
-		{0, "checking  33% |█████████                     | (1/3) "}, // unknown width
+		{0, "checking  33% |█████████                     | 1.0/3.0 MB (1/3) "}, // unknown width
 	} {
 		if err := unix.IoctlSetWinsize(int(x.program.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: tt.columns}); err != nil {
 			t.Fatal(err)

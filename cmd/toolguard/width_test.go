@@ -16,7 +16,7 @@ import (
 )
 
 // widths are the terminals that output is made for in tests.
-var widths = []int{80, 100, 120}
+var widths = []int{narrowest, 80, 100, 120}
 
 // tooWide returns the lines of an output that are wider than so many columns although
 // they could be broken: they have more than one word.
@@ -79,7 +79,7 @@ func TestWidthOfTables(t *testing.T) {
 	for _, args := range [][]string{{"rules"}, {"formats"}, {"profiles"}, {"detect", broken}, {"detect", "-v", broken}, {"check", "--statistics", broken}} {
 		var whole bytes.Buffer
 		run(t.Context(), args, strings.NewReader(""), &whole, &whole, noEnv)
-		for _, columns := range []int{60, 80, 120} {
+		for _, columns := range []int{narrowest, 60, 80, 120} {
 			out := runWithin(t, columns, args...)
 			if !slices.Equal(strings.Fields(out), strings.Fields(whole.String())) {
 				t.Errorf("%q in %d columns has other words:\n%s", args, columns, out)
@@ -89,6 +89,58 @@ func TestWidthOfTables(t *testing.T) {
 			if len(wide) > 0 {
 				t.Errorf("%q: wider than %d columns:\n%s", args, columns, strings.Join(wide, "\n"))
 			}
+		}
+	}
+}
+
+// TestPathsAreWhole: a path with spaces stays in one line, whatever a command says of the file.
+func TestPathsAreWhole(t *testing.T) {
+	t.Parallel()
+	names := map[string]string{
+		"a cut one.jsonl":         cut,
+		"a settled one.json":      `[{"role":"user","content":"hi"}]`,
+		"no transcript.json":      `{"a":{"tool_calls":1}}`,
+		"in vain.json":            `{"messages":[{"role":"user"`,
+		"other/my toolguard.toml": "fail-on = 1\n",
+	}
+	// count runs the commands in a terminal of so many columns, and returns how often each
+	// names the directory.
+	count := func(columns int) (lines, outs []string, counts []int) {
+		dir := filepath.Join(t.TempDir(), "my own. sessions  of today")
+		for name, text := range names {
+			fixture(t, dir, name, []byte(text))
+		}
+		path := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
+		for _, args := range [][]string{
+			{"check", "-v", dir},
+			{"check", "-o", "concise", path("a cut one.jsonl")},
+			{"check", "--exclude", "a*", "-v", dir},
+			{"check", path("no such file.json")},
+			{"check", path("no transcript.json")},
+			{"check", path("other")},
+			{"check", "--config=" + path("other/my toolguard.toml"), dir},
+			{"check", "--config", path("no toolguard.toml"), dir},
+			{"check", "-o", "json=" + path("no directory/of mine.json"), dir},
+			{"fix", "-v", dir},
+			{"fix", "-o", "text", path("no transcript.json")},
+			{"detect", "-v", dir},
+			{"detect", path("no such file.json")},
+			{"detect", path("other")},
+			{"baseline", "--baseline", path("what. is known"), path("a cut one.jsonl")},
+			{"check", "--baseline", path("what. is known"), path("a cut one.jsonl")},
+			{"fix", "--write", "--backup", path("a cut one.jsonl")},
+		} {
+			out := runWithin(t, columns, args...)
+			lines, outs = append(lines, strings.Join(args[:2], " ")), append(outs, out)
+			counts = append(counts, strings.Count(out, dir))
+		}
+		return lines, outs, counts
+	}
+	lines, wide, want := count(10_000)
+	_, narrow, got := count(40)
+	for i := range want {
+		if got[i] != want[i] || want[i] == 0 {
+			t.Errorf("%s breaks a path:\n%s\ninstead of\n%s", lines[i], narrow[i], wide[i])
 		}
 	}
 }
@@ -121,7 +173,7 @@ func TestWidthOfHelp(t *testing.T) {
 	look = func(cmd *cobra.Command) {
 		n++
 		args := strings.Fields(cmd.CommandPath() + " --help")[1:]
-		for _, columns := range widths {
+		for _, columns := range []int{narrowestHelp, 80, 120} {
 			out := runWithin(t, columns, args...)
 			if !strings.Contains(out, "\nUsage:\n  "+cmd.CommandPath()) || !strings.Contains(out, "  -h, --help") {
 				t.Errorf("%q prints\n%s", args, out)

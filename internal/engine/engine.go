@@ -247,6 +247,8 @@ type checker struct {
 	details    packed
 	// visit receives findings for repair; nil if nothing is to be repaired.
 	visit *round
+	// trim receives each conversation to be trimmed; nil if none is.
+	trim *trimmer
 	// kinds count the findings, unless all are kept.
 	kinds map[findingKind]kindCount
 	// now looks at the current conversation. same and placeholder ask about it.
@@ -438,6 +440,9 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	}
 	if c.err == nil && c.visit != nil {
 		c.err = c.visit.conversation(c, plan, c.offered(), fixes)
+	}
+	if c.err == nil && c.trim != nil {
+		c.trim.conversation(c, plan)
 	}
 	c.operations, c.asked = nil, c.found.packed.end()
 	c.unfolded, c.now = nil, looker{}

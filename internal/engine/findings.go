@@ -140,6 +140,8 @@ func (p *packer) finding(f *Finding) {
 	number(p, &f.Record)
 	p.text(&f.CallID)
 	p.text(&f.Tool)
+	p.flag(&f.NestedID)
+	p.flag(&f.NestedTool)
 	p.word(&f.Kind)
 	p.word(&f.Refusal)
 	p.word(&f.Confidence)

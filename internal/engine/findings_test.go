@@ -43,7 +43,7 @@ func madeUp(n int) []Finding {
 		f := Finding{
 			Finding: rules.Finding{
 				Rule: all[rnd.IntN(len(all))], Severity: rules.Severity(rnd.IntN(4)), Message: text(), Discreet: text(), Within: num(), Span: span(),
-				Conversation: num(), Turn: num(), Record: rnd.Int32(), CallID: text(), Tool: text(), Kind: text(), Refusal: text(), Confidence: text(),
+				Conversation: num(), Turn: num(), Record: rnd.Int32(), CallID: text(), Tool: text(), NestedID: num()%2 == 0, NestedTool: num()%2 == 0, Kind: text(), Refusal: text(), Confidence: text(),
 				Fix: op(), Unfixed: text(),
 			},
 			Path: text(), Dialect: text(), Pointer: text(), Start: at(), End: at(), Fingerprint: text(), RecordHash: text(), withheld: op(),

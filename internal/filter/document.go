@@ -15,6 +15,7 @@ type part struct {
 	at, list source.Span
 	judged   bool             // it holds a conversation
 	found    *engine.Findings // nil for none
+	left     *engine.Findings // those after the repair
 	names    []string         // the rules that reject it
 }
 
@@ -23,7 +24,7 @@ func (r *run) document() error {
 	repairs := r.repairable(&r.beside)
 	for i := range r.parts {
 		p := &r.parts[i]
-		p.names = r.failing(p.found)
+		p.names, p.left = r.failing(p.found), p.found
 		repairs = repairs || r.repairable(p.found)
 	}
 	var edits []edit.Edit
@@ -92,7 +93,7 @@ func (r *run) repairParts() ([]edit.Edit, error) {
 		left[i].Add(found)
 	}
 	for i := range r.parts {
-		r.parts[i].names = r.failing(left[i])
+		r.parts[i].names, r.parts[i].left = r.failing(left[i]), left[i]
 	}
 	return edits, nil
 }
@@ -138,7 +139,7 @@ func (e *edited) list(parts []part) error {
 			return err
 		}
 		if kept = p.at.End; p.judged {
-			e.kept(repaired)
+			e.kept(repaired, p.left)
 		} else {
 			e.result.NotJudged++
 		}
@@ -218,7 +219,7 @@ func (r *run) whole() error {
 	if u.Unreadable && len(names) == 0 {
 		names = []string{unreadable}
 	}
-	out := &edited{run: r}
+	out, left := &edited{run: r}, &u.Findings
 	if r.repairable(&u.Findings) {
 		f, unproved, err := r.settle(r.src, *r.Fix)
 		switch {
@@ -227,7 +228,8 @@ func (r *run) whole() error {
 		case unproved:
 			names = r.asked(&u.Findings)
 		case f != nil:
-			names, out.edits = r.failing(&f.After.Findings), f.Edits()
+			left, out.edits = &f.After.Findings, f.Edits()
+			names = r.failing(left)
 		}
 	}
 	if len(names) > 0 {
@@ -241,7 +243,7 @@ func (r *run) whole() error {
 	}
 	repaired, err := out.upTo(r.src.Size())
 	if u.Conversations > 0 {
-		r.kept(repaired)
+		r.kept(repaired, left)
 	}
 	if err != nil || r.Whole || r.result.Report.File.Framing != source.FramingDocument {
 		return err

@@ -50,6 +50,8 @@ type Reason struct {
 // even if it has several.
 type Counts struct {
 	Conversations, Kept, Rejected, Repaired int
+	// Warned are the kept conversations with warnings.
+	Warned int
 	// NotJudged are the rows and elements without a conversation. They are kept.
 	NotJudged int
 	// Rules are the numbers of rejected conversations by rule.
@@ -62,6 +64,7 @@ func (c *Counts) Add(more *Counts) {
 	c.Kept += more.Kept
 	c.Rejected += more.Rejected
 	c.Repaired += more.Repaired
+	c.Warned += more.Warned
 	c.NotJudged += more.NotJudged
 	for name, n := range more.Rules {
 		c.count(name, n)
@@ -94,10 +97,10 @@ func (e *Error) Error() string { return e.reason }
 
 // The reasons why a source cannot be filtered.
 const (
-	alone     = "one conversation: use check, or fix -"
-	scattered = "its conversations are not in a list: use check, or fix -"
-	beside    = "findings outside of its conversations, which filter cannot remove: use check"
-	broken    = "the document is not valid JSON: use check"
+	alone     = "one conversation and not a dataset: use toolguard check"
+	scattered = "its conversations are not in a list: use toolguard check"
+	beside    = "findings outside of its conversations, which filter cannot remove: use toolguard check"
+	broken    = "the document is not valid JSON: use toolguard check"
 	recounted = "not repaired: the repair would change the number of conversations"
 )
 
@@ -227,12 +230,21 @@ func (r *run) settle(src *source.Source, opts engine.FixOptions) (f *engine.Fixe
 	return f, false, err
 }
 
-// kept counts a conversation that passes.
-func (r *run) kept(repaired bool) {
+// kept counts a conversation that passes. left are its findings as it is written.
+func (r *run) kept(repaired bool, left *engine.Findings) {
 	r.result.Conversations++
 	r.result.Kept++
 	if repaired {
 		r.result.Repaired++
+	}
+	if left == nil {
+		return
+	}
+	for f := range left.All() {
+		if f.Severity >= rules.Warning {
+			r.result.Warned++
+			break
+		}
 	}
 }
 

@@ -34,7 +34,7 @@ func (w *rows) row(r *run, u *engine.Unit) error {
 	names := r.failing(&u.Findings)
 	repairs := !u.Unreadable && r.repairable(&u.Findings)
 	if !u.Unreadable && len(names) == 0 && (u.Conversations == 0 || !repairs) {
-		r.passes(u, false)
+		r.passes(u, false, &u.Findings)
 		return w.pass(r, u)
 	}
 	at, err := w.bounds(r, u.Span, before)
@@ -42,12 +42,12 @@ func (w *rows) row(r *run, u *engine.Unit) error {
 		return err
 	}
 	if repairs {
-		text, left, err := w.repair(r, u, at)
+		text, left, after, err := w.repair(r, u, at)
 		if err != nil {
 			return err
 		}
 		if names = left; text != nil && len(names) == 0 {
-			r.passes(u, true)
+			r.passes(u, true, after)
 			if err := r.copy(source.Span{Start: w.written, End: at.Start}, r.out); err != nil {
 				return err
 			}
@@ -56,7 +56,7 @@ func (w *rows) row(r *run, u *engine.Unit) error {
 			return err
 		}
 		if len(names) == 0 {
-			r.passes(u, false)
+			r.passes(u, false, &u.Findings)
 			return w.pass(r, u)
 		}
 	}
@@ -70,13 +70,14 @@ func (w *rows) row(r *run, u *engine.Unit) error {
 	return r.reject(names, Reason{Record: u.Record, Span: at}, &u.Findings)
 }
 
-// passes counts a row that passes. One without a conversation is not judged unless it had to be repaired.
-func (r *run) passes(u *engine.Unit, repaired bool) {
+// passes counts a row that passes, with the findings that are left. One without a conversation
+// is not judged unless it had to be repaired.
+func (r *run) passes(u *engine.Unit, repaired bool, left *engine.Findings) {
 	if u.Conversations == 0 && !repaired {
 		r.result.NotJudged++
 		return
 	}
-	r.kept(repaired)
+	r.kept(repaired, left)
 }
 
 // unreadable is the rule that counts a row that cannot be read if no selected rule reports it.
@@ -129,11 +130,11 @@ func (r *run) inLine(at int64) (bool, error) {
 	return text[len(text)-1] != '\n' && string(text) != byteOrderMark, nil
 }
 
-// repair repairs a row. It returns nil if the row stays as it is, and the rules that reject
-// it afterwards.
-func (w *rows) repair(r *run, u *engine.Unit, at source.Span) (text []byte, left []string, err error) {
+// repair repairs a row. It returns nil if the row stays as it is, the rules that reject it
+// afterwards, and what is found in the repaired text.
+func (w *rows) repair(r *run, u *engine.Unit, at source.Span) (text []byte, left []string, after *engine.Findings, err error) {
 	if w.text, err = r.src.Into(w.text, at); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	row := source.FromBytes(r.src.Name(), w.text)
 	if r.file == nil { // a source of only one row is a document for a check
@@ -145,25 +146,25 @@ func (w *rows) repair(r *run, u *engine.Unit, at source.Span) (text []byte, left
 	}
 	f, unproved, err := r.settle(row, opts)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	asIs := r.failing(&u.Findings)
 	switch {
 	case unproved:
-		return nil, r.asked(&u.Findings), nil
+		return nil, r.asked(&u.Findings), nil, nil
 	case f == nil || f.Before.File.Conversations != u.Conversations:
-		return nil, asIs, nil // alone, the row is read in another way
+		return nil, asIs, nil, nil // alone, the row is read in another way
 	}
 	alone := r.failing(&f.Before.Findings)
 	for _, name := range asIs {
 		if !slices.Contains(alone, name) { // nobody knows whether it is repaired
-			return nil, asIs, nil
+			return nil, asIs, nil, nil
 		}
 	}
 	if left = r.failing(&f.After.Findings); !f.Changed() || len(left) > 0 {
-		return nil, left, nil
+		return nil, left, nil, nil
 	}
-	return f.Pieces.Source().Text(), nil, nil
+	return f.Pieces.Source().Text(), nil, &f.After.Findings, nil
 }
 
 // asked returns the rules of findings that reject or whose repair was requested.

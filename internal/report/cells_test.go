@@ -15,6 +15,7 @@ func TestCells(t *testing.T) {
 	}{
 		{"ASCII", "a[", []cell{{"a", 1}, {"[", 1}}},
 		{"wide", "日é", []cell{{"日", 2}, {"é", 1}}},
+		{"ambiguous in width", "…§", []cell{{"…", 1}, {"§", 1}}},
 		{"an accent", "e\u0301x", []cell{{"e\u0301", 1}, {"x", 1}}},
 		{"an emoji of a text character", "❤\ufe0fx", []cell{{"❤\ufe0f", 2}, {"x", 1}}},
 		{"the text character", "❤x", []cell{{"❤", 1}, {"x", 1}}},

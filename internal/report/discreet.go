@@ -49,19 +49,19 @@ func discreet(f *engine.Finding) {
 	if f.Discreet != "" {
 		f.Message = f.Discreet
 	}
-	f.CallID, f.Tool = scalar(f.CallID), scalar(f.Tool)
+	f.CallID, f.Tool = brief(f.CallID, f.NestedID), brief(f.Tool, f.NestedTool)
 }
 
-// scalar returns an id or a name. Of a text that looks like a JSON object or list it returns
-// only the kind.
-func scalar(s string) string {
+// brief returns an id or a name. Of an object or an array it returns only the kind, as
+// messages do.
+func brief(s string, nested bool) string {
 	switch {
+	case !nested:
+		return s
 	case strings.HasPrefix(s, "{"):
 		return "{…}"
-	case strings.HasPrefix(s, "["):
-		return "[…]"
 	}
-	return s
+	return "[…]"
 }
 
 // outside returns the part of a finding's pointer that leads through fields of the format,

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/toolguard/toolguard/internal/filter"
@@ -27,6 +28,7 @@ type (
 		Rejected      int `json:"rejected"`
 		Repaired      int `json:"repaired"`
 		NotJudged     int `json:"not_judged"`
+		WithWarnings  int `json:"with_warnings"`
 	}
 	jsonReason struct {
 		Path     string        `json:"path"`
@@ -62,7 +64,7 @@ func Reason(w io.Writer, r *filter.Reason, noExcerpt bool) error {
 // FilteredJSON writes the counts of a filter as JSON.
 func FilteredJSON(w io.Writer, c *filter.Counts, s *Summary) error {
 	out := jsonFiltered{
-		Version: jsonVersion, Summary: jsonFilterCounts{c.Conversations, c.Kept, c.Rejected, c.Repaired, c.NotJudged},
+		Version: jsonVersion, Summary: jsonFilterCounts{c.Conversations, c.Kept, c.Rejected, c.Repaired, c.NotJudged, c.Warned},
 		Rules: c.Rules,
 	}
 	if out.Rules == nil {
@@ -99,13 +101,23 @@ func FilteredTable(w io.Writer, c *filter.Counts) error {
 // than one file.
 func Filtered(c *filter.Counts, s *Summary, several bool) string {
 	out := "No conversations found."
-	if c.Conversations > 0 {
-		repaired := ""
+	switch {
+	case c.Conversations == 0 && s.Files == 0 && len(s.Failed) > 0:
+		return s.checked() // nobody knows what is in them
+	case c.Conversations > 0:
+		var of []string
 		if c.Repaired > 0 {
-			repaired = fmt.Sprintf(" (%d repaired)", c.Repaired)
+			of = append(of, fmt.Sprintf("%d repaired", c.Repaired))
+		}
+		if c.Warned > 0 {
+			of = append(of, fmt.Sprintf("%d with warnings", c.Warned))
+		}
+		kept := ""
+		if len(of) > 0 {
+			kept = " (" + strings.Join(of, ", ") + ")"
 		}
 		share := strconv.FormatFloat(100*float64(c.Rejected)/float64(c.Conversations), 'f', 1, 64)
-		out = fmt.Sprintf("Kept %d of %s%s, rejected %d (%s %%).", c.Kept, count(c.Conversations, "conversation"), repaired, c.Rejected, share)
+		out = fmt.Sprintf("Kept %d of %s%s, rejected %d (%s %%).", c.Kept, count(c.Conversations, "conversation"), kept, c.Rejected, share)
 	}
 	if c.NotJudged > 0 {
 		out += fmt.Sprintf(" Kept %s without a conversation too.", count(c.NotJudged, "row"))

@@ -40,9 +40,9 @@ func measure(parts ...part) int {
 }
 
 // fold adds a line of several parts, and breaks it between words if it is wider
-// than width. Lines behind the first one begin with hang. The first parts, as many
-// as whole says, are never broken: there may be spaces in paths.
-func (l *lines) fold(width int, hang string, whole int, parts ...part) {
+// than width. Lines behind the first one begin with hang. A part that is whole is not
+// broken.
+func (l *lines) fold(width int, hang string, parts ...part) {
 	if width == math.MaxInt || measure(parts...) <= width {
 		l.line(parts...)
 		return
@@ -67,17 +67,17 @@ func (l *lines) fold(width int, hang string, whole int, parts ...part) {
 		}
 		line, word, begun = append(line, word...), nil, true
 	}
-	for i, p := range parts {
+	for _, p := range parts {
 		texts := []string{p.text}
-		if i >= whole {
+		if !p.whole {
 			texts = strings.SplitAfter(p.text, " ")
 		}
 		for _, text := range texts {
 			if text == "" {
 				continue
 			}
-			word = append(word, part{p.color, text})
-			if blank = blank && strings.Trim(text, " ") == ""; !blank && i >= whole-1 && strings.HasSuffix(text, " ") {
+			word = append(word, part{color: p.color, text: text})
+			if blank = blank && strings.Trim(text, " ") == ""; !blank && !p.whole && strings.HasSuffix(text, " ") {
 				add()
 				blank = true
 			}
@@ -88,18 +88,40 @@ func (l *lines) fold(width int, hang string, whole int, parts ...part) {
 	}
 }
 
+// apart splits a text at the names in it, which are whole.
+func apart(text string, names []string) (out []part) {
+	for text != "" {
+		at, found := len(text), ""
+		for _, n := range names {
+			// Of two names that begin in the same place, the longer one is meant.
+			if i := strings.Index(text, n); i >= 0 && strings.Contains(n, " ") && (i < at || i == at && len(n) > len(found)) {
+				at, found = i, n
+			}
+		}
+		if at > 0 {
+			out = append(out, bare(text[:at]))
+		}
+		if found != "" {
+			out = append(out, unbroken(nil, found))
+		}
+		text = text[at+len(found):]
+	}
+	return out
+}
+
 // Fold returns a text of one line, broken between words into lines of at most width
-// columns. Lines behind the first one begin with hang. Nothing in it is obeyed by a
-// terminal.
-func Fold(text string, width int, hang string) string {
+// columns. Lines behind the first one begin with hang. Names in the text, such as paths, are
+// not broken. Nothing in it is obeyed by a terminal.
+func Fold(text string, width int, hang string, names ...string) string {
 	var l lines
-	l.fold(width, hang, 0, bare(text))
+	l.fold(width, hang, apart(text, names)...)
 	return l.String()
 }
 
 // FoldTable returns a table in lines of at most width columns. The last column is broken between
-// words, and goes on where it begins; indented examples in JSON are not broken.
-func FoldTable(table string, width int) string {
+// words, and goes on where it begins. Names, such as paths, and indented examples in JSON are
+// not broken.
+func FoldTable(table string, width int, names ...string) string {
 	var out strings.Builder
 	for line := range strings.Lines(table) {
 		row := strings.TrimSuffix(line, "\n")
@@ -109,36 +131,58 @@ func FoldTable(table string, width int) string {
 			out.WriteString(line)
 			continue
 		}
-		hang := indented + 4
-		if i := strings.LastIndex(text, "  "); i > 0 {
-			hang = indented + i + 2
+		hang, at := indented+4, indented
+		for _, p := range apart(text, names) {
+			if i := strings.LastIndex(p.text, "  "); i >= 0 && !p.whole && at+i > indented {
+				hang = at + i + 2
+			}
+			at += len(p.text)
 		}
 		if hang > width/2 {
 			hang = indented + 4
 		}
-		out.WriteString(Fold(row, width, strings.Repeat(" ", hang)))
+		out.WriteString(Fold(row, width, strings.Repeat(" ", hang), names...))
 	}
 	return out.String()
 }
 
 // FoldSentences returns sentences in lines of at most width columns. It begins a new line
-// with a sentence that does not fit, and breaks only those that fit on no line.
-func FoldSentences(text string, width int) string {
+// with a sentence that does not fit, and breaks only those that fit on no line. Names in
+// them, such as paths, are not broken.
+func FoldSentences(text string, width int, names ...string) string {
 	var out strings.Builder
 	line := ""
 	flush := func() {
 		if line != "" {
-			out.WriteString(Fold(line, width, ""))
+			out.WriteString(Fold(strings.TrimRight(line, " "), width, "", names...))
 		}
 		line = ""
 	}
-	for _, sentence := range strings.SplitAfter(text, ". ") {
+	for _, sentence := range sentences(apart(text, names)) {
 		if line != "" && measure(bare(strings.TrimRight(line+sentence, " "))) > width {
-			line = strings.TrimRight(line, " ")
 			flush()
 		}
 		line += sentence
 	}
 	flush()
 	return out.String()
+}
+
+// sentences returns the sentences of a text with the blanks behind them. None ends in a
+// name.
+func sentences(parts []part) (out []string) {
+	sentence := ""
+	for _, p := range parts {
+		texts := []string{p.text}
+		if !p.whole {
+			texts = strings.SplitAfter(p.text, ". ")
+		}
+		for i, text := range texts {
+			if i > 0 {
+				out, sentence = append(out, sentence), ""
+			}
+			sentence += text
+		}
+	}
+	return append(out, sentence)
 }

@@ -310,6 +310,7 @@ func TestDiscreet(t *testing.T) {
 	found = append(found, found[0])
 	last := &found[len(found)-1]
 	last.CallID, last.Tool = `{"k":"`+secret+`"}`, `["`+secret+`"]`
+	last.NestedID, last.NestedTool = true, true
 	rep := &engine.Report{Path: "p", File: &container.File{}, Findings: engine.Pack(found...)}
 	want := map[string]string{"text": "c1", "json": `"tool":"ls"`, "jsonl": `"pointer":"/input","call_id":"c1"`, "sarif": "c1"}
 	for _, f := range Formats() {
@@ -361,13 +362,13 @@ func TestLine(t *testing.T) {
 		parts []part
 		want  string
 	}{
-		{[]part{bare("a"), {red, "b"}, bare("c\n")}, "a\x1b[31;1mb\x1b[0;22mc<0a>\n"},
-		{[]part{bare("a"), {off, "b"}, {red, ""}, bare("\x1b")}, "ab<1b>\n"},
-		{[]part{bare("#"), {off, "#["}}, "##<5b>\n"},
-		{[]part{bare("#"), {red, "#"}, bare("[x]")}, "#\x1b[31;1m<23>\x1b[0;22m[x]\n"},
-		{[]part{bare("##vso"), {red, "["}}, "#<23>vso\x1b[31;1m[\x1b[0;22m\n"},
-		{[]part{{red, ":"}, bare(":1:2")}, "\x1b[31;1m<3a>\x1b[0;22m:1:2\n"},
-		{[]part{bare("\xe2"), {off, "\x80\xae"}}, "<e2><80><ae>\n"},
+		{[]part{bare("a"), colored(red, "b"), bare("c\n")}, "a\x1b[31;1mb\x1b[0;22mc<0a>\n"},
+		{[]part{bare("a"), colored(off, "b"), colored(red, ""), bare("\x1b")}, "ab<1b>\n"},
+		{[]part{bare("#"), colored(off, "#[")}, "##<5b>\n"},
+		{[]part{bare("#"), colored(red, "#"), bare("[x]")}, "#\x1b[31;1m<23>\x1b[0;22m[x]\n"},
+		{[]part{bare("##vso"), colored(red, "[")}, "#<23>vso\x1b[31;1m[\x1b[0;22m\n"},
+		{[]part{colored(red, ":"), bare(":1:2")}, "\x1b[31;1m<3a>\x1b[0;22m:1:2\n"},
+		{[]part{bare("\xe2"), colored(off, "\x80\xae")}, "<e2><80><ae>\n"},
 		{[]part{bare("a: "), bare("::error::x")}, "a: <3a>:error::x\n"},
 	} {
 		var l lines

@@ -14,10 +14,17 @@ import (
 type part struct {
 	color *color.Color
 	text  string
+	whole bool // no line is broken in it, although it may have spaces
 }
 
 // bare returns a part without colour.
 func bare(text string) part { return part{text: text} }
+
+// colored returns a part with a colour.
+func colored(c *color.Color, text string) part { return part{color: c, text: text} }
+
+// unbroken returns a part that is a path or another name. There may be spaces in it.
+func unbroken(c *color.Color, text string) part { return part{color: c, text: text, whole: true} }
 
 // lines collects text for people, line by line. All formats for people write through it: it
 // escapes text that must not reach a terminal or a CI. It looks at the line without its

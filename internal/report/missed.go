@@ -45,15 +45,14 @@ func (k missedKind) fingerprint(m Missed) string {
 }
 
 // missed returns a line for each file that was not checked, for a report for people. There
-// are none if standard error is shown in the same place and has just named them. The first
-// two parts of a line are the file.
+// are none if standard error is shown in the same place and has just named them.
 func missed(s *style, opts *Options, sum *Summary) [][]part {
 	if !opts.Apart {
 		return nil
 	}
 	var out [][]part
 	_ = sum.eachMissed(func(kind missedKind, m Missed) error {
-		out = append(out, []part{{s.path, m.Path}, bare(": "), bare(kind.says(m))})
+		out = append(out, []part{unbroken(s.path, m.Path), bare(": "), bare(kind.says(m))})
 		return nil
 	})
 	return out

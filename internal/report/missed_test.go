@@ -1,6 +1,7 @@
 package report
 
 import (
+	"io"
 	"strings"
 	"testing"
 )
@@ -29,6 +30,22 @@ func TestMissed(t *testing.T) {
 			case !f.Human && (!strings.Contains(got, "gone.json") || !strings.Contains(got, "no such file or directory") || !strings.Contains(got, "log.json")):
 				t.Errorf("%s does not name the files: %s", f.Name, got)
 			}
+		}
+	}
+}
+
+// TestMissedInTerminal: where lines are broken, they are not broken in a path.
+func TestMissedInTerminal(t *testing.T) {
+	t.Parallel()
+	sum := &Summary{Failed: []Missed{{"a file that is gone.json", "no such file or directory"}}}
+	const want = "a file that is gone.json: failed: no\n        such file or directory\n"
+	for name, format := range map[string]func(io.Writer, Options) Reporter{"text": newText, "statistics": NewStatistics} {
+		var out strings.Builder
+		if err := format(&out, Options{Apart: true, Width: 40}).Close(sum); err != nil {
+			t.Fatal(err)
+		}
+		if got := out.String(); got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}
 }

@@ -40,9 +40,9 @@ func (p *pager) page(text []string) {
 			}
 			n = min(n+1, len(text))
 		case strings.HasPrefix(line, "# "):
-			p.out.line(part{p.style.path, line[2:]})
+			p.out.line(colored(p.style.path, line[2:]))
 		case strings.HasPrefix(line, "## "):
-			p.out.line(part{p.style.path, strings.ToUpper(line[3:])})
+			p.out.line(colored(p.style.path, strings.ToUpper(line[3:])))
 		case strings.HasPrefix(line, "|"):
 			for n < len(text) && strings.HasPrefix(text[n], "|") {
 				n++
@@ -121,7 +121,7 @@ func (p *pager) words(text string, plain *color.Color) []word {
 	bold := false
 	add := func(style *color.Color, s string) {
 		if s != "" {
-			w = append(w, part{style, s})
+			w = append(w, colored(style, s))
 		}
 	}
 	end := func() {

@@ -113,8 +113,8 @@ func (p *preview) gap() {
 // heading writes the title of a repair.
 func (p *preview) heading(i int, place string) {
 	r := &p.fixed.Repairs[i]
-	p.out.fold(p.opts.headWidth(), indent, 2,
-		part{p.style.path, p.path}, bare(place+": "), bare(r.Title), bare(fmt.Sprintf(" (%s) ", r.Class)), part{p.style.gutter, "[" + r.Rule + "]"})
+	p.out.fold(p.opts.headWidth(), indent,
+		unbroken(p.style.path, p.path), bare(place+": "), bare(r.Title), bare(fmt.Sprintf(" (%s) ", r.Class)), colored(p.style.gutter, "["+r.Rule+"]"))
 }
 
 // placeOf returns a position as it is written behind a path.
@@ -133,7 +133,7 @@ func (p *preview) row(parts ...part) {
 // more says how many rows are not shown.
 func (p *preview) more() {
 	if p.hidden > 0 {
-		p.out.line(part{p.style.gutter, "      |"}, bare(" … "+count(p.hidden, "more line")))
+		p.out.line(colored(p.style.gutter, "      |"), bare(" … "+count(p.hidden, "more line")))
 	}
 	p.hidden = 0
 }
@@ -239,9 +239,9 @@ func (p *preview) changed(ed *editedLines, l changedLine, number int, mark strin
 	width := p.opts.width()
 	// Where colours begin and end, signs may have to be escaped that take more room then.
 	for room := width - len(gutter) - len(" + "); ; {
-		parts := []part{{p.style.gutter, gutter}, bare(" "), {c, mark}}
+		parts := []part{colored(p.style.gutter, gutter), bare(" "), colored(c, mark)}
 		if before, changed, behind := l.window(ed, room); before+changed+behind != "" {
-			parts = append(parts, bare(" "+before), part{c, changed}, bare(behind))
+			parts = append(parts, bare(" "+before), colored(c, changed), bare(behind))
 		}
 		over := measure(parts...) - width
 		if over <= 0 || room <= leastRoom {

@@ -183,6 +183,7 @@ func TestFormats(t *testing.T) {
 		}
 	}
 	golden(t, "statistics.golden", write(t, func(b *bytes.Buffer) Reporter { return NewStatistics(b, Options{}) }))
+	golden(t, "statistics-narrow.golden", write(t, func(b *bytes.Buffer) Reporter { return NewStatistics(b, Options{Width: 40}) }))
 }
 
 func TestJSONIsWhatWasFound(t *testing.T) {

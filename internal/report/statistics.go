@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/toolguard/toolguard/internal/engine"
@@ -59,12 +60,13 @@ func (s *statistics) Close(sum *Summary) error {
 	}
 	var l lines
 	for _, line := range missed(newStyle(false), &s.opts, sum) {
-		l.line(line...)
+		l.fold(s.opts.headWidth(), indent, line...)
 	}
 	return l.flush(s.w)
 }
 
-// table writes a line for each rule that found something.
+// table writes a line for each rule that found something. If the lines of a terminal are too
+// short, the names of all rules are below their numbers.
 func (s *statistics) table() error {
 	if len(s.counts) == 0 {
 		return nil
@@ -72,10 +74,29 @@ func (s *statistics) table() error {
 	rows := slices.SortedFunc(maps.Values(s.counts), func(a, b *ruleCount) int {
 		return cmp.Or(cmp.Compare(b.all, a.all), cmp.Compare(a.rule, b.rule))
 	})
-	tw := tabwriter.NewWriter(NewScreen(s.w), 0, 0, 2, ' ', tabwriter.AlignRight)
+	var wide strings.Builder
+	tw := tabwriter.NewWriter(&wide, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tw, "findings\tfixable\tunsafe\t  rule")
 	for _, c := range rows {
 		fmt.Fprintf(tw, "%d\t%d\t%d\t  %s\n", c.all, c.fixable, c.unsafes, c.rule)
 	}
-	return tw.Flush()
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	fits := true
+	for line := range strings.Lines(wide.String()) {
+		fits = fits && textWidth(strings.TrimSuffix(line, "\n")) <= s.opts.headWidth()
+	}
+	var l lines
+	for line := range strings.Lines(wide.String()) {
+		line = strings.TrimSuffix(line, "\n")
+		if fits {
+			l.line(bare(line))
+			continue
+		}
+		at := strings.LastIndex(line, "  ")
+		l.line(bare(strings.TrimRight(line[:at], " ")))
+		l.line(bare(indent + line[at+2:]))
+	}
+	return l.flush(s.w)
 }

@@ -218,6 +218,9 @@ func (s *Summary) checked() string {
 	return b.String()
 }
 
+// Names returns the paths that the sentences of String name.
+func (s *Summary) Names() []string { return append(s.baselines(), paths(s.Lookalikes)...) }
+
 // paths returns the paths of files.
 func paths(files []Missed) []string {
 	out := make([]string, len(files))

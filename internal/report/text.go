@@ -30,7 +30,7 @@ func (t *text) File(r *engine.Report) error {
 	for f := range r.Findings.All() {
 		if t.opts.shows(f) {
 			t.gap(&l)
-			l.fold(t.opts.headWidth(), indent, 2, headline(t.style, f)...)
+			l.fold(t.opts.headWidth(), indent, headline(t.style, f)...)
 			underline(&l, t.style, t.style.severity(f.Severity), "^~", f.Start.Line, f.Excerpt, "", t.opts.width())
 			t.related(&l, f)
 			t.fix(&l, f)
@@ -38,7 +38,7 @@ func (t *text) File(r *engine.Report) error {
 	}
 	for f := range t.opts.more(r) {
 		t.gap(&l)
-		l.fold(t.opts.headWidth(), indent, 2, rest(t.style, f)...)
+		l.fold(t.opts.headWidth(), indent, rest(t.style, f)...)
 	}
 	return l.flush(t.w)
 }
@@ -58,20 +58,19 @@ func (t *text) Close(s *Summary) error {
 		if i == 0 {
 			t.gap(&l)
 		}
-		l.fold(t.opts.headWidth(), indent, 2, line...)
+		l.fold(t.opts.headWidth(), indent, line...)
 	}
 	return l.flush(t.w)
 }
 
-// headline returns where a finding is and what it says, as compilers write it. The
-// first two parts are the place.
+// headline returns where a finding is and what it says, as compilers write it.
 func headline(s *style, f *engine.Finding) []part {
 	return []part{
-		{s.path, f.Path},
+		unbroken(s.path, f.Path),
 		bare(fmt.Sprintf(":%d:%d: ", f.Start.Line, f.Start.Column)),
-		{s.severity(f.Severity), f.Severity.String()},
+		colored(s.severity(f.Severity), f.Severity.String()),
 		bare(": "), bare(f.Message), bare(" "),
-		{s.gutter, "[" + f.Rule.Name + "]"},
+		colored(s.gutter, "["+f.Rule.Name+"]"),
 	}
 }
 
@@ -89,11 +88,11 @@ func (o *Options) more(r *engine.Report) iter.Seq[*engine.Rest] {
 // rest returns how many findings of a kind there are that are not shown.
 func rest(s *style, f *engine.Rest) []part {
 	return []part{
-		{s.path, f.Path},
+		unbroken(s.path, f.Path),
 		bare(": "),
-		{s.severity(f.Severity), f.Severity.String()},
+		colored(s.severity(f.Severity), f.Severity.String()),
 		bare(": " + left(f) + " "),
-		{s.gutter, "[" + f.Rule.Name + "]"},
+		colored(s.gutter, "["+f.Rule.Name+"]"),
 	}
 }
 
@@ -124,18 +123,18 @@ func underline(l *lines, s *style, c *color.Color, marks string, line int, e eng
 		return false
 	}
 	gutter := strings.Repeat(" ", len(number)) + " |"
-	l.line(part{s.gutter, number + " |"}, bare(" "), bare(shown))
-	mark := part{c, marks[:1] + strings.Repeat(marks[1:], max(marked, 1)-1)}
-	wide := measure(part{c, label})
+	l.line(colored(s.gutter, number+" |"), bare(" "), bare(shown))
+	mark := colored(c, marks[:1]+strings.Repeat(marks[1:], max(marked, 1)-1))
+	wide := measure(colored(c, label))
 	if label != "" && at+len(mark.text)+1+wide <= room {
-		l.line(part{s.gutter, gutter}, bare(" "+strings.Repeat(" ", at)), mark, bare(" "), part{c, label})
+		l.line(colored(s.gutter, gutter), bare(" "+strings.Repeat(" ", at)), mark, bare(" "), colored(c, label))
 		return true
 	}
-	l.line(part{s.gutter, gutter}, bare(" "+strings.Repeat(" ", at)), mark)
+	l.line(colored(s.gutter, gutter), bare(" "+strings.Repeat(" ", at)), mark)
 	if label != "" {
 		// Below the mark, or as far to the left of that as it has to be.
 		by := strings.Repeat(" ", max(0, min(at, room-wide)))
-		l.fold(width, gutter+" ", 2, part{s.gutter, gutter}, bare(" "+by), part{c, label})
+		l.fold(width, gutter+" ", unbroken(s.gutter, gutter), unbroken(nil, " "+by), colored(c, label))
 	}
 	return true
 }
@@ -159,7 +158,7 @@ func (t *text) related(l *lines, f *engine.Finding) {
 		if i < len(f.RelatedExcerpts) && underline(l, t.style, t.style.related, "--", p.Line, f.RelatedExcerpts[i], label, t.opts.width()) {
 			continue
 		}
-		l.fold(t.opts.width(), hang, 1, bare(indent), part{t.style.related, "related:"}, bare(" "), bare(label))
+		l.fold(t.opts.width(), hang, bare(indent), colored(t.style.related, "related:"), bare(" "), bare(label))
 	}
 }
 
@@ -167,9 +166,9 @@ func (t *text) related(l *lines, f *engine.Finding) {
 func (t *text) fix(l *lines, f *engine.Finding) {
 	switch {
 	case f.Fix != nil:
-		l.fold(t.opts.width(), hang, 1, bare(indent), part{t.style.fix, "fix:"}, bare(" "), bare(f.Fix.Title), bare(" ("+cost(f)+")"))
+		l.fold(t.opts.width(), hang, bare(indent), colored(t.style.fix, "fix:"), bare(" "), bare(f.Fix.Title), bare(" ("+cost(f)+")"))
 	case f.Unfixed != "":
-		l.fold(t.opts.width(), hang, 1, bare(indent), part{t.style.fix, "no fix:"}, bare(" "), bare(f.Unfixed))
+		l.fold(t.opts.width(), hang, bare(indent), colored(t.style.fix, "no fix:"), bare(" "), bare(f.Unfixed))
 	}
 }
 

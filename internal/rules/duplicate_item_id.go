@@ -52,10 +52,11 @@ item (safe). A reasoning item without encrypted content is dropped instead (unsa
 				continue
 			}
 			f := Finding{
-				Severity: severity, Span: id.Span, Refusal: cell.Text, CallID: id.Text(),
+				Severity: severity, Span: id.Span, Refusal: cell.Text,
 				Message: "the id " + quote(id) + " already belongs to an earlier item",
 				Related: []Related{{"the first item is here", c.Look(transcript.MemberItemID, c.Messages[at].Span()).Span}},
 			}
+			f.identify(id)
 			if c.Messages[at].Span().Len() == m.Span().Len() && c.Text(c.Messages[at].Span()) == c.Text(m.Span()) && c.repeats(int32(i)) {
 				f.Severity = max(severity, Warning)
 				f.Message = "the item " + quote(id) + " repeats an earlier item"

@@ -218,6 +218,10 @@ func IsPlaceholder(payload source.Span, window transcript.Window, own string, re
 	return own != "" && string(text) == own || string(text) == "aborted" && window == transcript.WindowNext
 }
 
+// Placeholders returns the texts, as JSON, that IsPlaceholder knows. After a text that ends in
+// … the name of the tool follows.
+func Placeholders() []string { return slices.Clone(placeholders) }
+
 // placeholders are the texts, as JSON, that known tools insert for a result that was never
 // recorded. After a text that ends in … the name of the tool follows.
 var placeholders = []string{

@@ -40,11 +40,13 @@ means nothing without its id.`,
 			if want == "" || !id.Given() || id.IsString() && strings.HasPrefix(id.Text(), want) && profile.WordDash.Allows(id.Text()) {
 				continue
 			}
-			c.report(int32(i), Finding{
+			f := Finding{
 				Severity: severity, Span: id.Span, Refusal: strings.Replace(cell.Text, "'…'", "'"+want+"'", 1),
-				CallID: id.Text(), Message: "the id " + quote(id) + " does not fit the type of its item: such ids begin with " + want,
-				Fix: c.omitID(int32(i), id),
-			})
+				Message: "the id " + quote(id) + " does not fit the type of its item: such ids begin with " + want,
+				Fix:     c.omitID(int32(i), id),
+			}
+			f.identify(id)
+			c.report(int32(i), f)
 		}
 	},
 }

@@ -211,7 +211,10 @@ type Finding struct {
 	Turn         int   // -1 for none
 	Record       int32 // from 1
 	CallID, Tool string
-	Kind         string // of the call, as named in provider errors
+	// NestedID and NestedTool say that the id or the name is an object or an array, which can
+	// hold a payload.
+	NestedID, NestedTool bool
+	Kind                 string // of the call, as named in provider errors
 	// Refusal is the error of the provider as the profile has it, "" if it is not known.
 	Refusal    string
 	Confidence string // of the pairing on which the finding depends, "" if there is none
@@ -495,7 +498,9 @@ func (c *Context) aboutCall(i int, f Finding) {
 	if f.Span.IsZero() {
 		f.Span = call.ID.Span
 	}
-	f.CallID, f.Tool, f.Kind = call.ID.Text(), call.Name.Text(), kindNames[call.Kind]
+	f.identify(call.ID)
+	f.nameTool(call.Name)
+	f.Kind = kindNames[call.Kind]
 	c.report(call.Message, f)
 }
 
@@ -505,11 +510,21 @@ func (c *Context) aboutResult(i int, f Finding) {
 	if f.Span.IsZero() {
 		f.Span = res.ID.Span
 	}
-	f.CallID, f.Tool, f.Kind = res.ID.Text(), res.Name.Text(), kindNames[res.Kind]
+	f.identify(res.ID)
+	f.nameTool(res.Name)
+	f.Kind = kindNames[res.Kind]
 	if call := c.Pairing.Results[i].Call; f.Tool == "" && call >= 0 {
-		f.Tool = c.Calls[call].Name.Text()
+		f.nameTool(c.Calls[call].Name)
 	}
 	c.report(res.Message, f)
+}
+
+// identify sets the id of a finding.
+func (f *Finding) identify(id transcript.Token) { f.CallID, f.NestedID = id.Text(), id.IsNested() }
+
+// nameTool sets the name of the tool of a finding.
+func (f *Finding) nameTool(name transcript.Token) {
+	f.Tool, f.NestedTool = name.Text(), name.IsNested()
 }
 
 // kindNames are the names of the kinds of call in provider errors.

@@ -112,6 +112,7 @@ func unpack(src *Source, most int64, keep func(context.Context, string, io.Reade
 			return nil, fmt.Errorf("%s: %s: %w", src.name, p.name, err)
 		}
 		defer r.Close()
+		src.progress.twice()
 		l := limited(r, src.size, most)
 		out, err := keep(src.ctx, src.name, l)
 		if l.left < 0 {
@@ -124,6 +125,7 @@ func unpack(src *Source, most int64, keep func(context.Context, string, io.Reade
 			return nil, fmt.Errorf("%w (while unpacking %s)", err, p.name)
 		}
 		out.packed = p.name
+		out.progress = newProgress(src.ctx, out.size, 0.5)
 		return out, nil
 	}
 	return src, nil

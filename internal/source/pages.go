@@ -43,14 +43,18 @@ func (r *Reader) pages(start int64) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.src.progress.twice()
 	s, err := p.scan(head, int(max(held/largePart, 2)))
 	if err != nil || s.Kind != FaultNone || int64(s.End) <= held {
+		r.src.progress.once()
 		return nil, err
 	}
 	nul, rest, _, err := r.skip(start+int64(s.End), true)
 	if err != nil || nul.End > 0 || rest < r.src.size {
+		r.src.progress.once()
 		return nil, err
 	}
+	r.src.progress.again()
 	return &document{start: start, scan: s, pages: p}, nil
 }
 

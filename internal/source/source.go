@@ -37,12 +37,14 @@ type Source struct {
 	// named is set if the errors of r already begin with the name of the source.
 	named bool
 	// packed is the name of the compression, "" if the file was not compressed.
-	packed  string
-	lines   lines
-	held    int64 // how many bytes of a document may be held; 0 means heldDocument
-	failed  atomic.Pointer[error]
-	ahead   bool
-	asLines bool // the framing is known: one record per line
+	packed string
+	lines  lines
+	held   int64 // how many bytes of a document may be held; 0 means heldDocument
+	failed atomic.Pointer[error]
+	// progress counts what is read of a file or a stream.
+	progress *progress
+	ahead    bool
+	asLines  bool // the framing is known: one record per line
 	// text is the whole source if it is in memory, and nil otherwise.
 	text []byte
 	// near is the record being examined. Spans inside it are served without reading.
@@ -124,6 +126,7 @@ func Open(ctx context.Context, path string, most int64) (*Source, error) {
 	}
 	src := NewSource(path, f, info.Size())
 	src.close, src.ctx = f.Close, ctx
+	src.progress = newProgress(ctx, src.size, 0)
 	src.unchanged = func() error {
 		now, err := f.Stat()
 		if err != nil {
@@ -213,6 +216,7 @@ func spool(ctx context.Context, name string, r io.Reader) (*Source, error) {
 		return nil, pathError(name, err)
 	}
 	src.ctx = ctx
+	src.progress = newProgress(ctx, src.size, 0)
 	return src, nil
 }
 
@@ -310,6 +314,7 @@ func (s *Source) ReadAt(p []byte, off int64) (int, error) {
 	}
 	clipped := p[:min(int64(len(p)), s.size-off)]
 	n, err := s.r.ReadAt(clipped, off)
+	s.progress.add(n)
 	switch {
 	case n == len(clipped):
 		if n < len(p) {

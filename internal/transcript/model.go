@@ -373,6 +373,11 @@ func (t Token) Text() string {
 	return t.Raw[1 : len(t.Raw)-1]
 }
 
+// IsNested reports whether the token is an object or an array.
+func (t Token) IsNested() bool {
+	return t.Raw != "" && (t.Raw[0] == '{' || t.Raw[0] == '[')
+}
+
 // A CallKind is the protocol kind of a call or result. A result answers only calls of its
 // own kind.
 type CallKind uint8

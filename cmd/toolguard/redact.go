@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/redact"
+	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/write"
+)
+
+// redactFlags are the flags of redact.
+type redactFlags struct {
+	checkFlags
+	out       string
+	overwrite bool
+	json      bool
+}
+
+func newRedactCmd(a *app) *cobra.Command {
+	f := &redactFlags{}
+	cmd := &cobra.Command{
+		Use:   "redact [flags] path|-",
+		Short: "Replace the contents of a transcript, so that you can share it",
+		Long: `redact writes a transcript with filler instead of its contents, for a bug report.
+check finds the same in it, at the same bytes.
+
+These parts stay: the keys and values that toolguard itself looks for, such as
+types, roles and states, the names of known models, versions, times, and numbers
+of up to five digits in known fields. Everything else becomes filler of the same
+length: texts, arguments with their keys and numbers, results, names of tools,
+ids, paths, unknown fields, and what is not JSON. Ids keep their prefix and
+their kinds of characters. Strings with JSON keep its syntax. Equal texts get
+equal filler. The filler comes from a random key, which toolguard does not keep.
+
+Before it writes, redact checks the redacted text. If the check would find
+anything else, for example because a schema requires certain numbers, redact
+writes nothing and says why.
+
+redact creates a file; it replaces one only with --overwrite, and never the
+input. - is standard input. Compressed input is written without compression. The
+report goes to standard error and has no text of the transcript.
+
+Exit codes: 0 if the transcript was redacted, 2 if it could not be redacted or
+the command line is wrong.`,
+		Example: `  toolguard redact session.jsonl > shared.jsonl
+  toolguard redact --out shared.json --target anthropic request.json`,
+		Args: needs("a file, or - for standard input"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			x, err := newRedaction(a, f)
+			if err != nil {
+				return err
+			}
+			return x.run(cmd.Context(), args)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&f.out, "out", "-", "write the redacted transcript to this `file`")
+	flags.BoolVar(&f.overwrite, "overwrite", false, "replace an existing file")
+	flags.BoolVar(&f.json, "json", false, "report as JSON: on standard output if the transcript does not go there, else on standard error")
+	f.ruleFlags.define(cmd)
+	_ = flags.MarkHidden("fail-on") // redact does not fail because of findings
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors")
+	f.fileFlags.define(cmd)
+	return cmd
+}
+
+// A redaction is one run of the command.
+type redaction struct {
+	*check
+	flags *redactFlags
+}
+
+// newRedaction validates the flags and returns the run that they ask for.
+func newRedaction(a *app, f *redactFlags) (*redaction, error) {
+	f.formats, f.color, f.noBaseline = []string{"text"}, "never", true
+	c, err := newCheck(a, &f.checkFlags)
+	if err != nil {
+		return nil, err
+	}
+	c.outputs = nil
+	c.baselines.off = true
+	switch {
+	case f.out == "":
+		return nil, fmt.Errorf("--out: expected a path, got %q", f.out)
+	case packedName(f.out):
+		return nil, fmt.Errorf("--out: %s: toolguard writes no compressed files", f.out)
+	}
+	return &redaction{check: c, flags: f}, nil
+}
+
+// run redacts the file that paths name.
+func (x *redaction) run(ctx context.Context, paths []string) error {
+	if info, err := os.Stat(paths[0]); err == nil && info.IsDir() {
+		return fmt.Errorf("%s: is a directory; expected a file", paths[0])
+	}
+	ts, err := x.targets(paths)
+	if err != nil {
+		return err
+	}
+	if len(ts.files) == 0 {
+		return fmt.Errorf("%s: is excluded", paths[0])
+	}
+	t := ts.files[0]
+	if err := x.admitsOut(t); err != nil {
+		return err
+	}
+	src, err := x.open(ctx, t, runtime.GOMAXPROCS(0))
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	opts := x.settings(t.config).options(t)
+	opts.Identity = t.identity()
+	got, err := redact.Redact(ctx, src, opts)
+	var proof *redact.ProofError
+	switch {
+	case errors.As(err, &proof):
+		return fmt.Errorf("%s: %w", t.path, err)
+	case err != nil:
+		return err
+	case got.Source == nil:
+		return fmt.Errorf("%s: not a transcript: %s", t.path, got.Report.SkippedDiscreet)
+	}
+	defer got.Source.Close()
+	if err := x.write(got.Source.Stream()); err != nil {
+		return err
+	}
+	return x.tells(t, got)
+}
+
+// admitsOut returns an error if the run would write a file that it reads or that exists.
+func (x *redaction) admitsOut(t *target) error {
+	files := []*target{t}
+	if x.flags.out == "-" {
+		return x.overwrites(files)
+	}
+	if err := x.overwrites(files, x.flags.out); err != nil || x.flags.overwrite {
+		return err
+	}
+	for name := range write.Existing(slices.Values([]string{x.flags.out})) {
+		return fmt.Errorf("%s: already exists; --overwrite replaces it", name)
+	}
+	return nil
+}
+
+// write writes the redacted text.
+func (x *redaction) write(text io.Reader) error {
+	if x.flags.out == "-" {
+		_, err := io.Copy(x.stdout, text)
+		return err
+	}
+	out, err := write.Create(x.flags.out)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(out, text); err != nil {
+		out.Discard()
+		return err
+	}
+	return out.Commit()
+}
+
+// A redactReport is the report of redact as JSON.
+type redactReport struct {
+	Version       int    `json:"version"`
+	Dialect       string `json:"dialect"`
+	Container     string `json:"container"`
+	Bytes         int64  `json:"bytes"`
+	Conversations int    `json:"conversations"`
+	Calls         int    `json:"calls"`
+	Results       int    `json:"results"`
+	Errors        int    `json:"errors"`
+	Warnings      int    `json:"warnings"`
+	Infos         int    `json:"infos"`
+}
+
+// tells reports what was redacted.
+func (x *redaction) tells(t *target, got *redact.Redacted) error {
+	r := got.Report
+	about := redactReport{
+		Version: 1, Dialect: r.File.Dialect, Container: r.File.Container, Bytes: got.Source.Size(),
+		Conversations: r.File.Conversations, Calls: r.Calls, Results: r.Results,
+	}
+	countFindings(r, &about)
+	if x.flags.json {
+		to := x.out
+		if x.flags.out == "-" {
+			to = x.errOut
+		}
+		enc := json.NewEncoder(to)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(about); err != nil {
+			return err
+		}
+		return x.flush()
+	}
+	if x.flags.quiet {
+		return nil
+	}
+	x.say(fmt.Sprintf("Redacted %s of %s. check finds the same: %s, %s, %s.", count(int(about.Bytes), "byte"), t.path,
+		count(about.Errors, "error"), count(about.Warnings, "warning"), count(about.Infos, "info")))
+	return nil
+}
+
+// countFindings counts findings by their severity.
+func countFindings(r *engine.Report, to *redactReport) {
+	for f, n := range r.All() {
+		switch f.Severity {
+		case rules.Error:
+			to.Errors += n
+		case rules.Warning:
+			to.Warnings += n
+		default:
+			to.Infos += n
+		}
+	}
+}

@@ -1,0 +1,363 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/report"
+	"github.com/toolguard/toolguard/internal/suggest"
+	"github.com/toolguard/toolguard/internal/trim"
+	"github.com/toolguard/toolguard/internal/write"
+)
+
+// trimFlags are the flags of trim.
+type trimFlags struct {
+	checkFlags
+	trim.Request
+	target                    int // of the cut
+	counter, boundary, prefer string
+	out                       string
+	overwrite, write, dryRun  bool
+	force, json               bool
+}
+
+func newTrimCmd(a *app) *cobra.Command {
+	f := &trimFlags{}
+	cmd := &cobra.Command{
+		Use:   "trim [flags] file|-",
+		Short: "Shorten a history without parting calls from their results",
+		Long: `trim drops old messages of a history and shortens long results. It cuts only at
+boundaries: no call is parted from its result, and the parallel calls of a turn
+stay together. The system prompt and the declared tools always stay. What is
+kept is copied byte for byte.
+
+The boundary user is before a message that a human typed. loop is also before an
+assistant message after a finished tool loop. pair is also between the exchanges
+of a loop, unless signed reasoning runs through it. A history is not cut where
+the provider would refuse the role of the first message; see --target.
+
+With limits, trim keeps as much as fits. Tokens are estimated from the text with
+a margin of 15 %. --counter cmd:PROGRAM asks a program instead: it gets a JSON
+string on each line and answers with an integer on each line.
+
+trim reads the result again before it writes. It writes nothing if a rule would
+report more problems than before. It takes one list of messages; session logs and
+datasets are refused. The result goes to standard output, the report to standard
+error.
+
+Exit codes: 0 if the result is as asked for, 1 if there is no safe cut, 2 if the
+file could not be trimmed or the command line is wrong.`,
+		Example: `  toolguard trim --max-tokens 60000 --results-max-bytes 4000 --out short.json history.json
+  toolguard trim --keep-last 40 --boundary loop --write history.json
+  my-agent --dump-history | toolguard trim --target anthropic --keep-last-user 5 - | my-client`,
+		Args: trimArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			x, err := newTrimming(a, f, cmd.Flags().Changed)
+			if err != nil {
+				return err
+			}
+			return x.run(cmd.Context(), args)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.IntVar(&f.KeepLast, "keep-last", 0, "keep at least the last `n` messages")
+	flags.IntVar(&f.KeepLastUser, "keep-last-user", 0, "keep at least the last `n` messages that a human typed, and all that follows them")
+	flags.IntVar(&f.target, "target-index", 0, "the message with this `index` is to be the first one kept; the first message has index 0")
+	flags.IntVar(&f.KeepFirst, "keep-first", 0, "keep at most the first `n` messages, and what other flags keep at the end")
+	flags.Int64Var(&f.MaxTokens, "max-tokens", 0, "keep at most `n` tokens")
+	flags.Int64Var(&f.MaxBytes, "max-bytes", 0, "keep at most `n` bytes")
+	flags.StringVar(&f.counter, "counter", "estimate", "`how` to count tokens: estimate, or cmd:PROGRAM")
+	flags.StringVar(&f.boundary, "boundary", "user", "cut at this `boundary`: user, loop or pair")
+	flags.StringVar(&f.prefer, "prefer", "", "the `side` of the target to cut at: older or newer (default: older)")
+	flags.IntVar(&f.Pin, "pin", 0, "always keep the first `n` messages, with their exchanges")
+	flags.Int64Var(&f.ResultsMax, "results-max-bytes", 0, "shorten results to `n` bytes")
+	flags.IntVar(&f.KeepResults, "keep-results", 3, "do not shorten the last `n` results")
+	flags.StringVar(&f.out, "out", "-", "write the result to this `file`")
+	flags.BoolVar(&f.overwrite, "overwrite", false, "replace an existing file")
+	flags.BoolVarP(&f.write, "write", "w", false, "trim the file in place, and keep the original with the suffix "+backupSuffix)
+	flags.BoolVar(&f.force, "force", false, "write the file even if it seems to be in use or has hard links")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "only report")
+	flags.BoolVar(&f.json, "json", false, "report as JSON: on standard output if nothing else goes there, else on standard error")
+	flags.StringVar(&f.checkFlags.target, "target", "", "cut as the provider with this `profile` allows (default: the provider that a request names, or that of the dialect)")
+	flags.BoolVar(&f.send, "send", false, "the history is about to be sent")
+	flags.StringVar(&f.dialect, "dialect", "", "skip detection and read the file as the dialect with this `name`")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors")
+	flags.StringVar(&f.stdinName, "stdin-filename", stdinName, "use this `name` for standard input in reports")
+	f.configFlags.define(cmd)
+	exclusive(cmd, "write", "out")
+	exclusive(cmd, "write", "dry-run")
+	exclusive(cmd, "out", "dry-run")
+	exclusive(cmd, "quiet", "json")
+
+	complete(cmd, "boundary", cobra.FixedCompletions(trim.Boundaries(), cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "prefer", cobra.FixedCompletions([]string{"older", "newer"}, cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "counter", cobra.FixedCompletions([]string{"estimate", "cmd:"}, cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "target", completeFrom(profile.Names))
+	complete(cmd, "dialect", completeDialects)
+	return cmd
+}
+
+// trimArgs returns an error unless there is one path.
+func trimArgs(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("trim: expected one file or -, got %d", len(args))
+	}
+	return nil
+}
+
+// flagNames are the flags by the fields of a request.
+var flagNames = map[string]string{
+	"KeepLast": "--keep-last", "KeepLastUser": "--keep-last-user", "Target": "--target-index", "KeepFirst": "--keep-first",
+	"MaxBytes": "--max-bytes", "MaxTokens": "--max-tokens", "Pin": "--pin", "KeepResults": "--keep-results",
+	"ResultsMax": "--results-max-bytes", "Boundary": "--boundary",
+}
+
+// A trimming is one run of the command.
+type trimming struct {
+	*check
+	flags *trimFlags
+	req   trim.Request
+}
+
+// newTrimming validates the flags and returns the run that they ask for.
+func newTrimming(a *app, f *trimFlags, changed func(string) bool) (*trimming, error) {
+	f.formats, f.color, f.noBaseline, f.jobs = []string{"text"}, "never", true, 1
+	c, err := newCheck(a, &f.checkFlags)
+	if err != nil {
+		return nil, err
+	}
+	c.outputs = nil
+	c.baselines.off = true
+	x := &trimming{check: c, flags: f, req: f.Request}
+	if changed("target-index") {
+		x.req.Target = &f.target
+	}
+	one := func(flag, value string, names ...string) (int, error) {
+		i := slices.Index(names, value)
+		if i < 0 {
+			return 0, fmt.Errorf("--%s: %w", flag, suggest.Unknown("value", value, names, "expected "+strings.Join(names, " or ")))
+		}
+		return i, nil
+	}
+	b, err := one("boundary", f.boundary, trim.Boundaries()...)
+	if err != nil {
+		return nil, err
+	}
+	x.req.Boundary = trim.Boundary(b)
+	if changed("prefer") {
+		side, err := one("prefer", f.prefer, "older", "newer")
+		if err != nil {
+			return nil, err
+		}
+		x.req.Newer = side == 1
+	}
+	for _, flag := range []string{"keep-last", "keep-last-user", "keep-first", "max-tokens", "max-bytes", "results-max-bytes"} {
+		if value := flagValue(f, flag); changed(flag) && value <= 0 {
+			return nil, fmt.Errorf("--%s: expected a number from 1, got %d", flag, value)
+		}
+	}
+	if f.counter != "estimate" && !strings.HasPrefix(f.counter, "cmd:") {
+		return nil, fmt.Errorf("--counter: expected estimate or cmd:PROGRAM, got %q", f.counter)
+	}
+	switch {
+	case changed("counter") && f.MaxTokens == 0:
+		return nil, errors.New("--counter needs --max-tokens")
+	case changed("keep-results") && f.ResultsMax == 0:
+		return nil, errors.New("--keep-results needs --results-max-bytes")
+	case changed("out") && f.out == "":
+		return nil, errors.New(`--out: expected a path, got ""`)
+	}
+	return x, x.req.Validate(func(field string) string { return flagNames[field] })
+}
+
+// flagValue returns the value of a flag for a number.
+func flagValue(f *trimFlags, flag string) int64 {
+	switch flag {
+	case "keep-last":
+		return int64(f.KeepLast)
+	case "keep-last-user":
+		return int64(f.KeepLastUser)
+	case "keep-first":
+		return int64(f.KeepFirst)
+	case "max-tokens":
+		return f.MaxTokens
+	case "max-bytes":
+		return f.MaxBytes
+	}
+	return f.ResultsMax
+}
+
+// run trims the file that a path names.
+func (x *trimming) run(ctx context.Context, paths []string) error {
+	if paths[0] == "-" && x.flags.write {
+		return errors.New("--write: standard input cannot be written")
+	}
+	if info, err := os.Stat(paths[0]); paths[0] != "-" && err == nil && info.IsDir() {
+		return fmt.Errorf("%s: is a directory; expected a file", paths[0])
+	}
+	ts, err := x.targets(paths)
+	if err != nil {
+		return err
+	}
+	if len(ts.files) != 1 {
+		return cmp.Or(x.failed(), errReported)
+	}
+	t := ts.files[0]
+	if err := x.admitsOut(t); err != nil {
+		return err
+	}
+	x.now = x.settings(t.config)
+	err = x.trim(ctx, t)
+	var none *trim.NoCutError
+	if errors.As(err, &none) {
+		x.note(err.Error())
+		return errFindings
+	}
+	return err
+}
+
+// failed returns errReported if a file could not be read.
+func (x *trimming) failed() error {
+	if len(x.summary.Failed) > 0 {
+		return errReported
+	}
+	return nil
+}
+
+// admitsOut returns an error if the run would write what it reads, or a file that exists.
+func (x *trimming) admitsOut(t *target) error {
+	files := []*target{t}
+	if err := x.prints(files); err != nil || x.flags.out == "-" {
+		return err
+	}
+	if err := x.overwrites(files, x.flags.out); err != nil {
+		return err
+	}
+	if !x.flags.overwrite {
+		for name := range write.Existing(slices.Values([]string{x.flags.out})) {
+			return fmt.Errorf("%s: already exists; --overwrite replaces it", name)
+		}
+	}
+	return nil
+}
+
+// trim trims a file, writes the result and reports.
+func (x *trimming) trim(ctx context.Context, t *target) error {
+	var info fs.FileInfo
+	if !t.stdin {
+		var err error
+		if info, err = os.Stat(t.path); err != nil {
+			return pathError(t.path, err)
+		}
+	}
+	src, err := x.open(ctx, t, 1)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	req := x.req
+	if line, program := strings.CutPrefix(x.flags.counter, "cmd:"); program {
+		c, err := startCounter(ctx, line, x.stderr)
+		if err != nil {
+			return err
+		}
+		defer c.close()
+		req.Count = c.tokens
+	}
+	opts := x.options(t)
+	opts.Most = 1
+	got, err := engine.Trim(ctx, src, opts, &req)
+	if err = cmp.Or(ctx.Err(), err); err != nil {
+		return aboutTrim(t.path, err)
+	}
+	if got.Before.Skipped != "" {
+		return fmt.Errorf("%s: not a transcript: %s", t.path, got.Before.Skipped)
+	}
+	f := x.flags
+	var out write.Text = src
+	if got.Changed() {
+		out = got.Pieces
+	}
+	done := ""
+	switch {
+	case f.dryRun:
+	case f.write && !got.Changed():
+	case f.write:
+		backups := newBackups(x.env, "", false)
+		o := write.Options{Backup: backupSuffix, Force: f.force}
+		if backups.stored(t, x.env) {
+			o = write.Options{Keeper: keeper{backups.run, []string{"trim"}}, Session: true, Force: f.force, Copies: copies(x.env)}
+		}
+		d, err := write.Replace(ctx, write.File{Path: t.path, Info: info, Original: src, Packed: src.Packed(), Text: got.Pieces}, o)
+		if d.Note != "" {
+			x.complain("warning: " + t.path + ": " + d.Note)
+		}
+		if err = cmp.Or(err, backups.run.Close()); err != nil {
+			return err
+		}
+		if d.Backup != "" {
+			done = "The original is saved as " + d.Backup + "."
+		}
+	case f.out != "-":
+		o, err := write.Create(f.out)
+		if err != nil {
+			return err
+		}
+		if err := write.Copy(ctx, o, io.NewSectionReader(out, 0, out.Size())); err != nil {
+			o.Discard()
+			return err
+		}
+		if err := o.Commit(); err != nil {
+			return err
+		}
+	default:
+		if err := write.Copy(ctx, x.stdout, io.NewSectionReader(out, 0, out.Size())); err != nil {
+			return err
+		}
+	}
+	return x.tellTrimmed(got, &req, done)
+}
+
+// aboutTrim puts the path first in an error of trim. Errors of reading have it already.
+func aboutTrim(path string, err error) error {
+	if errors.As(err, new(*trim.NoCutError)) || errors.As(err, new(*trim.RefusedError)) || errors.As(err, new(*trim.RequestError)) {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	var unproved *engine.ProofError
+	if errors.As(err, &unproved) {
+		return fmt.Errorf("%s: not trimmed: the cut would %s", path, unproved.Reason)
+	}
+	return err
+}
+
+// tellTrimmed reports what was trimmed.
+func (x *trimming) tellTrimmed(got *engine.Trimmed, req *trim.Request, done string) error {
+	f := x.flags
+	switch {
+	case f.json && (f.write || f.dryRun || f.out != "-"):
+		return report.TrimmedJSON(x.stdout, got)
+	case f.json:
+		return report.TrimmedJSON(x.stderrReport, got)
+	case f.quiet:
+		return nil
+	}
+	for _, line := range report.Trimmed(got, req) {
+		x.note(line)
+	}
+	if done != "" {
+		x.note(done)
+	}
+	return nil
+}
