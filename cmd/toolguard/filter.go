@@ -133,6 +133,7 @@ func newFiltering(a *app, f *filterFlags, changed func(string) bool) (*filtering
 	if x.most, err = parseLimit(f.maxRejects); err != nil {
 		return nil, err
 	}
+	f.out, f.rejects, f.reasons = a.streamed(f.out), a.streamed(f.rejects), a.streamed(f.reasons)
 	onStdout := ""
 	for _, o := range f.outputs() {
 		switch {
@@ -147,6 +148,14 @@ func newFiltering(a *app, f *filterFlags, changed func(string) bool) (*filtering
 		}
 	}
 	return x, nil
+}
+
+// streamed returns "-" if a path is another name of standard output, and otherwise the path.
+func (a *app) streamed(path string) string {
+	if path != "" && a.destinationOf(path) == toStdout {
+		return "-"
+	}
+	return path
 }
 
 // An outputFlag is a flag that names what is written, and its value.
@@ -347,6 +356,9 @@ func (x *filtering) admitsOutlets(ts *targets, outlets map[*target]outlet) error
 		return fmt.Errorf("%s: not written: this run also writes it for another purpose", f.reasons)
 	}
 	add(f.reasons)
+	if err := x.distinct(written); err != nil {
+		return err
+	}
 	if err := x.reads(ts.files, written); err != nil {
 		return err
 	}
@@ -355,6 +367,23 @@ func (x *filtering) admitsOutlets(ts *targets, outlets map[*target]outlet) error
 	}
 	for name := range write.Existing(slices.Values(written)) {
 		return fmt.Errorf("%s: already exists; --overwrite replaces it", name)
+	}
+	return nil
+}
+
+// distinct returns an error if two of the written files are the same, or one is where a
+// standard stream goes. The directory of one output may be inside that of another.
+func (x *filtering) distinct(written []string) error {
+	if name, twice := write.Repeated(written); twice {
+		return fmt.Errorf("%s: not written: this run also writes it for another purpose", name)
+	}
+	for name, info := range write.Existing(slices.Values(written)) {
+		switch {
+		case isOpen(info, x.rawStdout):
+			return fmt.Errorf("%s: not written: standard output goes to this file", name)
+		case isOpen(info, x.rawStderr):
+			return fmt.Errorf("%s: not written: standard error goes to this file", name)
+		}
 	}
 	return nil
 }

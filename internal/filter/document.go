@@ -245,7 +245,13 @@ func (r *run) whole() error {
 	if u.Conversations > 0 {
 		r.kept(repaired, left)
 	}
-	return err
+	if err != nil || r.Whole || r.result.Report.File.Framing != source.FramingDocument {
+		return err
+	}
+	if _, row, err := r.oneRow(); row || err != nil {
+		return err
+	}
+	return r.writeRejects() // of a document without conversations: an empty array
 }
 
 // openWhole opens the output that the source belongs to as a whole. A dataset has both.

@@ -227,6 +227,8 @@ func TestDocuments(t *testing.T) {
 		{"the last", "[" + good + " , " + open + " ]", "[" + good + " ]", "[\n" + open + "\n]\n"},
 		{"the last two", "[\n" + good + ",\n" + open + ",\n" + orphan + "\n]\n", "[\n" + good + "\n]\n", "[\n" + open + ",\n" + orphan + "\n]\n"},
 		{"only one", "[\n  " + open + "\n]\n", "[]\n", "[\n" + open + "\n]\n"},
+		{"none", "[\n]\n", "[\n]\n", "[]\n"},
+		{"no conversation", "[ null ]", "[ null ]", "[]\n"},
 		{"all", "{\"data\": [ " + open + ", " + orphan + " ], \"n\": 2}", `{"data": [], "n": 2}`, "[\n" + open + ",\n" + orphan + "\n]\n"},
 		{"every other one", "[" + open + "," + good + "," + open + "," + good + "," + open + "]", "[" + good + "," + good + "]", "[\n" + open + ",\n" + open + ",\n" + open + "\n]\n"},
 		{"others stay", "[null, " + open + ", 1, " + open + "," + other + "," + good + "]", "[null, 1, " + other + "," + good + "]", "[\n" + open + ",\n" + open + "\n]\n"},
@@ -351,6 +353,13 @@ func TestRepairs(t *testing.T) {
 			}
 		})
 	}
+	t.Run("alone, the row is no transcript", func(t *testing.T) {
+		bad := "\x00\x00" + header
+		p := parts(t, rows(good, bad, good), repairing(Options{}, nil))
+		if p.err != nil || p.out != rows(good, good) || p.rejects != rows(bad) || p.Kept != 2 || p.Rejected != 1 {
+			t.Errorf("%v, %+v\n%q\n%q", p.err, p.Counts, p.out, p.rejects)
+		}
+	})
 	t.Run("a row is read as a row", func(t *testing.T) {
 		// In a request, the last call would be an error.
 		body := func(row string) string {

@@ -1,6 +1,8 @@
 package filter
 
 import (
+	"slices"
+
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/source"
 )
@@ -31,12 +33,8 @@ func (w *rows) row(r *run, u *engine.Unit) error {
 	w.valueEnd = u.Span.End
 	names := r.failing(&u.Findings)
 	repairs := !u.Unreadable && r.repairable(&u.Findings)
-	switch {
-	case u.Conversations == 0 && !u.Unreadable && len(names) == 0:
-		r.result.NotJudged++
-		return w.pass(r, u)
-	case !u.Unreadable && len(names) == 0 && !repairs:
-		r.kept(false, &u.Findings)
+	if !u.Unreadable && len(names) == 0 && (u.Conversations == 0 || !repairs) {
+		r.passes(u, false, &u.Findings)
 		return w.pass(r, u)
 	}
 	at, err := w.bounds(r, u.Span, before)
@@ -49,7 +47,7 @@ func (w *rows) row(r *run, u *engine.Unit) error {
 			return err
 		}
 		if names = left; text != nil && len(names) == 0 {
-			r.kept(true, after)
+			r.passes(u, true, after)
 			if err := r.copy(source.Span{Start: w.written, End: at.Start}, r.out); err != nil {
 				return err
 			}
@@ -58,7 +56,7 @@ func (w *rows) row(r *run, u *engine.Unit) error {
 			return err
 		}
 		if len(names) == 0 {
-			r.kept(false, &u.Findings)
+			r.passes(u, false, &u.Findings)
 			return w.pass(r, u)
 		}
 	}
@@ -70,6 +68,16 @@ func (w *rows) row(r *run, u *engine.Unit) error {
 	}
 	w.written = at.End
 	return r.reject(names, Reason{Record: u.Record, Span: at}, &u.Findings)
+}
+
+// passes counts a row that passes, with the findings that are left. One without a conversation
+// is not judged unless it had to be repaired.
+func (r *run) passes(u *engine.Unit, repaired bool, left *engine.Findings) {
+	if u.Conversations == 0 && !repaired {
+		r.result.NotJudged++
+		return
+	}
+	r.kept(repaired, left)
 }
 
 // unreadable is the rule that counts a row that cannot be read if no selected rule reports it.
@@ -146,6 +154,12 @@ func (w *rows) repair(r *run, u *engine.Unit, at source.Span) (text []byte, left
 		return nil, r.asked(&u.Findings), nil, nil
 	case f == nil || f.Before.File.Conversations != u.Conversations:
 		return nil, asIs, nil, nil // alone, the row is read in another way
+	}
+	alone := r.failing(&f.Before.Findings)
+	for _, name := range asIs {
+		if !slices.Contains(alone, name) { // nobody knows whether it is repaired
+			return nil, asIs, nil, nil
+		}
 	}
 	if left = r.failing(&f.After.Findings); !f.Changed() || len(left) > 0 {
 		return nil, left, nil, nil

@@ -340,6 +340,20 @@ func (r *Reader) behindMark(start int64) (int64, error) {
 	return start + int64(len(byteOrderMark)), nil
 }
 
+// skipMarks skips blanks, line ends, NULs and byte order marks between two values, and returns
+// the same as skip. A mark behind NULs is not skipped.
+func (r *Reader) skipMarks(off int64) (nul Span, at int64, c byte, err error) {
+	for {
+		nul, at, c, err = r.skip(off, true)
+		if err != nil || nul.End > 0 || c != byteOrderMark[0] {
+			return nul, at, c, err
+		}
+		if off, err = r.behindMark(at); err != nil || off == at {
+			return nul, at, c, err
+		}
+	}
+}
+
 // follows reports whether the value that ends at text[at] may be followed by the rest of
 // the line: nothing, NULs, or another value.
 func (r *Reader) follows(start int64, text []byte, at int) bool {
@@ -497,7 +511,7 @@ func (r *Reader) nextValue() (Record, error) {
 	if _, err := r.win.from(r.pos); err != nil {
 		return Record{}, err
 	}
-	nul, start, _, err := r.skip(r.pos, true)
+	nul, start, _, err := r.skipMarks(r.pos)
 	if err != nil {
 		return Record{}, err
 	}

@@ -139,7 +139,7 @@ func (r *Reader) decideByDocument(doc document) error {
 	if s.Kind != FaultNone {
 		return r.decideBroken(doc)
 	}
-	_, at, c, err := r.skip(doc.start+int64(s.End), true)
+	_, at, c, err := r.skipMarks(doc.start + int64(s.End))
 	switch {
 	case err != nil:
 		return err

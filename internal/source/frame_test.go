@@ -178,6 +178,7 @@ func TestFrame(t *testing.T) {
 		// Consecutive values.
 		{"two on one line", "{\"a\":1}{\"a\":2}", "json-values\n0-7 {\"a\":1}\n7-14 {\"a\":2}"},
 		{"values", "{\n \"a\": 1\n}\n{\n \"b\": 2\n}\n", "json-values\n0-11 {\n \"a\": 1\n}\n12-23 {\n \"b\": 2\n}"},
+		{"mark before a value", "{\n \"a\": 1\n}\n\xef\xbb\xbf{\n \"b\": 2\n}\n\xef\xbb\xbf", "json-values\n0-11 {\n \"a\": 1\n}\n15-26 {\n \"b\": 2\n}"},
 		{"bad value", "{\n \"a\": 1\n}\n{\n \"b\" 2\n}\n{\n \"c\": 3\n}\n", "json-values\n0-11 {\n \"a\": 1\n}\n12-22 | json 19-20: ':' after a key\n23-34 {\n \"c\": 3\n}"},
 		{"cut value between", "{\n \"a\": 1\n}\n{\n \"b\": \"x\n{\n \"c\": 3\n}\n", "json-values\n0-11 {\n \"a\": 1\n}\n12-22 | json 22-22: an escaped control character\n23-34 {\n \"c\": 3\n}"},
 		{"cut value between, before a key", "{\n \"a\": 1\n}\n{\n \"b\": 2,\n{\n \"c\": 3\n}\n", "json-values\n0-11 {\n \"a\": 1\n}\n12-22 | json 22-22: a key in double quotes\n23-34 {\n \"c\": 3\n}"},

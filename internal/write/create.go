@@ -311,6 +311,44 @@ func Reserve(written []string) func(name string) bool {
 	}
 }
 
+// Repeated returns a file that is in a list more than once, in any spelling, and whether there
+// is one. Names that differ only by case are different.
+func Repeated(names []string) (name string, found bool) {
+	dirs := map[string]string{} // with their links resolved
+	taken := map[string]bool{}
+	for _, name := range names {
+		full, err := filepath.Abs(name)
+		if err != nil {
+			continue
+		}
+		dir, known := dirs[filepath.Dir(full)]
+		if !known {
+			dir = resolved(filepath.Dir(full))
+			dirs[filepath.Dir(full)] = dir
+		}
+		full = filepath.Join(dir, filepath.Base(full))
+		if target, err := filepath.EvalSymlinks(full); err == nil {
+			full = target
+		}
+		if taken[full] {
+			return name, true
+		}
+		taken[full] = true
+	}
+	return "", false
+}
+
+// resolved returns a directory with its links resolved, as far as it exists.
+func resolved(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	if parent := filepath.Dir(dir); parent != dir {
+		return filepath.Join(resolved(parent), filepath.Base(dir))
+	}
+	return dir
+}
+
 // spellings returns the absolute names of a file, which need not exist: as given, with the
 // links of its directory resolved, and with all links resolved.
 func spellings(name string) []string {

@@ -278,6 +278,38 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
+// TestRepeated: a file has one name, even if its directory does not exist yet.
+func TestRepeated(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	at := func(name ...string) string { return filepath.Join(append([]string{dir}, name...)...) }
+	check := func(want string, names ...string) {
+		t.Helper()
+		if got, found := Repeated(names); got != want || found != (want != "") {
+			t.Errorf("%v: %q, %v", names, got, found)
+		}
+	}
+	check("")
+	check("", at("a"), at("b"), at("A"), at("none", "a"))
+	check(at("none", "a"), at("none", "a"), at("b"), at("none", "a"))
+	spelling := at("none") + string(filepath.Separator) + ".." + string(filepath.Separator) + "a"
+	check(spelling, at("a"), spelling)
+	if os.Symlink(dir, at("link")) != nil {
+		return
+	}
+	check(at("link", "a"), at("a"), at("link", "a"))
+	check(at("link", "none", "a"), at("none", "a"), at("link", "none", "a"))
+	makeFile(t, at("b"), nil, 0o600)
+	if err := os.Symlink("b", at("soft")); err != nil {
+		t.Fatal(err)
+	}
+	check(at("soft"), at("b"), at("soft"))
+	if err := os.Link(at("b"), at("hard")); err != nil {
+		return
+	}
+	check("", at("b"), at("hard")) // a file takes the place of one name
+}
+
 // TestCreateRobbed: a temporary file that is no longer the one that was written
 // is neither given the name nor removed.
 func TestCreateRobbed(t *testing.T) {
