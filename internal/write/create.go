@@ -340,8 +340,8 @@ func Repeated(names []string) (name string, found bool) {
 
 // resolved returns a directory with its links resolved, as far as it exists.
 func resolved(dir string) string {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		return real
+	if linked, err := filepath.EvalSymlinks(dir); err == nil {
+		return linked
 	}
 	if parent := filepath.Dir(dir); parent != dir {
 		return filepath.Join(resolved(parent), filepath.Base(dir))
