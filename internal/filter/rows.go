@@ -164,7 +164,28 @@ func (w *rows) repair(r *run, u *engine.Unit, at source.Span) (text []byte, left
 	if left = r.failing(&f.After.Findings); !f.Changed() || len(left) > 0 {
 		return nil, left, nil, nil
 	}
-	return f.Pieces.Source().Text(), nil, &f.After.Findings, nil
+	text = f.Pieces.Source().Text()
+	if r.Fix.Dialect == nil {
+		// Whoever checks the output does not know which dialect the row was read in.
+		if left, err = r.fails(text); err != nil || len(left) > 0 {
+			return nil, left, nil, err
+		}
+	}
+	return text, nil, &f.After.Findings, nil
+}
+
+// fails returns the rules that reject a row whose dialect is not known. It returns none if the
+// row alone does not tell what it is.
+func (r *run) fails(row []byte) ([]string, error) {
+	src := source.FromBytes(r.src.Name(), row)
+	if r.file == nil {
+		src.AsLines()
+	}
+	rep, err := engine.Check(r.ctx, src, r.Check)
+	if err != nil || rep.Skipped != "" || !rep.File.Sure {
+		return nil, err
+	}
+	return r.failing(&rep.Findings), nil
 }
 
 // asked returns the rules of findings that reject or whose repair was requested.
