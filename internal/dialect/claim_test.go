@@ -19,7 +19,7 @@ import (
 // for every object in every fixture and for mutants of these objects.
 func TestMemory(t *testing.T) {
 	t.Parallel()
-	every := sample.Size(1, 200, 200) // one object in this many is mutated
+	every := sample.Size(5, 200, 200) // one object in this many is mutated
 	m := newRemembered()
 	seen := map[string]bool{}
 	err := filepath.WalkDir("../../testdata/transcripts", func(path string, e fs.DirEntry, err error) error {

@@ -238,7 +238,7 @@ func TestMutants(t *testing.T) {
 	rows := pool(t)
 	n, done := 0, sample.Until(t)
 	var rejected, repaired int
-	for seed := range uint64(sample.Inputs(20_000, 100, 60)) {
+	for seed := range uint64(sample.Inputs(8_000, 100, 60)) {
 		if done() {
 			break
 		}
