@@ -61,7 +61,7 @@ func TestKilledAtRandom(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")
 	}
-	kills, late := sample.Size(500, 12, 12), sample.Until(t)
+	kills, late := sample.Size(500, 5, 5), sample.Until(t)
 	const files = 8
 	text, repaired := longSession(t, sample.Size(100, 50, 50))
 	var span time.Duration // the duration of a complete run

@@ -16,7 +16,7 @@ import (
 // arguments. The trees have config files at random places, and the command runs in a random
 // directory.
 func TestCheckKnowsWhatBaselineRecords(t *testing.T) {
-	trees := uint64(sample.Inputs(150, 30, 20))
+	trees := uint64(sample.Inputs(150, 15, 10))
 	several := uint64(0) // runs that wrote more than one baseline
 	for seed := range trees {
 		r := rand.New(rand.NewPCG(seed, 1))

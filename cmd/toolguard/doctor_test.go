@@ -876,7 +876,7 @@ func TestDoctorKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")
 	}
-	kills, late := sample.Size(200, 6, 2), sample.Until(t)
+	kills, late := sample.Size(200, 3, 2), sample.Until(t)
 	const files = 6
 	text := transcriptFile(t, brokenSession)
 	var repaired []byte
@@ -961,7 +961,7 @@ func brokenTurn(n int) string {
 // protects it.
 func TestDoctorBesideWriter(t *testing.T) {
 	t.Parallel()
-	rounds, late := sample.Size(300, 15, 15), sample.Until(t)
+	rounds, late := sample.Size(300, 8, 8), sample.Until(t)
 	p := newPatient(t)
 	path := p.put(t, ".claude/projects/-srv/a.jsonl", transcriptFile(t, brokenSession))
 	stop, done := make(chan bool), make(chan int)

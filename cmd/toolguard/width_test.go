@@ -58,7 +58,7 @@ func TestWidth(t *testing.T) {
 			{"fix", "--unsafe", filepath.Join(all, "openai-chat", "broken")},
 			{"fix", "--no-excerpt", filepath.Join(all, "openai-chat", "broken")},
 		} {
-			if (i+k)%sample.Size(1, 3, 3) > 0 {
+			if (i+k)%sample.Size(1, 6, 6) > 0 {
 				continue
 			}
 			out := runWithin(t, columns, args...)
