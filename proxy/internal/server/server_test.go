@@ -167,7 +167,7 @@ func (w *world) run(address string, drain time.Duration, change ...func(*Config)
 		w.t.Fatal(err)
 	}
 	c := standard(u)
-	c.Log = slog.New(slog.NewJSONHandler(w.log, nil))
+	c.Log = slogTo(w.log)
 	for _, f := range change {
 		f(&c)
 	}
@@ -191,6 +191,9 @@ func (w *world) run(address string, drain time.Duration, change ...func(*Config)
 		return err
 	})
 }
+
+// slogTo returns the log of the command.
+func slogTo(w io.Writer) *slog.Logger { return slog.New(slog.NewJSONHandler(w, nil)) }
 
 // last returns the request that reached the upstream last, and forgets all.
 func (w *world) last() received {
