@@ -292,7 +292,9 @@ func (s *shell) shown(name string) string {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	var kept struct{ Request struct{ Messages []json.RawMessage } }
+	var kept struct {
+		Request struct{ Messages []json.RawMessage }
+	}
 	if err := json.Unmarshal(record, &kept); err != nil {
 		s.t.Fatal(err)
 	}
