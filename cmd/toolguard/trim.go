@@ -61,7 +61,7 @@ file could not be trimmed or the command line is wrong.`,
 		Example: `  toolguard trim --max-tokens 60000 --results-max-bytes 4000 --out short.json history.json
   toolguard trim --keep-last 40 --boundary loop --write history.json
   my-agent --dump-history | toolguard trim --target anthropic --keep-last-user 5 - | my-client`,
-		Args: trimArgs,
+		Args: needs("a file, or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			x, err := newTrimming(a, f, cmd.Flags().Changed)
 			if err != nil {
@@ -76,13 +76,13 @@ file could not be trimmed or the command line is wrong.`,
 	flags.IntVar(&f.KeepLastUser, "keep-last-user", 0, "keep at least the last `n` messages that a human typed, and all that follows them")
 	flags.IntVar(&f.target, "target-index", 0, "the message with this `index` is to be the first one kept; the first message has index 0")
 	flags.IntVar(&f.KeepFirst, "keep-first", 0, "keep at most the first `n` messages, and what other flags keep at the end")
-	flags.Int64Var(&f.MaxTokens, "max-tokens", 0, "keep at most `n` tokens")
-	flags.Int64Var(&f.MaxBytes, "max-bytes", 0, "keep at most `n` bytes")
+	flags.Var((*tokenCount)(&f.MaxTokens), "max-tokens", "keep at most `n` tokens, such as 60000 or 60k")
+	flags.Var((*byteSize)(&f.MaxBytes), "max-bytes", "keep at most this `size` in bytes, such as 200000 or 200KB")
 	flags.StringVar(&f.counter, "counter", "estimate", "`how` to count tokens: estimate, or cmd:PROGRAM")
 	flags.StringVar(&f.boundary, "boundary", "user", "cut at this `boundary`: user, loop or pair")
 	flags.StringVar(&f.prefer, "prefer", "", "the `side` of the target to cut at: older or newer (default: older)")
 	flags.IntVar(&f.Pin, "pin", 0, "always keep the first `n` messages, with their exchanges")
-	flags.Int64Var(&f.ResultsMax, "results-max-bytes", 0, "shorten results to `n` bytes")
+	flags.Var((*byteSize)(&f.ResultsMax), "results-max-bytes", "shorten results to this `size` in bytes, such as 4000 or 4KB; at least 200")
 	flags.IntVar(&f.KeepResults, "keep-results", 3, "do not shorten the last `n` results")
 	flags.StringVar(&f.out, "out", "-", "write the result to this `file`")
 	flags.BoolVar(&f.overwrite, "overwrite", false, "replace an existing file")
@@ -109,12 +109,10 @@ file could not be trimmed or the command line is wrong.`,
 	return cmd
 }
 
-// trimArgs returns an error unless there is one path.
-func trimArgs(_ *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("trim: expected one file or -, got %d", len(args))
-	}
-	return nil
+// alternatives joins names: user, loop or pair.
+func alternatives(names []string) string {
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 // flagNames are the flags by the fields of a request.
@@ -147,7 +145,7 @@ func newTrimming(a *app, f *trimFlags, changed func(string) bool) (*trimming, er
 	one := func(flag, value string, names ...string) (int, error) {
 		i := slices.Index(names, value)
 		if i < 0 {
-			return 0, fmt.Errorf("--%s: %w", flag, suggest.Unknown("value", value, names, "expected "+strings.Join(names, " or ")))
+			return 0, fmt.Errorf("--%s: %w", flag, suggest.Unknown("value", value, names, "expected "+alternatives(names)))
 		}
 		return i, nil
 	}
@@ -163,8 +161,8 @@ func newTrimming(a *app, f *trimFlags, changed func(string) bool) (*trimming, er
 		}
 		x.req.Newer = side == 1
 	}
-	for _, flag := range []string{"keep-last", "keep-last-user", "keep-first", "max-tokens", "max-bytes", "results-max-bytes"} {
-		if value := flagValue(f, flag); changed(flag) && value <= 0 {
+	for flag, value := range map[string]int{"keep-last": f.KeepLast, "keep-last-user": f.KeepLastUser, "keep-first": f.KeepFirst} {
+		if changed(flag) && value <= 0 {
 			return nil, fmt.Errorf("--%s: expected a number from 1, got %d", flag, value)
 		}
 	}
@@ -178,25 +176,12 @@ func newTrimming(a *app, f *trimFlags, changed func(string) bool) (*trimming, er
 		return nil, errors.New("--keep-results needs --results-max-bytes")
 	case changed("out") && f.out == "":
 		return nil, errors.New(`--out: expected a path, got ""`)
+	case f.overwrite && f.out == "-":
+		return nil, errors.New("--overwrite needs --out")
+	case f.force && !f.write:
+		return nil, errors.New("--force needs --write; --overwrite replaces the file that --out names")
 	}
 	return x, x.req.Validate(func(field string) string { return flagNames[field] })
-}
-
-// flagValue returns the value of a flag for a number.
-func flagValue(f *trimFlags, flag string) int64 {
-	switch flag {
-	case "keep-last":
-		return int64(f.KeepLast)
-	case "keep-last-user":
-		return int64(f.KeepLastUser)
-	case "keep-first":
-		return int64(f.KeepFirst)
-	case "max-tokens":
-		return f.MaxTokens
-	case "max-bytes":
-		return f.MaxBytes
-	}
-	return f.ResultsMax
 }
 
 // run trims the file that a path names.
