@@ -115,13 +115,6 @@ func alternatives(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// flagNames are the flags by the fields of a request.
-var flagNames = map[string]string{
-	"KeepLast": "--keep-last", "KeepLastUser": "--keep-last-user", "Target": "--target-index", "KeepFirst": "--keep-first",
-	"MaxBytes": "--max-bytes", "MaxTokens": "--max-tokens", "Pin": "--pin", "KeepResults": "--keep-results",
-	"ResultsMax": "--results-max-bytes", "Boundary": "--boundary",
-}
-
 // A trimming is one run of the command.
 type trimming struct {
 	*check
@@ -181,7 +174,7 @@ func newTrimming(a *app, f *trimFlags, changed func(string) bool) (*trimming, er
 	case f.force && !f.write:
 		return nil, errors.New("--force needs --write; --overwrite replaces the file that --out names")
 	}
-	return x, x.req.Validate(func(field string) string { return flagNames[field] })
+	return x, x.req.Validate(trim.Flag)
 }
 
 // run trims the file that a path names.

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -115,8 +116,10 @@ func (t *trimmer) refuses(rep *Report) error {
 		return &trim.RefusedError{Reason: f.CheckOnly}
 	case slices.ContainsFunc(f.Faults, func(f transcript.RecordFault) bool { return f.Unreadable() }):
 		return &trim.RefusedError{Reason: "a record cannot be read; toolguard check shows it"}
+	case errors.As(t.err, new(*trim.RefusedError)):
+		return t.err
 	case t.seen > 1:
-		return &trim.RefusedError{Reason: fmt.Sprintf("it has %d conversations; expected one", t.seen)}
+		return &trim.RefusedError{Reason: fmt.Sprintf("it has %d conversations; expected one, such as a single row on standard input", t.seen)}
 	}
 	return nil
 }
@@ -139,21 +142,51 @@ func (t *trimmer) conversation(c *checker, plan *repair.Plan) {
 		return
 	}
 	h := trim.NewHistory(conv, plan.Pairing, plan.Profile, t.req.Pin)
-	shortened := t.shorten(c, conv)
-	if t.err == nil {
-		t.err = t.measure(c, l, h, shortened)
-	}
-	if t.err != nil {
+	shortened := t.shorten(c, conv, t.req)
+	if t.err = t.measure(c, l, h, shortened); t.err != nil {
 		return
 	}
 	cut := trim.Cut{Reason: "nothing needs to be dropped", Size: h.Sum()}
 	if t.req.Cuts() {
 		if cut, t.err = h.Choose(t.req); t.err != nil {
+			t.wayOut(c, l, h)
 			return
 		}
 	}
 	t.out.Cut = cut
 	t.carryOut(c, l, h, shortened)
+}
+
+// wayOut says in the error what would help, if there is no cut within a limit: shorter results
+// or larger limits.
+func (t *trimmer) wayOut(c *checker, l *messageList, h *trim.History) {
+	var none *trim.NoCutError
+	if !errors.As(t.err, &none) || !t.req.Limited() {
+		return
+	}
+	var shorter *trim.Way
+	for _, most := range []int64{4000, 1000} {
+		if t.req.ResultsMax > 0 {
+			most = t.req.ResultsMax
+		}
+		for _, keep := range []int{t.req.KeepResults, 0} {
+			other := *t.req
+			other.ResultsMax, other.KeepResults = most, keep
+			cuts := t.shorten(c, l.conv, &other)
+			if shorter != nil || len(cuts) == 0 {
+				continue
+			}
+			resized := h.Resized()
+			if err := t.measure(c, l, resized, cuts); err != nil {
+				t.err = err
+				return
+			}
+			shorter = resized.Way(t.req, &other)
+		}
+	}
+	if none.Way = none.Way.Better(shorter); none.Way == nil {
+		none.Way = h.Raised(t.req)
+	}
 }
 
 // untrimmable returns why a conversation is not trimmed, "" if it is.
@@ -167,7 +200,7 @@ func untrimmable(conv *transcript.Conversation, d *dialect.Dialect) string {
 	case conv.Unfolded != nil:
 		return "its messages are texts inside of other values"
 	case conv.Enveloped, conv.Folded:
-		return "it is a session log, and only lists of messages are trimmed"
+		return "it is a session log, and only lists of messages are trimmed, such as the requests that the agent sends"
 	case conv.ElsewhereState:
 		return "it refers to messages that the provider stores"
 	case conv.Incomplete:
@@ -181,17 +214,17 @@ func untrimmable(conv *transcript.Conversation, d *dialect.Dialect) string {
 }
 
 // shorten returns the edits that shorten the results of a conversation, by message.
-func (t *trimmer) shorten(c *checker, conv *transcript.Conversation) map[int32][]resultCut {
-	if t.req.ResultsMax == 0 {
+func (t *trimmer) shorten(c *checker, conv *transcript.Conversation, req *trim.Request) map[int32][]resultCut {
+	if req.ResultsMax == 0 {
 		return nil
 	}
 	out := map[int32][]resultCut{}
-	for i := range max(0, len(conv.Results)-t.req.KeepResults) {
+	for i := range max(0, len(conv.Results)-req.KeepResults) {
 		r := &conv.Results[i]
-		if r.Payload.Len() <= t.req.ResultsMax || r.Answer.ByProvider() || !conv.Messages[r.Message].Span().Contains(r.Payload) {
+		if r.Payload.Len() <= req.ResultsMax || r.Answer.ByProvider() || !conv.Messages[r.Message].Span().Contains(r.Payload) {
 			continue
 		}
-		edits := trim.Shorten(c.value(r.Payload), t.req.ResultsMax)
+		edits := trim.Shorten(c.value(r.Payload), req.ResultsMax)
 		if len(edits) == 0 {
 			continue
 		}

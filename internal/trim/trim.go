@@ -110,16 +110,16 @@ func (r *Request) Validate(name func(field string) string) error {
 
 // A NoCutError says that no boundary meets a request. Nothing is wrong with the history.
 type NoCutError struct {
-	// Reason says why, and Hint what would help, as a sentence; "" if nothing is known to.
-	Reason, Hint string
+	Reason string
+	Way    *Way // nil if none is known
 }
 
 // Error implements error.
 func (e *NoCutError) Error() string {
-	if e.Hint == "" {
+	if e.Way == nil {
 		return "no safe cut: " + e.Reason
 	}
-	return "no safe cut: " + e.Reason + ". " + e.Hint
+	return "no safe cut: " + e.Reason + ". " + e.Way.String()
 }
 
 // A RefusedError says that a history is of a kind that is not trimmed.
